@@ -1,0 +1,124 @@
+// Hashes, keys and signatures. @noble/curves and @noble/hashes do the work; nothing above names them.
+import { secp256k1 } from '@noble/curves/secp256k1.js'
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { DevchainError } from './errors.ts'
+import {
+  type Address,
+  addressFromBytes,
+  bigintFromBytes,
+  bytesFromHex,
+  concatBytes,
+  type Hash,
+  hashFromBytes,
+  paddedBytes,
+} from './hex.ts'
+
+/** An ECDSA signature over secp256k1; `s` is in the lower half of the order when made here (EIP-2). */
+export interface Signature {
+  readonly r: bigint
+  readonly s: bigint
+  /** Parity of the y coordinate of the point R. */
+  readonly yParity: 0 | 1
+}
+
+/** Keccak-256, as 32 bytes. */
+export function keccak256(bytes: Uint8Array): Uint8Array {
+  return keccak_256(bytes)
+}
+
+/** Keccak-256, as text. */
+export function keccakHash(bytes: Uint8Array): Hash {
+  return hashFromBytes(keccak_256(bytes))
+}
+
+/** Hash of the empty byte string: the code hash of an account without code. */
+export const EMPTY_CODE_HASH: Hash =
+  '0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470' as Hash
+
+/** Signs a 32-byte digest (RFC 6979: the same input gives the same signature). */
+export function signDigest(digest: Uint8Array, privateKey: Uint8Array): Signature {
+  const bytes = secp256k1.sign(digest, privateKey, { prehash: false, format: 'recovered' })
+  const signature = secp256k1.Signature.fromBytes(bytes, 'recovered')
+  return { r: signature.r, s: signature.s, yParity: ((signature.recovery ?? 0) & 1) as 0 | 1 }
+}
+
+/**
+ * The address whose key made the signature.
+ * @throws {DevchainError} `INVALID_SIGNATURE` when r, s and parity belong to no key.
+ */
+export function recoverAddress(digest: Uint8Array, { r, s, yParity }: Signature): Address {
+  try {
+    const signature = new secp256k1.Signature(r, s, yParity)
+    const publicKey = signature.recoverPublicKey(digest).toBytes(false)
+    return addressFromBytes(keccak_256(publicKey.subarray(1)))
+  } catch {
+    throw new DevchainError(
+      'INVALID_SIGNATURE',
+      `invalid signature: no key gives r=${r}, s=${s}, yParity=${yParity}`,
+    )
+  }
+}
+
+/**
+ * The address of a 32-byte private key.
+ * @throws {DevchainError} `INVALID_PARAMS` when the key is zero or not below the curve's order.
+ */
+export function addressOfKey(privateKey: Uint8Array): Address {
+  if (!secp256k1.utils.isValidSecretKey(privateKey)) {
+    throw new DevchainError(
+      'INVALID_PARAMS',
+      'expected a private key: 32 bytes, above zero and below the order of secp256k1',
+    )
+  }
+  return addressFromBytes(keccak_256(secp256k1.getPublicKey(privateKey, false).subarray(1)))
+}
+
+/** The signature as 65 bytes, r ‖ s ‖ v, with v 27 or 28: what wallets exchange. */
+export function signatureBytes({ r, s, yParity }: Signature): Uint8Array {
+  return concatBytes(paddedBytes(r, 32), paddedBytes(s, 32), Uint8Array.of(27 + yParity))
+}
+
+/**
+ * Reads 65 bytes r ‖ s ‖ v, with v 0, 1, 27 or 28.
+ * @throws {DevchainError} `INVALID_PARAMS` for another length or v.
+ */
+export function signatureFromBytes(bytes: Uint8Array): Signature {
+  const v = bytes[64]
+  if (bytes.length !== 65 || !(v === 0 || v === 1 || v === 27 || v === 28)) {
+    throw new DevchainError(
+      'INVALID_PARAMS',
+      `expected a 65-byte signature ending in v (0, 1, 27 or 28), got ${bytes.length} bytes`,
+    )
+  }
+  return {
+    r: bigintFromBytes(bytes.subarray(0, 32)),
+    s: bigintFromBytes(bytes.subarray(32, 64)),
+    yParity: (v % 27) as 0 | 1,
+  }
+}
+
+/** The address in mixed case, whose letters carry a checksum (EIP-55). */
+export function checksumAddress(address: Address): string {
+  const digits = address.slice(2)
+  const hash = keccakHash(new TextEncoder().encode(digits)).slice(2)
+  const mixed = [...digits].map((digit, i) =>
+    parseInt(hash[i] ?? '0', 16) > 7 ? digit.toUpperCase() : digit,
+  )
+  return `0x${mixed.join('')}`
+}
+
+/** The address of a contract made by a transaction or CREATE: from its creator's RLP-coded address and nonce. */
+export function createdAddress(creatorAndNonceRlp: Uint8Array): Address {
+  return addressFromBytes(keccak_256(creatorAndNonceRlp))
+}
+
+/** The digest that `eth_sign` signs (EIP-191, version 0x45). */
+export function messageDigest(message: Uint8Array, chainName: string): Uint8Array {
+  const prefix = new TextEncoder().encode(`\x19${chainName} Signed Message:\n${message.length}`)
+  return keccak_256(concatBytes(prefix, message))
+}
+
+/** The 32 bytes of a hash. */
+export function hashBytes(hash: Hash): Uint8Array {
+  return bytesFromHex(hash)
+}

@@ -1,0 +1,62 @@
+// The one error class of the product: a word for the kind, a sentence for people, facts for programs.
+
+/**
+ * Why something was refused. `rpc/errors.ts` gives each word its JSON-RPC number; a word without a row there
+ * does not compile.
+ */
+export type ErrorWord =
+  // the request
+  | 'PARSE_ERROR'
+  | 'INVALID_REQUEST'
+  | 'METHOD_NOT_FOUND'
+  | 'METHOD_NOT_SUPPORTED'
+  | 'INVALID_PARAMS'
+  | 'LIMIT_EXCEEDED'
+  // what the caller names does not exist, or may not be used
+  | 'NOT_FOUND'
+  | 'UNKNOWN_ACCOUNT'
+  | 'ACCOUNT_LOCKED'
+  | 'WRONG_PASSPHRASE'
+  // a transaction that the pool refuses
+  | 'NONCE_TOO_LOW'
+  | 'NONCE_TOO_HIGH'
+  | 'ALREADY_KNOWN'
+  | 'REPLACEMENT_UNDERPRICED'
+  | 'TRANSACTION_UNDERPRICED'
+  | 'INSUFFICIENT_FUNDS'
+  | 'INTRINSIC_GAS_TOO_LOW'
+  | 'EXCEEDS_BLOCK_GAS_LIMIT'
+  | 'GAS_LIMIT_TOO_HIGH'
+  | 'FEE_CAP_TOO_LOW'
+  | 'TIP_ABOVE_FEE_CAP'
+  | 'WRONG_CHAIN_ID'
+  | 'INVALID_SIGNATURE'
+  | 'INVALID_SENDER'
+  | 'TYPE_NOT_SUPPORTED'
+  | 'INIT_CODE_TOO_LARGE'
+  | 'EMPTY_AUTHORIZATION_LIST'
+  | 'POOL_FULL'
+  // an execution that reverted or halted; `data` holds the raw return bytes
+  | 'EXECUTION_REVERTED'
+  | 'EXECUTION_HALTED'
+
+/** An error that the caller is told about. Anything else that is thrown is a bug in devchain. */
+export class DevchainError extends Error {
+  override readonly name = 'DevchainError'
+  readonly word: ErrorWord
+  /** Facts for programs; what it holds depends on `word`. Hex strings and plain JSON only. */
+  readonly data: unknown
+
+  constructor(word: ErrorWord, message: string, data?: unknown) {
+    super(message)
+    this.word = word
+    this.data = data
+  }
+}
+
+/** Shortens a value of the caller's for use in a message: 100 characters at most, always one line. */
+export function printValue(value: unknown): string {
+  const text =
+    typeof value === 'bigint' ? value.toString() : (JSON.stringify(value) ?? String(value))
+  return text.length > 100 ? `${text.slice(0, 97)}...` : text
+}

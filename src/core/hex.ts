@@ -1,0 +1,124 @@
+// Hexadecimal text and bytes: the branded types of the domain, and the way between them.
+import { DevchainError, printValue } from './errors.ts'
+
+export type Brand<T, Name extends string> = T & { readonly __brand: Name }
+
+/** 20 bytes as `0x` and 40 lower-case digits. */
+export type Address = Brand<string, 'Address'>
+
+/** 32 bytes as `0x` and 64 lower-case digits. */
+export type Hash = Brand<string, 'Hash'>
+
+/** Any number of bytes as `0x` and lower-case digits. */
+export type Hex = `0x${string}`
+
+export const ZERO_ADDRESS: Address = `0x${'00'.repeat(20)}` as Address
+export const ZERO_HASH: Hash = `0x${'00'.repeat(32)}` as Hash
+export const EMPTY_BYTES: Uint8Array = new Uint8Array(0)
+
+/**
+ * Reads an address in any letter case.
+ * @throws {DevchainError} `INVALID_PARAMS` when `text` has another length or other characters.
+ */
+export function parseAddress(text: string): Address {
+  if (!/^0x[0-9a-fA-F]{40}$/.test(text)) {
+    throw new DevchainError('INVALID_PARAMS', `expected a 20-byte address, got ${printValue(text)}`)
+  }
+  return text.toLowerCase() as Address
+}
+
+/**
+ * Reads a 32-byte hash in any letter case.
+ * @throws {DevchainError} `INVALID_PARAMS` when `text` has another length or other characters.
+ */
+export function parseHash(text: string): Hash {
+  if (!/^0x[0-9a-fA-F]{64}$/.test(text)) {
+    throw new DevchainError('INVALID_PARAMS', `expected a 32-byte hash, got ${printValue(text)}`)
+  }
+  return text.toLowerCase() as Hash
+}
+
+/**
+ * Reads bytes of any length, in any letter case.
+ * @throws {DevchainError} `INVALID_PARAMS` without `0x`, with an odd number of digits or with other characters.
+ */
+export function parseBytes(text: string): Uint8Array {
+  if (!/^0x([0-9a-fA-F]{2})*$/.test(text)) {
+    const odd = /^0x[0-9a-fA-F]+$/.test(text) ? ' (an odd number of digits)' : ''
+    throw new DevchainError(
+      'INVALID_PARAMS',
+      `expected 0x-prefixed bytes, got ${printValue(text)}${odd}`,
+    )
+  }
+  return bytesFromHex(text)
+}
+
+/** Bytes of trusted hex text: `0x`, then an even number of digits. */
+export function bytesFromHex(text: string): Uint8Array {
+  const buffer = Buffer.from(text.slice(2), 'hex')
+  return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length)
+}
+
+/** Hex text of bytes: `0x` for none. */
+export function hexFromBytes(bytes: Uint8Array): Hex {
+  return `0x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex')}`
+}
+
+/** The address that 20 bytes, or the last 20 of more, stand for. */
+export function addressFromBytes(bytes: Uint8Array): Address {
+  return hexFromBytes(
+    bytes.length === 20 ? bytes : bytes.subarray(bytes.length - 20),
+  ) as string as Address
+}
+
+/** The hash that 32 bytes stand for. */
+export function hashFromBytes(bytes: Uint8Array): Hash {
+  return hexFromBytes(bytes) as string as Hash
+}
+
+/** A QUANTITY: `0x` and digits without leading zeros; zero is `0x0`. */
+export function quantityFromBigint(value: bigint): Hex {
+  return `0x${value.toString(16)}`
+}
+
+/** A 32-byte word, big-endian. `value` is taken modulo 2^256. */
+export function wordFromBigint(value: bigint): Hash {
+  return `0x${BigInt.asUintN(256, value).toString(16).padStart(64, '0')}` as Hash
+}
+
+/** An unsigned big-endian integer; no bytes are zero. */
+export function bigintFromBytes(bytes: Uint8Array): bigint {
+  return bytes.length === 0 ? 0n : BigInt(hexFromBytes(bytes))
+}
+
+/** The shortest big-endian form of an unsigned integer: zero is no bytes. */
+export function bytesFromBigint(value: bigint): Uint8Array {
+  if (value === 0n) return EMPTY_BYTES
+  const digits = value.toString(16)
+  return bytesFromHex(digits.length % 2 === 0 ? `0x${digits}` : `0x0${digits}`)
+}
+
+/** An unsigned integer as exactly `length` big-endian bytes; higher bits are cut off. */
+export function paddedBytes(value: bigint, length: number): Uint8Array {
+  return bytesFromHex(
+    `0x${BigInt.asUintN(length * 8, value)
+      .toString(16)
+      .padStart(length * 2, '0')}`,
+  )
+}
+
+/** The parts one after another. */
+export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    whole.set(part, at)
+    at += part.length
+  }
+  return whole
+}
+
+/** True when both hold the same bytes. */
+export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, i) => byte === b[i])
+}

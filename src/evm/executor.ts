@@ -1,0 +1,173 @@
+// Running messages and transactions: one job in, one outcome out. The only file of this layer that the layers
+// above import, so that a faster engine can take the reference engine's place without another layer noticing.
+import type { Address, Hash } from '../core/hex.ts'
+import type { Hardfork } from '../protocol/forks.ts'
+import type { Log } from '../protocol/receipt.ts'
+import type { AccessListEntry, Authorization, Transaction } from '../protocol/transaction.ts'
+import type { World } from '../state/world.ts'
+
+/** What contracts can learn about the block they run in. */
+export interface BlockEnvironment {
+  readonly chainId: bigint
+  readonly hardfork: Hardfork
+  readonly number: bigint
+  /** Seconds. */
+  readonly timestamp: bigint
+  readonly coinbase: Address
+  readonly gasLimit: bigint
+  readonly difficulty: bigint
+  readonly prevRandao: Hash
+  /** Wei per gas; 0n before london. */
+  readonly baseFee: bigint
+  /** From cancun on; decides BLOBBASEFEE. */
+  readonly excessBlobGas: bigint
+  /** Hash of a past block, for BLOCKHASH; asked only for the 256 blocks before `number`. */
+  readonly blockHash: (number: bigint) => Hash | undefined
+}
+
+/** Limits that a chain may set aside. Undefined means the fork's own. */
+export interface ExecutionLimits {
+  /** Bytes of deployed code (EIP-170); init code may have twice as many (EIP-3860). */
+  readonly codeSize?: number | undefined
+}
+
+/** A call as `eth_call` means it: no signature, nonce and balance of the sender unchecked unless there is a price. */
+export interface Message {
+  readonly from: Address
+  readonly to: Address | null
+  readonly value: bigint
+  readonly data: Uint8Array
+  readonly gasLimit: bigint
+  /** Wei per gas, 0n for a free call; when above zero the sender must be able to pay. */
+  readonly maxFeePerGas: bigint
+  readonly maxPriorityFeePerGas: bigint
+  readonly accessList: readonly AccessListEntry[]
+  readonly authorizationList: readonly Authorization[]
+  /** Undefined: the account's own nonce. */
+  readonly nonce?: bigint | undefined
+}
+
+/** Observes a run, step by step and frame by frame. Every member is optional; none may change anything. */
+export interface Tracer {
+  readonly onStep?: (step: Step) => void
+  readonly onEnter?: (frame: FrameStart) => void
+  readonly onExit?: (frame: FrameEnd) => void
+}
+
+/** One operation about to run. */
+export interface Step {
+  readonly pc: number
+  readonly opcode: number
+  readonly opName: string
+  readonly gas: bigint
+  readonly gasCost: bigint
+  readonly depth: number
+  readonly address: Address
+  readonly stack: readonly bigint[]
+  readonly memory: Uint8Array
+}
+
+export interface FrameStart {
+  readonly kind: 'CALL' | 'CALLCODE' | 'DELEGATECALL' | 'STATICCALL' | 'CREATE' | 'CREATE2'
+  readonly depth: number
+  readonly from: Address
+  readonly to: Address | null
+  readonly value: bigint
+  readonly gas: bigint
+  readonly input: Uint8Array
+}
+
+export interface FrameEnd {
+  readonly depth: number
+  readonly gasUsed: bigint
+  readonly output: Uint8Array
+  readonly created: Address | undefined
+  readonly failure: Failure | undefined
+}
+
+export interface TransactionJob {
+  readonly world: World
+  readonly block: BlockEnvironment
+  /** Its sender is trusted: signatures are checked above. */
+  readonly transaction: Transaction
+  readonly limits?: ExecutionLimits | undefined
+  readonly tracer?: Tracer | undefined
+}
+
+export interface CallJob {
+  readonly world: World
+  readonly block: BlockEnvironment
+  readonly message: Message
+  readonly limits?: ExecutionLimits | undefined
+  readonly tracer?: Tracer | undefined
+}
+
+/** Why an execution came to nothing. */
+export interface Failure {
+  readonly kind: 'revert' | 'halt'
+  /**
+   * In words, for people: the decoded reason of a revert ("revert too small", "panic 0x11 (arithmetic overflow)",
+   * "custom error 0x2202f1fa"), or the halt ("out of gas", "invalid opcode 0xfe").
+   */
+  readonly reason: string
+}
+
+/** One line that a contract printed through the well-known console address. */
+export interface ConsoleLine {
+  readonly address: Address
+  readonly text: string
+}
+
+/** What came of a run. Nothing is changed anywhere else: `world` is a new value. */
+export interface Outcome {
+  readonly failure: Failure | undefined
+  /** Gas the sender pays for: after refunds. */
+  readonly gasUsed: bigint
+  /** Gas given back at the end, already taken off `gasUsed`. */
+  readonly gasRefund: bigint
+  /** Return data, or revert data. */
+  readonly output: Uint8Array
+  readonly logs: readonly Log[]
+  /** The contract that a creation made, or would have made. */
+  readonly created: Address | undefined
+  /** The world after the run; fees paid, nonce raised. */
+  readonly world: World
+  readonly consoleLines: readonly ConsoleLine[]
+  /** Accounts and slots the run touched, in EIP-2930's form: what `eth_createAccessList` answers. */
+  readonly accessed: readonly AccessListEntry[]
+}
+
+/** The system calls before the first transaction of a block (EIP-4788, EIP-2935). */
+export interface BlockStartJob {
+  readonly world: World
+  readonly block: BlockEnvironment
+  readonly parentHash: Hash
+  readonly parentBeaconBlockRoot: Hash | undefined
+}
+
+/** What a block's end adds: requests of the system contracts (EIP-7002, EIP-7251) and of deposits (EIP-6110). */
+export interface BlockEnd {
+  readonly world: World
+  /** From prague on (EIP-7685). */
+  readonly requestsHash: Hash | undefined
+}
+
+/** Runs jobs. A run is a function of its job: the same job gives the same outcome. */
+export interface Executor {
+  /**
+   * Applies a signed transaction in full.
+   * @throws {DevchainError} when the transaction may not be in this block at all (the words of the pool's rejections).
+   */
+  readonly transact: (job: TransactionJob) => Promise<Outcome>
+  /**
+   * Runs a message without a signature, as `eth_call` and `eth_estimateGas` do.
+   * @throws {DevchainError} as `transact`: too little gas to begin, or a price that the sender cannot pay.
+   */
+  readonly call: (job: CallJob) => Promise<Outcome>
+  readonly beginBlock: (job: BlockStartJob) => Promise<World>
+  readonly endBlock: (job: {
+    readonly world: World
+    readonly block: BlockEnvironment
+    readonly logs: readonly Log[]
+  }) => Promise<BlockEnd>
+}

@@ -1,0 +1,68 @@
+// The one immutable value that a chain holds. A snapshot is a kept reference to it; a revert puts it back.
+import type { Address, Hash } from '../core/hex.ts'
+import type { Hardfork } from '../protocol/forks.ts'
+import type { AccountBook } from './accounts.ts'
+import type { BlockTree } from './blocktree.ts'
+import type { ClockState } from './clock.ts'
+import type { Pool } from './pool.ts'
+
+/** What is settled when a chain is made and never changes. */
+export interface ChainConfig {
+  readonly chainId: bigint
+  readonly networkId: bigint
+  /** `<CHAIN_NAME>` in the prefix that `eth_sign` signs. */
+  readonly chainName: string
+  /** Which hardfork rules at a block. */
+  readonly hardforkAt: (number: bigint, timestamp: bigint) => Hardfork
+  /** Highest gas limit of one transaction (EIP-7825), undefined for none. */
+  readonly transactionGasCap: bigint | undefined
+  /** Bytes of deployed code; undefined for the fork's own limit. */
+  readonly codeSizeLimit: number | undefined
+  /** True: a snapshot can be reverted to once (anvil's and hardhat's habit). */
+  readonly consumeSnapshots: boolean
+  readonly onRevert: 'hash' | 'throw'
+}
+
+/** What methods may change while the chain runs, and a revert restores. */
+export interface Settings {
+  readonly coinbase: Address
+  readonly blockGasLimit: bigint
+  readonly difficulty: bigint
+  readonly extraData: Uint8Array
+  /** Gas of an `eth_sendTransaction` that names none. */
+  readonly defaultGas: bigint | 'estimate'
+  /** Wei per gas, of an `eth_sendTransaction` that names none; also what `eth_gasPrice` answers at least. */
+  readonly gasPrice: bigint
+  /** True: the base fee stays where it is (0 by default). False: it follows EIP-1559. */
+  readonly pinnedBaseFee: boolean
+  /** Wei per gas that a transaction must offer to enter the pool. */
+  readonly minGasPrice: bigint
+  /** For the next block only. */
+  readonly nextBaseFee: bigint | undefined
+  readonly nextPrevRandao: Hash | undefined
+}
+
+/** When blocks are mined. `stopped` (evm_stopMining) holds `mode` back without forgetting it. */
+export interface MiningState {
+  readonly mode: MiningMode
+  readonly stopped: boolean
+}
+
+export type MiningMode =
+  | { readonly kind: 'instant' }
+  | { readonly kind: 'interval'; readonly intervalMs: number }
+  | { readonly kind: 'manual' }
+
+/** Everything a caller can see of a chain. */
+export interface ChainState {
+  readonly config: ChainConfig
+  readonly tree: BlockTree
+  readonly pool: Pool
+  readonly clock: ClockState
+  readonly settings: Settings
+  readonly mining: MiningState
+  readonly accounts: AccountBook
+  readonly snapshots: ReadonlyMap<number, ChainState>
+  /** The id that the next snapshot gets; never goes back. */
+  readonly nextSnapshotId: number
+}
