@@ -1,0 +1,45 @@
+// Keys of the state tries: Keccak-256 of addresses and storage slots, remembered for a while.
+import { keccak256 } from '../core/crypto.ts'
+import { type Address, bytesFromHex, paddedBytes } from '../core/hex.ts'
+
+/** Entries of one generation; the two of them, full, are about 10 MB. */
+const GENERATION = 32_768
+
+/** Remembers the results of a pure function: at least the last `size` distinct ones, at most twice as many. */
+class Memory<Input, Output> {
+  readonly #compute: (input: Input) => Output
+  readonly #size: number
+  #young = new Map<Input, Output>()
+  #old = new Map<Input, Output>()
+
+  constructor(size: number, compute: (input: Input) => Output) {
+    this.#size = size
+    this.#compute = compute
+  }
+
+  of(input: Input): Output {
+    const known = this.#young.get(input)
+    if (known !== undefined) return known
+    const output = this.#old.get(input) ?? this.#compute(input)
+    if (this.#young.size >= this.#size) {
+      this.#old = this.#young
+      this.#young = new Map()
+    }
+    this.#young.set(input, output)
+    return output
+  }
+}
+
+// Shared by all worlds of the process: a hash is the same everywhere, and costs more than all else in a read.
+const addressKeys = new Memory(GENERATION, (address: Address) => keccak256(bytesFromHex(address)))
+const slotKeys = new Memory(GENERATION, (slot: bigint) => keccak256(paddedBytes(slot, 32)))
+
+/** Key of an account in the state trie. Not to be changed: it is shared. */
+export function addressKey(address: Address): Uint8Array {
+  return addressKeys.of(address)
+}
+
+/** Key of a slot in an account's storage trie. Not to be changed: it is shared. */
+export function slotKey(slot: bigint): Uint8Array {
+  return slotKeys.of(slot)
+}
