@@ -1,0 +1,309 @@
+// Where a chain begins: the usual genesis JSON, read and checked, and the accounts that devchain starts with.
+import { EMPTY_CODE_HASH, keccakHash } from '../core/crypto.ts'
+import { DevchainError, printValue } from '../core/errors.ts'
+import { type Address, bytesFromHex, EMPTY_BYTES, type Hash } from '../core/hex.ts'
+import type { Hardfork } from '../protocol/forks.ts'
+import { addressKey } from './keys.ts'
+import { CREATE2_DEPLOYER, systemContracts } from './predeploys.ts'
+import type { TrieChange } from './trie.ts'
+import {
+  type Account,
+  emptyAccount,
+  emptyStorage,
+  emptyWorld,
+  type World,
+  withAccounts,
+  withSlots,
+} from './world.ts'
+
+/** An account at genesis. */
+export interface GenesisAccount {
+  readonly nonce: bigint
+  /** Wei. */
+  readonly balance: bigint
+  readonly code: Uint8Array
+  /** Values by slot; zero values are as good as none. */
+  readonly storage: ReadonlyMap<bigint, bigint>
+}
+
+/** The accounts that a chain begins with. */
+export type GenesisAlloc = ReadonlyMap<Address, GenesisAccount>
+
+/** A genesis JSON file (the form of geth), read. What the file leaves out is undefined. */
+export interface Genesis {
+  /** Chain id and hardforks, as the file has them: `protocol/forks.ts` reads them. */
+  readonly config: Readonly<Record<string, unknown>> | undefined
+  readonly alloc: GenesisAlloc
+  /** Seconds. */
+  readonly timestamp: bigint | undefined
+  readonly gasLimit: bigint | undefined
+  readonly gasUsed: bigint | undefined
+  readonly difficulty: bigint | undefined
+  readonly coinbase: Address | undefined
+  readonly extraData: Uint8Array | undefined
+  /** Below 2^64: in the header it is 8 bytes. */
+  readonly nonce: bigint | undefined
+  readonly mixHash: Hash | undefined
+  readonly parentHash: Hash | undefined
+  readonly number: bigint | undefined
+  /** Wei per gas. */
+  readonly baseFeePerGas: bigint | undefined
+  readonly excessBlobGas: bigint | undefined
+  readonly blobGasUsed: bigint | undefined
+}
+
+/** Reads a value of JSON or throws an `Unexpected` that says what was expected. */
+type Reader<T> = (value: unknown) => T
+
+/** Thrown by readers alone, and caught where the path is known. */
+class Unexpected extends Error {}
+
+/** More wrong fields than these are counted, not told. */
+const TOLD_PROBLEMS = 10
+
+/** What other tools write next to the fields that matter. */
+const IGNORED_ACCOUNT_FIELDS = new Set(['comment', 'privatekey', 'secretkey'])
+
+const integer64 = integer(64)
+const integer256 = integer(256)
+
+/** The fields of the file but for `alloc`. Names are compared without regard to case, as geth does. */
+const HEADER_FIELDS = {
+  config: record,
+  timestamp: integer64,
+  gasLimit: integer64,
+  gasUsed: integer64,
+  difficulty: integer256,
+  coinbase: fixedHex<Address>(20),
+  extraData: bytes,
+  nonce: integer64,
+  mixHash: fixedHex<Hash>(32),
+  parentHash: fixedHex<Hash>(32),
+  number: integer64,
+  baseFeePerGas: integer256,
+  excessBlobGas: integer64,
+  blobGasUsed: integer64,
+} satisfies { [Name in keyof Omit<Genesis, 'alloc'>]: Reader<unknown> }
+
+const ACCOUNT_FIELDS = {
+  balance: integer256,
+  nonce: integer64,
+  code: bytes,
+  storage: record,
+}
+
+/**
+ * Checks a parsed genesis JSON file. Integers are 0x hex, decimal text or JSON numbers; hex data may lack its 0x, and
+ * be of any letter case. Fields whose names begin with `_` or `/` are comments. An empty object is a chain of defaults.
+ * @throws {DevchainError} `INVALID_PARAMS` naming each field that is wrong or unknown, its value and what was expected.
+ */
+export function parseGenesis(json: unknown): Genesis {
+  const problems = new Problems()
+  const file = problems.read('genesis', record, json) ?? {}
+  const fields = problems.fields('', file, { ...HEADER_FIELDS, alloc: record }, new Set())
+  const alloc = parseAlloc(problems, fields.alloc ?? {})
+  problems.throwIfAny()
+  return { ...fields, alloc }
+}
+
+/** The world with just these accounts. */
+export function worldFromAlloc(alloc: GenesisAlloc): World {
+  const changes: TrieChange<Account>[] = []
+  for (const [address, { nonce, balance, code, storage }] of alloc) {
+    changes.push({
+      key: addressKey(address),
+      value: {
+        ...emptyAccount(address),
+        nonce,
+        balance,
+        code,
+        codeHash: code.length === 0 ? EMPTY_CODE_HASH : keccakHash(code),
+        storage: withSlots(emptyStorage, storage),
+      },
+    })
+  }
+  return withAccounts(emptyWorld, changes)
+}
+
+/** What a chain without a genesis file begins with. */
+export interface DefaultAllocOptions {
+  /** The dev accounts. */
+  readonly accounts: readonly Address[]
+  /** Wei of each dev account. */
+  readonly balance: bigint
+  /** True: the deterministic create2 deployer is there. */
+  readonly create2: boolean
+  /** The hardfork of the first blocks: its system contracts are there. */
+  readonly hardfork: Hardfork
+}
+
+/** The dev accounts, and the contracts that the hardfork and users expect; contracts have nonce 1 (EIP-161). */
+export function createDefaultAlloc(options: DefaultAllocOptions): GenesisAlloc {
+  const alloc = new Map<Address, GenesisAccount>()
+  const contracts = [...systemContracts(options.hardfork)]
+  if (options.create2) contracts.push(CREATE2_DEPLOYER)
+  for (const { address, code } of contracts) {
+    alloc.set(address, { nonce: 1n, balance: 0n, code, storage: new Map() })
+  }
+  for (const address of options.accounts) {
+    const { balance } = options
+    alloc.set(address, { nonce: 0n, balance, code: EMPTY_BYTES, storage: new Map() })
+  }
+  return alloc
+}
+
+/** What is wrong with a file, gathered while it is read, so that all of it can be told at once. */
+class Problems {
+  readonly #told: string[] = []
+  #count = 0
+
+  add(path: string, expected: string, value: unknown): void {
+    this.#count += 1
+    if (this.#told.length >= TOLD_PROBLEMS) return
+    this.#told.push(`${path}: expected ${expected}, got ${printValue(value)}`)
+  }
+
+  /** The value read; undefined, and a problem more, when it is not what the reader expects. */
+  read<T>(path: string, reader: Reader<T>, value: unknown): T | undefined {
+    try {
+      return reader(value)
+    } catch (error) {
+      if (!(error instanceof Unexpected)) throw error
+      this.add(path, error.message, value)
+      return undefined
+    }
+  }
+
+  /** The fields of an object by their readers; a field that is missing or wrong is undefined. */
+  fields<Readers extends Readonly<Record<string, Reader<unknown>>>>(
+    path: string,
+    object: Readonly<Record<string, unknown>>,
+    readers: Readers,
+    ignored: ReadonlySet<string>,
+  ): { [Name in keyof Readers]: ReturnType<Readers[Name]> | undefined } {
+    const names = new Map(Object.keys(readers).map((name) => [name.toLowerCase(), name]))
+    const read: Record<string, unknown> = Object.fromEntries(
+      Object.keys(readers).map((name) => [name, undefined]),
+    )
+    for (const [key, value] of Object.entries(object)) {
+      const name = names.get(key.toLowerCase())
+      const isComment = key.startsWith('_') || key.startsWith('/')
+      if (name !== undefined) read[name] = this.read(path + key, readers[name]!, value)
+      else if (!isComment && !ignored.has(key.toLowerCase())) {
+        this.add(`${path}${printKey(key)}`, `one of ${Object.keys(readers).join(', ')}`, value)
+      }
+    }
+    return read as { [Name in keyof Readers]: ReturnType<Readers[Name]> | undefined }
+  }
+
+  throwIfAny(): void {
+    if (this.#count === 0) return
+    const more = this.#count - this.#told.length
+    throw new DevchainError(
+      'INVALID_PARAMS',
+      `invalid genesis: ${this.#told.join('; ')}${more > 0 ? `; and ${more} more` : ''}`,
+      { problems: this.#told, count: this.#count },
+    )
+  }
+}
+
+function parseAlloc(problems: Problems, object: Readonly<Record<string, unknown>>): GenesisAlloc {
+  const alloc = new Map<Address, GenesisAccount>()
+  for (const [key, value] of Object.entries(object)) {
+    const path = `alloc.${printKey(key)}`
+    const address = problems.read(path, fixedHex<Address>(20), key)
+    const account = problems.read(path, record, value)
+    if (address === undefined || account === undefined) continue
+    if (alloc.has(address)) problems.add(path, 'each address once', key)
+    alloc.set(address, parseAccount(problems, path, account))
+  }
+  return alloc
+}
+
+function parseAccount(
+  problems: Problems,
+  path: string,
+  object: Readonly<Record<string, unknown>>,
+): GenesisAccount {
+  const fields = problems.fields(`${path}.`, object, ACCOUNT_FIELDS, IGNORED_ACCOUNT_FIELDS)
+  const storage = new Map<bigint, bigint>()
+  for (const [key, value] of Object.entries(fields.storage ?? {})) {
+    const slotPath = `${path}.storage.${printKey(key)}`
+    const slot = problems.read(slotPath, word, key)
+    const content = problems.read(slotPath, word, value)
+    if (slot === undefined || content === undefined) continue
+    if (storage.has(slot)) problems.add(slotPath, 'each slot once', key)
+    storage.set(slot, content)
+  }
+  return {
+    balance: fields.balance ?? 0n,
+    nonce: fields.nonce ?? 0n,
+    code: fields.code ?? EMPTY_BYTES,
+    storage,
+  }
+}
+
+function record(value: unknown): Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new Unexpected('an object')
+  }
+  return value as Readonly<Record<string, unknown>>
+}
+
+/** An unsigned integer: 0x hex, decimal text, or a JSON number that lost no digits when it was read. */
+function integer(bits: number): Reader<bigint> {
+  const expected = `an integer of at most ${bits} bits: 0x hex, decimal text or a number`
+  return (value) => {
+    const number = unsigned(value)
+    if (number === undefined || number >= 1n << BigInt(bits)) throw new Unexpected(expected)
+    return number
+  }
+}
+
+function unsigned(value: unknown): bigint | undefined {
+  if (typeof value === 'number') {
+    if (value > Number.MAX_SAFE_INTEGER) {
+      throw new Unexpected('an integer above 2^53 as text, since as a number it loses digits')
+    }
+    return Number.isInteger(value) && value >= 0 ? BigInt(value) : undefined
+  }
+  // 160 characters hold any 256-bit integer and leading zeros; longer text is not worth reading
+  if (typeof value !== 'string' || value.length > 160) return undefined
+  return /^(0x[\da-f]+|\d+)$/i.test(value) ? BigInt(value.toLowerCase()) : undefined
+}
+
+/** Up to 32 bytes as hex, leading zeros left out or not. */
+function word(value: unknown): bigint {
+  const digits = hexDigits(value)
+  if (digits === undefined || digits.length === 0 || digits.length > 64) {
+    throw new Unexpected('1 to 64 hex digits')
+  }
+  return BigInt(`0x${digits}`)
+}
+
+function bytes(value: unknown): Uint8Array {
+  const digits = hexDigits(value)
+  if (digits === undefined || digits.length % 2 === 1) {
+    throw new Unexpected('bytes as an even number of hex digits')
+  }
+  return bytesFromHex(`0x${digits}`)
+}
+
+function fixedHex<T extends Address | Hash>(size: number): Reader<T> {
+  return (value) => {
+    const digits = hexDigits(value)
+    if (digits?.length !== 2 * size) throw new Unexpected(`${size} bytes as ${2 * size} hex digits`)
+    return `0x${digits}` as T
+  }
+}
+
+/** Lower-case digits without 0x; undefined when the value is no hex text. */
+function hexDigits(value: unknown): string | undefined {
+  if (typeof value !== 'string') return undefined
+  return /^(?:0x)?([\da-f]*)$/i.exec(value)?.[1]?.toLowerCase()
+}
+
+/** A key of the caller's within a path: short, on one line. */
+function printKey(key: string): string {
+  return /^\w{1,66}$/.test(key) ? key : printValue(key)
+}
