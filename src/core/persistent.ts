@@ -1,6 +1,6 @@
 // Persistent collections: a change gives a new value in O(log n) and shares the rest with the old one.
 
-/** An immutable map with text keys (hashes, addresses). */
+/** An immutable map with text keys (hashes, addresses). Its order is unspecified, but the same for equal contents. */
 export interface PersistentMap<K extends string, V> {
   readonly size: number
   get(key: K): V | undefined
@@ -15,15 +15,220 @@ export interface PersistentList<V> {
   readonly length: number
   at(index: number): V | undefined
   push(value: V): PersistentList<V>
-  /** The first `length` items. */
+  /** The first `length` items; the list itself when it has no more. */
   truncate(length: number): PersistentList<V>
   values(from?: number): IterableIterator<V>
 }
 
 export function emptyMap<K extends string, V>(): PersistentMap<K, V> {
-  throw new Error('to be written')
+  return new HashMap<K, V>(0, undefined)
 }
 
 export function emptyList<V>(): PersistentList<V> {
-  throw new Error('to be written')
+  return new RadixList<V>(0, BITS, [])
+}
+
+/** Each level of both structures takes five bits: 32 children a node. */
+const BITS = 5
+const MASK = 31
+
+interface Leaf<K, V> {
+  readonly kind: 'leaf'
+  readonly hash: number
+  readonly key: K
+  readonly value: V
+}
+/** Different keys with one hash. */
+interface Collision<K, V> {
+  readonly kind: 'collision'
+  readonly hash: number
+  readonly leaves: readonly Leaf<K, V>[]
+}
+/** A bit of `bitmap` is set for each child there is; `children` holds just those, in the order of the bits. */
+interface Branch<K, V> {
+  readonly kind: 'branch'
+  readonly bitmap: number
+  readonly children: readonly MapNode<K, V>[]
+}
+type MapNode<K, V> = Leaf<K, V> | Collision<K, V> | Branch<K, V>
+
+/** A hash array mapped trie. */
+class HashMap<K extends string, V> implements PersistentMap<K, V> {
+  readonly size: number
+  private readonly root: MapNode<K, V> | undefined
+
+  constructor(size: number, root: MapNode<K, V> | undefined) {
+    this.size = size
+    this.root = root
+  }
+
+  get(key: K): V | undefined {
+    return this.root && find(this.root, hashText(key), key)?.value
+  }
+
+  has(key: K): boolean {
+    return this.root !== undefined && find(this.root, hashText(key), key) !== undefined
+  }
+
+  set(key: K, value: V): PersistentMap<K, V> {
+    const leaf: Leaf<K, V> = { kind: 'leaf', hash: hashText(key), key, value }
+    if (this.root === undefined) return new HashMap(1, leaf)
+    const isNew = find(this.root, leaf.hash, key) === undefined
+    return new HashMap(this.size + (isNew ? 1 : 0), put(this.root, leaf, 0))
+  }
+
+  delete(key: K): PersistentMap<K, V> {
+    if (this.root === undefined || !this.has(key)) return this
+    return new HashMap(this.size - 1, remove(this.root, hashText(key), key, 0))
+  }
+
+  entries(): IterableIterator<readonly [K, V]> {
+    return entriesOf(this.root)
+  }
+}
+
+/** FNV-1a over the characters: 32 bits. */
+function hashText(text: string): number {
+  let hash = 0x811c9dc5
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
+  return hash >>> 0
+}
+
+function bitCount(bits: number): number {
+  const pairs = bits - ((bits >>> 1) & 0x55555555)
+  const fours = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333)
+  return Math.imul((fours + (fours >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
+}
+
+function bitOf(hash: number, shift: number): number {
+  return 1 << ((hash >>> shift) & MASK)
+}
+
+function indexOf(bitmap: number, bit: number): number {
+  return bitCount(bitmap & (bit - 1))
+}
+
+function find<K, V>(root: MapNode<K, V>, hash: number, key: K): Leaf<K, V> | undefined {
+  let node = root
+  for (let shift = 0; node.kind === 'branch'; shift += BITS) {
+    const bit = bitOf(hash, shift)
+    if ((node.bitmap & bit) === 0) return undefined
+    node = node.children[indexOf(node.bitmap, bit)] as MapNode<K, V>
+  }
+  if (node.kind === 'leaf') return node.key === key ? node : undefined
+  return node.leaves.find((leaf) => leaf.key === key)
+}
+
+function put<K, V>(node: MapNode<K, V>, leaf: Leaf<K, V>, shift: number): MapNode<K, V> {
+  if (node.kind === 'branch') {
+    const bit = bitOf(leaf.hash, shift)
+    const at = indexOf(node.bitmap, bit)
+    const old = node.children[at]
+    if ((node.bitmap & bit) === 0 || old === undefined) {
+      return { ...node, bitmap: node.bitmap | bit, children: node.children.toSpliced(at, 0, leaf) }
+    }
+    return { ...node, children: node.children.with(at, put(old, leaf, shift + BITS)) }
+  }
+  if (node.kind === 'leaf' && node.key === leaf.key) return leaf
+  if (node.hash !== leaf.hash) {
+    const parent: Branch<K, V> = {
+      kind: 'branch',
+      bitmap: bitOf(node.hash, shift),
+      children: [node],
+    }
+    return put(parent, leaf, shift)
+  }
+  const others =
+    node.kind === 'leaf' ? [node] : node.leaves.filter((other) => other.key !== leaf.key)
+  return { kind: 'collision', hash: leaf.hash, leaves: [...others, leaf] }
+}
+
+/** The node without `key`, which it holds; undefined when nothing is left. */
+function remove<K, V>(
+  node: MapNode<K, V>,
+  hash: number,
+  key: K,
+  shift: number,
+): MapNode<K, V> | undefined {
+  if (node.kind === 'leaf') return undefined
+  if (node.kind === 'collision') {
+    const leaves = node.leaves.filter((leaf) => leaf.key !== key)
+    return leaves.length === 1 ? leaves[0] : { ...node, leaves }
+  }
+  const bit = bitOf(hash, shift)
+  const at = indexOf(node.bitmap, bit)
+  const child = remove(node.children[at] as MapNode<K, V>, hash, key, shift + BITS)
+  if (child !== undefined) {
+    // a lone leaf moves up, so that equal contents have equal shapes
+    if (node.children.length === 1 && child.kind !== 'branch') return child
+    return { ...node, children: node.children.with(at, child) }
+  }
+  const children = node.children.toSpliced(at, 1)
+  const [only] = children
+  if (only === undefined) return undefined
+  if (children.length === 1 && only.kind !== 'branch') return only
+  return { ...node, bitmap: node.bitmap & ~bit, children }
+}
+
+function* entriesOf<K, V>(node: MapNode<K, V> | undefined): IterableIterator<readonly [K, V]> {
+  if (node === undefined) return
+  if (node.kind === 'leaf') yield [node.key, node.value]
+  else if (node.kind === 'collision') for (const leaf of node.leaves) yield [leaf.key, leaf.value]
+  else for (const child of node.children) yield* entriesOf(child)
+}
+
+/** Items at the lowest level, lists of 32 above it. */
+type ListNode<V> = readonly (ListNode<V> | V)[]
+
+/** A radix tree of 32-way nodes; `shift` is the number of index bits below the root's own. */
+class RadixList<V> implements PersistentList<V> {
+  readonly length: number
+  private readonly shift: number
+  private readonly root: ListNode<V>
+
+  constructor(length: number, shift: number, root: ListNode<V>) {
+    this.length = length
+    this.shift = shift
+    this.root = root
+  }
+
+  at(index: number): V | undefined {
+    if (!Number.isInteger(index) || index < 0 || index >= this.length) return undefined
+    let node = this.root
+    for (let shift = this.shift; shift > 0; shift -= BITS) {
+      node = node[(index >>> shift) & MASK] as ListNode<V>
+    }
+    return node[index & MASK] as V
+  }
+
+  push(value: V): PersistentList<V> {
+    const isFull = this.length === 2 ** (this.shift + BITS)
+    const root = isFull ? [this.root] : this.root
+    const shift = isFull ? this.shift + BITS : this.shift
+    return new RadixList(this.length + 1, shift, append(root, this.length, shift, value))
+  }
+
+  truncate(length: number): PersistentList<V> {
+    if (length >= this.length) return this
+    if (length <= 0) return emptyList()
+    return new RadixList(length, this.shift, cut(this.root, length - 1, this.shift))
+  }
+
+  *values(from = 0): IterableIterator<V> {
+    for (let index = Math.max(0, from); index < this.length; index++) yield this.at(index) as V
+  }
+}
+
+function append<V>(node: ListNode<V>, index: number, shift: number, value: V): ListNode<V> {
+  const slot = (index >>> shift) & MASK
+  const child =
+    shift === 0 ? value : append((node[slot] as ListNode<V>) ?? [], index, shift - BITS, value)
+  return slot < node.length ? node.with(slot, child) : [...node, child]
+}
+
+/** The node with `last` as its last index. */
+function cut<V>(node: ListNode<V>, last: number, shift: number): ListNode<V> {
+  const slot = (last >>> shift) & MASK
+  const kept = node.slice(0, slot + 1)
+  return shift === 0 ? kept : kept.with(slot, cut(kept[slot] as ListNode<V>, last, shift - BITS))
 }
