@@ -18,6 +18,10 @@ export interface ChainConfig {
   readonly transactionGasCap: bigint | undefined
   /** Bytes of deployed code; undefined for the fork's own limit. */
   readonly codeSizeLimit: number | undefined
+  /** Wei per gas of the first block that has a base fee. */
+  readonly initialBaseFee: bigint
+  /** Cost parameter N of scrypt, a power of two, for keys encrypted by the node (r = 8, p = 1). */
+  readonly scryptCost: number
   /** True: a snapshot can be reverted to once (anvil's and hardhat's habit). */
   readonly consumeSnapshots: boolean
   readonly onRevert: 'hash' | 'throw'
@@ -62,7 +66,16 @@ export interface ChainState {
   readonly settings: Settings
   readonly mining: MiningState
   readonly accounts: AccountBook
-  readonly snapshots: ReadonlyMap<number, ChainState>
+  /** The older ones are reached through it: taking a snapshot is O(1), however many there are. */
+  readonly newestSnapshot: Snapshot | undefined
   /** The id that the next snapshot gets; never goes back. */
   readonly nextSnapshotId: number
+  /** The state that the chain began with, which evm_reset goes back to; undefined in that state itself. */
+  readonly origin: ChainState | undefined
+}
+
+/** A state to come back to. `state.newestSnapshot` is the snapshot taken before this one. */
+export interface Snapshot {
+  readonly id: number
+  readonly state: ChainState
 }

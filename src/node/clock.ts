@@ -1,4 +1,7 @@
 // The chain's clock: what time the next block gets.
+import { DevchainError } from '../core/errors.ts'
+import { blockByNumber, headOf } from './blocktree.ts'
+import type { ChainState } from './chainstate.ts'
 
 /** Where time comes from. Under `frozen` and `step` two runs of one script give identical blocks. */
 export type ClockSource =
@@ -6,12 +9,121 @@ export type ClockSource =
   | { readonly kind: 'frozen' }
   | { readonly kind: 'step'; readonly seconds: bigint }
 
+/** The chain's time is its source's time, plus `offset`, plus `adjustment`. */
 export interface ClockState {
   readonly source: ClockSource
-  /** Seconds by which the chain's time is ahead of its source: the sum of all evm_increaseTime. */
+  /** Seconds: the sum of all evm_increaseTime. */
   readonly offset: bigint
+  /**
+   * Seconds by which anything else moved the clock: an exact timestamp given for a block, a genesis in the past, or
+   * blocks that came faster than one a second before time was increased. May be negative.
+   */
+  readonly adjustment: bigint
   /** An exact timestamp for the next block, in seconds. */
   readonly nextTimestamp: bigint | undefined
   /** Seconds between blocks, in place of the source, when set. */
   readonly interval: bigint | undefined
+}
+
+/** The latest time there is: further on, block headers would not fit 64 bits. */
+const MAX_TIMESTAMP = 2n ** 64n - 1n
+
+/** A clock that shows what its source shows, moved by `adjustment` seconds. */
+export function newClock(source: ClockSource, adjustment = 0n): ClockState {
+  return { source, offset: 0n, adjustment, nextTimestamp: undefined, interval: undefined }
+}
+
+/** Seconds by which the chain's time is ahead of its source. What a log tells of a time jump is a difference of it. */
+export function clockShift({ offset, adjustment }: ClockState): bigint {
+  return offset + adjustment
+}
+
+/**
+ * The timestamp of the block that would be mined now: always after its parent's.
+ * @param now wall time in milliseconds
+ */
+export function nextTimestamp(state: ChainState, now: number): bigint {
+  const parent = headOf(state.tree).block.header.timestamp
+  const { clock } = state
+  const wanted =
+    clock.nextTimestamp ??
+    (clock.interval === undefined ? chainTime(state, now) : parent + clock.interval)
+  return wanted > parent ? wanted : parent + 1n
+}
+
+/**
+ * The clock after a block with `timestamp` was mined on `state`: from an exact time on it continues.
+ * @param exact true when the timestamp was given rather than told by the clock
+ */
+export function clockAfterBlock(
+  state: ChainState,
+  timestamp: bigint,
+  now: number,
+  exact: boolean,
+): ClockState {
+  const { clock } = state
+  if (!exact && clock.nextTimestamp === undefined && clock.interval === undefined) return clock
+  const adjustment = clock.adjustment + timestamp - chainTime(state, now)
+  return { ...clock, adjustment, nextTimestamp: undefined }
+}
+
+/**
+ * Moves time ahead for good. The next block is at least `seconds` after the newest one, also where blocks had run
+ * ahead of the source because they came faster than one a second.
+ * @throws {DevchainError} `INVALID_PARAMS` when time would go back or beyond 64 bits
+ */
+export function increasedTime(state: ChainState, seconds: bigint, now: number): ClockState {
+  const { clock } = state
+  if (seconds < 0n) {
+    const message = `expected a number of seconds, 0 or more, got ${seconds}: time never goes back`
+    throw new DevchainError('INVALID_PARAMS', message)
+  }
+  const parent = headOf(state.tree).block.header.timestamp
+  const time = chainTime(state, now)
+  const ahead = parent > time ? parent - time : 0n
+  if (time + ahead + seconds > MAX_TIMESTAMP) {
+    const message = `expected a time of at most ${MAX_TIMESTAMP} seconds, got ${time + ahead} increased by ${seconds}`
+    throw new DevchainError('INVALID_PARAMS', message)
+  }
+  const pinned = clock.nextTimestamp
+  return {
+    ...clock,
+    offset: clock.offset + seconds,
+    adjustment: clock.adjustment + ahead,
+    nextTimestamp: pinned === undefined ? undefined : pinned + seconds,
+  }
+}
+
+/**
+ * Gives the next block an exact timestamp.
+ * @throws {DevchainError} `INVALID_PARAMS` when it is not after the newest block's
+ */
+export function withNextTimestamp(state: ChainState, timestamp: bigint): ClockState {
+  checkTimestamp(state, timestamp)
+  return { ...state.clock, nextTimestamp: timestamp }
+}
+
+/** @throws {DevchainError} `INVALID_PARAMS` when no block with this timestamp could follow the head */
+export function checkTimestamp(state: ChainState, timestamp: bigint): void {
+  const { number, timestamp: newest } = headOf(state.tree).block.header
+  if (timestamp <= newest) {
+    const message = `timestamp ${timestamp} is not after ${newest}, that of the newest block (${number}): block timestamps increase`
+    throw new DevchainError('INVALID_PARAMS', message)
+  }
+  if (timestamp > MAX_TIMESTAMP) {
+    const message = `expected a timestamp of at most ${MAX_TIMESTAMP} seconds, got ${timestamp}`
+    throw new DevchainError('INVALID_PARAMS', message)
+  }
+}
+
+/** The chain's time for the next block, in seconds, as the clock tells it. */
+function chainTime(state: ChainState, now: number): bigint {
+  return sourceTime(state, now) + clockShift(state.clock)
+}
+
+function sourceTime({ clock, tree }: ChainState, now: number): bigint {
+  if (clock.source.kind === 'wall') return BigInt(Math.floor(now / 1000))
+  const genesis = blockByNumber(tree, 0n)!.block.header.timestamp
+  if (clock.source.kind === 'frozen') return genesis
+  return genesis + clock.source.seconds * BigInt(tree.canonical.length)
 }

@@ -1,5 +1,8 @@
-// Transactions that wait to be mined.
+// Transactions that wait to be mined: by sender and nonce, and by hash. What may enter is decided in admission.ts.
+import type { Address, Hash } from '../core/hex.ts'
+import { emptyMap, type PersistentMap } from '../core/persistent.ts'
 import type { Transaction } from '../protocol/transaction.ts'
+import { nonceAt, type World } from '../state/world.ts'
 
 /** A waiting transaction; `arrival` counts all that ever entered the chain's pool. */
 export interface PooledTransaction {
@@ -7,9 +10,274 @@ export interface PooledTransaction {
   readonly arrival: number
 }
 
-/** To be written: by sender and nonce, and by hash, both persistent. */
+/** Transactions that wait, at most `POOL_LIMIT`. Immutable. */
 export interface Pool {
   readonly size: number
   /** The arrival number of the newest transaction that ever entered. */
   readonly lastArrival: number
+  readonly byHash: PersistentMap<Hash, PooledTransaction>
+  /** Holds no empty queues. */
+  readonly bySender: PersistentMap<Address, SenderQueue>
+}
+
+/** What one sender has waiting. */
+export interface SenderQueue {
+  /** By nonce in decimal. */
+  readonly byNonce: PersistentMap<string, PooledTransaction>
+  /** The nonces, as runs without a gap, in ascending order: the next free nonce is found without walking them. */
+  readonly runs: readonly NonceRun[]
+}
+
+/** Nonces from `from` up to and excluding `to`. */
+interface NonceRun {
+  readonly from: bigint
+  readonly to: bigint
+}
+
+/** Transactions that one pool may hold. */
+export const POOL_LIMIT = 100_000
+
+export const emptyPool: Pool = {
+  size: 0,
+  lastArrival: 0,
+  byHash: emptyMap(),
+  bySender: emptyMap(),
+}
+
+const emptyQueue: SenderQueue = { byNonce: emptyMap(), runs: [] }
+
+/** The waiting transaction of a hash. */
+export function pooledByHash(pool: Pool, hash: Hash): PooledTransaction | undefined {
+  return pool.byHash.get(hash)
+}
+
+/** The waiting transaction of a sender with a nonce: what a new one with that nonce would replace. */
+export function pooledByNonce(
+  pool: Pool,
+  sender: Address,
+  nonce: bigint,
+): PooledTransaction | undefined {
+  return pool.bySender.get(sender)?.byNonce.get(nonce.toString())
+}
+
+/** The nonce that the sender's next transaction needs, after all that wait without a gap. */
+export function nextNonce(pool: Pool, world: World, sender: Address): bigint {
+  const nonce = nonceAt(world, sender)
+  const run = pool.bySender.get(sender)?.runs.find(({ from, to }) => from <= nonce && nonce < to)
+  return run?.to ?? nonce
+}
+
+/** The pool with `transaction`, in the place of one with the same sender and nonce. Not checked: see admission.ts. */
+export function withTransaction(pool: Pool, transaction: Transaction): Pool {
+  const { from, nonce, hash } = transaction
+  const replaced = pooledByNonce(pool, from, nonce)
+  const rest = replaced === undefined ? pool : withoutTransaction(pool, replaced.transaction)
+  const entry = { transaction, arrival: pool.lastArrival + 1 }
+  const queue = rest.bySender.get(from) ?? emptyQueue
+  const changed = {
+    byNonce: queue.byNonce.set(nonce.toString(), entry),
+    runs: withNonce(queue.runs, nonce),
+  }
+  return {
+    size: rest.size + 1,
+    lastArrival: entry.arrival,
+    byHash: rest.byHash.set(hash, entry),
+    bySender: rest.bySender.set(from, changed),
+  }
+}
+
+/** The pool without a transaction; the same pool when it is not in it. */
+export function withoutTransaction(pool: Pool, { hash, from, nonce }: Transaction): Pool {
+  const queue = pool.bySender.get(from)
+  if (queue === undefined || !pool.byHash.has(hash)) return pool
+  const runs = withoutNonce(queue.runs, nonce)
+  const byNonce = queue.byNonce.delete(nonce.toString())
+  return {
+    size: pool.size - 1,
+    lastArrival: pool.lastArrival,
+    byHash: pool.byHash.delete(hash),
+    bySender:
+      runs.length === 0 ? pool.bySender.delete(from) : pool.bySender.set(from, { byNonce, runs }),
+  }
+}
+
+/** Transactions of a sender that can never be mined, as their nonce is used up: lowest nonce first. */
+export function staleOf(pool: Pool, world: World, sender: Address): PooledTransaction[] {
+  const queue = pool.bySender.get(sender)
+  if (queue === undefined) return []
+  const nonce = nonceAt(world, sender)
+  return entriesOf(queue).filter(({ transaction }) => transaction.nonce < nonce)
+}
+
+/** What could be mined as far as nonces go, by sender, each sender's in order of nonce. */
+export function pendingOf(pool: Pool, world: World): PooledTransaction[] {
+  return selectBySender(pool, (sender) => {
+    const start = nonceAt(world, sender)
+    const end = nextNonce(pool, world, sender)
+    return (nonce) => start <= nonce && nonce < end
+  })
+}
+
+/** What waits behind a nonce that is missing, by sender, each sender's in order of nonce. */
+export function queuedOf(pool: Pool, world: World): PooledTransaction[] {
+  return selectBySender(pool, (sender) => {
+    const end = nextNonce(pool, world, sender)
+    return (nonce) => nonce >= end
+  })
+}
+
+/** Those that entered after the arrival numbered `arrival`, in order of arrival. */
+export function arrivedAfter(pool: Pool, arrival: number): PooledTransaction[] {
+  const entries: PooledTransaction[] = []
+  for (const [, entry] of pool.byHash.entries()) {
+    if (entry.arrival > arrival) entries.push(entry)
+  }
+  return entries.sort((a, b) => a.arrival - b.arrival)
+}
+
+/** All that wait, in order of arrival. */
+export function pooledInOrder(pool: Pool): PooledTransaction[] {
+  return arrivedAfter(pool, 0)
+}
+
+function selectBySender(
+  pool: Pool,
+  choose: (sender: Address) => (nonce: bigint) => boolean,
+): PooledTransaction[] {
+  const selected: PooledTransaction[] = []
+  for (const [sender, queue] of pool.bySender.entries()) {
+    const isChosen = choose(sender)
+    for (const entry of entriesOf(queue)) {
+      if (isChosen(entry.transaction.nonce)) selected.push(entry)
+    }
+  }
+  return selected
+}
+
+function entriesOf(queue: SenderQueue): PooledTransaction[] {
+  const entries: PooledTransaction[] = []
+  for (const { from, to } of queue.runs) {
+    for (let nonce = from; nonce < to; nonce += 1n) {
+      entries.push(queue.byNonce.get(nonce.toString())!)
+    }
+  }
+  return entries
+}
+
+/** The runs with a nonce that none of them holds. */
+function withNonce(runs: readonly NonceRun[], nonce: bigint): readonly NonceRun[] {
+  const before = runs.filter(({ to }) => to < nonce)
+  const after = runs.filter(({ from }) => from > nonce + 1n)
+  const touching = runs.slice(before.length, runs.length - after.length)
+  const from = touching[0] !== undefined && touching[0].from < nonce ? touching[0].from : nonce
+  const end = touching.at(-1)?.to ?? nonce
+  return [...before, { from, to: end > nonce ? end : nonce + 1n }, ...after]
+}
+
+/** The runs without a nonce that one of them holds. */
+function withoutNonce(runs: readonly NonceRun[], nonce: bigint): readonly NonceRun[] {
+  return runs.flatMap((run) => {
+    if (nonce < run.from || nonce >= run.to) return [run]
+    const parts = [
+      { from: run.from, to: nonce },
+      { from: nonce + 1n, to: run.to },
+    ]
+    return parts.filter(({ from, to }) => from < to)
+  })
+}
+
+/**
+ * Hands out the transactions of a pool in the order in which a block takes them: highest tip first, then first come
+ * first served, but a sender's always by nonce. For one use; the pool does not change.
+ */
+export class Candidates {
+  readonly #pool: Pool
+  readonly #baseFee: bigint
+  /** A heap: the best is first, and no child is better than its parent. */
+  readonly #heads: Candidate[] = []
+
+  /** @param baseFee wei per gas; transactions that do not pay it wait, and so do their senders' later ones */
+  constructor(pool: Pool, world: World, baseFee: bigint) {
+    this.#pool = pool
+    this.#baseFee = baseFee
+    for (const [sender] of pool.bySender.entries()) this.#offer(sender, nonceAt(world, sender))
+  }
+
+  /** The best of those left; undefined when there is none. After it either `advance` or `skip` is called. */
+  get best(): Transaction | undefined {
+    return this.#heads[0]?.entry.transaction
+  }
+
+  /** The best was taken: its sender's next one may come. */
+  advance(): void {
+    const taken = this.skip()
+    if (taken !== undefined) this.#offer(taken.from, taken.nonce + 1n)
+  }
+
+  /** The best cannot be taken: nothing of its sender can. */
+  skip(): Transaction | undefined {
+    const first = this.#heads[0]
+    const last = this.#heads.pop()
+    if (first === undefined || last === undefined) return undefined
+    if (this.#heads.length > 0) {
+      this.#heads[0] = last
+      this.#sink()
+    }
+    return first.entry.transaction
+  }
+
+  #offer(sender: Address, nonce: bigint): void {
+    const entry = pooledByNonce(this.#pool, sender, nonce)
+    if (entry === undefined) return
+    const { maxFeePerGas, maxPriorityFeePerGas } = entry.transaction
+    const tipCap = maxFeePerGas - this.#baseFee
+    if (tipCap < 0n) return
+    const isCapped = maxPriorityFeePerGas > tipCap
+    this.#heads.push({ entry, tip: isCapped ? tipCap : maxPriorityFeePerGas })
+    this.#rise()
+  }
+
+  /** Lets the last find its place above. */
+  #rise(): void {
+    const heads = this.#heads
+    let at = heads.length - 1
+    while (at > 0) {
+      const above = (at - 1) >> 1
+      if (!isBetter(heads[at]!, heads[above]!)) return
+      swap(heads, at, above)
+      at = above
+    }
+  }
+
+  /** Lets the first find its place below. */
+  #sink(): void {
+    const heads = this.#heads
+    let at = 0
+    for (;;) {
+      const left = 2 * at + 1
+      const right = left + 1
+      let best = at
+      if (left < heads.length && isBetter(heads[left]!, heads[best]!)) best = left
+      if (right < heads.length && isBetter(heads[right]!, heads[best]!)) best = right
+      if (best === at) return
+      swap(heads, at, best)
+      at = best
+    }
+  }
+}
+
+interface Candidate {
+  readonly entry: PooledTransaction
+  /** Wei per gas that the miner gets. */
+  readonly tip: bigint
+}
+
+function isBetter(a: Candidate, b: Candidate): boolean {
+  return a.tip > b.tip || (a.tip === b.tip && a.entry.arrival < b.entry.arrival)
+}
+
+function swap(heads: Candidate[], a: number, b: number): void {
+  const kept = heads[a]!
+  heads[a] = heads[b]!
+  heads[b] = kept
 }

@@ -1,0 +1,236 @@
+// The cell: one chain, holding one immutable state, changed by one command at a time.
+import { randomBytes } from 'node:crypto'
+import { DevchainError } from '../core/errors.ts'
+import type { Hash } from '../core/hex.ts'
+import type { Executor } from '../evm/executor.ts'
+import {
+  type BlockRecord,
+  blockByHash,
+  blockByNumber,
+  type HeadChange,
+  headChange,
+  headOf,
+  isCanonical,
+} from './blocktree.ts'
+import type { ChainState } from './chainstate.ts'
+import { nextTimestamp } from './clock.ts'
+import { type FilterLimits, Filters } from './filters.ts'
+import { buildPending, type DroppedTransaction } from './miner.ts'
+
+/** What a chain needs of the world outside; tests pass their own. */
+export interface Environment {
+  /** Wall time in milliseconds since 1970. */
+  now(): number
+  /** Random bytes, for keys and salts. */
+  random(length: number): Uint8Array
+  /** Is told of what is thrown where nobody waits for it: in listeners and timers. */
+  onBug(error: unknown): void
+}
+
+/** The wall clock, the system's randomness, and bugs on standard error. */
+export const systemEnvironment: Environment = {
+  now: () => Date.now(),
+  random: (length) => new Uint8Array(randomBytes(length)),
+  onBug: (error) => console.error(error),
+}
+
+/** What a command makes of a state: the next one, and its answer. */
+export interface Change<T> {
+  readonly state: ChainState
+  readonly value: T
+  /** Transactions that left the pool on the way without being mined. */
+  readonly dropped?: readonly DroppedTransaction[] | undefined
+}
+
+/** One command's effect, as listeners are told of it. */
+export interface StateChange {
+  readonly before: ChainState
+  readonly after: ChainState
+  readonly head: HeadChange
+  readonly dropped: readonly DroppedTransaction[]
+}
+
+/** How a caller names a block. `safe` and `finalized` are the newest block: nothing here can be less final. */
+export type BlockReference =
+  | {
+      readonly kind: 'tag'
+      readonly tag: 'latest' | 'earliest' | 'pending' | 'safe' | 'finalized'
+    }
+  | { readonly kind: 'number'; readonly number: bigint }
+  | { readonly kind: 'hash'; readonly hash: Hash; readonly requireCanonical: boolean }
+
+/** The newest block. */
+export const latest: BlockReference = { kind: 'tag', tag: 'latest' }
+
+/** The block that would be mined now. */
+export const pendingReference: BlockReference = { kind: 'tag', tag: 'pending' }
+
+/** Commands that may wait for their turn on one chain. */
+const MAX_WAITING = 100_000
+
+/** Listeners that one chain may have. */
+const MAX_LISTENERS = 10_000
+
+/** What a chain is made of. */
+export interface ChainParts {
+  readonly name: string
+  readonly state: ChainState
+  readonly executor: Executor
+  readonly environment: Environment
+  readonly filterLimits?: Partial<FilterLimits> | undefined
+}
+
+/** The block that would be mined, remembered for as long as it would be the same. */
+interface PendingBlock {
+  readonly state: ChainState
+  readonly timestamp: bigint
+  readonly record: Promise<BlockRecord>
+}
+
+/** One isolated chain. Readers take `state`, a value that never changes under them; writers use `update`. */
+export class Chain {
+  readonly name: string
+  readonly executor: Executor
+  readonly environment: Environment
+  readonly filters: Filters
+  #state: ChainState
+  #turn: Promise<unknown> = Promise.resolve()
+  #waiting = 0
+  readonly #listeners = new Set<(change: StateChange) => void>()
+  #pending: PendingBlock | undefined
+
+  constructor({ name, state, executor, environment, filterLimits }: ChainParts) {
+    this.name = name
+    this.#state = state
+    this.executor = executor
+    this.environment = environment
+    this.filters = new Filters(this, filterLimits)
+  }
+
+  get state(): ChainState {
+    return this.#state
+  }
+
+  /**
+   * Runs a command on the newest state and puts its result in place. Commands run one at a time in the order of the
+   * calls; one that throws changes nothing. Listeners have been told when the promise resolves. A command must not
+   * call `update` itself: it would wait for its own end.
+   * @throws {DevchainError} `LIMIT_EXCEEDED` when too many commands wait; and whatever `change` throws
+   */
+  async update<T>(change: (state: ChainState) => Change<T> | Promise<Change<T>>): Promise<T> {
+    if (this.#waiting >= MAX_WAITING) {
+      const message = `too many commands wait for chain ${this.name}: there may be ${MAX_WAITING} at a time`
+      throw new DevchainError('LIMIT_EXCEEDED', message)
+    }
+    this.#waiting += 1
+    const result = this.#turn.then(() => this.#run(change))
+    // the next command waits for this one's end, however it ends; its error goes to its own caller
+    this.#turn = result.then(
+      () => undefined,
+      () => undefined,
+    )
+    return result
+  }
+
+  /**
+   * Tells `listener` of every change of the state, after it is in place. What a listener throws goes to
+   * `environment.onBug`; the others are told all the same.
+   * @returns ends the listening
+   * @throws {DevchainError} `LIMIT_EXCEEDED` when too many listen
+   */
+  onChange(listener: (change: StateChange) => void): () => void {
+    if (this.#listeners.size >= MAX_LISTENERS) {
+      const message = `too many listeners on chain ${this.name}: there may be ${MAX_LISTENERS} at a time`
+      throw new DevchainError('LIMIT_EXCEEDED', message)
+    }
+    // a function of its own for each call, so that one listener may listen twice and end each separately
+    const tell = (change: StateChange): void => listener(change)
+    this.#listeners.add(tell)
+    return () => {
+      this.#listeners.delete(tell)
+    }
+  }
+
+  /** The block that would be mined now, with all that fits of the pool. It is in no tree, and gets no number by hash. */
+  pending(): Promise<BlockRecord> {
+    const state = this.#state
+    const now = this.environment.now()
+    const timestamp = nextTimestamp(state, now)
+    const known = this.#pending
+    if (known?.state === state && known.timestamp === timestamp) return known.record
+    const record = buildPending(this.executor, state, now)
+    this.#pending = { state, timestamp, record }
+    return record
+  }
+
+  /** Ends filters and listeners. The state stays readable. */
+  close(): void {
+    this.filters.close()
+    this.#listeners.clear()
+    this.#pending = undefined
+  }
+
+  async #run<T>(change: (state: ChainState) => Change<T> | Promise<Change<T>>): Promise<T> {
+    try {
+      const before = this.#state
+      const { state: after, value, dropped = [] } = await change(before)
+      if (after !== before) {
+        this.#state = after
+        this.#tell({ before, after, head: headChange(before.tree, after.tree), dropped })
+      }
+      return value
+    } finally {
+      this.#waiting -= 1
+    }
+  }
+
+  #tell(change: StateChange): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(change)
+      } catch (error) {
+        this.environment.onBug(error)
+      }
+    }
+  }
+}
+
+/** The block that a reference names; undefined when there is none. */
+export async function findRecord(
+  chain: Chain,
+  reference: BlockReference,
+): Promise<BlockRecord | undefined> {
+  const { tree } = chain.state
+  switch (reference.kind) {
+    case 'number':
+      return blockByNumber(tree, reference.number)
+    case 'hash': {
+      const record = blockByHash(tree, reference.hash)
+      const isRefused =
+        record !== undefined && reference.requireCanonical && !isCanonical(tree, record)
+      return isRefused ? undefined : record
+    }
+    case 'tag':
+      if (reference.tag === 'pending') return chain.pending()
+      return reference.tag === 'earliest' ? blockByNumber(tree, 0n) : headOf(tree)
+  }
+}
+
+/**
+ * The block that a reference names.
+ * @throws {DevchainError} `NOT_FOUND` when there is none, or when it had to be canonical and is not
+ */
+export async function recordAt(chain: Chain, reference: BlockReference): Promise<BlockRecord> {
+  const record = await findRecord(chain, reference)
+  if (record !== undefined) return record
+  const { header, hash } = headOf(chain.state.tree).block
+  const isBranch = reference.kind === 'hash' && blockByHash(chain.state.tree, reference.hash)
+  const problem = isBranch ? 'is not canonical' : 'not found'
+  const message = `block ${printReference(reference)} ${problem}: the newest block is ${header.number} (${hash})`
+  throw new DevchainError('NOT_FOUND', message)
+}
+
+function printReference(reference: BlockReference): string {
+  if (reference.kind === 'tag') return reference.tag
+  return reference.kind === 'hash' ? reference.hash : `0x${reference.number.toString(16)}`
+}

@@ -1,0 +1,379 @@
+// Block assembly: transactions of the pool are run one after another and sealed into a block.
+import { hashBytes, keccakHash } from '../core/crypto.ts'
+import { DevchainError } from '../core/errors.ts'
+import { type Address, concatBytes, type Hash, paddedBytes, ZERO_HASH } from '../core/hex.ts'
+import type { BlockEnvironment, Executor, Outcome } from '../evm/executor.ts'
+import {
+  EMPTY_TRIE_ROOT,
+  EMPTY_UNCLES_HASH,
+  type Header,
+  sealBlock,
+  transactionsRoot,
+} from '../protocol/block.ts'
+import { effectiveGasPrice, nextBaseFee, nextExcessBlobGas } from '../protocol/fees.ts'
+import { type Hardfork, isAtLeast } from '../protocol/forks.ts'
+import { bloomOf, mergeBlooms, type Receipt, receiptsRoot } from '../protocol/receipt.ts'
+import { authorityOf, type Transaction } from '../protocol/transaction.ts'
+import { stateRoot, type World } from '../state/world.ts'
+import {
+  appendBlock,
+  type BlockRecord,
+  type BlockTree,
+  blockByHash,
+  blockByNumber,
+  type ExecutedTransaction,
+  headOf,
+  isCanonical,
+} from './blocktree.ts'
+import type { ChainState } from './chainstate.ts'
+import { clockAfterBlock, nextTimestamp } from './clock.ts'
+import { Candidates, type Pool, staleOf, withoutTransaction } from './pool.ts'
+
+/** A transaction that left the pool without a block, as it became impossible. */
+export interface DroppedTransaction {
+  readonly transaction: Transaction
+  /** Why, in the words of a rejection. */
+  readonly reason: string
+}
+
+/** What mining came to. */
+export interface Mined {
+  readonly state: ChainState
+  /** New blocks, oldest first; they are part of `state`. */
+  readonly records: readonly BlockRecord[]
+  readonly dropped: readonly DroppedTransaction[]
+}
+
+/** Which block is to be mined. */
+export interface MineOptions {
+  /** Wall time in milliseconds. */
+  readonly now: number
+  /** Seconds; undefined: what the clock says. Checked by the caller to be after the parent's. */
+  readonly timestamp?: bigint | undefined
+}
+
+/** A block on its way, and what its transactions came to. */
+interface Assembly {
+  readonly world: World
+  readonly executed: readonly ExecutedTransaction[]
+  readonly dropped: readonly DroppedTransaction[]
+  readonly requestsHash: Hash | undefined
+}
+
+/** Gas of the cheapest transaction there is: with less left in a block, no other can follow. */
+const LEAST_GAS = 21_000n
+
+/**
+ * Mines the next block with as many waiting transactions as fit. One that does not fit waits; one that became
+ * impossible is dropped.
+ */
+export async function mineBlock(
+  executor: Executor,
+  state: ChainState,
+  options: MineOptions,
+): Promise<Mined> {
+  const environment = nextBlockEnvironment(state, options.now, options.timestamp)
+  const assembly = await assemble(executor, state, environment, Number.POSITIVE_INFINITY)
+  return appended(state, environment, assembly, options)
+}
+
+/**
+ * Mines every transaction that can be mined, each in a block of its own: what instant mining means. Without any there
+ * is no block.
+ */
+export async function mineWaiting(
+  executor: Executor,
+  state: ChainState,
+  now: number,
+): Promise<Mined> {
+  const records: BlockRecord[] = []
+  const dropped: DroppedTransaction[] = []
+  let current = state
+  for (;;) {
+    const environment = nextBlockEnvironment(current, now)
+    if (
+      new Candidates(current.pool, headOf(current.tree).world, environment.baseFee).best ===
+      undefined
+    )
+      break
+    const assembly = await assemble(executor, current, environment, 1)
+    dropped.push(...assembly.dropped)
+    if (assembly.executed.length === 0) {
+      current = { ...current, pool: poolAfter(current.pool, assembly) }
+      break
+    }
+    const mined = appended(current, environment, assembly, { now })
+    records.push(...mined.records)
+    current = mined.state
+  }
+  return { state: current, records, dropped }
+}
+
+/** The block that would be mined now. It is no part of any tree. */
+export async function buildPending(
+  executor: Executor,
+  state: ChainState,
+  now: number,
+): Promise<BlockRecord> {
+  const environment = nextBlockEnvironment(state, now)
+  const assembly = await assemble(executor, state, environment, Number.POSITIVE_INFINITY)
+  return sealed(state, environment, assembly)
+}
+
+/** What contracts would learn about the block that would be mined now. */
+export function nextBlockEnvironment(
+  state: ChainState,
+  now: number,
+  timestamp: bigint = nextTimestamp(state, now),
+): BlockEnvironment {
+  const { config, settings, tree } = state
+  const parent = headOf(tree).block
+  const number = parent.header.number + 1n
+  const hardfork = config.hardforkAt(number, timestamp)
+  return {
+    chainId: config.chainId,
+    hardfork,
+    number,
+    timestamp,
+    coinbase: settings.coinbase,
+    gasLimit: settings.blockGasLimit,
+    difficulty: settings.difficulty,
+    prevRandao: settings.nextPrevRandao ?? derivedRandao(parent.hash, number),
+    baseFee: nextBaseFeeOf(state, hardfork),
+    excessBlobGas: excessBlobGasAfter(parent.header, hardfork),
+    blockHash: (asked) => blockByNumber(tree, asked)?.block.hash,
+  }
+}
+
+/** What contracts learnt about an existing block while it ran. */
+export function blockEnvironment(
+  { config, tree }: ChainState,
+  record: BlockRecord,
+): BlockEnvironment {
+  const { header } = record.block
+  return {
+    chainId: config.chainId,
+    hardfork: config.hardforkAt(header.number, header.timestamp),
+    number: header.number,
+    timestamp: header.timestamp,
+    coinbase: header.miner,
+    gasLimit: header.gasLimit,
+    difficulty: header.difficulty,
+    prevRandao: header.mixHash,
+    baseFee: header.baseFeePerGas ?? 0n,
+    excessBlobGas: header.excessBlobGas ?? 0n,
+    blockHash: (asked) => ancestorHash(tree, record, asked),
+  }
+}
+
+/** Wei per gas of the block after the head; 0n before london. */
+export function nextBaseFeeOf(state: ChainState, hardfork: Hardfork): bigint {
+  const { config, settings, tree } = state
+  const { baseFeePerGas, gasUsed, gasLimit } = headOf(tree).block.header
+  if (!isAtLeast(hardfork, 'london')) return 0n
+  if (settings.nextBaseFee !== undefined) return settings.nextBaseFee
+  if (baseFeePerGas === undefined) return config.initialBaseFee
+  return settings.pinnedBaseFee
+    ? baseFeePerGas
+    : nextBaseFee({ baseFee: baseFeePerGas, gasUsed, gasLimit })
+}
+
+/** The hash of the ancestor with a number, which need not be canonical itself. */
+function ancestorHash(tree: BlockTree, record: BlockRecord, asked: bigint): Hash | undefined {
+  let ancestor: BlockRecord | undefined = record
+  if (asked >= record.block.header.number) return undefined
+  while (ancestor !== undefined && ancestor.block.header.number > asked) {
+    // a pending block and one on a branch meet the canonical chain at some parent
+    if (isCanonical(tree, ancestor)) return blockByNumber(tree, asked)?.block.hash
+    ancestor = blockByHash(tree, ancestor.block.header.parentHash)
+  }
+  return ancestor?.block.hash
+}
+
+/** The same chain mined twice has the same randomness: it depends on the parent and the number alone. */
+function derivedRandao(parentHash: Hash, number: bigint): Hash {
+  return keccakHash(concatBytes(hashBytes(parentHash), paddedBytes(number, 32)))
+}
+
+function excessBlobGasAfter(parent: Header, hardfork: Hardfork): bigint {
+  if (!isAtLeast(hardfork, 'cancun')) return 0n
+  return nextExcessBlobGas(
+    {
+      excessBlobGas: parent.excessBlobGas ?? 0n,
+      blobGasUsed: parent.blobGasUsed ?? 0n,
+      baseFee: parent.baseFeePerGas ?? 0n,
+    },
+    hardfork,
+  )
+}
+
+/** Runs what goes into the block, at most `count` transactions. */
+async function assemble(
+  executor: Executor,
+  state: ChainState,
+  block: BlockEnvironment,
+  count: number,
+): Promise<Assembly> {
+  const parent = headOf(state.tree)
+  const candidates = new Candidates(state.pool, parent.world, block.baseFee)
+  const executed: ExecutedTransaction[] = []
+  const dropped: DroppedTransaction[] = []
+  const limits = { codeSize: state.config.codeSizeLimit }
+  let world = await executor.beginBlock({
+    world: parent.world,
+    block,
+    parentHash: parent.block.hash,
+    parentBeaconBlockRoot: isAtLeast(block.hardfork, 'cancun') ? ZERO_HASH : undefined,
+  })
+  let gasLeft = block.gasLimit
+  while (executed.length < count && gasLeft >= LEAST_GAS) {
+    const transaction = candidates.best
+    if (transaction === undefined) break
+    if (transaction.gasLimit > gasLeft) {
+      candidates.skip()
+      continue
+    }
+    const outcome = await attempt(executor.transact({ world, block, transaction, limits }))
+    if (outcome instanceof DevchainError) {
+      dropped.push({ transaction, reason: outcome.message })
+      candidates.skip()
+      continue
+    }
+    world = outcome.world
+    gasLeft -= outcome.gasUsed
+    executed.push(executedAs(transaction, outcome, block, block.gasLimit - gasLeft))
+    candidates.advance()
+  }
+  const logs = executed.flatMap(({ receipt }) => receipt.logs)
+  const end = await executor.endBlock({ world, block, logs })
+  return { world: end.world, executed, dropped, requestsHash: end.requestsHash }
+}
+
+/** The outcome, or the reason why the transaction may not be in the block. A bug stays a bug. */
+async function attempt(run: Promise<Outcome>): Promise<Outcome | DevchainError> {
+  try {
+    return await run
+  } catch (error) {
+    if (error instanceof DevchainError) return error
+    throw error
+  }
+}
+
+function executedAs(
+  transaction: Transaction,
+  outcome: Outcome,
+  block: BlockEnvironment,
+  cumulativeGasUsed: bigint,
+): ExecutedTransaction {
+  const receipt: Receipt = {
+    type: transaction.type,
+    status: outcome.failure === undefined,
+    root: isAtLeast(block.hardfork, 'byzantium') ? undefined : stateRoot(outcome.world),
+    cumulativeGasUsed,
+    gasUsed: outcome.gasUsed,
+    effectiveGasPrice: effectiveGasPrice(transaction, block.baseFee),
+    logsBloom: bloomOf(outcome.logs),
+    logs: outcome.logs,
+    contractAddress: transaction.to === null ? (outcome.created ?? null) : null,
+  }
+  const { output, failure, consoleLines } = outcome
+  return { transaction, receipt, output, failure, consoleLines }
+}
+
+/** The state with the block appended, and what it took out of the pool and the clock. */
+function appended(
+  state: ChainState,
+  environment: BlockEnvironment,
+  assembly: Assembly,
+  { now, timestamp }: MineOptions,
+): Mined {
+  const record = sealed(state, environment, assembly)
+  const { settings } = state
+  const hasOneOff = settings.nextBaseFee !== undefined || settings.nextPrevRandao !== undefined
+  return {
+    state: {
+      ...state,
+      tree: appendBlock(state.tree, record),
+      pool: poolAfter(state.pool, assembly),
+      clock: clockAfterBlock(state, environment.timestamp, now, timestamp !== undefined),
+      settings: hasOneOff
+        ? { ...settings, nextBaseFee: undefined, nextPrevRandao: undefined }
+        : settings,
+    },
+    records: [record],
+    dropped: assembly.dropped,
+  }
+}
+
+/** The pool without what was mined or dropped, and without what those leave with a used nonce. */
+function poolAfter(pool: Pool, { executed, dropped, world }: Assembly): Pool {
+  let rest = pool
+  for (const { transaction } of [...executed, ...dropped]) {
+    rest = withoutTransaction(rest, transaction)
+  }
+  if (rest.size === 0) return rest
+  for (const sender of executed.flatMap(({ transaction }) => noncesUsedBy(transaction))) {
+    for (const stale of staleOf(rest, world, sender)) {
+      rest = withoutTransaction(rest, stale.transaction)
+    }
+  }
+  return rest
+}
+
+/** Whose nonce a transaction may have raised: its sender's and its authorities' (EIP-7702). */
+function noncesUsedBy({ from, authorizationList }: Transaction): Address[] {
+  const authorities = authorizationList.map(authorityOf)
+  return [from, ...authorities.filter((address) => address !== undefined)]
+}
+
+function sealed(state: ChainState, environment: BlockEnvironment, assembly: Assembly): BlockRecord {
+  const parent = headOf(state.tree)
+  const { executed, world } = assembly
+  const transactions = executed.map(({ transaction }) => transaction)
+  const receipts = executed.map(({ receipt }) => receipt)
+  const header: Header = {
+    parentHash: parent.block.hash,
+    sha3Uncles: EMPTY_UNCLES_HASH,
+    miner: environment.coinbase,
+    stateRoot: stateRoot(world),
+    transactionsRoot: transactionsRoot(transactions),
+    receiptsRoot: receiptsRoot(receipts),
+    logsBloom: mergeBlooms(receipts.map(({ logsBloom }) => logsBloom)),
+    difficulty: environment.difficulty,
+    number: environment.number,
+    gasLimit: environment.gasLimit,
+    gasUsed: receipts.at(-1)?.cumulativeGasUsed ?? 0n,
+    timestamp: environment.timestamp,
+    extraData: state.settings.extraData,
+    mixHash: environment.prevRandao,
+    nonce: new Uint8Array(8),
+    ...forkFields(environment, assembly.requestsHash),
+  }
+  const totalDifficulty = parent.totalDifficulty + header.difficulty
+  return { block: sealBlock(header, transactions, []), executed, world, totalDifficulty }
+}
+
+type ForkField =
+  | 'baseFeePerGas'
+  | 'withdrawalsRoot'
+  | 'blobGasUsed'
+  | 'excessBlobGas'
+  | 'parentBeaconBlockRoot'
+  | 'requestsHash'
+
+/** The header fields that a fork brought, undefined before it. */
+export function forkFields(
+  environment: Pick<BlockEnvironment, 'hardfork' | 'baseFee' | 'excessBlobGas'>,
+  requestsHash: Hash | undefined,
+): Pick<Header, ForkField> {
+  const { hardfork, baseFee, excessBlobGas } = environment
+  const hasBlobs = isAtLeast(hardfork, 'cancun')
+  return {
+    baseFeePerGas: isAtLeast(hardfork, 'london') ? baseFee : undefined,
+    withdrawalsRoot: isAtLeast(hardfork, 'shanghai') ? EMPTY_TRIE_ROOT : undefined,
+    blobGasUsed: hasBlobs ? 0n : undefined,
+    excessBlobGas: hasBlobs ? excessBlobGas : undefined,
+    parentBeaconBlockRoot: hasBlobs ? ZERO_HASH : undefined,
+    requestsHash: isAtLeast(hardfork, 'prague') ? requestsHash : undefined,
+  }
+}
