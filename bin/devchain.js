@@ -1,4 +1,5 @@
 #!/usr/bin/env node
 import { main } from '../dist/cli/main.js'
 
-process.exitCode = await main(process.argv.slice(2))
+// Nothing may keep the process alive once the chain has stopped: not a half-read pipe, not an open socket.
+process.exit(await main(process.argv.slice(2)))

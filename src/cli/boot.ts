@@ -1,0 +1,135 @@
+// What is said of a chain once it listens: on the terminal, in the JSON log and in the ready file.
+import { rename, writeFile } from 'node:fs/promises'
+import { checksumAddress } from '../core/crypto.ts'
+import type { Devchain, Endpoints } from '../devchain.ts'
+import { headOf } from '../node/blocktree.ts'
+import type { ChainSettings } from '../options.ts'
+import { PROGRAM } from '../program.ts'
+import { balanceAt } from '../state/world.ts'
+import { describeMining } from './facts.ts'
+import type { Palette } from './palette.ts'
+import { ether, fee, number, plural } from './words.ts'
+
+/** Accounts that the terminal lists; the ready file has all. */
+const LISTED = 20
+
+/** A started chain, in the words of `--log json` and of `--ready-file`. Amounts in wei, as decimal strings. */
+export interface BootFacts {
+  readonly version: string
+  readonly pid: number
+  readonly url: string
+  readonly wsUrl: string
+  readonly chainId: number
+  readonly networkId: number
+  readonly hardfork: string
+  readonly gasLimit: string
+  readonly gasPrice: string
+  /** Of the newest block; undefined before london. */
+  readonly baseFee: string | undefined
+  readonly isBaseFeePinned: boolean
+  readonly mining: string
+  readonly clock: string
+  /** Of the newest block. */
+  readonly blockNumber: number
+  readonly mnemonic: string
+  readonly derivationPath: string
+  readonly accounts: readonly {
+    readonly address: string
+    readonly privateKey: string
+    readonly balance: string
+  }[]
+}
+
+/** Gathers the facts of a chain that listens. */
+export function bootFacts(
+  devchain: Devchain,
+  endpoints: Endpoints,
+  options: ChainSettings,
+): BootFacts {
+  const { state } = devchain.node.chain()
+  const { config, settings } = state
+  const { block, world } = headOf(state.tree)
+  const clock = options.clock
+  return {
+    version: PROGRAM.version,
+    pid: process.pid,
+    url: endpoints.url,
+    wsUrl: endpoints.wsUrl,
+    chainId: Number(config.chainId),
+    networkId: Number(config.networkId),
+    hardfork: config.hardforkAt(block.header.number, block.header.timestamp),
+    gasLimit: settings.blockGasLimit.toString(),
+    gasPrice: settings.gasPrice.toString(),
+    baseFee: block.header.baseFeePerGas?.toString(),
+    isBaseFeePinned: settings.pinnedBaseFee,
+    mining: describeMining(state.mining),
+    clock: clock.kind === 'step' ? `${clock.seconds} s a block` : clock.kind,
+    blockNumber: Number(block.header.number),
+    mnemonic: options.mnemonic,
+    derivationPath: options.derivationPath,
+    accounts: devchain.accounts.map(({ address, privateKey }) => ({
+      address: checksumAddress(address),
+      privateKey,
+      balance: balanceAt(world, address).toString(),
+    })),
+  }
+}
+
+/** The first screen: accounts, keys and settings; the URL comes last, where it is looked for. */
+export function bootText(facts: BootFacts, palette: Palette): string {
+  const base = facts.baseFee === undefined ? 'none' : fee(BigInt(facts.baseFee))
+  const rows = [
+    ['Mnemonic', facts.mnemonic],
+    ['Path', `${facts.derivationPath}/i`],
+    ['Chain id', String(facts.chainId)],
+    ['Hardfork', facts.hardfork],
+    ['Gas limit', `${number(BigInt(facts.gasLimit))} a block`],
+    ['Gas price', fee(BigInt(facts.gasPrice))],
+    ['Base fee', `${base}${facts.isBaseFeePinned ? ', pinned' : ', moves with demand'}`],
+    ['Mining', facts.mining === 'instant' ? 'instant, a block a transaction' : facts.mining],
+  ]
+  if (facts.networkId !== facts.chainId) rows.push(['Network id', String(facts.networkId)])
+  if (facts.clock !== 'wall') rows.push(['Clock', facts.clock])
+  const lines = [
+    `${palette.bold('devchain')} ${facts.version}`,
+    '',
+    ...accountLines(facts, palette),
+    ...rows.map(([label = '', value]) => `${palette.dim(label.padEnd(10))}  ${value}`),
+    '',
+    ...warning(facts, palette),
+    `Listening on ${palette.bold(facts.url)}`,
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+function accountLines({ accounts }: BootFacts, palette: Palette): string[] {
+  const listed = accounts.slice(0, LISTED)
+  const balances = listed.map(({ balance }) => ether(BigInt(balance)))
+  const width = Math.max(0, ...balances.map((text) => text.length))
+  const indexWidth = String(listed.length - 1).length
+  const lines = listed.map(
+    ({ address, privateKey }, i) =>
+      `${palette.dim(String(i).padStart(indexWidth))}  ${address}  ${balances[i]?.padStart(width)}  ${palette.dim(privateKey)}`,
+  )
+  const more = accounts.length - listed.length
+  if (more > 0)
+    lines.push(palette.dim(`… and ${plural(more, 'account')} more (--ready-file has all)`))
+  return lines.length > 0 ? [...lines, ''] : []
+}
+
+function warning({ accounts }: BootFacts, palette: Palette): string[] {
+  if (accounts.length === 0) return []
+  const text =
+    'These keys are public: never send anything of value to these accounts on a real network.'
+  return [palette.yellow(text), '']
+}
+
+/**
+ * Writes the facts for scripts that wait for them: first beside the path, then moved there, so that whoever finds
+ * the file finds all of it. Only the user may read it, since it has keys.
+ */
+export async function writeReadyFile(path: string, facts: BootFacts): Promise<void> {
+  const beside = `${path}.${process.pid}.tmp`
+  await writeFile(beside, `${JSON.stringify(facts, null, 2)}\n`, { mode: 0o600 })
+  await rename(beside, path)
+}

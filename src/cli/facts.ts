@@ -1,0 +1,231 @@
+// What the log tells, as plain values: of calls, and of the difference between two states of a chain. How it is
+// written is pretty.ts's and json.ts's matter; both get the same facts.
+import type { Address, Hash } from '../core/hex.ts'
+import type { BlockRecord, ExecutedTransaction } from '../node/blocktree.ts'
+import type { StateChange } from '../node/chain.ts'
+import type { MiningState } from '../node/chainstate.ts'
+import type { Json } from '../rpc/schema.ts'
+
+/** A call that was answered. */
+export interface CallFact {
+  readonly event: 'call'
+  readonly method: string
+  readonly params: Json
+  readonly durationMs: number
+  readonly result: Json | undefined
+  readonly error:
+    | { readonly code: number; readonly message: string; readonly data?: Json }
+    | undefined
+}
+
+/** A mined transaction. Amounts in wei. */
+export interface TransactionFact {
+  readonly event: 'transaction'
+  readonly hash: Hash
+  readonly from: Address
+  readonly to: Address | null
+  /** The contract it created, or would have created. */
+  readonly created: Address | null
+  readonly value: bigint
+  readonly gasUsed: bigint
+  readonly gasLimit: bigint
+  readonly fee: bigint
+  readonly block: bigint
+  /** Why it came to nothing, in words; undefined when it succeeded. */
+  readonly failure: { readonly kind: 'revert' | 'halt'; readonly reason: string } | undefined
+  /** What contracts printed, oldest first. */
+  readonly console: readonly string[]
+}
+
+/** A mined block, or a run of empty ones mined at once: `first` to `number`. */
+export interface BlockFact {
+  readonly event: 'block'
+  readonly first: bigint
+  readonly number: bigint
+  readonly hash: Hash
+  readonly transactions: number
+  readonly gasUsed: bigint
+  readonly gasLimit: bigint
+  /** Wei per gas; undefined before london. */
+  readonly baseFee: bigint | undefined
+  /** Seconds since 1970. */
+  readonly timestamp: bigint
+}
+
+export interface SnapshotFact {
+  readonly event: 'snapshot'
+  readonly id: string
+  readonly block: bigint
+}
+
+/** The chain went back to a snapshot (`id`), to genesis, or lost blocks to another branch. */
+export interface BackFact {
+  readonly event: 'revert' | 'reset' | 'reorganization'
+  readonly id: string | undefined
+  readonly fromBlock: bigint
+  readonly toBlock: bigint
+  /** By how much the clock jumped. */
+  readonly clockSeconds: bigint
+}
+
+/** The clock was moved by hand. */
+export interface ClockFact {
+  readonly event: 'clock'
+  readonly clockSeconds: bigint
+  /** How far it is ahead of its source now. */
+  readonly offsetSeconds: bigint
+}
+
+/** Blocks are mined on another occasion from now on. */
+export interface MiningFact {
+  readonly event: 'mining'
+  readonly mining: string
+}
+
+/** Transactions entered the pool and were not mined. */
+export interface WaitingFact {
+  readonly event: 'waiting'
+  readonly added: number
+  readonly poolSize: number
+}
+
+/** Something here is broken; the caller was told "internal error". */
+export interface BugFact {
+  readonly event: 'bug'
+  readonly stack: string
+}
+
+export type ChainFact =
+  | TransactionFact
+  | BlockFact
+  | SnapshotFact
+  | BackFact
+  | ClockFact
+  | MiningFact
+  | WaitingFact
+export type Fact = CallFact | ChainFact | BugFact
+
+/** When blocks are mined, in words. */
+export function describeMining({ mode, stopped }: MiningState): string {
+  if (stopped) return 'stopped'
+  if (mode.kind === 'instant') return 'instant'
+  return mode.kind === 'manual' ? 'by hand' : `every ${mode.intervalMs / 1000} s`
+}
+
+/** A transaction with what came of it. */
+function transactionFact(executed: ExecutedTransaction, block: bigint): TransactionFact {
+  const { transaction, receipt, failure, consoleLines } = executed
+  return {
+    event: 'transaction',
+    hash: transaction.hash,
+    from: transaction.from,
+    to: transaction.to,
+    created: receipt.contractAddress,
+    value: transaction.value,
+    gasUsed: receipt.gasUsed,
+    gasLimit: transaction.gasLimit,
+    fee: receipt.gasUsed * receipt.effectiveGasPrice,
+    block,
+    failure: failure && { kind: failure.kind, reason: failure.reason },
+    console: consoleLines.map((line) => line.text),
+  }
+}
+
+function blockFact(record: BlockRecord, first: bigint): BlockFact {
+  const { header, hash, transactions } = record.block
+  return {
+    event: 'block',
+    first,
+    number: header.number,
+    hash,
+    transactions: transactions.length,
+    gasUsed: header.gasUsed,
+    gasLimit: header.gasLimit,
+    baseFee: header.baseFeePerGas,
+    timestamp: header.timestamp,
+  }
+}
+
+/** Facts of new blocks: each one's transactions, then the block; empty blocks in a row are one fact. */
+function blockFacts(added: readonly BlockRecord[]): ChainFact[] {
+  const facts: ChainFact[] = []
+  for (const record of added) {
+    const { number } = record.block.header
+    const last = facts.at(-1)
+    const isRun = record.executed.length === 0 && last?.event === 'block' && last.transactions === 0
+    if (isRun) facts.pop()
+    for (const executed of record.executed) facts.push(transactionFact(executed, number))
+    facts.push(blockFact(record, isRun ? last.first : number))
+  }
+  return facts
+}
+
+/** The call that made a change, as far as it decides how the change is told. */
+export type Cause = Pick<CallFact, 'method' | 'params' | 'result' | 'error'>
+
+function firstParam(params: Json): Json | undefined {
+  return Array.isArray(params) ? (params[0] as Json | undefined) : undefined
+}
+
+/** An id as a QUANTITY, whether the caller gave hex, a number or decimal text. */
+function quantityText(value: Json | undefined): string {
+  const text = String(value)
+  return /^\d+$/.test(text) ? `0x${BigInt(text).toString(16)}` : text
+}
+
+/** What the method's name says happened: which of the ways back it was. Aliases have other prefixes, hence the ends. */
+function wayBack(cause: Cause | undefined): Pick<BackFact, 'event' | 'id'> | undefined {
+  if (cause === undefined || cause.error !== undefined) return undefined
+  if (cause.method.endsWith('_reset')) return { event: 'reset', id: undefined }
+  if (!cause.method.endsWith('_revert') || cause.result !== true) return undefined
+  return { event: 'revert', id: quantityText(firstParam(cause.params)) }
+}
+
+function backFact(change: StateChange, way: Pick<BackFact, 'event' | 'id'>): BackFact {
+  return {
+    ...way,
+    fromBlock: newestNumber(change.before),
+    toBlock: newestNumber(change.after),
+    clockSeconds: change.after.clock.offset - change.before.clock.offset,
+  }
+}
+
+function newestNumber(state: StateChange['before']): bigint {
+  return BigInt(state.tree.canonical.length - 1)
+}
+
+function snapshotFacts(change: StateChange): SnapshotFact[] {
+  const { before, after } = change
+  if (after.nextSnapshotId <= before.nextSnapshotId) return []
+  const id = `0x${(after.nextSnapshotId - 1).toString(16)}`
+  return [{ event: 'snapshot', id, block: newestNumber(after) }]
+}
+
+/** What changed besides blocks. */
+function settingFacts({ before, after, head }: StateChange): ChainFact[] {
+  const facts: ChainFact[] = []
+  const clockSeconds = after.clock.offset - before.clock.offset
+  if (clockSeconds !== 0n) {
+    facts.push({ event: 'clock', clockSeconds, offsetSeconds: after.clock.offset })
+  }
+  const mining = describeMining(after.mining)
+  if (mining !== describeMining(before.mining)) facts.push({ event: 'mining', mining })
+  const added = after.pool.size - before.pool.size
+  if (added > 0 && head.added.length === 0) {
+    facts.push({ event: 'waiting', added, poolSize: after.pool.size })
+  }
+  return facts
+}
+
+/** Everything to tell of a change, the cause's headline first. */
+export function changeFacts(change: StateChange, cause: Cause | undefined): ChainFact[] {
+  const way = wayBack(cause)
+  if (way !== undefined) return [backFact(change, way), ...blockFacts(change.head.added)]
+  const { removed, added } = change.head
+  const lost: ChainFact[] =
+    removed.length > 0 ? [backFact(change, { event: 'reorganization', id: undefined })] : []
+  const settings = settingFacts(change).filter(
+    ({ event }) => lost.length === 0 || event !== 'clock',
+  )
+  return [...lost, ...snapshotFacts(change), ...settings, ...blockFacts(added)]
+}

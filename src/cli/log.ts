@@ -1,0 +1,233 @@
+// The log of a running chain: gathers what belongs together, collapses repetitions, and hands it on as text.
+import { isDeepStrictEqual, stripVTControlCharacters } from 'node:util'
+import type { StateChange } from '../node/chain.ts'
+import { type BugFact, type CallFact, type ChainFact, changeFacts } from './facts.ts'
+
+/** A call with what it changed; or, without a call, what changed by itself (a mining interval). */
+export interface Entry {
+  readonly call: CallFact | undefined
+  /** How many times in a row; above 1 only for entries that collapse. */
+  readonly count: number
+  readonly facts: readonly ChainFact[]
+}
+
+/** Turns facts into text: whole lines, each with its line feed. */
+export interface Renderer {
+  /** True when repeated calls become one line with a counter. */
+  readonly collapses: boolean
+  readonly boot: (facts: BootFacts) => string
+  readonly entry: (entry: Entry) => string
+  readonly bug: (fact: BugFact) => string
+  readonly dropped: (lines: number) => string
+}
+
+/** What the log needs of `LogWriter`. */
+export interface TextWriter {
+  readonly write: (text: string) => void
+}
+
+/** Columns of the terminal, asked when a line is drawn over; undefined in files and pipes. */
+export type TerminalWidth = (() => number) | undefined
+
+/** Changes wait so long for the call that made them, before they are told by themselves. */
+const CLAIM_MS = 10
+/** Bounds what waits when changes come faster than calls are told. */
+const HELD_LIMIT = 1_000
+/** A repetition is drawn over on a terminal at most so often. */
+const REDRAW_MS = 50
+/** In a file a run of the same call is written when it ends, or after this time; each time the wait doubles. */
+const FIRST_WAIT_MS = 250
+const LONGEST_WAIT_MS = 60_000
+
+/** A run of the same entry. `written` counts those that the text already told of. */
+interface Run {
+  entry: Entry
+  count: number
+  written: number
+  /** Rows that the text takes on a terminal, when it was drawn. */
+  rows: number
+  waitMs: number
+}
+
+export class Log {
+  readonly #renderer: Renderer
+  readonly #writer: TextWriter
+  readonly #width: TerminalWidth
+  #held: StateChange[] = []
+  #claimTimer: NodeJS.Timeout | undefined
+  #run: Run | undefined
+  #runTimer: NodeJS.Timeout | undefined
+
+  constructor(renderer: Renderer, writer: TextWriter, width: TerminalWidth) {
+    this.#renderer = renderer
+    this.#writer = writer
+    this.#width = width
+  }
+
+  /** Tells of a call, and of the changes that it made. */
+  call(fact: CallFact): void {
+    const changes = this.#claim(fact)
+    const last = changes.length - 1
+    const facts = changes.flatMap((change, i) => changeFacts(change, i === last ? fact : undefined))
+    this.#tell({ call: fact, count: 1, facts })
+  }
+
+  /** Takes note of a change; it is told with the call that made it, or by itself a little later. */
+  change(change: StateChange): void {
+    this.#held.push(change)
+    if (this.#held.length >= HELD_LIMIT) this.#tellHeld()
+    this.#claimTimer ??= setTimeout(() => this.#tellHeld(), CLAIM_MS).unref()
+  }
+
+  bug(error: unknown): void {
+    this.#endRun()
+    const stack = error instanceof Error ? (error.stack ?? error.message) : String(error)
+    this.#writer.write(this.#renderer.bug({ event: 'bug', stack }))
+  }
+
+  /** Writes what waits. */
+  finish(): void {
+    this.#tellHeld()
+    this.#endRun()
+  }
+
+  /** The held changes that this call made. Reads made none; a send made the one that has its transaction. */
+  #claim(call: CallFact): readonly StateChange[] {
+    if (this.#held.length === 0 || call.error?.code === -32602 || isRead(call.method)) return []
+    const end = isSend(call) ? this.#endOfSend(call) : this.#held.length
+    const claimed = this.#held.slice(0, end)
+    this.#held = this.#held.slice(end)
+    return claimed
+  }
+
+  #endOfSend(call: CallFact): number {
+    const mined = this.#held.findIndex((change) => hasTransaction(change, call.result))
+    if (mined >= 0) return mined + 1
+    return this.#held.findIndex(({ head }) => head.added.length === 0) + 1
+  }
+
+  #tellHeld(): void {
+    clearTimeout(this.#claimTimer)
+    this.#claimTimer = undefined
+    const held = this.#held
+    this.#held = []
+    for (const change of held) {
+      const facts = changeFacts(change, undefined)
+      if (facts.length > 0) this.#tell({ call: undefined, count: 1, facts })
+    }
+  }
+
+  #tell(entry: Entry): void {
+    if (!this.#renderer.collapses) {
+      this.#writer.write(this.#renderer.entry(entry))
+      return
+    }
+    if (this.#run !== undefined && isSame(this.#run.entry, entry)) {
+      this.#run.entry =
+        this.#run.written < this.#run.count || this.#width !== undefined
+          ? joined(this.#run.entry, entry)
+          : entry
+      this.#run.count++
+      this.#scheduleRun(this.#run)
+      return
+    }
+    this.#endRun()
+    if (!collapses(entry)) {
+      this.#writer.write(this.#renderer.entry(entry))
+      return
+    }
+    this.#run = { entry, count: 1, written: 0, rows: 0, waitMs: FIRST_WAIT_MS }
+    if (this.#width === undefined) this.#scheduleRun(this.#run)
+    else this.#draw(this.#run, this.#width())
+  }
+
+  #scheduleRun(run: Run): void {
+    const width = this.#width
+    if (width === undefined) {
+      this.#runTimer ??= setTimeout(() => this.#writeRun(run), run.waitMs).unref()
+    } else {
+      this.#runTimer ??= setTimeout(() => this.#draw(run, width()), REDRAW_MS).unref()
+    }
+  }
+
+  /** On a terminal: the run's line anew, over its former text. */
+  #draw(run: Run, columns: number): void {
+    clearTimeout(this.#runTimer)
+    this.#runTimer = undefined
+    const text = this.#renderer.entry({ ...run.entry, count: run.count })
+    this.#writer.write(run.rows > 0 ? `\u001b[${run.rows}A\r\u001b[0J${text}` : text)
+    run.rows = rowsOf(text, columns)
+    run.written = run.count
+  }
+
+  /** In a file: one line for those of the run that no line has told of yet. */
+  #writeRun(run: Run): void {
+    clearTimeout(this.#runTimer)
+    this.#runTimer = undefined
+    const count = run.count - run.written
+    if (count === 0) return
+    this.#writer.write(this.#renderer.entry({ ...run.entry, count }))
+    run.written = run.count
+    run.waitMs = Math.min(run.waitMs * 2, LONGEST_WAIT_MS)
+  }
+
+  #endRun(): void {
+    const run = this.#run
+    this.#run = undefined
+    if (run === undefined) return
+    if (this.#width === undefined) this.#writeRun(run)
+    else if (run.written < run.count) this.#draw(run, this.#width())
+    clearTimeout(this.#runTimer)
+    this.#runTimer = undefined
+  }
+}
+
+/** True for methods that change nothing, by their names. A wrong answer only misplaces lines. */
+function isRead(method: string): boolean {
+  if (/^eth_(send|submit)/.test(method)) return false
+  return /^(eth|net|web3|txpool|rpc|debug|trace|ext)[_.]/.test(method)
+}
+
+function isSend({ method }: CallFact): boolean {
+  return /^(eth|personal)_send/.test(method)
+}
+
+function hasTransaction({ head }: StateChange, hash: unknown): boolean {
+  return head.added.some(({ block }) =>
+    block.transactions.some((transaction) => transaction.hash === hash),
+  )
+}
+
+/** Calls that changed nothing, and empty blocks that came by themselves. */
+function collapses({ call, facts }: Entry): boolean {
+  return call === undefined ? isEmptyBlock(facts) : facts.length === 0
+}
+
+function isEmptyBlock(facts: readonly ChainFact[]): boolean {
+  const [fact] = facts
+  return facts.length === 1 && fact?.event === 'block' && fact.transactions === 0
+}
+
+function isSame(a: Entry, b: Entry): boolean {
+  if (!(collapses(a) && collapses(b))) return false
+  if (a.call === undefined || b.call === undefined) return a.call === b.call
+  return (
+    a.call.method === b.call.method &&
+    a.call.error?.message === b.call.error?.message &&
+    isDeepStrictEqual(a.call.params, b.call.params)
+  )
+}
+
+/** The newer of two entries of a run; of empty blocks, the whole range. */
+function joined(run: Entry, next: Entry): Entry {
+  const [former] = run.facts
+  const [latest] = next.facts
+  if (former?.event !== 'block' || latest?.event !== 'block') return next
+  return { ...next, facts: [{ ...latest, first: former.first }] }
+}
+
+/** How many rows text takes on a terminal; escape sequences take no room. */
+function rowsOf(text: string, columns: number): number {
+  const lines = stripVTControlCharacters(text).split('\n').slice(0, -1)
+  return lines.reduce((sum, line) => sum + Math.max(1, Math.ceil([...line].length / columns)), 0)
+}

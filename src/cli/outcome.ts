@@ -1,0 +1,72 @@
+// The outcome of a call in a few words: what its line in the log ends with.
+import type { Json } from '../rpc/schema.ts'
+import type { CallFact } from './facts.ts'
+import { bytes, ether, fee, number, oneLine, plural, short } from './words.ts'
+
+type JsonObject = { readonly [key: string]: Json | undefined }
+
+/** Methods whose QUANTITY is an amount of wei: of money, or a price per gas. */
+const MONEY = new Set(['eth_getBalance'])
+const PRICES = new Set(['eth_gasPrice', 'eth_maxPriorityFeePerGas', 'eth_blobBaseFee'])
+
+/** Methods whose hex is bytes even where it looks like a number. */
+const BYTES = new Set(['eth_call', 'eth_getCode', 'eth_getStorageAt', 'eth_sign', 'personal_sign'])
+
+/** The noun for the items of a list, by the end of the method's name. */
+const NOUNS: readonly (readonly [end: string, noun: string])[] = [
+  ['ogs', 'log'],
+  ['ccounts', 'account'],
+  ['FilterChanges', 'change'],
+  ['ransactions', 'transaction'],
+  ['eceipts', 'receipt'],
+]
+
+/** A call's outcome on one line of at most about 100 characters; of a failed call, the reason. */
+export function outcomeOf({ method, result, error }: CallFact): string {
+  if (error !== undefined) return oneLine(error.message, 200)
+  if (typeof result === 'string') return textOutcome(method, result)
+  if (Array.isArray(result)) return listOutcome(method, result as readonly Json[])
+  if (typeof result === 'object' && result !== null) return objectOutcome(result as JsonObject)
+  return String(result ?? null)
+}
+
+function textOutcome(method: string, text: string): string {
+  const isHex = /^0x[0-9a-f]*$/i.test(text)
+  if (!isHex) return oneLine(text, 100)
+  if (BYTES.has(method)) return method === 'eth_call' ? `→ ${bytes(text)}` : bytes(text)
+  const isQuantity = /^0x(0|[1-9a-f][0-9a-f]*)$/i.test(text) && text.length < 36
+  if (!isQuantity) return text.length === 66 || text.length === 42 ? short(text) : bytes(text)
+  if (MONEY.has(method)) return ether(BigInt(text))
+  return PRICES.has(method) ? fee(BigInt(text)) : number(BigInt(text))
+}
+
+function listOutcome(method: string, items: readonly Json[]): string {
+  const noun = NOUNS.find(([end]) => method.endsWith(end))?.[1] ?? 'item'
+  return plural(items.length, noun)
+}
+
+/** Blocks, receipts and transactions are told by the fields that only they have. */
+function objectOutcome(value: JsonObject): string {
+  if ('gasLimit' in value && 'parentHash' in value) return blockOutcome(value)
+  if ('cumulativeGasUsed' in value) return receiptOutcome(value)
+  if ('nonce' in value && 'input' in value) {
+    const place = value.blockNumber ? `block ${quantity(value.blockNumber)}` : 'pending'
+    return `nonce ${quantity(value.nonce)}, ${place}`
+  }
+  return plural(Object.keys(value).length, 'field')
+}
+
+function blockOutcome(block: JsonObject): string {
+  const count = Array.isArray(block.transactions) ? block.transactions.length : 0
+  const hash = typeof block.hash === 'string' ? short(block.hash) : 'pending'
+  return `block ${quantity(block.number)} ${hash}, ${plural(count, 'transaction')}`
+}
+
+function receiptOutcome(receipt: JsonObject): string {
+  const verdict = receipt.status === '0x0' ? 'failed' : 'success'
+  return `${verdict}, block ${quantity(receipt.blockNumber)}, gas ${quantity(receipt.gasUsed)}`
+}
+
+function quantity(value: Json | undefined): string {
+  return typeof value === 'string' && /^0x[0-9a-f]+$/i.test(value) ? number(BigInt(value)) : '?'
+}

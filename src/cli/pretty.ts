@@ -1,0 +1,206 @@
+// The log for people: facts as lines of text.
+import { checksumAddress } from '../core/crypto.ts'
+import type { Address } from '../core/hex.ts'
+import type { Json } from '../rpc/schema.ts'
+import { bootText } from './boot.ts'
+import type {
+  BackFact,
+  BlockFact,
+  BugFact,
+  CallFact,
+  ChainFact,
+  ClockFact,
+  TransactionFact,
+} from './facts.ts'
+import type { Entry, Renderer } from './log.ts'
+import { outcomeOf } from './outcome.ts'
+import type { Palette } from './palette.ts'
+import {
+  ether,
+  fee,
+  milliseconds,
+  number,
+  oneLine,
+  percent,
+  plural,
+  printable,
+  short,
+  signed,
+  time,
+} from './words.ts'
+
+/** Wide enough for nearly all methods, so that durations stand in a column. */
+const METHOD_WIDTH = 28
+const DURATION_WIDTH = 8
+/** Characters of parameters and of a result that `--verbose` prints. */
+const VERBOSE_LIMIT = 2_000
+const CONSOLE_LIMIT = 4_000
+/** Addresses whose checksummed form is kept: the form costs a Keccak-256. */
+const CHECKSUMS_KEPT = 1_000
+
+/** Facts of which the call's own line tells, in place of its result. */
+const HEADLINES: ReadonlySet<ChainFact['event']> = new Set([
+  'snapshot',
+  'revert',
+  'reset',
+  'clock',
+  'mining',
+])
+
+/** Makes the renderer for people. `isVerbose` adds parameters and results. */
+export function createPrettyRenderer(palette: Palette, isVerbose: boolean): Renderer {
+  const checksums = new Map<Address, string>()
+  const checksum = (address: Address): string => {
+    const known = checksums.get(address)
+    if (known !== undefined) return known
+    if (checksums.size >= CHECKSUMS_KEPT) checksums.clear()
+    const text = checksumAddress(address)
+    checksums.set(address, text)
+    return text
+  }
+  const look: Look = { palette, isVerbose, checksum }
+  return {
+    collapses: true,
+    boot: (facts) => bootText(facts, palette),
+    entry: (entry) => `${entryLines(look, entry).join('\n')}\n`,
+    bug: (fact) => `${bugLines(look, fact).join('\n')}\n`,
+    dropped: (lines) =>
+      `${palette.yellow(`… ${plural(lines, 'line')} dropped: the log's reader is too slow`)}\n`,
+  }
+}
+
+interface Look {
+  readonly palette: Palette
+  readonly isVerbose: boolean
+  readonly checksum: (address: Address) => string
+}
+
+function entryLines(look: Look, { call, count, facts }: Entry): string[] {
+  if (call === undefined) return facts.flatMap((fact) => factLines(look, fact))
+  const headlines = facts.filter((fact) => HEADLINES.has(fact.event))
+  const others = facts.filter((fact) => !HEADLINES.has(fact.event))
+  const told = call.error === undefined ? headlines.map(headline).join(', ') : ''
+  return [
+    callLine(look, call, told || outcomeOf(call), count),
+    ...(look.isVerbose ? verboseLines(look, call) : []),
+    ...others.flatMap((fact) => factLines(look, fact)),
+  ]
+}
+
+function callLine({ palette }: Look, call: CallFact, outcome: string, count: number): string {
+  const method = oneLine(call.method, 60).padEnd(METHOD_WIDTH)
+  const duration = palette.dim(milliseconds(call.durationMs).padStart(DURATION_WIDTH))
+  const failed = call.error !== undefined
+  const dress = failed ? palette.red : (text: string) => text
+  return `${dress(method)}  ${duration}  ${dress(outcome)}${counter(palette, count)}`
+}
+
+function counter(palette: Palette, count: number): string {
+  return count > 1 ? `  ${palette.yellow(`×${number(count)}`)}` : ''
+}
+
+function verboseLines({ palette }: Look, { params, result, error }: CallFact): string[] {
+  const lines: [label: string, value: Json][] = [['params', params]]
+  if (result !== undefined) lines.push(['result', result])
+  if (error?.data !== undefined) lines.push(['data', error.data])
+  return lines.map(
+    ([label, value]) =>
+      `    ${palette.dim(label.padEnd(6))}  ${oneLine(JSON.stringify(value), VERBOSE_LIMIT)}`,
+  )
+}
+
+function factLines(look: Look, fact: ChainFact): string[] {
+  if (fact.event === 'transaction') return transactionLines(look, fact)
+  const text = fact.event === 'block' ? blockLine(look, fact) : headline(fact)
+  return [`  ${text}`]
+}
+
+/** What happened, in one phrase: for every fact that is no block and no transaction. */
+function headline(fact: ChainFact): string {
+  switch (fact.event) {
+    case 'snapshot':
+      return `snapshot ${fact.id} at block ${number(fact.block)}`
+    case 'revert':
+    case 'reset':
+    case 'reorganization':
+      return backLine(fact)
+    case 'clock':
+      return clockLine(fact)
+    case 'mining':
+      return `mining ${fact.mining}`
+    case 'waiting':
+      return `${plural(fact.added, 'transaction')} waiting, ${number(fact.poolSize)} in the pool`
+    default:
+      return fact.event
+  }
+}
+
+function backLine(fact: BackFact): string {
+  const name = fact.event === 'revert' ? `revert to ${oneLine(fact.id ?? '', 20)}` : fact.event
+  const parts: string[] = []
+  if (fact.fromBlock !== fact.toBlock) {
+    parts.push(`block ${number(fact.fromBlock)} → ${number(fact.toBlock)}`)
+  }
+  if (fact.clockSeconds !== 0n) parts.push(`clock ${signed(fact.clockSeconds)} s`)
+  return `${name}: ${parts.length > 0 ? parts.join(', ') : `still block ${number(fact.toBlock)}`}`
+}
+
+function clockLine({ clockSeconds, offsetSeconds }: ClockFact): string {
+  const total = offsetSeconds === clockSeconds ? '' : ` (${signed(offsetSeconds)} s in all)`
+  return `clock ${signed(clockSeconds)} s${total}`
+}
+
+function transactionLines(look: Look, fact: TransactionFact): string[] {
+  const { palette, checksum } = look
+  const target =
+    fact.to !== null
+      ? checksum(fact.to)
+      : `new contract${fact.created === null ? '' : ` ${checksum(fact.created)}`}`
+  const status =
+    fact.failure === undefined
+      ? palette.green('success')
+      : palette.red(`failed: ${oneLine(fact.failure.reason, 300)}`)
+  const used = `gas ${number(fact.gasUsed)} of ${number(fact.gasLimit)} (${percent(fact.gasUsed, fact.gasLimit)})`
+  const dot = palette.dim(' · ')
+  const amounts = [`value ${ether(fact.value)}`, used, `fee ${ether(fact.fee)}`]
+  return [
+    `  transaction ${palette.bold(fact.hash)}`,
+    `    ${checksum(fact.from)} ${palette.dim('→')} ${target}`,
+    `    ${[...amounts, status].join(dot)}`,
+    ...fact.console.flatMap((line) => consoleLines(palette, line)),
+  ]
+}
+
+/** A console line of a contract; lines after a line feed stand under the first. */
+function consoleLines(palette: Palette, text: string): string[] {
+  const [first = '', ...rest] = printable(text.slice(0, CONSOLE_LIMIT)).split('\n')
+  const label = 'console.log'
+  return [
+    `    ${palette.cyan(label)} ${first}`,
+    ...rest.map((line) => `    ${' '.repeat(label.length)} ${line}`),
+  ]
+}
+
+function blockLine({ palette }: Look, fact: BlockFact): string {
+  const numbers =
+    fact.first === fact.number
+      ? `block ${number(fact.number)}`
+      : `blocks ${number(fact.first)} to ${number(fact.number)}`
+  const filled =
+    fact.transactions === 0
+      ? 'empty'
+      : `${plural(fact.transactions, 'transaction')} · gas ${number(fact.gasUsed)} (${percent(fact.gasUsed, fact.gasLimit)})`
+  const parts = [`${short(fact.hash)}`, filled]
+  if (fact.baseFee !== undefined) parts.push(`base fee ${fee(fact.baseFee)}`)
+  parts.push(time(fact.timestamp))
+  return `${palette.cyan(numbers)} ${palette.dim(parts.join(' · '))}`
+}
+
+function bugLines({ palette }: Look, { stack }: BugFact): string[] {
+  const [first = '', ...frames] = printable(stack.slice(0, CONSOLE_LIMIT)).split('\n')
+  return [
+    palette.red(`internal error: ${first}`),
+    ...frames.map((frame) => palette.dim(frame)),
+    palette.dim('    This is a bug in devchain; a report with these lines helps.'),
+  ]
+}

@@ -1,0 +1,198 @@
+// Starts a chain for the command line, logs what it does, and stops it when it is told to.
+import { createWriteStream, fstatSync, openSync } from 'node:fs'
+import type { Writable } from 'node:stream'
+import { DevchainError } from '../core/errors.ts'
+import { type Devchain, type Observer, openDevchain } from '../devchain.ts'
+import type { AllSettings } from '../options.ts'
+import { type BootFacts, bootFacts, writeReadyFile } from './boot.ts'
+import { createJsonRenderer } from './json.ts'
+import { Log, type Renderer } from './log.ts'
+import { loadPalette, wantsColor } from './palette.ts'
+import { watchParent } from './parent.ts'
+import { createPrettyRenderer } from './pretty.ts'
+import { withSpinner } from './spinner.ts'
+import { LogWriter, type Sink } from './writer.ts'
+
+/** How long sockets, then the log's reader, are waited for at the end: together well under 100 ms. */
+const CLOSE_MS = 50
+const FLUSH_MS = 30
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+/** A reason to end that is the user's matter: one line, no stack. */
+interface Refusal {
+  readonly message: string
+  readonly exitCode: number
+}
+
+/**
+ * Boots a chain and runs it until a signal, or the end of the parent process, stops it.
+ * @returns the exit code
+ */
+export async function start(settings: AllSettings): Promise<number> {
+  const stopped = stopSignal(settings.exitWithParent)
+  // Whoever reads our output may go away; the chain stays.
+  process.stderr.on('error', () => undefined)
+  process.stdout.on('error', () => undefined)
+  let terminal: Terminal | undefined
+  try {
+    terminal = await openTerminal(settings)
+    const devchain = await run(settings, terminal)
+    await stopped
+    await Promise.race([devchain.close(), delay(CLOSE_MS)])
+    return 0
+  } catch (error) {
+    const refusal = refusalOf(error, settings)
+    if (refusal === undefined) throw error
+    process.stderr.write(`devchain: ${refusal.message}\n`)
+    return refusal.exitCode
+  } finally {
+    await terminal?.close()
+  }
+}
+
+/** Brings a chain up, and says so. */
+async function run(settings: AllSettings, terminal: Terminal): Promise<Devchain> {
+  const { devchain, endpoints } = await withSpinner(
+    'starting the chain',
+    terminal.hasSpinner,
+    async () => {
+      const devchain = await openDevchain(settings, { observer: terminal.observer })
+      return { devchain, endpoints: await devchain.listen() }
+    },
+  )
+  const facts = bootFacts(devchain, endpoints, settings)
+  if (settings.readyFile !== undefined) await writeReadyFile(settings.readyFile, facts)
+  terminal.greet(facts)
+  return devchain
+}
+
+/** Where the log goes, and how it looks. */
+interface Terminal {
+  readonly observer: Observer
+  readonly hasSpinner: boolean
+  readonly greet: (facts: BootFacts) => void
+  readonly close: () => Promise<void>
+}
+
+async function openTerminal(settings: AllSettings): Promise<Terminal> {
+  const screen = await openOutput(settings, standardOutput())
+  const output =
+    settings.logFile === undefined ? screen : await openOutput(settings, logFile(settings.logFile))
+  const isSilent = settings.quiet && settings.logFile === undefined
+  const outputs = new Set([screen, output])
+  const onExit = (): void => {
+    output.log.finish()
+    for (const { writer } of outputs) writer.flushNow()
+  }
+  process.once('exit', onExit)
+  return {
+    observer: isSilent ? {} : observerOf(output.log),
+    hasSpinner: process.stderr.isTTY === true && !settings.quiet && settings.log === 'pretty',
+    greet: (facts) => {
+      for (const { writer, renderer } of outputs) {
+        if (!(settings.quiet && writer === screen.writer)) writer.write(renderer.boot(facts))
+      }
+    },
+    close: async () => {
+      output.log.finish()
+      await Promise.all([...outputs].map(({ writer }) => writer.finish(FLUSH_MS)))
+      process.off('exit', onExit)
+    },
+  }
+}
+
+function observerOf(log: Log): Observer {
+  return {
+    onCall: (call) => log.call({ event: 'call', ...call }),
+    onChange: (change) => log.change(change),
+    onBug: (error) => log.bug(error),
+  }
+}
+
+/** An open output, with the log that writes there. */
+interface Output {
+  readonly writer: LogWriter
+  readonly renderer: Renderer
+  readonly log: Log
+}
+
+async function openOutput(settings: AllSettings, sink: Sink): Promise<Output> {
+  const { stream } = sink
+  const isTerminal = stream === process.stdout && process.stdout.isTTY === true
+  const { noColor, verbose } = settings
+  const palette = await loadPalette(wantsColor({ isTerminal, noColor, environment: process.env }))
+  const renderer =
+    settings.log === 'json'
+      ? createJsonRenderer(Date.now, verbose)
+      : createPrettyRenderer(palette, verbose)
+  const writer = new LogWriter(sink, renderer.dropped)
+  const width = isTerminal ? () => process.stdout.columns || 80 : undefined
+  return { writer, renderer, log: new Log(renderer, writer, width) }
+}
+
+/** Standard output; when it is a file, written in the background, which `process.stdout` would not do. */
+function standardOutput(): Sink {
+  if (!isFile(1)) return { stream: process.stdout, fd: undefined }
+  return { stream: fileStream(1), fd: 1 }
+}
+
+function isFile(fd: number): boolean {
+  try {
+    return fstatSync(fd).isFile()
+  } catch {
+    // Closed: process.stdout then swallows what it is given.
+    return false
+  }
+}
+
+function logFile(path: string): Sink {
+  const fd = openSync(path, 'a')
+  return { stream: fileStream(fd), fd }
+}
+
+function fileStream(fd: number): Writable {
+  return createWriteStream('', { fd, autoClose: false })
+}
+
+/** Resolves at the first signal to stop; more signals change nothing. */
+function stopSignal(exitWithParent: boolean): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of SIGNALS) process.on(signal, () => resolve())
+    if (exitWithParent) watchParent(resolve)
+  })
+}
+
+function delay(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, milliseconds)
+  })
+}
+
+/** What the user can do about an error; undefined when it is a bug. */
+function refusalOf(
+  error: unknown,
+  { host, port, readyFile, logFile }: AllSettings,
+): Refusal | undefined {
+  if (error instanceof DevchainError) return { message: error.message, exitCode: 2 }
+  const { code, path, syscall } = error as NodeJS.ErrnoException
+  switch (code) {
+    case 'EADDRINUSE':
+      return {
+        message: `port ${port} of ${host} is taken: stop the program that listens there, or choose another with --port (--port 0 picks a free one)`,
+        exitCode: 1,
+      }
+    case 'EACCES':
+      if (syscall === 'listen') {
+        return { message: `port ${port} needs special rights: choose one above 1023`, exitCode: 1 }
+      }
+      break
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return { message: `${host} is no address of this computer: see --host`, exitCode: 1 }
+  }
+  if (path === undefined) return undefined
+  const option =
+    path === logFile ? '--log-file' : path.startsWith(`${readyFile}`) ? '--ready-file' : ''
+  return { message: `cannot write ${path} (${option}): ${(error as Error).message}`, exitCode: 1 }
+}

@@ -1,0 +1,82 @@
+// Values in the words of the terminal: amounts, durations, shortened hashes.
+
+/** `30000000n` as `30,000,000`, with a real minus sign. */
+export function number(value: bigint | number): string {
+  const digits = value.toString()
+  const grouped = digits.replace('-', '').replace(/\B(?=(\d{3})+$)/g, ',')
+  return digits.startsWith('-') ? `−${grouped}` : grouped
+}
+
+/** As `number`, with a plus sign when not negative: for differences. */
+export function signed(value: bigint): string {
+  return value < 0n ? number(value) : `+${number(value)}`
+}
+
+/** `1 block`, `3 blocks`. */
+export function plural(count: number | bigint, noun: string): string {
+  return `${number(count)} ${noun}${BigInt(count) === 1n ? '' : 's'}`
+}
+
+/** Exact decimal of an amount in its smallest unit: `decimal(15n * 10n ** 17n, 18)` is `1.5`. */
+export function decimal(value: bigint, power: number): string {
+  const digits = value.toString().padStart(power + 1, '0')
+  const fraction = digits.slice(digits.length - power).replace(/0+$/, '')
+  const whole = digits.slice(0, digits.length - power)
+  return fraction === '' ? whole : `${whole}.${fraction}`
+}
+
+/** Wei in the unit that reads best, exactly: `1.5 ether`, `2 gwei`, `7 wei`, `0 ether`. */
+export function ether(wei: bigint): string {
+  if (wei === 0n || wei >= 10n ** 14n) return `${decimal(wei, 18)} ether`
+  return fee(wei)
+}
+
+/** A price per gas, exactly: `2 gwei`, `7 wei`, `0 wei`. */
+export function fee(wei: bigint): string {
+  return wei >= 10n ** 6n ? `${decimal(wei, 9)} gwei` : `${number(wei)} wei`
+}
+
+/** `0x1234…abcd` of a hash or address; shorter ones stay as they are. */
+export function short(hex: string): string {
+  return hex.length <= 18 ? hex : `${hex.slice(0, 6)}…${hex.slice(-4)}`
+}
+
+/** Bytes as hex, with their number when they are cut: `0x6080…0033 (1,240 bytes)`. */
+export function bytes(hex: string): string {
+  const length = (hex.length - 2) / 2
+  if (length <= 20) return hex
+  const significant = hex.slice(2).replace(/^0+/, '')
+  if (length === 32) return significant.length <= 40 ? `0x…${significant || '0'}` : short(hex)
+  return `${short(hex)} (${number(length)} bytes)`
+}
+
+/** A duration in at most four digits: `0.4 ms`, `12 ms`, `1.25 s`. */
+export function milliseconds(duration: number): string {
+  if (duration < 9.95) return `${duration.toFixed(1)} ms`
+  return duration < 999.5 ? `${duration.toFixed(0)} ms` : `${(duration / 1000).toFixed(2)} s`
+}
+
+/** A chain's time: `2026-11-21 02:05:11`, in UTC; beyond year 9999 the bare seconds. */
+export function time(seconds: bigint): string {
+  if (seconds > 253_402_300_799n) return `${number(seconds)} s`
+  return new Date(Number(seconds) * 1000).toISOString().slice(0, 19).replace('T', ' ')
+}
+
+/** How much of `whole` is used, in percent; small but not nothing is `<1 %`. */
+export function percent(part: bigint, whole: bigint): string {
+  if (whole === 0n || part === 0n) return '0 %'
+  const share = (part * 100n) / whole
+  return share === 0n ? '<1 %' : `${share} %`
+}
+
+/** Text on one line, cut at `limit` characters. Control characters would let callers write on the terminal. */
+export function oneLine(text: string, limit: number): string {
+  const clean = printable(text.slice(0, limit + 1)).replaceAll('\n', ' ')
+  return clean.length > limit ? `${clean.slice(0, limit - 1)}…` : clean
+}
+
+/** Text without control characters other than line feeds: what others wrote must not steer the terminal. */
+export function printable(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+  return text.replace(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g, ' ')
+}
