@@ -5,8 +5,10 @@ import { type Address, bytesFromHex, paddedBytes } from '../core/hex.ts'
 /** Entries of one generation; the two of them, full, are about 10 MB. */
 const GENERATION = 32_768
 
-/** Remembers the results of a pure function: at least the last `size` distinct ones, at most twice as many. */
-class Memory<Input, Output> {
+/**
+ * Remembers the results of a pure function: at least the last `size` distinct ones asked for, at most twice as many.
+ */
+export class Memory<Input, Output> {
   readonly #compute: (input: Input) => Output
   readonly #size: number
   #young = new Map<Input, Output>()
@@ -15,6 +17,11 @@ class Memory<Input, Output> {
   constructor(size: number, compute: (input: Input) => Output) {
     this.#size = size
     this.#compute = compute
+  }
+
+  /** How many results are remembered. */
+  get count(): number {
+    return this.#young.size + this.#old.size
   }
 
   of(input: Input): Output {

@@ -156,8 +156,8 @@ describe('an overlay', () => {
   it('agrees with a model of copies over random changes, checkpoints, commits and reverts', () => {
     fc.assert(
       fc.property(
-        fc.array(step, { maxLength: 15 }),
-        fc.array(step, { maxLength: 60 }),
+        fc.array(step, { maxLength: 15, size: 'max' }),
+        fc.array(step, { maxLength: 60, size: 'max' }),
         (start, steps) => runAndCompare(start, steps),
       ),
       { seed: 21, numRuns: 250 },

@@ -32,7 +32,7 @@ const change = fc.record({
   ),
 })
 
-const changes = fc.array(change, { maxLength: 60 })
+const changes = fc.array(change, { maxLength: 60, size: 'max' })
 
 async function apply(
   oracle: MerklePatriciaTrie,
@@ -100,13 +100,16 @@ describe('a trie', () => {
 
   it('does not depend on the order in which its keys came', () => {
     fc.assert(
-      fc.property(fc.uniqueArray(tightKey, { selector: hexFromBytes, maxLength: 20 }), (keys) => {
-        const inOrder = keys.map((key) => ({ key, value: BigInt(key[31]! + 1) }))
-        const more = { key: keccak256(Uint8Array.of(99)), value: 5n }
-        const one = emptyTrie.withChanges(inOrder)
-        const other = emptyTrie.withChanges([more, ...inOrder.toReversed()]).delete(more.key)
-        expect(other.rootHash).toBe(one.rootHash)
-      }),
+      fc.property(
+        fc.uniqueArray(tightKey, { selector: hexFromBytes, maxLength: 20, size: 'max' }),
+        (keys) => {
+          const inOrder = keys.map((key) => ({ key, value: BigInt(key[31]! + 1) }))
+          const more = { key: keccak256(Uint8Array.of(99)), value: 5n }
+          const one = emptyTrie.withChanges(inOrder)
+          const other = emptyTrie.withChanges([more, ...inOrder.toReversed()]).delete(more.key)
+          expect(other.rootHash).toBe(one.rootHash)
+        },
+      ),
       { seed: 3, numRuns: 100 },
     )
   })
@@ -168,6 +171,7 @@ describe('a trie', () => {
         for (const key of [...list.map((each) => each.key), other]) {
           const proof = trie.proof(key)
           expect(hexFromBytes(keccak256(proof[0]!))).toBe(trie.rootHash)
+          expect(proof.filter((node) => node.length < 32)).toEqual([])
           const proven = await verifyMerkleProof(key, [...proof])
           const value = trie.get(key)
           expect(proven).toEqual(value === undefined ? null : encodeNumber(value))
@@ -175,6 +179,18 @@ describe('a trie', () => {
       }),
       { seed: 7, numRuns: 30 },
     )
+  })
+
+  it.each([
+    [5n, 1, 'branch and leaves are within the extension'],
+    [1n << 64n, 2, 'leaves are within the branch'],
+    [1n << 255n, 3, 'no node is within another'],
+  ])('proves a value of %d with %d nodes: %s', async (value, count) => {
+    const keys = [0, 1].map((last) => new Uint8Array(32).fill(last, 31))
+    const trie = emptyTrie.withChanges(keys.map((key) => ({ key, value })))
+    const proof = trie.proof(keys[1]!)
+    expect(proof).toHaveLength(count)
+    expect(await verifyMerkleProof(keys[1]!, [...proof])).toEqual(encodeNumber(value))
   })
 
   it('is itself again when a change comes to nothing', () => {
@@ -206,7 +222,7 @@ describe('a trie', () => {
     const raw = Trie.empty<Uint8Array>((value) => encodeRlp(value))
     const oracle = await createMPT()
     let trie = raw
-    for (const length of [1, 20, 31, 32, 55, 56, 200, 255, 256, 70_000]) {
+    for (const length of [0, 1, 20, 31, 32, 55, 56, 200, 255, 256, 70_000]) {
       const key = keccak256(bytesFromBigint(BigInt(length)))
       const value = new Uint8Array(length).fill(0x7f)
       trie = trie.set(key, value)

@@ -89,7 +89,7 @@ async function applyToOracle(oracle: MerkleStateManager, step: Action): Promise<
 describe('a world', () => {
   it('has the state roots of @ethereumjs/statemanager over random changes', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(action, { maxLength: 40 }), async (steps) => {
+      fc.asyncProperty(fc.array(action, { maxLength: 40, size: 'max' }), async (steps) => {
         const oracle = new MerkleStateManager()
         let world = emptyWorld
         for (const step of steps) {
