@@ -1,0 +1,331 @@
+// Running messages without a trace on the chain: calls, gas estimates, access lists.
+import { DevchainError } from '../core/errors.ts'
+import { type Address, EMPTY_BYTES, type Hash, hexFromBytes, ZERO_ADDRESS } from '../core/hex.ts'
+import type { BlockEnvironment, Failure, Message, Outcome, Tracer } from '../evm/executor.ts'
+import { floorDataGas, intrinsicGas } from '../protocol/fees.ts'
+import { type Hardfork, isAtLeast } from '../protocol/forks.ts'
+import type { AccessListEntry, Authorization } from '../protocol/transaction.ts'
+import { balanceAt, type World } from '../state/world.ts'
+import { type BlockReference, type Chain, recordAt } from './chain.ts'
+import { type GasGuess, gasNeedMeter, smallestGas } from './gassearch.ts'
+import { blockEnvironment } from './miner.ts'
+import {
+  applyBlockOverrides,
+  applyStateOverrides,
+  type BlockOverrides,
+  type StateOverrides,
+} from './overrides.ts'
+
+/** A message to run, as far as the caller says. Amounts in wei. */
+export interface CallRequest {
+  /** The zero address when left out. */
+  readonly from?: Address | undefined
+  /** Left out or null: a contract creation. */
+  readonly to?: Address | null | undefined
+  readonly gas?: bigint | undefined
+  /** Wei per gas. With no price, or a price of zero, the run is free. */
+  readonly gasPrice?: bigint | undefined
+  readonly maxFeePerGas?: bigint | undefined
+  readonly maxPriorityFeePerGas?: bigint | undefined
+  readonly value?: bigint | undefined
+  readonly data?: Uint8Array | undefined
+  /** Decides the address of a creation. */
+  readonly nonce?: bigint | undefined
+  readonly chainId?: bigint | undefined
+  readonly accessList?: readonly AccessListEntry[] | undefined
+  readonly authorizationList?: readonly Authorization[] | undefined
+}
+
+/** Accounts and slots to declare in advance, and the gas that the run uses when they are. */
+export interface AccessListAnswer {
+  readonly accessList: readonly AccessListEntry[]
+  readonly gasUsed: bigint
+  /** Why the run with this list came to nothing, if it did. */
+  readonly failure: Failure | undefined
+}
+
+/** What a simulation stands on. */
+interface Scene {
+  readonly chain: Chain
+  readonly world: World
+  readonly block: BlockEnvironment
+}
+
+/** Runs after which a list that still grows is answered as it is: each run may reach for other slots. */
+const MAX_LIST_ROUNDS = 16
+
+/**
+ * Runs a message on the world after a block, in that block's environment (`pending`: the next block's). Reverts and
+ * halts are outcomes, not errors: `executionError` makes errors of them.
+ * @param request gas left out is the block's gas limit; any larger gas is honoured
+ * @throws {DevchainError} `NOT_FOUND` for an unknown block, `INVALID_PARAMS` for contradictory fees or overrides, the
+ *   executor's words when the message cannot begin
+ */
+export async function call(
+  chain: Chain,
+  request: CallRequest,
+  reference: BlockReference,
+  overrides?: StateOverrides,
+  blockOverrides?: BlockOverrides,
+): Promise<Outcome> {
+  const scene = await sceneAt(chain, reference, overrides, blockOverrides)
+  return run(scene, messageOf(scene, request))
+}
+
+/**
+ * The error that a failed execution is answered with.
+ * @returns `EXECUTION_REVERTED` or `EXECUTION_HALTED`, `data` the raw output as hex
+ */
+export function executionError({ kind, reason }: Failure, output: Uint8Array): DevchainError {
+  const word = kind === 'revert' ? 'EXECUTION_REVERTED' : 'EXECUTION_HALTED'
+  const message = `VM Exception while processing transaction: ${reason}`
+  return new DevchainError(word, message, hexFromBytes(output))
+}
+
+/**
+ * The smallest gas limit with which the message succeeds as a transaction: exact, so that one less fails. At most
+ * the message's own gas or else the block's gas limit, and what the sender can pay when there is a price.
+ *
+ * It runs once with all gas. If no code ran that is all; else it tries what was spent, then (EIP-150 may want
+ * more) what a watched run says it needs, then halves. Contracts mostly take three runs, proxies five.
+ * @throws {DevchainError} `EXECUTION_REVERTED` or `EXECUTION_HALTED` when the message fails with all that gas,
+ *   `INSUFFICIENT_FUNDS` when the sender cannot pay the value and some gas, else as `call`
+ */
+export async function estimateGas(
+  chain: Chain,
+  request: CallRequest,
+  reference: BlockReference,
+  overrides?: StateOverrides,
+  blockOverrides?: BlockOverrides,
+): Promise<bigint> {
+  const scene = await sceneAt(chain, reference, overrides, blockOverrides)
+  const message = messageOf(scene, request)
+  const intrinsic = intrinsicGas(message, scene.block.hardfork)
+  const minimum = larger(intrinsic, floorDataGas(message, scene.block.hardfork))
+  const cap = highestGas(scene, request, message, minimum)
+  const widest = { ...message, gasLimit: cap.gas }
+  const outcome = await run(scene, widest)
+  if (outcome.failure !== undefined) throw estimateError(outcome.failure, outcome.output, cap)
+  const spent = outcome.gasUsed + outcome.gasRefund
+  // the operations that ran were free, so none of them looked at the gas
+  if (spent === intrinsic) return minimum
+  const succeeds = async (gasLimit: bigint): Promise<boolean> =>
+    (await run(scene, { ...message, gasLimit })).failure === undefined
+  const guesses: GasGuess[] = [() => spent, () => neededGas(scene, widest, intrinsic)]
+  return smallestGas(succeeds, { minimum, cap: cap.gas }, guesses)
+}
+
+/**
+ * The accounts and slots that the message touches, and the gas it uses when it declares them. The sender, the callee
+ * and precompiles are free to touch anyway and are listed only with slots.
+ * @param request its own access list is part of the answer
+ * @throws {DevchainError} as `call`
+ */
+export async function createAccessList(
+  chain: Chain,
+  request: CallRequest,
+  reference: BlockReference,
+  overrides?: StateOverrides,
+): Promise<AccessListAnswer> {
+  const scene = await sceneAt(chain, reference, overrides)
+  const message = messageOf(scene, request)
+  let accessList = message.accessList
+  for (let round = 1; ; round += 1) {
+    const outcome = await run(scene, { ...message, accessList })
+    const touched = union(accessList, worthListing(scene, message, outcome))
+    // a longer list changes what touching costs, which may change where the run goes
+    if (sizeOf(touched) === sizeOf(accessList) || round === MAX_LIST_ROUNDS) {
+      return { accessList, gasUsed: outcome.gasUsed, failure: outcome.failure }
+    }
+    accessList = touched
+  }
+}
+
+async function sceneAt(
+  chain: Chain,
+  reference: BlockReference,
+  overrides?: StateOverrides,
+  blockOverrides?: BlockOverrides,
+): Promise<Scene> {
+  const record = await recordAt(chain, reference)
+  const { state } = chain
+  const block = blockEnvironment(state, record)
+  return {
+    chain,
+    world: applyStateOverrides(record.world, overrides),
+    block: applyBlockOverrides(block, blockOverrides, state.config.hardforkAt),
+  }
+}
+
+function run({ chain, world, block }: Scene, message: Message, tracer?: Tracer): Promise<Outcome> {
+  const limits = { codeSize: chain.state.config.codeSizeLimit }
+  return chain.executor.call({ world, block, message, limits, tracer })
+}
+
+/** The message with everything filled in that the caller left out. */
+function messageOf({ chain, world, block }: Scene, request: CallRequest): Message {
+  const { chainId } = chain.state.config
+  if (request.chainId !== undefined && request.chainId !== chainId) {
+    const text = `wrong chain id: expected ${chainId}, got ${request.chainId}`
+    throw new DevchainError('WRONG_CHAIN_ID', text)
+  }
+  const from = request.from ?? ZERO_ADDRESS
+  const value = request.value ?? 0n
+  const fees = feesOf(request, block)
+  const affordable = affordableGas(balanceAt(world, from) - value, fees.maxFeePerGas)
+  const usual = smaller(block.gasLimit, affordable ?? block.gasLimit)
+  return {
+    from,
+    to: request.to ?? null,
+    value,
+    data: request.data ?? EMPTY_BYTES,
+    gasLimit: request.gas ?? usual,
+    ...fees,
+    accessList: request.accessList ?? [],
+    authorizationList: request.authorizationList ?? [],
+    nonce: request.nonce,
+  }
+}
+
+/** What the message offers for its gas: nothing when it names no price. */
+function feesOf(
+  { gasPrice, maxFeePerGas, maxPriorityFeePerGas }: CallRequest,
+  { baseFee }: BlockEnvironment,
+): Pick<Message, 'maxFeePerGas' | 'maxPriorityFeePerGas'> {
+  if (gasPrice !== undefined) {
+    if (maxFeePerGas !== undefined || maxPriorityFeePerGas !== undefined) {
+      const message = `expected either gasPrice or maxFeePerGas and maxPriorityFeePerGas, got gasPrice ${gasPrice} and others`
+      throw new DevchainError('INVALID_PARAMS', message)
+    }
+    return { maxFeePerGas: gasPrice, maxPriorityFeePerGas: gasPrice }
+  }
+  const tip = maxPriorityFeePerGas ?? 0n
+  const highest = maxFeePerGas ?? (tip === 0n ? 0n : baseFee + tip)
+  if (tip > highest) {
+    const message = `max priority fee per gas higher than max fee per gas: ${tip} is more than ${highest}`
+    throw new DevchainError('TIP_ABOVE_FEE_CAP', message)
+  }
+  return { maxFeePerGas: highest, maxPriorityFeePerGas: tip }
+}
+
+/** Gas that so much money buys; undefined when gas is free. */
+function affordableGas(money: bigint, price: bigint): bigint | undefined {
+  if (price === 0n) return undefined
+  return money > 0n ? money / price : 0n
+}
+
+/** How much gas an estimate may go up to, and in words why not more. */
+interface GasCap {
+  readonly gas: bigint
+  readonly reason: string
+}
+
+/** @throws {DevchainError} `INSUFFICIENT_FUNDS` when the sender cannot pay the value and the least gas */
+function highestGas(
+  { chain, world, block }: Scene,
+  request: CallRequest,
+  message: Message,
+  minimum: bigint,
+): GasCap {
+  const { from, value, maxFeePerGas } = message
+  const balance = balanceAt(world, from)
+  const least = value + minimum * maxFeePerGas
+  if (balance < least) {
+    const text = `insufficient funds for gas * price + value: address ${from} has ${balance} wei, expected at least ${least}`
+    throw new DevchainError('INSUFFICIENT_FUNDS', text)
+  }
+  const { transactionGasCap } = chain.state.config
+  const affordable = affordableGas(balance - value, maxFeePerGas)
+  const bounds: GasCap[] = [
+    request.gas === undefined
+      ? { gas: block.gasLimit, reason: 'the gas limit of the block' }
+      : { gas: request.gas, reason: 'the gas given' },
+  ]
+  if (transactionGasCap !== undefined) {
+    bounds.push({ gas: transactionGasCap, reason: 'the most that one transaction may have' })
+  }
+  if (affordable !== undefined) {
+    bounds.push({ gas: affordable, reason: `the most that ${from} can pay for` })
+  }
+  return bounds.reduce((lowest, bound) => (bound.gas < lowest.gas ? bound : lowest))
+}
+
+/** The error of an estimate: as of a call, and for want of gas with the gas it had. */
+function estimateError(
+  failure: Failure,
+  output: Uint8Array,
+  { gas, reason }: GasCap,
+): DevchainError {
+  const isStarved = failure.kind === 'halt' && failure.reason === 'out of gas'
+  const why = isStarved ? `out of gas: it needs more than ${gas}, ${reason}` : failure.reason
+  return executionError({ ...failure, reason: why }, output)
+}
+
+/** Gas that the run needs to take the same course, as a watched run tells. */
+async function neededGas(
+  scene: Scene,
+  widest: Message,
+  intrinsic: bigint,
+): Promise<bigint | undefined> {
+  const meter = gasNeedMeter()
+  await run(scene, widest, meter.tracer)
+  const need = meter.need()
+  return need === undefined ? undefined : intrinsic + need
+}
+
+/** What a run touched, without the addresses that are warm anyway (EIP-2929) and have no slots. */
+function worthListing(
+  { block }: Scene,
+  { from, to }: Message,
+  { accessed, created }: Outcome,
+): AccessListEntry[] {
+  return accessed.filter(({ address, storageKeys }) => {
+    const isWarm = address === from || address === (to ?? created)
+    return storageKeys.length > 0 || !(isWarm || isPrecompile(address, block.hardfork))
+  })
+}
+
+/** The entries of both lists, each address and key once. */
+function union(
+  known: readonly AccessListEntry[],
+  touched: readonly AccessListEntry[],
+): AccessListEntry[] {
+  const keys = new Map<Address, Set<Hash>>()
+  for (const { address, storageKeys } of [...known, ...touched]) {
+    const all = keys.get(address) ?? new Set()
+    for (const key of storageKeys) all.add(key)
+    keys.set(address, all)
+  }
+  return [...keys].map(([address, storageKeys]) => ({ address, storageKeys: [...storageKeys] }))
+}
+
+function sizeOf(list: readonly AccessListEntry[]): number {
+  return list.reduce((sum, { storageKeys }) => sum + 1 + storageKeys.length, 0)
+}
+
+/** Highest address of the precompiles that stand in a row from 0x01 on, by the fork that brought it. */
+const PRECOMPILES: readonly (readonly [Hardfork, bigint])[] = [
+  ['prague', 0x11n],
+  ['cancun', 0x0an],
+  ['istanbul', 0x09n],
+  ['byzantium', 0x08n],
+  ['frontier', 0x04n],
+]
+
+/** The secp256r1 precompile stands apart (EIP-7951). */
+const P256_VERIFY = 0x100n
+
+function isPrecompile(address: Address, hardfork: Hardfork): boolean {
+  const number = BigInt(address)
+  if (number === P256_VERIFY) return isAtLeast(hardfork, 'osaka')
+  const highest = PRECOMPILES.find(([fork]) => isAtLeast(hardfork, fork))?.[1] ?? 0n
+  return number >= 1n && number <= highest
+}
+
+function larger(a: bigint, b: bigint): bigint {
+  return a > b ? a : b
+}
+
+function smaller(a: bigint, b: bigint): bigint {
+  return a < b ? a : b
+}

@@ -1,0 +1,245 @@
+// Blocks made by hand, for tests that ask questions about a chain without running one.
+import { keccakHash } from '../../../src/core/crypto.ts'
+import {
+  type Address,
+  type Hash,
+  paddedBytes,
+  ZERO_ADDRESS,
+  ZERO_HASH,
+} from '../../../src/core/hex.ts'
+import type { Executor } from '../../../src/evm/executor.ts'
+import {
+  appendBlock,
+  type BlockRecord,
+  type BlockTree,
+  type ExecutedTransaction,
+  treeFrom,
+} from '../../../src/node/blocktree.ts'
+import { Chain } from '../../../src/node/chain.ts'
+import type { ChainState, Settings } from '../../../src/node/chainstate.ts'
+import { newClock } from '../../../src/node/clock.ts'
+import type { FilterLimits } from '../../../src/node/filters.ts'
+import { emptyPool, type Pool } from '../../../src/node/pool.ts'
+import type { Header } from '../../../src/protocol/block.ts'
+import { bloomOf, type Log } from '../../../src/protocol/receipt.ts'
+import type { Transaction } from '../../../src/protocol/transaction.ts'
+import { emptyWorld } from '../../../src/state/world.ts'
+
+/** A transaction of a block by hand. Gas and wei. */
+export interface Sketch {
+  readonly logs?: readonly Log[]
+  readonly gasUsed?: bigint
+  readonly price?: bigint
+}
+
+/** What a block by hand is like, where it matters. */
+export interface BlockSketch {
+  readonly transactions?: readonly Sketch[]
+  readonly header?: Partial<Header>
+  /** Tells blocks of the same number apart. */
+  readonly salt?: number
+}
+
+/** The 32-byte word of a small number: a topic, or a hash. */
+export function word(value: number): Hash {
+  return `0x${value.toString(16).padStart(64, '0')}` as Hash
+}
+
+/** The address of a small number. */
+export function addressOf(value: number): Address {
+  return `0x${value.toString(16).padStart(40, '0')}` as Address
+}
+
+export function logOf(address: number, ...topics: number[]): Log {
+  return {
+    address: addressOf(address),
+    topics: topics.map(word),
+    data: Uint8Array.of(topics.length),
+  }
+}
+
+export function transactionOf(seed: string, price = 0n): Transaction {
+  return {
+    type: 0,
+    chainId: 33n,
+    nonce: 0n,
+    gasLimit: 21_000n,
+    maxFeePerGas: price,
+    maxPriorityFeePerGas: price,
+    to: ZERO_ADDRESS,
+    value: 0n,
+    data: new Uint8Array(),
+    accessList: [],
+    authorizationList: [],
+    from: addressOf(1),
+    hash: keccakHash(new TextEncoder().encode(seed)),
+    raw: new Uint8Array(),
+    v: 0n,
+    r: 1n,
+    s: 1n,
+  }
+}
+
+export function recordOf(number: bigint, parentHash: Hash, sketch: BlockSketch = {}): BlockRecord {
+  const { transactions = [], header = {}, salt = 0 } = sketch
+  const executed = transactions.map((each, i) => executedOf(`${number}/${salt}/${i}`, each))
+  const hash = keccakHash(paddedBytes(number * 1000n + BigInt(salt), 32))
+  return {
+    block: {
+      header: {
+        ...headerOf(number, parentHash),
+        logsBloom: bloomOf(executed.flatMap(({ receipt }) => receipt.logs)),
+        gasUsed: executed.reduce((sum, { receipt }) => sum + receipt.gasUsed, 0n),
+        ...header,
+      },
+      hash,
+      transactions: executed.map(({ transaction }) => transaction),
+      uncles: [],
+      size: 500,
+    },
+    executed,
+    world: emptyWorld,
+    totalDifficulty: number + 1n,
+  }
+}
+
+function executedOf(
+  seed: string,
+  { logs = [], gasUsed = 21_000n, price = 0n }: Sketch,
+): ExecutedTransaction {
+  return {
+    transaction: transactionOf(seed, price),
+    receipt: {
+      type: 0,
+      status: true,
+      root: undefined,
+      cumulativeGasUsed: gasUsed,
+      gasUsed,
+      effectiveGasPrice: price,
+      logsBloom: bloomOf(logs),
+      logs,
+      contractAddress: null,
+    },
+    output: new Uint8Array(),
+    failure: undefined,
+    consoleLines: [],
+  }
+}
+
+function headerOf(number: bigint, parentHash: Hash): Omit<Header, 'logsBloom' | 'gasUsed'> {
+  return {
+    parentHash,
+    sha3Uncles: ZERO_HASH,
+    miner: ZERO_ADDRESS,
+    stateRoot: ZERO_HASH,
+    transactionsRoot: ZERO_HASH,
+    receiptsRoot: ZERO_HASH,
+    difficulty: 1n,
+    number,
+    gasLimit: 30_000_000n,
+    timestamp: 1_700_000_000n + number,
+    extraData: new Uint8Array(),
+    mixHash: ZERO_HASH,
+    nonce: new Uint8Array(8),
+    baseFeePerGas: 0n,
+    withdrawalsRoot: ZERO_HASH,
+    blobGasUsed: 0n,
+    excessBlobGas: 0n,
+    parentBeaconBlockRoot: ZERO_HASH,
+    requestsHash: ZERO_HASH,
+  }
+}
+
+/** A tree of a genesis and the sketched blocks after it. */
+export function treeOf(...sketches: readonly BlockSketch[]): BlockTree {
+  return extend(treeFrom(recordOf(0n, ZERO_HASH)), ...sketches)
+}
+
+/** The tree with the sketched blocks after its head. */
+export function extend(tree: BlockTree, ...sketches: readonly BlockSketch[]): BlockTree {
+  return sketches.reduce((grown, sketch) => {
+    const number = BigInt(grown.canonical.length)
+    const parent = grown.canonical.at(grown.canonical.length - 1)
+    return appendBlock(grown, recordOf(number, parent?.block.hash ?? ZERO_HASH, sketch))
+  }, tree)
+}
+
+const settings: Settings = {
+  coinbase: ZERO_ADDRESS,
+  blockGasLimit: 30_000_000n,
+  difficulty: 1n,
+  extraData: new Uint8Array(),
+  defaultGas: 90_000n,
+  gasPrice: 0n,
+  pinnedBaseFee: true,
+  minGasPrice: 0n,
+  nextBaseFee: undefined,
+  nextPrevRandao: undefined,
+}
+
+/** A state with this tree; everything else as on a fresh chain. */
+export function stateOf(
+  tree: BlockTree,
+  { pool = emptyPool, ...changed }: Partial<Settings> & { readonly pool?: Pool } = {},
+): ChainState {
+  return {
+    config: {
+      chainId: 33n,
+      networkId: 33n,
+      chainName: 'Ethereum',
+      hardforkAt: () => 'osaka',
+      transactionGasCap: undefined,
+      codeSizeLimit: undefined,
+      consumeSnapshots: false,
+      onRevert: 'hash',
+      initialBaseFee: 0n,
+      scryptCost: 2,
+    },
+    tree,
+    pool,
+    clock: newClock({ kind: 'frozen' }),
+    settings: { ...settings, ...changed },
+    mining: { mode: { kind: 'instant' }, stopped: false },
+    accounts: { autoImpersonate: false } as ChainState['accounts'],
+    newestSnapshot: undefined,
+    nextSnapshotId: 1,
+    origin: undefined,
+  }
+}
+
+/** Says that a test ran something which it must not. */
+function unexpected(): never {
+  throw new Error('nothing is run in this test')
+}
+
+/** An executor for chains that only hold blocks by hand. */
+export const noExecutor: Executor = {
+  transact: unexpected,
+  call: unexpected,
+  beginBlock: unexpected,
+  endBlock: unexpected,
+}
+
+/** A chain that holds `state`, and whose wall time the test moves. */
+export function chainOf(
+  state: ChainState,
+  filterLimits: Partial<FilterLimits> = {},
+): { chain: Chain; clock: { nowMs: number }; bugs: unknown[] } {
+  const clock = { nowMs: 1_700_000_000_000 }
+  const bugs: unknown[] = []
+  const environment = {
+    now: () => clock.nowMs,
+    random: (length: number) => new Uint8Array(length),
+    onBug: (error: unknown) => bugs.push(error),
+  }
+  const parts = { name: 'test', state, executor: noExecutor, environment, filterLimits }
+  return { chain: new Chain(parts), clock, bugs }
+}
+
+/** Puts another tree, and perhaps another pool, into the chain, as a command would. */
+export function setTree(chain: Chain, tree: BlockTree, pool?: Pool): Promise<void> {
+  return chain.update((state) => ({
+    state: { ...state, tree, pool: pool ?? state.pool },
+    value: undefined,
+  }))
+}
