@@ -4,6 +4,8 @@ import type { Address, Hash } from '../core/hex.ts'
 import type { BlockRecord, ExecutedTransaction } from '../node/blocktree.ts'
 import type { StateChange } from '../node/chain.ts'
 import type { MiningState } from '../node/chainstate.ts'
+import { clockShift } from '../node/clock.ts'
+import type { DroppedTransaction } from '../node/miner.ts'
 import type { Json } from '../rpc/schema.ts'
 
 /** A call that was answered. */
@@ -89,6 +91,15 @@ export interface WaitingFact {
   readonly poolSize: number
 }
 
+/** A transaction left the pool without being mined, as it had become impossible. */
+export interface DroppedFact {
+  readonly event: 'dropped'
+  readonly hash: Hash
+  readonly from: Address
+  readonly nonce: bigint
+  readonly reason: string
+}
+
 /** Something here is broken; the caller was told "internal error". */
 export interface BugFact {
   readonly event: 'bug'
@@ -103,6 +114,7 @@ export type ChainFact =
   | ClockFact
   | MiningFact
   | WaitingFact
+  | DroppedFact
 export type Fact = CallFact | ChainFact | BugFact
 
 /** When blocks are mined, in words. */
@@ -186,8 +198,17 @@ function backFact(change: StateChange, way: Pick<BackFact, 'event' | 'id'>): Bac
     ...way,
     fromBlock: newestNumber(change.before),
     toBlock: newestNumber(change.after),
-    clockSeconds: change.after.clock.offset - change.before.clock.offset,
+    clockSeconds: clockJump(change),
   }
+}
+
+/**
+ * By how many seconds a change moved the clock: by as many as the caller said, where time was increased; else by as
+ * many as it is further ahead of its source.
+ */
+function clockJump({ before, after }: StateChange): bigint {
+  const increased = after.clock.offset - before.clock.offset
+  return increased === 0n ? clockShift(after.clock) - clockShift(before.clock) : increased
 }
 
 function newestNumber(state: StateChange['before']): bigint {
@@ -201,12 +222,19 @@ function snapshotFacts(change: StateChange): SnapshotFact[] {
   return [{ event: 'snapshot', id, block: newestNumber(after) }]
 }
 
+function droppedFact({ transaction, reason }: DroppedTransaction): DroppedFact {
+  const { hash, from, nonce } = transaction
+  return { event: 'dropped', hash, from, nonce, reason }
+}
+
 /** What changed besides blocks. */
-function settingFacts({ before, after, head }: StateChange): ChainFact[] {
+function settingFacts(change: StateChange): ChainFact[] {
+  const { before, after, head } = change
   const facts: ChainFact[] = []
-  const clockSeconds = after.clock.offset - before.clock.offset
+  // Under a fixed block interval every block moves the clock; its own line has the time.
+  const clockSeconds = head.added.length === 0 ? clockJump(change) : 0n
   if (clockSeconds !== 0n) {
-    facts.push({ event: 'clock', clockSeconds, offsetSeconds: after.clock.offset })
+    facts.push({ event: 'clock', clockSeconds, offsetSeconds: clockShift(after.clock) })
   }
   const mining = describeMining(after.mining)
   if (mining !== describeMining(before.mining)) facts.push({ event: 'mining', mining })
@@ -227,5 +255,6 @@ export function changeFacts(change: StateChange, cause: Cause | undefined): Chai
   const settings = settingFacts(change).filter(
     ({ event }) => lost.length === 0 || event !== 'clock',
   )
-  return [...lost, ...snapshotFacts(change), ...settings, ...blockFacts(added)]
+  const dropped = change.dropped.map(droppedFact)
+  return [...lost, ...snapshotFacts(change), ...settings, ...dropped, ...blockFacts(added)]
 }

@@ -23,7 +23,7 @@ export function createJsonRenderer(now: () => number, isVerbose: boolean): Rende
       return calls + facts.map((fact) => line(factObject(fact))).join('')
     },
     bug: (fact: BugFact) => line(fact),
-    dropped: (lines) => line({ event: 'dropped', lines }),
+    dropped: (lines) => line({ event: 'overflow', lines }),
   }
 }
 

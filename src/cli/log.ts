@@ -1,6 +1,7 @@
 // The log of a running chain: gathers what belongs together, collapses repetitions, and hands it on as text.
 import { isDeepStrictEqual, stripVTControlCharacters } from 'node:util'
 import type { StateChange } from '../node/chain.ts'
+import type { BootFacts } from './boot.ts'
 import { type BugFact, type CallFact, type ChainFact, changeFacts } from './facts.ts'
 
 /** A call with what it changed; or, without a call, what changed by itself (a mining interval). */

@@ -12,6 +12,9 @@ const PRICES = new Set(['eth_gasPrice', 'eth_maxPriorityFeePerGas', 'eth_blobBas
 /** Methods whose hex is bytes even where it looks like a number. */
 const BYTES = new Set(['eth_call', 'eth_getCode', 'eth_getStorageAt', 'eth_sign', 'personal_sign'])
 
+/** What every error of an execution begins with: on a line that shows a failure it says nothing new. */
+const REVERT_PREFIX = /^VM Exception while processing transaction: /
+
 /** The noun for the items of a list, by the end of the method's name. */
 const NOUNS: readonly (readonly [end: string, noun: string])[] = [
   ['ogs', 'log'],
@@ -23,7 +26,7 @@ const NOUNS: readonly (readonly [end: string, noun: string])[] = [
 
 /** A call's outcome on one line of at most about 100 characters; of a failed call, the reason. */
 export function outcomeOf({ method, result, error }: CallFact): string {
-  if (error !== undefined) return oneLine(error.message, 200)
+  if (error !== undefined) return oneLine(error.message.replace(REVERT_PREFIX, ''), 200)
   if (typeof result === 'string') return textOutcome(method, result)
   if (Array.isArray(result)) return listOutcome(method, result as readonly Json[])
   if (typeof result === 'object' && result !== null) return objectOutcome(result as JsonObject)

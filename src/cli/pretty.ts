@@ -92,11 +92,8 @@ function callLine({ palette }: Look, call: CallFact, outcome: string, count: num
   const duration = palette.dim(milliseconds(call.durationMs).padStart(DURATION_WIDTH))
   const failed = call.error !== undefined
   const dress = failed ? palette.red : (text: string) => text
-  return `${dress(method)}  ${duration}  ${dress(outcome)}${counter(palette, count)}`
-}
-
-function counter(palette: Palette, count: number): string {
-  return count > 1 ? `  ${palette.yellow(`×${number(count)}`)}` : ''
+  const counter = count > 1 ? `  ${palette.yellow(`×${number(count)}`)}` : ''
+  return `${dress(method)}  ${duration}  ${dress(failed ? `✗ ${outcome}` : outcome)}${counter}`
 }
 
 function verboseLines({ palette }: Look, { params, result, error }: CallFact): string[] {
@@ -111,8 +108,7 @@ function verboseLines({ palette }: Look, { params, result, error }: CallFact): s
 
 function factLines(look: Look, fact: ChainFact): string[] {
   if (fact.event === 'transaction') return transactionLines(look, fact)
-  const text = fact.event === 'block' ? blockLine(look, fact) : headline(fact)
-  return [`  ${text}`]
+  return fact.event === 'block' ? blockLines(look, fact) : [`  ${headline(fact)}`]
 }
 
 /** What happened, in one phrase: for every fact that is no block and no transaction. */
@@ -130,7 +126,10 @@ function headline(fact: ChainFact): string {
       return `mining ${fact.mining}`
     case 'waiting':
       return `${plural(fact.added, 'transaction')} waiting, ${number(fact.poolSize)} in the pool`
-    default:
+    case 'dropped':
+      return `dropped ${short(fact.hash)} of ${short(fact.from)}, nonce ${fact.nonce}: ${oneLine(fact.reason, 200)}`
+    case 'block':
+    case 'transaction':
       return fact.event
   }
 }
@@ -181,19 +180,20 @@ function consoleLines(palette: Palette, text: string): string[] {
   ]
 }
 
-function blockLine({ palette }: Look, fact: BlockFact): string {
+function blockLines({ palette }: Look, fact: BlockFact): string[] {
+  const { first, transactions, gasUsed, gasLimit, baseFee } = fact
   const numbers =
-    fact.first === fact.number
-      ? `block ${number(fact.number)}`
-      : `blocks ${number(fact.first)} to ${number(fact.number)}`
-  const filled =
-    fact.transactions === 0
-      ? 'empty'
-      : `${plural(fact.transactions, 'transaction')} · gas ${number(fact.gasUsed)} (${percent(fact.gasUsed, fact.gasLimit)})`
-  const parts = [`${short(fact.hash)}`, filled]
-  if (fact.baseFee !== undefined) parts.push(`base fee ${fee(fact.baseFee)}`)
+    first === fact.number
+      ? `block ${number(first)}`
+      : `blocks ${number(first)} to ${number(fact.number)}`
+  const used = `gas ${number(gasUsed)} of ${number(gasLimit)} (${percent(gasUsed, gasLimit)})`
+  const parts = transactions === 0 ? ['empty'] : [plural(transactions, 'transaction'), used]
+  if (baseFee !== undefined) parts.push(`base fee ${fee(baseFee)}`)
   parts.push(time(fact.timestamp))
-  return `${palette.cyan(numbers)} ${palette.dim(parts.join(' · '))}`
+  return [
+    `  ${palette.cyan(numbers)} ${palette.dim(fact.hash)}`,
+    `    ${parts.join(palette.dim(' · '))}`,
+  ]
 }
 
 function bugLines({ palette }: Look, { stack }: BugFact): string[] {

@@ -1,0 +1,392 @@
+// What the log says, from facts made by hand: its lines, its repetitions, its JSON.
+import { stripVTControlCharacters } from 'node:util'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { CallFact, ChainFact } from '../../src/cli/facts.ts'
+import { createJsonRenderer } from '../../src/cli/json.ts'
+import { Log, type Renderer } from '../../src/cli/log.ts'
+import { outcomeOf } from '../../src/cli/outcome.ts'
+import { loadPalette, PLAIN, wantsColor } from '../../src/cli/palette.ts'
+import { createPrettyRenderer } from '../../src/cli/pretty.ts'
+import type { Address, Hash } from '../../src/core/hex.ts'
+import type { Json } from '../../src/rpc/schema.ts'
+
+const FROM = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266' as Address
+const TOKEN = '0x5fbdb2315678afecb367f032d93f642f64180aa3' as Address
+const HASH = `0x48cf${'00'.repeat(28)}b142` as Hash
+
+function call(method: string, fields: Partial<CallFact> = {}): CallFact {
+  return {
+    event: 'call',
+    method,
+    params: [],
+    durationMs: 0.42,
+    result: undefined,
+    error: undefined,
+    ...fields,
+  }
+}
+
+const transfer: ChainFact = {
+  event: 'transaction',
+  hash: HASH,
+  from: FROM,
+  to: TOKEN,
+  created: null,
+  value: 15n * 10n ** 17n,
+  gasUsed: 23_642n,
+  gasLimit: 90_000n,
+  fee: 0n,
+  block: 6n,
+  failure: undefined,
+  console: ['hello 7', 'two\nlines'],
+}
+
+const creation: ChainFact = {
+  ...transfer,
+  to: null,
+  created: TOKEN,
+  value: 0n,
+  fee: 47_284_000_000_000n,
+  failure: { kind: 'revert', reason: 'revert too small' },
+  console: [],
+}
+
+const block: ChainFact = {
+  event: 'block',
+  first: 6n,
+  number: 6n,
+  hash: HASH,
+  transactions: 1,
+  gasUsed: 23_642n,
+  gasLimit: 30_000_000n,
+  baseFee: 0n,
+  timestamp: 1_795_225_511n,
+}
+
+const pretty = createPrettyRenderer(PLAIN, false)
+const print = (fact: CallFact | undefined, ...facts: ChainFact[]): string =>
+  pretty.entry({ call: fact, count: 1, facts })
+
+describe('lines for people', () => {
+  test('a call, its transaction with console lines, and the block', () => {
+    const sent = call('eth_sendTransaction', { result: HASH, durationMs: 3.14 })
+    expect(print(sent, transfer, block)).toMatchInlineSnapshot(`
+      "eth_sendTransaction             3.1 ms  0x48cf…b142
+        transaction 0x48cf00000000000000000000000000000000000000000000000000000000b142
+          0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266 → 0x5FbDB2315678afecb367f032d93F642f64180aa3
+          value 1.5 ether · gas 23,642 of 90,000 (26 %) · fee 0 ether · success
+          console.log hello 7
+          console.log two
+                      lines
+        block 6 0x48cf00000000000000000000000000000000000000000000000000000000b142
+          1 transaction · gas 23,642 of 30,000,000 (<1 %) · base fee 0 wei · 2026-11-21 01:45:11
+      "
+    `)
+  })
+
+  test('a creation that failed says why', () => {
+    expect(print(call('eth_sendTransaction', { result: HASH }), creation)).toMatchInlineSnapshot(`
+      "eth_sendTransaction             0.4 ms  0x48cf…b142
+        transaction 0x48cf00000000000000000000000000000000000000000000000000000000b142
+          0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266 → new contract 0x5FbDB2315678afecb367f032d93F642f64180aa3
+          value 0 ether · gas 23,642 of 90,000 (26 %) · fee 47284 gwei · failed: revert too small
+      "
+    `)
+  })
+
+  test('a failed call has its reason on its own line of text', () => {
+    const message = 'VM Exception while processing transaction: revert too small'
+    const failed = call('eth_call', { error: { code: -32015, message }, durationMs: 12.3 })
+    expect(print(failed)).toMatchInlineSnapshot(`
+      "eth_call                         12 ms  ✗ revert too small
+      "
+    `)
+  })
+
+  test('snapshots, reverts and time jumps say what they did', () => {
+    const snapshot: ChainFact = { event: 'snapshot', id: '0x3', block: 4n }
+    const jump: ChainFact = { event: 'clock', clockSeconds: 86_400n, offsetSeconds: 90_000n }
+    const back: ChainFact = {
+      event: 'revert',
+      id: '0x3',
+      fromBlock: 12n,
+      toBlock: 4n,
+      clockSeconds: -86_400n,
+    }
+    const reset: ChainFact = {
+      ...back,
+      event: 'reset',
+      id: undefined,
+      toBlock: 0n,
+      clockSeconds: 0n,
+    }
+    const text = [
+      print(call('evm_snapshot', { result: '0x3' }), snapshot),
+      print(call('evm_increaseTime', { result: '0x15f90' }), jump),
+      print(call('evm_revert', { params: ['0x3'], result: true }), back),
+      print(call('evm_reset', { result: null }), reset),
+      print(undefined, { ...reset, event: 'reorganization', fromBlock: 5n, toBlock: 6n }),
+    ].join('')
+    expect(text).toMatchInlineSnapshot(`
+      "evm_snapshot                    0.4 ms  snapshot 0x3 at block 4
+      evm_increaseTime                0.4 ms  clock +86,400 s (+90,000 s in all)
+      evm_revert                      0.4 ms  revert to 0x3: block 12 → 4, clock −86,400 s
+      evm_reset                       0.4 ms  reset: block 12 → 0
+        reorganization: block 5 → 6
+      "
+    `)
+    expect(text).toContain('revert to 0x3: block 12 → 4, clock −86,400 s')
+  })
+
+  test('blocks that came by themselves, one and many', () => {
+    const empty: ChainFact = { ...block, transactions: 0, gasUsed: 0n, baseFee: undefined }
+    const text = print(undefined, empty) + print(undefined, { ...empty, number: 1_005n })
+    expect(text).toMatchInlineSnapshot(`
+      "  block 6 0x48cf00000000000000000000000000000000000000000000000000000000b142
+          empty · 2026-11-21 01:45:11
+        blocks 6 to 1,005 0x48cf00000000000000000000000000000000000000000000000000000000b142
+          empty · 2026-11-21 01:45:11
+      "
+    `)
+  })
+
+  test('what waits, what was dropped, and how mining goes on', () => {
+    const dropped: ChainFact = {
+      event: 'dropped',
+      hash: HASH,
+      from: FROM,
+      nonce: 4n,
+      reason: 'insufficient funds',
+    }
+    const waiting: ChainFact = { event: 'waiting', added: 1, poolSize: 3 }
+    const mining: ChainFact = { event: 'mining', mining: 'every 2 s' }
+    const text =
+      print(call('eth_sendTransaction', { result: HASH }), waiting) +
+      print(call('evm_setIntervalMining', { result: true }), mining) +
+      print(undefined, dropped)
+    expect(text).toMatchInlineSnapshot(`
+      "eth_sendTransaction             0.4 ms  0x48cf…b142
+        1 transaction waiting, 3 in the pool
+      evm_setIntervalMining           0.4 ms  mining every 2 s
+        dropped 0x48cf…b142 of 0xf39f…2266, nonce 4: insufficient funds
+      "
+    `)
+  })
+
+  test('verbose adds parameters and results, cut at 2,000 characters', () => {
+    const renderer = createPrettyRenderer(PLAIN, true)
+    const fact = call('eth_call', { params: [{ data: `0x${'ab'.repeat(5_000)}` }], result: '0x01' })
+    const lines = renderer.entry({ call: fact, count: 1, facts: [] }).split('\n')
+    expect(lines[1]).toMatch(/^ {4}params {2}\[\{"data":"0xabab/)
+    expect(lines[1]!.length).toBeLessThan(2_020)
+    expect(lines[2]).toBe('    result  "0x01"')
+  })
+
+  test('what callers and contracts write cannot steer the terminal', () => {
+    const evil = '\u001b[2J\u0007boo'
+    const text = print(call(evil, { error: { code: -32601, message: `no method ${evil}\nfoo` } }), {
+      ...transfer,
+      console: [evil],
+    })
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be there
+    expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/)
+    expect(text.split('\n')[0]).toMatch(/boo foo$/)
+  })
+
+  test('with colors the text is the same', async () => {
+    const colored = createPrettyRenderer(await loadPalette(true), false)
+    const entry = { call: call('eth_x', { result: '0x1' }), count: 3, facts: [transfer, block] }
+    const text = colored.entry(entry)
+    expect(text).toContain('\u001b[')
+    expect(stripVTControlCharacters(text)).toBe(pretty.entry(entry))
+  })
+})
+
+test.each<[method: string, result: Json, outcome: string]>([
+  ['eth_getBalance', '0x21e19e0c9bab2400000', '10000 ether'],
+  ['eth_getBalance', '0x0', '0 ether'],
+  ['eth_getBalance', '0x7', '7 wei'],
+  ['eth_gasPrice', '0x77359400', '2 gwei'],
+  ['eth_blockNumber', '0x1b207', '111,111'],
+  ['eth_call', `0x${'00'.repeat(31)}2a`, '→ 0x…2a'],
+  ['eth_call', `0x${'00'.repeat(32)}`, '→ 0x…0'],
+  ['eth_call', '0x', '→ 0x'],
+  ['eth_call', '0x1', '→ 0x1'],
+  ['eth_getCode', `0x60${'80'.repeat(1_239)}`, '0x6080…8080 (1,240 bytes)'],
+  ['eth_sendTransaction', HASH, '0x48cf…b142'],
+  ['eth_coinbase', FROM, '0xf39f…2266'],
+  ['eth_accounts', [FROM, TOKEN], '2 accounts'],
+  ['eth_getLogs', [], '0 logs'],
+  ['eth_getFilterChanges', [HASH], '1 change'],
+  ['eth_mining', true, 'true'],
+  ['eth_getTransactionReceipt', null, 'null'],
+  [
+    'eth_getTransactionReceipt',
+    { cumulativeGasUsed: '0x1', status: '0x0', gasUsed: '0x5208', blockNumber: '0x2' },
+    'failed, block 2, gas 21,000',
+  ],
+  [
+    'eth_getBlockByNumber',
+    { gasLimit: '0x1', parentHash: HASH, number: '0x5', hash: HASH, transactions: [HASH] },
+    'block 5 0x48cf…b142, 1 transaction',
+  ],
+  [
+    'eth_getTransactionByHash',
+    { nonce: '0x5', input: '0x', blockNumber: null },
+    'nonce 5, pending',
+  ],
+  ['web3_clientVersion', 'devchain/1', 'devchain/1'],
+  ['rpc_modules', { eth: '1.0', net: '1.0' }, '2 fields'],
+])('the outcome of %s in few words (%j)', (method, result, outcome) => {
+  expect(outcomeOf(call(method, { result }))).toBe(outcome)
+})
+
+describe('repetitions', () => {
+  beforeEach(() => {
+    vi.useFakeTimers()
+  })
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+
+  function record(renderer: Renderer, width?: () => number): { log: Log; text: () => string } {
+    let written = ''
+    const log = new Log(renderer, { write: (text) => (written += text) }, width)
+    return { log, text: () => written }
+  }
+  const balance = (account: string): CallFact =>
+    call('eth_getBalance', { params: [account, 'latest'], result: '0x0' })
+
+  test('in a file the same call in a row is one line with a counter, once the run ends', () => {
+    const { log, text } = record(pretty)
+    for (let i = 0; i < 12; i++) log.call(balance(FROM))
+    expect(text()).toBe('')
+    log.call(balance(TOKEN))
+    expect(text()).toMatch(/^eth_getBalance .*0 ether {2}×12\n$/)
+    log.finish()
+    expect(text().split('\n')).toHaveLength(3)
+  })
+
+  test('in a file a single call is written after a short while, without a counter', () => {
+    const { log, text } = record(pretty)
+    log.call(balance(FROM))
+    vi.advanceTimersByTime(300)
+    expect(text()).toMatch(/0 ether\n$/)
+    log.finish()
+    expect(text().split('\n')).toHaveLength(2)
+  })
+
+  test('an endless run writes ever fewer lines, and every call is counted once', () => {
+    const { log, text } = record(pretty)
+    for (let second = 0; second < 120; second++) {
+      for (let i = 0; i < 10; i++) log.call(balance(FROM))
+      vi.advanceTimersByTime(1_000)
+    }
+    log.finish()
+    const lines = text().trimEnd().split('\n')
+    expect(lines.length).toBeLessThan(15)
+    const counts = lines.map((line) => Number(/×([\d,]+)$/.exec(line)?.[1]?.replace(',', '') ?? 1))
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(1_200)
+  })
+
+  test('on a terminal the line is drawn at once, and drawn over as the counter grows', () => {
+    const { log, text } = record(pretty, () => 40)
+    log.call(balance(FROM))
+    expect(text()).toMatch(/0 ether\n$/)
+    log.call(balance(FROM))
+    log.call(balance(FROM))
+    vi.advanceTimersByTime(60)
+    // 28 + 2 + 8 + 2 + 7 columns take two rows of 40
+    expect(text().split('\u001b[2A\r\u001b[0J')).toEqual([
+      expect.stringMatching(/0 ether\n$/),
+      expect.stringMatching(/0 ether {2}×3\n$/),
+    ])
+  })
+
+  test('another outcome of the same kind of call is a line of its own when it fails', () => {
+    const { log, text } = record(pretty)
+    log.call(balance(FROM))
+    log.call(
+      call('eth_getBalance', { params: [FROM, 'latest'], error: { code: 1, message: 'no' } }),
+    )
+    log.finish()
+    expect(text().trimEnd().split('\n')).toHaveLength(2)
+  })
+
+  test('JSON has an object for each call', () => {
+    const { log, text } = record(createJsonRenderer(() => 0, false))
+    log.call(balance(FROM))
+    log.call(balance(FROM))
+    expect(
+      text()
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line).method),
+    ).toEqual(['eth_getBalance', 'eth_getBalance'])
+  })
+})
+
+describe('JSON lines', () => {
+  const json = createJsonRenderer(() => Date.UTC(2026, 0, 1), false)
+  const objects = (text: string): unknown[] =>
+    text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+
+  test('a call, its transaction and its block are an object each, with the same facts', () => {
+    const sent = call('eth_sendTransaction', { result: HASH })
+    expect(objects(json.entry({ call: sent, count: 1, facts: [transfer, block] }))).toEqual([
+      {
+        time: '2026-01-01T00:00:00.000Z',
+        event: 'call',
+        method: 'eth_sendTransaction',
+        durationMs: 0.42,
+        ok: true,
+        outcome: '0x48cf…b142',
+      },
+      expect.objectContaining({
+        event: 'transaction',
+        hash: HASH,
+        value: '1500000000000000000',
+        gasUsed: '23642',
+        block: 6,
+        console: ['hello 7', 'two\nlines'],
+      }),
+      expect.objectContaining({ event: 'block', number: 6, timestamp: 1_795_225_511 }),
+    ])
+  })
+
+  test('a failed call has its error', () => {
+    const failed = call('eth_call', { error: { code: -32015, message: 'revert', data: '0x08' } })
+    expect(objects(json.entry({ call: failed, count: 1, facts: [] }))).toEqual([
+      expect.objectContaining({
+        ok: false,
+        error: { code: -32015, message: 'revert', data: '0x08' },
+      }),
+    ])
+  })
+
+  test('verbose has parameters and results, false and null among them', () => {
+    const verbose = createJsonRenderer(() => 0, true)
+    const of = (result: Json): unknown =>
+      objects(verbose.entry({ call: call('m', { params: [1], result }), count: 1, facts: [] }))[0]
+    expect(of(false)).toMatchObject({ params: [1], result: false })
+    expect(of(null)).toMatchObject({ result: null })
+    expect(of('')).toMatchObject({ result: '' })
+  })
+})
+
+test.each([
+  [{ isTerminal: true, noColor: false, environment: {} }, true],
+  [{ isTerminal: false, noColor: false, environment: {} }, false],
+  [{ isTerminal: true, noColor: true, environment: {} }, false],
+  [{ isTerminal: true, noColor: false, environment: { NO_COLOR: '1' } }, false],
+  [{ isTerminal: true, noColor: false, environment: { NO_COLOR: '' } }, true],
+  [{ isTerminal: true, noColor: false, environment: { TERM: 'dumb' } }, false],
+  [{ isTerminal: false, noColor: false, environment: { FORCE_COLOR: '1' } }, true],
+  [{ isTerminal: true, noColor: false, environment: { FORCE_COLOR: '0' } }, false],
+  [{ isTerminal: true, noColor: true, environment: { FORCE_COLOR: '1' } }, false],
+])('colors for %j: %s', (question, expected) => {
+  expect(wantsColor(question)).toBe(expected)
+})

@@ -1,0 +1,251 @@
+// Reading options: from flags, environment, config file and programs.
+import { describe, expect, test } from 'vitest'
+import { DevchainError } from '../../src/core/errors.ts'
+import {
+  type AllSettings,
+  type DevchainOptions,
+  environmentNameOf,
+  environmentSource,
+  fileSource,
+  flagOf,
+  nearest,
+  OPTION_KEYS,
+  OPTIONS,
+  type OptionKey,
+  type OptionSource,
+  readDevchainOptions,
+  resolveOptions,
+} from '../../src/options.ts'
+
+const flags = (values: OptionSource['values']): OptionSource => ({ kind: 'flag', values })
+const read = (key: OptionKey, value: unknown): unknown =>
+  resolveOptions([flags({ [key]: value })])[key]
+
+function refusal(act: () => unknown): string {
+  try {
+    act()
+  } catch (error) {
+    if (error instanceof DevchainError) return error.message
+    throw error
+  }
+  throw new Error('nothing was refused')
+}
+
+describe('values', () => {
+  const ether = 10n ** 18n
+  test.each<[OptionKey, unknown, unknown]>([
+    ['chainId', '1337', 1337n],
+    ['chainId', '0x539', 1337n],
+    ['chainId', 1337, 1337n],
+    ['balance', '10_000', 10_000n * ether],
+    ['balance', 10000, 10_000n * ether],
+    ['balance', '0.5', ether / 2n],
+    ['balance', 0.5, ether / 2n],
+    ['balance', '1.5 ether', (3n * ether) / 2n],
+    ['balance', '7 wei', 7n],
+    ['balance', '0', 0n],
+    ['gasLimit', '30_000_000', 30_000_000n],
+    ['gasLimit', '30M', 30_000_000n],
+    ['gasLimit', '9007199254740991', 9_007_199_254_740_991n],
+    ['gasPrice', '2 gwei', 2_000_000_000n],
+    ['gasPrice', '1.5gwei', 1_500_000_000n],
+    ['baseFee', '0', 0n],
+    ['baseFee', 1_000_000_000, 1_000_000_000n],
+    ['defaultGas', 'estimate', 'estimate'],
+    ['defaultGas', '200k', 200_000n],
+    ['blockTime', '2', 2_000],
+    ['blockTime', '0.5', 500],
+    ['blockTime', 0.25, 250],
+    ['blockTime', '500ms', 500],
+    ['filterTimeout', '5m', 300_000],
+    ['bodyLimit', '5MB', 5_000_000],
+    ['bodyLimit', '512kb', 512_000],
+    ['timestamp', '1700000000', 1_700_000_000n],
+    ['timestamp', '2030-01-01T00:00:00Z', 1_893_456_000n],
+    ['clock', 'frozen', { kind: 'frozen' }],
+    ['clock', 'step:12', { kind: 'step', seconds: 12n }],
+    ['hardfork', 'Cancun', 'cancun'],
+    ['hardfork', 'merge', 'paris'],
+    ['port', '0', 0],
+    ['disable', 'mnr,sco', ['mnr', 'sco']],
+    ['disable', ['mnr', 'sco'], ['mnr', 'sco']],
+    ['allowHost', 'Chain.Test', ['chain.test']],
+    [
+      'alias',
+      ['new_*=ext_*', 'a_b=eth_call'],
+      [
+        { from: 'new_*', to: 'ext_*' },
+        { from: 'a_b', to: 'eth_call' },
+      ],
+    ],
+    ['quiet', 'yes', true],
+    ['quiet', '0', false],
+    ['log', 'JSON', 'json'],
+  ])('%s reads %j', (key, given, expected) => {
+    expect(read(key, given)).toEqual(expected)
+  })
+
+  test.each<[OptionKey, unknown]>([
+    ['port', 'abc'],
+    ['port', '65536'],
+    ['port', '-1'],
+    ['port', '1.5'],
+    ['port', true],
+    ['port', {}],
+    ['chainId', '0'],
+    ['chainId', '9007199254740992'],
+    ['accounts', '10001'],
+    ['accounts', '1e3'],
+    ['balance', '-1'],
+    ['balance', '10 dollars'],
+    ['balance', '0.0000000000000000001'],
+    ['gasLimit', '20999'],
+    ['gasPrice', '0.5'],
+    ['blockTime', '0'],
+    ['blockTime', '0.0001'],
+    ['blockTime', '25d'],
+    ['blockTime', '99999999'],
+    ['timestamp', 'yesterday'],
+    ['timestamp', '2030-13-45'],
+    ['bodyLimit', '5 bananas'],
+    ['clock', 'step:0'],
+    ['clock', 'sundial'],
+    ['mnemonic', 'test test'],
+    ['derivationPath', '44/60'],
+    ['coinbase', '0x12'],
+    ['hardfork', 'cancuun'],
+    ['onRevert', 'panic'],
+    ['log', 'xml'],
+    ['alias', 'eth_call'],
+    ['alias', 'new_*=eth_call'],
+    ['disable', 'a b'],
+    ['host', 'a b'],
+    ['chainName', ''],
+    ['quiet', 'perhaps'],
+    ['genesis', 5],
+    ['genesis', []],
+  ])(
+    '%s refuses %j in one line that names the flag, the value and what was expected',
+    (key, given) => {
+      const message = refusal(() => read(key, given))
+      expect(message).toMatch(new RegExp(`^${flagOf(key)}: .`))
+      expect(message).toMatch(/expected|nearest|did you mean/i)
+      expect(message).not.toContain('\n')
+      if (typeof given === 'string' && given !== '') expect(message).toContain(given)
+    },
+  )
+})
+
+describe('defaults', () => {
+  test('every default is what its own text reads as', () => {
+    for (const key of OPTION_KEYS) {
+      const { type, fallback, fallbackText } = OPTIONS[key]
+      if (fallback === undefined || type.placeholder === undefined) continue
+      if (['none', 'the zero address'].includes(fallbackText)) continue
+      expect([key, type.read(fallbackText)]).toEqual([key, fallback])
+    }
+  })
+
+  test('no options at all give the agreed chain', () => {
+    const settings: AllSettings = resolveOptions([])
+    expect(settings).toMatchObject({
+      chainId: 33n,
+      accounts: 10,
+      balance: 10_000n * 10n ** 18n,
+      host: '127.0.0.1',
+      port: 8545,
+      gasLimit: 30_000_000n,
+      gasPrice: 0n,
+      baseFee: undefined,
+      defaultGas: 90_000n,
+      difficulty: 1n,
+      onRevert: 'hash',
+      filterTimeout: 300_000,
+      bodyLimit: 5_000_000,
+    })
+  })
+})
+
+describe('sources', () => {
+  test('a flag has precedence over the environment, the environment over the file', () => {
+    const environment = environmentSource({ DEVCHAIN_PORT: '2', DEVCHAIN_ACCOUNTS: '2' })
+    const file = fileSource('c.json', '{"port": 3, "accounts": 3, "chainId": 3}')
+    const settings = resolveOptions([flags({ port: '1' }), environment, file])
+    expect([settings.port, settings.accounts, settings.chainId]).toEqual([1, 2, 3n])
+  })
+
+  test('every option has a name in the environment', () => {
+    expect(OPTION_KEYS.map(environmentNameOf)).toContain('DEVCHAIN_DERIVATION_PATH')
+    const source = environmentSource({ DEVCHAIN_NO_MINING: '1', DEVCHAIN_CLOCK: 'frozen' })
+    expect(resolveOptions([source])).toMatchObject({ noMining: true, clock: { kind: 'frozen' } })
+  })
+
+  test('an empty variable is no variable', () => {
+    expect(resolveOptions([environmentSource({ DEVCHAIN_PORT: '' })]).port).toBe(8545)
+  })
+
+  test('a bad value is blamed on where it was given', () => {
+    expect(refusal(() => resolveOptions([environmentSource({ DEVCHAIN_PORT: 'x' })]))).toMatch(
+      /^DEVCHAIN_PORT: expected a port number from 0 to 65535, got "x"$/,
+    )
+    expect(refusal(() => resolveOptions([fileSource('c.json', '{"port":"x"}')]))).toMatch(
+      /^"port" in c\.json: expected/,
+    )
+  })
+
+  test.each([
+    ['no JSON', '{', /c\.json is no valid JSON/],
+    ['a list', '[]', /c\.json: expected a JSON object with options, got \[\]/],
+    ['null', 'null', /expected a JSON object/],
+    [
+      'an unknown option',
+      '{"chainID": 5}',
+      /unknown option "chainID" in c\.json; did you mean "chainId"\?/,
+    ],
+    ['another config file', '{"config": "d.json"}', /unknown option "config"/],
+  ])('a config file with %s is refused', (_what, content, message) => {
+    expect(refusal(() => fileSource('c.json', content))).toMatch(message)
+  })
+
+  test('createDevchain refuses options it does not know and names the nearest', () => {
+    const options = { hardFork: 'cancun' } as DevchainOptions
+    expect(refusal(() => readDevchainOptions(options))).toBe(
+      'unknown option "hardFork"; did you mean "hardfork"?',
+    )
+  })
+})
+
+describe('contradictions', () => {
+  test.each<[OptionSource['values'], string, string]>([
+    [{ blockTime: '1', noMining: true }, '--block-time', '--no-mining'],
+    [{ quiet: true, verbose: true }, '--quiet', '--verbose'],
+    [{ genesis: 'g.json', timestamp: '5' }, '--genesis', '--timestamp'],
+    [{ genesis: 'g.json', hardfork: 'london' }, '--genesis', '--hardfork'],
+  ])('%j is refused, naming both', (values, one, other) => {
+    const message = refusal(() => resolveOptions([flags(values)]))
+    expect(message).toContain(one)
+    expect(message).toContain(`contradicts ${other}`)
+  })
+
+  test('an option set to false contradicts nothing', () => {
+    expect(resolveOptions([flags({ blockTime: '1', noMining: 'false' })]).blockTime).toBe(1_000)
+  })
+
+  test('of two in different sources the one of higher precedence stands', () => {
+    const file = fileSource('c.json', '{"blockTime": 5}')
+    expect(resolveOptions([flags({ noMining: true }), file])).toMatchObject({
+      noMining: true,
+      blockTime: undefined,
+    })
+    const quiet = fileSource('c.json', '{"quiet": true}')
+    expect(resolveOptions([flags({ verbose: true }), quiet]).quiet).toBe(false)
+  })
+})
+
+test('the nearest word takes the fewest changed letters', () => {
+  const all = OPTION_KEYS.map(flagOf)
+  expect(nearest('--prot', all)).toBe('--port')
+  expect(nearest('--chainid', all)).toBe('--chain-id')
+  expect(nearest('--blocktime', all)).toBe('--block-time')
+  expect(nearest('--automine', all)).not.toBe('')
+})
