@@ -1,6 +1,11 @@
 // Blocks and headers: their fields, encodings and hashes.
-import type { Address, Hash } from '../core/hex.ts'
+import { keccakHash } from '../core/crypto.ts'
+import { type Address, bytesFromBigint, bytesFromHex, type Hash } from '../core/hex.ts'
+import { decodeRlp, encodeRlp, type RlpItem } from '../core/rlp.ts'
+import { orderedTrieRoot } from './orderedtrie.ts'
 import type { Transaction } from './transaction.ts'
+
+export { EMPTY_TRIE_ROOT } from './orderedtrie.ts'
 
 /**
  * A block header (Yellow Paper, 4.4.3). The optional fields are encoded from their fork on and undefined before;
@@ -47,4 +52,82 @@ export interface Block {
   readonly uncles: readonly Header[]
   /** Bytes of the block's RLP. */
   readonly size: number
+}
+
+/** Keccak-256 of the RLP of an empty list of uncles. */
+export const EMPTY_UNCLES_HASH: Hash =
+  '0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347' as Hash
+
+/** SHA-256 of nothing: the hash of an empty list of requests (EIP-7685). */
+export const EMPTY_REQUESTS_HASH: Hash =
+  '0xe3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855' as Hash
+
+/** The RLP of a header: fifteen fields, then those of later forks that are there. */
+export function encodeHeader(header: Header): Uint8Array {
+  return encodeRlp(headerItems(header))
+}
+
+/** The hash of a block: Keccak-256 of its header's RLP. */
+export function hashHeader(header: Header): Hash {
+  return keccakHash(encodeHeader(header))
+}
+
+/** What a header says of its transactions. */
+export function transactionsRoot(transactions: readonly Transaction[]): Hash {
+  return orderedTrieRoot(transactions.map(({ raw }) => raw))
+}
+
+/** What a header says of its uncles. */
+export function unclesHash(uncles: readonly Header[]): Hash {
+  return uncles.length === 0 ? EMPTY_UNCLES_HASH : keccakHash(encodeRlp(uncles.map(headerItems)))
+}
+
+/** A block of a finished header: adds its hash and size. */
+export function sealBlock(
+  header: Header,
+  transactions: readonly Transaction[],
+  uncles: readonly Header[] = [],
+): Block {
+  const size = encodeBlock({ header, transactions, uncles }).length
+  return { header, hash: hashHeader(header), transactions, uncles, size }
+}
+
+/** The RLP of a block: header, transactions, uncles, and from shanghai on the (empty) withdrawals. */
+export function encodeBlock(block: Pick<Block, 'header' | 'transactions' | 'uncles'>): Uint8Array {
+  const { header, transactions, uncles } = block
+  const items: RlpItem[] = [
+    headerItems(header),
+    transactions.map(({ type, raw }) => (type === 0 ? decodeRlp(raw) : raw)),
+    uncles.map(headerItems),
+  ]
+  return encodeRlp(header.withdrawalsRoot === undefined ? items : [...items, []])
+}
+
+function headerItems(header: Header): RlpItem[] {
+  const items: RlpItem[] = [
+    bytesFromHex(header.parentHash),
+    bytesFromHex(header.sha3Uncles),
+    bytesFromHex(header.miner),
+    bytesFromHex(header.stateRoot),
+    bytesFromHex(header.transactionsRoot),
+    bytesFromHex(header.receiptsRoot),
+    header.logsBloom,
+    bytesFromBigint(header.difficulty),
+    bytesFromBigint(header.number),
+    bytesFromBigint(header.gasLimit),
+    bytesFromBigint(header.gasUsed),
+    bytesFromBigint(header.timestamp),
+    header.extraData,
+    bytesFromHex(header.mixHash),
+    header.nonce,
+  ]
+  const { baseFeePerGas, withdrawalsRoot, blobGasUsed, excessBlobGas } = header
+  if (baseFeePerGas !== undefined) items.push(bytesFromBigint(baseFeePerGas))
+  if (withdrawalsRoot !== undefined) items.push(bytesFromHex(withdrawalsRoot))
+  if (blobGasUsed !== undefined) items.push(bytesFromBigint(blobGasUsed))
+  if (excessBlobGas !== undefined) items.push(bytesFromBigint(excessBlobGas))
+  if (header.parentBeaconBlockRoot !== undefined)
+    items.push(bytesFromHex(header.parentBeaconBlockRoot))
+  if (header.requestsHash !== undefined) items.push(bytesFromHex(header.requestsHash))
+  return items
 }

@@ -1,6 +1,8 @@
 // Hardforks of the main network, in order, and which of them rules at a block.
+import { DevchainError, printValue } from '../core/errors.ts'
+import { nearest } from '../core/nearest.ts'
 
-/** Hardforks by name, oldest first. The last is the newest that is final in @ethereumjs/common. */
+/** Hardforks by name, oldest first; bpo1 and bpo2 change nothing but the numbers of blobs (EIP-7892). */
 export const HARDFORKS = [
   'frontier',
   'homestead',
@@ -17,13 +19,155 @@ export const HARDFORKS = [
   'cancun',
   'prague',
   'osaka',
+  'bpo1',
+  'bpo2',
 ] as const
 
 export type Hardfork = (typeof HARDFORKS)[number]
 
-export const NEWEST_HARDFORK: Hardfork = 'osaka'
+/** The newest that is final on the main network: live since 7 January 2026. */
+export const NEWEST_HARDFORK: Hardfork = 'bpo2'
+
+/** Other names that people use. */
+const SYNONYMS: Readonly<Record<string, Hardfork>> = {
+  merge: 'paris',
+  latest: NEWEST_HARDFORK,
+  eip150: 'tangerineWhistle',
+  eip158: 'spuriousDragon',
+  constantinoplefix: 'petersburg',
+  muirglacier: 'istanbul',
+  arrowglacier: 'london',
+  grayglacier: 'london',
+}
 
 /** True when the rules of `fork` include those of `other`. */
 export function isAtLeast(fork: Hardfork, other: Hardfork): boolean {
   return HARDFORKS.indexOf(fork) >= HARDFORKS.indexOf(other)
+}
+
+/**
+ * Reads a hardfork's name in any letter case; also `merge`, `latest` and the ice-age delays, which change no rule.
+ * @throws {DevchainError} `INVALID_PARAMS` that names the nearest.
+ */
+export function parseHardfork(text: string): Hardfork {
+  const wanted = text.toLowerCase()
+  const found = HARDFORKS.find((fork) => fork.toLowerCase() === wanted) ?? SYNONYMS[wanted]
+  if (found !== undefined) return found
+  const hint = nearest(text, HARDFORKS)
+  const advice =
+    hint === undefined ? `expected one of ${HARDFORKS.join(', ')}` : `did you mean ${hint}?`
+  throw new DevchainError('INVALID_PARAMS', `unknown hardfork ${printValue(text)}: ${advice}`)
+}
+
+/** From which block number, or from which time on, a fork rules. */
+interface Activation {
+  readonly fork: Hardfork
+  readonly block: bigint | undefined
+  /** Seconds since 1970. */
+  readonly time: bigint | undefined
+}
+
+/** When each fork begins, oldest first. */
+export interface ForkSchedule {
+  readonly activations: readonly Activation[]
+}
+
+/** One fork for all blocks. */
+export function alwaysFork(fork: Hardfork): ForkSchedule {
+  return { activations: [{ fork, block: 0n, time: undefined }] }
+}
+
+/** The fork that rules at a block; frontier before any other begins. */
+export function hardforkAt(schedule: ForkSchedule, number: bigint, timestamp: bigint): Hardfork {
+  const active = schedule.activations.filter(
+    ({ block, time }) =>
+      (block !== undefined && number >= block) || (time !== undefined && timestamp >= time),
+  )
+  return active.at(-1)?.fork ?? 'frontier'
+}
+
+/** The keys of a genesis file's `config`, in the order of their forks. */
+const CONFIG_KEYS: readonly (readonly [key: string, fork: Hardfork, unit: 'block' | 'time'])[] = [
+  ['homesteadBlock', 'homestead', 'block'],
+  ['eip150Block', 'tangerineWhistle', 'block'],
+  ['eip155Block', 'spuriousDragon', 'block'],
+  ['eip158Block', 'spuriousDragon', 'block'],
+  ['byzantiumBlock', 'byzantium', 'block'],
+  ['constantinopleBlock', 'constantinople', 'block'],
+  ['petersburgBlock', 'petersburg', 'block'],
+  ['istanbulBlock', 'istanbul', 'block'],
+  ['berlinBlock', 'berlin', 'block'],
+  ['londonBlock', 'london', 'block'],
+  ['mergeNetsplitBlock', 'paris', 'block'],
+  ['shanghaiTime', 'shanghai', 'time'],
+  ['cancunTime', 'cancun', 'time'],
+  ['pragueTime', 'prague', 'time'],
+  ['osakaTime', 'osaka', 'time'],
+  ['bpo1Time', 'bpo1', 'time'],
+  ['bpo2Time', 'bpo2', 'time'],
+]
+
+/**
+ * Reads the forks of a geth-style genesis `config`: `homesteadBlock` … `londonBlock`, `mergeNetsplitBlock`,
+ * `shanghaiTime` … `bpo2Time`. A `terminalTotalDifficulty` of 0 is paris as soon as london.
+ * @throws {DevchainError} `INVALID_PARAMS` for a value that is no number, or a fork that begins before the one it follows.
+ */
+export function scheduleFromGenesisConfig(config: Readonly<Record<string, unknown>>): ForkSchedule {
+  const activations: Activation[] = CONFIG_KEYS.flatMap(([key, fork, unit]) => {
+    const value = readStart(config, key)
+    if (value === undefined) return []
+    return [
+      {
+        fork,
+        block: unit === 'block' ? value : undefined,
+        time: unit === 'time' ? value : undefined,
+      },
+    ]
+  })
+  if (isMergedFromStart(config) && !activations.some(({ fork }) => fork === 'paris')) {
+    // a merge comes with london at the earliest, as in geth
+    const london = activations.find(({ fork }) => fork === 'london')?.block ?? 0n
+    activations.push({ fork: 'paris', block: london, time: undefined })
+  }
+  const inOrder = activations.toSorted(
+    (a, b) => HARDFORKS.indexOf(a.fork) - HARDFORKS.indexOf(b.fork),
+  )
+  checkOrder(inOrder)
+  return { activations: inOrder }
+}
+
+function readStart(config: Readonly<Record<string, unknown>>, key: string): bigint | undefined {
+  const value = config[key]
+  if (value === undefined || value === null) return undefined
+  const isText = typeof value === 'string' && /^(0x[0-9a-fA-F]+|[0-9]+)$/.test(value)
+  if (isText || (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0)) {
+    return BigInt(value as string | number)
+  }
+  throw new DevchainError(
+    'INVALID_PARAMS',
+    `config.${key}: expected a block number or time, got ${printValue(value)}`,
+  )
+}
+
+function isMergedFromStart(config: Readonly<Record<string, unknown>>): boolean {
+  const total = config.terminalTotalDifficulty
+  return (
+    config.terminalTotalDifficultyPassed === true || (total !== undefined && Number(total) === 0)
+  )
+}
+
+function checkOrder(activations: readonly Activation[]): void {
+  for (const [i, later] of activations.entries()) {
+    const earlier = activations[i - 1]
+    if (earlier === undefined) continue
+    const isEarly =
+      (later.block !== undefined && earlier.block !== undefined && later.block < earlier.block) ||
+      (later.time !== undefined && earlier.time !== undefined && later.time < earlier.time)
+    if (isEarly) {
+      throw new DevchainError(
+        'INVALID_PARAMS',
+        `config: ${later.fork} begins at ${later.block ?? later.time}, before ${earlier.fork} at ${earlier.block ?? earlier.time}`,
+      )
+    }
+  }
 }

@@ -1,5 +1,8 @@
 // Receipts and logs: what a transaction leaves in its block besides state.
-import type { Address, Hash } from '../core/hex.ts'
+import { keccak256 } from '../core/crypto.ts'
+import { type Address, bytesFromBigint, bytesFromHex, concatBytes, type Hash } from '../core/hex.ts'
+import { encodeRlp, type RlpItem } from '../core/rlp.ts'
+import { orderedTrieRoot } from './orderedtrie.ts'
 import type { TransactionType } from './transaction.ts'
 
 /** An event that a contract emitted. */
@@ -27,4 +30,68 @@ export interface Receipt {
   readonly logs: readonly Log[]
   /** The contract that a creation made (also a failed one's address, as geth gives it), else null. */
   readonly contractAddress: Address | null
+}
+
+const BLOOM_BYTES = 256
+
+export const EMPTY_BLOOM: Uint8Array = new Uint8Array(BLOOM_BYTES)
+
+/** The canonical encoding: status or root, gas, bloom and logs; the type's byte first but in type 0 (EIP-2718). */
+export function encodeReceipt(receipt: Receipt): Uint8Array {
+  const { type, status, root, cumulativeGasUsed, logsBloom, logs } = receipt
+  const outcome = root === undefined ? bytesFromBigint(status ? 1n : 0n) : bytesFromHex(root)
+  const list = encodeRlp([
+    outcome,
+    bytesFromBigint(cumulativeGasUsed),
+    logsBloom,
+    logs.map(logItem),
+  ])
+  return type === 0 ? list : concatBytes(Uint8Array.of(type), list)
+}
+
+/** What a header says of its receipts. */
+export function receiptsRoot(receipts: readonly Receipt[]): Hash {
+  return orderedTrieRoot(receipts.map(encodeReceipt))
+}
+
+/** The Bloom filter of logs: three bits for each address and topic (Yellow Paper, 4.4.1). */
+export function bloomOf(logs: readonly Log[]): Uint8Array {
+  if (logs.length === 0) return EMPTY_BLOOM
+  const bloom = new Uint8Array(BLOOM_BYTES)
+  for (const { address, topics } of logs) {
+    for (const text of [address, ...topics]) {
+      for (const bit of bloomBits(bytesFromHex(text))) {
+        bloom[BLOOM_BYTES - 1 - (bit >> 3)] =
+          (bloom[BLOOM_BYTES - 1 - (bit >> 3)] ?? 0) | (1 << (bit & 7))
+      }
+    }
+  }
+  return bloom
+}
+
+/** False: no log of the filter has these bytes as its address or a topic. True: one may. */
+export function bloomHas(bloom: Uint8Array, bytes: Uint8Array): boolean {
+  return bloomBits(bytes).every(
+    (bit) => ((bloom[BLOOM_BYTES - 1 - (bit >> 3)] ?? 0) >> (bit & 7)) & 1,
+  )
+}
+
+/** The filter of all that is in any of the filters. */
+export function mergeBlooms(blooms: readonly Uint8Array[]): Uint8Array {
+  const merged = new Uint8Array(BLOOM_BYTES)
+  for (const bloom of blooms) {
+    if (bloom === EMPTY_BLOOM) continue
+    for (let i = 0; i < BLOOM_BYTES; i++) merged[i] = (merged[i] ?? 0) | (bloom[i] ?? 0)
+  }
+  return merged
+}
+
+/** RLP items of a log. */
+export function logItem({ address, topics, data }: Log): RlpItem {
+  return [bytesFromHex(address), topics.map((topic) => bytesFromHex(topic)), data]
+}
+
+function bloomBits(bytes: Uint8Array): number[] {
+  const hash = keccak256(bytes)
+  return [0, 2, 4].map((i) => (((hash[i] ?? 0) << 8) | (hash[i + 1] ?? 0)) & 2047)
 }

@@ -1,5 +1,19 @@
 // Transactions as values, and their encodings: legacy (type 0), access list (1), dynamic fee (2), set code (4).
-import type { Address, Hash } from '../core/hex.ts'
+import { addressOfKey, keccak256, keccakHash, recoverAddress, signDigest } from '../core/crypto.ts'
+import { DevchainError } from '../core/errors.ts'
+import {
+  type Address,
+  addressFromBytes,
+  bigintFromBytes,
+  bytesFromBigint,
+  bytesFromHex,
+  concatBytes,
+  EMPTY_BYTES,
+  type Hash,
+  hashFromBytes,
+  hexFromBytes,
+} from '../core/hex.ts'
+import { decodeRlp, encodeRlp, type RlpItem } from '../core/rlp.ts'
 
 /** An address and the storage keys of it that a transaction declares in advance (EIP-2930). */
 export interface AccessListEntry {
@@ -47,4 +61,310 @@ export interface Transaction extends UnsignedTransaction {
   readonly v: bigint
   readonly r: bigint
   readonly s: bigint
+}
+
+interface SignatureFields {
+  readonly v: bigint
+  readonly r: bigint
+  readonly s: bigint
+}
+
+/** The fields of a transaction that its encoding is made of. */
+type Encodable = UnsignedTransaction & SignatureFields
+
+/** Half the order of secp256k1: `s` above it is refused (EIP-2). */
+const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
+
+/** The canonical encoding: a list for type 0, the type's byte and a list for the others (EIP-2718). */
+export function encodeTransaction(transaction: Encodable): Uint8Array {
+  const { type, v, r, s } = transaction
+  const items = [...payload(transaction), ...[v, r, s].map(bytesFromBigint)]
+  return type === 0 ? encodeRlp(items) : concatBytes(Uint8Array.of(type), encodeRlp(items))
+}
+
+/** The 32 bytes that a sender signs. */
+export function signingDigest(unsigned: UnsignedTransaction): Uint8Array {
+  if (unsigned.type !== 0) {
+    return keccak256(concatBytes(Uint8Array.of(unsigned.type), encodeRlp(payload(unsigned))))
+  }
+  const { chainId } = unsigned
+  const replayProtection =
+    chainId === undefined ? [] : [bytesFromBigint(chainId), EMPTY_BYTES, EMPTY_BYTES]
+  return keccak256(encodeRlp([...payload(unsigned), ...replayProtection]))
+}
+
+/** Signs for the account of a private key; `from` is its address, where the caller knows it already. */
+export function signTransaction(
+  unsigned: UnsignedTransaction,
+  privateKey: Uint8Array,
+  from: Address = addressOfKey(privateKey),
+): Transaction {
+  const { r, s, yParity } = signDigest(signingDigest(unsigned), privateKey)
+  return withSignature(unsigned, { v: recoveryValue(unsigned, yParity), r, s }, from)
+}
+
+/**
+ * A transaction of an account whose key the node does not hold. `r` and `s` are the address, so that equal
+ * transactions of different senders differ in their hashes; no key recovers from them.
+ */
+export function impersonate(unsigned: UnsignedTransaction, from: Address): Transaction {
+  const stamp = BigInt(from) || 1n
+  return withSignature(unsigned, { v: recoveryValue(unsigned, 0), r: stamp, s: stamp }, from)
+}
+
+/**
+ * Reads a signed transaction, and recovers who sent it.
+ * @throws {DevchainError} `TYPE_NOT_SUPPORTED` for blob and unknown types, `INVALID_PARAMS` for fields that are not
+ *   well-formed, `INVALID_SIGNATURE` for a signature that belongs to no key or has a high `s`.
+ */
+export function decodeTransaction(raw: Uint8Array): Transaction {
+  const [first] = raw
+  if (first === undefined) throw malformed('it is empty')
+  if (first >= 0xc0) return decodeLegacy(raw)
+  if (first === 3) {
+    throw new DevchainError(
+      'TYPE_NOT_SUPPORTED',
+      'blob transactions (type 3) are not supported: devchain keeps no blobs; send type 0, 1, 2 or 4',
+    )
+  }
+  if (first !== 1 && first !== 2 && first !== 4) {
+    throw new DevchainError(
+      'TYPE_NOT_SUPPORTED',
+      `transaction type 0x${first.toString(16)} is not supported: expected 0, 1, 2 or 4`,
+    )
+  }
+  return decodeTyped(first, raw)
+}
+
+/** The account that gave an authorization; undefined when its signature belongs to no key (EIP-7702). */
+export function authorityOf(authorization: Authorization): Address | undefined {
+  const { chainId, address, nonce, r, s, yParity } = authorization
+  if (s > HALF_ORDER) return undefined
+  const message = [bytesFromBigint(chainId), bytesFromHex(address), bytesFromBigint(nonce)]
+  const digest = keccak256(concatBytes(Uint8Array.of(5), encodeRlp(message)))
+  try {
+    return recoverAddress(digest, { r, s, yParity })
+  } catch (error) {
+    if (error instanceof DevchainError) return undefined
+    throw error
+  }
+}
+
+function withSignature(
+  unsigned: UnsignedTransaction,
+  signature: SignatureFields,
+  from: Address,
+): Transaction {
+  const raw = encodeTransaction({ ...unsigned, ...signature })
+  return { ...unsigned, ...signature, from, raw, hash: keccakHash(raw) }
+}
+
+/** `v` of a legacy signature carries the chain id (EIP-155); of the other types it is the parity. */
+function recoveryValue({ type, chainId }: UnsignedTransaction, yParity: 0 | 1): bigint {
+  if (type !== 0) return BigInt(yParity)
+  return BigInt(yParity) + (chainId === undefined ? 27n : chainId * 2n + 35n)
+}
+
+/** The items before the signature. */
+function payload(transaction: UnsignedTransaction): RlpItem[] {
+  const { type, nonce, gasLimit, maxFeePerGas, maxPriorityFeePerGas, value, data } = transaction
+  const prices = type === 0 || type === 1 ? [maxFeePerGas] : [maxPriorityFeePerGas, maxFeePerGas]
+  const to = transaction.to === null ? EMPTY_BYTES : bytesFromHex(transaction.to)
+  const integers = [nonce, ...prices, gasLimit].map(bytesFromBigint)
+  const common: RlpItem[] = [...integers, to, bytesFromBigint(value), data]
+  if (type === 0) return common
+  const chainId = bytesFromBigint(transaction.chainId ?? 0n)
+  const typed = [chainId, ...common, encodeAccessList(transaction.accessList)]
+  return type === 4 ? [...typed, transaction.authorizationList.map(encodeAuthorization)] : typed
+}
+
+function encodeAccessList(list: readonly AccessListEntry[]): RlpItem {
+  return list.map(({ address, storageKeys }) => [
+    bytesFromHex(address),
+    storageKeys.map((key) => bytesFromHex(key)),
+  ])
+}
+
+function encodeAuthorization(authorization: Authorization): RlpItem {
+  const { chainId, address, nonce, yParity, r, s } = authorization
+  const signature = [BigInt(yParity), r, s].map(bytesFromBigint)
+  return [bytesFromBigint(chainId), bytesFromHex(address), bytesFromBigint(nonce), ...signature]
+}
+
+function decodeLegacy(raw: Uint8Array): Transaction {
+  const fields = new Fields(raw, 9)
+  const nonce = fields.integer('nonce', 8)
+  const gasPrice = fields.integer('gasPrice')
+  const gasLimit = fields.integer('gasLimit', 8)
+  const [to, value, data] = [fields.recipient(), fields.integer('value'), fields.bytes('data')]
+  const signature = fields.signature()
+  const { v } = signature
+  if (v !== 27n && v !== 28n && v < 35n) {
+    throw new DevchainError(
+      'INVALID_SIGNATURE',
+      `invalid signature: v is ${v}, expected 27, 28 or at least 35`,
+    )
+  }
+  const chainId = v < 35n ? undefined : (v - 35n) / 2n
+  const yParity = Number((v + 1n) % 2n) as 0 | 1
+  const unsigned: UnsignedTransaction = {
+    type: 0,
+    chainId,
+    nonce,
+    gasLimit,
+    maxFeePerGas: gasPrice,
+    maxPriorityFeePerGas: gasPrice,
+    to,
+    value,
+    data,
+    accessList: [],
+    authorizationList: [],
+  }
+  return recovered(unsigned, signature, yParity, raw)
+}
+
+function decodeTyped(type: 1 | 2 | 4, raw: Uint8Array): Transaction {
+  const fields = new Fields(raw.subarray(1), { 1: 11, 2: 12, 4: 13 }[type])
+  const chainId = fields.integer('chainId')
+  const nonce = fields.integer('nonce', 8)
+  const maxPriorityFeePerGas = fields.integer(type === 1 ? 'gasPrice' : 'maxPriorityFeePerGas')
+  const maxFeePerGas = type === 1 ? maxPriorityFeePerGas : fields.integer('maxFeePerGas')
+  const gasLimit = fields.integer('gasLimit', 8)
+  const [to, value, data] = [fields.recipient(), fields.integer('value'), fields.bytes('data')]
+  const accessList = fields.list('accessList').map(decodeAccessListEntry)
+  const authorizationList =
+    type === 4 ? fields.list('authorizationList').map(decodeAuthorization) : []
+  if (type === 4 && to === null) throw malformed('a set-code transaction (type 4) must name `to`')
+  const signature = fields.signature()
+  const yParity = parityOf(signature.v, 'yParity')
+  const unsigned: UnsignedTransaction = {
+    type,
+    chainId,
+    nonce,
+    gasLimit,
+    maxFeePerGas,
+    maxPriorityFeePerGas,
+    to,
+    value,
+    data,
+    accessList,
+    authorizationList,
+  }
+  return recovered(unsigned, signature, yParity, raw)
+}
+
+function recovered(
+  unsigned: UnsignedTransaction,
+  signature: SignatureFields,
+  yParity: 0 | 1,
+  raw: Uint8Array,
+): Transaction {
+  if (signature.s > HALF_ORDER) {
+    throw new DevchainError(
+      'INVALID_SIGNATURE',
+      'invalid signature: s is in the upper half of the order (EIP-2)',
+    )
+  }
+  const from = recoverAddress(signingDigest(unsigned), { r: signature.r, s: signature.s, yParity })
+  return { ...unsigned, ...signature, from, raw, hash: keccakHash(raw) }
+}
+
+function decodeAccessListEntry(item: RlpItem, index: number): AccessListEntry {
+  const name = `accessList[${index}]`
+  const fields = new Fields(item, 2, name)
+  const address = fields.address('address')
+  const storageKeys = fields.list('storageKeys').map((key, i) => {
+    if (!(key instanceof Uint8Array) || key.length !== 32) {
+      throw malformed(`${name}.storageKeys[${i}] must have 32 bytes`)
+    }
+    return hashFromBytes(key)
+  })
+  return { address, storageKeys }
+}
+
+function decodeAuthorization(item: RlpItem, index: number): Authorization {
+  const fields = new Fields(item, 6, `authorizationList[${index}]`)
+  const chainId = fields.integer('chainId')
+  const address = fields.address('address')
+  const nonce = fields.integer('nonce', 8)
+  const { v, r, s } = fields.signature()
+  return {
+    chainId,
+    address,
+    nonce,
+    yParity: parityOf(v, `authorizationList[${index}].yParity`),
+    r,
+    s,
+  }
+}
+
+function parityOf(value: bigint, name: string): 0 | 1 {
+  if (value !== 0n && value !== 1n) throw malformed(`${name} must be 0 or 1, not ${value}`)
+  return value === 0n ? 0 : 1
+}
+
+function malformed(problem: string): DevchainError {
+  return new DevchainError('INVALID_PARAMS', `malformed transaction: ${problem}`)
+}
+
+/** Reads the items of an RLP list one after another, each as what it must be. */
+class Fields {
+  private readonly items: readonly RlpItem[]
+  private readonly name: string
+  private next = 0
+
+  constructor(source: RlpItem, count: number, name = '') {
+    const item = name === '' ? decodeRlp(source as Uint8Array) : source
+    if (item instanceof Uint8Array) throw malformed(`${name || 'it'} is not a list`)
+    if (item.length !== count) {
+      throw malformed(`${name || 'it'} has ${item.length} fields, expected ${count}`)
+    }
+    this.items = item
+    this.name = name === '' ? '' : `${name}.`
+  }
+
+  bytes(field: string): Uint8Array {
+    const item = this.items[this.next++]
+    if (!(item instanceof Uint8Array)) throw malformed(`${this.name}${field} is a list`)
+    return item
+  }
+
+  list(field: string): readonly RlpItem[] {
+    const item = this.items[this.next++]
+    if (item === undefined || item instanceof Uint8Array) {
+      throw malformed(`${this.name}${field} is not a list`)
+    }
+    return item
+  }
+
+  integer(field: string, length = 32): bigint {
+    const bytes = this.bytes(field)
+    if (bytes[0] === 0) throw malformed(`${this.name}${field} has leading zeros`)
+    if (bytes.length > length) {
+      throw malformed(
+        `${this.name}${field} has ${bytes.length} bytes, at most ${length} are allowed`,
+      )
+    }
+    return bigintFromBytes(bytes)
+  }
+
+  address(field: string): Address {
+    const bytes = this.bytes(field)
+    if (bytes.length !== 20) {
+      throw malformed(
+        `${this.name}${field} has ${bytes.length} bytes, expected 20: ${hexFromBytes(bytes)}`,
+      )
+    }
+    return addressFromBytes(bytes)
+  }
+
+  recipient(): Address | null {
+    if ((this.items[this.next] as Uint8Array).length !== 0) return this.address('to')
+    this.bytes('to')
+    return null
+  }
+
+  signature(): SignatureFields {
+    return { v: this.integer('v'), r: this.integer('r'), s: this.integer('s') }
+  }
 }

@@ -23,7 +23,7 @@ describe('map', () => {
       fc.record({ kind: fc.constant('set' as const), key, value: fc.integer() }),
       fc.record({ kind: fc.constant('delete' as const), key, value: fc.constant(0) }),
     ),
-    { maxLength: 400 },
+    { maxLength: 400, size: 'max' },
   )
 
   test('any sequence of changes leaves what a Map would hold', () => {
@@ -72,6 +72,7 @@ describe('map', () => {
 describe('list', () => {
   const lengths = fc.array(fc.oneof(fc.constant(-1), fc.integer({ min: 0, max: 2_000 })), {
     maxLength: 60,
+    size: 'max',
   })
 
   test('pushes and truncations leave what an Array would hold', () => {

@@ -1,0 +1,35 @@
+// Finds what somebody probably meant to write.
+
+/**
+ * The word that takes the fewest single-letter edits to get to, in any letter case; undefined when none is near.
+ * Only the first 64 letters of `text` count, since it may come from anywhere.
+ * @param limit edits up to which a word counts as near
+ */
+export function nearest<W extends string>(
+  text: string,
+  words: readonly W[],
+  limit: number = Math.max(2, Math.floor(Math.min(text.length, 64) / 3)),
+): W | undefined {
+  const wanted = text.slice(0, 64).toLowerCase()
+  let best: W | undefined
+  let fewest = limit + 1
+  for (const word of words) {
+    const edits = distance(wanted, word.toLowerCase())
+    if (edits < fewest) [best, fewest] = [word, edits]
+  }
+  return best
+}
+
+/** Levenshtein's distance: insertions, deletions and replacements. */
+function distance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, i) => i)
+  for (let i = 1; i <= from.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= to.length; j++) {
+      const replaced = (row[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1)
+      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row[to.length] ?? 0
+}

@@ -1,0 +1,165 @@
+// What gas costs: the price of a transaction, the base fee, intrinsic gas, the price of blobs.
+import { type Hardfork, isAtLeast } from './forks.ts'
+import type { UnsignedTransaction } from './transaction.ts'
+
+type Priced = Pick<UnsignedTransaction, 'maxFeePerGas' | 'maxPriorityFeePerGas'>
+
+/** What intrinsic gas depends on. */
+export type GasRelevant = Pick<
+  UnsignedTransaction,
+  'to' | 'data' | 'accessList' | 'authorizationList'
+>
+
+/** Wei per gas that a sender pays: the base fee and a tip, within the maximum (EIP-1559). */
+export function effectiveGasPrice(transaction: Priced, baseFee: bigint): bigint {
+  return baseFee + effectiveTip(transaction, baseFee)
+}
+
+/** Wei per gas for the miner; negative when the maximum is below the base fee. */
+export function effectiveTip(
+  { maxFeePerGas, maxPriorityFeePerGas }: Priced,
+  baseFee: bigint,
+): bigint {
+  const room = maxFeePerGas - baseFee
+  return room < maxPriorityFeePerGas ? room : maxPriorityFeePerGas
+}
+
+/** What the next base fee follows from. */
+export interface ParentFees {
+  /** Wei per gas. */
+  readonly baseFee: bigint
+  readonly gasUsed: bigint
+  readonly gasLimit: bigint
+}
+
+/**
+ * Base fee of the block after `parent`: up when the parent was more than half full, down when less.
+ * @returns wei per gas. A rise is at least 1 wei, so that a fee of 0 can grow again.
+ * @see https://eips.ethereum.org/EIPS/eip-1559
+ */
+export function nextBaseFee({ baseFee, gasUsed, gasLimit }: ParentFees): bigint {
+  const target = gasLimit / 2n
+  if (target === 0n || gasUsed === target) return baseFee
+  if (gasUsed < target) return baseFee - (baseFee * (target - gasUsed)) / target / 8n
+  const rise = (baseFee * (gasUsed - target)) / target / 8n
+  return baseFee + (rise > 1n ? rise : 1n)
+}
+
+/** Base fee of the first block under EIP-1559, in wei per gas. */
+export const INITIAL_BASE_FEE = 1_000_000_000n
+
+const TRANSACTION_GAS = 21_000n
+const CREATION_GAS = 32_000n
+const ZERO_BYTE_GAS = 4n
+const ACCESS_LIST_ADDRESS_GAS = 2_400n
+const ACCESS_LIST_KEY_GAS = 1_900n
+const INIT_CODE_WORD_GAS = 2n
+const AUTHORIZATION_GAS = 25_000n
+const FLOOR_TOKEN_GAS = 10n
+
+/**
+ * Gas that a transaction costs before its first operation: EIP-2 (creation), EIP-2028 (data), EIP-2930 (access list),
+ * EIP-3860 (init code), EIP-7702 (authorizations).
+ */
+export function intrinsicGas(transaction: GasRelevant, hardfork: Hardfork): bigint {
+  const { to, data, accessList, authorizationList } = transaction
+  const zeros = zeroBytes(data)
+  const nonZeroByteGas = isAtLeast(hardfork, 'istanbul') ? 16n : 68n
+  const keys = accessList.reduce((sum, entry) => sum + entry.storageKeys.length, 0)
+  const creation = to === null && isAtLeast(hardfork, 'homestead') ? CREATION_GAS : 0n
+  const initCode =
+    to === null && isAtLeast(hardfork, 'shanghai')
+      ? INIT_CODE_WORD_GAS * BigInt(Math.ceil(data.length / 32))
+      : 0n
+  return (
+    TRANSACTION_GAS +
+    creation +
+    initCode +
+    ZERO_BYTE_GAS * BigInt(zeros) +
+    nonZeroByteGas * BigInt(data.length - zeros) +
+    ACCESS_LIST_ADDRESS_GAS * BigInt(accessList.length) +
+    ACCESS_LIST_KEY_GAS * BigInt(keys) +
+    AUTHORIZATION_GAS * BigInt(authorizationList.length)
+  )
+}
+
+/** The least gas that a transaction with so much data pays for (EIP-7623); 0 before prague. */
+export function floorDataGas({ data }: Pick<GasRelevant, 'data'>, hardfork: Hardfork): bigint {
+  if (!isAtLeast(hardfork, 'prague')) return 0n
+  const zeros = zeroBytes(data)
+  return TRANSACTION_GAS + FLOOR_TOKEN_GAS * BigInt(zeros + 4 * (data.length - zeros))
+}
+
+/** The part of the gas used that refunds may give back: a half, from london on a fifth (EIP-3529). */
+export function maxRefund(gasUsed: bigint, hardfork: Hardfork): bigint {
+  return gasUsed / (isAtLeast(hardfork, 'london') ? 5n : 2n)
+}
+
+function zeroBytes(data: Uint8Array): number {
+  let zeros = 0
+  for (const byte of data) if (byte === 0) zeros++
+  return zeros
+}
+
+/** Gas of one blob (EIP-4844). */
+export const GAS_PER_BLOB = 131_072n
+const MIN_BLOB_BASE_FEE = 1n
+const BLOB_BASE_COST = 8_192n
+
+interface BlobRules {
+  /** Blobs a block aims at, and may have at most. */
+  readonly target: bigint
+  readonly max: bigint
+  /** How slowly the price follows the excess. */
+  readonly updateFraction: bigint
+}
+
+/** EIP-4844, EIP-7691 (prague), EIP-7892 (bpo1, bpo2). */
+function blobRules(hardfork: Hardfork): BlobRules {
+  if (isAtLeast(hardfork, 'bpo2')) return { target: 14n, max: 21n, updateFraction: 11_684_671n }
+  if (isAtLeast(hardfork, 'bpo1')) return { target: 10n, max: 15n, updateFraction: 8_346_193n }
+  if (isAtLeast(hardfork, 'prague')) return { target: 6n, max: 9n, updateFraction: 5_007_716n }
+  return { target: 3n, max: 6n, updateFraction: 3_338_477n }
+}
+
+/** Most gas that the blobs of one block may use. */
+export function maxBlobGas(hardfork: Hardfork): bigint {
+  return blobRules(hardfork).max * GAS_PER_BLOB
+}
+
+/** Wei per gas of blobs, from the excess of the block's header (EIP-4844). */
+export function blobBaseFee(excessBlobGas: bigint, hardfork: Hardfork): bigint {
+  return fakeExponential(MIN_BLOB_BASE_FEE, excessBlobGas, blobRules(hardfork).updateFraction)
+}
+
+/** What the next block's excess follows from. */
+export interface ParentBlobs {
+  readonly excessBlobGas: bigint
+  readonly blobGasUsed: bigint
+  /** Wei per gas. */
+  readonly baseFee: bigint
+}
+
+/** Excess blob gas of the block after `parent` under the rules of `hardfork` (EIP-4844, EIP-7918 from osaka on). */
+export function nextExcessBlobGas(parent: ParentBlobs, hardfork: Hardfork): bigint {
+  const { target, max } = blobRules(hardfork)
+  const sum = parent.excessBlobGas + parent.blobGasUsed
+  if (sum < target * GAS_PER_BLOB) return 0n
+  const reserve = BLOB_BASE_COST * parent.baseFee
+  const price = GAS_PER_BLOB * blobBaseFee(parent.excessBlobGas, hardfork)
+  if (isAtLeast(hardfork, 'osaka') && reserve > price) {
+    return parent.excessBlobGas + (parent.blobGasUsed * (max - target)) / max
+  }
+  return sum - target * GAS_PER_BLOB
+}
+
+/** factor · e^(numerator / denominator), by its Taylor series in integers (EIP-4844). */
+function fakeExponential(factor: bigint, numerator: bigint, denominator: bigint): bigint {
+  let sum = 0n
+  let term = factor * denominator
+  for (let i = 1n; term > 0n; i++) {
+    sum += term
+    term = (term * numerator) / (denominator * i)
+  }
+  return sum / denominator
+}

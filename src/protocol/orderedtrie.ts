@@ -1,0 +1,74 @@
+// The root of a trie whose keys are 0, 1, 2 …: what a header says of its transactions, receipts and withdrawals.
+import { keccak256 } from '../core/crypto.ts'
+import { bytesFromBigint, type Hash, hashFromBytes } from '../core/hex.ts'
+import { encodeRlp, type RlpItem } from '../core/rlp.ts'
+
+/** Root of the trie without entries: Keccak-256 of the RLP of the empty string. */
+export const EMPTY_TRIE_ROOT: Hash =
+  '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421' as Hash
+
+interface Entry {
+  /** The key, a hexadecimal digit an element. */
+  readonly path: readonly number[]
+  readonly value: Uint8Array
+}
+
+/** Root of the Merkle-Patricia trie that maps RLP(index) to each item (Yellow Paper, appendix D). */
+export function orderedTrieRoot(items: readonly Uint8Array[]): Hash {
+  if (items.length === 0) return EMPTY_TRIE_ROOT
+  const entries = items.map((value, i) => ({
+    path: digits(encodeRlp(bytesFromBigint(BigInt(i)))),
+    value,
+  }))
+  return hashFromBytes(keccak256(encodeRlp(nodeOf(entries, 0))))
+}
+
+function digits(bytes: Uint8Array): number[] {
+  return [...bytes].flatMap((byte) => [byte >> 4, byte & 15])
+}
+
+/** The node for entries that agree in their first `depth` digits. */
+function nodeOf(entries: readonly Entry[], depth: number): RlpItem {
+  const [first] = entries
+  if (first === undefined) return new Uint8Array(0)
+  if (entries.length === 1) return [compactPath(first.path.slice(depth), true), first.value]
+  const shared = sharedDigits(entries, depth)
+  if (shared > depth)
+    return [
+      compactPath(first.path.slice(depth, shared), false),
+      referenceTo(branchOf(entries, shared)),
+    ]
+  return branchOf(entries, depth)
+}
+
+function branchOf(entries: readonly Entry[], depth: number): RlpItem {
+  const children = Array.from({ length: 16 }, (_, digit) => {
+    const below = entries.filter(({ path }) => path[depth] === digit)
+    return below.length === 0 ? new Uint8Array(0) : referenceTo(nodeOf(below, depth + 1))
+  })
+  const own = entries.find(({ path }) => path.length === depth)
+  return [...children, own?.value ?? new Uint8Array(0)]
+}
+
+/** A node stands inside its parent when it is shorter than a hash. */
+function referenceTo(node: RlpItem): RlpItem {
+  const encoded = encodeRlp(node)
+  return encoded.length < 32 ? node : keccak256(encoded)
+}
+
+function sharedDigits(entries: readonly Entry[], depth: number): number {
+  const first = entries[0]?.path ?? []
+  let end = depth
+  while (end < first.length && entries.every(({ path }) => path[end] === first[end])) end++
+  return end
+}
+
+/** Hex-prefix encoding: the first digit tells a leaf (2) from an extension (0), and an odd length (1). */
+function compactPath(path: readonly number[], isLeaf: boolean): Uint8Array {
+  const flag = isLeaf ? 2 : 0
+  const even = path.length % 2 === 0 ? [flag, 0, ...path] : [flag + 1, ...path]
+  return Uint8Array.from(
+    { length: even.length / 2 },
+    (_, i) => ((even[2 * i] ?? 0) << 4) | (even[2 * i + 1] ?? 0),
+  )
+}

@@ -1,0 +1,155 @@
+// Headers, roots, receipts and blooms agree with the libraries that other nodes use.
+import { createBlockHeader } from '@ethereumjs/block'
+import { Common, Mainnet } from '@ethereumjs/common'
+import { createMPT } from '@ethereumjs/mpt'
+import { RLP } from '@ethereumjs/rlp'
+import { Bloom } from '@ethereumjs/vm'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { bytesFromHex, hexFromBytes, parseAddress, parseHash } from '../../../src/core/hex.ts'
+import {
+  EMPTY_REQUESTS_HASH,
+  EMPTY_TRIE_ROOT,
+  EMPTY_UNCLES_HASH,
+  type Header,
+  hashHeader,
+  sealBlock,
+  unclesHash,
+} from '../../../src/protocol/block.ts'
+import { HARDFORKS, type Hardfork, isAtLeast } from '../../../src/protocol/forks.ts'
+import { orderedTrieRoot } from '../../../src/protocol/orderedtrie.ts'
+import { bloomHas, bloomOf, encodeReceipt, mergeBlooms } from '../../../src/protocol/receipt.ts'
+
+const seeded = { seed: 20261121, numRuns: 40 }
+
+function headerAt(fork: Hardfork): Header {
+  const from = <T>(first: Hardfork, value: T): T | undefined =>
+    isAtLeast(fork, first) ? value : undefined
+  return {
+    parentHash: parseHash(`0x${'11'.repeat(32)}`),
+    sha3Uncles: EMPTY_UNCLES_HASH,
+    miner: parseAddress(`0x${'22'.repeat(20)}`),
+    stateRoot: parseHash(`0x${'33'.repeat(32)}`),
+    transactionsRoot: EMPTY_TRIE_ROOT,
+    receiptsRoot: EMPTY_TRIE_ROOT,
+    logsBloom: new Uint8Array(256),
+    difficulty: isAtLeast(fork, 'paris') ? 0n : 17n,
+    number: 50_000_000n,
+    gasLimit: 30_000_000n,
+    gasUsed: 21_000n,
+    timestamp: 1_800_000_000n,
+    extraData: Uint8Array.of(1, 2, 3),
+    mixHash: parseHash(`0x${'44'.repeat(32)}`),
+    nonce: new Uint8Array(8),
+    baseFeePerGas: from('london', 7n),
+    withdrawalsRoot: from('shanghai', EMPTY_TRIE_ROOT),
+    blobGasUsed: from('cancun', 0n),
+    excessBlobGas: from('cancun', 131_072n),
+    parentBeaconBlockRoot: from('cancun', parseHash(`0x${'55'.repeat(32)}`)),
+    requestsHash: from('prague', EMPTY_REQUESTS_HASH),
+  }
+}
+
+describe('blocks', () => {
+  test.each(HARDFORKS)('a header of %s has the hash that @ethereumjs/block gives it', (fork) => {
+    const header = headerAt(fork)
+    const common = new Common({
+      chain: Mainnet,
+      hardfork: (fork === 'frontier' ? 'chainstart' : fork) as never,
+    })
+    const theirs = createBlockHeader(
+      {
+        ...header,
+        uncleHash: header.sha3Uncles,
+        coinbase: header.miner,
+        transactionsTrie: header.transactionsRoot,
+        receiptTrie: header.receiptsRoot,
+      } as never,
+      { common, skipConsensusFormatValidation: true },
+    )
+    expect(hashHeader(header)).toBe(hexFromBytes(theirs.hash()))
+  })
+
+  test('the size of a block is the length of its RLP, withdrawals included from shanghai on', () => {
+    const size = (fork: Hardfork): number => sealBlock(headerAt(fork), []).size
+    expect(size('shanghai') - size('paris')).toBe(33 + 1)
+    expect(sealBlock(headerAt('london'), [], [headerAt('london')]).size).toBeGreaterThan(
+      2 * size('london') - 10,
+    )
+  })
+
+  test('no uncles have the well-known hash', () => {
+    expect(unclesHash([])).toBe(EMPTY_UNCLES_HASH)
+    expect(unclesHash([headerAt('frontier')])).not.toBe(EMPTY_UNCLES_HASH)
+  })
+})
+
+describe('ordered tries', () => {
+  test('the root over any items is that of @ethereumjs/mpt', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.uint8Array({ minLength: 1, maxLength: 80 }), { maxLength: 300, size: 'max' }),
+        async (items) => {
+          const trie = await createMPT()
+          for (const [i, item] of items.entries()) await trie.put(RLP.encode(i), item)
+          expect(orderedTrieRoot(items)).toBe(hexFromBytes(trie.root()))
+        },
+      ),
+      seeded,
+    )
+  })
+})
+
+describe('blooms', () => {
+  const topic = fc
+    .uint8Array({ minLength: 32, maxLength: 32 })
+    .map((bytes) => parseHash(hexFromBytes(bytes)))
+  const log = fc.record({
+    address: fc
+      .uint8Array({ minLength: 20, maxLength: 20, size: 'max' })
+      .map((bytes) => parseAddress(hexFromBytes(bytes))),
+    topics: fc.array(topic, { maxLength: 4 }),
+    data: fc.uint8Array({ maxLength: 10 }),
+  })
+
+  test('a filter is that of @ethereumjs/vm and knows everything that went in', () => {
+    fc.assert(
+      fc.property(fc.array(log, { maxLength: 20, size: 'max' }), (logs) => {
+        const theirs = new Bloom()
+        for (const { address, topics } of logs) {
+          for (const text of [address, ...topics]) theirs.add(bytesFromHex(text))
+        }
+        expect(bloomOf(logs)).toEqual(theirs.bitvector)
+        expect(mergeBlooms(logs.map((one) => bloomOf([one])))).toEqual(theirs.bitvector)
+        for (const { address } of logs) {
+          expect(bloomHas(bloomOf(logs), bytesFromHex(address))).toBe(true)
+        }
+      }),
+      seeded,
+    )
+  })
+
+  test('an empty filter holds nothing', () => {
+    expect(bloomHas(bloomOf([]), Uint8Array.of(1))).toBe(false)
+  })
+})
+
+test('a receipt has the state root before byzantium and the status from then on', () => {
+  const receipt = {
+    type: 0 as const,
+    status: true,
+    root: undefined,
+    cumulativeGasUsed: 21_000n,
+    gasUsed: 21_000n,
+    effectiveGasPrice: 0n,
+    logsBloom: new Uint8Array(256),
+    logs: [],
+    contractAddress: null,
+  }
+  const root = parseHash(`0x${'66'.repeat(32)}`)
+  const [first] = RLP.decode(encodeReceipt(receipt)) as Uint8Array[]
+  const [second] = RLP.decode(encodeReceipt({ ...receipt, root })) as Uint8Array[]
+  expect(first).toEqual(Uint8Array.of(1))
+  expect(second).toEqual(bytesFromHex(root))
+  expect(encodeReceipt({ ...receipt, type: 2 })[0]).toBe(2)
+})
