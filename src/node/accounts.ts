@@ -1,6 +1,204 @@
 // The accounts that the node holds keys for, and those it impersonates.
+import { addressOfKey, keccak256 } from '../core/crypto.ts'
+import { DevchainError } from '../core/errors.ts'
+import type { Address } from '../core/hex.ts'
+import { emptyMap, type PersistentMap } from '../core/persistent.ts'
+import { decryptKey, type EncryptedKey, type EncryptionOptions, encryptKey } from './keystore.ts'
+import { type DerivationOptions, derivedKeys } from './mnemonic.ts'
 
-/** To be written: immutable. */
+/** All keys of a node, and for whom it sends without a key. Immutable. */
 export interface AccountBook {
+  readonly held: PersistentMap<Address, HeldAccount>
+  /** The addresses of `held` in the order in which they came. */
+  readonly order: readonly Address[]
+  readonly impersonated: PersistentMap<Address, true>
+  /** True: transactions of anybody are sent as if they were signed. */
   readonly autoImpersonate: boolean
+}
+
+/** An account that the node can sign for, now or once it is unlocked. */
+export interface HeldAccount {
+  readonly address: Address
+  /**
+   * Encrypted keys are what a passphrase opens. A plain key (dev accounts, accounts of a seed) has no passphrase: the
+   * empty one opens it.
+   */
+  readonly secret:
+    | { readonly kind: 'plain'; readonly key: Uint8Array }
+    | { readonly kind: 'encrypted'; readonly file: EncryptedKey }
+  /** The key while it may be used; undefined: locked. */
+  readonly open: { readonly key: Uint8Array; readonly untilMs: number } | undefined
+}
+
+/** A book with another account in it. */
+export interface AddedAccount {
+  readonly book: AccountBook
+  readonly address: Address
+}
+
+/** Accounts that one node may hold. */
+const MAX_HELD = 100_000
+
+/** Accounts that one node may impersonate by name. */
+const MAX_IMPERSONATED = 100_000
+
+export const emptyBook: AccountBook = {
+  held: emptyMap(),
+  order: [],
+  impersonated: emptyMap(),
+  autoImpersonate: false,
+}
+
+/**
+ * A book of unlocked accounts from a mnemonic.
+ * @throws {DevchainError} `INVALID_PARAMS` for a phrase or path that is none
+ */
+export async function deriveAccounts(options: DerivationOptions): Promise<AccountBook> {
+  return bookOfKeys(await derivedKeys(options))
+}
+
+/** A book of unlocked accounts with these private keys. */
+export function bookOfKeys(keys: readonly Uint8Array[]): AccountBook {
+  return keys.reduce((book, key) => withPlainKey(book, key).book, emptyBook)
+}
+
+/** The accounts that the node holds keys for, locked or not, in the order in which they came. */
+export function addresses(book: AccountBook): readonly Address[] {
+  return book.order
+}
+
+/** The private key of an account; undefined when it is locked or unknown. `nowMs` decides whether an unlock is over. */
+export function keyOf(book: AccountBook, address: Address, nowMs: number): Uint8Array | undefined {
+  const open = book.held.get(address)?.open
+  return open !== undefined && nowMs < open.untilMs ? open.key : undefined
+}
+
+/**
+ * The private key of an account, which must be unlocked.
+ * @throws {DevchainError} `UNKNOWN_ACCOUNT` or `ACCOUNT_LOCKED`
+ */
+export function requireKey(book: AccountBook, address: Address, nowMs: number): Uint8Array {
+  const key = keyOf(book, address, nowMs)
+  if (key !== undefined) return key
+  if (!book.held.has(address)) throw unknownAccount(address)
+  throw new DevchainError('ACCOUNT_LOCKED', `account ${address} is locked: unlock it first`)
+}
+
+/**
+ * Makes an account of random bytes, unlocked until `untilMs`.
+ * @param untilMs wall time in milliseconds
+ */
+export function newAccount(
+  book: AccountBook,
+  passphrase: string,
+  untilMs: number,
+  options: EncryptionOptions,
+): Promise<AddedAccount> {
+  return importKey(book, options.random(32), passphrase, untilMs, options)
+}
+
+/**
+ * Takes a private key in, encrypted, unlocked until `untilMs`. An account that is already held gets the new
+ * passphrase.
+ * @throws {DevchainError} `INVALID_PARAMS` when the key is none, `LIMIT_EXCEEDED` when the node holds too many
+ */
+export async function importKey(
+  book: AccountBook,
+  key: Uint8Array,
+  passphrase: string,
+  untilMs: number,
+  options: EncryptionOptions,
+): Promise<AddedAccount> {
+  const address = addressOfKey(key)
+  const file = await encryptKey(key, passphrase, options)
+  return withHeld(book, { address, secret: { kind: 'encrypted', file }, open: { key, untilMs } })
+}
+
+/** Takes in the account whose private key is the Keccak-256 of `seed`: without a passphrase, unlocked for good. */
+export function newAccountWithSeed(book: AccountBook, seed: string): AddedAccount {
+  return withPlainKey(book, keccak256(new TextEncoder().encode(seed)))
+}
+
+/** The book with an account locked; undefined when it is unknown or locked already. */
+export function lock(book: AccountBook, address: Address, nowMs: number): AccountBook | undefined {
+  if (keyOf(book, address, nowMs) === undefined) return undefined
+  const account = book.held.get(address)!
+  return withHeld(book, { ...account, open: undefined }).book
+}
+
+/**
+ * The book with an account unlocked until `untilMs`.
+ * @throws {DevchainError} `UNKNOWN_ACCOUNT` or `WRONG_PASSPHRASE`
+ */
+export async function unlock(
+  book: AccountBook,
+  address: Address,
+  passphrase: string,
+  untilMs: number,
+): Promise<AccountBook> {
+  const key = await keyWithPassphrase(book, address, passphrase)
+  const account = book.held.get(address)!
+  return withHeld(book, { ...account, open: { key, untilMs } }).book
+}
+
+/**
+ * The private key that a passphrase opens, whether the account is locked or not; the book stays as it is.
+ * @throws {DevchainError} `UNKNOWN_ACCOUNT` or `WRONG_PASSPHRASE`
+ */
+export async function keyWithPassphrase(
+  book: AccountBook,
+  address: Address,
+  passphrase: string,
+): Promise<Uint8Array> {
+  const account = book.held.get(address)
+  if (account === undefined) throw unknownAccount(address)
+  if (account.secret.kind === 'encrypted') return decryptKey(account.secret.file, passphrase)
+  if (passphrase === '') return account.secret.key
+  const message = `wrong passphrase: account ${address} has none, so the empty one was expected`
+  throw new DevchainError('WRONG_PASSPHRASE', message)
+}
+
+/**
+ * Lets the node send transactions of an account without its key.
+ * @throws {DevchainError} `LIMIT_EXCEEDED` when too many are impersonated
+ */
+export function impersonateAccount(book: AccountBook, address: Address): AccountBook {
+  if (book.impersonated.size >= MAX_IMPERSONATED && !book.impersonated.has(address)) {
+    const message = `too many impersonated accounts: there may be ${MAX_IMPERSONATED} at a time`
+    throw new DevchainError('LIMIT_EXCEEDED', message)
+  }
+  return { ...book, impersonated: book.impersonated.set(address, true) }
+}
+
+export function stopImpersonating(book: AccountBook, address: Address): AccountBook {
+  return { ...book, impersonated: book.impersonated.delete(address) }
+}
+
+/** True when transactions of the account are sent without its key. */
+export function isImpersonated(book: AccountBook, address: Address): boolean {
+  return book.autoImpersonate || book.impersonated.has(address)
+}
+
+function withPlainKey(book: AccountBook, key: Uint8Array): AddedAccount {
+  return withHeld(book, {
+    address: addressOfKey(key),
+    secret: { kind: 'plain', key },
+    open: { key, untilMs: Number.POSITIVE_INFINITY },
+  })
+}
+
+function withHeld(book: AccountBook, account: HeldAccount): AddedAccount {
+  const { address } = account
+  const isNew = !book.held.has(address)
+  if (isNew && book.order.length >= MAX_HELD) {
+    const message = `too many accounts: a node may hold ${MAX_HELD}`
+    throw new DevchainError('LIMIT_EXCEEDED', message)
+  }
+  const order = isNew ? [...book.order, address] : book.order
+  return { book: { ...book, held: book.held.set(address, account), order }, address }
+}
+
+function unknownAccount(address: Address): DevchainError {
+  const message = `unknown account ${address}: the node holds no key for it`
+  return new DevchainError('UNKNOWN_ACCOUNT', message)
 }

@@ -97,6 +97,7 @@ export class Chain {
   #turn: Promise<unknown> = Promise.resolve()
   #waiting = 0
   readonly #listeners = new Set<(change: StateChange) => void>()
+  readonly #closers: (() => void)[] = []
   #pending: PendingBlock | undefined
 
   constructor({ name, state, executor, environment, filterLimits }: ChainParts) {
@@ -163,8 +164,14 @@ export class Chain {
     return record
   }
 
-  /** Ends filters and listeners. The state stays readable. */
+  /** Has `end` called when the chain is closed: for timers and the like that serve it. */
+  onClose(end: () => void): void {
+    this.#closers.push(end)
+  }
+
+  /** Ends filters, listeners and timers. The state stays readable. */
   close(): void {
+    for (const end of this.#closers.splice(0)) end()
     this.filters.close()
     this.#listeners.clear()
     this.#pending = undefined

@@ -32,8 +32,8 @@ import { Candidates, type Pool, staleOf, withoutTransaction } from './pool.ts'
 /** A transaction that left the pool without a block, as it became impossible. */
 export interface DroppedTransaction {
   readonly transaction: Transaction
-  /** Why, in the words of a rejection. */
-  readonly reason: string
+  /** Why: the rejection that a sender would be answered with now. */
+  readonly error: DevchainError
 }
 
 /** What mining came to. */
@@ -235,7 +235,7 @@ async function assemble(
     }
     const outcome = await attempt(executor.transact({ world, block, transaction, limits }))
     if (outcome instanceof DevchainError) {
-      dropped.push({ transaction, reason: outcome.message })
+      dropped.push({ transaction, error: outcome })
       candidates.skip()
       continue
     }

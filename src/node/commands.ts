@@ -1,0 +1,202 @@
+// What a caller can do to a chain besides sending: each command makes the next state of a state.
+import { setImmediate } from 'node:timers/promises'
+import { DevchainError } from '../core/errors.ts'
+import type { Executor } from '../evm/executor.ts'
+import { nonceAt } from '../state/world.ts'
+import type { AccountBook } from './accounts.ts'
+import type { BlockRecord } from './blocktree.ts'
+import { headOf } from './blocktree.ts'
+import type { Change } from './chain.ts'
+import type { ChainState, MiningMode, Settings } from './chainstate.ts'
+import { checkTimestamp, increasedTime, withNextTimestamp } from './clock.ts'
+import { type DroppedTransaction, type Mined, mineBlock, mineWaiting } from './miner.ts'
+import { intervalOf, isInstant } from './mining.ts'
+import { nextNonce } from './pool.ts'
+
+/** Blocks that one command may mine. */
+export const MAX_BLOCKS = 1_000_000n
+
+/** Milliseconds of mining after which other work gets a turn. */
+const TURN_MS = 20
+
+/** What is to be mined. */
+export interface MineRequest {
+  /** Wall time in milliseconds. */
+  readonly now: number
+  /** 1n when left out. */
+  readonly blocks?: bigint | undefined
+  /** Of the first block, in seconds; undefined: what the clock says. */
+  readonly timestamp?: bigint | undefined
+  /** Seconds from each block to the next; undefined: what the clock says. */
+  readonly interval?: bigint | undefined
+}
+
+/**
+ * Keeps the state under a new id, from 1 on and never given twice. Nothing is copied. A snapshot lives until an older
+ * one is reverted to, or the chain is reset: what it holds beyond the present state stays in memory until then.
+ */
+export function takeSnapshot(state: ChainState): Change<number> {
+  const id = state.nextSnapshotId
+  return {
+    state: { ...state, newestSnapshot: { id, state }, nextSnapshotId: id + 1 },
+    value: id,
+  }
+}
+
+/**
+ * Goes back to a snapshot: blocks, accounts, pool, clock, settings, mining mode, keys. Snapshots taken after it are
+ * forgotten; it stays itself, unless the chain consumes snapshots.
+ * @returns false when there is no snapshot of that id, and then nothing changes
+ */
+export function revertTo(state: ChainState, id: number): Change<boolean> {
+  let snapshot = state.newestSnapshot
+  while (snapshot !== undefined && snapshot.id > id) snapshot = snapshot.state.newestSnapshot
+  if (snapshot?.id !== id) return { state, value: false }
+  const kept = snapshot.state
+  return {
+    state: {
+      ...kept,
+      newestSnapshot: state.config.consumeSnapshots ? kept.newestSnapshot : snapshot,
+      nextSnapshotId: state.nextSnapshotId,
+    },
+    value: true,
+  }
+}
+
+/** Goes back to the genesis and everything as it was then. Snapshots and the pool are forgotten; ids go on. */
+export function reset(state: ChainState): Change<undefined> {
+  const origin = state.origin ?? state
+  const { nextSnapshotId } = state
+  return { state: { ...origin, origin, nextSnapshotId }, value: undefined }
+}
+
+/**
+ * Mines blocks, empty ones too, whatever the mining mode.
+ * @returns the new blocks, oldest first
+ * @throws {DevchainError} `INVALID_PARAMS` for a timestamp that is not after the newest block's, or a negative number;
+ *   `LIMIT_EXCEEDED` for more than 1,000,000 blocks
+ */
+export async function mine(
+  executor: Executor,
+  state: ChainState,
+  { now, blocks = 1n, timestamp, interval }: MineRequest,
+): Promise<Change<readonly BlockRecord[]>> {
+  checkBlocks(blocks)
+  if (timestamp !== undefined) checkTimestamp(state, timestamp)
+  const records: BlockRecord[] = []
+  const dropped: DroppedTransaction[] = []
+  let current = state
+  let turnEnds = performance.now() + TURN_MS
+  for (let count = 0n; count < blocks; count += 1n) {
+    const exact = count === 0n ? timestamp : spaced(current, interval)
+    const mined: Mined = await mineBlock(executor, current, { now, timestamp: exact })
+    current = mined.state
+    for (const record of mined.records) records.push(record)
+    dropped.push(...mined.dropped)
+    if (performance.now() > turnEnds) {
+      await setImmediate()
+      turnEnds = performance.now() + TURN_MS
+    }
+  }
+  return { state: current, value: records, dropped }
+}
+
+/**
+ * Moves the clock ahead for good.
+ * @returns the sum of all increases, in seconds
+ * @throws {DevchainError} `INVALID_PARAMS` for a negative number or a time beyond 64 bits
+ */
+export function increaseTime(state: ChainState, seconds: bigint, now: number): Change<bigint> {
+  const clock = increasedTime(state, seconds, now)
+  return { state: { ...state, clock }, value: clock.offset }
+}
+
+/**
+ * Gives the next block an exact timestamp; time goes on from there.
+ * @throws {DevchainError} `INVALID_PARAMS` when it is not after the newest block's
+ */
+export function setNextTimestamp(state: ChainState, timestamp: bigint): Change<undefined> {
+  return { state: { ...state, clock: withNextTimestamp(state, timestamp) }, value: undefined }
+}
+
+/** Holds instant and interval mining back: transactions wait until `startMining` or `mine`. */
+export function stopMining(state: ChainState): Change<undefined> {
+  return { state: { ...state, mining: { ...state.mining, stopped: true } }, value: undefined }
+}
+
+/**
+ * Resumes instant or interval mining and mines what waits; a chain that mined by hand begins to mine instantly.
+ * @returns the blocks mined on the spot
+ */
+export async function startMining(
+  executor: Executor,
+  state: ChainState,
+  now: number,
+): Promise<Change<readonly BlockRecord[]>> {
+  const { mode } = state.mining
+  const resumed = mode.kind === 'manual' ? ({ kind: 'instant' } as const) : mode
+  return setMiningMode(executor, state, resumed, now)
+}
+
+/**
+ * Sets when blocks are mined, also where mining was stopped. What waits is mined at once unless blocks are mined by
+ * hand.
+ * @returns the blocks mined on the spot
+ * @throws {DevchainError} `INVALID_PARAMS` for an interval that no timer can keep
+ */
+export async function setMiningMode(
+  executor: Executor,
+  state: ChainState,
+  mode: MiningMode,
+  now: number,
+): Promise<Change<readonly BlockRecord[]>> {
+  checkMode(mode)
+  const resumed: ChainState = { ...state, mining: { mode, stopped: false } }
+  if (isInstant(resumed.mining)) {
+    const { state: after, records, dropped } = await mineWaiting(executor, resumed, now)
+    return { state: after, value: records, dropped }
+  }
+  const isWaiting = intervalOf(resumed.mining) !== undefined && hasPending(resumed)
+  return isWaiting ? mine(executor, resumed, { now }) : { state: resumed, value: [] }
+}
+
+/** Changes settings; those not named stay. */
+export function changeSettings(state: ChainState, settings: Partial<Settings>): Change<undefined> {
+  return { state: { ...state, settings: { ...state.settings, ...settings } }, value: undefined }
+}
+
+/** Puts another account book in place: after a key was added, unlocked or locked, or an account impersonated. */
+export function changeAccounts(state: ChainState, accounts: AccountBook): Change<undefined> {
+  return { state: { ...state, accounts }, value: undefined }
+}
+
+/** Refuses an interval that would not be one. */
+export function checkMode(mode: MiningMode): void {
+  if (mode.kind !== 'interval') return
+  if (Number.isFinite(mode.intervalMs) && mode.intervalMs >= 1 && mode.intervalMs < 2 ** 31) return
+  const message = `expected an interval of 1 to ${2 ** 31 - 1} milliseconds, got ${mode.intervalMs}`
+  throw new DevchainError('INVALID_PARAMS', message)
+}
+
+function checkBlocks(blocks: bigint): void {
+  if (blocks < 0n) {
+    throw new DevchainError('INVALID_PARAMS', `expected a number of blocks, got ${blocks}`)
+  }
+  if (blocks <= MAX_BLOCKS) return
+  const message = `expected at most ${MAX_BLOCKS} blocks at a time, got ${blocks}`
+  throw new DevchainError('LIMIT_EXCEEDED', message)
+}
+
+/** The timestamp `interval` seconds after the head; undefined without an interval. A block never has its parent's. */
+function spaced(state: ChainState, interval: bigint | undefined): bigint | undefined {
+  if (interval === undefined) return undefined
+  return headOf(state.tree).block.header.timestamp + (interval > 0n ? interval : 1n)
+}
+
+function hasPending({ pool, tree }: ChainState): boolean {
+  const { world } = headOf(tree)
+  for (const [sender] of pool.bySender.entries()) {
+    if (nextNonce(pool, world, sender) > nonceAt(world, sender)) return true
+  }
+  return false
+}

@@ -1,0 +1,285 @@
+// Making a chain: its genesis block, its settings, its accounts.
+import { DevchainError } from '../core/errors.ts'
+import { type Address, EMPTY_BYTES, paddedBytes, ZERO_ADDRESS, ZERO_HASH } from '../core/hex.ts'
+import { createExecutor, type Executor } from '../evm/executor.ts'
+import {
+  EMPTY_REQUESTS_HASH,
+  EMPTY_TRIE_ROOT,
+  EMPTY_UNCLES_HASH,
+  type Header,
+  sealBlock,
+} from '../protocol/block.ts'
+import {
+  alwaysFork,
+  type ForkSchedule,
+  type Hardfork,
+  hardforkAt,
+  isAtLeast,
+  NEWEST_HARDFORK,
+  scheduleFromGenesisConfig,
+} from '../protocol/forks.ts'
+import { bloomOf } from '../protocol/receipt.ts'
+import { createDefaultAlloc, type Genesis, worldFromAlloc } from '../state/genesis.ts'
+import { stateRoot, type World } from '../state/world.ts'
+import { type AccountBook, addresses, bookOfKeys, deriveAccounts } from './accounts.ts'
+import { type BlockRecord, treeFrom } from './blocktree.ts'
+import { Chain, type Environment, systemEnvironment } from './chain.ts'
+import type { ChainConfig, ChainState, MiningMode, Settings } from './chainstate.ts'
+import { type ClockSource, type ClockState, newClock } from './clock.ts'
+import { checkMode } from './commands.ts'
+import { forkFields } from './miner.ts'
+import { DEFAULT_PATH, TEST_MNEMONIC } from './mnemonic.ts'
+import { DEFAULT_CHAIN } from './node.ts'
+import { emptyPool } from './pool.ts'
+import { scheduleMining } from './schedule.ts'
+
+/** What a chain is made from. Everything has a default; what a genesis file says comes before the default. */
+export interface ChainOptions {
+  readonly name?: string | undefined
+  /** 33 when left out. */
+  readonly chainId?: bigint | undefined
+  /** The chain id when left out. */
+  readonly networkId?: bigint | undefined
+  /** `Ethereum` when left out: wallets verify `eth_sign` with that. */
+  readonly chainName?: string | undefined
+  /** Number of accounts from the mnemonic: 10 when left out. */
+  readonly accounts?: number | undefined
+  readonly mnemonic?: string | undefined
+  readonly derivationPath?: string | undefined
+  /** Private keys in place of those from the mnemonic. */
+  readonly keys?: readonly Uint8Array[] | undefined
+  /** Wei of each account: 10,000 ether when left out. */
+  readonly balance?: bigint | undefined
+  readonly genesis?: Genesis | undefined
+  /** The one hardfork of all blocks; left out: the genesis file's schedule, or the newest. */
+  readonly hardfork?: Hardfork | undefined
+  /** 30,000,000 when left out. */
+  readonly blockGasLimit?: bigint | undefined
+  /** Wei per gas: 0 when left out. */
+  readonly gasPrice?: bigint | undefined
+  /** Wei per gas of the first block of an EIP-1559 market; left out: the base fee stays 0. */
+  readonly baseFee?: bigint | undefined
+  /** 1 when left out. */
+  readonly difficulty?: bigint | undefined
+  readonly coinbase?: Address | undefined
+  readonly extraData?: Uint8Array | undefined
+  /** A block a transaction when left out. */
+  readonly mining?: MiningMode | undefined
+  /** The wall clock when left out. */
+  readonly clock?: ClockSource | undefined
+  /** Seconds since 1970 of the genesis; the clock starts there. */
+  readonly timestamp?: bigint | undefined
+  /** 90,000 when left out. */
+  readonly defaultGas?: bigint | 'estimate' | undefined
+  /** None when left out. */
+  readonly transactionGasCap?: bigint | undefined
+  /** Bytes; the hardfork's when left out. */
+  readonly codeSizeLimit?: number | undefined
+  /** False: without the deterministic create2 deployer. */
+  readonly create2?: boolean | undefined
+  readonly consumeSnapshots?: boolean | undefined
+  readonly onRevert?: 'hash' | 'throw' | undefined
+  /** Five minutes when left out. */
+  readonly filterTimeoutMs?: number | undefined
+  /** Parameter N of scrypt for keys that the node encrypts: 8192 when left out. */
+  readonly scryptCost?: number | undefined
+  readonly environment?: Environment | undefined
+  readonly executor?: Executor | undefined
+}
+
+/** 2020-01-01: the genesis of chains whose time must not depend on when they run. */
+export const FIXED_GENESIS_TIMESTAMP = 1_577_836_800n
+
+const ETHER = 10n ** 18n
+
+/**
+ * Makes a chain that is ready to use, with its mining timer running if it has one.
+ * @throws {DevchainError} `INVALID_PARAMS` for a mnemonic, path, fork schedule or genesis that cannot be
+ */
+export async function createChain(options: ChainOptions = {}): Promise<Chain> {
+  const environment = options.environment ?? systemEnvironment
+  const state = await firstState(options, environment.now())
+  const { filterTimeoutMs } = options
+  const chain = new Chain({
+    name: options.name ?? DEFAULT_CHAIN,
+    state,
+    executor: options.executor ?? createExecutor(),
+    environment,
+    filterLimits: filterTimeoutMs === undefined ? {} : { timeoutMs: filterTimeoutMs },
+  })
+  chain.onClose(scheduleMining(chain))
+  return chain
+}
+
+/** The state that a chain begins with. */
+async function firstState(options: ChainOptions, now: number): Promise<ChainState> {
+  const mode: MiningMode = options.mining ?? { kind: 'instant' }
+  checkMode(mode)
+  const schedule = scheduleOf(options)
+  const accounts = await accountsOf(options)
+  const settings = settingsOf(options)
+  const timestamp = genesisTimestamp(options, now)
+  const config = configOf(options, schedule)
+  const world = genesisWorld(options, addresses(accounts), hardforkAt(schedule, 1n, timestamp))
+  const genesis = genesisRecord(options, { config, settings, timestamp, world })
+  const origin: ChainState = {
+    config,
+    tree: treeFrom(genesis),
+    pool: emptyPool,
+    clock: firstClock(options, now),
+    settings,
+    mining: { mode, stopped: false },
+    accounts,
+    newestSnapshot: undefined,
+    nextSnapshotId: 1,
+    origin: undefined,
+  }
+  return { ...origin, origin }
+}
+
+function accountsOf(options: ChainOptions): AccountBook | Promise<AccountBook> {
+  if (options.keys !== undefined) return bookOfKeys(options.keys)
+  return deriveAccounts({
+    mnemonic: options.mnemonic ?? TEST_MNEMONIC,
+    path: options.derivationPath ?? DEFAULT_PATH,
+    count: options.accounts ?? 10,
+  })
+}
+
+/** A fork that is asked for rules always; a genesis file without any fork in it says nothing of forks. */
+function scheduleOf({ hardfork, genesis }: ChainOptions): ForkSchedule {
+  if (hardfork !== undefined) return alwaysFork(hardfork)
+  const config = genesis?.config
+  const namesForks = Object.keys(config ?? {}).some((key) => /(Block|Time)$/.test(key))
+  return config !== undefined && namesForks
+    ? scheduleFromGenesisConfig(config)
+    : alwaysFork(NEWEST_HARDFORK)
+}
+
+function configOf(options: ChainOptions, schedule: ForkSchedule): ChainConfig {
+  const chainId = options.chainId ?? genesisChainId(options.genesis) ?? 33n
+  return {
+    chainId,
+    networkId: options.networkId ?? chainId,
+    chainName: options.chainName ?? 'Ethereum',
+    hardforkAt: (number, timestamp) => hardforkAt(schedule, number, timestamp),
+    transactionGasCap: options.transactionGasCap,
+    codeSizeLimit: options.codeSizeLimit,
+    initialBaseFee: initialBaseFee(options) ?? 0n,
+    scryptCost: options.scryptCost ?? 8192,
+    consumeSnapshots: options.consumeSnapshots ?? false,
+    onRevert: options.onRevert ?? 'hash',
+  }
+}
+
+function genesisChainId(genesis: Genesis | undefined): bigint | undefined {
+  const chainId = genesis?.config?.chainId
+  if (chainId === undefined) return undefined
+  if (typeof chainId === 'bigint') return chainId
+  if (typeof chainId === 'number' && Number.isSafeInteger(chainId) && chainId > 0) {
+    return BigInt(chainId)
+  }
+  if (typeof chainId === 'string' && /^(0x[0-9a-fA-F]+|[0-9]+)$/.test(chainId)) {
+    return BigInt(chainId)
+  }
+  const message = `genesis: config.chainId: expected a chain id, got ${String(chainId)}`
+  throw new DevchainError('INVALID_PARAMS', message)
+}
+
+function settingsOf(options: ChainOptions): Settings {
+  const { genesis } = options
+  return {
+    coinbase: options.coinbase ?? ZERO_ADDRESS,
+    blockGasLimit: options.blockGasLimit ?? genesis?.gasLimit ?? 30_000_000n,
+    difficulty: options.difficulty ?? genesis?.difficulty ?? 1n,
+    extraData: options.extraData ?? new TextEncoder().encode('devchain'),
+    defaultGas: options.defaultGas ?? 90_000n,
+    gasPrice: options.gasPrice ?? 0n,
+    pinnedBaseFee: initialBaseFee(options) === undefined,
+    minGasPrice: 0n,
+    nextBaseFee: undefined,
+    nextPrevRandao: undefined,
+  }
+}
+
+function initialBaseFee({ baseFee, genesis }: ChainOptions): bigint | undefined {
+  return baseFee ?? genesis?.baseFeePerGas
+}
+
+function genesisTimestamp({ timestamp, genesis, clock }: ChainOptions, now: number): bigint {
+  const isWall = clock === undefined || clock.kind === 'wall'
+  return (
+    timestamp ??
+    genesis?.timestamp ??
+    (isWall ? BigInt(Math.floor(now / 1000)) : FIXED_GENESIS_TIMESTAMP)
+  )
+}
+
+/** A wall clock starts at a timestamp that was asked for and runs on from it. The other sources start there anyway. */
+function firstClock({ clock, timestamp }: ChainOptions, now: number): ClockState {
+  const source: ClockSource = clock ?? { kind: 'wall' }
+  if (source.kind !== 'wall' || timestamp === undefined) return newClock(source)
+  return newClock(source, timestamp - BigInt(Math.floor(now / 1000)))
+}
+
+/** The dev accounts and contracts, and over them what the genesis file allocates. */
+function genesisWorld(
+  { balance, create2, genesis }: ChainOptions,
+  accounts: readonly Address[],
+  hardfork: Hardfork,
+): World {
+  const alloc = createDefaultAlloc({
+    accounts,
+    balance: balance ?? 10_000n * ETHER,
+    create2: create2 ?? true,
+    hardfork,
+  })
+  return worldFromAlloc(new Map([...alloc, ...(genesis?.alloc ?? [])]))
+}
+
+interface GenesisParts {
+  readonly config: ChainConfig
+  readonly settings: Settings
+  readonly timestamp: bigint
+  readonly world: World
+}
+
+function genesisRecord(
+  { genesis }: ChainOptions,
+  { config, settings, timestamp, world }: GenesisParts,
+): BlockRecord {
+  checkGenesis(genesis)
+  const hardfork = config.hardforkAt(0n, timestamp)
+  const excessBlobGas = genesis?.excessBlobGas ?? 0n
+  const fields = forkFields(
+    { hardfork, baseFee: config.initialBaseFee, excessBlobGas },
+    EMPTY_REQUESTS_HASH,
+  )
+  const header: Header = {
+    parentHash: genesis?.parentHash ?? ZERO_HASH,
+    sha3Uncles: EMPTY_UNCLES_HASH,
+    miner: genesis?.coinbase ?? settings.coinbase,
+    stateRoot: stateRoot(world),
+    transactionsRoot: EMPTY_TRIE_ROOT,
+    receiptsRoot: EMPTY_TRIE_ROOT,
+    logsBloom: bloomOf([]),
+    difficulty: genesis?.difficulty ?? settings.difficulty,
+    number: 0n,
+    gasLimit: genesis?.gasLimit ?? settings.blockGasLimit,
+    gasUsed: genesis?.gasUsed ?? 0n,
+    timestamp,
+    extraData: genesis?.extraData ?? (genesis === undefined ? settings.extraData : EMPTY_BYTES),
+    mixHash: genesis?.mixHash ?? ZERO_HASH,
+    nonce: paddedBytes(genesis?.nonce ?? 0n, 8),
+    ...fields,
+    blobGasUsed: isAtLeast(hardfork, 'cancun') ? (genesis?.blobGasUsed ?? 0n) : undefined,
+  }
+  const block = sealBlock(header, [], [])
+  return { block, executed: [], world, totalDifficulty: header.difficulty }
+}
+
+function checkGenesis(genesis: Genesis | undefined): void {
+  if (genesis?.number === undefined || genesis.number === 0n) return
+  const message = `genesis: number: expected 0, got ${genesis.number}: a chain begins with block 0`
+  throw new DevchainError('INVALID_PARAMS', message)
+}

@@ -1,0 +1,278 @@
+// Sending: a request is filled in, signed and put into the pool in one step, and mined at once where that is due.
+import { DevchainError, printValue } from '../core/errors.ts'
+import { type Address, EMPTY_BYTES, type Hash } from '../core/hex.ts'
+import type { Hardfork } from '../protocol/forks.ts'
+import { isAtLeast } from '../protocol/forks.ts'
+import {
+  type AccessListEntry,
+  type Authorization,
+  decodeTransaction,
+  impersonate,
+  signTransaction,
+  type Transaction,
+  type TransactionType,
+  type UnsignedTransaction,
+} from '../protocol/transaction.ts'
+import { isImpersonated, keyOf, keyWithPassphrase, requireKey } from './accounts.ts'
+import { admit } from './admission.ts'
+import { type ExecutedTransaction, headOf, transactionPlace } from './blocktree.ts'
+import { type Chain, type Change, pendingReference } from './chain.ts'
+import type { ChainState } from './chainstate.ts'
+import { mineWaiting, nextBlockEnvironment } from './miner.ts'
+import { isInstant } from './mining.ts'
+import { nextNonce } from './pool.ts'
+import { estimateGas, executionError } from './simulate.ts'
+
+/** What a caller says of a transaction; the node fills in the rest. Amounts in wei. */
+export interface TransactionRequest {
+  readonly from?: Address | undefined
+  /** Left out or null: a contract creation. */
+  readonly to?: Address | null | undefined
+  readonly gas?: bigint | undefined
+  readonly gasPrice?: bigint | undefined
+  readonly maxFeePerGas?: bigint | undefined
+  readonly maxPriorityFeePerGas?: bigint | undefined
+  readonly value?: bigint | undefined
+  readonly data?: Uint8Array | undefined
+  readonly nonce?: bigint | undefined
+  readonly chainId?: bigint | undefined
+  /** 0, 1, 2 or 4; otherwise it follows from the members given. */
+  readonly type?: number | undefined
+  readonly accessList?: readonly AccessListEntry[] | undefined
+  readonly authorizationList?: readonly Authorization[] | undefined
+}
+
+/** A transaction that entered the pool, and what came of it if it was mined at once. */
+interface Sent {
+  readonly hash: Hash
+  readonly executed: ExecutedTransaction | undefined
+}
+
+type Fees = Pick<UnsignedTransaction, 'type' | 'maxFeePerGas' | 'maxPriorityFeePerGas'>
+
+/**
+ * Fills in, signs and sends a transaction of an unlocked or impersonated account. Requests made in parallel get
+ * consecutive nonces. Under instant mining the block is in place when the hash is returned.
+ * @throws {DevchainError} `UNKNOWN_ACCOUNT` or `ACCOUNT_LOCKED`; `INVALID_PARAMS` for members that do not go together;
+ *   the words of admission.ts; on a chain that throws on reverts `EXECUTION_REVERTED` or `EXECUTION_HALTED` with data
+ *   `{hash, data}`: the hash of the mined transaction, and the returned bytes in hex
+ */
+export async function sendTransaction(chain: Chain, request: TransactionRequest): Promise<Hash> {
+  const gas = await gasFor(chain, request)
+  return send(chain, (state, now) => {
+    const unsigned = filled(state, { ...request, gas }, now)
+    const from = senderOf(request)
+    const key = keyOf(state.accounts, from, now)
+    if (key === undefined && isImpersonated(state.accounts, from)) {
+      return impersonate(unsigned, from)
+    }
+    return signTransaction(unsigned, key ?? requireKey(state.accounts, from, now))
+  })
+}
+
+/**
+ * As `sendTransaction`, with the key that the passphrase opens, whether the account is locked or not.
+ * @throws {DevchainError} also `WRONG_PASSPHRASE`
+ */
+export async function sendWithPassphrase(
+  chain: Chain,
+  request: TransactionRequest,
+  passphrase: string,
+): Promise<Hash> {
+  const key = await keyWithPassphrase(chain.state.accounts, senderOf(request), passphrase)
+  const gas = await gasFor(chain, request)
+  return send(chain, (state, now) => signTransaction(filled(state, { ...request, gas }, now), key))
+}
+
+/**
+ * Sends a transaction that the caller has signed. Under instant mining the block is in place when the hash is
+ * returned.
+ * @throws {DevchainError} as `decodeTransaction` and `sendTransaction`
+ */
+export async function sendRawTransaction(chain: Chain, raw: Uint8Array): Promise<Hash> {
+  const transaction = decodeTransaction(raw)
+  return send(chain, () => transaction)
+}
+
+/** The transaction that `sendTransaction` would sign now. */
+export async function fillTransaction(
+  chain: Chain,
+  request: TransactionRequest,
+): Promise<UnsignedTransaction> {
+  const gas = await gasFor(chain, request)
+  return filled(chain.state, { ...request, gas }, chain.environment.now())
+}
+
+/**
+ * Fills in and signs a transaction without sending it. An impersonated account has no key to sign with.
+ * @throws {DevchainError} `UNKNOWN_ACCOUNT` or `ACCOUNT_LOCKED`, or `INVALID_PARAMS`
+ */
+export async function signRequest(chain: Chain, request: TransactionRequest): Promise<Transaction> {
+  const now = chain.environment.now()
+  const key = requireKey(chain.state.accounts, senderOf(request), now)
+  return signTransaction(await fillTransaction(chain, request), key)
+}
+
+async function send(
+  chain: Chain,
+  make: (state: ChainState, now: number) => Transaction,
+): Promise<Hash> {
+  const { hash, executed } = await chain.update((state) => {
+    const now = chain.environment.now()
+    return entered(chain, state, make(state, now), now)
+  })
+  const failure = executed?.failure
+  if (failure !== undefined && chain.state.config.onRevert === 'throw') {
+    const { word, message, data } = executionError(failure, executed?.output ?? EMPTY_BYTES)
+    throw new DevchainError(word, message, { hash, data })
+  }
+  return hash
+}
+
+/** The state with a transaction in the pool, or under instant mining in a block. */
+async function entered(
+  chain: Chain,
+  state: ChainState,
+  transaction: Transaction,
+  now: number,
+): Promise<Change<Sent>> {
+  const { hash } = transaction
+  const waiting = { ...state, pool: admit(state, transaction, now) }
+  if (!isInstant(state.mining)) return { state: waiting, value: { hash, executed: undefined } }
+  const { state: after, dropped } = await mineWaiting(chain.executor, waiting, now)
+  const refusal = dropped.find((each) => each.transaction.hash === hash)
+  if (refusal !== undefined) throw refusal.error
+  const place = transactionPlace(after.tree, hash)
+  const executed = place?.record.executed[place.index]
+  return { state: after, value: { hash, executed }, dropped }
+}
+
+/** Estimates before the command begins: within it the estimate would wait for the command's end. */
+async function gasFor(chain: Chain, request: TransactionRequest): Promise<bigint> {
+  if (request.gas !== undefined) return request.gas
+  const { defaultGas, blockGasLimit } = chain.state.settings
+  if (defaultGas === 'estimate') return estimateGas(chain, request, pendingReference)
+  return smaller(defaultGas, blockGasLimit)
+}
+
+function filled(
+  state: ChainState,
+  request: TransactionRequest & { readonly gas: bigint },
+  now: number,
+): UnsignedTransaction {
+  const { config, pool, tree } = state
+  const { to = null, value = 0n, data = EMPTY_BYTES, gas } = request
+  const from = senderOf(request)
+  checkRequest(state, request)
+  const { hardfork, baseFee } = nextBlockEnvironment(state, now)
+  const isProtected = isAtLeast(hardfork, 'spuriousDragon')
+  return {
+    ...feesFor(state, request, hardfork, baseFee),
+    chainId: isProtected ? config.chainId : undefined,
+    nonce: request.nonce ?? nextNonce(pool, headOf(tree).world, from),
+    gasLimit: gas,
+    to,
+    value,
+    data,
+    accessList: request.accessList ?? [],
+    authorizationList: request.authorizationList ?? [],
+  }
+}
+
+function senderOf({ from }: TransactionRequest): Address {
+  if (from !== undefined) return from
+  throw new DevchainError('INVALID_PARAMS', "from: expected the sender's address, got nothing")
+}
+
+function checkRequest({ config }: ChainState, request: TransactionRequest): void {
+  const { to, data, chainId } = request
+  if (chainId !== undefined && chainId !== config.chainId) {
+    const message = `invalid chain id for signer: have ${chainId} want ${config.chainId}`
+    throw new DevchainError('WRONG_CHAIN_ID', message)
+  }
+  if ((to === undefined || to === null) && (data === undefined || data.length === 0)) {
+    const message = 'expected `to`, or `data` with the code of a contract to create: got neither'
+    throw new DevchainError('INVALID_PARAMS', message)
+  }
+  const isDynamic = request.maxFeePerGas !== undefined || request.maxPriorityFeePerGas !== undefined
+  if (request.gasPrice !== undefined && isDynamic) {
+    const message =
+      'expected either gasPrice, or maxFeePerGas and maxPriorityFeePerGas, got both kinds'
+    throw new DevchainError('INVALID_PARAMS', message)
+  }
+  checkType(request, isDynamic)
+}
+
+/** Members that a type cannot carry would be lost without a word. */
+function checkType(
+  { type, accessList, authorizationList }: TransactionRequest,
+  isDynamic: boolean,
+): void {
+  if (type === undefined) return
+  if (![0, 1, 2, 4].includes(type)) {
+    const message = `transaction type not supported: expected 0, 1, 2 or 4, got ${printValue(type)}`
+    throw new DevchainError('TYPE_NOT_SUPPORTED', message)
+  }
+  const misfits = [
+    { name: 'maxFeePerGas', isThere: isDynamic && type < 2 },
+    {
+      name: 'accessList',
+      isThere: accessList !== undefined && accessList.length > 0 && type === 0,
+    },
+    { name: 'authorizationList', isThere: authorizationList !== undefined && type !== 4 },
+  ]
+  const misfit = misfits.find(({ isThere }) => isThere)
+  if (misfit === undefined) return
+  const message = `a transaction of type ${type} has no ${misfit.name}`
+  throw new DevchainError('INVALID_PARAMS', message)
+}
+
+/** Type and price. Where none is given and the base fee is above the default price, enough is offered to be mined. */
+function feesFor(
+  state: ChainState,
+  request: TransactionRequest,
+  hardfork: Hardfork,
+  baseFee: bigint,
+): Fees {
+  const type = typeFor(state, request, hardfork, baseFee)
+  const { gasPrice: defaultPrice, minGasPrice } = state.settings
+  const { gasPrice, maxFeePerGas, maxPriorityFeePerGas } = request
+  // twice the base fee lasts for five full blocks
+  const enough = (tip: bigint): bigint =>
+    baseFee + tip > defaultPrice ? 2n * baseFee + tip : defaultPrice
+  if (type < 2) {
+    const price = gasPrice ?? enough(minGasPrice)
+    return { type, maxFeePerGas: price, maxPriorityFeePerGas: price }
+  }
+  const wanted = maxPriorityFeePerGas ?? gasPrice ?? minGasPrice
+  const cap = maxFeePerGas ?? gasPrice ?? enough(wanted)
+  // a tip of the caller's is kept even when it is too high: the pool says so
+  const tip = maxPriorityFeePerGas ?? smaller(wanted, cap)
+  return { type, maxFeePerGas: cap, maxPriorityFeePerGas: tip }
+}
+
+function typeFor(
+  { settings }: ChainState,
+  {
+    type,
+    gasPrice,
+    maxFeePerGas,
+    maxPriorityFeePerGas,
+    accessList,
+    authorizationList,
+  }: TransactionRequest,
+  hardfork: Hardfork,
+  baseFee: bigint,
+): TransactionType {
+  if (type !== undefined) return type as TransactionType
+  if (authorizationList !== undefined) return 4
+  if (maxFeePerGas !== undefined || maxPriorityFeePerGas !== undefined) return 2
+  const isMarket = isAtLeast(hardfork, 'london') && baseFee > settings.gasPrice
+  if (gasPrice === undefined && isMarket) return 2
+  return accessList === undefined ? 0 : 1
+}
+
+function smaller(a: bigint, b: bigint): bigint {
+  if (a < b) return a
+  return b
+}
