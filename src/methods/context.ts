@@ -1,0 +1,29 @@
+// What handlers are given besides their parameters, and how a method is declared.
+import type { Chain } from '../node/chain.ts'
+import type { Node } from '../node/node.ts'
+import { type Declaration, defineMethod, type Method, type Param } from '../rpc/method.ts'
+import type { Session } from '../rpc/session.ts'
+import type { Subscriptions } from './subscriptions.ts'
+
+/** Everything that a handler may use. Made anew for each request: `chain` is the one that the URL's path names. */
+export interface MethodContext {
+  readonly chain: Chain
+  readonly node: Node
+  /** The socket that the request came by; undefined for HTTP and in-process requests. */
+  readonly session: Session | undefined
+  /** What `web3_clientVersion` and `rpc.discover` say of the program. */
+  readonly info: { readonly name: string; readonly version: string }
+  /** True while a server listens: the answer of `net_listening`. */
+  readonly listening: boolean
+  /** The methods that are answered, by name, once `disabled` and `aliases` are applied. */
+  readonly registry: ReadonlyMap<string, Method<MethodContext>>
+  /** The subscriptions of all sessions: one for the whole process. */
+  readonly subscriptions: Subscriptions
+}
+
+/** Makes a method of a declaration whose handler is given a `MethodContext`. */
+export function method<const P extends readonly Param<unknown>[], R>(
+  declaration: Declaration<MethodContext, P, R>,
+): Method<MethodContext> {
+  return defineMethod(declaration)
+}

@@ -1,0 +1,134 @@
+// eth: blocks and uncles.
+import { blockByHash } from '../../node/blocktree.ts'
+import { type BlockReference, type Chain, findRecord, recordAt } from '../../node/chain.ts'
+import { type Method, optional, param } from '../../rpc/method.ts'
+import { boolean, hash, list, nullable, quantity, quantityNumber } from '../../rpc/primitives.ts'
+import { blockReference, byHash, isPending, LATEST } from '../blockreference.ts'
+import { type MethodContext, method } from '../context.ts'
+import { type BlockView, blockShape, receiptShape, viewOfBlock, viewOfUncle } from '../shapes.ts'
+
+const UNKNOWN = `0x${'ab'.repeat(32)}`
+
+const getBlockByHash = method({
+  name: 'eth_getBlockByHash',
+  summary: 'A block by its hash, with its transactions as hashes or in full; null when unknown.',
+  params: [param('hash', hash), optional('full', boolean, false)],
+  result: nullable(blockShape),
+  example: { params: [UNKNOWN, false], result: null },
+  handle: ({ chain }, blockHash, full) => viewAt(chain, byHash(blockHash), full),
+})
+
+const getBlockByNumber = method({
+  name: 'eth_getBlockByNumber',
+  summary:
+    'A block by number or tag, with its transactions as hashes or in full; null when unknown.',
+  params: [param('block', blockReference), optional('full', boolean, false)],
+  result: nullable(blockShape),
+  example: { params: ['0xffffff', false], result: null },
+  handle: ({ chain }, block, full) => viewAt(chain, block, full),
+})
+
+const countByHash = method({
+  name: 'eth_getBlockTransactionCountByHash',
+  summary: 'Number of transactions in a block; null when the hash is unknown.',
+  params: [param('hash', hash)],
+  result: nullable(quantity),
+  example: { params: [UNKNOWN], result: null },
+  handle: async ({ chain }, blockHash) => {
+    const record = await findRecord(chain, byHash(blockHash))
+    return record === undefined ? null : BigInt(record.block.transactions.length)
+  },
+})
+
+const countByNumber = method({
+  name: 'eth_getBlockTransactionCountByNumber',
+  summary: 'Number of transactions in a block.',
+  params: [optional('block', blockReference, LATEST)],
+  result: quantity,
+  example: { params: ['latest'], result: '0x0' },
+  handle: async ({ chain }, block) =>
+    BigInt((await recordAt(chain, block)).block.transactions.length),
+})
+
+const getBlockReceipts = method({
+  name: 'eth_getBlockReceipts',
+  summary: 'The receipts of all transactions of a block; null when the block is unknown.',
+  params: [optional('block', blockReference, LATEST)],
+  result: nullable(list(receiptShape)),
+  example: { params: ['earliest'], result: [] },
+  handle: async ({ chain }, block) => {
+    // a pending block has no receipts yet
+    const record = isPending(block) ? undefined : await findRecord(chain, block)
+    return record === undefined ? null : record.executed.map((_, index) => ({ record, index }))
+  },
+})
+
+const uncleCountByHash = method({
+  name: 'eth_getUncleCountByBlockHash',
+  summary: 'Number of uncles of a block.',
+  params: [param('hash', hash)],
+  result: quantity,
+  example: { params: [UNKNOWN] },
+  handle: async ({ chain }, blockHash) =>
+    BigInt((await recordAt(chain, byHash(blockHash))).block.uncles.length),
+})
+
+const uncleCountByNumber = method({
+  name: 'eth_getUncleCountByBlockNumber',
+  summary: 'Number of uncles of a block.',
+  params: [optional('block', blockReference, LATEST)],
+  result: quantity,
+  example: { params: ['latest'], result: '0x0' },
+  handle: async ({ chain }, block) => BigInt((await recordAt(chain, block)).block.uncles.length),
+})
+
+const uncleByHash = method({
+  name: 'eth_getUncleByBlockHashAndIndex',
+  summary: 'An uncle by its block’s hash and its index there; null when there is none.',
+  params: [param('hash', hash), param('index', quantityNumber)],
+  result: nullable(blockShape),
+  example: { params: [UNKNOWN, '0x0'], result: null },
+  handle: ({ chain }, blockHash, index) => uncleAt(chain, byHash(blockHash), index),
+})
+
+const uncleByNumber = method({
+  name: 'eth_getUncleByBlockNumberAndIndex',
+  summary: 'An uncle by its block’s number and its index there; null when there is none.',
+  params: [param('block', blockReference), param('index', quantityNumber)],
+  result: nullable(blockShape),
+  example: { params: ['latest', '0x0'], result: null },
+  handle: ({ chain }, block, index) => uncleAt(chain, block, index),
+})
+
+async function viewAt(
+  chain: Chain,
+  block: BlockReference,
+  full: boolean,
+): Promise<BlockView | null> {
+  const record = await findRecord(chain, block)
+  if (record === undefined) return null
+  return viewOfBlock(record, { full, pending: isPending(block) })
+}
+
+async function uncleAt(
+  chain: Chain,
+  block: BlockReference,
+  index: number,
+): Promise<BlockView | null> {
+  const uncle = (await findRecord(chain, block))?.block.uncles[index]
+  if (uncle === undefined) return null
+  const parent = blockByHash(chain.state.tree, uncle.parentHash)
+  return viewOfUncle(uncle, parent?.totalDifficulty ?? 0n)
+}
+
+export const blockMethods: readonly Method<MethodContext>[] = [
+  getBlockByHash,
+  getBlockByNumber,
+  countByHash,
+  countByNumber,
+  getBlockReceipts,
+  uncleCountByHash,
+  uncleCountByNumber,
+  uncleByHash,
+  uncleByNumber,
+]

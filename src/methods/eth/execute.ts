@@ -1,0 +1,108 @@
+// eth: running messages: calls and estimates that leave no trace, and transactions that do.
+import type { Outcome } from '../../evm/executor.ts'
+import { sendRawTransaction, sendTransaction } from '../../node/send.ts'
+import {
+  type AccessListAnswer,
+  call,
+  createAccessList,
+  estimateGas,
+  executionError,
+} from '../../node/simulate.ts'
+import { type Method, optional, param } from '../../rpc/method.ts'
+import { data, hash, quantity, text } from '../../rpc/primitives.ts'
+import { blockReference, LATEST } from '../blockreference.ts'
+import { type MethodContext, method } from '../context.ts'
+import { field, fieldIfAny, shape } from '../fields.ts'
+import { blockOverrides, stateOverrides, transactionRequest } from '../inputs.ts'
+import { accessListShape } from '../shapes.ts'
+
+const TRANSFER = {
+  from: '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266',
+  to: '0x70997970c51812dc3a010c7d01b50e0d17dc79c8',
+  value: '0x1',
+}
+
+const ethCall = method({
+  name: 'eth_call',
+  summary: 'What a message returns, run on a block’s state without changing it.',
+  params: [
+    param('transaction', transactionRequest),
+    optional('block', blockReference, LATEST),
+    optional('stateOverrides', stateOverrides),
+    optional('blockOverrides', blockOverrides),
+  ],
+  result: data,
+  example: { params: [TRANSFER, 'latest'], result: '0x' },
+  handle: async ({ chain }, request, block, accounts, environment) =>
+    outputOf(await call(chain, request, block, accounts, environment)),
+})
+
+const estimate = method({
+  name: 'eth_estimateGas',
+  summary: 'The smallest gas limit with which a transaction succeeds: exact, on a block’s state.',
+  params: [
+    param('transaction', transactionRequest),
+    optional('block', blockReference, LATEST),
+    optional('stateOverrides', stateOverrides),
+    optional('blockOverrides', blockOverrides),
+  ],
+  result: quantity,
+  example: { params: [TRANSFER], result: '0x5208' },
+  handle: ({ chain }, request, block, accounts, environment) =>
+    estimateGas(chain, request, block, accounts, environment),
+})
+
+const accessList = method({
+  name: 'eth_createAccessList',
+  summary:
+    'The accounts and slots that a message touches, and the gas it uses when it declares them.',
+  params: [
+    param('transaction', transactionRequest),
+    optional('block', blockReference, LATEST),
+    optional('stateOverrides', stateOverrides),
+  ],
+  result: shape<AccessListAnswer>('access list answer', {
+    accessList: field(accessListShape, (answer) => answer.accessList),
+    gasUsed: field(quantity, (answer) => answer.gasUsed),
+    error: fieldIfAny(text, (answer) => answer.failure?.reason),
+  }),
+  example: { params: [TRANSFER, 'latest'], result: { accessList: [], gasUsed: '0x5208' } },
+  handle: ({ chain }, request, block, accounts) =>
+    createAccessList(chain, request, block, accounts),
+})
+
+const send = method({
+  name: 'eth_sendTransaction',
+  summary:
+    'Signs a transaction with an unlocked account and sends it; under instant mining it is mined first.',
+  params: [param('transaction', transactionRequest)],
+  result: hash,
+  example: { params: [TRANSFER] },
+  handle: ({ chain }, request) => sendTransaction(chain, request),
+})
+
+const sendRaw = method({
+  name: 'eth_sendRawTransaction',
+  summary:
+    'Sends a signed transaction of type 0, 1, 2 or 4; under instant mining it is mined first.',
+  params: [param('raw', data)],
+  result: hash,
+  example: {
+    params: ['0x02f86521808080825208947099'],
+  },
+  handle: ({ chain }, raw) => sendRawTransaction(chain, raw),
+})
+
+/** @throws {DevchainError} `EXECUTION_REVERTED` or `EXECUTION_HALTED`, with the output as data */
+function outputOf({ failure, output }: Outcome): Uint8Array {
+  if (failure !== undefined) throw executionError(failure, output)
+  return output
+}
+
+export const executeMethods: readonly Method<MethodContext>[] = [
+  ethCall,
+  estimate,
+  accessList,
+  send,
+  sendRaw,
+]

@@ -1,0 +1,103 @@
+// eth: what gas costs, now and in the past.
+import { DevchainError, printValue } from '../../core/errors.ts'
+import { headOf } from '../../node/blocktree.ts'
+import { recordAt } from '../../node/chain.ts'
+import {
+  type FeeHistory,
+  feeHistory,
+  gasPrice,
+  maxPriorityFeePerGas,
+} from '../../node/gasoracle.ts'
+import { blobBaseFee } from '../../protocol/fees.ts'
+import { type Method, optional, param } from '../../rpc/method.ts'
+import { list, quantity } from '../../rpc/primitives.ts'
+import type { Decoder, Encoder } from '../../rpc/schema.ts'
+import { blockReference, LATEST } from '../blockreference.ts'
+import { type MethodContext, method } from '../context.ts'
+import { field, fieldIfAny, shape } from '../fields.ts'
+
+const price = method({
+  name: 'eth_gasPrice',
+  summary: 'A price per gas with which a transaction is mined now, in wei.',
+  params: [],
+  result: quantity,
+  example: { params: [], result: '0x0' },
+  handle: ({ chain }) => gasPrice(chain.state),
+})
+
+const priorityFee = method({
+  name: 'eth_maxPriorityFeePerGas',
+  summary: 'A tip per gas with which a transaction is mined now, in wei.',
+  params: [],
+  result: quantity,
+  example: { params: [], result: '0x0' },
+  handle: ({ chain }) => maxPriorityFeePerGas(chain.state),
+})
+
+const blobFee = method({
+  name: 'eth_blobBaseFee',
+  summary: 'Price per blob gas at the newest block, in wei; 0 before cancun.',
+  params: [],
+  result: quantity,
+  example: { params: [], result: '0x1' },
+  handle: ({ chain: { state } }) => {
+    const { number, timestamp, excessBlobGas } = headOf(state.tree).block.header
+    if (excessBlobGas === undefined) return 0n
+    return blobBaseFee(excessBlobGas, state.config.hardforkAt(number, timestamp))
+  },
+})
+
+/** A share of the whole, from 0 to 1, as a JSON number. */
+const ratio: Encoder<number> = {
+  name: 'ratio',
+  json: { type: 'number', minimum: 0, maximum: 1 },
+  encode: (value) => value,
+}
+
+const percentile: Decoder<number> = {
+  name: 'percentile',
+  json: { type: 'number', minimum: 0, maximum: 100 },
+  decode: (value, path) => {
+    if (typeof value === 'number' && value >= 0 && value <= 100) return value
+    throw new DevchainError(
+      'INVALID_PARAMS',
+      `${path}: expected a percentile from 0 to 100, got ${printValue(value)}`,
+    )
+  },
+}
+
+const percentiles: Decoder<readonly number[]> = {
+  name: 'percentiles',
+  json: { type: 'array', items: percentile.json },
+  decode: (value, path) => {
+    if (Array.isArray(value))
+      return value.map((each, i) => percentile.decode(each, `${path}[${i}]`))
+    throw new DevchainError(
+      'INVALID_PARAMS',
+      `${path}: expected a list of percentiles, got ${printValue(value)}`,
+    )
+  },
+}
+
+const history = method({
+  name: 'eth_feeHistory',
+  summary: 'Base fees, fullness and tips of a range of blocks that ends with the one named.',
+  params: [
+    param('blockCount', quantity),
+    optional('newestBlock', blockReference, LATEST),
+    optional('rewardPercentiles', percentiles),
+  ],
+  result: shape<FeeHistory>('fee history', {
+    oldestBlock: field(quantity, (fees) => fees.oldestBlock),
+    baseFeePerGas: field(list(quantity), (fees) => fees.baseFeePerGas),
+    gasUsedRatio: field(list(ratio), (fees) => fees.gasUsedRatio),
+    baseFeePerBlobGas: field(list(quantity), (fees) => fees.baseFeePerBlobGas),
+    blobGasUsedRatio: field(list(ratio), (fees) => fees.blobGasUsedRatio),
+    reward: fieldIfAny(list(list(quantity)), (fees) => fees.reward),
+  }),
+  example: { params: ['0x1', 'latest', [50]] },
+  handle: async ({ chain }, count, newest, asked) =>
+    feeHistory(chain.state, count, await recordAt(chain, newest), asked),
+})
+
+export const feeMethods: readonly Method<MethodContext>[] = [price, priorityFee, blobFee, history]

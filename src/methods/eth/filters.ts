@@ -1,0 +1,93 @@
+// eth: filters that are polled, and queries of stored logs.
+import type { FilterChanges } from '../../node/filters.ts'
+import { findLogs, type LogEntry } from '../../node/logs.ts'
+import { type Method, optional, param } from '../../rpc/method.ts'
+import { boolean, hash, list, quantity } from '../../rpc/primitives.ts'
+import type { Encoder } from '../../rpc/schema.ts'
+import { type MethodContext, method } from '../context.ts'
+import { logQuery } from '../inputs.ts'
+import { logShape } from '../shapes.ts'
+
+const EXAMPLE_QUERY = { fromBlock: '0x0', toBlock: 'latest', topics: [] }
+
+const newFilter = method({
+  name: 'eth_newFilter',
+  summary: 'Installs a filter of logs; eth_getFilterChanges polls it.',
+  params: [optional('filter', logQuery, { addresses: [], topics: [] })],
+  result: quantity,
+  example: { params: [EXAMPLE_QUERY], result: '0x1' },
+  handle: ({ chain }, query) => chain.filters.addLogFilter(query),
+})
+
+const newBlockFilter = method({
+  name: 'eth_newBlockFilter',
+  summary: 'Installs a filter of new blocks; eth_getFilterChanges polls it.',
+  params: [],
+  result: quantity,
+  example: { params: [], result: '0x1' },
+  handle: ({ chain }) => chain.filters.addBlockFilter(),
+})
+
+const newPendingTransactionFilter = method({
+  name: 'eth_newPendingTransactionFilter',
+  summary: 'Installs a filter of new pending transactions; eth_getFilterChanges polls it.',
+  params: [],
+  result: quantity,
+  example: { params: [], result: '0x1' },
+  handle: ({ chain }) => chain.filters.addPendingFilter(),
+})
+
+const uninstallFilter = method({
+  name: 'eth_uninstallFilter',
+  summary: 'Removes a filter; false when there is none of that id.',
+  params: [param('id', quantity)],
+  result: boolean,
+  example: { params: ['0x1'], result: false },
+  handle: ({ chain }, id) => chain.filters.remove(id),
+})
+
+const changes: Encoder<FilterChanges> = {
+  name: 'changes',
+  json: { type: 'array', items: { anyOf: [logShape.json, hash.json] } },
+  encode: (found) =>
+    found.kind === 'logs' ? found.logs.map(logShape.encode) : found.hashes.map(hash.encode),
+}
+
+const getFilterChanges = method({
+  name: 'eth_getFilterChanges',
+  summary: 'What a filter saw since the last poll: logs, or hashes of blocks or transactions.',
+  params: [param('id', quantity)],
+  result: changes,
+  example: { params: ['0x1'], result: [] },
+  handle: ({ chain }, id) => chain.filters.changes(id),
+})
+
+const logs: Encoder<readonly LogEntry[]> = list(logShape)
+
+const getFilterLogs = method({
+  name: 'eth_getFilterLogs',
+  summary: 'All stored logs that a log filter matches.',
+  params: [param('id', quantity)],
+  result: logs,
+  example: { params: ['0x1'], result: [] },
+  handle: ({ chain }, id) => chain.filters.logs(id),
+})
+
+const getLogs = method({
+  name: 'eth_getLogs',
+  summary: 'Stored logs of a range of blocks, or of one block, by address and topics.',
+  params: [optional('filter', logQuery, { addresses: [], topics: [] })],
+  result: logs,
+  example: { params: [EXAMPLE_QUERY], result: [] },
+  handle: ({ chain }, query) => findLogs(chain, query),
+})
+
+export const filterMethods: readonly Method<MethodContext>[] = [
+  newFilter,
+  newBlockFilter,
+  newPendingTransactionFilter,
+  uninstallFilter,
+  getFilterChanges,
+  getFilterLogs,
+  getLogs,
+]

@@ -1,0 +1,114 @@
+// eth: notifications over WebSocket.
+import { DevchainError } from '../../core/errors.ts'
+import { type LogQuery, matches } from '../../node/logs.ts'
+import { type Method, optional, param } from '../../rpc/method.ts'
+import { boolean, enumeration, hash, text } from '../../rpc/primitives.ts'
+import type { Decoder, Json } from '../../rpc/schema.ts'
+import type { Session } from '../../rpc/session.ts'
+import { type MethodContext, method } from '../context.ts'
+import { logQuery } from '../inputs.ts'
+import { headerShape, logShape, transactionShape, viewOfBlock, viewOfPooled } from '../shapes.ts'
+import type { Selector } from '../subscriptions.ts'
+
+const KINDS = ['newHeads', 'logs', 'newPendingTransactions', 'syncing'] as const
+
+/** The second parameter: a filter for logs, whether bodies are wanted for pending transactions, else nothing. */
+interface Details {
+  readonly query: LogQuery
+  readonly bodies: boolean
+  readonly given: 'nothing' | 'boolean' | 'object'
+}
+
+const NOTHING: Details = { query: { addresses: [], topics: [] }, bodies: false, given: 'nothing' }
+
+const details: Decoder<Details> = {
+  name: 'details',
+  json: { anyOf: [{ type: 'boolean' }, logQuery.json] },
+  decode: (value, path) => {
+    if (typeof value === 'boolean') return { ...NOTHING, bodies: value, given: 'boolean' }
+    const isEmpty = typeof value === 'object' && value !== null && Object.keys(value).length === 0
+    if (isEmpty) return NOTHING
+    return { ...NOTHING, query: logQuery.decode(value, path), given: 'object' }
+  },
+}
+
+const subscribe = method({
+  name: 'eth_subscribe',
+  summary:
+    'Notifies this WebSocket of new heads, logs, or pending transactions (hashes, or bodies with `true`).',
+  params: [param('kind', enumeration(KINDS)), optional('details', details, NOTHING)],
+  result: text,
+  example: { params: ['newHeads'] },
+  handle: ({ chain, session, subscriptions }, kind, given) => {
+    checkDetails(kind, given)
+    const id = subscriptions.add(sessionOf(session), chain, kind, selectorOf(kind, given))
+    if (kind === 'syncing') tellNotSyncing(sessionOf(session), id)
+    return id
+  },
+})
+
+const unsubscribe = method({
+  name: 'eth_unsubscribe',
+  summary: 'Ends a subscription of this WebSocket; false when it has none of that id.',
+  params: [param('id', text)],
+  result: boolean,
+  example: { params: ['0x5c77d9186aee7d5f253114a2bd833d9d'], result: false },
+  handle: ({ session, subscriptions }, id) => subscriptions.remove(sessionOf(session), id),
+})
+
+function selectorOf(kind: (typeof KINDS)[number], { query, bodies }: Details): Selector {
+  const selectors: Record<typeof kind, Selector> = {
+    newHeads: ({ heads }) =>
+      heads.map((record) =>
+        headerShape.encode(viewOfBlock(record, { pending: false, full: false })),
+      ),
+    logs: ({ removedLogs, addedLogs }) =>
+      [...removedLogs, ...addedLogs]
+        .filter(({ log }) => matches(query, log))
+        .map((entry) => logShape.encode(entry)),
+    newPendingTransactions: ({ pending }) =>
+      pending.map(
+        (transaction): Json =>
+          bodies
+            ? transactionShape.encode(viewOfPooled(transaction))
+            : hash.encode(transaction.hash),
+      ),
+    syncing: () => [],
+  }
+  return selectors[kind]
+}
+
+function checkDetails(kind: (typeof KINDS)[number], { given }: Details): void {
+  const allowed = {
+    newHeads: [],
+    syncing: [],
+    logs: ['object'],
+    newPendingTransactions: ['boolean'],
+  }
+  if (given === 'nothing' || (allowed[kind] as readonly string[]).includes(given)) return
+  const expected = {
+    newHeads: 'nothing',
+    syncing: 'nothing',
+    logs: 'a filter',
+    newPendingTransactions: 'true or false',
+  }
+  throw new DevchainError(
+    'INVALID_PARAMS',
+    `params[1] (details): expected ${expected[kind]} for ${kind}, got a ${given}`,
+  )
+}
+
+/** A chain that makes its own blocks is never syncing: subscribers learn that once, after they have their id. */
+function tellNotSyncing(session: Session, id: string): void {
+  setImmediate(() => session.notify('eth_subscription', { subscription: id, result: false }))
+}
+
+function sessionOf(session: Session | undefined): Session {
+  if (session !== undefined) return session
+  throw new DevchainError(
+    'METHOD_NOT_SUPPORTED',
+    'subscriptions need a WebSocket connection; over HTTP use eth_newFilter, eth_newBlockFilter or eth_newPendingTransactionFilter',
+  )
+}
+
+export const subscribeMethods: readonly Method<MethodContext>[] = [subscribe, unsubscribe]

@@ -1,0 +1,112 @@
+// eth: transactions and receipts.
+import { addresses, isImpersonated } from '../../node/accounts.ts'
+import { headOf, transactionPlace } from '../../node/blocktree.ts'
+import { type BlockReference, type Chain, findRecord } from '../../node/chain.ts'
+import type { ChainState } from '../../node/chainstate.ts'
+import { pendingOf, pooledByHash } from '../../node/pool.ts'
+import type { Transaction } from '../../protocol/transaction.ts'
+import { type Method, param } from '../../rpc/method.ts'
+import { data, hash, list, nullable, quantityNumber } from '../../rpc/primitives.ts'
+import { blockReference, byHash, isPending } from '../blockreference.ts'
+import { type MethodContext, method } from '../context.ts'
+import {
+  pendingTransactionShape,
+  receiptShape,
+  type TransactionView,
+  transactionShape,
+  viewOfPlaced,
+  viewOfPooled,
+} from '../shapes.ts'
+
+const UNKNOWN = `0x${'ab'.repeat(32)}`
+
+const byTransactionHash = method({
+  name: 'eth_getTransactionByHash',
+  summary: 'A transaction, mined or waiting in the pool; null when unknown.',
+  params: [param('hash', hash)],
+  result: nullable(transactionShape),
+  example: { params: [UNKNOWN], result: null },
+  handle: ({ chain }, transactionHash) => {
+    const place = transactionPlace(chain.state.tree, transactionHash)
+    if (place !== undefined) return viewOfPlaced(place, false)
+    const pooled = pooledByHash(chain.state.pool, transactionHash)
+    return pooled === undefined ? null : viewOfPooled(pooled.transaction)
+  },
+})
+
+const byBlockHashAndIndex = method({
+  name: 'eth_getTransactionByBlockHashAndIndex',
+  summary: 'A transaction by its block’s hash and its index there; null when there is none.',
+  params: [param('hash', hash), param('index', quantityNumber)],
+  result: nullable(transactionShape),
+  example: { params: [UNKNOWN, '0x0'], result: null },
+  handle: ({ chain }, blockHash, index) => viewAt(chain, byHash(blockHash), index),
+})
+
+const byBlockNumberAndIndex = method({
+  name: 'eth_getTransactionByBlockNumberAndIndex',
+  summary: 'A transaction by its block’s number and its index there; null when there is none.',
+  params: [param('block', blockReference), param('index', quantityNumber)],
+  result: nullable(transactionShape),
+  example: { params: ['latest', '0x0'], result: null },
+  handle: ({ chain }, block, index) => viewAt(chain, block, index),
+})
+
+const getReceipt = method({
+  name: 'eth_getTransactionReceipt',
+  summary: 'The receipt of a mined transaction; null while it is pending, or when unknown.',
+  params: [param('hash', hash)],
+  result: nullable(receiptShape),
+  example: { params: [UNKNOWN], result: null },
+  handle: ({ chain }, transactionHash) =>
+    transactionPlace(chain.state.tree, transactionHash) ?? null,
+})
+
+const getRaw = method({
+  name: 'eth_getRawTransactionByHash',
+  summary: 'The canonical encoding of a transaction, mined or waiting; null when unknown.',
+  params: [param('hash', hash)],
+  result: nullable(data),
+  example: { params: [UNKNOWN], result: null },
+  handle: ({ chain }, transactionHash) => {
+    const place = transactionPlace(chain.state.tree, transactionHash)
+    const mined = place?.record.block.transactions[place.index]
+    return (mined ?? pooledByHash(chain.state.pool, transactionHash)?.transaction)?.raw ?? null
+  },
+})
+
+const pendingTransactions = method({
+  name: 'eth_pendingTransactions',
+  summary: 'Transactions of this node’s own accounts that wait to be mined.',
+  params: [],
+  result: list(pendingTransactionShape),
+  example: { params: [], result: [] },
+  handle: ({ chain }) => ownPending(chain.state),
+})
+
+async function viewAt(
+  chain: Chain,
+  block: BlockReference,
+  index: number,
+): Promise<TransactionView | null> {
+  const record = await findRecord(chain, block)
+  if (record === undefined || index >= record.executed.length) return null
+  return viewOfPlaced({ record, index }, isPending(block))
+}
+
+/** "Submitted by the node operator" (spec 4.4): the sender is one of the node's accounts, or impersonated. */
+function ownPending({ accounts, pool, tree }: ChainState): readonly Transaction[] {
+  const own = new Set(addresses(accounts))
+  return pendingOf(pool, headOf(tree).world)
+    .map(({ transaction }) => transaction)
+    .filter(({ from }) => own.has(from) || isImpersonated(accounts, from))
+}
+
+export const transactionMethods: readonly Method<MethodContext>[] = [
+  byTransactionHash,
+  byBlockHashAndIndex,
+  byBlockNumberAndIndex,
+  getReceipt,
+  getRaw,
+  pendingTransactions,
+]

@@ -1,0 +1,195 @@
+// evm: what test suites do to a chain: snapshots, time, mining.
+import { DevchainError, printValue } from '../core/errors.ts'
+import type { MiningMode } from '../node/chainstate.ts'
+import {
+  increaseTime,
+  mine,
+  reset,
+  revertTo,
+  setMiningMode,
+  setNextTimestamp,
+  startMining,
+  stopMining,
+  takeSnapshot,
+} from '../node/commands.ts'
+import { type Method, optional, param } from '../rpc/method.ts'
+import { boolean, nothing, quantity, quantityNumber, text } from '../rpc/primitives.ts'
+import type { Decoder } from '../rpc/schema.ts'
+import { type MethodContext, method } from './context.ts'
+
+/** What `evm_mine` may be told: how many blocks, and the exact time of the first, in seconds. */
+interface MineOrder {
+  readonly blocks: bigint
+  readonly timestamp: bigint | undefined
+}
+
+const ONE_BLOCK: MineOrder = { blocks: 1n, timestamp: undefined }
+
+/** A timestamp, or `{timestamp}`, `{blocks}`, or both. */
+const mineOrder: Decoder<MineOrder> = {
+  name: 'timestamp or {timestamp, blocks}',
+  json: {
+    anyOf: [
+      quantity.json,
+      {
+        type: 'object',
+        properties: { timestamp: quantity.json, blocks: quantity.json },
+        additionalProperties: false,
+      },
+    ],
+  },
+  decode: (value, path) => {
+    if (typeof value !== 'object' || value === null) {
+      return { ...ONE_BLOCK, timestamp: quantity.decode(value, path) }
+    }
+    const surplus = Object.keys(value).find((key) => key !== 'timestamp' && key !== 'blocks')
+    if (surplus !== undefined) {
+      const message = `${path}: expected only timestamp and blocks, got ${printValue(surplus)}`
+      throw new DevchainError('INVALID_PARAMS', message)
+    }
+    const { timestamp, blocks } = value as Record<string, unknown>
+    const isGiven = (part: unknown): boolean => part !== undefined && part !== null
+    return {
+      timestamp: isGiven(timestamp) ? quantity.decode(timestamp, `${path}.timestamp`) : undefined,
+      blocks: isGiven(blocks) ? quantity.decode(blocks, `${path}.blocks`) : 1n,
+    }
+  },
+}
+
+const snapshot = method({
+  name: 'evm_snapshot',
+  summary:
+    'Remembers the chain as it is; evm_revert brings it back. Costs the same whatever its size.',
+  params: [],
+  result: quantity,
+  example: { params: [], result: '0x1' },
+  handle: async ({ chain }) => BigInt(await chain.update(takeSnapshot)),
+})
+
+const revert = method({
+  name: 'evm_revert',
+  summary:
+    'Brings back everything as it was at a snapshot, and drops later snapshots; false when the id is unknown.',
+  params: [param('id', quantity)],
+  result: boolean,
+  example: { params: ['0x1'], result: false },
+  handle: ({ chain }, id) => chain.update((state) => revertTo(state, Number(id))),
+})
+
+const resetChain = method({
+  name: 'evm_reset',
+  summary: 'Goes back to genesis; forgets snapshots and the pool.',
+  params: [],
+  result: nothing,
+  example: { params: [], result: null },
+  handle: async ({ chain }) => {
+    await chain.update(reset)
+    return null
+  },
+})
+
+const mineBlocks = method({
+  name: 'evm_mine',
+  summary:
+    'Mines a block, or {blocks}, the first at an exact {timestamp} in seconds if one is given.',
+  params: [optional('order', mineOrder, ONE_BLOCK)],
+  result: text,
+  example: { params: [], result: '0x0' },
+  handle: async ({ chain }, order) => {
+    await chain.update((state) =>
+      mine(chain.executor, state, { ...order, now: chain.environment.now() }),
+    )
+    return '0x0'
+  },
+})
+
+const increase = method({
+  name: 'evm_increaseTime',
+  summary: 'Moves the clock ahead for good, by seconds; answers by how much it is ahead in all.',
+  params: [param('seconds', quantity)],
+  result: quantity,
+  example: { params: ['0xe10'], result: '0xe10' },
+  handle: ({ chain }, seconds) =>
+    chain.update((state) => increaseTime(state, seconds, chain.environment.now())),
+})
+
+const start = method({
+  name: 'evm_startMining',
+  summary: 'Resumes instant or interval mining, and mines what waits.',
+  params: [],
+  result: nothing,
+  example: { params: [], result: null },
+  handle: async ({ chain }) => {
+    await chain.update((state) => startMining(chain.executor, state, chain.environment.now()))
+    return null
+  },
+})
+
+const stop = method({
+  name: 'evm_stopMining',
+  summary:
+    'Stops instant and interval mining; transactions wait until evm_mine or evm_startMining.',
+  params: [],
+  result: nothing,
+  example: { params: [], result: null },
+  handle: async ({ chain }) => {
+    await chain.update(stopMining)
+    return null
+  },
+})
+
+const setNextBlockTimestamp = method({
+  name: 'evm_setNextBlockTimestamp',
+  summary: 'Sets the exact time of the next block, in seconds; later blocks go on from there.',
+  params: [param('timestamp', quantity)],
+  result: nothing,
+  example: { params: ['0x77359400'], result: null },
+  handle: async ({ chain }, timestamp) => {
+    await chain.update((state) => setNextTimestamp(state, timestamp))
+    return null
+  },
+})
+
+const setAutomine = method({
+  name: 'evm_setAutomine',
+  summary: 'Mines every transaction at once (true), or only when told to (false).',
+  params: [param('enabled', boolean)],
+  result: boolean,
+  example: { params: [true], result: true },
+  handle: async ({ chain }, enabled) => {
+    const mode: MiningMode = { kind: enabled ? 'instant' : 'manual' }
+    await chain.update((state) =>
+      setMiningMode(chain.executor, state, mode, chain.environment.now()),
+    )
+    return true
+  },
+})
+
+const setIntervalMining = method({
+  name: 'evm_setIntervalMining',
+  summary: 'Mines a block every so many seconds; 0 stops that, and only evm_mine mines.',
+  params: [param('seconds', quantityNumber)],
+  result: boolean,
+  example: { params: ['0x0'], result: true },
+  handle: async ({ chain }, seconds) => {
+    const mode: MiningMode =
+      seconds === 0 ? { kind: 'manual' } : { kind: 'interval', intervalMs: seconds * 1000 }
+    await chain.update((state) =>
+      setMiningMode(chain.executor, state, mode, chain.environment.now()),
+    )
+    return true
+  },
+})
+
+export const evmMethods: readonly Method<MethodContext>[] = [
+  snapshot,
+  revert,
+  resetChain,
+  mineBlocks,
+  increase,
+  start,
+  stop,
+  setNextBlockTimestamp,
+  setAutomine,
+  setIntervalMining,
+]

@@ -1,0 +1,56 @@
+// Objects that clients are given, declared member by member: one list gives both their encoding and their schema.
+import type { Encoder, Json, JsonSchema } from '../rpc/schema.ts'
+
+/** A member of an object made of a `T`. */
+export interface Field<T> {
+  readonly json: JsonSchema
+  readonly required: boolean
+  /** Undefined leaves the member out. */
+  readonly encode: (value: T) => Json | undefined
+}
+
+/** A member that is always there. */
+export function field<T, V>(encoder: Encoder<V>, get: (value: T) => V): Field<T> {
+  return { json: encoder.json, required: true, encode: (value) => encoder.encode(get(value)) }
+}
+
+/** A member that is left out where `get` gives undefined. */
+export function fieldIfAny<T, V>(encoder: Encoder<V>, get: (value: T) => V | undefined): Field<T> {
+  const encode = (value: T): Json | undefined => {
+    const part = get(value)
+    return part === undefined ? undefined : encoder.encode(part)
+  }
+  return { json: encoder.json, required: false, encode }
+}
+
+/** An encoder of objects with exactly these members, written in this order. */
+export function shape<T>(name: string, fields: Readonly<Record<string, Field<T>>>): Encoder<T> {
+  const entries = Object.entries(fields)
+  return {
+    name,
+    json: {
+      title: name,
+      type: 'object',
+      properties: Object.fromEntries(entries.map(([key, { json }]) => [key, json])),
+      required: entries.filter(([, { required }]) => required).map(([key]) => key),
+      additionalProperties: false,
+    },
+    encode: (value) => {
+      const object: Record<string, Json> = {}
+      for (const [key, { encode }] of entries) {
+        const part = encode(value)
+        if (part !== undefined) object[key] = part
+      }
+      return object
+    },
+  }
+}
+
+/** An encoder of what `convert` makes of a value. */
+export function encodedAs<T, V>(encoder: Encoder<V>, convert: (value: T) => V): Encoder<T> {
+  return {
+    name: encoder.name,
+    json: encoder.json,
+    encode: (value) => encoder.encode(convert(value)),
+  }
+}

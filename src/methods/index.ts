@@ -1,0 +1,38 @@
+// Every method that is answered, in the order of tables.
+import type { Method } from '../rpc/method.ts'
+import type { MethodContext } from './context.ts'
+import { blockMethods } from './eth/block.ts'
+import { chainMethods } from './eth/chain.ts'
+import { executeMethods } from './eth/execute.ts'
+import { feeMethods } from './eth/fees.ts'
+import { filterMethods } from './eth/filters.ts'
+import { signMethods } from './eth/sign.ts'
+import { stateMethods } from './eth/state.ts'
+import { subscribeMethods } from './eth/subscribe.ts'
+import { transactionMethods } from './eth/transaction.ts'
+import { evmMethods } from './evm.ts'
+import { netMethods } from './net.ts'
+import { personalMethods } from './personal.ts'
+import { rpcMethods } from './rpc.ts'
+import { txpoolMethods } from './txpool.ts'
+import { unsupportedMethods } from './unsupported.ts'
+import { web3Methods } from './web3.ts'
+
+export const methods: readonly Method<MethodContext>[] = [
+  ...web3Methods,
+  ...netMethods,
+  ...chainMethods,
+  ...feeMethods,
+  ...stateMethods,
+  ...blockMethods,
+  ...transactionMethods,
+  ...executeMethods,
+  ...signMethods,
+  ...filterMethods,
+  ...subscribeMethods,
+  ...personalMethods,
+  ...evmMethods,
+  ...txpoolMethods,
+  ...rpcMethods,
+  ...unsupportedMethods,
+]

@@ -1,0 +1,301 @@
+// Objects that requests carry: transactions, overrides, filters.
+import { DevchainError, printValue } from '../core/errors.ts'
+import { equalBytes, type Hash } from '../core/hex.ts'
+import type { LogQuery, TopicFilter } from '../node/logs.ts'
+import type { AccountOverride, BlockOverrides, StateOverrides } from '../node/overrides.ts'
+import type { TransactionRequest } from '../node/send.ts'
+import type { AccessListEntry, Authorization, TransactionType } from '../protocol/transaction.ts'
+import { address, data, hash, list, quantity } from '../rpc/primitives.ts'
+import type { Decoder } from '../rpc/schema.ts'
+import { blockReference } from './blockreference.ts'
+
+/** What the members of an object decode to; any may be left out, or be null. */
+type Decoded<M extends Readonly<Record<string, Decoder<unknown>>>> = {
+  readonly [K in keyof M]?: M[K] extends Decoder<infer T> ? T | undefined : never
+}
+
+/**
+ * An object of optional members. Others are refused by name, as a member that is misspelt or not understood would
+ * change what the request means; `ignored` are those that clients send along and that change nothing.
+ */
+function members<M extends Readonly<Record<string, Decoder<unknown>>>>(
+  name: string,
+  known: M,
+  ignored: readonly string[] = [],
+): Decoder<Decoded<M>> {
+  const properties = Object.entries(known).map(([key, { json }]) => [key, json])
+  return {
+    name,
+    json: { title: name, type: 'object', properties: Object.fromEntries(properties) },
+    decode: (value, path) => {
+      const decoded: Record<string, unknown> = {}
+      for (const [key, part] of entriesOf(value, path, name)) {
+        const member = Object.hasOwn(known, key) ? known[key] : undefined
+        if (member === undefined && !ignored.includes(key)) {
+          const expected = Object.keys(known).join(', ')
+          throw invalid(path, `a ${name} with the members ${expected}`, `${key}`)
+        }
+        if (member !== undefined && part !== null && part !== undefined) {
+          decoded[key] = member.decode(part, `${path}.${key}`)
+        }
+      }
+      return decoded as Decoded<M>
+    },
+  }
+}
+
+const accessListEntry: Decoder<AccessListEntry> = refined(
+  members('access list entry', { address, storageKeys: list(hash) }),
+  (entry, path) => ({
+    address: required(entry.address, `${path}.address`, 'a 20-byte address'),
+    storageKeys: entry.storageKeys ?? [],
+  }),
+)
+
+const authorization: Decoder<Authorization> = refined(
+  members('authorization', {
+    chainId: quantity,
+    address,
+    nonce: quantity,
+    yParity: quantity,
+    v: quantity,
+    r: quantity,
+    s: quantity,
+  }),
+  (given, path) => ({
+    chainId: required(given.chainId, `${path}.chainId`, 'a chain id'),
+    address: required(given.address, `${path}.address`, 'a 20-byte address'),
+    nonce: required(given.nonce, `${path}.nonce`, 'a nonce'),
+    yParity: parityOf(given.yParity, given.v, path),
+    r: required(given.r, `${path}.r`, 'an integer'),
+    s: required(given.s, `${path}.s`, 'an integer'),
+  }),
+)
+
+/** Members of a transaction as nodes answer it, which callers send back; they say nothing about a new one. */
+const ANSWERED = ['hash', 'blockHash', 'blockNumber', 'transactionIndex', 'v', 'r', 's', 'yParity']
+
+/** The object of `eth_sendTransaction`, `eth_call` and their like (spec 4.5). */
+export const transactionRequest: Decoder<TransactionRequest> = refined(
+  members(
+    'transaction',
+    {
+      from: address,
+      to: address,
+      gas: quantity,
+      gasLimit: quantity,
+      gasPrice: quantity,
+      maxFeePerGas: quantity,
+      maxPriorityFeePerGas: quantity,
+      value: quantity,
+      data,
+      input: data,
+      nonce: quantity,
+      chainId: quantity,
+      type: quantity,
+      accessList: list(accessListEntry),
+      authorizationList: list(authorization),
+    },
+    // web3.js describes the network besides
+    [...ANSWERED, 'networkId', 'chain', 'hardfork', 'common'],
+  ),
+  ({ gasLimit, input, type, ...request }, path) => ({
+    ...request,
+    gas: same(request.gas, gasLimit, (a, b) => a === b, `${path}: gas and gasLimit`),
+    data: same(request.data, input, equalBytes, `${path}: data and input`),
+    type: type === undefined ? undefined : typeOf(type, `${path}.type`),
+  }),
+)
+
+/** A storage slot or its value: QUANTITY or 32 bytes, both as an integer. */
+const word: Decoder<bigint> = { ...quantity, name: 'storage word' }
+
+const slots: Decoder<ReadonlyMap<bigint, bigint>> = refined(
+  keyed('storage slots', word),
+  (values, path) =>
+    new Map([...values].map(([key, value]) => [word.decode(key, `${path}.${key}`), value])),
+)
+
+const accountOverride: Decoder<AccountOverride> = members('account override', {
+  balance: quantity,
+  nonce: quantity,
+  code: data,
+  state: slots,
+  stateDiff: slots,
+  movePrecompileToAddress: address,
+})
+
+/** Accounts as a call shall find them, by address: geth's state override set. */
+export const stateOverrides: Decoder<StateOverrides> = refined(
+  keyed('state overrides', accountOverride),
+  (accounts, path) =>
+    new Map([...accounts].map(([key, value]) => [address.decode(key, `${path}.${key}`), value])),
+)
+
+const blockHashes: Decoder<ReadonlyMap<bigint, Hash>> = refined(
+  keyed('block hashes', hash),
+  (hashes, path) =>
+    new Map([...hashes].map(([key, value]) => [quantity.decode(key, `${path}.${key}`), value])),
+)
+
+/** The block as a call shall find it: geth's block overrides, in its names of today and of before. */
+export const blockOverrides: Decoder<BlockOverrides> = refined(
+  members('block overrides', {
+    number: quantity,
+    time: quantity,
+    timestamp: quantity,
+    gasLimit: quantity,
+    feeRecipient: address,
+    coinbase: address,
+    prevRandao: hash,
+    random: hash,
+    baseFeePerGas: quantity,
+    baseFee: quantity,
+    blobBaseFee: quantity,
+    difficulty: quantity,
+    blockHash: blockHashes,
+  }),
+  (given) => ({
+    number: given.number,
+    timestamp: given.time ?? given.timestamp,
+    gasLimit: given.gasLimit,
+    coinbase: given.feeRecipient ?? given.coinbase,
+    prevRandao: given.prevRandao ?? given.random,
+    baseFee: given.baseFeePerGas ?? given.baseFee,
+    blobBaseFee: given.blobBaseFee,
+    difficulty: given.difficulty,
+    blockHash: given.blockHash,
+  }),
+)
+
+/** One value, or a list of them. */
+function oneOrMore<T>(one: Decoder<T>): Decoder<readonly T[]> {
+  const many = list(one)
+  return {
+    name: `${one.name} or list`,
+    json: { anyOf: [one.json, many.json] },
+    decode: (value, path) =>
+      Array.isArray(value) ? many.decode(value, path) : [one.decode(value, path)],
+  }
+}
+
+/** A position of `topics`: null for anything, a topic, or a list of alternatives. */
+const topicFilter: Decoder<TopicFilter> = {
+  name: 'topic',
+  json: { anyOf: [{ type: 'null' }, oneOrMore(hash).json] },
+  decode: (value, path) => (value === null ? null : oneOrMore(hash).decode(value, path)),
+}
+
+const topics: Decoder<readonly TopicFilter[]> = {
+  name: 'topics',
+  json: { type: 'array', items: topicFilter.json, maxItems: 4 },
+  decode: (value, path) => {
+    if (!Array.isArray(value) || value.length > 4) {
+      throw invalid(path, 'a list of at most 4 topics', value)
+    }
+    return value.map((each, i) => topicFilter.decode(each, `${path}[${i}]`))
+  },
+}
+
+/** Which logs are wanted (spec 2.6). */
+export const logQuery: Decoder<LogQuery> = refined(
+  members('filter', {
+    fromBlock: blockReference,
+    toBlock: blockReference,
+    blockHash: hash,
+    blockhash: hash,
+    address: oneOrMore(address),
+    topics,
+  }),
+  (given, path) => ({
+    from: given.fromBlock,
+    to: given.toBlock,
+    blockHash: same(
+      given.blockHash,
+      given.blockhash,
+      (a, b) => a === b,
+      `${path}: blockHash and blockhash`,
+    ),
+    addresses: given.address ?? [],
+    topics: given.topics ?? [],
+  }),
+)
+
+/** Decodes, then makes something else of it. */
+function refined<T, V>(decoder: Decoder<T>, refine: (value: T, path: string) => V): Decoder<V> {
+  return {
+    name: decoder.name,
+    json: decoder.json,
+    decode: (value, path) => refine(decoder.decode(value, path), path),
+  }
+}
+
+/** An object whose keys are data, as a map; no more than the request's own size bounds it. */
+function keyed<T>(name: string, member: Decoder<T>): Decoder<ReadonlyMap<string, T>> {
+  return {
+    name,
+    json: { title: name, type: 'object', additionalProperties: member.json },
+    decode: (value, path) =>
+      new Map(
+        entriesOf(value, path, name).map(([key, part]) => [
+          key,
+          member.decode(part, `${path}.${key}`),
+        ]),
+      ),
+  }
+}
+
+function entriesOf(value: unknown, path: string, name: string): readonly [string, unknown][] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw invalid(path, `a ${name} object`, value)
+  }
+  return Object.entries(value)
+}
+
+/** Two names of one member: given both ways, they must agree. */
+function same<T>(
+  one: T | undefined,
+  other: T | undefined,
+  equal: (a: T, b: T) => boolean,
+  names: string,
+): T | undefined {
+  if (one !== undefined && other !== undefined && !equal(one, other)) {
+    throw new DevchainError(
+      'INVALID_PARAMS',
+      `${names} differ: expected one of them, or both equal`,
+    )
+  }
+  return one ?? other
+}
+
+function required<T>(value: T | undefined, path: string, expected: string): T {
+  if (value === undefined) throw invalid(path, expected, undefined)
+  return value
+}
+
+/** 0 or 1, or `v` of old signatures: 27 or 28. */
+function parityOf(yParity: bigint | undefined, v: bigint | undefined, path: string): 0 | 1 {
+  const value = yParity ?? v
+  if (value === 0n || value === 27n) return 0
+  if (value === 1n || value === 28n) return 1
+  throw invalid(`${path}.yParity`, '0 or 1', value)
+}
+
+function typeOf(type: bigint, path: string): TransactionType {
+  if (type === 0n || type === 1n || type === 2n || type === 4n)
+    return Number(type) as TransactionType
+  if (type === 3n) {
+    throw new DevchainError(
+      'TYPE_NOT_SUPPORTED',
+      `${path}: blob transactions (type 3) are not supported: expected type 0, 1, 2 or 4`,
+    )
+  }
+  throw invalid(path, 'a transaction type: 0, 1, 2 or 4', type)
+}
+
+function invalid(path: string, expected: string, value: unknown): DevchainError {
+  return new DevchainError(
+    'INVALID_PARAMS',
+    `${path}: expected ${expected}, got ${printValue(value)}`,
+  )
+}

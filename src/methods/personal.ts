@@ -1,0 +1,217 @@
+// personal: the accounts that the node holds keys for, encrypted in memory.
+import { DevchainError, printValue } from '../core/errors.ts'
+import { type Address, bytesFromHex } from '../core/hex.ts'
+import {
+  type AccountBook,
+  addresses,
+  importKey,
+  lock,
+  newAccount,
+  newAccountWithSeed,
+  requireKey,
+  unlock,
+} from '../node/accounts.ts'
+import type { Chain, Change } from '../node/chain.ts'
+import type { ChainState } from '../node/chainstate.ts'
+import type { EncryptionOptions } from '../node/keystore.ts'
+import { sendWithPassphrase, signWithPassphrase } from '../node/send.ts'
+import { type Method, optional, param } from '../rpc/method.ts'
+import { address, boolean, data, hash, list, text } from '../rpc/primitives.ts'
+import type { Decoder } from '../rpc/schema.ts'
+import { type MethodContext, method } from './context.ts'
+import { transactionRequest } from './inputs.ts'
+
+/** How long a new account, or one unlocked without a duration, stays unlocked. */
+const DEFAULT_UNLOCK_MS = 30 * 60 * 1000
+
+const ACCOUNT = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
+const KEY = `0x${'11'.repeat(32)}`
+
+/** A private key, with or without 0x. Messages never show it. */
+const privateKey: Decoder<Uint8Array> = {
+  name: 'private key',
+  json: { type: 'string', pattern: '^(0x)?[0-9a-fA-F]{64}$' },
+  decode: (value, path) => {
+    if (typeof value === 'string' && /^(0x)?[0-9a-fA-F]{64}$/.test(value)) {
+      return bytesFromHex(value.startsWith('0x') ? value : `0x${value}`)
+    }
+    throw new DevchainError(
+      'INVALID_PARAMS',
+      `${path}: expected a private key, 32 bytes of hex; got ${typeof value}`,
+    )
+  },
+}
+
+/**
+ * How long an account is unlocked, in milliseconds: a JSON number or decimal text is seconds, as in geth (0: for
+ * good); 0x text is milliseconds, as in the node whose catalogue this is; empty text is the default.
+ */
+const unlockDuration: Decoder<number> = {
+  name: 'duration',
+  json: { anyOf: [{ type: 'number', minimum: 0 }, { type: 'string' }] },
+  decode: (value, path) => {
+    if (value === '') return DEFAULT_UNLOCK_MS
+    if (typeof value === 'string' && /^0x[0-9a-fA-F]{1,12}$/.test(value)) return Number(value)
+    const isDecimal = typeof value === 'string' && /^\d{1,12}$/.test(value)
+    const seconds = isDecimal ? Number(value) : value
+    if (typeof seconds === 'number' && seconds >= 0 && seconds <= 1e12) {
+      return seconds === 0 ? Number.POSITIVE_INFINITY : seconds * 1000
+    }
+    throw new DevchainError(
+      'INVALID_PARAMS',
+      `${path}: expected a duration: seconds as a number, or milliseconds as 0x hex; got ${printValue(value)}`,
+    )
+  },
+}
+
+const listAccounts = method({
+  name: 'personal_listAccounts',
+  summary: 'Addresses that this node holds keys for, locked ones included.',
+  params: [],
+  result: list(address),
+  example: { params: [] },
+  handle: ({ chain }) => addresses(chain.state.accounts),
+})
+
+const create = method({
+  name: 'personal_newAccount',
+  summary:
+    'Makes an account of a random key, encrypted with the passphrase; unlocked for 30 minutes.',
+  params: [param('passphrase', text)],
+  result: address,
+  example: { params: ['secret'] },
+  handle: ({ chain }, passphrase) =>
+    chain.update(async (state) =>
+      added(
+        state,
+        await newAccount(state.accounts, passphrase, defaultEnd(chain), encryptionOf(chain)),
+      ),
+    ),
+})
+
+const createWithSeed = method({
+  name: 'personal_newAccountWithSeed',
+  summary:
+    'Adds the account whose key is the Keccak-256 of the seed; unlocked, without a passphrase.',
+  params: [param('seed', text)],
+  result: address,
+  example: { params: ['cow'], result: '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826' },
+  handle: ({ chain }, seed) =>
+    chain.update((state) => added(state, newAccountWithSeed(state.accounts, seed))),
+})
+
+const importRawKey = method({
+  name: 'personal_importRawKey',
+  summary: 'Takes in a private key, encrypted with the passphrase; unlocked for 30 minutes.',
+  params: [param('key', privateKey), param('passphrase', text)],
+  result: address,
+  example: { params: [KEY, 'secret'], result: '0x19e7e376e7c213b7e7e7e46cc70a5dd086daff2a' },
+  handle: ({ chain }, key, passphrase) =>
+    chain.update(async (state) =>
+      added(
+        state,
+        await importKey(state.accounts, key, passphrase, defaultEnd(chain), encryptionOf(chain)),
+      ),
+    ),
+})
+
+const dumpRawKey = method({
+  name: 'personal_dumpRawKey',
+  summary: 'The private key of an unlocked account.',
+  params: [param('address', address)],
+  result: data,
+  example: {
+    params: [ACCOUNT],
+    result: '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
+  },
+  handle: ({ chain }, account) =>
+    requireKey(chain.state.accounts, account, chain.environment.now()),
+})
+
+const lockAccount = method({
+  name: 'personal_lockAccount',
+  summary: 'Locks an account; false when it is locked already, or unknown.',
+  params: [param('address', address)],
+  result: boolean,
+  example: { params: [ACCOUNT], result: true },
+  handle: ({ chain }, account) =>
+    chain.update((state) => {
+      const locked = lock(state.accounts, account, chain.environment.now())
+      return { state: withBook(state, locked), value: locked !== undefined }
+    }),
+})
+
+const unlockAccount = method({
+  name: 'personal_unlockAccount',
+  summary:
+    'Unlocks an account for a duration (a number of seconds, or milliseconds as 0x hex; 30 minutes if none, 0 for good); false when unknown.',
+  params: [
+    param('address', address),
+    param('passphrase', text),
+    optional('duration', unlockDuration, DEFAULT_UNLOCK_MS),
+  ],
+  result: boolean,
+  example: { params: [ACCOUNT, '', 60], result: true },
+  handle: ({ chain }, account, passphrase, duration) =>
+    chain.update(async (state) => {
+      if (!state.accounts.held.has(account)) return { state, value: false }
+      const until = chain.environment.now() + duration
+      const book = await unlock(state.accounts, account, passphrase, until)
+      return { state: withBook(state, book), value: true }
+    }),
+})
+
+const send = method({
+  name: 'personal_sendTransaction',
+  aliases: ['personal_signAndSendTransaction'],
+  summary: 'Sends a transaction by an account that the passphrase opens, locked or not.',
+  params: [param('transaction', transactionRequest), param('passphrase', text)],
+  result: hash,
+  example: { params: [{ from: ACCOUNT, to: ACCOUNT }, ''] },
+  handle: ({ chain }, request, passphrase) => sendWithPassphrase(chain, request, passphrase),
+})
+
+const signTransaction = method({
+  name: 'personal_signTransaction',
+  summary: 'Fills in and signs a transaction with a passphrase; answers its encoding, unsent.',
+  params: [param('transaction', transactionRequest), param('passphrase', text)],
+  result: data,
+  example: { params: [{ from: ACCOUNT, to: ACCOUNT, gas: '0x5208', nonce: '0x0' }, ''] },
+  handle: async ({ chain }, request, passphrase) =>
+    (await signWithPassphrase(chain, request, passphrase)).raw,
+})
+
+function withBook(state: ChainState, accounts: AccountBook | undefined): ChainState {
+  return accounts === undefined ? state : { ...state, accounts }
+}
+
+function added(
+  state: ChainState,
+  { book, address: account }: { readonly book: AccountBook; readonly address: Address },
+): Change<Address> {
+  return { state: withBook(state, book), value: account }
+}
+
+/** Wall time, in milliseconds, until which a new account is unlocked. */
+function defaultEnd({ environment }: Chain): number {
+  return environment.now() + DEFAULT_UNLOCK_MS
+}
+
+function encryptionOf({ environment, state }: Chain): EncryptionOptions {
+  return {
+    cost: state.config.scryptCost,
+    random: (length) => environment.random(length),
+  }
+}
+
+export const personalMethods: readonly Method<MethodContext>[] = [
+  listAccounts,
+  create,
+  createWithSeed,
+  importRawKey,
+  dumpRawKey,
+  lockAccount,
+  unlockAccount,
+  send,
+  signTransaction,
+]

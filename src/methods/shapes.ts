@@ -1,0 +1,323 @@
+// Blocks, transactions, receipts and logs as clients see them.
+import type { Address, Hash } from '../core/hex.ts'
+import { ZERO_HASH } from '../core/hex.ts'
+import type { BlockRecord, ExecutedTransaction, TransactionPlace } from '../node/blocktree.ts'
+import type { LogEntry } from '../node/logs.ts'
+import { type Header, sealBlock } from '../protocol/block.ts'
+import { effectiveGasPrice } from '../protocol/fees.ts'
+import type { AccessListEntry, Authorization, Transaction } from '../protocol/transaction.ts'
+import { address, boolean, data, hash, list, nullable, quantity } from '../rpc/primitives.ts'
+import type { Encoder } from '../rpc/schema.ts'
+import { encodedAs, type Field, field, fieldIfAny, shape } from './fields.ts'
+
+/** Where a transaction stands for whoever looks at it: `undefined` while it is pending. */
+export interface Place {
+  readonly blockHash: Hash
+  readonly blockNumber: bigint
+  readonly index: number
+  /** Wei per gas; undefined before london. */
+  readonly baseFee: bigint | undefined
+}
+
+/** A transaction, and where it stands. */
+export interface TransactionView {
+  readonly transaction: Transaction
+  readonly place: Place | undefined
+}
+
+/** A block or an uncle, ready to be written. */
+export interface BlockView {
+  readonly header: Header
+  readonly hash: Hash
+  /** A pending block has neither number nor hash, nonce or bloom (spec 2.2). */
+  readonly pending: boolean
+  /** Bytes of RLP. */
+  readonly size: number
+  readonly totalDifficulty: bigint
+  /** The block's own difficulty and its uncles'. */
+  readonly cumulativeDifficulty: bigint
+  readonly transactions: readonly Hash[] | readonly TransactionView[]
+  readonly uncles: readonly Hash[]
+  readonly withdrawals: readonly never[] | undefined
+}
+
+export const accessListShape: Encoder<readonly AccessListEntry[]> = list(
+  shape<AccessListEntry>('access list entry', {
+    address: field(address, (entry) => entry.address),
+    storageKeys: field(list(hash), (entry) => entry.storageKeys),
+  }),
+)
+
+const authorizationList: Encoder<readonly Authorization[]> = list(
+  shape<Authorization>('authorization', {
+    chainId: field(quantity, (authorization) => authorization.chainId),
+    address: field(address, (authorization) => authorization.address),
+    nonce: field(quantity, (authorization) => authorization.nonce),
+    yParity: field(quantity, (authorization) => BigInt(authorization.yParity)),
+    r: field(quantity, (authorization) => authorization.r),
+    s: field(quantity, (authorization) => authorization.s),
+  }),
+)
+
+/** Members that depend on nothing but the transaction itself and the base fee it paid. */
+const transactionFields: Readonly<Record<string, Field<TransactionView>>> = {
+  from: field(address, ({ transaction }) => transaction.from),
+  gas: field(quantity, ({ transaction }) => transaction.gasLimit),
+  gasPrice: field(quantity, paidPrice),
+  maxFeePerGas: fieldIfAny(quantity, ({ transaction }) =>
+    transaction.type >= 2 ? transaction.maxFeePerGas : undefined,
+  ),
+  maxPriorityFeePerGas: fieldIfAny(quantity, ({ transaction }) =>
+    transaction.type >= 2 ? transaction.maxPriorityFeePerGas : undefined,
+  ),
+  hash: field(hash, ({ transaction }) => transaction.hash),
+  input: field(data, ({ transaction }) => transaction.data),
+  nonce: field(quantity, ({ transaction }) => transaction.nonce),
+  to: field(nullable(address), ({ transaction }) => transaction.to),
+  value: field(quantity, ({ transaction }) => transaction.value),
+  type: field(quantity, ({ transaction }) => BigInt(transaction.type)),
+  chainId: fieldIfAny(quantity, ({ transaction }) => transaction.chainId),
+  accessList: fieldIfAny(accessListShape, ({ transaction }) =>
+    transaction.type >= 1 ? transaction.accessList : undefined,
+  ),
+  authorizationList: fieldIfAny(authorizationList, ({ transaction }) =>
+    transaction.type === 4 ? transaction.authorizationList : undefined,
+  ),
+  v: field(quantity, ({ transaction }) => transaction.v),
+  r: field(quantity, ({ transaction }) => transaction.r),
+  s: field(quantity, ({ transaction }) => transaction.s),
+  yParity: fieldIfAny(quantity, ({ transaction }) =>
+    transaction.type >= 1 ? transaction.v : undefined,
+  ),
+}
+
+/** A transaction (spec 2.3) with the members of its type. */
+export const transactionShape: Encoder<TransactionView> = shape('transaction', {
+  blockHash: field(nullable(hash), ({ place }) => place?.blockHash ?? null),
+  blockNumber: field(nullable(quantity), ({ place }) => place?.blockNumber ?? null),
+  transactionIndex: field(nullable(quantity), ({ place }) => orNull(place?.index)),
+  ...transactionFields,
+})
+
+/** An entry of `eth_pendingTransactions`: zero hash and index (spec 2.3), no block number. */
+export const pendingTransactionShape: Encoder<Transaction> = encodedAs(
+  shape<TransactionView>('pending transaction', {
+    blockHash: field(hash, () => ZERO_HASH),
+    blockNumber: field(nullable(quantity), () => null),
+    transactionIndex: field(quantity, () => 0n),
+    ...transactionFields,
+  }),
+  viewOfPooled,
+)
+
+/** An entry of `txpool_content`: as in the pending list, but without an index. */
+export const poolEntryShape: Encoder<Transaction> = encodedAs(
+  shape<TransactionView>('pool entry', {
+    blockHash: field(hash, () => ZERO_HASH),
+    blockNumber: field(nullable(quantity), () => null),
+    transactionIndex: field(nullable(quantity), () => null),
+    ...transactionFields,
+  }),
+  viewOfPooled,
+)
+
+/** A log (spec 2.5); those of the pending block have null places. */
+export const logShape: Encoder<LogEntry> = shape<LogEntry>('log', {
+  removed: field(boolean, (entry) => entry.removed),
+  logIndex: field(nullable(quantity), (entry) => unlessPending(entry, BigInt(entry.logIndex))),
+  transactionIndex: field(nullable(quantity), (entry) =>
+    unlessPending(entry, BigInt(entry.transactionIndex)),
+  ),
+  transactionHash: field(nullable(hash), (entry) => unlessPending(entry, hashOfLog(entry))),
+  blockHash: field(nullable(hash), (entry) => unlessPending(entry, entry.record.block.hash)),
+  blockNumber: field(nullable(quantity), (entry) =>
+    unlessPending(entry, entry.record.block.header.number),
+  ),
+  blockTimestamp: field(nullable(quantity), (entry) =>
+    unlessPending(entry, entry.record.block.header.timestamp),
+  ),
+  address: field(address, ({ log }) => log.address),
+  data: field(data, ({ log }) => log.data),
+  topics: field(list(hash), ({ log }) => log.topics),
+})
+
+/** A receipt (spec 2.4): with `status` from byzantium on, with `root` before. */
+export const receiptShape: Encoder<TransactionPlace> = shape<TransactionPlace>('receipt', {
+  transactionHash: field(hash, (place) => executedAt(place).transaction.hash),
+  transactionIndex: field(quantity, ({ index }) => BigInt(index)),
+  blockHash: field(hash, ({ record }) => record.block.hash),
+  blockNumber: field(quantity, ({ record }) => record.block.header.number),
+  from: field(address, (place) => executedAt(place).transaction.from),
+  to: field(nullable(address), (place) => executedAt(place).transaction.to),
+  cumulativeGasUsed: field(quantity, (place) => executedAt(place).receipt.cumulativeGasUsed),
+  gasUsed: field(quantity, (place) => executedAt(place).receipt.gasUsed),
+  contractAddress: field(
+    nullable<Address>(address),
+    (place) => executedAt(place).receipt.contractAddress,
+  ),
+  logs: field(list(logShape), logsOfPlace),
+  logsBloom: field(data, (place) => executedAt(place).receipt.logsBloom),
+  type: field(quantity, (place) => BigInt(executedAt(place).receipt.type)),
+  effectiveGasPrice: field(quantity, (place) => executedAt(place).receipt.effectiveGasPrice),
+  status: fieldIfAny(quantity, (place) => {
+    const { receipt } = executedAt(place)
+    return receipt.root === undefined ? BigInt(receipt.status) : undefined
+  }),
+  root: fieldIfAny(hash, (place) => executedAt(place).receipt.root),
+})
+
+/** What a block's hash is taken of, and the hash: the members of `newHeads` notifications. */
+const headerFields: Readonly<Record<string, Field<BlockView>>> = {
+  number: field(nullable(quantity), ({ header, pending }) => (pending ? null : header.number)),
+  hash: field(nullable(hash), (block) => (block.pending ? null : block.hash)),
+  parentHash: field(hash, ({ header }) => header.parentHash),
+  nonce: field(nullable(data), ({ header, pending }) => (pending ? null : header.nonce)),
+  mixHash: field(hash, ({ header }) => header.mixHash),
+  sha3Uncles: field(hash, ({ header }) => header.sha3Uncles),
+  logsBloom: field(nullable(data), ({ header, pending }) => (pending ? null : header.logsBloom)),
+  transactionsRoot: field(hash, ({ header }) => header.transactionsRoot),
+  stateRoot: field(hash, ({ header }) => header.stateRoot),
+  receiptsRoot: field(hash, ({ header }) => header.receiptsRoot),
+  miner: field(address, ({ header }) => header.miner),
+  difficulty: field(quantity, ({ header }) => header.difficulty),
+  extraData: field(data, ({ header }) => header.extraData),
+  gasLimit: field(quantity, ({ header }) => header.gasLimit),
+  gasUsed: field(quantity, ({ header }) => header.gasUsed),
+  timestamp: field(quantity, ({ header }) => header.timestamp),
+  baseFeePerGas: fieldIfAny(quantity, ({ header }) => header.baseFeePerGas),
+  withdrawalsRoot: fieldIfAny(hash, ({ header }) => header.withdrawalsRoot),
+  blobGasUsed: fieldIfAny(quantity, ({ header }) => header.blobGasUsed),
+  excessBlobGas: fieldIfAny(quantity, ({ header }) => header.excessBlobGas),
+  parentBeaconBlockRoot: fieldIfAny(hash, ({ header }) => header.parentBeaconBlockRoot),
+  requestsHash: fieldIfAny(hash, ({ header }) => header.requestsHash),
+}
+
+/** A header, as `newHeads` subscribers are told of it. */
+export const headerShape: Encoder<BlockView> = shape('header', headerFields)
+
+/** The transactions of a block: hashes, or whole objects. */
+const transactionsOfBlock: Encoder<BlockView['transactions']> = {
+  name: 'transactions',
+  json: { type: 'array', items: { anyOf: [hash.json, transactionShape.json] } },
+  encode: (transactions) =>
+    transactions.map((each) =>
+      typeof each === 'string' ? hash.encode(each) : transactionShape.encode(each),
+    ),
+}
+
+const noWithdrawals: Encoder<readonly never[]> = {
+  name: 'withdrawals',
+  json: { type: 'array', maxItems: 0 },
+  encode: () => [],
+}
+
+/** A block (spec 2.2) with all members that its hash is taken of. */
+export const blockShape: Encoder<BlockView> = shape('block', {
+  ...headerFields,
+  totalDifficulty: field(quantity, (block) => block.totalDifficulty),
+  cumulativeDifficulty: field(quantity, (block) => block.cumulativeDifficulty),
+  size: field(quantity, (block) => BigInt(block.size)),
+  transactions: field(transactionsOfBlock, (block) => block.transactions),
+  uncles: field(list(hash), (block) => block.uncles),
+  withdrawals: fieldIfAny(noWithdrawals, (block) => block.withdrawals),
+})
+
+/** A block with its transactions as hashes or in full. */
+export function viewOfBlock(
+  record: BlockRecord,
+  { pending, full }: { readonly pending: boolean; readonly full: boolean },
+): BlockView {
+  const { header, hash: blockHash, size, transactions, uncles } = record.block
+  const whole = (_: Transaction, index: number): TransactionView =>
+    viewOfPlaced({ record, index }, pending)
+  return {
+    header,
+    hash: blockHash,
+    pending,
+    size,
+    totalDifficulty: record.totalDifficulty,
+    cumulativeDifficulty: uncles.reduce((sum, each) => sum + each.difficulty, header.difficulty),
+    transactions: full ? transactions.map(whole) : transactions.map((each) => each.hash),
+    uncles: uncles.map((uncle) => sealBlock(uncle, [], []).hash),
+    withdrawals: header.withdrawalsRoot === undefined ? undefined : [],
+  }
+}
+
+/**
+ * An uncle, which has no transactions of its own (spec 2.2).
+ * @param parentTotal difficulty of all blocks up to the uncle's parent
+ */
+export function viewOfUncle(uncle: Header, parentTotal: bigint): BlockView {
+  const block = sealBlock(uncle, [], [])
+  return {
+    header: uncle,
+    hash: block.hash,
+    pending: false,
+    size: block.size,
+    totalDifficulty: parentTotal + uncle.difficulty,
+    cumulativeDifficulty: uncle.difficulty,
+    transactions: [],
+    uncles: [],
+    withdrawals: uncle.withdrawalsRoot === undefined ? undefined : [],
+  }
+}
+
+/** A transaction that waits in the pool. */
+export function viewOfPooled(transaction: Transaction): TransactionView {
+  return { transaction, place: undefined }
+}
+
+/** A transaction of a block; one of the pending block has no place yet. */
+export function viewOfPlaced(at: TransactionPlace, pending: boolean): TransactionView {
+  const { transaction } = executedAt(at)
+  if (pending) return viewOfPooled(transaction)
+  const { hash: blockHash, header } = at.record.block
+  const place = {
+    blockHash,
+    blockNumber: header.number,
+    index: at.index,
+    baseFee: header.baseFeePerGas,
+  }
+  return { transaction, place }
+}
+
+/** The transaction at a place, with what came of it. Callers have checked the index. */
+export function executedAt({ record, index }: TransactionPlace): ExecutedTransaction {
+  const executed = record.executed[index]
+  if (executed === undefined) throw new Error(`block ${record.block.hash} has no index ${index}`)
+  return executed
+}
+
+/** The logs of one transaction; their indexes count over the whole block. */
+function logsOfPlace(place: TransactionPlace): readonly LogEntry[] {
+  const { record, index } = place
+  const before = record.executed
+    .slice(0, index)
+    .reduce((sum, { receipt }) => sum + receipt.logs.length, 0)
+  return executedAt(place).receipt.logs.map((log, i) => ({
+    log,
+    record,
+    transactionIndex: index,
+    logIndex: before + i,
+    removed: false,
+  }))
+}
+
+function unlessPending<V>(entry: LogEntry, value: V): V | null {
+  return entry.pending === true ? null : value
+}
+
+function hashOfLog({ record, transactionIndex }: LogEntry): Hash {
+  return executedAt({ record, index: transactionIndex }).transaction.hash
+}
+
+/** Wei per gas: what was paid once mined, the highest that may be paid before. */
+function paidPrice({ transaction, place }: TransactionView): bigint {
+  return place?.baseFee === undefined
+    ? transaction.maxFeePerGas
+    : effectiveGasPrice(transaction, place.baseFee)
+}
+
+function orNull(index: number | undefined): bigint | null {
+  return index === undefined ? null : BigInt(index)
+}

@@ -1,0 +1,109 @@
+// The subscriptions of WebSocket sessions: who is told what when a chain changes.
+import { DevchainError } from '../core/errors.ts'
+import { type Hex, hexFromBytes } from '../core/hex.ts'
+import { type Announcements, announcementsOf } from '../node/announce.ts'
+import type { Chain } from '../node/chain.ts'
+import type { Json } from '../rpc/schema.ts'
+import type { Session } from '../rpc/session.ts'
+
+/** The `result` of each notification that a change of the chain makes for one subscription. */
+export type Selector = (announcements: Announcements) => readonly Json[]
+
+/** In what order the subscriptions of a session are told of the same change. */
+export type SubscriptionKind = 'newPendingTransactions' | 'logs' | 'newHeads' | 'syncing'
+
+interface Subscription {
+  readonly id: Hex
+  readonly kind: SubscriptionKind
+  readonly session: Session
+  readonly chain: Chain
+  readonly select: Selector
+}
+
+/** The subscriptions to one chain; the chain has one listener for all of them. */
+interface Audience {
+  readonly members: Set<Subscription>
+  readonly stopListening: () => void
+}
+
+const ORDER: readonly SubscriptionKind[] = ['newPendingTransactions', 'logs', 'newHeads', 'syncing']
+
+/** Subscriptions that one session may hold. */
+const MAX_PER_SESSION = 1000
+
+/** All subscriptions of a process. */
+export class Subscriptions {
+  readonly #bySession = new Map<Session, Map<Hex, Subscription>>()
+  readonly #audiences = new Map<Chain, Audience>()
+
+  /**
+   * Tells `session` of what `select` finds in each change of `chain`, until it unsubscribes or closes.
+   * @returns the subscription's id: 16 random bytes
+   * @throws {DevchainError} `LIMIT_EXCEEDED` when the session holds 1,000 subscriptions
+   */
+  add(session: Session, chain: Chain, kind: SubscriptionKind, select: Selector): Hex {
+    const own = this.#ofSession(session)
+    if (own.size >= MAX_PER_SESSION) {
+      const message = `too many subscriptions: a connection may hold ${MAX_PER_SESSION}`
+      throw new DevchainError('LIMIT_EXCEEDED', message)
+    }
+    const id = hexFromBytes(chain.environment.random(16))
+    const subscription: Subscription = { id, kind, session, chain, select }
+    own.set(id, subscription)
+    this.#audienceOf(chain).members.add(subscription)
+    return id
+  }
+
+  /** Ends a subscription of this session; false when it has none of that id. */
+  remove(session: Session, id: string): boolean {
+    const own = this.#bySession.get(session)
+    const subscription = own?.get(id.toLowerCase() as Hex)
+    if (own === undefined || subscription === undefined) return false
+    own.delete(subscription.id)
+    this.#leave(subscription)
+    return true
+  }
+
+  #ofSession(session: Session): Map<Hex, Subscription> {
+    const known = this.#bySession.get(session)
+    if (known !== undefined) return known
+    const own = new Map<Hex, Subscription>()
+    this.#bySession.set(session, own)
+    session.onClose(() => {
+      this.#bySession.delete(session)
+      for (const subscription of own.values()) this.#leave(subscription)
+    })
+    return own
+  }
+
+  #audienceOf(chain: Chain): Audience {
+    const known = this.#audiences.get(chain)
+    if (known !== undefined) return known
+    const members = new Set<Subscription>()
+    const stopListening = chain.onChange((change) => tell(members, announcementsOf(change)))
+    const audience = { members, stopListening }
+    this.#audiences.set(chain, audience)
+    return audience
+  }
+
+  #leave(subscription: Subscription): void {
+    const audience = this.#audiences.get(subscription.chain)
+    if (audience === undefined) return
+    audience.members.delete(subscription)
+    if (audience.members.size > 0) return
+    audience.stopListening()
+    this.#audiences.delete(subscription.chain)
+  }
+}
+
+/** Pending transactions first, then logs, then heads: whoever hears of a block has its logs already. */
+function tell(members: ReadonlySet<Subscription>, announcements: Announcements): void {
+  for (const kind of ORDER) {
+    for (const { id, kind: own, session, select } of members) {
+      if (own !== kind) continue
+      for (const result of select(announcements)) {
+        session.notify('eth_subscription', { subscription: id, result })
+      }
+    }
+  }
+}

@@ -1,0 +1,106 @@
+// txpool: what waits in the pool, by sender and nonce. Senders are written without 0x, nonces in decimal.
+import { headOf } from '../node/blocktree.ts'
+import type { ChainState } from '../node/chainstate.ts'
+import { type PooledTransaction, pendingOf, queuedOf } from '../node/pool.ts'
+import type { Transaction } from '../protocol/transaction.ts'
+import type { Method } from '../rpc/method.ts'
+import { list, text } from '../rpc/primitives.ts'
+import type { Encoder, Json, JsonSchema } from '../rpc/schema.ts'
+import { type MethodContext, method } from './context.ts'
+import { poolEntryShape } from './shapes.ts'
+
+/** `pending` could be mined now; `queued` waits for an earlier nonce of its sender. */
+interface PoolContent {
+  readonly pending: readonly Transaction[]
+  readonly queued: readonly Transaction[]
+}
+
+const status = method({
+  name: 'txpool_status',
+  summary: 'How many transactions could be mined now, and how many wait for an earlier nonce.',
+  params: [],
+  result: {
+    name: 'pool status',
+    json: {
+      type: 'object',
+      properties: { pending: { type: 'integer' }, queued: { type: 'integer' } },
+      required: ['pending', 'queued'],
+      additionalProperties: false,
+    },
+    encode: ({ pending, queued }: PoolContent) => ({
+      pending: pending.length,
+      queued: queued.length,
+    }),
+  },
+  example: { params: [], result: { pending: 0, queued: 0 } },
+  handle: ({ chain }) => contentOf(chain.state),
+})
+
+const content = method({
+  name: 'txpool_content',
+  summary: 'All waiting transactions, by sender and nonce.',
+  params: [],
+  result: bySenderAndNonce(list(poolEntryShape), (transaction) => [transaction]),
+  example: { params: [], result: { pending: {}, queued: {} } },
+  handle: ({ chain }) => contentOf(chain.state),
+})
+
+const inspect = method({
+  name: 'txpool_inspect',
+  summary: 'All waiting transactions, by sender and nonce, each as one line of text.',
+  params: [],
+  result: bySenderAndNonce(text, lineOf),
+  example: { params: [], result: { pending: {}, queued: {} } },
+  handle: ({ chain }) => contentOf(chain.state),
+})
+
+function contentOf({ pool, tree }: ChainState): PoolContent {
+  const { world } = headOf(tree)
+  const transactionOf = ({ transaction }: PooledTransaction): Transaction => transaction
+  return {
+    pending: pendingOf(pool, world).map(transactionOf),
+    queued: queuedOf(pool, world).map(transactionOf),
+  }
+}
+
+/** `<to>: <value> wei + <gas limit> x <gas price> gas`; nothing stands for `to` in a creation. */
+function lineOf({ to, value, gasLimit, maxFeePerGas }: Transaction): string {
+  return `${to?.slice(2) ?? ''}: ${value} wei + ${gasLimit} x ${maxFeePerGas} gas`
+}
+
+function bySenderAndNonce<V>(
+  leaf: Encoder<V>,
+  leafOf: (transaction: Transaction) => V,
+): Encoder<PoolContent> {
+  const byNonce: JsonSchema = {
+    type: 'object',
+    propertyNames: { pattern: '^[0-9]+$' },
+    additionalProperties: leaf.json,
+  }
+  const bySender: JsonSchema = {
+    type: 'object',
+    propertyNames: { pattern: '^[0-9a-f]{40}$' },
+    additionalProperties: byNonce,
+  }
+  const nested = (transactions: readonly Transaction[]): Json => {
+    const senders: Record<string, Record<string, Json>> = {}
+    for (const transaction of transactions) {
+      const sender = transaction.from.slice(2)
+      senders[sender] ??= {}
+      senders[sender][transaction.nonce.toString()] = leaf.encode(leafOf(transaction))
+    }
+    return senders
+  }
+  return {
+    name: 'pool content',
+    json: {
+      type: 'object',
+      properties: { pending: bySender, queued: bySender },
+      required: ['pending', 'queued'],
+      additionalProperties: false,
+    },
+    encode: ({ pending, queued }) => ({ pending: nested(pending), queued: nested(queued) }),
+  }
+}
+
+export const txpoolMethods: readonly Method<MethodContext>[] = [status, content, inspect]
