@@ -1,4 +1,5 @@
 // A method is one declaration; dispatch, discovery, the README's table and the tests are derived from it.
+import { DevchainError } from '../core/errors.ts'
 import type { Decoder, Encoder, Json } from './schema.ts'
 
 /** A parameter. Left out or null, an optional one has the value of `fallback`. */
@@ -59,7 +60,45 @@ export function optional<T>(name: string, decoder: Decoder<T>, fallback?: T): Pa
 
 /** Makes a method of a declaration. */
 export function defineMethod<C, const P extends readonly Param<unknown>[], R>(
-  _declaration: Declaration<C, P, R>,
+  declaration: Declaration<C, P, R>,
 ): Method<C> {
-  throw new Error('to be written')
+  const { name, aliases = [], summary, params, result, example, handle } = declaration
+  return {
+    name,
+    aliases,
+    summary,
+    params,
+    result: result as Encoder<never>,
+    example,
+    unsupported: undefined,
+    run: async (context, given) => {
+      const values = decodeParams(name, params, given) as Values<P>
+      return result.encode(await handle(context, ...values))
+    },
+  }
+}
+
+/** @throws {DevchainError} `INVALID_PARAMS` for a parameter that is missing, surplus, or not what it must be. */
+function decodeParams(
+  method: string,
+  params: readonly Param<unknown>[],
+  given: readonly unknown[],
+): unknown[] {
+  if (given.length > params.length) {
+    const names = params.length === 0 ? '' : ` (${params.map(({ name }) => name).join(', ')})`
+    throw new DevchainError(
+      'INVALID_PARAMS',
+      `${method} takes ${params.length === 0 ? 'no parameters' : `at most ${params.length}${names}`}, got ${given.length}`,
+    )
+  }
+  return params.map(({ name, decoder, required, fallback }, i) => {
+    const value = given[i]
+    const isMissing = value === undefined || value === null
+    if (!isMissing) return decoder.decode(value, name)
+    if (!required) return fallback
+    throw new DevchainError(
+      'INVALID_PARAMS',
+      `${method}: parameter ${i + 1} (${name}) is missing: expected ${decoder.name}`,
+    )
+  })
 }

@@ -1,0 +1,74 @@
+// From the words of the domain's errors to the numbers of JSON-RPC.
+import { DevchainError, type ErrorWord } from '../core/errors.ts'
+import type { Json } from './schema.ts'
+
+/** The JSON-RPC number of each word. A word without a row does not compile. */
+const CODES: Readonly<Record<ErrorWord, number>> = {
+  PARSE_ERROR: -32700,
+  INVALID_REQUEST: -32600,
+  METHOD_NOT_FOUND: -32601,
+  INVALID_PARAMS: -32602,
+  METHOD_NOT_SUPPORTED: -32004,
+  LIMIT_EXCEEDED: -32005,
+  NOT_FOUND: -32001,
+  UNKNOWN_ACCOUNT: -32602,
+  ACCOUNT_LOCKED: -32602,
+  WRONG_PASSPHRASE: -32602,
+  NONCE_TOO_LOW: -32003,
+  NONCE_TOO_HIGH: -32003,
+  ALREADY_KNOWN: -32003,
+  REPLACEMENT_UNDERPRICED: -32003,
+  TRANSACTION_UNDERPRICED: -32003,
+  INSUFFICIENT_FUNDS: -32003,
+  INTRINSIC_GAS_TOO_LOW: -32003,
+  EXCEEDS_BLOCK_GAS_LIMIT: -32003,
+  GAS_LIMIT_TOO_HIGH: -32003,
+  FEE_CAP_TOO_LOW: -32003,
+  TIP_ABOVE_FEE_CAP: -32003,
+  WRONG_CHAIN_ID: -32003,
+  INVALID_SIGNATURE: -32003,
+  INVALID_SENDER: -32003,
+  TYPE_NOT_SUPPORTED: -32003,
+  INIT_CODE_TOO_LARGE: -32003,
+  EMPTY_AUTHORIZATION_LIST: -32003,
+  POOL_FULL: -32003,
+  EXECUTION_REVERTED: -32015,
+  EXECUTION_HALTED: -32015,
+}
+
+const INTERNAL_ERROR = -32603
+
+/** An error as clients are told it. */
+export interface ErrorObject {
+  readonly code: number
+  readonly message: string
+  readonly data?: Json
+}
+
+/** What `request` of the in-process API rejects with (EIP-1193, ProviderRpcError). */
+export class RpcError extends Error {
+  override readonly name = 'RpcError'
+  readonly code: number
+  readonly data: Json | undefined
+
+  constructor({ code, message, data }: ErrorObject) {
+    super(message)
+    this.code = code
+    this.data = data
+  }
+}
+
+/** What a caller is told of `error`. A bug is told as "internal error", and handed to `onBug` whole. */
+export function errorObjectOf(error: unknown, onBug: (error: unknown) => void): ErrorObject {
+  if (!(error instanceof DevchainError)) {
+    onBug(error)
+    return {
+      code: INTERNAL_ERROR,
+      message: 'internal error: a bug in devchain; its log has the details',
+    }
+  }
+  const { word, message, data } = error
+  return data === undefined
+    ? { code: CODES[word], message }
+    : { code: CODES[word], message, data: data as Json }
+}

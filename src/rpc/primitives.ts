@@ -1,0 +1,180 @@
+// The schemas that everything else is put together from: how each kind of value looks on the wire.
+import { DevchainError, printValue } from '../core/errors.ts'
+import {
+  type Address,
+  type Hash,
+  hexFromBytes,
+  parseAddress,
+  parseBytes,
+  parseHash,
+  quantityFromBigint,
+} from '../core/hex.ts'
+import type { Decoder, Encoder, Json, Schema } from './schema.ts'
+
+const TWO_TO_256 = 2n ** 256n
+
+/** An address in any letter case; lower case in replies. The `0x` may be left out. */
+export const address: Schema<Address> = {
+  name: 'address',
+  json: { title: 'address', type: 'string', pattern: '^0x[0-9a-fA-F]{40}$' },
+  decode: (value, path) => {
+    if (typeof value === 'string' && /^(0x)?[0-9a-fA-F]{40}$/.test(value)) {
+      return parseAddress(value.length === 40 ? `0x${value}` : value)
+    }
+    throw expected('a 20-byte address', value, path)
+  },
+  encode: (value) => value,
+}
+
+/** 32 bytes. */
+export const hash: Schema<Hash> = {
+  name: 'hash',
+  json: { title: 'hash', type: 'string', pattern: '^0x[0-9a-fA-F]{64}$' },
+  decode: (value, path) => {
+    if (typeof value === 'string' && /^(0x)?[0-9a-fA-F]{64}$/.test(value)) {
+      return parseHash(value.length === 64 ? `0x${value}` : value)
+    }
+    throw expected('32 bytes as 0x and 64 digits', value, path)
+  },
+  encode: (value) => value,
+}
+
+/** DATA: bytes of any length. */
+export const data: Schema<Uint8Array> = {
+  name: 'data',
+  json: { title: 'data', type: 'string', pattern: '^0x([0-9a-fA-F]{2})*$' },
+  decode: (value, path) => {
+    if (typeof value !== 'string' || !/^0x[0-9a-fA-F]*$/.test(value)) {
+      throw expected('bytes as 0x and pairs of digits', value, path)
+    }
+    if (value.length % 2 === 1) throw expected('an even number of hex digits', value, path)
+    return parseBytes(value)
+  },
+  encode: hexFromBytes,
+}
+
+/** QUANTITY: 0x-hex, a decimal string or a JSON integer; at most 256 bits. Minimal 0x-hex in replies. */
+export const quantity: Schema<bigint> = {
+  name: 'quantity',
+  json: {
+    title: 'quantity',
+    anyOf: [
+      { type: 'string', pattern: '^(0x[0-9a-fA-F]{1,64}|[0-9]{1,78})$' },
+      { type: 'integer', minimum: 0 },
+    ],
+  },
+  decode: (value, path) => {
+    const number = integerOf(value)
+    if (number === undefined) throw expected('a quantity (0x hex or decimal)', value, path)
+    if (number >= TWO_TO_256) throw expected('a quantity of at most 256 bits', value, path)
+    return number
+  },
+  encode: quantityFromBigint,
+}
+
+/** A QUANTITY that counts or indexes something: at most 2^53 - 1. */
+export const quantityNumber: Schema<number> = {
+  name: 'quantity',
+  json: quantity.json,
+  decode: (value, path) => {
+    const number = quantity.decode(value, path)
+    if (number > BigInt(Number.MAX_SAFE_INTEGER)) {
+      throw expected(`a quantity of at most ${Number.MAX_SAFE_INTEGER}`, value, path)
+    }
+    return Number(number)
+  },
+  encode: (value) => quantityFromBigint(BigInt(value)),
+}
+
+/** true or false; also the two words as text, which some clients send. */
+export const boolean: Schema<boolean> = {
+  name: 'boolean',
+  json: { title: 'boolean', type: 'boolean' },
+  decode: (value, path) => {
+    if (value === true || value === 'true') return true
+    if (value === false || value === 'false') return false
+    throw expected('true or false', value, path)
+  },
+  encode: (value) => value,
+}
+
+/** Text that stands for itself. */
+export const text: Schema<string> = {
+  name: 'text',
+  json: { title: 'text', type: 'string' },
+  decode: (value, path) => {
+    if (typeof value === 'string') return value
+    throw expected('text', value, path)
+  },
+  encode: (value) => value,
+}
+
+/** The result of a method that has nothing to say: null. */
+export const nothing: Encoder<null> = {
+  name: 'null',
+  json: { type: 'null' },
+  encode: () => null,
+}
+
+/** A result that may be missing. */
+export function nullable<T>(encoder: Encoder<T>): Encoder<T | null | undefined> {
+  return {
+    name: `${encoder.name} or null`,
+    json: { anyOf: [encoder.json, { type: 'null' }] },
+    encode: (value) => (value === null || value === undefined ? null : encoder.encode(value)),
+  }
+}
+
+/** Any number of values of one kind. */
+export function list<T>(schema: Schema<T>): Schema<readonly T[]>
+export function list<T>(decoder: Decoder<T>): Decoder<readonly T[]>
+export function list<T>(encoder: Encoder<T>): Encoder<readonly T[]>
+export function list<T>(
+  item: Partial<Schema<T>> & Pick<Schema<T>, 'name' | 'json'>,
+): Schema<readonly T[]> {
+  const { name, json, decode, encode } = item
+  return {
+    name: `list of ${name}`,
+    json: { type: 'array', items: json },
+    decode: (value, path) => {
+      if (!Array.isArray(value) || decode === undefined)
+        throw expected(`a list of ${name}`, value, path)
+      return value.map((each, i) => decode(each, `${path}[${i}]`))
+    },
+    encode: (values) => values.map((value) => encode?.(value) ?? null),
+  }
+}
+
+/** One of a few words. */
+export function enumeration<const W extends string>(words: readonly W[]): Schema<W> {
+  return {
+    name: words.join(' | '),
+    json: { type: 'string', enum: words },
+    decode: (value, path) => {
+      const word = words.find((each) => each === value)
+      if (word === undefined) throw expected(`one of ${words.join(', ')}`, value, path)
+      return word
+    },
+    encode: (value) => value,
+  }
+}
+
+/** Any JSON value as it is. */
+export const anything: Schema<Json> = {
+  name: 'anything',
+  json: {},
+  decode: (value) => value as Json,
+  encode: (value) => value,
+}
+
+function integerOf(value: unknown): bigint | undefined {
+  if (typeof value === 'number') {
+    return Number.isSafeInteger(value) && value >= 0 ? BigInt(value) : undefined
+  }
+  if (typeof value !== 'string' || value.length > 200) return undefined
+  return /^(0x[0-9a-fA-F]+|[0-9]+)$/.test(value) ? BigInt(value) : undefined
+}
+
+function expected(what: string, value: unknown, path: string): DevchainError {
+  return new DevchainError('INVALID_PARAMS', `${path}: expected ${what}, got ${printValue(value)}`)
+}

@@ -1,0 +1,112 @@
+// The text of JSON-RPC 2.0: reading requests within bounds, writing replies.
+import { isUtf8 } from 'node:buffer'
+import { DevchainError, printValue } from '../core/errors.ts'
+import type { ErrorObject } from './errors.ts'
+import type { Json } from './schema.ts'
+
+/** What one message may be at most. */
+export interface WireLimits {
+  /** Requests in a batch. */
+  readonly batch: number
+  /** Lists and objects inside each other. */
+  readonly depth: number
+}
+
+export const DEFAULT_LIMITS: WireLimits = { batch: 1000, depth: 100 }
+
+export type RequestId = string | number | null
+
+/** A request that has the form of one. Without an id it is a notification: no reply is sent. */
+export interface WireRequest {
+  readonly id: RequestId | undefined
+  readonly method: string
+  /** By position, by name, or none. */
+  readonly params: readonly unknown[] | Readonly<Record<string, unknown>>
+}
+
+/**
+ * Reads a message.
+ * @throws {DevchainError} `PARSE_ERROR` when it is no JSON in UTF-8, `INVALID_REQUEST` when it is nested too deeply.
+ */
+export function parseMessage(message: string | Uint8Array, limits: WireLimits): unknown {
+  const text = typeof message === 'string' ? message : textOf(message)
+  checkDepth(text, limits.depth)
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new DevchainError('PARSE_ERROR', `parse error: ${(error as Error).message}`)
+  }
+}
+
+/**
+ * Checks the form of one request.
+ * @throws {DevchainError} `INVALID_REQUEST` naming the member that is wrong.
+ */
+export function readRequest(value: unknown): WireRequest {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw invalid(`expected a request object, got ${printValue(value)}`)
+  }
+  const { jsonrpc, id, method, params } = value as Readonly<Record<string, unknown>>
+  if (jsonrpc !== undefined && jsonrpc !== '2.0') {
+    throw invalid(`expected "jsonrpc": "2.0", got ${printValue(jsonrpc)}`)
+  }
+  if (typeof method !== 'string') {
+    throw invalid(`expected "method" to be the name of a method, got ${printValue(method)}`)
+  }
+  if (!isId(id))
+    throw invalid(`expected "id" to be a number, a string or null, got ${printValue(id)}`)
+  if (params === undefined || params === null) return { id, method, params: [] }
+  if (typeof params !== 'object') {
+    throw invalid(`expected "params" to be a list or an object, got ${printValue(params)}`)
+  }
+  return { id, method, params: params as WireRequest['params'] }
+}
+
+/** The id to reply with when a request is not well-formed: its own where it has one. */
+export function idOf(value: unknown): RequestId {
+  if (typeof value !== 'object' || value === null) return null
+  const { id } = value as Readonly<Record<string, unknown>>
+  return isId(id) ? (id ?? null) : null
+}
+
+export function writeResult(id: RequestId, result: Json): string {
+  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${JSON.stringify(result)}}`
+}
+
+export function writeError(id: RequestId, error: ErrorObject): string {
+  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"error":${JSON.stringify(error)}}`
+}
+
+function isId(value: unknown): value is RequestId | undefined {
+  return (
+    value === undefined || value === null || typeof value === 'string' || typeof value === 'number'
+  )
+}
+
+function textOf(bytes: Uint8Array): string {
+  if (!isUtf8(bytes)) throw new DevchainError('PARSE_ERROR', 'parse error: expected UTF-8')
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8')
+}
+
+/**
+ * Refuses text whose lists and objects are nested too deeply: whoever walks through the value later does so by
+ * recursion. Brackets inside strings do not count.
+ */
+function checkDepth(text: string, limit: number): void {
+  let depth = 0
+  let isInString = false
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (isInString) {
+      if (code === 0x5c) i++
+      else if (code === 0x22) isInString = false
+    } else if (code === 0x22) isInString = true
+    else if (code === 0x5b || code === 0x7b) {
+      if (++depth > limit) throw invalid(`nested too deeply: at most ${limit} levels are read`)
+    } else if (code === 0x5d || code === 0x7d) depth--
+  }
+}
+
+function invalid(problem: string): DevchainError {
+  return new DevchainError('INVALID_REQUEST', `invalid request: ${problem}`)
+}
