@@ -1,7 +1,8 @@
 // Every option once: flag, type, default, sentence. The command line, the environment, the config file, the options
 // of createDevchain, `--help` and the README's table are derived from this list.
 import { DevchainError, printValue } from './core/errors.ts'
-import { type Address, parseAddress, ZERO_ADDRESS } from './core/hex.ts'
+import { type Address, parseAddress } from './core/hex.ts'
+import { nearest } from './core/nearest.ts'
 import { type Hardfork, NEWEST_HARDFORK, parseHardfork } from './protocol/forks.ts'
 
 /** Where a chain's time comes from: `wall`, `frozen` at the genesis timestamp, or `step` seconds a block. */
@@ -18,17 +19,20 @@ export interface AliasOption {
 
 /** What makes a chain and its server: the options of `createDevchain`, read and checked. */
 export interface ChainSettings {
-  readonly chainId: bigint
+  /** Undefined: that of the genesis file, or 33. */
+  readonly chainId: bigint | undefined
   /** Undefined: the chain id. */
   readonly networkId: bigint | undefined
-  readonly hardfork: Hardfork
+  /** Undefined: those of the genesis file, or the newest. */
+  readonly hardfork: Hardfork | undefined
   /** Path of a genesis JSON file, or (in-process only) its content. */
   readonly genesis: string | object | undefined
   /** Seconds since 1970 of the genesis block; undefined: the time of the start. */
   readonly timestamp: bigint | undefined
   readonly chainName: string
   readonly noCreate2: boolean
-  readonly coinbase: Address
+  /** Undefined: that of the genesis file, or the zero address. */
+  readonly coinbase: Address | undefined
   /** Bytes; undefined: the hardfork's own limit. */
   readonly codeSizeLimit: number | undefined
   readonly accounts: number
@@ -36,7 +40,8 @@ export interface ChainSettings {
   readonly balance: bigint
   readonly mnemonic: string
   readonly derivationPath: string
-  readonly gasLimit: bigint
+  /** Undefined: that of the genesis file, or 30,000,000. */
+  readonly gasLimit: bigint | undefined
   /** Wei per gas. */
   readonly gasPrice: bigint
   /** Wei per gas; undefined: pinned at zero. */
@@ -47,7 +52,8 @@ export interface ChainSettings {
   /** Milliseconds between blocks; undefined: a block a transaction. */
   readonly blockTime: number | undefined
   readonly noMining: boolean
-  readonly difficulty: bigint
+  /** Undefined: that of the genesis file, or 1. */
+  readonly difficulty: bigint | undefined
   readonly clock: ClockOption
   readonly consumeSnapshots: boolean
   readonly host: string
@@ -361,7 +367,7 @@ export const OPTIONS: { readonly [Key in keyof AllSettings]: Option<AllSettings[
     type: chainIdentity,
     group: 'Chain',
     sentence: 'Chain id that transactions are signed for',
-    fallback: 33n,
+    fallback: undefined,
     fallbackText: '33',
   },
   networkId: {
@@ -375,7 +381,7 @@ export const OPTIONS: { readonly [Key in keyof AllSettings]: Option<AllSettings[
     type: hardfork,
     group: 'Chain',
     sentence: 'Rules of the chain, from frontier to the newest',
-    fallback: NEWEST_HARDFORK,
+    fallback: undefined,
     fallbackText: NEWEST_HARDFORK,
   },
   genesis: {
@@ -410,7 +416,7 @@ export const OPTIONS: { readonly [Key in keyof AllSettings]: Option<AllSettings[
     type: address,
     group: 'Chain',
     sentence: 'Address that gets the fees of blocks',
-    fallback: ZERO_ADDRESS,
+    fallback: undefined,
     fallbackText: 'the zero address',
   },
   codeSizeLimit: {
@@ -456,7 +462,7 @@ export const OPTIONS: { readonly [Key in keyof AllSettings]: Option<AllSettings[
     type: gas,
     group: 'Transactions',
     sentence: 'Gas limit of a block',
-    fallback: 30_000_000n,
+    fallback: undefined,
     fallbackText: '30000000',
   },
   gasPrice: {
@@ -512,7 +518,7 @@ export const OPTIONS: { readonly [Key in keyof AllSettings]: Option<AllSettings[
     type: integer('NUMBER', 0n, (1n << 256n) - 1n, 'a whole number'),
     group: 'Mining and time',
     sentence: 'Difficulty of a block',
-    fallback: 1n,
+    fallback: undefined,
     fallbackText: '1',
   },
   clock: {
@@ -644,9 +650,6 @@ export const OPTION_KEYS: readonly OptionKey[] = Object.keys(OPTIONS) as OptionK
 const CONTRADICTIONS: readonly (readonly [OptionKey, OptionKey, why: string])[] = [
   ['blockTime', 'noMining', 'one mines on an interval, the other never by itself'],
   ['quiet', 'verbose', 'one silences the log, the other lengthens it'],
-  ['genesis', 'timestamp', 'the genesis file has the timestamp'],
-  ['genesis', 'hardfork', "the genesis file's config has the hardforks"],
-  ['genesis', 'difficulty', 'the genesis file has the difficulty'],
 ]
 
 /** `--chain-id` of `chainId`. */
@@ -719,32 +722,10 @@ function checkedSource(source: OptionSource): OptionSource {
     const where = source.kind === 'file' ? ` in ${source.path}` : ''
     throw new DevchainError(
       'INVALID_PARAMS',
-      `unknown option "${key}"${where}; did you mean "${nearest(key, OPTION_KEYS)}"?`,
+      `unknown option "${key}"${where}; did you mean "${nearest(key, OPTION_KEYS, Infinity)}"?`,
     )
   }
   return source
-}
-
-/** The word that takes the fewest changed letters to become `word`. */
-export function nearest(word: string, words: readonly string[]): string {
-  const scored = words.map((candidate) => ({ candidate, distance: editDistance(word, candidate) }))
-  scored.sort((a, b) => a.distance - b.distance)
-  return scored[0]?.candidate ?? ''
-}
-
-/** Levenshtein's distance, not minding case. Words are cut at 64 letters, since they may come from anywhere. */
-function editDistance(first: string, second: string): number {
-  const [a, b] = [first.slice(0, 64).toLowerCase(), second.slice(0, 64).toLowerCase()]
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i)
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j++) {
-      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
-      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
-    }
-    row = next
-  }
-  return row[b.length] ?? 0
 }
 
 /**

@@ -222,9 +222,9 @@ function snapshotFacts(change: StateChange): SnapshotFact[] {
   return [{ event: 'snapshot', id, block: newestNumber(after) }]
 }
 
-function droppedFact({ transaction, reason }: DroppedTransaction): DroppedFact {
+function droppedFact({ transaction, error }: DroppedTransaction): DroppedFact {
   const { hash, from, nonce } = transaction
-  return { event: 'dropped', hash, from, nonce, reason }
+  return { event: 'dropped', hash, from, nonce, reason: error.message }
 }
 
 /** What changed besides blocks. */

@@ -2,13 +2,13 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError, Option } from 'commander'
 import { DevchainError, printValue } from '../core/errors.ts'
+import { nearest } from '../core/nearest.ts'
 import {
   type AllSettings,
   environmentNameOf,
   environmentSource,
   fileSource,
   flagOf,
-  nearest,
   OPTION_KEYS,
   OPTIONS,
   type OptionKey,
@@ -123,7 +123,7 @@ function usageMessage(error: Error): string {
   switch (error.code) {
     case 'commander.unknownOption': {
       const flag = named.split('=')[0] ?? named
-      const proposal = nearest(flag, [...flags, '--help', '--version'])
+      const proposal = nearest(flag, [...flags, '--help', '--version'], Infinity)
       return `unknown option ${flag}; did you mean ${proposal}? (--help lists all)`
     }
     case 'commander.optionMissingArgument':

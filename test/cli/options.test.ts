@@ -8,7 +8,6 @@ import {
   environmentSource,
   fileSource,
   flagOf,
-  nearest,
   OPTION_KEYS,
   OPTIONS,
   type OptionKey,
@@ -149,16 +148,13 @@ describe('defaults', () => {
   test('no options at all give the agreed chain', () => {
     const settings: AllSettings = resolveOptions([])
     expect(settings).toMatchObject({
-      chainId: 33n,
       accounts: 10,
       balance: 10_000n * 10n ** 18n,
       host: '127.0.0.1',
       port: 8545,
-      gasLimit: 30_000_000n,
       gasPrice: 0n,
       baseFee: undefined,
       defaultGas: 90_000n,
-      difficulty: 1n,
       onRevert: 'hash',
       filterTimeout: 300_000,
       bodyLimit: 5_000_000,
@@ -219,8 +215,6 @@ describe('contradictions', () => {
   test.each<[OptionSource['values'], string, string]>([
     [{ blockTime: '1', noMining: true }, '--block-time', '--no-mining'],
     [{ quiet: true, verbose: true }, '--quiet', '--verbose'],
-    [{ genesis: 'g.json', timestamp: '5' }, '--genesis', '--timestamp'],
-    [{ genesis: 'g.json', hardfork: 'london' }, '--genesis', '--hardfork'],
   ])('%j is refused, naming both', (values, one, other) => {
     const message = refusal(() => resolveOptions([flags(values)]))
     expect(message).toContain(one)
@@ -240,12 +234,4 @@ describe('contradictions', () => {
     const quiet = fileSource('c.json', '{"quiet": true}')
     expect(resolveOptions([flags({ verbose: true }), quiet]).quiet).toBe(false)
   })
-})
-
-test('the nearest word takes the fewest changed letters', () => {
-  const all = OPTION_KEYS.map(flagOf)
-  expect(nearest('--prot', all)).toBe('--port')
-  expect(nearest('--chainid', all)).toBe('--chain-id')
-  expect(nearest('--blocktime', all)).toBe('--block-time')
-  expect(nearest('--automine', all)).not.toBe('')
 })

@@ -1,0 +1,281 @@
+// createDevchain: puts a chain, its methods and its server together. The composition root, and the programmatic API.
+import { readFile } from 'node:fs/promises'
+import { DevchainError } from './core/errors.ts'
+import { type Address, type Hex, hexFromBytes } from './core/hex.ts'
+import type { MethodContext } from './methods/context.ts'
+import { methods } from './methods/index.ts'
+import { Subscriptions } from './methods/subscriptions.ts'
+import { addresses, keyOf } from './node/accounts.ts'
+import { headOf } from './node/blocktree.ts'
+import { type Chain, type Environment, type StateChange, systemEnvironment } from './node/chain.ts'
+import type { MiningMode } from './node/chainstate.ts'
+import { type ChainOptions, createChain } from './node/create.ts'
+import { Node } from './node/node.ts'
+import { type ChainSettings, type DevchainOptions, readDevchainOptions } from './options.ts'
+import { PROGRAM } from './program.ts'
+import { type CallReport, createDispatcher, type Dispatcher } from './rpc/dispatch.ts'
+import { toRpcError } from './rpc/errors.ts'
+import type { Json } from './rpc/schema.ts'
+import { type RunningServer, startServer } from './server/server.ts'
+import { type Genesis, parseGenesis } from './state/genesis.ts'
+
+export type { DevchainOptions } from './options.ts'
+
+/** What an observer is told of; nothing that it does changes the chain. */
+export interface Observer {
+  /** A request was answered. */
+  readonly onCall?: (call: CallReport) => void
+  /** The chain's state changed; told before the request that changed it is answered. */
+  readonly onChange?: (change: StateChange) => void
+  /** Something here is broken: the caller was told "internal error". Standard error when left out. */
+  readonly onBug?: (error: unknown) => void
+}
+
+/** What a chain may be given besides options: who watches it, and where it has time and chance from. */
+export interface Hooks {
+  readonly observer?: Observer
+  readonly environment?: Partial<Environment>
+}
+
+/** An unlocked account of the start. */
+export interface DevAccount {
+  readonly address: Address
+  readonly privateKey: Hex
+}
+
+/** Where a devchain listens. */
+export interface Endpoints {
+  /** `http://127.0.0.1:8545` */
+  readonly url: string
+  /** `ws://127.0.0.1:8545` */
+  readonly wsUrl: string
+  readonly port: number
+}
+
+/** A running chain. */
+export interface Devchain {
+  /**
+   * EIP-1193: answers a method as it would be answered over HTTP.
+   * @throws {ProviderError} for a request that is refused or fails
+   * @see https://eips.ethereum.org/EIPS/eip-1193
+   */
+  readonly request: (request: {
+    readonly method: string
+    readonly params?: unknown
+  }) => Promise<unknown>
+  /** The chains themselves, below any method. */
+  readonly node: Node
+  readonly accounts: readonly DevAccount[]
+  /** Starts the server, or says where it listens already. Rejects with node's `EADDRINUSE` when the port is taken. */
+  readonly listen: () => Promise<Endpoints>
+  /** Closes sockets, timers and filters. May be called again. */
+  readonly close: () => Promise<void>
+  readonly [Symbol.asyncDispose]: () => Promise<void>
+}
+
+/** What `request` rejects with: the error that HTTP would answer. */
+export interface ProviderError extends Error {
+  readonly code: number
+  readonly data?: unknown
+}
+
+/**
+ * Makes a chain in this process. It has no port until `listen` is called.
+ * @throws {DevchainError} `INVALID_PARAMS` naming an option that is unknown or makes no sense
+ */
+export async function createDevchain(
+  options: DevchainOptions = {},
+  hooks: Hooks = {},
+): Promise<Devchain> {
+  return await openDevchain(readDevchainOptions(options), hooks)
+}
+
+/**
+ * Makes a chain from options that have been read.
+ * @throws {DevchainError} `INVALID_PARAMS` for a genesis file or mnemonic that is none
+ */
+export async function openDevchain(settings: ChainSettings, hooks: Hooks): Promise<Devchain> {
+  const { observer = {} } = hooks
+  const environment: Environment = { ...systemEnvironment, ...hooks.environment }
+  const onBug = observer.onBug ?? environment.onBug
+  const chain = await createChain({
+    ...chainOptions(settings, await readGenesis(settings)),
+    environment: { ...environment, onBug },
+  })
+  if (observer.onChange !== undefined) chain.onChange(observer.onChange)
+  const node = new Node(chain)
+  const dispatcher = createDispatcher<MethodContext>({
+    methods,
+    disabled: settings.disable,
+    aliases: settings.alias,
+    observe: observer.onCall,
+    onBug,
+  })
+  return assemble({ settings, node, chain, dispatcher, environment, onBug })
+}
+
+interface Parts {
+  readonly settings: ChainSettings
+  readonly node: Node
+  readonly chain: Chain
+  readonly dispatcher: Dispatcher<MethodContext>
+  readonly environment: Environment
+  readonly onBug: (error: unknown) => void
+}
+
+function assemble({ settings, node, chain, dispatcher, environment, onBug }: Parts): Devchain {
+  const subscriptions = new Subscriptions()
+  let server: Promise<RunningServer> | undefined
+  let isListening = false
+  const makeContext = (session: MethodContext['session']): MethodContext => ({
+    chain,
+    node,
+    session,
+    info: PROGRAM,
+    listening: isListening,
+    registry: dispatcher.registry,
+    subscriptions,
+  })
+  const listen = async (): Promise<Endpoints> => {
+    const { host, port, allowHost: allowHosts, bodyLimit } = settings
+    const info = (): Json => healthOf(chain)
+    server ??= startServer({ dispatcher, makeContext, host, port, allowHosts, bodyLimit, info })
+    try {
+      const { url, port: bound } = await server
+      isListening = true
+      return { url, wsUrl: url.replace('http', 'ws'), port: bound }
+    } catch (error) {
+      // Another attempt may find the port free.
+      server = undefined
+      throw error
+    }
+  }
+  const close = async (): Promise<void> => {
+    node.close()
+    isListening = false
+    await (await server)?.close()
+  }
+  return {
+    request: (request) => answer(dispatcher, makeContext(undefined), request, onBug),
+    node,
+    accounts: devAccounts(chain, environment.now()),
+    listen,
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+/** What `GET /health` answers. */
+function healthOf(chain: Chain): Json {
+  const { config, tree } = chain.state
+  const blockNumber = Number(headOf(tree).block.header.number)
+  return { ...PROGRAM, chainId: Number(config.chainId), blockNumber }
+}
+
+/** The accounts that are unlocked at the start, with their keys. */
+function devAccounts(chain: Chain, now: number): readonly DevAccount[] {
+  const book = chain.state.accounts
+  return addresses(book).flatMap((address) => {
+    const key = keyOf(book, address, now)
+    return key === undefined ? [] : [{ address, privateKey: hexFromBytes(key) }]
+  })
+}
+
+/** Answers a request of this process; what goes wrong has the code that HTTP would give it. */
+async function answer(
+  dispatcher: Dispatcher<MethodContext>,
+  context: MethodContext,
+  request: { readonly method: string; readonly params?: unknown },
+  onBug: (error: unknown) => void,
+): Promise<Json> {
+  try {
+    return await dispatcher.request(context, request.method, request.params)
+  } catch (error) {
+    const { code, message, data } = toRpcError(error, onBug)
+    throw Object.assign(new Error(message), { code, ...(data === undefined ? {} : { data }) })
+  }
+}
+
+async function readGenesis({ genesis }: ChainSettings): Promise<Genesis | undefined> {
+  if (genesis === undefined) return undefined
+  if (typeof genesis !== 'string') return parseGenesis(genesis)
+  const json = parseJson(genesis, await readText(genesis))
+  try {
+    return parseGenesis(json)
+  } catch (error) {
+    if (!(error instanceof DevchainError)) throw error
+    throw new DevchainError(error.word, `${genesis}: ${error.message.replaceAll('\n', '; ')}`)
+  }
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    const why = code === 'ENOENT' ? 'there is no such file' : message
+    throw new DevchainError('INVALID_PARAMS', `cannot read the genesis file ${path}: ${why}`)
+  }
+}
+
+function parseJson(path: string, content: string): unknown {
+  try {
+    return JSON.parse(content)
+  } catch (error) {
+    const message = `${path} is no valid JSON: ${(error as Error).message}`
+    throw new DevchainError('INVALID_PARAMS', message)
+  }
+}
+
+function miningMode({ noMining, blockTime }: ChainSettings): MiningMode {
+  if (noMining) return { kind: 'manual' }
+  return blockTime === undefined ? { kind: 'instant' } : { kind: 'interval', intervalMs: blockTime }
+}
+
+/** The options in the chain's own terms. */
+function chainOptions(settings: ChainSettings, genesis: Genesis | undefined): ChainOptions {
+  checkIdentity(settings, genesis)
+  return {
+    chainId: settings.chainId,
+    networkId: settings.networkId,
+    chainName: settings.chainName,
+    accounts: settings.accounts,
+    mnemonic: settings.mnemonic,
+    derivationPath: settings.derivationPath,
+    balance: settings.balance,
+    genesis,
+    hardfork: settings.hardfork,
+    blockGasLimit: settings.gasLimit,
+    gasPrice: settings.gasPrice,
+    baseFee: settings.baseFee,
+    difficulty: settings.difficulty,
+    coinbase: settings.coinbase,
+    mining: miningMode(settings),
+    clock: settings.clock,
+    timestamp: settings.timestamp,
+    defaultGas: settings.defaultGas,
+    transactionGasCap: settings.txGasCap,
+    codeSizeLimit: settings.codeSizeLimit,
+    create2: !settings.noCreate2,
+    consumeSnapshots: settings.consumeSnapshots,
+    onRevert: settings.onRevert,
+    filterTimeoutMs: settings.filterTimeout,
+  }
+}
+
+/** What identifies a chain may be said once only: by an option or by the genesis file. */
+function checkIdentity(settings: ChainSettings, genesis: Genesis | undefined): void {
+  const { chainId, timestamp } = settings
+  refuseDifference('chain id', chainId, genesis?.config?.chainId)
+  refuseDifference('timestamp', timestamp, genesis?.timestamp)
+}
+
+/** @param file the file's value as it is written there: a JSON number, decimal or hex text */
+function refuseDifference(what: string, option: bigint | undefined, file: unknown): void {
+  if (option === undefined || file === undefined) return
+  const text = String(file)
+  // What is no number at all is the business of whoever reads the file.
+  if (!/^(0x[0-9a-f]+|[0-9]+)$/i.test(text) || BigInt(text) === option) return
+  const message = `${what} ${option} contradicts the genesis file, which has ${text}`
+  throw new DevchainError('INVALID_PARAMS', message)
+}

@@ -1,0 +1,352 @@
+// The command as users start it: a process of its own, from the built files.
+import { spawn } from 'node:child_process'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import path from 'node:path'
+import { performance } from 'node:perf_hooks'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { type Booted, boot, request, startProcess, temporaryFolder } from '../support/boot.ts'
+import { eventually } from '../support/eventually.ts'
+
+const FIRST = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
+const SECOND = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+const FIRST_KEY = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
+
+async function started(...given: Parameters<typeof boot>): Promise<Booted> {
+  const booted = await boot(...given)
+  onTestFinished(() => {
+    booted.child.kill('SIGKILL')
+  })
+  return booted
+}
+
+async function run(
+  args: readonly string[],
+  options: Parameters<typeof startProcess>[1] = {},
+): Promise<{ code: number | NodeJS.Signals; stdout: string; stderr: string }> {
+  const process = startProcess(args, options)
+  const code = await process.ended
+  return { code, stdout: process.stdout(), stderr: process.stderr() }
+}
+
+/** Durations differ from run to run, as do ports. */
+const steady = (text: string): string =>
+  text.replace(/ {1,}[\d.]+ m?s(?= {2})/g, '   N ms').replace(/127\.0\.0\.1:\d+/g, '127.0.0.1:PORT')
+
+describe('help and mistakes', () => {
+  test('--help groups all options within 100 columns', async () => {
+    const { code, stdout, stderr } = await run(['--help'])
+    expect([code, stderr]).toEqual([0, ''])
+    expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(100)
+    for (const heading of ['Chain:', 'Accounts:', 'Server:', 'Terminal:', '--chain-id <ID>']) {
+      expect(stdout).toContain(heading)
+    }
+  })
+
+  test('--version prints the version of package.json', async () => {
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
+    expect(await run(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
+  })
+
+  test.each([
+    [['--prot', '1'], /unknown option --prot; did you mean --port\?/],
+    [['--chainid=5'], /unknown option --chainid; did you mean --chain-id\?/],
+    [['--port', 'abc'], /--port: expected a port number from 0 to 65535, got "abc"/],
+    [['--port'], /--port needs a value: a port number/],
+    [['--block-time', '1', '--no-mining'], /--block-time contradicts --no-mining/],
+    [['--hardfork', 'cancuun'], /--hardfork: .*cancun/],
+    [['--mnemonic', `${'test '.repeat(11)}tset`], /mnemonic/],
+    [['start'], /expected options only/],
+    [
+      ['--config', 'nowhere.json'],
+      /cannot read the config file nowhere\.json: there is no such file/,
+    ],
+    [['--genesis', 'nowhere.json'], /cannot read the genesis file nowhere\.json/],
+  ])('%j is refused in one line, with exit code 2', async (args, message) => {
+    const { code, stdout, stderr } = await run(args)
+    expect(stderr).toMatch(message)
+    expect(stderr).toMatch(/^devchain: [^\n]+\n$/)
+    expect([code, stdout]).toEqual([2, ''])
+  })
+
+  test('a bad genesis file is refused in one line that names file and field', async () => {
+    const folder = temporaryFolder(onTestFinished)
+    const file = path.join(folder, 'genesis.json')
+    writeFileSync(file, '{"alloc": {"0x12": {"balance": "1"}}}')
+    const { code, stderr } = await run(['--genesis', file])
+    expect(stderr).toContain(file)
+    expect(stderr).toContain('0x12')
+    expect(stderr).toMatch(/^devchain: [^\n]+\n$/)
+    expect(code).toBe(2)
+  })
+
+  test('a bad variable of the environment is refused by its name', async () => {
+    const { code, stderr } = await run([], { env: { DEVCHAIN_ACCOUNTS: 'many' } })
+    expect(stderr).toMatch(/^devchain: DEVCHAIN_ACCOUNTS: expected a whole number .*got "many"\n$/)
+    expect(code).toBe(2)
+  })
+
+  test('a taken port is told in one line that says what to do, with exit code 1', async () => {
+    const taken = createServer().listen(0, '127.0.0.1')
+    onTestFinished(() => {
+      taken.close()
+    })
+    await eventually(() => taken.listening)
+    const { port } = taken.address() as { port: number }
+    const { code, stderr } = await run(['--port', String(port)])
+    expect(stderr).toMatch(/^devchain: port \d+ of 127\.0\.0\.1 is taken: [^\n]*--port 0[^\n]*\n$/)
+    expect(code).toBe(1)
+  })
+
+  test('a log file that cannot be written is told in one line', async () => {
+    const { code, stderr } = await run(['--log-file', '/nowhere/at/all.log'])
+    expect(stderr).toMatch(
+      /^devchain: cannot write \/nowhere\/at\/all\.log \(--log-file\): [^\n]+\n$/,
+    )
+    expect(code).toBe(1)
+  })
+})
+
+describe('a run', () => {
+  test('the first screen has accounts with keys, the settings, and last the URL', async () => {
+    const { stdout, url, stop } = await started(['--accounts', '2'])
+    expect(await stop()).toBe(0)
+    const text = stdout()
+    expect(text).toContain(`0  ${FIRST}  10000 ether  ${FIRST_KEY}\n`)
+    expect(text).toContain(`1  ${SECOND}`)
+    expect(text).toMatch(/^Mnemonic {4}test test .* junk$/m)
+    expect(text).toMatch(/^Chain id {4}33$/m)
+    expect(text).toMatch(/These keys are public/)
+    expect(text.trimEnd().endsWith(`Listening on ${url}`)).toBe(true)
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: there must be no escape sequences off a terminal
+    expect(text).not.toMatch(/\u001b/)
+  })
+
+  test('GET / and GET /health answer what runs here', async () => {
+    const { url } = await started(['--chain-id', '1337'])
+    for (const page of ['/', '/health']) {
+      const response = await fetch(url + page)
+      expect([response.status, await response.json()]).toEqual([
+        200,
+        { name: 'devchain', version: expect.any(String), chainId: 1337, blockNumber: 0 },
+      ])
+    }
+  })
+
+  test.each(['SIGINT', 'SIGTERM'] as const)(
+    '%s closes sockets and ends with 0 at once',
+    async (signal) => {
+      const { child, url, ended } = await started()
+      const { hostname, port } = new URL(url)
+      const socket = new WebSocket(`ws://${hostname}:${port}`)
+      const opened = new Promise((resolve) => socket.addEventListener('open', resolve))
+      const closed = new Promise((resolve) => socket.addEventListener('close', resolve))
+      await opened
+      const before = performance.now()
+      child.kill(signal)
+      expect(await ended).toBe(0)
+      // 100 ms are promised; other tests share the machine
+      expect(performance.now() - before).toBeLessThan(400)
+      await closed
+    },
+  )
+
+  test('options come from flags, the environment and a config file', async () => {
+    const folder = temporaryFolder(onTestFinished)
+    const config = path.join(folder, 'config.json')
+    writeFileSync(config, JSON.stringify({ chainId: 5, networkId: 6, accounts: 1, balance: '2.5' }))
+    const env = { DEVCHAIN_CHAIN_ID: '7', DEVCHAIN_NETWORK_ID: '8', DEVCHAIN_CONFIG: config }
+    const { url } = await started(['--chain-id', '9'], { env })
+    expect(await request(url, 'eth_chainId')).toBe('0x9')
+    expect(await request(url, 'net_version')).toBe('8')
+    expect(await request(url, 'eth_accounts')).toEqual([FIRST.toLowerCase()])
+    expect(await request(url, 'eth_getBalance', FIRST)).toBe('0x22b1c8c1227a0000')
+  })
+
+  test('the ready file is there once the port answers, and has what a script needs', async () => {
+    const folder = temporaryFolder(onTestFinished)
+    const file = path.join(folder, 'ready.json')
+    const { url, stdout } = await started(['--ready-file', file, '--accounts', '1'])
+    const ready = JSON.parse(readFileSync(file, 'utf8'))
+    expect(ready).toMatchObject({
+      url,
+      wsUrl: url.replace('http', 'ws'),
+      chainId: 33,
+      mnemonic: expect.stringMatching(/junk$/),
+      accounts: [{ address: FIRST, privateKey: FIRST_KEY, balance: '10000000000000000000000' }],
+    })
+    expect(statSync(file).mode & 0o077).toBe(0)
+    expect(stdout()).toContain(ready.url)
+  })
+
+  test('--exit-with-parent: the chain ends when the process that started it is killed', async () => {
+    const folder = temporaryFolder(onTestFinished)
+    const file = path.join(folder, 'ready.json')
+    const script = `
+      const { spawn } = require('node:child_process')
+      spawn(process.execPath, process.argv.slice(1), { stdio: 'ignore' })
+      setInterval(() => {}, 1000)`
+    const args = ['-e', script, path.resolve('bin/devchain.js')]
+    const options = ['--port', '0', '--exit-with-parent', '--ready-file', file]
+    const parent = spawn(process.execPath, [...args, ...options], { stdio: 'ignore' })
+    const ready = await waitForFile(file)
+    parent.kill('SIGKILL')
+    await eventually(async () => !(await answers(ready.url)), 50_000)
+  })
+
+  test('--exit-with-parent: the end of a piped stdin ends the chain too', async () => {
+    const { child, ended } = await started(['--exit-with-parent'], { stdin: 'pipe' })
+    child.stdin!.end()
+    expect(await ended).toBe(0)
+  })
+
+  test('without --exit-with-parent the end of stdin means nothing', async () => {
+    const { child, url } = await started([], { stdin: 'pipe' })
+    child.stdin!.end()
+    expect(await request(url, 'eth_chainId')).toBe('0x21')
+    expect(await request(url, 'eth_chainId')).toBe('0x21')
+  })
+})
+
+async function waitForFile(file: string): Promise<{ url: string; pid: number }> {
+  let content: { url: string; pid: number } | undefined
+  await eventually(() => {
+    try {
+      content = JSON.parse(readFileSync(file, 'utf8'))
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    }
+    return content !== undefined
+  }, 100_000)
+  return content!
+}
+
+async function answers(url: string): Promise<boolean> {
+  try {
+    return (await fetch(`${url}/health`)).ok
+  } catch {
+    // Refused: nothing listens any more.
+    return false
+  }
+}
+
+describe('the log', () => {
+  const transfer = { from: FIRST, to: SECOND, value: '0xde0b6b3a7640000', gas: '0x5208' }
+
+  /** A short session that shows every kind of line. */
+  async function session(url: string): Promise<void> {
+    for (let i = 0; i < 5; i++) await request(url, 'eth_blockNumber')
+    await request(url, 'evm_snapshot')
+    await request(url, 'eth_sendTransaction', transfer)
+    await request(url, 'evm_increaseTime', 86_400)
+    await request(url, 'evm_mine')
+    await request(url, 'evm_revert', '0x1')
+    await expect(request(url, 'eth_nothing')).rejects.toThrow()
+    await request(url, 'eth_getBalance', FIRST, 'latest')
+  }
+  const frozen = ['--clock', 'frozen', '--timestamp', '1800000000', '--accounts', '2']
+
+  test('tells a session in words', async () => {
+    const { url, stdout, stop } = await started(frozen)
+    await session(url)
+    await stop()
+    const text = steady(stdout())
+    expect(text.slice(text.indexOf('Listening'))).toMatchInlineSnapshot()
+  })
+
+  test('tells the same session as JSON, an object a line', async () => {
+    const { url, stdout, stop } = await started([...frozen, '--log', 'json'])
+    await session(url)
+    await stop()
+    const facts = stdout()
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(facts.map(({ event, method }) => method ?? event)).toEqual([
+      'boot',
+      ...Array(5).fill('eth_blockNumber'),
+      'evm_snapshot',
+      'snapshot',
+      'eth_sendTransaction',
+      'transaction',
+      'block',
+      'evm_increaseTime',
+      'clock',
+      'evm_mine',
+      'block',
+      'evm_revert',
+      'revert',
+      'eth_nothing',
+      'eth_getBalance',
+    ])
+    expect(facts.at(-3)).toMatchObject({
+      event: 'revert',
+      id: '0x1',
+      fromBlock: 2,
+      toBlock: 0,
+      clockSeconds: -86_400,
+    })
+  })
+
+  test('--log-file takes the log; the terminal keeps the first screen', async () => {
+    const folder = temporaryFolder(onTestFinished)
+    const file = path.join(folder, 'chain.log')
+    const { url, stdout, stop } = await started(['--log-file', file])
+    await request(url, 'eth_chainId')
+    await stop()
+    expect(readFileSync(file, 'utf8')).toMatch(/Listening on .*\neth_chainId .* 33\n$/)
+    expect(stdout()).toMatch(/Listening on [^\n]*\n$/)
+  })
+
+  test('--quiet prints nothing', async () => {
+    const folder = temporaryFolder(onTestFinished)
+    const file = path.join(folder, 'ready.json')
+    const quiet = startProcess(['--quiet', '--port', '0', '--ready-file', file])
+    const { url } = await waitForFile(file)
+    await request(url, 'eth_chainId')
+    quiet.child.kill('SIGTERM')
+    expect(await quiet.ended).toBe(0)
+    expect([quiet.stdout(), quiet.stderr()]).toEqual(['', ''])
+  })
+
+  test('--verbose prints parameters and results', async () => {
+    const { url, stdout, stop } = await started(['--verbose'])
+    await request(url, 'eth_getBalance', FIRST, 'latest')
+    await stop()
+    expect(stdout()).toContain(
+      `    params  ["${FIRST}","latest"]\n    result  "0x21e19e0c9bab2400000"\n`,
+    )
+  })
+
+  test.each([
+    [{ FORCE_COLOR: '1' }, [], true],
+    [{ FORCE_COLOR: '1', NO_COLOR: '1' }, [], false],
+    [{ FORCE_COLOR: '1' }, ['--no-color'], false],
+    [{}, [], false],
+  ] as const)('with %j and %j colors off a terminal: %s', async (env, args, expected) => {
+    const { stdout, stop } = await started([...args], { env })
+    await stop()
+    expect(stdout().includes('\u001b[')).toBe(expected)
+  })
+
+  test('a reader that goes away, or never reads, does not disturb the chain', async () => {
+    const { url, child, stop } = await started()
+    child.stdout!.destroy()
+    for (let i = 0; i < 200; i++) await request(url, 'eth_getBalance', FIRST, 'latest')
+    expect(await request(url, 'eth_chainId')).toBe('0x21')
+    expect(await stop()).toBe(0)
+  })
+
+  test('a reader that never reads neither blocks replies nor the end', async () => {
+    const { url, child, stop } = await started(['--verbose'])
+    child.stdout!.pause()
+    const data = `0x${'ab'.repeat(500)}`
+    for (let i = 0; i < 400; i++)
+      await request(url, 'web3_sha3', `${data}${(i + 4096).toString(16)}`)
+    expect(await request(url, 'eth_chainId')).toBe('0x21')
+    const ended = stop()
+    await new Promise((resolve) => child.once('exit', resolve))
+    child.stdout!.resume()
+    expect(await ended).toBe(0)
+  })
+})

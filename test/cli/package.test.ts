@@ -1,0 +1,40 @@
+// What is published: the packed files alone, installed in an empty folder, give a working command and import.
+import { execFile } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { expect, onTestFinished, test } from 'vitest'
+import { boot, ROOT, request, temporaryFolder } from '../support/boot.ts'
+
+const run = promisify(execFile)
+
+test('the packed package, installed in an empty folder, gives npx devchain and createDevchain', async () => {
+  const folder = temporaryFolder(onTestFinished)
+  // The files are built already: the suite runs on them.
+  const pack = ['pack', ROOT, '--ignore-scripts', '--json', '--pack-destination', folder]
+  const { stdout } = await run('npm', pack, { cwd: folder })
+  const [{ filename, files }] = JSON.parse(stdout) as [
+    { filename: string; files: { path: string }[] },
+  ]
+  const folders = new Set(files.map((file) => file.path.split('/')[0]))
+  expect([...folders].sort()).toEqual(['CHANGELOG.md', 'README.md', 'bin', 'dist', 'package.json'])
+
+  writeFileSync(path.join(folder, 'package.json'), '{"private": true, "type": "module"}')
+  const install = ['install', '--prefer-offline', '--no-audit', '--no-fund', `./${filename}`]
+  await run('npm', install, { cwd: folder })
+
+  const command: [string, ...string[]] = ['npx', '--no-install', 'devchain']
+  const { url, child, ended } = await boot(['--chain-id', '5'], { cwd: folder, command })
+  expect(await request(url, 'eth_chainId')).toBe('0x5')
+  child.kill('SIGINT')
+  await ended
+
+  const script = `
+    import { createDevchain } from 'devchain'
+    const devchain = await createDevchain({ chainId: 6 })
+    console.log(await devchain.request({ method: 'eth_chainId' }))`
+  const { stdout: printed } = await run(process.execPath, ['--input-type=module', '-e', script], {
+    cwd: folder,
+  })
+  expect(printed).toBe('0x6\n')
+}, 120_000)

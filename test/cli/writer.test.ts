@@ -1,0 +1,91 @@
+// The log's writer: it never waits, loses nothing while the reader keeps up, and stays bounded when it does not.
+import { closeSync, openSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { Writable } from 'node:stream'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { LogWriter } from '../../src/cli/writer.ts'
+import { temporaryFolder } from '../support/boot.ts'
+
+const describeDropped = (lines: number): string => `${lines} dropped\n`
+
+/** A reader that takes text only when told to. */
+function slowReader(): { stream: Writable; taken: string[]; take: () => void } {
+  const taken: string[] = []
+  let acknowledge: (() => void) | undefined
+  const stream = new Writable({
+    write: (chunk, _encoding, callback) => {
+      taken.push(String(chunk))
+      acknowledge = callback
+    },
+  })
+  return { stream, taken, take: () => acknowledge?.() }
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+describe('LogWriter', () => {
+  test('writes lines together, after the work at hand', async () => {
+    const { stream, taken } = slowReader()
+    const writer = new LogWriter({ stream, fd: undefined }, describeDropped)
+    writer.write('one\n')
+    writer.write('two\n')
+    expect(taken).toEqual([])
+    await turn()
+    expect(taken).toEqual(['one\ntwo\n'])
+  })
+
+  test('keeps what comes while the reader is busy, in order', async () => {
+    const { stream, taken, take } = slowReader()
+    const writer = new LogWriter({ stream, fd: undefined }, describeDropped)
+    writer.write('one\n')
+    await turn()
+    writer.write('two\n')
+    await turn()
+    writer.write('three\n')
+    take()
+    await turn()
+    expect(taken).toEqual(['one\n', 'two\nthree\n'])
+  })
+
+  test('drops lines beyond its bound, and says how many', async () => {
+    const { stream, taken, take } = slowReader()
+    const writer = new LogWriter({ stream, fd: undefined }, describeDropped)
+    writer.write('first\n')
+    await turn()
+    const line = `${'x'.repeat(999)}\n`
+    for (let i = 0; i < 5_000; i++) writer.write(line)
+    take()
+    await turn()
+    expect(taken[1]).toHaveLength(4_000_000 + '1000 dropped\n'.length)
+    expect(taken[1]!.endsWith('1000 dropped\n')).toBe(true)
+  })
+
+  test('does not wait longer than the deadline for a reader that does not read', async () => {
+    const { stream } = slowReader()
+    const writer = new LogWriter({ stream, fd: undefined }, describeDropped)
+    writer.write('one\n')
+    await writer.finish(5)
+  })
+
+  test('falls silent when the reader is gone', async () => {
+    const stream = new Writable({
+      write: (_chunk, _encoding, callback) => callback(new Error('EPIPE')),
+    })
+    const writer = new LogWriter({ stream, fd: undefined }, describeDropped)
+    writer.write('one\n')
+    await turn()
+    await turn()
+    writer.write('two\n')
+    await writer.finish(1_000)
+  })
+
+  test('writes what is left at once when the process dies, to files', () => {
+    const file = path.join(temporaryFolder(onTestFinished), 'a.log')
+    const fd = openSync(file, 'a')
+    onTestFinished(() => closeSync(fd))
+    const writer = new LogWriter({ stream: slowReader().stream, fd }, describeDropped)
+    writer.write('last words\n')
+    writer.flushNow()
+    expect(readFileSync(file, 'utf8')).toBe('last words\n')
+  })
+})
