@@ -7,6 +7,7 @@ import type { Json } from './schema.ts'
 import {
   DEFAULT_LIMITS,
   idOf,
+  isNotification,
   parseMessage,
   readRequest,
   type WireLimits,
@@ -39,7 +40,7 @@ export interface DispatcherOptions<C> {
   readonly aliases?: readonly Alias[]
   readonly limits?: Partial<WireLimits>
   /** Told of every call once its reply is known; it must return at once, and its failures are bugs. */
-  readonly observe?: (call: CallReport, context: C) => void
+  readonly observe?: ((call: CallReport, context: C) => void) | undefined
   /** Told of whatever is thrown and is no `DevchainError`. */
   readonly onBug: (error: unknown) => void
 }
@@ -53,7 +54,7 @@ export interface Dispatcher<C> {
    * Calls a method without text in between.
    * @throws {RpcError} what a client over the wire would be told.
    */
-  readonly request: (context: C, method: string, params?: WireRequest['params']) => Promise<Json>
+  readonly request: (context: C, method: string, params?: unknown) => Promise<Json>
 }
 
 type Answer = { readonly result: Json } | { readonly error: ErrorObject }
@@ -80,18 +81,22 @@ export function createDispatcher<C>(options: DispatcherOptions<C>): Dispatcher<C
     return answered
   }
 
-  async function reply(context: C, value: unknown): Promise<string | undefined> {
+  async function attempt(context: C, value: unknown): Promise<Answer> {
     let request: WireRequest
     try {
       request = readRequest(value)
     } catch (error) {
-      return writeError(idOf(value), failed(error).error)
+      return failed(error)
     }
-    const answered = await answer(context, request)
-    if (request.id === undefined) return undefined
-    return 'result' in answered
-      ? writeResult(request.id, answered.result)
-      : writeError(request.id, answered.error)
+    return await answer(context, request)
+  }
+
+  async function reply(context: C, value: unknown): Promise<string | undefined> {
+    const answered = await attempt(context, value)
+    if ('error' in answered) {
+      return isNotification(value) ? undefined : writeError(idOf(value), answered.error)
+    }
+    return isNotification(value) ? undefined : writeResult(idOf(value), answered.result)
   }
 
   async function replyToAll(context: C, batch: readonly unknown[]): Promise<string | undefined> {
@@ -114,8 +119,8 @@ export function createDispatcher<C>(options: DispatcherOptions<C>): Dispatcher<C
         return writeError(null, failed(error).error)
       }
     },
-    request: async (context, method, params = []) => {
-      const answered = await answer(context, { id: null, method, params })
+    request: async (context, method, params) => {
+      const answered = await attempt(context, { id: null, method, params })
       if ('error' in answered) throw new RpcError(answered.error)
       return answered.result
     },

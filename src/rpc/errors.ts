@@ -36,6 +36,11 @@ const CODES: Readonly<Record<ErrorWord, number>> = {
   EXECUTION_HALTED: -32015,
 }
 
+/** The JSON-RPC number of a word. */
+export function errorCode(word: ErrorWord): number {
+  return CODES[word]
+}
+
 const INTERNAL_ERROR = -32603
 
 /** An error as clients are told it. */

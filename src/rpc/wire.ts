@@ -16,9 +16,8 @@ export const DEFAULT_LIMITS: WireLimits = { batch: 1000, depth: 100 }
 
 export type RequestId = string | number | null
 
-/** A request that has the form of one. Without an id it is a notification: no reply is sent. */
+/** What a well-formed request asks for. */
 export interface WireRequest {
-  readonly id: RequestId | undefined
   readonly method: string
   /** By position, by name, or none. */
   readonly params: readonly unknown[] | Readonly<Record<string, unknown>>
@@ -55,14 +54,21 @@ export function readRequest(value: unknown): WireRequest {
   }
   if (!isId(id))
     throw invalid(`expected "id" to be a number, a string or null, got ${printValue(id)}`)
-  if (params === undefined || params === null) return { id, method, params: [] }
+  if (params === undefined || params === null) return { method, params: [] }
   if (typeof params !== 'object') {
     throw invalid(`expected "params" to be a list or an object, got ${printValue(params)}`)
   }
-  return { id, method, params: params as WireRequest['params'] }
+  return { method, params: params as WireRequest['params'] }
 }
 
-/** The id to reply with when a request is not well-formed: its own where it has one. */
+/** True for a well-formed request without an id: whatever comes of it, nothing is replied. */
+export function isNotification(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  const { id, method } = value as Readonly<Record<string, unknown>>
+  return id === undefined && typeof method === 'string'
+}
+
+/** The id to reply with: the request's own, null where it has none or a malformed one. */
 export function idOf(value: unknown): RequestId {
   if (typeof value !== 'object' || value === null) return null
   const { id } = value as Readonly<Record<string, unknown>>
