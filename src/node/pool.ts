@@ -1,6 +1,7 @@
 // Transactions that wait to be mined: by sender and nonce, and by hash. What may enter is decided in admission.ts.
 import type { Address, Hash } from '../core/hex.ts'
 import { emptyMap, type PersistentMap } from '../core/persistent.ts'
+import { effectiveTip } from '../protocol/fees.ts'
 import type { Transaction } from '../protocol/transaction.ts'
 import { nonceAt, type World } from '../state/world.ts'
 
@@ -229,11 +230,9 @@ export class Candidates {
   #offer(sender: Address, nonce: bigint): void {
     const entry = pooledByNonce(this.#pool, sender, nonce)
     if (entry === undefined) return
-    const { maxFeePerGas, maxPriorityFeePerGas } = entry.transaction
-    const tipCap = maxFeePerGas - this.#baseFee
-    if (tipCap < 0n) return
-    const isCapped = maxPriorityFeePerGas > tipCap
-    this.#heads.push({ entry, tip: isCapped ? tipCap : maxPriorityFeePerGas })
+    const tip = effectiveTip(entry.transaction, this.#baseFee)
+    if (tip < 0n) return
+    this.#heads.push({ entry, tip })
     this.#rise()
   }
 

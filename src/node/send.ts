@@ -66,7 +66,7 @@ export async function sendTransaction(chain: Chain, request: TransactionRequest)
     if (key === undefined && isImpersonated(state.accounts, from)) {
       return impersonate(unsigned, from)
     }
-    return signTransaction(unsigned, key ?? requireKey(state.accounts, from, now))
+    return signTransaction(unsigned, key ?? requireKey(state.accounts, from, now), from)
   })
 }
 
@@ -110,6 +110,19 @@ export async function fillTransaction(
 export async function signRequest(chain: Chain, request: TransactionRequest): Promise<Transaction> {
   const now = chain.environment.now()
   const key = requireKey(chain.state.accounts, senderOf(request), now)
+  return signTransaction(await fillTransaction(chain, request), key)
+}
+
+/**
+ * As `signRequest`, with the key that the passphrase opens, whether the account is locked or not.
+ * @throws {DevchainError} also `WRONG_PASSPHRASE`
+ */
+export async function signWithPassphrase(
+  chain: Chain,
+  request: TransactionRequest,
+  passphrase: string,
+): Promise<Transaction> {
+  const key = await keyWithPassphrase(chain.state.accounts, senderOf(request), passphrase)
   return signTransaction(await fillTransaction(chain, request), key)
 }
 
