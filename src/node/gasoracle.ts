@@ -1,5 +1,6 @@
 // What gas costs: suggestions for those who ask before they send, and the history of fees.
 import { DevchainError } from '../core/errors.ts'
+import type { BlockEnvironment } from '../evm/executor.ts'
 import type { Header } from '../protocol/block.ts'
 import { blobBaseFee, maxBlobGas } from '../protocol/fees.ts'
 import { isAtLeast } from '../protocol/forks.ts'
@@ -139,7 +140,7 @@ function feesAfter(state: ChainState, newest: BlockRecord): { baseFee: bigint; b
   return { baseFee, blobFee }
 }
 
-function environmentAfterHead(state: ChainState): ReturnType<typeof nextBlockEnvironment> {
+function environmentAfterHead(state: ChainState): BlockEnvironment {
   // any time after the head gives the same fees: only the hardfork could depend on it
   const { timestamp } = headOf(state.tree).block.header
   return nextBlockEnvironment(state, Number(timestamp + 1n) * 1000, timestamp + 1n)

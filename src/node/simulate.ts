@@ -3,7 +3,6 @@ import { DevchainError } from '../core/errors.ts'
 import { type Address, EMPTY_BYTES, type Hash, hexFromBytes, ZERO_ADDRESS } from '../core/hex.ts'
 import type { BlockEnvironment, Failure, Message, Outcome, Tracer } from '../evm/executor.ts'
 import { floorDataGas, intrinsicGas } from '../protocol/fees.ts'
-import { type Hardfork, isAtLeast } from '../protocol/forks.ts'
 import type { AccessListEntry, Authorization } from '../protocol/transaction.ts'
 import { balanceAt, type World } from '../state/world.ts'
 import { type BlockReference, type Chain, recordAt } from './chain.ts'
@@ -49,6 +48,8 @@ interface Scene {
   readonly chain: Chain
   readonly world: World
   readonly block: BlockEnvironment
+  /** Gas of a call that names none: an override may make the block too small for any, and calls are not bound by it. */
+  readonly usualGas: bigint
 }
 
 /** Runs after which a list that still grows is answered as it is: each run may reach for other slots. */
@@ -132,7 +133,7 @@ export async function createAccessList(
   let accessList = message.accessList
   for (let round = 1; ; round += 1) {
     const outcome = await run(scene, { ...message, accessList })
-    const touched = union(accessList, worthListing(scene, message, outcome))
+    const touched = union(accessList, outcome.accessed)
     // a longer list changes what touching costs, which may change where the run goes
     if (sizeOf(touched) === sizeOf(accessList) || round === MAX_LIST_ROUNDS) {
       return { accessList, gasUsed: outcome.gasUsed, failure: outcome.failure }
@@ -149,11 +150,13 @@ async function sceneAt(
 ): Promise<Scene> {
   const record = await recordAt(chain, reference)
   const { state } = chain
-  const block = blockEnvironment(state, record)
+  const real = blockEnvironment(state, record)
+  const block = applyBlockOverrides(real, blockOverrides, state.config.hardforkAt)
   return {
     chain,
     world: applyStateOverrides(record.world, overrides),
-    block: applyBlockOverrides(block, blockOverrides, state.config.hardforkAt),
+    block,
+    usualGas: larger(real.gasLimit, block.gasLimit),
   }
 }
 
@@ -163,28 +166,29 @@ function run({ chain, world, block }: Scene, message: Message, tracer?: Tracer):
 }
 
 /** The message with everything filled in that the caller left out. */
-function messageOf({ chain, world, block }: Scene, request: CallRequest): Message {
+function messageOf({ chain, world, block, usualGas }: Scene, request: CallRequest): Message {
   const { chainId } = chain.state.config
   if (request.chainId !== undefined && request.chainId !== chainId) {
     const text = `wrong chain id: expected ${chainId}, got ${request.chainId}`
     throw new DevchainError('WRONG_CHAIN_ID', text)
   }
-  const from = request.from ?? ZERO_ADDRESS
-  const value = request.value ?? 0n
-  const fees = feesOf(request, block)
-  const affordable = affordableGas(balanceAt(world, from) - value, fees.maxFeePerGas)
-  const usual = smaller(block.gasLimit, affordable ?? block.gasLimit)
-  return {
-    from,
+  const message: Message = {
+    from: request.from ?? ZERO_ADDRESS,
     to: request.to ?? null,
-    value,
+    value: request.value ?? 0n,
     data: request.data ?? EMPTY_BYTES,
-    gasLimit: request.gas ?? usual,
-    ...fees,
+    gasLimit: request.gas ?? usualGas,
+    ...feesOf(request, block),
     accessList: request.accessList ?? [],
     authorizationList: request.authorizationList ?? [],
     nonce: request.nonce,
   }
+  const affordable = affordableGas(world, message)
+  if (request.gas !== undefined || affordable === undefined || affordable >= usualGas)
+    return message
+  // who cannot pay for any gas is told so by the executor
+  const isEnough = affordable >= intrinsicGas(message, block.hardfork)
+  return isEnough ? { ...message, gasLimit: affordable } : message
 }
 
 /** What the message offers for its gas: nothing when it names no price. */
@@ -201,17 +205,17 @@ function feesOf(
   }
   const tip = maxPriorityFeePerGas ?? 0n
   const highest = maxFeePerGas ?? (tip === 0n ? 0n : baseFee + tip)
-  if (tip > highest) {
-    const message = `max priority fee per gas higher than max fee per gas: ${tip} is more than ${highest}`
-    throw new DevchainError('TIP_ABOVE_FEE_CAP', message)
-  }
   return { maxFeePerGas: highest, maxPriorityFeePerGas: tip }
 }
 
-/** Gas that so much money buys; undefined when gas is free. */
-function affordableGas(money: bigint, price: bigint): bigint | undefined {
-  if (price === 0n) return undefined
-  return money > 0n ? money / price : 0n
+/** Gas that the sender can pay for besides the value; undefined when gas is free. */
+function affordableGas(
+  world: World,
+  { from, value, maxFeePerGas }: Pick<Message, 'from' | 'value' | 'maxFeePerGas'>,
+): bigint | undefined {
+  if (maxFeePerGas === 0n) return undefined
+  const rest = balanceAt(world, from) - value
+  return rest > 0n ? rest / maxFeePerGas : 0n
 }
 
 /** How much gas an estimate may go up to, and in words why not more. */
@@ -231,11 +235,11 @@ function highestGas(
   const balance = balanceAt(world, from)
   const least = value + minimum * maxFeePerGas
   if (balance < least) {
-    const text = `insufficient funds for gas * price + value: address ${from} has ${balance} wei, expected at least ${least}`
+    const text = `insufficient funds for gas * price + value: address ${from} have ${balance} want ${least}`
     throw new DevchainError('INSUFFICIENT_FUNDS', text)
   }
   const { transactionGasCap } = chain.state.config
-  const affordable = affordableGas(balance - value, maxFeePerGas)
+  const affordable = affordableGas(world, message)
   const bounds: GasCap[] = [
     request.gas === undefined
       ? { gas: block.gasLimit, reason: 'the gas limit of the block' }
@@ -273,18 +277,6 @@ async function neededGas(
   return need === undefined ? undefined : intrinsic + need
 }
 
-/** What a run touched, without the addresses that are warm anyway (EIP-2929) and have no slots. */
-function worthListing(
-  { block }: Scene,
-  { from, to }: Message,
-  { accessed, created }: Outcome,
-): AccessListEntry[] {
-  return accessed.filter(({ address, storageKeys }) => {
-    const isWarm = address === from || address === (to ?? created)
-    return storageKeys.length > 0 || !(isWarm || isPrecompile(address, block.hardfork))
-  })
-}
-
 /** The entries of both lists, each address and key once. */
 function union(
   known: readonly AccessListEntry[],
@@ -303,29 +295,6 @@ function sizeOf(list: readonly AccessListEntry[]): number {
   return list.reduce((sum, { storageKeys }) => sum + 1 + storageKeys.length, 0)
 }
 
-/** Highest address of the precompiles that stand in a row from 0x01 on, by the fork that brought it. */
-const PRECOMPILES: readonly (readonly [Hardfork, bigint])[] = [
-  ['prague', 0x11n],
-  ['cancun', 0x0an],
-  ['istanbul', 0x09n],
-  ['byzantium', 0x08n],
-  ['frontier', 0x04n],
-]
-
-/** The secp256r1 precompile stands apart (EIP-7951). */
-const P256_VERIFY = 0x100n
-
-function isPrecompile(address: Address, hardfork: Hardfork): boolean {
-  const number = BigInt(address)
-  if (number === P256_VERIFY) return isAtLeast(hardfork, 'osaka')
-  const highest = PRECOMPILES.find(([fork]) => isAtLeast(hardfork, fork))?.[1] ?? 0n
-  return number >= 1n && number <= highest
-}
-
 function larger(a: bigint, b: bigint): bigint {
   return a > b ? a : b
-}
-
-function smaller(a: bigint, b: bigint): bigint {
-  return a < b ? a : b
 }

@@ -224,6 +224,7 @@ export const noExecutor: Executor = {
 export function chainOf(
   state: ChainState,
   filterLimits: Partial<FilterLimits> = {},
+  executor: Executor = noExecutor,
 ): { chain: Chain; clock: { nowMs: number }; bugs: unknown[] } {
   const clock = { nowMs: 1_700_000_000_000 }
   const bugs: unknown[] = []
@@ -232,7 +233,7 @@ export function chainOf(
     random: (length: number) => new Uint8Array(length),
     onBug: (error: unknown) => bugs.push(error),
   }
-  const parts = { name: 'test', state, executor: noExecutor, environment, filterLimits }
+  const parts = { name: 'test', state, executor, environment, filterLimits }
   return { chain: new Chain(parts), clock, bugs }
 }
 
