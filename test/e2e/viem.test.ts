@@ -82,7 +82,12 @@ const send = (
     args,
     account: accounts[from] as Hex,
     chain: null,
+    // viem leaves the gas to the node, whose default of 90,000 is little
+    gas: 500_000n,
   })
+
+const status = async (hash: Promise<Hex>): Promise<string> =>
+  (await client.getTransactionReceipt({ hash: await hash })).status
 
 const read = <T>(
   contract: { address: Hex; abi: Abi },
@@ -121,10 +126,10 @@ describe('tokens', () => {
     const { address } = await deploy(contracts.CounterProxy as Contract, [first.address, data])
     const proxy = { address, abi: first.abi }
     await send(proxy, 'increment')
-    await expect(send(proxy, 'upgradeToAndCall', [second.address, '0x'], 1)).rejects.toThrow(
-      /custom error|NotOwner/,
+    expect(await status(send(proxy, 'upgradeToAndCall', [second.address, '0x'], 1))).toBe(
+      'reverted',
     )
-    await send(proxy, 'upgradeToAndCall', [second.address, '0x'])
+    expect(await status(send(proxy, 'upgradeToAndCall', [second.address, '0x']))).toBe('success')
     expect(await read<bigint>(proxy, 'count')).toBe(41n)
     expect(await read<bigint>(proxy, 'version')).toBe(2n)
   })
@@ -279,11 +284,10 @@ describe('the chain as a whole', () => {
       account: accounts[0] as Hex,
       chain: null,
     })
-    await expect(send(vault, 'withdraw', [9n])).rejects.toThrow(/custom error|TooEarly/)
+    expect(await status(send(vault, 'withdraw', [9n]))).toBe('reverted')
     await tester.increaseTime({ seconds: 86_401 })
     await tester.mine({ blocks: 1 })
-    const hash = await send(vault, 'withdraw', [9n])
-    expect((await client.getTransactionReceipt({ hash })).status).toBe('success')
+    expect(await status(send(vault, 'withdraw', [9n]))).toBe('success')
   })
 
   test('500 parallel sends from one account are all mined, with consecutive nonces', async () => {

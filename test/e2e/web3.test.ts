@@ -28,6 +28,7 @@ type Loose = {
   methods: Record<
     string,
     (...args: unknown[]) => {
+      encodeABI(): string
       call(options?: object): Promise<unknown>
       send(options: object): Promise<{ status: bigint; events?: Record<string, unknown> }>
     }
@@ -58,7 +59,8 @@ test('an ERC-721 and a proxy behave as on a public chain', async () => {
   await collectible.methods.mint?.(accounts[3]).send({ from: accounts[0], gas: '300000' })
   expect(await collectible.methods.ownerOf?.(1).call()).toBe(accounts[3])
   const counter = await deploy('Counter')
-  const proxy = await deploy('CounterProxy', [counter.options.address, '0x'])
+  const data = counter.methods.initialize?.(0).encodeABI()
+  const proxy = await deploy('CounterProxy', [counter.options.address, data])
   const behind = new web3.eth.Contract(
     contracts.Counter?.abi as never,
     proxy.options.address,
@@ -69,8 +71,12 @@ test('an ERC-721 and a proxy behave as on a public chain', async () => {
 
 test('a call that reverts tells why', async () => {
   const vault = await deploy('Vault', [0])
+  const selector = web3.utils.sha3('NotEnough(address,uint256,uint256)')?.slice(0, 10)
   await expect(vault.methods.withdraw?.(5).call({ from: accounts[0] })).rejects.toMatchObject({
-    cause: { errorName: 'NotEnough' },
+    cause: { code: -32015, data: expect.stringMatching(`^${selector}`) },
+  })
+  await expect(vault.methods.deposit?.('').call({ from: accounts[0] })).rejects.toMatchObject({
+    cause: { message: 'VM Exception while processing transaction: revert nothing sent' },
   })
 })
 
