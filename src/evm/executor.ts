@@ -106,8 +106,8 @@ export interface CallJob {
 export interface Failure {
   readonly kind: 'revert' | 'halt'
   /**
-   * In words, for people: the decoded reason of a revert ("revert too small", "panic 0x11 (arithmetic overflow)",
-   * "custom error 0x2202f1fa"), or the halt ("out of gas", "invalid opcode 0xfe").
+   * In words, for people: the decoded reason of a revert ("revert too small",
+   * "revert panic 0x11 (arithmetic overflow)", "revert custom error 0x2202f1fa"), or the halt ("out of gas", "invalid opcode 0xfe").
    */
   readonly reason: string
 }
@@ -170,4 +170,22 @@ export interface Executor {
     readonly block: BlockEnvironment
     readonly logs: readonly Log[]
   }) => Promise<BlockEnd>
+}
+
+/**
+ * An executor on the reference engine, which is loaded when the first job comes: loading takes a tenth of a second,
+ * and a chain that nobody has used yet should be up at once.
+ */
+export function createExecutor(): Executor {
+  let loading: Promise<Executor> | undefined
+  const engine = (): Promise<Executor> => {
+    loading ??= import('./reference.ts').then((module) => module.createReferenceExecutor())
+    return loading
+  }
+  return {
+    transact: async (job) => (await engine()).transact(job),
+    call: async (job) => (await engine()).call(job),
+    beginBlock: async (job) => (await engine()).beginBlock(job),
+    endBlock: async (job) => (await engine()).endBlock(job),
+  }
 }

@@ -1,0 +1,183 @@
+// Solidity's console.log: calls of a well-known address that has no code, decoded into the lines they mean.
+import { checksumAddress, keccak256 } from '../core/crypto.ts'
+import { type Address, addressFromBytes, bigintFromBytes, hexFromBytes } from '../core/hex.ts'
+
+/** Where contracts print: `console.log` in ASCII, at the end of an address. */
+export const CONSOLE_ADDRESS: Address = '0x000000000000000000636f6e736f6c652e6c6f67' as Address
+
+/** Argument types that every overload with up to four arguments combines. */
+const COMBINED_TYPES = ['address', 'bool', 'string', 'uint256'] as const
+
+/** Most arguments of an overload. */
+const MOST_ARGUMENTS = 4
+
+/** An argument as it was passed; addresses and byte strings are texts. */
+type ConsoleValue = string | bigint | boolean
+
+const overloads = lazily(overloadsBySelector)
+
+/**
+ * The line that a call of the console prints; undefined when the call is none of the console's. All overloads of
+ * `log` are known, `logInt`, `logBytes32` and their like, and those of old libraries, whose selectors come from `uint`
+ * and `int` without a size.
+ * @param data the call's input: a selector and ABI-encoded arguments
+ */
+export function formatConsoleCall(data: Uint8Array): string | undefined {
+  const types = overloads().get(hexFromBytes(data.subarray(0, 4)))
+  if (types === undefined) return undefined
+  const values = decodeArguments(types, data.subarray(4))
+  return values === undefined ? undefined : formatValues(values)
+}
+
+/**
+ * Joins values as node's `util.format` does: when the first is a text, `%s` takes the next value as text, `%d` and
+ * `%i` as number, `%o`, `%O` and `%j` as it would stand in code, `%x` as hex digits, and `%%` is a percent sign. What
+ * has no value stays, values that are left over follow with spaces between. Integers are exact, and have no `n`.
+ */
+export function formatValues(values: readonly ConsoleValue[]): string {
+  const [first, ...rest] = values
+  if (typeof first !== 'string' || rest.length === 0) return values.map(printText).join(' ')
+  let used = 0
+  const text = first.replace(/%[sdifoOjxc%]/g, (directive) => {
+    if (directive === '%%') return '%'
+    const value = rest[used]
+    if (value === undefined) return directive
+    used += 1
+    return printAs(directive, value)
+  })
+  return [text, ...rest.slice(used).map(printText)].join(' ')
+}
+
+function printAs(directive: string, value: ConsoleValue): string {
+  switch (directive) {
+    case '%d':
+      return typeof value === 'bigint' ? value.toString() : String(Number(value))
+    case '%i':
+      return typeof value === 'bigint'
+        ? value.toString()
+        : String(Number.parseInt(String(value), 10))
+    case '%f':
+      return typeof value === 'bigint' ? value.toString() : String(Number.parseFloat(String(value)))
+    case '%x':
+      return typeof value === 'bigint' ? printHex(value) : printText(value)
+    case '%c':
+      // a style, of which a terminal has none
+      return ''
+    case '%s':
+      return printText(value)
+    default:
+      return typeof value === 'string' ? quoted(value, directive) : printText(value)
+  }
+}
+
+function quoted(text: string, directive: string): string {
+  if (directive === '%j') return JSON.stringify(text)
+  return `'${text.replace(/[\\']/g, '\\$&').replace(/\n/g, '\\n')}'`
+}
+
+function printHex(value: bigint): string {
+  return value < 0n ? `-0x${(-value).toString(16)}` : `0x${value.toString(16)}`
+}
+
+function printText(value: ConsoleValue): string {
+  return String(value)
+}
+
+/** Selectors as hex, and the types of the arguments. */
+function overloadsBySelector(): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, readonly string[]>()
+  const add = (name: string, types: readonly string[]): void => {
+    found.set(selectorOf(`${name}(${types.join(',')})`), types)
+    const old = types.map((type) => type.replace(/^(u?int)256$/, '$1'))
+    found.set(selectorOf(`${name}(${old.join(',')})`), types)
+  }
+  for (const types of combinations()) add('log', types)
+  add('log', ['int256'])
+  add('log', ['string', 'int256'])
+  add('log', ['bytes'])
+  for (const [name, type] of singleOverloads()) {
+    add('log', [type])
+    add(name, [type])
+  }
+  return found
+}
+
+/** Every list of up to four of the combined types; the empty one too. */
+function combinations(): readonly (readonly string[])[] {
+  const all: (readonly string[])[] = [[]]
+  let longest: readonly (readonly string[])[] = [[]]
+  for (let count = 1; count <= MOST_ARGUMENTS; count++) {
+    longest = longest.flatMap((list) => COMBINED_TYPES.map((type) => [...list, type]))
+    all.push(...longest)
+  }
+  return all
+}
+
+/** Functions that are named after their only argument. */
+function singleOverloads(): readonly (readonly [name: string, type: string])[] {
+  const sized = Array.from({ length: 32 }, (_, i) => [`logBytes${i + 1}`, `bytes${i + 1}`] as const)
+  return [
+    ['logInt', 'int256'],
+    ['logUint', 'uint256'],
+    ['logString', 'string'],
+    ['logBool', 'bool'],
+    ['logAddress', 'address'],
+    ['logBytes', 'bytes'],
+    ...sized,
+  ]
+}
+
+function selectorOf(signature: string): string {
+  return hexFromBytes(keccak256(new TextEncoder().encode(signature)).subarray(0, 4))
+}
+
+/** The arguments of a call; undefined when the encoding is broken. */
+function decodeArguments(types: readonly string[], data: Uint8Array): ConsoleValue[] | undefined {
+  const values: ConsoleValue[] = []
+  for (const [index, type] of types.entries()) {
+    const word = wordAt(data, 32 * index)
+    const value = word === undefined ? undefined : decodeArgument(type, word, data)
+    if (value === undefined) return undefined
+    values.push(value)
+  }
+  return values
+}
+
+function decodeArgument(
+  type: string,
+  word: Uint8Array,
+  data: Uint8Array,
+): ConsoleValue | undefined {
+  if (type === 'string' || type === 'bytes') {
+    const bytes = bytesAt(data, bigintFromBytes(word))
+    if (bytes === undefined) return undefined
+    return type === 'bytes' ? hexFromBytes(bytes) : new TextDecoder().decode(bytes)
+  }
+  if (type.startsWith('bytes')) return hexFromBytes(word.subarray(0, Number(type.slice(5))))
+  if (type === 'address') return checksumAddress(addressFromBytes(word))
+  if (type === 'bool') return bigintFromBytes(word) !== 0n
+  return type === 'int256' ? BigInt.asIntN(256, bigintFromBytes(word)) : bigintFromBytes(word)
+}
+
+function wordAt(data: Uint8Array, at: number): Uint8Array | undefined {
+  return at + 32 > data.length ? undefined : data.subarray(at, at + 32)
+}
+
+/** A byte string with its length before it. */
+function bytesAt(data: Uint8Array, offset: bigint): Uint8Array | undefined {
+  if (offset > BigInt(data.length)) return undefined
+  const start = Number(offset) + 32
+  const header = wordAt(data, start - 32)
+  const length = header === undefined ? undefined : bigintFromBytes(header)
+  if (length === undefined || length > BigInt(data.length - start)) return undefined
+  return data.subarray(start, start + Number(length))
+}
+
+/** Computes when first asked: hashing some seven hundred signatures takes milliseconds that few runs need. */
+function lazily<T>(compute: () => T): () => T {
+  let value: { readonly of: T } | undefined
+  return () => {
+    value ??= { of: compute() }
+    return value.of
+  }
+}

@@ -1,0 +1,147 @@
+// Engines: instances of @ethereumjs/evm, each for one hardfork, chain id and set of limits, and the few kept for reuse.
+import { Common, type CustomCrypto, Mainnet, type ParamsDict } from '@ethereumjs/common'
+import { createEVM, type EVM, type EVMMockBlockchainInterface, paramsEVM } from '@ethereumjs/evm'
+import { Address as LibraryAddress } from '@ethereumjs/util'
+import { hashBytes, keccak256 } from '../core/crypto.ts'
+import { type Address, bytesFromHex } from '../core/hex.ts'
+import { blobBaseFee } from '../protocol/fees.ts'
+import { type Hardfork, isAtLeast } from '../protocol/forks.ts'
+import type { Overlay } from '../state/overlay.ts'
+import type { BlockEnvironment, ExecutionLimits } from './executor.ts'
+import { kzg } from './kzg.ts'
+import { OverlayStateManager } from './statemanager.ts'
+
+/** What the library's engine knows of a block. */
+type LibraryBlock = NonNullable<Parameters<EVM['runCall']>[0]['block']>
+
+/** What an engine is made for; two runs with equal traits may use the same one. */
+export interface EngineTraits {
+  readonly hardfork: Hardfork
+  readonly chainId: bigint
+  readonly limits: ExecutionLimits | undefined
+}
+
+/** One engine. It runs one job at a time. */
+export interface Engine {
+  readonly evm: EVM
+  readonly hardfork: Hardfork
+  /** Makes ready for a run over `overlay`, in a block. */
+  readonly begin: (overlay: Overlay, block: BlockEnvironment) => LibraryBlock
+  /** Lets go of the run's overlay. */
+  readonly end: () => void
+}
+
+/** Engines kept for one set of traits: as many as ran at the same time, at most. */
+const IDLE_LIMIT = 4
+
+/** Sets of traits for which engines are kept. */
+const TRAITS_LIMIT = 16
+
+/**
+ * Lends engines. Making one takes about a millisecond, a transfer takes less. An engine whose run threw is not taken
+ * back: its journal may be in the middle of anything.
+ */
+export class EnginePool {
+  readonly #idle = new Map<string, Engine[]>()
+
+  async use<T>(traits: EngineTraits, work: (engine: Engine) => Promise<T>): Promise<T> {
+    const key = `${traits.hardfork} ${traits.chainId} ${traits.limits?.codeSize ?? ''}`
+    const engine = this.#idle.get(key)?.pop() ?? (await createEngine(traits))
+    const result = await work(engine)
+    engine.end()
+    this.#keep(key, engine)
+    return result
+  }
+
+  #keep(key: string, engine: Engine): void {
+    const engines = this.#idle.get(key) ?? []
+    if (engines.length < IDLE_LIMIT) engines.push(engine)
+    // the map's order is that of use: the first has not been used for longest
+    this.#idle.delete(key)
+    this.#idle.set(key, engines)
+    const [oldest] = this.#idle.keys()
+    if (this.#idle.size > TRAITS_LIMIT && oldest !== undefined) this.#idle.delete(oldest)
+  }
+}
+
+async function createEngine(traits: EngineTraits): Promise<Engine> {
+  const { hardfork, chainId, limits } = traits
+  const stateManager = new OverlayStateManager()
+  const ancestors = new Ancestors()
+  const evm = await createEVM({
+    common: new Common({
+      chain: { ...Mainnet, chainId: chainId.toString() },
+      hardfork: hardfork === 'frontier' ? 'chainstart' : hardfork,
+      customCrypto: { keccak256, kzg } satisfies CustomCrypto,
+    }),
+    stateManager,
+    blockchain: ancestors,
+    params: paramsWithin(limits),
+  })
+  return {
+    evm,
+    hardfork,
+    begin: (overlay, block) => {
+      stateManager.use(overlay)
+      ancestors.block = block
+      evm.journal.cleanJournal()
+      return libraryBlock(block)
+    },
+    end: () => {
+      stateManager.use(undefined)
+      ancestors.block = undefined
+    },
+  }
+}
+
+/** The library's table of costs and limits, with the limits of code size (EIP-170, EIP-3860) replaced. */
+function paramsWithin(limits: ExecutionLimits | undefined): ParamsDict {
+  if (limits?.codeSize === undefined) return paramsEVM
+  return {
+    ...paramsEVM,
+    607: { ...paramsEVM[607], maxCodeSize: limits.codeSize },
+    3860: { ...paramsEVM[3860], maxInitCodeSize: 2 * limits.codeSize },
+  }
+}
+
+/** The little that the library's engine reads of a header. */
+function libraryBlock(block: BlockEnvironment): LibraryBlock {
+  const blobPrice = isAtLeast(block.hardfork, 'cancun')
+    ? blobBaseFee(block.excessBlobGas, block.hardfork)
+    : undefined
+  return {
+    header: {
+      number: block.number,
+      coinbase: libraryAddress(block.coinbase),
+      timestamp: block.timestamp,
+      difficulty: block.difficulty,
+      prevRandao: hashBytes(block.prevRandao),
+      gasLimit: block.gasLimit,
+      baseFeePerGas: block.baseFee,
+      getBlobGasPrice: () => blobPrice,
+    },
+  }
+}
+
+export function libraryAddress(address: Address): LibraryAddress {
+  return new LibraryAddress(bytesFromHex(address))
+}
+
+const UNKNOWN_HASH = new Uint8Array(32)
+
+/** Answers BLOCKHASH from the environment of the current run. */
+class Ancestors implements EVMMockBlockchainInterface {
+  block: BlockEnvironment | undefined
+
+  async getBlock(number: number): Promise<{ hash: () => Uint8Array }> {
+    const hash = this.block?.blockHash(BigInt(number))
+    const bytes = hash === undefined ? UNKNOWN_HASH : hashBytes(hash)
+    return { hash: () => bytes }
+  }
+
+  async putBlock(): Promise<void> {}
+
+  shallowCopy(): EVMMockBlockchainInterface {
+    return this
+  }
+}

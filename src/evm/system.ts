@@ -1,0 +1,201 @@
+// System calls at the start and the end of a block, and the requests that they bring (EIP-4788, EIP-2935, EIP-7685).
+import { createHash } from 'node:crypto'
+import { hashBytes } from '../core/crypto.ts'
+import {
+  type Address,
+  bigintFromBytes,
+  concatBytes,
+  EMPTY_BYTES,
+  equalBytes,
+  type Hash,
+  hashFromBytes,
+} from '../core/hex.ts'
+import { isAtLeast } from '../protocol/forks.ts'
+import type { Log } from '../protocol/receipt.ts'
+import { Overlay } from '../state/overlay.ts'
+import {
+  BEACON_ROOTS,
+  CONSOLIDATION_REQUESTS,
+  HISTORY_STORAGE,
+  type Predeploy,
+  WITHDRAWAL_REQUESTS,
+} from '../state/predeploys.ts'
+import { accountAt, type World } from '../state/world.ts'
+import { type EnginePool, libraryAddress } from './engine.ts'
+import type { BlockEnd, BlockEnvironment, BlockStartJob } from './executor.ts'
+
+/** Who makes system calls: an address whose key nobody has. */
+const SYSTEM_ADDRESS = '0xfffffffffffffffffffffffffffffffffffffffe' as Address
+
+/** Gas of a system call; it belongs to no transaction and no limit. */
+const SYSTEM_GAS = 30_000_000n
+
+/** Slots of the ring of beacon roots (EIP-4788), for timestamps and again for roots. */
+const BEACON_RING = 8191n
+
+/** Slots of the ring of block hashes (EIP-2935). */
+const HISTORY_RING = 8191n
+
+/** Where the main network takes deposits (EIP-6110). */
+const DEPOSIT_CONTRACT = '0x00000000219ab540356cbb839cbe05303d7705fa' as Address
+
+/** DepositEvent(bytes,bytes,bytes,bytes,bytes) */
+const DEPOSIT_TOPIC = '0x649bbc62d0e31342afea4e5cd82d4049e7e1ee912fc0889aa790803be39038c5' as Hash
+
+/** Fields of a deposit's log: where its length stands, and what it must be. */
+const DEPOSIT_FIELDS = [
+  { at: 160, length: 48 },
+  { at: 256, length: 32 },
+  { at: 320, length: 8 },
+  { at: 384, length: 96 },
+  { at: 512, length: 8 },
+] as const
+
+const DEPOSIT_LOG_LENGTH = 576
+
+/** Tells the system contracts the parent's beacon root (cancun) and hash (prague), where they are deployed. */
+export async function beginBlock(engines: EnginePool, job: BlockStartJob): Promise<World> {
+  const { block, parentHash, parentBeaconBlockRoot } = job
+  let { world } = job
+  if (isAtLeast(block.hardfork, 'cancun') && parentBeaconBlockRoot !== undefined) {
+    world = await tellBeaconRoot(engines, world, block, hashBytes(parentBeaconBlockRoot))
+  }
+  if (isAtLeast(block.hardfork, 'prague')) {
+    world = await tellParentHash(engines, world, block, hashBytes(parentHash))
+  }
+  return world
+}
+
+/**
+ * Collects the requests of a block from prague on. A system contract that is not there, or whose call fails (a chain
+ * of one's own may have anything at its address), makes no requests.
+ */
+export async function endBlock(
+  engines: EnginePool,
+  job: { readonly world: World; readonly block: BlockEnvironment; readonly logs: readonly Log[] },
+): Promise<BlockEnd> {
+  const { block, logs } = job
+  if (!isAtLeast(block.hardfork, 'prague')) return { world: job.world, requestsHash: undefined }
+  const withdrawals = await collect(engines, job.world, block, WITHDRAWAL_REQUESTS)
+  const consolidations = await collect(engines, withdrawals.world, block, CONSOLIDATION_REQUESTS)
+  const requests = [depositsOf(logs), withdrawals.output, consolidations.output]
+  return { world: consolidations.world, requestsHash: hashRequests(requests) }
+}
+
+/**
+ * Hash over the requests of a block, which stand in the order of their type numbers: 0 deposits, 1 withdrawals,
+ * 2 consolidations. Types without requests do not count.
+ * @see https://eips.ethereum.org/EIPS/eip-7685
+ */
+export function hashRequests(requests: readonly Uint8Array[]): Hash {
+  const whole = createHash('sha256')
+  requests.forEach((data, type) => {
+    if (data.length === 0) return
+    whole.update(createHash('sha256').update(Uint8Array.of(type)).update(data).digest())
+  })
+  return hashFromBytes(whole.digest())
+}
+
+/** The deposits that the logs of a block tell of, one after another (EIP-6110). Logs of another layout are none. */
+export function depositsOf(logs: readonly Log[]): Uint8Array {
+  const deposits = logs.filter(
+    ({ address, topics }) => address === DEPOSIT_CONTRACT && topics[0] === DEPOSIT_TOPIC,
+  )
+  return concatBytes(...deposits.map(({ data }) => depositOf(data)))
+}
+
+function depositOf(data: Uint8Array): Uint8Array {
+  const word = (at: number): bigint => bigintFromBytes(data.subarray(at, at + 32))
+  const isRegular =
+    data.length === DEPOSIT_LOG_LENGTH &&
+    DEPOSIT_FIELDS.every(
+      ({ at, length }, i) => word(32 * i) === BigInt(at) && word(at) === BigInt(length),
+    )
+  if (!isRegular) return EMPTY_BYTES
+  return concatBytes(
+    ...DEPOSIT_FIELDS.map(({ at, length }) => data.subarray(at + 32, at + 32 + length)),
+  )
+}
+
+async function tellBeaconRoot(
+  engines: EnginePool,
+  world: World,
+  block: BlockEnvironment,
+  root: Uint8Array,
+): Promise<World> {
+  if (!isAsDeployed(world, BEACON_ROOTS)) {
+    return (await systemCall(engines, world, block, BEACON_ROOTS.address, root)).world
+  }
+  // what the contract's own code does, without the tenth of a millisecond that running it takes
+  const overlay = new Overlay(world)
+  const slot = block.timestamp % BEACON_RING
+  overlay.setStorage(BEACON_ROOTS.address, slot, block.timestamp)
+  overlay.setStorage(BEACON_ROOTS.address, slot + BEACON_RING, bigintFromBytes(root))
+  return overlay.world()
+}
+
+async function tellParentHash(
+  engines: EnginePool,
+  world: World,
+  block: BlockEnvironment,
+  hash: Uint8Array,
+): Promise<World> {
+  if (!isAsDeployed(world, HISTORY_STORAGE)) {
+    return (await systemCall(engines, world, block, HISTORY_STORAGE.address, hash)).world
+  }
+  const overlay = new Overlay(world)
+  const slot = (block.number - 1n) % HISTORY_RING
+  overlay.setStorage(HISTORY_STORAGE.address, slot, bigintFromBytes(hash))
+  return overlay.world()
+}
+
+interface Collected {
+  readonly world: World
+  readonly output: Uint8Array
+}
+
+async function collect(
+  engines: EnginePool,
+  world: World,
+  block: BlockEnvironment,
+  contract: Predeploy,
+): Promise<Collected> {
+  // a queue that was never used answers nothing and changes nothing
+  const isUnused = accountAt(world, contract.address)?.storage.isEmpty !== false
+  if (isUnused && isAsDeployed(world, contract)) return { world, output: EMPTY_BYTES }
+  return systemCall(engines, world, block, contract.address, EMPTY_BYTES)
+}
+
+/** True when the contract runs the code that it has on the main network. */
+function isAsDeployed(world: World, { address, code }: Predeploy): boolean {
+  const account = accountAt(world, address)
+  return account !== undefined && (account.code === code || equalBytes(account.code, code))
+}
+
+/** Calls a system contract. Without code there, or when the call fails, nothing comes of it. */
+export async function systemCall(
+  engines: EnginePool,
+  world: World,
+  block: BlockEnvironment,
+  address: Address,
+  data: Uint8Array,
+): Promise<Collected> {
+  const account = accountAt(world, address)
+  if (account === undefined || account.code.length === 0) return { world, output: EMPTY_BYTES }
+  const traits = { hardfork: block.hardfork, chainId: block.chainId, limits: undefined }
+  return engines.use(traits, async (engine) => {
+    const overlay = new Overlay(world)
+    const { execResult } = await engine.evm.runCall({
+      block: engine.begin(overlay, block),
+      caller: libraryAddress(SYSTEM_ADDRESS),
+      to: libraryAddress(address),
+      data,
+      gasLimit: SYSTEM_GAS,
+      skipNonceIncrement: true,
+    })
+    // takes away the caller's account, which is touched and empty
+    await engine.evm.journal.cleanup()
+    if (execResult.exceptionError !== undefined) return { world, output: EMPTY_BYTES }
+    return { world: overlay.world(), output: execResult.returnValue }
+  })
+}
