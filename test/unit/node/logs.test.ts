@@ -1,11 +1,31 @@
 // Which logs a query finds.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Hash } from '../../../src/core/hex.ts'
+import { bytesFromHex, type Hash } from '../../../src/core/hex.ts'
+import { createExecutor } from '../../../src/evm/executor.ts'
+import { treeFrom } from '../../../src/node/blocktree.ts'
 import type { BlockReference } from '../../../src/node/chain.ts'
-import { bloomTest, type LogQuery, logsOf, matches, queryLogs } from '../../../src/node/logs.ts'
+import {
+  bloomTest,
+  findLogs,
+  type LogQuery,
+  logsOf,
+  matches,
+  queryLogs,
+} from '../../../src/node/logs.ts'
+import { emptyPool, withTransaction } from '../../../src/node/pool.ts'
 import { bloomOf, type Log } from '../../../src/protocol/receipt.ts'
-import { addressOf, logOf, recordOf, stateOf, treeOf, word } from './records.ts'
+import { emptyWorld, withCode } from '../../../src/state/world.ts'
+import {
+  addressOf,
+  chainOf,
+  logOf,
+  recordOf,
+  stateOf,
+  transactionOf,
+  treeOf,
+  word,
+} from './records.ts'
 
 const [A, B, C] = [word(0xa), word(0xb), word(0xc)]
 const anything: LogQuery = { addresses: [], topics: [] }
@@ -239,3 +259,18 @@ test('the logs of a block carry their places and are not removed', () => {
 function blockHash(at: number): Hash {
   return tree.canonical.at(at)?.block.hash ?? word(0)
 }
+
+test('logs of transactions that wait are found where the range reaches pending, and only there', async () => {
+  const emitter = addressOf(0x300)
+  // PUSH1 0 PUSH1 0 LOG0 STOP
+  const world = withCode(emptyWorld, emitter, bytesFromHex('0x60006000a000'))
+  const waiting = { ...transactionOf('waiting'), to: emitter, gasLimit: 100_000n }
+  const genesis = { ...recordOf(0n, word(0)), world }
+  const waits = stateOf(treeFrom(genesis), { pool: withTransaction(emptyPool, waiting) })
+  const { chain } = chainOf(waits, {}, createExecutor())
+  expect(await findLogs(chain, { ...anything, from: number(0) })).toEqual([])
+  expect(await findLogs(chain, { ...anything, from: number(0), to: tag('pending') })).toMatchObject(
+    [{ log: { address: emitter, topics: [] }, transactionIndex: 0, logIndex: 0, pending: true }],
+  )
+  expect(chain.state).toBe(waits)
+})
