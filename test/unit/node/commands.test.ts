@@ -1,0 +1,205 @@
+import { describe, expect, it } from 'vitest'
+import { impersonateAccount, isImpersonated, keyOf, lock } from '../../../src/node/accounts.ts'
+import { headOf } from '../../../src/node/blocktree.ts'
+import type { Chain, Change } from '../../../src/node/chain.ts'
+import type { ChainState, MiningMode } from '../../../src/node/chainstate.ts'
+import {
+  changeAccounts,
+  changeSettings,
+  increaseTime,
+  mine,
+  reset,
+  revertTo,
+  setMiningMode,
+  setNextTimestamp,
+  startMining,
+  stopMining,
+  takeSnapshot,
+} from '../../../src/node/commands.ts'
+import { isMining } from '../../../src/node/mining.ts'
+import { sendRawTransaction, sendTransaction } from '../../../src/node/send.ts'
+import { balanceAt } from '../../../src/state/world.ts'
+import { account, headTime, height, NOON, signed, testChain } from './chains.ts'
+
+const MANUAL: MiningMode = { kind: 'manual' }
+
+function mineBlocks(chain: Chain, blocks: bigint): Promise<unknown> {
+  return chain.update((state) => mine(chain.executor, state, { now: NOON, blocks }))
+}
+
+function revert(chain: Chain, id: number): Promise<boolean> {
+  return chain.update((state) => revertTo(state, id))
+}
+
+describe('a snapshot', () => {
+  it('is restored whole: blocks, accounts, pool, clock, settings, mining, keys', async () => {
+    const chain = await testChain({ mining: MANUAL })
+    const from = account(chain, 0)
+    await sendTransaction(chain, { from, to: from })
+    await chain.update((state) => setNextTimestamp(state, headTime(chain) + 500n))
+    const id = await chain.update(takeSnapshot)
+    const kept = chain.state
+
+    await mineBlocks(chain, 3n)
+    await chain.update((state) => increaseTime(state, 1000n, NOON))
+    await chain.update((state) => changeSettings(state, { gasPrice: 9n, blockGasLimit: 1n }))
+    await chain.update((state) => setMiningMode(chain.executor, state, { kind: 'instant' }, NOON))
+    await chain.update((state) => changeAccounts(state, lock(state.accounts, from, NOON)!))
+    await chain.update((state) =>
+      changeAccounts(state, impersonateAccount(state.accounts, account(chain, 1))),
+    )
+
+    expect(await revert(chain, id)).toBe(true)
+    expect(chain.state).toEqual(kept)
+    expect(height(chain)).toBe(0n)
+    expect(chain.state.pool.size).toBe(1)
+    expect(keyOf(chain.state.accounts, from, NOON)).toBeDefined()
+    expect(isImpersonated(chain.state.accounts, account(chain, 1))).toBe(false)
+  })
+
+  it('can be reverted to again and again', async () => {
+    const chain = await testChain()
+    const id = await chain.update(takeSnapshot)
+    const { hash } = headOf(chain.state.tree).block
+    for (let round = 0; round < 3; round += 1) {
+      await mineBlocks(chain, 2n)
+      expect(await revert(chain, id)).toBe(true)
+      expect(headOf(chain.state.tree).block.hash).toBe(hash)
+    }
+  })
+
+  it('can be reverted to once where snapshots are consumed', async () => {
+    const chain = await testChain({ consumeSnapshots: true })
+    const [first, second] = [await chain.update(takeSnapshot), await chain.update(takeSnapshot)]
+    expect(await revert(chain, second)).toBe(true)
+    expect(await revert(chain, second)).toBe(false)
+    expect(await revert(chain, first)).toBe(true)
+  })
+
+  it('goes when an older one is reverted to, and its id is not given again', async () => {
+    const chain = await testChain()
+    const ids = []
+    for (let count = 0; count < 3; count += 1) ids.push(await chain.update(takeSnapshot))
+    expect(ids).toEqual([1, 2, 3])
+    expect(await revert(chain, 2)).toBe(true)
+    expect(await revert(chain, 3)).toBe(false)
+    expect(await revert(chain, 1)).toBe(true)
+    expect(await chain.update(takeSnapshot)).toBe(4)
+  })
+
+  it.each([0, -1, 2, 1.5, Number.NaN])('of id %s is unknown, and nothing changes', async (id) => {
+    const chain = await testChain()
+    await chain.update(takeSnapshot)
+    await mineBlocks(chain, 1n)
+    const before = chain.state
+    expect(await revert(chain, id)).toBe(false)
+    expect(chain.state).toBe(before)
+  })
+
+  it('costs nothing, however many there are', async () => {
+    const chain = await testChain()
+    let state = chain.state
+    const started = performance.now()
+    for (let count = 0; count < 100_000; count += 1) state = takeSnapshot(state).state
+    expect(performance.now() - started).toBeLessThan(1000)
+    expect(revertTo(state, 1).value).toBe(true)
+  })
+})
+
+describe('a reset', () => {
+  it('goes back to the genesis and forgets snapshots, pool, clock and modes, but no id is given again', async () => {
+    const chain = await testChain()
+    const { state: first } = chain
+    const id = await chain.update(takeSnapshot)
+    await mineBlocks(chain, 2n)
+    await chain.update((state) => increaseTime(state, 50n, NOON))
+    await chain.update(stopMining)
+    await sendRawTransaction(chain, signed(chain).raw)
+    await chain.update(reset)
+    expect(chain.state).toEqual({ ...first, nextSnapshotId: 2 })
+    expect(await revert(chain, id)).toBe(false)
+    expect(await chain.update(takeSnapshot)).toBe(2)
+  })
+
+  it('can be repeated', async () => {
+    const chain = await testChain()
+    for (let round = 0; round < 2; round += 1) {
+      await mineBlocks(chain, 1n)
+      await chain.update(reset)
+      expect(height(chain)).toBe(0n)
+    }
+  })
+})
+
+describe('mining', () => {
+  it('by hand makes as many blocks as asked, with what waits in the first', async () => {
+    const chain = await testChain({ mining: MANUAL })
+    await sendRawTransaction(chain, signed(chain).raw)
+    const records = await chain.update((state) =>
+      mine(chain.executor, state, { now: NOON, blocks: 3n }),
+    )
+    expect(records.map(({ block }) => block.transactions.length)).toEqual([1, 0, 0])
+    expect(records.map(({ block }) => block.header.number)).toEqual([1n, 2n, 3n])
+  })
+
+  it('of no blocks changes nothing', async () => {
+    const chain = await testChain()
+    const before = chain.state
+    await mineBlocks(chain, 0n)
+    expect(chain.state).toBe(before)
+  })
+
+  it('refuses too many blocks and negative numbers', async () => {
+    const chain = await testChain()
+    await expect(mineBlocks(chain, 1_000_001n)).rejects.toMatchObject({ word: 'LIMIT_EXCEEDED' })
+    await expect(mineBlocks(chain, -1n)).rejects.toMatchObject({ word: 'INVALID_PARAMS' })
+  })
+
+  it('that is stopped says so, and still obeys', async () => {
+    const chain = await testChain()
+    expect(isMining(chain.state.mining)).toBe(true)
+    await chain.update(stopMining)
+    expect(isMining(chain.state.mining)).toBe(false)
+    await sendRawTransaction(chain, signed(chain).raw)
+    await mineBlocks(chain, 1n)
+    expect(headOf(chain.state.tree).block.transactions).toHaveLength(1)
+  })
+
+  it('by hand becomes instant when mining is started', async () => {
+    const chain = await testChain({ mining: MANUAL })
+    await sendRawTransaction(chain, signed(chain).raw)
+    await chain.update((state) => startMining(chain.executor, state, NOON))
+    expect(height(chain)).toBe(1n)
+    await sendRawTransaction(chain, signed(chain, { nonce: 1n }).raw)
+    expect(height(chain)).toBe(2n)
+  })
+
+  it('on an interval mines what waits when it begins, and nothing when nothing waits', async () => {
+    const chain = await testChain({ mining: MANUAL })
+    const mode = { kind: 'interval', intervalMs: 1e6 } as const
+    await chain.update((state) => setMiningMode(chain.executor, state, mode, NOON))
+    expect(height(chain)).toBe(0n)
+    await chain.update(stopMining)
+    await sendRawTransaction(chain, signed(chain).raw)
+    await chain.update((state) => startMining(chain.executor, state, NOON))
+    expect(chain.state.mining.mode).toEqual(mode)
+    expect(height(chain)).toBe(1n)
+    chain.close()
+  })
+
+  it.each([0, -5, Number.NaN, 2 ** 31])('refuses an interval of %s ms', async (intervalMs) => {
+    const chain = await testChain()
+    const change = (state: ChainState): Promise<Change<unknown>> =>
+      setMiningMode(chain.executor, state, { kind: 'interval', intervalMs }, NOON)
+    await expect(chain.update(change)).rejects.toThrow(`milliseconds, got ${intervalMs}`)
+  })
+
+  it('pays tips to the coinbase', async () => {
+    const chain = await testChain({ coinbase: account(await testChain(), 9), balance: 10n ** 18n })
+    const before = balanceAt(headOf(chain.state.tree).world, account(chain, 9))
+    const price = { maxFeePerGas: 7n, maxPriorityFeePerGas: 7n }
+    await sendRawTransaction(chain, signed(chain, price).raw)
+    const after = balanceAt(headOf(chain.state.tree).world, account(chain, 9))
+    expect(after - before).toBe(147_000n)
+  })
+})
