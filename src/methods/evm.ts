@@ -16,6 +16,7 @@ import { type Method, optional, param } from '../rpc/method.ts'
 import { boolean, nothing, quantity, quantityNumber, text } from '../rpc/primitives.ts'
 import type { Decoder } from '../rpc/schema.ts'
 import { type MethodContext, method } from './context.ts'
+import { quantityResult } from './fields.ts'
 
 /** What `evm_mine` may be told: how many blocks, and the exact time of the first, in seconds. */
 interface MineOrder {
@@ -61,7 +62,7 @@ const snapshot = method({
   summary:
     'Remembers the chain as it is; evm_revert brings it back. Costs the same whatever its size.',
   params: [],
-  result: quantity,
+  result: quantityResult,
   example: { params: [], result: '0x1' },
   handle: async ({ chain }) => BigInt(await chain.update(takeSnapshot)),
 })
@@ -107,7 +108,7 @@ const increase = method({
   name: 'evm_increaseTime',
   summary: 'Moves the clock ahead for good, by seconds; answers by how much it is ahead in all.',
   params: [param('seconds', quantity)],
-  result: quantity,
+  result: quantityResult,
   example: { params: ['0xe10'], result: '0xe10' },
   handle: ({ chain }, seconds) =>
     chain.update((state) => increaseTime(state, seconds, chain.environment.now())),

@@ -1,5 +1,13 @@
 // Objects that clients are given, declared member by member: one list gives both their encoding and their schema.
+import { quantityFromBigint } from '../core/hex.ts'
 import type { Encoder, Json, JsonSchema } from '../rpc/schema.ts'
+
+/** A QUANTITY of a reply: 0x and hex without leading zeros. Requests may write it in other ways. */
+export const quantityResult: Encoder<bigint> = {
+  name: 'quantity',
+  json: { title: 'quantity', type: 'string', pattern: '^0x(0|[1-9a-f][0-9a-f]{0,63})$' },
+  encode: quantityFromBigint,
+}
 
 /** A member of an object made of a `T`. */
 export interface Field<T> {

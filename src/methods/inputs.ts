@@ -32,8 +32,7 @@ function members<M extends Readonly<Record<string, Decoder<unknown>>>>(
       for (const [key, part] of entriesOf(value, path, name)) {
         const member = Object.hasOwn(known, key) ? known[key] : undefined
         if (member === undefined && !ignored.includes(key)) {
-          const expected = Object.keys(known).join(', ')
-          throw invalid(path, `a ${name} with the members ${expected}`, `${key}`)
+          throw unknownMember(path, key, Object.keys(known))
         }
         if (member !== undefined && part !== null && part !== undefined) {
           decoded[key] = member.decode(part, `${path}.${key}`)
@@ -245,9 +244,14 @@ function keyed<T>(name: string, member: Decoder<T>): Decoder<ReadonlyMap<string,
   }
 }
 
+function unknownMember(path: string, key: string, known: readonly string[]): DevchainError {
+  const message = `${path}: unknown member ${printValue(key)}: expected ${known.join(', ')}`
+  return new DevchainError('INVALID_PARAMS', message)
+}
+
 function entriesOf(value: unknown, path: string, name: string): readonly [string, unknown][] {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw invalid(path, `a ${name} object`, value)
+    throw invalid(path, `an object (${name})`, value)
   }
   return Object.entries(value)
 }

@@ -1,7 +1,8 @@
 // net: the network as clients see it. A devchain has no peers yet.
 import type { Method } from '../rpc/method.ts'
-import { boolean, list, quantity, text } from '../rpc/primitives.ts'
+import { boolean, list, text } from '../rpc/primitives.ts'
 import { type MethodContext, method } from './context.ts'
+import { quantityResult } from './fields.ts'
 
 const version = method({
   name: 'net_version',
@@ -26,7 +27,7 @@ const peerCount = method({
   name: 'net_peerCount',
   summary: 'Number of connected peers.',
   params: [],
-  result: quantity,
+  result: quantityResult,
   example: { params: [], result: '0x0' },
   handle: (context) => BigInt(peersOf(context).length),
 })

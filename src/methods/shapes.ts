@@ -6,9 +6,9 @@ import type { LogEntry } from '../node/logs.ts'
 import { type Header, sealBlock } from '../protocol/block.ts'
 import { effectiveGasPrice } from '../protocol/fees.ts'
 import type { AccessListEntry, Authorization, Transaction } from '../protocol/transaction.ts'
-import { address, boolean, data, hash, list, nullable, quantity } from '../rpc/primitives.ts'
+import { address, boolean, data, hash, list, nullable } from '../rpc/primitives.ts'
 import type { Encoder } from '../rpc/schema.ts'
-import { encodedAs, type Field, field, fieldIfAny, shape } from './fields.ts'
+import { encodedAs, type Field, field, fieldIfAny, quantityResult, shape } from './fields.ts'
 
 /** Where a transaction stands for whoever looks at it: `undefined` while it is pending. */
 export interface Place {
@@ -50,43 +50,43 @@ export const accessListShape: Encoder<readonly AccessListEntry[]> = list(
 
 const authorizationList: Encoder<readonly Authorization[]> = list(
   shape<Authorization>('authorization', {
-    chainId: field(quantity, (authorization) => authorization.chainId),
+    chainId: field(quantityResult, (authorization) => authorization.chainId),
     address: field(address, (authorization) => authorization.address),
-    nonce: field(quantity, (authorization) => authorization.nonce),
-    yParity: field(quantity, (authorization) => BigInt(authorization.yParity)),
-    r: field(quantity, (authorization) => authorization.r),
-    s: field(quantity, (authorization) => authorization.s),
+    nonce: field(quantityResult, (authorization) => authorization.nonce),
+    yParity: field(quantityResult, (authorization) => BigInt(authorization.yParity)),
+    r: field(quantityResult, (authorization) => authorization.r),
+    s: field(quantityResult, (authorization) => authorization.s),
   }),
 )
 
 /** Members that depend on nothing but the transaction itself and the base fee it paid. */
 const transactionFields: Readonly<Record<string, Field<TransactionView>>> = {
   from: field(address, ({ transaction }) => transaction.from),
-  gas: field(quantity, ({ transaction }) => transaction.gasLimit),
-  gasPrice: field(quantity, paidPrice),
-  maxFeePerGas: fieldIfAny(quantity, ({ transaction }) =>
+  gas: field(quantityResult, ({ transaction }) => transaction.gasLimit),
+  gasPrice: field(quantityResult, paidPrice),
+  maxFeePerGas: fieldIfAny(quantityResult, ({ transaction }) =>
     transaction.type >= 2 ? transaction.maxFeePerGas : undefined,
   ),
-  maxPriorityFeePerGas: fieldIfAny(quantity, ({ transaction }) =>
+  maxPriorityFeePerGas: fieldIfAny(quantityResult, ({ transaction }) =>
     transaction.type >= 2 ? transaction.maxPriorityFeePerGas : undefined,
   ),
   hash: field(hash, ({ transaction }) => transaction.hash),
   input: field(data, ({ transaction }) => transaction.data),
-  nonce: field(quantity, ({ transaction }) => transaction.nonce),
+  nonce: field(quantityResult, ({ transaction }) => transaction.nonce),
   to: field(nullable(address), ({ transaction }) => transaction.to),
-  value: field(quantity, ({ transaction }) => transaction.value),
-  type: field(quantity, ({ transaction }) => BigInt(transaction.type)),
-  chainId: fieldIfAny(quantity, ({ transaction }) => transaction.chainId),
+  value: field(quantityResult, ({ transaction }) => transaction.value),
+  type: field(quantityResult, ({ transaction }) => BigInt(transaction.type)),
+  chainId: fieldIfAny(quantityResult, ({ transaction }) => transaction.chainId),
   accessList: fieldIfAny(accessListShape, ({ transaction }) =>
     transaction.type >= 1 ? transaction.accessList : undefined,
   ),
   authorizationList: fieldIfAny(authorizationList, ({ transaction }) =>
     transaction.type === 4 ? transaction.authorizationList : undefined,
   ),
-  v: field(quantity, ({ transaction }) => transaction.v),
-  r: field(quantity, ({ transaction }) => transaction.r),
-  s: field(quantity, ({ transaction }) => transaction.s),
-  yParity: fieldIfAny(quantity, ({ transaction }) =>
+  v: field(quantityResult, ({ transaction }) => transaction.v),
+  r: field(quantityResult, ({ transaction }) => transaction.r),
+  s: field(quantityResult, ({ transaction }) => transaction.s),
+  yParity: fieldIfAny(quantityResult, ({ transaction }) =>
     transaction.type >= 1 ? transaction.v : undefined,
   ),
 }
@@ -94,8 +94,8 @@ const transactionFields: Readonly<Record<string, Field<TransactionView>>> = {
 /** A transaction (spec 2.3) with the members of its type. */
 export const transactionShape: Encoder<TransactionView> = shape('transaction', {
   blockHash: field(nullable(hash), ({ place }) => place?.blockHash ?? null),
-  blockNumber: field(nullable(quantity), ({ place }) => place?.blockNumber ?? null),
-  transactionIndex: field(nullable(quantity), ({ place }) => orNull(place?.index)),
+  blockNumber: field(nullable(quantityResult), ({ place }) => place?.blockNumber ?? null),
+  transactionIndex: field(nullable(quantityResult), ({ place }) => orNull(place?.index)),
   ...transactionFields,
 })
 
@@ -103,8 +103,8 @@ export const transactionShape: Encoder<TransactionView> = shape('transaction', {
 export const pendingTransactionShape: Encoder<Transaction> = encodedAs(
   shape<TransactionView>('pending transaction', {
     blockHash: field(hash, () => ZERO_HASH),
-    blockNumber: field(nullable(quantity), () => null),
-    transactionIndex: field(quantity, () => 0n),
+    blockNumber: field(nullable(quantityResult), () => null),
+    transactionIndex: field(quantityResult, () => 0n),
     ...transactionFields,
   }),
   viewOfPooled,
@@ -114,8 +114,8 @@ export const pendingTransactionShape: Encoder<Transaction> = encodedAs(
 export const poolEntryShape: Encoder<Transaction> = encodedAs(
   shape<TransactionView>('pool entry', {
     blockHash: field(hash, () => ZERO_HASH),
-    blockNumber: field(nullable(quantity), () => null),
-    transactionIndex: field(nullable(quantity), () => null),
+    blockNumber: field(nullable(quantityResult), () => null),
+    transactionIndex: field(nullable(quantityResult), () => null),
     ...transactionFields,
   }),
   viewOfPooled,
@@ -124,16 +124,18 @@ export const poolEntryShape: Encoder<Transaction> = encodedAs(
 /** A log (spec 2.5); those of the pending block have null places. */
 export const logShape: Encoder<LogEntry> = shape<LogEntry>('log', {
   removed: field(boolean, (entry) => entry.removed),
-  logIndex: field(nullable(quantity), (entry) => unlessPending(entry, BigInt(entry.logIndex))),
-  transactionIndex: field(nullable(quantity), (entry) =>
+  logIndex: field(nullable(quantityResult), (entry) =>
+    unlessPending(entry, BigInt(entry.logIndex)),
+  ),
+  transactionIndex: field(nullable(quantityResult), (entry) =>
     unlessPending(entry, BigInt(entry.transactionIndex)),
   ),
   transactionHash: field(nullable(hash), (entry) => unlessPending(entry, hashOfLog(entry))),
   blockHash: field(nullable(hash), (entry) => unlessPending(entry, entry.record.block.hash)),
-  blockNumber: field(nullable(quantity), (entry) =>
+  blockNumber: field(nullable(quantityResult), (entry) =>
     unlessPending(entry, entry.record.block.header.number),
   ),
-  blockTimestamp: field(nullable(quantity), (entry) =>
+  blockTimestamp: field(nullable(quantityResult), (entry) =>
     unlessPending(entry, entry.record.block.header.timestamp),
   ),
   address: field(address, ({ log }) => log.address),
@@ -144,22 +146,22 @@ export const logShape: Encoder<LogEntry> = shape<LogEntry>('log', {
 /** A receipt (spec 2.4): with `status` from byzantium on, with `root` before. */
 export const receiptShape: Encoder<TransactionPlace> = shape<TransactionPlace>('receipt', {
   transactionHash: field(hash, (place) => executedAt(place).transaction.hash),
-  transactionIndex: field(quantity, ({ index }) => BigInt(index)),
+  transactionIndex: field(quantityResult, ({ index }) => BigInt(index)),
   blockHash: field(hash, ({ record }) => record.block.hash),
-  blockNumber: field(quantity, ({ record }) => record.block.header.number),
+  blockNumber: field(quantityResult, ({ record }) => record.block.header.number),
   from: field(address, (place) => executedAt(place).transaction.from),
   to: field(nullable(address), (place) => executedAt(place).transaction.to),
-  cumulativeGasUsed: field(quantity, (place) => executedAt(place).receipt.cumulativeGasUsed),
-  gasUsed: field(quantity, (place) => executedAt(place).receipt.gasUsed),
+  cumulativeGasUsed: field(quantityResult, (place) => executedAt(place).receipt.cumulativeGasUsed),
+  gasUsed: field(quantityResult, (place) => executedAt(place).receipt.gasUsed),
   contractAddress: field(
     nullable<Address>(address),
     (place) => executedAt(place).receipt.contractAddress,
   ),
   logs: field(list(logShape), logsOfPlace),
   logsBloom: field(data, (place) => executedAt(place).receipt.logsBloom),
-  type: field(quantity, (place) => BigInt(executedAt(place).receipt.type)),
-  effectiveGasPrice: field(quantity, (place) => executedAt(place).receipt.effectiveGasPrice),
-  status: fieldIfAny(quantity, (place) => {
+  type: field(quantityResult, (place) => BigInt(executedAt(place).receipt.type)),
+  effectiveGasPrice: field(quantityResult, (place) => executedAt(place).receipt.effectiveGasPrice),
+  status: fieldIfAny(quantityResult, (place) => {
     const { receipt } = executedAt(place)
     return receipt.root === undefined ? BigInt(receipt.status) : undefined
   }),
@@ -168,7 +170,9 @@ export const receiptShape: Encoder<TransactionPlace> = shape<TransactionPlace>('
 
 /** What a block's hash is taken of, and the hash: the members of `newHeads` notifications. */
 const headerFields: Readonly<Record<string, Field<BlockView>>> = {
-  number: field(nullable(quantity), ({ header, pending }) => (pending ? null : header.number)),
+  number: field(nullable(quantityResult), ({ header, pending }) =>
+    pending ? null : header.number,
+  ),
   hash: field(nullable(hash), (block) => (block.pending ? null : block.hash)),
   parentHash: field(hash, ({ header }) => header.parentHash),
   nonce: field(nullable(data), ({ header, pending }) => (pending ? null : header.nonce)),
@@ -179,15 +183,15 @@ const headerFields: Readonly<Record<string, Field<BlockView>>> = {
   stateRoot: field(hash, ({ header }) => header.stateRoot),
   receiptsRoot: field(hash, ({ header }) => header.receiptsRoot),
   miner: field(address, ({ header }) => header.miner),
-  difficulty: field(quantity, ({ header }) => header.difficulty),
+  difficulty: field(quantityResult, ({ header }) => header.difficulty),
   extraData: field(data, ({ header }) => header.extraData),
-  gasLimit: field(quantity, ({ header }) => header.gasLimit),
-  gasUsed: field(quantity, ({ header }) => header.gasUsed),
-  timestamp: field(quantity, ({ header }) => header.timestamp),
-  baseFeePerGas: fieldIfAny(quantity, ({ header }) => header.baseFeePerGas),
+  gasLimit: field(quantityResult, ({ header }) => header.gasLimit),
+  gasUsed: field(quantityResult, ({ header }) => header.gasUsed),
+  timestamp: field(quantityResult, ({ header }) => header.timestamp),
+  baseFeePerGas: fieldIfAny(quantityResult, ({ header }) => header.baseFeePerGas),
   withdrawalsRoot: fieldIfAny(hash, ({ header }) => header.withdrawalsRoot),
-  blobGasUsed: fieldIfAny(quantity, ({ header }) => header.blobGasUsed),
-  excessBlobGas: fieldIfAny(quantity, ({ header }) => header.excessBlobGas),
+  blobGasUsed: fieldIfAny(quantityResult, ({ header }) => header.blobGasUsed),
+  excessBlobGas: fieldIfAny(quantityResult, ({ header }) => header.excessBlobGas),
   parentBeaconBlockRoot: fieldIfAny(hash, ({ header }) => header.parentBeaconBlockRoot),
   requestsHash: fieldIfAny(hash, ({ header }) => header.requestsHash),
 }
@@ -214,9 +218,9 @@ const noWithdrawals: Encoder<readonly never[]> = {
 /** A block (spec 2.2) with all members that its hash is taken of. */
 export const blockShape: Encoder<BlockView> = shape('block', {
   ...headerFields,
-  totalDifficulty: field(quantity, (block) => block.totalDifficulty),
-  cumulativeDifficulty: field(quantity, (block) => block.cumulativeDifficulty),
-  size: field(quantity, (block) => BigInt(block.size)),
+  totalDifficulty: field(quantityResult, (block) => block.totalDifficulty),
+  cumulativeDifficulty: field(quantityResult, (block) => block.cumulativeDifficulty),
+  size: field(quantityResult, (block) => BigInt(block.size)),
   transactions: field(transactionsOfBlock, (block) => block.transactions),
   uncles: field(list(hash), (block) => block.uncles),
   withdrawals: fieldIfAny(noWithdrawals, (block) => block.withdrawals),

@@ -2,9 +2,10 @@
 import { blockByHash } from '../../node/blocktree.ts'
 import { type BlockReference, type Chain, findRecord, recordAt } from '../../node/chain.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
-import { boolean, hash, list, nullable, quantity, quantityNumber } from '../../rpc/primitives.ts'
+import { boolean, hash, list, nullable, quantityNumber } from '../../rpc/primitives.ts'
 import { blockReference, byHash, isPending, LATEST } from '../blockreference.ts'
 import { type MethodContext, method } from '../context.ts'
+import { quantityResult } from '../fields.ts'
 import { type BlockView, blockShape, receiptShape, viewOfBlock, viewOfUncle } from '../shapes.ts'
 
 const UNKNOWN = `0x${'ab'.repeat(32)}`
@@ -32,7 +33,7 @@ const countByHash = method({
   name: 'eth_getBlockTransactionCountByHash',
   summary: 'Number of transactions in a block; null when the hash is unknown.',
   params: [param('hash', hash)],
-  result: nullable(quantity),
+  result: nullable(quantityResult),
   example: { params: [UNKNOWN], result: null },
   handle: async ({ chain }, blockHash) => {
     const record = await findRecord(chain, byHash(blockHash))
@@ -44,7 +45,7 @@ const countByNumber = method({
   name: 'eth_getBlockTransactionCountByNumber',
   summary: 'Number of transactions in a block.',
   params: [optional('block', blockReference, LATEST)],
-  result: quantity,
+  result: quantityResult,
   example: { params: ['latest'], result: '0x0' },
   handle: async ({ chain }, block) =>
     BigInt((await recordAt(chain, block)).block.transactions.length),
@@ -67,7 +68,7 @@ const uncleCountByHash = method({
   name: 'eth_getUncleCountByBlockHash',
   summary: 'Number of uncles of a block.',
   params: [param('hash', hash)],
-  result: quantity,
+  result: quantityResult,
   example: { params: [UNKNOWN] },
   handle: async ({ chain }, blockHash) =>
     BigInt((await recordAt(chain, byHash(blockHash))).block.uncles.length),
@@ -77,7 +78,7 @@ const uncleCountByNumber = method({
   name: 'eth_getUncleCountByBlockNumber',
   summary: 'Number of uncles of a block.',
   params: [optional('block', blockReference, LATEST)],
-  result: quantity,
+  result: quantityResult,
   example: { params: ['latest'], result: '0x0' },
   handle: async ({ chain }, block) => BigInt((await recordAt(chain, block)).block.uncles.length),
 })

@@ -3,8 +3,9 @@ import { addresses } from '../../node/accounts.ts'
 import { type BlockTree, headOf } from '../../node/blocktree.ts'
 import { isMining } from '../../node/mining.ts'
 import type { Method } from '../../rpc/method.ts'
-import { address, boolean, list, quantity, text } from '../../rpc/primitives.ts'
+import { address, boolean, list, text } from '../../rpc/primitives.ts'
 import { type MethodContext, method } from '../context.ts'
+import { quantityResult } from '../fields.ts'
 
 /** The wire protocol that blocks of this form would be exchanged by: eth/68. */
 const PROTOCOL_VERSION = '0x44'
@@ -15,7 +16,7 @@ const chainId = method({
   name: 'eth_chainId',
   summary: 'Chain id that transactions are signed for (EIP-155).',
   params: [],
-  result: quantity,
+  result: quantityResult,
   example: { params: [], result: '0x21' },
   handle: ({ chain }) => chain.state.config.chainId,
 })
@@ -61,7 +62,7 @@ const hashrate = method({
   summary:
     'Hashes a second: difficulty of the blocks of the last hour, by 3600; 0 when not mining.',
   params: [],
-  result: quantity,
+  result: quantityResult,
   example: { params: [], result: '0x0' },
   handle: ({ chain }) => (isMining(chain.state.mining) ? hashrateOf(chain.state.tree) : 0n),
 })
@@ -80,7 +81,7 @@ const blockNumber = method({
   name: 'eth_blockNumber',
   summary: 'Number of the newest block.',
   params: [],
-  result: quantity,
+  result: quantityResult,
   example: { params: [], result: '0x0' },
   handle: ({ chain }) => headOf(chain.state.tree).block.header.number,
 })

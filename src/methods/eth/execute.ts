@@ -9,10 +9,10 @@ import {
   executionError,
 } from '../../node/simulate.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
-import { data, hash, quantity, text } from '../../rpc/primitives.ts'
+import { data, hash, text } from '../../rpc/primitives.ts'
 import { blockReference, LATEST } from '../blockreference.ts'
 import { type MethodContext, method } from '../context.ts'
-import { field, fieldIfAny, shape } from '../fields.ts'
+import { field, fieldIfAny, quantityResult, shape } from '../fields.ts'
 import { blockOverrides, stateOverrides, transactionRequest } from '../inputs.ts'
 import { accessListShape } from '../shapes.ts'
 
@@ -46,7 +46,7 @@ const estimate = method({
     optional('stateOverrides', stateOverrides),
     optional('blockOverrides', blockOverrides),
   ],
-  result: quantity,
+  result: quantityResult,
   example: { params: [TRANSFER], result: '0x5208' },
   handle: ({ chain }, request, block, accounts, environment) =>
     estimateGas(chain, request, block, accounts, environment),
@@ -63,7 +63,7 @@ const accessList = method({
   ],
   result: shape<AccessListAnswer>('access list answer', {
     accessList: field(accessListShape, (answer) => answer.accessList),
-    gasUsed: field(quantity, (answer) => answer.gasUsed),
+    gasUsed: field(quantityResult, (answer) => answer.gasUsed),
     error: fieldIfAny(text, (answer) => answer.failure?.reason),
   }),
   example: { params: [TRANSFER, 'latest'], result: { accessList: [], gasUsed: '0x5208' } },

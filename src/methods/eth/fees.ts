@@ -14,13 +14,13 @@ import { list, quantity } from '../../rpc/primitives.ts'
 import type { Decoder, Encoder } from '../../rpc/schema.ts'
 import { blockReference, LATEST } from '../blockreference.ts'
 import { type MethodContext, method } from '../context.ts'
-import { field, fieldIfAny, shape } from '../fields.ts'
+import { field, fieldIfAny, quantityResult, shape } from '../fields.ts'
 
 const price = method({
   name: 'eth_gasPrice',
   summary: 'A price per gas with which a transaction is mined now, in wei.',
   params: [],
-  result: quantity,
+  result: quantityResult,
   example: { params: [], result: '0x0' },
   handle: ({ chain }) => gasPrice(chain.state),
 })
@@ -29,7 +29,7 @@ const priorityFee = method({
   name: 'eth_maxPriorityFeePerGas',
   summary: 'A tip per gas with which a transaction is mined now, in wei.',
   params: [],
-  result: quantity,
+  result: quantityResult,
   example: { params: [], result: '0x0' },
   handle: ({ chain }) => maxPriorityFeePerGas(chain.state),
 })
@@ -38,7 +38,7 @@ const blobFee = method({
   name: 'eth_blobBaseFee',
   summary: 'Price per blob gas at the newest block, in wei; 0 before cancun.',
   params: [],
-  result: quantity,
+  result: quantityResult,
   example: { params: [], result: '0x1' },
   handle: ({ chain: { state } }) => {
     const { number, timestamp, excessBlobGas } = headOf(state.tree).block.header
@@ -88,12 +88,12 @@ const history = method({
     optional('rewardPercentiles', percentiles),
   ],
   result: shape<FeeHistory>('fee history', {
-    oldestBlock: field(quantity, (fees) => fees.oldestBlock),
-    baseFeePerGas: field(list(quantity), (fees) => fees.baseFeePerGas),
+    oldestBlock: field(quantityResult, (fees) => fees.oldestBlock),
+    baseFeePerGas: field(list(quantityResult), (fees) => fees.baseFeePerGas),
     gasUsedRatio: field(list(ratio), (fees) => fees.gasUsedRatio),
-    baseFeePerBlobGas: field(list(quantity), (fees) => fees.baseFeePerBlobGas),
+    baseFeePerBlobGas: field(list(quantityResult), (fees) => fees.baseFeePerBlobGas),
     blobGasUsedRatio: field(list(ratio), (fees) => fees.blobGasUsedRatio),
-    reward: fieldIfAny(list(list(quantity)), (fees) => fees.reward),
+    reward: fieldIfAny(list(list(quantityResult)), (fees) => fees.reward),
   }),
   example: { params: ['0x1', 'latest', [50]] },
   handle: async ({ chain }, count, newest, asked) =>

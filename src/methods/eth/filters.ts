@@ -5,6 +5,7 @@ import { type Method, optional, param } from '../../rpc/method.ts'
 import { boolean, hash, list, quantity } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'
 import { type MethodContext, method } from '../context.ts'
+import { quantityResult } from '../fields.ts'
 import { logQuery } from '../inputs.ts'
 import { logShape } from '../shapes.ts'
 
@@ -14,7 +15,7 @@ const newFilter = method({
   name: 'eth_newFilter',
   summary: 'Installs a filter of logs; eth_getFilterChanges polls it.',
   params: [optional('filter', logQuery, { addresses: [], topics: [] })],
-  result: quantity,
+  result: quantityResult,
   example: { params: [EXAMPLE_QUERY], result: '0x1' },
   handle: ({ chain }, query) => chain.filters.addLogFilter(query),
 })
@@ -23,7 +24,7 @@ const newBlockFilter = method({
   name: 'eth_newBlockFilter',
   summary: 'Installs a filter of new blocks; eth_getFilterChanges polls it.',
   params: [],
-  result: quantity,
+  result: quantityResult,
   example: { params: [], result: '0x1' },
   handle: ({ chain }) => chain.filters.addBlockFilter(),
 })
@@ -32,7 +33,7 @@ const newPendingTransactionFilter = method({
   name: 'eth_newPendingTransactionFilter',
   summary: 'Installs a filter of new pending transactions; eth_getFilterChanges polls it.',
   params: [],
-  result: quantity,
+  result: quantityResult,
   example: { params: [], result: '0x1' },
   handle: ({ chain }) => chain.filters.addPendingFilter(),
 })
@@ -58,7 +59,7 @@ const getFilterChanges = method({
   summary: 'What a filter saw since the last poll: logs, or hashes of blocks or transactions.',
   params: [param('id', quantity)],
   result: changes,
-  example: { params: ['0x1'], result: [] },
+  example: { params: ['0x1'] },
   handle: ({ chain }, id) => chain.filters.changes(id),
 })
 
@@ -69,7 +70,7 @@ const getFilterLogs = method({
   summary: 'All stored logs that a log filter matches.',
   params: [param('id', quantity)],
   result: logs,
-  example: { params: ['0x1'], result: [] },
+  example: { params: ['0x1'] },
   handle: ({ chain }, id) => chain.filters.logs(id),
 })
 

@@ -70,10 +70,7 @@ const recover = method({
   result: address,
   example: { params: [MESSAGE, `0x${'11'.repeat(64)}1b`] },
   handle: ({ chain }, message, signature) =>
-    recoverAddress(
-      messageDigest(message, chain.state.config.chainName),
-      signatureFromBytes(signature),
-    ),
+    signerOf(messageDigest(message, chain.state.config.chainName), signature),
 })
 
 const signTypedData = method({
@@ -105,6 +102,17 @@ const signTransaction = method({
   example: { params: [{ from: ACCOUNT, to: ACCOUNT, gas: '0x5208', nonce: '0x0' }] },
   handle: async ({ chain }, request) => (await signRequest(chain, request)).raw,
 })
+
+/** @throws {DevchainError} `INVALID_PARAMS` when no key made the signature */
+function signerOf(digest: Uint8Array, signature: Uint8Array): Address {
+  const parts = signatureFromBytes(signature)
+  try {
+    return recoverAddress(digest, parts)
+  } catch (error) {
+    if (!(error instanceof DevchainError)) throw error
+    throw new DevchainError('INVALID_PARAMS', `signature: ${error.message}`)
+  }
+}
 
 function keyAt({ state, environment }: Chain, account: Address): Uint8Array {
   return requireKey(state.accounts, account, environment.now())

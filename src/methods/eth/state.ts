@@ -9,6 +9,7 @@ import { address, data, hash, quantity } from '../../rpc/primitives.ts'
 import { balanceAt, codeAt, nonceAt, storageAt } from '../../state/world.ts'
 import { blockReference, isPending, LATEST } from '../blockreference.ts'
 import { type MethodContext, method } from '../context.ts'
+import { quantityResult } from '../fields.ts'
 
 const ACCOUNT = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 
@@ -16,7 +17,7 @@ const getBalance = method({
   name: 'eth_getBalance',
   summary: 'Balance of an account, in wei.',
   params: [param('address', address), optional('block', blockReference, LATEST)],
-  result: quantity,
+  result: quantityResult,
   example: { params: [ACCOUNT, 'latest'], result: '0x21e19e0c9bab2400000' },
   handle: async ({ chain }, account, block) =>
     balanceAt((await recordAt(chain, block)).world, account),
@@ -40,7 +41,7 @@ const getTransactionCount = method({
   name: 'eth_getTransactionCount',
   summary: 'Transactions sent from an account; `pending` counts those in the pool too.',
   params: [param('address', address), optional('block', blockReference, LATEST)],
-  result: quantity,
+  result: quantityResult,
   example: { params: [ACCOUNT, 'latest'], result: '0x0' },
   handle: async ({ chain }, account, block) => {
     if (isPending(block)) return poolNonce(chain.state, account)

@@ -16,7 +16,7 @@ const KINDS = ['newHeads', 'logs', 'newPendingTransactions', 'syncing'] as const
 interface Details {
   readonly query: LogQuery
   readonly bodies: boolean
-  readonly given: 'nothing' | 'boolean' | 'object'
+  readonly given: 'nothing' | 'a boolean' | 'an object'
 }
 
 const NOTHING: Details = { query: { addresses: [], topics: [] }, bodies: false, given: 'nothing' }
@@ -25,10 +25,10 @@ const details: Decoder<Details> = {
   name: 'details',
   json: { anyOf: [{ type: 'boolean' }, logQuery.json] },
   decode: (value, path) => {
-    if (typeof value === 'boolean') return { ...NOTHING, bodies: value, given: 'boolean' }
+    if (typeof value === 'boolean') return { ...NOTHING, bodies: value, given: 'a boolean' }
     const isEmpty = typeof value === 'object' && value !== null && Object.keys(value).length === 0
     if (isEmpty) return NOTHING
-    return { ...NOTHING, query: logQuery.decode(value, path), given: 'object' }
+    return { ...NOTHING, query: logQuery.decode(value, path), given: 'an object' }
   },
 }
 
@@ -52,7 +52,7 @@ const unsubscribe = method({
   summary: 'Ends a subscription of this WebSocket; false when it has none of that id.',
   params: [param('id', text)],
   result: boolean,
-  example: { params: ['0x5c77d9186aee7d5f253114a2bd833d9d'], result: false },
+  example: { params: ['0x5c77d9186aee7d5f253114a2bd833d9d'] },
   handle: ({ session, subscriptions }, id) => subscriptions.remove(sessionOf(session), id),
 })
 
@@ -82,8 +82,8 @@ function checkDetails(kind: (typeof KINDS)[number], { given }: Details): void {
   const allowed = {
     newHeads: [],
     syncing: [],
-    logs: ['object'],
-    newPendingTransactions: ['boolean'],
+    logs: ['an object'],
+    newPendingTransactions: ['a boolean'],
   }
   if (given === 'nothing' || (allowed[kind] as readonly string[]).includes(given)) return
   const expected = {
@@ -94,7 +94,7 @@ function checkDetails(kind: (typeof KINDS)[number], { given }: Details): void {
   }
   throw new DevchainError(
     'INVALID_PARAMS',
-    `params[1] (details): expected ${expected[kind]} for ${kind}, got a ${given}`,
+    `details: expected ${expected[kind]} for ${kind}, got ${given}`,
   )
 }
 

@@ -1,0 +1,87 @@
+// Every script of fixtures/rpc on a fresh chain over a real socket; every reply held against its method's schema.
+// UPDATE_IO=1 writes what came into the scripts: review it before it is committed.
+import { writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import { describe, expect, it } from 'vitest'
+import { methods } from '../../src/methods/index.ts'
+import { type Exchange, exchangesOf, readScripts, runScript, SCRIPTS } from '../support/io.ts'
+import { startNode } from '../support/node.ts'
+
+interface Reply {
+  readonly method: string
+  readonly result?: unknown
+  readonly error?: { readonly code: number; readonly message: string }
+}
+
+const ajv = new Ajv2020({ strict: false })
+const byName = new Map(
+  methods.flatMap((method) => [method.name, ...method.aliases].map((name) => [name, method])),
+)
+const validators = new Map<string, ValidateFunction>()
+const scripts = readScripts()
+
+function validatorOf(name: string): ValidateFunction {
+  const known = validators.get(name)
+  if (known !== undefined) return known
+  const method = byName.get(name)
+  if (method === undefined) throw new Error(`no method ${name}`)
+  const validate = ajv.compile(method.result.json)
+  validators.set(name, validate)
+  return validate
+}
+
+function repliesOf(exchanges: readonly Exchange[]): readonly Reply[] {
+  return exchanges.map(({ request, replies }) => {
+    const { method } = JSON.parse(request) as { readonly method: string }
+    return { method, ...(JSON.parse(replies.at(-1) ?? '') as object) }
+  })
+}
+
+function checkReplies(exchanges: readonly Exchange[]): void {
+  for (const { method, result, error } of repliesOf(exchanges)) {
+    if (error !== undefined) {
+      expect(error.code, `${method}: an internal error`).not.toBe(-32603)
+      continue
+    }
+    const validate = validatorOf(method)
+    const fits = validate(result)
+    expect(fits, `${method}: ${ajv.errorsText(validate.errors)}`).toBe(true)
+  }
+}
+
+describe('replies are as the scripts say', () => {
+  it.each(scripts.map((script) => ({ name: path.relative(SCRIPTS, script.file), script })))(
+    '$name',
+    async ({ script }) => {
+      await using node = await startNode(script.options, script.transport)
+      const run = await runScript(script, node.send)
+      if (process.env.UPDATE_IO === '1') writeFileSync(script.file, `${run.lines.join('\n')}\n`)
+      else if (run.mismatch) expect(run.mismatch.actual).toEqual(run.mismatch.expected)
+      checkReplies(run.exchanges)
+    },
+  )
+})
+
+describe('no method is without a script', () => {
+  it.each(methods.map((method) => ({ name: method.name, method })))(
+    '$name is asked well and badly',
+    ({ method }) => {
+      const replies = scripts
+        .filter((script) => script.method === method.name)
+        .flatMap((script) => repliesOf(exchangesOf(script)))
+        .filter((reply) => reply.method === method.name)
+      const isError = (reply: Reply): boolean => reply.error !== undefined
+      expect(replies.some(isError), 'a script with an error').toBe(true)
+      if (method.unsupported !== undefined) return
+      expect(
+        replies.some((reply) => !isError(reply)),
+        'a script with a result',
+      ).toBe(true)
+    },
+  )
+
+  it('no script is about a method that does not exist', () => {
+    expect(scripts.map(({ method }) => method).filter((name) => !byName.has(name))).toEqual([])
+  })
+})
