@@ -14,12 +14,12 @@ import { Node } from './node/node.ts'
 import { type ChainSettings, type DevchainOptions, readDevchainOptions } from './options.ts'
 import { PROGRAM } from './program.ts'
 import { type CallReport, createDispatcher, type Dispatcher } from './rpc/dispatch.ts'
-import { toRpcError } from './rpc/errors.ts'
 import type { Json } from './rpc/schema.ts'
 import { type RunningServer, startServer } from './server/server.ts'
 import { type Genesis, parseGenesis } from './state/genesis.ts'
 
 export type { DevchainOptions } from './options.ts'
+export type { RpcError } from './rpc/errors.ts'
 
 /** What an observer is told of; nothing that it does changes the chain. */
 export interface Observer {
@@ -56,12 +56,12 @@ export interface Endpoints {
 export interface Devchain {
   /**
    * EIP-1193: answers a method as it would be answered over HTTP.
-   * @throws {ProviderError} for a request that is refused or fails
+   * @throws {RpcError} with the code, message and data that HTTP would answer
    * @see https://eips.ethereum.org/EIPS/eip-1193
    */
   readonly request: (request: {
     readonly method: string
-    readonly params?: unknown
+    readonly params?: readonly unknown[] | Readonly<Record<string, unknown>>
   }) => Promise<unknown>
   /** The chains themselves, below any method. */
   readonly node: Node
@@ -71,12 +71,6 @@ export interface Devchain {
   /** Closes sockets, timers and filters. May be called again. */
   readonly close: () => Promise<void>
   readonly [Symbol.asyncDispose]: () => Promise<void>
-}
-
-/** What `request` rejects with: the error that HTTP would answer. */
-export interface ProviderError extends Error {
-  readonly code: number
-  readonly data?: unknown
 }
 
 /**
@@ -108,10 +102,10 @@ export async function openDevchain(settings: ChainSettings, hooks: Hooks): Promi
     methods,
     disabled: settings.disable,
     aliases: settings.alias,
-    observe: observer.onCall,
+    ...(observer.onCall === undefined ? {} : { observe: observer.onCall }),
     onBug,
   })
-  return assemble({ settings, node, chain, dispatcher, environment, onBug })
+  return assemble({ settings, node, chain, dispatcher, environment })
 }
 
 interface Parts {
@@ -120,10 +114,9 @@ interface Parts {
   readonly chain: Chain
   readonly dispatcher: Dispatcher<MethodContext>
   readonly environment: Environment
-  readonly onBug: (error: unknown) => void
 }
 
-function assemble({ settings, node, chain, dispatcher, environment, onBug }: Parts): Devchain {
+function assemble({ settings, node, chain, dispatcher, environment }: Parts): Devchain {
   const subscriptions = new Subscriptions()
   let server: Promise<RunningServer> | undefined
   let isListening = false
@@ -156,7 +149,7 @@ function assemble({ settings, node, chain, dispatcher, environment, onBug }: Par
     await (await server)?.close()
   }
   return {
-    request: (request) => answer(dispatcher, makeContext(undefined), request, onBug),
+    request: ({ method, params }) => dispatcher.request(makeContext(undefined), method, params),
     node,
     accounts: devAccounts(chain, environment.now()),
     listen,
@@ -179,21 +172,6 @@ function devAccounts(chain: Chain, now: number): readonly DevAccount[] {
     const key = keyOf(book, address, now)
     return key === undefined ? [] : [{ address, privateKey: hexFromBytes(key) }]
   })
-}
-
-/** Answers a request of this process; what goes wrong has the code that HTTP would give it. */
-async function answer(
-  dispatcher: Dispatcher<MethodContext>,
-  context: MethodContext,
-  request: { readonly method: string; readonly params?: unknown },
-  onBug: (error: unknown) => void,
-): Promise<Json> {
-  try {
-    return await dispatcher.request(context, request.method, request.params)
-  } catch (error) {
-    const { code, message, data } = toRpcError(error, onBug)
-    throw Object.assign(new Error(message), { code, ...(data === undefined ? {} : { data }) })
-  }
 }
 
 async function readGenesis({ genesis }: ChainSettings): Promise<Genesis | undefined> {

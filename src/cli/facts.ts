@@ -74,7 +74,7 @@ export interface BackFact {
 export interface ClockFact {
   readonly event: 'clock'
   readonly clockSeconds: bigint
-  /** How far it is ahead of its source now. */
+  /** The sum of all increases of time; without any, how far the clock is ahead of its source. */
   readonly offsetSeconds: bigint
 }
 
@@ -234,7 +234,8 @@ function settingFacts(change: StateChange): ChainFact[] {
   // Under a fixed block interval every block moves the clock; its own line has the time.
   const clockSeconds = head.added.length === 0 ? clockJump(change) : 0n
   if (clockSeconds !== 0n) {
-    facts.push({ event: 'clock', clockSeconds, offsetSeconds: clockShift(after.clock) })
+    const offsetSeconds = after.clock.offset || clockShift(after.clock)
+    facts.push({ event: 'clock', clockSeconds, offsetSeconds })
   }
   const mining = describeMining(after.mining)
   if (mining !== describeMining(before.mining)) facts.push({ event: 'mining', mining })

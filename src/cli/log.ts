@@ -92,9 +92,13 @@ export class Log {
     this.#endRun()
   }
 
-  /** The held changes that this call made. Reads made none; a send made the one that has its transaction. */
+  /**
+   * The held changes that this call made. Reads made none; a send made the one that has its transaction, also one
+   * that answers its revert as an error; whatever else failed changed nothing.
+   */
   #claim(call: CallFact): readonly StateChange[] {
-    if (this.#held.length === 0 || call.error?.code === -32602 || isRead(call.method)) return []
+    if (this.#held.length === 0 || isRead(call.method)) return []
+    if (call.error !== undefined && sentHash(call) === undefined) return []
     const end = isSend(call) ? this.#endOfSend(call) : this.#held.length
     const claimed = this.#held.slice(0, end)
     this.#held = this.#held.slice(end)
@@ -102,7 +106,7 @@ export class Log {
   }
 
   #endOfSend(call: CallFact): number {
-    const mined = this.#held.findIndex((change) => hasTransaction(change, call.result))
+    const mined = this.#held.findIndex((change) => hasTransaction(change, sentHash(call)))
     if (mined >= 0) return mined + 1
     return this.#held.findIndex(({ head }) => head.added.length === 0) + 1
   }
@@ -191,6 +195,13 @@ function isRead(method: string): boolean {
 
 function isSend({ method }: CallFact): boolean {
   return /^(eth|personal)_send/.test(method)
+}
+
+/** The transaction that a send made: its result, or the `hash` in the data of the error that it answers. */
+function sentHash({ result, error }: CallFact): unknown {
+  if (error === undefined) return result
+  const { data } = error
+  return typeof data === 'object' && data !== null && 'hash' in data ? data.hash : undefined
 }
 
 function hasTransaction({ head }: StateChange, hash: unknown): boolean {

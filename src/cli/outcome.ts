@@ -27,6 +27,7 @@ const NOUNS: readonly (readonly [end: string, noun: string])[] = [
 /** A call's outcome on one line of at most about 100 characters; of a failed call, the reason. */
 export function outcomeOf({ method, result, error }: CallFact): string {
   if (error !== undefined) return oneLine(error.message.replace(REVERT_PREFIX, ''), 200)
+  if (result === false && method.endsWith('_revert')) return 'false: no such snapshot'
   if (typeof result === 'string') return textOutcome(method, result)
   if (Array.isArray(result)) return listOutcome(method, result as readonly Json[])
   if (typeof result === 'object' && result !== null) return objectOutcome(result as JsonObject)

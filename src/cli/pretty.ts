@@ -79,12 +79,27 @@ function entryLines(look: Look, { call, count, facts }: Entry): string[] {
   if (call === undefined) return facts.flatMap((fact) => factLines(look, fact))
   const headlines = facts.filter((fact) => HEADLINES.has(fact.event))
   const others = facts.filter((fact) => !HEADLINES.has(fact.event))
-  const told = call.error === undefined ? headlines.map(headline).join(', ') : ''
+  const told = call.error === undefined ? toldOf(call, headlines, others) : ''
   return [
     callLine(look, call, told || outcomeOf(call), count),
     ...(look.isVerbose ? verboseLines(look, call) : []),
     ...others.flatMap((fact) => factLines(look, fact)),
   ]
+}
+
+/** What a call did, where that says more than its result; else nothing. */
+function toldOf(
+  { method }: CallFact,
+  headlines: readonly ChainFact[],
+  others: readonly ChainFact[],
+): string {
+  if (headlines.length > 0) return headlines.map(headline).join(', ')
+  if (!/_mine$/.test(method)) return ''
+  const blocks = others.filter((fact) => fact.event === 'block')
+  return plural(
+    blocks.reduce((sum, { first, number }) => sum + number - first + 1n, 0n),
+    'block',
+  )
 }
 
 function callLine({ palette }: Look, call: CallFact, outcome: string, count: number): string {

@@ -5,6 +5,7 @@ import { createServer } from 'node:net'
 import path from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { WebSocket } from 'ws'
 import { type Booted, boot, request, startProcess, temporaryFolder } from '../support/boot.ts'
 import { eventually } from '../support/eventually.ts'
 
@@ -251,7 +252,25 @@ describe('the log', () => {
     await session(url)
     await stop()
     const text = steady(stdout())
-    expect(text.slice(text.indexOf('Listening'))).toMatchInlineSnapshot()
+    expect(text.slice(text.indexOf('Listening'))).toMatchInlineSnapshot(`
+      "Listening on http://127.0.0.1:PORT
+      eth_blockNumber   N ms  0  ×5
+      evm_snapshot   N ms  snapshot 0x1 at block 0
+      eth_sendTransaction   N ms  0xb07b…410b
+        transaction 0xb07b0914c1008f31f12ee643a26b75e0ad8c939e7d39f7c7e2732f9a5c7b410b
+          0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266 → 0x70997970C51812dc3A010C7d01b50e0d17dc79C8
+          value 1 ether · gas 21,000 of 21,000 (100 %) · fee 0 ether · success
+        block 1 0xa702dcb613ddd114d3e39f4b39d4ad3b11a119d3ce9258ca69686b04f93ef1ec
+          1 transaction · gas 21,000 of 30,000,000 (<1 %) · base fee 0 wei · 2027-01-15 08:00:01
+      evm_increaseTime   N ms  clock +86,400 s
+      evm_mine   N ms  1 block
+        block 2 0x6b3b8fbc0ef37891baf0dc1d57a63c3aa5e267e2e71b8c19ed041d28a86b73b4
+          empty · base fee 0 wei · 2027-01-16 08:00:01
+      evm_revert   N ms  revert to 0x1: block 2 → 0, clock −86,400 s
+      eth_nothing   N ms  ✗ the method eth_nothing does not exist: rpc.discover lists all
+      eth_getBalance   N ms  10000 ether
+      "
+    `)
   })
 
   test('tells the same session as JSON, an object a line', async () => {

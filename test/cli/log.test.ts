@@ -138,6 +138,15 @@ describe('lines for people', () => {
     expect(text).toContain('revert to 0x3: block 12 → 4, clock −86,400 s')
   })
 
+  test('a call that mines says how many blocks', () => {
+    const mined = print(call('evm_mine', { result: '0x0' }), {
+      ...block,
+      transactions: 0,
+      number: 10n,
+    })
+    expect(mined).toMatch(/^evm_mine .* 5 blocks\n {2}blocks 6 to 10 0x48cf/)
+  })
+
   test('blocks that came by themselves, one and many', () => {
     const empty: ChainFact = { ...block, transactions: 0, gasUsed: 0n, baseFee: undefined }
     const text = print(undefined, empty) + print(undefined, { ...empty, number: 1_005n })
@@ -218,6 +227,7 @@ test.each<[method: string, result: Json, outcome: string]>([
   ['eth_accounts', [FROM, TOKEN], '2 accounts'],
   ['eth_getLogs', [], '0 logs'],
   ['eth_getFilterChanges', [HASH], '1 change'],
+  ['evm_revert', false, 'false: no such snapshot'],
   ['eth_mining', true, 'true'],
   ['eth_getTransactionReceipt', null, 'null'],
   [

@@ -1,6 +1,6 @@
 // What is published: the packed files alone, installed in an empty folder, give a working command and import.
 import { execFile } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
@@ -24,10 +24,13 @@ test('the packed package, installed in an empty folder, gives npx devchain and c
   await run('npm', install, { cwd: folder })
 
   const command: [string, ...string[]] = ['npx', '--no-install', 'devchain']
-  const { url, child, ended } = await boot(['--chain-id', '5'], { cwd: folder, command })
+  const ready = path.join(folder, 'ready.json')
+  const options = ['--chain-id', '5', '--ready-file', ready]
+  const { url, ended } = await boot(options, { cwd: folder, command })
   expect(await request(url, 'eth_chainId')).toBe('0x5')
-  child.kill('SIGINT')
-  await ended
+  // npx does not hand signals on to what it runs.
+  process.kill(JSON.parse(readFileSync(ready, 'utf8')).pid, 'SIGINT')
+  expect(await ended).toBe(0)
 
   const script = `
     import { createDevchain } from 'devchain'

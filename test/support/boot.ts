@@ -4,9 +4,16 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
 
 export const ROOT: string = path.resolve(import.meta.dirname, '../..')
 export const COMMAND: string = path.join(ROOT, 'bin/devchain.js')
+
+/** Children of this test process: none may outlive it. */
+const children = new Set<ChildProcess>()
+process.once('exit', () => {
+  for (const child of children) child.kill('SIGKILL')
+})
 
 /** A process that was started, with what it has written so far. */
 export interface Started {
@@ -43,6 +50,8 @@ export function startProcess(
     env: plainEnvironment(options.env) as NodeJS.ProcessEnv,
     stdio: [options.stdin ?? 'ignore', 'pipe', 'pipe'],
   })
+  children.add(child)
+  child.once('exit', () => children.delete(child))
   const written = { stdout: '', stderr: '' }
   child.stdout?.on('data', (chunk: Buffer) => {
     written.stdout += chunk
@@ -55,13 +64,13 @@ export function startProcess(
   )
   const says = async (pattern: RegExp): Promise<RegExpExecArray> => {
     for (;;) {
-      const match = pattern.exec(written.stdout)
+      const match = pattern.exec(stripVTControlCharacters(written.stdout))
       if (match !== null) return match
       const isOver = await Promise.race([
         ended.then(() => true),
         once(child.stdout!, 'data').then(() => false),
       ])
-      if (isOver && !pattern.test(written.stdout)) {
+      if (isOver && !pattern.test(stripVTControlCharacters(written.stdout))) {
         throw new Error(`ended without saying ${pattern}: ${written.stdout}${written.stderr}`)
       }
     }
