@@ -1,5 +1,6 @@
 // What a caller can do to a chain besides sending: each command makes the next state of a state.
 import { setImmediate } from 'node:timers/promises'
+import v8 from 'node:v8'
 import { DevchainError } from '../core/errors.ts'
 import type { Executor } from '../evm/executor.ts'
 import { nonceAt } from '../state/world.ts'
@@ -18,6 +19,9 @@ export const MAX_BLOCKS = 1_000_000n
 
 /** Milliseconds of mining after which other work gets a turn. */
 const TURN_MS = 20
+
+/** How much of node's heap may be full before a command that mines many blocks is given up. */
+const MEMORY_SHARE = 0.85
 
 /** What is to be mined. */
 export interface MineRequest {
@@ -74,7 +78,7 @@ export function reset(state: ChainState): Change<undefined> {
  * Mines blocks, empty ones too, whatever the mining mode.
  * @returns the new blocks, oldest first
  * @throws {DevchainError} `INVALID_PARAMS` for a timestamp that is not after the newest block's, or a negative number;
- *   `LIMIT_EXCEEDED` for more than 1,000,000 blocks
+ *   `LIMIT_EXCEEDED` for more than 1,000,000 blocks, or more than memory holds
  */
 export async function mine(
   executor: Executor,
@@ -94,6 +98,7 @@ export async function mine(
     for (const record of mined.records) records.push(record)
     dropped.push(...mined.dropped)
     if (performance.now() > turnEnds) {
+      checkMemory(count + 1n, blocks)
       await setImmediate()
       turnEnds = performance.now() + TURN_MS
     }
@@ -176,6 +181,15 @@ export function checkMode(mode: MiningMode): void {
   if (Number.isFinite(mode.intervalMs) && mode.intervalMs >= 1 && mode.intervalMs < 2 ** 31) return
   const message = `expected an interval of 1 to ${2 ** 31 - 1} milliseconds, got ${mode.intervalMs}`
   throw new DevchainError('INVALID_PARAMS', message)
+}
+
+/** A block keeps some 8 kB. A refusal leaves the chain as it was; running out of memory would end it. */
+function checkMemory(mined: bigint, blocks: bigint): void {
+  const { used_heap_size: used, heap_size_limit: limit } = v8.getHeapStatistics()
+  if (used < MEMORY_SHARE * limit) return
+  const megabytes = Math.floor(limit / 2 ** 20)
+  const message = `not enough memory for ${blocks} blocks: ${mined} of them filled ${megabytes} MB; none was kept. Mine fewer, or start node with a larger --max-old-space-size`
+  throw new DevchainError('LIMIT_EXCEEDED', message)
 }
 
 function checkBlocks(blocks: bigint): void {

@@ -12,7 +12,13 @@ import {
 } from '../protocol/block.ts'
 import { effectiveGasPrice, nextBaseFee, nextExcessBlobGas } from '../protocol/fees.ts'
 import { type Hardfork, isAtLeast } from '../protocol/forks.ts'
-import { bloomOf, mergeBlooms, type Receipt, receiptsRoot } from '../protocol/receipt.ts'
+import {
+  bloomOf,
+  EMPTY_BLOOM,
+  mergeBlooms,
+  type Receipt,
+  receiptsRoot,
+} from '../protocol/receipt.ts'
 import { authorityOf, type Transaction } from '../protocol/transaction.ts'
 import { stateRoot, type World } from '../state/world.ts'
 import {
@@ -62,6 +68,9 @@ interface Assembly {
 
 /** Gas of the cheapest transaction there is: with less left in a block, no other can follow. */
 const LEAST_GAS = 21_000n
+
+/** The nonce of a block that nobody worked for. One for all: bulk mining keeps a million headers. */
+const NO_PROOF = new Uint8Array(8)
 
 /**
  * Mines the next block with as many waiting transactions as fit. One that does not fit waits; one that became
@@ -338,7 +347,8 @@ function sealed(state: ChainState, environment: BlockEnvironment, assembly: Asse
     stateRoot: stateRoot(world),
     transactionsRoot: transactionsRoot(transactions),
     receiptsRoot: receiptsRoot(receipts),
-    logsBloom: mergeBlooms(receipts.map(({ logsBloom }) => logsBloom)),
+    logsBloom:
+      receipts.length === 0 ? EMPTY_BLOOM : mergeBlooms(receipts.map(({ logsBloom }) => logsBloom)),
     difficulty: environment.difficulty,
     number: environment.number,
     gasLimit: environment.gasLimit,
@@ -346,7 +356,7 @@ function sealed(state: ChainState, environment: BlockEnvironment, assembly: Asse
     timestamp: environment.timestamp,
     extraData: state.settings.extraData,
     mixHash: environment.prevRandao,
-    nonce: new Uint8Array(8),
+    nonce: NO_PROOF,
     ...forkFields(environment, assembly.requestsHash),
   }
   const totalDifficulty = parent.totalDifficulty + header.difficulty

@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest'
+import v8 from 'node:v8'
+import { describe, expect, it, vi } from 'vitest'
 import { impersonateAccount, isImpersonated, keyOf, lock } from '../../../src/node/accounts.ts'
 import { headOf } from '../../../src/node/blocktree.ts'
 import type { Chain, Change } from '../../../src/node/chain.ts'
@@ -153,6 +154,18 @@ describe('mining', () => {
     const chain = await testChain()
     await expect(mineBlocks(chain, 1_000_001n)).rejects.toMatchObject({ word: 'LIMIT_EXCEEDED' })
     await expect(mineBlocks(chain, -1n)).rejects.toMatchObject({ word: 'INVALID_PARAMS' })
+  })
+
+  it('gives up with nothing changed before memory runs out', async () => {
+    const chain = await testChain()
+    await mineBlocks(chain, 1n)
+    const before = chain.state
+    const statistics = v8.getHeapStatistics()
+    const full = { ...statistics, used_heap_size: 0.9 * statistics.heap_size_limit }
+    const spy = vi.spyOn(v8, 'getHeapStatistics').mockReturnValue(full)
+    await expect(mineBlocks(chain, 100_000n)).rejects.toThrow('not enough memory for 100000 blocks')
+    spy.mockRestore()
+    expect(chain.state).toBe(before)
   })
 
   it('that is stopped says so, and still obeys', async () => {

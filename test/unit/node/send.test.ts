@@ -21,7 +21,7 @@ import { nonceAt } from '../../../src/state/world.ts'
 import { account, height, NOON, signed, testChain } from './chains.ts'
 
 /** Code that reverts with what it was called with. */
-const REVERTER = bytesFromHex('0x3660006000373660006000fd')
+const REVERTER = bytesFromHex('0x366000600037366000fd')
 
 /** Init code that deploys `code`, of at most 255 bytes. */
 function initCode(code: Uint8Array): Uint8Array {
