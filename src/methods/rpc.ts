@@ -16,7 +16,7 @@ const modules = method({
   params: [],
   result: versions,
   example: { params: [] },
-  handle: ({ registry }) => modulesOf(registry.values()),
+  handle: ({ registry }) => modulesOf(registry),
 })
 
 const document: Encoder<Json> = {
@@ -35,11 +35,11 @@ const discoverMethods = method({
   handle: ({ registry, info }) => discover([...new Set(registry.values())], info),
 })
 
-/** The modules with a method that does more than say that it is not supported. */
-function modulesOf(methods: Iterable<Method<MethodContext>>): readonly string[] {
-  const names = [...methods]
-    .filter(({ unsupported }) => unsupported === undefined)
-    .map(({ name }) => name.split(/[_.]/)[0] ?? name)
+/** The modules, by the names that they go by here, with a method that does more than say that it is not supported. */
+function modulesOf(registry: MethodContext['registry']): readonly string[] {
+  const names = [...registry]
+    .filter(([, { unsupported }]) => unsupported === undefined)
+    .map(([name]) => name.split(/[_.]/, 1)[0] ?? name)
   return [...new Set(names)].sort()
 }
 

@@ -5,7 +5,14 @@ import path from 'node:path'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import { methods } from '../../src/methods/index.ts'
-import { type Exchange, exchangesOf, readScripts, runScript, SCRIPTS } from '../support/io.ts'
+import {
+  type Exchange,
+  exchangesOf,
+  readScripts,
+  runScript,
+  SCRIPTS,
+  type Script,
+} from '../support/io.ts'
 import { startNode } from '../support/node.ts'
 
 interface Reply {
@@ -83,5 +90,49 @@ describe('no method is without a script', () => {
 
   it('no script is about a method that does not exist', () => {
     expect(scripts.map(({ method }) => method).filter((name) => !byName.has(name))).toEqual([])
+  })
+})
+
+describe('the runner of scripts', () => {
+  const script = (...lines: string[]): Script => ({
+    file: 'x.io',
+    method: 'x',
+    options: {},
+    transport: 'http',
+    lines,
+  })
+  const request = '>> {"id":1,"params":["<key>"]}'
+
+  it('finds a reply that differs, and one that is missing', async () => {
+    for (const reply of [
+      '{"id":1,"result":"0x2"}',
+      '{"id":1,"result":"0x1","more":1}',
+      '{"id":1}',
+    ]) {
+      const run = await runScript(script(request, '<< {"id":1,"result":"0x1"}'), async () => [
+        reply,
+      ])
+      expect(run.mismatch).toBeDefined()
+      expect(run.lines).toEqual([request, `<< ${reply}`])
+    }
+  })
+
+  it('binds a name at its first place and wants the same in the others, in requests too', async () => {
+    const lines = ['>> {}', '<< {"a":"<key>","b":"<key>","c":"<*>"}', request, '<< {"a":"<key>"}']
+    const sent: string[] = []
+    const replies = ['{"a":7,"b":7,"c":[1]}', '{"a":7}']
+    const run = await runScript(script(...lines), async (text) => {
+      sent.push(text)
+      return [replies[sent.length - 1] ?? '']
+    })
+    expect(run.mismatch).toBeUndefined()
+    expect(sent[1]).toBe('{"id":1,"params":[7]}')
+    expect(run.lines).toEqual(lines)
+    const other = await runScript(script(...lines), async () => ['{"a":7,"b":8,"c":[1]}'])
+    expect(other.mismatch).toBeDefined()
+  })
+
+  it('refuses a line of no known form', () => {
+    expect(() => exchangesOf(script('> {}'))).toThrow('expected //, >> or <<')
   })
 })
