@@ -7,7 +7,7 @@ import { accountAt, balanceAt, codeAt, nonceAt } from '../state/world.ts'
 import { isImpersonated } from './accounts.ts'
 import { headOf, transactionPlace } from './blocktree.ts'
 import type { ChainState } from './chainstate.ts'
-import { nextBlockEnvironment } from './miner.ts'
+import { nextRules } from './miner.ts'
 import { isInstant } from './mining.ts'
 import { POOL_LIMIT, type Pool, pooledByHash, pooledByNonce, withTransaction } from './pool.ts'
 
@@ -69,7 +69,7 @@ const CHECKS: readonly Check[] = [
  * @throws {DevchainError} with the word of the first check that fails
  */
 export function admit(state: ChainState, transaction: Transaction, now: number): Pool {
-  const { hardfork, baseFee } = nextBlockEnvironment(state, now)
+  const { hardfork, baseFee } = nextRules(state, now)
   for (const check of CHECKS) check({ state, hardfork, baseFee }, transaction)
   return withTransaction(state.pool, transaction)
 }

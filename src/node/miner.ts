@@ -98,13 +98,10 @@ export async function mineWaiting(
   const records: BlockRecord[] = []
   const dropped: DroppedTransaction[] = []
   let current = state
-  for (;;) {
+  while (current.pool.size > 0) {
     const environment = nextBlockEnvironment(current, now)
-    if (
-      new Candidates(current.pool, headOf(current.tree).world, environment.baseFee).best ===
-      undefined
-    )
-      break
+    const { world } = headOf(current.tree)
+    if (new Candidates(current.pool, world, environment.baseFee).best === undefined) break
     const assembly = await assemble(executor, current, environment, 1)
     dropped.push(...assembly.dropped)
     if (assembly.executed.length === 0) {
@@ -129,27 +126,37 @@ export async function buildPending(
   return sealed(state, environment, assembly)
 }
 
+/** What the checks of a transaction need to know of the block that would be mined now. */
+export type NextRules = Pick<BlockEnvironment, 'number' | 'timestamp' | 'hardfork' | 'baseFee'>
+
+/** The rules of the block that would be mined now. */
+export function nextRules(
+  state: ChainState,
+  now: number,
+  timestamp: bigint = nextTimestamp(state, now),
+): NextRules {
+  const number = headOf(state.tree).block.header.number + 1n
+  const hardfork = state.config.hardforkAt(number, timestamp)
+  return { number, timestamp, hardfork, baseFee: nextBaseFeeOf(state, hardfork) }
+}
+
 /** What contracts would learn about the block that would be mined now. */
 export function nextBlockEnvironment(
   state: ChainState,
   now: number,
-  timestamp: bigint = nextTimestamp(state, now),
+  timestamp?: bigint,
 ): BlockEnvironment {
   const { config, settings, tree } = state
   const parent = headOf(tree).block
-  const number = parent.header.number + 1n
-  const hardfork = config.hardforkAt(number, timestamp)
+  const rules = nextRules(state, now, timestamp)
   return {
+    ...rules,
     chainId: config.chainId,
-    hardfork,
-    number,
-    timestamp,
     coinbase: settings.coinbase,
     gasLimit: settings.blockGasLimit,
     difficulty: settings.difficulty,
-    prevRandao: settings.nextPrevRandao ?? derivedRandao(parent.hash, number),
-    baseFee: nextBaseFeeOf(state, hardfork),
-    excessBlobGas: excessBlobGasAfter(parent.header, hardfork),
+    prevRandao: settings.nextPrevRandao ?? derivedRandao(parent.hash, rules.number),
+    excessBlobGas: excessBlobGasAfter(parent.header, rules.hardfork),
     blockHash: (asked) => blockByNumber(tree, asked)?.block.hash,
   }
 }

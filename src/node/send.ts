@@ -18,7 +18,7 @@ import { admit } from './admission.ts'
 import { type ExecutedTransaction, headOf, transactionPlace } from './blocktree.ts'
 import { type Chain, type Change, pendingReference } from './chain.ts'
 import type { ChainState } from './chainstate.ts'
-import { mineWaiting, nextBlockEnvironment } from './miner.ts'
+import { mineWaiting, nextRules } from './miner.ts'
 import { isInstant } from './mining.ts'
 import { nextNonce } from './pool.ts'
 import { estimateGas, executionError } from './simulate.ts'
@@ -177,7 +177,7 @@ function filled(
   const { to = null, value = 0n, data = EMPTY_BYTES, gas } = request
   const from = senderOf(request)
   checkRequest(state, request)
-  const { hardfork, baseFee } = nextBlockEnvironment(state, now)
+  const { hardfork, baseFee } = nextRules(state, now)
   const isProtected = isAtLeast(hardfork, 'spuriousDragon')
   return {
     ...feesFor(state, request, hardfork, baseFee),
