@@ -12,7 +12,7 @@ import { kzg } from './kzg.ts'
 import { OverlayStateManager } from './statemanager.ts'
 
 /** What the library's engine knows of a block. */
-type LibraryBlock = NonNullable<Parameters<EVM['runCall']>[0]['block']>
+export type LibraryBlock = NonNullable<Parameters<EVM['runCall']>[0]['block']>
 
 /** What an engine is made for; two runs with equal traits may use the same one. */
 export interface EngineTraits {

@@ -1,6 +1,6 @@
 // What a transaction does around its execution: buys gas, warms accounts, sets authorizations, runs, gives change,
 // pays the miner, clears away what died. One path for transactions and calls, so that an estimate cannot differ.
-import type { EVM, EVMResult, Log as LibraryLog } from '@ethereumjs/evm'
+import type { EVM, EVMResult, EVMRunCallOpts, Log as LibraryLog } from '@ethereumjs/evm'
 import { Account } from '@ethereumjs/util'
 import {
   type Address,
@@ -19,7 +19,7 @@ import { type AccessListEntry, type Authorization, authorityOf } from '../protoc
 import { Overlay } from '../state/overlay.ts'
 import type { World } from '../state/world.ts'
 import { isDelegation } from './checks.ts'
-import { type Engine, libraryAddress } from './engine.ts'
+import { type Engine, type LibraryBlock, libraryAddress } from './engine.ts'
 import type { BlockEnvironment, Failure, Outcome, Tracer } from './executor.ts'
 import { observe } from './observe.ts'
 import { describeHalt, describeRevert } from './reasons.ts'
@@ -64,45 +64,60 @@ export async function applyMessage(
   const overlay = new Overlay(world)
   const libraryBlock = engine.begin(overlay, block)
   evm.journal.startReportingAccessList()
-  const intrinsic = intrinsicGas(message, block.hardfork)
   buyGas(overlay, message)
   if (isAtLeast(block.hardfork, 'berlin')) warm(evm, message, block)
   const authorizationRefund = authorize(evm, overlay, message, block)
   const observation = observe(evm, tracer)
-  const result = await evm.runCall({
-    block: libraryBlock,
-    caller: libraryAddress(message.from),
-    ...(message.to === null ? {} : { to: libraryAddress(message.to) }),
-    value: message.value,
-    data: message.data,
-    gasLimit: message.gasLimit - intrinsic,
-    gasPrice: message.price,
-    // done above, so that authorizations see it
-    skipNonceIncrement: true,
-  })
+  const result = await evm.runCall(callOf(message, block, libraryBlock))
   observation.stop()
-  const { execResult } = result
-  const spent = intrinsic + execResult.executionGasUsed
-  const refund = smaller(
-    authorizationRefund + (execResult.gasRefund ?? 0n),
-    maxRefund(spent, block.hardfork),
-  )
-  const gasUsed = larger(spent - refund, floorDataGas(message, block.hardfork))
-  await settle(evm, overlay, message, block, gasUsed)
+  const bill = billOf(message, block, result, authorizationRefund)
+  await settle(evm, overlay, message, block, bill.gasUsed)
   await clearDestroyed(evm, result, block)
   const accessed = accessedBy(evm, message, result)
   await evm.journal.cleanup()
   return {
     failure: failureOf(result, block),
-    gasUsed,
-    gasRefund: larger(spent - gasUsed, 0n),
-    output: execResult.returnValue,
-    logs: (execResult.logs ?? []).map(logOf),
+    ...bill,
+    output: result.execResult.returnValue,
+    logs: (result.execResult.logs ?? []).map(logOf),
     created: message.to === null ? createdBy(result) : undefined,
     world: overlay.world(),
     consoleLines: observation.lines,
     accessed,
   }
+}
+
+/** The execution itself, as the library's engine takes it. */
+function callOf(
+  { from, to, value, data, gasLimit, price, ...message }: Application,
+  { hardfork }: BlockEnvironment,
+  block: LibraryBlock,
+): EVMRunCallOpts {
+  return {
+    block,
+    caller: libraryAddress(from),
+    ...(to === null ? {} : { to: libraryAddress(to) }),
+    value,
+    data,
+    gasLimit: gasLimit - intrinsicGas({ to, data, ...message }, hardfork),
+    gasPrice: price,
+    // counted already, so that authorizations see it
+    skipNonceIncrement: true,
+  }
+}
+
+/** What a run costs: refunds are bounded, and much calldata has a price of its own (EIP-7623). */
+function billOf(
+  message: Application,
+  { hardfork }: BlockEnvironment,
+  { execResult }: EVMResult,
+  authorizationRefund: bigint,
+): Pick<Outcome, 'gasUsed' | 'gasRefund'> {
+  const spent = intrinsicGas(message, hardfork) + execResult.executionGasUsed
+  const earned = authorizationRefund + (execResult.gasRefund ?? 0n)
+  const refund = smaller(earned, maxRefund(spent, hardfork))
+  const gasUsed = larger(spent - refund, floorDataGas(message, hardfork))
+  return { gasUsed, gasRefund: larger(spent - gasUsed, 0n) }
 }
 
 /** Takes the price of all gas and counts the transaction. */

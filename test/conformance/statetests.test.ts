@@ -1,0 +1,140 @@
+// The official state tests. `npm test` runs a part of them, `npm run test:conformance` all; where the vectors are
+// absent there is nothing to run.
+import { describe, expect, test } from 'vitest'
+import { keccakHash } from '../../src/core/crypto.ts'
+import { DevchainError } from '../../src/core/errors.ts'
+import { bytesFromHex, type Hash } from '../../src/core/hex.ts'
+import { encodeRlp } from '../../src/core/rlp.ts'
+import { createExecutor, type Executor } from '../../src/evm/executor.ts'
+import type { Log } from '../../src/protocol/receipt.ts'
+import { stateRoot } from '../../src/state/world.ts'
+import {
+  type Expectation,
+  isBlobTest,
+  jobOf,
+  readStateTests,
+  type StateTest,
+  vectorFiles,
+  vectorsFolder,
+} from './vectors.ts'
+
+const runsAll = process.env.CONFORMANCE === 'all'
+
+/** Of the short run: tests of each file, spread over it evenly. */
+const SHORT_COUNT = 20
+
+/** Their tests take up to half a minute each on the reference engine. */
+const LONG_FILES: ReadonlySet<string> = new Set([
+  'static-stAttackTest.json',
+  'cancun__eip1153_tstore.json',
+])
+
+const folder = vectorsFolder()
+
+/** Words that may stand for each exception: the vectors name one of several when more than one would do. */
+const WORDS: Readonly<Record<string, string>> = {
+  INTRINSIC_GAS_TOO_LOW: 'INTRINSIC_GAS_TOO_LOW',
+  INSUFFICIENT_ACCOUNT_FUNDS: 'INSUFFICIENT_FUNDS',
+  GASLIMIT_PRICE_PRODUCT_OVERFLOW: 'INSUFFICIENT_FUNDS',
+  INSUFFICIENT_MAX_FEE_PER_GAS: 'FEE_CAP_TOO_LOW',
+  PRIORITY_GREATER_THAN_MAX_FEE_PER_GAS: 'TIP_ABOVE_FEE_CAP',
+  GAS_ALLOWANCE_EXCEEDED: 'EXCEEDS_BLOCK_GAS_LIMIT',
+  NONCE_IS_MAX: 'NONCE_TOO_HIGH',
+  SENDER_NOT_EOA: 'INVALID_SENDER',
+  TYPE_4_EMPTY_AUTHORIZATION_LIST: 'EMPTY_AUTHORIZATION_LIST',
+  TYPE_4_TX_CONTRACT_CREATION: 'TYPE_NOT_SUPPORTED',
+  TYPE_4_TX_PRE_FORK: 'TYPE_NOT_SUPPORTED',
+}
+
+if (folder === undefined) {
+  test.skip('official state tests: no vectors, DEVCHAIN_VECTORS names no folder with state/', () => {})
+} else {
+  conformance(folder)
+}
+
+function conformance(vectors: string): void {
+  const executor = createExecutor()
+  let blobCases = 0
+  describe('the official state tests', () => {
+    test.each(vectorFiles(vectors))('%s', { timeout: 300_000 }, async (file) => {
+      const tests = Object.entries(readStateTests(vectors, file))
+      blobCases += tests.reduce(
+        (sum, [, test]) => sum + (isBlobTest(test) ? casesOf(test).length : 0),
+        0,
+      )
+      const runnable = tests.filter(([, test]) => !isBlobTest(test))
+      const failures: string[] = []
+      for (const [name, test] of chosen(file, runnable)) {
+        for (const [fork, expectation] of casesOf(test)) {
+          const problem = await problemOf(executor, test, fork, expectation)
+          if (problem !== undefined) failures.push(`${name} on ${fork}: ${problem}`)
+        }
+      }
+      expect(failures).toEqual([])
+    })
+
+    test('of blob transactions are counted: they are not run yet', () => {
+      console.log(`state tests of blob transactions, not run yet: ${blobCases}`)
+      expect(blobCases).toBeGreaterThanOrEqual(0)
+    })
+  })
+}
+
+function casesOf({ post }: StateTest): [fork: string, expectation: Expectation][] {
+  return Object.entries(post).flatMap(([fork, list]) =>
+    list.map((item) => [fork, item] as [string, Expectation]),
+  )
+}
+
+/** All tests of a file, or a few from all over it. */
+function chosen<T>(file: string, tests: readonly T[]): readonly T[] {
+  if (runsAll) return tests
+  if (LONG_FILES.has(file)) return []
+  const stride = Math.max(1, Math.ceil(tests.length / SHORT_COUNT))
+  return tests.filter((_, index) => index % stride === 0)
+}
+
+/** What is wrong with the executor's answer; undefined when nothing is. */
+async function problemOf(
+  executor: Executor,
+  test: StateTest,
+  fork: string,
+  expectation: Expectation,
+): Promise<string | undefined> {
+  const job = jobOf(test, fork, expectation)
+  const before = stateRoot(job.world)
+  try {
+    const outcome = await executor.transact(job)
+    const { expectException } = expectation
+    if (expectException !== undefined) return `expected ${expectException}, and it ran`
+    const root = stateRoot(outcome.world)
+    if (root !== expectation.hash) return `state root ${root}, expected ${expectation.hash}`
+    const logs = logsHash(outcome.logs)
+    return logs === expectation.logs ? undefined : `logs ${logs}, expected ${expectation.logs}`
+  } catch (error) {
+    if (!(error instanceof DevchainError)) throw error
+    if (stateRoot(job.world) !== before) return 'a refused transaction changed the world'
+    return exceptionProblem(error, expectation.expectException)
+  }
+}
+
+function exceptionProblem(
+  { word, message }: DevchainError,
+  expected: string | undefined,
+): string | undefined {
+  if (expected === undefined) return `refused: ${message}`
+  const words = expected.split('|').map((name) => WORDS[name.replace('TransactionException.', '')])
+  return words.includes(word) ? undefined : `refused with ${word}, expected ${expected}`
+}
+
+function logsHash(logs: readonly Log[]): Hash {
+  return keccakHash(
+    encodeRlp(
+      logs.map(({ address, topics, data }) => [
+        bytesFromHex(address),
+        topics.map(bytesFromHex),
+        data,
+      ]),
+    ),
+  )
+}
