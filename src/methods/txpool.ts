@@ -1,12 +1,16 @@
-// txpool: what waits in the pool, by sender and nonce. Senders are written without 0x, nonces in decimal.
+// txpool: what waits in the pool, by sender and nonce, in the form that geth gives and client libraries read: senders
+// with 0x, one transaction a nonce, counts as QUANTITY. (The node of the specification writes senders without 0x, a
+// list a nonce, and counts as JSON numbers.)
+import { quantityFromBigint } from '../core/hex.ts'
 import { headOf } from '../node/blocktree.ts'
 import type { ChainState } from '../node/chainstate.ts'
 import { type PooledTransaction, pendingOf, queuedOf } from '../node/pool.ts'
 import type { Transaction } from '../protocol/transaction.ts'
 import type { Method } from '../rpc/method.ts'
-import { list, text } from '../rpc/primitives.ts'
+import { text } from '../rpc/primitives.ts'
 import type { Encoder, Json, JsonSchema } from '../rpc/schema.ts'
 import { type MethodContext, method } from './context.ts'
+import { quantityResult } from './fields.ts'
 import { poolEntryShape } from './shapes.ts'
 
 /** `pending` could be mined now; `queued` waits for an earlier nonce of its sender. */
@@ -23,16 +27,16 @@ const status = method({
     name: 'pool status',
     json: {
       type: 'object',
-      properties: { pending: { type: 'integer' }, queued: { type: 'integer' } },
+      properties: { pending: quantityResult.json, queued: quantityResult.json },
       required: ['pending', 'queued'],
       additionalProperties: false,
     },
     encode: ({ pending, queued }: PoolContent) => ({
-      pending: pending.length,
-      queued: queued.length,
+      pending: quantityFromBigint(BigInt(pending.length)),
+      queued: quantityFromBigint(BigInt(queued.length)),
     }),
   },
-  example: { params: [], result: { pending: 0, queued: 0 } },
+  example: { params: [], result: { pending: '0x0', queued: '0x0' } },
   handle: ({ chain }) => contentOf(chain.state),
 })
 
@@ -40,7 +44,7 @@ const content = method({
   name: 'txpool_content',
   summary: 'All waiting transactions, by sender and nonce.',
   params: [],
-  result: bySenderAndNonce(list(poolEntryShape), (transaction) => [transaction]),
+  result: bySenderAndNonce(poolEntryShape, (transaction) => transaction),
   example: { params: [], result: { pending: {}, queued: {} } },
   handle: ({ chain }) => contentOf(chain.state),
 })
@@ -63,9 +67,9 @@ function contentOf({ pool, tree }: ChainState): PoolContent {
   }
 }
 
-/** `<to>: <value> wei + <gas limit> x <gas price> gas`; nothing stands for `to` in a creation. */
+/** `<to>: <value> wei + <gas limit> gas × <gas price> wei`, in geth's words; a creation has them for `to`. */
 function lineOf({ to, value, gasLimit, maxFeePerGas }: Transaction): string {
-  return `${to?.slice(2) ?? ''}: ${value} wei + ${gasLimit} x ${maxFeePerGas} gas`
+  return `${to ?? 'contract creation'}: ${value} wei + ${gasLimit} gas × ${maxFeePerGas} wei`
 }
 
 function bySenderAndNonce<V>(
@@ -79,13 +83,13 @@ function bySenderAndNonce<V>(
   }
   const bySender: JsonSchema = {
     type: 'object',
-    propertyNames: { pattern: '^[0-9a-f]{40}$' },
+    propertyNames: { pattern: '^0x[0-9a-f]{40}$' },
     additionalProperties: byNonce,
   }
   const nested = (transactions: readonly Transaction[]): Json => {
     const senders: Record<string, Record<string, Json>> = {}
     for (const transaction of transactions) {
-      const sender = transaction.from.slice(2)
+      const sender = transaction.from
       senders[sender] ??= {}
       senders[sender][transaction.nonce.toString()] = leaf.encode(leafOf(transaction))
     }

@@ -1,5 +1,6 @@
 // eth: running messages: calls and estimates that leave no trace, and transactions that do.
 import type { Outcome } from '../../evm/executor.ts'
+import { pendingReference } from '../../node/chain.ts'
 import { sendRawTransaction, sendTransaction } from '../../node/send.ts'
 import {
   type AccessListAnswer,
@@ -39,10 +40,11 @@ const ethCall = method({
 
 const estimate = method({
   name: 'eth_estimateGas',
-  summary: 'The smallest gas limit with which a transaction succeeds: exact, on a block’s state.',
+  summary:
+    'The smallest gas limit with which a transaction succeeds: exact, in the pending block or another.',
   params: [
     param('transaction', transactionRequest),
-    optional('block', blockReference, LATEST),
+    optional('block', blockReference, pendingReference),
     optional('stateOverrides', stateOverrides),
     optional('blockOverrides', blockOverrides),
   ],

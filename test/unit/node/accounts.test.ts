@@ -1,3 +1,4 @@
+// Keys that the node holds: derived, made, imported, encrypted, locked and unlocked.
 import { decryptKeystoreJsonSync } from 'ethers'
 import { describe, expect, it } from 'vitest'
 import { bytesFromHex, hexFromBytes, parseAddress } from '../../../src/core/hex.ts'

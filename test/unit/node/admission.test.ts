@@ -1,3 +1,4 @@
+// What the pool admits: each check, in its documented order, with its words.
 import { describe, expect, it } from 'vitest'
 import { impersonateAccount } from '../../../src/node/accounts.ts'
 import { admit } from '../../../src/node/admission.ts'

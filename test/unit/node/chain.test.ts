@@ -1,3 +1,4 @@
+// The cell of a chain: updates one at a time, listeners, references to blocks.
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { ZERO_HASH } from '../../../src/core/hex.ts'
 import { headOf, transactionPlace } from '../../../src/node/blocktree.ts'
@@ -40,7 +41,7 @@ describe('updates', () => {
     const order: string[] = []
     const slow = chain.update(async (state) => {
       order.push('slow begins')
-      await new Promise((resolve) => setTimeout(resolve, 5))
+      await new Promise((resolve) => setImmediate(resolve))
       order.push('slow ends')
       return takeSnapshot(state)
     })

@@ -1,3 +1,4 @@
+// Which time the next block gets, under each source and after each jump.
 import { describe, expect, it } from 'vitest'
 import type { Chain } from '../../../src/node/chain.ts'
 import { clockShift } from '../../../src/node/clock.ts'

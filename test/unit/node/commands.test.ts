@@ -1,3 +1,4 @@
+// What can be done to a chain: snapshots, reverts, resets, mining, time.
 import v8 from 'node:v8'
 import { describe, expect, it, vi } from 'vitest'
 import { impersonateAccount, isImpersonated, keyOf, lock } from '../../../src/node/accounts.ts'

@@ -1,3 +1,4 @@
+// A chain made of options: its genesis block, accounts and settings.
 import { describe, expect, it } from 'vitest'
 import { parseAddress, ZERO_HASH } from '../../../src/core/hex.ts'
 import { addresses } from '../../../src/node/accounts.ts'

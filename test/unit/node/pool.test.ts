@@ -1,3 +1,4 @@
+// Waiting transactions: order, gaps, replacement and bounds.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { keccakHash } from '../../../src/core/crypto.ts'

@@ -1,3 +1,4 @@
+// Sending: defaults, nonces, signing, and mining before the reply.
 import { describe, expect, it } from 'vitest'
 import {
   type Address,

@@ -1,0 +1,193 @@
+// Style is a test: layers, imports and the form of files. Each rule names the file and line that breaks it.
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { describe, expect, test } from 'vitest'
+
+const root = path.resolve(import.meta.dirname, '../..')
+
+interface SourceFile {
+  /** From the repository's root: `src/core/hex.ts`. */
+  readonly name: string
+  readonly text: string
+  readonly lines: readonly string[]
+}
+
+function filesBelow(folder: string): SourceFile[] {
+  return readdirSync(path.join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .map((entry) => {
+      const file = path.join(entry.parentPath, entry.name)
+      const text = readFileSync(file, 'utf8')
+      return { name: path.relative(root, file), text, lines: text.split('\n') }
+    })
+}
+
+const sources = filesBelow('src')
+const tests = filesBelow('test')
+
+/** Each place where `pattern` stands, as `file:line: text`. */
+function places(files: readonly SourceFile[], pattern: RegExp): string[] {
+  return files.flatMap(({ name, lines }) =>
+    lines.flatMap((line, i) => (pattern.test(line) ? [`${name}:${i + 1}: ${line.trim()}`] : [])),
+  )
+}
+
+/** What a file imports, by the names in its import and export statements and `import()` calls. */
+function importsOf({ text }: SourceFile): string[] {
+  const found = text.matchAll(/(?:\bfrom\s+|\bimport\s*\(\s*|^import\s+)'([^']+)'/gm)
+  return [...found].map((match) => match[1] ?? '')
+}
+
+/** The layers from the top; a file imports from its own and from those below it. */
+const LAYERS = [
+  'cli',
+  'devchain',
+  'server',
+  'link',
+  'methods',
+  'rpc',
+  'node',
+  'evm',
+  'state',
+  'protocol',
+  'core',
+]
+
+/** Files at the root of src, and the layer they count to. */
+const ROOT_FILES: Readonly<Record<string, string>> = {
+  'src/devchain.ts': 'devchain',
+  // read by the composition root and the command line alone
+  'src/options.ts': 'devchain',
+  // name and version: read by whoever prints them
+  'src/program.ts': 'core',
+}
+
+function layerOf(name: string): string {
+  return ROOT_FILES[name] ?? name.split('/')[1] ?? ''
+}
+
+describe('layers', () => {
+  test('every file of src belongs to a layer', () => {
+    const strays = sources.filter(({ name }) => !LAYERS.includes(layerOf(name)))
+    expect(strays.map(({ name }) => name)).toEqual([])
+  })
+
+  test('a file imports from its own layer or from one below', () => {
+    const wrong = sources.flatMap((file) =>
+      importsOf(file)
+        .filter((target) => target.startsWith('.'))
+        .map((target) => path.join(path.dirname(file.name), target))
+        .filter((target) => LAYERS.indexOf(layerOf(target)) < LAYERS.indexOf(layerOf(file.name)))
+        .map((target) => `${file.name} imports ${target}`),
+    )
+    expect(wrong).toEqual([])
+  })
+
+  test('above the evm layer only its executor is imported', () => {
+    const above = LAYERS.slice(0, LAYERS.indexOf('evm'))
+    const wrong = sources
+      .filter((file) => above.includes(layerOf(file.name)))
+      .flatMap((file) =>
+        importsOf(file)
+          .filter((target) => /\/evm\/(?!executor\.ts)/.test(target))
+          .map((target) => `${file.name} imports ${target}`),
+      )
+    expect(wrong).toEqual([])
+  })
+
+  test.each([
+    ['commander', ['cli']],
+    ['chalk', ['cli']],
+    ['ora', ['cli']],
+    ['ws', ['server', 'link']],
+    ['@ethereumjs/vm', ['evm']],
+    ['@ethereumjs/evm', ['evm']],
+    ['@ethereumjs/common', ['evm']],
+    ['@ethereumjs/util', ['evm']],
+    ['@ethereumjs/rlp', ['core']],
+    // the evm layer proves points of KZG commitments with it
+    ['@noble/curves', ['core', 'evm']],
+    ['@noble/hashes', ['core']],
+    ['@scure/bip32', ['node']],
+    ['@scure/bip39', ['node']],
+  ])('%s is imported in %s only', (library, layers) => {
+    const users = sources.filter((file) =>
+      importsOf(file).some((target) => target === library || target.startsWith(`${library}/`)),
+    )
+    expect(
+      users.filter((file) => !layers.includes(layerOf(file.name))).map(({ name }) => name),
+    ).toEqual([])
+  })
+
+  test('every package that src imports is a declared dependency, and every dependency is imported', () => {
+    const { dependencies } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'))
+    const imported = sources
+      .flatMap(importsOf)
+      .filter((target) => !target.startsWith('.') && !target.startsWith('node:'))
+      .map((target) =>
+        target
+          .split('/')
+          .slice(0, target.startsWith('@') ? 2 : 1)
+          .join('/'),
+      )
+    expect([...new Set(imported)].sort()).toEqual(Object.keys(dependencies).sort())
+  })
+
+  test('no file imports itself by way of others', () => {
+    expect(cycles()).toEqual([])
+  })
+})
+
+/** Cycles of imports that exist when the program runs: types are gone by then. */
+function cycles(): string[] {
+  const graph = new Map(
+    sources.map((file) => [
+      file.name,
+      [...file.text.matchAll(/^import (?!type )[^;]*?from '(\.[^']+)'/gms)].map((match) =>
+        path.join(path.dirname(file.name), match[1] ?? ''),
+      ),
+    ]),
+  )
+  const found: string[] = []
+  const done = new Set<string>()
+  const visit = (name: string, trail: readonly string[]): void => {
+    if (trail.includes(name)) found.push([...trail.slice(trail.indexOf(name)), name].join(' → '))
+    if (trail.includes(name) || done.has(name)) return
+    for (const target of graph.get(name) ?? []) visit(target, [...trail, name])
+    done.add(name)
+  }
+  for (const name of graph.keys()) visit(name, [])
+  return found
+}
+
+describe('files', () => {
+  test('each begins with a sentence that says what it is for', () => {
+    const silent = [...sources, ...tests].filter(({ lines }) => !/^\/\/ \S.*/.test(lines[0] ?? ''))
+    expect(silent.map(({ name }) => name)).toEqual([])
+  })
+
+  test('none has over 500 lines, but for the list of options', () => {
+    const long = sources.filter(
+      ({ name, lines }) => lines.length > 500 && name !== 'src/options.ts',
+    )
+    expect(long.map(({ name, lines }) => `${name}: ${lines.length}`)).toEqual([])
+  })
+
+  test('no default exports, no barrels, no any, no mutable variables of modules', () => {
+    expect(places(sources, /^export default\b/)).toEqual([])
+    expect(places(sources, /^export \*/)).toEqual([])
+    expect(places(sources, /(:|<|\bas|,) any\b(?![\w ]*['`])/)).toEqual([])
+    expect(places(sources, /^(export )?let\b/)).toEqual([])
+  })
+
+  test('no notes of unfinished work', () => {
+    expect(places(sources, /\b(TODO|FIXME|XXX|HACK)\b|'to be written'/)).toEqual([])
+  })
+
+  test('tests neither sleep nor skip nor run alone', () => {
+    // the official vectors are not part of the repository: their tests say so and are skipped without them
+    const others = tests.filter(({ name }) => !/^test\/(tidy|conformance)\//.test(name))
+    expect(places(others, /\b(test|describe|it)\.(only|skip)\(/)).toEqual([])
+    expect(places(others, /setTimeout\((resolve|done|r),/)).toEqual([])
+  })
+})

@@ -1,0 +1,124 @@
+// Hex text, bytes and integers: what is read, what is refused, and that the way back is the way there.
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { DevchainError, printValue } from '../../../src/core/errors.ts'
+import {
+  bigintFromBytes,
+  bytesFromBigint,
+  bytesFromHex,
+  concatBytes,
+  equalBytes,
+  hexFromBytes,
+  paddedBytes,
+  parseAddress,
+  parseBytes,
+  parseHash,
+  quantityFromBigint,
+  wordFromBigint,
+} from '../../../src/core/hex.ts'
+import { nearest } from '../../../src/core/nearest.ts'
+import { decodeRlp, encodeRlp, type RlpItem } from '../../../src/core/rlp.ts'
+
+const seeded = { seed: 20261121, numRuns: 200 }
+
+describe('parsing', () => {
+  test('letters may be of any case; what comes out is lower case', () => {
+    expect(parseAddress(`0x${'aB'.repeat(20)}`)).toBe(`0x${'ab'.repeat(20)}`)
+    expect(parseHash(`0x${'Cd'.repeat(32)}`)).toBe(`0x${'cd'.repeat(32)}`)
+    expect(parseBytes('0xFf')).toEqual(Uint8Array.of(255))
+  })
+
+  test.each([
+    [
+      'an address that is short',
+      () => parseAddress('0x12'),
+      'expected a 20-byte address, got "0x12"',
+    ],
+    ['an address without 0x', () => parseAddress('ab'.repeat(20)), 'expected a 20-byte address'],
+    [
+      'a hash with a stray letter',
+      () => parseHash(`0x${'zz'.repeat(32)}`),
+      'expected a 32-byte hash',
+    ],
+    ['an odd number of digits', () => parseBytes('0x123'), '(an odd number of digits)'],
+    ['bytes without 0x', () => parseBytes('12'), 'expected 0x-prefixed bytes, got "12"'],
+    ['bytes with other characters', () => parseBytes('0xgg'), 'got "0xgg"'],
+  ])('%s is refused', (_, attempt, message) => {
+    expect(attempt).toThrow(message)
+    expect(attempt).toThrow(DevchainError)
+  })
+
+  test('a value in a message is one short line', () => {
+    expect(printValue('x'.repeat(500))).toHaveLength(100)
+    expect(printValue({ a: 1n.toString() })).toBe('{"a":"1"}')
+    expect(printValue(undefined)).toBe('undefined')
+    expect(printValue(12n)).toBe('12')
+  })
+})
+
+describe('the way back', () => {
+  test('bytes to hex and back', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 200, size: 'max' }), (bytes) => {
+        expect(bytesFromHex(hexFromBytes(bytes))).toEqual(bytes)
+      }),
+      seeded,
+    )
+  })
+
+  test('integers to shortest bytes and back', () => {
+    fc.assert(
+      fc.property(fc.bigInt(0n, 2n ** 256n - 1n), (value) => {
+        const bytes = bytesFromBigint(value)
+        expect(bigintFromBytes(bytes)).toBe(value)
+        expect(bytes[0]).not.toBe(0)
+        expect(bigintFromBytes(paddedBytes(value, 32))).toBe(value)
+        expect(BigInt(wordFromBigint(value))).toBe(value)
+        expect(BigInt(quantityFromBigint(value))).toBe(value)
+      }),
+      seeded,
+    )
+  })
+
+  test('zero has no bytes, and a QUANTITY of one digit', () => {
+    expect(bytesFromBigint(0n)).toHaveLength(0)
+    expect(quantityFromBigint(0n)).toBe('0x0')
+  })
+
+  test('parts make a whole, and equal bytes are equal', () => {
+    const whole = concatBytes(Uint8Array.of(1), new Uint8Array(0), Uint8Array.of(2, 3))
+    expect(equalBytes(whole, Uint8Array.of(1, 2, 3))).toBe(true)
+    expect(equalBytes(whole, Uint8Array.of(1, 2))).toBe(false)
+  })
+})
+
+describe('RLP', () => {
+  const { item } = fc.letrec<{ item: RlpItem }>((tie) => ({
+    item: fc.oneof(
+      { depthSize: 'small' },
+      fc.uint8Array({ maxLength: 80, size: 'max' }),
+      fc.array(tie('item'), { maxLength: 5 }),
+    ),
+  }))
+
+  test('an item decodes to itself', () => {
+    fc.assert(
+      fc.property(item, (value) => {
+        expect(decodeRlp(encodeRlp(value))).toEqual(value)
+      }),
+      seeded,
+    )
+  })
+
+  test.each(['0x8100', '0xb8', '0xc2', '0x0000', '0xf800'])('%s is refused', (text) => {
+    expect(() => decodeRlp(bytesFromHex(text))).toThrow(/expected RLP/)
+  })
+})
+
+test('the nearest word is proposed, and none when nothing is near', () => {
+  const words = ['eth_getBalance', 'eth_getBlockByHash', 'evm_mine']
+  expect(nearest('eth_getbalanse', words)).toBe('eth_getBalance')
+  expect(nearest('emv_mine', words)).toBe('evm_mine')
+  expect(nearest('somethingElse', words)).toBeUndefined()
+  expect(nearest('x'.repeat(100_000), words)).toBeUndefined()
+})
