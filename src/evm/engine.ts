@@ -1,7 +1,8 @@
-// Engines: instances of @ethereumjs/evm, each for one hardfork, chain id and set of limits, and the few kept for reuse.
+// Engines: virtual machines of @ethereumjs/vm, each for one hardfork, chain id and set of limits, and the few kept for reuse.
 import { Common, type CustomCrypto, Mainnet, type ParamsDict } from '@ethereumjs/common'
-import { createEVM, type EVM, type EVMMockBlockchainInterface, paramsEVM } from '@ethereumjs/evm'
+import { type EVM, type EVMMockBlockchainInterface, paramsEVM } from '@ethereumjs/evm'
 import { Address as LibraryAddress } from '@ethereumjs/util'
+import { createVM } from '@ethereumjs/vm'
 import { hashBytes, keccak256 } from '../core/crypto.ts'
 import { type Address, bytesFromHex } from '../core/hex.ts'
 import { blobBaseFee } from '../protocol/fees.ts'
@@ -68,7 +69,7 @@ async function createEngine(traits: EngineTraits): Promise<Engine> {
   const { hardfork, chainId, limits } = traits
   const stateManager = new OverlayStateManager()
   const ancestors = new Ancestors()
-  const evm = await createEVM({
+  const vm = await createVM({
     common: new Common({
       chain: { ...Mainnet, chainId: chainId.toString() },
       hardfork: hardfork === 'frontier' ? 'chainstart' : hardfork,
@@ -76,8 +77,9 @@ async function createEngine(traits: EngineTraits): Promise<Engine> {
     }),
     stateManager,
     blockchain: ancestors,
-    params: paramsWithin(limits),
+    evmOpts: { params: paramsWithin(limits) },
   })
+  const evm = vm.evm as EVM
   return {
     evm,
     hardfork,
