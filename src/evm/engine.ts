@@ -8,6 +8,7 @@ import { type Address, bytesFromHex } from '../core/hex.ts'
 import { blobBaseFee } from '../protocol/fees.ts'
 import { type Hardfork, isAtLeast } from '../protocol/forks.ts'
 import type { Overlay } from '../state/overlay.ts'
+import { breatheBetweenJumps } from './breath.ts'
 import type { BlockEnvironment, ExecutionLimits } from './executor.ts'
 import { kzg } from './kzg.ts'
 import { OverlayStateManager } from './statemanager.ts'
@@ -80,6 +81,7 @@ async function createEngine(traits: EngineTraits): Promise<Engine> {
     evmOpts: { params: paramsWithin(limits) },
   })
   const evm = vm.evm as EVM
+  breatheBetweenJumps(evm)
   return {
     evm,
     hardfork,

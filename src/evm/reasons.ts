@@ -42,7 +42,9 @@ export function describeHalt(error: string, opcode: number | undefined): string 
   if (error === 'invalid opcode' && opcode !== undefined) {
     return `invalid opcode 0x${opcode.toString(16).padStart(2, '0')}`
   }
-  return HALTS[error] ?? error
+  // of an invalid jump the engine tells the place too, as the hash of the code and a position
+  const [kind = error] = error.split(' at ')
+  return HALTS[kind] ?? error
 }
 
 /** Halts that the engine names in other words than clients know. */

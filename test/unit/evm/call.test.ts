@@ -3,7 +3,14 @@ import { describe, expect, test } from 'vitest'
 import { bigintFromBytes, type Hash, ZERO_ADDRESS } from '../../../src/core/hex.ts'
 import { type BlockEnvironment, type CallJob, createExecutor } from '../../../src/evm/executor.ts'
 import { HARDFORKS } from '../../../src/protocol/forks.ts'
-import { nonceAt, stateRoot, storageAt, withBalance, withCode } from '../../../src/state/world.ts'
+import {
+  balanceAt,
+  nonceAt,
+  stateRoot,
+  storageAt,
+  withBalance,
+  withCode,
+} from '../../../src/state/world.ts'
 import { assemble, calling, deploying, RETURN_WORD } from '../../support/bytecode.ts'
 import {
   ALICE,
@@ -13,6 +20,7 @@ import {
   callOf,
   ETHER,
   funded,
+  MINER,
   messageWith,
   OTHER,
   withProgram,
@@ -110,10 +118,15 @@ describe('a call', () => {
 
   test('pays nobody without a price, where the block has a base fee', async () => {
     const outcome = await executor.call(callOf('STOP', {}, { baseFee: 12n }))
-    expect(outcome.world.accounts.get).toBeDefined()
-    expect(nonceAt(outcome.world, ALICE)).toBe(1n)
-    const { message } = callOf('STOP')
-    expect(message.from).toBe(ALICE)
+    expect(balanceAt(outcome.world, ALICE)).toBe(10n * ETHER)
+    expect(balanceAt(outcome.world, MINER)).toBe(0n)
+  })
+
+  test('pays the miner with a price', async () => {
+    const fees = { maxFeePerGas: 20n, maxPriorityFeePerGas: 3n }
+    const outcome = await executor.call(callOf('STOP', fees, { baseFee: 12n }))
+    expect(balanceAt(outcome.world, MINER)).toBe(3n * outcome.gasUsed)
+    expect(balanceAt(outcome.world, ALICE)).toBe(10n * ETHER - 15n * outcome.gasUsed)
   })
 
   test('creates at the address of the nonce that it names', async () => {
@@ -200,6 +213,25 @@ describe('deep and wide runs', () => {
     const outcome = await executor.call(callOf('again: @again JUMP', { gasLimit: 200_000n }))
     expect(outcome.failure).toEqual({ kind: 'halt', reason: 'out of gas' })
     expect(outcome.gasUsed).toBe(200_000n)
+  })
+})
+
+describe('a run that takes long', () => {
+  test.each([
+    ['loops', 'again: @again JUMP', 4_000_000n],
+    ['loops under a condition', 'again: 1 @again JUMPI', 4_000_000n],
+    ['calls and calls', `${calling('ADDRESS')} ${calling('ADDRESS')}`, 1_000_000n],
+  ])('and %s lets others have their turn', async (_how, program, gasLimit) => {
+    let turns = 0
+    const timer = setInterval(() => turns++, 5)
+    await executor.call(callOf(program, { gasLimit }))
+    clearInterval(timer)
+    expect(turns).toBeGreaterThan(1)
+  })
+
+  test('halts at a jump to nowhere', async () => {
+    const outcome = await executor.call(callOf('1 JUMP'))
+    expect(outcome.failure).toEqual({ kind: 'halt', reason: 'invalid jump destination' })
   })
 })
 

@@ -74,6 +74,7 @@ describe('a halt', () => {
     ['invalid opcode', 0xfe, 'invalid opcode 0xfe'],
     ['invalid opcode', 0x0c, 'invalid opcode 0x0c'],
     ['invalid JUMP', 0x56, 'invalid jump destination'],
+    ['invalid JUMP at 0xab/0xcd:7', 0x56, 'invalid jump destination'],
     ['create collision', undefined, 'contract address collision'],
     ['stack underflow', 0x01, 'stack underflow'],
   ])('%s (operation %s)', (error, opcode, words) => {
