@@ -73,9 +73,10 @@ function conformance(vectors: string): void {
       expect(failures).toEqual([])
     })
 
-    test('of blob transactions are counted: they are not run yet', () => {
+    test('of blob transactions wait until the chain takes them', ({ skip }) => {
+      if (blobCases === 0) return
       console.log(`state tests of blob transactions, not run yet: ${blobCases}`)
-      expect(blobCases).toBeGreaterThanOrEqual(0)
+      skip(`${blobCases} cases`)
     })
   })
 }
