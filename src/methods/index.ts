@@ -6,6 +6,7 @@ import { chainMethods } from './eth/chain.ts'
 import { executeMethods } from './eth/execute.ts'
 import { feeMethods } from './eth/fees.ts'
 import { filterMethods } from './eth/filters.ts'
+import { proofMethods } from './eth/proof.ts'
 import { signMethods } from './eth/sign.ts'
 import { stateMethods } from './eth/state.ts'
 import { subscribeMethods } from './eth/subscribe.ts'
@@ -13,6 +14,7 @@ import { transactionMethods } from './eth/transaction.ts'
 import { evmMethods } from './evm.ts'
 import { netMethods } from './net.ts'
 import { personalMethods } from './personal.ts'
+import { rawMethods } from './raw.ts'
 import { rpcMethods } from './rpc.ts'
 import { txpoolMethods } from './txpool.ts'
 import { unsupportedMethods } from './unsupported.ts'
@@ -24,6 +26,7 @@ export const methods: readonly Method<MethodContext>[] = [
   ...chainMethods,
   ...feeMethods,
   ...stateMethods,
+  ...proofMethods,
   ...blockMethods,
   ...transactionMethods,
   ...executeMethods,
@@ -33,6 +36,7 @@ export const methods: readonly Method<MethodContext>[] = [
   ...personalMethods,
   ...evmMethods,
   ...txpoolMethods,
+  ...rawMethods,
   ...rpcMethods,
   ...unsupportedMethods,
 ]

@@ -16,11 +16,41 @@ interface Entry {
 /** Root of the Merkle-Patricia trie that maps RLP(index) to each item (Yellow Paper, appendix D). */
 export function orderedTrieRoot(items: readonly Uint8Array[]): Hash {
   if (items.length === 0) return EMPTY_TRIE_ROOT
-  const entries = items.map((value, i) => ({
-    path: digits(encodeRlp(bytesFromBigint(BigInt(i)))),
-    value,
-  }))
-  return hashFromBytes(keccak256(encodeRlp(nodeOf(entries, 0))))
+  return hashFromBytes(keccak256(encodeRlp(nodeOf(entriesOf(items), 0))))
+}
+
+/**
+ * Proof that item `index` is in the trie: the RLP of the nodes from the root to the item's leaf. A node shorter than
+ * 32 bytes is part of its parent and not listed.
+ */
+export function orderedTrieProof(items: readonly Uint8Array[], index: number): Uint8Array[] {
+  const path = keyOf(index)
+  const nodes: Uint8Array[] = []
+  let entries: readonly Entry[] = entriesOf(items)
+  let depth = 0
+  while (entries.length > 0) {
+    const encoded = encodeRlp(nodeOf(entries, depth))
+    if (nodes.length === 0 || encoded.length >= 32) nodes.push(encoded)
+    if (entries.length === 1) break
+    const shared = sharedDigits(entries, depth)
+    if (shared > depth) {
+      depth = shared
+      const branch = encodeRlp(branchOf(entries, depth))
+      if (branch.length >= 32) nodes.push(branch)
+    }
+    const digit = path[depth]
+    entries = entries.filter((entry) => entry.path[depth] === digit)
+    depth += 1
+  }
+  return nodes
+}
+
+function entriesOf(items: readonly Uint8Array[]): Entry[] {
+  return items.map((value, index) => ({ path: keyOf(index), value }))
+}
+
+function keyOf(index: number): number[] {
+  return digits(encodeRlp(bytesFromBigint(BigInt(index))))
 }
 
 function digits(bytes: Uint8Array): number[] {

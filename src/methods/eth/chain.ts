@@ -8,7 +8,7 @@ import { type MethodContext, method } from '../context.ts'
 import { quantityResult } from '../fields.ts'
 
 /** The wire protocol that blocks of this form would be exchanged by: eth/68. */
-const PROTOCOL_VERSION = '0x44'
+export const PROTOCOL_VERSION = '0x44'
 
 const SECONDS_PER_HOUR = 3600n
 

@@ -64,6 +64,7 @@ const getReceipt = method({
 
 const getRaw = method({
   name: 'eth_getRawTransactionByHash',
+  aliases: ['debug_getRawTransaction'],
   summary: 'The canonical encoding of a transaction, mined or waiting; null when unknown.',
   params: [param('hash', hash)],
   result: nullable(data),

@@ -1,7 +1,7 @@
 // Headers, roots, receipts and blooms agree with the libraries that other nodes use.
 import { createBlockHeader } from '@ethereumjs/block'
 import { Common, Mainnet } from '@ethereumjs/common'
-import { createMPT } from '@ethereumjs/mpt'
+import { createMPT, verifyMPTWithMerkleProof } from '@ethereumjs/mpt'
 import { RLP } from '@ethereumjs/rlp'
 import { Bloom } from '@ethereumjs/vm'
 import fc from 'fast-check'
@@ -17,7 +17,7 @@ import {
   unclesHash,
 } from '../../../src/protocol/block.ts'
 import { HARDFORKS, type Hardfork, isAtLeast } from '../../../src/protocol/forks.ts'
-import { orderedTrieRoot } from '../../../src/protocol/orderedtrie.ts'
+import { orderedTrieProof, orderedTrieRoot } from '../../../src/protocol/orderedtrie.ts'
 import { bloomHas, bloomOf, encodeReceipt, mergeBlooms } from '../../../src/protocol/receipt.ts'
 
 const seeded = { seed: 20261121, numRuns: 40 }
@@ -97,6 +97,28 @@ describe('ordered tries', () => {
       ),
       seeded,
     )
+  })
+})
+
+describe('proofs of ordered tries', () => {
+  test('every item is proven to @ethereumjs/mpt', async () => {
+    for (const count of [1, 2, 16, 17, 128, 129, 300]) {
+      const items = Array.from({ length: count }, (_, i) =>
+        new Uint8Array(1 + (i % 50)).fill(i + 1),
+      )
+      const root = bytesFromHex(orderedTrieRoot(items))
+      for (const index of [0, 1, count >> 1, count - 1]) {
+        if (index >= count) continue
+        const proof = orderedTrieProof(items, index)
+        const value = await verifyMPTWithMerkleProof(
+          await createMPT(),
+          root,
+          RLP.encode(index),
+          proof,
+        )
+        expect(value).toEqual(items[index])
+      }
+    }
   })
 })
 
