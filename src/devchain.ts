@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { DevchainError } from './core/errors.ts'
 import { type Address, type Hex, hexFromBytes } from './core/hex.ts'
+import { nearest } from './core/nearest.ts'
 import type { MethodContext } from './methods/context.ts'
 import { methods } from './methods/index.ts'
 import { Subscriptions } from './methods/subscriptions.ts'
@@ -89,6 +90,7 @@ export async function createDevchain(
  * @throws {DevchainError} `INVALID_PARAMS` for a genesis file or mnemonic that is none
  */
 export async function openDevchain(settings: ChainSettings, hooks: Hooks): Promise<Devchain> {
+  checkNames(settings)
   const { observer = {} } = hooks
   const environment: Environment = { ...systemEnvironment, ...hooks.environment }
   const onBug = observer.onBug ?? environment.onBug
@@ -239,6 +241,30 @@ function chainOptions(settings: ChainSettings, genesis: Genesis | undefined): Ch
     onRevert: settings.onRevert,
     filterTimeoutMs: settings.filterTimeout,
   }
+}
+
+/**
+ * A module to turn off, and what an alias stands for, must exist.
+ * @throws {DevchainError} `INVALID_PARAMS` naming the nearest that does
+ */
+function checkNames({ disable, alias }: ChainSettings): void {
+  const names = methods.flatMap((method) => [method.name, ...method.aliases])
+  const modules = [...new Set(names.map(moduleOf))]
+  for (const module of disable) checkName('module', module, modules)
+  for (const { to } of alias) {
+    if (to.endsWith('_*')) checkName('module', moduleOf(to), modules)
+    else checkName('method', to, names)
+  }
+}
+
+function checkName(kind: string, name: string, known: readonly string[]): void {
+  if (known.includes(name)) return
+  const message = `there is no ${kind} ${name}; did you mean ${nearest(name, known, Infinity)}?`
+  throw new DevchainError('INVALID_PARAMS', message)
+}
+
+function moduleOf(method: string): string {
+  return method.split(/[_.]/, 1)[0] ?? method
 }
 
 /** What identifies a chain may be said once only: by an option or by the genesis file. */

@@ -14,7 +14,7 @@ const VALUE_LIMIT = 10_000
  */
 export function createJsonRenderer(now: () => number, isVerbose: boolean): Renderer {
   const line = (fact: object): string =>
-    `${JSON.stringify({ time: new Date(now()).toISOString(), ...fact }, plainNumbers)}\n`
+    `${JSON.stringify({ time: new Date(now()).toISOString(), ...fact })}\n`
   return {
     collapses: false,
     boot: (facts) => line({ event: 'boot', ...facts }),
@@ -25,11 +25,6 @@ export function createJsonRenderer(now: () => number, isVerbose: boolean): Rende
     bug: (fact: BugFact) => line(fact),
     dropped: (lines) => line({ event: 'overflow', lines }),
   }
-}
-
-/** A bigint as a decimal string. */
-function plainNumbers(_key: string, value: unknown): unknown {
-  return typeof value === 'bigint' ? value.toString() : value
 }
 
 function callObject(call: CallFact, isVerbose: boolean): object {
@@ -51,35 +46,24 @@ function bounded(value: Json): Json {
   return text.length <= VALUE_LIMIT ? value : `${text.slice(0, VALUE_LIMIT)}…`
 }
 
-/** Block numbers and times as numbers, which programs compare. */
+/** Fields that are small enough for a JSON number, which programs can compare. */
+const SMALL = new Set([
+  'first',
+  'number',
+  'block',
+  'fromBlock',
+  'toBlock',
+  'timestamp',
+  'clockSeconds',
+  'offsetSeconds',
+  'nonce',
+])
+
+/** The fact without bigints. (A replacer for `JSON.stringify` would be asked about every field of every line.) */
 function factObject(fact: ChainFact): object {
-  switch (fact.event) {
-    case 'block':
-      return {
-        ...fact,
-        first: Number(fact.first),
-        number: Number(fact.number),
-        timestamp: Number(fact.timestamp),
-      }
-    case 'transaction':
-    case 'snapshot':
-      return { ...fact, block: Number(fact.block) }
-    case 'revert':
-    case 'reset':
-    case 'reorganization':
-      return {
-        ...fact,
-        fromBlock: Number(fact.fromBlock),
-        toBlock: Number(fact.toBlock),
-        clockSeconds: Number(fact.clockSeconds),
-      }
-    case 'clock':
-      return {
-        ...fact,
-        clockSeconds: Number(fact.clockSeconds),
-        offsetSeconds: Number(fact.offsetSeconds),
-      }
-    default:
-      return fact
-  }
+  const fields = Object.entries(fact).map(([name, value]) => {
+    if (typeof value !== 'bigint') return [name, value]
+    return [name, SMALL.has(name) ? Number(value) : value.toString()]
+  })
+  return Object.fromEntries(fields)
 }

@@ -35,8 +35,8 @@ const DURATION_WIDTH = 8
 /** Characters of parameters and of a result that `--verbose` prints. */
 const VERBOSE_LIMIT = 2_000
 const CONSOLE_LIMIT = 4_000
-/** Addresses whose checksummed form is kept: the form costs a Keccak-256. */
-const CHECKSUMS_KEPT = 1_000
+/** Texts whose form is kept: that of an address costs a Keccak-256. */
+const REMEMBERED = 1_000
 
 /** Facts of which the call's own line tells, in place of its result. */
 const HEADLINES: ReadonlySet<ChainFact['event']> = new Set([
@@ -49,16 +49,9 @@ const HEADLINES: ReadonlySet<ChainFact['event']> = new Set([
 
 /** Makes the renderer for people. `isVerbose` adds parameters and results. */
 export function createPrettyRenderer(palette: Palette, isVerbose: boolean): Renderer {
-  const checksums = new Map<Address, string>()
-  const checksum = (address: Address): string => {
-    const known = checksums.get(address)
-    if (known !== undefined) return known
-    if (checksums.size >= CHECKSUMS_KEPT) checksums.clear()
-    const text = checksumAddress(address)
-    checksums.set(address, text)
-    return text
-  }
-  const look: Look = { palette, isVerbose, checksum }
+  const checksum = remembering((address: Address) => checksumAddress(address))
+  const label = remembering((method: string) => oneLine(method, 60).padEnd(METHOD_WIDTH))
+  const look: Look = { palette, isVerbose, checksum, label }
   return {
     collapses: true,
     boot: (facts) => bootText(facts, palette),
@@ -73,10 +66,27 @@ interface Look {
   readonly palette: Palette
   readonly isVerbose: boolean
   readonly checksum: (address: Address) => string
+  /** A method's name as wide as its column. */
+  readonly label: (method: string) => string
+}
+
+/** `make` with a memory for its newest results. */
+function remembering<T extends string>(make: (text: T) => string): (text: T) => string {
+  const known = new Map<T, string>()
+  return (text) => {
+    const remembered = known.get(text)
+    if (remembered !== undefined) return remembered
+    if (known.size >= REMEMBERED) known.clear()
+    const made = make(text)
+    known.set(text, made)
+    return made
+  }
 }
 
 function entryLines(look: Look, { call, count, facts }: Entry): string[] {
   if (call === undefined) return facts.flatMap((fact) => factLines(look, fact))
+  // Nearly all calls are reads; the rest is not even looked at for them.
+  if (facts.length === 0 && !look.isVerbose) return [callLine(look, call, outcomeOf(call), count)]
   const headlines = facts.filter((fact) => HEADLINES.has(fact.event))
   const others = facts.filter((fact) => !HEADLINES.has(fact.event))
   const told = call.error === undefined ? toldOf(call, headlines, others) : ''
@@ -102,8 +112,9 @@ function toldOf(
   )
 }
 
-function callLine({ palette }: Look, call: CallFact, outcome: string, count: number): string {
-  const method = oneLine(call.method, 60).padEnd(METHOD_WIDTH)
+function callLine(look: Look, call: CallFact, outcome: string, count: number): string {
+  const method = look.label(call.method)
+  const { palette } = look
   const duration = palette.dim(milliseconds(call.durationMs).padStart(DURATION_WIDTH))
   const failed = call.error !== undefined
   const dress = failed ? palette.red : (text: string) => text

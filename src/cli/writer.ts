@@ -6,6 +6,9 @@ import type { Writable } from 'node:stream'
 /** Characters that may wait for a slow reader. */
 const BACKLOG_LIMIT = 4_000_000
 
+/** Lines are gathered for so long. Each write takes processor time from reads: 4 % of their throughput at 10 ms. */
+const GATHER_MS = 50
+
 /** Where a log goes. `fd` is set for files: what is left at a crash can be written at once there. */
 export interface Sink {
   readonly stream: Writable
@@ -32,7 +35,7 @@ export class LogWriter {
     sink.stream.on('error', () => this.#break())
   }
 
-  /** Adds whole lines. Returns at once; they are written after the work at hand. */
+  /** Adds whole lines. Returns at once; they are written a little later, together. */
   write(text: string): void {
     if (this.#isBroken) return
     if (this.#size + text.length > BACKLOG_LIMIT) {
@@ -74,10 +77,10 @@ export class LogWriter {
   #schedule(): void {
     if (this.#isWriting || this.#isScheduled) return
     this.#isScheduled = true
-    setImmediate(() => {
+    setTimeout(() => {
       this.#isScheduled = false
       if (!this.#isWriting) this.#flush()
-    })
+    }, GATHER_MS).unref()
   }
 
   #flush(): void {
@@ -90,7 +93,8 @@ export class LogWriter {
     this.#sink.stream.write(text, (error) => {
       this.#isWriting = false
       if (error) this.#break()
-      this.#flush()
+      if (this.#onIdle !== undefined) this.#flush()
+      else if (this.#size + this.#droppedLines > 0) this.#schedule()
     })
   }
 

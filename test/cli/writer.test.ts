@@ -2,7 +2,7 @@
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { Writable } from 'node:stream'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { LogWriter } from '../../src/cli/writer.ts'
 import { temporaryFolder } from '../support/boot.ts'
 
@@ -21,7 +21,17 @@ function slowReader(): { stream: Writable; taken: string[]; take: () => void } {
   return { stream, taken, take: () => acknowledge?.() }
 }
 
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+/** Lets what was gathered be written. */
+const turn = async (): Promise<void> => {
+  await vi.advanceTimersByTimeAsync(60)
+}
+
+beforeEach(() => {
+  vi.useFakeTimers()
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
 
 describe('LogWriter', () => {
   test('writes lines together, after the work at hand', async () => {
@@ -64,7 +74,9 @@ describe('LogWriter', () => {
     const { stream } = slowReader()
     const writer = new LogWriter({ stream, fd: undefined }, describeDropped)
     writer.write('one\n')
-    await writer.finish(5)
+    const finished = writer.finish(5)
+    await vi.advanceTimersByTimeAsync(5)
+    await finished
   })
 
   test('falls silent when the reader is gone', async () => {
