@@ -22,10 +22,15 @@ import { type Genesis, parseGenesis } from './state/genesis.ts'
 export type { DevchainOptions } from './options.ts'
 export type { RpcError } from './rpc/errors.ts'
 
+/** A call, with the console lines of contracts that ran for it alone, without a transaction. */
+export interface ObservedCall extends CallReport {
+  readonly console: readonly string[]
+}
+
 /** What an observer is told of; nothing that it does changes the chain. */
 export interface Observer {
   /** A request was answered. */
-  readonly onCall?: (call: CallReport) => void
+  readonly onCall?: (call: ObservedCall) => void
   /** The chain's state changed; told before the request that changed it is answered. */
   readonly onChange?: (change: StateChange) => void
   /** Something here is broken: the caller was told "internal error". Standard error when left out. */
@@ -104,10 +109,17 @@ export async function openDevchain(settings: ChainSettings, hooks: Hooks): Promi
     methods,
     disabled: settings.disable,
     aliases: settings.alias,
-    ...(observer.onCall === undefined ? {} : { observe: observer.onCall }),
+    observe: observer.onCall && observing(observer.onCall),
     onBug,
   })
   return assemble({ settings, node, chain, dispatcher, environment })
+}
+
+/** Hands a call on with what was printed for it, and empties the list for the next call of the same batch. */
+function observing(
+  onCall: (call: ObservedCall) => void,
+): (call: CallReport, context: MethodContext) => void {
+  return (call, { printed }) => onCall({ ...call, console: printed.splice(0) })
 }
 
 interface Parts {
@@ -128,6 +140,7 @@ function assemble({ settings, node, chain, dispatcher, environment }: Parts): De
     session,
     info: PROGRAM,
     listening: isListening,
+    printed: [],
     registry: dispatcher.registry,
     subscriptions,
   })

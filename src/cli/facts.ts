@@ -18,6 +18,8 @@ export interface CallFact {
   readonly error:
     | { readonly code: number; readonly message: string; readonly data?: Json }
     | undefined
+  /** What contracts printed while it ran without a transaction (`eth_call`), oldest first. */
+  readonly console: readonly string[]
 }
 
 /** A mined transaction. Amounts in wei. */

@@ -28,7 +28,7 @@ export function createJsonRenderer(now: () => number, isVerbose: boolean): Rende
 }
 
 function callObject(call: CallFact, isVerbose: boolean): object {
-  const { event, method, durationMs, params, result, error } = call
+  const { event, method, durationMs, params, result, error, console: printed } = call
   const outcome = error === undefined ? outcomeOf(call) : undefined
   return {
     event,
@@ -37,6 +37,7 @@ function callObject(call: CallFact, isVerbose: boolean): object {
     ok: error === undefined,
     outcome,
     error: error && { ...error, data: error.data === undefined ? undefined : bounded(error.data) },
+    ...(printed.length > 0 ? { console: printed } : {}),
     ...(isVerbose ? { params: bounded(params), result: result && bounded(result) } : {}),
   }
 }

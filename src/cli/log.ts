@@ -216,7 +216,8 @@ function hasTransaction({ head }: StateChange, hash: unknown): boolean {
 
 /** Calls that changed nothing, and empty blocks that came by themselves. */
 function collapses({ call, facts }: Entry): boolean {
-  return call === undefined ? isEmptyBlock(facts) : facts.length === 0
+  if (call === undefined) return isEmptyBlock(facts)
+  return facts.length === 0 && call.console.length === 0
 }
 
 function isEmptyBlock(facts: readonly ChainFact[]): boolean {

@@ -86,13 +86,16 @@ function remembering<T extends string>(make: (text: T) => string): (text: T) => 
 function entryLines(look: Look, { call, count, facts }: Entry): string[] {
   if (call === undefined) return facts.flatMap((fact) => factLines(look, fact))
   // Nearly all calls are reads; the rest is not even looked at for them.
-  if (facts.length === 0 && !look.isVerbose) return [callLine(look, call, outcomeOf(call), count)]
+  if (facts.length === 0 && !look.isVerbose && call.console.length === 0) {
+    return [callLine(look, call, outcomeOf(call), count)]
+  }
   const headlines = facts.filter((fact) => HEADLINES.has(fact.event))
   const others = facts.filter((fact) => !HEADLINES.has(fact.event))
   const told = call.error === undefined ? toldOf(call, headlines, others) : ''
   return [
     callLine(look, call, told || outcomeOf(call), count),
     ...(look.isVerbose ? verboseLines(look, call) : []),
+    ...call.console.flatMap((line) => consoleLines(look.palette, line)),
     ...others.flatMap((fact) => factLines(look, fact)),
   ]
 }

@@ -17,6 +17,8 @@ export interface MethodContext {
   readonly listening: boolean
   /** The methods that are answered, by name, once `disabled` and `aliases` are applied. */
   readonly registry: ReadonlyMap<string, Method<MethodContext>>
+  /** Where handlers put the lines that contracts print while a call runs; whoever logs the call takes them out. */
+  readonly printed: string[]
   /** The subscriptions of all sessions: one for the whole process. */
   readonly subscriptions: Subscriptions
 }

@@ -17,6 +17,7 @@ const HASH = `0x48cf${'00'.repeat(28)}b142` as Hash
 function call(method: string, fields: Partial<CallFact> = {}): CallFact {
   return {
     event: 'call',
+    console: [],
     method,
     params: [],
     durationMs: 0.42,
@@ -66,6 +67,29 @@ const block: ChainFact = {
 const pretty = createPrettyRenderer(PLAIN, false)
 const print = (fact: CallFact | undefined, ...facts: ChainFact[]): string =>
   pretty.entry({ call: fact, count: 1, facts })
+
+test('what contracts print during a call stands below its line, and is no repetition', () => {
+  const written: string[] = []
+  const writer = { write: (text: string) => void written.push(text) }
+  const log = new Log(createPrettyRenderer(PLAIN, false), writer, undefined)
+  for (let i = 0; i < 2; i++)
+    log.call(call('eth_call', { result: '0x', console: ['hello 1', 'two\nlines'] }))
+  log.finish()
+  const [one] = written
+  expect(one?.split('\n').slice(1)).toEqual([
+    '    console.log hello 1',
+    '    console.log two',
+    '                lines',
+    '',
+  ])
+  expect(written).toEqual([one, one])
+  const json = createJsonRenderer(() => 0, false).entry({
+    call: call('eth_call', { result: '0x', console: ['hello 1'] }),
+    count: 1,
+    facts: [],
+  })
+  expect(JSON.parse(json)).toMatchObject({ event: 'call', console: ['hello 1'] })
+})
 
 describe('lines for people', () => {
   test('a call, its transaction with console lines, and the block', () => {

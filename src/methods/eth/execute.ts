@@ -34,8 +34,11 @@ const ethCall = method({
   ],
   result: data,
   example: { params: [TRANSFER, 'latest'], result: '0x' },
-  handle: async ({ chain }, request, block, accounts, environment) =>
-    outputOf(await call(chain, request, block, accounts, environment)),
+  handle: async ({ chain, printed }, request, block, accounts, environment) => {
+    const outcome = await call(chain, request, block, accounts, environment)
+    printed.push(...outcome.consoleLines.map(({ text: line }) => line))
+    return outputOf(outcome)
+  },
 })
 
 const estimate = method({
