@@ -1,5 +1,6 @@
 // console.log of Solidity: told with the transaction or call that printed it, once, and never from estimates.
 import {
+  type Abi,
   createPublicClient,
   createWalletClient,
   encodeFunctionData,
