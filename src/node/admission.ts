@@ -1,9 +1,21 @@
 // Which transactions may wait in the pool: each check in the order in which callers are told about them.
 import { DevchainError } from '../core/errors.ts'
-import { floorDataGas, intrinsicGas } from '../protocol/fees.ts'
 import { type Hardfork, isAtLeast } from '../protocol/forks.ts'
-import type { Transaction, TransactionType } from '../protocol/transaction.ts'
-import { accountAt, balanceAt, codeAt, nonceAt } from '../state/world.ts'
+import type { Transaction } from '../protocol/transaction.ts'
+import {
+  requireAuthorizations,
+  requireBaseFee,
+  requireBlockGas,
+  requireChainId,
+  requireFunds,
+  requireInitCodeSize,
+  requireIntrinsicGas,
+  requireKeyedSender,
+  requireTipWithinCap,
+  requireType,
+  requireUnusedNonce,
+} from '../protocol/validity.ts'
+import { type Account, accountAt, emptyAccount } from '../state/world.ts'
 import { isImpersonated } from './accounts.ts'
 import { headOf, transactionPlace } from './blocktree.ts'
 import type { ChainState } from './chainstate.ts'
@@ -17,26 +29,12 @@ interface Gate {
   readonly hardfork: Hardfork
   /** Wei per gas of the next block. */
   readonly baseFee: bigint
+  /** Undefined when there is no such account. */
+  readonly account: Account | undefined
+  readonly sender: Account
 }
 
 type Check = (gate: Gate, transaction: Transaction) => void
-
-/** The fork that brought each type. */
-const FORK_OF_TYPE: Readonly<Record<TransactionType, Hardfork>> = {
-  0: 'frontier',
-  1: 'berlin',
-  2: 'london',
-  4: 'prague',
-}
-
-/** Nonces stay below 2^64 - 1 (EIP-2681). */
-const MAX_NONCE = 2n ** 64n - 2n
-
-/** Bytes of deployed code (EIP-170). */
-const CODE_SIZE_LIMIT = 24_576
-
-/** First bytes of code that only names another account's code (EIP-7702). */
-const DELEGATION_PREFIX = [0xef, 0x01, 0x00]
 
 /** A new transaction must offer at least this much more than the one it replaces, in percent. */
 const PRICE_BUMP = 10n
@@ -44,18 +42,20 @@ const PRICE_BUMP = 10n
 /** From what is wrong with the transaction alone to what is wrong with it now. */
 const CHECKS: readonly Check[] = [
   checkUnknown,
-  checkChainId,
-  checkType,
-  checkAuthorizations,
-  checkInitCode,
-  checkIntrinsicGas,
+  ({ state }, transaction) => requireChainId(transaction, state.config.chainId),
+  ({ hardfork }, transaction) => requireType(transaction, hardfork),
+  (_, transaction) => requireAuthorizations(transaction),
+  ({ state, hardfork }, transaction) =>
+    requireInitCodeSize(transaction, hardfork, state.config.codeSizeLimit),
+  ({ hardfork }, transaction) => requireIntrinsicGas(transaction, hardfork),
   checkGasLimit,
-  checkTip,
+  (_, transaction) => requireTipWithinCap(transaction),
   checkFeeCap,
   checkLeastPrice,
-  checkSender,
-  checkNonce,
-  checkFunds,
+  ({ state, sender }, { from }) =>
+    requireKeyedSender(from, sender, isImpersonated(state.accounts, from)),
+  ({ sender }, transaction) => requireUnusedNonce(transaction, sender),
+  ({ account }, transaction) => requireFunds(transaction, account),
   checkReplacement,
   checkRoom,
 ]
@@ -70,7 +70,10 @@ const CHECKS: readonly Check[] = [
  */
 export function admit(state: ChainState, transaction: Transaction, now: number): Pool {
   const { hardfork, baseFee } = nextRules(state, now)
-  for (const check of CHECKS) check({ state, hardfork, baseFee }, transaction)
+  const account = accountAt(headOf(state.tree).world, transaction.from)
+  const sender = account ?? emptyAccount(transaction.from)
+  const gate: Gate = { state, hardfork, baseFee, account, sender }
+  for (const check of CHECKS) check(gate, transaction)
   return withTransaction(state.pool, transaction)
 }
 
@@ -85,76 +88,18 @@ function checkUnknown({ state }: Gate, { hash }: Transaction): void {
   }
 }
 
-function checkChainId({ state }: Gate, { chainId }: Transaction): void {
-  if (chainId === undefined || chainId === state.config.chainId) return
-  const message = `invalid chain id for signer: have ${chainId} want ${state.config.chainId}`
-  throw new DevchainError('WRONG_CHAIN_ID', message)
-}
-
-function checkType({ hardfork }: Gate, { type }: Transaction): void {
-  const needed = FORK_OF_TYPE[type]
-  if (isAtLeast(hardfork, needed)) return
-  const message = `transaction type not supported: type ${type} needs hardfork ${needed}, the chain is at ${hardfork}`
-  throw new DevchainError('TYPE_NOT_SUPPORTED', message)
-}
-
-function checkAuthorizations(_: Gate, { type, to, authorizationList }: Transaction): void {
-  if (type !== 4) return
-  if (authorizationList.length === 0) {
-    const message =
-      'empty authorization list: a type 4 transaction needs at least one authorization'
-    throw new DevchainError('EMPTY_AUTHORIZATION_LIST', message)
-  }
-  if (to === null) {
-    const message = 'transaction type not supported: a type 4 transaction cannot create a contract'
-    throw new DevchainError('TYPE_NOT_SUPPORTED', message)
-  }
-}
-
-function checkInitCode({ state, hardfork }: Gate, { to, data }: Transaction): void {
-  if (to !== null || !isAtLeast(hardfork, 'shanghai')) return
-  const limit = 2 * (state.config.codeSizeLimit ?? CODE_SIZE_LIMIT)
-  if (data.length <= limit) return
-  const message = `max initcode size exceeded: code size ${data.length}, limit ${limit}`
-  throw new DevchainError('INIT_CODE_TOO_LARGE', message)
-}
-
-function checkIntrinsicGas({ hardfork }: Gate, transaction: Transaction): void {
-  const { gasLimit } = transaction
-  const intrinsic = intrinsicGas(transaction, hardfork)
-  if (gasLimit < intrinsic) {
-    const message = `intrinsic gas too low: have ${gasLimit}, want ${intrinsic}`
-    throw new DevchainError('INTRINSIC_GAS_TOO_LOW', message)
-  }
-  const floor = floorDataGas(transaction, hardfork)
-  if (gasLimit >= floor) return
-  const message = `intrinsic gas too low: have ${gasLimit}, want ${floor}, the floor for this much calldata`
-  throw new DevchainError('INTRINSIC_GAS_TOO_LOW', message)
-}
-
 function checkGasLimit({ state }: Gate, { gasLimit }: Transaction): void {
   const { transactionGasCap } = state.config
   if (transactionGasCap !== undefined && gasLimit > transactionGasCap) {
     const message = `transaction gas limit too high: have ${gasLimit}, the cap is ${transactionGasCap}`
     throw new DevchainError('GAS_LIMIT_TOO_HIGH', message)
   }
-  const { blockGasLimit } = state.settings
-  if (gasLimit <= blockGasLimit) return
-  const message = `exceeds block gas limit: have ${gasLimit}, the block's limit is ${blockGasLimit}`
-  throw new DevchainError('EXCEEDS_BLOCK_GAS_LIMIT', message)
+  requireBlockGas(gasLimit, state.settings.blockGasLimit)
 }
 
-function checkTip(_: Gate, { maxFeePerGas, maxPriorityFeePerGas }: Transaction): void {
-  if (maxPriorityFeePerGas <= maxFeePerGas) return
-  const message = `max priority fee per gas higher than max fee per gas: tip ${maxPriorityFeePerGas}, fee cap ${maxFeePerGas}`
-  throw new DevchainError('TIP_ABOVE_FEE_CAP', message)
-}
-
-function checkFeeCap({ state, baseFee }: Gate, { maxFeePerGas }: Transaction): void {
+function checkFeeCap({ state, baseFee }: Gate, transaction: Transaction): void {
   // where blocks come later the base fee may fall until then
-  if (!isInstant(state.mining) || maxFeePerGas >= baseFee) return
-  const message = `max fee per gas less than block base fee: fee cap ${maxFeePerGas}, base fee ${baseFee}`
-  throw new DevchainError('FEE_CAP_TOO_LOW', message)
+  if (isInstant(state.mining)) requireBaseFee(transaction, baseFee)
 }
 
 function checkLeastPrice({ state, hardfork }: Gate, transaction: Transaction): void {
@@ -165,37 +110,6 @@ function checkLeastPrice({ state, hardfork }: Gate, transaction: Transaction): v
   if (offered >= minGasPrice) return
   const message = `transaction underpriced: offers ${offered} wei per gas, the least is ${minGasPrice}`
   throw new DevchainError('TRANSACTION_UNDERPRICED', message)
-}
-
-/** EIP-3607: nobody has the key of a contract's address. Delegating accounts have keys, impersonated ones need none. */
-function checkSender({ state }: Gate, { from }: Transaction): void {
-  const code = codeAt(headOf(state.tree).world, from)
-  if (code.length === 0 || isImpersonated(state.accounts, from)) return
-  if (DELEGATION_PREFIX.every((byte, at) => code[at] === byte)) return
-  const message = `sender not an eoa: ${from} is a contract with ${code.length} bytes of code`
-  throw new DevchainError('INVALID_SENDER', message)
-}
-
-function checkNonce({ state }: Gate, { from, nonce }: Transaction): void {
-  if (nonce > MAX_NONCE) {
-    const message = `nonce too high: have ${nonce}, the highest there is is ${MAX_NONCE}`
-    throw new DevchainError('NONCE_TOO_HIGH', message)
-  }
-  const next = nonceAt(headOf(state.tree).world, from)
-  if (nonce >= next) return
-  const message = `nonce too low: next nonce ${next}, tx nonce ${nonce}`
-  throw new DevchainError('NONCE_TOO_LOW', message)
-}
-
-function checkFunds({ state }: Gate, transaction: Transaction): void {
-  const { from, value, gasLimit, maxFeePerGas } = transaction
-  const { world } = headOf(state.tree)
-  const balance = balanceAt(world, from)
-  const cost = value + gasLimit * maxFeePerGas
-  if (balance >= cost) return
-  const note = accountAt(world, from) === undefined ? ' (an account that does not exist yet)' : ''
-  const message = `insufficient funds for gas * price + value: address ${from}${note} have ${balance} want ${cost}`
-  throw new DevchainError('INSUFFICIENT_FUNDS', message)
 }
 
 /** Both fees must rise, else a replacement could lower what a block pays. */

@@ -4,8 +4,6 @@ import { type Address, EMPTY_BYTES, type Hash } from '../core/hex.ts'
 import type { Hardfork } from '../protocol/forks.ts'
 import { isAtLeast } from '../protocol/forks.ts'
 import {
-  type AccessListEntry,
-  type Authorization,
   decodeTransaction,
   impersonate,
   signTransaction,
@@ -21,25 +19,12 @@ import type { ChainState } from './chainstate.ts'
 import { mineWaiting, nextRules } from './miner.ts'
 import { isInstant } from './mining.ts'
 import { nextNonce } from './pool.ts'
-import { estimateGas, executionError } from './simulate.ts'
+import { type CallRequest, estimateGas, executionError } from './simulate.ts'
 
 /** What a caller says of a transaction; the node fills in the rest. Amounts in wei. */
-export interface TransactionRequest {
-  readonly from?: Address | undefined
-  /** Left out or null: a contract creation. */
-  readonly to?: Address | null | undefined
-  readonly gas?: bigint | undefined
-  readonly gasPrice?: bigint | undefined
-  readonly maxFeePerGas?: bigint | undefined
-  readonly maxPriorityFeePerGas?: bigint | undefined
-  readonly value?: bigint | undefined
-  readonly data?: Uint8Array | undefined
-  readonly nonce?: bigint | undefined
-  readonly chainId?: bigint | undefined
+export interface TransactionRequest extends CallRequest {
   /** 0, 1, 2 or 4; otherwise it follows from the members given. */
   readonly type?: number | undefined
-  readonly accessList?: readonly AccessListEntry[] | undefined
-  readonly authorizationList?: readonly Authorization[] | undefined
 }
 
 /** A transaction that entered the pool, and what came of it if it was mined at once. */

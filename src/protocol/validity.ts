@@ -1,0 +1,195 @@
+// What makes a transaction valid: rules that the pool asks when it comes in and the executor when it runs. Each has one
+// word and begins its message as client libraries expect; who asks decides which rules, and in which order.
+import { DevchainError } from '../core/errors.ts'
+import type { Address } from '../core/hex.ts'
+import { floorDataGas, type GasRelevant, intrinsicGas } from './fees.ts'
+import { type Hardfork, isAtLeast } from './forks.ts'
+import type { Transaction, TransactionType } from './transaction.ts'
+
+/** The fork that brought each type. */
+const FORK_OF_TYPE: Readonly<Record<TransactionType, Hardfork>> = {
+  0: 'frontier',
+  1: 'berlin',
+  2: 'london',
+  4: 'prague',
+}
+
+/** Nonces stay below 2^64 - 1 (EIP-2681). */
+const MAX_NONCE = 2n ** 64n - 2n
+
+/** Bytes of deployed code (EIP-170). */
+const CODE_SIZE_LIMIT = 24_576
+
+const MAX_WORD = 2n ** 256n - 1n
+
+/** What the rules ask of a sender. */
+export interface Sender {
+  readonly nonce: bigint
+  /** Wei. */
+  readonly balance: bigint
+  readonly code: Uint8Array
+}
+
+/** @throws {DevchainError} `TYPE_NOT_SUPPORTED` before the fork that brought the type */
+export function requireType({ type }: Transaction, hardfork: Hardfork): void {
+  const needed = FORK_OF_TYPE[type]
+  if (isAtLeast(hardfork, needed)) return
+  throw new DevchainError(
+    'TYPE_NOT_SUPPORTED',
+    `transaction type not supported: type ${type} needs hardfork ${needed}, the chain is at ${hardfork}`,
+  )
+}
+
+/** @throws {DevchainError} `WRONG_CHAIN_ID` when it is signed for another chain */
+export function requireChainId(transaction: Transaction, chainId: bigint): void {
+  if (transaction.chainId === undefined || transaction.chainId === chainId) return
+  throw new DevchainError(
+    'WRONG_CHAIN_ID',
+    `invalid chain id for signer: have ${transaction.chainId} want ${chainId}`,
+  )
+}
+
+/** @throws {DevchainError} for a set-code transaction without authorizations or target (EIP-7702) */
+export function requireAuthorizations({ type, to, authorizationList }: Transaction): void {
+  if (type !== 4) return
+  if (authorizationList.length === 0) {
+    throw new DevchainError(
+      'EMPTY_AUTHORIZATION_LIST',
+      'empty authorization list: a type 4 transaction needs at least one authorization',
+    )
+  }
+  if (to !== null) return
+  throw new DevchainError(
+    'TYPE_NOT_SUPPORTED',
+    'transaction type not supported: a type 4 transaction cannot create a contract',
+  )
+}
+
+/**
+ * @param codeSize bytes of code that may be deployed; undefined for the fork's own limit
+ * @throws {DevchainError} `INIT_CODE_TOO_LARGE` for more than twice as many (EIP-3860)
+ */
+export function requireInitCodeSize(
+  { to, data }: Pick<GasRelevant, 'to' | 'data'>,
+  hardfork: Hardfork,
+  codeSize: number | undefined,
+): void {
+  if (to !== null || !isAtLeast(hardfork, 'shanghai')) return
+  const limit = 2 * (codeSize ?? CODE_SIZE_LIMIT)
+  if (data.length <= limit) return
+  throw new DevchainError(
+    'INIT_CODE_TOO_LARGE',
+    `max initcode size exceeded: code size ${data.length}, limit ${limit}`,
+  )
+}
+
+/** @throws {DevchainError} `INTRINSIC_GAS_TOO_LOW` below the intrinsic gas or the floor of its calldata (EIP-7623) */
+export function requireIntrinsicGas(
+  message: GasRelevant & { readonly gasLimit: bigint },
+  hardfork: Hardfork,
+): void {
+  const intrinsic = intrinsicGas(message, hardfork)
+  const floor = floorDataGas(message, hardfork)
+  const isFloor = floor > intrinsic && message.gasLimit >= intrinsic
+  const least = floor > intrinsic ? floor : intrinsic
+  if (message.gasLimit >= least) return
+  const note = isFloor ? ', the floor for this much calldata' : ''
+  throw new DevchainError(
+    'INTRINSIC_GAS_TOO_LOW',
+    `intrinsic gas too low: have ${message.gasLimit}, want ${isFloor ? floor : intrinsic}${note}`,
+  )
+}
+
+/** @throws {DevchainError} `EXCEEDS_BLOCK_GAS_LIMIT` when no block could hold it */
+export function requireBlockGas(gasLimit: bigint, blockGasLimit: bigint): void {
+  if (gasLimit <= blockGasLimit) return
+  throw new DevchainError(
+    'EXCEEDS_BLOCK_GAS_LIMIT',
+    `exceeds block gas limit: have ${gasLimit}, the block's limit is ${blockGasLimit}`,
+  )
+}
+
+interface Fees {
+  readonly maxFeePerGas: bigint
+  readonly maxPriorityFeePerGas: bigint
+}
+
+/** @throws {DevchainError} `TIP_ABOVE_FEE_CAP` when the tip alone is above the maximum (EIP-1559) */
+export function requireTipWithinCap({ maxFeePerGas, maxPriorityFeePerGas }: Fees): void {
+  if (maxPriorityFeePerGas <= maxFeePerGas) return
+  throw new DevchainError(
+    'TIP_ABOVE_FEE_CAP',
+    `max priority fee per gas higher than max fee per gas: tip ${maxPriorityFeePerGas}, fee cap ${maxFeePerGas}`,
+  )
+}
+
+/** @throws {DevchainError} `FEE_CAP_TOO_LOW` below the block's base fee, which is 0 before london */
+export function requireBaseFee({ maxFeePerGas }: Fees, baseFee: bigint): void {
+  if (maxFeePerGas >= baseFee) return
+  throw new DevchainError(
+    'FEE_CAP_TOO_LOW',
+    `max fee per gas less than block base fee: fee cap ${maxFeePerGas}, base fee ${baseFee}`,
+  )
+}
+
+/**
+ * EIP-3607: nobody has the key of a contract's address. Delegating accounts have keys, impersonated ones need none.
+ * @throws {DevchainError} `INVALID_SENDER` for a contract's address
+ */
+export function requireKeyedSender(from: Address, { code }: Sender, isImpersonated: boolean): void {
+  if (code.length === 0 || isImpersonated || isDelegation(code)) return
+  throw new DevchainError(
+    'INVALID_SENDER',
+    `sender not an eoa: ${from} is a contract with ${code.length} bytes of code`,
+  )
+}
+
+/** @throws {DevchainError} `NONCE_TOO_LOW` for a used nonce, `NONCE_TOO_HIGH` for one beyond all (EIP-2681) */
+export function requireUnusedNonce({ nonce }: Transaction, sender: Sender): void {
+  if (nonce > MAX_NONCE) {
+    const message = `nonce too high: have ${nonce}, the highest there is is ${MAX_NONCE}`
+    throw new DevchainError('NONCE_TOO_HIGH', message)
+  }
+  if (nonce >= sender.nonce) return
+  const message = `nonce too low: next nonce ${sender.nonce}, tx nonce ${nonce}`
+  throw new DevchainError('NONCE_TOO_LOW', message)
+}
+
+/** @throws {DevchainError} as `requireUnusedNonce`, and `NONCE_TOO_HIGH` for one that leaves a gap */
+export function requireNextNonce(transaction: Transaction, sender: Sender): void {
+  requireUnusedNonce(transaction, sender)
+  if (transaction.nonce === sender.nonce) return
+  const message = `nonce too high: next nonce ${sender.nonce}, tx nonce ${transaction.nonce}`
+  throw new DevchainError('NONCE_TOO_HIGH', message)
+}
+
+interface Cost {
+  readonly from: Address
+  readonly value: bigint
+  readonly gasLimit: bigint
+  readonly maxFeePerGas: bigint
+}
+
+/**
+ * The sender must own the most that may be spent, though less will be.
+ * @param sender undefined when there is no such account
+ * @throws {DevchainError} `INSUFFICIENT_FUNDS`
+ */
+export function requireFunds(
+  { from, value, gasLimit, maxFeePerGas }: Cost,
+  sender: Pick<Sender, 'balance'> | undefined,
+): void {
+  const balance = sender?.balance ?? 0n
+  const cost = gasLimit * maxFeePerGas + value
+  if (cost <= balance && cost <= MAX_WORD) return
+  const note = sender === undefined ? ' (an account that does not exist yet)' : ''
+  throw new DevchainError(
+    'INSUFFICIENT_FUNDS',
+    `insufficient funds for gas * price + value: address ${from}${note} have ${balance} want ${cost}`,
+  )
+}
+
+/** Code that only names another account's code (EIP-7702). */
+export function isDelegation(code: Uint8Array): boolean {
+  return code.length === 23 && code[0] === 0xef && code[1] === 0x01 && code[2] === 0x00
+}
