@@ -14,6 +14,8 @@ export function nearest<W extends string>(
   let best: W | undefined
   let fewest = limit + 1
   for (const word of words) {
+    // each letter more or less is an edit: most words are out before they are compared
+    if (Math.abs(word.length - wanted.length) >= fewest) continue
     const edits = distance(wanted, word.toLowerCase())
     if (edits < fewest) [best, fewest] = [word, edits]
   }

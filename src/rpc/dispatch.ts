@@ -1,5 +1,5 @@
 // From a message's text to the reply's: finds methods by name, runs them, and reports each call.
-import { DevchainError } from '../core/errors.ts'
+import { DevchainError, printValue } from '../core/errors.ts'
 import { nearest } from '../core/nearest.ts'
 import { type ErrorObject, errorObjectOf, RpcError } from './errors.ts'
 import type { Method } from './method.ts'
@@ -7,7 +7,6 @@ import type { Json } from './schema.ts'
 import {
   DEFAULT_LIMITS,
   idOf,
-  isNotification,
   parseMessage,
   readRequest,
   type WireLimits,
@@ -57,17 +56,20 @@ export interface Dispatcher<C> {
   readonly request: (context: C, method: string, params?: unknown) => Promise<Json>
 }
 
-type Answer = { readonly result: Json } | { readonly error: ErrorObject }
+interface Failure {
+  readonly error: ErrorObject
+}
+
+type Answer = { readonly result: Json } | Failure
 
 /** Makes a dispatcher of a list of methods. */
 export function createDispatcher<C>(options: DispatcherOptions<C>): Dispatcher<C> {
   const limits = { ...DEFAULT_LIMITS, ...options.limits }
   const { registry, disabled } = register(options)
-  const failed = (error: unknown): { readonly error: ErrorObject } => ({
-    error: errorObjectOf(error, options.onBug),
-  })
+  const tellBug = bugTeller(options.onBug)
+  const failed = (error: unknown): Failure => ({ error: errorObjectOf(error, tellBug) })
 
-  async function answer(context: C, { method: name, params }: WireRequest): Promise<Answer> {
+  async function answer(context: C, name: string, params: WireRequest['params']): Promise<Answer> {
     const began = performance.now()
     let answered: Answer
     try {
@@ -77,34 +79,42 @@ export function createDispatcher<C>(options: DispatcherOptions<C>): Dispatcher<C
     } catch (error) {
       answered = failed(error)
     }
-    report(options, context, { name, params, began, answered })
+    if (options.observe !== undefined) {
+      const call = reportOf(name, params, performance.now() - began, answered)
+      try {
+        options.observe(call, context)
+      } catch (bug) {
+        tellBug(bug)
+      }
+    }
     return answered
   }
 
-  async function attempt(context: C, value: unknown): Promise<Answer> {
-    let request: WireRequest
-    try {
-      request = readRequest(value)
-    } catch (error) {
-      return failed(error)
-    }
-    return await answer(context, request)
-  }
-
   async function reply(context: C, value: unknown): Promise<string | undefined> {
-    const answered = await attempt(context, value)
-    if ('error' in answered) {
-      return isNotification(value) ? undefined : writeError(idOf(value), answered.error)
+    try {
+      const { id, method, params } = readRequest(value)
+      const answered = await answer(context, method, params)
+      if (id === undefined) return undefined
+      return 'error' in answered ? writeError(id, answered.error) : writeResult(id, answered.result)
+    } catch (error) {
+      // a malformed request, or a result that cannot be written
+      return writeError(idOf(value), failed(error).error)
     }
-    return isNotification(value) ? undefined : writeResult(idOf(value), answered.result)
   }
 
   async function replyToAll(context: C, batch: readonly unknown[]): Promise<string | undefined> {
     checkBatch(batch, limits.batch)
     const replies: string[] = []
+    let size = 0
     for (const value of batch) {
-      const text = await reply(context, value)
-      if (text !== undefined) replies.push(text)
+      const id = idOf(value)
+      const text =
+        size > limits.replies && id !== null
+          ? writeError(id, failed(tooMuch(limits.replies)).error)
+          : await reply(context, value)
+      if (text === undefined) continue
+      size += text.length
+      replies.push(text)
     }
     return replies.length === 0 ? undefined : `[${replies.join(',')}]`
   }
@@ -119,11 +129,36 @@ export function createDispatcher<C>(options: DispatcherOptions<C>): Dispatcher<C
         return writeError(null, failed(error).error)
       }
     },
-    request: async (context, method, params) => {
-      const answered = await attempt(context, { id: null, method, params })
+    request: async (context, name, given) => {
+      const { method, params } = readOwnRequest(name, given, tellBug)
+      const answered = await answer(context, method, params)
       if ('error' in answered) throw new RpcError(answered.error)
       return answered.result
     },
+  }
+}
+
+/** Hands bugs on. One in the handing on must not take a reply along. */
+function bugTeller(onBug: (error: unknown) => void): (error: unknown) => void {
+  return (error) => {
+    try {
+      onBug(error)
+    } catch (second) {
+      process.emitWarning(`a bug could not be reported: ${String(second)}; it was ${String(error)}`)
+    }
+  }
+}
+
+/** A request of this process, held to the same form as those of the wire. */
+function readOwnRequest(
+  method: unknown,
+  params: unknown,
+  onBug: (error: unknown) => void,
+): WireRequest {
+  try {
+    return readRequest({ id: null, method, params })
+  } catch (error) {
+    throw new RpcError(errorObjectOf(error, onBug))
   }
 }
 
@@ -132,9 +167,10 @@ function moduleOf(name: string): string {
   return name.split(/[_.]/, 1)[0] ?? name
 }
 
+/** The methods by name, and the names that are not answered, each with the disabled module it belongs to. */
 function register<C>({ methods, disabled: modules = [], aliases = [] }: DispatcherOptions<C>): {
   readonly registry: ReadonlyMap<string, Method<C>>
-  readonly disabled: ReadonlySet<string>
+  readonly disabled: ReadonlyMap<string, string>
 } {
   const all = new Map<string, Method<C>>()
   for (const method of methods) {
@@ -149,9 +185,14 @@ function register<C>({ methods, disabled: modules = [], aliases = [] }: Dispatch
       }
     }
   }
-  const disabled = [...all.keys()].filter((name) => modules.includes(moduleOf(name)))
-  for (const name of disabled) all.delete(name)
-  return { registry: all, disabled: new Set(disabled) }
+  const disabled = new Map<string, string>()
+  for (const [name, method] of all) {
+    // a method of a disabled module is not to be had under another module's name either
+    const module = [moduleOf(name), moduleOf(method.name)].find((each) => modules.includes(each))
+    if (module !== undefined) disabled.set(name, module)
+  }
+  for (const name of disabled.keys()) all.delete(name)
+  return { registry: all, disabled }
 }
 
 async function run<C>(method: Method<C>, context: C, params: WireRequest['params']): Promise<Json> {
@@ -173,20 +214,21 @@ function positional<C>(method: Method<C>, params: WireRequest['params']): readon
   const known = names.length === 0 ? 'it takes none' : `it takes ${names.join(', ')}`
   throw new DevchainError(
     'INVALID_PARAMS',
-    `${method.name} has no parameter "${surplus}": ${known}`,
+    `${method.name} has no parameter ${printValue(surplus)}: ${known}`,
   )
 }
 
 function unknownMethod<C>(
   name: string,
   registry: ReadonlyMap<string, Method<C>>,
-  disabled: ReadonlySet<string>,
+  disabled: ReadonlyMap<string, string>,
 ): DevchainError {
-  const shown = name.length > 100 ? `${name.slice(0, 97)}...` : name
-  if (disabled.has(name)) {
-    const message = `the method ${shown} is not available: the module ${moduleOf(name)} is disabled`
+  const module = disabled.get(name)
+  if (module !== undefined) {
+    const message = `the method ${name} is not available: the module ${module} is disabled`
     return new DevchainError('METHOD_NOT_FOUND', message)
   }
+  const shown = /^[\w.]{1,100}$/.test(name) ? name : printValue(name)
   const proposal = nearest(name, [...registry.keys()])
   const hint = proposal === undefined ? 'rpc.discover lists all' : `did you mean ${proposal}?`
   return new DevchainError('METHOD_NOT_FOUND', `the method ${shown} does not exist: ${hint}`)
@@ -205,24 +247,19 @@ function checkBatch(batch: readonly unknown[], limit: number): void {
   }
 }
 
-function report<C>(
-  { observe, onBug }: DispatcherOptions<C>,
-  context: C,
-  call: {
-    readonly name: string
-    readonly params: WireRequest['params']
-    readonly began: number
-    readonly answered: Answer
-  },
-): void {
-  if (observe === undefined) return
-  const { name, params, began, answered } = call
-  const durationMs = performance.now() - began
-  const result = 'result' in answered ? answered.result : undefined
-  const error = 'error' in answered ? answered.error : undefined
-  try {
-    observe({ method: name, params: params as Json, durationMs, result, error }, context)
-  } catch (bug) {
-    onBug(bug)
-  }
+function tooMuch(limit: number): DevchainError {
+  const message = `not run: the replies to a batch may have ${limit} characters, and those before have more`
+  return new DevchainError('LIMIT_EXCEEDED', message)
+}
+
+function reportOf(
+  method: string,
+  params: WireRequest['params'],
+  durationMs: number,
+  answered: Answer,
+): CallReport {
+  const isFailure = 'error' in answered
+  const result = isFailure ? undefined : answered.result
+  const error = isFailure ? answered.error : undefined
+  return { method, params: params as Json, durationMs, result, error }
 }

@@ -10,14 +10,19 @@ export interface WireLimits {
   readonly batch: number
   /** Lists and objects inside each other. */
   readonly depth: number
+  /** Characters of the replies to a batch: what comes after them is not run. */
+  readonly replies: number
 }
 
-export const DEFAULT_LIMITS: WireLimits = { batch: 1000, depth: 100 }
+export const DEFAULT_LIMITS: WireLimits = { batch: 1000, depth: 100, replies: 100_000_000 }
 
+/** Echoed as JavaScript reads it: a number above 2^53 comes back rounded. */
 export type RequestId = string | number | null
 
 /** What a well-formed request asks for. */
 export interface WireRequest {
+  /** Undefined for a notification: whatever comes of it, nothing is replied. */
+  readonly id: RequestId | undefined
   readonly method: string
   /** By position, by name, or none. */
   readonly params: readonly unknown[] | Readonly<Record<string, unknown>>
@@ -33,7 +38,9 @@ export function parseMessage(message: string | Uint8Array, limits: WireLimits): 
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw new DevchainError('PARSE_ERROR', `parse error: ${(error as Error).message}`)
+    // the message quotes the text, line breaks and all
+    const problem = (error as Error).message.replaceAll(/\s+/g, ' ')
+    throw new DevchainError('PARSE_ERROR', `parse error: ${problem}`)
   }
 }
 
@@ -52,23 +59,17 @@ export function readRequest(value: unknown): WireRequest {
   if (typeof method !== 'string') {
     throw invalid(`expected "method" to be the name of a method, got ${printValue(method)}`)
   }
-  if (!isId(id))
+  if (!isId(id)) {
     throw invalid(`expected "id" to be a number, a string or null, got ${printValue(id)}`)
-  if (params === undefined || params === null) return { method, params: [] }
+  }
+  if (params === undefined || params === null) return { id, method, params: [] }
   if (typeof params !== 'object') {
     throw invalid(`expected "params" to be a list or an object, got ${printValue(params)}`)
   }
-  return { method, params: params as WireRequest['params'] }
+  return { id, method, params: params as WireRequest['params'] }
 }
 
-/** True for a well-formed request without an id: whatever comes of it, nothing is replied. */
-export function isNotification(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
-  const { id, method } = value as Readonly<Record<string, unknown>>
-  return id === undefined && typeof method === 'string'
-}
-
-/** The id to reply with: the request's own, null where it has none or a malformed one. */
+/** The id to refuse a malformed request with: its own, null where it has none or a malformed one. */
 export function idOf(value: unknown): RequestId {
   if (typeof value !== 'object' || value === null) return null
   const { id } = value as Readonly<Record<string, unknown>>

@@ -1,35 +1,53 @@
 // Who may talk to the chain: which `Host` a request must name.
-import { isIP } from 'node:net'
+import { BlockList, isIP } from 'node:net'
+import { printValue } from '../core/errors.ts'
+import type { Refusal } from './replies.ts'
 
-const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '::1']
+/** Tells why a request with this `Host` header is not taken; undefined when it is. */
+export type HostCheck = (header: string | undefined) => Refusal | undefined
+
+/** The addresses of this machine to itself, in any spelling. */
+const LOOPBACK: BlockList = new BlockList()
+LOOPBACK.addSubnet('127.0.0.0', 8)
+LOOPBACK.addAddress('::1', 'ipv6')
 
 /**
- * True when a request's `Host` header names this server. A page of another site that resolves its own name to this
- * machine (DNS rebinding) sends that name, and is refused.
- * @param allowed names besides loopback's: `--host` and `--allow-host`; `*` allows any
+ * Makes the check of `Host` headers. A page of another site that resolves its own name to this machine (DNS
+ * rebinding) sends that name, and is refused.
+ * @param host the name or address that the server is bound to. A wildcard may be reached by any address, and an
+ * address cannot be rebound.
+ * @param allowHosts names that are answered besides `host` and those of loopback; `*` for any
  */
-export function isAllowedHost(header: string | undefined, allowed: readonly string[]): boolean {
-  // HTTP/1.0 and hand-written clients leave it out; browsers never do
-  if (header === undefined || header === '') return true
-  const name = hostNameOf(header)
-  if (LOOPBACK_NAMES.includes(name) || name.endsWith('.localhost')) return true
-  if (isIP(name) === 4 && name.startsWith('127.')) return true
-  return allowed.includes('*') || allowed.some((each) => each.toLowerCase() === name)
-}
-
-/** The names that a server bound to `host` answers to. Bound to a wildcard it may be reached by any address. */
-export function namesOf(
-  host: string,
-  allowHosts: readonly string[],
-  header: string | undefined,
-): readonly string[] {
+export function createHostCheck(host: string, allowHosts: readonly string[]): HostCheck {
+  const allowed = new Set([host, ...allowHosts].map(hostNameOf))
   const isWildcard = host === '0.0.0.0' || host === '::'
-  const name = hostNameOf(header ?? '')
-  return isWildcard && isIP(name) !== 0 ? [...allowHosts, name] : [...allowHosts, host]
+  const isAllowed = (name: string): boolean =>
+    isLoopback(name) || allowed.has(name) || allowed.has('*') || (isWildcard && isIP(name) !== 0)
+  // nearly all requests have the same one
+  let lastAllowed: string | undefined
+  return (header) => {
+    // HTTP/1.0 and hand-written clients leave it out; browsers never do
+    if (header === lastAllowed || header === undefined || header === '') return undefined
+    if (!isAllowed(hostNameOf(header))) return wrongHost(header)
+    lastAllowed = header
+    return undefined
+  }
 }
 
-/** The name in a `Host` header, without port and brackets. */
+function wrongHost(header: string): Refusal {
+  const message = `the host ${printValue(header)} is not allowed: start with --allow-host NAME to allow it`
+  return { status: 403, word: 'INVALID_REQUEST', message }
+}
+
+function isLoopback(name: string): boolean {
+  if (name === 'localhost' || name.endsWith('.localhost')) return true
+  const version = isIP(name)
+  return version !== 0 && LOOPBACK.check(name, version === 6 ? 'ipv6' : 'ipv4')
+}
+
+/** The name in a `Host` header, without port, brackets and the dot of a full name. */
 function hostNameOf(header: string): string {
-  const bracketed = /^\[([^\]]*)\]/.exec(header)
-  return (bracketed?.[1] ?? header.split(':')[0] ?? '').toLowerCase()
+  if (isIP(header) !== 0) return header.toLowerCase()
+  const name = /^\[([^\]]*)\]/.exec(header)?.[1] ?? header.split(':', 1)[0] ?? ''
+  return name.toLowerCase().replace(/\.$/, '')
 }

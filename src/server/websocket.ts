@@ -3,80 +3,150 @@ import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type RawData, WebSocket, WebSocketServer } from 'ws'
 import type { Dispatcher } from '../rpc/dispatch.ts'
+import { errorCode } from '../rpc/errors.ts'
 import type { Json } from '../rpc/schema.ts'
 import type { Session } from '../rpc/session.ts'
-import { isAllowedHost, namesOf } from './hosts.ts'
+import { writeError } from '../rpc/wire.ts'
+import type { HostCheck } from './hosts.ts'
+import type { Refusal } from './replies.ts'
 
 export interface WebSocketOptions<C> {
   readonly dispatcher: Dispatcher<C>
   readonly makeContext: (session: Session | undefined) => C
-  readonly host: string
-  readonly allowHosts: readonly string[]
+  /** Bytes of a message. */
   readonly bodyLimit: number
 }
 
+/** What the HTTP side knows of the sockets that want to become sessions. */
+export interface Door {
+  readonly checkHost: HostCheck
+  /** Says why a socket is not taken, and ends it. */
+  readonly end: (socket: Duplex, refusal: Refusal) => void
+}
+
 export interface WebSockets {
-  /** Ends every session. */
-  readonly close: () => void
+  /** True for a socket that belongs to a session. */
+  readonly has: (socket: Duplex) => boolean
+  /** Ends every session: politely, and after 40 ms anyhow. */
+  readonly close: () => Promise<void>
 }
 
 const MAX_SESSIONS = 1_000
 
-/** Bytes that may wait to be sent to one client; a slower one is cut off. */
-const MAX_BACKLOG_BYTES = 64 * 1024 * 1024
-
 /** Messages of one client that may wait to be answered; beyond it, its socket is not read. */
 const MAX_WAITING = 1_000
 
-/** The close code for a client that does not keep up (RFC 6455: policy violation). */
-const TOO_SLOW = 1008
+/** Bytes of replies that may wait to be sent; beyond it the client's next message waits. */
+const HIGH_WATER_BYTES = 1024 * 1024
 
-/** Takes the server's upgrade requests. */
-export function acceptWebSockets<C>(http: Server, options: WebSocketOptions<C>): WebSockets {
-  const server = new WebSocketServer({
-    noServer: true,
-    maxPayload: options.bodyLimit,
-    perMessageDeflate: false,
-  })
-  let nextId = 1
-  http.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    const { host } = request.headers
-    socket.on('error', () => socket.destroy())
-    if (!isAllowedHost(host, namesOf(options.host, options.allowHosts, host))) {
-      return socket.end('HTTP/1.1 403 Forbidden\r\nconnection: close\r\n\r\n')
-    }
-    if (server.clients.size >= MAX_SESSIONS) {
-      return socket.end('HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\n\r\n')
-    }
-    server.handleUpgrade(request, socket, head, (client) => serve(client, nextId++, options))
-  })
-  return {
-    close: () => {
-      for (const client of server.clients) {
-        client.close(1001, 'devchain is stopping')
-        client.terminate()
-      }
-      server.close()
-    },
-  }
+/** Characters of notifications that may wait to be sent; a client that does not read them is cut off. */
+const MAX_UNREAD = 16 * 1024 * 1024
+
+/** How long clients have to say goodbye when the server stops, in milliseconds. */
+const GOODBYE_MS = 40
+
+/** Close codes of RFC 6455. */
+const GOING_AWAY = 1001
+const TOO_SLOW = 1008
+const TOO_LARGE = 1009
+
+const FULL: Refusal = {
+  status: 503,
+  word: 'LIMIT_EXCEEDED',
+  message: `at most ${MAX_SESSIONS} WebSocket sessions are served at a time`,
 }
 
-/** Answers the messages of one client in their order. */
+/** Takes the server's upgrade requests. */
+export function acceptWebSockets<C>(
+  http: Server,
+  options: WebSocketOptions<C>,
+  { checkHost, end }: Door,
+): WebSockets {
+  const server = new WebSocketServer({
+    noServer: true,
+    // up to here a message that is too large is answered; beyond, ws cuts the client off
+    maxPayload: 2 * options.bodyLimit,
+    perMessageDeflate: false,
+    // the dispatcher checks it, and answers
+    skipUTF8Validation: true,
+  })
+  const sockets = new Set<Duplex>()
+  let nextId = 1
+  http.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    if (request.headers.upgrade?.toLowerCase() !== 'websocket') {
+      return replay(http, request, socket, head)
+    }
+    socket.on('error', () => socket.destroy())
+    const refusal =
+      checkHost(request.headers.host) ?? (server.clients.size < MAX_SESSIONS ? undefined : FULL)
+    if (refusal !== undefined) return end(socket, refusal)
+    server.handleUpgrade(request, socket, head, (client) => {
+      sockets.add(socket)
+      socket.once('close', () => sockets.delete(socket))
+      serve(client, nextId++, options)
+    })
+  })
+  return { has: (socket) => sockets.has(socket), close: () => close(server) }
+}
+
+/**
+ * Serves a request that offers another protocol (HTTP/2 as Java's client does) as if it did not. Node hands over
+ * whatever offers an upgrade, so its head is written anew and given back.
+ */
+function replay(http: Server, request: IncomingMessage, socket: Duplex, head: Buffer): void {
+  const { method, url, httpVersion, rawHeaders } = request
+  const lines = [`${method} ${url} HTTP/${httpVersion}`]
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] ?? ''
+    if (!/^(connection|upgrade|http2-settings)$/i.test(name))
+      lines.push(`${name}: ${rawHeaders[i + 1]}`)
+  }
+  socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]))
+  http.emit('connection', socket)
+}
+
+async function close(server: WebSocketServer): Promise<void> {
+  const clients = [...server.clients]
+  const gone = Promise.all(
+    clients.map((client) => new Promise((resolve) => client.once('close', resolve))),
+  )
+  for (const client of clients) client.close(GOING_AWAY, 'devchain is stopping')
+  const timer = setTimeout(() => {
+    for (const client of clients) client.terminate()
+  }, GOODBYE_MS)
+  await gone
+  clearTimeout(timer)
+}
+
+/** Answers the messages of one client in their order, one at a time. */
 function serve<C>(
   client: WebSocket,
   id: number,
-  { dispatcher, makeContext }: WebSocketOptions<C>,
+  { dispatcher, makeContext, bodyLimit }: WebSocketOptions<C>,
 ): void {
   const session = sessionOf(client, id)
-  let last: Promise<void> = Promise.resolve()
-  let waiting = 0
-  client.on('message', (message: RawData) => {
-    if (++waiting > MAX_WAITING) client.pause()
-    last = last.then(async () => {
-      const reply = await dispatcher.dispatch(makeContext(session), bytesOf(message))
-      if (reply !== undefined) send(client, reply)
-      if (--waiting <= MAX_WAITING && client.isPaused) client.resume()
-    })
+  const waiting: Uint8Array[] = []
+  let waitingBytes = 0
+  let isAnswering = false
+  const isFull = (): boolean => waiting.length > MAX_WAITING || waitingBytes > bodyLimit
+  const answerAll = async (): Promise<void> => {
+    isAnswering = true
+    for (let message = waiting.shift(); message !== undefined; message = waiting.shift()) {
+      waitingBytes -= message.length
+      if (client.isPaused && !isFull()) client.resume()
+      if (message.length > bodyLimit) return refuse(client, bodyLimit)
+      const reply = await dispatcher.dispatch(makeContext(session), message)
+      if (reply !== undefined) await send(client, reply)
+    }
+    isAnswering = false
+  }
+  client.on('message', (data: RawData) => {
+    if (client.readyState !== WebSocket.OPEN) return
+    const message = bytesOf(data)
+    waiting.push(message)
+    waitingBytes += message.length
+    if (isFull()) client.pause()
+    if (!isAnswering) void answerAll()
   })
   // ws reports frames that break the protocol or the limit here, and closes with the fitting code by itself
   client.on('error', () => client.close())
@@ -84,6 +154,7 @@ function serve<C>(
 
 function sessionOf(client: WebSocket, id: number): Session {
   const listeners = new Set<() => void>()
+  let unread = 0
   client.once('close', () => {
     for (const listener of listeners) listener()
     listeners.clear()
@@ -91,7 +162,14 @@ function sessionOf(client: WebSocket, id: number): Session {
   return {
     id,
     notify: (method: string, params: Json) => {
-      send(client, JSON.stringify({ jsonrpc: '2.0', method, params }))
+      if (client.readyState !== WebSocket.OPEN) return
+      if (unread > MAX_UNREAD)
+        return client.close(TOO_SLOW, 'too many notifications wait to be read')
+      const text = JSON.stringify({ jsonrpc: '2.0', method, params })
+      unread += text.length
+      client.send(text, () => {
+        unread -= text.length
+      })
     },
     onClose: (listener) => {
       if (client.readyState === WebSocket.CLOSED) listener()
@@ -100,14 +178,27 @@ function sessionOf(client: WebSocket, id: number): Session {
   }
 }
 
-function send(client: WebSocket, text: string): void {
+/**
+ * Sends a reply, unless the client is gone.
+ * @returns resolves when the client may be sent more
+ */
+async function send(client: WebSocket, text: string): Promise<void> {
   if (client.readyState !== WebSocket.OPEN) return
-  if (client.bufferedAmount > MAX_BACKLOG_BYTES) {
-    client.close(TOO_SLOW, 'too many bytes wait to be read')
-    client.terminate()
-    return
-  }
-  client.send(text)
+  if (client.bufferedAmount <= HIGH_WATER_BYTES) return client.send(text)
+  await new Promise<void>((resolve) => {
+    client.once('close', resolve)
+    client.send(text, () => {
+      client.off('close', resolve)
+      resolve()
+    })
+  })
+}
+
+/** Tells a client whose message is too large. It ends: with no id in the reply, it would wait for one for ever. */
+function refuse(client: WebSocket, limit: number): void {
+  const message = `the message is over the limit of ${limit} bytes`
+  client.send(writeError(null, { code: errorCode('LIMIT_EXCEEDED'), message }))
+  client.close(TOO_LARGE, message)
 }
 
 function bytesOf(message: RawData): Uint8Array {

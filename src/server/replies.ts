@@ -1,0 +1,60 @@
+// What is written to HTTP clients: replies, and refusals with the reason in the form of JSON-RPC.
+import { type ServerResponse, STATUS_CODES } from 'node:http'
+import { errorCode } from '../rpc/errors.ts'
+import { writeError } from '../rpc/wire.ts'
+
+/** Any page may ask; which `Host` it must name is another matter. */
+export const CORS_HEADERS = {
+  'access-control-allow-origin': '*',
+  'access-control-allow-methods': 'POST, GET, OPTIONS',
+  'access-control-allow-private-network': 'true',
+  'access-control-max-age': '86400',
+} as const
+
+/** Why a request is not taken. */
+export interface Refusal {
+  /** Of HTTP. */
+  readonly status: number
+  readonly word: 'INVALID_REQUEST' | 'LIMIT_EXCEEDED'
+  /** One line. */
+  readonly message: string
+}
+
+/** One write: head and body together. */
+export function send(response: ServerResponse, status: number, body: string): void {
+  response
+    .writeHead(status, {
+      ...CORS_HEADERS,
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+    })
+    .end(body)
+}
+
+/**
+ * Says why a request is not taken. The connection stays: node reads and drops what is left of the body. To close it
+ * while bytes come in would reset it, and the client would never see the reason.
+ */
+export function refuse(response: ServerResponse, refusal: Refusal): void {
+  // whoever waited for "100 Continue" and gets this instead may leave the body out: what follows could be anything
+  if (response.req.headers.expect !== undefined) response.setHeader('connection', 'close')
+  send(response, refusal.status, textOf(refusal))
+}
+
+/** A refusal as it is written to a socket that node's server has no response for. It ends the connection. */
+export function rawRefusal(refusal: Refusal): string {
+  const body = textOf(refusal)
+  return [
+    `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}`,
+    'connection: close',
+    `access-control-allow-origin: ${CORS_HEADERS['access-control-allow-origin']}`,
+    'content-type: application/json',
+    `content-length: ${Buffer.byteLength(body)}`,
+    '',
+    body,
+  ].join('\r\n')
+}
+
+function textOf({ word, message }: Refusal): string {
+  return writeError(null, { code: errorCode(word), message })
+}

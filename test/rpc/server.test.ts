@@ -1,0 +1,574 @@
+// The HTTP server over real sockets: what it answers, how it bounds clients, and how it ends.
+import { once } from 'node:events'
+import { request as httpRequest } from 'node:http'
+import { describe, expect, test } from 'vitest'
+import { createHostCheck } from '../../src/server/hosts.ts'
+import { eventually } from '../support/eventually.ts'
+import { connectRaw, rawPost } from '../support/raw.ts'
+import { call, result, startTestServer } from '../support/testserver.ts'
+
+const echo = (id: unknown, value: unknown = id): string => call(id, 'test_echo', [value])
+
+describe('a request', () => {
+  test('is answered on any path, with any content type', async () => {
+    await using server = await startTestServer()
+    for (const path of ['', '/', '/some/chain?x=1', '/rpc/v1/key']) {
+      const response = await fetch(server.url + path, {
+        method: 'POST',
+        headers: { 'content-type': 'text/plain' },
+        body: echo(7),
+      })
+      expect(response.status).toBe(200)
+      expect(response.headers.get('content-type')).toBe('application/json')
+      expect(await response.json()).toEqual(result(7, 7))
+    }
+  })
+
+  test('may have its body in chunks', async () => {
+    await using server = await startTestServer()
+    using raw = await connectRaw(server.port)
+    const body = echo(1, 'ü')
+    const bytes = Buffer.from(body)
+    raw.write('POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n')
+    for (const byte of bytes) {
+      raw.write('1\r\n')
+      raw.write(Uint8Array.of(byte))
+      raw.write('\r\n')
+    }
+    raw.write('0\r\n\r\n')
+    expect(JSON.parse((await raw.reply()).body)).toEqual(result(1, 'ü'))
+  })
+
+  test('without an id is answered by 204 and no body, alone and in a batch', async () => {
+    await using server = await startTestServer()
+    const notification = { jsonrpc: '2.0', method: 'test_echo', params: [1] }
+    for (const body of [notification, [notification, notification]]) {
+      const response = await fetch(server.url, { method: 'POST', body: JSON.stringify(body) })
+      expect(response.status).toBe(204)
+      expect(await response.text()).toBe('')
+      expect(response.headers.get('access-control-allow-origin')).toBe('*')
+    }
+    expect(server.calls).toHaveLength(3)
+  })
+
+  test('that waits for "100 Continue" gets it, and then its reply', async () => {
+    await using server = await startTestServer()
+    using raw = await connectRaw(server.port)
+    const body = echo(1)
+    const length = { 'Content-Length': `${body.length}` }
+    raw.write(rawPost('', { ...length, Expect: '100-continue' }))
+    expect((await raw.reply()).status).toBe(100)
+    raw.write(body)
+    expect(JSON.parse((await raw.reply()).body)).toEqual(result(1, 1))
+  })
+
+  test('needs no Host', async () => {
+    await using server = await startTestServer()
+    using raw = await connectRaw(server.port)
+    const body = echo(1)
+    raw.write(`POST / HTTP/1.1\r\nContent-Length: ${body.length}\r\n\r\n${body}`)
+    expect((await raw.reply()).status).toBe(200)
+  })
+
+  test('of HTTP/1.0 is answered, and the connection ends', async () => {
+    await using server = await startTestServer()
+    using raw = await connectRaw(server.port)
+    const body = echo(1)
+    raw.write(`POST / HTTP/1.0\r\nContent-Length: ${body.length}\r\n\r\n${body}`)
+    expect(JSON.parse((await raw.reply()).body)).toEqual(result(1, 1))
+    expect(await raw.ended()).toBe('')
+  })
+
+  test('that offers HTTP/2 is answered over HTTP/1.1, body and all', async () => {
+    await using server = await startTestServer()
+    using raw = await connectRaw(server.port)
+    const offer = {
+      Connection: 'Upgrade, HTTP2-Settings',
+      Upgrade: 'h2c',
+      'HTTP2-Settings': 'AAMAAABk',
+    }
+    raw.write(rawPost(echo(1), offer))
+    expect(JSON.parse((await raw.reply()).body)).toEqual(result(1, 1))
+    const [head = '', body = ''] = rawPost(echo(2), offer).split(/(?<=\r\n\r\n)/)
+    raw.write(head)
+    raw.write(body)
+    expect(JSON.parse((await raw.reply()).body)).toEqual(result(2, 2))
+  })
+})
+
+describe('one connection', () => {
+  test('answers requests that are sent without waiting, in their order', async () => {
+    await using server = await startTestServer()
+    using raw = await connectRaw(server.port)
+    raw.write(
+      [call(1, 'test_wait', ['a']), echo(2), call(3, 'test_refuse'), echo(4)]
+        .map((body) => rawPost(body))
+        .join(''),
+    )
+    await server.gates.arrival('a')
+    server.gates.open('a')
+    const ids: unknown[] = []
+    for (let i = 0; i < 4; i++) ids.push(JSON.parse((await raw.reply()).body).id)
+    expect(ids).toEqual([1, 2, 3, 4])
+  })
+
+  test('keeps only 1,000 requests waiting, and tells those after them', async () => {
+    await using server = await startTestServer()
+    using raw = await connectRaw(server.port)
+    raw.write(rawPost(call(0, 'test_wait', ['a'])).repeat(998))
+    raw.write(rawPost(call(0, 'test_wait', ['b'])))
+    await server.gates.arrival('b')
+    raw.write(rawPost(call(0, 'test_wait', ['c'])) + rawPost(echo('one too many')))
+    await server.gates.arrival('c')
+    for (const gate of ['a', 'b', 'c']) server.gates.open(gate)
+    const statuses: number[] = []
+    for (let i = 0; i < 1001; i++) statuses.push((await raw.reply()).status)
+    expect(statuses.filter((status) => status === 200)).toHaveLength(1000)
+    expect(statuses[1000]).toBe(503)
+  })
+
+  test('that the client has ended for its part still brings the reply', async () => {
+    await using server = await startTestServer()
+    using raw = await connectRaw(server.port)
+    raw.socket.end(rawPost(call(1, 'test_wait', ['a'])))
+    await server.gates.arrival('a')
+    server.gates.open('a')
+    expect(JSON.parse((await raw.reply()).body)).toEqual(result(1, 'a'))
+    expect(await raw.ended()).toBe('')
+  })
+
+  test('that breaks off while a request runs does no harm', async () => {
+    await using server = await startTestServer()
+    const raw = await connectRaw(server.port)
+    raw.write(rawPost(call(1, 'test_wait', ['a'])))
+    await server.gates.arrival('a')
+    raw.socket.resetAndDestroy()
+    await once(raw.socket, 'close')
+    server.gates.open('a')
+    expect(await server.post(call(2, 'test_echo', ['still here']))).toEqual(result(2, 'still here'))
+    expect(server.calls.map(({ method }) => method)).toContain('test_wait')
+    expect(server.bugs).toEqual([])
+  })
+
+  test('that breaks off in the middle of a batch does not keep the rest from being done', async () => {
+    await using server = await startTestServer()
+    const raw = await connectRaw(server.port)
+    raw.write(rawPost(`[${call(1, 'test_wait', ['a'])},${call(2, 'test_wait', ['b'])}]`))
+    await server.gates.arrival('a')
+    raw.socket.resetAndDestroy()
+    server.gates.open('a')
+    await server.gates.arrival('b')
+  })
+})
+
+describe('GET', () => {
+  test.each(['/', '/health', '/health?x=1'])('%s tells of the chain', async (path) => {
+    await using server = await startTestServer()
+    const response = await fetch(server.url + path)
+    expect(response.status).toBe(200)
+    expect(await response.json()).toEqual({ name: 'test' })
+  })
+
+  test('of another path is told what there is', async () => {
+    await using server = await startTestServer()
+    const response = await fetch(`${server.url}/other`)
+    expect(response.status).toBe(404)
+    expect(await response.json()).toMatchObject({
+      error: {
+        code: -32600,
+        message: 'GET /other is not served: GET / tells of the chain, POST calls it',
+      },
+    })
+  })
+
+  test('as HEAD has the headers without the body, and the connection goes on', async () => {
+    await using server = await startTestServer()
+    using raw = await connectRaw(server.port)
+    raw.write('HEAD / HTTP/1.1\r\nHost: localhost\r\n\r\n')
+    const { status, headers } = await raw.reply({ isHead: true })
+    expect(status).toBe(200)
+    expect(headers['content-length']).toBe('15')
+    raw.write(rawPost(echo(1)))
+    expect(JSON.parse((await raw.reply()).body)).toEqual(result(1, 1))
+  })
+})
+
+test.each(['PUT', 'DELETE', 'PATCH'])('%s is refused, and its body read over', async (method) => {
+  await using server = await startTestServer()
+  using raw = await connectRaw(server.port)
+  raw.write(rawPost(echo(1)).replace('POST', method) + rawPost(echo(2)))
+  const { status, body } = await raw.reply()
+  expect(status).toBe(405)
+  expect(JSON.parse(body)).toMatchObject({
+    id: null,
+    error: { code: -32600, message: `${method} is not served: POST a JSON-RPC request` },
+  })
+  expect(JSON.parse((await raw.reply()).body)).toEqual(result(2, 2))
+})
+
+describe('a page of any site', () => {
+  test('is allowed to ask by the preflight', async () => {
+    await using server = await startTestServer()
+    const response = await fetch(server.url, {
+      method: 'OPTIONS',
+      headers: {
+        origin: 'https://app.example',
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'content-type, x-own',
+      },
+    })
+    expect(response.status).toBe(204)
+    const headers = Object.fromEntries(response.headers)
+    expect(headers).toMatchObject({
+      'access-control-allow-origin': '*',
+      'access-control-allow-headers': 'content-type, x-own',
+      'access-control-allow-private-network': 'true',
+    })
+    expect(headers['access-control-allow-methods']).toContain('POST')
+  })
+
+  test('may read replies and errors', async () => {
+    await using server = await startTestServer()
+    const ask = (init: RequestInit): Promise<Response> => fetch(server.url, init)
+    for (const response of [
+      await ask({ method: 'POST', body: echo(1) }),
+      await ask({ method: 'POST', body: '{' }),
+      await ask({ method: 'GET' }),
+      await ask({ method: 'PUT' }),
+    ]) {
+      expect(response.headers.get('access-control-allow-origin')).toBe('*')
+    }
+  })
+})
+
+describe('the Host of a request', () => {
+  const bound = (host: string, ...allowHosts: string[]): ((header: string) => boolean) => {
+    const check = createHostCheck(host, allowHosts)
+    return (header) => check(header) === undefined
+  }
+
+  test.each([
+    'localhost',
+    'localhost:8545',
+    'LocalHost:8545',
+    'localhost.',
+    'localhost.:8545',
+    'app.localhost:3000',
+    '127.0.0.1',
+    '127.0.0.1:8545',
+    '127.1.2.3:80',
+    '[::1]',
+    '[::1]:8545',
+    '[0:0:0:0:0:0:0:1]:8545',
+    '[::ffff:127.0.0.1]:8545',
+    '',
+  ])('may be loopback: "%s"', (header) => {
+    expect(bound('127.0.0.1')(header)).toBe(true)
+  })
+
+  test.each([
+    'evil.example',
+    'evil.example:8545',
+    'localhost.evil.example',
+    '127.0.0.1.evil.example',
+    'evillocalhost',
+    '10.0.0.7:8545',
+    '0.0.0.0:8545',
+    '[fe80::1]:8545',
+    '[::ffff:10.0.0.7]',
+    '[',
+    ':8545',
+    '.',
+  ])('may not be anything else: "%s"', (header) => {
+    const isAllowed = bound('127.0.0.1')
+    expect(isAllowed('localhost')).toBe(true)
+    expect(isAllowed(header)).toBe(false)
+  })
+
+  test('may be what the server is bound to, or is told to allow', () => {
+    const isAllowed = bound('10.0.0.7', 'chain.example', 'FE80::1')
+    for (const header of ['10.0.0.7:1', 'chain.example', 'CHAIN.example.:80', '[fe80::1]:1']) {
+      expect(isAllowed(header), header).toBe(true)
+    }
+    expect(isAllowed('sub.chain.example')).toBe(false)
+    expect(bound('127.0.0.1', '*')('evil.example')).toBe(true)
+  })
+
+  test.each(['0.0.0.0', '::'])('may be any address, but not any name, under %s', (host) => {
+    const isAllowed = bound(host)
+    expect(isAllowed('192.168.0.4:8545')).toBe(true)
+    expect(isAllowed('[fe80::1]:8545')).toBe(true)
+    expect(isAllowed('evil.example')).toBe(false)
+  })
+
+  test('of another site is refused before its request is read, whatever the method', async () => {
+    await using server = await startTestServer({ allowHosts: ['chain.example'] })
+    using raw = await connectRaw(server.port)
+    for (const method of ['POST', 'GET', 'OPTIONS']) {
+      raw.write(rawPost(echo(1), { Host: 'evil.example' }).replace('POST', method))
+      const { status, body } = await raw.reply()
+      expect(status).toBe(403)
+      expect(JSON.parse(body)).toMatchObject({
+        error: {
+          code: -32600,
+          message:
+            'the host "evil.example" is not allowed: start with --allow-host NAME to allow it',
+        },
+      })
+    }
+    expect(server.calls).toEqual([])
+    raw.write(rawPost(echo(1), { Host: 'chain.example:8545' }))
+    expect((await raw.reply()).status).toBe(200)
+  })
+})
+
+describe('a body over the limit', () => {
+  const limit = 1_000
+  const large = echo('x'.repeat(10 * limit))
+  const refusal = {
+    jsonrpc: '2.0',
+    id: null,
+    error: { code: -32005, message: "the request's body is over the limit of 1000 bytes" },
+  }
+
+  test('is refused by its declared length, and the connection goes on', async () => {
+    await using server = await startTestServer({ bodyLimit: limit })
+    using raw = await connectRaw(server.port)
+    raw.write(rawPost(large))
+    const { status, body } = await raw.reply()
+    expect(status).toBe(413)
+    expect(JSON.parse(body)).toEqual(refusal)
+    raw.write(rawPost(echo(1)))
+    expect(JSON.parse((await raw.reply()).body)).toEqual(result(1, 1))
+  })
+
+  test('is refused in chunks once it is over, before it has ended, and the connection goes on', async () => {
+    await using server = await startTestServer({ bodyLimit: limit })
+    using raw = await connectRaw(server.port)
+    const chunk = `${limit.toString(16)}\r\n${'x'.repeat(limit)}\r\n`
+    raw.write('POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n')
+    raw.write(chunk + chunk)
+    const { status, body } = await raw.reply()
+    expect(status).toBe(413)
+    expect(JSON.parse(body)).toEqual(refusal)
+    raw.write(`${chunk.repeat(100)}0\r\n\r\n`)
+    raw.write(rawPost(echo(1)))
+    expect(JSON.parse((await raw.reply()).body)).toEqual(result(1, 1))
+  })
+
+  test('of many megabytes brings the reply, not a reset connection', async () => {
+    await using server = await startTestServer({ bodyLimit: limit })
+    const request = httpRequest(server.url, { method: 'POST' })
+    const replied = once(request, 'response')
+    const block = Buffer.alloc(1024 * 1024, 'x')
+    for (let i = 0; i < 20; i++) request.write(block)
+    request.end()
+    const [response] = await replied
+    expect(response.statusCode).toBe(413)
+    response.resume()
+    await once(request, 'close')
+  })
+
+  test('that waits for "100 Continue" is refused without it', async () => {
+    await using server = await startTestServer({ bodyLimit: limit })
+    using raw = await connectRaw(server.port)
+    raw.write(rawPost('', { 'Content-Length': `${limit + 1}`, Expect: '100-continue' }))
+    const { status, headers } = await raw.reply()
+    expect(status).toBe(413)
+    expect(headers.connection).toBe('close')
+    expect(await raw.ended()).toBe('')
+  })
+
+  test('counts bytes, and the limit itself is allowed', async () => {
+    await using server = await startTestServer({ bodyLimit: limit })
+    const body = echo(1, 'ü'.repeat(limit / 4))
+    const pad = ' '.repeat(limit - Buffer.byteLength(body))
+    expect(await server.post(body + pad)).toMatchObject({ result: expect.any(String) })
+    expect(await server.post(`${body + pad} `)).toEqual(refusal)
+  })
+})
+
+describe('bytes that are no HTTP', () => {
+  test.each([
+    ['garbage', 'hello\r\n\r\n', 400, -32600],
+    ['a TLS handshake', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', 400, -32600],
+    ['a length that is none', 'POST / HTTP/1.1\r\nContent-Length: -5\r\n\r\n', 400, -32600],
+    [
+      'two lengths',
+      'POST / HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n',
+      400,
+      -32600,
+    ],
+    ['a wrong chunk', 'POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n', 400, -32600],
+    ['a flood of one header', `GET / HTTP/1.1\r\nX: ${'x'.repeat(1e6)}\r\n\r\n`, 431, -32005],
+    ['a flood of headers', `GET / HTTP/1.1\r\n${'X: y\r\n'.repeat(1e5)}\r\n`, 431, -32005],
+    ['a flood of path', `GET /${'x'.repeat(1e6)} HTTP/1.1\r\n\r\n`, 431, -32005],
+  ])(
+    '%s: refused in one line of JSON, and the connection ends',
+    async (_what, bytes, status, code) => {
+      await using server = await startTestServer()
+      using raw = await connectRaw(server.port)
+      raw.write(Buffer.from(bytes, 'latin1'))
+      const reply = await raw.reply()
+      expect(reply.status).toBe(status)
+      const { id, error } = JSON.parse(reply.body)
+      expect(id).toBe(null)
+      expect(error.code).toBe(code)
+      expect(error.message).toMatch(/^[^\n]{10,150}$/)
+      expect(await raw.ended()).toBe('')
+      expect(await server.post(echo(1))).toEqual(result(1, 1))
+    },
+  )
+
+  test('do not cost the requests before them their replies', async () => {
+    await using server = await startTestServer()
+    using raw = await connectRaw(server.port)
+    raw.write(`${rawPost(call(1, 'test_wait', ['a']))}${rawPost(echo(2))}garbage\r\n\r\n`)
+    await server.gates.arrival('a')
+    server.gates.open('a')
+    expect(JSON.parse((await raw.reply()).body)).toEqual(result(1, 'a'))
+    expect(JSON.parse((await raw.reply()).body)).toEqual(result(2, 2))
+    expect((await raw.reply()).status).toBe(400)
+    expect(await raw.ended()).toBe('')
+  })
+
+  test('in a body do not cost the requests before it their replies', async () => {
+    await using server = await startTestServer()
+    using raw = await connectRaw(server.port)
+    const chunked = 'POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n'
+    raw.write(rawPost(call(1, 'test_wait', ['a'])) + chunked)
+    await server.gates.arrival('a')
+    server.gates.open('a')
+    expect(JSON.parse((await raw.reply()).body)).toEqual(result(1, 'a'))
+    expect((await raw.reply()).status).toBe(400)
+    expect(await raw.ended()).toBe('')
+  })
+})
+
+describe('a slow client', () => {
+  const quick = { timeouts: { headersMs: 30, requestMs: 60 } }
+
+  test.each([
+    ['nothing', ''],
+    ['half a request line', 'POST / HT'],
+    ['half the headers', 'POST / HTTP/1.1\r\nHost: localhost\r\nX-'],
+    ['half a body', rawPost(echo(1)).slice(0, -5)],
+    ['half of the chunks', 'POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n[\r\n'],
+  ])('that sends %s is told that its time is up', async (_what, bytes) => {
+    await using server = await startTestServer(quick)
+    using raw = await connectRaw(server.port)
+    raw.write(bytes)
+    const { status, body } = await raw.reply()
+    expect(status).toBe(408)
+    expect(JSON.parse(body)).toMatchObject({
+      id: null,
+      error: { code: -32600, message: 'the request did not come to its end in time' },
+    })
+    expect(await raw.ended()).toBe('')
+    expect(server.calls).toEqual([])
+  })
+
+  test('whose request comes to its end after all is not answered twice, nor obeyed', async () => {
+    await using server = await startTestServer(quick)
+    using raw = await connectRaw(server.port)
+    const request = rawPost(echo(1))
+    raw.write(request.slice(0, -5))
+    expect((await raw.reply()).status).toBe(408)
+    raw.write(request.slice(-5) + rawPost(echo(2)))
+    expect(await raw.ended()).toBe('')
+    expect(await server.post(echo(3))).toEqual(result(3, 3))
+    expect(server.calls.map(({ params }) => params)).toEqual([[3]])
+  })
+
+  test('does not cost a request that runs for longer its reply', async () => {
+    await using server = await startTestServer(quick)
+    using patient = await connectRaw(server.port)
+    using slow = await connectRaw(server.port)
+    patient.write(rawPost(call(1, 'test_wait', ['a'])))
+    slow.write('POST / HT')
+    await slow.ended()
+    server.gates.open('a')
+    expect(JSON.parse((await patient.reply()).body)).toEqual(result(1, 'a'))
+  })
+
+  test('that breaks off in the middle of a body is told so, if it listens', async () => {
+    await using server = await startTestServer()
+    using raw = await connectRaw(server.port)
+    raw.socket.end(rawPost(echo(1)).slice(0, -5))
+    const { status, body } = await raw.reply()
+    expect(status).toBe(400)
+    expect(JSON.parse(body).error.message).toBe('the request broke off before its end')
+    expect(await raw.ended()).toBe('')
+  })
+
+  test('that breaks off without listening does no harm', async () => {
+    await using server = await startTestServer()
+    const raw = await connectRaw(server.port)
+    raw.write(rawPost(echo(1)).slice(0, -5))
+    raw.socket.resetAndDestroy()
+    await once(raw.socket, 'close')
+    expect(await server.post(echo(2))).toEqual(result(2, 2))
+    expect(server.calls).toHaveLength(1)
+  })
+})
+
+describe('an idle connection', () => {
+  test('is ended after its time', async () => {
+    await using server = await startTestServer({ timeouts: { idleMs: 1 } })
+    using raw = await connectRaw(server.port)
+    raw.write(rawPost(echo(1)))
+    expect((await raw.reply()).status).toBe(200)
+    expect(await raw.ended()).toBe('')
+  })
+})
+
+describe('stopping', () => {
+  test('ends idle, half-sent and refused connections at once', async () => {
+    const server = await startTestServer()
+    const idle = await connectRaw(server.port)
+    idle.write(rawPost(echo(1)))
+    await idle.reply()
+    const half = await connectRaw(server.port)
+    half.write('POST / HT')
+    const refused = await connectRaw(server.port)
+    refused.write('garbage\r\n\r\n')
+    await refused.reply()
+    const began = performance.now()
+    await server.close()
+    expect(performance.now() - began).toBeLessThan(50)
+    for (const { ended, socket } of [idle, half, refused]) {
+      await ended()
+      socket.destroy()
+    }
+    await expect(fetch(server.url)).rejects.toThrow()
+  })
+
+  test('does not wait for a request that runs, and survives its end', async () => {
+    const server = await startTestServer()
+    using raw = await connectRaw(server.port)
+    raw.write(rawPost(call(1, 'test_wait', ['a'])))
+    await server.gates.arrival('a')
+    await server.close()
+    expect(await raw.ended()).toBe('')
+    server.gates.open('a')
+    await eventually(() => server.calls.length === 1)
+    expect(server.bugs).toEqual([])
+  })
+
+  test('may be asked for twice', async () => {
+    const server = await startTestServer()
+    await Promise.all([server.close(), server.close()])
+    await server.close()
+  })
+})
+
+test('a port that is taken is told by its code', async () => {
+  await using server = await startTestServer()
+  await expect(startTestServer({ port: server.port })).rejects.toMatchObject({ code: 'EADDRINUSE' })
+})
+
+test('the URL names the address, in brackets where it has colons', async () => {
+  await using server = await startTestServer({ host: '::1' })
+  expect(server.url).toBe(`http://[::1]:${server.port}`)
+  expect(await server.post(echo(1))).toEqual(result(1, 1))
+})
