@@ -1,0 +1,256 @@
+// The dispatcher: which method a name stands for, how parameters reach it, and who is told of what.
+import { describe, expect, test } from 'vitest'
+import type { CallReport } from '../../src/rpc/dispatch.ts'
+import { errorCode, RpcError } from '../../src/rpc/errors.ts'
+import { call, result, startTestServer } from '../support/testserver.ts'
+
+const refusal = (id: unknown, code: number, message: string | RegExp): unknown => ({
+  jsonrpc: '2.0',
+  id,
+  error: { code, message: typeof message === 'string' ? message : expect.stringMatching(message) },
+})
+
+describe('parameters', () => {
+  test('are given by position or by name, in any order', async () => {
+    await using server = await startTestServer()
+    expect(await server.post(call(1, 'test_add', ['0x2', 3]))).toEqual(result(1, '0x5'))
+    expect(await server.post(call(1, 'test_add', { b: '3', a: 2 }))).toEqual(result(1, '0x5'))
+  })
+
+  test.each([[['0x2']], [['0x2', null]], [{ a: '0x2' }], [{ a: '0x2', b: null }]])(
+    'that may be left out may be null: %j',
+    async (params) => {
+      await using server = await startTestServer()
+      expect(await server.post(call(1, 'test_add', params))).toEqual(result(1, '0x3'))
+    },
+  )
+
+  test.each([
+    ['missing', [], 'test_add: parameter 1 (a) is missing: expected quantity'],
+    ['missing', [null, 1], 'test_add: parameter 1 (a) is missing: expected quantity'],
+    ['missing', { b: 1 }, 'test_add: parameter 1 (a) is missing: expected quantity'],
+    ['surplus', [1, 2, 3], 'test_add takes at most 2 (a, b), got 3'],
+    ['surplus', [1, 2, null], 'test_add takes at most 2 (a, b), got 3'],
+    ['surplus', { a: 1, c: 2 }, 'test_add has no parameter "c": it takes a, b'],
+    ['surplus', { a: 1, 'x\n': 2 }, 'test_add has no parameter "x\\n": it takes a, b'],
+    [
+      'surplus',
+      JSON.parse('{"a": 1, "__proto__": 2}'),
+      'test_add has no parameter "__proto__": it takes a, b',
+    ],
+    ['wrong', ['x'], 'a: expected a quantity (0x hex or decimal), got "x"'],
+    ['wrong', { a: {} }, 'a: expected a quantity (0x hex or decimal), got {}'],
+  ])('that are %s are refused by name: %j', async (_what, params, message) => {
+    await using server = await startTestServer()
+    expect(await server.post(call(1, 'test_add', params))).toEqual(refusal(1, -32602, message))
+  })
+
+  test('of a method that takes none are refused', async () => {
+    await using server = await startTestServer()
+    expect(await server.post(call(1, 'test_refuse', [1]))).toEqual(
+      refusal(1, -32602, 'test_refuse takes no parameters, got 1'),
+    )
+    expect(await server.post(call(1, 'test_refuse', { a: 1 }))).toEqual(
+      refusal(1, -32602, 'test_refuse has no parameter "a": it takes none'),
+    )
+  })
+})
+
+describe('a name', () => {
+  test('may be another name of the same method', async () => {
+    await using server = await startTestServer()
+    expect(await server.post(call(1, 'test_same', [1]))).toEqual(result(1, 1))
+    expect(server.calls[0]?.method).toBe('test_same')
+  })
+
+  test('may be given by an alias, for a method or for a whole module, and for aliases in turn', async () => {
+    const aliases = [
+      { from: 'my_echo', to: 'test_echo' },
+      { from: 'new_*', to: 'test_*' },
+      { from: 'newest_*', to: 'new_*' },
+    ]
+    await using server = await startTestServer({}, { aliases })
+    for (const name of ['test_echo', 'my_echo', 'new_echo', 'new_same', 'newest_echo']) {
+      expect(await server.post(call(1, name, [1])), name).toEqual(result(1, 1))
+    }
+    expect(await server.post(call(1, 'new_gone'))).toMatchObject({ error: { code: -32601 } })
+  })
+
+  test('that stands for nothing is told the nearest that does', async () => {
+    await using server = await startTestServer()
+    for (const [name, message] of [
+      ['test_ecko', 'the method test_ecko does not exist: did you mean test_echo?'],
+      ['TEST_ECHO', 'the method TEST_ECHO does not exist: did you mean test_echo?'],
+      ['test', 'the method test does not exist: rpc.discover lists all'],
+      ['', 'the method "" does not exist: rpc.discover lists all'],
+      ['a\nb', 'the method "a\\nb" does not exist: rpc.discover lists all'],
+      ['__proto__', 'the method __proto__ does not exist: rpc.discover lists all'],
+      ['constructor', 'the method constructor does not exist: rpc.discover lists all'],
+    ] as const) {
+      expect(await server.post(call(1, name))).toEqual(refusal(1, -32601, message))
+    }
+    const long = 'x'.repeat(1_000_000)
+    expect(await server.post(call(1, long))).toEqual(
+      refusal(1, -32601, /^the method "x{96}\.\.\. does not exist/),
+    )
+  })
+
+  test('of a method that is not supported is told why, whatever the parameters', async () => {
+    await using server = await startTestServer()
+    const message = 'old_gone is not supported: nobody wants it'
+    for (const params of [[], [1, 2, 3], { a: 1 }]) {
+      expect(await server.post(call(1, 'old_gone', params))).toEqual(refusal(1, -32004, message))
+    }
+  })
+
+  test('of a disabled module is told so', async () => {
+    await using server = await startTestServer({}, { disabled: ['other', 'old'] })
+    expect(await server.post(call(1, 'other_echo', [1]))).toEqual(
+      refusal(1, -32601, 'the method other_echo is not available: the module other is disabled'),
+    )
+    expect(await server.post(call(1, 'old_gone'))).toMatchObject({ error: { code: -32601 } })
+    expect(await server.post(call(1, 'test_echo', [1]))).toEqual(result(1, 1))
+    expect([...server.dispatcher.registry.keys()]).not.toContain('other_echo')
+  })
+
+  test('of a disabled module is not to be had under any other name', async () => {
+    const aliases = [{ from: 'new_*', to: 'test_*' }]
+    await using server = await startTestServer({}, { disabled: ['test'], aliases })
+    for (const name of ['test_echo', 'other_echo', 'new_echo']) {
+      expect(await server.post(call(1, name, [1]))).toEqual(
+        refusal(1, -32601, `the method ${name} is not available: the module test is disabled`),
+      )
+    }
+    expect(await server.post(call(1, 'test_ecko'))).toEqual(
+      refusal(1, -32601, 'the method test_ecko does not exist: rpc.discover lists all'),
+    )
+  })
+})
+
+describe('a bug', () => {
+  const internal = 'internal error: a bug in devchain; its log has the details'
+
+  test('in a method is told to onBug whole, and to the caller not at all', async () => {
+    await using server = await startTestServer()
+    expect(await server.post(call(1, 'test_break'))).toEqual(refusal(1, -32603, internal))
+    expect(server.bugs).toEqual([new TypeError('secret of the implementation')])
+    expect(await server.post(call(2, 'test_echo', [1]))).toEqual(result(2, 1))
+  })
+
+  test('in what a method gives back costs this reply only', async () => {
+    await using server = await startTestServer()
+    expect(await server.post(call(1, 'test_unwritable'))).toEqual(refusal(1, -32603, internal))
+    expect(server.bugs).toEqual([expect.any(TypeError)])
+  })
+
+  test('in a notification is told to onBug too', async () => {
+    await using server = await startTestServer()
+    await fetch(server.url, { method: 'POST', body: '{"method":"test_break"}' })
+    expect(server.bugs).toHaveLength(1)
+  })
+
+  test('in the observer is told to onBug, and does not touch the reply', async () => {
+    const bug = new Error('cannot write the log')
+    const bugs: unknown[] = []
+    const observe = (): void => {
+      throw bug
+    }
+    await using server = await startTestServer({}, { observe, onBug: (each) => bugs.push(each) })
+    expect(await server.post(call(1, 'test_echo', [1]))).toEqual(result(1, 1))
+    expect(bugs).toEqual([bug])
+  })
+
+  test('in onBug itself does not touch the reply, and is warned of', async () => {
+    const warned = new Promise<Error>((resolve) => process.once('warning', resolve))
+    const onBug = (): void => {
+      throw new Error('the log is full')
+    }
+    await using server = await startTestServer({}, { onBug })
+    expect(await server.post(call(1, 'test_break'))).toEqual(refusal(1, -32603, internal))
+    expect((await warned).message).toMatch(/the log is full.*secret of the implementation/)
+  })
+})
+
+describe('the observer', () => {
+  test('is told of each call once, with what was sent and what came of it', async () => {
+    await using server = await startTestServer()
+    await server.post([
+      { id: 1, method: 'test_add', params: { a: '0x1' } },
+      { method: 'test_echo', params: ['x'] },
+      { id: 2, method: 'test_refuse' },
+      { id: 3, method: 'no_such', params: [1] },
+      { id: 4, method: 5 },
+    ])
+    const took = expect.any(Number)
+    const told: CallReport[] = [
+      {
+        method: 'test_add',
+        params: { a: '0x1' },
+        durationMs: took,
+        result: '0x2',
+        error: undefined,
+      },
+      { method: 'test_echo', params: ['x'], durationMs: took, result: 'x', error: undefined },
+      {
+        method: 'test_refuse',
+        params: [],
+        durationMs: took,
+        result: undefined,
+        error: { code: -32015, message: 'it was refused', data: '0x1234' },
+      },
+      {
+        method: 'no_such',
+        params: [1],
+        durationMs: took,
+        result: undefined,
+        error: { code: -32601, message: expect.any(String) },
+      },
+    ]
+    expect(server.calls).toEqual(told)
+  })
+
+  test('is told the time that the call took', async () => {
+    await using server = await startTestServer()
+    const began = performance.now()
+    const replied = server.post(call(1, 'test_wait', ['a']))
+    await server.gates.arrival('a')
+    server.gates.open('a')
+    await replied
+    const took = server.calls[0]?.durationMs ?? -1
+    expect(took).toBeGreaterThanOrEqual(0)
+    expect(took).toBeLessThanOrEqual(performance.now() - began)
+  })
+})
+
+describe('a request of this process', () => {
+  test('is answered and refused as one over the wire', async () => {
+    await using server = await startTestServer()
+    const { request } = server.dispatcher
+    const context = { session: undefined, gates: server.gates }
+    expect(await request(context, 'test_add', ['0x1'])).toBe('0x2')
+    expect(await request(context, 'test_add', { a: 1 })).toBe('0x2')
+    const failure = await request(context, 'test_refuse').catch((error: unknown) => error)
+    expect(failure).toBeInstanceOf(RpcError)
+    expect(failure).toMatchObject({ code: -32015, message: 'it was refused', data: '0x1234' })
+    await expect(request(context, 'no_such')).rejects.toMatchObject({ code: -32601 })
+    await expect(request(context, 'test_add', 'x')).rejects.toMatchObject({ code: -32600 })
+    await expect(request(context, 5 as unknown as string)).rejects.toMatchObject({ code: -32600 })
+    await expect(request(context, 'test_break')).rejects.toMatchObject({ code: -32603 })
+    expect(server.calls).toHaveLength(5)
+  })
+})
+
+test.each([
+  ['PARSE_ERROR', -32700],
+  ['INVALID_REQUEST', -32600],
+  ['METHOD_NOT_FOUND', -32601],
+  ['INVALID_PARAMS', -32602],
+  ['METHOD_NOT_SUPPORTED', -32004],
+  ['NOT_FOUND', -32001],
+  ['NONCE_TOO_LOW', -32003],
+  ['LIMIT_EXCEEDED', -32005],
+  ['EXECUTION_REVERTED', -32015],
+  ['EXECUTION_HALTED', -32015],
+] as const)('%s is %d on the wire', (word, code) => {
+  expect(errorCode(word)).toBe(code)
+})
