@@ -56,7 +56,23 @@ export class DevchainError extends Error {
 
 /** Shortens a value of the caller's for use in a message: 100 characters at most, always one line. */
 export function printValue(value: unknown): string {
-  const text =
-    typeof value === 'bigint' ? value.toString() : (JSON.stringify(value) ?? String(value))
+  const text = typeof value === 'bigint' ? value.toString() : (jsonOf(value) ?? lineOf(value))
   return text.length > 100 ? `${text.slice(0, 97)}...` : text
+}
+
+/** JSON of a value; undefined for what has none. Callers within the process may pass bigints and cycles. */
+function jsonOf(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value, (_, inner: unknown) =>
+      typeof inner === 'bigint' ? inner.toString() : inner,
+    )
+  } catch {
+    // it contains itself: its kind is all that can be said in a line
+    return undefined
+  }
+}
+
+function lineOf(value: unknown): string {
+  const text = typeof value === 'object' ? Object.prototype.toString.call(value) : String(value)
+  return text.replace(/\s+/g, ' ')
 }

@@ -1,7 +1,7 @@
 // Blocks and headers: their fields, encodings and hashes.
 import { keccakHash } from '../core/crypto.ts'
 import { type Address, bytesFromBigint, bytesFromHex, type Hash } from '../core/hex.ts'
-import { decodeRlp, encodeRlp, type RlpItem } from '../core/rlp.ts'
+import { encodeRlp, joinRlp, type RlpItem } from '../core/rlp.ts'
 import { orderedTrieRoot } from './orderedtrie.ts'
 import type { Transaction } from './transaction.ts'
 
@@ -92,15 +92,21 @@ export function sealBlock(
   return { header, hash: hashHeader(header), transactions, uncles, size }
 }
 
+/** What a block adds to the weight of its chain: its own difficulty and its uncles'. */
+export function cumulativeDifficulty({ header, uncles }: Pick<Block, 'header' | 'uncles'>): bigint {
+  return uncles.reduce((sum, { difficulty }) => sum + difficulty, header.difficulty)
+}
+
 /** The RLP of a block: header, transactions, uncles, and from shanghai on the (empty) withdrawals. */
 export function encodeBlock(block: Pick<Block, 'header' | 'transactions' | 'uncles'>): Uint8Array {
   const { header, transactions, uncles } = block
-  const items: RlpItem[] = [
-    headerItems(header),
-    transactions.map(({ type, raw }) => (type === 0 ? decodeRlp(raw) : raw)),
-    uncles.map(headerItems),
+  // a legacy transaction is a list in the list, the others are byte strings
+  const parts = [
+    encodeHeader(header),
+    joinRlp(transactions.map(({ type, raw }) => (type === 0 ? raw : encodeRlp(raw)))),
+    encodeRlp(uncles.map(headerItems)),
   ]
-  return encodeRlp(header.withdrawalsRoot === undefined ? items : [...items, []])
+  return joinRlp(header.withdrawalsRoot === undefined ? parts : [...parts, joinRlp([])])
 }
 
 function headerItems(header: Header): RlpItem[] {

@@ -29,16 +29,16 @@ export type Hardfork = (typeof HARDFORKS)[number]
 export const NEWEST_HARDFORK: Hardfork = 'bpo2'
 
 /** Other names that people use. */
-const SYNONYMS: Readonly<Record<string, Hardfork>> = {
-  merge: 'paris',
-  latest: NEWEST_HARDFORK,
-  eip150: 'tangerineWhistle',
-  eip158: 'spuriousDragon',
-  constantinoplefix: 'petersburg',
-  muirglacier: 'istanbul',
-  arrowglacier: 'london',
-  grayglacier: 'london',
-}
+const SYNONYMS: ReadonlyMap<string, Hardfork> = new Map<string, Hardfork>([
+  ['merge', 'paris'],
+  ['latest', NEWEST_HARDFORK],
+  ['eip150', 'tangerineWhistle'],
+  ['eip158', 'spuriousDragon'],
+  ['constantinoplefix', 'petersburg'],
+  ['muirglacier', 'istanbul'],
+  ['arrowglacier', 'london'],
+  ['grayglacier', 'london'],
+])
 
 /** True when the rules of `fork` include those of `other`. */
 export function isAtLeast(fork: Hardfork, other: Hardfork): boolean {
@@ -51,7 +51,7 @@ export function isAtLeast(fork: Hardfork, other: Hardfork): boolean {
  */
 export function parseHardfork(text: string): Hardfork {
   const wanted = text.toLowerCase()
-  const found = HARDFORKS.find((fork) => fork.toLowerCase() === wanted) ?? SYNONYMS[wanted]
+  const found = HARDFORKS.find((fork) => fork.toLowerCase() === wanted) ?? SYNONYMS.get(wanted)
   if (found !== undefined) return found
   const hint = nearest(text, HARDFORKS)
   const advice =

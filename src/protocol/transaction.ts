@@ -26,7 +26,8 @@ export interface Authorization {
   readonly chainId: bigint
   readonly address: Address
   readonly nonce: bigint
-  readonly yParity: 0 | 1
+  /** 0 or 1; other bytes can be sent, and their authorization is skipped as one that nobody gave. */
+  readonly yParity: number
   readonly r: bigint
   readonly s: bigint
 }
@@ -105,7 +106,8 @@ export function signTransaction(
 
 /**
  * A transaction of an account whose key the node does not hold. `r` and `s` are the address, so that equal
- * transactions of different senders differ in their hashes; no key recovers from them.
+ * transactions of different senders differ in their hashes. It is no signature of the sender: whoever decodes `raw`
+ * elsewhere finds another sender or none.
  */
 export function impersonate(unsigned: UnsignedTransaction, from: Address): Transaction {
   const stamp = BigInt(from) || 1n
@@ -139,7 +141,7 @@ export function decodeTransaction(raw: Uint8Array): Transaction {
 /** The account that gave an authorization; undefined when its signature belongs to no key (EIP-7702). */
 export function authorityOf(authorization: Authorization): Address | undefined {
   const { chainId, address, nonce, r, s, yParity } = authorization
-  if (s > HALF_ORDER) return undefined
+  if (s > HALF_ORDER || (yParity !== 0 && yParity !== 1)) return undefined
   const message = [bytesFromBigint(chainId), bytesFromHex(address), bytesFromBigint(nonce)]
   const digest = keccak256(concatBytes(Uint8Array.of(5), encodeRlp(message)))
   try {
@@ -236,7 +238,7 @@ function decodeTyped(type: 1 | 2 | 4, raw: Uint8Array): Transaction {
     type === 4 ? fields.list('authorizationList').map(decodeAuthorization) : []
   if (type === 4 && to === null) throw malformed('a set-code transaction (type 4) must name `to`')
   const signature = fields.signature()
-  const yParity = parityOf(signature.v, 'yParity')
+  const yParity = parityOf(signature.v)
   const unsigned: UnsignedTransaction = {
     type,
     chainId,
@@ -287,19 +289,13 @@ function decodeAuthorization(item: RlpItem, index: number): Authorization {
   const chainId = fields.integer('chainId')
   const address = fields.address('address')
   const nonce = fields.integer('nonce', 8)
-  const { v, r, s } = fields.signature()
-  return {
-    chainId,
-    address,
-    nonce,
-    yParity: parityOf(v, `authorizationList[${index}].yParity`),
-    r,
-    s,
-  }
+  // one byte, of which only 0 and 1 are a parity: others make no authority, but no wrong encoding either
+  const yParity = Number(fields.integer('yParity', 1))
+  return { chainId, address, nonce, yParity, r: fields.integer('r'), s: fields.integer('s') }
 }
 
-function parityOf(value: bigint, name: string): 0 | 1 {
-  if (value !== 0n && value !== 1n) throw malformed(`${name} must be 0 or 1, not ${value}`)
+function parityOf(value: bigint): 0 | 1 {
+  if (value !== 0n && value !== 1n) throw malformed(`yParity must be 0 or 1, not ${value}`)
   return value === 0n ? 0 : 1
 }
 

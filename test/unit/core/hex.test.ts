@@ -17,7 +17,6 @@ import {
   wordFromBigint,
 } from '../../../src/core/hex.ts'
 import { nearest } from '../../../src/core/nearest.ts'
-import { decodeRlp, encodeRlp, type RlpItem } from '../../../src/core/rlp.ts'
 
 const seeded = { seed: 20261121, numRuns: 200 }
 
@@ -53,6 +52,16 @@ describe('parsing', () => {
     expect(printValue({ a: 1n.toString() })).toBe('{"a":"1"}')
     expect(printValue(undefined)).toBe('undefined')
     expect(printValue(12n)).toBe('12')
+    expect(printValue('two\nlines')).toBe('"two\\nlines"')
+  })
+
+  test('a value that JSON cannot hold is named all the same', () => {
+    const cycle: Record<string, unknown> = {}
+    cycle.self = cycle
+    expect(printValue({ value: 12n })).toBe('{"value":"12"}')
+    expect(printValue(cycle)).toBe('[object Object]')
+    expect(printValue(Symbol('fee'))).toBe('Symbol(fee)')
+    expect(printValue(Object.assign(() => 1, { toString: () => 'a\n  b' }))).toBe('a b')
   })
 })
 
@@ -89,29 +98,6 @@ describe('the way back', () => {
     const whole = concatBytes(Uint8Array.of(1), new Uint8Array(0), Uint8Array.of(2, 3))
     expect(equalBytes(whole, Uint8Array.of(1, 2, 3))).toBe(true)
     expect(equalBytes(whole, Uint8Array.of(1, 2))).toBe(false)
-  })
-})
-
-describe('RLP', () => {
-  const { item } = fc.letrec<{ item: RlpItem }>((tie) => ({
-    item: fc.oneof(
-      { depthSize: 'small' },
-      fc.uint8Array({ maxLength: 80, size: 'max' }),
-      fc.array(tie('item'), { maxLength: 5 }),
-    ),
-  }))
-
-  test('an item decodes to itself', () => {
-    fc.assert(
-      fc.property(item, (value) => {
-        expect(decodeRlp(encodeRlp(value))).toEqual(value)
-      }),
-      seeded,
-    )
-  })
-
-  test.each(['0x8100', '0xb8', '0xc2', '0x0000', '0xf800'])('%s is refused', (text) => {
-    expect(() => decodeRlp(bytesFromHex(text))).toThrow(/expected RLP/)
   })
 })
 

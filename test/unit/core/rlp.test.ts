@@ -1,0 +1,126 @@
+// Recursive Length Prefix: every item comes back, and every other byte string is refused, as @ethereumjs/rlp does it.
+import { RLP } from '@ethereumjs/rlp'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { DevchainError } from '../../../src/core/errors.ts'
+import { bytesFromHex, concatBytes, hexFromBytes } from '../../../src/core/hex.ts'
+import { decodeRlp, encodeRlp, joinRlp, type RlpItem } from '../../../src/core/rlp.ts'
+
+const seeded = { seed: 20261121, numRuns: 500 }
+
+const { item } = fc.letrec<{ item: RlpItem }>((tie) => ({
+  item: fc.oneof(
+    { depthSize: 'small' },
+    fc.uint8Array({ maxLength: 80, size: 'max' }),
+    fc.array(tie('item'), { maxLength: 5 }),
+  ),
+}))
+
+/** The decoded item, or undefined for what is refused. */
+function attempt(decode: (bytes: Uint8Array) => unknown, bytes: Uint8Array): unknown {
+  try {
+    return decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+/** `depth` lists, each the only item of the one around it. */
+function nestedLists(depth: number): Uint8Array {
+  const heads: Uint8Array[] = []
+  let size = 0
+  for (let i = 0; i < depth; i++) {
+    const head = size < 56 ? Uint8Array.of(0xc0 + size) : longHead(size)
+    heads.push(head)
+    size += head.length
+  }
+  return Uint8Array.from(Buffer.concat(heads.reverse()))
+}
+
+function longHead(size: number): Uint8Array {
+  const digits = size.toString(16)
+  const length = bytesFromHex(`0x${digits.length % 2 === 0 ? '' : '0'}${digits}`)
+  return concatBytes(Uint8Array.of(0xf7 + length.length), length)
+}
+
+describe('round trips', () => {
+  test('an item decodes to itself', () => {
+    fc.assert(
+      fc.property(item, (value) => {
+        expect(decodeRlp(encodeRlp(value))).toEqual(value)
+      }),
+      seeded,
+    )
+  })
+
+  test('a list of encoded items is the encoding of the list', () => {
+    fc.assert(
+      fc.property(fc.array(item, { maxLength: 8 }), (items) => {
+        expect(joinRlp(items.map(encodeRlp))).toEqual(encodeRlp(items))
+      }),
+      seeded,
+    )
+  })
+
+  // the examples of the Yellow Paper's companion page, and the lengths where the form of the head changes
+  test.each<[string, RlpItem]>([
+    ['0x83646f67', new TextEncoder().encode('dog')],
+    ['0xc88363617483646f67', ['cat', 'dog'].map((word) => new TextEncoder().encode(word))],
+    ['0x80', new Uint8Array(0)],
+    ['0xc0', []],
+    ['0x00', Uint8Array.of(0)],
+    ['0x8180', Uint8Array.of(0x80)],
+    ['0x820400', Uint8Array.of(4, 0)],
+    ['0xc7c0c1c0c3c0c1c0', [[], [[]], [[], [[]]]]],
+    [`0xb7${'11'.repeat(55)}`, new Uint8Array(55).fill(0x11)],
+    [`0xb838${'11'.repeat(56)}`, new Uint8Array(56).fill(0x11)],
+    [`0xb90100${'11'.repeat(256)}`, new Uint8Array(256).fill(0x11)],
+    [`0xf838${'11'.repeat(56)}`, Array(56).fill(Uint8Array.of(0x11))],
+  ])('%s', (text, value) => {
+    expect(decodeRlp(bytesFromHex(text))).toEqual(value)
+    expect(hexFromBytes(encodeRlp(value))).toBe(text)
+  })
+
+  test('lists may be nested 64 deep', () => {
+    expect(decodeRlp(nestedLists(64))).toEqual(RLP.decode(nestedLists(64)))
+  })
+})
+
+describe('what is refused', () => {
+  test.each([
+    ['nothing', '0x', 'there are no bytes'],
+    ['bytes after the item', '0x0000', 'the item ends at byte 1 of 2'],
+    ['bytes after a list', '0xc105ff', 'the item ends at byte 2 of 3'],
+    ['a prefix before a single byte', '0x8100', 'the single byte at 1 needs no prefix'],
+    ['such a prefix within a list', '0xc28105', 'the single byte at 2 needs no prefix'],
+    ['a string that is cut off', '0x8305', 'the item at byte 0 is longer than the bytes there are'],
+    ['a list that is cut off', '0xc2', 'the item at byte 0 is longer than the bytes there are'],
+    ['an item longer than its list', '0xc4c1820505', 'the item at byte 2 is longer than the bytes'],
+    ['a long form of a short string', '0xb80105', 'the length at byte 1 is 1, which has a shorter'],
+    ['a long form of a short list', '0xf80105', 'the length at byte 1 is 1, which has a shorter'],
+    ['a length of no bytes', '0xb8', 'the length at byte 1 is 0'],
+    ['a length with leading zeros', '0xb90001ff', 'the length at byte 1 has leading zeros'],
+    ['a length beyond all memory', '0xbfffffffffffffffff', 'is longer than the bytes there are'],
+    ['65 lists within each other', hexFromBytes(nestedLists(65)), 'nested deeper than 64'],
+    ['600,000 lists within each other', hexFromBytes(nestedLists(600_000)), 'nested deeper than'],
+  ])('%s', (_, text, problem) => {
+    expect(() => decodeRlp(bytesFromHex(text))).toThrow(DevchainError)
+    expect(() => decodeRlp(bytesFromHex(text))).toThrow(new RegExp(`^expected RLP: .*${problem}`))
+  })
+
+  test('whatever bytes come, they are read or refused as @ethereumjs/rlp does', () => {
+    const damage = fc.array(fc.tuple(fc.nat(300), fc.nat(255)), { minLength: 1, maxLength: 3 })
+    const damaged = fc.tuple(item, damage).map(([value, changes]) => {
+      const bytes = encodeRlp(value).slice()
+      for (const [at, byte] of changes) bytes[at % bytes.length] = byte
+      return bytes
+    })
+    const bytes = fc.oneof(damaged, fc.uint8Array({ minLength: 1, maxLength: 12 }))
+    fc.assert(
+      fc.property(bytes, (input) => {
+        expect(attempt(decodeRlp, input)).toEqual(attempt(RLP.decode, input))
+      }),
+      { ...seeded, numRuns: 5_000 },
+    )
+  })
+})
