@@ -32,6 +32,15 @@ function places(files: readonly SourceFile[], pattern: RegExp): string[] {
   )
 }
 
+/** The files with empty lines where comments stand: prose may say what code may not. */
+function withoutComments(files: readonly SourceFile[]): SourceFile[] {
+  const isComment = (line: string): boolean => /^\s*(\/\/|\/?\*)/.test(line)
+  return files.map((file) => ({
+    ...file,
+    lines: file.lines.map((line) => (isComment(line) ? '' : line)),
+  }))
+}
+
 /** What a file imports, by the names in its import and export statements and `import()` calls. */
 function importsOf({ text }: SourceFile): string[] {
   const found = text.matchAll(/(?:\bfrom\s+|\bimport\s*\(\s*|^import\s+)'([^']+)'/gm)
@@ -138,16 +147,17 @@ describe('layers', () => {
   })
 })
 
-/** Cycles of imports that exist when the program runs: types are gone by then. */
+/** The files that a file needs when it runs, from its import and export statements: types are gone by then. */
+function importedByRunning(file: SourceFile): string[] {
+  const statements = /^(?:import|export) (?!type )[^;']*?from '([^']+)'|^import '([^']+)'/gms
+  return [...file.text.matchAll(statements)]
+    .map((match) => match[1] ?? match[2] ?? '')
+    .map((target) => (target.startsWith('.') ? path.join(path.dirname(file.name), target) : target))
+}
+
+const graph = new Map(sources.map((file) => [file.name, importedByRunning(file)]))
+
 function cycles(): string[] {
-  const graph = new Map(
-    sources.map((file) => [
-      file.name,
-      [...file.text.matchAll(/^import (?!type )[^;]*?from '(\.[^']+)'/gms)].map((match) =>
-        path.join(path.dirname(file.name), match[1] ?? ''),
-      ),
-    ]),
-  )
   const found: string[] = []
   const done = new Set<string>()
   const visit = (name: string, trail: readonly string[]): void => {
@@ -159,6 +169,27 @@ function cycles(): string[] {
   for (const name of graph.keys()) visit(name, [])
   return found
 }
+
+/** Everything that is loaded with `name`, each with the file that imports it. */
+function loadedWith(name: string): Map<string, string> {
+  const loaded = new Map<string, string>([[name, '']])
+  for (const [file] of loaded) {
+    for (const target of graph.get(file) ?? []) if (!loaded.has(target)) loaded.set(target, file)
+  }
+  return loaded
+}
+
+describe('the start', () => {
+  test.each(['src/cli/main.ts', 'src/cli/start.ts', 'src/devchain.ts'])(
+    '%s loads neither the reference executor nor the decorations of a terminal',
+    (name) => {
+      expect(graph.get(name)?.length).toBeGreaterThan(3)
+      const late = /^(@ethereumjs\/(?!rlp)|chalk|ora|src\/evm\/reference\.ts)/
+      const early = [...loadedWith(name)].filter(([target]) => late.test(target))
+      expect(early.map(([target, file]) => `${file} imports ${target}`)).toEqual([])
+    },
+  )
+})
 
 describe('files', () => {
   test('each begins with a sentence that says what it is for', () => {
@@ -174,10 +205,35 @@ describe('files', () => {
   })
 
   test('no default exports, no barrels, no any, no mutable variables of modules', () => {
-    expect(places(sources, /^export default\b/)).toEqual([])
-    expect(places(sources, /^export \*/)).toEqual([])
-    expect(places(sources, /(:|<|\bas|,) any\b(?![\w ]*['`])/)).toEqual([])
-    expect(places(sources, /^(export )?let\b/)).toEqual([])
+    const code = withoutComments(sources)
+    expect(places(code, /^export default\b/)).toEqual([])
+    expect(places(code, /^export \*/)).toEqual([])
+    expect(places(code, /(:|<|\bas|,) any\b(?![\w ]*['`])/)).toEqual([])
+    expect(places(code, /^(export )?(let|var)\b/)).toEqual([])
+  })
+
+  test('Biome refuses functions over 70 lines and what else no pattern can find', () => {
+    const { linter, overrides } = JSON.parse(readFileSync(path.join(root, '.biome.json'), 'utf8'))
+    const { complexity, nursery, suspicious } = linter.rules
+    expect(complexity.noExcessiveLinesPerFunction).toMatchObject({
+      level: 'error',
+      options: { maxLines: 70 },
+    })
+    expect(nursery.noFloatingPromises).toBe('error')
+    expect(suspicious).toEqual({ noExplicitAny: 'error', noImportCycles: 'error' })
+    const relaxed = overrides.flatMap(({ includes }: { includes: string[] }) => includes)
+    expect(relaxed.filter((glob: string) => !glob.startsWith('test/'))).toEqual([])
+  })
+
+  test('none of these rules is silenced in a file', () => {
+    const silenced =
+      /biome-ignore.*(noExcessiveLinesPerFunction|noFloatingPromises|noExplicitAny|noImportCycles)/
+    expect(places(sources, silenced)).toEqual([])
+  })
+
+  test('no paths of the machine they were written on', () => {
+    const absolute = /['"`(\s](\/(home|root|Users|work|tmp|mnt|opt)\/|[A-Z]:\\)/
+    expect(places([...sources, ...tests], absolute)).toEqual([])
   })
 
   test('no notes of unfinished work', () => {
