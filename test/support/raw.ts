@@ -13,9 +13,14 @@ export interface RawReply {
 export interface RawConnection {
   readonly socket: Socket
   readonly write: (text: string | Uint8Array) => void
+  /** Resolves when all that was written has left; rejects when the other side does not take it. */
+  readonly flushed: () => Promise<void>
   /** The next reply. Rejects when the connection ends without one. */
   readonly reply: (options?: { readonly isHead?: boolean }) => Promise<RawReply>
-  /** Resolves with what had come besides the replies, once the other side has ended. */
+  /**
+   * Resolves with what had come besides the replies, once the other side has ended. Rejects when it did so by a reset:
+   * some systems then throw away what had come before.
+   */
   readonly ended: () => Promise<string>
   readonly [Symbol.dispose]: () => void
 }
@@ -26,6 +31,7 @@ export async function connectRaw(port: number): Promise<RawConnection> {
   await once(socket, 'connect')
   let inbox = ''
   let isOver = false
+  let failure: Error | undefined
   let wake = (): void => undefined
   const news = (): Promise<void> => new Promise((resolve) => (wake = resolve))
   socket.setEncoding('latin1')
@@ -39,10 +45,17 @@ export async function connectRaw(port: number): Promise<RawConnection> {
   }
   socket.on('end', over)
   socket.on('close', over)
-  socket.on('error', over)
+  socket.on('error', (error) => {
+    failure = error
+    over()
+  })
   return {
     socket,
     write: (text) => void socket.write(text),
+    flushed: () =>
+      new Promise((resolve, reject) => {
+        socket.write('', (error) => (error ? reject(error) : resolve()))
+      }),
     reply: async ({ isHead = false } = {}) => {
       for (;;) {
         const parsed = parseReply(inbox, isHead)
@@ -56,6 +69,7 @@ export async function connectRaw(port: number): Promise<RawConnection> {
     },
     ended: async () => {
       while (!isOver) await news()
+      if (failure !== undefined) throw failure
       return inbox
     },
     [Symbol.dispose]: () => void socket.destroy(),
