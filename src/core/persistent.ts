@@ -140,7 +140,9 @@ function put<K, V>(node: MapNode<K, V>, leaf: Leaf<K, V>, shift: number): MapNod
   }
   const others =
     node.kind === 'leaf' ? [node] : node.leaves.filter((other) => other.key !== leaf.key)
-  return { kind: 'collision', hash: leaf.hash, leaves: [...others, leaf] }
+  // sorted, so that equal contents have equal shapes
+  const leaves = [...others, leaf].sort((a, b) => (a.key < b.key ? -1 : 1))
+  return { kind: 'collision', hash: leaf.hash, leaves }
 }
 
 /** The node without `key`, which it holds; undefined when nothing is left. */

@@ -61,6 +61,27 @@ describe('map', () => {
     )
   })
 
+  test('equal contents have one order, however they came about', () => {
+    const keys = fc.uniqueArray(key, { maxLength: 60, size: 'max' })
+    const shuffled = keys.chain((list) =>
+      fc.tuple(
+        fc.constant(list),
+        fc.shuffledSubarray(list, { minLength: list.length }),
+        fc.subarray(list),
+      ),
+    )
+    fc.assert(
+      fc.property(shuffled, ([list, other, gone]) => {
+        const filled = (names: readonly string[]): PersistentMap<string, string> =>
+          names.reduce((map, name) => map.set(name, name), emptyMap<string, string>())
+        const left = gone.reduce((map, name) => map.delete(name), filled(other))
+        const never = filled(list.filter((name) => !gone.includes(name)))
+        expect([...left.entries()]).toEqual([...never.entries()])
+      }),
+      seeded,
+    )
+  })
+
   test('keys with one hash are told apart', () => {
     const [first, second] = COLLIDING as [string, string]
     const both = emptyMap<string, number>().set(first, 1).set(second, 2)

@@ -3,7 +3,7 @@ import { createBlockHeader } from '@ethereumjs/block'
 import { Common, Mainnet } from '@ethereumjs/common'
 import { createMPT, verifyMPTWithMerkleProof } from '@ethereumjs/mpt'
 import { RLP } from '@ethereumjs/rlp'
-import { Bloom } from '@ethereumjs/vm'
+import { Bloom, encodeReceipt as theirEncoding } from '@ethereumjs/vm'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { bytesFromHex, hexFromBytes, parseAddress, parseHash } from '../../../src/core/hex.ts'
@@ -11,6 +11,8 @@ import {
   EMPTY_REQUESTS_HASH,
   EMPTY_TRIE_ROOT,
   EMPTY_UNCLES_HASH,
+  encodeBlock,
+  encodeHeader,
   type Header,
   hashHeader,
   sealBlock,
@@ -18,9 +20,28 @@ import {
 } from '../../../src/protocol/block.ts'
 import { HARDFORKS, type Hardfork, isAtLeast } from '../../../src/protocol/forks.ts'
 import { orderedTrieProof, orderedTrieRoot } from '../../../src/protocol/orderedtrie.ts'
-import { bloomHas, bloomOf, encodeReceipt, mergeBlooms } from '../../../src/protocol/receipt.ts'
+import {
+  bloomHas,
+  bloomOf,
+  encodeReceipt,
+  mergeBlooms,
+  type Receipt,
+  receiptsRoot,
+} from '../../../src/protocol/receipt.ts'
+import { signTransaction, type TransactionType } from '../../../src/protocol/transaction.ts'
 
 const seeded = { seed: 20261121, numRuns: 40 }
+
+const topic = fc
+  .uint8Array({ minLength: 32, maxLength: 32 })
+  .map((bytes) => parseHash(hexFromBytes(bytes)))
+const log = fc.record({
+  address: fc
+    .uint8Array({ minLength: 20, maxLength: 20, size: 'max' })
+    .map((bytes) => parseAddress(hexFromBytes(bytes))),
+  topics: fc.array(topic, { maxLength: 4 }),
+  data: fc.uint8Array({ maxLength: 10 }),
+})
 
 function headerAt(fork: Hardfork): Header {
   const from = <T>(first: Hardfork, value: T): T | undefined =>
@@ -78,6 +99,38 @@ describe('blocks', () => {
     )
   })
 
+  test('the RLP of a block holds legacy transactions as lists and the others as bytes', () => {
+    const signed = [0, 1, 2].map((type) =>
+      signTransaction(
+        {
+          type: type as TransactionType,
+          chainId: 33n,
+          nonce: 0n,
+          gasLimit: 21_000n,
+          maxFeePerGas: 7n,
+          maxPriorityFeePerGas: 7n,
+          to: null,
+          value: 0n,
+          data: new Uint8Array(100),
+          accessList: [],
+          authorizationList: [],
+        },
+        new Uint8Array(32).fill(1),
+      ),
+    )
+    const header = headerAt('prague')
+    const uncles = [headerAt('london'), headerAt('berlin')]
+    const [first, ...typed] = signed.map(({ raw }) => raw)
+    const encoded = encodeBlock({ header, transactions: signed, uncles })
+    expect(RLP.decode(encoded)).toEqual([
+      RLP.decode(encodeHeader(header)),
+      [RLP.decode(first), ...typed],
+      uncles.map((uncle) => RLP.decode(encodeHeader(uncle))),
+      [],
+    ])
+    expect(sealBlock(header, signed, uncles).size).toBe(encoded.length)
+  })
+
   test('no uncles have the well-known hash', () => {
     expect(unclesHash([])).toBe(EMPTY_UNCLES_HASH)
     expect(unclesHash([headerAt('frontier')])).not.toBe(EMPTY_UNCLES_HASH)
@@ -123,17 +176,6 @@ describe('proofs of ordered tries', () => {
 })
 
 describe('blooms', () => {
-  const topic = fc
-    .uint8Array({ minLength: 32, maxLength: 32 })
-    .map((bytes) => parseHash(hexFromBytes(bytes)))
-  const log = fc.record({
-    address: fc
-      .uint8Array({ minLength: 20, maxLength: 20, size: 'max' })
-      .map((bytes) => parseAddress(hexFromBytes(bytes))),
-    topics: fc.array(topic, { maxLength: 4 }),
-    data: fc.uint8Array({ maxLength: 10 }),
-  })
-
   test('a filter is that of @ethereumjs/vm and knows everything that went in', () => {
     fc.assert(
       fc.property(fc.array(log, { maxLength: 20, size: 'max' }), (logs) => {
@@ -156,22 +198,55 @@ describe('blooms', () => {
   })
 })
 
-test('a receipt has the state root before byzantium and the status from then on', () => {
-  const receipt = {
-    type: 0 as const,
-    status: true,
-    root: undefined,
-    cumulativeGasUsed: 21_000n,
-    gasUsed: 21_000n,
-    effectiveGasPrice: 0n,
-    logsBloom: new Uint8Array(256),
-    logs: [],
-    contractAddress: null,
-  }
-  const root = parseHash(`0x${'66'.repeat(32)}`)
-  const [first] = RLP.decode(encodeReceipt(receipt)) as Uint8Array[]
-  const [second] = RLP.decode(encodeReceipt({ ...receipt, root })) as Uint8Array[]
-  expect(first).toEqual(Uint8Array.of(1))
-  expect(second).toEqual(bytesFromHex(root))
-  expect(encodeReceipt({ ...receipt, type: 2 })[0]).toBe(2)
+describe('receipts', () => {
+  const receipt = fc.record<Receipt>({
+    type: fc.constantFrom<TransactionType>(0, 1, 2, 4),
+    status: fc.boolean(),
+    root: fc.constant(undefined),
+    cumulativeGasUsed: fc.bigInt(0n, 2n ** 64n - 1n),
+    gasUsed: fc.constant(0n),
+    effectiveGasPrice: fc.constant(0n),
+    logsBloom: fc.uint8Array({ minLength: 256, maxLength: 256, size: 'max' }),
+    logs: fc.array(log, { maxLength: 5 }),
+    contractAddress: fc.constant(null),
+  })
+  const root = fc.option(topic, { nil: undefined })
+
+  test('an encoding is that of @ethereumjs/vm, of a status or before byzantium of a root', () => {
+    fc.assert(
+      fc.property(receipt, root, (status, before) => {
+        // only legacy transactions are older than byzantium
+        const ours = status.type === 0 ? { ...status, root: before } : status
+        const outcome =
+          ours.root === undefined
+            ? { status: (ours.status ? 1 : 0) as 0 | 1 }
+            : { stateRoot: bytesFromHex(ours.root) }
+        const theirs = {
+          ...outcome,
+          // their own zero is a byte, which no node encodes
+          cumulativeBlockGasUsed: ours.cumulativeGasUsed + 1n,
+          bitvector: ours.logsBloom,
+          logs: ours.logs.map(
+            ({ address, topics, data }): [Uint8Array, Uint8Array[], Uint8Array] => [
+              bytesFromHex(address),
+              topics.map((text) => bytesFromHex(text)),
+              data,
+            ],
+          ),
+        }
+        const encoded = encodeReceipt({ ...ours, cumulativeGasUsed: ours.cumulativeGasUsed + 1n })
+        expect(hexFromBytes(encoded)).toBe(hexFromBytes(theirEncoding(theirs, ours.type)))
+      }),
+      seeded,
+    )
+  })
+
+  test('the root over receipts is that of their encodings in order', () => {
+    fc.assert(
+      fc.property(fc.array(receipt, { maxLength: 5 }), (receipts) => {
+        expect(receiptsRoot(receipts)).toBe(orderedTrieRoot(receipts.map(encodeReceipt)))
+      }),
+      seeded,
+    )
+  })
 })

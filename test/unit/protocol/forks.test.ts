@@ -1,11 +1,5 @@
-// Hardforks by name and by place in a genesis file's schedule; the fees that follow from them.
+// Hardforks by name and by place in a genesis file's schedule.
 import { describe, expect, test } from 'vitest'
-import {
-  blobBaseFee,
-  effectiveGasPrice,
-  nextBaseFee,
-  nextExcessBlobGas,
-} from '../../../src/protocol/fees.ts'
 import {
   alwaysFork,
   hardforkAt,
@@ -30,6 +24,10 @@ describe('names', () => {
       'unknown hardfork "shangai": did you mean shanghai?',
     )
     expect(() => parseHardfork('xxxxxxxxxxxxxx')).toThrow(/expected one of frontier, homestead/)
+  })
+
+  test.each(['constructor', '__proto__', 'toString', ''])('"%s" is no hardfork', (text) => {
+    expect(() => parseHardfork(text)).toThrow(/^unknown hardfork/)
   })
 
   test('a fork includes itself and those before it', () => {
@@ -77,44 +75,11 @@ describe('schedules', () => {
   test.each([
     [{ londonBlock: 'soon' }, /config\.londonBlock: expected a block number or time, got "soon"/],
     [{ londonBlock: -1 }, /config\.londonBlock/],
+    [{ londonBlock: 1.5 }, /config\.londonBlock/],
+    [{ shanghaiTime: [1] }, /config\.shanghaiTime/],
     [{ berlinBlock: 9, londonBlock: 8 }, /london begins at 8, before berlin at 9/],
+    [{ cancunTime: 9, osakaTime: '0x8' }, /osaka begins at 8, before cancun at 9/],
   ])('%j is refused', (config, message) => {
     expect(() => scheduleFromGenesisConfig(config)).toThrow(message)
-  })
-})
-
-describe('fees', () => {
-  test.each([
-    ['half full', 1_000n, 15n, 1_000n],
-    ['full', 1_000n, 30n, 1_125n],
-    ['empty', 1_000n, 0n, 875n],
-    ['full at 0', 0n, 30n, 1n],
-    ['empty at 0', 0n, 0n, 0n],
-  ])('the base fee after a block that is %s', (_, baseFee, gasUsed, expected) => {
-    expect(nextBaseFee({ baseFee, gasUsed, gasLimit: 30n })).toBe(expected)
-  })
-
-  test('a sender pays base fee and tip, but never more than the maximum', () => {
-    const price = { maxFeePerGas: 100n, maxPriorityFeePerGas: 10n }
-    expect(effectiveGasPrice(price, 50n)).toBe(60n)
-    expect(effectiveGasPrice(price, 95n)).toBe(100n)
-  })
-
-  // the first two from EIP-4844's reference implementation: fake_exponential
-  test.each([
-    [0n, 'cancun', 1n],
-    [10n * 131_072n, 'cancun', 1n],
-    [3_338_477n * 10n, 'cancun', 22_026n],
-    [5_007_716n * 10n, 'prague', 22_026n],
-    [11_684_671n * 10n, 'bpo2', 22_026n],
-  ] as const)('%d of excess blob gas under %s costs %d', (excess, fork, fee) => {
-    expect(blobBaseFee(excess, fork)).toBe(fee)
-  })
-
-  test('excess blob gas falls by the target, and not below zero', () => {
-    const parent = { excessBlobGas: 0n, blobGasUsed: 0n, baseFee: 0n }
-    expect(nextExcessBlobGas(parent, 'cancun')).toBe(0n)
-    const busy = { excessBlobGas: 131_072n, blobGasUsed: 6n * 131_072n, baseFee: 0n }
-    expect(nextExcessBlobGas(busy, 'cancun')).toBe(4n * 131_072n)
   })
 })
