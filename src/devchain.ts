@@ -242,6 +242,7 @@ function chainOptions(settings: ChainSettings, genesis: Genesis | undefined): Ch
     gasPrice: settings.gasPrice,
     baseFee: settings.baseFee,
     difficulty: settings.difficulty,
+    maxUncles: settings.maxUncles,
     coinbase: settings.coinbase,
     mining: miningMode(settings),
     clock: settings.clock,

@@ -54,6 +54,7 @@ export interface ChainSettings {
   readonly noMining: boolean
   /** Undefined: that of the genesis file, or 1. */
   readonly difficulty: bigint | undefined
+  readonly maxUncles: number
   readonly clock: ClockOption
   readonly consumeSnapshots: boolean
   readonly host: string
@@ -520,6 +521,13 @@ export const OPTIONS: { readonly [Key in keyof AllSettings]: Option<AllSettings[
     sentence: 'Difficulty of a block',
     fallback: undefined,
     fallbackText: '1',
+  },
+  maxUncles: {
+    type: count('NUMBER', 0, 10, 'a whole number from 0 to 10'),
+    group: 'Mining and time',
+    sentence: 'Uncles that a block includes at most; the main network allows 2',
+    fallback: 2,
+    fallbackText: '2',
   },
   clock: {
     type: clock,

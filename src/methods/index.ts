@@ -15,6 +15,7 @@ import { evmMethods } from './evm.ts'
 import { netMethods } from './net.ts'
 import { personalMethods } from './personal.ts'
 import { rawMethods } from './raw.ts'
+import { reorganizeMethods } from './reorganize.ts'
 import { rpcMethods } from './rpc.ts'
 import { txpoolMethods } from './txpool.ts'
 import { unsupportedMethods } from './unsupported.ts'
@@ -35,6 +36,7 @@ export const methods: readonly Method<MethodContext>[] = [
   ...subscribeMethods,
   ...personalMethods,
   ...evmMethods,
+  ...reorganizeMethods,
   ...txpoolMethods,
   ...rawMethods,
   ...rpcMethods,

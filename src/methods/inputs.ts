@@ -18,7 +18,7 @@ type Decoded<M extends Readonly<Record<string, Decoder<unknown>>>> = {
  * An object of optional members. Others are refused by name, as a member that is misspelt or not understood would
  * change what the request means; `ignored` are those that clients send along and that change nothing.
  */
-function members<M extends Readonly<Record<string, Decoder<unknown>>>>(
+export function members<M extends Readonly<Record<string, Decoder<unknown>>>>(
   name: string,
   known: M,
   ignored: readonly string[] = [],

@@ -3,7 +3,7 @@ import type { Address, Hash } from '../core/hex.ts'
 import { ZERO_HASH } from '../core/hex.ts'
 import type { BlockRecord, ExecutedTransaction, TransactionPlace } from '../node/blocktree.ts'
 import type { LogEntry } from '../node/logs.ts'
-import { type Header, sealBlock } from '../protocol/block.ts'
+import { cumulativeDifficulty, type Header, hashHeader, sealBlock } from '../protocol/block.ts'
 import { effectiveGasPrice } from '../protocol/fees.ts'
 import type { AccessListEntry, Authorization, Transaction } from '../protocol/transaction.ts'
 import { address, boolean, data, hash, list, nullable } from '../rpc/primitives.ts'
@@ -240,26 +240,28 @@ export function viewOfBlock(
     pending,
     size,
     totalDifficulty: record.totalDifficulty,
-    cumulativeDifficulty: uncles.reduce((sum, each) => sum + each.difficulty, header.difficulty),
+    cumulativeDifficulty: cumulativeDifficulty(record.block),
     transactions: full ? transactions.map(whole) : transactions.map((each) => each.hash),
-    uncles: uncles.map((uncle) => sealBlock(uncle, [], []).hash),
+    uncles: uncles.map(hashHeader),
     withdrawals: header.withdrawalsRoot === undefined ? undefined : [],
   }
 }
 
 /**
  * An uncle, which has no transactions of its own (spec 2.2).
- * @param parentTotal difficulty of all blocks up to the uncle's parent
+ * @param weight difficulty of the uncle with its own uncles, and of all blocks up to and including it
  */
-export function viewOfUncle(uncle: Header, parentTotal: bigint): BlockView {
+export function viewOfUncle(
+  uncle: Header,
+  weight: Pick<BlockView, 'cumulativeDifficulty' | 'totalDifficulty'>,
+): BlockView {
   const block = sealBlock(uncle, [], [])
   return {
+    ...weight,
     header: uncle,
     hash: block.hash,
     pending: false,
     size: block.size,
-    totalDifficulty: parentTotal + uncle.difficulty,
-    cumulativeDifficulty: uncle.difficulty,
     transactions: [],
     uncles: [],
     withdrawals: uncle.withdrawalsRoot === undefined ? undefined : [],

@@ -1,8 +1,8 @@
-// The blocks of a chain: its canonical line, and what is known by hash.
+// The blocks of a chain: its canonical line, the branches beside it, and which of them is the chain.
 import type { Hash } from '../core/hex.ts'
 import { emptyList, emptyMap, type PersistentList, type PersistentMap } from '../core/persistent.ts'
 import type { ConsoleLine, Failure } from '../evm/executor.ts'
-import type { Block } from '../protocol/block.ts'
+import { type Block, hashHeader } from '../protocol/block.ts'
 import type { Receipt } from '../protocol/receipt.ts'
 import type { Transaction } from '../protocol/transaction.ts'
 import type { World } from '../state/world.ts'
@@ -25,6 +25,11 @@ export interface BlockRecord {
   readonly world: World
   /** Difficulty of all blocks up to and including this one, uncles included. */
   readonly totalDifficulty: bigint
+  /**
+   * What PREVRANDAO gave while the block ran, where that is not the header's `mixHash`: work that was done for the block
+   * puts its proof there afterwards.
+   */
+  readonly prevRandao?: Hash | undefined
 }
 
 /** Where a transaction stands in the canonical chain. */
@@ -33,13 +38,31 @@ export interface TransactionPlace {
   readonly index: number
 }
 
-/** The canonical chain, and every known block and canonical transaction by hash. */
+/** Blocks that are known and not canonical, in the order in which they became so; at most `SIDE_LIMIT`. */
+export interface SideBlocks {
+  readonly records: readonly BlockRecord[]
+  /** The highest of their numbers; -1n when there are none. */
+  readonly highest: bigint
+}
+
+/** The canonical chain, the blocks beside it, and every known block and canonical transaction by hash. */
 export interface BlockTree {
   /** `canonical.at(n)` is block n. Never empty: block 0 is the genesis. */
   readonly canonical: PersistentList<BlockRecord>
   readonly byHash: PersistentMap<Hash, BlockRecord>
   readonly places: PersistentMap<Hash, TransactionPlace>
+  readonly side: SideBlocks
+  /** How many blocks ever left the canonical chain. It makes those that take their place other blocks. */
+  readonly abandoned: number
 }
+
+/** Blocks beside the canonical chain that are kept. The first seen is forgotten first. */
+export const SIDE_LIMIT = 1024
+
+/** An uncle's parent is one of so many blocks before the block that includes it (Yellow Paper, 11.1). */
+const UNCLE_GENERATIONS = 7n
+
+const NO_SIDE: SideBlocks = { records: [], highest: -1n }
 
 /** What happened to the canonical chain between two states. */
 export interface HeadChange {
@@ -51,7 +74,14 @@ export interface HeadChange {
 
 /** A tree of one block. */
 export function treeFrom(genesis: BlockRecord): BlockTree {
-  return appendBlock({ canonical: emptyList(), byHash: emptyMap(), places: emptyMap() }, genesis)
+  const empty: BlockTree = {
+    canonical: emptyList(),
+    byHash: emptyMap(),
+    places: emptyMap(),
+    side: NO_SIDE,
+    abandoned: 0,
+  }
+  return appendBlock(empty, genesis)
 }
 
 /** The newest canonical block. */
@@ -82,25 +112,70 @@ export function transactionPlace(tree: BlockTree, hash: Hash): TransactionPlace 
 
 /** The tree with `record`, a child of the head, as its head. */
 export function appendBlock(tree: BlockTree, record: BlockRecord): BlockTree {
+  const { hash, transactions } = record.block
   let places = tree.places
-  record.block.transactions.forEach(({ hash }, index) => {
-    places = places.set(hash, { record, index })
+  transactions.forEach((transaction, index) => {
+    places = places.set(transaction.hash, { record, index })
   })
+  const isOld = tree.side.records.length > 0 && tree.byHash.has(hash)
   return {
     canonical: tree.canonical.push(record),
-    byHash: tree.byHash.set(record.block.hash, record),
+    byHash: tree.byHash.set(hash, record),
     places,
+    side: isOld ? sideOf(tree.side.records.filter(({ block }) => block.hash !== hash)) : tree.side,
+    abandoned: tree.abandoned,
   }
+}
+
+/**
+ * The tree with `record`, whose parent it knows. The heaviest branch is the chain, and of two that weigh the same the
+ * one seen first: a block that is no child of the head changes the chain only when its branch is heavier.
+ */
+export function withBlock(tree: BlockTree, record: BlockRecord): BlockTree {
+  const { hash, header } = record.block
+  if (tree.byHash.has(hash)) return tree
+  const head = headOf(tree)
+  if (header.parentHash === head.block.hash) return appendBlock(tree, record)
+  const grown = withSideBlocks(tree, [record])
+  return record.totalDifficulty > head.totalDifficulty ? withHead(grown, record) : grown
 }
 
 /** The tree with block `number` as its head. The blocks after it stay known by hash, on a branch of their own. */
 export function truncateTo(tree: BlockTree, number: bigint): BlockTree {
   const length = Number(number) + 1
+  const left = [...tree.canonical.values(length)]
   let places = tree.places
-  for (const { block } of tree.canonical.values(length)) {
+  for (const { block } of left) {
     for (const { hash } of block.transactions) places = places.delete(hash)
   }
-  return { canonical: tree.canonical.truncate(length), byHash: tree.byHash, places }
+  const kept: BlockTree = {
+    ...tree,
+    canonical: tree.canonical.truncate(length),
+    places,
+    abandoned: tree.abandoned + left.length,
+  }
+  return withSideBlocks(kept, left)
+}
+
+/**
+ * The side blocks that the block after the head may include as uncles, the oldest first: siblings of one of the six
+ * blocks up to the head that none of them has included.
+ */
+export function eligibleUncles({ canonical, side }: BlockTree, limit: number): BlockRecord[] {
+  const next = BigInt(canonical.length)
+  const lowest = next + 1n - UNCLE_GENERATIONS
+  if (limit === 0 || side.highest < lowest) return []
+  const recent = [...canonical.values(Math.max(0, canonical.length - Number(UNCLE_GENERATIONS)))]
+  const used = new Set(recent.flatMap(({ block }) => block.uncles.map(hashHeader)))
+  const isEligible = ({ block: { header, hash } }: BlockRecord): boolean =>
+    header.number >= lowest &&
+    header.number < next &&
+    canonical.at(Number(header.number) - 1)?.block.hash === header.parentHash &&
+    !used.has(hash)
+  return side.records
+    .filter(isEligible)
+    .sort((a, b) => Number(a.block.header.number - b.block.header.number))
+    .slice(0, limit)
 }
 
 /** How the canonical chain of `before` became that of `after`. Takes as long as the blocks that changed. */
@@ -115,4 +190,36 @@ export function headChange(before: BlockTree, after: BlockTree): HeadChange {
 function isSameAt(before: BlockTree, after: BlockTree, index: number): boolean {
   // by reference: two runs may seal one hash twice, and their blocks are then not the same event
   return before.canonical.at(index) === after.canonical.at(index)
+}
+
+/** The tree with a side block as its head; the same tree when the branch no longer reaches down to the chain. */
+function withHead(tree: BlockTree, record: BlockRecord): BlockTree {
+  const branch: BlockRecord[] = []
+  let each: BlockRecord | undefined = record
+  while (each !== undefined && !isCanonical(tree, each)) {
+    branch.push(each)
+    each = tree.byHash.get(each.block.header.parentHash)
+  }
+  if (each === undefined) return tree
+  return branch.reverse().reduce(appendBlock, truncateTo(tree, each.block.header.number))
+}
+
+/** The tree with more side blocks, without the oldest where they are too many. */
+function withSideBlocks(tree: BlockTree, records: readonly BlockRecord[]): BlockTree {
+  if (records.length === 0) return tree
+  const all = [...tree.side.records, ...records]
+  const surplus = all.length - SIDE_LIMIT
+  let byHash = tree.byHash
+  for (const record of records) byHash = byHash.set(record.block.hash, record)
+  for (const { block } of all.slice(0, Math.max(0, surplus))) byHash = byHash.delete(block.hash)
+  return { ...tree, byHash, side: sideOf(surplus > 0 ? all.slice(surplus) : all) }
+}
+
+function sideOf(records: readonly BlockRecord[]): SideBlocks {
+  if (records.length === 0) return NO_SIDE
+  const highest = records.reduce(
+    (most, { block }) => (block.header.number > most ? block.header.number : most),
+    -1n,
+  )
+  return { records, highest }
 }

@@ -24,6 +24,8 @@ export interface ChainConfig {
   readonly scryptCost: number
   /** True: a snapshot can be reverted to once (anvil's and hardhat's habit). */
   readonly consumeSnapshots: boolean
+  /** Uncles that one block includes at most. */
+  readonly maxUncles: number
   readonly onRevert: 'hash' | 'throw'
 }
 

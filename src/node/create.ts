@@ -78,6 +78,8 @@ export interface ChainOptions {
   /** False: without the deterministic create2 deployer. */
   readonly create2?: boolean | undefined
   readonly consumeSnapshots?: boolean | undefined
+  /** Uncles that one block includes at most: 2 when left out. */
+  readonly maxUncles?: number | undefined
   readonly onRevert?: 'hash' | 'throw' | undefined
   /** Five minutes when left out. */
   readonly filterTimeoutMs?: number | undefined
@@ -168,6 +170,7 @@ function configOf(options: ChainOptions, schedule: ForkSchedule): ChainConfig {
     initialBaseFee: initialBaseFee(options) ?? 0n,
     scryptCost: options.scryptCost ?? 8192,
     consumeSnapshots: options.consumeSnapshots ?? false,
+    maxUncles: options.maxUncles ?? 2,
     onRevert: options.onRevert ?? 'hash',
   }
 }

@@ -4,11 +4,12 @@ import { DevchainError } from '../core/errors.ts'
 import { type Address, concatBytes, type Hash, paddedBytes, ZERO_HASH } from '../core/hex.ts'
 import type { BlockEnvironment, Executor, Outcome } from '../evm/executor.ts'
 import {
+  cumulativeDifficulty,
   EMPTY_TRIE_ROOT,
-  EMPTY_UNCLES_HASH,
   type Header,
   sealBlock,
   transactionsRoot,
+  unclesHash,
 } from '../protocol/block.ts'
 import { effectiveGasPrice, nextBaseFee, nextExcessBlobGas } from '../protocol/fees.ts'
 import { type Hardfork, isAtLeast } from '../protocol/forks.ts'
@@ -28,6 +29,7 @@ import {
   blockByHash,
   blockByNumber,
   type ExecutedTransaction,
+  eligibleUncles,
   headOf,
   isCanonical,
 } from './blocktree.ts'
@@ -56,6 +58,15 @@ export interface MineOptions {
   readonly now: number
   /** Seconds; undefined: what the clock says. Checked by the caller to be after the parent's. */
   readonly timestamp?: bigint | undefined
+  /** Undefined: what the settings say. */
+  readonly difficulty?: bigint | undefined
+}
+
+/** Hands out transactions for a block. After `best` either `advance` (it was taken) or `skip` is called. */
+interface Source {
+  readonly best: Transaction | undefined
+  readonly advance: () => void
+  readonly skip: () => void
 }
 
 /** A block on its way, and what its transactions came to. */
@@ -82,7 +93,31 @@ export async function mineBlock(
   options: MineOptions,
 ): Promise<Mined> {
   const environment = nextBlockEnvironment(state, options.now, options.timestamp)
-  const assembly = await assemble(executor, state, environment, Number.POSITIVE_INFINITY)
+  const assembly = await assemble(executor, state, environment, waiting(state, environment))
+  return appended(state, environment, assembly, options)
+}
+
+/**
+ * Mines the next block with exactly these transactions in this order, whatever waits.
+ * @throws {DevchainError} why the first of them that may not be in the block may not
+ */
+export async function mineGiven(
+  executor: Executor,
+  state: ChainState,
+  transactions: readonly Transaction[],
+  options: MineOptions,
+): Promise<Mined> {
+  const given = nextBlockEnvironment(state, options.now, options.timestamp)
+  const environment = { ...given, difficulty: options.difficulty ?? given.difficulty }
+  const assembly = await assemble(executor, state, environment, inOrder(transactions))
+  const [refused] = assembly.dropped
+  if (refused !== undefined) throw refused.error
+  const left = transactions[assembly.executed.length]
+  if (left !== undefined) {
+    const { gasLimit, number } = environment
+    const message = `exceeds block gas limit: transaction ${left.hash} wants ${left.gasLimit} gas, which block ${number} of ${gasLimit} has not left`
+    throw new DevchainError('EXCEEDS_BLOCK_GAS_LIMIT', message)
+  }
   return appended(state, environment, assembly, options)
 }
 
@@ -100,9 +135,9 @@ export async function mineWaiting(
   let current = state
   while (current.pool.size > 0) {
     const environment = nextBlockEnvironment(current, now)
-    const { world } = headOf(current.tree)
-    if (new Candidates(current.pool, world, environment.baseFee).best === undefined) break
-    const assembly = await assemble(executor, current, environment, 1)
+    const candidates = waiting(current, environment)
+    if (candidates.best === undefined) break
+    const assembly = await assemble(executor, current, environment, candidates, 1)
     dropped.push(...assembly.dropped)
     if (assembly.executed.length === 0) {
       current = { ...current, pool: poolAfter(current.pool, assembly) }
@@ -122,7 +157,7 @@ export async function buildPending(
   now: number,
 ): Promise<BlockRecord> {
   const environment = nextBlockEnvironment(state, now)
-  const assembly = await assemble(executor, state, environment, Number.POSITIVE_INFINITY)
+  const assembly = await assemble(executor, state, environment, waiting(state, environment))
   return sealed(state, environment, assembly)
 }
 
@@ -155,7 +190,7 @@ export function nextBlockEnvironment(
     coinbase: settings.coinbase,
     gasLimit: settings.blockGasLimit,
     difficulty: settings.difficulty,
-    prevRandao: settings.nextPrevRandao ?? derivedRandao(parent.hash, rules.number),
+    prevRandao: settings.nextPrevRandao ?? derivedRandao(parent.hash, rules.number, tree.abandoned),
     excessBlobGas: excessBlobGasAfter(parent.header, rules.hardfork),
     blockHash: (asked) => blockByNumber(tree, asked)?.block.hash,
   }
@@ -175,7 +210,7 @@ export function blockEnvironment(
     coinbase: header.miner,
     gasLimit: header.gasLimit,
     difficulty: header.difficulty,
-    prevRandao: header.mixHash,
+    prevRandao: record.prevRandao ?? header.mixHash,
     baseFee: header.baseFeePerGas ?? 0n,
     excessBlobGas: header.excessBlobGas ?? 0n,
     blockHash: (asked) => ancestorHash(tree, record, asked),
@@ -206,9 +241,14 @@ function ancestorHash(tree: BlockTree, record: BlockRecord, asked: bigint): Hash
   return ancestor?.block.hash
 }
 
-/** The same chain mined twice has the same randomness: it depends on the parent and the number alone. */
-function derivedRandao(parentHash: Hash, number: bigint): Hash {
-  return keccakHash(concatBytes(hashBytes(parentHash), paddedBytes(number, 32)))
+/**
+ * The same chain mined twice has the same randomness: it depends on the parent, the number and, once blocks were
+ * abandoned, on how many: a block that takes another's place is another block, even with the same transactions.
+ */
+function derivedRandao(parentHash: Hash, number: bigint, abandoned: number): Hash {
+  const seed = concatBytes(hashBytes(parentHash), paddedBytes(number, 32))
+  if (abandoned === 0) return keccakHash(seed)
+  return keccakHash(concatBytes(seed, paddedBytes(BigInt(abandoned), 32)))
 }
 
 function excessBlobGasAfter(parent: Header, hardfork: Hardfork): bigint {
@@ -223,15 +263,32 @@ function excessBlobGasAfter(parent: Header, hardfork: Hardfork): bigint {
   )
 }
 
+/** What waits, in the order in which a block takes it. */
+function waiting({ pool, tree }: ChainState, { baseFee }: BlockEnvironment): Candidates {
+  return new Candidates(pool, headOf(tree).world, baseFee)
+}
+
+/** These and no others; where one cannot be taken, none after it is. */
+function inOrder(transactions: readonly Transaction[]): Source {
+  const left = [...transactions].reverse()
+  return {
+    get best() {
+      return left.at(-1)
+    },
+    advance: () => left.pop(),
+    skip: () => left.splice(0),
+  }
+}
+
 /** Runs what goes into the block, at most `count` transactions. */
 async function assemble(
   executor: Executor,
   state: ChainState,
   block: BlockEnvironment,
-  count: number,
+  candidates: Source,
+  count = Number.POSITIVE_INFINITY,
 ): Promise<Assembly> {
   const parent = headOf(state.tree)
-  const candidates = new Candidates(state.pool, parent.world, block.baseFee)
   const executed: ExecutedTransaction[] = []
   const dropped: DroppedTransaction[] = []
   const limits = { codeSize: state.config.codeSizeLimit }
@@ -337,19 +394,20 @@ function poolAfter(pool: Pool, { executed, dropped, world }: Assembly): Pool {
 }
 
 /** Whose nonce a transaction may have raised: its sender's and its authorities' (EIP-7702). */
-function noncesUsedBy({ from, authorizationList }: Transaction): Address[] {
+export function noncesUsedBy({ from, authorizationList }: Transaction): Address[] {
   const authorities = authorizationList.map(authorityOf)
   return [from, ...authorities.filter((address) => address !== undefined)]
 }
 
 function sealed(state: ChainState, environment: BlockEnvironment, assembly: Assembly): BlockRecord {
   const parent = headOf(state.tree)
+  const uncles = eligibleUncles(state.tree, state.config.maxUncles).map(({ block }) => block.header)
   const { executed, world } = assembly
   const transactions = executed.map(({ transaction }) => transaction)
   const receipts = executed.map(({ receipt }) => receipt)
   const header: Header = {
     parentHash: parent.block.hash,
-    sha3Uncles: EMPTY_UNCLES_HASH,
+    sha3Uncles: unclesHash(uncles),
     miner: environment.coinbase,
     stateRoot: stateRoot(world),
     transactionsRoot: transactionsRoot(transactions),
@@ -366,8 +424,9 @@ function sealed(state: ChainState, environment: BlockEnvironment, assembly: Asse
     nonce: NO_PROOF,
     ...forkFields(environment, assembly.requestsHash),
   }
-  const totalDifficulty = parent.totalDifficulty + header.difficulty
-  return { block: sealBlock(header, transactions, []), executed, world, totalDifficulty }
+  const block = sealBlock(header, transactions, uncles)
+  const totalDifficulty = parent.totalDifficulty + cumulativeDifficulty(block)
+  return { block, executed, world, totalDifficulty }
 }
 
 type ForkField =

@@ -5,7 +5,10 @@ import { effectiveTip } from '../protocol/fees.ts'
 import type { Transaction } from '../protocol/transaction.ts'
 import { nonceAt, type World } from '../state/world.ts'
 
-/** A waiting transaction; `arrival` counts all that ever entered the chain's pool. */
+/**
+ * A waiting transaction; `arrival` counts all that ever entered the chain's pool. Those that came back from an abandoned
+ * block have numbers below all others', 0 and less too.
+ */
 export interface PooledTransaction {
   readonly transaction: Transaction
   readonly arrival: number
@@ -70,20 +73,26 @@ export function nextNonce(pool: Pool, world: World, sender: Address): bigint {
 
 /** The pool with `transaction`, in the place of one with the same sender and nonce. Not checked: see admission.ts. */
 export function withTransaction(pool: Pool, transaction: Transaction): Pool {
-  const { from, nonce, hash } = transaction
+  const { from, nonce } = transaction
   const replaced = pooledByNonce(pool, from, nonce)
   const rest = replaced === undefined ? pool : withoutTransaction(pool, replaced.transaction)
-  const entry = { transaction, arrival: pool.lastArrival + 1 }
-  const queue = rest.bySender.get(from) ?? emptyQueue
+  const arrival = pool.lastArrival + 1
+  return { ...withEntry(rest, { transaction, arrival }), lastArrival: arrival }
+}
+
+/** The pool with an entry whose sender has none of that nonce waiting. */
+function withEntry(pool: Pool, entry: PooledTransaction): Pool {
+  const { from, nonce, hash } = entry.transaction
+  const queue = pool.bySender.get(from) ?? emptyQueue
   const changed = {
     byNonce: queue.byNonce.set(nonce.toString(), entry),
     runs: withNonce(queue.runs, nonce),
   }
   return {
-    size: rest.size + 1,
-    lastArrival: entry.arrival,
-    byHash: rest.byHash.set(hash, entry),
-    bySender: rest.bySender.set(from, changed),
+    size: pool.size + 1,
+    lastArrival: pool.lastArrival,
+    byHash: pool.byHash.set(hash, entry),
+    bySender: pool.bySender.set(from, changed),
   }
 }
 
@@ -100,6 +109,20 @@ export function withoutTransaction(pool: Pool, { hash, from, nonce }: Transactio
     bySender:
       runs.length === 0 ? pool.bySender.delete(from) : pool.bySender.set(from, { byNonce, runs }),
   }
+}
+
+/**
+ * The pool with transactions of blocks that were abandoned. They were there before all that wait, and come before them
+ * again; listeners heard of them then. Where another waits with the same sender and nonce, that one stays.
+ */
+export function withReturned(pool: Pool, transactions: readonly Transaction[]): Pool {
+  const free = transactions.filter(({ from, nonce }) => !pooledByNonce(pool, from, nonce))
+  let first = pool.lastArrival + 1
+  for (const [, { arrival }] of pool.byHash.entries()) first = Math.min(first, arrival)
+  return free.reduce(
+    (grown, transaction, i) => withEntry(grown, { transaction, arrival: first - free.length + i }),
+    pool,
+  )
 }
 
 /** Transactions of a sender that can never be mined, as their nonce is used up: lowest nonce first. */
@@ -138,7 +161,7 @@ export function arrivedAfter(pool: Pool, arrival: number): PooledTransaction[] {
 
 /** All that wait, in order of arrival. */
 export function pooledInOrder(pool: Pool): PooledTransaction[] {
-  return arrivedAfter(pool, 0)
+  return arrivedAfter(pool, Number.NEGATIVE_INFINITY)
 }
 
 function selectBySender(

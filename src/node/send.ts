@@ -27,6 +27,9 @@ export interface TransactionRequest extends CallRequest {
   readonly type?: number | undefined
 }
 
+/** A request that says how much gas it takes. */
+type GasRequest = TransactionRequest & { readonly gas: bigint }
+
 /** A transaction that entered the pool, and what came of it if it was mined at once. */
 interface Sent {
   readonly hash: Hash
@@ -44,15 +47,21 @@ type Fees = Pick<UnsignedTransaction, 'type' | 'maxFeePerGas' | 'maxPriorityFeeP
  */
 export async function sendTransaction(chain: Chain, request: TransactionRequest): Promise<Hash> {
   const gas = await gasFor(chain, request)
-  return send(chain, (state, now) => {
-    const unsigned = filled(state, { ...request, gas }, now)
-    const from = senderOf(request)
-    const key = keyOf(state.accounts, from, now)
-    if (key === undefined && isImpersonated(state.accounts, from)) {
-      return impersonate(unsigned, from)
-    }
-    return signTransaction(unsigned, key ?? requireKey(state.accounts, from, now), from)
-  })
+  return send(chain, (state, now) => signedBySender(state, { ...request, gas }, now))
+}
+
+/**
+ * A request as the transaction that it becomes on a state: filled in, and signed by its unlocked sender or given the
+ * name of an impersonated one.
+ * @param now wall time in milliseconds
+ * @throws {DevchainError} `UNKNOWN_ACCOUNT`, `ACCOUNT_LOCKED` or `INVALID_PARAMS`
+ */
+export function signedBySender(state: ChainState, request: GasRequest, now: number): Transaction {
+  const unsigned = filled(state, request, now)
+  const from = senderOf(request)
+  const key = keyOf(state.accounts, from, now)
+  if (key === undefined && isImpersonated(state.accounts, from)) return impersonate(unsigned, from)
+  return signTransaction(unsigned, key ?? requireKey(state.accounts, from, now), from)
 }
 
 /**
@@ -145,19 +154,15 @@ async function entered(
   return { state: after, value: { hash, executed }, dropped }
 }
 
-/** Estimates before the command begins: within it the estimate would wait for the command's end. */
-async function gasFor(chain: Chain, request: TransactionRequest): Promise<bigint> {
+/** The gas that a request gets. Asked before the command begins: within it an estimate would wait for its end. */
+export async function gasFor(chain: Chain, request: TransactionRequest): Promise<bigint> {
   if (request.gas !== undefined) return request.gas
   const { defaultGas, blockGasLimit } = chain.state.settings
   if (defaultGas === 'estimate') return estimateGas(chain, request, pendingReference)
   return smaller(defaultGas, blockGasLimit)
 }
 
-function filled(
-  state: ChainState,
-  request: TransactionRequest & { readonly gas: bigint },
-  now: number,
-): UnsignedTransaction {
+function filled(state: ChainState, request: GasRequest, now: number): UnsignedTransaction {
   const { config, pool, tree } = state
   const { to = null, value = 0n, data = EMPTY_BYTES, gas } = request
   const from = senderOf(request)

@@ -1,6 +1,7 @@
 // eth: blocks and uncles.
-import { blockByHash } from '../../node/blocktree.ts'
+import { type BlockTree, blockByHash } from '../../node/blocktree.ts'
 import { type BlockReference, type Chain, findRecord, recordAt } from '../../node/chain.ts'
+import { cumulativeDifficulty, type Header, hashHeader } from '../../protocol/block.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { boolean, hash, list, nullable, quantityNumber } from '../../rpc/primitives.ts'
 import { blockReference, byHash, isPending, LATEST } from '../blockreference.ts'
@@ -118,8 +119,17 @@ async function uncleAt(
 ): Promise<BlockView | null> {
   const uncle = (await findRecord(chain, block))?.block.uncles[index]
   if (uncle === undefined) return null
-  const parent = blockByHash(chain.state.tree, uncle.parentHash)
-  return viewOfUncle(uncle, parent?.totalDifficulty ?? 0n)
+  return viewOfUncle(uncle, weightOf(chain.state.tree, uncle))
+}
+
+/** What an uncle weighs; one whose block is no longer kept, without the uncles that it may have had itself. */
+function weightOf(tree: BlockTree, uncle: Header): Parameters<typeof viewOfUncle>[1] {
+  const record = blockByHash(tree, hashHeader(uncle))
+  const parentTotal = blockByHash(tree, uncle.parentHash)?.totalDifficulty ?? 0n
+  return {
+    cumulativeDifficulty: cumulativeDifficulty(record?.block ?? { header: uncle, uncles: [] }),
+    totalDifficulty: record?.totalDifficulty ?? parentTotal + uncle.difficulty,
+  }
 }
 
 export const blockMethods: readonly Method<MethodContext>[] = [

@@ -191,6 +191,7 @@ export function stateOf(
       transactionGasCap: undefined,
       codeSizeLimit: undefined,
       consumeSnapshots: false,
+      maxUncles: 2,
       onRevert: 'hash',
       initialBaseFee: 0n,
       scryptCost: 2,
