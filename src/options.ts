@@ -321,15 +321,17 @@ const names: Type<readonly string[]> = list(
   (name) => (/^[a-zA-Z][a-zA-Z0-9]*$/.test(name) ? name : undefined),
 )
 
-const hosts: Type<readonly string[]> = list('NAME', 'a host name such as devchain.local', (name) =>
-  /^[a-zA-Z0-9:[\]._-]+$/.test(name) ? name.toLowerCase() : undefined,
+const hosts: Type<readonly string[]> = list(
+  'NAME',
+  'a host name such as devchain.local, or * for any',
+  (name) => (/^([a-zA-Z0-9:[\]._-]+|\*)$/.test(name) ? name.toLowerCase() : undefined),
 )
 
 const aliases: Type<readonly AliasOption[]> = list(
   'NEW=OLD',
   'NEW=OLD with two method names, or new_*=old_* for a whole module',
   (pair) => {
-    const match = /^([a-zA-Z]\w*(?:_\*)?)=([a-zA-Z]\w*(?:_\*)?)$/.exec(pair)
+    const match = /^([a-zA-Z][\w.]*\*?)=([a-zA-Z][\w.]*\*?)$/.exec(pair)
     const [, from = '', to = ''] = match ?? []
     return match === null || from.endsWith('*') !== to.endsWith('*') ? undefined : { from, to }
   },
@@ -560,7 +562,7 @@ export const OPTIONS: { readonly [Key in keyof AllSettings]: Option<AllSettings[
   allowHost: {
     type: hosts,
     group: 'Server',
-    sentence: 'Host name that browsers may use besides loopback names',
+    sentence: 'Host name that browsers may use besides loopback names; * for any',
     fallback: [],
     fallbackText: 'none',
   },

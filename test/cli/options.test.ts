@@ -69,6 +69,8 @@ describe('values', () => {
     ['disable', 'mnr,sco', ['mnr', 'sco']],
     ['disable', ['mnr', 'sco'], ['mnr', 'sco']],
     ['allowHost', 'Chain.Test', ['chain.test']],
+    ['allowHost', '*', ['*']],
+    ['alias', ['list_methods=rpc.discover'], [{ from: 'list_methods', to: 'rpc.discover' }]],
     [
       'alias',
       ['new_*=ext_*', 'a_b=eth_call'],
@@ -116,6 +118,7 @@ describe('values', () => {
     ['onRevert', 'panic'],
     ['log', 'xml'],
     ['alias', 'eth_call'],
+    ['allowHost', 'a*b'],
     ['alias', 'new_*=eth_call'],
     ['disable', 'a b'],
     ['host', 'a b'],
