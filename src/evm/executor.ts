@@ -4,7 +4,7 @@ import type { Address, Hash } from '../core/hex.ts'
 import type { Hardfork } from '../protocol/forks.ts'
 import type { Log } from '../protocol/receipt.ts'
 import type { AccessListEntry, Authorization, Transaction } from '../protocol/transaction.ts'
-import type { World } from '../state/world.ts'
+import type { Account, World } from '../state/world.ts'
 
 /** What contracts can learn about the block they run in. */
 export interface BlockEnvironment {
@@ -47,11 +47,32 @@ export interface Message {
   readonly nonce?: bigint | undefined
 }
 
-/** Observes a run, step by step and frame by frame. Every member is optional; none may change anything. */
+/**
+ * Observes a run, step by step and frame by frame. Every member is optional; none may change anything. What one throws
+ * ends the run and comes out of it.
+ */
 export interface Tracer {
+  /** Before the outermost frame. `state` shows accounts and storage as they are at each moment of the run. */
+  readonly onBegin?: (state: StateView) => void
+  /** Before each operation, without a description, which costs more than many operations: for who counts. */
+  readonly onTick?: () => void
   readonly onStep?: (step: Step) => void
   readonly onEnter?: (frame: FrameStart) => void
   readonly onExit?: (frame: FrameEnd) => void
+  /** A log was written; it is void when its frame or one around it fails in the end. */
+  readonly onLog?: (log: Log) => void
+  /** A contract gave its balance away and ended its frame (SELFDESTRUCT). */
+  readonly onDestroy?: (destruction: Destruction) => void
+  /** Every few milliseconds: the run goes on when it resolves. */
+  readonly onPause?: () => Promise<void>
+}
+
+/** The state in the middle of a run. What it shows changes as the run goes on. */
+export interface StateView {
+  /** Undefined when there is none. Its storage is not up to date: `storage` is. */
+  readonly account: (address: Address) => Account | undefined
+  readonly code: (address: Address) => Uint8Array
+  readonly storage: (address: Address, slot: bigint) => bigint
 }
 
 /** One operation about to run. */
@@ -59,11 +80,19 @@ export interface Step {
   readonly pc: number
   readonly opcode: number
   readonly opName: string
+  /** Left before the operation. */
   readonly gas: bigint
+  /** Of the operation, with the gas that a call passes on. It may be more than there is. */
   readonly gasCost: bigint
+  /** To be given back at the end of the transaction, as far as it has come. */
+  readonly refund: bigint
+  /** 0 for the outermost frame. */
   readonly depth: number
+  /** Whose storage it works on. */
   readonly address: Address
+  /** From the bottom to the top. */
   readonly stack: readonly bigint[]
+  /** The tracer's to keep. */
   readonly memory: Uint8Array
 }
 
@@ -74,7 +103,10 @@ export interface FrameStart {
   readonly to: Address | null
   readonly value: bigint
   readonly gas: bigint
+  /** May change as the run goes on: to be copied by who keeps it. */
   readonly input: Uint8Array
+  /** True for a call of a contract that is part of the machine. */
+  readonly isPrecompile: boolean
 }
 
 export interface FrameEnd {
@@ -83,6 +115,13 @@ export interface FrameEnd {
   readonly output: Uint8Array
   readonly created: Address | undefined
   readonly failure: Failure | undefined
+}
+
+export interface Destruction {
+  readonly address: Address
+  readonly beneficiary: Address
+  /** Wei. */
+  readonly balance: bigint
 }
 
 export interface TransactionJob {

@@ -60,9 +60,17 @@ const HALTS: Readonly<Record<string, string>> = {
   'value out of range': 'return data out of bounds',
 }
 
+/** The text that a contract reverted with: `require`'s, or the name of a panic. Undefined for anything else. */
+export function revertText(output: Uint8Array): string | undefined {
+  return errorText(output) ?? describePanic(output)?.replace(/^revert /, '')
+}
+
+function errorText(output: Uint8Array): string | undefined {
+  return selectorOf(output) === ERROR_SELECTOR ? stringAt(output.subarray(4)) : undefined
+}
+
 function describeError(output: Uint8Array): string | undefined {
-  if (selectorOf(output) !== ERROR_SELECTOR) return undefined
-  const text = stringAt(output.subarray(4))
+  const text = errorText(output)
   if (text === undefined) return undefined
   return text === '' ? 'revert' : `revert ${shortened(text)}`
 }

@@ -67,7 +67,7 @@ export async function applyMessage(
   buyGas(overlay, message)
   if (isAtLeast(block.hardfork, 'berlin')) warm(evm, message, block)
   const authorizationRefund = authorize(evm, overlay, message, block)
-  const observation = observe(evm, tracer)
+  const observation = observe(evm, overlay, tracer)
   const result = await evm.runCall(callOf(message, block, libraryBlock))
   observation.stop()
   const bill = billOf(message, block, result, authorizationRefund)

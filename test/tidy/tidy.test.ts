@@ -92,13 +92,13 @@ describe('layers', () => {
     expect(wrong).toEqual([])
   })
 
-  test('above the evm layer only its executor is imported', () => {
+  test('above the evm layer only its executor and its tracers are imported', () => {
     const above = LAYERS.slice(0, LAYERS.indexOf('evm'))
     const wrong = sources
       .filter((file) => above.includes(layerOf(file.name)))
       .flatMap((file) =>
         importsOf(file)
-          .filter((target) => /\/evm\/(?!executor\.ts)/.test(target))
+          .filter((target) => /\/evm\/(?!executor\.ts|tracers\/)/.test(target))
           .map((target) => `${file.name} imports ${target}`),
       )
     expect(wrong).toEqual([])

@@ -26,6 +26,15 @@ function counted(isEnough: (gas: bigint) => boolean): {
   return { succeeds, tried }
 }
 
+const FRAME = {
+  kind: 'CALL',
+  from: ZERO_ADDRESS,
+  to: ZERO_ADDRESS,
+  value: 0n,
+  input: new Uint8Array(),
+  isPrecompile: false,
+} as const
+
 /** Gas left after a course, or undefined when it ran out. Calls `meter` as an executor would. */
 function runCourse(
   course: Course,
@@ -34,8 +43,7 @@ function runCourse(
   depth = 0,
 ): bigint | undefined {
   const { spends, value } = course
-  const frame = { from: ZERO_ADDRESS, to: ZERO_ADDRESS, value, input: new Uint8Array() }
-  meter?.onEnter?.({ ...frame, kind: 'CALL', depth, gas })
+  meter?.onEnter?.({ ...FRAME, value, depth, gas })
   let left = gas
   for (const spend of spends) {
     meter?.onStep?.(stepWith(left, depth))
@@ -64,7 +72,7 @@ function afterCall(
 }
 
 function stepWith(gas: bigint, depth: number): Step {
-  const rest = { pc: 0, opcode: 0, opName: 'STOP', gasCost: 0n, address: ZERO_ADDRESS }
+  const rest = { pc: 0, opcode: 0, opName: 'STOP', gasCost: 0n, refund: 0n, address: ZERO_ADDRESS }
   return { ...rest, gas, depth, stack: [], memory: new Uint8Array() }
 }
 
@@ -159,15 +167,13 @@ describe('the gas need meter', () => {
 
   test('knows nothing before the outermost frame has ended', () => {
     const { tracer, need } = gasNeedMeter()
-    const frame = { from: ZERO_ADDRESS, to: ZERO_ADDRESS, value: 0n, input: new Uint8Array() }
-    tracer.onEnter?.({ ...frame, kind: 'CALL', depth: 0, gas: 1000n })
+    tracer.onEnter?.({ ...FRAME, depth: 0, gas: 1000n })
     expect(need()).toBeUndefined()
   })
 
   test('counts the 2,301 gas that must be left for SSTORE', () => {
     const { tracer, need } = gasNeedMeter()
-    const frame = { from: ZERO_ADDRESS, to: ZERO_ADDRESS, value: 0n, input: new Uint8Array() }
-    tracer.onEnter?.({ ...frame, kind: 'CALL', depth: 0, gas: 1000_000n })
+    tracer.onEnter?.({ ...FRAME, depth: 0, gas: 1000_000n })
     tracer.onStep?.({ ...stepWith(999_994n, 0), opName: 'SSTORE' })
     const end = { depth: 0, output: new Uint8Array(), created: undefined, failure: undefined }
     tracer.onExit?.({ ...end, gasUsed: 106n })

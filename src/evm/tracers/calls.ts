@@ -1,0 +1,163 @@
+// The tree of frames of a run, each with what went in and what came out.
+import { type Address, EMPTY_BYTES } from '../../core/hex.ts'
+import type { Log } from '../../protocol/receipt.ts'
+import type { Failure, FrameStart, Tracer } from '../executor.ts'
+import { revertText } from '../reasons.ts'
+
+/** A log, and where it stands. */
+export interface FrameLog {
+  readonly log: Log
+  /** Calls of its frame that came before it. */
+  readonly position: number
+  /** Logs of the whole run that came before it. */
+  readonly index: number
+}
+
+/** A frame that has ended, with the frames it opened. A destruction is a frame too. */
+export interface CallFrame {
+  readonly kind: FrameStart['kind'] | 'SELFDESTRUCT'
+  readonly from: Address
+  /** The contract that a creation made; null when it made none. */
+  readonly to: Address | null
+  /** Wei. */
+  readonly value: bigint
+  readonly gas: bigint
+  readonly gasUsed: bigint
+  readonly input: Uint8Array
+  readonly output: Uint8Array
+  readonly failure: Failure | undefined
+  /** What a contract said as it reverted. */
+  readonly revertText: string | undefined
+  readonly isPrecompile: boolean
+  readonly calls: readonly CallFrame[]
+  /** None in a frame that failed, or within one. */
+  readonly logs: readonly FrameLog[]
+}
+
+export interface CallOptions {
+  readonly withLogs?: boolean | undefined
+  /** Only the outermost frame is kept. */
+  readonly onlyTop?: boolean | undefined
+  /** Told of bytes that are kept until the end; it throws when they are too many. */
+  readonly keep?: ((bytes: number) => void) | undefined
+}
+
+export interface CallRecorder {
+  readonly tracer: Tracer
+  /** The outermost frame, once the run is over. */
+  readonly top: () => CallFrame
+}
+
+type Open = { -readonly [K in Exclude<keyof CallFrame, 'calls' | 'logs'>]: CallFrame[K] } & {
+  calls: Open[]
+  logs: { log: Log; position: number; index: number }[]
+}
+
+/** What a frame takes besides its bytes, roughly. */
+const FRAME_BYTES = 500
+
+/** Records the tree of frames. */
+export function recordCalls({ withLogs, onlyTop, keep }: CallOptions = {}): CallRecorder {
+  const open: Open[] = []
+  let top: Open | undefined
+  let logCount = 0
+  const isKept = (): boolean => onlyTop !== true || open.length === 0
+  const onEnter = (start: FrameStart): void => {
+    const frame = opened(start, isKept())
+    if (isKept()) keep?.(FRAME_BYTES + frame.input.length)
+    if (open.length === 0) top = frame
+    else if (isKept()) open.at(-1)?.calls.push(frame)
+    open.push(frame)
+  }
+  const tracer: Tracer = {
+    onEnter,
+    onExit: ({ gasUsed, output, created, failure }) => {
+      const frame = open.pop()
+      if (frame === undefined) return
+      frame.gasUsed = gasUsed
+      frame.output = output
+      frame.failure = failure
+      if (failure?.kind === 'revert') frame.revertText = revertText(output)
+      if (failure === undefined && frame.to === null) frame.to = created ?? null
+      if (withLogs === true && failure !== undefined) withoutLogs(frame)
+      if (isKept()) keep?.(output.length)
+    },
+    onDestroy: ({ address, beneficiary, balance }) => {
+      if (onlyTop === true) return
+      keep?.(FRAME_BYTES)
+      open.at(-1)?.calls.push(destruction(address, beneficiary, balance))
+    },
+  }
+  const onLog = (log: Log): void => {
+    const frame = open.at(-1)
+    if (frame === undefined || (onlyTop === true && open.length > 1)) return
+    keep?.(FRAME_BYTES + log.data.length)
+    frame.logs.push({ log, position: frame.calls.length, index: logCount++ })
+  }
+  return {
+    tracer: withLogs === true ? { ...tracer, onLog } : tracer,
+    top: () => {
+      if (top === undefined) throw new Error('the run opened no frame')
+      numberLogs(top)
+      return top
+    },
+  }
+}
+
+function opened(
+  { kind, from, to, value, gas, input, isPrecompile }: FrameStart,
+  isKept: boolean,
+): Open {
+  return {
+    kind,
+    from,
+    to,
+    value,
+    gas,
+    gasUsed: 0n,
+    // it may be a window on memory that changes
+    input: isKept ? input.slice() : EMPTY_BYTES,
+    output: EMPTY_BYTES,
+    failure: undefined,
+    revertText: undefined,
+    isPrecompile,
+    calls: [],
+    logs: [],
+  }
+}
+
+function destruction(from: Address, to: Address, value: bigint): Open {
+  return {
+    kind: 'SELFDESTRUCT',
+    from,
+    to,
+    value,
+    gas: 0n,
+    gasUsed: 0n,
+    input: EMPTY_BYTES,
+    output: EMPTY_BYTES,
+    failure: undefined,
+    revertText: undefined,
+    isPrecompile: false,
+    calls: [],
+    logs: [],
+  }
+}
+
+/** What a frame that failed wrote never happened. */
+function withoutLogs(frame: Open): void {
+  frame.logs = []
+  for (const inner of frame.calls) withoutLogs(inner)
+}
+
+/** Counts the logs that were left, in the order in which they were written. */
+function numberLogs(top: Open): void {
+  const all: Open['logs'] = []
+  const collect = (frame: Open): void => {
+    for (const entry of frame.logs) all.push(entry)
+    for (const inner of frame.calls) collect(inner)
+  }
+  collect(top)
+  all.sort((a, b) => a.index - b.index)
+  for (const [index, entry] of all.entries()) entry.index = index
+}

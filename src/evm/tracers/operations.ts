@@ -1,0 +1,144 @@
+// Every operation of a run with what it did to stack, memory and storage, frame within frame: OpenEthereum's vmTrace.
+import { addressFromBytes, bytesFromHex, EMPTY_BYTES } from '../../core/hex.ts'
+import { isDelegation } from '../../protocol/validity.ts'
+import type { FrameEnd, FrameStart, StateView, Step, Tracer } from '../executor.ts'
+
+/** What an operation did. */
+export interface Effect {
+  /** Left after it. */
+  readonly gas: bigint
+  /** Words that it put on the stack, or moved there, the lowest first. */
+  readonly push: readonly bigint[]
+  readonly memory: { readonly offset: number; readonly data: Uint8Array } | undefined
+  readonly store: { readonly slot: bigint; readonly value: bigint } | undefined
+}
+
+/** Takes frames and operations as they come; none is kept. Within an operation at most one frame opens. */
+export interface OperationSink {
+  readonly openFrame: (code: Uint8Array) => void
+  readonly closeFrame: () => void
+  readonly openOperation: (pc: number, cost: bigint) => void
+  /** Undefined: it did nothing, as it failed. */
+  readonly closeOperation: (effect: Effect | undefined) => void
+}
+
+/** Bytes that come before the address of a delegation (EIP-7702). */
+const DELEGATION_PREFIX = 3
+
+const SSTORE = 0x55
+
+/** Describes every operation and its effect to `sink`. Calls of precompiles open no frame. */
+export function traceOperations(sink: OperationSink): Tracer {
+  let state: StateView | undefined
+  /** Of each open frame: the operation that is open; of a precompile's frame nothing is told. */
+  const open: (Step | undefined)[] = []
+  const precompiles: boolean[] = []
+  const onBegin = (view: StateView): void => {
+    state = view
+  }
+  const onEnter = (start: FrameStart): void => {
+    open.push(undefined)
+    precompiles.push(start.isPrecompile && start.depth > 0)
+    if (precompiles.at(-1) !== true) sink.openFrame(codeOf(start, state))
+  }
+  const onStep = (step: Step): void => {
+    const before = open.at(-1)
+    if (before !== undefined) sink.closeOperation(effectOf(before, step))
+    open[open.length - 1] = step
+    sink.openOperation(step.pc, step.gasCost)
+  }
+  const onExit = ({ failure }: FrameEnd): void => {
+    const step = open.pop()
+    if (step !== undefined) {
+      const didEnd = failure?.kind !== 'halt'
+      sink.closeOperation(didEnd ? lastEffect(step) : undefined)
+    }
+    if (precompiles.pop() !== true) sink.closeFrame()
+  }
+  return { onBegin, onEnter, onStep, onExit }
+}
+
+/** The code that a frame runs; a delegation is followed. */
+function codeOf({ to, input }: FrameStart, state: StateView | undefined): Uint8Array {
+  if (to === null) return input.slice()
+  const code = state?.code(to) ?? EMPTY_BYTES
+  if (!isDelegation(code)) return code
+  return state?.code(addressFromBytes(code.subarray(DELEGATION_PREFIX))) ?? EMPTY_BYTES
+}
+
+/** What `step` did, as the next operation of its frame finds it. */
+function effectOf(step: Step, next: Step): Effect {
+  const count = pushedBy(step.opcode)
+  return {
+    gas: next.gas,
+    push: count === 0 ? [] : next.stack.slice(-count),
+    memory: memoryOf(step, next.memory),
+    store: storeOf(step),
+  }
+}
+
+/** What the operation did that ended its frame. */
+function lastEffect(step: Step): Effect {
+  return { gas: step.gas - step.gasCost, push: [], memory: undefined, store: storeOf(step) }
+}
+
+function storeOf({ opcode, stack }: Step): Effect['store'] {
+  if (opcode !== SSTORE) return undefined
+  return { slot: stack.at(-1) ?? 0n, value: stack.at(-2) ?? 0n }
+}
+
+/** The window of memory that an operation wrote or, MLOAD, read. */
+function memoryOf({ opcode, stack }: Step, memory: Uint8Array): Effect['memory'] {
+  const window = windowOf(opcode)
+  if (window === undefined) return undefined
+  const offset = Number(stack.at(-1 - window.offset) ?? 0n)
+  const length =
+    typeof window.length === 'number'
+      ? window.length
+      : Number(stack.at(-1 - window.length.at) ?? 0n)
+  if (length === 0) return undefined
+  return { offset, data: memory.slice(offset, offset + length) }
+}
+
+interface Window {
+  /** Place of the offset on the stack, from the top. */
+  readonly offset: number
+  readonly length: number | { readonly at: number }
+}
+
+function windowOf(opcode: number): Window | undefined {
+  switch (opcode) {
+    case 0x51: // MLOAD
+    case 0x52: // MSTORE
+      return { offset: 0, length: 32 }
+    case 0x53: // MSTORE8
+      return { offset: 0, length: 1 }
+    case 0x37: // CALLDATACOPY
+    case 0x39: // CODECOPY
+    case 0x3e: // RETURNDATACOPY
+    case 0x5e: // MCOPY
+      return { offset: 0, length: { at: 2 } }
+    case 0x3c: // EXTCODECOPY
+      return { offset: 1, length: { at: 3 } }
+    case 0xf1: // CALL
+    case 0xf2: // CALLCODE
+      return { offset: 5, length: { at: 6 } }
+    case 0xf4: // DELEGATECALL
+    case 0xfa: // STATICCALL
+      return { offset: 4, length: { at: 5 } }
+    default:
+      return undefined
+  }
+}
+
+/** POP, the stores, copies and jumps, TSTORE, MCOPY, and what ends a frame. */
+const PUSHING_NOTHING: ReadonlySet<number> = new Set(
+  bytesFromHex('0x003739 3c3e 50525355 56575b 5d5e a0a1a2a3a4 f3fdfeff'.replaceAll(' ', '')),
+)
+
+/** Words on the stack that are an operation's doing: DUP and SWAP count those they reach over too. */
+function pushedBy(opcode: number): number {
+  if (opcode >= 0x80 && opcode <= 0x8f) return opcode - 0x80 + 2
+  if (opcode >= 0x90 && opcode <= 0x9f) return opcode - 0x90 + 2
+  return PUSHING_NOTHING.has(opcode) ? 0 : 1
+}

@@ -1,0 +1,104 @@
+// Every operation of a run with gas, stack, memory and storage: what geth calls struct logs.
+import type { Address } from '../../core/hex.ts'
+import type { FrameEnd, StateView, Step, Tracer } from '../executor.ts'
+
+/** What is told of each operation. */
+export interface StructLogOptions {
+  readonly withStack: boolean
+  readonly withMemory: boolean
+  readonly withStorage: boolean
+  readonly withReturnData: boolean
+  /** Operations that are told; 0 for all. */
+  readonly limit: number
+}
+
+/** One operation. What was not asked for, or does not apply, is undefined. */
+export interface StructLog {
+  readonly pc: number
+  readonly opName: string
+  readonly gas: bigint
+  readonly gasCost: bigint
+  /** 1 for the outermost frame. */
+  readonly depth: number
+  readonly refund: bigint
+  readonly stack: readonly bigint[] | undefined
+  readonly memory: Uint8Array | undefined
+  /** Of an operation on storage: the slots of that account that the run has met so far. */
+  readonly storage: ReadonlyMap<bigint, bigint> | undefined
+  /** What the last call of the frame returned. */
+  readonly returnData: Uint8Array | undefined
+}
+
+/** Takes the operations of a run as they come. None is kept: there may be millions. */
+export interface StructLogSink {
+  readonly write: (log: StructLog) => void
+  /** The last operation that was written failed, by want of gas or a stack that does not fit. */
+  readonly fail: (reason: string) => void
+}
+
+const SLOAD = 0x54
+const SSTORE = 0x55
+const CREATE = 0xf0
+const RETURN = 0xf3
+
+/** Failures of an operation's own costs and stack; others show in what the operation is. */
+const FAULTS: ReadonlySet<string> = new Set(['out of gas', 'stack underflow', 'stack overflow'])
+
+/** Describes every operation to `sink`. */
+export function traceStructLogs(options: StructLogOptions, sink: StructLogSink): Tracer {
+  const storages = new Map<Address, Map<bigint, bigint>>()
+  let state: StateView | undefined
+  let returned: (Uint8Array | undefined)[] = []
+  let last: Step | undefined
+  let count = 0
+  const storageOf = (step: Step): ReadonlyMap<bigint, bigint> | undefined => {
+    const { opcode, stack, address } = step
+    const slot = stack.at(-1)
+    if (slot === undefined || (opcode !== SLOAD && opcode !== SSTORE)) return undefined
+    const slots = storages.get(address) ?? new Map<bigint, bigint>()
+    storages.set(address, slots)
+    const value = opcode === SLOAD ? state?.storage(address, slot) : stack.at(-2)
+    if (value !== undefined) slots.set(slot, value)
+    return slots
+  }
+  const onStep = (step: Step): void => {
+    if (options.limit > 0 && count >= options.limit) {
+      last = undefined
+      return
+    }
+    count += 1
+    last = step
+    const { pc, opName, gas, gasCost, depth, refund, opcode } = step
+    sink.write({
+      pc,
+      opName,
+      gas,
+      gasCost,
+      depth: depth + 1,
+      refund,
+      stack: options.withStack ? step.stack : undefined,
+      memory: options.withMemory ? step.memory : undefined,
+      storage: options.withStorage ? storageOf(step) : undefined,
+      returnData: options.withReturnData ? returned[depth] : undefined,
+    })
+    // a call that opens no frame returns nothing
+    if (opcode >= CREATE && opcode !== RETURN) returned[depth] = undefined
+  }
+  const onExit = ({ depth, output, created, failure }: FrameEnd): void => {
+    if (last?.depth === depth && failure !== undefined && isFault(last, failure.reason)) {
+      sink.fail(failure.reason)
+    }
+    returned = returned.slice(0, depth)
+    const isSilent = failure === undefined ? created !== undefined : failure.kind === 'halt'
+    if (depth > 0) returned[depth - 1] = isSilent ? undefined : output
+  }
+  const onBegin = (view: StateView): void => {
+    state = view
+  }
+  return { onBegin, onStep, onExit }
+}
+
+/** True unless the frame failed after its last operation, as a creation that cannot pay for its code does. */
+function isFault({ opcode, gas, gasCost }: Step, reason: string): boolean {
+  return FAULTS.has(reason) && (opcode !== RETURN || gasCost > gas)
+}

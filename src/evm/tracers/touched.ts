@@ -1,0 +1,60 @@
+// Which accounts and slots a run looked at or changed: what it would take to run it again elsewhere.
+import { type Address, addressFromBytes, paddedBytes } from '../../core/hex.ts'
+import { isDelegation } from '../../protocol/validity.ts'
+import type { StateView, Tracer } from '../executor.ts'
+
+/** Accounts, each with the slots of it, in the order in which they were met. */
+export type Touched = ReadonlyMap<Address, ReadonlySet<bigint>>
+
+export interface TouchRecorder {
+  readonly tracer: Tracer
+  readonly touched: Touched
+}
+
+const SLOAD = 0x54
+const SSTORE = 0x55
+
+/** BALANCE, EXTCODESIZE, EXTCODECOPY, EXTCODEHASH, SELFDESTRUCT: the account is on top of the stack. */
+const LOOKING_AT: ReadonlySet<number> = new Set([0x31, 0x3b, 0x3c, 0x3f, 0xff])
+
+/** Bytes that come before the address of a delegation (EIP-7702). */
+const DELEGATION_PREFIX = 3
+
+/**
+ * Records what a run touches.
+ * @param known accounts that are touched whatever the run does: sender, recipient, miner, authorities
+ */
+export function recordTouched(known: Iterable<Address>): TouchRecorder {
+  const touched = new Map<Address, Set<bigint>>()
+  let state: StateView | undefined
+  const touch = (address: Address): Set<bigint> => {
+    const slots = touched.get(address) ?? new Set()
+    touched.set(address, slots)
+    return slots
+  }
+  for (const address of known) touch(address)
+  const tracer: Tracer = {
+    onBegin: (view) => {
+      state = view
+    },
+    onStep: ({ opcode, stack, address }) => {
+      const word = stack.at(-1)
+      if (word === undefined) return
+      if (opcode === SLOAD || opcode === SSTORE) touch(address).add(word)
+      else if (LOOKING_AT.has(opcode)) touch(addressFromBytes(paddedBytes(word, 20)))
+    },
+    onEnter: ({ from, to }) => {
+      touch(from)
+      if (to === null) return
+      touch(to)
+      const code = state?.code(to)
+      if (code !== undefined && isDelegation(code)) {
+        touch(addressFromBytes(code.subarray(DELEGATION_PREFIX)))
+      }
+    },
+    onExit: ({ created }) => {
+      if (created !== undefined) touch(created)
+    },
+  }
+  return { tracer, touched }
+}
