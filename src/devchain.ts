@@ -142,6 +142,7 @@ function assemble({ settings, node, chain, dispatcher, environment }: Parts): De
     listening: isListening,
     printed: [],
     registry: dispatcher.registry,
+    traceLimit: settings.traceLimit,
     subscriptions,
   })
   const listen = async (): Promise<Endpoints> => {
@@ -243,6 +244,7 @@ function chainOptions(settings: ChainSettings, genesis: Genesis | undefined): Ch
     baseFee: settings.baseFee,
     difficulty: settings.difficulty,
     maxUncles: settings.maxUncles,
+    mergeMiningTag: settings.mergeMiningTag,
     coinbase: settings.coinbase,
     mining: miningMode(settings),
     clock: settings.clock,

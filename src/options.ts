@@ -55,6 +55,7 @@ export interface ChainSettings {
   /** Undefined: that of the genesis file, or 1. */
   readonly difficulty: bigint | undefined
   readonly maxUncles: number
+  readonly mergeMiningTag: string
   readonly clock: ClockOption
   readonly consumeSnapshots: boolean
   readonly host: string
@@ -64,6 +65,8 @@ export interface ChainSettings {
   readonly bodyLimit: number
   /** Milliseconds. */
   readonly filterTimeout: number
+  /** Steps. */
+  readonly traceLimit: number
   readonly alias: readonly AliasOption[]
   readonly disable: readonly string[]
 }
@@ -531,6 +534,13 @@ export const OPTIONS: { readonly [Key in keyof AllSettings]: Option<AllSettings[
     fallback: 2,
     fallbackText: '2',
   },
+  mergeMiningTag: {
+    type: text('TEXT', '1 to 64 printable ASCII characters', /^[!-~]{1,64}$/),
+    group: 'Mining and time',
+    sentence: 'What marks a block hash in the coinbase of a parent block (mnr)',
+    fallback: 'DEVBLOCK:',
+    fallbackText: 'DEVBLOCK:',
+  },
   clock: {
     type: clock,
     group: 'Mining and time',
@@ -579,6 +589,13 @@ export const OPTIONS: { readonly [Key in keyof AllSettings]: Option<AllSettings[
     sentence: 'Drop a filter that was not polled for so long',
     fallback: 300_000,
     fallbackText: '5m',
+  },
+  traceLimit: {
+    type: count('STEPS', 1, 10 ** 12, 'a number of steps, such as 10_000_000 or 10M'),
+    group: 'Server',
+    sentence: 'Operations that one request for traces may run through',
+    fallback: 10_000_000,
+    fallbackText: '10M',
   },
   alias: {
     type: aliases,

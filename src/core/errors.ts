@@ -36,6 +36,21 @@ export type ErrorWord =
   | 'INIT_CODE_TOO_LARGE'
   | 'EMPTY_AUTHORIZATION_LIST'
   | 'POOL_FULL'
+  // a proof of merged mining that does not hold
+  | 'WORK_REJECTED'
+  // a simulation of blocks: its order, its overrides, and calls that no block could hold
+  | 'BLOCK_NUMBER_NOT_INCREASING'
+  | 'BLOCK_TIMESTAMP_NOT_INCREASING'
+  | 'PRECOMPILE_MOVED_TO_ITSELF'
+  | 'PRECOMPILES_MOVED_TOGETHER'
+  | 'TOO_MANY_BLOCKS'
+  | 'SIMULATED_NONCE_TOO_LOW'
+  | 'SIMULATED_NONCE_TOO_HIGH'
+  | 'SIMULATED_FEE_CAP_TOO_LOW'
+  | 'SIMULATED_INTRINSIC_GAS_TOO_LOW'
+  | 'SIMULATED_INSUFFICIENT_FUNDS'
+  | 'SIMULATED_BLOCK_GAS_EXCEEDED'
+  | 'SIMULATED_INIT_CODE_TOO_LARGE'
   // an execution that reverted or halted; `data` holds the raw return bytes
   | 'EXECUTION_REVERTED'
   | 'EXECUTION_HALTED'

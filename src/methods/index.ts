@@ -11,7 +11,9 @@ import { signMethods } from './eth/sign.ts'
 import { stateMethods } from './eth/state.ts'
 import { subscribeMethods } from './eth/subscribe.ts'
 import { transactionMethods } from './eth/transaction.ts'
+import { workMethods } from './eth/work.ts'
 import { evmMethods } from './evm.ts'
+import { mnrMethods } from './mnr.ts'
 import { netMethods } from './net.ts'
 import { personalMethods } from './personal.ts'
 import { rawMethods } from './raw.ts'
@@ -34,6 +36,8 @@ export const methods: readonly Method<MethodContext>[] = [
   ...signMethods,
   ...filterMethods,
   ...subscribeMethods,
+  ...workMethods,
+  ...mnrMethods,
   ...personalMethods,
   ...evmMethods,
   ...reorganizeMethods,

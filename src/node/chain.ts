@@ -16,6 +16,7 @@ import type { ChainState } from './chainstate.ts'
 import { nextTimestamp } from './clock.ts'
 import { type FilterLimits, Filters } from './filters.ts'
 import { buildPending, type DroppedTransaction } from './miner.ts'
+import { WorkDesk } from './work.ts'
 
 /** What a chain needs of the world outside; tests pass their own. */
 export interface Environment {
@@ -93,6 +94,7 @@ export class Chain {
   readonly executor: Executor
   readonly environment: Environment
   readonly filters: Filters
+  readonly work: WorkDesk
   #state: ChainState
   #turn: Promise<unknown> = Promise.resolve()
   #waiting = 0
@@ -106,6 +108,7 @@ export class Chain {
     this.executor = executor
     this.environment = environment
     this.filters = new Filters(this, filterLimits)
+    this.work = new WorkDesk(this)
   }
 
   get state(): ChainState {
@@ -173,6 +176,7 @@ export class Chain {
   close(): void {
     for (const end of this.#closers.splice(0)) end()
     this.filters.close()
+    this.work.close()
     this.#listeners.clear()
     this.#pending = undefined
   }

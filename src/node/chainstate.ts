@@ -26,6 +26,8 @@ export interface ChainConfig {
   readonly consumeSnapshots: boolean
   /** Uncles that one block includes at most. */
   readonly maxUncles: number
+  /** What marks the hash of a block here in the coinbase of a parent block; ASCII. */
+  readonly mergeMiningTag: string
   readonly onRevert: 'hash' | 'throw'
 }
 
@@ -68,6 +70,8 @@ export interface ChainState {
   readonly settings: Settings
   readonly mining: MiningState
   readonly accounts: AccountBook
+  /** Height of the highest parent block that work was merged with; 0 before the first. */
+  readonly parentChainHeight: number
   /** The older ones are reached through it: taking a snapshot is O(1), however many there are. */
   readonly newestSnapshot: Snapshot | undefined
   /** The id that the next snapshot gets; never goes back. */

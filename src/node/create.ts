@@ -80,6 +80,8 @@ export interface ChainOptions {
   readonly consumeSnapshots?: boolean | undefined
   /** Uncles that one block includes at most: 2 when left out. */
   readonly maxUncles?: number | undefined
+  /** `DEVBLOCK:` when left out; ASCII. */
+  readonly mergeMiningTag?: string | undefined
   readonly onRevert?: 'hash' | 'throw' | undefined
   /** Five minutes when left out. */
   readonly filterTimeoutMs?: number | undefined
@@ -132,6 +134,7 @@ async function firstState(options: ChainOptions, now: number): Promise<ChainStat
     settings,
     mining: { mode, stopped: false },
     accounts,
+    parentChainHeight: 0,
     newestSnapshot: undefined,
     nextSnapshotId: 1,
     origin: undefined,
@@ -171,6 +174,7 @@ function configOf(options: ChainOptions, schedule: ForkSchedule): ChainConfig {
     scryptCost: options.scryptCost ?? 8192,
     consumeSnapshots: options.consumeSnapshots ?? false,
     maxUncles: options.maxUncles ?? 2,
+    mergeMiningTag: options.mergeMiningTag ?? 'DEVBLOCK:',
     onRevert: options.onRevert ?? 'hash',
   }
 }

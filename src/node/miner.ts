@@ -33,7 +33,7 @@ import {
   headOf,
   isCanonical,
 } from './blocktree.ts'
-import type { ChainState } from './chainstate.ts'
+import type { ChainState, Settings } from './chainstate.ts'
 import { clockAfterBlock, nextTimestamp } from './clock.ts'
 import { Candidates, type Pool, staleOf, withoutTransaction } from './pool.ts'
 
@@ -361,21 +361,23 @@ function appended(
   { now, timestamp }: MineOptions,
 ): Mined {
   const record = sealed(state, environment, assembly)
-  const { settings } = state
-  const hasOneOff = settings.nextBaseFee !== undefined || settings.nextPrevRandao !== undefined
   return {
     state: {
       ...state,
       tree: appendBlock(state.tree, record),
       pool: poolAfter(state.pool, assembly),
       clock: clockAfterBlock(state, environment.timestamp, now, timestamp !== undefined),
-      settings: hasOneOff
-        ? { ...settings, nextBaseFee: undefined, nextPrevRandao: undefined }
-        : settings,
+      settings: settingsAfterBlock(state.settings),
     },
     records: [record],
     dropped: assembly.dropped,
   }
+}
+
+/** The settings without what was meant for one block only. */
+export function settingsAfterBlock(settings: Settings): Settings {
+  const hasOneOff = settings.nextBaseFee !== undefined || settings.nextPrevRandao !== undefined
+  return hasOneOff ? { ...settings, nextBaseFee: undefined, nextPrevRandao: undefined } : settings
 }
 
 /** The pool without what was mined or dropped, and without what those leave with a used nonce. */

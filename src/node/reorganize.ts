@@ -18,7 +18,7 @@ import {
 } from './blocktree.ts'
 import type { Change } from './chain.ts'
 import type { ChainState } from './chainstate.ts'
-import { type DroppedTransaction, mineGiven, noncesUsedBy } from './miner.ts'
+import { type DroppedTransaction, mineGiven, noncesUsedBy, settingsAfterBlock } from './miner.ts'
 import {
   emptyPool,
   POOL_LIMIT,
@@ -128,7 +128,7 @@ function onFork(state: ChainState, fork: bigint): ChainState {
     tree: truncateTo(state.tree, fork),
     pool: emptyPool,
     clock: { ...state.clock, nextTimestamp: undefined },
-    settings: { ...state.settings, nextBaseFee: undefined, nextPrevRandao: undefined },
+    settings: settingsAfterBlock(state.settings),
   }
 }
 

@@ -109,7 +109,8 @@ export function encodeBlock(block: Pick<Block, 'header' | 'transactions' | 'uncl
   return joinRlp(header.withdrawalsRoot === undefined ? parts : [...parts, joinRlp([])])
 }
 
-function headerItems(header: Header): RlpItem[] {
+/** The fields of a header in the order of their RLP. */
+export function headerItems(header: Header): RlpItem[] {
   const items: RlpItem[] = [
     bytesFromHex(header.parentHash),
     bytesFromHex(header.sha3Uncles),

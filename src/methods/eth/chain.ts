@@ -1,16 +1,16 @@
 // eth: the chain as a whole: who it is, how far it is, who mines it.
+import type { Hash } from '../../core/hex.ts'
 import { addresses } from '../../node/accounts.ts'
-import { type BlockTree, headOf } from '../../node/blocktree.ts'
+import { headOf } from '../../node/blocktree.ts'
 import { isMining } from '../../node/mining.ts'
 import type { Method } from '../../rpc/method.ts'
-import { address, boolean, list, text } from '../../rpc/primitives.ts'
+import { address, boolean, hash, list, text } from '../../rpc/primitives.ts'
+import type { Encoder } from '../../rpc/schema.ts'
 import { type MethodContext, method } from '../context.ts'
 import { quantityResult } from '../fields.ts'
 
 /** The wire protocol that blocks of this form would be exchanged by: eth/68. */
 export const PROTOCOL_VERSION = '0x44'
-
-const SECONDS_PER_HOUR = 3600n
 
 const chainId = method({
   name: 'eth_chainId',
@@ -57,14 +57,42 @@ const mining = method({
   handle: ({ chain }) => isMining(chain.state.mining),
 })
 
-const hashrate = method({
-  name: 'eth_hashrate',
+/** What is known of the parent chain that blocks may be merge-mined with. */
+interface BridgeState {
+  readonly waiting: readonly Hash[]
+  readonly height: number
+}
+
+const bridgeStateShape: Encoder<BridgeState> = {
+  name: 'bridge state',
+  json: {
+    title: 'bridge state',
+    type: 'object',
+    properties: {
+      extTxsWaitingForSignatures: { type: 'array', items: hash.json },
+      parentBlockchainBestChainHeight: { type: 'integer', minimum: 0 },
+    },
+    required: ['extTxsWaitingForSignatures', 'parentBlockchainBestChainHeight'],
+    additionalProperties: false,
+  },
+  encode: ({ waiting, height }) => ({
+    extTxsWaitingForSignatures: waiting.map((each) => hash.encode(each)),
+    parentBlockchainBestChainHeight: height,
+  }),
+}
+
+/** Nothing is bridged here, so no transaction ever waits for signatures. */
+const bridgeState = method({
+  name: 'eth_bridgeState',
   summary:
-    'Hashes a second: difficulty of the blocks of the last hour, by 3600; 0 when not mining.',
+    'Height of the best parent block that was seen by merged mining (mnr); 0 before the first.',
   params: [],
-  result: quantityResult,
-  example: { params: [], result: '0x0' },
-  handle: ({ chain }) => (isMining(chain.state.mining) ? hashrateOf(chain.state.tree) : 0n),
+  result: bridgeStateShape,
+  example: {
+    params: [],
+    result: { extTxsWaitingForSignatures: [], parentBlockchainBestChainHeight: 0 },
+  },
+  handle: ({ chain }) => ({ waiting: [], height: chain.state.parentChainHeight }),
 })
 
 const accounts = method({
@@ -86,30 +114,13 @@ const blockNumber = method({
   handle: ({ chain }) => headOf(chain.state.tree).block.header.number,
 })
 
-/** Difficulty of the blocks that are at most an hour older than the newest, by the seconds of an hour. */
-function hashrateOf(tree: BlockTree): bigint {
-  const head = headOf(tree)
-  const since = head.block.header.timestamp - SECONDS_PER_HOUR
-  // timestamps rise, so the oldest block of the hour is found in O(log n)
-  let low = 0
-  let high = tree.canonical.length - 1
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2)
-    const record = tree.canonical.at(middle)
-    if (record !== undefined && record.block.header.timestamp > since) high = middle
-    else low = middle + 1
-  }
-  const before = low === 0 ? 0n : (tree.canonical.at(low - 1)?.totalDifficulty ?? 0n)
-  return (head.totalDifficulty - before) / SECONDS_PER_HOUR
-}
-
 export const chainMethods: readonly Method<MethodContext>[] = [
   chainId,
   protocolVersion,
   syncing,
   coinbase,
   mining,
-  hashrate,
+  bridgeState,
   accounts,
   blockNumber,
 ]

@@ -1,0 +1,111 @@
+// eth: work for miners, and how fast they and the chain are.
+
+import { DevchainError, printValue } from '../../core/errors.ts'
+import { wordFromBigint } from '../../core/hex.ts'
+import { type BlockTree, headOf } from '../../node/blocktree.ts'
+import type { EthashWork } from '../../node/work.ts'
+import { type Method, param } from '../../rpc/method.ts'
+import { boolean, data, hash, list, quantity } from '../../rpc/primitives.ts'
+import type { Decoder, Encoder } from '../../rpc/schema.ts'
+import { type MethodContext, method } from '../context.ts'
+import { encodedAs, quantityResult } from '../fields.ts'
+
+const SECONDS_PER_HOUR = 3600n
+
+const UNKNOWN = `0x${'ab'.repeat(32)}`
+
+const workResult: Encoder<EthashWork> = encodedAs(list(hash), ({ sealHash, seedHash, target }) => [
+  sealHash,
+  seedHash,
+  wordFromBigint(target),
+])
+
+/** 8 bytes. */
+const nonce: Decoder<Uint8Array> = {
+  name: 'nonce',
+  json: { title: 'nonce', type: 'string', pattern: '^0x[0-9a-fA-F]{16}$' },
+  decode: (value, path) => {
+    const bytes = data.decode(value, path)
+    if (bytes.length === 8) return bytes
+    const message = `${path}: expected 8 bytes as 0x and 16 digits, got ${printValue(value)}`
+    throw new DevchainError('INVALID_PARAMS', message)
+  },
+}
+
+const getWork = method({
+  name: 'eth_getWork',
+  summary:
+    'Work on the block that would be mined now: hash to prove, seed of the cache, highest result that counts.',
+  params: [],
+  result: workResult,
+  example: { params: [] },
+  handle: ({ chain }) => chain.work.ethashWork(),
+})
+
+/** The first answer may take seconds: the cache that proofs are checked with is built once, on a thread of its own. */
+const submitWork = method({
+  name: 'eth_submitWork',
+  summary:
+    'Mines the block of eth_getWork with an Ethash proof; late proof makes a sibling; false for a wrong one.',
+  params: [param('nonce', nonce), param('hash', hash), param('mixDigest', hash)],
+  result: boolean,
+  example: { params: ['0x0000000000000001', UNKNOWN, UNKNOWN], result: false },
+  handle: ({ chain }, given, sealHash, mixDigest) =>
+    chain.work.submitEthash(given, sealHash, mixDigest),
+})
+
+const submitHashrate = method({
+  name: 'eth_submitHashrate',
+  summary: 'Takes note of how fast a miner says it is, for a minute.',
+  params: [param('rate', quantity), param('id', hash)],
+  result: boolean,
+  example: { params: ['0x500000', UNKNOWN], result: true },
+  handle: ({ chain }, rate, id) => {
+    chain.work.reportRate(id, rate)
+    return true
+  },
+})
+
+const hashrate = method({
+  name: 'eth_hashrate',
+  summary: 'Hashes a second: the sum of what miners submitted in the last minute.',
+  params: [],
+  result: quantityResult,
+  example: { params: [], result: '0x0' },
+  handle: ({ chain }) => chain.work.hashrate(),
+})
+
+const netHashrate = method({
+  name: 'eth_netHashrate',
+  summary:
+    'Hashes a second of the whole chain: difficulty of the blocks of the last hour, by 3600.',
+  params: [],
+  result: quantityResult,
+  example: { params: [], result: '0x0' },
+  handle: ({ chain }) => hashrateOf(chain.state.tree),
+})
+
+/** Difficulty of the blocks that are at most an hour older than the newest, by the seconds of an hour. */
+function hashrateOf(tree: BlockTree): bigint {
+  const head = headOf(tree)
+  const since = head.block.header.timestamp - SECONDS_PER_HOUR
+  // timestamps rise, so the oldest block of the hour is found in O(log n)
+  let low = 0
+  let high = tree.canonical.length - 1
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2)
+    const record = tree.canonical.at(middle)
+    if (record !== undefined && record.block.header.timestamp > since) high = middle
+    else low = middle + 1
+  }
+  const before = low === 0 ? 0n : (tree.canonical.at(low - 1)?.totalDifficulty ?? 0n)
+  return (head.totalDifficulty - before) / SECONDS_PER_HOUR
+}
+
+export const workMethods: readonly Method<MethodContext>[] = [
+  getWork,
+  submitWork,
+  submitHashrate,
+  hashrate,
+  netHashrate,
+]

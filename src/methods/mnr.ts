@@ -1,0 +1,144 @@
+// mnr: merged mining. Blocks of a parent chain whose coinbase names a block here prove that block too.
+import { DevchainError, printValue } from '../core/errors.ts'
+import { parseBytes, wordFromBigint } from '../core/hex.ts'
+import type { Imported, MergedWork } from '../node/work.ts'
+import {
+  decodeParentBlock,
+  decodeParentTransaction,
+  proofOfBlock,
+  proofOfBranch,
+  requireParentHeader,
+} from '../protocol/parentchain.ts'
+import { type Method, param } from '../rpc/method.ts'
+import { boolean, data, hash, quantity, text } from '../rpc/primitives.ts'
+import type { Decoder, Encoder } from '../rpc/schema.ts'
+import { type MethodContext, method } from './context.ts'
+import { field, quantityResult, shape } from './fields.ts'
+
+/** Bytes as hex, which merged miners write without 0x. */
+const bytes: Decoder<Uint8Array> = {
+  name: 'hex',
+  json: { title: 'hex', type: 'string', pattern: '^(0x)?([0-9a-fA-F]{2})*$' },
+  decode: (value, path) => {
+    if (typeof value === 'string' && /^(0x)?([0-9a-fA-F]{2})*$/.test(value)) {
+      return parseBytes(value.startsWith('0x') ? value : `0x${value}`)
+    }
+    const message = `${path}: expected bytes as pairs of hex digits, got ${printValue(value)}`
+    throw new DevchainError('INVALID_PARAMS', message)
+  },
+}
+
+/** A number as hex, with or without 0x. */
+const hexNumber: Decoder<bigint> = {
+  name: 'hex number',
+  json: { title: 'hex number', type: 'string', pattern: '^(0x)?[0-9a-fA-F]{1,64}$' },
+  decode: (value, path) => {
+    const isBare = typeof value === 'string' && !value.startsWith('0x')
+    return quantity.decode(isBare ? `0x${value}` : value, path)
+  },
+}
+
+/** Hashes of 32 bytes with white space between them. */
+const hashes: Decoder<readonly Uint8Array[]> = {
+  name: 'hashes',
+  json: { title: 'hashes', type: 'string' },
+  decode: (value, path) => {
+    const words = text
+      .decode(value, path)
+      .split(/\s+/)
+      .filter((word) => word !== '')
+    return words.map((word, i) => parseBytes(hash.decode(word, `${path}[${i}]`)))
+  },
+}
+
+const work: Encoder<MergedWork> = shape<MergedWork>('merged work', {
+  blockHashForMergedMining: field(hash, ({ sealHash }) => sealHash),
+  target: field(hash, ({ target }) => wordFromBigint(target)),
+  feesPaidToMiner: field(text, ({ fees }) => fees.toString()),
+  notify: field(boolean, ({ notify }) => notify),
+  parentBlockHash: field(hash, ({ parentHash }) => parentHash),
+})
+
+const imported: Encoder<Imported> = shape<Imported>('import', {
+  blockImportedResult: field(data, ({ result }) => new TextEncoder().encode(result)),
+  blockHash: field(hash, ({ hash: blockHash }) => blockHash),
+  blockIncludedHeight: field(quantityResult, ({ number }) => number),
+})
+
+const getWork = method({
+  name: 'mnr_getWork',
+  summary:
+    'Work on the block that would be mined now: the hash to put after the tag in a parent block’s coinbase, and the target.',
+  params: [],
+  result: work,
+  example: { params: [] },
+  handle: ({ chain }) => chain.work.mergedWork(),
+})
+
+const submitBlock = method({
+  name: 'mnr_submitParentChainBlock',
+  summary: 'Mines the block that a parent block’s coinbase names; takes the whole parent block.',
+  params: [param('block', bytes)],
+  result: imported,
+  example: { params: ['00'.repeat(80)] },
+  handle: ({ chain }, block) => chain.work.submitMerged(proofOfBlock(decodeParentBlock(block))),
+})
+
+const submitTransactions = method({
+  name: 'mnr_submitParentChainBlockTransactions',
+  summary:
+    'As mnr_submitParentChainBlock, with header, coinbase and all transaction ids, the coinbase’s first.',
+  params: [
+    param('blockHash', text),
+    param('header', bytes),
+    param('coinbase', bytes),
+    param('transactionIds', hashes),
+  ],
+  result: imported,
+  example: { params: ['00'.repeat(32), '00'.repeat(80), '00'.repeat(65), '00'.repeat(32)] },
+  handle: ({ chain }, _, header, coinbase, ids) => {
+    requireSome(ids)
+    return chain.work.submitMerged(
+      proofOfBlock({
+        header: requireParentHeader(header),
+        coinbase: decodeParentTransaction(coinbase),
+        // ids are written as people write them: the last byte first
+        ids: ids.map((id) => id.toReversed()),
+      }),
+    )
+  },
+})
+
+/** The count of transactions is read and not needed: the hashes alone prove that the coinbase is the first of them. */
+const submitPartialMerkle = method({
+  name: 'mnr_submitParentChainBlockPartialMerkle',
+  summary:
+    'As mnr_submitParentChainBlock, with header, coinbase, and the hashes from the coinbase’s up to the root.',
+  params: [
+    param('blockHash', text),
+    param('header', bytes),
+    param('coinbase', bytes),
+    param('hashes', hashes),
+    param('count', hexNumber),
+  ],
+  result: imported,
+  example: { params: ['00'.repeat(32), '00'.repeat(80), '00'.repeat(65), '00'.repeat(32), '1'] },
+  handle: ({ chain }, _, header, coinbase, branch) => {
+    requireSome(branch)
+    return chain.work.submitMerged(
+      proofOfBranch(requireParentHeader(header), decodeParentTransaction(coinbase), branch),
+    )
+  },
+})
+
+function requireSome(list: readonly Uint8Array[]): void {
+  if (list.length > 0) return
+  throw new DevchainError('WORK_REJECTED', "The list of merkle hashes can't be empty")
+}
+
+export const mnrMethods: readonly Method<MethodContext>[] = [
+  getWork,
+  submitBlock,
+  submitTransactions,
+  submitPartialMerkle,
+]

@@ -1,0 +1,316 @@
+// The parent chain of merged mining: its blocks on the wire, and the proof that one of them was mined for a block here.
+// The format is that of the oldest proof-of-work chain: little-endian numbers, double SHA-256, binary Merkle trees.
+import { createHash } from 'node:crypto'
+import { DevchainError } from '../core/errors.ts'
+import {
+  bigintFromBytes,
+  concatBytes,
+  equalBytes,
+  type Hash,
+  hashFromBytes,
+  hexFromBytes,
+} from '../core/hex.ts'
+
+/** A block of the parent chain, as far as it matters here. */
+export interface ParentBlock {
+  /** 80 bytes. */
+  readonly header: Uint8Array
+  /** The first transaction without its witness: what its id is the hash of. */
+  readonly coinbase: Uint8Array
+  /** Ids of all transactions in order, the coinbase's first; 32 bytes each, as hashed. */
+  readonly ids: readonly Uint8Array[]
+}
+
+/** A proof that a parent block was mined with a coinbase: the ids that its own hashes with, from the bottom up. */
+export interface ParentProof {
+  /** 80 bytes. */
+  readonly header: Uint8Array
+  /** Without its witness. */
+  readonly coinbase: Uint8Array
+  readonly siblings: readonly Uint8Array[]
+}
+
+const HEADER_SIZE = 80
+
+/** Where a header holds the root of the Merkle tree. */
+const ROOT_START = 36
+const ROOT_END = 68
+
+/** Where a header holds its nonce. */
+const NONCE_START = 76
+
+/** Bytes of a hash. */
+const HASH_SIZE = 32
+
+/** A longer coinbase cannot be taken for an inner node of the tree, which is as long as this. */
+const NODE_SIZE = 64
+
+/** Bytes that may follow tag and hash in the coinbase. */
+const MAX_AFTER_HASH = 128
+
+/** Hashes of a branch: 2^30 transactions are more than any block holds. */
+const MAX_BRANCH = 30
+
+/** SHA-256 of the SHA-256. */
+export function doubleSha256(bytes: Uint8Array): Uint8Array {
+  const once = createHash('sha256').update(bytes).digest()
+  return new Uint8Array(createHash('sha256').update(once).digest())
+}
+
+/** A hash as people write it on the parent chain: the last byte first. */
+export function displayedHash(bytes: Uint8Array): Hash {
+  return hashFromBytes(bytes.toReversed())
+}
+
+/**
+ * Reads a whole block: header, count, transactions; those with witnesses too.
+ * @throws {DevchainError} `INVALID_PARAMS` naming the byte where it is no block
+ */
+export function decodeParentBlock(bytes: Uint8Array): ParentBlock {
+  const reader = new Reader(bytes, 'parent block')
+  const header = reader.take(HEADER_SIZE, 'the header')
+  const count = reader.count('the number of transactions')
+  const transactions: Uint8Array[] = []
+  for (let i = 0; i < count; i += 1) transactions.push(readTransaction(reader))
+  reader.end()
+  const [coinbase] = transactions
+  if (coinbase !== undefined) return { header, coinbase, ids: transactions.map(doubleSha256) }
+  throw new DevchainError(
+    'INVALID_PARAMS',
+    'parent block: expected a coinbase, got no transactions',
+  )
+}
+
+/**
+ * Reads a transaction.
+ * @returns its bytes without witnesses
+ * @throws {DevchainError} `INVALID_PARAMS` naming the byte where it is none
+ */
+export function decodeParentTransaction(bytes: Uint8Array): Uint8Array {
+  const reader = new Reader(bytes, 'coinbase')
+  const transaction = readTransaction(reader)
+  reader.end()
+  return transaction
+}
+
+/** @throws {DevchainError} `INVALID_PARAMS` for another length than 80 bytes */
+export function requireParentHeader(bytes: Uint8Array): Uint8Array {
+  if (bytes.length === HEADER_SIZE) return bytes
+  const message = `parent header: expected ${HEADER_SIZE} bytes, got ${bytes.length}`
+  throw new DevchainError('INVALID_PARAMS', message)
+}
+
+/**
+ * The hash of the work that a coinbase was made for: the 32 bytes after the tag.
+ * @param tag what marks it; ASCII
+ * @throws {DevchainError} `WORK_REJECTED` unless tag and hash are there once, near the end of a coinbase of more than
+ *   64 bytes
+ */
+export function workInCoinbase(coinbase: Uint8Array, tag: string): Hash {
+  const bytes = Buffer.from(coinbase.buffer, coinbase.byteOffset, coinbase.byteLength)
+  if (bytes.length <= NODE_SIZE) {
+    throw rejected(`the coinbase has ${bytes.length} bytes: expected more than ${NODE_SIZE}`)
+  }
+  const at = bytes.indexOf(tag, 0, 'latin1')
+  if (at === -1) throw rejected(`the coinbase has no tag ${tag}`)
+  if (bytes.lastIndexOf(tag, undefined, 'latin1') !== at) {
+    throw rejected(`the coinbase has the tag ${tag} more than once`)
+  }
+  const start = at + tag.length
+  const after = bytes.length - start - HASH_SIZE
+  if (after < 0) {
+    throw rejected(
+      `the tag ${tag} comes too late in the coinbase: expected ${HASH_SIZE} bytes after it, got ${HASH_SIZE + after}`,
+    )
+  }
+  if (after > MAX_AFTER_HASH) {
+    throw rejected(
+      `the tag ${tag} comes too early in the coinbase: expected at most ${MAX_AFTER_HASH} bytes after its hash, got ${after}`,
+    )
+  }
+  return hashFromBytes(bytes.subarray(start, start + HASH_SIZE))
+}
+
+/**
+ * The proof that a block's coinbase is its first transaction.
+ * @throws {DevchainError} `WORK_REJECTED` when the ids do not begin with the coinbase's
+ */
+export function proofOfBlock({ header, coinbase, ids }: ParentBlock): ParentProof {
+  requireFirst(coinbase, ids)
+  return { header, coinbase, siblings: siblingsOfFirst(ids) }
+}
+
+/**
+ * The same of a branch of the tree: the coinbase's id, then what it hashes with, from the bottom up.
+ * @throws {DevchainError} `WORK_REJECTED` when the branch does not begin with the coinbase's id
+ */
+export function proofOfBranch(
+  header: Uint8Array,
+  coinbase: Uint8Array,
+  branch: readonly Uint8Array[],
+): ParentProof {
+  requireFirst(coinbase, branch)
+  return { header, coinbase, siblings: branch.slice(1) }
+}
+
+/** @throws {DevchainError} `WORK_REJECTED` when coinbase and siblings do not hash to the header's root */
+export function requireMerkleRoot({ header, coinbase, siblings }: ParentProof): void {
+  if (siblings.length > MAX_BRANCH) {
+    throw rejected(`the merkle proof has ${siblings.length} hashes: expected at most ${MAX_BRANCH}`)
+  }
+  // the coinbase comes first, so that it is on the left at every level
+  const root = siblings.reduce<Uint8Array>(
+    (node, sibling) => doubleSha256(concatBytes(node, sibling)),
+    doubleSha256(coinbase),
+  )
+  const expected = header.subarray(ROOT_START, ROOT_END)
+  if (equalBytes(root, expected)) return
+  throw rejected(
+    `the merkle root of the transactions is ${displayedHash(root)}: the header has ${displayedHash(expected)}`,
+  )
+}
+
+/** @throws {DevchainError} `WORK_REJECTED` when the header's double SHA-256, the last byte first, is above the target */
+export function requireWork(header: Uint8Array, target: bigint): void {
+  const result = bigintFromBytes(doubleSha256(header).toReversed())
+  if (result <= target) return
+  throw rejected(
+    `the parent header's hash ${displayedHash(doubleSha256(header))} is above the target 0x${target.toString(16).padStart(64, '0')}`,
+  )
+}
+
+/** The nonce of a header, as 8 bytes, the first of which are zero. */
+export function parentNonce(header: Uint8Array): Uint8Array {
+  return concatBytes(new Uint8Array(4), header.subarray(NONCE_START, HEADER_SIZE).toReversed())
+}
+
+/**
+ * The height of a block, which its coinbase begins with (BIP 34); undefined where it does not.
+ * @see https://github.com/bitcoin/bips/blob/master/bip-0034.mediawiki
+ */
+export function heightInCoinbase(coinbase: Uint8Array): number | undefined {
+  const reader = new Reader(coinbase, 'coinbase')
+  reader.take(4, 'the version')
+  reader.count('the number of inputs')
+  reader.take(36, 'the outpoint')
+  const script = reader.take(reader.count('the length of the script'), 'the script')
+  const [push] = script
+  // OP_0 and OP_1 to OP_16 stand for themselves
+  if (push === 0) return 0
+  if (push !== undefined && push > 0x50 && push <= 0x60) return push - 0x50
+  if (push === undefined || push > 6 || script.length <= push) return undefined
+  return Number(bigintFromBytes(script.subarray(1, 1 + push).toReversed()))
+}
+
+/** A proof that was understood and does not hold. */
+function rejected(reason: string): DevchainError {
+  return new DevchainError('WORK_REJECTED', `Invalid block supplied by miner: ${reason}`)
+}
+
+function requireFirst(coinbase: Uint8Array, [first]: readonly Uint8Array[]): void {
+  const id = doubleSha256(coinbase)
+  if (first !== undefined && equalBytes(first, id)) return
+  const got = first === undefined ? 'nothing' : displayedHash(first)
+  throw rejected(
+    `the first transaction id is ${got}: expected ${displayedHash(id)}, the coinbase's`,
+  )
+}
+
+/** What the first leaf hashes with at each level. A level of odd length repeats its last. */
+function siblingsOfFirst(ids: readonly Uint8Array[]): Uint8Array[] {
+  const siblings: Uint8Array[] = []
+  let level = ids
+  while (level.length > 1) {
+    const right = (i: number): Uint8Array => level[i + 1] ?? level[i]!
+    siblings.push(right(0))
+    level = level.flatMap((left, i) =>
+      i % 2 === 0 ? [doubleSha256(concatBytes(left, right(i)))] : [],
+    )
+  }
+  return siblings
+}
+
+function readTransaction(reader: Reader): Uint8Array {
+  const version = reader.take(4, 'a version')
+  // a count of no inputs and the flag 1 announce witnesses (BIP 144)
+  const hasWitness = reader.peek(0) === 0 && reader.peek(1) === 1
+  if (hasWitness) reader.take(2, 'marker and flag')
+  const start = reader.at
+  const inputs = reader.count('the number of inputs')
+  for (let i = 0; i < inputs; i += 1) {
+    reader.take(36, 'an outpoint')
+    reader.bytes('an input script')
+    reader.take(4, 'a sequence')
+  }
+  const outputs = reader.count('the number of outputs')
+  for (let i = 0; i < outputs; i += 1) {
+    reader.take(8, 'a value')
+    reader.bytes('an output script')
+  }
+  const body = reader.since(start)
+  for (let i = 0; hasWitness && i < inputs; i += 1) {
+    const items = reader.count('the number of witness items')
+    for (let item = 0; item < items; item += 1) reader.bytes('a witness item')
+  }
+  return concatBytes(version, body, reader.take(4, 'a lock time'))
+}
+
+/** Walks through bytes from front to back. */
+class Reader {
+  at = 0
+  readonly #bytes: Uint8Array
+  readonly #name: string
+
+  constructor(bytes: Uint8Array, name: string) {
+    this.#bytes = bytes
+    this.#name = name
+  }
+
+  /** The next bytes; `what` they are, for the error. */
+  take(length: number, what: string): Uint8Array {
+    const left = this.#bytes.length - this.at
+    if (length > left) {
+      throw this.#invalid(`expected ${what} of ${length} bytes at byte ${this.at}, got ${left}`)
+    }
+    this.at += length
+    return this.#bytes.subarray(this.at - length, this.at)
+  }
+
+  /** The bytes from a place up to here. */
+  since(start: number): Uint8Array {
+    return this.#bytes.subarray(start, this.at)
+  }
+
+  /** A byte further on, without taking it. */
+  peek(ahead: number): number | undefined {
+    return this.#bytes[this.at + ahead]
+  }
+
+  /** Bytes after their number. */
+  bytes(what: string): Uint8Array {
+    return this.take(this.count(`the length of ${what}`), what)
+  }
+
+  /** An integer of 1, 3, 5 or 9 bytes, written in as few as it needs. */
+  count(what: string): number {
+    const [first = 0] = this.take(1, what)
+    if (first < 0xfd) return first
+    const length = 2 ** (first - 0xfc)
+    const value = Number(bigintFromBytes(this.take(length, what).toReversed()))
+    const least = { 2: 0xfd, 4: 2 ** 16, 8: 2 ** 32 }[length] ?? 0
+    if (value >= least) return value
+    throw this.#invalid(`expected ${what} in as few bytes as it needs, got ${value} in ${length}`)
+  }
+
+  end(): void {
+    if (this.at === this.#bytes.length) return
+    const surplus = this.#bytes.subarray(this.at, this.at + 8)
+    throw this.#invalid(
+      `expected nothing after byte ${this.at}, got ${hexFromBytes(surplus)}${this.#bytes.length - this.at > 8 ? '...' : ''}`,
+    )
+  }
+
+  #invalid(problem: string): DevchainError {
+    return new DevchainError('INVALID_PARAMS', `${this.#name}: ${problem}`)
+  }
+}

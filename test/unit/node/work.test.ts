@@ -1,0 +1,116 @@
+// The desk where miners get work and bring proofs: what it remembers, for how long, and what a proved block changes.
+import { expect, test } from 'vitest'
+import type { Hash } from '../../../src/core/hex.ts'
+import { parseBytes } from '../../../src/core/hex.ts'
+import { headOf } from '../../../src/node/blocktree.ts'
+import type { Chain } from '../../../src/node/chain.ts'
+import { mine, setNextTimestamp } from '../../../src/node/commands.ts'
+import { blockEnvironment } from '../../../src/node/miner.ts'
+import { sendRawTransaction } from '../../../src/node/send.ts'
+import type { Imported } from '../../../src/node/work.ts'
+import {
+  decodeParentBlock,
+  type ParentProof,
+  proofOfBlock,
+} from '../../../src/protocol/parentchain.ts'
+import { makeParentBlock } from '../../support/parentblocks.ts'
+import { headTime, signed, testChain, testEnvironment } from './chains.ts'
+
+function proofFor(work: Hash, target: bigint): ParentProof {
+  const { block } = makeParentBlock({ work, target })
+  return proofOfBlock(decodeParentBlock(parseBytes(`0x${block}`)))
+}
+
+async function mineMerged(chain: Chain): Promise<Imported> {
+  const { sealHash, target } = await chain.work.mergedWork()
+  return chain.work.submitMerged(proofFor(sealHash, target))
+}
+
+test('rates count for a minute', async () => {
+  const environment = testEnvironment()
+  const chain = await testChain({ environment })
+  chain.work.reportRate('a', 5n)
+  environment.ms += 30_000
+  chain.work.reportRate('b', 7n)
+  expect(chain.work.hashrate()).toBe(12n)
+  environment.ms += 30_000
+  expect(chain.work.hashrate()).toBe(7n)
+  environment.ms += 30_000
+  expect(chain.work.hashrate()).toBe(0n)
+})
+
+test('rates are kept of a thousand miners, those that reported last', async () => {
+  const chain = await testChain()
+  for (let i = 0; i < 1000; i += 1) chain.work.reportRate(`${i}`, 1n)
+  chain.work.reportRate('0', 10n)
+  chain.work.reportRate('more', 100n)
+  expect(chain.work.hashrate()).toBe(998n + 10n + 100n)
+})
+
+test('work is kept for the last 64 blocks that were handed out', async () => {
+  const chain = await testChain()
+  const first = await chain.work.mergedWork()
+  const handOut = async (count: number): Promise<void> => {
+    for (let i = 0; i < count; i += 1) {
+      const now = chain.environment.now()
+      await chain.update((state) => mine(chain.executor, state, { now }))
+      await chain.work.mergedWork()
+    }
+  }
+  const proof = proofFor(first.sealHash, first.target)
+  await handOut(63)
+  expect((await chain.work.submitMerged(proof)).result).toBe('IMPORTED_NOT_BEST')
+  await handOut(1)
+  await expect(chain.work.submitMerged(proof)).rejects.toThrow('could not find hash')
+})
+
+test('a proved block is the next one in every way: clock, one-off settings, waiting transactions', async () => {
+  const chain = await testChain({ mining: { kind: 'manual' } })
+  const timestamp = headTime(chain) + 5000n
+  await chain.update((state) => setNextTimestamp(state, timestamp))
+  await chain.update((state) => ({
+    state: { ...state, settings: { ...state.settings, nextBaseFee: 0n } },
+    value: undefined,
+  }))
+  await sendRawTransaction(chain, signed(chain).raw)
+  expect((await mineMerged(chain)).result).toBe('IMPORTED_BEST')
+  const { pool, clock, settings } = chain.state
+  expect(headTime(chain)).toBe(timestamp)
+  expect(pool.size).toBe(0)
+  expect(clock.nextTimestamp).toBeUndefined()
+  expect(settings.nextBaseFee).toBeUndefined()
+  expect((await chain.pending()).block.header.timestamp).toBe(timestamp + 1n)
+})
+
+test('what PREVRANDAO gave while a proved block ran is kept beside its proof', async () => {
+  const chain = await testChain()
+  const { mixHash } = (await chain.pending()).block.header
+  await mineMerged(chain)
+  const record = headOf(chain.state.tree)
+  expect(record.block.header.mixHash).not.toBe(mixHash)
+  expect(blockEnvironment(chain.state, record).prevRandao).toBe(mixHash)
+})
+
+test('work on accounts that were changed by hand since has no parent', async () => {
+  const chain = await testChain()
+  const { sealHash, target } = await chain.work.mergedWork()
+  await chain.update((state) => {
+    const { canonical } = state.tree
+    const changed = { ...headOf(state.tree) }
+    const tree = {
+      ...state.tree,
+      canonical: canonical.truncate(canonical.length - 1).push(changed),
+      byHash: state.tree.byHash.set(changed.block.hash, changed),
+    }
+    return { state: { ...state, tree }, value: undefined }
+  })
+  expect((await chain.work.submitMerged(proofFor(sealHash, target))).result).toBe('NO_PARENT')
+})
+
+test('a closed chain refuses proofs that wait to be checked', async () => {
+  const chain = await testChain()
+  const { sealHash } = await chain.work.ethashWork()
+  const answer = chain.work.submitEthash(new Uint8Array(8), sealHash, sealHash)
+  chain.close()
+  await expect(answer).rejects.toThrow('the chain was closed')
+})
