@@ -19,6 +19,8 @@ export interface MethodContext {
   readonly registry: ReadonlyMap<string, Method<MethodContext>>
   /** Where handlers put the lines that contracts print while a call runs; whoever logs the call takes them out. */
   readonly printed: string[]
+  /** Steps that a request for traces may take (`--trace-limit`). */
+  readonly traceLimit: number
   /** The subscriptions of all sessions: one for the whole process. */
   readonly subscriptions: Subscriptions
 }
