@@ -2,12 +2,14 @@
 import { DevchainError, printValue } from '../core/errors.ts'
 import { nearest } from '../core/nearest.ts'
 import { type ErrorObject, errorObjectOf, RpcError } from './errors.ts'
+import { JsonText } from './jsontext.ts'
 import type { Method } from './method.ts'
 import type { Json } from './schema.ts'
 import {
   DEFAULT_LIMITS,
   idOf,
   parseMessage,
+  type RequestId,
   readRequest,
   type WireLimits,
   type WireRequest,
@@ -27,7 +29,7 @@ export interface CallReport {
   /** As they were sent. */
   readonly params: Json
   readonly durationMs: number
-  /** What the method answered; undefined when it failed. */
+  /** What the method answered, or of a very long answer how long it is; undefined when it failed. */
   readonly result: Json | undefined
   readonly error: ErrorObject | undefined
 }
@@ -47,8 +49,14 @@ export interface DispatcherOptions<C> {
 export interface Dispatcher<C> {
   /** The methods that are answered, by every name they have. */
   readonly registry: ReadonlyMap<string, Method<C>>
-  /** Answers a message: a request or a batch. Undefined when nothing is to be replied. Never rejects. */
-  readonly dispatch: (context: C, message: string | Uint8Array) => Promise<string | undefined>
+  /**
+   * Answers a message: a request or a batch. Undefined when nothing is to be replied. Never rejects. The reply to a
+   * request alone may be too long for a string.
+   */
+  readonly dispatch: (
+    context: C,
+    message: string | Uint8Array,
+  ) => Promise<string | JsonText | undefined>
   /**
    * Calls a method without text in between.
    * @throws {RpcError} what a client over the wire would be told.
@@ -60,7 +68,7 @@ interface Failure {
   readonly error: ErrorObject
 }
 
-type Answer = { readonly result: Json } | Failure
+type Answer = { readonly result: Json | JsonText } | Failure
 
 /** Makes a dispatcher of a list of methods. */
 export function createDispatcher<C>(options: DispatcherOptions<C>): Dispatcher<C> {
@@ -90,7 +98,7 @@ export function createDispatcher<C>(options: DispatcherOptions<C>): Dispatcher<C
     return answered
   }
 
-  async function reply(context: C, value: unknown): Promise<string | undefined> {
+  async function reply(context: C, value: unknown): Promise<string | JsonText | undefined> {
     try {
       const { id, method, params } = readRequest(value)
       const answered = await answer(context, method, params)
@@ -99,6 +107,19 @@ export function createDispatcher<C>(options: DispatcherOptions<C>): Dispatcher<C
     } catch (error) {
       // a malformed request, or a result that cannot be written
       return writeError(idOf(value), failed(error).error)
+    }
+  }
+
+  /** A reply within a batch, which is one string. */
+  async function short(
+    id: RequestId,
+    text: string | JsonText | undefined,
+  ): Promise<string | undefined> {
+    if (!(text instanceof JsonText)) return text
+    try {
+      return await text.text(limits.replies)
+    } catch (error) {
+      return writeError(id, failed(error).error)
     }
   }
 
@@ -111,7 +132,7 @@ export function createDispatcher<C>(options: DispatcherOptions<C>): Dispatcher<C
       const text =
         size > limits.replies && id !== null
           ? writeError(id, failed(tooMuch(limits.replies)).error)
-          : await reply(context, value)
+          : await short(id, await reply(context, value))
       if (text === undefined) continue
       size += text.length
       replies.push(text)
@@ -133,7 +154,13 @@ export function createDispatcher<C>(options: DispatcherOptions<C>): Dispatcher<C
       const { method, params } = readOwnRequest(name, given, tellBug)
       const answered = await answer(context, method, params)
       if ('error' in answered) throw new RpcError(answered.error)
-      return answered.result
+      const { result } = answered
+      if (!(result instanceof JsonText)) return result
+      try {
+        return JSON.parse(await result.text(limits.replies)) as Json
+      } catch (error) {
+        throw new RpcError(failed(error).error)
+      }
     },
   }
 }
@@ -195,7 +222,11 @@ function register<C>({ methods, disabled: modules = [], aliases = [] }: Dispatch
   return { registry: all, disabled }
 }
 
-async function run<C>(method: Method<C>, context: C, params: WireRequest['params']): Promise<Json> {
+async function run<C>(
+  method: Method<C>,
+  context: C,
+  params: WireRequest['params'],
+): Promise<Json | JsonText> {
   if (method.unsupported !== undefined) {
     const message = `${method.name} is not supported: ${method.unsupported}`
     throw new DevchainError('METHOD_NOT_SUPPORTED', message)
@@ -259,7 +290,12 @@ function reportOf(
   answered: Answer,
 ): CallReport {
   const isFailure = 'error' in answered
-  const result = isFailure ? undefined : answered.result
+  const result = isFailure ? undefined : shownResult(answered.result)
   const error = isFailure ? answered.error : undefined
   return { method, params: params as Json, durationMs, result, error }
+}
+
+/** What the log is told of a result. */
+function shownResult(result: Json | JsonText): Json {
+  return result instanceof JsonText ? `${result.size} bytes of JSON` : result
 }

@@ -1,5 +1,6 @@
 // A method is one declaration; dispatch, discovery, the README's table and the tests are derived from it.
 import { DevchainError } from '../core/errors.ts'
+import { JsonText } from './jsontext.ts'
 import type { Decoder, Encoder, Json } from './schema.ts'
 
 /** A parameter. Left out or null, an optional one has the value of `fallback`. */
@@ -28,7 +29,7 @@ export interface Method<C> {
   /** Set for the methods that the specification calls unsupported: the reason that callers are told. */
   readonly unsupported: string | undefined
   /** Decodes `params`, runs the handler, encodes its result. */
-  readonly run: (context: C, params: readonly unknown[]) => Promise<Json>
+  readonly run: (context: C, params: readonly unknown[]) => Promise<Json | JsonText>
 }
 
 type Values<P extends readonly Param<unknown>[]> = {
@@ -43,7 +44,8 @@ export interface Declaration<C, P extends readonly Param<unknown>[], R> {
   readonly params: P
   readonly result: Encoder<R>
   readonly example: Example
-  readonly handle: (context: C, ...values: Values<P>) => R | Promise<R>
+  /** Gives the value, or the JSON of it where it may be too large for a value. */
+  readonly handle: (context: C, ...values: Values<P>) => R | JsonText | Promise<R | JsonText>
 }
 
 /** A parameter that must be given. */
@@ -73,7 +75,8 @@ export function defineMethod<C, const P extends readonly Param<unknown>[], R>(
     unsupported: undefined,
     run: async (context, given) => {
       const values = decodeParams(name, params, given) as Values<P>
-      return result.encode(await handle(context, ...values))
+      const value = await handle(context, ...values)
+      return value instanceof JsonText ? value : result.encode(value)
     },
   }
 }

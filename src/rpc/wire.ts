@@ -2,6 +2,7 @@
 import { isUtf8 } from 'node:buffer'
 import { DevchainError, printValue } from '../core/errors.ts'
 import type { ErrorObject } from './errors.ts'
+import { JsonText } from './jsontext.ts'
 import type { Json } from './schema.ts'
 
 /** What one message may be at most. */
@@ -76,7 +77,10 @@ export function idOf(value: unknown): RequestId {
   return isId(id) ? (id ?? null) : null
 }
 
-export function writeResult(id: RequestId, result: Json): string {
+export function writeResult(id: RequestId, result: Json | JsonText): string | JsonText {
+  if (result instanceof JsonText) {
+    return result.within(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`, '}')
+  }
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${JSON.stringify(result)}}`
 }
 

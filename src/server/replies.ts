@@ -1,6 +1,8 @@
 // What is written to HTTP clients: replies, and refusals with the reason in the form of JSON-RPC.
+import { once } from 'node:events'
 import { type ServerResponse, STATUS_CODES } from 'node:http'
 import { errorCode } from '../rpc/errors.ts'
+import type { JsonText } from '../rpc/jsontext.ts'
 import { writeError } from '../rpc/wire.ts'
 
 /** Any page may ask; which `Host` it must name is another matter. */
@@ -29,6 +31,24 @@ export function send(response: ServerResponse, status: number, body: string): vo
       'content-length': Buffer.byteLength(body),
     })
     .end(body)
+}
+
+/** A reply that is too long for one write: piece by piece, as fast as the client reads. */
+export async function sendLong(response: ServerResponse, body: JsonText): Promise<void> {
+  response.writeHead(200, {
+    ...CORS_HEADERS,
+    'content-type': 'application/json',
+    'content-length': body.size,
+  })
+  const gone = new AbortController()
+  response.once('close', () => gone.abort())
+  for await (const chunk of body.chunks()) {
+    if (gone.signal.aborted) return
+    if (response.write(chunk)) continue
+    // whoever reads no more is gone, or will be when the server stops
+    await once(response, 'drain', { signal: gone.signal }).catch(() => undefined)
+  }
+  response.end()
 }
 
 /**

@@ -7,7 +7,7 @@ import type { Json } from '../rpc/schema.ts'
 import type { Session } from '../rpc/session.ts'
 import { Connection } from './connection.ts'
 import { createHostCheck, type HostCheck } from './hosts.ts'
-import { CORS_HEADERS, type Refusal, refuse, send } from './replies.ts'
+import { CORS_HEADERS, type Refusal, refuse, send, sendLong } from './replies.ts'
 import { acceptWebSockets, type WebSockets } from './websocket.ts'
 
 export interface ServerOptions<C> {
@@ -197,7 +197,8 @@ async function answer<C>(
     // each request has a context of its own: whether a server listens is asked anew
     const reply = await dispatcher.dispatch(makeContext(undefined), body)
     if (reply === undefined) response.writeHead(204, CORS_HEADERS).end()
-    else send(response, 200, reply)
+    else if (typeof reply === 'string') send(response, 200, reply)
+    else await sendLong(response, reply)
   }
   connection.waiting--
 }

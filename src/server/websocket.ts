@@ -4,9 +4,10 @@ import type { Duplex } from 'node:stream'
 import { type RawData, WebSocket, WebSocketServer } from 'ws'
 import type { Dispatcher } from '../rpc/dispatch.ts'
 import { errorCode } from '../rpc/errors.ts'
+import type { JsonText } from '../rpc/jsontext.ts'
 import type { Json } from '../rpc/schema.ts'
 import type { Session } from '../rpc/session.ts'
-import { writeError } from '../rpc/wire.ts'
+import { idOf, writeError } from '../rpc/wire.ts'
 import type { HostCheck } from './hosts.ts'
 import type { Refusal } from './replies.ts'
 
@@ -41,6 +42,9 @@ const HIGH_WATER_BYTES = 1024 * 1024
 
 /** Characters of notifications that may wait to be sent; a client that does not read them is cut off. */
 const MAX_UNREAD = 16 * 1024 * 1024
+
+/** Bytes of one reply; many clients read no larger messages. */
+const MAX_REPLY = 100_000_000
 
 /** How long clients have to say goodbye when the server stops, in milliseconds. */
 const GOODBYE_MS = 40
@@ -136,7 +140,8 @@ function serve<C>(
       if (client.isPaused && !isFull()) client.resume()
       if (message.length > bodyLimit) return refuse(client, bodyLimit)
       const reply = await dispatcher.dispatch(makeContext(session), message)
-      if (reply !== undefined) await send(client, reply)
+      if (reply === undefined) continue
+      await send(client, typeof reply === 'string' ? reply : await inOneMessage(reply, message))
     }
     isAnswering = false
   }
@@ -192,6 +197,14 @@ async function send(client: WebSocket, text: string): Promise<void> {
       resolve()
     })
   })
+}
+
+/** A long reply as the text of one message, or where it is too long for one, an error in its place. */
+async function inOneMessage(reply: JsonText, request: Uint8Array): Promise<string> {
+  if (reply.size <= MAX_REPLY) return reply.text(MAX_REPLY)
+  const message = `the reply has ${reply.size} bytes, and a WebSocket message at most ${MAX_REPLY}: ask over HTTP`
+  const id = idOf(JSON.parse(Buffer.from(request).toString('utf8')))
+  return writeError(id, { code: errorCode('LIMIT_EXCEEDED'), message })
 }
 
 /** Tells a client whose message is too large. It ends: with no id in the reply, it would wait for one for ever. */

@@ -6,6 +6,7 @@ import {
   type Dispatcher,
   type DispatcherOptions,
 } from '../../src/rpc/dispatch.ts'
+import { JsonWriter } from '../../src/rpc/jsontext.ts'
 import {
   type Declaration,
   defineMethod,
@@ -135,6 +136,21 @@ export const testMethods: readonly Method<TestContext>[] = [
     params: [param('size', quantityNumber)],
     result: text,
     handle: (_context, size) => 'x'.repeat(size),
+  }),
+  method({
+    name: 'test_long',
+    params: [param('count', quantityNumber)],
+    result: anything,
+    handle: async (_context, count) => {
+      const writer = new JsonWriter()
+      writer.write('["ü"')
+      for (let i = 0; i < count; i++) {
+        writer.write(`,${i}`)
+        await writer.breathe()
+      }
+      writer.write(']')
+      return writer.end()
+    },
   }),
   method({
     name: 'test_refuse',

@@ -1,0 +1,144 @@
+// A result that is written as it is worked out, because as a value it would not fit into memory: JSON in pieces.
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { constants, deflateRaw, inflateRaw } from 'node:zlib'
+import { DevchainError } from '../core/errors.ts'
+import type { Json } from './schema.ts'
+
+const deflate = promisify(deflateRaw)
+const inflate = promisify(inflateRaw)
+
+/**
+ * Characters that are packed together. A piece is written within a few milliseconds; traces shrink to a twentieth and
+ * less, which keeps five million steps in some 50 MB.
+ */
+const PIECE = 512 * 1024
+
+/** Pieces that may wait for the thread that packs them before the writer waits. */
+const MAX_UNPACKED = 8
+
+/** How much there may be of one result. */
+export interface TextLimits {
+  /** Bytes of JSON. */
+  readonly size: number
+  /** Bytes that are kept of it, packed. */
+  readonly kept: number
+}
+
+const DEFAULT_LIMITS: TextLimits = { size: 4_000_000_000, kept: 400_000_000 }
+
+/** Milliseconds of writing after which other work gets a turn. */
+const TURN_MS = 10
+
+/** A piece: the text itself, or packed. */
+type Piece = Buffer | { readonly packed: Buffer }
+
+/** JSON that has been written. It is read once or more, a piece at a time. */
+export class JsonText {
+  /** Bytes of the JSON. */
+  readonly size: number
+  readonly #pieces: readonly Piece[]
+
+  constructor(size: number, pieces: readonly Piece[]) {
+    this.size = size
+    this.#pieces = pieces
+  }
+
+  /** The same with text before and after it. */
+  within(before: string, after: string): JsonText {
+    const [head, tail] = [Buffer.from(before), Buffer.from(after)]
+    return new JsonText(this.size + head.length + tail.length, [head, ...this.#pieces, tail])
+  }
+
+  /** The text as bytes of UTF-8, unpacked as it is asked for. */
+  async *chunks(): AsyncIterableIterator<Buffer> {
+    for (const piece of this.#pieces) {
+      yield 'packed' in piece ? await inflate(piece.packed) : piece
+    }
+  }
+
+  /**
+   * The whole text at once.
+   * @throws {DevchainError} `LIMIT_EXCEEDED` when there is more than `limit` of it, in bytes
+   */
+  async text(limit: number): Promise<string> {
+    if (this.size > limit) {
+      const message = `the result has ${this.size} bytes, and may have ${limit} here: ask for less, or for it alone over HTTP`
+      throw new DevchainError('LIMIT_EXCEEDED', message)
+    }
+    const chunks: Buffer[] = []
+    for await (const chunk of this.chunks()) chunks.push(chunk)
+    return Buffer.concat(chunks).toString('utf8')
+  }
+}
+
+/** Writes JSON of any size: packed on another thread as it grows. The writer answers for it being JSON. */
+export class JsonWriter {
+  readonly #limits: TextLimits
+  readonly #pieces: Piece[] = []
+  readonly #packing: Promise<void>[] = []
+  #text = ''
+  #size = 0
+  #kept = 0
+  #turnBegan = performance.now()
+
+  constructor(limits: Partial<TextLimits> = {}) {
+    this.#limits = { ...DEFAULT_LIMITS, ...limits }
+  }
+
+  /** @throws {DevchainError} `LIMIT_EXCEEDED` when it becomes too much */
+  write(text: string): void {
+    this.#text += text
+    if (this.#text.length >= PIECE) this.#pack()
+  }
+
+  /** A value that fits into memory. */
+  value(value: Json): void {
+    this.write(JSON.stringify(value))
+  }
+
+  /** To be awaited between two writes: lets others have their turn, and the packing catch up. */
+  async breathe(): Promise<void> {
+    if (this.#packing.length > MAX_UNPACKED) await this.settle()
+    if (performance.now() - this.#turnBegan < TURN_MS) return
+    await nextTurn()
+    this.#turnBegan = performance.now()
+  }
+
+  /** Resolves once not much waits to be packed. */
+  async settle(): Promise<void> {
+    while (this.#packing.length > MAX_UNPACKED / 2) await this.#packing.shift()
+  }
+
+  /** What was written. */
+  async end(): Promise<JsonText> {
+    await Promise.all(this.#packing)
+    if (this.#text !== '') {
+      const rest = Buffer.from(this.#text)
+      this.#text = ''
+      this.#size += rest.length
+      this.#pieces.push(rest)
+    }
+    return new JsonText(this.#size, this.#pieces)
+  }
+
+  #pack(): void {
+    const piece = Buffer.from(this.#text)
+    this.#text = ''
+    this.#size += piece.length
+    this.#check()
+    const at = this.#pieces.push(piece) - 1
+    const packing = deflate(piece, { level: constants.Z_BEST_SPEED }).then((packed) => {
+      this.#kept += packed.length
+      this.#pieces[at] = { packed }
+    })
+    this.#packing.push(packing)
+  }
+
+  #check(): void {
+    const { size, kept } = this.#limits
+    if (this.#size <= size && this.#kept <= kept) return
+    const message = `the result is over the limit of ${size} bytes of JSON (or ${kept} packed): ask for less of it`
+    throw new DevchainError('LIMIT_EXCEEDED', message)
+  }
+}
