@@ -9,7 +9,7 @@ import { blobBaseFee } from '../protocol/fees.ts'
 import { type Hardfork, isAtLeast } from '../protocol/forks.ts'
 import type { Overlay } from '../state/overlay.ts'
 import { breatheBetweenJumps } from './breath.ts'
-import type { BlockEnvironment, ExecutionLimits } from './executor.ts'
+import type { BlockEnvironment, ExecutionLimits, MovedPrecompiles } from './executor.ts'
 import { kzg } from './kzg.ts'
 import { OverlayStateManager } from './statemanager.ts'
 
@@ -27,9 +27,15 @@ export interface EngineTraits {
 export interface Engine {
   readonly evm: EVM
   readonly hardfork: Hardfork
+  /** Where the fork has its precompiles, as hex digits, wherever a run has moved them. */
+  readonly precompiles: ReadonlySet<string>
   /** Makes ready for a run over `overlay`, in a block. */
-  readonly begin: (overlay: Overlay, block: BlockEnvironment) => LibraryBlock
-  /** Lets go of the run's overlay. */
+  readonly begin: (
+    overlay: Overlay,
+    block: BlockEnvironment,
+    moved?: MovedPrecompiles | undefined,
+  ) => LibraryBlock
+  /** Lets go of the run's overlay, and puts its precompiles back. */
   readonly end: () => void
 }
 
@@ -82,19 +88,53 @@ async function createEngine(traits: EngineTraits): Promise<Engine> {
   })
   const evm = vm.evm as EVM
   breatheBetweenJumps(evm)
+  const precompiles = new Places(evm.precompiles)
   return {
     evm,
     hardfork,
-    begin: (overlay, block) => {
+    precompiles: precompiles.usual,
+    begin: (overlay, block, moved) => {
       stateManager.use(overlay)
       ancestors.block = block
+      if (moved !== undefined) precompiles.move(moved)
       evm.journal.cleanJournal()
       return libraryBlock(block)
     },
     end: () => {
       stateManager.use(undefined)
       ancestors.block = undefined
+      precompiles.restore()
     },
+  }
+}
+
+/** The places of an engine's precompiles: the engine looks them up in this very map. */
+class Places<Code> {
+  readonly usual: ReadonlySet<string>
+  readonly #map: Map<string, Code>
+  readonly #original: ReadonlyMap<string, Code>
+  #isMoved = false
+
+  constructor(map: Map<string, Code>) {
+    this.#map = map
+    this.#original = new Map(map)
+    this.usual = new Set(map.keys())
+  }
+
+  move(moved: MovedPrecompiles): void {
+    this.#isMoved = true
+    for (const from of moved.keys()) this.#map.delete(from.slice(2))
+    for (const [from, to] of moved) {
+      const code = this.#original.get(from.slice(2))
+      if (code !== undefined && to !== null) this.#map.set(to.slice(2), code)
+    }
+  }
+
+  restore(): void {
+    if (!this.#isMoved) return
+    this.#isMoved = false
+    this.#map.clear()
+    for (const [place, code] of this.#original) this.#map.set(place, code)
   }
 }
 

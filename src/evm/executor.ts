@@ -133,10 +133,14 @@ export interface TransactionJob {
   readonly tracer?: Tracer | undefined
 }
 
+/** Precompiles that are not where they belong: from where, to where. Null: gone, as an account's code runs there. */
+export type MovedPrecompiles = ReadonlyMap<Address, Address | null>
+
 export interface CallJob {
   readonly world: World
   readonly block: BlockEnvironment
   readonly message: Message
+  readonly movedPrecompiles?: MovedPrecompiles | undefined
   readonly limits?: ExecutionLimits | undefined
   readonly tracer?: Tracer | undefined
 }

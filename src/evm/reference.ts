@@ -20,11 +20,11 @@ export function createReferenceExecutor(): Executor {
 
 async function transact(engines: EnginePool, job: TransactionJob): Promise<Outcome> {
   checkTransaction(job)
-  const { world, block, transaction, limits, tracer } = job
+  const { world, block, transaction, limits } = job
   const price = effectiveGasPrice(transaction, block.baseFee)
   const tip = effectiveTip(transaction, block.baseFee)
   return engines.use({ hardfork: block.hardfork, chainId: block.chainId, limits }, (engine) =>
-    applyMessage(engine, world, block, { ...transaction, price, tip }, tracer),
+    applyMessage(engine, world, block, { ...transaction, price, tip }, job),
   )
 }
 
@@ -35,12 +35,12 @@ async function transact(engines: EnginePool, job: TransactionJob): Promise<Outco
  */
 async function call(engines: EnginePool, job: CallJob): Promise<Outcome> {
   checkMessage(job)
-  const { world, block, message, limits, tracer } = job
+  const { world, block, message, limits } = job
   const free = isFree(message)
   const price = free ? 0n : effectiveGasPrice(message, block.baseFee)
   const tip = free ? 0n : effectiveTip(message, block.baseFee)
   const nonce = message.nonce ?? accountAt(world, message.from)?.nonce ?? 0n
   return engines.use({ hardfork: block.hardfork, chainId: block.chainId, limits }, (engine) =>
-    applyMessage(engine, world, block, { ...message, nonce, price, tip }, tracer),
+    applyMessage(engine, world, block, { ...message, nonce, price, tip }, job),
   )
 }

@@ -20,7 +20,7 @@ import { isDelegation } from '../protocol/validity.ts'
 import { Overlay } from '../state/overlay.ts'
 import type { World } from '../state/world.ts'
 import { type Engine, type LibraryBlock, libraryAddress } from './engine.ts'
-import type { BlockEnvironment, Failure, Outcome, Tracer } from './executor.ts'
+import type { BlockEnvironment, CallJob, Failure, Outcome } from './executor.ts'
 import { observe } from './observe.ts'
 import { describeHalt, describeRevert } from './reasons.ts'
 
@@ -58,14 +58,14 @@ export async function applyMessage(
   world: World,
   block: BlockEnvironment,
   message: Application,
-  tracer: Tracer | undefined,
+  { tracer, movedPrecompiles }: Pick<CallJob, 'tracer' | 'movedPrecompiles'>,
 ): Promise<Outcome> {
   const { evm } = engine
   const overlay = new Overlay(world)
-  const libraryBlock = engine.begin(overlay, block)
+  const libraryBlock = engine.begin(overlay, block, movedPrecompiles)
   evm.journal.startReportingAccessList()
   buyGas(overlay, message)
-  if (isAtLeast(block.hardfork, 'berlin')) warm(evm, message, block)
+  if (isAtLeast(block.hardfork, 'berlin')) warm(engine, message, block)
   const authorizationRefund = authorize(evm, overlay, message, block)
   const observation = observe(evm, overlay, tracer)
   const result = await evm.runCall(callOf(message, block, libraryBlock))
@@ -73,7 +73,7 @@ export async function applyMessage(
   const bill = billOf(message, block, result, authorizationRefund)
   await settle(evm, overlay, message, block, bill.gasUsed)
   await clearDestroyed(evm, result, block)
-  const accessed = accessedBy(evm, message, result)
+  const accessed = accessedBy(engine, message, result)
   await evm.journal.cleanup()
   return {
     failure: failureOf(result, block),
@@ -128,11 +128,11 @@ function buyGas(overlay: Overlay, { from, gasLimit, price, nonce }: Application)
 
 /** Accounts and slots that cost less because every node knows them in advance (EIP-2929, EIP-2930, EIP-3651). */
 function warm(
-  { journal, precompiles }: EVM,
+  { evm: { journal }, precompiles }: Engine,
   { from, to, accessList }: Application,
   block: BlockEnvironment,
 ): void {
-  for (const address of precompiles.keys()) journal.addAlwaysWarmAddress(address)
+  for (const address of precompiles) journal.addAlwaysWarmAddress(address)
   journal.addAlwaysWarmAddress(from)
   if (to !== null) journal.addAlwaysWarmAddress(to)
   if (isAtLeast(block.hardfork, 'shanghai')) journal.addAlwaysWarmAddress(block.coinbase)
@@ -210,12 +210,16 @@ async function clearDestroyed(
  * What was touched, without what is warm anyhow and had no slot touched: sender, target or created contract, and
  * precompiles. None before berlin, where the engine keeps no account of it.
  */
-function accessedBy(evm: EVM, { from, to }: Application, result: EVMResult): AccessListEntry[] {
+function accessedBy(
+  { evm, precompiles }: Engine,
+  { from, to }: Application,
+  result: EVMResult,
+): AccessListEntry[] {
   const target = to ?? createdBy(result)
   const entries: AccessListEntry[] = []
   for (const [digits, keys] of evm.journal.accessList ?? []) {
     const address = `0x${digits}` as Address
-    const isWarm = address === from || address === target || evm.precompiles.has(digits)
+    const isWarm = address === from || address === target || precompiles.has(digits)
     if (isWarm && keys.size === 0) continue
     entries.push({ address, storageKeys: [...keys].map((key) => `0x${key}` as Hash) })
   }

@@ -8,6 +8,7 @@ import { feeMethods } from './eth/fees.ts'
 import { filterMethods } from './eth/filters.ts'
 import { proofMethods } from './eth/proof.ts'
 import { signMethods } from './eth/sign.ts'
+import { simulateMethods } from './eth/simulate.ts'
 import { stateMethods } from './eth/state.ts'
 import { subscribeMethods } from './eth/subscribe.ts'
 import { transactionMethods } from './eth/transaction.ts'
@@ -33,6 +34,7 @@ export const methods: readonly Method<MethodContext>[] = [
   ...blockMethods,
   ...transactionMethods,
   ...executeMethods,
+  ...simulateMethods,
   ...signMethods,
   ...filterMethods,
   ...subscribeMethods,

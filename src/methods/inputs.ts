@@ -1,6 +1,6 @@
 // Objects that requests carry: transactions, overrides, filters.
 import { DevchainError, printValue } from '../core/errors.ts'
-import { equalBytes, type Hash } from '../core/hex.ts'
+import { equalBytes, type Hash, wordFromBigint } from '../core/hex.ts'
 import type { LogQuery, TopicFilter } from '../node/logs.ts'
 import type { AccountOverride, BlockOverrides, StateOverrides } from '../node/overrides.ts'
 import type { TransactionRequest } from '../node/send.ts'
@@ -137,6 +137,19 @@ const blockHashes: Decoder<ReadonlyMap<bigint, Hash>> = refined(
     new Map([...hashes].map(([key, value]) => [quantity.decode(key, `${path}.${key}`), value])),
 )
 
+/** 32 bytes; some clients write them as a number. */
+const randomness: Decoder<Hash> = refined(quantity, wordFromBigint)
+
+/** No chain here has withdrawals: an empty list says so, and changes nothing. */
+const noWithdrawals: Decoder<null> = {
+  name: 'withdrawals',
+  json: { type: 'array', maxItems: 0 },
+  decode: (value, path) => {
+    if (Array.isArray(value) && value.length === 0) return null
+    throw invalid(path, 'an empty list, as this chain has no withdrawals', value)
+  },
+}
+
 /** The block as a call shall find it: geth's block overrides, in its names of today and of before. */
 export const blockOverrides: Decoder<BlockOverrides> = refined(
   members('block overrides', {
@@ -146,12 +159,14 @@ export const blockOverrides: Decoder<BlockOverrides> = refined(
     gasLimit: quantity,
     feeRecipient: address,
     coinbase: address,
-    prevRandao: hash,
-    random: hash,
+    prevRandao: randomness,
+    random: randomness,
     baseFeePerGas: quantity,
     baseFee: quantity,
     blobBaseFee: quantity,
     difficulty: quantity,
+    beaconRoot: hash,
+    withdrawals: noWithdrawals,
     blockHash: blockHashes,
   }),
   (given) => ({
@@ -163,6 +178,7 @@ export const blockOverrides: Decoder<BlockOverrides> = refined(
     baseFee: given.baseFeePerGas ?? given.baseFee,
     blobBaseFee: given.blobBaseFee,
     difficulty: given.difficulty,
+    beaconRoot: given.beaconRoot,
     blockHash: given.blockHash,
   }),
 )
@@ -221,7 +237,10 @@ export const logQuery: Decoder<LogQuery> = refined(
 )
 
 /** Decodes, then makes something else of it. */
-function refined<T, V>(decoder: Decoder<T>, refine: (value: T, path: string) => V): Decoder<V> {
+export function refined<T, V>(
+  decoder: Decoder<T>,
+  refine: (value: T, path: string) => V,
+): Decoder<V> {
   return {
     name: decoder.name,
     json: decoder.json,

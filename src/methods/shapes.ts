@@ -215,8 +215,8 @@ const noWithdrawals: Encoder<readonly never[]> = {
   encode: () => [],
 }
 
-/** A block (spec 2.2) with all members that its hash is taken of. */
-export const blockShape: Encoder<BlockView> = shape('block', {
+/** The members of a block. */
+export const blockFields: Readonly<Record<string, Field<BlockView>>> = {
   ...headerFields,
   totalDifficulty: field(quantityResult, (block) => block.totalDifficulty),
   cumulativeDifficulty: field(quantityResult, (block) => block.cumulativeDifficulty),
@@ -224,7 +224,10 @@ export const blockShape: Encoder<BlockView> = shape('block', {
   transactions: field(transactionsOfBlock, (block) => block.transactions),
   uncles: field(list(hash), (block) => block.uncles),
   withdrawals: fieldIfAny(noWithdrawals, (block) => block.withdrawals),
-})
+}
+
+/** A block (spec 2.2) with all members that its hash is taken of. */
+export const blockShape: Encoder<BlockView> = shape('block', blockFields)
 
 /** A block with its transactions as hashes or in full. */
 export function viewOfBlock(

@@ -251,7 +251,8 @@ function derivedRandao(parentHash: Hash, number: bigint, abandoned: number): Has
   return keccakHash(concatBytes(seed, paddedBytes(BigInt(abandoned), 32)))
 }
 
-function excessBlobGasAfter(parent: Header, hardfork: Hardfork): bigint {
+/** What the block after `parent` begins with; 0n before cancun. */
+export function excessBlobGasAfter(parent: Header, hardfork: Hardfork): bigint {
   if (!isAtLeast(hardfork, 'cancun')) return 0n
   return nextExcessBlobGas(
     {
@@ -332,7 +333,8 @@ async function attempt(run: Promise<Outcome>): Promise<Outcome | DevchainError> 
   }
 }
 
-function executedAs(
+/** A transaction with its receipt, and what came of it. */
+export function executedAs(
   transaction: Transaction,
   outcome: Outcome,
   block: BlockEnvironment,

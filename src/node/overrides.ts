@@ -1,9 +1,10 @@
 // What a call may pretend: other accounts and another block, for the length of that call.
 import { DevchainError } from '../core/errors.ts'
 import type { Address, Hash } from '../core/hex.ts'
-import type { BlockEnvironment } from '../evm/executor.ts'
+import type { BlockEnvironment, MovedPrecompiles } from '../evm/executor.ts'
 import { blobBaseFee } from '../protocol/fees.ts'
 import type { Hardfork } from '../protocol/forks.ts'
+import { isPrecompile } from '../protocol/precompiles.ts'
 import {
   type Account,
   accountAt,
@@ -25,7 +26,7 @@ export interface AccountOverride {
   readonly state?: ReadonlyMap<bigint, bigint> | undefined
   /** Single slots; the others stay. Excludes `state`. */
   readonly stateDiff?: ReadonlyMap<bigint, bigint> | undefined
-  /** Accepted as a name, refused as a wish: see `applyStateOverrides`. */
+  /** Where the precompile of this address is called instead: see `movedPrecompiles`. */
   readonly movePrecompileToAddress?: Address | undefined
 }
 
@@ -45,6 +46,8 @@ export interface BlockOverrides {
   /** Wei per blob gas. */
   readonly blobBaseFee?: bigint | undefined
   readonly difficulty?: bigint | undefined
+  /** Of the parent beacon block (EIP-4788): for blocks that are simulated whole. */
+  readonly beaconRoot?: Hash | undefined
   /** What BLOCKHASH answers for these numbers. */
   readonly blockHash?: ReadonlyMap<bigint, Hash> | undefined
 }
@@ -53,9 +56,9 @@ const MAX_WORD = 2n ** 256n - 1n
 const MAX_NONCE = 2n ** 64n - 1n
 
 /**
- * A world in which the accounts are as the overrides say; `world` stays as it is.
- * @throws {DevchainError} `INVALID_PARAMS` when an account has both `state` and `stateDiff`, or a number is too large;
- *   `METHOD_NOT_SUPPORTED` for `movePrecompileToAddress`, as precompiles live in the engine and not in the world
+ * A world in which the accounts are as the overrides say; `world` stays as it is. Precompiles are no part of it: for
+ * those there is `movedPrecompiles`.
+ * @throws {DevchainError} `INVALID_PARAMS` when an account has both `state` and `stateDiff`, or a number is too large
  */
 export function applyStateOverrides(world: World, overrides: StateOverrides | undefined): World {
   let changed = world
@@ -67,11 +70,7 @@ export function applyStateOverrides(world: World, overrides: StateOverrides | un
 }
 
 function checkAccount(address: Address, override: AccountOverride): void {
-  const { balance, nonce, state, stateDiff, movePrecompileToAddress } = override
-  if (movePrecompileToAddress !== undefined) {
-    const message = `override of ${address}: movePrecompileToAddress is not supported; a precompile stays at its address`
-    throw new DevchainError('METHOD_NOT_SUPPORTED', message)
-  }
+  const { balance, nonce, state, stateDiff } = override
   if (state !== undefined && stateDiff !== undefined) {
     const message = `override of ${address}: expected either state (all storage) or stateDiff (single slots), got both`
     throw new DevchainError('INVALID_PARAMS', message)
@@ -82,6 +81,52 @@ function checkAccount(address: Address, override: AccountOverride): void {
     checkRange(`override of ${address}: storage slot`, slot, MAX_WORD)
     checkRange(`override of ${address}: storage value`, value, MAX_WORD)
   }
+}
+
+/**
+ * Where precompiles are for a run: one that is moved answers at its new address, whatever account is there, and one
+ * whose account gets code makes way for it. (In geth any override makes it go, even one of its balance.)
+ * @returns undefined when all are where they belong
+ * @throws {DevchainError} `PRECOMPILE_MOVED_TO_ITSELF`; `PRECOMPILES_MOVED_TOGETHER` for two with one destination;
+ *   `INVALID_PARAMS` for what is no precompile, and for a destination that is overridden itself
+ */
+export function movedPrecompiles(
+  overrides: StateOverrides | undefined,
+  hardfork: Hardfork,
+): MovedPrecompiles | undefined {
+  const moved = new Map<Address, Address | null>()
+  const taken = new Map<Address, Address>()
+  for (const [address, { code, movePrecompileToAddress: to }] of overrides ?? []) {
+    if (to !== undefined) {
+      checkMove(address, to, hardfork)
+      const other = taken.get(to)
+      if (other !== undefined) throw clash(other, address, to)
+      taken.set(to, address)
+    }
+    const isReplaced = code !== undefined && isPrecompile(address, hardfork)
+    if (to !== undefined || isReplaced) moved.set(address, to ?? null)
+  }
+  for (const [to, from] of taken) {
+    if (overrides?.has(to) !== true) continue
+    const message = `override of ${from}: expected movePrecompileToAddress to be an address without an override of its own, got ${to}`
+    throw new DevchainError('INVALID_PARAMS', message)
+  }
+  return moved.size === 0 ? undefined : moved
+}
+
+function checkMove(address: Address, to: Address, hardfork: Hardfork): void {
+  if (to === address) {
+    const message = `override of ${address}: movePrecompileToAddress names the address itself: expected another`
+    throw new DevchainError('PRECOMPILE_MOVED_TO_ITSELF', message)
+  }
+  if (isPrecompile(address, hardfork)) return
+  const message = `override of ${address}: account ${address} is not a precompile of ${hardfork}, so that it cannot be moved to ${to}`
+  throw new DevchainError('INVALID_PARAMS', message)
+}
+
+function clash(one: Address, other: Address, to: Address): DevchainError {
+  const message = `override of ${other}: movePrecompileToAddress names ${to}, where the precompile of ${one} is moved already`
+  return new DevchainError('PRECOMPILES_MOVED_TOGETHER', message)
 }
 
 function checkRange(name: string, value: bigint | undefined, max: bigint): void {
@@ -138,6 +183,10 @@ export function applyBlockOverrides(
 }
 
 function checkBlock(overrides: BlockOverrides): void {
+  if (overrides.beaconRoot !== undefined) {
+    const message = `block override: beaconRoot: expected none, got ${overrides.beaconRoot}: a call does not begin a block; eth_simulateV1 does`
+    throw new DevchainError('INVALID_PARAMS', message)
+  }
   checkRange('block override: number', overrides.number, MAX_NONCE)
   checkRange('block override: timestamp', overrides.timestamp, MAX_NONCE)
   checkRange('block override: gasLimit', overrides.gasLimit, MAX_NONCE)

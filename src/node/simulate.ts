@@ -1,7 +1,14 @@
 // Running messages without a trace on the chain: calls, gas estimates, access lists.
 import { DevchainError } from '../core/errors.ts'
 import { type Address, EMPTY_BYTES, type Hash, hexFromBytes, ZERO_ADDRESS } from '../core/hex.ts'
-import type { BlockEnvironment, Failure, Message, Outcome, Tracer } from '../evm/executor.ts'
+import type {
+  BlockEnvironment,
+  Failure,
+  Message,
+  MovedPrecompiles,
+  Outcome,
+  Tracer,
+} from '../evm/executor.ts'
 import { floorDataGas, intrinsicGas } from '../protocol/fees.ts'
 import type { AccessListEntry, Authorization } from '../protocol/transaction.ts'
 import { balanceAt, type World } from '../state/world.ts'
@@ -12,6 +19,7 @@ import {
   applyBlockOverrides,
   applyStateOverrides,
   type BlockOverrides,
+  movedPrecompiles,
   type StateOverrides,
 } from './overrides.ts'
 
@@ -48,6 +56,7 @@ interface Scene {
   readonly chain: Chain
   readonly world: World
   readonly block: BlockEnvironment
+  readonly movedPrecompiles: MovedPrecompiles | undefined
   /** Gas of a call that names none: an override may make the block too small for any, and calls are not bound by it. */
   readonly usualGas: bigint
 }
@@ -156,13 +165,15 @@ async function sceneAt(
     chain,
     world: applyStateOverrides(record.world, overrides),
     block,
+    movedPrecompiles: movedPrecompiles(overrides, block.hardfork),
     usualGas: larger(real.gasLimit, block.gasLimit),
   }
 }
 
-function run({ chain, world, block }: Scene, message: Message, tracer?: Tracer): Promise<Outcome> {
+function run(scene: Scene, message: Message, tracer?: Tracer): Promise<Outcome> {
+  const { chain, world, block, movedPrecompiles: moved } = scene
   const limits = { codeSize: chain.state.config.codeSizeLimit }
-  return chain.executor.call({ world, block, message, limits, tracer })
+  return chain.executor.call({ world, block, message, movedPrecompiles: moved, limits, tracer })
 }
 
 /** The message with everything filled in that the caller left out. */
@@ -191,10 +202,13 @@ function messageOf({ chain, world, block, usualGas }: Scene, request: CallReques
   return isEnough ? { ...message, gasLimit: affordable } : message
 }
 
-/** What the message offers for its gas: nothing when it names no price. */
-function feesOf(
+/**
+ * What the message offers for its gas: nothing when it names no price.
+ * @throws {DevchainError} `INVALID_PARAMS` for a price of both kinds
+ */
+export function feesOf(
   { gasPrice, maxFeePerGas, maxPriorityFeePerGas }: CallRequest,
-  { baseFee }: BlockEnvironment,
+  { baseFee }: Pick<BlockEnvironment, 'baseFee'>,
 ): Pick<Message, 'maxFeePerGas' | 'maxPriorityFeePerGas'> {
   if (gasPrice !== undefined) {
     if (maxFeePerGas !== undefined || maxPriorityFeePerGas !== undefined) {

@@ -114,6 +114,11 @@ export function impersonate(unsigned: UnsignedTransaction, from: Address): Trans
   return withSignature(unsigned, { v: recoveryValue(unsigned, 0), r: stamp, s: stamp }, from)
 }
 
+/** A transaction that nobody signed, for blocks that are only imagined: its signature is all zeros. */
+export function withoutSignature(unsigned: UnsignedTransaction, from: Address): Transaction {
+  return withSignature(unsigned, { v: 0n, r: 0n, s: 0n }, from)
+}
+
 /**
  * Reads a signed transaction, and recovers who sent it.
  * @throws {DevchainError} `TYPE_NOT_SUPPORTED` for blob and unknown types, `INVALID_PARAMS` for fields that are not

@@ -1,13 +1,19 @@
 // Calls: free runs without a signature, and what the code they run can see.
 import { describe, expect, test } from 'vitest'
-import { bigintFromBytes, type Hash, ZERO_ADDRESS } from '../../../src/core/hex.ts'
-import { type BlockEnvironment, type CallJob, createExecutor } from '../../../src/evm/executor.ts'
+import { type Address, bigintFromBytes, type Hash, ZERO_ADDRESS } from '../../../src/core/hex.ts'
+import {
+  type BlockEnvironment,
+  type CallJob,
+  createExecutor,
+  type Outcome,
+} from '../../../src/evm/executor.ts'
 import { HARDFORKS } from '../../../src/protocol/forks.ts'
 import {
   balanceAt,
   nonceAt,
   stateRoot,
   storageAt,
+  type World,
   withBalance,
   withCode,
 } from '../../../src/state/world.ts'
@@ -252,5 +258,63 @@ describe('what a call touched', () => {
     const both = { ...job, world: withProgram(world, CONTRACT, calling(OTHER)) }
     const { accessed } = await executor.call(both)
     expect(accessed).toEqual([{ address: OTHER, storageKeys: [`0x${'9'.padStart(64, '0')}`] }])
+  })
+})
+
+describe('moved precompiles', () => {
+  const IDENTITY = `0x${'4'.padStart(40, '0')}` as Address
+  const data = Uint8Array.of(1, 2, 3)
+  const callTo = (
+    to: Address,
+    movedPrecompiles?: CallJob['movedPrecompiles'],
+    world: World = funded,
+  ): Promise<Outcome> =>
+    executor.call({
+      world,
+      // later forks charge for calldata so that nothing else shows
+      block: blockWith({ hardfork: 'cancun' }),
+      message: messageWith({ to, data }),
+      movedPrecompiles,
+    })
+
+  test('answer at their new address and nowhere else', async () => {
+    const moved = new Map([[IDENTITY, BOB]])
+    const [usual, there, gone] = [
+      await callTo(IDENTITY),
+      await callTo(BOB, moved),
+      await callTo(IDENTITY, moved),
+    ]
+    expect([usual.output, there.output, gone.output.length]).toEqual([data, data, 0])
+    expect(there.gasUsed).toBe(usual.gasUsed)
+    expect(gone.gasUsed).toBeLessThan(usual.gasUsed)
+  })
+
+  test('are back for the next run, whatever engine it gets', async () => {
+    const moved = new Map([[IDENTITY, BOB]])
+    const runs = Array.from({ length: 8 }, (_, i) =>
+      i % 2 === 0 ? callTo(BOB, moved) : callTo(IDENTITY),
+    )
+    for (const { output } of await Promise.all(runs)) expect(output).toEqual(data)
+    for (let i = 0; i < 6; i += 1) {
+      expect((await callTo(IDENTITY)).output).toEqual(data)
+      expect((await callTo(BOB)).output).toHaveLength(0)
+    }
+  })
+
+  test('make way for the code of an account', async () => {
+    const world = withProgram(funded, IDENTITY, `42 ${RETURN_WORD}`)
+    expect((await callTo(IDENTITY, undefined, world)).output).toEqual(data)
+    const outcome = await callTo(IDENTITY, new Map([[IDENTITY, null]]), world)
+    expect(bigintFromBytes(outcome.output)).toBe(42n)
+  })
+
+  test('trade places', async () => {
+    const SHA256 = `0x${'2'.padStart(40, '0')}` as Address
+    const moved = new Map([
+      [IDENTITY, SHA256],
+      [SHA256, IDENTITY],
+    ])
+    expect((await callTo(SHA256, moved)).output).toEqual(data)
+    expect((await callTo(IDENTITY, moved)).output).toEqual((await callTo(SHA256)).output)
   })
 })

@@ -2,7 +2,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { keccakHash } from '../../../src/core/crypto.ts'
-import { ZERO_ADDRESS } from '../../../src/core/hex.ts'
 import type { BlockEnvironment } from '../../../src/evm/executor.ts'
 import {
   type AccountOverride,
@@ -10,6 +9,7 @@ import {
   applyStateOverrides,
   type BlockOverrides,
   excessForBlobBaseFee,
+  movedPrecompiles,
 } from '../../../src/node/overrides.ts'
 import { blobBaseFee } from '../../../src/protocol/fees.ts'
 import {
@@ -126,15 +126,93 @@ describe('state overrides', () => {
       word: 'INVALID_PARAMS',
       message: /storage value/,
     },
-    {
-      override: { movePrecompileToAddress: ZERO_ADDRESS },
-      word: 'METHOD_NOT_SUPPORTED',
-      message: /movePrecompileToAddress is not supported/,
-    },
   ])('are refused when they are $override', ({ override, word: expected, message }) => {
     const error = { word: expected, message: expect.stringMatching(message) }
     expect(() => overridden(override)).toThrow(expect.objectContaining(error))
     expect(() => overridden(override)).toThrow(address)
+  })
+})
+
+describe('moved precompiles', () => {
+  const [one, two, far] = [addressOf(1), addressOf(2), addressOf(0xfa4)]
+
+  test('are none where no override names any', () => {
+    const overrides = new Map([
+      [address, { code }],
+      [far, { code }],
+    ])
+    expect(movedPrecompiles(undefined, 'osaka')).toBeUndefined()
+    expect(movedPrecompiles(new Map([[far, { code }]]), 'osaka')).toBeUndefined()
+    expect(movedPrecompiles(new Map([[two, { balance: 1n }]]), 'osaka')).toBeUndefined()
+    expect(movedPrecompiles(overrides, 'osaka')).toEqual(new Map([[one, null]]))
+  })
+
+  test('go where they are told, and make way for code', () => {
+    const overrides = new Map<typeof one, AccountOverride>([
+      [one, { movePrecompileToAddress: far, code }],
+      [two, { code }],
+    ])
+    const expected = new Map([
+      [one, far],
+      [two, null],
+    ])
+    expect(movedPrecompiles(overrides, 'osaka')).toEqual(expected)
+  })
+
+  test.each<{
+    name: string
+    overrides: [typeof one, AccountOverride][]
+    word: string
+    message: RegExp
+  }>([
+    {
+      name: 'an account that is none',
+      overrides: [[far, { movePrecompileToAddress: one }]],
+      word: 'INVALID_PARAMS',
+      message: /is not a precompile of osaka/,
+    },
+    {
+      name: 'a move to where it is',
+      overrides: [[one, { movePrecompileToAddress: one }]],
+      word: 'PRECOMPILE_MOVED_TO_ITSELF',
+      message: /names the address itself/,
+    },
+    {
+      name: 'two moves to one address',
+      overrides: [
+        [one, { movePrecompileToAddress: far }],
+        [two, { movePrecompileToAddress: far }],
+      ],
+      word: 'PRECOMPILES_MOVED_TOGETHER',
+      message: /is moved already/,
+    },
+    {
+      name: 'a destination with an override of its own, before it',
+      overrides: [
+        [far, {}],
+        [one, { movePrecompileToAddress: far }],
+      ],
+      word: 'INVALID_PARAMS',
+      message: /without an override of its own/,
+    },
+    {
+      name: 'a destination with an override of its own, after it',
+      overrides: [
+        [one, { movePrecompileToAddress: two }],
+        [two, { balance: 1n }],
+      ],
+      word: 'INVALID_PARAMS',
+      message: /without an override of its own/,
+    },
+  ])('are refused for $name', ({ overrides, word: expected, message }) => {
+    const error = { word: expected, message: expect.stringMatching(message) }
+    const make = (): unknown => movedPrecompiles(new Map(overrides), 'osaka')
+    expect(make).toThrow(expect.objectContaining(error))
+  })
+
+  test('are those of the hardfork: what is none yet cannot be moved', () => {
+    const overrides = new Map([[addressOf(5), { movePrecompileToAddress: far }]])
+    expect(() => movedPrecompiles(overrides, 'homestead')).toThrow(/not a precompile of homestead/)
   })
 })
 
@@ -178,6 +256,12 @@ describe('block overrides', () => {
   test('run under the hardfork of the number and time they name', () => {
     const hardforkAt = (number: bigint): 'london' | 'osaka' => (number < 5n ? 'london' : 'osaka')
     expect(applyBlockOverrides(environment, { number: 4n }, hardforkAt).hardfork).toBe('london')
+  })
+
+  test('of the beacon root are for whole blocks', () => {
+    const apply = (): unknown =>
+      applyBlockOverrides(environment, { beaconRoot: word(1) }, () => 'osaka')
+    expect(apply).toThrow(/beaconRoot: expected none, got 0x0+1/)
   })
 
   test('are refused when a number does not fit a header', () => {

@@ -1,0 +1,127 @@
+// eth: whole blocks of calls that are only imagined.
+
+import { EMPTY_BYTES } from '../../core/hex.ts'
+import type { Failure } from '../../evm/executor.ts'
+import {
+  type BlockPlan,
+  type SimulatedCall,
+  type Simulation,
+  simulateBlocks,
+} from '../../node/simulateblocks.ts'
+import { type Method, optional, param } from '../../rpc/method.ts'
+import { boolean, data, list, text } from '../../rpc/primitives.ts'
+import type { Decoder, Encoder } from '../../rpc/schema.ts'
+import { blockReference, LATEST } from '../blockreference.ts'
+import { type MethodContext, method } from '../context.ts'
+import { field, fieldIfAny, quantityResult, shape } from '../fields.ts'
+import { blockOverrides, members, refined, stateOverrides, transactionRequest } from '../inputs.ts'
+import { type BlockView, blockFields, logShape, viewOfBlock } from '../shapes.ts'
+
+/** A simulation, and how its blocks are to be written. */
+interface Order {
+  readonly simulation: Simulation
+  readonly full: boolean
+}
+
+/** An imagined block, ready to be written. */
+interface SimulatedView extends BlockView {
+  readonly calls: readonly SimulatedCall[]
+}
+
+const blockPlan: Decoder<BlockPlan> = members('block to simulate', {
+  blockOverrides,
+  stateOverrides,
+  calls: list(transactionRequest),
+})
+
+const order: Decoder<Order> = refined(
+  members('simulation', {
+    blockStateCalls: list(blockPlan),
+    validation: boolean,
+    traceTransfers: boolean,
+    returnFullTransactions: boolean,
+  }),
+  ({ blockStateCalls = [], validation = false, traceTransfers = false, ...given }) => ({
+    simulation: { blocks: blockStateCalls, validation, traceTransfers },
+    full: given.returnFullTransactions ?? false,
+  }),
+)
+
+/** Execution-apis' numbers for a call that reverted and for one that halted, whatever other methods answer. */
+const REVERTED = 3
+const HALTED = -32015
+
+const errorCode: Encoder<Failure['kind']> = {
+  name: 'error code',
+  json: { type: 'integer', enum: [REVERTED, HALTED] },
+  encode: (kind) => (kind === 'revert' ? REVERTED : HALTED),
+}
+
+interface CallError {
+  readonly failure: Failure
+  readonly output: Uint8Array
+}
+
+const callError: Encoder<CallError> = shape<CallError>('call error', {
+  code: field(errorCode, ({ failure }) => failure.kind),
+  message: field(text, ({ failure }) => messageOf(failure)),
+  data: fieldIfAny(data, ({ failure, output }) => (failure.kind === 'revert' ? output : undefined)),
+})
+
+const simulatedCall: Encoder<SimulatedCall> = shape<SimulatedCall>('simulated call', {
+  returnData: field(data, ({ outcome }) =>
+    outcome.failure === undefined ? outcome.output : EMPTY_BYTES,
+  ),
+  logs: field(list(logShape), ({ logs }) => logs),
+  gasUsed: field(quantityResult, ({ outcome }) => outcome.gasUsed),
+  maxUsedGas: field(quantityResult, ({ outcome }) => outcome.gasUsed + outcome.gasRefund),
+  status: field(quantityResult, ({ outcome }) => (outcome.failure === undefined ? 1n : 0n)),
+  error: fieldIfAny(
+    callError,
+    ({ outcome: { failure, output } }) => failure && { failure, output },
+  ),
+})
+
+/** A block as `eth_getBlockByNumber` answers it, and what came of its calls. */
+const simulatedBlock: Encoder<SimulatedView> = shape<SimulatedView>('simulated block', {
+  ...blockFields,
+  calls: field(list(simulatedCall), ({ calls }) => calls),
+})
+
+const simulate = method({
+  name: 'eth_simulateV1',
+  summary:
+    'Runs calls in imagined blocks of their own after a block, with overrides; answers the blocks and what came of each call.',
+  params: [param('simulation', order), optional('block', blockReference, LATEST)],
+  result: list(simulatedBlock),
+  example: {
+    params: [
+      {
+        blockStateCalls: [
+          {
+            stateOverrides: { [`0x${'c0'.repeat(20)}`]: { balance: '0x3e8' } },
+            calls: [{ from: `0x${'c0'.repeat(20)}`, to: `0x${'c1'.repeat(20)}`, value: '0x3e8' }],
+          },
+        ],
+        traceTransfers: true,
+      },
+      'latest',
+    ],
+  },
+  handle: async ({ chain }, { simulation, full }, block) => {
+    const blocks = await simulateBlocks(chain, simulation, block)
+    return blocks.map(({ record, calls }) => ({
+      ...viewOfBlock(record, { full, pending: false }),
+      calls,
+    }))
+  },
+})
+
+/** In geth's words, which clients of this method know: "execution reverted: …". */
+function messageOf({ kind, reason }: Failure): string {
+  if (kind === 'halt') return reason
+  const why = reason.replace(/^revert ?/, '')
+  return why === '' ? 'execution reverted' : `execution reverted: ${why}`
+}
+
+export const simulateMethods: readonly Method<MethodContext>[] = [simulate]

@@ -1,0 +1,47 @@
+// Precompiles: contracts that are part of the machine, where they live and since when.
+import type { Address } from '../core/hex.ts'
+import { type Hardfork, isAtLeast } from './forks.ts'
+
+/** A contract that is part of the machine. */
+export interface Precompile {
+  /** As EIP-7910 names it. */
+  readonly name: string
+  readonly address: Address
+  /** The fork that brought it. */
+  readonly since: Hardfork
+}
+
+const PRECOMPILES: readonly Precompile[] = [
+  precompile(0x01, 'ECREC', 'frontier'),
+  precompile(0x02, 'SHA256', 'frontier'),
+  precompile(0x03, 'RIPEMD160', 'frontier'),
+  precompile(0x04, 'ID', 'frontier'),
+  precompile(0x05, 'MODEXP', 'byzantium'),
+  precompile(0x06, 'BN254_ADD', 'byzantium'),
+  precompile(0x07, 'BN254_MUL', 'byzantium'),
+  precompile(0x08, 'BN254_PAIRING', 'byzantium'),
+  precompile(0x09, 'BLAKE2F', 'istanbul'),
+  precompile(0x0a, 'KZG_POINT_EVALUATION', 'cancun'),
+  precompile(0x0b, 'BLS12_G1ADD', 'prague'),
+  precompile(0x0c, 'BLS12_G1MSM', 'prague'),
+  precompile(0x0d, 'BLS12_G2ADD', 'prague'),
+  precompile(0x0e, 'BLS12_G2MSM', 'prague'),
+  precompile(0x0f, 'BLS12_PAIRING_CHECK', 'prague'),
+  precompile(0x10, 'BLS12_MAP_FP_TO_G1', 'prague'),
+  precompile(0x11, 'BLS12_MAP_FP2_TO_G2', 'prague'),
+  precompile(0x100, 'P256VERIFY', 'osaka'),
+]
+
+/** The precompiles of a hardfork, by address. */
+export function precompilesOf(hardfork: Hardfork): readonly Precompile[] {
+  return PRECOMPILES.filter(({ since }) => isAtLeast(hardfork, since))
+}
+
+/** True when a call of the address runs the machine's own code. */
+export function isPrecompile(address: Address, hardfork: Hardfork): boolean {
+  return precompilesOf(hardfork).some((each) => each.address === address)
+}
+
+function precompile(number: number, name: string, since: Hardfork): Precompile {
+  return { name, address: `0x${number.toString(16).padStart(40, '0')}` as Address, since }
+}
