@@ -1,6 +1,8 @@
 // Every method that is answered, in the order of tables.
 import type { Method } from '../rpc/method.ts'
 import type { MethodContext } from './context.ts'
+import { debugMethods } from './debug.ts'
+import { debugStateMethods } from './debugstate.ts'
 import { blockMethods } from './eth/block.ts'
 import { chainMethods } from './eth/chain.ts'
 import { executeMethods } from './eth/execute.ts'
@@ -20,6 +22,7 @@ import { personalMethods } from './personal.ts'
 import { rawMethods } from './raw.ts'
 import { reorganizeMethods } from './reorganize.ts'
 import { rpcMethods } from './rpc.ts'
+import { traceMethods } from './trace.ts'
 import { txpoolMethods } from './txpool.ts'
 import { unsupportedMethods } from './unsupported.ts'
 import { web3Methods } from './web3.ts'
@@ -44,6 +47,9 @@ export const methods: readonly Method<MethodContext>[] = [
   ...evmMethods,
   ...reorganizeMethods,
   ...txpoolMethods,
+  ...debugMethods,
+  ...debugStateMethods,
+  ...traceMethods,
   ...rawMethods,
   ...rpcMethods,
   ...unsupportedMethods,

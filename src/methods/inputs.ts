@@ -184,7 +184,7 @@ export const blockOverrides: Decoder<BlockOverrides> = refined(
 )
 
 /** One value, or a list of them. */
-function oneOrMore<T>(one: Decoder<T>): Decoder<readonly T[]> {
+export function oneOrMore<T>(one: Decoder<T>): Decoder<readonly T[]> {
   const many = list(one)
   return {
     name: `${one.name} or list`,

@@ -82,6 +82,30 @@ export async function call(
   return run(scene, messageOf(scene, request))
 }
 
+/** What a message runs on and as: the world and block after overrides, and the message with all its members. */
+export interface PreparedCall {
+  readonly world: World
+  readonly block: BlockEnvironment
+  readonly message: Message
+}
+
+/**
+ * What `call` would run, for who runs it in other ways.
+ * @param base in place of the world after the block
+ * @throws {DevchainError} as `call`, but for the executor's words
+ */
+export async function prepareCall(
+  chain: Chain,
+  request: CallRequest,
+  reference: BlockReference,
+  overrides?: StateOverrides,
+  blockOverrides?: BlockOverrides,
+  base?: World,
+): Promise<PreparedCall> {
+  const scene = await sceneAt(chain, reference, overrides, blockOverrides, base)
+  return { world: scene.world, block: scene.block, message: messageOf(scene, request) }
+}
+
 /**
  * The error that a failed execution is answered with.
  * @returns `EXECUTION_REVERTED` or `EXECUTION_HALTED`, `data` the raw output as hex
@@ -156,6 +180,7 @@ async function sceneAt(
   reference: BlockReference,
   overrides?: StateOverrides,
   blockOverrides?: BlockOverrides,
+  base?: World,
 ): Promise<Scene> {
   const record = await recordAt(chain, reference)
   const { state } = chain
@@ -163,7 +188,7 @@ async function sceneAt(
   const block = applyBlockOverrides(real, blockOverrides, state.config.hardforkAt)
   return {
     chain,
-    world: applyStateOverrides(record.world, overrides),
+    world: applyStateOverrides(base ?? record.world, overrides),
     block,
     movedPrecompiles: movedPrecompiles(overrides, block.hardfork),
     usualGas: larger(real.gasLimit, block.gasLimit),

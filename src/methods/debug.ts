@@ -1,0 +1,171 @@
+// debug: traces in geth's forms, and the head of the chain. Struct logs are those of geth's documentation: words of
+// memory and storage without 0x, `returnValue` with it, as geth writes it today. (The node of the specification has a
+// default tracer of its own, which no client library reads, and null for unknown hashes, which are errors here.)
+import { DevchainError } from '../core/errors.ts'
+import { headOf } from '../node/blocktree.ts'
+import { type BlockReference, recordAt } from '../node/chain.ts'
+import { reorganize } from '../node/reorganize.ts'
+import type { CallRequest } from '../node/simulate.ts'
+import { traceMessage } from '../node/trace.ts'
+import type { JsonText } from '../rpc/jsontext.ts'
+import { type Method, optional, param } from '../rpc/method.ts'
+import { hash, nothing, quantity } from '../rpc/primitives.ts'
+import { blockReference, byHash, LATEST } from './blockreference.ts'
+import { type MethodContext, method } from './context.ts'
+import { quantityResult } from './fields.ts'
+import { transactionRequest } from './inputs.ts'
+import { blockTraces, transactionTrace } from './traces/forms.ts'
+import {
+  DEFAULT_TRACE,
+  type TraceCallOptions,
+  traceCallOptions,
+  traceOptions,
+} from './traces/options.ts'
+import { begin, minedPlace, newWork, recordBlock } from './traces/run.ts'
+import type { Recorder, Recording } from './traces/tracers.ts'
+
+const UNKNOWN = `0x${'ab'.repeat(32)}`
+
+const TRANSFER = {
+  from: '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266',
+  to: '0x70997970c51812dc3a010c7d01b50e0d17dc79c8',
+  value: '0x1',
+}
+
+const traceTransaction = method({
+  name: 'debug_traceTransaction',
+  summary:
+    'A mined transaction run again: struct logs, or what the tracer in {tracer} makes of it.',
+  params: [param('hash', hash), optional('options', traceOptions, DEFAULT_TRACE)],
+  result: transactionTrace,
+  example: { params: [UNKNOWN, { tracer: 'callTracer' }] },
+  handle: async (context, transactionHash, recorder) => {
+    const { record, index } = minedPlace(context.chain, transactionHash)
+    const work = newWork(context)
+    await recordBlock(context.chain, record, {
+      work,
+      recorder,
+      only: index,
+      each: (recording, run) => recording.write(run),
+    })
+    return work.writer.end()
+  },
+})
+
+const traceBlockByHash = method({
+  name: 'debug_traceBlockByHash',
+  summary: 'The traces of all transactions of a block, by its hash: a list of {txHash, result}.',
+  params: [param('hash', hash), optional('options', traceOptions, DEFAULT_TRACE)],
+  result: blockTraces,
+  example: { params: [UNKNOWN, { tracer: 'callTracer' }] },
+  handle: (context, blockHash, recorder) => traceBlock(context, byHash(blockHash), recorder),
+})
+
+const traceBlockByNumber = method({
+  name: 'debug_traceBlockByNumber',
+  summary:
+    'The traces of all transactions of a block, by number or tag: a list of {txHash, result}.',
+  params: [param('block', blockReference), optional('options', traceOptions, DEFAULT_TRACE)],
+  result: blockTraces,
+  example: { params: ['latest', { tracer: 'callTracer' }], result: [] },
+  handle: (context, block, recorder) => traceBlock(context, block, recorder),
+})
+
+const traceCall = method({
+  name: 'debug_traceCall',
+  summary:
+    'A message run as eth_call does and traced; {stateOverrides}, {blockOverrides} and {txIndex} say on what.',
+  params: [
+    param('transaction', transactionRequest),
+    optional('block', blockReference, LATEST),
+    optional('options', traceCallOptions, { recorder: DEFAULT_TRACE }),
+  ],
+  result: transactionTrace,
+  example: { params: [TRANSFER, 'latest', { tracer: 'noopTracer' }], result: {} },
+  handle: traceRequest,
+})
+
+const wireProtocolQueueSize = method({
+  name: 'debug_wireProtocolQueueSize',
+  summary: 'Messages of other nodes that wait to be handled: none, as long as there are no peers.',
+  params: [],
+  result: quantityResult,
+  example: { params: [], result: '0x0' },
+  handle: () => 0n,
+})
+
+const setHead = method({
+  name: 'debug_setHead',
+  summary:
+    'Takes the blocks after a number off the chain, as a reorganization does; their transactions are lost.',
+  params: [param('number', quantity)],
+  result: nothing,
+  example: { params: ['0x0'], result: null },
+  handle: async ({ chain }, number) => {
+    const now = chain.environment.now()
+    await chain.update((state) => {
+      const head = headOf(state.tree).block.header.number
+      if (number === head) return { state, value: undefined }
+      if (number > head) throw beyondHead(number, head)
+      const depth = head - number
+      return reorganize(chain.executor, state, { depth, blocks: [], requeue: false, now })
+    })
+    return null
+  },
+})
+
+async function traceBlock(
+  context: MethodContext,
+  reference: BlockReference,
+  recorder: Recorder,
+): Promise<JsonText> {
+  const record = await recordAt(context.chain, reference)
+  const work = newWork(context)
+  const { writer } = work
+  writer.write('[')
+  await recordBlock(context.chain, record, {
+    work,
+    // what a recording writes as it begins is part of its entry
+    recorder: (stage) => {
+      const { index, transactionHash } = stage.place ?? { index: 0, transactionHash: '' }
+      writer.write(`${index === 0 ? '' : ','}{"txHash":"${transactionHash}","result":`)
+      return recorder(stage)
+    },
+    each: async (recording, run) => {
+      await recording.write(run)
+      writer.write('}')
+    },
+  })
+  writer.write(']')
+  return writer.end()
+}
+
+async function traceRequest(
+  context: MethodContext,
+  request: CallRequest,
+  reference: BlockReference,
+  { recorder, ...scene }: TraceCallOptions,
+): Promise<JsonText> {
+  const work = newWork(context)
+  let recording: Recording | undefined
+  const run = await traceMessage(context.chain, { request, reference, ...scene }, (subject) => {
+    recording = begin(work, recorder, subject, undefined)
+    return recording.tracer
+  })
+  await recording?.write(run)
+  return work.writer.end()
+}
+
+function beyondHead(number: bigint, head: bigint): DevchainError {
+  const message = `number: expected a block up to the newest, ${head}, got ${number}`
+  return new DevchainError('INVALID_PARAMS', message)
+}
+
+export const debugMethods: readonly Method<MethodContext>[] = [
+  traceTransaction,
+  traceBlockByHash,
+  traceBlockByNumber,
+  traceCall,
+  wireProtocolQueueSize,
+  setHead,
+]

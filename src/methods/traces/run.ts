@@ -1,0 +1,90 @@
+// Recording the runs of a request: the transactions of blocks, and messages, within the limits of one request.
+import { DevchainError } from '../../core/errors.ts'
+import type { Hash } from '../../core/hex.ts'
+import type { Tracer } from '../../evm/executor.ts'
+import { combineTracers } from '../../evm/tracers/combine.ts'
+import { type BlockRecord, type TransactionPlace, transactionPlace } from '../../node/blocktree.ts'
+import type { Chain } from '../../node/chain.ts'
+import { replay, type Subject, TraceBudget, type TracedRun } from '../../node/trace.ts'
+import { JsonWriter } from '../../rpc/jsontext.ts'
+import type { MethodContext } from '../context.ts'
+import type { FramePlace } from './calls.ts'
+import type { Recorder, Recording, Stage } from './tracers.ts'
+
+/** What the recordings of one request share. */
+export interface Work {
+  readonly writer: JsonWriter
+  readonly budget: TraceBudget
+}
+
+/** The work of a request. */
+export function newWork({ traceLimit }: Pick<MethodContext, 'traceLimit'>): Work {
+  return { writer: new JsonWriter(), budget: new TraceBudget(traceLimit) }
+}
+
+/** Begins a recording; its tracer also counts against the limits and waits for the writer. */
+export function begin(
+  { writer, budget }: Work,
+  recorder: Recorder,
+  subject: Subject,
+  place: Stage['place'],
+): Recording {
+  const recording = recorder({ writer, budget, subject, place })
+  const limits: Tracer = { onTick: budget.tick, onPause: () => writer.settle() }
+  return { ...recording, tracer: combineTracers([limits, recording.tracer]) }
+}
+
+/** Replays a block and records some of its transactions; `each` writes what came of one. */
+export async function recordBlock(
+  chain: Chain,
+  record: BlockRecord,
+  {
+    work,
+    recorder,
+    only,
+    each,
+  }: {
+    readonly work: Work
+    readonly recorder: Recorder
+    /** Index of the only transaction that is recorded; all when left out. */
+    readonly only?: number | undefined
+    readonly each: (recording: Recording, run: TracedRun, index: number) => Promise<void>
+  },
+): Promise<void> {
+  let recording: Recording | undefined
+  let at = 0
+  const hashes = record.block.transactions.map(({ hash }) => hash)
+  const tracerFor = (subject: Subject, index: number): Tracer | undefined => {
+    at = index
+    recording = undefined
+    if (only !== undefined && index !== only) return undefined
+    recording = begin(work, recorder, subject, framePlace(record, index, hashes[index]!))
+    return recording.tracer
+  }
+  for await (const run of replay(chain, record, tracerFor, only)) {
+    // what a recording keeps goes once it is written
+    if (recording !== undefined) await each(recording, run, at)
+    work.budget.release()
+  }
+}
+
+/**
+ * Where a mined transaction stands.
+ * @throws {DevchainError} `NOT_FOUND` when it is in no block of the chain
+ */
+export function minedPlace({ state }: Chain, hash: Hash): TransactionPlace {
+  const place = transactionPlace(state.tree, hash)
+  if (place !== undefined) return place
+  const message = `transaction ${hash} not found: it is in no block of the chain`
+  throw new DevchainError('NOT_FOUND', message)
+}
+
+/** Where the frames of a block's transaction belong. */
+function framePlace({ block }: BlockRecord, index: number, hash: Hash): FramePlace {
+  return {
+    blockHash: block.hash,
+    blockNumber: block.header.number,
+    transactionHash: hash,
+    index,
+  }
+}

@@ -1,0 +1,221 @@
+// Running again what was mined, and what might be, under the eyes of a tracer.
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { DevchainError } from '../core/errors.ts'
+import { type Address, ZERO_HASH } from '../core/hex.ts'
+import type { BlockEnvironment, Outcome, Tracer } from '../evm/executor.ts'
+import { isAtLeast } from '../protocol/forks.ts'
+import { type Authorization, authorityOf, type Transaction } from '../protocol/transaction.ts'
+import type { World } from '../state/world.ts'
+import { type BlockRecord, blockByHash, headOf } from './blocktree.ts'
+import { type BlockReference, type Chain, recordAt } from './chain.ts'
+import { blockEnvironment, nextBlockEnvironment } from './miner.ts'
+import type { BlockOverrides, StateOverrides } from './overrides.ts'
+import { type CallRequest, prepareCall } from './simulate.ts'
+
+/** What is run: a transaction, or a message that might become one. */
+export interface Subject {
+  readonly from: Address
+  readonly to: Address | null
+  readonly gasLimit: bigint
+  readonly coinbase: Address
+  /** Accounts that let their code be set (EIP-7702). */
+  readonly authorities: readonly Address[]
+}
+
+/** A run that was traced. */
+export interface TracedRun {
+  readonly subject: Subject
+  /** All accounts as the run found them. */
+  readonly before: World
+  readonly outcome: Outcome
+  /** Undefined for a message. */
+  readonly transaction: Transaction | undefined
+}
+
+/** Makes the tracer of a run; undefined: it is run without one, for what comes after it. */
+export type TracerFor = (subject: Subject, index: number) => Tracer | undefined
+
+/** Bytes of calldata, return data and the like that one request keeps until it is answered. */
+const KEPT_LIMIT = 256_000_000
+
+/** Milliseconds of replaying after which other work gets a turn. */
+const TURN_MS = 10
+
+/** What one request may take: all its runs together. */
+export class TraceBudget {
+  readonly #stepLimit: number
+  #steps = 0
+  #bytes = 0
+
+  constructor(stepLimit: number) {
+    this.#stepLimit = stepLimit
+  }
+
+  /**
+   * Counts an operation.
+   * @throws {DevchainError} `LIMIT_EXCEEDED` when there were too many
+   */
+  readonly tick = (): void => {
+    this.#steps += 1
+    if (this.#steps <= this.#stepLimit) return
+    const message = `the trace is over the limit of ${this.#stepLimit} steps (--trace-limit)`
+    throw new DevchainError('LIMIT_EXCEEDED', message)
+  }
+
+  /**
+   * Counts bytes that stay in memory until the trace is answered.
+   * @throws {DevchainError} `LIMIT_EXCEEDED` when they are too many
+   */
+  readonly keep = (bytes: number): void => {
+    this.#bytes += bytes
+    if (this.#bytes <= KEPT_LIMIT) return
+    const message = `the trace is over the limit of ${KEPT_LIMIT} bytes of calls and their data`
+    throw new DevchainError('LIMIT_EXCEEDED', message)
+  }
+
+  /** What was kept has been written, and is gone. */
+  readonly release = (): void => {
+    this.#bytes = 0
+  }
+}
+
+/**
+ * Runs a block's transactions again, each on the state that it was mined on: after the system calls at the block's
+ * beginning and the transactions before it. What comes of each is what came of it then, gas included.
+ * @param until index of the last transaction that is run; all when left out
+ * @throws {DevchainError} `NOT_FOUND` when the block's parent is no longer known
+ */
+export async function* replay(
+  chain: Chain,
+  record: BlockRecord,
+  tracerFor: TracerFor,
+  until: number = Number.POSITIVE_INFINITY,
+): AsyncIterableIterator<TracedRun> {
+  const { transactions } = record.block
+  if (transactions.length === 0) return
+  const { state, executor } = chain
+  const block = blockEnvironment(state, record)
+  const limits = { codeSize: state.config.codeSizeLimit }
+  let world = await worldAtStart(chain, record, block)
+  let turnEnds = performance.now() + TURN_MS
+  for (const [index, transaction] of transactions.entries()) {
+    if (index > until) return
+    const subject = subjectOf(transaction, block)
+    const tracer = tracerFor(subject, index)
+    const outcome = await executor.transact({ world, block, transaction, limits, tracer })
+    checkReplay(record, index, outcome)
+    yield { subject, before: world, outcome, transaction }
+    world = outcome.world
+    if (performance.now() < turnEnds) continue
+    await nextTurn()
+    turnEnds = performance.now() + TURN_MS
+  }
+}
+
+/** A message to trace, and what it runs on. */
+export interface MessageScene {
+  readonly request: CallRequest
+  readonly reference: BlockReference
+  readonly stateOverrides?: StateOverrides | undefined
+  readonly blockOverrides?: BlockOverrides | undefined
+  /** It runs on the state before the block's transaction of this index; after all of them when left out. */
+  readonly index?: number | undefined
+}
+
+/** Runs a message as `call` does, under a tracer. Reverts and halts are outcomes. */
+export async function traceMessage(
+  chain: Chain,
+  { request, reference, stateOverrides, blockOverrides, index }: MessageScene,
+  tracerFor: TracerFor,
+): Promise<TracedRun> {
+  const base = index === undefined ? undefined : await worldBefore(chain, reference, index)
+  const job = await prepareCall(chain, request, reference, stateOverrides, blockOverrides, base)
+  const limits = { codeSize: chain.state.config.codeSizeLimit }
+  const subject = subjectOf(job.message, job.block)
+  const tracer = tracerFor(subject, 0)
+  const outcome = await chain.executor.call({ ...job, limits, tracer })
+  return { subject, before: job.world, outcome, transaction: undefined }
+}
+
+/**
+ * Runs a signed transaction as the first of the block that would be mined now, and leaves it at that.
+ * @throws {DevchainError} why it may not be in that block
+ */
+export async function traceUnsent(
+  chain: Chain,
+  transaction: Transaction,
+  tracerFor: TracerFor,
+): Promise<TracedRun> {
+  const { state, executor } = chain
+  const block = nextBlockEnvironment(state, chain.environment.now())
+  const parent = headOf(state.tree)
+  const before = await executor.beginBlock({
+    world: parent.world,
+    block,
+    parentHash: parent.block.hash,
+    parentBeaconBlockRoot: isAtLeast(block.hardfork, 'cancun') ? ZERO_HASH : undefined,
+  })
+  const limits = { codeSize: state.config.codeSizeLimit }
+  const subject = subjectOf(transaction, block)
+  const tracer = tracerFor(subject, 0)
+  const outcome = await executor.transact({ world: before, block, transaction, limits, tracer })
+  return { subject, before, outcome, transaction }
+}
+
+/**
+ * All accounts before the transaction of an index, or with an index beyond the last, after all of them.
+ * @throws {DevchainError} `NOT_FOUND` as `replay` and for an unknown block
+ */
+export async function worldBefore(
+  chain: Chain,
+  reference: BlockReference,
+  index: number,
+): Promise<World> {
+  const record = await recordAt(chain, reference)
+  if (index >= record.block.transactions.length) return record.world
+  for await (const run of replay(chain, record, () => undefined, index)) {
+    if (run.transaction === record.block.transactions[index]) return run.before
+  }
+  return record.world
+}
+
+/** The world that a block's first transaction finds. */
+async function worldAtStart(
+  { state, executor }: Chain,
+  { block: { header, hash } }: BlockRecord,
+  block: BlockEnvironment,
+): Promise<World> {
+  const parent = blockByHash(state.tree, header.parentHash)
+  if (parent === undefined) {
+    const message = `block ${hash} cannot be run again: its parent ${header.parentHash} is not kept`
+    throw new DevchainError('NOT_FOUND', message)
+  }
+  return executor.beginBlock({
+    world: parent.world,
+    block,
+    parentHash: header.parentHash,
+    parentBeaconBlockRoot: header.parentBeaconBlockRoot,
+  })
+}
+
+/** A replay that differs is a bug here, and its trace would be of something that never happened. */
+function checkReplay({ block, executed }: BlockRecord, index: number, { gasUsed }: Outcome): void {
+  const mined = executed[index]?.receipt.gasUsed
+  if (mined === gasUsed) return
+  throw new Error(`replay of ${block.hash}, index ${index}: used ${gasUsed} gas, was ${mined}`)
+}
+
+function subjectOf(
+  {
+    from,
+    to,
+    gasLimit,
+    authorizationList,
+  }: Omit<Subject, 'coinbase' | 'authorities'> & {
+    readonly authorizationList: readonly Authorization[]
+  },
+  { coinbase }: BlockEnvironment,
+): Subject {
+  const authorities = authorizationList.map(authorityOf).filter((each) => each !== undefined)
+  return { from, to, gasLimit, coinbase, authorities }
+}
