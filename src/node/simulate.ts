@@ -87,6 +87,7 @@ export interface PreparedCall {
   readonly world: World
   readonly block: BlockEnvironment
   readonly message: Message
+  readonly movedPrecompiles: MovedPrecompiles | undefined
 }
 
 /**
@@ -103,7 +104,8 @@ export async function prepareCall(
   base?: World,
 ): Promise<PreparedCall> {
   const scene = await sceneAt(chain, reference, overrides, blockOverrides, base)
-  return { world: scene.world, block: scene.block, message: messageOf(scene, request) }
+  const { world, block, movedPrecompiles: moved } = scene
+  return { world, block, message: messageOf(scene, request), movedPrecompiles: moved }
 }
 
 /**
