@@ -66,5 +66,6 @@ function factObject(fact: ChainFact): object {
     if (typeof value !== 'bigint') return [name, value]
     return [name, SMALL.has(name) ? Number(value) : value.toString()]
   })
-  return Object.fromEntries(fields)
+  const object = Object.fromEntries(fields)
+  return fact.event === 'transaction' ? { ...object, ok: fact.failure === undefined } : object
 }

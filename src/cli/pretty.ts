@@ -32,6 +32,8 @@ import {
 /** Wide enough for nearly all methods, so that durations stand in a column. */
 const METHOD_WIDTH = 28
 const DURATION_WIDTH = 8
+/** What a call did stands so far to the right of it. */
+const INDENT = 2
 /** Characters of parameters and of a result that `--verbose` prints. */
 const VERBOSE_LIMIT = 2_000
 const CONSOLE_LIMIT = 4_000
@@ -84,7 +86,10 @@ function remembering<T extends string>(make: (text: T) => string): (text: T) => 
 }
 
 function entryLines(look: Look, { call, count, facts }: Entry): string[] {
-  if (call === undefined) return facts.flatMap((fact) => factLines(look, fact))
+  // What came by itself stands at the margin: indented it would seem the doing of the call above.
+  if (call === undefined) {
+    return facts.flatMap((fact) => factLines(look, fact).map((line) => line.slice(INDENT)))
+  }
   // Nearly all calls are reads; the rest is not even looked at for them.
   if (facts.length === 0 && !look.isVerbose && call.console.length === 0) {
     return [callLine(look, call, outcomeOf(call), count)]

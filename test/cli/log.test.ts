@@ -156,7 +156,7 @@ describe('lines for people', () => {
       evm_increaseTime                0.4 ms  clock +86,400 s (+90,000 s in all)
       evm_revert                      0.4 ms  revert to 0x3: block 12 → 4, clock −86,400 s
       evm_reset                       0.4 ms  reset: block 12 → 0
-        reorganization: block 5 → 6
+      reorganization: block 5 → 6
       "
     `)
     expect(text).toContain('revert to 0x3: block 12 → 4, clock −86,400 s')
@@ -171,14 +171,14 @@ describe('lines for people', () => {
     expect(mined).toMatch(/^evm_mine .* 5 blocks\n {2}blocks 6 to 10 0x48cf/)
   })
 
-  test('blocks that came by themselves, one and many', () => {
+  test('blocks that came by themselves stand at the margin, one and many', () => {
     const empty: ChainFact = { ...block, transactions: 0, gasUsed: 0n, baseFee: undefined }
     const text = print(undefined, empty) + print(undefined, { ...empty, number: 1_005n })
     expect(text).toMatchInlineSnapshot(`
-      "  block 6 0x48cf00000000000000000000000000000000000000000000000000000000b142
-          empty · 2026-11-21 01:45:11
-        blocks 6 to 1,005 0x48cf00000000000000000000000000000000000000000000000000000000b142
-          empty · 2026-11-21 01:45:11
+      "block 6 0x48cf00000000000000000000000000000000000000000000000000000000b142
+        empty · 2026-11-21 01:45:11
+      blocks 6 to 1,005 0x48cf00000000000000000000000000000000000000000000000000000000b142
+        empty · 2026-11-21 01:45:11
       "
     `)
   })
@@ -201,7 +201,7 @@ describe('lines for people', () => {
       "eth_sendTransaction             0.4 ms  0x48cf…b142
         1 transaction waiting, 3 in the pool
       evm_setIntervalMining           0.4 ms  mining every 2 s
-        dropped 0x48cf…b142 of 0xf39f…2266, nonce 4: insufficient funds
+      dropped 0x48cf…b142 of 0xf39f…2266, nonce 4: insufficient funds
       "
     `)
   })
@@ -386,8 +386,22 @@ describe('JSON lines', () => {
         gasUsed: '23642',
         block: 6,
         console: ['hello 7', 'two\nlines'],
+        ok: true,
       }),
       expect.objectContaining({ event: 'block', number: 6, timestamp: 1_795_225_511 }),
+    ])
+  })
+
+  test('a failed transaction says so, and why', () => {
+    const failed: ChainFact = {
+      ...transfer,
+      failure: { kind: 'revert', reason: 'revert too small' },
+    }
+    expect(objects(json.entry({ call: undefined, count: 1, facts: [failed] }))).toEqual([
+      expect.objectContaining({
+        ok: false,
+        failure: { kind: 'revert', reason: 'revert too small' },
+      }),
     ])
   })
 
