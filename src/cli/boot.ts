@@ -1,5 +1,5 @@
 // What is said of a chain once it listens: on the terminal, in the JSON log and in the ready file.
-import { rename, writeFile } from 'node:fs/promises'
+import { rename, rm, writeFile } from 'node:fs/promises'
 import { checksumAddress } from '../core/crypto.ts'
 import type { Devchain, Endpoints } from '../devchain.ts'
 import { headOf } from '../node/blocktree.ts'
@@ -130,6 +130,12 @@ function warning({ accounts }: BootFacts, palette: Palette): string[] {
  */
 export async function writeReadyFile(path: string, facts: BootFacts): Promise<void> {
   const beside = `${path}.${process.pid}.tmp`
-  await writeFile(beside, `${JSON.stringify(facts, null, 2)}\n`, { mode: 0o600 })
-  await rename(beside, path)
+  try {
+    await writeFile(beside, `${JSON.stringify(facts, null, 2)}\n`, { mode: 0o600 })
+    await rename(beside, path)
+  } catch (error) {
+    // Keys must not lie about. Where even this fails, the first error says why.
+    await rm(beside, { force: true }).catch(() => undefined)
+    throw error
+  }
 }

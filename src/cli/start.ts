@@ -192,7 +192,13 @@ function refusalOf(
       return { message: `${host} is no address of this computer: see --host`, exitCode: 1 }
   }
   if (path === undefined) return undefined
-  const option =
-    path === logFile ? '--log-file' : path.startsWith(`${readyFile}`) ? '--ready-file' : ''
-  return { message: `cannot write ${path} (${option}): ${(error as Error).message}`, exitCode: 1 }
+  // The system's words end with the call and its paths, among them one that only this program knows.
+  const [reason] = (error as Error).message.split(', ')
+  const file =
+    path === logFile
+      ? `${logFile} (--log-file)`
+      : path.startsWith(`${readyFile}`)
+        ? `${readyFile} (--ready-file)`
+        : path
+  return { message: `cannot write ${file}: ${reason}`, exitCode: 1 }
 }

@@ -1,6 +1,6 @@
 // The command as users start it: a process of its own, from the built files.
 import { spawn } from 'node:child_process'
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import path from 'node:path'
 import { performance } from 'node:perf_hooks'
@@ -108,6 +108,23 @@ describe('help and mistakes', () => {
   })
 })
 
+test.each([
+  ['taken', ['taken']],
+  ['nowhere/ready.json', []],
+])(
+  'a ready file %s that cannot be written is told in one line, and no keys are left',
+  async (name, left) => {
+    const folder = temporaryFolder(onTestFinished)
+    mkdirSync(path.join(folder, left[0] ?? '.'), { recursive: true })
+    const file = path.join(folder, name)
+    const { code, stderr } = await run(['--port', '0', '--quiet', '--ready-file', file])
+    expect(stderr).toMatch(/^devchain: cannot write \S+ \(--ready-file\): E[A-Z]+: [^\n,]+\n$/)
+    expect(stderr).toContain(` ${file} `)
+    expect(code).toBe(1)
+    expect(readdirSync(folder)).toEqual(left)
+  },
+)
+
 describe('a run', () => {
   test('the first screen has accounts with keys, the settings, and last the URL', async () => {
     const { stdout, url, stop } = await started(['--accounts', '2'])
@@ -163,6 +180,26 @@ describe('a run', () => {
     expect(await request(url, 'eth_accounts')).toEqual([FIRST.toLowerCase()])
     expect(await request(url, 'eth_getBalance', FIRST)).toBe('0x22b1c8c1227a0000')
   })
+
+  test.each(['frozen', 'step:5'])(
+    'under --clock %s two processes that do the same have the same blocks',
+    async (clock) => {
+      const hashes: unknown[] = []
+      for (const _ of [1, 2]) {
+        const { url, stop } = await started(['--clock', clock])
+        for (const value of ['0x1', '0x2'])
+          await request(url, 'eth_sendTransaction', { from: FIRST, to: SECOND, value })
+        await request(url, 'evm_increaseTime', 100)
+        await request(url, 'evm_mine')
+        const { hash } = (await request(url, 'eth_getBlockByNumber', 'latest', false)) as {
+          hash: string
+        }
+        hashes.push(hash)
+        await stop()
+      }
+      expect(hashes[1]).toBe(hashes[0])
+    },
+  )
 
   test('the ready file is there once the port answers, and has what a script needs', async () => {
     const folder = temporaryFolder(onTestFinished)
