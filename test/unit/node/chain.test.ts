@@ -269,6 +269,21 @@ describe('interval mining', () => {
     expect(height(chain)).toBe(0n)
   })
 
+  it('goes on from the block that a revert came back to', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    const chain = await testChain({ mining: { kind: 'interval', intervalMs: 1000 } })
+    const id = await chain.update(takeSnapshot)
+    for (const target of [1n, 2n]) {
+      await vi.advanceTimersByTimeAsync(1000)
+      await vi.waitFor(() => expect(height(chain)).toBe(target))
+    }
+    await chain.update((state) => revertTo(state, id))
+    expect(height(chain)).toBe(0n)
+    await vi.advanceTimersByTimeAsync(1000)
+    await vi.waitFor(() => expect(height(chain)).toBe(1n))
+    chain.close()
+  })
+
   it('ends with the chain', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
     const chain = await testChain({ mining: { kind: 'interval', intervalMs: 100 } })

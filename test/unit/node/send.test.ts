@@ -64,6 +64,22 @@ describe('sending under instant mining', () => {
     expect(nonceAt(headOf(chain.state.tree).world, from)).toBe(100n)
   })
 
+  it('lets parallel sends that name their nonce stand among others, and ahead of them', async () => {
+    const chain = await testChain()
+    const from = account(chain, 0)
+    const hashes = await Promise.all(
+      Array.from({ length: 60 }, (_, i) => {
+        // every third names the nonce that is its turn; the last ten come in reverse
+        const nonce = i >= 50 ? BigInt(109 - i) : i % 3 === 0 ? BigInt(i) : undefined
+        return sendTransaction(chain, { from, to: from, nonce })
+      }),
+    )
+    expect(new Set(hashes).size).toBe(60)
+    expect(height(chain)).toBe(60n)
+    expect(chain.state.pool.size).toBe(0)
+    expect(nonceAt(headOf(chain.state.tree).world, from)).toBe(60n)
+  })
+
   it('keeps a transaction with a nonce gap and mines all that fit once the gap is filled', async () => {
     const chain = await testChain()
     const ahead = await Promise.all(
