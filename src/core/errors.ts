@@ -35,7 +35,13 @@ export type ErrorWord =
   | 'TYPE_NOT_SUPPORTED'
   | 'INIT_CODE_TOO_LARGE'
   | 'EMPTY_AUTHORIZATION_LIST'
+  | 'INVALID_BLOBS'
+  | 'BLOB_FEE_CAP_TOO_LOW'
   | 'POOL_FULL'
+  // a transaction that waits longer than its sender
+  | 'NOT_MINED_IN_TIME'
+  // a block of an import that breaks a rule
+  | 'INVALID_BLOCK'
   // a proof of merged mining that does not hold
   | 'WORK_REJECTED'
   // a simulation of blocks: its order, its overrides, and calls that no block could hold

@@ -49,6 +49,14 @@ export function decodeRlp(bytes: Uint8Array): RlpItem {
   return itemOf(bytes, head, 0)
 }
 
+/**
+ * Where the item that begins at `at` ends, in bytes of which more items may follow.
+ * @throws {DevchainError} `INVALID_PARAMS` when no item begins there, or it is cut off
+ */
+export function rlpItemEnd(bytes: Uint8Array, at: number): number {
+  return headAt(bytes, at, bytes.length).end
+}
+
 /** Where an item is: its payload is from `start` to `end`. */
 interface Head {
   readonly isList: boolean

@@ -1,7 +1,11 @@
 // What keeps a transaction out of a block, in the order in which callers are told.
+import { blobBaseFee } from '../protocol/fees.ts'
+import type { Transaction } from '../protocol/transaction.ts'
 import {
   requireAuthorizations,
   requireBaseFee,
+  requireBlobFee,
+  requireBlobs,
   requireBlockGas,
   requireChainId,
   requireFunds,
@@ -13,10 +17,10 @@ import {
   requireType,
 } from '../protocol/validity.ts'
 import { accountAt, emptyAccount } from '../state/world.ts'
-import type { CallJob, Message, TransactionJob } from './executor.ts'
+import type { BlockEnvironment, CallJob, Message, TransactionJob } from './executor.ts'
 
 /**
- * Refuses what may not be in the block: type, chain id, nonce, sender, fees, authorization list, funds, gas limit,
+ * Refuses what may not be in the block: type, chain id, nonce, sender, fees, blobs, authorization list, funds, gas limit,
  * intrinsic gas, size of init code.
  * @throws {DevchainError} with the word of the first check that fails
  */
@@ -32,6 +36,8 @@ export function checkTransaction({ world, block, transaction, limits }: Transact
   requireKeyedSender(from, sender, isImpersonated)
   requireTipWithinCap(transaction)
   requireBaseFee(transaction, block.baseFee)
+  requireBlobs(transaction, block.hardfork, block.blobRules)
+  requireBlobFee(transaction, blobPriceOf(transaction, block))
   requireAuthorizations(transaction)
   requireFunds(transaction, account)
   requireBlockGas(gasLimit, block.gasLimit)
@@ -53,6 +59,14 @@ export function checkMessage({ world, block, message, limits }: CallJob): void {
   requireFunds(message, accountAt(world, message.from))
   requireIntrinsicGas(message, block.hardfork)
   requireInitCodeSize(message, block.hardfork, limits?.codeSize)
+}
+
+/** Wei that each gas of a transaction's blobs costs in a block; 0 without blobs. */
+export function blobPriceOf(
+  { blobs }: Pick<Transaction, 'blobs'>,
+  { excessBlobGas, hardfork, blobRules }: BlockEnvironment,
+): bigint {
+  return blobs === undefined ? 0n : blobBaseFee(excessBlobGas, hardfork, blobRules)
 }
 
 /** A call without a price, which neither pays for gas nor must offer the base fee. */

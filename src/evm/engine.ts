@@ -151,7 +151,7 @@ function paramsWithin(limits: ExecutionLimits | undefined): ParamsDict {
 /** The little that the library's engine reads of a header. */
 function libraryBlock(block: BlockEnvironment): LibraryBlock {
   const blobPrice = isAtLeast(block.hardfork, 'cancun')
-    ? blobBaseFee(block.excessBlobGas, block.hardfork)
+    ? blobBaseFee(block.excessBlobGas, block.hardfork, block.blobRules)
     : undefined
   return {
     header: {

@@ -1,6 +1,7 @@
 // Running messages and transactions: one job in, one outcome out. The only file of this layer that the layers
 // above import, so that a faster engine can take the reference engine's place without another layer noticing.
 import type { Address, Hash } from '../core/hex.ts'
+import type { BlobRules } from '../protocol/fees.ts'
 import type { Hardfork } from '../protocol/forks.ts'
 import type { Log } from '../protocol/receipt.ts'
 import type { AccessListEntry, Authorization, Transaction } from '../protocol/transaction.ts'
@@ -21,6 +22,10 @@ export interface BlockEnvironment {
   readonly baseFee: bigint
   /** From cancun on; decides BLOBBASEFEE. */
   readonly excessBlobGas: bigint
+  /** Undefined: the main network's of the hardfork. */
+  readonly blobRules?: BlobRules | undefined
+  /** Whose logs are deposits (EIP-6110); undefined: the main network's. */
+  readonly depositContract?: Address | undefined
   /** Hash of a past block, for BLOCKHASH; asked only for the 256 blocks before `number`. */
   readonly blockHash: (number: bigint) => Hash | undefined
 }
@@ -193,6 +198,8 @@ export interface BlockEnd {
   readonly world: World
   /** From prague on (EIP-7685). */
   readonly requestsHash: Hash | undefined
+  /** Why no other node would take the block: a request that cannot be read, or a system contract that fails. */
+  readonly flaw: string | undefined
 }
 
 /** Runs jobs. A run is a function of its job: the same job gives the same outcome. */

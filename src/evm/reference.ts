@@ -1,7 +1,7 @@
 // The reference tier: jobs run on @ethereumjs/evm. Slow and complete; loaded when the first job comes.
 import { effectiveGasPrice, effectiveTip } from '../protocol/fees.ts'
 import { accountAt } from '../state/world.ts'
-import { checkMessage, checkTransaction, isFree } from './checks.ts'
+import { blobPriceOf, checkMessage, checkTransaction, isFree } from './checks.ts'
 import { EnginePool } from './engine.ts'
 import type { CallJob, Executor, Outcome, TransactionJob } from './executor.ts'
 import { beginBlock, endBlock } from './system.ts'
@@ -23,8 +23,9 @@ async function transact(engines: EnginePool, job: TransactionJob): Promise<Outco
   const { world, block, transaction, limits } = job
   const price = effectiveGasPrice(transaction, block.baseFee)
   const tip = effectiveTip(transaction, block.baseFee)
+  const blobPrice = blobPriceOf(transaction, block)
   return engines.use({ hardfork: block.hardfork, chainId: block.chainId, limits }, (engine) =>
-    applyMessage(engine, world, block, { ...transaction, price, tip }, job),
+    applyMessage(engine, world, block, { ...transaction, price, tip, blobPrice }, job),
   )
 }
 

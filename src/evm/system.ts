@@ -75,11 +75,21 @@ export async function endBlock(
   job: { readonly world: World; readonly block: BlockEnvironment; readonly logs: readonly Log[] },
 ): Promise<BlockEnd> {
   const { block, logs } = job
-  if (!isAtLeast(block.hardfork, 'prague')) return { world: job.world, requestsHash: undefined }
+  if (!isAtLeast(block.hardfork, 'prague')) {
+    return { world: job.world, requestsHash: undefined, flaw: undefined }
+  }
   const withdrawals = await collect(engines, job.world, block, WITHDRAWAL_REQUESTS)
   const consolidations = await collect(engines, withdrawals.world, block, CONSOLIDATION_REQUESTS)
-  const requests = [depositsOf(logs), withdrawals.output, consolidations.output]
-  return { world: consolidations.world, requestsHash: hashRequests(requests) }
+  const events = depositEvents(logs, block.depositContract)
+  const deposits = depositsOf(logs, block.depositContract)
+  const isRead = events.every(({ data }) => isDeposit(data))
+  const requests = [deposits, withdrawals.output, consolidations.output]
+  const flaw = isRead ? undefined : 'a log of the deposit contract is no deposit'
+  return {
+    world: consolidations.world,
+    requestsHash: hashRequests(requests),
+    flaw: flaw ?? withdrawals.flaw ?? consolidations.flaw,
+  }
 }
 
 /**
@@ -97,21 +107,26 @@ export function hashRequests(requests: readonly Uint8Array[]): Hash {
 }
 
 /** The deposits that the logs of a block tell of, one after another (EIP-6110). Logs of another layout are none. */
-export function depositsOf(logs: readonly Log[]): Uint8Array {
-  const deposits = logs.filter(
-    ({ address, topics }) => address === DEPOSIT_CONTRACT && topics[0] === DEPOSIT_TOPIC,
-  )
-  return concatBytes(...deposits.map(({ data }) => depositOf(data)))
+export function depositsOf(logs: readonly Log[], contract?: Address | undefined): Uint8Array {
+  return concatBytes(...depositEvents(logs, contract).map(({ data }) => depositOf(data)))
 }
 
-function depositOf(data: Uint8Array): Uint8Array {
+function depositEvents(logs: readonly Log[], contract: Address = DEPOSIT_CONTRACT): readonly Log[] {
+  return logs.filter(({ address, topics }) => address === contract && topics[0] === DEPOSIT_TOPIC)
+}
+
+function isDeposit(data: Uint8Array): boolean {
   const word = (at: number): bigint => bigintFromBytes(data.subarray(at, at + 32))
-  const isRegular =
+  return (
     data.length === DEPOSIT_LOG_LENGTH &&
     DEPOSIT_FIELDS.every(
       ({ at, length }, i) => word(32 * i) === BigInt(at) && word(at) === BigInt(length),
     )
-  if (!isRegular) return EMPTY_BYTES
+  )
+}
+
+function depositOf(data: Uint8Array): Uint8Array {
+  if (!isDeposit(data)) return EMPTY_BYTES
   return concatBytes(
     ...DEPOSIT_FIELDS.map(({ at, length }) => data.subarray(at + 32, at + 32 + length)),
   )
@@ -152,6 +167,8 @@ async function tellParentHash(
 interface Collected {
   readonly world: World
   readonly output: Uint8Array
+  /** That the call failed, in words. */
+  readonly flaw?: string
 }
 
 async function collect(
@@ -195,7 +212,10 @@ export async function systemCall(
     })
     // takes away the caller's account, which is touched and empty
     await engine.evm.journal.cleanup()
-    if (execResult.exceptionError !== undefined) return { world, output: EMPTY_BYTES }
+    if (execResult.exceptionError !== undefined) {
+      const flaw = `the call of the system contract at ${address} failed`
+      return { world, output: EMPTY_BYTES, flaw }
+    }
     return { world: overlay.world(), output: execResult.returnValue }
   })
 }

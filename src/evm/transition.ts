@@ -9,13 +9,19 @@ import {
   concatBytes,
   EMPTY_BYTES,
   type Hash,
+  type Hex,
   hashFromBytes,
   ZERO_ADDRESS,
 } from '../core/hex.ts'
-import { floorDataGas, intrinsicGas, maxRefund } from '../protocol/fees.ts'
+import { blobGasOf, floorDataGas, intrinsicGas, maxRefund } from '../protocol/fees.ts'
 import { isAtLeast } from '../protocol/forks.ts'
 import type { Log } from '../protocol/receipt.ts'
-import { type AccessListEntry, type Authorization, authorityOf } from '../protocol/transaction.ts'
+import {
+  type AccessListEntry,
+  type Authorization,
+  authorityOf,
+  type BlobFields,
+} from '../protocol/transaction.ts'
 import { isDelegation } from '../protocol/validity.ts'
 import { Overlay } from '../state/overlay.ts'
 import type { World } from '../state/world.ts'
@@ -38,6 +44,9 @@ export interface Application {
   /** Wei per gas that the sender pays, and the part of it that the miner gets. */
   readonly price: bigint
   readonly tip: bigint
+  readonly blobs?: BlobFields | undefined
+  /** Wei for each gas of the blobs; nobody gets it. */
+  readonly blobPrice?: bigint | undefined
 }
 
 /** Nonces stay below 2^64 - 1 (EIP-2681). */
@@ -89,7 +98,7 @@ export async function applyMessage(
 
 /** The execution itself, as the library's engine takes it. */
 function callOf(
-  { from, to, value, data, gasLimit, price, ...message }: Application,
+  { from, to, value, data, gasLimit, price, blobs, ...message }: Application,
   { hardfork }: BlockEnvironment,
   block: LibraryBlock,
 ): EVMRunCallOpts {
@@ -101,6 +110,9 @@ function callOf(
     data,
     gasLimit: gasLimit - intrinsicGas({ to, data, ...message }, hardfork),
     gasPrice: price,
+    ...(blobs === undefined
+      ? {}
+      : { blobVersionedHashes: blobs.versionedHashes.map((hash) => hash as string as Hex) }),
     // counted already, so that authorizations see it
     skipNonceIncrement: true,
   }
@@ -120,10 +132,14 @@ function billOf(
   return { gasUsed, gasRefund: larger(spent - gasUsed, 0n) }
 }
 
-/** Takes the price of all gas and counts the transaction. */
-function buyGas(overlay: Overlay, { from, gasLimit, price, nonce }: Application): void {
+/** Takes the price of all gas and of the blobs, and counts the transaction. */
+function buyGas(
+  overlay: Overlay,
+  { from, gasLimit, price, nonce, blobs, blobPrice = 0n }: Application,
+): void {
   const balance = overlay.account(from)?.balance ?? 0n
-  overlay.setNonceAndBalance(from, nonce + 1n, balance - gasLimit * price)
+  const cost = gasLimit * price + blobGasOf({ blobs }) * blobPrice
+  overlay.setNonceAndBalance(from, nonce + 1n, balance - cost)
 }
 
 /** Accounts and slots that cost less because every node knows them in advance (EIP-2929, EIP-2930, EIP-3651). */

@@ -3,7 +3,13 @@ import type { Address, Hash } from '../core/hex.ts'
 import { ZERO_HASH } from '../core/hex.ts'
 import type { BlockRecord, ExecutedTransaction, TransactionPlace } from '../node/blocktree.ts'
 import type { LogEntry } from '../node/logs.ts'
-import { cumulativeDifficulty, type Header, hashHeader, sealBlock } from '../protocol/block.ts'
+import {
+  cumulativeDifficulty,
+  type Header,
+  hashHeader,
+  sealBlock,
+  type Withdrawal,
+} from '../protocol/block.ts'
 import { effectiveGasPrice } from '../protocol/fees.ts'
 import type { AccessListEntry, Authorization, Transaction } from '../protocol/transaction.ts'
 import { address, boolean, data, hash, list, nullable } from '../rpc/primitives.ts'
@@ -38,7 +44,7 @@ export interface BlockView {
   readonly cumulativeDifficulty: bigint
   readonly transactions: readonly Hash[] | readonly TransactionView[]
   readonly uncles: readonly Hash[]
-  readonly withdrawals: readonly never[] | undefined
+  readonly withdrawals: readonly Withdrawal[] | undefined
 }
 
 export const accessListShape: Encoder<readonly AccessListEntry[]> = list(
@@ -82,6 +88,14 @@ const transactionFields: Readonly<Record<string, Field<TransactionView>>> = {
   ),
   authorizationList: fieldIfAny(authorizationList, ({ transaction }) =>
     transaction.type === 4 ? transaction.authorizationList : undefined,
+  ),
+  maxFeePerBlobGas: fieldIfAny(
+    quantityResult,
+    ({ transaction }) => transaction.blobs?.maxFeePerBlobGas,
+  ),
+  blobVersionedHashes: fieldIfAny(
+    list(hash),
+    ({ transaction }) => transaction.blobs?.versionedHashes,
   ),
   v: field(quantityResult, ({ transaction }) => transaction.v),
   r: field(quantityResult, ({ transaction }) => transaction.r),
@@ -166,6 +180,8 @@ export const receiptShape: Encoder<TransactionPlace> = shape<TransactionPlace>('
     return receipt.root === undefined ? BigInt(receipt.status) : undefined
   }),
   root: fieldIfAny(hash, (place) => executedAt(place).receipt.root),
+  blobGasUsed: fieldIfAny(quantityResult, (place) => executedAt(place).receipt.blobGas?.used),
+  blobGasPrice: fieldIfAny(quantityResult, (place) => executedAt(place).receipt.blobGas?.price),
 })
 
 /** What a block's hash is taken of, and the hash: the members of `newHeads` notifications. */
@@ -209,11 +225,12 @@ const transactionsOfBlock: Encoder<BlockView['transactions']> = {
     ),
 }
 
-const noWithdrawals: Encoder<readonly never[]> = {
-  name: 'withdrawals',
-  json: { type: 'array', maxItems: 0 },
-  encode: () => [],
-}
+const withdrawalShape: Encoder<Withdrawal> = shape<Withdrawal>('withdrawal', {
+  index: field(quantityResult, ({ index }) => index),
+  validatorIndex: field(quantityResult, ({ validatorIndex }) => validatorIndex),
+  address: field(address, (withdrawal) => withdrawal.address),
+  amount: field(quantityResult, ({ amountGwei }) => amountGwei),
+})
 
 /** The members of a block. */
 export const blockFields: Readonly<Record<string, Field<BlockView>>> = {
@@ -223,7 +240,7 @@ export const blockFields: Readonly<Record<string, Field<BlockView>>> = {
   size: field(quantityResult, (block) => BigInt(block.size)),
   transactions: field(transactionsOfBlock, (block) => block.transactions),
   uncles: field(list(hash), (block) => block.uncles),
-  withdrawals: fieldIfAny(noWithdrawals, (block) => block.withdrawals),
+  withdrawals: fieldIfAny(list(withdrawalShape), (block) => block.withdrawals),
 }
 
 /** A block (spec 2.2) with all members that its hash is taken of. */
@@ -246,7 +263,7 @@ export function viewOfBlock(
     cumulativeDifficulty: cumulativeDifficulty(record.block),
     transactions: full ? transactions.map(whole) : transactions.map((each) => each.hash),
     uncles: uncles.map(hashHeader),
-    withdrawals: header.withdrawalsRoot === undefined ? undefined : [],
+    withdrawals: header.withdrawalsRoot === undefined ? undefined : record.block.withdrawals,
   }
 }
 

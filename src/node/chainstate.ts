@@ -1,10 +1,22 @@
 // The one immutable value that a chain holds. A snapshot is a kept reference to it; a revert puts it back.
 import type { Address, Hash } from '../core/hex.ts'
+import type { BlobRules } from '../protocol/fees.ts'
 import type { Hardfork } from '../protocol/forks.ts'
 import type { AccountBook } from './accounts.ts'
 import type { BlockTree } from './blocktree.ts'
 import type { ClockState } from './clock.ts'
 import type { Pool } from './pool.ts'
+
+/**
+ * Whose rules the blocks of a chain follow.
+ *
+ * `own`: those of the blocks that are mined here. Nobody is paid for a block, blocks keep difficulty, nonce and uncles
+ * on every fork, gas limit and base fee are what the settings say, and senders may be impersonated.
+ *
+ * `network`: those of Ethereum. Before the merge a block pays its miner (5, 3, then 2 ether) and those of its uncles;
+ * after it there is neither difficulty, nonce nor uncle. Chains that were imported have it, as their first block tells.
+ */
+export type Ruleset = 'own' | 'network'
 
 /** What is settled when a chain is made and never changes. */
 export interface ChainConfig {
@@ -14,6 +26,16 @@ export interface ChainConfig {
   readonly chainName: string
   /** Which hardfork rules at a block. */
   readonly hardforkAt: (number: bigint, timestamp: bigint) => Hardfork
+  /** Numbers of blobs at a block. */
+  readonly blobRulesAt: (number: bigint, timestamp: bigint) => BlobRules
+  readonly ruleset: Ruleset
+  /**
+   * Imported blocks are paris from the one on whose parent has reached it, where no block number says when. Undefined:
+   * the schedule says all. (Blocks mined here do not reach it.)
+   */
+  readonly terminalTotalDifficulty: bigint | undefined
+  /** Whose logs are deposits (EIP-6110); undefined: the main network's. */
+  readonly depositContract: Address | undefined
   /** Highest gas limit of one transaction (EIP-7825), undefined for none. */
   readonly transactionGasCap: bigint | undefined
   /** Bytes of deployed code; undefined for the fork's own limit. */

@@ -1,7 +1,15 @@
 // Making a chain: its genesis block, its settings, its accounts.
 import { DevchainError } from '../core/errors.ts'
-import { type Address, EMPTY_BYTES, paddedBytes, ZERO_ADDRESS, ZERO_HASH } from '../core/hex.ts'
+import {
+  type Address,
+  EMPTY_BYTES,
+  paddedBytes,
+  parseAddress,
+  ZERO_ADDRESS,
+  ZERO_HASH,
+} from '../core/hex.ts'
 import { createExecutor, type Executor } from '../evm/executor.ts'
+import { blobRulesAt, blobScheduleFromGenesisConfig } from '../protocol/blobschedule.ts'
 import {
   EMPTY_REQUESTS_HASH,
   EMPTY_TRIE_ROOT,
@@ -17,6 +25,7 @@ import {
   isAtLeast,
   NEWEST_HARDFORK,
   scheduleFromGenesisConfig,
+  terminalTotalDifficultyOf,
 } from '../protocol/forks.ts'
 import { bloomOf } from '../protocol/receipt.ts'
 import { createDefaultAlloc, type Genesis, worldFromAlloc } from '../state/genesis.ts'
@@ -162,12 +171,20 @@ function scheduleOf({ hardfork, genesis }: ChainOptions): ForkSchedule {
 }
 
 function configOf(options: ChainOptions, schedule: ForkSchedule): ChainConfig {
+  // a fork that is asked for rules always, with its own numbers
+  const forkConfig = options.hardfork === undefined ? (options.genesis?.config ?? {}) : {}
+  const blobs = blobScheduleFromGenesisConfig(forkConfig)
   const chainId = options.chainId ?? genesisChainId(options.genesis) ?? 33n
   return {
     chainId,
     networkId: options.networkId ?? chainId,
     chainName: options.chainName ?? 'Ethereum',
     hardforkAt: (number, timestamp) => hardforkAt(schedule, number, timestamp),
+    blobRulesAt: (number, timestamp) =>
+      blobRulesAt(blobs, timestamp, hardforkAt(schedule, number, timestamp)),
+    ruleset: 'own',
+    terminalTotalDifficulty: terminalTotalDifficultyOf(forkConfig),
+    depositContract: depositContractOf(options.genesis),
     transactionGasCap: options.transactionGasCap,
     codeSizeLimit: options.codeSizeLimit,
     initialBaseFee: initialBaseFee(options) ?? 0n,
@@ -176,6 +193,18 @@ function configOf(options: ChainOptions, schedule: ForkSchedule): ChainConfig {
     maxUncles: options.maxUncles ?? 2,
     mergeMiningTag: options.mergeMiningTag ?? 'DEVBLOCK:',
     onRevert: options.onRevert ?? 'hash',
+  }
+}
+
+function depositContractOf(genesis: Genesis | undefined): Address | undefined {
+  const address = genesis?.config?.depositContractAddress
+  if (address === undefined || address === null) return undefined
+  try {
+    return parseAddress(String(address))
+  } catch (error) {
+    if (!(error instanceof DevchainError)) throw error
+    const message = `genesis: config.depositContractAddress: ${error.message}`
+    throw new DevchainError('INVALID_PARAMS', message)
   }
 }
 
@@ -229,12 +258,16 @@ function firstClock({ clock, timestamp }: ChainOptions, now: number): ClockState
   return newClock(source, timestamp - BigInt(Math.floor(now / 1000)))
 }
 
-/** The dev accounts and contracts, and over them what the genesis file allocates. */
+/**
+ * The dev accounts and contracts, and over them what the genesis file allocates. A file without dev accounts is taken as
+ * it stands, so that the chain begins with the very block that other nodes make of it.
+ */
 function genesisWorld(
   { balance, create2, genesis }: ChainOptions,
   accounts: readonly Address[],
   hardfork: Hardfork,
 ): World {
+  if (genesis !== undefined && accounts.length === 0) return worldFromAlloc(genesis.alloc)
   const alloc = createDefaultAlloc({
     accounts,
     balance: balance ?? 10_000n * ETHER,

@@ -135,8 +135,9 @@ function feesAfter(state: ChainState, newest: BlockRecord): { baseFee: bigint; b
   const end = isPending
     ? { ...state, tree: appendBlock(tree, newest), settings: afterPending }
     : state
-  const { baseFee, excessBlobGas, hardfork } = environmentAfterHead(end)
-  const blobFee = isAtLeast(hardfork, 'cancun') ? blobBaseFee(excessBlobGas, hardfork) : 0n
+  const { baseFee, excessBlobGas, hardfork, blobRules } = environmentAfterHead(end)
+  const hasBlobs = isAtLeast(hardfork, 'cancun')
+  const blobFee = hasBlobs ? blobBaseFee(excessBlobGas, hardfork, blobRules) : 0n
   return { baseFee, blobFee }
 }
 
@@ -146,17 +147,20 @@ function environmentAfterHead(state: ChainState): BlockEnvironment {
   return nextBlockEnvironment(state, Number(timestamp + 1n) * 1000, timestamp + 1n)
 }
 
-/** Wei per blob gas; 0n before cancun. */
-function blobFeeOf({ config }: ChainState, { number, timestamp, excessBlobGas }: Header): bigint {
-  return excessBlobGas === undefined
-    ? 0n
-    : blobBaseFee(excessBlobGas, config.hardforkAt(number, timestamp))
+/** Wei per blob gas at a block; 0n before cancun. */
+export function blobFeeOf(
+  { config }: ChainState,
+  { number, timestamp, excessBlobGas }: Header,
+): bigint {
+  if (excessBlobGas === undefined) return 0n
+  const rules = config.blobRulesAt(number, timestamp)
+  return blobBaseFee(excessBlobGas, config.hardforkAt(number, timestamp), rules)
 }
 
 function blobRatio({ config }: ChainState, { number, timestamp, blobGasUsed }: Header): number {
-  return blobGasUsed === undefined
-    ? 0
-    : ratio(blobGasUsed, maxBlobGas(config.hardforkAt(number, timestamp)))
+  if (blobGasUsed === undefined) return 0
+  const rules = config.blobRulesAt(number, timestamp)
+  return ratio(blobGasUsed, maxBlobGas(config.hardforkAt(number, timestamp), rules))
 }
 
 function checkCount(count: bigint): void {

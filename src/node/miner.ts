@@ -11,15 +11,16 @@ import {
   transactionsRoot,
   unclesHash,
 } from '../protocol/block.ts'
-import { effectiveGasPrice, nextBaseFee, nextExcessBlobGas } from '../protocol/fees.ts'
-import { type Hardfork, isAtLeast } from '../protocol/forks.ts'
 import {
-  bloomOf,
-  EMPTY_BLOOM,
-  mergeBlooms,
-  type Receipt,
-  receiptsRoot,
-} from '../protocol/receipt.ts'
+  type BlobRules,
+  blobGasOf,
+  blobRulesOf,
+  maxBlobGas,
+  nextBaseFee,
+  nextExcessBlobGas,
+} from '../protocol/fees.ts'
+import { type Hardfork, isAtLeast } from '../protocol/forks.ts'
+import { EMPTY_BLOOM, mergeBlooms, receiptsRoot } from '../protocol/receipt.ts'
 import { authorityOf, type Transaction } from '../protocol/transaction.ts'
 import { stateRoot, type World } from '../state/world.ts'
 import {
@@ -35,7 +36,9 @@ import {
 } from './blocktree.ts'
 import type { ChainState, Settings } from './chainstate.ts'
 import { clockAfterBlock, nextTimestamp } from './clock.ts'
+import { executedAs } from './executed.ts'
 import { Candidates, type Pool, staleOf, withoutTransaction } from './pool.ts'
+import { withRewards } from './rewards.ts'
 
 /** A transaction that left the pool without a block, as it became impossible. */
 export interface DroppedTransaction {
@@ -74,6 +77,7 @@ interface Assembly {
   readonly world: World
   readonly executed: readonly ExecutedTransaction[]
   readonly dropped: readonly DroppedTransaction[]
+  readonly uncles: readonly Header[]
   readonly requestsHash: Hash | undefined
 }
 
@@ -191,7 +195,13 @@ export function nextBlockEnvironment(
     gasLimit: settings.blockGasLimit,
     difficulty: settings.difficulty,
     prevRandao: settings.nextPrevRandao ?? derivedRandao(parent.hash, rules.number, tree.abandoned),
-    excessBlobGas: excessBlobGasAfter(parent.header, rules.hardfork),
+    excessBlobGas: excessBlobGasAfter(
+      parent.header,
+      rules.hardfork,
+      config.blobRulesAt(rules.number, rules.timestamp),
+    ),
+    blobRules: config.blobRulesAt(rules.number, rules.timestamp),
+    depositContract: config.depositContract,
     blockHash: (asked) => blockByNumber(tree, asked)?.block.hash,
   }
 }
@@ -213,6 +223,8 @@ export function blockEnvironment(
     prevRandao: record.prevRandao ?? header.mixHash,
     baseFee: header.baseFeePerGas ?? 0n,
     excessBlobGas: header.excessBlobGas ?? 0n,
+    blobRules: config.blobRulesAt(header.number, header.timestamp),
+    depositContract: config.depositContract,
     blockHash: (asked) => ancestorHash(tree, record, asked),
   }
 }
@@ -252,7 +264,11 @@ function derivedRandao(parentHash: Hash, number: bigint, abandoned: number): Has
 }
 
 /** What the block after `parent` begins with; 0n before cancun. */
-export function excessBlobGasAfter(parent: Header, hardfork: Hardfork): bigint {
+export function excessBlobGasAfter(
+  parent: Header,
+  hardfork: Hardfork,
+  rules: BlobRules = blobRulesOf(hardfork),
+): bigint {
   if (!isAtLeast(hardfork, 'cancun')) return 0n
   return nextExcessBlobGas(
     {
@@ -261,6 +277,7 @@ export function excessBlobGasAfter(parent: Header, hardfork: Hardfork): bigint {
       baseFee: parent.baseFeePerGas ?? 0n,
     },
     hardfork,
+    rules,
   )
 }
 
@@ -300,10 +317,11 @@ async function assemble(
     parentBeaconBlockRoot: isAtLeast(block.hardfork, 'cancun') ? ZERO_HASH : undefined,
   })
   let gasLeft = block.gasLimit
+  let blobGasLeft = maxBlobGas(block.hardfork, block.blobRules)
   while (executed.length < count && gasLeft >= LEAST_GAS) {
     const transaction = candidates.best
     if (transaction === undefined) break
-    if (transaction.gasLimit > gasLeft) {
+    if (transaction.gasLimit > gasLeft || blobGasOf(transaction) > blobGasLeft) {
       candidates.skip()
       continue
     }
@@ -315,12 +333,22 @@ async function assemble(
     }
     world = outcome.world
     gasLeft -= outcome.gasUsed
+    blobGasLeft -= blobGasOf(transaction)
     executed.push(executedAs(transaction, outcome, block, block.gasLimit - gasLeft))
     candidates.advance()
   }
   const logs = executed.flatMap(({ receipt }) => receipt.logs)
+  const uncles = unclesFor(state, block.hardfork)
+  const rewarded = { miner: block.coinbase, number: block.number }
+  world = withRewards(world, state.config, block.hardfork, rewarded, uncles)
   const end = await executor.endBlock({ world, block, logs })
-  return { world: end.world, executed, dropped, requestsHash: end.requestsHash }
+  return { world: end.world, executed, dropped, uncles, requestsHash: end.requestsHash }
+}
+
+/** The uncles of the next block. On a network's chain there are none after the merge. */
+function unclesFor({ tree, config }: ChainState, hardfork: Hardfork): readonly Header[] {
+  if (config.ruleset === 'network' && isAtLeast(hardfork, 'paris')) return []
+  return eligibleUncles(tree, config.maxUncles).map(({ block }) => block.header)
 }
 
 /** The outcome, or the reason why the transaction may not be in the block. A bug stays a bug. */
@@ -331,28 +359,6 @@ async function attempt(run: Promise<Outcome>): Promise<Outcome | DevchainError> 
     if (error instanceof DevchainError) return error
     throw error
   }
-}
-
-/** A transaction with its receipt, and what came of it. */
-export function executedAs(
-  transaction: Transaction,
-  outcome: Outcome,
-  block: BlockEnvironment,
-  cumulativeGasUsed: bigint,
-): ExecutedTransaction {
-  const receipt: Receipt = {
-    type: transaction.type,
-    status: outcome.failure === undefined,
-    root: isAtLeast(block.hardfork, 'byzantium') ? undefined : stateRoot(outcome.world),
-    cumulativeGasUsed,
-    gasUsed: outcome.gasUsed,
-    effectiveGasPrice: effectiveGasPrice(transaction, block.baseFee),
-    logsBloom: bloomOf(outcome.logs),
-    logs: outcome.logs,
-    contractAddress: transaction.to === null ? (outcome.created ?? null) : null,
-  }
-  const { output, failure, consoleLines } = outcome
-  return { transaction, receipt, output, failure, consoleLines }
 }
 
 /** The state with the block appended, and what it took out of the pool and the clock. */
@@ -405,8 +411,7 @@ export function noncesUsedBy({ from, authorizationList }: Transaction): Address[
 
 function sealed(state: ChainState, environment: BlockEnvironment, assembly: Assembly): BlockRecord {
   const parent = headOf(state.tree)
-  const uncles = eligibleUncles(state.tree, state.config.maxUncles).map(({ block }) => block.header)
-  const { executed, world } = assembly
+  const { executed, world, uncles } = assembly
   const transactions = executed.map(({ transaction }) => transaction)
   const receipts = executed.map(({ receipt }) => receipt)
   const header: Header = {
@@ -427,6 +432,9 @@ function sealed(state: ChainState, environment: BlockEnvironment, assembly: Asse
     mixHash: environment.prevRandao,
     nonce: NO_PROOF,
     ...forkFields(environment, assembly.requestsHash),
+    blobGasUsed: isAtLeast(environment.hardfork, 'cancun')
+      ? transactions.reduce((sum, transaction) => sum + blobGasOf(transaction), 0n)
+      : undefined,
   }
   const block = sealBlock(header, transactions, uncles)
   const totalDifficulty = parent.totalDifficulty + cumulativeDifficulty(block)

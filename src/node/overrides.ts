@@ -2,7 +2,7 @@
 import { DevchainError } from '../core/errors.ts'
 import type { Address, Hash } from '../core/hex.ts'
 import type { BlockEnvironment, MovedPrecompiles } from '../evm/executor.ts'
-import { blobBaseFee } from '../protocol/fees.ts'
+import { type BlobRules, blobBaseFee, blobRulesOf } from '../protocol/fees.ts'
 import type { Hardfork } from '../protocol/forks.ts'
 import { isPrecompile } from '../protocol/precompiles.ts'
 import {
@@ -177,7 +177,9 @@ export function applyBlockOverrides(
     baseFee: overrides.baseFee ?? environment.baseFee,
     difficulty: overrides.difficulty ?? environment.difficulty,
     excessBlobGas:
-      blobFee === undefined ? environment.excessBlobGas : excessForBlobBaseFee(blobFee, hardfork),
+      blobFee === undefined
+        ? environment.excessBlobGas
+        : excessForBlobBaseFee(blobFee, hardfork, environment.blobRules),
     blockHash: (asked) => hashes?.get(asked) ?? environment.blockHash(asked),
   }
 }
@@ -201,13 +203,17 @@ function checkBlock(overrides: BlockOverrides): void {
  * higher than asked.
  * @param fee wei per blob gas; 0n counts as 1n, the least there is
  */
-export function excessForBlobBaseFee(fee: bigint, hardfork: Hardfork): bigint {
+export function excessForBlobBaseFee(
+  fee: bigint,
+  hardfork: Hardfork,
+  rules: BlobRules = blobRulesOf(hardfork),
+): bigint {
   let low = 0n
   let high = 1n
-  while (blobBaseFee(high, hardfork) < fee) high *= 2n
+  while (blobBaseFee(high, hardfork, rules) < fee) high *= 2n
   while (low < high) {
     const middle = (low + high) / 2n
-    if (blobBaseFee(middle, hardfork) < fee) low = middle + 1n
+    if (blobBaseFee(middle, hardfork, rules) < fee) low = middle + 1n
     else high = middle
   }
   return low

@@ -25,8 +25,9 @@ import { accountAt, emptyAccount, nonceAt, stateRoot, type World } from '../stat
 import type { BlockRecord, ExecutedTransaction } from './blocktree.ts'
 import { type BlockReference, type Chain, recordAt } from './chain.ts'
 import type { ChainState } from './chainstate.ts'
+import { executedAs } from './executed.ts'
 import type { LogEntry } from './logs.ts'
-import { blockEnvironment, excessBlobGasAfter, executedAs, forkFields } from './miner.ts'
+import { blockEnvironment, excessBlobGasAfter, forkFields } from './miner.ts'
 import {
   applyBlockOverrides,
   applyStateOverrides,
@@ -254,6 +255,7 @@ function environmentAfter(
   const { header } = parent.block
   const { config } = state
   const hardfork = config.hardforkAt(number, timestamp)
+  const blobRules = config.blobRulesAt(number, timestamp)
   const past = blockEnvironment(state, base)
   return {
     chainId: config.chainId,
@@ -265,7 +267,9 @@ function environmentAfter(
     difficulty: header.difficulty,
     prevRandao: ZERO_HASH,
     baseFee: simulation.validation ? baseFeeAfter(state, header, hardfork) : 0n,
-    excessBlobGas: excessBlobGasAfter(header, hardfork),
+    excessBlobGas: excessBlobGasAfter(header, hardfork, blobRules),
+    blobRules,
+    depositContract: config.depositContract,
     blockHash: (asked) => {
       if (asked === base.block.header.number) return base.block.hash
       return hashes.get(asked) ?? past.blockHash(asked)

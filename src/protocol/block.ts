@@ -44,12 +44,23 @@ export interface Header {
   readonly requestsHash: Hash | undefined
 }
 
-/** A sealed block. `withdrawals` is always an empty list from shanghai on. */
+/** Stake that comes back from the beacon chain (EIP-4895). */
+export interface Withdrawal {
+  readonly index: bigint
+  readonly validatorIndex: bigint
+  readonly address: Address
+  /** In gwei, unlike all other amounts. */
+  readonly amountGwei: bigint
+}
+
+/** A sealed block. */
 export interface Block {
   readonly header: Header
   readonly hash: Hash
   readonly transactions: readonly Transaction[]
   readonly uncles: readonly Header[]
+  /** Of imported blocks from shanghai on; blocks mined here have none. */
+  readonly withdrawals: readonly Withdrawal[]
   /** Bytes of the block's RLP. */
   readonly size: number
 }
@@ -82,14 +93,23 @@ export function unclesHash(uncles: readonly Header[]): Hash {
   return uncles.length === 0 ? EMPTY_UNCLES_HASH : keccakHash(encodeRlp(uncles.map(headerItems)))
 }
 
+/** What a header says of its withdrawals, from shanghai on. */
+export function withdrawalsRoot(withdrawals: readonly Withdrawal[]): Hash {
+  return orderedTrieRoot(withdrawals.map(encodeWithdrawal))
+}
+
+/** One for all blocks: bulk mining keeps a million of them. */
+const NO_WITHDRAWALS: readonly Withdrawal[] = []
+
 /** A block of a finished header: adds its hash and size. */
 export function sealBlock(
   header: Header,
   transactions: readonly Transaction[],
   uncles: readonly Header[] = [],
+  withdrawals: readonly Withdrawal[] = NO_WITHDRAWALS,
 ): Block {
-  const size = encodeBlock({ header, transactions, uncles }).length
-  return { header, hash: hashHeader(header), transactions, uncles, size }
+  const size = encodeBlock({ header, transactions, uncles, withdrawals }).length
+  return { header, hash: hashHeader(header), transactions, uncles, withdrawals, size }
 }
 
 /** What a block adds to the weight of its chain: its own difficulty and its uncles'. */
@@ -97,16 +117,29 @@ export function cumulativeDifficulty({ header, uncles }: Pick<Block, 'header' | 
   return uncles.reduce((sum, { difficulty }) => sum + difficulty, header.difficulty)
 }
 
-/** The RLP of a block: header, transactions, uncles, and from shanghai on the (empty) withdrawals. */
-export function encodeBlock(block: Pick<Block, 'header' | 'transactions' | 'uncles'>): Uint8Array {
-  const { header, transactions, uncles } = block
+/** The RLP of a block: header, transactions, uncles, and from shanghai on the withdrawals. */
+export function encodeBlock(
+  block: Pick<Block, 'header' | 'transactions' | 'uncles' | 'withdrawals'>,
+): Uint8Array {
+  const { header, transactions, uncles, withdrawals } = block
   // a legacy transaction is a list in the list, the others are byte strings
   const parts = [
     encodeHeader(header),
     joinRlp(transactions.map(({ type, raw }) => (type === 0 ? raw : encodeRlp(raw)))),
     encodeRlp(uncles.map(headerItems)),
   ]
-  return joinRlp(header.withdrawalsRoot === undefined ? parts : [...parts, joinRlp([])])
+  if (header.withdrawalsRoot === undefined) return joinRlp(parts)
+  return joinRlp([...parts, joinRlp(withdrawals.map(encodeWithdrawal))])
+}
+
+function encodeWithdrawal(withdrawal: Withdrawal): Uint8Array {
+  const { index, validatorIndex, address, amountGwei } = withdrawal
+  return encodeRlp([
+    bytesFromBigint(index),
+    bytesFromBigint(validatorIndex),
+    bytesFromHex(address),
+    bytesFromBigint(amountGwei),
+  ])
 }
 
 /** The fields of a header in the order of their RLP. */

@@ -106,7 +106,8 @@ export const GAS_PER_BLOB = 131_072n
 const MIN_BLOB_BASE_FEE = 1n
 const BLOB_BASE_COST = 8_192n
 
-interface BlobRules {
+/** What a chain says about blobs; the main network's by fork, others may have their own. */
+export interface BlobRules {
   /** Blobs a block aims at, and may have at most. */
   readonly target: bigint
   readonly max: bigint
@@ -114,8 +115,8 @@ interface BlobRules {
   readonly updateFraction: bigint
 }
 
-/** EIP-4844, EIP-7691 (prague), EIP-7892 (bpo1, bpo2). */
-function blobRules(hardfork: Hardfork): BlobRules {
+/** The main network's: EIP-4844, EIP-7691 (prague), EIP-7892 (bpo1, bpo2). */
+export function blobRulesOf(hardfork: Hardfork): BlobRules {
   if (isAtLeast(hardfork, 'bpo2')) return { target: 14n, max: 21n, updateFraction: 11_684_671n }
   if (isAtLeast(hardfork, 'bpo1')) return { target: 10n, max: 15n, updateFraction: 8_346_193n }
   if (isAtLeast(hardfork, 'prague')) return { target: 6n, max: 9n, updateFraction: 5_007_716n }
@@ -123,13 +124,17 @@ function blobRules(hardfork: Hardfork): BlobRules {
 }
 
 /** Most gas that the blobs of one block may use. */
-export function maxBlobGas(hardfork: Hardfork): bigint {
-  return blobRules(hardfork).max * GAS_PER_BLOB
+export function maxBlobGas(hardfork: Hardfork, { max }: BlobRules = blobRulesOf(hardfork)): bigint {
+  return max * GAS_PER_BLOB
 }
 
 /** Wei per gas of blobs, from the excess of the block's header (EIP-4844). */
-export function blobBaseFee(excessBlobGas: bigint, hardfork: Hardfork): bigint {
-  return fakeExponential(MIN_BLOB_BASE_FEE, excessBlobGas, blobRules(hardfork).updateFraction)
+export function blobBaseFee(
+  excessBlobGas: bigint,
+  hardfork: Hardfork,
+  { updateFraction }: BlobRules = blobRulesOf(hardfork),
+): bigint {
+  return fakeExponential(MIN_BLOB_BASE_FEE, excessBlobGas, updateFraction)
 }
 
 /** What the next block's excess follows from. */
@@ -141,16 +146,25 @@ export interface ParentBlobs {
 }
 
 /** Excess blob gas of the block after `parent` under the rules of `hardfork` (EIP-4844, EIP-7918 from osaka on). */
-export function nextExcessBlobGas(parent: ParentBlobs, hardfork: Hardfork): bigint {
-  const { target, max } = blobRules(hardfork)
+export function nextExcessBlobGas(
+  parent: ParentBlobs,
+  hardfork: Hardfork,
+  rules: BlobRules = blobRulesOf(hardfork),
+): bigint {
+  const { target, max } = rules
   const sum = parent.excessBlobGas + parent.blobGasUsed
   if (sum < target * GAS_PER_BLOB) return 0n
   const reserve = BLOB_BASE_COST * parent.baseFee
-  const price = GAS_PER_BLOB * blobBaseFee(parent.excessBlobGas, hardfork)
+  const price = GAS_PER_BLOB * blobBaseFee(parent.excessBlobGas, hardfork, rules)
   if (isAtLeast(hardfork, 'osaka') && reserve > price) {
     return parent.excessBlobGas + (parent.blobGasUsed * (max - target)) / max
   }
   return sum - target * GAS_PER_BLOB
+}
+
+/** Gas of the blobs that a transaction comes with; 0 for all types but 3. */
+export function blobGasOf({ blobs }: Pick<UnsignedTransaction, 'blobs'>): bigint {
+  return blobs === undefined ? 0n : GAS_PER_BLOB * BigInt(blobs.versionedHashes.length)
 }
 
 /** factor · e^(numerator / denominator), by its Taylor series in integers (EIP-4844). */

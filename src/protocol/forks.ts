@@ -136,7 +136,11 @@ export function scheduleFromGenesisConfig(config: Readonly<Record<string, unknow
   return { activations: inOrder }
 }
 
-function readStart(config: Readonly<Record<string, unknown>>, key: string): bigint | undefined {
+/** A block number or time of a genesis `config`; undefined where it says nothing. */
+export function readStart(
+  config: Readonly<Record<string, unknown>>,
+  key: string,
+): bigint | undefined {
   const value = config[key]
   if (value === undefined || value === null) return undefined
   const isText = typeof value === 'string' && /^(0x[0-9a-fA-F]+|[0-9]+)$/.test(value)
@@ -149,10 +153,28 @@ function readStart(config: Readonly<Record<string, unknown>>, key: string): bigi
   )
 }
 
+/**
+ * The total difficulty whose first block was the last of proof-of-work; undefined where `config` says when the merge
+ * comes in another way, or that there is none.
+ * @throws {DevchainError} `INVALID_PARAMS` for a value that is no number
+ */
+export function terminalTotalDifficultyOf(
+  config: Readonly<Record<string, unknown>>,
+): bigint | undefined {
+  const { terminalTotalDifficulty: total } = config
+  if (config.mergeNetsplitBlock !== undefined && config.mergeNetsplitBlock !== null)
+    return undefined
+  if (total === undefined || total === null || isMergedFromStart(config)) return undefined
+  // as a JSON number it may be above 2^53: the main network's has few digits that are not zero
+  if (typeof total === 'number' && Number.isInteger(total) && total > 0) return BigInt(total)
+  return readStart(config, 'terminalTotalDifficulty')
+}
+
 function isMergedFromStart(config: Readonly<Record<string, unknown>>): boolean {
   const total = config.terminalTotalDifficulty
   return (
-    config.terminalTotalDifficultyPassed === true || (total !== undefined && Number(total) === 0)
+    config.terminalTotalDifficultyPassed === true ||
+    (total !== undefined && total !== null && Number(total) === 0)
   )
 }
 

@@ -30,6 +30,8 @@ export interface Receipt {
   readonly logs: readonly Log[]
   /** The contract that a creation made (also a failed one's address, as geth gives it), else null. */
   readonly contractAddress: Address | null
+  /** Of type 3: gas of its blobs, and wei for each. */
+  readonly blobGas?: { readonly used: bigint; readonly price: bigint } | undefined
 }
 
 const BLOOM_BYTES = 256

@@ -1,4 +1,4 @@
-// Transactions as values, and their encodings: legacy (type 0), access list (1), dynamic fee (2), set code (4).
+// Transactions as values, and their encodings: legacy (type 0), access list (1), dynamic fee (2), blobs (3), set code (4).
 import { addressOfKey, keccak256, keccakHash, recoverAddress, signDigest } from '../core/crypto.ts'
 import { DevchainError } from '../core/errors.ts'
 import {
@@ -12,8 +12,10 @@ import {
   type Hash,
   hashFromBytes,
   hexFromBytes,
+  paddedBytes,
 } from '../core/hex.ts'
 import { decodeRlp, encodeRlp, type RlpItem } from '../core/rlp.ts'
+import { type Hardfork, isAtLeast } from './forks.ts'
 
 /** An address and the storage keys of it that a transaction declares in advance (EIP-2930). */
 export interface AccessListEntry {
@@ -32,7 +34,18 @@ export interface Authorization {
   readonly s: bigint
 }
 
-export type TransactionType = 0 | 1 | 2 | 4
+/**
+ * What a transaction says about its blobs (EIP-4844). The blobs themselves travel beside it and are in no block; devchain
+ * takes such transactions as part of blocks only.
+ */
+export interface BlobFields {
+  /** Wei per gas of blobs. */
+  readonly maxFeePerBlobGas: bigint
+  /** A hash for each blob. */
+  readonly versionedHashes: readonly Hash[]
+}
+
+export type TransactionType = 0 | 1 | 2 | 3 | 4
 
 /** What a sender decides about a transaction, before it is signed. Amounts in wei. */
 export interface UnsignedTransaction {
@@ -52,6 +65,8 @@ export interface UnsignedTransaction {
   readonly accessList: readonly AccessListEntry[]
   /** Empty but in type 4. */
   readonly authorizationList: readonly Authorization[]
+  /** Of type 3, and of no other. */
+  readonly blobs?: BlobFields | undefined
 }
 
 /** A signed transaction. `raw` is its canonical encoding, of which `hash` is the Keccak-256. */
@@ -110,7 +125,7 @@ export function signTransaction(
  * elsewhere finds another sender or none.
  */
 export function impersonate(unsigned: UnsignedTransaction, from: Address): Transaction {
-  const stamp = BigInt(from) || 1n
+  const stamp = stampOf(from)
   return withSignature(unsigned, { v: recoveryValue(unsigned, 0), r: stamp, s: stamp }, from)
 }
 
@@ -125,22 +140,54 @@ export function withoutSignature(unsigned: UnsignedTransaction, from: Address): 
  *   well-formed, `INVALID_SIGNATURE` for a signature that belongs to no key or has a high `s`.
  */
 export function decodeTransaction(raw: Uint8Array): Transaction {
-  const [first] = raw
-  if (first === undefined) throw malformed('it is empty')
-  if (first >= 0xc0) return decodeLegacy(raw)
-  if (first === 3) {
+  if (raw[0] === 3) {
     throw new DevchainError(
       'TYPE_NOT_SUPPORTED',
       'blob transactions (type 3) are not supported: devchain keeps no blobs; send type 0, 1, 2 or 4',
     )
   }
-  if (first !== 1 && first !== 2 && first !== 4) {
+  return decodeSigned(raw, recoverSender)
+}
+
+/** Which signatures are good where a transaction stands. */
+export interface SignatureRules {
+  /** Before homestead `s` may be in the upper half of the order (EIP-2). */
+  readonly hardfork: Hardfork
+  /** True where a sender's address may stand in place of a signature, as `impersonate` puts it. */
+  readonly allowsImpersonated: boolean
+}
+
+/**
+ * Reads a transaction of a block, which may be of any type.
+ * @throws {DevchainError} as `decodeTransaction`
+ */
+export function decodeBlockTransaction(raw: Uint8Array, rules: SignatureRules): Transaction {
+  return decodeSigned(raw, (unsigned, signature, yParity) => {
+    const { r, s } = signature
+    // nobody can make a signature with such an r: finding it is as hard as finding the key of an address
+    if (rules.allowsImpersonated && r === s && r >> 160n === 0n) return impersonatedSender(r)
+    if (isAtLeast(rules.hardfork, 'homestead')) return recoverSender(unsigned, signature, yParity)
+    return recoverAddress(signingDigest(unsigned), { r, s, yParity })
+  })
+}
+
+type SenderFinder = (
+  unsigned: UnsignedTransaction,
+  signature: SignatureFields,
+  yParity: 0 | 1,
+) => Address
+
+function decodeSigned(raw: Uint8Array, findSender: SenderFinder): Transaction {
+  const [first] = raw
+  if (first === undefined) throw malformed('it is empty')
+  if (first >= 0xc0) return decodeLegacy(raw, findSender)
+  if (first !== 1 && first !== 2 && first !== 3 && first !== 4) {
     throw new DevchainError(
       'TYPE_NOT_SUPPORTED',
       `transaction type 0x${first.toString(16)} is not supported: expected 0, 1, 2 or 4`,
     )
   }
-  return decodeTyped(first, raw)
+  return decodeTyped(first, raw, findSender)
 }
 
 /** The account that gave an authorization; undefined when its signature belongs to no key (EIP-7702). */
@@ -155,6 +202,16 @@ export function authorityOf(authorization: Authorization): Address | undefined {
     if (error instanceof DevchainError) return undefined
     throw error
   }
+}
+
+/** The address as a number; not 0, which stands for "unsigned" at times: the zero address has the number 1. */
+function stampOf(from: Address): bigint {
+  return BigInt(from) || 1n
+}
+
+/** Whose stamp it is. Nobody sends from address 1, the precompile, so that 1 is the zero address. */
+function impersonatedSender(stamp: bigint): Address {
+  return addressFromBytes(paddedBytes(stamp === 1n ? 0n : stamp, 20))
 }
 
 function withSignature(
@@ -182,7 +239,16 @@ function payload(transaction: UnsignedTransaction): RlpItem[] {
   if (type === 0) return common
   const chainId = bytesFromBigint(transaction.chainId ?? 0n)
   const typed = [chainId, ...common, encodeAccessList(transaction.accessList)]
+  if (type === 3) return [...typed, ...encodeBlobFields(transaction)]
   return type === 4 ? [...typed, transaction.authorizationList.map(encodeAuthorization)] : typed
+}
+
+function encodeBlobFields({ blobs }: UnsignedTransaction): RlpItem[] {
+  if (blobs === undefined) throw new Error('a blob transaction without blob fields')
+  return [
+    bytesFromBigint(blobs.maxFeePerBlobGas),
+    blobs.versionedHashes.map((hash) => bytesFromHex(hash)),
+  ]
 }
 
 function encodeAccessList(list: readonly AccessListEntry[]): RlpItem {
@@ -198,7 +264,7 @@ function encodeAuthorization(authorization: Authorization): RlpItem {
   return [bytesFromBigint(chainId), bytesFromHex(address), bytesFromBigint(nonce), ...signature]
 }
 
-function decodeLegacy(raw: Uint8Array): Transaction {
+function decodeLegacy(raw: Uint8Array, findSender: SenderFinder): Transaction {
   const fields = new Fields(raw, 9)
   const nonce = fields.integer('nonce', 8)
   const gasPrice = fields.integer('gasPrice')
@@ -227,11 +293,11 @@ function decodeLegacy(raw: Uint8Array): Transaction {
     accessList: [],
     authorizationList: [],
   }
-  return recovered(unsigned, signature, yParity, raw)
+  return withSender(unsigned, signature, raw, findSender(unsigned, signature, yParity))
 }
 
-function decodeTyped(type: 1 | 2 | 4, raw: Uint8Array): Transaction {
-  const fields = new Fields(raw.subarray(1), { 1: 11, 2: 12, 4: 13 }[type])
+function decodeTyped(type: 1 | 2 | 3 | 4, raw: Uint8Array, findSender: SenderFinder): Transaction {
+  const fields = new Fields(raw.subarray(1), { 1: 11, 2: 12, 3: 14, 4: 13 }[type])
   const chainId = fields.integer('chainId')
   const nonce = fields.integer('nonce', 8)
   const maxPriorityFeePerGas = fields.integer(type === 1 ? 'gasPrice' : 'maxPriorityFeePerGas')
@@ -241,7 +307,9 @@ function decodeTyped(type: 1 | 2 | 4, raw: Uint8Array): Transaction {
   const accessList = fields.list('accessList').map(decodeAccessListEntry)
   const authorizationList =
     type === 4 ? fields.list('authorizationList').map(decodeAuthorization) : []
+  const blobs = type === 3 ? { blobs: decodeBlobFields(fields) } : {}
   if (type === 4 && to === null) throw malformed('a set-code transaction (type 4) must name `to`')
+  if (type === 3 && to === null) throw malformed('a blob transaction (type 3) must name `to`')
   const signature = fields.signature()
   const yParity = parityOf(signature.v)
   const unsigned: UnsignedTransaction = {
@@ -256,36 +324,56 @@ function decodeTyped(type: 1 | 2 | 4, raw: Uint8Array): Transaction {
     data,
     accessList,
     authorizationList,
+    ...blobs,
   }
-  return recovered(unsigned, signature, yParity, raw)
+  return withSender(unsigned, signature, raw, findSender(unsigned, signature, yParity))
 }
 
-function recovered(
+function withSender(
   unsigned: UnsignedTransaction,
   signature: SignatureFields,
-  yParity: 0 | 1,
   raw: Uint8Array,
+  from: Address,
 ): Transaction {
-  if (signature.s > HALF_ORDER) {
+  return { ...unsigned, ...signature, from, raw, hash: keccakHash(raw) }
+}
+
+function recoverSender(
+  unsigned: UnsignedTransaction,
+  { r, s }: SignatureFields,
+  yParity: 0 | 1,
+): Address {
+  if (s > HALF_ORDER) {
     throw new DevchainError(
       'INVALID_SIGNATURE',
       'invalid signature: s is in the upper half of the order (EIP-2)',
     )
   }
-  const from = recoverAddress(signingDigest(unsigned), { r: signature.r, s: signature.s, yParity })
-  return { ...unsigned, ...signature, from, raw, hash: keccakHash(raw) }
+  return recoverAddress(signingDigest(unsigned), { r, s, yParity })
+}
+
+function decodeBlobFields(fields: Fields): BlobFields {
+  const maxFeePerBlobGas = fields.integer('maxFeePerBlobGas')
+  const versionedHashes = fields
+    .list('blobVersionedHashes')
+    .map((item, i) => hashOf(item, `blobVersionedHashes[${i}]`))
+  return { maxFeePerBlobGas, versionedHashes }
+}
+
+function hashOf(item: RlpItem, name: string): Hash {
+  if (!(item instanceof Uint8Array) || item.length !== 32) {
+    throw malformed(`${name} must have 32 bytes`)
+  }
+  return hashFromBytes(item)
 }
 
 function decodeAccessListEntry(item: RlpItem, index: number): AccessListEntry {
   const name = `accessList[${index}]`
   const fields = new Fields(item, 2, name)
   const address = fields.address('address')
-  const storageKeys = fields.list('storageKeys').map((key, i) => {
-    if (!(key instanceof Uint8Array) || key.length !== 32) {
-      throw malformed(`${name}.storageKeys[${i}] must have 32 bytes`)
-    }
-    return hashFromBytes(key)
-  })
+  const storageKeys = fields
+    .list('storageKeys')
+    .map((key, i) => hashOf(key, `${name}.storageKeys[${i}]`))
   return { address, storageKeys }
 }
 

@@ -2,15 +2,24 @@
 // word and begins its message as client libraries expect; who asks decides which rules, and in which order.
 import { DevchainError } from '../core/errors.ts'
 import type { Address } from '../core/hex.ts'
-import { floorDataGas, type GasRelevant, intrinsicGas } from './fees.ts'
+import {
+  type BlobRules,
+  blobGasOf,
+  floorDataGas,
+  GAS_PER_BLOB,
+  type GasRelevant,
+  intrinsicGas,
+  maxBlobGas,
+} from './fees.ts'
 import { type Hardfork, isAtLeast } from './forks.ts'
-import type { Transaction, TransactionType } from './transaction.ts'
+import type { BlobFields, Transaction, TransactionType } from './transaction.ts'
 
 /** The fork that brought each type. */
 const FORK_OF_TYPE: Readonly<Record<TransactionType, Hardfork>> = {
   0: 'frontier',
   1: 'berlin',
   2: 'london',
+  3: 'cancun',
   4: 'prague',
 }
 
@@ -109,6 +118,53 @@ export function requireBlockGas(gasLimit: bigint, blockGasLimit: bigint): void {
   )
 }
 
+/** Blobs of one transaction from osaka on (EIP-7594). */
+const TRANSACTION_BLOBS = 6
+
+/** First byte of the hash of a KZG commitment. */
+const BLOB_HASH_VERSION = '0x01'
+
+/**
+ * A blob transaction has a target and blobs, each with a hash of the known version, and no more than one transaction or
+ * block may have (EIP-4844).
+ * @throws {DevchainError} `INVALID_BLOBS`
+ */
+export function requireBlobs(
+  { type, to, blobs }: Pick<Transaction, 'type' | 'to' | 'blobs'>,
+  hardfork: Hardfork,
+  rules: BlobRules | undefined,
+): void {
+  if (type !== 3) return
+  const problem = blobProblem(to, blobs?.versionedHashes ?? [], hardfork, rules)
+  if (problem !== undefined) throw new DevchainError('INVALID_BLOBS', problem)
+}
+
+function blobProblem(
+  to: Address | null,
+  hashes: BlobFields['versionedHashes'],
+  hardfork: Hardfork,
+  rules: BlobRules | undefined,
+): string | undefined {
+  if (to === null) return 'blob transaction of type create: it must name a target'
+  if (hashes.length === 0) return 'blob transaction missing blob hashes: it needs at least one'
+  const wrong = hashes.find((hash) => !hash.startsWith(BLOB_HASH_VERSION))
+  if (wrong !== undefined) return `blob hash of an unknown version: ${wrong}, expected 0x01…`
+  const perBlock = Number(maxBlobGas(hardfork, rules) / GAS_PER_BLOB)
+  const isCapped = isAtLeast(hardfork, 'osaka') && TRANSACTION_BLOBS < perBlock
+  const most = isCapped ? TRANSACTION_BLOBS : perBlock
+  if (hashes.length <= most) return undefined
+  return `too many blobs in transaction: have ${hashes.length}, at most ${most} are permitted`
+}
+
+/** @throws {DevchainError} `BLOB_FEE_CAP_TOO_LOW` below the block's price of blobs */
+export function requireBlobFee({ blobs }: Pick<Transaction, 'blobs'>, price: bigint): void {
+  if (blobs === undefined || blobs.maxFeePerBlobGas >= price) return
+  throw new DevchainError(
+    'BLOB_FEE_CAP_TOO_LOW',
+    `max fee per blob gas less than block blob gas fee: fee cap ${blobs.maxFeePerBlobGas}, blob base fee ${price}`,
+  )
+}
+
 interface Fees {
   readonly maxFeePerGas: bigint
   readonly maxPriorityFeePerGas: bigint
@@ -168,6 +224,7 @@ interface Cost {
   readonly value: bigint
   readonly gasLimit: bigint
   readonly maxFeePerGas: bigint
+  readonly blobs?: BlobFields | undefined
 }
 
 /**
@@ -176,11 +233,12 @@ interface Cost {
  * @throws {DevchainError} `INSUFFICIENT_FUNDS`
  */
 export function requireFunds(
-  { from, value, gasLimit, maxFeePerGas }: Cost,
+  { from, value, gasLimit, maxFeePerGas, blobs }: Cost,
   sender: Pick<Sender, 'balance'> | undefined,
 ): void {
   const balance = sender?.balance ?? 0n
-  const cost = gasLimit * maxFeePerGas + value
+  const blobCost = blobGasOf({ blobs }) * (blobs?.maxFeePerBlobGas ?? 0n)
+  const cost = gasLimit * maxFeePerGas + value + blobCost
   if (cost <= balance && cost <= MAX_WORD) return
   const note = sender === undefined ? ' (an account that does not exist yet)' : ''
   throw new DevchainError(

@@ -80,9 +80,10 @@ const HEADER_FIELDS = {
   mixHash: fixedHex<Hash>(32),
   parentHash: fixedHex<Hash>(32),
   number: integer64,
-  baseFeePerGas: integer256,
-  excessBlobGas: integer64,
-  blobGasUsed: integer64,
+  // other tools write null where the fork has no such field
+  baseFeePerGas: orNull(integer256),
+  excessBlobGas: orNull(integer64),
+  blobGasUsed: orNull(integer64),
 } satisfies { [Name in keyof Omit<Genesis, 'alloc'>]: Reader<unknown> }
 
 const ACCOUNT_FIELDS = {
@@ -258,6 +259,11 @@ function integer(bits: number): Reader<bigint> {
     if (number === undefined || number >= 1n << BigInt(bits)) throw new Unexpected(expected)
     return number
   }
+}
+
+/** Reads null as nothing. */
+function orNull<T>(reader: Reader<T>): Reader<T | undefined> {
+  return (value) => (value === null ? undefined : reader(value))
 }
 
 function unsigned(value: unknown): bigint | undefined {

@@ -10,7 +10,6 @@ import type { Log } from '../../src/protocol/receipt.ts'
 import { stateRoot } from '../../src/state/world.ts'
 import {
   type Expectation,
-  isBlobTest,
   jobOf,
   readStateTests,
   type StateTest,
@@ -44,6 +43,12 @@ const WORDS: Readonly<Record<string, string>> = {
   TYPE_4_EMPTY_AUTHORIZATION_LIST: 'EMPTY_AUTHORIZATION_LIST',
   TYPE_4_TX_CONTRACT_CREATION: 'TYPE_NOT_SUPPORTED',
   TYPE_4_TX_PRE_FORK: 'TYPE_NOT_SUPPORTED',
+  INSUFFICIENT_MAX_FEE_PER_BLOB_GAS: 'BLOB_FEE_CAP_TOO_LOW',
+  TYPE_3_TX_INVALID_BLOB_VERSIONED_HASH: 'INVALID_BLOBS',
+  TYPE_3_TX_MAX_BLOB_GAS_ALLOWANCE_EXCEEDED: 'INVALID_BLOBS',
+  TYPE_3_TX_BLOB_COUNT_EXCEEDED: 'INVALID_BLOBS',
+  TYPE_3_TX_ZERO_BLOBS: 'INVALID_BLOBS',
+  TYPE_3_TX_CONTRACT_CREATION: 'INVALID_BLOBS',
 }
 
 if (folder === undefined) {
@@ -54,29 +59,17 @@ if (folder === undefined) {
 
 function conformance(vectors: string): void {
   const executor = createExecutor()
-  let blobCases = 0
   describe('the official state tests', () => {
     test.each(vectorFiles(vectors))('%s', { timeout: 300_000 }, async (file) => {
       const tests = Object.entries(readStateTests(vectors, file))
-      blobCases += tests.reduce(
-        (sum, [, test]) => sum + (isBlobTest(test) ? casesOf(test).length : 0),
-        0,
-      )
-      const runnable = tests.filter(([, test]) => !isBlobTest(test))
       const failures: string[] = []
-      for (const [name, test] of chosen(file, runnable)) {
+      for (const [name, test] of chosen(file, tests)) {
         for (const [fork, expectation] of casesOf(test)) {
           const problem = await problemOf(executor, test, fork, expectation)
           if (problem !== undefined) failures.push(`${name} on ${fork}: ${problem}`)
         }
       }
       expect(failures).toEqual([])
-    })
-
-    test('of blob transactions wait until the chain takes them', ({ skip }) => {
-      if (blobCases === 0) return
-      console.log(`state tests of blob transactions, not run yet: ${blobCases}`)
-      skip(`${blobCases} cases`)
     })
   })
 }

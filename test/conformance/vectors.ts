@@ -10,7 +10,8 @@ import {
   ZERO_HASH,
 } from '../../src/core/hex.ts'
 import type { BlockEnvironment, TransactionJob } from '../../src/evm/executor.ts'
-import { type Hardfork, parseHardfork } from '../../src/protocol/forks.ts'
+import type { BlobRules } from '../../src/protocol/fees.ts'
+import { parseHardfork } from '../../src/protocol/forks.ts'
 import type { Authorization, Transaction, TransactionType } from '../../src/protocol/transaction.ts'
 import {
   emptyAccount,
@@ -21,6 +22,8 @@ import {
   withStorage,
 } from '../../src/state/world.ts'
 
+type Blobs = Transaction['blobs']
+
 /** A file of state tests, by the tests' names. */
 export type StateTests = Readonly<Record<string, StateTest>>
 
@@ -29,7 +32,10 @@ export interface StateTest {
   readonly pre: Readonly<Record<string, RawAccount>>
   readonly transaction: RawTransaction
   readonly post: Readonly<Record<string, readonly Expectation[]>>
-  readonly config?: { readonly chainid?: string }
+  readonly config?: {
+    readonly chainid?: string
+    readonly blobSchedule?: Readonly<Record<string, Readonly<Record<string, string>>>>
+  }
 }
 
 export interface Expectation {
@@ -54,6 +60,7 @@ interface RawTransaction {
   readonly maxFeePerGas?: string
   readonly maxPriorityFeePerGas?: string
   readonly maxFeePerBlobGas?: string
+  readonly blobVersionedHashes?: readonly string[]
   readonly gasLimit: readonly string[]
   readonly to: string
   readonly value: readonly string[]
@@ -88,11 +95,6 @@ export function readStateTests(folder: string, file: string): StateTests {
   return JSON.parse(readFileSync(join(folder, file), 'utf8')) as StateTests
 }
 
-/** True for a blob transaction, which the product does not run yet. */
-export function isBlobTest({ transaction }: StateTest): boolean {
-  return transaction.maxFeePerBlobGas !== undefined
-}
-
 /** The accounts that a test begins with. */
 export function worldOf(pre: StateTest['pre']): World {
   let world = emptyWorld
@@ -113,15 +115,15 @@ export function worldOf(pre: StateTest['pre']): World {
 
 /** The job of one expectation. */
 export function jobOf(test: StateTest, fork: string, expectation: Expectation): TransactionJob {
-  const hardfork = parseHardfork(fork)
   return {
     world: worldOf(test.pre),
-    block: blockOf(test, hardfork),
+    block: blockOf(test, fork),
     transaction: transactionOf(test, expectation.indexes),
   }
 }
 
-function blockOf({ env, config }: StateTest, hardfork: Hardfork): BlockEnvironment {
+function blockOf({ env, config }: StateTest, fork: string): BlockEnvironment {
+  const hardfork = parseHardfork(fork)
   const number = (name: string): bigint => BigInt(env[name] ?? '0x0')
   const previous = env.previousHash as Hash | undefined
   return {
@@ -135,8 +137,16 @@ function blockOf({ env, config }: StateTest, hardfork: Hardfork): BlockEnvironme
     prevRandao: (env.currentRandom ?? ZERO_HASH) as Hash,
     baseFee: number('currentBaseFee'),
     excessBlobGas: number('currentExcessBlobGas'),
+    blobRules: blobRulesOf(config?.blobSchedule?.[fork]),
     blockHash: (asked) => (asked === number('currentNumber') - 1n ? previous : undefined),
   }
+}
+
+function blobRulesOf(entry: Readonly<Record<string, string>> | undefined): BlobRules | undefined {
+  if (entry === undefined) return undefined
+  const number = (name: string): bigint => BigInt(entry[name] ?? '0x0')
+  const updateFraction = number('baseFeeUpdateFraction')
+  return { target: number('target'), max: number('max'), updateFraction }
 }
 
 function transactionOf(test: StateTest, indexes: Expectation['indexes']): Transaction {
@@ -159,6 +169,7 @@ function transactionOf(test: StateTest, indexes: Expectation['indexes']): Transa
       storageKeys: storageKeys.map((key) => key.toLowerCase() as Hash),
     })),
     authorizationList: (transaction.authorizationList ?? []).map(authorizationOf),
+    blobs: blobsOf(transaction),
     from: transaction.sender.toLowerCase() as Address,
     // the executor trusts the sender, and reads neither signature nor encoding
     hash: ZERO_HASH,
@@ -169,7 +180,16 @@ function transactionOf(test: StateTest, indexes: Expectation['indexes']): Transa
   }
 }
 
+function blobsOf({ maxFeePerBlobGas, blobVersionedHashes = [] }: RawTransaction): Blobs {
+  if (maxFeePerBlobGas === undefined) return undefined
+  return {
+    maxFeePerBlobGas: BigInt(maxFeePerBlobGas),
+    versionedHashes: blobVersionedHashes as readonly Hash[],
+  }
+}
+
 function typeOf(transaction: RawTransaction): TransactionType {
+  if (transaction.maxFeePerBlobGas !== undefined) return 3
   if (transaction.authorizationList !== undefined) return 4
   if (transaction.maxFeePerGas !== undefined) return 2
   return transaction.accessLists === undefined ? 0 : 1

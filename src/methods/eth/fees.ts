@@ -3,12 +3,13 @@ import { DevchainError, printValue } from '../../core/errors.ts'
 import { headOf } from '../../node/blocktree.ts'
 import { recordAt } from '../../node/chain.ts'
 import {
+  blobFeeOf,
   type FeeHistory,
   feeHistory,
   gasPrice,
   maxPriorityFeePerGas,
+  upcomingBaseFee,
 } from '../../node/gasoracle.ts'
-import { blobBaseFee } from '../../protocol/fees.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { list, quantity } from '../../rpc/primitives.ts'
 import type { Decoder, Encoder } from '../../rpc/schema.ts'
@@ -40,11 +41,7 @@ const blobFee = method({
   params: [],
   result: quantityResult,
   example: { params: [], result: '0x1' },
-  handle: ({ chain: { state } }) => {
-    const { number, timestamp, excessBlobGas } = headOf(state.tree).block.header
-    if (excessBlobGas === undefined) return 0n
-    return blobBaseFee(excessBlobGas, state.config.hardforkAt(number, timestamp))
-  },
+  handle: ({ chain: { state } }) => blobFeeOf(state, headOf(state.tree).block.header),
 })
 
 /** A share of the whole, from 0 to 1, as a JSON number. */
@@ -100,4 +97,19 @@ const history = method({
     feeHistory(chain.state, count, await recordAt(chain, newest), asked),
 })
 
-export const feeMethods: readonly Method<MethodContext>[] = [price, priorityFee, blobFee, history]
+const baseFee = method({
+  name: 'eth_baseFee',
+  summary: 'Base fee of the block that would be mined now, in wei per gas.',
+  params: [],
+  result: quantityResult,
+  example: { params: [], result: '0x0' },
+  handle: ({ chain }) => upcomingBaseFee(chain.state),
+})
+
+export const feeMethods: readonly Method<MethodContext>[] = [
+  price,
+  priorityFee,
+  baseFee,
+  blobFee,
+  history,
+]

@@ -21,6 +21,7 @@ import { newClock } from '../../../src/node/clock.ts'
 import type { FilterLimits } from '../../../src/node/filters.ts'
 import { emptyPool, type Pool } from '../../../src/node/pool.ts'
 import type { Header } from '../../../src/protocol/block.ts'
+import { blobRulesOf } from '../../../src/protocol/fees.ts'
 import { bloomOf, type Log } from '../../../src/protocol/receipt.ts'
 import type { Transaction } from '../../../src/protocol/transaction.ts'
 import { emptyWorld } from '../../../src/state/world.ts'
@@ -95,6 +96,7 @@ export function recordOf(number: bigint, parentHash: Hash, sketch: BlockSketch =
       hash,
       transactions: executed.map(({ transaction }) => transaction),
       uncles: [],
+      withdrawals: [],
       size: 500,
     },
     executed,
@@ -188,6 +190,10 @@ export function stateOf(
       networkId: 33n,
       chainName: 'Ethereum',
       hardforkAt: () => 'osaka',
+      blobRulesAt: () => blobRulesOf('osaka'),
+      ruleset: 'own',
+      terminalTotalDifficulty: undefined,
+      depositContract: undefined,
       transactionGasCap: undefined,
       codeSizeLimit: undefined,
       consumeSnapshots: false,

@@ -121,7 +121,7 @@ describe('blocks', () => {
     const header = headerAt('prague')
     const uncles = [headerAt('london'), headerAt('berlin')]
     const [first, ...typed] = signed.map(({ raw }) => raw)
-    const encoded = encodeBlock({ header, transactions: signed, uncles })
+    const encoded = encodeBlock({ header, transactions: signed, uncles, withdrawals: [] })
     expect(RLP.decode(encoded)).toEqual([
       RLP.decode(encodeHeader(header)),
       [RLP.decode(first), ...typed],
@@ -200,7 +200,7 @@ describe('blooms', () => {
 
 describe('receipts', () => {
   const receipt = fc.record<Receipt>({
-    type: fc.constantFrom<TransactionType>(0, 1, 2, 4),
+    type: fc.constantFrom<TransactionType>(0, 1, 2, 3, 4),
     status: fc.boolean(),
     root: fc.constant(undefined),
     cumulativeGasUsed: fc.bigInt(0n, 2n ** 64n - 1n),

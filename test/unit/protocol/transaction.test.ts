@@ -83,7 +83,7 @@ function commonOf(fork: Hardfork): Common {
 /** The fork from which on a transaction is valid; replay protection is one too. */
 function firstForkOf({ type, chainId }: UnsignedTransaction): Hardfork {
   if (type === 0) return chainId === undefined ? 'frontier' : 'spuriousDragon'
-  return ({ 1: 'berlin', 2: 'london', 4: 'prague' } as const)[type]
+  return ({ 1: 'berlin', 2: 'london', 3: 'cancun', 4: 'prague' } as const)[type]
 }
 
 describe('round trips', () => {

@@ -1,0 +1,34 @@
+// From an outcome to what a block keeps of it: the receipt, and what the receipt leaves out.
+import type { BlockEnvironment, Outcome } from '../evm/executor.ts'
+import { blobBaseFee, blobGasOf, effectiveGasPrice } from '../protocol/fees.ts'
+import { isAtLeast } from '../protocol/forks.ts'
+import { bloomOf, type Receipt } from '../protocol/receipt.ts'
+import type { Transaction } from '../protocol/transaction.ts'
+import { stateRoot } from '../state/world.ts'
+import type { ExecutedTransaction } from './blocktree.ts'
+
+/** A transaction with its receipt, and what came of it. */
+export function executedAs(
+  transaction: Transaction,
+  outcome: Outcome,
+  block: BlockEnvironment,
+  cumulativeGasUsed: bigint,
+): ExecutedTransaction {
+  const receipt: Receipt = {
+    type: transaction.type,
+    status: outcome.failure === undefined,
+    root: isAtLeast(block.hardfork, 'byzantium') ? undefined : stateRoot(outcome.world),
+    cumulativeGasUsed,
+    gasUsed: outcome.gasUsed,
+    effectiveGasPrice: effectiveGasPrice(transaction, block.baseFee),
+    logsBloom: bloomOf(outcome.logs),
+    logs: outcome.logs,
+    contractAddress: transaction.to === null ? (outcome.created ?? null) : null,
+    blobGas: transaction.blobs && {
+      used: blobGasOf(transaction),
+      price: blobBaseFee(block.excessBlobGas, block.hardfork, block.blobRules),
+    },
+  }
+  const { output, failure, consoleLines } = outcome
+  return { transaction, receipt, output, failure, consoleLines }
+}

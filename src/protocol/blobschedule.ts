@@ -1,0 +1,74 @@
+// The numbers of blobs that a genesis file sets: config.blobSchedule (EIP-7840) and its later changes (EIP-7892).
+import { DevchainError, printValue } from '../core/errors.ts'
+import { type BlobRules, blobRulesOf } from './fees.ts'
+import { HARDFORKS, type Hardfork, readStart } from './forks.ts'
+
+/** From when on which numbers hold, oldest first. */
+export type BlobSchedule = readonly { readonly time: bigint; readonly rules: BlobRules }[]
+
+/** Names in the schedule, each with its time in `config.<name>Time`. The last three have no rules but these. */
+const NAMES = ['cancun', 'prague', 'osaka', 'bpo1', 'bpo2', 'bpo3', 'bpo4', 'bpo5'] as const
+
+/**
+ * Reads `blobSchedule` of a geth-style genesis `config`: `{cancun: {target, max, baseFeeUpdateFraction}, …}`. What it
+ * leaves out is as under the fork before; without a schedule it is as on the main network.
+ * @throws {DevchainError} `INVALID_PARAMS` naming the value that is no number, or is zero where it may not be
+ */
+export function blobScheduleFromGenesisConfig(
+  config: Readonly<Record<string, unknown>>,
+): BlobSchedule {
+  const given = recordOf('config.blobSchedule', config.blobSchedule ?? {})
+  const schedule: { time: bigint; rules: BlobRules }[] = []
+  let last: BlobRules | undefined
+  for (const name of NAMES) {
+    const time = readStart(config, `${name}Time`)
+    if (time === undefined) continue
+    if (given[name] !== undefined && given[name] !== null) last = readRules(name, given[name])
+    const rules = last ?? (isHardfork(name) ? blobRulesOf(name) : schedule.at(-1)?.rules)
+    if (rules !== undefined) schedule.push({ time, rules })
+  }
+  return schedule
+}
+
+/** The numbers of a time: those of the schedule, or before it begins and without one those of the fork. */
+export function blobRulesAt(
+  schedule: BlobSchedule,
+  timestamp: bigint,
+  hardfork: Hardfork,
+): BlobRules {
+  return schedule.findLast(({ time }) => timestamp >= time)?.rules ?? blobRulesOf(hardfork)
+}
+
+function isHardfork(name: string): name is Hardfork {
+  return (HARDFORKS as readonly string[]).includes(name)
+}
+
+function readRules(name: string, value: unknown): BlobRules {
+  const path = `config.blobSchedule.${name}`
+  const entry = recordOf(path, value)
+  return {
+    target: readCount(`${path}.target`, entry.target, 0n),
+    max: readCount(`${path}.max`, entry.max, 1n),
+    updateFraction: readCount(`${path}.baseFeeUpdateFraction`, entry.baseFeeUpdateFraction, 1n),
+  }
+}
+
+function recordOf(path: string, value: unknown): Readonly<Record<string, unknown>> {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    return value as Readonly<Record<string, unknown>>
+  }
+  throw new DevchainError('INVALID_PARAMS', `${path}: expected an object, got ${printValue(value)}`)
+}
+
+function readCount(path: string, value: unknown, least: bigint): bigint {
+  const isText = typeof value === 'string' && /^(0x[0-9a-fA-F]{1,16}|[0-9]{1,19})$/.test(value)
+  if (isText || (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0)) {
+    const count = BigInt(value as string | number)
+    if (count >= least) return count
+  }
+  const expected = `a whole number, at least ${least}`
+  throw new DevchainError(
+    'INVALID_PARAMS',
+    `${path}: expected ${expected}, got ${printValue(value)}`,
+  )
+}

@@ -1,0 +1,73 @@
+// Reading the fields of an RLP list one after another, each as what it must be.
+import { DevchainError } from '../core/errors.ts'
+import {
+  type Address,
+  addressFromBytes,
+  bigintFromBytes,
+  type Hash,
+  hashFromBytes,
+} from '../core/hex.ts'
+import type { RlpItem } from '../core/rlp.ts'
+
+/** The items of a list, in their order. Every message begins with the list's name and names the field. */
+export class ListFields {
+  readonly #items: readonly RlpItem[]
+  readonly #name: string
+  #next = 0
+
+  /** @throws {DevchainError} `INVALID_PARAMS` when `item` is no list of `least` to `most` items */
+  constructor(item: RlpItem | undefined, name: string, least: number, most: number) {
+    if (item === undefined || item instanceof Uint8Array) throw malformed(`${name} is not a list`)
+    if (item.length < least || item.length > most) {
+      const expected = least === most ? `${least}` : `${least} to ${most}`
+      throw malformed(`${name} has ${item.length} fields, expected ${expected}`)
+    }
+    this.#items = item
+    this.#name = name
+  }
+
+  /** True while there is another field. */
+  get hasNext(): boolean {
+    return this.#next < this.#items.length
+  }
+
+  item(): RlpItem | undefined {
+    return this.#items[this.#next++]
+  }
+
+  list(field: string): readonly RlpItem[] {
+    const item = this.item()
+    if (item === undefined || item instanceof Uint8Array) {
+      throw malformed(`${this.#name}.${field} is not a list`)
+    }
+    return item
+  }
+
+  bytes(field: string, length?: number): Uint8Array {
+    const item = this.item()
+    if (!(item instanceof Uint8Array)) throw malformed(`${this.#name}.${field} is a list`)
+    if (length !== undefined && item.length !== length) {
+      throw malformed(`${this.#name}.${field} has ${item.length} bytes, expected ${length}`)
+    }
+    return item
+  }
+
+  integer(field: string, most: number): bigint {
+    const bytes = this.bytes(field)
+    if (bytes[0] === 0) throw malformed(`${this.#name}.${field} has leading zeros`)
+    if (bytes.length <= most) return bigintFromBytes(bytes)
+    throw malformed(`${this.#name}.${field} has ${bytes.length} bytes, at most ${most} are allowed`)
+  }
+
+  hash(field: string): Hash {
+    return hashFromBytes(this.bytes(field, 32))
+  }
+
+  address(field: string): Address {
+    return addressFromBytes(this.bytes(field, 20))
+  }
+}
+
+function malformed(problem: string): DevchainError {
+  return new DevchainError('INVALID_PARAMS', `malformed ${problem}`)
+}

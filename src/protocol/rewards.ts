@@ -1,0 +1,39 @@
+// What a block of proof-of-work pays its miner and the miners of its uncles (Yellow Paper, 11.3).
+import type { Address } from '../core/hex.ts'
+import type { Header } from './block.ts'
+import { type Hardfork, isAtLeast } from './forks.ts'
+
+/** What one account gets. */
+export interface Reward {
+  readonly address: Address
+  /** Wei. */
+  readonly amount: bigint
+}
+
+const ETHER = 10n ** 18n
+
+/** An uncle so many generations older than its block would be worth nothing. */
+const WORTHLESS_AGE = 8n
+
+/**
+ * The rewards of a block: 5 ether, from byzantium on 3 (EIP-649), from constantinople on 2 (EIP-1234), and a 32nd more
+ * for each uncle, whose own miner gets an eighth less for each generation. None from paris on.
+ */
+export function rewardsOf(
+  { miner, number }: Pick<Header, 'miner' | 'number'>,
+  uncles: readonly Pick<Header, 'miner' | 'number'>[],
+  hardfork: Hardfork,
+): readonly Reward[] {
+  if (isAtLeast(hardfork, 'paris')) return []
+  const whole = blockReward(hardfork)
+  const forUncles = uncles.map((uncle) => ({
+    address: uncle.miner,
+    amount: (whole * (WORTHLESS_AGE - (number - uncle.number))) / WORTHLESS_AGE,
+  }))
+  return [...forUncles, { address: miner, amount: whole + (whole / 32n) * BigInt(uncles.length) }]
+}
+
+function blockReward(hardfork: Hardfork): bigint {
+  if (isAtLeast(hardfork, 'constantinople')) return 2n * ETHER
+  return (isAtLeast(hardfork, 'byzantium') ? 3n : 5n) * ETHER
+}
