@@ -8,13 +8,14 @@ import {
   revertTo,
   setMiningMode,
   setNextTimestamp,
+  setTime,
   startMining,
   stopMining,
   takeSnapshot,
 } from '../node/commands.ts'
 import { type Method, optional, param } from '../rpc/method.ts'
 import { boolean, nothing, quantity, quantityNumber, text } from '../rpc/primitives.ts'
-import type { Decoder } from '../rpc/schema.ts'
+import type { Decoder, Encoder } from '../rpc/schema.ts'
 import { type MethodContext, method } from './context.ts'
 import { quantityResult } from './fields.ts'
 
@@ -151,6 +152,29 @@ const setNextBlockTimestamp = method({
   },
 })
 
+/** Above this a time is one of JavaScript, in milliseconds: as seconds it would be in the year 33658. */
+const MILLISECONDS_FROM = 10n ** 12n
+
+const secondsResult: Encoder<bigint> = {
+  name: 'seconds',
+  json: { title: 'seconds', type: 'integer' },
+  encode: Number,
+}
+
+/** Ganache and anvil answer a JSON number, which may be negative. Ganache goes back in time, which no chain can. */
+const setClock = method({
+  name: 'evm_setTime',
+  summary:
+    'Sets the clock, in seconds or milliseconds since 1970; answers by how many seconds it is ahead of its source.',
+  params: [param('time', quantity)],
+  result: secondsResult,
+  example: { params: ['0x77359400'] },
+  handle: ({ chain }, time) => {
+    const seconds = time >= MILLISECONDS_FROM ? time / 1000n : time
+    return chain.update((state) => setTime(state, seconds, chain.environment.now()))
+  },
+})
+
 const setAutomine = method({
   name: 'evm_setAutomine',
   summary: 'Mines every transaction at once (true), or only when told to (false).',
@@ -191,6 +215,7 @@ export const evmMethods: readonly Method<MethodContext>[] = [
   start,
   stop,
   setNextBlockTimestamp,
+  setClock,
   setAutomine,
   setIntervalMining,
 ]

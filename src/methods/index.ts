@@ -7,6 +7,7 @@ import { blockMethods } from './eth/block.ts'
 import { chainMethods } from './eth/chain.ts'
 import { executeMethods } from './eth/execute.ts'
 import { feeMethods } from './eth/fees.ts'
+import { fillMethods } from './eth/fill.ts'
 import { filterMethods } from './eth/filters.ts'
 import { proofMethods } from './eth/proof.ts'
 import { signMethods } from './eth/sign.ts'
@@ -38,6 +39,7 @@ export const methods: readonly Method<MethodContext>[] = [
   ...transactionMethods,
   ...executeMethods,
   ...simulateMethods,
+  ...fillMethods,
   ...signMethods,
   ...filterMethods,
   ...subscribeMethods,

@@ -249,7 +249,7 @@ export function refined<T, V>(
 }
 
 /** An object whose keys are data, as a map; no more than the request's own size bounds it. */
-function keyed<T>(name: string, member: Decoder<T>): Decoder<ReadonlyMap<string, T>> {
+export function keyed<T>(name: string, member: Decoder<T>): Decoder<ReadonlyMap<string, T>> {
   return {
     name,
     json: { title: name, type: 'object', additionalProperties: member.json },

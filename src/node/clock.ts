@@ -103,6 +103,16 @@ export function withNextTimestamp(state: ChainState, timestamp: bigint): ClockSt
   return { ...state.clock, nextTimestamp: timestamp }
 }
 
+/**
+ * Sets what the clock shows now; from there it goes on.
+ * @throws {DevchainError} `INVALID_PARAMS` when it is not after the newest block's time
+ */
+export function withTime(state: ChainState, timestamp: bigint, now: number): ClockState {
+  checkTimestamp(state, timestamp)
+  const adjustment = state.clock.adjustment + timestamp - chainTime(state, now)
+  return { ...state.clock, adjustment, nextTimestamp: undefined }
+}
+
 /** @throws {DevchainError} `INVALID_PARAMS` when no block with this timestamp could follow the head */
 export function checkTimestamp(state: ChainState, timestamp: bigint): void {
   const { number, timestamp: newest } = headOf(state.tree).block.header

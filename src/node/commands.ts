@@ -9,7 +9,7 @@ import type { BlockRecord } from './blocktree.ts'
 import { headOf } from './blocktree.ts'
 import type { Change } from './chain.ts'
 import type { ChainState, MiningMode, Settings } from './chainstate.ts'
-import { checkTimestamp, increasedTime, withNextTimestamp } from './clock.ts'
+import { checkTimestamp, clockShift, increasedTime, withNextTimestamp, withTime } from './clock.ts'
 import { type DroppedTransaction, type Mined, mineBlock, mineWaiting } from './miner.ts'
 import { intervalOf, isInstant } from './mining.ts'
 import { nextNonce } from './pool.ts'
@@ -122,6 +122,16 @@ export function increaseTime(state: ChainState, seconds: bigint, now: number): C
  */
 export function setNextTimestamp(state: ChainState, timestamp: bigint): Change<undefined> {
   return { state: { ...state, clock: withNextTimestamp(state, timestamp) }, value: undefined }
+}
+
+/**
+ * Sets the clock, which goes on from there.
+ * @returns seconds by which it is now ahead of its source; negative when it is behind
+ * @throws {DevchainError} `INVALID_PARAMS` when it is not after the newest block's time
+ */
+export function setTime(state: ChainState, timestamp: bigint, now: number): Change<bigint> {
+  const clock = withTime(state, timestamp, now)
+  return { state: { ...state, clock }, value: clockShift(clock) }
 }
 
 /** Holds instant and interval mining back: transactions wait until `startMining` or `mine`. */

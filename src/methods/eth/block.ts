@@ -7,7 +7,14 @@ import { boolean, hash, list, nullable, quantityNumber } from '../../rpc/primiti
 import { blockReference, byHash, isPending, LATEST } from '../blockreference.ts'
 import { type MethodContext, method } from '../context.ts'
 import { quantityResult } from '../fields.ts'
-import { type BlockView, blockShape, receiptShape, viewOfBlock, viewOfUncle } from '../shapes.ts'
+import {
+  type BlockView,
+  blockShape,
+  headerShape,
+  receiptShape,
+  viewOfBlock,
+  viewOfUncle,
+} from '../shapes.ts'
 
 const UNKNOWN = `0x${'ab'.repeat(32)}`
 
@@ -28,6 +35,24 @@ const getBlockByNumber = method({
   result: nullable(blockShape),
   example: { params: ['0xffffff', false], result: null },
   handle: ({ chain }, block, full) => viewAt(chain, block, full),
+})
+
+const getHeaderByHash = method({
+  name: 'eth_getHeaderByHash',
+  summary: 'A block’s header by its hash; null when unknown.',
+  params: [param('hash', hash)],
+  result: nullable(headerShape),
+  example: { params: [UNKNOWN], result: null },
+  handle: ({ chain }, blockHash) => viewAt(chain, byHash(blockHash), false),
+})
+
+const getHeaderByNumber = method({
+  name: 'eth_getHeaderByNumber',
+  summary: 'A block’s header by number or tag; null when unknown.',
+  params: [param('block', blockReference)],
+  result: nullable(headerShape),
+  example: { params: ['0xffffff'], result: null },
+  handle: ({ chain }, block) => viewAt(chain, block, false),
 })
 
 const countByHash = method({
@@ -135,6 +160,8 @@ function weightOf(tree: BlockTree, uncle: Header): Parameters<typeof viewOfUncle
 export const blockMethods: readonly Method<MethodContext>[] = [
   getBlockByHash,
   getBlockByNumber,
+  getHeaderByHash,
+  getHeaderByNumber,
   countByHash,
   countByNumber,
   getBlockReceipts,

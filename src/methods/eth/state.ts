@@ -1,15 +1,27 @@
 // eth: what an account has at a block: balance, nonce, code, storage.
-import { type Address, wordFromBigint } from '../../core/hex.ts'
+import { type Address, type Hash, wordFromBigint } from '../../core/hex.ts'
 import { headOf } from '../../node/blocktree.ts'
 import { recordAt } from '../../node/chain.ts'
 import type { ChainState } from '../../node/chainstate.ts'
 import { nextNonce } from '../../node/pool.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
-import { address, data, hash, quantity } from '../../rpc/primitives.ts'
-import { balanceAt, codeAt, nonceAt, storageAt } from '../../state/world.ts'
+import { address, data, hash, list, quantity } from '../../rpc/primitives.ts'
+import type { Decoder, Encoder } from '../../rpc/schema.ts'
+import {
+  type Account,
+  accountAt,
+  balanceAt,
+  codeAt,
+  emptyAccount,
+  nonceAt,
+  storageAt,
+  storageRoot,
+  type World,
+} from '../../state/world.ts'
 import { blockReference, isPending, LATEST } from '../blockreference.ts'
 import { type MethodContext, method } from '../context.ts'
-import { quantityResult } from '../fields.ts'
+import { field, quantityResult, shape } from '../fields.ts'
+import { keyed, refined } from '../inputs.ts'
 
 const ACCOUNT = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 
@@ -59,6 +71,76 @@ const getCode = method({
     codeAt((await recordAt(chain, block)).world, account),
 })
 
+const getAccount = method({
+  name: 'eth_getAccount',
+  summary: 'An account as the state trie has it; an empty one where there is none.',
+  params: [param('address', address), optional('block', blockReference, LATEST)],
+  result: shape<Account>('account', {
+    balance: field(quantityResult, ({ balance }) => balance),
+    codeHash: field(hash, ({ codeHash }) => codeHash),
+    nonce: field(quantityResult, ({ nonce }) => nonce),
+    storageRoot: field(hash, storageRoot),
+  }),
+  example: { params: [ACCOUNT, 'latest'] },
+  handle: async ({ chain }, account, block) =>
+    accountOrEmpty((await recordAt(chain, block)).world, account),
+})
+
+const getAccountInfo = method({
+  name: 'eth_getAccountInfo',
+  summary: 'Balance, nonce and code of an account.',
+  params: [param('address', address), optional('block', blockReference, LATEST)],
+  result: shape<Account>('account info', {
+    balance: field(quantityResult, ({ balance }) => balance),
+    nonce: field(quantityResult, ({ nonce }) => nonce),
+    code: field(data, ({ code }) => code),
+  }),
+  example: {
+    params: [ACCOUNT, 'latest'],
+    result: { balance: '0x21e19e0c9bab2400000', nonce: '0x0', code: '0x' },
+  },
+  handle: async ({ chain }, account, block) =>
+    accountOrEmpty((await recordAt(chain, block)).world, account),
+})
+
+/** Slots by account. */
+const slotsByAccount: Decoder<ReadonlyMap<Address, readonly bigint[]>> = refined(
+  keyed('storage slots', list(quantity)),
+  (slots, path) =>
+    new Map([...slots].map(([key, value]) => [address.decode(key, `${path}.${key}`), value])),
+)
+
+const wordsByAccount: Encoder<ReadonlyMap<Address, readonly Hash[]>> = {
+  name: 'storage values',
+  json: {
+    title: 'storage values',
+    type: 'object',
+    additionalProperties: { type: 'array', items: hash.json },
+  },
+  encode: (words) => Object.fromEntries(words),
+}
+
+const getStorageValues = method({
+  name: 'eth_getStorageValues',
+  summary: 'The words in many storage slots of many accounts, in the order that was asked for.',
+  params: [param('slots', slotsByAccount), optional('block', blockReference, LATEST)],
+  result: wordsByAccount,
+  example: {
+    params: [{ [ACCOUNT]: ['0x0'] }, 'latest'],
+    result: { [ACCOUNT]: [`0x${'00'.repeat(32)}`] },
+  },
+  handle: async ({ chain }, slots, block) => {
+    const { world } = await recordAt(chain, block)
+    const wordsOf = (account: Address, asked: readonly bigint[]): readonly Hash[] =>
+      asked.map((slot) => wordFromBigint(storageAt(world, account, slot)))
+    return new Map([...slots].map(([account, asked]) => [account, wordsOf(account, asked)]))
+  },
+})
+
+function accountOrEmpty(world: World, account: Address): Account {
+  return accountAt(world, account) ?? emptyAccount(account)
+}
+
 /** The nonce after all transactions of the account that wait, mineable in one block or not. */
 function poolNonce({ pool, tree }: ChainState, account: Address): bigint {
   return nextNonce(pool, headOf(tree).world, account)
@@ -69,4 +151,7 @@ export const stateMethods: readonly Method<MethodContext>[] = [
   getStorageAt,
   getTransactionCount,
   getCode,
+  getAccount,
+  getAccountInfo,
+  getStorageValues,
 ]

@@ -3,10 +3,19 @@ import { addresses, isImpersonated } from '../../node/accounts.ts'
 import { headOf, transactionPlace } from '../../node/blocktree.ts'
 import { type BlockReference, type Chain, findRecord } from '../../node/chain.ts'
 import type { ChainState } from '../../node/chainstate.ts'
+import { sentWithNonce } from '../../node/inclusion.ts'
 import { pendingOf, pooledByHash } from '../../node/pool.ts'
 import type { Transaction } from '../../protocol/transaction.ts'
 import { type Method, param } from '../../rpc/method.ts'
-import { data, hash, list, nullable, quantityNumber } from '../../rpc/primitives.ts'
+import {
+  address,
+  data,
+  hash,
+  list,
+  nullable,
+  quantity,
+  quantityNumber,
+} from '../../rpc/primitives.ts'
 import { blockReference, byHash, isPending } from '../blockreference.ts'
 import { type MethodContext, method } from '../context.ts'
 import {
@@ -50,6 +59,19 @@ const byBlockNumberAndIndex = method({
   result: nullable(transactionShape),
   example: { params: ['latest', '0x0'], result: null },
   handle: ({ chain }, block, index) => viewAt(chain, block, index),
+})
+
+const bySenderAndNonce = method({
+  name: 'eth_getTransactionBySenderAndNonce',
+  summary: 'The transaction that an account sent with a nonce, mined or waiting; null when none.',
+  params: [param('sender', address), param('nonce', quantity)],
+  result: nullable(transactionShape),
+  example: { params: ['0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266', '0x0'], result: null },
+  handle: ({ chain }, sender, nonce) => {
+    const sent = sentWithNonce(chain.state, sender, nonce)
+    if (sent === undefined) return null
+    return sent.place === undefined ? viewOfPooled(sent.waiting) : viewOfPlaced(sent.place, false)
+  },
 })
 
 const getReceipt = method({
@@ -107,6 +129,7 @@ export const transactionMethods: readonly Method<MethodContext>[] = [
   byTransactionHash,
   byBlockHashAndIndex,
   byBlockNumberAndIndex,
+  bySenderAndNonce,
   getReceipt,
   getRaw,
   pendingTransactions,

@@ -7,6 +7,7 @@ import {
   mine,
   revertTo,
   setNextTimestamp,
+  setTime,
   takeSnapshot,
 } from '../../../src/node/commands.ts'
 import { FIXED_GENESIS_TIMESTAMP } from '../../../src/node/create.ts'
@@ -52,6 +53,24 @@ describe('the clock', () => {
     expect(await increase(chain, 10n)).toBe(10n)
     await mineOne(chain)
     expect(headTime(chain) - before).toBe(10n)
+  })
+
+  it('shows what it is set to, and goes on from there', async () => {
+    const environment = testEnvironment()
+    const chain = await testChain({ environment })
+    const set = (time: bigint): Promise<bigint> =>
+      chain.update((state) => setTime(state, time, environment.now()))
+    await chain.update((state) => setNextTimestamp(state, NOON_S + 5n))
+    expect(await set(NOON_S + 1_000n)).toBe(1_000n)
+    environment.ms += 7_000
+    await mineOne(chain)
+    expect(headTime(chain)).toBe(NOON_S + 1_007n)
+    environment.ms += 3_600_000
+    expect(await set(NOON_S + 2_000n)).toBe(2_000n - 3_607n)
+    await mineOne(chain)
+    expect(headTime(chain)).toBe(NOON_S + 2_000n)
+    await expect(set(NOON_S + 2_000n)).rejects.toThrow('block timestamps increase')
+    expect(await increase(chain, 5n)).toBe(5n)
   })
 
   it('goes on from an exact timestamp', async () => {
