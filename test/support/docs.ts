@@ -1,4 +1,6 @@
 // The README's tables, written from the declarations. `npm run docs` puts them in place; a test fails when they are stale.
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
 import type { MethodContext } from '../../src/methods/context.ts'
 import { flagOf, GROUPS, OPTION_KEYS, OPTIONS } from '../../src/options.ts'
 import type { Method } from '../../src/rpc/method.ts'
@@ -37,15 +39,36 @@ export function methodTable(methods: readonly Method<MethodContext>[]): string {
   return table(['method', 'parameters', 'answer'], rows)
 }
 
-/** The methods that are answered with an error on purpose, by reason. */
-export function unsupportedTable(methods: readonly Method<MethodContext>[]): string {
-  const byReason = new Map<string, string[]>()
-  for (const { name, unsupported } of methods) {
-    if (unsupported === undefined) continue
-    byReason.set(unsupported, [...(byReason.get(unsupported) ?? []), code(name)])
-  }
-  const rows = [...byReason].map(([reason, names]) => [names.join(', '), cell(reason)])
-  return table(['not supported', 'reason'], rows)
+/** The methods that devchain is specified to have, by module. */
+export const CATALOGUE: Readonly<Record<string, readonly string[]>> = JSON.parse(
+  readFileSync(path.resolve(import.meta.dirname, '../../fixtures/catalogue.json'), 'utf8'),
+) as Record<string, string[]>
+
+/** What waits until chains can be linked with each other: methods that have nothing to tell, and those not there yet. */
+const WITHOUT_PEERS: readonly string[] = ['net_peerCount', 'net_peerList']
+const WITH_PEERS: readonly string[] = CATALOGUE.sco ?? []
+
+/** What a caller of a method of the catalogue gets. Throws for one that nobody has thought of. */
+export function stateOf(name: string, methods: readonly Method<MethodContext>[]): string {
+  const method = methods.find((each) => each.name === name)
+  if (method?.unsupported !== undefined) return `error -32004: ${method.unsupported}`
+  if (WITHOUT_PEERS.includes(name)) return 'answered; no peers before chains can be linked'
+  if (method !== undefined) return 'answered'
+  if (WITH_PEERS.includes(name)) return 'not yet: comes with peers'
+  throw new Error(`${name} is in the catalogue and has no state`)
+}
+
+/** Every method of the catalogue by module, with what its caller gets. */
+export function catalogueTable(methods: readonly Method<MethodContext>[]): string {
+  const rows = Object.entries(CATALOGUE).flatMap(([module, names]) => {
+    const byState = new Map<string, string[]>()
+    for (const name of names) {
+      const state = stateOf(name, methods)
+      byState.set(state, [...(byState.get(state) ?? []), code(name)])
+    }
+    return [...byState].map(([state, some]) => [code(module), some.join(', '), cell(state)])
+  })
+  return table(['module', 'methods', 'state'], rows)
 }
 
 /** The README with the tables of today between their markers. Throws when a marker is missing. */
@@ -53,7 +76,7 @@ export function withTables(readme: string, methods: readonly Method<MethodContex
   const tables = {
     options: optionTable(),
     methods: methodTable(methods),
-    unsupported: unsupportedTable(methods),
+    catalogue: catalogueTable(methods),
   }
   return Object.entries(tables).reduce((text, [name, content]) => {
     const [start, end] = [`<!-- ${name}: written by npm run docs -->`, `<!-- end of ${name} -->`]

@@ -1,0 +1,75 @@
+// The catalogue of methods: whole, without strangers, shown in the README, and the specification's where that is at hand.
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { methods } from '../../src/methods/index.ts'
+import { ROOT } from '../support/boot.ts'
+import { CATALOGUE, catalogueTable, stateOf } from '../support/docs.ts'
+
+const names = Object.values(CATALOGUE).flat()
+
+/** The names of a specification's catalogue by module: rows `| module | names | support |` of its section 4.2. */
+function catalogueOf(specification: string): Record<string, string[]> {
+  const [, section = ''] = /^### 4\.2 .*?\n([\s\S]*?)^### /m.exec(specification) ?? []
+  const catalogue: Record<string, string[]> = {}
+  for (const row of section.split('\n')) {
+    const [, module, listed] = /^\| (\w+)[^|]* \| ([^|]+) \|/.exec(row) ?? []
+    if (module === undefined || listed === undefined || module === 'Module') continue
+    catalogue[module] = [...(catalogue[module] ?? []), ...(listed.match(/\b[a-z\d]+_\w+/g) ?? [])]
+  }
+  return catalogue
+}
+
+describe('the catalogue', () => {
+  test('names each method once, under its module', () => {
+    expect(names).toHaveLength(new Set(names).size)
+    for (const [module, some] of Object.entries(CATALOGUE)) {
+      for (const name of some) expect(name.startsWith(`${module}_`), name).toBe(true)
+    }
+  })
+
+  test('has a state for every method, and refuses to have none for another', () => {
+    for (const name of names) expect(stateOf(name, methods), name).not.toBe('')
+    expect(() => stateOf('eth_noSuchMethod', methods)).toThrow('has no state')
+    const without = methods.filter(({ name }) => name !== 'eth_call')
+    expect(() => catalogueTable(without)).toThrow('eth_call is in the catalogue and has no state')
+  })
+
+  test('has every method that is refused as not supported: nothing else is', () => {
+    const refused = methods.filter(({ unsupported }) => unsupported !== undefined)
+    expect(refused.map(({ name }) => name).filter((name) => !names.includes(name))).toEqual([])
+  })
+
+  test('is in the README, every name with its state', () => {
+    const readme = readFileSync(path.join(ROOT, 'README.md'), 'utf8')
+    const [, shown = ''] =
+      /<!-- catalogue: .*?-->([\s\S]*?)<!-- end of catalogue -->/.exec(readme) ?? []
+    const rows = shown.split('\n')
+    for (const name of names) {
+      const row = rows.find((each) => each.includes(`\`${name}\``))
+      expect(row, name).toContain(stateOf(name, methods))
+    }
+  })
+
+  test.skipIf(process.env.DEVCHAIN_SPEC === undefined)(
+    "is that of the specification's section 4.2 (DEVCHAIN_SPEC names the file)",
+    () => {
+      const specification = readFileSync(process.env.DEVCHAIN_SPEC ?? '', 'utf8')
+      expect(CATALOGUE).toEqual(catalogueOf(specification))
+    },
+  )
+
+  test('is read from a specification module by module, rows of one module together', () => {
+    const text = [
+      '### 4.2 Method catalogue',
+      '| Module | Methods | Support |',
+      '|---|---|---|',
+      '| eth | eth_a, eth_b | YES |',
+      '| eth (more) | eth_c | PARTIALLY: `pending` |',
+      '| db | db_x | not supported |',
+      '### 4.3 Next',
+      '| eth | eth_d | YES |',
+    ]
+    expect(catalogueOf(text.join('\n'))).toEqual({ eth: ['eth_a', 'eth_b', 'eth_c'], db: ['db_x'] })
+  })
+})
