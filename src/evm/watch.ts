@@ -12,7 +12,7 @@ import type { Failure, FrameStart, StateView, Tracer } from './executor.ts'
 import { describeHalt, describeRevert } from './reasons.ts'
 
 /** A run goes on for about this long before the others have their turn. */
-const TURN_MS = 10
+const TURN_MS = 5
 
 /** Operations between two looks at the clock: well below a millisecond. */
 const LOOK_EVERY = 64
@@ -265,7 +265,10 @@ function frameFailure({
   returnValue,
   runState,
 }: EVMResult['execResult']): Failure | undefined {
-  if (exceptionError === undefined) return undefined
+  // before homestead a contract whose code cannot be paid for is made without code
+  if (exceptionError === undefined || exceptionError.error === 'code store out of gas') {
+    return undefined
+  }
   if (exceptionError.error === 'revert') {
     return { kind: 'revert', reason: describeRevert(returnValue) }
   }

@@ -25,7 +25,7 @@ export interface TextLimits {
   readonly kept: number
 }
 
-const DEFAULT_LIMITS: TextLimits = { size: 4_000_000_000, kept: 400_000_000 }
+const DEFAULT_LIMITS: TextLimits = { size: 16_000_000_000, kept: 400_000_000 }
 
 /** Milliseconds of writing after which other work gets a turn. */
 const TURN_MS = 10

@@ -54,7 +54,7 @@ type Open = { -readonly [K in Exclude<keyof CallFrame, 'calls' | 'logs'>]: CallF
 }
 
 /** What a frame takes besides its bytes, roughly. */
-const FRAME_BYTES = 500
+const FRAME_BYTES = 1_000
 
 /** Records the tree of frames. */
 export function recordCalls({ withLogs, onlyTop, keep }: CallOptions = {}): CallRecorder {
@@ -116,7 +116,7 @@ function opened(
     gas,
     gasUsed: 0n,
     // it may be a window on memory that changes
-    input: isKept ? input.slice() : EMPTY_BYTES,
+    input: isKept && input.length > 0 ? input.slice() : EMPTY_BYTES,
     output: EMPTY_BYTES,
     failure: undefined,
     revertText: undefined,

@@ -1,16 +1,23 @@
 // Tracers see every operation and every frame, and change nothing.
 import { describe, expect, test } from 'vitest'
+import { bytesFromHex, wordFromBigint } from '../../../src/core/hex.ts'
 import {
   createExecutor,
+  type Destruction,
   type FrameEnd,
   type FrameStart,
+  type StateView,
   type Step,
+  type Tracer,
 } from '../../../src/evm/executor.ts'
+import type { Log } from '../../../src/protocol/receipt.ts'
 import { stateRoot } from '../../../src/state/world.ts'
-import { assemble, calling, deploying, storing } from '../../support/bytecode.ts'
+import { assemble, calling, deploying, RETURN_WORD, storing } from '../../support/bytecode.ts'
 import { ALICE, CONTRACT, callOf, OTHER, withProgram } from './stage.ts'
 
 const executor = createExecutor()
+
+const word = (value: number): string => wordFromBigint(BigInt(value))
 
 describe('a tracer', () => {
   test('sees each operation before it runs, with its gas and the stack', async () => {
@@ -83,5 +90,110 @@ describe('a tracer', () => {
     await executor.call({ ...callOf('1'), tracer })
     await executor.call(callOf('1 2 3'))
     expect(steps).toBe(1)
+  })
+
+  test('is told what a call costs with the gas it passes on', async () => {
+    const steps: Step[] = []
+    const tracer = { onStep: (step: Step) => steps.push(step) }
+    const job = callOf(`0 0 0 0 0 ${OTHER} 1000 CALL`, { gasLimit: 121_000n })
+    await executor.call({ ...job, tracer })
+    expect(steps.at(-1)).toMatchObject({ opName: 'CALL', gasCost: 2600n + 1000n })
+    const all = callOf(`0 0 0 0 0 ${OTHER} GAS CALL`, { gasLimit: 121_000n })
+    await executor.call({ ...all, tracer })
+    const { gas, gasCost } = steps.at(-1)!
+    expect(gasCost).toBe(gas - (gas - 2600n) / 64n)
+  })
+
+  test('is told of logs that were written, with what memory had then', async () => {
+    const logs: Log[] = []
+    const tracer = { onLog: (log: Log) => logs.push(log) }
+    await executor.call({ ...callOf('7 0 MSTORE 5 6 33 31 LOG2 8 0 MSTORE 9 0 0 LOG1'), tracer })
+    expect(logs).toEqual([
+      {
+        address: CONTRACT,
+        topics: [word(6), word(5)],
+        data: bytesFromHex(`0x07${'00'.repeat(32)}`),
+      },
+      { address: CONTRACT, topics: [word(9)], data: new Uint8Array() },
+    ])
+    // in a static call it may not be written, and with too little gas it is not
+    const calls = callOf(`0 0 0 0 ${OTHER} GAS STATICCALL 0 0 0 0 0 ${OTHER} 300 CALL`)
+    logs.length = 0
+    await executor.call({ ...calls, world: withProgram(calls.world, OTHER, '0 0 LOG0'), tracer })
+    expect(logs).toEqual([])
+  })
+
+  test('is told of a contract that gave all away, with what it had', async () => {
+    const destructions: Destruction[] = []
+    const tracer = { onDestroy: (destruction: Destruction) => destructions.push(destruction) }
+    await executor.call({ ...callOf(`${OTHER} SELFDESTRUCT`, { value: 5n }), tracer })
+    expect(destructions).toEqual([{ address: CONTRACT, beneficiary: OTHER, balance: 5n }])
+    destructions.length = 0
+    await executor.call({ ...callOf(`${OTHER} SELFDESTRUCT`, { gasLimit: 21_010n }), tracer })
+    expect(destructions).toEqual([])
+  })
+
+  test.each([
+    [`3 4 5 0 9 ${OTHER} 700 CALL`, { kind: 'CALL', to: OTHER, gas: 3000n, value: 9n, depth: 1 }],
+    [`3 4 5 0 9 ${OTHER} 700 CALLCODE`, { kind: 'CALLCODE', to: OTHER, gas: 3000n, value: 9n }],
+    ['5 0 9 CREATE', { kind: 'CREATE', to: null, value: 9n }],
+    ['1 5 0 9 CREATE2', { kind: 'CREATE2', to: null, value: 9n }],
+  ])('is told of a call that nobody could pay: %s', async (program, expected) => {
+    const frames: FrameStart[] = []
+    const ends: FrameEnd[] = []
+    const tracer: Tracer = {
+      onEnter: (frame) => frames.push(frame),
+      onExit: (end) => ends.push(end),
+    }
+    const outcome = await executor.call({ ...callOf(`258 0 MSTORE ${program}`), tracer })
+    expect(outcome.failure).toBeUndefined()
+    expect(frames).toHaveLength(2)
+    expect(frames[1]).toMatchObject({ from: CONTRACT, input: new Uint8Array(5), ...expected })
+    const failure = { kind: 'halt', reason: 'insufficient balance for transfer' }
+    expect(ends[0]).toMatchObject({ depth: 1, gasUsed: 0n, failure })
+    expect(ends[1]).toMatchObject({ depth: 0, failure: undefined })
+  })
+
+  test('is waited for now and then, and ends the run by throwing', async () => {
+    const job = callOf('loop: @loop JUMP', { gasLimit: 10_000_000n })
+    let pauses = 0
+    let ticks = 0
+    const counting: Tracer = {
+      onTick: () => {
+        ticks += 1
+      },
+      onPause: async () => {
+        pauses += 1
+      },
+    }
+    await executor.call({ ...job, tracer: counting })
+    expect(pauses).toBeGreaterThan(2)
+    expect(ticks).toBeGreaterThan(1_000_000)
+    const failing = {
+      onTick: () => undefined,
+      onPause: () => Promise.reject(new Error('no room')),
+    }
+    await expect(executor.call({ ...job, tracer: failing })).rejects.toThrow('no room')
+    const onTick = (): void => {
+      throw new Error('enough')
+    }
+    await expect(executor.call({ ...job, tracer: { onTick } })).rejects.toThrow('enough')
+    // the next run is not bothered
+    expect((await executor.call(callOf(`1 ${RETURN_WORD}`))).output.at(-1)).toBe(1)
+  })
+
+  test('sees the state as it is at each moment', async () => {
+    const seen: bigint[] = []
+    let state: StateView | undefined
+    const tracer: Tracer = {
+      onBegin: (view) => {
+        state = view
+      },
+      onStep: ({ opName }) => {
+        if (opName === 'POP') seen.push(state?.storage(CONTRACT, 0n) ?? -1n)
+      },
+    }
+    await executor.call({ ...callOf('1 POP 5 0 SSTORE 1 POP 6 0 SSTORE 1 POP'), tracer })
+    expect(seen).toEqual([0n, 5n, 6n])
   })
 })
