@@ -16,6 +16,7 @@ import { Overlay } from '../state/overlay.ts'
 import {
   BEACON_ROOTS,
   CONSOLIDATION_REQUESTS,
+  DEPOSIT_CONTRACT,
   HISTORY_STORAGE,
   type Predeploy,
   WITHDRAWAL_REQUESTS,
@@ -35,9 +36,6 @@ const BEACON_RING = 8191n
 
 /** Slots of the ring of block hashes (EIP-2935). */
 const HISTORY_RING = 8191n
-
-/** Where the main network takes deposits (EIP-6110). */
-const DEPOSIT_CONTRACT = '0x00000000219ab540356cbb839cbe05303d7705fa' as Address
 
 /** DepositEvent(bytes,bytes,bytes,bytes,bytes) */
 const DEPOSIT_TOPIC = '0x649bbc62d0e31342afea4e5cd82d4049e7e1ee912fc0889aa790803be39038c5' as Hash

@@ -5,6 +5,7 @@ import { debugMethods } from './debug.ts'
 import { debugStateMethods } from './debugstate.ts'
 import { blockMethods } from './eth/block.ts'
 import { chainMethods } from './eth/chain.ts'
+import { configMethods } from './eth/config.ts'
 import { executeMethods } from './eth/execute.ts'
 import { feeMethods } from './eth/fees.ts'
 import { fillMethods } from './eth/fill.ts'
@@ -32,6 +33,7 @@ export const methods: readonly Method<MethodContext>[] = [
   ...web3Methods,
   ...netMethods,
   ...chainMethods,
+  ...configMethods,
   ...feeMethods,
   ...stateMethods,
   ...proofMethods,

@@ -1,6 +1,7 @@
 // The one immutable value that a chain holds. A snapshot is a kept reference to it; a revert puts it back.
 import type { Address, Hash } from '../core/hex.ts'
 import type { BlobRules } from '../protocol/fees.ts'
+import type { ForkPoints } from '../protocol/forkid.ts'
 import type { Hardfork } from '../protocol/forks.ts'
 import type { AccountBook } from './accounts.ts'
 import type { BlockTree } from './blocktree.ts'
@@ -28,6 +29,8 @@ export interface ChainConfig {
   readonly hardforkAt: (number: bigint, timestamp: bigint) => Hardfork
   /** Numbers of blobs at a block. */
   readonly blobRulesAt: (number: bigint, timestamp: bigint) => BlobRules
+  /** Where the rules change, beyond the genesis. */
+  readonly forkPoints: ForkPoints
   readonly ruleset: Ruleset
   /**
    * Imported blocks are paris from the one on whose parent has reached it, where no block number says when. Undefined:

@@ -17,6 +17,7 @@ import {
   type Header,
   sealBlock,
 } from '../protocol/block.ts'
+import { forkPointsOf } from '../protocol/forkid.ts'
 import {
   alwaysFork,
   type ForkSchedule,
@@ -182,6 +183,7 @@ function configOf(options: ChainOptions, schedule: ForkSchedule): ChainConfig {
     hardforkAt: (number, timestamp) => hardforkAt(schedule, number, timestamp),
     blobRulesAt: (number, timestamp) =>
       blobRulesAt(blobs, timestamp, hardforkAt(schedule, number, timestamp)),
+    forkPoints: forkPointsOf(forkConfig, options.genesis?.timestamp ?? 0n),
     ruleset: 'own',
     terminalTotalDifficulty: terminalTotalDifficultyOf(forkConfig),
     depositContract: depositContractOf(options.genesis),

@@ -18,6 +18,9 @@ export const CREATE2_DEPLOYER: Predeploy = predeploy('0x4e59b44847b379578588920c
   '8015156039578182fd5b8082525050506014600cf3',
 ])
 
+/** Where the main network takes deposits (EIP-6110). It is there from no genesis but the main network's. */
+export const DEPOSIT_CONTRACT: Address = '0x00000000219ab540356cbb839cbe05303d7705fa' as Address
+
 /** Keeps the roots of recent beacon blocks by timestamp. From cancun on. @see https://eips.ethereum.org/EIPS/eip-4788 */
 export const BEACON_ROOTS: Predeploy = predeploy('0x000f3df6d732807ef1319fb7b8bb8522d0beac02', [
   '3373fffffffffffffffffffffffffffffffffffffffe14604d57602036146024575f5ffd5b5f35801560495762001fff',

@@ -22,6 +22,7 @@ import type { FilterLimits } from '../../../src/node/filters.ts'
 import { emptyPool, type Pool } from '../../../src/node/pool.ts'
 import type { Header } from '../../../src/protocol/block.ts'
 import { blobRulesOf } from '../../../src/protocol/fees.ts'
+import { NO_FORK_POINTS } from '../../../src/protocol/forkid.ts'
 import { bloomOf, type Log } from '../../../src/protocol/receipt.ts'
 import type { Transaction } from '../../../src/protocol/transaction.ts'
 import { emptyWorld } from '../../../src/state/world.ts'
@@ -191,6 +192,7 @@ export function stateOf(
       chainName: 'Ethereum',
       hardforkAt: () => 'osaka',
       blobRulesAt: () => blobRulesOf('osaka'),
+      forkPoints: NO_FORK_POINTS,
       ruleset: 'own',
       terminalTotalDifficulty: undefined,
       depositContract: undefined,

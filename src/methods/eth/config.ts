@@ -1,0 +1,52 @@
+// eth: the rules of the chain, for who wants to know before they change.
+import type { Address } from '../../core/hex.ts'
+import { type ForkConfig, type ForkConfigs, forkConfigsOf } from '../../node/forkconfig.ts'
+import type { BlobRules } from '../../protocol/fees.ts'
+import type { Method } from '../../rpc/method.ts'
+import { address, data, nullable } from '../../rpc/primitives.ts'
+import type { Encoder } from '../../rpc/schema.ts'
+import { type MethodContext, method } from '../context.ts'
+import { field, quantityResult, shape } from '../fields.ts'
+
+/** EIP-7910 writes counts and times as JSON numbers. */
+const count: Encoder<bigint> = {
+  name: 'count',
+  json: { type: 'integer', minimum: 0 },
+  encode: Number,
+}
+
+const addressesByName: Encoder<ReadonlyMap<string, Address>> = {
+  name: 'addresses by name',
+  json: { title: 'addresses by name', type: 'object', additionalProperties: address.json },
+  encode: (addresses) => Object.fromEntries(addresses),
+}
+
+const blobSchedule: Encoder<BlobRules> = shape<BlobRules>('blob schedule', {
+  baseFeeUpdateFraction: field(count, ({ updateFraction }) => updateFraction),
+  max: field(count, ({ max }) => max),
+  target: field(count, ({ target }) => target),
+})
+
+const forkConfig: Encoder<ForkConfig> = shape<ForkConfig>('fork configuration', {
+  activationTime: field(count, ({ activationTime }) => activationTime),
+  blobSchedule: field(nullable(blobSchedule), ({ blobRules }) => blobRules),
+  chainId: field(quantityResult, ({ chainId }) => chainId),
+  forkId: field(data, ({ forkId }) => forkId),
+  precompiles: field(addressesByName, ({ precompiles }) => precompiles),
+  systemContracts: field(addressesByName, ({ systemContracts }) => systemContracts),
+})
+
+const config = method({
+  name: 'eth_config',
+  summary: 'The rules of the chain now, after the next fork, and after the last that is known.',
+  params: [],
+  result: shape<ForkConfigs>('fork configurations', {
+    current: field(forkConfig, ({ current }) => current),
+    next: field(nullable(forkConfig), ({ next }) => next),
+    last: field(nullable(forkConfig), ({ last }) => last),
+  }),
+  example: { params: [] },
+  handle: ({ chain }) => forkConfigsOf(chain.state),
+})
+
+export const configMethods: readonly Method<MethodContext>[] = [config]

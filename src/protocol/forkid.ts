@@ -1,0 +1,56 @@
+// The identifier of a chain's rules: a checksum over its genesis and the points where its rules change.
+import { crc32 } from 'node:zlib'
+import { hashBytes } from '../core/crypto.ts'
+import { type Hash, paddedBytes } from '../core/hex.ts'
+import { readStart } from './forks.ts'
+
+/** Where rules change: block numbers and times in seconds, ascending, each once. */
+export interface ForkPoints {
+  readonly blocks: readonly bigint[]
+  readonly times: readonly bigint[]
+}
+
+/** Of a chain whose rules never change. */
+export const NO_FORK_POINTS: ForkPoints = { blocks: [], times: [] }
+
+/**
+ * The points of a geth-style genesis `config`: whatever is called `…Block` or `…Time` and has a number. Those that
+ * begin with the genesis are none.
+ * @param genesisTime seconds since 1970
+ * @throws {DevchainError} `INVALID_PARAMS` for a value that is no number
+ */
+export function forkPointsOf(
+  config: Readonly<Record<string, unknown>>,
+  genesisTime: bigint,
+): ForkPoints {
+  return {
+    blocks: pointsOf(config, 'Block').filter((number) => number > 0n),
+    times: pointsOf(config, 'Time').filter((time) => time > genesisTime),
+  }
+}
+
+/**
+ * The fork id of a chain at a time, all of its blocks' forks being past.
+ * @returns 4 bytes
+ * @see https://eips.ethereum.org/EIPS/eip-6122
+ */
+export function forkIdAt(
+  genesis: Hash,
+  { blocks, times }: ForkPoints,
+  timestamp: bigint,
+): Uint8Array {
+  const passed = [...blocks, ...times.filter((time) => time <= timestamp)]
+  const checksum = passed.reduce(
+    (sum, point) => crc32(paddedBytes(point, 8), sum),
+    crc32(hashBytes(genesis)),
+  )
+  return paddedBytes(BigInt(checksum), 4)
+}
+
+function pointsOf(config: Readonly<Record<string, unknown>>, ending: string): bigint[] {
+  const points = Object.keys(config)
+    .filter((key) => key.endsWith(ending) && typeof config[key] !== 'object')
+    .map((key) => readStart(config, key))
+    .filter((point) => point !== undefined)
+  return [...new Set(points)].sort((a, b) => (a < b ? -1 : 1))
+}
