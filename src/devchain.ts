@@ -92,15 +92,17 @@ export async function createDevchain(
 
 /**
  * Makes a chain from options that have been read.
- * @throws {DevchainError} `INVALID_PARAMS` for a genesis file or mnemonic that is none
+ * @throws {DevchainError} `INVALID_PARAMS` for a genesis file or mnemonic that is none, `INVALID_BLOCK` for a block to
+ *   import that breaks a rule
  */
 export async function openDevchain(settings: ChainSettings, hooks: Hooks): Promise<Devchain> {
   checkNames(settings)
   const { observer = {} } = hooks
   const environment: Environment = { ...systemEnvironment, ...hooks.environment }
   const onBug = observer.onBug ?? environment.onBug
-  const chain = await createChain({
+  const chain = await createChainFrom(settings, {
     ...chainOptions(settings, await readGenesis(settings)),
+    blocks: await readBlocks(settings),
     environment: { ...environment, onBug },
   })
   if (observer.onChange !== undefined) chain.onChange(observer.onChange)
@@ -193,7 +195,7 @@ function devAccounts(chain: Chain, now: number): readonly DevAccount[] {
 async function readGenesis({ genesis }: ChainSettings): Promise<Genesis | undefined> {
   if (genesis === undefined) return undefined
   if (typeof genesis !== 'string') return parseGenesis(genesis)
-  const json = parseJson(genesis, await readText(genesis))
+  const json = parseJson(genesis, await readText('genesis file', genesis))
   try {
     return parseGenesis(json)
   } catch (error) {
@@ -202,13 +204,32 @@ async function readGenesis({ genesis }: ChainSettings): Promise<Genesis | undefi
   }
 }
 
-async function readText(path: string): Promise<string> {
+async function readBlocks({ import: blocks }: ChainSettings): Promise<Uint8Array | undefined> {
+  return typeof blocks === 'string' ? readBytes('file of blocks', blocks) : blocks
+}
+
+/** Makes the chain; what is wrong with a block to import begins with the file's name. */
+async function createChainFrom(settings: ChainSettings, options: ChainOptions): Promise<Chain> {
   try {
-    return await readFile(path, 'utf8')
+    return await createChain(options)
+  } catch (error) {
+    const isBlock = error instanceof DevchainError && error.word === 'INVALID_BLOCK'
+    if (!isBlock || typeof settings.import !== 'string') throw error
+    throw new DevchainError(error.word, `${settings.import}: ${error.message}`, error.data)
+  }
+}
+
+async function readText(what: string, path: string): Promise<string> {
+  return new TextDecoder().decode(await readBytes(what, path))
+}
+
+async function readBytes(what: string, path: string): Promise<Uint8Array> {
+  try {
+    return new Uint8Array(await readFile(path))
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     const why = code === 'ENOENT' ? 'there is no such file' : message
-    throw new DevchainError('INVALID_PARAMS', `cannot read the genesis file ${path}: ${why}`)
+    throw new DevchainError('INVALID_PARAMS', `cannot read the ${what} ${path}: ${why}`)
   }
 }
 

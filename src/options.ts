@@ -27,6 +27,8 @@ export interface ChainSettings {
   readonly hardfork: Hardfork | undefined
   /** Path of a genesis JSON file, or (in-process only) its content. */
   readonly genesis: string | object | undefined
+  /** Path of a file of concatenated RLP blocks, or (in-process only) its content. */
+  readonly import: string | Uint8Array | undefined
   /** Seconds since 1970 of the genesis block; undefined: the time of the start. */
   readonly timestamp: bigint | undefined
   readonly chainName: string
@@ -279,6 +281,12 @@ const genesisFile: Type<string | object> = {
     typeof value === 'object' && value !== null && !Array.isArray(value) ? value : file.read(value),
 }
 
+const blocksFile: Type<string | Uint8Array> = {
+  placeholder: 'FILE',
+  expected: 'the path of a file of RLP blocks',
+  read: (value) => (value instanceof Uint8Array ? value : file.read(value)),
+}
+
 function choice<const T extends string>(...words: readonly T[]): Type<T> {
   return {
     placeholder: words.join('|'),
@@ -394,6 +402,13 @@ export const OPTIONS: { readonly [Key in keyof AllSettings]: Option<AllSettings[
     type: genesisFile,
     group: 'Chain',
     sentence: 'Genesis JSON with config, alloc, timestamp, gasLimit, …',
+    fallback: undefined,
+    fallbackText: 'none',
+  },
+  import: {
+    type: blocksFile,
+    group: 'Chain',
+    sentence: 'Begin with the RLP blocks of a file, each validated in full',
     fallback: undefined,
     fallbackText: 'none',
   },

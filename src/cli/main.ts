@@ -28,7 +28,9 @@ over the file.
 
   devchain                                     a block a transaction, http://127.0.0.1:8545
   devchain --port 0 --ready-file chain.json    a free port, written to chain.json: for CI
-  devchain --block-time 2 --base-fee 1gwei     blocks and fees as on a real network`
+  devchain --block-time 2 --base-fee 1gwei     blocks and fees as on a real network
+  devchain export chain.rlp                    write the blocks of a running chain (export --help)
+  devchain --import chain.rlp                  begin with them`
 
 /**
  * Runs the command.
@@ -36,6 +38,11 @@ over the file.
  * @returns the exit code, once the chain has stopped
  */
 export async function main(argv: readonly string[]): Promise<number> {
+  const [first, ...rest] = argv
+  if (first === 'export') {
+    const { exportCommand } = await import('./export.ts')
+    return await exportCommand(rest)
+  }
   const settings = readArguments(argv)
   if (typeof settings === 'number') return settings
   const { start } = await import('./start.ts')

@@ -174,7 +174,10 @@ function refusalOf(
   error: unknown,
   { host, port, readyFile, logFile }: AllSettings,
 ): Refusal | undefined {
-  if (error instanceof DevchainError) return { message: error.message, exitCode: 2 }
+  if (error instanceof DevchainError) {
+    // not the arguments are wrong, but what they name
+    return { message: error.message, exitCode: error.word === 'INVALID_BLOCK' ? 1 : 2 }
+  }
   const { code, path, syscall } = error as NodeJS.ErrnoException
   switch (code) {
     case 'EADDRINUSE':

@@ -17,6 +17,7 @@ import {
   type Header,
   sealBlock,
 } from '../protocol/block.ts'
+import { INITIAL_BASE_FEE } from '../protocol/fees.ts'
 import { forkPointsOf } from '../protocol/forkid.ts'
 import {
   alwaysFork,
@@ -32,11 +33,12 @@ import { bloomOf } from '../protocol/receipt.ts'
 import { createDefaultAlloc, type Genesis, worldFromAlloc } from '../state/genesis.ts'
 import { stateRoot, type World } from '../state/world.ts'
 import { type AccountBook, addresses, bookOfKeys, deriveAccounts } from './accounts.ts'
-import { type BlockRecord, treeFrom } from './blocktree.ts'
+import { type BlockRecord, headOf, treeFrom } from './blocktree.ts'
 import { Chain, type Environment, systemEnvironment } from './chain.ts'
 import type { ChainConfig, ChainState, MiningMode, Settings } from './chainstate.ts'
 import { type ClockSource, type ClockState, newClock } from './clock.ts'
 import { checkMode } from './commands.ts'
+import { beginningOf, importBlocks } from './import.ts'
 import { forkFields } from './miner.ts'
 import { DEFAULT_PATH, TEST_MNEMONIC } from './mnemonic.ts'
 import { DEFAULT_CHAIN } from './node.ts'
@@ -61,6 +63,8 @@ export interface ChainOptions {
   /** Wei of each account: 10,000 ether when left out. */
   readonly balance?: bigint | undefined
   readonly genesis?: Genesis | undefined
+  /** Concatenated RLP blocks that the chain begins with, after the genesis. */
+  readonly blocks?: Uint8Array | undefined
   /** The one hardfork of all blocks; left out: the genesis file's schedule, or the newest. */
   readonly hardfork?: Hardfork | undefined
   /** 30,000,000 when left out. */
@@ -101,6 +105,11 @@ export interface ChainOptions {
   readonly executor?: Executor | undefined
 }
 
+interface StateOptions extends ChainOptions {
+  /** Seconds since 1970 of the genesis where nothing else says when it was. */
+  readonly genesisTime?: bigint | undefined
+}
+
 /** 2020-01-01: the genesis of chains whose time must not depend on when they run. */
 export const FIXED_GENESIS_TIMESTAMP = 1_577_836_800n
 
@@ -108,16 +117,18 @@ const ETHER = 10n ** 18n
 
 /**
  * Makes a chain that is ready to use, with its mining timer running if it has one.
- * @throws {DevchainError} `INVALID_PARAMS` for a mnemonic, path, fork schedule or genesis that cannot be
+ * @throws {DevchainError} `INVALID_PARAMS` for a mnemonic, path, fork schedule or genesis that cannot be,
+ *   `INVALID_BLOCK` for blocks that cannot be
  */
 export async function createChain(options: ChainOptions = {}): Promise<Chain> {
   const environment = options.environment ?? systemEnvironment
-  const state = await firstState(options, environment.now())
+  const executor = options.executor ?? createExecutor()
+  const state = await startingState(executor, options, environment.now())
   const { filterTimeoutMs } = options
   const chain = new Chain({
     name: options.name ?? DEFAULT_CHAIN,
     state,
-    executor: options.executor ?? createExecutor(),
+    executor,
     environment,
     filterLimits: filterTimeoutMs === undefined ? {} : { timeoutMs: filterTimeoutMs },
   })
@@ -125,8 +136,48 @@ export async function createChain(options: ChainOptions = {}): Promise<Chain> {
   return chain
 }
 
+/** The state of the genesis, or with blocks after it. */
+async function startingState(
+  executor: Executor,
+  options: ChainOptions,
+  now: number,
+): Promise<ChainState> {
+  const { blocks } = options
+  if (blocks === undefined) return firstState(options, now)
+  const state = await importBlocks(executor, await stateBefore(blocks, options, now), blocks)
+  const { blockGasLimit, difficulty } = options
+  const settings = {
+    ...state.settings,
+    ...(blockGasLimit === undefined ? {} : { blockGasLimit }),
+    ...(difficulty === undefined ? {} : { difficulty }),
+  }
+  return { ...state, settings }
+}
+
+/**
+ * The state that blocks are built on. What options and genesis file leave open (when the genesis was; whether its base
+ * fee is 0, as here, or what other nodes take) is as the blocks say.
+ */
+async function stateBefore(
+  blocks: Uint8Array,
+  options: ChainOptions,
+  now: number,
+): Promise<ChainState> {
+  const beginning = beginningOf(blocks)
+  const genesisTime = beginning?.timestamp
+  const here = await firstState({ ...options, genesisTime }, now)
+  const { genesis, accounts } = options
+  if (genesis === undefined || accounts !== 0) return here
+  const baseFeePerGas = genesis.baseFeePerGas ?? INITIAL_BASE_FEE
+  const timestamp = genesis.timestamp ?? genesisTime ?? 0n
+  const asElsewhere = { ...options, genesis: { ...genesis, baseFeePerGas, timestamp } }
+  const elsewhere = await firstState(asElsewhere, now)
+  const isThere = headOf(elsewhere.tree).block.hash === beginning?.hash
+  return isThere && headOf(here.tree).block.hash !== beginning?.hash ? elsewhere : here
+}
+
 /** The state that a chain begins with. */
-async function firstState(options: ChainOptions, now: number): Promise<ChainState> {
+async function firstState(options: StateOptions, now: number): Promise<ChainState> {
   const mode: MiningMode = options.mining ?? { kind: 'instant' }
   checkMode(mode)
   const schedule = scheduleOf(options)
@@ -244,11 +295,13 @@ function initialBaseFee({ baseFee, genesis }: ChainOptions): bigint | undefined 
   return baseFee ?? genesis?.baseFeePerGas
 }
 
-function genesisTimestamp({ timestamp, genesis, clock }: ChainOptions, now: number): bigint {
+function genesisTimestamp(options: StateOptions, now: number): bigint {
+  const { timestamp, genesis, genesisTime, clock } = options
   const isWall = clock === undefined || clock.kind === 'wall'
   return (
     timestamp ??
     genesis?.timestamp ??
+    genesisTime ??
     (isWall ? BigInt(Math.floor(now / 1000)) : FIXED_GENESIS_TIMESTAMP)
   )
 }

@@ -193,7 +193,8 @@ export function nextBlockEnvironment(
     chainId: config.chainId,
     coinbase: settings.coinbase,
     gasLimit: settings.blockGasLimit,
-    difficulty: settings.difficulty,
+    difficulty:
+      config.ruleset === 'network' && isAtLeast(rules.hardfork, 'paris') ? 0n : settings.difficulty,
     prevRandao: settings.nextPrevRandao ?? derivedRandao(parent.hash, rules.number, tree.abandoned),
     excessBlobGas: excessBlobGasAfter(
       parent.header,

@@ -1,0 +1,256 @@
+// The rules that a block keeps or breaks, as far as they can be told without running it. Each has a name, which whoever
+// hands in an invalid block is told.
+import { DevchainError } from '../core/errors.ts'
+import type { Hash } from '../core/hex.ts'
+import { type Block, type Header, transactionsRoot, unclesHash, withdrawalsRoot } from './block.ts'
+import {
+  type BlobRules,
+  blobGasOf,
+  GAS_PER_BLOB,
+  INITIAL_BASE_FEE,
+  maxBlobGas,
+  nextBaseFee,
+  nextExcessBlobGas,
+} from './fees.ts'
+import { type Hardfork, isAtLeast } from './forks.ts'
+
+/** What a block may break. */
+export type Rule =
+  | 'encoding'
+  | 'genesis'
+  | 'parent hash'
+  | 'number'
+  | 'timestamp'
+  | 'extra data'
+  | 'difficulty'
+  | 'nonce'
+  | 'gas limit'
+  | 'gas used'
+  | 'base fee'
+  | 'withdrawals root'
+  | 'blob gas used'
+  | 'excess blob gas'
+  | 'parent beacon root'
+  | 'requests hash'
+  | 'block size'
+  | 'uncles hash'
+  | 'uncles'
+  | 'transactions root'
+  | 'transaction'
+  | 'receipts root'
+  | 'logs bloom'
+  | 'requests'
+  | 'state root'
+
+/** What the rules ask of a block's place. */
+export interface Place {
+  readonly parent: Header
+  readonly parentHash: Hash
+  readonly hardfork: Hardfork
+  readonly blobRules: BlobRules
+  /** What the blocks of a chain of one's own may have besides; undefined: nothing, the rules are Ethereum's. */
+  readonly own: OwnValues | undefined
+}
+
+/** Values that are right on a chain of one's own though they would be wrong on Ethereum. */
+export interface OwnValues {
+  readonly gasLimit: bigint
+  /** Wei per gas; undefined where the base fee follows EIP-1559. */
+  readonly baseFee: bigint | undefined
+}
+
+/** Bytes of extra data. */
+const MAX_EXTRA_DATA = 32
+
+const MIN_GAS_LIMIT = 5_000n
+const MAX_GAS_LIMIT = 2n ** 63n - 1n
+
+/** A gas limit is less than one part of so many away from the parent's. */
+const GAS_LIMIT_PARTS = 1024n
+
+/** What London's limits are to those before: a block aims at a half of its limit (EIP-1559). */
+const ELASTICITY = 2n
+
+/** Bytes of a block's RLP from osaka on (EIP-7934). */
+const MAX_BLOCK_BYTES = 8_388_608
+
+/** A problem in words; undefined when the rule is kept. */
+type Check<T> = (subject: T, place: Place) => string | undefined
+
+/** In the order in which they are told: what others depend on first. */
+const HEADER_CHECKS: readonly (readonly [Rule, Check<Header>])[] = [
+  ['parent hash', (header, { parentHash }) => unequal(parentHash, header.parentHash)],
+  ['number', (header, { parent }) => unequal(parent.number + 1n, header.number)],
+  ['timestamp', timestampProblem],
+  ['extra data', extraDataProblem],
+  ['difficulty', difficultyProblem],
+  ['nonce', nonceProblem],
+  ['gas limit', gasLimitProblem],
+  ['gas used', gasUsedProblem],
+  ['base fee', baseFeeProblem],
+  ['withdrawals root', fieldProblem('withdrawalsRoot', 'shanghai')],
+  ['blob gas used', fieldProblem('blobGasUsed', 'cancun')],
+  ['blob gas used', blobGasProblem],
+  ['excess blob gas', fieldProblem('excessBlobGas', 'cancun')],
+  ['excess blob gas', excessBlobGasProblem],
+  ['parent beacon root', fieldProblem('parentBeaconBlockRoot', 'cancun')],
+  ['requests hash', fieldProblem('requestsHash', 'prague')],
+]
+
+const BODY_CHECKS: readonly (readonly [Rule, Check<Block>])[] = [
+  ['block size', sizeProblem],
+  ['uncles hash', ({ header, uncles }) => unequal(unclesHash(uncles), header.sha3Uncles)],
+  [
+    'transactions root',
+    ({ header, transactions }) => unequal(transactionsRoot(transactions), header.transactionsRoot),
+  ],
+  ['withdrawals root', withdrawalsProblem],
+  ['blob gas used', blobGasSumProblem],
+]
+
+/**
+ * Holds a header against its parent. Proof-of-work and its difficulty are taken as given.
+ * @throws {DevchainError} `INVALID_BLOCK` naming the first rule that it breaks
+ */
+export function checkHeader(header: Header, place: Place): void {
+  check(HEADER_CHECKS, header, place)
+}
+
+/**
+ * Holds what a block contains against its header.
+ * @throws {DevchainError} `INVALID_BLOCK` naming the first rule that it breaks
+ */
+export function checkBody(block: Block, place: Place): void {
+  check(BODY_CHECKS, block, place)
+}
+
+/** The error of a block that breaks a rule; `data` holds the rule's name. */
+export function brokenRule(rule: Rule, problem: string): DevchainError {
+  return new DevchainError('INVALID_BLOCK', `${rule}: ${problem}`, { rule })
+}
+
+/** In words, how a header's value differs from what it should be; undefined when it does not. */
+export function unequal(expected: Hash | bigint, said: Hash | bigint): string | undefined {
+  return expected === said ? undefined : `expected ${expected}, the header says ${said}`
+}
+
+function check<T>(checks: readonly (readonly [Rule, Check<T>])[], subject: T, place: Place): void {
+  for (const [rule, problemOf] of checks) {
+    const problem = problemOf(subject, place)
+    if (problem !== undefined) throw brokenRule(rule, problem)
+  }
+}
+
+function timestampProblem({ timestamp }: Header, { parent }: Place): string | undefined {
+  if (timestamp > parent.timestamp) return undefined
+  return `${timestamp} is not after the parent's ${parent.timestamp}`
+}
+
+function extraDataProblem({ extraData }: Header): string | undefined {
+  if (extraData.length <= MAX_EXTRA_DATA) return undefined
+  return `it has ${extraData.length} bytes, at most ${MAX_EXTRA_DATA} are allowed`
+}
+
+function difficultyProblem({ difficulty }: Header, { hardfork, own }: Place): string | undefined {
+  if (own !== undefined) return undefined
+  if (isAtLeast(hardfork, 'paris')) {
+    return difficulty === 0n
+      ? undefined
+      : `expected 0 after the merge, the header says ${difficulty}`
+  }
+  return difficulty > 0n ? undefined : 'expected more than 0 before the merge'
+}
+
+function nonceProblem({ nonce }: Header, { hardfork, own }: Place): string | undefined {
+  if (own !== undefined || !isAtLeast(hardfork, 'paris') || nonce.every((byte) => byte === 0)) {
+    return undefined
+  }
+  return 'expected 0 after the merge'
+}
+
+function gasLimitProblem({ gasLimit }: Header, place: Place): string | undefined {
+  if (gasLimit === place.own?.gasLimit) return undefined
+  const before = isFirstOfLondon(place) ? place.parent.gasLimit * ELASTICITY : place.parent.gasLimit
+  const distance = gasLimit > before ? gasLimit - before : before - gasLimit
+  const bound = before / GAS_LIMIT_PARTS
+  if (distance >= bound)
+    return `${gasLimit} is ${distance} away from ${before}, expected less than ${bound}`
+  if (gasLimit < MIN_GAS_LIMIT)
+    return `expected at least ${MIN_GAS_LIMIT}, the header says ${gasLimit}`
+  if (gasLimit > MAX_GAS_LIMIT)
+    return `expected at most ${MAX_GAS_LIMIT}, the header says ${gasLimit}`
+  return undefined
+}
+
+function gasUsedProblem({ gasUsed, gasLimit }: Header): string | undefined {
+  return gasUsed > gasLimit ? `${gasUsed} is more than the gas limit ${gasLimit}` : undefined
+}
+
+function baseFeeProblem(header: Header, place: Place): string | undefined {
+  const missing = fieldProblem('baseFeePerGas', 'london')(header, place)
+  const said = header.baseFeePerGas
+  if (missing !== undefined || said === undefined || said === place.own?.baseFee) return missing
+  return unequal(baseFeeAfter(place), said)
+}
+
+/** Wei per gas of the block in this place (EIP-1559). */
+function baseFeeAfter(place: Place): bigint {
+  const { baseFeePerGas, gasUsed, gasLimit } = place.parent
+  if (baseFeePerGas === undefined) return INITIAL_BASE_FEE
+  return nextBaseFee({ baseFee: baseFeePerGas, gasUsed, gasLimit })
+}
+
+function isFirstOfLondon({ hardfork, parent }: Place): boolean {
+  return isAtLeast(hardfork, 'london') && parent.baseFeePerGas === undefined
+}
+
+/** That a field is there exactly from its fork on. */
+function fieldProblem(name: keyof Header, since: Hardfork): Check<Header> {
+  return (header, { hardfork }) => {
+    const isThere = header[name] !== undefined
+    if (isThere === isAtLeast(hardfork, since)) return undefined
+    return isThere
+      ? `the header has one, though the block is ${hardfork} and they begin with ${since}`
+      : `the header has none, though the block is ${hardfork}`
+  }
+}
+
+function blobGasProblem(
+  { blobGasUsed = 0n }: Header,
+  { hardfork, blobRules }: Place,
+): string | undefined {
+  const most = maxBlobGas(hardfork, blobRules)
+  if (blobGasUsed > most) return `${blobGasUsed} is more than the ${most} of a block`
+  if (blobGasUsed % GAS_PER_BLOB === 0n) return undefined
+  return `${blobGasUsed} is no multiple of the ${GAS_PER_BLOB} of a blob`
+}
+
+function excessBlobGasProblem(
+  { excessBlobGas }: Header,
+  { parent, hardfork, blobRules }: Place,
+): string | undefined {
+  if (excessBlobGas === undefined) return undefined
+  const before = {
+    excessBlobGas: parent.excessBlobGas ?? 0n,
+    blobGasUsed: parent.blobGasUsed ?? 0n,
+    baseFee: parent.baseFeePerGas ?? 0n,
+  }
+  return unequal(nextExcessBlobGas(before, hardfork, blobRules), excessBlobGas)
+}
+
+function sizeProblem({ size }: Block, { hardfork, own }: Place): string | undefined {
+  if (own !== undefined || !isAtLeast(hardfork, 'osaka') || size <= MAX_BLOCK_BYTES)
+    return undefined
+  return `the block has ${size} bytes, at most ${MAX_BLOCK_BYTES} are allowed`
+}
+
+function withdrawalsProblem({ header, withdrawals }: Block): string | undefined {
+  if (header.withdrawalsRoot === undefined) return undefined
+  return unequal(withdrawalsRoot(withdrawals), header.withdrawalsRoot)
+}
+
+function blobGasSumProblem({ header, transactions }: Block): string | undefined {
+  if (header.blobGasUsed === undefined) return undefined
+  const used = transactions.reduce((sum, transaction) => sum + blobGasOf(transaction), 0n)
+  return unequal(used, header.blobGasUsed)
+}

@@ -1,0 +1,100 @@
+// A chain goes out as bytes and comes back the same; a block that breaks a rule stops where it is, and the rule is named.
+import { describe, expect, test } from 'vitest'
+import { concatBytes, type Hash } from '../../../src/core/hex.ts'
+import { headOf } from '../../../src/node/blocktree.ts'
+import type { Chain } from '../../../src/node/chain.ts'
+import { increaseTime } from '../../../src/node/commands.ts'
+import { type ChainOptions, createChain } from '../../../src/node/create.ts'
+import { sendTransaction } from '../../../src/node/send.ts'
+import { encodeBlock } from '../../../src/protocol/block.ts'
+import { HARDFORKS } from '../../../src/protocol/forks.ts'
+import { parseGenesis } from '../../../src/state/genesis.ts'
+import { networkBlocks, networkGenesis } from '../../support/networkchain.ts'
+import { account, testEnvironment } from './chains.ts'
+
+/** Forks by block up to the merge, then by time: one a block, each twice as long where time passes. */
+const CONFIG = {
+  chainId: 33,
+  homesteadBlock: 1,
+  eip150Block: 2,
+  eip155Block: 3,
+  eip158Block: 3,
+  byzantiumBlock: 4,
+  constantinopleBlock: 5,
+  petersburgBlock: 6,
+  istanbulBlock: 7,
+  berlinBlock: 8,
+  londonBlock: 9,
+  mergeNetsplitBlock: 10,
+  shanghaiTime: 1_000,
+  cancunTime: 2_000,
+  pragueTime: 3_000,
+  osakaTime: 4_000,
+  bpo1Time: 5_000,
+  bpo2Time: 6_000,
+}
+
+const options: ChainOptions = {
+  genesis: parseGenesis({
+    config: CONFIG,
+    timestamp: '0x0',
+    difficulty: '0x1',
+    gasLimit: '0x1c9c380',
+  }),
+  clock: { kind: 'frozen' },
+  scryptCost: 2,
+}
+
+/** PUSH1 1 PUSH1 0 SSTORE PUSH1 0 PUSH1 0 LOG0, as the code that a creation runs. */
+const CREATION = Uint8Array.of(0x60, 1, 0x60, 0, 0x55, 0x60, 0, 0x60, 0, 0xa0)
+
+/** A chain of every fork: each block creates a contract that stores and logs, and pays somebody. */
+async function grown(changes: ChainOptions = {}): Promise<Chain> {
+  const chain = await createChain({ ...options, environment: testEnvironment(), ...changes })
+  const from = account(chain, 0)
+  for (const _ of Array.from({ length: 10 })) {
+    await sendTransaction(chain, { from, data: CREATION, gas: 200_000n })
+    await sendTransaction(chain, { from, to: account(chain, 1), value: 5n })
+  }
+  for (const _ of Array.from({ length: 7 })) {
+    await chain.update((state) => increaseTime(state, 1_000n, chain.environment.now()))
+    await sendTransaction(chain, { from, data: CREATION, gas: 200_000n })
+  }
+  return chain
+}
+
+/** The blocks of a chain as bytes, block 0 first. */
+function exported(chain: Chain): Uint8Array[] {
+  return [...chain.state.tree.canonical.values()].map(({ block }) => encodeBlock(block))
+}
+
+function headHash(chain: Chain): Hash {
+  return headOf(chain.state.tree).block.hash
+}
+
+describe('a chain that was made here', () => {
+  test('comes back with the same head, from the first fork to the newest', async () => {
+    const chain = await grown()
+    const forks = [...chain.state.tree.canonical.values()].map(({ block: { header } }) =>
+      chain.state.config.hardforkAt(header.number, header.timestamp),
+    )
+    expect(new Set(forks)).toEqual(new Set(HARDFORKS))
+    const blocks = concatBytes(...exported(chain))
+    const again = await createChain({ ...options, environment: testEnvironment(), blocks })
+    expect(headHash(again)).toBe(headHash(chain))
+    expect(again.state.config.ruleset).toBe('own')
+  })
+})
+
+describe('a chain of a network', () => {
+  const asGiven: ChainOptions = { genesis: parseGenesis(networkGenesis), accounts: 0 }
+
+  test('is validated from the first fork to the newest', async () => {
+    const empty = await createChain({ ...asGiven, environment: testEnvironment() })
+    const parts = await networkBlocks(headHash(empty))
+    const blocks = concatBytes(...parts)
+    const chain = await createChain({ ...asGiven, blocks, environment: testEnvironment() })
+    expect(exported(chain).slice(1)).toEqual(parts)
+    expect(chain.state.config.ruleset).toBe('network')
+  })
+})
