@@ -1,6 +1,5 @@
-// Hashes, keys and signatures. @noble/curves and @noble/hashes do the work; nothing above names them.
+// Hashes, keys and signatures. Libraries and WebAssembly do the work; nothing above names them.
 import { secp256k1 } from '@noble/curves/secp256k1.js'
-import { keccak_256 } from '@noble/hashes/sha3.js'
 import { DevchainError } from './errors.ts'
 import {
   type Address,
@@ -12,6 +11,9 @@ import {
   hashFromBytes,
   paddedBytes,
 } from './hex.ts'
+import { keccak256 } from './keccak.ts'
+
+export { keccak256 } from './keccak.ts'
 
 /** An ECDSA signature over secp256k1; `s` is in the lower half of the order when made here (EIP-2). */
 export interface Signature {
@@ -21,14 +23,9 @@ export interface Signature {
   readonly yParity: 0 | 1
 }
 
-/** Keccak-256, as 32 bytes. */
-export function keccak256(bytes: Uint8Array): Uint8Array {
-  return keccak_256(bytes)
-}
-
 /** Keccak-256, as text. */
 export function keccakHash(bytes: Uint8Array): Hash {
-  return hashFromBytes(keccak_256(bytes))
+  return hashFromBytes(keccak256(bytes))
 }
 
 /** Hash of the empty byte string: the code hash of an account without code. */
@@ -50,7 +47,7 @@ export function recoverAddress(digest: Uint8Array, { r, s, yParity }: Signature)
   try {
     const signature = new secp256k1.Signature(r, s, yParity)
     const publicKey = signature.recoverPublicKey(digest).toBytes(false)
-    return addressFromBytes(keccak_256(publicKey.subarray(1)))
+    return addressFromBytes(keccak256(publicKey.subarray(1)))
   } catch {
     throw new DevchainError(
       'INVALID_SIGNATURE',
@@ -70,7 +67,7 @@ export function addressOfKey(privateKey: Uint8Array): Address {
       'expected a private key: 32 bytes, above zero and below the order of secp256k1',
     )
   }
-  return addressFromBytes(keccak_256(secp256k1.getPublicKey(privateKey, false).subarray(1)))
+  return addressFromBytes(keccak256(secp256k1.getPublicKey(privateKey, false).subarray(1)))
 }
 
 /** The signature as 65 bytes, r ‖ s ‖ v, with v 27 or 28: what wallets exchange. */
@@ -109,13 +106,13 @@ export function checksumAddress(address: Address): string {
 
 /** The address of a contract made by a transaction or CREATE: from its creator's RLP-coded address and nonce. */
 export function createdAddress(creatorAndNonceRlp: Uint8Array): Address {
-  return addressFromBytes(keccak_256(creatorAndNonceRlp))
+  return addressFromBytes(keccak256(creatorAndNonceRlp))
 }
 
 /** The digest that `eth_sign` signs (EIP-191, version 0x45). */
 export function messageDigest(message: Uint8Array, chainName: string): Uint8Array {
   const prefix = new TextEncoder().encode(`\x19${chainName} Signed Message:\n${message.length}`)
-  return keccak_256(concatBytes(prefix, message))
+  return keccak256(concatBytes(prefix, message))
 }
 
 /** The 32 bytes of a hash. */

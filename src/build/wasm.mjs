@@ -1,0 +1,77 @@
+// Compiles the parts written in AssemblyScript. Each becomes a module of TypeScript that holds its bytes as text, so that
+// sources, tests and bundle import it alike; these modules are made anew when a source changed, and never committed.
+import { createHash } from 'node:crypto'
+import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import asc from 'assemblyscript/asc'
+
+const src = path.resolve(import.meta.dirname, '..')
+
+/** What is compiled: from `entry` to `output`, each with the flags it needs. */
+const MODULES = [
+  {
+    entry: 'core/assembly/keccak.ts',
+    output: 'core/keccak.wasm.ts',
+    flags: ['--initialMemory', '2'],
+  },
+]
+
+/** -O3s: plain -O3 makes no jump table of a large switch. */
+const FLAGS = [
+  ...['-O3s', '--noAssert', '--runtime', 'stub'],
+  ...['--enable', 'simd', '--enable', 'bulk-memory', '--enable', 'sign-extension'],
+]
+
+for (const module of MODULES) await build(module)
+
+async function build({ entry, output, flags }) {
+  const target = path.join(src, output)
+  const stamp = stampOf(entry, flags)
+  if (stampedWith(target) === stamp) return
+  const folder = mkdtempSync(path.join(tmpdir(), 'wasm-'))
+  try {
+    const bytes = await compile(path.join(src, entry), path.join(folder, 'out.wasm'), flags)
+    // written aside and moved: a test that runs meanwhile sees the old or the new one
+    const made = path.join(folder, 'out.ts')
+    writeFileSync(made, moduleText(stamp, bytes))
+    writeFileSync(`${target}.new`, readFileSync(made))
+    renameSync(`${target}.new`, target)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function compile(entry, output, flags) {
+  const { error, stderr } = await asc.main([entry, '--outFile', output, ...FLAGS, ...flags])
+  if (error) throw new Error(`${entry}: ${error.message}\n${stderr.toString()}`)
+  return readFileSync(output)
+}
+
+function moduleText(stamp, bytes) {
+  return [
+    '// WebAssembly made from the sources in assembly/: never edited, never committed.',
+    `// sources: ${stamp}`,
+    '',
+    `/** ${bytes.length} bytes, in base64. */`,
+    `export const WASM: string =\n  '${bytes.toString('base64')}'`,
+    '',
+  ].join('\n')
+}
+
+/** A hash of all that the output depends on. */
+function stampOf(entry, flags) {
+  const hash = createHash('sha256').update(JSON.stringify([entry, FLAGS, flags]))
+  const files = readdirSync(src, { recursive: true })
+  const sources = files.filter((file) => /\b(assembly\b.*|layout)\.ts$/.test(file)).sort()
+  for (const file of [...sources, 'build/wasm.mjs']) hash.update(readFileSync(path.join(src, file)))
+  return hash.digest('hex')
+}
+
+function stampedWith(file) {
+  try {
+    return /^\/\/ sources: (\w+)$/m.exec(readFileSync(file, 'utf8'))?.[1]
+  } catch {
+    return undefined
+  }
+}

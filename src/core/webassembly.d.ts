@@ -1,0 +1,46 @@
+// What the sources use of WebAssembly's JavaScript interface: TypeScript declares it for browsers only.
+declare namespace WebAssembly {
+  type ExportValue = Memory | Table | Global | ((...values: never[]) => unknown)
+
+  class Memory {
+    constructor(descriptor: { readonly initial: number; readonly maximum?: number })
+    readonly buffer: ArrayBuffer
+    /** By pages of 64 KiB; gives the pages before. The buffer is another one afterwards. */
+    grow(pages: number): number
+  }
+
+  class Table {
+    constructor(descriptor: {
+      readonly element: 'anyfunc'
+      readonly initial: number
+      readonly maximum?: number
+    })
+    readonly length: number
+    get(index: number): unknown
+    set(index: number, value: unknown): void
+    grow(count: number): number
+  }
+
+  class Global {
+    constructor(descriptor: { readonly value: string; readonly mutable?: boolean }, value: unknown)
+    value: unknown
+  }
+
+  class Module {
+    constructor(bytes: Uint8Array | ArrayBuffer)
+  }
+
+  class Instance {
+    constructor(
+      module: Module,
+      imports?: Readonly<Record<string, Readonly<Record<string, unknown>>>>,
+    )
+    readonly exports: Readonly<Record<string, ExportValue>>
+  }
+
+  function compile(bytes: Uint8Array | ArrayBuffer): Promise<Module>
+  function instantiate(
+    module: Module,
+    imports?: Readonly<Record<string, Readonly<Record<string, unknown>>>>,
+  ): Promise<Instance>
+}
