@@ -16,6 +16,7 @@ import { type ChainSettings, type DevchainOptions, readDevchainOptions } from '.
 import { PROGRAM } from './program.ts'
 import { type CallReport, createDispatcher, type Dispatcher } from './rpc/dispatch.ts'
 import type { Json } from './rpc/schema.ts'
+import { Caller } from './rpc/session.ts'
 import { type RunningServer, startServer } from './server/server.ts'
 import { type Genesis, parseGenesis } from './state/genesis.ts'
 
@@ -136,10 +137,12 @@ function assemble({ settings, node, chain, dispatcher, environment }: Parts): De
   const subscriptions = new Subscriptions()
   let server: Promise<RunningServer> | undefined
   let isListening = false
-  const makeContext = (session: MethodContext['session']): MethodContext => ({
+  const ownProcess = new Caller()
+  const makeContext = (caller: Caller): MethodContext => ({
     chain,
     node,
-    session,
+    session: caller.session,
+    caller,
     info: PROGRAM,
     listening: isListening,
     printed: [],
@@ -164,10 +167,11 @@ function assemble({ settings, node, chain, dispatcher, environment }: Parts): De
   const close = async (): Promise<void> => {
     node.close()
     isListening = false
+    ownProcess.hangUp()
     await (await server)?.close()
   }
   return {
-    request: ({ method, params }) => dispatcher.request(makeContext(undefined), method, params),
+    request: ({ method, params }) => dispatcher.request(makeContext(ownProcess), method, params),
     node,
     accounts: devAccounts(chain, environment.now()),
     listen,

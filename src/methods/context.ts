@@ -2,7 +2,7 @@
 import type { Chain } from '../node/chain.ts'
 import type { Node } from '../node/node.ts'
 import { type Declaration, defineMethod, type Method, type Param } from '../rpc/method.ts'
-import type { Session } from '../rpc/session.ts'
+import type { Caller, Session } from '../rpc/session.ts'
 import type { Subscriptions } from './subscriptions.ts'
 
 /** Everything that a handler may use. Made anew for each request: `chain` is the one that the URL's path names. */
@@ -11,6 +11,8 @@ export interface MethodContext {
   readonly node: Node
   /** The socket that the request came by; undefined for HTTP and in-process requests. */
   readonly session: Session | undefined
+  /** Who asks. Work that takes long looks at `caller.signal` now and then: nobody may wait for it any more. */
+  readonly caller: Caller
   /** What `web3_clientVersion` and `rpc.discover` say of the program. */
   readonly info: { readonly name: string; readonly version: string }
   /** True while a server listens: the answer of `net_listening`. */

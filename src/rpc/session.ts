@@ -1,4 +1,4 @@
-// A session: a connection that stays open, over which the chain may say something unasked.
+// Who asks: a caller that may hang up, and a session, over which the chain may say something unasked.
 import type { Json } from './schema.ts'
 
 export interface Session {
@@ -8,4 +8,34 @@ export interface Session {
   notify(method: string, params: Json): void
   /** Calls `listener` once, when the session ends; at once when it has ended already. */
   onClose(listener: () => void): void
+}
+
+/** Who waits for replies: one for each connection, and one for the whole process that asks without a connection. */
+export class Caller {
+  /** The connection, where it is a WebSocket; undefined for HTTP and in-process requests. */
+  readonly session: Session | undefined
+  #isGone = false
+  #controller: AbortController | undefined
+
+  constructor(session?: Session) {
+    this.session = session
+  }
+
+  /**
+   * Aborted once nobody waits for replies any more. It lives as long as the connection: who adds a listener takes it
+   * away again. Made when it is first asked for: an AbortController costs more than most calls.
+   */
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController()
+      if (this.#isGone) this.#controller.abort()
+    }
+    return this.#controller.signal
+  }
+
+  /** The connection is gone. */
+  hangUp(): void {
+    this.#isGone = true
+    this.#controller?.abort()
+  }
 }

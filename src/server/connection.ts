@@ -1,21 +1,31 @@
 // An HTTP connection from its first byte to its last: how it ends when what comes in cannot be understood.
 import type { ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { Caller } from '../rpc/session.ts'
 import { type Refusal, rawRefusal, refuse } from './replies.ts'
 
 /** How long a client has to read the last words before its socket is closed, in milliseconds. */
 const LINGER_MS = 1_000
 
+/** How often a client that sends no more is asked whether it still waits for its replies, in milliseconds. */
+const PROBE_MS = 500
+
+/** Every client of HTTP/1.1 reads on after it. From a machine or process that is gone comes a reset instead. */
+const STILL_WORKING = 'HTTP/1.1 102 Processing\r\n\r\n'
+
 /** One client's connection. Requests that follow each other without waiting are answered in their order. */
 export class Connection {
   /** Requests that are being answered. */
   waiting = 0
+  readonly caller: Caller = new Caller()
   readonly #socket: Duplex
   #last: ServerResponse | undefined
   #isEnding = false
 
   constructor(socket: Duplex) {
     this.#socket = socket
+    socket.once('close', () => this.caller.hangUp())
+    socket.once('end', () => this.#probe())
   }
 
   /** True once nothing more is taken from this client. */
@@ -42,6 +52,20 @@ export class Connection {
     if (isHalfSent && !last.headersSent) refuse(last, refusal)
     if (last === undefined || last.writableFinished) this.#leave(words)
     else last.once('close', () => this.#leave(words))
+  }
+
+  /**
+   * The client sends no more. It may wait for its replies all the same, or be gone: that shows when something is
+   * written to it. Nothing can be written into a reply that has begun, nor to a client of HTTP/1.0.
+   */
+  #probe(): void {
+    const timer = setInterval(() => {
+      const last = this.#last
+      const isAwaited = this.waiting === 1 && last?.headersSent === false
+      if (!(isAwaited && last.req.httpVersion === '1.1' && this.#socket.writable)) return
+      this.#socket.write(STILL_WORKING)
+    }, PROBE_MS).unref()
+    this.#socket.once('close', () => clearInterval(timer))
   }
 
   #leave(words: string): void {

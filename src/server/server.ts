@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Dispatcher } from '../rpc/dispatch.ts'
 import type { Json } from '../rpc/schema.ts'
-import type { Session } from '../rpc/session.ts'
+import type { Caller } from '../rpc/session.ts'
 import { Connection } from './connection.ts'
 import { createHostCheck, type HostCheck } from './hosts.ts'
 import { CORS_HEADERS, type Refusal, refuse, send, sendLong } from './replies.ts'
@@ -12,8 +12,8 @@ import { acceptWebSockets, type WebSockets } from './websocket.ts'
 
 export interface ServerOptions<C> {
   readonly dispatcher: Dispatcher<C>
-  /** What the handlers of a request are given; `session` is the WebSocket it came by. */
-  readonly makeContext: (session: Session | undefined) => C
+  /** What the handlers of a request are given; `caller` is the connection that it came by. */
+  readonly makeContext: (caller: Caller) => C
   readonly host: string
   /** 0 picks a free one. */
   readonly port: number
@@ -195,7 +195,7 @@ async function answer<C>(
     refuse(response, tooLarge(413, message))
   } else if (body !== 'gone' && !response.headersSent) {
     // each request has a context of its own: whether a server listens is asked anew
-    const reply = await dispatcher.dispatch(makeContext(undefined), body)
+    const reply = await dispatcher.dispatch(makeContext(connection.caller), body)
     if (reply === undefined) response.writeHead(204, CORS_HEADERS).end()
     else if (typeof reply === 'string') send(response, 200, reply)
     else await sendLong(response, reply)

@@ -6,14 +6,14 @@ import type { Dispatcher } from '../rpc/dispatch.ts'
 import { errorCode } from '../rpc/errors.ts'
 import type { JsonText } from '../rpc/jsontext.ts'
 import type { Json } from '../rpc/schema.ts'
-import type { Session } from '../rpc/session.ts'
+import { Caller, type Session } from '../rpc/session.ts'
 import { idOf, writeError } from '../rpc/wire.ts'
 import type { HostCheck } from './hosts.ts'
 import type { Refusal } from './replies.ts'
 
 export interface WebSocketOptions<C> {
   readonly dispatcher: Dispatcher<C>
-  readonly makeContext: (session: Session | undefined) => C
+  readonly makeContext: (caller: Caller) => C
   /** Bytes of a message. */
   readonly bodyLimit: number
 }
@@ -128,7 +128,8 @@ function serve<C>(
   id: number,
   { dispatcher, makeContext, bodyLimit }: WebSocketOptions<C>,
 ): void {
-  const session = sessionOf(client, id)
+  const caller = new Caller(sessionOf(client, id))
+  client.once('close', () => caller.hangUp())
   const waiting: Uint8Array[] = []
   let waitingBytes = 0
   let isAnswering = false
@@ -139,7 +140,7 @@ function serve<C>(
       waitingBytes -= message.length
       if (client.isPaused && !isFull()) client.resume()
       if (message.length > bodyLimit) return refuse(client, bodyLimit)
-      const reply = await dispatcher.dispatch(makeContext(session), message)
+      const reply = await dispatcher.dispatch(makeContext(caller), message)
       if (reply === undefined) continue
       await send(client, typeof reply === 'string' ? reply : await inOneMessage(reply, message))
     }

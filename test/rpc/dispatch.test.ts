@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { CallReport } from '../../src/rpc/dispatch.ts'
 import { errorCode, RpcError } from '../../src/rpc/errors.ts'
-import { call, result, startTestServer } from '../support/testserver.ts'
+import { call, ownContext, result, startTestServer } from '../support/testserver.ts'
 
 const refusal = (id: unknown, code: number, message: string | RegExp): unknown => ({
   jsonrpc: '2.0',
@@ -226,7 +226,7 @@ describe('a request of this process', () => {
   test('is answered and refused as one over the wire', async () => {
     await using server = await startTestServer()
     const { request } = server.dispatcher
-    const context = { session: undefined, gates: server.gates }
+    const context = ownContext(server)
     expect(await request(context, 'test_add', ['0x1'])).toBe('0x2')
     expect(await request(context, 'test_add', { a: 1 })).toBe('0x2')
     const failure = await request(context, 'test_refuse').catch((error: unknown) => error)

@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { type JsonText, JsonWriter } from '../../src/rpc/jsontext.ts'
-import { call, result, startTestServer } from '../support/testserver.ts'
+import { call, ownContext, result, startTestServer } from '../support/testserver.ts'
 
 /** Numbers whose text fills several pieces. */
 const MANY = 400_000
@@ -78,7 +78,7 @@ describe('a long reply', () => {
 
   test('is a value within the process', async () => {
     await using server = await startTestServer()
-    const context = { session: undefined, gates: server.gates }
+    const context = ownContext(server)
     expect(await server.dispatcher.request(context, 'test_long', [3])).toEqual(many(3))
   })
 
@@ -91,7 +91,7 @@ describe('a long reply', () => {
       { id: 1, error: { code: -32005 } },
       { id: 2, result: 2 },
     ])
-    const context = { session: undefined, gates: server.gates }
+    const context = ownContext(server)
     const asked = server.dispatcher.request(context, 'test_long', [999])
     await expect(asked).rejects.toMatchObject({ code: -32005 })
   })

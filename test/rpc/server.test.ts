@@ -527,6 +527,47 @@ describe('an idle connection', () => {
   })
 })
 
+describe('a client that hangs up', () => {
+  const long = (name: string): string => call(1, 'test_untilGone', [name])
+
+  test('is noticed by the call that it waits for', async () => {
+    await using server = await startTestServer()
+    using raw = await connectRaw(server.port)
+    raw.write(rawPost(long('a')))
+    await server.gates.arrival('a begins')
+    raw.socket.resetAndDestroy()
+    await server.gates.arrival('a ends')
+    expect(await server.post(echo(2))).toEqual(result(2, 2))
+  })
+
+  test('is noticed though it said goodbye like one that only sends no more', async () => {
+    await using server = await startTestServer()
+    const controller = new AbortController()
+    const reply = fetch(server.url, {
+      method: 'POST',
+      body: long('a'),
+      signal: controller.signal,
+    })
+    await server.gates.arrival('a begins')
+    controller.abort()
+    await expect(reply).rejects.toThrow()
+    await server.gates.arrival('a ends')
+  })
+
+  test('is not one that only sends no more: it is asked, and gets its reply', async () => {
+    await using server = await startTestServer()
+    using raw = await connectRaw(server.port)
+    raw.write(rawPost(call(1, 'test_wait', ['a'])))
+    raw.socket.end()
+    await server.gates.arrival('a')
+    expect((await raw.reply()).status).toBe(102)
+    server.gates.open('a')
+    const replies = [await raw.reply()]
+    while (replies.at(-1)?.status === 102) replies.push(await raw.reply())
+    expect(JSON.parse(replies.at(-1)?.body ?? '')).toEqual(result(1, 'a'))
+  })
+})
+
 describe('stopping', () => {
   test('ends idle, half-sent and refused connections at once', async () => {
     const server = await startTestServer()

@@ -254,6 +254,15 @@ describe('the end of a session', () => {
     await server.gates.arrival('after')
   })
 
+  test('is noticed by the call that its client waits for', async () => {
+    await using server = await startTestServer()
+    using client = await connect(server)
+    client.send(call(1, 'test_untilGone', ['a']))
+    await server.gates.arrival('a begins')
+    client.socket.terminate()
+    await server.gates.arrival('a ends')
+  })
+
   test('comes with 1001 when the server stops, at once and without loss of what was answered', async () => {
     const server = await startTestServer()
     using idle = await connect(server)

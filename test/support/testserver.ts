@@ -1,4 +1,5 @@
 // A server with a handful of methods of its own, for tests of the wire that no chain should take part in.
+import { once } from 'node:events'
 import { DevchainError } from '../../src/core/errors.ts'
 import {
   type CallReport,
@@ -17,12 +18,12 @@ import {
 } from '../../src/rpc/method.ts'
 import { anything, nothing, quantity, quantityNumber, text } from '../../src/rpc/primitives.ts'
 import type { Encoder, Json } from '../../src/rpc/schema.ts'
-import type { Session } from '../../src/rpc/session.ts'
+import { Caller } from '../../src/rpc/session.ts'
 import { type RunningServer, type ServerOptions, startServer } from '../../src/server/server.ts'
 
 /** What the handlers are given. */
 export interface TestContext {
-  readonly session: Session | undefined
+  readonly caller: Caller
   readonly gates: Gates
 }
 
@@ -117,7 +118,8 @@ export const testMethods: readonly Method<TestContext>[] = [
     name: 'test_tell',
     params: [param('count', quantityNumber), optional('size', quantityNumber, 1)],
     result: nothing,
-    handle: ({ session }, count, size) => {
+    handle: ({ caller }, count, size) => {
+      const { session } = caller
       for (let i = 0; i < count; i++) session?.notify('test_told', { i, filling: 'x'.repeat(size) })
       return null
     },
@@ -126,9 +128,21 @@ export const testMethods: readonly Method<TestContext>[] = [
     name: 'test_onClose',
     params: [param('gate', text)],
     result: nothing,
-    handle: ({ session, gates }, name) => {
-      session?.onClose(() => void gates.pass(name))
+    handle: ({ caller, gates }, name) => {
+      caller.session?.onClose(() => void gates.pass(name))
       return null
+    },
+  }),
+  method({
+    name: 'test_untilGone',
+    params: [param('gate', text)],
+    result: text,
+    handle: async ({ caller, gates }, name) => {
+      void gates.pass(`${name} begins`)
+      const { signal } = caller
+      if (!signal.aborted) await once(signal, 'abort')
+      void gates.pass(`${name} ends`)
+      return name
     },
   }),
   method({
@@ -183,6 +197,11 @@ export interface TestServer extends RunningServer {
   readonly [Symbol.asyncDispose]: () => Promise<void>
 }
 
+/** What a call in the test's own process is given. */
+export function ownContext({ gates }: TestServer): TestContext {
+  return { caller: new Caller(), gates }
+}
+
 /** Starts a server on a free port. */
 export async function startTestServer(
   options: Partial<ServerOptions<TestContext>> = {},
@@ -199,7 +218,7 @@ export async function startTestServer(
   })
   const server = await startServer<TestContext>({
     dispatcher,
-    makeContext: (session) => ({ session, gates }),
+    makeContext: (caller) => ({ caller, gates }),
     host: '127.0.0.1',
     port: 0,
     allowHosts: [],
