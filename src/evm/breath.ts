@@ -1,7 +1,7 @@
-// Lets timers and sockets have their turn during a long run: the engine's steps are all microtasks, and a loop with much
-// gas would keep everything else waiting until its end.
-import { setImmediate as nextTurn } from 'node:timers/promises'
+// Lets timers and sockets have their turn during a long run of the library's engine: its steps are all microtasks, and a
+// loop with much gas would keep everything else waiting until its end.
 import type { EVM } from '@ethereumjs/evm'
+import type { MachineJob } from './machine.ts'
 
 /** A run goes on for about this long before the others have their turn. */
 const TURN_MS = 10
@@ -12,21 +12,23 @@ const LOOK_EVERY = 1_000
 const JUMP = 0x56
 const JUMPI = 0x57
 
+/** The pauses of one engine, which has one run at a time. */
+export interface Breath {
+  /** Begins a run, which awaits `pause` now and then. */
+  readonly begin: (pause: MachineJob['pause']) => void
+  /**
+   * Ends the run.
+   * @throws what a pause threw where no operation could
+   */
+  readonly end: () => void
+}
+
 /**
  * Makes an engine's runs pause now and then. A run without end jumps or calls: these are where it may pause. What it
  * comes to does not depend on the pauses, as an engine has one run at a time, over an overlay of its own.
  */
-export function breatheBetweenJumps(evm: EVM): void {
-  let count = 0
-  let turnBegan = performance.now()
-  const isDue = (): boolean => {
-    count += 1
-    return count % LOOK_EVERY === 0 && performance.now() - turnBegan > TURN_MS
-  }
-  const pause = async (): Promise<void> => {
-    await nextTurn()
-    turnBegan = performance.now()
-  }
+export function breatheBetweenJumps(evm: EVM): Breath {
+  const breath = new JumpBreath()
   // biome-ignore lint/complexity/useLiteralKeys: it is protected, and the library has no other door for this
   const operations = evm['_opcodeMap']
   for (const opcode of [JUMP, JUMPI]) {
@@ -37,13 +39,55 @@ export function breatheBetweenJumps(evm: EVM): void {
       ...entry,
       opcodeInfo: { ...entry.opcodeInfo, isAsync: true },
       opHandler: async (runState, common) => {
-        if (isDue()) await pause()
+        if (breath.isDue()) await breath.draw()
         return opHandler(runState, common)
       },
     }
   }
   evm.events.on('beforeMessage', (_message, resolve) => {
-    if (isDue()) void pause().then(resolve)
+    if (breath.isDue()) void breath.drawLater().then(resolve)
     else resolve?.()
   })
+  return breath
+}
+
+class JumpBreath implements Breath {
+  #pause: MachineJob['pause']
+  #count = 0
+  #turnBegan = 0
+  /** What a pause threw that nobody could await. */
+  #problem: { readonly error: unknown } | undefined
+
+  begin(pause: MachineJob['pause']): void {
+    this.#pause = pause
+    this.#turnBegan = performance.now()
+    this.#problem = undefined
+  }
+
+  end(): void {
+    this.#pause = undefined
+    if (this.#problem !== undefined) throw this.#problem.error
+  }
+
+  isDue(): boolean {
+    this.#count += 1
+    if (this.#count % LOOK_EVERY !== 0 || this.#pause === undefined) return false
+    return performance.now() - this.#turnBegan > TURN_MS
+  }
+
+  async draw(): Promise<void> {
+    if (this.#problem !== undefined) throw this.#problem.error
+    await this.#pause?.()
+    this.#turnBegan = performance.now()
+  }
+
+  /** Keeps what the pause throws until an operation, or the end of the run, can throw it. */
+  async drawLater(): Promise<void> {
+    try {
+      await this.draw()
+    } catch (error) {
+      this.#problem = { error }
+      this.#turnBegan = 0
+    }
+  }
 }

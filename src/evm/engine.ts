@@ -7,10 +7,11 @@ import { hashBytes, keccak256 } from '../core/crypto.ts'
 import { type Address, bytesFromHex } from '../core/hex.ts'
 import { blobBaseFee } from '../protocol/fees.ts'
 import { type Hardfork, isAtLeast } from '../protocol/forks.ts'
-import type { Overlay } from '../state/overlay.ts'
 import { breatheBetweenJumps } from './breath.ts'
 import type { BlockEnvironment, ExecutionLimits, MovedPrecompiles } from './executor.ts'
 import { kzg } from './kzg.ts'
+import type { MachineJob } from './machine.ts'
+import { boundMemory } from './memory.ts'
 import { OverlayStateManager } from './statemanager.ts'
 
 /** What the library's engine knows of a block. */
@@ -26,16 +27,14 @@ export interface EngineTraits {
 /** One engine. It runs one job at a time. */
 export interface Engine {
   readonly evm: EVM
-  readonly hardfork: Hardfork
   /** Where the fork has its precompiles, as hex digits, wherever a run has moved them. */
   readonly precompiles: ReadonlySet<string>
-  /** Makes ready for a run over `overlay`, in a block. */
-  readonly begin: (
-    overlay: Overlay,
-    block: BlockEnvironment,
-    moved?: MovedPrecompiles | undefined,
-  ) => LibraryBlock
-  /** Lets go of the run's overlay, and puts its precompiles back. */
+  /** Makes ready for a run. */
+  readonly begin: (job: MachineJob) => LibraryBlock
+  /**
+   * Lets go of the run's overlay, and puts its precompiles back.
+   * @throws what a pause of the run threw
+   */
   readonly end: () => void
 }
 
@@ -87,21 +86,25 @@ async function createEngine(traits: EngineTraits): Promise<Engine> {
     evmOpts: { params: paramsWithin(limits) },
   })
   const evm = vm.evm as EVM
-  breatheBetweenJumps(evm)
+  const breath = breatheBetweenJumps(evm)
+  const memory = boundMemory(evm)
   const precompiles = new Places(evm.precompiles)
   return {
     evm,
-    hardfork,
     precompiles: precompiles.usual,
-    begin: (overlay, block, moved) => {
+    begin: ({ overlay, block, movedPrecompiles, memoryLimit, pause }) => {
       stateManager.use(overlay)
       ancestors.block = block
-      if (moved !== undefined) precompiles.move(moved)
+      if (movedPrecompiles !== undefined) precompiles.move(movedPrecompiles)
+      memory.limit = memoryLimit
+      breath.begin(pause)
       evm.journal.cleanJournal()
       return libraryBlock(block)
     },
     end: () => {
+      breath.end()
       stateManager.use(undefined)
+      delete evm.journal.accessList
       ancestors.block = undefined
       precompiles.restore()
     },

@@ -129,25 +129,31 @@ export interface Destruction {
   readonly balance: bigint
 }
 
-export interface TransactionJob {
+/** What every job may have. */
+interface JobOptions {
+  readonly limits?: ExecutionLimits | undefined
+  readonly tracer?: Tracer | undefined
+  /** Asked every few milliseconds: false gives the run up, which then throws a DevchainError `ABANDONED`. */
+  readonly isAwaited?: (() => boolean) | undefined
+}
+
+export interface TransactionJob extends JobOptions {
   readonly world: World
   readonly block: BlockEnvironment
   /** Its sender is trusted: signatures are checked above. */
   readonly transaction: Transaction
-  readonly limits?: ExecutionLimits | undefined
-  readonly tracer?: Tracer | undefined
 }
 
 /** Precompiles that are not where they belong: from where, to where. Null: gone, as an account's code runs there. */
 export type MovedPrecompiles = ReadonlyMap<Address, Address | null>
 
-export interface CallJob {
+export interface CallJob extends JobOptions {
   readonly world: World
   readonly block: BlockEnvironment
   readonly message: Message
   readonly movedPrecompiles?: MovedPrecompiles | undefined
-  readonly limits?: ExecutionLimits | undefined
-  readonly tracer?: Tracer | undefined
+  /** True: the outcome lists what was accessed. */
+  readonly reportsAccess?: boolean | undefined
 }
 
 /** Why an execution came to nothing. */
@@ -181,7 +187,7 @@ export interface Outcome {
   /** The world after the run; fees paid, nonce raised. */
   readonly world: World
   readonly consoleLines: readonly ConsoleLine[]
-  /** Accounts and slots the run touched, in EIP-2930's form: what `eth_createAccessList` answers. */
+  /** When asked for: accounts and slots the run touched, in EIP-2930's form. What `eth_createAccessList` answers. */
   readonly accessed: readonly AccessListEntry[]
 }
 
@@ -229,7 +235,7 @@ export interface Executor {
 export function createExecutor(): Executor {
   let loading: Promise<Executor> | undefined
   const engine = (): Promise<Executor> => {
-    loading ??= import('./reference.ts').then((module) => module.createReferenceExecutor())
+    loading ??= load()
     return loading
   }
   return {
@@ -238,4 +244,10 @@ export function createExecutor(): Executor {
     beginBlock: async (job) => (await engine()).beginBlock(job),
     endBlock: async (job) => (await engine()).endBlock(job),
   }
+}
+
+async function load(): Promise<Executor> {
+  const [{ createExecutorOn }, { createReferenceMachine }, { DEFAULT_MEMORY_LIMIT }] =
+    await Promise.all([import('./jobs.ts'), import('./reference.ts'), import('./machine.ts')])
+  return createExecutorOn({ machine: createReferenceMachine(), memoryLimit: DEFAULT_MEMORY_LIMIT })
 }

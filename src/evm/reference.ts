@@ -1,47 +1,107 @@
-// The reference tier: jobs run on @ethereumjs/evm. Slow and complete; loaded when the first job comes.
-import { effectiveGasPrice, effectiveTip } from '../protocol/fees.ts'
-import { accountAt } from '../state/world.ts'
-import { blobPriceOf, checkMessage, checkTransaction, isFree } from './checks.ts'
-import { EnginePool } from './engine.ts'
-import type { CallJob, Executor, Outcome, TransactionJob } from './executor.ts'
-import { beginBlock, endBlock } from './system.ts'
-import { applyMessage } from './transition.ts'
+// The reference machine: messages run on @ethereumjs/evm. Slow, complete, and the measure of the others.
+import type { EVM, EVMResult, EVMRunCallOpts, Log as LibraryLog } from '@ethereumjs/evm'
+import { type Address, addressFromBytes, type Hash, type Hex, hashFromBytes } from '../core/hex.ts'
+import { isAtLeast } from '../protocol/forks.ts'
+import type { Log } from '../protocol/receipt.ts'
+import type { AccessListEntry } from '../protocol/transaction.ts'
+import { type Engine, EnginePool, type LibraryBlock, libraryAddress } from './engine.ts'
+import type { BlockEnvironment, Failure } from './executor.ts'
+import type { Machine, MachineJob, MachineResult } from './machine.ts'
+import { observe } from './observe.ts'
+import { describeHalt, describeRevert } from './reasons.ts'
 
-/** An executor with engines of its own. */
-export function createReferenceExecutor(): Executor {
+/** A machine with engines of its own. */
+export function createReferenceMachine(): Machine {
   const engines = new EnginePool()
   return {
-    transact: (job) => transact(engines, job),
-    call: (job) => call(engines, job),
-    beginBlock: (job) => beginBlock(engines, job),
-    endBlock: (job) => endBlock(engines, job),
+    run: (job) => {
+      const { hardfork, chainId } = job.block
+      return engines.use({ hardfork, chainId, limits: job.limits }, (engine) => run(engine, job))
+    },
   }
 }
 
-async function transact(engines: EnginePool, job: TransactionJob): Promise<Outcome> {
-  checkTransaction(job)
-  const { world, block, transaction, limits } = job
-  const price = effectiveGasPrice(transaction, block.baseFee)
-  const tip = effectiveTip(transaction, block.baseFee)
-  const blobPrice = blobPriceOf(transaction, block)
-  return engines.use({ hardfork: block.hardfork, chainId: block.chainId, limits }, (engine) =>
-    applyMessage(engine, world, block, { ...transaction, price, tip, blobPrice }, job),
-  )
+async function run(engine: Engine, job: MachineJob): Promise<MachineResult> {
+  const { evm } = engine
+  const block = engine.begin(job)
+  if (job.reportsAccess) evm.journal.startReportingAccessList()
+  if (isAtLeast(job.block.hardfork, 'berlin')) warm(engine, job)
+  const stop = observe(evm, job)
+  const result = await evm.runCall(callOf(job, block))
+  stop()
+  const { execResult } = result
+  return {
+    failure: failureOf(result, job.block),
+    gasUsed: execResult.executionGasUsed,
+    refund: execResult.gasRefund ?? 0n,
+    output: execResult.returnValue,
+    logs: (execResult.logs ?? []).map(logOf),
+    created:
+      result.createdAddress === undefined
+        ? undefined
+        : addressFromBytes(result.createdAddress.bytes),
+    destroyed: destroyedBy(result, job.block),
+    touched: touchedBy(evm),
+    accessed: accessedBy(evm),
+  }
 }
 
-/**
- * A free call pays nothing to anybody, yet BASEFEE tells the block's base fee, so that a contract that computes with it
- * gives the answer it will give in the block. A nonce that is given stands in for the sender's own, which decides the
- * address of a created contract.
- */
-async function call(engines: EnginePool, job: CallJob): Promise<Outcome> {
-  checkMessage(job)
-  const { world, block, message, limits } = job
-  const free = isFree(message)
-  const price = free ? 0n : effectiveGasPrice(message, block.baseFee)
-  const tip = free ? 0n : effectiveTip(message, block.baseFee)
-  const nonce = message.nonce ?? accountAt(world, message.from)?.nonce ?? 0n
-  return engines.use({ hardfork: block.hardfork, chainId: block.chainId, limits }, (engine) =>
-    applyMessage(engine, world, block, { ...message, nonce, price, tip }, job),
-  )
+/** The message, as the library's engine takes it. */
+function callOf(
+  { from, to, value, data, gas, gasPrice, blobHashes }: MachineJob,
+  block: LibraryBlock,
+): EVMRunCallOpts {
+  return {
+    block,
+    caller: libraryAddress(from),
+    ...(to === null ? {} : { to: libraryAddress(to) }),
+    value,
+    data,
+    gasLimit: gas,
+    gasPrice,
+    blobVersionedHashes: blobHashes.map((hash) => hash as string as Hex),
+    // counted already, so that authorizations see it
+    skipNonceIncrement: true,
+  }
+}
+
+function warm({ evm: { journal }, precompiles }: Engine, { warm, accessList }: MachineJob): void {
+  for (const address of precompiles) journal.addAlwaysWarmAddress(address)
+  for (const address of warm) journal.addAlwaysWarmAddress(address)
+  for (const { address, storageKeys } of accessList) {
+    journal.addAlwaysWarmAddress(address, true)
+    for (const key of storageKeys) journal.addAlwaysWarmSlot(address, key, true)
+  }
+}
+
+function failureOf({ execResult }: EVMResult, block: BlockEnvironment): Failure | undefined {
+  const error = execResult.exceptionError?.error
+  if (error === undefined) return undefined
+  // frontier: a contract whose code cannot be paid for is made without code
+  if (error === 'code store out of gas' && block.hardfork === 'frontier') return undefined
+  if (error === 'revert') return { kind: 'revert', reason: describeRevert(execResult.returnValue) }
+  return { kind: 'halt', reason: describeHalt(error, execResult.runState?.opCode) }
+}
+
+function logOf([address, topics, data]: LibraryLog): Log {
+  return { address: addressFromBytes(address), topics: topics.map(hashFromBytes), data }
+}
+
+function destroyedBy({ execResult }: EVMResult, { hardfork }: BlockEnvironment): Address[] {
+  const { selfdestruct, createdAddresses } = execResult
+  return [...(selfdestruct?.keys() ?? [])]
+    .filter((address) => !isAtLeast(hardfork, 'cancun') || createdAddresses?.has(address) === true)
+    .map((address) => address as string as Address)
+}
+
+function touchedBy({ journal }: EVM): Address[] {
+  // biome-ignore lint/complexity/useLiteralKeys: it is private, and the library would clear them away by itself
+  return [...journal['touched']].map((digits) => `0x${digits}` as Address)
+}
+
+function accessedBy({ journal }: EVM): AccessListEntry[] {
+  return [...(journal.accessList ?? [])].map(([digits, keys]) => ({
+    address: `0x${digits}` as Address,
+    storageKeys: [...keys].map((key) => `0x${key}` as Hash),
+  }))
 }

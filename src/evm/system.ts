@@ -22,8 +22,9 @@ import {
   WITHDRAWAL_REQUESTS,
 } from '../state/predeploys.ts'
 import { accountAt, type World } from '../state/world.ts'
-import { type EnginePool, libraryAddress } from './engine.ts'
 import type { BlockEnd, BlockEnvironment, BlockStartJob } from './executor.ts'
+import type { Workshop } from './machine.ts'
+import { clearEmpty } from './transition.ts'
 
 /** Who makes system calls: an address whose key nobody has. */
 const SYSTEM_ADDRESS = '0xfffffffffffffffffffffffffffffffffffffffe' as Address
@@ -52,14 +53,14 @@ const DEPOSIT_FIELDS = [
 const DEPOSIT_LOG_LENGTH = 576
 
 /** Tells the system contracts the parent's beacon root (cancun) and hash (prague), where they are deployed. */
-export async function beginBlock(engines: EnginePool, job: BlockStartJob): Promise<World> {
+export async function beginBlock(workshop: Workshop, job: BlockStartJob): Promise<World> {
   const { block, parentHash, parentBeaconBlockRoot } = job
   let { world } = job
   if (isAtLeast(block.hardfork, 'cancun') && parentBeaconBlockRoot !== undefined) {
-    world = await tellBeaconRoot(engines, world, block, hashBytes(parentBeaconBlockRoot))
+    world = await tellBeaconRoot(workshop, world, block, hashBytes(parentBeaconBlockRoot))
   }
   if (isAtLeast(block.hardfork, 'prague')) {
-    world = await tellParentHash(engines, world, block, hashBytes(parentHash))
+    world = await tellParentHash(workshop, world, block, hashBytes(parentHash))
   }
   return world
 }
@@ -69,15 +70,15 @@ export async function beginBlock(engines: EnginePool, job: BlockStartJob): Promi
  * of one's own may have anything at its address), makes no requests.
  */
 export async function endBlock(
-  engines: EnginePool,
+  workshop: Workshop,
   job: { readonly world: World; readonly block: BlockEnvironment; readonly logs: readonly Log[] },
 ): Promise<BlockEnd> {
   const { block, logs } = job
   if (!isAtLeast(block.hardfork, 'prague')) {
     return { world: job.world, requestsHash: undefined, flaw: undefined }
   }
-  const withdrawals = await collect(engines, job.world, block, WITHDRAWAL_REQUESTS)
-  const consolidations = await collect(engines, withdrawals.world, block, CONSOLIDATION_REQUESTS)
+  const withdrawals = await collect(workshop, job.world, block, WITHDRAWAL_REQUESTS)
+  const consolidations = await collect(workshop, withdrawals.world, block, CONSOLIDATION_REQUESTS)
   const events = depositEvents(logs, block.depositContract)
   const deposits = depositsOf(logs, block.depositContract)
   const isRead = events.every(({ data }) => isDeposit(data))
@@ -131,13 +132,13 @@ function depositOf(data: Uint8Array): Uint8Array {
 }
 
 async function tellBeaconRoot(
-  engines: EnginePool,
+  workshop: Workshop,
   world: World,
   block: BlockEnvironment,
   root: Uint8Array,
 ): Promise<World> {
   if (!isAsDeployed(world, BEACON_ROOTS)) {
-    return (await systemCall(engines, world, block, BEACON_ROOTS.address, root)).world
+    return (await systemCall(workshop, world, block, BEACON_ROOTS.address, root)).world
   }
   // what the contract's own code does, without the tenth of a millisecond that running it takes
   const overlay = new Overlay(world)
@@ -148,13 +149,13 @@ async function tellBeaconRoot(
 }
 
 async function tellParentHash(
-  engines: EnginePool,
+  workshop: Workshop,
   world: World,
   block: BlockEnvironment,
   hash: Uint8Array,
 ): Promise<World> {
   if (!isAsDeployed(world, HISTORY_STORAGE)) {
-    return (await systemCall(engines, world, block, HISTORY_STORAGE.address, hash)).world
+    return (await systemCall(workshop, world, block, HISTORY_STORAGE.address, hash)).world
   }
   const overlay = new Overlay(world)
   const slot = (block.number - 1n) % HISTORY_RING
@@ -170,7 +171,7 @@ interface Collected {
 }
 
 async function collect(
-  engines: EnginePool,
+  workshop: Workshop,
   world: World,
   block: BlockEnvironment,
   contract: Predeploy,
@@ -178,7 +179,7 @@ async function collect(
   // a queue that was never used answers nothing and changes nothing
   const isUnused = accountAt(world, contract.address)?.storage.isEmpty !== false
   if (isUnused && isAsDeployed(world, contract)) return { world, output: EMPTY_BYTES }
-  return systemCall(engines, world, block, contract.address, EMPTY_BYTES)
+  return systemCall(workshop, world, block, contract.address, EMPTY_BYTES)
 }
 
 /** True when the contract runs the code that it has on the main network. */
@@ -189,7 +190,7 @@ function isAsDeployed(world: World, { address, code }: Predeploy): boolean {
 
 /** Calls a system contract. Without code there, or when the call fails, nothing comes of it. */
 export async function systemCall(
-  engines: EnginePool,
+  workshop: Workshop,
   world: World,
   block: BlockEnvironment,
   address: Address,
@@ -197,23 +198,33 @@ export async function systemCall(
 ): Promise<Collected> {
   const account = accountAt(world, address)
   if (account === undefined || account.code.length === 0) return { world, output: EMPTY_BYTES }
-  const traits = { hardfork: block.hardfork, chainId: block.chainId, limits: undefined }
-  return engines.use(traits, async (engine) => {
-    const overlay = new Overlay(world)
-    const { execResult } = await engine.evm.runCall({
-      block: engine.begin(overlay, block),
-      caller: libraryAddress(SYSTEM_ADDRESS),
-      to: libraryAddress(address),
-      data,
-      gasLimit: SYSTEM_GAS,
-      skipNonceIncrement: true,
-    })
-    // takes away the caller's account, which is touched and empty
-    await engine.evm.journal.cleanup()
-    if (execResult.exceptionError !== undefined) {
-      const flaw = `the call of the system contract at ${address} failed`
-      return { world, output: EMPTY_BYTES, flaw }
-    }
-    return { world: overlay.world(), output: execResult.returnValue }
+  const overlay = new Overlay(world)
+  const { failure, output, touched } = await workshop.machine.run({
+    overlay,
+    block,
+    from: SYSTEM_ADDRESS,
+    to: address,
+    value: 0n,
+    data,
+    gas: SYSTEM_GAS,
+    gasPrice: 0n,
+    blobHashes: [],
+    creatorNonce: 0n,
+    warm: [],
+    accessList: [],
+    limits: undefined,
+    movedPrecompiles: undefined,
+    memoryLimit: workshop.memoryLimit,
+    reportsAccess: false,
+    tracer: undefined,
+    onConsole: () => undefined,
+    pause: undefined,
   })
+  if (failure !== undefined) {
+    const flaw = `the call of the system contract at ${address} failed`
+    return { world, output: EMPTY_BYTES, flaw }
+  }
+  // the caller's account among them, which is touched and mostly empty
+  clearEmpty(overlay, touched)
+  return { world: overlay.world(), output }
 }

@@ -1,21 +1,10 @@
 // What a transaction does around its execution: buys gas, warms accounts, sets authorizations, runs, gives change,
-// pays the miner, clears away what died. One path for transactions and calls, so that an estimate cannot differ.
-import type { EVM, EVMResult, EVMRunCallOpts, Log as LibraryLog } from '@ethereumjs/evm'
-import { Account } from '@ethereumjs/util'
-import {
-  type Address,
-  addressFromBytes,
-  bytesFromHex,
-  concatBytes,
-  EMPTY_BYTES,
-  type Hash,
-  type Hex,
-  hashFromBytes,
-  ZERO_ADDRESS,
-} from '../core/hex.ts'
+// pays the miner, clears away what died. One path for transactions and calls, so that an estimate cannot differ, and
+// one for all machines.
+import { type Address, bytesFromHex, concatBytes, EMPTY_BYTES, ZERO_ADDRESS } from '../core/hex.ts'
 import { blobGasOf, floorDataGas, intrinsicGas, maxRefund } from '../protocol/fees.ts'
 import { isAtLeast } from '../protocol/forks.ts'
-import type { Log } from '../protocol/receipt.ts'
+import { isPrecompile } from '../protocol/precompiles.ts'
 import {
   type AccessListEntry,
   type Authorization,
@@ -24,11 +13,10 @@ import {
 } from '../protocol/transaction.ts'
 import { isDelegation } from '../protocol/validity.ts'
 import { Overlay } from '../state/overlay.ts'
-import type { World } from '../state/world.ts'
-import { type Engine, type LibraryBlock, libraryAddress } from './engine.ts'
-import type { BlockEnvironment, CallJob, Failure, Outcome } from './executor.ts'
-import { observe } from './observe.ts'
-import { describeHalt, describeRevert } from './reasons.ts'
+import type { Account, World } from '../state/world.ts'
+import { CONSOLE_ADDRESS, formatConsoleCall } from './console.ts'
+import type { BlockEnvironment, ConsoleLine, Outcome } from './executor.ts'
+import type { Machine, MachineJob, MachineResult } from './machine.ts'
 
 /** A checked transaction or call. */
 export interface Application {
@@ -49,8 +37,20 @@ export interface Application {
   readonly blobPrice?: bigint | undefined
 }
 
+/** How a message is run, whatever the message. */
+export interface RunSetting
+  extends Pick<
+    MachineJob,
+    'limits' | 'movedPrecompiles' | 'memoryLimit' | 'reportsAccess' | 'tracer' | 'pause'
+  > {
+  readonly machine: Machine
+}
+
 /** Nonces stay below 2^64 - 1 (EIP-2681). */
 const NONCE_LIMIT = 2n ** 64n - 1n
+
+/** Balances stay below. */
+const BALANCE_LIMIT = 2n ** 256n
 
 /** Half the order of secp256k1: a signature's s is not above (EIP-2). */
 const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
@@ -61,72 +61,136 @@ const AUTHORIZATION_REFUND = 12_500n
 /** First bytes of code that only names another account's code (EIP-7702). */
 const DELEGATION_PREFIX = Uint8Array.of(0xef, 0x01, 0x00)
 
-/** Applies a checked message to a world. `world` stays as it is. */
-export async function applyMessage(
-  engine: Engine,
+/** How the addresses of all precompiles begin. */
+const PRECOMPILE_PREFIX = `0x${'0'.repeat(36)}`
+
+/** Lines kept of one run; a loop that prints would fill the memory. */
+const LINE_LIMIT = 10_000
+
+/**
+ * Applies a checked message to a world. `world` stays as it is.
+ * @returns a promise only when the machine has to wait
+ * @throws what the machine throws
+ */
+export function applyMessage(
+  setting: RunSetting,
   world: World,
   block: BlockEnvironment,
   message: Application,
-  { tracer, movedPrecompiles }: Pick<CallJob, 'tracer' | 'movedPrecompiles'>,
-): Promise<Outcome> {
-  const { evm } = engine
+): Outcome | Promise<Outcome> {
   const overlay = new Overlay(world)
-  const libraryBlock = engine.begin(overlay, block, movedPrecompiles)
-  evm.journal.startReportingAccessList()
+  const intrinsic = intrinsicGas(message, block.hardfork)
   buyGas(overlay, message)
-  if (isAtLeast(block.hardfork, 'berlin')) warm(engine, message, block)
-  const authorizationRefund = authorize(evm, overlay, message, block)
-  const observation = observe(evm, overlay, tracer)
-  const result = await evm.runCall(callOf(message, block, libraryBlock))
-  observation.stop()
-  const bill = billOf(message, block, result, authorizationRefund)
-  await settle(evm, overlay, message, block, bill.gasUsed)
-  await clearDestroyed(evm, result, block)
-  const accessed = accessedBy(engine, message, result)
-  await evm.journal.cleanup()
+  const permissions = authorize(overlay, message, block)
+  const lines: ConsoleLine[] = []
+  const finish = (result: MachineResult): Outcome => {
+    const spent = intrinsic + result.gasUsed
+    const bill = billOf(message, block, spent, permissions.refund + result.refund)
+    settle(overlay, message, block, bill.gasUsed)
+    for (const address of result.destroyed) overlay.deleteAccount(address)
+    if (isAtLeast(block.hardfork, 'spuriousDragon')) {
+      clearEmpty(overlay, result.touched)
+      clearEmpty(overlay, [block.coinbase])
+    }
+    return {
+      failure: result.failure,
+      ...bill,
+      output: result.output,
+      logs: result.logs,
+      created: message.to === null ? result.created : undefined,
+      world: overlay.world(),
+      consoleLines: lines,
+      accessed: setting.reportsAccess ? listable(message, result, block) : [],
+    }
+  }
+  const paid = transfer(setting, overlay, message)
+  if (paid !== undefined) return finish(paid)
+  const { machine, ...traits } = setting
+  const result = machine.run({
+    ...traits,
+    ...executionOf(overlay, block, message),
+    gas: message.gasLimit - intrinsic,
+    warm: warmFrom(message, block, permissions.authorities),
+    onConsole: (from, data) => printLine(lines, from, data),
+  })
+  return result instanceof Promise ? result.then(finish) : finish(result)
+}
+
+/** What contracts can see of a message. */
+function executionOf(
+  overlay: Overlay,
+  block: BlockEnvironment,
+  { from, to, value, data, price, blobs, accessList }: Application,
+): Omit<MachineJob, 'gas' | 'warm' | 'onConsole' | keyof RunSetting> {
   return {
-    failure: failureOf(result, block),
-    ...bill,
-    output: result.execResult.returnValue,
-    logs: (result.execResult.logs ?? []).map(logOf),
-    created: message.to === null ? createdBy(result) : undefined,
-    world: overlay.world(),
-    consoleLines: observation.lines,
-    accessed,
+    overlay,
+    block,
+    from,
+    to,
+    value,
+    data,
+    gasPrice: price,
+    blobHashes: blobs?.versionedHashes ?? [],
+    creatorNonce: (overlay.account(from)?.nonce ?? 1n) - 1n,
+    accessList,
   }
 }
 
-/** The execution itself, as the library's engine takes it. */
-function callOf(
-  { from, to, value, data, gasLimit, price, blobs, ...message }: Application,
-  { hardfork }: BlockEnvironment,
-  block: LibraryBlock,
-): EVMRunCallOpts {
-  return {
-    block,
-    caller: libraryAddress(from),
-    ...(to === null ? {} : { to: libraryAddress(to) }),
-    value,
-    data,
-    gasLimit: gasLimit - intrinsicGas({ to, data, ...message }, hardfork),
-    gasPrice: price,
-    ...(blobs === undefined
-      ? {}
-      : { blobVersionedHashes: blobs.versionedHashes.map((hash) => hash as string as Hex) }),
-    // counted already, so that authorizations see it
-    skipNonceIncrement: true,
+/** Accounts that cost less because every node knows them in advance (EIP-2929, EIP-3651, EIP-7702). */
+function warmFrom(
+  { from, to }: Application,
+  { hardfork, coinbase }: BlockEnvironment,
+  authorities: readonly Address[],
+): readonly Address[] {
+  const warm = [from, ...authorities]
+  if (to !== null) warm.push(to)
+  if (isAtLeast(hardfork, 'shanghai')) warm.push(coinbase)
+  return warm
+}
+
+/**
+ * Moves the value of a message that runs no code, as most transactions of most chains, which takes no machine.
+ * @returns undefined, with nothing done, where a machine is needed, or somebody watches what one does
+ */
+function transfer(
+  { movedPrecompiles, reportsAccess, tracer }: RunSetting,
+  overlay: Overlay,
+  { from, to, value }: Application,
+): MachineResult | undefined {
+  if (to === null || movedPrecompiles || reportsAccess || tracer) return undefined
+  if (to.startsWith(PRECOMPILE_PREFIX) || to === CONSOLE_ADDRESS) return undefined
+  const target = overlay.account(to)
+  if (target !== undefined && target.code.length > 0) return undefined
+  const sender = overlay.account(from)
+  const received = (target?.balance ?? 0n) + value
+  // overrides of the state can make more ether than there may be
+  if ((sender?.balance ?? 0n) < value || received >= BALANCE_LIMIT) return undefined
+  if (from !== to) {
+    overlay.setBalance(from, (sender?.balance ?? 0n) - value)
+    overlay.setBalance(to, received)
   }
+  return { ...NOTHING_RUN, touched: [from, to] }
+}
+
+/** What comes of a message without code, but for who is touched. */
+const NOTHING_RUN: Omit<MachineResult, 'touched'> = {
+  failure: undefined,
+  gasUsed: 0n,
+  refund: 0n,
+  output: EMPTY_BYTES,
+  logs: [],
+  created: undefined,
+  destroyed: [],
+  accessed: [],
 }
 
 /** What a run costs: refunds are bounded, and much calldata has a price of its own (EIP-7623). */
 function billOf(
   message: Application,
   { hardfork }: BlockEnvironment,
-  { execResult }: EVMResult,
-  authorizationRefund: bigint,
+  spent: bigint,
+  earned: bigint,
 ): Pick<Outcome, 'gasUsed' | 'gasRefund'> {
-  const spent = intrinsicGas(message, hardfork) + execResult.executionGasUsed
-  const earned = authorizationRefund + (execResult.gasRefund ?? 0n)
   const refund = smaller(earned, maxRefund(spent, hardfork))
   const gasUsed = larger(spent - refund, floorDataGas(message, hardfork))
   return { gasUsed, gasRefund: larger(spent - gasUsed, 0n) }
@@ -142,42 +206,34 @@ function buyGas(
   overlay.setNonceAndBalance(from, nonce + 1n, balance - cost)
 }
 
-/** Accounts and slots that cost less because every node knows them in advance (EIP-2929, EIP-2930, EIP-3651). */
-function warm(
-  { evm: { journal }, precompiles }: Engine,
-  { from, to, accessList }: Application,
-  block: BlockEnvironment,
-): void {
-  for (const address of precompiles) journal.addAlwaysWarmAddress(address)
-  journal.addAlwaysWarmAddress(from)
-  if (to !== null) journal.addAlwaysWarmAddress(to)
-  if (isAtLeast(block.hardfork, 'shanghai')) journal.addAlwaysWarmAddress(block.coinbase)
-  for (const { address, storageKeys } of accessList) {
-    journal.addAlwaysWarmAddress(address, true)
-    for (const key of storageKeys) journal.addAlwaysWarmSlot(address, key, true)
-  }
+/** What authorizations came to: gas to give back, and the accounts that are warm for it. */
+interface Permissions {
+  readonly refund: bigint
+  readonly authorities: readonly Address[]
 }
+
+const NO_PERMISSIONS: Permissions = { refund: 0n, authorities: [] }
 
 /**
  * Sets the code of accounts that allow it; authorizations that do not hold are passed over. What is set stays even
  * when the execution fails.
- * @returns gas to give back
  * @see https://eips.ethereum.org/EIPS/eip-7702
  */
 function authorize(
-  evm: EVM,
   overlay: Overlay,
   { authorizationList }: Application,
   block: BlockEnvironment,
-): bigint {
+): Permissions {
+  if (authorizationList.length === 0) return NO_PERMISSIONS
   let refund = 0n
+  const authorities: Address[] = []
   for (const authorization of authorizationList) {
     const { chainId, nonce, address, s } = authorization
     if (chainId !== 0n && chainId !== block.chainId) continue
     if (nonce >= NONCE_LIMIT || s > HALF_ORDER) continue
     const authority = authorityOf(authorization)
     if (authority === undefined) continue
-    evm.journal.addAlwaysWarmAddress(authority)
+    authorities.push(authority)
     const account = overlay.account(authority)
     const code = account?.code ?? EMPTY_BYTES
     if (code.length > 0 && !isDelegation(code)) continue
@@ -190,73 +246,58 @@ function authorize(
     )
     overlay.setNonce(authority, nonce + 1n)
   }
-  return refund
+  return { refund, authorities }
 }
 
 /** Gives the sender the price of unused gas and the miner its tips. The base fee goes to nobody. */
-async function settle(
-  evm: EVM,
+function settle(
   overlay: Overlay,
   { from, gasLimit, price, tip }: Application,
-  { coinbase }: BlockEnvironment,
+  { coinbase, hardfork }: BlockEnvironment,
   gasUsed: bigint,
-): Promise<void> {
-  const balance = overlay.account(from)?.balance ?? 0n
-  overlay.setBalance(from, balance + (gasLimit - gasUsed) * price)
-  const miner = overlay.account(coinbase)
-  const account = new Account(miner?.nonce ?? 0n, (miner?.balance ?? 0n) + tip * gasUsed)
-  // through the journal: the miner counts as touched, and goes when it stays empty (EIP-161)
-  await evm.journal.putAccount(libraryAddress(coinbase), account)
+): void {
+  if (price > 0n) {
+    const balance = overlay.account(from)?.balance ?? 0n
+    overlay.setBalance(from, balance + (gasLimit - gasUsed) * price)
+  }
+  // with nothing to get, the account of the miner is made all the same before EIP-161
+  if (tip === 0n && isAtLeast(hardfork, 'spuriousDragon')) return
+  overlay.setBalance(coinbase, (overlay.account(coinbase)?.balance ?? 0n) + tip * gasUsed)
 }
 
-/** Takes away contracts that destroyed themselves; from cancun on only those that this run created (EIP-6780). */
-async function clearDestroyed(
-  evm: EVM,
-  { execResult }: EVMResult,
-  { hardfork }: BlockEnvironment,
-): Promise<void> {
-  for (const address of execResult.selfdestruct?.keys() ?? []) {
-    if (isAtLeast(hardfork, 'cancun') && execResult.createdAddresses?.has(address) !== true)
-      continue
-    await evm.journal.deleteAccount(libraryAddress(address as string as Address))
+/** Takes away those of the touched accounts that are empty (EIP-161). */
+export function clearEmpty(overlay: Overlay, touched: Iterable<Address>): void {
+  for (const address of touched) {
+    if (isEmpty(overlay.account(address))) overlay.deleteAccount(address)
   }
+}
+
+function isEmpty(account: Account | undefined): boolean {
+  if (account === undefined) return false
+  return account.nonce === 0n && account.balance === 0n && account.code.length === 0
 }
 
 /**
  * What was touched, without what is warm anyhow and had no slot touched: sender, target or created contract, and
- * precompiles. None before berlin, where the engine keeps no account of it.
+ * precompiles.
  */
-function accessedBy(
-  { evm, precompiles }: Engine,
+function listable(
   { from, to }: Application,
-  result: EVMResult,
+  { accessed, created }: MachineResult,
+  { hardfork }: BlockEnvironment,
 ): AccessListEntry[] {
-  const target = to ?? createdBy(result)
-  const entries: AccessListEntry[] = []
-  for (const [digits, keys] of evm.journal.accessList ?? []) {
-    const address = `0x${digits}` as Address
-    const isWarm = address === from || address === target || precompiles.has(digits)
-    if (isWarm && keys.size === 0) continue
-    entries.push({ address, storageKeys: [...keys].map((key) => `0x${key}` as Hash) })
-  }
-  return entries
+  const target = to ?? created
+  const isWarm = (address: Address): boolean =>
+    address === from || address === target || isPrecompile(address, hardfork)
+  return accessed.filter(({ address, storageKeys }) => storageKeys.length > 0 || !isWarm(address))
 }
 
-function createdBy({ createdAddress }: EVMResult): Address | undefined {
-  return createdAddress === undefined ? undefined : addressFromBytes(createdAddress.bytes)
-}
-
-function failureOf({ execResult }: EVMResult, block: BlockEnvironment): Failure | undefined {
-  const error = execResult.exceptionError?.error
-  if (error === undefined) return undefined
-  // frontier: a contract whose code cannot be paid for is made without code
-  if (error === 'code store out of gas' && block.hardfork === 'frontier') return undefined
-  if (error === 'revert') return { kind: 'revert', reason: describeRevert(execResult.returnValue) }
-  return { kind: 'halt', reason: describeHalt(error, execResult.runState?.opCode) }
-}
-
-function logOf([address, topics, data]: LibraryLog): Log {
-  return { address: addressFromBytes(address), topics: topics.map(hashFromBytes), data }
+function printLine(lines: ConsoleLine[], address: Address, data: Uint8Array): void {
+  if (lines.length > LINE_LIMIT) return
+  const text = formatConsoleCall(data)
+  if (text === undefined) return
+  const isFull = lines.length === LINE_LIMIT
+  lines.push({ address, text: isFull ? 'too many lines: the rest is left out' : text })
 }
 
 function smaller(a: bigint, b: bigint): bigint {

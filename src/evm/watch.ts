@@ -1,5 +1,4 @@
 // A tracer's view of a run: the engine's events become steps, frames, logs and destructions, each told once it is sure.
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { EVM, EVMResult, InterpreterStep, Message } from '@ethereumjs/evm'
 import {
   type Address,
@@ -9,6 +8,7 @@ import {
   wordFromBigint,
 } from '../core/hex.ts'
 import type { Failure, FrameStart, StateView, Tracer } from './executor.ts'
+import type { MachineJob } from './machine.ts'
 import { describeHalt, describeRevert } from './reasons.ts'
 
 /** A run goes on for about this long before the others have their turn. */
@@ -42,11 +42,16 @@ const KINDS: ReadonlyMap<number, FrameStart['kind']> = new Map([
  * there is none for a tracer that asks for nothing.
  * @returns takes the listeners off
  */
-export function watch(evm: EVM, state: StateView, tracer: Tracer): () => void {
-  tracer.onBegin?.(state)
-  const { onTick, onStep, onEnter, onExit, onLog, onDestroy } = tracer
-  if (!(onTick || onStep || onEnter || onExit || onLog || onDestroy)) return () => undefined
-  const run = new WatchedRun(evm, state, tracer)
+export function watch(
+  evm: EVM,
+  { overlay, tracer, pause }: Pick<MachineJob, 'overlay' | 'tracer' | 'pause'>,
+): () => void {
+  tracer?.onBegin?.(overlay)
+  const { onTick, onStep, onEnter, onExit, onLog, onDestroy } = tracer ?? {}
+  if (!tracer || !(onTick || onStep || onEnter || onExit || onLog || onDestroy)) {
+    return () => undefined
+  }
+  const run = new WatchedRun(evm, overlay, tracer, pause)
   const onStepEvent = (step: InterpreterStep): void => run.step(step)
   const onMessage = (message: Message): void => run.enter(message)
   const onResult = (result: EVMResult): void => run.exit(result)
@@ -65,6 +70,7 @@ class WatchedRun {
   readonly #evm: EVM
   readonly #state: StateView
   readonly #tracer: Tracer
+  readonly #pauseRun: MachineJob['pause']
   /** The last operation, while it is not known whether it did what it is there for. */
   #open: InterpreterStep | undefined
   #lastOpcode: number | undefined
@@ -76,10 +82,11 @@ class WatchedRun {
   #turnBegan = performance.now()
   #pauseError: unknown
 
-  constructor(evm: EVM, state: StateView, tracer: Tracer) {
+  constructor(evm: EVM, state: StateView, tracer: Tracer, pause: MachineJob['pause']) {
     this.#evm = evm
     this.#state = state
     this.#tracer = tracer
+    this.#pauseRun = pause
   }
 
   step(step: InterpreterStep): void {
@@ -250,8 +257,7 @@ class WatchedRun {
 
   async #pause(): Promise<void> {
     try {
-      await nextTurn()
-      await this.#tracer.onPause?.()
+      await this.#pauseRun?.()
     } catch (error) {
       // nobody waits here: the next step throws it
       this.#pauseError = error

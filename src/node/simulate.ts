@@ -3,11 +3,11 @@ import { DevchainError } from '../core/errors.ts'
 import { type Address, EMPTY_BYTES, type Hash, hexFromBytes, ZERO_ADDRESS } from '../core/hex.ts'
 import type {
   BlockEnvironment,
+  CallJob,
   Failure,
   Message,
   MovedPrecompiles,
   Outcome,
-  Tracer,
 } from '../evm/executor.ts'
 import { floorDataGas, intrinsicGas } from '../protocol/fees.ts'
 import type { AccessListEntry, Authorization } from '../protocol/transaction.ts'
@@ -167,7 +167,7 @@ export async function createAccessList(
   const message = messageOf(scene, request)
   let accessList = message.accessList
   for (let round = 1; ; round += 1) {
-    const outcome = await run(scene, { ...message, accessList })
+    const outcome = await run(scene, { ...message, accessList }, { reportsAccess: true })
     const touched = union(accessList, outcome.accessed)
     // a longer list changes what touching costs, which may change where the run goes
     if (sizeOf(touched) === sizeOf(accessList) || round === MAX_LIST_ROUNDS) {
@@ -197,10 +197,13 @@ async function sceneAt(
   }
 }
 
-function run(scene: Scene, message: Message, tracer?: Tracer): Promise<Outcome> {
-  const { chain, world, block, movedPrecompiles: moved } = scene
+function run(
+  { chain, world, block, movedPrecompiles: moved }: Scene,
+  message: Message,
+  options?: Pick<CallJob, 'tracer' | 'reportsAccess'>,
+): Promise<Outcome> {
   const limits = { codeSize: chain.state.config.codeSizeLimit }
-  return chain.executor.call({ world, block, message, movedPrecompiles: moved, limits, tracer })
+  return chain.executor.call({ world, block, message, movedPrecompiles: moved, limits, ...options })
 }
 
 /** The message with everything filled in that the caller left out. */
@@ -313,7 +316,7 @@ async function neededGas(
   intrinsic: bigint,
 ): Promise<bigint | undefined> {
   const meter = gasNeedMeter()
-  await run(scene, widest, meter.tracer)
+  await run(scene, widest, { tracer: meter.tracer })
   const need = meter.need()
   return need === undefined ? undefined : intrinsic + need
 }

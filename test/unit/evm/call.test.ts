@@ -244,7 +244,7 @@ describe('a run that takes long', () => {
 describe('what a call touched', () => {
   test('is told in the form of an access list, without what is warm anyhow', async () => {
     const program = `${OTHER} BALANCE POP 5 SLOAD POP 4 0 0 0 0 0 4 GAS STATICCALL POP CALLER BALANCE`
-    const { accessed } = await executor.call(callOf(program))
+    const { accessed } = await executor.call({ ...callOf(program), reportsAccess: true })
     const storageKeys = [`0x${'5'.padStart(64, '0')}`]
     expect(accessed).toEqual([
       { address: OTHER, storageKeys: [] },
@@ -256,7 +256,7 @@ describe('what a call touched', () => {
     const world = withProgram(withBalance(funded, BOB, ETHER), OTHER, '9 SLOAD 0 0 REVERT')
     const job = callOf(calling(OTHER))
     const both = { ...job, world: withProgram(world, CONTRACT, calling(OTHER)) }
-    const { accessed } = await executor.call(both)
+    const { accessed } = await executor.call({ ...both, reportsAccess: true })
     expect(accessed).toEqual([{ address: OTHER, storageKeys: [`0x${'9'.padStart(64, '0')}`] }])
   })
 })

@@ -11,8 +11,9 @@ import {
   hexFromBytes,
   paddedBytes,
 } from '../../../src/core/hex.ts'
-import { EnginePool } from '../../../src/evm/engine.ts'
 import { createExecutor } from '../../../src/evm/executor.ts'
+import { DEFAULT_MEMORY_LIMIT, type Workshop } from '../../../src/evm/machine.ts'
+import { createReferenceMachine } from '../../../src/evm/reference.ts'
 import { depositsOf, hashRequests, systemCall } from '../../../src/evm/system.ts'
 import { EMPTY_REQUESTS_HASH } from '../../../src/protocol/block.ts'
 import {
@@ -34,6 +35,10 @@ import { assemble, storing } from '../../support/bytecode.ts'
 import { ALICE, blockWith, funded, messageWith, transactionWith } from './stage.ts'
 
 const executor = createExecutor()
+const workshop: Workshop = {
+  machine: createReferenceMachine(),
+  memoryLimit: DEFAULT_MEMORY_LIMIT,
+}
 const parentHash = `0x${'11'.repeat(32)}` as Hash
 const root = `0x${'22'.repeat(32)}` as Hash
 
@@ -66,9 +71,8 @@ describe('the start of a block', () => {
   test('writes what running the contracts would write', async () => {
     const block = blockWith({ number: 20_000n })
     const job = { world: deployed, block, parentHash, parentBeaconBlockRoot: root }
-    const engines = new EnginePool()
     const call = (world: World, address: Address, data: Hash) =>
-      systemCall(engines, world, block, address, bytesFromHex(data))
+      systemCall(workshop, world, block, address, bytesFromHex(data))
     const first = await call(deployed, BEACON_ROOTS.address, root)
     const second = await call(first.world, HISTORY_STORAGE.address, parentHash)
     expect(stateRoot(second.world)).not.toBe(stateRoot(deployed))
@@ -113,9 +117,8 @@ describe('the end of a block', () => {
   })
 
   test('finds no difference between an unused queue and running its contract', async () => {
-    const engines = new EnginePool()
     for (const { address } of [WITHDRAWAL_REQUESTS, CONSOLIDATION_REQUESTS]) {
-      const ran = await systemCall(engines, deployed, blockWith(), address, new Uint8Array())
+      const ran = await systemCall(workshop, deployed, blockWith(), address, new Uint8Array())
       expect(ran.output.length).toBe(0)
       expect(stateRoot(ran.world)).toBe(stateRoot(deployed))
     }

@@ -1,0 +1,102 @@
+// A machine runs one message, with all the messages that it brings, over an overlay. What a transaction does around
+// that (buying gas, authorizations, refunds, fees) is `transition.ts`, which does not know which machine it has.
+import type { Address, Hash } from '../core/hex.ts'
+import type { Log } from '../protocol/receipt.ts'
+import type { AccessListEntry } from '../protocol/transaction.ts'
+import type { Overlay } from '../state/overlay.ts'
+import type {
+  BlockEnvironment,
+  ExecutionLimits,
+  Failure,
+  MovedPrecompiles,
+  Tracer,
+} from './executor.ts'
+
+/** One message to run: everything that contracts can see of it. */
+export interface MachineJob {
+  /** What the run changes; on a failure the machine takes its changes back itself. */
+  readonly overlay: Overlay
+  readonly block: BlockEnvironment
+  /** Who signed, ORIGIN; its nonce in the overlay is counted already, its gas is paid. */
+  readonly from: Address
+  /** Null: a creation. */
+  readonly to: Address | null
+  readonly value: bigint
+  readonly data: Uint8Array
+  /** What the code may use: without the intrinsic gas. */
+  readonly gas: bigint
+  readonly gasPrice: bigint
+  readonly blobHashes: readonly Hash[]
+  /** Nonce of the sender before it was counted: the address of a creation comes from it. */
+  readonly creatorNonce: bigint
+  /**
+   * Warm from the start besides the fork's precompiles, which are so wherever they were moved: sender, target, miner,
+   * authorities. Without effect before berlin.
+   */
+  readonly warm: readonly Address[]
+  /** Warm from the start as well (EIP-2930). */
+  readonly accessList: readonly AccessListEntry[]
+  readonly limits: ExecutionLimits | undefined
+  readonly movedPrecompiles: MovedPrecompiles | undefined
+  /** Bytes of memory that all open frames may have together. */
+  readonly memoryLimit: number
+  /** True: `accessed` of the result is wanted. */
+  readonly reportsAccess: boolean
+  /** For steps and frames. Not every machine takes one. */
+  readonly tracer: Tracer | undefined
+  /** Told of every message to the console that opens a frame: from whom (CALLER), and the input, which may change later. */
+  readonly onConsole: (from: Address, data: Uint8Array) => void
+  /** Awaited every few milliseconds of work; what it throws gives the run up and comes out of it. Undefined: no pauses. */
+  readonly pause: (() => Promise<void>) | undefined
+}
+
+/** What came of a message. */
+export interface MachineResult {
+  /** A contract of frontier whose code could not be paid for is no failure. */
+  readonly failure: Failure | undefined
+  /** Of the job's gas, before refunds; all of it when the run halted. */
+  readonly gasUsed: bigint
+  /** Refunds that the run earned, unbounded; 0 when it failed. */
+  readonly refund: bigint
+  /** Return or revert data; of a creation the deployed code. */
+  readonly output: Uint8Array
+  /** None when it failed. */
+  readonly logs: readonly Log[]
+  /** The address of a creation, also of one that failed. */
+  readonly created: Address | undefined
+  /** To be deleted at the end of the transaction: those of this very transaction only, from cancun on (EIP-6780). */
+  readonly destroyed: readonly Address[]
+  /**
+   * Accounts that were called, paid, created or destroyed in frames that held, and the precompile 0x03 even in one that
+   * did not: they go when they are empty (EIP-161). Those that cannot be empty may be missing.
+   */
+  readonly touched: Iterable<Address>
+  /**
+   * When wanted and from berlin on: the accounts of the access list and those that turned from cold to warm, in that
+   * order, each with such slots; in frames that failed too. Else none.
+   */
+  readonly accessed: readonly AccessListEntry[]
+}
+
+/** Runs messages. What it comes to depends on the job alone. Runs may overlap while one of them pauses. */
+export interface Machine {
+  /**
+   * @returns a promise only when something has to wait
+   * @throws whatever `pause` and the tracer throw. Anything else that is thrown is a bug of the machine; the overlay is
+   *   then in no state to go on with.
+   */
+  readonly run: (job: MachineJob) => MachineResult | Promise<MachineResult>
+}
+
+/** What all jobs of an executor run on. */
+export interface Workshop {
+  readonly machine: Machine
+  /** Bytes of memory that the open frames of one run may have together. */
+  readonly memoryLimit: number
+}
+
+/** Why a frame halts that wants more memory than the limit leaves; it costs all its gas, as want of gas does. */
+export const MEMORY_LIMIT_REASON = 'memory limit exceeded'
+
+/** Bytes of memory of one run unless said otherwise: what other dev chains allow. */
+export const DEFAULT_MEMORY_LIMIT: number = 128 * 1024 * 1024
