@@ -15,6 +15,11 @@ const MODULES = [
     output: 'core/keccak.wasm.ts',
     flags: ['--initialMemory', '2'],
   },
+  {
+    entry: 'state/assembly/sponge.ts',
+    output: 'state/sponge.wasm.ts',
+    flags: ['--initialMemory', '2'],
+  },
 ]
 
 /** -O3s: plain -O3 makes no jump table of a large switch. */

@@ -2,10 +2,10 @@
 // Compiled by src/build/wasm.mjs, for hashing outside of contracts and as a part of the contract engine.
 
 /** Bytes of the state: 25 lanes of 64 bits. */
-const STATE_LENGTH: usize = 200
+export const STATE_LENGTH: usize = 200
 
 /** Bytes that one permutation takes in (the rate, for 256 bits of output). */
-const RATE: usize = 136
+export const RATE: usize = 136
 
 /** One constant for each of the 24 rounds (FIPS 202, §3.2.5). */
 const ROUND_CONSTANTS: usize = memory.data<u64>([
@@ -17,7 +17,7 @@ const ROUND_CONSTANTS: usize = memory.data<u64>([
   0x8000000080008081, 0x8000000000008080, 0x0000000080000001, 0x8000000080008008,
 ])
 
-const STATE: usize = memory.data(200, 16)
+export const STATE: usize = memory.data(200, 16)
 
 /** Keccak-256 of `length` bytes at `source`, as 32 bytes at `target`; the two may overlap. */
 export function keccak(source: usize, length: usize, target: usize): void {
@@ -28,6 +28,11 @@ export function keccak(source: usize, length: usize, target: usize): void {
     source += RATE
     length -= RATE
   }
+  finish(source, length, target)
+}
+
+/** Takes in what is left of the input, less than the rate, and writes the hash. */
+export function finish(source: usize, length: usize, target: usize): void {
   const whole = length & ~7
   absorb(source, whole)
   for (let i: usize = whole; i < length; i++) {
@@ -42,7 +47,7 @@ export function keccak(source: usize, length: usize, target: usize): void {
 
 /** Adds whole lanes to the state. */
 @inline
-function absorb(source: usize, length: usize): void {
+export function absorb(source: usize, length: usize): void {
   for (let i: usize = 0; i < length; i += 8) {
     store<u64>(STATE + i, load<u64>(STATE + i) ^ load<u64>(source + i))
   }
@@ -52,7 +57,7 @@ function absorb(source: usize, length: usize): void {
  * The 24 rounds, the lanes in locals: 350 ns where unrolled rounds took 620 ns. `aN` is the lane x + 5y, `cN` the parity
  * of a column, `dN` what θ adds to it, `bN` the lane that ρ and π put there.
  */
-function permute(): void {
+export function permute(): void {
   let a0 = load<u64>(STATE, 0)
   let a1 = load<u64>(STATE, 8)
   let a2 = load<u64>(STATE, 16)
