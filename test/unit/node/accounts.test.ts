@@ -20,7 +20,13 @@ import {
   unlock,
 } from '../../../src/node/accounts.ts'
 import { decryptKey, encryptKey } from '../../../src/node/keystore.ts'
-import { DEFAULT_PATH, TEST_MNEMONIC } from '../../../src/node/mnemonic.ts'
+import {
+  DEFAULT_PATH,
+  derivedKeys,
+  isTestMnemonic,
+  TEST_MNEMONIC,
+} from '../../../src/node/mnemonic.ts'
+import { TEST_ACCOUNTS } from '../../../src/node/testaccounts.ts'
 import { NOON, testEnvironment } from './chains.ts'
 
 const KEY = bytesFromHex(`0x${'42'.repeat(32)}`)
@@ -39,6 +45,19 @@ describe('accounts of a mnemonic', () => {
     expect(hexFromBytes(keyOf(book, addresses(book)[0]!, NOON)!)).toBe(
       '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
     )
+  })
+
+  it('are, where they are known beforehand, those that derivation gives', async () => {
+    const options = { mnemonic: TEST_MNEMONIC, path: DEFAULT_PATH, count: TEST_ACCOUNTS.length }
+    const known = await deriveAccounts(options)
+    expect(isTestMnemonic(options)).toBe(true)
+    const derived = bookOfKeys(await derivedKeys(options))
+    expect(addresses(known)).toEqual(addresses(derived))
+    for (const address of addresses(derived)) {
+      expect(keyOf(known, address, NOON)).toEqual(keyOf(derived, address, NOON))
+    }
+    const more = await deriveAccounts({ ...options, count: TEST_ACCOUNTS.length + 1 })
+    expect(addresses(more).slice(0, -1)).toEqual(addresses(known))
   })
 
   it('come from other phrases and paths too, however they are spaced', async () => {
