@@ -57,6 +57,16 @@ export class Trie<V> {
     return hashFromBytes(rootReference(this.#root, this.#encodeValue))
   }
 
+  /** The root node, for who walks the nodes; undefined without keys. Not to be changed. */
+  get root(): Node<V> | undefined {
+    return this.#root
+  }
+
+  /** What a value is in its leaf: RLP. */
+  get encodeValue(): EncodeValue<V> {
+    return this.#encodeValue
+  }
+
   get(key: Uint8Array): V | undefined {
     const leaf = findLeaf(this.#root, key)
     return leaf?.value

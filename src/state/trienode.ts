@@ -98,12 +98,25 @@ export function referenceOf<V>(node: Node<V>, encodeValue: EncodeValue<V>): Uint
 export function encodeNode<V>(node: Node<V>, encodeValue: EncodeValue<V>): Uint8Array {
   switch (node.kind) {
     case 'leaf':
-      return encodePair(node.key, node.depth, KEY_NIBBLES, LEAF_FLAG, encodeValue(node.value))
+      return encodeLeaf(node.key, node.depth, encodeValue(node.value))
     case 'extension':
-      return encodePair(node.key, node.from, node.to, 0, referenceOf(node.child, encodeValue))
+      return encodeExtension(node, referenceOf(node.child, encodeValue))
     case 'branch':
       return encodeBranch(node, encodeValue)
   }
+}
+
+/** The RLP of a leaf: the nibbles of `key` from `depth` on, and a value that is RLP already. */
+export function encodeLeaf(key: Uint8Array, depth: number, value: Uint8Array): Uint8Array {
+  return encodePair(key, depth, KEY_NIBBLES, LEAF_FLAG, value)
+}
+
+/** The RLP of an extension, which ends with the reference to its child. */
+export function encodeExtension(
+  { key, from, to }: { readonly key: Uint8Array; readonly from: number; readonly to: number },
+  child: Uint8Array,
+): Uint8Array {
+  return encodePair(key, from, to, 0, child)
 }
 
 /** Marks a path as a leaf's, in the first nibble of its compact form. */

@@ -1,0 +1,343 @@
+// A Merkle-Patricia trie in linear memory that gives a root after each change: what mining many blocks at once asks for.
+// The slow twin is trie.ts, which each live trie begins with and is tested against.
+import { type Arena, RATE, STATE_LENGTH } from './arena.ts'
+import type { Trie } from './trie.ts'
+import {
+  type Branch,
+  encodeExtension,
+  encodeLeaf,
+  encodeNode,
+  firstDifference,
+  KEY_NIBBLES,
+  type Node,
+  nibbleAt,
+  referenceOf,
+} from './trienode.ts'
+
+/** Marks a cell whose hash stands in its parent. */
+const CLEAN = 0x7fffffff
+
+/** Bytes of the longest branch: a header, sixteen hashes and no value. */
+const BRANCH_LENGTH = 3 + 16 * 33 + 1
+
+/** More than the longest node whose RLP stands in its parent instead of its hash. */
+const HASH_LENGTH = 32
+
+/** A node is too short to be hashed, which a live trie has no place for. Its keys would have ten nibbles in common. */
+export class ShortNodeError extends Error {}
+
+/** What every cell has: its RLP in memory, and the first byte of it that changed since it was hashed. */
+interface Stored {
+  at: number
+  length: number
+  changedFrom: number
+}
+
+interface LeafCell extends Stored {
+  readonly kind: 'leaf'
+  readonly key: Uint8Array
+  depth: number
+  /** Length of the value's RLP, which the leaf's RLP ends with. */
+  valueLength: number
+}
+
+interface BranchCell extends Stored {
+  readonly kind: 'branch'
+  /** Cells of those children that were looked at; the others are as in `source`. */
+  readonly children: (Cell | undefined)[]
+  readonly source: readonly (Node<unknown> | undefined)[]
+  /** Where each child's hash is in the RLP; 0 for none. */
+  readonly offsets: Uint16Array
+  /** A bit for each child that changed since it was hashed. */
+  changed: number
+  /** Where states of the sponge are kept; 0: not yet. */
+  states: number
+}
+
+interface ExtensionCell extends Stored {
+  readonly kind: 'extension'
+  readonly key: Uint8Array
+  readonly from: number
+  readonly to: number
+  readonly child: BranchCell
+}
+
+type Cell = LeafCell | BranchCell | ExtensionCell
+
+const ZERO_HASH = new Uint8Array(HASH_LENGTH)
+
+/**
+ * A trie whose root is asked for after every change or two. Nodes are taken over from `trie` when they are first met, so
+ * that the beginning costs nothing. Keys come and change, and never go. One change and root of a trie with 8,191 keys
+ * is 10 permutations of Keccak, where trie.ts has 14 and makes new nodes.
+ */
+export class LiveTrie<V> {
+  readonly #arena: Arena
+  readonly #trie: Trie<V>
+  #root: Cell | undefined
+
+  /** @throws {ShortNodeError} as every method */
+  constructor(arena: Arena, trie: Trie<V>) {
+    this.#arena = arena
+    this.#trie = trie
+    this.#root = trie.root && this.#cellOf(trie.root)
+  }
+
+  /** Sets a key to a value, which is RLP. */
+  put(key: Uint8Array, value: Uint8Array): void {
+    this.#root =
+      this.#root === undefined ? this.#newLeaf(key, 0, value) : this.#put(this.#root, key, value, 0)
+  }
+
+  /**
+   * Where the RLP of the leaf of `key` ends, whose bytes the caller will change in place before the next `hash`.
+   * It stays there until the next `put`.
+   * @throws {Error} when there is no such key
+   */
+  touch(key: Uint8Array): number {
+    let cell = this.#root
+    let depth = 0
+    while (cell !== undefined && cell.kind !== 'leaf') {
+      if (cell.kind === 'extension') {
+        depth = cell.to
+        cell = cell.child
+        continue
+      }
+      const nibble = nibbleAt(key, depth)
+      cell.changed |= 1 << nibble
+      cell = this.#childOf(cell, nibble)
+      depth += 1
+    }
+    if (cell === undefined) throw new Error('a live trie was asked for a key that it does not have')
+    cell.changedFrom = 0
+    return cell.at + cell.length
+  }
+
+  /** Writes the root, 32 bytes, to `target` in the arena. The trie has a key. */
+  hash(target: number): void {
+    if (this.#root === undefined) throw new Error('a live trie without keys has no root of its own')
+    this.#hash(this.#root, target)
+  }
+
+  #put(cell: Cell, key: Uint8Array, value: Uint8Array, depth: number): Cell {
+    switch (cell.kind) {
+      case 'branch': {
+        const nibble = nibbleAt(key, depth)
+        const child = this.#childOf(cell, nibble)
+        if (child === undefined) this.#adopt(cell, nibble, this.#newLeaf(key, depth + 1, value))
+        else cell.children[nibble] = this.#put(child, key, value, depth + 1)
+        cell.changed |= 1 << nibble
+        return cell
+      }
+      case 'leaf':
+        return this.#putAtLeaf(cell, key, value)
+      case 'extension':
+        return this.#putAtExtension(cell, key, value)
+    }
+  }
+
+  #putAtLeaf(leaf: LeafCell, key: Uint8Array, value: Uint8Array): Cell {
+    const { depth } = leaf
+    const fork = firstDifference(leaf.key, key, depth, KEY_NIBBLES)
+    if (fork === KEY_NIBBLES) {
+      this.#setValue(leaf, value)
+      return leaf
+    }
+    const end = leaf.at + leaf.length
+    const own = this.#arena.bytes.slice(end - leaf.valueLength, end)
+    const moved = this.#newLeaf(leaf.key, fork + 1, own)
+    return this.#forkAt(fork, depth, [leaf.key, moved], [key, this.#newLeaf(key, fork + 1, value)])
+  }
+
+  #putAtExtension(extension: ExtensionCell, key: Uint8Array, value: Uint8Array): Cell {
+    const { from, to, child } = extension
+    const fork = firstDifference(extension.key, key, from, to)
+    if (fork === to) {
+      this.#put(child, key, value, to)
+      return extension
+    }
+    const rest = fork + 1 < to ? this.#newExtension(extension.key, fork + 1, to, child) : child
+    const leaf = this.#newLeaf(key, fork + 1, value)
+    return this.#forkAt(fork, from, [extension.key, rest], [key, leaf])
+  }
+
+  #setValue(leaf: LeafCell, value: Uint8Array): void {
+    if (value.length === leaf.valueLength && value.length > 1) {
+      this.#arena.bytes.set(value, leaf.at + leaf.length - value.length)
+      leaf.changedFrom = 0
+    } else {
+      Object.assign(leaf, this.#newLeaf(leaf.key, leaf.depth, value))
+    }
+  }
+
+  #hash(cell: Cell, target: number): void {
+    if (cell.kind === 'branch') {
+      this.#hashBranch(cell, target)
+      return
+    }
+    if (cell.kind === 'extension') this.#hash(cell.child, cell.at + cell.length - HASH_LENGTH)
+    this.#arena.hash(cell.at, cell.length, target)
+    cell.changedFrom = CLEAN
+  }
+
+  #hashBranch(branch: BranchCell, target: number): void {
+    let from = branch.changedFrom
+    let left = branch.changed
+    while (left !== 0) {
+      const nibble = 31 - Math.clz32(left)
+      left &= ~(1 << nibble)
+      const offset = branch.offsets[nibble]!
+      this.#hash(branch.children[nibble]!, branch.at + offset)
+      if (offset < from) from = offset
+    }
+    if (branch.states === 0 || from === CLEAN) from = 0
+    if (branch.states === 0 && branch.length >= 2 * RATE) {
+      branch.states = this.#arena.allocate(Math.floor(BRANCH_LENGTH / RATE) * STATE_LENGTH)
+    }
+    this.#arena.rehash(branch.at, branch.length, from, branch.states, target)
+    branch.changed = 0
+    branch.changedFrom = CLEAN
+  }
+
+  #childOf(branch: BranchCell, nibble: number): Cell | undefined {
+    const known = branch.children[nibble]
+    if (known !== undefined) return known
+    const node = branch.source[nibble]
+    if (node === undefined) return undefined
+    const cell = this.#cellOf(node as Node<V>)
+    branch.children[nibble] = cell
+    return cell
+  }
+
+  /** The cell of a node that is as it was, its hash where it belongs. */
+  #cellOf(node: Node<V>): Cell {
+    const { encodeValue } = this.#trie
+    const stored = { ...this.#stored(encodeNode(node, encodeValue)), changedFrom: CLEAN }
+    switch (node.kind) {
+      case 'leaf': {
+        const valueLength = encodeValue(node.value).length
+        return { kind: 'leaf', key: node.key, depth: node.depth, valueLength, ...stored }
+      }
+      case 'extension': {
+        const child = this.#cellOf(node.child) as BranchCell
+        return { kind: 'extension', key: node.key, from: node.from, to: node.to, child, ...stored }
+      }
+      case 'branch':
+        return this.#branchOf(node)
+    }
+  }
+
+  #branchOf(node: Branch<V>): BranchCell {
+    const branch = this.#emptyBranch(node.children)
+    this.#layOut(branch)
+    for (const [nibble, child] of node.children.entries()) {
+      if (child === undefined) continue
+      const reference = referenceOf(child, this.#trie.encodeValue)
+      if (reference.length < HASH_LENGTH) throw new ShortNodeError()
+      this.#arena.bytes.set(reference, branch.at + branch.offsets[nibble]!)
+    }
+    branch.changedFrom = CLEAN
+    return branch
+  }
+
+  #newLeaf(key: Uint8Array, depth: number, value: Uint8Array): LeafCell {
+    const encoded = encodeLeaf(key, depth, value)
+    return {
+      kind: 'leaf',
+      key,
+      depth,
+      valueLength: value.length,
+      ...this.#stored(encoded),
+    }
+  }
+
+  #newExtension(key: Uint8Array, from: number, to: number, child: BranchCell): ExtensionCell {
+    const encoded = encodeExtension({ key, from, to }, ZERO_HASH)
+    return { kind: 'extension', key, from, to, child, ...this.#stored(encoded) }
+  }
+
+  /** A branch at nibble `fork` with two ways, below an extension when the ways have nibbles in common from `depth` on. */
+  #forkAt(
+    fork: number,
+    depth: number,
+    [oneKey, one]: readonly [Uint8Array, Cell],
+    [otherKey, other]: readonly [Uint8Array, Cell],
+  ): Cell {
+    const branch = this.#emptyBranch([])
+    branch.children[nibbleAt(oneKey, fork)] = one
+    branch.children[nibbleAt(otherKey, fork)] = other
+    branch.changed = (1 << nibbleAt(oneKey, fork)) | (1 << nibbleAt(otherKey, fork))
+    this.#layOut(branch)
+    return fork > depth ? this.#newExtension(oneKey, depth, fork, branch) : branch
+  }
+
+  /** Gives a branch another child. */
+  #adopt(branch: BranchCell, nibble: number, child: Cell): void {
+    branch.children[nibble] = child
+    this.#layOut(branch)
+  }
+
+  #emptyBranch(source: readonly (Node<unknown> | undefined)[]): BranchCell {
+    return {
+      kind: 'branch',
+      children: new Array<Cell | undefined>(16).fill(undefined),
+      source,
+      offsets: new Uint16Array(16),
+      changed: 0,
+      states: 0,
+      at: this.#arena.allocate(BRANCH_LENGTH),
+      length: 0,
+      changedFrom: 0,
+    }
+  }
+
+  /**
+   * Writes the RLP of a branch anew, after children came. Hashes only ever move to the right, so that none is
+   * overwritten before it moved when the last goes first.
+   */
+  #layOut(branch: BranchCell): void {
+    const { at, offsets, children, source } = branch
+    const { bytes } = this.#arena
+    const has = (nibble: number): boolean =>
+      children[nibble] !== undefined || source[nibble] !== undefined
+    let payload = 17
+    for (let nibble = 0; nibble < 16; nibble++) if (has(nibble)) payload += 32
+    const header = payload < 256 ? 2 : 3
+    let position = header + payload - 1
+    bytes[at + position] = 0x80
+    for (let nibble = 15; nibble >= 0; nibble--) {
+      if (!has(nibble)) {
+        position -= 1
+        bytes[at + position] = 0x80
+        continue
+      }
+      position -= 33
+      const before = offsets[nibble]!
+      if (before !== 0) bytes.copyWithin(at + position + 1, at + before, at + before + 32)
+      bytes[at + position] = 0xa0
+      offsets[nibble] = position + 1
+    }
+    writeHeader(bytes, at, payload)
+    branch.length = header + payload
+    branch.changedFrom = 0
+  }
+
+  #stored(encoded: Uint8Array): Stored {
+    if (encoded.length < HASH_LENGTH) throw new ShortNodeError()
+    const at = this.#arena.allocate(encoded.length)
+    this.#arena.bytes.set(encoded, at)
+    return { at, length: encoded.length, changedFrom: 0 }
+  }
+}
+
+/** The header of a list of 56 bytes or more. */
+function writeHeader(bytes: Uint8Array, at: number, payload: number): void {
+  if (payload < 256) {
+    bytes[at] = 0xf8
+    bytes[at + 1] = payload
+  } else {
+    bytes[at] = 0xf9
+    bytes[at + 1] = payload >> 8
+    bytes[at + 2] = payload & 0xff
+  }
+}

@@ -1,0 +1,84 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { keccak256 } from '../../../src/core/crypto.ts'
+import { hexFromBytes, paddedBytes } from '../../../src/core/hex.ts'
+import { encodeRlp } from '../../../src/core/rlp.ts'
+import { Arena } from '../../../src/state/arena.ts'
+import { LiveTrie, ShortNodeError } from '../../../src/state/livetrie.ts'
+import { Trie } from '../../../src/state/trie.ts'
+
+/** Keys that are hashes, and keys that have many nibbles in common. */
+const keys = fc.oneof(
+  fc.nat(300).map((n) => keccak256(paddedBytes(BigInt(n), 32))),
+  fc.tuple(fc.nat(2), fc.nat(3), fc.nat(40)).map(([at, nibble, end]) => {
+    const key = new Uint8Array(32)
+    key[at] = nibble << (end % 2 === 0 ? 0 : 4)
+    key[3] = end
+    return key
+  }),
+)
+
+const values = fc
+  .uint8Array({ minLength: 1, maxLength: 40 })
+  .map((bytes) => encodeRlp(Uint8Array.from([(bytes[0] ?? 0) || 1, ...bytes.slice(1)])))
+
+const changes = fc.array(fc.tuple(keys, values), { maxLength: 60 })
+
+function rootOf(arena: Arena, trie: LiveTrie<Uint8Array>): string {
+  const target = arena.allocate(32)
+  trie.hash(target)
+  return hexFromBytes(arena.bytes.slice(target, target + 32))
+}
+
+test('A live trie has the roots of the trie that is made anew with each change', () => {
+  fc.assert(
+    fc.property(
+      changes,
+      fc.array(fc.array(fc.tuple(keys, values), { minLength: 1, maxLength: 3 })),
+      (first, later) => {
+        let slow = Trie.empty<Uint8Array>((value) => value)
+        for (const [key, value] of first) slow = slow.set(key, value)
+        const arena = new Arena()
+        const live = new LiveTrie(arena, slow)
+        for (const batch of later) {
+          for (const [key, value] of batch) {
+            slow = slow.set(key, value)
+            live.put(key, value)
+          }
+          expect(rootOf(arena, live)).toBe(slow.rootHash)
+        }
+      },
+    ),
+    { seed: 4, numRuns: 300 },
+  )
+})
+
+test('A leaf that is changed in place has the root of the trie with the changed value', () => {
+  const key = keccak256(Uint8Array.of(1))
+  const other = keccak256(Uint8Array.of(2))
+  const value = (byte: number): Uint8Array => encodeRlp(new Uint8Array(40).fill(byte))
+  const slow = Trie.empty<Uint8Array>((each) => each)
+    .set(key, value(1))
+    .set(other, value(2))
+  const arena = new Arena()
+  const live = new LiveTrie(arena, slow)
+  expect(rootOf(arena, live)).toBe(slow.rootHash)
+  const end = live.touch(key)
+  arena.bytes.fill(9, end - 40, end)
+  expect(rootOf(arena, live)).toBe(slow.set(key, value(9)).rootHash)
+  expect(() => live.touch(keccak256(Uint8Array.of(3)))).toThrow('does not have')
+})
+
+test('A live trie refuses nodes that are too short to be hashed', () => {
+  const key = (end: number): Uint8Array => new Uint8Array(32).fill(end, 31)
+  const slow = Trie.empty<Uint8Array>((each) => each)
+    .set(key(1), Uint8Array.of(1))
+    .set(key(2), Uint8Array.of(1))
+  expect(() => new LiveTrie(new Arena(), slow)).toThrow(ShortNodeError)
+  const live = new LiveTrie(
+    new Arena(),
+    Trie.empty<Uint8Array>((each) => each),
+  )
+  live.put(key(1), Uint8Array.of(1))
+  expect(() => live.put(key(2), Uint8Array.of(1))).toThrow(ShortNodeError)
+})
