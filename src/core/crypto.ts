@@ -1,5 +1,4 @@
 // Hashes, keys and signatures. Libraries and WebAssembly do the work; nothing above names them.
-import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { DevchainError } from './errors.ts'
 import {
   type Address,
@@ -12,6 +11,7 @@ import {
   paddedBytes,
 } from './hex.ts'
 import { keccak256 } from './keccak.ts'
+import { type Curve, loadCurve } from './secp256k1.ts'
 
 export { keccak256 } from './keccak.ts'
 
@@ -32,11 +32,13 @@ export function keccakHash(bytes: Uint8Array): Hash {
 export const EMPTY_CODE_HASH: Hash =
   '0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470' as Hash
 
+const curve = onceNeeded(loadCurve)
+
 /** Signs a 32-byte digest (RFC 6979: the same input gives the same signature). */
 export function signDigest(digest: Uint8Array, privateKey: Uint8Array): Signature {
-  const bytes = secp256k1.sign(digest, privateKey, { prehash: false, format: 'recovered' })
-  const signature = secp256k1.Signature.fromBytes(bytes, 'recovered')
-  return { r: signature.r, s: signature.s, yParity: ((signature.recovery ?? 0) & 1) as 0 | 1 }
+  const { bytes, yParity } = curve().sign(digest, privateKey)
+  const r = bigintFromBytes(bytes.subarray(0, 32))
+  return { r, s: bigintFromBytes(bytes.subarray(32)), yParity }
 }
 
 /**
@@ -44,16 +46,13 @@ export function signDigest(digest: Uint8Array, privateKey: Uint8Array): Signatur
  * @throws {DevchainError} `INVALID_SIGNATURE` when r, s and parity belong to no key.
  */
 export function recoverAddress(digest: Uint8Array, { r, s, yParity }: Signature): Address {
-  try {
-    const signature = new secp256k1.Signature(r, s, yParity)
-    const publicKey = signature.recoverPublicKey(digest).toBytes(false)
-    return addressFromBytes(keccak256(publicKey.subarray(1)))
-  } catch {
-    throw new DevchainError(
-      'INVALID_SIGNATURE',
-      `invalid signature: no key gives r=${r}, s=${s}, yParity=${yParity}`,
-    )
-  }
+  const bytes = concatBytes(paddedBytes(r, 32), paddedBytes(s, 32))
+  const publicKey = curve().recover(digest, { bytes, yParity })
+  if (publicKey !== undefined) return addressFromBytes(keccak256(publicKey.subarray(1)))
+  throw new DevchainError(
+    'INVALID_SIGNATURE',
+    `invalid signature: no key gives r=${r}, s=${s}, yParity=${yParity}`,
+  )
 }
 
 /**
@@ -61,13 +60,21 @@ export function recoverAddress(digest: Uint8Array, { r, s, yParity }: Signature)
  * @throws {DevchainError} `INVALID_PARAMS` when the key is zero or not below the curve's order.
  */
 export function addressOfKey(privateKey: Uint8Array): Address {
-  if (!secp256k1.utils.isValidSecretKey(privateKey)) {
-    throw new DevchainError(
-      'INVALID_PARAMS',
-      'expected a private key: 32 bytes, above zero and below the order of secp256k1',
-    )
+  const publicKey = curve().publicKey(privateKey)
+  if (publicKey !== undefined) return addressFromBytes(keccak256(publicKey.subarray(1)))
+  throw new DevchainError(
+    'INVALID_PARAMS',
+    'expected a private key: 32 bytes, above zero and below the order of secp256k1',
+  )
+}
+
+/** Loads the curve when it is asked for, once. */
+function onceNeeded(load: () => Curve): () => Curve {
+  let loaded: Curve | undefined
+  return () => {
+    loaded ??= load()
+    return loaded
   }
-  return addressFromBytes(keccak256(secp256k1.getPublicKey(privateKey, false).subarray(1)))
 }
 
 /** The signature as 65 bytes, r ‖ s ‖ v, with v 27 or 28: what wallets exchange. */

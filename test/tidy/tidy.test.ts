@@ -118,6 +118,7 @@ describe('layers', () => {
     ['@noble/curves', ['core', 'evm']],
     // the Ethash worker hashes where this project's own modules are not loaded
     ['@noble/hashes', ['node']],
+    ['tiny-secp256k1', ['core']],
     ['@scure/bip32', ['node']],
     ['@scure/bip39', ['node']],
   ])('%s is imported in %s only', (library, layers) => {
