@@ -6,7 +6,6 @@ import {
   bigintFromBytes,
   concatBytes,
   EMPTY_BYTES,
-  equalBytes,
   type Hash,
   hashFromBytes,
 } from '../core/hex.ts'
@@ -21,6 +20,7 @@ import {
   type Predeploy,
   WITHDRAWAL_REQUESTS,
 } from '../state/predeploys.ts'
+import { isAsDeployed, isIdleQueue, withBlockNews } from '../state/systemslots.ts'
 import { accountAt, type World } from '../state/world.ts'
 import type { BlockEnd, BlockEnvironment, BlockStartJob } from './executor.ts'
 import type { Workshop } from './machine.ts'
@@ -31,12 +31,6 @@ const SYSTEM_ADDRESS = '0xfffffffffffffffffffffffffffffffffffffffe' as Address
 
 /** Gas of a system call; it belongs to no transaction and no limit. */
 const SYSTEM_GAS = 30_000_000n
-
-/** Slots of the ring of beacon roots (EIP-4788), for timestamps and again for roots. */
-const BEACON_RING = 8191n
-
-/** Slots of the ring of block hashes (EIP-2935). */
-const HISTORY_RING = 8191n
 
 /** DepositEvent(bytes,bytes,bytes,bytes,bytes) */
 const DEPOSIT_TOPIC = '0x649bbc62d0e31342afea4e5cd82d4049e7e1ee912fc0889aa790803be39038c5' as Hash
@@ -55,14 +49,30 @@ const DEPOSIT_LOG_LENGTH = 576
 /** Tells the system contracts the parent's beacon root (cancun) and hash (prague), where they are deployed. */
 export async function beginBlock(workshop: Workshop, job: BlockStartJob): Promise<World> {
   const { block, parentHash, parentBeaconBlockRoot } = job
+  let beaconRoot = isAtLeast(block.hardfork, 'cancun') ? parentBeaconBlockRoot : undefined
+  let previous = isAtLeast(block.hardfork, 'prague') ? parentHash : undefined
   let { world } = job
-  if (isAtLeast(block.hardfork, 'cancun') && parentBeaconBlockRoot !== undefined) {
-    world = await tellBeaconRoot(workshop, world, block, hashBytes(parentBeaconBlockRoot))
+  if (beaconRoot !== undefined && !isAsDeployed(world, BEACON_ROOTS)) {
+    world = await tell(workshop, world, block, BEACON_ROOTS, beaconRoot)
+    beaconRoot = undefined
   }
-  if (isAtLeast(block.hardfork, 'prague')) {
-    world = await tellParentHash(workshop, world, block, hashBytes(parentHash))
-  }
-  return world
+  const isOther = previous !== undefined && !isAsDeployed(world, HISTORY_STORAGE)
+  const told = isOther ? previous : undefined
+  if (isOther) previous = undefined
+  const { timestamp, number } = block
+  // both at once, where both are as they should be: a path of the state trie is changed once
+  world = withBlockNews(world, { timestamp, beaconRoot, number, parentHash: previous })
+  return told === undefined ? world : tell(workshop, world, block, HISTORY_STORAGE, told)
+}
+
+async function tell(
+  workshop: Workshop,
+  world: World,
+  block: BlockEnvironment,
+  contract: Predeploy,
+  word: Hash,
+): Promise<World> {
+  return (await systemCall(workshop, world, block, contract.address, hashBytes(word))).world
 }
 
 /**
@@ -131,38 +141,6 @@ function depositOf(data: Uint8Array): Uint8Array {
   )
 }
 
-async function tellBeaconRoot(
-  workshop: Workshop,
-  world: World,
-  block: BlockEnvironment,
-  root: Uint8Array,
-): Promise<World> {
-  if (!isAsDeployed(world, BEACON_ROOTS)) {
-    return (await systemCall(workshop, world, block, BEACON_ROOTS.address, root)).world
-  }
-  // what the contract's own code does, without the tenth of a millisecond that running it takes
-  const overlay = new Overlay(world)
-  const slot = block.timestamp % BEACON_RING
-  overlay.setStorage(BEACON_ROOTS.address, slot, block.timestamp)
-  overlay.setStorage(BEACON_ROOTS.address, slot + BEACON_RING, bigintFromBytes(root))
-  return overlay.world()
-}
-
-async function tellParentHash(
-  workshop: Workshop,
-  world: World,
-  block: BlockEnvironment,
-  hash: Uint8Array,
-): Promise<World> {
-  if (!isAsDeployed(world, HISTORY_STORAGE)) {
-    return (await systemCall(workshop, world, block, HISTORY_STORAGE.address, hash)).world
-  }
-  const overlay = new Overlay(world)
-  const slot = (block.number - 1n) % HISTORY_RING
-  overlay.setStorage(HISTORY_STORAGE.address, slot, bigintFromBytes(hash))
-  return overlay.world()
-}
-
 interface Collected {
   readonly world: World
   readonly output: Uint8Array
@@ -177,15 +155,8 @@ async function collect(
   contract: Predeploy,
 ): Promise<Collected> {
   // a queue that was never used answers nothing and changes nothing
-  const isUnused = accountAt(world, contract.address)?.storage.isEmpty !== false
-  if (isUnused && isAsDeployed(world, contract)) return { world, output: EMPTY_BYTES }
+  if (isIdleQueue(world, contract)) return { world, output: EMPTY_BYTES }
   return systemCall(workshop, world, block, contract.address, EMPTY_BYTES)
-}
-
-/** True when the contract runs the code that it has on the main network. */
-function isAsDeployed(world: World, { address, code }: Predeploy): boolean {
-  const account = accountAt(world, address)
-  return account !== undefined && (account.code === code || equalBytes(account.code, code))
 }
 
 /** Calls a system contract. Without code there, or when the call fails, nothing comes of it. */
