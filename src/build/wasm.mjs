@@ -11,6 +11,11 @@ const src = path.resolve(import.meta.dirname, '..')
 /** What is compiled: from `entry` to `output`, each with the flags it needs. */
 const MODULES = [
   {
+    entry: 'evm/precompiles/assembly/blake2f.ts',
+    output: 'evm/precompiles/blake2f.wasm.ts',
+    flags: ['--initialMemory', '1', '--memoryBase', '4096'],
+  },
+  {
     entry: 'core/assembly/keccak.ts',
     output: 'core/keccak.wasm.ts',
     flags: ['--initialMemory', '2'],

@@ -116,8 +116,9 @@ describe('layers', () => {
     ['@ethereumjs/rlp', ['core']],
     // the evm layer proves points of KZG commitments with it
     ['@noble/curves', ['core', 'evm']],
-    // the Ethash worker hashes where this project's own modules are not loaded
-    ['@noble/hashes', ['node']],
+    // the Ethash worker hashes where this project's own modules are not loaded, the evm where OpenSSL has no RIPEMD-160
+    ['@noble/hashes', ['node', 'evm']],
+    ['mcl-wasm', ['evm']],
     ['tiny-secp256k1', ['core']],
     ['@scure/bip32', ['node']],
     ['@scure/bip39', ['node']],

@@ -1,0 +1,96 @@
+// The curve bn254 (also alt_bn128): addition, multiplication and pairing (EIP-196, EIP-197), at the prices of EIP-1108.
+import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
+import { type Curve, G1, G2, lazyCurve, NoPoint, SCALAR_SIZE } from './mcl.ts'
+import { type PrecompileCode, paddedSlice } from './precompile.ts'
+
+const curve = lazyCurve({
+  number: 4,
+  modulus: 21888242871839275222246405745257275088696311157297823662689037894645226208583n,
+  width: 32,
+  padding: 0,
+  imaginaryFirst: true,
+})
+
+const POINT = 64
+const PAIR = 192
+
+/** Adds two points; what is missing of the input is zero, what is too much is not looked at. */
+export function bn254Add(hardfork: Hardfork): PrecompileCode {
+  const gas = isAtLeast(hardfork, 'istanbul') ? 150n : 500n
+  return {
+    gas: () => gas,
+    run: (input) => withCurve((points) => add(points, paddedSlice(input, 0, 2 * POINT))),
+  }
+}
+
+/** Multiplies a point with a number of 32 bytes. */
+export function bn254Multiply(hardfork: Hardfork): PrecompileCode {
+  const gas = isAtLeast(hardfork, 'istanbul') ? 6_000n : 40_000n
+  return {
+    gas: () => gas,
+    run: (input) => withCurve((points) => multiply(points, paddedSlice(input, 0, POINT + 32))),
+  }
+}
+
+/** Answers 1 when the product of the pairings of all pairs is one, else 0. */
+export function bn254Pairing(hardfork: Hardfork): PrecompileCode {
+  const [base, each] = isAtLeast(hardfork, 'istanbul') ? [45_000n, 34_000n] : [100_000n, 80_000n]
+  return {
+    gas: (input) => base + each * BigInt(Math.floor(input.length / PAIR)),
+    run: (input) => {
+      if (input.length % PAIR !== 0) return undefined
+      return withCurve((points) => isOne(pairing(points, input)))
+    },
+  }
+}
+
+function withCurve<T>(work: (points: Curve) => T): T | undefined {
+  const points = curve()
+  try {
+    return work(points)
+  } catch (error) {
+    if (error instanceof NoPoint) return undefined
+    throw error
+  }
+}
+
+function add(points: Curve, input: Uint8Array): Uint8Array {
+  return points.with(2 * G1.size, (at) => {
+    points.readPoint(G1, at, input.subarray(0, POINT), false)
+    points.readPoint(G1, at + G1.size, input.subarray(POINT), false)
+    points.add(G1, at, at, at + G1.size)
+    return points.writePoint(G1, at)
+  })
+}
+
+function multiply(points: Curve, input: Uint8Array): Uint8Array {
+  return points.with(G1.size + SCALAR_SIZE, (at) => {
+    points.readPoint(G1, at, input.subarray(0, POINT), false)
+    points.readScalar(at + G1.size, input.subarray(POINT))
+    points.multiplySum(G1, at, at, at + G1.size, 1)
+    return points.writePoint(G1, at)
+  })
+}
+
+function pairing(points: Curve, input: Uint8Array): boolean {
+  const count = input.length / PAIR
+  return points.with(Math.max(1, count) * (G1.size + G2.size), (firsts) => {
+    const seconds = firsts + count * G1.size
+    let used = 0
+    for (let i = 0; i < count; i += 1) {
+      const pair = input.subarray(i * PAIR, (i + 1) * PAIR)
+      const [first, second] = [firsts + used * G1.size, seconds + used * G2.size]
+      points.readPoint(G1, first, pair.subarray(0, POINT), false)
+      points.readPoint(G2, second, pair.subarray(POINT), true)
+      // with a point at infinity the pairing is one
+      if (!points.isZero(G1, first) && !points.isZero(G2, second)) used += 1
+    }
+    return points.isPairingOne(firsts, seconds, used)
+  })
+}
+
+function isOne(answer: boolean): Uint8Array {
+  const word = new Uint8Array(32)
+  word[31] = answer ? 1 : 0
+  return word
+}

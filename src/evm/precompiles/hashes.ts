@@ -1,0 +1,60 @@
+// Precompiles that hash, sign and copy: the four of frontier.
+import { getHashes, hash } from 'node:crypto'
+import { recoverAddress } from '../../core/crypto.ts'
+import { bigintFromBytes, bytesFromHex, EMPTY_BYTES } from '../../core/hex.ts'
+import { loadedLater } from './loaded.ts'
+import { type PrecompileCode, paddedSlice, wordsOf } from './precompile.ts'
+
+/** Half a microsecond where the library took a hundred; not every build of OpenSSL has the old RIPEMD-160. */
+const hasRipemd = getHashes().includes('ripemd160')
+
+const library = loadedLater(() => import('@noble/hashes/legacy.js'))
+
+/** The address whose key made a signature over a hash, as a word; nothing when there is none. */
+export const ecrecover: PrecompileCode = {
+  gas: () => 3_000n,
+  run: (input) => {
+    const [digest, v, r, s] = [0, 32, 64, 96].map((at) => paddedSlice(input, at, 32)) as [
+      Uint8Array,
+      Uint8Array,
+      Uint8Array,
+      Uint8Array,
+    ]
+    const parity = bigintFromBytes(v) - 27n
+    if (parity !== 0n && parity !== 1n) return EMPTY_BYTES
+    return recovered(digest, bigintFromBytes(r), bigintFromBytes(s), parity === 1n ? 1 : 0)
+  },
+}
+
+function recovered(digest: Uint8Array, r: bigint, s: bigint, yParity: 0 | 1): Uint8Array {
+  try {
+    return leftPadded(bytesFromHex(recoverAddress(digest, { r, s, yParity })))
+  } catch {
+    // whatever is no signature has no signer, which is an answer
+    return EMPTY_BYTES
+  }
+}
+
+export const sha256: PrecompileCode = {
+  gas: (input) => 60n + 12n * wordsOf(input),
+  run: (input) => hash('sha256', input, 'buffer'),
+}
+
+/** RIPEMD-160, as a word. */
+export const ripemd160: PrecompileCode = {
+  gas: (input) => 600n + 120n * wordsOf(input),
+  run: (input) =>
+    leftPadded(hasRipemd ? hash('ripemd160', input, 'buffer') : library().ripemd160(input)),
+}
+
+/** Answers what it is given. */
+export const identity: PrecompileCode = {
+  gas: (input) => 15n + 3n * wordsOf(input),
+  run: (input) => input.slice(),
+}
+
+function leftPadded(bytes: Uint8Array): Uint8Array {
+  const word = new Uint8Array(32)
+  word.set(bytes, 32 - bytes.length)
+  return word
+}

@@ -1,0 +1,252 @@
+// Elliptic curves by mcl, compiled to WebAssembly: multiplication and pairings 4 to 60 times as fast as in JavaScript.
+// It is used below its JavaScript interface, which knows one curve at a time and speaks in hex digits.
+import { loadedLater } from './loaded.ts'
+
+/** The functions of one instance of the library that are used here. Arguments are addresses in its memory. */
+interface Library {
+  readonly HEAP8: Int8Array
+  readonly _malloc: (size: number) => number
+  readonly _free: (at: number) => void
+  readonly _mclBn_init: (curve: number, compiledTime: number) => number
+  readonly _mclBn_setMapToMode: (mode: number) => number
+  readonly _mclBnFp_setBigEndianMod: (to: number, from: number, length: number) => number
+  readonly _mclBnFp_getLittleEndian: (to: number, size: number, from: number) => number
+  readonly _mclBnFp_setInt32: (to: number, value: number) => void
+  readonly _mclBnFp_clear: (to: number) => void
+  readonly _mclBnFr_setBigEndianMod: (to: number, from: number, length: number) => number
+  readonly _mclBnFp_mapToG1: (to: number, from: number) => number
+  readonly _mclBnFp2_mapToG2: (to: number, from: number) => number
+  readonly _mclBn_millerLoopVec: (to: number, g1: number, g2: number, count: number) => void
+  readonly _mclBn_finalExp: (to: number, from: number) => void
+  readonly _mclBnGT_isOne: (at: number) => number
+  readonly _mclBnG1_clear: (at: number) => void
+  readonly _mclBnG1_isValid: (at: number) => number
+  readonly _mclBnG1_isValidOrder: (at: number) => number
+  readonly _mclBnG1_isZero: (at: number) => number
+  readonly _mclBnG1_normalize: (to: number, from: number) => void
+  readonly _mclBnG1_add: (to: number, a: number, b: number) => void
+  readonly _mclBnG1_mul: (to: number, point: number, scalar: number) => void
+  readonly _mclBnG1_mulVec: (to: number, points: number, scalars: number, count: number) => void
+  readonly _mclBnG2_clear: (at: number) => void
+  readonly _mclBnG2_isValid: (at: number) => number
+  readonly _mclBnG2_isValidOrder: (at: number) => number
+  readonly _mclBnG2_isZero: (at: number) => number
+  readonly _mclBnG2_normalize: (to: number, from: number) => void
+  readonly _mclBnG2_add: (to: number, a: number, b: number) => void
+  readonly _mclBnG2_mulVec: (to: number, points: number, scalars: number, count: number) => void
+}
+
+/** One of the two groups of a pairing; `fields` numbers of the base field make a coordinate. */
+interface Group {
+  readonly size: number
+  readonly fields: 1 | 2
+  readonly prefix: '_mclBnG1' | '_mclBnG2'
+}
+
+/** Bytes that an element of the base field and one of the scalars take in memory, whatever the curve. */
+const FIELD = 48
+const SCALAR = 32
+
+/** What the library was compiled with: a check of its own. */
+const COMPILED_TIME = 46
+
+/** Hashing to curves as RFC 9380 has it, which Ethereum's maps are a part of. */
+const RFC_9380 = 5
+
+export const G1: Group = { size: 3 * FIELD, fields: 1, prefix: '_mclBnG1' }
+export const G2: Group = { size: 6 * FIELD, fields: 2, prefix: '_mclBnG2' }
+
+/** Room for inputs of one number. */
+const INPUT_SIZE = 64
+
+/** A curve of the library. */
+export interface CurveTraits {
+  /** The library's number of it. */
+  readonly number: number
+  /** Prime of the base field. */
+  readonly modulus: bigint
+  /** Bytes of a number of the base field where it is written, and how many of them lead with zeros. */
+  readonly width: number
+  readonly padding: number
+  /** In which order the two numbers of a coordinate of G2 are written: the imaginary part first, or last. */
+  readonly imaginaryFirst: boolean
+}
+
+/** A point of the input that is none: not on the curve, not in the group, or with a coordinate that is no number of the field. */
+export class NoPoint extends Error {
+  override readonly name = 'NoPoint'
+}
+
+/**
+ * A curve that is loaded when it is first asked for.
+ * @returns the curve; throws {Unready} until it is there
+ */
+export function lazyCurve(traits: CurveTraits): () => Curve {
+  return loadedLater(async () => new Curve(await load(), traits))
+}
+
+async function load(): Promise<Library> {
+  const { default: createModule } = await import('mcl-wasm/dist/mcl_c.js')
+  const refuse = (): never => {
+    throw new Error('no precompile needs random numbers')
+  }
+  return createModule({ cryptoGetRandomValues: refuse }) as Promise<Library>
+}
+
+/** Places in the memory of one curve's library, and what can be done with what stands there. */
+export class Curve {
+  readonly #library: Library
+  readonly #traits: CurveTraits
+  readonly #input: number
+  readonly #modulus: Uint8Array
+  readonly #significant: number
+
+  constructor(library: Library, traits: CurveTraits) {
+    const problem = library._mclBn_init(traits.number, COMPILED_TIME)
+    if (problem !== 0) throw new Error(`mcl refuses the curve ${traits.number}: ${problem}`)
+    library._mclBn_setMapToMode(RFC_9380)
+    this.#library = library
+    this.#traits = traits
+    this.#significant = traits.width - traits.padding
+    this.#modulus = bytesOf(traits.modulus, this.#significant)
+    this.#input = library._malloc(INPUT_SIZE)
+  }
+
+  /** Runs `work` with room for so many bytes, which is given back afterwards. */
+  with<T>(size: number, work: (at: number) => T): T {
+    const at = this.#library._malloc(size)
+    if (at === 0) throw new Error(`mcl has no room for ${size} bytes`)
+    try {
+      return work(at)
+    } finally {
+      this.#library._free(at)
+    }
+  }
+
+  /** Bytes of a point as it is written. */
+  widthOf(group: Group): number {
+    return 2 * group.fields * this.#traits.width
+  }
+
+  /**
+   * Reads a point, of which all zeros are the one at infinity.
+   * @throws {NoPoint} when it is not on the curve; when `inGroup` is set also when it is not of the group's order
+   */
+  readPoint(group: Group, at: number, bytes: Uint8Array, inGroup: boolean): void {
+    const library = this.#library
+    if (bytes.every((byte) => byte === 0)) {
+      library[`${group.prefix}_clear`](at)
+      return
+    }
+    const half = bytes.length / 2
+    this.#readCoordinate(group, at, bytes.subarray(0, half))
+    this.#readCoordinate(group, at + group.fields * FIELD, bytes.subarray(half))
+    const one = at + 2 * group.fields * FIELD
+    library._mclBnFp_setInt32(one, 1)
+    if (group.fields === 2) library._mclBnFp_clear(one + FIELD)
+    if (library[`${group.prefix}_isValid`](at) === 0) throw new NoPoint('not on the curve')
+    if (inGroup && library[`${group.prefix}_isValidOrder`](at) === 0) {
+      throw new NoPoint('not in the group')
+    }
+  }
+
+  /** Writes a point, as it is read. */
+  writePoint(group: Group, at: number): Uint8Array {
+    const bytes = new Uint8Array(this.widthOf(group))
+    if (this.isZero(group, at)) return bytes
+    this.#library[`${group.prefix}_normalize`](at, at)
+    const half = bytes.length / 2
+    this.#writeCoordinate(group, at, bytes.subarray(0, half))
+    this.#writeCoordinate(group, at + group.fields * FIELD, bytes.subarray(half))
+    return bytes
+  }
+
+  isZero(group: Group, at: number): boolean {
+    return this.#library[`${group.prefix}_isZero`](at) === 1
+  }
+
+  /** A scalar of 32 bytes; of one above the order the remainder. */
+  readScalar(at: number, bytes: Uint8Array): void {
+    this.#library._mclBnFr_setBigEndianMod(at, this.#place(bytes), bytes.length)
+  }
+
+  add(group: Group, to: number, a: number, b: number): void {
+    this.#library[`${group.prefix}_add`](to, a, b)
+  }
+
+  /** The sum of so many points, each times its scalar. */
+  multiplySum(group: Group, to: number, points: number, scalars: number, count: number): void {
+    if (count === 1 && group === G1) this.#library._mclBnG1_mul(to, points, scalars)
+    else this.#library[`${group.prefix}_mulVec`](to, points, scalars, count)
+  }
+
+  /** True when the product of the pairings of so many points is one. None of them is at infinity. */
+  isPairingOne(g1: number, g2: number, count: number): boolean {
+    if (count === 0) return true
+    return this.with(12 * FIELD, (product) => {
+      this.#library._mclBn_millerLoopVec(product, g1, g2, count)
+      this.#library._mclBn_finalExp(product, product)
+      return this.#library._mclBnGT_isOne(product) === 1
+    })
+  }
+
+  /**
+   * Maps a coordinate to a point of the group.
+   * @throws {NoPoint} when the coordinate is no number of the field
+   */
+  mapTo(group: Group, to: number, bytes: Uint8Array): void {
+    this.with(group.fields * FIELD, (coordinate) => {
+      this.#readCoordinate(group, coordinate, bytes)
+      if (group.fields === 1) this.#library._mclBnFp_mapToG1(to, coordinate)
+      else this.#library._mclBnFp2_mapToG2(to, coordinate)
+    })
+  }
+
+  #readCoordinate(group: Group, at: number, bytes: Uint8Array): void {
+    const { width, imaginaryFirst } = this.#traits
+    if (group.fields === 1) {
+      this.#readField(at, bytes)
+      return
+    }
+    this.#readField(imaginaryFirst ? at + FIELD : at, bytes.subarray(0, width))
+    this.#readField(imaginaryFirst ? at : at + FIELD, bytes.subarray(width))
+  }
+
+  #readField(at: number, bytes: Uint8Array): void {
+    const { padding } = this.#traits
+    const digits = bytes.subarray(padding)
+    const isPadded = bytes.subarray(0, padding).every((byte) => byte === 0)
+    if (!isPadded || Buffer.compare(digits, this.#modulus) >= 0) {
+      throw new NoPoint('a coordinate is not below the prime')
+    }
+    this.#library._mclBnFp_setBigEndianMod(at, this.#place(digits), digits.length)
+  }
+
+  #writeCoordinate(group: Group, at: number, to: Uint8Array): void {
+    const { width, imaginaryFirst } = this.#traits
+    if (group.fields === 1) {
+      this.#writeField(at, to)
+      return
+    }
+    this.#writeField(imaginaryFirst ? at + FIELD : at, to.subarray(0, width))
+    this.#writeField(imaginaryFirst ? at : at + FIELD, to.subarray(width))
+  }
+
+  #writeField(at: number, to: Uint8Array): void {
+    const length = this.#library._mclBnFp_getLittleEndian(this.#input, INPUT_SIZE, at)
+    if (length === 0) throw new Error('mcl does not give a number of the field')
+    const { HEAP8 } = this.#library
+    for (let i = 0; i < length; i += 1) to[to.length - 1 - i] = HEAP8[this.#input + i] ?? 0
+  }
+
+  #place(bytes: Uint8Array): number {
+    this.#library.HEAP8.set(bytes, this.#input)
+    return this.#input
+  }
+}
+
+function bytesOf(value: bigint, length: number): Uint8Array {
+  return Buffer.from(value.toString(16).padStart(2 * length, '0'), 'hex')
+}
+
+export { SCALAR as SCALAR_SIZE }

@@ -1,0 +1,137 @@
+// Powers modulo a number (EIP-198), at the prices of EIP-2565 and EIP-7883, within the bounds of EIP-7823.
+import { bigintFromBytes } from '../../core/hex.ts'
+import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
+import { type PrecompileCode, paddedSlice, UNPAYABLE } from './precompile.ts'
+
+/** The lengths come first, a word each. */
+const HEADER = 96
+
+/** Bytes of base, exponent and modulus, at most: from osaka on a rule, before that more than anybody can pay for. */
+const OSAKA_LENGTH = 1024n
+const LONGEST = 2n ** 31n - 1n
+
+/** Bits of the exponent that one table look-up takes. */
+const WINDOW = 4
+
+interface Lengths {
+  readonly base: bigint
+  readonly exponent: bigint
+  readonly modulus: bigint
+}
+
+/** The precompile as a fork has it. */
+export function modexp(hardfork: Hardfork): PrecompileCode {
+  const limit = isAtLeast(hardfork, 'osaka') ? OSAKA_LENGTH : LONGEST
+  const priceOf = pricing(hardfork)
+  const gas = (input: Uint8Array): bigint => {
+    const lengths = lengthsOf(input)
+    const price = priceOf(lengths, iterationBits(input, lengths))
+    const isEmpty = lengths.base === 0n && lengths.modulus === 0n
+    if (isEmpty && !isAtLeast(hardfork, 'osaka')) return price
+    const isTooLong = Object.values(lengths).some((length) => length > limit)
+    return isTooLong ? UNPAYABLE : price
+  }
+  return { gas, run }
+}
+
+function run(input: Uint8Array): Uint8Array {
+  const { base, exponent, modulus } = lengthsOf(input)
+  if (modulus === 0n) return new Uint8Array()
+  const [baseLength, exponentLength, length] = [base, exponent, modulus].map(Number) as [
+    number,
+    number,
+    number,
+  ]
+  const numberAt = (offset: number, size: number): bigint =>
+    bigintFromBytes(paddedSlice(input, offset, size))
+  const divisor = numberAt(HEADER + baseLength + exponentLength, length)
+  if (divisor <= 1n) return new Uint8Array(length)
+  const exponentBytes = paddedSlice(input, HEADER + baseLength, exponentLength)
+  const value = power(numberAt(HEADER, baseLength) % divisor, exponentBytes, divisor)
+  return Buffer.from(value.toString(16).padStart(2 * length, '0'), 'hex')
+}
+
+/** `base` to the power of the bytes, modulo a number above 1; four bits of the exponent at a time. */
+function power(base: bigint, exponent: Uint8Array, modulus: bigint): bigint {
+  const first = exponent.findIndex((byte) => byte !== 0)
+  if (first === -1) return 1n
+  const table = powersOf(base, modulus, exponent.length - first)
+  let result = 1n
+  for (const byte of exponent.subarray(first)) {
+    for (const nibble of [byte >> WINDOW, byte & 15]) {
+      if (result !== 1n) {
+        for (let i = 0; i < WINDOW; i += 1) result = (result * result) % modulus
+      }
+      if (nibble !== 0)
+        result = (result * (table[nibble] ?? raise(base, nibble, modulus))) % modulus
+    }
+  }
+  return result
+}
+
+/** The powers from 0 to 15; of a short exponent only the first, as the others would cost more than they save. */
+function powersOf(base: bigint, modulus: bigint, exponentLength: number): bigint[] {
+  const table = [1n, base]
+  if (exponentLength < 4) return table
+  for (let i = 2; i < 2 ** WINDOW; i += 1) table.push(((table[i - 1] ?? 1n) * base) % modulus)
+  return table
+}
+
+function raise(base: bigint, exponent: number, modulus: bigint): bigint {
+  let result = base
+  for (let i = 1; i < exponent; i += 1) result = (result * base) % modulus
+  return result
+}
+
+function lengthsOf(input: Uint8Array): Lengths {
+  const header = paddedSlice(input, 0, HEADER)
+  const word = (i: number): bigint => bigintFromBytes(header.subarray(32 * i, 32 * i + 32))
+  return { base: word(0), exponent: word(1), modulus: word(2) }
+}
+
+/** Bits of the exponent: of its first 32 bytes the place of the highest one, and the length of the rest. */
+function iterationBits(
+  input: Uint8Array,
+  { base, exponent }: Lengths,
+): { readonly head: bigint; readonly tail: bigint } {
+  const tail = exponent > 32n ? exponent - 32n : 0n
+  const start = base > BigInt(input.length) ? input.length : HEADER + Number(base)
+  const head = bigintFromBytes(paddedSlice(input, start, Number(exponent < 32n ? exponent : 32n)))
+  return { head: head === 0n ? 0n : BigInt(head.toString(2).length - 1), tail }
+}
+
+type Price = (lengths: Lengths, bits: { readonly head: bigint; readonly tail: bigint }) => bigint
+
+function pricing(hardfork: Hardfork): Price {
+  if (isAtLeast(hardfork, 'osaka')) return priceOfOsaka
+  return isAtLeast(hardfork, 'berlin') ? priceOfBerlin : priceOfByzantium
+}
+
+const priceOfByzantium: Price = (lengths, { head, tail }) =>
+  (complexityOfByzantium(longest(lengths)) * larger(head + 8n * tail, 1n)) / 20n
+
+const priceOfBerlin: Price = (lengths, { head, tail }) => {
+  const words = (longest(lengths) + 7n) / 8n
+  return larger((words * words * larger(head + 8n * tail, 1n)) / 3n, 200n)
+}
+
+const priceOfOsaka: Price = (lengths, { head, tail }) => {
+  const length = longest(lengths)
+  const words = (length + 7n) / 8n
+  const complexity = length > 32n ? 2n * words * words : 16n
+  return larger(complexity * larger(head + 16n * tail, 1n), 500n)
+}
+
+function complexityOfByzantium(length: bigint): bigint {
+  if (length <= 64n) return length * length
+  if (length <= 1024n) return (length * length) / 4n + 96n * length - 3_072n
+  return (length * length) / 16n + 480n * length - 199_680n
+}
+
+function longest({ base, modulus }: Lengths): bigint {
+  return larger(base, modulus)
+}
+
+function larger(a: bigint, b: bigint): bigint {
+  return a > b ? a : b
+}

@@ -1,0 +1,39 @@
+// What a precompile is to the machines: what it costs, and what it answers.
+
+/** A contract that is part of the machine. Its answer depends on the input alone. */
+export interface PrecompileCode {
+  /** Gas that a call costs; a call with less is out of gas. */
+  readonly gas: (input: Uint8Array) => bigint
+  /**
+   * The answer, a value of its own; undefined when the input is refused, which costs the call all its gas.
+   * @throws {Unready} while a library is loading
+   */
+  readonly run: (input: Uint8Array) => Uint8Array | undefined
+}
+
+/** Thrown by a precompile whose library is not loaded yet: run the same job again when it is. */
+export class Unready extends Error {
+  override readonly name = 'Unready'
+  /** Resolves when the library is there. */
+  readonly ready: Promise<unknown>
+
+  constructor(ready: Promise<unknown>) {
+    super('a library is still loading')
+    this.ready = ready
+  }
+}
+
+/** Gas that nobody has. */
+export const UNPAYABLE: bigint = 2n ** 256n
+
+/** `length` bytes from an offset, with zeros for what lies beyond the input. */
+export function paddedSlice(input: Uint8Array, offset: number, length: number): Uint8Array {
+  const bytes = new Uint8Array(length)
+  bytes.set(input.subarray(offset, offset + length))
+  return bytes
+}
+
+/** Words of 32 bytes that hold the input. */
+export function wordsOf(input: Uint8Array): bigint {
+  return BigInt(Math.ceil(input.length / 32))
+}

@@ -1,0 +1,52 @@
+// The precompiles of each fork, by address, as the fast machines run them. The reference machine has the library's.
+import type { Address } from '../../core/hex.ts'
+import type { Hardfork } from '../../protocol/forks.ts'
+import { precompilesOf } from '../../protocol/precompiles.ts'
+import { blake2f } from './blake2f.ts'
+import {
+  blsPairing,
+  g1Add,
+  g1MultiplySum,
+  g2Add,
+  g2MultiplySum,
+  mapToG1,
+  mapToG2,
+} from './bls12381.ts'
+import { bn254Add, bn254Multiply, bn254Pairing } from './bn254.ts'
+import { ecrecover, identity, ripemd160, sha256 } from './hashes.ts'
+import { modexp } from './modexp.ts'
+import type { PrecompileCode } from './precompile.ts'
+import { p256verify, pointEvaluation } from './signatures.ts'
+
+/** By the names of EIP-7910; each as a fork has it. */
+const CODES: Readonly<Record<string, (hardfork: Hardfork) => PrecompileCode>> = {
+  ECREC: () => ecrecover,
+  SHA256: () => sha256,
+  RIPEMD160: () => ripemd160,
+  ID: () => identity,
+  MODEXP: modexp,
+  BN254_ADD: bn254Add,
+  BN254_MUL: bn254Multiply,
+  BN254_PAIRING: bn254Pairing,
+  BLAKE2F: () => blake2f,
+  KZG_POINT_EVALUATION: () => pointEvaluation,
+  BLS12_G1ADD: () => g1Add,
+  BLS12_G1MSM: () => g1MultiplySum,
+  BLS12_G2ADD: () => g2Add,
+  BLS12_G2MSM: () => g2MultiplySum,
+  BLS12_PAIRING_CHECK: () => blsPairing,
+  BLS12_MAP_FP_TO_G1: () => mapToG1,
+  BLS12_MAP_FP2_TO_G2: () => mapToG2,
+  P256VERIFY: () => p256verify,
+}
+
+/** The precompiles of a fork, at their usual places. */
+export function precompileTable(hardfork: Hardfork): ReadonlyMap<Address, PrecompileCode> {
+  return new Map(
+    precompilesOf(hardfork).map(({ name, address }) => {
+      const code = CODES[name]
+      if (code === undefined) throw new Error(`no code for the precompile ${name}`)
+      return [address, code(hardfork)]
+    }),
+  )
+}
