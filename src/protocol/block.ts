@@ -1,7 +1,7 @@
 // Blocks and headers: their fields, encodings and hashes.
 import { keccakHash } from '../core/crypto.ts'
-import { type Address, bytesFromBigint, bytesFromHex, type Hash } from '../core/hex.ts'
-import { encodeRlp, joinRlp, type RlpItem } from '../core/rlp.ts'
+import type { Address, Hash } from '../core/hex.ts'
+import { encodeRlp, joinRlp, listSize, type RlpValue, stringSize } from '../core/rlp.ts'
 import { orderedTrieRoot } from './orderedtrie.ts'
 import type { Transaction } from './transaction.ts'
 
@@ -108,8 +108,22 @@ export function sealBlock(
   uncles: readonly Header[] = [],
   withdrawals: readonly Withdrawal[] = NO_WITHDRAWALS,
 ): Block {
-  const size = encodeBlock({ header, transactions, uncles, withdrawals }).length
-  return { header, hash: hashHeader(header), transactions, uncles, withdrawals, size }
+  const encoded = encodeHeader(header)
+  const size = listSize(
+    encoded.length +
+      listSize(
+        sumOf(transactions, ({ type, raw }) => (type === 0 ? raw.length : stringSize(raw))),
+      ) +
+      listSize(sumOf(uncles, (uncle) => encodeHeader(uncle).length)) +
+      (header.withdrawalsRoot === undefined
+        ? 0
+        : listSize(sumOf(withdrawals, (each) => encodeWithdrawal(each).length))),
+  )
+  return { header, hash: keccakHash(encoded), transactions, uncles, withdrawals, size }
+}
+
+function sumOf<T>(items: readonly T[], sizeOf: (item: T) => number): number {
+  return items.reduce((sum, item) => sum + sizeOf(item), 0)
 }
 
 /** What a block adds to the weight of its chain: its own difficulty and its uncles'. */
@@ -134,40 +148,34 @@ export function encodeBlock(
 
 function encodeWithdrawal(withdrawal: Withdrawal): Uint8Array {
   const { index, validatorIndex, address, amountGwei } = withdrawal
-  return encodeRlp([
-    bytesFromBigint(index),
-    bytesFromBigint(validatorIndex),
-    bytesFromHex(address),
-    bytesFromBigint(amountGwei),
-  ])
+  return encodeRlp([index, validatorIndex, address, amountGwei])
 }
 
 /** The fields of a header in the order of their RLP. */
-export function headerItems(header: Header): RlpItem[] {
-  const items: RlpItem[] = [
-    bytesFromHex(header.parentHash),
-    bytesFromHex(header.sha3Uncles),
-    bytesFromHex(header.miner),
-    bytesFromHex(header.stateRoot),
-    bytesFromHex(header.transactionsRoot),
-    bytesFromHex(header.receiptsRoot),
+export function headerItems(header: Header): RlpValue[] {
+  const items: RlpValue[] = [
+    header.parentHash,
+    header.sha3Uncles,
+    header.miner,
+    header.stateRoot,
+    header.transactionsRoot,
+    header.receiptsRoot,
     header.logsBloom,
-    bytesFromBigint(header.difficulty),
-    bytesFromBigint(header.number),
-    bytesFromBigint(header.gasLimit),
-    bytesFromBigint(header.gasUsed),
-    bytesFromBigint(header.timestamp),
+    header.difficulty,
+    header.number,
+    header.gasLimit,
+    header.gasUsed,
+    header.timestamp,
     header.extraData,
-    bytesFromHex(header.mixHash),
+    header.mixHash,
     header.nonce,
   ]
   const { baseFeePerGas, withdrawalsRoot, blobGasUsed, excessBlobGas } = header
-  if (baseFeePerGas !== undefined) items.push(bytesFromBigint(baseFeePerGas))
-  if (withdrawalsRoot !== undefined) items.push(bytesFromHex(withdrawalsRoot))
-  if (blobGasUsed !== undefined) items.push(bytesFromBigint(blobGasUsed))
-  if (excessBlobGas !== undefined) items.push(bytesFromBigint(excessBlobGas))
-  if (header.parentBeaconBlockRoot !== undefined)
-    items.push(bytesFromHex(header.parentBeaconBlockRoot))
-  if (header.requestsHash !== undefined) items.push(bytesFromHex(header.requestsHash))
+  if (baseFeePerGas !== undefined) items.push(baseFeePerGas)
+  if (withdrawalsRoot !== undefined) items.push(withdrawalsRoot)
+  if (blobGasUsed !== undefined) items.push(blobGasUsed)
+  if (excessBlobGas !== undefined) items.push(excessBlobGas)
+  if (header.parentBeaconBlockRoot !== undefined) items.push(header.parentBeaconBlockRoot)
+  if (header.requestsHash !== undefined) items.push(header.requestsHash)
   return items
 }

@@ -1,11 +1,14 @@
 // The root of a trie whose keys are 0, 1, 2 …: what a header says of its transactions, receipts and withdrawals.
-import { keccak256 } from '../core/crypto.ts'
-import { bytesFromBigint, type Hash, hashFromBytes } from '../core/hex.ts'
+import { keccak256, keccakHash } from '../core/crypto.ts'
+import type { Hash } from '../core/hex.ts'
 import { encodeRlp, type RlpItem } from '../core/rlp.ts'
 
 /** Root of the trie without entries: Keccak-256 of the RLP of the empty string. */
 export const EMPTY_TRIE_ROOT: Hash =
   '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421' as Hash
+
+/** The whole key of item 0, RLP of nothing, in its compact form. */
+const PATH_OF_ONLY_LEAF = Uint8Array.of(0x20, 0x80)
 
 interface Entry {
   /** The key, a hexadecimal digit an element. */
@@ -15,8 +18,11 @@ interface Entry {
 
 /** Root of the Merkle-Patricia trie that maps RLP(index) to each item (Yellow Paper, appendix D). */
 export function orderedTrieRoot(items: readonly Uint8Array[]): Hash {
-  if (items.length === 0) return EMPTY_TRIE_ROOT
-  return hashFromBytes(keccak256(encodeRlp(nodeOf(entriesOf(items), 0))))
+  const [only] = items
+  if (only === undefined) return EMPTY_TRIE_ROOT
+  // a block of instant mining: a tenth of the time of the general way
+  if (items.length === 1) return keccakHash(encodeRlp([PATH_OF_ONLY_LEAF, only]))
+  return keccakHash(encodeRlp(nodeOf(entriesOf(items), 0)))
 }
 
 /**
@@ -50,7 +56,7 @@ function entriesOf(items: readonly Uint8Array[]): Entry[] {
 }
 
 function keyOf(index: number): number[] {
-  return digits(encodeRlp(bytesFromBigint(BigInt(index))))
+  return digits(encodeRlp(BigInt(index)))
 }
 
 function digits(bytes: Uint8Array): number[] {

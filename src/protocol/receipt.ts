@@ -1,7 +1,7 @@
 // Receipts and logs: what a transaction leaves in its block besides state.
 import { keccak256 } from '../core/crypto.ts'
-import { type Address, bytesFromBigint, bytesFromHex, concatBytes, type Hash } from '../core/hex.ts'
-import { encodeRlp, type RlpItem } from '../core/rlp.ts'
+import { type Address, bytesFromHex, type Hash } from '../core/hex.ts'
+import { encodeTyped, type RlpValue } from '../core/rlp.ts'
 import { orderedTrieRoot } from './orderedtrie.ts'
 import type { TransactionType } from './transaction.ts'
 
@@ -41,14 +41,8 @@ export const EMPTY_BLOOM: Uint8Array = new Uint8Array(BLOOM_BYTES)
 /** The canonical encoding: status or root, gas, bloom and logs; the type's byte first but in type 0 (EIP-2718). */
 export function encodeReceipt(receipt: Receipt): Uint8Array {
   const { type, status, root, cumulativeGasUsed, logsBloom, logs } = receipt
-  const outcome = root === undefined ? bytesFromBigint(status ? 1n : 0n) : bytesFromHex(root)
-  const list = encodeRlp([
-    outcome,
-    bytesFromBigint(cumulativeGasUsed),
-    logsBloom,
-    logs.map(logItem),
-  ])
-  return type === 0 ? list : concatBytes(Uint8Array.of(type), list)
+  const outcome = root ?? (status ? 1n : 0n)
+  return encodeTyped(type, [outcome, cumulativeGasUsed, logsBloom, logs.map(logItem)])
 }
 
 /** What a header says of its receipts. */
@@ -78,19 +72,21 @@ export function bloomHas(bloom: Uint8Array, bytes: Uint8Array): boolean {
   )
 }
 
-/** The filter of all that is in any of the filters. */
+/** The filter of all that is in any of the filters; one of them itself, where the others are empty. */
 export function mergeBlooms(blooms: readonly Uint8Array[]): Uint8Array {
-  const merged = new Uint8Array(BLOOM_BYTES)
-  for (const bloom of blooms) {
-    if (bloom === EMPTY_BLOOM) continue
-    for (let i = 0; i < BLOOM_BYTES; i++) merged[i] = (merged[i] ?? 0) | (bloom[i] ?? 0)
+  const filled = blooms.filter((bloom) => bloom !== EMPTY_BLOOM)
+  const [first = EMPTY_BLOOM] = filled
+  if (filled.length <= 1) return first
+  const merged = first.slice()
+  for (const bloom of filled) {
+    for (let i = 0; i < BLOOM_BYTES; i++) merged[i]! |= bloom[i]!
   }
   return merged
 }
 
 /** RLP items of a log. */
-export function logItem({ address, topics, data }: Log): RlpItem {
-  return [bytesFromHex(address), topics.map((topic) => bytesFromHex(topic)), data]
+export function logItem({ address, topics, data }: Log): RlpValue {
+  return [address, topics, data]
 }
 
 function bloomBits(bytes: Uint8Array): number[] {

@@ -5,16 +5,13 @@ import {
   type Address,
   addressFromBytes,
   bigintFromBytes,
-  bytesFromBigint,
-  bytesFromHex,
-  concatBytes,
   EMPTY_BYTES,
   type Hash,
   hashFromBytes,
   hexFromBytes,
   paddedBytes,
 } from '../core/hex.ts'
-import { decodeRlp, encodeRlp, type RlpItem } from '../core/rlp.ts'
+import { decodeRlp, encodeTyped, type RlpItem, type RlpValue } from '../core/rlp.ts'
 import { type Hardfork, isAtLeast } from './forks.ts'
 
 /** An address and the storage keys of it that a transaction declares in advance (EIP-2930). */
@@ -91,22 +88,22 @@ type Encodable = UnsignedTransaction & SignatureFields
 /** Half the order of secp256k1: `s` above it is refused (EIP-2). */
 const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
 
+/** The first byte of what an account signs to give an authorization (EIP-7702). */
+const AUTHORIZATION_MAGIC = 5
+
 /** The canonical encoding: a list for type 0, the type's byte and a list for the others (EIP-2718). */
 export function encodeTransaction(transaction: Encodable): Uint8Array {
   const { type, v, r, s } = transaction
-  const items = [...payload(transaction), ...[v, r, s].map(bytesFromBigint)]
-  return type === 0 ? encodeRlp(items) : concatBytes(Uint8Array.of(type), encodeRlp(items))
+  return encodeTyped(type, [...payload(transaction), v, r, s])
 }
 
 /** The 32 bytes that a sender signs. */
 export function signingDigest(unsigned: UnsignedTransaction): Uint8Array {
-  if (unsigned.type !== 0) {
-    return keccak256(concatBytes(Uint8Array.of(unsigned.type), encodeRlp(payload(unsigned))))
-  }
-  const { chainId } = unsigned
-  const replayProtection =
-    chainId === undefined ? [] : [bytesFromBigint(chainId), EMPTY_BYTES, EMPTY_BYTES]
-  return keccak256(encodeRlp([...payload(unsigned), ...replayProtection]))
+  const { type, chainId } = unsigned
+  const items = payload(unsigned)
+  // replay protection of legacy transactions (EIP-155); the others have the chain id among their items
+  if (type === 0 && chainId !== undefined) items.push(chainId, 0n, 0n)
+  return keccak256(encodeTyped(type, items))
 }
 
 /** Signs for the account of a private key; `from` is its address, where the caller knows it already. */
@@ -194,8 +191,7 @@ function decodeSigned(raw: Uint8Array, findSender: SenderFinder): Transaction {
 export function authorityOf(authorization: Authorization): Address | undefined {
   const { chainId, address, nonce, r, s, yParity } = authorization
   if (s > HALF_ORDER || (yParity !== 0 && yParity !== 1)) return undefined
-  const message = [bytesFromBigint(chainId), bytesFromHex(address), bytesFromBigint(nonce)]
-  const digest = keccak256(concatBytes(Uint8Array.of(5), encodeRlp(message)))
+  const digest = keccak256(encodeTyped(AUTHORIZATION_MAGIC, [chainId, address, nonce]))
   try {
     return recoverAddress(digest, { r, s, yParity })
   } catch (error) {
@@ -230,38 +226,29 @@ function recoveryValue({ type, chainId }: UnsignedTransaction, yParity: 0 | 1): 
 }
 
 /** The items before the signature. */
-function payload(transaction: UnsignedTransaction): RlpItem[] {
+function payload(transaction: UnsignedTransaction): RlpValue[] {
   const { type, nonce, gasLimit, maxFeePerGas, maxPriorityFeePerGas, value, data } = transaction
-  const prices = type === 0 || type === 1 ? [maxFeePerGas] : [maxPriorityFeePerGas, maxFeePerGas]
-  const to = transaction.to === null ? EMPTY_BYTES : bytesFromHex(transaction.to)
-  const integers = [nonce, ...prices, gasLimit].map(bytesFromBigint)
-  const common: RlpItem[] = [...integers, to, bytesFromBigint(value), data]
-  if (type === 0) return common
-  const chainId = bytesFromBigint(transaction.chainId ?? 0n)
-  const typed = [chainId, ...common, encodeAccessList(transaction.accessList)]
-  if (type === 3) return [...typed, ...encodeBlobFields(transaction)]
-  return type === 4 ? [...typed, transaction.authorizationList.map(encodeAuthorization)] : typed
+  const to = transaction.to ?? EMPTY_BYTES
+  if (type === 0) return [nonce, maxFeePerGas, gasLimit, to, value, data]
+  const chainId = transaction.chainId ?? 0n
+  const items = type === 1 ? [chainId, nonce] : [chainId, nonce, maxPriorityFeePerGas]
+  const typed = [...items, maxFeePerGas, gasLimit, to, value, data, accessListValue(transaction)]
+  if (type === 3) return [...typed, ...blobValues(transaction)]
+  return type === 4 ? [...typed, transaction.authorizationList.map(authorizationValue)] : typed
 }
 
-function encodeBlobFields({ blobs }: UnsignedTransaction): RlpItem[] {
+function blobValues({ blobs }: UnsignedTransaction): RlpValue[] {
   if (blobs === undefined) throw new Error('a blob transaction without blob fields')
-  return [
-    bytesFromBigint(blobs.maxFeePerBlobGas),
-    blobs.versionedHashes.map((hash) => bytesFromHex(hash)),
-  ]
+  return [blobs.maxFeePerBlobGas, blobs.versionedHashes]
 }
 
-function encodeAccessList(list: readonly AccessListEntry[]): RlpItem {
-  return list.map(({ address, storageKeys }) => [
-    bytesFromHex(address),
-    storageKeys.map((key) => bytesFromHex(key)),
-  ])
+function accessListValue({ accessList }: UnsignedTransaction): RlpValue {
+  return accessList.map(({ address, storageKeys }) => [address, storageKeys])
 }
 
-function encodeAuthorization(authorization: Authorization): RlpItem {
+function authorizationValue(authorization: Authorization): RlpValue {
   const { chainId, address, nonce, yParity, r, s } = authorization
-  const signature = [BigInt(yParity), r, s].map(bytesFromBigint)
-  return [bytesFromBigint(chainId), bytesFromHex(address), bytesFromBigint(nonce), ...signature]
+  return [chainId, address, nonce, BigInt(yParity), r, s]
 }
 
 function decodeLegacy(raw: Uint8Array, findSender: SenderFinder): Transaction {

@@ -1,6 +1,6 @@
 // The world: every account after a block, as one immutable value.
-import { EMPTY_CODE_HASH, hashBytes, keccakHash } from '../core/crypto.ts'
-import { type Address, bytesFromBigint, EMPTY_BYTES, type Hash } from '../core/hex.ts'
+import { EMPTY_CODE_HASH, keccakHash } from '../core/crypto.ts'
+import { type Address, EMPTY_BYTES, type Hash } from '../core/hex.ts'
 import { encodeRlp } from '../core/rlp.ts'
 import { addressKey, slotKey } from './keys.ts'
 import { Trie, type TrieChange } from './trie.ts'
@@ -29,9 +29,7 @@ export interface World {
 }
 
 /** Storage without slots. */
-export const emptyStorage: Trie<StorageSlot> = Trie.empty(({ value }) =>
-  encodeRlp(bytesFromBigint(value)),
-)
+export const emptyStorage: Trie<StorageSlot> = Trie.empty(({ value }) => encodeRlp(value))
 
 /** A world without accounts. */
 export const emptyWorld: World = { accounts: Trie.empty(encodeAccount) }
@@ -154,10 +152,6 @@ function accountOrEmpty(world: World, address: Address): Account {
 
 /** The account as its leaf holds it: RLP of nonce, balance, storage root and code hash. */
 function encodeAccount(account: Account): Uint8Array {
-  return encodeRlp([
-    bytesFromBigint(account.nonce),
-    bytesFromBigint(account.balance),
-    hashBytes(account.storage.rootHash),
-    hashBytes(account.codeHash),
-  ])
+  const { nonce, balance, storage, codeHash } = account
+  return encodeRlp([nonce, balance, storage.rootHash, codeHash])
 }

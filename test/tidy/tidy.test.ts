@@ -113,7 +113,6 @@ describe('layers', () => {
     ['@ethereumjs/evm', ['evm']],
     ['@ethereumjs/common', ['evm']],
     ['@ethereumjs/util', ['evm']],
-    ['@ethereumjs/rlp', ['core']],
     // the evm layer proves points of KZG commitments with it
     ['@noble/curves', ['core', 'evm']],
     // the Ethash worker hashes where this project's own modules are not loaded, the evm where OpenSSL has no RIPEMD-160

@@ -3,8 +3,24 @@ import { RLP } from '@ethereumjs/rlp'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { DevchainError } from '../../../src/core/errors.ts'
-import { bytesFromHex, concatBytes, hexFromBytes } from '../../../src/core/hex.ts'
-import { decodeRlp, encodeRlp, joinRlp, type RlpItem } from '../../../src/core/rlp.ts'
+import {
+  bytesFromBigint,
+  bytesFromHex,
+  concatBytes,
+  type Hash,
+  hashFromBytes,
+  hexFromBytes,
+} from '../../../src/core/hex.ts'
+import {
+  decodeRlp,
+  encodeRlp,
+  encodeTyped,
+  joinRlp,
+  listSize,
+  type RlpItem,
+  type RlpValue,
+  stringSize,
+} from '../../../src/core/rlp.ts'
 
 const seeded = { seed: 20261121, numRuns: 500 }
 
@@ -60,6 +76,60 @@ describe('round trips', () => {
       }),
       seeded,
     )
+  })
+
+  test('what is encoded is what @ethereumjs/rlp encodes', () => {
+    fc.assert(
+      fc.property(item, (value) => {
+        expect(encodeRlp(value)).toEqual(RLP.encode(value as Uint8Array))
+      }),
+      seeded,
+    )
+  })
+
+  test('integers and hashes are encoded as the bytes that they stand for', () => {
+    const integer = fc.oneof(
+      fc.bigInt({ min: 0n, max: 300n }),
+      fc.bigInt({ min: 2n ** 48n - 2n, max: 2n ** 48n + 2n }),
+      fc
+        .integer({ min: 0, max: 600 })
+        .chain((bits) => fc.bigInt({ min: 0n, max: 1n << BigInt(bits) })),
+    )
+    const text = fc.uint8Array({ minLength: 1, maxLength: 60 }).map(hashFromBytes)
+    fc.assert(
+      fc.property(fc.array(fc.oneof(integer, text), { maxLength: 20 }), (values) => {
+        const bytes = values.map((value) =>
+          typeof value === 'bigint' ? bytesFromBigint(value) : bytesFromHex(value),
+        )
+        expect(hexFromBytes(encodeRlp(values))).toBe(hexFromBytes(RLP.encode(bytes)))
+      }),
+      seeded,
+    )
+  })
+
+  test.each([1_000, 65_525, 65_536, 70_000, 300_000])(
+    'an item of %i bytes, among others, is written whole',
+    (length) => {
+      const long = new Uint8Array(length).map((_, i) => i)
+      const values: RlpValue[] = [1n, [long, 2n ** 255n], hexFromBytes(long) as Hash, long]
+      const bytes = [Uint8Array.of(1), [long, bytesFromBigint(2n ** 255n)], long, long]
+      expect(Buffer.compare(encodeRlp(values), RLP.encode(bytes))).toBe(0)
+      expect(encodeRlp(3n)).toEqual(Uint8Array.of(3))
+    },
+  )
+
+  test('a type stands before the value, but type 0', () => {
+    expect(encodeTyped(2, [1n])).toEqual(Uint8Array.of(2, 0xc1, 1))
+    expect(encodeTyped(0, [1n])).toEqual(Uint8Array.of(0xc1, 1))
+  })
+
+  test('sizes are known without encoding', () => {
+    for (const length of [0, 1, 2, 55, 56, 255, 256, 65_535, 65_536]) {
+      const string = new Uint8Array(length).fill(0x70)
+      expect(stringSize(string)).toBe(encodeRlp(string).length)
+      expect(listSize(length)).toBe(joinRlp([string]).length)
+    }
+    expect(stringSize(Uint8Array.of(0x80))).toBe(2)
   })
 
   // the examples of the Yellow Paper's companion page, and the lengths where the form of the head changes
