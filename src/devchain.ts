@@ -277,6 +277,8 @@ function chainOptions(settings: ChainSettings, genesis: Genesis | undefined): Ch
     defaultGas: settings.defaultGas,
     transactionGasCap: settings.txGasCap,
     codeSizeLimit: settings.codeSizeLimit,
+    evm: settings.evm,
+    memoryLimit: settings.memoryLimit,
     create2: !settings.noCreate2,
     consumeSnapshots: settings.consumeSnapshots,
     onRevert: settings.onRevert,

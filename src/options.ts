@@ -51,6 +51,9 @@ export interface ChainSettings {
   readonly defaultGas: bigint | 'estimate'
   readonly txGasCap: bigint | undefined
   readonly onRevert: 'hash' | 'throw'
+  readonly evm: 'reference' | 'interpreter' | 'auto'
+  /** Bytes. */
+  readonly memoryLimit: number
   /** Milliseconds between blocks; undefined: a block a transaction. */
   readonly blockTime: number | undefined
   readonly noMining: boolean
@@ -520,6 +523,20 @@ export const OPTIONS: { readonly [Key in keyof AllSettings]: Option<AllSettings[
     sentence: 'What a send answers when its transaction reverts',
     fallback: 'hash',
     fallbackText: 'hash',
+  },
+  evm: {
+    type: choice('reference', 'interpreter', 'auto'),
+    group: 'Transactions',
+    sentence: 'Engine that runs contracts; auto compiles hot code',
+    fallback: 'auto',
+    fallbackText: 'auto',
+  },
+  memoryLimit: {
+    type: byteSize,
+    group: 'Transactions',
+    sentence: 'Memory that one transaction or call may use',
+    fallback: 128_000_000,
+    fallbackText: '128MB',
   },
   blockTime: {
     type: duration,

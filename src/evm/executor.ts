@@ -208,8 +208,8 @@ export interface BlockEnd {
   readonly flaw: string | undefined
 }
 
-/** Runs jobs. A run is a function of its job: the same job gives the same outcome. */
-export interface Executor {
+/** The jobs that there are. A run is a function of its job: the same job gives the same outcome. */
+export interface Jobs {
   /**
    * Applies a signed transaction in full.
    * @throws {DevchainError} when the transaction may not be in this block at all (the words of the pool's rejections).
@@ -228,26 +228,48 @@ export interface Executor {
   }) => Promise<BlockEnd>
 }
 
+/** Runs jobs. */
+export interface Executor extends Jobs {
+  /** Gives up what still runs; it throws a DevchainError `ABANDONED`. */
+  readonly close: () => void
+}
+
+/** Which machines run jobs: the library's alone, an interpreter in WebAssembly, or that and what compiles hot code. */
+export type EvmChoice = 'reference' | 'interpreter' | 'auto'
+
+export interface ExecutorOptions {
+  /** `auto` when left out. */
+  readonly evm?: EvmChoice | undefined
+  /** Bytes of memory that the open frames of one run may have together; 128,000,000 when left out. */
+  readonly memoryLimit?: number | undefined
+  /** Told of bugs that a caller does not hear of, as the job was run in another way. Standard error when left out. */
+  readonly onBug?: ((error: unknown) => void) | undefined
+}
+
 /**
- * An executor on the reference engine, which is loaded when the first job comes: loading takes a tenth of a second,
- * and a chain that nobody has used yet should be up at once.
+ * An executor whose machines are loaded when the first job comes: that takes up to a tenth of a second, and a chain that
+ * nobody has used yet should be up at once.
  */
-export function createExecutor(): Executor {
-  let loading: Promise<Executor> | undefined
-  const engine = (): Promise<Executor> => {
+export function createExecutor(options: ExecutorOptions = {}): Executor {
+  let workshop: Jobs | undefined
+  let loading: Promise<Jobs> | undefined
+  let isClosed = false
+  const load = async (): Promise<Jobs> => {
+    const { createWorkshop } = await import('./workshop.ts')
+    workshop = createWorkshop(options, () => isClosed)
+    return workshop
+  }
+  const loaded = (): Promise<Jobs> => {
     loading ??= load()
     return loading
   }
   return {
-    transact: async (job) => (await engine()).transact(job),
-    call: async (job) => (await engine()).call(job),
-    beginBlock: async (job) => (await engine()).beginBlock(job),
-    endBlock: async (job) => (await engine()).endBlock(job),
+    transact: async (job) => (workshop ?? (await loaded())).transact(job),
+    call: async (job) => (workshop ?? (await loaded())).call(job),
+    beginBlock: async (job) => (workshop ?? (await loaded())).beginBlock(job),
+    endBlock: async (job) => (workshop ?? (await loaded())).endBlock(job),
+    close: () => {
+      isClosed = true
+    },
   }
-}
-
-async function load(): Promise<Executor> {
-  const [{ createExecutorOn }, { createReferenceMachine }, { DEFAULT_MEMORY_LIMIT }] =
-    await Promise.all([import('./jobs.ts'), import('./reference.ts'), import('./machine.ts')])
-  return createExecutorOn({ machine: createReferenceMachine(), memoryLimit: DEFAULT_MEMORY_LIMIT })
 }

@@ -88,15 +88,8 @@ export interface Machine {
   readonly run: (job: MachineJob) => MachineResult | Promise<MachineResult>
 }
 
-/** What all jobs of an executor run on. */
-export interface Workshop {
-  readonly machine: Machine
-  /** Bytes of memory that the open frames of one run may have together. */
-  readonly memoryLimit: number
-}
-
 /** Why a frame halts that wants more memory than the limit leaves; it costs all its gas, as want of gas does. */
 export const MEMORY_LIMIT_REASON = 'memory limit exceeded'
 
-/** Bytes of memory of one run unless said otherwise: what other dev chains allow. */
-export const DEFAULT_MEMORY_LIMIT: number = 128 * 1024 * 1024
+/** Bytes of memory of one run unless said otherwise. */
+export const DEFAULT_MEMORY_LIMIT = 128_000_000

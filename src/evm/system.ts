@@ -23,7 +23,8 @@ import {
 import { isAsDeployed, isIdleQueue, withBlockNews } from '../state/systemslots.ts'
 import { accountAt, type World } from '../state/world.ts'
 import type { BlockEnd, BlockEnvironment, BlockStartJob } from './executor.ts'
-import type { Workshop } from './machine.ts'
+import type { MachineJob, MachineResult } from './machine.ts'
+import type { Workshop } from './tiers.ts'
 import { clearEmpty } from './transition.ts'
 
 /** Who makes system calls: an address whose key nobody has. */
@@ -169,33 +170,45 @@ export async function systemCall(
 ): Promise<Collected> {
   const account = accountAt(world, address)
   if (account === undefined || account.code.length === 0) return { world, output: EMPTY_BYTES }
-  const overlay = new Overlay(world)
-  const { failure, output, touched } = await workshop.machine.run({
-    overlay,
-    block,
-    from: SYSTEM_ADDRESS,
-    to: address,
-    value: 0n,
-    data,
-    gas: SYSTEM_GAS,
-    gasPrice: 0n,
-    blobHashes: [],
-    creatorNonce: 0n,
-    warm: [],
-    accessList: [],
-    limits: undefined,
-    movedPrecompiles: undefined,
-    memoryLimit: workshop.memoryLimit,
-    reportsAccess: false,
-    tracer: undefined,
-    onConsole: () => undefined,
-    pause: undefined,
+  const subject = { needsReference: false, codeHash: () => account.codeHash }
+  return workshop.tiers.run(subject, (machine) => {
+    const overlay = new Overlay(world)
+    const finish = ({ failure, output, touched }: MachineResult): Collected => {
+      if (failure !== undefined) {
+        const flaw = `the call of the system contract at ${address} failed`
+        return { world, output: EMPTY_BYTES, flaw }
+      }
+      // the caller's account among them, which is touched and mostly empty
+      clearEmpty(overlay, touched)
+      return { world: overlay.world(), output }
+    }
+    const { memoryLimit } = workshop
+    const result = machine.run({
+      ...SYSTEM_MESSAGE,
+      overlay,
+      block,
+      to: address,
+      data,
+      memoryLimit,
+    })
+    return result instanceof Promise ? result.then(finish) : finish(result)
   })
-  if (failure !== undefined) {
-    const flaw = `the call of the system contract at ${address} failed`
-    return { world, output: EMPTY_BYTES, flaw }
-  }
-  // the caller's account among them, which is touched and mostly empty
-  clearEmpty(overlay, touched)
-  return { world: overlay.world(), output }
+}
+
+/** What all system calls have in common. */
+const SYSTEM_MESSAGE: Omit<MachineJob, 'overlay' | 'block' | 'to' | 'data' | 'memoryLimit'> = {
+  from: SYSTEM_ADDRESS,
+  value: 0n,
+  gas: SYSTEM_GAS,
+  gasPrice: 0n,
+  blobHashes: [],
+  creatorNonce: 0n,
+  warm: [],
+  accessList: [],
+  limits: undefined,
+  movedPrecompiles: undefined,
+  reportsAccess: false,
+  tracer: undefined,
+  onConsole: () => undefined,
+  pause: undefined,
 }

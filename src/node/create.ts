@@ -8,7 +8,7 @@ import {
   ZERO_ADDRESS,
   ZERO_HASH,
 } from '../core/hex.ts'
-import { createExecutor, type Executor } from '../evm/executor.ts'
+import { createExecutor, type EvmChoice, type Executor } from '../evm/executor.ts'
 import { blobRulesAt, blobScheduleFromGenesisConfig } from '../protocol/blobschedule.ts'
 import {
   EMPTY_REQUESTS_HASH,
@@ -89,6 +89,10 @@ export interface ChainOptions {
   readonly transactionGasCap?: bigint | undefined
   /** Bytes; the hardfork's when left out. */
   readonly codeSizeLimit?: number | undefined
+  /** `auto` when left out. */
+  readonly evm?: EvmChoice | undefined
+  /** Bytes of memory of one run; 128,000,000 when left out. */
+  readonly memoryLimit?: number | undefined
   /** False: without the deterministic create2 deployer. */
   readonly create2?: boolean | undefined
   readonly consumeSnapshots?: boolean | undefined
@@ -122,7 +126,7 @@ const ETHER = 10n ** 18n
  */
 export async function createChain(options: ChainOptions = {}): Promise<Chain> {
   const environment = options.environment ?? systemEnvironment
-  const executor = options.executor ?? createExecutor()
+  const executor = options.executor ?? ownExecutor(options, environment)
   const state = await startingState(executor, options, environment.now())
   const { filterTimeoutMs } = options
   const chain = new Chain({
@@ -133,7 +137,13 @@ export async function createChain(options: ChainOptions = {}): Promise<Chain> {
     filterLimits: filterTimeoutMs === undefined ? {} : { timeoutMs: filterTimeoutMs },
   })
   chain.onClose(scheduleMining(chain))
+  // another's executor may serve other chains
+  if (options.executor === undefined) chain.onClose(() => executor.close())
   return chain
+}
+
+function ownExecutor({ evm, memoryLimit }: ChainOptions, environment: Environment): Executor {
+  return createExecutor({ evm, memoryLimit, onBug: (error) => environment.onBug(error) })
 }
 
 /** The state of the genesis, or with blocks after it. */

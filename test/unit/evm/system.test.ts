@@ -12,9 +12,9 @@ import {
   paddedBytes,
 } from '../../../src/core/hex.ts'
 import { createExecutor } from '../../../src/evm/executor.ts'
-import { DEFAULT_MEMORY_LIMIT, type Workshop } from '../../../src/evm/machine.ts'
-import { createReferenceMachine } from '../../../src/evm/reference.ts'
+import { DEFAULT_MEMORY_LIMIT } from '../../../src/evm/machine.ts'
 import { depositsOf, hashRequests, systemCall } from '../../../src/evm/system.ts'
+import { Tiers, tiersOf, type Workshop } from '../../../src/evm/tiers.ts'
 import { EMPTY_REQUESTS_HASH } from '../../../src/protocol/block.ts'
 import {
   BEACON_ROOTS,
@@ -36,8 +36,9 @@ import { ALICE, blockWith, funded, messageWith, transactionWith } from './stage.
 
 const executor = createExecutor()
 const workshop: Workshop = {
-  machine: createReferenceMachine(),
+  tiers: new Tiers(tiersOf('auto'), console.error),
   memoryLimit: DEFAULT_MEMORY_LIMIT,
+  isClosed: () => false,
 }
 const parentHash = `0x${'11'.repeat(32)}` as Hash
 const root = `0x${'22'.repeat(32)}` as Hash

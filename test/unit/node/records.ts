@@ -229,6 +229,7 @@ export const noExecutor: Executor = {
   call: unexpected,
   beginBlock: unexpected,
   endBlock: unexpected,
+  close: () => undefined,
 }
 
 /** A chain that holds `state`, and whose wall time the test moves. */

@@ -1,0 +1,99 @@
+// Where jobs are done: checks first, then the run, on the machine that suits the job.
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { keccakHash } from '../core/crypto.ts'
+import { DevchainError } from '../core/errors.ts'
+import { effectiveGasPrice, effectiveTip } from '../protocol/fees.ts'
+import { accountAt } from '../state/world.ts'
+import { blobPriceOf, checkMessage, checkTransaction, isFree } from './checks.ts'
+import type { CallJob, ExecutorOptions, Jobs, Outcome, TransactionJob } from './executor.ts'
+import { DEFAULT_MEMORY_LIMIT, type MachineJob } from './machine.ts'
+import { beginBlock, endBlock } from './system.ts'
+import { type Subject, Tiers, tiersOf, type Workshop } from './tiers.ts'
+import { type Application, applyMessage } from './transition.ts'
+
+/**
+ * An executor with the machines of the options.
+ * @param isClosed true once everything that runs is to be given up
+ */
+export function createWorkshop(
+  { evm = 'auto', memoryLimit = DEFAULT_MEMORY_LIMIT, onBug = console.error }: ExecutorOptions,
+  isClosed: () => boolean,
+): Jobs {
+  return executorOn({ tiers: new Tiers(tiersOf(evm), onBug), memoryLimit, isClosed })
+}
+
+/** An executor on machines that exist. */
+export function executorOn(workshop: Workshop): Jobs {
+  return {
+    transact: async (job) => transact(workshop, job),
+    call: async (job) => call(workshop, job),
+    beginBlock: (job) => beginBlock(workshop, job),
+    endBlock: (job) => endBlock(workshop, job),
+  }
+}
+
+function transact(workshop: Workshop, job: TransactionJob): Outcome | Promise<Outcome> {
+  checkTransaction(job)
+  const { block, transaction } = job
+  const price = effectiveGasPrice(transaction, block.baseFee)
+  const tip = effectiveTip(transaction, block.baseFee)
+  const blobPrice = blobPriceOf(transaction, block)
+  return apply(workshop, job, { ...transaction, price, tip, blobPrice })
+}
+
+/**
+ * A free call pays nothing to anybody, yet BASEFEE tells the block's base fee, so that a contract that computes with it
+ * gives the answer it will give in the block. A nonce that is given stands in for the sender's own, which decides the
+ * address of a created contract.
+ */
+function call(workshop: Workshop, job: CallJob): Outcome | Promise<Outcome> {
+  checkMessage(job)
+  const { world, block, message } = job
+  const free = isFree(message)
+  const price = free ? 0n : effectiveGasPrice(message, block.baseFee)
+  const tip = free ? 0n : effectiveTip(message, block.baseFee)
+  const nonce = message.nonce ?? accountAt(world, message.from)?.nonce ?? 0n
+  return apply(workshop, job, { ...message, nonce, price, tip })
+}
+
+type JobTraits = Pick<
+  CallJob,
+  'world' | 'block' | 'limits' | 'movedPrecompiles' | 'tracer' | 'reportsAccess' | 'isAwaited'
+>
+
+function apply(
+  workshop: Workshop,
+  job: JobTraits,
+  message: Application,
+): Outcome | Promise<Outcome> {
+  const { limits, movedPrecompiles, reportsAccess = false, tracer } = job
+  const pause = pauseOf(workshop, job)
+  return workshop.tiers.run(subjectOf(job, message), (machine) => {
+    const { memoryLimit } = workshop
+    const setting = { machine, memoryLimit, limits, movedPrecompiles, reportsAccess, tracer, pause }
+    return applyMessage(setting, job.world, job.block, message)
+  })
+}
+
+function subjectOf({ world, tracer }: JobTraits, { to, data }: Application): Subject {
+  return {
+    // the others tell nobody what they do
+    needsReference: tracer !== undefined,
+    codeHash: () => (to === null ? undefined : accountAt(world, to)?.codeHash) ?? keccakHash(data),
+  }
+}
+
+/** Lets timers and sockets have their turn during a long run, and ends one that nobody waits for any more. */
+function pauseOf(
+  { isClosed }: Workshop,
+  { tracer, isAwaited }: Pick<CallJob, 'tracer' | 'isAwaited'>,
+): NonNullable<MachineJob['pause']> {
+  return async () => {
+    await nextTurn()
+    if (isClosed() || isAwaited?.() === false) {
+      const message = 'the execution was given up: nobody waits for what comes of it'
+      throw new DevchainError('ABANDONED', message)
+    }
+    await tracer?.onPause?.()
+  }
+}

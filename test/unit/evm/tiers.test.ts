@@ -1,0 +1,203 @@
+// Tiers: the fastest machine that can runs a job, and nobody sees its bugs but the log.
+import { describe, expect, test } from 'vitest'
+import { DevchainError } from '../../../src/core/errors.ts'
+import type { Hash } from '../../../src/core/hex.ts'
+import { createExecutor } from '../../../src/evm/executor.ts'
+import type { Machine } from '../../../src/evm/machine.ts'
+import { Unready } from '../../../src/evm/precompiles/precompile.ts'
+import { type Tier, Tiers } from '../../../src/evm/tiers.ts'
+import { executorOn } from '../../../src/evm/workshop.ts'
+import { storageAt } from '../../../src/state/world.ts'
+import { type ALICE, blockWith, CONTRACT, callOf, transactionWith, withProgram } from './stage.ts'
+
+const hashOf = (n: number): Hash => `0x${n.toString(16).padStart(64, '0')}` as Hash
+
+/** A tier whose machine is known by its name only. */
+function tier(name: string): Tier {
+  const machine: Machine = {
+    run: () => {
+      throw new Error(`${name} runs nothing`)
+    },
+  }
+  return { name, load: async () => Object.assign(machine, { name }) }
+}
+
+const nameOf = (machine: Machine): string => (machine as Machine & { name: string }).name
+
+function subject(n: number, needsReference = false): Parameters<Tiers['run']>[0] {
+  return { needsReference, codeHash: () => hashOf(n) }
+}
+
+interface Stage {
+  readonly tiers: Tiers
+  readonly bugs: Error[]
+}
+
+function stage(...names: string[]): Stage {
+  const bugs: Error[] = []
+  return { tiers: new Tiers(names.map(tier), (error) => bugs.push(error as Error)), bugs }
+}
+
+/** Work that fails on some tiers, and else tells where it was done. */
+function failingOn(...names: string[]): (machine: Machine) => string {
+  return (machine) => {
+    if (names.includes(nameOf(machine))) throw new TypeError('a bug')
+    return nameOf(machine)
+  }
+}
+
+describe('tiers', () => {
+  test('run a job on the first of them', async () => {
+    const { tiers, bugs } = stage('fast', 'slow')
+    expect(await tiers.run(subject(1), failingOn())).toBe('fast')
+    expect(bugs).toEqual([])
+  })
+
+  test('run on the last what only that one can', async () => {
+    const { tiers } = stage('fast', 'slow')
+    expect(await tiers.run(subject(1, true), failingOn())).toBe('slow')
+  })
+
+  test('run a job again below when one has a bug, and tell of it once for each code', async () => {
+    const { tiers, bugs } = stage('fast', 'middle', 'slow')
+    const work = failingOn('fast', 'middle')
+    expect(await tiers.run(subject(1), work)).toBe('slow')
+    expect(bugs.map(({ message }) => message)).toEqual([
+      `the fast engine failed on code ${hashOf(1)}; the next one runs it instead`,
+      `the middle engine failed on code ${hashOf(1)}; the next one runs it instead`,
+    ])
+    expect(bugs[0]?.cause).toMatchObject({ message: 'a bug' })
+    expect(await tiers.run(subject(1), failingOn())).toBe('slow')
+    expect(bugs).toHaveLength(2)
+    expect(await tiers.run(subject(2), failingOn())).toBe('fast')
+  })
+
+  test('recover from a bug that comes after a wait', async () => {
+    const { tiers, bugs } = stage('fast', 'slow')
+    const work = async (machine: Machine): Promise<string> => failingOn('fast')(machine)
+    expect(await tiers.run(subject(1), work)).toBe('slow')
+    expect(bugs).toHaveLength(1)
+  })
+
+  test('let the errors that callers are told of through', async () => {
+    const { tiers, bugs } = stage('fast', 'slow')
+    const work = (): never => {
+      throw new DevchainError('ABANDONED', 'no more')
+    }
+    await expect(async () => tiers.run(subject(1), work)).rejects.toThrow('no more')
+    expect(bugs).toEqual([])
+  })
+
+  test('let the bugs of the last of them through', async () => {
+    const { tiers } = stage('fast', 'slow')
+    await expect(async () => tiers.run(subject(1), failingOn('fast', 'slow'))).rejects.toThrow(
+      'a bug',
+    )
+  })
+
+  test('wait for a library that is loading, and go on with the same machine', async () => {
+    const { tiers, bugs } = stage('fast', 'slow')
+    let isLoaded = false
+    const ready = Promise.resolve().then(() => {
+      isLoaded = true
+    })
+    const work = (machine: Machine): string => {
+      if (!isLoaded) throw new Unready(ready)
+      return nameOf(machine)
+    }
+    expect(await tiers.run(subject(1), work)).toBe('fast')
+    expect(bugs).toEqual([])
+  })
+
+  test('answer at once when nothing has to wait', async () => {
+    const { tiers } = stage('fast', 'slow')
+    await tiers.run(subject(1), failingOn())
+    expect(tiers.run(subject(1), failingOn())).toBe('fast')
+  })
+
+  test('forget the codes that failed longest ago', async () => {
+    const { tiers } = stage('fast', 'slow')
+    for (let n = 0; n <= 1_000; n += 1) await tiers.run(subject(n), failingOn('fast'))
+    expect(tiers.run(subject(0), failingOn())).toBe('fast')
+    expect(tiers.run(subject(1), failingOn())).toBe('slow')
+  })
+})
+
+describe('an executor', () => {
+  test('whose fast machine breaks in the middle comes to what the reference comes to', async () => {
+    const breaking: Machine = {
+      run: ({ overlay }) => {
+        overlay.checkpoint()
+        overlay.setStorage(CONTRACT, 0n, 99n)
+        throw new Error('broken')
+      },
+    }
+    const reference = async (): Promise<Machine> =>
+      (await import('../../../src/evm/reference.ts')).createReferenceMachine()
+    const bugs: unknown[] = []
+    const executor = executorOn({
+      tiers: new Tiers(
+        [
+          { name: 'breaking', load: async () => breaking },
+          { name: 'reference', load: reference },
+        ],
+        (error) => bugs.push(error),
+      ),
+      memoryLimit: 1_000_000,
+      isClosed: () => false,
+    })
+    const { world } = callOf('42 1 SSTORE')
+    const transaction = transactionWith({ to: CONTRACT })
+    const outcome = await executor.transact({ world, block: blockWith(), transaction })
+    expect(outcome.failure).toBeUndefined()
+    expect(storageAt(outcome.world, CONTRACT, 0n)).toBe(0n)
+    expect(storageAt(outcome.world, CONTRACT, 1n)).toBe(42n)
+    expect(bugs).toHaveLength(1)
+  })
+})
+
+const ENDLESS = 'JUMPDEST 0 JUMP'
+
+describe.each(['reference', 'interpreter', 'auto'] as const)('under --evm %s', (evm) => {
+  test('a run that nobody waits for is given up', async () => {
+    const executor = createExecutor({ evm })
+    let asked = 0
+    const isAwaited = (): boolean => {
+      asked += 1
+      return asked < 3
+    }
+    const job = { ...callOf(ENDLESS, { gasLimit: 10n ** 15n }), isAwaited }
+    await expect(executor.call(job)).rejects.toMatchObject({ word: 'ABANDONED' })
+    expect(asked).toBe(3)
+  })
+
+  test('all runs are given up when the executor is closed', async () => {
+    const executor = createExecutor({ evm })
+    const running = executor.call(callOf(ENDLESS, { gasLimit: 10n ** 15n }))
+    setImmediate(() => executor.close())
+    await expect(running).rejects.toMatchObject({ word: 'ABANDONED' })
+  })
+
+  test('a frame that wants more memory than there may be halts', async () => {
+    const executor = createExecutor({ evm, memoryLimit: 64_000 })
+    const within = await executor.call(callOf('63968 MLOAD', { gasLimit: 10_000_000n }))
+    expect(within.failure).toBeUndefined()
+    const beyond = await executor.call(callOf('63969 MLOAD', { gasLimit: 10_000_000n }))
+    expect(beyond.failure).toEqual({ kind: 'halt', reason: 'memory limit exceeded' })
+    expect(beyond.gasUsed).toBe(10_000_000n)
+  })
+
+  test('the memory of all open frames counts together', async () => {
+    const executor = createExecutor({ evm, memoryLimit: 64_000 })
+    const other = `0x${'cc'.repeat(20)}` as typeof ALICE
+    const calling = `31968 MLOAD POP 0 0 0 0 0 ${other} GAS CALL 0 SSTORE`
+    for (const [inner, success] of [
+      ['31968 MLOAD', 1n],
+      ['31969 MLOAD', 0n],
+    ] as const) {
+      const job = callOf(calling, { gasLimit: 10_000_000n })
+      const outcome = await executor.call({ ...job, world: withProgram(job.world, other, inner) })
+      expect(storageAt(outcome.world, CONTRACT, 0n)).toBe(success)
+    }
+  })
+})
