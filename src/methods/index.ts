@@ -20,6 +20,7 @@ import { workMethods } from './eth/work.ts'
 import { evmMethods } from './evm.ts'
 import { mnrMethods } from './mnr.ts'
 import { netMethods } from './net.ts'
+import { otsMethods } from './ots.ts'
 import { personalMethods } from './personal.ts'
 import { rawMethods } from './raw.ts'
 import { reorganizeMethods } from './reorganize.ts'
@@ -54,6 +55,7 @@ export const methods: readonly Method<MethodContext>[] = [
   ...debugMethods,
   ...debugStateMethods,
   ...traceMethods,
+  ...otsMethods,
   ...rawMethods,
   ...rpcMethods,
   ...unsupportedMethods,

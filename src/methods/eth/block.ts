@@ -39,6 +39,7 @@ const getBlockByNumber = method({
 
 const getHeaderByHash = method({
   name: 'eth_getHeaderByHash',
+  aliases: ['erigon_getHeaderByHash'],
   summary: 'A block’s header by its hash; null when unknown.',
   params: [param('hash', hash)],
   result: nullable(headerShape),
@@ -48,6 +49,7 @@ const getHeaderByHash = method({
 
 const getHeaderByNumber = method({
   name: 'eth_getHeaderByNumber',
+  aliases: ['erigon_getHeaderByNumber'],
   summary: 'A block’s header by number or tag; null when unknown.',
   params: [param('block', blockReference)],
   result: nullable(headerShape),
