@@ -1,5 +1,8 @@
 #!/usr/bin/env node
-import { main } from '../dist/cli/main.js'
+'use strict'
+const { loadCommand } = require('../dist/bundle/loader.cjs')
 
 // Nothing may keep the process alive once the chain has stopped: not a half-read pipe, not an open socket.
-process.exit(await main(process.argv.slice(2)))
+loadCommand()
+  .main(process.argv.slice(2))
+  .then((code) => process.exit(code))

@@ -67,6 +67,8 @@ const ROOT_FILES: Readonly<Record<string, string>> = {
   'src/devchain.ts': 'devchain',
   // read by the composition root and the command line alone
   'src/options.ts': 'devchain',
+  // what node itself loads: it imports nothing of this project
+  'src/loader.ts': 'core',
   // name and version: read by whoever prints them
   'src/program.ts': 'core',
 }

@@ -1,0 +1,129 @@
+// The loader of the bundle: parts in their order, late ones when used, and bytecode that may be stale, broken or missing.
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { compilePlainly, compileWithCache, Loader } from '../../src/loader.ts'
+import { temporaryFolder } from '../support/boot.ts'
+import { eventually } from '../support/eventually.ts'
+
+const PARTS = {
+  'main-a1.cjs': `
+    const shared = require('./shared-b2.cjs')
+    const heavy = require('late:heavy')
+    const path = require('late:node:path')
+    exports.count = () => shared.next()
+    exports.late = () => heavy.value
+    exports.join = () => path.join('a', 'b')
+    exports.file = __filename`,
+  'shared-b2.cjs': `
+    let count = 0
+    exports.next = () => ++count`,
+  'heavy-c3.cjs': `
+    const shared = require('./shared-b2.cjs')
+    exports.value = 'loaded after ' + shared.next()`,
+}
+
+const ENTRIES = { main: 'main-a1.cjs', heavy: 'heavy-c3.cjs' }
+
+function folderOf(parts: Readonly<Record<string, string>>): string {
+  const folder = temporaryFolder(onTestFinished)
+  for (const [name, code] of Object.entries(parts)) writeFileSync(path.join(folder, name), code)
+  return folder
+}
+
+interface Main {
+  readonly count: () => number
+  readonly late: () => string
+  readonly join: () => string
+  readonly file: string
+}
+
+/** Another number in the head of V8's format. */
+function withWord(bytes: Buffer, offset: number): Buffer {
+  const changed = Buffer.from(bytes)
+  changed.writeUInt32LE(7, offset)
+  return changed
+}
+
+const kept = (folder: string): string[] =>
+  readdirSync(folder).filter((name) => name.endsWith('.cache'))
+
+describe.each([
+  ['with bytecode', compileWithCache(0)],
+  ['plainly', compilePlainly],
+])('parts that are compiled %s', (_, compile) => {
+  test('are loaded once, and late ones when something of them is used', () => {
+    const folder = folderOf(PARTS)
+    const main = new Loader(folder, ENTRIES, compile).load('main') as unknown as Main
+    expect(main.file).toBe(path.join(folder, 'main-a1.cjs'))
+    expect([main.count(), main.count()]).toEqual([1, 2])
+    expect(main.late()).toBe('loaded after 3')
+    expect(main.late()).toBe('loaded after 3')
+    expect(main.join()).toBe(path.join('a', 'b'))
+  })
+
+  test('tell their file in the stack of an error', () => {
+    const folder = folderOf({ 'main-a1.cjs': 'exports.fail = () => {\n throw new Error("no") }' })
+    const main = new Loader(folder, ENTRIES, compile).load('main') as { fail: () => void }
+    try {
+      main.fail()
+      expect.unreachable()
+    } catch (error) {
+      expect((error as Error).stack).toContain(path.join(folder, 'main-a1.cjs'))
+    }
+  })
+})
+
+describe('bytecode', () => {
+  test('is kept a while after the start, and used at the next one', async () => {
+    const folder = folderOf(PARTS)
+    const load = (): Main =>
+      new Loader(folder, ENTRIES, compileWithCache(0)).load('main') as unknown as Main
+    expect(load().count()).toBe(1)
+    await eventually(() => kept(folder).length === 2)
+    // V8 takes functions from it without looking at the text, as long as its length is the same
+    const file = path.join(folder, 'shared-b2.cjs')
+    writeFileSync(file, readFileSync(file, 'utf8').replace('++count', '--count'))
+    expect(load().count()).toBe(1)
+  })
+
+  test.each([
+    ['empty', () => Buffer.alloc(0)],
+    ['no bytecode', () => Buffer.from('this is no bytecode')],
+    ['cut off', (bytes: Buffer) => bytes.subarray(0, bytes.length / 2)],
+    ['of another version', (bytes: Buffer) => withWord(bytes, 4)],
+    ['of another text', (bytes: Buffer) => withWord(bytes, 8)],
+  ])('that is %s is made anew', async (_, spoil) => {
+    const folder = folderOf(PARTS)
+    const load = (): Main =>
+      new Loader(folder, ENTRIES, compileWithCache(0)).load('main') as unknown as Main
+    load()
+    await eventually(() => kept(folder).length === 2)
+    const files = kept(folder).map((name) => path.join(folder, name))
+    const spoiled = files.map((file) => spoil(readFileSync(file)))
+    for (const [i, file] of files.entries()) writeFileSync(file, spoiled[i]!)
+    expect(load().count()).toBe(1)
+    await eventually(() => files.every((file, i) => !readFileSync(file).equals(spoiled[i]!)))
+    expect(load().count()).toBe(1)
+  })
+
+  test('that cannot be kept harms nothing', async () => {
+    const folder = folderOf(PARTS)
+    const main = new Loader(folder, ENTRIES, compileWithCache(0)).load('main') as unknown as Main
+    rmSync(folder, { recursive: true })
+    writeFileSync(folder, 'a file where the folder was')
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(main.count()).toBe(1)
+    rmSync(folder)
+    mkdirSync(folder)
+    expect(existsSync(path.join(folder, 'main-a1.cjs'))).toBe(false)
+  })
+
+  test('of runtimes that are gone does not pile up', async () => {
+    const folder = folderOf(PARTS)
+    for (let i = 0; i < 50; i++) writeFileSync(path.join(folder, `main-a1.cjs.v1.${i}.cache`), '')
+    new Loader(folder, ENTRIES, compileWithCache(0)).load('main')
+    await eventually(() => kept(folder).length === 40)
+    expect(kept(folder).filter((name) => name.includes(process.version))).toHaveLength(2)
+  })
+})
