@@ -102,9 +102,16 @@ describe('bytecode', () => {
     const files = kept(folder).map((name) => path.join(folder, name))
     const spoiled = files.map((file) => spoil(readFileSync(file)))
     for (const [i, file] of files.entries()) writeFileSync(file, spoiled[i]!)
-    expect(load().count()).toBe(1)
+    // V8 remembers within a process what it compiled, by its text: another one has it look at the bytecode
+    for (const [name, code] of Object.entries(PARTS)) {
+      writeFileSync(
+        path.join(folder, name),
+        code.replace('++count', '--count').replace("'a'", "'z'"),
+      )
+    }
+    expect(load().count()).toBe(-1)
     await eventually(() => files.every((file, i) => !readFileSync(file).equals(spoiled[i]!)))
-    expect(load().count()).toBe(1)
+    expect(load().count()).toBe(-1)
   })
 
   test('that cannot be kept harms nothing', async () => {
