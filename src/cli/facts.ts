@@ -5,6 +5,7 @@ import type { BlockRecord, ExecutedTransaction } from '../node/blocktree.ts'
 import type { StateChange } from '../node/chain.ts'
 import type { MiningState } from '../node/chainstate.ts'
 import { clockShift } from '../node/clock.ts'
+import type { BlockRange } from '../node/line.ts'
 import type { DroppedTransaction } from '../node/miner.ts'
 import type { Json } from '../rpc/schema.ts'
 
@@ -161,15 +162,15 @@ function blockFact(record: BlockRecord, first: bigint): BlockFact {
 }
 
 /** Facts of new blocks: each one's transactions, then the block; empty blocks in a row are one fact. */
-function blockFacts(added: readonly BlockRecord[]): ChainFact[] {
+function blockFacts(added: BlockRange): ChainFact[] {
   const facts: ChainFact[] = []
-  for (const record of added) {
+  for (const { first, record } of added.stretches()) {
     const { number } = record.block.header
     const last = facts.at(-1)
     const isRun = record.executed.length === 0 && last?.event === 'block' && last.transactions === 0
     if (isRun) facts.pop()
     for (const executed of record.executed) facts.push(transactionFact(executed, number))
-    facts.push(blockFact(record, isRun ? last.first : number))
+    facts.push(blockFact(record, isRun ? last.first : first))
   }
   return facts
 }

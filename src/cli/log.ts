@@ -209,7 +209,7 @@ function sentHash({ result, error }: CallFact): unknown {
 }
 
 function hasTransaction({ head }: StateChange, hash: unknown): boolean {
-  return head.added.some(({ block }) =>
+  return [...head.added.filled()].some(({ block }) =>
     block.transactions.some((transaction) => transaction.hash === hash),
   )
 }

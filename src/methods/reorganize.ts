@@ -4,6 +4,7 @@ import type { Hash } from '../core/hex.ts'
 import { headOf, transactionPlace } from '../node/blocktree.ts'
 import type { Chain } from '../node/chain.ts'
 import type { ChainState } from '../node/chainstate.ts'
+import type { BlockRange } from '../node/line.ts'
 import { pooledByHash } from '../node/pool.ts'
 import {
   type BranchTransaction,
@@ -81,9 +82,14 @@ const order: Decoder<Order> = {
 
 const hashes = list(hash)
 
+/** Not of the blocks themselves, which those of long runs would be made for. */
+function hashesOf(blocks: BlockRange): Hash[] {
+  return Array.from({ length: blocks.length }, (_, index) => blocks.hashAt(index))
+}
+
 const reorganized: Encoder<Reorganized> = shape<Reorganized>('reorganization', {
-  removed: field(hashes, ({ removed }) => removed.map(({ block }) => block.hash).toReversed()),
-  added: field(hashes, ({ added }) => added.map(({ block }) => block.hash)),
+  removed: field(hashes, ({ removed }) => hashesOf(removed).reverse()),
+  added: field(hashes, ({ added }) => hashesOf(added)),
   requeued: field(hashes, ({ requeued }) => requeued.map((transaction) => transaction.hash)),
 })
 

@@ -2,8 +2,9 @@
 // notifications. Filters and subscriptions both read it, so that they never tell different stories.
 import type { Hash } from '../core/hex.ts'
 import type { Transaction } from '../protocol/transaction.ts'
-import { type BlockRecord, transactionPlace } from './blocktree.ts'
+import { transactionPlace } from './blocktree.ts'
 import type { StateChange } from './chain.ts'
+import type { BlockRange } from './line.ts'
 import { type LogEntry, logsOf } from './logs.ts'
 import { arrivedAfter, pooledByHash } from './pool.ts'
 
@@ -16,7 +17,7 @@ export interface Announcements {
   /** Logs of new blocks, the oldest first. */
   readonly addedLogs: readonly LogEntry[]
   /** New blocks, the oldest first. */
-  readonly heads: readonly BlockRecord[]
+  readonly heads: BlockRange
 }
 
 /** Everything there is to tell of a change. Empty lists when nothing changed that anybody can listen to. */
@@ -24,8 +25,8 @@ export function announcementsOf(change: StateChange): Announcements {
   const { removed, added } = change.head
   return {
     pending: newTransactions(change),
-    removedLogs: removed.flatMap((record) => logsOf(record).reverse().map(asRemoved)),
-    addedLogs: added.flatMap(logsOf),
+    removedLogs: [...removed.filled()].flatMap((record) => logsOf(record).reverse().map(asRemoved)),
+    addedLogs: [...added.filled()].flatMap(logsOf),
     heads: added,
   }
 }
@@ -42,7 +43,7 @@ function newTransactions({ before, after, head }: StateChange): Transaction[] {
   const isKnown = (hash: Hash): boolean =>
     pooledByHash(before.pool, hash) !== undefined ||
     transactionPlace(before.tree, hash) !== undefined
-  const mined = head.added
+  const mined = [...head.added.filled()]
     .flatMap(({ block }) => block.transactions)
     .filter(({ hash }) => !isKnown(hash))
   const waiting =

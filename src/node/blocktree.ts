@@ -1,36 +1,12 @@
 // The blocks of a chain: its canonical line, the branches beside it, and which of them is the chain.
 import type { Hash } from '../core/hex.ts'
-import { emptyList, emptyMap, type PersistentList, type PersistentMap } from '../core/persistent.ts'
-import type { ConsoleLine, Failure } from '../evm/executor.ts'
-import { type Block, hashHeader } from '../protocol/block.ts'
-import type { Receipt } from '../protocol/receipt.ts'
-import type { Transaction } from '../protocol/transaction.ts'
-import type { World } from '../state/world.ts'
+import { emptyMap, type PersistentMap } from '../core/persistent.ts'
+import { hashHeader } from '../protocol/block.ts'
+import type { BlockRecord } from './blockrecord.ts'
+import type { EmptyRun } from './emptyrun.ts'
+import { type BlockRange, Line, NO_BLOCKS } from './line.ts'
 
-/** A transaction in a block, with all that came of it. */
-export interface ExecutedTransaction {
-  readonly transaction: Transaction
-  readonly receipt: Receipt
-  /** Return data, or revert data. */
-  readonly output: Uint8Array
-  readonly failure: Failure | undefined
-  readonly consoleLines: readonly ConsoleLine[]
-}
-
-/** A block with what came of it. `executed[i]` belongs to `block.transactions[i]`. */
-export interface BlockRecord {
-  readonly block: Block
-  readonly executed: readonly ExecutedTransaction[]
-  /** All accounts after the block. */
-  readonly world: World
-  /** Difficulty of all blocks up to and including this one, uncles included. */
-  readonly totalDifficulty: bigint
-  /**
-   * What PREVRANDAO gave while the block ran, where that is not the header's `mixHash`: work that was done for the block
-   * puts its proof there afterwards.
-   */
-  readonly prevRandao?: Hash | undefined
-}
+export type { BlockRecord, ExecutedTransaction } from './blockrecord.ts'
 
 /** Where a transaction stands in the canonical chain. */
 export interface TransactionPlace {
@@ -48,7 +24,8 @@ export interface SideBlocks {
 /** The canonical chain, the blocks beside it, and every known block and canonical transaction by hash. */
 export interface BlockTree {
   /** `canonical.at(n)` is block n. Never empty: block 0 is the genesis. */
-  readonly canonical: PersistentList<BlockRecord>
+  readonly canonical: Line
+  /** But for those in runs of empty blocks: `blockByHash` knows all. */
   readonly byHash: PersistentMap<Hash, BlockRecord>
   readonly places: PersistentMap<Hash, TransactionPlace>
   readonly side: SideBlocks
@@ -67,15 +44,17 @@ const NO_SIDE: SideBlocks = { records: [], highest: -1n }
 /** What happened to the canonical chain between two states. */
 export interface HeadChange {
   /** Abandoned blocks, newest first. */
-  readonly removed: readonly BlockRecord[]
+  readonly removed: BlockRange
   /** New blocks, oldest first. */
-  readonly added: readonly BlockRecord[]
+  readonly added: BlockRange
 }
+
+const NO_CHANGE: HeadChange = { removed: NO_BLOCKS, added: NO_BLOCKS }
 
 /** A tree of one block. */
 export function treeFrom(genesis: BlockRecord): BlockTree {
   const empty: BlockTree = {
-    canonical: emptyList(),
+    canonical: Line.empty(),
     byHash: emptyMap(),
     places: emptyMap(),
     side: NO_SIDE,
@@ -95,14 +74,20 @@ export function blockByNumber(tree: BlockTree, number: bigint): BlockRecord | un
   return tree.canonical.at(Number(number))
 }
 
+/** The hash of the canonical block of a number; undefined beyond the head. */
+export function hashByNumber(tree: BlockTree, number: bigint): Hash | undefined {
+  if (number < 0n || number >= BigInt(tree.canonical.length)) return undefined
+  return tree.canonical.hashAt(Number(number))
+}
+
 /** The block of a hash, on whatever branch. */
 export function blockByHash(tree: BlockTree, hash: Hash): BlockRecord | undefined {
-  return tree.byHash.get(hash)
+  return tree.byHash.get(hash) ?? tree.canonical.findInRuns(hash)
 }
 
 /** True when the block is part of the chain that ends at the head. */
 export function isCanonical(tree: BlockTree, { block }: BlockRecord): boolean {
-  return blockByNumber(tree, block.header.number)?.block.hash === block.hash
+  return hashByNumber(tree, block.header.number) === block.hash
 }
 
 /** The canonical block that a transaction is in; undefined when it is in none. */
@@ -127,13 +112,18 @@ export function appendBlock(tree: BlockTree, record: BlockRecord): BlockTree {
   }
 }
 
+/** The tree with a run of empty blocks after its head; `last`, the last of them, is its new head. */
+export function appendRun(tree: BlockTree, run: EmptyRun, last: BlockRecord): BlockTree {
+  return { ...appendBlock(tree, last), canonical: tree.canonical.pushRun(run, last) }
+}
+
 /**
  * The tree with `record`, whose parent it knows. The heaviest branch is the chain, and of two that weigh the same the
  * one seen first: a block that is no child of the head changes the chain only when its branch is heavier.
  */
 export function withBlock(tree: BlockTree, record: BlockRecord): BlockTree {
   const { hash, header } = record.block
-  if (tree.byHash.has(hash)) return tree
+  if (blockByHash(tree, hash) !== undefined) return tree
   const head = headOf(tree)
   if (header.parentHash === head.block.hash) return appendBlock(tree, record)
   const grown = withSideBlocks(tree, [record])
@@ -143,18 +133,27 @@ export function withBlock(tree: BlockTree, record: BlockRecord): BlockTree {
 /** The tree with block `number` as its head. The blocks after it stay known by hash, on a branch of their own. */
 export function truncateTo(tree: BlockTree, number: bigint): BlockTree {
   const length = Number(number) + 1
-  const left = [...tree.canonical.values(length)]
+  const canonical = tree.canonical.truncate(length)
   let places = tree.places
-  for (const { block } of left) {
+  for (const { block } of tree.canonical.filled(length)) {
     for (const { hash } of block.transactions) places = places.delete(hash)
   }
+  const head = canonical.at(canonical.length - 1)!
   const kept: BlockTree = {
     ...tree,
-    canonical: tree.canonical.truncate(length),
+    canonical,
+    // the head may have come out of a run
+    byHash: tree.byHash.set(head.block.hash, head),
     places,
-    abandoned: tree.abandoned + left.length,
+    abandoned: tree.abandoned + tree.canonical.length - canonical.length,
   }
-  return withSideBlocks(kept, left)
+  return withSideBlocks(kept, leftAfter(tree.canonical, length))
+}
+
+/** The blocks of a line from a number on, the older ones of its runs left out where they are more than a tree keeps. */
+function leftAfter(line: Line, length: number): BlockRecord[] {
+  const recent = Math.max(length, line.length - SIDE_LIMIT)
+  return [...line.filled(length, recent), ...line.values(recent)]
 }
 
 /**
@@ -170,7 +169,7 @@ export function eligibleUncles({ canonical, side }: BlockTree, limit: number): B
   const isEligible = ({ block: { header, hash } }: BlockRecord): boolean =>
     header.number >= lowest &&
     header.number < next &&
-    canonical.at(Number(header.number) - 1)?.block.hash === header.parentHash &&
+    canonical.hashAt(Number(header.number) - 1) === header.parentHash &&
     !used.has(hash)
   return side.records
     .filter(isEligible)
@@ -178,18 +177,19 @@ export function eligibleUncles({ canonical, side }: BlockTree, limit: number): B
     .slice(0, limit)
 }
 
-/** How the canonical chain of `before` became that of `after`. Takes as long as the blocks that changed. */
-export function headChange(before: BlockTree, after: BlockTree): HeadChange {
-  if (before.canonical === after.canonical) return { removed: [], added: [] }
-  let common = Math.min(before.canonical.length, after.canonical.length)
-  while (common > 0 && !isSameAt(before, after, common - 1)) common -= 1
-  const removed = [...before.canonical.values(common)].reverse()
-  return { removed, added: [...after.canonical.values(common)] }
+/** True when some block to come may still include an uncle. */
+export function mayHaveUncles({ canonical, side }: BlockTree): boolean {
+  return side.highest >= BigInt(canonical.length) + 1n - UNCLE_GENERATIONS
 }
 
-function isSameAt(before: BlockTree, after: BlockTree, index: number): boolean {
-  // by reference: two runs may seal one hash twice, and their blocks are then not the same event
-  return before.canonical.at(index) === after.canonical.at(index)
+/** How the canonical chain of `before` became that of `after`. Takes as long as the blocks that changed. */
+export function headChange(before: BlockTree, after: BlockTree): HeadChange {
+  if (before.canonical === after.canonical) return NO_CHANGE
+  const common = before.canonical.common(after.canonical)
+  return {
+    removed: before.canonical.range(common, 'newest first'),
+    added: after.canonical.range(common),
+  }
 }
 
 /** The tree with a side block as its head; the same tree when the branch no longer reaches down to the chain. */
@@ -198,7 +198,7 @@ function withHead(tree: BlockTree, record: BlockRecord): BlockTree {
   let each: BlockRecord | undefined = record
   while (each !== undefined && !isCanonical(tree, each)) {
     branch.push(each)
-    each = tree.byHash.get(each.block.header.parentHash)
+    each = blockByHash(tree, each.block.header.parentHash)
   }
   if (each === undefined) return tree
   return branch.reverse().reduce(appendBlock, truncateTo(tree, each.block.header.number))

@@ -26,7 +26,7 @@ export interface ClockState {
 }
 
 /** The latest time there is: further on, block headers would not fit 64 bits. */
-const MAX_TIMESTAMP = 2n ** 64n - 1n
+export const MAX_TIMESTAMP: bigint = 2n ** 64n - 1n
 
 /** A clock that shows what its source shows, moved by `adjustment` seconds. */
 export function newClock(source: ClockSource, adjustment = 0n): ClockState {
@@ -49,6 +49,38 @@ export function nextTimestamp(state: ChainState, now: number): bigint {
     clock.nextTimestamp ??
     (clock.interval === undefined ? chainTime(state, now) : parent + clock.interval)
   return wanted > parent ? wanted : parent + 1n
+}
+
+/**
+ * The timestamps of the blocks that would be mined now one after another, counted from 0, as `nextTimestamp` would tell
+ * each.
+ * @param interval seconds from each block to the next, the newest block to the first; undefined: what the clock says
+ */
+export function nextTimestamps(
+  state: ChainState,
+  now: number,
+  interval: bigint | undefined = state.clock.interval,
+): (index: number) => bigint {
+  const parent = headOf(state.tree).block.header.timestamp
+  const step = interval === undefined ? sourceStep(state.clock.source) : interval
+  if (interval !== undefined) {
+    const spacing = step > 0n ? step : 1n
+    return (index) => parent + spacing * BigInt(index + 1)
+  }
+  const first = chainTime(state, now)
+  const wanted = first > parent ? first : parent + 1n
+  // a clock that stands still falls behind the blocks; one that steps comes up to them from behind
+  if (step === 0n) return (index) => wanted + BigInt(index)
+  return (index) => {
+    const told = first + step * BigInt(index)
+    const least = parent + 1n + BigInt(index)
+    return told > least ? told : least
+  }
+}
+
+/** Seconds by which a source goes on with each block. */
+function sourceStep(source: ClockSource): bigint {
+  return source.kind === 'step' ? source.seconds : 0n
 }
 
 /**

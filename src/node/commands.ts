@@ -5,17 +5,26 @@ import { DevchainError } from '../core/errors.ts'
 import type { Executor } from '../evm/executor.ts'
 import { nonceAt } from '../state/world.ts'
 import type { AccountBook } from './accounts.ts'
-import type { BlockRecord } from './blocktree.ts'
-import { headOf } from './blocktree.ts'
+import { headChange, headOf } from './blocktree.ts'
+import { mineRun } from './bulk.ts'
 import type { Change } from './chain.ts'
 import type { ChainState, MiningMode, Settings } from './chainstate.ts'
-import { checkTimestamp, clockShift, increasedTime, withNextTimestamp, withTime } from './clock.ts'
+import {
+  checkTimestamp,
+  clockShift,
+  increasedTime,
+  MAX_TIMESTAMP,
+  nextTimestamps,
+  withNextTimestamp,
+  withTime,
+} from './clock.ts'
+import { type BlockRange, NO_BLOCKS } from './line.ts'
 import { type DroppedTransaction, type Mined, mineBlock, mineWaiting } from './miner.ts'
 import { intervalOf, isInstant } from './mining.ts'
 import { nextNonce } from './pool.ts'
 
-/** Blocks that one command may mine. */
-export const MAX_BLOCKS = 1_000_000n
+/** Blocks that a chain may have: beyond, numbers would not be exact where they are counted. */
+const MAX_HEIGHT = BigInt(Number.MAX_SAFE_INTEGER)
 
 /** Milliseconds of mining after which other work gets a turn. */
 const TURN_MS = 20
@@ -75,35 +84,52 @@ export function reset(state: ChainState): Change<undefined> {
 }
 
 /**
- * Mines blocks, empty ones too, whatever the mining mode.
+ * Mines blocks, empty ones too, whatever the mining mode. Empty blocks in a row are kept as one; of more than 1,000,000
+ * the hashes are not those of their headers (see `LongRun`), but for the last 8,192.
  * @returns the new blocks, oldest first
- * @throws {DevchainError} `INVALID_PARAMS` for a timestamp that is not after the newest block's, or a negative number;
- *   `LIMIT_EXCEEDED` for more than 1,000,000 blocks, or more than memory holds
+ * @throws {DevchainError} `INVALID_PARAMS` for a timestamp that is not after the newest block's, a time beyond 64 bits or
+ *   a negative number; `LIMIT_EXCEEDED` for more than 2^53 blocks, or more than memory holds
  */
 export async function mine(
   executor: Executor,
   state: ChainState,
   { now, blocks = 1n, timestamp, interval }: MineRequest,
-): Promise<Change<readonly BlockRecord[]>> {
-  checkBlocks(blocks)
+): Promise<Change<BlockRange>> {
+  checkBlocks(state, blocks)
   if (timestamp !== undefined) checkTimestamp(state, timestamp)
-  const records: BlockRecord[] = []
   const dropped: DroppedTransaction[] = []
   let current = state
-  let turnEnds = performance.now() + TURN_MS
-  for (let count = 0n; count < blocks; count += 1n) {
-    const exact = count === 0n ? timestamp : spaced(current, interval)
+  let left = blocks
+  const breathe = breather(() => checkMemory(blocks - left, blocks))
+  while (left > 0n) {
+    // the last block sets the clock, and the first may be unlike all others
+    if (left < blocks && left > 1n) {
+      checkLastTimestamp(current, now, interval, left)
+      const run = await mineRun(current, { now, blocks: left - 1n, interval, breathe })
+      current = run?.state ?? current
+      left -= run?.blocks ?? 0n
+    }
+    const exact = left === blocks ? timestamp : spaced(current, interval)
     const mined: Mined = await mineBlock(executor, current, { now, timestamp: exact })
     current = mined.state
-    for (const record of mined.records) records.push(record)
+    left -= 1n
     dropped.push(...mined.dropped)
-    if (performance.now() > turnEnds) {
-      checkMemory(count + 1n, blocks)
-      await setImmediate()
-      turnEnds = performance.now() + TURN_MS
-    }
+    await breathe()
   }
-  return { state: current, value: records, dropped }
+  const value = current.tree.canonical.range(state.tree.canonical.length)
+  return { state: current, value, dropped }
+}
+
+/** Gives other work a turn now and then. */
+function breather(check: () => void): () => Promise<void> | undefined {
+  let turnEnds = performance.now() + TURN_MS
+  return () => {
+    if (performance.now() < turnEnds) return undefined
+    check()
+    return setImmediate(undefined).then(() => {
+      turnEnds = performance.now() + TURN_MS
+    })
+  }
 }
 
 /**
@@ -147,7 +173,7 @@ export async function startMining(
   executor: Executor,
   state: ChainState,
   now: number,
-): Promise<Change<readonly BlockRecord[]>> {
+): Promise<Change<BlockRange>> {
   const { mode } = state.mining
   const resumed = mode.kind === 'manual' ? ({ kind: 'instant' } as const) : mode
   return setMiningMode(executor, state, resumed, now)
@@ -164,15 +190,15 @@ export async function setMiningMode(
   state: ChainState,
   mode: MiningMode,
   now: number,
-): Promise<Change<readonly BlockRecord[]>> {
+): Promise<Change<BlockRange>> {
   checkMode(mode)
   const resumed: ChainState = { ...state, mining: { mode, stopped: false } }
   if (isInstant(resumed.mining)) {
-    const { state: after, records, dropped } = await mineWaiting(executor, resumed, now)
-    return { state: after, value: records, dropped }
+    const { state: after, dropped } = await mineWaiting(executor, resumed, now)
+    return { state: after, value: headChange(state.tree, after.tree).added, dropped }
   }
   const isWaiting = intervalOf(resumed.mining) !== undefined && hasPending(resumed)
-  return isWaiting ? mine(executor, resumed, { now }) : { state: resumed, value: [] }
+  return isWaiting ? mine(executor, resumed, { now }) : { state: resumed, value: NO_BLOCKS }
 }
 
 /** Changes settings; those not named stay. */
@@ -193,7 +219,20 @@ export function checkMode(mode: MiningMode): void {
   throw new DevchainError('INVALID_PARAMS', message)
 }
 
-/** A block keeps some 8 kB. A refusal leaves the chain as it was; running out of memory would end it. */
+/** All blocks before the last have earlier times, and fit when it does. */
+function checkLastTimestamp(
+  state: ChainState,
+  now: number,
+  interval: bigint | undefined,
+  blocks: bigint,
+): void {
+  const last = nextTimestamps(state, now, interval)(Number(blocks - 1n))
+  if (last <= MAX_TIMESTAMP) return
+  const message = `expected times of at most ${MAX_TIMESTAMP} seconds, got ${last} for the last of the blocks`
+  throw new DevchainError('INVALID_PARAMS', message)
+}
+
+/** A block with transactions keeps some 8 kB. A refusal leaves the chain as it was; running out of memory would end it. */
 function checkMemory(mined: bigint, blocks: bigint): void {
   const { used_heap_size: used, heap_size_limit: limit } = v8.getHeapStatistics()
   if (used < MEMORY_SHARE * limit) return
@@ -202,12 +241,13 @@ function checkMemory(mined: bigint, blocks: bigint): void {
   throw new DevchainError('LIMIT_EXCEEDED', message)
 }
 
-function checkBlocks(blocks: bigint): void {
+function checkBlocks({ tree }: ChainState, blocks: bigint): void {
   if (blocks < 0n) {
     throw new DevchainError('INVALID_PARAMS', `expected a number of blocks, got ${blocks}`)
   }
-  if (blocks <= MAX_BLOCKS) return
-  const message = `expected at most ${MAX_BLOCKS} blocks at a time, got ${blocks}`
+  const room = MAX_HEIGHT - BigInt(tree.canonical.length)
+  if (blocks <= room) return
+  const message = `expected at most ${room} more blocks, got ${blocks}`
   throw new DevchainError('LIMIT_EXCEEDED', message)
 }
 

@@ -84,8 +84,10 @@ export class Filters {
 
   /** Listens to new blocks. Returns and throws as `addLogFilter`. */
   addBlockFilter(): bigint {
+    // one more than is kept says that there were too many
+    const most = this.#limits.backlog + 1
     const select = ({ heads }: Announcements): readonly Hash[] =>
-      heads.map(({ block }) => block.hash)
+      Array.from({ length: Math.min(heads.length, most) }, (_, index) => heads.hashAt(index))
     return this.#add(select, (hashes) => ({ kind: 'blocks', hashes }))
   }
 

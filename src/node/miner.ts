@@ -1,7 +1,6 @@
 // Block assembly: transactions of the pool are run one after another and sealed into a block.
-import { hashBytes, keccakHash } from '../core/crypto.ts'
 import { DevchainError } from '../core/errors.ts'
-import { type Address, concatBytes, type Hash, paddedBytes, ZERO_HASH } from '../core/hex.ts'
+import { type Address, type Hash, ZERO_HASH } from '../core/hex.ts'
 import type { BlockEnvironment, Executor, Outcome } from '../evm/executor.ts'
 import {
   cumulativeDifficulty,
@@ -28,9 +27,9 @@ import {
   type BlockRecord,
   type BlockTree,
   blockByHash,
-  blockByNumber,
   type ExecutedTransaction,
   eligibleUncles,
+  hashByNumber,
   headOf,
   isCanonical,
 } from './blocktree.ts'
@@ -38,6 +37,7 @@ import type { ChainState, Settings } from './chainstate.ts'
 import { clockAfterBlock, nextTimestamp } from './clock.ts'
 import { executedAs } from './executed.ts'
 import { Candidates, type Pool, staleOf, withoutTransaction } from './pool.ts'
+import { derivedRandao } from './randao.ts'
 import { withRewards } from './rewards.ts'
 
 /** A transaction that left the pool without a block, as it became impossible. */
@@ -203,7 +203,7 @@ export function nextBlockEnvironment(
     ),
     blobRules: config.blobRulesAt(rules.number, rules.timestamp),
     depositContract: config.depositContract,
-    blockHash: (asked) => blockByNumber(tree, asked)?.block.hash,
+    blockHash: (asked) => hashByNumber(tree, asked),
   }
 }
 
@@ -248,20 +248,10 @@ function ancestorHash(tree: BlockTree, record: BlockRecord, asked: bigint): Hash
   if (asked >= record.block.header.number) return undefined
   while (ancestor !== undefined && ancestor.block.header.number > asked) {
     // a pending block and one on a branch meet the canonical chain at some parent
-    if (isCanonical(tree, ancestor)) return blockByNumber(tree, asked)?.block.hash
+    if (isCanonical(tree, ancestor)) return hashByNumber(tree, asked)
     ancestor = blockByHash(tree, ancestor.block.header.parentHash)
   }
   return ancestor?.block.hash
-}
-
-/**
- * The same chain mined twice has the same randomness: it depends on the parent, the number and, once blocks were
- * abandoned, on how many: a block that takes another's place is another block, even with the same transactions.
- */
-function derivedRandao(parentHash: Hash, number: bigint, abandoned: number): Hash {
-  const seed = concatBytes(hashBytes(parentHash), paddedBytes(number, 32))
-  if (abandoned === 0) return keccakHash(seed)
-  return keccakHash(concatBytes(seed, paddedBytes(BigInt(abandoned), 32)))
 }
 
 /** What the block after `parent` begins with; 0n before cancun. */

@@ -18,6 +18,7 @@ import {
 } from './blocktree.ts'
 import type { Change } from './chain.ts'
 import type { ChainState } from './chainstate.ts'
+import { NO_BLOCKS } from './line.ts'
 import { type DroppedTransaction, mineGiven, noncesUsedBy, settingsAfterBlock } from './miner.ts'
 import {
   emptyPool,
@@ -91,7 +92,7 @@ export async function reorganize(
   }
   const head = headChange(state.tree, branch.tree)
   const { tree } = branch
-  const returning = requeue ? head : { ...head, removed: [] }
+  const returning = requeue ? head : { ...head, removed: NO_BLOCKS }
   const { pool, requeued, dropped } = follow(state.pool, tree, returning)
   return { state: { ...state, tree, pool }, value: { ...head, requeued }, dropped }
 }
@@ -175,13 +176,13 @@ function follow(pool: Pool, tree: BlockTree, { added, removed }: HeadChange): Fo
   const { world } = headOf(tree)
   const rest = withoutMined(
     pool,
-    added.flatMap(({ block }) => block.transactions),
+    [...added.filled()].flatMap(({ block }) => block.transactions),
     world,
   )
   const isPossible = ({ hash, from, nonce }: Transaction): boolean =>
     transactionPlace(tree, hash) === undefined && nonce >= nonceAt(world, from)
-  const returning = removed
-    .toReversed()
+  const returning = [...removed.filled()]
+    .reverse()
     .flatMap(({ block }) => block.transactions)
     .filter(isPossible)
   const room = POOL_LIMIT - rest.size

@@ -85,7 +85,7 @@ describe('in a program', () => {
         told.push(method)
         throw new Error('a bad observer')
       },
-      onChange: ({ head }: { head: { added: readonly unknown[] } }) => told.push(head.added.length),
+      onChange: ({ head }: { head: { added: { length: number } } }) => told.push(head.added.length),
       onBug: (error: unknown) => bugs.push(error),
     }
     const devchain = await open({}, { observer })

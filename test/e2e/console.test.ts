@@ -23,7 +23,7 @@ test('a line is told with its transaction, and with its call, and not when gas i
           printed.push(...lines.map((line) => `${method}: ${line}`)),
         onChange: ({ head }) =>
           printed.push(
-            ...head.added.flatMap(({ executed }) =>
+            ...[...head.added].flatMap(({ executed }) =>
               executed.flatMap(({ consoleLines }) =>
                 consoleLines.map(({ text }) => `mined: ${text}`),
               ),

@@ -1,5 +1,7 @@
 // eth: notifications over WebSocket.
 import { DevchainError } from '../../core/errors.ts'
+import type { BlockRecord } from '../../node/blocktree.ts'
+import type { BlockRange } from '../../node/line.ts'
 import { type LogQuery, matches } from '../../node/logs.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { boolean, enumeration, hash, text } from '../../rpc/primitives.ts'
@@ -47,6 +49,9 @@ const subscribe = method({
   },
 })
 
+/** Heads that one change of the chain notifies of: more blocks can be mined at once than a socket takes. */
+const MAX_HEADS = 10_000
+
 const unsubscribe = method({
   name: 'eth_unsubscribe',
   summary: 'Ends a subscription of this WebSocket; false when it has none of that id.',
@@ -56,10 +61,16 @@ const unsubscribe = method({
   handle: ({ session, subscriptions }, id) => subscriptions.remove(sessionOf(session), id),
 })
 
+/** The newest of many blocks, the oldest of them first. */
+function newest(heads: BlockRange, limit: number): BlockRecord[] {
+  const count = Math.min(heads.length, limit)
+  return Array.from({ length: count }, (_, index) => heads.at(index - count)!)
+}
+
 function selectorOf(kind: (typeof KINDS)[number], { query, bodies }: Details): Selector {
   const selectors: Record<typeof kind, Selector> = {
     newHeads: ({ heads }) =>
-      heads.map((record) =>
+      newest(heads, MAX_HEADS).map((record) =>
         headerShape.encode(viewOfBlock(record, { pending: false, full: false })),
       ),
     logs: ({ removedLogs, addedLogs }) =>

@@ -22,7 +22,7 @@ function told(before: ChainState, after: ChainState): Record<string, unknown[]> 
     added: addedLogs.map(({ record, logIndex, removed }) =>
       [record.block.header.number, logIndex, removed].join('/'),
     ),
-    heads: heads.map(({ block }) => block.header.number),
+    heads: [...heads].map(({ block }) => block.header.number),
   }
 }
 

@@ -71,9 +71,9 @@ describe('updates', () => {
     await chain.update((state) => ({ state, value: undefined }))
     expect(told).toEqual([])
     await sendRawTransaction(chain, signed(chain).raw)
-    expect(told.map(({ head }) => head.added.map(({ block }) => block.header.number))).toEqual([
-      [1n],
-    ])
+    expect(told.map(({ head }) => [...head.added].map(({ block }) => block.header.number))).toEqual(
+      [[1n]],
+    )
     expect(told[0]?.after).toBe(chain.state)
   })
 
@@ -101,8 +101,12 @@ describe('updates', () => {
     const told: StateChange[] = []
     chain.onChange((change) => told.push(change))
     await chain.update((state) => revertTo(state, id))
-    expect(told[0]?.head.removed.map(({ block }) => block.header.number)).toEqual([3n, 2n, 1n])
-    expect(told[0]?.head.added).toEqual([])
+    expect([...(told[0]?.head.removed ?? [])].map(({ block }) => block.header.number)).toEqual([
+      3n,
+      2n,
+      1n,
+    ])
+    expect(told[0]?.head.added.length).toBe(0)
   })
 })
 

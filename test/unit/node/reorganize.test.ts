@@ -26,9 +26,13 @@ import { balanceAt, nonceAt } from '../../../src/state/world.ts'
 import { account, height, signed, testChain } from './chains.ts'
 import { addressOf } from './records.ts'
 
-function mineBlocks(chain: Chain, blocks = 1): Promise<readonly BlockRecord[]> {
+async function mineBlocks(chain: Chain, blocks = 1): Promise<readonly BlockRecord[]> {
   const now = chain.environment.now()
-  return chain.update((state) => mine(chain.executor, state, { now, blocks: BigInt(blocks) }))
+  return [
+    ...(await chain.update((state) =>
+      mine(chain.executor, state, { now, blocks: BigInt(blocks) }),
+    )),
+  ]
 }
 
 function reorg(
@@ -200,8 +204,8 @@ describe('a reorganization', () => {
     const before = [...chain.state.tree.canonical.values()]
     const { removed, added } = await reorg(chain, 3, [[], [], []])
     const after = [...chain.state.tree.canonical.values()]
-    expect(removed).toEqual(before.slice(3).reverse())
-    expect(added).toEqual(after.slice(3))
+    expect([...removed]).toEqual(before.slice(3).reverse())
+    expect([...added]).toEqual(after.slice(3))
     expect(after.slice(0, 3)).toEqual(before.slice(0, 3))
     const times = (records: BlockRecord[]): bigint[] =>
       records.map(({ block }) => block.header.timestamp)

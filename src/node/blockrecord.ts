@@ -1,0 +1,32 @@
+// A block with what came of it.
+import type { Hash } from '../core/hex.ts'
+import type { ConsoleLine, Failure } from '../evm/executor.ts'
+import type { Block } from '../protocol/block.ts'
+import type { Receipt } from '../protocol/receipt.ts'
+import type { Transaction } from '../protocol/transaction.ts'
+import type { World } from '../state/world.ts'
+
+/** A transaction in a block, with all that came of it. */
+export interface ExecutedTransaction {
+  readonly transaction: Transaction
+  readonly receipt: Receipt
+  /** Return data, or revert data. */
+  readonly output: Uint8Array
+  readonly failure: Failure | undefined
+  readonly consoleLines: readonly ConsoleLine[]
+}
+
+/** A block with what came of it. `executed[i]` belongs to `block.transactions[i]`. */
+export interface BlockRecord {
+  readonly block: Block
+  readonly executed: readonly ExecutedTransaction[]
+  /** All accounts after the block. */
+  readonly world: World
+  /** Difficulty of all blocks up to and including this one, uncles included. */
+  readonly totalDifficulty: bigint
+  /**
+   * What PREVRANDAO gave while the block ran, where that is not the header's `mixHash`: work that was done for the block
+   * puts its proof there afterwards.
+   */
+  readonly prevRandao?: Hash | undefined
+}

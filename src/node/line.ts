@@ -1,0 +1,216 @@
+// The canonical line: blocks by number, and runs of empty blocks that are kept as one.
+import type { Hash } from '../core/hex.ts'
+import { emptyList, type PersistentList } from '../core/persistent.ts'
+import type { BlockRecord } from './blockrecord.ts'
+import type { EmptyRun } from './emptyrun.ts'
+
+/** Blocks in a row. `at` and iterating make the blocks of a run, which a caller that has a choice does not ask for. */
+export interface BlockRange extends Iterable<BlockRecord> {
+  readonly length: number
+  /** From the end where `index` is negative; undefined where there is none. */
+  at(index: number): BlockRecord | undefined
+  /** The hash of the block that `at` would make; `index` is below `length` and not negative. */
+  hashAt(index: number): Hash
+  /** Those that may hold transactions: all that are in no run. */
+  filled(): IterableIterator<BlockRecord>
+  /** All, those of a run as one. */
+  stretches(): IterableIterator<Stretch>
+}
+
+/** A block, or blocks of a run: the last of them, and the number of the first. */
+export interface Stretch {
+  readonly first: bigint
+  readonly record: BlockRecord
+}
+
+/** A run and where it stands: its first blocks are those from `start` to before `end`. It may have more. */
+interface Span {
+  readonly run: EmptyRun
+  readonly start: number
+  readonly end: number
+  /** Blocks before it that are in no run. */
+  readonly single: number
+}
+
+/** Where a block is: in a run, or among the single ones. `from` is the lowest number of the stretch that is alike. */
+interface Place {
+  readonly run: EmptyRun | undefined
+  readonly record: BlockRecord | undefined
+  readonly from: number
+}
+
+/** An immutable list of blocks by number, from 0 on. Block n is at index n; its newest block is in no run. */
+export class Line {
+  readonly length: number
+  readonly #single: PersistentList<BlockRecord>
+  readonly #spans: PersistentList<Span>
+
+  private constructor(
+    length: number,
+    single: PersistentList<BlockRecord>,
+    spans: PersistentList<Span>,
+  ) {
+    this.length = length
+    this.#single = single
+    this.#spans = spans
+  }
+
+  static empty(): Line {
+    return new Line(0, emptyList(), emptyList())
+  }
+
+  at(number: number): BlockRecord | undefined {
+    if (number >= this.length) return undefined
+    const span = this.#spanBefore(number)
+    if (span === undefined) return this.#single.at(number)
+    if (number < span.end) return span.run.recordAt(number - span.start)
+    return this.#single.at(span.single + number - span.end)
+  }
+
+  /** The hash of a block, for who wants nothing else. */
+  hashAt(number: number): Hash | undefined {
+    const span = this.#spanBefore(number)
+    if (span !== undefined && number < span.end) return span.run.hashAt(number - span.start)
+    return this.at(number)?.block.hash
+  }
+
+  /** The block of a run that has a hash. Blocks in no run are not looked at. */
+  findInRuns(hash: Hash): BlockRecord | undefined {
+    for (let at = this.#spans.length - 1; at >= 0; at--) {
+      const { run, start, end } = this.#spans.at(at)!
+      const index = run.indexOf(hash)
+      if (index !== undefined && index < end - start) return run.recordAt(index)
+    }
+    return undefined
+  }
+
+  push(record: BlockRecord): Line {
+    return new Line(this.length + 1, this.#single.push(record), this.#spans)
+  }
+
+  /** The line with a run, of which `head` is the last block: it is a single one. */
+  pushRun(run: EmptyRun, head: BlockRecord): Line {
+    const start = this.length
+    const end = start + run.count - 1
+    if (end === start) return this.push(head)
+    const spans = this.#spans.push({ run, start, end, single: this.#single.length })
+    return new Line(end + 1, this.#single.push(head), spans)
+  }
+
+  /** The first `length` blocks. The last of them is made a single one where it was in a run. */
+  truncate(length: number): Line {
+    if (length >= this.length) return this
+    if (length <= 0) return Line.empty()
+    const span = this.#spanBefore(length - 1)
+    if (span === undefined) return new Line(length, this.#single.truncate(length), emptyList())
+    const spans = this.#spans.truncate(this.#indexBefore(length - 1) + 1)
+    if (length > span.end) {
+      return new Line(length, this.#single.truncate(span.single + length - span.end), spans)
+    }
+    const shorter = spans.truncate(spans.length - 1)
+    const single = this.#single.truncate(span.single)
+    const head = span.run.recordAt(length - 1 - span.start)
+    if (length - 1 === span.start) return new Line(length, single.push(head), shorter)
+    return new Line(length, single.push(head), shorter.push({ ...span, end: length - 1 }))
+  }
+
+  /** Blocks from a number on, or to before `to`, oldest first. */
+  *values(from = 0, to: number = this.length): IterableIterator<BlockRecord> {
+    for (let number = Math.max(0, from); number < to; number++) yield this.at(number)!
+  }
+
+  /** As `values`, without the blocks of runs. */
+  *filled(from = 0, to: number = this.length): IterableIterator<BlockRecord> {
+    let number = Math.max(0, from)
+    while (number < to) {
+      const span = this.#spanBefore(number)
+      if (span !== undefined && number < span.end) {
+        number = span.end
+        continue
+      }
+      yield this.at(number)!
+      number += 1
+    }
+  }
+
+  *#stretches(from: number): IterableIterator<Stretch> {
+    for (let number = from; number < this.length; number++) {
+      const first = BigInt(number)
+      const span = this.#spanBefore(number)
+      if (span !== undefined && number < span.end) number = span.end - 1
+      yield { first, record: this.at(number)! }
+    }
+  }
+
+  /** How many of the first blocks the lines have in common, as one event: not two blocks that happen to be alike. */
+  common(other: Line): number {
+    let common = Math.min(this.length, other.length)
+    while (common > 0) {
+      const [a, b] = [this.#placeAt(common - 1), other.#placeAt(common - 1)]
+      if (a.run === b.run && a.record === b.record) return common
+      const isSingle = a.run === undefined && b.run === undefined
+      const isMixed = !isSingle && (a.run === undefined || b.run === undefined)
+      // a block that became the head was taken out of its run
+      if (isMixed && this.hashAt(common - 1) === other.hashAt(common - 1)) return common
+      const from = isSingle ? common - 1 : Math.max(a.from, b.from)
+      // runs differ in all their blocks, but the lowest of the single ones may have been taken out of one
+      common = Math.min(common - 1, from + 1)
+    }
+    return 0
+  }
+
+  /** Blocks from a number on. */
+  range(from: number, order: 'oldest first' | 'newest first' = 'oldest first'): BlockRange {
+    const line = this
+    const length = this.length - from
+    const reversed = order === 'newest first'
+    const numberOf = (index: number): number => (reversed ? line.length - 1 - index : from + index)
+    return {
+      length,
+      at: (index) => {
+        const counted = index < 0 ? length + index : index
+        return counted < 0 || counted >= length ? undefined : line.at(numberOf(counted))
+      },
+      hashAt: (index) => line.hashAt(numberOf(index))!,
+      filled: () => {
+        const filled = line.filled(from)
+        return reversed ? [...filled].reverse().values() : filled
+      },
+      stretches: () => {
+        const stretches = line.#stretches(from)
+        return reversed ? [...stretches].reverse().values() : stretches
+      },
+      *[Symbol.iterator]() {
+        for (let index = 0; index < length; index++) yield line.at(numberOf(index))!
+      },
+    }
+  }
+
+  #placeAt(number: number): Place {
+    const span = this.#spanBefore(number)
+    if (span !== undefined && number < span.end) {
+      return { run: span.run, record: undefined, from: span.start }
+    }
+    return { run: undefined, record: this.at(number), from: span?.end ?? 0 }
+  }
+
+  #spanBefore(number: number): Span | undefined {
+    if (this.#spans.length === 0) return undefined
+    return this.#spans.at(this.#indexBefore(number))
+  }
+
+  /** The index of the last span that begins at a number or before; -1 when there is none. */
+  #indexBefore(number: number): number {
+    let low = 0
+    let high = this.#spans.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (this.#spans.at(middle)!.start <= number) low = middle + 1
+      else high = middle
+    }
+    return low - 1
+  }
+}
+
+/** No blocks. */
+export const NO_BLOCKS: BlockRange = Line.empty().range(0)

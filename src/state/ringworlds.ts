@@ -1,0 +1,142 @@
+// The worlds after blocks that only told the system contracts something: made when they are looked at.
+import type { Hash } from '../core/hex.ts'
+import { addressKey } from './keys.ts'
+import { BEACON_ROOTS, HISTORY_STORAGE, type Predeploy } from './predeploys.ts'
+import { beaconSlot, historySlot, RING } from './systemslots.ts'
+import type { Trie, TrieChange } from './trie.ts'
+import {
+  type Account,
+  accountAt,
+  emptyStorage,
+  type StorageSlot,
+  type World,
+  withAccounts,
+  withSlots,
+} from './world.ts'
+
+/** The blocks, counted from 0. Each has the parent's hash and its own timestamp told; beacon roots are all zero. */
+export interface RingBlocks {
+  readonly numberAt: (index: number) => bigint
+  readonly timestampAt: (index: number) => bigint
+  readonly parentHashAt: (index: number) => Hash
+  /** Which of the two contracts is told. */
+  readonly tellsTime: boolean
+  readonly tellsHash: boolean
+}
+
+interface Storages {
+  readonly time: Trie<StorageSlot>
+  readonly hashes: Trie<StorageSlot>
+}
+
+/** Blocks from one kept pair of storages to the next: each costs some 10 MB where it shares nothing with another. */
+const STRIDE = 512
+
+/** Kept pairs at strides. */
+const CHECKPOINTS = 2
+
+/** Kept pairs in between, which share most with one at a stride. */
+const RECENT = 8
+
+/**
+ * The worlds after each of many blocks over one `base`. Accounts but those two are the base's; the storage of these is
+ * made when it is read, from the nearest kept one before: within 5 ms where reads go forward, else within 100 ms.
+ */
+export class RingWorlds {
+  readonly #base: World
+  readonly #blocks: RingBlocks
+  readonly #checkpoints = new Map<number, Storages>()
+  readonly #recent = new Map<number, Storages>()
+
+  constructor(base: World, blocks: RingBlocks) {
+    this.#base = base
+    this.#blocks = blocks
+  }
+
+  /** As `at`, with the storage made at once and kept by the world. */
+  madeAt(index: number): World {
+    const world = this.at(index)
+    const changes = [BEACON_ROOTS, HISTORY_STORAGE].flatMap(({ address }) => {
+      const account = accountAt(world, address)
+      // the spread asks for the storage
+      return account === undefined ? [] : [{ key: addressKey(address), value: { ...account } }]
+    })
+    return withAccounts(this.#base, changes)
+  }
+
+  /** All accounts after the block. */
+  at(index: number): World {
+    const { tellsTime, tellsHash } = this.#blocks
+    const changes: TrieChange<Account>[] = []
+    if (tellsTime) changes.push(this.#change(BEACON_ROOTS, () => this.#storagesAt(index).time))
+    if (tellsHash) changes.push(this.#change(HISTORY_STORAGE, () => this.#storagesAt(index).hashes))
+    return withAccounts(this.#base, changes)
+  }
+
+  #change({ address }: Predeploy, storage: () => Trie<StorageSlot>): TrieChange<Account> {
+    const account = accountAt(this.#base, address)
+    if (account === undefined) throw new Error(`no system contract at ${address}`)
+    const value = {
+      ...account,
+      get storage() {
+        return storage()
+      },
+    }
+    return { key: addressKey(address), value }
+  }
+
+  #storagesAt(index: number): Storages {
+    const known = this.#recent.get(index)
+    if (known !== undefined) return known
+    const stride = index - (index % STRIDE)
+    const storages = this.#after(this.#checkpointAt(stride), stride + 1, index)
+    keep(this.#recent, index, storages, RECENT)
+    return storages
+  }
+
+  #checkpointAt(index: number): Storages {
+    const known = this.#checkpoints.get(index)
+    if (known !== undefined) return known
+    let nearest = -1
+    for (const other of this.#checkpoints.keys()) {
+      if (other < index && other > nearest) nearest = other
+    }
+    const from = this.#checkpoints.get(nearest) ?? this.#baseStorages()
+    const storages = this.#after(from, nearest + 1, index)
+    keep(this.#checkpoints, index, storages, CHECKPOINTS)
+    return storages
+  }
+
+  /** The storages after block `last`, given those before block `first`. */
+  #after({ time, hashes }: Storages, first: number, last: number): Storages {
+    const { numberAt, timestampAt, parentHashAt } = this.#blocks
+    const times = new Map<bigint, bigint>()
+    const parents = new Map<bigint, bigint>()
+    // what is older is overwritten: numbers fill the whole ring, timestamps may leave gaps
+    const firstHash = Math.max(first, last - Number(RING) + 1)
+    for (let index = first; index <= last; index++) {
+      times.set(beaconSlot(timestampAt(index)), timestampAt(index))
+      if (index >= firstHash) parents.set(historySlot(numberAt(index)), BigInt(parentHashAt(index)))
+    }
+    const { tellsTime, tellsHash } = this.#blocks
+    return {
+      time: tellsTime ? withSlots(time, times) : time,
+      hashes: tellsHash ? withSlots(hashes, parents) : hashes,
+    }
+  }
+
+  #baseStorages(): Storages {
+    const storageAt = ({ address }: Predeploy): Trie<StorageSlot> =>
+      accountAt(this.#base, address)?.storage ?? emptyStorage
+    return { time: storageAt(BEACON_ROOTS), hashes: storageAt(HISTORY_STORAGE) }
+  }
+}
+
+/** Keeps a value as the newest of at most `limit`. */
+function keep<V>(map: Map<number, V>, key: number, value: V, limit: number): void {
+  map.set(key, value)
+  for (const oldest of map.keys()) {
+    if (map.size <= limit) return
+    map.delete(oldest)
+  }
+}
