@@ -91,5 +91,8 @@ export interface Machine {
 /** Why a frame halts that wants more memory than the limit leaves; it costs all its gas, as want of gas does. */
 export const MEMORY_LIMIT_REASON = 'memory limit exceeded'
 
+/** Why a precompile halts that cannot read its input, when it is what a message calls. */
+export const PRECOMPILE_REASON = 'a precompile refused its input'
+
 /** Bytes of memory of one run unless said otherwise. */
 export const DEFAULT_MEMORY_LIMIT = 128_000_000

@@ -6,7 +6,7 @@ import type { Log } from '../protocol/receipt.ts'
 import type { AccessListEntry } from '../protocol/transaction.ts'
 import { type Engine, EnginePool, type LibraryBlock, libraryAddress } from './engine.ts'
 import type { BlockEnvironment, Failure } from './executor.ts'
-import type { Machine, MachineJob, MachineResult } from './machine.ts'
+import { type Machine, type MachineJob, type MachineResult, PRECOMPILE_REASON } from './machine.ts'
 import { observe } from './observe.ts'
 import { describeHalt, describeRevert } from './reasons.ts'
 
@@ -31,7 +31,7 @@ async function run(engine: Engine, job: MachineJob): Promise<MachineResult> {
   stop()
   const { execResult } = result
   return {
-    failure: failureOf(result, job.block),
+    failure: failureOf(evm, job, result),
     gasUsed: execResult.executionGasUsed,
     refund: execResult.gasRefund ?? 0n,
     output: execResult.returnValue,
@@ -74,9 +74,17 @@ function warm({ evm: { journal }, precompiles }: Engine, { warm, accessList }: M
   }
 }
 
-function failureOf({ execResult }: EVMResult, block: BlockEnvironment): Failure | undefined {
+function failureOf(
+  { precompiles }: EVM,
+  { block, to }: MachineJob,
+  { execResult }: EVMResult,
+): Failure | undefined {
   const error = execResult.exceptionError?.error
   if (error === undefined) return undefined
+  // the library has a word for each of them, and reverts for some
+  if (to !== null && error !== 'out of gas' && precompiles.has(to.slice(2))) {
+    return { kind: 'halt', reason: PRECOMPILE_REASON }
+  }
   // frontier: a contract whose code cannot be paid for is made without code
   if (error === 'code store out of gas' && block.hardfork === 'frontier') return undefined
   if (error === 'revert') return { kind: 'revert', reason: describeRevert(execResult.returnValue) }

@@ -1,5 +1,11 @@
 // A small assembler, so that tests can say in words what a contract does.
-import { type Address, bytesFromBigint, concatBytes, hexFromBytes } from '../../src/core/hex.ts'
+import {
+  type Address,
+  bytesFromBigint,
+  bytesFromHex,
+  concatBytes,
+  hexFromBytes,
+} from '../../src/core/hex.ts'
 
 /** Operations by name, but for PUSH, DUP, SWAP and LOG, which are computed. */
 const OPCODES: Readonly<Record<string, number>> = {
@@ -29,6 +35,7 @@ const OPCODES: Readonly<Record<string, number>> = {
   SHL: 0x1b,
   SHR: 0x1c,
   SAR: 0x1d,
+  CLZ: 0x1e,
   KECCAK256: 0x20,
   ADDRESS: 0x30,
   BALANCE: 0x31,
@@ -89,7 +96,7 @@ const OPCODES: Readonly<Record<string, number>> = {
 /**
  * Assembles a program. Words are separated by spaces: names of operations (`DUP1`, `LOG2`); numbers, decimal or hex,
  * which are pushed in as few bytes as they need (zero as PUSH1 0, which every hardfork knows); `name:`, a jump
- * destination; `@name`, which pushes it.
+ * destination; `@name`, which pushes it; `=60ff`, bytes as they are.
  */
 export function assemble(program: string): Uint8Array {
   const words = program.split(/\s+/).filter((word) => word !== '')
@@ -156,6 +163,7 @@ export function storing(bytes: Uint8Array): string {
 
 function encodeWord(word: string): Uint8Array {
   if (word.endsWith(':')) return Uint8Array.of(0x5b)
+  if (word.startsWith('=')) return bytesFromHex(`0x${word.slice(1)}`)
   if (/^(0x[0-9a-f]+|\d+)$/i.test(word)) return push(BigInt(word))
   const [, family, digits] = /^(DUP|SWAP|LOG)(\d+)$/.exec(word) ?? []
   const first = { DUP: 0x7f, SWAP: 0x8f, LOG: 0xa0 }[family ?? '']

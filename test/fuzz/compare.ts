@@ -1,0 +1,187 @@
+// Runs a case on several engines and tells where they differ.
+
+import { DevchainError } from '../../src/core/errors.ts'
+import { bytesFromHex, type Hash, hexFromBytes, ZERO_HASH } from '../../src/core/hex.ts'
+import type { CallJob, Jobs, Outcome, TransactionJob } from '../../src/evm/executor.ts'
+import { DEFAULT_MEMORY_LIMIT, type Machine } from '../../src/evm/machine.ts'
+import { Tiers, tiersOf } from '../../src/evm/tiers.ts'
+import { executorOn } from '../../src/evm/workshop.ts'
+import { isAtLeast } from '../../src/protocol/forks.ts'
+import { nonceAt, stateRoot, type World } from '../../src/state/world.ts'
+import {
+  assembled,
+  authorizationsOf,
+  blockOf,
+  type Case,
+  type CaseMessage,
+  SENDER,
+  worldOf,
+} from './cases.ts'
+
+/** An engine under test; the first of a list is right. */
+export interface Engine {
+  readonly name: string
+  readonly jobsWithin: (memoryLimit: number) => Jobs
+}
+
+/** Everything that can be seen of a message's end, as text. */
+type Traces = Readonly<Record<string, unknown>>
+
+/** An engine of one machine. Its bugs come out. */
+export function engineOf(name: string, machine: () => Promise<Machine>): Engine {
+  const load = once(machine)
+  const tiers = new Tiers([{ name, load }], () => undefined)
+  return {
+    name,
+    jobsWithin: (memoryLimit) => executorOn({ tiers, memoryLimit, isClosed: () => false }),
+  }
+}
+
+/** The engines that there are, without those that are under way. */
+export function allEngines(): readonly Engine[] {
+  return tiersOf('auto')
+    .toReversed()
+    .map(({ name, load }) => engineOf(name, load))
+}
+
+/**
+ * Where an engine comes to something else than the first one; undefined when all agree.
+
+ */
+export async function difference(
+  subject: Case,
+  [first, ...others]: readonly Engine[],
+): Promise<string | undefined> {
+  if (first === undefined) throw new Error('expected an engine at least')
+  const limit = subject.memoryLimit ?? DEFAULT_MEMORY_LIMIT
+  let world = worldOf(subject)
+  for (const [index, message] of subject.messages.entries()) {
+    const right = await run(first.jobsWithin(limit), subject, message, world)
+    for (const other of others) {
+      const found = await run(other.jobsWithin(limit), subject, message, world)
+      const fields = differing(right.traces, found.traces)
+      if (fields === undefined) continue
+      return `message ${index} on ${subject.hardfork}, ${first.name} against ${other.name}: ${fields}`
+    }
+    world = right.world
+  }
+  return undefined
+}
+
+async function run(
+  jobs: Jobs,
+  subject: Case,
+  message: CaseMessage,
+  world: World,
+): Promise<{ readonly traces: Traces; readonly world: World }> {
+  try {
+    const outcome = await (message.kind === 'call'
+      ? jobs.call(callOf(subject, message, world))
+      : jobs.transact(transactionOf(subject, message, world)))
+    return { traces: tracesOf(outcome), world: outcome.world }
+  } catch (error) {
+    if (error instanceof DevchainError) return { traces: { refused: error.word }, world }
+    return { traces: { bug: String((error as Error).stack) }, world }
+  }
+}
+
+function tracesOf(outcome: Outcome): Traces {
+  const { failure, gasUsed, gasRefund, output, logs, created, consoleLines, accessed } = outcome
+  return {
+    failure: failure && `${failure.kind}: ${failure.reason}`,
+    gasUsed,
+    gasRefund,
+    output: hexFromBytes(output),
+    logs: logs.map(({ address, topics, data }) =>
+      [address, ...topics, hexFromBytes(data)].join(' '),
+    ),
+    created,
+    consoleLines,
+    accessed: accessed
+      .map(({ address, storageKeys }) => [address, ...[...storageKeys].sort()].join(' '))
+      .sort(),
+    root: stateRoot(outcome.world),
+  }
+}
+
+function differing(right: Traces, found: Traces): string | undefined {
+  const keys = new Set([...Object.keys(right), ...Object.keys(found)])
+  const lines = [...keys].flatMap((key) => {
+    const [a, b] = [print(right[key]), print(found[key])]
+    return a === b ? [] : [`${key} ${a} became ${b}`]
+  })
+  return lines.length === 0 ? undefined : lines.join('; ')
+}
+
+function print(value: unknown): string {
+  return (
+    JSON.stringify(value, (_, inner) => (typeof inner === 'bigint' ? String(inner) : inner)) ??
+    'nothing'
+  )
+}
+
+function callOf(subject: Case, message: CaseMessage, world: World): CallJob {
+  return {
+    world,
+    block: blockOf(subject),
+    message: { from: SENDER, ...fieldsOf(subject, message) },
+    limits: limitsOf(subject),
+    reportsAccess: true,
+  }
+}
+
+function transactionOf(subject: Case, message: CaseMessage, world: World): TransactionJob {
+  return {
+    world,
+    block: blockOf(subject),
+    limits: limitsOf(subject),
+    transaction: {
+      ...fieldsOf(subject, message),
+      type: typeOf(subject, message),
+      chainId: 33n,
+      nonce: nonceAt(world, SENDER),
+      from: SENDER,
+      hash: ZERO_HASH,
+      raw: new Uint8Array(),
+      v: 27n,
+      r: 1n,
+      s: 2n,
+    },
+  }
+}
+
+function typeOf({ hardfork }: Case, { accessList, delegations }: CaseMessage): 0 | 1 | 2 | 4 {
+  if (delegations.length > 0) return 4
+  if (isAtLeast(hardfork, 'london')) return 2
+  return accessList.length > 0 ? 1 : 0
+}
+
+function fieldsOf({ hardfork, baseFee }: Case, message: CaseMessage) {
+  const tip = baseFee === 0 ? 0n : 2n
+  const price = BigInt(baseFee) + tip
+  return {
+    to: message.to,
+    value: BigInt(message.value),
+    data: message.to === null ? assembled(message.code) : bytesFromHex(message.data),
+    gasLimit: BigInt(message.gas),
+    maxFeePerGas: price,
+    maxPriorityFeePerGas: isAtLeast(hardfork, 'london') ? tip : price,
+    accessList: message.accessList.map(({ address, slots }) => ({
+      address,
+      storageKeys: slots.map((slot) => `0x${slot.toString(16).padStart(64, '0')}` as Hash),
+    })),
+    authorizationList: authorizationsOf(message),
+  } as const
+}
+
+function limitsOf({ codeSizeLimit }: Case): { readonly codeSize: number | undefined } {
+  return { codeSize: codeSizeLimit }
+}
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
+}

@@ -1,0 +1,25 @@
+// The fuzzer by hand: `npm run fuzz`, or `npm run fuzz -- 1234` to begin with a seed. It runs until it is ended, keeps what
+// fails under fixtures/fuzz, and goes on.
+
+import { keep, trySeed } from './campaign.ts'
+import { allEngines } from './compare.ts'
+
+const LINE_EVERY_MS = 10_000
+
+/** Seeds from one on. */
+export async function fuzzFrom(first: number): Promise<never> {
+  const engines = allEngines()
+  console.log(`engines: ${engines.map(({ name }) => name).join(', ')}; first seed ${first}`)
+  let told = performance.now()
+  let found = 0
+  for (let seed = first; ; seed += 1) {
+    const finding = await trySeed(seed, engines)
+    if (finding !== undefined) {
+      found += 1
+      console.log(`seed ${seed}: ${finding.problem}\n  kept as ${keep(finding)}`)
+    }
+    if (performance.now() - told < LINE_EVERY_MS) continue
+    told = performance.now()
+    console.log(`${seed - first + 1} cases, ${found} failed`)
+  }
+}

@@ -1,0 +1,11 @@
+// Starts the fuzzer: loads its TypeScript, which node does not read by itself.
+import { runnerImport } from 'vite'
+
+const [text] = process.argv.slice(2)
+const seed = text === undefined ? Date.now() % 1_000_000_000 : Number(text)
+if (!Number.isSafeInteger(seed) || seed < 0) {
+  console.error(`expected a seed, a whole number, got ${text}`)
+  process.exit(1)
+}
+const { module } = await runnerImport('./test/fuzz/endless.ts')
+await module.fuzzFrom(seed)
