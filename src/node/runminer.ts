@@ -98,7 +98,8 @@ export class RunMiner {
     const number = this.#first + this.#mined
     const timestamp = Number(this.#plan.timestampAt(this.#mined))
     if (!Number.isSafeInteger(timestamp) || !this.#tell(number, timestamp)) return false
-    const { bytes } = this.#arena
+    const arena = this.#arena
+    const { bytes } = arena
     const seed = this.#seed
     if (sizeOf(number) !== sizeOf(number - 1) || !this.#hasSize(timestamp)) {
       this.#places = this.#layOut(number, timestamp)
@@ -108,10 +109,13 @@ export class RunMiner {
     writeInteger(bytes, this.#header + places.timestamp, timestamp)
     bytes.copyWithin(this.#header + places.parentHash, seed, seed + 32)
     const root = this.#header + places.stateRoot
-    if (this.#told.time || this.#told.hash) this.#accounts.hash(root)
     writePadded(bytes, seed + 32, number)
-    this.#arena.hash(seed, this.#seedLength, this.#header + places.mixHash)
-    this.#arena.hash(this.#header, places.length, this.#hash)
+    arena.enqueue(1, seed, this.#seedLength, 0, 0, this.#header + places.mixHash)
+    // the storage roots and the randomness first: the accounts and the header hold them
+    arena.run()
+    if (this.#told.time || this.#told.hash) this.#accounts.hash(0, root)
+    arena.enqueue(0, this.#header, places.length, 0, 0, this.#hash)
+    arena.run()
     bytes.copyWithin(seed, this.#hash, this.#hash + 32)
     this.#hashes.set(bytes.subarray(seed, seed + 32), 32 * this.#mined)
     this.#roots.set(bytes.subarray(root, root + 32), 32 * this.#mined)
@@ -151,11 +155,12 @@ export class RunMiner {
     try {
       if (timeKey !== undefined) {
         this.#times.put(timeKey, this.#rlpOfInteger(timestamp))
-        this.#times.hash(this.#accounts.touch(addressKey(BEACON_ROOTS.address)) - STORAGE_ROOT)
+        this.#times.hash(1, this.#accounts.touch(addressKey(BEACON_ROOTS.address)) - STORAGE_ROOT)
       }
       if (hashKey !== undefined) {
         this.#parents.put(hashKey, this.#rlpOfParent())
-        this.#parents.hash(this.#accounts.touch(addressKey(HISTORY_STORAGE.address)) - STORAGE_ROOT)
+        const leafEnd = this.#accounts.touch(addressKey(HISTORY_STORAGE.address))
+        this.#parents.hash(0, leafEnd - STORAGE_ROOT)
       }
     } catch (error) {
       if (error instanceof ShortNodeError) return false

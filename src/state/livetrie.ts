@@ -1,6 +1,6 @@
 // A Merkle-Patricia trie in linear memory that gives a root after each change: what mining many blocks at once asks for.
 // The slow twin is trie.ts, which each live trie begins with and is tested against.
-import { type Arena, RATE, STATE_LENGTH } from './arena.ts'
+import { type Arena, type Queue, RATE, STATE_LENGTH } from './arena.ts'
 import type { Trie } from './trie.ts'
 import {
   type Branch,
@@ -90,7 +90,7 @@ export class LiveTrie<V> {
   }
 
   /**
-   * Where the RLP of the leaf of `key` ends, whose bytes the caller will change in place before the next `hash`.
+   * Where the RLP of the leaf of `key` ends, whose bytes the caller will change in place before what `hash` wants is run.
    * It stays there until the next `put`.
    * @throws {Error} when there is no such key
    */
@@ -113,10 +113,10 @@ export class LiveTrie<V> {
     return cell.at + cell.length
   }
 
-  /** Writes the root, 32 bytes, to `target` in the arena. The trie has a key. */
-  hash(target: number): void {
+  /** Has the root, 32 bytes, written to `target` in the arena at its next `run`. The trie has a key. */
+  hash(queue: Queue, target: number): void {
     if (this.#root === undefined) throw new Error('a live trie without keys has no root of its own')
-    this.#hash(this.#root, target)
+    this.#hash(this.#root, queue, target)
   }
 
   #put(cell: Cell, key: Uint8Array, value: Uint8Array, depth: number): Cell {
@@ -170,31 +170,33 @@ export class LiveTrie<V> {
     }
   }
 
-  #hash(cell: Cell, target: number): void {
+  #hash(cell: Cell, queue: Queue, target: number): void {
     if (cell.kind === 'branch') {
-      this.#hashBranch(cell, target)
+      this.#hashBranch(cell, queue, target)
       return
     }
-    if (cell.kind === 'extension') this.#hash(cell.child, cell.at + cell.length - HASH_LENGTH)
-    this.#arena.hash(cell.at, cell.length, target)
+    if (cell.kind === 'extension') {
+      this.#hash(cell.child, queue, cell.at + cell.length - HASH_LENGTH)
+    }
+    this.#arena.enqueue(queue, cell.at, cell.length, 0, 0, target)
     cell.changedFrom = CLEAN
   }
 
-  #hashBranch(branch: BranchCell, target: number): void {
+  #hashBranch(branch: BranchCell, queue: Queue, target: number): void {
     let from = branch.changedFrom
     let left = branch.changed
     while (left !== 0) {
       const nibble = 31 - Math.clz32(left)
       left &= ~(1 << nibble)
       const offset = branch.offsets[nibble]!
-      this.#hash(branch.children[nibble]!, branch.at + offset)
+      this.#hash(branch.children[nibble]!, queue, branch.at + offset)
       if (offset < from) from = offset
     }
     if (branch.states === 0 || from === CLEAN) from = 0
     if (branch.states === 0 && branch.length >= 2 * RATE) {
       branch.states = this.#arena.allocate(Math.floor(BRANCH_LENGTH / RATE) * STATE_LENGTH)
     }
-    this.#arena.rehash(branch.at, branch.length, from, branch.states, target)
+    this.#arena.enqueue(queue, branch.at, branch.length, from, branch.states, target)
     branch.changed = 0
     branch.changedFrom = CLEAN
   }

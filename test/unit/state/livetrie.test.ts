@@ -26,7 +26,8 @@ const changes = fc.array(fc.tuple(keys, values), { maxLength: 60 })
 
 function rootOf(arena: Arena, trie: LiveTrie<Uint8Array>): string {
   const target = arena.allocate(32)
-  trie.hash(target)
+  trie.hash(0, target)
+  arena.run()
   return hexFromBytes(arena.bytes.slice(target, target + 32))
 }
 
@@ -81,4 +82,40 @@ test('A live trie refuses nodes that are too short to be hashed', () => {
   )
   live.put(key(1), Uint8Array.of(1))
   expect(() => live.put(key(2), Uint8Array.of(1))).toThrow(ShortNodeError)
+})
+
+test('Two tries are hashed in pairs, whatever the number of their nodes', () => {
+  fc.assert(
+    fc.property(
+      fc.array(changes, { minLength: 1, maxLength: 6 }),
+      fc.array(changes, { maxLength: 6 }),
+      (left, right) => {
+        const arena = new Arena()
+        const target = arena.allocate(64)
+        const slow = [0, 1].map(() =>
+          Trie.empty<Uint8Array>((value) => value).set(
+            keccak256(new Uint8Array(3)),
+            Uint8Array.of(5),
+          ),
+        )
+        const live = slow.map((trie) => new LiveTrie(arena, trie))
+        for (const [round, batch] of left.entries()) {
+          for (const [side, own] of [batch, right[round] ?? []].entries()) {
+            for (const [key, value] of own) {
+              slow[side] = slow[side]!.set(key, value)
+              live[side]!.put(key, value)
+            }
+          }
+          live[0]!.hash(0, target)
+          live[1]!.hash(1, target + 32)
+          arena.run()
+          const roots = [target, target + 32].map((at) =>
+            hexFromBytes(arena.bytes.slice(at, at + 32)),
+          )
+          expect(roots).toEqual(slow.map(({ rootHash }) => rootHash))
+        }
+      },
+    ),
+    { seed: 5, numRuns: 200 },
+  )
 })
