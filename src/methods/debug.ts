@@ -7,9 +7,10 @@ import { type BlockReference, recordAt } from '../node/chain.ts'
 import { reorganize } from '../node/reorganize.ts'
 import type { CallRequest } from '../node/simulate.ts'
 import { traceMessage } from '../node/trace.ts'
+import { decodeBlock } from '../protocol/blockdecoding.ts'
 import type { JsonText } from '../rpc/jsontext.ts'
 import { type Method, optional, param } from '../rpc/method.ts'
-import { hash, nothing, quantity } from '../rpc/primitives.ts'
+import { data, hash, nothing, quantity } from '../rpc/primitives.ts'
 import { blockReference, byHash, LATEST } from './blockreference.ts'
 import { type MethodContext, method } from './context.ts'
 import { quantityResult } from './fields.ts'
@@ -69,6 +70,16 @@ const traceBlockByNumber = method({
   result: blockTraces,
   example: { params: ['latest', { tracer: 'callTracer' }], result: [] },
   handle: (context, block, recorder) => traceBlock(context, block, recorder),
+})
+
+const traceEncodedBlock = method({
+  name: 'debug_traceBlock',
+  summary: 'The traces of all transactions of a block that the chain has, by its RLP.',
+  params: [param('block', data), optional('options', traceOptions, DEFAULT_TRACE)],
+  result: blockTraces,
+  example: { params: ['0xc0', { tracer: 'callTracer' }] },
+  handle: (context, encoded, recorder) =>
+    traceBlock(context, byHash(decodeBlock(encoded).hash), recorder),
 })
 
 const traceCall = method({
@@ -165,6 +176,7 @@ export const debugMethods: readonly Method<MethodContext>[] = [
   traceTransaction,
   traceBlockByHash,
   traceBlockByNumber,
+  traceEncodedBlock,
   traceCall,
   wireProtocolQueueSize,
   setHead,

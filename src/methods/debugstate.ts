@@ -89,6 +89,16 @@ const accountRange = method({
   },
 })
 
+const dumpBlock = method({
+  name: 'debug_dumpBlock',
+  summary: 'The first 256 accounts after a block with code and storage, as debug_accountRange.',
+  params: [param('block', blockReference)],
+  result: accountPage,
+  example: { params: ['latest'] },
+  handle: async ({ chain }, block) =>
+    pageOf((await recordAt(chain, block)).world, new Uint8Array(0), MAX_ACCOUNTS, true, true),
+})
+
 interface StoragePage {
   readonly slots: readonly StorageSlot[]
   /** Hash of the slot with which the next page begins. */
@@ -215,4 +225,8 @@ function keyFrom(first: Uint8Array): Uint8Array {
   return key
 }
 
-export const debugStateMethods: readonly Method<MethodContext>[] = [accountRange, storageRangeAt]
+export const debugStateMethods: readonly Method<MethodContext>[] = [
+  accountRange,
+  dumpBlock,
+  storageRangeAt,
+]

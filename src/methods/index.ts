@@ -2,6 +2,7 @@
 import type { Method } from '../rpc/method.ts'
 import type { MethodContext } from './context.ts'
 import { debugMethods } from './debug.ts'
+import { debugChangesMethods } from './debugchanges.ts'
 import { debugStateMethods } from './debugstate.ts'
 import { blockMethods } from './eth/block.ts'
 import { chainMethods } from './eth/chain.ts'
@@ -54,6 +55,7 @@ export const methods: readonly Method<MethodContext>[] = [
   ...txpoolMethods,
   ...debugMethods,
   ...debugStateMethods,
+  ...debugChangesMethods,
   ...traceMethods,
   ...otsMethods,
   ...rawMethods,

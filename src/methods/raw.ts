@@ -40,6 +40,16 @@ const rawReceipts = method({
   handle: async ({ chain }, block) => encodedReceipts(await recordAt(chain, block)),
 })
 
+const rawTransactions = method({
+  name: 'debug_getRawTransactions',
+  summary: 'The canonical encodings of a block’s transactions.',
+  params: [optional('block', blockReference, LATEST)],
+  result: list(data),
+  example: { params: ['earliest'], result: [] },
+  handle: async ({ chain }, block) =>
+    (await recordAt(chain, block)).block.transactions.map(({ raw }) => raw),
+})
+
 const rawByBlockHashAndIndex = method({
   name: 'eth_getRawTransactionByBlockHashAndIndex',
   summary:
@@ -141,6 +151,7 @@ export const rawMethods: readonly Method<MethodContext>[] = [
   rawBlock,
   rawHeader,
   rawReceipts,
+  rawTransactions,
   extProtocolVersion,
   extRawReceipt,
   extReceiptNodes,

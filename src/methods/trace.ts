@@ -3,23 +3,32 @@
 // creations that failed are listed, `trace_get` takes a place in the transaction's tree of frames, and `trace_filter`
 // looks at each frame's own sender and receiver. The outermost frame has the gas limit of the transaction and the gas
 // of the receipt, so that it tells the same as debug_traceTransaction and eth_getTransactionReceipt.
-import { DevchainError } from '../core/errors.ts'
+import { DevchainError, printValue } from '../core/errors.ts'
 import type { Hash } from '../core/hex.ts'
 import { type CallFrame, recordCalls } from '../evm/tracers/calls.ts'
 import { type FlatFrame, flatten } from '../evm/tracers/flat.ts'
-import { type BlockRecord, blockByNumber, headOf, transactionPlace } from '../node/blocktree.ts'
+import { type BlockRecord, headOf, transactionPlace } from '../node/blocktree.ts'
 import { type BlockReference, findRecord, recordAt } from '../node/chain.ts'
+import type { CallRequest } from '../node/simulate.ts'
 import { type TracedRun, type TracerFor, traceMessage, traceUnsent } from '../node/trace.ts'
 import { decodeTransaction } from '../protocol/transaction.ts'
 import type { JsonText } from '../rpc/jsontext.ts'
 import { type Method, optional, param } from '../rpc/method.ts'
 import { data, enumeration, hash, list, quantityNumber } from '../rpc/primitives.ts'
+import type { Decoder } from '../rpc/schema.ts'
+import type { World } from '../state/world.ts'
 import { blockReference, LATEST } from './blockreference.ts'
 import { type MethodContext, method } from './context.ts'
 import { blockOverrides, stateOverrides, transactionRequest } from './inputs.ts'
 import { type FramePlace, flatFrame, wholeFrame, writeFlatFrames } from './traces/calls.ts'
 import { type FrameQuery, frameQuery, matchesFrame } from './traces/filter.ts'
-import { placedFrameForm, placedFrames, replayForm, replaysForm } from './traces/forms.ts'
+import {
+  placedFrameForm,
+  placedFrames,
+  replayForm,
+  replaysForm,
+  repliesForm,
+} from './traces/forms.ts'
 import { PARTS, type Part, replayRecorder } from './traces/replay.ts'
 import { begin, minedPlace, newWork, recordBlock, type Work } from './traces/run.ts'
 import type { Recording } from './traces/tracers.ts'
@@ -33,6 +42,19 @@ const TRANSFER = {
 }
 
 const parts = list(enumeration(PARTS))
+
+/** A pair of a message and what is wanted of it. */
+const tracedMessage: Decoder<readonly [CallRequest, readonly Part[]]> = {
+  name: '[transaction, types]',
+  json: { type: 'array', prefixItems: [transactionRequest.json, parts.json], minItems: 2 },
+  decode: (value, path) => {
+    if (!Array.isArray(value) || value.length !== 2) {
+      const message = `${path}: expected a pair [transaction, types], got ${printValue(value)}`
+      throw new DevchainError('INVALID_PARAMS', message)
+    }
+    return [transactionRequest.decode(value[0], `${path}[0]`), parts.decode(value[1], `${path}[1]`)]
+  },
+}
 
 const transactionFrames = method({
   name: 'trace_transaction',
@@ -99,6 +121,29 @@ const traceCall = method({
         tracerFor,
       ),
     ),
+})
+
+const traceCallMany = method({
+  name: 'trace_callMany',
+  summary:
+    'Messages run one after the other, each on what those before it left: a list of [transaction, types].',
+  params: [param('calls', list(tracedMessage)), optional('block', blockReference, LATEST)],
+  result: repliesForm,
+  example: { params: [[[TRANSFER, ['trace']]], 'latest'] },
+  handle: async (context, calls, reference) => {
+    const work = newWork(context)
+    let world: World | undefined
+    work.writer.write('[')
+    for (const [index, [request, wanted]] of calls.entries()) {
+      if (index > 0) work.writer.write(',')
+      const run = await recordInto(work, wanted, (tracerFor) =>
+        traceMessage(context.chain, { request, reference, world }, tracerFor),
+      )
+      world = run.outcome.world
+    }
+    work.writer.write(']')
+    return work.writer.end()
+  },
 })
 
 const traceRaw = method({
@@ -227,10 +272,9 @@ async function filterFrames(context: MethodContext, query: FrameQuery): Promise<
   let skipped = 0
   let count = 0
   work.writer.write('[')
-  for (let number = from; number <= to && count < query.count; number += 1n) {
+  for (const record of tree.canonical.filled(Number(from), Number(to) + 1)) {
+    if (count >= query.count) break
     await work.writer.breathe()
-    const record = blockByNumber(tree, number)
-    if (record === undefined) break
     await eachTree(context, record, { work }, async (top, place) => {
       const form = { withParityErrors: true, place }
       for (const flat of flatten(top)) {
@@ -271,13 +315,23 @@ async function recordOne(
   trace: (tracerFor: TracerFor) => Promise<TracedRun>,
 ): Promise<JsonText> {
   const work = newWork(context)
+  await recordInto(work, wanted, trace)
+  return work.writer.end()
+}
+
+async function recordInto(
+  work: Work,
+  wanted: readonly Part[],
+  trace: (tracerFor: TracerFor) => Promise<TracedRun>,
+): Promise<TracedRun> {
   let recording: Recording | undefined
   const run = await trace((subject) => {
     recording = begin(work, replayRecorder(wanted, false), subject, undefined)
     return recording.tracer
   })
   await recording?.write(run)
-  return work.writer.end()
+  work.budget.release()
+  return run
 }
 
 export const traceMethods: readonly Method<MethodContext>[] = [
@@ -286,6 +340,7 @@ export const traceMethods: readonly Method<MethodContext>[] = [
   filteredFrames,
   oneFrame,
   traceCall,
+  traceCallMany,
   traceRaw,
   replayTransaction,
   replayBlock,

@@ -6,8 +6,8 @@ import { headOf } from '../node/blocktree.ts'
 import type { ChainState } from '../node/chainstate.ts'
 import { type PooledTransaction, pendingOf, queuedOf } from '../node/pool.ts'
 import type { Transaction } from '../protocol/transaction.ts'
-import type { Method } from '../rpc/method.ts'
-import { text } from '../rpc/primitives.ts'
+import { type Method, param } from '../rpc/method.ts'
+import { address, text } from '../rpc/primitives.ts'
 import type { Encoder, Json, JsonSchema } from '../rpc/schema.ts'
 import { type MethodContext, method } from './context.ts'
 import { quantityResult } from './fields.ts'
@@ -49,6 +49,22 @@ const content = method({
   handle: ({ chain }) => contentOf(chain.state),
 })
 
+const contentFrom = method({
+  name: 'txpool_contentFrom',
+  summary: 'The waiting transactions of one sender, by nonce.',
+  params: [param('sender', address)],
+  result: byNonce(poolEntryShape),
+  example: {
+    params: ['0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'],
+    result: { pending: {}, queued: {} },
+  },
+  handle: ({ chain }, sender) => {
+    const { pending, queued } = contentOf(chain.state)
+    const isFrom = ({ from }: Transaction): boolean => from === sender
+    return { pending: pending.filter(isFrom), queued: queued.filter(isFrom) }
+  },
+})
+
 const inspect = method({
   name: 'txpool_inspect',
   summary: 'All waiting transactions, by sender and nonce, each as one line of text.',
@@ -76,35 +92,58 @@ function bySenderAndNonce<V>(
   leaf: Encoder<V>,
   leafOf: (transaction: Transaction) => V,
 ): Encoder<PoolContent> {
-  const byNonce: JsonSchema = {
+  return bothLists(
+    {
+      type: 'object',
+      propertyNames: { pattern: '^0x[0-9a-f]{40}$' },
+      additionalProperties: nonces(leaf.json),
+    },
+    (transactions) => {
+      const senders: Record<string, Record<string, Json>> = {}
+      for (const transaction of transactions) {
+        const sender = transaction.from
+        senders[sender] ??= {}
+        senders[sender][transaction.nonce.toString()] = leaf.encode(leafOf(transaction))
+      }
+      return senders
+    },
+  )
+}
+
+/** Of a single sender. */
+function byNonce(leaf: Encoder<Transaction>): Encoder<PoolContent> {
+  return bothLists(nonces(leaf.json), (transactions) =>
+    Object.fromEntries(transactions.map((each) => [each.nonce.toString(), leaf.encode(each)])),
+  )
+}
+
+function nonces(leaf: JsonSchema): JsonSchema {
+  return {
     type: 'object',
     propertyNames: { pattern: '^[0-9]+$' },
-    additionalProperties: leaf.json,
+    additionalProperties: leaf,
   }
-  const bySender: JsonSchema = {
-    type: 'object',
-    propertyNames: { pattern: '^0x[0-9a-f]{40}$' },
-    additionalProperties: byNonce,
-  }
-  const nested = (transactions: readonly Transaction[]): Json => {
-    const senders: Record<string, Record<string, Json>> = {}
-    for (const transaction of transactions) {
-      const sender = transaction.from
-      senders[sender] ??= {}
-      senders[sender][transaction.nonce.toString()] = leaf.encode(leafOf(transaction))
-    }
-    return senders
-  }
+}
+
+function bothLists(
+  json: JsonSchema,
+  encode: (transactions: readonly Transaction[]) => Json,
+): Encoder<PoolContent> {
   return {
     name: 'pool content',
     json: {
       type: 'object',
-      properties: { pending: bySender, queued: bySender },
+      properties: { pending: json, queued: json },
       required: ['pending', 'queued'],
       additionalProperties: false,
     },
-    encode: ({ pending, queued }) => ({ pending: nested(pending), queued: nested(queued) }),
+    encode: ({ pending, queued }) => ({ pending: encode(pending), queued: encode(queued) }),
   }
 }
 
-export const txpoolMethods: readonly Method<MethodContext>[] = [status, content, inspect]
+export const txpoolMethods: readonly Method<MethodContext>[] = [
+  status,
+  content,
+  contentFrom,
+  inspect,
+]

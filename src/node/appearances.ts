@@ -5,7 +5,12 @@ import type { Address } from '../core/hex.ts'
 import { type CallFrame, recordCalls } from '../evm/tracers/calls.ts'
 import { combineTracers } from '../evm/tracers/combine.ts'
 import { accountAt } from '../state/world.ts'
-import { type BlockRecord, blockByNumber, type TransactionPlace } from './blocktree.ts'
+import {
+  type BlockRecord,
+  type BlockTree,
+  blockByNumber,
+  type TransactionPlace,
+} from './blocktree.ts'
 import type { Chain } from './chain.ts'
 import { replay, type TraceBudget } from './trace.ts'
 
@@ -42,9 +47,7 @@ export async function findAppearances(
   const { tree } = chain.state
   const places: TransactionPlace[] = []
   let turnEnds = performance.now() + TURN_MS
-  for (let number = from; ; number += step) {
-    const record = blockByNumber(tree, number)
-    if (record === undefined) return { places, isComplete: true }
+  for (const record of filledFrom(tree, from, step)) {
     if (places.length >= count) return { places, isComplete: false }
     const found = await placesIn(chain, record, address, budget)
     places.push(...(step === 1n ? found : found.reverse()))
@@ -52,6 +55,13 @@ export async function findAppearances(
     await nextTurn()
     turnEnds = performance.now() + TURN_MS
   }
+  return { places, isComplete: true }
+}
+
+/** The blocks that may hold transactions, from a number on or down. */
+function filledFrom({ canonical }: BlockTree, from: bigint, step: 1n | -1n): Iterable<BlockRecord> {
+  if (step === 1n) return canonical.filled(Number(from))
+  return [...canonical.filled(0, Number(from) + 1)].reverse()
 }
 
 /**

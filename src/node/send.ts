@@ -88,6 +88,19 @@ export async function sendRawTransaction(chain: Chain, raw: Uint8Array): Promise
   return send(chain, () => transaction)
 }
 
+/**
+ * As `sendTransaction` for whatever sender, as though it were impersonated.
+ * @throws {DevchainError} as `sendTransaction`, but nothing about accounts
+ */
+export async function sendUnsignedTransaction(
+  chain: Chain,
+  request: TransactionRequest,
+): Promise<Hash> {
+  const gas = await gasFor(chain, request)
+  const from = senderOf(request)
+  return send(chain, (state, now) => impersonate(filled(state, { ...request, gas }, now), from))
+}
+
 /** The transaction that `sendTransaction` would sign now. */
 export async function fillTransaction(
   chain: Chain,

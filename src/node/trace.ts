@@ -120,15 +120,18 @@ export interface MessageScene {
   readonly blockOverrides?: BlockOverrides | undefined
   /** It runs on the state before the block's transaction of this index; after all of them when left out. */
   readonly index?: number | undefined
+  /** The accounts that it runs on, where they are not a block's. */
+  readonly world?: World | undefined
 }
 
 /** Runs a message as `call` does, under a tracer. Reverts and halts are outcomes. */
 export async function traceMessage(
   chain: Chain,
-  { request, reference, stateOverrides, blockOverrides, index }: MessageScene,
+  { request, reference, stateOverrides, blockOverrides, index, world }: MessageScene,
   tracerFor: TracerFor,
 ): Promise<TracedRun> {
-  const base = index === undefined ? undefined : await worldBefore(chain, reference, index)
+  const base =
+    world ?? (index === undefined ? undefined : await worldBefore(chain, reference, index))
   const job = await prepareCall(chain, request, reference, stateOverrides, blockOverrides, base)
   const limits = { codeSize: chain.state.config.codeSizeLimit }
   const subject = subjectOf(job.message, job.block)

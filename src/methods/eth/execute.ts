@@ -1,7 +1,7 @@
 // eth: running messages: calls and estimates that leave no trace, and transactions that do.
 import type { Outcome } from '../../evm/executor.ts'
 import { pendingReference } from '../../node/chain.ts'
-import { sendRawTransaction, sendTransaction } from '../../node/send.ts'
+import { sendRawTransaction, sendTransaction, sendUnsignedTransaction } from '../../node/send.ts'
 import {
   type AccessListAnswer,
   call,
@@ -86,6 +86,16 @@ const send = method({
   handle: ({ chain }, request) => sendTransaction(chain, request),
 })
 
+const sendUnsigned = method({
+  name: 'eth_sendUnsignedTransaction',
+  summary:
+    'Sends a transaction of any account, without a signature, as though it were impersonated.',
+  params: [param('transaction', transactionRequest)],
+  result: hash,
+  example: { params: [TRANSFER] },
+  handle: ({ chain }, request) => sendUnsignedTransaction(chain, request),
+})
+
 const sendRaw = method({
   name: 'eth_sendRawTransaction',
   summary:
@@ -109,5 +119,6 @@ export const executeMethods: readonly Method<MethodContext>[] = [
   estimate,
   accessList,
   send,
+  sendUnsigned,
   sendRaw,
 ]

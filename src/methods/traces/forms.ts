@@ -107,6 +107,9 @@ export const replayForm: Encoder<null> = written(
   object(replayMembers, Object.keys(replayMembers)),
 )
 
+/** What `trace_callMany` answers. */
+export const repliesForm: Encoder<null> = written('replays', words(replayForm.json))
+
 /** What `trace_replayBlockTransactions` answers. */
 export const replaysForm: Encoder<null> = written('replays', {
   type: 'array',

@@ -1,3 +1,4 @@
+// The trie in linear memory against its slow twin: the same roots after the same changes.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { keccak256 } from '../../../src/core/crypto.ts'

@@ -1,0 +1,131 @@
+// debug: what blocks changed, and all that is there after one.
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { DevchainError } from '../core/errors.ts'
+import type { Address, Hash } from '../core/hex.ts'
+import { type BlockRecord, blockByHash, blockByNumber } from '../node/blocktree.ts'
+import { type BlockReference, type Chain, recordAt } from '../node/chain.ts'
+import { replay } from '../node/trace.ts'
+import { type Method, optional, param } from '../rpc/method.ts'
+import { address, data, hash, list, nullable } from '../rpc/primitives.ts'
+import { type Account, accountAt, accountsOf, stateRoot, type World } from '../state/world.ts'
+import { blockReference, byHash, LATEST } from './blockreference.ts'
+import { type MethodContext, method } from './context.ts'
+
+const UNKNOWN = `0x${'ab'.repeat(32)}`
+
+/** Accounts that are looked at before others get a turn: about a millisecond. */
+const TURN = 1_000
+
+const modifiedByNumber = method({
+  name: 'debug_getModifiedAccountsByNumber',
+  summary:
+    'Accounts that a block changed, or those that all blocks after it up to a second one did.',
+  params: [param('block', blockReference), optional('end', blockReference)],
+  result: list(address),
+  example: { params: ['0x1'] },
+  handle: ({ chain }, block, end) => modified(chain, block, end),
+})
+
+const modifiedByHash = method({
+  name: 'debug_getModifiedAccountsByHash',
+  summary: 'As debug_getModifiedAccountsByNumber, by the blocks’ hashes.',
+  params: [param('hash', hash), optional('end', hash)],
+  result: list(address),
+  example: { params: [UNKNOWN] },
+  handle: ({ chain }, block, end) =>
+    modified(chain, byHash(block), end === undefined ? undefined : byHash(end)),
+})
+
+const intermediateRoots = method({
+  name: 'debug_intermediateRoots',
+  summary: 'The state root after each transaction of a block.',
+  params: [param('hash', hash)],
+  result: list(hash),
+  example: { params: [UNKNOWN] },
+  handle: async ({ chain }, blockHash) => {
+    const roots: Hash[] = []
+    const record = await recordAt(chain, byHash(blockHash))
+    for await (const { outcome } of replay(chain, record, () => undefined)) {
+      roots.push(stateRoot(outcome.world))
+    }
+    return roots
+  },
+})
+
+const codeByHash = method({
+  name: 'debug_codeByHash',
+  summary: 'Code by its Keccak-256, of any account after a block; null when none has it.',
+  params: [param('hash', hash), optional('block', blockReference, LATEST)],
+  result: nullable(data),
+  example: { params: [UNKNOWN], result: null },
+  handle: async ({ chain }, codeHash, block) => {
+    const { world } = await recordAt(chain, block)
+    for await (const account of leisurely(accountsOf(world))) {
+      if (account.codeHash === codeHash) return account.code
+    }
+    return null
+  },
+})
+
+/**
+ * The accounts that differ before and after: with one block, what that block did.
+ * @throws {DevchainError} `NOT_FOUND` for blocks that are not there, `INVALID_PARAMS` for an end that is not after
+ */
+async function modified(
+  chain: Chain,
+  first: BlockReference,
+  last: BlockReference | undefined,
+): Promise<Address[]> {
+  const start = await recordAt(chain, first)
+  const end = last === undefined ? start : await recordAt(chain, last)
+  const before = last === undefined ? parentOf(chain, start) : start
+  const [from, to] = [before.block.header.number, end.block.header.number]
+  if (from < to) return differences(before.world, end.world)
+  const message = `end: expected a block after ${from}, got ${to}`
+  throw new DevchainError('INVALID_PARAMS', message)
+}
+
+function parentOf({ state: { tree } }: Chain, { block: { header } }: BlockRecord): BlockRecord {
+  const parent = blockByHash(tree, header.parentHash) ?? blockByNumber(tree, header.number - 1n)
+  if (parent !== undefined) return parent
+  const message = `block ${header.number} has no parent here to compare it with`
+  throw new DevchainError('NOT_FOUND', message)
+}
+
+async function differences(before: World, after: World): Promise<Address[]> {
+  const addresses: Address[] = []
+  for await (const account of leisurely(accountsOf(after))) {
+    if (!isSame(accountAt(before, account.address), account)) addresses.push(account.address)
+  }
+  for await (const { address: gone } of leisurely(accountsOf(before))) {
+    if (accountAt(after, gone) === undefined) addresses.push(gone)
+  }
+  return addresses
+}
+
+function isSame(a: Account | undefined, b: Account): boolean {
+  if (a === undefined || a === b) return a === b
+  return (
+    a.nonce === b.nonce &&
+    a.balance === b.balance &&
+    a.codeHash === b.codeHash &&
+    (a.storage === b.storage || a.storage.rootHash === b.storage.rootHash)
+  )
+}
+
+/** The same items, with a turn for others now and then. */
+async function* leisurely<T>(items: Iterable<T>): AsyncIterableIterator<T> {
+  let count = 0
+  for (const item of items) {
+    count += 1
+    if (count % TURN === 0) await nextTurn()
+    yield item
+  }
+}
+
+export const debugChangesMethods: readonly Method<MethodContext>[] = [
+  modifiedByNumber,
+  modifiedByHash,
+  intermediateRoots,
+  codeByHash,
+]
