@@ -29,6 +29,8 @@ export interface ChainConfig {
   readonly hardforkAt: (number: bigint, timestamp: bigint) => Hardfork
   /** Numbers of blobs at a block. */
   readonly blobRulesAt: (number: bigint, timestamp: bigint) => BlobRules
+  /** Blocks by which the difficulty bomb is late at a block; matters under the rules of a network only. */
+  readonly bombDelayAt: (number: bigint, timestamp: bigint) => bigint
   /** Where the rules change, beyond the genesis. */
   readonly forkPoints: ForkPoints
   readonly ruleset: Ruleset

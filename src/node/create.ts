@@ -17,6 +17,7 @@ import {
   type Header,
   sealBlock,
 } from '../protocol/block.ts'
+import { bombDelayAt, glaciersOf } from '../protocol/difficulty.ts'
 import { INITIAL_BASE_FEE } from '../protocol/fees.ts'
 import { forkPointsOf } from '../protocol/forkid.ts'
 import {
@@ -236,6 +237,7 @@ function configOf(options: ChainOptions, schedule: ForkSchedule): ChainConfig {
   // a fork that is asked for rules always, with its own numbers
   const forkConfig = options.hardfork === undefined ? (options.genesis?.config ?? {}) : {}
   const blobs = blobScheduleFromGenesisConfig(forkConfig)
+  const glaciers = glaciersOf(forkConfig)
   const chainId = options.chainId ?? genesisChainId(options.genesis) ?? 33n
   return {
     chainId,
@@ -244,6 +246,8 @@ function configOf(options: ChainOptions, schedule: ForkSchedule): ChainConfig {
     hardforkAt: (number, timestamp) => hardforkAt(schedule, number, timestamp),
     blobRulesAt: (number, timestamp) =>
       blobRulesAt(blobs, timestamp, hardforkAt(schedule, number, timestamp)),
+    bombDelayAt: (number, timestamp) =>
+      bombDelayAt(glaciers, number, hardforkAt(schedule, number, timestamp)),
     forkPoints: forkPointsOf(forkConfig, options.genesis?.timestamp ?? 0n),
     ruleset: 'own',
     terminalTotalDifficulty: terminalTotalDifficultyOf(forkConfig),

@@ -10,6 +10,7 @@ import {
   transactionsRoot,
   unclesHash,
 } from '../protocol/block.ts'
+import { nextDifficulty } from '../protocol/difficulty.ts'
 import {
   type BlobRules,
   blobGasOf,
@@ -193,8 +194,7 @@ export function nextBlockEnvironment(
     chainId: config.chainId,
     coinbase: settings.coinbase,
     gasLimit: settings.blockGasLimit,
-    difficulty:
-      config.ruleset === 'network' && isAtLeast(rules.hardfork, 'paris') ? 0n : settings.difficulty,
+    difficulty: nextDifficultyOf(state, rules),
     prevRandao: settings.nextPrevRandao ?? derivedRandao(parent.hash, rules.number, tree.abandoned),
     excessBlobGas: excessBlobGasAfter(
       parent.header,
@@ -205,6 +205,15 @@ export function nextBlockEnvironment(
     depositContract: config.depositContract,
     blockHash: (asked) => hashByNumber(tree, asked),
   }
+}
+
+/** What the settings say; on a network's chain what its rules do. */
+function nextDifficultyOf({ config, settings, tree }: ChainState, rules: NextRules): bigint {
+  const { number, timestamp, hardfork } = rules
+  if (config.ruleset === 'own') return settings.difficulty
+  if (isAtLeast(hardfork, 'paris')) return 0n
+  const { header } = headOf(tree).block
+  return nextDifficulty(header, timestamp, hardfork, config.bombDelayAt(number, timestamp))
 }
 
 /** What contracts learnt about an existing block while it ran. */

@@ -140,8 +140,15 @@ function timestampAt({ tree }: ChainState, branch: ChainState): bigint | undefin
   return old !== undefined && old > timestamp ? old : undefined
 }
 
-/** As much as the settings say, or as much more as the next block needs for the branch to be heavier than the old one. */
-function winningDifficulty({ tree, settings, config }: ChainState, branch: ChainState): bigint {
+/**
+ * As much as the settings say, or as much more as the next block needs for the branch to be heavier than the old one.
+ * Undefined on a network's chain, where the rules say how difficult a block is.
+ */
+function winningDifficulty(
+  { tree, settings, config }: ChainState,
+  branch: ChainState,
+): bigint | undefined {
+  if (config.ruleset === 'network') return undefined
   const uncles = eligibleUncles(branch.tree, config.maxUncles)
   const reached = uncles.reduce(
     (sum, { block }) => sum + block.header.difficulty,

@@ -33,8 +33,8 @@ const TRANSACTION_GAS_CAP = 2n ** 24n
 const WEI_PER_GWEI = 10n ** 9n
 
 /**
- * Runs a block of whatever known parent and holds it against the rules of the chain (`config.ruleset`), all but its
- * proof-of-work.
+ * Runs a block of whatever known parent and holds it against the rules of the chain (`config.ruleset`), all but the work
+ * done for its difficulty.
  * @throws {DevchainError} `INVALID_BLOCK` whose message begins with the rule that the block breaks
  */
 export async function validateBlock(
@@ -78,6 +78,7 @@ function placeOf(
     parentHash: parent.hash,
     hardfork: config.hardforkAt(header.number, header.timestamp),
     blobRules: config.blobRulesAt(header.number, header.timestamp),
+    bombDelay: config.bombDelayAt(header.number, header.timestamp),
     own:
       config.ruleset === 'network'
         ? undefined

@@ -3,6 +3,7 @@
 import { DevchainError } from '../core/errors.ts'
 import type { Hash } from '../core/hex.ts'
 import { type Block, type Header, transactionsRoot, unclesHash, withdrawalsRoot } from './block.ts'
+import { nextDifficulty } from './difficulty.ts'
 import {
   type BlobRules,
   blobGasOf,
@@ -48,6 +49,8 @@ export interface Place {
   readonly parentHash: Hash
   readonly hardfork: Hardfork
   readonly blobRules: BlobRules
+  /** Blocks by which the difficulty bomb is late. */
+  readonly bombDelay: bigint
   /** What the blocks of a chain of one's own may have besides; undefined: nothing, the rules are Ethereum's. */
   readonly own: OwnValues | undefined
 }
@@ -109,7 +112,7 @@ const BODY_CHECKS: readonly (readonly [Rule, Check<Block>])[] = [
 ]
 
 /**
- * Holds a header against its parent. Proof-of-work and its difficulty are taken as given.
+ * Holds a header against its parent. That work was done for its difficulty is taken as given.
  * @throws {DevchainError} `INVALID_BLOCK` naming the first rule that it breaks
  */
 export function checkHeader(header: Header, place: Place): void {
@@ -151,14 +154,14 @@ function extraDataProblem({ extraData }: Header): string | undefined {
   return `it has ${extraData.length} bytes, at most ${MAX_EXTRA_DATA} are allowed`
 }
 
-function difficultyProblem({ difficulty }: Header, { hardfork, own }: Place): string | undefined {
+function difficultyProblem(header: Header, place: Place): string | undefined {
+  const { hardfork, own, parent, bombDelay } = place
+  const { difficulty, timestamp } = header
   if (own !== undefined) return undefined
-  if (isAtLeast(hardfork, 'paris')) {
-    return difficulty === 0n
-      ? undefined
-      : `expected 0 after the merge, the header says ${difficulty}`
+  if (!isAtLeast(hardfork, 'paris')) {
+    return unequal(nextDifficulty(parent, timestamp, hardfork, bombDelay), difficulty)
   }
-  return difficulty > 0n ? undefined : 'expected more than 0 before the merge'
+  return difficulty === 0n ? undefined : `expected 0 after the merge, the header says ${difficulty}`
 }
 
 function nonceProblem({ nonce }: Header, { hardfork, own }: Place): string | undefined {

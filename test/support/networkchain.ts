@@ -269,7 +269,7 @@ function headerOf(number: bigint, fork: Hardfork, common: Common, parent: Parent
     number,
     timestamp: number * SECONDS,
     gasLimit: (isFirstOfLondon ? 2n : 1n) * parent.gasLimit + 1n,
-    difficulty: isAtLeast(fork, 'paris') ? 0n : DIFFICULTY,
+    difficulty: isAtLeast(fork, 'paris') ? 0n : difficultyOf(number, common, parent),
     mixHash: mark,
   }
   if (isAtLeast(fork, 'london')) {
@@ -281,6 +281,14 @@ function headerOf(number: bigint, fork: Hardfork, common: Common, parent: Parent
     header.parentBeaconBlockRoot = mark
   }
   return header
+}
+
+/** As the other implementation has it. */
+function difficultyOf(number: bigint, common: Common, { header }: Parent): bigint {
+  const first = { number: 0n, timestamp: 0n, difficulty: DIFFICULTY }
+  const parent = header ?? createBlockHeader(first, { common: commonOf('frontier') })
+  const timestamp = number * SECONDS
+  return createBlockHeader({ number, timestamp }, { common }).ethashCanonicalDifficulty(parent)
 }
 
 /** Runs the block on the state, and fills in what came of it. */

@@ -192,6 +192,7 @@ export function stateOf(
       chainName: 'Ethereum',
       hardforkAt: () => 'osaka',
       blobRulesAt: () => blobRulesOf('osaka'),
+      bombDelayAt: () => 0n,
       forkPoints: NO_FORK_POINTS,
       ruleset: 'own',
       terminalTotalDifficulty: undefined,
