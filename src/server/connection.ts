@@ -2,16 +2,10 @@
 import type { ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { Caller } from '../rpc/session.ts'
-import { type Refusal, rawRefusal, refuse } from './replies.ts'
+import { PROBE_MS, type Refusal, rawRefusal, refuse, STILL_WORKING } from './replies.ts'
 
 /** How long a client has to read the last words before its socket is closed, in milliseconds. */
 const LINGER_MS = 1_000
-
-/** How often a client that sends no more is asked whether it still waits for its replies, in milliseconds. */
-const PROBE_MS = 500
-
-/** Every client of HTTP/1.1 reads on after it. From a machine or process that is gone comes a reset instead. */
-const STILL_WORKING = 'HTTP/1.1 102 Processing\r\n\r\n'
 
 /** One client's connection. Requests that follow each other without waiting are answered in their order. */
 export class Connection {

@@ -22,6 +22,27 @@ export interface Refusal {
   readonly message: string
 }
 
+/** How often a client that sends no more is asked whether it still waits for its replies, in milliseconds. */
+export const PROBE_MS = 500
+
+/** Every client of HTTP/1.1 reads on after it. From a machine or process that is gone comes a reset instead. */
+export const STILL_WORKING = 'HTTP/1.1 102 Processing\r\n\r\n'
+
+/** Requests of one connection that may wait for their replies. */
+export const MAX_PIPELINED = 1_000
+
+export const tooManyPipelined: Refusal = {
+  status: 503,
+  word: 'LIMIT_EXCEEDED',
+  message: `at most ${MAX_PIPELINED} requests of a connection may wait for their replies`,
+}
+
+export const brokenOff: Refusal = {
+  status: 400,
+  word: 'INVALID_REQUEST',
+  message: 'the request broke off before its end',
+}
+
 /** One write: head and body together. */
 export function send(response: ServerResponse, status: number, body: string): void {
   response
@@ -75,6 +96,7 @@ export function rawRefusal(refusal: Refusal): string {
   ].join('\r\n')
 }
 
-function textOf({ word, message }: Refusal): string {
+/** The body that tells of a refusal. */
+export function textOf({ word, message }: Refusal): string {
   return writeError(null, { code: errorCode(word), message })
 }

@@ -1,0 +1,378 @@
+// The fast lane: plain POSTs are read from the socket and answered without node's HTTP server, which costs more than most
+// calls do. Whatever is not plain goes over to the slow lane, with all its bytes, and its connection stays there.
+import type { Socket } from 'node:net'
+import { JsonText } from '../rpc/jsontext.ts'
+import { Caller } from '../rpc/session.ts'
+import { checkingIntervalMs, type LaneOptions } from './lanes.ts'
+import { createHeadReader, MAX_HEAD, type PlainHead } from './plainpost.ts'
+import {
+  brokenOff,
+  CORS_HEADERS,
+  MAX_PIPELINED,
+  PROBE_MS,
+  rawRefusal,
+  STILL_WORKING,
+  textOf,
+  tooManyPipelined,
+} from './replies.ts'
+
+/** Bytes that may wait to be read by a client; beyond it no more of its requests are read. */
+const HIGH_WATER_BYTES = 1024 * 1024
+
+const HEAD_END = Buffer.from('\r\n\r\n')
+
+/** How every plain request begins: what begins otherwise need not be waited for. */
+const BEGINNING = 'POST /'
+
+const NOTHING = Buffer.alloc(0)
+
+/** What all connections of the lane share. */
+interface Lane {
+  readonly readHead: (text: string) => PlainHead | undefined
+  /** Runs a message, and gives the reply. */
+  readonly dispatch: (caller: Caller, message: Uint8Array) => Promise<string | JsonText | undefined>
+  readonly heads: ReplyHeads
+  /** Hands a connection to the slow lane. */
+  readonly giveUp: (connection: FastConnection, socket: Socket) => void
+  readonly forget: (connection: FastConnection) => void
+  readonly idleMs: number
+}
+
+/** Serves the connections that it is given until they end, or ask for something that is not plain. */
+export class FastLane<C> {
+  readonly #connections = new Set<FastConnection>()
+  readonly #lane: Lane
+  readonly #intervalMs: number
+  #timer: NodeJS.Timeout | undefined
+
+  /** @param takeOver serves a socket in the slow lane */
+  constructor(options: LaneOptions<C>, takeOver: (socket: Socket) => void) {
+    const { dispatcher, makeContext, bodyLimit, checkHost, timeouts } = options
+    this.#intervalMs = checkingIntervalMs(timeouts)
+    this.#lane = {
+      readHead: createHeadReader(bodyLimit, checkHost),
+      // each request has a context of its own: whether a server listens is asked anew
+      dispatch: (caller, message) => dispatcher.dispatch(makeContext(caller), message),
+      heads: new ReplyHeads(timeouts.idleMs),
+      giveUp: (connection, socket) => {
+        this.#connections.delete(connection)
+        takeOver(socket)
+      },
+      forget: (connection) => void this.#connections.delete(connection),
+      idleMs: timeouts.idleMs,
+    }
+  }
+
+  take(socket: Socket): void {
+    this.#connections.add(new FastConnection(socket, this.#lane))
+    this.#timer ??= setInterval(() => this.#lookAround(), this.#intervalMs).unref()
+  }
+
+  /** Ends every connection at once. */
+  close(): void {
+    clearInterval(this.#timer)
+    for (const connection of this.#connections) connection.destroy()
+  }
+
+  #lookAround(): void {
+    const now = performance.now()
+    for (const connection of this.#connections) connection.lookAt(now)
+  }
+}
+
+/** The heads of replies, but for the length that ends them. */
+class ReplyHeads {
+  readonly #idleMs: number
+  #second = 0
+  #date = ''
+  #ok = ''
+
+  constructor(idleMs: number) {
+    this.#idleMs = idleMs
+  }
+
+  /** The head of a reply with a body, up to where its length belongs. */
+  ok(): string {
+    this.#refresh()
+    return this.#ok
+  }
+
+  /** Any head up to where its length belongs; of a reply without a body it is the whole head. */
+  of(status: string, options: { readonly closes: boolean; readonly hasBody: boolean }): string {
+    this.#refresh()
+    const lines = [`HTTP/1.1 ${status}`]
+    for (const [name, value] of Object.entries(CORS_HEADERS)) lines.push(`${name}: ${value}`)
+    lines.push(`Date: ${this.#date}`)
+    if (options.closes) lines.push('Connection: close')
+    else
+      lines.push('Connection: keep-alive', `Keep-Alive: timeout=${Math.floor(this.#idleMs / 1000)}`)
+    if (options.hasBody) lines.push('content-type: application/json', 'content-length: ')
+    return options.hasBody ? lines.join('\r\n') : `${lines.join('\r\n')}\r\n\r\n`
+  }
+
+  #refresh(): void {
+    const second = Math.floor(Date.now() / 1000)
+    if (second === this.#second) return
+    this.#second = second
+    this.#date = new Date(second * 1000).toUTCString()
+    this.#ok = this.of('200 OK', { closes: false, hasBody: true })
+  }
+}
+
+/** A reply in its place: replies leave in the order of their requests. */
+interface Slot {
+  /** Undefined until it is known. */
+  reply: Reply | undefined
+  readonly closes: boolean
+}
+
+interface Reply {
+  readonly status: '200 OK' | '204 No Content' | '503 Service Unavailable'
+  readonly body: string | JsonText | undefined
+}
+
+function isBeginning(bytes: Buffer): boolean {
+  const text = bytes.toString('latin1', 0, BEGINNING.length)
+  return BEGINNING.startsWith(text)
+}
+
+/** One connection while all of its requests are plain. */
+class FastConnection {
+  readonly #socket: Socket
+  readonly #lane: Lane
+  readonly #caller = new Caller()
+  /** Requests whose replies have not left. */
+  readonly #slots: Slot[] = []
+  /** What has come and belongs to no request that runs; while a body is awaited, in the pieces in which it came. */
+  #pieces: Buffer[] = []
+  #size = 0
+  /** Bytes that there must be before it is worth to look at them again. */
+  #needed = 1
+  /** Since when it has waited for the client, on performance.now. */
+  #sinceMs = performance.now()
+  #hasServed = false
+  #isWriting = false
+  /** True once what comes is not for this lane: it goes over when all before it is answered. */
+  #isLeaving = false
+  #hasEnded = false
+  #probe: NodeJS.Timeout | undefined
+
+  constructor(socket: Socket, lane: Lane) {
+    this.#socket = socket
+    this.#lane = lane
+    socket.on('data', this.#onData)
+    socket.on('end', this.#onEnd)
+    socket.on('error', this.#onError)
+    socket.on('close', this.#onClose)
+    socket.on('drain', this.#onDrain)
+  }
+
+  destroy(): void {
+    this.#socket.destroy()
+  }
+
+  /** Ends what has been idle for too long, and leaves what is slow to the lane that knows when it is too slow. */
+  lookAt(nowMs: number): void {
+    if (this.#slots.length > 0 || this.#isWriting || this.#hasEnded) return
+    const waitedMs = nowMs - this.#sinceMs
+    if (this.#size > 0 || !this.#hasServed) {
+      if (waitedMs >= Math.min(1_000, this.#lane.idleMs)) this.#leave()
+    } else if (waitedMs >= this.#lane.idleMs) this.#socket.destroy()
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    if (this.#size === 0) this.#sinceMs = performance.now()
+    this.#pieces.push(chunk)
+    this.#size += chunk.length
+    if (this.#isLeaving || this.#size < this.#needed) return
+    this.#read()
+  }
+
+  /** Runs all requests that are there as a whole. */
+  #read(): void {
+    const all = this.#pieces.length === 1 ? this.#pieces[0]! : Buffer.concat(this.#pieces)
+    const began = this.#slots.length
+    let rest = all
+    while (rest.length > 0) {
+      const next = this.#take(rest)
+      if (next === undefined) break
+      rest = next
+    }
+    if (rest.length < all.length) this.#sinceMs = performance.now()
+    this.#pieces = rest.length > 0 ? [rest] : []
+    this.#size = rest.length
+    if (this.#slots.length > began + 1) this.#gather()
+    if (this.#isLeaving) this.#leave()
+    this.#balance()
+  }
+
+  /** Runs the request that `bytes` begin with. @returns what is after it; undefined when it is not whole or not plain */
+  #take(bytes: Buffer): Buffer | undefined {
+    this.#needed = 1
+    const end = bytes.indexOf(HEAD_END)
+    if (end < 0 && bytes.length <= MAX_HEAD && isBeginning(bytes)) return undefined
+    const isShort = end >= 0 && end <= MAX_HEAD
+    const head = isShort ? this.#lane.readHead(bytes.toString('latin1', 0, end)) : undefined
+    if (head === undefined) {
+      this.#isLeaving = true
+      return undefined
+    }
+    const bodyAt = end + HEAD_END.length
+    const size = bodyAt + head.length
+    if (bytes.length < size) {
+      this.#needed = size
+      return undefined
+    }
+    this.#run(bytes.subarray(bodyAt, size), head.closes)
+    return head.closes ? NOTHING : bytes.subarray(size)
+  }
+
+  /** Requests that came together are answered together, as far as their replies are there at once. */
+  #gather(): void {
+    this.#socket.cork()
+    setImmediate(() => this.#socket.uncork())
+  }
+
+  /** Reads no more while replies are not read, too many requests wait, or what is next is for the other lane. */
+  #balance(): void {
+    const isFull =
+      this.#slots.length > MAX_PIPELINED ||
+      this.#socket.writableLength > HIGH_WATER_BYTES ||
+      (this.#isLeaving && this.#slots.length > 0)
+    if (isFull) this.#socket.pause()
+    else if (this.#socket.isPaused()) this.#socket.resume()
+  }
+
+  #run(body: Uint8Array, closes: boolean): void {
+    this.#hasServed = true
+    const slot: Slot = { reply: undefined, closes }
+    this.#slots.push(slot)
+    if (closes) {
+      this.#socket.off('data', this.#onData)
+      this.#socket.resume()
+    }
+    if (this.#slots.length > MAX_PIPELINED) {
+      this.#settle(slot, { status: '503 Service Unavailable', body: textOf(tooManyPipelined) })
+      return
+    }
+    void this.#lane.dispatch(this.#caller, body).then((body) => {
+      this.#settle(slot, { status: body === undefined ? '204 No Content' : '200 OK', body })
+    })
+  }
+
+  #settle(slot: Slot, reply: Reply): void {
+    slot.reply = reply
+    if (slot === this.#slots[0] && !this.#isWriting) void this.#writeReplies()
+  }
+
+  /** Writes the replies that are known, up to the first that is not. */
+  async #writeReplies(): Promise<void> {
+    for (;;) {
+      const slot = this.#slots[0]
+      if (slot?.reply === undefined) break
+      const long = this.#write(slot.reply, slot.closes)
+      if (long !== undefined) {
+        this.#isWriting = true
+        await this.#writeLong(long)
+        this.#isWriting = false
+      }
+      this.#slots.shift()
+      if (slot.closes) return this.#socket.destroySoon()
+    }
+    this.#balance()
+    if (this.#slots.length === 0) this.#rest()
+  }
+
+  /** Nothing runs: the connection waits for more, ends, or goes over to the other lane. */
+  #rest(): void {
+    this.#sinceMs = performance.now()
+    if (this.#isLeaving) this.#leave()
+    else if (this.#hasEnded) this.#finish()
+  }
+
+  /** @returns the body, when it is too long for one write, and has to follow */
+  #write({ status, body }: Reply, closes: boolean): JsonText | undefined {
+    if (!this.#socket.writable) return undefined
+    const { heads } = this.#lane
+    if (body === undefined) {
+      this.#socket.write(heads.of(status, { closes, hasBody: false }), 'latin1')
+      return undefined
+    }
+    const isUsual = status === '200 OK' && !closes
+    const head = isUsual ? heads.ok() : heads.of(status, { closes, hasBody: true })
+    if (body instanceof JsonText) {
+      this.#socket.write(`${head}${body.size}\r\n\r\n`, 'latin1')
+      return body
+    }
+    const size = Buffer.byteLength(body)
+    // ASCII, as nearly all replies are, is written as it is
+    this.#socket.write(`${head}${size}\r\n\r\n${body}`, size === body.length ? 'latin1' : 'utf8')
+    return undefined
+  }
+
+  /** Piece by piece, as fast as the client reads. */
+  async #writeLong(body: JsonText): Promise<void> {
+    for await (const chunk of body.chunks()) {
+      if (!this.#socket.writable) return
+      if (this.#socket.write(chunk)) continue
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve
+      })
+    }
+  }
+
+  /** Ends the wait of a long reply for its client. */
+  #wake = (): void => undefined
+
+  readonly #onDrain = (): void => {
+    this.#wake()
+    this.#balance()
+  }
+
+  /** The client sends no more; it may still wait for replies. */
+  readonly #onEnd = (): void => {
+    this.#hasEnded = true
+    if (this.#slots.length === 0) this.#finish()
+    else this.#probe = setInterval(() => this.#ask(), PROBE_MS).unref()
+  }
+
+  /** Whoever is gone answers this with a reset, whoever waits reads on. */
+  #ask(): void {
+    if (!this.#isWriting && this.#socket.writable) this.#socket.write(STILL_WORKING)
+  }
+
+  #finish(): void {
+    this.#socket.end(this.#size > 0 ? rawRefusal(brokenOff) : '')
+  }
+
+  /** Goes over to the slow lane, once all before is answered; until then nothing more is read. */
+  #leave(): void {
+    this.#isLeaving = true
+    if (this.#slots.length > 0) return
+    const socket = this.#socket
+    if (socket.destroyed || this.#hasEnded) {
+      this.#finish()
+      return
+    }
+    clearInterval(this.#probe)
+    socket.off('data', this.#onData)
+    socket.off('end', this.#onEnd)
+    socket.off('error', this.#onError)
+    socket.off('close', this.#onClose)
+    socket.off('drain', this.#onDrain)
+    if (this.#size > 0) socket.unshift(Buffer.concat(this.#pieces))
+    this.#lane.giveUp(this, socket)
+    socket.resume()
+  }
+
+  readonly #onError = (): void => {
+    this.#socket.destroy()
+  }
+
+  readonly #onClose = (): void => {
+    clearInterval(this.#probe)
+    this.#caller.hangUp()
+    this.#wake()
+    this.#lane.forget(this)
+  }
+}

@@ -1,0 +1,202 @@
+// The slow lane: node's own HTTP server, for WebSockets and every request that is not a plain POST.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { Connection } from './connection.ts'
+import type { HostCheck } from './hosts.ts'
+import { checkingIntervalMs, type LaneOptions, type Timeouts } from './lanes.ts'
+import {
+  brokenOff,
+  CORS_HEADERS,
+  MAX_PIPELINED,
+  type Refusal,
+  refuse,
+  send,
+  sendLong,
+  tooManyPipelined,
+} from './replies.ts'
+import { acceptWebSockets } from './websocket.ts'
+
+/** Bytes of all headers of a request. */
+const MAX_HEADER_BYTES = 16_384
+
+/** `httpAllowHalfOpen` is node's own, but not in its types: a client that says "no more requests" gets its replies. */
+type HalfOpenServer = Server & { httpAllowHalfOpen: boolean }
+
+/** Where connections are served that the fast lane does not serve. */
+export interface HttpLane {
+  /** Takes a connection over, with all bytes that have come and were not answered put back into it. */
+  readonly take: (socket: Socket) => void
+  /** Ends every connection at once. */
+  readonly close: () => Promise<void>
+}
+
+/** Makes the server. It does not listen: it is handed its connections. */
+export function createHttpLane<C>(options: LaneOptions<C>): HttpLane {
+  const http = createHttpServer(options.timeouts)
+  const connections = new Map<Duplex, Connection>()
+  http.on('connection', (socket) => {
+    connections.set(socket, new Connection(socket))
+    socket.once('close', () => connections.delete(socket))
+  })
+  http.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    const connection = connections.get(socket)
+    if (connection === undefined || error.code === 'ECONNRESET') socket.destroy()
+    else connection.end(refusalOf(error))
+  })
+  handleRequests(http, options, connections, options.checkHost)
+  const end = (socket: Duplex, refusal: Refusal): void => connections.get(socket)?.end(refusal)
+  const sockets = acceptWebSockets(http, options, { checkHost: options.checkHost, end })
+  // node watches the time of requests from this event on
+  http.emit('listening')
+  return {
+    take: (socket) => void http.emit('connection', socket),
+    close: async () => {
+      // it never listened, and says so: what this ends is the watch over the time
+      http.close(() => undefined)
+      for (const socket of connections.keys()) {
+        if (!sockets.has(socket)) socket.destroy()
+      }
+      await sockets.close()
+    },
+  }
+}
+
+function createHttpServer({ headersMs, requestMs, idleMs }: Timeouts): Server {
+  const http = createServer({
+    maxHeaderSize: MAX_HEADER_BYTES,
+    headersTimeout: Math.min(headersMs, requestMs),
+    requestTimeout: requestMs,
+    keepAliveTimeout: idleMs,
+    connectionsCheckingInterval: checkingIntervalMs({ headersMs, requestMs, idleMs }),
+    requireHostHeader: false,
+  })
+  ;(http as HalfOpenServer).httpAllowHalfOpen = true
+  return http
+}
+
+/** Why a connection is ended, by what node's parser or its timer says of it. */
+function refusalOf({ code, message }: NodeJS.ErrnoException): Refusal {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return tooLarge(431, `the request's headers are over the limit of ${MAX_HEADER_BYTES} bytes`)
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return tooLarge(413, "the request's chunk extensions are over the limit")
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return invalid(408, 'the request did not come to its end in time')
+    case 'HPE_INVALID_EOF_STATE':
+      return brokenOff
+    default:
+      return invalid(400, `expected an HTTP request: ${message}`)
+  }
+}
+
+function invalid(status: number, message: string): Refusal {
+  return { status, word: 'INVALID_REQUEST', message }
+}
+
+function tooLarge(status: number, message: string): Refusal {
+  return { status, word: 'LIMIT_EXCEEDED', message }
+}
+
+function handleRequests<C>(
+  http: Server,
+  options: LaneOptions<C>,
+  connections: ReadonlyMap<Duplex, Connection>,
+  checkHost: HostCheck,
+): void {
+  const handle = (request: IncomingMessage, response: ServerResponse): void => {
+    const connection = connections.get(request.socket)
+    if (connection === undefined || connection.isEnding) return
+    connection.begin(response)
+    const wrongHost = checkHost(request.headers.host)
+    if (wrongHost !== undefined) refuse(response, wrongHost)
+    else if (request.method === 'POST') void answer(request, response, connection, options)
+    else if (request.method === 'OPTIONS') preflight(request, response)
+    else if (request.method === 'GET' || request.method === 'HEAD')
+      greet(request, response, options)
+    else refuse(response, invalid(405, `${request.method} is not served: POST a JSON-RPC request`))
+  }
+  http.on('request', handle)
+  http.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    const isHere = checkHost(request.headers.host) === undefined
+    if (isHere && declaredLength(request) <= options.bodyLimit) response.writeContinue()
+    handle(request, response)
+  })
+}
+
+/** Answers a POST: the only thing that most clients do. */
+async function answer<C>(
+  request: IncomingMessage,
+  response: ServerResponse,
+  connection: Connection,
+  { dispatcher, makeContext, bodyLimit }: LaneOptions<C>,
+): Promise<void> {
+  if (connection.waiting >= MAX_PIPELINED) {
+    return refuse(response, tooManyPipelined)
+  }
+  connection.waiting++
+  const body = await readBody(request, bodyLimit)
+  if (body === 'too large') {
+    const message = `the request's body is over the limit of ${bodyLimit} bytes`
+    refuse(response, tooLarge(413, message))
+  } else if (body !== 'gone' && !response.headersSent) {
+    // each request has a context of its own: whether a server listens is asked anew
+    const reply = await dispatcher.dispatch(makeContext(connection.caller), body)
+    if (reply === undefined) response.writeHead(204, CORS_HEADERS).end()
+    else if (typeof reply === 'string') send(response, 200, reply)
+    else await sendLong(response, reply)
+  }
+  connection.waiting--
+}
+
+/** What came of reading: the bytes, or why there are none. */
+type Body = Uint8Array | 'too large' | 'gone'
+
+function readBody(request: IncomingMessage, limit: number): Promise<Body> {
+  return new Promise((resolve) => {
+    if (declaredLength(request) > limit) return resolve('too large')
+    const chunks: Buffer[] = []
+    let size = 0
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length
+      if (size <= limit) chunks.push(chunk)
+      else {
+        chunks.length = 0
+        resolve('too large')
+      }
+    })
+    request.once('end', () =>
+      resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)),
+    )
+    // half-sent: the connection broke, or the time was up; nobody is left to reply to
+    request.once('close', () => resolve('gone'))
+    request.once('error', () => resolve('gone'))
+  })
+}
+
+/** Bytes of the body, as far as the headers tell; 0 where they come in chunks. */
+function declaredLength(request: IncomingMessage): number {
+  return Number(request.headers['content-length'] ?? 0)
+}
+
+function preflight(request: IncomingMessage, response: ServerResponse): void {
+  const asked = request.headers['access-control-request-headers']
+  response
+    .writeHead(204, { ...CORS_HEADERS, 'access-control-allow-headers': asked ?? 'content-type' })
+    .end()
+}
+
+/** Tells browsers and readiness probes that the chain is there. */
+function greet<C>(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { info }: LaneOptions<C>,
+): void {
+  const path = request.url?.split('?', 1)[0] ?? '/'
+  if (path === '/' || path === '/health') send(response, 200, JSON.stringify(info()))
+  else {
+    const message = `GET ${path} is not served: GET / tells of the chain, POST calls it`
+    refuse(response, invalid(404, message))
+  }
+}
