@@ -206,7 +206,9 @@ async function run(executor: Executor, state: ChainState, record: BlockRecord): 
   )
   const logs = executed.flatMap(({ receipt }) => receipt.logs)
   const end = await executor.endBlock({ world: credited, block, logs })
-  if (end.flaw !== undefined) throw brokenRule('requests', end.flaw)
+  // what contracts do at whatever address is nobody's business on a chain of one's own
+  const isFlawed = end.flaw !== undefined && state.config.ruleset === 'network'
+  if (isFlawed) throw brokenRule('requests', end.flaw)
   return { executed, world: end.world, requestsHash: end.requestsHash }
 }
 

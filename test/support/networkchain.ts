@@ -22,8 +22,9 @@ import { systemContracts } from '../../src/state/predeploys.ts'
 import { assemble } from './bytecode.ts'
 
 const CHAIN_ID = 3_503_995_874_084_926n
-const KEY = new Uint8Array(32).fill(0x37)
-const SENDER = addressOfKey(KEY)
+/** Signs all its transactions. */
+export const NETWORK_KEY: Uint8Array = new Uint8Array(32).fill(0x37)
+const SENDER = addressOfKey(NETWORK_KEY)
 const MINER = `0x${'c0'.repeat(20)}` as Address
 const UNCLE_MINER = `0x${'c1'.repeat(20)}` as Address
 /** Has no account, and gets none by nothing. */
@@ -40,13 +41,15 @@ type HeaderData = {
 const COUNTER = '0x00000000000000000000000000000000000c0de0' as Address
 const COUNTER_CODE = assemble('0 SLOAD 1 ADD DUP1 0 SSTORE 0 MSTORE 7 32 0 LOG1')
 
-/** Seconds between blocks, and blocks of each fork. */
+/** Seconds between blocks. */
 const SECONDS = 10n
-const LENGTH = 3n
+
+/** Blocks of each fork, block 0 among those of the first. */
+export const BLOCKS_PER_FORK: bigint = 3n
 
 /** The first block of each fork. */
 function startOf(fork: Hardfork): bigint {
-  return BigInt(HARDFORKS.indexOf(fork)) * LENGTH
+  return BigInt(HARDFORKS.indexOf(fork)) * BLOCKS_PER_FORK
 }
 
 const timeOf = (fork: Hardfork): number => Number(startOf(fork) * SECONDS)
@@ -124,7 +127,7 @@ function textOf(bytes: Uint8Array): string {
 
 /** The fork of a block of this chain. */
 export function forkAt(number: bigint): Hardfork {
-  return HARDFORKS[Number(number / LENGTH)] ?? 'bpo2'
+  return HARDFORKS[Number(number / BLOCKS_PER_FORK)] ?? 'bpo2'
 }
 
 function commonOf(fork: Hardfork): Common {
@@ -149,12 +152,13 @@ export async function networkBlocks(genesisHash: Hash): Promise<Uint8Array[]> {
   let parent = genesisParent(genesisHash)
   const older: { block: Parent; parent: Parent }[] = []
   const blocks: Uint8Array[] = []
-  for (let number = 1n; number < startOf('bpo2') + LENGTH; number++) {
+  for (let number = 1n; number < startOf('bpo2') + BLOCKS_PER_FORK; number++) {
     const fork = forkAt(number)
     const common = commonOf(fork)
     const transactions = transactionsOf(number, fork, nonce)
     nonce += BigInt(transactions.length)
-    const uncleOf = number % LENGTH === 2n && !isAtLeast(fork, 'paris') ? older.at(-2) : undefined
+    const uncleOf =
+      number % BLOCKS_PER_FORK === 2n && !isAtLeast(fork, 'paris') ? older.at(-2) : undefined
     const block = await draft({ number, fork, common, parent, transactions, uncleOf })
     const sealed = await generated(block, common, stateManager)
     blocks.push(sealed.serialize())
@@ -338,7 +342,7 @@ function transactionsOf(number: bigint, fork: Hardfork, firstNonce: bigint): Uin
   }
   const all = isAtLeast(fork, 'prague') ? [...calls, creation, withdrawal] : [...calls, creation]
   return all.map((unsigned, i) =>
-    signTransaction({ ...unsigned, nonce: firstNonce + BigInt(i) }, KEY).raw.slice(),
+    signTransaction({ ...unsigned, nonce: firstNonce + BigInt(i) }, NETWORK_KEY).raw.slice(),
   )
 }
 
