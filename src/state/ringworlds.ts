@@ -112,13 +112,17 @@ export class RingWorlds {
     const { numberAt, timestampAt, parentHashAt } = this.#blocks
     const times = new Map<bigint, bigint>()
     const parents = new Map<bigint, bigint>()
-    // what is older is overwritten: numbers fill the whole ring, timestamps may leave gaps
-    const firstHash = Math.max(first, last - Number(RING) + 1)
-    for (let index = first; index <= last; index++) {
-      times.set(beaconSlot(timestampAt(index)), timestampAt(index))
-      if (index >= firstHash) parents.set(historySlot(numberAt(index)), BigInt(parentHashAt(index)))
-    }
     const { tellsTime, tellsHash } = this.#blocks
+    const ring = Number(RING)
+    // backwards, as the newest stays, until the ring is full: timestamps may leave gaps
+    for (let index = last; tellsTime && index >= first && times.size < ring; index--) {
+      const timestamp = timestampAt(index)
+      const slot = beaconSlot(timestamp)
+      if (!times.has(slot)) times.set(slot, timestamp)
+    }
+    for (let index = Math.max(first, last - ring + 1); tellsHash && index <= last; index++) {
+      parents.set(historySlot(numberAt(index)), BigInt(parentHashAt(index)))
+    }
     return {
       time: tellsTime ? withSlots(time, times) : time,
       hashes: tellsHash ? withSlots(hashes, parents) : hashes,

@@ -75,7 +75,12 @@ export function nibbleAt(key: Uint8Array, index: number): number {
 
 /** The first index in [from, to) where the nibbles of the keys differ; `to` when none does. */
 export function firstDifference(a: Uint8Array, b: Uint8Array, from: number, to: number): number {
-  let index = from
+  if ((from & 1) === 1 && from < to && nibbleAt(a, from) !== nibbleAt(b, from)) return from
+  // whole bytes: a leaf has some sixty nibbles to compare
+  let byte = (from + 1) >> 1
+  const end = to >> 1
+  while (byte < end && a[byte] === b[byte]) byte += 1
+  let index = Math.max(from, 2 * byte)
   while (index < to && nibbleAt(a, index) === nibbleAt(b, index)) index += 1
   return index
 }
