@@ -85,7 +85,9 @@ function usageMessage(error: CommanderError): string {
   const flags = OPTION_KEYS.map(flagOf)
   switch (error.code) {
     case 'commander.unknownOption': {
-      const flag = named.split('=')[0] ?? named
+      const [flag = named, value] = named.split('=', 2)
+      // commander knows no flag of this name that takes a value
+      if (flags.includes(flag)) return `${flag} takes no value, got ${printValue(value)}`
       const proposal = nearest(flag, [...flags, '--help', '--version'], Infinity)
       return `unknown option ${flag}; did you mean ${proposal}? (--help lists all)`
     }

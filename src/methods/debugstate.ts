@@ -11,7 +11,7 @@ import { recordAt } from '../node/chain.ts'
 import { worldBefore } from '../node/trace.ts'
 import { type Method, optional, param } from '../rpc/method.ts'
 import { address, boolean, data, hash, nullable, quantityNumber } from '../rpc/primitives.ts'
-import type { Encoder, Json } from '../rpc/schema.ts'
+import type { Decoder, Encoder, Json } from '../rpc/schema.ts'
 import { addressKey, slotKey } from '../state/keys.ts'
 import {
   type Account,
@@ -34,8 +34,12 @@ const MAX_ACCOUNTS = 256
 /** Slots of one page, at most; those of accounts count too. */
 const MAX_SLOTS = 100_000
 
-/** Where a page begins: a hash, or its first bytes; none for the very first. */
-const start = { ...data, name: 'first bytes of a hash' }
+/** Where a page begins: a hash, or its first bytes; none for the very first, for which some tools say `0x0`. */
+const start: Decoder<Uint8Array> = {
+  name: 'first bytes of a hash',
+  json: { title: 'start', type: 'string', pattern: '^0x(0|([0-9a-fA-F]{2})*)$' },
+  decode: (value, path) => (value === '0x0' ? new Uint8Array(0) : data.decode(value, path)),
+}
 
 interface AccountPage {
   readonly root: Hash
