@@ -142,9 +142,17 @@ async function settle(
     try {
       return await attempt('own')
     } catch (ownError) {
-      throw block.header.difficulty === 0n ? networkError : ownError
+      throw ofBoth(networkError, ownError)
     }
   }
+}
+
+/** The error of a block that breaks the rules of networks and those of chains made here. */
+function ofBoth(byNetwork: DevchainError, byOwn: unknown): unknown {
+  if (!(byOwn instanceof DevchainError)) return byOwn
+  if (byNetwork.message === byOwn.message) return byNetwork
+  const message = `${byNetwork.message}; by the rules of chains made here: ${byOwn.message}`
+  return new DevchainError('INVALID_BLOCK', message, byNetwork.data)
 }
 
 /** The state under the rules of a network, whose fee market begins where EIP-1559 says; or as it is. */

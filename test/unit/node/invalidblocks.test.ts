@@ -420,6 +420,24 @@ describe('a file is refused', () => {
     expect(error.message).toMatch(/^block 8: state root: expected 0x/)
   })
 
+  test('at a first block that is neither a network’s nor of a chain of one’s own, with both reasons', async () => {
+    const error = await imported(
+      spoiled(
+        1,
+        set('difficulty', (n) => n + 1n),
+      ),
+    )
+    expect(error.message).toMatch(
+      /^block 1: difficulty: expected 131136, the header says 131137; by the rules of chains made here: state root: /,
+    )
+    expect(error.data).toEqual({ number: 1, rule: 'difficulty' })
+  })
+
+  test('at a first block with the one reason that it has by all rules', async () => {
+    const error = await imported(spoiled(1, set('extraData', new Uint8Array(40))))
+    expect(error.message).toBe('block 1: extra data: it has 40 bytes, at most 32 are allowed')
+  })
+
   test('that ends in the middle of a block', async () => {
     const error = await imported(blocks[0]!, blocks[1]!.subarray(0, 99))
     expect(error.message).toMatch(`block 2: encoding: at byte ${blocks[0]!.length} of the file: `)
