@@ -1,6 +1,5 @@
 // Loads the parts of the bundle: each with the bytecode that V8 made of it at an earlier start, late ones at first use.
 import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import path from 'node:path'
 import { Script } from 'node:vm'
 
@@ -11,13 +10,17 @@ const LATE = 'late:'
 const KEEP_AFTER_MS = 1_500
 
 /** Files of bytecode that are kept in all: those of other versions of node go first. */
-const MAX_KEPT = 40
+const MAX_KEPT = 100
 
 const KEPT = '.cache'
 
+/** The last byte of a file of bytecode. What a short run leaves has less in it, and is made again by a longer one. */
+const WHOLE = 1
+const EARLY = 0
+
 type Exports = Readonly<Record<string, unknown>>
 
-type Require = (name: string) => unknown
+export type Require = (name: string) => unknown
 
 type PartFunction = (
   exports: object,
@@ -29,6 +32,14 @@ type PartFunction = (
 
 /** How the text of a part becomes a function. */
 export type Compile = (file: string, parameters: readonly string[], code: string) => PartFunction
+
+/** When bytecode is kept. */
+export interface CacheOptions {
+  /** Milliseconds. */
+  readonly keepAfterMs?: number
+  /** Tells of its end. */
+  readonly program?: { readonly once: (event: 'exit', listener: () => void) => unknown }
+}
 
 const PARAMETERS = ['exports', 'require', 'module', '__filename', '__dirname'] as const
 
@@ -43,12 +54,18 @@ export class Loader {
   /**
    * @param folder where the parts are
    * @param entries the files of the parts that have names: entry points, and libraries that are loaded late
+   * @param require gives node's own modules, and libraries that are installed
    */
-  constructor(folder: string, entries: Readonly<Record<string, string>>, compile: Compile) {
+  constructor(
+    folder: string,
+    entries: Readonly<Record<string, string>>,
+    compile: Compile,
+    require: Require,
+  ) {
     this.#folder = folder
     this.#entries = entries
     this.#compile = compile
-    this.#require = createRequire(path.join(folder, 'require.cjs'))
+    this.#require = require
   }
 
   /** The exports of the part of this name. */
@@ -99,17 +116,29 @@ export const compilePlainly: Compile = (file, parameters, code) =>
  * part, whose name has a hash of its text, so that it cannot belong to another; V8 itself refuses bytecode of another
  * version or with other flags. Where it cannot be kept (a folder that is not ours to write), nothing is lost but time.
  */
-export function compileWithCache(keepAfterMs: number = KEEP_AFTER_MS): Compile {
+export function compileWithCache(options: CacheOptions = {}): Compile {
+  const { keepAfterMs = KEEP_AFTER_MS, program = process } = options
   const suffix = `.${runtimeKey()}${KEPT}`
+  /** Those that there is no bytecode of: a process that ends early leaves what it has. */
+  const missing = new Map<string, Script>()
+  program.once('exit', () => {
+    for (const [file, script] of missing) keep(file, script, EARLY)
+  })
   return (file, parameters, code) => {
     const kept = `${file}${suffix}`
-    const cachedData = readIfThere(kept)
+    const found = readIfThere(kept)
     const script = new Script(`(function(${parameters.join()}){${code}\n})`, {
       filename: file,
-      ...(cachedData === undefined ? {} : { cachedData }),
+      ...(found === undefined ? {} : { cachedData: found.subarray(0, -1) }),
     })
-    if (cachedData === undefined || script.cachedDataRejected) {
-      setTimeout(() => keep(kept, script), keepAfterMs).unref()
+    const isUsable = found !== undefined && !script.cachedDataRejected
+    if (!isUsable) missing.set(kept, script)
+    if (!isUsable || found.at(-1) === EARLY) {
+      const keepWhole = (): void => {
+        missing.delete(kept)
+        keep(kept, script, WHOLE)
+      }
+      setTimeout(keepWhole, keepAfterMs).unref()
     }
     return script.runInThisContext() as PartFunction
   }
@@ -134,15 +163,23 @@ function readIfThere(file: string): Buffer | undefined {
 }
 
 /** Writes the bytecode beside its place and moves it there: whoever reads at the same time sees all of it or none. */
-function keep(file: string, script: Script): void {
+function keep(file: string, script: Script, state: number): void {
   const beside = `${file}.${process.pid}`
   try {
-    writeFileSync(beside, script.createCachedData())
+    writeFileSync(beside, Buffer.concat([script.createCachedData(), Uint8Array.of(state)]))
     renameSync(beside, file)
     removeOldest(path.dirname(file))
   } catch {
     // the folder is not ours to write, or the disk is full: the next start takes longer, and that is all
-    rmSync(beside, { force: true })
+    removeIfThere(beside)
+  }
+}
+
+function removeIfThere(file: string): void {
+  try {
+    rmSync(file, { force: true })
+  } catch {
+    // its folder is gone as well
   }
 }
 

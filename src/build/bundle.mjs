@@ -15,7 +15,10 @@ const ENTRIES = { command: 'src/cli/main.ts', devchain: 'src/devchain.ts' }
 const LATE_LIBRARIES = ['@noble/curves/secp256k1.js', '@scure/bip32', 'ws']
 
 /** The same for modules of node's own, which take 1 to 3 ms each. */
-const LATE_BUILTINS = ['crypto', 'http', 'https', 'tls', 'worker_threads', 'zlib']
+const LATE_BUILTINS = [
+  ...['crypto', 'fs/promises', 'http', 'https', 'module', 'timers/promises', 'tls', 'url'],
+  ...['util', 'v8', 'worker_threads', 'zlib'],
+]
 
 /** Libraries that read files of their own: they stay where they are installed. */
 const INSTALLED = ['tiny-secp256k1']
@@ -101,8 +104,8 @@ async function writeLoader(parts) {
   const text = `
     import { compilePlainly, compileWithCache, Loader } from './loader.ts'
     const parts = ${JSON.stringify(parts)}
-    export const loadCommand = () => new Loader(__dirname, parts, compileWithCache()).load('command')
-    export const loadApi = () => new Loader(__dirname, parts, compilePlainly).load('devchain')`
+    export const loadCommand = () => new Loader(__dirname, parts, compileWithCache(), require).load('command')
+    export const loadApi = () => new Loader(__dirname, parts, compilePlainly, require).load('devchain')`
   const build = await rolldown({
     cwd: root,
     input: { loader: entry },

@@ -1,6 +1,7 @@
 // Starts a chain for the command line, logs what it does, and stops it when it is told to.
 import { createWriteStream, fstatSync, openSync } from 'node:fs'
 import type { Writable } from 'node:stream'
+import { isatty } from 'node:tty'
 import { DevchainError } from '../core/errors.ts'
 import { type Devchain, type Observer, openDevchain } from '../devchain.ts'
 import type { AllSettings } from '../options.ts'
@@ -31,13 +32,11 @@ interface Refusal {
  */
 export async function start(settings: AllSettings): Promise<number> {
   const stopped = stopSignal(settings.exitWithParent)
-  // Whoever reads our output may go away; the chain stays.
-  process.stderr.on('error', () => undefined)
-  process.stdout.on('error', () => undefined)
   let terminal: Terminal | undefined
   try {
     terminal = await openTerminal(settings)
     const devchain = await run(settings, terminal)
+    outliveReaders()
     await stopped
     await Promise.race([devchain.close(), delay(CLOSE_MS)])
     return 0
@@ -49,6 +48,11 @@ export async function start(settings: AllSettings): Promise<number> {
   } finally {
     await terminal?.close()
   }
+}
+
+/** Whoever reads our output may go away; the chain stays. Not done sooner: these streams take a while to make. */
+function outliveReaders(): void {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
 }
 
 /** Brings a chain up, and says so. */
@@ -88,7 +92,7 @@ async function openTerminal(settings: AllSettings): Promise<Terminal> {
   process.once('exit', onExit)
   return {
     observer: isSilent ? {} : observerOf(output.log),
-    hasSpinner: process.stderr.isTTY === true && !settings.quiet && settings.log === 'pretty',
+    hasSpinner: isatty(2) && !settings.quiet && settings.log === 'pretty',
     greet: (facts) => {
       for (const { writer, renderer } of outputs) {
         if (!(settings.quiet && writer === screen.writer)) writer.write(renderer.boot(facts))
@@ -118,8 +122,7 @@ interface Output {
 }
 
 async function openOutput(settings: AllSettings, sink: Sink): Promise<Output> {
-  const { stream } = sink
-  const isTerminal = stream === process.stdout && process.stdout.isTTY === true
+  const isTerminal = sink.fd === undefined && isatty(1)
   const { noColor, verbose } = settings
   const palette = await loadPalette(wantsColor({ isTerminal, noColor, environment: process.env }))
   const renderer =
@@ -133,8 +136,8 @@ async function openOutput(settings: AllSettings, sink: Sink): Promise<Output> {
 
 /** Standard output; when it is a file, written in the background, which `process.stdout` would not do. */
 function standardOutput(): Sink {
-  if (!isFile(1)) return { stream: process.stdout, fd: undefined }
-  return { stream: fileStream(1), fd: 1 }
+  if (!isFile(1)) return { open: () => process.stdout, fd: undefined }
+  return { open: () => fileStream(1), fd: 1 }
 }
 
 function isFile(fd: number): boolean {
@@ -148,7 +151,7 @@ function isFile(fd: number): boolean {
 
 function logFile(path: string): Sink {
   const fd = openSync(path, 'a')
-  return { stream: fileStream(fd), fd }
+  return { open: () => fileStream(fd), fd }
 }
 
 function fileStream(fd: number): Writable {

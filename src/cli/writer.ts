@@ -11,7 +11,8 @@ const GATHER_MS = 50
 
 /** Where a log goes. `fd` is set for files: what is left at a crash can be written at once there. */
 export interface Sink {
-  readonly stream: Writable
+  /** Asked once, when there is something to write: to make a stream takes a millisecond, and a start is short. */
+  readonly open: () => Writable
   readonly fd: number | undefined
 }
 
@@ -26,13 +27,12 @@ export class LogWriter {
   #isScheduled = false
   #isBroken = false
   #onIdle: (() => void) | undefined
+  #stream: Writable | undefined
 
   /** @param describeDropped the line that tells of dropped lines, with its line feed */
   constructor(sink: Sink, describeDropped: (lines: number) => string) {
     this.#sink = sink
     this.#describeDropped = describeDropped
-    // A broken pipe or a full disk ends the log, never the chain.
-    sink.stream.on('error', () => this.#break())
   }
 
   /** Adds whole lines. Returns at once; they are written a little later, together. */
@@ -66,12 +66,20 @@ export class LogWriter {
     const text = this.#take()
     if (text === '' || this.#isBroken) return
     try {
-      if (this.#sink.fd === undefined) this.#sink.stream.write(text)
+      if (this.#sink.fd === undefined) this.#opened().write(text)
       else writeSync(this.#sink.fd, text)
     } catch {
       // The disk is full or the reader is gone: there is nobody left to tell.
       this.#break()
     }
+  }
+
+  #opened(): Writable {
+    if (this.#stream !== undefined) return this.#stream
+    this.#stream = this.#sink.open()
+    // A broken pipe or a full disk ends the log, never the chain.
+    this.#stream.on('error', () => this.#break())
+    return this.#stream
   }
 
   #schedule(): void {
@@ -90,7 +98,7 @@ export class LogWriter {
       return
     }
     this.#isWriting = true
-    this.#sink.stream.write(text, (error) => {
+    this.#opened().write(text, (error) => {
       this.#isWriting = false
       if (error) this.#break()
       if (this.#onIdle !== undefined) this.#flush()

@@ -1,6 +1,6 @@
 // What a caller can do to a chain besides sending: each command makes the next state of a state.
 import { setImmediate } from 'node:timers/promises'
-import v8 from 'node:v8'
+import { getHeapStatistics } from 'node:v8'
 import { DevchainError } from '../core/errors.ts'
 import type { Executor } from '../evm/executor.ts'
 import { nonceAt } from '../state/world.ts'
@@ -234,7 +234,7 @@ function checkLastTimestamp(
 
 /** A block with transactions keeps some 8 kB. A refusal leaves the chain as it was; running out of memory would end it. */
 function checkMemory(mined: bigint, blocks: bigint): void {
-  const { used_heap_size: used, heap_size_limit: limit } = v8.getHeapStatistics()
+  const { used_heap_size: used, heap_size_limit: limit } = getHeapStatistics()
   if (used < MEMORY_SHARE * limit) return
   const megabytes = Math.floor(limit / 2 ** 20)
   const message = `not enough memory for ${blocks} blocks: ${mined} of them filled ${megabytes} MB; none was kept. Mine fewer, or start node with a larger --max-old-space-size`

@@ -1,12 +1,14 @@
 // A result that is written as it is worked out, because as a value it would not fit into memory: JSON in pieces.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { constants, deflateRaw, inflateRaw } from 'node:zlib'
+import { constants, deflateRaw, inflateRaw, type ZlibOptions } from 'node:zlib'
 import { DevchainError } from '../core/errors.ts'
 import type { Json } from './schema.ts'
 
-const deflate = promisify(deflateRaw)
-const inflate = promisify(inflateRaw)
+// looked up when they are used: zlib takes a millisecond to load
+const deflate = (bytes: Buffer): Promise<Buffer> =>
+  promisify<Buffer, ZlibOptions, Buffer>(deflateRaw)(bytes, { level: constants.Z_BEST_SPEED })
+const inflate = (bytes: Buffer): Promise<Buffer> => promisify<Buffer, Buffer>(inflateRaw)(bytes)
 
 /**
  * Characters that are packed together. A piece is written within a few milliseconds; traces shrink to a twentieth and
@@ -128,7 +130,7 @@ export class JsonWriter {
     this.#size += piece.length
     this.#check()
     const at = this.#pieces.push(piece) - 1
-    const packing = deflate(piece, { level: constants.Z_BEST_SPEED }).then((packed) => {
+    const packing = deflate(piece).then((packed) => {
       this.#kept += packed.length
       this.#pieces[at] = { packed }
     })

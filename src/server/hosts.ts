@@ -1,5 +1,5 @@
 // Who may talk to the chain: which `Host` a request must name.
-import { BlockList, isIP } from 'node:net'
+import { BlockList, isIP, isIPv4 } from 'node:net'
 import { printValue } from '../core/errors.ts'
 import type { Refusal } from './replies.ts'
 
@@ -7,9 +7,12 @@ import type { Refusal } from './replies.ts'
 export type HostCheck = (header: string | undefined) => Refusal | undefined
 
 /** The addresses of this machine to itself, in any spelling. */
-const LOOPBACK: BlockList = new BlockList()
-LOOPBACK.addSubnet('127.0.0.0', 8)
-LOOPBACK.addAddress('::1', 'ipv6')
+function createLoopback(): BlockList {
+  const list = new BlockList()
+  list.addSubnet('127.0.0.0', 8)
+  list.addAddress('::1', 'ipv6')
+  return list
+}
 
 /**
  * Makes the check of `Host` headers. A page of another site that resolves its own name to this machine (DNS
@@ -21,8 +24,16 @@ LOOPBACK.addAddress('::1', 'ipv6')
 export function createHostCheck(host: string, allowHosts: readonly string[]): HostCheck {
   const allowed = new Set([host, ...allowHosts].map(hostNameOf))
   const isWildcard = host === '0.0.0.0' || host === '::'
+  let loopback: BlockList | undefined
+  const isLoopback = (name: string): boolean => {
+    if (name === 'localhost' || name.endsWith('.localhost')) return true
+    const version = versionOf(name)
+    if (version === 0) return false
+    loopback ??= createLoopback()
+    return loopback.check(name, version === 6 ? 'ipv6' : 'ipv4')
+  }
   const isAllowed = (name: string): boolean =>
-    isLoopback(name) || allowed.has(name) || allowed.has('*') || (isWildcard && isIP(name) !== 0)
+    allowed.has(name) || allowed.has('*') || isLoopback(name) || (isWildcard && versionOf(name) > 0)
   // nearly all requests have the same one
   let lastAllowed: string | undefined
   return (header) => {
@@ -39,15 +50,16 @@ function wrongHost(header: string): Refusal {
   return { status: 403, word: 'INVALID_REQUEST', message }
 }
 
-function isLoopback(name: string): boolean {
-  if (name === 'localhost' || name.endsWith('.localhost')) return true
-  const version = isIP(name)
-  return version !== 0 && LOOPBACK.check(name, version === 6 ? 'ipv6' : 'ipv4')
+/** 4 or 6 for an address, 0 for a name. Node's pattern for version 6 takes 3 ms to make: only addresses come to it. */
+function versionOf(name: string): number {
+  const colons = name.indexOf(':') !== name.lastIndexOf(':')
+  if (colons) return isIP(name)
+  return isIPv4(name) ? 4 : 0
 }
 
 /** The name in a `Host` header, without port, brackets and the dot of a full name. */
 function hostNameOf(header: string): string {
-  if (isIP(header) !== 0) return header.toLowerCase()
+  if (versionOf(header) === 6) return header.toLowerCase()
   const name = /^\[([^\]]*)\]/.exec(header)?.[1] ?? header.split(':', 1)[0] ?? ''
   return name.toLowerCase().replace(/\.$/, '')
 }

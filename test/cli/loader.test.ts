@@ -1,8 +1,11 @@
 // The loader of the bundle: parts in their order, late ones when used, and bytecode that may be stale, broken or missing.
+
+import { EventEmitter } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import path from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { compilePlainly, compileWithCache, Loader } from '../../src/loader.ts'
+import { type Compile, compilePlainly, compileWithCache, Loader } from '../../src/loader.ts'
 import { temporaryFolder } from '../support/boot.ts'
 import { eventually } from '../support/eventually.ts'
 
@@ -23,7 +26,13 @@ const PARTS = {
     exports.value = 'loaded after ' + shared.next()`,
 }
 
+const require = createRequire(import.meta.url)
+
 const ENTRIES = { main: 'main-a1.cjs', heavy: 'heavy-c3.cjs' }
+
+/** Compiles for a program that does not end. */
+const compileAndKeep = (): Compile =>
+  compileWithCache({ keepAfterMs: 0, program: new EventEmitter() })
 
 function folderOf(parts: Readonly<Record<string, string>>): string {
   const folder = temporaryFolder(onTestFinished)
@@ -49,12 +58,12 @@ const kept = (folder: string): string[] =>
   readdirSync(folder).filter((name) => name.endsWith('.cache'))
 
 describe.each([
-  ['with bytecode', compileWithCache(0)],
+  ['with bytecode', compileAndKeep()],
   ['plainly', compilePlainly],
 ])('parts that are compiled %s', (_, compile) => {
   test('are loaded once, and late ones when something of them is used', () => {
     const folder = folderOf(PARTS)
-    const main = new Loader(folder, ENTRIES, compile).load('main') as unknown as Main
+    const main = new Loader(folder, ENTRIES, compile, require).load('main') as unknown as Main
     expect(main.file).toBe(path.join(folder, 'main-a1.cjs'))
     expect([main.count(), main.count()]).toEqual([1, 2])
     expect(main.late()).toBe('loaded after 3')
@@ -64,7 +73,7 @@ describe.each([
 
   test('tell their file in the stack of an error', () => {
     const folder = folderOf({ 'main-a1.cjs': 'exports.fail = () => {\n throw new Error("no") }' })
-    const main = new Loader(folder, ENTRIES, compile).load('main') as { fail: () => void }
+    const main = new Loader(folder, ENTRIES, compile, require).load('main') as { fail: () => void }
     try {
       main.fail()
       expect.unreachable()
@@ -78,13 +87,33 @@ describe('bytecode', () => {
   test('is kept a while after the start, and used at the next one', async () => {
     const folder = folderOf(PARTS)
     const load = (): Main =>
-      new Loader(folder, ENTRIES, compileWithCache(0)).load('main') as unknown as Main
+      new Loader(folder, ENTRIES, compileAndKeep(), require).load('main') as unknown as Main
     expect(load().count()).toBe(1)
     await eventually(() => kept(folder).length === 2)
     // V8 takes functions from it without looking at the text, as long as its length is the same
     const file = path.join(folder, 'shared-b2.cjs')
     writeFileSync(file, readFileSync(file, 'utf8').replace('++count', '--count'))
     expect(load().count()).toBe(1)
+  })
+
+  test('is kept at the end of a process that ends before that, and made again by a longer one', async () => {
+    const folder = folderOf(PARTS)
+    const program = new EventEmitter()
+    const load = (keepAfterMs: number): unknown =>
+      new Loader(folder, ENTRIES, compileWithCache({ keepAfterMs, program }), require).load('main')
+    load(1e6)
+    expect(kept(folder)).toEqual([])
+    program.emit('exit')
+    const early = kept(folder).map((name) => readFileSync(path.join(folder, name)))
+    expect(early).toHaveLength(2)
+    load(1e6)
+    program.emit('exit')
+    const again = kept(folder).map((name) => readFileSync(path.join(folder, name)))
+    expect(again).toEqual(early)
+    load(0)
+    const isMadeAgain = (name: string, i: number): boolean =>
+      !readFileSync(path.join(folder, name)).equals(early[i]!)
+    await eventually(() => kept(folder).every(isMadeAgain))
   })
 
   test.each([
@@ -96,7 +125,7 @@ describe('bytecode', () => {
   ])('that is %s is made anew', async (_, spoil) => {
     const folder = folderOf(PARTS)
     const load = (): Main =>
-      new Loader(folder, ENTRIES, compileWithCache(0)).load('main') as unknown as Main
+      new Loader(folder, ENTRIES, compileAndKeep(), require).load('main') as unknown as Main
     load()
     await eventually(() => kept(folder).length === 2)
     const files = kept(folder).map((name) => path.join(folder, name))
@@ -116,7 +145,9 @@ describe('bytecode', () => {
 
   test('that cannot be kept harms nothing', async () => {
     const folder = folderOf(PARTS)
-    const main = new Loader(folder, ENTRIES, compileWithCache(0)).load('main') as unknown as Main
+    const main = new Loader(folder, ENTRIES, compileAndKeep(), require).load(
+      'main',
+    ) as unknown as Main
     rmSync(folder, { recursive: true })
     writeFileSync(folder, 'a file where the folder was')
     await new Promise((resolve) => setImmediate(resolve))
@@ -128,9 +159,9 @@ describe('bytecode', () => {
 
   test('of runtimes that are gone does not pile up', async () => {
     const folder = folderOf(PARTS)
-    for (let i = 0; i < 50; i++) writeFileSync(path.join(folder, `main-a1.cjs.v1.${i}.cache`), '')
-    new Loader(folder, ENTRIES, compileWithCache(0)).load('main')
-    await eventually(() => kept(folder).length === 40)
+    for (let i = 0; i < 110; i++) writeFileSync(path.join(folder, `main-a1.cjs.v1.${i}.cache`), '')
+    new Loader(folder, ENTRIES, compileAndKeep(), require).load('main')
+    await eventually(() => kept(folder).length === 100)
     expect(kept(folder).filter((name) => name.includes(process.version))).toHaveLength(2)
   })
 })

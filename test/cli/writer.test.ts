@@ -36,7 +36,7 @@ afterEach(() => {
 describe('LogWriter', () => {
   test('writes lines together, after the work at hand', async () => {
     const { stream, taken } = slowReader()
-    const writer = new LogWriter({ stream, fd: undefined }, describeDropped)
+    const writer = new LogWriter({ open: () => stream, fd: undefined }, describeDropped)
     writer.write('one\n')
     writer.write('two\n')
     expect(taken).toEqual([])
@@ -46,7 +46,7 @@ describe('LogWriter', () => {
 
   test('keeps what comes while the reader is busy, in order', async () => {
     const { stream, taken, take } = slowReader()
-    const writer = new LogWriter({ stream, fd: undefined }, describeDropped)
+    const writer = new LogWriter({ open: () => stream, fd: undefined }, describeDropped)
     writer.write('one\n')
     await turn()
     writer.write('two\n')
@@ -59,7 +59,7 @@ describe('LogWriter', () => {
 
   test('drops lines beyond its bound, and says how many', async () => {
     const { stream, taken, take } = slowReader()
-    const writer = new LogWriter({ stream, fd: undefined }, describeDropped)
+    const writer = new LogWriter({ open: () => stream, fd: undefined }, describeDropped)
     writer.write('first\n')
     await turn()
     const line = `${'x'.repeat(999)}\n`
@@ -72,7 +72,7 @@ describe('LogWriter', () => {
 
   test('does not wait longer than the deadline for a reader that does not read', async () => {
     const { stream } = slowReader()
-    const writer = new LogWriter({ stream, fd: undefined }, describeDropped)
+    const writer = new LogWriter({ open: () => stream, fd: undefined }, describeDropped)
     writer.write('one\n')
     const finished = writer.finish(5)
     await vi.advanceTimersByTimeAsync(5)
@@ -83,7 +83,7 @@ describe('LogWriter', () => {
     const stream = new Writable({
       write: (_chunk, _encoding, callback) => callback(new Error('EPIPE')),
     })
-    const writer = new LogWriter({ stream, fd: undefined }, describeDropped)
+    const writer = new LogWriter({ open: () => stream, fd: undefined }, describeDropped)
     writer.write('one\n')
     await turn()
     await turn()
@@ -95,7 +95,7 @@ describe('LogWriter', () => {
     const file = path.join(temporaryFolder(onTestFinished), 'a.log')
     const fd = openSync(file, 'a')
     onTestFinished(() => closeSync(fd))
-    const writer = new LogWriter({ stream: slowReader().stream, fd }, describeDropped)
+    const writer = new LogWriter({ open: () => slowReader().stream, fd }, describeDropped)
     writer.write('last words\n')
     writer.flushNow()
     expect(readFileSync(file, 'utf8')).toBe('last words\n')
