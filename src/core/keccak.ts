@@ -6,26 +6,103 @@ interface Exports {
   readonly keccak: (source: number, length: number, target: number) => void
 }
 
+/**
+ * 32 bytes as eight numbers of four, little-endian: for the hashes that a trie keeps by the million, as half the memory of
+ * an array of bytes, and made in a tenth of the time.
+ */
+export interface Digest {
+  readonly a: number
+  readonly b: number
+  readonly c: number
+  readonly d: number
+  readonly e: number
+  readonly f: number
+  readonly g: number
+  readonly h: number
+}
+
 /** Where the input goes: the constants and the state are below. */
 const INPUT = 4096
 
 const PAGE = 65_536
 
-const bytesOfModule = Buffer.from(WASM, 'base64')
-const { memory, keccak } = new WebAssembly.Instance(new WebAssembly.Module(bytesOfModule), {})
-  .exports as unknown as Exports
+/** Bytes that a `Desk` holds. */
+export const DESK_LENGTH: number = PAGE
+
+const MODULE = new WebAssembly.Module(Buffer.from(WASM, 'base64'))
+
+/** Hashes bytes of any length, which are copied to its memory. */
+class Hasher {
+  readonly #exports = newInstance()
+  #memory = new Uint8Array(this.#exports.memory.buffer)
+
+  hash(bytes: Uint8Array): Uint8Array {
+    this.#makeRoom(bytes.length)
+    this.#memory.set(bytes, INPUT)
+    this.#exports.keccak(INPUT, bytes.length, INPUT)
+    return this.#memory.slice(INPUT, INPUT + 32)
+  }
+
+  /** The memory becomes at most as long as the longest input ever was. */
+  #makeRoom(length: number): void {
+    const missing = INPUT + length + 32 - this.#memory.length
+    if (missing <= 0) return
+    this.#exports.memory.grow(Math.ceil(missing / PAGE))
+    this.#memory = new Uint8Array(this.#exports.memory.buffer)
+  }
+}
+
+/** A place to write up to `DESK_LENGTH` bytes, which are hashed where they stand. */
+export class Desk {
+  readonly #exports = newInstance()
+  readonly bytes: Uint8Array = new Uint8Array(this.#exports.memory.buffer, INPUT, DESK_LENGTH)
+  readonly view: DataView = new DataView(this.#exports.memory.buffer, INPUT, DESK_LENGTH)
+
+  /** Keccak-256 of the first bytes. They are overwritten. */
+  hash(length: number): Digest {
+    this.#exports.keccak(INPUT, length, INPUT)
+    return readDigest(this.view, 0)
+  }
+}
+
+const hasher = new Hasher()
 
 /** Keccak-256 of any bytes, as 32 bytes. */
 export function keccak256(bytes: Uint8Array): Uint8Array {
-  const view = viewFor(bytes.length)
-  view.set(bytes, INPUT)
-  keccak(INPUT, bytes.length, INPUT)
-  return view.slice(INPUT, INPUT + 32)
+  return hasher.hash(bytes)
 }
 
-/** The memory, grown for inputs of this length: at most as long as the longest input ever was. */
-function viewFor(length: number): Uint8Array {
-  const missing = INPUT + length + 32 - memory.buffer.byteLength
-  if (missing > 0) memory.grow(Math.ceil(missing / PAGE))
-  return new Uint8Array(memory.buffer)
+export function readDigest(view: DataView, at: number): Digest {
+  return {
+    a: view.getInt32(at, true),
+    b: view.getInt32(at + 4, true),
+    c: view.getInt32(at + 8, true),
+    d: view.getInt32(at + 12, true),
+    e: view.getInt32(at + 16, true),
+    f: view.getInt32(at + 20, true),
+    g: view.getInt32(at + 24, true),
+    h: view.getInt32(at + 28, true),
+  }
+}
+
+export function writeDigest(view: DataView, at: number, digest: Digest): void {
+  view.setInt32(at, digest.a, true)
+  view.setInt32(at + 4, digest.b, true)
+  view.setInt32(at + 8, digest.c, true)
+  view.setInt32(at + 12, digest.d, true)
+  view.setInt32(at + 16, digest.e, true)
+  view.setInt32(at + 20, digest.f, true)
+  view.setInt32(at + 24, digest.g, true)
+  view.setInt32(at + 28, digest.h, true)
+}
+
+/** The bytes of a digest, new. */
+export function bytesOfDigest(digest: Digest): Uint8Array {
+  const bytes = new Uint8Array(32)
+  writeDigest(new DataView(bytes.buffer), 0, digest)
+  return bytes
+}
+
+function newInstance(): Exports {
+  return new WebAssembly.Instance(MODULE, {}).exports as unknown as Exports
 }

@@ -1,5 +1,6 @@
 // A Merkle-Patricia trie in linear memory that gives a root after each change: what mining many blocks at once asks for.
 // The slow twin is trie.ts, which each live trie begins with and is tested against.
+import { bytesOfDigest } from '../core/keccak.ts'
 import { type Arena, type Queue, RATE, STATE_LENGTH } from './arena.ts'
 import type { Trie } from './trie.ts'
 import {
@@ -8,6 +9,7 @@ import {
   encodeLeaf,
   encodeNode,
   firstDifference,
+  isShort,
   KEY_NIBBLES,
   type Node,
   nibbleAt,
@@ -235,8 +237,8 @@ export class LiveTrie<V> {
     for (const [nibble, child] of node.children.entries()) {
       if (child === undefined) continue
       const reference = referenceOf(child, this.#trie.encodeValue)
-      if (reference.length < HASH_LENGTH) throw new ShortNodeError()
-      this.#arena.bytes.set(reference, branch.at + branch.offsets[nibble]!)
+      if (isShort(reference)) throw new ShortNodeError()
+      this.#arena.bytes.set(bytesOfDigest(reference), branch.at + branch.offsets[nibble]!)
     }
     branch.changedFrom = CLEAN
     return branch

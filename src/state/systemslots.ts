@@ -1,7 +1,7 @@
 // What the system contracts keep of recent blocks, written without running them (EIP-4788, EIP-2935).
 import { type Address, equalBytes, type Hash } from '../core/hex.ts'
 import { type Hardfork, isAtLeast } from '../protocol/forks.ts'
-import { addressKey } from './keys.ts'
+import { addressKey, slotKey } from './keys.ts'
 import {
   BEACON_ROOTS,
   CONSOLIDATION_REQUESTS,
@@ -9,7 +9,8 @@ import {
   type Predeploy,
   WITHDRAWAL_REQUESTS,
 } from './predeploys.ts'
-import { type Account, accountAt, type World, withAccounts, withSlots } from './world.ts'
+import type { TrieChange } from './trie.ts'
+import { type Account, accountAt, type StorageSlot, type World, withAccounts } from './world.ts'
 
 /** Slots of both rings: of block hashes, by number, and of timestamps, with the beacon roots in as many slots behind. */
 export const RING = 8191n
@@ -57,32 +58,31 @@ export interface BlockNews {
  */
 export function withBlockNews(world: World, news: BlockNews): World {
   const { timestamp, beaconRoot, number, parentHash } = news
-  const changed: Account[] = []
+  const changed: TrieChange<Account>[] = []
   if (beaconRoot !== undefined) {
     const slot = beaconSlot(timestamp)
-    const slots = [
-      [slot, timestamp],
-      [slot + RING, BigInt(beaconRoot)],
-    ] as const
-    changed.push(withSlotsAt(world, BEACON_ROOTS.address, slots))
+    const slots = [changeOf(slot, timestamp), changeOf(slot + RING, BigInt(beaconRoot))]
+    changed.push(told(world, BEACON_ROOTS.address, slots))
   }
   if (parentHash !== undefined) {
-    const slots = [[historySlot(number), BigInt(parentHash)]] as const
-    changed.push(withSlotsAt(world, HISTORY_STORAGE.address, slots))
+    const slots = [changeOf(historySlot(number), BigInt(parentHash))]
+    changed.push(told(world, HISTORY_STORAGE.address, slots))
   }
-  return withAccounts(
-    world,
-    changed.map((account) => ({ key: addressKey(account.address), value: account })),
-  )
+  return withAccounts(world, changed)
 }
 
-function withSlotsAt(
+function told(
   world: World,
   address: Address,
-  slots: readonly (readonly [slot: bigint, value: bigint])[],
-): Account {
+  slots: readonly TrieChange<StorageSlot>[],
+): TrieChange<Account> {
   const account = accountAt(world, address)
   if (account === undefined) throw new Error(`no system contract at ${address}`)
-  const storage = withSlots(account.storage, new Map(slots))
-  return storage === account.storage ? account : { ...account, storage }
+  const storage = account.storage.withChanges(slots)
+  return { key: addressKey(address), value: { ...account, storage } }
+}
+
+/** A slot is set to its value, without a look at what it was: a hash and a time are always others. */
+function changeOf(slot: bigint, value: bigint): TrieChange<StorageSlot> {
+  return { key: slotKey(slot), value: value === 0n ? undefined : { slot, value } }
 }

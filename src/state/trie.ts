@@ -1,5 +1,5 @@
 // A persistent Merkle-Patricia trie: immutable, each node remembers its hash, hashed when first asked.
-import { type Hash, hashFromBytes } from '../core/hex.ts'
+import { bytesFromHex, type Hash, hashFromBytes } from '../core/hex.ts'
 import {
   type Branch,
   type EditToken,
@@ -7,6 +7,7 @@ import {
   type Extension,
   encodeNode,
   firstDifference,
+  isShort,
   KEY_NIBBLES,
   type Leaf,
   makeBranch,
@@ -27,6 +28,8 @@ export interface TrieChange<V> {
 /** Keccak-256 of the RLP of nothing: the root of a trie without keys. */
 const EMPTY_ROOT: Hash =
   '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421' as Hash
+
+const EMPTY_ROOT_BYTES = bytesFromHex(EMPTY_ROOT)
 
 /**
  * An immutable map from 32-byte keys to values, with a root hash. A change costs O(log n) and shares all other nodes,
@@ -53,8 +56,14 @@ export class Trie<V> {
 
   /** The Merkle root. The first call hashes what changed since the versions that were hashed before. */
   get rootHash(): Hash {
-    if (this.#root === undefined) return EMPTY_ROOT
-    return hashFromBytes(rootReference(this.#root, this.#encodeValue))
+    return this.#root === undefined ? EMPTY_ROOT : hashFromBytes(this.rootBytes)
+  }
+
+  /** The Merkle root as 32 bytes, not to be changed. */
+  get rootBytes(): Uint8Array {
+    return this.#root === undefined
+      ? EMPTY_ROOT_BYTES
+      : rootReference(this.#root, this.#encodeValue)
   }
 
   /** The root node, for who walks the nodes; undefined without keys. Not to be changed. */
@@ -109,7 +118,7 @@ export class Trie<V> {
     const nodes: Uint8Array[] = []
     for (const node of pathTo(this.#root, key)) {
       const isRoot = nodes.length === 0
-      if (isRoot || referenceOf(node, this.#encodeValue).length === 32) {
+      if (isRoot || !isShort(referenceOf(node, this.#encodeValue))) {
         nodes.push(encodeNode(node, this.#encodeValue))
       }
     }

@@ -1,5 +1,13 @@
 // Nodes of the Merkle-Patricia trie: their shapes, and how they are encoded and hashed (Yellow Paper, appendix D).
-import { keccak256 } from '../core/crypto.ts'
+import {
+  bytesOfDigest,
+  DESK_LENGTH,
+  Desk,
+  type Digest,
+  keccak256,
+  readDigest,
+  writeDigest,
+} from '../core/keccak.ts'
 
 /** Nibbles in a 32-byte key. */
 export const KEY_NIBBLES = 64
@@ -10,13 +18,13 @@ export type EditToken = object
 /** How a value becomes bytes in its leaf: already RLP. */
 export type EncodeValue<V> = (value: V) => Uint8Array
 
-/**
- * What every node has. `reference` is what its parent holds: the Keccak-256 of its RLP, or the RLP itself when that
- * is shorter than 32 bytes. It is computed when first asked for; a node that has one never changes again.
- */
+/** What a parent holds of a node: the Keccak-256 of its RLP, or the RLP itself when that is shorter than 32 bytes. */
+export type Reference = Digest | Uint8Array
+
+/** What every node has. Its reference is made when first asked for; a node that has one never changes again. */
 interface Hashed {
   readonly edit: EditToken
-  reference: Uint8Array | undefined
+  reference: Reference | undefined
 }
 
 /** The end of a path: the nibbles of `key` from `depth` on, and a value. */
@@ -85,43 +93,97 @@ export function firstDifference(a: Uint8Array, b: Uint8Array, from: number, to: 
   return index
 }
 
+/** Bytes to write to, seen in two ways. */
+type Page = Pick<Desk, 'bytes' | 'view'>
+
+/** Bytes of a hash. */
+const HASH_LENGTH = 32
+
+/** Bytes of RLP that a leaf or an extension has besides its content, at most: headers and path. */
+const PAIR_OVERHEAD = 64
+
+/** Bytes of the longest branch. */
+const BRANCH_LENGTH = 3 + 16 * (1 + HASH_LENGTH) + 1
+
+// nodes are hashed where they are written: to make their bytes first took as long as to hash them
+const desk = new Desk()
+
 /** The 32-byte hash of a trie's root node: hashed even when its RLP is short. */
 export function rootReference<V>(root: Node<V>, encodeValue: EncodeValue<V>): Uint8Array {
   const reference = referenceOf(root, encodeValue)
-  return reference.length === 32 ? reference : keccak256(reference)
+  return isShort(reference) ? keccak256(reference) : bytesOfDigest(reference)
 }
 
-/** What a parent holds of the node. Short RLP is never 32 bytes long, so that the length tells the two apart. */
-export function referenceOf<V>(node: Node<V>, encodeValue: EncodeValue<V>): Uint8Array {
-  if (node.reference !== undefined) return node.reference
-  const encoded = encodeNode(node, encodeValue)
-  node.reference = encoded.length < 32 ? encoded : keccak256(encoded)
+/** What a parent holds of the node. */
+export function referenceOf<V>(node: Node<V>, encodeValue: EncodeValue<V>): Reference {
+  node.reference ??=
+    node.kind === 'branch' ? hashBranch(node, encodeValue) : hashPair(node, encodeValue)
   return node.reference
+}
+
+/** True for the RLP of a node that stands in its parent. */
+export function isShort(reference: Reference): reference is Uint8Array {
+  return reference instanceof Uint8Array
 }
 
 /** The RLP of a node. */
 export function encodeNode<V>(node: Node<V>, encodeValue: EncodeValue<V>): Uint8Array {
-  switch (node.kind) {
-    case 'leaf':
-      return encodeLeaf(node.key, node.depth, encodeValue(node.value))
-    case 'extension':
-      return encodeExtension(node, referenceOf(node.child, encodeValue))
-    case 'branch':
-      return encodeBranch(node, encodeValue)
+  if (node.kind === 'branch') {
+    const page = pageOf(BRANCH_LENGTH)
+    return page.bytes.slice(0, writeBranch(page, node, encodeValue))
   }
+  const content = contentOf(node, encodeValue)
+  return node.kind === 'leaf'
+    ? encodeLeaf(node.key, node.depth, content)
+    : encodeExtension(node, content)
 }
 
 /** The RLP of a leaf: the nibbles of `key` from `depth` on, and a value that is RLP already. */
 export function encodeLeaf(key: Uint8Array, depth: number, value: Uint8Array): Uint8Array {
-  return encodePair(key, depth, KEY_NIBBLES, LEAF_FLAG, value)
+  const page = pageOf(value.length + PAIR_OVERHEAD)
+  return page.bytes.slice(0, writePair(page, key, depth, KEY_NIBBLES, LEAF_FLAG, value))
 }
 
-/** The RLP of an extension, which ends with the reference to its child. */
+/** The RLP of an extension, which ends with the reference to its child: a hash, or RLP. */
 export function encodeExtension(
   { key, from, to }: { readonly key: Uint8Array; readonly from: number; readonly to: number },
   child: Uint8Array,
 ): Uint8Array {
-  return encodePair(key, from, to, 0, child)
+  const page = pageOf(child.length + PAIR_OVERHEAD)
+  return page.bytes.slice(0, writePair(page, key, from, to, 0, child))
+}
+
+function hashBranch<V>(branch: Branch<V>, encodeValue: EncodeValue<V>): Reference {
+  const length = writeBranch(desk, branch, encodeValue)
+  return length < HASH_LENGTH ? desk.bytes.slice(0, length) : desk.hash(length)
+}
+
+function hashPair<V>(node: Leaf<V> | Extension<V>, encodeValue: EncodeValue<V>): Reference {
+  const content = contentOf(node, encodeValue)
+  const room = content.length + PAIR_OVERHEAD
+  const page = room <= DESK_LENGTH ? desk : pageOf(room)
+  const length =
+    node.kind === 'leaf'
+      ? writePair(page, node.key, node.depth, KEY_NIBBLES, LEAF_FLAG, content)
+      : writePair(page, node.key, node.from, node.to, 0, content)
+  if (length < HASH_LENGTH) return page.bytes.slice(0, length)
+  return page === desk ? desk.hash(length) : digestOf(keccak256(page.bytes.subarray(0, length)))
+}
+
+/** What stands behind a path: the RLP of a value, or a reference. */
+function contentOf<V>(node: Leaf<V> | Extension<V>, encodeValue: EncodeValue<V>): Uint8Array {
+  if (node.kind === 'leaf') return encodeValue(node.value)
+  const reference = referenceOf(node.child, encodeValue)
+  return isShort(reference) ? reference : bytesOfDigest(reference)
+}
+
+function pageOf(length: number): Page {
+  const bytes = new Uint8Array(length)
+  return { bytes, view: new DataView(bytes.buffer) }
+}
+
+function digestOf(hash: Uint8Array): Digest {
+  return readDigest(new DataView(hash.buffer, hash.byteOffset), 0)
 }
 
 /** Marks a path as a leaf's, in the first nibble of its compact form. */
@@ -130,42 +192,57 @@ const LEAF_FLAG = 0x20
 /** Marks a path with an odd number of nibbles; the first of them shares the byte of the flags. */
 const ODD_FLAG = 0x10
 
-/** RLP of `[path, content]`: a leaf (a value as a byte string) or an extension (a reference). */
-function encodePair(
+/** Writes the RLP of `[path, content]`, a leaf (a value as a byte string) or an extension (a reference); returns its end. */
+function writePair(
+  { bytes }: Page,
   key: Uint8Array,
   from: number,
   to: number,
   flag: number,
   content: Uint8Array,
-): Uint8Array {
+): number {
   const pathLength = ((to - from) >> 1) + 1
   // a one-byte path is below 0x80, and so its own RLP
   const pathSize = pathLength === 1 ? 1 : 1 + pathLength
-  const contentSize = flag === LEAF_FLAG ? stringSize(content) : referenceSize(content)
-  const size = pathSize + contentSize
-  const out = new Uint8Array(headerSize(size) + size)
-  let at = writeHeader(out, 0, 0xc0, size)
-  if (pathLength > 1) out[at++] = 0x80 + pathLength
-  at = writePath(out, at, key, from, to, flag)
-  if (flag === LEAF_FLAG) writeString(out, at, content)
-  else writeReference(out, at, content)
-  return out
+  const isReference = flag !== LEAF_FLAG
+  const contentSize = isReference ? referenceSize(content) : stringSize(content)
+  let at = writeHeader(bytes, 0, 0xc0, pathSize + contentSize)
+  if (pathLength > 1) bytes[at++] = 0x80 + pathLength
+  at = writePath(bytes, at, key, from, to, flag)
+  if (isReference && content.length === HASH_LENGTH) bytes[at++] = 0xa0
+  if (!isReference) at = writeStringHeader(bytes, at, content)
+  bytes.set(content, at)
+  return at + content.length
 }
 
-/** RLP of the seventeen items of a branch, the last of them empty. */
-function encodeBranch<V>(branch: Branch<V>, encodeValue: EncodeValue<V>): Uint8Array {
+/** Writes the RLP of the seventeen items of a branch, the last of them empty; returns its end. */
+function writeBranch<V>(
+  { bytes, view }: Page,
+  { children }: Branch<V>,
+  encodeValue: EncodeValue<V>,
+): number {
   let size = 1
-  for (const child of branch.children) {
+  // references first: to make them needs the same page
+  for (let nibble = 0; nibble < 16; nibble++) {
+    const child = children[nibble]
     size += child === undefined ? 1 : referenceSize(referenceOf(child, encodeValue))
   }
-  const out = new Uint8Array(headerSize(size) + size)
-  let at = writeHeader(out, 0, 0xc0, size)
-  for (const child of branch.children) {
-    if (child === undefined) out[at++] = 0x80
-    else at = writeReference(out, at, referenceOf(child, encodeValue))
+  let at = writeHeader(bytes, 0, 0xc0, size)
+  for (let nibble = 0; nibble < 16; nibble++) {
+    const reference = children[nibble]?.reference
+    if (reference === undefined) {
+      bytes[at++] = 0x80
+    } else if (isShort(reference)) {
+      bytes.set(reference, at)
+      at += reference.length
+    } else {
+      bytes[at++] = 0xa0
+      writeDigest(view, at, reference)
+      at += HASH_LENGTH
+    }
   }
-  out[at] = 0x80
-  return out
+  bytes[at] = 0x80
+  return at + 1
 }
 
 /** Writes the nibbles [from, to) in their compact form: flags first, then whole bytes. */
@@ -185,19 +262,21 @@ function writePath(
   } else {
     out[at++] = flag
   }
-  for (; index < to; index += 2) out[at++] = (nibbleAt(key, index) << 4) | nibbleAt(key, index + 1)
+  // the rest are pairs of nibbles: whole bytes of the key, or the halves of two
+  if ((index & 1) === 0) {
+    for (; index < to; index += 2) out[at++] = key[index >> 1]!
+  } else {
+    for (; index < to; index += 2) {
+      out[at++] = ((key[index >> 1]! & 15) << 4) | (key[(index + 1) >> 1]! >> 4)
+    }
+  }
   return at
 }
 
-function referenceSize(reference: Uint8Array): number {
-  return reference.length === 32 ? 33 : reference.length
-}
-
-function writeReference(out: Uint8Array, start: number, reference: Uint8Array): number {
-  let at = start
-  if (reference.length === 32) out[at++] = 0xa0
-  out.set(reference, at)
-  return at + reference.length
+/** Bytes that a reference takes: a hash is a byte string, and what is shorter stands as it is. */
+function referenceSize(reference: Reference): number {
+  if (!isShort(reference) || reference.length === HASH_LENGTH) return 1 + HASH_LENGTH
+  return reference.length
 }
 
 function stringSize(bytes: Uint8Array): number {
@@ -205,9 +284,9 @@ function stringSize(bytes: Uint8Array): number {
   return headerSize(bytes.length) + bytes.length
 }
 
-function writeString(out: Uint8Array, start: number, bytes: Uint8Array): void {
-  const bare = bytes.length === 1 && bytes[0]! < 0x80
-  out.set(bytes, bare ? start : writeHeader(out, start, 0x80, bytes.length))
+function writeStringHeader(out: Uint8Array, start: number, bytes: Uint8Array): number {
+  const isBare = bytes.length === 1 && bytes[0]! < 0x80
+  return isBare ? start : writeHeader(out, start, 0x80, bytes.length)
 }
 
 /** Bytes of the RLP header of a payload; a size below 2^32 is all that an array can have. */

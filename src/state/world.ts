@@ -153,5 +153,5 @@ function accountOrEmpty(world: World, address: Address): Account {
 /** The account as its leaf holds it: RLP of nonce, balance, storage root and code hash. */
 function encodeAccount(account: Account): Uint8Array {
   const { nonce, balance, storage, codeHash } = account
-  return encodeRlp([nonce, balance, storage.rootHash, codeHash])
+  return encodeRlp([nonce, balance, storage.rootBytes, codeHash])
 }
