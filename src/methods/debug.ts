@@ -1,5 +1,5 @@
-// debug: traces in geth's forms, and the head of the chain. Struct logs are those of geth's documentation: words of
-// memory and storage without 0x, `returnValue` with it, as geth writes it today. (The node of the specification has a
+// debug: traces in geth's forms, and the head of the chain. Struct logs are those that all clients agreed upon in 2026
+// (execution-apis, pull request 762): words of memory and storage with 0x, which geth left out before. (The node of the specification has a
 // default tracer of its own, which no client library reads, and null for unknown hashes, which are errors here.)
 import { DevchainError } from '../core/errors.ts'
 import { headOf } from '../node/blocktree.ts'
@@ -68,7 +68,7 @@ const traceBlockByNumber = method({
     'The traces of all transactions of a block, by number or tag: a list of {txHash, result}.',
   params: [param('block', blockReference), optional('options', traceOptions, DEFAULT_TRACE)],
   result: blockTraces,
-  example: { params: ['latest', { tracer: 'callTracer' }], result: [] },
+  example: { params: ['pending', { tracer: 'callTracer' }], result: [] },
   handle: (context, block, recorder) => traceBlock(context, block, recorder),
 })
 
@@ -131,6 +131,9 @@ async function traceBlock(
   recorder: Recorder,
 ): Promise<JsonText> {
   const record = await recordAt(context.chain, reference)
+  if (record.block.header.number === 0n) {
+    throw new DevchainError('NOT_FOUND', 'genesis is not traceable: nothing ran in block 0')
+  }
   const work = newWork(context)
   const { writer } = work
   writer.write('[')

@@ -415,6 +415,61 @@ describe('all traces of a transaction tell the same', () => {
     expect(Object.values(storage)).toMatchObject([{ value: `0x${'2'.padStart(64, '0')}` }])
   })
 
+  test('with words of memory and storage as 32 bytes, and without memory where there is none', async () => {
+    await using devchain = await chainOf('osaka', [
+      '7 1 SSTORE 5 0 MSTORE 1 SLOAD STOP',
+      'STOP',
+      'STOP',
+    ])
+    const call = { to: CONTRACTS[0] }
+    const { structLogs } = await ask<{ structLogs: { op: string }[] }>(
+      devchain,
+      'debug_traceCall',
+      call,
+      'latest',
+      { enableMemory: true },
+    )
+    const word = (value: number): string => `0x${String(value).padStart(64, '0')}`
+    const changed = { [word(1)]: word(7) }
+    expect(structLogs.find(({ op }) => op === 'SSTORE')).toMatchObject({ storage: changed })
+    expect(structLogs.find(({ op }) => op === 'SLOAD')).toMatchObject({
+      storage: changed,
+      memory: [word(5)],
+    })
+    expect(structLogs[0]).not.toHaveProperty('memory')
+    expect(structLogs[0]).not.toHaveProperty('storage')
+  })
+
+  test('with logs that have the index that they have in the block', async () => {
+    // the first two logs are of a frame that reverts, the third of one that does not
+    const outer = `0 0 0 0 0 ${CONTRACTS[1]} GAS CALL 0 0 0 0 0 ${CONTRACTS[2]} GAS CALL 0 0 LOG0 STOP`
+    const reverts = '0 0 LOG0 0 0 LOG0 0 0 REVERT'
+    await using devchain = await chainOf('osaka', [outer, reverts, '0 0 LOG0 STOP'])
+    await ask(devchain, 'evm_stopMining')
+    const hashes: string[] = []
+    for (let i = 0; i < 3; i++) {
+      const transaction = { from: SENDER, to: CONTRACTS[0], gas: '0x60000' }
+      hashes.push(await ask(devchain, 'eth_sendTransaction', transaction))
+    }
+    await ask(devchain, 'evm_mine')
+    for (const [at, hash] of hashes.entries()) {
+      const indexes = async (onlyTopCall: boolean): Promise<number[]> => {
+        const tracerConfig = { withLog: true, onlyTopCall }
+        const options = { tracer: 'callTracer', tracerConfig }
+        const top = await ask<CallFrame>(devchain, 'debug_traceTransaction', hash, options)
+        return allFrames(top).flatMap(({ logs = [] }) => logs.map(({ index }) => Number(index)))
+      }
+      const { logs } = await ask<{ logs: { logIndex: string }[] }>(
+        devchain,
+        'eth_getTransactionReceipt',
+        hash,
+      )
+      expect(logs.map(({ logIndex }) => Number(logIndex))).toEqual([2 * at, 2 * at + 1])
+      expect((await indexes(false)).toSorted((a, b) => a - b)).toEqual([2 * at, 2 * at + 1])
+      expect(await indexes(true)).toEqual([2 * at + 1])
+    }
+  })
+
   test('of a transaction that sets the code of an account', async () => {
     await using devchain = await chainOf('osaka', ['7 0 SSTORE STOP', 'STOP', 'STOP'])
     const owner = privateKeyToAccount(`0x${'42'.repeat(32)}`)

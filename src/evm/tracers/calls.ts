@@ -9,7 +9,7 @@ export interface FrameLog {
   readonly log: Log
   /** Calls of its frame that came before it. */
   readonly position: number
-  /** Logs of the whole run that came before it. */
+  /** Logs that came before it: those of the run that were not taken back, after `logsBefore`. */
   readonly index: number
 }
 
@@ -36,6 +36,8 @@ export interface CallFrame {
 
 export interface CallOptions {
   readonly withLogs?: boolean | undefined
+  /** Logs of the block before those of the run; 0 when left out. */
+  readonly logsBefore?: number | undefined
   /** Only the outermost frame is kept. */
   readonly onlyTop?: boolean | undefined
   /** Told of bytes that are kept until the end; it throws when they are too many. */
@@ -50,17 +52,24 @@ export interface CallRecorder {
 
 type Open = { -readonly [K in Exclude<keyof CallFrame, 'calls' | 'logs'>]: CallFrame[K] } & {
   calls: Open[]
-  logs: { log: Log; position: number; index: number }[]
+  logs: FrameLog[]
 }
 
 /** What a frame takes besides its bytes, roughly. */
 const FRAME_BYTES = 1_000
 
 /** Records the tree of frames. */
-export function recordCalls({ withLogs, onlyTop, keep }: CallOptions = {}): CallRecorder {
+export function recordCalls({
+  withLogs,
+  logsBefore = 0,
+  onlyTop,
+  keep,
+}: CallOptions = {}): CallRecorder {
   const open: Open[] = []
+  // of each open frame, the logs before its own
+  const firstLogs: number[] = []
   let top: Open | undefined
-  let logCount = 0
+  let logCount = logsBefore
   const isKept = (): boolean => onlyTop !== true || open.length === 0
   const onEnter = (start: FrameStart): void => {
     const frame = opened(start, isKept())
@@ -68,18 +77,23 @@ export function recordCalls({ withLogs, onlyTop, keep }: CallOptions = {}): Call
     if (open.length === 0) top = frame
     else if (isKept()) open.at(-1)?.calls.push(frame)
     open.push(frame)
+    firstLogs.push(logCount)
   }
   const tracer: Tracer = {
     onEnter,
     onExit: ({ gasUsed, output, created, failure }) => {
       const frame = open.pop()
-      if (frame === undefined) return
+      const firstLog = firstLogs.pop()
+      if (frame === undefined || firstLog === undefined) return
       frame.gasUsed = gasUsed
       frame.output = output
       frame.failure = failure
       if (failure?.kind === 'revert') frame.revertText = revertText(output)
       if (failure === undefined && frame.to === null) frame.to = created ?? null
-      if (withLogs === true && failure !== undefined) withoutLogs(frame)
+      if (withLogs === true && failure !== undefined) {
+        withoutLogs(frame)
+        logCount = firstLog
+      }
       if (isKept()) keep?.(output.length)
     },
     onDestroy: ({ address, beneficiary, balance }) => {
@@ -90,15 +104,15 @@ export function recordCalls({ withLogs, onlyTop, keep }: CallOptions = {}): Call
   }
   const onLog = (log: Log): void => {
     const frame = open.at(-1)
+    const index = logCount++
     if (frame === undefined || (onlyTop === true && open.length > 1)) return
     keep?.(FRAME_BYTES + log.data.length)
-    frame.logs.push({ log, position: frame.calls.length, index: logCount++ })
+    frame.logs.push({ log, position: frame.calls.length, index })
   }
   return {
     tracer: withLogs === true ? { ...tracer, onLog } : tracer,
     top: () => {
       if (top === undefined) throw new Error('the run opened no frame')
-      numberLogs(top)
       return top
     },
   }
@@ -148,16 +162,4 @@ function destruction(from: Address, to: Address, value: bigint): Open {
 function withoutLogs(frame: Open): void {
   frame.logs = []
   for (const inner of frame.calls) withoutLogs(inner)
-}
-
-/** Counts the logs that were left, in the order in which they were written. */
-function numberLogs(top: Open): void {
-  const all: Open['logs'] = []
-  const collect = (frame: Open): void => {
-    for (const entry of frame.logs) all.push(entry)
-    for (const inner of frame.calls) collect(inner)
-  }
-  collect(top)
-  all.sort((a, b) => a.index - b.index)
-  for (const [index, entry] of all.entries()) entry.index = index
 }

@@ -12,6 +12,8 @@ export interface FramePlace {
   readonly blockNumber: bigint
   readonly transactionHash: Hash
   readonly index: number
+  /** Logs of the block before those of the transaction. */
+  readonly logsBefore: number
 }
 
 /** How frames are listed. */

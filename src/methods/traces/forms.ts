@@ -16,7 +16,7 @@ function object(
 }
 
 const integer: JsonSchema = { type: 'integer', minimum: 0 }
-const bareWord: JsonSchema = { type: 'string', pattern: '^[0-9a-f]{64}$' }
+const word: JsonSchema = { type: 'string', pattern: '^0x[0-9a-f]{64}$' }
 const words = (json: JsonSchema): JsonSchema => ({ type: 'array', items: json })
 const orNull = (json: JsonSchema): JsonSchema => ({ anyOf: [json, { type: 'null' }] })
 
@@ -29,8 +29,8 @@ const structLog = object(
     depth: integer,
     refund: integer,
     stack: words(quantityResult.json),
-    memory: words(bareWord),
-    storage: { type: 'object', additionalProperties: bareWord },
+    memory: words(word),
+    storage: { type: 'object', additionalProperties: word },
     returnData: data.json,
     error: { type: 'string' },
   },

@@ -53,12 +53,14 @@ export async function recordBlock(
 ): Promise<void> {
   let recording: Recording | undefined
   let at = 0
-  const hashes = record.block.transactions.map(({ hash }) => hash)
+  let logsBefore = 0
   const tracerFor = (subject: Subject, index: number): Tracer | undefined => {
     at = index
     recording = undefined
+    const place = framePlace(record, index, logsBefore)
+    logsBefore += record.executed[index]?.receipt.logs.length ?? 0
     if (only !== undefined && index !== only) return undefined
-    recording = begin(work, recorder, subject, framePlace(record, index, hashes[index]!))
+    recording = begin(work, recorder, subject, place)
     return recording.tracer
   }
   for await (const run of replay(chain, record, tracerFor, only)) {
@@ -80,11 +82,12 @@ export function minedPlace({ state }: Chain, hash: Hash): TransactionPlace {
 }
 
 /** Where the frames of a block's transaction belong. */
-function framePlace({ block }: BlockRecord, index: number, hash: Hash): FramePlace {
+function framePlace({ block }: BlockRecord, index: number, logsBefore: number): FramePlace {
   return {
     blockHash: block.hash,
     blockNumber: block.header.number,
-    transactionHash: hash,
+    transactionHash: block.transactions[index]!.hash,
     index,
+    logsBefore,
   }
 }

@@ -1,4 +1,5 @@
 // Struct logs as geth writes them, as text: a run may have millions, and none is kept as a value.
+import { wordFromBigint } from '../../core/hex.ts'
 import type { StructLog, StructLogSink } from '../../evm/tracers/structlogs.ts'
 import type { JsonWriter } from '../../rpc/jsontext.ts'
 
@@ -10,8 +11,9 @@ export interface StructLogText extends StructLogSink {
 
 /**
  * Begins a list: entries `{pc, op, gas, gasCost, depth, refund?, stack?, memory?, storage?, returnData?, error?}` with
- * numbers as JSON numbers, stack words and return data as 0x and hex, words of memory and storage as 64 digits
- * without 0x.
+ * numbers as JSON numbers, words of the stack as minimal hex, those of memory and storage as 32 bytes. Without memory,
+ * there is no `memory` either.
+ * @see https://github.com/ethereum/execution-apis/pull/762
  */
 export function writeStructLogs(writer: JsonWriter): StructLogText {
   const stackText = remembersStack()
@@ -24,7 +26,7 @@ export function writeStructLogs(writer: JsonWriter): StructLogText {
     let text = `${isFirst ? '' : '},'}{"pc":${pc},"op":"${opName}","gas":${gas},"gasCost":${gasCost},"depth":${depth}`
     if (refund > 0n) text += `,"refund":${refund}`
     if (stack !== undefined) text += `,"stack":[${stackText(stack)}]`
-    if (memory !== undefined) text += `,"memory":[${memoryText(memory)}]`
+    if (memory !== undefined && memory.length > 0) text += `,"memory":[${memoryText(memory)}]`
     if (storage !== undefined) text += `,"storage":{${storageText(storage)}}`
     if (returnData !== undefined && returnData.length > 0) {
       text += `,"returnData":"0x${digitsOf(returnData)}"`
@@ -66,7 +68,7 @@ function remembersMemory(): (memory: Uint8Array) => string {
     last = memory
     const digits = digitsOf(memory)
     const words: string[] = []
-    for (let i = 0; i < digits.length; i += 64) words.push(`"${digits.slice(i, i + 64)}"`)
+    for (let i = 0; i < digits.length; i += 64) words.push(`"0x${digits.slice(i, i + 64)}"`)
     text = words.join(',')
     return text
   }
@@ -74,12 +76,9 @@ function remembersMemory(): (memory: Uint8Array) => string {
 
 function storageText(storage: ReadonlyMap<bigint, bigint>): string {
   const entries: string[] = []
-  for (const [slot, value] of storage) entries.push(`"${wordDigits(slot)}":"${wordDigits(value)}"`)
+  for (const [slot, value] of storage)
+    entries.push(`"${wordFromBigint(slot)}":"${wordFromBigint(value)}"`)
   return entries.join(',')
-}
-
-function wordDigits(word: bigint): string {
-  return word.toString(16).padStart(64, '0')
 }
 
 function digitsOf(bytes: Uint8Array): string {

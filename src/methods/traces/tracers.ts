@@ -62,10 +62,11 @@ const callConfig = members('callTracer config', { onlyTopCall: boolean, withLog:
 
 function callTracer(config: unknown, path: string): Recorder {
   const { onlyTopCall, withLog } = callConfig.decode(config, path)
-  return ({ writer, budget }) => {
+  return ({ writer, budget, place }) => {
     const { tracer, top } = recordCalls({
       onlyTop: onlyTopCall,
       withLogs: withLog,
+      logsBefore: place?.logsBefore,
       keep: budget.keep,
     })
     return { tracer, write: (run) => writeCallTree(writer, wholeFrame(top(), run)) }
