@@ -3,6 +3,8 @@ import { readFile } from 'node:fs/promises'
 import { DevchainError } from './core/errors.ts'
 import { type Address, type Hex, hexFromBytes } from './core/hex.ts'
 import { nearest } from './core/nearest.ts'
+import { failureOf } from './methods/compat/failure.ts'
+import { type Habits, habitsOf } from './methods/compat/habits.ts'
 import type { MethodContext } from './methods/context.ts'
 import { methods } from './methods/index.ts'
 import { Subscriptions } from './methods/subscriptions.ts'
@@ -15,6 +17,7 @@ import { Node } from './node/node.ts'
 import { type ChainSettings, type DevchainOptions, readDevchainOptions } from './options.ts'
 import { PROGRAM } from './program.ts'
 import { type CallReport, createDispatcher, type Dispatcher } from './rpc/dispatch.ts'
+import type { ErrorObject } from './rpc/errors.ts'
 import type { Json } from './rpc/schema.ts'
 import { Caller } from './rpc/session.ts'
 import { type RunningServer, startServer } from './server/server.ts'
@@ -106,23 +109,40 @@ export async function openDevchain(settings: ChainSettings, hooks: Hooks): Promi
     blocks: await readBlocks(settings),
     environment: { ...environment, onBug },
   })
-  if (observer.onChange !== undefined) chain.onChange(observer.onChange)
+  const logging = { isEnabled: true }
+  const { onChange } = observer
+  if (onChange !== undefined) {
+    chain.onChange((change) => {
+      if (logging.isEnabled) onChange(change)
+    })
+  }
   const node = new Node(chain)
+  const habits = habitsOf(settings.compat)
   const dispatcher = createDispatcher<MethodContext>({
     methods,
     disabled: settings.disable,
     aliases: settings.alias,
     observe: observer.onCall && observing(observer.onCall),
+    describe: (error) => describedBy(habits, error),
     onBug,
   })
-  return assemble({ settings, node, chain, dispatcher, environment })
+  return assemble({ settings, node, chain, dispatcher, environment, habits, logging })
+}
+
+/** A failed execution in the words of another node, where its ways are asked for. */
+function describedBy({ executionError }: Habits, error: DevchainError): ErrorObject | undefined {
+  const failed = executionError === undefined ? undefined : failureOf(error)
+  return failed === undefined ? undefined : executionError?.(failed)
 }
 
 /** Hands a call on with what was printed for it, and empties the list for the next call of the same batch. */
 function observing(
   onCall: (call: ObservedCall) => void,
 ): (call: CallReport, context: MethodContext) => void {
-  return (call, { printed }) => onCall({ ...call, console: printed.splice(0) })
+  return (call, { printed, logging }) => {
+    const lines = printed.splice(0)
+    if (logging.isEnabled) onCall({ ...call, console: lines })
+  }
 }
 
 interface Parts {
@@ -131,9 +151,12 @@ interface Parts {
   readonly chain: Chain
   readonly dispatcher: Dispatcher<MethodContext>
   readonly environment: Environment
+  readonly habits: Habits
+  readonly logging: MethodContext['logging']
 }
 
-function assemble({ settings, node, chain, dispatcher, environment }: Parts): Devchain {
+function assemble(parts: Parts): Devchain {
+  const { settings, node, chain, dispatcher, environment, habits, logging } = parts
   const subscriptions = new Subscriptions()
   let server: Promise<RunningServer> | undefined
   let isListening = false
@@ -144,6 +167,8 @@ function assemble({ settings, node, chain, dispatcher, environment }: Parts): De
     session: caller.session,
     caller,
     info: PROGRAM,
+    habits,
+    logging,
     listening: isListening,
     printed: [],
     registry: dispatcher.registry,
@@ -254,6 +279,7 @@ function miningMode({ noMining, blockTime }: ChainSettings): MiningMode {
 /** The options in the chain's own terms. */
 function chainOptions(settings: ChainSettings, genesis: Genesis | undefined): ChainOptions {
   checkIdentity(settings, genesis)
+  const isHardhat = settings.compat === 'hardhat'
   return {
     chainId: settings.chainId,
     networkId: settings.networkId,
@@ -280,8 +306,8 @@ function chainOptions(settings: ChainSettings, genesis: Genesis | undefined): Ch
     evm: settings.evm,
     memoryLimit: settings.memoryLimit,
     create2: !settings.noCreate2,
-    consumeSnapshots: settings.consumeSnapshots,
-    onRevert: settings.onRevert,
+    consumeSnapshots: settings.consumeSnapshots || isHardhat,
+    onRevert: settings.onRevert ?? (isHardhat ? 'throw' : 'hash'),
     filterTimeoutMs: settings.filterTimeout,
   }
 }

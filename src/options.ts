@@ -50,7 +50,10 @@ export interface ChainSettings {
   readonly baseFee: bigint | undefined
   readonly defaultGas: bigint | 'estimate'
   readonly txGasCap: bigint | undefined
-  readonly onRevert: 'hash' | 'throw'
+  /** Undefined: hash, but throw where `compat` is hardhat. */
+  readonly onRevert: 'hash' | 'throw' | undefined
+  /** Whose ways to take where nodes differ; undefined: this program's own. */
+  readonly compat: 'geth' | 'anvil' | 'hardhat' | 'ganache' | undefined
   readonly evm: 'reference' | 'interpreter' | 'auto'
   /** Bytes. */
   readonly memoryLimit: number
@@ -369,6 +372,20 @@ const gasOrEstimate: Type<bigint | 'estimate'> = {
   read: (value) => (textOf(value).toLowerCase() === 'estimate' ? 'estimate' : gas.read(value)),
 }
 
+const codeSizeBytes: Type<number> = count(
+  'BYTES|off',
+  1,
+  2 ** 31,
+  'a whole number of bytes from 1 to 2147483648, or off',
+)
+
+/** `off` is a size that no code has. */
+const codeSize: Type<number> = {
+  ...codeSizeBytes,
+  read: (value) =>
+    textOf(value).toLowerCase() === 'off' ? Number.MAX_SAFE_INTEGER : codeSizeBytes.read(value),
+}
+
 const chainIdentity: Type<bigint> = integer(
   'ID',
   1n,
@@ -444,9 +461,9 @@ export const OPTIONS: { readonly [Key in keyof AllSettings]: Option<AllSettings[
     fallbackText: 'the zero address',
   },
   codeSizeLimit: {
-    type: count('BYTES', 1, 2 ** 31, 'a whole number of bytes from 1 to 2147483648'),
+    type: codeSize,
     group: 'Chain',
-    sentence: 'Largest size of deployed code',
+    sentence: 'Largest size of deployed code; off for none',
     fallback: undefined,
     fallbackText: "the hardfork's",
   },
@@ -521,8 +538,15 @@ export const OPTIONS: { readonly [Key in keyof AllSettings]: Option<AllSettings[
     type: choice('hash', 'throw'),
     group: 'Transactions',
     sentence: 'What a send answers when its transaction reverts',
-    fallback: 'hash',
+    fallback: undefined,
     fallbackText: 'hash',
+  },
+  compat: {
+    type: choice('geth', 'anvil', 'hardhat', 'ganache'),
+    group: 'Transactions',
+    sentence: "Answer errors, units and the client's name as that node does",
+    fallback: undefined,
+    fallbackText: 'none',
   },
   evm: {
     type: choice('reference', 'interpreter', 'auto'),

@@ -65,7 +65,8 @@ export function revertText(output: Uint8Array): string | undefined {
   return errorText(output) ?? describePanic(output)?.replace(/^revert /, '')
 }
 
-function errorText(output: Uint8Array): string | undefined {
+/** The text that `require` or `revert` was given; undefined when it was neither. */
+export function errorText(output: Uint8Array): string | undefined {
   return selectorOf(output) === ERROR_SELECTOR ? stringAt(output.subarray(4)) : undefined
 }
 
@@ -75,9 +76,15 @@ function describeError(output: Uint8Array): string | undefined {
   return text === '' ? 'revert' : `revert ${shortened(text)}`
 }
 
-function describePanic(output: Uint8Array): string | undefined {
+/** The code of a panic of Solidity; undefined when the output is none. */
+export function panicCode(output: Uint8Array): bigint | undefined {
   if (selectorOf(output) !== PANIC_SELECTOR || output.length !== 36) return undefined
-  const code = bigintFromBytes(output.subarray(4))
+  return bigintFromBytes(output.subarray(4))
+}
+
+function describePanic(output: Uint8Array): string | undefined {
+  const code = panicCode(output)
+  if (code === undefined) return undefined
   const name = PANICS.get(code)
   const digits = `0x${code.toString(16).padStart(2, '0')}`
   return name === undefined ? `revert panic ${digits}` : `revert panic ${digits} (${name})`

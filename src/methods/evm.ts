@@ -1,5 +1,5 @@
 // evm: what test suites do to a chain: snapshots, time, mining.
-import { DevchainError, printValue } from '../core/errors.ts'
+import type { Chain } from '../node/chain.ts'
 import type { MiningMode } from '../node/chainstate.ts'
 import {
   increaseTime,
@@ -14,52 +14,16 @@ import {
   takeSnapshot,
 } from '../node/commands.ts'
 import { type Method, optional, param } from '../rpc/method.ts'
-import { boolean, nothing, quantity, quantityNumber, text } from '../rpc/primitives.ts'
-import type { Decoder, Encoder } from '../rpc/schema.ts'
+import { boolean, nothing, nullable, quantity, quantityNumber, text } from '../rpc/primitives.ts'
+import type { Encoder } from '../rpc/schema.ts'
+import { acknowledgement } from './compat/habits.ts'
 import { type MethodContext, method } from './context.ts'
 import { quantityResult } from './fields.ts'
-
-/** What `evm_mine` may be told: how many blocks, and the exact time of the first, in seconds. */
-interface MineOrder {
-  readonly blocks: bigint
-  readonly timestamp: bigint | undefined
-}
-
-const ONE_BLOCK: MineOrder = { blocks: 1n, timestamp: undefined }
-
-/** A timestamp, or `{timestamp}`, `{blocks}`, or both. */
-const mineOrder: Decoder<MineOrder> = {
-  name: 'timestamp or {timestamp, blocks}',
-  json: {
-    anyOf: [
-      quantity.json,
-      {
-        type: 'object',
-        properties: { timestamp: quantity.json, blocks: quantity.json },
-        additionalProperties: false,
-      },
-    ],
-  },
-  decode: (value, path) => {
-    if (typeof value !== 'object' || value === null) {
-      return { ...ONE_BLOCK, timestamp: quantity.decode(value, path) }
-    }
-    const surplus = Object.keys(value).find((key) => key !== 'timestamp' && key !== 'blocks')
-    if (surplus !== undefined) {
-      const message = `${path}: expected only timestamp and blocks, got ${printValue(surplus)}`
-      throw new DevchainError('INVALID_PARAMS', message)
-    }
-    const { timestamp, blocks } = value as Record<string, unknown>
-    const isGiven = (part: unknown): boolean => part !== undefined && part !== null
-    return {
-      timestamp: isGiven(timestamp) ? quantity.decode(timestamp, `${path}.timestamp`) : undefined,
-      blocks: isGiven(blocks) ? quantity.decode(blocks, `${path}.blocks`) : 1n,
-    }
-  },
-}
+import { mineOrder, ONE_BLOCK } from './mineorder.ts'
 
 const snapshot = method({
   name: 'evm_snapshot',
+  aliases: ['anvil_snapshot'],
   summary:
     'Remembers the chain as it is; evm_revert brings it back. Costs the same whatever its size.',
   params: [],
@@ -70,6 +34,7 @@ const snapshot = method({
 
 const revert = method({
   name: 'evm_revert',
+  aliases: ['anvil_revert'],
   summary:
     'Brings back everything as it was at a snapshot, and drops later snapshots; false when the id is unknown.',
   params: [param('id', quantity)],
@@ -105,15 +70,42 @@ const mineBlocks = method({
   },
 })
 
+/** A sum of seconds in the form of the node whose ways are taken. */
+const secondsAhead: Encoder<string | number> = {
+  name: 'seconds',
+  json: { anyOf: [quantity.json, { type: 'integer' }] },
+  encode: (value) => value,
+}
+
+const secondsResult: Encoder<bigint> = {
+  name: 'seconds',
+  json: { title: 'seconds', type: 'integer' },
+  encode: Number,
+}
+
 const increase = method({
   name: 'evm_increaseTime',
   summary: 'Moves the clock ahead for good, by seconds; answers by how much it is ahead in all.',
   params: [param('seconds', quantity)],
-  result: quantityResult,
+  result: secondsAhead,
   example: { params: ['0xe10'], result: '0xe10' },
-  handle: ({ chain }, seconds) =>
-    chain.update((state) => increaseTime(state, seconds, chain.environment.now())),
+  handle: async ({ chain, habits }, seconds) =>
+    habits.secondsAhead(await increasedTime(chain, seconds)),
 })
+
+/** Anvil's clients read a JSON number and nothing else. */
+const anvilIncrease = method({
+  name: 'anvil_increaseTime',
+  summary: 'As evm_increaseTime, but answers a JSON number.',
+  params: [param('seconds', quantity)],
+  result: secondsResult,
+  example: { params: ['0xe10'], result: 3600 },
+  handle: ({ chain }, seconds) => increasedTime(chain, seconds),
+})
+
+function increasedTime(chain: Chain, seconds: bigint): Promise<bigint> {
+  return chain.update((state) => increaseTime(state, seconds, chain.environment.now()))
+}
 
 const start = method({
   name: 'evm_startMining',
@@ -142,28 +134,24 @@ const stop = method({
 
 const setNextBlockTimestamp = method({
   name: 'evm_setNextBlockTimestamp',
+  aliases: ['anvil_setNextBlockTimestamp'],
   summary: 'Sets the exact time of the next block, in seconds; later blocks go on from there.',
   params: [param('timestamp', quantity)],
-  result: nothing,
+  result: nullable(text),
   example: { params: ['0x77359400'], result: null },
-  handle: async ({ chain }, timestamp) => {
+  handle: async ({ chain, habits }, timestamp) => {
     await chain.update((state) => setNextTimestamp(state, timestamp))
-    return null
+    return habits.nextTimestamp(timestamp)
   },
 })
 
 /** Above this a time is one of JavaScript, in milliseconds: as seconds it would be in the year 33658. */
 const MILLISECONDS_FROM = 10n ** 12n
 
-const secondsResult: Encoder<bigint> = {
-  name: 'seconds',
-  json: { title: 'seconds', type: 'integer' },
-  encode: Number,
-}
-
 /** Ganache and anvil answer a JSON number, which may be negative. Ganache goes back in time, which no chain can. */
 const setClock = method({
   name: 'evm_setTime',
+  aliases: ['anvil_setTime'],
   summary:
     'Sets the clock, in seconds or milliseconds since 1970; answers by how many seconds it is ahead of its source.',
   params: [param('time', quantity)],
@@ -177,32 +165,35 @@ const setClock = method({
 
 const setAutomine = method({
   name: 'evm_setAutomine',
+  aliases: ['anvil_setAutomine', 'hardhat_setAutomine'],
   summary: 'Mines every transaction at once (true), or only when told to (false).',
   params: [param('enabled', boolean)],
-  result: boolean,
-  example: { params: [true], result: true },
-  handle: async ({ chain }, enabled) => {
+  result: acknowledgement,
+  example: { params: [true], result: null },
+  handle: async ({ chain, habits }, enabled) => {
     const mode: MiningMode = { kind: enabled ? 'instant' : 'manual' }
     await chain.update((state) =>
       setMiningMode(chain.executor, state, mode, chain.environment.now()),
     )
-    return true
+    return habits.acknowledgement
   },
 })
 
 const setIntervalMining = method({
   name: 'evm_setIntervalMining',
-  summary: 'Mines a block every so many seconds; 0 stops that, and only evm_mine mines.',
-  params: [param('seconds', quantityNumber)],
-  result: boolean,
-  example: { params: ['0x0'], result: true },
-  handle: async ({ chain }, seconds) => {
-    const mode: MiningMode =
-      seconds === 0 ? { kind: 'manual' } : { kind: 'interval', intervalMs: seconds * 1000 }
+  aliases: ['anvil_setIntervalMining'],
+  summary:
+    'Mines a block every so many seconds (as hardhat: milliseconds); 0 stops that, and only evm_mine mines.',
+  params: [param('interval', quantityNumber)],
+  result: acknowledgement,
+  example: { params: ['0x0'], result: null },
+  handle: async ({ chain, habits }, interval) => {
+    const intervalMs = interval * habits.intervalUnitMs
+    const mode: MiningMode = interval === 0 ? { kind: 'manual' } : { kind: 'interval', intervalMs }
     await chain.update((state) =>
       setMiningMode(chain.executor, state, mode, chain.environment.now()),
     )
-    return true
+    return habits.acknowledgement
   },
 })
 
@@ -212,6 +203,7 @@ export const evmMethods: readonly Method<MethodContext>[] = [
   resetChain,
   mineBlocks,
   increase,
+  anvilIncrease,
   start,
   stop,
   setNextBlockTimestamp,

@@ -26,6 +26,11 @@ import { personalMethods } from './personal.ts'
 import { rawMethods } from './raw.ts'
 import { reorganizeMethods } from './reorganize.ts'
 import { rpcMethods } from './rpc.ts'
+import { testingAccountMethods } from './testing/accounts.ts'
+import { testingChainMethods } from './testing/chain.ts'
+import { testingMiningMethods } from './testing/mining.ts'
+import { testingPoolMethods } from './testing/pool.ts'
+import { testingTokenMethods } from './testing/tokens.ts'
 import { traceMethods } from './trace.ts'
 import { txpoolMethods } from './txpool.ts'
 import { unsupportedMethods } from './unsupported.ts'
@@ -52,6 +57,11 @@ export const methods: readonly Method<MethodContext>[] = [
   ...personalMethods,
   ...evmMethods,
   ...reorganizeMethods,
+  ...testingAccountMethods,
+  ...testingTokenMethods,
+  ...testingMiningMethods,
+  ...testingPoolMethods,
+  ...testingChainMethods,
   ...txpoolMethods,
   ...debugMethods,
   ...debugStateMethods,

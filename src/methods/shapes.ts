@@ -105,13 +105,19 @@ const transactionFields: Readonly<Record<string, Field<TransactionView>>> = {
   ),
 }
 
-/** A transaction (spec 2.3) with the members of its type. */
-export const transactionShape: Encoder<TransactionView> = shape('transaction', {
+/** The members of a transaction (spec 2.3), those of its type included. */
+export const placedTransactionFields: Readonly<Record<string, Field<TransactionView>>> = {
   blockHash: field(nullable(hash), ({ place }) => place?.blockHash ?? null),
   blockNumber: field(nullable(quantityResult), ({ place }) => place?.blockNumber ?? null),
   transactionIndex: field(nullable(quantityResult), ({ place }) => orNull(place?.index)),
   ...transactionFields,
-})
+}
+
+/** A transaction. */
+export const transactionShape: Encoder<TransactionView> = shape(
+  'transaction',
+  placedTransactionFields,
+)
 
 /** An entry of `eth_pendingTransactions`: zero hash and index (spec 2.3), no block number. */
 export const pendingTransactionShape: Encoder<Transaction> = encodedAs(

@@ -5,14 +5,20 @@ import { param } from '../rpc/method.ts'
 import { data, hash, text } from '../rpc/primitives.ts'
 import { type MethodContext, method } from './context.ts'
 
+/** Clients that look for a node's name look at the beginning. */
+export function clientVersionOf({ info, habits }: MethodContext): string {
+  const system = `${process.platform}-${process.arch}/node${process.versions.node}`
+  const own = `${info.name}/v${info.version}/${system}`
+  return habits.clientName === undefined ? own : `${habits.clientName}/${own}`
+}
+
 const clientVersion = method({
   name: 'web3_clientVersion',
   summary: 'Name and version of this program, the system and the runtime, joined by slashes.',
   params: [],
   result: text,
   example: { params: [] },
-  handle: ({ info }) =>
-    `${info.name}/v${info.version}/${process.platform}-${process.arch}/node${process.versions.node}`,
+  handle: clientVersionOf,
 })
 
 const sha3 = method({

@@ -2,6 +2,7 @@
 import type { Hash } from '../core/hex.ts'
 import { emptyMap, type PersistentMap } from '../core/persistent.ts'
 import { hashHeader } from '../protocol/block.ts'
+import type { World } from '../state/world.ts'
 import type { BlockRecord } from './blockrecord.ts'
 import type { EmptyRun } from './emptyrun.ts'
 import { type BlockRange, Line, NO_BLOCKS } from './line.ts'
@@ -109,6 +110,22 @@ export function appendBlock(tree: BlockTree, record: BlockRecord): BlockTree {
     places,
     side: isOld ? sideOf(tree.side.records.filter(({ block }) => block.hash !== hash)) : tree.side,
     abandoned: tree.abandoned,
+  }
+}
+
+/** The tree with another world behind its head, whose block stays what it is. */
+export function withHeadWorld(tree: BlockTree, world: World): BlockTree {
+  const record: BlockRecord = { ...headOf(tree), world }
+  const { hash, transactions } = record.block
+  let places = tree.places
+  transactions.forEach((transaction, index) => {
+    places = places.set(transaction.hash, { record, index })
+  })
+  return {
+    ...tree,
+    canonical: tree.canonical.withHead(record),
+    byHash: tree.byHash.set(hash, record),
+    places,
   }
 }
 

@@ -101,6 +101,7 @@ export class Chain {
   readonly #listeners = new Set<(change: StateChange) => void>()
   readonly #closers: (() => void)[] = []
   #pending: PendingBlock | undefined
+  #instance: Uint8Array | undefined
 
   constructor({ name, state, executor, environment, filterLimits }: ChainParts) {
     this.name = name
@@ -113,6 +114,12 @@ export class Chain {
 
   get state(): ChainState {
     return this.#state
+  }
+
+  /** 32 random bytes that tell this chain from every other that ever ran. */
+  get instance(): Uint8Array {
+    this.#instance ??= this.environment.random(32)
+    return this.#instance
   }
 
   /**

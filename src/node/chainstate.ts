@@ -19,7 +19,7 @@ import type { Pool } from './pool.ts'
  */
 export type Ruleset = 'own' | 'network'
 
-/** What is settled when a chain is made and never changes. */
+/** What is settled when a chain is made; only the chain id may be changed later, as a test of wallets may want. */
 export interface ChainConfig {
   readonly chainId: bigint
   readonly networkId: bigint
@@ -103,6 +103,8 @@ export interface ChainState {
   readonly newestSnapshot: Snapshot | undefined
   /** The id that the next snapshot gets; never goes back. */
   readonly nextSnapshotId: number
+  /** How often the chain was reset; never goes back. */
+  readonly resets: number
   /** The state that the chain began with, which evm_reset goes back to; undefined in that state itself. */
   readonly origin: ChainState | undefined
 }

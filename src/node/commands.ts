@@ -71,6 +71,7 @@ export function revertTo(state: ChainState, id: number): Change<boolean> {
       ...kept,
       newestSnapshot: state.config.consumeSnapshots ? kept.newestSnapshot : snapshot,
       nextSnapshotId: state.nextSnapshotId,
+      resets: state.resets,
     },
     value: true,
   }
@@ -79,8 +80,8 @@ export function revertTo(state: ChainState, id: number): Change<boolean> {
 /** Goes back to the genesis and everything as it was then. Snapshots and the pool are forgotten; ids go on. */
 export function reset(state: ChainState): Change<undefined> {
   const origin = state.origin ?? state
-  const { nextSnapshotId } = state
-  return { state: { ...origin, origin, nextSnapshotId }, value: undefined }
+  const { nextSnapshotId, resets } = state
+  return { state: { ...origin, origin, nextSnapshotId, resets: resets + 1 }, value: undefined }
 }
 
 /**
@@ -158,6 +159,14 @@ export function setNextTimestamp(state: ChainState, timestamp: bigint): Change<u
 export function setTime(state: ChainState, timestamp: bigint, now: number): Change<bigint> {
   const clock = withTime(state, timestamp, now)
   return { state: { ...state, clock }, value: clockShift(clock) }
+}
+
+/** Sets the seconds from each block to the next, in place of what the clock's source says; undefined ends that. */
+export function setBlockInterval(
+  state: ChainState,
+  interval: bigint | undefined,
+): Change<undefined> {
+  return { state: { ...state, clock: { ...state.clock, interval } }, value: undefined }
 }
 
 /** Holds instant and interval mining back: transactions wait until `startMining` or `mine`. */

@@ -209,6 +209,7 @@ async function firstState(options: StateOptions, now: number): Promise<ChainStat
     parentChainHeight: 0,
     newestSnapshot: undefined,
     nextSnapshotId: 1,
+    resets: 0,
     origin: undefined,
   }
   return { ...origin, origin }

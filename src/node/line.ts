@@ -88,6 +88,12 @@ export class Line {
     return new Line(this.length + 1, this.#single.push(record), this.#spans)
   }
 
+  /** The line with another record of its newest block. */
+  withHead(head: BlockRecord): Line {
+    const single = this.#single.truncate(this.#single.length - 1).push(head)
+    return new Line(this.length, single, this.#spans)
+  }
+
   /** The line with a run, of which `head` is the last block: it is a single one. */
   pushRun(run: EmptyRun, head: BlockRecord): Line {
     const start = this.length
@@ -147,7 +153,8 @@ export class Line {
     let common = Math.min(this.length, other.length)
     while (common > 0) {
       const [a, b] = [this.#placeAt(common - 1), other.#placeAt(common - 1)]
-      if (a.run === b.run && a.record === b.record) return common
+      // a block stays the same where its world was edited
+      if (a.run === b.run && a.record?.block === b.record?.block) return common
       const isSingle = a.run === undefined && b.run === undefined
       const isMixed = !isSingle && (a.run === undefined || b.run === undefined)
       // a block that became the head was taken out of its run

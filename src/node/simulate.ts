@@ -108,13 +108,16 @@ export async function prepareCall(
   return { world, block, message: messageOf(scene, request), movedPrecompiles: moved }
 }
 
+/** How the message of a failed execution begins; why it failed follows. */
+export const EXECUTION_ERROR = 'VM Exception while processing transaction: '
+
 /**
  * The error that a failed execution is answered with.
  * @returns `EXECUTION_REVERTED` or `EXECUTION_HALTED`, `data` the raw output as hex
  */
 export function executionError({ kind, reason }: Failure, output: Uint8Array): DevchainError {
   const word = kind === 'revert' ? 'EXECUTION_REVERTED' : 'EXECUTION_HALTED'
-  const message = `VM Exception while processing transaction: ${reason}`
+  const message = EXECUTION_ERROR + reason
   return new DevchainError(word, message, hexFromBytes(output))
 }
 

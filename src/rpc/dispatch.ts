@@ -42,6 +42,8 @@ export interface DispatcherOptions<C> {
   readonly limits?: Partial<WireLimits>
   /** Told of every call once its reply is known; it must return at once, and its failures are bugs. */
   readonly observe?: ((call: CallReport, context: C) => void) | undefined
+  /** Words errors in another way; undefined: as they are. */
+  readonly describe?: ((error: DevchainError) => ErrorObject | undefined) | undefined
   /** Told of whatever is thrown and is no `DevchainError`. */
   readonly onBug: (error: unknown) => void
 }
@@ -75,7 +77,11 @@ export function createDispatcher<C>(options: DispatcherOptions<C>): Dispatcher<C
   const limits = { ...DEFAULT_LIMITS, ...options.limits }
   const { registry, disabled } = register(options)
   const tellBug = bugTeller(options.onBug)
-  const failed = (error: unknown): Failure => ({ error: errorObjectOf(error, tellBug) })
+  const { describe } = options
+  const failed = (error: unknown): Failure => {
+    const described = error instanceof DevchainError ? describe?.(error) : undefined
+    return { error: described ?? errorObjectOf(error, tellBug) }
+  }
 
   async function answer(context: C, name: string, params: WireRequest['params']): Promise<Answer> {
     const began = performance.now()

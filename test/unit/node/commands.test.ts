@@ -118,7 +118,7 @@ describe('a reset', () => {
     await chain.update(stopMining)
     await sendRawTransaction(chain, signed(chain).raw)
     await chain.update(reset)
-    expect(chain.state).toEqual({ ...first, nextSnapshotId: 2 })
+    expect(chain.state).toEqual({ ...first, nextSnapshotId: 2, resets: 1 })
     expect(await revert(chain, id)).toBe(false)
     expect(await chain.update(takeSnapshot)).toBe(2)
   })

@@ -215,6 +215,7 @@ export function stateOf(
     parentChainHeight: 0,
     newestSnapshot: undefined,
     nextSnapshotId: 1,
+    resets: 0,
     origin: undefined,
   }
 }

@@ -1,0 +1,51 @@
+// An execution that failed, taken apart for whoever words the error.
+import type { DevchainError } from '../../core/errors.ts'
+import { EMPTY_BYTES, hexFromBytes, parseBytes } from '../../core/hex.ts'
+import { errorText, panicCode } from '../../evm/reasons.ts'
+import { EXECUTION_ERROR } from '../../node/simulate.ts'
+
+/** What is known of it. */
+export interface FailedExecution {
+  /** In the words of this program: `revert too small`, `out of gas`. */
+  readonly reason: string
+  /** What it returned, as hex. */
+  readonly data: string
+  /** Of the transaction that it was, which is mined; undefined for a call or an estimate. */
+  readonly hash: string | undefined
+  readonly cause: Cause
+}
+
+/** How it failed. */
+export type Cause =
+  | { readonly kind: 'halt' }
+  /** Without a word. */
+  | { readonly kind: 'revert' }
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'panic'; readonly code: bigint }
+  | { readonly kind: 'custom' }
+
+/** What an error says of an execution; undefined for errors of other kinds. */
+export function failureOf({ word, message, data }: DevchainError): FailedExecution | undefined {
+  if (word !== 'EXECUTION_REVERTED' && word !== 'EXECUTION_HALTED') return undefined
+  const { hash, data: output } = factsOf(data)
+  const reason = message.startsWith(EXECUTION_ERROR)
+    ? message.slice(EXECUTION_ERROR.length)
+    : message
+  const cause: Cause = word === 'EXECUTION_HALTED' ? { kind: 'halt' } : causeOf(output)
+  return { reason, data: hexFromBytes(output), hash, cause }
+}
+
+/** The data of such an error is the output, or `{hash, data}` when it was a transaction. */
+function factsOf(data: unknown): { readonly hash: string | undefined; readonly data: Uint8Array } {
+  if (typeof data === 'string') return { hash: undefined, data: parseBytes(data) }
+  const { hash, data: output } = (data ?? {}) as { readonly hash?: string; readonly data?: string }
+  return { hash, data: output === undefined ? EMPTY_BYTES : parseBytes(output) }
+}
+
+function causeOf(output: Uint8Array): Cause {
+  const text = errorText(output)
+  if (text !== undefined) return text === '' ? { kind: 'revert' } : { kind: 'text', text }
+  const code = panicCode(output)
+  if (code !== undefined) return { kind: 'panic', code }
+  return output.length === 0 ? { kind: 'revert' } : { kind: 'custom' }
+}

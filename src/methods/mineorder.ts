@@ -1,0 +1,44 @@
+// What evm_mine and its like are told.
+import { DevchainError, printValue } from '../core/errors.ts'
+import { quantity } from '../rpc/primitives.ts'
+import type { Decoder } from '../rpc/schema.ts'
+
+/** What `evm_mine` may be told: how many blocks, and the exact time of the first, in seconds. */
+export interface MineOrder {
+  readonly blocks: bigint
+  readonly timestamp: bigint | undefined
+}
+
+/** The next block, when the clock says. */
+export const ONE_BLOCK: MineOrder = { blocks: 1n, timestamp: undefined }
+
+/** A timestamp, or `{timestamp}`, `{blocks}`, or both. */
+export const mineOrder: Decoder<MineOrder> = {
+  name: 'timestamp or {timestamp, blocks}',
+  json: {
+    anyOf: [
+      quantity.json,
+      {
+        type: 'object',
+        properties: { timestamp: quantity.json, blocks: quantity.json },
+        additionalProperties: false,
+      },
+    ],
+  },
+  decode: (value, path) => {
+    if (typeof value !== 'object' || value === null) {
+      return { ...ONE_BLOCK, timestamp: quantity.decode(value, path) }
+    }
+    const surplus = Object.keys(value).find((key) => key !== 'timestamp' && key !== 'blocks')
+    if (surplus !== undefined) {
+      const message = `${path}: expected only timestamp and blocks, got ${printValue(surplus)}`
+      throw new DevchainError('INVALID_PARAMS', message)
+    }
+    const { timestamp, blocks } = value as Record<string, unknown>
+    const isGiven = (part: unknown): boolean => part !== undefined && part !== null
+    return {
+      timestamp: isGiven(timestamp) ? quantity.decode(timestamp, `${path}.timestamp`) : undefined,
+      blocks: isGiven(blocks) ? quantity.decode(blocks, `${path}.blocks`) : 1n,
+    }
+  },
+}

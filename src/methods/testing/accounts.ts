@@ -1,0 +1,181 @@
+// Accounts as a test wants them: balances, code, nonces and slots set without a transaction, and senders without keys.
+import { keccakHash } from '../../core/crypto.ts'
+import { DevchainError } from '../../core/errors.ts'
+import type { Address } from '../../core/hex.ts'
+import { impersonateAccount, stopImpersonating } from '../../node/accounts.ts'
+import type { Chain } from '../../node/chain.ts'
+import { changeAccounts } from '../../node/commands.ts'
+import { editAccount, editWorld } from '../../node/edit.ts'
+import { type Method, param } from '../../rpc/method.ts'
+import { address, boolean, data, quantity } from '../../rpc/primitives.ts'
+import type { Decoder } from '../../rpc/schema.ts'
+import { type Account, balanceAt, withBalance, withSlots } from '../../state/world.ts'
+import { acknowledgement } from '../compat/habits.ts'
+import { type MethodContext, method } from '../context.ts'
+import { oneOrMore } from '../inputs.ts'
+
+const ACCOUNT = '0x00000000000000000000000000000000000a11ce'
+
+/** The highest nonce that a transaction may have, and one (EIP-2681). */
+const MAX_NONCE = 2n ** 64n - 1n
+
+const MAX_WORD = 2n ** 256n - 1n
+
+const setBalance = method({
+  name: 'hardhat_setBalance',
+  aliases: ['anvil_setBalance', 'tenderly_setBalance', 'evm_setAccountBalance'],
+  summary: 'Sets the balance of an account, or of each of several, in wei.',
+  params: [param('account', oneOrMore(address)), param('balance', quantity)],
+  result: acknowledgement,
+  example: { params: [ACCOUNT, '0xde0b6b3a7640000'], result: null },
+  handle: async ({ chain, habits }, accounts, balance) => {
+    await editEach(chain, accounts, (account) => ({ ...account, balance }))
+    return habits.acknowledgement
+  },
+})
+
+const addBalance = method({
+  name: 'anvil_addBalance',
+  aliases: ['hardhat_addBalance', 'tenderly_addBalance'],
+  summary: 'Adds to the balance of an account, or of each of several, in wei.',
+  params: [param('account', oneOrMore(address)), param('amount', quantity)],
+  result: acknowledgement,
+  example: { params: [ACCOUNT, '0xde0b6b3a7640000'], result: null },
+  handle: async ({ chain, habits }, accounts, amount) => {
+    await chain.update((state) =>
+      editWorld(state, (world) =>
+        accounts.reduce((changed, each) => {
+          const balance = balanceAt(changed, each) + amount
+          if (balance > MAX_WORD) throw tooMuch(each, amount)
+          return withBalance(changed, each, balance)
+        }, world),
+      ),
+    )
+    return habits.acknowledgement
+  },
+})
+
+const setCode = method({
+  name: 'hardhat_setCode',
+  aliases: ['anvil_setCode', 'evm_setAccountCode'],
+  summary: 'Sets the runtime code of an account; its storage, nonce and balance stay.',
+  params: [param('account', address), param('code', data)],
+  result: acknowledgement,
+  example: { params: [ACCOUNT, '0x602a60005260206000f3'], result: null },
+  handle: async ({ chain, habits }, account, code) => {
+    const codeHash = keccakHash(code)
+    await edit(chain, account, (before) => ({ ...before, code, codeHash }))
+    return habits.acknowledgement
+  },
+})
+
+const setNonce = method({
+  name: 'hardhat_setNonce',
+  aliases: ['anvil_setNonce', 'evm_setAccountNonce'],
+  summary: 'Sets how many transactions an account has sent; waiting ones that are used up go.',
+  params: [param('account', address), param('nonce', quantity)],
+  result: acknowledgement,
+  example: { params: [ACCOUNT, '0x9'], result: null },
+  handle: async ({ chain, habits }, account, nonce) => {
+    if (nonce > MAX_NONCE) {
+      const message = `nonce: expected at most ${MAX_NONCE} (EIP-2681), got ${nonce}`
+      throw new DevchainError('INVALID_PARAMS', message)
+    }
+    await edit(chain, account, (before) => ({ ...before, nonce }))
+    return habits.acknowledgement
+  },
+})
+
+/** A storage slot or its value: 32 bytes, or any QUANTITY, as an integer. */
+const word: Decoder<bigint> = { ...quantity, name: 'storage word' }
+
+const setStorageAt = method({
+  name: 'hardhat_setStorageAt',
+  aliases: ['anvil_setStorageAt', 'evm_setAccountStorageAt'],
+  summary: 'Sets a storage slot of an account.',
+  params: [param('account', address), param('slot', word), param('value', word)],
+  result: boolean,
+  example: { params: [ACCOUNT, '0x0', `0x${'00'.repeat(31)}07`], result: true },
+  handle: async ({ chain }, account, slot, value) => {
+    await edit(chain, account, (before) => ({
+      ...before,
+      storage: withSlots(before.storage, new Map([[slot, value]])),
+    }))
+    return true
+  },
+})
+
+const impersonate = method({
+  name: 'hardhat_impersonateAccount',
+  aliases: ['anvil_impersonateAccount'],
+  summary: 'Lets this node send transactions of an account without its key, contracts included.',
+  params: [param('account', address)],
+  result: acknowledgement,
+  example: { params: [ACCOUNT], result: null },
+  handle: async ({ chain, habits }, account) => {
+    await chain.update((state) =>
+      changeAccounts(state, impersonateAccount(state.accounts, account)),
+    )
+    return habits.acknowledgement
+  },
+})
+
+const stopImpersonatingAccount = method({
+  name: 'hardhat_stopImpersonatingAccount',
+  aliases: ['anvil_stopImpersonatingAccount'],
+  summary: 'Ends what hardhat_impersonateAccount began.',
+  params: [param('account', address)],
+  result: acknowledgement,
+  example: { params: [ACCOUNT], result: null },
+  handle: async ({ chain, habits }, account) => {
+    await chain.update((state) => changeAccounts(state, stopImpersonating(state.accounts, account)))
+    return habits.acknowledgement
+  },
+})
+
+const autoImpersonate = method({
+  name: 'anvil_autoImpersonateAccount',
+  aliases: ['hardhat_autoImpersonateAccount'],
+  summary: 'Lets this node send transactions of anybody without keys (true), or ends that (false).',
+  params: [param('enabled', boolean)],
+  result: acknowledgement,
+  example: { params: [true], result: null },
+  handle: async ({ chain, habits }, enabled) => {
+    await chain.update((state) =>
+      changeAccounts(state, { ...state.accounts, autoImpersonate: enabled }),
+    )
+    return habits.acknowledgement
+  },
+})
+
+function edit(chain: Chain, account: Address, change: (before: Account) => Account): Promise<void> {
+  return editEach(chain, [account], change)
+}
+
+/** All in one step, so that nobody sees some of them changed. */
+async function editEach(
+  chain: Chain,
+  accounts: readonly Address[],
+  change: (before: Account) => Account,
+): Promise<void> {
+  await chain.update((before) => ({
+    state: accounts.reduce((state, each) => editAccount(state, each, change).state, before),
+    value: undefined,
+  }))
+}
+
+function tooMuch(account: Address, amount: bigint): DevchainError {
+  const message = `amount: ${account} would have more than ${MAX_WORD} wei with ${amount} more`
+  return new DevchainError('INVALID_PARAMS', message)
+}
+
+export const testingAccountMethods: readonly Method<MethodContext>[] = [
+  setBalance,
+  addBalance,
+  setCode,
+  setNonce,
+  setStorageAt,
+  impersonate,
+  stopImpersonatingAccount,
+  autoImpersonate,
+]

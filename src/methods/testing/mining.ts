@@ -1,0 +1,332 @@
+// Mining as a test wants it: many blocks at once, and what is in the header of the next ones.
+import { DevchainError } from '../../core/errors.ts'
+import { headOf } from '../../node/blocktree.ts'
+import type { Chain } from '../../node/chain.ts'
+import type { Settings } from '../../node/chainstate.ts'
+import {
+  changeSettings,
+  mine,
+  setBlockInterval,
+  startMining,
+  stopMining,
+} from '../../node/commands.ts'
+import { isInstant } from '../../node/mining.ts'
+import { type Method, optional, param } from '../../rpc/method.ts'
+import {
+  address,
+  boolean,
+  data,
+  hash,
+  list,
+  nullable,
+  quantity,
+  text,
+} from '../../rpc/primitives.ts'
+import type { Decoder, Encoder } from '../../rpc/schema.ts'
+import { acknowledgement, type Habits } from '../compat/habits.ts'
+import { type MethodContext, method } from '../context.ts'
+import { mineOrder, ONE_BLOCK } from '../mineorder.ts'
+import { minedBlockShape } from './minedblock.ts'
+
+const ACCOUNT = '0x00000000000000000000000000000000000a11ce'
+
+/** A number of JSON. */
+const plainNumber: Encoder<number> = {
+  name: 'number',
+  json: { type: 'number' },
+  encode: (value) => value,
+}
+
+/** Gas limits of a block: the yellow paper's lowest (4.4.4), and what fits 63 bits, which clients count in. */
+const MIN_GAS_LIMIT = 5_000n
+const MAX_GAS_LIMIT = 2n ** 63n - 1n
+
+/** Bytes of a header that miners fill as they like (Yellow Paper, 4.4.3). */
+const MAX_EXTRA_DATA = 32
+
+/** Bytes as 0x hex, or else as UTF-8. */
+const extraDataText: Decoder<Uint8Array> = {
+  name: 'extra data',
+  json: { type: 'string' },
+  decode: (value, path) => {
+    const given = text.decode(value, path)
+    const bytes = given.startsWith('0x')
+      ? data.decode(given, path)
+      : new TextEncoder().encode(given)
+    if (bytes.length <= MAX_EXTRA_DATA) return bytes
+    const message = `${path}: expected at most ${MAX_EXTRA_DATA} bytes, got ${bytes.length}`
+    throw new DevchainError('INVALID_PARAMS', message)
+  },
+}
+
+const hardhatMine = method({
+  name: 'hardhat_mine',
+  summary:
+    'Mines blocks, one unless told; the first when the clock says, the others {interval} seconds apart.',
+  params: [optional('blocks', quantity, 1n), optional('interval', quantity)],
+  result: acknowledgement,
+  example: { params: ['0x3e8', '0x3c'], result: null },
+  handle: async ({ chain, habits }, blocks, interval) => {
+    await mineBlocks(chain, { blocks, interval, isFirstSpaced: false })
+    return habits.acknowledgement
+  },
+})
+
+const anvilMine = method({
+  name: 'anvil_mine',
+  summary: 'Mines blocks, one unless told; all {interval} seconds apart, the first included.',
+  params: [optional('blocks', quantity, 1n), optional('interval', quantity)],
+  result: acknowledgement,
+  example: { params: ['0x3e8', '0x3c'], result: null },
+  handle: async ({ chain, habits }, blocks, interval) => {
+    await mineBlocks(chain, { blocks, interval, isFirstSpaced: true })
+    return habits.acknowledgement
+  },
+})
+
+const mineDetailed = method({
+  name: 'anvil_mine_detailed',
+  aliases: ['evm_mine_detailed', 'anvil_mineDetailed'],
+  summary:
+    'As evm_mine, but answers the blocks, each transaction with its output and why it failed.',
+  params: [optional('order', mineOrder, ONE_BLOCK)],
+  result: list(minedBlockShape),
+  example: { params: [] },
+  handle: async ({ chain }, order) => {
+    if (order.blocks > MAX_DETAILED) {
+      const message = `order.blocks: expected at most ${MAX_DETAILED} blocks to be answered in full, got ${order.blocks}`
+      throw new DevchainError('LIMIT_EXCEEDED', message)
+    }
+    const mined = await chain.update((state) =>
+      mine(chain.executor, state, { ...order, now: chain.environment.now() }),
+    )
+    return [...mined]
+  },
+})
+
+/** Blocks that one reply may hold in full. */
+const MAX_DETAILED = 1_000n
+
+const getAutomine = method({
+  name: 'hardhat_getAutomine',
+  aliases: ['anvil_getAutomine'],
+  summary: 'Whether every transaction is mined at once.',
+  params: [],
+  result: boolean,
+  example: { params: [], result: true },
+  handle: ({ chain }) => isInstant(chain.state.mining),
+})
+
+const getIntervalMining = method({
+  name: 'anvil_getIntervalMining',
+  summary: 'Seconds from block to block under interval mining; null without it.',
+  params: [],
+  result: nullable(plainNumber),
+  example: { params: [], result: null },
+  handle: ({ chain }) => {
+    const { mode } = chain.state.mining
+    return mode.kind === 'interval' ? mode.intervalMs / 1000 : null
+  },
+})
+
+const setBlockTimestampInterval = method({
+  name: 'anvil_setBlockTimestampInterval',
+  aliases: ['hardhat_setBlockTimestampInterval'],
+  summary: 'Sets the seconds from each block to the next, in place of the clock.',
+  params: [param('seconds', quantity)],
+  result: acknowledgement,
+  example: { params: ['0x3c'], result: null },
+  handle: async ({ chain, habits }, seconds) => {
+    await chain.update((state) => setBlockInterval(state, seconds))
+    return habits.acknowledgement
+  },
+})
+
+const removeBlockTimestampInterval = method({
+  name: 'anvil_removeBlockTimestampInterval',
+  aliases: ['hardhat_removeBlockTimestampInterval'],
+  summary: 'Lets the clock tell the time of blocks again; false when it did so already.',
+  params: [],
+  result: boolean,
+  example: { params: [], result: false },
+  handle: ({ chain }) =>
+    chain.update((state) => {
+      const isSet = state.clock.interval !== undefined
+      return { ...setBlockInterval(state, undefined), value: isSet }
+    }),
+})
+
+const setBlockGasLimit = method({
+  name: 'evm_setBlockGasLimit',
+  aliases: ['anvil_setBlockGasLimit', 'hardhat_setBlockGasLimit'],
+  summary: 'Sets the gas limit of the blocks to come.',
+  params: [param('gasLimit', quantity)],
+  result: boolean,
+  example: { params: ['0x1c9c380'], result: true },
+  handle: async ({ chain }, blockGasLimit) => {
+    if (blockGasLimit < MIN_GAS_LIMIT || blockGasLimit > MAX_GAS_LIMIT) {
+      const message = `gasLimit: expected ${MIN_GAS_LIMIT} to ${MAX_GAS_LIMIT}, got ${blockGasLimit}`
+      throw new DevchainError('INVALID_PARAMS', message)
+    }
+    await change(chain, { blockGasLimit })
+    return true
+  },
+})
+
+const setCoinbase = method({
+  name: 'hardhat_setCoinbase',
+  aliases: ['anvil_setCoinbase'],
+  summary: 'Sets who gets the fees of the blocks to come.',
+  params: [param('account', address)],
+  result: acknowledgement,
+  example: { params: [ACCOUNT], result: null },
+  handle: ({ chain, habits }, coinbase) => changed(chain, { coinbase }, habits),
+})
+
+const setNextBlockBaseFee = method({
+  name: 'hardhat_setNextBlockBaseFeePerGas',
+  aliases: ['anvil_setNextBlockBaseFeePerGas'],
+  summary: 'Sets the base fee of the next block, in wei per gas; later blocks go on from it.',
+  params: [param('baseFee', quantity)],
+  result: acknowledgement,
+  example: { params: ['0x3b9aca00'], result: null },
+  handle: ({ chain, habits }, nextBaseFee) => changed(chain, { nextBaseFee }, habits),
+})
+
+const setPrevRandao = method({
+  name: 'hardhat_setPrevRandao',
+  aliases: ['anvil_setPrevRandao', 'anvil_setNextBlockPrevRandao'],
+  summary: 'Sets what PREVRANDAO gives in the next block.',
+  params: [param('prevRandao', hash)],
+  result: acknowledgement,
+  example: { params: [`0x${'11'.repeat(32)}`], result: null },
+  handle: ({ chain, habits }, nextPrevRandao) => changed(chain, { nextPrevRandao }, habits),
+})
+
+const setMinGasPrice = method({
+  name: 'hardhat_setMinGasPrice',
+  aliases: ['anvil_setMinGasPrice'],
+  summary: 'Sets the price per gas in wei that a transaction must offer to enter the pool.',
+  params: [param('price', quantity)],
+  result: acknowledgement,
+  example: { params: ['0x1'], result: null },
+  handle: ({ chain, habits }, minGasPrice) => changed(chain, { minGasPrice }, habits),
+})
+
+const minerStart = method({
+  name: 'miner_start',
+  summary: 'Resumes instant or interval mining, and mines what waits.',
+  params: [optional('threads', quantity)],
+  result: boolean,
+  example: { params: [], result: true },
+  handle: async ({ chain }) => {
+    await chain.update((state) => startMining(chain.executor, state, chain.environment.now()))
+    return true
+  },
+})
+
+const minerStop = method({
+  name: 'miner_stop',
+  summary: 'Stops instant and interval mining.',
+  params: [],
+  result: boolean,
+  example: { params: [], result: true },
+  handle: async ({ chain }) => {
+    await chain.update(stopMining)
+    return true
+  },
+})
+
+const setEtherbase = method({
+  name: 'miner_setEtherbase',
+  summary: 'Sets who gets the fees of the blocks to come.',
+  params: [param('account', address)],
+  result: boolean,
+  example: { params: [ACCOUNT], result: true },
+  handle: async ({ chain }, coinbase) => {
+    await change(chain, { coinbase })
+    return true
+  },
+})
+
+const setExtra = method({
+  name: 'miner_setExtra',
+  summary: 'Sets the extraData of the blocks to come: at most 32 bytes, as 0x hex or as text.',
+  params: [param('extraData', extraDataText)],
+  result: boolean,
+  example: { params: ['0xd34db33f'], result: true },
+  handle: async ({ chain }, extraData) => {
+    await change(chain, { extraData })
+    return true
+  },
+})
+
+const setGasPrice = method({
+  name: 'miner_setGasPrice',
+  summary:
+    'Sets the price per gas in wei that a transaction must offer, and offers where it names none.',
+  params: [param('price', quantity)],
+  result: boolean,
+  example: { params: ['0x3b9aca00'], result: true },
+  handle: async ({ chain }, price) => {
+    await change(chain, { minGasPrice: price, gasPrice: price })
+    return true
+  },
+})
+
+interface ManyBlocks {
+  readonly blocks: bigint
+  readonly interval: bigint | undefined
+  /** True: the first block is an interval after the newest; else its time is the clock's. */
+  readonly isFirstSpaced: boolean
+}
+
+async function mineBlocks(
+  chain: Chain,
+  { blocks, interval, isFirstSpaced }: ManyBlocks,
+): Promise<void> {
+  await chain.update((state) => {
+    const { timestamp } = headOf(state.tree).block.header
+    // an interval of nothing leaves the first block to the clock, as no two blocks have one time
+    const isExact = isFirstSpaced && interval !== undefined && interval > 0n
+    return mine(chain.executor, state, {
+      now: chain.environment.now(),
+      blocks,
+      interval,
+      timestamp: isExact ? timestamp + interval : undefined,
+    })
+  })
+}
+
+async function change(chain: Chain, settings: Partial<Settings>): Promise<void> {
+  await chain.update((state) => changeSettings(state, settings))
+}
+
+async function changed(
+  chain: Chain,
+  settings: Partial<Settings>,
+  habits: Habits,
+): Promise<true | null> {
+  await change(chain, settings)
+  return habits.acknowledgement
+}
+
+export const testingMiningMethods: readonly Method<MethodContext>[] = [
+  hardhatMine,
+  anvilMine,
+  mineDetailed,
+  getAutomine,
+  getIntervalMining,
+  setBlockTimestampInterval,
+  removeBlockTimestampInterval,
+  setBlockGasLimit,
+  setCoinbase,
+  setNextBlockBaseFee,
+  setPrevRandao,
+  setMinGasPrice,
+  minerStart,
+  minerStop,
+  setEtherbase,
+  setExtra,
+  setGasPrice,
+]

@@ -1,0 +1,62 @@
+// Dropping transactions that wait.
+import { evict, evictAll } from '../../node/evict.ts'
+import { type Method, param } from '../../rpc/method.ts'
+import { address, boolean, hash, nullable } from '../../rpc/primitives.ts'
+import { acknowledgement } from '../compat/habits.ts'
+import { type MethodContext, method } from '../context.ts'
+
+const UNKNOWN = `0x${'11'.repeat(32)}`
+const ACCOUNT = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
+
+const hardhatDrop = method({
+  name: 'hardhat_dropTransaction',
+  summary: 'Takes a transaction that waits out of the pool; false when none of that hash waits.',
+  params: [param('hash', hash)],
+  result: boolean,
+  example: { params: [UNKNOWN], result: false },
+  handle: ({ chain }, wanted) => chain.update((state) => evict(state, wanted)),
+})
+
+const anvilDrop = method({
+  name: 'anvil_dropTransaction',
+  summary:
+    'As hardhat_dropTransaction, but answers the hash, or null when none of that hash waits.',
+  params: [param('hash', hash)],
+  result: nullable(hash),
+  example: { params: [UNKNOWN], result: null },
+  handle: async ({ chain }, wanted) =>
+    (await chain.update((state) => evict(state, wanted))) ? wanted : null,
+})
+
+const dropAll = method({
+  name: 'anvil_dropAllTransactions',
+  aliases: ['hardhat_dropAllTransactions'],
+  summary: 'Empties the pool.',
+  params: [],
+  result: acknowledgement,
+  example: { params: [], result: null },
+  handle: async ({ chain, habits }) => {
+    await chain.update((state) => evictAll(state))
+    return habits.acknowledgement
+  },
+})
+
+const removePoolTransactions = method({
+  name: 'anvil_removePoolTransactions',
+  aliases: ['hardhat_removePoolTransactions'],
+  summary: 'Takes the transactions of a sender out of the pool.',
+  params: [param('sender', address)],
+  result: acknowledgement,
+  example: { params: [ACCOUNT], result: null },
+  handle: async ({ chain, habits }, sender) => {
+    await chain.update((state) => evictAll(state, sender))
+    return habits.acknowledgement
+  },
+})
+
+export const testingPoolMethods: readonly Method<MethodContext>[] = [
+  hardhatDrop,
+  anvilDrop,
+  dropAll,
+  removePoolTransactions,
+]

@@ -1,0 +1,49 @@
+// Tokens as a test wants them: balances and allowances without asking whoever may mint.
+import { setTokenAllowance, setTokenBalance } from '../../node/tokens.ts'
+import { type Method, param } from '../../rpc/method.ts'
+import { address, quantity } from '../../rpc/primitives.ts'
+import { acknowledgement } from '../compat/habits.ts'
+import { type MethodContext, method } from '../context.ts'
+
+const HOLDER = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
+const SPENDER = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'
+const TOKEN = '0x5fbdb2315678afecb367f032d93f642f64180aa3'
+
+const dealErc20 = method({
+  name: 'anvil_dealERC20',
+  aliases: [
+    'hardhat_dealERC20',
+    'anvil_dealErc20',
+    'hardhat_dealErc20',
+    'anvil_setERC20Balance',
+    'tenderly_setErc20Balance',
+  ],
+  summary: 'Sets how much of an ERC-20 token an account has; the total supply stays.',
+  params: [param('holder', address), param('token', address), param('amount', quantity)],
+  result: acknowledgement,
+  example: { params: [HOLDER, TOKEN, '0x3e8'] },
+  handle: async ({ chain, habits }, holder, token, amount) => {
+    await setTokenBalance(chain, token, holder, amount)
+    return habits.acknowledgement
+  },
+})
+
+const setErc20Allowance = method({
+  name: 'anvil_setERC20Allowance',
+  aliases: ['hardhat_setERC20Allowance', 'anvil_setErc20Allowance', 'hardhat_setErc20Allowance'],
+  summary: 'Sets how much of an owner’s ERC-20 tokens a spender may transfer.',
+  params: [
+    param('owner', address),
+    param('spender', address),
+    param('token', address),
+    param('amount', quantity),
+  ],
+  result: acknowledgement,
+  example: { params: [HOLDER, SPENDER, TOKEN, '0x3e8'] },
+  handle: async ({ chain, habits }, owner, spender, token, amount) => {
+    await setTokenAllowance(chain, token, { owner, spender }, amount)
+    return habits.acknowledgement
+  },
+})
+
+export const testingTokenMethods: readonly Method<MethodContext>[] = [dealErc20, setErc20Allowance]

@@ -1,0 +1,90 @@
+// Changes from outside: balances, code and slots set without a transaction.
+import { describe, expect, it } from 'vitest'
+import type { Address } from '../../../src/core/hex.ts'
+import { announcementsOf } from '../../../src/node/announce.ts'
+import { headOf } from '../../../src/node/blocktree.ts'
+import type { StateChange } from '../../../src/node/chain.ts'
+import { mine, revertTo, takeSnapshot } from '../../../src/node/commands.ts'
+import { editAccount, editWorld } from '../../../src/node/edit.ts'
+import { sendTransaction } from '../../../src/node/send.ts'
+import { dumpState, loadAccounts, readDump } from '../../../src/node/statedump.ts'
+import { accountAt, balanceAt, storageAt, withSlots } from '../../../src/state/world.ts'
+import { account, NOON, testChain } from './chains.ts'
+
+const STRANGER = '0x00000000000000000000000000000000000a11ce' as Address
+
+const rich = (balance: bigint) => (before: { readonly balance: bigint }) =>
+  ({ ...before, balance }) as never
+
+describe('an edited account', () => {
+  it('is there at once, is built upon, and nobody is told of a block', async () => {
+    const chain = await testChain({})
+    const from = account(chain, 0)
+    await sendTransaction(chain, { from, to: from })
+    const changes: StateChange[] = []
+    chain.onChange((change) => changes.push(change))
+    const before = headOf(chain.state.tree).block
+    await chain.update((state) => editAccount(state, STRANGER, rich(7n)))
+    expect(headOf(chain.state.tree).block).toBe(before)
+    const { heads, addedLogs, removedLogs } = announcementsOf(changes[0]!)
+    expect([...heads, ...addedLogs, ...removedLogs]).toEqual([])
+    await chain.update((state) => mine(chain.executor, state, { now: NOON, blocks: 20n }))
+    expect(balanceAt(headOf(chain.state.tree).world, STRANGER)).toBe(7n)
+    expect(changes[1]!.head.removed.length).toBe(0)
+    expect(changes[1]!.head.added.length).toBe(20)
+  })
+
+  it('goes with a revert', async () => {
+    const chain = await testChain({})
+    const id = await chain.update(takeSnapshot)
+    await chain.update((state) => editAccount(state, STRANGER, rich(7n)))
+    await chain.update((state) => revertTo(state, id))
+    expect(accountAt(headOf(chain.state.tree).world, STRANGER)).toBeUndefined()
+  })
+
+  it('does not exist when it is left empty, but does before EIP-161', async () => {
+    for (const [hardfork, exists] of [
+      ['homestead', true],
+      ['osaka', false],
+    ] as const) {
+      const chain = await testChain({ hardfork })
+      await chain.update((state) => editAccount(state, STRANGER, rich(7n)))
+      await chain.update((state) => editAccount(state, STRANGER, rich(0n)))
+      const after = accountAt(headOf(chain.state.tree).world, STRANGER)
+      expect(after !== undefined, hardfork).toBe(exists)
+    }
+  })
+
+  it('that is as before changes nothing', async () => {
+    const chain = await testChain({})
+    const before = chain.state
+    await chain.update((state) => editWorld(state, (world) => world))
+    expect(chain.state).toBe(before)
+  })
+})
+
+describe('a dump', () => {
+  it('of one chain makes the accounts of another the same', async () => {
+    const chain = await testChain({})
+    await chain.update((state) =>
+      editAccount(state, STRANGER, (before) => ({
+        ...before,
+        nonce: 3n,
+        balance: 2n ** 200n,
+        storage: withSlots(before.storage, new Map([[5n, 2n ** 255n]])),
+      })),
+    )
+    const accounts = await readDump(await dumpState(chain.state))
+    const other = await testChain({})
+    await other.update((state) => loadAccounts(state, accounts))
+    const [{ world }, { world: loaded }] = [headOf(chain.state.tree), headOf(other.state.tree)]
+    expect(loaded.accounts.rootHash).toBe(world.accounts.rootHash)
+    expect(storageAt(loaded, STRANGER, 5n)).toBe(2n ** 255n)
+  })
+
+  it('may be JSON as it is', async () => {
+    const json = { accounts: { [STRANGER]: { nonce: 1, balance: '0x2', code: '0x', storage: {} } } }
+    const bytes = new TextEncoder().encode(JSON.stringify(json))
+    expect(await readDump(bytes)).toMatchObject([{ address: STRANGER, nonce: 1n, balance: 2n }])
+  })
+})
