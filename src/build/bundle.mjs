@@ -20,9 +20,6 @@ const LATE_BUILTINS = [
   ...['util', 'v8', 'worker_threads', 'zlib'],
 ]
 
-/** Libraries that read files of their own: they stay where they are installed. */
-const INSTALLED = ['tiny-secp256k1']
-
 const LATE = new Set([...LATE_LIBRARIES, ...LATE_BUILTINS.map((each) => `node:${each}`)])
 
 /** Rolldown calls libraries late that the entry points do not name themselves. */
@@ -52,7 +49,7 @@ async function bundle() {
     cwd: root,
     input: { ...ENTRIES, ...libraries },
     platform: 'node',
-    external: (id) => INSTALLED.includes(id) || (id.startsWith('node:') && !LATE.has(id)),
+    external: (id) => id.startsWith('node:') && !LATE.has(id),
     plugins: [lateImports, programInfo],
   })
   const { output } = await build.write({

@@ -120,11 +120,10 @@ describe('layers', () => {
     ['@ethereumjs/common', ['evm']],
     ['@ethereumjs/util', ['evm']],
     // the evm layer proves points of KZG commitments with it
-    ['@noble/curves', ['core', 'evm']],
+    ['@noble/curves', ['evm']],
     // the Ethash worker hashes where this project's own modules are not loaded, the evm where OpenSSL has no RIPEMD-160
     ['@noble/hashes', ['node', 'evm']],
     ['mcl-wasm', ['evm']],
-    ['tiny-secp256k1', ['core']],
     ['@scure/bip32', ['node']],
     ['@scure/bip39', ['node']],
   ])('%s is imported in %s only', (library, layers) => {
