@@ -1,6 +1,6 @@
 // A Merkle-Patricia trie in linear memory that gives a root after each change: what mining many blocks at once asks for.
 // The slow twin is trie.ts, which each live trie begins with and is tested against.
-import { bytesOfDigest } from '../core/keccak.ts'
+import { bytesOfDigest, readDigest } from '../core/keccak.ts'
 import { type Arena, type Queue, RATE, STATE_LENGTH } from './arena.ts'
 import type { Trie } from './trie.ts'
 import {
@@ -28,14 +28,20 @@ const HASH_LENGTH = 32
 /** A node is too short to be hashed, which a live trie has no place for. Its keys would have ten nibbles in common. */
 export class ShortNodeError extends Error {}
 
-/** What every cell has: its RLP in memory, and the first byte of it that changed since it was hashed. */
+/** A cell's RLP in memory, and the first byte of it that changed since it was hashed. */
 interface Stored {
   at: number
   length: number
   changedFrom: number
 }
 
-interface LeafCell extends Stored {
+/** A cell stands in another at a nibble, or in an extension, or is the root. */
+interface Placed extends Stored {
+  parent: BranchCell | ExtensionCell | undefined
+  nibble: number
+}
+
+interface LeafCell extends Placed {
   readonly kind: 'leaf'
   readonly key: Uint8Array
   depth: number
@@ -43,7 +49,7 @@ interface LeafCell extends Stored {
   valueLength: number
 }
 
-interface BranchCell extends Stored {
+interface BranchCell extends Placed {
   readonly kind: 'branch'
   /** Cells of those children that were looked at; the others are as in `source`. */
   readonly children: (Cell | undefined)[]
@@ -56,7 +62,7 @@ interface BranchCell extends Stored {
   states: number
 }
 
-interface ExtensionCell extends Stored {
+interface ExtensionCell extends Placed {
   readonly kind: 'extension'
   readonly key: Uint8Array
   readonly from: number
@@ -65,6 +71,12 @@ interface ExtensionCell extends Stored {
 }
 
 type Cell = LeafCell | BranchCell | ExtensionCell
+
+/** A key's place in a live trie, which it keeps. */
+export type LiveLeaf = LeafCell
+
+/** Of a cell that has no parent yet. */
+const NOWHERE = { parent: undefined, nibble: 0 } as const
 
 const ZERO_HASH = new Uint8Array(HASH_LENGTH)
 
@@ -91,28 +103,72 @@ export class LiveTrie<V> {
       this.#root === undefined ? this.#newLeaf(key, 0, value) : this.#put(this.#root, key, value, 0)
   }
 
-  /**
-   * Where the RLP of the leaf of `key` ends, whose bytes the caller will change in place before what `hash` wants is run.
-   * It stays there until the next `put`.
-   * @throws {Error} when there is no such key
-   */
-  touch(key: Uint8Array): number {
+  /** The leaf of a key; undefined when there is none. */
+  leafOf(key: Uint8Array): LiveLeaf | undefined {
     let cell = this.#root
     let depth = 0
     while (cell !== undefined && cell.kind !== 'leaf') {
       if (cell.kind === 'extension') {
         depth = cell.to
         cell = cell.child
-        continue
+      } else {
+        cell = this.#childOf(cell, nibbleAt(key, depth))
+        depth += 1
       }
-      const nibble = nibbleAt(key, depth)
-      cell.changed |= 1 << nibble
-      cell = this.#childOf(cell, nibble)
-      depth += 1
     }
-    if (cell === undefined) throw new Error('a live trie was asked for a key that it does not have')
-    cell.changedFrom = 0
-    return cell.at + cell.length
+    if (cell === undefined) return undefined
+    // from the start: the paths of extensions were not compared
+    return firstDifference(cell.key, key, 0, KEY_NIBBLES) === KEY_NIBBLES ? cell : undefined
+  }
+
+  /** As `put` for a leaf whose value has as many bytes; false when it has not, and then nothing is done. */
+  change(leaf: LiveLeaf, value: Uint8Array): boolean {
+    if (value.length !== leaf.valueLength || value.length === 1) return false
+    this.#arena.bytes.set(value, this.touch(leaf) - value.length)
+    return true
+  }
+
+  /**
+   * Where the RLP of a leaf ends, whose bytes the caller will change in place before what `hash` wants is run. It stays
+   * there until the next `put`.
+   */
+  touch(leaf: LiveLeaf): number {
+    leaf.changedFrom = 0
+    let { parent, nibble } = leaf
+    while (parent !== undefined) {
+      if (parent.kind === 'branch') {
+        // whoever marked it has marked all above it
+        if ((parent.changed & (1 << nibble)) !== 0) break
+        parent.changed |= 1 << nibble
+      }
+      nibble = parent.nibble
+      parent = parent.parent
+    }
+    return leaf.at + leaf.length
+  }
+
+  /**
+   * Tells a trie of the same contents the hashes of its nodes, as far as it does not know them.
+   * @param root where `hash` has written the root of what is here now
+   */
+  shareHashes(trie: Trie<V>, root: number): void {
+    const { bytes } = this.#arena
+    const view = new DataView(bytes.buffer)
+    const share = (cell: Cell, node: Node<V>, hashAt: number): void => {
+      if (node.reference !== undefined) return
+      node.reference = readDigest(view, hashAt)
+      if (cell.kind === 'extension' && node.kind === 'extension') {
+        share(cell.child, node.child, cell.at + cell.length - HASH_LENGTH)
+      } else if (cell.kind === 'branch' && node.kind === 'branch') {
+        for (let nibble = 0; nibble < 16; nibble++) {
+          const child = cell.children[nibble]
+          // what was not looked at is as it was in the first trie
+          if (child === undefined) continue
+          share(child, node.children[nibble]!, cell.at + cell.offsets[nibble]!)
+        }
+      }
+    }
+    if (this.#root !== undefined && trie.root !== undefined) share(this.#root, trie.root, root)
   }
 
   /** Has the root, 32 bytes, written to `target` in the arena at its next `run`. The trie has a key. */
@@ -127,7 +183,7 @@ export class LiveTrie<V> {
         const nibble = nibbleAt(key, depth)
         const child = this.#childOf(cell, nibble)
         if (child === undefined) this.#adopt(cell, nibble, this.#newLeaf(key, depth + 1, value))
-        else cell.children[nibble] = this.#put(child, key, value, depth + 1)
+        else setChild(cell, nibble, this.#put(child, key, value, depth + 1))
         cell.changed |= 1 << nibble
         return cell
       }
@@ -147,8 +203,9 @@ export class LiveTrie<V> {
     }
     const end = leaf.at + leaf.length
     const own = this.#arena.bytes.slice(end - leaf.valueLength, end)
-    const moved = this.#newLeaf(leaf.key, fork + 1, own)
-    return this.#forkAt(fork, depth, [leaf.key, moved], [key, this.#newLeaf(key, fork + 1, value)])
+    // the same cell, as somebody may have it from `leafOf`
+    Object.assign(leaf, this.#newLeaf(leaf.key, fork + 1, own))
+    return this.#forkAt(fork, depth, [leaf.key, leaf], [key, this.#newLeaf(key, fork + 1, value)])
   }
 
   #putAtExtension(extension: ExtensionCell, key: Uint8Array, value: Uint8Array): Cell {
@@ -168,7 +225,8 @@ export class LiveTrie<V> {
       this.#arena.bytes.set(value, leaf.at + leaf.length - value.length)
       leaf.changedFrom = 0
     } else {
-      Object.assign(leaf, this.#newLeaf(leaf.key, leaf.depth, value))
+      const { parent, nibble } = leaf
+      Object.assign(leaf, this.#newLeaf(leaf.key, leaf.depth, value), { parent, nibble })
     }
   }
 
@@ -209,25 +267,31 @@ export class LiveTrie<V> {
     const node = branch.source[nibble]
     if (node === undefined) return undefined
     const cell = this.#cellOf(node as Node<V>)
-    branch.children[nibble] = cell
+    setChild(branch, nibble, cell)
     return cell
   }
 
   /** The cell of a node that is as it was, its hash where it belongs. */
   #cellOf(node: Node<V>): Cell {
     const { encodeValue } = this.#trie
+    if (node.kind === 'branch') return this.#branchOf(node)
     const stored = { ...this.#stored(encodeNode(node, encodeValue)), changedFrom: CLEAN }
     switch (node.kind) {
       case 'leaf': {
         const valueLength = encodeValue(node.value).length
-        return { kind: 'leaf', key: node.key, depth: node.depth, valueLength, ...stored }
+        return {
+          kind: 'leaf',
+          key: node.key,
+          depth: node.depth,
+          valueLength,
+          ...NOWHERE,
+          ...stored,
+        }
       }
       case 'extension': {
-        const child = this.#cellOf(node.child) as BranchCell
-        return { kind: 'extension', key: node.key, from: node.from, to: node.to, child, ...stored }
+        const { key, from, to } = node
+        return extensionOf({ key, from, to, child: this.#branchOf(node.child) }, stored)
       }
-      case 'branch':
-        return this.#branchOf(node)
     }
   }
 
@@ -251,13 +315,14 @@ export class LiveTrie<V> {
       key,
       depth,
       valueLength: value.length,
+      ...NOWHERE,
       ...this.#stored(encoded),
     }
   }
 
   #newExtension(key: Uint8Array, from: number, to: number, child: BranchCell): ExtensionCell {
     const encoded = encodeExtension({ key, from, to }, ZERO_HASH)
-    return { kind: 'extension', key, from, to, child, ...this.#stored(encoded) }
+    return extensionOf({ key, from, to, child }, this.#stored(encoded))
   }
 
   /** A branch at nibble `fork` with two ways, below an extension when the ways have nibbles in common from `depth` on. */
@@ -268,8 +333,8 @@ export class LiveTrie<V> {
     [otherKey, other]: readonly [Uint8Array, Cell],
   ): Cell {
     const branch = this.#emptyBranch([])
-    branch.children[nibbleAt(oneKey, fork)] = one
-    branch.children[nibbleAt(otherKey, fork)] = other
+    setChild(branch, nibbleAt(oneKey, fork), one)
+    setChild(branch, nibbleAt(otherKey, fork), other)
     branch.changed = (1 << nibbleAt(oneKey, fork)) | (1 << nibbleAt(otherKey, fork))
     this.#layOut(branch)
     return fork > depth ? this.#newExtension(oneKey, depth, fork, branch) : branch
@@ -277,7 +342,7 @@ export class LiveTrie<V> {
 
   /** Gives a branch another child. */
   #adopt(branch: BranchCell, nibble: number, child: Cell): void {
-    branch.children[nibble] = child
+    setChild(branch, nibble, child)
     this.#layOut(branch)
   }
 
@@ -289,6 +354,7 @@ export class LiveTrie<V> {
       offsets: new Uint16Array(16),
       changed: 0,
       states: 0,
+      ...NOWHERE,
       at: this.#arena.allocate(BRANCH_LENGTH),
       length: 0,
       changedFrom: 0,
@@ -332,6 +398,21 @@ export class LiveTrie<V> {
     this.#arena.bytes.set(encoded, at)
     return { at, length: encoded.length, changedFrom: 0 }
   }
+}
+
+function setChild(branch: BranchCell, nibble: number, child: Cell): void {
+  branch.children[nibble] = child
+  child.parent = branch
+  child.nibble = nibble
+}
+
+function extensionOf(
+  path: Pick<ExtensionCell, 'key' | 'from' | 'to' | 'child'>,
+  stored: Stored,
+): ExtensionCell {
+  const extension: ExtensionCell = { kind: 'extension', ...path, ...NOWHERE, ...stored }
+  path.child.parent = extension
+  return extension
 }
 
 /** The header of a list of 56 bytes or more. */

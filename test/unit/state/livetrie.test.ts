@@ -45,7 +45,8 @@ test('A live trie has the roots of the trie that is made anew with each change',
         for (const batch of later) {
           for (const [key, value] of batch) {
             slow = slow.set(key, value)
-            live.put(key, value)
+            const leaf = live.leafOf(key)
+            if (leaf === undefined || !live.change(leaf, value)) live.put(key, value)
           }
           expect(rootOf(arena, live)).toBe(slow.rootHash)
         }
@@ -65,10 +66,64 @@ test('A leaf that is changed in place has the root of the trie with the changed 
   const arena = new Arena()
   const live = new LiveTrie(arena, slow)
   expect(rootOf(arena, live)).toBe(slow.rootHash)
-  const end = live.touch(key)
+  const end = live.touch(live.leafOf(key)!)
   arena.bytes.fill(9, end - 40, end)
   expect(rootOf(arena, live)).toBe(slow.set(key, value(9)).rootHash)
-  expect(() => live.touch(keccak256(Uint8Array.of(3)))).toThrow('does not have')
+  expect(live.leafOf(keccak256(Uint8Array.of(3)))).toBeUndefined()
+})
+
+test('A leaf stays the leaf of its key, whatever comes between', () => {
+  const own = fc.tuple(keys, fc.nat(255))
+  const long = (byte: number): Uint8Array => encodeRlp(new Uint8Array(33).fill(byte | 1))
+  fc.assert(
+    fc.property(fc.array(own, { minLength: 1 }), fc.array(own), (first, later) => {
+      const arena = new Arena()
+      const live = new LiveTrie(
+        arena,
+        Trie.empty<Uint8Array>((value) => value),
+      )
+      let slow = Trie.empty<Uint8Array>((value) => value)
+      const leaves = first.map(([key, byte]) => {
+        live.put(key, long(byte))
+        slow = slow.set(key, long(byte))
+        return { key, leaf: live.leafOf(key)! }
+      })
+      rootOf(arena, live)
+      for (const [index, [key, byte]] of later.entries()) {
+        live.put(key, long(byte))
+        const known = leaves[index % leaves.length]!
+        expect(live.change(known.leaf, long(index))).toBe(true)
+        slow = slow.set(key, long(byte)).set(known.key, long(index))
+        expect(rootOf(arena, live)).toBe(slow.rootHash)
+      }
+    }),
+    { seed: 7, numRuns: 200 },
+  )
+})
+
+test('A trie that is told the hashes of a live one is the trie that hashes itself', () => {
+  const valueTrie = Trie.empty<Uint8Array>((value) => value)
+  fc.assert(
+    fc.property(changes, changes, changes, (first, told, later) => {
+      const changed = (trie: Trie<Uint8Array>, list: typeof first): Trie<Uint8Array> =>
+        trie.withChanges(list.map(([key, value]) => ({ key, value })))
+      const base = changed(valueTrie, first)
+      const twin = changed(valueTrie, [...first, ...told, ...later])
+      const arena = new Arena()
+      const live = new LiveTrie(arena, base)
+      for (const [key, value] of told) live.put(key, value)
+      if (first.length + told.length === 0) return
+      const target = arena.allocate(32)
+      live.hash(0, target)
+      arena.run()
+      const trie = changed(base, told)
+      live.shareHashes(trie, target)
+      expect(trie.rootHash).toBe(changed(valueTrie, [...first, ...told]).rootHash)
+      // the nodes below are asked for where some change
+      expect(changed(trie, later).rootHash).toBe(twin.rootHash)
+    }),
+    { seed: 6, numRuns: 300 },
+  )
 })
 
 test('A live trie refuses nodes that are too short to be hashed', () => {
