@@ -10,7 +10,12 @@ import type { Session } from '../rpc/session.ts'
 export type Selector = (announcements: Announcements) => readonly Json[]
 
 /** In what order the subscriptions of a session are told of the same change. */
-export type SubscriptionKind = 'newPendingTransactions' | 'logs' | 'newHeads' | 'syncing'
+export type SubscriptionKind =
+  | 'newPendingTransactions'
+  | 'logs'
+  | 'transactionReceipts'
+  | 'newHeads'
+  | 'syncing'
 
 interface Subscription {
   readonly id: Hex
@@ -26,7 +31,13 @@ interface Audience {
   readonly stopListening: () => void
 }
 
-const ORDER: readonly SubscriptionKind[] = ['newPendingTransactions', 'logs', 'newHeads', 'syncing']
+const ORDER: readonly SubscriptionKind[] = [
+  'newPendingTransactions',
+  'logs',
+  'transactionReceipts',
+  'newHeads',
+  'syncing',
+]
 
 /** Subscriptions that one session may hold. */
 const MAX_PER_SESSION = 1000
@@ -96,7 +107,7 @@ export class Subscriptions {
   }
 }
 
-/** Pending transactions first, then logs, then heads: whoever hears of a block has its logs already. */
+/** Pending transactions first, heads last: whoever hears of a block has its logs and receipts already. */
 function tell(members: ReadonlySet<Subscription>, announcements: Announcements): void {
   for (const kind of ORDER) {
     for (const { id, kind: own, session, select } of members) {

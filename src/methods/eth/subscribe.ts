@@ -1,43 +1,82 @@
 // eth: notifications over WebSocket.
 import { DevchainError } from '../../core/errors.ts'
+import type { Hash } from '../../core/hex.ts'
 import type { BlockRecord } from '../../node/blocktree.ts'
 import type { BlockRange } from '../../node/line.ts'
 import { type LogQuery, matches } from '../../node/logs.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
-import { boolean, enumeration, hash, text } from '../../rpc/primitives.ts'
+import { boolean, enumeration, hash, list, text } from '../../rpc/primitives.ts'
 import type { Decoder, Json } from '../../rpc/schema.ts'
 import type { Session } from '../../rpc/session.ts'
 import { type MethodContext, method } from '../context.ts'
-import { logQuery } from '../inputs.ts'
-import { headerShape, logShape, transactionShape, viewOfBlock, viewOfPooled } from '../shapes.ts'
+import { logQuery, members } from '../inputs.ts'
+import {
+  headerShape,
+  logShape,
+  receiptShape,
+  transactionShape,
+  viewOfBlock,
+  viewOfPooled,
+} from '../shapes.ts'
 import type { Selector } from '../subscriptions.ts'
 
-const KINDS = ['newHeads', 'logs', 'newPendingTransactions', 'syncing'] as const
+const KINDS = [
+  'newHeads',
+  'logs',
+  'newPendingTransactions',
+  'transactionReceipts',
+  'syncing',
+] as const
 
-/** The second parameter: a filter for logs, whether bodies are wanted for pending transactions, else nothing. */
+/** Transactions that one subscription for receipts may name, as in geth. */
+const MAX_HASHES = 200
+
+/**
+ * The second parameter: a filter for logs, whether bodies are wanted for pending transactions, which transactions'
+ * receipts are, else nothing.
+ */
 interface Details {
   readonly query: LogQuery
   readonly bodies: boolean
-  readonly given: 'nothing' | 'a boolean' | 'an object'
+  /** None: all. */
+  readonly hashes: ReadonlySet<Hash>
+  readonly given: 'nothing' | 'a boolean' | 'an object' | 'transaction hashes'
 }
 
-const NOTHING: Details = { query: { addresses: [], topics: [] }, bodies: false, given: 'nothing' }
+const NOTHING: Details = {
+  query: { addresses: [], topics: [] },
+  bodies: false,
+  hashes: new Set(),
+  given: 'nothing',
+}
+
+const receiptQuery = members('receipt filter', { transactionHashes: list(hash) })
 
 const details: Decoder<Details> = {
   name: 'details',
-  json: { anyOf: [{ type: 'boolean' }, logQuery.json] },
+  json: { anyOf: [{ type: 'boolean' }, logQuery.json, receiptQuery.json] },
   decode: (value, path) => {
     if (typeof value === 'boolean') return { ...NOTHING, bodies: value, given: 'a boolean' }
-    const isEmpty = typeof value === 'object' && value !== null && Object.keys(value).length === 0
-    if (isEmpty) return NOTHING
+    const names = typeof value === 'object' && value !== null ? Object.keys(value) : undefined
+    if (names?.length === 0) return NOTHING
+    if (names?.includes('transactionHashes') === true) {
+      return { ...NOTHING, hashes: hashesOf(value, path), given: 'transaction hashes' }
+    }
     return { ...NOTHING, query: logQuery.decode(value, path), given: 'an object' }
   },
+}
+
+function hashesOf(value: unknown, path: string): ReadonlySet<Hash> {
+  const { transactionHashes = [] } = receiptQuery.decode(value, path)
+  if (transactionHashes.length <= MAX_HASHES) return new Set(transactionHashes)
+  const message = `${path}.transactionHashes: expected at most ${MAX_HASHES}, got ${transactionHashes.length}`
+  throw new DevchainError('INVALID_PARAMS', message)
 }
 
 const subscribe = method({
   name: 'eth_subscribe',
   summary:
-    'Notifies this WebSocket of new heads, logs, or pending transactions (hashes, or bodies with `true`).',
+    'Notifies this WebSocket of new heads, logs, receipts (all, or those of {transactionHashes}), or pending transactions (hashes, or bodies with `true`).',
   params: [param('kind', enumeration(KINDS)), optional('details', details, NOTHING)],
   result: text,
   example: { params: ['newHeads'] },
@@ -67,7 +106,16 @@ function newest(heads: BlockRange, limit: number): BlockRecord[] {
   return Array.from({ length: count }, (_, index) => heads.at(index - count)!)
 }
 
-function selectorOf(kind: (typeof KINDS)[number], { query, bodies }: Details): Selector {
+/** The receipts of a block that are wanted. */
+function receiptsOf(record: BlockRecord, hashes: ReadonlySet<Hash>): Json[] {
+  return record.executed.flatMap(({ transaction }, index) =>
+    hashes.size === 0 || hashes.has(transaction.hash)
+      ? [receiptShape.encode({ record, index })]
+      : [],
+  )
+}
+
+function selectorOf(kind: (typeof KINDS)[number], { query, bodies, hashes }: Details): Selector {
   const selectors: Record<typeof kind, Selector> = {
     newHeads: ({ heads }) =>
       newest(heads, MAX_HEADS).map((record) =>
@@ -84,6 +132,11 @@ function selectorOf(kind: (typeof KINDS)[number], { query, bodies }: Details): S
             ? transactionShape.encode(viewOfPooled(transaction))
             : hash.encode(transaction.hash),
       ),
+    // those of a block together, as clients agreed upon
+    transactionReceipts: ({ heads }) =>
+      [...heads.filled()]
+        .map((record) => receiptsOf(record, hashes))
+        .filter((receipts) => receipts.length > 0),
     syncing: () => [],
   }
   return selectors[kind]
@@ -95,6 +148,7 @@ function checkDetails(kind: (typeof KINDS)[number], { given }: Details): void {
     syncing: [],
     logs: ['an object'],
     newPendingTransactions: ['a boolean'],
+    transactionReceipts: ['transaction hashes'],
   }
   if (given === 'nothing' || (allowed[kind] as readonly string[]).includes(given)) return
   const expected = {
@@ -102,6 +156,7 @@ function checkDetails(kind: (typeof KINDS)[number], { given }: Details): void {
     syncing: 'nothing',
     logs: 'a filter',
     newPendingTransactions: 'true or false',
+    transactionReceipts: 'transaction hashes',
   }
   throw new DevchainError(
     'INVALID_PARAMS',
