@@ -1,4 +1,5 @@
 // What can be done to a chain: snapshots, reverts, resets, mining, time.
+import { syncBuiltinESMExports } from 'node:module'
 import v8 from 'node:v8'
 import { describe, expect, it, vi } from 'vitest'
 import { impersonateAccount, isImpersonated, keyOf, lock } from '../../../src/node/accounts.ts'
@@ -165,8 +166,11 @@ describe('mining', () => {
     const statistics = v8.getHeapStatistics()
     const full = { ...statistics, used_heap_size: 0.9 * statistics.heap_size_limit }
     const spy = vi.spyOn(v8, 'getHeapStatistics').mockReturnValue(full)
+    // named imports of node's modules follow only when told
+    syncBuiltinESMExports()
     await expect(mineBlocks(chain, 100_000n)).rejects.toThrow('not enough memory for 100000 blocks')
     spy.mockRestore()
+    syncBuiltinESMExports()
     expect(chain.state).toBe(before)
   })
 
