@@ -1,10 +1,12 @@
 // A chain goes out as bytes and comes back the same; a block that breaks a rule stops where it is, and the rule is named.
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { concatBytes, type Hash } from '../../../src/core/hex.ts'
 import { headOf } from '../../../src/node/blocktree.ts'
 import type { Chain } from '../../../src/node/chain.ts'
 import { increaseTime } from '../../../src/node/commands.ts'
 import { type ChainOptions, createChain } from '../../../src/node/create.ts'
+import { importBlocks } from '../../../src/node/import.ts'
 import { sendTransaction } from '../../../src/node/send.ts'
 import { encodeBlock } from '../../../src/protocol/block.ts'
 import { HARDFORKS } from '../../../src/protocol/forks.ts'
@@ -96,5 +98,29 @@ describe('a chain of a network', () => {
     const chain = await createChain({ ...asGiven, blocks, environment: testEnvironment() })
     expect(exported(chain).slice(1)).toEqual(parts)
     expect(chain.state.config.ruleset).toBe('network')
+  })
+  test('is refused by a rule, or taken, whatever bytes of it are others', async () => {
+    const empty = await createChain({ ...asGiven, environment: testEnvironment() })
+    const parts = await networkBlocks(headHash(empty))
+    const blocks = concatBytes(...parts)
+    const { executor, state } = await createChain({
+      ...asGiven,
+      blocks,
+      environment: testEnvironment(),
+    })
+    const damage = fc.record({
+      block: fc.nat(parts.length - 1),
+      at: fc.nat(),
+      removed: fc.nat(40),
+      added: fc.uint8Array({ maxLength: 40 }),
+    })
+    const law = fc.asyncProperty(damage, async ({ block, at, removed, added }) => {
+      const bytes = parts[block]!
+      const from = at % bytes.length
+      const file = concatBytes(bytes.subarray(0, from), added, bytes.subarray(from + removed))
+      const outcome = await importBlocks(executor, state, file).catch((error) => error)
+      if (outcome instanceof Error) expect(outcome).toMatchObject({ word: 'INVALID_BLOCK' })
+    })
+    await fc.assert(law, { seed: 3, numRuns: 500 })
   })
 })
