@@ -18,6 +18,17 @@ export interface PersistentList<V> {
   /** The first `length` items; the list itself when it has no more. */
   truncate(length: number): PersistentList<V>
   values(from?: number): IterableIterator<V>
+  /**
+   * All items from `from` to before `to`, and some around them, in pieces of at most `PIECE`. A full piece is the same
+   * array in all lists that have these items from a common origin, so that what is known of it can be kept by it.
+   */
+  pieces(from: number, to: number): IterableIterator<Piece<V>>
+}
+
+/** Items in a row, the first of them at index `start`. */
+export interface Piece<V> {
+  readonly start: number
+  readonly items: readonly V[]
 }
 
 export function emptyMap<K extends string, V>(): PersistentMap<K, V> {
@@ -31,6 +42,9 @@ export function emptyList<V>(): PersistentList<V> {
 /** Each level of both structures takes five bits: 32 children a node. */
 const BITS = 5
 const MASK = 31
+
+/** Items of a full piece of a list. */
+export const PIECE: number = MASK + 1
 
 interface Leaf<K, V> {
   readonly kind: 'leaf'
@@ -217,7 +231,21 @@ class RadixList<V> implements PersistentList<V> {
   }
 
   *values(from = 0): IterableIterator<V> {
-    for (let index = Math.max(0, from); index < this.length; index++) yield this.at(index) as V
+    const first = Math.max(0, from)
+    for (const { start, items } of this.pieces(first, this.length)) {
+      for (let at = Math.max(0, first - start); at < items.length; at++) yield items[at]!
+    }
+  }
+
+  *pieces(from: number, to: number): IterableIterator<Piece<V>> {
+    const end = Math.min(to, this.length)
+    for (let start = Math.max(0, from) & ~MASK; start < end; start += PIECE) {
+      let node = this.root
+      for (let shift = this.shift; shift > 0; shift -= BITS) {
+        node = node[(start >>> shift) & MASK] as ListNode<V>
+      }
+      yield { start, items: node as readonly V[] }
+    }
   }
 }
 

@@ -127,15 +127,31 @@ export class Line {
 
   /** As `values`, without the blocks of runs. */
   *filled(from = 0, to: number = this.length): IterableIterator<BlockRecord> {
+    yield* this.search(from, to, () => true)
+  }
+
+  /** As `filled`, without those pieces of the list in memory that are not wanted. A piece may go beyond the range. */
+  *search(
+    from: number,
+    to: number,
+    isWanted: (piece: readonly BlockRecord[]) => boolean,
+  ): IterableIterator<BlockRecord> {
+    const end = Math.min(to, this.length)
     let number = Math.max(0, from)
-    while (number < to) {
-      const span = this.#spanBefore(number)
-      if (span !== undefined && number < span.end) {
-        number = span.end
-        continue
+    while (number < end) {
+      const index = this.#indexBefore(number)
+      const span = index < 0 ? undefined : this.#spans.at(index)
+      if (span !== undefined) number = Math.max(number, span.end)
+      const next = Math.min(end, this.#spans.at(index + 1)?.start ?? end)
+      // from one run to the next the numbers go on as the single blocks do
+      const shift = span === undefined ? 0 : span.end - span.single
+      for (const { start, items } of this.#single.pieces(number - shift, next - shift)) {
+        if (!isWanted(items)) continue
+        const first = Math.max(0, number - shift - start)
+        const last = Math.min(items.length, next - shift - start)
+        for (let at = first; at < last; at++) yield items[at]!
       }
-      yield this.at(number)!
-      number += 1
+      number = next
     }
   }
 

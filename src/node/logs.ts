@@ -3,10 +3,12 @@
 import { DevchainError } from '../core/errors.ts'
 import type { Address, Hash } from '../core/hex.ts'
 import { EMPTY_BYTES } from '../core/hex.ts'
-import { bloomOf, type Log } from '../protocol/receipt.ts'
-import { type BlockRecord, blockByHash, blockByNumber, headOf } from './blocktree.ts'
+import { PIECE } from '../core/persistent.ts'
+import { bloomOf, EMPTY_BLOOM, type Log, mergeBlooms } from '../protocol/receipt.ts'
+import { type BlockRecord, blockByHash, headOf } from './blocktree.ts'
 import type { BlockReference, Chain } from './chain.ts'
 import type { ChainState } from './chainstate.ts'
+import type { Line } from './line.ts'
 
 /** Most logs that one answer may have, where the caller sets no other bound. */
 export const MAX_LOGS = 100_000
@@ -26,6 +28,9 @@ export interface LogQuery {
 }
 
 export type TopicFilter = readonly Hash[] | null
+
+/** Passes every test. */
+const FULL_BLOOM = new Uint8Array(EMPTY_BLOOM.length).fill(0xff)
 
 /** A log and where it stands. */
 export interface LogEntry {
@@ -81,14 +86,24 @@ export function bloomTest({
   return (bloom) => groups.every((group) => group.some((bits) => hasBits(bloom, bits)))
 }
 
-/** Which bits of a bloom a value sets: at most three bytes, by position. */
-function bloomBits(value: Address | Hash): readonly (readonly [at: number, bits: number])[] {
-  const bloom = bloomOf([{ address: value as Address, topics: [], data: EMPTY_BYTES }])
-  return [...bloom.entries()].filter(([, bits]) => bits !== 0)
+/** Which bits of a bloom a value sets: three bytes at most, by position. */
+interface BloomBits {
+  readonly positions: readonly number[]
+  readonly masks: readonly number[]
 }
 
-function hasBits(bloom: Uint8Array, wanted: ReturnType<typeof bloomBits>): boolean {
-  return wanted.every(([at, bits]) => ((bloom[at] ?? 0) & bits) === bits)
+function bloomBits(value: Address | Hash): BloomBits {
+  const bloom = bloomOf([{ address: value as Address, topics: [], data: EMPTY_BYTES }])
+  const positions = [...bloom.keys()].filter((at) => bloom[at] !== 0)
+  return { positions, masks: positions.map((at) => bloom[at]!) }
+}
+
+function hasBits(bloom: Uint8Array, { positions, masks }: BloomBits): boolean {
+  for (let i = 0; i < positions.length; i++) {
+    const mask = masks[i]!
+    if ((bloom[positions[i]!]! & mask) !== mask) return false
+  }
+  return true
 }
 
 function isWildcard(
@@ -113,7 +128,7 @@ export function queryLogs(
 ): LogEntry[] {
   const found: LogEntry[] = []
   const mayMatch = bloomTest(query)
-  for (const record of recordsOf(state, query, pending)) {
+  for (const record of recordsOf(state, query, mayMatch, pending)) {
     if (!mayMatch(record.block.header.logsBloom)) continue
     for (const entry of logsOf(record)) {
       if (!matches(query, entry.log)) continue
@@ -156,9 +171,11 @@ export function checkQuery(state: ChainState, query: LogQuery): void {
   recordByHash(state, blockHash)
 }
 
+/** The blocks of the range, without most of those whose blooms do not pass. */
 function* recordsOf(
   state: ChainState,
   query: LogQuery,
+  mayMatch: (bloom: Uint8Array) => boolean,
   pending: BlockRecord | undefined,
 ): Generator<BlockRecord> {
   checkQuery(state, query)
@@ -166,14 +183,31 @@ function* recordsOf(
     yield recordByHash(state, query.blockHash)
     return
   }
-  const head = headOf(state.tree).block.header.number
-  const end = pending?.block.header.number ?? head
+  const { canonical } = state.tree
+  const end = pending?.block.header.number ?? BigInt(canonical.length) - 1n
   const [from, to] = rangeOf(state, query, end)
-  for (let number = from; number <= to && number <= head; number += 1n) {
-    const record = blockByNumber(state.tree, number)
-    if (record !== undefined) yield record
-  }
+  yield* canonical.search(indexOf(canonical, from), indexOf(canonical, to + 1n), (piece) =>
+    mayMatch(bloomOfPiece(piece)),
+  )
   if (pending !== undefined && from <= end && end <= to) yield pending
+}
+
+/** A number as the index of a block, or as the one after the newest. */
+function indexOf({ length }: Line, number: bigint): number {
+  return number < BigInt(length) ? Number(number) : length
+}
+
+// by the arrays in which the list of blocks keeps its pieces: they go when the last list goes that has them
+const pieceBlooms = new WeakMap<readonly BlockRecord[], Uint8Array>()
+
+/** The bloom of 32 blocks: a search of 50,000 looks at 1,600 of them. A piece that still grows is not summed up. */
+function bloomOfPiece(piece: readonly BlockRecord[]): Uint8Array {
+  if (piece.length < PIECE) return FULL_BLOOM
+  const known = pieceBlooms.get(piece)
+  if (known !== undefined) return known
+  const bloom = mergeBlooms(piece.map(({ block }) => block.header.logsBloom))
+  pieceBlooms.set(piece, bloom)
+  return bloom
 }
 
 /** First and last number of the range. Open ends that begin after the newest block are empty, not wrong. */
