@@ -15,7 +15,7 @@ import {
 } from '../node/commands.ts'
 import { type Method, optional, param } from '../rpc/method.ts'
 import { boolean, nothing, nullable, quantity, quantityNumber, text } from '../rpc/primitives.ts'
-import type { Encoder } from '../rpc/schema.ts'
+import type { Decoder, Encoder } from '../rpc/schema.ts'
 import { acknowledgement } from './compat/habits.ts'
 import { type MethodContext, method } from './context.ts'
 import { quantityResult } from './fields.ts'
@@ -179,17 +179,41 @@ const setAutomine = method({
   },
 })
 
+/** An interval, or the shortest and the longest of random ones (hardhat). */
+const interval: Decoder<{ readonly shortest: number; readonly longest: number }> = {
+  name: 'interval or [shortest, longest]',
+  json: {
+    anyOf: [
+      quantityNumber.json,
+      { type: 'array', items: quantityNumber.json, minItems: 2, maxItems: 2 },
+    ],
+  },
+  decode: (value, path) => {
+    if (Array.isArray(value) && value.length === 2) {
+      const [shortest, longest] = value.map((each, i) =>
+        quantityNumber.decode(each, `${path}[${i}]`),
+      )
+      return { shortest: shortest ?? 0, longest: longest ?? 0 }
+    }
+    const always = quantityNumber.decode(value, path)
+    return { shortest: always, longest: always }
+  },
+}
+
 const setIntervalMining = method({
   name: 'evm_setIntervalMining',
   aliases: ['anvil_setIntervalMining'],
   summary:
     'Mines a block every so many seconds (as hardhat: milliseconds); 0 stops that, and only evm_mine mines.',
-  params: [param('interval', quantityNumber)],
+  params: [param('interval', interval)],
   result: acknowledgement,
   example: { params: ['0x0'], result: null },
-  handle: async ({ chain, habits }, interval) => {
-    const intervalMs = interval * habits.intervalUnitMs
-    const mode: MiningMode = interval === 0 ? { kind: 'manual' } : { kind: 'interval', intervalMs }
+  handle: async ({ chain, habits }, { shortest, longest }) => {
+    const unit = habits.intervalUnitMs
+    const mode: MiningMode =
+      longest === 0
+        ? { kind: 'manual' }
+        : { kind: 'interval', intervalMs: shortest * unit, longestMs: longest * unit }
     await chain.update((state) =>
       setMiningMode(chain.executor, state, mode, chain.environment.now()),
     )

@@ -1,7 +1,7 @@
 // The accounts that the node holds keys for, and those it impersonates.
-import { addressOfKey, keccak256 } from '../core/crypto.ts'
+import { addressOfKey, keccak256, keccakHash } from '../core/crypto.ts'
 import { DevchainError } from '../core/errors.ts'
-import { type Address, bytesFromHex, parseAddress } from '../core/hex.ts'
+import { type Address, bytesFromHex, type Hash, parseAddress } from '../core/hex.ts'
 import { emptyMap, type PersistentMap } from '../core/persistent.ts'
 import { decryptKey, type EncryptedKey, type EncryptionOptions, encryptKey } from './keystore.ts'
 import { type DerivationOptions, derivedKeys, isTestMnemonic } from './mnemonic.ts'
@@ -17,18 +17,20 @@ export interface AccountBook {
   readonly autoImpersonate: boolean
 }
 
-/** An account that the node can sign for, now or once it is unlocked. */
+/** An account that the node can sign or send for, now or once it is unlocked. */
 export interface HeldAccount {
   readonly address: Address
   /**
    * Encrypted keys are what a passphrase opens. A plain key (dev accounts, accounts of a seed) has no passphrase: the
-   * empty one opens it.
+   * empty one opens it. An account without a key (`evm_addAccount`) has a passphrase all the same, and is impersonated
+   * while it is open.
    */
   readonly secret:
     | { readonly kind: 'plain'; readonly key: Uint8Array }
     | { readonly kind: 'encrypted'; readonly file: EncryptedKey }
-  /** The key while it may be used; undefined: locked. */
-  readonly open: { readonly key: Uint8Array; readonly untilMs: number } | undefined
+    | { readonly kind: 'none'; readonly passphraseHash: Hash }
+  /** While it may be used, with its key if it has one; undefined: locked. */
+  readonly open: { readonly key: Uint8Array | undefined; readonly untilMs: number } | undefined
 }
 
 /** A book with another account in it. */
@@ -90,7 +92,8 @@ export function keyOf(book: AccountBook, address: Address, nowMs: number): Uint8
 export function requireKey(book: AccountBook, address: Address, nowMs: number): Uint8Array {
   const key = keyOf(book, address, nowMs)
   if (key !== undefined) return key
-  if (!book.held.has(address)) throw unknownAccount(address)
+  const account = book.held.get(address)
+  if (account === undefined || isOpen(book, address, nowMs)) throw unknownAccount(address)
   throw new DevchainError('ACCOUNT_LOCKED', `account ${address} is locked: unlock it first`)
 }
 
@@ -129,9 +132,40 @@ export function newAccountWithSeed(book: AccountBook, seed: string): AddedAccoun
   return withPlainKey(book, keccak256(new TextEncoder().encode(seed)))
 }
 
+/**
+ * Takes in an account that nobody here has the key of: locked, and impersonated while it is unlocked (ganache).
+ * @returns undefined when it is held already
+ */
+export function addKeyless(
+  book: AccountBook,
+  address: Address,
+  passphrase: string,
+): AccountBook | undefined {
+  if (book.held.has(address)) return undefined
+  const secret = { kind: 'none', passphraseHash: passphraseHashOf(passphrase) } as const
+  return withHeld(book, { address, secret, open: undefined }).book
+}
+
+/**
+ * The book without an account that was taken in without a key.
+ * @returns undefined when there is none of that address, or it has a key
+ * @throws {DevchainError} `WRONG_PASSPHRASE`
+ */
+export function removeKeyless(
+  book: AccountBook,
+  address: Address,
+  passphrase: string,
+): AccountBook | undefined {
+  const account = book.held.get(address)
+  if (account?.secret.kind !== 'none') return undefined
+  checkKeyless(account, passphrase)
+  const order = book.order.filter((each) => each !== address)
+  return { ...book, held: book.held.delete(address), order }
+}
+
 /** The book with an account locked; undefined when it is unknown or locked already. */
 export function lock(book: AccountBook, address: Address, nowMs: number): AccountBook | undefined {
-  if (keyOf(book, address, nowMs) === undefined) return undefined
+  if (!isOpen(book, address, nowMs)) return undefined
   const account = book.held.get(address)!
   return withHeld(book, { ...account, open: undefined }).book
 }
@@ -146,9 +180,11 @@ export async function unlock(
   passphrase: string,
   untilMs: number,
 ): Promise<AccountBook> {
-  const key = await keyWithPassphrase(book, address, passphrase)
-  const account = book.held.get(address)!
-  return withHeld(book, { ...account, open: { key, untilMs } }).book
+  const account = book.held.get(address)
+  const isKeyless = account?.secret.kind === 'none'
+  if (isKeyless) checkKeyless(account, passphrase)
+  const key = isKeyless ? undefined : await keyWithPassphrase(book, address, passphrase)
+  return withHeld(book, { ...book.held.get(address)!, open: { key, untilMs } }).book
 }
 
 /**
@@ -163,6 +199,10 @@ export async function keyWithPassphrase(
   const account = book.held.get(address)
   if (account === undefined) throw unknownAccount(address)
   if (account.secret.kind === 'encrypted') return decryptKey(account.secret.file, passphrase)
+  if (account.secret.kind === 'none') {
+    const message = `account ${address} has no key here: it can send while it is unlocked, but nothing can be signed`
+    throw new DevchainError('UNKNOWN_ACCOUNT', message)
+  }
   if (passphrase === '') return account.secret.key
   const message = `wrong passphrase: account ${address} has none, so the empty one was expected`
   throw new DevchainError('WRONG_PASSPHRASE', message)
@@ -184,9 +224,25 @@ export function stopImpersonating(book: AccountBook, address: Address): AccountB
   return { ...book, impersonated: book.impersonated.delete(address) }
 }
 
-/** True when transactions of the account are sent without its key. */
-export function isImpersonated(book: AccountBook, address: Address): boolean {
-  return book.autoImpersonate || book.impersonated.has(address)
+/** True when transactions of the account are sent without its key. `nowMs` decides whether an unlock is over. */
+export function isImpersonated(book: AccountBook, address: Address, nowMs: number): boolean {
+  if (book.autoImpersonate || book.impersonated.has(address)) return true
+  return book.held.get(address)?.secret.kind === 'none' && isOpen(book, address, nowMs)
+}
+
+function isOpen(book: AccountBook, address: Address, nowMs: number): boolean {
+  const open = book.held.get(address)?.open
+  return open !== undefined && nowMs < open.untilMs
+}
+
+function checkKeyless({ address, secret }: HeldAccount, passphrase: string): void {
+  if (secret.kind === 'none' && secret.passphraseHash === passphraseHashOf(passphrase)) return
+  throw new DevchainError('WRONG_PASSPHRASE', `wrong passphrase for account ${address}`)
+}
+
+/** It guards no key, but is not kept in the clear, as people use one passphrase in many places. */
+function passphraseHashOf(passphrase: string): Hash {
+  return keccakHash(new TextEncoder().encode(passphrase))
 }
 
 function withPlainKey(book: AccountBook, key: Uint8Array): AddedAccount {

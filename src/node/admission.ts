@@ -26,6 +26,8 @@ import { POOL_LIMIT, type Pool, pooledByHash, pooledByNonce, withTransaction } f
 /** What the checks look at besides the transaction. */
 interface Gate {
   readonly state: ChainState
+  /** Wall time in milliseconds. */
+  readonly now: number
   readonly hardfork: Hardfork
   /** Wei per gas of the next block. */
   readonly baseFee: bigint
@@ -52,8 +54,8 @@ const CHECKS: readonly Check[] = [
   (_, transaction) => requireTipWithinCap(transaction),
   checkFeeCap,
   checkLeastPrice,
-  ({ state, sender }, { from }) =>
-    requireKeyedSender(from, sender, isImpersonated(state.accounts, from)),
+  ({ state, sender, now }, { from }) =>
+    requireKeyedSender(from, sender, isImpersonated(state.accounts, from, now)),
   ({ sender }, transaction) => requireUnusedNonce(transaction, sender),
   ({ account }, transaction) => requireFunds(transaction, account),
   checkReplacement,
@@ -72,7 +74,7 @@ export function admit(state: ChainState, transaction: Transaction, now: number):
   const { hardfork, baseFee } = nextRules(state, now)
   const account = accountAt(headOf(state.tree).world, transaction.from)
   const sender = account ?? emptyAccount(transaction.from)
-  const gate: Gate = { state, hardfork, baseFee, account, sender }
+  const gate: Gate = { state, now, hardfork, baseFee, account, sender }
   for (const check of CHECKS) check(gate, transaction)
   return withTransaction(state.pool, transaction)
 }

@@ -83,9 +83,10 @@ export interface MiningState {
   readonly stopped: boolean
 }
 
+/** An interval has as long as `intervalMs`, or where `longestMs` is given each time a length between the two. */
 export type MiningMode =
   | { readonly kind: 'instant' }
-  | { readonly kind: 'interval'; readonly intervalMs: number }
+  | { readonly kind: 'interval'; readonly intervalMs: number; readonly longestMs?: number }
   | { readonly kind: 'manual' }
 
 /** Everything a caller can see of a chain. */

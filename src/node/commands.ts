@@ -223,8 +223,11 @@ export function changeAccounts(state: ChainState, accounts: AccountBook): Change
 /** Refuses an interval that would not be one. */
 export function checkMode(mode: MiningMode): void {
   if (mode.kind !== 'interval') return
-  if (Number.isFinite(mode.intervalMs) && mode.intervalMs >= 1 && mode.intervalMs < 2 ** 31) return
-  const message = `expected an interval of 1 to ${2 ** 31 - 1} milliseconds, got ${mode.intervalMs}`
+  const { intervalMs, longestMs = intervalMs } = mode
+  const isNumber = Number.isFinite(intervalMs) && Number.isFinite(longestMs)
+  if (isNumber && intervalMs >= 1 && longestMs >= intervalMs && longestMs < 2 ** 31) return
+  const got = longestMs === intervalMs ? `${intervalMs}` : `${intervalMs} to ${longestMs}`
+  const message = `expected an interval of 1 to ${2 ** 31 - 1} milliseconds, got ${got}`
   throw new DevchainError('INVALID_PARAMS', message)
 }
 

@@ -6,12 +6,35 @@ export function isInstant({ mode, stopped }: MiningState): boolean {
   return mode.kind === 'instant' && !stopped
 }
 
-/** Milliseconds between blocks; undefined when blocks do not come by themselves. */
+/** Milliseconds between blocks at least; undefined when blocks do not come by themselves. */
 export function intervalOf({ mode, stopped }: MiningState): number | undefined {
   return mode.kind === 'interval' && !stopped ? mode.intervalMs : undefined
+}
+
+/**
+ * Milliseconds until the next block; undefined when blocks do not come by themselves.
+ * @param random a number from 0 to below 1, asked where intervals are of different lengths
+ */
+export function nextIntervalOf(
+  { mode, stopped }: MiningState,
+  random: () => number,
+): number | undefined {
+  if (mode.kind !== 'interval' || stopped) return undefined
+  const { intervalMs, longestMs = intervalMs } = mode
+  if (longestMs === intervalMs) return intervalMs
+  return intervalMs + Math.floor(random() * (longestMs - intervalMs + 1))
 }
 
 /** True when blocks are mined without being asked for: what `eth_mining` answers. */
 export function isMining(mining: MiningState): boolean {
   return isInstant(mining) || intervalOf(mining) !== undefined
+}
+
+/** True when blocks come by themselves at the same times in both, or in neither. */
+export function isSameRhythm(a: MiningState, b: MiningState): boolean {
+  return intervalOf(a) === intervalOf(b) && longestOf(a) === longestOf(b)
+}
+
+function longestOf({ mode }: MiningState): number | undefined {
+  return mode.kind === 'interval' ? (mode.longestMs ?? mode.intervalMs) : undefined
 }

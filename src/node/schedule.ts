@@ -1,7 +1,8 @@
 // The only timers of a node: they mine on an interval.
+import { bigintFromBytes } from '../core/hex.ts'
 import type { Chain } from './chain.ts'
 import { mine } from './commands.ts'
-import { intervalOf } from './mining.ts'
+import { intervalOf, isSameRhythm, nextIntervalOf } from './mining.ts'
 
 /**
  * Mines a block each time the chain's interval is over, for as long as its mining state says so. The timer follows
@@ -11,7 +12,7 @@ import { intervalOf } from './mining.ts'
 export function scheduleMining(chain: Chain): () => void {
   const schedule = new Schedule(chain)
   const stopListening = chain.onChange(({ before, after }) => {
-    if (intervalOf(before.mining) !== intervalOf(after.mining)) schedule.restart()
+    if (!isSameRhythm(before.mining, after.mining)) schedule.restart()
   })
   schedule.restart()
   return () => {
@@ -32,8 +33,7 @@ class Schedule {
   /** Begins anew with the interval that the chain has now. */
   restart(): void {
     this.stop()
-    const intervalMs = intervalOf(this.#chain.state.mining)
-    if (intervalMs !== undefined) this.#arm(intervalMs, performance.now() + intervalMs)
+    this.#armAfter(performance.now())
   }
 
   stop(): void {
@@ -41,14 +41,21 @@ class Schedule {
     this.#timer = undefined
   }
 
-  /** @param due when the block is to be mined; the next one's time counts from it, so that blocks do not drift */
-  #arm(intervalMs: number, due: number): void {
+  /** @param last when the block before was due: the next one's time counts from it, so that blocks do not drift */
+  #armAfter(last: number): void {
+    const { state, environment } = this.#chain
+    const random = (): number => Number(bigintFromBytes(environment.random(4))) / 2 ** 32
+    const intervalMs = nextIntervalOf(state.mining, random)
+    if (intervalMs !== undefined) this.#arm(Math.max(last + intervalMs, performance.now()))
+  }
+
+  #arm(due: number): void {
     const timer = setTimeout(
       () => {
         void this.#mine().finally(() => {
           // a timer that was replaced meanwhile must not go on beside its replacement
           if (this.#timer !== timer) return
-          this.#arm(intervalMs, Math.max(due + intervalMs, performance.now()))
+          this.#armAfter(due)
         })
       },
       Math.max(0, due - performance.now()),

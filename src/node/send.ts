@@ -60,7 +60,8 @@ export function signedBySender(state: ChainState, request: GasRequest, now: numb
   const unsigned = filled(state, request, now)
   const from = senderOf(request)
   const key = keyOf(state.accounts, from, now)
-  if (key === undefined && isImpersonated(state.accounts, from)) return impersonate(unsigned, from)
+  if (key === undefined && isImpersonated(state.accounts, from, now))
+    return impersonate(unsigned, from)
   return signTransaction(unsigned, key ?? requireKey(state.accounts, from, now), from)
 }
 

@@ -104,7 +104,7 @@ const pendingTransactions = method({
   params: [],
   result: list(pendingTransactionShape),
   example: { params: [], result: [] },
-  handle: ({ chain }) => ownPending(chain.state),
+  handle: ({ chain }) => ownPending(chain.state, chain.environment.now()),
 })
 
 async function viewAt(
@@ -118,11 +118,11 @@ async function viewAt(
 }
 
 /** "Submitted by the node operator" (spec 4.4): the sender is one of the node's accounts, or impersonated. */
-function ownPending({ accounts, pool, tree }: ChainState): readonly Transaction[] {
+function ownPending({ accounts, pool, tree }: ChainState, now: number): readonly Transaction[] {
   const own = new Set(addresses(accounts))
   return pendingOf(pool, headOf(tree).world)
     .map(({ transaction }) => transaction)
-    .filter(({ from }) => own.has(from) || isImpersonated(accounts, from))
+    .filter(({ from }) => own.has(from) || isImpersonated(accounts, from, now))
 }
 
 export const transactionMethods: readonly Method<MethodContext>[] = [

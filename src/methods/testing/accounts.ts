@@ -2,12 +2,19 @@
 import { keccakHash } from '../../core/crypto.ts'
 import { DevchainError } from '../../core/errors.ts'
 import type { Address } from '../../core/hex.ts'
-import { impersonateAccount, stopImpersonating } from '../../node/accounts.ts'
-import type { Chain } from '../../node/chain.ts'
+import {
+  type AccountBook,
+  addKeyless,
+  impersonateAccount,
+  removeKeyless,
+  stopImpersonating,
+} from '../../node/accounts.ts'
+import type { Chain, Change } from '../../node/chain.ts'
+import type { ChainState } from '../../node/chainstate.ts'
 import { changeAccounts } from '../../node/commands.ts'
 import { editAccount, editWorld } from '../../node/edit.ts'
 import { type Method, param } from '../../rpc/method.ts'
-import { address, boolean, data, quantity } from '../../rpc/primitives.ts'
+import { address, boolean, data, quantity, text } from '../../rpc/primitives.ts'
 import type { Decoder } from '../../rpc/schema.ts'
 import { type Account, balanceAt, withBalance, withSlots } from '../../state/world.ts'
 import { acknowledgement } from '../compat/habits.ts'
@@ -148,6 +155,34 @@ const autoImpersonate = method({
   },
 })
 
+const addAccount = method({
+  name: 'evm_addAccount',
+  summary:
+    'Takes in an account without its key; personal_unlockAccount lets it send. False when it is there already.',
+  params: [param('account', address), param('passphrase', text)],
+  result: boolean,
+  example: { params: [ACCOUNT, 'secret'], result: true },
+  handle: ({ chain }, account, passphrase) =>
+    chain.update((state) => exchanged(state, addKeyless(state.accounts, account, passphrase))),
+})
+
+const removeAccount = method({
+  name: 'evm_removeAccount',
+  summary: 'Takes away what evm_addAccount took in; false when there is no such account.',
+  params: [param('account', address), param('passphrase', text)],
+  result: boolean,
+  example: { params: [ACCOUNT, 'secret'], result: false },
+  handle: ({ chain }, account, passphrase) =>
+    chain.update((state) => exchanged(state, removeKeyless(state.accounts, account, passphrase))),
+})
+
+/** Another book, if there is one. */
+function exchanged(state: ChainState, book: AccountBook | undefined): Change<boolean> {
+  return book === undefined
+    ? { state, value: false }
+    : { ...changeAccounts(state, book), value: true }
+}
+
 function edit(chain: Chain, account: Address, change: (before: Account) => Account): Promise<void> {
   return editEach(chain, [account], change)
 }
@@ -178,4 +213,6 @@ export const testingAccountMethods: readonly Method<MethodContext>[] = [
   impersonate,
   stopImpersonatingAccount,
   autoImpersonate,
+  addAccount,
+  removeAccount,
 ]

@@ -173,9 +173,9 @@ describe('encrypted keys', () => {
 describe('impersonation', () => {
   it('is by name or of everybody', () => {
     const book = impersonateAccount(emptyBook, STRANGER)
-    expect(isImpersonated(book, STRANGER)).toBe(true)
-    expect(isImpersonated(stopImpersonating(book, STRANGER), STRANGER)).toBe(false)
-    expect(isImpersonated({ ...emptyBook, autoImpersonate: true }, STRANGER)).toBe(true)
+    expect(isImpersonated(book, STRANGER, 0)).toBe(true)
+    expect(isImpersonated(stopImpersonating(book, STRANGER), STRANGER, 0)).toBe(false)
+    expect(isImpersonated({ ...emptyBook, autoImpersonate: true }, STRANGER, 0)).toBe(true)
   })
 
   it('puts nobody on the list of accounts', () => {

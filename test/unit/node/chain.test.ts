@@ -273,6 +273,26 @@ describe('interval mining', () => {
     expect(height(chain)).toBe(0n)
   })
 
+  it('of random intervals takes one between the two each time', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    const draws = ['00000000', 'ffffffff', '80000000'].map((hex) => Buffer.from(hex, 'hex'))
+    const random = (length: number): Uint8Array =>
+      (length === 4 ? draws.shift() : undefined) ?? new Uint8Array(length)
+    const mode = { kind: 'interval', intervalMs: 1000, longestMs: 3000 } as const
+    const chain = await testChain({ environment: { ...testEnvironment(), random } })
+    const mined: number[] = []
+    chain.onChange(() => mined.push(performance.now()))
+    await chain.update((state) => setMiningMode(chain.executor, state, mode, NOON))
+    for (let i = 0; i < 3; i += 1) {
+      await vi.waitFor(() => expect(vi.getTimerCount()).toBe(1), { interval: 0 })
+      await vi.advanceTimersToNextTimerAsync()
+    }
+    await vi.waitFor(() => expect(height(chain)).toBe(3n), { interval: 0 })
+    const gaps = mined.slice(1).map((time, i) => time - (mined[i] ?? 0))
+    expect(gaps).toEqual([1000, 3000, 2000])
+    chain.close()
+  })
+
   it('goes on from the block that a revert came back to', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
     const chain = await testChain({ mining: { kind: 'interval', intervalMs: 1000 } })
