@@ -126,7 +126,7 @@ export async function openDevchain(settings: ChainSettings, hooks: Hooks): Promi
     describe: (error) => describedBy(habits, error),
     onBug,
   })
-  return assemble({ settings, node, chain, dispatcher, environment, habits, logging })
+  return assemble({ settings, node, chain, dispatcher, environment, habits, logging, onBug })
 }
 
 /** A failed execution in the words of another node, where its ways are asked for. */
@@ -153,10 +153,11 @@ interface Parts {
   readonly environment: Environment
   readonly habits: Habits
   readonly logging: MethodContext['logging']
+  readonly onBug: (error: unknown) => void
 }
 
 function assemble(parts: Parts): Devchain {
-  const { settings, node, chain, dispatcher, environment, habits, logging } = parts
+  const { settings, node, chain, dispatcher, environment, habits, logging, onBug } = parts
   const subscriptions = new Subscriptions()
   let server: Promise<RunningServer> | undefined
   let isListening = false
@@ -177,8 +178,16 @@ function assemble(parts: Parts): Devchain {
   })
   const listen = async (): Promise<Endpoints> => {
     const { host, port, allowHost: allowHosts, bodyLimit } = settings
-    const info = (): Json => healthOf(chain)
-    server ??= startServer({ dispatcher, makeContext, host, port, allowHosts, bodyLimit, info })
+    server ??= startServer({
+      dispatcher,
+      makeContext,
+      host,
+      port,
+      allowHosts,
+      bodyLimit,
+      info: () => healthOf(chain),
+      onBug,
+    })
     try {
       const { url, port: bound } = await server
       isListening = true

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { DevchainError } from '../core/errors.ts'
 import type { Hash } from '../core/hex.ts'
+import { type MaybePromise, whenThere } from '../core/promises.ts'
 import type { Executor } from '../evm/executor.ts'
 import {
   type BlockRecord,
@@ -213,11 +214,11 @@ export class Chain {
   }
 }
 
-/** The block that a reference names; undefined when there is none. */
-export async function findRecord(
+/** The block that a reference names; undefined when there is none. Only one that is still to be made is waited for. */
+export function findRecord(
   chain: Chain,
   reference: BlockReference,
-): Promise<BlockRecord | undefined> {
+): MaybePromise<BlockRecord | undefined> {
   const { tree } = chain.state
   switch (reference.kind) {
     case 'number':
@@ -239,8 +240,23 @@ export async function findRecord(
  * @throws {DevchainError} `NOT_FOUND` when there is none, or when it had to be canonical and is not
  */
 export async function recordAt(chain: Chain, reference: BlockReference): Promise<BlockRecord> {
-  const record = await findRecord(chain, reference)
-  if (record !== undefined) return record
+  return (await findRecord(chain, reference)) ?? notFound(chain, reference)
+}
+
+/**
+ * What `read` tells of the block that a reference names: at once, unless the block is still to be made.
+ * @throws {DevchainError} as `recordAt`, at once or as the promise's rejection
+ */
+export function readAt<T>(
+  chain: Chain,
+  reference: BlockReference,
+  read: (record: BlockRecord) => T,
+): MaybePromise<T> {
+  const use = (record: BlockRecord | undefined): T => read(record ?? notFound(chain, reference))
+  return whenThere(findRecord(chain, reference), use)
+}
+
+function notFound(chain: Chain, reference: BlockReference): never {
   const { header, hash } = headOf(chain.state.tree).block
   const isBranch = reference.kind === 'hash' && blockByHash(chain.state.tree, reference.hash)
   const problem = isBranch ? 'is not canonical' : 'not found'

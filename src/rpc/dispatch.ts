@@ -1,6 +1,7 @@
 // From a message's text to the reply's: finds methods by name, runs them, and reports each call.
 import { DevchainError, printValue } from '../core/errors.ts'
 import { nearest } from '../core/nearest.ts'
+import { isPromise, type MaybePromise, whenThere } from '../core/promises.ts'
 import { type ErrorObject, errorObjectOf, RpcError } from './errors.ts'
 import { JsonText } from './jsontext.ts'
 import type { Method } from './method.ts'
@@ -23,7 +24,7 @@ export interface Alias {
   readonly to: string
 }
 
-/** A call that was answered, for the log. */
+/** A call that was answered, for the log; also a message that could not be read as one: its method is `(unreadable)`. */
 export interface CallReport {
   readonly method: string
   /** As they were sent. */
@@ -55,10 +56,7 @@ export interface Dispatcher<C> {
    * Answers a message: a request or a batch. Undefined when nothing is to be replied. Never rejects. The reply to a
    * request alone may be too long for a string.
    */
-  readonly dispatch: (
-    context: C,
-    message: string | Uint8Array,
-  ) => Promise<string | JsonText | undefined>
+  readonly dispatch: (context: C, message: string | Uint8Array) => Promise<Reply>
   /**
    * Calls a method without text in between.
    * @throws {RpcError} what a client over the wire would be told.
@@ -70,104 +68,176 @@ interface Failure {
   readonly error: ErrorObject
 }
 
+type Params = WireRequest['params']
+
+/** A call whose answer is to be reported. */
+interface Call {
+  readonly method: string
+  readonly params: Params
+  /** On performance.now. */
+  readonly beganMs: number
+}
+
+/** What a message is answered by: nothing for notifications. */
+type Reply = string | JsonText | undefined
+
+/** Stands in reports where a message names no method, because it cannot be read as a request. */
+export const UNREADABLE = '(unreadable)'
+
 type Answer = { readonly result: Json | JsonText } | Failure
+
+/** What the steps of an answer share. */
+interface Desk<C> {
+  readonly registry: ReadonlyMap<string, Method<C>>
+  readonly disabled: ReadonlyMap<string, string>
+  readonly limits: WireLimits
+  readonly observe: DispatcherOptions<C>['observe']
+  readonly describe: DispatcherOptions<C>['describe']
+  readonly tellBug: (error: unknown) => void
+}
 
 /** Makes a dispatcher of a list of methods. */
 export function createDispatcher<C>(options: DispatcherOptions<C>): Dispatcher<C> {
-  const limits = { ...DEFAULT_LIMITS, ...options.limits }
-  const { registry, disabled } = register(options)
-  const tellBug = bugTeller(options.onBug)
-  const { describe } = options
-  const failed = (error: unknown): Failure => {
-    const described = error instanceof DevchainError ? describe?.(error) : undefined
-    return { error: described ?? errorObjectOf(error, tellBug) }
+  const desk: Desk<C> = {
+    ...register(options),
+    limits: { ...DEFAULT_LIMITS, ...options.limits },
+    observe: options.observe,
+    describe: options.describe,
+    tellBug: bugTeller(options.onBug),
   }
-
-  async function answer(context: C, name: string, params: WireRequest['params']): Promise<Answer> {
-    const began = performance.now()
-    let answered: Answer
-    try {
-      const method = registry.get(name)
-      if (method === undefined) throw unknownMethod(name, registry, disabled)
-      answered = { result: await run(method, context, params) }
-    } catch (error) {
-      answered = failed(error)
-    }
-    if (options.observe !== undefined) {
-      const call = reportOf(name, params, performance.now() - began, answered)
-      try {
-        options.observe(call, context)
-      } catch (bug) {
-        tellBug(bug)
-      }
-    }
-    return answered
-  }
-
-  async function reply(context: C, value: unknown): Promise<string | JsonText | undefined> {
-    try {
-      const { id, method, params } = readRequest(value)
-      const answered = await answer(context, method, params)
-      if (id === undefined) return undefined
-      return 'error' in answered ? writeError(id, answered.error) : writeResult(id, answered.result)
-    } catch (error) {
-      // a malformed request, or a result that cannot be written
-      return writeError(idOf(value), failed(error).error)
-    }
-  }
-
-  /** A reply within a batch, which is one string. */
-  async function short(
-    id: RequestId,
-    text: string | JsonText | undefined,
-  ): Promise<string | undefined> {
-    if (!(text instanceof JsonText)) return text
-    try {
-      return await text.text(limits.replies)
-    } catch (error) {
-      return writeError(id, failed(error).error)
-    }
-  }
-
-  async function replyToAll(context: C, batch: readonly unknown[]): Promise<string | undefined> {
-    checkBatch(batch, limits.batch)
-    const replies: string[] = []
-    let size = 0
-    for (const value of batch) {
-      const id = idOf(value)
-      const text =
-        size > limits.replies && id !== null
-          ? writeError(id, failed(tooMuch(limits.replies)).error)
-          : await short(id, await reply(context, value))
-      if (text === undefined) continue
-      size += text.length
-      replies.push(text)
-    }
-    return replies.length === 0 ? undefined : `[${replies.join(',')}]`
-  }
-
   return {
-    registry,
+    registry: desk.registry,
     dispatch: async (context, message) => {
       try {
-        const value = parseMessage(message, limits)
-        return await (Array.isArray(value) ? replyToAll(context, value) : reply(context, value))
+        const value = parseMessage(message, desk.limits)
+        if (!Array.isArray(value)) return await reply(desk, context, value)
+        checkBatch(value, desk.limits.batch)
+        return await replyToAll(desk, context, value)
       } catch (error) {
-        return writeError(null, failed(error).error)
+        return refuse(desk, context, null, error)
       }
     },
-    request: async (context, name, given) => {
-      const { method, params } = readOwnRequest(name, given, tellBug)
-      const answered = await answer(context, method, params)
-      if ('error' in answered) throw new RpcError(answered.error)
-      const { result } = answered
-      if (!(result instanceof JsonText)) return result
-      try {
-        return JSON.parse(await result.text(limits.replies)) as Json
-      } catch (error) {
-        throw new RpcError(failed(error).error)
-      }
-    },
+    request: (context, name, given) => request(desk, context, name, given),
+  }
+}
+
+function failed<C>({ describe, tellBug }: Desk<C>, error: unknown): Failure {
+  const described = error instanceof DevchainError ? describe?.(error) : undefined
+  return { error: described ?? errorObjectOf(error, tellBug) }
+}
+
+/** Tells the log of a call. */
+function report<C>(desk: Desk<C>, context: C, call: Call, answered: Answer): Answer {
+  const { observe, tellBug } = desk
+  if (observe === undefined) return answered
+  const { method, params, beganMs } = call
+  const isFailure = 'error' in answered
+  try {
+    observe(
+      {
+        method,
+        params: params as Json,
+        durationMs: performance.now() - beganMs,
+        result: isFailure ? undefined : shownResult(answered.result),
+        error: isFailure ? answered.error : undefined,
+      },
+      context,
+    )
+  } catch (bug) {
+    tellBug(bug)
+  }
+  return answered
+}
+
+/** Answers at once where the method does: a promise costs as much as a small call, and a batch has up to a thousand. */
+function answer<C>(desk: Desk<C>, context: C, name: string, params: Params): MaybePromise<Answer> {
+  const { registry, observe } = desk
+  const call = { method: name, params, beganMs: observe === undefined ? 0 : performance.now() }
+  try {
+    const method = registry.get(name)
+    if (method === undefined) throw unknownMethod(name, desk)
+    const running = run(method, context, params)
+    if (!isPromise(running)) return report(desk, context, call, { result: running })
+    return running.then(
+      (result) => report(desk, context, call, { result }),
+      (error: unknown) => report(desk, context, call, failed(desk, error)),
+    )
+  } catch (error) {
+    return report(desk, context, call, failed(desk, error))
+  }
+}
+
+/** Replies to one request. */
+function reply<C>(desk: Desk<C>, context: C, value: unknown): MaybePromise<Reply> {
+  let asked: WireRequest
+  try {
+    asked = readRequest(value)
+  } catch (error) {
+    return refuse(desk, context, idOf(value), error)
+  }
+  const { id, method, params } = asked
+  return whenThere(answer(desk, context, method, params), (each) => write(desk, id, each))
+}
+
+/** Replies to what cannot be read as a request. */
+function refuse<C>(desk: Desk<C>, context: C, id: RequestId, error: unknown): string {
+  const refusal = failed(desk, error)
+  const call = { method: UNREADABLE, params: [], beganMs: performance.now() }
+  report(desk, context, call, refusal)
+  return writeError(id, refusal.error)
+}
+
+function write<C>(desk: Desk<C>, id: RequestId | undefined, answered: Answer): Reply {
+  if (id === undefined) return undefined
+  try {
+    return 'error' in answered ? writeError(id, answered.error) : writeResult(id, answered.result)
+  } catch (error) {
+    // a result that is no JSON
+    return writeError(id, failed(desk, error).error)
+  }
+}
+
+async function replyToAll<C>(
+  desk: Desk<C>,
+  context: C,
+  batch: readonly unknown[],
+): Promise<string | undefined> {
+  const limit = desk.limits.replies
+  let replies = ''
+  for (const value of batch) {
+    const id = idOf(value)
+    if (replies.length > limit && id !== null) {
+      replies += `,${writeError(id, failed(desk, tooMuch(limit)).error)}`
+      continue
+    }
+    const given = reply(desk, context, value)
+    const text = isPromise(given) ? await given : given
+    if (text === undefined) continue
+    replies += `,${typeof text === 'string' ? text : await short(desk, id, text)}`
+  }
+  return replies === '' ? undefined : `[${replies.slice(1)}]`
+}
+
+/** A long reply within a batch, which is one string. */
+async function short<C>(desk: Desk<C>, id: RequestId, text: JsonText): Promise<string> {
+  try {
+    return await text.text(desk.limits.replies)
+  } catch (error) {
+    return writeError(id, failed(desk, error).error)
+  }
+}
+
+/** A call of this process, without text in between. */
+async function request<C>(desk: Desk<C>, context: C, name: string, given: unknown): Promise<Json> {
+  const { method, params } = readOwnRequest(name, given, desk.tellBug)
+  const answered = await answer(desk, context, method, params)
+  if ('error' in answered) throw new RpcError(answered.error)
+  const { result } = answered
+  if (!(result instanceof JsonText)) return result
+  try {
+    return JSON.parse(await result.text(desk.limits.replies)) as Json
+  } catch (error) {
+    throw new RpcError(failed(desk, error).error)
   }
 }
 
@@ -228,11 +298,7 @@ function register<C>({ methods, disabled: modules = [], aliases = [] }: Dispatch
   return { registry: all, disabled }
 }
 
-async function run<C>(
-  method: Method<C>,
-  context: C,
-  params: WireRequest['params'],
-): Promise<Json | JsonText> {
+function run<C>(method: Method<C>, context: C, params: Params): MaybePromise<Json | JsonText> {
   if (method.unsupported !== undefined) {
     const message = `${method.name} is not supported: ${method.unsupported}`
     throw new DevchainError('METHOD_NOT_SUPPORTED', message)
@@ -241,7 +307,7 @@ async function run<C>(
 }
 
 /** Parameters given by name, in the order of the declaration. */
-function positional<C>(method: Method<C>, params: WireRequest['params']): readonly unknown[] {
+function positional<C>(method: Method<C>, params: Params): readonly unknown[] {
   const named = new Map(Object.entries(params))
   const values = method.params.map(({ name }) => named.get(name))
   for (const { name } of method.params) named.delete(name)
@@ -255,11 +321,7 @@ function positional<C>(method: Method<C>, params: WireRequest['params']): readon
   )
 }
 
-function unknownMethod<C>(
-  name: string,
-  registry: ReadonlyMap<string, Method<C>>,
-  disabled: ReadonlyMap<string, string>,
-): DevchainError {
+function unknownMethod<C>(name: string, { registry, disabled }: Desk<C>): DevchainError {
   const module = disabled.get(name)
   if (module !== undefined) {
     const message = `the method ${name} is not available: the module ${module} is disabled`
@@ -287,18 +349,6 @@ function checkBatch(batch: readonly unknown[], limit: number): void {
 function tooMuch(limit: number): DevchainError {
   const message = `not run: the replies to a batch may have ${limit} characters, and those before have more`
   return new DevchainError('LIMIT_EXCEEDED', message)
-}
-
-function reportOf(
-  method: string,
-  params: WireRequest['params'],
-  durationMs: number,
-  answered: Answer,
-): CallReport {
-  const isFailure = 'error' in answered
-  const result = isFailure ? undefined : shownResult(answered.result)
-  const error = isFailure ? answered.error : undefined
-  return { method, params: params as Json, durationMs, result, error }
 }
 
 /** What the log is told of a result. */

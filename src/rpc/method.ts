@@ -1,5 +1,6 @@
 // A method is one declaration; dispatch, discovery, the README's table and the tests are derived from it.
 import { DevchainError } from '../core/errors.ts'
+import { type MaybePromise, whenThere } from '../core/promises.ts'
 import { JsonText } from './jsontext.ts'
 import type { Decoder, Encoder, Json } from './schema.ts'
 
@@ -28,8 +29,8 @@ export interface Method<C> {
   readonly example: Example
   /** Set for the methods that the specification calls unsupported: the reason that callers are told. */
   readonly unsupported: string | undefined
-  /** Decodes `params`, runs the handler, encodes its result. */
-  readonly run: (context: C, params: readonly unknown[]) => Promise<Json | JsonText>
+  /** Decodes `params`, runs the handler, encodes its result: at once, unless the handler has to wait. */
+  readonly run: (context: C, params: readonly unknown[]) => MaybePromise<Json | JsonText>
 }
 
 type Values<P extends readonly Param<unknown>[]> = {
@@ -45,7 +46,7 @@ export interface Declaration<C, P extends readonly Param<unknown>[], R> {
   readonly result: Encoder<R>
   readonly example: Example
   /** Gives the value, or the JSON of it where it may be too large for a value. */
-  readonly handle: (context: C, ...values: Values<P>) => R | JsonText | Promise<R | JsonText>
+  readonly handle: (context: C, ...values: Values<P>) => MaybePromise<R | JsonText>
 }
 
 /** A parameter that must be given. */
@@ -65,6 +66,8 @@ export function defineMethod<C, const P extends readonly Param<unknown>[], R>(
   declaration: Declaration<C, P, R>,
 ): Method<C> {
   const { name, aliases = [], summary, params, result, example, handle } = declaration
+  const encode = (value: R | JsonText): Json | JsonText =>
+    value instanceof JsonText ? value : result.encode(value)
   return {
     name,
     aliases,
@@ -73,10 +76,9 @@ export function defineMethod<C, const P extends readonly Param<unknown>[], R>(
     result: result as Encoder<never>,
     example,
     unsupported: undefined,
-    run: async (context, given) => {
+    run: (context, given) => {
       const values = decodeParams(name, params, given) as Values<P>
-      const value = await handle(context, ...values)
-      return value instanceof JsonText ? value : result.encode(value)
+      return whenThere(handle(context, ...values) as MaybePromise<R | JsonText>, encode)
     },
   }
 }

@@ -4,22 +4,23 @@ import {
   type Address,
   type Hash,
   hexFromBytes,
-  parseAddress,
   parseBytes,
-  parseHash,
   quantityFromBigint,
 } from '../core/hex.ts'
 import type { Decoder, Encoder, Json, Schema } from './schema.ts'
 
 const TWO_TO_256 = 2n ** 256n
 
+const ADDRESS = /^(?:0x)?[0-9a-fA-F]{40}$/
+const HASH = /^(?:0x)?[0-9a-fA-F]{64}$/
+
 /** An address in any letter case; lower case in replies. The `0x` may be left out. */
 export const address: Schema<Address> = {
   name: 'address',
   json: { title: 'address', type: 'string', pattern: '^0x[0-9a-fA-F]{40}$' },
   decode: (value, path) => {
-    if (typeof value === 'string' && /^(0x)?[0-9a-fA-F]{40}$/.test(value)) {
-      return parseAddress(value.length === 40 ? `0x${value}` : value)
+    if (typeof value === 'string' && ADDRESS.test(value)) {
+      return (value.length === 40 ? `0x${value}` : value).toLowerCase() as Address
     }
     throw expected('a 20-byte address', value, path)
   },
@@ -31,8 +32,8 @@ export const hash: Schema<Hash> = {
   name: 'hash',
   json: { title: 'hash', type: 'string', pattern: '^0x[0-9a-fA-F]{64}$' },
   decode: (value, path) => {
-    if (typeof value === 'string' && /^(0x)?[0-9a-fA-F]{64}$/.test(value)) {
-      return parseHash(value.length === 64 ? `0x${value}` : value)
+    if (typeof value === 'string' && HASH.test(value)) {
+      return (value.length === 64 ? `0x${value}` : value).toLowerCase() as Hash
     }
     throw expected('32 bytes as 0x and 64 digits', value, path)
   },

@@ -3,7 +3,7 @@
 import type { Socket } from 'node:net'
 import { JsonText } from '../rpc/jsontext.ts'
 import { Caller } from '../rpc/session.ts'
-import { checkingIntervalMs, type LaneOptions } from './lanes.ts'
+import { type Answer, answering, checkingIntervalMs, type LaneOptions } from './lanes.ts'
 import { createHeadReader, MAX_HEAD, type PlainHead } from './plainpost.ts'
 import {
   brokenOff,
@@ -19,6 +19,9 @@ import {
 /** Bytes that may wait to be read by a client; beyond it no more of its requests are read. */
 const HIGH_WATER_BYTES = 1024 * 1024
 
+/** What has not come as a whole by then is left to the slow lane, which knows when it is too late. */
+const PATIENCE_MS = 1_000
+
 const HEAD_END = Buffer.from('\r\n\r\n')
 
 /** How every plain request begins: what begins otherwise need not be waited for. */
@@ -29,30 +32,28 @@ const NOTHING = Buffer.alloc(0)
 /** What all connections of the lane share. */
 interface Lane {
   readonly readHead: (text: string) => PlainHead | undefined
-  /** Runs a message, and gives the reply. */
-  readonly dispatch: (caller: Caller, message: Uint8Array) => Promise<string | JsonText | undefined>
+  readonly answer: Answer
   readonly heads: ReplyHeads
   /** Hands a connection to the slow lane. */
   readonly giveUp: (connection: FastConnection, socket: Socket) => void
   readonly forget: (connection: FastConnection) => void
   readonly idleMs: number
+  /** How often connections are looked at. */
+  readonly intervalMs: number
 }
 
 /** Serves the connections that it is given until they end, or ask for something that is not plain. */
 export class FastLane<C> {
   readonly #connections = new Set<FastConnection>()
   readonly #lane: Lane
-  readonly #intervalMs: number
   #timer: NodeJS.Timeout | undefined
 
   /** @param takeOver serves a socket in the slow lane */
   constructor(options: LaneOptions<C>, takeOver: (socket: Socket) => void) {
-    const { dispatcher, makeContext, bodyLimit, checkHost, timeouts } = options
-    this.#intervalMs = checkingIntervalMs(timeouts)
+    const { bodyLimit, checkHost, timeouts } = options
     this.#lane = {
       readHead: createHeadReader(bodyLimit, checkHost),
-      // each request has a context of its own: whether a server listens is asked anew
-      dispatch: (caller, message) => dispatcher.dispatch(makeContext(caller), message),
+      answer: answering(options),
       heads: new ReplyHeads(timeouts.idleMs),
       giveUp: (connection, socket) => {
         this.#connections.delete(connection)
@@ -60,12 +61,13 @@ export class FastLane<C> {
       },
       forget: (connection) => void this.#connections.delete(connection),
       idleMs: timeouts.idleMs,
+      intervalMs: checkingIntervalMs(timeouts),
     }
   }
 
   take(socket: Socket): void {
     this.#connections.add(new FastConnection(socket, this.#lane))
-    this.#timer ??= setInterval(() => this.#lookAround(), this.#intervalMs).unref()
+    this.#timer ??= setInterval(() => this.#lookAround(), this.#lane.intervalMs).unref()
   }
 
   /** Ends every connection at once. */
@@ -75,8 +77,7 @@ export class FastLane<C> {
   }
 
   #lookAround(): void {
-    const now = performance.now()
-    for (const connection of this.#connections) connection.lookAt(now)
+    for (const connection of this.#connections) connection.lookAt()
   }
 }
 
@@ -148,8 +149,8 @@ class FastConnection {
   #size = 0
   /** Bytes that there must be before it is worth to look at them again. */
   #needed = 1
-  /** Since when it has waited for the client, on performance.now. */
-  #sinceMs = performance.now()
+  /** How long it has waited for the client, counted by looks: to ask a clock at each request costs more. */
+  #waitedMs = 0
   #hasServed = false
   #isWriting = false
   /** True once what comes is not for this lane: it goes over when all before it is answered. */
@@ -172,16 +173,17 @@ class FastConnection {
   }
 
   /** Ends what has been idle for too long, and leaves what is slow to the lane that knows when it is too slow. */
-  lookAt(nowMs: number): void {
+  lookAt(): void {
     if (this.#slots.length > 0 || this.#isWriting || this.#hasEnded) return
-    const waitedMs = nowMs - this.#sinceMs
+    const { idleMs, intervalMs } = this.#lane
+    this.#waitedMs += intervalMs
     if (this.#size > 0 || !this.#hasServed) {
-      if (waitedMs >= Math.min(1_000, this.#lane.idleMs)) this.#leave()
-    } else if (waitedMs >= this.#lane.idleMs) this.#socket.destroy()
+      if (this.#waitedMs > Math.min(PATIENCE_MS, idleMs)) this.#leave()
+    } else if (this.#waitedMs > idleMs) this.#socket.destroy()
   }
 
   readonly #onData = (chunk: Buffer): void => {
-    if (this.#size === 0) this.#sinceMs = performance.now()
+    if (this.#size === 0) this.#waitedMs = 0
     this.#pieces.push(chunk)
     this.#size += chunk.length
     if (this.#isLeaving || this.#size < this.#needed) return
@@ -198,7 +200,7 @@ class FastConnection {
       if (next === undefined) break
       rest = next
     }
-    if (rest.length < all.length) this.#sinceMs = performance.now()
+    if (rest.length < all.length) this.#waitedMs = 0
     this.#pieces = rest.length > 0 ? [rest] : []
     this.#size = rest.length
     if (this.#slots.length > began + 1) this.#gather()
@@ -255,7 +257,7 @@ class FastConnection {
       this.#settle(slot, { status: '503 Service Unavailable', body: textOf(tooManyPipelined) })
       return
     }
-    void this.#lane.dispatch(this.#caller, body).then((body) => {
+    void this.#lane.answer(this.#caller, body).then((body) => {
       this.#settle(slot, { status: body === undefined ? '204 No Content' : '200 OK', body })
     })
   }
@@ -285,7 +287,7 @@ class FastConnection {
 
   /** Nothing runs: the connection waits for more, ends, or goes over to the other lane. */
   #rest(): void {
-    this.#sinceMs = performance.now()
+    this.#waitedMs = 0
     if (this.#isLeaving) this.#leave()
     else if (this.#hasEnded) this.#finish()
   }

@@ -2,9 +2,17 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { errorObjectOf } from '../rpc/errors.ts'
+import type { Json } from '../rpc/schema.ts'
+import { writeError } from '../rpc/wire.ts'
 import { Connection } from './connection.ts'
-import type { HostCheck } from './hosts.ts'
-import { checkingIntervalMs, type LaneOptions, type Timeouts } from './lanes.ts'
+import {
+  type Answer,
+  answering,
+  checkingIntervalMs,
+  type LaneOptions,
+  type Timeouts,
+} from './lanes.ts'
 import {
   brokenOff,
   CORS_HEADERS,
@@ -15,7 +23,7 @@ import {
   sendLong,
   tooManyPipelined,
 } from './replies.ts'
-import { acceptWebSockets } from './websocket.ts'
+import { acceptWebSockets, type MessageOptions } from './websocket.ts'
 
 /** Bytes of all headers of a request. */
 const MAX_HEADER_BYTES = 16_384
@@ -44,9 +52,14 @@ export function createHttpLane<C>(options: LaneOptions<C>): HttpLane {
     if (connection === undefined || error.code === 'ECONNRESET') socket.destroy()
     else connection.end(refusalOf(error))
   })
-  handleRequests(http, options, connections, options.checkHost)
+  const answer = answering(options)
+  handleRequests(http, options, connections, answer)
   const end = (socket: Duplex, refusal: Refusal): void => connections.get(socket)?.end(refusal)
-  const sockets = acceptWebSockets(http, options, { checkHost: options.checkHost, end })
+  const sockets = acceptWebSockets(
+    http,
+    { answer, bodyLimit: options.bodyLimit },
+    { checkHost: options.checkHost, end },
+  )
   // node watches the time of requests from this event on
   http.emit('listening')
   return {
@@ -95,6 +108,10 @@ function invalid(status: number, message: string): Refusal {
   return { status, word: 'INVALID_REQUEST', message }
 }
 
+function notServed({ method }: IncomingMessage): Refusal {
+  return invalid(405, `${method} is not served: POST a JSON-RPC request`)
+}
+
 function tooLarge(status: number, message: string): Refusal {
   return { status, word: 'LIMIT_EXCEEDED', message }
 }
@@ -103,34 +120,43 @@ function handleRequests<C>(
   http: Server,
   options: LaneOptions<C>,
   connections: ReadonlyMap<Duplex, Connection>,
-  checkHost: HostCheck,
+  answer: Answer,
 ): void {
+  const { checkHost, bodyLimit } = options
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
     const connection = connections.get(request.socket)
     if (connection === undefined || connection.isEnding) return
     connection.begin(response)
     const wrongHost = checkHost(request.headers.host)
     if (wrongHost !== undefined) refuse(response, wrongHost)
-    else if (request.method === 'POST') void answer(request, response, connection, options)
+    else if (request.method === 'POST')
+      void post(request, response, connection, { answer, bodyLimit })
     else if (request.method === 'OPTIONS') preflight(request, response)
     else if (request.method === 'GET' || request.method === 'HEAD')
       greet(request, response, options)
-    else refuse(response, invalid(405, `${request.method} is not served: POST a JSON-RPC request`))
+    else refuse(response, notServed(request))
   }
   http.on('request', handle)
+  http.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+    connections.get(request.socket)?.begin(response)
+    refuse(response, invalid(417, 'of expectations only "100-continue" is met'))
+  })
+  http.on('connect', (request: IncomingMessage, socket: Duplex) => {
+    connections.get(socket)?.end(notServed(request))
+  })
   http.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     const isHere = checkHost(request.headers.host) === undefined
-    if (isHere && declaredLength(request) <= options.bodyLimit) response.writeContinue()
+    if (isHere && declaredLength(request) <= bodyLimit) response.writeContinue()
     handle(request, response)
   })
 }
 
 /** Answers a POST: the only thing that most clients do. */
-async function answer<C>(
+async function post(
   request: IncomingMessage,
   response: ServerResponse,
   connection: Connection,
-  { dispatcher, makeContext, bodyLimit }: LaneOptions<C>,
+  { answer, bodyLimit }: MessageOptions,
 ): Promise<void> {
   if (connection.waiting >= MAX_PIPELINED) {
     return refuse(response, tooManyPipelined)
@@ -141,8 +167,7 @@ async function answer<C>(
     const message = `the request's body is over the limit of ${bodyLimit} bytes`
     refuse(response, tooLarge(413, message))
   } else if (body !== 'gone' && !response.headersSent) {
-    // each request has a context of its own: whether a server listens is asked anew
-    const reply = await dispatcher.dispatch(makeContext(connection.caller), body)
+    const reply = await answer(connection.caller, body)
     if (reply === undefined) response.writeHead(204, CORS_HEADERS).end()
     else if (typeof reply === 'string') send(response, 200, reply)
     else await sendLong(response, reply)
@@ -191,12 +216,25 @@ function preflight(request: IncomingMessage, response: ServerResponse): void {
 function greet<C>(
   request: IncomingMessage,
   response: ServerResponse,
-  { info }: LaneOptions<C>,
+  { info, onBug }: LaneOptions<C>,
 ): void {
   const path = request.url?.split('?', 1)[0] ?? '/'
-  if (path === '/' || path === '/health') send(response, 200, JSON.stringify(info()))
-  else {
+  if (path === '/' || path === '/health') {
+    const [status, text] = greeting(info, onBug)
+    send(response, status, text)
+  } else {
     const message = `GET ${path} is not served: GET / tells of the chain, POST calls it`
     refuse(response, invalid(404, message))
+  }
+}
+
+function greeting(
+  info: () => Json,
+  onBug: (error: unknown) => void,
+): [status: number, text: string] {
+  try {
+    return [200, JSON.stringify(info())]
+  } catch (error) {
+    return [500, writeError(null, errorObjectOf(error, onBug))]
   }
 }

@@ -1,7 +1,10 @@
 // What the fast and the slow lane of the server have in common.
 import type { Dispatcher } from '../rpc/dispatch.ts'
+import { errorObjectOf } from '../rpc/errors.ts'
+import type { JsonText } from '../rpc/jsontext.ts'
 import type { Json } from '../rpc/schema.ts'
 import type { Caller } from '../rpc/session.ts'
+import { writeError } from '../rpc/wire.ts'
 import type { HostCheck } from './hosts.ts'
 
 /** How long a client may take, in milliseconds. */
@@ -23,6 +26,28 @@ export interface LaneOptions<C> {
   readonly info: () => Json
   readonly timeouts: Timeouts
   readonly checkHost: HostCheck
+  /** Told of whatever is thrown and should not be. */
+  readonly onBug: (error: unknown) => void
+}
+
+/** What a message is answered by: nothing for notifications. */
+export type Reply = string | JsonText | undefined
+
+/** Gives the reply to a message. Never rejects. */
+export type Answer = (caller: Caller, message: Uint8Array) => Promise<Reply>
+
+/** Answers messages. Each has a context of its own: whether a server listens is asked anew. */
+export function answering<C>(
+  options: Pick<LaneOptions<C>, 'dispatcher' | 'makeContext' | 'onBug'>,
+): Answer {
+  const { dispatcher, makeContext, onBug } = options
+  return (caller, message) => {
+    try {
+      return dispatcher.dispatch(makeContext(caller), message)
+    } catch (error) {
+      return Promise.resolve(writeError(null, errorObjectOf(error, onBug)))
+    }
+  }
 }
 
 /** How often connections are looked at, in milliseconds. */

@@ -22,6 +22,8 @@ export interface ServerOptions<C> {
   /** What `GET /` and `GET /health` answer. */
   readonly info: () => Json
   readonly timeouts?: Partial<Timeouts>
+  /** Told of whatever `makeContext` and `info` throw; their callers are told "internal error". */
+  readonly onBug: (error: unknown) => void
   /** `slow`: node's own HTTP server answers everything. It is what the fast lane is tested against. */
   readonly lane?: 'fast' | 'slow'
 }

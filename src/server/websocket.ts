@@ -2,18 +2,18 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type RawData, WebSocket, WebSocketServer } from 'ws'
-import type { Dispatcher } from '../rpc/dispatch.ts'
 import { errorCode } from '../rpc/errors.ts'
 import type { JsonText } from '../rpc/jsontext.ts'
 import type { Json } from '../rpc/schema.ts'
 import { Caller, type Session } from '../rpc/session.ts'
 import { idOf, writeError } from '../rpc/wire.ts'
 import type { HostCheck } from './hosts.ts'
+import type { Answer } from './lanes.ts'
 import type { Refusal } from './replies.ts'
 
-export interface WebSocketOptions<C> {
-  readonly dispatcher: Dispatcher<C>
-  readonly makeContext: (caller: Caller) => C
+/** How messages are answered. */
+export interface MessageOptions {
+  readonly answer: Answer
   /** Bytes of a message. */
   readonly bodyLimit: number
 }
@@ -61,9 +61,9 @@ const FULL: Refusal = {
 }
 
 /** Takes the server's upgrade requests. */
-export function acceptWebSockets<C>(
+export function acceptWebSockets(
   http: Server,
-  options: WebSocketOptions<C>,
+  options: MessageOptions,
   { checkHost, end }: Door,
 ): WebSockets {
   const server = new WebSocketServer({
@@ -123,11 +123,7 @@ async function close(server: WebSocketServer): Promise<void> {
 }
 
 /** Answers the messages of one client in their order, one at a time. */
-function serve<C>(
-  client: WebSocket,
-  id: number,
-  { dispatcher, makeContext, bodyLimit }: WebSocketOptions<C>,
-): void {
+function serve(client: WebSocket, id: number, { answer, bodyLimit }: MessageOptions): void {
   const caller = new Caller(sessionOf(client, id))
   client.once('close', () => caller.hangUp())
   const waiting: Uint8Array[] = []
@@ -140,7 +136,7 @@ function serve<C>(
       waitingBytes -= message.length
       if (client.isPaused && !isFull()) client.resume()
       if (message.length > bodyLimit) return refuse(client, bodyLimit)
-      const reply = await dispatcher.dispatch(makeContext(caller), message)
+      const reply = await answer(caller, message)
       if (reply === undefined) continue
       await send(client, typeof reply === 'string' ? reply : await inOneMessage(reply, message))
     }

@@ -209,6 +209,26 @@ describe('the observer', () => {
     expect(server.calls).toEqual(told)
   })
 
+  test('is told of messages that cannot be read as calls, too', async () => {
+    await using server = await startTestServer()
+    await server.post('{')
+    await server.post([])
+    await server.post([
+      { id: 1, method: 5 },
+      { id: 2, method: 'test_echo', params: [1] },
+    ])
+    expect(server.calls).toHaveLength(1)
+    const messages = server.unreadable.map(({ method, params, result, error }) => {
+      expect([method, params, result]).toEqual(['(unreadable)', [], undefined])
+      return [error?.code, error?.message]
+    })
+    expect(messages).toEqual([
+      [-32700, expect.stringMatching(/^parse error: /)],
+      [-32600, 'invalid request: expected at least one request in a batch'],
+      [-32600, 'invalid request: expected "method" to be the name of a method, got 5'],
+    ])
+  })
+
   test('is told the time that the call took', async () => {
     await using server = await startTestServer()
     const began = performance.now()

@@ -568,6 +568,32 @@ describe('a client that hangs up', () => {
   })
 })
 
+describe('a bug', () => {
+  const bug = new TypeError('secret of the implementation')
+  const broken = (): never => {
+    throw bug
+  }
+  const message = 'internal error: a bug in devchain; its log has the details'
+  const refusal = { jsonrpc: '2.0', id: null, error: { code: -32603, message } }
+
+  test.each(['fast', 'slow'] as const)(
+    'in what is made for a request is told as such, in the %s lane',
+    async (lane) => {
+      await using server = await startTestServer({ lane, makeContext: broken })
+      expect(await server.post(echo(1))).toEqual(refusal)
+      expect(server.bugs).toEqual([bug])
+    },
+  )
+
+  test('in what is said of the chain is told as such', async () => {
+    await using server = await startTestServer({ info: broken })
+    const response = await fetch(server.url)
+    expect([response.status, await response.json()]).toEqual([500, refusal])
+    expect(server.bugs).toEqual([bug])
+    expect(await server.post(echo(1))).toEqual(result(1, 1))
+  })
+})
+
 describe('stopping', () => {
   test('ends idle, half-sent and refused connections at once', async () => {
     const server = await startTestServer()

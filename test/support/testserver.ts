@@ -6,6 +6,7 @@ import {
   createDispatcher,
   type Dispatcher,
   type DispatcherOptions,
+  UNREADABLE,
 } from '../../src/rpc/dispatch.ts'
 import { JsonWriter } from '../../src/rpc/jsontext.ts'
 import {
@@ -191,7 +192,10 @@ export interface TestServer extends RunningServer {
   readonly dispatcher: Dispatcher<TestContext>
   readonly gates: Gates
   readonly bugs: unknown[]
+  /** What was called. */
   readonly calls: CallReport[]
+  /** What could not be read as a call. */
+  readonly unreadable: CallReport[]
   /** POSTs a body and gives the reply, parsed. */
   readonly post: (body: unknown) => Promise<unknown>
   readonly [Symbol.asyncDispose]: () => Promise<void>
@@ -210,9 +214,10 @@ export async function startTestServer(
   const gates = new Gates()
   const bugs: unknown[] = []
   const calls: CallReport[] = []
+  const unreadable: CallReport[] = []
   const dispatcher = createDispatcher<TestContext>({
     methods: testMethods,
-    observe: (call) => calls.push(call),
+    observe: (call) => (call.method === UNREADABLE ? unreadable : calls).push(call),
     onBug: (bug) => bugs.push(bug),
     ...dispatching,
   })
@@ -224,6 +229,7 @@ export async function startTestServer(
     allowHosts: [],
     bodyLimit: 5_000_000,
     info: () => ({ name: 'test' }),
+    onBug: (bug) => bugs.push(bug),
     ...options,
   })
   return {
@@ -232,6 +238,7 @@ export async function startTestServer(
     gates,
     bugs,
     calls,
+    unreadable,
     post: (body) => post(server.url, body),
     [Symbol.asyncDispose]: server.close,
   }

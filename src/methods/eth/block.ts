@@ -1,6 +1,8 @@
 // eth: blocks and uncles.
+
+import { type MaybePromise, whenThere } from '../../core/promises.ts'
 import { type BlockTree, blockByHash } from '../../node/blocktree.ts'
-import { type BlockReference, type Chain, findRecord, recordAt } from '../../node/chain.ts'
+import { type BlockReference, type Chain, findRecord, readAt, recordAt } from '../../node/chain.ts'
 import { cumulativeDifficulty, type Header, hashHeader } from '../../protocol/block.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { boolean, hash, list, nullable, quantityNumber } from '../../rpc/primitives.ts'
@@ -75,8 +77,8 @@ const countByNumber = method({
   params: [optional('block', blockReference, LATEST)],
   result: quantityResult,
   example: { params: ['latest'], result: '0x0' },
-  handle: async ({ chain }, block) =>
-    BigInt((await recordAt(chain, block)).block.transactions.length),
+  handle: ({ chain }, block) =>
+    readAt(chain, block, (record) => BigInt(record.block.transactions.length)),
 })
 
 const getBlockReceipts = method({
@@ -108,7 +110,8 @@ const uncleCountByNumber = method({
   params: [optional('block', blockReference, LATEST)],
   result: quantityResult,
   example: { params: ['latest'], result: '0x0' },
-  handle: async ({ chain }, block) => BigInt((await recordAt(chain, block)).block.uncles.length),
+  handle: ({ chain }, block) =>
+    readAt(chain, block, (record) => BigInt(record.block.uncles.length)),
 })
 
 const uncleByHash = method({
@@ -129,14 +132,15 @@ const uncleByNumber = method({
   handle: ({ chain }, block, index) => uncleAt(chain, block, index),
 })
 
-async function viewAt(
+function viewAt(
   chain: Chain,
   block: BlockReference,
   full: boolean,
-): Promise<BlockView | null> {
-  const record = await findRecord(chain, block)
-  if (record === undefined) return null
-  return viewOfBlock(record, { full, pending: isPending(block) })
+): MaybePromise<BlockView | null> {
+  const pending = isPending(block)
+  return whenThere(findRecord(chain, block), (record) =>
+    record === undefined ? null : viewOfBlock(record, { full, pending }),
+  )
 }
 
 async function uncleAt(

@@ -1,7 +1,7 @@
 // eth: what an account has at a block: balance, nonce, code, storage.
 import { type Address, type Hash, wordFromBigint } from '../../core/hex.ts'
 import { headOf } from '../../node/blocktree.ts'
-import { recordAt } from '../../node/chain.ts'
+import { readAt, recordAt } from '../../node/chain.ts'
 import type { ChainState } from '../../node/chainstate.ts'
 import { nextNonce } from '../../node/pool.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
@@ -31,8 +31,8 @@ const getBalance = method({
   params: [param('address', address), optional('block', blockReference, LATEST)],
   result: quantityResult,
   example: { params: [ACCOUNT, 'latest'], result: '0x21e19e0c9bab2400000' },
-  handle: async ({ chain }, account, block) =>
-    balanceAt((await recordAt(chain, block)).world, account),
+  handle: ({ chain }, account, block) =>
+    readAt(chain, block, ({ world }) => balanceAt(world, account)),
 })
 
 const getStorageAt = method({
@@ -45,8 +45,8 @@ const getStorageAt = method({
   ],
   result: hash,
   example: { params: [ACCOUNT, '0x0', 'latest'], result: `0x${'00'.repeat(32)}` },
-  handle: async ({ chain }, account, position, block) =>
-    wordFromBigint(storageAt((await recordAt(chain, block)).world, account, position)),
+  handle: ({ chain }, account, position, block) =>
+    readAt(chain, block, ({ world }) => wordFromBigint(storageAt(world, account, position))),
 })
 
 const getTransactionCount = method({
@@ -55,9 +55,9 @@ const getTransactionCount = method({
   params: [param('address', address), optional('block', blockReference, LATEST)],
   result: quantityResult,
   example: { params: [ACCOUNT, 'latest'], result: '0x0' },
-  handle: async ({ chain }, account, block) => {
+  handle: ({ chain }, account, block) => {
     if (isPending(block)) return poolNonce(chain.state, account)
-    return nonceAt((await recordAt(chain, block)).world, account)
+    return readAt(chain, block, ({ world }) => nonceAt(world, account))
   },
 })
 
@@ -67,8 +67,8 @@ const getCode = method({
   params: [param('address', address), optional('block', blockReference, LATEST)],
   result: data,
   example: { params: [ACCOUNT, 'latest'], result: '0x' },
-  handle: async ({ chain }, account, block) =>
-    codeAt((await recordAt(chain, block)).world, account),
+  handle: ({ chain }, account, block) =>
+    readAt(chain, block, ({ world }) => codeAt(world, account)),
 })
 
 const getAccount = method({
@@ -82,8 +82,8 @@ const getAccount = method({
     storageRoot: field(hash, storageRoot),
   }),
   example: { params: [ACCOUNT, 'latest'] },
-  handle: async ({ chain }, account, block) =>
-    accountOrEmpty((await recordAt(chain, block)).world, account),
+  handle: ({ chain }, account, block) =>
+    readAt(chain, block, ({ world }) => accountOrEmpty(world, account)),
 })
 
 const getAccountInfo = method({
@@ -99,8 +99,8 @@ const getAccountInfo = method({
     params: [ACCOUNT, 'latest'],
     result: { balance: '0x21e19e0c9bab2400000', nonce: '0x0', code: '0x' },
   },
-  handle: async ({ chain }, account, block) =>
-    accountOrEmpty((await recordAt(chain, block)).world, account),
+  handle: ({ chain }, account, block) =>
+    readAt(chain, block, ({ world }) => accountOrEmpty(world, account)),
 })
 
 /** Slots by account. */
