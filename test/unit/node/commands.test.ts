@@ -57,7 +57,7 @@ describe('a snapshot', () => {
     expect(height(chain)).toBe(0n)
     expect(chain.state.pool.size).toBe(1)
     expect(keyOf(chain.state.accounts, from, NOON)).toBeDefined()
-    expect(isImpersonated(chain.state.accounts, account(chain, 1))).toBe(false)
+    expect(isImpersonated(chain.state.accounts, account(chain, 1), NOON)).toBe(false)
   })
 
   it('can be reverted to again and again', async () => {
