@@ -116,6 +116,24 @@ describe('proofs', () => {
   })
 })
 
+test('as many slots as one request may name are proven, with turns for others; more are refused', async () => {
+  const keys = Array.from({ length: 1_025 }, (_, slot) => slot)
+  const prove = (count: number): Promise<Proof> =>
+    ask<Proof>('eth_getProof', store, keys.slice(0, count), 'latest')
+  let turns = 0
+  const counter = setInterval(() => {
+    turns += 1
+  })
+  const { storageProof } = await prove(1_024)
+  clearInterval(counter)
+  expect(storageProof).toHaveLength(1_024)
+  expect(turns).toBeGreaterThan(0)
+  await expect(prove(1_025)).rejects.toMatchObject({
+    code: -32005,
+    message: 'storageKeys: expected at most 1024, got 1025',
+  })
+})
+
 describe('raw data', () => {
   test('the Keccak-256 of a raw header is the hash of its block', async () => {
     for (const block of ['earliest', 'latest', '0x3']) {
