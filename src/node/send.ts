@@ -183,8 +183,11 @@ function filled(state: ChainState, request: GasRequest, now: number): UnsignedTr
   checkRequest(state, request)
   const { hardfork, baseFee } = nextRules(state, now)
   const isProtected = isAtLeast(hardfork, 'spuriousDragon')
+  const { type, maxFeePerGas, maxPriorityFeePerGas } = feesFor(state, request, hardfork, baseFee)
   return {
-    ...feesFor(state, request, hardfork, baseFee),
+    type,
+    maxFeePerGas,
+    maxPriorityFeePerGas,
     chainId: isProtected ? config.chainId : undefined,
     nonce: request.nonce ?? nextNonce(pool, headOf(tree).world, from),
     gasLimit: gas,

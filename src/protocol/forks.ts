@@ -79,11 +79,11 @@ export function alwaysFork(fork: Hardfork): ForkSchedule {
 
 /** The fork that rules at a block; frontier before any other begins. */
 export function hardforkAt(schedule: ForkSchedule, number: bigint, timestamp: bigint): Hardfork {
-  const active = schedule.activations.filter(
+  const active = schedule.activations.findLast(
     ({ block, time }) =>
       (block !== undefined && number >= block) || (time !== undefined && timestamp >= time),
   )
-  return active.at(-1)?.fork ?? 'frontier'
+  return active?.fork ?? 'frontier'
 }
 
 /** The keys of a genesis file's `config`, in the order of their forks. */

@@ -69,7 +69,29 @@ describe('the way back', () => {
   test('bytes to hex and back', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200, size: 'max' }), (bytes) => {
-        expect(bytesFromHex(hexFromBytes(bytes))).toEqual(bytes)
+        const text = hexFromBytes(bytes)
+        expect(text).toBe(`0x${Buffer.from(bytes).toString('hex')}`)
+        expect(bytesFromHex(text)).toEqual(bytes)
+        expect(bytesFromHex(`0x${text.slice(2).toUpperCase()}`)).toEqual(bytes)
+      }),
+      seeded,
+    )
+  })
+
+  test.each([63, 64, 65])('bytes at the length from which node writes them: %i', (length) => {
+    const bytes = new Uint8Array(length).map((_, i) => 255 - i)
+    expect(hexFromBytes(bytes)).toBe(`0x${Buffer.from(bytes).toString('hex')}`)
+    expect(bytesFromHex(hexFromBytes(bytes))).toEqual(bytes)
+  })
+
+  test('an integer in fewer bytes than it needs loses the higher ones, below zero it goes round', () => {
+    fc.assert(
+      fc.property(fc.bigInt(-(2n ** 260n), 2n ** 260n), fc.nat({ max: 40 }), (value, length) => {
+        const digits = BigInt.asUintN(8 * length, value)
+          .toString(16)
+          .padStart(2 * length, '0')
+        const expected = length === 0 ? '0x' : `0x${digits}`
+        expect(hexFromBytes(paddedBytes(value, length))).toBe(expected)
       }),
       seeded,
     )
