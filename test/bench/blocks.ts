@@ -1,0 +1,156 @@
+// What a change of the trie, a block and a snapshot cost, in small and large chains: micro-benchmarks of the state.
+import type { Address } from '../../src/core/hex.ts'
+import { addresses } from '../../src/node/accounts.ts'
+import { headOf } from '../../src/node/blocktree.ts'
+import { type Chain, systemEnvironment } from '../../src/node/chain.ts'
+import { mine, revertTo, takeSnapshot } from '../../src/node/commands.ts'
+import { createChain } from '../../src/node/create.ts'
+import { sendTransaction } from '../../src/node/send.ts'
+import { parseGenesis } from '../../src/state/genesis.ts'
+import { addressKey } from '../../src/state/keys.ts'
+import {
+  emptyAccount,
+  emptyWorld,
+  stateRoot,
+  type World,
+  withAccounts,
+  withBalance,
+} from '../../src/state/world.ts'
+
+/** One line of the benchmark. */
+export interface Figure {
+  readonly name: string
+  readonly value: number
+  readonly unit: 'µs' | 'ms' | 'bytes'
+}
+
+/** Rounds of which the fastest counts: what else the machine does only adds to the others. */
+const ROUNDS = 7
+
+/** Changes, blocks or snapshots of one round. */
+const REPEATS = 200
+
+/** All figures, one after another: half a minute. */
+export async function* blockFigures(): AsyncIterableIterator<Figure> {
+  for (const accounts of [20, 10_000, 100_000]) yield await trieFigure(accounts)
+  yield* emptyBlocks()
+  for (const accounts of [20, 100_000]) yield await transferFigure(accounts)
+  yield await snapshotFigure()
+  yield await bulkFigure()
+}
+
+/** One account changed, and the root. */
+async function trieFigure(accounts: number): Promise<Figure> {
+  let world = crowd(accounts)
+  stateRoot(world)
+  const value = await eachOf((index) => {
+    // a prime, so that the accounts follow each other as if by chance
+    world = withBalance(world, addressAt((7919 * index) % accounts), BigInt(index + 2))
+    stateRoot(world)
+  })
+  return { name: `one account of ${accounts} changed, and the root`, value, unit: 'µs' }
+}
+
+/** Empty blocks at the beginning of a chain, and after 50,000. */
+async function* emptyBlocks(): AsyncIterableIterator<Figure> {
+  const chain = await createChain()
+  // the code is compiled as it runs: a chain of its own for that
+  await mineOneByOne(await createChain(), 5000)
+  await mineOneByOne(chain, 4)
+  yield {
+    name: 'an empty block after 5',
+    value: await eachOf(() => mineMany(chain, 1n)),
+    unit: 'µs',
+  }
+  const before = heapUsed()
+  await mineOneByOne(chain, 50_000)
+  const value = (heapUsed() - before) / 50_000
+  yield { name: 'memory of an empty block', value, unit: 'bytes' }
+  const late = await eachOf(() => mineMany(chain, 1n))
+  yield { name: 'an empty block after 50,000', value: late, unit: 'µs' }
+}
+
+/** A transfer in a block of its own, sent and signed here. */
+async function transferFigure(accounts: number): Promise<Figure> {
+  const alloc = Object.fromEntries(
+    Array.from({ length: accounts }, (_, index) => [addressAt(index), { balance: '1' }]),
+  )
+  const chain = await createChain({ genesis: parseGenesis({ alloc }), accounts: 1 })
+  const [from] = addresses(chain.state.accounts)
+  let sent = 0
+  const send = async (): Promise<void> => {
+    sent += 1
+    await sendTransaction(chain, { from: from!, to: addressAt(sent % accounts), value: 1n })
+  }
+  const value = await eachOf(send)
+  return { name: `a transfer among ${accounts} accounts, with its block`, value, unit: 'µs' }
+}
+
+async function snapshotFigure(): Promise<Figure> {
+  const chain = await createChain()
+  const cycle = async (): Promise<void> => {
+    const id = await chain.update(takeSnapshot)
+    await chain.update((state) => revertTo(state, id))
+  }
+  return { name: 'a snapshot and its revert', value: await eachOf(cycle), unit: 'µs' }
+}
+
+async function bulkFigure(): Promise<Figure> {
+  const chain = await createChain()
+  const times: number[] = []
+  for (let round = 0; round < 3; round++) {
+    times.push(await timed(() => mineMany(chain, 100_000n)))
+  }
+  return { name: '100,000 empty blocks at once', value: Math.min(...times), unit: 'ms' }
+}
+
+async function mineOneByOne(chain: Chain, count: number): Promise<void> {
+  const height = headOf(chain.state.tree).block.header.number + BigInt(count)
+  while (headOf(chain.state.tree).block.header.number < height) await mineMany(chain, 1n)
+}
+
+function mineMany(chain: Chain, blocks: bigint): Promise<unknown> {
+  const now = systemEnvironment.now()
+  return chain.update((state) => mine(chain.executor, state, { now, blocks }))
+}
+
+/** Microseconds of one `run`. */
+async function eachOf(run: (index: number) => unknown): Promise<number> {
+  const times: number[] = []
+  for (let round = 0; round < ROUNDS; round++) {
+    const time = await timed(async () => {
+      for (let index = 0; index < REPEATS; index++) await run(round * REPEATS + index)
+    })
+    times.push((1000 * time) / REPEATS)
+  }
+  return Math.min(...times)
+}
+
+/** Milliseconds of a processor: others that use it meanwhile do not count. */
+async function timed(run: () => Promise<unknown>): Promise<number> {
+  const before = process.cpuUsage()
+  await run()
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / 1000
+}
+
+function crowd(accounts: number): World {
+  const all = Array.from({ length: accounts }, (_, index) => addressAt(index))
+  return withAccounts(
+    emptyWorld,
+    all.map((address) => ({
+      key: addressKey(address),
+      value: { ...emptyAccount(address), balance: 1n },
+    })),
+  )
+}
+
+function addressAt(index: number): Address {
+  return `0x${(index + 0x10_000).toString(16).padStart(40, '0')}` as Address
+}
+
+/** Bytes, after what nobody holds is gone where node lets a program ask for that (--expose-gc). */
+function heapUsed(): number {
+  globalThis.gc?.()
+  return process.memoryUsage().heapUsed
+}
