@@ -9,31 +9,26 @@ const TURN_MS = 10
 /** Jumps and calls between two looks at the clock; a thousand take the engine well below a millisecond. */
 const LOOK_EVERY = 1_000
 
-const JUMP = 0x56
-const JUMPI = 0x57
+/** JUMP, JUMPI, CREATE, CALL, CALLCODE, DELEGATECALL, CREATE2, STATICCALL: no run is endless without one of them. */
+const PLACES = [0x56, 0x57, 0xf0, 0xf1, 0xf2, 0xf4, 0xf5, 0xfa]
 
 /** The pauses of one engine, which has one run at a time. */
 export interface Breath {
-  /** Begins a run, which awaits `pause` now and then. */
-  readonly begin: (pause: MachineJob['pause']) => void
-  /**
-   * Ends the run.
-   * @throws what a pause threw where no operation could
-   */
-  readonly end: () => void
+  /** What the runs from now on await now and then; undefined: no pauses. */
+  pause: MachineJob['pause']
 }
 
 /**
- * Makes an engine's runs pause now and then. A run without end jumps or calls: these are where it may pause. What it
- * comes to does not depend on the pauses, as an engine has one run at a time, over an overlay of its own.
+ * Makes an engine's runs pause now and then, at jumps and calls. What a run comes to does not depend on its pauses, as an
+ * engine has one run at a time, over an overlay of its own.
  */
-export function breatheBetweenJumps(evm: EVM): Breath {
+export function breatheAtJumps(evm: EVM): Breath {
   const breath = new JumpBreath()
   // biome-ignore lint/complexity/useLiteralKeys: it is protected, and the library has no other door for this
   const operations = evm['_opcodeMap']
-  for (const opcode of [JUMP, JUMPI]) {
+  for (const opcode of PLACES) {
     const entry = operations[opcode]
-    if (entry === undefined) throw new Error(`the engine knows no operation ${opcode}`)
+    if (entry === undefined) continue
     const { opHandler } = entry
     operations[opcode] = {
       ...entry,
@@ -44,10 +39,6 @@ export function breatheBetweenJumps(evm: EVM): Breath {
       },
     }
   }
-  evm.events.on('beforeMessage', (_message, resolve) => {
-    if (breath.isDue()) void breath.drawLater().then(resolve)
-    else resolve?.()
-  })
   return breath
 }
 
@@ -55,18 +46,10 @@ class JumpBreath implements Breath {
   #pause: MachineJob['pause']
   #count = 0
   #turnBegan = 0
-  /** What a pause threw that nobody could await. */
-  #problem: { readonly error: unknown } | undefined
 
-  begin(pause: MachineJob['pause']): void {
+  set pause(pause: MachineJob['pause']) {
     this.#pause = pause
     this.#turnBegan = performance.now()
-    this.#problem = undefined
-  }
-
-  end(): void {
-    this.#pause = undefined
-    if (this.#problem !== undefined) throw this.#problem.error
   }
 
   isDue(): boolean {
@@ -76,18 +59,7 @@ class JumpBreath implements Breath {
   }
 
   async draw(): Promise<void> {
-    if (this.#problem !== undefined) throw this.#problem.error
     await this.#pause?.()
     this.#turnBegan = performance.now()
-  }
-
-  /** Keeps what the pause throws until an operation, or the end of the run, can throw it. */
-  async drawLater(): Promise<void> {
-    try {
-      await this.draw()
-    } catch (error) {
-      this.#problem = { error }
-      this.#turnBegan = 0
-    }
   }
 }

@@ -7,7 +7,7 @@ import { hashBytes, keccak256 } from '../core/crypto.ts'
 import { type Address, bytesFromHex } from '../core/hex.ts'
 import { blobBaseFee } from '../protocol/fees.ts'
 import { type Hardfork, isAtLeast } from '../protocol/forks.ts'
-import { breatheBetweenJumps } from './breath.ts'
+import { breatheAtJumps } from './breath.ts'
 import type { BlockEnvironment, ExecutionLimits, MovedPrecompiles } from './executor.ts'
 import { kzg } from './kzg.ts'
 import type { MachineJob } from './machine.ts'
@@ -31,10 +31,7 @@ export interface Engine {
   readonly precompiles: ReadonlySet<string>
   /** Makes ready for a run. */
   readonly begin: (job: MachineJob) => LibraryBlock
-  /**
-   * Lets go of the run's overlay, and puts its precompiles back.
-   * @throws what a pause of the run threw
-   */
+  /** Lets go of the run's overlay, and puts its precompiles back. */
   readonly end: () => void
 }
 
@@ -86,7 +83,7 @@ async function createEngine(traits: EngineTraits): Promise<Engine> {
     evmOpts: { params: paramsWithin(limits) },
   })
   const evm = vm.evm as EVM
-  const breath = breatheBetweenJumps(evm)
+  const breath = breatheAtJumps(evm)
   const memory = boundMemory(evm)
   const precompiles = new Places(evm.precompiles)
   return {
@@ -97,12 +94,12 @@ async function createEngine(traits: EngineTraits): Promise<Engine> {
       ancestors.block = block
       if (movedPrecompiles !== undefined) precompiles.move(movedPrecompiles)
       memory.limit = memoryLimit
-      breath.begin(pause)
+      breath.pause = pause
       evm.journal.cleanJournal()
       return libraryBlock(block)
     },
     end: () => {
-      breath.end()
+      breath.pause = undefined
       stateManager.use(undefined)
       delete evm.journal.accessList
       ancestors.block = undefined

@@ -92,7 +92,7 @@ export interface Machine {
 export const MEMORY_LIMIT_REASON = 'memory limit exceeded'
 
 /** Why a precompile halts that cannot read its input, when it is what a message calls. */
-export const PRECOMPILE_REASON = 'a precompile refused its input'
+export const PRECOMPILE_REASON = 'precompile failed'
 
 /** Bytes of memory of one run unless said otherwise. */
 export const DEFAULT_MEMORY_LIMIT = 128_000_000

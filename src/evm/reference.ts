@@ -6,9 +6,9 @@ import type { Log } from '../protocol/receipt.ts'
 import type { AccessListEntry } from '../protocol/transaction.ts'
 import { type Engine, EnginePool, type LibraryBlock, libraryAddress } from './engine.ts'
 import type { BlockEnvironment, Failure } from './executor.ts'
+import { frameFailure } from './halts.ts'
 import { type Machine, type MachineJob, type MachineResult, PRECOMPILE_REASON } from './machine.ts'
 import { observe } from './observe.ts'
-import { describeHalt, describeRevert } from './reasons.ts'
 
 /** A machine with engines of its own. */
 export function createReferenceMachine(): Machine {
@@ -80,15 +80,12 @@ function failureOf(
   { execResult }: EVMResult,
 ): Failure | undefined {
   const error = execResult.exceptionError?.error
-  if (error === undefined) return undefined
+  const isPrecompile = to !== null && precompiles.has(to.slice(2))
   // the library has a word for each of them, and reverts for some
-  if (to !== null && error !== 'out of gas' && precompiles.has(to.slice(2))) {
+  if (isPrecompile && error !== undefined && error !== 'out of gas') {
     return { kind: 'halt', reason: PRECOMPILE_REASON }
   }
-  // frontier: a contract whose code cannot be paid for is made without code
-  if (error === 'code store out of gas' && block.hardfork === 'frontier') return undefined
-  if (error === 'revert') return { kind: 'revert', reason: describeRevert(execResult.returnValue) }
-  return { kind: 'halt', reason: describeHalt(error, execResult.runState?.opCode) }
+  return frameFailure(execResult, block.hardfork)
 }
 
 function logOf([address, topics, data]: LibraryLog): Log {

@@ -37,7 +37,11 @@ export function tiersOf(choice: EvmChoice): readonly Tier[] {
     name: 'reference',
     load: async () => (await import('./reference.ts')).createReferenceMachine(),
   }
-  return choice === 'reference' ? [reference] : [reference]
+  const interpreter: Tier = {
+    name: 'interpreter',
+    load: async () => (await import('./fast/machine.ts')).createFastMachine(),
+  }
+  return choice === 'reference' ? [reference] : [interpreter, reference]
 }
 
 /** Runs work on one of its tiers. */

@@ -7,9 +7,10 @@ import {
   paddedBytes,
   wordFromBigint,
 } from '../core/hex.ts'
-import type { Failure, FrameStart, StateView, Tracer } from './executor.ts'
+import type { Hardfork } from '../protocol/forks.ts'
+import type { FrameStart, StateView, Tracer } from './executor.ts'
+import { frameFailure } from './halts.ts'
 import type { MachineJob } from './machine.ts'
-import { describeHalt, describeRevert } from './reasons.ts'
 
 /** A run goes on for about this long before the others have their turn. */
 const TURN_MS = 5
@@ -44,14 +45,15 @@ const KINDS: ReadonlyMap<number, FrameStart['kind']> = new Map([
  */
 export function watch(
   evm: EVM,
-  { overlay, tracer, pause }: Pick<MachineJob, 'overlay' | 'tracer' | 'pause'>,
+  job: Pick<MachineJob, 'overlay' | 'block' | 'tracer' | 'pause'>,
 ): () => void {
-  tracer?.onBegin?.(overlay)
+  const { tracer } = job
+  tracer?.onBegin?.(job.overlay)
   const { onTick, onStep, onEnter, onExit, onLog, onDestroy } = tracer ?? {}
   if (!tracer || !(onTick || onStep || onEnter || onExit || onLog || onDestroy)) {
     return () => undefined
   }
-  const run = new WatchedRun(evm, overlay, tracer, pause)
+  const run = new WatchedRun(evm, tracer, job)
   const onStepEvent = (step: InterpreterStep): void => run.step(step)
   const onMessage = (message: Message): void => run.enter(message)
   const onResult = (result: EVMResult): void => run.exit(result)
@@ -69,6 +71,7 @@ export function watch(
 class WatchedRun {
   readonly #evm: EVM
   readonly #state: StateView
+  readonly #hardfork: Hardfork
   readonly #tracer: Tracer
   readonly #pauseRun: MachineJob['pause']
   /** The last operation, while it is not known whether it did what it is there for. */
@@ -82,9 +85,14 @@ class WatchedRun {
   #turnBegan = performance.now()
   #pauseError: unknown
 
-  constructor(evm: EVM, state: StateView, tracer: Tracer, pause: MachineJob['pause']) {
+  constructor(
+    evm: EVM,
+    tracer: Tracer,
+    { overlay, block, pause }: Pick<MachineJob, 'overlay' | 'block' | 'pause'>,
+  ) {
     this.#evm = evm
-    this.#state = state
+    this.#state = overlay
+    this.#hardfork = block.hardfork
     this.#tracer = tracer
     this.#pauseRun = pause
   }
@@ -118,7 +126,7 @@ class WatchedRun {
   }
 
   exit({ execResult, createdAddress }: EVMResult): void {
-    const failure = frameFailure(execResult)
+    const failure = frameFailure(execResult, this.#hardfork)
     this.#settle(failure === undefined)
     this.#depth -= 1
     this.#tracer.onExit?.({
@@ -264,21 +272,6 @@ class WatchedRun {
     }
     this.#turnBegan = performance.now()
   }
-}
-
-function frameFailure({
-  exceptionError,
-  returnValue,
-  runState,
-}: EVMResult['execResult']): Failure | undefined {
-  // before homestead a contract whose code cannot be paid for is made without code
-  if (exceptionError === undefined || exceptionError.error === 'code store out of gas') {
-    return undefined
-  }
-  if (exceptionError.error === 'revert') {
-    return { kind: 'revert', reason: describeRevert(returnValue) }
-  }
-  return { kind: 'halt', reason: describeHalt(exceptionError.error, runState?.opCode) }
 }
 
 /** The frame that a message opens. Under DELEGATECALL it is from the contract that runs, to the one whose code it is. */

@@ -9,7 +9,7 @@ import type { CallJob, ExecutorOptions, Jobs, Outcome, TransactionJob } from './
 import { DEFAULT_MEMORY_LIMIT, type MachineJob } from './machine.ts'
 import { beginBlock, endBlock } from './system.ts'
 import { type Subject, Tiers, tiersOf, type Workshop } from './tiers.ts'
-import { type Application, applyMessage } from './transition.ts'
+import { type Application, applyMessage, type RunSetting } from './transition.ts'
 
 /**
  * An executor with the machines of the options.
@@ -37,8 +37,9 @@ function transact(workshop: Workshop, job: TransactionJob): Outcome | Promise<Ou
   const { block, transaction } = job
   const price = effectiveGasPrice(transaction, block.baseFee)
   const tip = effectiveTip(transaction, block.baseFee)
+  const { nonce, blobs } = transaction
   const blobPrice = blobPriceOf(transaction, block)
-  return apply(workshop, job, { ...transaction, price, tip, blobPrice })
+  return apply(workshop, job, applicationOf(transaction, { nonce, price, tip, blobs, blobPrice }))
 }
 
 /**
@@ -53,7 +54,31 @@ function call(workshop: Workshop, job: CallJob): Outcome | Promise<Outcome> {
   const price = free ? 0n : effectiveGasPrice(message, block.baseFee)
   const tip = free ? 0n : effectiveTip(message, block.baseFee)
   const nonce = message.nonce ?? accountAt(world, message.from)?.nonce ?? 0n
-  return apply(workshop, job, { ...message, nonce, price, tip })
+  return apply(workshop, job, applicationOf(message, { nonce, price, tip }))
+}
+
+type Terms = Pick<Application, 'nonce' | 'price' | 'tip' | 'blobs' | 'blobPrice'>
+
+/** Written out, as a spread of so many members takes longer than many a call. */
+function applicationOf(
+  message: Omit<Application, keyof Terms>,
+  { nonce, price, tip, blobs, blobPrice }: Terms,
+): Application {
+  const { from, to, value, data, gasLimit, accessList, authorizationList } = message
+  return {
+    from,
+    to,
+    value,
+    data,
+    gasLimit,
+    accessList,
+    authorizationList,
+    nonce,
+    price,
+    tip,
+    blobs,
+    blobPrice,
+  }
 }
 
 type JobTraits = Pick<
@@ -66,13 +91,19 @@ function apply(
   job: JobTraits,
   message: Application,
 ): Outcome | Promise<Outcome> {
-  const { limits, movedPrecompiles, reportsAccess = false, tracer } = job
-  const pause = pauseOf(workshop, job)
-  return workshop.tiers.run(subjectOf(job, message), (machine) => {
-    const { memoryLimit } = workshop
-    const setting = { machine, memoryLimit, limits, movedPrecompiles, reportsAccess, tracer, pause }
-    return applyMessage(setting, job.world, job.block, message)
-  })
+  const setting: RunSetting = {
+    world: job.world,
+    block: job.block,
+    limits: job.limits,
+    movedPrecompiles: job.movedPrecompiles,
+    memoryLimit: workshop.memoryLimit,
+    reportsAccess: job.reportsAccess === true,
+    tracer: job.tracer,
+    pause: pauseOf(workshop, job),
+  }
+  return workshop.tiers.run(subjectOf(job, message), (machine) =>
+    applyMessage(machine, setting, message),
+  )
 }
 
 function subjectOf({ world, tracer }: JobTraits, { to, data }: Application): Subject {

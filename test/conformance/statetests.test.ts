@@ -5,9 +5,11 @@ import { keccakHash } from '../../src/core/crypto.ts'
 import { DevchainError } from '../../src/core/errors.ts'
 import { bytesFromHex, type Hash } from '../../src/core/hex.ts'
 import { encodeRlp } from '../../src/core/rlp.ts'
-import { createExecutor, type Executor } from '../../src/evm/executor.ts'
+import type { Jobs } from '../../src/evm/executor.ts'
+import { DEFAULT_MEMORY_LIMIT } from '../../src/evm/machine.ts'
 import type { Log } from '../../src/protocol/receipt.ts'
 import { stateRoot } from '../../src/state/world.ts'
+import { allEngines } from '../support/engines.ts'
 import {
   type Expectation,
   jobOf,
@@ -58,14 +60,16 @@ if (folder === undefined) {
 }
 
 function conformance(vectors: string): void {
-  const executor = createExecutor()
-  describe('the official state tests', () => {
+  const engines = allEngines()
+  describe.each(engines)('the official state tests on the engine: $name', ({ jobsWithin }) => {
+    const jobs = jobsWithin(DEFAULT_MEMORY_LIMIT)
+
     test.each(vectorFiles(vectors))('%s', { timeout: 300_000 }, async (file) => {
       const tests = Object.entries(readStateTests(vectors, file))
       const failures: string[] = []
       for (const [name, test] of chosen(file, tests)) {
         for (const [fork, expectation] of casesOf(test)) {
-          const problem = await problemOf(executor, test, fork, expectation)
+          const problem = await problemOf(jobs, test, fork, expectation)
           if (problem !== undefined) failures.push(`${name} on ${fork}: ${problem}`)
         }
       }
@@ -88,9 +92,9 @@ function chosen<T>(file: string, tests: readonly T[]): readonly T[] {
   return tests.filter((_, index) => index % stride === 0)
 }
 
-/** What is wrong with the executor's answer; undefined when nothing is. */
+/** What is wrong with an engine's answer; undefined when nothing is. */
 async function problemOf(
-  executor: Executor,
+  jobs: Jobs,
   test: StateTest,
   fork: string,
   expectation: Expectation,
@@ -98,7 +102,7 @@ async function problemOf(
   const job = jobOf(test, fork, expectation)
   const before = stateRoot(job.world)
   try {
-    const outcome = await executor.transact(job)
+    const outcome = await jobs.transact(job)
     const { expectException } = expectation
     if (expectException !== undefined) return `expected ${expectException}, and it ran`
     const root = stateRoot(outcome.world)

@@ -1,8 +1,9 @@
 // A campaign: case after case, until one fails, which is made small and kept.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import type { Engine } from '../support/engines.ts'
 import { type Case, caseOf } from './cases.ts'
-import { difference, type Engine } from './compare.ts'
+import { difference } from './compare.ts'
 import { shrink } from './shrink.ts'
 
 /** Where failing cases are kept, to be run again with every test. */

@@ -2,9 +2,10 @@
 import { describe, expect, test } from 'vitest'
 import type { Machine } from '../../src/evm/machine.ts'
 import { createReferenceMachine } from '../../src/evm/reference.ts'
+import { allEngines, engineOf } from '../support/engines.ts'
 import { keptCases, trySeed } from './campaign.ts'
 import { assembled, caseOf } from './cases.ts'
-import { allEngines, difference, engineOf } from './compare.ts'
+import { difference } from './compare.ts'
 
 /** Cases, in as many tests as share them. */
 const CASES = 2_000

@@ -1,0 +1,149 @@
+// Opening and closing frames: the journal's checkpoints, return data, and what a creation leaves behind.
+import {
+  ACCOUNT_ADDRESS, ACCOUNT_CELLS, ACCOUNT_CODE, ACCOUNT_CODE_HASH, ACCOUNT_CODE_LENGTH, ACCOUNT_CODE_READY,
+  ACCOUNT_CODE_WRITTEN, ACCOUNT_FLAGS, ACCOUNT_JUMPS, ACCOUNT_WRITTEN, CODE_LIMIT, CODE_PADDING, CREATED_ACCOUNT,
+  CURRENT_FRAME, END_BALANCE, END_CODE_SIZE, END_CODE_UNPAID, END_INVALID_CODE, END_OUT_OF_GAS, END_REASON, END_RETURN,
+  END_REVERT, END_VALUE_OVERFLOW, FIRST_HALT, FORK, FRAME, FRAME_ACCOUNT, FRAME_CODE, FRAME_GAS, FRAME_JOURNAL,
+  FRAME_KIND, FRAME_LOGS, FRAME_MEMORY, FRAME_OUTPUT, FRAME_OUTPUT_LENGTH, FRAME_PC, FRAME_REFUND, FRAME_ROOM,
+  FRAME_SERIAL, FRAME_STACK_TOP, FRAME_TARGET, FRAME_TARGET_LENGTH, FRAMES, GAS_LEFT, HOMESTEAD, JOURNAL_USED, LAST_OPCODE,
+  LOGS_USED, LONDON, MEMORY_END, OUTPUT, OUTPUT_LENGTH, REFUND, RETURN_CAPACITY, RETURN_DATA, RETURN_LENGTH, SERIAL,
+  SPURIOUS_DRAGON,
+} from '../layout'
+import { take } from './heap'
+import { checkpoint, saveNoCode, takeBack } from './journal'
+import { copyWord, setShort } from './words'
+
+export const CREATE: u32 = 0xf0
+export const CREATE2: u32 = 0xf5
+
+/** Gas per byte of deployed code. */
+const DEPOSIT_GAS: i64 = 200
+
+@inline
+export function isCreation(kind: u32): bool {
+  return kind == CREATE || kind == CREATE2
+}
+
+/** Marks where a frame begins, for when it fails. */
+export function begin(frame: usize): void {
+  store<u32>(frame, load<u32>(JOURNAL_USED), FRAME_JOURNAL)
+  store<u32>(frame, load<u32>(LOGS_USED), FRAME_LOGS)
+  store<i64>(frame, load<i64>(REFUND), FRAME_REFUND)
+  store<u32>(frame, checkpoint(), FRAME_SERIAL)
+  store<u32>(frame, 0, FRAME_PC)
+  store<u32>(frame, 0, FRAME_OUTPUT_LENGTH)
+  store<u32>(CURRENT_FRAME, frame as u32)
+  store<u32>(RETURN_LENGTH, 0)
+}
+
+/** Room for so much return data. @returns its place */
+export function returnRoom(length: u32): usize {
+  if (length > load<u32>(RETURN_CAPACITY)) {
+    const capacity = max(length, 2 * load<u32>(RETURN_CAPACITY))
+    store<u32>(RETURN_DATA, take((capacity + 64) as usize) as u32)
+    store<u32>(RETURN_CAPACITY, capacity)
+  }
+  return load<u32>(RETURN_DATA) as usize
+}
+
+/** Copies bytes that do not overlap; few at once, as the general copy costs more than 20 ns. */
+@inline
+export function copyBytes(target: usize, source: usize, length: usize): void {
+  if (length > 256) {
+    memory.copy(target, source, length)
+    return
+  }
+  let i: usize = 0
+  for (; i + 16 <= length; i += 16) v128.store(target + i, v128.load(source + i))
+  for (; i < length; i++) store<u8>(target + i, load<u8>(source + i))
+}
+
+/**
+ * Ends a frame.
+ * @returns the frame that goes on: the opener, with the result on its stack; 0 when the outermost has ended
+ */
+export function close(frame: usize, end: i32): usize {
+  const kind = load<u32>(frame, FRAME_KIND)
+  if (isCreation(kind) && end < END_REVERT) end = deploy(frame)
+  const isKept = end < END_REVERT || end == END_CODE_UNPAID
+  if (!isKept) fail(frame)
+  if (end >= FIRST_HALT) {
+    store<u32>(frame, 0, FRAME_OUTPUT_LENGTH)
+    const keepsGas = end == END_CODE_UNPAID || end == END_VALUE_OVERFLOW || end == END_BALANCE
+    if (!keepsGas) store<i64>(frame, 0, FRAME_GAS)
+  }
+  store<u32>(MEMORY_END, load<u32>(MEMORY_END) - load<u32>(frame, FRAME_ROOM))
+  if (frame == FRAMES) return finish(frame, end)
+  const opener = frame - FRAME
+  giveBack(frame, opener, kind, isKept)
+  return opener
+}
+
+/** Takes back what the frame did. */
+function fail(frame: usize): void {
+  takeBack(load<u32>(frame, FRAME_JOURNAL))
+  store<u32>(LOGS_USED, load<u32>(frame, FRAME_LOGS))
+  store<i64>(REFUND, load<i64>(frame, FRAME_REFUND))
+}
+
+function finish(frame: usize, end: i32): usize {
+  store<u32>(END_REASON, end)
+  store<u32>(OUTPUT, load<u32>(frame, FRAME_OUTPUT))
+  store<u32>(OUTPUT_LENGTH, load<u32>(frame, FRAME_OUTPUT_LENGTH))
+  store<i64>(GAS_LEFT, load<i64>(frame, FRAME_GAS))
+  store<u32>(LAST_OPCODE, load<u8>((load<u32>(frame, FRAME_CODE) + load<u32>(frame, FRAME_PC)) as usize))
+  store<u32>(CREATED_ACCOUNT, isCreation(load<u32>(frame, FRAME_KIND)) ? load<u32>(frame, FRAME_ACCOUNT) : 0)
+  return 0
+}
+
+/** Hands gas, return data and the result to the opener. */
+function giveBack(frame: usize, opener: usize, kind: u32, isKept: bool): void {
+  store<i64>(opener, load<i64>(opener, FRAME_GAS) + load<i64>(frame, FRAME_GAS), FRAME_GAS)
+  store<u32>(SERIAL, load<u32>(opener, FRAME_SERIAL))
+  store<u32>(CURRENT_FRAME, opener as u32)
+  const result = load<u32>(opener, FRAME_STACK_TOP) as usize
+  store<u32>(opener, (result + 32) as u32, FRAME_STACK_TOP)
+  const length = isKept && isCreation(kind) ? 0 : load<u32>(frame, FRAME_OUTPUT_LENGTH)
+  if (length) {
+    const source = load<u32>(frame, FRAME_OUTPUT) as usize
+    const target = returnRoom(length)
+    if (source != target) copyBytes(target, source, length)
+    const wanted = min(length, load<u32>(frame, FRAME_TARGET_LENGTH))
+    if (wanted) {
+      copyBytes((load<u32>(opener, FRAME_MEMORY) + load<u32>(frame, FRAME_TARGET)) as usize, target, wanted)
+    }
+  }
+  store<u32>(RETURN_LENGTH, length)
+  if (isKept && isCreation(kind)) copyWord(result, (load<u32>(frame, FRAME_ACCOUNT) as usize) + ACCOUNT_ADDRESS)
+  else setShort(result, u64(isKept))
+}
+
+/** Gives the contract that a creation made its code, which the frame returned. @returns how the frame ends */
+function deploy(frame: usize): i32 {
+  const fork = load<u32>(FORK)
+  const length = load<u32>(frame, FRAME_OUTPUT_LENGTH)
+  const limit = load<u32>(CODE_LIMIT)
+  if (fork >= SPURIOUS_DRAGON && length > limit) return END_CODE_SIZE
+  const left = load<i64>(frame, FRAME_GAS) - DEPOSIT_GAS * (length as i64)
+  if (left < 0) return fork >= HOMESTEAD ? END_OUT_OF_GAS : END_CODE_UNPAID
+  const source = load<u32>(frame, FRAME_OUTPUT) as usize
+  if (fork >= LONDON && length > 0 && load<u8>(source) == 0xef) return END_INVALID_CODE
+  store<i64>(frame, left, FRAME_GAS)
+  if (length > 0) setCode(load<u32>(frame, FRAME_ACCOUNT), source, length)
+  return END_RETURN
+}
+
+function setCode(account: usize, source: usize, length: usize): void {
+  saveNoCode(account)
+  const code = take(length + CODE_PADDING)
+  memory.copy(code, source, length)
+  memory.fill(code + length, 0, CODE_PADDING)
+  store<u32>(account, code as u32, ACCOUNT_CODE)
+  store<u32>(account, length as u32, ACCOUNT_CODE_LENGTH)
+  store<u32>(account, 0, ACCOUNT_JUMPS)
+  store<u32>(account, 0, ACCOUNT_CELLS)
+  // hashed when asked for: a large contract's takes 70 µs
+  setShort(account + ACCOUNT_CODE_HASH, 0)
+  const flags = load<u32>(account, ACCOUNT_FLAGS) & ~ACCOUNT_CODE_READY
+  store<u32>(account, flags | ACCOUNT_WRITTEN | ACCOUNT_CODE_WRITTEN, ACCOUNT_FLAGS)
+}

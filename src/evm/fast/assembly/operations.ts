@@ -1,0 +1,121 @@
+// Operations that need more than a line, and why an operation is refused.
+import { keccak } from '../../../core/assembly/keccak'
+import {
+  ACCOUNT_CODE, ACCOUNT_CODE_HASH, ACCOUNT_CODE_LENGTH, ACCOUNT_CODE_WRITTEN, BLOBS, BLOBS_COUNT, END_INVALID_OPCODE, END_OUT_OF_GAS,
+  END_STACK_OVERFLOW, END_STACK_UNDERFLOW, ENV_NUMBER, FORK, INVALID, OPERATIONS, SCRATCH, SPURIOUS_DRAGON,
+} from '../layout'
+import { has, isDead, setEmptyHash } from './accounts'
+import { loadBlockHash, loadCodeHash } from './host'
+import { endOf, payLog } from './memory'
+import { bitLength, copyWord, isShort, isZero, setShort, turnWord } from './words'
+
+/** Blocks whose hashes code may ask for. */
+const ANCESTORS: u64 = 256
+
+/**
+ * Why an operation cannot run that has too little gas or the wrong number of words: in the order of the reference
+ * engine, where operations whose cost depends on their operands look at these first.
+ */
+export function refuse(frame: usize, opcode: u32, height: u32, top: usize, gas: i64): i32 {
+  const info = load<u64>(OPERATIONS + (opcode << 3))
+  const needed = ((info >> 16) & 0xffff) as u32
+  if (needed == INVALID) return END_INVALID_OPCODE
+  const left = gas - ((info & 0xffff) as i64)
+  const isLog = opcode >= 0xa0 && opcode <= 0xa4
+  const looked: u32 = isLog ? 2 : needed
+  if (isDynamic(opcode) && height < looked) return END_STACK_UNDERFLOW
+  if (left < 0) return END_OUT_OF_GAS
+  if (isLog) {
+    const paid = payLog(frame, opcode - 0xa0, top - 32, top - 64, left)
+    if (paid < 0) return endOf(paid)
+  }
+  return height < needed ? END_STACK_UNDERFLOW : END_STACK_OVERFLOW
+}
+
+/** The cost depends on the operands. */
+function isDynamic(opcode: u32): bool {
+  if (opcode >= 0xf0) return opcode != 0xfe
+  if (opcode >= 0xa0) return opcode <= 0xa4
+  switch (opcode) {
+    case 0x0a:
+    case 0x20:
+    case 0x31:
+    case 0x37:
+    case 0x39:
+    case 0x3b:
+    case 0x3c:
+    case 0x3e:
+    case 0x3f:
+    case 0x51:
+    case 0x52:
+    case 0x53:
+    case 0x54:
+    case 0x55:
+    case 0x5e:
+      return true
+    default:
+      return false
+  }
+}
+
+/** EXP: by the bytes of the exponent. */
+export function payExponent(exponent: usize, gas: i64): i64 {
+  const byteGas: i64 = load<u32>(FORK) >= SPURIOUS_DRAGON ? 50 : 10
+  return gas - byteGas * (((bitLength(exponent) + 7) >> 3) as i64)
+}
+
+/** PUSH9 to PUSH31: of `count` bytes that end at `end`. */
+export function pushLong(target: usize, end: usize, count: u32): void {
+  store<u64>(target, bswap<u64>(load<u64>(end - 8)))
+  if (count <= 16) {
+    store<u64>(target, lastBytes(end - 16, 16 - count), 8)
+    v128.store(target, i64x2.splat(0), 16)
+    return
+  }
+  store<u64>(target, bswap<u64>(load<u64>(end - 16)), 8)
+  if (count <= 24) {
+    store<u64>(target, lastBytes(end - 24, 24 - count), 16)
+    store<u64>(target, 0, 24)
+    return
+  }
+  store<u64>(target, bswap<u64>(load<u64>(end - 24)), 16)
+  store<u64>(target, lastBytes(end - 32, 32 - count), 24)
+}
+
+/** Of eight bytes all but the first few. */
+@inline
+function lastBytes(place: usize, without: u32): u64 {
+  const shift = (without << 3) as u64
+  return (bswap<u64>(load<u64>(place)) << shift) >> shift
+}
+
+/** EXTCODEHASH: 0 for an account that is not there, or empty (EIP-1052, EIP-161). */
+export function codeHash(account: usize, target: usize): void {
+  if (isDead(account)) return setShort(target, 0)
+  const hash = account + ACCOUNT_CODE_HASH
+  const length = load<u32>(account, ACCOUNT_CODE_LENGTH)
+  if (length == 0) setEmptyHash(hash)
+  else if (isZero(hash)) setHash(account, hash, length)
+  copyWord(target, hash)
+}
+
+function setHash(account: usize, target: usize, length: u32): void {
+  if (!has(account, ACCOUNT_CODE_WRITTEN)) return loadCodeHash(account)
+  // deployed by this very transaction
+  keccak(load<u32>(account, ACCOUNT_CODE), length, SCRATCH + 448)
+  turnWord(target, SCRATCH + 448)
+}
+
+/** BLOCKHASH: replaces the number at `word`; 0 for blocks that are not among the 256 before this one. */
+export function blockHash(word: usize): void {
+  const current = load<u64>(ENV_NUMBER)
+  const number = load<u64>(word)
+  if (!isShort(word) || number >= current || current - number > ANCESTORS) return setShort(word, 0)
+  loadBlockHash(number, word)
+}
+
+/** BLOBHASH: replaces the index at `word`. */
+export function blobHash(word: usize): void {
+  if (!isShort(word) || load<u64>(word) >= (load<u32>(BLOBS_COUNT) as u64)) return setShort(word, 0)
+  copyWord(word, (load<u32>(BLOBS) as usize) + ((load<u32>(word) as usize) << 5))
+}

@@ -1,0 +1,88 @@
+// Code in the engine's memory: once for each code hash, with its map and the cells where loops are counted. Bounded: there
+// are two halves, and when one is full the other is cleared, so that what is in use stays or soon comes back.
+import type { Hash } from '../../core/hex.ts'
+import type { Core } from './core.ts'
+import { CODE_PADDING, CODES, CODES_HALF } from './layout.ts'
+
+/** A code in memory. The same code has another value once it was cleared away and came back. */
+export interface CodePlace {
+  readonly hash: Hash
+  readonly bytes: Uint8Array
+  /** Where it stands, its map, and its cells. */
+  readonly code: number
+  readonly jumps: number
+  readonly cells: number
+}
+
+export class Codes {
+  readonly #core: Core
+  readonly #byHash = new Map<Hash, CodePlace>()
+  readonly #byPlace = new Map<number, CodePlace>()
+  /** 0 or 1: which half is being filled. */
+  #half = 0
+  #top: number = CODES
+  #isFull = false
+  /** Told of each code whose place is given up. */
+  readonly #onClear: (code: CodePlace) => void
+
+  constructor(core: Core, onClear: (code: CodePlace) => void) {
+    this.#core = core
+    this.#onClear = onClear
+  }
+
+  /** How many codes there are. */
+  get count(): number {
+    return this.#byHash.size
+  }
+
+  /** Between jobs: nothing that runs loses its code. */
+  makeRoom(): void {
+    if (!this.#isFull) return
+    this.#isFull = false
+    this.#half = 1 - this.#half
+    this.#top = CODES + this.#half * CODES_HALF
+    for (const [hash, place] of this.#byHash) {
+      if (place.code < this.#top || place.code >= this.#top + CODES_HALF) continue
+      this.#byHash.delete(hash)
+      this.#byPlace.delete(place.code)
+      this.#onClear(place)
+    }
+  }
+
+  known(hash: Hash): CodePlace | undefined {
+    return this.#byHash.get(hash)
+  }
+
+  /** The code that begins at a place. */
+  at(code: number): CodePlace | undefined {
+    return this.#byPlace.get(code)
+  }
+
+  /** Puts code into memory. @returns undefined when there is no room, until the next job */
+  add(hash: Hash, bytes: Uint8Array): CodePlace | undefined {
+    const size = aligned(bytes.length + CODE_PADDING)
+    const cellsSize = 4 * size
+    const code = this.#top + 32
+    const end = code + 2 * size + cellsSize
+    if (end > CODES + (this.#half + 1) * CODES_HALF) {
+      this.#isFull ||= 2 * size + cellsSize + 32 <= CODES_HALF
+      return undefined
+    }
+    this.#top = end
+    const core = this.#core
+    core.bytes.set(bytes, code)
+    core.bytes.fill(0, code + bytes.length, code + size)
+    const jumps = code + size
+    core.exports.analyze(code, bytes.length, jumps)
+    const cells = jumps + size
+    core.bytes.fill(0, cells, end)
+    const place = { hash, bytes, code, jumps, cells }
+    this.#byHash.set(hash, place)
+    this.#byPlace.set(code, place)
+    return place
+  }
+}
+
+function aligned(size: number): number {
+  return (size + 31) & ~31
+}

@@ -1,0 +1,171 @@
+// One instance of the engine: its memory, its functions, and reading and writing words and addresses there.
+import type { Address } from '../../core/hex.ts'
+import { WASM } from './engine.wasm.ts'
+import { INIT_CODE_ROOM, MEMORY, ROOM_END } from './layout.ts'
+
+/** What the engine asks while it runs. Addresses of its memory are numbers. */
+export interface CoreHost {
+  readonly loadAccount: (account: number) => void
+  readonly loadCode: (account: number) => void
+  readonly loadCodeHash: (account: number) => void
+  readonly loadSlot: (account: number, key: number, value: number) => void
+  readonly loadBlockHash: (number: bigint, target: number) => void
+  readonly tellConsole: (caller: number, input: number, length: number) => void
+}
+
+type Word2 = (a: number, b: number) => void
+type Word3 = (a: number, b: number, c: number) => void
+
+/** The engine's functions; assembly/ tells what each does. */
+export interface CoreExports {
+  readonly table: WebAssembly.Table
+  readonly prepare: () => void
+  readonly beginJob: () => void
+  readonly openMessage: (sender: number, target: number) => number
+  readonly openCreation: (sender: number, nonce: bigint) => number
+  readonly run: () => number
+  readonly endPrecompile: (end: number, gasLeft: bigint, length: number) => number
+  readonly accountAt: (word: number) => number
+  readonly preWarmSlot: (account: number, key: number) => void
+  readonly returnRoom: (length: number) => number
+  readonly take: (size: number) => number
+  readonly analyze: (code: number, length: number, map: number) => void
+  readonly keccak: (source: number, length: number, target: number) => void
+  readonly mul: Word2
+  readonly div: Word2
+  readonly mod: Word2
+  readonly signedDiv: Word2
+  readonly signedMod: Word2
+  readonly exp: Word2
+  readonly signExtend: Word2
+  readonly byteAt: Word2
+  readonly shiftLeft: Word2
+  readonly shiftRight: Word2
+  readonly shiftRightSigned: Word2
+  readonly addMod: Word3
+  readonly mulMod: Word3
+}
+
+const PAGE = 65_536
+const LIMB = 0xffff_ffff_ffff_ffffn
+
+/** Linear memory has no more. */
+const MOST_PAGES = 65_536
+
+const moduleOfEngine = onceNeeded(() => new WebAssembly.Module(Buffer.from(WASM, 'base64')))
+
+function onceNeeded<T>(make: () => T): () => T {
+  let made: T | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
+}
+
+export class Core {
+  readonly exports: CoreExports
+  readonly memory: WebAssembly.Memory
+  /** Bytes of memory that the open frames of a job may have together, at most. */
+  readonly memoryLimit: number
+  /** Views of the memory: `refresh` after any call into the engine, which may have grown it. */
+  bytes: Uint8Array
+  buffer: Buffer
+  words32: Uint32Array
+  words64: BigUint64Array
+
+  /** @throws {RangeError} when there is not so much memory */
+  constructor(host: CoreHost, memoryLimit: number) {
+    const roomEnd = Math.ceil((MEMORY + memoryLimit) / PAGE) * PAGE + INIT_CODE_ROOM
+    this.memoryLimit = memoryLimit
+    this.memory = new WebAssembly.Memory({ initial: roomEnd / PAGE, maximum: MOST_PAGES })
+    const instance = new WebAssembly.Instance(moduleOfEngine(), {
+      env: { memory: this.memory },
+      host: { ...host },
+    })
+    this.exports = instance.exports as unknown as CoreExports
+    this.bytes = new Uint8Array(this.memory.buffer)
+    this.buffer = Buffer.from(this.memory.buffer)
+    this.words32 = new Uint32Array(this.memory.buffer)
+    this.words64 = new BigUint64Array(this.memory.buffer)
+    this.words32[ROOM_END >> 2] = roomEnd
+    this.exports.prepare()
+  }
+
+  /** Renews the views when the memory has grown. */
+  refresh(): void {
+    if (this.bytes.byteLength !== 0) return
+    this.bytes = new Uint8Array(this.memory.buffer)
+    this.buffer = Buffer.from(this.memory.buffer)
+    this.words32 = new Uint32Array(this.memory.buffer)
+    this.words64 = new BigUint64Array(this.memory.buffer)
+  }
+
+  number(place: number): number {
+    return this.words32[place >> 2] as number
+  }
+
+  setNumber(place: number, value: number): void {
+    this.words32[place >> 2] = value
+  }
+
+  /** A value of 8 bytes. */
+  long(place: number): bigint {
+    return this.words64[place >> 3] as bigint
+  }
+
+  setLong(place: number, value: bigint): void {
+    this.words64[place >> 3] = value
+  }
+
+  word(place: number): bigint {
+    const at = place >> 3
+    const limbs = this.words64
+    const low = limbs[at] as bigint
+    const second = limbs[at + 1] as bigint
+    const third = limbs[at + 2] as bigint
+    const high = limbs[at + 3] as bigint
+    // most are short, and long ones take ten times as long
+    if (second === 0n && third === 0n && high === 0n) return low
+    return low | (second << 64n) | (third << 128n) | (high << 192n)
+  }
+
+  setWord(place: number, value: bigint): void {
+    const at = place >> 3
+    const limbs = this.words64
+    if (value <= LIMB) {
+      limbs[at] = value
+      limbs[at + 1] = 0n
+      limbs[at + 2] = 0n
+      limbs[at + 3] = 0n
+      return
+    }
+    limbs[at] = value & LIMB
+    limbs[at + 1] = (value >> 64n) & LIMB
+    limbs[at + 2] = (value >> 128n) & LIMB
+    limbs[at + 3] = value >> 192n
+  }
+
+  /** Writes an address as a word. */
+  setAddress(place: number, address: Address): void {
+    const at = place >> 2
+    const words = this.words32
+    words[at] = Number.parseInt(address.slice(34), 16)
+    words[at + 1] = Number.parseInt(address.slice(26, 34), 16)
+    words[at + 2] = Number.parseInt(address.slice(18, 26), 16)
+    words[at + 3] = Number.parseInt(address.slice(10, 18), 16)
+    words[at + 4] = Number.parseInt(address.slice(2, 10), 16)
+    words[at + 5] = 0
+    words[at + 6] = 0
+    words[at + 7] = 0
+  }
+
+  /** The address that stands somewhere as 20 bytes. */
+  addressAt(place: number): Address {
+    return `0x${this.buffer.toString('hex', place, place + 20)}` as Address
+  }
+
+  /** A copy of bytes. */
+  slice(place: number, length: number): Uint8Array {
+    return this.bytes.slice(place, place + length)
+  }
+}

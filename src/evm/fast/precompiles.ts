@@ -1,0 +1,36 @@
+// Which precompile an address runs, in a job that may have moved some.
+import type { Address } from '../../core/hex.ts'
+import type { Hardfork } from '../../protocol/forks.ts'
+import type { MovedPrecompiles } from '../executor.ts'
+import type { PrecompileCode } from '../precompiles/precompile.ts'
+import { precompileTable } from '../precompiles/table.ts'
+
+type Table = ReadonlyMap<Address, PrecompileCode>
+
+/** The tables of the forks, made when first needed. */
+export class PrecompileTables {
+  readonly #tables = new Map<Hardfork, Table>()
+
+  /** Where the fork has them: these addresses are warm from the start, wherever a job moves them. */
+  usual(hardfork: Hardfork): Table {
+    let table = this.#tables.get(hardfork)
+    if (table === undefined) {
+      table = precompileTable(hardfork)
+      this.#tables.set(hardfork, table)
+    }
+    return table
+  }
+
+  /** Where a job has them. */
+  of(hardfork: Hardfork, moved: MovedPrecompiles | undefined): Table {
+    const usual = this.usual(hardfork)
+    if (moved === undefined) return usual
+    const table = new Map(usual)
+    for (const from of moved.keys()) table.delete(from)
+    for (const [from, to] of moved) {
+      const code = usual.get(from)
+      if (code !== undefined && to !== null) table.set(to, code)
+    }
+    return table
+  }
+}

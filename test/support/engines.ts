@@ -1,0 +1,33 @@
+// Each engine by itself: without one below it, where its bugs would be mended before a test sees them.
+import type { Jobs } from '../../src/evm/executor.ts'
+import type { Machine } from '../../src/evm/machine.ts'
+import { Tiers, tiersOf } from '../../src/evm/tiers.ts'
+import { executorOn } from '../../src/evm/workshop.ts'
+
+/** An engine under test. */
+export interface Engine {
+  readonly name: string
+  /** @param memoryLimit bytes */
+  readonly jobsWithin: (memoryLimit: number) => Jobs
+}
+
+/** An engine of one machine. Its bugs come out. */
+export function engineOf(name: string, machine: () => Promise<Machine>): Engine {
+  let loaded: Promise<Machine> | undefined
+  const load = (): Promise<Machine> => {
+    loaded ??= machine()
+    return loaded
+  }
+  const tiers = new Tiers([{ name, load }], () => undefined)
+  return {
+    name,
+    jobsWithin: (memoryLimit) => executorOn({ tiers, memoryLimit, isClosed: () => false }),
+  }
+}
+
+/** The engines that there are, from the reference, which is right, to the fastest. */
+export function allEngines(): readonly Engine[] {
+  return tiersOf('auto')
+    .toReversed()
+    .map(({ name, load }) => engineOf(name, load))
+}
