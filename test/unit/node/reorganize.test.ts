@@ -22,7 +22,8 @@ import { adopt, type Reorganized, reorganize } from '../../../src/node/reorganiz
 import { sendRawTransaction } from '../../../src/node/send.ts'
 import { hashHeader, unclesHash } from '../../../src/protocol/block.ts'
 import type { Transaction } from '../../../src/protocol/transaction.ts'
-import { balanceAt, nonceAt } from '../../../src/state/world.ts'
+import { balanceAt, nonceAt, storageAt } from '../../../src/state/world.ts'
+import { assemble } from '../../support/bytecode.ts'
 import { account, height, signed, testChain } from './chains.ts'
 import { addressOf } from './records.ts'
 
@@ -250,6 +251,21 @@ describe('a reorganization', () => {
       return head(chain).block.hash
     }
     expect(await run()).toBe(await run())
+  })
+
+  test('is what BLOCKHASH knows: contracts see the new branch, and those on it only', async () => {
+    const chain = await testChain()
+    await mineBlocks(chain, 4)
+    const old = hashesOf([2n, 3n].map((number) => blockByNumber(chain.state.tree, number)!))
+    // the constructor keeps the hashes of the two blocks before its own
+    const data = assemble('1 NUMBER SUB BLOCKHASH 1 SSTORE 2 NUMBER SUB BLOCKHASH 2 SSTORE STOP')
+    await reorg(chain, 3, [[], [], [signed(chain, { to: null, data, gasLimit: 200_000n })]])
+    const { world, executed } = head(chain)
+    const created = executed[0]!.receipt.contractAddress!
+    const seen = [2n, 1n].map((slot) => storageAt(world, created, slot))
+    const hashes = hashesOf([2n, 3n].map((number) => blockByNumber(chain.state.tree, number)!))
+    expect(seen).toEqual(hashes.map(BigInt))
+    expect(hashes).not.toEqual(old)
   })
 
   test('lets what was mined wait again, before what waits, until the next block', async () => {
