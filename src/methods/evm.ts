@@ -13,6 +13,7 @@ import {
   stopMining,
   takeSnapshot,
 } from '../node/commands.ts'
+import { isInstant } from '../node/mining.ts'
 import { type Method, optional, param } from '../rpc/method.ts'
 import { boolean, nothing, nullable, quantity, quantityNumber, text } from '../rpc/primitives.ts'
 import type { Decoder, Encoder } from '../rpc/schema.ts'
@@ -204,7 +205,7 @@ const setIntervalMining = method({
   name: 'evm_setIntervalMining',
   aliases: ['anvil_setIntervalMining'],
   summary:
-    'Mines a block every so many seconds (as hardhat: milliseconds); 0 stops that, and only evm_mine mines.',
+    'Mines a block every so many seconds (as hardhat: milliseconds); 0 stops that, and then only evm_mine mines.',
   params: [param('interval', interval)],
   result: acknowledgement,
   example: { params: ['0x0'], result: null },
@@ -215,7 +216,9 @@ const setIntervalMining = method({
         ? { kind: 'manual' }
         : { kind: 'interval', intervalMs: shortest * unit, longestMs: longest * unit }
     await chain.update((state) =>
-      setMiningMode(chain.executor, state, mode, chain.environment.now()),
+      longest === 0 && isInstant(state.mining)
+        ? { state, value: undefined }
+        : setMiningMode(chain.executor, state, mode, chain.environment.now()),
     )
     return habits.acknowledgement
   },
