@@ -44,6 +44,23 @@ export interface CoreExports {
   readonly shiftRightSigned: Word2
   readonly addMod: Word3
   readonly mulMod: Word3
+  /** These only compiled code calls. */
+  readonly payExponent: unknown
+  readonly expandMemory: unknown
+  readonly hashMemory: unknown
+  readonly copyIn: unknown
+  readonly copyWithin: unknown
+  readonly loadInput: unknown
+  readonly log: unknown
+  readonly sloadOrLeave: unknown
+  readonly sstoreOrLeave: unknown
+  readonly tload: unknown
+  readonly tstore: unknown
+  readonly blockHash: unknown
+  readonly blobHash: unknown
+  readonly balanceOrLeave: unknown
+  readonly codeSizeOrLeave: unknown
+  readonly codeHashOrLeave: unknown
 }
 
 const PAGE = 65_536

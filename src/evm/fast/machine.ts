@@ -1,5 +1,6 @@
 // The interpreter in WebAssembly as a machine: lends its engines to jobs, refuels them, and lets others have their turn.
 import { DevchainError } from '../../core/errors.ts'
+import type { Hardfork } from '../../protocol/forks.ts'
 import type { Machine, MachineJob, MachineResult } from '../machine.ts'
 import { Unready } from '../precompiles/precompile.ts'
 import {
@@ -27,8 +28,10 @@ import { Session } from './session.ts'
 export interface HotCode {
   /** Counts of a loop's head that make it hot. */
   readonly threshold: number
-  /** A cell of the current frame's code became hot; the run goes on afterwards. */
-  readonly onHot: (session: Session) => void
+  /** A job of a fork begins. */
+  readonly onJob: (session: Session, hardfork: Hardfork) => void
+  /** A cell became hot. @returns the exit to go on with */
+  readonly onHot: (session: Session) => number
   /** A code's place in memory is given up, with its cells. */
   readonly onClear: (session: Session, code: number) => void
 }
@@ -66,6 +69,7 @@ class FastMachine {
   run(job: MachineJob): MachineResult | Promise<MachineResult> {
     const session = this.#take(job.memoryLimit)
     try {
+      this.#hotCode?.onJob(session, job.block.hardfork)
       const fuel = job.pause === undefined ? ENDLESS : QUANTUM
       const exit = session.open(job, this.#hotCode?.threshold ?? 0, fuel)
       const result = this.#goOn(session, job, exit)
@@ -86,10 +90,8 @@ class FastMachine {
     while (exit !== EXIT_DONE) {
       if (exit === EXIT_FRAME) exit = core.exports.run()
       else if (exit === EXIT_PRECOMPILE) exit = runPrecompile(session)
-      else if (exit === EXIT_HOT) {
-        this.#hotCode?.onHot(session)
-        exit = core.exports.run()
-      } else if (exit === EXIT_YIELD) {
+      else if (exit === EXIT_HOT) exit = this.#hotCode?.onHot(session) ?? EXIT_FRAME
+      else if (exit === EXIT_YIELD) {
         core.setLong(FUEL, QUANTUM)
         if (performance.now() - began > TURN_MS) return undefined
         exit = core.exports.run()

@@ -1,0 +1,178 @@
+// Compiles what reads the message, the block, accounts and storage, and what writes storage.
+import type { Hardfork } from '../../../protocol/forks.ts'
+import {
+  ACCOUNT_BALANCE,
+  ENV_BASE_FEE,
+  ENV_BLOB_BASE_FEE,
+  ENV_CHAIN_ID,
+  ENV_COINBASE,
+  ENV_GAS_LIMIT,
+  ENV_GAS_PRICE,
+  ENV_NUMBER,
+  ENV_ORIGIN,
+  ENV_RANDOM,
+  ENV_TIMESTAMP,
+  FRAME_ACCOUNT,
+  FRAME_ADDRESS,
+  FRAME_CALLER,
+  FRAME_CODE_LENGTH,
+  FRAME_INPUT_LENGTH,
+  FRAME_MEMORY_SIZE,
+  FRAME_VALUE,
+  RETURN_LENGTH,
+} from '../layout.ts'
+import { FRAME_LOCAL, GAS_LOCAL, type Limb } from './emitter.ts'
+import type { Helper } from './helpers.ts'
+import { needChangeable } from './memoryoperations.ts'
+import { type Compile, operand, type Row } from './operation.ts'
+import { I64_ADD, I64_EXTEND_I32_U } from './wasm.ts'
+
+/** Addresses have three limbs. */
+const ADDRESS_LIMBS = 3
+
+function environment(place: number, limbs = 4): Compile {
+  return ({ emitter, stack }) => stack.push(emitter.takeWord(place, limbs))
+}
+
+/** A word within the frame, or within what a number of the frame points to. */
+function wordOf(offset: number, limbs: number, pointer?: number): Compile {
+  return ({ emitter, stack }) => {
+    const limb = (i: number): Limb => {
+      if (i >= limbs) return 0n
+      emitter.get(FRAME_LOCAL)
+      if (pointer !== undefined) emitter.load32(pointer)
+      emitter.load64(offset + 8 * i)
+      return emitter.keep()
+    }
+    stack.push([limb(0), limb(1), limb(2), limb(3)])
+  }
+}
+
+function frameNumber(offset: number): Compile {
+  return (trace) => trace.pushFrameNumber(offset)
+}
+
+const compileReturnSize: Compile = ({ emitter, stack }) => {
+  emitter.i32(0)
+  emitter.load32(RETURN_LENGTH)
+  emitter.op(I64_EXTEND_I32_U)
+  stack.pushLimb(emitter.keep())
+}
+
+/** GAS: what is left when the whole trace is paid, and what of it lies ahead. */
+const compileGas: Compile = (trace, step) => {
+  const { emitter } = trace
+  emitter.get(GAS_LOCAL)
+  emitter.i64(trace.ahead(step))
+  emitter.op(I64_ADD)
+  trace.stack.pushLimb(emitter.keep())
+}
+
+/** Replaces a word by what a helper makes of it, free of further gas. */
+function replaced(helper: 'blockHash' | 'blobHash'): Compile {
+  return (trace) => {
+    const { emitter, stack } = trace
+    emitter.putWord(stack.pop(), operand(0))
+    emitter.i32(operand(0))
+    trace.call(helper)
+    stack.push(emitter.takeWord(operand(0)))
+  }
+}
+
+/** BALANCE, EXTCODESIZE, EXTCODEHASH: an account may be cold. */
+function ofAccount(helper: Helper): Compile {
+  return (trace, step) => {
+    const exit = trace.exit(step.pc)
+    const { emitter, stack } = trace
+    emitter.putWord(stack.pop(), operand(0))
+    emitter.i32(operand(0))
+    emitter.get(GAS_LOCAL)
+    trace.call(helper)
+    trace.payOrLeave(exit)
+    stack.push(emitter.takeWord(operand(0)))
+  }
+}
+
+const compileStorageLoad: Compile = (trace, step) => {
+  const exit = trace.exit(step.pc)
+  const { emitter, stack } = trace
+  emitter.putWord(stack.pop(), operand(0))
+  emitter.get(FRAME_LOCAL)
+  emitter.i32(operand(0))
+  emitter.i32(operand(1))
+  emitter.get(GAS_LOCAL)
+  trace.call('sloadOrLeave')
+  trace.payOrLeave(exit)
+  stack.push(emitter.takeWord(operand(1)))
+}
+
+const compileStorageStore: Compile = (trace, step) => {
+  const exit = trace.exit(step.pc)
+  const { emitter, stack } = trace
+  emitter.putWord(stack.pop(), operand(0))
+  emitter.putWord(stack.pop(), operand(1))
+  emitter.get(FRAME_LOCAL)
+  emitter.i32(operand(0))
+  emitter.i32(operand(1))
+  emitter.get(GAS_LOCAL)
+  emitter.i64(trace.ahead(step))
+  trace.call('sstoreOrLeave')
+  trace.payOrLeave(exit)
+}
+
+const compileTransientLoad: Compile = (trace) => {
+  const { emitter, stack } = trace
+  emitter.putWord(stack.pop(), operand(0))
+  emitter.get(FRAME_LOCAL)
+  emitter.i32(operand(0))
+  trace.call('tload')
+  stack.push(emitter.takeWord(operand(0)))
+}
+
+const compileTransientStore: Compile = (trace, step) => {
+  needChangeable(trace, trace.exit(step.pc))
+  const { emitter, stack } = trace
+  emitter.putWord(stack.pop(), operand(0))
+  emitter.putWord(stack.pop(), operand(1))
+  emitter.get(FRAME_LOCAL)
+  emitter.i32(operand(0))
+  emitter.i32(operand(1))
+  trace.call('tstore')
+}
+
+/** All that any fork has. */
+export const CHAIN_OPERATIONS: readonly Row[] = [
+  [0x30, wordOf(FRAME_ADDRESS, ADDRESS_LIMBS)],
+  [0x32, environment(ENV_ORIGIN, ADDRESS_LIMBS)],
+  [0x33, wordOf(FRAME_CALLER, ADDRESS_LIMBS)],
+  [0x34, wordOf(FRAME_VALUE, 4)],
+  [0x36, frameNumber(FRAME_INPUT_LENGTH)],
+  [0x38, frameNumber(FRAME_CODE_LENGTH)],
+  [0x3a, environment(ENV_GAS_PRICE)],
+  [0x3d, compileReturnSize],
+  [0x40, replaced('blockHash')],
+  [0x41, environment(ENV_COINBASE, ADDRESS_LIMBS)],
+  [0x42, environment(ENV_TIMESTAMP)],
+  [0x43, environment(ENV_NUMBER)],
+  [0x44, environment(ENV_RANDOM)],
+  [0x45, environment(ENV_GAS_LIMIT)],
+  [0x46, environment(ENV_CHAIN_ID)],
+  [0x47, wordOf(ACCOUNT_BALANCE, 4, FRAME_ACCOUNT)],
+  [0x48, environment(ENV_BASE_FEE)],
+  [0x49, replaced('blobHash')],
+  [0x4a, environment(ENV_BLOB_BASE_FEE)],
+  [0x59, frameNumber(FRAME_MEMORY_SIZE)],
+  [0x5a, compileGas],
+  [0x5c, compileTransientLoad],
+  [0x5d, compileTransientStore],
+]
+
+/** Those whose gas the helpers know from this fork on; before, they are the interpreter's. */
+export const ACCESS_OPERATIONS: readonly Row[] = [
+  [0x31, ofAccount('balanceOrLeave')],
+  [0x3b, ofAccount('codeSizeOrLeave')],
+  [0x3f, ofAccount('codeHashOrLeave')],
+  [0x54, compileStorageLoad],
+  [0x55, compileStorageStore],
+]
+export const ACCESS_FORK: Hardfork = 'berlin'

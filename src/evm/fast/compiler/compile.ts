@@ -1,0 +1,79 @@
+// The compiler of traces: from a recording to a module of WebAssembly.
+import { type Hardfork, isAtLeast } from '../../../protocol/forks.ts'
+import { type Operation, operationsOf } from '../operations.ts'
+import { assemble, closeLoop, type Link, openTrace } from './assemble.ts'
+import { ACCESS_FORK, ACCESS_OPERATIONS, CHAIN_OPERATIONS } from './chainoperations.ts'
+import { Emitter } from './emitter.ts'
+import { FLOW_OPERATIONS } from './flow.ts'
+import { MEMORY_OPERATIONS } from './memoryoperations.ts'
+import type { Compile } from './operation.ts'
+import { type Plan, planTrace, type Recording } from './plan.ts'
+import { Trace, type TraceCode } from './trace.ts'
+import { WORD_OPERATIONS } from './wordoperations.ts'
+
+const COMPILERS: ReadonlyMap<number, Compile> = new Map([
+  ...WORD_OPERATIONS,
+  ...FLOW_OPERATIONS,
+  ...MEMORY_OPERATIONS,
+  ...CHAIN_OPERATIONS,
+  ...ACCESS_OPERATIONS,
+])
+
+/** The costs of these depend on what was read before, from this fork on. */
+const ACCESSES: ReadonlySet<number> = new Set(ACCESS_OPERATIONS.map(([opcode]) => opcode))
+
+/** The operations of a fork that can be compiled. */
+export function compiledOperations(hardfork: Hardfork): ReadonlyMap<number, Operation> {
+  const knowsAccess = isAtLeast(hardfork, ACCESS_FORK)
+  const isCompiled = (opcode: number): boolean =>
+    COMPILERS.has(opcode) && (knowsAccess || !ACCESSES.has(opcode))
+  return new Map([...operationsOf(hardfork)].filter(([opcode]) => isCompiled(opcode)))
+}
+
+export interface CompiledTrace {
+  readonly module: Uint8Array
+  readonly isLoop: boolean
+  /** It goes through a jump whose target depends on where the code came from. */
+  readonly hasUnknownJump: boolean
+  readonly steps: number
+}
+
+/** Compiles traces, one after the other, in the same room. */
+export class Compiler {
+  readonly #body = new Emitter()
+  readonly #outer = new Emitter()
+
+  /** @returns undefined when there is nothing to compile at the recording's start */
+  compile(
+    code: TraceCode,
+    operations: ReadonlyMap<number, Operation>,
+    recording: Recording,
+    link: Link,
+  ): CompiledTrace | undefined {
+    const plan = planTrace(code.bytes, operations, recording)
+    if (plan.steps.length === 0) return undefined
+    this.#body.clear()
+    const total = plan.steps.reduce((sum, { gas }) => sum + gas, 0)
+    const trace = new Trace(code, total, this.#body)
+    openTrace(trace, recording.start)
+    compileSteps(trace, plan)
+    const isLoop = plan.isLoop && !trace.hasEnded && trace.stack.height === 0
+    const changing = isLoop ? closeLoop(trace) : new Set<number>()
+    if (!isLoop && !trace.hasEnded) {
+      const opcode = code.bytes[plan.end] ?? 0
+      trace.end(trace.exit(plan.end, trace.used, operations.has(opcode)))
+    }
+    const module = assemble(trace, changing, this.#outer, link)
+    return { module, isLoop, hasUnknownJump: trace.hasUnknownJump, steps: plan.steps.length }
+  }
+}
+
+function compileSteps(trace: Trace, { steps }: Plan): void {
+  for (const step of steps) {
+    const compile = COMPILERS.get(step.opcode)
+    if (compile === undefined) throw new Error(`no compiler for opcode ${step.opcode}`)
+    compile(trace, step)
+    if (trace.hasEnded) return
+    trace.used += step.gas
+  }
+}

@@ -1,0 +1,183 @@
+// Compiles what became hot: records one round of it, and puts the compiled trace where the engine finds it.
+import type { Hash } from '../../../core/hex.ts'
+import type { Hardfork } from '../../../protocol/forks.ts'
+import type { CodePlace } from '../codes.ts'
+import {
+  CURRENT_FRAME,
+  EXIT_FRAME,
+  EXIT_LEAVE,
+  EXIT_RECORD,
+  FLAG_RECORD,
+  FRAME_CODE,
+  FRAME_FLAGS,
+  FRAME_PC,
+  FRAME_STACK_TOP,
+  LAST_CELL,
+  TRACE,
+} from '../layout.ts'
+import type { HotCode } from '../machine.ts'
+import type { Operation } from '../operations.ts'
+import type { Session } from '../session.ts'
+import { type CompiledTrace, Compiler, compiledOperations } from './compile.ts'
+import type { Recording } from './plan.ts'
+import { TraceStore } from './tracestore.ts'
+
+/** Rounds of a loop, or openings of a code, that are worth a compilation of about a millisecond. */
+export const USUAL_THRESHOLD = 1_000
+
+/** Jumps of a recording, at most. */
+const MOST_JUMPS = 400
+
+/** A trace that leads nowhere back is worth its entry from so many operations on. */
+const FEWEST_STEPS = 8
+
+/** Codes kept in mind as not to be compiled. */
+const FAILED_LIMIT = 1_000
+
+/** In a code's map: a place that may be jumped to, and one that a loop comes back to. */
+const DESTINATION = 1
+const LOOP_HEAD = 2
+
+/** @param onBug told when the compiler has failed; the code then stays with the interpreter */
+export function createHotCode(
+  onBug: (error: unknown) => void,
+  threshold: number = USUAL_THRESHOLD,
+): HotCode {
+  const stores = new WeakMap<Session, TraceStore>()
+  const compiler = new TraceCompiler(onBug)
+  const storeOf = (session: Session): TraceStore => {
+    let store = stores.get(session)
+    if (store === undefined) {
+      store = new TraceStore(session.core)
+      stores.set(session, store)
+    }
+    return store
+  }
+  return {
+    threshold,
+    onJob: (session, hardfork) => {
+      compiler.setFork(hardfork)
+      storeOf(session).setFork(hardfork)
+    },
+    onHot: (session) => compiler.onHot(session, storeOf(session)),
+    // seldom: the code of thousands of contracts has to make room
+    onClear: (session) => stores.get(session)?.clear(),
+  }
+}
+
+class TraceCompiler {
+  readonly #onBug: (error: unknown) => void
+  readonly #compiler = new Compiler()
+  readonly #failed = new Set<Hash>()
+  readonly #byFork = new Map<Hardfork, ReadonlyMap<number, Operation>>()
+  #operations: ReadonlyMap<number, Operation> = new Map()
+
+  constructor(onBug: (error: unknown) => void) {
+    this.#onBug = onBug
+  }
+
+  setFork(hardfork: Hardfork): void {
+    const known = this.#byFork.get(hardfork) ?? compiledOperations(hardfork)
+    this.#byFork.set(hardfork, known)
+    this.#operations = known
+  }
+
+  /** @returns the exit to go on with */
+  onHot(session: Session, store: TraceStore): number {
+    const { core, codes } = session
+    const cell = core.number(LAST_CELL)
+    const frame = core.number(CURRENT_FRAME)
+    const place = codes.at(core.number(frame + FRAME_CODE))
+    if (place === undefined || this.#failed.has(place.hash)) return EXIT_FRAME
+    const start = core.number(frame + FRAME_PC)
+    const isRoot = cell >= place.cells && cell < place.cells + 4 * place.bytes.length
+    const root = place.cells + 4 * start
+    if (!isRoot && isHead(session, place, start) && core.number(root) >= TRACE) {
+      // compiled since: the exit only has to be led there
+      core.setNumber(cell, core.number(root))
+      return EXIT_FRAME
+    }
+    if (store.isFull) {
+      store.clear()
+      // a cell of an exit went with its trace
+      if (!isRoot) return EXIT_FRAME
+    }
+    const { recording, exit } = record(session, place, frame)
+    try {
+      this.#compile(session, store, place, recording, cell, isRoot)
+    } catch (error) {
+      this.#fail(place.hash, error)
+    }
+    return exit
+  }
+
+  #compile(
+    session: Session,
+    store: TraceStore,
+    place: CodePlace,
+    recording: Recording,
+    cell: number,
+    isRoot: boolean,
+  ): void {
+    const { core } = session
+    const { start } = recording
+    const isLoopHead = isRoot && isHead(session, place, start)
+    const link = (pc: number): number => {
+      const root = core.number(place.cells + 4 * pc)
+      return store.newExitCell(root >= TRACE && isHead(session, place, pc) ? root : 0)
+    }
+    const code = {
+      bytes: place.bytes,
+      isDestination: (pc: number) => core.bytes[place.jumps + pc] !== 0,
+    }
+    const trace = this.#compiler.compile(code, this.#operations, recording, link)
+    if (trace !== undefined && isWorthIt(trace, isLoopHead)) store.add(cell, trace.module)
+    // what comes in between has traces of its own, from the exits of the loops in it
+    else if (isLoopHead) core.bytes[place.jumps + start] = DESTINATION
+  }
+
+  #fail(hash: Hash, error: unknown): void {
+    const [oldest] = this.#failed
+    if (this.#failed.size >= FAILED_LIMIT && oldest !== undefined) this.#failed.delete(oldest)
+    this.#failed.add(hash)
+    this.#onBug(
+      new Error(`the compiler failed on code ${hash}, which is interpreted`, { cause: error }),
+    )
+  }
+}
+
+function isHead({ core }: Session, { jumps }: CodePlace, pc: number): boolean {
+  return core.bytes[jumps + pc] === LOOP_HEAD
+}
+
+function isWorthIt({ isLoop, hasUnknownJump, steps }: CompiledTrace, isLoopHead: boolean): boolean {
+  return isLoopHead ? isLoop && !hasUnknownJump : isLoop || steps >= FEWEST_STEPS
+}
+
+/** Interprets, jump by jump, until the code comes back, leaves its frame, or comes to another trace. */
+function record(
+  session: Session,
+  place: CodePlace,
+  frame: number,
+): { readonly recording: Recording; readonly exit: number } {
+  const { core } = session
+  const start = core.number(frame + FRAME_PC)
+  const top = core.number(frame + FRAME_STACK_TOP)
+  const path: number[] = []
+  const isOwn = isHead(session, place, start)
+  let exit = EXIT_RECORD
+  let isLoop = false
+  core.setNumber(frame + FRAME_FLAGS, core.number(frame + FRAME_FLAGS) | FLAG_RECORD)
+  while (path.length < MOST_JUMPS && !isLoop) {
+    exit = core.exports.run()
+    core.refresh()
+    if (exit !== EXIT_RECORD) break
+    const pc = core.number(frame + FRAME_PC)
+    path.push(pc)
+    isLoop = isOwn && pc === start && core.number(frame + FRAME_STACK_TOP) === top
+    if (!isLoop && isHead(session, place, pc) && core.number(place.cells + 4 * pc) >= TRACE) break
+  }
+  core.setNumber(frame + FRAME_FLAGS, core.number(frame + FRAME_FLAGS) & ~FLAG_RECORD)
+  const goesOn = exit === EXIT_RECORD || exit === EXIT_LEAVE
+  return { recording: { start, path, isLoop }, exit: goesOn ? EXIT_FRAME : exit }
+}

@@ -1,0 +1,81 @@
+// The compiled traces of one engine: bounded in number and in bytes; when they are full all are given up, and what is hot
+// still soon comes back.
+import type { Hardfork } from '../../../protocol/forks.ts'
+import type { Core } from '../core.ts'
+import { EXIT_CELLS, EXIT_CELLS_END, TRACE } from '../layout.ts'
+import { importsOf, TRACE_NAME } from './helpers.ts'
+
+/** Traces, and bytes of their modules; the machine code takes some ten times as much. */
+const MOST_TRACES = 1_000
+const MOST_BYTES = 4 * 1024 * 1024
+
+/** One trace has fewer exits. */
+const EXITS_OF_ONE = 1_024
+
+export class TraceStore {
+  readonly #core: Core
+  readonly #imports: ReturnType<typeof importsOf>
+  /** Index in the engine's table of the first trace. */
+  readonly #first: number
+  /** Cells that lead to traces. */
+  readonly #cells: number[] = []
+  #bytes = 0
+  #nextExitCell: number = EXIT_CELLS
+  #hardfork: Hardfork | undefined
+
+  constructor(core: Core) {
+    this.#core = core
+    this.#imports = importsOf(core.memory, core.exports.table, { ...core.exports })
+    this.#first = core.exports.table.length
+  }
+
+  get count(): number {
+    return this.#cells.length
+  }
+
+  get isFull(): boolean {
+    return (
+      this.#cells.length >= MOST_TRACES ||
+      this.#bytes >= MOST_BYTES ||
+      this.#nextExitCell + 4 * EXITS_OF_ONE > EXIT_CELLS_END
+    )
+  }
+
+  /** Traces know the gas of one fork. */
+  setFork(hardfork: Hardfork): void {
+    if (this.#hardfork === hardfork) return
+    if (this.#hardfork !== undefined) this.clear()
+    this.#hardfork = hardfork
+  }
+
+  /** A cell for an exit to count in, or to lead to a trace that is there. */
+  newExitCell(value: number): number {
+    const cell = this.#nextExitCell
+    this.#nextExitCell += 4
+    this.#core.setNumber(cell, value)
+    return cell
+  }
+
+  /** Leads a cell to a trace. */
+  add(cell: number, bytes: Uint8Array): void {
+    const { table } = this.#core.exports
+    const instance = new WebAssembly.Instance(new WebAssembly.Module(bytes), this.#imports)
+    const index = this.#first + this.#cells.length
+    if (index >= table.length) table.grow(1)
+    table.set(index, instance.exports[TRACE_NAME])
+    this.#core.setNumber(cell, (TRACE | index) >>> 0)
+    this.#cells.push(cell)
+    this.#bytes += bytes.length
+  }
+
+  /** Gives all up. No trace runs, and none of the cells has another use yet. */
+  clear(): void {
+    for (const [index, cell] of this.#cells.entries()) {
+      this.#core.setNumber(cell, 0)
+      this.#core.exports.table.set(this.#first + index, null)
+    }
+    this.#cells.length = 0
+    this.#bytes = 0
+    this.#nextExitCell = EXIT_CELLS
+  }
+}
