@@ -1,34 +1,50 @@
-// The path around an execution is our own; @ethereumjs/vm has another. Over random programs, on every hardfork, both
-// must come to the same gas, the same logs and the same state root.
-import { createBlock } from '@ethereumjs/block'
-import { Common, Mainnet } from '@ethereumjs/common'
-import { MerkleStateManager } from '@ethereumjs/statemanager'
-import { createTx } from '@ethereumjs/tx'
-import { createAccount, hexToBytes } from '@ethereumjs/util'
-import { createVM, runTx, type VM } from '@ethereumjs/vm'
+// The path around an execution is our own; @ethereumjs/vm has another. Over random transactions of all types, on every
+// hardfork, good ones and bad ones, both must come to the same: gas, status, logs, bloom, output, and state root.
+// TWIN_RUNS=1000 runs more of them than a suite has time for.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { addressOfKey } from '../../../src/core/crypto.ts'
-import { type Address, type Hash, hexFromBytes, ZERO_HASH } from '../../../src/core/hex.ts'
-import { libraryAddress } from '../../../src/evm/engine.ts'
-import { type BlockEnvironment, createExecutor } from '../../../src/evm/executor.ts'
-import { HARDFORKS, type Hardfork, isAtLeast } from '../../../src/protocol/forks.ts'
-import { signTransaction, type Transaction } from '../../../src/protocol/transaction.ts'
-import { accountsOf, stateRoot, type World, withBalance } from '../../../src/state/world.ts'
-import { assemble, calling, deploying, storing } from '../../support/bytecode.ts'
+import { addressOfKey, keccak256, signDigest } from '../../../src/core/crypto.ts'
+import { DevchainError } from '../../../src/core/errors.ts'
+import { type Address, type Hash, hexFromBytes, ZERO_ADDRESS } from '../../../src/core/hex.ts'
+import { encodeTyped } from '../../../src/core/rlp.ts'
 import {
-  BOB,
-  blockWith,
-  CONTRACT,
-  ETHER,
-  funded,
-  OTHER,
-  transactionWith,
-  withProgram,
-} from './stage.ts'
+  type BlockEnvironment,
+  createExecutor,
+  type Executor,
+  type Outcome,
+} from '../../../src/evm/executor.ts'
+import { blobBaseFee, floorDataGas, intrinsicGas } from '../../../src/protocol/fees.ts'
+import { HARDFORKS, type Hardfork, isAtLeast } from '../../../src/protocol/forks.ts'
+import { bloomOf, type Log } from '../../../src/protocol/receipt.ts'
+import {
+  type AccessListEntry,
+  type Authorization,
+  type BlobFields,
+  decodeBlockTransaction,
+  signTransaction,
+  type TransactionType,
+  type UnsignedTransaction,
+} from '../../../src/protocol/transaction.ts'
+import {
+  nonceAt,
+  stateRoot,
+  type World,
+  withBalance,
+  withCode,
+  withNonce,
+} from '../../../src/state/world.ts'
+import { assemble, calling, deploying, storing } from '../../support/bytecode.ts'
+import { LibraryChain, type LibraryOutcome } from '../../support/librarychain.ts'
+import { BOB, blockWith, CONTRACT, ETHER, funded, MINER, OTHER, withProgram } from './stage.ts'
 
-const KEY = new Uint8Array(32).fill(0x42)
-const SENDER = addressOfKey(KEY)
+const RUNS = Number(process.env.TWIN_RUNS ?? 8)
+
+/** Rich, rich, with little, and one whose address has code. */
+const KEYS = [0x42, 0x43, 0x44, 0x45].map((byte) => new Uint8Array(32).fill(byte))
+const [RICH, PEER, POOR, CODED] = KEYS.map(addressOfKey) as [Address, Address, Address, Address]
+
+const NOBODY = `0x${'ee'.repeat(20)}` as Address
+const IDENTITY = '0x0000000000000000000000000000000000000004' as Address
 
 /** What a program is put together from; each leaves the stack as it was. */
 const PIECES: readonly string[] = [
@@ -38,9 +54,12 @@ const PIECES: readonly string[] = [
   '0 SLOAD 1 ADD 0 SSTORE',
   '0 0 LOG0',
   '7 3 0 LOG1',
+  'CALLER 9 40 0 LOG2',
   `${BOB} BALANCE POP`,
+  `${MINER} BALANCE POP`,
   `${OTHER} EXTCODESIZE POP`,
   `${calling(OTHER)} POP`,
+  `${calling(RICH)} POP`,
   `${calling(BOB, { value: '1' })} POP`,
   `${calling(BOB, { gas: '0' })} POP`,
   `${calling('0x03', { gas: '700' })} POP`,
@@ -49,6 +68,9 @@ const PIECES: readonly string[] = [
   '0 0 0 CREATE POP',
   '50000 0 MSTORE 32 0 KECCAK256 POP',
   'GAS 2 SSTORE',
+  'GASPRICE 3 SSTORE',
+  'ORIGIN 4 SSTORE',
+  'CALLVALUE 0 MSTORE',
 ]
 
 /** How a program ends. */
@@ -56,6 +78,8 @@ const ENDS: readonly string[] = [
   'STOP',
   'INVALID',
   '32 0 RETURN',
+  '32 0 REVERT',
+  'ADD',
   `${BOB} SELFDESTRUCT`,
   'ADDRESS SELFDESTRUCT',
 ]
@@ -64,122 +88,231 @@ const program = fc
   .tuple(fc.array(fc.constantFrom(...PIECES), { maxLength: 6 }), fc.constantFrom(...ENDS))
   .map(([pieces, end]) => [...pieces, end].join(' '))
 
-const executor = createExecutor()
+const target = fc.constantFrom<Address | null>(
+  ...[CONTRACT, CONTRACT, OTHER, BOB, NOBODY, RICH, PEER, CODED, MINER, IDENTITY, ZERO_ADDRESS],
+  null,
+)
+
+/** Mostly the first. */
+function mostly<T>(usual: T, ...others: readonly T[]): fc.Arbitrary<T> {
+  const rest = others.map((value) => ({ weight: 1, arbitrary: fc.constant(value) }))
+  return fc.oneof({ weight: 6 + 2 * others.length, arbitrary: fc.constant(usual) }, ...rest)
+}
+
+const word = fc.constantFrom(0n, 1n, 4n).map((value) => wordText(value))
+
+const entry: fc.Arbitrary<AccessListEntry> = fc.record({
+  address: fc.constantFrom(CONTRACT, OTHER, BOB, NOBODY, IDENTITY),
+  storageKeys: fc.array(word, { maxLength: 3 }),
+})
+
+/** An authorization before it is signed. */
+const permission = fc.record({
+  signer: fc.nat({ max: 3 }),
+  chainId: mostly(33n, 0n, 34n),
+  address: fc.constantFrom(CONTRACT, OTHER, ZERO_ADDRESS, IDENTITY, NOBODY, PEER),
+  nonceAhead: mostly(0n, 1n, 2n),
+  flaw: mostly('none', 'high s', 'no parity', 'nobody'),
+})
+
+/** A transaction as far as it does not depend on the state that it meets. */
+const plan = fc.record({
+  type: fc.constantFrom<TransactionType>(0, 0, 1, 2, 2, 3, 4),
+  isProtected: mostly(true, false),
+  signer: mostly(0, 1, 2, 3),
+  nonceAhead: mostly(0n, 1n, -1n),
+  to: target,
+  value: mostly(0n, 1n, 5n, ETHER, 1_000n * ETHER),
+  gas: mostly('plenty', 'intrinsic', 'one less', 'floor', 'some', 'beyond the block'),
+  price: mostly(20n, 7n, 6n, 0n, 10n ** 14n),
+  tip: mostly(2n, 0n, 13n, 21n),
+  data: fc.oneof(
+    fc.uint8Array({ maxLength: 8 }),
+    fc.nat({ max: 900 }).map((length) => new Uint8Array(length).fill(length)),
+    fc.nat({ max: 900 }).map((length) => new Uint8Array(length)),
+  ),
+  initCode: program,
+  accessList: fc.array(entry, { maxLength: 3 }),
+  permissions: fc.array(permission, { maxLength: 3 }),
+  blobs: fc.record({
+    count: mostly(1, 0, 2, 6, 7, 10),
+    version: mostly('01', '02'),
+    price: mostly(10n ** 12n, 1n, 0n),
+  }),
+})
+
+type Plan = typeof plan extends fc.Arbitrary<infer T> ? T : never
+type Permission = Plan['permissions'][number]
+
+const executors: readonly Executor[] = [
+  createExecutor({ evm: 'reference' }),
+  createExecutor({ evm: 'auto' }),
+]
 
 describe.each(HARDFORKS)('on %s', (hardfork) => {
-  test('a transaction comes to what it comes to in @ethereumjs/vm', async () => {
+  test('transactions come to what they come to in @ethereumjs/vm', async () => {
     const property = fc.asyncProperty(
       program,
       program,
-      fc.boolean(),
-      async (own, other, creates) => {
-        const world = withProgram(
-          withBalance(withProgram(withBalance(funded, SENDER, ETHER), CONTRACT, own), CONTRACT, 5n),
-          OTHER,
-          other,
-        )
-        const block = blockWith({ hardfork, baseFee: isAtLeast(hardfork, 'london') ? 7n : 0n })
-        const transaction = sign(
-          hardfork,
-          creates ? null : CONTRACT,
-          creates ? assemble(own) : new Uint8Array(),
-        )
-        const ours = await executor.transact({ world, block, transaction })
-        const theirs = await runInLibrary(world, block, transaction)
-        expect(ours.gasUsed).toBe(theirs.gasUsed)
-        expect(ours.logs.length).toBe(theirs.logs)
-        expect(stateRoot(ours.world)).toBe(theirs.root)
+      fc.array(plan, { minLength: 1, maxLength: 5 }),
+      async (own, other, plans) => {
+        for (const executor of executors) await compare(executor, hardfork, [own, other], plans)
       },
     )
-    await fc.assert(property, { numRuns: 8, seed: HARDFORKS.indexOf(hardfork) })
-  })
+    await fc.assert(property, { numRuns: RUNS, seed: HARDFORKS.indexOf(hardfork) })
+  }, 600_000)
 })
 
-function sign(hardfork: Hardfork, to: Address | null, data: Uint8Array): Transaction {
-  const isPriced = isAtLeast(hardfork, 'london')
-  return signTransaction(
-    transactionWith({
-      type: isPriced ? 2 : 0,
-      chainId: isAtLeast(hardfork, 'spuriousDragon') ? 33n : undefined,
-      to,
-      data,
-      value: 3n,
-      gasLimit: 400_000n,
-      maxFeePerGas: 20n,
-      maxPriorityFeePerGas: isPriced ? 2n : 20n,
-    }),
-    KEY,
-  )
-}
-
-interface LibraryOutcome {
-  readonly gasUsed: bigint
-  readonly logs: number
-  readonly root: Hash
-}
-
-async function runInLibrary(
-  world: World,
-  environment: BlockEnvironment,
-  transaction: Transaction,
-): Promise<LibraryOutcome> {
-  const { hardfork } = environment
-  const common = new Common({
-    chain: { ...Mainnet, chainId: 33 },
-    hardfork: hardfork === 'frontier' ? 'chainstart' : hardfork,
+async function compare(
+  executor: Executor,
+  hardfork: Hardfork,
+  [own, other]: readonly [string, string],
+  plans: readonly Plan[],
+): Promise<void> {
+  const block = blockWith({
+    hardfork,
+    baseFee: isAtLeast(hardfork, 'london') ? 7n : 0n,
+    excessBlobGas: isAtLeast(hardfork, 'cancun') ? 2n ** 24n : 0n,
   })
-  const vm = await createVM({ common, stateManager: new MerkleStateManager({ common }) })
-  await fill(vm, world)
-  const block = createBlock(
-    { header: headerOf(environment) },
-    { common, skipConsensusFormatValidation: true },
-  )
+  let world = stage(own, other)
+  const library = await LibraryChain.of(world, block)
+  for (const each of plans) {
+    const raw = signTransaction(transactionFrom(each, world, block), KEYS[each.signer]!).raw
+    const ours = await run(executor, world, block, raw)
+    const theirs = await library.run(raw)
+    expect(ours && shown(ours)).toEqual(theirs && withOneWord(theirs))
+    if (ours !== undefined) world = ours.world
+    expect(stateRoot(world)).toBe(await library.stateRoot())
+  }
+}
+
+/** Two contracts, and people of whom one has code at the address of a key. */
+function stage(own: string, other: string): World {
+  let world = withProgram(funded, OTHER, other)
+  world = withBalance(withProgram(world, CONTRACT, own), CONTRACT, 5n)
+  world = withBalance(withBalance(world, RICH, 100n * ETHER), PEER, ETHER)
+  world = withNonce(withBalance(world, POOR, 2_000_000n), PEER, 3n)
+  return withBalance(withCode(world, CODED, assemble('1 0 SSTORE')), CODED, ETHER)
+}
+
+/** @returns undefined when the transaction may not be in the block, or is none */
+async function run(
+  executor: Executor,
+  world: World,
+  block: BlockEnvironment,
+  raw: Uint8Array,
+): Promise<Outcome | undefined> {
+  const { hardfork } = block
+  try {
+    const transaction = decodeBlockTransaction(raw, { hardfork, allowsImpersonated: false })
+    return await executor.transact({ world, block, transaction })
+  } catch (error) {
+    if (error instanceof DevchainError) return undefined
+    throw error
+  }
+}
+
+function shown({ gasUsed, failure, output, logs, created }: Outcome): LibraryOutcome {
+  return withOneWord({
+    gasUsed,
+    failure,
+    output: hexFromBytes(output),
+    logs: logs.map(printLog),
+    bloom: hexFromBytes(bloomOf(logs)),
+    created,
+  })
+}
+
+/** Where gas and stack are both too short for an operation, the library names one or the other. */
+function withOneWord(outcome: LibraryOutcome): LibraryOutcome {
+  const { failure } = outcome
+  const isShort = failure?.reason === 'out of gas' || failure?.reason.startsWith('stack ')
+  return isShort
+    ? { ...outcome, failure: { kind: 'halt', reason: 'too little gas or stack' } }
+    : outcome
+}
+
+function printLog({ address, topics, data }: Log): string {
+  return [address, ...topics, hexFromBytes(data)].join(' ')
+}
+
+function transactionFrom(each: Plan, world: World, block: BlockEnvironment): UnsignedTransaction {
+  const { hardfork } = block
+  const { type, to, value, price } = each
+  const isFixed = type < 2
   const fields = {
-    type: transaction.type,
-    nonce: transaction.nonce,
-    gasLimit: transaction.gasLimit,
-    ...(transaction.type === 2
-      ? {
-          maxFeePerGas: transaction.maxFeePerGas,
-          maxPriorityFeePerGas: transaction.maxPriorityFeePerGas,
-          chainId: 33n,
-        }
-      : { gasPrice: transaction.maxFeePerGas }),
-    ...(transaction.to === null ? {} : { to: libraryAddress(transaction.to) }),
-    value: transaction.value,
-    data: transaction.data,
-    v: transaction.v,
-    r: transaction.r,
-    s: transaction.s,
+    type,
+    // before the fork of replay protection nobody has a chain id
+    chainId:
+      type === 0 && !(each.isProtected && isAtLeast(hardfork, 'spuriousDragon')) ? undefined : 33n,
+    nonce: larger(0n, nonceAt(world, addressOfKey(KEYS[each.signer]!)) + each.nonceAhead),
+    maxFeePerGas: price,
+    maxPriorityFeePerGas: isFixed ? price : each.tip,
+    to: type >= 3 ? (to ?? CONTRACT) : to,
+    value,
+    data: to === null ? assemble(each.initCode) : each.data,
+    accessList: type === 0 ? [] : each.accessList,
+    authorizationList:
+      type === 4 ? each.permissions.map((permission) => authorizationOf(permission, world)) : [],
+    blobs: type === 3 ? blobsOf(each, block) : undefined,
   }
-  const result = await runTx(vm, { tx: createTx(fields, { common }), block })
-  return {
-    gasUsed: result.totalGasSpent,
-    logs: result.execResult.logs?.length ?? 0,
-    root: hexFromBytes(await vm.stateManager.getStateRoot()) as string as Hash,
+  return { ...fields, gasLimit: gasLimitOf(each, { ...fields, gasLimit: 0n }, block) }
+}
+
+function gasLimitOf(
+  { gas }: Plan,
+  fields: UnsignedTransaction,
+  { hardfork, gasLimit }: BlockEnvironment,
+): bigint {
+  const intrinsic = intrinsicGas(fields, hardfork)
+  switch (gas) {
+    case 'intrinsic':
+      return intrinsic
+    case 'one less':
+      return intrinsic - 1n
+    case 'floor':
+      return larger(intrinsic, floorDataGas(fields, hardfork))
+    case 'some':
+      return intrinsic + 30_000n
+    case 'beyond the block':
+      return gasLimit + 1n
+    default:
+      return intrinsic + 400_000n
   }
 }
 
-function headerOf({ hardfork, ...block }: BlockEnvironment): Record<string, unknown> {
-  return {
-    number: block.number,
-    timestamp: block.timestamp,
-    coinbase: libraryAddress(block.coinbase),
-    gasLimit: block.gasLimit,
-    difficulty: isAtLeast(hardfork, 'paris') ? 0n : block.difficulty,
-    mixHash: hexToBytes(
-      (isAtLeast(hardfork, 'paris') ? block.prevRandao : ZERO_HASH) as `0x${string}`,
-    ),
-    ...(isAtLeast(hardfork, 'london') ? { baseFeePerGas: block.baseFee } : {}),
-  }
+function blobsOf({ blobs }: Plan, block: BlockEnvironment): BlobFields {
+  const { count, version, price } = blobs
+  const versionedHashes = Array.from(
+    { length: count },
+    (_, i) => `0x${version}${String(i).repeat(62)}` as Hash,
+  )
+  const due = blobBaseFee(block.excessBlobGas, block.hardfork)
+  // the price of the block, to the wei, is what 1n stands for
+  return { maxFeePerBlobGas: price === 1n ? due : price, versionedHashes }
 }
 
-async function fill(vm: VM, world: World): Promise<void> {
-  const { stateManager } = vm
-  await stateManager.checkpoint()
-  for (const { address, nonce, balance, code } of accountsOf(world)) {
-    await stateManager.putAccount(libraryAddress(address), createAccount({ nonce, balance }))
-    if (code.length > 0) await stateManager.putCode(libraryAddress(address), code)
-  }
-  await stateManager.commit()
+function authorizationOf(
+  { signer, chainId, address, nonceAhead, flaw }: Permission,
+  world: World,
+): Authorization {
+  const key = KEYS[signer]!
+  const nonce = nonceAt(world, addressOfKey(key)) + nonceAhead
+  const digest = keccak256(encodeTyped(5, [chainId, address, nonce]))
+  const signature = signDigest(digest, key)
+  const fields = { chainId, address, nonce, ...signature }
+  if (flaw === 'high s') return { ...fields, s: ORDER - signature.s, yParity: 1 - fields.yParity }
+  if (flaw === 'no parity') return { ...fields, yParity: 2 }
+  return flaw === 'nobody' ? { ...fields, r: 5n } : fields
+}
+
+/** The order of the group of secp256k1. */
+const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
+
+function larger(a: bigint, b: bigint): bigint {
+  return a > b ? a : b
+}
+
+function wordText(value: bigint): Hash {
+  return `0x${value.toString(16).padStart(64, '0')}` as Hash
 }
