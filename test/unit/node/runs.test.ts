@@ -1,0 +1,210 @@
+// Runs of empty blocks under all that can be done to a chain: two chains get the same commands, and one of them mines
+// its blocks one by one, so that it has no runs. Whatever is asked, they tell the same.
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Hash } from '../../../src/core/hex.ts'
+import {
+  type BlockRecord,
+  blockByHash,
+  blockByNumber,
+  eligibleUncles,
+  type HeadChange,
+  hashByNumber,
+  headOf,
+  isCanonical,
+  transactionPlace,
+} from '../../../src/node/blocktree.ts'
+import type { Chain } from '../../../src/node/chain.ts'
+import { increaseTime, mine, reset, revertTo, takeSnapshot } from '../../../src/node/commands.ts'
+import { buildPending } from '../../../src/node/miner.ts'
+import { adopt, reorganize } from '../../../src/node/reorganize.ts'
+import { sendRawTransaction } from '../../../src/node/send.ts'
+import { BEACON_ROOTS, HISTORY_STORAGE } from '../../../src/state/predeploys.ts'
+import { nonceAt, stateRoot, storageAt } from '../../../src/state/world.ts'
+import { account, NOON, signed, testChain } from './chains.ts'
+import { addressOf } from './records.ts'
+
+type Command =
+  | { readonly kind: 'mine'; readonly blocks: number; readonly interval: number | undefined }
+  | { readonly kind: 'reorganize'; readonly share: number; readonly blocks: number }
+  | { readonly kind: 'branch' | 'setHead' | 'revert'; readonly share: number }
+  | { readonly kind: 'increase'; readonly seconds: number }
+  | { readonly kind: 'send' | 'snapshot' | 'reset' }
+
+const share = fc.double({ min: 0, max: 1, noNaN: true })
+const command: fc.Arbitrary<Command> = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constant('mine' as const),
+      blocks: fc.integer({ min: 1, max: 90 }),
+      interval: fc.option(fc.nat(3000), { nil: undefined }),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constant('reorganize' as const), share, blocks: fc.nat(3) }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({ kind: fc.constantFrom('branch', 'setHead', 'revert'), share }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('increase'), seconds: fc.nat(9000) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ kind: fc.constantFrom('send', 'send', 'snapshot', 'reset') }),
+  },
+) as fc.Arbitrary<Command>
+
+const NO_REQUEUE = { requeue: false, now: NOON }
+
+/** Does a command; `most` is how many blocks are mined by one call. */
+async function run(chain: Chain, each: Command, most: number): Promise<void> {
+  const { executor, state } = chain
+  const height = state.tree.canonical.length - 1
+  switch (each.kind) {
+    case 'mine': {
+      const interval = each.interval === undefined ? undefined : BigInt(each.interval)
+      for (let left = each.blocks; left > 0; left -= most) {
+        const blocks = BigInt(Math.min(left, most))
+        // a command's first block is mined when the clock says
+        const timestamp =
+          interval === undefined || left === each.blocks
+            ? undefined
+            : headOf(chain.state.tree).block.header.timestamp + (interval > 0n ? interval : 1n)
+        const request = { now: NOON, blocks, interval, timestamp }
+        await chain.update((before) => mine(executor, before, request))
+      }
+      return
+    }
+    case 'send': {
+      const nonce = nonceAt(headOf(state.tree).world, account(chain, 0))
+      await sendRawTransaction(chain, signed(chain, { nonce }).raw)
+      return
+    }
+    case 'reorganize':
+    case 'setHead': {
+      const depth = Math.ceil(each.share * height)
+      const blocks = Array.from({ length: 'blocks' in each ? each.blocks : 0 }, () => [])
+      if (depth === 0) return
+      await chain.update((before) =>
+        reorganize(executor, before, { depth: BigInt(depth), blocks, ...NO_REQUEUE }),
+      )
+      return
+    }
+    case 'branch':
+      await chain.update(async (before) => adopt(before, await sibling(chain, each.share)))
+      return
+    case 'snapshot':
+      await chain.update(takeSnapshot)
+      return
+    case 'revert': {
+      const id = 1 + Math.floor(each.share * (state.nextSnapshotId - 1))
+      await chain.update((before) => revertTo(before, id))
+      return
+    }
+    case 'increase':
+      await chain.update((before) => increaseTime(before, BigInt(each.seconds), NOON))
+      return
+    case 'reset':
+      await chain.update(reset)
+  }
+}
+
+/** A block beside the chain, on a parent that may be in a run. */
+async function sibling({ executor, state }: Chain, at: number): Promise<BlockRecord> {
+  const number = Math.floor(at * (state.tree.canonical.length - 1))
+  const depth = BigInt(state.tree.canonical.length - 1 - number)
+  const shortened =
+    depth === 0n
+      ? state
+      : (await reorganize(executor, state, { depth, blocks: [], ...NO_REQUEUE })).state
+  const settings = { ...state.settings, coinbase: addressOf(7) }
+  return buildPending(executor, { ...shortened, settings }, NOON)
+}
+
+function hashesOf({ removed, added }: HeadChange): readonly (readonly Hash[])[] {
+  return [removed, added].map((range) => [...range].map(({ block }) => block.hash))
+}
+
+/** What two chains have to tell of the block with a number. */
+function expectSameBlock(fast: Chain, slow: Chain, number: number): void {
+  const [one, other] = [fast, slow].map(
+    ({ state }) => blockByNumber(state.tree, BigInt(number))!,
+  ) as [BlockRecord, BlockRecord]
+  expect(one.block).toEqual(other.block)
+  expect(one.totalDifficulty).toBe(other.totalDifficulty)
+  expect(stateRoot(one.world)).toBe(other.block.header.stateRoot)
+  const { timestamp } = other.block.header
+  const slots = [
+    [BEACON_ROOTS.address, timestamp % 8191n],
+    [BEACON_ROOTS.address, (timestamp - 1n) % 8191n],
+    [HISTORY_STORAGE.address, BigInt(number + 8190) % 8191n],
+  ] as const
+  for (const [address, slot] of slots) {
+    expect(storageAt(one.world, address, slot)).toBe(storageAt(other.world, address, slot))
+  }
+}
+
+function expectSame(fast: Chain, slow: Chain, seen: Set<Hash>, picks: readonly number[]): void {
+  const [one, other] = [fast.state, slow.state]
+  const { length } = other.tree.canonical
+  expect(one.tree.canonical.length).toBe(length)
+  expect(one.clock).toEqual(other.clock)
+  expect(one.tree.abandoned).toBe(other.tree.abandoned)
+  for (let number = 0; number < length; number++) {
+    const hash = hashByNumber(other.tree, BigInt(number))!
+    expect(hashByNumber(one.tree, BigInt(number))).toBe(hash)
+    seen.add(hash)
+  }
+  for (const hash of seen) {
+    const [known, twin] = [one, other].map(({ tree }) => {
+      const record = blockByHash(tree, hash)
+      return record && [record.block.hash, record.block.header.number, isCanonical(tree, record)]
+    })
+    expect(known).toEqual(twin)
+  }
+  const [uncles, twins] = [one, other].map(({ tree }) =>
+    eligibleUncles(tree, 9).map(({ block }) => block.hash),
+  )
+  expect(uncles).toEqual(twins)
+  for (const pick of picks) expectSameBlock(fast, slow, Math.floor(pick * (length - 1)))
+  for (const { block } of other.tree.canonical.filled()) {
+    for (const { hash } of block.transactions) {
+      expect(transactionPlace(one.tree, hash)?.record.block).toEqual(block)
+    }
+  }
+}
+
+test('A chain with runs of empty blocks is the chain without them, whatever is done to it', async () => {
+  let inRuns = 0
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(command, { minLength: 3, maxLength: 14, size: 'max' }),
+      fc.array(share, { minLength: 2, maxLength: 4 }),
+      async (commands, picks) => {
+        const [fast, slow] = [await testChain({}), await testChain({})]
+        const changes: [HeadChange[], HeadChange[]] = [[], []]
+        fast.onChange(({ head }) => changes[0].push(head))
+        slow.onChange(({ head }) => changes[1].push(head))
+        const seen = new Set<Hash>()
+        for (const each of commands) {
+          await run(fast, each, 1000)
+          await run(slow, each, 1)
+          expectSame(fast, slow, seen, [1, ...picks])
+          // of many blocks mined one by one there are many changes
+          const [told, twin] = changes.map((list) => list.splice(0).map(hashesOf))
+          if (each.kind === 'mine') expect(told!.flat(2)).toEqual(twin!.flat(2))
+          else expect(told).toEqual(twin)
+        }
+        const { canonical } = fast.state.tree
+        inRuns += canonical.length - [...canonical.range(0).stretches()].length
+        fast.close()
+        slow.close()
+      },
+    ),
+    { seed: 20_261_121, numRuns: 25 },
+  )
+  // else the test would show nothing
+  expect(inRuns).toBeGreaterThan(500)
+})
