@@ -31,8 +31,11 @@ export interface Workshop {
 /** Codes that each tier keeps in mind as failing on it; a program that fails everywhere has few. */
 const FAILING_LIMIT = 1_000
 
-/** The tiers of a choice, from the fastest to the reference, which every other falls back on. */
-export function tiersOf(choice: EvmChoice): readonly Tier[] {
+/**
+ * The tiers of a choice, from the fastest to the reference, which every other falls back on.
+ * @param onBug told when a compiler has failed on some code, which then is interpreted
+ */
+export function tiersOf(choice: EvmChoice, onBug: (error: unknown) => void): readonly Tier[] {
   const reference: Tier = {
     name: 'reference',
     load: async () => (await import('./reference.ts')).createReferenceMachine(),
@@ -41,7 +44,16 @@ export function tiersOf(choice: EvmChoice): readonly Tier[] {
     name: 'interpreter',
     load: async () => (await import('./fast/machine.ts')).createFastMachine(),
   }
-  return choice === 'reference' ? [reference] : [interpreter, reference]
+  const compiler: Tier = {
+    name: 'compiler',
+    load: async () => {
+      const { createFastMachine } = await import('./fast/machine.ts')
+      const { createHotCode } = await import('./fast/compiler/hotcode.ts')
+      return createFastMachine(createHotCode(onBug))
+    },
+  }
+  if (choice === 'reference') return [reference]
+  return choice === 'interpreter' ? [interpreter, reference] : [compiler, interpreter, reference]
 }
 
 /** Runs work on one of its tiers. */

@@ -19,7 +19,7 @@ export function createWorkshop(
   { evm = 'auto', memoryLimit = DEFAULT_MEMORY_LIMIT, onBug = console.error }: ExecutorOptions,
   isClosed: () => boolean,
 ): Jobs {
-  return executorOn({ tiers: new Tiers(tiersOf(evm), onBug), memoryLimit, isClosed })
+  return executorOn({ tiers: new Tiers(tiersOf(evm, onBug), onBug), memoryLimit, isClosed })
 }
 
 /** An executor on machines that exist. */

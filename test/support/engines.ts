@@ -1,5 +1,7 @@
 // Each engine by itself: without one below it, where its bugs would be mended before a test sees them.
 import type { Jobs } from '../../src/evm/executor.ts'
+import { createHotCode } from '../../src/evm/fast/compiler/hotcode.ts'
+import { createFastMachine } from '../../src/evm/fast/machine.ts'
 import type { Machine } from '../../src/evm/machine.ts'
 import { Tiers, tiersOf } from '../../src/evm/tiers.ts'
 import { executorOn } from '../../src/evm/workshop.ts'
@@ -25,9 +27,24 @@ export function engineOf(name: string, machine: () => Promise<Machine>): Engine 
   }
 }
 
+/** Rounds after which code is compiled: few, as most test programs have few. */
+const EARLY = 2
+
 /** The engines that there are, from the reference, which is right, to the fastest. */
 export function allEngines(): readonly Engine[] {
-  return tiersOf('auto')
-    .toReversed()
-    .map(({ name, load }) => engineOf(name, load))
+  return [
+    ...tiersOf('interpreter', fail)
+      .toReversed()
+      .map(({ name, load }) => engineOf(name, load)),
+    engineOf('compiler', async () => createFastMachine(createHotCode(fail, EARLY))),
+  ]
+}
+
+function fail(error: unknown): never {
+  throw error
+}
+
+/** Those that tell how much gas a run would have needed. */
+export function tellingEngines(): readonly Engine[] {
+  return allEngines().filter(({ name }) => name !== 'reference')
 }

@@ -36,7 +36,7 @@ import { ALICE, blockWith, funded, messageWith, transactionWith } from './stage.
 
 const executor = createExecutor()
 const workshop: Workshop = {
-  tiers: new Tiers(tiersOf('auto'), console.error),
+  tiers: new Tiers(tiersOf('auto', console.error), console.error),
   memoryLimit: DEFAULT_MEMORY_LIMIT,
   isClosed: () => false,
 }

@@ -52,14 +52,16 @@ import {
 } from './wasm.ts'
 import { Writer } from './writer.ts'
 
-/** Runs of an exit before what comes behind it is compiled too. */
-export const HOT_EXIT = 20
-
 /** A cell without its mark is the index of the trace in the table. */
 const INDEX_MASK = 0x7fff_ffff
 
-/** Gives a linked exit the cell it counts in, for the place where the code goes on. */
-export type Link = (pc: number) => number
+/** How exits lead on. */
+export interface Links {
+  /** Gives an exit the cell it counts in, for the place where the code goes on. */
+  readonly newCell: (pc: number) => number
+  /** Runs of an exit before what comes behind it is compiled too. */
+  readonly threshold: number
+}
 
 /** The head of the trace: pays for all of it, or leaves. */
 export function openTrace(trace: Trace, start: number): void {
@@ -122,7 +124,7 @@ export function assemble(
   trace: Trace,
   changing: ReadonlySet<number>,
   outer: Emitter,
-  link: Link,
+  links: Links,
 ): Uint8Array {
   outer.clear()
   writePrologue(outer, trace)
@@ -136,7 +138,7 @@ export function assemble(
   for (const exit of trace.exits) {
     outer.op(END)
     writeExit(outer, trace, exit, changing)
-    writeLeaving(outer, exit, link)
+    writeLeaving(outer, exit, links)
   }
   outer.op(END)
   return moduleOf([locals, before, trace.emitter.out.written, outer.out.written])
@@ -271,9 +273,9 @@ function writeSlot(
 }
 
 /** Goes on with the trace behind the exit, once there is one; counts how often it is asked for. */
-function writeLeaving(emitter: Emitter, { pc, isLinked }: Exit, link: Link): void {
+function writeLeaving(emitter: Emitter, { pc, isLinked }: Exit, links: Links): void {
   if (isLinked) {
-    const cell = link(pc)
+    const cell = links.newCell(pc)
     emitter.i32(0)
     emitter.load32(cell)
     emitter.tee(COUNT_LOCAL)
@@ -288,14 +290,14 @@ function writeLeaving(emitter: Emitter, { pc, isLinked }: Exit, link: Link): voi
     emitter.out.unsigned(TRACE_TYPE)
     emitter.out.unsigned(0)
     emitter.end()
-    writeCounting(emitter, cell)
+    writeCounting(emitter, cell, links.threshold)
   }
   leaveWith(emitter, EXIT_CONTINUE)
 }
 
-function writeCounting(emitter: Emitter, cell: number): void {
+function writeCounting(emitter: Emitter, cell: number, threshold: number): void {
   emitter.get(COUNT_LOCAL)
-  emitter.i32(HOT_EXIT)
+  emitter.i32(threshold)
   emitter.op(I32_LT_U)
   emitter.if()
   emitter.i32(0)
@@ -305,7 +307,7 @@ function writeCounting(emitter: Emitter, cell: number): void {
   emitter.tee(COUNT_LOCAL)
   emitter.store32(cell)
   emitter.get(COUNT_LOCAL)
-  emitter.i32(HOT_EXIT)
+  emitter.i32(threshold)
   emitter.op(I32_EQ)
   emitter.if()
   emitter.i32(0)

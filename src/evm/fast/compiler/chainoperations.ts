@@ -19,6 +19,7 @@ import {
   FRAME_INPUT_LENGTH,
   FRAME_MEMORY_SIZE,
   FRAME_VALUE,
+  GAS_MATTERS,
   RETURN_LENGTH,
 } from '../layout.ts'
 import { FRAME_LOCAL, GAS_LOCAL, type Limb } from './emitter.ts'
@@ -62,6 +63,9 @@ const compileReturnSize: Compile = ({ emitter, stack }) => {
 /** GAS: what is left when the whole trace is paid, and what of it lies ahead. */
 const compileGas: Compile = (trace, step) => {
   const { emitter } = trace
+  emitter.i32(GAS_MATTERS)
+  emitter.i32(1)
+  emitter.store32(0)
   emitter.get(GAS_LOCAL)
   emitter.i64(trace.ahead(step))
   emitter.op(I64_ADD)

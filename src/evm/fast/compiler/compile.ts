@@ -1,7 +1,7 @@
 // The compiler of traces: from a recording to a module of WebAssembly.
 import { type Hardfork, isAtLeast } from '../../../protocol/forks.ts'
 import { type Operation, operationsOf } from '../operations.ts'
-import { assemble, closeLoop, type Link, openTrace } from './assemble.ts'
+import { assemble, closeLoop, type Links, openTrace } from './assemble.ts'
 import { ACCESS_FORK, ACCESS_OPERATIONS, CHAIN_OPERATIONS } from './chainoperations.ts'
 import { Emitter } from './emitter.ts'
 import { FLOW_OPERATIONS } from './flow.ts'
@@ -48,7 +48,7 @@ export class Compiler {
     code: TraceCode,
     operations: ReadonlyMap<number, Operation>,
     recording: Recording,
-    link: Link,
+    links: Links,
   ): CompiledTrace | undefined {
     const plan = planTrace(code.bytes, operations, recording)
     if (plan.steps.length === 0) return undefined
@@ -63,7 +63,7 @@ export class Compiler {
       const opcode = code.bytes[plan.end] ?? 0
       trace.end(trace.exit(plan.end, trace.used, operations.has(opcode)))
     }
-    const module = assemble(trace, changing, this.#outer, link)
+    const module = assemble(trace, changing, this.#outer, links)
     return { module, isLoop, hasUnknownJump: trace.hasUnknownJump, steps: plan.steps.length }
   }
 }

@@ -25,6 +25,9 @@ import { TraceStore } from './tracestore.ts'
 /** Rounds of a loop, or openings of a code, that are worth a compilation of about a millisecond. */
 export const USUAL_THRESHOLD = 1_000
 
+/** Runs of a trace's exit before what comes behind it is compiled too. */
+const EXIT_THRESHOLD = 20
+
 /** Jumps of a recording, at most. */
 const MOST_JUMPS = 400
 
@@ -44,7 +47,7 @@ export function createHotCode(
   threshold: number = USUAL_THRESHOLD,
 ): HotCode {
   const stores = new WeakMap<Session, TraceStore>()
-  const compiler = new TraceCompiler(onBug)
+  const compiler = new TraceCompiler(onBug, Math.min(threshold, EXIT_THRESHOLD))
   const storeOf = (session: Session): TraceStore => {
     let store = stores.get(session)
     if (store === undefined) {
@@ -67,13 +70,15 @@ export function createHotCode(
 
 class TraceCompiler {
   readonly #onBug: (error: unknown) => void
+  readonly #exitThreshold: number
   readonly #compiler = new Compiler()
   readonly #failed = new Set<Hash>()
   readonly #byFork = new Map<Hardfork, ReadonlyMap<number, Operation>>()
   #operations: ReadonlyMap<number, Operation> = new Map()
 
-  constructor(onBug: (error: unknown) => void) {
+  constructor(onBug: (error: unknown) => void, exitThreshold: number) {
     this.#onBug = onBug
+    this.#exitThreshold = exitThreshold
   }
 
   setFork(hardfork: Hardfork): void {
@@ -122,7 +127,7 @@ class TraceCompiler {
     const { core } = session
     const { start } = recording
     const isLoopHead = isRoot && isHead(session, place, start)
-    const link = (pc: number): number => {
+    const newCell = (pc: number): number => {
       const root = core.number(place.cells + 4 * pc)
       return store.newExitCell(root >= TRACE && isHead(session, place, pc) ? root : 0)
     }
@@ -130,7 +135,10 @@ class TraceCompiler {
       bytes: place.bytes,
       isDestination: (pc: number) => core.bytes[place.jumps + pc] !== 0,
     }
-    const trace = this.#compiler.compile(code, this.#operations, recording, link)
+    const trace = this.#compiler.compile(code, this.#operations, recording, {
+      newCell,
+      threshold: this.#exitThreshold,
+    })
     if (trace !== undefined && isWorthIt(trace, isLoopHead)) store.add(cell, trace.module)
     // what comes in between has traces of its own, from the exits of the loops in it
     else if (isLoopHead) core.bytes[place.jumps + start] = DESTINATION
@@ -167,17 +175,18 @@ function record(
   const isOwn = isHead(session, place, start)
   let exit = EXIT_RECORD
   let isLoop = false
+  let isMet = false
   core.setNumber(frame + FRAME_FLAGS, core.number(frame + FRAME_FLAGS) | FLAG_RECORD)
-  while (path.length < MOST_JUMPS && !isLoop) {
+  while (path.length < MOST_JUMPS && !isLoop && !isMet) {
     exit = core.exports.run()
     core.refresh()
     if (exit !== EXIT_RECORD) break
     const pc = core.number(frame + FRAME_PC)
     path.push(pc)
     isLoop = isOwn && pc === start && core.number(frame + FRAME_STACK_TOP) === top
-    if (!isLoop && isHead(session, place, pc) && core.number(place.cells + 4 * pc) >= TRACE) break
+    isMet = !isLoop && isHead(session, place, pc) && core.number(place.cells + 4 * pc) >= TRACE
   }
   core.setNumber(frame + FRAME_FLAGS, core.number(frame + FRAME_FLAGS) & ~FLAG_RECORD)
   const goesOn = exit === EXIT_RECORD || exit === EXIT_LEAVE
-  return { recording: { start, path, isLoop }, exit: goesOn ? EXIT_FRAME : exit }
+  return { recording: { start, path, isLoop, isMet }, exit: goesOn ? EXIT_FRAME : exit }
 }

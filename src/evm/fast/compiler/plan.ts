@@ -16,6 +16,8 @@ export interface Recording {
   readonly path: readonly number[]
   /** The last jump led to the start, with as many words on the stack. */
   readonly isLoop: boolean
+  /** The last jump led to where another trace begins. */
+  readonly isMet: boolean
 }
 
 export interface Plan {
@@ -33,13 +35,13 @@ export interface Plan {
 export function planTrace(
   code: Uint8Array,
   operations: ReadonlyMap<number, Operation>,
-  { start, path, isLoop }: Recording,
+  { start, path, isLoop, isMet }: Recording,
 ): Plan {
   const steps: Step[] = []
   let pc = start
   let jumps = 0
   while (steps.length < MOST_STEPS) {
-    if (jumps === path.length && jumps > 0 && isLoop) return { steps, end: pc, isLoop: true }
+    if (jumps === path.length && (isLoop || isMet)) return { steps, end: pc, isLoop }
     const opcode = code[pc]
     const operation = opcode === undefined ? undefined : operations.get(opcode)
     if (opcode === undefined || operation === undefined) break
