@@ -1,5 +1,6 @@
 // All accounts as gzipped JSON in the form that anvil writes and reads, and back.
 import { promisify } from 'node:util'
+import { gunzip, gzip } from 'node:zlib'
 import { keccakHash } from '../core/crypto.ts'
 import { DevchainError, printValue } from '../core/errors.ts'
 import {
@@ -50,7 +51,6 @@ export async function dumpState({ tree, config }: ChainState): Promise<Uint8Arra
     blocks: [],
     transactions: [],
   }
-  const { gzip } = await import('node:zlib')
   return new Uint8Array(await promisify(gzip)(JSON.stringify(dump)))
 }
 
@@ -101,7 +101,6 @@ function dumpedOf({ nonce, balance, code, storage }: Account): DumpedAccount {
 async function unzipped(bytes: Uint8Array): Promise<Uint8Array> {
   // the two bytes that gzip begins with (RFC 1952)
   if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes
-  const { gunzip } = await import('node:zlib')
   try {
     return await promisify(gunzip)(bytes, { maxOutputLength: MAX_DUMP })
   } catch (error) {
