@@ -166,6 +166,17 @@ export interface Failure {
   readonly reason: string
 }
 
+/** How little gas would have been enough for a run that had more. */
+export interface GasNeed {
+  /**
+   * Least gas with which it would have gone the same way. That may be more than it uses: an inner call may have all but a
+   * 64th (EIP-150), and SSTORE wants 2,300 left.
+   */
+  readonly gas: bigint
+  /** False: with other gas it might go another way, to an end as good. It asked for its gas, or called what may fail. */
+  readonly isCertain: boolean
+}
+
 /** One line that a contract printed through the well-known console address. */
 export interface ConsoleLine {
   readonly address: Address
@@ -177,6 +188,8 @@ export interface Outcome {
   readonly failure: Failure | undefined
   /** Gas the sender pays for: after refunds. */
   readonly gasUsed: bigint
+  /** Undefined after a failure, and where the engine does not tell. With the transaction's intrinsic gas. */
+  readonly gasNeed: GasNeed | undefined
   /** Gas given back at the end, already taken off `gasUsed`. */
   readonly gasRefund: bigint
   /** Return data, or revert data. */

@@ -8,6 +8,7 @@ import type {
   BlockEnvironment,
   ExecutionLimits,
   Failure,
+  GasNeed,
   MovedPrecompiles,
   Tracer,
 } from './executor.ts'
@@ -56,6 +57,8 @@ export interface MachineResult {
   readonly failure: Failure | undefined
   /** Of the job's gas, before refunds; all of it when the run halted. */
   readonly gasUsed: bigint
+  /** Of a run that did not fail: what it would have needed of the job's gas, if the machine knows. */
+  readonly gasNeed: GasNeed | undefined
   /** Refunds that the run earned, unbounded; 0 when it failed. */
   readonly refund: bigint
   /** Return or revert data; of a creation the deployed code. */

@@ -33,6 +33,7 @@ async function run(engine: Engine, job: MachineJob): Promise<MachineResult> {
   return {
     failure: failureOf(evm, job, result),
     gasUsed: execResult.executionGasUsed,
+    gasNeed: undefined,
     refund: execResult.gasRefund ?? 0n,
     output: execResult.returnValue,
     logs: (execResult.logs ?? []).map(logOf),

@@ -15,7 +15,7 @@ import { isDelegation } from '../protocol/validity.ts'
 import { Overlay } from '../state/overlay.ts'
 import type { Account, World } from '../state/world.ts'
 import { CONSOLE_ADDRESS, formatConsoleCall } from './console.ts'
-import type { BlockEnvironment, ConsoleLine, Outcome } from './executor.ts'
+import type { BlockEnvironment, ConsoleLine, GasNeed, Outcome } from './executor.ts'
 import type { Machine, MachineJob, MachineResult } from './machine.ts'
 
 /** A checked transaction or call. */
@@ -64,6 +64,9 @@ const DELEGATION_PREFIX = Uint8Array.of(0xef, 0x01, 0x00)
 /** How the addresses of all precompiles begin. */
 const PRECOMPILE_PREFIX = `0x${'0'.repeat(36)}`
 
+/** Gas that machines are given at most, as they count in 64 bits: more than anybody lives to see used, unless by a halt. */
+const GAS_CEILING = 2n ** 62n
+
 /** Lines kept of one run; a loop that prints would fill the memory. */
 const LINE_LIMIT = 10_000
 
@@ -83,8 +86,11 @@ export function applyMessage(
   buyGas(overlay, message)
   const permissions = authorize(overlay, message, block)
   const lines: ConsoleLine[] = []
+  const all = message.gasLimit - intrinsic
+  const gas = smaller(all, GAS_CEILING)
   const finish = (result: MachineResult): Outcome => {
-    const spent = intrinsic + result.gasUsed
+    const used = result.gasUsed === gas ? all : result.gasUsed
+    const spent = intrinsic + used
     const bill = billOf(message, block, spent, permissions.refund + result.refund)
     settle(overlay, message, block, bill.gasUsed)
     for (const address of result.destroyed) overlay.deleteAccount(address)
@@ -92,14 +98,14 @@ export function applyMessage(
       clearEmpty(overlay, result.touched)
       clearEmpty(overlay, [block.coinbase])
     }
-    return new RunOutcome(setting, message, result, { bill, lines, overlay })
+    return new RunOutcome(setting, message, result, { intrinsic, bill, lines, overlay })
   }
   const paid = transfer(setting, overlay, message)
   if (paid !== undefined) return finish(paid)
   const result = machine.run(
     jobOf(setting, message, {
       overlay,
-      gas: message.gasLimit - intrinsic,
+      gas,
       warm: warmFrom(message, block, permissions.authorities),
       onConsole: (from, data) => printLine(lines, from, data),
     }),
@@ -136,10 +142,19 @@ function jobOf(
   }
 }
 
+/** What of an outcome the machine does not tell. */
+interface Accounting {
+  readonly intrinsic: bigint
+  readonly bill: Bill
+  readonly lines: readonly ConsoleLine[]
+  readonly overlay: Overlay
+}
+
 /** What came of a message. The world after it, which calls do not look at, is made when it is asked for. */
 class RunOutcome implements Outcome {
   readonly failure: Outcome['failure']
   readonly gasUsed: bigint
+  readonly gasNeed: Outcome['gasNeed']
   readonly gasRefund: bigint
   readonly output: Uint8Array
   readonly logs: Outcome['logs']
@@ -152,14 +167,11 @@ class RunOutcome implements Outcome {
     { reportsAccess, block }: RunSetting,
     message: Application,
     result: MachineResult,
-    {
-      bill,
-      lines,
-      overlay,
-    }: { readonly bill: Bill; readonly lines: readonly ConsoleLine[]; readonly overlay: Overlay },
+    { intrinsic, bill, lines, overlay }: Accounting,
   ) {
     this.failure = result.failure
     this.gasUsed = bill.gasUsed
+    this.gasNeed = result.gasNeed && withIntrinsic(result.gasNeed, intrinsic)
     this.gasRefund = bill.gasRefund
     this.output = result.output
     this.logs = result.logs
@@ -173,6 +185,10 @@ class RunOutcome implements Outcome {
     if (this.#end instanceof Overlay) this.#end = this.#end.world()
     return this.#end
   }
+}
+
+function withIntrinsic({ gas, isCertain }: GasNeed, intrinsic: bigint): GasNeed {
+  return { gas: intrinsic + gas, isCertain }
 }
 
 /** Accounts that cost less because every node knows them in advance (EIP-2929, EIP-3651, EIP-7702). */
@@ -215,6 +231,7 @@ function transfer(
 const NOTHING_RUN: Omit<MachineResult, 'touched'> = {
   failure: undefined,
   gasUsed: 0n,
+  gasNeed: { gas: 0n, isCertain: true },
   refund: 0n,
   output: EMPTY_BYTES,
   logs: [],

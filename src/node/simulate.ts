@@ -125,8 +125,8 @@ export function executionError({ kind, reason }: Failure, output: Uint8Array): D
  * The smallest gas limit with which the message succeeds as a transaction: exact, so that one less fails. At most
  * the message's own gas or else the block's gas limit, and what the sender can pay when there is a price.
  *
- * It runs once with all gas. If no code ran that is all; else it tries what was spent, then (EIP-150 may want
- * more) what a watched run says it needs, then halves. Contracts mostly take three runs, proxies five.
+ * It runs once with all gas, and mostly that is all: the engine tells what the run would have needed. Where a run looks
+ * at its gas, two more make sure of that; where the engine does not tell, a watched run does.
  * @throws {DevchainError} `EXECUTION_REVERTED` or `EXECUTION_HALTED` when the message fails with all that gas,
  *   `INSUFFICIENT_FUNDS` when the sender cannot pay the value and some gas, else as `call`
  */
@@ -145,12 +145,14 @@ export async function estimateGas(
   const widest = { ...message, gasLimit: cap.gas }
   const outcome = await run(scene, widest)
   if (outcome.failure !== undefined) throw estimateError(outcome.failure, outcome.output, cap)
-  const spent = outcome.gasUsed + outcome.gasRefund
-  // the operations that ran were free, so none of them looked at the gas
-  if (spent === intrinsic) return minimum
+  const { gasNeed } = outcome
+  if (gasNeed?.isCertain === true) return larger(minimum, gasNeed.gas)
   const succeeds = async (gasLimit: bigint): Promise<boolean> =>
     (await run(scene, { ...message, gasLimit })).failure === undefined
-  const guesses: GasGuess[] = [() => spent, () => neededGas(scene, widest, intrinsic)]
+  const guesses: GasGuess[] =
+    gasNeed === undefined
+      ? [() => outcome.gasUsed + outcome.gasRefund, () => neededGas(scene, widest, intrinsic)]
+      : [() => gasNeed.gas]
   return smallestGas(succeeds, { minimum, cap: cap.gas }, guesses)
 }
 

@@ -99,7 +99,8 @@ function print(value: unknown): string {
   )
 }
 
-function callOf(subject: Case, message: CaseMessage, world: World): CallJob {
+/** The job of a message that is a call. */
+export function callOf(subject: Case, message: CaseMessage, world: World): CallJob {
   return {
     world,
     block: blockOf(subject),

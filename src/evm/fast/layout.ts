@@ -138,6 +138,10 @@ export const REPORTS_ACCESS: u32 = 0x10d8
 export const LAST_SERIAL: u32 = 0x10e0
 /** 8 bytes: below so much gas the running frame has used up the fuel. */
 export const FLOOR: u32 = 0x10e8
+/** 1: with other gas the run might go another way to an end as good: it asked for its gas, or opened another frame. */
+export const GAS_MATTERS: u32 = 0x10f0
+/** 8 bytes: FRAME_NEED of the outermost frame. */
+export const GAS_NEED: u32 = 0x10f8
 /** First byte behind the reserved room for memories: beyond there is only the heap. */
 export const ROOM_END: u32 = 0x10dc
 
@@ -230,6 +234,11 @@ export const FRAME_CODE_ACCOUNT: u32 = 200
 export const FRAME_SERIAL: u32 = 204
 /** Bytes that its init code takes between the opener's memory and its own. */
 export const FRAME_ROOM: u32 = 208
+/**
+ * 8 bytes: least gas to begin with that would have brought the frame as far as it is; counted where more has to be there
+ * than is paid, and at the end.
+ */
+export const FRAME_NEED: u32 = 216
 
 /** FRAME_FLAGS: may not change the state; records its jumps. */
 export const FLAG_STATIC: u32 = 1

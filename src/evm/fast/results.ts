@@ -44,6 +44,8 @@ import {
   END_STATIC,
   END_VALUE_OVERFLOW,
   GAS_LEFT,
+  GAS_MATTERS,
+  GAS_NEED,
   LAST_ACCOUNT,
   LAST_OPCODE,
   LOG_ACCOUNT,
@@ -95,6 +97,9 @@ export function resultOf(session: Session, job: MachineJob): MachineResult {
   return {
     failure: isKept ? undefined : failureOf(end, output, core.number(LAST_OPCODE)),
     gasUsed: job.gas - core.long(GAS_LEFT),
+    gasNeed: isKept
+      ? { gas: core.long(GAS_NEED), isCertain: core.number(GAS_MATTERS) === 0 }
+      : undefined,
     refund: isKept ? core.long(REFUND) : 0n,
     output: output.length === 0 ? EMPTY_BYTES : output,
     logs: isKept ? logsOf(core) : [],

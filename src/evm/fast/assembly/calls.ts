@@ -7,7 +7,7 @@ import {
   EXIT_FRAME, EXIT_NEXT, EXIT_PRECOMPILE, FLAG_STATIC, FORK, FRAME, FRAME_ACCOUNT, FRAME_ADDRESS, FRAME_CALLER, FRAME_CELLS,
   FRAME_CODE, FRAME_CODE_ACCOUNT, FRAME_CODE_LENGTH, FRAME_FLAGS, FRAME_GAS, FRAME_GAS_LIMIT, FRAME_INPUT, FRAME_INPUT_LENGTH,
   FRAME_JUMPS, FRAME_KIND, FRAME_MEMORY, FRAME_MEMORY_SIZE, FRAME_ROOM, FRAME_STACK, FRAME_STACK_TOP, FRAME_TARGET,
-  FRAME_TARGET_LENGTH, FRAME_VALUE, FRAMES, INIT_CODE_LIMIT, LONDON, MAX_DEPTH, MEMORY_END, PRECOMPILE_ACCOUNT,
+  FRAME_TARGET_LENGTH, FRAME_VALUE, FRAMES, GAS_MATTERS, INIT_CODE_LIMIT, LONDON, MAX_DEPTH, MEMORY_END, PRECOMPILE_ACCOUNT,
   PRECOMPILE_GAS, PRECOMPILE_INPUT, PRECOMPILE_LENGTH, REFUND, RETURN_LENGTH, ROOM_END, SHANGHAI, SPURIOUS_DRAGON,
   TANGERINE_WHISTLE,
 } from '../layout'
@@ -16,19 +16,16 @@ import {
   zeroBalance,
 } from './accounts'
 import { analyze } from './code'
-import { begin, CREATE, CREATE2 } from './frames'
+import { begin, CALL, CALLCODE, CREATE, CREATE2, raiseNeed, STIPEND } from './frames'
 import { tellConsole } from './host'
 import { raise } from './journal'
 import { endOf, expandFor, isStatic, payWords } from './memory'
 import { copyWord, isBelow, isShort, isZero, setShort, turnWord } from './words'
 
-const CALL: u32 = 0xf1
-const CALLCODE: u32 = 0xf2
 const DELEGATECALL: u32 = 0xf4
 const STATICCALL: u32 = 0xfa
 
 const VALUE_GAS: i64 = 9000
-const STIPEND: i64 = 2300
 const NEW_ACCOUNT_GAS: i64 = 25_000
 const INIT_WORD_GAS: u64 = 2
 const HASH_WORD_GAS: u64 = 6
@@ -73,6 +70,9 @@ export function call(frame: usize, kind: u32, top: usize, gas: i64): i32 {
   const asked = top - 32
   if (isShort(asked) && load<u64>(asked) <= (granted as u64)) granted = load<i64>(asked)
   else if (load<u32>(FORK) < TANGERINE_WHISTLE) return END_OUT_OF_GAS
+  // before EIP-150 all that is asked for must be there
+  if (load<u32>(FORK) < TANGERINE_WHISTLE) raiseNeed(frame, load<i64>(frame, FRAME_GAS_LIMIT) - gas + granted)
+  if (hasValue) raiseNeed(frame, load<i64>(frame, FRAME_GAS_LIMIT) - gas)
   gas -= granted
   if (hasValue) granted += STIPEND
   const self = load<u32>(frame, FRAME_ACCOUNT) as usize
@@ -144,6 +144,8 @@ export function transfer(sender: usize, receiver: usize, value: usize, hasValue:
 function openCall(
   frame: usize, kind: u32, place: usize, receiver: usize, codeAccount: usize, gas: i64, granted: i64,
 ): void {
+  // it may fail, and its opener go on
+  store<u32>(GAS_MATTERS, 1)
   const child = frame + FRAME
   const inputLength = load<u32>(place, 64)
   const outputLength = load<u32>(place)
@@ -220,6 +222,7 @@ export function create(frame: usize, kind: u32, top: usize, gas: i64): i32 {
   else createdAddress(self, nonce)
   const created = accountAt(ADDRESS_SCRATCH)
   if (load<u32>(FORK) >= BERLIN) warm(created)
+  store<u32>(GAS_MATTERS, 1)
   if (isTaken(created)) return answer(frame, place, 0, gas - granted)
   if (created != self && wouldOverflow(created, value)) return answer(frame, place, 0, gas)
   if (size == 0) {

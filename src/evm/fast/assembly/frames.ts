@@ -4,17 +4,19 @@ import {
   ACCOUNT_CODE_WRITTEN, ACCOUNT_FLAGS, ACCOUNT_JUMPS, ACCOUNT_WRITTEN, CODE_LIMIT, CODE_PADDING, CREATED_ACCOUNT,
   CURRENT_FRAME, END_BALANCE, END_CODE_SIZE, END_CODE_UNPAID, END_INVALID_CODE, END_OUT_OF_GAS, END_REASON, END_RETURN,
   END_REVERT, END_VALUE_OVERFLOW, FIRST_HALT, FORK, FRAME, FRAME_ACCOUNT, FRAME_CODE, FRAME_GAS, FRAME_JOURNAL,
-  FRAME_KIND, FRAME_LOGS, FRAME_MEMORY, FRAME_OUTPUT, FRAME_OUTPUT_LENGTH, FRAME_PC, FRAME_REFUND, FRAME_ROOM,
-  FRAME_SERIAL, FRAME_STACK_TOP, FRAME_TARGET, FRAME_TARGET_LENGTH, FRAMES, GAS_LEFT, HOMESTEAD, JOURNAL_USED, LAST_OPCODE,
+  FRAME_GAS_LIMIT, FRAME_KIND, FRAME_LOGS, FRAME_MEMORY, FRAME_NEED, FRAME_OUTPUT, FRAME_OUTPUT_LENGTH, FRAME_PC, FRAME_REFUND, FRAME_ROOM,
+  FRAME_SERIAL, FRAME_STACK_TOP, FRAME_TARGET, FRAME_TARGET_LENGTH, FRAME_VALUE, FRAMES, GAS_LEFT, GAS_MATTERS, GAS_NEED, HOMESTEAD, JOURNAL_USED, LAST_OPCODE,
   LOGS_USED, LONDON, MEMORY_END, OUTPUT, OUTPUT_LENGTH, REFUND, RETURN_CAPACITY, RETURN_DATA, RETURN_LENGTH, SERIAL,
-  SPURIOUS_DRAGON,
+  SPURIOUS_DRAGON, TANGERINE_WHISTLE,
 } from '../layout'
 import { take } from './heap'
 import { checkpoint, saveNoCode, takeBack } from './journal'
-import { copyWord, setShort } from './words'
+import { copyWord, isZero, setShort } from './words'
 
 export const CREATE: u32 = 0xf0
 export const CREATE2: u32 = 0xf5
+export const CALL: u32 = 0xf1
+export const CALLCODE: u32 = 0xf2
 
 /** Gas per byte of deployed code. */
 const DEPOSIT_GAS: i64 = 200
@@ -24,12 +26,22 @@ export function isCreation(kind: u32): bool {
   return kind == CREATE || kind == CREATE2
 }
 
+/** Gas that a call with a value gets on top. */
+export const STIPEND: i64 = 2300
+
+/** Counts that a frame has to begin with at least so much gas. */
+@inline
+export function raiseNeed(frame: usize, gas: i64): void {
+  if (gas > load<i64>(frame, FRAME_NEED)) store<i64>(frame, gas, FRAME_NEED)
+}
+
 /** Marks where a frame begins, for when it fails. */
 export function begin(frame: usize): void {
   store<u32>(frame, load<u32>(JOURNAL_USED), FRAME_JOURNAL)
   store<u32>(frame, load<u32>(LOGS_USED), FRAME_LOGS)
   store<i64>(frame, load<i64>(REFUND), FRAME_REFUND)
   store<u32>(frame, checkpoint(), FRAME_SERIAL)
+  store<i64>(frame, 0, FRAME_NEED)
   store<u32>(frame, 0, FRAME_PC)
   store<u32>(frame, 0, FRAME_OUTPUT_LENGTH)
   store<u32>(CURRENT_FRAME, frame as u32)
@@ -72,6 +84,7 @@ export function close(frame: usize, end: i32): usize {
     const keepsGas = end == END_CODE_UNPAID || end == END_VALUE_OVERFLOW || end == END_BALANCE
     if (!keepsGas) store<i64>(frame, 0, FRAME_GAS)
   }
+  raiseNeed(frame, load<i64>(frame, FRAME_GAS_LIMIT) - load<i64>(frame, FRAME_GAS))
   store<u32>(MEMORY_END, load<u32>(MEMORY_END) - load<u32>(frame, FRAME_ROOM))
   if (frame == FRAMES) return finish(frame, end)
   const opener = frame - FRAME
@@ -91,13 +104,26 @@ function finish(frame: usize, end: i32): usize {
   store<u32>(OUTPUT, load<u32>(frame, FRAME_OUTPUT))
   store<u32>(OUTPUT_LENGTH, load<u32>(frame, FRAME_OUTPUT_LENGTH))
   store<i64>(GAS_LEFT, load<i64>(frame, FRAME_GAS))
+  store<i64>(GAS_NEED, load<i64>(frame, FRAME_NEED))
   store<u32>(LAST_OPCODE, load<u8>((load<u32>(frame, FRAME_CODE) + load<u32>(frame, FRAME_PC)) as usize))
   store<u32>(CREATED_ACCOUNT, isCreation(load<u32>(frame, FRAME_KIND)) ? load<u32>(frame, FRAME_ACCOUNT) : 0)
   return 0
 }
 
+/** What an inner frame needs its opener needs too, and the 64th that it has to keep back (EIP-150). */
+@inline
+function countNeed(frame: usize, opener: usize, kind: u32): void {
+  const isPaid = (kind == CALL || kind == CALLCODE) && !isZero(frame + FRAME_VALUE)
+  const stipend = isPaid ? STIPEND : 0
+  let need = load<i64>(frame, FRAME_NEED) - stipend
+  if (need > 0 && load<u32>(FORK) >= TANGERINE_WHISTLE) need += (need - 1) / 63
+  const left = load<i64>(opener, FRAME_GAS) + load<i64>(frame, FRAME_GAS_LIMIT) - stipend
+  raiseNeed(opener, load<i64>(opener, FRAME_GAS_LIMIT) - left + max<i64>(need, 0))
+}
+
 /** Hands gas, return data and the result to the opener. */
 function giveBack(frame: usize, opener: usize, kind: u32, isKept: bool): void {
+  countNeed(frame, opener, kind)
   store<i64>(opener, load<i64>(opener, FRAME_GAS) + load<i64>(frame, FRAME_GAS), FRAME_GAS)
   store<u32>(SERIAL, load<u32>(opener, FRAME_SERIAL))
   store<u32>(CURRENT_FRAME, opener as u32)
@@ -124,6 +150,8 @@ function deploy(frame: usize): i32 {
   const length = load<u32>(frame, FRAME_OUTPUT_LENGTH)
   const limit = load<u32>(CODE_LIMIT)
   if (fork >= SPURIOUS_DRAGON && length > limit) return END_CODE_SIZE
+  // in frontier a contract may do without its code
+  if (fork < HOMESTEAD) store<u32>(GAS_MATTERS, 1)
   const left = load<i64>(frame, FRAME_GAS) - DEPOSIT_GAS * (length as i64)
   if (left < 0) return fork >= HOMESTEAD ? END_OUT_OF_GAS : END_CODE_UNPAID
   const source = load<u32>(frame, FRAME_OUTPUT) as usize

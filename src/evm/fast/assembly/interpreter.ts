@@ -6,7 +6,7 @@ import {
   ENV_GAS_PRICE, ENV_NUMBER, ENV_ORIGIN, ENV_RANDOM, ENV_TIMESTAMP, EXIT_CONTINUE, EXIT_HOT, EXIT_LEAVE, EXIT_NEXT,
   EXIT_RECORD, EXIT_YIELD, FIRST_END, FLAG_RECORD, FRAME_ACCOUNT, FRAME_ADDRESS, FRAME_CALLER, FRAME_CELLS, FRAME_CODE,
   FRAME_CODE_LENGTH, FRAME_FLAGS, FRAME_GAS, FRAME_INPUT, FRAME_INPUT_LENGTH, FRAME_JUMPS, FRAME_MEMORY, FRAME_MEMORY_SIZE,
-  FRAME_OUTPUT, FRAME_OUTPUT_LENGTH, FRAME_PC, FRAME_STACK, FRAME_STACK_TOP, FRAME_VALUE, FLOOR, FUEL, HOT, LAST_CELL, OPERATIONS,
+  FRAME_OUTPUT, FRAME_OUTPUT_LENGTH, FRAME_PC, FRAME_STACK, FRAME_STACK_TOP, FRAME_VALUE, FLOOR, FUEL, GAS_MATTERS, HOT, LAST_CELL, OPERATIONS,
   RETURN_DATA, RETURN_LENGTH, TRACE,
 } from '../layout'
 import { accountAt, payAccess, readyCode } from './accounts'
@@ -292,7 +292,11 @@ export function execute(frame: usize): i32 {
       }
       case 0x58: { setShort(sp, (pc - code) as u64); sp += 32; pc++; continue }
       case 0x59: { setShort(sp, size); sp += 32; pc++; continue }
-      case 0x5a: { setShort(sp, gas as u64); sp += 32; pc++; continue }
+      case 0x5a: {
+        store<u32>(GAS_MATTERS, 1)
+        setShort(sp, gas as u64)
+        sp += 32; pc++; continue
+      }
       case 0x5b: {
         if (gas < floor) {
           gas = before

@@ -1,10 +1,11 @@
 // Storage and transient storage: slots by account and key, read from the host at most once a job.
 import {
   ACCOUNT_HAS_STORAGE, ACCOUNT_SLOTS, BERLIN, CONSTANTINOPLE, FLAG_STATIC, FORK,
-  FRAME_ACCOUNT, FRAME_FLAGS, GENERATION, ISTANBUL, LONDON, REFUND, REPORTS_ACCESS, SLOT, SLOT_ACCOUNT, SLOT_BEFORE,
+  FRAME_ACCOUNT, FRAME_FLAGS, FRAME_GAS_LIMIT, GENERATION, ISTANBUL, LONDON, REFUND, REPORTS_ACCESS, SLOT, SLOT_ACCOUNT, SLOT_BEFORE,
   SLOT_FLAGS, SLOT_HASH, SLOT_KEY, SLOT_LISTED, SLOT_ORIGINAL, SLOT_VALUE, SLOT_WARM, SLOT_WRITTEN, SLOTS, SLOTS_MASK,
 } from '../layout'
 import { has, listPlace, WARM_GAS } from './accounts'
+import { raiseNeed } from './frames'
 import { enter, take } from './heap'
 import { loadSlot } from './host'
 import { saveCold, saveSlot } from './journal'
@@ -119,7 +120,15 @@ export function sloadOrLeave(frame: usize, key: usize, target: usize, gas: i64):
 /** Writes a slot. @returns gas left, below 0 when there is too little */
 export function sstore(frame: usize, key: usize, value: usize, gas: i64): i64 {
   const fork = load<u32>(FORK)
-  if (fork >= ISTANBUL && gas <= SENTRY_GAS) return NONE
+  if (fork >= ISTANBUL) {
+    if (gas <= SENTRY_GAS) return NONE
+    raiseNeed(frame, load<i64>(frame, FRAME_GAS_LIMIT) - gas + SENTRY_GAS + 1)
+  }
+  return write(frame, key, value, gas, fork)
+}
+
+@inline
+function write(frame: usize, key: usize, value: usize, gas: i64, fork: u32): i64 {
   const slot = slotOf(frame, key)
   if (fork >= ISTANBUL) gas -= netCost(slot, value, fork)
   else if (fork == CONSTANTINOPLE) gas -= firstNetCost(slot, value)
@@ -143,7 +152,8 @@ export function sstore(frame: usize, key: usize, value: usize, gas: i64): i64 {
 export function sstoreOrLeave(frame: usize, key: usize, value: usize, gas: i64, ahead: i64): i64 {
   if (load<u32>(frame, FRAME_FLAGS) & FLAG_STATIC) return NONE
   if (gas + ahead <= SENTRY_GAS || gas < SET_GAS + COLD_SLOT_GAS) return NONE
-  return sstore(frame, key, value, gas)
+  raiseNeed(frame, load<i64>(frame, FRAME_GAS_LIMIT) - gas - ahead + SENTRY_GAS + 1)
+  return write(frame, key, value, gas, load<u32>(FORK))
 }
 
 @inline
