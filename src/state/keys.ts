@@ -1,6 +1,7 @@
 // Keys of the state tries: Keccak-256 of addresses and storage slots, remembered for a while.
 import { keccak256 } from '../core/crypto.ts'
 import { type Address, bytesFromHex, paddedBytes } from '../core/hex.ts'
+import { Recent } from '../core/recent.ts'
 
 /** Entries of one generation; the two of them, full, are about 10 MB. */
 const GENERATION = 32_768
@@ -10,29 +11,23 @@ const GENERATION = 32_768
  */
 export class Memory<Input, Output> {
   readonly #compute: (input: Input) => Output
-  readonly #size: number
-  #young = new Map<Input, Output>()
-  #old = new Map<Input, Output>()
+  readonly #known: Recent<Input, Output>
 
   constructor(size: number, compute: (input: Input) => Output) {
-    this.#size = size
+    this.#known = new Recent(size)
     this.#compute = compute
   }
 
   /** How many results are remembered. */
   get count(): number {
-    return this.#young.size + this.#old.size
+    return this.#known.count
   }
 
   of(input: Input): Output {
-    const known = this.#young.get(input)
+    const known = this.#known.find(input)
     if (known !== undefined) return known
-    const output = this.#old.get(input) ?? this.#compute(input)
-    if (this.#young.size >= this.#size) {
-      this.#old = this.#young
-      this.#young = new Map()
-    }
-    this.#young.set(input, output)
+    const output = this.#compute(input)
+    this.#known.keep(input, output)
     return output
   }
 }

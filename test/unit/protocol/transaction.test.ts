@@ -17,6 +17,7 @@ import { floorDataGas, intrinsicGas } from '../../../src/protocol/fees.ts'
 import { HARDFORKS, type Hardfork, isAtLeast } from '../../../src/protocol/forks.ts'
 import {
   authorityOf,
+  decodeBlockTransaction,
   decodeTransaction,
   encodeTransaction,
   impersonate,
@@ -97,6 +98,33 @@ describe('round trips', () => {
       }),
       seeded,
     )
+  })
+
+  test('a transaction whose sender is known is still refused where its signature is not good', () => {
+    const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
+    const signed = signTransaction(
+      { ...fc.sample(unsigned, { ...seeded, numRuns: 1 })[0]!, type: 0, chainId: undefined },
+      KEY,
+    )
+    const high = encodeTransaction({ ...signed, s: order - signed.s, v: 55n - signed.v })
+    for (let time = 0; time < 2; time++) {
+      const early = { hardfork: 'frontier', allowsImpersonated: false } as const
+      expect(decodeBlockTransaction(high, early).from).toBe(FROM)
+      expect(() => decodeTransaction(high)).toThrow(/upper half of the order/)
+      expect(() => decodeBlockTransaction(high, { ...early, hardfork: 'homestead' })).toThrow(
+        /upper half of the order/,
+      )
+    }
+  })
+
+  test('a signature of nobody stays one', () => {
+    const nobody = encodeTransaction({
+      ...impersonate(fc.sample(unsigned, { ...seeded, numRuns: 1 })[0]!, FROM),
+      r: 5n,
+    })
+    for (let time = 0; time < 2; time++) {
+      expect(() => decodeTransaction(nobody)).toThrow(/no key gives/)
+    }
   })
 
   test('encoding, hash and sender agree with @ethereumjs/tx', () => {
