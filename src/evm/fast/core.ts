@@ -1,4 +1,5 @@
 // One instance of the engine: its memory, its functions, and reading and writing words and addresses there.
+import { DevchainError } from '../../core/errors.ts'
 import type { Address } from '../../core/hex.ts'
 import { WASM } from './engine.wasm.ts'
 import { INIT_CODE_ROOM, MEMORY, ROOM_END } from './layout.ts'
@@ -12,6 +13,9 @@ export interface CoreHost {
   readonly loadBlockHash: (number: bigint, target: number) => void
   readonly tellConsole: (caller: number, input: number, length: number) => void
 }
+
+/** Bytes of what a job has looked up, changed, logged: some million slots, which no block of a chain comes near to. */
+const HEAP_LIMIT = 2 ** 30
 
 type Word2 = (a: number, b: number) => void
 type Word3 = (a: number, b: number, c: number) => void
@@ -71,6 +75,14 @@ const MOST_PAGES = 65_536
 
 const moduleOfEngine = onceNeeded(() => new WebAssembly.Module(Buffer.from(WASM, 'base64')))
 
+function refuseRoom(): never {
+  const limit = HEAP_LIMIT / 2 ** 20
+  throw new DevchainError(
+    'LIMIT_EXCEEDED',
+    `the execution reads and writes too much: expected state and logs within ${limit} MiB; it runs with less gas`,
+  )
+}
+
 function onceNeeded<T>(make: () => T): () => T {
   let made: T | undefined
   return () => {
@@ -94,10 +106,10 @@ export class Core {
   constructor(host: CoreHost, memoryLimit: number) {
     const roomEnd = Math.ceil((MEMORY + memoryLimit) / PAGE) * PAGE + INIT_CODE_ROOM
     this.memoryLimit = memoryLimit
-    this.memory = new WebAssembly.Memory({ initial: roomEnd / PAGE, maximum: MOST_PAGES })
+    this.memory = new WebAssembly.Memory({ initial: roomEnd / PAGE, maximum: Math.min(MOST_PAGES, (roomEnd + HEAP_LIMIT) / PAGE) })
     const instance = new WebAssembly.Instance(moduleOfEngine(), {
       env: { memory: this.memory },
-      host: { ...host },
+      host: { ...host, refuseRoom },
     })
     this.exports = instance.exports as unknown as CoreExports
     this.bytes = new Uint8Array(this.memory.buffer)

@@ -244,7 +244,7 @@ export const FRAME_NEED: u32 = 216
 export const FLAG_STATIC: u32 = 1
 export const FLAG_RECORD: u32 = 2
 
-/** In a cell: the rest is the table index of a trace. */
+/** In a cell, and in the exit of a trace that leads on to another: the rest is the table index of a trace. */
 export const TRACE: u32 = 0x80000000
 
 // ---- Accounts ----

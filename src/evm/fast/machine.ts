@@ -150,6 +150,7 @@ function runPrecompile(session: Session): number {
   if (cost > gas) return core.exports.endPrecompile(END_OUT_OF_GAS, 0n, 0)
   const output = code.run(input)
   if (output === undefined) return core.exports.endPrecompile(END_PRECOMPILE, 0n, 0)
+  core.setLong(FUEL, core.long(FUEL) - cost)
   const target = core.exports.returnRoom(output.length)
   core.refresh()
   core.bytes.set(output, target)

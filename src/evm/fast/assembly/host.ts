@@ -23,3 +23,7 @@ export declare function loadBlockHash(number: u64, target: usize): void
 /** Tells of a call of the console, before it happens. */
 @external('host', 'tellConsole')
 export declare function tellConsole(caller: usize, input: usize, length: usize): void
+
+/** The heap may not grow any more: throws. */
+@external('host', 'refuseRoom')
+export declare function refuseRoom(): void

@@ -28,6 +28,14 @@ function save(frame: usize, pc: usize, sp: usize, gas: i64): void {
   store<u32>(frame, sp as u32, FRAME_STACK_TOP)
 }
 
+/** Runs the trace of a cell, and those that it leads on to. @returns the last one's exit */
+@inline
+function runTraces(cell: u32, frame: usize): i32 {
+  let exit = cell as i32
+  while (exit < 0) exit = call_indirect<i32>((exit as u32) & ~TRACE, frame)
+  return exit
+}
+
 /**
  * Runs a frame.
  * @returns an exit, or how the frame ended. The frame's pc is then at the operation that did not happen, or ended it;
@@ -50,7 +58,7 @@ export function execute(frame: usize): i32 {
     const cell = cells + ((pc - code) << 2)
     const count = load<u32>(cell)
     if (count & TRACE) {
-      const exit = call_indirect<i32>(count & ~TRACE, frame)
+      const exit = runTraces(count, frame)
       if (exit != EXIT_CONTINUE) {
         store<i64>(FUEL, load<i64>(frame, FRAME_GAS) - floor)
         return exit
@@ -130,6 +138,7 @@ export function execute(frame: usize): i32 {
       case 0x1d: { shiftRightSigned(a, b); sp = a; pc++; continue }
       case 0x1e: { setShort(a, (256 - bitLength(a)) as u64); pc++; continue }
       case 0x20: {
+        if (before < floor) { gas = before; end = EXIT_YIELD; break }
         const left = hashMemory(frame, a, b, b, gas)
         if (left < 0) { end = endOf(left); break }
         gas = left
@@ -150,6 +159,7 @@ export function execute(frame: usize): i32 {
       case 0x35: { loadInput(frame, a); pc++; continue }
       case 0x36: { setShort(sp, load<u32>(frame, FRAME_INPUT_LENGTH)); sp += 32; pc++; continue }
       case 0x37: {
+        if (before < floor) { gas = before; end = EXIT_YIELD; break }
         const left = copyIn(frame, a, b, sp - 96, load<u32>(frame, FRAME_INPUT), load<u32>(frame, FRAME_INPUT_LENGTH), gas)
         if (left < 0) { end = endOf(left); break }
         gas = left
@@ -158,6 +168,7 @@ export function execute(frame: usize): i32 {
       }
       case 0x38: { setShort(sp, load<u32>(frame, FRAME_CODE_LENGTH)); sp += 32; pc++; continue }
       case 0x39: {
+        if (before < floor) { gas = before; end = EXIT_YIELD; break }
         const left = copyIn(frame, a, b, sp - 96, code, load<u32>(frame, FRAME_CODE_LENGTH), gas)
         if (left < 0) { end = endOf(left); break }
         gas = left
@@ -173,6 +184,7 @@ export function execute(frame: usize): i32 {
         pc++; continue
       }
       case 0x3c: {
+        if (before < floor) { gas = before; end = EXIT_YIELD; break }
         const account = accountAt(a)
         let left = payAccess(account, gas)
         if (left >= 0) {
@@ -187,6 +199,7 @@ export function execute(frame: usize): i32 {
       }
       case 0x3d: { setShort(sp, load<u32>(RETURN_LENGTH)); sp += 32; pc++; continue }
       case 0x3e: {
+        if (before < floor) { gas = before; end = EXIT_YIELD; break }
         const length = load<u32>(RETURN_LENGTH) as u64
         if (!isIndex(b) || !isIndex(sp - 96) || load<u64>(b) + load<u64>(sp - 96) > length) {
           end = END_OUT_OF_GAS
@@ -308,7 +321,7 @@ export function execute(frame: usize): i32 {
           const count = load<u32>(cell)
           if (count & TRACE) {
             save(frame, pc, sp, before)
-            const exit = call_indirect<i32>(count & ~TRACE, frame)
+            const exit = runTraces(count, frame)
             gas = load<i64>(frame, FRAME_GAS)
             if (exit != EXIT_CONTINUE) {
               store<i64>(FUEL, gas - floor)
@@ -350,6 +363,7 @@ export function execute(frame: usize): i32 {
         sp = b; pc++; continue
       }
       case 0x5e: {
+        if (before < floor) { gas = before; end = EXIT_YIELD; break }
         const left = copyWithin(frame, a, b, sp - 96, gas)
         if (left < 0) { end = endOf(left); break }
         gas = left
@@ -388,6 +402,7 @@ export function execute(frame: usize): i32 {
       }
       case 0xa0: case 0xa1: case 0xa2: case 0xa3:
       case 0xa4: {
+        if (before < floor) { gas = before; end = EXIT_YIELD; break }
         if (isStatic(frame)) { end = END_STATIC; break }
         const left = log(frame, opcode - 0xa0, a, b, sp - 96, gas)
         if (left < 0) { end = endOf(left); break }
@@ -398,6 +413,7 @@ export function execute(frame: usize): i32 {
       case 0xf0: case 0xf1: case 0xf2: case 0xf4: case 0xf5:
       case 0xfa: {
         if (isRecording) { gas = before; end = EXIT_LEAVE; break }
+        if (before < floor) { gas = before; end = EXIT_YIELD; break }
         save(frame, pc + 1, sp, gas)
         store<i64>(FUEL, before - floor)
         const isCreation = opcode == 0xf0 || opcode == 0xf5

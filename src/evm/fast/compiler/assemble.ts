@@ -23,14 +23,13 @@ import {
   MEMORY_LOCAL,
   VECTOR_LOCAL,
 } from './emitter.ts'
-import { moduleOf, TRACE_TYPE } from './helpers.ts'
+import { moduleOf } from './helpers.ts'
 import { type Exit, readLimit, type Trace } from './trace.ts'
 import {
   BLOCK,
   BR,
   END,
   I32_ADD,
-  I32_AND,
   I32_EQ,
   I32_GT_S,
   I32_LT_S,
@@ -42,7 +41,6 @@ import {
   I64_SUB,
   LOOP,
   RETURN,
-  RETURN_CALL_INDIRECT,
   SELECT,
   TYPE_EMPTY,
   TYPE_I32,
@@ -51,9 +49,6 @@ import {
   UNREACHABLE,
 } from './wasm.ts'
 import { Writer } from './writer.ts'
-
-/** A cell without its mark is the index of the trace in the table. */
-const INDEX_MASK = 0x7fff_ffff
 
 /** How exits lead on. */
 export interface Links {
@@ -272,7 +267,7 @@ function writeSlot(
   }
 }
 
-/** Goes on with the trace behind the exit, once there is one; counts how often it is asked for. */
+/** Gives the trace behind the exit, once there is one, to go on with; counts how often it is asked for. */
 function writeLeaving(emitter: Emitter, { pc, isLinked }: Exit, links: Links): void {
   if (isLinked) {
     const cell = links.newCell(pc)
@@ -282,13 +277,8 @@ function writeLeaving(emitter: Emitter, { pc, isLinked }: Exit, links: Links): v
     emitter.i32(0)
     emitter.op(I32_LT_S)
     emitter.if()
-    emitter.get(FRAME_LOCAL)
     emitter.get(COUNT_LOCAL)
-    emitter.i32(INDEX_MASK)
-    emitter.op(I32_AND)
-    emitter.op(RETURN_CALL_INDIRECT)
-    emitter.out.unsigned(TRACE_TYPE)
-    emitter.out.unsigned(0)
+    emitter.op(RETURN)
     emitter.end()
     writeCounting(emitter, cell, links.threshold)
   }

@@ -82,7 +82,7 @@ export function indexOf(helper: Helper): number {
 export const TRACE_NAME = 't'
 
 /** The type of a trace: the frame goes in, an exit comes out. It stands behind those of the helpers. */
-export const TRACE_TYPE: number = HELPERS.length
+const TRACE_TYPE: number = HELPERS.length
 
 const IMPORTS = 'e'
 const SECTION_TYPE = 1
@@ -91,17 +91,16 @@ const SECTION_FUNCTION = 3
 const SECTION_EXPORT = 7
 const SECTION_CODE = 10
 
-/** What a module needs of the engine, besides its memory and its table of functions. */
+/** What a module needs of the engine, besides its memory. */
 export type HelperFunctions = Readonly<Record<Helper, unknown>>
 
 /** The imports of each module. */
 export function importsOf(
   memory: WebAssembly.Memory,
-  table: WebAssembly.Table,
   functions: HelperFunctions,
 ): Readonly<Record<string, Readonly<Record<string, unknown>>>> {
   const helpers = Object.fromEntries(HELPERS.map((name) => [name, functions[name]]))
-  return { [IMPORTS]: { memory, table, ...helpers } }
+  return { [IMPORTS]: { memory, ...helpers } }
 }
 
 /** Everything of a module before its code: it differs in nothing. */
@@ -116,15 +115,11 @@ function makeHead(): Uint8Array {
     signature(body, ['i', 'i'])
   })
   section(out, SECTION_IMPORT, (body) => {
-    body.unsigned(HELPERS.length + 2)
+    body.unsigned(HELPERS.length + 1)
     text(body, IMPORTS)
     text(body, 'memory')
     // a memory of at least one page
     body.bytes([2, 0, 1])
-    text(body, IMPORTS)
-    text(body, 'table')
-    // a table of functions of any length
-    body.bytes([1, 0x70, 0, 0])
     HELPERS.forEach((name, type) => {
       text(body, IMPORTS)
       text(body, name)

@@ -23,7 +23,7 @@ import type { Recording } from './plan.ts'
 import { TraceStore } from './tracestore.ts'
 
 /** Rounds of a loop, or openings of a code, that are worth a compilation of about a millisecond. */
-export const USUAL_THRESHOLD = 1_000
+export const USUAL_THRESHOLD = 300
 
 /** Runs of a trace's exit before what comes behind it is compiled too. */
 const EXIT_THRESHOLD = 20

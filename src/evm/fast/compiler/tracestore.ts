@@ -25,7 +25,7 @@ export class TraceStore {
 
   constructor(core: Core) {
     this.#core = core
-    this.#imports = importsOf(core.memory, core.exports.table, { ...core.exports })
+    this.#imports = importsOf(core.memory, { ...core.exports })
     this.#first = core.exports.table.length
   }
 

@@ -17,8 +17,6 @@ export const BR = 0x0c
 export const BR_IF = 0x0d
 export const RETURN = 0x0f
 export const CALL = 0x10
-/** A call in place of the own frame, so that traces follow each other without end. */
-export const RETURN_CALL_INDIRECT = 0x13
 export const SELECT = 0x1b
 export const LOCAL_GET = 0x20
 export const LOCAL_SET = 0x21
