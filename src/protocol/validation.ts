@@ -171,8 +171,17 @@ function nonceProblem({ nonce }: Header, { hardfork, own }: Place): string | und
   return 'expected 0 after the merge'
 }
 
-function gasLimitProblem({ gasLimit }: Header, place: Place): string | undefined {
-  if (gasLimit === place.own?.gasLimit) return undefined
+/**
+ * True where gas limit and base fee may have been set by hand. A block without difficulty might be a network's too: what
+ * it says has to be what is expected.
+ */
+function isSetByHand({ difficulty }: Header, { own }: Place): boolean {
+  return own !== undefined && difficulty > 0n
+}
+
+function gasLimitProblem(header: Header, place: Place): string | undefined {
+  const { gasLimit } = header
+  if (gasLimit === place.own?.gasLimit || isSetByHand(header, place)) return undefined
   const before = isFirstOfLondon(place) ? place.parent.gasLimit * ELASTICITY : place.parent.gasLimit
   const distance = gasLimit > before ? gasLimit - before : before - gasLimit
   const bound = before / GAS_LIMIT_PARTS
@@ -193,6 +202,7 @@ function baseFeeProblem(header: Header, place: Place): string | undefined {
   const missing = fieldProblem('baseFeePerGas', 'london')(header, place)
   const said = header.baseFeePerGas
   if (missing !== undefined || said === undefined || said === place.own?.baseFee) return missing
+  if (isSetByHand(header, place)) return undefined
   return unequal(baseFeeAfter(place), said)
 }
 

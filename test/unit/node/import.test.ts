@@ -1,10 +1,11 @@
 // A chain goes out as bytes and comes back the same; a block that breaks a rule stops where it is, and the rule is named.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { concatBytes, type Hash } from '../../../src/core/hex.ts'
+import { type Address, concatBytes, type Hash } from '../../../src/core/hex.ts'
 import { headOf } from '../../../src/node/blocktree.ts'
 import type { Chain } from '../../../src/node/chain.ts'
-import { increaseTime } from '../../../src/node/commands.ts'
+import type { Settings } from '../../../src/node/chainstate.ts'
+import { changeSettings, increaseTime, mine } from '../../../src/node/commands.ts'
 import { type ChainOptions, createChain } from '../../../src/node/create.ts'
 import { importBlocks } from '../../../src/node/import.ts'
 import { sendTransaction } from '../../../src/node/send.ts'
@@ -47,6 +48,8 @@ const options: ChainOptions = {
   scryptCost: 2,
 }
 
+const MINER = `0x${'c0'.repeat(20)}` as Address
+
 /** PUSH1 1 PUSH1 0 SSTORE PUSH1 0 PUSH1 0 LOG0, as the code that a creation runs. */
 const CREATION = Uint8Array.of(0x60, 1, 0x60, 0, 0x55, 0x60, 0, 0x60, 0, 0xa0)
 
@@ -85,6 +88,28 @@ describe('a chain that was made here', () => {
     const again = await createChain({ ...options, environment: testEnvironment(), blocks })
     expect(headHash(again)).toBe(headHash(chain))
     expect(again.state.config.ruleset).toBe('own')
+  })
+})
+
+describe('a chain whose blocks were set by hand', () => {
+  const fixed: ChainOptions = { clock: { kind: 'frozen' }, scryptCost: 2 }
+  const cases: [what: string, changes: Partial<Settings>, options: ChainOptions][] = [
+    ['gas limit', { blockGasLimit: 100_000_000n }, {}],
+    ['base fee', { nextBaseFee: 10n ** 8n }, {}],
+    ['base fee of a market', { nextBaseFee: 10n ** 8n }, { baseFee: 10n ** 9n }],
+    ['miner and extra data', { coinbase: MINER, extraData: Uint8Array.of(1, 2) }, {}],
+    ['PREVRANDAO', { nextPrevRandao: `0x${'77'.repeat(32)}` as Hash }, {}],
+  ]
+  test.each(cases)('comes back: %s', async (_what, changes, more) => {
+    const given: ChainOptions = { ...fixed, ...more }
+    const chain = await createChain({ ...given, environment: testEnvironment() })
+    await chain.update((state) => changeSettings(state, changes))
+    const now = chain.environment.now()
+    await chain.update((state) => mine(chain.executor, state, { now, blocks: 3n }))
+    await sendTransaction(chain, { from: account(chain, 0), gasPrice: 10n ** 10n, data: CREATION })
+    const blocks = concatBytes(...exported(chain))
+    const again = await createChain({ ...given, blocks, environment: testEnvironment() })
+    expect(headHash(again)).toBe(headHash(chain))
   })
 })
 
