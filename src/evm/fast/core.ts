@@ -106,7 +106,10 @@ export class Core {
   constructor(host: CoreHost, memoryLimit: number) {
     const roomEnd = Math.ceil((MEMORY + memoryLimit) / PAGE) * PAGE + INIT_CODE_ROOM
     this.memoryLimit = memoryLimit
-    this.memory = new WebAssembly.Memory({ initial: roomEnd / PAGE, maximum: Math.min(MOST_PAGES, (roomEnd + HEAP_LIMIT) / PAGE) })
+    this.memory = new WebAssembly.Memory({
+      initial: roomEnd / PAGE,
+      maximum: Math.min(MOST_PAGES, (roomEnd + HEAP_LIMIT) / PAGE),
+    })
     const instance = new WebAssembly.Instance(moduleOfEngine(), {
       env: { memory: this.memory },
       host: { ...host, refuseRoom },
