@@ -1,7 +1,7 @@
 // Branches, uncles and reorganizations: what must hold of a chain whatever was done to it, and what each command does.
 import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
-import type { Hash } from '../../../src/core/hex.ts'
+import { concatBytes, type Hash } from '../../../src/core/hex.ts'
 import {
   type BlockRecord,
   type BlockTree,
@@ -16,11 +16,12 @@ import {
 import type { Chain } from '../../../src/node/chain.ts'
 import type { ChainState } from '../../../src/node/chainstate.ts'
 import { mine, revertTo, stopMining, takeSnapshot } from '../../../src/node/commands.ts'
+import type { ChainOptions } from '../../../src/node/create.ts'
 import { buildPending } from '../../../src/node/miner.ts'
 import { pooledInOrder } from '../../../src/node/pool.ts'
 import { adopt, type Reorganized, reorganize } from '../../../src/node/reorganize.ts'
 import { sendRawTransaction } from '../../../src/node/send.ts'
-import { hashHeader, unclesHash } from '../../../src/protocol/block.ts'
+import { encodeBlock, hashHeader, unclesHash } from '../../../src/protocol/block.ts'
 import type { Transaction } from '../../../src/protocol/transaction.ts'
 import { balanceAt, nonceAt, storageAt } from '../../../src/state/world.ts'
 import { assemble } from '../../support/bytecode.ts'
@@ -569,16 +570,26 @@ function checkTransactions(chain: Chain, { transactions }: Seen): void {
   expect(balances.map((_, i) => balanceAt(world, account(chain, i)))).toEqual(balances)
 }
 
+/** Another chain takes its blocks for valid, and comes to the same end. */
+async function checkImport(chain: Chain, options: ChainOptions): Promise<void> {
+  const blocks = [...chain.state.tree.canonical.values()].map(({ block }) => encodeBlock(block))
+  const again = await testChain({ ...options, blocks: concatBytes(...blocks) })
+  expect(head(again).block.hash).toBe(head(chain).block.hash)
+  expect(head(again).totalDifficulty).toBe(head(chain).totalDifficulty)
+  again.close()
+}
+
 it('a chain keeps its invariants whatever branches come and go', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(command, { minLength: 5, maxLength: 40, size: 'max' }),
       async (commands) => {
-        const chain = await testChain({
+        const options: ChainOptions = {
           accounts: ACCOUNTS,
           balance: 100n,
           mining: { kind: 'manual' },
-        })
+        }
+        const chain = await testChain(options)
         const seen: Seen = { states: [chain.state], transactions: [], salt: 0 }
         for (const each of commands) {
           await run(chain, seen, each).catch((error: unknown) => {
@@ -589,6 +600,7 @@ it('a chain keeps its invariants whatever branches come and go', async () => {
           checkTree(chain.state.tree, 2)
           checkTransactions(chain, seen)
         }
+        await checkImport(chain, options)
         chain.close()
       },
     ),
