@@ -50,6 +50,15 @@ export function recoverAddress(digest: Uint8Array, signature: Signature): Addres
   )
 }
 
+/** True when the signature was made with this private key: `recoverAddress` would give its address. */
+export function isSignatureOf(
+  privateKey: Uint8Array,
+  digest: Uint8Array,
+  signature: Signature,
+): boolean {
+  return curve().isSignatureOf(privateKey, digest, signature)
+}
+
 /**
  * The address of a 32-byte private key.
  * @throws {DevchainError} `INVALID_PARAMS` when the key is zero or not below the curve's order.

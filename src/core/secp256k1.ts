@@ -85,6 +85,17 @@ export class Curve {
     return this.#exports.multiplyBoth(yParity) === 0 ? undefined : this.#point()
   }
 
+  /** True when `recover` would give the public key of this private one: in a quarter of the time. */
+  isSignatureOf(key: Uint8Array, digest: Uint8Array, { r, s, yParity }: Signature): boolean {
+    if (!isScalar(r) || !isScalar(s)) return false
+    this.#put('SCALAR', s)
+    const nonce = ((bigintFromBytes(digest) + r * bigintFromBytes(key)) * this.#inverse()) % ORDER
+    if (nonce === 0n) return false
+    this.#put('SCALAR', nonce)
+    this.#exports.multiplyGenerator()
+    return this.#take('RESULT_X') === r && this.#resultParity() === yParity
+  }
+
   /** The public key of a private one, as x ‖ y; undefined when that is not 32 bytes, between zero and the order. */
   publicKey(key: Uint8Array): Uint8Array | undefined {
     if (key.length !== 32 || !isScalar(bigintFromBytes(key))) return undefined
@@ -98,17 +109,21 @@ export class Curve {
     if (!isScalar(this.#take('SCALAR'))) return undefined
     this.#exports.multiplyGenerator()
     const r = this.#take('RESULT_X') % ORDER
-    const isOdd = (this.#bytes[this.#exports.RESULT_Y.value + 31]! & 1) === 1
+    const yParity = this.#resultParity()
     const s = (((message + r * secret) % ORDER) * this.#inverse()) % ORDER
     if (r === 0n || s === 0n) return undefined
     const isHigh = s > ORDER >> 1n
-    return { r, s: isHigh ? ORDER - s : s, yParity: isOdd === isHigh ? 0 : 1 }
+    return isHigh ? { r, s: ORDER - s, yParity: yParity === 0 ? 1 : 0 } : { r, s, yParity }
   }
 
   /** 1 / SCALAR modulo the order. */
   #inverse(): bigint {
     const power = this.#exports.invertScalar()
     return (this.#take('RESULT_X') * this.#halves[power]!) % ORDER
+  }
+
+  #resultParity(): 0 | 1 {
+    return (this.#bytes[this.#exports.RESULT_Y.value + 31]! & 1) === 0 ? 0 : 1
   }
 
   #point(): Uint8Array {

@@ -13,7 +13,8 @@ import {
   reorganize,
 } from '../node/reorganize.ts'
 import { gasFor, signedBySender, type TransactionRequest } from '../node/send.ts'
-import { decodeTransaction, type Transaction } from '../protocol/transaction.ts'
+import type { Transaction } from '../protocol/transaction.ts'
+import { decodeTransaction } from '../protocol/transactiondecoding.ts'
 import { type Method, optional, param } from '../rpc/method.ts'
 import { boolean, data, hash, list, nothing, quantity, quantityNumber } from '../rpc/primitives.ts'
 import type { Decoder, Encoder } from '../rpc/schema.ts'

@@ -11,7 +11,7 @@ import { type BlockRecord, headOf, transactionPlace } from '../node/blocktree.ts
 import { type BlockReference, findRecord, recordAt } from '../node/chain.ts'
 import type { CallRequest } from '../node/simulate.ts'
 import { type TracedRun, type TracerFor, traceMessage, traceUnsent } from '../node/trace.ts'
-import { decodeTransaction } from '../protocol/transaction.ts'
+import { decodeTransaction } from '../protocol/transactiondecoding.ts'
 import type { JsonText } from '../rpc/jsontext.ts'
 import { type Method, optional, param } from '../rpc/method.ts'
 import { data, enumeration, hash, list, quantityNumber } from '../rpc/primitives.ts'

@@ -4,14 +4,14 @@ import { type Address, EMPTY_BYTES, type Hash } from '../core/hex.ts'
 import type { Hardfork } from '../protocol/forks.ts'
 import { isAtLeast } from '../protocol/forks.ts'
 import {
-  decodeTransaction,
   impersonate,
   signTransaction,
   type Transaction,
   type TransactionType,
   type UnsignedTransaction,
 } from '../protocol/transaction.ts'
-import { isImpersonated, keyOf, keyWithPassphrase, requireKey } from './accounts.ts'
+import { decodeTransaction, type Suspect } from '../protocol/transactiondecoding.ts'
+import { addresses, isImpersonated, keyOf, keyWithPassphrase, requireKey } from './accounts.ts'
 import { admit } from './admission.ts'
 import { type ExecutedTransaction, headOf, transactionPlace } from './blocktree.ts'
 import { type Chain, type Change, pendingReference } from './chain.ts'
@@ -35,6 +35,10 @@ interface Sent {
   readonly hash: Hash
   readonly executed: ExecutedTransaction | undefined
 }
+
+/** Accounts of the node among which a sender is looked for, and how many of them are tried. */
+const LINED_UP = 10
+const TRIED = 2
 
 type Fees = Pick<UnsignedTransaction, 'type' | 'maxFeePerGas' | 'maxPriorityFeePerGas'>
 
@@ -85,8 +89,22 @@ export async function sendWithPassphrase(
  * @throws {DevchainError} as `decodeTransaction` and `sendTransaction`
  */
 export async function sendRawTransaction(chain: Chain, raw: Uint8Array): Promise<Hash> {
-  const transaction = decodeTransaction(raw)
+  const { state, environment } = chain
+  const transaction = decodeTransaction(raw, (nonce) => suspectsOf(state, environment.now(), nonce))
   return send(chain, () => transaction)
+}
+
+/** The first accounts that have a key and this as their next nonce: mostly a wallet was given one of their keys. */
+function suspectsOf({ accounts, pool, tree }: ChainState, now: number, nonce: bigint): Suspect[] {
+  const { world } = headOf(tree)
+  const suspects: Suspect[] = []
+  for (const address of addresses(accounts).slice(0, LINED_UP)) {
+    if (suspects.length === TRIED) break
+    if (nextNonce(pool, world, address) !== nonce) continue
+    const key = keyOf(accounts, address, now)
+    if (key !== undefined) suspects.push({ address, key })
+  }
+  return suspects
 }
 
 /**

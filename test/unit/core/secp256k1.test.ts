@@ -176,6 +176,49 @@ describe('recovering', () => {
   })
 })
 
+describe('asking whether a key signed', () => {
+  const isSigner = (secret: Uint8Array, digest: Uint8Array, signature: Signature): boolean =>
+    recovered(digest, signature) === hexFromBytes(curve.publicKey(secret)!)
+
+  test('answers what recovering the key answers, of its own signatures and of others', () => {
+    fc.assert(
+      fc.property(word, key, key, parity, (digest, secret, other, yParity) => {
+        const own = curve.sign(digest, secret)
+        const high: Signature = { r: own.r, s: ORDER - own.s, yParity: own.yParity === 0 ? 1 : 0 }
+        expect(curve.isSignatureOf(secret, digest, own)).toBe(true)
+        expect(curve.isSignatureOf(secret, digest, high)).toBe(true)
+        for (const each of [
+          { ...own, yParity },
+          { ...own, s: own.s ^ 1n },
+          { ...own, r: own.r ^ 1n },
+        ]) {
+          expect(curve.isSignatureOf(secret, digest, each)).toBe(isSigner(secret, digest, each))
+          expect(curve.isSignatureOf(other, digest, each)).toBe(isSigner(other, digest, each))
+        }
+      }),
+      seeded(150),
+    )
+  })
+
+  test('is false of what is no signature', () => {
+    const secret = paddedBytes(7n, 32)
+    const digest = new Uint8Array(32)
+    for (const [r, s] of [
+      [0n, 1n],
+      [1n, 0n],
+      [ORDER, 1n],
+      [1n, ORDER],
+      [MAX, MAX],
+    ] as const) {
+      expect(curve.isSignatureOf(secret, digest, { r, s, yParity: 0 })).toBe(false)
+    }
+    // digest + r · key is 0 modulo the order, so that the nonce would be
+    const r = 3n
+    const message = paddedBytes(ORDER - r * 7n, 32)
+    expect(curve.isSignatureOf(secret, message, { r, s: 9n, yParity: 0 })).toBe(false)
+  })
+})
+
 describe('public keys', () => {
   test('are those of libsecp256k1, for every private key there is and for none else', () => {
     const secrets = fc.oneof(word, key, fc.uint8Array({ maxLength: 40 }))

@@ -20,11 +20,11 @@ import {
   type AccessListEntry,
   type Authorization,
   type BlobFields,
-  decodeBlockTransaction,
   signTransaction,
   type TransactionType,
   type UnsignedTransaction,
 } from '../../../src/protocol/transaction.ts'
+import { decodeBlockTransaction } from '../../../src/protocol/transactiondecoding.ts'
 import {
   nonceAt,
   stateRoot,

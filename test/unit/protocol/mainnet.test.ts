@@ -11,11 +11,8 @@ import {
 } from '../../../src/protocol/block.ts'
 import { nextBaseFee } from '../../../src/protocol/fees.ts'
 import { EMPTY_BLOOM, type Receipt, receiptsRoot } from '../../../src/protocol/receipt.ts'
-import {
-  decodeTransaction,
-  encodeTransaction,
-  type Transaction,
-} from '../../../src/protocol/transaction.ts'
+import { encodeTransaction, type Transaction } from '../../../src/protocol/transaction.ts'
+import { decodeTransaction } from '../../../src/protocol/transactiondecoding.ts'
 
 const ZERO = parseHash(`0x${'00'.repeat(32)}`)
 

@@ -17,8 +17,6 @@ import { floorDataGas, intrinsicGas } from '../../../src/protocol/fees.ts'
 import { HARDFORKS, type Hardfork, isAtLeast } from '../../../src/protocol/forks.ts'
 import {
   authorityOf,
-  decodeBlockTransaction,
-  decodeTransaction,
   encodeTransaction,
   impersonate,
   signTransaction,
@@ -26,6 +24,10 @@ import {
   type TransactionType,
   type UnsignedTransaction,
 } from '../../../src/protocol/transaction.ts'
+import {
+  decodeBlockTransaction,
+  decodeTransaction,
+} from '../../../src/protocol/transactiondecoding.ts'
 
 const KEY = bytesFromHex(`0x${'46'.repeat(32)}`)
 const FROM = addressOfKey(KEY)
@@ -115,6 +117,23 @@ describe('round trips', () => {
         /upper half of the order/,
       )
     }
+  })
+
+  test('the sender is the same whoever is asked first', () => {
+    const other = KEY.map((byte) => byte + 1)
+    fc.assert(
+      fc.property(unsigned, fc.boolean(), (fields, isSuspected) => {
+        const signed = signTransaction(fields, isSuspected ? KEY : KEY.map((byte) => byte + 2))
+        const asked: bigint[] = []
+        const decoded = decodeTransaction(signed.raw, (nonce) => {
+          asked.push(nonce)
+          return [other, KEY].map((key) => ({ key, address: addressOfKey(key) }))
+        })
+        expect(decoded).toEqual(signed)
+        expect(asked).toEqual([fields.nonce])
+      }),
+      { ...seeded, seed: 4 },
+    )
   })
 
   test('a signature of nobody stays one', () => {
