@@ -326,6 +326,7 @@ function chainOptions(settings: ChainSettings, genesis: Genesis | undefined): Ch
  * @throws {DevchainError} `INVALID_PARAMS` naming the nearest that does
  */
 function checkNames({ disable, alias }: ChainSettings): void {
+  if (disable.length + alias.length === 0) return
   const names = methods.flatMap((method) => [method.name, ...method.aliases])
   const modules = [...new Set(names.map(moduleOf))]
   for (const module of disable) checkName('module', module, modules)

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync 
 import path from 'node:path'
 import { Script } from 'node:vm'
 
-/** Before these words stands, in the parts, what is loaded when it is first used: `late:node:crypto`. */
+/** So begins, in the parts, what is loaded when it is first used: `late:node:crypto`, or a member: `late:later#x`. */
 const LATE = 'late:'
 
 /** A part's bytecode is kept so long after it was loaded: the start and the first calls are over by then. */
@@ -30,8 +30,8 @@ type PartFunction = (
   dirname: string,
 ) => void
 
-/** How the text of a part becomes a function. */
-export type Compile = (file: string, parameters: readonly string[], code: string) => PartFunction
+/** How the text of a part, which is a function in brackets, becomes that function. */
+export type Compile = (file: string, code: string) => PartFunction
 
 /** When bytecode is kept. */
 export interface CacheOptions {
@@ -40,8 +40,6 @@ export interface CacheOptions {
   /** Tells of its end. */
   readonly program?: { readonly once: (event: 'exit', listener: () => void) => unknown }
 }
-
-const PARAMETERS = ['exports', 'require', 'module', '__filename', '__dirname'] as const
 
 /** Loads parts, each once. */
 export class Loader {
@@ -79,7 +77,7 @@ export class Loader {
     if (known !== undefined) return known.exports as Exports
     const file = path.join(this.#folder, name)
     // parts are ASCII: as Latin-1 they are read without looking at each byte, and take one byte a character
-    const run = this.#compile(file, PARAMETERS, readFileSync(file, 'latin1'))
+    const run = this.#compile(file, readFileSync(file, 'latin1'))
     const module = { exports: {} }
     this.#loaded.set(name, module)
     run(module.exports, (target) => this.#resolve(target), module, file, this.#folder)
@@ -88,7 +86,13 @@ export class Loader {
 
   #resolve(target: string): unknown {
     if (target.startsWith('./')) return this.#loadFile(target.slice(2))
-    if (target.startsWith(LATE)) return late(() => this.load(target.slice(LATE.length)))
+    if (target.startsWith(LATE)) {
+      const [name = '', member] = target.slice(LATE.length).split('#')
+      return late(() => {
+        const part = this.load(name)
+        return member === undefined ? part : (part[member] as Exports)
+      })
+    }
     return this.#require(target)
   }
 }
@@ -108,8 +112,8 @@ function late(load: () => Exports): object {
 }
 
 /** Compiles in whatever world this file runs in: test runners make worlds of their own, whose errors are theirs. */
-export const compilePlainly: Compile = (file, parameters, code) =>
-  new Function(...parameters, `${code}\n//# sourceURL=${file}`) as PartFunction
+export const compilePlainly: Compile = (file, code) =>
+  new Function(`return ${code}\n//# sourceURL=${file}`)() as PartFunction
 
 /**
  * Compiles with the bytecode of an earlier start: 3 ms instead of 15 for the parts of a start. It is kept beside the
@@ -124,10 +128,10 @@ export function compileWithCache(options: CacheOptions = {}): Compile {
   program.once('exit', () => {
     for (const [file, script] of missing) keep(file, script, EARLY)
   })
-  return (file, parameters, code) => {
+  return (file, code) => {
     const kept = `${file}${suffix}`
     const found = readIfThere(kept)
-    const script = new Script(`(function(${parameters.join()}){${code}\n})`, {
+    const script = new Script(code, {
       filename: file,
       ...(found === undefined ? {} : { cachedData: found.subarray(0, -1) }),
     })

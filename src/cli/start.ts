@@ -18,6 +18,9 @@ import { LogWriter, type Sink } from './writer.ts'
 const CLOSE_MS = 50
 const FLUSH_MS = 30
 
+/** What can wait a little waits so long for the first calls, which wait for the start. */
+const FIRST_CALLS_MS = 20
+
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /** A reason to end that is the user's matter: one line, no stack. */
@@ -36,7 +39,7 @@ export async function start(settings: AllSettings): Promise<number> {
   try {
     terminal = await openTerminal(settings)
     const devchain = await run(settings, terminal)
-    outliveReaders()
+    setTimeout(outliveReaders, FIRST_CALLS_MS).unref()
     await stopped
     await Promise.race([devchain.close(), delay(CLOSE_MS)])
     return 0
@@ -50,7 +53,7 @@ export async function start(settings: AllSettings): Promise<number> {
   }
 }
 
-/** Whoever reads our output may go away; the chain stays. Not done sooner: these streams take a while to make. */
+/** Whoever reads our output may go away; the chain stays. Not done sooner: these streams take a millisecond to make. */
 function outliveReaders(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
 }

@@ -277,7 +277,8 @@ function register<C>({ methods, disabled: modules = [], aliases = [] }: Dispatch
 } {
   const all = new Map<string, Method<C>>()
   for (const method of methods) {
-    for (const name of [method.name, ...method.aliases]) all.set(name, method)
+    all.set(method.name, method)
+    for (const name of method.aliases) all.set(name, method)
   }
   for (const { from, to } of aliases) {
     const prefix = to.endsWith('*') ? to.slice(0, -1) : undefined
@@ -289,6 +290,7 @@ function register<C>({ methods, disabled: modules = [], aliases = [] }: Dispatch
     }
   }
   const disabled = new Map<string, string>()
+  if (modules.length === 0) return { registry: all, disabled }
   for (const [name, method] of all) {
     // a method of a disabled module is not to be had under another module's name either
     const module = [moduleOf(name), moduleOf(method.name)].find((each) => modules.includes(each))

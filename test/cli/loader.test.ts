@@ -34,9 +34,14 @@ const ENTRIES = { main: 'main-a1.cjs', heavy: 'heavy-c3.cjs' }
 const compileAndKeep = (): Compile =>
   compileWithCache({ keepAfterMs: 0, program: new EventEmitter() })
 
+/** As the bundler writes parts. */
+const asFunction = (code: string): string =>
+  `(function (exports, require, module, __filename, __dirname) {${code}\n})`
+
 function folderOf(parts: Readonly<Record<string, string>>): string {
   const folder = temporaryFolder(onTestFinished)
-  for (const [name, code] of Object.entries(parts)) writeFileSync(path.join(folder, name), code)
+  for (const [name, code] of Object.entries(parts))
+    writeFileSync(path.join(folder, name), asFunction(code))
   return folder
 }
 
@@ -135,7 +140,7 @@ describe('bytecode', () => {
     for (const [name, code] of Object.entries(PARTS)) {
       writeFileSync(
         path.join(folder, name),
-        code.replace('++count', '--count').replace("'a'", "'z'"),
+        asFunction(code.replace('++count', '--count').replace("'a'", "'z'")),
       )
     }
     expect(load().count()).toBe(-1)
