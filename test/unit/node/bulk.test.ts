@@ -1,9 +1,17 @@
 // Mining many blocks at once: the same chain as mining them one by one, in other memory.
 import { describe, expect, it } from 'vitest'
-import { blockByHash, blockByNumber, headOf } from '../../../src/node/blocktree.ts'
+import {
+  blockByHash,
+  blockByNumber,
+  hashByNumber,
+  headOf,
+  isCanonical,
+} from '../../../src/node/blocktree.ts'
 import type { Chain } from '../../../src/node/chain.ts'
-import { mine } from '../../../src/node/commands.ts'
+import { mine, revertTo, setTime, takeSnapshot } from '../../../src/node/commands.ts'
 import type { ChainOptions } from '../../../src/node/create.ts'
+import { queryLogs } from '../../../src/node/logs.ts'
+import { reorganize } from '../../../src/node/reorganize.ts'
 import { stateRoot } from '../../../src/state/world.ts'
 import { NOON, testChain } from './chains.ts'
 
@@ -46,5 +54,92 @@ describe('blocks mined at once', () => {
     const fast = await testChain(options)
     await mineBlocks(fast, 300)
     await expectSame(fast, await oneByOne(options, 300))
+  })
+})
+
+describe('more blocks than are sealed', () => {
+  const MANY = 1_100_000
+
+  /** Whether a block is where it should be, seen from all sides. */
+  function expectLinked({ state: { tree } }: Chain, number: bigint): void {
+    const record = blockByNumber(tree, number)!
+    const parent = blockByNumber(tree, number - 1n)!
+    expect(record.block.header.number).toBe(number)
+    expect(record.block.header.parentHash).toBe(parent.block.hash)
+    expect(record.block.header.timestamp).toBe(parent.block.header.timestamp + 1n)
+    expect(record.totalDifficulty).toBe(parent.totalDifficulty + 1n)
+    expect(stateRoot(record.world)).toBe(record.block.header.stateRoot)
+    expect(hashByNumber(tree, number)).toBe(record.block.hash)
+    expect(blockByHash(tree, record.block.hash)?.block).toEqual(record.block)
+    expect(isCanonical(tree, record)).toBe(true)
+  }
+
+  function expectLinkedAll(chain: Chain): void {
+    const height = BigInt(chain.state.tree.canonical.length - 1)
+    const places = [1n, 2n, 1000n, height / 2n, height - 8193n, height - 8192n, height - 1n, height]
+    for (const number of places) expectLinked(chain, number)
+  }
+
+  async function longChain(): Promise<Chain> {
+    const chain = await testChain({})
+    await mineBlocks(chain, MANY)
+    return chain
+  }
+
+  function reorganized(chain: Chain, depth: number, blocks: number): Promise<unknown> {
+    const request = { depth: BigInt(depth), requeue: false, now: NOON }
+    const makers = Array.from({ length: blocks }, () => [])
+    return chain.update((state) =>
+      reorganize(chain.executor, state, { ...request, blocks: makers }),
+    )
+  }
+
+  it('are linked by number, hash, time and state', async () => {
+    const chain = await longChain()
+    expect(chain.state.tree.canonical.length).toBe(MANY + 1)
+    expectLinkedAll(chain)
+    expect(blockByHash(chain.state.tree, headOf(chain.state.tree).block.header.mixHash)).toBe(
+      undefined,
+    )
+  })
+
+  it.each([
+    ['among the sealed ones at the end', 100],
+    ['where the sealed ones begin', 8192],
+    ['among the derived ones', 500_000],
+    ['at the first block', MANY],
+  ])('end at an older one when the head is set back %s, and go on from there', async (_, depth) => {
+    const chain = await longChain()
+    const abandoned = headOf(chain.state.tree)
+    await chain.update(takeSnapshot)
+    const kept = chain.state.tree
+    await reorganized(chain, depth, 0)
+    expect(chain.state.tree.canonical.length).toBe(MANY + 1 - depth)
+    expect(isCanonical(chain.state.tree, abandoned)).toBe(false)
+    await chain.update((state) =>
+      setTime(state, headOf(state.tree).block.header.timestamp + 1n, NOON),
+    )
+    await mineBlocks(chain, 300, 1n)
+    expect(chain.state.tree.canonical.length).toBe(MANY + 301 - depth)
+    expectLinked(chain, BigInt(MANY + 300 - depth))
+    expectLinked(chain, BigInt(MANY + 1 - depth))
+    await chain.update((state) => revertTo(state, 1))
+    expect(chain.state.tree).toBe(kept)
+    expectLinkedAll(chain)
+  })
+
+  it('are replaced by a heavier branch that forks among the derived ones', async () => {
+    const chain = await longChain()
+    await reorganized(chain, 9000, 3)
+    const { tree } = chain.state
+    expect(tree.canonical.length).toBe(MANY + 1 - 9000 + 3)
+    expect(headOf(tree).totalDifficulty).toBe(BigInt(MANY + 2))
+    expect(headOf(tree).block.header.parentHash).toBe(hashByNumber(tree, BigInt(MANY - 9000 + 2)))
+  })
+
+  it('have their logs searched at once', async () => {
+    const chain = await longChain()
+    const query = { addresses: [], topics: [], from: { kind: 'number', number: 0n } } as const
+    expect(queryLogs(chain.state, query)).toEqual([])
   })
 })
