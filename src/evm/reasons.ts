@@ -1,4 +1,5 @@
 // Why an execution came to nothing, in words: reverts, Solidity's panics, halts of the machine.
+import { DevchainError } from '../core/errors.ts'
 import { bigintFromBytes, hexFromBytes } from '../core/hex.ts'
 
 /** Panic codes of Solidity. @see https://docs.soliditylang.org/en/latest/control-structures.html#panic-via-assert-and-error-via-require */
@@ -118,6 +119,12 @@ function sizeAt(data: Uint8Array, at: number): number | undefined {
   if (at + 32 > data.length) return undefined
   const value = bigintFromBytes(data.subarray(at, at + 32))
   return value > BigInt(data.length) ? undefined : Number(value)
+}
+
+/** What comes out of a run that was given up. */
+export function abandoned(): DevchainError {
+  const message = 'the execution was given up: nobody waits for what comes of it'
+  return new DevchainError('ABANDONED', message)
 }
 
 /** One line, without control characters, that could play with a terminal. */

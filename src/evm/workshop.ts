@@ -1,12 +1,12 @@
 // Where jobs are done: checks first, then the run, on the machine that suits the job.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { keccakHash } from '../core/crypto.ts'
-import { DevchainError } from '../core/errors.ts'
 import { effectiveGasPrice, effectiveTip } from '../protocol/fees.ts'
 import { accountAt } from '../state/world.ts'
 import { blobPriceOf, checkMessage, checkTransaction, isFree } from './checks.ts'
 import type { CallJob, ExecutorOptions, Jobs, Outcome, TransactionJob } from './executor.ts'
 import { DEFAULT_MEMORY_LIMIT, type MachineJob } from './machine.ts'
+import { abandoned } from './reasons.ts'
 import { beginBlock, endBlock } from './system.ts'
 import { type Subject, Tiers, tiersOf, type Workshop } from './tiers.ts'
 import { type Application, applyMessage, type RunSetting } from './transition.ts'
@@ -121,10 +121,7 @@ function pauseOf(
 ): NonNullable<MachineJob['pause']> {
   return async () => {
     await nextTurn()
-    if (isClosed() || isAwaited?.() === false) {
-      const message = 'the execution was given up: nobody waits for what comes of it'
-      throw new DevchainError('ABANDONED', message)
-    }
+    if (isClosed() || isAwaited?.() === false) throw abandoned()
     await tracer?.onPause?.()
   }
 }

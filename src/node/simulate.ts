@@ -51,6 +51,16 @@ export interface AccessListAnswer {
   readonly failure: Failure | undefined
 }
 
+/** Under which conditions a message is run: those of the chain, where nothing is said. */
+export interface Conditions {
+  readonly stateOverrides?: StateOverrides | undefined
+  readonly blockOverrides?: BlockOverrides | undefined
+  /** In place of the world after the block. */
+  readonly world?: World | undefined
+  /** Asked every few milliseconds: false gives the run up, which then throws a DevchainError `ABANDONED`. */
+  readonly isAwaited?: (() => boolean) | undefined
+}
+
 /** What a simulation stands on. */
 interface Scene {
   readonly chain: Chain
@@ -59,6 +69,7 @@ interface Scene {
   readonly movedPrecompiles: MovedPrecompiles | undefined
   /** Gas of a call that names none: an override may make the block too small for any, and calls are not bound by it. */
   readonly usualGas: bigint
+  readonly isAwaited: Conditions['isAwaited']
 }
 
 /** Runs after which a list that still grows is answered as it is: each run may reach for other slots. */
@@ -75,10 +86,9 @@ export async function call(
   chain: Chain,
   request: CallRequest,
   reference: BlockReference,
-  overrides?: StateOverrides,
-  blockOverrides?: BlockOverrides,
+  conditions?: Conditions,
 ): Promise<Outcome> {
-  const scene = await sceneAt(chain, reference, overrides, blockOverrides)
+  const scene = await sceneAt(chain, reference, conditions)
   return run(scene, messageOf(scene, request))
 }
 
@@ -92,18 +102,15 @@ export interface PreparedCall {
 
 /**
  * What `call` would run, for who runs it in other ways.
- * @param base in place of the world after the block
  * @throws {DevchainError} as `call`, but for the executor's words
  */
 export async function prepareCall(
   chain: Chain,
   request: CallRequest,
   reference: BlockReference,
-  overrides?: StateOverrides,
-  blockOverrides?: BlockOverrides,
-  base?: World,
+  conditions?: Conditions,
 ): Promise<PreparedCall> {
-  const scene = await sceneAt(chain, reference, overrides, blockOverrides, base)
+  const scene = await sceneAt(chain, reference, conditions)
   const { world, block, movedPrecompiles: moved } = scene
   return { world, block, message: messageOf(scene, request), movedPrecompiles: moved }
 }
@@ -134,10 +141,9 @@ export async function estimateGas(
   chain: Chain,
   request: CallRequest,
   reference: BlockReference,
-  overrides?: StateOverrides,
-  blockOverrides?: BlockOverrides,
+  conditions?: Conditions,
 ): Promise<bigint> {
-  const scene = await sceneAt(chain, reference, overrides, blockOverrides)
+  const scene = await sceneAt(chain, reference, conditions)
   const message = messageOf(scene, request)
   const intrinsic = intrinsicGas(message, scene.block.hardfork)
   const minimum = larger(intrinsic, floorDataGas(message, scene.block.hardfork))
@@ -166,9 +172,9 @@ export async function createAccessList(
   chain: Chain,
   request: CallRequest,
   reference: BlockReference,
-  overrides?: StateOverrides,
+  conditions?: Conditions,
 ): Promise<AccessListAnswer> {
-  const scene = await sceneAt(chain, reference, overrides)
+  const scene = await sceneAt(chain, reference, conditions)
   const message = messageOf(scene, request)
   let accessList = message.accessList
   for (let round = 1; ; round += 1) {
@@ -185,9 +191,7 @@ export async function createAccessList(
 async function sceneAt(
   chain: Chain,
   reference: BlockReference,
-  overrides?: StateOverrides,
-  blockOverrides?: BlockOverrides,
-  base?: World,
+  { stateOverrides, blockOverrides, world, isAwaited }: Conditions = {},
 ): Promise<Scene> {
   const record = await recordAt(chain, reference)
   const { state } = chain
@@ -195,20 +199,29 @@ async function sceneAt(
   const block = applyBlockOverrides(real, blockOverrides, state.config.hardforkAt)
   return {
     chain,
-    world: applyStateOverrides(base ?? record.world, overrides),
+    world: applyStateOverrides(world ?? record.world, stateOverrides),
     block,
-    movedPrecompiles: movedPrecompiles(overrides, block.hardfork),
+    movedPrecompiles: movedPrecompiles(stateOverrides, block.hardfork),
     usualGas: larger(real.gasLimit, block.gasLimit),
+    isAwaited,
   }
 }
 
 function run(
-  { chain, world, block, movedPrecompiles: moved }: Scene,
+  { chain, world, block, movedPrecompiles: moved, isAwaited }: Scene,
   message: Message,
-  options?: Pick<CallJob, 'tracer' | 'reportsAccess'>,
+  { tracer, reportsAccess }: Pick<CallJob, 'tracer' | 'reportsAccess'> = {},
 ): Promise<Outcome> {
-  const limits = { codeSize: chain.state.config.codeSizeLimit }
-  return chain.executor.call({ world, block, message, movedPrecompiles: moved, limits, ...options })
+  return chain.executor.call({
+    world,
+    block,
+    message,
+    movedPrecompiles: moved,
+    limits: { codeSize: chain.state.config.codeSizeLimit },
+    tracer,
+    reportsAccess,
+    isAwaited,
+  })
 }
 
 /** The message with everything filled in that the caller left out. */

@@ -110,6 +110,8 @@ interface Setting {
   readonly base: BlockRecord
   /** Hashes of the blocks imagined so far, by number. */
   readonly hashes: Map<bigint, Hash>
+  /** False: nobody waits for the answer any more. */
+  readonly isAwaited: (() => boolean) | undefined
 }
 
 /** A block in which calls are being run. */
@@ -142,6 +144,7 @@ interface RunCall {
  * are empty and part of the answer. A block takes what is not overridden from its parent: gas limit, fee recipient and
  * difficulty; its time is 12 seconds later, its randomness zero. A call that names no gas gets what its block has left;
  * reverts and halts are outcomes.
+ * @param isAwaited asked every few milliseconds: false gives it up, with `ABANDONED`
  * @throws {DevchainError} `NOT_FOUND` for an unknown block; `BLOCK_NUMBER_NOT_INCREASING`,
  *   `BLOCK_TIMESTAMP_NOT_INCREASING`, `TOO_MANY_BLOCKS`; the words of overrides.ts; `SIMULATED_…` for a call that no
  *   block could hold; `INVALID_PARAMS` for one that contradicts itself
@@ -151,10 +154,11 @@ export async function simulateBlocks(
   chain: Chain,
   simulation: Simulation,
   reference: BlockReference,
+  isAwaited?: () => boolean,
 ): Promise<SimulatedBlock[]> {
   const { state } = chain
   const base = await recordAt(chain, reference)
-  const setting: Setting = { chain, state, simulation, base, hashes: new Map() }
+  const setting: Setting = { chain, state, simulation, base, hashes: new Map(), isAwaited }
   const results: SimulatedBlock[] = []
   let parent = base
   for (const plan of placed(simulation.blocks, base.block.header)) {
@@ -343,6 +347,7 @@ async function runCall(
     movedPrecompiles: moved,
     limits: { codeSize: state.config.codeSizeLimit },
     tracer: watch?.tracer,
+    isAwaited: setting.isAwaited,
   })
   const executed = executedAs(transaction, outcome, environment, gasUsed + outcome.gasUsed)
   return { executed, outcome, logs: watch?.logs() ?? outcome.logs }

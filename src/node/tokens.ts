@@ -91,8 +91,8 @@ async function answerWith(
   { token, question, amount }: Wanted,
   { address, slot }: Slot,
 ): Promise<bigint | undefined> {
-  const overrides = new Map([[address, { stateDiff: new Map([[slot, amount]]) }]])
-  const outcome = await call(chain, { to: token, data: question }, latest, overrides)
+  const stateOverrides = new Map([[address, { stateDiff: new Map([[slot, amount]]) }]])
+  const outcome = await call(chain, { to: token, data: question }, latest, { stateOverrides })
   const isNumber = outcome.failure === undefined && outcome.output.length === 32
   return isNumber ? bigintFromBytes(outcome.output) : undefined
 }

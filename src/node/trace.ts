@@ -132,7 +132,8 @@ export async function traceMessage(
 ): Promise<TracedRun> {
   const base =
     world ?? (index === undefined ? undefined : await worldBefore(chain, reference, index))
-  const job = await prepareCall(chain, request, reference, stateOverrides, blockOverrides, base)
+  const conditions = { stateOverrides, blockOverrides, world: base }
+  const job = await prepareCall(chain, request, reference, conditions)
   const limits = { codeSize: chain.state.config.codeSizeLimit }
   const subject = subjectOf(job.message, job.block)
   const tracer = tracerFor(subject, 0)

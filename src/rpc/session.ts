@@ -33,6 +33,9 @@ export class Caller {
     return this.#controller.signal
   }
 
+  /** False once nobody waits for replies any more. One function for each connection, to be handed on and asked often. */
+  readonly isWaiting = (): boolean => !this.#isGone
+
   /** The connection is gone. */
   hangUp(): void {
     this.#isGone = true

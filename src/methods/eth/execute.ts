@@ -34,8 +34,12 @@ const ethCall = method({
   ],
   result: data,
   example: { params: [TRANSFER, 'latest'], result: '0x' },
-  handle: async ({ chain, printed }, request, block, accounts, environment) => {
-    const outcome = await call(chain, request, block, accounts, environment)
+  handle: async ({ chain, caller, printed }, request, block, accounts, environment) => {
+    const outcome = await call(chain, request, block, {
+      stateOverrides: accounts,
+      blockOverrides: environment,
+      isAwaited: caller.isWaiting,
+    })
     printed.push(...outcome.consoleLines.map(({ text: line }) => line))
     return outputOf(outcome)
   },
@@ -53,8 +57,12 @@ const estimate = method({
   ],
   result: quantityResult,
   example: { params: [TRANSFER], result: '0x5208' },
-  handle: ({ chain }, request, block, accounts, environment) =>
-    estimateGas(chain, request, block, accounts, environment),
+  handle: ({ chain, caller }, request, block, accounts, environment) =>
+    estimateGas(chain, request, block, {
+      stateOverrides: accounts,
+      blockOverrides: environment,
+      isAwaited: caller.isWaiting,
+    }),
 })
 
 const accessList = method({
@@ -72,8 +80,11 @@ const accessList = method({
     error: fieldIfAny(text, (answer) => answer.failure?.reason),
   }),
   example: { params: [TRANSFER, 'latest'], result: { accessList: [], gasUsed: '0x5208' } },
-  handle: ({ chain }, request, block, accounts) =>
-    createAccessList(chain, request, block, accounts),
+  handle: ({ chain, caller }, request, block, accounts) =>
+    createAccessList(chain, request, block, {
+      stateOverrides: accounts,
+      isAwaited: caller.isWaiting,
+    }),
 })
 
 const send = method({

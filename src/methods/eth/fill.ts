@@ -47,9 +47,10 @@ const fill = method({
     tx: field(encodedAs(transactionShape, viewOfPooled), (transaction) => transaction),
   }),
   example: { params: [{ from: ALICE, to: BOB, value: '0x1' }] },
-  handle: async ({ chain }, given) => {
+  handle: async ({ chain, caller }, given) => {
+    const isAwaited = caller.isWaiting
     const request = { ...given, from: given.from ?? ZERO_ADDRESS }
-    const gas = request.gas ?? (await estimateGas(chain, request, pendingReference))
+    const gas = request.gas ?? (await estimateGas(chain, request, pendingReference, { isAwaited }))
     return withoutSignature(await fillTransaction(chain, { ...request, gas }), request.from)
   },
 })

@@ -108,8 +108,8 @@ const simulate = method({
       'latest',
     ],
   },
-  handle: async ({ chain }, { simulation, full }, block) => {
-    const blocks = await simulateBlocks(chain, simulation, block)
+  handle: async ({ chain, caller }, { simulation, full }, block) => {
+    const blocks = await simulateBlocks(chain, simulation, block, caller.isWaiting)
     return blocks.map(({ record, calls }) => ({
       ...viewOfBlock(record, { full, pending: false }),
       calls,

@@ -2,6 +2,7 @@
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import type { Tracer } from '../../evm/executor.ts'
+import { abandoned } from '../../evm/reasons.ts'
 import { combineTracers } from '../../evm/tracers/combine.ts'
 import { type BlockRecord, type TransactionPlace, transactionPlace } from '../../node/blocktree.ts'
 import type { Chain } from '../../node/chain.ts'
@@ -15,22 +16,35 @@ import type { Recorder, Recording, Stage } from './tracers.ts'
 export interface Work {
   readonly writer: JsonWriter
   readonly budget: TraceBudget
+  /** False: nobody waits for the answer any more. */
+  readonly isAwaited: () => boolean
 }
 
 /** The work of a request. */
-export function newWork({ traceLimit }: Pick<MethodContext, 'traceLimit'>): Work {
-  return { writer: new JsonWriter(), budget: new TraceBudget(traceLimit) }
+export function newWork({
+  traceLimit,
+  caller,
+}: Pick<MethodContext, 'traceLimit' | 'caller'>): Work {
+  const budget = new TraceBudget(traceLimit)
+  return { writer: new JsonWriter(), budget, isAwaited: caller.isWaiting }
 }
 
-/** Begins a recording; its tracer also counts against the limits and waits for the writer. */
+/**
+ * Begins a recording; its tracer also counts against the limits, waits for the writer, and ends with `ABANDONED` when
+ * nobody waits for it.
+ */
 export function begin(
-  { writer, budget }: Work,
+  { writer, budget, isAwaited }: Work,
   recorder: Recorder,
   subject: Subject,
   place: Stage['place'],
 ): Recording {
   const recording = recorder({ writer, budget, subject, place })
-  const limits: Tracer = { onTick: budget.tick, onPause: () => writer.settle() }
+  const onPause = async (): Promise<void> => {
+    if (!isAwaited()) throw abandoned()
+    await writer.settle()
+  }
+  const limits: Tracer = { onTick: budget.tick, onPause }
   return { ...recording, tracer: combineTracers([limits, recording.tracer]) }
 }
 
@@ -55,6 +69,7 @@ export async function recordBlock(
   let at = 0
   let logsBefore = 0
   const tracerFor = (subject: Subject, index: number): Tracer | undefined => {
+    if (!work.isAwaited()) throw abandoned()
     at = index
     recording = undefined
     const place = framePlace(record, index, logsBefore)

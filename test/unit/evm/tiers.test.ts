@@ -178,6 +178,17 @@ describe.each(['reference', 'interpreter', 'auto'] as const)('under --evm %s', (
     await expect(running).rejects.toMatchObject({ word: 'ABANDONED' })
   })
 
+  test('gas near 2^256 is gas like any other', async () => {
+    const executor = createExecutor({ evm })
+    const gasLimit = 2n ** 256n - 1n
+    const halted = await executor.call(callOf('INVALID', { gasLimit }))
+    expect(halted.failure?.kind).toBe('halt')
+    expect(halted.gasUsed).toBe(gasLimit)
+    const ended = await executor.call(callOf('1 2 ADD POP', { gasLimit }))
+    expect(ended.failure).toBeUndefined()
+    expect(ended.gasUsed).toBe(21_011n)
+  })
+
   test('a frame that wants more memory than there may be halts', async () => {
     const executor = createExecutor({ evm, memoryLimit: 64_000 })
     const within = await executor.call(callOf('63968 MLOAD', { gasLimit: 10_000_000n }))

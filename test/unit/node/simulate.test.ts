@@ -11,6 +11,7 @@ import {
 import { createExecutor, type Executor } from '../../../src/evm/executor.ts'
 import { treeFrom } from '../../../src/node/blocktree.ts'
 import { type Chain, latest, pendingReference } from '../../../src/node/chain.ts'
+import type { BlockOverrides, StateOverrides } from '../../../src/node/overrides.ts'
 import {
   type CallRequest,
   call,
@@ -400,13 +401,12 @@ describe('a call', () => {
   async function returned(
     source: string,
     request: CallRequest = {},
-    ...[reference = latest, blockOverrides]: Partial<[typeof latest, Parameters<typeof call>[4]]>
+    ...[reference = latest, blockOverrides]: Partial<[typeof latest, BlockOverrides]>
   ): Promise<bigint> {
-    const overrides = new Map([[addressOf(0x300), { code: show(source) }]])
+    const stateOverrides = new Map([[addressOf(0x300), { code: show(source) }]])
     const message = { to: addressOf(0x300), ...request }
-    return bigintFromBytes(
-      (await call(chain, message, reference, overrides, blockOverrides)).output,
-    )
+    const conditions = { stateOverrides, blockOverrides }
+    return bigintFromBytes((await call(chain, message, reference, conditions)).output)
   }
 
   test('at latest runs in that block, at pending in the next', async () => {
@@ -416,7 +416,7 @@ describe('a call', () => {
     expect(await returned('TIMESTAMP', {}, pendingReference)).toBeGreaterThan(1_700_000_000n)
   })
 
-  test.each<{ source: string; overrides: Parameters<typeof call>[4]; value: bigint }>([
+  test.each<{ source: string; overrides: BlockOverrides; value: bigint }>([
     { source: 'NUMBER', overrides: { number: 77n }, value: 77n },
     { source: 'TIMESTAMP', overrides: { timestamp: 5n }, value: 5n },
     { source: 'GASLIMIT', overrides: { gasLimit: 12n }, value: 12n },
@@ -458,8 +458,10 @@ describe('a call', () => {
   })
 
   test('runs with other accounts for its own length only', async () => {
-    const world = new Map([[at('nothing'), { balance: 5n, code: show('ADDRESS BALANCE') }]])
-    const { output } = await call(chain, { to: at('nothing') }, latest, world)
+    const stateOverrides = new Map([
+      [at('nothing'), { balance: 5n, code: show('ADDRESS BALANCE') }],
+    ])
+    const { output } = await call(chain, { to: at('nothing') }, latest, { stateOverrides })
     expect(bigintFromBytes(output)).toBe(5n)
     expect((await run({ to: at('nothing') })).output).toHaveLength(0)
   })
@@ -491,8 +493,8 @@ describe('a call', () => {
 })
 
 describe('an access list', () => {
-  const list = (request: CallRequest, overrides?: Parameters<typeof createAccessList>[3]) =>
-    createAccessList(chain, request, latest, overrides)
+  const list = (request: CallRequest, stateOverrides?: StateOverrides) =>
+    createAccessList(chain, request, latest, { stateOverrides })
 
   test('has the slots of the callee, and makes the run cost what it says', async () => {
     const request = { from: rich, to: at('storeTwice') }
