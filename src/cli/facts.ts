@@ -60,6 +60,8 @@ export interface BlockFact {
 export interface SnapshotFact {
   readonly event: 'snapshot'
   readonly id: string
+  /** Undefined for those of evm_snapshot. */
+  readonly name: string | undefined
   readonly block: bigint
 }
 
@@ -188,12 +190,20 @@ function quantityText(value: Json | undefined): string {
   return /^\d+$/.test(text) ? `0x${BigInt(text).toString(16)}` : text
 }
 
+/** The snapshot that was reverted to: devchain_revert answers which it was. */
+function snapshotText({ params, result }: Cause): string {
+  if (typeof result !== 'object' || result === null) return quantityText(firstParam(params))
+  const { name, id } = result as { readonly [key: string]: Json | undefined }
+  return String(name ?? id)
+}
+
 /** What the method's name says happened: which of the ways back it was. Aliases have other prefixes, hence the ends. */
 function wayBack(cause: Cause | undefined): Pick<BackFact, 'event' | 'id'> | undefined {
   if (cause === undefined || cause.error !== undefined) return undefined
   if (cause.method.endsWith('_reset')) return { event: 'reset', id: undefined }
-  if (!cause.method.endsWith('_revert') || cause.result !== true) return undefined
-  return { event: 'revert', id: quantityText(firstParam(cause.params)) }
+  // evm_revert answers false when there is no such snapshot
+  if (!cause.method.endsWith('_revert') || cause.result === false) return undefined
+  return { event: 'revert', id: snapshotText(cause) }
 }
 
 function backFact(change: StateChange, way: Pick<BackFact, 'event' | 'id'>): BackFact {
@@ -221,8 +231,10 @@ function newestNumber(state: StateChange['before']): bigint {
 function snapshotFacts(change: StateChange): SnapshotFact[] {
   const { before, after } = change
   if (after.nextSnapshotId <= before.nextSnapshotId) return []
-  const id = `0x${(after.nextSnapshotId - 1).toString(16)}`
-  return [{ event: 'snapshot', id, block: newestNumber(after) }]
+  const newest = after.nextSnapshotId - 1
+  const named = [...after.namedSnapshots.values()].find(({ id }) => id === newest)
+  const id = `0x${newest.toString(16)}`
+  return [{ event: 'snapshot', id, name: named?.name, block: newestNumber(after) }]
 }
 
 function droppedFact({ transaction, error }: DroppedTransaction): DroppedFact {

@@ -10,6 +10,7 @@ import type {
   CallFact,
   ChainFact,
   ClockFact,
+  SnapshotFact,
   TransactionFact,
 } from './facts.ts'
 import type { Entry, Renderer } from './log.ts'
@@ -149,7 +150,7 @@ function factLines(look: Look, fact: ChainFact): string[] {
 function headline(fact: ChainFact): string {
   switch (fact.event) {
     case 'snapshot':
-      return `snapshot ${fact.id} at block ${number(fact.block)}`
+      return `snapshot ${snapshotName(fact)} at block ${number(fact.block)}`
     case 'revert':
     case 'reset':
     case 'reorganization':
@@ -168,8 +169,12 @@ function headline(fact: ChainFact): string {
   }
 }
 
+function snapshotName({ id, name }: SnapshotFact): string {
+  return name === undefined ? id : `${name} (${id})`
+}
+
 function backLine(fact: BackFact): string {
-  const name = fact.event === 'revert' ? `revert to ${oneLine(fact.id ?? '', 20)}` : fact.event
+  const name = fact.event === 'revert' ? `revert to ${oneLine(fact.id ?? '', 64)}` : fact.event
   const parts: string[] = []
   if (fact.fromBlock !== fact.toBlock) {
     parts.push(`block ${number(fact.fromBlock)} → ${number(fact.toBlock)}`)

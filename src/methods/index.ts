@@ -26,6 +26,7 @@ import { personalMethods } from './personal.ts'
 import { rawMethods } from './raw.ts'
 import { reorganizeMethods } from './reorganize.ts'
 import { rpcMethods } from './rpc.ts'
+import { snapshotMethods } from './snapshots.ts'
 import { testingAccountMethods } from './testing/accounts.ts'
 import { testingChainMethods } from './testing/chain.ts'
 import { testingMiningMethods } from './testing/mining.ts'
@@ -56,6 +57,7 @@ export const methods: readonly Method<MethodContext>[] = [
   ...mnrMethods,
   ...personalMethods,
   ...evmMethods,
+  ...snapshotMethods,
   ...reorganizeMethods,
   ...testingAccountMethods,
   ...testingTokenMethods,

@@ -102,6 +102,8 @@ export interface ChainState {
   readonly parentChainHeight: number
   /** The older ones are reached through it: taking a snapshot is O(1), however many there are. */
   readonly newestSnapshot: Snapshot | undefined
+  /** Snapshots with names, by name: they outlive every revert, and go with a reset. Empty in states that are kept. */
+  readonly namedSnapshots: ReadonlyMap<string, Snapshot>
   /** The id that the next snapshot gets; never goes back. */
   readonly nextSnapshotId: number
   /** How often the chain was reset; never goes back. */
@@ -113,5 +115,7 @@ export interface ChainState {
 /** A state to come back to. `state.newestSnapshot` is the snapshot taken before this one. */
 export interface Snapshot {
   readonly id: number
+  /** Undefined for those of evm_snapshot. */
+  readonly name: string | undefined
   readonly state: ChainState
 }

@@ -8,7 +8,7 @@ import type { AccountBook } from './accounts.ts'
 import { headChange, headOf } from './blocktree.ts'
 import { mineRun } from './bulk.ts'
 import type { Change } from './chain.ts'
-import type { ChainState, MiningMode, Settings } from './chainstate.ts'
+import type { ChainState, MiningMode, Settings, Snapshot } from './chainstate.ts'
 import {
   checkTimestamp,
   clockShift,
@@ -22,6 +22,7 @@ import { type BlockRange, NO_BLOCKS } from './line.ts'
 import { type DroppedTransaction, type Mined, mineBlock, mineWaiting } from './miner.ts'
 import { intervalOf, isInstant } from './mining.ts'
 import { nextNonce } from './pool.ts'
+import { checkName, snapshotById, snapshotNamed } from './snapshots.ts'
 
 /** Blocks that a chain may have: beyond, numbers would not be exact where they are counted. */
 const MAX_HEIGHT = BigInt(Number.MAX_SAFE_INTEGER)
@@ -50,31 +51,56 @@ export interface MineRequest {
  */
 export function takeSnapshot(state: ChainState): Change<number> {
   const id = state.nextSnapshotId
-  return {
-    state: { ...state, newestSnapshot: { id, state }, nextSnapshotId: id + 1 },
-    value: id,
-  }
+  const newestSnapshot: Snapshot = { id, name: undefined, state: withoutNames(state) }
+  return { state: { ...state, newestSnapshot, nextSnapshotId: id + 1 }, value: id }
+}
+
+/**
+ * Keeps the state under a name, in place of what had the name before. It lives until the chain is reset, whatever is
+ * reverted to, and however often.
+ * @throws {DevchainError} `INVALID_PARAMS` for what can be no name, `LIMIT_EXCEEDED` for one name too many
+ */
+export function takeNamedSnapshot(state: ChainState, name: string): Change<Snapshot> {
+  checkName(state, name)
+  const id = state.nextSnapshotId
+  const snapshot: Snapshot = { id, name, state: withoutNames(state) }
+  const namedSnapshots = new Map(state.namedSnapshots).set(name, snapshot)
+  return { state: { ...state, namedSnapshots, nextSnapshotId: id + 1 }, value: snapshot }
 }
 
 /**
  * Goes back to a snapshot: blocks, accounts, pool, clock, settings, mining mode, keys. Snapshots taken after it are
- * forgotten; it stays itself, unless the chain consumes snapshots.
+ * forgotten but for those with names; it stays itself, unless it has no name and the chain consumes snapshots.
  * @returns false when there is no snapshot of that id, and then nothing changes
  */
 export function revertTo(state: ChainState, id: number): Change<boolean> {
-  let snapshot = state.newestSnapshot
-  while (snapshot !== undefined && snapshot.id > id) snapshot = snapshot.state.newestSnapshot
-  if (snapshot?.id !== id) return { state, value: false }
+  const snapshot = snapshotById(state, id)
+  if (snapshot === undefined) return { state, value: false }
+  const after = backAt(state, snapshot)
+  if (!state.config.consumeSnapshots) return { state: after, value: true }
+  return { state: { ...after, newestSnapshot: snapshot.state.newestSnapshot }, value: true }
+}
+
+/**
+ * Goes back to a snapshot by its name or id, and keeps it, also where the chain consumes snapshots.
+ * @throws {DevchainError} `NOT_FOUND` when there is none
+ */
+export function returnTo(state: ChainState, nameOrId: string | number): Change<Snapshot> {
+  const snapshot = snapshotNamed(state, nameOrId)
+  return { state: backAt(state, snapshot), value: snapshot }
+}
+
+/** The state of a snapshot, with what no way back brings back. Those without names that it had are there again. */
+function backAt(state: ChainState, snapshot: Snapshot): ChainState {
+  const { namedSnapshots, nextSnapshotId, resets } = state
   const kept = snapshot.state
-  return {
-    state: {
-      ...kept,
-      newestSnapshot: state.config.consumeSnapshots ? kept.newestSnapshot : snapshot,
-      nextSnapshotId: state.nextSnapshotId,
-      resets: state.resets,
-    },
-    value: true,
-  }
+  const newestSnapshot = snapshot.name === undefined ? snapshot : kept.newestSnapshot
+  return { ...kept, newestSnapshot, namedSnapshots, nextSnapshotId, resets }
+}
+
+/** A state to be kept: with its names it would keep what they stood for, long after they were taken anew. */
+function withoutNames(state: ChainState): ChainState {
+  return state.namedSnapshots.size === 0 ? state : { ...state, namedSnapshots: new Map() }
 }
 
 /** Goes back to the genesis and everything as it was then. Snapshots and the pool are forgotten; ids go on. */

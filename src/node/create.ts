@@ -208,6 +208,7 @@ async function firstState(options: StateOptions, now: number): Promise<ChainStat
     accounts,
     parentChainHeight: 0,
     newestSnapshot: undefined,
+    namedSnapshots: new Map(),
     nextSnapshotId: 1,
     resets: 0,
     origin: undefined,

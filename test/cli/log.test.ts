@@ -128,7 +128,7 @@ describe('lines for people', () => {
   })
 
   test('snapshots, reverts and time jumps say what they did', () => {
-    const snapshot: ChainFact = { event: 'snapshot', id: '0x3', block: 4n }
+    const snapshot: ChainFact = { event: 'snapshot', id: '0x3', name: undefined, block: 4n }
     const jump: ChainFact = { event: 'clock', clockSeconds: 86_400n, offsetSeconds: 90_000n }
     const back: ChainFact = {
       event: 'revert',

@@ -8,6 +8,7 @@ import type { ChainState, Snapshot } from '../../node/chainstate.ts'
 import { reset } from '../../node/commands.ts'
 import { gasPrice } from '../../node/gasoracle.ts'
 import { type NextRules, nextRules } from '../../node/miner.ts'
+import { snapshotsOf } from '../../node/snapshots.ts'
 import { dumpState, loadAccounts, readDump } from '../../node/statedump.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { boolean, data, hash, quantity, text } from '../../rpc/primitives.ts'
@@ -208,16 +209,6 @@ const load = method({
 
 function nextRulesOf({ state, environment }: Chain): NextRules {
   return nextRules(state, environment.now())
-}
-
-function snapshotsOf({ newestSnapshot }: ChainState): Snapshot[] {
-  const snapshots: Snapshot[] = []
-  let each = newestSnapshot
-  while (each !== undefined) {
-    snapshots.push(each)
-    each = each.state.newestSnapshot
-  }
-  return snapshots.reverse()
 }
 
 export const testingChainMethods: readonly Method<MethodContext>[] = [

@@ -12,15 +12,18 @@ import {
   increaseTime,
   mine,
   reset,
+  returnTo,
   revertTo,
   setMiningMode,
   setNextTimestamp,
   startMining,
   stopMining,
+  takeNamedSnapshot,
   takeSnapshot,
 } from '../../../src/node/commands.ts'
 import { isMining } from '../../../src/node/mining.ts'
 import { sendRawTransaction, sendTransaction } from '../../../src/node/send.ts'
+import { MAX_NAMED, snapshotsOf } from '../../../src/node/snapshots.ts'
 import { balanceAt } from '../../../src/state/world.ts'
 import { account, headTime, height, NOON, signed, testChain } from './chains.ts'
 
@@ -106,6 +109,57 @@ describe('a snapshot', () => {
     for (let count = 0; count < 100_000; count += 1) state = takeSnapshot(state).state
     expect(performance.now() - started).toBeLessThan(1000)
     expect(revertTo(state, 1).value).toBe(true)
+  })
+})
+
+describe('a snapshot with a name', () => {
+  const take = (chain: Chain, name: string): Promise<unknown> =>
+    chain.update((state) => takeNamedSnapshot(state, name))
+  const goBack = (chain: Chain, name: string | number): Promise<unknown> =>
+    chain.update((state) => returnTo(state, name))
+
+  it('is reverted to again and again, also where snapshots are consumed, and whatever else is', async () => {
+    const chain = await testChain({ consumeSnapshots: true })
+    const older = await chain.update(takeSnapshot)
+    await mineBlocks(chain, 1n)
+    await take(chain, 'one')
+    await mineBlocks(chain, 1n)
+    await take(chain, 'two')
+    expect(await revert(chain, older)).toBe(true)
+    for (const [name, blocks] of [
+      ['two', 2n],
+      ['one', 1n],
+      ['two', 2n],
+    ] as const) {
+      await goBack(chain, name)
+      expect(height(chain)).toBe(blocks)
+    }
+    expect(snapshotsOf(chain.state).map(({ id, name }) => name ?? id)).toEqual([1, 'one', 'two'])
+  })
+
+  it('is forgotten by a reset', async () => {
+    const chain = await testChain()
+    await take(chain, 'one')
+    await chain.update(reset)
+    await expect(goBack(chain, 'one')).rejects.toThrow('snapshot "one" not found: there is none')
+  })
+
+  it('taken anew leaves nothing of the old one in memory', async () => {
+    const { state: first } = await testChain()
+    let state = first
+    for (let round = 0; round < 3; round += 1) {
+      state = takeSnapshot(takeNamedSnapshot(state, 'one').state).state
+    }
+    expect(state.namedSnapshots.get('one')?.state.namedSnapshots.size).toBe(0)
+    expect(state.newestSnapshot?.state.namedSnapshots.size).toBe(0)
+    expect(snapshotsOf(state)).toHaveLength(4)
+  })
+
+  it(`is refused when there are ${MAX_NAMED} names, but one of them can be taken anew`, async () => {
+    let { state } = await testChain()
+    for (let i = 0; i < MAX_NAMED; i += 1) state = takeNamedSnapshot(state, `name ${i}`).state
+    expect(() => takeNamedSnapshot(state, 'another')).toThrow('too many named snapshots')
+    expect(takeNamedSnapshot(state, 'name 7').state.namedSnapshots.size).toBe(MAX_NAMED)
   })
 })
 

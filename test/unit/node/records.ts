@@ -214,6 +214,7 @@ export function stateOf(
     accounts: { autoImpersonate: false } as ChainState['accounts'],
     parentChainHeight: 0,
     newestSnapshot: undefined,
+    namedSnapshots: new Map(),
     nextSnapshotId: 1,
     resets: 0,
     origin: undefined,
