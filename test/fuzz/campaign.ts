@@ -19,8 +19,9 @@ export interface Finding {
 export async function trySeed(
   seed: number,
   engines: readonly Engine[],
+  make: (seed: number) => Case = caseOf,
 ): Promise<Finding | undefined> {
-  const subject = caseOf(seed)
+  const subject = make(seed)
   const problem = await difference(subject, engines)
   if (problem === undefined) return undefined
   const small = await shrink(

@@ -2,11 +2,15 @@
 // enough has failed; what fails is kept under fixtures/fuzz.
 import { allEngines } from '../support/engines.ts'
 import { keep, trySeed } from './campaign.ts'
+import { loopCaseOf } from './loops.ts'
 
 const LINE_EVERY_MS = 10_000
 
 /** Failing cases that are kept: they mostly have few causes. */
 const MOST_FINDINGS = 10
+
+/** Every third case is a loop, which takes longer than others. */
+const LOOP_EVERY = 3
 
 /** Seeds from one on. */
 export async function fuzzFrom(first: number): Promise<void> {
@@ -15,7 +19,7 @@ export async function fuzzFrom(first: number): Promise<void> {
   let told = performance.now()
   let found = 0
   for (let seed = first; ; seed += 1) {
-    const finding = await trySeed(seed, engines)
+    const finding = await trySeed(seed, engines, seed % LOOP_EVERY === 0 ? loopCaseOf : undefined)
     if (finding !== undefined) {
       found += 1
       console.log(`seed ${seed}: ${finding.problem}\n  kept as ${keep(finding)}`)

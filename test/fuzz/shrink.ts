@@ -65,7 +65,7 @@ function* smallerMessages(message: CaseMessage): Generator<CaseMessage> {
 
 /** Without whole pieces first; then, of what is left, without single words. */
 function* smallerCodes(code: Code): Generator<Code> {
-  yield* without(code)
+  for (const left of without(code)) if (hasItsPlaces(left)) yield left
   for (const [index, piece] of code.entries()) {
     const words = piece.split(' ').filter((word) => word !== '')
     for (const left of without(words)) {

@@ -103,6 +103,7 @@ function division(
 
 /** Division of limbs; by 0 it gives 0. */
 function divideShort(emitter: Emitter, opcode: number, a: Limb, b: Limb): Limb {
+  if (b === 0n) return 0n
   const result = emitter.newLocal()
   const divide = (): void => {
     emitter.limb(a)
