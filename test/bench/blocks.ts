@@ -16,19 +16,7 @@ import {
   withAccounts,
   withBalance,
 } from '../../src/state/world.ts'
-
-/** One line of the benchmark. */
-export interface Figure {
-  readonly name: string
-  readonly value: number
-  readonly unit: 'µs' | 'ms' | 'bytes'
-}
-
-/** Rounds of which the fastest counts: what else the machine does only adds to the others. */
-const ROUNDS = 7
-
-/** Changes, blocks or snapshots of one round. */
-const REPEATS = 200
+import { eachOf, type Figure, timed } from './measure.ts'
 
 /** All figures, one after another: half a minute. */
 export async function* blockFigures(): AsyncIterableIterator<Figure> {
@@ -112,26 +100,6 @@ async function mineOneByOne(chain: Chain, count: number): Promise<void> {
 function mineMany(chain: Chain, blocks: bigint): Promise<unknown> {
   const now = systemEnvironment.now()
   return chain.update((state) => mine(chain.executor, state, { now, blocks }))
-}
-
-/** Microseconds of one `run`. */
-async function eachOf(run: (index: number) => unknown): Promise<number> {
-  const times: number[] = []
-  for (let round = 0; round < ROUNDS; round++) {
-    const time = await timed(async () => {
-      for (let index = 0; index < REPEATS; index++) await run(round * REPEATS + index)
-    })
-    times.push((1000 * time) / REPEATS)
-  }
-  return Math.min(...times)
-}
-
-/** Milliseconds of a processor: others that use it meanwhile do not count. */
-async function timed(run: () => Promise<unknown>): Promise<number> {
-  const before = process.cpuUsage()
-  await run()
-  const { user, system } = process.cpuUsage(before)
-  return (user + system) / 1000
 }
 
 function crowd(accounts: number): World {

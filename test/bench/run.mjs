@@ -1,0 +1,17 @@
+// Starts the micro-benchmarks: loads their TypeScript, which node does not read by itself, and prints a line a figure.
+import { createServer } from 'vite'
+
+const loader = await createServer({
+  configFile: false,
+  appType: 'custom',
+  logLevel: 'error',
+  server: { middlewareMode: true, hmr: false, ws: false, watch: null },
+})
+const { transactionFigures } = await loader.ssrLoadModule('/test/bench/transactions.ts')
+const { blockFigures } = await loader.ssrLoadModule('/test/bench/blocks.ts')
+for (const figures of [transactionFigures, blockFigures]) {
+  for await (const { name, value, unit } of figures()) {
+    console.log(`${name.padEnd(52)} ${value.toFixed(value < 10 ? 2 : 0).padStart(8)} ${unit}`)
+  }
+}
+await loader.close()
