@@ -296,6 +296,7 @@ function chainOptions(settings: ChainSettings, genesis: Genesis | undefined): Ch
     accounts: settings.accounts,
     mnemonic: settings.mnemonic,
     derivationPath: settings.derivationPath,
+    autoImpersonate: settings.autoImpersonate,
     balance: settings.balance,
     genesis,
     hardfork: settings.hardfork,

@@ -42,6 +42,7 @@ export interface ChainSettings {
   readonly balance: bigint
   readonly mnemonic: string
   readonly derivationPath: string
+  readonly autoImpersonate: boolean
   /** Undefined: that of the genesis file, or 30,000,000. */
   readonly gasLimit: bigint | undefined
   /** Wei per gas. */
@@ -498,6 +499,13 @@ export const OPTIONS: { readonly [Key in keyof AllSettings]: Option<AllSettings[
     sentence: 'Path of the accounts; /0, /1, … are added to it',
     fallback: "m/44'/60'/0'/0",
     fallbackText: "m/44'/60'/0'/0",
+  },
+  autoImpersonate: {
+    type: flag,
+    group: 'Accounts',
+    sentence: 'Send for whatever account, without its key',
+    fallback: false,
+    fallbackText: 'off',
   },
   gasLimit: {
     type: gas,

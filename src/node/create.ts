@@ -59,6 +59,8 @@ export interface ChainOptions {
   readonly accounts?: number | undefined
   readonly mnemonic?: string | undefined
   readonly derivationPath?: string | undefined
+  /** True: transactions of anybody are sent as if they were signed. */
+  readonly autoImpersonate?: boolean | undefined
   /** Private keys in place of those from the mnemonic. */
   readonly keys?: readonly Uint8Array[] | undefined
   /** Wei of each account: 10,000 ether when left out. */
@@ -205,7 +207,7 @@ async function firstState(options: StateOptions, now: number): Promise<ChainStat
     clock: firstClock(options, now),
     settings,
     mining: { mode, stopped: false },
-    accounts,
+    accounts: { ...accounts, autoImpersonate: options.autoImpersonate ?? false },
     parentChainHeight: 0,
     newestSnapshot: undefined,
     namedSnapshots: new Map(),
