@@ -5,6 +5,7 @@ import { nearest } from '../core/nearest.ts'
 import { environmentNameOf, flagOf, OPTION_KEYS, OPTIONS, type OptionKey } from '../options.ts'
 import { PROGRAM } from '../program.ts'
 import type { GivenFlags } from './flags.ts'
+import { SUBCOMMANDS } from './subcommands.ts'
 
 const HELP_WIDTH = 100
 
@@ -16,8 +17,17 @@ over the file.
   devchain                                     a block a transaction, http://127.0.0.1:8545
   devchain --port 0 --ready-file chain.json    a free port, written to chain.json: for CI
   devchain --block-time 2 --base-fee 1gwei     blocks and fees as on a real network
-  devchain export chain.rlp                    write the blocks of a running chain (export --help)
-  devchain --import chain.rlp                  begin with them`
+  devchain --import chain.rlp                  begin with the blocks that devchain export wrote`
+
+/** The subcommands, a line each. */
+function subcommandHelp(): string {
+  const rows = SUBCOMMANDS.map(
+    (each) => [`${each.name} ${each.arguments}`.trim(), each.sentence] as const,
+  )
+  const width = Math.max(...rows.map(([usage]) => usage.length))
+  const lines = rows.map(([usage, sentence]) => `  ${usage.padEnd(width)}  ${sentence}`)
+  return ['', 'Commands (devchain COMMAND --help tells more):', ...lines].join('\n')
+}
 
 /**
  * Reads any arguments, and prints what is asked for.
@@ -26,6 +36,8 @@ over the file.
  */
 export function readFlags(argv: readonly string[]): GivenFlags | undefined {
   const command = createCommand()
+  const [word] = argv
+  if (word !== undefined && !word.startsWith('-')) throw unknownCommand(word)
   try {
     command.parse([...argv], { from: 'user' })
     return givenFlags(command)
@@ -40,7 +52,7 @@ export function readFlags(argv: readonly string[]): GivenFlags | undefined {
 function createCommand(): Command {
   const command = new Command('devchain')
     .description('A local Ethereum-style chain for development.')
-    .usage('[options]')
+    .usage('[options] | devchain <command>')
     .configureHelp({ helpWidth: HELP_WIDTH })
     .configureOutput({ writeErr: () => undefined })
     .allowExcessArguments(false)
@@ -49,7 +61,7 @@ function createCommand(): Command {
   command.optionsGroup('Help:')
   command.version(PROGRAM.version, '-V, --version', 'Print the version')
   command.helpOption('-h, --help', 'Print this help')
-  return command.addHelpText('after', EPILOGUE)
+  return command.addHelpText('after', subcommandHelp()).addHelpText('after', EPILOGUE)
 }
 
 function createOption(key: OptionKey): Option {
@@ -77,6 +89,12 @@ function givenFlags(command: Command): GivenFlags {
     values[key] = option?.negate ? true : command.getOptionValue(name)
   }
   return values
+}
+
+function unknownCommand(word: string): DevchainError {
+  const names = SUBCOMMANDS.map(({ name }) => name)
+  const message = `unknown command ${printValue(word)}; did you mean ${nearest(word, names, Infinity)}? (--help lists all)`
+  return new DevchainError('INVALID_PARAMS', message)
 }
 
 /** One line for people. */

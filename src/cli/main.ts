@@ -10,6 +10,7 @@ import {
 } from '../options.ts'
 import { plainFlags } from './flags.ts'
 import { start } from './start.ts'
+import { isSubcommand, type SubcommandName } from './subcommands.ts'
 
 const EXIT = { ok: 0, usage: 2 } as const
 
@@ -20,13 +21,23 @@ const EXIT = { ok: 0, usage: 2 } as const
  */
 export async function main(argv: readonly string[]): Promise<number> {
   const [first, ...rest] = argv
-  if (first === 'export') {
-    const { exportCommand } = await import('./export.ts')
-    return await exportCommand(rest)
-  }
+  if (isSubcommand(first)) return await subcommand(first, rest)
   const settings = await readArguments(argv)
   if (typeof settings === 'number') return settings
   return await start(settings)
+}
+
+async function subcommand(name: SubcommandName, argv: readonly string[]): Promise<number> {
+  switch (name) {
+    case 'exec':
+      return (await import('./exec.ts')).execCommand(argv, readArguments)
+    case 'export':
+      return (await import('./export.ts')).exportCommand(argv)
+    case 'completions':
+      return (await import('./completions.ts')).completionsCommand(argv)
+    default:
+      return (await import('./remote.ts')).remoteCommand(name, argv)
+  }
 }
 
 /** The settings, or the exit code when there is nothing to start. */

@@ -109,7 +109,8 @@ async function openTerminal(settings: AllSettings): Promise<Terminal> {
   }
 }
 
-function observerOf(log: Log): Observer {
+/** Tells a log of everything that a chain does. */
+export function observerOf(log: Log): Observer {
   return {
     onCall: (call) => log.call({ event: 'call', ...call }),
     onChange: (change) => log.change(change),

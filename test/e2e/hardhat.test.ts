@@ -3,27 +3,28 @@
 import { execFile } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createDevchain, type Devchain } from '../../src/devchain.ts'
-import { installProject, newerNode, projectFolder } from '../support/projects.ts'
+import { installDevchain, installProject, newerNode, projectFolder } from '../support/projects.ts'
+import { codeBlocks } from '../support/readme.ts'
 
 const TWO_MINUTES = 120_000
 
-/** Runs a project's own tests to their end; what it says, and its exit code. */
-function testsOf(
-  name: string,
-  node: string,
+/** Runs a program in a project's folder to its end; what it says, and its exit code. */
+function run(
+  project: string,
+  program: string,
   args: readonly string[],
-  url: string,
+  variables: Readonly<Record<string, string>> = {},
 ): Promise<{ readonly code: number; readonly output: string }> {
   const env = {
     ...process.env,
-    DEVCHAIN_URL: url,
+    ...variables,
     HARDHAT_DISABLE_TELEMETRY_PROMPT: 'true',
     // what it lists is compared
     NO_COLOR: '1',
     FORCE_COLOR: '0',
   }
   return new Promise((resolve) => {
-    execFile(node, [...args], { cwd: projectFolder(name), env }, (error, stdout, stderr) => {
+    execFile(program, [...args], { cwd: projectFolder(project), env }, (error, stdout, stderr) => {
       const code = error === null ? 0 : Number(error.code ?? 1)
       resolve({ code, output: stdout + stderr })
     })
@@ -39,6 +40,7 @@ describe('a Hardhat project', () => {
     newNode = await newerNode()
     await installProject('hardhat2')
     await installProject('hardhat3', newNode)
+    installDevchain('hardhat2')
     devchain = await createDevchain({ port: 0, compat: 'hardhat' })
     url = (await devchain.listen()).url
   }, TWO_MINUTES)
@@ -52,9 +54,26 @@ describe('a Hardhat project', () => {
       const cli = 'node_modules/hardhat/internal/cli/bootstrap.js'
       const config = ['--config', 'hardhat.config.cjs', '--network', 'localhost']
       const args = [cli, ...config, 'test', 'test/piggybank.cjs']
-      const { code, output } = await testsOf('hardhat2', process.execPath, args, url)
+      const { code, output } = await run('hardhat2', process.execPath, args, {
+        DEVCHAIN_URL: url,
+      })
       expect(output).toContain('15 passing')
       expect(code).toBe(0)
+    },
+    TWO_MINUTES,
+  )
+
+  test(
+    'is tested in CI as the README says',
+    async () => {
+      const [block] = codeBlocks().filter(({ language }) => language === 'yaml')
+      const steps = [...(block?.code ?? '').matchAll(/^- run: (.+)$/gm)].map(([, step]) => step)
+      expect(steps.shift()).toBe('npm ci')
+      for (const step of steps) {
+        const { code, output } = await run('hardhat2', 'bash', ['-c', step ?? ''])
+        expect(output).toContain('15 passing')
+        expect(code).toBe(0)
+      }
     },
     TWO_MINUTES,
   )
@@ -64,7 +83,7 @@ describe('a Hardhat project', () => {
     async () => {
       const cli = 'node_modules/hardhat/dist/src/cli.js'
       const args = [cli, 'test', 'mocha', '--network', 'localhost']
-      const { code, output } = await testsOf('hardhat3', newNode, args, url)
+      const { code, output } = await run('hardhat3', newNode, args, { DEVCHAIN_URL: url })
       expect(output).toContain('14 passing')
       expect(code).toBe(0)
     },

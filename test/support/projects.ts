@@ -1,10 +1,18 @@
 // Projects of other tools, with packages of their own: installed from their lock files when a test first needs them.
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { ROOT } from './boot.ts'
+import { COMMAND, ROOT } from './boot.ts'
 
 const run = promisify(execFile)
 
@@ -23,6 +31,13 @@ export async function installProject(name: string, node: string = process.execPa
   const flags = ['--ignore-scripts', '--no-audit', '--no-fund']
   await run(node, [npmScript(), 'ci', ...flags], { cwd: folder })
   writeFileSync(stampFile, stamp)
+}
+
+/** Makes the built command what `npx devchain` runs in a project. */
+export function installDevchain(name: string): void {
+  const link = path.join(projectFolder(name), 'node_modules/.bin/devchain')
+  rmSync(link, { force: true })
+  symlinkSync(COMMAND, link)
 }
 
 /**

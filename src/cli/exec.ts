@@ -1,0 +1,179 @@
+// `devchain exec`: a command that runs beside a chain of its own.
+import { spawn } from 'node:child_process'
+import { constants } from 'node:os'
+import { DevchainError, printValue } from '../core/errors.ts'
+import { openDevchain } from '../devchain.ts'
+import { type AllSettings, flagOf, OPTION_KEYS, OPTIONS } from '../options.ts'
+import { bootFacts } from './boot.ts'
+import { Log, type TextWriter } from './log.ts'
+import { PLAIN } from './palette.ts'
+import { createPrettyRenderer } from './pretty.ts'
+import { observerOf } from './start.ts'
+import { readSubcommand } from './subcommand.ts'
+import { SUBCOMMANDS } from './subcommands.ts'
+
+const USAGE = 2
+
+/** What a shell ends with when there is no such command, and when it cannot be run. */
+const NOT_FOUND = 127
+const NOT_EXECUTABLE = 126
+
+/** Characters of the log that are kept for the end: the newest. */
+const KEPT = 4_000_000
+
+/** When the log is printed. */
+type LogWhen = 'always' | 'failure' | 'never'
+
+const LOG_WHEN: readonly LogWhen[] = ['always', 'failure', 'never']
+
+/** What the arguments say. */
+export interface ExecWish {
+  /** Those for the chain. */
+  readonly chain: readonly string[]
+  readonly log: LogWhen
+  readonly command: readonly [string, ...string[]]
+}
+
+/**
+ * Runs the subcommand.
+ * @param argv the arguments after `exec`
+ * @param readSettings reads the options of a chain; undefined when they asked for help
+ * @returns the exit code of the command, 128 and its number when a signal ended it
+ */
+export async function execCommand(
+  argv: readonly string[],
+  readSettings: (argv: readonly string[]) => Promise<AllSettings | number>,
+): Promise<number> {
+  let wish: ExecWish | undefined
+  try {
+    wish = readWish(argv)
+  } catch (error) {
+    if (!(error instanceof DevchainError)) throw error
+    process.stderr.write(`devchain: exec: ${error.message}\n`)
+    return USAGE
+  }
+  if (wish === undefined) return 0
+  const settings = await readSettings(wish.chain)
+  if (typeof settings === 'number') return settings
+  const hasPort = wish.chain.some((word) => word === '--port' || word.startsWith('--port='))
+  return await runBeside(wish, hasPort ? settings : { ...settings, port: 0 })
+}
+
+/**
+ * Tells the chain's options from the command: it begins after `--`, or at the first word that is no option.
+ * @returns undefined when help is asked for, which is printed
+ * @throws {DevchainError} `INVALID_PARAMS` without a command
+ */
+export function readWish(argv: readonly string[]): ExecWish | undefined {
+  const chain: string[] = []
+  let log: LogWhen = 'failure'
+  let at = 0
+  for (; at < argv.length && argv[at] !== '--'; at++) {
+    const word = argv[at] ?? ''
+    if (!word.startsWith('-')) break
+    const [flag = word, value] = word.split('=', 2)
+    if (flag === '-h' || flag === '--help') {
+      return readSubcommand(SUBCOMMANDS.find(({ name }) => name === 'exec')!, [
+        '--help',
+      ]) as undefined
+    }
+    if (flag === '--log') {
+      log = logWhen(value ?? argv[++at])
+      continue
+    }
+    chain.push(word)
+    if (value === undefined && takesValue(flag)) chain.push(argv[++at] ?? '')
+  }
+  const [program, ...rest] = argv.slice(argv[at] === '--' ? at + 1 : at)
+  if (program !== undefined) return { chain, log, command: [program, ...rest] }
+  const message = 'expected a command after --, such as devchain exec -- npm test'
+  throw new DevchainError('INVALID_PARAMS', message)
+}
+
+function takesValue(flag: string): boolean {
+  const key = OPTION_KEYS.find((candidate) => flagOf(candidate) === flag)
+  return key !== undefined && OPTIONS[key].type.placeholder !== undefined
+}
+
+function logWhen(value: string | undefined): LogWhen {
+  const when = LOG_WHEN.find((each) => each === value)
+  if (when !== undefined) return when
+  const message = `--log: expected always, failure or never, got ${printValue(value)}`
+  throw new DevchainError('INVALID_PARAMS', message)
+}
+
+async function runBeside({ command, log }: ExecWish, settings: AllSettings): Promise<number> {
+  const kept = new NewestText(KEPT)
+  const toError: TextWriter = { write: (text) => process.stderr.write(text) }
+  const renderer = createPrettyRenderer(PLAIN, settings.verbose)
+  const writer = log === 'always' ? toError : kept
+  const lines = new Log(renderer, writer, undefined)
+  const observer = log === 'never' ? {} : observerOf(lines)
+  const devchain = await openDevchain(settings, { observer })
+  try {
+    const endpoints = await devchain.listen()
+    writer.write(renderer.boot(bootFacts(devchain, endpoints, settings)))
+    const code = await run(command, endpoints.url)
+    lines.finish()
+    if (log === 'failure' && code !== 0) process.stderr.write(kept.text)
+    return code
+  } finally {
+    await devchain.close()
+  }
+}
+
+/** Runs the command to its end, in the same terminal. */
+async function run([program, ...args]: ExecWish['command'], url: string): Promise<number> {
+  const env = { ...process.env, DEVCHAIN_URL: url, ETH_RPC_URL: url }
+  const child = spawn(program, args, { stdio: 'inherit', env })
+  // a terminal sends its interrupts to the command as well; what comes from elsewhere comes to us alone
+  const pass = (signal: NodeJS.Signals): void => {
+    if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal)
+  }
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+  for (const signal of signals) process.on(signal, pass)
+  try {
+    return await new Promise((resolve) => {
+      child.once('error', (error) => resolve(cannotRun(program, error)))
+      child.once('exit', (code, signal) => resolve(code ?? 128 + constants.signals[signal!]))
+    })
+  } finally {
+    for (const signal of signals) process.off(signal, pass)
+  }
+}
+
+function cannotRun(program: string, error: NodeJS.ErrnoException): number {
+  const isMissing = error.code === 'ENOENT'
+  const why = isMissing ? 'there is no such command' : error.message
+  process.stderr.write(`devchain: exec: cannot run ${program}: ${why}\n`)
+  return isMissing ? NOT_FOUND : NOT_EXECUTABLE
+}
+
+/** Keeps the end of what is written, in whole lines. */
+export class NewestText implements TextWriter {
+  readonly #limit: number
+  #parts: string[] = []
+  #size = 0
+  #lost = false
+
+  /** @param limit characters that are kept at least, and twice as many at most */
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  readonly write = (text: string): void => {
+    this.#parts.push(text)
+    this.#size += text.length
+    if (this.#size <= 2 * this.#limit) return
+    const all = this.#parts.join('')
+    const newest = all.slice(all.indexOf('\n', all.length - this.#limit) + 1)
+    this.#parts = [newest]
+    this.#size = newest.length
+    this.#lost = true
+  }
+
+  /** What is kept; a line says so where its beginning is missing. */
+  get text(): string {
+    return (this.#lost ? '… what came before is not kept\n' : '') + this.#parts.join('')
+  }
+}

@@ -1,0 +1,93 @@
+// Every code block of the README, run as it stands.
+import { rolldown } from 'rolldown'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createDevchain, type Devchain } from '../../src/devchain.ts'
+import { startProcess } from '../support/boot.ts'
+import { type CodeBlock, codeBlocks, Project } from '../support/readme.ts'
+
+const MINUTE = 60_000
+
+/** A command line that boots a chain, which then stays: everything but what has a command of its own. */
+const BOOTS = /^npx devchain(?! (?:[a-z]|--help|--version))(.*?)(?: +#.*)?$/
+
+const blocks = codeBlocks()
+const isBooting = ({ code }: CodeBlock): boolean =>
+  code.split('\n').every((line) => BOOTS.test(line))
+const shells = blocks.filter(({ language }) => language === 'sh')
+const bootLines = shells.filter(isBooting).flatMap(({ code }) => code.split('\n'))
+const scripts = shells.filter((block) => !isBooting(block))
+const modules = blocks.filter(({ language }) => language === 'ts')
+
+/** TypeScript as JavaScript that this Node runs; packages stay imports. */
+async function compiled(code: string): Promise<string> {
+  const bundle = await rolldown({
+    input: 'example.ts',
+    external: /^[a-z]/,
+    platform: 'node',
+    transform: { target: 'es2022' },
+    plugins: [
+      {
+        name: 'example',
+        resolveId: (id) => (id === 'example.ts' ? id : null),
+        load: (id) => (id === 'example.ts' ? code : null),
+      },
+    ],
+  })
+  const { output } = await bundle.generate({ format: 'esm' })
+  await bundle.close()
+  return output[0].code
+}
+
+describe('the README', () => {
+  let project: Project
+  let devchain: Devchain
+  let url: string
+  beforeAll(async () => {
+    project = new Project()
+    devchain = await createDevchain({ port: 0 })
+    url = (await devchain.listen()).url
+  })
+  afterAll(async () => {
+    await devchain.close()
+    project.remove()
+  })
+
+  test('has blocks of no other kind than are run here', () => {
+    expect([...new Set(blocks.map(({ language }) => language))].sort()).toEqual([
+      'sh',
+      'ts',
+      'yaml',
+    ])
+    expect(bootLines.length).toBeGreaterThan(2)
+  })
+
+  test.each(bootLines)('%s', { timeout: MINUTE }, async (line) => {
+    const args = (BOOTS.exec(line)?.[1] ?? '').split(' ').filter((word) => word !== '')
+    // the default port may be taken here
+    const env = { DEVCHAIN_PORT: '0' }
+    const { says, child, ended } = startProcess(args, { env, cwd: project.folder })
+    await says(/Listening on http/)
+    child.kill('SIGINT')
+    expect(await ended).toBe(0)
+  })
+
+  test.each(scripts.map((block) => [block.heading, block.line, block] as const))(
+    'the lines for a shell under "%s" (line %i)',
+    { timeout: MINUTE },
+    async (_heading, _line, { code }) => {
+      const env = { DEVCHAIN_URL: url, DEVCHAIN_PORT: '0', HOME: project.folder }
+      const { code: exitCode, output } = await project.shell(code, env)
+      expect(exitCode, output).toBe(0)
+    },
+  )
+
+  test.each(modules.map((block) => [block.heading, block.line, block] as const))(
+    'the TypeScript under "%s" (line %i)',
+    { timeout: MINUTE },
+    async (_heading, _line, { code }) => {
+      const source = await compiled(code.replaceAll('http://127.0.0.1:8545', url))
+      const { code: exitCode, output } = await project.module(source)
+      expect(exitCode, output).toBe(0)
+    },
+  )
+})

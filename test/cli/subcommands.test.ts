@@ -1,0 +1,250 @@
+// The subcommands as a shell runs them: against a running chain, or around one of their own.
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { completionsFor } from '../../src/cli/completions.ts'
+import { NewestText, readWish } from '../../src/cli/exec.ts'
+import { parseMove } from '../../src/cli/moment.ts'
+import { SHELLS, SUBCOMMANDS } from '../../src/cli/subcommands.ts'
+import { createDevchain, type Devchain } from '../../src/devchain.ts'
+import { startProcess } from '../support/boot.ts'
+
+const ALICE = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
+
+interface Ran {
+  readonly code: number | NodeJS.Signals
+  readonly stdout: string
+  readonly stderr: string
+}
+
+async function run(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Ran> {
+  const { ended, stdout, stderr } = startProcess(args, { env })
+  const code = await ended
+  return { code, stdout: stdout(), stderr: stderr() }
+}
+
+describe('a running chain', () => {
+  let devchain: Devchain
+  let url: string
+  const chain = (...args: string[]): Promise<Ran> => run(args, { DEVCHAIN_URL: url })
+  const said = async (...args: string[]): Promise<string> => {
+    const { code, stdout, stderr } = await chain(...args)
+    expect([code, stderr]).toEqual([0, ''])
+    return stdout
+  }
+
+  beforeAll(async () => {
+    devchain = await createDevchain({ port: 0, timestamp: 2_000_000_000n, clock: 'frozen' })
+    url = (await devchain.listen()).url
+  })
+  afterAll(async () => {
+    await devchain.close()
+  })
+
+  test('is gone back and forth on by name', async () => {
+    expect(await said('snapshot', 'empty')).toBe(
+      'snapshot 0x1 empty at block 0, 2033-05-18 03:33:20 UTC\n',
+    )
+    expect(await said('mine', '3')).toBe('mined 3 blocks: the newest is 3\n')
+    expect(await said('snapshot', 'three')).toContain('0x2 three at block 3')
+    expect(await said('revert', 'empty')).toContain('back at snapshot 0x1 empty at block 0')
+    expect(await said('revert', 'three')).toContain('back at snapshot 0x2 three at block 3')
+    expect(await said('snapshot')).toContain('snapshot 0x3 at block 3')
+    expect(await said('revert', '0x3')).toContain('back at snapshot 0x3 at block 3')
+    expect((await said('snapshots')).split('\n')).toHaveLength(4)
+    expect(JSON.parse(await said('snapshots', '--json'))).toMatchObject([
+      { name: 'empty', blockNumber: '0x0' },
+      { name: 'three', blockNumber: '0x3' },
+      { name: null, blockNumber: '0x3' },
+    ])
+    expect(await said('reset')).toBe('went back to genesis\n')
+    expect(await said('snapshots')).toBe('no snapshots\n')
+  })
+
+  test('is told the time', async () => {
+    expect(await said('time', '+1d')).toBe('the next block is at 2033-05-19 03:33:20 UTC\n')
+    expect(JSON.parse(await said('time', '2040-01-01', '--json'))).toEqual({
+      timestamp: 2_208_988_800,
+    })
+    expect(await said('time')).toBe('the next block is at 2040-01-01 00:00:00 UTC\n')
+  })
+
+  test('answers any method, with JSON and words for parameters', async () => {
+    expect(await said('rpc', 'eth_chainId')).toBe('0x21\n')
+    expect(await said('rpc', 'eth_getBalance', ALICE, 'latest')).toBe('0x21e19e0c9bab2400000\n')
+    const call = JSON.stringify({ from: ALICE, to: ALICE, value: '0x1' })
+    expect(await said('rpc', 'eth_estimateGas', call)).toBe('0x5208\n')
+    const accounts = JSON.parse(await said('rpc', 'eth_accounts', '--json'))
+    expect(accounts).toHaveLength(10)
+    expect((await said('accounts')).split('\n')[0]).toBe(`${ALICE}  10000 ether`)
+  })
+
+  test('is asked with what standard input has', async () => {
+    const env = { DEVCHAIN_URL: url }
+    const asked = startProcess(['rpc', 'eth_getBalance', '-'], { env, stdin: 'pipe' })
+    asked.child.stdin?.end(`["${ALICE}", "latest"]\n`)
+    expect([await asked.ended, asked.stdout()]).toEqual([0, '0x21e19e0c9bab2400000\n'])
+  })
+
+  test('is waited for', async () => {
+    expect(await said('wait')).toBe(`a chain answers at ${url}\n`)
+    expect(JSON.parse(await said('wait', '--json'))).toEqual({ url, chainId: '0x21' })
+  })
+
+  test.each<[readonly string[], number, RegExp]>([
+    [
+      ['revert', 'nowhere'],
+      1,
+      /^devchain: revert: snapshot "nowhere" not found.*\(error -32001\)$/,
+    ],
+    [['rpc', 'eth_getBlance', '0x1'], 1, /did you mean eth_getBalance\?/],
+    [['rpc', 'eth_call', '{"to":1}', '--json'], 1, /^\{"code":-32602,"message":".*"\}$/],
+    [['mine', 'many'], 2, /^devchain: mine: expected a number of blocks, got "many"$/],
+    [['mine', '1', '2'], 2, /too many arguments/],
+    [['time', '-1d'], 2, /got "-1d": a chain’s time never goes back$/],
+    [['rpc'], 2, /missing required argument 'method'/],
+    [['snapshot', '--url', 'ftp://x'], 2, /--url: expected an http URL, got "ftp:\/\/x"/],
+    [
+      ['accounts', '--url', 'http://127.0.0.1:1'],
+      3,
+      /cannot reach a chain at .*--url names another/,
+    ],
+    [['wait', '--url', 'http://127.0.0.1:1', '--timeout', '0.1'], 3, /for 0\.1 s/],
+    [['wait', '--timeout', 'long'], 2, /expected a number of seconds, got "long"/],
+    [['snapshott'], 2, /unknown command "snapshott"; did you mean snapshot\?/],
+    [['completions', 'tcsh'], 2, /expected one shell/],
+  ])('%j ends with %i', async (args, exitCode, message) => {
+    const { code, stdout, stderr } = await chain(...args)
+    expect([code, stdout]).toEqual([exitCode, ''])
+    expect(stderr.trim()).toMatch(message)
+  })
+})
+
+describe('exec', () => {
+  const script = (code: string): readonly string[] => ['--', process.execPath, '-e', code]
+  const asks = `fetch(process.env.ETH_RPC_URL, { method: 'POST', body: '{"id":1,"method":"eth_chainId"}' })
+    .then((reply) => reply.json()).then(({ result }) => {
+      if (process.env.DEVCHAIN_URL !== process.env.ETH_RPC_URL) process.exit(9)
+      console.log(result)
+      process.exit(result === '0x21' ? 0 : 3)
+    })`
+
+  test('runs a command beside a chain, and says nothing of it when all is well', async () => {
+    expect(await run(['exec', ...script(asks)])).toEqual({ code: 0, stdout: '0x21\n', stderr: '' })
+  })
+
+  test('ends as the command ended, and shows the log of the chain', async () => {
+    const { code, stdout, stderr } = await run(['exec', '--chain-id', '7', ...script(asks)])
+    expect([code, stdout]).toEqual([3, '0x7\n'])
+    expect(stderr).toContain('Chain id    7')
+    expect(stderr).toMatch(/eth_chainId +[\d.]+ ms {2}7/)
+  })
+
+  test('shows the log always, or never', async () => {
+    const always = await run(['exec', '--log', 'always', ...script('')])
+    expect([always.code, always.stderr]).toEqual([0, expect.stringContaining('Listening on')])
+    const never = await run(['exec', '--log=never', ...script('process.exit(4)')])
+    expect(never).toEqual({ code: 4, stdout: '', stderr: '' })
+  })
+
+  test('ends with 128 and the number of the signal that ended the command', async () => {
+    const { code } = await run(['exec', ...script("process.kill(process.pid, 'SIGTERM')")])
+    expect(code).toBe(143)
+  })
+
+  test('hands signals on, and waits for the command', async () => {
+    const waits = `process.on('SIGTERM', () => process.exit(5)); setInterval(() => {}, 1e6); console.log('up')`
+    const { child, says, ended } = startProcess(['exec', ...script(waits)])
+    await says(/up/)
+    child.kill('SIGTERM')
+    expect(await ended).toBe(5)
+  })
+
+  test('says what cannot be run', async () => {
+    const { code, stderr } = await run(['exec', '--', 'no-such-command'])
+    expect(code).toBe(127)
+    expect(stderr).toContain('cannot run no-such-command: there is no such command')
+    expect((await run(['exec'])).code).toBe(2)
+    expect((await run(['exec', '--chain-id', 'x', '--', 'true'])).code).toBe(2)
+    expect((await run(['exec', '--log', 'loud', '--', 'true'])).code).toBe(2)
+  })
+
+  test('takes the first word that is no option for the command', () => {
+    expect(readWish(['--port', '0', '--quiet', 'npm', 'test', '--', '-v'])).toEqual({
+      chain: ['--port', '0', '--quiet'],
+      log: 'failure',
+      command: ['npm', 'test', '--', '-v'],
+    })
+  })
+
+  test('keeps the newest of a long log', () => {
+    const kept = new NewestText(100)
+    for (let i = 0; i < 1000; i += 1) kept.write(`line ${i}\n`)
+    expect(kept.text.length).toBeLessThan(300)
+    expect(kept.text).toMatch(/^… what came before is not kept\nline \d+\n/)
+    expect(kept.text.endsWith('line 999\n')).toBe(true)
+  })
+})
+
+describe('a moment', () => {
+  test.each([
+    ['+90', { kind: 'increase', seconds: 90n }],
+    ['+5m', { kind: 'increase', seconds: 300n }],
+    ['+1d12h', { kind: 'increase', seconds: 129_600n }],
+    ['+2w', { kind: 'increase', seconds: 1_209_600n }],
+    ['2000000000', { kind: 'set', timestamp: 2_000_000_000n }],
+    ['2033-05-18T03:33:20Z', { kind: 'set', timestamp: 2_000_000_000n }],
+  ])('%s is read', (text, move) => {
+    expect(parseMove(text)).toEqual(move)
+  })
+
+  test.each(['1d', '+', '+1y', 'tomorrow', '2033-13-01'])('%s is refused', (text) => {
+    expect(() => parseMove(text)).toThrow(/expected a moment such as \+1d/)
+  })
+})
+
+describe('completions', () => {
+  test.each(SHELLS)('for %s know every subcommand and every flag', (shell) => {
+    const script = completionsFor(shell)
+    for (const { name } of SUBCOMMANDS) expect(script).toContain(name)
+    for (const flag of ['chain-id', 'hardfork', 'compat', 'log-file', 'timeout', 'url']) {
+      expect(script).toContain(flag)
+    }
+  })
+
+  test.each<[string, readonly string[]]>([
+    ['devchain sn', ['snapshot', 'snapshots']],
+    ['devchain --chain-n', ['--chain-name']],
+    ['devchain --compat ', ['geth', 'anvil', 'hardhat', 'ganache']],
+    ['devchain exec --log ', ['always', 'failure', 'never']],
+    ['devchain completions ', ['bash', 'zsh', 'fish']],
+    ['devchain wait --t', ['--timeout']],
+    ['devchain --genesis gen', ['genesis.json']],
+  ])('of bash turn "%s" into %j', (line, expected) => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'devchain-completions-'))
+    try {
+      writeFileSync(path.join(folder, 'completions'), completionsFor('bash'))
+      writeFileSync(path.join(folder, 'genesis.json'), '{}')
+      const words = line.split(' ').map((word) => `'${word}'`)
+      const lines = [
+        'source ./completions',
+        `COMP_WORDS=(${words.join(' ')}) COMP_CWORD=${words.length - 1}`,
+        '_devchain',
+        'for reply in "\x24{COMPREPLY[@]}"; do echo "$reply"; done',
+      ]
+      const { stdout, stderr } = spawnSync('bash', ['-c', lines.join('\n')], {
+        cwd: folder,
+        encoding: 'utf8',
+      })
+      expect(stderr).toBe('')
+      expect(stdout.trim().split('\n')).toEqual(expected)
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
+})
