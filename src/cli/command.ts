@@ -93,7 +93,12 @@ function givenFlags(command: Command): GivenFlags {
 
 function unknownCommand(word: string): DevchainError {
   const names = SUBCOMMANDS.map(({ name }) => name)
-  const message = `unknown command ${printValue(word)}; did you mean ${nearest(word, names, Infinity)}? (--help lists all)`
+  const proposal = nearest(word, names)
+  const hint =
+    proposal === undefined
+      ? 'options alone, such as --port 8545, start a chain'
+      : `did you mean ${proposal}?`
+  const message = `unknown command ${printValue(word)}: ${hint} (--help lists all)`
   return new DevchainError('INVALID_PARAMS', message)
 }
 

@@ -59,7 +59,7 @@ describe('help and mistakes', () => {
     [['--block-time', '1', '--no-mining'], /--block-time contradicts --no-mining/],
     [['--hardfork', 'cancuun'], /--hardfork: .*cancun/],
     [['--mnemonic', `${'test '.repeat(11)}tset`], /mnemonic/],
-    [['start'], /expected options only/],
+    [['start'], /unknown command "start": options alone, such as --port 8545, start a chain/],
     [
       ['--config', 'nowhere.json'],
       /cannot read the config file nowhere\.json: there is no such file/,

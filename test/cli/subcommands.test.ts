@@ -116,7 +116,7 @@ describe('a running chain', () => {
     ],
     [['wait', '--url', 'http://127.0.0.1:1', '--timeout', '0.1'], 3, /for 0\.1 s/],
     [['wait', '--timeout', 'long'], 2, /expected a number of seconds, got "long"/],
-    [['snapshott'], 2, /unknown command "snapshott"; did you mean snapshot\?/],
+    [['snapshott'], 2, /unknown command "snapshott": did you mean snapshot\?/],
     [['completions', 'tcsh'], 2, /expected one shell/],
   ])('%j ends with %i', async (args, exitCode, message) => {
     const { code, stdout, stderr } = await chain(...args)
