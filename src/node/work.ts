@@ -76,6 +76,12 @@ const MAX_MINERS = 1000
 /** How long a reported hash rate counts. */
 const RATE_MS = 60_000
 
+/**
+ * The main network had Ethash to block 15,537,393. The cache grows with the height for ever: here it is 94 MB, and after
+ * a jump of 10^12 blocks, which takes a moment, it would be terabytes.
+ */
+const LAST_ETHASH_BLOCK = 18_000_000n
+
 /** At difficulties 1 and 2 every header would do; two in three shall not. */
 const LEAST_MERGED_DIFFICULTY = 3n
 
@@ -91,10 +97,14 @@ export class WorkDesk {
     this.#chain = chain
   }
 
-  /** Work for Ethash miners on the block that would be mined now. */
+  /**
+   * Work for Ethash miners on the block that would be mined now.
+   * @throws {DevchainError} `LIMIT_EXCEEDED` for a block so high that nobody could prove it
+   */
   async ethashWork(): Promise<EthashWork> {
     const { sealHash: hash, record } = await this.#offer()
     const { number, difficulty } = record.block.header
+    checkEthash(number)
     // a miner takes a while, and the cache is ready when it comes back
     this.#ethash.prepare(number)
     return { sealHash: hash, seedHash: seedHash(number), target: targetOf(difficulty) }
@@ -104,11 +114,13 @@ export class WorkDesk {
    * Takes a proof. One that is valid makes the block: the next one, or beside the chain when it comes late.
    * @param nonce 8 bytes
    * @returns false for unknown work, a wrong proof, or a block whose parent is gone
+   * @throws {DevchainError} `LIMIT_EXCEEDED` as `ethashWork`, and when too many proofs wait
    */
   async submitEthash(nonce: Uint8Array, hash: Hash, mixDigest: Hash): Promise<boolean> {
     const work = this.#works.get(hash)
     if (work === undefined) return false
     const { number, difficulty } = work.record.block.header
+    checkEthash(number)
     const outcome = await this.#ethash.run(number, hashBytes(hash), nonce)
     if (!equalBytes(outcome.mixDigest, hashBytes(mixDigest))) return false
     if (bigintFromBytes(outcome.result) > targetOf(difficulty)) return false
@@ -245,4 +257,10 @@ function dropOldest<K, V>(map: Map<K, V>, limit: number): void {
     if (map.size <= limit) return
     map.delete(key)
   }
+}
+
+function checkEthash(number: bigint): void {
+  if (number <= LAST_ETHASH_BLOCK) return
+  const message = `no Ethash for block ${number}: its cache would be too large, it goes to block ${LAST_ETHASH_BLOCK}`
+  throw new DevchainError('LIMIT_EXCEEDED', message)
 }

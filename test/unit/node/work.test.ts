@@ -64,6 +64,18 @@ test('work is kept for the last 64 blocks that were handed out', async () => {
   await expect(chain.work.submitMerged(proof)).rejects.toThrow('could not find hash')
 })
 
+test('there is no Ethash where its cache would be larger than any chain ever had; merged mining goes on', async () => {
+  const chain = await testChain({ timestamp: 0n })
+  const now = chain.environment.now()
+  await chain.update((state) => mine(chain.executor, state, { now, blocks: 18_000_000n }))
+  const refusal = { word: 'LIMIT_EXCEEDED', message: expect.stringContaining('block 18000001') }
+  await expect(chain.work.ethashWork()).rejects.toMatchObject(refusal)
+  const { sealHash } = await chain.work.mergedWork()
+  const proof = chain.work.submitEthash(new Uint8Array(8), sealHash, sealHash)
+  await expect(proof).rejects.toMatchObject(refusal)
+  expect((await mineMerged(chain)).result).toBe('IMPORTED_BEST')
+})
+
 test('a proved block is the next one in every way: clock, one-off settings, waiting transactions', async () => {
   const chain = await testChain({ mining: { kind: 'manual' } })
   const timestamp = headTime(chain) + 5000n
