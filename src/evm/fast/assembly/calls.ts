@@ -19,8 +19,8 @@ import { analyze } from './code'
 import { begin, CALL, CALLCODE, CREATE, CREATE2, raiseNeed, STIPEND } from './frames'
 import { tellConsole } from './host'
 import { raise } from './journal'
-import { endOf, expandFor, isStatic, payWords } from './memory'
-import { copyWord, isBelow, isShort, isZero, setShort, turnWord } from './words'
+import { endOf, endWanting, expandFor, isStatic, isWithin, payWords } from './memory'
+import { copyWord, isBelow, isZero, setShort, turnWord } from './words'
 
 const DELEGATECALL: u32 = 0xf4
 const STATICCALL: u32 = 0xfa
@@ -62,13 +62,12 @@ export function call(frame: usize, kind: u32, top: usize, gas: i64): i32 {
   const target = accountAt(top - 64)
   gas = payCall(kind, target, hasValue, gas)
   if (gas < 0) return END_OUT_OF_GAS
-  gas = expandFor(frame, place + 96, place + 64, gas)
-  if (gas < 0) return endOf(gas)
-  gas = expandFor(frame, place + 32, place, gas)
-  if (gas < 0) return endOf(gas)
-  let granted = largestGrant(gas)
   const asked = top - 32
-  if (isShort(asked) && load<u64>(asked) <= (granted as u64)) granted = load<i64>(asked)
+  gas = expandFor(frame, place + 96, place + 64, gas)
+  if (gas >= 0) gas = expandFor(frame, place + 32, place, gas)
+  if (gas < 0) return load<u32>(FORK) < TANGERINE_WHISTLE ? endWanting(gas, asked) : endOf(gas)
+  let granted = largestGrant(gas)
+  if (isWithin(asked, granted)) granted = load<i64>(asked)
   else if (load<u32>(FORK) < TANGERINE_WHISTLE) return END_OUT_OF_GAS
   // before EIP-150 all that is asked for must be there
   if (load<u32>(FORK) < TANGERINE_WHISTLE) raiseNeed(frame, load<i64>(frame, FRAME_GAS_LIMIT) - gas + granted)

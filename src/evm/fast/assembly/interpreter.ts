@@ -12,7 +12,7 @@ import {
 import { accountAt, payAccess, readyCode } from './accounts'
 import { call, create, destroy } from './calls'
 import { addMod, div, mod, mulMod, signedDiv, signedMod } from './division'
-import { copyIn, copyWithin, endOf, expand, expandFor, hashMemory, isStatic, loadInput, log } from './memory'
+import { copyIn, copyWithin, endOf, expand, expandFor, hashMemory, isStatic, loadInput, log, OUT_OF_GAS } from './memory'
 import { blobHash, blockHash, codeHash, payExponent, pushLong, refuse } from './operations'
 import { sload, sstore, tload, tstore } from './storage'
 import {
@@ -82,7 +82,7 @@ export function execute(frame: usize): i32 {
     const before = gas
     gas -= (info & 0xffff) as i64
     if (((((sp - stack) >> 5) as u32) - (((info >> 16) & 0xffff) as u32)) > ((info >> 32) as u32) || gas < 0) {
-      end = refuse(frame, opcode, ((sp - stack) >> 5) as u32, sp, before)
+      end = refuse(opcode, ((sp - stack) >> 5) as u32)
       gas = before
       break
     }
@@ -187,7 +187,9 @@ export function execute(frame: usize): i32 {
         if (before < floor) { gas = before; end = EXIT_YIELD; break }
         const account = accountAt(a)
         let left = payAccess(account, gas)
-        if (left >= 0) {
+        if (left < 0) {
+          left = OUT_OF_GAS
+        } else {
           const length = load<u32>(account, ACCOUNT_CODE_LENGTH)
           if (length) readyCode(account)
           left = copyIn(frame, b, sp - 96, sp - 128, load<u32>(account, ACCOUNT_CODE), length, left)

@@ -10,7 +10,8 @@ import { reserve } from './heap'
 import { copyWord, isEqual, isShort, isZero, mulHigh, setShort, turnWord } from './words'
 
 export const OUT_OF_GAS: i64 = -1
-export const MEMORY_LIMIT: i64 = -2
+/** Less the gas that there would have been. */
+const MEMORY_LIMIT: i64 = -2
 
 /** Gas per 32 bytes of a copy. */
 const COPY_GAS: u64 = 3
@@ -24,7 +25,18 @@ const BEYOND: u64 = 1 << 40
 /** Why a function that gave less than 0 did so. */
 @inline
 export function endOf(gas: i64): i32 {
-  return gas == MEMORY_LIMIT ? END_MEMORY_LIMIT : END_OUT_OF_GAS
+  return gas < OUT_OF_GAS ? END_MEMORY_LIMIT : END_OUT_OF_GAS
+}
+
+/** The same for what an operation wants besides: want of gas is told first. */
+export function endWanting(gas: i64, wanted: usize): i32 {
+  return gas < OUT_OF_GAS && isWithin(wanted, MEMORY_LIMIT - gas) ? END_MEMORY_LIMIT : END_OUT_OF_GAS
+}
+
+/** Is so much gas asked for by a word on the stack as there is, or less? */
+@inline
+export function isWithin(asked: usize, gas: i64): bool {
+  return isShort(asked) && load<u64>(asked) <= (gas as u64)
 }
 
 /** What so many bytes of memory cost from the first on. */
@@ -55,7 +67,7 @@ function grow(frame: usize, offset: u64, length: u64, gas: i64): i64 {
   if (gas < 0) return OUT_OF_GAS
   const base = load<u32>(frame, FRAME_MEMORY)
   const wanted = words << 5
-  if ((base as u64) + wanted > (load<u32>(MEMORY_END) as u64)) return MEMORY_LIMIT
+  if ((base as u64) + wanted > (load<u32>(MEMORY_END) as u64)) return MEMORY_LIMIT - gas
   memory.fill((base + size) as usize, 0, (wanted - (size as u64)) as usize)
   store<u32>(frame, wanted as u32, FRAME_MEMORY_SIZE)
   return gas
@@ -172,7 +184,7 @@ export function log(frame: usize, count: u32, offset: usize, length: usize, topi
 }
 
 /** All that a log costs but its base, memory included. */
-export function payLog(frame: usize, count: u32, offset: usize, length: usize, gas: i64): i64 {
+function payLog(frame: usize, count: u32, offset: usize, length: usize, gas: i64): i64 {
   if (!isShort(length) || load<u64>(length) >= BEYOND) return OUT_OF_GAS
   gas -= LOG_TOPIC_GAS * (count as i64) + ((LOG_BYTE_GAS * load<u64>(length)) as i64)
   if (gas < 0) return OUT_OF_GAS

@@ -6,56 +6,18 @@ import {
 } from '../layout'
 import { has, isDead, setEmptyHash } from './accounts'
 import { loadBlockHash, loadCodeHash } from './host'
-import { endOf, payLog } from './memory'
 import { bitLength, copyWord, isShort, isZero, setShort, turnWord } from './words'
 
 /** Blocks whose hashes code may ask for. */
 const ANCESTORS: u64 = 256
 
-/**
- * Why an operation cannot run that has too little gas or the wrong number of words: in the order of the reference
- * engine, where operations whose cost depends on their operands look at these first.
- */
-export function refuse(frame: usize, opcode: u32, height: u32, top: usize, gas: i64): i32 {
+/** Why an operation cannot run that has too little gas or the wrong number of words: the words are looked at first. */
+export function refuse(opcode: u32, height: u32): i32 {
   const info = load<u64>(OPERATIONS + (opcode << 3))
   const needed = ((info >> 16) & 0xffff) as u32
   if (needed == INVALID) return END_INVALID_OPCODE
-  const left = gas - ((info & 0xffff) as i64)
-  const isLog = opcode >= 0xa0 && opcode <= 0xa4
-  const looked: u32 = isLog ? 2 : needed
-  if (isDynamic(opcode) && height < looked) return END_STACK_UNDERFLOW
-  if (left < 0) return END_OUT_OF_GAS
-  if (isLog) {
-    const paid = payLog(frame, opcode - 0xa0, top - 32, top - 64, left)
-    if (paid < 0) return endOf(paid)
-  }
-  return height < needed ? END_STACK_UNDERFLOW : END_STACK_OVERFLOW
-}
-
-/** The cost depends on the operands. */
-function isDynamic(opcode: u32): bool {
-  if (opcode >= 0xf0) return opcode != 0xfe
-  if (opcode >= 0xa0) return opcode <= 0xa4
-  switch (opcode) {
-    case 0x0a:
-    case 0x20:
-    case 0x31:
-    case 0x37:
-    case 0x39:
-    case 0x3b:
-    case 0x3c:
-    case 0x3e:
-    case 0x3f:
-    case 0x51:
-    case 0x52:
-    case 0x53:
-    case 0x54:
-    case 0x55:
-    case 0x5e:
-      return true
-    default:
-      return false
-  }
+  if (height < needed) return END_STACK_UNDERFLOW
+  return height - needed > ((info >> 32) as u32) ? END_STACK_OVERFLOW : END_OUT_OF_GAS
 }
 
 /** EXP: by the bytes of the exponent. */
