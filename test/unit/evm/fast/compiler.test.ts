@@ -1,0 +1,178 @@
+// The compiler of hot code: that it is used, that it gives way where it must, and that it stays within its bounds.
+import fc from 'fast-check'
+import { afterEach, expect, test, vi } from 'vitest'
+import { EMPTY_BYTES, hexFromBytes } from '../../../../src/core/hex.ts'
+import type { Outcome } from '../../../../src/evm/executor.ts'
+import { createHotCode } from '../../../../src/evm/fast/compiler/hotcode.ts'
+import { Writer } from '../../../../src/evm/fast/compiler/writer.ts'
+import { createFastMachine, type HotCode } from '../../../../src/evm/fast/machine.ts'
+import type { Hardfork } from '../../../../src/protocol/forks.ts'
+import { RETURN_WORD } from '../../../support/bytecode.ts'
+import { type Engine, engineOf } from '../../../support/engines.ts'
+import { ALICE, blockWith, CONTRACT, funded, withProgram } from '../stage.ts'
+
+const MEMORY_LIMIT = 1_000_000
+const PLENTY = 10_000_000n
+
+const interpreter = engineOf('interpreter', async () => createFastMachine())
+
+function fail(error: unknown): never {
+  throw error
+}
+
+/** An engine that compiles after two rounds, and how often something was hot. */
+function compiling(
+  onBug: (error: unknown) => void = fail,
+): Engine & { readonly hot: () => number } {
+  const code = createHotCode(onBug, 2)
+  let hot = 0
+  const counting: HotCode = {
+    ...code,
+    onHot: (session) => {
+      hot += 1
+      return code.onHot(session)
+    },
+  }
+  return { ...engineOf('compiler', async () => createFastMachine(counting)), hot: () => hot }
+}
+
+async function run(
+  engine: Engine,
+  program: string,
+  gasLimit: bigint = PLENTY,
+  hardfork: Hardfork = 'osaka',
+): Promise<Outcome> {
+  return engine.jobsWithin(MEMORY_LIMIT).call({
+    world: withProgram(funded, CONTRACT, program),
+    block: blockWith({ hardfork }),
+    message: {
+      from: ALICE,
+      to: CONTRACT,
+      value: 0n,
+      data: EMPTY_BYTES,
+      gasLimit,
+      maxFeePerGas: 0n,
+      maxPriorityFeePerGas: 0n,
+      accessList: [],
+      authorizationList: [],
+    },
+  })
+}
+
+function seen({ failure, gasUsed, gasRefund, output }: Outcome): unknown {
+  return { failure, gasUsed, gasRefund, output: hexFromBytes(output) }
+}
+
+/** `rounds` times `body`, which works on the word below the counter; that word is returned. */
+function looping(rounds: number, body: string): string {
+  return `1 ${rounds} L: ${body} 1 SWAP1 SUB DUP1 @L JUMPI POP ${RETURN_WORD}`
+}
+
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+test('a loop is compiled once, however long it goes on', async () => {
+  const engine = compiling()
+  const program = looping(5_000, 'SWAP1 3 MUL SWAP1')
+  expect(seen(await run(engine, program))).toEqual(seen(await run(interpreter, program)))
+  const after = engine.hot()
+  expect(after).toBeGreaterThan(0)
+  await run(engine, program)
+  expect(engine.hot() - after).toBeLessThan(5)
+})
+
+test('the branches of a loop come to few traces, not to one for each round', async () => {
+  const engine = compiling()
+  const program = looping(5_000, 'DUP1 1 AND @A JUMPI SWAP1 3 MUL SWAP1 A: DUP1 5 XOR POP')
+  expect(seen(await run(engine, program))).toEqual(seen(await run(interpreter, program)))
+  expect(engine.hot()).toBeLessThan(10)
+})
+
+test('the gas runs out at the same operation, whatever is left', async () => {
+  const engine = compiling()
+  const program = looping(
+    30,
+    'DUP1 DUP1 MSTORE DUP1 DUP1 SSTORE SWAP1 DUP2 EXP SWAP1 32 DUP2 KECCAK256 POP',
+  )
+  const whole = (await run(interpreter, program)).gasUsed
+  await fc.assert(
+    fc.asyncProperty(fc.bigInt(21_000n, whole), async (gas) => {
+      expect(seen(await run(engine, program, gas))).toEqual(
+        seen(await run(interpreter, program, gas)),
+      )
+    }),
+    { seed: 4, numRuns: 300 },
+  )
+})
+
+test('what a fork charges is charged after another fork too', async () => {
+  const engine = compiling()
+  const program = looping(50, 'SWAP1 DUP2 SLOAD ADD DUP2 SSTORE DUP1 SLOAD SWAP1')
+  for (const hardfork of ['osaka', 'istanbul', 'berlin', 'frontier', 'osaka'] as const) {
+    const right = await run(interpreter, program, PLENTY, hardfork)
+    expect(seen(await run(engine, program, PLENTY, hardfork)), hardfork).toEqual(seen(right))
+  }
+})
+
+test('a loop that outgrows the memory halts as it does interpreted', async () => {
+  const program = looping(100_000, 'DUP2 DUP3 32 MUL MSTORE SWAP1 1 ADD SWAP1')
+  const outcome = await run(compiling(), program, 1_000_000_000n)
+  expect(outcome.failure).toEqual({ kind: 'halt', reason: 'memory limit exceeded' })
+  expect(seen(outcome)).toEqual(seen(await run(interpreter, program, 1_000_000_000n)))
+})
+
+test('more code than there is room for makes room', async () => {
+  const engine = compiling()
+  for (let number = 0; number < 1_200; number += 1) {
+    const program = looping(6, `SWAP1 ${number} ADD SWAP1`)
+    const { output } = await run(engine, program)
+    expect(BigInt(hexFromBytes(output))).toBe(1n + 6n * BigInt(number))
+  }
+  expect(engine.hot()).toBeGreaterThan(1_000)
+})
+
+test('a fault of the compiler is told once, and the code goes on being interpreted', async () => {
+  const bugs: unknown[] = []
+  const engine = compiling((error) => bugs.push(error))
+  const program = looping(100, 'SWAP1 3 MUL SWAP1')
+  // the engine itself is a module, too
+  await run(engine, 'STOP')
+  vi.spyOn(WebAssembly, 'Module').mockImplementation(function planted() {
+    throw new Error('planted')
+  })
+  const right = seen(await run(interpreter, program))
+  expect(seen(await run(engine, program))).toEqual(right)
+  expect(seen(await run(engine, program))).toEqual(right)
+  expect(bugs).toHaveLength(1)
+  expect(String(bugs[0])).toMatch(/^Error: the compiler failed on code 0x[0-9a-f]{64}, which is /)
+})
+
+/** Reads a number as WebAssembly does. */
+function decode(bytes: Uint8Array): bigint {
+  let value = 0n
+  let shift = 0n
+  for (const byte of bytes) {
+    value |= BigInt(byte & 0x7f) << shift
+    shift += 7n
+  }
+  const isNegative = ((bytes.at(-1) ?? 0) & 0x40) !== 0
+  return isNegative ? BigInt.asIntN(Number(shift), value) : value
+}
+
+test('numbers are written as WebAssembly reads them', () => {
+  const written = (write: (writer: Writer) => void): bigint => {
+    const writer = new Writer()
+    write(writer)
+    return decode(writer.written)
+  }
+  fc.assert(
+    fc.property(fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n), fc.nat(63), (value, shift) => {
+      const number = value >> BigInt(shift)
+      expect(written((writer) => writer.signed64(number))).toBe(number)
+      const short = Number(BigInt.asIntN(32, number))
+      expect(written((writer) => writer.signed32(short))).toBe(BigInt(short))
+    }),
+    { seed: 4, numRuns: 2_000 },
+  )
+})
