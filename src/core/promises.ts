@@ -9,6 +9,9 @@ export function isPromise<T>(value: MaybePromise<T>): value is Promise<T> {
 }
 
 /** Hands a value on as soon as it is there: at once where that is now. What `use` throws at once, it throws at once. */
-export function whenThere<T, R>(value: MaybePromise<T>, use: (value: T) => R): MaybePromise<R> {
+export function whenThere<T, R>(
+  value: MaybePromise<T>,
+  use: (value: T) => MaybePromise<R>,
+): MaybePromise<R> {
   return isPromise(value) ? value.then(use) : use(value)
 }

@@ -1,6 +1,7 @@
 // Running messages and transactions: one job in, one outcome out. The only file of this layer that the layers
 // above import, so that a faster engine can take the reference engine's place without another layer noticing.
 import type { Address, Hash } from '../core/hex.ts'
+import type { MaybePromise } from '../core/promises.ts'
 import type { BlobRules } from '../protocol/fees.ts'
 import type { Hardfork } from '../protocol/forks.ts'
 import type { Log } from '../protocol/receipt.ts'
@@ -225,14 +226,15 @@ export interface BlockEnd {
 export interface Jobs {
   /**
    * Applies a signed transaction in full.
-   * @throws {DevchainError} when the transaction may not be in this block at all (the words of the pool's rejections).
+   * @returns a promise only when something has to wait
+   * @throws {DevchainError} at once or as the promise's rejection, when the transaction may not be in this block at all (the words of the pool's rejections).
    */
-  readonly transact: (job: TransactionJob) => Promise<Outcome>
+  readonly transact: (job: TransactionJob) => MaybePromise<Outcome>
   /**
    * Runs a message without a signature, as `eth_call` and `eth_estimateGas` do.
    * @throws {DevchainError} as `transact`: too little gas to begin, or a price that the sender cannot pay.
    */
-  readonly call: (job: CallJob) => Promise<Outcome>
+  readonly call: (job: CallJob) => MaybePromise<Outcome>
   readonly beginBlock: (job: BlockStartJob) => Promise<World>
   readonly endBlock: (job: {
     readonly world: World
@@ -277,8 +279,8 @@ export function createExecutor(options: ExecutorOptions = {}): Executor {
     return loading
   }
   return {
-    transact: async (job) => (workshop ?? (await loaded())).transact(job),
-    call: async (job) => (workshop ?? (await loaded())).call(job),
+    transact: (job) => workshop?.transact(job) ?? loaded().then((jobs) => jobs.transact(job)),
+    call: (job) => workshop?.call(job) ?? loaded().then((jobs) => jobs.call(job)),
     beginBlock: async (job) => (workshop ?? (await loaded())).beginBlock(job),
     endBlock: async (job) => (workshop ?? (await loaded())).endBlock(job),
     close: () => {

@@ -25,8 +25,8 @@ export function createWorkshop(
 /** An executor on machines that exist. */
 export function executorOn(workshop: Workshop): Jobs {
   return {
-    transact: async (job) => transact(workshop, job),
-    call: async (job) => call(workshop, job),
+    transact: (job) => transact(workshop, job),
+    call: (job) => call(workshop, job),
     beginBlock: (job) => beginBlock(workshop, job),
     endBlock: (job) => endBlock(workshop, job),
   }

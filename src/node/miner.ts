@@ -1,7 +1,7 @@
 // Block assembly: transactions of the pool are run one after another and sealed into a block.
 import { DevchainError } from '../core/errors.ts'
 import { type Address, type Hash, ZERO_HASH } from '../core/hex.ts'
-import type { BlockEnvironment, Executor, Outcome } from '../evm/executor.ts'
+import type { BlockEnvironment, Executor, Outcome, TransactionJob } from '../evm/executor.ts'
 import {
   cumulativeDifficulty,
   EMPTY_TRIE_ROOT,
@@ -326,7 +326,7 @@ async function assemble(
       candidates.skip()
       continue
     }
-    const outcome = await attempt(executor.transact({ world, block, transaction, limits }))
+    const outcome = await attempt(executor, { world, block, transaction, limits })
     if (outcome instanceof DevchainError) {
       dropped.push({ transaction, error: outcome })
       candidates.skip()
@@ -353,9 +353,9 @@ function unclesFor({ tree, config }: ChainState, hardfork: Hardfork): readonly H
 }
 
 /** The outcome, or the reason why the transaction may not be in the block. A bug stays a bug. */
-async function attempt(run: Promise<Outcome>): Promise<Outcome | DevchainError> {
+async function attempt(executor: Executor, job: TransactionJob): Promise<Outcome | DevchainError> {
   try {
-    return await run
+    return await executor.transact(job)
   } catch (error) {
     if (error instanceof DevchainError) return error
     throw error

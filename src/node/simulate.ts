@@ -1,6 +1,7 @@
 // Running messages without a trace on the chain: calls, gas estimates, access lists.
 import { DevchainError } from '../core/errors.ts'
 import { type Address, EMPTY_BYTES, type Hash, hexFromBytes, ZERO_ADDRESS } from '../core/hex.ts'
+import { type MaybePromise, whenThere } from '../core/promises.ts'
 import type {
   BlockEnvironment,
   CallJob,
@@ -12,7 +13,8 @@ import type {
 import { floorDataGas, intrinsicGas } from '../protocol/fees.ts'
 import type { AccessListEntry, Authorization } from '../protocol/transaction.ts'
 import { balanceAt, type World } from '../state/world.ts'
-import { type BlockReference, type Chain, recordAt } from './chain.ts'
+import type { BlockRecord } from './blocktree.ts'
+import { type BlockReference, type Chain, readAt } from './chain.ts'
 import { type GasGuess, gasNeedMeter, smallestGas } from './gassearch.ts'
 import { blockEnvironment } from './miner.ts'
 import {
@@ -79,17 +81,19 @@ const MAX_LIST_ROUNDS = 16
  * Runs a message on the world after a block, in that block's environment (`pending`: the next block's). Reverts and
  * halts are outcomes, not errors: `executionError` makes errors of them.
  * @param request gas left out is the block's gas limit; any larger gas is honoured
+ * @returns a promise only when something has to wait: a first job, a block to be made, a long run
  * @throws {DevchainError} `NOT_FOUND` for an unknown block, `INVALID_PARAMS` for contradictory fees or overrides, the
  *   executor's words when the message cannot begin
  */
-export async function call(
+export function call(
   chain: Chain,
   request: CallRequest,
   reference: BlockReference,
   conditions?: Conditions,
-): Promise<Outcome> {
-  const scene = await sceneAt(chain, reference, conditions)
-  return run(scene, messageOf(scene, request))
+): MaybePromise<Outcome> {
+  return whenThere(sceneAt(chain, reference, conditions), (scene) =>
+    run(scene, messageOf(scene, request)),
+  )
 }
 
 /** What a message runs on and as: the world and block after overrides, and the message with all its members. */
@@ -137,29 +141,33 @@ export function executionError({ kind, reason }: Failure, output: Uint8Array): D
  * @throws {DevchainError} `EXECUTION_REVERTED` or `EXECUTION_HALTED` when the message fails with all that gas,
  *   `INSUFFICIENT_FUNDS` when the sender cannot pay the value and some gas, else as `call`
  */
-export async function estimateGas(
+export function estimateGas(
   chain: Chain,
   request: CallRequest,
   reference: BlockReference,
   conditions?: Conditions,
-): Promise<bigint> {
-  const scene = await sceneAt(chain, reference, conditions)
+): MaybePromise<bigint> {
+  return whenThere(sceneAt(chain, reference, conditions), (scene) => estimateOn(scene, request))
+}
+
+function estimateOn(scene: Scene, request: CallRequest): MaybePromise<bigint> {
   const message = messageOf(scene, request)
   const intrinsic = intrinsicGas(message, scene.block.hardfork)
   const minimum = larger(intrinsic, floorDataGas(message, scene.block.hardfork))
   const cap = highestGas(scene, request, message, minimum)
   const widest = { ...message, gasLimit: cap.gas }
-  const outcome = await run(scene, widest)
-  if (outcome.failure !== undefined) throw estimateError(outcome.failure, outcome.output, cap)
-  const { gasNeed } = outcome
-  if (gasNeed?.isCertain === true) return larger(minimum, gasNeed.gas)
-  const succeeds = async (gasLimit: bigint): Promise<boolean> =>
-    (await run(scene, { ...message, gasLimit })).failure === undefined
-  const guesses: GasGuess[] =
-    gasNeed === undefined
-      ? [() => outcome.gasUsed + outcome.gasRefund, () => neededGas(scene, widest, intrinsic)]
-      : [() => gasNeed.gas]
-  return smallestGas(succeeds, { minimum, cap: cap.gas }, guesses)
+  return whenThere(run(scene, widest), (outcome) => {
+    const { failure, gasNeed } = outcome
+    if (failure !== undefined) throw estimateError(failure, outcome.output, cap)
+    if (gasNeed?.isCertain === true) return larger(minimum, gasNeed.gas)
+    const guesses: GasGuess[] =
+      gasNeed === undefined
+        ? [() => outcome.gasUsed + outcome.gasRefund, () => neededGas(scene, widest, intrinsic)]
+        : [() => gasNeed.gas]
+    const succeeds = async (gasLimit: bigint): Promise<boolean> =>
+      (await run(scene, { ...message, gasLimit })).failure === undefined
+    return smallestGas(succeeds, { minimum, cap: cap.gas }, guesses)
+  })
 }
 
 /**
@@ -188,12 +196,19 @@ export async function createAccessList(
   }
 }
 
-async function sceneAt(
+function sceneAt(
   chain: Chain,
   reference: BlockReference,
-  { stateOverrides, blockOverrides, world, isAwaited }: Conditions = {},
-): Promise<Scene> {
-  const record = await recordAt(chain, reference)
+  conditions: Conditions = {},
+): MaybePromise<Scene> {
+  return readAt(chain, reference, (record) => sceneOn(chain, record, conditions))
+}
+
+function sceneOn(
+  chain: Chain,
+  record: BlockRecord,
+  { stateOverrides, blockOverrides, world, isAwaited }: Conditions,
+): Scene {
   const { state } = chain
   const real = blockEnvironment(state, record)
   const block = applyBlockOverrides(real, blockOverrides, state.config.hardforkAt)
@@ -211,7 +226,7 @@ function run(
   { chain, world, block, movedPrecompiles: moved, isAwaited }: Scene,
   message: Message,
   { tracer, reportsAccess }: Pick<CallJob, 'tracer' | 'reportsAccess'> = {},
-): Promise<Outcome> {
+): MaybePromise<Outcome> {
   return chain.executor.call({
     world,
     block,

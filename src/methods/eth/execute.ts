@@ -1,5 +1,5 @@
 // eth: running messages: calls and estimates that leave no trace, and transactions that do.
-import type { Outcome } from '../../evm/executor.ts'
+import { whenThere } from '../../core/promises.ts'
 import { pendingReference } from '../../node/chain.ts'
 import { sendRawTransaction, sendTransaction, sendUnsignedTransaction } from '../../node/send.ts'
 import {
@@ -34,14 +34,17 @@ const ethCall = method({
   ],
   result: data,
   example: { params: [TRANSFER, 'latest'], result: '0x' },
-  handle: async ({ chain, caller, printed }, request, block, accounts, environment) => {
-    const outcome = await call(chain, request, block, {
+  handle: ({ chain, caller, printed }, request, block, accounts, environment) => {
+    const outcome = call(chain, request, block, {
       stateOverrides: accounts,
       blockOverrides: environment,
       isAwaited: caller.isWaiting,
     })
-    printed.push(...outcome.consoleLines.map(({ text: line }) => line))
-    return outputOf(outcome)
+    return whenThere(outcome, ({ consoleLines, failure, output }) => {
+      for (const { text: line } of consoleLines) printed.push(line)
+      if (failure !== undefined) throw executionError(failure, output)
+      return output
+    })
   },
 })
 
@@ -118,12 +121,6 @@ const sendRaw = method({
   },
   handle: ({ chain }, raw) => sendRawTransaction(chain, raw),
 })
-
-/** @throws {DevchainError} `EXECUTION_REVERTED` or `EXECUTION_HALTED`, with the output as data */
-function outputOf({ failure, output }: Outcome): Uint8Array {
-  if (failure !== undefined) throw executionError(failure, output)
-  return output
-}
 
 export const executeMethods: readonly Method<MethodContext>[] = [
   ethCall,

@@ -87,7 +87,7 @@ describe('a call', () => {
   })
 
   test('that sends more than there is is refused', async () => {
-    const call = executor.call(callOf('STOP', { from: BOB, value: 1n }))
+    const call = async () => executor.call(callOf('STOP', { from: BOB, value: 1n }))
     await expect(call).rejects.toMatchObject({
       word: 'INSUFFICIENT_FUNDS',
       message: `insufficient funds for gas * price + value: address ${BOB} (an account that does not exist yet) have 0 want 1`,
@@ -95,14 +95,14 @@ describe('a call', () => {
   })
 
   test('with a price must be able to pay it, and to meet the base fee', async () => {
-    const poor = executor.call(callOf('STOP', { from: BOB, maxFeePerGas: 1n }))
+    const poor = async () => executor.call(callOf('STOP', { from: BOB, maxFeePerGas: 1n }))
     await expect(poor).rejects.toMatchObject({ word: 'INSUFFICIENT_FUNDS' })
-    const low = executor.call(callOf('STOP', { maxFeePerGas: 1n }, { baseFee: 2n }))
+    const low = async () => executor.call(callOf('STOP', { maxFeePerGas: 1n }, { baseFee: 2n }))
     await expect(low).rejects.toMatchObject({ word: 'FEE_CAP_TOO_LOW' })
   })
 
   test('below the intrinsic gas is refused', async () => {
-    const call = executor.call(callOf('STOP', { gasLimit: 20_000n }))
+    const call = async () => executor.call(callOf('STOP', { gasLimit: 20_000n }))
     await expect(call).rejects.toMatchObject({ word: 'INTRINSIC_GAS_TOO_LOW' })
   })
 
@@ -271,7 +271,7 @@ describe('what a call touched', () => {
 describe('moved precompiles', () => {
   const IDENTITY = `0x${'4'.padStart(40, '0')}` as Address
   const data = Uint8Array.of(1, 2, 3)
-  const callTo = (
+  const callTo = async (
     to: Address,
     movedPrecompiles?: CallJob['movedPrecompiles'],
     world: World = funded,

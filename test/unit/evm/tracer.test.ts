@@ -173,11 +173,13 @@ describe('a tracer', () => {
       onTick: () => undefined,
       onPause: () => Promise.reject(new Error('no room')),
     }
-    await expect(executor.call({ ...job, tracer: failing })).rejects.toThrow('no room')
+    await expect(async () => executor.call({ ...job, tracer: failing })).rejects.toThrow('no room')
     const onTick = (): void => {
       throw new Error('enough')
     }
-    await expect(executor.call({ ...job, tracer: { onTick } })).rejects.toThrow('enough')
+    await expect(async () => executor.call({ ...job, tracer: { onTick } })).rejects.toThrow(
+      'enough',
+    )
     // the next run is not bothered
     expect((await executor.call(callOf(`1 ${RETURN_WORD}`))).output.at(-1)).toBe(1)
   })

@@ -46,7 +46,7 @@ import {
 
 const executor = createExecutor()
 
-function transact(
+async function transact(
   fields: Partial<Transaction>,
   world: World = funded,
   block = blockWith(),
@@ -159,7 +159,7 @@ describe('a creation', () => {
     const data = new Uint8Array(60_000)
     const transaction = transactionWith({ to: null, data, gasLimit: 20_000_000n })
     const job = { world: funded, block: blockWith(), transaction }
-    await expect(executor.transact(job)).rejects.toMatchObject({
+    await expect(async () => executor.transact(job)).rejects.toMatchObject({
       word: 'INIT_CODE_TOO_LARGE',
       message: 'max initcode size exceeded: code size 60000, limit 49152',
     })
@@ -447,7 +447,7 @@ describe('a transaction is refused', () => {
   test.each(cases)('%s', async (_why, fields, block, word, words) => {
     const world = withNonce(contract, ALICE, 1n)
     const transaction = transactionWith({ nonce: 1n, ...fields })
-    const run = executor.transact({ world, block: blockWith(block), transaction })
+    const run = async () => executor.transact({ world, block: blockWith(block), transaction })
     await expect(run).rejects.toMatchObject({ word, message: expect.stringMatching(words) })
   })
 

@@ -199,8 +199,8 @@ function chainWith(changes: Parameters<typeof stateOf>[1] = {}): Chain {
 }
 
 const chain = chainWith()
-const run = (request: CallRequest) => call(chain, request, latest)
-const estimate = (request: CallRequest) => estimateGas(chain, request, latest)
+const run = async (request: CallRequest) => call(chain, request, latest)
+const estimate = async (request: CallRequest) => estimateGas(chain, request, latest)
 
 beforeEach(() => {
   runs = 0
@@ -381,7 +381,9 @@ describe('an estimate', () => {
   test('goes up to the gas given, above the limit of the block', async () => {
     const tight = chainWith({ blockGasLimit: 30_000n })
     const message = { from: rich, to: at('storeTwice') }
-    await expect(estimateGas(tight, message, pendingReference)).rejects.toThrow(/more than 30000/)
+    await expect(async () => estimateGas(tight, message, pendingReference)).rejects.toThrow(
+      /more than 30000/,
+    )
     const gas = await estimateGas(tight, { ...message, gas: 10n ** 8n }, pendingReference)
     expect(gas).toBe(await estimate(message))
   })
@@ -452,7 +454,8 @@ describe('a call', () => {
     expect(await returned('GASPRICE', { from: rich, gasPrice: 7n })).toBe(7n)
     expect(await returned('GAS', { from: rich, gasPrice: ether / 10_000n })).toBeLessThan(100_000n)
     for (const gas of [21_000n, undefined]) {
-      const poor = call(chain, { from: addressOf(77), to: rich, gasPrice: 1n, gas }, latest)
+      const poor = async () =>
+        call(chain, { from: addressOf(77), to: rich, gasPrice: 1n, gas }, latest)
       await expect(poor).rejects.toThrow(refusal('INSUFFICIENT_FUNDS', /insufficient funds/))
     }
   })
@@ -487,7 +490,7 @@ describe('a call', () => {
   })
 
   test('is refused at a block that does not exist', async () => {
-    const missing = call(chain, { to: rich }, { kind: 'number', number: 9n })
+    const missing = async () => call(chain, { to: rich }, { kind: 'number', number: 9n })
     await expect(missing).rejects.toThrow(refusal('NOT_FOUND', /block 0x9 not found/))
   })
 })
