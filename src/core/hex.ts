@@ -155,5 +155,5 @@ export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
 
 /** True when both hold the same bytes. */
 export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, i) => byte === b[i])
+  return a.length === b.length && Buffer.compare(a, b) === 0
 }

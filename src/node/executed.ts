@@ -1,10 +1,11 @@
 // From an outcome to what a block keeps of it: the receipt, and what the receipt leaves out.
+import { equalBytes } from '../core/hex.ts'
 import type { BlockEnvironment, Outcome } from '../evm/executor.ts'
 import { blobBaseFee, blobGasOf, effectiveGasPrice } from '../protocol/fees.ts'
 import { isAtLeast } from '../protocol/forks.ts'
 import { bloomOf, type Receipt } from '../protocol/receipt.ts'
 import type { Transaction } from '../protocol/transaction.ts'
-import { stateRoot } from '../state/world.ts'
+import { codeAt, stateRoot } from '../state/world.ts'
 import type { ExecutedTransaction } from './blocktree.ts'
 
 /** A transaction with its receipt, and what came of it. */
@@ -29,6 +30,13 @@ export function executedAs(
       price: blobBaseFee(block.excessBlobGas, block.hardfork, block.blobRules),
     },
   }
-  const { output, failure, consoleLines } = outcome
-  return { transaction, receipt, output, failure, consoleLines }
+  const { failure, consoleLines } = outcome
+  return { transaction, receipt, output: keptOutput(outcome), failure, consoleLines }
+}
+
+/** What a run returned; where that is a contract's code, the bytes that the world keeps already. */
+function keptOutput({ failure, created, output, world }: Outcome): Uint8Array {
+  if (failure !== undefined || created === undefined) return output
+  const code = codeAt(world, created)
+  return equalBytes(code, output) ? code : output
 }

@@ -2,7 +2,7 @@
 import { addressOfKey, keccak256, keccakHash, recoverAddress, signDigest } from '../core/crypto.ts'
 import { DevchainError } from '../core/errors.ts'
 import { type Address, addressFromBytes, EMPTY_BYTES, type Hash, paddedBytes } from '../core/hex.ts'
-import { encodeTyped, type RlpValue } from '../core/rlp.ts'
+import { decodeRlp, encodeTyped, type RlpItem, type RlpValue } from '../core/rlp.ts'
 
 /** An address and the storage keys of it that a transaction declares in advance (EIP-2930). */
 export interface AccessListEntry {
@@ -163,7 +163,20 @@ function withSignature(
   from: Address,
 ): Transaction {
   const raw = encodeSigned(unsigned, signature)
-  return transactionOf(unsigned, signature, { from, raw, hash: keccakHash(raw) })
+  const signed = transactionOf(unsigned, signature, { from, raw, hash: keccakHash(raw) })
+  return unsigned.data.length < LONG ? signed : { ...signed, data: dataWithin(raw, unsigned.type) }
+}
+
+/** Bytes of data from which on a transaction keeps them once: a part of an array takes as much memory as 200 bytes. */
+const LONG = 1024
+
+/** Where the data stand in the list of a type's items. */
+const DATA_ITEM: Readonly<Record<TransactionType, number>> = { 0: 5, 1: 6, 2: 7, 3: 7, 4: 7 }
+
+/** The data as a part of the encoding. */
+function dataWithin(raw: Uint8Array, type: TransactionType): Uint8Array {
+  const items = decodeRlp(type === 0 ? raw : raw.subarray(1)) as readonly RlpItem[]
+  return items[DATA_ITEM[type]] as Uint8Array
 }
 
 /** The parts of a transaction, put together. Written out: to add members to a spread of so many takes microseconds, and twice the memory. */

@@ -119,6 +119,19 @@ describe('round trips', () => {
     }
   })
 
+  test('long data are kept once, whatever the type', () => {
+    fc.assert(
+      fc.property(unsigned, fc.integer({ min: 1000, max: 1100 }), (fields, length) => {
+        const data = new Uint8Array(length).fill(length)
+        const signed = signTransaction({ ...fields, data }, KEY)
+        expect(signed.data).toEqual(data)
+        expect(signed.data.buffer === signed.raw.buffer).toBe(length >= 1024)
+        expect(decodeTransaction(signed.raw)).toEqual(signed)
+      }),
+      seeded,
+    )
+  })
+
   test('the sender is the same whoever is asked first', () => {
     const other = KEY.map((byte) => byte + 1)
     fc.assert(
