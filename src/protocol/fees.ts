@@ -95,9 +95,25 @@ export function maxRefund(gasUsed: bigint, hardfork: Hardfork): bigint {
   return gasUsed / (isAtLeast(hardfork, 'london') ? 5n : 2n)
 }
 
+/** Bytes from which on the zeros of data are counted once: six checks ask, a third of the time of a deployment. */
+const LONG = 256
+
+const knownZeros = new WeakMap<Uint8Array, number>()
+
 function zeroBytes(data: Uint8Array): number {
+  if (data.length < LONG) return countZeros(data)
+  let zeros = knownZeros.get(data)
+  if (zeros === undefined) {
+    zeros = countZeros(data)
+    knownZeros.set(data, zeros)
+  }
+  return zeros
+}
+
+/** By index: an iterator takes four times as long. */
+function countZeros(data: Uint8Array): number {
   let zeros = 0
-  for (const byte of data) if (byte === 0) zeros++
+  for (let i = 0; i < data.length; i++) if (data[i] === 0) zeros++
   return zeros
 }
 
