@@ -7,9 +7,10 @@ const loader = await createServer({
   logLevel: 'error',
   server: { middlewareMode: true, hmr: false, ws: false, watch: null },
 })
+const { engineFigures } = await loader.ssrLoadModule('/test/bench/engine.ts')
 const { transactionFigures } = await loader.ssrLoadModule('/test/bench/transactions.ts')
 const { blockFigures } = await loader.ssrLoadModule('/test/bench/blocks.ts')
-for (const figures of [transactionFigures, blockFigures]) {
+for (const figures of [engineFigures, transactionFigures, blockFigures]) {
   for await (const { name, value, unit } of figures()) {
     console.log(`${name.padEnd(52)} ${value.toFixed(value < 10 ? 2 : 0).padStart(8)} ${unit}`)
   }
