@@ -21,6 +21,7 @@ import type { ErrorObject } from './rpc/errors.ts'
 import type { Json } from './rpc/schema.ts'
 import { Caller } from './rpc/session.ts'
 import { type RunningServer, startServer } from './server/server.ts'
+import { warmUp } from './server/warmup.ts'
 import { type Genesis, parseGenesis } from './state/genesis.ts'
 
 export type { DevchainOptions } from './options.ts'
@@ -45,6 +46,8 @@ export interface Observer {
 export interface Hooks {
   readonly observer?: Observer
   readonly environment?: Partial<Environment>
+  /** True: what is used often is exercised while nobody asks, on a chain of its own, once this one listens. */
+  readonly warmsUp?: boolean
 }
 
 /** An unlocked account of the start. */
@@ -126,7 +129,9 @@ export async function openDevchain(settings: ChainSettings, hooks: Hooks): Promi
     describe: (error) => describedBy(habits, error),
     onBug,
   })
-  return assemble({ settings, node, chain, dispatcher, environment, habits, logging, onBug })
+  const warmsUp = hooks.warmsUp ?? false
+  const parts = { settings, node, chain, dispatcher, environment, habits, logging, warmsUp, onBug }
+  return assemble(parts)
 }
 
 /** A failed execution in the words of another node, where its ways are asked for. */
@@ -153,16 +158,18 @@ interface Parts {
   readonly environment: Environment
   readonly habits: Habits
   readonly logging: MethodContext['logging']
+  readonly warmsUp: boolean
   readonly onBug: (error: unknown) => void
 }
 
-function assemble(parts: Parts): Devchain {
-  const { settings, node, chain, dispatcher, environment, habits, logging, onBug } = parts
+/** Makes the context of each request. */
+function createContexts(
+  parts: Parts,
+  isListening: () => boolean,
+): (caller: Caller) => MethodContext {
+  const { settings, node, chain, dispatcher, habits, logging } = parts
   const subscriptions = new Subscriptions()
-  let server: Promise<RunningServer> | undefined
-  let isListening = false
-  const ownProcess = new Caller()
-  const makeContext = (caller: Caller): MethodContext => ({
+  return (caller) => ({
     chain,
     node,
     session: caller.session,
@@ -170,12 +177,42 @@ function assemble(parts: Parts): Devchain {
     info: PROGRAM,
     habits,
     logging,
-    listening: isListening,
+    listening: isListening(),
     printed: [],
     registry: dispatcher.registry,
     traceLimit: settings.traceLimit,
     subscriptions,
   })
+}
+
+/** Opens a chain that nobody sees, beside the one that users have. */
+async function openScratch(parts: Parts): Promise<(message: string) => Promise<unknown>> {
+  const { chain: real, onBug } = parts
+  const chain = await createChain({ executor: real.executor, environment: real.environment })
+  const dispatcher = createDispatcher<MethodContext>({ methods, onBug })
+  const scratch = {
+    ...parts,
+    chain,
+    node: new Node(chain),
+    dispatcher,
+    habits: habitsOf(undefined),
+  }
+  const context = createContexts(scratch, () => false)(new Caller())
+  return (message) => dispatcher.dispatch(context, message)
+}
+
+function assemble(parts: Parts): Devchain {
+  const { settings, node, chain, dispatcher, environment, warmsUp, onBug } = parts
+  let server: Promise<RunningServer> | undefined
+  let isListening = false
+  let asked = 0
+  let stopWarming = (): void => undefined
+  const ownProcess = new Caller()
+  const createContext = createContexts(parts, () => isListening)
+  const makeContext = (caller: Caller): MethodContext => {
+    asked++
+    return createContext(caller)
+  }
   const listen = async (): Promise<Endpoints> => {
     const { host, port, allowHost: allowHosts, bodyLimit } = settings
     server ??= startServer({
@@ -190,6 +227,9 @@ function assemble(parts: Parts): Devchain {
     })
     try {
       const { url, port: bound } = await server
+      if (warmsUp && !isListening) {
+        stopWarming = warmUp({ open: () => openScratch(parts), asked: () => asked, onBug })
+      }
       isListening = true
       return { url, wsUrl: url.replace('http', 'ws'), port: bound }
     } catch (error) {
@@ -199,6 +239,7 @@ function assemble(parts: Parts): Devchain {
     }
   }
   const close = async (): Promise<void> => {
+    stopWarming()
     node.close()
     isListening = false
     ownProcess.hangUp()

@@ -64,7 +64,7 @@ async function run(settings: AllSettings, terminal: Terminal): Promise<Devchain>
     'starting the chain',
     terminal.hasSpinner,
     async () => {
-      const devchain = await openDevchain(settings, { observer: terminal.observer })
+      const devchain = await openDevchain(settings, { observer: terminal.observer, warmsUp: true })
       return { devchain, endpoints: await devchain.listen() }
     },
   )

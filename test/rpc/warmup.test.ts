@@ -1,0 +1,83 @@
+// What is exercised while nobody asks: when it runs, when it waits, and when it stops.
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { warmUp } from '../../src/server/warmup.ts'
+
+interface Scene {
+  /** The requests to the chain that nobody sees. */
+  readonly messages: string[]
+  readonly bugs: unknown[]
+  /** A user asks something. */
+  readonly ask: () => void
+  readonly stop: () => void
+}
+
+function begin(answer: (message: string) => unknown = () => ({ contractAddress: '0x1' })): Scene {
+  const messages: string[] = []
+  const bugs: unknown[] = []
+  let asked = 0
+  const stop = warmUp({
+    open: async () => async (message) => {
+      messages.push(message)
+      return JSON.stringify({ result: answer(message) })
+    },
+    asked: () => asked,
+    onBug: (error) => bugs.push(error),
+  })
+  return { messages, bugs, ask: () => void asked++, stop }
+}
+
+const pass = (milliseconds: number): Promise<unknown> => vi.advanceTimersByTimeAsync(milliseconds)
+
+beforeEach(() => {
+  vi.useFakeTimers()
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+test('begins a while after the start, asks what users ask most, and comes to an end', async () => {
+  const { messages, bugs } = begin()
+  await pass(40)
+  expect(messages).toEqual([])
+  await pass(1_000)
+  const asked = messages.length
+  expect(asked).toBeGreaterThan(200)
+  for (const method of ['eth_getBalance', 'eth_sendTransaction', 'eth_call', 'eth_getLogs']) {
+    expect(messages.some((message) => message.includes(method))).toBe(true)
+  }
+  await pass(10_000)
+  expect(messages).toHaveLength(asked)
+  expect(bugs).toEqual([])
+})
+
+test('waits while users ask', async () => {
+  const { messages, ask } = begin()
+  for (let i = 0; i < 100; i++) {
+    ask()
+    await pass(5)
+  }
+  expect(messages).toEqual([])
+  await pass(1_000)
+  expect(messages.length).toBeGreaterThan(0)
+})
+
+test('stops when it is told to, also in the middle', async () => {
+  const early = begin()
+  early.stop()
+  const scene: Scene = begin(() => {
+    if (scene.messages.length === 7) scene.stop()
+    return { contractAddress: '0x1' }
+  })
+  await pass(10_000)
+  expect(early.messages).toEqual([])
+  expect(scene.messages).toHaveLength(7)
+})
+
+test('ends with what is wrong, which is a bug', async () => {
+  const { messages, bugs } = begin((message) =>
+    message.includes('eth_getTransactionReceipt') ? null : '0x1',
+  )
+  await pass(10_000)
+  expect(bugs).toEqual([expect.any(TypeError)])
+  expect(messages.at(-1)).toContain('eth_getTransactionReceipt')
+})
