@@ -5,7 +5,7 @@ import { isAtLeast } from '../protocol/forks.ts'
 import type { Log } from '../protocol/receipt.ts'
 import type { AccessListEntry } from '../protocol/transaction.ts'
 import { type Engine, EnginePool, type LibraryBlock, libraryAddress } from './engine.ts'
-import type { BlockEnvironment, Failure } from './executor.ts'
+import type { BlockEnvironment, Failure, GasNeed } from './executor.ts'
 import { frameFailure } from './halts.ts'
 import { type Machine, type MachineJob, type MachineResult, PRECOMPILE_REASON } from './machine.ts'
 import { observe } from './observe.ts'
@@ -33,7 +33,7 @@ async function run(engine: Engine, job: MachineJob): Promise<MachineResult> {
   return {
     failure: failureOf(evm, job, result),
     gasUsed: execResult.executionGasUsed,
-    gasNeed: undefined,
+    gasNeed: needOf(result),
     refund: execResult.gasRefund ?? 0n,
     output: execResult.returnValue,
     logs: (execResult.logs ?? []).map(logOf),
@@ -87,6 +87,12 @@ function failureOf(
     return { kind: 'halt', reason: PRECOMPILE_REASON }
   }
   return frameFailure(execResult, block.hardfork)
+}
+
+/** The library does not tell, but operations that cost nothing do not look at the gas either. */
+function needOf({ execResult }: EVMResult): GasNeed | undefined {
+  const isFree = execResult.executionGasUsed === 0n && execResult.exceptionError === undefined
+  return isFree ? { gas: 0n, isCertain: true } : undefined
 }
 
 function logOf([address, topics, data]: LibraryLog): Log {

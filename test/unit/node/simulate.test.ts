@@ -8,7 +8,7 @@ import {
   hexFromBytes,
   paddedBytes,
 } from '../../../src/core/hex.ts'
-import { createExecutor, type Executor } from '../../../src/evm/executor.ts'
+import { createExecutor, type EvmChoice, type Executor } from '../../../src/evm/executor.ts'
 import { treeFrom } from '../../../src/node/blocktree.ts'
 import { type Chain, latest, pendingReference } from '../../../src/node/chain.ts'
 import type { BlockOverrides, StateOverrides } from '../../../src/node/overrides.ts'
@@ -183,22 +183,31 @@ function worldWithContracts(): ReturnType<typeof withCode> {
   return withStorage(world, at('clear'), 7n, 9n)
 }
 
-const executor = createExecutor()
 let runs = 0
-const counting: Executor = {
-  ...executor,
-  call: (job) => {
-    runs += 1
-    return executor.call(job)
-  },
+
+function counting(evm: EvmChoice): Executor {
+  const executor = createExecutor({ evm })
+  return {
+    ...executor,
+    call: (job) => {
+      runs += 1
+      return executor.call(job)
+    },
+  }
 }
 
-function chainWith(changes: Parameters<typeof stateOf>[1] = {}): Chain {
+const executors = { reference: counting('reference'), auto: counting('auto') }
+
+function chainWith(
+  changes: Parameters<typeof stateOf>[1] = {},
+  executor: Executor = executors.auto,
+): Chain {
   const genesis = { ...recordOf(0n, word(0)), world: worldWithContracts() }
-  return chainOf(stateOf(treeFrom(genesis), changes), {}, counting).chain
+  return chainOf(stateOf(treeFrom(genesis), changes), {}, executor).chain
 }
 
 const chain = chainWith()
+const chains = { reference: chainWith({}, executors.reference), auto: chain }
 const run = async (request: CallRequest) => call(chain, request, latest)
 const estimate = async (request: CallRequest) => estimateGas(chain, request, latest)
 
@@ -212,66 +221,88 @@ function refusal(word: string, message: RegExp): Error {
 
 describe('an estimate', () => {
   const initCode = assemble('100 0 RETURN')
-  const cases: { name: string; request: CallRequest; atMost: number }[] = [
-    { name: 'a transfer', request: { to: addressOf(0x505), value: 1n }, atMost: 1 },
+  /** Runs at most: of the reference, and of engines that tell what a run would have needed. */
+  const cases: { name: string; request: CallRequest; atMost: readonly [number, number] }[] = [
+    { name: 'a transfer', request: { to: addressOf(0x505), value: 1n }, atMost: [1, 1] },
     {
       name: 'a transfer with data',
       request: { to: addressOf(0x505), data: new Uint8Array(100).fill(1) },
-      atMost: 2,
+      atMost: [2, 1],
     },
-    { name: 'code that costs nothing', request: { to: at('nothing') }, atMost: 1 },
-    { name: 'a store', request: { to: at('store') }, atMost: 3 },
-    { name: 'two stores', request: { to: at('storeTwice') }, atMost: 3 },
+    { name: 'code that costs nothing', request: { to: at('nothing') }, atMost: [1, 1] },
+    { name: 'a store', request: { to: at('store') }, atMost: [3, 1] },
+    { name: 'two stores', request: { to: at('storeTwice') }, atMost: [3, 1] },
     {
       name: 'a store that wants the sentry gas left',
       request: { to: at('storeAgain') },
-      atMost: 5,
+      atMost: [5, 1],
     },
-    { name: 'a call whose failure does not matter', request: { to: addressOf(0x201) }, atMost: 20 },
-    { name: 'a refund', request: { to: at('clear') }, atMost: 3 },
-    { name: 'refunds above the fifth that is paid', request: { to: at('clearMany') }, atMost: 3 },
-    { name: 'a loop', request: { to: at('burn') }, atMost: 3 },
+    {
+      name: 'a call whose failure does not matter',
+      request: { to: addressOf(0x201) },
+      atMost: [20, 20],
+    },
+    { name: 'a refund', request: { to: at('clear') }, atMost: [3, 1] },
+    {
+      name: 'refunds above the fifth that is paid',
+      request: { to: at('clearMany') },
+      atMost: [3, 1],
+    },
+    { name: 'a loop', request: { to: at('burn') }, atMost: [3, 1] },
     {
       name: 'a loop with much data',
       request: { to: at('burn'), data: new Uint8Array(10_000).fill(1) },
-      atMost: 2,
+      atMost: [2, 1],
     },
-    { name: 'a log', request: { to: at('log') }, atMost: 3 },
-    { name: 'a proxy that burns', request: { to: at('proxyBurn') }, atMost: 5 },
-    { name: 'a proxy that stores', request: { to: at('proxyStore') }, atMost: 5 },
-    { name: 'a call that burns', request: { to: at('callBurn') }, atMost: 5 },
-    { name: 'a call that refunds', request: { to: at('callClear') }, atMost: 5 },
-    { name: 'a proxy of a proxy', request: { to: at('proxyProxy') }, atMost: 5 },
-    { name: 'four frames', request: { to: at('callThrice') }, atMost: 5 },
-    { name: 'a creation inside', request: { to: at('create') }, atMost: 5 },
-    { name: 'a creation inside a call', request: { to: at('callCreate') }, atMost: 5 },
+    { name: 'a log', request: { to: at('log') }, atMost: [3, 1] },
+    { name: 'a proxy that burns', request: { to: at('proxyBurn') }, atMost: [5, 3] },
+    { name: 'a proxy that stores', request: { to: at('proxyStore') }, atMost: [5, 3] },
+    { name: 'a call that burns', request: { to: at('callBurn') }, atMost: [5, 3] },
+    { name: 'a call that refunds', request: { to: at('callClear') }, atMost: [5, 3] },
+    { name: 'a proxy of a proxy', request: { to: at('proxyProxy') }, atMost: [5, 3] },
+    { name: 'four frames', request: { to: at('callThrice') }, atMost: [5, 3] },
+    { name: 'a creation inside', request: { to: at('create') }, atMost: [5, 3] },
+    { name: 'a creation inside a call', request: { to: at('callCreate') }, atMost: [5, 3] },
     {
       name: 'money passed on with the stipend alone',
       request: { to: at('callValue'), value: 5n },
-      atMost: 5,
+      atMost: [5, 3],
     },
-    { name: 'a creation', request: { data: initCode }, atMost: 3 },
-    { name: 'code that wants a million left', request: { to: at('wantsMillion') }, atMost: 30 },
+    { name: 'a creation', request: { data: initCode }, atMost: [3, 1] },
+    {
+      name: 'code that wants a million left',
+      request: { to: at('wantsMillion') },
+      atMost: [30, 30],
+    },
     {
       name: 'a call that wants a million left',
       request: { to: at('callWantsMillion') },
-      atMost: 30,
+      atMost: [30, 30],
     },
-    { name: 'code that does more with less', request: { to: at('gasDependent') }, atMost: 30 },
-    { name: 'a call of such code', request: { to: at('callGasDependent') }, atMost: 30 },
+    {
+      name: 'code that does more with less',
+      request: { to: at('gasDependent') },
+      atMost: [30, 30],
+    },
+    { name: 'a call of such code', request: { to: at('callGasDependent') }, atMost: [30, 30] },
     {
       name: 'an access list',
       request: { to: at('store'), accessList: [{ address: at('store'), storageKeys: [word(0)] }] },
-      atMost: 3,
+      atMost: [3, 1],
     },
   ]
 
-  test.each(cases)(
-    'of $name succeeds while one less fails, in $atMost runs at most',
-    async ({ request, atMost }) => {
+  const engines = ['reference', 'auto'] as const
+  const matrix = cases.flatMap(({ name, request, atMost }) =>
+    engines.map((evm, i) => ({ name, request, evm, most: atMost[i] ?? 0 })),
+  )
+
+  test.each(matrix)(
+    'of $name succeeds while one less fails, in $most runs at most under --evm $evm',
+    async ({ request, evm, most }) => {
       const message = { from: rich, ...request }
-      const gas = await estimate(message)
-      expect(runs).toBeLessThanOrEqual(atMost)
+      const gas = await estimateGas(chains[evm], message, latest)
+      expect(runs).toBeLessThanOrEqual(most)
       expect(await succeeds({ ...message, gas })).toBe(true)
       expect(await succeeds({ ...message, gas: gas - 1n })).toBe(false)
     },
