@@ -4,6 +4,7 @@ import type { Hash } from '../core/hex.ts'
 import type { EvmChoice } from './executor.ts'
 import type { Machine } from './machine.ts'
 import { Unready } from './precompiles/precompile.ts'
+import type { Turns } from './turns.ts'
 
 /** A machine, by name, loaded when it is first needed. */
 export interface Tier {
@@ -24,6 +25,8 @@ export interface Workshop {
   readonly tiers: Tiers
   /** Bytes of memory that the open frames of one run may have together. */
   readonly memoryLimit: number
+  /** Of its long runs. */
+  readonly turns: Turns
   /** True once everything that runs is to be given up. */
   readonly isClosed: () => boolean
 }

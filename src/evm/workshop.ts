@@ -1,5 +1,4 @@
 // Where jobs are done: checks first, then the run, on the machine that suits the job.
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { keccakHash } from '../core/crypto.ts'
 import { effectiveGasPrice, effectiveTip } from '../protocol/fees.ts'
 import { accountAt } from '../state/world.ts'
@@ -10,6 +9,7 @@ import { abandoned } from './reasons.ts'
 import { beginBlock, endBlock } from './system.ts'
 import { type Subject, Tiers, tiersOf, type Workshop } from './tiers.ts'
 import { type Application, applyMessage, type RunSetting } from './transition.ts'
+import { Turns } from './turns.ts'
 
 /**
  * An executor with the machines of the options.
@@ -23,7 +23,8 @@ export function createWorkshop(
 }
 
 /** An executor on machines that exist. */
-export function executorOn(workshop: Workshop): Jobs {
+export function executorOn(parts: Omit<Workshop, 'turns'>): Jobs {
+  const workshop = { ...parts, turns: new Turns() }
   return {
     transact: (job) => transact(workshop, job),
     call: (job) => call(workshop, job),
@@ -116,11 +117,11 @@ function subjectOf({ world, tracer }: JobTraits, { to, data }: Application): Sub
 
 /** Lets timers and sockets have their turn during a long run, and ends one that nobody waits for any more. */
 function pauseOf(
-  { isClosed }: Workshop,
+  { isClosed, turns }: Workshop,
   { tracer, isAwaited }: Pick<CallJob, 'tracer' | 'isAwaited'>,
 ): NonNullable<MachineJob['pause']> {
   return async () => {
-    await nextTurn()
+    await turns.next()
     if (isClosed() || isAwaited?.() === false) throw abandoned()
     await tracer?.onPause?.()
   }

@@ -15,6 +15,7 @@ import { createExecutor } from '../../../src/evm/executor.ts'
 import { DEFAULT_MEMORY_LIMIT } from '../../../src/evm/machine.ts'
 import { depositsOf, hashRequests, systemCall } from '../../../src/evm/system.ts'
 import { Tiers, tiersOf, type Workshop } from '../../../src/evm/tiers.ts'
+import { Turns } from '../../../src/evm/turns.ts'
 import { EMPTY_REQUESTS_HASH } from '../../../src/protocol/block.ts'
 import {
   BEACON_ROOTS,
@@ -39,6 +40,7 @@ const workshop: Workshop = {
   tiers: new Tiers(tiersOf('auto', console.error), console.error),
   memoryLimit: DEFAULT_MEMORY_LIMIT,
   isClosed: () => false,
+  turns: new Turns(),
 }
 const parentHash = `0x${'11'.repeat(32)}` as Hash
 const root = `0x${'22'.repeat(32)}` as Hash
