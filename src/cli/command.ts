@@ -5,7 +5,7 @@ import { nearest } from '../core/nearest.ts'
 import { environmentNameOf, flagOf, OPTION_KEYS, OPTIONS, type OptionKey } from '../options.ts'
 import { PROGRAM } from '../program.ts'
 import type { GivenFlags } from './flags.ts'
-import { SUBCOMMANDS } from './subcommands.ts'
+import { SUBCOMMANDS, usageOf } from './subcommands.ts'
 
 const HELP_WIDTH = 100
 
@@ -21,9 +21,7 @@ over the file.
 
 /** The subcommands, a line each. */
 function subcommandHelp(): string {
-  const rows = SUBCOMMANDS.map(
-    (each) => [`${each.name} ${each.arguments}`.trim(), each.sentence] as const,
-  )
+  const rows = SUBCOMMANDS.map((each) => [usageOf(each), each.sentence] as const)
   const width = Math.max(...rows.map(([usage]) => usage.length))
   const lines = rows.map(([usage, sentence]) => `  ${usage.padEnd(width)}  ${sentence}`)
   return ['', 'Commands (devchain COMMAND --help tells more):', ...lines].join('\n')

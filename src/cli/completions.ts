@@ -1,8 +1,17 @@
 // Completions for shells, made of the list of options and that of subcommands.
+import { DevchainError, printValue } from '../core/errors.ts'
 import { flagOf, OPTION_KEYS, OPTIONS } from '../options.ts'
-import { SHELLS, type Shell, SUBCOMMANDS } from './subcommands.ts'
-
-const USAGE = 2
+import { HARDFORKS } from '../protocol/forks.ts'
+import { readSubcommand } from './subcommand.ts'
+import {
+  EXIT,
+  SHELLS,
+  type Shell,
+  SUBCOMMANDS,
+  type Subcommand,
+  type SubcommandName,
+  subcommandOf,
+} from './subcommands.ts'
 
 /** What can be typed after a flag: words of a closed list, files, or anything. */
 type Values = readonly string[] | 'file' | 'any' | undefined
@@ -14,31 +23,44 @@ interface Flag {
   readonly values: Values
 }
 
-/** Prints the script for a shell. */
-export function completionsCommand(argv: readonly string[]): number {
-  const [word] = argv
-  const shell = SHELLS.find((each) => each === word)
-  if (shell !== undefined && argv.length === 1) {
-    process.stdout.write(completionsFor(shell))
-    return 0
+/**
+ * Prints the script for a shell.
+ * @returns the exit code
+ */
+export async function completionsCommand(argv: readonly string[]): Promise<number> {
+  try {
+    const given = readSubcommand(subcommandOf('completions'), argv)
+    if (given === undefined) return EXIT.ok
+    const shell = SHELLS.find((each) => each === given.words[0])
+    if (shell === undefined) {
+      const message = `expected one shell of ${SHELLS.join(', ')}, got ${printValue(given.words[0])}`
+      throw new DevchainError('INVALID_PARAMS', message)
+    }
+    const { methods } = await import('../methods/index.ts')
+    const names = methods.flatMap(({ name, aliases }) => [name, ...aliases])
+    process.stdout.write(completionsFor(shell, names.sort()))
+    return EXIT.ok
+  } catch (error) {
+    if (!(error instanceof DevchainError)) throw error
+    process.stderr.write(`devchain: completions: ${error.message}\n`)
+    return EXIT.usage
   }
-  const help = word === '-h' || word === '--help'
-  const message = 'devchain completions bash|zsh|fish\n'
-  if (help) process.stdout.write(message)
-  else process.stderr.write(`devchain: completions: expected one shell: ${message}`)
-  return help ? 0 : USAGE
 }
 
-/** The script that makes a shell complete the words of devchain. */
-export function completionsFor(shell: Shell): string {
-  return { bash, zsh, fish }[shell]()
+/**
+ * The script that makes a shell complete the words of devchain.
+ * @param methods the names that `devchain rpc` may call
+ */
+export function completionsFor(shell: Shell, methods: readonly string[]): string {
+  return { bash, zsh, fish }[shell](methods)
 }
 
 /** The flags that start a chain. */
 function chainFlags(): readonly Flag[] {
   const own = OPTION_KEYS.map((key) => {
     const { type, sentence } = OPTIONS[key]
-    return { flag: flagOf(key), sentence, values: valuesOf(type.placeholder) }
+    const values = key === 'hardfork' ? HARDFORKS : valuesOf(type.placeholder)
+    return { flag: flagOf(key), sentence, values }
   })
   return [
     ...own,
@@ -47,13 +69,14 @@ function chainFlags(): readonly Flag[] {
   ]
 }
 
-function subcommandFlags(name: string): readonly Flag[] {
-  const { flags, startsChain } = SUBCOMMANDS.find((each) => each.name === name)!
-  const own = flags.map(({ flags: text, sentence }) => {
-    const [flag = '', placeholder] = text.split(' ')
-    return { flag, sentence, values: valuesOf(placeholder?.slice(1, -1)) }
-  })
-  const names = new Set(own.map(({ flag }) => flag))
+function subcommandFlags(name: SubcommandName): readonly Flag[] {
+  const { flags, startsChain } = subcommandOf(name)
+  const own = flags.map(({ name: flag, sentence, placeholder }) => ({
+    flag,
+    sentence,
+    values: valuesOf(placeholder),
+  }))
+  const names = new Set<string>(own.map(({ flag }) => flag))
   return startsChain === true
     ? [...own, ...chainFlags().filter(({ flag }) => !names.has(flag))]
     : [...own, { flag: '--help', sentence: 'Print help', values: undefined }]
@@ -67,13 +90,23 @@ function valuesOf(placeholder: string | undefined): Values {
   return words.length === 0 ? 'any' : words
 }
 
-/** The words that an argument of a subcommand may be; files for `<file>`. */
-function argumentValues(declared: string): Values {
-  const [, first = ''] = /^[<[]([^>\]]*)/.exec(declared) ?? []
-  return first === 'file' ? 'file' : valuesOf(first.includes('|') ? first : undefined)
+/** What the first argument of a subcommand may be; undefined where nothing is known of it. */
+function argumentValues({ arguments: [first] }: Subcommand, methods: readonly string[]): Values {
+  const values = first?.values
+  if (values === 'methods') return methods
+  if (values === 'files') return 'file'
+  return typeof values === 'string' ? undefined : values
 }
 
-function bash(): string {
+/** In bash: what comes after `--` is another program with its arguments, which are completed as they would be alone. */
+const AFTER_HYPHENS = `
+      for ((at = 2; at < COMP_CWORD; at++)); do
+        [[ \${COMP_WORDS[at]} == -- ]] || continue
+        [[ $at -eq $((COMP_CWORD - 1)) ]] && COMPREPLY=($(compgen -c -- "$word"))
+        return
+      done`
+
+function bash(methods: readonly string[]): string {
   const cases = (flags: readonly Flag[]): string =>
     flags
       .filter(({ values }) => values !== undefined)
@@ -81,14 +114,15 @@ function bash(): string {
       .join('\n')
   const words = (flags: readonly Flag[]): string => flags.map(({ flag }) => flag).join(' ')
   const names = SUBCOMMANDS.map(({ name }) => name).join(' ')
-  const branches = SUBCOMMANDS.map(({ name, arguments: declared }) => {
+  const branches = SUBCOMMANDS.map((subcommand) => {
+    const { name, startsChain } = subcommand
     const flags = subcommandFlags(name)
-    const values = argumentValues(declared)
+    const values = argumentValues(subcommand, methods)
     const reply =
       values === undefined
         ? `COMPREPLY=($(compgen -W '${words(flags)}' -- "$word"))`
         : `case $word in -*) COMPREPLY=($(compgen -W '${words(flags)}' -- "$word")) ;; *) ${bashReply(values)} ;; esac`
-    return `    ${name})
+    return `    ${name})${startsChain === true ? AFTER_HYPHENS : ''}
       case $before in
 ${cases(flags)}
       esac
@@ -96,7 +130,7 @@ ${cases(flags)}
   })
   return `# Completions of devchain for bash.
 _devchain() {
-  local word=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD-1]} command=''
+  local word=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD-1]} command='' at
   [[ $COMP_CWORD -gt 1 ]] && command=\${COMP_WORDS[1]}
   COMPREPLY=()
   case $command in
@@ -121,7 +155,7 @@ function bashReply(values: Values): string {
     : `COMPREPLY=($(compgen -W '${values.join(' ')}' -- "$word"))`
 }
 
-function zsh(): string {
+function zsh(methods: readonly string[]): string {
   const spec = ({ flag, sentence, values }: Flag): string => {
     const head = `${flag}[${quoted(sentence)}]`
     if (values === undefined) return `'${head}'`
@@ -132,12 +166,13 @@ function zsh(): string {
   const described = SUBCOMMANDS.map(
     ({ name, sentence }) => `    '${name}:${quoted(sentence)}'`,
   ).join('\n')
-  const branches = SUBCOMMANDS.map(({ name, arguments: declared }) => {
-    const values = argumentValues(declared)
+  const branches = SUBCOMMANDS.map((subcommand) => {
+    const { name } = subcommand
+    const values = argumentValues(subcommand, methods)
     const rest =
       values === undefined
         ? ''
-        : ` \\\n        '*:word:${values === 'file' ? '_files' : `(${(values as readonly string[]).join(' ')})`}'`
+        : ` \\\n        '2:word:${values === 'file' ? '_files' : `(${(values as readonly string[]).join(' ')})`}'`
     return `    ${name})
       _arguments \\
         ${specs(subcommandFlags(name))}${rest} ;;`
@@ -168,7 +203,7 @@ function quoted(sentence: string): string {
   return sentence.replaceAll("'", "'\\''").replaceAll(/[[\]:]/g, '\\$&')
 }
 
-function fish(): string {
+function fish(methods: readonly string[]): string {
   const line = (condition: string, { flag, sentence, values }: Flag): string => {
     const value =
       values === undefined
@@ -182,9 +217,10 @@ function fish(): string {
   }
   const names = SUBCOMMANDS.map(({ name }) => name).join(' ')
   const isAlone = `not __fish_seen_subcommand_from ${names}`
-  const lines = SUBCOMMANDS.flatMap(({ name, sentence, arguments: declared }) => {
+  const lines = SUBCOMMANDS.flatMap((subcommand) => {
+    const { name, sentence } = subcommand
     const isIn = `__fish_seen_subcommand_from ${name}`
-    const values = argumentValues(declared)
+    const values = argumentValues(subcommand, methods)
     const words =
       values === undefined || values === 'any'
         ? []

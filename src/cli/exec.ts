@@ -9,10 +9,8 @@ import { Log, type TextWriter } from './log.ts'
 import { PLAIN } from './palette.ts'
 import { createPrettyRenderer } from './pretty.ts'
 import { observerOf } from './start.ts'
-import { readSubcommand } from './subcommand.ts'
-import { SUBCOMMANDS } from './subcommands.ts'
-
-const USAGE = 2
+import { helpOf, isHelp } from './subcommand.ts'
+import { EXIT, subcommandOf } from './subcommands.ts'
 
 /** What a shell ends with when there is no such command, and when it cannot be run. */
 const NOT_FOUND = 127
@@ -50,9 +48,9 @@ export async function execCommand(
   } catch (error) {
     if (!(error instanceof DevchainError)) throw error
     process.stderr.write(`devchain: exec: ${error.message}\n`)
-    return USAGE
+    return EXIT.usage
   }
-  if (wish === undefined) return 0
+  if (wish === undefined) return EXIT.ok
   const settings = await readSettings(wish.chain)
   if (typeof settings === 'number') return settings
   const hasPort = wish.chain.some((word) => word === '--port' || word.startsWith('--port='))
@@ -72,10 +70,9 @@ export function readWish(argv: readonly string[]): ExecWish | undefined {
     const word = argv[at] ?? ''
     if (!word.startsWith('-')) break
     const [flag = word, value] = word.split('=', 2)
-    if (flag === '-h' || flag === '--help') {
-      return readSubcommand(SUBCOMMANDS.find(({ name }) => name === 'exec')!, [
-        '--help',
-      ]) as undefined
+    if (isHelp(flag)) {
+      process.stdout.write(helpOf(subcommandOf('exec')))
+      return undefined
     }
     if (flag === '--log') {
       log = logWhen(value ?? argv[++at])

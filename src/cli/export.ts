@@ -1,16 +1,15 @@
 // `devchain export`: writes the blocks of a running chain to a file, from where --import takes them.
 import { open, rename, rm } from 'node:fs/promises'
-import { Command, CommanderError, Option } from 'commander'
 import { DevchainError, printValue } from '../core/errors.ts'
 import { parseBytes, quantityFromBigint } from '../core/hex.ts'
 import { decodeBlock, type EncodedBlock } from '../protocol/blockdecoding.ts'
-
-const DEFAULT_URL = 'http://127.0.0.1:8545'
+import type { Json } from '../rpc/schema.ts'
+import { ask, askAll, ChainRefusal, chainUrl, NoChain } from './client.ts'
+import { readSubcommand } from './subcommand.ts'
+import { EXIT, subcommandOf } from './subcommands.ts'
 
 /** Blocks asked for at a time. */
 const BATCH = 50
-
-const EXIT = { ok: 0, failure: 1, usage: 2 } as const
 
 /** What the arguments say. */
 interface Wish {
@@ -27,55 +26,28 @@ class ExportError extends Error {}
  * @returns the exit code
  */
 export async function exportCommand(argv: readonly string[]): Promise<number> {
-  const wish = readArguments(argv)
-  if (typeof wish === 'number') return wish
   try {
+    const given = readSubcommand(subcommandOf('export'), argv)
+    if (given === undefined) return EXIT.ok
+    const wish = { file: given.words[0] ?? '', url: chainUrl(given.flags.get('--url')) }
     const last = await exportChain(wish)
     process.stdout.write(`wrote blocks 0 to ${last} of ${wish.url} to ${wish.file}\n`)
     return EXIT.ok
   } catch (error) {
-    const isFile = (error as NodeJS.ErrnoException).path !== undefined
-    if (!(error instanceof ExportError || isFile)) throw error
-    process.stderr.write(`devchain: ${(error as Error).message}\n`)
-    return EXIT.failure
-  }
-}
-
-function readArguments(argv: readonly string[]): Wish | number {
-  const command = new Command('devchain export')
-    .description('Writes the blocks of a running chain to a file, as --import reads them.')
-    .argument('<file>', 'File of concatenated RLP blocks, the genesis first')
-    .addOption(
-      new Option('--url <URL>', 'HTTP endpoint of the chain')
-        .env('DEVCHAIN_URL')
-        .default(DEFAULT_URL),
-    )
-    .helpOption('-h, --help', 'Print this help')
-    .allowExcessArguments(false)
-    .configureOutput({ writeErr: () => undefined })
-    .exitOverride()
-  try {
-    command.parse([...argv], { from: 'user' })
-    const { url } = command.opts<{ url: string }>()
-    if (!/^https?:$/.test(protocolOf(url))) {
-      throw new CommanderError(
-        EXIT.usage,
-        'url',
-        `--url: expected an http URL, got ${printValue(url)}`,
-      )
-    }
-    return { file: command.args[0] ?? '', url }
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error
-    if (error.exitCode === 0) return EXIT.ok
-    const message = error.message.replace(/^error: /, '').replaceAll('\n', ' ')
+    const [exitCode, message] = refusalOf(error)
     process.stderr.write(`devchain: export: ${message}\n`)
-    return EXIT.usage
+    return exitCode
   }
 }
 
-function protocolOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).protocol : ''
+/** The exit code, and what is to be said. Throws what is a bug. */
+function refusalOf(error: unknown): readonly [code: number, message: string] {
+  const { message, path } = error as NodeJS.ErrnoException
+  if (error instanceof DevchainError) return [EXIT.usage, message]
+  if (error instanceof NoChain) return [EXIT.noChain, `${message} (--url names another)`]
+  if (error instanceof ChainRefusal) return [EXIT.refused, `${message} (error ${error.code})`]
+  if (error instanceof ExportError || path !== undefined) return [EXIT.refused, message]
+  throw error
 }
 
 /**
@@ -83,7 +55,7 @@ function protocolOf(url: string): string {
  * @returns the number of the last block
  */
 async function exportChain({ file, url }: Wish): Promise<bigint> {
-  const last = quantityOf(await ask(url, [{ method: 'eth_blockNumber', params: [] }]))
+  const last = quantityOf(await ask(url, { method: 'eth_blockNumber' }))
   const beside = `${file}.${process.pid}.tmp`
   const output = await open(beside, 'w')
   try {
@@ -91,7 +63,7 @@ async function exportChain({ file, url }: Wish): Promise<bigint> {
     for (let first = 0n; first <= last; first += BigInt(BATCH)) {
       for (const bytes of await blocksFrom(url, first, last)) {
         const block = decodeBlock(bytes)
-        checkLink(previous, block)
+        await checkLink(url, previous, block)
         previous = block
         await output.write(bytes)
       }
@@ -113,53 +85,35 @@ async function blocksFrom(url: string, first: bigint, last: bigint): Promise<Uin
     method: 'debug_getRawBlock',
     params: [quantityFromBigint(number)],
   }))
-  return (await ask(url, calls)).map((result) => bytesOf(url, result))
+  return (await askAll(url, calls)).map((result) => bytesOf(url, result))
 }
 
-/** Between two requests the chain may have gone back and another way. */
-function checkLink(previous: EncodedBlock | undefined, block: EncodedBlock): void {
-  if (previous === undefined || block.header.parentHash === previous.hash) return
-  const { number } = block.header
-  throw new ExportError(`the chain changed at block ${number} while it was exported: try again`)
+/**
+ * Between two requests the chain may have gone back and another way. And hashes of blocks in long runs are not those of
+ * their headers: there is nothing to export that another chain would take.
+ */
+async function checkLink(
+  url: string,
+  previous: EncodedBlock | undefined,
+  { header: { number, parentHash } }: EncodedBlock,
+): Promise<void> {
+  if (previous === undefined || parentHash === previous.hash) return
+  const params = [quantityFromBigint(number - 1n), false]
+  const before = await ask(url, { method: 'eth_getBlockByNumber', params })
+  const isSame = (before as { readonly hash?: Json } | null)?.hash === parentHash
+  throw new ExportError(
+    isSame
+      ? `block ${number - 1n} is in a run of more than 1,000,000 empty blocks: their hashes are not those of their headers, and no chain would take them`
+      : `the chain changed at block ${number} while it was exported: try again`,
+  )
 }
 
-interface Call {
-  readonly method: string
-  readonly params: readonly string[]
-}
-
-/** The results of a batch of calls, in the order of the calls. */
-async function ask(url: string, calls: readonly Call[]): Promise<unknown[]> {
-  const body = JSON.stringify(calls.map((call, id) => ({ jsonrpc: '2.0', id, ...call })))
-  const replies = await post(url, body)
-  if (!Array.isArray(replies)) throw new ExportError(`${url} answers no batch of calls`)
-  const byId = new Map(replies.map((reply: { readonly id?: unknown }) => [reply?.id, reply]))
-  return calls.map(({ method, params }, id) => {
-    const reply = byId.get(id) as { result?: unknown; error?: { message?: unknown } } | undefined
-    if (reply?.result !== undefined) return reply.result
-    const why = reply?.error?.message ?? 'no result'
-    throw new ExportError(`${url} answers ${[method, ...params].join(' ')} with: ${String(why)}`)
-  })
-}
-
-async function post(url: string, body: string): Promise<unknown> {
-  const headers = { 'content-type': 'application/json' }
-  try {
-    const response = await fetch(url, { method: 'POST', headers, body })
-    return await response.json()
-  } catch (error) {
-    const { cause, message } = error as Error
-    const why = cause instanceof Error ? cause.message || String(cause) : message
-    throw new ExportError(`cannot reach a chain at ${url}: ${why} (--url names another)`)
-  }
-}
-
-function quantityOf([result]: readonly unknown[]): bigint {
+function quantityOf(result: Json): bigint {
   if (typeof result === 'string' && /^0x[0-9a-f]+$/i.test(result)) return BigInt(result)
   throw new ExportError(`expected a block number, got ${printValue(result)}`)
 }
 
-function bytesOf(url: string, result: unknown): Uint8Array {
+function bytesOf(url: string, result: Json): Uint8Array {
   try {
     return parseBytes(String(result))
   } catch (error) {

@@ -14,27 +14,59 @@ const SECONDS: Readonly<Record<string, bigint>> = {
   w: 604_800n,
 }
 
+const DATE =
+  /^\d{4}-\d\d-\d\d(?<time>[T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(?<zone>Z|[+-]\d\d:?\d\d)?)?$/i
+
 /**
  * Reads `+90` and `+90s` (seconds), `+5m`, `+2h`, `+1d`, `+1w`, several of them in a row (`+1d12h`), a date
- * (`2030-01-01`, `2030-01-01T12:00:00Z`), or seconds since 1970.
+ * (`2030-01-01`, `2030-01-01T12:00`, in UTC unless it names a zone), or seconds since 1970.
  * @throws {DevchainError} `INVALID_PARAMS` for anything else
  */
 export function parseMove(text: string): Move {
-  if (/^\+\d+$/.test(text)) return { kind: 'increase', seconds: BigInt(text.slice(1)) }
-  if (/^\+(\d+[smhdw])+$/.test(text)) {
-    const parts = [...text.matchAll(/(\d+)([smhdw])/g)]
-    const seconds = parts.reduce(
-      (sum, [, count = '0', unit = 's']) => sum + BigInt(count) * (SECONDS[unit] ?? 1n),
-      0n,
-    )
-    return { kind: 'increase', seconds }
-  }
+  const seconds = text.startsWith('+') ? durationOf(text.slice(1)) : undefined
+  if (seconds !== undefined) return { kind: 'increase', seconds }
   if (/^\d{1,20}$/.test(text)) return { kind: 'set', timestamp: BigInt(text) }
-  const date = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN
-  if (!Number.isNaN(date) && date >= 0) {
-    return { kind: 'set', timestamp: BigInt(Math.floor(date / 1000)) }
-  }
-  const why = text.startsWith('-') ? ': a chain’s time never goes back' : ''
-  const message = `expected a moment such as +1d, +1h30m, 2030-01-01 or seconds since 1970, got ${printValue(text)}${why}`
+  const timestamp = dateOf(text)
+  if (timestamp !== undefined) return { kind: 'set', timestamp }
+  const message = `expected a moment such as +1d, +1h30m, 2030-01-01 or seconds since 1970, got ${printValue(text)}${hintFor(text)}`
+  throw new DevchainError('INVALID_PARAMS', message)
+}
+
+/** Seconds of `90` or `1d12h`; undefined for anything else. */
+function durationOf(text: string): bigint | undefined {
+  if (/^\d{1,20}$/.test(text)) return BigInt(text)
+  if (!/^(\d{1,20}[smhdw]){1,5}$/.test(text)) return undefined
+  return [...text.matchAll(/(\d+)([smhdw])/g)].reduce(
+    (sum, [, count = '0', unit = 's']) => sum + BigInt(count) * (SECONDS[unit] ?? 1n),
+    0n,
+  )
+}
+
+/** Seconds since 1970 of a date that there is; JavaScript takes one without a zone for local time, no chain does. */
+function dateOf(text: string): bigint | undefined {
+  const groups = DATE.exec(text)?.groups
+  if (groups === undefined) return undefined
+  const { time, zone } = groups
+  const date = Date.parse(
+    `${text.replace(' ', 'T')}${time !== undefined && zone === undefined ? 'Z' : ''}`,
+  )
+  return Number.isNaN(date) || date < 0 ? undefined : BigInt(Math.floor(date / 1000))
+}
+
+function hintFor(text: string): string {
+  if (text.startsWith('-')) return ': a chain’s time never goes back; devchain revert does'
+  return durationOf(text) === undefined ? '' : `; did you mean +${text}?`
+}
+
+/**
+ * Reads how long to wait: seconds, or with the unit ms, s, m or h.
+ * @returns milliseconds
+ * @throws {DevchainError} `INVALID_PARAMS` for anything else
+ */
+export function parseWait(text: string): number {
+  const [, digits, unit = 's'] = /^(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h)?$/.exec(text) ?? []
+  const factors: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
+  if (digits !== undefined) return Number(digits) * (factors[unit] ?? 1)
+  const message = `expected a number of seconds, or a duration such as 500ms or 2m, got ${printValue(text)}`
   throw new DevchainError('INVALID_PARAMS', message)
 }

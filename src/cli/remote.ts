@@ -1,14 +1,14 @@
 // The subcommands that talk to a running chain: rpc, snapshot, revert, snapshots, reset, mine, time, accounts, wait.
-import { text as readAll } from 'node:stream/consumers'
+import { readFileSync } from 'node:fs'
+import { checksumAddress } from '../core/crypto.ts'
 import { DevchainError, printValue } from '../core/errors.ts'
+import { parseAddress } from '../core/hex.ts'
 import type { Json } from '../rpc/schema.ts'
-import { ask, ChainRefusal, NoChain } from './client.ts'
-import { parseMove } from './moment.ts'
+import { ask, askAll, type Call, ChainRefusal, chainUrl, NoChain } from './client.ts'
+import { parseMove, parseWait } from './moment.ts'
 import { type Given, readSubcommand } from './subcommand.ts'
-import { SUBCOMMANDS, type SubcommandName } from './subcommands.ts'
-import { ether, number, plural, time } from './words.ts'
-
-const EXIT = { ok: 0, refused: 1, usage: 2, noChain: 3 } as const
+import { EXIT, type SubcommandName, subcommandOf } from './subcommands.ts'
+import { ether, number, plural, printable, time } from './words.ts'
 
 /** What a command found out, for scripts and for people. */
 interface Answer {
@@ -19,10 +19,12 @@ interface Answer {
 /** What a handler may ask. */
 interface Question {
   readonly call: (method: string, params?: readonly unknown[]) => Promise<Json>
+  /** Several at once, in their order. */
+  readonly callAll: (calls: readonly Call[]) => Promise<readonly Json[]>
   readonly url: string
   /** The arguments after the name. */
   readonly words: readonly string[]
-  readonly options: Given['options']
+  readonly flags: Given['flags']
 }
 
 /** A snapshot as devchain_snapshots answers it. */
@@ -30,12 +32,18 @@ interface RemoteSnapshot {
   readonly id: string
   readonly name: string | null
   readonly blockNumber: string
+  readonly blockHash: string
   readonly timestamp: string
 }
 
-const DEFAULT_PORT = '8545'
+const DEFAULT_WAIT = '60'
 
-const DEFAULT_WAIT_SECONDS = 60
+/** Accounts whose balances are asked for at once: a chain takes a thousand calls in a batch. */
+const BATCH = 500
+
+const latestBlock: Call = { method: 'eth_getBlockByNumber', params: ['latest', false] }
+const pendingBlock: Call = { method: 'eth_getBlockByNumber', params: ['pending', false] }
+const allSnapshots: Call = { method: 'devchain_snapshots' }
 
 /** Milliseconds between two attempts of `wait`, and for which each may take. */
 const ATTEMPT_EVERY_MS = 50
@@ -43,60 +51,65 @@ const ATTEMPT_MS = 2_000
 
 const HANDLERS: Partial<Record<SubcommandName, (question: Question) => Promise<Answer>>> = {
   rpc: async ({ call, words: [method = '', ...rest] }) => {
-    const json = await call(method, await paramsOf(rest))
+    const json = await call(method, paramsOf(rest, readInput))
     return { json, text: typeof json === 'string' ? json : JSON.stringify(json, undefined, 2) }
   },
-  snapshot: async ({ call, words: [name] }) => {
-    const taken = name === undefined ? await withoutName(call) : await named(call, name)
-    return { json: taken as unknown as Json, text: `snapshot ${lineOf(taken)}` }
+  snapshot: async ({ call, callAll, words: [name] }) => {
+    const taken =
+      name === undefined
+        ? await withoutName(callAll)
+        : snapshotOf(await call('devchain_snapshot', [{ name }]))
+    return { json: jsonOf(taken), text: `snapshot ${lineOf(taken)}` }
   },
   revert: async ({ call, words: [snapshot = ''] }) => {
-    const back = (await call('devchain_revert', [snapshot])) as unknown as RemoteSnapshot
-    return { json: back as unknown as Json, text: `back at snapshot ${lineOf(back)}` }
+    const back = snapshotOf(await call('devchain_revert', [snapshot]))
+    return { json: jsonOf(back), text: `back at snapshot ${lineOf(back)}` }
   },
-  snapshots: async ({ call }) => {
-    const all = (await call('devchain_snapshots')) as unknown as readonly RemoteSnapshot[]
+  snapshots: async ({ callAll }) => {
+    const [listed] = await callAll([allSnapshots])
+    const all = (listed as readonly Json[]).map(snapshotOf)
     const text = all.length === 0 ? 'no snapshots' : all.map(lineOf).join('\n')
-    return { json: all as unknown as Json, text }
+    return { json: all.map(jsonOf), text }
   },
   reset: async ({ call }) => {
     await call('evm_reset')
     return { json: null, text: 'went back to genesis' }
   },
-  mine: async ({ call, words: [blocks = '1'] }) => {
+  mine: async ({ callAll, words: [blocks = '1'] }) => {
     if (!/^\d{1,15}$/.test(blocks)) {
       throw usage(`expected a number of blocks, got ${printValue(blocks)}`)
     }
-    await call('evm_mine', [{ blocks: Number(blocks) }])
-    const block = await heightOf(call)
-    const text = `mined ${plural(BigInt(blocks), 'block')}: the newest is ${number(block)}`
-    return { json: { blockNumber: block }, text }
+    const order: Call = { method: 'evm_mine', params: [{ blocks: Number(blocks) }] }
+    const [, newest] = await callAll([order, latestBlock])
+    const blockNumber = quantityOf(newest, 'number')
+    const text = `mined ${plural(BigInt(blocks), 'block')}: the newest is ${number(blockNumber)}`
+    return { json: { blockNumber }, text }
   },
-  time: async ({ call, words: [moment] }) => {
-    if (moment !== undefined) {
-      const move = parseMove(moment)
-      if (move.kind === 'increase') await call('evm_increaseTime', [move.seconds.toString()])
-      else await call('evm_setTime', [move.timestamp.toString()])
-    }
-    const next = await blockTime(call, 'pending')
-    return { json: { timestamp: next }, text: `the next block is at ${time(BigInt(next))} UTC` }
+  time: async ({ callAll, words: [moment] }) => {
+    const order = moment === undefined ? [] : [clockCall(moment)]
+    const next = (await callAll([...order, pendingBlock])).at(-1)
+    const timestamp = quantityOf(next, 'timestamp')
+    return { json: { timestamp }, text: `the next block is at ${time(BigInt(timestamp))} UTC` }
   },
-  accounts: async ({ call }) => {
+  accounts: async ({ call, callAll }) => {
     const addresses = (await call('eth_accounts')) as readonly string[]
-    const balances = await Promise.all(
-      addresses.map(async (address) => BigInt(String(await call('eth_getBalance', [address])))),
-    )
-    const rows = addresses.map((address, i) => ({ address, balance: balances[i] ?? 0n }))
+    const balances: bigint[] = []
+    for (let i = 0; i < addresses.length; i += BATCH) {
+      const some = addresses.slice(i, i + BATCH)
+      const calls = some.map((each) => ({ method: 'eth_getBalance', params: [each, 'latest'] }))
+      balances.push(...(await callAll(calls)).map((each) => BigInt(String(each))))
+    }
+    const rows = addresses.map((address, i) => ({
+      address: checksumAddress(parseAddress(address)),
+      balance: balances[i] ?? 0n,
+    }))
     const lines = rows.map(({ address, balance }) => `${address}  ${ether(balance)}`)
     const json = rows.map(({ address, balance }) => ({ address, balance: balance.toString() }))
     return { json, text: lines.length === 0 ? 'no accounts' : lines.join('\n') }
   },
-  wait: async ({ url, options }) => {
-    const seconds = Number(options.timeout ?? DEFAULT_WAIT_SECONDS)
-    if (!Number.isFinite(seconds) || seconds < 0) {
-      throw usage(`--timeout: expected a number of seconds, got ${printValue(options.timeout)}`)
-    }
-    const chainId = await awaitChain(url, seconds)
+  wait: async ({ url, flags }) => {
+    const timeout = String(flags.get('--timeout') ?? DEFAULT_WAIT)
+    const chainId = await awaitChain(url, timeout)
     return { json: { url, chainId }, text: `a chain answers at ${url}` }
   },
 }
@@ -112,63 +125,71 @@ export async function remoteCommand(
 ): Promise<number> {
   const handler = HANDLERS[name]
   if (handler === undefined) throw new Error(`${name} has no handler`)
-  let isJson = false
+  // told as JSON even where the arguments are what is wrong
+  const isJson = argv.includes('--json')
   try {
-    const given = readSubcommand(SUBCOMMANDS.find((each) => each.name === name)!, argv)
+    const given = readSubcommand(subcommandOf(name), argv)
     if (given === undefined) return EXIT.ok
-    const { words, options } = given
-    isJson = options.json === true
-    const url = urlOf(options.url)
-    const call = (method: string, params?: readonly unknown[]): Promise<Json> =>
-      ask(url, method, params)
-    const { json, text } = await handler({ call, url, words, options })
-    process.stdout.write(`${isJson ? JSON.stringify(json) : text}\n`)
+    const { words, flags } = given
+    const url = chainUrl(flags.get('--url'))
+    const call: Question['call'] = (method, params = []) => ask(url, { method, params })
+    const callAll: Question['callAll'] = (calls) => askAll(url, calls)
+    const { json, text } = await handler({ call, callAll, url, words, flags })
+    await print(`${isJson ? JSON.stringify(json) : printable(text)}\n`)
     return EXIT.ok
   } catch (error) {
     return refuse(name, error, isJson)
   }
 }
 
+/** Resolves when all is written: the process ends after, and a pipe may take only so much at once. */
+function print(text: string): Promise<void> {
+  return new Promise((resolve) => {
+    // whoever reads may have read enough
+    process.stdout.once('error', () => resolve())
+    process.stdout.write(text, () => resolve())
+  })
+}
+
 /** Says what went wrong, on standard error. */
 function refuse(name: string, error: unknown, isJson: boolean): number {
-  if (error instanceof ChainRefusal) {
-    const { code, message, data } = error
-    const json = JSON.stringify({ code, message, ...(data === undefined ? {} : { data }) })
-    process.stderr.write(isJson ? `${json}\n` : `devchain: ${name}: ${message} (error ${code})\n`)
-    return EXIT.refused
-  }
-  if (error instanceof NoChain) {
-    process.stderr.write(`devchain: ${name}: ${error.message} (--url names another)\n`)
-    return EXIT.noChain
-  }
-  if (!(error instanceof DevchainError)) throw error
-  process.stderr.write(`devchain: ${name}: ${error.message}\n`)
-  return EXIT.usage
+  const [exitCode, hint] = exitOf(error)
+  const { message, code, data } = error as ChainRefusal
+  const text = `devchain: ${name}: ${printable(message).replaceAll('\n', ' ')}${hint}`
+  // members that are undefined are left out
+  process.stderr.write(`${isJson ? JSON.stringify({ code, message, data }) : text}\n`)
+  return exitCode
+}
+
+/** The exit code, and what is to be said besides the message. Throws what is a bug. */
+function exitOf(error: unknown): readonly [code: number, hint: string] {
+  if (error instanceof ChainRefusal) return [EXIT.refused, ` (error ${error.code})`]
+  if (error instanceof NoChain) return [EXIT.noChain, ' (--url names another)']
+  if (error instanceof DevchainError) return [EXIT.usage, '']
+  throw error
 }
 
 function usage(message: string): DevchainError {
   return new DevchainError('INVALID_PARAMS', message)
 }
 
-function urlOf(given: unknown): string {
-  const { DEVCHAIN_URL, DEVCHAIN_PORT } = process.env
-  const url = String(given ?? (DEVCHAIN_URL || `http://127.0.0.1:${DEVCHAIN_PORT || DEFAULT_PORT}`))
-  if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url
-  throw usage(`--url: expected an http URL, got ${printValue(url)}`)
+function readInput(): string {
+  return readFileSync(0, 'utf8')
 }
 
-/** Each word as JSON where it is JSON, else as text; a hyphen alone stands for what standard input has. */
-async function paramsOf(words: readonly string[]): Promise<readonly unknown[]> {
-  const params: unknown[] = []
-  for (const word of words) {
-    if (word !== '-') {
-      params.push(parsedWord(word))
-      continue
-    }
-    const given = parsedWord((await readAll(process.stdin)).trim())
-    params.push(...(Array.isArray(given) ? given : [given]))
+/**
+ * Each word as JSON where it is JSON, else as text; a hyphen alone stands for what standard input has, a list there for
+ * several parameters.
+ * @throws {DevchainError} `INVALID_PARAMS` for what begins as JSON and is none, and for a second hyphen
+ */
+export function paramsOf(words: readonly string[], readInput: () => string): readonly unknown[] {
+  if (words.filter((word) => word === '-').length > 1) {
+    throw usage('expected - at most once: there is one standard input')
   }
-  return params
+  return words.flatMap((word) =>
+    // a list is one parameter on the command line: flatMap takes one layer off
+    word === '-' ? parsedWord(readInput().trim()) : [parsedWord(word)],
+  )
 }
 
 function parsedWord(word: string): unknown {
@@ -176,30 +197,42 @@ function parsedWord(word: string): unknown {
   if (/^-?\d{16,}$/.test(word)) return word
   try {
     return JSON.parse(word)
-  } catch {
-    return word
+  } catch (error) {
+    if (!/^[[{"]/.test(word)) return word
+    throw usage(`${printValue(word)} is no valid JSON: ${(error as Error).message}`)
   }
 }
 
-async function named(call: Question['call'], name: string): Promise<RemoteSnapshot> {
-  return (await call('devchain_snapshot', [{ name }])) as unknown as RemoteSnapshot
+function clockCall(moment: string): Call {
+  const move = parseMove(moment)
+  return move.kind === 'increase'
+    ? { method: 'evm_increaseTime', params: [`${move.seconds}`] }
+    : { method: 'evm_setTime', params: [`${move.timestamp}`] }
 }
 
-async function withoutName(call: Question['call']): Promise<RemoteSnapshot> {
-  const taken = await call('evm_snapshot')
-  const all = (await call('devchain_snapshots')) as unknown as readonly RemoteSnapshot[]
-  const snapshot = all.find(({ id }) => id === taken)
+async function withoutName(callAll: Question['callAll']): Promise<RemoteSnapshot> {
+  const [taken, all] = await callAll([{ method: 'evm_snapshot' }, allSnapshots])
+  const snapshot = (all as readonly Json[]).map(snapshotOf).find(({ id }) => id === taken)
   if (snapshot !== undefined) return snapshot
   throw new NoChain(`snapshot ${String(taken)} is gone again: somebody else moved the chain`)
 }
 
-async function heightOf(call: Question['call']): Promise<number> {
-  return Number(await call('eth_blockNumber'))
+/** @throws {NoChain} when a chain of another kind answered */
+function quantityOf(value: Json | undefined, member: string): number {
+  const quantity = (value as { readonly [key: string]: Json } | null | undefined)?.[member]
+  if (typeof quantity === 'string' && /^0x[0-9a-f]+$/i.test(quantity)) return Number(quantity)
+  throw new NoChain(`the chain answered no ${member}, but ${printValue(value)}`)
 }
 
-async function blockTime(call: Question['call'], tag: string): Promise<number> {
-  const block = (await call('eth_getBlockByNumber', [tag, false])) as { readonly timestamp: string }
-  return Number(block.timestamp)
+/** @throws {NoChain} when a chain of another kind answered */
+function snapshotOf(value: Json): RemoteSnapshot {
+  quantityOf(value, 'id')
+  return value as unknown as RemoteSnapshot
+}
+
+/** The snapshot with numbers as scripts compare them. */
+function jsonOf({ blockNumber, timestamp, ...rest }: RemoteSnapshot): Json {
+  return { ...rest, blockNumber: Number(blockNumber), timestamp: Number(timestamp) }
 }
 
 function lineOf({ id, name, blockNumber, timestamp }: RemoteSnapshot): string {
@@ -207,16 +240,20 @@ function lineOf({ id, name, blockNumber, timestamp }: RemoteSnapshot): string {
   return `${called} at block ${number(BigInt(blockNumber))}, ${time(BigInt(timestamp))} UTC`
 }
 
-/** Asks until somebody answers. */
-async function awaitChain(url: string, seconds: number): Promise<Json> {
-  const end = performance.now() + seconds * 1000
+/** Asks until somebody answers, at least once. An error is an answer. */
+async function awaitChain(url: string, timeout: string): Promise<Json> {
+  const end = performance.now() + parseWait(timeout)
   for (;;) {
     try {
-      return await ask(url, 'eth_chainId', [], ATTEMPT_MS)
+      const left = Math.max(1, end - performance.now())
+      return await ask(url, { method: 'eth_chainId' }, Math.min(left, ATTEMPT_MS))
     } catch (error) {
+      if (error instanceof ChainRefusal) return null
       if (!(error instanceof NoChain)) throw error
       if (performance.now() + ATTEMPT_EVERY_MS > end) {
-        throw new NoChain(`${error.message}, for ${seconds} s`)
+        throw new NoChain(
+          `${error.message}, after ${/\d$/.test(timeout) ? `${timeout} s` : timeout}`,
+        )
       }
     }
     await new Promise((resolve) => {

@@ -1,4 +1,4 @@
-// The words that may stand after `devchain`, each once: help, completions and the README's table derive from this list.
+// The words that may stand after `devchain`, each once: parsing, help, completions and the README's table derive from here.
 
 export type SubcommandName =
   | 'exec'
@@ -14,38 +14,65 @@ export type SubcommandName =
   | 'export'
   | 'completions'
 
+/** What a subcommand ends with. */
+export const EXIT = { ok: 0, refused: 1, usage: 2, noChain: 3, noStart: 125 } as const
+
 /** A flag of a subcommand. */
 export interface SubcommandFlag {
-  /** As help shows it: `--url <URL>`. */
-  readonly flags: string
+  readonly name: `--${string}`
+  /** Undefined for a flag without a value. Words with bars between them are all that there are. */
+  readonly placeholder?: string
+  /** One sentence, without a full stop. */
   readonly sentence: string
+}
+
+/** An argument of a subcommand. Only the last may be `repeated`. */
+export interface SubcommandArgument {
+  readonly name: string
+  readonly sentence: string
+  readonly kind: 'required' | 'optional' | 'repeated'
+  /** What it may be, for completions: words, or what a shell or this program can list; anything when left out. */
+  readonly values?: readonly string[] | 'files' | 'methods' | 'commands'
 }
 
 /** A subcommand as help and completions show it. */
 export interface Subcommand {
   readonly name: SubcommandName
-  /** As commander writes arguments: `<method> [params...]`; empty for none. */
-  readonly arguments: string
+  readonly arguments: readonly SubcommandArgument[]
   /** One sentence, without a full stop. */
   readonly sentence: string
   readonly flags: readonly SubcommandFlag[]
-  /** True: it also takes the options of a chain that is started. */
+  /** What one has to know besides, and examples. */
+  readonly notes?: string
+  readonly exits: readonly (readonly [code: string, meaning: string])[]
+  /** True: it also takes the options of a chain that is started, and another program's command line. */
   readonly startsChain?: boolean
 }
 
 const URL_FLAG: SubcommandFlag = {
-  flags: '--url <URL>',
-  sentence: 'HTTP endpoint of the chain (DEVCHAIN_URL, or the default port)',
+  name: '--url',
+  placeholder: 'URL',
+  sentence: 'Endpoint of the chain, or its port (DEVCHAIN_URL, else port 8545)',
 }
 
 const REMOTE: readonly SubcommandFlag[] = [
   URL_FLAG,
-  { flags: '--json', sentence: 'Print JSON, for scripts' },
+  { name: '--json', sentence: 'Print JSON, for scripts; errors too' },
 ]
 
-const EXEC_LOG: SubcommandFlag = {
-  flags: '--log <always|failure|never>',
-  sentence: 'When to print the chain’s log (failure)',
+const EXITS: Subcommand['exits'] = [
+  ['0', 'done'],
+  ['1', 'the chain answered with an error'],
+  ['2', 'the arguments are wrong'],
+  ['3', 'no chain answers there'],
+]
+
+/** A subcommand that talks to a running chain. */
+function remote(
+  words: Omit<Subcommand, 'flags' | 'exits'>,
+  ...flags: readonly SubcommandFlag[]
+): Subcommand {
+  return { ...words, flags: [...REMOTE, ...flags], exits: EXITS }
 }
 
 export type Shell = 'bash' | 'zsh' | 'fish'
@@ -53,64 +80,154 @@ export type Shell = 'bash' | 'zsh' | 'fish'
 /** The shells that there are completions for. */
 export const SHELLS: readonly Shell[] = ['bash', 'zsh', 'fish']
 
+const exec: Subcommand = {
+  name: 'exec',
+  arguments: [
+    {
+      name: 'command',
+      sentence: 'With its arguments; it finds the chain in DEVCHAIN_URL and ETH_RPC_URL',
+      kind: 'repeated',
+      values: 'commands',
+    },
+  ],
+  sentence: 'Run a command beside a chain of its own, and end as it ends',
+  flags: [
+    {
+      name: '--log',
+      placeholder: 'always|failure|never',
+      sentence: 'When to print the chain’s log on standard error (failure)',
+    },
+  ],
+  exits: [
+    ['any', 'that of the command; of a signal, 128 and its number'],
+    ['2', 'the arguments are wrong'],
+    ['125', 'the chain could not be started'],
+    ['126, 127', 'the command could not be run, or not be found'],
+  ],
+  notes: `All options of a chain may be given besides (devchain --help); the port is a free one unless --port
+says otherwise. Signals are handed on to the command. Of a long log the newest 4 MB are kept.
+
+  devchain exec -- npm test
+  devchain exec --accounts 3 --log always -- forge test`,
+  startsChain: true,
+}
+
 /** All subcommands, in the order of help. */
 export const SUBCOMMANDS: readonly Subcommand[] = [
-  {
-    name: 'exec',
-    arguments: '-- <command...>',
-    sentence: 'Run a command beside a chain of its own, and end as it ends',
-    flags: [EXEC_LOG],
-    startsChain: true,
-  },
-  {
-    name: 'wait',
-    arguments: '',
-    sentence: 'Wait until the chain answers',
-    flags: [...REMOTE, { flags: '--timeout <SECONDS>', sentence: 'Give up after so long (60)' }],
-  },
-  {
+  exec,
+  remote(
+    {
+      name: 'wait',
+      arguments: [],
+      sentence: 'Wait until the chain answers',
+    },
+    {
+      name: '--timeout',
+      placeholder: 'SECONDS',
+      sentence: 'Give up after so long, such as 5, 500ms or 2m (60)',
+    },
+  ),
+  remote({
     name: 'rpc',
-    arguments: '<method> [params...]',
-    sentence: 'Call a method; a parameter is JSON or a word, - is standard input',
-    flags: REMOTE,
-  },
-  {
+    arguments: [
+      { name: 'method', sentence: 'Such as eth_blockNumber', kind: 'required', values: 'methods' },
+      {
+        name: 'params',
+        sentence: 'Each JSON, or a word, which is text; - stands for what standard input has',
+        kind: 'repeated',
+      },
+    ],
+    sentence: 'Call a method and print its result',
+    notes: `  devchain rpc eth_call '{"to":"0x5FbDB2315678afecb367f032d93F642f64180aa3","data":"0x18160ddd"}' latest
+  devchain rpc eth_sendRawTransaction - < signed.txt
+  echo '["0x1", false]' | devchain rpc eth_getBlockByNumber -      a list is all parameters`,
+  }),
+  remote({
     name: 'snapshot',
-    arguments: '[name]',
+    arguments: [
+      { name: 'name', sentence: 'Begins with a letter; may be taken anew', kind: 'optional' },
+    ],
     sentence: 'Remember the chain as it is; under a name for good',
-    flags: REMOTE,
-  },
-  {
+    notes: `A snapshot with a name is kept until the chain is reset, whatever is reverted to. One without is
+dropped when an older one is reverted to, as those of evm_snapshot.`,
+  }),
+  remote({
     name: 'revert',
-    arguments: '<name-or-id>',
-    sentence: 'Go back to a snapshot',
-    flags: REMOTE,
-  },
-  { name: 'snapshots', arguments: '', sentence: 'List the snapshots', flags: REMOTE },
-  { name: 'reset', arguments: '', sentence: 'Go back to genesis', flags: REMOTE },
-  { name: 'mine', arguments: '[blocks]', sentence: 'Mine blocks, one unless told', flags: REMOTE },
-  {
+    arguments: [{ name: 'name-or-id', sentence: 'Such as deployed, or 0x1', kind: 'required' }],
+    sentence: 'Go back to a snapshot, as often as you like',
+  }),
+  remote({ name: 'snapshots', arguments: [], sentence: 'List the snapshots, oldest first' }),
+  remote({
+    name: 'reset',
+    arguments: [],
+    sentence: 'Go back to genesis; snapshots and pool are forgotten',
+  }),
+  remote({
+    name: 'mine',
+    arguments: [{ name: 'blocks', sentence: 'How many (1)', kind: 'optional' }],
+    sentence: 'Mine blocks, one unless told',
+  }),
+  remote({
     name: 'time',
-    arguments: '[moment]',
+    arguments: [
+      {
+        name: 'moment',
+        sentence: '+90 (seconds), +1h30m, +1d, +2w; a date, in UTC; or seconds since 1970',
+        kind: 'optional',
+      },
+    ],
     sentence: 'Tell the time of the next block, or move it: +1d, or a date',
-    flags: REMOTE,
-  },
-  { name: 'accounts', arguments: '', sentence: 'List the accounts with balances', flags: REMOTE },
+  }),
+  remote({
+    name: 'accounts',
+    arguments: [],
+    sentence: 'List the accounts with balances',
+  }),
   {
     name: 'export',
-    arguments: '<file>',
+    arguments: [
+      {
+        name: 'file',
+        sentence: 'RLP of the blocks, the genesis first',
+        kind: 'required',
+        values: 'files',
+      },
+    ],
     sentence: 'Write the blocks of the chain to a file, as --import reads them',
     flags: [URL_FLAG],
+    exits: EXITS,
   },
   {
     name: 'completions',
-    arguments: '<bash|zsh|fish>',
+    arguments: [{ name: 'shell', sentence: SHELLS.join(', '), kind: 'required', values: SHELLS }],
     sentence: 'Print completions for a shell',
     flags: [],
+    exits: [
+      ['0', 'done'],
+      ['2', 'the arguments are wrong'],
+    ],
+    notes: `  bash    eval "$(devchain completions bash)"      in ~/.bashrc
+  zsh     eval "$(devchain completions zsh)"       in ~/.zshrc, after compinit
+  fish    devchain completions fish > ~/.config/fish/completions/devchain.fish`,
   },
 ]
 
 /** True for the name of a subcommand. */
 export function isSubcommand(word: string | undefined): word is SubcommandName {
   return SUBCOMMANDS.some(({ name }) => name === word)
+}
+
+/** The subcommand of this name. */
+export function subcommandOf(name: SubcommandName): Subcommand {
+  return SUBCOMMANDS.find((each) => each.name === name)!
+}
+
+/** `mine [blocks]`: a subcommand with its arguments. */
+export function usageOf({ name, arguments: declared, startsChain }: Subcommand): string {
+  if (startsChain === true) return `${name} [options] -- <${declared[0]?.name}…>`
+  const words = declared.map(({ name: argument, kind }) => {
+    if (kind === 'required') return `<${argument}>`
+    return kind === 'optional' ? `[${argument}]` : `[${argument}…]`
+  })
+  return [name, ...words].join(' ')
 }

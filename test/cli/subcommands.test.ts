@@ -6,12 +6,17 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { completionsFor } from '../../src/cli/completions.ts'
 import { NewestText, readWish } from '../../src/cli/exec.ts'
-import { parseMove } from '../../src/cli/moment.ts'
+import { parseMove, parseWait } from '../../src/cli/moment.ts'
+import { paramsOf } from '../../src/cli/remote.ts'
 import { SHELLS, SUBCOMMANDS } from '../../src/cli/subcommands.ts'
 import { createDevchain, type Devchain } from '../../src/devchain.ts'
 import { startProcess } from '../support/boot.ts'
 
 const ALICE = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
+const ALICE_CHECKSUMMED = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
+
+/** What `devchain rpc` may call, where a test asks. */
+const METHODS = ['eth_call', 'eth_chainId', 'evm_mine']
 
 interface Ran {
   readonly code: number | NodeJS.Signals
@@ -58,9 +63,9 @@ describe('a running chain', () => {
     expect(await said('revert', '0x3')).toContain('back at snapshot 0x3 at block 3')
     expect((await said('snapshots')).split('\n')).toHaveLength(4)
     expect(JSON.parse(await said('snapshots', '--json'))).toMatchObject([
-      { name: 'empty', blockNumber: '0x0' },
-      { name: 'three', blockNumber: '0x3' },
-      { name: null, blockNumber: '0x3' },
+      { name: 'empty', blockNumber: 0 },
+      { name: 'three', blockNumber: 3 },
+      { name: null, id: '0x3', blockNumber: 3, timestamp: 2_000_000_003 },
     ])
     expect(await said('reset')).toBe('went back to genesis\n')
     expect(await said('snapshots')).toBe('no snapshots\n')
@@ -81,7 +86,7 @@ describe('a running chain', () => {
     expect(await said('rpc', 'eth_estimateGas', call)).toBe('0x5208\n')
     const accounts = JSON.parse(await said('rpc', 'eth_accounts', '--json'))
     expect(accounts).toHaveLength(10)
-    expect((await said('accounts')).split('\n')[0]).toBe(`${ALICE}  10000 ether`)
+    expect((await said('accounts')).split('\n')[0]).toBe(`${ALICE_CHECKSUMMED}  10000 ether`)
   })
 
   test('is asked with what standard input has', async () => {
@@ -89,6 +94,13 @@ describe('a running chain', () => {
     const asked = startProcess(['rpc', 'eth_getBalance', '-'], { env, stdin: 'pipe' })
     asked.child.stdin?.end(`["${ALICE}", "latest"]\n`)
     expect([await asked.ended, asked.stdout()]).toEqual([0, '0x21e19e0c9bab2400000\n'])
+  })
+
+  test.each(SUBCOMMANDS.map(({ name }) => name))('%s --help tells its exit codes', async (name) => {
+    const text = await said(name, '--help')
+    expect(text).toMatch(new RegExp(`^Usage: devchain ${name}`))
+    expect(text).toContain('Exit codes:')
+    expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThanOrEqual(110)
   })
 
   test('is waited for', async () => {
@@ -105,17 +117,22 @@ describe('a running chain', () => {
     [['rpc', 'eth_getBlance', '0x1'], 1, /did you mean eth_getBalance\?/],
     [['rpc', 'eth_call', '{"to":1}', '--json'], 1, /^\{"code":-32602,"message":".*"\}$/],
     [['mine', 'many'], 2, /^devchain: mine: expected a number of blocks, got "many"$/],
-    [['mine', '1', '2'], 2, /too many arguments/],
-    [['time', '-1d'], 2, /got "-1d": a chain’s time never goes back$/],
-    [['rpc'], 2, /missing required argument 'method'/],
+    [['mine', '1', '2'], 2, /too many arguments, from "2" on: devchain mine \[blocks\]/],
+    [['mine', '--jsn'], 2, /unknown option --jsn; did you mean --json\?/],
+    [['mine', '--json=yes'], 2, /--json takes no value, got "yes"/],
+    [['mine', '--url'], 2, /--url needs a value: URL/],
+    [['time', '-1d'], 2, /got "-1d": a chain’s time never goes back/],
+    [['time', '1d'], 2, /did you mean \+1d\?/],
+    [['rpc'], 2, /<method> is missing: devchain rpc <method> \[params…\]/],
+    [['rpc', 'eth_call', '{"to":'], 2, /"\{.*" is no valid JSON/],
     [['snapshot', '--url', 'ftp://x'], 2, /--url: expected an http URL, got "ftp:\/\/x"/],
     [
       ['accounts', '--url', 'http://127.0.0.1:1'],
       3,
       /cannot reach a chain at .*--url names another/,
     ],
-    [['wait', '--url', 'http://127.0.0.1:1', '--timeout', '0.1'], 3, /for 0\.1 s/],
-    [['wait', '--timeout', 'long'], 2, /expected a number of seconds, got "long"/],
+    [['wait', '--url', '1', '--timeout', '0.1'], 3, /at http:\/\/127\.0\.0\.1:1: .*, after 0\.1 s/],
+    [['wait', '--timeout', 'long'], 2, /expected a number of seconds.*got "long"/],
     [['snapshott'], 2, /unknown command "snapshott": did you mean snapshot\?/],
     [['completions', 'tcsh'], 2, /expected one shell/],
   ])('%j ends with %i', async (args, exitCode, message) => {
@@ -191,6 +208,26 @@ describe('exec', () => {
   })
 })
 
+describe('parameters of rpc', () => {
+  const none = (): string => {
+    throw new Error('nothing is read')
+  }
+
+  test('are JSON where they are JSON, else text; long numbers keep their digits', () => {
+    const words = ['0x1', 'latest', 'true', 'null', '7', '-7', '["a"]', '{"a":1}', '"7"', '1e']
+    const params = ['0x1', 'latest', true, null, 7, -7, ['a'], { a: 1 }, '7', '1e']
+    expect(paramsOf(words, none)).toEqual(params)
+    expect(paramsOf(['100000000000000000001'], none)).toEqual(['100000000000000000001'])
+  })
+
+  test('come from standard input once: a list is several, anything else is one', () => {
+    expect(paramsOf(['a', '-', 'b'], () => '0x02f8\n')).toEqual(['a', '0x02f8', 'b'])
+    expect(paramsOf(['-'], () => '["0x1", [false]]')).toEqual(['0x1', [false]])
+    expect(() => paramsOf(['-', '-'], none)).toThrow('at most once')
+    expect(() => paramsOf(['-'], () => '[1')).toThrow('"[1" is no valid JSON')
+  })
+})
+
 describe('a moment', () => {
   test.each([
     ['+90', { kind: 'increase', seconds: 90n }],
@@ -199,18 +236,33 @@ describe('a moment', () => {
     ['+2w', { kind: 'increase', seconds: 1_209_600n }],
     ['2000000000', { kind: 'set', timestamp: 2_000_000_000n }],
     ['2033-05-18T03:33:20Z', { kind: 'set', timestamp: 2_000_000_000n }],
+    ['2033-05-18 03:33:20', { kind: 'set', timestamp: 2_000_000_000n }],
+    ['2033-05-18T05:33:20+02:00', { kind: 'set', timestamp: 2_000_000_000n }],
+    ['2033-05-18', { kind: 'set', timestamp: 1_999_987_200n }],
   ])('%s is read', (text, move) => {
     expect(parseMove(text)).toEqual(move)
   })
 
-  test.each(['1d', '+', '+1y', 'tomorrow', '2033-13-01'])('%s is refused', (text) => {
-    expect(() => parseMove(text)).toThrow(/expected a moment such as \+1d/)
-  })
+  test.each(['1d', '+', '+1y', '+1d-1h', 'tomorrow', '2033-13-01', '1969-01-01', '2033-05-18x'])(
+    '%s is refused',
+    (text) => {
+      expect(() => parseMove(text)).toThrow(/expected a moment such as \+1d/)
+    },
+  )
+})
+
+test.each([
+  ['5', 5000],
+  ['0.25', 250],
+  ['500ms', 500],
+  ['2m', 120_000],
+])('to wait %s is %i ms', (text, milliseconds) => {
+  expect(parseWait(text)).toBe(milliseconds)
 })
 
 describe('completions', () => {
   test.each(SHELLS)('for %s know every subcommand and every flag', (shell) => {
-    const script = completionsFor(shell)
+    const script = completionsFor(shell, METHODS)
     for (const { name } of SUBCOMMANDS) expect(script).toContain(name)
     for (const flag of ['chain-id', 'hardfork', 'compat', 'log-file', 'timeout', 'url']) {
       expect(script).toContain(flag)
@@ -224,11 +276,15 @@ describe('completions', () => {
     ['devchain exec --log ', ['always', 'failure', 'never']],
     ['devchain completions ', ['bash', 'zsh', 'fish']],
     ['devchain wait --t', ['--timeout']],
+    ['devchain rpc eth', ['eth_call', 'eth_chainId']],
+    ['devchain --hardfork bp', ['bpo1', 'bpo2']],
+    ['devchain exec --port 0 -- sourc', ['source']],
+    ['devchain exec -- cat gen', ['']],
     ['devchain --genesis gen', ['genesis.json']],
   ])('of bash turn "%s" into %j', (line, expected) => {
     const folder = mkdtempSync(path.join(tmpdir(), 'devchain-completions-'))
     try {
-      writeFileSync(path.join(folder, 'completions'), completionsFor('bash'))
+      writeFileSync(path.join(folder, 'completions'), completionsFor('bash', METHODS))
       writeFileSync(path.join(folder, 'genesis.json'), '{}')
       const words = line.split(' ').map((word) => `'${word}'`)
       const lines = [

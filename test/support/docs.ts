@@ -1,6 +1,7 @@
 // The README's tables, written from the declarations. `npm run docs` puts them in place; a test fails when they are stale.
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
+import { SUBCOMMANDS, usageOf } from '../../src/cli/subcommands.ts'
 import type { MethodContext } from '../../src/methods/context.ts'
 import { flagOf, GROUPS, OPTION_KEYS, OPTIONS } from '../../src/options.ts'
 import type { Method } from '../../src/rpc/method.ts'
@@ -24,6 +25,17 @@ export function optionTable(): string {
     }),
   )
   return table(['option', 'default', 'meaning'], rows)
+}
+
+/** Every subcommand with its own flags, a row each, in the order of `--help`. */
+export function subcommandTable(): string {
+  const rows = SUBCOMMANDS.map((subcommand) => {
+    const flags = subcommand.flags.map(({ name, placeholder }) =>
+      code(placeholder === undefined ? name : `${name} ${placeholder}`),
+    )
+    return [code(`devchain ${usageOf(subcommand)}`), cell(subcommand.sentence), flags.join('<br>')]
+  })
+  return table(['command', 'what it does', 'options'], rows)
 }
 
 /** Every method with its parameters, a row each, by module. */
@@ -75,6 +87,7 @@ export function catalogueTable(methods: readonly Method<MethodContext>[]): strin
 export function withTables(readme: string, methods: readonly Method<MethodContext>[]): string {
   const tables = {
     options: optionTable(),
+    commands: subcommandTable(),
     methods: methodTable(methods),
     catalogue: catalogueTable(methods),
   }
