@@ -97,6 +97,30 @@ describe('a request', () => {
 })
 
 describe('one connection', () => {
+  test('may bring its requests slowly, and ask for a WebSocket after them', async () => {
+    await using server = await startTestServer({ timeouts: { idleMs: 100 } })
+    using idle = await connectRaw(server.port)
+    idle.write(rawPost(echo(0)))
+    await idle.reply()
+    using slow = await connectRaw(server.port)
+    slow.write(rawPost(echo(1)))
+    expect(JSON.parse((await slow.reply()).body)).toEqual(result(1, 1))
+    const request = rawPost(echo(2))
+    slow.write(request.slice(0, -10))
+    // by then both were looked at: the one is ended, the other is waited for
+    expect(await idle.ended()).toBe('')
+    slow.write(request.slice(-10))
+    expect(JSON.parse((await slow.reply()).body)).toEqual(result(2, 2))
+    const headers = [
+      ...['GET / HTTP/1.1', 'Host: localhost', 'Connection: Upgrade', 'Upgrade: websocket'],
+      ...['Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==', '', ''],
+    ]
+    slow.write(headers.join('\r\n'))
+    const reply = await slow.reply()
+    expect(reply.status).toBe(101)
+    expect(reply.headers['sec-websocket-accept']).toBe('s3pPLMBiTxaQ9kYGzzhZRbK+xOo=')
+  })
+
   test('answers requests that are sent without waiting, in their order', async () => {
     await using server = await startTestServer()
     using raw = await connectRaw(server.port)
@@ -128,6 +152,25 @@ describe('one connection', () => {
     raw.write(rawPost(echo(1)))
     expect((await raw.reply()).status).toBe(200)
   })
+
+  test.each(['fast', 'slow'] as const)(
+    'whose replies are not read waits, and loses none (%s lane)',
+    async (lane) => {
+      await using server = await startTestServer({ lane })
+      using raw = await connectRaw(server.port)
+      raw.socket.pause()
+      const count = 3_000
+      const large = call(0, 'test_large', [20_000])
+      for (let i = 0; i < count; i++) raw.write(rawPost(`${large}${' '.repeat(1_000)}`))
+      for (let i = 0; i < 100; i++) expect(await server.post(echo(1))).toEqual(result(1, 1))
+      const done = server.calls.filter(({ method }) => method === 'test_large').length
+      expect(done).toBeGreaterThan(0)
+      expect(done).toBeLessThan(count)
+      raw.socket.resume()
+      for (let i = 0; i < count; i++) expect((await raw.reply()).body).toHaveLength(20_036)
+      expect(await server.post(echo(2))).toEqual(result(2, 2))
+    },
+  )
 
   test('that the client has ended for its part still brings the reply', async () => {
     await using server = await startTestServer()
