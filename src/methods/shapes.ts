@@ -1,6 +1,6 @@
 // Blocks, transactions, receipts and logs as clients see them.
 import type { Address, Hash } from '../core/hex.ts'
-import { ZERO_HASH } from '../core/hex.ts'
+import { hexFromBytes, quantityFromBigint, ZERO_HASH } from '../core/hex.ts'
 import type { BlockRecord, ExecutedTransaction, TransactionPlace } from '../node/blocktree.ts'
 import type { LogEntry } from '../node/logs.ts'
 import {
@@ -13,7 +13,7 @@ import {
 import { effectiveGasPrice } from '../protocol/fees.ts'
 import type { AccessListEntry, Authorization, Transaction } from '../protocol/transaction.ts'
 import { address, boolean, data, hash, list, nullable } from '../rpc/primitives.ts'
-import type { Encoder } from '../rpc/schema.ts'
+import type { Encoder, Json } from '../rpc/schema.ts'
 import { encodedAs, type Field, field, fieldIfAny, quantityResult, shape } from './fields.ts'
 
 /** Where a transaction stands for whoever looks at it: `undefined` while it is pending. */
@@ -141,8 +141,8 @@ export const poolEntryShape: Encoder<Transaction> = encodedAs(
   viewOfPooled,
 )
 
-/** A log (spec 2.5); those of the pending block have null places. */
-export const logShape: Encoder<LogEntry> = shape<LogEntry>('log', {
+/** A log as its fields say: the slow twin of `logShape`. */
+export const logByFields: Encoder<LogEntry> = shape<LogEntry>('log', {
   removed: field(boolean, (entry) => entry.removed),
   logIndex: field(nullable(quantityResult), (entry) =>
     unlessPending(entry, BigInt(entry.logIndex)),
@@ -162,6 +162,31 @@ export const logShape: Encoder<LogEntry> = shape<LogEntry>('log', {
   data: field(data, ({ log }) => log.data),
   topics: field(list(hash), ({ log }) => log.topics),
 })
+
+/** A log (spec 2.5); those of the pending block have null places. */
+export const logShape: Encoder<LogEntry> = {
+  ...logByFields,
+  // written out, as answers have thousands of logs: with what JSON.stringify saves on objects that are made alike, 1,500
+  // take 1.3 ms and not 1.8
+  encode: encodeLog,
+}
+
+function encodeLog(entry: LogEntry): Json {
+  const { log, record, logIndex, transactionIndex, removed } = entry
+  const { header, hash: blockHash } = record.block
+  return {
+    removed,
+    logIndex: unlessPending(entry, `0x${logIndex.toString(16)}`),
+    transactionIndex: unlessPending(entry, `0x${transactionIndex.toString(16)}`),
+    transactionHash: unlessPending(entry, hashOfLog(entry)),
+    blockHash: unlessPending(entry, blockHash),
+    blockNumber: unlessPending(entry, quantityFromBigint(header.number)),
+    blockTimestamp: unlessPending(entry, quantityFromBigint(header.timestamp)),
+    address: log.address,
+    data: hexFromBytes(log.data),
+    topics: log.topics,
+  }
+}
 
 /** A receipt (spec 2.4): with `status` from byzantium on, with `root` before. */
 export const receiptShape: Encoder<TransactionPlace> = shape<TransactionPlace>('receipt', {

@@ -22,6 +22,9 @@ const HIGH_WATER_BYTES = 1024 * 1024
 /** What has not come as a whole by then is left to the slow lane, which knows when it is too late. */
 const PATIENCE_MS = 1_000
 
+/** Characters of a reply from which on it is not copied once more behind its head. */
+const LONG_REPLY = 64 * 1024
+
 const HEAD_END = Buffer.from('\r\n\r\n')
 
 /** How every plain request begins: what begins otherwise need not be waited for. */
@@ -305,6 +308,14 @@ class FastConnection {
     if (body instanceof JsonText) {
       this.#socket.write(`${head}${body.size}\r\n\r\n`, 'latin1')
       return body
+    }
+    if (body.length > LONG_REPLY) {
+      const bytes = Buffer.from(body)
+      this.#socket.cork()
+      this.#socket.write(`${head}${bytes.length}\r\n\r\n`, 'latin1')
+      this.#socket.write(bytes)
+      this.#socket.uncork()
+      return undefined
     }
     const size = Buffer.byteLength(body)
     // ASCII, as nearly all replies are, is written as it is
