@@ -1,16 +1,19 @@
 // `devchain exec`: a command that runs beside a chain of its own.
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
+import { isatty } from 'node:tty'
 import { DevchainError, printValue } from '../core/errors.ts'
-import { openDevchain } from '../devchain.ts'
+import { type Devchain, type Endpoints, type Observer, openDevchain } from '../devchain.ts'
 import { type AllSettings, flagOf, OPTION_KEYS, OPTIONS } from '../options.ts'
-import { bootFacts } from './boot.ts'
-import { Log, type TextWriter } from './log.ts'
+import { type BootFacts, bootFacts, writeReadyFile } from './boot.ts'
+import { createJsonRenderer } from './json.ts'
+import { Log, type Renderer, type TextWriter } from './log.ts'
 import { PLAIN } from './palette.ts'
 import { createPrettyRenderer } from './pretty.ts'
-import { observerOf } from './start.ts'
+import { logFile, observerOf, refusalOf } from './start.ts'
 import { helpOf, isHelp } from './subcommand.ts'
 import { EXIT, subcommandOf } from './subcommands.ts'
+import { LogWriter } from './writer.ts'
 
 /** What a shell ends with when there is no such command, and when it cannot be run. */
 const NOT_FOUND = 127
@@ -18,6 +21,11 @@ const NOT_EXECUTABLE = 126
 
 /** Characters of the log that are kept for the end: the newest. */
 const KEPT = 4_000_000
+
+/** How long the reader of the log is waited for at the end. */
+const FLUSH_MS = 1_000
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const
 
 /** When the log is printed. */
 type LogWhen = 'always' | 'failure' | 'never'
@@ -99,23 +107,79 @@ function logWhen(value: string | undefined): LogWhen {
   throw new DevchainError('INVALID_PARAMS', message)
 }
 
+/** Where the log of the chain goes. */
+interface Output {
+  readonly observer: Observer
+  readonly greet: (facts: BootFacts) => void
+  /** Shows what is to be shown, once the command has ended. */
+  readonly finish: (exitCode: number) => Promise<void>
+}
+
 async function runBeside({ command, log }: ExecWish, settings: AllSettings): Promise<number> {
-  const kept = new NewestText(KEPT)
-  const toError: TextWriter = { write: (text) => process.stderr.write(text) }
-  const renderer = createPrettyRenderer(PLAIN, settings.verbose)
-  const writer = log === 'always' ? toError : kept
-  const lines = new Log(renderer, writer, undefined)
-  const observer = log === 'never' ? {} : observerOf(lines)
-  const devchain = await openDevchain(settings, { observer })
+  let devchain: Devchain
+  let output: Output
+  let endpoints: Endpoints
   try {
-    const endpoints = await devchain.listen()
-    writer.write(renderer.boot(bootFacts(devchain, endpoints, settings)))
-    const code = await run(command, endpoints.url)
-    lines.finish()
-    if (log === 'failure' && code !== 0) process.stderr.write(kept.text)
-    return code
+    output = openOutput(log, settings)
+    devchain = await openDevchain(settings, { observer: output.observer })
+    endpoints = await devchain.listen()
+    const facts = bootFacts(devchain, endpoints, settings)
+    if (settings.readyFile !== undefined) await writeReadyFile(settings.readyFile, facts)
+    output.greet(facts)
+  } catch (error) {
+    const refusal = refusalOf(error, settings)
+    if (refusal === undefined) throw error
+    process.stderr.write(`devchain: exec: ${refusal.message}\n`)
+    return refusal.exitCode === EXIT.usage ? EXIT.usage : EXIT.noStart
+  }
+  try {
+    const exitCode = await run(command, endpoints.url)
+    await output.finish(exitCode)
+    return exitCode
   } finally {
     await devchain.close()
+  }
+}
+
+function openOutput(when: LogWhen, settings: AllSettings): Output {
+  const { logFile: path, quiet, verbose } = settings
+  if (path === undefined && (when === 'never' || quiet)) return SILENT
+  const renderer =
+    settings.log === 'json'
+      ? createJsonRenderer(Date.now, verbose)
+      : createPrettyRenderer(PLAIN, verbose)
+  if (path === undefined && when === 'failure') return keptOutput(renderer)
+  const sink = path === undefined ? { open: () => process.stderr, fd: undefined } : logFile(path)
+  const writer = new LogWriter(sink, renderer.dropped)
+  const lines = new Log(renderer, writer, undefined)
+  return {
+    observer: observerOf(lines),
+    greet: (facts) => writer.write(renderer.boot(facts)),
+    finish: async () => {
+      lines.finish()
+      await writer.finish(FLUSH_MS)
+    },
+  }
+}
+
+const SILENT: Output = { observer: {}, greet: () => undefined, finish: async () => undefined }
+
+/** The log is shown when the command has failed. */
+function keptOutput(renderer: Renderer): Output {
+  const kept = new NewestText(KEPT)
+  const lines = new Log(renderer, kept, undefined)
+  return {
+    observer: observerOf(lines),
+    greet: (facts) => kept.write(renderer.boot(facts)),
+    finish: async (exitCode) => {
+      lines.finish()
+      if (exitCode === 0) return
+      await new Promise<void>((resolve) => {
+        // nobody may read any more
+        process.stderr.once('error', () => resolve())
+        process.stderr.write(kept.text, () => resolve())
+      })
+    },
   }
 }
 
@@ -123,19 +187,20 @@ async function runBeside({ command, log }: ExecWish, settings: AllSettings): Pro
 async function run([program, ...args]: ExecWish['command'], url: string): Promise<number> {
   const env = { ...process.env, DEVCHAIN_URL: url, ETH_RPC_URL: url }
   const child = spawn(program, args, { stdio: 'inherit', env })
-  // a terminal sends its interrupts to the command as well; what comes from elsewhere comes to us alone
+  // a terminal sends what its keys mean to the command as well; what comes from elsewhere comes to us alone
+  const isTyped = (signal: NodeJS.Signals): boolean =>
+    (signal === 'SIGINT' || signal === 'SIGQUIT') && isatty(0)
   const pass = (signal: NodeJS.Signals): void => {
-    if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal)
+    if (!isTyped(signal)) child.kill(signal)
   }
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-  for (const signal of signals) process.on(signal, pass)
+  for (const signal of SIGNALS) process.on(signal, pass)
   try {
     return await new Promise((resolve) => {
       child.once('error', (error) => resolve(cannotRun(program, error)))
       child.once('exit', (code, signal) => resolve(code ?? 128 + constants.signals[signal!]))
     })
   } finally {
-    for (const signal of signals) process.off(signal, pass)
+    for (const signal of SIGNALS) process.off(signal, pass)
   }
 }
 

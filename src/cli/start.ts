@@ -24,7 +24,7 @@ const FIRST_CALLS_MS = 20
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /** A reason to end that is the user's matter: one line, no stack. */
-interface Refusal {
+export interface Refusal {
   readonly message: string
   readonly exitCode: number
 }
@@ -153,7 +153,8 @@ function isFile(fd: number): boolean {
   }
 }
 
-function logFile(path: string): Sink {
+/** A file that a log is appended to. */
+export function logFile(path: string): Sink {
   const fd = openSync(path, 'a')
   return { open: () => fileStream(fd), fd }
 }
@@ -177,7 +178,7 @@ function delay(milliseconds: number): Promise<void> {
 }
 
 /** What the user can do about an error; undefined when it is a bug. */
-function refusalOf(
+export function refusalOf(
   error: unknown,
   { host, port, readyFile, logFile }: AllSettings,
 ): Refusal | undefined {

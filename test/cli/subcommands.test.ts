@@ -1,16 +1,18 @@
 // The subcommands as a shell runs them: against a running chain, or around one of their own.
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { completionsFor } from '../../src/cli/completions.ts'
 import { NewestText, readWish } from '../../src/cli/exec.ts'
 import { parseMove, parseWait } from '../../src/cli/moment.ts'
 import { paramsOf } from '../../src/cli/remote.ts'
 import { SHELLS, SUBCOMMANDS } from '../../src/cli/subcommands.ts'
 import { createDevchain, type Devchain } from '../../src/devchain.ts'
-import { startProcess } from '../support/boot.ts'
+import { startProcess, temporaryFolder } from '../support/boot.ts'
 
 const ALICE = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 const ALICE_CHECKSUMMED = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
@@ -180,6 +182,39 @@ describe('exec', () => {
     await says(/up/)
     child.kill('SIGTERM')
     expect(await ended).toBe(5)
+  })
+
+  test('says why there is no chain, and what is wrong with its options', async () => {
+    const taken = createServer().listen(0, '127.0.0.1')
+    await once(taken, 'listening')
+    const { port } = taken.address() as { port: number }
+    const { code, stderr } = await run(['exec', '--port', `${port}`, ...script('')])
+    taken.close()
+    expect([code, stderr]).toEqual([
+      125,
+      expect.stringMatching(/^devchain: exec: port .*taken.*\n$/),
+    ])
+    const lost = await run(['exec', '--genesis', 'nowhere.json', ...script('')])
+    expect(lost).toMatchObject({ code: 2, stderr: expect.stringMatching(/^devchain: exec: .*\n$/) })
+  })
+
+  test('writes the log to a file, and what a script needs to another', async () => {
+    const folder = temporaryFolder(onTestFinished)
+    const [log, ready] = [path.join(folder, 'chain.log'), path.join(folder, 'ready.json')]
+    const { code, stderr } = await run(
+      ['exec', '--log-file', log, '--ready-file', ready, ...script(`${asks}.then(() => 0)`)],
+      { DEVCHAIN_LOG: 'json' },
+    )
+    expect([code, stderr]).toEqual([0, ''])
+    expect(JSON.parse(readFileSync(ready, 'utf8')).accounts).toHaveLength(10)
+    expect(readFileSync(log, 'utf8')).toMatch(/"event":"boot".*\n.*"method":"eth_chainId"/)
+  })
+
+  test('hands standard input on', async () => {
+    const copies = 'process.stdin.pipe(process.stdout)'
+    const { child, ended, stdout } = startProcess(['exec', ...script(copies)], { stdin: 'pipe' })
+    child.stdin?.end('some words')
+    expect([await ended, stdout()]).toEqual([0, 'some words'])
   })
 
   test('says what cannot be run', async () => {
