@@ -15,13 +15,13 @@ import { decodeTransaction } from '../protocol/transactiondecoding.ts'
 import type { JsonText } from '../rpc/jsontext.ts'
 import { type Method, optional, param } from '../rpc/method.ts'
 import { data, enumeration, hash, list, quantityNumber } from '../rpc/primitives.ts'
-import type { Decoder } from '../rpc/schema.ts'
+import type { Decoder, Json } from '../rpc/schema.ts'
 import type { World } from '../state/world.ts'
 import { blockReference, LATEST } from './blockreference.ts'
 import { type MethodContext, method } from './context.ts'
 import { blockOverrides, stateOverrides, transactionRequest } from './inputs.ts'
 import { type FramePlace, flatFrame, wholeFrame, writeFlatFrames } from './traces/calls.ts'
-import { type FrameQuery, frameQuery, matchesFrame } from './traces/filter.ts'
+import { type FrameQuery, frameQuery, matchesFrame, matchesReward } from './traces/filter.ts'
 import {
   placedFrameForm,
   placedFrames,
@@ -30,6 +30,7 @@ import {
   repliesForm,
 } from './traces/forms.ts'
 import { PARTS, type Part, replayRecorder } from './traces/replay.ts'
+import { rewardEntries } from './traces/rewards.ts'
 import { begin, minedPlace, newWork, recordBlock, type Work } from './traces/run.ts'
 import type { Recording } from './traces/tracers.ts'
 
@@ -71,7 +72,8 @@ const transactionFrames = method({
 
 const blockFrames = method({
   name: 'trace_block',
-  summary: 'The frames of all transactions of a block; null when there is no such block.',
+  summary:
+    'The frames of all transactions of a block, then what it paid for work; null when there is no such block.',
   params: [param('block', blockReference)],
   result: placedFrames,
   example: { params: ['earliest'], result: [] },
@@ -217,6 +219,12 @@ async function framesOf(
     isFirst = false
     await writeFlatFrames(work.writer, top, { withParityErrors: true, place })
   })
+  const rewards = only === undefined ? rewardEntries(context.chain, record) : []
+  for (const { entry } of rewards) {
+    if (!isFirst) work.writer.write(',')
+    isFirst = false
+    work.writer.value(entry)
+  }
   work.writer.write(']')
   return work.writer.end()
 }
@@ -271,6 +279,11 @@ async function filterFrames(context: MethodContext, query: FrameQuery): Promise<
   const { tree } = chain.state
   let skipped = 0
   let count = 0
+  const offer = (isWanted: boolean, entryOf: () => Json): void => {
+    if (count >= query.count || !isWanted || skipped++ < query.after) return
+    if (count++ > 0) work.writer.write(',')
+    work.writer.value(entryOf())
+  }
   work.writer.write('[')
   for (const record of tree.canonical.filled(Number(from), Number(to) + 1)) {
     if (count >= query.count) break
@@ -279,12 +292,12 @@ async function filterFrames(context: MethodContext, query: FrameQuery): Promise<
       const form = { withParityErrors: true, place }
       for (const flat of flatten(top)) {
         await work.writer.breathe()
-        if (count >= query.count || !matchesFrame(query, flat.frame)) continue
-        if (skipped++ < query.after) continue
-        if (count++ > 0) work.writer.write(',')
-        work.writer.value(flatFrame(flat, form))
+        offer(matchesFrame(query, flat.frame), () => flatFrame(flat, form))
       }
     })
+    for (const { author, entry } of rewardEntries(chain, record)) {
+      offer(matchesReward(query, author), () => entry)
+    }
   }
   work.writer.write(']')
   return work.writer.end()

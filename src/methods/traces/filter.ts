@@ -69,6 +69,12 @@ export function matchesFrame({ from, to, mode }: FrameQuery, frame: CallFrame): 
   return mode === 'union' ? isFrom || isTo : isFrom && isTo
 }
 
+/** True for a reward to one of the addresses: it is from nobody. */
+export function matchesReward({ from, to, mode }: FrameQuery, author: Address): boolean {
+  if (from === undefined) return to?.has(author) ?? true
+  return mode === 'union' && to?.has(author) === true
+}
+
 function setOf(addresses: readonly Address[] | undefined): ReadonlySet<Address> | undefined {
   return addresses === undefined || addresses.length === 0 ? undefined : new Set(addresses)
 }

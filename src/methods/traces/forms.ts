@@ -69,6 +69,17 @@ const placedFrame = object(
   [...flatRequired, 'blockHash', 'blockNumber', 'transactionHash', 'transactionPosition'],
 )
 
+/** What a block paid for work. */
+const reward = object(
+  {
+    ...flatMembers,
+    type: { type: 'string', enum: ['reward'] },
+    blockHash: hash.json,
+    blockNumber: integer,
+  },
+  [...flatRequired, 'blockHash', 'blockNumber'],
+)
+
 const replayMembers = {
   output: data.json,
   trace: words(object(flatMembers, flatRequired)),
@@ -98,8 +109,11 @@ export const blockTraces: Encoder<null> = written('traces', {
 /** One frame, and where it belongs. */
 export const placedFrameForm: Encoder<null> = written('trace', orNull(placedFrame))
 
-/** Frames, and where they belong. */
-export const placedFrames: Encoder<null> = written('traces', orNull(words(placedFrame)))
+/** Frames, and where they belong; and rewards of blocks. */
+export const placedFrames: Encoder<null> = written(
+  'traces',
+  orNull(words({ anyOf: [placedFrame, reward] })),
+)
 
 /** What `trace_replayTransaction` answers. */
 export const replayForm: Encoder<null> = written(
