@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { DevchainError } from '../core/errors.ts'
 import type { Hash } from '../core/hex.ts'
 import { type MaybePromise, whenThere } from '../core/promises.ts'
-import type { Executor } from '../evm/executor.ts'
+import type { BlockEnvironment, Executor } from '../evm/executor.ts'
 import {
   type BlockRecord,
   blockByHash,
@@ -16,7 +16,7 @@ import {
 import type { ChainState } from './chainstate.ts'
 import { nextTimestamp } from './clock.ts'
 import { type FilterLimits, Filters } from './filters.ts'
-import { buildPending, type DroppedTransaction } from './miner.ts'
+import { blockEnvironment, buildPending, type DroppedTransaction } from './miner.ts'
 import { WorkDesk } from './work.ts'
 
 /** What a chain needs of the world outside; tests pass their own. */
@@ -89,6 +89,13 @@ interface PendingBlock {
   readonly record: Promise<BlockRecord>
 }
 
+/** What contracts can learn of a block, remembered while calls ask about the same one. */
+interface KnownEnvironment {
+  readonly state: ChainState
+  readonly record: BlockRecord
+  readonly environment: BlockEnvironment
+}
+
 /** One isolated chain. Readers take `state`, a value that never changes under them; writers use `update`. */
 export class Chain {
   readonly name: string
@@ -102,6 +109,7 @@ export class Chain {
   readonly #listeners = new Set<(change: StateChange) => void>()
   readonly #closers: (() => void)[] = []
   #pending: PendingBlock | undefined
+  #known: KnownEnvironment | undefined
   #instance: Uint8Array | undefined
 
   constructor({ name, state, executor, environment, filterLimits }: ChainParts) {
@@ -175,6 +183,19 @@ export class Chain {
     return record
   }
 
+  /**
+   * What contracts can learn of a block. The same value for the same block, until the state changes: engines need not be
+   * told of it again.
+   */
+  environmentOf(record: BlockRecord): BlockEnvironment {
+    const state = this.#state
+    const known = this.#known
+    if (known?.state === state && known.record === record) return known.environment
+    const environment = blockEnvironment(state, record)
+    this.#known = { state, record, environment }
+    return environment
+  }
+
   /** Has `end` called when the chain is closed: for timers and the like that serve it. */
   onClose(end: () => void): void {
     this.#closers.push(end)
@@ -187,6 +208,7 @@ export class Chain {
     this.work.close()
     this.#listeners.clear()
     this.#pending = undefined
+    this.#known = undefined
   }
 
   async #run<T>(change: (state: ChainState) => Change<T> | Promise<Change<T>>): Promise<T> {

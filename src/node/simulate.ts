@@ -16,7 +16,6 @@ import { balanceAt, type World } from '../state/world.ts'
 import type { BlockRecord } from './blocktree.ts'
 import { type BlockReference, type Chain, readAt } from './chain.ts'
 import { type GasGuess, gasNeedMeter, smallestGas } from './gassearch.ts'
-import { blockEnvironment } from './miner.ts'
 import {
   applyBlockOverrides,
   applyStateOverrides,
@@ -210,7 +209,7 @@ function sceneOn(
   { stateOverrides, blockOverrides, world, isAwaited }: Conditions,
 ): Scene {
   const { state } = chain
-  const real = blockEnvironment(state, record)
+  const real = chain.environmentOf(record)
   const block = applyBlockOverrides(real, blockOverrides, state.config.hardforkAt)
   return {
     chain,
@@ -246,13 +245,15 @@ function messageOf({ chain, world, block, usualGas }: Scene, request: CallReques
     const text = `wrong chain id: expected ${chainId}, got ${request.chainId}`
     throw new DevchainError('WRONG_CHAIN_ID', text)
   }
+  const { maxFeePerGas, maxPriorityFeePerGas } = feesOf(request, block)
   const message: Message = {
     from: request.from ?? ZERO_ADDRESS,
     to: request.to ?? null,
     value: request.value ?? 0n,
     data: request.data ?? EMPTY_BYTES,
     gasLimit: request.gas ?? usualGas,
-    ...feesOf(request, block),
+    maxFeePerGas,
+    maxPriorityFeePerGas,
     accessList: request.accessList ?? [],
     authorizationList: request.authorizationList ?? [],
     nonce: request.nonce,
