@@ -14,13 +14,27 @@ import {
   isCanonical,
   transactionPlace,
 } from '../../../src/node/blocktree.ts'
-import type { Chain } from '../../../src/node/chain.ts'
+import type { Chain, Change } from '../../../src/node/chain.ts'
+import type { ChainState } from '../../../src/node/chainstate.ts'
 import { increaseTime, mine, reset, revertTo, takeSnapshot } from '../../../src/node/commands.ts'
+import { editAccount, editWorld } from '../../../src/node/edit.ts'
 import { buildPending } from '../../../src/node/miner.ts'
 import { adopt, reorganize } from '../../../src/node/reorganize.ts'
 import { sendRawTransaction } from '../../../src/node/send.ts'
-import { BEACON_ROOTS, HISTORY_STORAGE } from '../../../src/state/predeploys.ts'
-import { nonceAt, stateRoot, storageAt } from '../../../src/state/world.ts'
+import {
+  BEACON_ROOTS,
+  HISTORY_STORAGE,
+  WITHDRAWAL_REQUESTS,
+} from '../../../src/state/predeploys.ts'
+import {
+  type Account,
+  nonceAt,
+  stateRoot,
+  storageAt,
+  withCode,
+  withoutAccount,
+  withSlots,
+} from '../../../src/state/world.ts'
 import { account, NOON, signed, testChain } from './chains.ts'
 import { addressOf } from './records.ts'
 
@@ -29,7 +43,8 @@ type Command =
   | { readonly kind: 'reorganize'; readonly share: number; readonly blocks: number }
   | { readonly kind: 'branch' | 'setHead' | 'revert'; readonly share: number }
   | { readonly kind: 'increase'; readonly seconds: number }
-  | { readonly kind: 'send' | 'snapshot' | 'reset' }
+  | { readonly kind: 'tamper'; readonly way: number; readonly slot: number }
+  | { readonly kind: 'send' | 'edit' | 'snapshot' | 'reset' }
 
 const share = fc.double({ min: 0, max: 1, noNaN: true })
 const command: fc.Arbitrary<Command> = fc.oneof(
@@ -49,10 +64,16 @@ const command: fc.Arbitrary<Command> = fc.oneof(
     weight: 4,
     arbitrary: fc.record({ kind: fc.constantFrom('branch', 'setHead', 'revert'), share }),
   },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('tamper'), way: fc.nat(3), slot: fc.nat(9000) }),
+  },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('increase'), seconds: fc.nat(9000) }) },
   {
     weight: 4,
-    arbitrary: fc.record({ kind: fc.constantFrom('send', 'send', 'snapshot', 'reset') }),
+    arbitrary: fc.record({
+      kind: fc.constantFrom('send', 'send', 'edit', 'edit', 'snapshot', 'reset'),
+    }),
   },
 ) as fc.Arbitrary<Command>
 
@@ -95,6 +116,14 @@ async function run(chain: Chain, each: Command, most: number): Promise<void> {
     case 'branch':
       await chain.update(async (before) => adopt(before, await sibling(chain, each.share)))
       return
+    case 'edit':
+      await chain.update((before) =>
+        editAccount(before, addressOf(9), (each) => ({ ...each, balance: each.balance + 1n })),
+      )
+      return
+    case 'tamper':
+      await chain.update((before) => tampered(before, each))
+      return
     case 'snapshot':
       await chain.update(takeSnapshot)
       return
@@ -109,6 +138,29 @@ async function run(chain: Chain, each: Command, most: number): Promise<void> {
     case 'reset':
       await chain.update(reset)
   }
+}
+
+/** Changes what the system contracts have: a slot of theirs near the present, the code of one, or that it is there. */
+function tampered(
+  state: ChainState,
+  { way, slot }: { readonly way: number; readonly slot: number },
+): Change<undefined> {
+  const { timestamp, number } = headOf(state.tree).block.header
+  const behind = ((timestamp + BigInt(slot % 90)) % 8191n) + (slot % 2 === 0 ? 8191n : 0n)
+  const set =
+    (at: bigint): ((account: Account) => Account) =>
+    (account) => ({
+      ...account,
+      storage: withSlots(account.storage, new Map([[at, 1n + BigInt(slot)]])),
+    })
+  if (way === 0) return editAccount(state, BEACON_ROOTS.address, set(behind))
+  if (way === 1) return editAccount(state, HISTORY_STORAGE.address, set((number + 5n) % 8191n))
+  if (way === 2) return editAccount(state, WITHDRAWAL_REQUESTS.address, set(BigInt(slot % 4)))
+  return editWorld(state, (world) =>
+    slot % 2 === 0
+      ? withoutAccount(world, HISTORY_STORAGE.address)
+      : withCode(world, BEACON_ROOTS.address, Uint8Array.of(0)),
+  )
 }
 
 /** A block beside the chain, on a parent that may be in a run. */
@@ -134,7 +186,8 @@ function expectSameBlock(fast: Chain, slow: Chain, number: number): void {
   ) as [BlockRecord, BlockRecord]
   expect(one.block).toEqual(other.block)
   expect(one.totalDifficulty).toBe(other.totalDifficulty)
-  expect(stateRoot(one.world)).toBe(other.block.header.stateRoot)
+  // that of the header, unless the world was edited
+  expect(stateRoot(one.world)).toBe(stateRoot(other.world))
   const { timestamp } = other.block.header
   const slots = [
     [BEACON_ROOTS.address, timestamp % 8191n],
