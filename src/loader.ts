@@ -6,8 +6,12 @@ import { Script } from 'node:vm'
 /** So begins, in the parts, what is loaded when it is first used: `late:node:crypto`, or a member: `late:later#x`. */
 const LATE = 'late:'
 
-/** A part's bytecode is kept so long after it was loaded: the start and the first calls are over by then. */
-const KEEP_AFTER_MS = 1_500
+/**
+ * A part's bytecode is kept so long after it was loaded. Of what is loaded at the start, that is as soon as the start is
+ * over: what runs later would make it twice as large, and a start 5 ms longer.
+ */
+const KEEP_START_AFTER_MS = 40
+const KEEP_LATE_AFTER_MS = 1_500
 
 /** Files of bytecode that are kept in all: those of other versions of node go first. */
 const MAX_KEPT = 100
@@ -35,7 +39,7 @@ export type Compile = (file: string, code: string) => PartFunction
 
 /** When bytecode is kept. */
 export interface CacheOptions {
-  /** Milliseconds. */
+  /** Milliseconds, for all parts. */
   readonly keepAfterMs?: number
   /** Tells of its end. */
   readonly program?: { readonly once: (event: 'exit', listener: () => void) => unknown }
@@ -121,7 +125,11 @@ export const compilePlainly: Compile = (file, code) =>
  * version or with other flags. Where it cannot be kept (a folder that is not ours to write), nothing is lost but time.
  */
 export function compileWithCache(options: CacheOptions = {}): Compile {
-  const { keepAfterMs = KEEP_AFTER_MS, program = process } = options
+  const { keepAfterMs, program = process } = options
+  let isStarting = true
+  setImmediate(() => {
+    isStarting = false
+  })
   const suffix = `.${runtimeKey()}${KEPT}`
   /** Those that there is no bytecode of: a process that ends early leaves what it has. */
   const missing = new Map<string, Script>()
@@ -142,7 +150,8 @@ export function compileWithCache(options: CacheOptions = {}): Compile {
         missing.delete(kept)
         keep(kept, script, WHOLE)
       }
-      setTimeout(keepWhole, keepAfterMs).unref()
+      const usually = isStarting ? KEEP_START_AFTER_MS : KEEP_LATE_AFTER_MS
+      setTimeout(keepWhole, keepAfterMs ?? usually).unref()
     }
     return script.runInThisContext() as PartFunction
   }

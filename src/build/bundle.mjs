@@ -54,7 +54,6 @@ async function bundle() {
   const plugins = [lateImports, programInfo]
   const inputs = Object.values(ENTRIES)
   const { early, later, plugins: latePlugins } = await prepareLate({ inputs, external, plugins })
-  const isCore = (id) => early.has(id) && !id.startsWith(path.join(root, 'src/cli'))
   const build = await rolldown({
     cwd: root,
     input: { ...ENTRIES, [LATER]: later, ...libraries },
@@ -72,7 +71,7 @@ async function bundle() {
     exports: 'named',
     comments: { legal: true, annotation: false, jsdoc: false },
     // one file for what a start reads: each more takes half a millisecond
-    codeSplitting: { groups: [{ name: 'core', test: isCore }] },
+    codeSplitting: { groups: [{ name: 'core', test: (id) => early.has(id) }] },
   })
   const chunks = output.filter(({ type }) => type === 'chunk')
   for (const { fileName, code } of chunks) {
