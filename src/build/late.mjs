@@ -10,11 +10,12 @@ const src = path.resolve(import.meta.dirname, '..')
 const METHODS = path.join(src, 'methods/index.ts')
 
 /** Modules of methods that are there from the start: what clients ask first. */
-const EARLY_METHODS = ['web3.ts', 'net.ts', 'eth/chain.ts', 'eth/state.ts']
+const EARLY_METHODS = ['web3.ts', 'net.ts', 'eth/chain.ts']
 
 /** Modules that a start and the first calls do without, and that nothing early uses before its functions run. */
 const LATE_MODULES = [
   'core/typeddata.ts',
+  'node/bulk.ts',
   'node/gassearch.ts',
   'node/import.ts',
   'node/keystore.ts',

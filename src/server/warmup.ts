@@ -11,7 +11,7 @@ export interface WarmUp {
 }
 
 /** The start's own work, and what is asked at once, come first. */
-const FIRST_MS = 50
+const FIRST_MS = 200
 
 /** Between two slices; requests that came meanwhile put the next one off. */
 const PAUSE_MS = 5
