@@ -1,13 +1,18 @@
 // Division of long words, by Knuth's algorithm D over limbs of 64 bits, with a reciprocal in place of divisions:
 // WebAssembly divides 64 by 64 bits at most. @see Möller, Granlund: Improved division by invariant integers (2011)
 import { SCRATCH } from '../layout'
-import { copyWord, isNegative, isShort, isZero, mulHigh, negate, WORD } from './words'
+import { mulModKept } from './modular'
+import { copyWord, isBelow, isNegative, isShort, isZero, mulHigh, negate, WORD } from './words'
 
 /** The dividend, up to nine limbs, in which the remainder is left. */
-const DIVIDEND: usize = SCRATCH
+export const DIVIDEND: usize = SCRATCH
 /** The divisor, moved to the left until its highest bit is set. */
 const DIVISOR: usize = SCRATCH + 96
-const QUOTIENT: usize = SCRATCH + 160
+export const QUOTIENT: usize = SCRATCH + 160
+const REST: usize = SCRATCH + 416
+/** The highest limb of the last divisor, and its reciprocal. */
+const LAST_TOP: usize = SCRATCH + 400
+const LAST_RECIPROCAL: usize = SCRATCH + 408
 
 /** b = a / b, and 0 when b is 0. */
 export function div(a: usize, b: usize): void {
@@ -60,6 +65,7 @@ export function signedMod(a: usize, b: usize): void {
 /** c = (a + b) % c, and 0 when c is 0. */
 export function addMod(a: usize, b: usize, c: usize): void {
   if (isZero(c)) return
+  if (isBelow(a, c) && isBelow(b, c)) return addReduced(a, b, c)
   let carry: u64 = 0
   for (let i: usize = 0; i < WORD; i += 8) {
     const x = load<u64>(a + i)
@@ -68,32 +74,106 @@ export function addMod(a: usize, b: usize, c: usize): void {
     carry = u64(sum < x) | u64(whole < sum)
     store<u64>(DIVIDEND + i, whole)
   }
+  if (isReduced(carry, c)) return copyWord(c, REST)
   store<u64>(DIVIDEND, carry, 32)
   store<u64>(DIVIDEND, 0, 40)
   divide(5, c, false)
   copyWord(c, DIVIDEND)
 }
 
+/** The same for two that are less than c: their sum is less than twice as much. */
+function addReduced(a: usize, b: usize, c: usize): void {
+  const a0 = load<u64>(a)
+  const a1 = load<u64>(a, 8)
+  const a2 = load<u64>(a, 16)
+  const a3 = load<u64>(a, 24)
+  const s0 = a0 + load<u64>(b)
+  let carry = u64(s0 < a0)
+  let s1 = a1 + carry
+  carry = u64(s1 < carry)
+  s1 += load<u64>(b, 8)
+  carry |= u64(s1 < load<u64>(b, 8))
+  let s2 = a2 + carry
+  carry = u64(s2 < carry)
+  s2 += load<u64>(b, 16)
+  carry |= u64(s2 < load<u64>(b, 16))
+  let s3 = a3 + carry
+  carry = u64(s3 < carry)
+  s3 += load<u64>(b, 24)
+  carry |= u64(s3 < load<u64>(b, 24))
+  const d0 = s0 - load<u64>(c)
+  let borrow = u64(s0 < load<u64>(c))
+  const t1 = s1 - load<u64>(c, 8)
+  const d1 = t1 - borrow
+  borrow = u64(s1 < load<u64>(c, 8)) | u64(t1 < borrow)
+  const t2 = s2 - load<u64>(c, 16)
+  const d2 = t2 - borrow
+  borrow = u64(s2 < load<u64>(c, 16)) | u64(t2 < borrow)
+  const t3 = s3 - load<u64>(c, 24)
+  const d3 = t3 - borrow
+  borrow = u64(s3 < load<u64>(c, 24)) | u64(t3 < borrow)
+  const isLess = carry < borrow
+  store<u64>(c, isLess ? s0 : d0)
+  store<u64>(c, isLess ? s1 : d1, 8)
+  store<u64>(c, isLess ? s2 : d2, 16)
+  store<u64>(c, isLess ? s3 : d3, 24)
+}
+
+/** Puts the sum in DIVIDEND, less c at most once, to REST. @returns false when that is not below c */
+@inline
+function isReduced(carry: u64, c: usize): bool {
+  if (carry == 0 && isBelow(DIVIDEND, c)) {
+    copyWord(REST, DIVIDEND)
+    return true
+  }
+  copyWord(REST, c)
+  sub(DIVIDEND, REST)
+  const isBorrowed = isBelow(DIVIDEND, c)
+  return (carry == 0 || isBorrowed) && isBelow(REST, c)
+}
+
 /** c = (a * b) % c, and 0 when c is 0. */
 export function mulMod(a: usize, b: usize, c: usize): void {
-  if (isZero(c)) return
-  memory.fill(DIVIDEND, 0, 72)
-  for (let i: usize = 0; i < WORD; i += 8) {
-    const x = load<u64>(a + i)
-    if (x == 0) continue
-    let carry: u64 = 0
-    for (let j: usize = 0; j < WORD; j += 8) {
-      const y = load<u64>(b + j)
-      const low = x * y
-      const sum = low + load<u64>(DIVIDEND + i + j)
-      const whole = sum + carry
-      carry = mulHigh(x, y) + u64(sum < low) + u64(whole < sum)
-      store<u64>(DIVIDEND + i + j, whole)
-    }
-    store<u64>(DIVIDEND + i, carry, 32)
-  }
+  if (isZero(c) || mulModKept(a, b, c)) return
+  multiply(a, b)
   divide(8, c, false)
   copyWord(c, DIVIDEND)
+}
+
+/** Puts the whole product into DIVIDEND, and a limb of 0 behind it: row by row, the upper four limbs so far in locals. */
+function multiply(a: usize, b: usize): void {
+  const y0 = load<u64>(b)
+  const y1 = load<u64>(b, 8)
+  const y2 = load<u64>(b, 16)
+  const y3 = load<u64>(b, 24)
+  let w0: u64 = 0
+  let w1: u64 = 0
+  let w2: u64 = 0
+  let w3: u64 = 0
+  for (let i: usize = 0; i < WORD; i += 8) {
+    const x = load<u64>(a + i)
+    let low = x * y0
+    let sum = low + w0
+    let carry = mulHigh(x, y0) + u64(sum < low)
+    store<u64>(DIVIDEND + i, sum)
+    low = x * y1 + carry
+    carry = mulHigh(x, y1) + u64(low < carry)
+    w0 = low + w1
+    carry += u64(w0 < low)
+    low = x * y2 + carry
+    carry = mulHigh(x, y2) + u64(low < carry)
+    w1 = low + w2
+    carry += u64(w1 < low)
+    low = x * y3 + carry
+    carry = mulHigh(x, y3) + u64(low < carry)
+    w2 = low + w3
+    w3 = carry + u64(w2 < low)
+  }
+  store<u64>(DIVIDEND, w0, 32)
+  store<u64>(DIVIDEND, w1, 40)
+  store<u64>(DIVIDEND, w2, 48)
+  store<u64>(DIVIDEND, w3, 56)
+  store<u64>(DIVIDEND, 0, 64)
 }
 
 @inline
@@ -103,16 +183,17 @@ function takeDividend(a: usize): void {
 }
 
 /** Divides DIVIDEND, of `length` limbs and room for one more, by the word at `divisor`, which is not 0. */
-function divide(length: i32, divisor: usize, keepsQuotient: bool): void {
+export function divide(length: i32, divisor: usize, keepsQuotient: bool): void {
   let size: i32 = 4
   while (load<u64>(divisor + ((size - 1) << 3)) == 0) size--
   while (length > 0 && load<u64>(DIVIDEND + ((length - 1) << 3)) == 0) length--
   if (length < size) return
+  if (size == 4) return divideByFour(length, divisor, keepsQuotient)
   const shift = clz<u64>(load<u64>(divisor + ((size - 1) << 3)))
   normalize(DIVISOR, divisor, size, shift)
   store<u64>(DIVIDEND + (length << 3), normalize(DIVIDEND, DIVIDEND, length, shift))
   const top = load<u64>(DIVISOR + ((size - 1) << 3))
-  const reciprocal = reciprocalOf(top)
+  const reciprocal = knownReciprocal(top)
   for (let j = length - size; j >= 0; j--) {
     const digit = quotientDigit(DIVIDEND + (j << 3), size, top, reciprocal)
     if (keepsQuotient) store<u64>(QUOTIENT + (j << 3), digit)
@@ -125,6 +206,93 @@ function divide(length: i32, divisor: usize, keepsQuotient: bool): void {
     const p = DIVIDEND + ((size - 1) << 3)
     store<u64>(p, load<u64>(p) >> shift)
   }
+}
+
+/** The same where the divisor has four limbs: they and the remainder stay in locals. */
+function divideByFour(length: i32, divisor: usize, keepsQuotient: bool): void {
+  const shift = clz<u64>(load<u64>(divisor, 24))
+  const d0 = load<u64>(divisor) << shift
+  const d1 = joined(load<u64>(divisor, 8), load<u64>(divisor), shift)
+  const d2 = joined(load<u64>(divisor, 16), load<u64>(divisor, 8), shift)
+  const d3 = joined(load<u64>(divisor, 24), load<u64>(divisor, 16), shift)
+  const reciprocal = knownReciprocal(d3)
+  const end = DIVIDEND + ((length as usize) << 3)
+  let r0 = joined(load<u64>(end - 24), load<u64>(end - 32), shift)
+  let r1 = joined(load<u64>(end - 16), load<u64>(end - 24), shift)
+  let r2 = joined(load<u64>(end - 8), load<u64>(end - 16), shift)
+  let r3 = joined(0, load<u64>(end - 8), shift)
+  let at = end - 32
+  if (r3 == 0 && r2 < d3) {
+    // the highest digit is 0
+    r3 = r2
+    r2 = r1
+    r1 = r0
+    r0 = limbAt(at, shift)
+    at -= 8
+  }
+  for (; at >= DIVIDEND; at -= 8) {
+    let digit: u64 = r3 >= d3 ? u64.MAX_VALUE : divideTwo(r3, r2, d3, reciprocal)
+    const limb = limbAt(at, shift)
+    let low = digit * d0
+    let carry = mulHigh(digit, d0) + u64(limb < low)
+    const t0 = limb - low
+    low = digit * d1 + carry
+    carry = mulHigh(digit, d1) + u64(low < carry) + u64(r0 < low)
+    const t1 = r0 - low
+    low = digit * d2 + carry
+    carry = mulHigh(digit, d2) + u64(low < carry) + u64(r1 < low)
+    const t2 = r1 - low
+    low = digit * d3 + carry
+    carry = mulHigh(digit, d3) + u64(low < carry) + u64(r2 < low)
+    const t3 = r2 - low
+    let missing = carry - r3
+    r0 = t0
+    r1 = t1
+    r2 = t2
+    r3 = t3
+    // guessed by the highest limb only: up to two too large
+    while (missing != 0) {
+      digit--
+      r0 += d0
+      let over = u64(r0 < d0)
+      r1 += over
+      over = u64(r1 < over)
+      r1 += d1
+      over |= u64(r1 < d1)
+      r2 += over
+      over = u64(r2 < over)
+      r2 += d2
+      over |= u64(r2 < d2)
+      r3 += over
+      over = u64(r3 < over)
+      r3 += d3
+      over |= u64(r3 < d3)
+      missing -= over
+    }
+    if (keepsQuotient) store<u64>(QUOTIENT + (at - DIVIDEND), digit)
+  }
+  store<u64>(DIVIDEND, parted(r0, r1, shift))
+  store<u64>(DIVIDEND, parted(r1, r2, shift), 8)
+  store<u64>(DIVIDEND, parted(r2, r3, shift), 16)
+  store<u64>(DIVIDEND, r3 >> shift, 24)
+}
+
+/** A limb of the dividend, moved to the left. */
+@inline
+function limbAt(at: usize, shift: u64): u64 {
+  return joined(load<u64>(at), at == DIVIDEND ? 0 : load<u64>(at - 8), shift)
+}
+
+/** A limb moved to the left, with what comes out of the one below. */
+@inline
+function joined(limb: u64, below: u64, shift: u64): u64 {
+  return (limb << shift) | ((below >> 1) >> (63 - shift))
+}
+
+/** A limb moved to the right, with what comes out of the one above. */
+@inline
+function parted(limb: u64, above: u64, shift: u64): u64 {
+  return (limb >> shift) | ((above << 1) << (63 - shift))
 }
 
 /** Moves limbs to the left by less than a limb. @returns the bits that went out */
@@ -170,6 +338,16 @@ function quotientDigit(u: usize, size: i32, top: u64, reciprocal: u64): u64 {
   }
   store<u64>(end, above)
   return digit
+}
+
+/** Loops mostly divide by the same again. */
+@inline
+function knownReciprocal(d: u64): u64 {
+  if (load<u64>(LAST_TOP) != d) {
+    store<u64>(LAST_TOP, d)
+    store<u64>(LAST_RECIPROCAL, reciprocalOf(d))
+  }
+  return load<u64>(LAST_RECIPROCAL)
 }
 
 /** (2^128 - 1) / d - 2^64, for a d whose highest bit is set. */
