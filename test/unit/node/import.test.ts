@@ -124,6 +124,32 @@ describe('a chain of a network', () => {
     expect(exported(chain).slice(1)).toEqual(parts)
     expect(chain.state.config.ruleset).toBe('network')
   })
+  test('merges after the block with which its difficulty is reached, when no number is given', async () => {
+    const empty = await createChain({ ...asGiven, environment: testEnvironment() })
+    const parts = await networkBlocks(headHash(empty))
+    const blocks = concatBytes(...parts)
+    const whole = await createChain({ ...asGiven, blocks, environment: testEnvironment() })
+    const difficulties = [...whole.state.tree.canonical.values()].map(
+      ({ block }) => block.header.difficulty,
+    )
+    const reached = difficulties.reduce((sum, each) => sum + each, 0n)
+    const last = difficulties.findLast((each) => each > 0n)!
+    const imported = (terminalTotalDifficulty: bigint): Promise<Chain> => {
+      const config = {
+        ...(networkGenesis.config as object),
+        mergeNetsplitBlock: undefined,
+        terminalTotalDifficulty: Number(terminalTotalDifficulty),
+      }
+      const genesis = parseGenesis({ ...networkGenesis, config })
+      return createChain({ genesis, accounts: 0, blocks, environment: testEnvironment() })
+    }
+    for (const enough of [reached, reached - last + 1n]) {
+      expect(headHash(await imported(enough))).toBe(headHash(whole))
+    }
+    await expect(imported(reached - last)).rejects.toThrow('block 29: difficulty: expected 0 after')
+    await expect(imported(reached + 1n)).rejects.toThrow(/^block 30: difficulty: expected \d{6},/)
+  })
+
   test('is refused by a rule, or taken, whatever bytes of it are others', async () => {
     const empty = await createChain({ ...asGiven, environment: testEnvironment() })
     const parts = await networkBlocks(headHash(empty))
