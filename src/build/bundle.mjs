@@ -26,7 +26,10 @@ const LATE_BUILTINS = [
 
 const LATE = new Set([...LATE_LIBRARIES, ...LATE_BUILTINS.map((each) => `node:${each}`)])
 
-const external = (id) => id.startsWith('node:') && !LATE.has(id)
+/** Libraries that read files of their own: they stay where they are installed. */
+const INSTALLED = ['tiny-secp256k1']
+
+const external = (id) => INSTALLED.includes(id) || (id.startsWith('node:') && !LATE.has(id))
 
 /** Rolldown calls libraries late that the entry points do not name themselves. */
 const lateImports = {

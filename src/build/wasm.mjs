@@ -27,12 +27,6 @@ const MODULES = [
     flags: ['--initialMemory', '2'],
   },
   {
-    entry: 'core/assembly/secp256k1.ts',
-    output: 'core/secp256k1.wasm.ts',
-    // the table is behind the first page
-    flags: ['--initialMemory', '5'],
-  },
-  {
     entry: 'state/assembly/sponge.ts',
     output: 'state/sponge.wasm.ts',
     flags: ['--initialMemory', '2'],

@@ -11,10 +11,17 @@ import {
   paddedBytes,
 } from './hex.ts'
 import { keccak256 } from './keccak.ts'
-import { Curve, type Signature } from './secp256k1.ts'
+import { type Curve, loadCurve } from './secp256k1.ts'
 
 export { keccak256 } from './keccak.ts'
-export type { Signature } from './secp256k1.ts'
+
+/** An ECDSA signature over secp256k1; `s` is in the lower half of the order when made here (EIP-2). */
+export interface Signature {
+  readonly r: bigint
+  readonly s: bigint
+  /** Parity of the y coordinate of the point R. */
+  readonly yParity: 0 | 1
+}
 
 /** Keccak-256, as text. */
 export function keccakHash(bytes: Uint8Array): Hash {
@@ -25,38 +32,27 @@ export function keccakHash(bytes: Uint8Array): Hash {
 export const EMPTY_CODE_HASH: Hash =
   '0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470' as Hash
 
-// made for the first signature: a start needs none, and should not wait for the table
-const curve = onceNeeded(() => new Curve())
+const curve = onceNeeded(loadCurve)
 
-/**
- * Signs a 32-byte digest (RFC 6979: the same input gives the same signature).
- * @param privateKey as `addressOfKey` takes it
- */
+/** Signs a 32-byte digest (RFC 6979: the same input gives the same signature). */
 export function signDigest(digest: Uint8Array, privateKey: Uint8Array): Signature {
-  return curve().sign(digest, privateKey)
+  const { bytes, yParity } = curve().sign(digest, privateKey)
+  const r = bigintFromBytes(bytes.subarray(0, 32))
+  return { r, s: bigintFromBytes(bytes.subarray(32)), yParity }
 }
 
 /**
  * The address whose key made the signature.
  * @throws {DevchainError} `INVALID_SIGNATURE` when r, s and parity belong to no key.
  */
-export function recoverAddress(digest: Uint8Array, signature: Signature): Address {
-  const publicKey = curve().recover(digest, signature)
-  if (publicKey !== undefined) return addressFromBytes(keccak256(publicKey))
-  const { r, s, yParity } = signature
+export function recoverAddress(digest: Uint8Array, { r, s, yParity }: Signature): Address {
+  const bytes = concatBytes(paddedBytes(r, 32), paddedBytes(s, 32))
+  const publicKey = curve().recover(digest, { bytes, yParity })
+  if (publicKey !== undefined) return addressFromBytes(keccak256(publicKey.subarray(1)))
   throw new DevchainError(
     'INVALID_SIGNATURE',
     `invalid signature: no key gives r=${r}, s=${s}, yParity=${yParity}`,
   )
-}
-
-/** True when the signature was made with this private key: `recoverAddress` would give its address. */
-export function isSignatureOf(
-  privateKey: Uint8Array,
-  digest: Uint8Array,
-  signature: Signature,
-): boolean {
-  return curve().isSignatureOf(privateKey, digest, signature)
 }
 
 /**
@@ -65,19 +61,19 @@ export function isSignatureOf(
  */
 export function addressOfKey(privateKey: Uint8Array): Address {
   const publicKey = curve().publicKey(privateKey)
-  if (publicKey !== undefined) return addressFromBytes(keccak256(publicKey))
+  if (publicKey !== undefined) return addressFromBytes(keccak256(publicKey.subarray(1)))
   throw new DevchainError(
     'INVALID_PARAMS',
     'expected a private key: 32 bytes, above zero and below the order of secp256k1',
   )
 }
 
-/** What `make` makes, when it is first asked for, and from then on. */
-function onceNeeded<T>(make: () => T): () => T {
-  let made: T | undefined
+/** Loads the curve when it is asked for, once. */
+function onceNeeded(load: () => Curve): () => Curve {
+  let loaded: Curve | undefined
   return () => {
-    made ??= make()
-    return made
+    loaded ??= load()
+    return loaded
   }
 }
 

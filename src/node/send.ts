@@ -10,8 +10,8 @@ import {
   type TransactionType,
   type UnsignedTransaction,
 } from '../protocol/transaction.ts'
-import { decodeTransaction, type Suspect } from '../protocol/transactiondecoding.ts'
-import { addresses, isImpersonated, keyOf, keyWithPassphrase, requireKey } from './accounts.ts'
+import { decodeTransaction } from '../protocol/transactiondecoding.ts'
+import { isImpersonated, keyOf, keyWithPassphrase, requireKey } from './accounts.ts'
 import { admit } from './admission.ts'
 import { type ExecutedTransaction, headOf, transactionPlace } from './blocktree.ts'
 import { type Chain, type Change, pendingReference } from './chain.ts'
@@ -35,10 +35,6 @@ interface Sent {
   readonly hash: Hash
   readonly executed: ExecutedTransaction | undefined
 }
-
-/** Accounts of the node among which a sender is looked for, and how many of them are tried. */
-const LINED_UP = 10
-const TRIED = 2
 
 type Fees = Pick<UnsignedTransaction, 'type' | 'maxFeePerGas' | 'maxPriorityFeePerGas'>
 
@@ -89,22 +85,8 @@ export async function sendWithPassphrase(
  * @throws {DevchainError} as `decodeTransaction` and `sendTransaction`
  */
 export async function sendRawTransaction(chain: Chain, raw: Uint8Array): Promise<Hash> {
-  const { state, environment } = chain
-  const transaction = decodeTransaction(raw, (nonce) => suspectsOf(state, environment.now(), nonce))
+  const transaction = decodeTransaction(raw)
   return send(chain, () => transaction)
-}
-
-/** The first accounts that have a key and this as their next nonce: mostly a wallet was given one of their keys. */
-function suspectsOf({ accounts, pool, tree }: ChainState, now: number, nonce: bigint): Suspect[] {
-  const { world } = headOf(tree)
-  const suspects: Suspect[] = []
-  for (const address of addresses(accounts).slice(0, LINED_UP)) {
-    if (suspects.length === TRIED) break
-    if (nextNonce(pool, world, address) !== nonce) continue
-    const key = keyOf(accounts, address, now)
-    if (key !== undefined) suspects.push({ address, key })
-  }
-  return suspects
 }
 
 /**

@@ -1,11 +1,5 @@
 // What a transaction costs on its way into a block: hashes, signatures, encodings, pool and block: micro-benchmarks.
-import {
-  addressOfKey,
-  isSignatureOf,
-  keccak256,
-  recoverAddress,
-  signDigest,
-} from '../../src/core/crypto.ts'
+import { addressOfKey, keccak256, recoverAddress, signDigest } from '../../src/core/crypto.ts'
 import { type Address, bytesFromHex } from '../../src/core/hex.ts'
 import { addresses, requireKey } from '../../src/node/accounts.ts'
 import { systemEnvironment } from '../../src/node/chain.ts'
@@ -48,9 +42,6 @@ async function* signatureFigures(): AsyncIterableIterator<Figure> {
   }
   yield await each('a signature', (i) => signDigest(digests[i]!, KEY))
   yield await each('a signer recovered', (i) => recoverAddress(digests[i]!, signatures[i]!))
-  yield await each('a signature held against a key', (i) =>
-    isSignatureOf(KEY, digests[i]!, signatures[i]!),
-  )
 }
 
 /** Read for the first time: each of them another, as senders are remembered. */

@@ -120,7 +120,8 @@ describe('layers', () => {
     ['@ethereumjs/common', ['evm']],
     ['@ethereumjs/util', ['evm']],
     // the evm layer proves points of KZG commitments with it
-    ['@noble/curves', ['evm']],
+    ['@noble/curves', ['core', 'evm']],
+    ['tiny-secp256k1', ['core']],
     // the Ethash worker hashes where this project's own modules are not loaded, the evm where OpenSSL has no RIPEMD-160
     ['@noble/hashes', ['node', 'evm']],
     ['mcl-wasm', ['evm']],

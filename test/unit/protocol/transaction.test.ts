@@ -132,23 +132,6 @@ describe('round trips', () => {
     )
   })
 
-  test('the sender is the same whoever is asked first', () => {
-    const other = KEY.map((byte) => byte + 1)
-    fc.assert(
-      fc.property(unsigned, fc.boolean(), (fields, isSuspected) => {
-        const signed = signTransaction(fields, isSuspected ? KEY : KEY.map((byte) => byte + 2))
-        const asked: bigint[] = []
-        const decoded = decodeTransaction(signed.raw, (nonce) => {
-          asked.push(nonce)
-          return [other, KEY].map((key) => ({ key, address: addressOfKey(key) }))
-        })
-        expect(decoded).toEqual(signed)
-        expect(asked).toEqual([fields.nonce])
-      }),
-      { ...seeded, seed: 4 },
-    )
-  })
-
   test('a signature of nobody stays one', () => {
     const nobody = encodeTransaction({
       ...impersonate(fc.sample(unsigned, { ...seeded, numRuns: 1 })[0]!, FROM),
