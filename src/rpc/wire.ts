@@ -105,17 +105,30 @@ function textOf(bytes: Uint8Array): string {
  */
 function checkDepth(text: string, limit: number): void {
   let depth = 0
-  let isInString = false
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i)
-    if (isInString) {
-      if (code === 0x5c) i++
-      else if (code === 0x22) isInString = false
-    } else if (code === 0x22) isInString = true
+    if (code === QUOTE) i = endOfString(text, i)
     else if (code === 0x5b || code === 0x7b) {
       if (++depth > limit) throw invalid(`nested too deeply: at most ${limit} levels are read`)
     } else if (code === 0x5d || code === 0x7d) depth--
   }
+}
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+
+/** Where the string that begins at `start` ends. Nearly all of a message is strings: they are leapt over. */
+function endOfString(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1)
+  while (end >= 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1)
+  return end < 0 ? text.length : end
+}
+
+/** True where an odd number of backslashes is before the place. */
+function isEscaped(text: string, place: number): boolean {
+  let first = place
+  while (text.charCodeAt(first - 1) === BACKSLASH) first--
+  return (place - first) % 2 === 1
 }
 
 function invalid(problem: string): DevchainError {

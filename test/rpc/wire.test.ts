@@ -1,6 +1,7 @@
 // The text of JSON-RPC over a real socket: envelopes, batches, notifications, ids.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { DEFAULT_LIMITS, parseMessage } from '../../src/rpc/wire.ts'
 import { call, post, result, startTestServer } from '../support/testserver.ts'
 
 const invalid = (id: unknown, message: string): unknown => ({
@@ -168,7 +169,44 @@ describe('nesting', () => {
     expect(await server.post('['.repeat(1_000_000))).toEqual(refusal)
     expect(await server.post('{"a":'.repeat(100_000))).toEqual(refusal)
   })
+
+  test('is counted outside strings only, whatever they have in them', () => {
+    const key = fc.string({
+      unit: fc.constantFrom('[', ']', '{', '}', '"', '\\', ',', 'u'),
+      maxLength: 6,
+    })
+    const { value } = fc.letrec<{ value: unknown }>((tie) => ({
+      value: fc.oneof(
+        { maxDepth: 6 },
+        key,
+        fc.array(tie('value'), { maxLength: 3 }),
+        fc.dictionary(key, tie('value'), { maxKeys: 3 }),
+      ),
+    }))
+    fc.assert(
+      fc.property(value, fc.integer({ min: 0, max: 5 }), (given, depth) => {
+        const read = (): unknown =>
+          parseMessage(JSON.stringify(given), { ...DEFAULT_LIMITS, depth })
+        if (levelsOf(given) <= depth) expect(read()).toEqual(JSON.parse(JSON.stringify(given)))
+        else expect(read).toThrow(`nested too deeply: at most ${depth} levels are read`)
+      }),
+      { seed: 20261121, numRuns: 2_000 },
+    )
+  })
+
+  test('is counted to the end in text that is no JSON', () => {
+    for (const text of ['"', '"\\', '"\\"', '\\"[', '["\\\\"[', ']]]]', '"[[[[']) {
+      expect(() => parseMessage(text, { ...DEFAULT_LIMITS, depth: 2 })).toThrow(/parse error/)
+    }
+    expect(() => parseMessage('"\\\\"[[[', { ...DEFAULT_LIMITS, depth: 2 })).toThrow(/nested/)
+  })
 })
+
+/** Lists and objects inside each other. */
+function levelsOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  return 1 + Math.max(0, ...Object.values(value).map(levelsOf))
+}
 
 describe('bytes', () => {
   test.each([
