@@ -1,6 +1,6 @@
 // A chain goes out as bytes and comes back the same; a block that breaks a rule stops where it is, and the rule is named.
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { type Address, concatBytes, type Hash } from '../../../src/core/hex.ts'
 import { headOf } from '../../../src/node/blocktree.ts'
 import type { Chain } from '../../../src/node/chain.ts'
@@ -115,19 +115,21 @@ describe('a chain whose blocks were set by hand', () => {
 
 describe('a chain of a network', () => {
   const asGiven: ChainOptions = { genesis: parseGenesis(networkGenesis), accounts: 0 }
+  let parts: readonly Uint8Array[]
+  let blocks: Uint8Array
+  beforeAll(async () => {
+    const empty = await createChain({ ...asGiven, environment: testEnvironment() })
+    parts = await networkBlocks(headHash(empty))
+    blocks = concatBytes(...parts)
+  })
 
   test('is validated from the first fork to the newest', async () => {
-    const empty = await createChain({ ...asGiven, environment: testEnvironment() })
-    const parts = await networkBlocks(headHash(empty))
-    const blocks = concatBytes(...parts)
     const chain = await createChain({ ...asGiven, blocks, environment: testEnvironment() })
     expect(exported(chain).slice(1)).toEqual(parts)
     expect(chain.state.config.ruleset).toBe('network')
   })
+
   test('merges after the block with which its difficulty is reached, when no number is given', async () => {
-    const empty = await createChain({ ...asGiven, environment: testEnvironment() })
-    const parts = await networkBlocks(headHash(empty))
-    const blocks = concatBytes(...parts)
     const whole = await createChain({ ...asGiven, blocks, environment: testEnvironment() })
     const difficulties = [...whole.state.tree.canonical.values()].map(
       ({ block }) => block.header.difficulty,
@@ -151,9 +153,6 @@ describe('a chain of a network', () => {
   })
 
   test('is refused by a rule, or taken, whatever bytes of it are others', async () => {
-    const empty = await createChain({ ...asGiven, environment: testEnvironment() })
-    const parts = await networkBlocks(headHash(empty))
-    const blocks = concatBytes(...parts)
     const { executor, state } = await createChain({
       ...asGiven,
       blocks,
