@@ -15,6 +15,9 @@ const ENTRIES = {
   devchain: path.join(root, 'src/devchain.ts'),
 }
 
+/** Where a run with a command begins: a bundle of its own, which shares nothing, and asks for parts when it needs them. */
+const SHELL = path.join(root, 'src/cli/shell.ts')
+
 /** Libraries that are loaded when something of them is first used, though they are imported as any other. */
 const LATE_LIBRARIES = ['@noble/curves/secp256k1.js', '@scure/bip32', 'ws']
 
@@ -85,8 +88,33 @@ async function bundle() {
   }
   const files = chunks.filter(({ isEntry }) => isEntry)
   const parts = Object.fromEntries(files.map((chunk) => [moduleOf(chunk.name), chunk.fileName]))
-  await writeLoader(parts)
+  await writeLoader({ ...parts, shell: await bundleShell(plugins) })
   writeApi(chunks.find((chunk) => chunk.name === 'devchain').exports)
+}
+
+/** @returns the file's name */
+async function bundleShell(plugins) {
+  const parts = {
+    name: 'parts',
+    resolveId: (source) => (source === './main.ts' ? { id: 'late:command', external: true } : null),
+  }
+  const build = await rolldown({
+    cwd: root,
+    input: { shell: SHELL },
+    platform: 'node',
+    external,
+    plugins: [parts, ...plugins],
+  })
+  const { output } = await build.write({
+    dir: path.join(dist, 'bundle'),
+    format: 'cjs',
+    entryFileNames: '[name]-[hash].cjs',
+    codeSplitting: false,
+    comments: { legal: true, annotation: false, jsdoc: false },
+  })
+  const [{ fileName, code }] = output
+  writeFileSync(path.join(dist, 'bundle', fileName), asFunction(ascii(code)))
+  return fileName
 }
 
 /** A name without what file names may not have. */
@@ -121,7 +149,9 @@ async function writeLoader(parts) {
   const text = `
     import { compilePlainly, compileWithCache, Loader } from './loader.ts'
     const parts = ${JSON.stringify(parts)}
-    export const loadCommand = () => new Loader(__dirname, parts, compileWithCache(), require).load('command')
+    const isWord = (argument) => argument !== undefined && !argument.startsWith('-')
+    export const loadCommand = (first) =>
+      new Loader(__dirname, parts, compileWithCache(), require).load(isWord(first) ? 'shell' : 'command')
     export const loadApi = () => new Loader(__dirname, parts, compilePlainly, require).load('devchain')`
   const build = await rolldown({
     cwd: root,

@@ -34,8 +34,6 @@ function subcommandHelp(): string {
  */
 export function readFlags(argv: readonly string[]): GivenFlags | undefined {
   const command = createCommand()
-  const [word] = argv
-  if (word !== undefined && !word.startsWith('-')) throw unknownCommand(word)
   try {
     command.parse([...argv], { from: 'user' })
     return givenFlags(command)
@@ -87,17 +85,6 @@ function givenFlags(command: Command): GivenFlags {
     values[key] = option?.negate ? true : command.getOptionValue(name)
   }
   return values
-}
-
-function unknownCommand(word: string): DevchainError {
-  const names = SUBCOMMANDS.map(({ name }) => name)
-  const proposal = nearest(word, names)
-  const hint =
-    proposal === undefined
-      ? 'options alone, such as --port 8545, start a chain'
-      : `did you mean ${proposal}?`
-  const message = `unknown command ${printValue(word)}: ${hint} (--help lists all)`
-  return new DevchainError('INVALID_PARAMS', message)
 }
 
 /** One line for people. */

@@ -1,4 +1,4 @@
-// The command: reads its arguments, then starts a chain and waits for its end.
+// The command without a word: reads its options, then starts a chain and waits for its end. With one, see shell.ts.
 import { readFileSync } from 'node:fs'
 import { DevchainError } from '../core/errors.ts'
 import {
@@ -10,24 +10,29 @@ import {
 } from '../options.ts'
 import { plainFlags } from './flags.ts'
 import { start } from './start.ts'
-import { isSubcommand, type SubcommandName } from './subcommands.ts'
 
 const EXIT = { ok: 0, usage: 2 } as const
 
+/** Commands that need the code of a chain. */
+export type HeavyName = 'exec' | 'export' | 'completions'
+
 /**
- * Runs the command.
- * @param argv the arguments after the program's name
+ * Starts a chain.
+ * @param argv the arguments after the program's name, none of which is a command
  * @returns the exit code, once the chain has stopped
  */
 export async function main(argv: readonly string[]): Promise<number> {
-  const [first, ...rest] = argv
-  if (isSubcommand(first)) return await subcommand(first, rest)
   const settings = await readArguments(argv)
   if (typeof settings === 'number') return settings
   return await start(settings)
 }
 
-async function subcommand(name: SubcommandName, argv: readonly string[]): Promise<number> {
+/**
+ * Runs a command that needs the code of a chain.
+ * @param argv the arguments after its name
+ * @returns the exit code
+ */
+export async function heavyCommand(name: HeavyName, argv: readonly string[]): Promise<number> {
   switch (name) {
     case 'exec':
       return (await import('./exec.ts')).execCommand(argv, readArguments)
@@ -35,8 +40,6 @@ async function subcommand(name: SubcommandName, argv: readonly string[]): Promis
       return (await import('./export.ts')).exportCommand(argv)
     case 'completions':
       return (await import('./completions.ts')).completionsCommand(argv)
-    default:
-      return (await import('./remote.ts')).remoteCommand(name, argv)
   }
 }
 
