@@ -10,7 +10,7 @@ const src = path.resolve(import.meta.dirname, '..')
 const METHODS = path.join(src, 'methods/index.ts')
 
 /** Modules of methods that are there from the start: what clients ask first. */
-const EARLY_METHODS = ['web3.ts', 'net.ts', 'eth/chain.ts']
+const EARLY_METHODS = ['web3.ts', 'net.ts', 'eth/chain.ts', 'eth/state.ts']
 
 /** Modules that a start and the first calls do without, and that nothing early uses before its functions run. */
 const LATE_MODULES = [
