@@ -25,8 +25,13 @@ import { TraceStore } from './tracestore.ts'
 /** Rounds of a loop, or openings of a code, that are worth a compilation of about a millisecond. */
 export const USUAL_THRESHOLD = 300
 
-/** Runs of a trace's exit before what comes behind it is compiled too. */
+/**
+ * Runs of a trace's exit before what comes behind it is compiled too. With every 16 traces of a code it takes twice as
+ * many, up to 64 times: a loop with twelve branches by chance took 15 times as long compiled as interpreted.
+ */
 const EXIT_THRESHOLD = 20
+const TRACES_PER_DOUBLING = 16
+const MOST_DOUBLINGS = 6
 
 /** Jumps of a recording, at most. */
 const MOST_JUMPS = 400
@@ -102,6 +107,7 @@ class TraceCompiler {
       core.setNumber(cell, core.number(root))
       return EXIT_FRAME
     }
+    if (store.isEnough(place.code)) return EXIT_FRAME
     if (store.isFull) {
       store.clear()
       // a cell of an exit went with its trace
@@ -135,11 +141,13 @@ class TraceCompiler {
       bytes: place.bytes,
       isDestination: (pc: number) => core.bytes[place.jumps + pc] !== 0,
     }
+    const doublings = Math.floor(store.countOf(place.code) / TRACES_PER_DOUBLING)
     const trace = this.#compiler.compile(code, this.#operations, recording, {
       newCell,
-      threshold: this.#exitThreshold,
+      threshold: this.#exitThreshold << Math.min(doublings, MOST_DOUBLINGS),
     })
-    if (trace !== undefined && isWorthIt(trace, isLoopHead)) store.add(cell, trace.module)
+    if (trace !== undefined && isWorthIt(trace, isLoopHead))
+      store.add(cell, place.code, trace.module)
     // what comes in between has traces of its own, from the exits of the loops in it
     else if (isLoopHead) core.bytes[place.jumps + start] = DESTINATION
   }

@@ -9,6 +9,9 @@ import { importsOf, TRACE_NAME } from './helpers.ts'
 const MOST_TRACES = 1_000
 const MOST_BYTES = 4 * 1024 * 1024
 
+/** Traces of one code: a loop with many branches has more ways through it than are worth a trace each. */
+const MOST_OF_CODE = 160
+
 /** One trace has fewer exits. */
 const EXITS_OF_ONE = 1_024
 
@@ -19,6 +22,8 @@ export class TraceStore {
   readonly #first: number
   /** Cells that lead to traces. */
   readonly #cells: number[] = []
+  /** How many there are of each code, by its place. */
+  readonly #byCode = new Map<number, number>()
   #bytes = 0
   #nextExitCell: number = EXIT_CELLS
   #hardfork: Hardfork | undefined
@@ -29,8 +34,14 @@ export class TraceStore {
     this.#first = core.exports.table.length
   }
 
-  get count(): number {
-    return this.#cells.length
+  /** Traces of the code at a place. */
+  countOf(code: number): number {
+    return this.#byCode.get(code) ?? 0
+  }
+
+  /** Whether a code has as many as it may have. */
+  isEnough(code: number): boolean {
+    return this.countOf(code) >= MOST_OF_CODE
   }
 
   get isFull(): boolean {
@@ -56,8 +67,8 @@ export class TraceStore {
     return cell
   }
 
-  /** Leads a cell to a trace. */
-  add(cell: number, bytes: Uint8Array): void {
+  /** Leads a cell to a trace of the code at a place. */
+  add(cell: number, code: number, bytes: Uint8Array): void {
     const { table } = this.#core.exports
     const instance = new WebAssembly.Instance(new WebAssembly.Module(bytes), this.#imports)
     const index = this.#first + this.#cells.length
@@ -65,6 +76,7 @@ export class TraceStore {
     table.set(index, instance.exports[TRACE_NAME])
     this.#core.setNumber(cell, (TRACE | index) >>> 0)
     this.#cells.push(cell)
+    this.#byCode.set(code, this.countOf(code) + 1)
     this.#bytes += bytes.length
   }
 
@@ -75,6 +87,7 @@ export class TraceStore {
       this.#core.exports.table.set(this.#first + index, null)
     }
     this.#cells.length = 0
+    this.#byCode.clear()
     this.#bytes = 0
     this.#nextExitCell = EXIT_CELLS
   }

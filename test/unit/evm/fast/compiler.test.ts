@@ -89,6 +89,20 @@ test('the branches of a loop come to few traces, not to one for each round', asy
   expect(engine.hot()).toBeLessThan(10)
 })
 
+test('a loop with more ways through it than are worth a trace each gets a bounded number', async () => {
+  const branches = Array.from(
+    { length: 12 },
+    (_, bit) => `DUP2 ${2 ** bit} AND @A${bit} JUMPI SWAP1 ${bit + 3} ADD SWAP1 A${bit}:`,
+  )
+  const scramble = 'SWAP1 0 MSTORE 32 0 KECCAK256 SWAP1'
+  const program = looping(10_000, `${scramble} ${branches.join(' ')}`)
+  const instances = vi.spyOn(WebAssembly, 'Module')
+  const engine = compiling()
+  const outcome = await run(engine, program, 1_000_000_000n)
+  expect(instances.mock.calls.length).toBeLessThan(200)
+  expect(seen(outcome)).toEqual(seen(await run(interpreter, program, 1_000_000_000n)))
+})
+
 test('the gas runs out at the same operation, whatever is left', async () => {
   const engine = compiling()
   const program = looping(
