@@ -1,13 +1,15 @@
 // What the log says, from facts made by hand: its lines, its repetitions, its JSON.
 import { stripVTControlCharacters } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { CallFact, ChainFact } from '../../src/cli/facts.ts'
+import { type CallFact, type ChainFact, changeFacts } from '../../src/cli/facts.ts'
 import { createJsonRenderer } from '../../src/cli/json.ts'
 import { Log, type Renderer } from '../../src/cli/log.ts'
 import { outcomeOf } from '../../src/cli/outcome.ts'
 import { loadPalette, PLAIN, wantsColor } from '../../src/cli/palette.ts'
 import { createPrettyRenderer } from '../../src/cli/pretty.ts'
 import type { Address, Hash } from '../../src/core/hex.ts'
+import { createDevchain } from '../../src/devchain.ts'
+import type { StateChange } from '../../src/node/chain.ts'
 import type { Json } from '../../src/rpc/schema.ts'
 
 const FROM = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266' as Address
@@ -160,6 +162,25 @@ describe('lines for people', () => {
       "
     `)
     expect(text).toContain('revert to 0x3: block 12 → 4, clock −86,400 s')
+  })
+
+  test('a snapshot with a name is told by it, as is the way back', async () => {
+    const changes: StateChange[] = []
+    const onChange = (change: StateChange): void => void changes.push(change)
+    await using devchain = await createDevchain({}, { observer: { onChange } })
+    const ask = (method: string, ...params: unknown[]): Promise<unknown> =>
+      devchain.request({ method, params })
+    await ask('devchain_snapshot', { name: 'deployed' })
+    await ask('evm_mine')
+    const result = (await ask('devchain_revert', 'deployed')) as CallFact['result']
+    const params = ['deployed']
+    const [snapshot] = changeFacts(changes[0]!, undefined)
+    const [back] = changeFacts(changes[2]!, call('devchain_revert', { params, result }))
+    const text = [
+      print(call('devchain_snapshot', {}), snapshot!),
+      print(call('devchain_revert', { params, result }), back!),
+    ].join('')
+    expect(text).toMatch(/snapshot deployed \(0x1\) at block 0\n.*revert to deployed: block 1 → 0/)
   })
 
   test('a call that mines says how many blocks', () => {

@@ -10,7 +10,13 @@ import { completionsFor } from '../../src/cli/completions.ts'
 import { NewestText, readWish } from '../../src/cli/exec.ts'
 import { parseMove, parseWait } from '../../src/cli/moment.ts'
 import { paramsOf } from '../../src/cli/remote.ts'
-import { SHELLS, SUBCOMMANDS } from '../../src/cli/subcommands.ts'
+import { readSubcommand } from '../../src/cli/subcommand.ts'
+import {
+  SHELLS,
+  SUBCOMMANDS,
+  type SubcommandName,
+  subcommandOf,
+} from '../../src/cli/subcommands.ts'
 import { createDevchain, type Devchain } from '../../src/devchain.ts'
 import { startProcess, temporaryFolder } from '../support/boot.ts'
 
@@ -141,6 +147,40 @@ describe('a running chain', () => {
     const { code, stdout, stderr } = await chain(...args)
     expect([code, stdout]).toEqual([exitCode, ''])
     expect(stderr.trim()).toMatch(message)
+  })
+})
+
+test('a chain that begins later is waited for', async () => {
+  const free = createServer().listen(0, '127.0.0.1')
+  await once(free, 'listening')
+  const { port } = free.address() as { port: number }
+  free.close()
+  const waiting = startProcess(['wait', '--url', `:${port}`])
+  await once(waiting.child, 'spawn')
+  await using devchain = await createDevchain({ port })
+  const { url } = await devchain.listen()
+  expect([await waiting.ended, waiting.stdout()]).toEqual([0, `a chain answers at ${url}\n`])
+})
+
+describe('arguments', () => {
+  const given = (name: SubcommandName, ...argv: string[]): unknown => {
+    const { words, flags } = readSubcommand(subcommandOf(name), argv)!
+    return [words, Object.fromEntries(flags)]
+  }
+
+  test('are words but for flags, which may stand anywhere', () => {
+    expect(given('rpc', '--json', 'm', '-5', '--url', 'u', '-')).toEqual([
+      ['m', '-5', '-'],
+      { '--json': true, '--url': 'u' },
+    ])
+  })
+
+  test('are words after --, whatever they look like', () => {
+    expect(given('rpc', 'm', '--', '--json')).toEqual([['m', '--json'], {}])
+  })
+
+  test('give a value after an equals sign too, which may have more of them', () => {
+    expect(given('mine', '--url=http://x/?a=b')).toEqual([[], { '--url': 'http://x/?a=b' }])
   })
 })
 
