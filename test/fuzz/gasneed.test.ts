@@ -6,6 +6,7 @@ import { floorDataGas, intrinsicGas } from '../../src/protocol/fees.ts'
 import { type Engine, tellingEngines } from '../support/engines.ts'
 import { caseOf, worldOf } from './cases.ts'
 import { callOf } from './compare.ts'
+import { loopCaseOf } from './loops.ts'
 
 const CASES = 1_500
 
@@ -16,8 +17,9 @@ async function runWith(jobs: Jobs, job: CallJob, gasLimit: bigint): Promise<Outc
   return jobs.call({ ...job, message: { ...job.message, gasLimit } })
 }
 
+/** Every fifth case is a loop, which becomes hot. */
 function callsOf(seed: number): readonly CallJob[] {
-  const subject = caseOf(seed)
+  const subject = seed % 5 === 0 ? loopCaseOf(seed) : caseOf(seed)
   // init code may be too long for these
   if (subject.codeSizeLimit !== undefined) return []
   return subject.messages.map((message) => callOf(subject, message, worldOf(subject)))
