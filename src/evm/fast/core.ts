@@ -177,6 +177,10 @@ export class Core {
     limbs[at + 3] = value >> 192n
   }
 
+  copyWord(target: number, source: number): void {
+    this.words64.copyWithin(target >> 3, source >> 3, (source >> 3) + 4)
+  }
+
   /** Writes an address as a word. */
   setAddress(place: number, address: Address): void {
     const at = place >> 2

@@ -169,7 +169,7 @@ export const ENV_BLOB_BASE_FEE: u32 = 0x1320
 export const OPERATIONS: u32 = 0x2400
 /** In the place of the words that are needed: there is no such operation. */
 export const INVALID: u32 = 0xffff
-/** Four moduli of long products, with their reciprocals, 192 bytes each. */
+/** Four moduli of long products, with their reciprocals, 208 bytes each. */
 export const MODULI: u32 = 0x1400
 /** Room for the arithmetic of long words, 512 bytes. */
 export const SCRATCH: u32 = 0x1800

@@ -89,6 +89,8 @@ export class Session {
   #job: MachineJob | undefined
   #hardfork: Hardfork | undefined
   #block: BlockEnvironment | undefined
+  /** The address whose place is asked for, where its text is known. */
+  #asked: Address | undefined
 
   constructor(
     memoryLimit: number,
@@ -127,7 +129,7 @@ export class Session {
     this.#setMessage(job)
     core.setNumber(HOT, hot)
     core.setLong(FUEL, fuel)
-    const sender = this.place(job.from)
+    const sender = this.#placeOf(job.from, ENV_ORIGIN)
     this.#warmSlots(job)
     if (job.to === null) return core.exports.openCreation(sender, job.creatorNonce)
     return core.exports.openMessage(sender, this.place(job.to))
@@ -142,7 +144,14 @@ export class Session {
   /** The engine's place of an account. */
   place(address: Address): number {
     this.core.setAddress(OPERANDS, address)
-    const place = this.core.exports.accountAt(OPERANDS)
+    return this.#placeOf(address, OPERANDS)
+  }
+
+  /** The same when the address stands as a word already. */
+  #placeOf(address: Address, word: number): number {
+    this.#asked = address
+    const place = this.core.exports.accountAt(word)
+    this.#asked = undefined
     this.core.refresh()
     return place
   }
@@ -206,7 +215,7 @@ export class Session {
   #setMessage({ from, to, value, data, gas, gasPrice, blobHashes }: MachineJob): void {
     const { core } = this
     core.setAddress(ENV_ORIGIN, from)
-    core.setAddress(FRAMES + FRAME_CALLER, from)
+    core.copyWord(FRAMES + FRAME_CALLER, ENV_ORIGIN)
     core.setWord(ENV_GAS_PRICE, gasPrice)
     core.setWord(FRAMES + FRAME_VALUE, value)
     core.setLong(FRAMES + FRAME_GAS, gas)
@@ -244,7 +253,7 @@ export class Session {
     const { core } = this
     core.refresh()
     const job = this.#running
-    const address = core.addressAt(place + ACCOUNT_BYTES)
+    const address = this.#asked ?? core.addressAt(place + ACCOUNT_BYTES)
     const account = job.overlay.account(address)
     core.setNumber(place + ACCOUNT_HOST, this.accounts.length)
     this.accounts.push({ address, account })

@@ -9,7 +9,7 @@ const BITS: u64 = 29
 const ALL: u64 = 0x1fffffff
 
 /** A kept modulus: itself, its state, how far it is moved to the left, its limbs then, the limbs of the reciprocal. */
-const ENTRY: usize = 192
+const ENTRY: usize = 208
 const STATE: usize = 32
 const SHIFT: usize = 40
 const LIMBS: usize = 48
