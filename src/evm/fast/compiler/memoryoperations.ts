@@ -13,6 +13,7 @@ import {
 import {
   ADDRESS_LOCAL,
   type Emitter,
+  FLOOR_LOCAL,
   FRAME_LOCAL,
   GAS_LOCAL,
   LIMIT_LOCAL,
@@ -32,6 +33,7 @@ import {
   I32_WRAP_I64,
   I64_ADD,
   I64_EXTEND_I32_U,
+  I64_LT_S,
   I64_LT_U,
   I64_SHR_U,
   I64_STORE8,
@@ -202,6 +204,15 @@ function putOperands(trace: Trace, count: number): void {
   for (let n = 0; n < count; n++) trace.emitter.putWord(trace.stack.pop(), operand(n))
 }
 
+/** Leaves when what was paid on the way has used up the fuel: long operations in a row would keep others waiting. */
+function needFuel(trace: Trace, exit: Exit): void {
+  const { emitter } = trace
+  emitter.get(GAS_LOCAL)
+  emitter.get(FLOOR_LOCAL)
+  emitter.op(I64_LT_S)
+  trace.leaveIf(exit)
+}
+
 /** Ends a helper's arguments with the gas, calls it, and goes on when that was enough. */
 function callWithGas(
   trace: Trace,
@@ -216,6 +227,7 @@ function callWithGas(
 
 const compileHash: Compile = (trace, step) => {
   const exit = trace.exit(step.pc)
+  needFuel(trace, exit)
   putOperands(trace, 2)
   const { emitter } = trace
   emitter.get(FRAME_LOCAL)
@@ -233,6 +245,7 @@ function copyFrom(
 ): Compile {
   return (trace, step) => {
     const exit = trace.exit(step.pc)
+    needFuel(trace, exit)
     putOperands(trace, 3)
     callCopy(trace, exit, pushPlace, pushLength)
   }
@@ -269,6 +282,7 @@ function globalNumber(place: number): (emitter: Emitter) => void {
 /** RETURNDATACOPY may not read over the end; then it is the interpreter's. */
 const compileReturnCopy: Compile = (trace, step) => {
   const exit = trace.exit(step.pc)
+  needFuel(trace, exit)
   const { emitter, stack } = trace
   const target = stack.pop()
   const offset = stack.popWord()
@@ -297,6 +311,7 @@ const compileReturnCopy: Compile = (trace, step) => {
 /** MCOPY. */
 const compileCopyWithin: Compile = (trace, step) => {
   const exit = trace.exit(step.pc)
+  needFuel(trace, exit)
   putOperands(trace, 3)
   const { emitter } = trace
   emitter.get(FRAME_LOCAL)
@@ -330,6 +345,7 @@ function compileLog(count: number): Compile {
     const exit = trace.exit(step.pc)
     const { emitter, stack } = trace
     needChangeable(trace, exit)
+    needFuel(trace, exit)
     putOperands(trace, 2)
     for (let n = 0; n < count; n++) emitter.putWord(stack.pop(), operand(6 - n))
     emitter.get(FRAME_LOCAL)

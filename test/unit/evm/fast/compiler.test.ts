@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { afterEach, expect, test, vi } from 'vitest'
 import { EMPTY_BYTES, hexFromBytes } from '../../../../src/core/hex.ts'
-import type { Outcome } from '../../../../src/evm/executor.ts'
+import type { CallJob, Outcome } from '../../../../src/evm/executor.ts'
 import { createHotCode } from '../../../../src/evm/fast/compiler/hotcode.ts'
 import { Writer } from '../../../../src/evm/fast/compiler/writer.ts'
 import { createFastMachine, type HotCode } from '../../../../src/evm/fast/machine.ts'
@@ -36,13 +36,8 @@ function compiling(
   return { ...engineOf('compiler', async () => createFastMachine(counting)), hot: () => hot }
 }
 
-async function run(
-  engine: Engine,
-  program: string,
-  gasLimit: bigint = PLENTY,
-  hardfork: Hardfork = 'osaka',
-): Promise<Outcome> {
-  return engine.jobsWithin(MEMORY_LIMIT).call({
+function jobOf(program: string, gasLimit: bigint, hardfork: Hardfork): CallJob {
+  return {
     world: withProgram(funded, CONTRACT, program),
     block: blockWith({ hardfork }),
     message: {
@@ -56,7 +51,16 @@ async function run(
       accessList: [],
       authorizationList: [],
     },
-  })
+  }
+}
+
+async function run(
+  engine: Engine,
+  program: string,
+  gasLimit: bigint = PLENTY,
+  hardfork: Hardfork = 'osaka',
+): Promise<Outcome> {
+  return engine.jobsWithin(MEMORY_LIMIT).call(jobOf(program, gasLimit, hardfork))
 }
 
 function seen({ failure, gasUsed, gasRefund, output }: Outcome): unknown {
@@ -134,6 +138,27 @@ test('a loop that outgrows the memory halts as it does interpreted', async () =>
   const outcome = await run(compiling(), program, 1_000_000_000n)
   expect(outcome.failure).toEqual({ kind: 'halt', reason: 'memory limit exceeded' })
   expect(seen(outcome)).toEqual(seen(await run(interpreter, program, 1_000_000_000n)))
+})
+
+test('long operations in a row let others have their turn', async () => {
+  let time = 0
+  vi.spyOn(performance, 'now').mockImplementation(() => {
+    time += 1000
+    return time
+  })
+  let turns = 0
+  const { hot, ...engine } = compiling()
+  const program = looping(8, '300000 0 KECCAK256 POP '.repeat(30))
+  await engine.jobsWithin(MEMORY_LIMIT).call({
+    ...jobOf(program, 1_000_000_000n, 'osaka'),
+    isAwaited: () => {
+      turns += 1
+      return true
+    },
+  })
+  expect(hot()).toBeGreaterThan(0)
+  // 8 rounds of 1.7 million gas, of which others wait for 300,000
+  expect(turns).toBeGreaterThan(30)
 })
 
 test('more code than there is room for makes room', async () => {
