@@ -64,8 +64,8 @@ export function signedMod(a: usize, b: usize): void {
 
 /** c = (a + b) % c, and 0 when c is 0. */
 export function addMod(a: usize, b: usize, c: usize): void {
-  if (isZero(c)) return
   if (isBelow(a, c) && isBelow(b, c)) return addReduced(a, b, c)
+  if (isZero(c)) return
   let carry: u64 = 0
   for (let i: usize = 0; i < WORD; i += 8) {
     const x = load<u64>(a + i)
@@ -134,7 +134,7 @@ function isReduced(carry: u64, c: usize): bool {
 
 /** c = (a * b) % c, and 0 when c is 0. */
 export function mulMod(a: usize, b: usize, c: usize): void {
-  if (isZero(c) || mulModKept(a, b, c)) return
+  if (mulModKept(a, b, c) || isZero(c)) return
   multiply(a, b)
   divide(8, c, false)
   copyWord(c, DIVIDEND)
