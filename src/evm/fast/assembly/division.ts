@@ -9,7 +9,6 @@ export const DIVIDEND: usize = SCRATCH
 /** The divisor, moved to the left until its highest bit is set. */
 const DIVISOR: usize = SCRATCH + 96
 export const QUOTIENT: usize = SCRATCH + 160
-const REST: usize = SCRATCH + 416
 /** The highest limb of the last divisor, and its reciprocal. */
 const LAST_TOP: usize = SCRATCH + 400
 const LAST_RECIPROCAL: usize = SCRATCH + 408
@@ -74,7 +73,6 @@ export function addMod(a: usize, b: usize, c: usize): void {
     carry = u64(sum < x) | u64(whole < sum)
     store<u64>(DIVIDEND + i, whole)
   }
-  if (isReduced(carry, c)) return copyWord(c, REST)
   store<u64>(DIVIDEND, carry, 32)
   store<u64>(DIVIDEND, 0, 40)
   divide(5, c, false)
@@ -117,19 +115,6 @@ function addReduced(a: usize, b: usize, c: usize): void {
   store<u64>(c, isLess ? s1 : d1, 8)
   store<u64>(c, isLess ? s2 : d2, 16)
   store<u64>(c, isLess ? s3 : d3, 24)
-}
-
-/** Puts the sum in DIVIDEND, less c at most once, to REST. @returns false when that is not below c */
-@inline
-function isReduced(carry: u64, c: usize): bool {
-  if (carry == 0 && isBelow(DIVIDEND, c)) {
-    copyWord(REST, DIVIDEND)
-    return true
-  }
-  copyWord(REST, c)
-  sub(DIVIDEND, REST)
-  const isBorrowed = isBelow(DIVIDEND, c)
-  return (carry == 0 || isBorrowed) && isBelow(REST, c)
 }
 
 /** c = (a * b) % c, and 0 when c is 0. */
