@@ -1,5 +1,6 @@
 // Products modulo a long number that comes again, as the moduli of elliptic curves do: by a reciprocal that is kept
-// (Barrett), over limbs of 29 bits, whose products add up in 64 bits without carries. 60 ns where a division takes 190 ns.
+// (Barrett), over limbs of 29 bits, whose products add up in 64 bits without carries. 60 ns, and 50 ns for squares, where a
+// division takes 190 ns.
 import { MODULI } from '../layout'
 import { DIVIDEND, divide, QUOTIENT } from './division'
 import { copyWord, isEqual } from './words'
@@ -8,7 +9,7 @@ import { copyWord, isEqual } from './words'
 const BITS: u64 = 29
 const ALL: u64 = 0x1fffffff
 
-/** A kept modulus: itself, its state, how far it is moved to the left, its limbs then, the limbs of the reciprocal. */
+/** A kept modulus: itself, its state, where the quotient's limbs begin within others, its limbs, the reciprocal's limbs. */
 const ENTRY: usize = 208
 const STATE: usize = 32
 const SHIFT: usize = 40
@@ -21,9 +22,8 @@ const READY: u64 = 1
 /** A power of two. */
 const REFUSED: u64 = 2
 
-/** Moduli have their highest bit at 250 to 255, and are moved to the left until it is at 259. */
+/** Moduli have 251 to 256 bits. */
 const LOWEST: u64 = 1 << 58
-const HIGHEST_BIT: u64 = 259
 
 /** c = (a * b) % c if that can be done in this way. */
 export function mulModKept(a: usize, b: usize, c: usize): bool {
@@ -45,7 +45,6 @@ export function mulModKept(a: usize, b: usize, c: usize): bool {
 /** Computes what a modulus needs. @returns whether it is fit */
 function makeReady(entry: usize): bool {
   const length = 256 - clz<u64>(load<u64>(entry, 24))
-  const shift = HIGHEST_BIT + 1 - length
   // 2^(290 + length) / modulus, of 291 bits
   memory.fill(DIVIDEND, 0, 96)
   const bit = 290 + length
@@ -57,13 +56,10 @@ function makeReady(entry: usize): bool {
     return false
   }
   for (let i: u64 = 0; i < 10; i++) store<u64>(entry + ((i << 3) as usize), bitsAt(QUOTIENT, i * BITS), RECIPROCAL)
-  store<u64>(entry, shift, SHIFT)
-  memory.fill(DIVIDEND, 0, 96)
-  for (let i: usize = 0; i < 32; i += 8) {
-    const limb = load<u64>(entry + i)
-    store<u64>(DIVIDEND + i, load<u64>(DIVIDEND + i) | (limb << shift))
-    store<u64>(DIVIDEND + i, limb >> (64 - shift), 8)
-  }
+  // what the quotient is computed from begins 28 bits below the modulus' highest
+  store<u64>(entry, length - 231, SHIFT)
+  copyWord(DIVIDEND, entry)
+  store<u64>(DIVIDEND, 0, 32)
   for (let i: u64 = 0; i < 9; i++) store<u64>(entry + ((i << 3) as usize), bitsAt(DIVIDEND, i * BITS), LIMBS)
   store<u64>(entry, READY, STATE)
   return true
@@ -93,62 +89,123 @@ function reduce(a: usize, b: usize, c: usize, entry: usize): void {
   const a6 = ((w2 >> 46) | (w3 << 18)) & ALL
   const a7 = (w3 >> 11) & ALL
   const a8 = w3 >> 40
-  // the other factor is moved to the left as the modulus is
-  const z0 = load<u64>(b)
-  const z1 = load<u64>(b, 8)
-  const z2 = load<u64>(b, 16)
-  const z3 = load<u64>(b, 24)
-  const back = 64 - shift
-  const y0 = z0 << shift
-  const y1 = (z1 << shift) | (z0 >> back)
-  const y2 = (z2 << shift) | (z1 >> back)
-  const y3 = (z3 << shift) | (z2 >> back)
-  const b0 = y0 & ALL
-  const b1 = (y0 >> 29) & ALL
-  const b2 = ((y0 >> 58) | (y1 << 6)) & ALL
-  const b3 = (y1 >> 23) & ALL
-  const b4 = ((y1 >> 52) | (y2 << 12)) & ALL
-  const b5 = (y2 >> 17) & ALL
-  const b6 = ((y2 >> 46) | (y3 << 18)) & ALL
-  const b7 = (y3 >> 11) & ALL
-  const b8 = (y3 >> 40) | ((z3 >> back) << 24)
-  // the product
-  let t = a0 * b0
-  const x0 = t & ALL
-  t = (t >> BITS) + a0 * b1 + a1 * b0
-  const x1 = t & ALL
-  t = (t >> BITS) + a0 * b2 + a1 * b1 + a2 * b0
-  const x2 = t & ALL
-  t = (t >> BITS) + a0 * b3 + a1 * b2 + a2 * b1 + a3 * b0
-  const x3 = t & ALL
-  t = (t >> BITS) + a0 * b4 + a1 * b3 + a2 * b2 + a3 * b1 + a4 * b0
-  const x4 = t & ALL
-  t = (t >> BITS) + a0 * b5 + a1 * b4 + a2 * b3 + a3 * b2 + a4 * b1 + a5 * b0
-  const x5 = t & ALL
-  t = (t >> BITS) + a0 * b6 + a1 * b5 + a2 * b4 + a3 * b3 + a4 * b2 + a5 * b1 + a6 * b0
-  const x6 = t & ALL
-  t = (t >> BITS) + a0 * b7 + a1 * b6 + a2 * b5 + a3 * b4 + a4 * b3 + a5 * b2 + a6 * b1 + a7 * b0
-  const x7 = t & ALL
-  t = (t >> BITS) + a0 * b8 + a1 * b7 + a2 * b6 + a3 * b5 + a4 * b4 + a5 * b3 + a6 * b2 + a7 * b1 + a8 * b0
-  const x8 = t & ALL
-  t = (t >> BITS) + a1 * b8 + a2 * b7 + a3 * b6 + a4 * b5 + a5 * b4 + a6 * b3 + a7 * b2 + a8 * b1
-  const x9 = t & ALL
-  t = (t >> BITS) + a2 * b8 + a3 * b7 + a4 * b6 + a5 * b5 + a6 * b4 + a7 * b3 + a8 * b2
-  const x10 = t & ALL
-  t = (t >> BITS) + a3 * b8 + a4 * b7 + a5 * b6 + a6 * b5 + a7 * b4 + a8 * b3
-  const x11 = t & ALL
-  t = (t >> BITS) + a4 * b8 + a5 * b7 + a6 * b6 + a7 * b5 + a8 * b4
-  const x12 = t & ALL
-  t = (t >> BITS) + a5 * b8 + a6 * b7 + a7 * b6 + a8 * b5
-  const x13 = t & ALL
-  t = (t >> BITS) + a6 * b8 + a7 * b7 + a8 * b6
-  const x14 = t & ALL
-  t = (t >> BITS) + a7 * b8 + a8 * b7
-  const x15 = t & ALL
-  t = (t >> BITS) + a8 * b8
-  const x16 = t & ALL
+  let x0: u64
+  let x1: u64
+  let x2: u64
+  let x3: u64
+  let x4: u64
+  let x5: u64
+  let x6: u64
+  let x7: u64
+  let x8: u64
+  let x9: u64
+  let x10: u64
+  let x11: u64
+  let x12: u64
+  let x13: u64
+  let x14: u64
+  let x15: u64
+  let x16: u64
+  let t: u64
+  if (isEqual(a, b)) {
+    // a square needs half of the products
+    t = a0 * a0
+    x0 = t & ALL
+    t = (t >> BITS) + (a0 * a1 << 1)
+    x1 = t & ALL
+    t = (t >> BITS) + (a0 * a2 << 1) + a1 * a1
+    x2 = t & ALL
+    t = (t >> BITS) + ((a0 * a3 + a1 * a2) << 1)
+    x3 = t & ALL
+    t = (t >> BITS) + ((a0 * a4 + a1 * a3) << 1) + a2 * a2
+    x4 = t & ALL
+    t = (t >> BITS) + ((a0 * a5 + a1 * a4 + a2 * a3) << 1)
+    x5 = t & ALL
+    t = (t >> BITS) + ((a0 * a6 + a1 * a5 + a2 * a4) << 1) + a3 * a3
+    x6 = t & ALL
+    t = (t >> BITS) + ((a0 * a7 + a1 * a6 + a2 * a5 + a3 * a4) << 1)
+    x7 = t & ALL
+    t = (t >> BITS) + ((a0 * a8 + a1 * a7 + a2 * a6 + a3 * a5) << 1) + a4 * a4
+    x8 = t & ALL
+    t = (t >> BITS) + ((a1 * a8 + a2 * a7 + a3 * a6 + a4 * a5) << 1)
+    x9 = t & ALL
+    t = (t >> BITS) + ((a2 * a8 + a3 * a7 + a4 * a6) << 1) + a5 * a5
+    x10 = t & ALL
+    t = (t >> BITS) + ((a3 * a8 + a4 * a7 + a5 * a6) << 1)
+    x11 = t & ALL
+    t = (t >> BITS) + ((a4 * a8 + a5 * a7) << 1) + a6 * a6
+    x12 = t & ALL
+    t = (t >> BITS) + ((a5 * a8 + a6 * a7) << 1)
+    x13 = t & ALL
+    t = (t >> BITS) + (a6 * a8 << 1) + a7 * a7
+    x14 = t & ALL
+    t = (t >> BITS) + (a7 * a8 << 1)
+    x15 = t & ALL
+    t = (t >> BITS) + a8 * a8
+    x16 = t & ALL
+  } else {
+    const z0 = load<u64>(b)
+    const z1 = load<u64>(b, 8)
+    const z2 = load<u64>(b, 16)
+    const z3 = load<u64>(b, 24)
+    const b0 = z0 & ALL
+    const b1 = (z0 >> 29) & ALL
+    const b2 = ((z0 >> 58) | (z1 << 6)) & ALL
+    const b3 = (z1 >> 23) & ALL
+    const b4 = ((z1 >> 52) | (z2 << 12)) & ALL
+    const b5 = (z2 >> 17) & ALL
+    const b6 = ((z2 >> 46) | (z3 << 18)) & ALL
+    const b7 = (z3 >> 11) & ALL
+    const b8 = z3 >> 40
+    t = a0 * b0
+    x0 = t & ALL
+    t = (t >> BITS) + a0 * b1 + a1 * b0
+    x1 = t & ALL
+    t = (t >> BITS) + a0 * b2 + a1 * b1 + a2 * b0
+    x2 = t & ALL
+    t = (t >> BITS) + a0 * b3 + a1 * b2 + a2 * b1 + a3 * b0
+    x3 = t & ALL
+    t = (t >> BITS) + a0 * b4 + a1 * b3 + a2 * b2 + a3 * b1 + a4 * b0
+    x4 = t & ALL
+    t = (t >> BITS) + a0 * b5 + a1 * b4 + a2 * b3 + a3 * b2 + a4 * b1 + a5 * b0
+    x5 = t & ALL
+    t = (t >> BITS) + a0 * b6 + a1 * b5 + a2 * b4 + a3 * b3 + a4 * b2 + a5 * b1 + a6 * b0
+    x6 = t & ALL
+    t = (t >> BITS) + a0 * b7 + a1 * b6 + a2 * b5 + a3 * b4 + a4 * b3 + a5 * b2 + a6 * b1 + a7 * b0
+    x7 = t & ALL
+    t = (t >> BITS) + a0 * b8 + a1 * b7 + a2 * b6 + a3 * b5 + a4 * b4 + a5 * b3 + a6 * b2 + a7 * b1 + a8 * b0
+    x8 = t & ALL
+    t = (t >> BITS) + a1 * b8 + a2 * b7 + a3 * b6 + a4 * b5 + a5 * b4 + a6 * b3 + a7 * b2 + a8 * b1
+    x9 = t & ALL
+    t = (t >> BITS) + a2 * b8 + a3 * b7 + a4 * b6 + a5 * b5 + a6 * b4 + a7 * b3 + a8 * b2
+    x10 = t & ALL
+    t = (t >> BITS) + a3 * b8 + a4 * b7 + a5 * b6 + a6 * b5 + a7 * b4 + a8 * b3
+    x11 = t & ALL
+    t = (t >> BITS) + a4 * b8 + a5 * b7 + a6 * b6 + a7 * b5 + a8 * b4
+    x12 = t & ALL
+    t = (t >> BITS) + a5 * b8 + a6 * b7 + a7 * b6 + a8 * b5
+    x13 = t & ALL
+    t = (t >> BITS) + a6 * b8 + a7 * b7 + a8 * b6
+    x14 = t & ALL
+    t = (t >> BITS) + a7 * b8 + a8 * b7
+    x15 = t & ALL
+    t = (t >> BITS) + a8 * b8
+    x16 = t & ALL
+  }
   const x17 = t >> BITS
-  // the quotient: the upper limbs times the reciprocal, whose highest bit is not kept, times two
+  // its upper limbs: those that decide on the quotient
+  const back = BITS - shift
+  const y0 = (x7 >> shift) | ((x8 << back) & ALL)
+  const y1 = (x8 >> shift) | ((x9 << back) & ALL)
+  const y2 = (x9 >> shift) | ((x10 << back) & ALL)
+  const y3 = (x10 >> shift) | ((x11 << back) & ALL)
+  const y4 = (x11 >> shift) | ((x12 << back) & ALL)
+  const y5 = (x12 >> shift) | ((x13 << back) & ALL)
+  const y6 = (x13 >> shift) | ((x14 << back) & ALL)
+  const y7 = (x14 >> shift) | ((x15 << back) & ALL)
+  const y8 = (x15 >> shift) | ((x16 << back) & ALL)
+  const y9 = (x16 >> shift) | ((x17 << back) & ALL)
+  // the quotient: these times the reciprocal, whose highest bit is not kept, times two
   const v0 = load<u64>(entry, RECIPROCAL + 0)
   const v1 = load<u64>(entry, RECIPROCAL + 8)
   const v2 = load<u64>(entry, RECIPROCAL + 16)
@@ -159,25 +216,25 @@ function reduce(a: usize, b: usize, c: usize, entry: usize): void {
   const v7 = load<u64>(entry, RECIPROCAL + 56)
   const v8 = load<u64>(entry, RECIPROCAL + 64)
   const v9 = load<u64>(entry, RECIPROCAL + 72)
-  t = x8 * v9 + x9 * v8 + x10 * v7 + x11 * v6 + x12 * v5 + x13 * v4 + x14 * v3 + x15 * v2 + x16 * v1 + x17 * v0
-  t = (t >> BITS) + x8 + x9 * v9 + x10 * v8 + x11 * v7 + x12 * v6 + x13 * v5 + x14 * v4 + x15 * v3 + x16 * v2 + x17 * v1
-  t = (t >> 28) + ((x9 + x10 * v9 + x11 * v8 + x12 * v7 + x13 * v6 + x14 * v5 + x15 * v4 + x16 * v3 + x17 * v2) << 1)
+  t = y0 * v9 + y1 * v8 + y2 * v7 + y3 * v6 + y4 * v5 + y5 * v4 + y6 * v3 + y7 * v2 + y8 * v1 + y9 * v0
+  t = (t >> BITS) + y0 + y1 * v9 + y2 * v8 + y3 * v7 + y4 * v6 + y5 * v5 + y6 * v4 + y7 * v3 + y8 * v2 + y9 * v1
+  t = (t >> 28) + ((y1 + y2 * v9 + y3 * v8 + y4 * v7 + y5 * v6 + y6 * v5 + y7 * v4 + y8 * v3 + y9 * v2) << 1)
   const q0 = t & ALL
-  t = (t >> BITS) + ((x10 + x11 * v9 + x12 * v8 + x13 * v7 + x14 * v6 + x15 * v5 + x16 * v4 + x17 * v3) << 1)
+  t = (t >> BITS) + ((y2 + y3 * v9 + y4 * v8 + y5 * v7 + y6 * v6 + y7 * v5 + y8 * v4 + y9 * v3) << 1)
   const q1 = t & ALL
-  t = (t >> BITS) + ((x11 + x12 * v9 + x13 * v8 + x14 * v7 + x15 * v6 + x16 * v5 + x17 * v4) << 1)
+  t = (t >> BITS) + ((y3 + y4 * v9 + y5 * v8 + y6 * v7 + y7 * v6 + y8 * v5 + y9 * v4) << 1)
   const q2 = t & ALL
-  t = (t >> BITS) + ((x12 + x13 * v9 + x14 * v8 + x15 * v7 + x16 * v6 + x17 * v5) << 1)
+  t = (t >> BITS) + ((y4 + y5 * v9 + y6 * v8 + y7 * v7 + y8 * v6 + y9 * v5) << 1)
   const q3 = t & ALL
-  t = (t >> BITS) + ((x13 + x14 * v9 + x15 * v8 + x16 * v7 + x17 * v6) << 1)
+  t = (t >> BITS) + ((y5 + y6 * v9 + y7 * v8 + y8 * v7 + y9 * v6) << 1)
   const q4 = t & ALL
-  t = (t >> BITS) + ((x14 + x15 * v9 + x16 * v8 + x17 * v7) << 1)
+  t = (t >> BITS) + ((y6 + y7 * v9 + y8 * v8 + y9 * v7) << 1)
   const q5 = t & ALL
-  t = (t >> BITS) + ((x15 + x16 * v9 + x17 * v8) << 1)
+  t = (t >> BITS) + ((y7 + y8 * v9 + y9 * v8) << 1)
   const q6 = t & ALL
-  t = (t >> BITS) + ((x16 + x17 * v9) << 1)
+  t = (t >> BITS) + ((y8 + y9 * v9) << 1)
   const q7 = t & ALL
-  const q8 = (t >> BITS) + (x17 << 1)
+  const q8 = (t >> BITS) + (y9 << 1)
   // the rest; what is above its limbs is 0
   const m0 = load<u64>(entry, LIMBS + 0)
   const m1 = load<u64>(entry, LIMBS + 8)
@@ -231,14 +288,10 @@ function reduce(a: usize, b: usize, c: usize, entry: usize): void {
       r8 = (s as u64) & ALL
     }
   }
-  const p0 = r0 | (r1 << 29) | (r2 << 58)
-  const p1 = (r2 >> 6) | (r3 << 23) | (r4 << 52)
-  const p2 = (r4 >> 12) | (r5 << 17) | (r6 << 46)
-  const p3 = (r6 >> 18) | (r7 << 11) | (r8 << 40)
-  store<u64>(c, (p0 >> shift) | (p1 << back))
-  store<u64>(c, (p1 >> shift) | (p2 << back), 8)
-  store<u64>(c, (p2 >> shift) | (p3 << back), 16)
-  store<u64>(c, (p3 >> shift) | ((r8 >> 24) << back), 24)
+  store<u64>(c, r0 | (r1 << 29) | (r2 << 58))
+  store<u64>(c, (r2 >> 6) | (r3 << 23) | (r4 << 52), 8)
+  store<u64>(c, (r4 >> 12) | (r5 << 17) | (r6 << 46), 16)
+  store<u64>(c, (r6 >> 18) | (r7 << 11) | (r8 << 40), 24)
 }
 
 /** Whether the lower limbs are less than the modulus has. */
