@@ -136,8 +136,9 @@ export async function openDevchain(settings: ChainSettings, hooks: Hooks): Promi
 
 /** A failed execution in the words of another node, where its ways are asked for. */
 function describedBy({ executionError }: Habits, error: DevchainError): ErrorObject | undefined {
-  const failed = executionError === undefined ? undefined : failureOf(error)
-  return failed === undefined ? undefined : executionError?.(failed)
+  if (executionError === undefined) return undefined
+  const failed = failureOf(error)
+  return failed === undefined ? undefined : executionError(failed)
 }
 
 /** Hands a call on with what was printed for it, and empties the list for the next call of the same batch. */

@@ -12,7 +12,7 @@ import {
 import { headOf, withHeadWorld } from './blocktree.ts'
 import type { Change } from './chain.ts'
 import type { ChainState } from './chainstate.ts'
-import { staleOf, withoutTransaction } from './pool.ts'
+import { withoutStale } from './pool.ts'
 
 /**
  * Puts another world behind the newest block, whose header stays as it was mined: whoever asks for that block finds the
@@ -27,34 +27,39 @@ export function editWorld(
   const before = headOf(state.tree).world
   const world = edit(before)
   if (world === before) return { state, value: undefined }
-  const stale = touched.flatMap((sender) => staleOf(state.pool, world, sender))
-  const pool = stale.reduce(
-    (left, { transaction }) => withoutTransaction(left, transaction),
-    state.pool,
-  )
+  const pool = withoutStale(state.pool, world, touched)
   return {
     state: { ...state, tree: withHeadWorld(state.tree, world), pool },
     value: undefined,
   }
 }
 
-/**
- * Changes one account of the newest block, which need not exist before. One that is left empty does not exist after, as
- * EIP-161 has it; on forks before that it does.
- */
+/** As `editAccounts`, of one. */
 export function editAccount(
   state: ChainState,
   address: Address,
   edit: (account: Account) => Account,
 ): Change<undefined> {
+  return editAccounts(state, [address], edit)
+}
+
+/**
+ * Changes accounts of the newest block one after another, which need not exist before. One that is left empty does not
+ * exist after, as EIP-161 has it; on forks before that it does.
+ */
+export function editAccounts(
+  state: ChainState,
+  addresses: readonly Address[],
+  edit: (account: Account) => Account,
+): Change<undefined> {
   const { header } = headOf(state.tree).block
   const hardfork = state.config.hardforkAt(header.number, header.timestamp)
-  const change = (world: World): World => {
+  const change = (world: World, address: Address): World => {
     const account = edit(accountAt(world, address) ?? emptyAccount(address))
     const isGone = isAtLeast(hardfork, 'spuriousDragon') && isEmpty(account)
     return isGone ? withoutAccount(world, address) : withAccount(world, account)
   }
-  return editWorld(state, change, [address])
+  return editWorld(state, (world) => addresses.reduce(change, world), addresses)
 }
 
 /** As EIP-161 says, and without storage, which nobody could see. */

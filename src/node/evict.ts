@@ -4,7 +4,7 @@ import type { Address, Hash } from '../core/hex.ts'
 import { transactionPlace } from './blocktree.ts'
 import type { Change } from './chain.ts'
 import type { ChainState } from './chainstate.ts'
-import { pooledByHash, pooledInOrder, withoutTransaction } from './pool.ts'
+import { pooledByHash, pooledInOrder, withoutTransaction, withoutTransactions } from './pool.ts'
 
 /**
  * The chain without a waiting transaction.
@@ -34,9 +34,9 @@ export function evictAll(state: ChainState, sender?: Address): Change<number> {
   const gone = pooledInOrder(state.pool).filter(
     ({ transaction }) => sender === undefined || transaction.from === sender,
   )
-  const pool = gone.reduce(
-    (left, { transaction }) => withoutTransaction(left, transaction),
+  const pool = withoutTransactions(
     state.pool,
+    gone.map(({ transaction }) => transaction),
   )
   return { state: gone.length === 0 ? state : { ...state, pool }, value: gone.length }
 }

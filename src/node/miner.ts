@@ -37,7 +37,7 @@ import {
 import type { ChainState, Settings } from './chainstate.ts'
 import { clockAfterBlock, nextTimestamp } from './clock.ts'
 import { executedAs } from './executed.ts'
-import { Candidates, type Pool, staleOf, withoutTransaction } from './pool.ts'
+import { Candidates, type Pool, withoutStale, withoutTransactions } from './pool.ts'
 import { derivedRandao } from './randao.ts'
 import { withRewards } from './rewards.ts'
 
@@ -391,17 +391,11 @@ export function settingsAfterBlock(settings: Settings): Settings {
 
 /** The pool without what was mined or dropped, and without what those leave with a used nonce. */
 function poolAfter(pool: Pool, { executed, dropped, world }: Assembly): Pool {
-  let rest = pool
-  for (const { transaction } of [...executed, ...dropped]) {
-    rest = withoutTransaction(rest, transaction)
-  }
+  const gone = [...executed, ...dropped].map(({ transaction }) => transaction)
+  const rest = withoutTransactions(pool, gone)
   if (rest.size === 0) return rest
-  for (const sender of executed.flatMap(({ transaction }) => noncesUsedBy(transaction))) {
-    for (const stale of staleOf(rest, world, sender)) {
-      rest = withoutTransaction(rest, stale.transaction)
-    }
-  }
-  return rest
+  const senders = executed.flatMap(({ transaction }) => noncesUsedBy(transaction))
+  return withoutStale(rest, world, senders)
 }
 
 /** Whose nonce a transaction may have raised: its sender's and its authorities' (EIP-7702). */

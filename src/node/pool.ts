@@ -133,6 +133,24 @@ export function staleOf(pool: Pool, world: World, sender: Address): PooledTransa
   return entriesOf(queue).filter(({ transaction }) => transaction.nonce < nonce)
 }
 
+/** The pool without any of these transactions. */
+export function withoutTransactions(pool: Pool, transactions: Iterable<Transaction>): Pool {
+  let rest = pool
+  for (const transaction of transactions) rest = withoutTransaction(rest, transaction)
+  return rest
+}
+
+/** The pool without what these senders can never have mined, as its nonce is used up. */
+export function withoutStale(pool: Pool, world: World, senders: Iterable<Address>): Pool {
+  let rest = pool
+  for (const sender of senders) {
+    for (const { transaction } of staleOf(rest, world, sender)) {
+      rest = withoutTransaction(rest, transaction)
+    }
+  }
+  return rest
+}
+
 /** What could be mined as far as nonces go, by sender, each sender's in order of nonce. */
 export function pendingOf(pool: Pool, world: World): PooledTransaction[] {
   return selectBySender(pool, (sender) => {

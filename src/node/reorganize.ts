@@ -25,8 +25,8 @@ import {
   POOL_LIMIT,
   type Pool,
   pooledByHash,
-  staleOf,
-  withoutTransaction,
+  withoutStale,
+  withoutTransactions,
   withReturned,
   withTransaction,
 } from './pool.ts'
@@ -202,14 +202,7 @@ function follow(pool: Pool, tree: BlockTree, { added, removed }: HeadChange): Fo
 }
 
 function withoutMined(pool: Pool, mined: readonly Transaction[], world: World): Pool {
-  let rest = pool
-  for (const transaction of mined) rest = withoutTransaction(rest, transaction)
-  for (const sender of new Set(mined.flatMap(noncesUsedBy))) {
-    for (const { transaction } of staleOf(rest, world, sender)) {
-      rest = withoutTransaction(rest, transaction)
-    }
-  }
-  return rest
+  return withoutStale(withoutTransactions(pool, mined), world, new Set(mined.flatMap(noncesUsedBy)))
 }
 
 function poolFull(): DevchainError {

@@ -15,7 +15,7 @@ import { type Account, accountsOf, emptyAccount, withSlots } from '../state/worl
 import { headOf } from './blocktree.ts'
 import type { Change } from './chain.ts'
 import type { ChainState } from './chainstate.ts'
-import { editAccount } from './edit.ts'
+import { editAccounts } from './edit.ts'
 
 /** Bytes of JSON that a dump may unfold to: gzip makes a thousand of one. */
 const MAX_DUMP = 512 * 2 ** 20
@@ -71,18 +71,12 @@ export async function readDump(bytes: Uint8Array): Promise<readonly Account[]> {
 
 /** The chain with accounts put in place; the slots of those that were there before stay, where no others are given. */
 export function loadAccounts(before: ChainState, accounts: readonly Account[]): Change<undefined> {
-  const state = accounts.reduce(
-    (changed, account) =>
-      editAccount(changed, account.address, ({ storage }) => ({
-        ...account,
-        storage: withSlots(
-          storage,
-          new Map([...account.storage.values()].map(({ slot, value }) => [slot, value])),
-        ),
-      })).state,
-    before,
-  )
-  return { state, value: undefined }
+  const byAddress = new Map(accounts.map((account) => [account.address, account]))
+  return editAccounts(before, [...byAddress.keys()], ({ address, storage }) => {
+    const account = byAddress.get(address)!
+    const slots = [...account.storage.values()].map(({ slot, value }) => [slot, value] as const)
+    return { ...account, storage: withSlots(storage, new Map(slots)) }
+  })
 }
 
 function dumpedOf({ nonce, balance, code, storage }: Account): DumpedAccount {

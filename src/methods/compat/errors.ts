@@ -1,4 +1,5 @@
 // Failed executions in the codes, words and data of other nodes, each as it was seen to answer.
+import { EXECUTION_ERROR } from '../../node/simulate.ts'
 import type { ErrorObject } from '../../rpc/errors.ts'
 import type { Cause, FailedExecution } from './failure.ts'
 
@@ -93,7 +94,7 @@ export const HARDHAT_ERRORS: Wording = ({ reason, data, hash, cause }) => {
 export const GANACHE_ERRORS: Wording = ({ reason, data, hash, cause }) => {
   const said = cause.kind === 'text' ? cause.text : undefined
   const told = said === undefined ? 'revert' : `revert ${said}`
-  const message = `VM Exception while processing transaction: ${cause.kind === 'halt' ? reason : told}`
+  const message = EXECUTION_ERROR + (cause.kind === 'halt' ? reason : told)
   if (hash === undefined) return { code: SERVER_ERROR, message, data }
   const facts = { hash, result: data, reason: said ?? null, message: told }
   return { code: SERVER_ERROR, message, data: facts }
@@ -124,19 +125,20 @@ function customReason(data: string): string {
 }
 
 function hardhatMessage(cause: Cause, reason: string, data: string): string {
-  const exception = 'VM Exception while processing transaction: '
   switch (cause.kind) {
     case 'text':
-      return `${exception}reverted with reason string '${cause.text}'`
+      return `${EXECUTION_ERROR}reverted with reason string '${cause.text}'`
     case 'panic': {
       const name = HARDHAT_PANICS.get(cause.code) ?? 'Unknown panic code'
-      return `${exception}reverted with panic code 0x${cause.code.toString(16)} (${name})`
+      return `${EXECUTION_ERROR}reverted with panic code 0x${cause.code.toString(16)} (${name})`
     }
     case 'custom':
-      return `${exception}reverted with an unrecognized custom error (return data: ${data})`
+      return `${EXECUTION_ERROR}reverted with an unrecognized custom error (return data: ${data})`
     case 'revert':
       return 'Transaction reverted without a reason string'
     case 'halt':
-      return reason.startsWith('out of gas') ? 'Transaction ran out of gas' : exception + reason
+      return reason.startsWith('out of gas')
+        ? 'Transaction ran out of gas'
+        : EXECUTION_ERROR + reason
   }
 }

@@ -12,11 +12,11 @@ import {
 import type { Chain, Change } from '../../node/chain.ts'
 import type { ChainState } from '../../node/chainstate.ts'
 import { changeAccounts } from '../../node/commands.ts'
-import { editAccount, editWorld } from '../../node/edit.ts'
+import { editAccounts } from '../../node/edit.ts'
 import { type Method, param } from '../../rpc/method.ts'
 import { address, boolean, data, quantity, text } from '../../rpc/primitives.ts'
 import type { Decoder } from '../../rpc/schema.ts'
-import { type Account, balanceAt, withBalance, withSlots } from '../../state/world.ts'
+import { type Account, withSlots } from '../../state/world.ts'
 import { acknowledgement } from '../compat/habits.ts'
 import { type MethodContext, method } from '../context.ts'
 import { oneOrMore } from '../inputs.ts'
@@ -49,15 +49,11 @@ const addBalance = method({
   result: acknowledgement,
   example: { params: [ACCOUNT, '0xde0b6b3a7640000'], result: null },
   handle: async ({ chain, habits }, accounts, amount) => {
-    await chain.update((state) =>
-      editWorld(state, (world) =>
-        accounts.reduce((changed, each) => {
-          const balance = balanceAt(changed, each) + amount
-          if (balance > MAX_WORD) throw tooMuch(each, amount)
-          return withBalance(changed, each, balance)
-        }, world),
-      ),
-    )
+    await editEach(chain, accounts, (account) => {
+      const balance = account.balance + amount
+      if (balance > MAX_WORD) throw tooMuch(account.address, amount)
+      return { ...account, balance }
+    })
     return habits.acknowledgement
   },
 })
@@ -188,15 +184,12 @@ function edit(chain: Chain, account: Address, change: (before: Account) => Accou
 }
 
 /** All in one step, so that nobody sees some of them changed. */
-async function editEach(
+function editEach(
   chain: Chain,
   accounts: readonly Address[],
   change: (before: Account) => Account,
 ): Promise<void> {
-  await chain.update((before) => ({
-    state: accounts.reduce((state, each) => editAccount(state, each, change).state, before),
-    value: undefined,
-  }))
+  return chain.update((state) => editAccounts(state, accounts, change))
 }
 
 function tooMuch(account: Address, amount: bigint): DevchainError {

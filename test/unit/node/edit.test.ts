@@ -5,7 +5,7 @@ import { announcementsOf } from '../../../src/node/announce.ts'
 import { headOf } from '../../../src/node/blocktree.ts'
 import type { StateChange } from '../../../src/node/chain.ts'
 import { mine, revertTo, takeSnapshot } from '../../../src/node/commands.ts'
-import { editAccount, editWorld } from '../../../src/node/edit.ts'
+import { editAccount, editAccounts, editWorld } from '../../../src/node/edit.ts'
 import { sendTransaction } from '../../../src/node/send.ts'
 import { dumpState, loadAccounts, readDump } from '../../../src/node/statedump.ts'
 import { accountAt, balanceAt, storageAt, withSlots } from '../../../src/state/world.ts'
@@ -53,6 +53,16 @@ describe('an edited account', () => {
       const after = accountAt(headOf(chain.state.tree).world, STRANGER)
       expect(after !== undefined, hardfork).toBe(exists)
     }
+  })
+
+  it('is changed with others in one step, each on what the one before left', async () => {
+    const chain = await testChain({})
+    const more = (each: { readonly balance: bigint }) => rich(each.balance + 1n)(each)
+    const first = account(chain, 0)
+    const before = balanceAt(headOf(chain.state.tree).world, first)
+    await chain.update((state) => editAccounts(state, [first, STRANGER, first], more))
+    const { world } = headOf(chain.state.tree)
+    expect([balanceAt(world, first), balanceAt(world, STRANGER)]).toEqual([before + 2n, 1n])
   })
 
   it('that is as before changes nothing', async () => {
