@@ -1,6 +1,7 @@
 // Running messages and transactions: one job in, one outcome out. The only file of this layer that the layers
 // above import, so that a faster engine can take the reference engine's place without another layer noticing.
-import type { Address, Hash } from '../core/hex.ts'
+import type { Address, Hash, Hex } from '../core/hex.ts'
+import type { PersistentMap } from '../core/persistent.ts'
 import type { MaybePromise } from '../core/promises.ts'
 import type { BlobRules } from '../protocol/fees.ts'
 import type { Hardfork } from '../protocol/forks.ts'
@@ -29,7 +30,14 @@ export interface BlockEnvironment {
   readonly depositContract?: Address | undefined
   /** Hash of a past block, for BLOCKHASH; asked only for the 256 blocks before `number`. */
   readonly blockHash: (number: bigint) => Hash | undefined
+  /** Whose some signatures count as, whoever made them. Undefined: those of nobody but who made them. */
+  readonly signers?: Signers | undefined
 }
+
+/**
+ * What ecrecover answers for a signature, whatever was signed. The signature as text: 65 bytes r ‖ s ‖ v, with v 27 or 28.
+ */
+export type Signers = PersistentMap<Hex, Address>
 
 /** Limits that a chain may set aside. Undefined means the fork's own. */
 export interface ExecutionLimits {

@@ -31,6 +31,7 @@ import { testingAccountMethods } from './testing/accounts.ts'
 import { testingChainMethods } from './testing/chain.ts'
 import { testingMiningMethods } from './testing/mining.ts'
 import { testingPoolMethods } from './testing/pool.ts'
+import { testingSignatureMethods } from './testing/signatures.ts'
 import { testingTokenMethods } from './testing/tokens.ts'
 import { traceMethods } from './trace.ts'
 import { txpoolMethods } from './txpool.ts'
@@ -60,6 +61,7 @@ export const methods: readonly Method<MethodContext>[] = [
   ...snapshotMethods,
   ...reorganizeMethods,
   ...testingAccountMethods,
+  ...testingSignatureMethods,
   ...testingTokenMethods,
   ...testingMiningMethods,
   ...testingPoolMethods,

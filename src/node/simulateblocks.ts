@@ -22,6 +22,7 @@ import {
   requireType,
 } from '../protocol/validity.ts'
 import { accountAt, emptyAccount, nonceAt, stateRoot, type World } from '../state/world.ts'
+import { signersOf } from './accounts.ts'
 import type { BlockRecord, ExecutedTransaction } from './blocktree.ts'
 import { type BlockReference, type Chain, recordAt } from './chain.ts'
 import type { ChainState } from './chainstate.ts'
@@ -278,6 +279,7 @@ function environmentAfter(
       if (asked === base.block.header.number) return base.block.hash
       return hashes.get(asked) ?? past.blockHash(asked)
     },
+    signers: signersOf(state.accounts),
   }
 }
 
