@@ -101,6 +101,24 @@ export function signatureFromBytes(bytes: Uint8Array): Signature {
   }
 }
 
+/**
+ * Reads the 64 bytes of a compact signature: r, then s with the parity in its highest bit.
+ * @throws {DevchainError} `INVALID_PARAMS` for another length.
+ * @see https://eips.ethereum.org/EIPS/eip-2098
+ */
+export function signatureFromCompact(bytes: Uint8Array): Signature {
+  if (bytes.length !== 64) {
+    const message = `expected a compact signature of 64 bytes, got ${bytes.length} bytes`
+    throw new DevchainError('INVALID_PARAMS', message)
+  }
+  const parityAndS = bigintFromBytes(bytes.subarray(32))
+  return {
+    r: bigintFromBytes(bytes.subarray(0, 32)),
+    s: BigInt.asUintN(255, parityAndS),
+    yParity: parityAndS >> 255n === 1n ? 1 : 0,
+  }
+}
+
 /** The address in mixed case, whose letters carry a checksum (EIP-55). */
 export function checksumAddress(address: Address): string {
   const digits = address.slice(2)

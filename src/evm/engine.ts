@@ -1,17 +1,24 @@
 // Engines: virtual machines of @ethereumjs/vm, each for one hardfork, chain id and set of limits, and the few kept for reuse.
 import { Common, type CustomCrypto, Mainnet, type ParamsDict } from '@ethereumjs/common'
-import { type EVM, type EVMMockBlockchainInterface, paramsEVM } from '@ethereumjs/evm'
+import {
+  type EVM,
+  type EVMMockBlockchainInterface,
+  type PrecompileFunc,
+  paramsEVM,
+} from '@ethereumjs/evm'
 import { Address as LibraryAddress } from '@ethereumjs/util'
 import { createVM } from '@ethereumjs/vm'
 import { hashBytes, keccak256 } from '../core/crypto.ts'
 import { type Address, bytesFromHex } from '../core/hex.ts'
 import { blobBaseFee } from '../protocol/fees.ts'
 import { type Hardfork, isAtLeast } from '../protocol/forks.ts'
+import { ECRECOVER } from '../protocol/precompiles.ts'
 import { breatheAtJumps } from './breath.ts'
-import type { BlockEnvironment, ExecutionLimits, MovedPrecompiles } from './executor.ts'
+import type { BlockEnvironment, ExecutionLimits, MovedPrecompiles, Signers } from './executor.ts'
 import { kzg } from './kzg.ts'
 import type { MachineJob } from './machine.ts'
 import { boundMemory } from './memory.ts'
+import { signerAsked } from './precompiles/signers.ts'
 import { OverlayStateManager } from './statemanager.ts'
 
 /** What the library's engine knows of a block. */
@@ -31,7 +38,7 @@ export interface Engine {
   readonly precompiles: ReadonlySet<string>
   /** Makes ready for a run. */
   readonly begin: (job: MachineJob) => LibraryBlock
-  /** Lets go of the run's overlay, and puts its precompiles back. */
+  /** Lets go of the run's overlay, and makes its precompiles the usual ones. */
   readonly end: () => void
 }
 
@@ -85,13 +92,14 @@ async function createEngine(traits: EngineTraits): Promise<Engine> {
   const evm = vm.evm as EVM
   const breath = breatheAtJumps(evm)
   const memory = boundMemory(evm)
-  const precompiles = new Places(evm.precompiles)
+  const precompiles = new Precompiles(evm.precompiles)
   return {
     evm,
     precompiles: precompiles.usual,
     begin: ({ overlay, block, movedPrecompiles, memoryLimit, pause }) => {
       stateManager.use(overlay)
       ancestors.block = block
+      if (block.signers !== undefined) precompiles.answer(block.signers)
       if (movedPrecompiles !== undefined) precompiles.move(movedPrecompiles)
       memory.limit = memoryLimit
       breath.pause = pause
@@ -108,33 +116,53 @@ async function createEngine(traits: EngineTraits): Promise<Engine> {
   }
 }
 
-/** The places of an engine's precompiles: the engine looks them up in this very map. */
-class Places<Code> {
+/** An engine's precompiles, by place: the engine looks them up in this very map. */
+class Precompiles {
+  /** The places that they have when nothing is moved. */
   readonly usual: ReadonlySet<string>
-  readonly #map: Map<string, Code>
-  readonly #original: ReadonlyMap<string, Code>
-  #isMoved = false
+  readonly #map: Map<string, PrecompileFunc>
+  readonly #original: ReadonlyMap<string, PrecompileFunc>
+  #isChanged = false
 
-  constructor(map: Map<string, Code>) {
+  constructor(map: Map<string, PrecompileFunc>) {
     this.#map = map
     this.#original = new Map(map)
     this.usual = new Set(map.keys())
   }
 
+  /** Lets ecrecover answer for the signers, until `restore`. To be called before `move`. */
+  answer(signers: Signers): void {
+    this.#isChanged = true
+    const place = ECRECOVER.address.slice(2)
+    const code = this.#original.get(place)
+    if (code !== undefined) this.#map.set(place, answering(code, signers))
+  }
+
   move(moved: MovedPrecompiles): void {
-    this.#isMoved = true
+    this.#isChanged = true
+    const before = new Map(this.#map)
     for (const from of moved.keys()) this.#map.delete(from.slice(2))
     for (const [from, to] of moved) {
-      const code = this.#original.get(from.slice(2))
+      const code = before.get(from.slice(2))
       if (code !== undefined && to !== null) this.#map.set(to.slice(2), code)
     }
   }
 
   restore(): void {
-    if (!this.#isMoved) return
-    this.#isMoved = false
+    if (!this.#isChanged) return
+    this.#isChanged = false
     this.#map.clear()
     for (const [place, code] of this.#original) this.#map.set(place, code)
+  }
+}
+
+/** The library's ecrecover, with the answers of `signers` before its own. */
+function answering(ecrecover: PrecompileFunc, signers: Signers): PrecompileFunc {
+  return (input) => {
+    const returnValue = signerAsked(signers, input.data)
+    const executionGasUsed = input.common.param('ecRecoverGas')
+    if (returnValue === undefined || input.gasLimit < executionGasUsed) return ecrecover(input)
+    return { executionGasUsed, returnValue }
   }
 }
 

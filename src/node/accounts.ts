@@ -1,8 +1,15 @@
-// The accounts that the node holds keys for, and those it impersonates.
-import { addressOfKey, keccak256, keccakHash } from '../core/crypto.ts'
+// The accounts that the node holds keys for, those it impersonates, and signatures that count as somebody's.
+import {
+  addressOfKey,
+  keccak256,
+  keccakHash,
+  type Signature,
+  signatureBytes,
+} from '../core/crypto.ts'
 import { DevchainError } from '../core/errors.ts'
-import { type Address, bytesFromHex, type Hash, parseAddress } from '../core/hex.ts'
+import { type Address, bytesFromHex, type Hash, hexFromBytes, parseAddress } from '../core/hex.ts'
 import { emptyMap, type PersistentMap } from '../core/persistent.ts'
+import type { Signers } from '../evm/executor.ts'
 import { decryptKey, type EncryptedKey, type EncryptionOptions, encryptKey } from './keystore.ts'
 import { type DerivationOptions, derivedKeys, isTestMnemonic } from './mnemonic.ts'
 import { TEST_ACCOUNTS } from './testaccounts.ts'
@@ -15,6 +22,8 @@ export interface AccountBook {
   readonly impersonated: PersistentMap<Address, true>
   /** True: transactions of anybody are sent as if they were signed. */
   readonly autoImpersonate: boolean
+  /** Who contracts are told to have made a signature, whoever made it. */
+  readonly signers: Signers
 }
 
 /** An account that the node can sign or send for, now or once it is unlocked. */
@@ -45,11 +54,15 @@ const MAX_HELD = 100_000
 /** Accounts that one node may impersonate by name. */
 const MAX_IMPERSONATED = 100_000
 
+/** Signatures that may count as somebody's who did not make them. */
+const MAX_SIGNATURES = 100_000
+
 export const emptyBook: AccountBook = {
   held: emptyMap(),
   order: [],
   impersonated: emptyMap(),
   autoImpersonate: false,
+  signers: emptyMap(),
 }
 
 /**
@@ -222,6 +235,28 @@ export function impersonateAccount(book: AccountBook, address: Address): Account
 
 export function stopImpersonating(book: AccountBook, address: Address): AccountBook {
   return { ...book, impersonated: book.impersonated.delete(address) }
+}
+
+/**
+ * Lets a signature count as made by `signer`, whatever was signed: contracts are told so, the pool is not.
+ * @throws {DevchainError} `LIMIT_EXCEEDED` when there are too many
+ */
+export function impersonateSignature(
+  book: AccountBook,
+  signature: Signature,
+  signer: Address,
+): AccountBook {
+  const key = hexFromBytes(signatureBytes(signature))
+  if (book.signers.size >= MAX_SIGNATURES && !book.signers.has(key)) {
+    const message = `too many impersonated signatures: there may be ${MAX_SIGNATURES} at a time`
+    throw new DevchainError('LIMIT_EXCEEDED', message)
+  }
+  return { ...book, signers: book.signers.set(key, signer) }
+}
+
+/** Signatures that count as somebody's; undefined when none does, so that nobody has to look. */
+export function signersOf({ signers }: AccountBook): Signers | undefined {
+  return signers.size === 0 ? undefined : signers
 }
 
 /** True when transactions of the account are sent without its key. `nowMs` decides whether an unlock is over. */

@@ -1,6 +1,6 @@
 // A block with what came of it.
 import type { Hash } from '../core/hex.ts'
-import type { ConsoleLine, Failure } from '../evm/executor.ts'
+import type { ConsoleLine, Failure, Signers } from '../evm/executor.ts'
 import type { Block } from '../protocol/block.ts'
 import type { Receipt } from '../protocol/receipt.ts'
 import type { Transaction } from '../protocol/transaction.ts'
@@ -29,4 +29,6 @@ export interface BlockRecord {
    * puts its proof there afterwards.
    */
   readonly prevRandao?: Hash | undefined
+  /** Signatures that counted as somebody's while the block ran; undefined: none did. */
+  readonly signers?: Signers | undefined
 }

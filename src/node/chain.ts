@@ -4,6 +4,7 @@ import { DevchainError } from '../core/errors.ts'
 import type { Hash } from '../core/hex.ts'
 import { type MaybePromise, whenThere } from '../core/promises.ts'
 import type { BlockEnvironment, Executor } from '../evm/executor.ts'
+import { signersOf } from './accounts.ts'
 import {
   type BlockRecord,
   blockByHash,
@@ -184,14 +185,16 @@ export class Chain {
   }
 
   /**
-   * What contracts can learn of a block. The same value for the same block, until the state changes: engines need not be
-   * told of it again.
+   * What contracts that are called on a block learn of it, where signatures count as whose they do now. The same value for
+   * the same block, until the state changes: engines need not be told of it again.
    */
   environmentOf(record: BlockRecord): BlockEnvironment {
     const state = this.#state
     const known = this.#known
     if (known?.state === state && known.record === record) return known.environment
-    const environment = blockEnvironment(state, record)
+    const past = blockEnvironment(state, record)
+    const signers = signersOf(state.accounts)
+    const environment = signers === past.signers ? past : { ...past, signers }
     this.#known = { state, record, environment }
     return environment
   }

@@ -23,6 +23,7 @@ import { type Hardfork, isAtLeast } from '../protocol/forks.ts'
 import { EMPTY_BLOOM, mergeBlooms, receiptsRoot } from '../protocol/receipt.ts'
 import { authorityOf, type Transaction } from '../protocol/transaction.ts'
 import { stateRoot, type World } from '../state/world.ts'
+import { signersOf } from './accounts.ts'
 import {
   appendBlock,
   type BlockRecord,
@@ -186,7 +187,7 @@ export function nextBlockEnvironment(
   now: number,
   timestamp?: bigint,
 ): BlockEnvironment {
-  const { config, settings, tree } = state
+  const { accounts, config, settings, tree } = state
   const parent = headOf(tree).block
   const rules = nextRules(state, now, timestamp)
   const blobRules = config.blobRulesAt(rules.number, rules.timestamp)
@@ -205,6 +206,7 @@ export function nextBlockEnvironment(
     blobRules,
     depositContract: config.depositContract,
     blockHash: (asked) => hashByNumber(tree, asked),
+    signers: signersOf(accounts),
   }
 }
 
@@ -237,6 +239,7 @@ export function blockEnvironment(
     blobRules: config.blobRulesAt(header.number, header.timestamp),
     depositContract: config.depositContract,
     blockHash: (asked) => ancestorHash(tree, record, asked),
+    signers: record.signers,
   }
 }
 
@@ -436,7 +439,7 @@ function sealed(state: ChainState, environment: BlockEnvironment, assembly: Asse
   }
   const block = sealBlock(header, transactions, uncles)
   const totalDifficulty = parent.totalDifficulty + cumulativeDifficulty(block)
-  return { block, executed, world, totalDifficulty }
+  return { block, executed, world, totalDifficulty, signers: environment.signers }
 }
 
 function blobGasOfAll(transactions: readonly Transaction[]): bigint {

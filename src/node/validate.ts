@@ -16,6 +16,7 @@ import type { Transaction } from '../protocol/transaction.ts'
 import { decodeBlockTransaction } from '../protocol/transactiondecoding.ts'
 import { brokenRule, checkBody, checkHeader, type Place, unequal } from '../protocol/validation.ts'
 import { balanceAt, stateRoot, type World, withBalance } from '../state/world.ts'
+import { signersOf } from './accounts.ts'
 import { type BlockRecord, blockByHash, type ExecutedTransaction, headOf } from './blocktree.ts'
 import type { ChainConfig, ChainState, Settings } from './chainstate.ts'
 import { executedAs } from './executed.ts'
@@ -56,6 +57,7 @@ export async function validateBlock(
     executed: [],
     world: parent.world,
     totalDifficulty: parent.totalDifficulty + cumulativeDifficulty(block),
+    signers: signersOf(state.accounts),
   }
   const result = await run(executor, state, unproven)
   checkResult(block, result)

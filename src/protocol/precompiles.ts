@@ -11,8 +11,11 @@ export interface Precompile {
   readonly since: Hardfork
 }
 
+/** Tells whose key made a signature. */
+export const ECRECOVER: Precompile = precompile(0x01, 'ECREC', 'frontier')
+
 const PRECOMPILES: readonly Precompile[] = [
-  precompile(0x01, 'ECREC', 'frontier'),
+  ECRECOVER,
   precompile(0x02, 'SHA256', 'frontier'),
   precompile(0x03, 'RIPEMD160', 'frontier'),
   precompile(0x04, 'ID', 'frontier'),

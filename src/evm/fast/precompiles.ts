@@ -1,8 +1,10 @@
-// Which precompile an address runs, in a job that may have moved some.
+// Which precompile an address runs, in a job that may have moved some or has an answer for one.
 import type { Address } from '../../core/hex.ts'
 import type { Hardfork } from '../../protocol/forks.ts'
-import type { MovedPrecompiles } from '../executor.ts'
+import { ECRECOVER } from '../../protocol/precompiles.ts'
+import type { MovedPrecompiles, Signers } from '../executor.ts'
 import type { PrecompileCode } from '../precompiles/precompile.ts'
+import { withSigners } from '../precompiles/signers.ts'
 import { precompileTable } from '../precompiles/table.ts'
 
 type Table = ReadonlyMap<Address, PrecompileCode>
@@ -21,9 +23,10 @@ export class PrecompileTables {
     return table
   }
 
-  /** Where a job has them. */
-  of(hardfork: Hardfork, moved: MovedPrecompiles | undefined): Table {
-    const usual = this.usual(hardfork)
+  /** What a job has of them, and where. */
+  of(hardfork: Hardfork, moved: MovedPrecompiles | undefined, signers: Signers | undefined): Table {
+    const usual =
+      signers === undefined ? this.usual(hardfork) : answering(this.usual(hardfork), signers)
     if (moved === undefined) return usual
     const table = new Map(usual)
     for (const from of moved.keys()) table.delete(from)
@@ -33,4 +36,10 @@ export class PrecompileTables {
     }
     return table
   }
+}
+
+function answering(usual: Table, signers: Signers): Table {
+  const { address } = ECRECOVER
+  const code = usual.get(address)
+  return code === undefined ? usual : new Map(usual).set(address, withSigners(code, signers))
 }

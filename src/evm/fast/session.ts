@@ -176,7 +176,7 @@ export class Session {
 
   #setRules({ block, limits, memoryLimit, movedPrecompiles, reportsAccess }: MachineJob): void {
     const { core } = this
-    const { hardfork } = block
+    const { hardfork, signers } = block
     if (this.#hardfork !== hardfork) {
       this.#hardfork = hardfork
       // BLOBBASEFEE and PREVRANDAO are written by fork
@@ -185,7 +185,7 @@ export class Session {
       core.bytes.set(operationTable(hardfork), OPERATIONS)
       core.setNumber(FORK, forkNumber(hardfork))
     }
-    this.#table = this.#precompiles.of(hardfork, movedPrecompiles)
+    this.#table = this.#precompiles.of(hardfork, movedPrecompiles, signers)
     const codeSize = limits?.codeSize ?? CODE_SIZE
     core.setNumber(CODE_LIMIT, Math.min(codeSize, UNLIMITED))
     const initCode = isAtLeast(hardfork, 'shanghai') ? 2 * codeSize : UNLIMITED

@@ -3,7 +3,7 @@ import { getHashes, hash } from 'node:crypto'
 import { recoverAddress } from '../../core/crypto.ts'
 import { bigintFromBytes, bytesFromHex, EMPTY_BYTES } from '../../core/hex.ts'
 import { loadedLater } from './loaded.ts'
-import { type PrecompileCode, paddedSlice, wordsOf } from './precompile.ts'
+import { leftPadded, type PrecompileCode, paddedSlice, wordsOf } from './precompile.ts'
 
 /** Half a microsecond where the library took a hundred; not every build of OpenSSL has the old RIPEMD-160. */
 const hasRipemd = getHashes().includes('ripemd160')
@@ -51,10 +51,4 @@ export const ripemd160: PrecompileCode = {
 export const identity: PrecompileCode = {
   gas: (input) => 15n + 3n * wordsOf(input),
   run: (input) => input.slice(),
-}
-
-function leftPadded(bytes: Uint8Array): Uint8Array {
-  const word = new Uint8Array(32)
-  word.set(bytes, 32 - bytes.length)
-  return word
 }

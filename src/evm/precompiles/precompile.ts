@@ -33,6 +33,13 @@ export function paddedSlice(input: Uint8Array, offset: number, length: number): 
   return bytes
 }
 
+/** At most 32 bytes as a word, with zeros before them. */
+export function leftPadded(bytes: Uint8Array): Uint8Array {
+  const word = new Uint8Array(32)
+  word.set(bytes, 32 - bytes.length)
+  return word
+}
+
 /** Words of 32 bytes that hold the input. */
 export function wordsOf(input: Uint8Array): bigint {
   return BigInt(Math.ceil(input.length / 32))

@@ -13,6 +13,7 @@ import {
   recoverAddress,
   signatureBytes,
   signatureFromBytes,
+  signatureFromCompact,
   signDigest,
 } from '../../../src/core/crypto.ts'
 import { bytesFromHex, EMPTY_BYTES, hexFromBytes, parseAddress } from '../../../src/core/hex.ts'
@@ -66,6 +67,8 @@ describe('signatures', () => {
         const theirs = new SigningKey(hexFromBytes(key)).sign(digest)
         expect(hexFromBytes(signatureBytes(signature))).toBe(theirs.serialized)
         expect(signatureFromBytes(signatureBytes(signature))).toEqual(signature)
+        const compact = bytesFromHex(theirs.compactSerialized)
+        expect(signatureFromCompact(compact)).toEqual(signature)
       }),
       seeded,
     )
@@ -95,6 +98,14 @@ describe('signatures', () => {
       expect(() => signatureFromBytes(bytesFromHex(text))).toThrow(/expected a 65-byte signature/)
     },
   )
+
+  test('a compact signature has 64 bytes', () => {
+    for (const length of [0, 63, 65]) {
+      expect(() => signatureFromCompact(new Uint8Array(length))).toThrow(
+        `expected a compact signature of 64 bytes, got ${length} bytes`,
+      )
+    }
+  })
 
   test('v may be 0, 1, 27 or 28', () => {
     const parity = (v: number): number =>

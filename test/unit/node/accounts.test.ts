@@ -1,13 +1,15 @@
 // Keys that the node holds: derived, made, imported, encrypted, locked and unlocked.
 import { decryptKeystoreJsonSync } from 'ethers'
 import { describe, expect, it } from 'vitest'
-import { bytesFromHex, hexFromBytes, parseAddress } from '../../../src/core/hex.ts'
+import type { Signature } from '../../../src/core/crypto.ts'
+import { bytesFromHex, hexFromBytes, parseAddress, ZERO_ADDRESS } from '../../../src/core/hex.ts'
 import {
   addresses,
   bookOfKeys,
   deriveAccounts,
   emptyBook,
   impersonateAccount,
+  impersonateSignature,
   importKey,
   isImpersonated,
   keyOf,
@@ -16,6 +18,7 @@ import {
   newAccount,
   newAccountWithSeed,
   requireKey,
+  signersOf,
   stopImpersonating,
   unlock,
 } from '../../../src/node/accounts.ts'
@@ -180,5 +183,22 @@ describe('impersonation', () => {
 
   it('puts nobody on the list of accounts', () => {
     expect(addresses(impersonateAccount(emptyBook, STRANGER))).toEqual([])
+  })
+
+  it('is of signatures too, up to 100,000, of which any may count as another', () => {
+    let book = emptyBook
+    const signatureOf = (r: number): Signature => ({ r: BigInt(r), s: 1n, yParity: 1 })
+    for (let r = 0; r < 100_000; r += 1) {
+      book = impersonateSignature(book, signatureOf(r), STRANGER)
+    }
+    expect(() => impersonateSignature(book, signatureOf(100_000), STRANGER)).toThrow(
+      'too many impersonated signatures: there may be 100000 at a time',
+    )
+    const again = impersonateSignature(book, signatureOf(7), ZERO_ADDRESS)
+    expect(again.signers.size).toBe(100_000)
+    expect(signersOf(again)?.get(`0x${'7'.padStart(64, '0')}${'1'.padStart(64, '0')}1c`)).toBe(
+      ZERO_ADDRESS,
+    )
+    expect(signersOf(emptyBook)).toBeUndefined()
   })
 })
