@@ -31,6 +31,11 @@ const MODULES = [
     output: 'state/sponge.wasm.ts',
     flags: ['--initialMemory', '2'],
   },
+  {
+    entry: 'node/assembly/runminer.ts',
+    output: 'node/runminer.wasm.ts',
+    flags: ['--initialMemory', '2'],
+  },
 ]
 
 /** -O3s: plain -O3 makes no jump table of a large switch. */

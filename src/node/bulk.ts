@@ -83,8 +83,11 @@ async function sealedRun(
   // not needed by a node that mines block by block, and a moment to compile
   const { RunMiner } = await import('./runminer.ts')
   const miner = new RunMiner(plan, told)
+  let breath = BREATH
   while (miner.mined < plan.count && miner.mineNext()) {
-    if (miner.mined % BREATH === 0) await breathe()
+    if (miner.mined < breath) continue
+    breath = miner.mined + BREATH
+    await breathe()
   }
   if (miner.mined < LEAST_RUN) return undefined
   const { run, world } = miner.finish()

@@ -3,24 +3,23 @@
 import { bytesFromHex, ZERO_HASH } from '../core/hex.ts'
 import { rlpItemEnd } from '../core/rlp.ts'
 import { encodeHeader } from '../protocol/block.ts'
-import { Arena } from '../state/arena.ts'
-import { addressKey, slotKey } from '../state/keys.ts'
-import { type LiveLeaf, LiveTrie, ShortNodeError } from '../state/livetrie.ts'
+import { Arena, type ArenaExports, JOB_LENGTH, type Job, type Queue } from '../state/arena.ts'
+import { LiveRing } from '../state/livering.ts'
+import { LiveTrie, ShortNodeError } from '../state/livetrie.ts'
 import { BEACON_ROOTS, HISTORY_STORAGE, type Predeploy } from '../state/predeploys.ts'
 import { RingWorlds } from '../state/ringworlds.ts'
 import { RING } from '../state/systemslots.ts'
-import type { Trie } from '../state/trie.ts'
 import {
   type Account,
   accountAt,
   emptyStorage,
   type StorageSlot,
-  slotValue,
   stateRoot,
   type World,
 } from '../state/world.ts'
 import { type RunPlan, SealedRun } from './emptyrun.ts'
 import { randaoSeed } from './randao.ts'
+import { WASM } from './runminer.wasm.ts'
 
 /** Which system contracts hear of each block. Both run the main network's code. */
 export interface Told {
@@ -28,44 +27,50 @@ export interface Told {
   readonly hash: boolean
 }
 
-/** Bytes at the end of an account's RLP that begin with its storage root: two hashes, and the header of the second. */
-const STORAGE_ROOT = 65
+interface Exports extends ArenaExports {
+  readonly mine: (order: number, number: number, count: number) => number
+  readonly seal: (order: number, number: number, timestamp: number) => void
+}
 
 const RING_SLOTS = Number(RING)
 
-/** Where the varying fields of a header are in its RLP. */
-interface Places {
-  readonly length: number
-  readonly parentHash: number
-  readonly stateRoot: number
-  readonly number: number
-  readonly timestamp: number
-  readonly mixHash: number
-}
+/** Bytes of the RLP of a hash that is a number without leading zeros. */
+const HASH_RLP = 33
+
+/** Blocks mined at once: half a millisecond. */
+const MOST_AT_ONCE = 64
+
+/** What the module is told: numbers of four bytes in this order (`Order` in assembly/runminer.ts). */
+const ORDER = [
+  ...(['parentHash', 'stateRoot', 'numberEnd', 'timestampEnd', 'seed', 'root'] as const),
+  ...(['accounts', 'accountsEnd', 'randao', 'header', 'timePaths', 'parentPaths'] as const),
+  ...(['timestamps', 'hashes', 'roots'] as const),
+] as const
+
+type Order = Partial<Record<(typeof ORDER)[number], number>>
 
 /** Mines the blocks of a plan, from the first to at most the last. For one use. */
 export class RunMiner {
   readonly #plan: RunPlan
-  readonly #told: Told
   readonly #first: number
-  readonly #arena = new Arena()
+  readonly #arena = new Arena<Exports>(WASM)
   readonly #accounts: LiveTrie<Account>
-  readonly #times: LiveTrie<StorageSlot>
-  readonly #parents: LiveTrie<StorageSlot>
-  readonly #beaconStorage: Trie<StorageSlot> | undefined
-  /** Leaves of the slots of both rings. Undefined: not used yet. */
-  readonly #timeLeaves = new Array<LiveLeaf | undefined>(RING_SLOTS).fill(undefined)
-  readonly #parentLeaves = new Array<LiveLeaf | undefined>(RING_SLOTS).fill(undefined)
-  readonly #beaconRoots: LiveLeaf | undefined
-  readonly #historyStorage: LiveLeaf | undefined
+  /** Slots of the ring of times behind which there is a beacon root. */
+  readonly #rooted: ReadonlySet<number>
+  /** Rings of those who are told the time and the parent's hash. */
+  readonly #times: LiveRing | undefined
+  readonly #parents: LiveRing | undefined
   readonly #header: number
-  #places: Places
+  /** Bytes of the RLP of number and timestamp that the header is laid out for. */
+  #sizes: readonly [number: number, timestamp: number] = [0, 0]
   /** What the randomness is made of: begins with the parent's hash. */
   readonly #seed: number
   readonly #seedLength: number
-  readonly #hash: number
-  readonly #hashes: Uint8Array
-  readonly #roots: Uint8Array
+  readonly #root: number
+  readonly #order: number
+  readonly #timestamps: number
+  readonly #hashes: number
+  readonly #roots: number
   readonly #scratch = Array.from({ length: 34 }, (_, length) => new Uint8Array(length))
   #mined = 0
   /** True when the tries know more than the blocks mined. */
@@ -73,61 +78,39 @@ export class RunMiner {
 
   constructor(plan: RunPlan, told: Told) {
     const { world, block } = plan.parent
+    const arena = this.#arena
     this.#plan = plan
-    this.#told = told
     this.#first = Number(block.header.number) + 1
-    const storageOf = ({ address }: Predeploy): Trie<StorageSlot> | undefined =>
-      accountAt(world, address)?.storage
-    this.#beaconStorage = storageOf(BEACON_ROOTS)
-    this.#accounts = new LiveTrie(this.#arena, world.accounts)
-    this.#times = new LiveTrie(this.#arena, this.#beaconStorage ?? emptyStorage)
-    this.#parents = new LiveTrie(this.#arena, storageOf(HISTORY_STORAGE) ?? emptyStorage)
-    this.#beaconRoots = this.#accounts.leafOf(addressKey(BEACON_ROOTS.address))
-    this.#historyStorage = this.#accounts.leafOf(addressKey(HISTORY_STORAGE.address))
-    const parentHash = bytesFromHex(block.hash)
-    const seed = randaoSeed(parentHash, 0n, plan.abandoned)
+    this.#rooted = rootedSlots(world)
+    this.#accounts = new LiveTrie(arena, world.accounts)
+    this.#root = this.#stored(bytesFromHex(stateRoot(world)))
+    this.#times = told.time ? this.#ringOf(BEACON_ROOTS, 1) : undefined
+    this.#parents = told.hash ? this.#ringOf(HISTORY_STORAGE, 0) : undefined
+    const seed = randaoSeed(bytesFromHex(block.hash), 0n, plan.abandoned)
     this.#seed = this.#stored(seed)
     this.#seedLength = seed.length
-    this.#hash = this.#arena.allocate(32)
-    this.#header = this.#arena.allocate(encodeHeader(block.header).length + 64)
-    this.#places = this.#layOut(this.#first, Number(plan.timestampAt(0)))
-    this.#arena.bytes.set(bytesFromHex(stateRoot(world)), this.#header + this.#places.stateRoot)
-    this.#hashes = new Uint8Array(32 * plan.count)
-    this.#roots = new Uint8Array(32 * plan.count)
+    this.#header = arena.allocate(encodeHeader(block.header).length + 64)
+    this.#timestamps = arena.allocate(8 * MOST_AT_ONCE)
+    this.#hashes = arena.allocate(32 * plan.count)
+    this.#roots = arena.allocate(32 * plan.count)
+    this.#order = arena.allocate(4 * ORDER.length)
+    this.#giveOrder()
   }
 
   get mined(): number {
     return this.#mined
   }
 
-  /** Mines the next block; false when it is none that can be mined here. */
+  /** Mines the next block or some of the next ones; false when the next is none that can be mined here. */
   mineNext(): boolean {
     const number = this.#first + this.#mined
-    const timestamp = Number(this.#plan.timestampAt(this.#mined))
-    if (!Number.isSafeInteger(timestamp) || !this.#tell(number, timestamp)) return false
-    const arena = this.#arena
-    const { bytes } = arena
-    const seed = this.#seed
-    if (sizeOf(number) !== sizeOf(number - 1) || !this.#hasSize(timestamp)) {
-      this.#places = this.#layOut(number, timestamp)
-    }
-    const places = this.#places
-    writeInteger(bytes, this.#header + places.number, number)
-    writeInteger(bytes, this.#header + places.timestamp, timestamp)
-    bytes.copyWithin(this.#header + places.parentHash, seed, seed + 32)
-    const root = this.#header + places.stateRoot
-    writePadded(bytes, seed + 32, number)
-    arena.enqueue(1, seed, this.#seedLength, 0, 0, this.#header + places.mixHash)
-    // the storage roots and the randomness first: the accounts and the header hold them
-    arena.run()
-    if (this.#told.time || this.#told.hash) this.#accounts.hash(0, root)
-    arena.enqueue(0, this.#header, places.length, 0, 0, this.#hash)
-    arena.run()
-    bytes.copyWithin(seed, this.#hash, this.#hash + 32)
-    this.#hashes.set(bytes.subarray(seed, seed + 32), 32 * this.#mined)
-    this.#roots.set(bytes.subarray(root, root + 32), 32 * this.#mined)
-    this.#mined += 1
-    return true
+    const timestamp = this.#timestampAt(this.#mined)
+    if (timestamp === undefined) return false
+    if (!this.#hasSizes(number, timestamp)) this.#layOut(number, timestamp)
+    const count = this.#prepared(number)
+    const mined = count === 0 ? 0 : this.#arena.exports.mine(this.#order, number, count)
+    this.#mined += mined
+    return mined > 0 || this.#mineOne(number, timestamp)
   }
 
   /** The run of the blocks mined so far, at least one, and the world after them. */
@@ -135,62 +118,65 @@ export class RunMiner {
     const count = this.#mined
     const plan = { ...this.#plan, count }
     const first = plan.parent.block.header.number + 1n
-    const roots = this.#roots.slice(0, 32 * count)
-    const hashes = this.#hashes.slice(0, 32 * count)
+    const { bytes } = this.#arena
+    const roots = bytes.slice(this.#roots, this.#roots + 32 * count)
+    const hashes = bytes.slice(this.#hashes, this.#hashes + 32 * count)
     const run: SealedRun = new SealedRun(plan, hashes, roots, (index) => worlds.at(index))
     const worlds = new RingWorlds(plan.parent.world, {
       numberAt: (index) => first + BigInt(index),
       timestampAt: plan.timestampAt,
       parentHashAt: (index) => (index === 0 ? plan.parent.block.hash : run.hashAt(index - 1)),
-      tellsTime: this.#told.time,
-      tellsHash: this.#told.hash,
+      tellsTime: this.#times !== undefined,
+      tellsHash: this.#parents !== undefined,
     })
     const world = worlds.madeAt(count - 1)
-    this.#shareHashes(world)
+    if (!this.#isAhead) this.#shareHashes(world)
     return { run, world }
   }
 
   /** Tells the world after the last block what was hashed here, which would take it 100 ms. */
   #shareHashes(world: World): void {
-    const { time, hash } = this.#told
-    if (this.#isAhead || !(time || hash)) return
-    const rootOf = (leaf: LiveLeaf | undefined): number => leaf!.at + leaf!.length - STORAGE_ROOT
-    const storageOf = ({ address }: Predeploy): Trie<StorageSlot> =>
-      accountAt(world, address)!.storage
-    if (time) this.#times.shareHashes(storageOf(BEACON_ROOTS), rootOf(this.#beaconRoots))
-    if (hash) this.#parents.shareHashes(storageOf(HISTORY_STORAGE), rootOf(this.#historyStorage))
-    this.#accounts.shareHashes(world.accounts, this.#header + this.#places.stateRoot)
+    if (this.#times === undefined && this.#parents === undefined) return
+    this.#times?.shareHashes(world)
+    this.#parents?.shareHashes(world)
+    this.#accounts.shareHashes(world.accounts, this.#root)
   }
 
-  /** Writes what the system contracts hear; false when that is more than setting slots. */
-  #tell(number: number, timestamp: number): boolean {
-    const { time, hash } = this.#told
+  /** How many of the next blocks are changes in place and nothing else; their timestamps are written for the module. */
+  #prepared(number: number): number {
+    const timestamps: number[] = []
+    const most = Math.min(MOST_AT_ONCE, this.#plan.count - this.#mined)
+    while (timestamps.length < most) {
+      const own = number + timestamps.length
+      const timestamp = this.#timestampAt(this.#mined + timestamps.length)
+      if (timestamp === undefined || !this.#hasSizes(own, timestamp)) break
+      if (this.#times?.hasPath(timestamp % RING_SLOTS, this.#sizes[1]) === false) break
+      if (this.#parents?.hasPath((own - 1) % RING_SLOTS, HASH_RLP) === false) break
+      timestamps.push(timestamp)
+    }
+    // made now: the memory may have grown under the paths
+    new Float64Array(this.#arena.bytes.buffer, this.#timestamps).set(timestamps)
+    return timestamps.length
+  }
+
+  /** Mines the next block where the tries get new leaves or other lengths; false as `mineNext`. */
+  #mineOne(number: number, timestamp: number): boolean {
     const slot = timestamp % RING_SLOTS
-    if (time && this.#timeLeaves[slot] === undefined && this.#hasBeaconRoot(slot)) return false
+    // the beacon root would have to be taken away
+    if (this.#times !== undefined && this.#rooted.has(slot)) return false
     try {
-      if (time) {
-        set(this.#times, this.#timeLeaves, slot, this.#rlpOfInteger(timestamp))
-        this.#times.hash(1, this.#accounts.touch(this.#beaconRoots!) - STORAGE_ROOT)
-      }
-      if (hash) {
-        set(this.#parents, this.#parentLeaves, (number - 1) % RING_SLOTS, this.#rlpOfParent())
-        this.#parents.hash(0, this.#accounts.touch(this.#historyStorage!) - STORAGE_ROOT)
-      }
+      this.#times?.put(slot, this.#rlpOfInteger(timestamp))
+      this.#parents?.put((number - 1) % RING_SLOTS, this.#rlpOfParent())
     } catch (error) {
       if (!(error instanceof ShortNodeError)) throw error
       // the tries may have heard a part of it
       this.#isAhead = true
       return false
     }
+    this.#arena.run()
+    this.#arena.exports.seal(this.#order, number, timestamp)
+    this.#mined += 1
     return true
-  }
-
-  /** True where a beacon root would have to be taken away from the slot behind. */
-  #hasBeaconRoot(slot: number): boolean {
-    return (
-      this.#beaconStorage !== undefined &&
-      slotValue(this.#beaconStorage, BigInt(slot) + RING) !== 0n
-    )
   }
 
   /** The parent's hash as a number, which has no leading zeros. */
@@ -206,19 +192,27 @@ export class RunMiner {
   }
 
   #rlpOfInteger(value: number): Uint8Array {
-    const rlp = this.#scratch[sizeOf(value)]!
-    writeInteger(rlp, 0, value)
+    const size = sizeOf(value)
+    const rlp = this.#scratch[size]!
+    if (size > 1) rlp[0] = 0x80 + size - 1
+    for (let at = size - 1, left = value; left > 0; at--, left = Math.floor(left / 256)) {
+      rlp[at] = left % 256
+    }
     return rlp
   }
 
-  #hasSize(timestamp: number): boolean {
-    const { timestamp: at } = this.#places
-    const head = this.#arena.bytes[this.#header + at]!
-    return sizeOf(timestamp) === (head < 0x80 ? 1 : head - 0x7f)
+  /** Undefined when it is no number that can be counted with here. */
+  #timestampAt(index: number): number | undefined {
+    const timestamp = Number(this.#plan.timestampAt(index))
+    return Number.isSafeInteger(timestamp) ? timestamp : undefined
   }
 
-  /** Writes the header anew, for integers of the size of these. The hashes in it are written later, but the root stays. */
-  #layOut(number: number, timestamp: number): Places {
+  #hasSizes(number: number, timestamp: number): boolean {
+    return sizeOf(number) === this.#sizes[0] && sizeOf(timestamp) === this.#sizes[1]
+  }
+
+  /** Writes the header anew, for integers of the size of these. The hashes in it are written with each block. */
+  #layOut(number: number, timestamp: number): void {
     const { header } = this.#plan.parent.block
     const encoded = encodeHeader({
       ...header,
@@ -228,20 +222,66 @@ export class RunMiner {
       stateRoot: ZERO_HASH,
       mixHash: ZERO_HASH,
     })
-    const starts = itemStarts(encoded)
-    const stateRootAt = starts[3]! + 1
-    const { bytes } = this.#arena
-    const root = bytes.slice(this.#header + stateRootAt, this.#header + stateRootAt + 32)
-    bytes.set(encoded, this.#header)
-    bytes.set(root, this.#header + stateRootAt)
-    return {
-      length: encoded.length,
+    this.#arena.bytes.set(encoded, this.#header)
+    this.#sizes = [sizeOf(number), sizeOf(timestamp)]
+    const starts = itemStarts(encoded).map((start) => this.#header + start)
+    this.#tell({
       parentHash: starts[0]! + 1,
-      stateRoot: stateRootAt,
-      number: starts[8]!,
-      timestamp: starts[11]!,
-      mixHash: starts[13]! + 1,
+      stateRoot: starts[3]! + 1,
+      numberEnd: starts[9]!,
+      timestampEnd: starts[12]!,
+      randao: this.#jobs([hashing(this.#seed, this.#seedLength, starts[13]! + 1)]).first,
+      // the hash is the next block's parent
+      header: this.#jobs([hashing(this.#header, encoded.length, this.#seed)]).first,
+    })
+  }
+
+  /** Tells the module what stays as it is. */
+  #giveOrder(): void {
+    const told = [this.#times, this.#parents].filter((ring) => ring !== undefined)
+    const leaves = told.map(({ account }) => account)
+    const trie = this.#accounts
+    const root = this.#root
+    if (leaves.length > 0) {
+      // all above them is hashed once, so that later only what changed is
+      for (const leaf of leaves) trie.put(leaf.key, trie.valueOf(leaf))
+      trie.hash(0, root)
+      this.#arena.run()
     }
+    const above = this.#jobs(trie.jobsAbove(leaves, root))
+    this.#tell({
+      seed: this.#seed,
+      root,
+      accounts: above.first,
+      accountsEnd: above.end,
+      timePaths: this.#times?.paths ?? 0,
+      parentPaths: this.#parents?.paths ?? 0,
+      timestamps: this.#timestamps,
+      hashes: this.#hashes,
+      roots: this.#roots,
+    })
+  }
+
+  #tell(part: Order): void {
+    for (const [name, value] of Object.entries(part)) {
+      this.#arena.words[this.#order / 4 + ORDER.indexOf(name as keyof Order)] = value
+    }
+  }
+
+  #ringOf(contract: Predeploy, queue: Queue): LiveRing {
+    const slots = accountAt(this.#plan.parent.world, contract.address)?.storage ?? emptyStorage
+    const storage: LiveTrie<StorageSlot> = new LiveTrie(this.#arena, slots)
+    return new LiveRing(
+      this.#arena,
+      { trie: this.#accounts, root: this.#root },
+      { contract, storage, queue },
+    )
+  }
+
+  /** Writes jobs where they stay. */
+  #jobs(jobs: readonly Job[]): { readonly first: number; readonly end: number } {
+    const first = this.#arena.allocate(JOB_LENGTH * jobs.length)
+    return { first, end: this.#arena.writeJobs(first, jobs) }
   }
 
   #stored(bytes: Uint8Array): number {
@@ -251,24 +291,22 @@ export class RunMiner {
   }
 }
 
-/** Sets a slot of a ring, one that was set before without a search. */
-function set(
-  ring: LiveTrie<StorageSlot>,
-  leaves: (LiveLeaf | undefined)[],
-  slot: number,
-  value: Uint8Array,
-): void {
-  const leaf = leaves[slot]
-  if (leaf !== undefined && ring.change(leaf, value)) return
-  const key = slotKey(BigInt(slot))
-  ring.put(key, value)
-  leaves[slot] = ring.leafOf(key)
+function rootedSlots(world: World): ReadonlySet<number> {
+  const slots = new Set<number>()
+  for (const { slot } of accountAt(world, BEACON_ROOTS.address)?.storage.values() ?? []) {
+    if (slot >= RING) slots.add(Number(slot - RING))
+  }
+  return slots
 }
 
-/** Where each item of a list begins; a header is a list of more than 55 bytes. */
+function hashing(source: number, length: number, target: number): Job {
+  return { source, length, from: 0, states: 0, target }
+}
+
+/** Where each item of a list begins, and where the last one ends; a header is a list of more than 55 bytes. */
 function itemStarts(list: Uint8Array): number[] {
-  const starts: number[] = []
-  for (let at = list[0]! - 0xf7 + 1; at < list.length; at = rlpItemEnd(list, at)) starts.push(at)
+  const starts = [list[0]! - 0xf7 + 1]
+  while (starts.at(-1)! < list.length) starts.push(rlpItemEnd(list, starts.at(-1)!))
   return starts
 }
 
@@ -278,25 +316,4 @@ function sizeOf(value: number): number {
   let size = 1
   for (let left = value; left > 0; left = Math.floor(left / 256)) size += 1
   return size
-}
-
-/** Writes the RLP of an integer above zero. */
-function writeInteger(bytes: Uint8Array, at: number, value: number): void {
-  const size = sizeOf(value)
-  if (size > 1) bytes[at] = 0x80 + size - 1
-  writeDigits(bytes, at + size, value)
-}
-
-/** Writes an integer as a word of 32 bytes, the first of which are zeros already. */
-function writePadded(bytes: Uint8Array, at: number, value: number): void {
-  writeDigits(bytes, at + 32, value)
-}
-
-/** Writes the big-endian bytes of an integer, so that they end before `end`. */
-function writeDigits(bytes: Uint8Array, end: number, value: number): void {
-  let at = end
-  for (let left = value; left > 0; left = Math.floor(left / 256)) {
-    at -= 1
-    bytes[at] = left % 256
-  }
 }

@@ -1,9 +1,10 @@
 // Linear memory with Keccak-256 in it, for bytes that are hashed again and again as parts of them change.
 import { WASM } from './sponge.wasm.ts'
 
-interface Exports {
+/** What a module has that an arena is made of. */
+export interface ArenaExports {
   readonly memory: WebAssembly.Memory
-  readonly run: (first: number, firstCount: number, second: number, secondCount: number) => void
+  readonly run: (first: number, firstEnd: number, second: number, secondEnd: number) => void
 }
 
 /** What is hashed next, in the order in which it came. What depends on a hash comes later in the same queue, or run. */
@@ -15,8 +16,19 @@ export const RATE = 136
 /** Bytes of the sponge's state. */
 export const STATE_LENGTH = 200
 
-/** Numbers of four bytes in a job. */
-const JOB_WORDS = 5
+/** `length` bytes at `source` are hashed, and the 32 bytes of the hash go to `target`. */
+export interface Job {
+  readonly source: number
+  readonly length: number
+  /** The first byte that changed since the same bytes were hashed the last time; 0 the first time. */
+  readonly from: number
+  /** Where `STATE_LENGTH` bytes for each whole block of `RATE` bytes are kept between the times; 0: nowhere, and so is `from`. */
+  readonly states: number
+  readonly target: number
+}
+
+/** Bytes of a job in memory. */
+export const JOB_LENGTH = 20
 
 /** Jobs that a queue holds. */
 const QUEUE_LENGTH = 256
@@ -24,7 +36,7 @@ const QUEUE_LENGTH = 256
 /** The module's own constants are below; the queues come first. */
 const QUEUES = 4096
 
-const QUEUE_BYTES = 4 * JOB_WORDS * QUEUE_LENGTH
+const QUEUE_BYTES = JOB_LENGTH * QUEUE_LENGTH
 
 const PAGE = 65_536
 
@@ -33,20 +45,21 @@ const GROWTH = 16
 
 /**
  * A piece of linear memory that is only ever given out, never taken back: it goes as a whole, with its last user.
- * `bytes` is another array after `allocate`.
+ * `bytes` and `words` are other arrays after `allocate`.
  */
-export class Arena {
-  readonly #exports: Exports
+export class Arena<E extends ArenaExports = ArenaExports> {
+  readonly exports: E
   readonly #queued: [number, number] = [0, 0]
-  #words: Int32Array
   #free = QUEUES + 2 * QUEUE_BYTES
   bytes: Uint8Array
+  words: Int32Array
 
-  constructor() {
-    const module = new WebAssembly.Module(Buffer.from(WASM, 'base64'))
-    this.#exports = new WebAssembly.Instance(module, {}).exports as unknown as Exports
-    this.bytes = new Uint8Array(this.#exports.memory.buffer)
-    this.#words = new Int32Array(this.#exports.memory.buffer)
+  /** @param wasm the module, in base64, when it can do more than hash */
+  constructor(wasm: string = WASM) {
+    const module = new WebAssembly.Module(Buffer.from(wasm, 'base64'))
+    this.exports = new WebAssembly.Instance(module, {}).exports as unknown as E
+    this.bytes = new Uint8Array(this.exports.memory.buffer)
+    this.words = new Int32Array(this.exports.memory.buffer)
   }
 
   /** @returns where `length` bytes of zeros are */
@@ -55,43 +68,43 @@ export class Arena {
     this.#free = (at + length + 7) & ~7
     const missing = this.#free - this.bytes.length
     if (missing > 0) {
-      this.#exports.memory.grow(Math.max(GROWTH, Math.ceil(missing / PAGE)))
-      this.bytes = new Uint8Array(this.#exports.memory.buffer)
-      this.#words = new Int32Array(this.#exports.memory.buffer)
+      this.exports.memory.grow(Math.max(GROWTH, Math.ceil(missing / PAGE)))
+      this.bytes = new Uint8Array(this.exports.memory.buffer)
+      this.words = new Int32Array(this.exports.memory.buffer)
     }
     return at
   }
 
-  /**
-   * Has `length` bytes at `source` hashed at the next `run` at the latest; the 32 bytes of the hash go to `target`.
-   * @param from the first byte that changed since the same bytes were hashed the last time; 0 the first time
-   * @param states where `STATE_LENGTH` bytes for each whole block of `RATE` bytes are kept between the times; 0: nowhere,
-   *   and `from` is 0
-   */
-  enqueue(
-    queue: Queue,
-    source: number,
-    length: number,
-    from: number,
-    states: number,
-    target: number,
-  ): void {
+  /** Has a job done at the next `run` at the latest. */
+  enqueue(queue: Queue, job: Job): void {
     if (this.#queued[queue] === QUEUE_LENGTH) this.run()
-    const words = this.#words
-    const at = (QUEUES + queue * QUEUE_BYTES) / 4 + JOB_WORDS * this.#queued[queue]
-    words[at] = source
-    words[at + 1] = length
-    words[at + 2] = from
-    words[at + 3] = states
-    words[at + 4] = target
+    this.#write(QUEUES + queue * QUEUE_BYTES + JOB_LENGTH * this.#queued[queue], job)
     this.#queued[queue] += 1
+  }
+
+  /** Writes jobs as the module reads them, `JOB_LENGTH` bytes each; returns where they end. */
+  writeJobs(at: number, jobs: readonly Job[]): number {
+    for (const [index, job] of jobs.entries()) this.#write(at + JOB_LENGTH * index, job)
+    return at + JOB_LENGTH * jobs.length
   }
 
   /** Hashes all that is queued: in pairs, one of each queue, which takes two thirds of the time of one after another. */
   run(): void {
     const [first, second] = this.#queued
-    this.#exports.run(QUEUES, first, QUEUES + QUEUE_BYTES, second)
+    const firstEnd = QUEUES + JOB_LENGTH * first
+    const secondStart = QUEUES + QUEUE_BYTES
+    this.exports.run(QUEUES, firstEnd, secondStart, secondStart + JOB_LENGTH * second)
     this.#queued[0] = 0
     this.#queued[1] = 0
+  }
+
+  #write(at: number, { source, length, from, states, target }: Job): void {
+    const { words } = this
+    const first = at / 4
+    words[first] = source
+    words[first + 1] = length
+    words[first + 2] = from
+    words[first + 3] = states
+    words[first + 4] = target
   }
 }

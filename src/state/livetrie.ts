@@ -1,7 +1,7 @@
 // A Merkle-Patricia trie in linear memory that gives a root after each change: what mining many blocks at once asks for.
 // The slow twin is trie.ts, which each live trie begins with and is tested against.
 import { bytesOfDigest, readDigest } from '../core/keccak.ts'
-import { type Arena, type Queue, RATE, STATE_LENGTH } from './arena.ts'
+import { type Arena, type Job, type Queue, RATE, STATE_LENGTH } from './arena.ts'
 import type { Trie } from './trie.ts'
 import {
   type Branch,
@@ -28,11 +28,10 @@ const HASH_LENGTH = 32
 /** A node is too short to be hashed, which a live trie has no place for. Its keys would have ten nibbles in common. */
 export class ShortNodeError extends Error {}
 
-/** A cell's RLP in memory, and the first byte of it that changed since it was hashed. */
+/** A cell's RLP in memory. */
 interface Stored {
   at: number
   length: number
-  changedFrom: number
 }
 
 /** A cell stands in another at a nibble, or in an extension, or is the root. */
@@ -56,8 +55,9 @@ interface BranchCell extends Placed {
   readonly source: readonly (Node<unknown> | undefined)[]
   /** Where each child's hash is in the RLP; 0 for none. */
   readonly offsets: Uint16Array
-  /** A bit for each child that changed since it was hashed. */
+  /** A bit for each child that changed since the branch was hashed, and the first byte that did if it is no child's. */
   changed: number
+  changedFrom: number
   /** Where states of the sponge are kept; 0: not yet. */
   states: number
 }
@@ -71,6 +71,15 @@ interface ExtensionCell extends Placed {
 }
 
 type Cell = LeafCell | BranchCell | ExtensionCell
+
+/** A cell above changed leaves. */
+interface Changed {
+  readonly cell: BranchCell | ExtensionCell
+  /** The first of its bytes that changed. */
+  from: number
+  /** How many steps it is above the deepest of them. */
+  height: number
+}
 
 /** A key's place in a live trie, which it keeps. */
 export type LiveLeaf = LeafCell
@@ -89,12 +98,18 @@ export class LiveTrie<V> {
   readonly #arena: Arena
   readonly #trie: Trie<V>
   #root: Cell | undefined
+  #layout = 0
 
   /** @throws {ShortNodeError} as every method */
   constructor(arena: Arena, trie: Trie<V>) {
     this.#arena = arena
     this.#trie = trie
     this.#root = trie.root && this.#cellOf(trie.root)
+  }
+
+  /** Another number after branches or extensions came, or moved what is in them. */
+  get layout(): number {
+    return this.#layout
   }
 
   /** Sets a key to a value, which is RLP. */
@@ -121,30 +136,41 @@ export class LiveTrie<V> {
     return firstDifference(cell.key, key, 0, KEY_NIBBLES) === KEY_NIBBLES ? cell : undefined
   }
 
-  /** As `put` for a leaf whose value has as many bytes; false when it has not, and then nothing is done. */
-  change(leaf: LiveLeaf, value: Uint8Array): boolean {
-    if (value.length !== leaf.valueLength || value.length === 1) return false
-    this.#arena.bytes.set(value, this.touch(leaf) - value.length)
-    return true
+  /** The RLP of a leaf's value. */
+  valueOf(leaf: LiveLeaf): Uint8Array {
+    const end = leaf.at + leaf.length
+    return this.#arena.bytes.slice(end - leaf.valueLength, end)
+  }
+
+  /** The job that hashes a leaf after its value changed in place. For as long as `layout` and the value's length stay. */
+  jobOf(leaf: LiveLeaf, root: number): Job {
+    return jobOf(leaf, 0, root)
   }
 
   /**
-   * Where the RLP of a leaf ends, whose bytes the caller will change in place before what `hash` wants is run. It stays
-   * there until the next `put`.
+   * The jobs, in their order, that hash all above leaves of which each was put and hashed before: after values changed in
+   * place, and the leaves' own jobs. For as long as `layout` stays.
+   * @param root where the root, 32 bytes, is wanted
    */
-  touch(leaf: LiveLeaf): number {
-    leaf.changedFrom = 0
-    let { parent, nibble } = leaf
-    while (parent !== undefined) {
-      if (parent.kind === 'branch') {
-        // whoever marked it has marked all above it
-        if ((parent.changed & (1 << nibble)) !== 0) break
-        parent.changed |= 1 << nibble
+  jobsAbove(leaves: readonly LiveLeaf[], root: number): Job[] {
+    const above: Changed[] = []
+    for (const leaf of leaves) {
+      let cell: Cell = leaf
+      for (let height = 1; cell.parent !== undefined; height++) {
+        const { parent, nibble }: Cell = cell
+        const place = placeIn(parent, nibble)
+        const known = above.find(({ cell: other }) => other === parent)
+        if (known === undefined) above.push({ cell: parent, from: place, height })
+        else {
+          known.from = Math.min(known.from, place)
+          known.height = Math.max(known.height, height)
+        }
+        cell = parent
       }
-      nibble = parent.nibble
-      parent = parent.parent
     }
-    return leaf.at + leaf.length
+    // what is above one leaf comes after all that is below it
+    above.sort((one, other) => one.height - other.height)
+    return above.map(({ cell, from }) => jobOf(cell, from, root))
   }
 
   /**
@@ -201,8 +227,7 @@ export class LiveTrie<V> {
       this.#setValue(leaf, value)
       return leaf
     }
-    const end = leaf.at + leaf.length
-    const own = this.#arena.bytes.slice(end - leaf.valueLength, end)
+    const own = this.valueOf(leaf)
     // the same cell, as somebody may have it from `leafOf`
     Object.assign(leaf, this.#newLeaf(leaf.key, fork + 1, own))
     return this.#forkAt(fork, depth, [leaf.key, leaf], [key, this.#newLeaf(key, fork + 1, value)])
@@ -223,7 +248,6 @@ export class LiveTrie<V> {
   #setValue(leaf: LeafCell, value: Uint8Array): void {
     if (value.length === leaf.valueLength && value.length > 1) {
       this.#arena.bytes.set(value, leaf.at + leaf.length - value.length)
-      leaf.changedFrom = 0
     } else {
       const { parent, nibble } = leaf
       Object.assign(leaf, this.#newLeaf(leaf.key, leaf.depth, value), { parent, nibble })
@@ -238,8 +262,8 @@ export class LiveTrie<V> {
     if (cell.kind === 'extension') {
       this.#hash(cell.child, queue, cell.at + cell.length - HASH_LENGTH)
     }
-    this.#arena.enqueue(queue, cell.at, cell.length, 0, 0, target)
-    cell.changedFrom = CLEAN
+    const { at: source, length } = cell
+    this.#arena.enqueue(queue, { source, length, from: 0, states: 0, target })
   }
 
   #hashBranch(branch: BranchCell, queue: Queue, target: number): void {
@@ -256,7 +280,8 @@ export class LiveTrie<V> {
     if (branch.states === 0 && branch.length >= 2 * RATE) {
       branch.states = this.#arena.allocate(Math.floor(BRANCH_LENGTH / RATE) * STATE_LENGTH)
     }
-    this.#arena.enqueue(queue, branch.at, branch.length, from, branch.states, target)
+    const { at: source, length, states } = branch
+    this.#arena.enqueue(queue, { source, length, from, states, target })
     branch.changed = 0
     branch.changedFrom = CLEAN
   }
@@ -275,7 +300,7 @@ export class LiveTrie<V> {
   #cellOf(node: Node<V>): Cell {
     const { encodeValue } = this.#trie
     if (node.kind === 'branch') return this.#branchOf(node)
-    const stored = { ...this.#stored(encodeNode(node, encodeValue)), changedFrom: CLEAN }
+    const stored = this.#stored(encodeNode(node, encodeValue))
     switch (node.kind) {
       case 'leaf': {
         const valueLength = encodeValue(node.value).length
@@ -366,6 +391,7 @@ export class LiveTrie<V> {
    * overwritten before it moved when the last goes first.
    */
   #layOut(branch: BranchCell): void {
+    this.#layout += 1
     const { at, offsets, children, source } = branch
     const { bytes } = this.#arena
     const has = (nibble: number): boolean =>
@@ -396,7 +422,7 @@ export class LiveTrie<V> {
     if (encoded.length < HASH_LENGTH) throw new ShortNodeError()
     const at = this.#arena.allocate(encoded.length)
     this.#arena.bytes.set(encoded, at)
-    return { at, length: encoded.length, changedFrom: 0 }
+    return { at, length: encoded.length }
   }
 }
 
@@ -404,6 +430,19 @@ function setChild(branch: BranchCell, nibble: number, child: Cell): void {
   branch.children[nibble] = child
   child.parent = branch
   child.nibble = nibble
+}
+
+/** Where the hash of a child is in the RLP of its parent. */
+function placeIn(parent: BranchCell | ExtensionCell, nibble: number): number {
+  return parent.kind === 'branch' ? parent.offsets[nibble]! : parent.length - HASH_LENGTH
+}
+
+/** What hashes a cell whose bytes have changed from a place on; the hash goes to its parent, or to `root`. */
+function jobOf(cell: Cell, changedFrom: number, root: number): Job {
+  const { at, length, parent, nibble } = cell
+  const states = cell.kind === 'branch' ? cell.states : 0
+  const target = parent === undefined ? root : parent.at + placeIn(parent, nibble)
+  return { source: at, length, from: states === 0 ? 0 : changedFrom, states, target }
 }
 
 function extensionOf(

@@ -7,40 +7,59 @@ import { PAIR, permutePair } from './permutepair'
  * A job is five numbers of four bytes: where the bytes are, how many, the first that changed since the last time, where
  * the state of the sponge is kept after each whole block (0: nowhere, and all have changed), and where the hash goes.
  */
-const JOB_LENGTH: usize = 20
+export const JOB_LENGTH: usize = 20
 
 /** The last block of each of two inputs, padded. */
 const LAST: usize = memory.data(272, 16)
 
 const LANES: i32 = 25
 
-/** Does the jobs of two queues. Those of a queue are done in their order; between the queues there is none. */
-export function run(first: usize, firstCount: i32, second: usize, secondCount: i32): void {
-  const pairs = min(firstCount, secondCount)
-  for (let i = 0; i < pairs; i++) {
-    hashPair(first, second)
-    first += JOB_LENGTH
-    second += JOB_LENGTH
+/**
+ * Does the jobs of two queues. Those of a queue are done in their order; between the queues there is none. As long as
+ * both have blocks, one of each is permuted at a time: a queue's next job begins in the half that its last one leaves.
+ */
+export function run(first: usize, firstEnd: usize, second: usize, secondEnd: usize): void {
+  let firstKnown: usize = 0
+  let secondKnown: usize = 0
+  if (first != firstEnd && second != secondEnd) {
+    firstKnown = enter(first, 0)
+    secondKnown = enter(second, 8)
+    while (true) {
+      absorbPair(blockOf(first, firstKnown, LAST), blockOf(second, secondKnown, LAST + RATE))
+      permutePair()
+      firstKnown += 1
+      secondKnown += 1
+      if (keep(first, firstKnown, 0)) {
+        first += JOB_LENGTH
+        firstKnown = first == firstEnd ? 0 : enter(first, 0)
+      }
+      if (keep(second, secondKnown, 8)) {
+        second += JOB_LENGTH
+        secondKnown = second == secondEnd ? 0 : enter(second, 8)
+      }
+      if (first == firstEnd || second == secondEnd) break
+    }
+    if (first != firstEnd) leave(STATE, 0, LANES)
+    if (second != secondEnd) leave(STATE, 8, LANES)
   }
-  for (let i = pairs; i < firstCount; i++) {
-    hash(first)
-    first += JOB_LENGTH
-  }
-  for (let i = pairs; i < secondCount; i++) {
-    hash(second)
-    second += JOB_LENGTH
-  }
+  if (first != firstEnd) hashAll(first, firstEnd, firstKnown)
+  if (second != secondEnd) hashAll(second, secondEnd, secondKnown)
+}
+/** Does the jobs that are left in a queue, so many blocks of the first of which are in the state already; 0 for none. */
+function hashAll(first: usize, end: usize, known: usize): void {
+  hashRest(first, known == 0 ? resume(first) : known)
+  for (let job = first + JOB_LENGTH; job != end; job += JOB_LENGTH) hashRest(job, resume(job))
 }
 
-function hash(job: usize): void {
+/** Makes the state that a job goes on from; returns how many blocks are in it. */
+function resume(job: usize): usize {
   const known = <usize>load<u32>(job, 8) / RATE
   const states = <usize>load<u32>(job, 12)
   if (known == 0) memory.fill(STATE, 0, STATE_LENGTH)
   else memory.copy(STATE, states + (known - 1) * STATE_LENGTH, STATE_LENGTH)
-  hashRest(job, known)
+  return known
 }
 
-/** Goes on with a job of which so many blocks are in the state already. */
 function hashRest(job: usize, known: usize): void {
   const source = <usize>load<u32>(job)
   const length = <usize>load<u32>(job, 4)
@@ -57,31 +76,6 @@ function hashRest(job: usize, known: usize): void {
     }
   }
   finish(source + at, length - at, <usize>load<u32>(job, 16))
-}
-
-/** Hashes two at once for as long as both have blocks, then the longer one alone. */
-function hashPair(first: usize, second: usize): void {
-  let firstKnown = enter(first, 0)
-  let secondKnown = enter(second, 8)
-  while (true) {
-    absorbPair(blockOf(first, firstKnown, LAST), blockOf(second, secondKnown, LAST + RATE))
-    permutePair()
-    firstKnown += 1
-    secondKnown += 1
-    const firstEnds = keep(first, firstKnown, 0)
-    const secondEnds = keep(second, secondKnown, 8)
-    if (firstEnds && secondEnds) return
-    if (firstEnds) {
-      leave(STATE, 8, LANES)
-      hashRest(second, secondKnown)
-      return
-    }
-    if (secondEnds) {
-      leave(STATE, 0, LANES)
-      hashRest(first, firstKnown)
-      return
-    }
-  }
 }
 
 /** Puts the state that a job goes on from into one half of the pair; returns how many blocks are in it. */

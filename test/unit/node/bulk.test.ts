@@ -12,6 +12,7 @@ import { mine, revertTo, setTime, takeSnapshot } from '../../../src/node/command
 import type { ChainOptions } from '../../../src/node/create.ts'
 import { queryLogs } from '../../../src/node/logs.ts'
 import { reorganize } from '../../../src/node/reorganize.ts'
+import { hashHeader } from '../../../src/protocol/block.ts'
 import { stateRoot } from '../../../src/state/world.ts'
 import { NOON, testChain } from './chains.ts'
 
@@ -54,6 +55,32 @@ describe('blocks mined at once', () => {
     const fast = await testChain(options)
     await mineBlocks(fast, 300)
     await expectSame(fast, await oneByOne(options, 300))
+  })
+})
+
+describe('more blocks than the rings of system contracts have slots', () => {
+  const BLOCKS = 17_000
+
+  it.each([1n, 12n])('have the roots and hashes of their own, %d s apart', async (interval) => {
+    const chain = await testChain({})
+    await mineBlocks(chain, BLOCKS, interval)
+    const { tree } = chain.state
+    const afterZero: number[] = []
+    for (let number = 1; number <= BLOCKS; number++) {
+      const record = blockByNumber(tree, BigInt(number))!
+      const { header, hash } = record.block
+      expect(hashHeader(header)).toBe(hash)
+      expect(header.parentHash).toBe(hashByNumber(tree, BigInt(number - 1)))
+      if (number > 8192 && header.parentHash.startsWith('0x00')) afterZero.push(number)
+    }
+    expect(afterZero.length).toBeGreaterThan(10)
+    const turns = [8190, 8191, 8192, 8193, 8200, 16_383, 16_384, 16_385, BLOCKS]
+    const sampled = [...turns, ...afterZero.slice(0, 5).flatMap((number) => [number, number + 1])]
+    for (const number of sampled) {
+      const { block, world } = blockByNumber(tree, BigInt(number))!
+      // that world is made slot by slot
+      expect(stateRoot(world), `block ${number}`).toBe(block.header.stateRoot)
+    }
   })
 })
 
