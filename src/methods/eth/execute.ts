@@ -1,6 +1,7 @@
 // eth: running messages: calls and estimates that leave no trace, and transactions that do.
 import { whenThere } from '../../core/promises.ts'
 import { pendingReference } from '../../node/chain.ts'
+import { resend } from '../../node/resend.ts'
 import { sendRawTransaction, sendTransaction, sendUnsignedTransaction } from '../../node/send.ts'
 import {
   type AccessListAnswer,
@@ -10,7 +11,7 @@ import {
   executionError,
 } from '../../node/simulate.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
-import { data, hash, text } from '../../rpc/primitives.ts'
+import { data, hash, quantity, text } from '../../rpc/primitives.ts'
 import { blockReference, LATEST } from '../blockreference.ts'
 import { type MethodContext, method } from '../context.ts'
 import { field, fieldIfAny, quantityResult, shape } from '../fields.ts'
@@ -122,6 +123,21 @@ const sendRaw = method({
   handle: ({ chain }, raw) => sendRawTransaction(chain, raw),
 })
 
+const resendWaiting = method({
+  name: 'eth_resend',
+  summary:
+    'Replaces the waiting transaction of a sender and nonce by one with another gas price or gas limit; answers its hash.',
+  params: [
+    param('transaction', transactionRequest),
+    optional('gasPrice', quantity),
+    optional('gasLimit', quantity),
+  ],
+  result: hash,
+  example: { params: [{ ...TRANSFER, nonce: '0x0' }, '0x3b9aca00'] },
+  handle: ({ chain }, request, gasPrice, gasLimit) =>
+    resend(chain, request, { gasPrice, gasLimit }),
+})
+
 export const executeMethods: readonly Method<MethodContext>[] = [
   ethCall,
   estimate,
@@ -129,4 +145,5 @@ export const executeMethods: readonly Method<MethodContext>[] = [
   send,
   sendUnsigned,
   sendRaw,
+  resendWaiting,
 ]

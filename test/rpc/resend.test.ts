@@ -1,0 +1,189 @@
+// eth_resend: what waits is replaced by the same for another price, whatever its type, and nothing else is.
+import { mnemonicToAccount, privateKeyToAccount } from 'viem/accounts'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { ZERO_HASH } from '../../src/core/hex.ts'
+import { createDevchain, type Devchain } from '../../src/devchain.ts'
+import { withTransaction } from '../../src/node/pool.ts'
+import { withoutSignature } from '../../src/protocol/transaction.ts'
+
+const alice = mnemonicToAccount('test test test test test test test test test test test junk')
+const ALICE = alice.address.toLowerCase()
+const BOB = '0x0000000000000000000000000000000000000b0b'
+const GWEI = 1_000_000_000n
+
+interface Answered {
+  readonly hash: string
+  readonly from: string
+  readonly nonce: string
+  readonly [member: string]: unknown
+}
+
+let devchain: Devchain
+const ask = <T>(method: string, ...params: unknown[]): Promise<T> =>
+  devchain.request({ method, params }) as Promise<T>
+const hex = (value: bigint): string => `0x${value.toString(16)}`
+const waiting = (hash: string): Promise<Answered> => ask('eth_getTransactionByHash', hash)
+
+beforeEach(async () => {
+  devchain = await createDevchain({ clock: 'frozen', noMining: true })
+})
+afterEach(() => devchain.close())
+
+/** Members that tell nothing of what a transaction does. */
+const MARKS = ['hash', 'v', 'r', 's', 'yParity', 'gas', 'gasPrice']
+const FEES = ['maxFeePerGas', 'maxPriorityFeePerGas']
+
+function actOf(transaction: Answered): Record<string, unknown> {
+  const kept = Object.entries(transaction).filter(([name]) => ![...MARKS, ...FEES].includes(name))
+  return Object.fromEntries(kept)
+}
+
+const list = [{ address: BOB, storageKeys: [ZERO_HASH] }]
+
+describe('a transaction as nodes answer it', () => {
+  test.each([
+    { what: 'legacy', sent: { to: BOB, value: '0x1', gasPrice: hex(GWEI) } },
+    { what: 'a creation', sent: { data: '0x00', gasPrice: hex(GWEI) } },
+    {
+      what: 'with an access list',
+      sent: { to: BOB, data: '0x1234', gasPrice: hex(GWEI), accessList: list },
+    },
+    {
+      what: 'with two fees',
+      sent: {
+        to: BOB,
+        maxFeePerGas: hex(2n * GWEI),
+        maxPriorityFeePerGas: hex(GWEI),
+        accessList: list,
+      },
+    },
+  ])('$what is replaced for another price and gas limit', async ({ sent }) => {
+    const hash = await ask<string>('eth_sendTransaction', { from: ALICE, gas: '0x20000', ...sent })
+    const before = await waiting(hash)
+    const price = hex(3n * GWEI)
+    const replacement = await ask<string>('eth_resend', before, price, '0x30000')
+    expect(replacement).not.toBe(hash)
+    const after = await waiting(replacement)
+    expect(actOf(after)).toEqual(actOf(before))
+    expect(after).toMatchObject({ gas: '0x30000', gasPrice: price })
+    for (const fee of FEES) expect(after[fee]).toBe(before[fee] && price)
+    expect(await waiting(hash)).toBeNull()
+    expect(await ask('txpool_status')).toEqual({ pending: '0x1', queued: '0x0' })
+    await ask('evm_mine')
+    expect(await ask('eth_getTransactionReceipt', replacement)).toMatchObject({ status: '0x1' })
+  })
+
+  test('with authorizations keeps them', async () => {
+    const given = await privateKeyToAccount(`0x${'42'.repeat(32)}`).signAuthorization({
+      address: BOB,
+      chainId: 33,
+      nonce: 0,
+    })
+    const raw = await alice.signTransaction({
+      type: 'eip7702',
+      chainId: 33,
+      nonce: 0,
+      gas: 100_000n,
+      to: BOB,
+      maxFeePerGas: GWEI,
+      maxPriorityFeePerGas: 1n,
+      authorizationList: [given],
+    })
+    const before = await waiting(await ask('eth_sendRawTransaction', raw))
+    const after = await waiting(await ask('eth_resend', before, hex(2n * GWEI)))
+    expect(actOf(after)).toEqual(actOf(before))
+    expect(after.authorizationList).toHaveLength(1)
+  })
+})
+
+test('sender and nonce are enough; a price or gas limit of zero changes nothing', async () => {
+  const hash = await ask('eth_sendTransaction', { from: ALICE, to: BOB, gasPrice: '0x64' })
+  const known = { from: ALICE, nonce: '0x0' }
+  const second = await ask<string>('eth_resend', known, '0x6e', '0x0')
+  expect(await waiting(second)).toMatchObject({ gas: '0x15f90', gasPrice: '0x6e' })
+  expect(second).not.toBe(hash)
+  await expect(ask('eth_resend', known, '0x0', '0x5208')).rejects.toMatchObject({
+    code: -32003,
+    message: expect.stringMatching(/^replacement transaction underpriced: nonce 0 waits with/),
+  })
+  expect(await waiting(second)).not.toBeNull()
+})
+
+test('one of several is replaced, and stays in its place', async () => {
+  for (const nonce of ['0x0', '0x1', '0x2']) {
+    await ask('eth_sendTransaction', { from: ALICE, to: BOB, gasPrice: '0x64', nonce })
+  }
+  const hash = await ask('eth_resend', { from: ALICE, nonce: '0x1' }, '0xc8')
+  await ask('evm_mine')
+  const { transactions } = await ask<{ transactions: string[] }>(
+    'eth_getBlockByNumber',
+    'latest',
+    false,
+  )
+  expect(transactions).toHaveLength(3)
+  expect(transactions[1]).toBe(hash)
+})
+
+test('one that waits for another is found under instant mining too', async () => {
+  await ask('evm_setAutomine', true)
+  const known = { from: ALICE, nonce: '0x1' }
+  await ask('eth_sendTransaction', { ...known, to: BOB, gasPrice: '0x64' })
+  const hash = await ask<string>('eth_resend', known, '0xc8')
+  await ask('eth_sendTransaction', { from: ALICE, to: BOB })
+  expect(await ask('eth_getTransactionReceipt', hash)).toMatchObject({ status: '0x1' })
+})
+
+test('an impersonated sender’s is replaced, a stranger’s is not', async () => {
+  await ask('hardhat_setBalance', BOB, hex(10n ** 18n))
+  await ask('eth_sendUnsignedTransaction', { from: BOB, to: ALICE, gasPrice: '0x64' })
+  const known = { from: BOB, nonce: '0x0' }
+  await expect(ask('eth_resend', known, '0xc8')).rejects.toThrow(`unknown account ${BOB}`)
+  await ask('hardhat_impersonateAccount', BOB)
+  expect(await waiting(await ask('eth_resend', known, '0xc8'))).toMatchObject({ from: BOB })
+})
+
+test.each([
+  { member: 'to', given: ALICE, expected: `"${BOB}"` },
+  { member: 'value', given: '0x2', expected: '1' },
+  { member: 'data', given: '0x12', expected: '"0x"' },
+  { member: 'gas', given: '0x5209', expected: '90000' },
+  { member: 'gasPrice', given: '0x65', expected: '100' },
+  { member: 'maxFeePerGas', given: '0x65', expected: '100' },
+  { member: 'maxPriorityFeePerGas', given: '0x65', expected: '100' },
+  { member: 'type', given: '0x2', expected: '0' },
+  { member: 'chainId', given: '0x1', expected: '33' },
+  { member: 'accessList', given: list, expected: '[]' },
+])('another $member is another transaction', async ({ member, given, expected }) => {
+  const sent = { from: ALICE, to: BOB, value: '0x1', gasPrice: '0x64' }
+  const hash = await ask<string>('eth_sendTransaction', sent)
+  const told = { from: ALICE, nonce: '0x0', [member]: given }
+  await expect(ask('eth_resend', told, '0xc8')).rejects.toMatchObject({
+    code: -32602,
+    message: expect.stringContaining(`transaction.${member}: expected ${expected}, as ${hash}`),
+  })
+})
+
+test('one with blobs is refused, as they are not kept with it', async () => {
+  const chain = devchain.node.chain()
+  const unsigned = {
+    type: 3,
+    chainId: 33n,
+    nonce: 0n,
+    gasLimit: 21_000n,
+    maxFeePerGas: 1n,
+    maxPriorityFeePerGas: 1n,
+    to: BOB as never,
+    value: 0n,
+    data: new Uint8Array(),
+    accessList: [],
+    authorizationList: [],
+    blobs: { maxFeePerBlobGas: 1n, versionedHashes: [`0x01${'00'.repeat(31)}` as never] },
+  } as const
+  await chain.update((state) => {
+    const transaction = withoutSignature(unsigned, ALICE as never)
+    return { state: { ...state, pool: withTransaction(state.pool, transaction) }, value: undefined }
+  })
+  await expect(ask('eth_resend', { from: ALICE, nonce: '0x0' }, '0xc8')).rejects.toThrow(
+    'has blobs (type 3), expected type 0, 1, 2 or 4',
+  )
+})
