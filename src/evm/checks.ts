@@ -46,15 +46,19 @@ export function checkTransaction({ world, block, transaction, limits }: Transact
 }
 
 /**
- * Refuses what geth's `eth_call` refuses too: a price below the base fee (a price of 0 is a free call), funds that do
- * not cover value and price, gas below the intrinsic gas, init code that is too long. Nonce and code of the sender and
- * the block's gas limit do not matter.
+ * Refuses what geth's `eth_call` refuses too: a price below the base fee (a price of 0 is a free call), blobs that no
+ * transaction may have, or for too little (0 is free again), funds that do not cover value and price, gas below the
+ * intrinsic gas, init code that is too long. Nonce and code of the sender and the block's gas limit do not matter.
  * @throws {DevchainError} with the word of the first check that fails
  */
 export function checkMessage({ world, block, message, limits }: CallJob): void {
   if (!isFree(message)) {
     requireTipWithinCap(message)
     requireBaseFee(message, block.baseFee)
+  }
+  if (message.blobs !== undefined) {
+    requireBlobs({ ...message, type: 3 }, block.hardfork, block.blobRules)
+    if (!areBlobsFree(message)) requireBlobFee(message, blobPriceOf(message, block))
   }
   requireFunds(message, accountAt(world, message.from))
   requireIntrinsicGas(message, block.hardfork)
@@ -72,4 +76,9 @@ export function blobPriceOf(
 /** A call without a price, which neither pays for gas nor must offer the base fee. */
 export function isFree({ maxFeePerGas, maxPriorityFeePerGas }: Message): boolean {
   return maxFeePerGas === 0n && maxPriorityFeePerGas === 0n
+}
+
+/** True for a call that offers nothing for its blobs. */
+export function areBlobsFree({ blobs }: Message): boolean {
+  return blobs === undefined || blobs.maxFeePerBlobGas === 0n
 }

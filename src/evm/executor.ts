@@ -6,7 +6,13 @@ import type { MaybePromise } from '../core/promises.ts'
 import type { BlobRules } from '../protocol/fees.ts'
 import type { Hardfork } from '../protocol/forks.ts'
 import type { Log } from '../protocol/receipt.ts'
-import type { AccessListEntry, Authorization, Transaction } from '../protocol/transaction.ts'
+import type { BlobSidecar } from '../protocol/sidecar.ts'
+import type {
+  AccessListEntry,
+  Authorization,
+  BlobFields,
+  Transaction,
+} from '../protocol/transaction.ts'
 import type { Account, World } from '../state/world.ts'
 
 /** What contracts can learn about the block they run in. */
@@ -59,6 +65,8 @@ export interface Message {
   readonly authorizationList: readonly Authorization[]
   /** Undefined: the account's own nonce. */
   readonly nonce?: bigint | undefined
+  /** What BLOBHASH tells. They are free where they offer nothing. */
+  readonly blobs?: BlobFields | undefined
 }
 
 /**
@@ -249,6 +257,11 @@ export interface Jobs {
     readonly block: BlockEnvironment
     readonly logs: readonly Log[]
   }) => Promise<BlockEnd>
+  /**
+   * The index of the first blob that its commitment and proofs do not prove; undefined where all are proven. Their sizes
+   * and scalars are checked above.
+   */
+  readonly findWrongBlob: (sidecar: BlobSidecar) => Promise<number | undefined>
 }
 
 /** Runs jobs. */
@@ -291,6 +304,7 @@ export function createExecutor(options: ExecutorOptions = {}): Executor {
     call: (job) => workshop?.call(job) ?? loaded().then((jobs) => jobs.call(job)),
     beginBlock: async (job) => (workshop ?? (await loaded())).beginBlock(job),
     endBlock: async (job) => (workshop ?? (await loaded())).endBlock(job),
+    findWrongBlob: async (sidecar) => (workshop ?? (await loaded())).findWrongBlob(sidecar),
     close: () => {
       isClosed = true
     },

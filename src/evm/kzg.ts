@@ -3,16 +3,10 @@
 import type { KZG } from '@ethereumjs/util'
 import { bls12_381 } from '@noble/curves/bls12-381.js'
 import { bytesFromHex } from '../core/hex.ts'
+import { POWERS_ON_G2 } from './trustedsetup.ts'
 
 /** Order of the scalar field; z and y are below it. */
 const SCALARS = bls12_381.fields.Fr.ORDER
-
-/**
- * The second power of the secret of Ethereum's KZG ceremony on G2: all of the trusted setup that verifying needs.
- * @see https://github.com/ethereum/consensus-specs/blob/dev/presets/mainnet/trusted_setups/trusted_setup_4096.json
- */
-const SECRET_ON_G2 =
-  'b5bfd7dd8cdeb128843bc287230af38926187075cbfbefa81009a2ce615ac53d2914e5870cb452d2afaaab24f3499f72185cbfee53492714734429b7b38608e23926c911cceceac9a36851477ba4c60b087041de621000edc98edada20c1def2'
 
 type G1Point = InstanceType<typeof bls12_381.G1.Point>
 
@@ -25,7 +19,7 @@ export function verifyKzgProof(commitment: string, z: string, y: string, proof: 
   const { G1, G2 } = bls12_381
   const atY = G1.Point.BASE.multiplyUnsafe(scalar(y))
   const left = point(commitment).subtract(atY)
-  const right = G2.Point.fromHex(SECRET_ON_G2).subtract(G2.Point.BASE.multiplyUnsafe(scalar(z)))
+  const right = G2.Point.fromHex(POWERS_ON_G2[1]).subtract(G2.Point.BASE.multiplyUnsafe(scalar(z)))
   const pairs = [
     { g1: left.negate(), g2: G2.Point.BASE },
     { g1: point(proof), g2: right },

@@ -2,7 +2,8 @@
 import { keccakHash } from '../core/crypto.ts'
 import { effectiveGasPrice, effectiveTip } from '../protocol/fees.ts'
 import { accountAt } from '../state/world.ts'
-import { blobPriceOf, checkMessage, checkTransaction, isFree } from './checks.ts'
+import { findWrongBlob } from './blobproofs.ts'
+import { areBlobsFree, blobPriceOf, checkMessage, checkTransaction, isFree } from './checks.ts'
 import type { CallJob, ExecutorOptions, Jobs, Outcome, TransactionJob } from './executor.ts'
 import { DEFAULT_MEMORY_LIMIT, type MachineJob } from './machine.ts'
 import { abandoned } from './reasons.ts'
@@ -30,6 +31,7 @@ export function executorOn(parts: Omit<Workshop, 'turns'>): Jobs {
     call: (job) => call(workshop, job),
     beginBlock: (job) => beginBlock(workshop, job),
     endBlock: (job) => endBlock(workshop, job),
+    findWrongBlob: (sidecar) => findWrongBlob(sidecar, pauseOf(workshop, {})),
   }
 }
 
@@ -55,7 +57,9 @@ function call(workshop: Workshop, job: CallJob): Outcome | Promise<Outcome> {
   const price = free ? 0n : effectiveGasPrice(message, block.baseFee)
   const tip = free ? 0n : effectiveTip(message, block.baseFee)
   const nonce = message.nonce ?? accountAt(world, message.from)?.nonce ?? 0n
-  return apply(workshop, job, applicationOf(message, { nonce, price, tip }))
+  const { blobs } = message
+  const blobPrice = areBlobsFree(message) ? 0n : blobPriceOf(message, block)
+  return apply(workshop, job, applicationOf(message, { nonce, price, tip, blobs, blobPrice }))
 }
 
 type Terms = Pick<Application, 'nonce' | 'price' | 'tip' | 'blobs' | 'blobPrice'>

@@ -28,6 +28,7 @@ import { reorganizeMethods } from './reorganize.ts'
 import { rpcMethods } from './rpc.ts'
 import { snapshotMethods } from './snapshots.ts'
 import { testingAccountMethods } from './testing/accounts.ts'
+import { testingBlobMethods } from './testing/blobs.ts'
 import { testingChainMethods } from './testing/chain.ts'
 import { testingMiningMethods } from './testing/mining.ts'
 import { testingPoolMethods } from './testing/pool.ts'
@@ -65,6 +66,7 @@ export const methods: readonly Method<MethodContext>[] = [
   ...testingTokenMethods,
   ...testingMiningMethods,
   ...testingPoolMethods,
+  ...testingBlobMethods,
   ...testingChainMethods,
   ...txpoolMethods,
   ...debugMethods,

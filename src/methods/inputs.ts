@@ -4,6 +4,8 @@ import { equalBytes, type Hash, wordFromBigint } from '../core/hex.ts'
 import type { LogQuery, TopicFilter } from '../node/logs.ts'
 import type { AccountOverride, BlockOverrides, StateOverrides } from '../node/overrides.ts'
 import type { TransactionRequest } from '../node/send.ts'
+import type { BlobRequest } from '../node/simulate.ts'
+import { blobHash, CELLS } from '../protocol/sidecar.ts'
 import type { AccessListEntry, Authorization, TransactionType } from '../protocol/transaction.ts'
 import { address, data, hash, list, quantity } from '../rpc/primitives.ts'
 import type { Decoder } from '../rpc/schema.ts'
@@ -71,6 +73,17 @@ const authorization: Decoder<Authorization> = refined(
   }),
 )
 
+/** What a request says of blobs, in geth's names. */
+const blobMembers = {
+  maxFeePerBlobGas: quantity,
+  blobVersionedHashes: list(hash),
+  blobs: list(data),
+  commitments: list(data),
+  proofs: list(data),
+}
+
+type GivenBlobs = Decoded<typeof blobMembers>
+
 /** Members of a transaction as nodes answer it, which callers send back; they say nothing about a new one. */
 const ANSWERED = ['hash', 'blockHash', 'blockNumber', 'transactionIndex', 'v', 'r', 's', 'yParity']
 
@@ -94,6 +107,7 @@ export const transactionRequest: Decoder<TransactionRequest> = refined(
       type: quantity,
       accessList: list(accessListEntry),
       authorizationList: list(authorization),
+      ...blobMembers,
     },
     // web3.js describes the network besides
     [...ANSWERED, 'networkId', 'chain', 'hardfork', 'common'],
@@ -113,6 +127,7 @@ export const transactionRequest: Decoder<TransactionRequest> = refined(
     type: given.type === undefined ? undefined : typeOf(given.type, `${path}.type`),
     accessList: given.accessList,
     authorizationList: given.authorizationList,
+    blobs: isOfBlobs(given) ? blobRequest(given, path) : undefined,
   }),
 )
 
@@ -319,15 +334,35 @@ function parityOf(yParity: bigint | undefined, v: bigint | undefined, path: stri
 }
 
 function typeOf(type: bigint, path: string): TransactionType {
-  if (type === 0n || type === 1n || type === 2n || type === 4n)
-    return Number(type) as TransactionType
-  if (type === 3n) {
-    throw new DevchainError(
-      'TYPE_NOT_SUPPORTED',
-      `${path}: blob transactions (type 3) are not supported: expected type 0, 1, 2 or 4`,
-    )
+  if (type <= 4n) return Number(type) as TransactionType
+  throw invalid(path, 'a transaction type: 0 to 4', type)
+}
+
+function isOfBlobs(given: GivenBlobs & { readonly type?: bigint | undefined }): boolean {
+  return (
+    given.type === 3n ||
+    given.blobVersionedHashes !== undefined ||
+    given.blobs !== undefined ||
+    given.commitments !== undefined ||
+    given.proofs !== undefined ||
+    given.maxFeePerBlobGas !== undefined
+  )
+}
+
+/** Hashes that are not given follow from the commitments. Blobs without commitments or proofs are of no use. */
+function blobRequest(given: GivenBlobs, path: string): BlobRequest {
+  const { maxFeePerBlobGas, blobVersionedHashes, blobs, commitments, proofs } = given
+  if (blobs !== undefined && blobVersionedHashes === undefined && commitments === undefined) {
+    const expected = 'the commitments of the blobs, which this node does not compute'
+    throw invalid(`${path}.commitments`, expected, undefined)
   }
-  throw invalid(path, 'a transaction type: 0, 1, 2 or 4', type)
+  const versionedHashes = blobVersionedHashes ?? commitments?.map(blobHash) ?? []
+  if (blobs === undefined || commitments === undefined || proofs === undefined) {
+    return { versionedHashes, maxFeePerBlobGas }
+  }
+  // geth, too, tells the versions by the number of proofs
+  const version = blobs.length > 0 && proofs.length === blobs.length * CELLS ? 1 : 0
+  return { versionedHashes, maxFeePerBlobGas, sidecar: { version, blobs, commitments, proofs } }
 }
 
 function invalid(path: string, expected: string, value: unknown): DevchainError {

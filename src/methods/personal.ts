@@ -177,8 +177,7 @@ const signTransaction = method({
   params: [param('transaction', transactionRequest), param('passphrase', text)],
   result: data,
   example: { params: [{ from: ACCOUNT, to: ACCOUNT, gas: '0x5208', nonce: '0x0' }, ''] },
-  handle: async ({ chain }, request, passphrase) =>
-    (await signWithPassphrase(chain, request, passphrase)).raw,
+  handle: ({ chain }, request, passphrase) => signWithPassphrase(chain, request, passphrase),
 })
 
 function withBook(state: ChainState, accounts: AccountBook | undefined): ChainState {

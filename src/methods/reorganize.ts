@@ -13,8 +13,8 @@ import {
   reorganize,
 } from '../node/reorganize.ts'
 import { gasFor, signedBySender, type TransactionRequest } from '../node/send.ts'
+import { decodeSent } from '../protocol/sidecar.ts'
 import type { Transaction } from '../protocol/transaction.ts'
-import { decodeTransaction } from '../protocol/transactiondecoding.ts'
 import { type Method, optional, param } from '../rpc/method.ts'
 import { boolean, data, hash, list, nothing, quantity, quantityNumber } from '../rpc/primitives.ts'
 import type { Decoder, Encoder } from '../rpc/schema.ts'
@@ -171,7 +171,7 @@ type Maker = (before: ChainState, kept: bigint) => BranchTransaction
 
 async function maker(chain: Chain, given: Item): Promise<Maker> {
   if (given.kind === 'raw') {
-    const transaction = decodeTransaction(given.raw)
+    const { transaction } = decodeSent(given.raw)
     return () => () => transaction
   }
   if (given.kind === 'hash') {

@@ -11,7 +11,7 @@ import { type BlockRecord, headOf, transactionPlace } from '../node/blocktree.ts
 import { type BlockReference, findRecord, recordAt } from '../node/chain.ts'
 import type { CallRequest } from '../node/simulate.ts'
 import { type TracedRun, type TracerFor, traceMessage, traceUnsent } from '../node/trace.ts'
-import { decodeTransaction } from '../protocol/transactiondecoding.ts'
+import { decodeSent } from '../protocol/sidecar.ts'
 import type { JsonText } from '../rpc/jsontext.ts'
 import { type Method, optional, param } from '../rpc/method.ts'
 import { data, enumeration, hash, list, quantityNumber } from '../rpc/primitives.ts'
@@ -155,7 +155,7 @@ const traceRaw = method({
   result: replayForm,
   example: { params: ['0x02f86521808080825208947099', ['trace']] },
   handle: (context, raw, wanted) => {
-    const transaction = decodeTransaction(raw)
+    const { transaction } = decodeSent(raw)
     return recordOne(context, wanted, (tracerFor) =>
       traceUnsent(context.chain, transaction, tracerFor),
     )

@@ -1,10 +1,12 @@
 // Which transactions may wait in the pool: each check in the order in which callers are told about them.
 import { DevchainError } from '../core/errors.ts'
-import { type Hardfork, isAtLeast } from '../protocol/forks.ts'
+import { isAtLeast } from '../protocol/forks.ts'
 import type { Transaction } from '../protocol/transaction.ts'
 import {
   requireAuthorizations,
   requireBaseFee,
+  requireBlobFee,
+  requireBlobs,
   requireBlockGas,
   requireChainId,
   requireFunds,
@@ -19,7 +21,7 @@ import { type Account, accountAt, emptyAccount } from '../state/world.ts'
 import { isImpersonated } from './accounts.ts'
 import { headOf, transactionPlace } from './blocktree.ts'
 import type { ChainState } from './chainstate.ts'
-import { nextRules } from './miner.ts'
+import { type NextRules, nextBlobFee, nextRules } from './miner.ts'
 import { isInstant } from './mining.ts'
 import { POOL_LIMIT, type Pool, pooledByHash, pooledByNonce, withTransaction } from './pool.ts'
 
@@ -28,9 +30,8 @@ interface Gate {
   readonly state: ChainState
   /** Wall time in milliseconds. */
   readonly now: number
-  readonly hardfork: Hardfork
-  /** Wei per gas of the next block. */
-  readonly baseFee: bigint
+  /** Of the next block. */
+  readonly rules: NextRules
   /** Undefined when there is no such account. */
   readonly account: Account | undefined
   readonly sender: Account
@@ -45,11 +46,12 @@ const PRICE_BUMP = 10n
 const CHECKS: readonly Check[] = [
   checkUnknown,
   ({ state }, transaction) => requireChainId(transaction, state.config.chainId),
-  ({ hardfork }, transaction) => requireType(transaction, hardfork),
+  ({ rules }, transaction) => requireType(transaction, rules.hardfork),
   (_, transaction) => requireAuthorizations(transaction),
-  ({ state, hardfork }, transaction) =>
-    requireInitCodeSize(transaction, hardfork, state.config.codeSizeLimit),
-  ({ hardfork }, transaction) => requireIntrinsicGas(transaction, hardfork),
+  checkBlobs,
+  ({ state, rules }, transaction) =>
+    requireInitCodeSize(transaction, rules.hardfork, state.config.codeSizeLimit),
+  ({ rules }, transaction) => requireIntrinsicGas(transaction, rules.hardfork),
   checkGasLimit,
   (_, transaction) => requireTipWithinCap(transaction),
   checkFeeCap,
@@ -59,22 +61,23 @@ const CHECKS: readonly Check[] = [
   ({ sender }, transaction) => requireUnusedNonce(transaction, sender),
   ({ account }, transaction) => requireFunds(transaction, account),
   checkReplacement,
+  checkBlobReplacement,
   checkRoom,
 ]
 
 /**
  * The pool with `transaction` in it. Checked, in this order: not known already, chain id, type known to the fork,
- * authorization list, size of init code, intrinsic gas and calldata floor, gas limit, tip, fee cap (where a block would
- * be mined at once), least price, sender, nonce, funds, replacement, room in the pool. A nonce that leaves a gap is
+ * authorization list, blobs, size of init code, intrinsic gas and calldata floor, gas limit, tip, fee caps (where a block
+ * would be mined at once), least price, sender, nonce, funds, replacement, room in the pool. A nonce that leaves a gap is
  * welcome: the transaction waits until the gap is filled.
  * @param now wall time in milliseconds
  * @throws {DevchainError} with the word of the first check that fails
  */
 export function admit(state: ChainState, transaction: Transaction, now: number): Pool {
-  const { hardfork, baseFee } = nextRules(state, now)
+  const rules = nextRules(state, now)
   const account = accountAt(headOf(state.tree).world, transaction.from)
   const sender = account ?? emptyAccount(transaction.from)
-  const gate: Gate = { state, now, hardfork, baseFee, account, sender }
+  const gate: Gate = { state, now, rules, account, sender }
   for (const check of CHECKS) check(gate, transaction)
   return withTransaction(state.pool, transaction)
 }
@@ -99,14 +102,22 @@ function checkGasLimit({ state }: Gate, { gasLimit }: Transaction): void {
   requireBlockGas(gasLimit, state.settings.blockGasLimit)
 }
 
-function checkFeeCap({ state, baseFee }: Gate, transaction: Transaction): void {
-  // where blocks come later the base fee may fall until then
-  if (isInstant(state.mining)) requireBaseFee(transaction, baseFee)
+function checkBlobs({ state, rules }: Gate, transaction: Transaction): void {
+  if (transaction.type !== 3) return
+  const { number, timestamp, hardfork } = rules
+  requireBlobs(transaction, hardfork, state.config.blobRulesAt(number, timestamp))
 }
 
-function checkLeastPrice({ state, hardfork }: Gate, transaction: Transaction): void {
+function checkFeeCap({ state, rules }: Gate, transaction: Transaction): void {
+  // where blocks come later the base fees may fall until then
+  if (!isInstant(state.mining)) return
+  requireBaseFee(transaction, rules.baseFee)
+  if (transaction.type === 3) requireBlobFee(transaction, nextBlobFee(state, rules))
+}
+
+function checkLeastPrice({ state, rules }: Gate, transaction: Transaction): void {
   const { minGasPrice } = state.settings
-  const offered = isAtLeast(hardfork, 'london')
+  const offered = isAtLeast(rules.hardfork, 'london')
     ? transaction.maxPriorityFeePerGas
     : transaction.maxFeePerGas
   if (offered >= minGasPrice) return
@@ -114,7 +125,7 @@ function checkLeastPrice({ state, hardfork }: Gate, transaction: Transaction): v
   throw new DevchainError('TRANSACTION_UNDERPRICED', message)
 }
 
-/** Both fees must rise, else a replacement could lower what a block pays. */
+/** All fees must rise, else a replacement could lower what a block pays. */
 function checkReplacement({ state }: Gate, transaction: Transaction): void {
   const { from, nonce, maxFeePerGas, maxPriorityFeePerGas } = transaction
   const old = pooledByNonce(state.pool, from, nonce)?.transaction
@@ -124,6 +135,15 @@ function checkReplacement({ state }: Gate, transaction: Transaction): void {
   if (maxFeePerGas >= fee && (maxPriorityFeePerGas >= tip || old.maxPriorityFeePerGas === 0n))
     return
   const message = `replacement transaction underpriced: nonce ${nonce} waits with fee ${old.maxFeePerGas} and tip ${old.maxPriorityFeePerGas}, its replacement needs at least ${fee} and ${tip}, got ${maxFeePerGas} and ${maxPriorityFeePerGas}`
+  throw new DevchainError('REPLACEMENT_UNDERPRICED', message)
+}
+
+function checkBlobReplacement({ state }: Gate, { from, nonce, blobs }: Transaction): void {
+  const old = blobs && pooledByNonce(state.pool, from, nonce)?.transaction.blobs
+  if (old === undefined || blobs === undefined) return
+  const least = leastReplacement(old.maxFeePerBlobGas)
+  if (blobs.maxFeePerBlobGas >= least) return
+  const message = `replacement transaction underpriced: nonce ${nonce} waits with ${old.maxFeePerBlobGas} wei per blob gas, its replacement needs at least ${least}, got ${blobs.maxFeePerBlobGas}`
   throw new DevchainError('REPLACEMENT_UNDERPRICED', message)
 }
 

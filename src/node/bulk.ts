@@ -135,7 +135,7 @@ function isLikeHead(state: ChainState, next: BlockEnvironment): boolean {
     equalBytes(settings.extraData, header.extraData) &&
     header.nonce.every((byte) => byte === 0) &&
     (header.parentBeaconBlockRoot ?? ZERO_HASH) === ZERO_HASH &&
-    new Candidates(pool, world, next.baseFee).best === undefined &&
+    new Candidates(pool, world, next).best === undefined &&
     (config.maxUncles === 0 || !mayHaveUncles(tree)) &&
     withRewards(world, config, next.hardfork, header, []) === world &&
     hasNoRequests(world, next.hardfork)

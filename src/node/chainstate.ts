@@ -4,6 +4,7 @@ import type { BlobRules } from '../protocol/fees.ts'
 import type { ForkPoints } from '../protocol/forkid.ts'
 import type { Hardfork } from '../protocol/forks.ts'
 import type { AccountBook } from './accounts.ts'
+import type { BlobStore } from './blobs.ts'
 import type { BlockTree } from './blocktree.ts'
 import type { ClockState } from './clock.ts'
 import type { Pool } from './pool.ts'
@@ -94,6 +95,8 @@ export interface ChainState {
   readonly config: ChainConfig
   readonly tree: BlockTree
   readonly pool: Pool
+  /** Of transactions that came lately, mined or not. */
+  readonly blobs: BlobStore
   readonly clock: ClockState
   readonly settings: Settings
   readonly mining: MiningState

@@ -204,6 +204,7 @@ async function firstState(options: StateOptions, now: number): Promise<ChainStat
     config,
     tree: treeFrom(genesis),
     pool: emptyPool,
+    blobs: [],
     clock: firstClock(options, now),
     settings,
     mining: { mode, stopped: false },

@@ -13,6 +13,7 @@ import {
 import { nextDifficulty } from '../protocol/difficulty.ts'
 import {
   type BlobRules,
+  blobBaseFee,
   blobGasOf,
   blobRulesOf,
   maxBlobGas,
@@ -181,6 +182,17 @@ export function nextRules(
   return { number, timestamp, hardfork, baseFee: nextBaseFeeOf(state, hardfork) }
 }
 
+/** Wei per gas of blobs in the block that would be mined now; 0n before cancun. */
+export function nextBlobFee(
+  { config, tree }: ChainState,
+  { number, timestamp, hardfork }: NextRules,
+): bigint {
+  if (!isAtLeast(hardfork, 'cancun')) return 0n
+  const rules = config.blobRulesAt(number, timestamp)
+  const excess = excessBlobGasAfter(headOf(tree).block.header, hardfork, rules)
+  return blobBaseFee(excess, hardfork, rules)
+}
+
 /** What contracts would learn about the block that would be mined now. */
 export function nextBlockEnvironment(
   state: ChainState,
@@ -286,8 +298,8 @@ export function excessBlobGasAfter(
 }
 
 /** What waits, in the order in which a block takes it. */
-function waiting({ pool, tree }: ChainState, { baseFee }: BlockEnvironment): Candidates {
-  return new Candidates(pool, headOf(tree).world, baseFee)
+function waiting({ pool, tree }: ChainState, block: BlockEnvironment): Candidates {
+  return new Candidates(pool, headOf(tree).world, block)
 }
 
 /** These and no others; where one cannot be taken, none after it is. */

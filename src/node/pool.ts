@@ -1,7 +1,8 @@
 // Transactions that wait to be mined: by sender and nonce, and by hash. What may enter is decided in admission.ts.
 import type { Address, Hash } from '../core/hex.ts'
 import { emptyMap, type PersistentMap } from '../core/persistent.ts'
-import { effectiveTip } from '../protocol/fees.ts'
+import type { BlockEnvironment } from '../evm/executor.ts'
+import { blobBaseFee, effectiveTip } from '../protocol/fees.ts'
 import type { Transaction } from '../protocol/transaction.ts'
 import { nonceAt, type World } from '../state/world.ts'
 
@@ -234,14 +235,14 @@ function withoutNonce(runs: readonly NonceRun[], nonce: bigint): readonly NonceR
  */
 export class Candidates {
   readonly #pool: Pool
-  readonly #baseFee: bigint
+  readonly #block: BlockPrices
   /** A heap: the best is first, and no child is better than its parent. */
   readonly #heads: Candidate[] = []
 
-  /** @param baseFee wei per gas; transactions that do not pay it wait, and so do their senders' later ones */
-  constructor(pool: Pool, world: World, baseFee: bigint) {
+  /** @param block transactions that do not pay its prices wait, and so do their senders' later ones */
+  constructor(pool: Pool, world: World, block: BlockPrices) {
     this.#pool = pool
-    this.#baseFee = baseFee
+    this.#block = block
     for (const [sender] of pool.bySender.entries()) this.#offer(sender, nonceAt(world, sender))
   }
 
@@ -271,8 +272,8 @@ export class Candidates {
   #offer(sender: Address, nonce: bigint): void {
     const entry = pooledByNonce(this.#pool, sender, nonce)
     if (entry === undefined) return
-    const tip = effectiveTip(entry.transaction, this.#baseFee)
-    if (tip < 0n) return
+    const tip = effectiveTip(entry.transaction, this.#block.baseFee)
+    if (tip < 0n || !paysBlobs(entry.transaction, this.#block)) return
     this.#heads.push({ entry, tip })
     this.#rise()
   }
@@ -304,6 +305,17 @@ export class Candidates {
       at = best
     }
   }
+}
+
+/** What gas and blobs cost in a block. */
+type BlockPrices = Pick<BlockEnvironment, 'baseFee' | 'excessBlobGas' | 'hardfork' | 'blobRules'>
+
+function paysBlobs(
+  { blobs }: Transaction,
+  { excessBlobGas, hardfork, blobRules }: BlockPrices,
+): boolean {
+  if (blobs === undefined) return true
+  return blobs.maxFeePerBlobGas >= blobBaseFee(excessBlobGas, hardfork, blobRules)
 }
 
 interface Candidate {

@@ -4,26 +4,33 @@ import { type Address, EMPTY_BYTES, type Hash } from '../core/hex.ts'
 import type { Hardfork } from '../protocol/forks.ts'
 import { isAtLeast } from '../protocol/forks.ts'
 import {
+  type BlobSidecar,
+  decodeSent,
+  encodeSent,
+  type SentTransaction,
+} from '../protocol/sidecar.ts'
+import {
+  type BlobFields,
   impersonate,
   signTransaction,
   type Transaction,
   type TransactionType,
   type UnsignedTransaction,
 } from '../protocol/transaction.ts'
-import { decodeTransaction } from '../protocol/transactiondecoding.ts'
 import { isImpersonated, keyOf, keyWithPassphrase, requireKey } from './accounts.ts'
 import { admit } from './admission.ts'
+import { proveBlobs, withBlobs } from './blobs.ts'
 import { type ExecutedTransaction, headOf, transactionPlace } from './blocktree.ts'
 import { type Chain, type Change, pendingReference } from './chain.ts'
 import type { ChainState } from './chainstate.ts'
-import { mineWaiting, nextRules } from './miner.ts'
+import { mineWaiting, type NextRules, nextBlobFee, nextRules } from './miner.ts'
 import { isInstant } from './mining.ts'
 import { nextNonce } from './pool.ts'
 import { type CallRequest, estimateGas, executionError } from './simulate.ts'
 
 /** What a caller says of a transaction; the node fills in the rest. Amounts in wei. */
 export interface TransactionRequest extends CallRequest {
-  /** 0, 1, 2 or 4; otherwise it follows from the members given. */
+  /** 0 to 4; otherwise it follows from the members given. */
   readonly type?: number | undefined
 }
 
@@ -42,12 +49,13 @@ type Fees = Pick<UnsignedTransaction, 'type' | 'maxFeePerGas' | 'maxPriorityFeeP
  * Fills in, signs and sends a transaction of an unlocked or impersonated account. Requests made in parallel get
  * consecutive nonces. Under instant mining the block is in place when the hash is returned.
  * @throws {DevchainError} `UNKNOWN_ACCOUNT` or `ACCOUNT_LOCKED`; `INVALID_PARAMS` for members that do not go together;
- *   the words of admission.ts; on a chain that throws on reverts `EXECUTION_REVERTED` or `EXECUTION_HALTED` with data
+ *   `INVALID_BLOBS` for blobs that are missing or not proven; the words of admission.ts; on a chain that throws on reverts `EXECUTION_REVERTED` or `EXECUTION_HALTED` with data
  *   `{hash, data}`: the hash of the mined transaction, and the returned bytes in hex
  */
 export async function sendTransaction(chain: Chain, request: TransactionRequest): Promise<Hash> {
+  const sidecar = await provenSidecar(chain, request)
   const gas = await gasFor(chain, request)
-  return send(chain, (state, now) => signedBySender(state, { ...request, gas }, now))
+  return send(chain, (state, now) => signedBySender(state, { ...request, gas }, now), sidecar)
 }
 
 /**
@@ -75,18 +83,31 @@ export async function sendWithPassphrase(
   passphrase: string,
 ): Promise<Hash> {
   const key = await keyWithPassphrase(chain.state.accounts, senderOf(request), passphrase)
+  const sidecar = await provenSidecar(chain, request)
   const gas = await gasFor(chain, request)
-  return send(chain, (state, now) => signTransaction(filled(state, { ...request, gas }, now), key))
+  return send(
+    chain,
+    (state, now) => signTransaction(filled(state, { ...request, gas }, now), key),
+    sidecar,
+  )
 }
 
 /**
- * Sends a transaction that the caller has signed. Under instant mining the block is in place when the hash is
- * returned.
- * @throws {DevchainError} as `decodeTransaction` and `sendTransaction`
+ * Sends a transaction that the caller has signed, one of type 3 with its blobs. Under instant mining the block is in
+ * place when the hash is returned.
+ * @throws {DevchainError} as `decodeSent` and `sendTransaction`
  */
 export async function sendRawTransaction(chain: Chain, raw: Uint8Array): Promise<Hash> {
-  const transaction = decodeTransaction(raw)
-  return send(chain, () => transaction)
+  const { transaction, sidecar } = decodeSent(raw)
+  if (transaction.type === 3) {
+    if (sidecar === undefined) {
+      const message =
+        'blob transaction without its blobs: expected 0x03 and rlp([transaction, blobs, commitments, proofs]) or rlp([transaction, 1, blobs, commitments, cell proofs]), got the transaction alone, as blocks hold it'
+      throw new DevchainError('INVALID_BLOBS', message)
+    }
+    await proveBlobs(chain, transaction, sidecar)
+  }
+  return send(chain, () => transaction, sidecar)
 }
 
 /**
@@ -97,9 +118,14 @@ export async function sendUnsignedTransaction(
   chain: Chain,
   request: TransactionRequest,
 ): Promise<Hash> {
+  const sidecar = await provenSidecar(chain, request)
   const gas = await gasFor(chain, request)
   const from = senderOf(request)
-  return send(chain, (state, now) => impersonate(filled(state, { ...request, gas }, now), from))
+  return send(
+    chain,
+    (state, now) => impersonate(filled(state, { ...request, gas }, now), from),
+    sidecar,
+  )
 }
 
 /** The transaction that `sendTransaction` would sign now. */
@@ -113,12 +139,13 @@ export async function fillTransaction(
 
 /**
  * Fills in and signs a transaction without sending it. An impersonated account has no key to sign with.
+ * @returns its encoding, ready to be sent: with the blobs that came with the request
  * @throws {DevchainError} `UNKNOWN_ACCOUNT` or `ACCOUNT_LOCKED`, or `INVALID_PARAMS`
  */
-export async function signRequest(chain: Chain, request: TransactionRequest): Promise<Transaction> {
+export async function signRequest(chain: Chain, request: TransactionRequest): Promise<Uint8Array> {
   const now = chain.environment.now()
   const key = requireKey(chain.state.accounts, senderOf(request), now)
-  return signTransaction(await fillTransaction(chain, request), key)
+  return signedWith(chain, request, key)
 }
 
 /**
@@ -129,18 +156,49 @@ export async function signWithPassphrase(
   chain: Chain,
   request: TransactionRequest,
   passphrase: string,
-): Promise<Transaction> {
+): Promise<Uint8Array> {
   const key = await keyWithPassphrase(chain.state.accounts, senderOf(request), passphrase)
-  return signTransaction(await fillTransaction(chain, request), key)
+  return signedWith(chain, request, key)
+}
+
+async function signedWith(
+  chain: Chain,
+  request: TransactionRequest,
+  key: Uint8Array,
+): Promise<Uint8Array> {
+  const transaction = signTransaction(await fillTransaction(chain, request), key)
+  const sidecar = request.blobs?.sidecar
+  if (sidecar === undefined) return transaction.raw
+  await proveBlobs(chain, transaction, sidecar)
+  return encodeSent(transaction, sidecar)
+}
+
+/** The blobs that a request has to come with, proven; undefined where it is for no transaction of type 3. */
+async function provenSidecar(
+  chain: Chain,
+  request: TransactionRequest,
+): Promise<BlobSidecar | undefined> {
+  const { to = null, blobs } = request
+  if (blobs === undefined) return undefined
+  checkRequest(chain.state, request)
+  const { sidecar, versionedHashes, maxFeePerBlobGas = 0n } = blobs
+  if (sidecar === undefined) {
+    const message =
+      'blob transaction without its blobs: expected blobs, and commitments and proofs of them, which this node does not compute'
+    throw new DevchainError('INVALID_BLOBS', message)
+  }
+  await proveBlobs(chain, { type: 3, to, blobs: { versionedHashes, maxFeePerBlobGas } }, sidecar)
+  return sidecar
 }
 
 async function send(
   chain: Chain,
   make: (state: ChainState, now: number) => Transaction,
+  sidecar?: BlobSidecar,
 ): Promise<Hash> {
   const { hash, executed } = await chain.update((state) => {
     const now = chain.environment.now()
-    return entered(chain, state, make(state, now), now)
+    return entered(chain, state, { transaction: make(state, now), sidecar }, now)
   })
   const failure = executed?.failure
   if (failure !== undefined && chain.state.config.onRevert === 'throw') {
@@ -154,11 +212,13 @@ async function send(
 async function entered(
   chain: Chain,
   state: ChainState,
-  transaction: Transaction,
+  { transaction, sidecar }: SentTransaction,
   now: number,
 ): Promise<Change<Sent>> {
   const { hash } = transaction
-  const waiting = { ...state, pool: admit(state, transaction, now) }
+  const pool = admit(state, transaction, now)
+  const blobs = sidecar ? withBlobs(state.blobs, transaction, sidecar) : state.blobs
+  const waiting = { ...state, pool, blobs }
   if (!isInstant(state.mining)) return { state: waiting, value: { hash, executed: undefined } }
   const { state: after, dropped } = await mineWaiting(chain.executor, waiting, now)
   const refusal = dropped.find((each) => each.transaction.hash === hash)
@@ -181,7 +241,8 @@ function filled(state: ChainState, request: GasRequest, now: number): UnsignedTr
   const { to = null, value = 0n, data = EMPTY_BYTES, gas } = request
   const from = senderOf(request)
   checkRequest(state, request)
-  const { hardfork, baseFee } = nextRules(state, now)
+  const rules = nextRules(state, now)
+  const { hardfork, baseFee } = rules
   const isProtected = isAtLeast(hardfork, 'spuriousDragon')
   const { type, maxFeePerGas, maxPriorityFeePerGas } = feesFor(state, request, hardfork, baseFee)
   return {
@@ -196,7 +257,19 @@ function filled(state: ChainState, request: GasRequest, now: number): UnsignedTr
     data,
     accessList: request.accessList ?? [],
     authorizationList: request.authorizationList ?? [],
+    blobs: type === 3 ? blobFieldsFor(state, request, rules) : undefined,
   }
+}
+
+/** Twice what blobs cost now, where no price is given: geth's measure. */
+function blobFieldsFor(
+  state: ChainState,
+  { blobs }: TransactionRequest,
+  rules: NextRules,
+): BlobFields {
+  const { versionedHashes = [], maxFeePerBlobGas } = blobs ?? {}
+  const price = maxFeePerBlobGas ?? 2n * nextBlobFee(state, rules)
+  return { versionedHashes, maxFeePerBlobGas: price }
 }
 
 function senderOf({ from }: TransactionRequest): Address {
@@ -224,13 +297,16 @@ function checkRequest({ config }: ChainState, request: TransactionRequest): void
 }
 
 /** Members that a type cannot carry would be lost without a word. */
-function checkType(
-  { type, accessList, authorizationList }: TransactionRequest,
-  isDynamic: boolean,
-): void {
+function checkType(request: TransactionRequest, isDynamic: boolean): void {
+  const { to, accessList, authorizationList, blobs } = request
+  const type = request.type ?? typeByLists(request)
   if (type === undefined) return
-  if (![0, 1, 2, 4].includes(type)) {
-    const message = `transaction type not supported: expected 0, 1, 2 or 4, got ${printValue(type)}`
+  if (type === 3 && (to === undefined || to === null)) {
+    const message = 'blob transaction of type create: it must name a target'
+    throw new DevchainError('INVALID_BLOBS', message)
+  }
+  if (![0, 1, 2, 3, 4].includes(type)) {
+    const message = `transaction type not supported: expected 0 to 4, got ${printValue(type)}`
     throw new DevchainError('TYPE_NOT_SUPPORTED', message)
   }
   const misfits = [
@@ -240,6 +316,7 @@ function checkType(
       isThere: accessList !== undefined && accessList.length > 0 && type === 0,
     },
     { name: 'authorizationList', isThere: authorizationList !== undefined && type !== 4 },
+    { name: 'blobVersionedHashes', isThere: blobs !== undefined && type !== 3 },
   ]
   const misfit = misfits.find(({ isThere }) => isThere)
   if (misfit === undefined) return
@@ -280,16 +357,26 @@ function typeFor(
     maxPriorityFeePerGas,
     accessList,
     authorizationList,
+    blobs,
   }: TransactionRequest,
   hardfork: Hardfork,
   baseFee: bigint,
 ): TransactionType {
-  if (type !== undefined) return type as TransactionType
-  if (authorizationList !== undefined) return 4
+  const listed = type ?? typeByLists({ authorizationList, blobs })
+  if (listed !== undefined) return listed as TransactionType
   if (maxFeePerGas !== undefined || maxPriorityFeePerGas !== undefined) return 2
   const isMarket = isAtLeast(hardfork, 'london') && baseFee > settings.gasPrice
   if (gasPrice === undefined && isMarket) return 2
   return accessList === undefined ? 0 : 1
+}
+
+/** The type that alone has what the request lists. */
+export function typeByLists({
+  authorizationList,
+  blobs,
+}: Pick<TransactionRequest, 'authorizationList' | 'blobs'>): 3 | 4 | undefined {
+  if (authorizationList !== undefined) return 4
+  return blobs === undefined ? undefined : 3
 }
 
 function smaller(a: bigint, b: bigint): bigint {

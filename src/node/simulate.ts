@@ -10,8 +10,9 @@ import type {
   MovedPrecompiles,
   Outcome,
 } from '../evm/executor.ts'
-import { floorDataGas, intrinsicGas } from '../protocol/fees.ts'
-import type { AccessListEntry, Authorization } from '../protocol/transaction.ts'
+import { blobGasOf, floorDataGas, intrinsicGas } from '../protocol/fees.ts'
+import type { BlobSidecar } from '../protocol/sidecar.ts'
+import type { AccessListEntry, Authorization, BlobFields } from '../protocol/transaction.ts'
 import { balanceAt, type World } from '../state/world.ts'
 import type { BlockRecord } from './blocktree.ts'
 import { type BlockReference, type Chain, readAt } from './chain.ts'
@@ -42,6 +43,16 @@ export interface CallRequest {
   readonly chainId?: bigint | undefined
   readonly accessList?: readonly AccessListEntry[] | undefined
   readonly authorizationList?: readonly Authorization[] | undefined
+  readonly blobs?: BlobRequest | undefined
+}
+
+/** What a request says of its blobs. */
+export interface BlobRequest {
+  readonly versionedHashes: readonly Hash[]
+  /** Wei per gas of blobs. */
+  readonly maxFeePerBlobGas?: bigint | undefined
+  /** The blobs with what proves them: what sending takes. */
+  readonly sidecar?: BlobSidecar | undefined
 }
 
 /** Accounts and slots to declare in advance, and the gas that the run uses when they are. */
@@ -257,6 +268,7 @@ function messageOf({ chain, world, block, usualGas }: Scene, request: CallReques
     accessList: request.accessList ?? [],
     authorizationList: request.authorizationList ?? [],
     nonce: request.nonce,
+    blobs: blobsOf(request),
   }
   const affordable = affordableGas(world, message)
   if (request.gas !== undefined || affordable === undefined || affordable >= usualGas)
@@ -264,6 +276,13 @@ function messageOf({ chain, world, block, usualGas }: Scene, request: CallReques
   // who cannot pay for any gas is told so by the executor
   const isEnough = affordable >= intrinsicGas(message, block.hardfork)
   return isEnough ? { ...message, gasLimit: affordable } : message
+}
+
+/** The blobs of a message, which are free when it names no price. */
+export function blobsOf({ blobs }: CallRequest): BlobFields | undefined {
+  if (blobs === undefined) return undefined
+  const { versionedHashes, maxFeePerBlobGas = 0n } = blobs
+  return { versionedHashes, maxFeePerBlobGas }
 }
 
 /**
@@ -286,14 +305,18 @@ export function feesOf(
   return { maxFeePerGas: highest, maxPriorityFeePerGas: tip }
 }
 
-/** Gas that the sender can pay for besides the value; undefined when gas is free. */
+/** Gas that the sender can pay for besides value and blobs; undefined when gas is free. */
 function affordableGas(
   world: World,
-  { from, value, maxFeePerGas }: Pick<Message, 'from' | 'value' | 'maxFeePerGas'>,
+  { from, value, maxFeePerGas, blobs }: Pick<Message, 'from' | 'value' | 'maxFeePerGas' | 'blobs'>,
 ): bigint | undefined {
   if (maxFeePerGas === 0n) return undefined
-  const rest = balanceAt(world, from) - value
+  const rest = balanceAt(world, from) - value - highestBlobCost(blobs)
   return rest > 0n ? rest / maxFeePerGas : 0n
+}
+
+function highestBlobCost(blobs: BlobFields | undefined): bigint {
+  return blobGasOf({ blobs }) * (blobs?.maxFeePerBlobGas ?? 0n)
 }
 
 /** How much gas an estimate may go up to, and in words why not more. */
@@ -309,9 +332,9 @@ function highestGas(
   message: Message,
   minimum: bigint,
 ): GasCap {
-  const { from, value, maxFeePerGas } = message
+  const { from, value, maxFeePerGas, blobs } = message
   const balance = balanceAt(world, from)
-  const least = value + minimum * maxFeePerGas
+  const least = value + minimum * maxFeePerGas + highestBlobCost(blobs)
   if (balance < least) {
     const text = `insufficient funds for gas * price + value: address ${from} have ${balance} want ${least}`
     throw new DevchainError('INSUFFICIENT_FUNDS', text)

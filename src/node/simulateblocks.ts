@@ -5,7 +5,7 @@ import { DevchainError, type ErrorWord } from '../core/errors.ts'
 import { EMPTY_BYTES, type Hash, ZERO_ADDRESS, ZERO_HASH } from '../core/hex.ts'
 import type { BlockEnvironment, Message, MovedPrecompiles, Outcome } from '../evm/executor.ts'
 import { EMPTY_UNCLES_HASH, type Header, sealBlock, transactionsRoot } from '../protocol/block.ts'
-import { nextBaseFee } from '../protocol/fees.ts'
+import { blobBaseFee, blobGasOf, nextBaseFee } from '../protocol/fees.ts'
 import { type Hardfork, isAtLeast } from '../protocol/forks.ts'
 import { type Log, mergeBlooms, receiptsRoot } from '../protocol/receipt.ts'
 import {
@@ -17,6 +17,8 @@ import {
 import {
   requireAuthorizations,
   requireBaseFee,
+  requireBlobFee,
+  requireBlobs,
   requireNextNonce,
   requireTipWithinCap,
   requireType,
@@ -36,8 +38,8 @@ import {
   movedPrecompiles,
   type StateOverrides,
 } from './overrides.ts'
-import type { TransactionRequest } from './send.ts'
-import { feesOf } from './simulate.ts'
+import { type TransactionRequest, typeByLists } from './send.ts'
+import { blobsOf, feesOf } from './simulate.ts'
 import { watchTransfers } from './transfers.ts'
 
 /** One block to imagine. */
@@ -96,6 +98,7 @@ const SIMULATED: Partial<Record<ErrorWord, ErrorWord>> = {
   TYPE_NOT_SUPPORTED: 'INVALID_PARAMS',
   WRONG_CHAIN_ID: 'INVALID_PARAMS',
   EMPTY_AUTHORIZATION_LIST: 'INVALID_PARAMS',
+  INVALID_BLOBS: 'INVALID_PARAMS',
 }
 
 /** A block with its number and time settled. */
@@ -246,6 +249,7 @@ async function simulateBlock(
     ...headerOf(environment, parent, executed, end.world),
     ...fields,
     parentBeaconBlockRoot: fields.parentBeaconBlockRoot && beaconRoot,
+    blobGasUsed: fields.blobGasUsed === undefined ? undefined : blobGasUsedBy(executed),
   }
   const record = recordOf(header, executed, end.world, parent)
   return { record, calls: withPlaces(runs, record) }
@@ -340,6 +344,7 @@ async function runCall(
   const { message, transaction } = prepare(setting, environment, { world, gasUsed }, request)
   requireType(transaction, environment.hardfork)
   requireAuthorizations(transaction)
+  requireBlobs(transaction, environment.hardfork, environment.blobRules)
   if (simulation.validation) checkAsBlock(transaction, environment, world)
   const watch = simulation.traceTransfers ? watchTransfers() : undefined
   const outcome = await chain.executor.call({
@@ -356,11 +361,12 @@ async function runCall(
 }
 
 /** What a block would check of a transaction besides what any call is checked for; never the signature or the sender. */
-function checkAsBlock(transaction: Transaction, { baseFee }: BlockEnvironment, world: World): void {
+function checkAsBlock(transaction: Transaction, block: BlockEnvironment, world: World): void {
   const { from } = transaction
   requireNextNonce(transaction, accountAt(world, from) ?? emptyAccount(from))
   requireTipWithinCap(transaction)
-  requireBaseFee(transaction, baseFee)
+  requireBaseFee(transaction, block.baseFee)
+  requireBlobFee(transaction, blobBaseFee(block.excessBlobGas, block.hardfork, block.blobRules))
 }
 
 /** The call with everything filled in. A nonce that is given and not checked is shown, and counts for nothing. */
@@ -382,6 +388,7 @@ function prepare(
     ...feesOf(request, environment),
     accessList: request.accessList ?? [],
     authorizationList: request.authorizationList ?? [],
+    blobs: blobsOf(request),
   }
   checkRequest(request, chainId, left, environment.gasLimit)
   const type = typeOf(request, environment.hardfork)
@@ -414,14 +421,16 @@ function checkRequest(
 }
 
 /** Type 2 where nothing says otherwise and the fork has it. */
-function typeOf(
-  { type, gasPrice, accessList, authorizationList }: TransactionRequest,
-  hardfork: Hardfork,
-): TransactionType {
+function typeOf(request: TransactionRequest, hardfork: Hardfork): TransactionType {
+  const { gasPrice, accessList } = request
+  const type = request.type ?? typeByLists(request)
   if (type !== undefined) return type as TransactionType
-  if (authorizationList !== undefined) return 4
   if (gasPrice === undefined && isAtLeast(hardfork, 'london')) return 2
   return accessList === undefined ? 0 : 1
+}
+
+function blobGasUsedBy(executed: readonly ExecutedTransaction[]): bigint {
+  return executed.reduce((sum, { transaction }) => sum + blobGasOf(transaction), 0n)
 }
 
 function headerOf(

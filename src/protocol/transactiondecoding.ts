@@ -26,17 +26,11 @@ import {
 } from './transaction.ts'
 
 /**
- * Reads a signed transaction, and finds out who sent it.
- * @throws {DevchainError} `TYPE_NOT_SUPPORTED` for blob and unknown types, `INVALID_PARAMS` for fields that are not
- *   well-formed, `INVALID_SIGNATURE` for a signature that belongs to no key or has a high `s`.
+ * Reads a signed transaction, and finds out who sent it. One of type 3 is read as blocks hold it, without its blobs.
+ * @throws {DevchainError} `TYPE_NOT_SUPPORTED` for unknown types, `INVALID_PARAMS` for fields that are not well-formed,
+ *   `INVALID_SIGNATURE` for a signature that belongs to no key or has a high `s`.
  */
 export function decodeTransaction(raw: Uint8Array): Transaction {
-  if (raw[0] === 3) {
-    throw new DevchainError(
-      'TYPE_NOT_SUPPORTED',
-      'blob transactions (type 3) are not supported: devchain keeps no blobs; send type 0, 1, 2 or 4',
-    )
-  }
   return decodeSigned(raw, recoverSender)
 }
 
@@ -78,7 +72,7 @@ function decodeSigned(raw: Uint8Array, findSender: SenderFinder): Transaction {
   if (first !== 1 && first !== 2 && first !== 3 && first !== 4) {
     throw new DevchainError(
       'TYPE_NOT_SUPPORTED',
-      `transaction type 0x${first.toString(16)} is not supported: expected 0, 1, 2 or 4`,
+      `transaction type 0x${first.toString(16)} is not supported: expected 0 to 4`,
     )
   }
   return decodeTyped(first, raw, findSender)
@@ -216,7 +210,8 @@ function parityOf(value: bigint): 0 | 1 {
   return value === 0n ? 0 : 1
 }
 
-function malformed(problem: string): DevchainError {
+/** The error for a transaction that cannot be read. */
+export function malformed(problem: string): DevchainError {
   return new DevchainError('INVALID_PARAMS', `malformed transaction: ${problem}`)
 }
 

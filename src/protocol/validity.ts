@@ -40,7 +40,7 @@ export interface Sender {
 }
 
 /** @throws {DevchainError} `TYPE_NOT_SUPPORTED` before the fork that brought the type */
-export function requireType({ type }: Transaction, hardfork: Hardfork): void {
+export function requireType({ type }: Pick<Transaction, 'type'>, hardfork: Hardfork): void {
   const needed = FORK_OF_TYPE[type]
   if (isAtLeast(hardfork, needed)) return
   throw new DevchainError(

@@ -16,3 +16,14 @@ export function loadedLater<T>(load: () => Promise<T>): () => T {
     throw new Unready(loading)
   }
 }
+
+/** The value of something that is loaded when it is first asked for, as soon as it is there. */
+export async function whenLoaded<T>(ask: () => T): Promise<T> {
+  try {
+    return ask()
+  } catch (error) {
+    if (!(error instanceof Unready)) throw error
+    await error.ready
+    return ask()
+  }
+}

@@ -9,6 +9,7 @@ interface Library {
   readonly _free: (at: number) => void
   readonly _mclBn_init: (curve: number, compiledTime: number) => number
   readonly _mclBn_setMapToMode: (mode: number) => number
+  readonly _mclBn_setETHserialization: (isOn: number) => void
   readonly _mclBnFp_setBigEndianMod: (to: number, from: number, length: number) => number
   readonly _mclBnFp_getLittleEndian: (to: number, size: number, from: number) => number
   readonly _mclBnFp_setInt32: (to: number, value: number) => void
@@ -20,6 +21,7 @@ interface Library {
   readonly _mclBn_finalExp: (to: number, from: number) => void
   readonly _mclBnGT_isOne: (at: number) => number
   readonly _mclBnG1_clear: (at: number) => void
+  readonly _mclBnG1_deserialize: (to: number, from: number, length: number) => number
   readonly _mclBnG1_isValid: (at: number) => number
   readonly _mclBnG1_isValidOrder: (at: number) => number
   readonly _mclBnG1_isZero: (at: number) => number
@@ -28,6 +30,7 @@ interface Library {
   readonly _mclBnG1_mul: (to: number, point: number, scalar: number) => void
   readonly _mclBnG1_mulVec: (to: number, points: number, scalars: number, count: number) => void
   readonly _mclBnG2_clear: (at: number) => void
+  readonly _mclBnG2_deserialize: (to: number, from: number, length: number) => number
   readonly _mclBnG2_isValid: (at: number) => number
   readonly _mclBnG2_isValidOrder: (at: number) => number
   readonly _mclBnG2_isZero: (at: number) => number
@@ -56,8 +59,8 @@ const RFC_9380 = 5
 export const G1: Group = { size: 3 * FIELD, fields: 1, prefix: '_mclBnG1' }
 export const G2: Group = { size: 6 * FIELD, fields: 2, prefix: '_mclBnG2' }
 
-/** Room for inputs of one number. */
-const INPUT_SIZE = 64
+/** Room for inputs of one number, and for a compressed point. */
+const INPUT_SIZE = 96
 
 /** A curve of the library. */
 export interface CurveTraits {
@@ -105,6 +108,7 @@ export class Curve {
     const problem = library._mclBn_init(traits.number, COMPILED_TIME)
     if (problem !== 0) throw new Error(`mcl refuses the curve ${traits.number}: ${problem}`)
     library._mclBn_setMapToMode(RFC_9380)
+    library._mclBn_setETHserialization(1)
     this.#library = library
     this.#traits = traits
     this.#significant = traits.width - traits.padding
@@ -118,6 +122,17 @@ export class Curve {
     if (at === 0) throw new Error(`mcl has no room for ${size} bytes`)
     try {
       return work(at)
+    } finally {
+      this.#library._free(at)
+    }
+  }
+
+  /** As `with`, for work that takes several turns. */
+  async during<T>(size: number, work: (at: number) => Promise<T>): Promise<T> {
+    const at = this.#library._malloc(size)
+    if (at === 0) throw new Error(`mcl has no room for ${size} bytes`)
+    try {
+      return await work(at)
     } finally {
       this.#library._free(at)
     }
@@ -148,6 +163,17 @@ export class Curve {
     if (inGroup && library[`${group.prefix}_isValidOrder`](at) === 0) {
       throw new NoPoint('not in the group')
     }
+  }
+
+  /**
+   * Reads a point of one coordinate and a sign (BLS12-381 only; 48 bytes on G1, 96 on G2).
+   * @throws {NoPoint} when there is none, or it is not of the group's order
+   */
+  readCompressed(group: Group, at: number, bytes: Uint8Array): void {
+    const library = this.#library
+    const length = library[`${group.prefix}_deserialize`](at, this.#place(bytes), bytes.length)
+    if (length !== bytes.length) throw new NoPoint('not a compressed point')
+    if (library[`${group.prefix}_isValidOrder`](at) === 0) throw new NoPoint('not in the group')
   }
 
   /** Writes a point, as it is read. */

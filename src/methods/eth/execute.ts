@@ -114,7 +114,7 @@ const sendUnsigned = method({
 const sendRaw = method({
   name: 'eth_sendRawTransaction',
   summary:
-    'Sends a signed transaction of type 0, 1, 2 or 4; under instant mining it is mined first.',
+    'Sends a signed transaction of type 0 to 4, of type 3 with its blobs; under instant mining it is mined first.',
   params: [param('raw', data)],
   result: hash,
   example: {

@@ -100,7 +100,7 @@ const signTransaction = method({
   params: [param('transaction', transactionRequest)],
   result: data,
   example: { params: [{ from: ACCOUNT, to: ACCOUNT, gas: '0x5208', nonce: '0x0' }] },
-  handle: async ({ chain }, request) => (await signRequest(chain, request)).raw,
+  handle: ({ chain }, request) => signRequest(chain, request),
 })
 
 /** @throws {DevchainError} `INVALID_PARAMS` when no key made the signature */

@@ -55,7 +55,8 @@ function noncesOf(entries: readonly { readonly transaction: Transaction }[]): bi
 }
 
 function inOrder(pool: Pool, world: World, baseFee: bigint): string[] {
-  const candidates = new Candidates(pool, world, baseFee)
+  const block = { baseFee, excessBlobGas: 0n, hardfork: 'bpo2' } as const
+  const candidates = new Candidates(pool, world, block)
   const hashes: string[] = []
   for (let best = candidates.best; best !== undefined; best = candidates.best) {
     hashes.push(best.hash)

@@ -208,6 +208,7 @@ export function stateOf(
     },
     tree,
     pool,
+    blobs: [],
     clock: newClock({ kind: 'frozen' }),
     settings: { ...settings, ...changed },
     mining: { mode: { kind: 'instant' }, stopped: false },
@@ -232,6 +233,7 @@ export const noExecutor: Executor = {
   call: unexpected,
   beginBlock: unexpected,
   endBlock: unexpected,
+  findWrongBlob: unexpected,
   close: () => undefined,
 }
 

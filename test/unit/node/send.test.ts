@@ -1,5 +1,6 @@
 // Sending: defaults, nonces, signing, and mining before the reply.
 import { describe, expect, it } from 'vitest'
+import { keccakHash } from '../../../src/core/crypto.ts'
 import {
   type Address,
   bytesFromHex,
@@ -194,7 +195,19 @@ describe('filling in', () => {
     [{ gasPrice: 1n, maxFeePerGas: 1n }, 'INVALID_PARAMS', /either gasPrice, or maxFeePerGas/],
     [{ type: 0, maxFeePerGas: 1n }, 'INVALID_PARAMS', /type 0 has no maxFeePerGas/],
     [{ type: 1, authorizationList: [] }, 'INVALID_PARAMS', /type 1 has no authorizationList/],
-    [{ type: 3 }, 'TYPE_NOT_SUPPORTED', /expected 0, 1, 2 or 4, got 3/],
+    [{ type: 5 }, 'TYPE_NOT_SUPPORTED', /expected 0 to 4, got 5/],
+    [{ type: 3 }, 'INVALID_BLOBS', /^blob transaction missing blob hashes/],
+    [{ type: 3, to: null, data: REVERTER }, 'INVALID_BLOBS', /^blob transaction of type create/],
+    [
+      { type: 2, blobs: { versionedHashes: [] } },
+      'INVALID_PARAMS',
+      /type 2 has no blobVersionedHashes/,
+    ],
+    [
+      { blobs: { versionedHashes: [] }, authorizationList: [] },
+      'INVALID_PARAMS',
+      /type 4 has no blobVersionedHashes/,
+    ],
     [{ chainId: 1n }, 'WRONG_CHAIN_ID', /have 1 want 33/],
     [{ to: null }, 'INVALID_PARAMS', /got neither/],
     [{ from: undefined }, 'INVALID_PARAMS', /^from: expected/],
@@ -241,8 +254,9 @@ describe('signing', () => {
   it('makes a transaction that can be sent raw', async () => {
     const chain = await testChain({ mining: { kind: 'manual' } })
     const from = account(chain, 3)
-    const { raw, hash } = await signRequest(chain, { from, to: from, type: 2 })
-    expect(await sendRawTransaction(chain, raw)).toBe(hash)
+    const raw = await signRequest(chain, { from, to: from, type: 2 })
+    const hash = await sendRawTransaction(chain, raw)
+    expect(hash).toBe(keccakHash(raw))
     await chain.update((state) => mine(chain.executor, state, { now: NOON }))
     expect(executedOf(chain, hash)?.transaction.from).toBe(from)
   })
