@@ -1,4 +1,5 @@
 // Blocks made by hand, for tests that ask questions about a chain without running one.
+import { emptyMap } from '../../../src/core/persistent.ts'
 import { keccakHash } from '../../../src/core/crypto.ts'
 import {
   type Address,
@@ -8,6 +9,7 @@ import {
   ZERO_HASH,
 } from '../../../src/core/hex.ts'
 import type { Executor } from '../../../src/evm/executor.ts'
+import { emptyBook } from '../../../src/node/accounts.ts'
 import {
   appendBlock,
   type BlockRecord,
@@ -212,7 +214,7 @@ export function stateOf(
     clock: newClock({ kind: 'frozen' }),
     settings: { ...settings, ...changed },
     mining: { mode: { kind: 'instant' }, stopped: false },
-    accounts: { autoImpersonate: false } as ChainState['accounts'],
+    accounts: emptyBook,
     parentChainHeight: 0,
     newestSnapshot: undefined,
     namedSnapshots: new Map(),
