@@ -171,6 +171,32 @@ export const logShape: Encoder<LogEntry> = {
   encode: encodeLog,
 }
 
+/** Logs, from so many on written as bytes at once. */
+const MANY_LOGS = 64
+
+/** A list of logs (spec 2.5). */
+export const logsShape: Encoder<readonly LogEntry[]> = {
+  ...list(logShape),
+  // 1,500 logs are 943 kB: 1.3 ms, where objects, JSON.stringify and UTF-8 take 2.5 ms
+  write: (entries) => (entries.length < MANY_LOGS ? undefined : writeLogs(entries)),
+}
+
+function writeLogs(entries: readonly LogEntry[]): Buffer {
+  let text = ''
+  for (const entry of entries) text += `,${logText(entry)}`
+  // all of it is ASCII, which takes a tenth of the time of UTF-8
+  return Buffer.from(`[${text.slice(1)}]`, 'latin1')
+}
+
+/** The JSON of what `encodeLog` gives. */
+function logText(entry: LogEntry): string {
+  const { log, record, logIndex, transactionIndex, removed } = entry
+  const { header, hash: blockHash } = record.block
+  const placed = (text: string): string => (entry.pending === true ? 'null' : `"${text}"`)
+  const topics = log.topics.length === 0 ? '' : `"${log.topics.join('","')}"`
+  return `{"removed":${removed},"logIndex":${placed(`0x${logIndex.toString(16)}`)},"transactionIndex":${placed(`0x${transactionIndex.toString(16)}`)},"transactionHash":${placed(hashOfLog(entry))},"blockHash":${placed(blockHash)},"blockNumber":${placed(quantityFromBigint(header.number))},"blockTimestamp":${placed(quantityFromBigint(header.timestamp))},"address":"${log.address}","data":"${hexFromBytes(log.data)}","topics":[${topics}]}`
+}
+
 function encodeLog(entry: LogEntry): Json {
   const { log, record, logIndex, transactionIndex, removed } = entry
   const { header, hash: blockHash } = record.block

@@ -234,6 +234,7 @@ async function request<C>(desk: Desk<C>, context: C, name: string, given: unknow
   if ('error' in answered) throw new RpcError(answered.error)
   const { result } = answered
   if (!(result instanceof JsonText)) return result
+  if (result.value !== undefined) return result.value()
   try {
     return JSON.parse(await result.text(desk.limits.replies)) as Json
   } catch (error) {
@@ -355,5 +356,6 @@ function tooMuch(limit: number): DevchainError {
 
 /** What the log is told of a result. */
 function shownResult(result: Json | JsonText): Json {
-  return result instanceof JsonText ? `${result.size} bytes of JSON` : result
+  if (!(result instanceof JsonText)) return result
+  return result.value === undefined ? `${result.size} bytes of JSON` : result.value()
 }

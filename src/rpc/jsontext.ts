@@ -39,11 +39,20 @@ type Piece = Buffer | { readonly packed: Buffer }
 export class JsonText {
   /** Bytes of the JSON. */
   readonly size: number
+  /** Makes the value itself, where that fits into memory. */
+  readonly value: (() => Json) | undefined
   readonly #pieces: readonly Piece[]
 
-  constructor(size: number, pieces: readonly Piece[]) {
+  constructor(size: number, pieces: readonly Piece[], value?: () => Json) {
     this.size = size
+    this.value = value
     this.#pieces = pieces
+  }
+
+  /** The text as bytes of UTF-8, where none of it is packed. */
+  get bytes(): readonly Buffer[] | undefined {
+    const buffers = this.#pieces.filter((piece): piece is Buffer => !('packed' in piece))
+    return buffers.length === this.#pieces.length ? buffers : undefined
   }
 
   /** The same with text before and after it. */

@@ -66,8 +66,12 @@ export function defineMethod<C, const P extends readonly Param<unknown>[], R>(
   declaration: Declaration<C, P, R>,
 ): Method<C> {
   const { name, aliases = [], summary, params, result, example, handle } = declaration
-  const encode = (value: R | JsonText): Json | JsonText =>
-    value instanceof JsonText ? value : result.encode(value)
+  const encode = (value: R | JsonText): Json | JsonText => {
+    if (value instanceof JsonText) return value
+    const bytes = result.write?.(value)
+    if (bytes === undefined) return result.encode(value)
+    return new JsonText(bytes.length, [bytes], () => result.encode(value))
+  }
   return {
     name,
     aliases,

@@ -306,21 +306,27 @@ class FastConnection {
     const isUsual = status === '200 OK' && !closes
     const head = isUsual ? heads.ok() : heads.of(status, { closes, hasBody: true })
     if (body instanceof JsonText) {
+      const pieces = body.bytes
+      if (pieces !== undefined) return this.#writeAll(`${head}${body.size}`, pieces)
       this.#socket.write(`${head}${body.size}\r\n\r\n`, 'latin1')
       return body
     }
     if (body.length > LONG_REPLY) {
       const bytes = Buffer.from(body)
-      this.#socket.cork()
-      this.#socket.write(`${head}${bytes.length}\r\n\r\n`, 'latin1')
-      this.#socket.write(bytes)
-      this.#socket.uncork()
-      return undefined
+      return this.#writeAll(`${head}${bytes.length}`, [bytes])
     }
     const size = Buffer.byteLength(body)
     // ASCII, as nearly all replies are, is written as it is
     this.#socket.write(`${head}${size}\r\n\r\n${body}`, size === body.length ? 'latin1' : 'utf8')
     return undefined
+  }
+
+  /** In one piece for the system, without copying it together before. */
+  #writeAll(head: string, pieces: readonly Buffer[]): undefined {
+    this.#socket.cork()
+    this.#socket.write(`${head}\r\n\r\n`, 'latin1')
+    for (const piece of pieces) this.#socket.write(piece)
+    this.#socket.uncork()
   }
 
   /** Piece by piece, as fast as the client reads. */

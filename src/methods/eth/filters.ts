@@ -1,13 +1,13 @@
 // eth: filters that are polled, and queries of stored logs.
 import type { FilterChanges } from '../../node/filters.ts'
-import { findLogs, type LogEntry } from '../../node/logs.ts'
+import { findLogs } from '../../node/logs.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
-import { boolean, hash, list, quantity } from '../../rpc/primitives.ts'
+import { boolean, hash, quantity } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'
 import { type MethodContext, method } from '../context.ts'
 import { quantityResult } from '../fields.ts'
 import { logQuery } from '../inputs.ts'
-import { logShape } from '../shapes.ts'
+import { logShape, logsShape } from '../shapes.ts'
 
 const EXAMPLE_QUERY = { fromBlock: '0x0', toBlock: 'latest', topics: [] }
 
@@ -63,13 +63,11 @@ const getFilterChanges = method({
   handle: ({ chain }, id) => chain.filters.changes(id),
 })
 
-const logs: Encoder<readonly LogEntry[]> = list(logShape)
-
 const getFilterLogs = method({
   name: 'eth_getFilterLogs',
   summary: 'All stored logs that a log filter matches.',
   params: [param('id', quantity)],
-  result: logs,
+  result: logsShape,
   example: { params: ['0x1'] },
   handle: ({ chain }, id) => chain.filters.logs(id),
 })
@@ -78,7 +76,7 @@ const getLogs = method({
   name: 'eth_getLogs',
   summary: 'Stored logs of a range of blocks, or of one block, by address and topics.',
   params: [optional('filter', logQuery, { addresses: [], topics: [] })],
-  result: logs,
+  result: logsShape,
   example: { params: [EXAMPLE_QUERY], result: [] },
   handle: ({ chain }, query) => findLogs(chain, query),
 })
