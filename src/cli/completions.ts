@@ -13,8 +13,8 @@ import {
   subcommandOf,
 } from './subcommands.ts'
 
-/** What can be typed after a flag: words of a closed list, files, or anything. */
-type Values = readonly string[] | 'file' | 'any' | undefined
+/** What can be typed after a flag: words of a closed list, files, what a running chain tells, or anything. */
+type Values = readonly string[] | 'file' | 'snapshots' | 'any' | undefined
 
 interface Flag {
   readonly flag: string
@@ -82,10 +82,11 @@ function subcommandFlags(name: SubcommandName): readonly Flag[] {
     : [...own, { flag: '--help', sentence: 'Print help', values: undefined }]
 }
 
-/** What a placeholder says: `pretty|json` are two words, FILE a file. */
+/** What a placeholder says: `pretty|json` are two words, FILE a file, SNAPSHOT one of a running chain. */
 function valuesOf(placeholder: string | undefined): Values {
   if (placeholder === undefined) return undefined
   if (placeholder === 'FILE') return 'file'
+  if (placeholder === 'SNAPSHOT') return 'snapshots'
   const words = placeholder.split('|').filter((word) => /^[a-z]+$/.test(word))
   return words.length === 0 ? 'any' : words
 }
@@ -95,6 +96,7 @@ function argumentValues({ arguments: [first] }: Subcommand, methods: readonly st
   const values = first?.values
   if (values === 'methods') return methods
   if (values === 'files') return 'file'
+  if (values === 'snapshots') return 'snapshots'
   return typeof values === 'string' ? undefined : values
 }
 
@@ -105,6 +107,37 @@ const AFTER_HYPHENS = `
         [[ $at -eq $((COMP_CWORD - 1)) ]] && COMPREPLY=($(compgen -c -- "$word"))
         return
       done`
+
+/**
+ * In bash: the names of a running chain's snapshots, nothing where none runs. Bash parts words at colons: what the line has
+ * of the word up to its last colon is not typed anew.
+ */
+const BASH_SNAPSHOTS = `_devchain_snapshots() {
+  local line=\${COMP_LINE:0:COMP_POINT} name url=()
+  [[ $COMP_LINE =~ --url[=\\ ]+([^\\ ]+) ]] && url=(--url "\${BASH_REMATCH[1]}")
+  local typed=\${line##*[!\\\\] }
+  typed=\${typed##*=}
+  typed=\${typed//\\\\/}
+  local kept=\${typed%"\${typed##*:}"}
+  while IFS= read -r name; do
+    [[ $name == "$typed"* ]] && COMPREPLY+=("$(printf %q "\${name:\${#kept}}")")
+  done < <("\${COMP_WORDS[0]}" snapshots --names "\${url[@]}" 2>/dev/null)
+}`
+
+/** In zsh, the same. */
+const ZSH_SNAPSHOTS = `_devchain_snapshots() {
+  local -a names url=(\${(M)words:#--url=*})
+  (( \${words[(I)--url]} )) && url=(--url $words[\${words[(I)--url]}+1])
+  names=(\${(f)"$($program snapshots --names $url 2>/dev/null)"})
+  compadd -a names
+}`
+
+/** In fish, the same. */
+const FISH_SNAPSHOTS = `function __devchain_snapshots
+  set -l words (commandline -opc)
+  set -l url (commandline -p | string replace -rf -- '.*--url[= ](\\S+).*' '$1')
+  $words[1] snapshots --names --url=$url 2>/dev/null
+end`
 
 function bash(methods: readonly string[]): string {
   const cases = (flags: readonly Flag[]): string =>
@@ -129,6 +162,7 @@ ${cases(flags)}
       ${reply} ;;`
   })
   return `# Completions of devchain for bash.
+${BASH_SNAPSHOTS}
 _devchain() {
   local word=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD-1]} command='' at
   [[ $COMP_CWORD -gt 1 ]] && command=\${COMP_WORDS[1]}
@@ -149,6 +183,7 @@ complete -o bashdefault -o default -F _devchain devchain
 }
 
 function bashReply(values: Values): string {
+  if (values === 'snapshots') return '_devchain_snapshots'
   if (values === 'file') return 'COMPREPLY=($(compgen -f -- "$word"))'
   return values === 'any' || values === undefined
     ? 'COMPREPLY=()'
@@ -159,8 +194,7 @@ function zsh(methods: readonly string[]): string {
   const spec = ({ flag, sentence, values }: Flag): string => {
     const head = `${flag}[${quoted(sentence)}]`
     if (values === undefined) return `'${head}'`
-    const action = values === 'file' ? '_files' : values === 'any' ? ' ' : `(${values.join(' ')})`
-    return `'${head}:value:${action}'`
+    return `'${head}:value:${zshAction(values)}'`
   }
   const specs = (flags: readonly Flag[]): string => flags.map(spec).join(' \\\n        ')
   const described = SUBCOMMANDS.map(
@@ -169,16 +203,17 @@ function zsh(methods: readonly string[]): string {
   const branches = SUBCOMMANDS.map((subcommand) => {
     const { name } = subcommand
     const values = argumentValues(subcommand, methods)
-    const rest =
-      values === undefined
-        ? ''
-        : ` \\\n        '2:word:${values === 'file' ? '_files' : `(${(values as readonly string[]).join(' ')})`}'`
+    const rest = values === undefined ? '' : ` \\\n        '1:word:${zshAction(values)}'`
     return `    ${name})
+      shift words
+      (( CURRENT-- ))
       _arguments \\
-        ${specs(subcommandFlags(name))}${rest} ;;`
+        ${specs(subcommandFlags(name))}${rest} \\
+        '*: : ' ;;`
   })
   return `#compdef devchain
 # Completions of devchain for zsh.
+${ZSH_SNAPSHOTS}
 _devchain() {
   local -a commands=(
 ${described}
@@ -187,6 +222,7 @@ ${described}
     _describe command commands
     return
   fi
+  local program=$words[1]
   case $words[2] in
 ${branches.join('\n')}
     *)
@@ -196,6 +232,12 @@ ${branches.join('\n')}
 }
 if [[ $funcstack[1] == _devchain ]]; then _devchain "$@"; else compdef _devchain devchain; fi
 `
+}
+
+function zshAction(values: Exclude<Values, undefined>): string {
+  if (values === 'file') return '_files'
+  if (values === 'snapshots') return '_devchain_snapshots'
+  return values === 'any' ? ' ' : `(${values.join(' ')})`
 }
 
 /** Within single quotes of zsh, where brackets and colons of a description mean something. */
@@ -212,7 +254,7 @@ function fish(methods: readonly string[]): string {
           ? ' -r -F'
           : values === 'any'
             ? ' -x'
-            : ` -x -a '${values.join(' ')}'`
+            : ` -x -a '${fishWords(values)}'`
     return `complete -c devchain -n '${condition}' -l ${flag.slice(2)}${value} -d ${fishText(sentence)}`
   }
   const names = SUBCOMMANDS.map(({ name }) => name).join(' ')
@@ -225,7 +267,7 @@ function fish(methods: readonly string[]): string {
       values === undefined || values === 'any'
         ? []
         : [
-            `complete -c devchain -n '${isIn}' ${values === 'file' ? '-F' : `-a '${values.join(' ')}'`}`,
+            `complete -c devchain -n '${isIn}' ${values === 'file' ? '-F' : `-a '${fishWords(values)}'`}`,
           ]
     return [
       `complete -c devchain -n '${isAlone}' -a ${name} -d ${fishText(sentence)}`,
@@ -235,11 +277,16 @@ function fish(methods: readonly string[]): string {
   })
   return [
     '# Completions of devchain for fish.',
+    FISH_SNAPSHOTS,
     'complete -c devchain -f',
     ...lines,
     ...chainFlags().map((flag) => line(isAlone, flag)),
     '',
   ].join('\n')
+}
+
+function fishWords(values: readonly string[] | 'snapshots'): string {
+  return values === 'snapshots' ? '(__devchain_snapshots)' : values.join(' ')
 }
 
 function fishText(sentence: string): string {

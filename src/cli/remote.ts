@@ -49,6 +49,9 @@ const allSnapshots: Call = { method: 'devchain_snapshots' }
 const ATTEMPT_EVERY_MS = 50
 const ATTEMPT_MS = 2_000
 
+/** Milliseconds in which a chain tells its snapshots to a shell that completes. */
+const COMPLETION_MS = 1_000
+
 const HANDLERS: Partial<Record<SubcommandName, (question: Question) => Promise<Answer>>> = {
   rpc: async ({ call, words: [method = '', ...rest] }) => {
     const json = await call(method, paramsOf(rest, readInput))
@@ -65,7 +68,13 @@ const HANDLERS: Partial<Record<SubcommandName, (question: Question) => Promise<A
     const back = snapshotOf(await call('devchain_revert', [snapshot]))
     return { json: jsonOf(back), text: `back at snapshot ${lineOf(back)}` }
   },
-  snapshots: async ({ callAll }) => {
+  snapshots: async ({ call, callAll, url, flags }) => {
+    const unwanted = flags.get('--drop')
+    if (unwanted !== undefined) {
+      const dropped = snapshotOf(await call('devchain_dropSnapshot', [unwanted]))
+      return { json: jsonOf(dropped), text: `dropped snapshot ${lineOf(dropped)}` }
+    }
+    if (flags.has('--names')) return await namesAt(url)
     const [listed] = await callAll([allSnapshots])
     const all = (listed as readonly Json[]).map(snapshotOf)
     const text = all.length === 0 ? 'no snapshots' : all.map(lineOf).join('\n')
@@ -228,6 +237,13 @@ function quantityOf(value: Json | undefined, member: string): number {
 function snapshotOf(value: Json): RemoteSnapshot {
   quantityOf(value, 'id')
   return value as unknown as RemoteSnapshot
+}
+
+/** The name of each snapshot, or its id. A shell that completes a word waits for them, and not for long. */
+async function namesAt(url: string): Promise<Answer> {
+  const listed = (await ask(url, allSnapshots, COMPLETION_MS)) as readonly Json[]
+  const names = listed.map(snapshotOf).map(({ id, name }) => name ?? id)
+  return { json: [...names], text: names.join('\n') }
 }
 
 /** The snapshot with numbers as scripts compare them. */

@@ -32,7 +32,7 @@ export interface SubcommandArgument {
   readonly sentence: string
   readonly kind: 'required' | 'optional' | 'repeated'
   /** What it may be, for completions: words, or what a shell or this program can list; anything when left out. */
-  readonly values?: readonly string[] | 'files' | 'methods' | 'commands'
+  readonly values?: readonly string[] | 'files' | 'methods' | 'snapshots' | 'commands'
 }
 
 /** A subcommand as help and completions show it. */
@@ -148,15 +148,30 @@ export const SUBCOMMANDS: readonly Subcommand[] = [
       { name: 'name', sentence: 'Begins with a letter; may be taken anew', kind: 'optional' },
     ],
     sentence: 'Remember the chain as it is; under a name for good',
-    notes: `A snapshot with a name is kept until the chain is reset, whatever is reverted to. One without is
-dropped when an older one is reverted to, as those of evm_snapshot.`,
+    notes: `A snapshot with a name is kept until it is dropped (devchain snapshots --drop) or the chain reset, whatever
+is reverted to. One without is dropped when an older one is reverted to, as those of evm_snapshot.`,
   }),
   remote({
     name: 'revert',
-    arguments: [{ name: 'name-or-id', sentence: 'Such as deployed, or 0x1', kind: 'required' }],
+    arguments: [
+      {
+        name: 'name-or-id',
+        sentence: 'Such as deployed, or 0x1',
+        kind: 'required',
+        values: 'snapshots',
+      },
+    ],
     sentence: 'Go back to a snapshot, as often as you like',
   }),
-  remote({ name: 'snapshots', arguments: [], sentence: 'List the snapshots, oldest first' }),
+  remote(
+    { name: 'snapshots', arguments: [], sentence: 'List the snapshots, oldest first' },
+    {
+      name: '--drop',
+      placeholder: 'SNAPSHOT',
+      sentence: 'Forget one instead, by its name or id',
+    },
+    { name: '--names', sentence: 'Print names alone, or ids, one a line: for completions' },
+  ),
   remote({
     name: 'reset',
     arguments: [],

@@ -2,8 +2,9 @@
 // (execution-apis, pull request 762): words of memory and storage with 0x, which geth left out before. (The node of the specification has a
 // default tracer of its own, which no client library reads, and null for unknown hashes, which are errors here.)
 import { DevchainError } from '../core/errors.ts'
-import { headOf } from '../node/blocktree.ts'
-import { type BlockReference, recordAt } from '../node/chain.ts'
+import { quantityFromBigint } from '../core/hex.ts'
+import { type BlockRecord, headOf } from '../node/blocktree.ts'
+import { type BlockReference, type Chain, recordAt } from '../node/chain.ts'
 import { reorganize } from '../node/reorganize.ts'
 import type { CallRequest } from '../node/simulate.ts'
 import { traceMessage } from '../node/trace.ts'
@@ -15,14 +16,14 @@ import { blockReference, byHash, LATEST } from './blockreference.ts'
 import { type MethodContext, method } from './context.ts'
 import { quantityResult } from './fields.ts'
 import { transactionRequest } from './inputs.ts'
-import { blockTraces, transactionTrace } from './traces/forms.ts'
+import { blockTraces, chainTraces, transactionTrace } from './traces/forms.ts'
 import {
   DEFAULT_TRACE,
   type TraceCallOptions,
   traceCallOptions,
   traceOptions,
 } from './traces/options.ts'
-import { begin, minedPlace, newWork, recordBlock } from './traces/run.ts'
+import { begin, minedPlace, newWork, recordBlock, type Work } from './traces/run.ts'
 import type { Recorder, Recording } from './traces/tracers.ts'
 
 const UNKNOWN = `0x${'ab'.repeat(32)}`
@@ -82,6 +83,20 @@ const traceEncodedBlock = method({
     traceBlock(context, byHash(decodeBlock(encoded).hash), recorder),
 })
 
+const traceChain = method({
+  name: 'debug_traceChain',
+  summary:
+    'The traces of all transactions of the blocks after one up to another: a list of {block, hash, traces}.',
+  params: [
+    param('start', blockReference),
+    param('end', blockReference),
+    optional('options', traceOptions, DEFAULT_TRACE),
+  ],
+  result: chainTraces,
+  example: { params: ['0x0', '0x1', { tracer: 'callTracer' }] },
+  handle: (context, start, end, recorder) => traceBlocks(context, [start, end], recorder),
+})
+
 const traceCall = method({
   name: 'debug_traceCall',
   summary:
@@ -135,9 +150,20 @@ async function traceBlock(
     throw new DevchainError('NOT_FOUND', 'genesis is not traceable: nothing ran in block 0')
   }
   const work = newWork(context)
+  await writeTraces(context, work, record, recorder)
+  return work.writer.end()
+}
+
+/** Writes a list with the traces of a block's transactions. */
+async function writeTraces(
+  { chain }: MethodContext,
+  work: Work,
+  record: BlockRecord,
+  recorder: Recorder,
+): Promise<void> {
   const { writer } = work
   writer.write('[')
-  await recordBlock(context.chain, record, {
+  await recordBlock(chain, record, {
     work,
     // what a recording writes as it begins is part of its entry
     recorder: (stage) => {
@@ -151,7 +177,45 @@ async function traceBlock(
     },
   })
   writer.write(']')
+}
+
+async function traceBlocks(
+  context: MethodContext,
+  [first, last]: readonly [BlockReference, BlockReference],
+  recorder: Recorder,
+): Promise<JsonText> {
+  const start = await recordAt(context.chain, first)
+  const end = await recordAt(context.chain, last)
+  const work = newWork(context)
+  const { writer } = work
+  let separator = ''
+  writer.write('[')
+  for (const record of blocksAfter(context.chain, start, end)) {
+    const { header, hash: blockHash } = record.block
+    const number = quantityFromBigint(header.number)
+    writer.write(`${separator}{"block":"${number}","hash":"${blockHash}","traces":`)
+    await writeTraces(context, work, record, recorder)
+    writer.write('}')
+    separator = ','
+  }
+  writer.write(']')
   return writer.end()
+}
+
+/** Those with transactions, and the last, as geth tells them. */
+function* blocksAfter(
+  { state: { tree } }: Chain,
+  start: BlockRecord,
+  end: BlockRecord,
+): IterableIterator<BlockRecord> {
+  const [from, to] = [start.block.header.number, end.block.header.number]
+  if (from >= to) {
+    throw new DevchainError('INVALID_PARAMS', `end: expected a block after ${from}, got ${to}`)
+  }
+  for (const record of tree.canonical.filled(Number(from) + 1, Number(to))) {
+    if (record.block.transactions.length > 0) yield record
+  }
+  yield end
 }
 
 async function traceRequest(
@@ -180,6 +244,7 @@ export const debugMethods: readonly Method<MethodContext>[] = [
   traceBlockByHash,
   traceBlockByNumber,
   traceEncodedBlock,
+  traceChain,
   traceCall,
   wireProtocolQueueSize,
   setHead,

@@ -1,20 +1,17 @@
-// debug: what blocks changed, and all that is there after one.
-import { setImmediate as nextTurn } from 'node:timers/promises'
+// debug: what blocks changed.
 import { DevchainError } from '../core/errors.ts'
 import type { Address, Hash } from '../core/hex.ts'
+import { leisurely } from '../core/leisurely.ts'
 import { type BlockRecord, blockByHash, blockByNumber } from '../node/blocktree.ts'
 import { type BlockReference, type Chain, recordAt } from '../node/chain.ts'
 import { replay } from '../node/trace.ts'
 import { type Method, optional, param } from '../rpc/method.ts'
-import { address, data, hash, list, nullable } from '../rpc/primitives.ts'
+import { address, hash, list } from '../rpc/primitives.ts'
 import { type Account, accountAt, accountsOf, stateRoot, type World } from '../state/world.ts'
-import { blockReference, byHash, LATEST } from './blockreference.ts'
+import { blockReference, byHash } from './blockreference.ts'
 import { type MethodContext, method } from './context.ts'
 
 const UNKNOWN = `0x${'ab'.repeat(32)}`
-
-/** Accounts that are looked at before others get a turn: about a millisecond. */
-const TURN = 1_000
 
 const modifiedByNumber = method({
   name: 'debug_getModifiedAccountsByNumber',
@@ -49,21 +46,6 @@ const intermediateRoots = method({
       roots.push(stateRoot(outcome.world))
     }
     return roots
-  },
-})
-
-const codeByHash = method({
-  name: 'debug_codeByHash',
-  summary: 'Code by its Keccak-256, of any account after a block; null when none has it.',
-  params: [param('hash', hash), optional('block', blockReference, LATEST)],
-  result: nullable(data),
-  example: { params: [UNKNOWN], result: null },
-  handle: async ({ chain }, codeHash, block) => {
-    const { world } = await recordAt(chain, block)
-    for await (const account of leisurely(accountsOf(world))) {
-      if (account.codeHash === codeHash) return account.code
-    }
-    return null
   },
 })
 
@@ -113,19 +95,8 @@ function isSame(a: Account | undefined, b: Account): boolean {
   )
 }
 
-/** The same items, with a turn for others now and then. */
-async function* leisurely<T>(items: Iterable<T>): AsyncIterableIterator<T> {
-  let count = 0
-  for (const item of items) {
-    count += 1
-    if (count % TURN === 0) await nextTurn()
-    yield item
-  }
-}
-
 export const debugChangesMethods: readonly Method<MethodContext>[] = [
   modifiedByNumber,
   modifiedByHash,
   intermediateRoots,
-  codeByHash,
 ]

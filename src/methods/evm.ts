@@ -24,7 +24,7 @@ import { mineOrder, ONE_BLOCK } from './mineorder.ts'
 
 const snapshot = method({
   name: 'evm_snapshot',
-  aliases: ['anvil_snapshot'],
+  aliases: ['anvil_snapshot', 'hardhat_snapshot'],
   summary:
     'Remembers the chain as it is; evm_revert brings it back. Costs the same whatever its size.',
   params: [],
@@ -35,7 +35,7 @@ const snapshot = method({
 
 const revert = method({
   name: 'evm_revert',
-  aliases: ['anvil_revert'],
+  aliases: ['anvil_revert', 'hardhat_revert'],
   summary:
     'Brings back everything as it was at a snapshot, and drops later snapshots; false when the id is unknown.',
   params: [param('id', quantity)],
@@ -86,6 +86,7 @@ const secondsResult: Encoder<bigint> = {
 
 const increase = method({
   name: 'evm_increaseTime',
+  aliases: ['hardhat_increaseTime'],
   summary: 'Moves the clock ahead for good, by seconds; answers by how much it is ahead in all.',
   params: [param('seconds', quantity)],
   result: secondsAhead,
@@ -135,7 +136,7 @@ const stop = method({
 
 const setNextBlockTimestamp = method({
   name: 'evm_setNextBlockTimestamp',
-  aliases: ['anvil_setNextBlockTimestamp'],
+  aliases: ['anvil_setNextBlockTimestamp', 'hardhat_setNextBlockTimestamp'],
   summary: 'Sets the exact time of the next block, in seconds; later blocks go on from there.',
   params: [param('timestamp', quantity)],
   result: nullable(text),
@@ -152,7 +153,7 @@ const MILLISECONDS_FROM = 10n ** 12n
 /** Ganache and anvil answer a JSON number, which may be negative. Ganache goes back in time, which no chain can. */
 const setClock = method({
   name: 'evm_setTime',
-  aliases: ['anvil_setTime'],
+  aliases: ['anvil_setTime', 'hardhat_setTime'],
   summary:
     'Sets the clock, in seconds or milliseconds since 1970; answers by how many seconds it is ahead of its source.',
   params: [param('time', quantity)],
@@ -203,7 +204,7 @@ const interval: Decoder<{ readonly shortest: number; readonly longest: number }>
 
 const setIntervalMining = method({
   name: 'evm_setIntervalMining',
-  aliases: ['anvil_setIntervalMining'],
+  aliases: ['anvil_setIntervalMining', 'hardhat_setIntervalMining'],
   summary:
     'Mines a block every so many seconds (as hardhat: milliseconds); 0 stops that, and then only evm_mine mines.',
   params: [param('interval', interval)],

@@ -3,8 +3,11 @@ import type { Method } from '../rpc/method.ts'
 import type { MethodContext } from './context.ts'
 import { debugMethods } from './debug.ts'
 import { debugChangesMethods } from './debugchanges.ts'
+import { debugLookupMethods } from './debuglookup.ts'
 import { debugStateMethods } from './debugstate.ts'
+import { debugWitnessMethods } from './debugwitness.ts'
 import { blockMethods } from './eth/block.ts'
+import { bundleMethods } from './eth/bundles.ts'
 import { chainMethods } from './eth/chain.ts'
 import { configMethods } from './eth/config.ts'
 import { executeMethods } from './eth/execute.ts'
@@ -35,6 +38,7 @@ import { testingPoolMethods } from './testing/pool.ts'
 import { testingSignatureMethods } from './testing/signatures.ts'
 import { testingTokenMethods } from './testing/tokens.ts'
 import { traceMethods } from './trace.ts'
+import { traceOpcodeMethods } from './traceopcodes.ts'
 import { txpoolMethods } from './txpool.ts'
 import { unsupportedMethods } from './unsupported.ts'
 import { web3Methods } from './web3.ts'
@@ -51,6 +55,7 @@ export const methods: readonly Method<MethodContext>[] = [
   ...transactionMethods,
   ...executeMethods,
   ...simulateMethods,
+  ...bundleMethods,
   ...fillMethods,
   ...signMethods,
   ...filterMethods,
@@ -72,7 +77,10 @@ export const methods: readonly Method<MethodContext>[] = [
   ...debugMethods,
   ...debugStateMethods,
   ...debugChangesMethods,
+  ...debugLookupMethods,
+  ...debugWitnessMethods,
   ...traceMethods,
+  ...traceOpcodeMethods,
   ...otsMethods,
   ...rawMethods,
   ...rpcMethods,

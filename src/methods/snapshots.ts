@@ -1,8 +1,8 @@
-// Snapshots with names: devchain_snapshot, devchain_snapshots, devchain_revert.
+// Snapshots with names: devchain_snapshot, devchain_snapshots, devchain_revert, devchain_dropSnapshot.
 import { DevchainError, printValue } from '../core/errors.ts'
 import { headOf } from '../node/blocktree.ts'
 import type { Snapshot } from '../node/chainstate.ts'
-import { returnTo, takeNamedSnapshot } from '../node/commands.ts'
+import { dropSnapshot, returnTo, takeNamedSnapshot } from '../node/commands.ts'
 import { snapshotsOf } from '../node/snapshots.ts'
 import type { Header } from '../protocol/block.ts'
 import { type Method, param } from '../rpc/method.ts'
@@ -56,7 +56,7 @@ const nameOrId: Decoder<string | number> = {
 const snapshot = method({
   name: 'devchain_snapshot',
   summary:
-    'Remembers the chain as it is under {name}, in place of what had the name; kept until a reset.',
+    'Remembers the chain as it is under {name}, in place of what had the name; kept until it is dropped, or the chain reset.',
   params: [param('order', name)],
   result: snapshotShape,
   example: { params: [{ name: 'deployed' }] },
@@ -83,4 +83,14 @@ const revert = method({
   handle: ({ chain }, wanted) => chain.update((state) => returnTo(state, wanted)),
 })
 
-export const snapshotMethods: readonly Method<MethodContext>[] = [snapshot, snapshots, revert]
+const drop = method({
+  name: 'devchain_dropSnapshot',
+  summary:
+    'Forgets a snapshot, by name or id, and answers what it was; the chain and all others stay.',
+  params: [param('snapshot', nameOrId)],
+  result: snapshotShape,
+  example: { params: ['deployed'] },
+  handle: ({ chain }, unwanted) => chain.update((state) => dropSnapshot(state, unwanted)),
+})
+
+export const snapshotMethods: readonly Method<MethodContext>[] = [snapshot, snapshots, revert, drop]

@@ -1,4 +1,5 @@
-// The methods that the specification lists as not supported: known by name, answered with the reason.
+// Methods that are known by name and answered with the reason why they are not supported: those that the specification
+// lists as such, and a few of other nodes whose purpose nothing here could serve.
 import { DevchainError } from '../core/errors.ts'
 import type { Method } from '../rpc/method.ts'
 import { nothing } from '../rpc/primitives.ts'
@@ -23,6 +24,14 @@ const REASONS: Readonly<Record<string, readonly string[]>> = {
     'shh_uninstallFilter',
     'shh_getFilterChanges',
     'shh_getMessages',
+  ],
+  'this chain is no fork of another network, whose URL could be changed': [
+    'anvil_setRpcUrl',
+    'hardhat_setRpcUrl',
+  ],
+  'stack traces of Solidity are put together by Hardhat, for the node within its own process': [
+    'hardhat_addCompilationResult',
+    'hardhat_getStackTraceFailuresCount',
   ],
 }
 

@@ -112,18 +112,25 @@ export class Chain {
   #pending: PendingBlock | undefined
   #known: KnownEnvironment | undefined
   #instance: Uint8Array | undefined
+  #headMadeAt: number
 
   constructor({ name, state, executor, environment, filterLimits }: ChainParts) {
     this.name = name
     this.#state = state
     this.executor = executor
     this.environment = environment
+    this.#headMadeAt = environment.now()
     this.filters = new Filters(this, filterLimits)
     this.work = new WorkDesk(this)
   }
 
   get state(): ChainState {
     return this.#state
+  }
+
+  /** Wall time in milliseconds at which the last block came, whatever its timestamp says: the genesis with the chain. */
+  get headMadeAt(): number {
+    return this.#headMadeAt
   }
 
   /** 32 random bytes that tell this chain from every other that ever ran. */
@@ -220,7 +227,9 @@ export class Chain {
       const { state: after, value, dropped = [] } = await change(before)
       if (after !== before) {
         this.#state = after
-        this.#tell({ before, after, head: headChange(before.tree, after.tree), dropped })
+        const head = headChange(before.tree, after.tree)
+        if (head.added.length > 0) this.#headMadeAt = this.environment.now()
+        this.#tell({ before, after, head, dropped })
       }
       return value
     } finally {

@@ -22,7 +22,7 @@ import { type BlockRange, NO_BLOCKS } from './line.ts'
 import { type DroppedTransaction, type Mined, mineBlock, mineWaiting } from './miner.ts'
 import { intervalOf, isInstant } from './mining.ts'
 import { nextNonce } from './pool.ts'
-import { checkName, snapshotById, snapshotNamed } from './snapshots.ts'
+import { checkName, snapshotById, snapshotNamed, withoutSnapshot } from './snapshots.ts'
 
 /** Blocks that a chain may have: beyond, numbers would not be exact where they are counted. */
 const MAX_HEIGHT = BigInt(Number.MAX_SAFE_INTEGER)
@@ -88,6 +88,15 @@ export function revertTo(state: ChainState, id: number): Change<boolean> {
 export function returnTo(state: ChainState, nameOrId: string | number): Change<Snapshot> {
   const snapshot = snapshotNamed(state, nameOrId)
   return { state: backAt(state, snapshot), value: snapshot }
+}
+
+/**
+ * Forgets a snapshot, and what it holds beyond the others and the present state. A name is free again; an id is not.
+ * @throws {DevchainError} `NOT_FOUND` when there is none
+ */
+export function dropSnapshot(state: ChainState, nameOrId: string | number): Change<Snapshot> {
+  const snapshot = snapshotNamed(state, nameOrId)
+  return { state: withoutSnapshot(state, snapshot), value: snapshot }
 }
 
 /** The state of a snapshot, with what no way back brings back. Those without names that it had are there again. */

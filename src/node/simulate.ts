@@ -1,4 +1,5 @@
 // Running messages without a trace on the chain: calls, gas estimates, access lists.
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { DevchainError } from '../core/errors.ts'
 import { type Address, EMPTY_BYTES, type Hash, hexFromBytes, ZERO_ADDRESS } from '../core/hex.ts'
 import { type MaybePromise, whenThere } from '../core/promises.ts'
@@ -10,6 +11,7 @@ import type {
   MovedPrecompiles,
   Outcome,
 } from '../evm/executor.ts'
+import { abandoned } from '../evm/reasons.ts'
 import { blobGasOf, floorDataGas, intrinsicGas } from '../protocol/fees.ts'
 import type { BlobSidecar } from '../protocol/sidecar.ts'
 import type { AccessListEntry, Authorization, BlobFields } from '../protocol/transaction.ts'
@@ -84,6 +86,9 @@ interface Scene {
   readonly isAwaited: Conditions['isAwaited']
 }
 
+/** Messages go on for about this long before others have their turn. */
+const TURN_MS = 10
+
 /** Runs after which a list that still grows is answered as it is: each run may reach for other slots. */
 const MAX_LIST_ROUNDS = 16
 
@@ -104,6 +109,44 @@ export function call(
   return whenThere(sceneAt(chain, reference, conditions), (scene) =>
     run(scene, messageOf(scene, request)),
   )
+}
+
+/** Messages that run in one block. */
+export interface CallBundle {
+  readonly transactions?: readonly CallRequest[] | undefined
+  readonly blockOverrides?: BlockOverrides | undefined
+}
+
+/**
+ * Runs messages one after the other, each on what those before it left, without a trace on the chain.
+ * @returns a list of outcomes for each bundle
+ * @throws {DevchainError} as `call`, for all when one cannot begin
+ */
+export async function callMany(
+  chain: Chain,
+  bundles: readonly CallBundle[],
+  reference: BlockReference,
+  conditions?: Omit<Conditions, 'blockOverrides'>,
+): Promise<Outcome[][]> {
+  const results: Outcome[][] = []
+  let world: World | undefined
+  let turnEnds = performance.now() + TURN_MS
+  for (const { transactions = [], blockOverrides } of bundles) {
+    const scene = await sceneAt(chain, reference, { ...conditions, blockOverrides })
+    const outcomes: Outcome[] = []
+    for (const request of transactions) {
+      if (conditions?.isAwaited?.() === false) throw abandoned()
+      const current = { ...scene, world: world ?? scene.world }
+      const outcome = await run(current, messageOf(current, request))
+      world = outcome.world
+      outcomes.push(outcome)
+      if (performance.now() < turnEnds) continue
+      await nextTurn()
+      turnEnds = performance.now() + TURN_MS
+    }
+    results.push(outcomes)
+  }
+  return results
 }
 
 /** What a message runs on and as: the world and block after overrides, and the message with all its members. */

@@ -288,7 +288,7 @@ function environmentAfter(
 }
 
 /** Wei per gas of the block after `parent`, as the chain reckons it; 0n before london. */
-function baseFeeAfter(
+export function baseFeeAfter(
   { config, settings }: ChainState,
   { baseFeePerGas, gasUsed, gasLimit }: Header,
   hardfork: Hardfork,

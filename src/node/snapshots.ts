@@ -53,6 +53,48 @@ function presentOf(state: ChainState, wanted: string | number): string {
   return `there is ${all.slice(-LISTED).join(', ')}${more}`
 }
 
+/** The state without a snapshot: also those with names would bring back one without when they are reverted to. */
+export function withoutSnapshot(state: ChainState, { id, name }: Snapshot): ChainState {
+  const namedSnapshots = new Map(state.namedSnapshots)
+  if (name !== undefined) {
+    namedSnapshots.delete(name)
+    return { ...state, namedSnapshots }
+  }
+  const rest = chainWithout(id)
+  for (const [key, named] of namedSnapshots) {
+    namedSnapshots.set(key, onTopOf(rest(named.state.newestSnapshot), named))
+  }
+  return { ...state, namedSnapshots, newestSnapshot: rest(state.newestSnapshot) }
+}
+
+/**
+ * Snapshots without names are a chain from the newest to the oldest. Gives a function that takes one out of such a chain: the
+ * younger ones are made anew, each once, as chains share their older ends.
+ */
+function chainWithout(id: number): (newest: Snapshot | undefined) => Snapshot | undefined {
+  const made = new Map<Snapshot, Snapshot>()
+  return (newest) => {
+    const younger: Snapshot[] = []
+    let each = newest
+    while (each !== undefined && each.id > id && !made.has(each)) {
+      younger.push(each)
+      each = each.state.newestSnapshot
+    }
+    let rest = each?.id === id ? each.state.newestSnapshot : each && (made.get(each) ?? each)
+    for (const snapshot of younger.reverse()) {
+      rest = onTopOf(rest, snapshot)
+      made.set(snapshot, rest)
+    }
+    return rest
+  }
+}
+
+/** The snapshot with another one before it. */
+function onTopOf(newestSnapshot: Snapshot | undefined, snapshot: Snapshot): Snapshot {
+  if (newestSnapshot === snapshot.state.newestSnapshot) return snapshot
+  return { ...snapshot, state: { ...snapshot.state, newestSnapshot } }
+}
+
 /**
  * Checks the name of a snapshot to be taken.
  * @throws {DevchainError} `INVALID_PARAMS` for what can be no name, `LIMIT_EXCEEDED` for one name too many
@@ -63,6 +105,6 @@ export function checkName({ namedSnapshots }: ChainState, name: string): void {
     throw new DevchainError('INVALID_PARAMS', message)
   }
   if (namedSnapshots.has(name) || namedSnapshots.size < MAX_NAMED) return
-  const message = `too many named snapshots: there may be ${MAX_NAMED}; take one of their names anew, or reset the chain`
+  const message = `too many named snapshots: there may be ${MAX_NAMED}; take one of their names anew, or drop one`
   throw new DevchainError('LIMIT_EXCEEDED', message)
 }

@@ -27,7 +27,7 @@ export interface Method<C> {
   readonly params: readonly Param<unknown>[]
   readonly result: Encoder<never>
   readonly example: Example
-  /** Set for the methods that the specification calls unsupported: the reason that callers are told. */
+  /** Set for methods that are not supported: the reason that callers are told. */
   readonly unsupported: string | undefined
   /** Decodes `params`, runs the handler, encodes its result: at once, unless the handler has to wait. */
   readonly run: (context: C, params: readonly unknown[]) => MaybePromise<Json | JsonText>

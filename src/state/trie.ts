@@ -125,6 +125,16 @@ export class Trie<V> {
     return nodes
   }
 
+  /**
+   * A key below the leaf or extension at which the search for an absent `key` ends; undefined where it ends at a branch. When
+   * the key was taken away, and its branch with it, that is a key of what was left of the branch.
+   */
+  keyBeside(key: Uint8Array): Uint8Array | undefined {
+    let last: Node<V> | undefined
+    for (const node of pathTo(this.#root, key)) last = node
+    return last === undefined || last.kind === 'branch' ? undefined : last.key
+  }
+
   #with(root: Node<V> | undefined): Trie<V> {
     return root === this.#root ? this : new Trie(root, this.#encodeValue)
   }

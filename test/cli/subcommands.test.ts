@@ -18,7 +18,7 @@ import {
   subcommandOf,
 } from '../../src/cli/subcommands.ts'
 import { createDevchain, type Devchain } from '../../src/devchain.ts'
-import { startProcess, temporaryFolder } from '../support/boot.ts'
+import { COMMAND, startProcess, temporaryFolder } from '../support/boot.ts'
 
 const ALICE = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 const ALICE_CHECKSUMMED = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
@@ -75,8 +75,34 @@ describe('a running chain', () => {
       { name: 'three', blockNumber: 3 },
       { name: null, id: '0x3', blockNumber: 3, timestamp: 2_000_000_003 },
     ])
+    expect(await said('snapshots', '--names')).toBe('empty\nthree\n0x3\n')
+    expect(await said('snapshots', '--drop', 'three')).toContain('dropped snapshot 0x2 three at')
+    expect(JSON.parse(await said('snapshots', '--json', '--drop', '0x3'))).toMatchObject({
+      name: null,
+      id: '0x3',
+    })
+    expect(await said('snapshots', '--names', '--json')).toBe('["empty"]\n')
     expect(await said('reset')).toBe('went back to genesis\n')
     expect(await said('snapshots')).toBe('no snapshots\n')
+  })
+
+  test('tells the names of its snapshots to a shell that completes', async () => {
+    await said('snapshot', 'to come back to')
+    const line = 'devchain revert to'
+    const script = [
+      'devchain() { "$NODE" "$COMMAND" "$@"; }',
+      completionsFor('bash', METHODS),
+      `COMP_LINE='${line}' COMP_POINT=${line.length} COMP_WORDS=(${line}) COMP_CWORD=2`,
+      '_devchain',
+      'echo "\x24{COMPREPLY[@]}"',
+      'DEVCHAIN_URL=:1',
+      '_devchain',
+      'echo "\x24{#COMPREPLY[@]}"',
+    ]
+    const env = { DEVCHAIN_URL: url, NODE: process.execPath, COMMAND }
+    const bash = startProcess(['-c', script.join('\n')], { env, command: ['bash'] })
+    expect(await bash.ended).toBe(0)
+    expect([bash.stdout(), bash.stderr()]).toEqual(['to\\ come\\ back\\ to\n0\n', ''])
   })
 
   test('is told the time', async () => {
@@ -121,6 +147,11 @@ describe('a running chain', () => {
       ['revert', 'nowhere'],
       1,
       /^devchain: revert: snapshot "nowhere" not found.*\(error -32001\)$/,
+    ],
+    [
+      ['snapshots', '--drop', 'nowhere'],
+      1,
+      /^devchain: snapshots: snapshot "nowhere" not found.*\(error -32001\)$/,
     ],
     [['rpc', 'eth_getBlance', '0x1'], 1, /did you mean eth_getBalance\?/],
     [['rpc', 'eth_call', '{"to":1}', '--json'], 1, /^\{"code":-32602,"message":".*"\}$/],
@@ -356,6 +387,13 @@ describe('completions', () => {
     ['devchain exec --port 0 -- sourc', ['source']],
     ['devchain exec -- cat gen', ['']],
     ['devchain --genesis gen', ['genesis.json']],
+    ['devchain revert ', ['deployed', 'one\\ block', '0x3', 'ns:two', 'by:three']],
+    ['devchain revert de', ['deployed']],
+    ['devchain revert one\\ b', ['one\\ block']],
+    ['devchain revert ns:t', ['two']],
+    ['devchain revert --js', ['--json']],
+    ['devchain snapshots --drop 0', ['0x3']],
+    ['devchain revert --url :8 at', ['at-:8']],
   ])('of bash turn "%s" into %j', (line, expected) => {
     const folder = mkdtempSync(path.join(tmpdir(), 'devchain-completions-'))
     try {
@@ -364,6 +402,8 @@ describe('completions', () => {
       const words = line.split(' ').map((word) => `'${word}'`)
       const lines = [
         'source ./completions',
+        "devchain() { printf '%s\\n' deployed 'one block' 0x3 ns:two by:three; [[ $3 ]] && echo at-$4; }",
+        `COMP_LINE='${line}' COMP_POINT=${line.length}`,
         `COMP_WORDS=(${words.join(' ')}) COMP_CWORD=${words.length - 1}`,
         '_devchain',
         'for reply in "\x24{COMPREPLY[@]}"; do echo "$reply"; done',

@@ -1,9 +1,11 @@
 // eth: the rules of the chain, for who wants to know before they change.
 import type { Address } from '../../core/hex.ts'
+import { headOf } from '../../node/blocktree.ts'
 import { type ForkConfig, type ForkConfigs, forkConfigsOf } from '../../node/forkconfig.ts'
+import type { Block } from '../../protocol/block.ts'
 import type { BlobRules } from '../../protocol/fees.ts'
 import type { Method } from '../../rpc/method.ts'
-import { address, data, nullable } from '../../rpc/primitives.ts'
+import { address, data, hash, nullable } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'
 import { type MethodContext, method } from '../context.ts'
 import { field, quantityResult, shape } from '../fields.ts'
@@ -14,6 +16,9 @@ const count: Encoder<bigint> = {
   json: { type: 'integer', minimum: 0 },
   encode: Number,
 }
+
+/** What `eth_capabilities` tells of. */
+const KEPT = ['state', 'tx', 'logs', 'receipts', 'blocks', 'stateproofs']
 
 const addressesByName: Encoder<ReadonlyMap<string, Address>> = {
   name: 'addresses by name',
@@ -49,4 +54,36 @@ const config = method({
   handle: ({ chain }) => forkConfigsOf(chain.state),
 })
 
-export const configMethods: readonly Method<MethodContext>[] = [config]
+/** Something that nodes may have forgotten of old blocks. Here all is kept from the genesis on, for as long as the chain runs. */
+const kept: Encoder<null> = {
+  name: 'kept',
+  json: {
+    title: 'kept',
+    type: 'object',
+    properties: { disabled: { const: false }, oldestBlock: { const: '0x0' } },
+    required: ['disabled', 'oldestBlock'],
+    additionalProperties: false,
+  },
+  encode: () => ({ disabled: false, oldestBlock: '0x0' }),
+}
+
+const head: Encoder<Block> = shape<Block>('head', {
+  number: field(quantityResult, ({ header }) => header.number),
+  hash: field(hash, (block) => block.hash),
+})
+
+/** @see https://github.com/ethereum/execution-apis/pull/755 */
+const capabilities = method({
+  name: 'eth_capabilities',
+  summary:
+    'What is kept of which blocks: here state, transactions, receipts, logs and proofs of all.',
+  params: [],
+  result: shape<Block>('capabilities', {
+    head: field(head, (block) => block),
+    ...Object.fromEntries(KEPT.map((name) => [name, field(kept, () => null)])),
+  }),
+  example: { params: [] },
+  handle: ({ chain }) => headOf(chain.state.tree).block,
+})
+
+export const configMethods: readonly Method<MethodContext>[] = [config, capabilities]

@@ -37,6 +37,7 @@ const priorityFee = method({
 
 const blobFee = method({
   name: 'eth_blobBaseFee',
+  aliases: ['eth_blobGasPrice'],
   summary: 'Price per blob gas at the newest block, in wei; 0 before cancun.',
   params: [],
   result: quantityResult,

@@ -64,7 +64,7 @@ interface CallError {
 
 const callError: Encoder<CallError> = shape<CallError>('call error', {
   code: field(errorCode, ({ failure }) => failure.kind),
-  message: field(text, ({ failure }) => messageOf(failure)),
+  message: field(text, ({ failure }) => failureText(failure)),
   data: fieldIfAny(data, ({ failure, output }) => (failure.kind === 'revert' ? output : undefined)),
 })
 
@@ -118,7 +118,7 @@ const simulate = method({
 })
 
 /** In geth's words, which clients of this method know: "execution reverted: …". */
-function messageOf({ kind, reason }: Failure): string {
+export function failureText({ kind, reason }: Failure): string {
   if (kind === 'halt') return reason
   const why = reason.replace(/^revert ?/, '')
   return why === '' ? 'execution reverted' : `execution reverted: ${why}`

@@ -86,15 +86,18 @@ const getAccount = method({
     readAt(chain, block, ({ world }) => accountOrEmpty(world, account)),
 })
 
+/** What reth answers of an account. */
+export const accountInfo: Encoder<Account> = shape<Account>('account info', {
+  balance: field(quantityResult, ({ balance }) => balance),
+  nonce: field(quantityResult, ({ nonce }) => nonce),
+  code: field(data, ({ code }) => code),
+})
+
 const getAccountInfo = method({
   name: 'eth_getAccountInfo',
   summary: 'Balance, nonce and code of an account.',
   params: [param('address', address), optional('block', blockReference, LATEST)],
-  result: shape<Account>('account info', {
-    balance: field(quantityResult, ({ balance }) => balance),
-    nonce: field(quantityResult, ({ nonce }) => nonce),
-    code: field(data, ({ code }) => code),
-  }),
+  result: accountInfo,
   example: {
     params: [ACCOUNT, 'latest'],
     result: { balance: '0x21e19e0c9bab2400000', nonce: '0x0', code: '0x' },

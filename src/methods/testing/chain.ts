@@ -136,6 +136,16 @@ const getGenesisTime = method({
   handle: ({ chain }) => blockByNumber(chain.state.tree, 0n)!.block.header.timestamp,
 })
 
+const getLastBlockWallTime = method({
+  name: 'anvil_getLastBlockWallTime',
+  summary:
+    'When the last block came by the wall clock, in milliseconds since 1970, whatever its timestamp.',
+  params: [],
+  result: plainInteger,
+  example: { params: [] },
+  handle: ({ chain }) => BigInt(chain.headMadeAt),
+})
+
 const resetTo = method({
   name: 'hardhat_reset',
   aliases: ['anvil_reset'],
@@ -215,6 +225,7 @@ export const testingChainMethods: readonly Method<MethodContext>[] = [
   metadata,
   nodeInfo,
   getGenesisTime,
+  getLastBlockWallTime,
   resetTo,
   setChainId,
   setLoggingEnabled,

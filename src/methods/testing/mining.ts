@@ -86,7 +86,7 @@ const anvilMine = method({
 
 const mineDetailed = method({
   name: 'anvil_mine_detailed',
-  aliases: ['evm_mine_detailed', 'anvil_mineDetailed'],
+  aliases: ['evm_mine_detailed', 'anvil_mineDetailed', 'hardhat_mineDetailed'],
   summary:
     'As evm_mine, but answers the blocks, each transaction with its output and why it failed.',
   params: [optional('order', mineOrder, ONE_BLOCK)],
@@ -119,6 +119,7 @@ const getAutomine = method({
 
 const getIntervalMining = method({
   name: 'anvil_getIntervalMining',
+  aliases: ['hardhat_getIntervalMining'],
   summary: 'Seconds from block to block under interval mining; null without it.',
   params: [],
   result: nullable(plainNumber),

@@ -30,7 +30,7 @@ const anvilDrop = method({
 
 const dropAll = method({
   name: 'anvil_dropAllTransactions',
-  aliases: ['hardhat_dropAllTransactions'],
+  aliases: ['hardhat_dropAllTransactions', 'debug_clearTxpool'],
   summary: 'Empties the pool.',
   params: [],
   result: acknowledgement,

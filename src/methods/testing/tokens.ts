@@ -1,9 +1,15 @@
 // Tokens as a test wants them: balances and allowances without asking whoever may mint.
+import { DevchainError } from '../../core/errors.ts'
+import type { Address } from '../../core/hex.ts'
+import { editAccount } from '../../node/edit.ts'
 import { setTokenAllowance, setTokenBalance } from '../../node/tokens.ts'
 import { type Method, param } from '../../rpc/method.ts'
 import { address, quantity } from '../../rpc/primitives.ts'
+import type { Decoder } from '../../rpc/schema.ts'
+import type { Account } from '../../state/world.ts'
 import { acknowledgement } from '../compat/habits.ts'
 import { type MethodContext, method } from '../context.ts'
+import { members, refined } from '../inputs.ts'
 
 const HOLDER = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 const SPENDER = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'
@@ -46,4 +52,43 @@ const setErc20Allowance = method({
   },
 })
 
-export const testingTokenMethods: readonly Method<MethodContext>[] = [dealErc20, setErc20Allowance]
+/** Who gets how much of what: of ether where no token is named. */
+interface Deal {
+  readonly account: Address
+  readonly amount: bigint
+  readonly erc20: Address | undefined
+}
+
+const deal: Decoder<Deal> = refined(
+  members('deal', { account: address, amount: quantity, erc20: address }),
+  ({ account, amount, erc20 }, path) => {
+    if (account !== undefined && amount !== undefined) return { account, amount, erc20 }
+    const name = account === undefined ? 'account' : 'amount'
+    throw new DevchainError('INVALID_PARAMS', `${path}.${name}: expected one, got nothing`)
+  },
+)
+
+/** As tevm has it (packages/actions, anvilDealProcedure). */
+const dealAny = method({
+  name: 'anvil_deal',
+  aliases: ['hardhat_deal'],
+  summary:
+    'Sets how much an {account} has: {amount} of the token {erc20}, or wei where none is named.',
+  params: [param('deal', deal)],
+  result: acknowledgement,
+  example: { params: [{ account: HOLDER, amount: '0x3e8' }], result: null },
+  handle: async ({ chain, habits }, { account, amount, erc20 }) => {
+    if (erc20 !== undefined) await setTokenBalance(chain, erc20, account, amount)
+    else {
+      const paid = (before: Account): Account => ({ ...before, balance: amount })
+      await chain.update((state) => editAccount(state, account, paid))
+    }
+    return habits.acknowledgement
+  },
+})
+
+export const testingTokenMethods: readonly Method<MethodContext>[] = [
+  dealErc20,
+  setErc20Allowance,
+  dealAny,
+]

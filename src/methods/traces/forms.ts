@@ -106,6 +106,49 @@ export const blockTraces: Encoder<null> = written('traces', {
   items: object({ txHash: hash.json, result: transactionTrace.json }, ['txHash', 'result']),
 })
 
+/** The traces of blocks, each under its block, as geth's debug_traceChain tells them to subscribers. */
+export const chainTraces: Encoder<null> = written('traces', {
+  type: 'array',
+  items: object({ block: quantityResult.json, hash: hash.json, traces: blockTraces.json }, [
+    'block',
+    'hash',
+    'traces',
+  ]),
+})
+
+/** Gas by operation, in alloy's form (rpc-types-trace, opcode.rs). */
+const opcodeGas = {
+  transactionHash: hash.json,
+  opcodeGas: words(
+    object({ opcode: { type: 'string' }, count: integer, gasUsed: integer }, [
+      'opcode',
+      'count',
+      'gasUsed',
+    ]),
+  ),
+}
+
+/** What `trace_transactionOpcodeGas` answers. */
+export const transactionOpcodeGas: Encoder<null> = written(
+  'opcode gas',
+  orNull(object(opcodeGas, Object.keys(opcodeGas))),
+)
+
+/** What `trace_blockOpcodeGas` answers. */
+export const blockOpcodeGas: Encoder<null> = written(
+  'opcode gas',
+  orNull(
+    object(
+      {
+        blockHash: hash.json,
+        blockNumber: integer,
+        transactions: words(object(opcodeGas, Object.keys(opcodeGas))),
+      },
+      ['blockHash', 'blockNumber', 'transactions'],
+    ),
+  ),
+)
+
 /** One frame, and where it belongs. */
 export const placedFrameForm: Encoder<null> = written('trace', orNull(placedFrame))
 

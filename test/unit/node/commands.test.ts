@@ -9,6 +9,7 @@ import type { ChainState, MiningMode } from '../../../src/node/chainstate.ts'
 import {
   changeAccounts,
   changeSettings,
+  dropSnapshot,
   increaseTime,
   mine,
   reset,
@@ -115,6 +116,8 @@ describe('a snapshot', () => {
 describe('a snapshot with a name', () => {
   const take = (chain: Chain, name: string): Promise<unknown> =>
     chain.update((state) => takeNamedSnapshot(state, name))
+  const drop = (chain: Chain, name: string | number): Promise<unknown> =>
+    chain.update((state) => dropSnapshot(state, name))
   const goBack = (chain: Chain, name: string | number): Promise<unknown> =>
     chain.update((state) => returnTo(state, name))
 
@@ -142,6 +145,45 @@ describe('a snapshot with a name', () => {
     await take(chain, 'one')
     await chain.update(reset)
     await expect(goBack(chain, 'one')).rejects.toThrow('snapshot "one" not found: there is none')
+  })
+
+  it('is dropped by name or id, and its name is free again', async () => {
+    const chain = await testChain()
+    const before = chain.state
+    await take(chain, 'one')
+    await mineBlocks(chain, 1n)
+    await take(chain, 'two')
+    expect(await drop(chain, 'one')).toMatchObject({ id: 1, name: 'one' })
+    expect(await drop(chain, 2)).toMatchObject({ id: 2, name: 'two' })
+    expect(height(chain)).toBe(1n)
+    expect(chain.state).toMatchObject({ namedSnapshots: new Map(), nextSnapshotId: 3 })
+    expect(chain.state.newestSnapshot).toBe(before.newestSnapshot)
+    await expect(drop(chain, 'one')).rejects.toThrow('snapshot "one" not found: there is none')
+    await take(chain, 'one')
+    expect(snapshotsOf(chain.state)).toMatchObject([{ id: 3, name: 'one' }])
+  })
+
+  it('does not bring back one without a name that was dropped', async () => {
+    const chain = await testChain()
+    for (let count = 0; count < 3; count += 1) await chain.update(takeSnapshot)
+    await take(chain, 'four')
+    await chain.update(takeSnapshot)
+    await take(chain, 'six')
+    await drop(chain, 2)
+    const left = [1, 3, 'four', 5, 'six']
+    expect(snapshotsOf(chain.state).map(({ id, name }) => name ?? id)).toEqual(left)
+    await goBack(chain, 'four')
+    expect(snapshotsOf(chain.state).map(({ id, name }) => name ?? id)).toEqual([
+      1,
+      3,
+      'four',
+      'six',
+    ])
+    await goBack(chain, 'six')
+    expect(snapshotsOf(chain.state).map(({ id, name }) => name ?? id)).toEqual(left)
+    await expect(goBack(chain, 2)).rejects.toThrow('snapshot 0x2 not found')
+    expect(await revert(chain, 3)).toBe(true)
+    expect(await revert(chain, 1)).toBe(true)
   })
 
   it('taken anew leaves nothing of the old one in memory', async () => {

@@ -5,6 +5,7 @@ import { DevchainError } from '../../../src/core/errors.ts'
 import { headOf } from '../../../src/node/blocktree.ts'
 import type { Chain } from '../../../src/node/chain.ts'
 import {
+  dropSnapshot,
   increaseTime,
   mine,
   reset,
@@ -36,7 +37,7 @@ type Command =
       readonly ahead: number
     }
   | { readonly kind: 'mine'; readonly blocks: number }
-  | { readonly kind: 'revert'; readonly id: number }
+  | { readonly kind: 'revert' | 'drop'; readonly id: number }
   | { readonly kind: 'increase' | 'wait' | 'exact'; readonly seconds: number }
   | { readonly kind: 'snapshot' | 'reset' | 'stop' | 'start' }
 
@@ -144,6 +145,11 @@ class Model {
     return true
   }
 
+  /** The word of the refusal, or undefined. */
+  drop(id: number): string | undefined {
+    return this.snapshots.delete(id) ? undefined : 'NOT_FOUND'
+  }
+
   reset(): void {
     this.state = structuredClone(this.#genesis)
     this.snapshots.clear()
@@ -203,6 +209,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
     }),
   },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('revert' as const), id: fc.nat(6) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('drop' as const), id: fc.nat(6) }) },
   {
     weight: 3,
     arbitrary: fc.record({
@@ -276,6 +283,11 @@ async function run(
       break
     case 'snapshot':
       expect(await chain.update(takeSnapshot)).toBe(model.snapshot())
+      break
+    case 'drop':
+      expect(await wordOf(chain.update((state) => dropSnapshot(state, each.id)))).toBe(
+        model.drop(each.id),
+      )
       break
     case 'revert':
       expect(await chain.update((state) => revertTo(state, each.id))).toBe(model.revert(each.id))

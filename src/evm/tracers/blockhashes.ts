@@ -1,0 +1,27 @@
+// How far back a run looks for hashes of blocks.
+import type { Tracer } from '../executor.ts'
+
+const BLOCKHASH = 0x40
+
+/** Blocks whose hashes contracts can ask for (Yellow Paper, appendix H). */
+const REACH = 256n
+
+export interface BlockHashRecorder {
+  readonly tracer: Tracer
+  /** Number of the oldest block whose hash was asked for and could be told, if any was. */
+  readonly oldest: () => bigint | undefined
+}
+
+/** A tracer of runs in the block of a number; it may be used for one after the other. */
+export function recordBlockHashes(number: bigint): BlockHashRecorder {
+  let oldest: bigint | undefined
+  const tracer: Tracer = {
+    onStep: ({ opcode, stack }) => {
+      if (opcode !== BLOCKHASH) return
+      const asked = stack.at(-1)
+      if (asked === undefined || asked >= number || asked + REACH < number) return
+      if (oldest === undefined || asked < oldest) oldest = asked
+    },
+  }
+  return { tracer, oldest: () => oldest }
+}

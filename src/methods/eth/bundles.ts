@@ -1,0 +1,238 @@
+// eth: calls and signed transactions that build on each other, run without being sent.
+import { keccakHash } from '../../core/crypto.ts'
+import { DevchainError, printValue } from '../../core/errors.ts'
+import { bytesFromHex, concatBytes, hexFromBytes } from '../../core/hex.ts'
+import type { Outcome } from '../../evm/executor.ts'
+import {
+  type Bundle,
+  type BundleAnswer,
+  type BundleRun,
+  callBundle,
+} from '../../node/callbundle.ts'
+import type { BlockReference } from '../../node/chain.ts'
+import { type CallBundle, callMany } from '../../node/simulate.ts'
+import { worldBefore } from '../../node/trace.ts'
+import { decodeSent } from '../../protocol/sidecar.ts'
+import { type Method, optional, param } from '../../rpc/method.ts'
+import {
+  address,
+  data,
+  hash,
+  list,
+  nullable,
+  quantity,
+  quantityNumber,
+  text,
+} from '../../rpc/primitives.ts'
+import type { Decoder, Encoder } from '../../rpc/schema.ts'
+import type { Caller } from '../../rpc/session.ts'
+import { blockReference, LATEST } from '../blockreference.ts'
+import { type MethodContext, method } from '../context.ts'
+import { field, fieldIfAny, shape } from '../fields.ts'
+import {
+  blockOverrides,
+  members,
+  oneOrMore,
+  refined,
+  stateOverrides,
+  transactionRequest,
+} from '../inputs.ts'
+import { failureText } from './simulate.ts'
+
+const ACCOUNT = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
+
+/** A bundle of calls, in erigon's name of its overrides and in another that clients use. */
+const bundleOfCalls: Decoder<CallBundle> = refined(
+  members('bundle', {
+    transactions: list(transactionRequest),
+    blockOverride: blockOverrides,
+    blockOverrides,
+  }),
+  ({ transactions, ...given }) => ({
+    transactions,
+    blockOverrides: given.blockOverride ?? given.blockOverrides,
+  }),
+)
+
+/** On which state: after a block, or in the middle of it. */
+interface StateContext {
+  readonly reference: BlockReference
+  /** Before the transaction of this index; after all when undefined. */
+  readonly index: number | undefined
+}
+
+/** How many of the block's transactions come before; -1 for all. */
+const transactionIndex: Decoder<number | undefined> = {
+  name: 'transaction index or -1',
+  json: { anyOf: [quantity.json, { const: -1 }] },
+  decode: (value, path) => (value === -1 ? undefined : quantityNumber.decode(value, path)),
+}
+
+const stateContext: Decoder<StateContext> = refined(
+  members('state context', { blockNumber: blockReference, transactionIndex }),
+  (given) => ({ reference: given.blockNumber ?? LATEST, index: given.transactionIndex }),
+)
+
+const callAnswer: Encoder<Outcome> = shape<Outcome>('call answer', {
+  value: fieldIfAny(data, ({ failure, output }) => (failure === undefined ? output : undefined)),
+  error: fieldIfAny(text, ({ failure }) => failure && failureText(failure)),
+})
+
+const callManyMethod = method({
+  name: 'eth_callMany',
+  summary:
+    'Bundles of calls, each call on what those before it left: of each call {value}, or {error} in words. The timeout is in milliseconds.',
+  params: [
+    param('bundles', oneOrMore(bundleOfCalls)),
+    optional('stateContext', stateContext, { reference: LATEST, index: undefined }),
+    optional('stateOverride', stateOverrides),
+    optional('timeout', quantityNumber),
+  ],
+  result: list(list(callAnswer)),
+  example: {
+    params: [[{ transactions: [{ from: ACCOUNT, to: ACCOUNT }] }], { blockNumber: 'latest' }],
+    result: [[{ value: '0x' }]],
+  },
+  handle: ({ chain, caller }, bundles, { reference, index }, overrides, timeoutMs) =>
+    within(timeoutMs, caller, async (isAwaited) => {
+      const world = index === undefined ? undefined : await worldBefore(chain, reference, index)
+      return callMany(chain, bundles, reference, { stateOverrides: overrides, world, isAwaited })
+    }),
+})
+
+/** Flashbots' members of a bundle; those of mev-geth besides. */
+const bundleMembers = members('bundle', {
+  txs: list(data),
+  blockNumber: quantity,
+  stateBlockNumber: blockReference,
+  timestamp: quantity,
+  timeout: quantityNumber,
+  coinbase: address,
+  gasLimit: quantity,
+  difficulty: quantity,
+  baseFee: quantity,
+})
+
+interface BundleOrder {
+  readonly bundle: Omit<Bundle, 'transactions'>
+  /** As they are sent. */
+  readonly encoded: readonly Uint8Array[]
+  readonly timeoutMs: number | undefined
+}
+
+const bundleOrder: Decoder<BundleOrder> = refined(bundleMembers, (given, path) => {
+  const { txs = [], blockNumber, stateBlockNumber = LATEST, timeout, ...rest } = given
+  if (txs.length === 0) throw missing(`${path}.txs`, 'signed transactions', txs)
+  if (blockNumber === undefined) {
+    throw missing(`${path}.blockNumber`, 'the number of the block that they run in', blockNumber)
+  }
+  return {
+    bundle: { ...rest, number: blockNumber, on: stateBlockNumber },
+    encoded: txs,
+    timeoutMs: timeout,
+  }
+})
+
+/** Wei as Flashbots writes them: decimal text. */
+const decimal: Encoder<bigint> = {
+  name: 'decimal',
+  json: { type: 'string', pattern: '^-?[0-9]+$' },
+  encode: String,
+}
+
+const integer: Encoder<bigint> = {
+  name: 'integer',
+  json: { type: 'integer' },
+  encode: Number,
+}
+
+const bundleRun: Encoder<BundleRun> = shape<BundleRun>('bundle run', {
+  txHash: field(hash, ({ transaction }) => transaction.hash),
+  fromAddress: field(address, ({ transaction }) => transaction.from),
+  toAddress: field(nullable(address), ({ transaction }) => transaction.to),
+  gasUsed: field(integer, ({ outcome }) => outcome.gasUsed),
+  gasPrice: field(decimal, ({ coinbaseDiff, outcome }) => coinbaseDiff / outcome.gasUsed),
+  gasFees: field(decimal, ({ gasFees }) => gasFees),
+  coinbaseDiff: field(decimal, ({ coinbaseDiff }) => coinbaseDiff),
+  ethSentToCoinbase: field(decimal, ({ coinbaseDiff, gasFees }) => coinbaseDiff - gasFees),
+  value: fieldIfAny(data, ({ outcome: { failure, output } }) => (failure ? undefined : output)),
+  error: fieldIfAny(text, ({ outcome: { failure } }) => failure && failureText(failure)),
+  revert: fieldIfAny(text, ({ outcome: { failure, output } }) =>
+    failure?.kind === 'revert' ? hexFromBytes(output) : undefined,
+  ),
+})
+
+/**
+ * What Flashbots' relay answers: amounts as decimal text, gas as numbers. Prices are what the miner gets for each gas, all
+ * told.
+ * @see https://docs.flashbots.net/flashbots-auction/advanced/rpc-endpoint#eth_callbundle
+ */
+const bundleAnswer: Encoder<BundleAnswer> = shape<BundleAnswer>('bundle answer', {
+  bundleHash: field(hash, ({ runs }) =>
+    keccakHash(concatBytes(...runs.map(({ transaction }) => bytesFromHex(transaction.hash)))),
+  ),
+  bundleGasPrice: field(
+    decimal,
+    ({ runs }) =>
+      sumOf(runs, (run) => run.coinbaseDiff) / sumOf(runs, (run) => run.outcome.gasUsed),
+  ),
+  coinbaseDiff: field(decimal, ({ runs }) => sumOf(runs, (run) => run.coinbaseDiff)),
+  ethSentToCoinbase: field(decimal, ({ runs }) =>
+    sumOf(runs, (run) => run.coinbaseDiff - run.gasFees),
+  ),
+  gasFees: field(decimal, ({ runs }) => sumOf(runs, (run) => run.gasFees)),
+  results: field(list(bundleRun), ({ runs }) => runs),
+  stateBlockNumber: field(integer, ({ base }) => base.block.header.number),
+  totalGasUsed: field(integer, ({ runs }) => sumOf(runs, (run) => run.outcome.gasUsed)),
+})
+
+const callBundleMethod = method({
+  name: 'eth_callBundle',
+  summary:
+    'Signed transactions run one after the other in a block that is only imagined, and what its miner gets: Flashbots’ {txs, blockNumber, stateBlockNumber}.',
+  params: [param('bundle', bundleOrder)],
+  result: bundleAnswer,
+  example: {
+    params: [
+      { txs: ['0x02f86521808080825208947099'], blockNumber: '0x1', stateBlockNumber: 'latest' },
+    ],
+  },
+  handle: ({ chain, caller }, { bundle, encoded, timeoutMs }) => {
+    const transactions = encoded.map((raw) => decodeSent(raw).transaction)
+    return within(timeoutMs, caller, (isAwaited) =>
+      callBundle(chain, { ...bundle, transactions }, isAwaited),
+    )
+  },
+})
+
+function sumOf(runs: readonly BundleRun[], part: (run: BundleRun) => bigint): bigint {
+  return runs.reduce((sum, run) => sum + part(run), 0n)
+}
+
+/**
+ * Gives work up when its caller is gone or its time is over.
+ * @throws {DevchainError} `LIMIT_EXCEEDED` when it took longer
+ */
+async function within<T>(
+  timeoutMs: number | undefined,
+  { isWaiting }: Caller,
+  work: (isAwaited: () => boolean) => Promise<T>,
+): Promise<T> {
+  // none is how clients say that they do not mind
+  const end = timeoutMs ? performance.now() + timeoutMs : Number.POSITIVE_INFINITY
+  const isOver = (): boolean => performance.now() > end
+  try {
+    return await work(() => isWaiting() && !isOver())
+  } catch (error) {
+    const isGivenUp = error instanceof DevchainError && error.word === 'ABANDONED'
+    if (!isGivenUp || !isOver()) throw error
+    throw new DevchainError('LIMIT_EXCEEDED', `it took longer than the timeout of ${timeoutMs} ms`)
+  }
+}
+
+function missing(path: string, expected: string, got: unknown): DevchainError {
+  const value = got === undefined ? 'nothing' : printValue(got)
+  return new DevchainError('INVALID_PARAMS', `${path}: expected ${expected}, got ${value}`)
+}
+
+export const bundleMethods: readonly Method<MethodContext>[] = [callManyMethod, callBundleMethod]
