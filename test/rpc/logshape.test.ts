@@ -1,7 +1,12 @@
 // How logs are written for clients, against their fields written one by one.
+import { once } from 'node:events'
 import { expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { hexFromBytes } from '../../src/core/hex.ts'
+import { createDevchain } from '../../src/devchain.ts'
 import { logByFields, logShape, logsShape } from '../../src/methods/shapes.ts'
 import { type LogEntry, logsOf } from '../../src/node/logs.ts'
+import { assemble } from '../support/bytecode.ts'
 import { logOf, recordOf, word } from '../unit/node/records.ts'
 
 const record = recordOf(300n, word(4), {
@@ -40,4 +45,40 @@ test('Many logs are written at once as they are one by one', () => {
   expect(written?.toString('utf8')).toBe(JSON.stringify(logsShape.encode(entries)))
   // few are not worth it
   expect(logsShape.write?.(entries.slice(0, 10))).toBe(undefined)
+})
+
+test('Many logs are the same in the process, over HTTP, in a batch, over a WebSocket and in the log of calls', async () => {
+  const told: unknown[] = []
+  await using devchain = await createDevchain(
+    {},
+    { observer: { onCall: (call) => told.push(call) } },
+  )
+  const [from] = (await devchain.request({ method: 'eth_accounts' })) as string[]
+  // a hundred logs with a topic that counts
+  const data = hexFromBytes(assemble('100 more: DUP1 0 0 LOG1 1 SWAP1 SUB DUP1 @more JUMPI'))
+  await devchain.request({
+    method: 'eth_sendTransaction',
+    params: [{ from, data, gas: '0x100000' }],
+  })
+  const wanted = { method: 'eth_getLogs', params: [{ fromBlock: '0x0' }] }
+  const logs = await devchain.request(wanted)
+  expect(logs).toHaveLength(100)
+  expect((logs as { topics: string[] }[])[99]?.topics).toEqual([`0x${'1'.padStart(64, '0')}`])
+
+  const { url } = await devchain.listen()
+  const request = { jsonrpc: '2.0', id: 1, ...wanted }
+  const reply = { jsonrpc: '2.0', id: 1, result: logs }
+  const ask = async (body: unknown): Promise<unknown> =>
+    (await fetch(url, { method: 'POST', body: JSON.stringify(body) })).json()
+  expect(await ask(request)).toEqual(reply)
+  expect(await ask([request, request])).toEqual([reply, reply])
+  const socket = new WebSocket(url.replace('http', 'ws'))
+  await once(socket, 'open')
+  socket.send(JSON.stringify(request))
+  const [message] = await once(socket, 'message')
+  expect(JSON.parse(`${message}`)).toEqual(reply)
+  socket.terminate()
+  expect(told.filter((call) => (call as { method: string }).method === 'eth_getLogs')).toEqual(
+    Array.from({ length: 5 }, () => expect.objectContaining({ result: logs })),
+  )
 })
