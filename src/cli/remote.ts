@@ -13,7 +13,8 @@ import { ether, number, plural, printable, time } from './words.ts'
 /** What a command found out, for scripts and for people. */
 interface Answer {
   readonly json: Json
-  readonly text: string
+  /** Undefined: nothing is printed. */
+  readonly text: string | undefined
 }
 
 /** What a handler may ask. */
@@ -144,7 +145,8 @@ export async function remoteCommand(
     const call: Question['call'] = (method, params = []) => ask(url, { method, params })
     const callAll: Question['callAll'] = (calls) => askAll(url, calls)
     const { json, text } = await handler({ call, callAll, url, words, flags })
-    await print(`${isJson ? JSON.stringify(json) : printable(text)}\n`)
+    const line = isJson ? JSON.stringify(json) : text && printable(text)
+    if (line !== undefined) await print(`${line}\n`)
     return EXIT.ok
   } catch (error) {
     return refuse(name, error, isJson)
@@ -243,7 +245,7 @@ function snapshotOf(value: Json): RemoteSnapshot {
 async function namesAt(url: string): Promise<Answer> {
   const listed = (await ask(url, allSnapshots, COMPLETION_MS)) as readonly Json[]
   const names = listed.map(snapshotOf).map(({ id, name }) => name ?? id)
-  return { json: [...names], text: names.join('\n') }
+  return { json: [...names], text: names.length === 0 ? undefined : names.join('\n') }
 }
 
 /** The snapshot with numbers as scripts compare them. */

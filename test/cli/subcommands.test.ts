@@ -84,6 +84,7 @@ describe('a running chain', () => {
     expect(await said('snapshots', '--names', '--json')).toBe('["empty"]\n')
     expect(await said('reset')).toBe('went back to genesis\n')
     expect(await said('snapshots')).toBe('no snapshots\n')
+    expect(await said('snapshots', '--names')).toBe('')
   })
 
   test('tells the names of its snapshots to a shell that completes', async () => {

@@ -6,11 +6,14 @@ import { keccakHash } from '../../src/core/crypto.ts'
 import {
   bytesFromBigint,
   bytesFromHex,
+  concatBytes,
+  type Hash,
   type Hex,
   hexFromBytes,
   paddedBytes,
 } from '../../src/core/hex.ts'
 import { createDevchain, type Devchain, type DevchainOptions } from '../../src/devchain.ts'
+import { networkBlocks, networkGenesis } from '../support/networkchain.ts'
 
 interface Witness {
   readonly state: readonly Hex[]
@@ -128,12 +131,14 @@ function leafOf({ nonce, balance, storageHash, codeHash }: Account): Uint8Array 
   ])
 }
 
-/** Checks the witness of the newest block. */
-async function checkNewest(): Promise<Witness> {
-  const block = await ask<Block>('eth_getBlockByNumber', 'latest', false)
+const checkNewest = (): Promise<Witness> => check('latest')
+
+/** Checks the witness of a block. */
+async function check(number: string | number): Promise<Witness> {
+  const block = await ask<Block>('eth_getBlockByNumber', number, false)
   const parent = await ask<Block>('eth_getBlockByHash', block.parentHash, false)
-  const witness = await ask<Witness>('debug_executionWitness', 'latest')
-  expect(await rootFrom(witness, block, parent)).toBe(block.stateRoot)
+  const witness = await ask<Witness>('debug_executionWitness', number)
+  expect(await rootFrom(witness, block, parent), `block ${number}`).toBe(block.stateRoot)
   expect(keccakHash(bytesFromHex(witness.headers.at(-1)!))).toBe(block.parentHash)
   return witness
 }
@@ -223,4 +228,16 @@ test('nodes that no key leads to are left out', async () => {
   const nodes = new Set(state.map((node) => keccakHash(bytesFromHex(node))))
   expect(nodes.has(EMPTY_ROOT)).toBe(false)
   expect(state.length).toBeLessThan(Object.keys(accounts).length)
+})
+
+test('a network’s blocks of every fork have one: rewards, uncles, withdrawals and requests included', async () => {
+  const options = { genesis: networkGenesis, accounts: 0 }
+  await using empty = await createDevchain(options)
+  const genesis = (await empty.request({
+    method: 'eth_getBlockByNumber',
+    params: ['earliest', false],
+  })) as { hash: Hash }
+  const blocks = await networkBlocks(genesis.hash)
+  devchain = await createDevchain({ ...options, import: concatBytes(...blocks) })
+  for (let number = 1; number <= blocks.length; number++) await check(number)
 })
