@@ -256,6 +256,23 @@ describe('blocks', () => {
   })
 })
 
+describe('the wall time of the newest block', () => {
+  it('is that at which the last one came, whatever its timestamp, and no revert turns it back', async () => {
+    const environment = testEnvironment()
+    const chain = await testChain({ environment })
+    expect(chain.headMadeAt).toBe(NOON)
+    const id = await chain.update(takeSnapshot)
+    environment.ms += 1_500
+    expect(chain.headMadeAt).toBe(NOON)
+    await chain.update((state) =>
+      mine(chain.executor, state, { now: environment.ms, timestamp: 4_000_000_000n }),
+    )
+    environment.ms += 1_500
+    await chain.update((state) => revertTo(state, id))
+    expect(chain.headMadeAt).toBe(NOON + 1_500)
+  })
+})
+
 describe('interval mining', () => {
   it('mines a block each interval until it is stopped, also by a revert', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })

@@ -1,0 +1,48 @@
+// debug: lookups in a state that changes, and what debug_freeOSMemory frees.
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { keccakHash } from '../../src/core/crypto.ts'
+import { bytesFromHex, paddedBytes } from '../../src/core/hex.ts'
+import { createDevchain, type Devchain } from '../../src/devchain.ts'
+
+const CONTRACT = `0x${'c0'.repeat(20)}`
+const OTHER = `0x${'c1'.repeat(20)}`
+
+let devchain: Devchain
+
+const ask = <T>(method: string, ...params: unknown[]): Promise<T> =>
+  devchain.request({ method, params }) as Promise<T>
+
+beforeEach(async () => {
+  devchain = await createDevchain({ clock: 'frozen' })
+})
+afterEach(() => devchain.close())
+
+test('debug_preimage finds a slot in whatever account has it, and no longer when none has', async () => {
+  const key = keccakHash(paddedBytes(0xabcn, 32))
+  await ask('anvil_setStorageAt', OTHER, '0xabc', '0x1')
+  expect(BigInt(await ask<string>('debug_preimage', key))).toBe(0xabcn)
+  await ask('anvil_setStorageAt', OTHER, '0xabc', '0x0')
+  await expect(ask('debug_preimage', key)).rejects.toThrow(`unknown preimage: ${key}`)
+})
+
+test('debug_dbGet and debug_codeByHash know code for as long as an account has it', async () => {
+  const code = '0x602a60005260206000f3'
+  const hash = keccakHash(bytesFromHex(code))
+  await ask('anvil_setCode', CONTRACT, code)
+  // the key as text, as some tools write it
+  const text = String.fromCharCode(0x63, ...bytesFromHex(hash))
+  for (const key of [`0x63${hash.slice(2)}`, text]) expect(await ask('debug_dbGet', key)).toBe(code)
+  expect(await ask('debug_codeByHash', hash)).toBe(code)
+  await ask('anvil_setCode', CONTRACT, '0x')
+  expect(await ask('debug_dbGet', text)).toBeNull()
+})
+
+test('debug_freeOSMemory collects what nobody holds', async () => {
+  const held = new Uint8Array(1_000)
+  const [kept, lost] = [new WeakRef(held), new WeakRef(new Uint8Array(1_000))]
+  // a WeakRef keeps what it was made of until the turn ends
+  await nextTurn()
+  await ask('debug_freeOSMemory')
+  expect([kept.deref(), lost.deref()]).toEqual([held, undefined])
+})
