@@ -356,7 +356,7 @@ function blobRequest(given: GivenBlobs, path: string): BlobRequest {
     const expected = 'the commitments of the blobs, which this node does not compute'
     throw invalid(`${path}.commitments`, expected, undefined)
   }
-  const versionedHashes = blobVersionedHashes ?? commitments?.map(blobHash) ?? []
+  const versionedHashes = blobVersionedHashes ?? commitments?.map(blobHash)
   if (blobs === undefined || commitments === undefined || proofs === undefined) {
     return { versionedHashes, maxFeePerBlobGas }
   }

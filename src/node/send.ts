@@ -17,6 +17,7 @@ import {
   type TransactionType,
   type UnsignedTransaction,
 } from '../protocol/transaction.ts'
+import { requireBlobs } from '../protocol/validity.ts'
 import { isImpersonated, keyOf, keyWithPassphrase, requireKey } from './accounts.ts'
 import { admit } from './admission.ts'
 import { proveBlobs, withBlobs } from './blobs.ts'
@@ -181,7 +182,7 @@ async function provenSidecar(
   const { to = null, blobs } = request
   if (blobs === undefined) return undefined
   checkRequest(chain.state, request)
-  const { sidecar, versionedHashes, maxFeePerBlobGas = 0n } = blobs
+  const { sidecar, versionedHashes = [], maxFeePerBlobGas = 0n } = blobs
   if (sidecar === undefined) {
     const message =
       'blob transaction without its blobs: expected blobs, and commitments and proofs of them, which this node does not compute'
@@ -261,15 +262,19 @@ function filled(state: ChainState, request: GasRequest, now: number): UnsignedTr
   }
 }
 
-/** Twice what blobs cost now, where no price is given: geth's measure. */
+/** Where no price is given it is twice what blobs cost now: geth's measure. */
 function blobFieldsFor(
   state: ChainState,
-  { blobs }: TransactionRequest,
+  { to = null, blobs }: TransactionRequest,
   rules: NextRules,
 ): BlobFields {
+  const { number, timestamp, hardfork } = rules
   const { versionedHashes = [], maxFeePerBlobGas } = blobs ?? {}
   const price = maxFeePerBlobGas ?? 2n * nextBlobFee(state, rules)
-  return { versionedHashes, maxFeePerBlobGas: price }
+  const fields = { versionedHashes, maxFeePerBlobGas: price }
+  const blobRules = state.config.blobRulesAt(number, timestamp)
+  requireBlobs({ type: 3, to, blobs: fields }, hardfork, blobRules)
+  return fields
 }
 
 function senderOf({ from }: TransactionRequest): Address {
@@ -298,13 +303,9 @@ function checkRequest({ config }: ChainState, request: TransactionRequest): void
 
 /** Members that a type cannot carry would be lost without a word. */
 function checkType(request: TransactionRequest, isDynamic: boolean): void {
-  const { to, accessList, authorizationList, blobs } = request
+  const { accessList, authorizationList, blobs } = request
   const type = request.type ?? typeByLists(request)
   if (type === undefined) return
-  if (type === 3 && (to === undefined || to === null)) {
-    const message = 'blob transaction of type create: it must name a target'
-    throw new DevchainError('INVALID_BLOBS', message)
-  }
   if (![0, 1, 2, 3, 4].includes(type)) {
     const message = `transaction type not supported: expected 0 to 4, got ${printValue(type)}`
     throw new DevchainError('TYPE_NOT_SUPPORTED', message)

@@ -50,7 +50,8 @@ export interface CallRequest {
 
 /** What a request says of its blobs. */
 export interface BlobRequest {
-  readonly versionedHashes: readonly Hash[]
+  /** Left out by clients that ask for the gas before they know the hashes. */
+  readonly versionedHashes?: readonly Hash[] | undefined
   /** Wei per gas of blobs. */
   readonly maxFeePerBlobGas?: bigint | undefined
   /** The blobs with what proves them: what sending takes. */
@@ -323,9 +324,8 @@ function messageOf({ chain, world, block, usualGas }: Scene, request: CallReques
 
 /** The blobs of a message, which are free when it names no price. */
 export function blobsOf({ blobs }: CallRequest): BlobFields | undefined {
-  if (blobs === undefined) return undefined
-  const { versionedHashes, maxFeePerBlobGas = 0n } = blobs
-  return { versionedHashes, maxFeePerBlobGas }
+  if (blobs?.versionedHashes === undefined) return undefined
+  return { versionedHashes: blobs.versionedHashes, maxFeePerBlobGas: blobs.maxFeePerBlobGas ?? 0n }
 }
 
 /**

@@ -9,6 +9,7 @@ import { blobBaseFee, blobGasOf, nextBaseFee } from '../protocol/fees.ts'
 import { type Hardfork, isAtLeast } from '../protocol/forks.ts'
 import { type Log, mergeBlooms, receiptsRoot } from '../protocol/receipt.ts'
 import {
+  type BlobFields,
   type Transaction,
   type TransactionType,
   type UnsignedTransaction,
@@ -82,6 +83,8 @@ const MAX_BLOCKS = 256n
 const BLOCK_SECONDS = 12n
 
 const MAX_UINT64 = 2n ** 64n - 1n
+
+const NO_BLOBS: BlobFields = { versionedHashes: [], maxFeePerBlobGas: 0n }
 
 /** Calls go on for about this long before the others have their turn. */
 const TURN_MS = 10
@@ -379,6 +382,7 @@ function prepare(
   const { chainId } = state.config
   const { from = ZERO_ADDRESS, to = null, value = 0n, data = EMPTY_BYTES } = request
   const nonce = nonceAt(world, from)
+  const type = typeOf(request, environment.hardfork)
   const left = environment.gasLimit - gasUsed
   const common = {
     to,
@@ -388,10 +392,9 @@ function prepare(
     ...feesOf(request, environment),
     accessList: request.accessList ?? [],
     authorizationList: request.authorizationList ?? [],
-    blobs: blobsOf(request),
+    blobs: blobsOf(request) ?? (type === 3 ? NO_BLOBS : undefined),
   }
   checkRequest(request, chainId, left, environment.gasLimit)
-  const type = typeOf(request, environment.hardfork)
   const unsigned: UnsignedTransaction = {
     ...common,
     type,
