@@ -4,7 +4,6 @@ import { type Address, type Hash, ZERO_HASH } from '../core/hex.ts'
 import type { BlockEnvironment, Executor, Outcome, TransactionJob } from '../evm/executor.ts'
 import {
   cumulativeDifficulty,
-  EMPTY_TRIE_ROOT,
   type Header,
   sealBlock,
   transactionsRoot,
@@ -39,6 +38,7 @@ import {
 import type { ChainState, Settings } from './chainstate.ts'
 import { clockAfterBlock, nextTimestamp } from './clock.ts'
 import { executedAs } from './executed.ts'
+import { forkFields } from './forkfields.ts'
 import { Candidates, type Pool, withoutStale, withoutTransactions } from './pool.ts'
 import { derivedRandao } from './randao.ts'
 import { withRewards } from './rewards.ts'
@@ -120,12 +120,23 @@ export async function mineGiven(
   const [refused] = assembly.dropped
   if (refused !== undefined) throw refused.error
   const left = transactions[assembly.executed.length]
-  if (left !== undefined) {
-    const { gasLimit, number } = environment
-    const message = `exceeds block gas limit: transaction ${left.hash} wants ${left.gasLimit} gas, which block ${number} of ${gasLimit} has not left`
-    throw new DevchainError('EXCEEDS_BLOCK_GAS_LIMIT', message)
-  }
+  if (left !== undefined) throw noRoom(left, environment, assembly)
   return appended(state, environment, assembly, options)
+}
+
+function noRoom(
+  { hash, gasLimit, blobs }: Transaction,
+  { number, gasLimit: limit, hardfork, blobRules }: BlockEnvironment,
+  { executed }: Assembly,
+): DevchainError {
+  const most = maxBlobGas(hardfork, blobRules)
+  const used = blobGasOfAll(executed.map(({ transaction }) => transaction))
+  const wants =
+    blobGasOf({ blobs }) > most - used
+      ? `${blobGasOf({ blobs })} blob gas, which block ${number} of ${most}`
+      : `${gasLimit} gas, which block ${number} of ${limit}`
+  const message = `exceeds block gas limit: transaction ${hash} wants ${wants} has not left`
+  return new DevchainError('EXCEEDS_BLOCK_GAS_LIMIT', message)
 }
 
 /**
@@ -456,29 +467,4 @@ function sealed(state: ChainState, environment: BlockEnvironment, assembly: Asse
 
 function blobGasOfAll(transactions: readonly Transaction[]): bigint {
   return transactions.reduce((sum, transaction) => sum + blobGasOf(transaction), 0n)
-}
-
-type ForkField =
-  | 'baseFeePerGas'
-  | 'withdrawalsRoot'
-  | 'blobGasUsed'
-  | 'excessBlobGas'
-  | 'parentBeaconBlockRoot'
-  | 'requestsHash'
-
-/** The header fields that a fork brought, undefined before it. */
-export function forkFields(
-  environment: Pick<BlockEnvironment, 'hardfork' | 'baseFee' | 'excessBlobGas'>,
-  requestsHash: Hash | undefined,
-): Pick<Header, ForkField> {
-  const { hardfork, baseFee, excessBlobGas } = environment
-  const hasBlobs = isAtLeast(hardfork, 'cancun')
-  return {
-    baseFeePerGas: isAtLeast(hardfork, 'london') ? baseFee : undefined,
-    withdrawalsRoot: isAtLeast(hardfork, 'shanghai') ? EMPTY_TRIE_ROOT : undefined,
-    blobGasUsed: hasBlobs ? 0n : undefined,
-    excessBlobGas: hasBlobs ? excessBlobGas : undefined,
-    parentBeaconBlockRoot: hasBlobs ? ZERO_HASH : undefined,
-    requestsHash: isAtLeast(hardfork, 'prague') ? requestsHash : undefined,
-  }
 }

@@ -30,8 +30,9 @@ import type { BlockRecord, ExecutedTransaction } from './blocktree.ts'
 import { type BlockReference, type Chain, recordAt } from './chain.ts'
 import type { ChainState } from './chainstate.ts'
 import { executedAs } from './executed.ts'
+import { forkFields } from './forkfields.ts'
 import type { LogEntry } from './logs.ts'
-import { blockEnvironment, excessBlobGasAfter, forkFields } from './miner.ts'
+import { blockEnvironment, excessBlobGasAfter } from './miner.ts'
 import {
   applyBlockOverrides,
   applyStateOverrides,

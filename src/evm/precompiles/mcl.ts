@@ -173,6 +173,10 @@ export class Curve {
     const library = this.#library
     const length = library[`${group.prefix}_deserialize`](at, this.#place(bytes), bytes.length)
     if (length !== bytes.length) throw new NoPoint('not a compressed point')
+    // the library looks at no more than the flags of the point at infinity
+    if (this.isZero(group, at) && !bytes.every((byte, i) => byte === (i === 0 ? 0xc0 : 0))) {
+      throw new NoPoint('not the point at infinity')
+    }
     if (library[`${group.prefix}_isValidOrder`](at) === 0) throw new NoPoint('not in the group')
   }
 

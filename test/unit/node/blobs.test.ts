@@ -237,6 +237,28 @@ describe('in the pool', () => {
   )
 })
 
+describe('a block that is told what to hold', () => {
+  it('has room for as many blobs as any', async () => {
+    const chain = await testChain({ hardfork: 'cancun' })
+    await mined(chain)
+    const [first, second] = [0n, 1n].map(
+      (nonce) => () => blobTransaction(chain, Array(4).fill(hashOf(1)), { nonce }),
+    ) as [() => Transaction, () => Transaction]
+    const order = { depth: 1n, requeue: false, now: NOON }
+    await expect(
+      reorganize(chain.executor, chain.state, { ...order, blocks: [[first, second]] }),
+    ).rejects.toMatchObject({
+      word: 'EXCEEDS_BLOCK_GAS_LIMIT',
+      message: expect.stringMatching(
+        /wants 524288 blob gas, which block 1 of 786432 has/,
+      ) as string,
+    })
+    const apart = { ...order, blocks: [[first], [second]] }
+    const { state } = await reorganize(chain.executor, chain.state, apart)
+    expect(headOf(state.tree).block.header).toMatchObject({ number: 2n, excessBlobGas: 131_072n })
+  })
+})
+
 describe('the blobs that are kept', () => {
   /** A chain on which the transaction with both blobs waits. */
   async function waiting(): Promise<{ chain: Chain; hash: Hash; known: () => boolean[] }> {

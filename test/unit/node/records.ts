@@ -1,5 +1,4 @@
 // Blocks made by hand, for tests that ask questions about a chain without running one.
-import { emptyMap } from '../../../src/core/persistent.ts'
 import { keccakHash } from '../../../src/core/crypto.ts'
 import {
   type Address,
