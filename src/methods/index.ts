@@ -9,6 +9,7 @@ import { debugWitnessMethods } from './debugwitness.ts'
 import { blockMethods } from './eth/block.ts'
 import { bundleMethods } from './eth/bundles.ts'
 import { chainMethods } from './eth/chain.ts'
+import { conditionalMethods } from './eth/conditional.ts'
 import { configMethods } from './eth/config.ts'
 import { executeMethods } from './eth/execute.ts'
 import { feeMethods } from './eth/fees.ts'
@@ -54,6 +55,7 @@ export const methods: readonly Method<MethodContext>[] = [
   ...blockMethods,
   ...transactionMethods,
   ...executeMethods,
+  ...conditionalMethods,
   ...simulateMethods,
   ...bundleMethods,
   ...fillMethods,

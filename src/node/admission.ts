@@ -23,7 +23,8 @@ import { headOf, transactionPlace } from './blocktree.ts'
 import type { ChainState } from './chainstate.ts'
 import { type NextRules, nextBlobFee, nextRules } from './miner.ts'
 import { isInstant } from './mining.ts'
-import { POOL_LIMIT, type Pool, pooledByHash, pooledByNonce, withTransaction } from './pool.ts'
+import { POOL_LIMIT, type Pool, pooledByHash, pooledByNonce, withTerms } from './pool.ts'
+import { requireTerms, type Terms } from './terms.ts'
 
 /** What the checks look at besides the transaction. */
 interface Gate {
@@ -71,15 +72,23 @@ const CHECKS: readonly Check[] = [
  * would be mined at once), least price, sender, nonce, funds, replacement, room in the pool. A nonce that leaves a gap is
  * welcome: the transaction waits until the gap is filled.
  * @param now wall time in milliseconds
+ * @param terms under which it is mined, which the next block has to keep already
  * @throws {DevchainError} with the word of the first check that fails
  */
-export function admit(state: ChainState, transaction: Transaction, now: number): Pool {
+export function admit(
+  state: ChainState,
+  transaction: Transaction,
+  now: number,
+  terms?: Terms,
+): Pool {
   const rules = nextRules(state, now)
-  const account = accountAt(headOf(state.tree).world, transaction.from)
+  const { world } = headOf(state.tree)
+  const account = accountAt(world, transaction.from)
   const sender = account ?? emptyAccount(transaction.from)
   const gate: Gate = { state, now, rules, account, sender }
   for (const check of CHECKS) check(gate, transaction)
-  return withTransaction(state.pool, transaction)
+  if (terms !== undefined) requireTerms(terms, world, rules)
+  return withTerms(state.pool, transaction, terms)
 }
 
 function checkUnknown({ state }: Gate, { hash }: Transaction): void {

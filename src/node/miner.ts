@@ -42,6 +42,7 @@ import { forkFields } from './forkfields.ts'
 import { Candidates, type Pool, withoutStale, withoutTransactions } from './pool.ts'
 import { derivedRandao } from './randao.ts'
 import { withRewards } from './rewards.ts'
+import { requireTerms, type Terms } from './terms.ts'
 
 /** A transaction that left the pool without a block, as it became impossible. */
 export interface DroppedTransaction {
@@ -71,6 +72,8 @@ export interface MineOptions {
 /** Hands out transactions for a block. After `best` either `advance` (it was taken) or `skip` is called. */
 interface Source {
   readonly best: Transaction | undefined
+  /** Under which the best may be in the block. */
+  readonly terms?: Terms | undefined
   readonly advance: () => void
   readonly skip: () => void
 }
@@ -352,7 +355,7 @@ async function assemble(
       candidates.skip()
       continue
     }
-    const outcome = await attempt(executor, { world, block, transaction, limits })
+    const outcome = await attempt(executor, { world, block, transaction, limits }, candidates.terms)
     if (outcome instanceof DevchainError) {
       dropped.push({ transaction, error: outcome })
       candidates.skip()
@@ -379,8 +382,13 @@ function unclesFor({ tree, config }: ChainState, hardfork: Hardfork): readonly H
 }
 
 /** The outcome, or the reason why the transaction may not be in the block. A bug stays a bug. */
-async function attempt(executor: Executor, job: TransactionJob): Promise<Outcome | DevchainError> {
+async function attempt(
+  executor: Executor,
+  job: TransactionJob,
+  terms: Terms | undefined,
+): Promise<Outcome | DevchainError> {
   try {
+    if (terms !== undefined) requireTerms(terms, job.world, job.block)
     return await executor.transact(job)
   } catch (error) {
     if (error instanceof DevchainError) return error

@@ -5,6 +5,7 @@ import type { BlockEnvironment } from '../evm/executor.ts'
 import { blobBaseFee, effectiveTip } from '../protocol/fees.ts'
 import type { Transaction } from '../protocol/transaction.ts'
 import { nonceAt, type World } from '../state/world.ts'
+import type { Terms } from './terms.ts'
 
 /**
  * A waiting transaction; `arrival` counts all that ever entered the chain's pool. Those that came back from an abandoned
@@ -13,6 +14,8 @@ import { nonceAt, type World } from '../state/world.ts'
 export interface PooledTransaction {
   readonly transaction: Transaction
   readonly arrival: number
+  /** Under which it is mined. What comes back from an abandoned block has none any more. */
+  readonly terms?: Terms | undefined
 }
 
 /** Transactions that wait, at most `POOL_LIMIT`. Immutable. */
@@ -74,11 +77,16 @@ export function nextNonce(pool: Pool, world: World, sender: Address): bigint {
 
 /** The pool with `transaction`, in the place of one with the same sender and nonce. Not checked: see admission.ts. */
 export function withTransaction(pool: Pool, transaction: Transaction): Pool {
+  return withTerms(pool, transaction, undefined)
+}
+
+/** As `withTransaction`, of one that is mined under terms. */
+export function withTerms(pool: Pool, transaction: Transaction, terms: Terms | undefined): Pool {
   const { from, nonce } = transaction
   const replaced = pooledByNonce(pool, from, nonce)
   const rest = replaced === undefined ? pool : withoutTransaction(pool, replaced.transaction)
   const arrival = pool.lastArrival + 1
-  return { ...withEntry(rest, { transaction, arrival }), lastArrival: arrival }
+  return { ...withEntry(rest, { transaction, arrival, terms }), lastArrival: arrival }
 }
 
 /** The pool with an entry whose sender has none of that nonce waiting. */
@@ -249,6 +257,11 @@ export class Candidates {
   /** The best of those left; undefined when there is none. After it either `advance` or `skip` is called. */
   get best(): Transaction | undefined {
     return this.#heads[0]?.entry.transaction
+  }
+
+  /** Those of the best. */
+  get terms(): Terms | undefined {
+    return this.#heads[0]?.entry.terms
   }
 
   /** The best was taken: its sender's next one may come. */

@@ -28,6 +28,7 @@ import { mineWaiting, type NextRules, nextBlobFee, nextRules } from './miner.ts'
 import { isInstant } from './mining.ts'
 import { nextNonce } from './pool.ts'
 import { type CallRequest, estimateGas, executionError } from './simulate.ts'
+import { checkTerms, type Terms } from './terms.ts'
 
 /** What a caller says of a transaction; the node fills in the rest. Amounts in wei. */
 export interface TransactionRequest extends CallRequest {
@@ -99,6 +100,10 @@ export async function sendWithPassphrase(
  * @throws {DevchainError} as `decodeSent` and `sendTransaction`
  */
 export async function sendRawTransaction(chain: Chain, raw: Uint8Array): Promise<Hash> {
+  return sendSigned(chain, raw)
+}
+
+async function sendSigned(chain: Chain, raw: Uint8Array, terms?: Terms): Promise<Hash> {
   const { transaction, sidecar } = decodeSent(raw)
   if (transaction.type === 3) {
     if (sidecar === undefined) {
@@ -108,7 +113,17 @@ export async function sendRawTransaction(chain: Chain, raw: Uint8Array): Promise
     }
     await proveBlobs(chain, transaction, sidecar)
   }
-  return send(chain, () => transaction, sidecar)
+  return send(chain, () => transaction, sidecar, terms)
+}
+
+/**
+ * As `sendRawTransaction`, for blocks that keep the terms alone. Where the next one does not, the transaction is refused;
+ * where a later one does not, it leaves the pool.
+ * @throws {DevchainError} also `TERMS_NOT_MET`, and `LIMIT_EXCEEDED` for terms that are too many
+ */
+export async function sendConditional(chain: Chain, raw: Uint8Array, terms: Terms): Promise<Hash> {
+  checkTerms(terms)
+  return sendSigned(chain, raw, terms)
 }
 
 /**
@@ -196,10 +211,11 @@ async function send(
   chain: Chain,
   make: (state: ChainState, now: number) => Transaction,
   sidecar?: BlobSidecar,
+  terms?: Terms,
 ): Promise<Hash> {
   const { hash, executed } = await chain.update((state) => {
     const now = chain.environment.now()
-    return entered(chain, state, { transaction: make(state, now), sidecar }, now)
+    return entered(chain, state, { transaction: make(state, now), sidecar, terms }, now)
   })
   const failure = executed?.failure
   if (failure !== undefined && chain.state.config.onRevert === 'throw') {
@@ -213,11 +229,11 @@ async function send(
 async function entered(
   chain: Chain,
   state: ChainState,
-  { transaction, sidecar }: SentTransaction,
+  { transaction, sidecar, terms }: SentTransaction & { readonly terms: Terms | undefined },
   now: number,
 ): Promise<Change<Sent>> {
   const { hash } = transaction
-  const pool = admit(state, transaction, now)
+  const pool = admit(state, transaction, now, terms)
   const blobs = sidecar ? withBlobs(state.blobs, transaction, sidecar) : state.blobs
   const waiting = { ...state, pool, blobs }
   if (!isInstant(state.mining)) return { state: waiting, value: { hash, executed: undefined } }

@@ -34,6 +34,7 @@ const CODES: Readonly<Record<ErrorWord, number>> = {
   INVALID_BLOBS: -32003,
   BLOB_FEE_CAP_TOO_LOW: -32003,
   POOL_FULL: -32003,
+  TERMS_NOT_MET: -32003,
   // EIP-7966
   NOT_MINED_IN_TIME: 4,
   INVALID_BLOCK: -32003,
