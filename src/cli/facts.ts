@@ -34,6 +34,9 @@ export interface TransactionFact {
   readonly value: bigint
   readonly gasUsed: bigint
   readonly gasLimit: bigint
+  /** How many; undefined for a transaction of a type that has none. */
+  readonly blobs?: number | undefined
+  /** For gas and blobs. */
   readonly fee: bigint
   readonly block: bigint
   /** Why it came to nothing, in words; undefined when it succeeded. */
@@ -132,6 +135,7 @@ export function describeMining({ mode, stopped }: MiningState): string {
 /** A transaction with what came of it. */
 function transactionFact(executed: ExecutedTransaction, block: bigint): TransactionFact {
   const { transaction, receipt, failure, consoleLines } = executed
+  const { used, price } = receipt.blobGas ?? { used: 0n, price: 0n }
   return {
     event: 'transaction',
     hash: transaction.hash,
@@ -141,7 +145,8 @@ function transactionFact(executed: ExecutedTransaction, block: bigint): Transact
     value: transaction.value,
     gasUsed: receipt.gasUsed,
     gasLimit: transaction.gasLimit,
-    fee: receipt.gasUsed * receipt.effectiveGasPrice,
+    blobs: transaction.blobs?.versionedHashes.length,
+    fee: receipt.gasUsed * receipt.effectiveGasPrice + used * price,
     block,
     failure: failure && { kind: failure.kind, reason: failure.reason },
     console: consoleLines.map((line) => line.text),

@@ -200,7 +200,8 @@ function transactionLines(look: Look, fact: TransactionFact): string[] {
       : palette.red(`failed: ${oneLine(fact.failure.reason, 300)}`)
   const used = `gas ${number(fact.gasUsed)} of ${number(fact.gasLimit)} (${percent(fact.gasUsed, fact.gasLimit)})`
   const dot = palette.dim(' · ')
-  const amounts = [`value ${ether(fact.value)}`, used, `fee ${ether(fact.fee)}`]
+  const blobs = fact.blobs === undefined ? [] : [plural(fact.blobs, 'blob')]
+  const amounts = [`value ${ether(fact.value)}`, used, ...blobs, `fee ${ether(fact.fee)}`]
   return [
     `  transaction ${palette.bold(fact.hash)}`,
     `    ${checksum(fact.from)} ${palette.dim('→')} ${target}`,

@@ -7,10 +7,11 @@ import { Log, type Renderer } from '../../src/cli/log.ts'
 import { outcomeOf } from '../../src/cli/outcome.ts'
 import { loadPalette, PLAIN, wantsColor } from '../../src/cli/palette.ts'
 import { createPrettyRenderer } from '../../src/cli/pretty.ts'
-import type { Address, Hash } from '../../src/core/hex.ts'
+import { type Address, type Hash, hexFromBytes } from '../../src/core/hex.ts'
 import { createDevchain } from '../../src/devchain.ts'
 import type { StateChange } from '../../src/node/chain.ts'
 import type { Json } from '../../src/rpc/schema.ts'
+import { sidecarOf } from '../support/blobs.ts'
 
 const FROM = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266' as Address
 const TOKEN = '0x5fbdb2315678afecb367f032d93f642f64180aa3' as Address
@@ -118,6 +119,19 @@ describe('lines for people', () => {
           value 0 ether · gas 23,642 of 90,000 (26 %) · fee 47284 gwei · failed: revert too small
       "
     `)
+  })
+
+  test('a transaction with blobs says how many, and its fee is for them, too', async () => {
+    const changes: StateChange[] = []
+    const onChange = (change: StateChange): void => void changes.push(change)
+    await using devchain = await createDevchain({}, { observer: { onChange } })
+    const { blobs, commitments, proofs } = sidecarOf(0, [1, 2])
+    const parts = { blobs, commitments, proofs }
+    const hex = Object.entries(parts).map(([name, list]) => [name, list.map(hexFromBytes)])
+    const request = { from: FROM, to: FROM, ...Object.fromEntries(hex) }
+    await devchain.request({ method: 'eth_sendTransaction', params: [request] })
+    const [sent] = changeFacts(changes[0]!, undefined)
+    expect(print(undefined, sent!)).toContain(' (23 %) · 2 blobs · fee 262,144 wei · success')
   })
 
   test('a failed call has its reason on its own line of text', () => {
