@@ -73,13 +73,14 @@ const authorization: Decoder<Authorization> = refined(
   }),
 )
 
-/** What a request says of blobs, in geth's names. */
+/** What a request says of blobs, in geth's names; proofs of cells have one of their own in alloy's requests. */
 const blobMembers = {
   maxFeePerBlobGas: quantity,
   blobVersionedHashes: list(hash),
   blobs: list(data),
   commitments: list(data),
   proofs: list(data),
+  cellProofs: list(data),
 }
 
 type GivenBlobs = Decoded<typeof blobMembers>
@@ -345,13 +346,15 @@ function isOfBlobs(given: GivenBlobs & { readonly type?: bigint | undefined }): 
     given.blobs !== undefined ||
     given.commitments !== undefined ||
     given.proofs !== undefined ||
+    given.cellProofs !== undefined ||
     given.maxFeePerBlobGas !== undefined
   )
 }
 
 /** Hashes that are not given follow from the commitments. Blobs without commitments or proofs are of no use. */
 function blobRequest(given: GivenBlobs, path: string): BlobRequest {
-  const { maxFeePerBlobGas, blobVersionedHashes, blobs, commitments, proofs } = given
+  const { maxFeePerBlobGas, blobVersionedHashes, blobs, commitments } = given
+  const proofs = same(given.proofs, given.cellProofs, () => false, `${path}: proofs and cellProofs`)
   if (blobs !== undefined && blobVersionedHashes === undefined && commitments === undefined) {
     const expected = 'the commitments of the blobs, which this node does not compute'
     throw invalid(`${path}.commitments`, expected, undefined)

@@ -119,6 +119,16 @@ describe('a transaction with blobs that the node signs', () => {
     },
   )
 
+  test('takes proofs of cells by their own name', async () => {
+    const { blobs, commitments, proofs } = inHex(SIDECARS[1]!)
+    const request = { from: ALICE, to: BOB, blobs, commitments }
+    const hash = await ask('eth_sendTransaction', { ...request, cellProofs: proofs })
+    expect(await ask('anvil_getBlobsByTransactionHash', hash)).toEqual(BLOBS)
+    await expect(
+      ask('eth_sendTransaction', { ...request, proofs, cellProofs: proofs }),
+    ).rejects.toMatchObject({ message: expect.stringMatching(/proofs and cellProofs/) as string })
+  })
+
   test('is signed together with its blobs', async () => {
     const [, sidecar] = SIDECARS as [unknown, (typeof SIDECARS)[0]]
     const request = { from: ALICE, to: BOB, ...inHex(sidecar), blobVersionedHashes: HASHES }
