@@ -16,7 +16,9 @@ const KEEP_LATE_AFTER_MS = 1_500
 /** Files of bytecode that are kept in all: those of other versions of node go first. */
 const MAX_KEPT = 100
 
+/** Files of bytecode end so. That of late parts is made with the flags that are set after the start, if any. */
 const KEPT = '.cache'
+const KEPT_LATE = '.late.cache'
 
 /** The last byte of a file of bytecode. What a short run leaves has less in it, and is made again by a longer one. */
 const WHOLE = 1
@@ -41,6 +43,8 @@ export type Compile = (file: string, code: string) => PartFunction
 export interface CacheOptions {
   /** Milliseconds, for all parts. */
   readonly keepAfterMs?: number
+  /** Called once the start is over and its bytecode is kept: flags of V8 may be set that bytecode depends on. */
+  readonly onStarted?: () => void
   /** Tells of its end. */
   readonly program?: { readonly once: (event: 'exit', listener: () => void) => unknown }
 }
@@ -125,19 +129,25 @@ export const compilePlainly: Compile = (file, code) =>
  * version or with other flags. Where it cannot be kept (a folder that is not ours to write), nothing is lost but time.
  */
 export function compileWithCache(options: CacheOptions = {}): Compile {
-  const { keepAfterMs, program = process } = options
+  const { keepAfterMs, onStarted, program = process } = options
   let isStarting = true
+  /** Parts of the start whose bytecode is still to be kept. */
+  const unkept = new Set<string>()
+  const tellIfStarted = (): void => {
+    if (!isStarting && unkept.size === 0) onStarted?.()
+  }
   setImmediate(() => {
     isStarting = false
+    tellIfStarted()
   })
-  const suffix = `.${runtimeKey()}${KEPT}`
+  const runtime = runtimeKey()
   /** Those that there is no bytecode of: a process that ends early leaves what it has. */
   const missing = new Map<string, Script>()
   program.once('exit', () => {
     for (const [file, script] of missing) keep(file, script, EARLY)
   })
   return (file, code) => {
-    const kept = `${file}${suffix}`
+    const kept = `${file}.${runtime}${isStarting ? KEPT : KEPT_LATE}`
     const found = readIfThere(kept)
     const script = new Script(code, {
       filename: file,
@@ -146,9 +156,11 @@ export function compileWithCache(options: CacheOptions = {}): Compile {
     const isUsable = found !== undefined && !script.cachedDataRejected
     if (!isUsable) missing.set(kept, script)
     if (!isUsable || found.at(-1) === EARLY) {
+      if (isStarting) unkept.add(kept)
       const keepWhole = (): void => {
         missing.delete(kept)
         keep(kept, script, WHOLE)
+        if (unkept.delete(kept)) tellIfStarted()
       }
       const usually = isStarting ? KEEP_START_AFTER_MS : KEEP_LATE_AFTER_MS
       setTimeout(keepWhole, keepAfterMs ?? usually).unref()

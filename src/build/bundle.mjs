@@ -148,10 +148,12 @@ async function writeLoader(parts) {
   const entry = path.join(root, 'src/loader-entry.ts')
   const text = `
     import { compilePlainly, compileWithCache, Loader } from './loader.ts'
+    import { tuneV8 } from './tuning.ts'
     const parts = ${JSON.stringify(parts)}
     const isWord = (argument) => argument !== undefined && !argument.startsWith('-')
     export const loadCommand = (first) =>
-      new Loader(__dirname, parts, compileWithCache(), require).load(isWord(first) ? 'shell' : 'command')
+      new Loader(__dirname, parts, compileWithCache({ onStarted: tuneV8 }), require)
+        .load(isWord(first) ? 'shell' : 'command')
     export const loadApi = () => new Loader(__dirname, parts, compilePlainly, require).load('devchain')`
   const build = await rolldown({
     cwd: root,

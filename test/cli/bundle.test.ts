@@ -1,6 +1,9 @@
 // The built program, which is one bundle with parts that load late: every method answers from it.
+import { cpSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs'
+import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { boot, request } from '../support/boot.ts'
+import { type Booted, boot, COMMAND, ROOT, request, temporaryFolder } from '../support/boot.ts'
+import { eventually } from '../support/eventually.ts'
 
 interface Described {
   readonly name: string
@@ -27,3 +30,39 @@ test('answers every method’s example, and none with a bug', async () => {
   }
   expect(failures).toEqual([])
 }, 120_000)
+
+test('finds the bytecode of an earlier start usable, that of late parts too', async () => {
+  const folder = temporaryFolder(onTestFinished)
+  for (const part of ['bin', 'dist', 'package.json']) {
+    const isKept = (file: string): boolean => file.endsWith('.cache')
+    cpSync(path.join(ROOT, part), path.join(folder, part), {
+      recursive: true,
+      filter: (file) => !isKept(file),
+    })
+  }
+  symlinkSync(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'))
+  const bundle = path.join(folder, 'dist/bundle')
+  const command = [process.execPath, path.join(folder, path.relative(ROOT, COMMAND))] as const
+  const start = async (): Promise<Booted> => {
+    const devchain = await boot([], { command: [...command] })
+    await request(devchain.url, 'eth_call', { to: `0x${'00'.repeat(20)}` })
+    return devchain
+  }
+  const kept = (): string[] => readdirSync(bundle).filter((name) => name.endsWith('.cache'))
+  // the last byte tells that it was made after a while
+  const isWhole = (name: string): boolean => readFileSync(path.join(bundle, name)).at(-1) === 1
+  const made = (): number[] => kept().map((name) => statSync(path.join(bundle, name)).ino)
+
+  const first = await start()
+  await eventually(async () => {
+    await request(first.url, 'eth_chainId')
+    return kept().some((name) => name.startsWith('core') && isWhole(name))
+  })
+  await first.stop()
+  await (await start()).stop()
+  const before = made()
+  expect(kept().filter((name) => name.endsWith('.late.cache')).length).toBeGreaterThan(2)
+  // what cannot be used is written anew, at the end of the process at the latest
+  await (await start()).stop()
+  expect(made()).toEqual(before)
+})

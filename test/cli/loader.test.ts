@@ -101,6 +101,26 @@ describe('bytecode', () => {
     expect(load().count()).toBe(1)
   })
 
+  test('of the start is kept before the end of the start is told, and then at once', async () => {
+    const folder = folderOf(PARTS)
+    const keptAtEnd: string[][] = []
+    const load = (): Main => {
+      const onStarted = (): unknown => keptAtEnd.push(kept(folder))
+      const compile = compileWithCache({ keepAfterMs: 0, onStarted, program: new EventEmitter() })
+      return new Loader(folder, ENTRIES, compile, require).load('main') as unknown as Main
+    }
+    load()
+    await eventually(() => keptAtEnd.length === 1)
+    const main = load()
+    await eventually(() => keptAtEnd.length === 2)
+    expect(keptAtEnd.map((names) => names.length)).toEqual([2, 2])
+    // what comes later may be made under other flags, and is kept under another name
+    expect(main.late()).toBe('loaded after 1')
+    await eventually(() => kept(folder).length === 3)
+    expect(kept(folder).filter((name) => name.endsWith('.late.cache'))).toHaveLength(1)
+    expect(keptAtEnd).toHaveLength(2)
+  })
+
   test('is kept at the end of a process that ends before that, and made again by a longer one', async () => {
     const folder = folderOf(PARTS)
     const program = new EventEmitter()
