@@ -140,7 +140,7 @@ export function encodeNode<V>(node: Node<V>, encodeValue: EncodeValue<V>): Uint8
 
 /** The RLP of a leaf: the nibbles of `key` from `depth` on, and a value that is RLP already. */
 export function encodeLeaf(key: Uint8Array, depth: number, value: Uint8Array): Uint8Array {
-  const page = pageOf(value.length + PAIR_OVERHEAD)
+  const page = pageFor(value.length + PAIR_OVERHEAD)
   return page.bytes.slice(0, writePair(page, key, depth, KEY_NIBBLES, LEAF_FLAG, value))
 }
 
@@ -149,7 +149,7 @@ export function encodeExtension(
   { key, from, to }: { readonly key: Uint8Array; readonly from: number; readonly to: number },
   child: Uint8Array,
 ): Uint8Array {
-  const page = pageOf(child.length + PAIR_OVERHEAD)
+  const page = pageFor(child.length + PAIR_OVERHEAD)
   return page.bytes.slice(0, writePair(page, key, from, to, 0, child))
 }
 
@@ -160,8 +160,7 @@ function hashBranch<V>(branch: Branch<V>, encodeValue: EncodeValue<V>): Referenc
 
 function hashPair<V>(node: Leaf<V> | Extension<V>, encodeValue: EncodeValue<V>): Reference {
   const content = contentOf(node, encodeValue)
-  const room = content.length + PAIR_OVERHEAD
-  const page = room <= DESK_LENGTH ? desk : pageOf(room)
+  const page = pageFor(content.length + PAIR_OVERHEAD)
   const length =
     node.kind === 'leaf'
       ? writePair(page, node.key, node.depth, KEY_NIBBLES, LEAF_FLAG, content)
@@ -175,6 +174,11 @@ function contentOf<V>(node: Leaf<V> | Extension<V>, encodeValue: EncodeValue<V>)
   if (node.kind === 'leaf') return encodeValue(node.value)
   const reference = referenceOf(node.child, encodeValue)
   return isShort(reference) ? reference : bytesOfDigest(reference)
+}
+
+/** Room for a node that nothing else is written to before it is read. */
+function pageFor(length: number): Page {
+  return length <= DESK_LENGTH ? desk : pageOf(length)
 }
 
 function pageOf(length: number): Page {
