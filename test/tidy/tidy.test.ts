@@ -71,8 +71,9 @@ const ROOT_FILES: Readonly<Record<string, string>> = {
   'src/devchain.ts': 'devchain',
   // read by the composition root and the command line alone
   'src/options.ts': 'devchain',
-  // what node itself loads: it imports nothing of this project
+  // what node itself loads: they import nothing of this project
   'src/loader.ts': 'core',
+  'src/tuning.ts': 'core',
   // name and version: read by whoever prints them
   'src/program.ts': 'core',
 }
