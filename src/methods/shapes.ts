@@ -177,24 +177,28 @@ const MANY_LOGS = 64
 /** A list of logs (spec 2.5). */
 export const logsShape: Encoder<readonly LogEntry[]> = {
   ...list(logShape),
-  // 1,500 logs are 943 kB: 1.3 ms, where objects, JSON.stringify and UTF-8 take 2.5 ms
+  // 1,500 logs are 943 kB: 1 ms, where objects, JSON.stringify and UTF-8 take 2.5 ms
   write: (entries) => (entries.length < MANY_LOGS ? undefined : writeLogs(entries)),
 }
 
 function writeLogs(entries: readonly LogEntry[]): Buffer {
   let text = ''
-  for (const entry of entries) text += `,${logText(entry)}`
+  for (const entry of entries) {
+    text += text === '' ? '[' : ','
+    text = entry.pending === true ? text + JSON.stringify(encodeLog(entry)) : withLog(text, entry)
+  }
   // all of it is ASCII, which takes a tenth of the time of UTF-8
-  return Buffer.from(`[${text.slice(1)}]`, 'latin1')
+  return Buffer.from(`${text}]`, 'latin1')
 }
 
-/** The JSON of what `encodeLog` gives. */
-function logText(entry: LogEntry): string {
+/** Text with the JSON of what `encodeLog` gives behind it: in long pieces, as each text within a text takes time. */
+function withLog(before: string, entry: LogEntry): string {
   const { log, record, logIndex, transactionIndex, removed } = entry
   const { header, hash: blockHash } = record.block
-  const placed = (text: string): string => (entry.pending === true ? 'null' : `"${text}"`)
-  const topics = log.topics.length === 0 ? '' : `"${log.topics.join('","')}"`
-  return `{"removed":${removed},"logIndex":${placed(`0x${logIndex.toString(16)}`)},"transactionIndex":${placed(`0x${transactionIndex.toString(16)}`)},"transactionHash":${placed(hashOfLog(entry))},"blockHash":${placed(blockHash)},"blockNumber":${placed(quantityFromBigint(header.number))},"blockTimestamp":${placed(quantityFromBigint(header.timestamp))},"address":"${log.address}","data":"${hexFromBytes(log.data)}","topics":[${topics}]}`
+  let text = `${before}{"removed":${removed},"logIndex":"0x${logIndex.toString(16)}","transactionIndex":"0x${transactionIndex.toString(16)}","transactionHash":"${hashOfLog(entry)}","blockHash":"${blockHash}","blockNumber":"0x${header.number.toString(16)}","blockTimestamp":"0x${header.timestamp.toString(16)}","address":"${log.address}","data":"${hexFromBytes(log.data)}","topics":[`
+  for (const [index, topic] of log.topics.entries())
+    text += index === 0 ? `"${topic}` : `","${topic}`
+  return log.topics.length === 0 ? `${text}]}` : `${text}"]}`
 }
 
 function encodeLog(entry: LogEntry): Json {
