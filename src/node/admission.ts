@@ -156,8 +156,8 @@ function checkBlobReplacement({ state }: Gate, { from, nonce, blobs }: Transacti
   throw new DevchainError('REPLACEMENT_UNDERPRICED', message)
 }
 
-/** 10 % more, rounded up; from 0 anything positive. */
-function leastReplacement(price: bigint): bigint {
+/** The least price of a replacement: 10 % more, rounded up; from 0 anything positive. */
+export function leastReplacement(price: bigint): bigint {
   return price === 0n ? 1n : (price * (100n + PRICE_BUMP) + 99n) / 100n
 }
 

@@ -46,14 +46,10 @@ export async function proveBlobs(
 /** The store with the blobs of one more transaction, without the oldest where they are too many. */
 export function withBlobs(
   store: BlobStore,
-  { hash, blobs }: Transaction,
-  sidecar: BlobSidecar,
+  { hash, blobs: fields }: Transaction,
+  blobs: readonly Uint8Array[],
 ): BlobStore {
-  const kept: KeptBlobs = {
-    transaction: hash,
-    hashes: blobs?.versionedHashes ?? [],
-    blobs: sidecar.blobs,
-  }
+  const kept: KeptBlobs = { transaction: hash, hashes: fields?.versionedHashes ?? [], blobs }
   const all = [...store.filter(({ transaction }) => transaction !== hash), kept]
   let surplus = all.reduce((sum, each) => sum + each.blobs.length, -BLOB_LIMIT)
   const first = all.findIndex((each) => {

@@ -2,25 +2,26 @@
 import { DevchainError, printValue } from '../core/errors.ts'
 import { type Hash, hexFromBytes } from '../core/hex.ts'
 import type { Transaction } from '../protocol/transaction.ts'
+import { leastReplacement } from './admission.ts'
+import { blobsOfTransaction } from './blobs.ts'
 import type { Chain } from './chain.ts'
 import type { ChainState } from './chainstate.ts'
 import { sentWithNonce } from './inclusion.ts'
-import { sendTransaction, type TransactionRequest } from './send.ts'
+import { sendProven, type TransactionRequest } from './send.ts'
 
 /** What a replacement has of its own; left out or 0n it is that of the transaction that waits. */
 export interface NewTerms {
-  /** Wei per gas; of types 2 and 4 the fee and the tip. */
+  /** Wei per gas; of types 2 to 4 the fee and the tip. */
   readonly gasPrice?: bigint | undefined
   readonly gasLimit?: bigint | undefined
 }
 
 /**
  * Replaces the waiting transaction of a sender and a nonce by one that differs in its price and gas limit alone. What else
- * the request says has to be as it is in the one that waits.
+ * the request says has to be as it is in the one that waits. One with blobs offers as much more for these as it has to.
  * @returns hash of the new one
  * @throws {DevchainError} `INVALID_PARAMS` for a request without sender or nonce, or of another transaction; `NOT_FOUND`
- *   when none waits; `TYPE_NOT_SUPPORTED` for one with blobs; else as `sendTransaction`: `REPLACEMENT_UNDERPRICED` when
- *   it does not offer 10 % more
+ *   when none waits; else as `sendTransaction`: `REPLACEMENT_UNDERPRICED` when it does not offer 10 % more
  */
 export async function resend(
   chain: Chain,
@@ -29,7 +30,8 @@ export async function resend(
 ): Promise<Hash> {
   const waiting = waitingAs(chain.state, request)
   requireSame(waiting, request)
-  return sendTransaction(chain, replacementOf(waiting, terms))
+  const blobs = blobsOfTransaction(chain.state, waiting.hash)
+  return sendProven(chain, replacementOf(waiting, terms), blobs)
 }
 
 function waitingAs(state: ChainState, { from, nonce }: TransactionRequest): Transaction {
@@ -58,7 +60,7 @@ function requireSame(waiting: Transaction, request: TransactionRequest): void {
 
 /** What two transactions have to have in common. */
 function membersOf(request: TransactionRequest): Readonly<Record<string, unknown>> {
-  const { type, chainId, to, value, data, gas, accessList, authorizationList } = request
+  const { type, chainId, to, value, data, gas, accessList, authorizationList, blobs } = request
   const { gasPrice, maxFeePerGas, maxPriorityFeePerGas } = request
   return {
     type,
@@ -70,6 +72,8 @@ function membersOf(request: TransactionRequest): Readonly<Record<string, unknown
     gasPrice,
     maxFeePerGas,
     maxPriorityFeePerGas,
+    maxFeePerBlobGas: blobs?.maxFeePerBlobGas,
+    blobVersionedHashes: blobs?.versionedHashes,
     // in an order of their own, whoever made them
     accessList: accessList?.map(({ address, storageKeys }) => ({ address, storageKeys })),
     authorizationList: authorizationList?.map((given) => ({
@@ -91,11 +95,7 @@ function replacementOf(
   waiting: Transaction,
   { gasPrice = 0n, gasLimit = 0n }: NewTerms,
 ): TransactionRequest {
-  const { from, type, to, value, data, nonce } = waiting
-  if (type === 3) {
-    const message = `transaction type not supported: ${waiting.hash} has blobs (type 3), expected type 0, 1, 2 or 4`
-    throw new DevchainError('TYPE_NOT_SUPPORTED', message)
-  }
+  const { from, type, to, value, data, nonce, blobs } = waiting
   const fee = gasPrice === 0n ? waiting.maxFeePerGas : gasPrice
   const tip = gasPrice === 0n ? waiting.maxPriorityFeePerGas : gasPrice
   const fees = type < 2 ? { gasPrice: fee } : { maxFeePerGas: fee, maxPriorityFeePerGas: tip }
@@ -110,6 +110,7 @@ function replacementOf(
     gas: gasLimit === 0n ? waiting.gasLimit : gasLimit,
     accessList: type === 0 ? undefined : waiting.accessList,
     authorizationList: type === 4 ? waiting.authorizationList : undefined,
+    blobs: blobs && { ...blobs, maxFeePerBlobGas: leastReplacement(blobs.maxFeePerBlobGas) },
   }
 }
 

@@ -3,12 +3,7 @@ import { DevchainError, printValue } from '../core/errors.ts'
 import { type Address, EMPTY_BYTES, type Hash } from '../core/hex.ts'
 import type { Hardfork } from '../protocol/forks.ts'
 import { isAtLeast } from '../protocol/forks.ts'
-import {
-  type BlobSidecar,
-  decodeSent,
-  encodeSent,
-  type SentTransaction,
-} from '../protocol/sidecar.ts'
+import { type BlobSidecar, decodeSent, encodeSent } from '../protocol/sidecar.ts'
 import {
   type BlobFields,
   impersonate,
@@ -45,6 +40,13 @@ interface Sent {
   readonly executed: ExecutedTransaction | undefined
 }
 
+/** A transaction on its way into the pool, with what comes with it. */
+interface Entrant {
+  readonly transaction: Transaction
+  readonly blobs: readonly Uint8Array[] | undefined
+  readonly terms: Terms | undefined
+}
+
 type Fees = Pick<UnsignedTransaction, 'type' | 'maxFeePerGas' | 'maxPriorityFeePerGas'>
 
 /**
@@ -56,8 +58,21 @@ type Fees = Pick<UnsignedTransaction, 'type' | 'maxFeePerGas' | 'maxPriorityFeeP
  */
 export async function sendTransaction(chain: Chain, request: TransactionRequest): Promise<Hash> {
   const sidecar = await provenSidecar(chain, request)
+  return sendProven(chain, request, sidecar?.blobs)
+}
+
+/**
+ * As `sendTransaction`, with blobs that are known to be those of the request's hashes.
+ * @param blobs undefined when it has none, or they are no longer kept
+ * @throws {DevchainError} as `sendTransaction`
+ */
+export async function sendProven(
+  chain: Chain,
+  request: TransactionRequest,
+  blobs: readonly Uint8Array[] | undefined,
+): Promise<Hash> {
   const gas = await gasFor(chain, request)
-  return send(chain, (state, now) => signedBySender(state, { ...request, gas }, now), sidecar)
+  return send(chain, (state, now) => signedBySender(state, { ...request, gas }, now), blobs)
 }
 
 /**
@@ -90,7 +105,7 @@ export async function sendWithPassphrase(
   return send(
     chain,
     (state, now) => signTransaction(filled(state, { ...request, gas }, now), key),
-    sidecar,
+    sidecar?.blobs,
   )
 }
 
@@ -113,7 +128,7 @@ async function sendSigned(chain: Chain, raw: Uint8Array, terms?: Terms): Promise
     }
     await proveBlobs(chain, transaction, sidecar)
   }
-  return send(chain, () => transaction, sidecar, terms)
+  return send(chain, () => transaction, sidecar?.blobs, terms)
 }
 
 /**
@@ -140,7 +155,7 @@ export async function sendUnsignedTransaction(
   return send(
     chain,
     (state, now) => impersonate(filled(state, { ...request, gas }, now), from),
-    sidecar,
+    sidecar?.blobs,
   )
 }
 
@@ -210,12 +225,12 @@ async function provenSidecar(
 async function send(
   chain: Chain,
   make: (state: ChainState, now: number) => Transaction,
-  sidecar?: BlobSidecar,
+  blobs?: readonly Uint8Array[],
   terms?: Terms,
 ): Promise<Hash> {
   const { hash, executed } = await chain.update((state) => {
     const now = chain.environment.now()
-    return entered(chain, state, { transaction: make(state, now), sidecar, terms }, now)
+    return entered(chain, state, { transaction: make(state, now), blobs, terms }, now)
   })
   const failure = executed?.failure
   if (failure !== undefined && chain.state.config.onRevert === 'throw') {
@@ -229,12 +244,12 @@ async function send(
 async function entered(
   chain: Chain,
   state: ChainState,
-  { transaction, sidecar, terms }: SentTransaction & { readonly terms: Terms | undefined },
+  { transaction, blobs: given, terms }: Entrant,
   now: number,
 ): Promise<Change<Sent>> {
   const { hash } = transaction
   const pool = admit(state, transaction, now, terms)
-  const blobs = sidecar ? withBlobs(state.blobs, transaction, sidecar) : state.blobs
+  const blobs = given ? withBlobs(state.blobs, transaction, given) : state.blobs
   const waiting = { ...state, pool, blobs }
   if (!isInstant(state.mining)) return { state: waiting, value: { hash, executed: undefined } }
   const { state: after, dropped } = await mineWaiting(chain.executor, waiting, now)

@@ -1,10 +1,9 @@
 // eth_resend: what waits is replaced by the same for another price, whatever its type, and nothing else is.
 import { mnemonicToAccount, privateKeyToAccount } from 'viem/accounts'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { ZERO_HASH } from '../../src/core/hex.ts'
+import { hexFromBytes, ZERO_HASH } from '../../src/core/hex.ts'
 import { createDevchain, type Devchain } from '../../src/devchain.ts'
-import { withTransaction } from '../../src/node/pool.ts'
-import { withoutSignature } from '../../src/protocol/transaction.ts'
+import { sidecarOf } from '../support/blobs.ts'
 
 const alice = mnemonicToAccount('test test test test test test test test test test test junk')
 const ALICE = alice.address.toLowerCase()
@@ -163,27 +162,47 @@ test.each([
   })
 })
 
-test('one with blobs is refused, as they are not kept with it', async () => {
-  const chain = devchain.node.chain()
-  const unsigned = {
-    type: 3,
-    chainId: 33n,
-    nonce: 0n,
-    gasLimit: 21_000n,
-    maxFeePerGas: 1n,
-    maxPriorityFeePerGas: 1n,
-    to: BOB as never,
-    value: 0n,
-    data: new Uint8Array(),
-    accessList: [],
-    authorizationList: [],
-    blobs: { maxFeePerBlobGas: 1n, versionedHashes: [`0x01${'00'.repeat(31)}` as never] },
-  } as const
-  await chain.update((state) => {
-    const transaction = withoutSignature(unsigned, ALICE as never)
-    return { state: { ...state, pool: withTransaction(state.pool, transaction) }, value: undefined }
+describe('one with blobs', () => {
+  const sidecar = sidecarOf(0, [1, 3])
+  const inHex = (list: readonly Uint8Array[]): string[] => list.map(hexFromBytes)
+  const blobs = inHex(sidecar.blobs)
+  const send = (): Promise<string> =>
+    ask('eth_sendTransaction', {
+      from: ALICE,
+      to: BOB,
+      gas: '0x5208',
+      maxFeePerGas: hex(GWEI),
+      maxFeePerBlobGas: '0x65',
+      blobs,
+      commitments: inHex(sidecar.commitments),
+      proofs: inHex(sidecar.proofs),
+    })
+
+  test('keeps them, and offers a tenth more for them', async () => {
+    const before = await waiting(await send())
+    const replacement = await ask<string>('eth_resend', before, hex(2n * GWEI))
+    const after = await waiting(replacement)
+    expect(after.maxFeePerBlobGas).toBe('0x70')
+    expect({ ...actOf(after), maxFeePerBlobGas: '0x65' }).toEqual(actOf(before))
+    expect(await ask('anvil_getBlobsByTransactionHash', replacement)).toEqual(blobs)
+    expect(await ask('anvil_getBlobsByTransactionHash', before.hash)).toBeNull()
+    await ask('evm_mine')
+    expect(await ask('eth_getTransactionReceipt', replacement)).toMatchObject({
+      status: '0x1',
+      blobGasUsed: '0x40000',
+    })
   })
-  await expect(ask('eth_resend', { from: ALICE, nonce: '0x0' }, '0xc8')).rejects.toThrow(
-    'has blobs (type 3), expected type 0, 1, 2 or 4',
-  )
+
+  test.each([
+    { member: 'maxFeePerBlobGas', given: '0x66', expected: '101' },
+    { member: 'blobVersionedHashes', given: [`0x01${'00'.repeat(31)}`], expected: '["0x01' },
+  ])('is another with another $member', async ({ member, given, expected }) => {
+    const before = await waiting(await send())
+    await expect(
+      ask('eth_resend', { ...before, [member]: given }, hex(2n * GWEI)),
+    ).rejects.toMatchObject({
+      code: -32602,
+      message: expect.stringContaining(`transaction.${member}: expected ${expected}`),
+    })
+  })
 })

@@ -126,7 +126,7 @@ const sendRaw = method({
 const resendWaiting = method({
   name: 'eth_resend',
   summary:
-    'Replaces the waiting transaction of a sender and nonce by one with another gas price or gas limit; answers its hash.',
+    'Replaces the waiting transaction of a sender and nonce by one with another gas price or gas limit; for blobs it offers 10 % more. Answers its hash.',
   params: [
     param('transaction', transactionRequest),
     optional('gasPrice', quantity),

@@ -316,7 +316,7 @@ describe('the blobs that are kept', () => {
       blobTransaction(chain, [], { nonce: BigInt(nonce) }),
     )
     const store = [...transactions, transactions[99]!].reduce<ChainState['blobs']>(
-      (kept, transaction) => withBlobs(kept, transaction, sidecar),
+      (kept, transaction) => withBlobs(kept, transaction, sidecar.blobs),
       [],
     )
     expect(store).toHaveLength(Math.floor(BLOB_LIMIT / 6))
