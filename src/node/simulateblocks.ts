@@ -19,6 +19,7 @@ import {
   requireAuthorizations,
   requireBaseFee,
   requireBlobFee,
+  requireBlobRoom,
   requireBlobs,
   requireNextNonce,
   requireTipWithinCap,
@@ -97,6 +98,7 @@ const SIMULATED: Partial<Record<ErrorWord, ErrorWord>> = {
   FEE_CAP_TOO_LOW: 'SIMULATED_FEE_CAP_TOO_LOW',
   INTRINSIC_GAS_TOO_LOW: 'SIMULATED_INTRINSIC_GAS_TOO_LOW',
   INSUFFICIENT_FUNDS: 'SIMULATED_INSUFFICIENT_FUNDS',
+  EXCEEDS_BLOCK_GAS_LIMIT: 'SIMULATED_BLOCK_GAS_EXCEEDED',
   INIT_CODE_TOO_LARGE: 'SIMULATED_INIT_CODE_TOO_LARGE',
   TIP_ABOVE_FEE_CAP: 'INVALID_PARAMS',
   TYPE_NOT_SUPPORTED: 'INVALID_PARAMS',
@@ -133,6 +135,7 @@ interface Scene {
 interface Progress {
   readonly world: World
   readonly gasUsed: bigint
+  readonly blobGasUsed: bigint
 }
 
 /** A call as it is run, and as the block holds it. */
@@ -310,12 +313,16 @@ async function runCalls(
   begun: World,
 ): Promise<RunCall[]> {
   const runs: RunCall[] = []
-  let progress: Progress = { world: begun, gasUsed: 0n }
+  let progress: Progress = { world: begun, gasUsed: 0n, blobGasUsed: 0n }
   let turnEnds = performance.now() + TURN_MS
   for (const [index, request] of calls.entries()) {
     const run = await inSimulation(scene, index, () => runCall(scene, progress, request))
-    progress = { world: run.outcome.world, gasUsed: progress.gasUsed + run.outcome.gasUsed }
     runs.push(run)
+    progress = {
+      world: run.outcome.world,
+      gasUsed: progress.gasUsed + run.outcome.gasUsed,
+      blobGasUsed: progress.blobGasUsed + blobGasOf(run.executed.transaction),
+    }
     if (performance.now() < turnEnds) continue
     await nextTurn()
     turnEnds = performance.now() + TURN_MS
@@ -341,14 +348,17 @@ async function inSimulation<T>(
 
 async function runCall(
   { setting, environment, moved }: Scene,
-  { world, gasUsed }: Progress,
+  progress: Progress,
   request: TransactionRequest,
 ): Promise<RunCall> {
   const { chain, state, simulation } = setting
-  const { message, transaction } = prepare(setting, environment, { world, gasUsed }, request)
-  requireType(transaction, environment.hardfork)
+  const { world, gasUsed, blobGasUsed } = progress
+  const { hardfork, blobRules } = environment
+  const { message, transaction } = prepare(setting, environment, progress, request)
+  requireType(transaction, hardfork)
   requireAuthorizations(transaction)
-  requireBlobs(transaction, environment.hardfork, environment.blobRules)
+  requireBlobs(transaction, hardfork, blobRules)
+  requireBlobRoom(transaction, blobGasUsed, hardfork, blobRules)
   if (simulation.validation) checkAsBlock(transaction, environment, world)
   const watch = simulation.traceTransfers ? watchTransfers() : undefined
   const outcome = await chain.executor.call({

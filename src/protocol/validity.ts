@@ -156,6 +156,24 @@ function blobProblem(
   return `too many blobs in transaction: have ${hashes.length}, at most ${most} are permitted`
 }
 
+/**
+ * The blobs of a block together are no more than it may have.
+ * @param used blob gas of the transactions before it in its block
+ * @throws {DevchainError} `EXCEEDS_BLOCK_GAS_LIMIT`
+ */
+export function requireBlobRoom(
+  transaction: Pick<Transaction, 'blobs'>,
+  used: bigint,
+  hardfork: Hardfork,
+  rules: BlobRules | undefined,
+): void {
+  const most = maxBlobGas(hardfork, rules)
+  const wanted = blobGasOf(transaction)
+  if (wanted <= most - used) return
+  const message = `block blob gas limit reached: expected at most ${most - used} blob gas, which is left of ${most}, got ${wanted}`
+  throw new DevchainError('EXCEEDS_BLOCK_GAS_LIMIT', message)
+}
+
 /** @throws {DevchainError} `BLOB_FEE_CAP_TOO_LOW` below the block's price of blobs */
 export function requireBlobFee({ blobs }: Pick<Transaction, 'blobs'>, price: bigint): void {
   if (blobs === undefined || blobs.maxFeePerBlobGas >= price) return

@@ -37,6 +37,10 @@ const CONTRACT = `0x${'cc'.repeat(20)}` as Address
 const IDENTITY = `0x${'4'.padStart(40, '0')}` as Address
 const LIMIT = 30_000_000n
 
+const sixBlobs = {
+  versionedHashes: Array.from({ length: 6 }, (_, index) => `0x01${`${index}`.repeat(62)}` as Hash),
+}
+
 let chain: Chain
 beforeEach(async () => {
   chain = await testChain()
@@ -575,6 +579,13 @@ describe('a simulation is refused', () => {
       word: 'SIMULATED_BLOCK_GAS_EXCEEDED',
       message:
         /^block gas limit reached: expected at most 29979000 .*\(call 1 of simulated block 1\)$/,
+    },
+    {
+      why: 'a call wants more blobs than its block has left',
+      blocks: [{ calls: Array.from({ length: 4 }, () => ({ to: BOB, blobs: sixBlobs })) }],
+      word: 'SIMULATED_BLOCK_GAS_EXCEEDED',
+      message:
+        /^block blob gas limit reached: expected at most 393216 blob gas, which is left of 2752512, got 786432 \(call 3 of simulated block 1\)$/,
     },
     {
       why: 'init code is too long',
