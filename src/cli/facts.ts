@@ -82,7 +82,7 @@ export interface BackFact {
 export interface ClockFact {
   readonly event: 'clock'
   readonly clockSeconds: bigint
-  /** The sum of all increases of time; without any, how far the clock is ahead of its source. */
+  /** Of an increase the sum of all increases; else how far the clock is ahead of its source. */
   readonly offsetSeconds: bigint
 }
 
@@ -216,7 +216,7 @@ function backFact(change: StateChange, way: Pick<BackFact, 'event' | 'id'>): Bac
     ...way,
     fromBlock: newestNumber(change.before),
     toBlock: newestNumber(change.after),
-    clockSeconds: clockJump(change),
+    clockSeconds: clockJumpBack(change),
   }
 }
 
@@ -227,6 +227,14 @@ function backFact(change: StateChange, way: Pick<BackFact, 'event' | 'id'>): Bac
 function clockJump({ before, after }: StateChange): bigint {
   const increased = after.clock.offset - before.clock.offset
   return increased === 0n ? clockShift(after.clock) - clockShift(before.clock) : increased
+}
+
+/** As `clockJump`; but what set the clock beside increases counts, where it is more than the lost blocks had run ahead. */
+function clockJumpBack(change: StateChange): bigint {
+  const moved = clockShift(change.after.clock) - clockShift(change.before.clock)
+  const told = clockJump(change)
+  const ahead = BigInt(change.head.removed.length)
+  return moved < told - ahead || moved > told + ahead ? moved : told
 }
 
 function newestNumber(state: StateChange['before']): bigint {
@@ -254,7 +262,8 @@ function settingFacts(change: StateChange): ChainFact[] {
   // Under a fixed block interval every block moves the clock; its own line has the time.
   const clockSeconds = head.added.length === 0 ? clockJump(change) : 0n
   if (clockSeconds !== 0n) {
-    const offsetSeconds = after.clock.offset || clockShift(after.clock)
+    const { offset } = after.clock
+    const offsetSeconds = offset === before.clock.offset ? clockShift(after.clock) : offset
     facts.push({ event: 'clock', clockSeconds, offsetSeconds })
   }
   const mining = describeMining(after.mining)

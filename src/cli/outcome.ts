@@ -22,6 +22,8 @@ const NOUNS: readonly (readonly [end: string, noun: string])[] = [
   ['FilterChanges', 'change'],
   ['ransactions', 'transaction'],
   ['eceipts', 'receipt'],
+  ['_snapshots', 'snapshot'],
+  ['eth_simulateV1', 'block'],
 ]
 
 /** A call's outcome on one line of at most about 100 characters; of a failed call, the reason. */
@@ -30,7 +32,8 @@ export function outcomeOf({ method, result, error }: CallFact): string {
   if (result === false && method.endsWith('_revert')) return 'false: no such snapshot'
   if (typeof result === 'string') return textOutcome(method, result)
   if (Array.isArray(result)) return listOutcome(method, result as readonly Json[])
-  if (typeof result === 'object' && result !== null) return objectOutcome(result as JsonObject)
+  if (typeof result === 'object' && result !== null)
+    return objectOutcome(method, result as JsonObject)
   return String(result ?? null)
 }
 
@@ -45,25 +48,42 @@ function textOutcome(method: string, text: string): string {
 }
 
 function listOutcome(method: string, items: readonly Json[]): string {
+  if (method === 'eth_callMany') return runsOutcome(items.flat() as readonly Json[], 'call')
   const noun = NOUNS.find(([end]) => method.endsWith(end))?.[1] ?? 'item'
   return plural(items.length, noun)
 }
 
-/** Blocks, receipts and transactions are told by the fields that only they have. */
-function objectOutcome(value: JsonObject): string {
+/** How many calls or transactions were run, and how many of them failed. */
+function runsOutcome(runs: readonly Json[], noun: string): string {
+  const failed = runs.filter((run) => typeof run === 'object' && run !== null && 'error' in run)
+  return `${plural(runs.length, noun)}${failed.length === 0 ? '' : `, ${failed.length} failed`}`
+}
+
+/** Blocks, receipts, transactions and the like are told by the fields that only they have. */
+function objectOutcome(method: string, value: JsonObject): string {
   if ('gasLimit' in value && 'parentHash' in value) return blockOutcome(value)
   if ('cumulativeGasUsed' in value) return receiptOutcome(value)
   if ('nonce' in value && 'input' in value) {
     const place = value.blockNumber ? `block ${quantity(value.blockNumber)}` : 'pending'
     return `nonce ${quantity(value.nonce)}, ${place}`
   }
+  if (method === 'devchain_dropSnapshot') return `dropped snapshot ${value.name ?? value.id}`
+  if (method === 'txpool_status')
+    return `${quantity(value.pending)} pending, ${quantity(value.queued)} queued`
+  if ('results' in value && 'totalGasUsed' in value) {
+    const { results, totalGasUsed } = value
+    return `${runsOutcome(results as readonly Json[], 'transaction')}, gas ${number(Number(totalGasUsed))}`
+  }
   return plural(Object.keys(value).length, 'field')
 }
 
 function blockOutcome(block: JsonObject): string {
   const count = Array.isArray(block.transactions) ? block.transactions.length : 0
-  const hash = typeof block.hash === 'string' ? short(block.hash) : 'pending'
-  return `block ${quantity(block.number)} ${hash}, ${plural(count, 'transaction')}`
+  const name =
+    typeof block.hash === 'string'
+      ? `block ${quantity(block.number)} ${short(block.hash)}`
+      : 'pending block'
+  return `${name}, ${plural(count, 'transaction')}`
 }
 
 function receiptOutcome(receipt: JsonObject): string {

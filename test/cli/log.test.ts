@@ -197,6 +197,63 @@ describe('lines for people', () => {
     expect(text).toMatch(/snapshot deployed \(0x1\) at block 0\n.*revert to deployed: block 1 → 0/)
   })
 
+  test('a clock that was increased and then set says how far it moved in all, there and back', async () => {
+    const changes: StateChange[] = []
+    const onChange = (change: StateChange): void => void changes.push(change)
+    const timestamp = 1_000_000
+    await using devchain = await createDevchain(
+      { clock: 'frozen', timestamp },
+      { observer: { onChange } },
+    )
+    const ask = (method: string, ...params: unknown[]): Promise<unknown> =>
+      devchain.request({ method, params })
+    await ask('evm_snapshot')
+    await ask('evm_increaseTime', 86_400)
+    await ask('evm_setTime', timestamp + 100_000)
+    await ask('evm_increaseTime', 5)
+    await ask('evm_revert', '0x1')
+    const revert = call('evm_revert', { params: ['0x1'], result: true })
+    const lines = changes.map((change, index) => {
+      const cause = index === 4 ? revert : undefined
+      return changeFacts(change, cause)
+        .map((fact) => print(cause, fact))
+        .join('')
+    })
+    expect(lines.slice(1).join('')).toMatchInlineSnapshot(`
+      "clock +86,400 s
+      clock +13,600 s (+100,000 s in all)
+      clock +5 s (+86,405 s in all)
+      evm_revert                      0.4 ms  revert to 0x1: clock −100,005 s
+      "
+    `)
+  })
+
+  test('lists and objects of some methods are told in their own words', () => {
+    const lines = [
+      call('devchain_dropSnapshot', { result: { id: '0x1', name: 'deployed', blockNumber: 4 } }),
+      call('devchain_dropSnapshot', { result: { id: '0x2', name: null, blockNumber: 4 } }),
+      call('devchain_snapshots', { result: [{ id: '0x1' }] }),
+      call('txpool_status', { result: { pending: '0x2', queued: '0x0' } }),
+      call('eth_simulateV1', { result: [{}, {}] }),
+      call('eth_callMany', { result: [[{ value: '0x' }, { error: 'execution reverted' }]] }),
+      call('eth_callBundle', { result: { results: [{}, { error: 'x' }], totalGasUsed: 42_000 } }),
+      call('eth_getBlockByNumber', {
+        result: { number: null, hash: null, gasLimit: '0x1', parentHash: '0x2', transactions: [] },
+      }),
+    ]
+    expect(lines.map((each) => print(each)).join('')).toMatchInlineSnapshot(`
+      "devchain_dropSnapshot           0.4 ms  dropped snapshot deployed
+      devchain_dropSnapshot           0.4 ms  dropped snapshot 0x2
+      devchain_snapshots              0.4 ms  1 snapshot
+      txpool_status                   0.4 ms  2 pending, 0 queued
+      eth_simulateV1                  0.4 ms  2 blocks
+      eth_callMany                    0.4 ms  2 calls, 1 failed
+      eth_callBundle                  0.4 ms  2 transactions, 1 failed, gas 42,000
+      eth_getBlockByNumber            0.4 ms  pending block, 0 transactions
+      "
+    `)
+  })
+
   test('a call that mines says how many blocks', () => {
     const mined = print(call('evm_mine', { result: '0x0' }), {
       ...block,
