@@ -4,8 +4,9 @@ import { DevchainError } from '../core/errors.ts'
 import type { Address } from '../core/hex.ts'
 import type { BlockEnvironment, Outcome } from '../evm/executor.ts'
 import { abandoned } from '../evm/reasons.ts'
-import { effectiveTip } from '../protocol/fees.ts'
+import { blobGasOf, effectiveTip } from '../protocol/fees.ts'
 import type { Transaction } from '../protocol/transaction.ts'
+import { requireBlobRoom } from '../protocol/validity.ts'
 import { balanceAt } from '../state/world.ts'
 import { signersOf } from './accounts.ts'
 import type { BlockRecord } from './blocktree.ts'
@@ -70,16 +71,19 @@ export async function callBundle(
   const runs: BundleRun[] = []
   let { world } = base
   let gasLeft = block.gasLimit
+  let blobGasUsed = 0n
   let turnEnds = performance.now() + TURN_MS
   for (const transaction of bundle.transactions) {
     if (!isAwaited()) throw abandoned()
     if (transaction.gasLimit > gasLeft) throw tooMuchGas(transaction, gasLeft)
+    requireBlobRoom(transaction, blobGasUsed, block.hardfork, block.blobRules)
     const outcome = await executor.transact({ world, block, transaction, limits, isAwaited })
     const coinbaseDiff = balanceAt(outcome.world, block.coinbase) - balanceAt(world, block.coinbase)
     const gasFees = outcome.gasUsed * effectiveTip(transaction, block.baseFee)
     runs.push({ transaction, outcome, coinbaseDiff, gasFees })
     world = outcome.world
     gasLeft -= outcome.gasUsed
+    blobGasUsed += blobGasOf(transaction)
     if (performance.now() < turnEnds) continue
     await nextTurn()
     turnEnds = performance.now() + TURN_MS

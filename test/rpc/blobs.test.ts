@@ -99,6 +99,39 @@ describe('a transaction with blobs that the caller signed', () => {
   })
 })
 
+test('a bundle has no more blobs than a block', async () => {
+  const versionedHashes = Array.from({ length: 6 }, () => HASHES[0]!)
+  const txs = [0n, 1n, 2n, 3n].map((nonce) => {
+    const unsigned = {
+      type: 3,
+      chainId: 33n,
+      nonce,
+      gasLimit: 21_000n,
+      maxFeePerGas: 0n,
+      maxPriorityFeePerGas: 0n,
+      to: parseAddress(BOB),
+      value: 0n,
+      data: new Uint8Array(),
+      accessList: [],
+      authorizationList: [],
+      blobs: { maxFeePerBlobGas: 9n, versionedHashes },
+    } as const
+    return hexFromBytes(signTransaction(unsigned, KEY).raw)
+  })
+  const bundle = { blockNumber: '0x1', stateBlockNumber: '0x0' }
+  const { results } = await ask<{ results: unknown[] }>('eth_callBundle', {
+    ...bundle,
+    txs: txs.slice(0, 3),
+  })
+  expect(results).toHaveLength(3)
+  await expect(ask('eth_callBundle', { ...bundle, txs })).rejects.toMatchObject({
+    code: -32003,
+    message: expect.stringMatching(
+      /^block blob gas limit reached: expected at most 393216 blob gas/,
+    ) as string,
+  })
+})
+
 describe('a transaction with blobs that the node signs', () => {
   test.each(SIDECARS)(
     'takes blobs, commitments and proofs of version $version',
