@@ -22,6 +22,7 @@ const NOUNS: readonly (readonly [end: string, noun: string])[] = [
   ['FilterChanges', 'change'],
   ['ransactions', 'transaction'],
   ['eceipts', 'receipt'],
+  ['napshots', 'snapshot'],
   ['_snapshots', 'snapshot'],
   ['eth_simulateV1', 'block'],
 ]

@@ -363,6 +363,7 @@ test.each<[method: string, result: Json, outcome: string]>([
   ],
   ['web3_clientVersion', 'devchain/1', 'devchain/1'],
   ['rpc_modules', { eth: '1.0', net: '1.0' }, '2 fields'],
+  ['devchain_snapshots', [{}], '1 snapshot'],
 ])('the outcome of %s in few words (%j)', (method, result, outcome) => {
   expect(outcomeOf(call(method, { result }))).toBe(outcome)
 })
