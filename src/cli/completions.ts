@@ -108,6 +108,21 @@ const AFTER_HYPHENS = `
         return
       done`
 
+/** In zsh, the same. */
+const ZSH_AFTER_HYPHENS = `
+      local -i at=\${words[(i)--]}
+      if (( at < CURRENT )); then
+        shift $at words
+        (( CURRENT -= at ))
+        _normal
+        return
+      fi`
+
+/** In fish, the same. */
+const FISH_AFTER_HYPHENS = `function __devchain_command
+  complete -C (commandline -cp | string replace -r '.*? -- ' '')
+end`
+
 /**
  * In bash: the names of a running chain's snapshots, nothing where none runs. Bash parts words at colons: what the line has
  * of the word up to its last colon is not typed anew.
@@ -201,12 +216,13 @@ function zsh(methods: readonly string[]): string {
     ({ name, sentence }) => `    '${name}:${quoted(sentence)}'`,
   ).join('\n')
   const branches = SUBCOMMANDS.map((subcommand) => {
-    const { name } = subcommand
+    const { name, startsChain } = subcommand
     const values = argumentValues(subcommand, methods)
+    const before = startsChain === true ? ZSH_AFTER_HYPHENS : ''
     const rest = values === undefined ? '' : ` \\\n        '1:word:${zshAction(values)}'`
     return `    ${name})
       shift words
-      (( CURRENT-- ))
+      (( CURRENT-- ))${before}
       _arguments \\
         ${specs(subcommandFlags(name))}${rest} \\
         '*: : ' ;;`
@@ -269,6 +285,10 @@ function fish(methods: readonly string[]): string {
         : [
             `complete -c devchain -n '${isIn}' ${values === 'file' ? '-F' : `-a '${fishWords(values)}'`}`,
           ]
+    if (subcommand.startsChain === true) {
+      const isAfter = `${isIn}; and contains -- -- (commandline -opc)`
+      words.push(`complete -c devchain -n '${isAfter}' -x -a '(__devchain_command)'`)
+    }
     return [
       `complete -c devchain -n '${isAlone}' -a ${name} -d ${fishText(sentence)}`,
       ...words,
@@ -278,6 +298,7 @@ function fish(methods: readonly string[]): string {
   return [
     '# Completions of devchain for fish.',
     FISH_SNAPSHOTS,
+    FISH_AFTER_HYPHENS,
     'complete -c devchain -f',
     ...lines,
     ...chainFlags().map((flag) => line(isAlone, flag)),

@@ -376,6 +376,36 @@ describe('completions', () => {
     }
   })
 
+  test.skipIf(spawnSync('fish', ['--version']).status !== 0).each<[string, readonly string[]]>([
+    ['devchain rese', ['reset']],
+    ['devchain exec --log f', ['failure']],
+    ['devchain exec --port 0 -- cat gen', ['genesis.json']],
+    ['devchain revert de', ['deployed']],
+  ])('of fish turn "%s" into %j', (line, expected) => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'devchain-completions-'))
+    try {
+      writeFileSync(path.join(folder, 'completions'), completionsFor('fish', METHODS))
+      writeFileSync(path.join(folder, 'genesis.json'), '{}')
+      const lines = [
+        'source ./completions',
+        "function devchain; printf '%s\\n' deployed 0x3; end",
+        `complete -C '${line}' | string replace -r '\\t.*' ''`,
+      ]
+      const { stdout } = spawnSync('fish', ['--no-config', '-c', lines.join('\n')], {
+        cwd: folder,
+        encoding: 'utf8',
+      })
+      expect(stdout.trim().split('\n')).toEqual(expected)
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
+
+  test('of zsh and fish complete the command that exec runs as it would be alone', () => {
+    expect(completionsFor('zsh', METHODS)).toMatch(/ exec\)(?:\n(?!.*;;).*)*\n +_normal\n/)
+    expect(completionsFor('fish', METHODS)).toMatch(/exec; and contains -- --.*__devchain_command/)
+  })
+
   test.each<[string, readonly string[]]>([
     ['devchain sn', ['snapshot', 'snapshots']],
     ['devchain --chain-n', ['--chain-name']],
