@@ -1,7 +1,7 @@
 // The command line as commander reads it: help, version, and what is wrong with arguments. Loaded for these alone.
 import { Command, CommanderError, Option } from 'commander'
 import { DevchainError, printValue } from '../core/errors.ts'
-import { nearest } from '../core/nearest.ts'
+import { hintOf } from '../core/nearest.ts'
 import { environmentNameOf, flagOf, OPTION_KEYS, OPTIONS, type OptionKey } from '../options.ts'
 import { PROGRAM } from '../program.ts'
 import type { GivenFlags } from './flags.ts'
@@ -96,8 +96,8 @@ function usageMessage(error: CommanderError): string {
       const [flag = named, value] = named.split('=', 2)
       // commander knows no flag of this name that takes a value
       if (flags.includes(flag)) return `${flag} takes no value, got ${printValue(value)}`
-      const proposal = nearest(flag, [...flags, '--help', '--version'], Infinity)
-      return `unknown option ${flag}; did you mean ${proposal}? (--help lists all)`
+      const hint = hintOf(flag, [...flags, '--help', '--version'])
+      return `unknown option ${flag}${hint} (--help lists all)`
     }
     case 'commander.optionMissingArgument':
       return `${named.split(' ')[0]} needs a value: ${expectedOf(named)}`

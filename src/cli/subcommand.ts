@@ -1,6 +1,6 @@
 // Reads the arguments of a subcommand by its declaration, and explains them. Without a library, which takes 4 ms to load.
 import { DevchainError, printValue } from '../core/errors.ts'
-import { nearest } from '../core/nearest.ts'
+import { hintOf } from '../core/nearest.ts'
 import { type Subcommand, type SubcommandFlag, usageOf } from './subcommands.ts'
 
 /** Columns of the left half of help. */
@@ -67,10 +67,7 @@ function readFlag(
   const flag = subcommand.flags.find((each) => each.name === name)
   if (flag === undefined) {
     const names = [...subcommand.flags, HELP].map((each) => each.name)
-    throw refusal(
-      subcommand,
-      `unknown option ${name}; did you mean ${nearest(name, names, Infinity)}?`,
-    )
+    throw refusal(subcommand, `unknown option ${name}${hintOf(name, names)}`)
   }
   if (flag.placeholder === undefined) {
     if (given === undefined) return { name, value: true, isNext: false }

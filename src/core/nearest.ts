@@ -22,6 +22,12 @@ export function nearest<W extends string>(
   return best
 }
 
+/** `; did you mean port?` of the nearest word; empty when none is near. */
+export function hintOf(text: string, words: readonly string[]): string {
+  const word = nearest(text, words)
+  return word === undefined ? '' : `; did you mean ${word}?`
+}
+
 /** Levenshtein's distance: insertions, deletions and replacements. */
 function distance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, i) => i)

@@ -53,6 +53,7 @@ describe('help and mistakes', () => {
     [['--prot', '1'], /unknown option --prot; did you mean --port\?/],
     [['--no-mining=false'], /--no-mining takes no value, got "false"/],
     [['--quiet=1'], /--quiet takes no value, got "1"/],
+    [['--instamine'], /unknown option --instamine \(--help lists all\)/],
     [['--chainid=5'], /unknown option --chainid; did you mean --chain-id\?/],
     [['--port', 'abc'], /--port: expected a port number from 0 to 65535, got "abc"/],
     [['--port'], /--port needs a value: a port number/],

@@ -159,6 +159,7 @@ describe('a running chain', () => {
     [['mine', 'many'], 2, /^devchain: mine: expected a number of blocks, got "many"$/],
     [['mine', '1', '2'], 2, /too many arguments, from "2" on: devchain mine \[blocks\]/],
     [['mine', '--jsn'], 2, /unknown option --jsn; did you mean --json\?/],
+    [['mine', '--quickly'], 2, /unknown option --quickly \(devchain mine --help tells more\)/],
     [['mine', '--json=yes'], 2, /--json takes no value, got "yes"/],
     [['mine', '--url'], 2, /--url needs a value: URL/],
     [['time', '-1d'], 2, /got "-1d": a chain’s time never goes back/],
