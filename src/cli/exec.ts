@@ -133,8 +133,9 @@ async function runBeside({ command, log }: ExecWish, settings: AllSettings): Pro
     return refusal.exitCode === EXIT.usage ? EXIT.usage : EXIT.noStart
   }
   try {
-    const exitCode = await run(command, endpoints.url)
-    await output.finish(exitCode)
+    const { exitCode, refusal } = await run(command, endpoints.url)
+    await output.finish(refusal === undefined ? exitCode : 0)
+    process.stderr.write(refusal ?? '')
     return exitCode
   } finally {
     await devchain.close()
@@ -183,8 +184,15 @@ function keptOutput(renderer: Renderer): Output {
   }
 }
 
+/** How a command ended. */
+interface End {
+  readonly exitCode: number
+  /** Why it could not be run. */
+  readonly refusal?: string
+}
+
 /** Runs the command to its end, in the same terminal. */
-async function run([program, ...args]: ExecWish['command'], url: string): Promise<number> {
+async function run([program, ...args]: ExecWish['command'], url: string): Promise<End> {
   const env = { ...process.env, DEVCHAIN_URL: url, ETH_RPC_URL: url }
   const child = spawn(program, args, { stdio: 'inherit', env })
   // a terminal sends what its keys mean to the command as well; what comes from elsewhere comes to us alone
@@ -197,18 +205,20 @@ async function run([program, ...args]: ExecWish['command'], url: string): Promis
   try {
     return await new Promise((resolve) => {
       child.once('error', (error) => resolve(cannotRun(program, error)))
-      child.once('exit', (code, signal) => resolve(code ?? 128 + constants.signals[signal!]))
+      child.once('exit', (code, signal) =>
+        resolve({ exitCode: code ?? 128 + constants.signals[signal!] }),
+      )
     })
   } finally {
     for (const signal of SIGNALS) process.off(signal, pass)
   }
 }
 
-function cannotRun(program: string, error: NodeJS.ErrnoException): number {
+function cannotRun(program: string, error: NodeJS.ErrnoException): End {
   const isMissing = error.code === 'ENOENT'
   const why = isMissing ? 'there is no such command' : error.message
-  process.stderr.write(`devchain: exec: cannot run ${program}: ${why}\n`)
-  return isMissing ? NOT_FOUND : NOT_EXECUTABLE
+  const refusal = `devchain: exec: cannot run ${program}: ${why}\n`
+  return { exitCode: isMissing ? NOT_FOUND : NOT_EXECUTABLE, refusal }
 }
 
 /** Keeps the end of what is written, in whole lines. */
