@@ -23,7 +23,6 @@ const NOUNS: readonly (readonly [end: string, noun: string])[] = [
   ['ransactions', 'transaction'],
   ['eceipts', 'receipt'],
   ['napshots', 'snapshot'],
-  ['_snapshots', 'snapshot'],
   ['eth_simulateV1', 'block'],
 ]
 
