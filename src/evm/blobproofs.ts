@@ -1,6 +1,7 @@
 // Whether blobs are what their commitments say, by KZG proofs: one for a blob (EIP-4844), or one for each cell of the
 // extended blob (EIP-7594). The scalars are JavaScript's; the curve is mcl's.
 import { createHash } from 'node:crypto'
+import { type Breathe, breather } from '../core/breather.ts'
 import { bytesFromHex, paddedBytes } from '../core/hex.ts'
 import { type BlobSidecar, CELLS } from '../protocol/sidecar.ts'
 import { bls12381 } from './precompiles/bls12381.ts'
@@ -22,9 +23,6 @@ const CELL_SIZE = 64
 
 /** The polynomial is found without this factor, which its users add. */
 const SHARE = inverse(BigInt(SIZE))
-
-/** Milliseconds of work after which others have their turn. */
-const TURN_MS = 10
 
 /** Points read in one go: 13 ms, most of it for the question whether they are of the group. */
 const POINTS_AT_ONCE = 32
@@ -61,9 +59,6 @@ interface Setup {
   readonly onG2: Readonly<Record<0 | 1 | 64, Uint8Array>>
 }
 
-/** Lets others have their turn where it is due. */
-type Breathe = () => Promise<void> | undefined
-
 const setup = loadedLater(async () => readSetup(await whenLoaded(bls12381)))
 
 /**
@@ -76,7 +71,7 @@ export async function findWrongBlob(
   pause: () => Promise<void>,
 ): Promise<number | undefined> {
   const each = version === 0 ? 1 : CELLS
-  const breathe = breather(pause)
+  const breathe = breather(undefined, pause)
   for (const [index, blob] of blobs.entries()) {
     const commitment = commitments[index]!
     const own = proofs.slice(index * each, (index + 1) * each)
@@ -87,16 +82,6 @@ export async function findWrongBlob(
     if (!(await holds(equation, proven, breathe))) return index
   }
   return undefined
-}
-
-function breather(pause: () => Promise<void>): Breathe {
-  let turnEnds = performance.now() + TURN_MS
-  return () => {
-    if (performance.now() < turnEnds) return undefined
-    return pause().then(() => {
-      turnEnds = performance.now() + TURN_MS
-    })
-  }
 }
 
 /**

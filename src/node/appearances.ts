@@ -1,6 +1,6 @@
 // Who takes part in a transaction, as sender, receiver, creator or within it: what explorers search by. Inner frames are
 // known only by running the block again; what was found is kept as long as the block's record.
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { breather } from '../core/breather.ts'
 import type { Address } from '../core/hex.ts'
 import { type CallFrame, recordCalls } from '../evm/tracers/calls.ts'
 import { combineTracers } from '../evm/tracers/combine.ts'
@@ -19,9 +19,6 @@ type Appearances = readonly ReadonlySet<Address>[]
 
 /** Gas of a transaction that runs nothing. */
 const TRANSFER_GAS = 21_000n
-
-/** Milliseconds of searching after which other work gets a turn. */
-const TURN_MS = 10
 
 const known = new WeakMap<BlockRecord, Appearances>()
 
@@ -46,14 +43,12 @@ export async function findAppearances(
 ): Promise<Found> {
   const { tree } = chain.state
   const places: TransactionPlace[] = []
-  let turnEnds = performance.now() + TURN_MS
+  const breathe = breather()
   for (const record of filledFrom(tree, from, step)) {
     if (places.length >= count) return { places, isComplete: false }
     const found = await placesIn(chain, record, address, budget)
     places.push(...(step === 1n ? found : found.reverse()))
-    if (performance.now() < turnEnds) continue
-    await nextTurn()
-    turnEnds = performance.now() + TURN_MS
+    await breathe()
   }
   return { places, isComplete: true }
 }

@@ -1,4 +1,5 @@
 // Mining many empty blocks at once: when blocks are alike, and what becomes of the chain.
+import type { Breathe } from '../core/breather.ts'
 import { equalBytes, ZERO_HASH } from '../core/hex.ts'
 import type { BlockEnvironment } from '../evm/executor.ts'
 import { isAtLeast } from '../protocol/forks.ts'
@@ -35,7 +36,7 @@ export interface RunRequest {
   /** Seconds from each block to the next; undefined: what the clock says. */
   readonly interval: bigint | undefined
   /** Awaited after each few blocks. */
-  readonly breathe: () => Promise<void> | undefined
+  readonly breathe: Breathe
 }
 
 /** The state after a run, and how many blocks it has. The clock is that of before: the next block sets it. */

@@ -1,5 +1,5 @@
 // Signed transactions run one after the other in a block of their own, as a miner would look at a bundle.
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { breather } from '../core/breather.ts'
 import { DevchainError } from '../core/errors.ts'
 import type { Address } from '../core/hex.ts'
 import type { BlockEnvironment, Outcome } from '../evm/executor.ts'
@@ -50,9 +50,6 @@ export interface BundleAnswer {
 /** Seconds from block to block: the main network's. */
 const BLOCK_SECONDS = 12n
 
-/** Transactions go on for about this long before others have their turn. */
-const TURN_MS = 10
-
 /**
  * Runs a bundle and leaves it at that. Reverts and halts are outcomes.
  * @param isAwaited asked between the transactions and every few milliseconds: false gives it up, with `ABANDONED`
@@ -72,7 +69,7 @@ export async function callBundle(
   let { world } = base
   let gasLeft = block.gasLimit
   let blobGasUsed = 0n
-  let turnEnds = performance.now() + TURN_MS
+  const breathe = breather()
   for (const transaction of bundle.transactions) {
     if (!isAwaited()) throw abandoned()
     if (transaction.gasLimit > gasLeft) throw tooMuchGas(transaction, gasLeft)
@@ -84,9 +81,7 @@ export async function callBundle(
     world = outcome.world
     gasLeft -= outcome.gasUsed
     blobGasUsed += blobGasOf(transaction)
-    if (performance.now() < turnEnds) continue
-    await nextTurn()
-    turnEnds = performance.now() + TURN_MS
+    await breathe()
   }
   return { base, runs }
 }

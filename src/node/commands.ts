@@ -1,6 +1,7 @@
 // What a caller can do to a chain besides sending: each command makes the next state of a state.
 import { setImmediate } from 'node:timers/promises'
 import { getHeapStatistics } from 'node:v8'
+import { breather } from '../core/breather.ts'
 import { DevchainError } from '../core/errors.ts'
 import type { Executor } from '../evm/executor.ts'
 import { nonceAt } from '../state/world.ts'
@@ -136,7 +137,10 @@ export async function mine(
   const dropped: DroppedTransaction[] = []
   let current = state
   let left = blocks
-  const breathe = breather(() => checkMemory(blocks - left, blocks))
+  const breathe = breather(TURN_MS, () => {
+    checkMemory(blocks - left, blocks)
+    return setImmediate()
+  })
   while (left > 0n) {
     // the last block sets the clock, and the first may be unlike all others
     if (left < blocks && left > 1n) {
@@ -154,18 +158,6 @@ export async function mine(
   }
   const value = current.tree.canonical.range(state.tree.canonical.length)
   return { state: current, value, dropped }
-}
-
-/** Gives other work a turn now and then. */
-function breather(check: () => void): () => Promise<void> | undefined {
-  let turnEnds = performance.now() + TURN_MS
-  return () => {
-    if (performance.now() < turnEnds) return undefined
-    check()
-    return setImmediate(undefined).then(() => {
-      turnEnds = performance.now() + TURN_MS
-    })
-  }
 }
 
 /**

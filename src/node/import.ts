@@ -1,5 +1,5 @@
 // Importing blocks: a file of concatenated RLP blocks, each validated in full and put into the tree.
-import { setImmediate } from 'node:timers/promises'
+import { breather } from '../core/breather.ts'
 import { DevchainError } from '../core/errors.ts'
 import type { Hash } from '../core/hex.ts'
 import { rlpItemEnd } from '../core/rlp.ts'
@@ -47,7 +47,7 @@ export async function importBlocks(
   const weights = new ProofWeights(state)
   let current = state
   let previous = 0n
-  let turnEnds = performance.now() + TURN_MS
+  const breathe = breather(TURN_MS)
   for (let at = 0; at < file.length; ) {
     const { block, end } = readAt(file, at, previous + 1n)
     previous = block.header.number
@@ -56,10 +56,7 @@ export async function importBlocks(
       current = await withImported(executor, weights.merged(current, block), block)
       weights.add(block)
     }
-    if (performance.now() > turnEnds) {
-      await setImmediate()
-      turnEnds = performance.now() + TURN_MS
-    }
+    await breathe()
   }
   return finished(state, current)
 }

@@ -1,5 +1,5 @@
 // Reorganizations: another branch becomes the chain, and what was mined on the old one waits again.
-import { setImmediate } from 'node:timers/promises'
+import { breather } from '../core/breather.ts'
 import { DevchainError } from '../core/errors.ts'
 import type { Executor } from '../evm/executor.ts'
 import type { Transaction } from '../protocol/transaction.ts'
@@ -77,7 +77,7 @@ export async function reorganize(
   const fork = forkOf(state, depth)
   checkLength(blocks.length)
   let branch = onFork(state, fork)
-  let turnEnds = performance.now() + TURN_MS
+  const breathe = breather(TURN_MS)
   for (const [index, makers] of blocks.entries()) {
     const isLast = index === blocks.length - 1
     const timestamp = timestampAt(state, branch)
@@ -85,10 +85,7 @@ export async function reorganize(
     const transactions = made(branch, makers, now)
     const options = { now, timestamp, difficulty }
     branch = (await mineGiven(executor, branch, transactions, options)).state
-    if (performance.now() > turnEnds) {
-      await setImmediate()
-      turnEnds = performance.now() + TURN_MS
-    }
+    await breathe()
   }
   const head = headChange(state.tree, branch.tree)
   const { tree } = branch

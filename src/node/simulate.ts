@@ -1,5 +1,5 @@
 // Running messages without a trace on the chain: calls, gas estimates, access lists.
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { breather } from '../core/breather.ts'
 import { DevchainError } from '../core/errors.ts'
 import { type Address, EMPTY_BYTES, type Hash, hexFromBytes, ZERO_ADDRESS } from '../core/hex.ts'
 import { type MaybePromise, whenThere } from '../core/promises.ts'
@@ -87,9 +87,6 @@ interface Scene {
   readonly isAwaited: Conditions['isAwaited']
 }
 
-/** Messages go on for about this long before others have their turn. */
-const TURN_MS = 10
-
 /** Runs after which a list that still grows is answered as it is: each run may reach for other slots. */
 const MAX_LIST_ROUNDS = 16
 
@@ -131,7 +128,7 @@ export async function callMany(
 ): Promise<Outcome[][]> {
   const results: Outcome[][] = []
   let world: World | undefined
-  let turnEnds = performance.now() + TURN_MS
+  const breathe = breather()
   for (const { transactions = [], blockOverrides } of bundles) {
     const scene = await sceneAt(chain, reference, { ...conditions, blockOverrides })
     const outcomes: Outcome[] = []
@@ -141,9 +138,7 @@ export async function callMany(
       const outcome = await run(current, messageOf(current, request))
       world = outcome.world
       outcomes.push(outcome)
-      if (performance.now() < turnEnds) continue
-      await nextTurn()
-      turnEnds = performance.now() + TURN_MS
+      await breathe()
     }
     results.push(outcomes)
   }

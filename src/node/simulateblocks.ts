@@ -1,6 +1,6 @@
 // Blocks that are only imagined: calls run in blocks of their own on top of a block of the chain, which learns nothing
 // of it (eth_simulateV1). The blocks are whole: headers, roots, receipts and hashes are what they would be.
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { breather } from '../core/breather.ts'
 import { DevchainError, type ErrorWord } from '../core/errors.ts'
 import { EMPTY_BYTES, type Hash, ZERO_ADDRESS, ZERO_HASH } from '../core/hex.ts'
 import type { BlockEnvironment, Message, MovedPrecompiles, Outcome } from '../evm/executor.ts'
@@ -87,9 +87,6 @@ const BLOCK_SECONDS = 12n
 const MAX_UINT64 = 2n ** 64n - 1n
 
 const NO_BLOBS: BlobFields = { versionedHashes: [], maxFeePerBlobGas: 0n }
-
-/** Calls go on for about this long before the others have their turn. */
-const TURN_MS = 10
 
 /** What it is called in a simulation when a transaction may not be in a block. */
 const SIMULATED: Partial<Record<ErrorWord, ErrorWord>> = {
@@ -314,7 +311,7 @@ async function runCalls(
 ): Promise<RunCall[]> {
   const runs: RunCall[] = []
   let progress: Progress = { world: begun, gasUsed: 0n, blobGasUsed: 0n }
-  let turnEnds = performance.now() + TURN_MS
+  const breathe = breather()
   for (const [index, request] of calls.entries()) {
     const run = await inSimulation(scene, index, () => runCall(scene, progress, request))
     runs.push(run)
@@ -323,9 +320,7 @@ async function runCalls(
       gasUsed: progress.gasUsed + run.outcome.gasUsed,
       blobGasUsed: progress.blobGasUsed + blobGasOf(run.executed.transaction),
     }
-    if (performance.now() < turnEnds) continue
-    await nextTurn()
-    turnEnds = performance.now() + TURN_MS
+    await breathe()
   }
   return runs
 }

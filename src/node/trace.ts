@@ -1,5 +1,5 @@
 // Running again what was mined, and what might be, under the eyes of a tracer.
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { breather } from '../core/breather.ts'
 import { DevchainError } from '../core/errors.ts'
 import { type Address, ZERO_HASH } from '../core/hex.ts'
 import type { BlockEnvironment, Outcome, Tracer } from '../evm/executor.ts'
@@ -37,9 +37,6 @@ export type TracerFor = (subject: Subject, index: number) => Tracer | undefined
 
 /** Bytes of calldata, return data and the like that one request keeps until it is answered. */
 const KEPT_LIMIT = 256_000_000
-
-/** Milliseconds of replaying after which other work gets a turn. */
-const TURN_MS = 10
 
 /** What one request may take: all its runs together. */
 export class TraceBudget {
@@ -97,7 +94,7 @@ export async function* replay(
   const block = blockEnvironment(state, record)
   const limits = { codeSize: state.config.codeSizeLimit }
   let world = await worldAtStart(chain, record, block)
-  let turnEnds = performance.now() + TURN_MS
+  const breathe = breather()
   for (const [index, transaction] of transactions.entries()) {
     if (index > until) return
     const subject = subjectOf(transaction, block)
@@ -106,9 +103,7 @@ export async function* replay(
     checkReplay(record, index, outcome)
     yield { subject, before: world, outcome, transaction }
     world = outcome.world
-    if (performance.now() < turnEnds) continue
-    await nextTurn()
-    turnEnds = performance.now() + TURN_MS
+    await breathe()
   }
 }
 
