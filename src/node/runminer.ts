@@ -1,7 +1,7 @@
 // Mines empty blocks one after another with real hashes, 8 µs each: what changes of a header and of the state from one to
 // the next is changed in place. The slow twin is miner.ts, which makes the same blocks.
-import { bytesFromHex, ZERO_HASH } from '../core/hex.ts'
-import { rlpItemEnd } from '../core/rlp.ts'
+import { bigintFromBytes, bytesFromHex, ZERO_HASH } from '../core/hex.ts'
+import { encodeRlp, rlpItemEnd } from '../core/rlp.ts'
 import { encodeHeader } from '../protocol/block.ts'
 import { Arena, type ArenaExports, JOB_LENGTH, type Job, type Queue } from '../state/arena.ts'
 import { LiveRing } from '../state/livering.ts'
@@ -71,7 +71,6 @@ export class RunMiner {
   readonly #timestamps: number
   readonly #hashes: number
   readonly #roots: number
-  readonly #scratch = Array.from({ length: 34 }, (_, length) => new Uint8Array(length))
   #mined = 0
   /** True when the tries know more than the blocks mined. */
   #isAhead = false
@@ -165,8 +164,9 @@ export class RunMiner {
     // the beacon root would have to be taken away
     if (this.#times !== undefined && this.#rooted.has(slot)) return false
     try {
-      this.#times?.put(slot, this.#rlpOfInteger(timestamp))
-      this.#parents?.put((number - 1) % RING_SLOTS, this.#rlpOfParent())
+      this.#times?.put(slot, encodeRlp(BigInt(timestamp)))
+      const parentHash = this.#arena.bytes.subarray(this.#seed, this.#seed + 32)
+      this.#parents?.put((number - 1) % RING_SLOTS, encodeRlp(bigintFromBytes(parentHash)))
     } catch (error) {
       if (!(error instanceof ShortNodeError)) throw error
       // the tries may have heard a part of it
@@ -177,28 +177,6 @@ export class RunMiner {
     this.#arena.exports.seal(this.#order, number, timestamp)
     this.#mined += 1
     return true
-  }
-
-  /** The parent's hash as a number, which has no leading zeros. */
-  #rlpOfParent(): Uint8Array {
-    const { bytes } = this.#arena
-    let from = this.#seed
-    const end = from + 32
-    while (bytes[from] === 0) from += 1
-    const rlp = this.#scratch[end - from + 1]!
-    rlp[0] = 0x80 + end - from
-    for (let at = from; at < end; at++) rlp[at - from + 1] = bytes[at]!
-    return rlp
-  }
-
-  #rlpOfInteger(value: number): Uint8Array {
-    const size = sizeOf(value)
-    const rlp = this.#scratch[size]!
-    if (size > 1) rlp[0] = 0x80 + size - 1
-    for (let at = size - 1, left = value; left > 0; at--, left = Math.floor(left / 256)) {
-      rlp[at] = left % 256
-    }
-    return rlp
   }
 
   /** Undefined when it is no number that can be counted with here. */
