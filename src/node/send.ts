@@ -71,8 +71,7 @@ export async function sendProven(
   request: TransactionRequest,
   blobs: readonly Uint8Array[] | undefined,
 ): Promise<Hash> {
-  const gas = await gasFor(chain, request)
-  return send(chain, (state, now) => signedBySender(state, { ...request, gas }, now), blobs)
+  return sendFilled(chain, request, blobs, signedBySender)
 }
 
 /**
@@ -101,11 +100,8 @@ export async function sendWithPassphrase(
 ): Promise<Hash> {
   const key = await keyWithPassphrase(chain.state.accounts, senderOf(request), passphrase)
   const sidecar = await provenSidecar(chain, request)
-  const gas = await gasFor(chain, request)
-  return send(
-    chain,
-    (state, now) => signTransaction(filled(state, { ...request, gas }, now), key),
-    sidecar?.blobs,
+  return sendFilled(chain, request, sidecar?.blobs, (state, whole, now) =>
+    signTransaction(filled(state, whole, now), key),
   )
 }
 
@@ -150,12 +146,8 @@ export async function sendUnsignedTransaction(
   request: TransactionRequest,
 ): Promise<Hash> {
   const sidecar = await provenSidecar(chain, request)
-  const gas = await gasFor(chain, request)
-  const from = senderOf(request)
-  return send(
-    chain,
-    (state, now) => impersonate(filled(state, { ...request, gas }, now), from),
-    sidecar?.blobs,
+  return sendFilled(chain, request, sidecar?.blobs, (state, whole, now) =>
+    impersonate(filled(state, whole, now), senderOf(whole)),
   )
 }
 
@@ -220,6 +212,17 @@ async function provenSidecar(
   }
   await proveBlobs(chain, { type: 3, to, blobs: { versionedHashes, maxFeePerBlobGas } }, sidecar)
   return sidecar
+}
+
+/** @param make the transaction of a request that has its gas, on the state that it is sent to */
+async function sendFilled(
+  chain: Chain,
+  request: TransactionRequest,
+  blobs: readonly Uint8Array[] | undefined,
+  make: (state: ChainState, request: GasRequest, now: number) => Transaction,
+): Promise<Hash> {
+  const gas = await gasFor(chain, request)
+  return send(chain, (state, now) => make(state, { ...request, gas }, now), blobs)
 }
 
 async function send(
