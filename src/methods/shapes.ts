@@ -178,7 +178,7 @@ const MANY_LOGS = 64
 export const logsShape: Encoder<readonly LogEntry[]> = {
   ...list(logShape),
   // 1,500 logs are 943 kB: 1 ms, where objects, JSON.stringify and UTF-8 take 2.5 ms
-  write: (entries) => (entries.length < MANY_LOGS ? undefined : writeLogs(entries)),
+  write: (entries) => (entries.length < MANY_LOGS ? undefined : () => writeLogs(entries)),
 }
 
 function writeLogs(entries: readonly LogEntry[]): Buffer {

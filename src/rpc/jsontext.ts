@@ -33,37 +33,51 @@ const DEFAULT_LIMITS: TextLimits = { size: 16_000_000_000, kept: 400_000_000 }
 const TURN_MS = 10
 
 /** A piece: the text itself, or packed. */
-type Piece = Buffer | { readonly packed: Buffer }
+export type Piece = Buffer | { readonly packed: Buffer }
 
-/** JSON that has been written. It is read once or more, a piece at a time. */
-export class JsonText {
+/** Text in pieces. */
+export interface Written {
   /** Bytes of the JSON. */
   readonly size: number
+  readonly pieces: readonly Piece[]
+}
+
+/** JSON that has been written, or will be when it is read: once or more, a piece at a time. */
+export class JsonText {
   /** Makes the value itself, where that fits into memory. */
   readonly value: (() => Json) | undefined
-  readonly #pieces: readonly Piece[]
+  readonly #write: () => Written
+  #made: Written | undefined
 
-  constructor(size: number, pieces: readonly Piece[], value?: () => Json) {
-    this.size = size
+  /** @param write called at most once */
+  constructor(write: () => Written, value?: () => Json) {
+    this.#write = write
     this.value = value
-    this.#pieces = pieces
+  }
+
+  /** Bytes of the JSON. */
+  get size(): number {
+    return this.#written.size
   }
 
   /** The text as bytes of UTF-8, where none of it is packed. */
   get bytes(): readonly Buffer[] | undefined {
-    const buffers = this.#pieces.filter((piece): piece is Buffer => !('packed' in piece))
-    return buffers.length === this.#pieces.length ? buffers : undefined
+    const { pieces } = this.#written
+    const buffers = pieces.filter((piece): piece is Buffer => !('packed' in piece))
+    return buffers.length === pieces.length ? buffers : undefined
   }
 
   /** The same with text before and after it. */
   within(before: string, after: string): JsonText {
     const [head, tail] = [Buffer.from(before), Buffer.from(after)]
-    return new JsonText(this.size + head.length + tail.length, [head, ...this.#pieces, tail])
+    const { size, pieces } = this.#written
+    const written = { size: size + head.length + tail.length, pieces: [head, ...pieces, tail] }
+    return new JsonText(() => written)
   }
 
   /** The text as bytes of UTF-8, unpacked as it is asked for. */
   async *chunks(): AsyncIterableIterator<Buffer> {
-    for (const piece of this.#pieces) {
+    for (const piece of this.#written.pieces) {
       yield 'packed' in piece ? await inflate(piece.packed) : piece
     }
   }
@@ -80,6 +94,11 @@ export class JsonText {
     const chunks: Buffer[] = []
     for await (const chunk of this.chunks()) chunks.push(chunk)
     return Buffer.concat(chunks).toString('utf8')
+  }
+
+  get #written(): Written {
+    this.#made ??= this.#write()
+    return this.#made
   }
 }
 
@@ -130,7 +149,8 @@ export class JsonWriter {
       this.#size += rest.length
       this.#pieces.push(rest)
     }
-    return new JsonText(this.#size, this.#pieces)
+    const written = { size: this.#size, pieces: this.#pieces }
+    return new JsonText(() => written)
   }
 
   #pack(): void {

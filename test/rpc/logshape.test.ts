@@ -41,7 +41,7 @@ test('Many logs are written at once as they are one by one', () => {
       pending: index % 5 === 0,
     }
   })
-  const written = logsShape.write?.(entries)
+  const written = logsShape.write?.(entries)?.()
   expect(written?.toString('utf8')).toBe(JSON.stringify(logsShape.encode(entries)))
   // few are not worth it
   expect(logsShape.write?.(entries.slice(0, 10))).toBe(undefined)
