@@ -1,9 +1,15 @@
 // Transactions with blobs by way of the methods: what clients send, and what they are told of them afterwards.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { bytesFromHex, type Hex, hexFromBytes, parseAddress } from '../../src/core/hex.ts'
+import {
+  bytesFromHex,
+  type Hash,
+  type Hex,
+  hexFromBytes,
+  parseAddress,
+} from '../../src/core/hex.ts'
 import { createDevchain, type Devchain } from '../../src/devchain.ts'
 import { blobHash, decodeSent, encodeSent } from '../../src/protocol/sidecar.ts'
-import { signTransaction } from '../../src/protocol/transaction.ts'
+import { signTransaction, type Transaction } from '../../src/protocol/transaction.ts'
 import { sidecarOf } from '../support/blobs.ts'
 
 /** The key of the first account. */
@@ -28,24 +34,27 @@ afterAll(async () => {
   await devchain.close()
 })
 
+/** Without its blobs, as blocks hold it. */
+function signed(nonce: bigint, versionedHashes: readonly Hash[]): Transaction {
+  const unsigned = {
+    type: 3,
+    chainId: 33n,
+    nonce,
+    gasLimit: 21_000n,
+    maxFeePerGas: 0n,
+    maxPriorityFeePerGas: 0n,
+    to: parseAddress(BOB),
+    value: 0n,
+    data: new Uint8Array(),
+    accessList: [],
+    authorizationList: [],
+    blobs: { maxFeePerBlobGas: 9n, versionedHashes },
+  } as const
+  return signTransaction(unsigned, KEY)
+}
+
 describe('a transaction with blobs that the caller signed', () => {
-  const canonical = signTransaction(
-    {
-      type: 3,
-      chainId: 33n,
-      nonce: 0n,
-      gasLimit: 21_000n,
-      maxFeePerGas: 0n,
-      maxPriorityFeePerGas: 0n,
-      to: parseAddress(BOB),
-      value: 0n,
-      data: new Uint8Array(),
-      accessList: [],
-      authorizationList: [],
-      blobs: { maxFeePerBlobGas: 9n, versionedHashes: HASHES },
-    },
-    KEY,
-  )
+  const canonical = signed(0n, HASHES)
   const { hash } = canonical
 
   test('is mined before its receipt is answered, which tells what the blobs took', async () => {
@@ -101,23 +110,7 @@ describe('a transaction with blobs that the caller signed', () => {
 
 test('a bundle has no more blobs than a block', async () => {
   const versionedHashes = Array.from({ length: 6 }, () => HASHES[0]!)
-  const txs = [0n, 1n, 2n, 3n].map((nonce) => {
-    const unsigned = {
-      type: 3,
-      chainId: 33n,
-      nonce,
-      gasLimit: 21_000n,
-      maxFeePerGas: 0n,
-      maxPriorityFeePerGas: 0n,
-      to: parseAddress(BOB),
-      value: 0n,
-      data: new Uint8Array(),
-      accessList: [],
-      authorizationList: [],
-      blobs: { maxFeePerBlobGas: 9n, versionedHashes },
-    } as const
-    return hexFromBytes(signTransaction(unsigned, KEY).raw)
-  })
+  const txs = [0n, 1n, 2n, 3n].map((nonce) => hexFromBytes(signed(nonce, versionedHashes).raw))
   const bundle = { blockNumber: '0x1', stateBlockNumber: '0x0' }
   const { results } = await ask<{ results: unknown[] }>('eth_callBundle', {
     ...bundle,
