@@ -1,6 +1,7 @@
 // Whether blobs are what their commitments say, by KZG proofs: one for a blob (EIP-4844), or one for each cell of the
 // extended blob (EIP-7594). The scalars are JavaScript's; the curve is mcl's.
 import { createHash } from 'node:crypto'
+import { invert, mod, pow } from '@noble/curves/abstract/modular.js'
 import { type Breathe, breather } from '../core/breather.ts'
 import { bytesFromHex, paddedBytes } from '../core/hex.ts'
 import { type BlobSidecar, CELLS } from '../protocol/sidecar.ts'
@@ -22,7 +23,7 @@ const SIZE = 4096
 const CELL_SIZE = 64
 
 /** The polynomial is found without this factor, which its users add. */
-const SHARE = inverse(BigInt(SIZE))
+const SHARE = invert(BigInt(SIZE), ORDER)
 
 /** Points read in one go: 13 ms, most of it for the question whether they are of the group. */
 const POINTS_AT_ONCE = 32
@@ -90,7 +91,7 @@ export async function findWrongBlob(
  */
 async function interpolate(blob: Uint8Array, breathe: Breathe): Promise<bigint[]> {
   const values = scalarsOf(blob)
-  const roots = powersOf(inverse(rootOfUnity(SIZE)), SIZE / 2)
+  const roots = powersOf(invert(rootOfUnity(SIZE), ORDER), SIZE / 2)
   for (let half = 1; half < SIZE; half *= 2) {
     const step = SIZE / 2 / half
     for (let start = 0; start < SIZE; start += 2 * half) {
@@ -203,7 +204,7 @@ function sumAt(curve: Curve, at: number, scalars: readonly bigint[]): Uint8Array
   return curve.with(G1.size + scalars.length * SCALAR_SIZE, (sum) => {
     const factors = sum + G1.size
     scalars.forEach((scalar, i) => {
-      curve.readScalar(factors + i * SCALAR_SIZE, paddedBytes(reduced(scalar), SCALAR_SIZE))
+      curve.readScalar(factors + i * SCALAR_SIZE, paddedBytes(mod(scalar, ORDER), SCALAR_SIZE))
     })
     curve.multiplySum(G1, sum, at, factors, scalars.length)
     return curve.writePoint(G1, sum)
@@ -267,7 +268,7 @@ function sumOf(values: readonly bigint[], term: (value: bigint, index: number) =
 
 /** A root of unity of so high an order, which is a power of two. */
 function rootOfUnity(order: number): bigint {
-  return power(PRIMITIVE_ROOT, (ORDER - 1n) / BigInt(order))
+  return pow(PRIMITIVE_ROOT, (ORDER - 1n) / BigInt(order), ORDER)
 }
 
 /** The powers 0 and up, so many. */
@@ -275,22 +276,4 @@ function powersOf(base: bigint, count: number): bigint[] {
   const powers = [1n]
   while (powers.length < count) powers.push((powers.at(-1)! * base) % ORDER)
   return powers
-}
-
-function inverse(value: bigint): bigint {
-  return power(value, ORDER - 2n)
-}
-
-function power(base: bigint, exponent: bigint): bigint {
-  let [result, square] = [1n, base]
-  for (let rest = exponent; rest > 0n; rest >>= 1n) {
-    if (rest & 1n) result = (result * square) % ORDER
-    square = (square * square) % ORDER
-  }
-  return result
-}
-
-function reduced(value: bigint): bigint {
-  const rest = value % ORDER
-  return rest < 0n ? rest + ORDER : rest
 }

@@ -2,7 +2,6 @@
 import { keccakHash } from '../core/crypto.ts'
 import { effectiveGasPrice, effectiveTip } from '../protocol/fees.ts'
 import { accountAt } from '../state/world.ts'
-import { findWrongBlob } from './blobproofs.ts'
 import { areBlobsFree, blobPriceOf, checkMessage, checkTransaction, isFree } from './checks.ts'
 import type { CallJob, ExecutorOptions, Jobs, Outcome, TransactionJob } from './executor.ts'
 import { DEFAULT_MEMORY_LIMIT, type MachineJob } from './machine.ts'
@@ -31,7 +30,11 @@ export function executorOn(parts: Omit<Workshop, 'turns'>): Jobs {
     call: (job) => call(workshop, job),
     beginBlock: (job) => beginBlock(workshop, job),
     endBlock: (job) => endBlock(workshop, job),
-    findWrongBlob: (sidecar) => findWrongBlob(sidecar, pauseOf(workshop, {})),
+    findWrongBlob: async (sidecar) => {
+      // few chains see a blob
+      const { findWrongBlob } = await import('./blobproofs.ts')
+      return findWrongBlob(sidecar, pauseOf(workshop, {}))
+    },
   }
 }
 
