@@ -14,6 +14,7 @@ import {
   type BlobRules,
   blobBaseFee,
   blobGasOf,
+  blobGasOfAll,
   blobRulesOf,
   maxBlobGas,
   nextBaseFee,
@@ -471,8 +472,4 @@ function sealed(state: ChainState, environment: BlockEnvironment, assembly: Asse
   const block = sealBlock(header, transactions, uncles)
   const totalDifficulty = parent.totalDifficulty + cumulativeDifficulty(block)
   return { block, executed, world, totalDifficulty, signers: environment.signers }
-}
-
-function blobGasOfAll(transactions: readonly Transaction[]): bigint {
-  return transactions.reduce((sum, transaction) => sum + blobGasOf(transaction), 0n)
 }

@@ -12,7 +12,7 @@ import type {
   Outcome,
 } from '../evm/executor.ts'
 import { abandoned } from '../evm/reasons.ts'
-import { blobGasOf, floorDataGas, intrinsicGas } from '../protocol/fees.ts'
+import { floorDataGas, highestBlobCost, intrinsicGas } from '../protocol/fees.ts'
 import type { BlobSidecar } from '../protocol/sidecar.ts'
 import type { AccessListEntry, Authorization, BlobFields } from '../protocol/transaction.ts'
 import { balanceAt, type World } from '../state/world.ts'
@@ -349,12 +349,8 @@ function affordableGas(
   { from, value, maxFeePerGas, blobs }: Pick<Message, 'from' | 'value' | 'maxFeePerGas' | 'blobs'>,
 ): bigint | undefined {
   if (maxFeePerGas === 0n) return undefined
-  const rest = balanceAt(world, from) - value - highestBlobCost(blobs)
+  const rest = balanceAt(world, from) - value - highestBlobCost({ blobs })
   return rest > 0n ? rest / maxFeePerGas : 0n
-}
-
-function highestBlobCost(blobs: BlobFields | undefined): bigint {
-  return blobGasOf({ blobs }) * (blobs?.maxFeePerBlobGas ?? 0n)
 }
 
 /** How much gas an estimate may go up to, and in words why not more. */
@@ -372,7 +368,7 @@ function highestGas(
 ): GasCap {
   const { from, value, maxFeePerGas, blobs } = message
   const balance = balanceAt(world, from)
-  const least = value + minimum * maxFeePerGas + highestBlobCost(blobs)
+  const least = value + minimum * maxFeePerGas + highestBlobCost({ blobs })
   if (balance < least) {
     const text = `insufficient funds for gas * price + value: address ${from} have ${balance} want ${least}`
     throw new DevchainError('INSUFFICIENT_FUNDS', text)

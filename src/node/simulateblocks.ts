@@ -5,7 +5,7 @@ import { DevchainError, type ErrorWord } from '../core/errors.ts'
 import { EMPTY_BYTES, type Hash, ZERO_ADDRESS, ZERO_HASH } from '../core/hex.ts'
 import type { BlockEnvironment, Message, MovedPrecompiles, Outcome } from '../evm/executor.ts'
 import { EMPTY_UNCLES_HASH, type Header, sealBlock, transactionsRoot } from '../protocol/block.ts'
-import { blobBaseFee, blobGasOf, nextBaseFee } from '../protocol/fees.ts'
+import { blobBaseFee, blobGasOf, blobGasOfAll, nextBaseFee } from '../protocol/fees.ts'
 import { type Hardfork, isAtLeast } from '../protocol/forks.ts'
 import { type Log, mergeBlooms, receiptsRoot } from '../protocol/receipt.ts'
 import {
@@ -253,7 +253,10 @@ async function simulateBlock(
     ...headerOf(environment, parent, executed, end.world),
     ...fields,
     parentBeaconBlockRoot: fields.parentBeaconBlockRoot && beaconRoot,
-    blobGasUsed: fields.blobGasUsed === undefined ? undefined : blobGasUsedBy(executed),
+    blobGasUsed:
+      fields.blobGasUsed === undefined
+        ? undefined
+        : blobGasOfAll(executed.map(({ transaction }) => transaction)),
   }
   const record = recordOf(header, executed, end.world, parent)
   return { record, calls: withPlaces(runs, record) }
@@ -436,10 +439,6 @@ function typeOf(request: TransactionRequest, hardfork: Hardfork): TransactionTyp
   if (type !== undefined) return type as TransactionType
   if (gasPrice === undefined && isAtLeast(hardfork, 'london')) return 2
   return accessList === undefined ? 0 : 1
-}
-
-function blobGasUsedBy(executed: readonly ExecutedTransaction[]): bigint {
-  return executed.reduce((sum, { transaction }) => sum + blobGasOf(transaction), 0n)
 }
 
 function headerOf(

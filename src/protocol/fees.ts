@@ -183,6 +183,16 @@ export function blobGasOf({ blobs }: Pick<UnsignedTransaction, 'blobs'>): bigint
   return blobs === undefined ? 0n : GAS_PER_BLOB * BigInt(blobs.versionedHashes.length)
 }
 
+/** Wei that a transaction offers for its blobs at most. */
+export function highestBlobCost({ blobs }: Pick<UnsignedTransaction, 'blobs'>): bigint {
+  return blobGasOf({ blobs }) * (blobs?.maxFeePerBlobGas ?? 0n)
+}
+
+/** The blob gas of transactions together. */
+export function blobGasOfAll(transactions: readonly Pick<UnsignedTransaction, 'blobs'>[]): bigint {
+  return transactions.reduce((sum, transaction) => sum + blobGasOf(transaction), 0n)
+}
+
 /** factor · e^(numerator / denominator), by its Taylor series in integers (EIP-4844). */
 function fakeExponential(factor: bigint, numerator: bigint, denominator: bigint): bigint {
   let sum = 0n

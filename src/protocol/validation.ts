@@ -6,7 +6,7 @@ import { type Block, type Header, transactionsRoot, unclesHash, withdrawalsRoot 
 import { nextDifficulty } from './difficulty.ts'
 import {
   type BlobRules,
-  blobGasOf,
+  blobGasOfAll,
   GAS_PER_BLOB,
   INITIAL_BASE_FEE,
   maxBlobGas,
@@ -264,6 +264,6 @@ function withdrawalsProblem({ header, withdrawals }: Block): string | undefined 
 
 function blobGasSumProblem({ header, transactions }: Block): string | undefined {
   if (header.blobGasUsed === undefined) return undefined
-  const used = transactions.reduce((sum, transaction) => sum + blobGasOf(transaction), 0n)
+  const used = blobGasOfAll(transactions)
   return unequal(used, header.blobGasUsed)
 }

@@ -8,6 +8,7 @@ import {
   floorDataGas,
   GAS_PER_BLOB,
   type GasRelevant,
+  highestBlobCost,
   intrinsicGas,
   maxBlobGas,
 } from './fees.ts'
@@ -255,8 +256,7 @@ export function requireFunds(
   sender: Pick<Sender, 'balance'> | undefined,
 ): void {
   const balance = sender?.balance ?? 0n
-  const blobCost = blobGasOf({ blobs }) * (blobs?.maxFeePerBlobGas ?? 0n)
-  const cost = gasLimit * maxFeePerGas + value + blobCost
+  const cost = gasLimit * maxFeePerGas + value + highestBlobCost({ blobs })
   if (cost <= balance && cost <= MAX_WORD) return
   const note = sender === undefined ? ' (an account that does not exist yet)' : ''
   throw new DevchainError(
