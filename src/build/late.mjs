@@ -15,7 +15,7 @@ const EARLY_METHODS = ['web3.ts', 'net.ts', 'eth/chain.ts', 'eth/state.ts']
 /** Modules that a start and the first calls do without, and that nothing early uses before its functions run. */
 const LATE_MODULES = [
   'core/typeddata.ts',
-  'node/bulk.ts',
+  'node/emptyblocks.ts',
   'node/gassearch.ts',
   'node/import.ts',
   'node/keystore.ts',

@@ -27,14 +27,15 @@ const MODULES = [
     flags: ['--initialMemory', '2'],
   },
   {
-    entry: 'state/assembly/sponge.ts',
-    output: 'state/sponge.wasm.ts',
-    flags: ['--initialMemory', '2'],
+    entry: 'state/assembly/livetrie.ts',
+    output: 'state/livetrie.wasm.ts',
+    // memory that can't grow is a trap
+    flags: ['--initialMemory', '2', '--use', 'abort='],
   },
   {
     entry: 'node/assembly/runminer.ts',
     output: 'node/runminer.wasm.ts',
-    flags: ['--initialMemory', '2'],
+    flags: ['--initialMemory', '2', '--use', 'abort='],
   },
 ]
 

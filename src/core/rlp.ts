@@ -143,6 +143,11 @@ export function stringSize(bytes: Uint8Array): number {
   return bytes.length === 1 && bytes[0]! < 0x80 ? 1 : listSize(bytes.length)
 }
 
+/** Bytes of the RLP of an integer. */
+export function integerSize(value: bigint): number {
+  return value < 0x80n ? 1 : 1 + Math.ceil(value.toString(16).length / 2)
+}
+
 /** Bytes of the encoding of a list whose items have so many. */
 export function listSize(size: number): number {
   return size < 56 ? 1 + size : 1 + sizeOfNumber(size) + size

@@ -7,7 +7,6 @@ import type { Executor } from '../evm/executor.ts'
 import { nonceAt } from '../state/world.ts'
 import type { AccountBook } from './accounts.ts'
 import { headChange, headOf } from './blocktree.ts'
-import { mineRun } from './bulk.ts'
 import type { Change } from './chain.ts'
 import type { ChainState, MiningMode, Settings, Snapshot } from './chainstate.ts'
 import {
@@ -19,8 +18,15 @@ import {
   withNextTimestamp,
   withTime,
 } from './clock.ts'
+import { mineAlike, mineRun, noteBlock } from './emptyblocks.ts'
 import { type BlockRange, NO_BLOCKS } from './line.ts'
-import { type DroppedTransaction, type Mined, mineBlock, mineWaiting } from './miner.ts'
+import {
+  type DroppedTransaction,
+  type Mined,
+  type MineOptions,
+  mineBlock,
+  mineWaiting,
+} from './miner.ts'
 import { intervalOf, isInstant } from './mining.ts'
 import { nextNonce } from './pool.ts'
 import { checkName, snapshotById, snapshotNamed, withoutSnapshot } from './snapshots.ts'
@@ -150,7 +156,7 @@ export async function mine(
       left -= run?.blocks ?? 0n
     }
     const exact = left === blocks ? timestamp : spaced(current, interval)
-    const mined: Mined = await mineBlock(executor, current, { now, timestamp: exact })
+    const mined: Mined = await mineNext(executor, current, { now, timestamp: exact })
     current = mined.state
     left -= 1n
     dropped.push(...mined.dropped)
@@ -256,6 +262,18 @@ export function checkMode(mode: MiningMode): void {
   const got = longestMs === intervalMs ? `${intervalMs}` : `${intervalMs} to ${longestMs}`
   const message = `expected an interval of 1 to ${2 ** 31 - 1} milliseconds, got ${got}`
   throw new DevchainError('INVALID_PARAMS', message)
+}
+
+async function mineNext(
+  executor: Executor,
+  state: ChainState,
+  options: MineOptions,
+): Promise<Mined> {
+  const alike = mineAlike(state, options)
+  if (alike !== undefined) return alike
+  const mined = await mineBlock(executor, state, options)
+  await noteBlock(mined.state, options.now)
+  return mined
 }
 
 /** All blocks before the last have earlier times, and fit when it does. */

@@ -9,11 +9,14 @@ import {
   hashFromBytes,
   paddedBytes,
 } from '../core/hex.ts'
-import { encodeBlock, type Header } from '../protocol/block.ts'
+import { integerSize } from '../core/rlp.ts'
+import type { Header } from '../protocol/block.ts'
 import { Memory } from '../state/keys.ts'
+import { type RingBlocks, RingWorlds } from '../state/ringworlds.ts'
 import { stateRoot, type World } from '../state/world.ts'
 import type { BlockRecord } from './blockrecord.ts'
 import { derivedRandao } from './randao.ts'
+import { RunLog } from './runlog.ts'
 
 /** Blocks of a run, counted from 0. What is read of one block twice need not be the same object. */
 export interface EmptyRun {
@@ -24,14 +27,18 @@ export interface EmptyRun {
   recordAt(index: number): BlockRecord
 }
 
-/** What the blocks of a run have in common. */
-export interface RunPlan {
+/** What empty blocks in a row have in common. */
+export interface Template {
   /** The block before the first one, empty itself, whose header is theirs but for what follows from number and time. */
   readonly parent: BlockRecord
-  readonly count: number
-  readonly timestampAt: (index: number) => bigint
   /** Blocks that had left the chain before (`BlockTree.abandoned`). */
   readonly abandoned: number
+}
+
+/** Blocks that are to be mined. */
+export interface RunPlan extends Template {
+  readonly count: number
+  readonly timestampAt: (index: number) => bigint
 }
 
 /** Records that a run remembers at least, for who reads around a place. */
@@ -39,44 +46,76 @@ const RECORDS = 64
 
 const NONE: readonly never[] = []
 
-/** A run whose hashes are those of its headers. */
+/** Empty blocks after `parent`, each sealed, to which more come. Those that are there stay as they are. */
+export class EmptyRow {
+  /** The block before the first one, as in a plan. */
+  readonly parent: BlockRecord
+  readonly log: RunLog = new RunLog()
+  readonly #template: Template
+  readonly #worlds: RingWorlds
+
+  constructor(template: Template, rings: Pick<RingBlocks, 'tellsTime' | 'tellsHash' | 'onMade'>) {
+    const { parent } = template
+    const first = parent.block.header.number + 1n
+    this.parent = parent
+    this.#template = template
+    this.#worlds = new RingWorlds(parent.world, {
+      ...rings,
+      numberAt: (index) => first + BigInt(index),
+      timestampAt: (index) => this.log.timestampAt(index),
+      parentHashAt: (index) => this.#hashBefore(index),
+    })
+  }
+
+  hashAt(index: number): Hash {
+    return hashFromBytes(this.log.hashAt(index))
+  }
+
+  /** @param mixHash where it is known already */
+  recordAt(index: number, mixHash?: Hash): BlockRecord {
+    const links = {
+      hash: this.hashAt(index),
+      parentHash: this.#hashBefore(index),
+      root: hashFromBytes(this.log.rootAt(index)),
+      mixHash,
+    }
+    const timestamp = this.log.timestampAt(index)
+    return recordOf(this.#template, index, timestamp, links, () => this.#worlds.at(index))
+  }
+
+  #hashBefore(index: number): Hash {
+    return index === 0 ? this.parent.block.hash : this.hashAt(index - 1)
+  }
+}
+
+/** A run whose hashes are those of its headers: a part of a row. */
 export class SealedRun implements EmptyRun {
   readonly count: number
-  readonly #plan: RunPlan
-  readonly #hashes: Uint8Array
-  readonly #roots: Uint8Array
-  readonly #worldAt: (index: number) => World
+  readonly #row: EmptyRow
+  readonly #start: number
   readonly #records: Memory<number, BlockRecord>
   /** Open addressing by the first four bytes of a hash: indexes counted from 1, 0 for nothing. Made when asked for. */
   #table: Uint32Array | undefined
 
-  /** @param hashes and `roots`: 32 bytes a block */
-  constructor(
-    plan: RunPlan,
-    hashes: Uint8Array,
-    roots: Uint8Array,
-    worldAt: (index: number) => World,
-  ) {
-    this.count = plan.count
-    this.#plan = plan
-    this.#hashes = hashes
-    this.#roots = roots
-    this.#worldAt = worldAt
-    this.#records = new Memory(RECORDS, (index) => this.#make(index))
+  constructor(row: EmptyRow, start: number, count: number) {
+    this.count = count
+    this.#row = row
+    this.#start = start
+    this.#records = new Memory(RECORDS, (index) => row.recordAt(start + index))
   }
 
   hashAt(index: number): Hash {
-    return hashFromBytes(wordAt(this.#hashes, index))
+    return this.#row.hashAt(this.#start + index)
   }
 
   indexOf(hash: Hash): number | undefined {
-    this.#table ??= tableOf(this.#hashes)
+    this.#table ??= this.#makeTable()
     const wanted = bytesFromHex(hash)
     const mask = this.#table.length - 1
-    for (let at = prefixAt(wanted, 0) & mask; ; at = (at + 1) & mask) {
+    for (let at = prefixOf(wanted) & mask; ; at = (at + 1) & mask) {
       const entry = this.#table[at]!
       if (entry === 0) return undefined
-      if (equalBytes(wordAt(this.#hashes, entry - 1), wanted)) return entry - 1
+      if (equalBytes(this.#row.log.hashAt(this.#start + entry - 1), wanted)) return entry - 1
     }
   }
 
@@ -84,13 +123,15 @@ export class SealedRun implements EmptyRun {
     return this.#records.of(index)
   }
 
-  #make(index: number): BlockRecord {
-    const parentHash = index === 0 ? this.#plan.parent.block.hash : this.hashAt(index - 1)
-    const root = hashFromBytes(wordAt(this.#roots, index))
-    const worldAt = this.#worldAt
-    return recordOf(this.#plan, index, { hash: this.hashAt(index), parentHash, root }, () =>
-      worldAt(index),
-    )
+  #makeTable(): Uint32Array {
+    const table = new Uint32Array(2 ** Math.ceil(Math.log2(2 * this.count + 1)))
+    const mask = table.length - 1
+    for (let index = 0; index < this.count; index++) {
+      let at = prefixOf(this.#row.log.hashAt(this.#start + index)) & mask
+      while (table[at] !== 0) at = (at + 1) & mask
+      table[at] = index + 1
+    }
+    return table
   }
 }
 
@@ -141,7 +182,7 @@ export class LongRun implements EmptyRun {
     const parentHash = index === 0 ? this.#plan.parent.block.hash : this.hashAt(index - 1)
     const { world } = this.#plan.parent
     const links = { hash: this.hashAt(index), parentHash, root: this.#root }
-    return recordOf(this.#plan, index, links, () => world)
+    return recordOf(this.#plan, index, this.#plan.timestampAt(index), links, () => world)
   }
 }
 
@@ -150,13 +191,17 @@ interface Links {
   readonly parentHash: Hash
   /** Of the state. */
   readonly root: Hash
+  /** Undefined: it is made. */
+  readonly mixHash?: Hash | undefined
 }
 
+/** The block that is `index + 1` blocks after the template's. */
 function recordOf(
-  { parent, timestampAt, abandoned }: RunPlan,
+  { parent, abandoned }: Template,
   index: number,
-  { hash, parentHash, root }: Links,
-  world: () => World,
+  timestamp: bigint,
+  { hash, parentHash, root, mixHash }: Links,
+  makeWorld: () => World,
 ): BlockRecord {
   const template = parent.block.header
   const number = template.number + 1n + BigInt(index)
@@ -165,37 +210,35 @@ function recordOf(
     parentHash,
     number,
     stateRoot: root,
-    timestamp: timestampAt(index),
-    mixHash: derivedRandao(parentHash, number, abandoned),
+    timestamp,
+    mixHash: mixHash ?? derivedRandao(parentHash, number, abandoned),
   }
-  const parts = { header, transactions: NONE, uncles: NONE, withdrawals: NONE }
+  let world: World | undefined
   return {
-    block: { ...parts, hash, size: encodeBlock(parts).length },
+    block: {
+      header,
+      hash,
+      transactions: NONE,
+      uncles: NONE,
+      withdrawals: NONE,
+      size: parent.block.size + sizeAhead(header, template),
+    },
     executed: NONE,
     totalDifficulty: parent.totalDifficulty + template.difficulty * BigInt(index + 1),
     // most who read a block don't ask for its accounts
     get world() {
-      return world()
+      world ??= makeWorld()
+      return world
     },
   }
 }
 
-function tableOf(hashes: Uint8Array): Uint32Array {
-  const count = hashes.length / 32
-  const table = new Uint32Array(2 ** Math.ceil(Math.log2(2 * count + 1)))
-  const mask = table.length - 1
-  for (let index = 0; index < count; index++) {
-    let at = prefixAt(hashes, 32 * index) & mask
-    while (table[at] !== 0) at = (at + 1) & mask
-    table[at] = index + 1
-  }
-  return table
+/** Bytes that a block has more than another that differs in number and timestamp. Both are of more than 256 bytes. */
+function sizeAhead(header: Header, other: Header): number {
+  const own = integerSize(header.number) + integerSize(header.timestamp)
+  return own - integerSize(other.number) - integerSize(other.timestamp)
 }
 
-function prefixAt(bytes: Uint8Array, at: number): number {
-  return (bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!
-}
-
-function wordAt(words: Uint8Array, index: number): Uint8Array {
-  return words.subarray(32 * index, 32 * index + 32)
+function prefixOf(hash: Uint8Array): number {
+  return (hash[0]! << 24) | (hash[1]! << 16) | (hash[2]! << 8) | hash[3]!
 }

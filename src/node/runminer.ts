@@ -1,23 +1,17 @@
-// Mines empty blocks one after another with real hashes, 8 µs each: what changes of a header and of the state from one to
-// the next is changed in place. The slow twin is miner.ts, which makes the same blocks.
-import { bigintFromBytes, bytesFromHex, ZERO_HASH } from '../core/hex.ts'
-import { encodeRlp, rlpItemEnd } from '../core/rlp.ts'
+// Mines empty blocks one after another with real hashes, 10 µs each: what changes of a header and of the state from one to
+// the next is changed in place, in WebAssembly. The slow twin is miner.ts, which makes the same blocks.
+import { bytesFromHex, equalBytes, type Hash, hashFromBytes, ZERO_HASH } from '../core/hex.ts'
+import { encodeRlp, integerSize } from '../core/rlp.ts'
 import { encodeHeader } from '../protocol/block.ts'
-import { Arena, type ArenaExports, JOB_LENGTH, type Job, type Queue } from '../state/arena.ts'
-import { LiveRing } from '../state/livering.ts'
-import { LiveTrie, ShortNodeError } from '../state/livetrie.ts'
+import { itemStarts, layAccountPaths } from '../state/accountpaths.ts'
+import { Arena, type ArenaExports } from '../state/arena.ts'
+import { addressKey, slotKey } from '../state/keys.ts'
+import { LiveTrie } from '../state/livetrie.ts'
 import { BEACON_ROOTS, HISTORY_STORAGE, type Predeploy } from '../state/predeploys.ts'
-import { RingWorlds } from '../state/ringworlds.ts'
+import type { RingStorages } from '../state/ringworlds.ts'
 import { RING } from '../state/systemslots.ts'
-import {
-  type Account,
-  accountAt,
-  emptyStorage,
-  type StorageSlot,
-  stateRoot,
-  type World,
-} from '../state/world.ts'
-import { type RunPlan, SealedRun } from './emptyrun.ts'
+import { accountAt, stateRoot } from '../state/world.ts'
+import { EmptyRow, type Template } from './emptyrun.ts'
 import { randaoSeed } from './randao.ts'
 import { WASM } from './runminer.wasm.ts'
 
@@ -29,269 +23,208 @@ export interface Told {
 
 interface Exports extends ArenaExports {
   readonly mine: (order: number, number: number, count: number) => number
-  readonly seal: (order: number, number: number, timestamp: number) => void
+  readonly fill: (ring: number, slot: number, value: number, length: number) => number
 }
+
+const MODULE = new WebAssembly.Module(Buffer.from(WASM, 'base64'))
 
 const RING_SLOTS = Number(RING)
 
-/** Bytes of the RLP of a hash that is a number without leading zeros. */
-const HASH_RLP = 33
-
-/** Blocks mined at once: half a millisecond. */
-const MOST_AT_ONCE = 64
+/** Blocks mined at once at most: half a millisecond. */
+export const MOST_AT_ONCE = 64
 
 /** What the module is told: numbers of four bytes in this order (`Order` in assembly/runminer.ts). */
 const ORDER = [
-  ...(['parentHash', 'stateRoot', 'numberEnd', 'timestampEnd', 'seed', 'root'] as const),
-  ...(['accounts', 'accountsEnd', 'randao', 'header', 'timePaths', 'parentPaths'] as const),
+  ...(['parentHash', 'stateRoot', 'numberEnd', 'timestampEnd'] as const),
+  ...(['numberLength', 'timestampLength', 'seed', 'root', 'randao', 'header'] as const),
+  ...(['above', 'aboveEnd', 'times', 'parents', 'rooted'] as const),
   ...(['timestamps', 'hashes', 'roots'] as const),
 ] as const
 
 type Order = Partial<Record<(typeof ORDER)[number], number>>
 
-/** Mines the blocks of a plan, from the first to at most the last. For one use. */
+/** A system contract's storage in memory. */
+interface Ring {
+  readonly contract: Predeploy
+  readonly trie: LiveTrie
+}
+
+/** Mines the blocks of a row. */
 export class RunMiner {
-  readonly #plan: RunPlan
-  readonly #first: number
-  readonly #arena = new Arena<Exports>(WASM)
-  readonly #accounts: LiveTrie<Account>
-  /** Slots of the ring of times behind which there is a beacon root. */
-  readonly #rooted: ReadonlySet<number>
-  /** Rings of those who are told the time and the parent's hash. */
-  readonly #times: LiveRing | undefined
-  readonly #parents: LiveRing | undefined
-  readonly #header: number
+  readonly row: EmptyRow
+  readonly #template: Template
+  readonly #arena = new Arena<Exports>(MODULE)
+  readonly #times: LiveTrie | undefined
+  readonly #parents: LiveTrie | undefined
   /** Bytes of the RLP of number and timestamp that the header is laid out for. */
   #sizes: readonly [number: number, timestamp: number] = [0, 0]
-  /** What the randomness is made of: begins with the parent's hash. */
+  readonly #header: number
+  /** Where the newest block's randomness is. */
+  #mixHash = 0
   readonly #seed: number
   readonly #seedLength: number
-  readonly #root: number
   readonly #order: number
   readonly #timestamps: number
   readonly #hashes: number
   readonly #roots: number
-  #mined = 0
-  /** True when the tries know more than the blocks mined. */
-  #isAhead = false
+  /** True when the tries can't follow the chain any more. */
+  #isLost = false
 
-  constructor(plan: RunPlan, told: Told) {
-    const { world, block } = plan.parent
+  constructor(template: Template, told: Told) {
+    const { parent, abandoned } = template
     const arena = this.#arena
-    this.#plan = plan
-    this.#first = Number(block.header.number) + 1
-    this.#rooted = rootedSlots(world)
-    this.#accounts = new LiveTrie(arena, world.accounts)
-    this.#root = this.#stored(bytesFromHex(stateRoot(world)))
-    this.#times = told.time ? this.#ringOf(BEACON_ROOTS, 1) : undefined
-    this.#parents = told.hash ? this.#ringOf(HISTORY_STORAGE, 0) : undefined
-    const seed = randaoSeed(bytesFromHex(block.hash), 0n, plan.abandoned)
-    this.#seed = this.#stored(seed)
+    this.#template = template
+    this.row = new EmptyRow(template, {
+      tellsTime: told.time,
+      tellsHash: told.hash,
+      onMade: (index, storages) => this.#shareHashes(index, storages),
+    })
+    const seed = randaoSeed(bytesFromHex(parent.block.hash), 0n, abandoned)
+    this.#seed = arena.store(seed)
     this.#seedLength = seed.length
-    this.#header = arena.allocate(encodeHeader(block.header).length + 64)
+    this.#header = arena.allocate(encodeHeader(parent.block.header).length + 64)
     this.#timestamps = arena.allocate(8 * MOST_AT_ONCE)
-    this.#hashes = arena.allocate(32 * plan.count)
-    this.#roots = arena.allocate(32 * plan.count)
+    this.#hashes = arena.allocate(32 * MOST_AT_ONCE)
+    this.#roots = arena.allocate(32 * MOST_AT_ONCE)
     this.#order = arena.allocate(4 * ORDER.length)
-    this.#giveOrder()
-  }
-
-  get mined(): number {
-    return this.#mined
-  }
-
-  /** Mines the next block or some of the next ones; false when the next is none that can be mined here. */
-  mineNext(): boolean {
-    const number = this.#first + this.#mined
-    const timestamp = this.#timestampAt(this.#mined)
-    if (timestamp === undefined) return false
-    if (!this.#hasSizes(number, timestamp)) this.#layOut(number, timestamp)
-    const count = this.#prepared(number)
-    const mined = count === 0 ? 0 : this.#arena.exports.mine(this.#order, number, count)
-    this.#mined += mined
-    return mined > 0 || this.#mineOne(number, timestamp)
-  }
-
-  /** The run of the blocks mined so far, at least one, and the world after them. */
-  finish(): { readonly run: SealedRun; readonly world: World } {
-    const count = this.#mined
-    const plan = { ...this.#plan, count }
-    const first = plan.parent.block.header.number + 1n
-    const { bytes } = this.#arena
-    const roots = bytes.slice(this.#roots, this.#roots + 32 * count)
-    const hashes = bytes.slice(this.#hashes, this.#hashes + 32 * count)
-    const run: SealedRun = new SealedRun(plan, hashes, roots, (index) => worlds.at(index))
-    const worlds = new RingWorlds(plan.parent.world, {
-      numberAt: (index) => first + BigInt(index),
-      timestampAt: plan.timestampAt,
-      parentHashAt: (index) => (index === 0 ? plan.parent.block.hash : run.hashAt(index - 1)),
-      tellsTime: this.#times !== undefined,
-      tellsHash: this.#parents !== undefined,
-    })
-    const world = worlds.madeAt(count - 1)
-    if (!this.#isAhead) this.#shareHashes(world)
-    return { run, world }
-  }
-
-  /** Tells the world after the last block what was hashed here, which would take it 100 ms. */
-  #shareHashes(world: World): void {
-    if (this.#times === undefined && this.#parents === undefined) return
-    this.#times?.shareHashes(world)
-    this.#parents?.shareHashes(world)
-    this.#accounts.shareHashes(world.accounts, this.#root)
-  }
-
-  /** How many of the next blocks are changes in place and nothing else; their timestamps are written for the module. */
-  #prepared(number: number): number {
-    const timestamps: number[] = []
-    const most = Math.min(MOST_AT_ONCE, this.#plan.count - this.#mined)
-    while (timestamps.length < most) {
-      const own = number + timestamps.length
-      const timestamp = this.#timestampAt(this.#mined + timestamps.length)
-      if (timestamp === undefined || !this.#hasSizes(own, timestamp)) break
-      if (this.#times?.hasPath(timestamp % RING_SLOTS, this.#sizes[1]) === false) break
-      if (this.#parents?.hasPath((own - 1) % RING_SLOTS, HASH_RLP) === false) break
-      timestamps.push(timestamp)
-    }
-    // made now: the memory may have grown under the paths
-    new Float64Array(this.#arena.bytes.buffer, this.#timestamps).set(timestamps)
-    return timestamps.length
-  }
-
-  /** Mines the next block where the tries get new leaves or other lengths; false as `mineNext`. */
-  #mineOne(number: number, timestamp: number): boolean {
-    const slot = timestamp % RING_SLOTS
-    // the beacon root would have to be taken away
-    if (this.#times !== undefined && this.#rooted.has(slot)) return false
-    try {
-      this.#times?.put(slot, encodeRlp(BigInt(timestamp)))
-      const parentHash = this.#arena.bytes.subarray(this.#seed, this.#seed + 32)
-      this.#parents?.put((number - 1) % RING_SLOTS, encodeRlp(bigintFromBytes(parentHash)))
-    } catch (error) {
-      if (!(error instanceof ShortNodeError)) throw error
-      // the tries may have heard a part of it
-      this.#isAhead = true
-      return false
-    }
-    this.#arena.run()
-    this.#arena.exports.seal(this.#order, number, timestamp)
-    this.#mined += 1
-    return true
-  }
-
-  /** Undefined when it is no number that can be counted with here. */
-  #timestampAt(index: number): number | undefined {
-    const timestamp = Number(this.#plan.timestampAt(index))
-    return Number.isSafeInteger(timestamp) ? timestamp : undefined
-  }
-
-  #hasSizes(number: number, timestamp: number): boolean {
-    return sizeOf(number) === this.#sizes[0] && sizeOf(timestamp) === this.#sizes[1]
-  }
-
-  /** Writes the header anew, for integers of the size of these. The hashes in it are written with each block. */
-  #layOut(number: number, timestamp: number): void {
-    const { header } = this.#plan.parent.block
-    const encoded = encodeHeader({
-      ...header,
-      number: BigInt(number),
-      timestamp: BigInt(timestamp),
-      parentHash: ZERO_HASH,
-      stateRoot: ZERO_HASH,
-      mixHash: ZERO_HASH,
-    })
-    this.#arena.bytes.set(encoded, this.#header)
-    this.#sizes = [sizeOf(number), sizeOf(timestamp)]
-    const starts = itemStarts(encoded).map((start) => this.#header + start)
-    this.#tell({
-      parentHash: starts[0]! + 1,
-      stateRoot: starts[3]! + 1,
-      numberEnd: starts[9]!,
-      timestampEnd: starts[12]!,
-      randao: this.#jobs([hashing(this.#seed, this.#seedLength, starts[13]! + 1)]).first,
-      // the hash is the next block's parent
-      header: this.#jobs([hashing(this.#header, encoded.length, this.#seed)]).first,
-    })
-  }
-
-  /** Tells the module what stays as it is. */
-  #giveOrder(): void {
-    const told = [this.#times, this.#parents].filter((ring) => ring !== undefined)
-    const leaves = told.map(({ account }) => account)
-    const trie = this.#accounts
-    const root = this.#root
-    if (leaves.length > 0) {
-      // all above them is hashed once, so that later only what changed is
-      for (const leaf of leaves) trie.put(leaf.key, trie.valueOf(leaf))
-      trie.hash(0, root)
-      this.#arena.run()
-    }
-    const above = this.#jobs(trie.jobsAbove(leaves, root))
+    const rings = this.#ringsOf(told)
+    this.#times = rings.find(({ contract }) => contract === BEACON_ROOTS)?.trie
+    this.#parents = rings.find(({ contract }) => contract === HISTORY_STORAGE)?.trie
     this.#tell({
       seed: this.#seed,
-      root,
-      accounts: above.first,
-      accountsEnd: above.end,
-      timePaths: this.#times?.paths ?? 0,
-      parentPaths: this.#parents?.paths ?? 0,
+      times: this.#times?.at ?? 0,
+      parents: this.#parents?.at ?? 0,
       timestamps: this.#timestamps,
       hashes: this.#hashes,
       roots: this.#roots,
     })
   }
 
+  /** Randomness of the block that was mined last. */
+  get mixHash(): Hash {
+    return hashFromBytes(this.#arena.bytes.slice(this.#mixHash, this.#mixHash + 32))
+  }
+
+  /**
+   * Mines the next blocks, with these timestamps in seconds, at most `MOST_AT_ONCE`.
+   * @returns how many were mined; the next one can't be mined here where it is fewer
+   */
+  mine(timestamps: readonly number[]): number {
+    let mined = 0
+    while (mined < timestamps.length) {
+      const left = timestamps.slice(mined)
+      const count = this.#mineSome(left)
+      if (count === 0) break
+      mined += count
+    }
+    return mined
+  }
+
+  #mineSome(timestamps: readonly number[]): number {
+    const [timestamp] = timestamps as [number]
+    const number = this.#template.parent.block.header.number + 1n + BigInt(this.row.log.length)
+    if (this.#isLost || !Number.isSafeInteger(timestamp)) return 0
+    this.#layOut(number, BigInt(timestamp))
+    const { bytes, exports } = this.#arena
+    new Float64Array(bytes.buffer, this.#timestamps).set(timestamps)
+    const count = exports.mine(this.#order, Number(number), timestamps.length)
+    this.#isLost = count < 0
+    if (count <= 0) return 0
+    const words = (at: number): Uint8Array => this.#arena.bytes.subarray(at, at + 32 * count)
+    this.row.log.push(timestamps.slice(0, count), words(this.#hashes), words(this.#roots))
+    return count
+  }
+
+  /** Writes the header for integers of the size of these. The hashes in it are written with each block. */
+  #layOut(number: bigint, timestamp: bigint): void {
+    const sizes = [integerSize(number), integerSize(timestamp)] as const
+    if (sizes[0] === this.#sizes[0] && sizes[1] === this.#sizes[1]) return
+    this.#sizes = sizes
+    const encoded = encodeHeader({
+      ...this.#template.parent.block.header,
+      number,
+      timestamp,
+      parentHash: ZERO_HASH,
+      stateRoot: ZERO_HASH,
+      mixHash: ZERO_HASH,
+    })
+    this.#arena.bytes.set(encoded, this.#header)
+    const starts = itemStarts(encoded).map((start) => this.#header + start)
+    this.#mixHash = starts[13]! + 1
+    this.#tell({
+      parentHash: starts[0]! + 1,
+      stateRoot: starts[3]! + 1,
+      numberEnd: starts[9]!,
+      timestampEnd: starts[12]!,
+      numberLength: sizes[0],
+      timestampLength: sizes[1],
+      randao: this.#job(this.#seed, this.#seedLength, this.#mixHash),
+      // the hash is the next block's parent
+      header: this.#job(this.#header, encoded.length, this.#seed),
+    })
+  }
+
+  /** The storages of those who are told, in memory, and the paths to them. */
+  #ringsOf(told: Told): readonly Ring[] {
+    const { world } = this.#template.parent
+    const contracts = [
+      ...(told.time ? [BEACON_ROOTS] : []),
+      ...(told.hash ? [HISTORY_STORAGE] : []),
+    ]
+    const arena = this.#arena
+    const root = arena.store(bytesFromHex(stateRoot(world)))
+    const keys = contracts.map(({ address }) => addressKey(address))
+    const { accounts, above } = layAccountPaths(arena, world, keys, root)
+    const first = arena.storeWords(above)
+    this.#tell({ root, above: first, aboveEnd: first + 4 * above.length })
+    return contracts.map((contract, index) => {
+      const { job, storageRoot: target } = accounts[index]!
+      // the trie, then `account` and `leaves` of `Ring` in assembly/runminer.ts
+      const at = arena.storeWords([0, 0, job, arena.allocate(4 * RING_SLOTS)])
+      const trie = new LiveTrie(arena, at, target)
+      this.#fill(trie, contract, target)
+      return { contract, trie }
+    })
+  }
+
+  /** Takes over the slots of a contract. */
+  #fill(trie: LiveTrie, contract: Predeploy, target: number): void {
+    const account = accountAt(this.#template.parent.world, contract.address)!
+    const rooted = contract === BEACON_ROOTS ? this.#arena.allocate(RING_SLOTS) : 0
+    if (rooted !== 0) this.#tell({ rooted })
+    const room = this.#arena.allocate(64)
+    let isFull = true
+    for (const { slot, value } of account.storage.values()) {
+      const encoded = encodeRlp(value)
+      this.#arena.bytes.set(encoded, room)
+      if (slot < RING) {
+        isFull &&= this.#arena.exports.fill(trie.at, Number(slot), room, encoded.length) !== 0
+      } else {
+        if (rooted !== 0) this.#arena.bytes[rooted + Number(slot % RING)] = 1
+        isFull &&= trie.put(slotKey(slot), encoded)
+      }
+    }
+    this.#arena.exports.hash(trie.at, 0)
+    this.#arena.exports.run()
+    const root = this.#arena.bytes.subarray(target, target + 32)
+    const isSame = account.storage.isEmpty || equalBytes(root, account.storage.rootBytes)
+    this.#isLost ||= !isFull || !isSame
+  }
+
+  /** Tells storages what was hashed here, which would take them 100 ms when all is new. */
+  #shareHashes(index: number, { time, hashes }: RingStorages): void {
+    if (this.#isLost || index !== this.row.log.length - 1) return
+    this.#times?.shareHashes(time)
+    this.#parents?.shareHashes(hashes)
+  }
+
   #tell(part: Order): void {
     for (const [name, value] of Object.entries(part)) {
-      this.#arena.words[this.#order / 4 + ORDER.indexOf(name as keyof Order)] = value
+      this.#arena.setWords(this.#order + 4 * ORDER.indexOf(name as keyof Order), [value])
     }
   }
 
-  #ringOf(contract: Predeploy, queue: Queue): LiveRing {
-    const slots = accountAt(this.#plan.parent.world, contract.address)?.storage ?? emptyStorage
-    const storage: LiveTrie<StorageSlot> = new LiveTrie(this.#arena, slots)
-    return new LiveRing(
-      this.#arena,
-      { trie: this.#accounts, root: this.#root },
-      { contract, storage, queue },
-    )
+  #job(source: number, length: number, target: number): number {
+    return this.#arena.storeJob({ source, length, target })
   }
-
-  /** Writes jobs where they stay. */
-  #jobs(jobs: readonly Job[]): { readonly first: number; readonly end: number } {
-    const first = this.#arena.allocate(JOB_LENGTH * jobs.length)
-    return { first, end: this.#arena.writeJobs(first, jobs) }
-  }
-
-  #stored(bytes: Uint8Array): number {
-    const at = this.#arena.allocate(bytes.length)
-    this.#arena.bytes.set(bytes, at)
-    return at
-  }
-}
-
-function rootedSlots(world: World): ReadonlySet<number> {
-  const slots = new Set<number>()
-  for (const { slot } of accountAt(world, BEACON_ROOTS.address)?.storage.values() ?? []) {
-    if (slot >= RING) slots.add(Number(slot - RING))
-  }
-  return slots
-}
-
-function hashing(source: number, length: number, target: number): Job {
-  return { source, length, from: 0, states: 0, target }
-}
-
-/** Where each item of a list begins, and where the last one ends; a header is a list of more than 55 bytes. */
-function itemStarts(list: Uint8Array): number[] {
-  const starts = [list[0]! - 0xf7 + 1]
-  while (starts.at(-1)! < list.length) starts.push(rlpItemEnd(list, starts.at(-1)!))
-  return starts
-}
-
-/** Bytes of the RLP of an integer above zero. */
-function sizeOf(value: number): number {
-  if (value < 0x80) return 1
-  let size = 1
-  for (let left = value; left > 0; left = Math.floor(left / 256)) size += 1
-  return size
 }

@@ -1,110 +1,92 @@
 // Linear memory with Keccak-256 in it, for bytes that are hashed again and again as parts of them change.
-import { WASM } from './sponge.wasm.ts'
 
-/** What a module has that an arena is made of. */
+/** What a module has that an arena is made of. Jobs, nodes and tries are told by their addresses (assembly/livetrie.ts). */
 export interface ArenaExports {
   readonly memory: WebAssembly.Memory
-  readonly run: (first: number, firstEnd: number, second: number, secondEnd: number) => void
+  /** Where so many zeros are that nobody else has. */
+  readonly allocate: (length: number) => number
+  /** Sets a key to a value, both of which are in the memory; 0 when a node is too short to be hashed. */
+  readonly put: (trie: number, key: number, value: number, length: number) => number
+  /** Has what changed hashed at the next `run`, after what came to the same queue (0 or 1) before. */
+  readonly hash: (trie: number, queue: number) => void
+  /** Has a job done at the next `run`. */
+  readonly enqueue: (queue: number, job: number) => void
+  /** Hashes in pairs, one of each queue, which takes two thirds of the time of one after another. */
+  readonly run: () => void
+  /** The child of an inner node at a nibble; of an extension the only one. 0: there is none. */
+  readonly childAt: (node: number, nibble: number) => number
+  /** Where a node's hash is. */
+  readonly targetOf: (node: number) => number
 }
 
-/** What is hashed next, in the order in which it came. What depends on a hash comes later in the same queue, or run. */
-export type Queue = 0 | 1
+/** Bytes of the sponge's state, kept for each whole block of `RATE` bytes. */
+const STATE_LENGTH = 200
 
-/** Bytes that the sponge takes in at once; what comes before a changed byte is kept by blocks of them. */
-export const RATE = 136
-
-/** Bytes of the sponge's state. */
-export const STATE_LENGTH = 200
+/** Bytes that the sponge takes in at once. */
+const RATE = 136
 
 /** `length` bytes at `source` are hashed, and the 32 bytes of the hash go to `target`. */
 export interface Job {
   readonly source: number
   readonly length: number
-  /** The first byte that changed since the same bytes were hashed the last time; 0 the first time. */
-  readonly from: number
-  /** Where `STATE_LENGTH` bytes for each whole block of `RATE` bytes are kept between the times; 0: nowhere, and so is `from`. */
-  readonly states: number
+  /** The first byte that changed since the same bytes were hashed the last time; 0 the first time, and without `states`. */
+  readonly from?: number
+  /** Where states of the sponge are kept between the times; 0 for nowhere. */
+  readonly states?: number
   readonly target: number
 }
 
-/** Bytes of a job in memory. */
-export const JOB_LENGTH = 20
-
-/** Jobs that a queue holds. */
-const QUEUE_LENGTH = 256
-
-/** The module's own constants are below; the queues come first. */
-const QUEUES = 4096
-
-const QUEUE_BYTES = JOB_LENGTH * QUEUE_LENGTH
-
-const PAGE = 65_536
-
-/** Pages that the memory grows by: 1 MB. */
-const GROWTH = 16
-
-/**
- * A piece of linear memory that is only ever given out, never taken back: it goes as a whole, with its last user.
- * `bytes` and `words` are other arrays after `allocate`.
- */
+/** A piece of linear memory that is only ever given out, never taken back: it goes as a whole, with its last user. */
 export class Arena<E extends ArenaExports = ArenaExports> {
   readonly exports: E
-  readonly #queued: [number, number] = [0, 0]
-  #free = QUEUES + 2 * QUEUE_BYTES
-  bytes: Uint8Array
-  words: Int32Array
+  #bytes: Uint8Array
 
-  /** @param wasm the module, in base64, when it can do more than hash */
-  constructor(wasm: string = WASM) {
-    const module = new WebAssembly.Module(Buffer.from(wasm, 'base64'))
+  constructor(module: WebAssembly.Module) {
     this.exports = new WebAssembly.Instance(module, {}).exports as unknown as E
-    this.bytes = new Uint8Array(this.exports.memory.buffer)
-    this.words = new Int32Array(this.exports.memory.buffer)
+    this.#bytes = new Uint8Array(this.exports.memory.buffer)
   }
 
-  /** @returns where `length` bytes of zeros are */
+  /** The memory; another array after it grew. */
+  get bytes(): Uint8Array {
+    if (this.#bytes.length === 0) this.#bytes = new Uint8Array(this.exports.memory.buffer)
+    return this.#bytes
+  }
+
+  /** @returns where `length` bytes of zeros are, at a multiple of 16 */
   allocate(length: number): number {
-    const at = this.#free
-    this.#free = (at + length + 7) & ~7
-    const missing = this.#free - this.bytes.length
-    if (missing > 0) {
-      this.exports.memory.grow(Math.max(GROWTH, Math.ceil(missing / PAGE)))
-      this.bytes = new Uint8Array(this.exports.memory.buffer)
-      this.words = new Int32Array(this.exports.memory.buffer)
-    }
+    return this.exports.allocate(length)
+  }
+
+  /** @returns where a copy of the bytes is */
+  store(bytes: Uint8Array): number {
+    const at = this.allocate(bytes.length)
+    this.bytes.set(bytes, at)
     return at
   }
 
-  /** Has a job done at the next `run` at the latest. */
-  enqueue(queue: Queue, job: Job): void {
-    if (this.#queued[queue] === QUEUE_LENGTH) this.run()
-    this.#write(QUEUES + queue * QUEUE_BYTES + JOB_LENGTH * this.#queued[queue], job)
-    this.#queued[queue] += 1
+  /** @returns where a copy of the numbers is, four bytes each */
+  storeWords(words: readonly number[]): number {
+    const at = this.allocate(4 * words.length)
+    this.setWords(at, words)
+    return at
   }
 
-  /** Writes jobs as the module reads them, `JOB_LENGTH` bytes each; returns where they end. */
-  writeJobs(at: number, jobs: readonly Job[]): number {
-    for (const [index, job] of jobs.entries()) this.#write(at + JOB_LENGTH * index, job)
-    return at + JOB_LENGTH * jobs.length
+  setWords(at: number, words: readonly number[]): void {
+    new Uint32Array(this.exports.memory.buffer, at).set(words)
   }
 
-  /** Hashes all that is queued: in pairs, one of each queue, which takes two thirds of the time of one after another. */
-  run(): void {
-    const [first, second] = this.#queued
-    const firstEnd = QUEUES + JOB_LENGTH * first
-    const secondStart = QUEUES + QUEUE_BYTES
-    this.exports.run(QUEUES, firstEnd, secondStart, secondStart + JOB_LENGTH * second)
-    this.#queued[0] = 0
-    this.#queued[1] = 0
+  /** @returns where the job is, in the form of assembly/jobs.ts */
+  storeJob({ source, length, from = 0, states = 0, target }: Job): number {
+    return this.storeWords([source, length, from, states, target])
   }
 
-  #write(at: number, { source, length, from, states, target }: Job): void {
-    const { words } = this
-    const first = at / 4
-    words[first] = source
-    words[first + 1] = length
-    words[first + 2] = from
-    words[first + 3] = states
-    words[first + 4] = target
+  /** Tells a job that was done which of its bytes are the first to change from now on. */
+  setFrom(job: number, from: number): void {
+    this.setWords(job + 8, [from])
+  }
+
+  /** @returns where states of the sponge may be kept for so many bytes */
+  storeStates(length: number): number {
+    return this.allocate(Math.floor(length / RATE) * STATE_LENGTH)
   }
 }

@@ -22,9 +22,12 @@ export interface RingBlocks {
   /** Which of the two contracts is told. */
   readonly tellsTime: boolean
   readonly tellsHash: boolean
+  /** Told of storages that were made, which may know none of their hashes. */
+  readonly onMade: (index: number, storages: RingStorages) => void
 }
 
-interface Storages {
+/** The storage of both contracts after a block. */
+export interface RingStorages {
   readonly time: Trie<StorageSlot>
   readonly hashes: Trie<StorageSlot>
 }
@@ -45,23 +48,12 @@ const RECENT = 8
 export class RingWorlds {
   readonly #base: World
   readonly #blocks: RingBlocks
-  readonly #checkpoints = new Map<number, Storages>()
-  readonly #recent = new Map<number, Storages>()
+  readonly #checkpoints = new Map<number, RingStorages>()
+  readonly #recent = new Map<number, RingStorages>()
 
   constructor(base: World, blocks: RingBlocks) {
     this.#base = base
     this.#blocks = blocks
-  }
-
-  /** As `at`, with the storage made at once and kept by the world. */
-  madeAt(index: number): World {
-    const world = this.at(index)
-    const changes = [BEACON_ROOTS, HISTORY_STORAGE].flatMap(({ address }) => {
-      const account = accountAt(world, address)
-      // the spread asks for the storage
-      return account === undefined ? [] : [{ key: addressKey(address), value: { ...account } }]
-    })
-    return withAccounts(this.#base, changes)
   }
 
   /** All accounts after the block. */
@@ -85,30 +77,32 @@ export class RingWorlds {
     return { key: addressKey(address), value }
   }
 
-  #storagesAt(index: number): Storages {
+  #storagesAt(index: number): RingStorages {
     const known = this.#recent.get(index)
     if (known !== undefined) return known
     const stride = index - (index % STRIDE)
-    const storages = this.#after(this.#checkpointAt(stride), stride + 1, index)
+    const nearest = nearestBefore(this.#recent, index)
+    const [before, from] =
+      nearest !== undefined && nearest[0] >= stride
+        ? nearest
+        : ([stride, this.#checkpointAt(stride)] as const)
+    const storages = this.#after(from, before + 1, index)
+    this.#blocks.onMade(index, storages)
     keep(this.#recent, index, storages, RECENT)
     return storages
   }
 
-  #checkpointAt(index: number): Storages {
+  #checkpointAt(index: number): RingStorages {
     const known = this.#checkpoints.get(index)
     if (known !== undefined) return known
-    let nearest = -1
-    for (const other of this.#checkpoints.keys()) {
-      if (other < index && other > nearest) nearest = other
-    }
-    const from = this.#checkpoints.get(nearest) ?? this.#baseStorages()
-    const storages = this.#after(from, nearest + 1, index)
+    const [before, from] = nearestBefore(this.#checkpoints, index) ?? [-1, this.#baseStorages()]
+    const storages = this.#after(from, before + 1, index)
     keep(this.#checkpoints, index, storages, CHECKPOINTS)
     return storages
   }
 
   /** The storages after block `last`, given those before block `first`. */
-  #after({ time, hashes }: Storages, first: number, last: number): Storages {
+  #after({ time, hashes }: RingStorages, first: number, last: number): RingStorages {
     const { numberAt, timestampAt, parentHashAt } = this.#blocks
     const times = new Map<bigint, bigint>()
     const parents = new Map<bigint, bigint>()
@@ -129,11 +123,23 @@ export class RingWorlds {
     }
   }
 
-  #baseStorages(): Storages {
+  #baseStorages(): RingStorages {
     const storageAt = ({ address }: Predeploy): Trie<StorageSlot> =>
       accountAt(this.#base, address)?.storage ?? emptyStorage
     return { time: storageAt(BEACON_ROOTS), hashes: storageAt(HISTORY_STORAGE) }
   }
+}
+
+/** The entry with the highest key below `index`; undefined when there is none. */
+function nearestBefore<V>(
+  map: ReadonlyMap<number, V>,
+  index: number,
+): readonly [number, V] | undefined {
+  let nearest: readonly [number, V] | undefined
+  for (const entry of map) {
+    if (entry[0] < index && entry[0] > (nearest?.[0] ?? -1)) nearest = entry
+  }
+  return nearest
 }
 
 /** Keeps a value as the newest of at most `limit`. */

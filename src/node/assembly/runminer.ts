@@ -1,13 +1,26 @@
-// The inner loop of mining empty blocks: system contracts are told of a block in place, then state root, randomness and
-// hash are made. In AssemblyScript, as what runminer.ts would do between two hashes took it a third of the time.
-import { JOB_LENGTH, run } from '../../state/assembly/sponge'
+// Mines empty blocks: system contracts are told of each in their storage, which is kept as live tries, then state root,
+// randomness and hash are made. In WebAssembly, as in JavaScript it takes three times as long, and ten times until that is
+// compiled. Compiled by src/build/wasm.mjs.
+import { keccak } from '../../core/assembly/keccak'
+import { enqueue, Job, run } from '../../state/assembly/jobs'
+import { allocate, hash, LiveTrie, overwrite, place } from '../../state/assembly/livetrie'
 
-export { run }
+export { enqueue, run } from '../../state/assembly/jobs'
+export { allocate, childAt, hash, put, targetOf } from '../../state/assembly/livetrie'
 
 /** Slots of each of the two rings (EIP-2935, EIP-4788). */
 const RING: u64 = 8191
 
-/** What is mined, in addresses that runminer.ts writes. A path begins with where its value ends and where its jobs end. */
+/** The storage of a system contract that hears of every block. */
+@unmanaged
+class Ring extends LiveTrie {
+  /** Hashes the contract's account. */
+  account: Job
+  /** The leaf of each slot of the ring, four bytes each; 0 for none. */
+  leaves: usize
+}
+
+/** What is mined, in addresses that runminer.ts writes. */
 @unmanaged
 class Order {
   /** The header's RLP, and where what differs from block to block is in it: hashes begin there, integers end there. */
@@ -15,83 +28,126 @@ class Order {
   stateRoot: u32
   numberEnd: u32
   timestampEnd: u32
+  /** Bytes of the RLP of the two integers. */
+  numberLength: u32
+  timestampLength: u32
   /** Parent's hash and number, which the randomness is made of. */
   seed: u32
   root: u32
-  /** Jobs: of the accounts above those that are told, up to `jobsEnd`; of the randomness; of the header. */
-  accounts: u32
-  accountsEnd: u32
-  randao: u32
-  header: u32
-  /** Paths of the slots of both rings; 0 for a ring that is not told. */
-  timePaths: u32
-  parentPaths: u32
-  timestamps: u32
-  /** Where the next block's hash and state root go. */
-  hashes: u32
-  roots: u32
+  randao: Job
+  header: Job
+  /** Addresses of the jobs that hash the accounts above those that are told, up to `aboveEnd`. */
+  above: usize
+  aboveEnd: usize
+  /** The ring of timestamps and that of hashes of parents; 0 for one that is not told. */
+  times: usize
+  parents: usize
+  /** A byte for each slot of times: not 0 where there is a beacon root, which would have to be taken away. */
+  rooted: usize
+  /** Of the blocks that are asked for, eight bytes each. */
+  timestamps: usize
+  /** Where hashes and state roots of the blocks go. */
+  hashes: usize
+  roots: usize
 }
 
+/** A value's RLP, before it is copied. */
+const VALUE: usize = memory.data(40, 16)
+
+const WORD: usize = memory.data(32, 16)
+
 /**
- * Mines at most `count` blocks, the first of which has a number, and the timestamps at `timestamps`. Ends before a block
- * that has no path, or whose parent's hash is a number of less than 32 bytes.
- * @returns how many were mined
+ * Mines at most `count` blocks, the first of which has a number. Ends before a block whose header is longer or shorter, and
+ * before one that takes a beacon root's place.
+ * @returns how many were mined; -1 when nothing more can be
  */
 export function mine(order: Order, number: f64, count: i32): i32 {
   for (let i = 0; i < count; i++) {
     const timestamp = <u64>load<f64>(order.timestamps + 8 * i)
     const own = <u64>number + i
-    let timePath: usize = 0
-    let parentPath: usize = 0
-    if (order.timePaths != 0) {
-      timePath = load<u32>(order.timePaths + 4 * <usize>(timestamp % RING))
-      if (timePath == 0) return i
+    if (sizeOf(own) != order.numberLength || sizeOf(timestamp) != order.timestampLength) return i
+    if (order.times != 0) {
+      const slot = <u32>(timestamp % RING)
+      if (load<u8>(order.rooted + slot) != 0) return i
+      store<u64>(WORD, bswap(timestamp), 24)
+      if (!tell(changetype<Ring>(order.times), slot, 1)) return -1
     }
-    if (order.parentPaths != 0) {
-      parentPath = load<u32>(order.parentPaths + 4 * <usize>((own - 1) % RING))
-      if (parentPath == 0 || load<u8>(order.seed) == 0) return i
+    if (order.parents != 0) {
+      copyWord(WORD, order.seed)
+      const slot = <u32>((own - 1) % RING)
+      if (!tell(changetype<Ring>(order.parents), slot, 0)) return -1
+      memory.fill(WORD, 0, 24)
     }
-    if (timePath != 0) writeDigits(load<u32>(timePath), timestamp)
-    if (parentPath != 0) copyWord(load<u32>(parentPath) - 32, order.seed)
-    run(jobsOf(parentPath), endOf(parentPath), jobsOf(timePath), endOf(timePath))
+    run()
     finishBlock(order, own, timestamp)
+    copyWord(order.hashes + 32 * i, order.seed)
+    copyWord(order.roots + 32 * i, order.root)
   }
   return count
 }
 
-/** Makes the next block, of which the system contracts were told. */
-export function seal(order: Order, number: f64, timestamp: f64): void {
-  finishBlock(order, <u64>number, <u64>timestamp)
+/** Sets a slot of a ring to the RLP of an integer, before blocks are mined; false when it can't be kept here. */
+export function fill(ring: Ring, slot: u32, value: usize, length: u32): bool {
+  const place = ring.leaves + 4 * slot
+  const known = load<usize>(place)
+  if (known != 0 && overwrite(known, value, length)) return true
+  const leaf = placeIn(ring, slot, value, length)
+  store<usize>(place, leaf)
+  return leaf != 0
+}
+
+/** Sets a slot to the integer in `WORD`, and has storage and account hashed at the next `run`. */
+function tell(ring: Ring, slot: u32, queue: u32): bool {
+  if (!fill(ring, slot, VALUE, writeValue())) return false
+  hash(ring, queue)
+  enqueue(queue, ring.account)
+  return true
+}
+
+function placeIn(ring: Ring, slot: u32, value: usize, length: u32): usize {
+  const key = allocate(32)
+  store<u32>(key, bswap(slot), 28)
+  keccak(key, 32, key)
+  return place(ring, key, value, length)
+}
+
+/** Writes the RLP of the integer in `WORD`, which is not 0, to `VALUE`; returns its length. */
+function writeValue(): u32 {
+  let start: usize = 0
+  while (load<u8>(WORD + start) == 0) start += 1
+  const length = 32 - start
+  if (length == 1 && load<u8>(WORD, 31) < 0x80) {
+    store<u8>(VALUE, load<u8>(WORD, 31))
+    return 1
+  }
+  store<u8>(VALUE, <u8>(0x80 + length))
+  memory.copy(VALUE + 1, WORD + start, length)
+  return <u32>(1 + length)
 }
 
 function finishBlock(order: Order, number: u64, timestamp: u64): void {
+  for (let at = order.above; at != order.aboveEnd; at += 4) enqueue(0, load<Job>(at))
   writeDigits(order.seed + 64, number)
-  run(order.accounts, order.accountsEnd, order.randao, order.randao + JOB_LENGTH)
+  enqueue(1, order.randao)
+  run()
   copyWord(order.parentHash, order.seed)
   copyWord(order.stateRoot, order.root)
   writeDigits(order.numberEnd, number)
   writeDigits(order.timestampEnd, timestamp)
-  run(order.header, order.header + JOB_LENGTH, 0, 0)
-  copyWord(order.hashes, order.seed)
-  copyWord(order.roots, order.root)
-  order.hashes += 32
-  order.roots += 32
+  enqueue(0, order.header)
+  run()
 }
 
-@inline
-function jobsOf(path: usize): usize {
-  return path == 0 ? 0 : path + 8
-}
-
-@inline
-function endOf(path: usize): usize {
-  return path == 0 ? 0 : load<u32>(path, 4)
-}
-
+// @ts-ignore: a decorator on a function
 @inline
 function copyWord(target: usize, source: usize): void {
   v128.store(target, v128.load(source))
   v128.store(target, v128.load(source, 16), 16)
+}
+
+/** Bytes of the RLP of an integer. */
+function sizeOf(value: u64): u32 {
+  return value < 0x80 ? 1 : 1 + <u32>((71 - clz(value)) >> 3)
 }
 
 /** Writes the big-endian bytes of an integer, so that they end before `end`. */

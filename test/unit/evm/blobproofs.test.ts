@@ -69,7 +69,9 @@ describe.each(SIDECARS)('version $version', (sidecar) => {
 
   test('others have their turn every few milliseconds', async () => {
     let turns = 0
-    await findWrongBlob(sidecar, async () => {
+    const four = <T>(list: readonly T[]): T[] => [...list, ...list, ...list, ...list]
+    const long = { blobs: four(blobs), commitments: four(commitments), proofs: four(proofs) }
+    await findWrongBlob({ ...sidecar, ...long }, async () => {
       turns += 1
       await turn()
     })

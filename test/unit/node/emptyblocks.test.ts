@@ -1,6 +1,9 @@
 // Mining many blocks at once: the same chain as mining them one by one, in other memory.
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { Address } from '../../../src/core/hex.ts'
 import {
+  type BlockRecord,
   blockByHash,
   blockByNumber,
   hashByNumber,
@@ -8,13 +11,25 @@ import {
   isCanonical,
 } from '../../../src/node/blocktree.ts'
 import type { Chain } from '../../../src/node/chain.ts'
-import { mine, revertTo, setTime, takeSnapshot } from '../../../src/node/commands.ts'
+import {
+  changeSettings,
+  increaseTime,
+  mine,
+  revertTo,
+  setNextTimestamp,
+  setTime,
+  takeSnapshot,
+} from '../../../src/node/commands.ts'
 import type { ChainOptions } from '../../../src/node/create.ts'
+import { editWorld } from '../../../src/node/edit.ts'
 import { queryLogs } from '../../../src/node/logs.ts'
+import { mineBlock } from '../../../src/node/miner.ts'
 import { reorganize } from '../../../src/node/reorganize.ts'
+import { sendRawTransaction } from '../../../src/node/send.ts'
 import { hashHeader } from '../../../src/protocol/block.ts'
-import { stateRoot } from '../../../src/state/world.ts'
-import { NOON, testChain } from './chains.ts'
+import { BEACON_ROOTS, HISTORY_STORAGE } from '../../../src/state/predeploys.ts'
+import { nonceAt, stateRoot, storageAt, withStorage } from '../../../src/state/world.ts'
+import { account, NOON, signed, testChain } from './chains.ts'
 
 function mineBlocks(chain: Chain, blocks: number, interval?: bigint): Promise<unknown> {
   return chain.update((state) =>
@@ -22,10 +37,23 @@ function mineBlocks(chain: Chain, blocks: number, interval?: bigint): Promise<un
   )
 }
 
-/** All blocks, each mined by a command of its own. */
-async function oneByOne(options: ChainOptions, blocks: number): Promise<Chain> {
+/** Blocks that are mined as those with transactions are: the slow twin. */
+async function mineSlowly(chain: Chain, blocks: number, interval?: bigint): Promise<void> {
+  for (let count = 0; count < blocks; count += 1) {
+    await chain.update(async (state) => {
+      const timestamp =
+        interval === undefined || count === 0
+          ? undefined
+          : headOf(state.tree).block.header.timestamp + interval
+      const mined = await mineBlock(chain.executor, state, { now: NOON, timestamp })
+      return { state: mined.state, value: undefined }
+    })
+  }
+}
+
+async function slowChain(options: ChainOptions, blocks: number): Promise<Chain> {
   const chain = await testChain(options)
-  for (let count = 0; count < blocks; count += 1) await mineBlocks(chain, 1)
+  await mineSlowly(chain, blocks)
   return chain
 }
 
@@ -43,18 +71,143 @@ async function expectSame(fast: Chain, slow: Chain): Promise<void> {
   }
 }
 
+const cases: readonly (readonly [string, ChainOptions])[] = [
+  ['on the newest fork', {}],
+  ['on cancun, where only times are told', { hardfork: 'cancun' }],
+  ['on london, where the world stays the same', { hardfork: 'london' }],
+  ['under a fee market, until the base fee is still', { baseFee: 1_000_000n }],
+  ['with a clock that steps', { clock: { kind: 'step', seconds: 7n } }],
+]
+
+type Miner = (chain: Chain, blocks: number, interval?: bigint) => Promise<unknown>
+
+type Command = (chain: Chain, miner: Miner) => Promise<unknown>
+
+/** What may happen to a chain, with what makes an empty block unlike the one before. */
+const commands: fc.Arbitrary<Command> = fc.oneof(
+  { weight: 6, arbitrary: fc.nat(40).map((count): Command => mineEach(count)) },
+  {
+    weight: 2,
+    arbitrary: fc.tuple(fc.nat(90), fc.option(fc.bigInt(1n, 9000n), { nil: undefined })).map(
+      ([count, interval]): Command =>
+        (chain, miner) =>
+          miner(chain, count, interval),
+    ),
+  },
+  fc.constant<Command>(async (chain) => {
+    const nonce = nonceAt(headOf(chain.state.tree).world, account(chain, 0))
+    await sendRawTransaction(
+      chain,
+      signed(chain, { nonce, maxFeePerGas: 10n, maxPriorityFeePerGas: 10n }).raw,
+    )
+  }),
+  fc.nat(9000).map(
+    (slot): Command =>
+      (chain) =>
+        editSlot(chain, HISTORY_STORAGE.address, slot),
+  ),
+  fc.integer({ min: 8191, max: 8191 * 2 - 1 }).map(
+    (slot): Command =>
+      (chain) =>
+        editSlot(chain, BEACON_ROOTS.address, slot),
+  ),
+  fc.constant<Command>((chain) => chain.update(takeSnapshot)),
+  fc.nat(4).map(
+    (id): Command =>
+      (chain) =>
+        chain.update((state) => revertTo(state, id)),
+  ),
+  fc.bigInt(1n, 100_000n).map(
+    (seconds): Command =>
+      (chain) =>
+        chain.update((state) => increaseTime(state, seconds, NOON)),
+  ),
+  fc.bigInt(1n, 9000n).map(
+    (seconds): Command =>
+      (chain) =>
+        chain.update((state) =>
+          setNextTimestamp(state, headOf(state.tree).block.header.timestamp + seconds),
+        ),
+  ),
+  fc.nat(3).map(
+    (digit): Command =>
+      (chain) =>
+        chain.update((state) =>
+          changeSettings(state, { coinbase: `0x${`${digit}`.repeat(40)}` as Address }),
+        ),
+  ),
+  fc.constantFrom(5n, 0n).map(
+    (fee): Command =>
+      (chain) =>
+        chain.update((state) => changeSettings(state, { nextBaseFee: fee })),
+  ),
+)
+
+/** Blocks, each mined by a command of its own. */
+function mineEach(count: number): Command {
+  return async (chain, miner) => {
+    for (let left = count; left > 0; left--) await miner(chain, 1)
+  }
+}
+
+function editSlot(chain: Chain, address: Address, slot: number): Promise<unknown> {
+  return chain.update((state) =>
+    editWorld(state, (world) => withStorage(world, address, BigInt(slot), 77n)),
+  )
+}
+
 describe('blocks mined at once', () => {
-  const cases: readonly (readonly [string, ChainOptions])[] = [
-    ['on the newest fork', {}],
-    ['on cancun, where only times are told', { hardfork: 'cancun' }],
-    ['on london, where the world stays the same', { hardfork: 'london' }],
-    ['under a fee market, until the base fee is still', { baseFee: 1_000_000n }],
-    ['with a clock that steps', { clock: { kind: 'step', seconds: 7n } }],
-  ]
   it.each(cases)('are the same as one by one %s', async (_, options) => {
     const fast = await testChain(options)
     await mineBlocks(fast, 300)
-    await expectSame(fast, await oneByOne(options, 300))
+    await expectSame(fast, await slowChain(options, 300))
+  })
+})
+
+describe('blocks mined one after another by commands of their own', () => {
+  it.each(cases)('are the same as any others %s', async (_, options) => {
+    const fast = await testChain(options)
+    for (let count = 0; count < 300; count++) await mineBlocks(fast, 1)
+    await expectSame(fast, await slowChain(options, 300))
+  })
+
+  it('leave the state readable after each, and keep the past as it was', async () => {
+    const chain = await testChain({})
+    const slot = { address: HISTORY_STORAGE.address, at: 20n }
+    for (let number = 1n; number < 700n; number++) {
+      await mineBlocks(chain, 1)
+      const { world, block } = headOf(chain.state.tree)
+      if (number % 7n === 0n)
+        expect(storageAt(world, slot.address, number - 1n)).toBe(BigInt(block.header.parentHash))
+      expect(storageAt(world, slot.address, slot.at) === 0n).toBe(number <= slot.at)
+    }
+    for (const number of [650n, 21n, 20n, 513n, 300n]) {
+      const { world, block } = blockByNumber(chain.state.tree, number)!
+      expect(stateRoot(world)).toBe(block.header.stateRoot)
+      expect(storageAt(world, slot.address, number)).toBe(0n)
+      expect(storageAt(world, slot.address, number - 1n)).toBe(BigInt(block.header.parentHash))
+    }
+  })
+
+  it('are the same whatever happens to the chain between them', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(commands, { minLength: 5, maxLength: 25 }), async (list) => {
+        const options: ChainOptions = { hardfork: 'prague' }
+        const [fast, slow] = [await testChain(options), await testChain(options)]
+        for (const command of list) {
+          await Promise.all([command(fast, mineBlocks), command(slow, mineSlowly)])
+          const [one, other] = [fast, slow].map(({ state }) => headOf(state.tree)) as [
+            BlockRecord,
+            BlockRecord,
+          ]
+          expect(one.block).toEqual(other.block)
+          expect(one.totalDifficulty).toBe(other.totalDifficulty)
+          expect(fast.state.clock).toEqual(slow.state.clock)
+          expect(stateRoot(one.world)).toBe(stateRoot(other.world))
+        }
+      }),
+      { seed: 12, numRuns: 60 },
+    )
   })
 })
 

@@ -1,0 +1,298 @@
+// Mining empty blocks that are like the one before, one at a time or many at once: when they are, and what becomes of the
+// chain.
+import type { Breathe } from '../core/breather.ts'
+import { equalBytes, ZERO_HASH } from '../core/hex.ts'
+import type { BlockEnvironment } from '../evm/executor.ts'
+import { isAtLeast } from '../protocol/forks.ts'
+import { BEACON_ROOTS, HISTORY_STORAGE, type Predeploy } from '../state/predeploys.ts'
+import { hasNoRequests, isAsDeployed, RING } from '../state/systemslots.ts'
+import { accountAt, type World } from '../state/world.ts'
+import {
+  appendBlock,
+  appendRun,
+  type BlockRecord,
+  type BlockTree,
+  blockByNumber,
+  headOf,
+  mayHaveUncles,
+} from './blocktree.ts'
+import type { ChainConfig, ChainState } from './chainstate.ts'
+import { clockAfterBlock, nextTimestamp, nextTimestamps } from './clock.ts'
+import { type EmptyRun, LongRun, SealedRun } from './emptyrun.ts'
+import { type Mined, type MineOptions, nextBlockEnvironment } from './miner.ts'
+import { Candidates } from './pool.ts'
+import { withRewards } from './rewards.ts'
+import type { RunMiner, Told } from './runminer.ts'
+
+/** Fewer blocks are mined one by one. */
+const LEAST_RUN = 32
+
+/** Blocks of one command that have hashes of their own; those of a longer one are derived but for its last ones. */
+export const MOST_SEALED = 1_000_000n
+
+/** Blocks at the end of a long run that are sealed all the same: BLOCKHASH and the ring of hashes see no others. */
+const SEALED_TAIL = RING + 1n
+
+/** Blocks between two moments when other work may have a turn: half a millisecond. */
+const BREATH = 64
+
+/** Blocks mined one by one before a miner of empty blocks is made, and slots of the rings for each more of them. */
+const LEAST_STREAK = 8
+const SLOTS_PER_BLOCK = 16
+
+/** Which blocks are wanted. */
+export interface RunRequest {
+  /** Wall time in milliseconds. */
+  readonly now: number
+  /** How many, from the next one on. */
+  readonly blocks: bigint
+  /** Seconds from each block to the next; undefined: what the clock says. */
+  readonly interval: bigint | undefined
+  /** Awaited after each few blocks. */
+  readonly breathe: Breathe
+}
+
+/** The state after a run, and how many blocks it has. The clock is that of before: the next block sets it. */
+export interface MinedRun {
+  readonly state: ChainState
+  readonly blocks: bigint
+}
+
+/** A miner whose newest block is the head of a chain, and of what in the chain's state its blocks are. */
+interface Standing extends Pick<ChainState, 'config' | 'settings'> {
+  readonly miner: RunMiner
+}
+
+/** By head: the miner that stands ready, or how many empty blocks came one after another, the head last. */
+const standing = new WeakMap<BlockRecord, Standing | number>()
+
+/**
+ * Mines the next block, which is empty and like the newest one, where a miner stands ready for it: in a fifth of the time
+ * that it takes to make a block of nothing.
+ * @returns undefined when there is no such miner, or the next block is none such
+ */
+export function mineAlike(state: ChainState, options: MineOptions): Mined | undefined {
+  const { tree, config } = state
+  const head = headOf(tree)
+  const ready = takeReady(state, head)
+  if (ready === undefined) return undefined
+  const timestamp = options.timestamp ?? nextTimestamp(state, options.now)
+  const { header } = head.block
+  const isSame = isSameRule(
+    config,
+    [header.number, header.timestamp],
+    [header.number + 1n, timestamp],
+  )
+  if (!isSame || ready.miner.mine([Number(timestamp)]) === 0) return undefined
+  const { row, mixHash } = ready.miner
+  const record = row.recordAt(row.log.length - 1, mixHash)
+  standing.set(record, ready)
+  return {
+    state: {
+      ...state,
+      tree: appendBlock(tree, record),
+      clock: clockAfterBlock(state, timestamp, options.now, options.timestamp !== undefined),
+    },
+    records: [record],
+    dropped: [],
+  }
+}
+
+/**
+ * Takes note of a block that was mined as any other. After several empty ones in a row a miner is made for those that may
+ * follow: the more slots it has to take over, the later.
+ */
+export async function noteBlock(state: ChainState, now: number): Promise<void> {
+  const { tree } = state
+  const head = headOf(tree)
+  if (head.executed.length > 0) return
+  const parent = blockByNumber(tree, head.block.header.number - 1n)
+  const before = parent === undefined ? 0 : standing.get(parent)
+  const streak = typeof before === 'number' ? before + 1 : 1
+  if (streak < LEAST_STREAK + slotsOf(tree) / SLOTS_PER_BLOCK) {
+    standing.set(head, streak)
+    return
+  }
+  const environment = nextBlockEnvironment(state, now)
+  const told = toldOf(head.world, environment)
+  // otherwise it is asked again after as many blocks
+  if (told === undefined || !isLikeHead(state, environment)) return
+  standing.set(head, await newMiner(state, told))
+}
+
+/**
+ * Mines as many of the next blocks as are empty and like the newest one, which is empty itself and was mined with the
+ * settings of now. More than a million of them are not sealed one by one (see `LongRun`).
+ * @returns undefined when the next block is none such, or there are too few of them for the effort
+ */
+export async function mineRun(
+  state: ChainState,
+  request: RunRequest,
+): Promise<MinedRun | undefined> {
+  const timestampAt = nextTimestamps(state, request.now, request.interval)
+  const environment = nextBlockEnvironment(state, request.now, timestampAt(0))
+  const head = headOf(state.tree)
+  const told = toldOf(head.world, environment)
+  if (told === undefined || !isLikeHead(state, environment)) return undefined
+  const count = alikeCount(state, request.blocks, timestampAt)
+  if (count < LEAST_RUN) return undefined
+  if (count > MOST_SEALED) return longRun(state, count, timestampAt)
+  const ready = takeReady(state, head)
+  if (ready === undefined && SLOTS_PER_BLOCK * count < slotsOf(state.tree)) return undefined
+  return sealedRun(state, ready ?? (await newMiner(state, told)), {
+    ...request,
+    count,
+    timestampAt,
+  })
+}
+
+/** A run without hashes of its own, up to where the sealed ones begin again. */
+function longRun(
+  state: ChainState,
+  count: number,
+  timestampAt: (index: number) => bigint,
+): MinedRun {
+  const run = new LongRun({
+    parent: headOf(state.tree),
+    count: count - Number(SEALED_TAIL),
+    timestampAt,
+    abandoned: state.tree.abandoned,
+  })
+  return withRun(state, run, run.recordAt(run.count - 1))
+}
+
+interface SealedRequest {
+  readonly count: number
+  readonly timestampAt: (index: number) => bigint
+  readonly breathe: Breathe
+}
+
+async function sealedRun(
+  state: ChainState,
+  ready: Standing,
+  { count, timestampAt, breathe }: SealedRequest,
+): Promise<MinedRun | undefined> {
+  const { miner } = ready
+  const { row } = miner
+  const start = row.log.length
+  row.log.reserve(count)
+  while (row.log.length < start + count) {
+    const index = row.log.length - start
+    const length = Math.min(BREATH, count - index)
+    const timestamps = Array.from({ length }, (_, next) => Number(timestampAt(index + next)))
+    if (miner.mine(timestamps) < length) break
+    await breathe()
+  }
+  const mined = row.log.length - start
+  if (mined === 0) return undefined
+  const run = new SealedRun(row, start, mined)
+  const last = run.recordAt(mined - 1)
+  standing.set(last, ready)
+  return withRun(state, run, last)
+}
+
+async function newMiner(state: ChainState, told: Told): Promise<Standing> {
+  // not needed by a node that mines transactions, and a moment to compile
+  const { RunMiner } = await import('./runminer.ts')
+  const { config, settings, tree } = state
+  const miner = new RunMiner({ parent: headOf(tree), abandoned: tree.abandoned }, told)
+  return { config, settings, miner }
+}
+
+/** The miner that stands ready for the next block, if that is empty; it is nobody else's until it stands ready again. */
+function takeReady(state: ChainState, head: BlockRecord): Standing | undefined {
+  const ready = standing.get(head)
+  if (typeof ready !== 'object') return undefined
+  const { config, settings, tree, pool } = state
+  const isLike =
+    ready.config === config &&
+    ready.settings === settings &&
+    pool.size === 0 &&
+    (config.maxUncles === 0 || !mayHaveUncles(tree))
+  if (!isLike) return undefined
+  standing.delete(head)
+  return ready
+}
+
+/** Slots of the rings of system contracts, at most. */
+function slotsOf({ canonical }: BlockTree): number {
+  return 2 * Math.min(Number(RING), canonical.length)
+}
+
+function withRun(state: ChainState, run: EmptyRun, last: BlockRecord): MinedRun {
+  return {
+    state: { ...state, tree: appendRun(state.tree, run, last) },
+    blocks: BigInt(run.count),
+  }
+}
+
+/** Which contracts hear of each block; undefined where something else than theirs is to be called. */
+function toldOf(world: World, { hardfork }: BlockEnvironment): Told | undefined {
+  const time = isAtLeast(hardfork, 'cancun') ? hears(world, BEACON_ROOTS) : false
+  const hash = isAtLeast(hardfork, 'prague') ? hears(world, HISTORY_STORAGE) : false
+  return time === undefined || hash === undefined ? undefined : { time, hash }
+}
+
+/** False where nothing is deployed; undefined where it is something else. */
+function hears(world: World, contract: Predeploy): boolean | undefined {
+  const code = accountAt(world, contract.address)?.code
+  if (code === undefined || code.length === 0) return false
+  return isAsDeployed(world, contract) ? true : undefined
+}
+
+/** True when the next block is empty and its header as the newest one's, but for number, time, hashes and randomness. */
+function isLikeHead(state: ChainState, next: BlockEnvironment): boolean {
+  const { tree, settings, config, clock, pool } = state
+  const { block, executed, world } = headOf(tree)
+  const { header } = block
+  return (
+    executed.length === 0 &&
+    block.uncles.length === 0 &&
+    block.withdrawals.length === 0 &&
+    settings.nextPrevRandao === undefined &&
+    settings.nextBaseFee === undefined &&
+    clock.nextTimestamp === undefined &&
+    config.hardforkAt(header.number, header.timestamp) === next.hardfork &&
+    next.baseFee === (header.baseFeePerGas ?? 0n) &&
+    next.excessBlobGas === (header.excessBlobGas ?? 0n) &&
+    next.gasLimit === header.gasLimit &&
+    next.difficulty === header.difficulty &&
+    next.coinbase === header.miner &&
+    equalBytes(settings.extraData, header.extraData) &&
+    header.nonce.every((byte) => byte === 0) &&
+    (header.parentBeaconBlockRoot ?? ZERO_HASH) === ZERO_HASH &&
+    new Candidates(pool, world, next).best === undefined &&
+    (config.maxUncles === 0 || !mayHaveUncles(tree)) &&
+    withRewards(world, config, next.hardfork, header, []) === world &&
+    hasNoRequests(world, next.hardfork)
+  )
+}
+
+/** How many of the next blocks have the same rules, at most as many as wanted: exact, or half as many, or half of that… */
+function alikeCount(
+  { config, tree }: ChainState,
+  wanted: bigint,
+  timestampAt: (index: number) => bigint,
+): number {
+  const next = BigInt(tree.canonical.length)
+  const placeAt = (index: number): Place => [next + BigInt(index), timestampAt(index)]
+  const first = placeAt(0)
+  let count = Number(wanted)
+  while (count > 0 && !isSameRule(config, first, placeAt(count - 1))) count = Math.floor(count / 2)
+  return count
+}
+
+/** A block's number and timestamp. */
+type Place = readonly [number: bigint, timestamp: bigint]
+
+/** True when one hardfork rules at both, with the same numbers of blobs. */
+function isSameRule(config: ChainConfig, one: Place, other: Place): boolean {
+  if (config.hardforkAt(...one) !== config.hardforkAt(...other)) return false
+  const [rules, others] = [config.blobRulesAt(...one), config.blobRulesAt(...other)]
+  return (
+    rules === others ||
+    (rules.target === others.target &&
+      rules.max === others.max &&
+      rules.updateFraction === others.updateFraction)
+  )
+}

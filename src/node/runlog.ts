@@ -1,0 +1,53 @@
+// What is kept of empty blocks in a row: hash, state root and timestamp, 72 bytes a block.
+
+/** Bytes of a hash. */
+const WORD = 32
+
+/** A list that only grows. What was read of it stays true: parts of it are shared by chains that go on from them. */
+export class RunLog {
+  #hashes = new Uint8Array(0)
+  #roots = new Uint8Array(0)
+  #timestamps = new Float64Array(0)
+  #length = 0
+
+  get length(): number {
+    return this.#length
+  }
+
+  hashAt(index: number): Uint8Array {
+    return this.#hashes.subarray(WORD * index, WORD * (index + 1))
+  }
+
+  rootAt(index: number): Uint8Array {
+    return this.#roots.subarray(WORD * index, WORD * (index + 1))
+  }
+
+  /** Seconds. */
+  timestampAt(index: number): bigint {
+    return BigInt(this.#timestamps[index]!)
+  }
+
+  /** Makes room for so many more, where it is known how many come. */
+  reserve(count: number): void {
+    const wanted = this.#length + count
+    if (wanted <= this.#timestamps.length) return
+    this.#hashes = grown(this.#hashes, new Uint8Array(WORD * wanted))
+    this.#roots = grown(this.#roots, new Uint8Array(WORD * wanted))
+    this.#timestamps = grown(this.#timestamps, new Float64Array(wanted))
+  }
+
+  /** @param hashes and `roots`: 32 bytes a block, copied */
+  push(timestamps: readonly number[], hashes: Uint8Array, roots: Uint8Array): void {
+    const wanted = this.#length + timestamps.length
+    if (wanted > this.#timestamps.length) this.reserve(Math.max(64, this.#length))
+    this.#hashes.set(hashes, WORD * this.#length)
+    this.#roots.set(roots, WORD * this.#length)
+    this.#timestamps.set(timestamps, this.#length)
+    this.#length = wanted
+  }
+}
+
+function grown<T extends Uint8Array | Float64Array>(old: T, next: T): T {
+  next.set(old)
+  return next
+}

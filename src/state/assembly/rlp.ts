@@ -1,0 +1,73 @@
+// Writes the RLP of trie nodes (Yellow Paper, appendices B, C and D).
+
+/** Nibbles of a key, which is a hash. */
+export const KEY_NIBBLES: u32 = 64
+
+/** Marks a path as a leaf's, and as one with an odd number of nibbles. */
+const LEAF_FLAG: u32 = 0x20
+const ODD_FLAG: u32 = 0x10
+
+/** Bytes of RLP that a leaf has besides its value, at most: three headers and the path. */
+export const LEAF_OVERHEAD: u32 = 48
+
+/** The nibble of `key` at `index`; the higher half of a byte comes first. */
+// @ts-ignore: a decorator on a function
+@inline
+export function nibbleAt(key: usize, index: u32): u32 {
+  const byte = <u32>load<u8>(key + (index >> 1))
+  return index & 1 ? byte & 15 : byte >> 4
+}
+
+/** The first index in [from, to) where the nibbles of the keys differ; `to` when none does. */
+export function firstDifference(a: usize, b: usize, from: u32, to: u32): u32 {
+  let index = from
+  while (index < to && nibbleAt(a, index) == nibbleAt(b, index)) index += 1
+  return index
+}
+
+/** Writes a leaf: the nibbles of `key` from `depth` on, and a value of at most 55 bytes, RLP itself. Returns its length. */
+export function writeLeaf(at: usize, key: usize, depth: u32, value: usize, length: u32): u32 {
+  const isBare = length == 1 && load<u8>(value) < 0x80
+  const content = isBare ? 1 : 1 + length
+  let end = writePath(at, key, depth, KEY_NIBBLES, LEAF_FLAG, content)
+  if (!isBare) store<u8>(end++, <u8>(0x80 + length))
+  memory.copy(end, value, length)
+  return <u32>(end + length - at)
+}
+
+/** Writes an extension over the nibbles [from, to) of `key` but for its child's hash, which it ends with. Returns its length. */
+export function writeExtension(at: usize, key: usize, from: u32, to: u32): u32 {
+  const end = writePath(at, key, from, to, 0, 33)
+  store<u8>(end, 0xa0)
+  return <u32>(end + 33 - at)
+}
+
+/** Writes the header of a list of 56 bytes or more. Returns its length. */
+export function writeLongHeader(at: usize, payload: u32): u32 {
+  if (payload < 256) {
+    store<u8>(at, 0xf8)
+    store<u8>(at, <u8>payload, 1)
+    return 2
+  }
+  store<u8>(at, 0xf9)
+  store<u8>(at, <u8>(payload >> 8), 1)
+  store<u8>(at, <u8>payload, 2)
+  return 3
+}
+
+/** Writes the header of a list of a path and `content` bytes, and the path in its compact form. Returns where it ends. */
+function writePath(at: usize, key: usize, from: u32, to: u32, flag: u32, content: u32): usize {
+  const length = ((to - from) >> 1) + 1
+  // a path of one byte is below 0x80, and so its own RLP
+  const payload = (length == 1 ? 1 : 1 + length) + content
+  if (payload < 56) store<u8>(at++, <u8>(0xc0 + payload))
+  else at += writeLongHeader(at, payload)
+  if (length > 1) store<u8>(at++, <u8>(0x80 + length))
+  let index = from
+  if ((to - from) & 1) store<u8>(at++, <u8>(flag | ODD_FLAG | nibbleAt(key, index++)))
+  else store<u8>(at++, <u8>flag)
+  for (; index < to; index += 2) {
+    store<u8>(at++, <u8>((nibbleAt(key, index) << 4) | nibbleAt(key, index + 1)))
+  }
+  return at
+}
