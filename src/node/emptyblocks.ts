@@ -176,12 +176,17 @@ async function sealedRun(
   const { row } = miner
   const start = row.log.length
   row.log.reserve(count)
-  while (row.log.length < start + count) {
-    const index = row.log.length - start
-    const length = Math.min(BREATH, count - index)
-    const timestamps = Array.from({ length }, (_, next) => Number(timestampAt(index + next)))
-    if (miner.mine(timestamps) < length) break
-    await breathe()
+  const end = miner.workAhead(count, timestampAt)
+  try {
+    while (row.log.length < start + count) {
+      const index = row.log.length - start
+      const length = Math.min(BREATH, count - index)
+      const timestamps = Array.from({ length }, (_, next) => Number(timestampAt(index + next)))
+      if (miner.mine(timestamps) < length) break
+      await breathe()
+    }
+  } finally {
+    end()
   }
   const mined = row.log.length - start
   if (mined === 0) return undefined

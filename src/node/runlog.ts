@@ -39,7 +39,7 @@ export class RunLog {
   /** @param hashes and `roots`: 32 bytes a block, copied */
   push(timestamps: readonly number[], hashes: Uint8Array, roots: Uint8Array): void {
     const wanted = this.#length + timestamps.length
-    if (wanted > this.#timestamps.length) this.reserve(Math.max(64, this.#length))
+    if (wanted > this.#timestamps.length) this.reserve(Math.max(256, this.#length >> 3))
     this.#hashes.set(hashes, WORD * this.#length)
     this.#roots.set(roots, WORD * this.#length)
     this.#timestamps.set(timestamps, this.#length)

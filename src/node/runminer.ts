@@ -14,6 +14,7 @@ import { accountAt, stateRoot } from '../state/world.ts'
 import { EmptyRow, type Template } from './emptyrun.ts'
 import { randaoSeed } from './randao.ts'
 import { WASM } from './runminer.wasm.ts'
+import { TimeHashes } from './timehashes.ts'
 
 /** Which system contracts hear of each block. Both run the main network's code. */
 export interface Told {
@@ -38,7 +39,7 @@ const ORDER = [
   ...(['parentHash', 'stateRoot', 'numberEnd', 'timestampEnd'] as const),
   ...(['numberLength', 'timestampLength', 'seed', 'root', 'randao', 'header'] as const),
   ...(['above', 'aboveEnd', 'times', 'parents', 'rooted'] as const),
-  ...(['timestamps', 'hashes', 'roots'] as const),
+  ...(['timestamps', 'hashes', 'roots', 'accounts', 'ahead'] as const),
 ] as const
 
 type Order = Partial<Record<(typeof ORDER)[number], number>>
@@ -67,6 +68,9 @@ export class RunMiner {
   readonly #timestamps: number
   readonly #hashes: number
   readonly #roots: number
+  readonly #accounts: number
+  /** What is hashed ahead, and the block from which on. */
+  #ahead: { readonly hashes: TimeHashes; readonly first: number } | undefined
   /** True when the tries can't follow the chain any more. */
   #isLost = false
 
@@ -86,6 +90,7 @@ export class RunMiner {
     this.#timestamps = arena.allocate(8 * MOST_AT_ONCE)
     this.#hashes = arena.allocate(32 * MOST_AT_ONCE)
     this.#roots = arena.allocate(32 * MOST_AT_ONCE)
+    this.#accounts = arena.allocate(32 * MOST_AT_ONCE)
     this.#order = arena.allocate(4 * ORDER.length)
     const rings = this.#ringsOf(told)
     this.#times = rings.find(({ contract }) => contract === BEACON_ROOTS)?.trie
@@ -97,6 +102,7 @@ export class RunMiner {
       timestamps: this.#timestamps,
       hashes: this.#hashes,
       roots: this.#roots,
+      ahead: this.#accounts,
     })
   }
 
@@ -120,11 +126,36 @@ export class RunMiner {
     return mined
   }
 
-  #mineSome(timestamps: readonly number[]): number {
-    const [timestamp] = timestamps as [number]
+  /**
+   * Has a part of the work for the next blocks done by another thread, where that is worth the effort.
+   * @returns to be called after the last of them
+   */
+  workAhead(count: number, timestampAt: (index: number) => bigint): () => void {
+    if (this.#times === undefined || !TimeHashes.isFor(count)) return () => undefined
+    const times = Float64Array.from({ length: count }, (_, index) => Number(timestampAt(index)))
+    const hasher = {
+      module: MODULE,
+      bytes: this.#arena.bytes.slice(),
+      order: this.#order,
+      timestamps: this.#timestamps,
+      accounts: this.#accounts,
+      most: MOST_AT_ONCE,
+    }
+    const hashes = new TimeHashes(hasher, times)
+    this.#ahead = { hashes, first: this.row.log.length }
+    return () => {
+      this.#ahead = undefined
+      this.#tell({ accounts: 0 })
+      hashes.close()
+    }
+  }
+
+  #mineSome(wanted: readonly number[]): number {
+    const [timestamp] = wanted as [number]
     const number = this.#template.parent.block.header.number + 1n + BigInt(this.row.log.length)
     if (this.#isLost || !Number.isSafeInteger(timestamp)) return 0
     this.#layOut(number, BigInt(timestamp))
+    const timestamps = wanted.slice(0, this.#takeHashes(wanted.length))
     const { bytes, exports } = this.#arena
     new Float64Array(bytes.buffer, this.#timestamps).set(timestamps)
     const count = exports.mine(this.#order, Number(number), timestamps.length)
@@ -133,6 +164,19 @@ export class RunMiner {
     const words = (at: number): Uint8Array => this.#arena.bytes.subarray(at, at + 32 * count)
     this.row.log.push(timestamps.slice(0, count), words(this.#hashes), words(this.#roots))
     return count
+  }
+
+  /** Takes what was hashed ahead for at most `most` blocks; returns for how many, or `most` where nothing was. */
+  #takeHashes(most: number): number {
+    const { hashes, first } = this.#ahead ?? {}
+    if (hashes === undefined || first === undefined) return most
+    const index = this.row.log.length - first
+    const known = hashes.from(index, most)
+    this.#arena.bytes.set(known, this.#accounts)
+    hashes.giveBack(index + known.length / 32)
+    const count = known.length / 32
+    this.#tell({ accounts: count === 0 ? 0 : this.#accounts })
+    return count || most
   }
 
   /** Writes the header for integers of the size of these. The hashes in it are written with each block. */
@@ -214,6 +258,9 @@ export class RunMiner {
   /** Tells storages what was hashed here, which would take them 100 ms when all is new. */
   #shareHashes(index: number, { time, hashes }: RingStorages): void {
     if (this.#isLost || index !== this.row.log.length - 1) return
+    // those that were hashed ahead are not hashed here
+    if (this.#times !== undefined) this.#arena.exports.hash(this.#times.at, 0)
+    this.#arena.exports.run()
     this.#times?.shareHashes(time)
     this.#parents?.shareHashes(hashes)
   }

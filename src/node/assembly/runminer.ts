@@ -49,6 +49,10 @@ class Order {
   /** Where hashes and state roots of the blocks go. */
   hashes: usize
   roots: usize
+  /** Hashes of the account of the times, one for each block, where they are known; else 0. */
+  accounts: usize
+  /** Where hashes of that account go that are made ahead. */
+  ahead: usize
 }
 
 /** A value's RLP, before it is copied. */
@@ -67,21 +71,36 @@ export function mine(order: Order, number: f64, count: i32): i32 {
     const own = <u64>number + i
     if (sizeOf(own) != order.numberLength || sizeOf(timestamp) != order.timestampLength) return i
     if (order.times != 0) {
+      const ring = changetype<Ring>(order.times)
       const slot = <u32>(timestamp % RING)
       if (load<u8>(order.rooted + slot) != 0) return i
-      store<u64>(WORD, bswap(timestamp), 24)
-      if (!tell(changetype<Ring>(order.times), slot, 1)) return -1
+      if (!tellTime(ring, slot, timestamp)) return -1
+      if (order.accounts != 0) copyWord(ring.account.target, order.accounts + 32 * i)
+      else hashRing(ring, 1)
     }
     if (order.parents != 0) {
+      const ring = changetype<Ring>(order.parents)
       copyWord(WORD, order.seed)
-      const slot = <u32>((own - 1) % RING)
-      if (!tell(changetype<Ring>(order.parents), slot, 0)) return -1
-      memory.fill(WORD, 0, 24)
+      if (!fill(ring, <u32>((own - 1) % RING), VALUE, writeValue())) return -1
+      hashRing(ring, 0)
     }
     run()
     finishBlock(order, own, timestamp)
     copyWord(order.hashes + 32 * i, order.seed)
     copyWord(order.roots + 32 * i, order.root)
+  }
+  return count
+}
+
+/** Makes the hashes of the account of the times for `count` blocks ahead; returns how many were made. */
+export function foretell(order: Order, count: i32): i32 {
+  const ring = changetype<Ring>(order.times)
+  for (let i = 0; i < count; i++) {
+    const timestamp = <u64>load<f64>(order.timestamps + 8 * i)
+    if (!tellTime(ring, <u32>(timestamp % RING), timestamp)) return i
+    hashRing(ring, 0)
+    run()
+    copyWord(order.ahead + 32 * i, ring.account.target)
   }
   return count
 }
@@ -96,12 +115,16 @@ export function fill(ring: Ring, slot: u32, value: usize, length: u32): bool {
   return leaf != 0
 }
 
-/** Sets a slot to the integer in `WORD`, and has storage and account hashed at the next `run`. */
-function tell(ring: Ring, slot: u32, queue: u32): bool {
-  if (!fill(ring, slot, VALUE, writeValue())) return false
+function tellTime(ring: Ring, slot: u32, timestamp: u64): bool {
+  memory.fill(WORD, 0, 24)
+  store<u64>(WORD, bswap(timestamp), 24)
+  return fill(ring, slot, VALUE, writeValue())
+}
+
+/** Has a ring and its account hashed at the next `run`. */
+function hashRing(ring: Ring, queue: u32): void {
   hash(ring, queue)
   enqueue(queue, ring.account)
-  return true
 }
 
 function placeIn(ring: Ring, slot: u32, value: usize, length: u32): usize {
