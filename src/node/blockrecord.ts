@@ -16,7 +16,10 @@ export interface ExecutedTransaction {
   readonly consoleLines: readonly ConsoleLine[]
 }
 
-/** A block with what came of it. `executed[i]` belongs to `block.transactions[i]`. */
+/**
+ * A block with what came of it. `executed[i]` belongs to `block.transactions[i]`. Members may be made when they are asked
+ * for: a spread has none of these.
+ */
 export interface BlockRecord {
   readonly block: Block
   readonly executed: readonly ExecutedTransaction[]

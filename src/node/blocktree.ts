@@ -113,9 +113,20 @@ export function appendBlock(tree: BlockTree, record: BlockRecord): BlockTree {
   }
 }
 
+/** As `appendBlock`, of a block without transactions, whose header is not looked at. */
+export function appendEmpty(tree: BlockTree, record: BlockRecord, hash: Hash): BlockTree {
+  if (tree.side.records.length > 0) return appendBlock(tree, record)
+  return {
+    ...tree,
+    canonical: tree.canonical.push(record),
+    byHash: tree.byHash.set(hash, record),
+  }
+}
+
 /** The tree with another world behind its head, whose block stays what it is. */
 export function withHeadWorld(tree: BlockTree, world: World): BlockTree {
-  const record: BlockRecord = { ...headOf(tree), world }
+  const { block, executed, totalDifficulty, prevRandao, signers } = headOf(tree)
+  const record = { block, executed, world, totalDifficulty, prevRandao, signers }
   const { hash, transactions } = record.block
   let places = tree.places
   transactions.forEach((transaction, index) => {
@@ -204,7 +215,10 @@ export function headChange(before: BlockTree, after: BlockTree): HeadChange {
   if (before.canonical === after.canonical) return NO_CHANGE
   const common = before.canonical.common(after.canonical)
   return {
-    removed: before.canonical.range(common, 'newest first'),
+    removed:
+      common === before.canonical.length
+        ? NO_BLOCKS
+        : before.canonical.range(common, 'newest first'),
     added: after.canonical.range(common),
   }
 }

@@ -41,9 +41,13 @@ export function clockShift({ offset, adjustment }: ClockState): bigint {
 /**
  * The timestamp of the block that would be mined now: always after its parent's.
  * @param now wall time in milliseconds
+ * @param parent the newest block's, for who knows it
  */
-export function nextTimestamp(state: ChainState, now: number): bigint {
-  const parent = headOf(state.tree).block.header.timestamp
+export function nextTimestamp(
+  state: ChainState,
+  now: number,
+  parent: bigint = headOf(state.tree).block.header.timestamp,
+): bigint {
   const { clock } = state
   const wanted =
     clock.nextTimestamp ??

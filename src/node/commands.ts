@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import { getHeapStatistics } from 'node:v8'
 import { breather } from '../core/breather.ts'
 import { DevchainError } from '../core/errors.ts'
+import type { MaybePromise } from '../core/promises.ts'
 import type { Executor } from '../evm/executor.ts'
 import { nonceAt } from '../state/world.ts'
 import type { AccountBook } from './accounts.ts'
@@ -140,6 +141,10 @@ export async function mine(
 ): Promise<Change<BlockRange>> {
   checkBlocks(state, blocks)
   if (timestamp !== undefined) checkTimestamp(state, timestamp)
+  if (blocks === 1n) {
+    const mined = await mineNext(executor, state, { now, timestamp })
+    return minedSince(state, mined)
+  }
   const dropped: DroppedTransaction[] = []
   let current = state
   let left = blocks
@@ -162,8 +167,14 @@ export async function mine(
     dropped.push(...mined.dropped)
     await breathe()
   }
-  const value = current.tree.canonical.range(state.tree.canonical.length)
-  return { state: current, value, dropped }
+  return minedSince(state, { state: current, dropped })
+}
+
+function minedSince(
+  { tree }: ChainState,
+  { state, dropped }: Pick<Mined, 'state' | 'dropped'>,
+): Change<BlockRange> {
+  return { state, value: state.tree.canonical.range(tree.canonical.length), dropped }
 }
 
 /**
@@ -264,13 +275,19 @@ export function checkMode(mode: MiningMode): void {
   throw new DevchainError('INVALID_PARAMS', message)
 }
 
-async function mineNext(
+function mineNext(
+  executor: Executor,
+  state: ChainState,
+  options: MineOptions,
+): MaybePromise<Mined> {
+  return mineAlike(state, options) ?? mineAny(executor, state, options)
+}
+
+async function mineAny(
   executor: Executor,
   state: ChainState,
   options: MineOptions,
 ): Promise<Mined> {
-  const alike = mineAlike(state, options)
-  if (alike !== undefined) return alike
   const mined = await mineBlock(executor, state, options)
   await noteBlock(mined.state, options.now)
   return mined

@@ -8,7 +8,7 @@ import { BEACON_ROOTS, HISTORY_STORAGE, type Predeploy } from '../state/predeplo
 import { hasNoRequests, isAsDeployed, RING } from '../state/systemslots.ts'
 import { accountAt, type World } from '../state/world.ts'
 import {
-  appendBlock,
+  appendEmpty,
   appendRun,
   type BlockRecord,
   type BlockTree,
@@ -76,26 +76,32 @@ export function mineAlike(state: ChainState, options: MineOptions): Mined | unde
   const head = headOf(tree)
   const ready = takeReady(state, head)
   if (ready === undefined) return undefined
-  const timestamp = options.timestamp ?? nextTimestamp(state, options.now)
-  const { header } = head.block
-  const isSame = isSameRule(
-    config,
-    [header.number, header.timestamp],
-    [header.number + 1n, timestamp],
-  )
-  if (!isSame || ready.miner.mine([Number(timestamp)]) === 0) return undefined
-  const { row, mixHash } = ready.miner
-  const record = row.recordAt(row.log.length - 1, mixHash)
+  const { miner } = ready
+  const { row, next } = miner
+  const newest = newestTime(ready)
+  const timestamp = options.timestamp ?? nextTimestamp(state, options.now, newest)
+  const number = BigInt(next)
+  const isSame = isSameRule(config, [number - 1n, newest], [number, timestamp])
+  if (!isSame || miner.mine([Number(timestamp)]) === 0) return undefined
+  const index = row.log.length - 1
+  const record = row.recordAt(index)
   standing.set(record, ready)
   return {
     state: {
       ...state,
-      tree: appendBlock(tree, record),
+      // that the head's header is not looked at is a quarter of the time
+      tree: appendEmpty(tree, record, row.hashAt(index)),
       clock: clockAfterBlock(state, timestamp, options.now, options.timestamp !== undefined),
     },
     records: [record],
     dropped: [],
   }
+}
+
+/** Seconds, of the block that was mined last. */
+function newestTime({ miner: { row } }: Standing): bigint {
+  const { length } = row.log
+  return length === 0 ? row.template.parent.block.header.timestamp : row.timestampAt(length - 1)
 }
 
 /**

@@ -10,7 +10,7 @@ import {
   paddedBytes,
 } from '../core/hex.ts'
 import { integerSize } from '../core/rlp.ts'
-import type { Header } from '../protocol/block.ts'
+import type { Block, Header } from '../protocol/block.ts'
 import { Memory } from '../state/keys.ts'
 import { type RingBlocks, RingWorlds } from '../state/ringworlds.ts'
 import { stateRoot, type World } from '../state/world.ts'
@@ -46,24 +46,32 @@ const RECORDS = 64
 
 const NONE: readonly never[] = []
 
-/** Empty blocks after `parent`, each sealed, to which more come. Those that are there stay as they are. */
-export class EmptyRow {
-  /** The block before the first one, as in a plan. */
-  readonly parent: BlockRecord
+/** Empty blocks after a template's parent, counted from 0, of which records are made. */
+interface EmptyBlocks {
+  readonly template: Template
+  hashAt(index: number): Hash
+  /** Of the state. */
+  rootAt(index: number): Hash
+  /** Seconds. */
+  timestampAt(index: number): bigint
+  worldAt(index: number): World
+}
+
+/** Empty blocks after a template's parent, each sealed, to which more come. Those that are there stay as they are. */
+export class EmptyRow implements EmptyBlocks {
+  readonly template: Template
   readonly log: RunLog = new RunLog()
-  readonly #template: Template
   readonly #worlds: RingWorlds
 
   constructor(template: Template, rings: Pick<RingBlocks, 'tellsTime' | 'tellsHash' | 'onMade'>) {
     const { parent } = template
     const first = parent.block.header.number + 1n
-    this.parent = parent
-    this.#template = template
+    this.template = template
     this.#worlds = new RingWorlds(parent.world, {
       ...rings,
       numberAt: (index) => first + BigInt(index),
       timestampAt: (index) => this.log.timestampAt(index),
-      parentHashAt: (index) => this.#hashBefore(index),
+      parentHashAt: (index) => hashBefore(this, index),
     })
   }
 
@@ -71,20 +79,20 @@ export class EmptyRow {
     return hashFromBytes(this.log.hashAt(index))
   }
 
-  /** @param mixHash where it is known already */
-  recordAt(index: number, mixHash?: Hash): BlockRecord {
-    const links = {
-      hash: this.hashAt(index),
-      parentHash: this.#hashBefore(index),
-      root: hashFromBytes(this.log.rootAt(index)),
-      mixHash,
-    }
-    const timestamp = this.log.timestampAt(index)
-    return recordOf(this.#template, index, timestamp, links, () => this.#worlds.at(index))
+  rootAt(index: number): Hash {
+    return hashFromBytes(this.log.rootAt(index))
   }
 
-  #hashBefore(index: number): Hash {
-    return index === 0 ? this.parent.block.hash : this.hashAt(index - 1)
+  timestampAt(index: number): bigint {
+    return this.log.timestampAt(index)
+  }
+
+  worldAt(index: number): World {
+    return this.#worlds.at(index)
+  }
+
+  recordAt(index: number): BlockRecord {
+    return new EmptyRecord(this, index)
   }
 }
 
@@ -140,9 +148,9 @@ export class SealedRun implements EmptyRun {
  * hash is derived from the run's seed and the block's number, and is not that of its header. System contracts are told
  * nothing inside: the world is the parent's.
  */
-export class LongRun implements EmptyRun {
+export class LongRun implements EmptyRun, EmptyBlocks {
   readonly count: number
-  readonly #plan: RunPlan
+  readonly template: RunPlan
   readonly #first: bigint
   readonly #seed: Uint8Array
   readonly #root: Hash
@@ -151,11 +159,11 @@ export class LongRun implements EmptyRun {
   constructor(plan: RunPlan) {
     const { hash, header } = plan.parent.block
     this.count = plan.count
-    this.#plan = plan
+    this.template = plan
     this.#first = header.number + 1n
     this.#seed = keccak256(concatBytes(hashBytes(hash), paddedBytes(BigInt(plan.count), 32)))
     this.#root = stateRoot(plan.parent.world)
-    this.#records = new Memory(RECORDS, (index) => this.#make(index))
+    this.#records = new Memory(RECORDS, (index) => new EmptyRecord(this, index))
   }
 
   /** 24 bytes of a hash of seed and number, then the number under a mask, so that it can be found again. */
@@ -178,59 +186,70 @@ export class LongRun implements EmptyRun {
     return this.#records.of(index)
   }
 
-  #make(index: number): BlockRecord {
-    const parentHash = index === 0 ? this.#plan.parent.block.hash : this.hashAt(index - 1)
-    const { world } = this.#plan.parent
-    const links = { hash: this.hashAt(index), parentHash, root: this.#root }
-    return recordOf(this.#plan, index, this.#plan.timestampAt(index), links, () => world)
+  rootAt(): Hash {
+    return this.#root
+  }
+
+  timestampAt(index: number): bigint {
+    return this.template.timestampAt(index)
+  }
+
+  worldAt(): World {
+    return this.template.parent.world
   }
 }
 
-interface Links {
-  readonly hash: Hash
-  readonly parentHash: Hash
-  /** Of the state. */
-  readonly root: Hash
-  /** Undefined: it is made. */
-  readonly mixHash?: Hash | undefined
+/** A block whose parts are made when they are asked for: a chain keeps thousands that nobody ever looks at. */
+class EmptyRecord implements BlockRecord {
+  readonly #blocks: EmptyBlocks
+  readonly #index: number
+  #block: Block | undefined
+  #world: World | undefined
+
+  constructor(blocks: EmptyBlocks, index: number) {
+    this.#blocks = blocks
+    this.#index = index
+  }
+
+  get block(): Block {
+    this.#block ??= blockOf(this.#blocks, this.#index)
+    return this.#block
+  }
+
+  get world(): World {
+    this.#world ??= this.#blocks.worldAt(this.#index)
+    return this.#world
+  }
+
+  get executed(): readonly never[] {
+    return NONE
+  }
+
+  get totalDifficulty(): bigint {
+    const { totalDifficulty, block } = this.#blocks.template.parent
+    return totalDifficulty + block.header.difficulty * BigInt(this.#index + 1)
+  }
 }
 
-/** The block that is `index + 1` blocks after the template's. */
-function recordOf(
-  { parent, abandoned }: Template,
-  index: number,
-  timestamp: bigint,
-  { hash, parentHash, root, mixHash }: Links,
-  makeWorld: () => World,
-): BlockRecord {
-  const template = parent.block.header
+function blockOf(blocks: EmptyBlocks, index: number): Block {
+  const { parent, abandoned } = blocks.template
+  const { header: template, size } = parent.block
   const number = template.number + 1n + BigInt(index)
+  const parentHash = hashBefore(blocks, index)
   const header: Header = {
     ...template,
     parentHash,
     number,
-    stateRoot: root,
-    timestamp,
-    mixHash: mixHash ?? derivedRandao(parentHash, number, abandoned),
+    stateRoot: blocks.rootAt(index),
+    timestamp: blocks.timestampAt(index),
+    mixHash: derivedRandao(parentHash, number, abandoned),
   }
-  let world: World | undefined
-  return {
-    block: {
-      header,
-      hash,
-      transactions: NONE,
-      uncles: NONE,
-      withdrawals: NONE,
-      size: parent.block.size + sizeAhead(header, template),
-    },
-    executed: NONE,
-    totalDifficulty: parent.totalDifficulty + template.difficulty * BigInt(index + 1),
-    // most who read a block don't ask for its accounts
-    get world() {
-      world ??= makeWorld()
-      return world
-    },
-  }
+  const parts = { header, transactions: NONE, uncles: NONE, withdrawals: NONE }
+  return { ...parts, hash: blocks.hashAt(index), size: size + sizeAhead(header, template) }
+}
+
+function hashBefore(blocks: EmptyBlocks, index: number): Hash {
+  return index === 0 ? blocks.template.parent.block.hash : blocks.hashAt(index - 1)
 }
 
 /** Bytes that a block has more than another that differs in number and timestamp. Both are of more than 256 bytes. */

@@ -169,8 +169,7 @@ export class Line {
     let common = Math.min(this.length, other.length)
     while (common > 0) {
       const [a, b] = [this.#placeAt(common - 1), other.#placeAt(common - 1)]
-      // a block stays the same where its world was edited
-      if (a.run === b.run && a.record?.block === b.record?.block) return common
+      if (a.run === b.run && isSameBlock(a.record, b.record)) return common
       const isSingle = a.run === undefined && b.run === undefined
       const isMixed = !isSingle && (a.run === undefined || b.run === undefined)
       // a block that became the head was taken out of its run
@@ -233,6 +232,11 @@ export class Line {
     }
     return low - 1
   }
+}
+
+/** A block stays the same where its world was edited. The records tell without making a block that nobody looked at. */
+function isSameBlock(one: BlockRecord | undefined, other: BlockRecord | undefined): boolean {
+  return one === other || one?.block === other?.block
 }
 
 /** No blocks. */

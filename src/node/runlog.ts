@@ -36,15 +36,21 @@ export class RunLog {
     this.#timestamps = grown(this.#timestamps, new Float64Array(wanted))
   }
 
-  /** @param hashes and `roots`: 32 bytes a block, copied */
-  push(timestamps: readonly number[], hashes: Uint8Array, roots: Uint8Array): void {
-    const wanted = this.#length + timestamps.length
-    if (wanted > this.#timestamps.length) this.reserve(Math.max(256, this.#length >> 3))
-    this.#hashes.set(hashes, WORD * this.#length)
-    this.#roots.set(roots, WORD * this.#length)
-    this.#timestamps.set(timestamps, this.#length)
-    this.#length = wanted
+  /** Adds the first `count` of each: seconds, and 32 bytes a block, which are copied. */
+  push(count: number, timestamps: Float64Array, hashes: Uint8Array, roots: Uint8Array): void {
+    const length = this.#length
+    if (length + count > this.#timestamps.length) this.reserve(Math.max(256, length >> 3))
+    copyWords(this.#hashes, length, hashes, count)
+    copyWords(this.#roots, length, roots, count)
+    for (let index = 0; index < count; index++) {
+      this.#timestamps[length + index] = timestamps[index]!
+    }
+    this.#length = length + count
   }
+}
+
+function copyWords(to: Uint8Array, index: number, from: Uint8Array, count: number): void {
+  to.set(from.subarray(0, WORD * count), WORD * index)
 }
 
 function grown<T extends Uint8Array | Float64Array>(old: T, next: T): T {

@@ -1,7 +1,7 @@
 // Mines empty blocks one after another with real hashes, 10 µs each: what changes of a header and of the state from one to
 // the next is changed in place, in WebAssembly. The slow twin is miner.ts, which makes the same blocks.
-import { bytesFromHex, equalBytes, type Hash, hashFromBytes, ZERO_HASH } from '../core/hex.ts'
-import { encodeRlp, integerSize } from '../core/rlp.ts'
+import { bytesFromHex, equalBytes, ZERO_HASH } from '../core/hex.ts'
+import { encodeRlp } from '../core/rlp.ts'
 import { encodeHeader } from '../protocol/block.ts'
 import { itemStarts, layAccountPaths } from '../state/accountpaths.ts'
 import { Arena, type ArenaExports } from '../state/arena.ts'
@@ -44,6 +44,13 @@ const ORDER = [
 
 type Order = Partial<Record<(typeof ORDER)[number], number>>
 
+/** Parts of the module's memory, for `MOST_AT_ONCE` blocks. */
+interface Views {
+  readonly timestamps: Float64Array
+  readonly hashes: Uint8Array
+  readonly roots: Uint8Array
+}
+
 /** A system contract's storage in memory. */
 interface Ring {
   readonly contract: Predeploy
@@ -54,14 +61,16 @@ interface Ring {
 export class RunMiner {
   readonly row: EmptyRow
   readonly #template: Template
+  /** The number of the first block. */
+  readonly #first: number
+  #views: Views | undefined
   readonly #arena = new Arena<Exports>(MODULE)
   readonly #times: LiveTrie | undefined
   readonly #parents: LiveTrie | undefined
   /** Bytes of the RLP of number and timestamp that the header is laid out for. */
-  #sizes: readonly [number: number, timestamp: number] = [0, 0]
+  #numberLength = 0
+  #timestampLength = 0
   readonly #header: number
-  /** Where the newest block's randomness is. */
-  #mixHash = 0
   readonly #seed: number
   readonly #seedLength: number
   readonly #order: number
@@ -78,6 +87,7 @@ export class RunMiner {
     const { parent, abandoned } = template
     const arena = this.#arena
     this.#template = template
+    this.#first = Number(parent.block.header.number) + 1
     this.row = new EmptyRow(template, {
       tellsTime: told.time,
       tellsHash: told.hash,
@@ -106,9 +116,9 @@ export class RunMiner {
     })
   }
 
-  /** Randomness of the block that was mined last. */
-  get mixHash(): Hash {
-    return hashFromBytes(this.#arena.bytes.slice(this.#mixHash, this.#mixHash + 32))
+  /** The number of the next block. */
+  get next(): number {
+    return this.#first + this.row.log.length
   }
 
   /**
@@ -118,8 +128,7 @@ export class RunMiner {
   mine(timestamps: readonly number[]): number {
     let mined = 0
     while (mined < timestamps.length) {
-      const left = timestamps.slice(mined)
-      const count = this.#mineSome(left)
+      const count = this.#mineSome(mined === 0 ? timestamps : timestamps.slice(mined))
       if (count === 0) break
       mined += count
     }
@@ -150,26 +159,39 @@ export class RunMiner {
     }
   }
 
-  #mineSome(wanted: readonly number[]): number {
-    const [timestamp] = wanted as [number]
-    const number = this.#template.parent.block.header.number + 1n + BigInt(this.row.log.length)
+  #mineSome(timestamps: readonly number[]): number {
+    const number = this.next
+    const timestamp = timestamps[0]!
     if (this.#isLost || !Number.isSafeInteger(timestamp)) return 0
-    this.#layOut(number, BigInt(timestamp))
-    const timestamps = wanted.slice(0, this.#takeHashes(wanted.length))
-    const { bytes, exports } = this.#arena
-    new Float64Array(bytes.buffer, this.#timestamps).set(timestamps)
-    const count = exports.mine(this.#order, Number(number), timestamps.length)
+    this.#layOut(number, timestamp)
+    const most = this.#ahead === undefined ? timestamps.length : this.#takeHashes(timestamps.length)
+    const views = this.#viewsNow()
+    for (let index = 0; index < most; index++) views.timestamps[index] = timestamps[index]!
+    const count = this.#arena.exports.mine(this.#order, number, most)
     this.#isLost = count < 0
     if (count <= 0) return 0
-    const words = (at: number): Uint8Array => this.#arena.bytes.subarray(at, at + 32 * count)
-    this.row.log.push(timestamps.slice(0, count), words(this.#hashes), words(this.#roots))
+    const { timestamps: mined, hashes, roots } = this.#viewsNow()
+    this.row.log.push(count, mined, hashes, roots)
     return count
+  }
+
+  /** What the module reads and writes with each block; other views after the memory grew. */
+  #viewsNow(): Views {
+    const { buffer } = this.#arena.bytes
+    if (this.#views?.hashes.buffer !== buffer) {
+      this.#views = {
+        timestamps: new Float64Array(buffer, this.#timestamps, MOST_AT_ONCE),
+        hashes: new Uint8Array(buffer, this.#hashes, 32 * MOST_AT_ONCE),
+        roots: new Uint8Array(buffer, this.#roots, 32 * MOST_AT_ONCE),
+      }
+    }
+    return this.#views
   }
 
   /** Takes what was hashed ahead for at most `most` blocks; returns for how many, or `most` where nothing was. */
   #takeHashes(most: number): number {
-    const { hashes, first } = this.#ahead ?? {}
-    if (hashes === undefined || first === undefined) return most
+    if (this.#ahead === undefined) return most
+    const { hashes, first } = this.#ahead
     const index = this.row.log.length - first
     const known = hashes.from(index, most)
     this.#arena.bytes.set(known, this.#accounts)
@@ -180,29 +202,31 @@ export class RunMiner {
   }
 
   /** Writes the header for integers of the size of these. The hashes in it are written with each block. */
-  #layOut(number: bigint, timestamp: bigint): void {
-    const sizes = [integerSize(number), integerSize(timestamp)] as const
-    if (sizes[0] === this.#sizes[0] && sizes[1] === this.#sizes[1]) return
-    this.#sizes = sizes
+  #layOut(number: number, timestamp: number): void {
+    const [numberLength, timestampLength] = [sizeOf(number), sizeOf(timestamp)]
+    const isLaidOut =
+      numberLength === this.#numberLength && timestampLength === this.#timestampLength
+    if (isLaidOut) return
+    this.#numberLength = numberLength
+    this.#timestampLength = timestampLength
     const encoded = encodeHeader({
       ...this.#template.parent.block.header,
-      number,
-      timestamp,
+      number: BigInt(number),
+      timestamp: BigInt(timestamp),
       parentHash: ZERO_HASH,
       stateRoot: ZERO_HASH,
       mixHash: ZERO_HASH,
     })
     this.#arena.bytes.set(encoded, this.#header)
     const starts = itemStarts(encoded).map((start) => this.#header + start)
-    this.#mixHash = starts[13]! + 1
     this.#tell({
       parentHash: starts[0]! + 1,
       stateRoot: starts[3]! + 1,
       numberEnd: starts[9]!,
       timestampEnd: starts[12]!,
-      numberLength: sizes[0],
-      timestampLength: sizes[1],
-      randao: this.#job(this.#seed, this.#seedLength, this.#mixHash),
+      numberLength,
+      timestampLength,
+      randao: this.#job(this.#seed, this.#seedLength, starts[13]! + 1),
       // the hash is the next block's parent
       header: this.#job(this.#header, encoded.length, this.#seed),
     })
@@ -274,4 +298,12 @@ export class RunMiner {
   #job(source: number, length: number, target: number): number {
     return this.#arena.storeJob({ source, length, target })
   }
+}
+
+/** Bytes of the RLP of an integer. */
+function sizeOf(value: number): number {
+  if (value < 0x80) return 1
+  let size = 1
+  for (let left = value; left >= 1; left /= 256) size += 1
+  return size
 }

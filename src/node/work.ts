@@ -230,12 +230,10 @@ function imported(
 
 /** The block with its proof. What contracts learnt as PREVRANDAO while it ran is kept beside it. */
 function withSeal(record: BlockRecord, seal: Seal): BlockRecord {
-  const { header, transactions, uncles } = record.block
-  return {
-    ...record,
-    block: sealBlock({ ...header, ...seal }, transactions, uncles),
-    prevRandao: header.mixHash,
-  }
+  const { block, executed, world, totalDifficulty, signers } = record
+  const { header, transactions, uncles } = block
+  const sealed = sealBlock({ ...header, ...seal }, transactions, uncles)
+  return { block: sealed, executed, world, totalDifficulty, prevRandao: header.mixHash, signers }
 }
 
 /** Wei that whoever mines the block gets. */
