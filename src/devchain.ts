@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { DevchainError } from './core/errors.ts'
 import { type Address, type Hex, hexFromBytes } from './core/hex.ts'
 import { nearest } from './core/nearest.ts'
+import type { MaybePromise } from './core/promises.ts'
 import { failureOf } from './methods/compat/failure.ts'
 import { type Habits, habitsOf } from './methods/compat/habits.ts'
 import type { MethodContext } from './methods/context.ts'
@@ -187,7 +188,7 @@ function createContexts(
 }
 
 /** Opens a chain that nobody sees, beside the one that users have. */
-async function openScratch(parts: Parts): Promise<(message: string) => Promise<unknown>> {
+async function openScratch(parts: Parts): Promise<(message: string) => MaybePromise<unknown>> {
   const { chain: real, onBug } = parts
   const chain = await createChain({ executor: real.executor, environment: real.environment })
   const dispatcher = createDispatcher<MethodContext>({ methods, onBug })

@@ -53,10 +53,10 @@ export interface Dispatcher<C> {
   /** The methods that are answered, by every name they have. */
   readonly registry: ReadonlyMap<string, Method<C>>
   /**
-   * Answers a message: a request or a batch. Undefined when nothing is to be replied. Never rejects. The reply to a
-   * request alone may be too long for a string.
+   * Answers a message: a request or a batch; at once where the method does. Undefined when nothing is to be replied. Never
+   * throws or rejects. The reply to a request alone may be too long for a string.
    */
-  readonly dispatch: (context: C, message: string | Uint8Array) => Promise<Reply>
+  readonly dispatch: (context: C, message: string | Uint8Array) => MaybePromise<Reply>
   /**
    * Calls a method without text in between.
    * @throws {RpcError} what a client over the wire would be told.
@@ -107,14 +107,18 @@ export function createDispatcher<C>(options: DispatcherOptions<C>): Dispatcher<C
   }
   return {
     registry: desk.registry,
-    dispatch: async (context, message) => {
+    dispatch: (context, message) => {
+      const refused = (error: unknown): string => refuse(desk, context, null, error)
       try {
         const value = parseMessage(message, desk.limits)
-        if (!Array.isArray(value)) return await reply(desk, context, value)
+        if (!Array.isArray(value)) {
+          const replied = reply(desk, context, value)
+          return isPromise(replied) ? replied.catch(refused) : replied
+        }
         checkBatch(value, desk.limits.batch)
-        return await replyToAll(desk, context, value)
+        return replyToAll(desk, context, value).catch(refused)
       } catch (error) {
-        return refuse(desk, context, null, error)
+        return refused(error)
       }
     },
     request: (context, name, given) => request(desk, context, name, given),

@@ -1,6 +1,7 @@
 // The fast lane: plain POSTs are read from the socket and answered without node's HTTP server, which costs more than most
 // calls do. Whatever is not plain goes over to the slow lane, with all its bytes, and its connection stays there.
 import type { Socket } from 'node:net'
+import { whenThere } from '../core/promises.ts'
 import { JsonText } from '../rpc/jsontext.ts'
 import { Caller } from '../rpc/session.ts'
 import { type Answer, answering, checkingIntervalMs, type LaneOptions } from './lanes.ts'
@@ -156,6 +157,8 @@ class FastConnection {
   #waitedMs = 0
   #hasServed = false
   #isWriting = false
+  /** While requests are taken from what came, their replies wait: those of all are written together. */
+  #isReading = false
   /** True once what comes is not for this lane: it goes over when all before it is answered. */
   #isLeaving = false
   #hasEnded = false
@@ -198,17 +201,20 @@ class FastConnection {
     const all = this.#pieces.length === 1 ? this.#pieces[0]! : Buffer.concat(this.#pieces)
     const began = this.#slots.length
     let rest = all
+    this.#isReading = true
     while (rest.length > 0) {
       const next = this.#take(rest)
       if (next === undefined) break
       rest = next
     }
+    this.#isReading = false
     if (rest.length < all.length) this.#waitedMs = 0
     this.#pieces = rest.length > 0 ? [rest] : []
     this.#size = rest.length
     if (this.#slots.length > began + 1) this.#gather()
     if (this.#isLeaving) this.#leave()
     this.#balance()
+    if (this.#slots[0]?.reply !== undefined && !this.#isWriting) this.#writeReplies()
   }
 
   /** Runs the request that `bytes` begin with. @returns what is after it; undefined when it is not whole or not plain */
@@ -260,32 +266,42 @@ class FastConnection {
       this.#settle(slot, { status: '503 Service Unavailable', body: textOf(tooManyPipelined) })
       return
     }
-    void this.#lane.answer(this.#caller, body).then((body) => {
-      this.#settle(slot, { status: body === undefined ? '204 No Content' : '200 OK', body })
-    })
+    void whenThere(this.#lane.answer(this.#caller, body), (body) =>
+      this.#settle(slot, { status: body === undefined ? '204 No Content' : '200 OK', body }),
+    )
   }
 
   #settle(slot: Slot, reply: Reply): void {
     slot.reply = reply
-    if (slot === this.#slots[0] && !this.#isWriting) void this.#writeReplies()
+    if (slot === this.#slots[0] && !this.#isWriting && !this.#isReading) this.#writeReplies()
   }
 
   /** Writes the replies that are known, up to the first that is not. */
-  async #writeReplies(): Promise<void> {
-    for (;;) {
-      const slot = this.#slots[0]
-      if (slot?.reply === undefined) break
+  #writeReplies(): void {
+    for (let slot = this.#slots[0]; slot?.reply !== undefined; slot = this.#slots[0]) {
       const long = this.#write(slot.reply, slot.closes)
       if (long !== undefined) {
-        this.#isWriting = true
-        await this.#writeLong(long)
-        this.#isWriting = false
+        void this.#goOnAfter(long, slot)
+        return
       }
-      this.#slots.shift()
-      if (slot.closes) return this.#socket.destroySoon()
+      if (this.#endsWith(slot)) return
     }
     this.#balance()
     if (this.#slots.length === 0) this.#rest()
+  }
+
+  async #goOnAfter(long: JsonText, slot: Slot): Promise<void> {
+    this.#isWriting = true
+    await this.#writeLong(long)
+    this.#isWriting = false
+    if (!this.#endsWith(slot)) this.#writeReplies()
+  }
+
+  /** Forgets what was replied to; true when it was the connection's last. */
+  #endsWith(slot: Slot): boolean {
+    this.#slots.shift()
+    if (slot.closes) this.#socket.destroySoon()
+    return slot.closes
   }
 
   /** Nothing runs: the connection waits for more, ends, or goes over to the other lane. */

@@ -17,6 +17,7 @@ import {
   brokenOff,
   CORS_HEADERS,
   MAX_PIPELINED,
+  PREFLIGHT_HEADERS,
   type Refusal,
   refuse,
   send,
@@ -208,7 +209,10 @@ function declaredLength(request: IncomingMessage): number {
 function preflight(request: IncomingMessage, response: ServerResponse): void {
   const asked = request.headers['access-control-request-headers']
   response
-    .writeHead(204, { ...CORS_HEADERS, 'access-control-allow-headers': asked ?? 'content-type' })
+    .writeHead(204, {
+      ...PREFLIGHT_HEADERS,
+      'access-control-allow-headers': asked ?? 'content-type',
+    })
     .end()
 }
 

@@ -1,4 +1,5 @@
 // What the fast and the slow lane of the server have in common.
+import type { MaybePromise } from '../core/promises.ts'
 import type { Dispatcher } from '../rpc/dispatch.ts'
 import { errorObjectOf } from '../rpc/errors.ts'
 import type { JsonText } from '../rpc/jsontext.ts'
@@ -33,8 +34,8 @@ export interface LaneOptions<C> {
 /** What a message is answered by: nothing for notifications. */
 export type Reply = string | JsonText | undefined
 
-/** Gives the reply to a message. Never rejects. */
-export type Answer = (caller: Caller, message: Uint8Array) => Promise<Reply>
+/** Gives the reply to a message, at once where the method does. Never throws or rejects. */
+export type Answer = (caller: Caller, message: Uint8Array) => MaybePromise<Reply>
 
 /** Answers messages. Each has a context of its own: whether a server listens is asked anew. */
 export function answering<C>(
@@ -45,7 +46,7 @@ export function answering<C>(
     try {
       return dispatcher.dispatch(makeContext(caller), message)
     } catch (error) {
-      return Promise.resolve(writeError(null, errorObjectOf(error, onBug)))
+      return writeError(null, errorObjectOf(error, onBug))
     }
   }
 }

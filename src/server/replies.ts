@@ -5,13 +5,16 @@ import { errorCode } from '../rpc/errors.ts'
 import type { JsonText } from '../rpc/jsontext.ts'
 import { writeError } from '../rpc/wire.ts'
 
-/** Any page may ask; which `Host` it must name is another matter. */
-export const CORS_HEADERS = {
-  'access-control-allow-origin': '*',
+/** Any page may read a reply; which `Host` it must name is another matter. */
+export const CORS_HEADERS = { 'access-control-allow-origin': '*' } as const
+
+/** What a browser asks before it lets a page ask. */
+export const PREFLIGHT_HEADERS: Readonly<Record<string, string>> = {
+  ...CORS_HEADERS,
   'access-control-allow-methods': 'POST, GET, OPTIONS',
   'access-control-allow-private-network': 'true',
   'access-control-max-age': '86400',
-} as const
+}
 
 /** Why a request is not taken. */
 export interface Refusal {

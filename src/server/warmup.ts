@@ -1,10 +1,11 @@
 // Exercises a chain of its own while nobody asks for anything: V8 compiles what is used often, and by that the first
 // calls of a user are as fast as later ones.
+import type { MaybePromise } from '../core/promises.ts'
 
 /** What is to be exercised. */
 export interface WarmUp {
   /** Makes a chain that nobody sees, and gives what answers the text of JSON-RPC requests to it. */
-  readonly open: () => Promise<(message: string) => Promise<unknown>>
+  readonly open: () => Promise<(message: string) => MaybePromise<unknown>>
   /** How many requests of users there have been. */
   readonly asked: () => number
   readonly onBug: (error: unknown) => void
