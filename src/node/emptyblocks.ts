@@ -182,13 +182,14 @@ async function sealedRun(
   const { row } = miner
   const start = row.log.length
   row.log.reserve(count)
-  const end = miner.workAhead(count, timestampAt)
+  const times = new Float64Array(count)
+  for (let index = 0; index < count; index++) times[index] = Number(timestampAt(index))
+  const end = miner.workAhead(times)
   try {
     while (row.log.length < start + count) {
       const index = row.log.length - start
       const length = Math.min(BREATH, count - index)
-      const timestamps = Array.from({ length }, (_, next) => Number(timestampAt(index + next)))
-      if (miner.mine(timestamps) < length) break
+      if (miner.mine(times.subarray(index, index + length)) < length) break
       await breathe()
     }
   } finally {

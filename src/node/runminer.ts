@@ -125,10 +125,10 @@ export class RunMiner {
    * Mines the next blocks, with these timestamps in seconds, at most `MOST_AT_ONCE`.
    * @returns how many were mined; the next one can't be mined here where it is fewer
    */
-  mine(timestamps: readonly number[]): number {
+  mine(timestamps: ArrayLike<number>): number {
     let mined = 0
     while (mined < timestamps.length) {
-      const count = this.#mineSome(mined === 0 ? timestamps : timestamps.slice(mined))
+      const count = this.#mineFrom(mined, timestamps)
       if (count === 0) break
       mined += count
     }
@@ -136,12 +136,12 @@ export class RunMiner {
   }
 
   /**
-   * Has a part of the work for the next blocks done by another thread, where that is worth the effort.
+   * Has a part of the work for the next blocks, with these timestamps, done by another thread where that is worth the
+   * effort.
    * @returns to be called after the last of them
    */
-  workAhead(count: number, timestampAt: (index: number) => bigint): () => void {
-    if (this.#times === undefined || !TimeHashes.isFor(count)) return () => undefined
-    const times = Float64Array.from({ length: count }, (_, index) => Number(timestampAt(index)))
+  workAhead(times: Float64Array): () => void {
+    if (this.#times === undefined || !TimeHashes.isFor(times.length)) return () => undefined
     const hasher = {
       module: MODULE,
       bytes: this.#arena.bytes.slice(),
@@ -159,14 +159,14 @@ export class RunMiner {
     }
   }
 
-  #mineSome(timestamps: readonly number[]): number {
+  #mineFrom(start: number, timestamps: ArrayLike<number>): number {
     const number = this.next
-    const timestamp = timestamps[0]!
+    const timestamp = timestamps[start]!
     if (this.#isLost || !Number.isSafeInteger(timestamp)) return 0
     this.#layOut(number, timestamp)
-    const most = this.#ahead === undefined ? timestamps.length : this.#takeHashes(timestamps.length)
+    const most = this.#takeHashes(timestamps.length - start)
     const views = this.#viewsNow()
-    for (let index = 0; index < most; index++) views.timestamps[index] = timestamps[index]!
+    for (let index = 0; index < most; index++) views.timestamps[index] = timestamps[start + index]!
     const count = this.#arena.exports.mine(this.#order, number, most)
     this.#isLost = count < 0
     if (count <= 0) return 0

@@ -9,6 +9,9 @@ const LEAST_BLOCKS = 16_384
 /** Hashes that may be ready and not taken: 1 MB. */
 const ROOM = 32_768
 
+/** Blocks that the miner makes while the thread, which has begun, takes over the slots of those before: 10 ms. */
+const LEAD = 1_024
+
 /** A miner's memory, of which the thread has a copy, and where in it is what the thread needs. */
 export interface TimeHasher {
   readonly module: WebAssembly.Module
@@ -23,8 +26,9 @@ export interface TimeHasher {
 
 interface Task extends TimeHasher {
   readonly times: Float64Array
+  readonly lead: number
   readonly hashes: Uint8Array
-  /** How many hashes were made, and how many were taken. */
+  /** Up to which block hashes were made, up to which they were taken, and from which on they are made. */
   readonly counts: Int32Array
 }
 
@@ -32,10 +36,11 @@ interface Task extends TimeHasher {
 export class TimeHashes {
   readonly #worker: Worker
   readonly #hashes = new Uint8Array(new SharedArrayBuffer(32 * ROOM))
-  readonly #counts = new Int32Array(new SharedArrayBuffer(8))
+  readonly #counts = new Int32Array(new SharedArrayBuffer(12))
 
   constructor(hasher: TimeHasher, times: Float64Array) {
-    const workerData: Task = { ...hasher, times, hashes: this.#hashes, counts: this.#counts }
+    const [hashes, counts] = [this.#hashes, this.#counts]
+    const workerData: Task = { ...hasher, times, lead: LEAD, hashes, counts }
     this.#worker = new Worker(`(${work.toString()})(require('worker_threads').workerData)`, {
       eval: true,
       workerData,
@@ -52,9 +57,10 @@ export class TimeHashes {
 
   /** Hashes for `count` blocks from the `index`-th on, as far as they are there: 32 bytes each, not to be kept. */
   from(index: number, count: number): Uint8Array {
-    const ready = Math.max(0, Atomics.load(this.#counts, 0) - index)
+    const ready = Atomics.load(this.#counts, 0) - index
+    const isBefore = index < Atomics.load(this.#counts, 2)
     const start = index % ROOM
-    const length = Math.min(count, ready, ROOM - start)
+    const length = isBefore ? 0 : Math.max(0, Math.min(count, ready, ROOM - start))
     return this.#hashes.subarray(32 * start, 32 * (start + length))
   }
 
@@ -72,9 +78,10 @@ export class TimeHashes {
 /** What the thread does. Only the text of this function gets there, so it uses nothing but its parameter. */
 function work({ module, bytes, order, timestamps, accounts, most, ...task }: Task): void {
   const { exports } = new WebAssembly.Instance(module, {})
-  const { memory, allocate, foretell } = exports as {
+  const { memory, allocate, follow, foretell } = exports as {
     readonly memory: WebAssembly.Memory
     readonly allocate: (length: number) => number
+    readonly follow: (order: number, count: number) => number
     readonly foretell: (order: number, count: number) => number
   }
   // what it allocates is beyond what is there already
@@ -82,7 +89,17 @@ function work({ module, bytes, order, timestamps, accounts, most, ...task }: Tas
   new Uint8Array(memory.buffer).set(bytes)
   const { times, hashes, counts } = task
   const room = hashes.length / 32
-  for (let index = 0; index < times.length; ) {
+  const give = (index: number, count: number): void =>
+    new Float64Array(memory.buffer, timestamps).set(times.subarray(index, index + count))
+  // the miner has gone on by itself meanwhile
+  const first = Math.min(times.length, Atomics.load(counts, 1) + task.lead)
+  for (let index = 0; index < first; index += most) {
+    const count = Math.min(most, first - index)
+    give(index, count)
+    if (follow(order, count) < count) return
+  }
+  Atomics.store(counts, 2, first)
+  for (let index = first; index < times.length; ) {
     const taken = Atomics.load(counts, 1)
     if (index + most > taken + room) {
       Atomics.wait(counts, 1, taken)
@@ -90,7 +107,7 @@ function work({ module, bytes, order, timestamps, accounts, most, ...task }: Tas
     }
     const start = index % room
     const count = Math.min(most, times.length - index, room - start)
-    new Float64Array(memory.buffer, timestamps).set(times.subarray(index, index + count))
+    give(index, count)
     if (foretell(order, count) < count) return
     hashes.set(new Uint8Array(memory.buffer, accounts, 32 * count), 32 * start)
     index += count
