@@ -141,16 +141,17 @@ export class RunMiner {
    * @returns to be called after the last of them
    */
   workAhead(times: Float64Array): () => void {
-    if (this.#times === undefined || !TimeHashes.isFor(times.length)) return () => undefined
+    if (this.#times === undefined) return () => undefined
     const hasher = {
       module: MODULE,
-      bytes: this.#arena.bytes.slice(),
+      bytes: this.#arena.bytes,
       order: this.#order,
       timestamps: this.#timestamps,
       accounts: this.#accounts,
       most: MOST_AT_ONCE,
     }
-    const hashes = new TimeHashes(hasher, times)
+    const hashes = TimeHashes.begin(hasher, times)
+    if (hashes === undefined) return () => undefined
     this.#ahead = { hashes, first: this.row.log.length }
     return () => {
       this.#ahead = undefined

@@ -12,7 +12,7 @@ const ROOM = 32_768
 /** Blocks that the miner makes while the thread, which has begun, takes over the slots of those before: 10 ms. */
 const LEAD = 1_024
 
-/** A miner's memory, of which the thread has a copy, and where in it is what the thread needs. */
+/** A miner's memory, of which the thread gets a copy, and where in it is what the thread needs. */
 export interface TimeHasher {
   readonly module: WebAssembly.Module
   readonly bytes: Uint8Array
@@ -38,9 +38,10 @@ export class TimeHashes {
   readonly #hashes = new Uint8Array(new SharedArrayBuffer(32 * ROOM))
   readonly #counts = new Int32Array(new SharedArrayBuffer(12))
 
-  constructor(hasher: TimeHasher, times: Float64Array) {
+  private constructor(hasher: TimeHasher, times: Float64Array) {
     const [hashes, counts] = [this.#hashes, this.#counts]
-    const workerData: Task = { ...hasher, times, lead: LEAD, hashes, counts }
+    const bytes = hasher.bytes.slice()
+    const workerData: Task = { ...hasher, bytes, times, lead: LEAD, hashes, counts }
     this.#worker = new Worker(`(${work.toString()})(require('worker_threads').workerData)`, {
       eval: true,
       workerData,
@@ -50,9 +51,15 @@ export class TimeHashes {
     this.#worker.on('error', () => undefined)
   }
 
-  /** True where it is worth the effort. */
-  static isFor(blocks: number): boolean {
-    return blocks >= LEAST_BLOCKS && availableParallelism() > 1
+  /** Begins to hash for blocks with these timestamps; undefined where that is not worth the effort, or can't be. */
+  static begin(hasher: TimeHasher, times: Float64Array): TimeHashes | undefined {
+    if (times.length < LEAST_BLOCKS || availableParallelism() === 1) return undefined
+    try {
+      return new TimeHashes(hasher, times)
+    } catch {
+      // a process may not be allowed to have threads (node's --permission)
+      return undefined
+    }
   }
 
   /** Hashes for `count` blocks from the `index`-th on, as far as they are there: 32 bytes each, not to be kept. */

@@ -31,6 +31,19 @@ test('answers every method’s example, and none with a bug', async () => {
   expect(failures).toEqual([])
 }, 120_000)
 
+test('mines thousands of blocks where node allows no threads', async () => {
+  const permission = ['--permission', '--experimental-permission'].find((flag) =>
+    process.allowedNodeEnvironmentFlags.has(flag),
+  )!
+  const rights = [permission, '--allow-fs-read=*', '--allow-fs-write=*']
+  const { url, stop } = await boot([], { command: [process.execPath, ...rights, COMMAND] })
+  onTestFinished(async () => {
+    await stop()
+  })
+  expect(await request(url, 'evm_mine', { blocks: 20_000 })).toBe('0x0')
+  expect(await request(url, 'eth_blockNumber')).toBe('0x4e20')
+})
+
 test('finds the bytecode of an earlier start usable, that of late parts too', async () => {
   const folder = temporaryFolder(onTestFinished)
   for (const part of ['bin', 'dist', 'package.json']) {
