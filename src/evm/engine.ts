@@ -19,6 +19,7 @@ import { kzg } from './kzg.ts'
 import type { MachineJob } from './machine.ts'
 import { boundMemory } from './memory.ts'
 import { signerAsked } from './precompiles/signers.ts'
+import { keepRevertData } from './revertdata.ts'
 import { OverlayStateManager } from './statemanager.ts'
 
 /** What the library's engine knows of a block. */
@@ -92,6 +93,7 @@ async function createEngine(traits: EngineTraits): Promise<Engine> {
   const evm = vm.evm as EVM
   const breath = breatheAtJumps(evm)
   const memory = boundMemory(evm)
+  keepRevertData(evm)
   const precompiles = new Precompiles(evm.precompiles)
   return {
     evm,
