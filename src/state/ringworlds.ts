@@ -2,7 +2,7 @@
 import type { Hash } from '../core/hex.ts'
 import { addressKey } from './keys.ts'
 import { BEACON_ROOTS, HISTORY_STORAGE, type Predeploy } from './predeploys.ts'
-import { beaconSlot, historySlot, RING } from './systemslots.ts'
+import { beaconSlot, historySlot, RING, slotChange } from './systemslots.ts'
 import type { Trie, TrieChange } from './trie.ts'
 import {
   type Account,
@@ -11,7 +11,6 @@ import {
   type StorageSlot,
   type World,
   withAccounts,
-  withSlots,
 } from './world.ts'
 
 /** The blocks, counted from 0. Each has the parent's hash and its own timestamp told; beacon roots are all zero. */
@@ -118,8 +117,8 @@ export class RingWorlds {
       parents.set(historySlot(numberAt(index)), BigInt(parentHashAt(index)))
     }
     return {
-      time: tellsTime ? withSlots(time, times) : time,
-      hashes: tellsHash ? withSlots(hashes, parents) : hashes,
+      time: tellsTime ? withTold(time, times) : time,
+      hashes: tellsHash ? withTold(hashes, parents) : hashes,
     }
   }
 
@@ -128,6 +127,13 @@ export class RingWorlds {
       accountAt(this.#base, address)?.storage ?? emptyStorage
     return { time: storageAt(BEACON_ROOTS), hashes: storageAt(HISTORY_STORAGE) }
   }
+}
+
+function withTold(
+  storage: Trie<StorageSlot>,
+  slots: ReadonlyMap<bigint, bigint>,
+): Trie<StorageSlot> {
+  return storage.withChanges([...slots].map(([slot, value]) => slotChange(slot, value)))
 }
 
 /** The entry with the highest key below `index`; undefined when there is none. */

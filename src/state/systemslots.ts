@@ -61,11 +61,11 @@ export function withBlockNews(world: World, news: BlockNews): World {
   const changed: TrieChange<Account>[] = []
   if (beaconRoot !== undefined) {
     const slot = beaconSlot(timestamp)
-    const slots = [changeOf(slot, timestamp), changeOf(slot + RING, BigInt(beaconRoot))]
+    const slots = [slotChange(slot, timestamp), slotChange(slot + RING, BigInt(beaconRoot))]
     changed.push(told(world, BEACON_ROOTS.address, slots))
   }
   if (parentHash !== undefined) {
-    const slots = [changeOf(historySlot(number), BigInt(parentHash))]
+    const slots = [slotChange(historySlot(number), BigInt(parentHash))]
     changed.push(told(world, HISTORY_STORAGE.address, slots))
   }
   return withAccounts(world, changed)
@@ -83,6 +83,6 @@ function told(
 }
 
 /** A slot is set to its value, without a look at what it was: a hash and a time are always others. */
-function changeOf(slot: bigint, value: bigint): TrieChange<StorageSlot> {
+export function slotChange(slot: bigint, value: bigint): TrieChange<StorageSlot> {
   return { key: slotKey(slot), value: value === 0n ? undefined : { slot, value } }
 }
