@@ -1,4 +1,4 @@
-// Empty blocks in a row, kept in as little as 64 bytes each: a block is made when it is read.
+// Empty blocks in a row, kept in as little as 72 bytes each: a block is made when it is read.
 import { hashBytes, keccak256 } from '../core/crypto.ts'
 import {
   bigintFromBytes,

@@ -194,9 +194,10 @@ export class RunMiner {
     if (this.#ahead === undefined) return most
     const { hashes, first } = this.#ahead
     const index = this.row.log.length - first
+    // not those that are taken now: fewer blocks than these may be mined
+    hashes.giveBack(index)
     const known = hashes.from(index, most)
     this.#arena.bytes.set(known, this.#accounts)
-    hashes.giveBack(index + known.length / 32)
     const count = known.length / 32
     this.#tell({ accounts: count === 0 ? 0 : this.#accounts })
     return count || most
