@@ -144,8 +144,8 @@ export function stringSize(bytes: Uint8Array): number {
 }
 
 /** Bytes of the RLP of an integer. */
-export function integerSize(value: bigint): number {
-  return value < 0x80n ? 1 : 1 + Math.ceil(value.toString(16).length / 2)
+export function integerSize(value: bigint | number): number {
+  return value < 0x80 ? 1 : 1 + Math.ceil(value.toString(16).length / 2)
 }
 
 /** Bytes of the encoding of a list whose items have so many. */

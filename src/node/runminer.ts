@@ -1,7 +1,7 @@
 // Mines empty blocks one after another with real hashes, 10 µs each: what changes of a header and of the state from one to
 // the next is changed in place, in WebAssembly. The slow twin is miner.ts, which makes the same blocks.
 import { bytesFromHex, equalBytes, ZERO_HASH } from '../core/hex.ts'
-import { encodeRlp } from '../core/rlp.ts'
+import { encodeRlp, integerSize } from '../core/rlp.ts'
 import { encodeHeader } from '../protocol/block.ts'
 import { itemStarts, layAccountPaths } from '../state/accountpaths.ts'
 import { Arena, type ArenaExports } from '../state/arena.ts'
@@ -31,8 +31,8 @@ const MODULE = new WebAssembly.Module(Buffer.from(WASM, 'base64'))
 
 const RING_SLOTS = Number(RING)
 
-/** Blocks mined at once at most: half a millisecond. */
-export const MOST_AT_ONCE = 64
+/** Blocks that one call of the module mines at most. */
+const MOST_AT_ONCE = 64
 
 /** What the module is told: numbers of four bytes in this order (`Order` in assembly/runminer.ts). */
 const ORDER = [
@@ -122,7 +122,7 @@ export class RunMiner {
   }
 
   /**
-   * Mines the next blocks, with these timestamps in seconds, at most `MOST_AT_ONCE`.
+   * Mines the next blocks, with these timestamps in seconds.
    * @returns how many were mined; the next one can't be mined here where it is fewer
    */
   mine(timestamps: ArrayLike<number>): number {
@@ -165,7 +165,7 @@ export class RunMiner {
     const timestamp = timestamps[start]!
     if (this.#isLost || !Number.isSafeInteger(timestamp)) return 0
     this.#layOut(number, timestamp)
-    const most = this.#takeHashes(timestamps.length - start)
+    const most = this.#takeHashes(Math.min(MOST_AT_ONCE, timestamps.length - start))
     const views = this.#viewsNow()
     for (let index = 0; index < most; index++) views.timestamps[index] = timestamps[start + index]!
     const count = this.#arena.exports.mine(this.#order, number, most)
@@ -205,7 +205,7 @@ export class RunMiner {
 
   /** Writes the header for integers of the size of these. The hashes in it are written with each block. */
   #layOut(number: number, timestamp: number): void {
-    const [numberLength, timestampLength] = [sizeOf(number), sizeOf(timestamp)]
+    const [numberLength, timestampLength] = [integerSize(number), integerSize(timestamp)]
     const isLaidOut =
       numberLength === this.#numberLength && timestampLength === this.#timestampLength
     if (isLaidOut) return
@@ -300,12 +300,4 @@ export class RunMiner {
   #job(source: number, length: number, target: number): number {
     return this.#arena.storeJob({ source, length, target })
   }
-}
-
-/** Bytes of the RLP of an integer. */
-function sizeOf(value: number): number {
-  if (value < 0x80) return 1
-  let size = 1
-  for (let left = value; left >= 1; left /= 256) size += 1
-  return size
 }

@@ -36,8 +36,7 @@ export function layAccountPaths(
   target: number,
 ): AccountPaths {
   const found = new Map<Uint8Array, LiveAccount>()
-  const above: number[] = []
-  const froms: number[] = []
+  const laid: { readonly job: number; readonly from: number }[] = []
 
   /** Lays out a node that all the keys have on their paths, whose own path begins at nibble `depth`. */
   const lay = (
@@ -68,18 +67,16 @@ export function layAccountPaths(
       }
     }
     const states = arena.storeStates(length)
-    const job = arena.storeJob({ source, length, states, target: place })
-    above.push(job)
-    froms.push(from)
+    laid.push({ job: arena.storeJob({ source, length, states, target: place }), from })
   }
 
   if (keys.length > 0) lay(accounts.root!, keys, 0, target)
   const live = keys.map((key) => found.get(key)!)
   // once as a whole, later from the first hash on that another stands for
-  for (const job of [...live.map(({ job }) => job), ...above]) arena.exports.enqueue(0, job)
+  for (const { job } of [...live, ...laid]) arena.exports.enqueue(0, job)
   arena.exports.run()
-  for (const [index, job] of above.entries()) arena.setFrom(job, froms[index]!)
-  return { accounts: live, above }
+  for (const { job, from } of laid) arena.setFrom(job, from)
+  return { accounts: live, above: laid.map(({ job }) => job) }
 }
 
 /** Where each item of a list begins. */

@@ -29,8 +29,6 @@ const RATE = 136
 export interface Job {
   readonly source: number
   readonly length: number
-  /** The first byte that changed since the same bytes were hashed the last time; 0 the first time, and without `states`. */
-  readonly from?: number
   /** Where states of the sponge are kept between the times; 0 for nowhere. */
   readonly states?: number
   readonly target: number
@@ -75,9 +73,9 @@ export class Arena<E extends ArenaExports = ArenaExports> {
     new Uint32Array(this.exports.memory.buffer, at).set(words)
   }
 
-  /** @returns where the job is, in the form of assembly/jobs.ts */
-  storeJob({ source, length, from = 0, states = 0, target }: Job): number {
-    return this.storeWords([source, length, from, states, target])
+  /** @returns where the job is, in the form of assembly/jobs.ts; all its bytes are new */
+  storeJob({ source, length, states = 0, target }: Job): number {
+    return this.storeWords([source, length, 0, states, target])
   }
 
   /** Tells a job that was done which of its bytes are the first to change from now on. */

@@ -22,7 +22,6 @@ const QUEUE_LENGTH: u32 = 256
 const QUEUES: usize = memory.data(2 * 1024, 16)
 const COUNTS: usize = memory.data(8, 16)
 
-
 /** The last block of each of two inputs, padded. */
 const LAST: usize = memory.data(272, 16)
 
