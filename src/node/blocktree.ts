@@ -113,16 +113,6 @@ export function appendBlock(tree: BlockTree, record: BlockRecord): BlockTree {
   }
 }
 
-/** As `appendBlock`, of a block without transactions, whose header is not looked at. */
-export function appendEmpty(tree: BlockTree, record: BlockRecord, hash: Hash): BlockTree {
-  if (tree.side.records.length > 0) return appendBlock(tree, record)
-  return {
-    ...tree,
-    canonical: tree.canonical.push(record),
-    byHash: tree.byHash.set(hash, record),
-  }
-}
-
 /** The tree with another world behind its head, whose block stays what it is. */
 export function withHeadWorld(tree: BlockTree, world: World): BlockTree {
   const { block, executed, totalDifficulty, prevRandao, signers } = headOf(tree)
@@ -140,9 +130,14 @@ export function withHeadWorld(tree: BlockTree, world: World): BlockTree {
   }
 }
 
-/** The tree with a run of empty blocks after its head; `last`, the last of them, is its new head. */
+/**
+ * The tree with all blocks of a run of empty ones; `last`, the last of them, is its new head. Where the chain ends with
+ * some of them, the others follow.
+ */
 export function appendRun(tree: BlockTree, run: EmptyRun, last: BlockRecord): BlockTree {
-  return { ...appendBlock(tree, last), canonical: tree.canonical.pushRun(run, last) }
+  const canonical = tree.canonical.pushRun(run, last)
+  // the block may have been known, beside the chain
+  return { ...(tree.side.records.length === 0 ? tree : appendBlock(tree, last)), canonical }
 }
 
 /**

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { DevchainError } from '../core/errors.ts'
 import type { Hash } from '../core/hex.ts'
-import { type MaybePromise, whenThere } from '../core/promises.ts'
+import { isPromise, type MaybePromise, whenThere } from '../core/promises.ts'
 import type { BlockEnvironment, Executor } from '../evm/executor.ts'
 import { signersOf } from './accounts.ts'
 import {
@@ -145,7 +145,7 @@ export class Chain {
    * call `update` itself: it would wait for its own end.
    * @throws {DevchainError} `LIMIT_EXCEEDED` when too many commands wait; and whatever `change` throws
    */
-  async update<T>(change: (state: ChainState) => Change<T> | Promise<Change<T>>): Promise<T> {
+  async update<T>(change: (state: ChainState) => MaybePromise<Change<T>>): Promise<T> {
     if (this.#waiting >= MAX_WAITING) {
       const message = `too many commands wait for chain ${this.name}: there may be ${MAX_WAITING} at a time`
       throw new DevchainError('LIMIT_EXCEEDED', message)
@@ -221,10 +221,11 @@ export class Chain {
     this.#known = undefined
   }
 
-  async #run<T>(change: (state: ChainState) => Change<T> | Promise<Change<T>>): Promise<T> {
+  async #run<T>(change: (state: ChainState) => MaybePromise<Change<T>>): Promise<T> {
     try {
       const before = this.#state
-      const { state: after, value, dropped = [] } = await change(before)
+      const changed = change(before)
+      const { state: after, value, dropped = [] } = isPromise(changed) ? await changed : changed
       if (after !== before) {
         this.#state = after
         const head = headChange(before.tree, after.tree)

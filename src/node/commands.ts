@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import { getHeapStatistics } from 'node:v8'
 import { breather } from '../core/breather.ts'
 import { DevchainError } from '../core/errors.ts'
-import type { MaybePromise } from '../core/promises.ts'
+import { type MaybePromise, whenThere } from '../core/promises.ts'
 import type { Executor } from '../evm/executor.ts'
 import { nonceAt } from '../state/world.ts'
 import type { AccountBook } from './accounts.ts'
@@ -134,17 +134,25 @@ export function reset(state: ChainState): Change<undefined> {
  * @throws {DevchainError} `INVALID_PARAMS` for a timestamp that is not after the newest block's, a time beyond 64 bits or
  *   a negative number; `LIMIT_EXCEEDED` for more than 2^53 blocks, or more than memory holds
  */
-export async function mine(
+export function mine(
   executor: Executor,
   state: ChainState,
-  { now, blocks = 1n, timestamp, interval }: MineRequest,
-): Promise<Change<BlockRange>> {
+  request: MineRequest,
+): MaybePromise<Change<BlockRange>> {
+  const { now, blocks = 1n, timestamp } = request
   checkBlocks(state, blocks)
   if (timestamp !== undefined) checkTimestamp(state, timestamp)
-  if (blocks === 1n) {
-    const mined = await mineNext(executor, state, { now, timestamp })
-    return minedSince(state, mined)
-  }
+  if (blocks !== 1n) return mineSeveral(executor, state, request, blocks)
+  const next = mineNext(executor, state, { now, timestamp })
+  return whenThere(next, (mined) => minedSince(state, mined))
+}
+
+async function mineSeveral(
+  executor: Executor,
+  state: ChainState,
+  { now, timestamp, interval }: MineRequest,
+  blocks: bigint,
+): Promise<Change<BlockRange>> {
   const dropped: DroppedTransaction[] = []
   let current = state
   let left = blocks

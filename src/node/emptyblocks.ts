@@ -8,7 +8,6 @@ import { BEACON_ROOTS, HISTORY_STORAGE, type Predeploy } from '../state/predeplo
 import { hasNoRequests, isAsDeployed, RING } from '../state/systemslots.ts'
 import { accountAt, type World } from '../state/world.ts'
 import {
-  appendEmpty,
   appendRun,
   type BlockRecord,
   type BlockTree,
@@ -18,7 +17,7 @@ import {
 } from './blocktree.ts'
 import type { ChainConfig, ChainState } from './chainstate.ts'
 import { clockAfterBlock, nextTimestamp, nextTimestamps } from './clock.ts'
-import { type EmptyRun, LongRun, SealedRun } from './emptyrun.ts'
+import { LongRun } from './emptyrun.ts'
 import { type Mined, type MineOptions, nextBlockEnvironment } from './miner.ts'
 import { Candidates } from './pool.ts'
 import { withRewards } from './rewards.ts'
@@ -86,14 +85,12 @@ export function mineAlike(state: ChainState, options: MineOptions): Mined | unde
   const number = BigInt(next)
   const isSame = isSameRule(config, [number - 1n, newest], [number, timestamp])
   if (!isSame || miner.mine([Number(timestamp)]) === 0) return undefined
-  const index = row.log.length - 1
-  const record = row.recordAt(index)
+  const record = row.newRecord(row.count - 1)
   standing.set(record, ready)
   return {
     state: {
       ...state,
-      // that the head's header is not looked at is a quarter of the time
-      tree: appendEmpty(tree, record, row.hashAt(index)),
+      tree: appendRun(tree, row, record),
       clock: clockAfterBlock(state, timestamp, options.now, options.timestamp !== undefined),
     },
     records: [record],
@@ -103,8 +100,8 @@ export function mineAlike(state: ChainState, options: MineOptions): Mined | unde
 
 /** Seconds, of the block that was mined last. */
 function newestTime({ miner: { row } }: Standing): bigint {
-  const { length } = row.log
-  return length === 0 ? row.template.parent.block.header.timestamp : row.timestampAt(length - 1)
+  const { count, template } = row
+  return count === 0 ? template.parent.block.header.timestamp : row.timestampAt(count - 1)
 }
 
 /**
@@ -167,7 +164,8 @@ function longRun(
     timestampAt,
     abandoned: state.tree.abandoned,
   })
-  return withRun(state, run, run.recordAt(run.count - 1))
+  const tree = appendRun(state.tree, run, run.recordAt(run.count - 1))
+  return { state: { ...state, tree }, blocks: BigInt(run.count) }
 }
 
 interface SealedRequest {
@@ -183,14 +181,14 @@ async function sealedRun(
 ): Promise<MinedRun | undefined> {
   const { miner } = ready
   const { row } = miner
-  const start = row.log.length
+  const start = row.count
   row.log.reserve(count)
   const times = new Float64Array(count)
   for (let index = 0; index < count; index++) times[index] = Number(timestampAt(index))
   const end = miner.workAhead(times)
   try {
-    while (row.log.length < start + count) {
-      const index = row.log.length - start
+    while (row.count < start + count) {
+      const index = row.count - start
       const length = Math.min(BREATH, count - index)
       if (miner.mine(times.subarray(index, index + length)) < length) break
       await breathe()
@@ -198,12 +196,11 @@ async function sealedRun(
   } finally {
     end()
   }
-  const mined = row.log.length - start
+  const mined = row.count - start
   if (mined === 0) return undefined
-  const run = new SealedRun(row, start, mined)
-  const last = run.recordAt(mined - 1)
+  const last = row.newRecord(row.count - 1)
   standing.set(last, ready)
-  return withRun(state, run, last)
+  return { state: { ...state, tree: appendRun(state.tree, row, last) }, blocks: BigInt(mined) }
 }
 
 async function newMiner(state: ChainState, told: Told): Promise<Standing> {
@@ -229,13 +226,6 @@ function takeReady(state: ChainState, head: BlockRecord): Standing | undefined {
 /** Slots of the rings of system contracts, at most. */
 function slotsOf({ canonical }: BlockTree): number {
   return 2 * Math.min(Number(RING), canonical.length)
-}
-
-function withRun(state: ChainState, run: EmptyRun, last: BlockRecord): MinedRun {
-  return {
-    state: { ...state, tree: appendRun(state.tree, run, last) },
-    blocks: BigInt(run.count),
-  }
 }
 
 /** Which contracts hear of each block; undefined where something else than theirs is to be called. */

@@ -20,6 +20,7 @@ import { RunLog } from './runlog.ts'
 
 /** Blocks of a run, counted from 0. What is read of one block twice need not be the same object. */
 export interface EmptyRun {
+  /** May grow. */
   readonly count: number
   hashAt(index: number): Hash
   /** Which block has a hash; undefined when none has. */
@@ -57,11 +58,16 @@ interface EmptyBlocks {
   worldAt(index: number): World
 }
 
-/** Empty blocks after a template's parent, each sealed, to which more come. Those that are there stay as they are. */
-export class EmptyRow implements EmptyBlocks {
+/** A run whose hashes are those of its headers, to which more blocks come. Those that are there stay as they are. */
+export class EmptyRow implements EmptyRun, EmptyBlocks {
   readonly template: Template
   readonly log: RunLog = new RunLog()
   readonly #worlds: RingWorlds
+  readonly #records = new Memory(RECORDS, (index: number) => this.newRecord(index))
+  /** Open addressing by the first four bytes of a hash: indexes counted from 1, 0 for nothing. */
+  #table = new Uint32Array(0)
+  /** Blocks in the table: they come to it when somebody looks for one. */
+  #known = 0
 
   constructor(template: Template, rings: Pick<RingBlocks, 'tellsTime' | 'tellsHash' | 'onMade'>) {
     const { parent } = template
@@ -75,8 +81,23 @@ export class EmptyRow implements EmptyBlocks {
     })
   }
 
+  get count(): number {
+    return this.log.length
+  }
+
   hashAt(index: number): Hash {
     return hashFromBytes(this.log.hashAt(index))
+  }
+
+  indexOf(hash: Hash): number | undefined {
+    this.#fillTable()
+    const wanted = bytesFromHex(hash)
+    const mask = this.#table.length - 1
+    for (let at = prefixOf(wanted) & mask; ; at = (at + 1) & mask) {
+      const entry = this.#table[at]!
+      if (entry === 0) return undefined
+      if (equalBytes(this.log.hashAt(entry - 1), wanted)) return entry - 1
+    }
   }
 
   rootAt(index: number): Hash {
@@ -92,54 +113,26 @@ export class EmptyRow implements EmptyBlocks {
   }
 
   recordAt(index: number): BlockRecord {
-    return new EmptyRecord(this, index)
-  }
-}
-
-/** A run whose hashes are those of its headers: a part of a row. */
-export class SealedRun implements EmptyRun {
-  readonly count: number
-  readonly #row: EmptyRow
-  readonly #start: number
-  readonly #records: Memory<number, BlockRecord>
-  /** Open addressing by the first four bytes of a hash: indexes counted from 1, 0 for nothing. Made when asked for. */
-  #table: Uint32Array | undefined
-
-  constructor(row: EmptyRow, start: number, count: number) {
-    this.count = count
-    this.#row = row
-    this.#start = start
-    this.#records = new Memory(RECORDS, (index) => row.recordAt(start + index))
-  }
-
-  hashAt(index: number): Hash {
-    return this.#row.hashAt(this.#start + index)
-  }
-
-  indexOf(hash: Hash): number | undefined {
-    this.#table ??= this.#makeTable()
-    const wanted = bytesFromHex(hash)
-    const mask = this.#table.length - 1
-    for (let at = prefixOf(wanted) & mask; ; at = (at + 1) & mask) {
-      const entry = this.#table[at]!
-      if (entry === 0) return undefined
-      if (equalBytes(this.#row.log.hashAt(this.#start + entry - 1), wanted)) return entry - 1
-    }
-  }
-
-  recordAt(index: number): BlockRecord {
     return this.#records.of(index)
   }
 
-  #makeTable(): Uint32Array {
-    const table = new Uint32Array(2 ** Math.ceil(Math.log2(2 * this.count + 1)))
-    const mask = table.length - 1
-    for (let index = 0; index < this.count; index++) {
-      let at = prefixOf(this.#row.log.hashAt(this.#start + index)) & mask
-      while (table[at] !== 0) at = (at + 1) & mask
-      table[at] = index + 1
+  /** As `recordAt`, but not remembered: for who keeps it, which takes a sixth of the time. */
+  newRecord(index: number): BlockRecord {
+    return new EmptyRecord(this, index)
+  }
+
+  #fillTable(): void {
+    const { length } = this.log
+    if (2 * length >= this.#table.length) {
+      this.#table = new Uint32Array(2 ** Math.ceil(Math.log2(2 * length + 1)))
+      this.#known = 0
     }
-    return table
+    const mask = this.#table.length - 1
+    for (; this.#known < length; this.#known++) {
+      let at = prefixOf(this.log.hashAt(this.#known)) & mask
+      while (this.#table[at] !== 0) at = (at + 1) & mask
+      this.#table[at] = this.#known + 1
+    }
   }
 }
 

@@ -23,13 +23,30 @@ export interface Stretch {
   readonly record: BlockRecord
 }
 
-/** A run and where it stands: its first blocks are those from `start` to before `end`. It may have more. */
+/**
+ * A run and where it stands: its first blocks are those from `start` to `end`, the last of which is a single one as well,
+ * as that of the newest block has to be. The run may have more.
+ */
 interface Span {
   readonly run: EmptyRun
   readonly start: number
   readonly end: number
   /** Blocks before it that are in no run. */
   readonly single: number
+}
+
+/** What a line is made of. */
+interface Blocks {
+  readonly single: PersistentList<BlockRecord>
+  readonly spans: PersistentList<Span>
+}
+
+/** A run that a line ends with, to which more blocks may come. */
+interface Tail {
+  readonly run: EmptyRun
+  /** The number of its first block. */
+  readonly start: number
+  readonly head: BlockRecord
 }
 
 /** Where a block is: in a run, or among the single ones. `from` is the lowest number of the stretch that is alike. */
@@ -42,25 +59,24 @@ interface Place {
 /** An immutable list of blocks by number, from 0 on. Block n is at index n; its newest block is in no run. */
 export class Line {
   readonly length: number
-  readonly #single: PersistentList<BlockRecord>
-  readonly #spans: PersistentList<Span>
+  readonly #older: Blocks
+  /** Kept apart, so that a run that grows by a block takes as long as nothing: it is filed when somebody reads. */
+  readonly #tail: Tail | undefined
+  #blocks: Blocks | undefined
 
-  private constructor(
-    length: number,
-    single: PersistentList<BlockRecord>,
-    spans: PersistentList<Span>,
-  ) {
+  private constructor(length: number, older: Blocks, tail?: Tail) {
     this.length = length
-    this.#single = single
-    this.#spans = spans
+    this.#older = older
+    this.#tail = tail
   }
 
   static empty(): Line {
-    return new Line(0, emptyList(), emptyList())
+    return new Line(0, { single: emptyList(), spans: emptyList() })
   }
 
   at(number: number): BlockRecord | undefined {
     if (number >= this.length) return undefined
+    if (number === this.length - 1 && this.#tail !== undefined) return this.#tail.head
     const span = this.#spanBefore(number)
     if (span === undefined) return this.#single.at(number)
     if (number < span.end) return span.run.recordAt(number - span.start)
@@ -74,50 +90,58 @@ export class Line {
     return this.at(number)?.block.hash
   }
 
-  /** The block of a run that has a hash. Blocks in no run are not looked at. */
+  /** The block of a run that has a hash. Blocks that came in no run are not looked at. */
   findInRuns(hash: Hash): BlockRecord | undefined {
     for (let at = this.#spans.length - 1; at >= 0; at--) {
       const { run, start, end } = this.#spans.at(at)!
       const index = run.indexOf(hash)
-      if (index !== undefined && index < end - start) return run.recordAt(index)
+      if (index !== undefined && index <= end - start) return this.at(start + index)
     }
     return undefined
   }
 
   push(record: BlockRecord): Line {
-    return new Line(this.length + 1, this.#single.push(record), this.#spans)
+    return new Line(this.length + 1, {
+      single: this.#single.push(record),
+      spans: this.#spans,
+    })
   }
 
   /** The line with another record of its newest block. */
   withHead(head: BlockRecord): Line {
     const single = this.#single.truncate(this.#single.length - 1).push(head)
-    return new Line(this.length, single, this.#spans)
+    return new Line(this.length, { single, spans: this.#spans })
   }
 
-  /** The line with a run, of which `head` is the last block: it is a single one. */
+  /**
+   * The line with all blocks of a run, of which `head` is the last: it is a single one. A run that the line ends with may
+   * have grown meanwhile.
+   */
   pushRun(run: EmptyRun, head: BlockRecord): Line {
-    const start = this.length
-    const end = start + run.count - 1
-    if (end === start) return this.push(head)
-    const spans = this.#spans.push({ run, start, end, single: this.#single.length })
-    return new Line(end + 1, this.#single.push(head), spans)
+    const tail = this.#tail
+    return tail?.run === run
+      ? new Line(tail.start + run.count, this.#older, { run, start: tail.start, head })
+      : new Line(this.length + run.count, this.#filed(), { run, start: this.length, head })
   }
 
   /** The first `length` blocks. The last of them is made a single one where it was in a run. */
   truncate(length: number): Line {
     if (length >= this.length) return this
     if (length <= 0) return Line.empty()
+    const single = this.#single
     const span = this.#spanBefore(length - 1)
-    if (span === undefined) return new Line(length, this.#single.truncate(length), emptyList())
+    if (span === undefined) {
+      return new Line(length, { single: single.truncate(length), spans: emptyList() })
+    }
     const spans = this.#spans.truncate(this.#indexBefore(length - 1) + 1)
     if (length > span.end) {
-      return new Line(length, this.#single.truncate(span.single + length - span.end), spans)
+      return new Line(length, { single: single.truncate(span.single + length - span.end), spans })
     }
-    const shorter = spans.truncate(spans.length - 1)
-    const single = this.#single.truncate(span.single)
     const head = span.run.recordAt(length - 1 - span.start)
-    if (length - 1 === span.start) return new Line(length, single.push(head), shorter)
-    return new Line(length, single.push(head), shorter.push({ ...span, end: length - 1 }))
+    return new Line(length, {
+      single: single.truncate(span.single).push(head),
+      spans: spans.truncate(spans.length - 1).push({ ...span, end: length - 1 }),
+    })
   }
 
   /** Blocks from a number on, or to before `to`, oldest first. */
@@ -167,6 +191,9 @@ export class Line {
   /** How many of the first blocks the lines have in common, as one event: not two blocks that happen to be alike. */
   common(other: Line): number {
     let common = Math.min(this.length, other.length)
+    const [own, others] = [this.#tail, other.#tail]
+    // a run has the same blocks before it wherever it is
+    if (own !== undefined && own.run === others?.run) return common
     while (common > 0) {
       const [a, b] = [this.#placeAt(common - 1), other.#placeAt(common - 1)]
       if (a.run === b.run && isSameBlock(a.record, b.record)) return common
@@ -208,6 +235,20 @@ export class Line {
     }
   }
 
+  get #single(): PersistentList<BlockRecord> {
+    return this.#filed().single
+  }
+
+  get #spans(): PersistentList<Span> {
+    return this.#filed().spans
+  }
+
+  /** All blocks, those of the tail among the others. */
+  #filed(): Blocks {
+    this.#blocks ??= withTail(this.#older, this.#tail, this.length - 1)
+    return this.#blocks
+  }
+
   #placeAt(number: number): Place {
     const span = this.#spanBefore(number)
     if (span !== undefined && number < span.end) {
@@ -231,6 +272,17 @@ export class Line {
       else high = middle
     }
     return low - 1
+  }
+}
+
+/** Blocks with those of a tail, which ends with block `end`. */
+function withTail(older: Blocks, tail: Tail | undefined, end: number): Blocks {
+  if (tail === undefined) return older
+  const { run, start, head } = tail
+  const { single, spans } = older
+  return {
+    single: single.push(head),
+    spans: spans.push({ run, start, end, single: single.length }),
   }
 }
 

@@ -14,6 +14,7 @@ import {
   workInCoinbase,
 } from '../protocol/parentchain.ts'
 import { sealHash, seedHash, targetOf } from '../protocol/work.ts'
+import { stateRoot } from '../state/world.ts'
 import { type BlockRecord, blockByHash, headOf } from './blocktree.ts'
 import type { Chain, Change } from './chain.ts'
 import type { ChainState } from './chainstate.ts'
@@ -217,9 +218,12 @@ function imported(
 ): Change<Import> {
   const { block } = record
   if (blockByHash(state.tree, block.hash) !== undefined) return { state, value: 'EXIST' }
-  // by reference: a block of the same hash whose accounts were changed by hand is another parent
-  if (blockByHash(state.tree, parent.block.hash) !== parent) return { state, value: 'NO_PARENT' }
-  const isNext = headOf(state.tree) === parent
+  const known = blockByHash(state.tree, parent.block.hash)
+  // a block of the same hash whose accounts were changed by hand is another parent
+  if (known === undefined || stateRoot(known.world) !== stateRoot(parent.world)) {
+    return { state, value: 'NO_PARENT' }
+  }
+  const isNext = headOf(state.tree) === known
   const { state: after, dropped } = adopt(state, record)
   const value = headOf(after.tree) === record ? 'IMPORTED_BEST' : 'IMPORTED_NOT_BEST'
   if (!isNext) return { state: after, value, dropped }

@@ -1,5 +1,5 @@
-// Runs of empty blocks under all that can be done to a chain: two chains get the same commands, and one of them mines
-// its blocks one by one, so that it has no runs. Whatever is asked, they tell the same.
+// Runs of empty blocks under all that can be done to a chain: two chains get the same commands, and one of them mines all
+// blocks as those with transactions are, so that it has no runs. Whatever is asked, they tell the same.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Hash } from '../../../src/core/hex.ts'
@@ -16,9 +16,16 @@ import {
 } from '../../../src/node/blocktree.ts'
 import type { Chain, Change } from '../../../src/node/chain.ts'
 import type { ChainState } from '../../../src/node/chainstate.ts'
-import { increaseTime, mine, reset, revertTo, takeSnapshot } from '../../../src/node/commands.ts'
+import {
+  increaseTime,
+  type MineRequest,
+  mine,
+  reset,
+  revertTo,
+  takeSnapshot,
+} from '../../../src/node/commands.ts'
 import { editAccount, editWorld } from '../../../src/node/edit.ts'
-import { buildPending } from '../../../src/node/miner.ts'
+import { buildPending, mineBlock } from '../../../src/node/miner.ts'
 import { adopt, reorganize } from '../../../src/node/reorganize.ts'
 import { sendRawTransaction } from '../../../src/node/send.ts'
 import {
@@ -79,23 +86,54 @@ const command: fc.Arbitrary<Command> = fc.oneof(
 
 const NO_REQUEUE = { requeue: false, now: NOON }
 
-/** Does a command; `most` is how many blocks are mined by one call. */
-async function run(chain: Chain, each: Command, most: number): Promise<void> {
+/** Mines blocks on a chain: so many, the first at a time of its own. */
+type Mine = (
+  chain: Chain,
+  request: Pick<MineRequest, 'timestamp' | 'interval'>,
+  blocks: number,
+) => Promise<unknown>
+
+const atOnce: Mine = (chain, request, blocks) =>
+  chain.update((before) =>
+    mine(chain.executor, before, { ...request, now: NOON, blocks: BigInt(blocks) }),
+  )
+
+/** Those that are like the one before go on with its run. */
+const oneByOne: Mine = async (chain, request, blocks) => {
+  for (let left = blocks; left > 0; left--) {
+    await atOnce(chain, { ...request, timestamp: timestampOf(chain, request, blocks - left) }, 1)
+  }
+}
+
+/** The slow twin. */
+const inNoRun: Mine = async (chain, request, blocks) => {
+  for (let left = blocks; left > 0; left--) {
+    const timestamp = timestampOf(chain, request, blocks - left)
+    await chain.update(async (before) => {
+      const mined = await mineBlock(chain.executor, before, { now: NOON, timestamp })
+      return { ...mined, value: undefined }
+    })
+  }
+}
+
+/** A command's first block is mined when the clock says. */
+function timestampOf(
+  { state }: Chain,
+  { interval }: Pick<MineRequest, 'interval'>,
+  index: number,
+): bigint | undefined {
+  if (index === 0 || interval === undefined) return undefined
+  return headOf(state.tree).block.header.timestamp + (interval > 0n ? interval : 1n)
+}
+
+/** Does a command. */
+async function run(chain: Chain, each: Command, mineBlocks: Mine): Promise<void> {
   const { executor, state } = chain
   const height = state.tree.canonical.length - 1
   switch (each.kind) {
     case 'mine': {
       const interval = each.interval === undefined ? undefined : BigInt(each.interval)
-      for (let left = each.blocks; left > 0; left -= most) {
-        const blocks = BigInt(Math.min(left, most))
-        // a command's first block is mined when the clock says
-        const timestamp =
-          interval === undefined || left === each.blocks
-            ? undefined
-            : headOf(chain.state.tree).block.header.timestamp + (interval > 0n ? interval : 1n)
-        const request = { now: NOON, blocks, interval, timestamp }
-        await chain.update((before) => mine(executor, before, request))
-      }
+      await mineBlocks(chain, { interval }, each.blocks)
       return
     }
     case 'send': {
@@ -235,15 +273,16 @@ test('A chain with runs of empty blocks is the chain without them, whatever is d
     fc.asyncProperty(
       fc.array(command, { minLength: 3, maxLength: 14, size: 'max' }),
       fc.array(share, { minLength: 2, maxLength: 4 }),
-      async (commands, picks) => {
+      fc.array(fc.boolean(), { minLength: 14, maxLength: 14 }),
+      async (commands, picks, whether) => {
         const [fast, slow] = [await testChain({}), await testChain({})]
         const changes: [HeadChange[], HeadChange[]] = [[], []]
         fast.onChange(({ head }) => changes[0].push(head))
         slow.onChange(({ head }) => changes[1].push(head))
         const seen = new Set<Hash>()
-        for (const each of commands) {
-          await run(fast, each, 1000)
-          await run(slow, each, 1)
+        for (const [index, each] of commands.entries()) {
+          await run(fast, each, whether[index] ? atOnce : oneByOne)
+          await run(slow, each, inNoRun)
           expectSame(fast, slow, seen, [1, ...picks])
           // of many blocks mined one by one there are many changes
           const [told, twin] = changes.map((list) => list.splice(0).map(hashesOf))
@@ -252,6 +291,7 @@ test('A chain with runs of empty blocks is the chain without them, whatever is d
         }
         const { canonical } = fast.state.tree
         inRuns += canonical.length - [...canonical.range(0).stretches()].length
+        expect([...slow.state.tree.canonical.range(0).stretches()].length).toBe(canonical.length)
         fast.close()
         slow.close()
       },

@@ -5,6 +5,7 @@ import { parseBytes } from '../../../src/core/hex.ts'
 import { headOf } from '../../../src/node/blocktree.ts'
 import type { Chain } from '../../../src/node/chain.ts'
 import { mine, setNextTimestamp } from '../../../src/node/commands.ts'
+import { editAccount } from '../../../src/node/edit.ts'
 import { blockEnvironment } from '../../../src/node/miner.ts'
 import { sendRawTransaction } from '../../../src/node/send.ts'
 import type { Imported } from '../../../src/node/work.ts'
@@ -14,7 +15,7 @@ import {
   proofOfBlock,
 } from '../../../src/protocol/parentchain.ts'
 import { makeParentBlock } from '../../support/parentblocks.ts'
-import { headTime, signed, testChain, testEnvironment } from './chains.ts'
+import { account, headTime, signed, testChain, testEnvironment } from './chains.ts'
 
 function proofFor(work: Hash, target: bigint): ParentProof {
   const { block } = makeParentBlock({ work, target })
@@ -45,6 +46,17 @@ test('rates are kept of a thousand miners, those that reported last', async () =
   chain.work.reportRate('0', 10n)
   chain.work.reportRate('more', 100n)
   expect(chain.work.hashrate()).toBe(998n + 10n + 100n)
+})
+
+test('work on a block that empty ones followed, kept as one with it, is a block beside the chain', async () => {
+  const chain = await testChain()
+  const mineOne = (): Promise<unknown> =>
+    chain.update((state) => mine(chain.executor, state, { now: chain.environment.now() }))
+  for (let count = 0; count < 40; count += 1) await mineOne()
+  const { sealHash, target } = await chain.work.mergedWork()
+  const proof = proofFor(sealHash, target)
+  for (let count = 0; count < 100; count += 1) await mineOne()
+  expect((await chain.work.submitMerged(proof)).result).toBe('IMPORTED_NOT_BEST')
 })
 
 test('work is kept for the last 64 blocks that were handed out', async () => {
@@ -106,16 +118,8 @@ test('what PREVRANDAO gave while a proved block ran is kept beside its proof', a
 test('work on accounts that were changed by hand since has no parent', async () => {
   const chain = await testChain()
   const { sealHash, target } = await chain.work.mergedWork()
-  await chain.update((state) => {
-    const { canonical } = state.tree
-    const changed = { ...headOf(state.tree) }
-    const tree = {
-      ...state.tree,
-      canonical: canonical.truncate(canonical.length - 1).push(changed),
-      byHash: state.tree.byHash.set(changed.block.hash, changed),
-    }
-    return { state: { ...state, tree }, value: undefined }
-  })
+  const miner = account(chain, 0)
+  await chain.update((state) => editAccount(state, miner, (before) => ({ ...before, nonce: 7n })))
   expect((await chain.work.submitMerged(proofFor(sealHash, target))).result).toBe('NO_PARENT')
 })
 
