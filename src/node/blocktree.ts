@@ -66,7 +66,7 @@ export function treeFrom(genesis: BlockRecord): BlockTree {
 
 /** The newest canonical block. */
 export function headOf(tree: BlockTree): BlockRecord {
-  return tree.canonical.at(tree.canonical.length - 1)!
+  return tree.canonical.head!
 }
 
 /** The canonical block of a number; undefined beyond the head. */

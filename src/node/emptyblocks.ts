@@ -292,14 +292,14 @@ function alikeCount(
 /** A block's number and timestamp. */
 type Place = readonly [number: bigint, timestamp: bigint]
 
-/** True when one hardfork rules at both, with the same numbers of blobs. */
-function isSameRule(config: ChainConfig, one: Place, other: Place): boolean {
-  if (config.hardforkAt(...one) !== config.hardforkAt(...other)) return false
-  const [rules, others] = [config.blobRulesAt(...one), config.blobRulesAt(...other)]
+/** True when no rules change after one of them up to the other. */
+function isSameRule({ forkPoints }: ChainConfig, one: Place, other: Place): boolean {
   return (
-    rules === others ||
-    (rules.target === others.target &&
-      rules.max === others.max &&
-      rules.updateFraction === others.updateFraction)
+    isSameSide(forkPoints.blocks, one[0], other[0]) &&
+    isSameSide(forkPoints.times, one[1], other[1])
   )
+}
+
+function isSameSide(points: readonly bigint[], one: bigint, other: bigint): boolean {
+  return points.every((point) => point <= one === point <= other)
 }

@@ -170,8 +170,8 @@ export class Filters {
   }
 
   #feed(change: StateChange): void {
-    this.#sweep()
     if (this.#filters.size === 0) return
+    this.#sweep()
     const announcements = announcementsOf(change)
     const fork = change.head.removed.at(-1)?.block.header.number
     for (const filter of this.#filters.values()) {

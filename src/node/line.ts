@@ -74,9 +74,15 @@ export class Line {
     return new Line(0, { single: emptyList(), spans: emptyList() })
   }
 
+  /** The newest block; undefined where there is none. */
+  get head(): BlockRecord | undefined {
+    if (this.#tail !== undefined) return this.#tail.head
+    const { single } = this.#older
+    return single.at(single.length - 1)
+  }
+
   at(number: number): BlockRecord | undefined {
     if (number >= this.length) return undefined
-    if (number === this.length - 1 && this.#tail !== undefined) return this.#tail.head
     const span = this.#spanBefore(number)
     if (span === undefined) return this.#single.at(number)
     if (number < span.end) return span.run.recordAt(number - span.start)

@@ -32,7 +32,7 @@ export function isMining(mining: MiningState): boolean {
 
 /** True when blocks come by themselves at the same times in both, or in neither. */
 export function isSameRhythm(a: MiningState, b: MiningState): boolean {
-  return intervalOf(a) === intervalOf(b) && longestOf(a) === longestOf(b)
+  return a === b || (intervalOf(a) === intervalOf(b) && longestOf(a) === longestOf(b))
 }
 
 function longestOf({ mode }: MiningState): number | undefined {

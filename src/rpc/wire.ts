@@ -95,8 +95,15 @@ function isId(value: unknown): value is RequestId | undefined {
 }
 
 function textOf(bytes: Uint8Array): string {
-  if (!isUtf8(bytes)) throw new DevchainError('PARSE_ERROR', 'parse error: expected UTF-8')
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8')
+  const { buffer, byteOffset, length } = bytes
+  const text = (
+    bytes instanceof Buffer ? bytes : Buffer.from(buffer, byteOffset, length)
+  ).toString()
+  // what is no UTF-8 was read as this
+  if (text.includes('\ufffd') && !isUtf8(bytes)) {
+    throw new DevchainError('PARSE_ERROR', 'parse error: expected UTF-8')
+  }
+  return text
 }
 
 /**
@@ -104,6 +111,8 @@ function textOf(bytes: Uint8Array): string {
  * recursion. Brackets inside strings do not count.
  */
 function checkDepth(text: string, limit: number): void {
+  // nearly all messages have a few in all
+  if (countUpTo(limit, text, '{') + countUpTo(limit, text, '[') <= limit) return
   let depth = 0
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i)
@@ -112,6 +121,14 @@ function checkDepth(text: string, limit: number): void {
       if (++depth > limit) throw invalid(`nested too deeply: at most ${limit} levels are read`)
     } else if (code === 0x5d || code === 0x7d) depth--
   }
+}
+
+/** How often a character is in a text; counting ends when there are too many. */
+function countUpTo(limit: number, text: string, character: string): number {
+  let count = 0
+  let at = text.indexOf(character)
+  for (; at >= 0 && count <= limit; count++) at = text.indexOf(character, at + 1)
+  return count
 }
 
 const QUOTE = 0x22

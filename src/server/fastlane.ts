@@ -235,7 +235,7 @@ class FastConnection {
       return undefined
     }
     this.#run(bytes.subarray(bodyAt, size), head.closes)
-    return head.closes ? NOTHING : bytes.subarray(size)
+    return head.closes || bytes.length === size ? NOTHING : bytes.subarray(size)
   }
 
   /** Requests that came together are answered together, as far as their replies are there at once. */
