@@ -3,7 +3,6 @@ import type { Chain } from '../node/chain.ts'
 import type { MiningMode } from '../node/chainstate.ts'
 import {
   increaseTime,
-  mine,
   reset,
   revertTo,
   setMiningMode,
@@ -20,7 +19,7 @@ import type { Decoder, Encoder } from '../rpc/schema.ts'
 import { acknowledgement } from './compat/habits.ts'
 import { type MethodContext, method } from './context.ts'
 import { quantityResult } from './fields.ts'
-import { mineOrder, ONE_BLOCK } from './mineorder.ts'
+import { mineOn, mineOrder, ONE_BLOCK } from './mineorder.ts'
 
 const snapshot = method({
   name: 'evm_snapshot',
@@ -64,9 +63,7 @@ const mineBlocks = method({
   result: text,
   example: { params: [], result: '0x0' },
   handle: async ({ chain }, order) => {
-    await chain.update((state) =>
-      mine(chain.executor, state, { ...order, now: chain.environment.now() }),
-    )
+    await mineOn(chain, () => order)
     return '0x0'
   },
 })

@@ -1,5 +1,9 @@
 // What evm_mine and its like are told.
 import { DevchainError, printValue } from '../core/errors.ts'
+import type { Chain } from '../node/chain.ts'
+import type { ChainState } from '../node/chainstate.ts'
+import { type MineRequest, mine } from '../node/commands.ts'
+import type { BlockRange } from '../node/line.ts'
 import { quantity } from '../rpc/primitives.ts'
 import type { Decoder } from '../rpc/schema.ts'
 
@@ -41,4 +45,20 @@ export const mineOrder: Decoder<MineOrder> = {
       blocks: isGiven(blocks) ? quantity.decode(blocks, `${path}.blocks`) : 1n,
     }
   },
+}
+
+/**
+ * Mines blocks on a chain, as ordered when their turn has come.
+ * @returns the new blocks, oldest first
+ * @throws {DevchainError} as `mine`
+ */
+export function mineOn(
+  chain: Chain,
+  order: (state: ChainState) => Omit<MineRequest, 'now' | 'onBug'>,
+): Promise<BlockRange> {
+  const { executor, environment } = chain
+  const onBug = (error: unknown): void => environment.onBug(error)
+  return chain.update((state) =>
+    mine(executor, state, { ...order(state), now: environment.now(), onBug }),
+  )
 }

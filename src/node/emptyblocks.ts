@@ -52,6 +52,8 @@ export interface RunRequest {
   readonly interval: bigint | undefined
   /** Awaited after each few blocks. */
   readonly breathe: Breathe
+  /** Told of what goes wrong, and keeps no block from being mined. */
+  readonly onBug: (error: unknown) => void
 }
 
 /** The state after a run, and how many blocks it has. The clock is that of before: the next block sets it. */
@@ -168,16 +170,15 @@ function longRun(
   return { state: { ...state, tree }, blocks: BigInt(run.count) }
 }
 
-interface SealedRequest {
+interface SealedRequest extends Pick<RunRequest, 'breathe' | 'onBug'> {
   readonly count: number
   readonly timestampAt: (index: number) => bigint
-  readonly breathe: Breathe
 }
 
 async function sealedRun(
   state: ChainState,
   ready: Standing,
-  { count, timestampAt, breathe }: SealedRequest,
+  { count, timestampAt, breathe, onBug }: SealedRequest,
 ): Promise<MinedRun | undefined> {
   const { miner } = ready
   const { row } = miner
@@ -185,7 +186,7 @@ async function sealedRun(
   row.log.reserve(count)
   const times = new Float64Array(count)
   for (let index = 0; index < count; index++) times[index] = Number(timestampAt(index))
-  const end = miner.workAhead(times)
+  const end = miner.workAhead(times, onBug)
   try {
     while (row.count < start + count) {
       const index = row.count - start

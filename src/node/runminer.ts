@@ -138,9 +138,10 @@ export class RunMiner {
   /**
    * Has a part of the work for the next blocks, with these timestamps, done by another thread where that is worth the
    * effort.
+   * @param onBug told of what goes wrong there: the work is done here then
    * @returns to be called after the last of them
    */
-  workAhead(times: Float64Array): () => void {
+  workAhead(times: Float64Array, onBug: (error: unknown) => void): () => void {
     if (this.#times === undefined) return () => undefined
     const hasher = {
       module: MODULE,
@@ -150,7 +151,7 @@ export class RunMiner {
       accounts: this.#accounts,
       most: MOST_AT_ONCE,
     }
-    const hashes = TimeHashes.begin(hasher, times)
+    const hashes = TimeHashes.begin(hasher, times, onBug)
     if (hashes === undefined) return () => undefined
     this.#ahead = { hashes, first: this.row.log.length }
     return () => {

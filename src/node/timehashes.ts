@@ -38,7 +38,7 @@ export class TimeHashes {
   readonly #hashes = new Uint8Array(new SharedArrayBuffer(32 * ROOM))
   readonly #counts = new Int32Array(new SharedArrayBuffer(12))
 
-  private constructor(hasher: TimeHasher, times: Float64Array) {
+  private constructor(hasher: TimeHasher, times: Float64Array, onBug: (error: unknown) => void) {
     const [hashes, counts] = [this.#hashes, this.#counts]
     const bytes = hasher.bytes.slice()
     const workerData: Task = { ...hasher, bytes, times, lead: LEAD, hashes, counts }
@@ -48,16 +48,24 @@ export class TimeHashes {
     })
     this.#worker.unref()
     // without the thread the blocks take longer, and are the same
-    this.#worker.on('error', () => undefined)
+    this.#worker.on('error', onBug)
   }
 
-  /** Begins to hash for blocks with these timestamps; undefined where that is not worth the effort, or can't be. */
-  static begin(hasher: TimeHasher, times: Float64Array): TimeHashes | undefined {
+  /**
+   * Begins to hash for blocks with these timestamps; undefined where that is not worth the effort, or can't be.
+   * @param onBug told of what goes wrong, at once or later: there are no more hashes then
+   */
+  static begin(
+    hasher: TimeHasher,
+    times: Float64Array,
+    onBug: (error: unknown) => void,
+  ): TimeHashes | undefined {
     if (times.length < LEAST_BLOCKS || availableParallelism() === 1) return undefined
     try {
-      return new TimeHashes(hasher, times)
-    } catch {
+      return new TimeHashes(hasher, times, onBug)
+    } catch (error) {
       // a process may not be allowed to have threads (node's --permission)
+      if ((error as NodeJS.ErrnoException).code !== 'ERR_ACCESS_DENIED') onBug(error)
       return undefined
     }
   }

@@ -3,13 +3,7 @@ import { DevchainError } from '../../core/errors.ts'
 import { headOf } from '../../node/blocktree.ts'
 import type { Chain } from '../../node/chain.ts'
 import type { Settings } from '../../node/chainstate.ts'
-import {
-  changeSettings,
-  mine,
-  setBlockInterval,
-  startMining,
-  stopMining,
-} from '../../node/commands.ts'
+import { changeSettings, setBlockInterval, startMining, stopMining } from '../../node/commands.ts'
 import { isInstant } from '../../node/mining.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import {
@@ -25,7 +19,7 @@ import {
 import type { Decoder, Encoder } from '../../rpc/schema.ts'
 import { acknowledgement, type Habits } from '../compat/habits.ts'
 import { type MethodContext, method } from '../context.ts'
-import { mineOrder, ONE_BLOCK } from '../mineorder.ts'
+import { mineOn, mineOrder, ONE_BLOCK } from '../mineorder.ts'
 import { minedBlockShape } from './minedblock.ts'
 
 const ACCOUNT = '0x00000000000000000000000000000000000a11ce'
@@ -97,10 +91,7 @@ const mineDetailed = method({
       const message = `order.blocks: expected at most ${MAX_DETAILED} blocks to be answered in full, got ${order.blocks}`
       throw new DevchainError('LIMIT_EXCEEDED', message)
     }
-    const mined = await chain.update((state) =>
-      mine(chain.executor, state, { ...order, now: chain.environment.now() }),
-    )
-    return [...mined]
+    return [...(await mineOn(chain, () => order))]
   },
 })
 
@@ -286,17 +277,13 @@ async function mineBlocks(
   chain: Chain,
   { blocks, interval, isFirstSpaced }: ManyBlocks,
 ): Promise<void> {
-  await chain.update((state) => {
-    const { timestamp } = headOf(state.tree).block.header
-    // an interval of nothing leaves the first block to the clock, as no two blocks have one time
-    const isExact = isFirstSpaced && interval !== undefined && interval > 0n
-    return mine(chain.executor, state, {
-      now: chain.environment.now(),
-      blocks,
-      interval,
-      timestamp: isExact ? timestamp + interval : undefined,
-    })
-  })
+  // an interval of nothing leaves the first block to the clock, as no two blocks have one time
+  const isExact = isFirstSpaced && interval !== undefined && interval > 0n
+  await mineOn(chain, ({ tree }) => ({
+    blocks,
+    interval,
+    timestamp: isExact ? headOf(tree).block.header.timestamp + interval : undefined,
+  }))
 }
 
 async function change(chain: Chain, settings: Partial<Settings>): Promise<void> {
