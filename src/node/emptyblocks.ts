@@ -71,7 +71,7 @@ interface Standing extends Pick<ChainState, 'config' | 'settings'> {
 const standing = new WeakMap<BlockRecord, Standing | number>()
 
 /**
- * Mines the next block, which is empty and like the newest one, where a miner stands ready for it: in a fifth of the time
+ * Mines the next block, which is empty and like the newest one, where a miner stands ready for it: in a sixth of the time
  * that it takes to make a block of nothing.
  * @returns undefined when there is no such miner, or the next block is none such
  */
