@@ -1,5 +1,5 @@
-// Running messages and transactions: one job in, one outcome out. The only file of this layer that the layers
-// above import, so that a faster engine can take the reference engine's place without another layer noticing.
+// Running messages and transactions: one job in, one outcome out. Types alone: what the layers above know of engines, so
+// that a faster one can take the reference engine's place without another layer noticing.
 import type { Address, Hash, Hex } from '../core/hex.ts'
 import type { PersistentMap } from '../core/persistent.ts'
 import type { MaybePromise } from '../core/promises.ts'
@@ -280,33 +280,4 @@ export interface ExecutorOptions {
   readonly memoryLimit?: number | undefined
   /** Told of bugs that a caller does not hear of, as the job was run in another way. Standard error when left out. */
   readonly onBug?: ((error: unknown) => void) | undefined
-}
-
-/**
- * An executor whose machines are loaded when the first job comes: that takes up to a tenth of a second, and a chain that
- * nobody has used yet should be up at once.
- */
-export function createExecutor(options: ExecutorOptions = {}): Executor {
-  let workshop: Jobs | undefined
-  let loading: Promise<Jobs> | undefined
-  let isClosed = false
-  const load = async (): Promise<Jobs> => {
-    const { createWorkshop } = await import('./workshop.ts')
-    workshop = createWorkshop(options, () => isClosed)
-    return workshop
-  }
-  const loaded = (): Promise<Jobs> => {
-    loading ??= load()
-    return loading
-  }
-  return {
-    transact: (job) => workshop?.transact(job) ?? loaded().then((jobs) => jobs.transact(job)),
-    call: (job) => workshop?.call(job) ?? loaded().then((jobs) => jobs.call(job)),
-    beginBlock: async (job) => (workshop ?? (await loaded())).beginBlock(job),
-    endBlock: async (job) => (workshop ?? (await loaded())).endBlock(job),
-    findWrongBlob: async (sidecar) => (workshop ?? (await loaded())).findWrongBlob(sidecar),
-    close: () => {
-      isClosed = true
-    },
-  }
 }

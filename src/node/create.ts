@@ -8,7 +8,8 @@ import {
   ZERO_ADDRESS,
   ZERO_HASH,
 } from '../core/hex.ts'
-import { createExecutor, type EvmChoice, type Executor } from '../evm/executor.ts'
+import type { EvmChoice, Executor } from '../evm/executor.ts'
+import { createExecutor } from '../evm/lazyexecutor.ts'
 import { blobRulesAt, blobScheduleFromGenesisConfig } from '../protocol/blobschedule.ts'
 import {
   EMPTY_REQUESTS_HASH,

@@ -1,12 +1,8 @@
 // Calls: free runs without a signature, and what the code they run can see.
 import { describe, expect, test } from 'vitest'
 import { type Address, bigintFromBytes, type Hash, ZERO_ADDRESS } from '../../../src/core/hex.ts'
-import {
-  type BlockEnvironment,
-  type CallJob,
-  createExecutor,
-  type Outcome,
-} from '../../../src/evm/executor.ts'
+import type { BlockEnvironment, CallJob, Outcome } from '../../../src/evm/executor.ts'
+import { createExecutor } from '../../../src/evm/lazyexecutor.ts'
 import { HARDFORKS } from '../../../src/protocol/forks.ts'
 import {
   balanceAt,

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { keccak256 } from '../../../src/core/crypto.ts'
 import { bytesFromHex, concatBytes, paddedBytes } from '../../../src/core/hex.ts'
 import { CONSOLE_ADDRESS, formatConsoleCall, formatValues } from '../../../src/evm/console.ts'
-import { createExecutor } from '../../../src/evm/executor.ts'
+import { createExecutor } from '../../../src/evm/lazyexecutor.ts'
 import { calling, storing } from '../../support/bytecode.ts'
 import { CONTRACT, callOf, OTHER, withProgram } from './stage.ts'
 

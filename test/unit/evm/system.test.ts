@@ -11,7 +11,7 @@ import {
   hexFromBytes,
   paddedBytes,
 } from '../../../src/core/hex.ts'
-import { createExecutor } from '../../../src/evm/executor.ts'
+import { createExecutor } from '../../../src/evm/lazyexecutor.ts'
 import { DEFAULT_MEMORY_LIMIT } from '../../../src/evm/machine.ts'
 import { depositsOf, hashRequests, systemCall } from '../../../src/evm/system.ts'
 import { Tiers, tiersOf, type Workshop } from '../../../src/evm/tiers.ts'

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { DevchainError } from '../../../src/core/errors.ts'
 import type { Hash } from '../../../src/core/hex.ts'
-import { createExecutor } from '../../../src/evm/executor.ts'
+import { createExecutor } from '../../../src/evm/lazyexecutor.ts'
 import type { Machine } from '../../../src/evm/machine.ts'
 import { Unready } from '../../../src/evm/precompiles/precompile.ts'
 import { type Tier, Tiers } from '../../../src/evm/tiers.ts'

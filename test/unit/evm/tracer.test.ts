@@ -1,15 +1,15 @@
 // Tracers see every operation and every frame, and change nothing.
 import { describe, expect, test } from 'vitest'
 import { bytesFromHex, wordFromBigint } from '../../../src/core/hex.ts'
-import {
-  createExecutor,
-  type Destruction,
-  type FrameEnd,
-  type FrameStart,
-  type StateView,
-  type Step,
-  type Tracer,
+import type {
+  Destruction,
+  FrameEnd,
+  FrameStart,
+  StateView,
+  Step,
+  Tracer,
 } from '../../../src/evm/executor.ts'
+import { createExecutor } from '../../../src/evm/lazyexecutor.ts'
 import type { Log } from '../../../src/protocol/receipt.ts'
 import { stateRoot } from '../../../src/state/world.ts'
 import { assemble, calling, deploying, RETURN_WORD, storing } from '../../support/bytecode.ts'

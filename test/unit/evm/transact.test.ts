@@ -11,7 +11,8 @@ import {
   ZERO_ADDRESS,
 } from '../../../src/core/hex.ts'
 import { encodeRlp } from '../../../src/core/rlp.ts'
-import { createExecutor, type Outcome } from '../../../src/evm/executor.ts'
+import type { Outcome } from '../../../src/evm/executor.ts'
+import { createExecutor } from '../../../src/evm/lazyexecutor.ts'
 import {
   type Authorization,
   impersonate,

@@ -1,7 +1,7 @@
 // Turns: many long runs at once keep others waiting no longer than one.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { createExecutor } from '../../../src/evm/executor.ts'
+import { createExecutor } from '../../../src/evm/lazyexecutor.ts'
 import { Turns } from '../../../src/evm/turns.ts'
 import { callOf } from './stage.ts'
 

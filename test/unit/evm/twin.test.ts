@@ -7,12 +7,8 @@ import { addressOfKey, keccak256, signDigest } from '../../../src/core/crypto.ts
 import { DevchainError } from '../../../src/core/errors.ts'
 import { type Address, type Hash, hexFromBytes, ZERO_ADDRESS } from '../../../src/core/hex.ts'
 import { encodeTyped } from '../../../src/core/rlp.ts'
-import {
-  type BlockEnvironment,
-  createExecutor,
-  type Executor,
-  type Outcome,
-} from '../../../src/evm/executor.ts'
+import type { BlockEnvironment, Executor, Outcome } from '../../../src/evm/executor.ts'
+import { createExecutor } from '../../../src/evm/lazyexecutor.ts'
 import { blobBaseFee, floorDataGas, intrinsicGas } from '../../../src/protocol/fees.ts'
 import { HARDFORKS, type Hardfork, isAtLeast } from '../../../src/protocol/forks.ts'
 import { bloomOf, type Log } from '../../../src/protocol/receipt.ts'

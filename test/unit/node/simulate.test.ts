@@ -8,7 +8,8 @@ import {
   hexFromBytes,
   paddedBytes,
 } from '../../../src/core/hex.ts'
-import { createExecutor, type EvmChoice, type Executor } from '../../../src/evm/executor.ts'
+import type { EvmChoice, Executor } from '../../../src/evm/executor.ts'
+import { createExecutor } from '../../../src/evm/lazyexecutor.ts'
 import { treeFrom } from '../../../src/node/blocktree.ts'
 import { type Chain, latest, pendingReference } from '../../../src/node/chain.ts'
 import type { BlockOverrides, StateOverrides } from '../../../src/node/overrides.ts'
