@@ -105,7 +105,7 @@ describe('layers', () => {
       .filter((file) => above.includes(layerOf(file.name)))
       .flatMap((file) =>
         importsOf(file)
-          .filter((target) => /\/evm\/(?!executor\.ts|lazyexecutor\.ts|reasons\.ts|tracers\/)/.test(target))
+          .filter((target) => /\/evm\/(?!(lazy)?executor\.ts|reasons\.ts|tracers\/)/.test(target))
           .map((target) => `${file.name} imports ${target}`),
       )
     expect(wrong).toEqual([])
