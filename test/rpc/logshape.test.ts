@@ -5,6 +5,7 @@ import { WebSocket } from 'ws'
 import { hexFromBytes } from '../../src/core/hex.ts'
 import { createDevchain } from '../../src/devchain.ts'
 import { logByFields, logShape, logsShape } from '../../src/methods/shapes.ts'
+import type { BlockRecord } from '../../src/node/blockrecord.ts'
 import { type LogEntry, logsOf } from '../../src/node/logs.ts'
 import { assemble } from '../support/bytecode.ts'
 import { logOf, recordOf, word } from '../unit/node/records.ts'
@@ -45,6 +46,21 @@ test('Many logs are written at once as they are one by one', () => {
   expect(written?.toString('utf8')).toBe(JSON.stringify(logsShape.encode(entries)))
   // few are not worth it
   expect(logsShape.write?.(entries.slice(0, 10))).toBe(undefined)
+})
+
+test('Logs that are written again are the same, and those of one run in two blocks tell of their own', () => {
+  const many = recordOf(300n, word(4), {
+    transactions: [{ logs: Array.from({ length: 70 }, (_, index) => logOf(index)) }],
+  })
+  const { block, executed, world, totalDifficulty } = many
+  const twin = { block: { ...block, hash: word(9) }, executed, world, totalDifficulty }
+  const of = (each: BlockRecord, changed: Partial<LogEntry> = {}): readonly LogEntry[] =>
+    logsOf(each).map((entry) => ({ ...entry, ...changed }))
+  const asked = [of(many), of(many), of(twin), of(many, { removed: true }), of(many)]
+  for (const entries of asked) {
+    const written = logsShape.write?.(entries)?.()
+    expect(written?.toString('utf8')).toBe(JSON.stringify(logsShape.encode(entries)))
+  }
 })
 
 test('Many logs are the same in the process, over HTTP, in a batch, over a WebSocket and in the log of calls', async () => {
