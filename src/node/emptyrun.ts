@@ -116,7 +116,7 @@ export class EmptyRow implements EmptyRun, EmptyBlocks {
     return this.#records.of(index)
   }
 
-  /** As `recordAt`, but not remembered: for who keeps it, which takes a sixth of the time. */
+  /** As `recordAt`, but not remembered: for who keeps it. */
   newRecord(index: number): BlockRecord {
     return new EmptyRecord(this, index)
   }
