@@ -217,8 +217,12 @@ function bytesOfLog(entry: LogEntry): Buffer {
   const { block } = entry.record
   const known = logBytes.find(log)
   if (known?.block === block && !removed) return known.bytes
-  const bytes = Buffer.from(`,${textOfLog(entry)}`, 'latin1')
-  if (!removed && bytes.length <= SHORT_LOG) logBytes.keep(log, { block, bytes })
+  const text = `,${textOfLog(entry)}`
+  if (removed || text.length > SHORT_LOG) return Buffer.from(text, 'latin1')
+  // memory of its own, as a part of what node shares would hold on to 8 KB
+  const bytes = Buffer.allocUnsafeSlow(text.length)
+  bytes.write(text, 'latin1')
+  logBytes.keep(log, { block, bytes })
   return bytes
 }
 

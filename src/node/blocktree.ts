@@ -161,12 +161,9 @@ export function truncateTo(tree: BlockTree, number: bigint): BlockTree {
   for (const { block } of tree.canonical.filled(length)) {
     for (const { hash } of block.transactions) places = places.delete(hash)
   }
-  const head = canonical.at(canonical.length - 1)!
   const kept: BlockTree = {
     ...tree,
     canonical,
-    // the head may have come out of a run
-    byHash: tree.byHash.set(head.block.hash, head),
     places,
     abandoned: tree.abandoned + tree.canonical.length - canonical.length,
   }

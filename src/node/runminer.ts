@@ -118,7 +118,7 @@ export class RunMiner {
 
   /** The number of the next block. */
   get next(): number {
-    return this.#first + this.row.log.length
+    return this.#first + this.row.count
   }
 
   /**
@@ -153,7 +153,7 @@ export class RunMiner {
     }
     const hashes = TimeHashes.begin(hasher, times, onBug)
     if (hashes === undefined) return () => undefined
-    this.#ahead = { hashes, first: this.row.log.length }
+    this.#ahead = { hashes, first: this.row.count }
     return () => {
       this.#ahead = undefined
       this.#tell({ accounts: 0 })
@@ -194,7 +194,7 @@ export class RunMiner {
   #takeHashes(most: number): number {
     if (this.#ahead === undefined) return most
     const { hashes, first } = this.#ahead
-    const index = this.row.log.length - first
+    const index = this.row.count - first
     // not those that are taken now: fewer blocks than these may be mined
     hashes.giveBack(index)
     const known = hashes.from(index, most)
@@ -284,7 +284,7 @@ export class RunMiner {
 
   /** Tells storages what was hashed here, which would take them 100 ms when all is new. */
   #shareHashes(index: number, { time, hashes }: RingStorages): void {
-    if (this.#isLost || index !== this.row.log.length - 1) return
+    if (this.#isLost || index !== this.row.count - 1) return
     // those that were hashed ahead are not hashed here
     if (this.#times !== undefined) this.#arena.exports.hash(this.#times.at, 0)
     this.#arena.exports.run()
