@@ -21,6 +21,7 @@ import { type CallReport, createDispatcher, type Dispatcher } from './rpc/dispat
 import type { ErrorObject } from './rpc/errors.ts'
 import type { Json } from './rpc/schema.ts'
 import { Caller } from './rpc/session.ts'
+import { Demand } from './server/demand.ts'
 import { type RunningServer, startServer } from './server/server.ts'
 import { warmUp } from './server/warmup.ts'
 import { type Genesis, parseGenesis } from './state/genesis.ts'
@@ -49,6 +50,8 @@ export interface Hooks {
   readonly environment?: Partial<Environment>
   /** True: what is used often is exercised while nobody asks, on a chain of its own, once this one listens. */
   readonly warmsUp?: boolean
+  /** Told once when one connection asked 64 times, with no other between: a client that waits for each reply. */
+  readonly onSoleClient?: () => void
 }
 
 /** An unlocked account of the start. */
@@ -130,9 +133,10 @@ export async function openDevchain(settings: ChainSettings, hooks: Hooks): Promi
     describe: (error) => describedBy(habits, error),
     onBug,
   })
-  const warmsUp = hooks.warmsUp ?? false
-  const parts = { settings, node, chain, dispatcher, environment, habits, logging, warmsUp, onBug }
-  return assemble(parts)
+  const { warmsUp = false, onSoleClient } = hooks
+  const demand = new Demand(onSoleClient)
+  const parts = { settings, node, chain, dispatcher, environment, habits, logging, onBug }
+  return assemble({ ...parts, demand, warmsUp })
 }
 
 /** A failed execution in the words of another node, where its ways are asked for. */
@@ -160,6 +164,7 @@ interface Parts {
   readonly environment: Environment
   readonly habits: Habits
   readonly logging: MethodContext['logging']
+  readonly demand: Demand
   readonly warmsUp: boolean
   readonly onBug: (error: unknown) => void
 }
@@ -204,15 +209,14 @@ async function openScratch(parts: Parts): Promise<(message: string) => MaybeProm
 }
 
 function assemble(parts: Parts): Devchain {
-  const { settings, node, chain, dispatcher, environment, warmsUp, onBug } = parts
+  const { settings, node, chain, dispatcher, environment, demand, warmsUp, onBug } = parts
   let server: Promise<RunningServer> | undefined
   let isListening = false
-  let asked = 0
   let stopWarming = (): void => undefined
   const ownProcess = new Caller()
   const createContext = createContexts(parts, () => isListening)
   const makeContext = (caller: Caller): MethodContext => {
-    asked++
+    demand.note(caller)
     return createContext(caller)
   }
   const listen = async (): Promise<Endpoints> => {
@@ -230,7 +234,7 @@ function assemble(parts: Parts): Devchain {
     try {
       const { url, port: bound } = await server
       if (warmsUp && !isListening) {
-        stopWarming = warmUp({ open: () => openScratch(parts), asked: () => asked, onBug })
+        stopWarming = warmUp({ open: () => openScratch(parts), asked: () => demand.count, onBug })
       }
       isListening = true
       return { url, wsUrl: url.replace('http', 'ws'), port: bound }
