@@ -151,6 +151,8 @@ class FastConnection {
   /** What has come and belongs to no request that runs; while a body is awaited, in the pieces in which it came. */
   #pieces: Buffer[] = []
   #size = 0
+  /** The head of the last request, and all bytes of it up to the body. */
+  #last: { readonly head: PlainHead; readonly bytes: Uint8Array } | undefined
   /** Bytes that there must be before it is worth to look at them again. */
   #needed = 1
   /** How long it has waited for the client, counted by looks: to ask a clock at each request costs more. */
@@ -167,6 +169,7 @@ class FastConnection {
   constructor(socket: Socket, lane: Lane) {
     this.#socket = socket
     this.#lane = lane
+    this.#readDirectly()
     socket.on('data', this.#onData)
     socket.on('end', this.#onEnd)
     socket.on('error', this.#onError)
@@ -176,6 +179,28 @@ class FastConnection {
 
   destroy(): void {
     this.#socket.destroy()
+  }
+
+  /**
+   * Takes what comes before it goes through node's stream: that is 36 functions and a tick for each request, a twelfth of
+   * the first 5,000 eth_calls. While the stream holds something back, or is paused, all goes through it, in order; as it
+   * would if a socket came not to `push` any more.
+   */
+  #readDirectly(): void {
+    const socket = this.#socket
+    const push = socket.push
+    socket.push = (chunk: Buffer | null): boolean => {
+      const isFlowing = socket.readableFlowing === true && socket.readableLength === 0
+      if (chunk === null || !isFlowing) return push.call(socket, chunk)
+      this.#onData(chunk)
+      return true
+    }
+  }
+
+  /** Takes no more of what comes. */
+  #stopReading(): void {
+    Reflect.deleteProperty(this.#socket, 'push')
+    this.#socket.off('data', this.#onData)
   }
 
   /** Ends what has been idle for too long, and leaves what is slow to the lane that knows when it is too slow. */
@@ -220,15 +245,19 @@ class FastConnection {
   /** Runs the request that `bytes` begin with. @returns what is after it; undefined when it is not whole or not plain */
   #take(bytes: Buffer): Buffer | undefined {
     this.#needed = 1
-    const end = bytes.indexOf(HEAD_END)
-    if (end < 0 && bytes.length <= MAX_HEAD && isBeginning(bytes)) return undefined
-    const isShort = end >= 0 && end <= MAX_HEAD
-    const head = isShort ? this.#lane.readHead(bytes.toString('latin1', 0, end)) : undefined
-    if (head === undefined) {
-      this.#isLeaving = true
-      return undefined
+    if (!this.#beginsAsBefore(bytes)) {
+      const end = bytes.indexOf(HEAD_END)
+      if (end < 0 && bytes.length <= MAX_HEAD && isBeginning(bytes)) return undefined
+      const isShort = end >= 0 && end <= MAX_HEAD
+      const head = isShort ? this.#lane.readHead(bytes.toString('latin1', 0, end)) : undefined
+      if (head === undefined) {
+        this.#isLeaving = true
+        return undefined
+      }
+      this.#last = { head, bytes: new Uint8Array(bytes.subarray(0, end + HEAD_END.length)) }
     }
-    const bodyAt = end + HEAD_END.length
+    const { head, bytes: headBytes } = this.#last!
+    const bodyAt = headBytes.length
     const size = bodyAt + head.length
     if (bytes.length < size) {
       this.#needed = size
@@ -236,6 +265,14 @@ class FastConnection {
     }
     this.#run(bytes.subarray(bodyAt, size), head.closes)
     return head.closes || bytes.length === size ? NOTHING : bytes.subarray(size)
+  }
+
+  /** True when the head of the last request comes again, as most do. To look for its end and read it takes 0.5 µs. */
+  #beginsAsBefore(bytes: Buffer): boolean {
+    if (this.#last === undefined) return false
+    const { bytes: known } = this.#last
+    const { length } = known
+    return bytes.length >= length && bytes.compare(known, 0, length, 0, length) === 0
   }
 
   /** Requests that came together are answered together, as far as their replies are there at once. */
@@ -259,7 +296,7 @@ class FastConnection {
     const slot: Slot = { reply: undefined, closes }
     this.#slots.push(slot)
     if (closes) {
-      this.#socket.off('data', this.#onData)
+      this.#stopReading()
       this.#socket.resume()
     }
     if (this.#slots.length > MAX_PIPELINED) {
@@ -390,7 +427,7 @@ class FastConnection {
       return
     }
     clearInterval(this.#probe)
-    socket.off('data', this.#onData)
+    this.#stopReading()
     socket.off('end', this.#onEnd)
     socket.off('error', this.#onError)
     socket.off('close', this.#onClose)
