@@ -25,16 +25,17 @@ export function members<M extends Readonly<Record<string, Decoder<unknown>>>>(
   known: M,
   ignored: readonly string[] = [],
 ): Decoder<Decoded<M>> {
-  const properties = Object.entries(known).map(([key, { json }]) => [key, json])
+  const decoders = new Map(Object.entries(known))
+  const properties = [...decoders].map(([key, { json }]) => [key, json])
   return {
     name,
     json: { title: name, type: 'object', properties: Object.fromEntries(properties) },
     decode: (value, path) => {
       const decoded: Record<string, unknown> = {}
       for (const [key, part] of entriesOf(value, path, name)) {
-        const member = Object.hasOwn(known, key) ? known[key] : undefined
+        const member = decoders.get(key)
         if (member === undefined && !ignored.includes(key)) {
-          throw unknownMember(path, key, Object.keys(known))
+          throw unknownMember(path, key, [...decoders.keys()])
         }
         if (member !== undefined && part !== null && part !== undefined) {
           decoded[key] = member.decode(part, `${path}.${key}`)

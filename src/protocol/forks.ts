@@ -25,6 +25,11 @@ export const HARDFORKS = [
 
 export type Hardfork = (typeof HARDFORKS)[number]
 
+/** Looked up, not searched for: small calls ask a dozen times, a 25th of their time. */
+const PLACES = Object.fromEntries(HARDFORKS.map((fork, place) => [fork, place])) as Readonly<
+  Record<Hardfork, number>
+>
+
 /** The newest that is final on the main network: live since 7 January 2026. */
 export const NEWEST_HARDFORK: Hardfork = 'bpo2'
 
@@ -42,7 +47,7 @@ const SYNONYMS: ReadonlyMap<string, Hardfork> = new Map<string, Hardfork>([
 
 /** True when the rules of `fork` include those of `other`. */
 export function isAtLeast(fork: Hardfork, other: Hardfork): boolean {
-  return HARDFORKS.indexOf(fork) >= HARDFORKS.indexOf(other)
+  return PLACES[fork] >= PLACES[other]
 }
 
 /**
