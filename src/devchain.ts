@@ -50,7 +50,7 @@ export interface Hooks {
   readonly environment?: Partial<Environment>
   /** True: what is used often is exercised while nobody asks, on a chain of its own, once this one listens. */
   readonly warmsUp?: boolean
-  /** Told once when one connection asked 64 times, with no other between: a client that waits for each reply. */
+  /** Told once when a connection asked more than 64 times with no other between: a client that waits for each reply. */
   readonly onSoleClient?: () => void
 }
 

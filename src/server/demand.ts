@@ -4,6 +4,7 @@ import type { Caller } from '../rpc/session.ts'
 /** So many requests of one connection, with none of another between them. Clients that work side by side take turns. */
 const IN_A_ROW = 64
 
+/** How much is asked, and by whom. */
 export class Demand {
   readonly #onSoleClient: (() => void) | undefined
   #count = 0

@@ -136,6 +136,12 @@ interface Reply {
   readonly body: string | JsonText | undefined
 }
 
+/** A head, and all its bytes up to the body. */
+interface KnownHead {
+  readonly head: PlainHead
+  readonly bytes: Uint8Array
+}
+
 function isBeginning(bytes: Buffer): boolean {
   const text = bytes.toString('latin1', 0, BEGINNING.length)
   return BEGINNING.startsWith(text)
@@ -151,8 +157,8 @@ class FastConnection {
   /** What has come and belongs to no request that runs; while a body is awaited, in the pieces in which it came. */
   #pieces: Buffer[] = []
   #size = 0
-  /** The head of the last request, and all bytes of it up to the body. */
-  #last: { readonly head: PlainHead; readonly bytes: Uint8Array } | undefined
+  /** Of the last request. */
+  #last: KnownHead | undefined
   /** Bytes that there must be before it is worth to look at them again. */
   #needed = 1
   /** How long it has waited for the client, counted by looks: to ask a clock at each request costs more. */
@@ -245,18 +251,9 @@ class FastConnection {
   /** Runs the request that `bytes` begin with. @returns what is after it; undefined when it is not whole or not plain */
   #take(bytes: Buffer): Buffer | undefined {
     this.#needed = 1
-    if (!this.#beginsAsBefore(bytes)) {
-      const end = bytes.indexOf(HEAD_END)
-      if (end < 0 && bytes.length <= MAX_HEAD && isBeginning(bytes)) return undefined
-      const isShort = end >= 0 && end <= MAX_HEAD
-      const head = isShort ? this.#lane.readHead(bytes.toString('latin1', 0, end)) : undefined
-      if (head === undefined) {
-        this.#isLeaving = true
-        return undefined
-      }
-      this.#last = { head, bytes: new Uint8Array(bytes.subarray(0, end + HEAD_END.length)) }
-    }
-    const { head, bytes: headBytes } = this.#last!
+    if (!this.#beginsAsBefore(bytes)) this.#last = this.#readHead(bytes)
+    if (this.#last === undefined) return undefined
+    const { head, bytes: headBytes } = this.#last
     const bodyAt = headBytes.length
     const size = bodyAt + head.length
     if (bytes.length < size) {
@@ -265,6 +262,19 @@ class FastConnection {
     }
     this.#run(bytes.subarray(bodyAt, size), head.closes)
     return head.closes || bytes.length === size ? NOTHING : bytes.subarray(size)
+  }
+
+  /** Undefined while the head is not whole, and when it is not plain: then the connection leaves this lane. */
+  #readHead(bytes: Buffer): KnownHead | undefined {
+    const end = bytes.indexOf(HEAD_END)
+    if (end < 0 && bytes.length <= MAX_HEAD && isBeginning(bytes)) return undefined
+    const isShort = end >= 0 && end <= MAX_HEAD
+    const head = isShort ? this.#lane.readHead(bytes.toString('latin1', 0, end)) : undefined
+    if (head === undefined) {
+      this.#isLeaving = true
+      return undefined
+    }
+    return { head, bytes: new Uint8Array(bytes.subarray(0, end + HEAD_END.length)) }
   }
 
   /** True when the head of the last request comes again, as most do. To look for its end and read it takes 0.5 µs. */
