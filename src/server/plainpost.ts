@@ -10,7 +10,12 @@ export interface PlainHead {
 }
 
 /** Bytes of a head; a longer one is not plain. */
-export const MAX_HEAD = 8_000
+const MAX_HEAD = 8_000
+
+const HEAD_END = Buffer.from('\r\n\r\n')
+
+/** How every plain request begins: what begins otherwise need not be waited for. */
+const BEGINNING = 'POST /'
 
 /** Heads that are remembered: clients send the same ones, but for the length. */
 const REMEMBERED = 256
@@ -32,24 +37,51 @@ const UNUSUAL = new Set([
 /** Headers that may come once only. */
 const SINGLE = new Set(['connection', 'content-length', 'host'])
 
+/** A head, and all bytes of it up to the body. */
+export interface KnownHead {
+  readonly head: PlainHead
+  readonly bytes: Uint8Array
+}
+
 /**
- * Makes the reader of heads, which are given without the empty line at their end. It gives undefined for whatever is not
- * plain: a strict reader of few forms leaves all others, and their mistakes, to node's.
+ * Makes the reader of the heads that bytes begin with. It gives undefined for one that is not whole, and for whatever is
+ * not plain: a strict reader of few forms leaves all others, and their mistakes, to node's.
  */
 export function createHeadReader(
   bodyLimit: number,
   checkHost: HostCheck,
-): (head: string) => PlainHead | undefined {
-  const known = new Map<string, PlainHead>()
-  return (text) => {
+): (bytes: Buffer) => KnownHead | undefined {
+  const known = new Map<string, KnownHead>()
+  let last: KnownHead | undefined
+  return (bytes) => {
+    // most come again: to compare them takes 0.5 µs less than to look for the end and make a text of it
+    if (last !== undefined && beginsWith(bytes, last.bytes)) return last
+    const end = bytes.indexOf(HEAD_END)
+    if (end < 0 || end > MAX_HEAD) return undefined
+    const text = bytes.toString('latin1', 0, end)
     const remembered = known.get(text)
-    if (remembered !== undefined) return remembered
+    if (remembered !== undefined) {
+      last = remembered
+      return last
+    }
     const head = readHead(text, checkHost)
     if (head === undefined || head.length > bodyLimit) return undefined
     if (known.size >= REMEMBERED) known.clear()
-    known.set(text, head)
-    return head
+    last = { head, bytes: new Uint8Array(bytes.subarray(0, end + HEAD_END.length)) }
+    known.set(text, last)
+    return last
   }
+}
+
+/** True for what may yet become a plain head. */
+export function isPartOfHead(bytes: Buffer): boolean {
+  const text = bytes.toString('latin1', 0, BEGINNING.length)
+  return bytes.length <= MAX_HEAD && BEGINNING.startsWith(text) && !bytes.includes(HEAD_END)
+}
+
+function beginsWith(bytes: Buffer, known: Uint8Array): boolean {
+  const { length } = known
+  return bytes.length >= length && bytes.compare(known, 0, length, 0, length) === 0
 }
 
 function readHead(text: string, checkHost: HostCheck): PlainHead | undefined {
