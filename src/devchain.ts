@@ -1,6 +1,6 @@
 // createDevchain: puts a chain, its methods and its server together. The composition root, and the programmatic API.
 import { readFile } from 'node:fs/promises'
-import { DevchainError } from './core/errors.ts'
+import { DevchainError, ExecutionError } from './core/errors.ts'
 import { type Address, type Hex, hexFromBytes } from './core/hex.ts'
 import { nearest } from './core/nearest.ts'
 import type { MaybePromise } from './core/promises.ts'
@@ -17,7 +17,12 @@ import { type ChainOptions, createChain } from './node/create.ts'
 import { Node } from './node/node.ts'
 import { type ChainSettings, type DevchainOptions, readDevchainOptions } from './options.ts'
 import { PROGRAM } from './program.ts'
-import { type CallReport, createDispatcher, type Dispatcher } from './rpc/dispatch.ts'
+import {
+  type CallReport,
+  createDispatcher,
+  type Dispatcher,
+  type DispatcherOptions,
+} from './rpc/dispatch.ts'
 import type { ErrorObject } from './rpc/errors.ts'
 import type { Json } from './rpc/schema.ts'
 import { Caller } from './rpc/session.ts'
@@ -149,9 +154,10 @@ function describedBy({ executionError }: Habits, error: DevchainError): ErrorObj
 /** Hands a call on with what was printed for it, and empties the list for the next call of the same batch. */
 function observing(
   onCall: (call: ObservedCall) => void,
-): (call: CallReport, context: MethodContext) => void {
-  return (call, { printed, logging }) => {
+): NonNullable<DispatcherOptions<MethodContext>['observe']> {
+  return (call, { printed, logging }, { thrown }) => {
     const lines = printed.splice(0)
+    if (thrown instanceof ExecutionError) lines.push(...thrown.printed)
     if (logging.isEnabled) onCall({ ...call, console: lines })
   }
 }

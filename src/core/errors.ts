@@ -78,6 +78,17 @@ export class DevchainError extends Error {
   }
 }
 
+/** An execution that came to nothing, with what contracts printed before, where no transaction tells of it. */
+export class ExecutionError extends DevchainError {
+  /** Oldest first. */
+  readonly printed: readonly string[]
+
+  constructor(word: ErrorWord, message: string, data: unknown, printed: readonly string[]) {
+    super(word, message, data)
+    this.printed = printed
+  }
+}
+
 /** Shortens a value of the caller's for use in a message: 100 characters at most, always one line. */
 export function printValue(value: unknown): string {
   const text = typeof value === 'bigint' ? value.toString() : (jsonOf(value) ?? lineOf(value))

@@ -1,4 +1,5 @@
 // What handlers are given besides their parameters, and how a method is declared.
+import type { ConsoleLine } from '../evm/executor.ts'
 import type { Chain } from '../node/chain.ts'
 import type { Node } from '../node/node.ts'
 import { type Declaration, defineMethod, type Method, type Param } from '../rpc/method.ts'
@@ -30,6 +31,20 @@ export interface MethodContext {
   readonly traceLimit: number
   /** The subscriptions of all sessions: one for the whole process. */
   readonly subscriptions: Subscriptions
+}
+
+/** Lines of one call that are told; more are left out, which is told. */
+const PRINTED_LIMIT = 1_000
+
+/** Puts what a run printed with what its call has printed already. */
+export function printLines(
+  { printed }: Pick<MethodContext, 'printed'>,
+  { consoleLines }: { readonly consoleLines: readonly ConsoleLine[] },
+): void {
+  for (const { text } of consoleLines) {
+    if (printed.length > PRINTED_LIMIT) return
+    printed.push(printed.length === PRINTED_LIMIT ? 'too many lines: the rest is left out' : text)
+  }
 }
 
 /** Makes a method of a declaration whose handler is given a `MethodContext`. */

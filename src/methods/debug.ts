@@ -13,7 +13,7 @@ import type { JsonText } from '../rpc/jsontext.ts'
 import { type Method, optional, param } from '../rpc/method.ts'
 import { data, hash, nothing, quantity } from '../rpc/primitives.ts'
 import { blockReference, byHash, LATEST } from './blockreference.ts'
-import { type MethodContext, method } from './context.ts'
+import { type MethodContext, method, printLines } from './context.ts'
 import { quantityResult } from './fields.ts'
 import { transactionRequest } from './inputs.ts'
 import { blockTraces, chainTraces, transactionTrace } from './traces/forms.ts'
@@ -230,6 +230,7 @@ async function traceRequest(
     recording = begin(work, recorder, subject, undefined)
     return recording.tracer
   })
+  printLines(context, run.outcome)
   await recording?.write(run)
   return work.writer.end()
 }

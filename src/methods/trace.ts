@@ -18,7 +18,7 @@ import { data, enumeration, hash, list, quantityNumber } from '../rpc/primitives
 import type { Decoder, Json } from '../rpc/schema.ts'
 import type { World } from '../state/world.ts'
 import { blockReference, LATEST } from './blockreference.ts'
-import { type MethodContext, method } from './context.ts'
+import { type MethodContext, method, printLines } from './context.ts'
 import { blockOverrides, stateOverrides, transactionRequest } from './inputs.ts'
 import { type FramePlace, flatFrame, wholeFrame, writeFlatFrames } from './traces/calls.ts'
 import { type FrameQuery, frameQuery, matchesFrame, matchesReward } from './traces/filter.ts'
@@ -141,6 +141,7 @@ const traceCallMany = method({
       const run = await recordInto(work, wanted, (tracerFor) =>
         traceMessage(context.chain, { request, reference, world }, tracerFor),
       )
+      printLines(context, run.outcome)
       world = run.outcome.world
     }
     work.writer.write(']')
@@ -328,7 +329,7 @@ async function recordOne(
   trace: (tracerFor: TracerFor) => Promise<TracedRun>,
 ): Promise<JsonText> {
   const work = newWork(context)
-  await recordInto(work, wanted, trace)
+  printLines(context, (await recordInto(work, wanted, trace)).outcome)
   return work.writer.end()
 }
 

@@ -1,11 +1,12 @@
 // Running messages without a trace on the chain: calls, gas estimates, access lists.
 import { breather } from '../core/breather.ts'
-import { DevchainError } from '../core/errors.ts'
+import { DevchainError, ExecutionError } from '../core/errors.ts'
 import { type Address, EMPTY_BYTES, type Hash, hexFromBytes, ZERO_ADDRESS } from '../core/hex.ts'
 import { type MaybePromise, whenThere } from '../core/promises.ts'
 import type {
   BlockEnvironment,
   CallJob,
+  ConsoleLine,
   Failure,
   Message,
   MovedPrecompiles,
@@ -64,6 +65,7 @@ export interface AccessListAnswer {
   readonly gasUsed: bigint
   /** Why the run with this list came to nothing, if it did. */
   readonly failure: Failure | undefined
+  readonly consoleLines: readonly ConsoleLine[]
 }
 
 /** Under which conditions a message is run: those of the chain, where nothing is said. */
@@ -173,12 +175,18 @@ export const EXECUTION_ERROR = 'VM Exception while processing transaction: '
 
 /**
  * The error that a failed execution is answered with.
+ * @param lines what it printed; none where its transaction tells of them
  * @returns `EXECUTION_REVERTED` or `EXECUTION_HALTED`, `data` the raw output as hex
  */
-export function executionError({ kind, reason }: Failure, output: Uint8Array): DevchainError {
+export function executionError(
+  { kind, reason }: Failure,
+  output: Uint8Array,
+  lines: readonly ConsoleLine[] = [],
+): DevchainError {
   const word = kind === 'revert' ? 'EXECUTION_REVERTED' : 'EXECUTION_HALTED'
   const message = EXECUTION_ERROR + reason
-  return new DevchainError(word, message, hexFromBytes(output))
+  const printed = lines.map((line) => line.text)
+  return new ExecutionError(word, message, hexFromBytes(output), printed)
 }
 
 /**
@@ -207,7 +215,7 @@ function estimateOn(scene: Scene, request: CallRequest): MaybePromise<bigint> {
   const widest = { ...message, gasLimit: cap.gas }
   return whenThere(run(scene, widest), (outcome) => {
     const { failure, gasNeed } = outcome
-    if (failure !== undefined) throw estimateError(failure, outcome.output, cap)
+    if (failure !== undefined) throw estimateError(failure, outcome, cap)
     if (gasNeed?.isCertain === true) return larger(minimum, gasNeed.gas)
     const guesses: GasGuess[] =
       gasNeed === undefined
@@ -239,7 +247,8 @@ export async function createAccessList(
     const touched = union(accessList, outcome.accessed)
     // a longer list changes what touching costs, which may change where the run goes
     if (sizeOf(touched) === sizeOf(accessList) || round === MAX_LIST_ROUNDS) {
-      return { accessList, gasUsed: outcome.gasUsed, failure: outcome.failure }
+      const { gasUsed, failure, consoleLines } = outcome
+      return { accessList, gasUsed, failure, consoleLines }
     }
     accessList = touched
   }
@@ -392,12 +401,12 @@ function highestGas(
 /** The error of an estimate: as of a call, and for want of gas with the gas it had. */
 function estimateError(
   failure: Failure,
-  output: Uint8Array,
+  { output, consoleLines }: Outcome,
   { gas, reason }: GasCap,
 ): DevchainError {
   const isStarved = failure.kind === 'halt' && failure.reason === 'out of gas'
   const why = isStarved ? `out of gas: it needs more than ${gas}, ${reason}` : failure.reason
-  return executionError({ ...failure, reason: why }, output)
+  return executionError({ ...failure, reason: why }, output, consoleLines)
 }
 
 /** Gas that the run needs to take the same course, as a watched run tells. */

@@ -35,6 +35,14 @@ export interface CallReport {
   readonly error: ErrorObject | undefined
 }
 
+/** What stands behind the report of a call. */
+export interface Behind<C> {
+  /** Undefined where no method has the name, or none could be read. */
+  readonly method: Method<C> | undefined
+  /** What a failed call's error was made of: it may know more than callers are told. */
+  readonly thrown: unknown
+}
+
 export interface DispatcherOptions<C> {
   readonly methods: readonly Method<C>[]
   /** Modules whose methods are not answered. */
@@ -42,7 +50,7 @@ export interface DispatcherOptions<C> {
   readonly aliases?: readonly Alias[]
   readonly limits?: Partial<WireLimits>
   /** Told of every call once its reply is known; it must return at once, and its failures are bugs. */
-  readonly observe?: ((call: CallReport, context: C) => void) | undefined
+  readonly observe?: ((call: CallReport, context: C, behind: Behind<C>) => void) | undefined
   /** Words errors in another way; undefined: as they are. */
   readonly describe?: ((error: DevchainError) => ErrorObject | undefined) | undefined
   /** Told of whatever is thrown and is no `DevchainError`. */
@@ -66,6 +74,7 @@ export interface Dispatcher<C> {
 
 interface Failure {
   readonly error: ErrorObject
+  readonly thrown: unknown
 }
 
 type Params = WireRequest['params']
@@ -127,7 +136,7 @@ export function createDispatcher<C>(options: DispatcherOptions<C>): Dispatcher<C
 
 function failed<C>({ describe, tellBug }: Desk<C>, error: unknown): Failure {
   const described = error instanceof DevchainError ? describe?.(error) : undefined
-  return { error: described ?? errorObjectOf(error, tellBug) }
+  return { error: described ?? errorObjectOf(error, tellBug), thrown: error }
 }
 
 /** Tells the log of a call. */
@@ -146,6 +155,7 @@ function report<C>(desk: Desk<C>, context: C, call: Call, answered: Answer): Ans
         error: isFailure ? answered.error : undefined,
       },
       context,
+      { method: desk.registry.get(method), thrown: isFailure ? answered.thrown : undefined },
     )
   } catch (bug) {
     tellBug(bug)

@@ -27,7 +27,7 @@ import {
 import type { Decoder, Encoder } from '../../rpc/schema.ts'
 import type { Caller } from '../../rpc/session.ts'
 import { blockReference, LATEST } from '../blockreference.ts'
-import { type MethodContext, method } from '../context.ts'
+import { type MethodContext, method, printLines } from '../context.ts'
 import { field, fieldIfAny, shape } from '../fields.ts'
 import {
   blockOverrides,
@@ -93,11 +93,16 @@ const callManyMethod = method({
     params: [[{ transactions: [{ from: ACCOUNT, to: ACCOUNT }] }], { blockNumber: 'latest' }],
     result: [[{ value: '0x' }]],
   },
-  handle: ({ chain, caller }, bundles, { reference, index }, overrides, timeoutMs) =>
-    within(timeoutMs, caller, async (isAwaited) => {
+  handle: (context, bundles, { reference, index }, overrides, timeoutMs) => {
+    const { chain, caller } = context
+    return within(timeoutMs, caller, async (isAwaited) => {
       const world = index === undefined ? undefined : await worldBefore(chain, reference, index)
-      return callMany(chain, bundles, reference, { stateOverrides: overrides, world, isAwaited })
-    }),
+      const conditions = { stateOverrides: overrides, world, isAwaited }
+      const outcomes = await callMany(chain, bundles, reference, conditions)
+      for (const outcome of outcomes.flat()) printLines(context, outcome)
+      return outcomes
+    })
+  },
 })
 
 /** Flashbots' members of a bundle; those of mev-geth besides. */
@@ -197,11 +202,14 @@ const callBundleMethod = method({
       { txs: ['0x02f86521808080825208947099'], blockNumber: '0x1', stateBlockNumber: 'latest' },
     ],
   },
-  handle: ({ chain, caller }, { bundle, encoded, timeoutMs }) => {
+  handle: (context, { bundle, encoded, timeoutMs }) => {
+    const { chain, caller } = context
     const transactions = encoded.map((raw) => decodeSent(raw).transaction)
-    return within(timeoutMs, caller, (isAwaited) =>
-      callBundle(chain, { ...bundle, transactions }, isAwaited),
-    )
+    return within(timeoutMs, caller, async (isAwaited) => {
+      const answer = await callBundle(chain, { ...bundle, transactions }, isAwaited)
+      for (const { outcome } of answer.runs) printLines(context, outcome)
+      return answer
+    })
   },
 })
 

@@ -13,7 +13,7 @@ import {
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { data, hash, quantity, text } from '../../rpc/primitives.ts'
 import { blockReference, LATEST } from '../blockreference.ts'
-import { type MethodContext, method } from '../context.ts'
+import { type MethodContext, method, printLines } from '../context.ts'
 import { field, fieldIfAny, quantityResult, shape } from '../fields.ts'
 import { blockOverrides, stateOverrides, transactionRequest } from '../inputs.ts'
 import { accessListShape } from '../shapes.ts'
@@ -35,15 +35,17 @@ const ethCall = method({
   ],
   result: data,
   example: { params: [TRANSFER, 'latest'], result: '0x' },
-  handle: ({ chain, caller, printed }, request, block, accounts, environment) => {
+  handle: (context, request, block, accounts, environment) => {
+    const { chain, caller } = context
     const outcome = call(chain, request, block, {
       stateOverrides: accounts,
       blockOverrides: environment,
       isAwaited: caller.isWaiting,
     })
-    return whenThere(outcome, ({ consoleLines, failure, output }) => {
-      for (const { text: line } of consoleLines) printed.push(line)
-      if (failure !== undefined) throw executionError(failure, output)
+    return whenThere(outcome, (made) => {
+      const { consoleLines, failure, output } = made
+      if (failure !== undefined) throw executionError(failure, output, consoleLines)
+      printLines(context, made)
       return output
     })
   },
@@ -84,11 +86,16 @@ const accessList = method({
     error: fieldIfAny(text, (answer) => answer.failure?.reason),
   }),
   example: { params: [TRANSFER, 'latest'], result: { accessList: [], gasUsed: '0x5208' } },
-  handle: ({ chain, caller }, request, block, accounts) =>
-    createAccessList(chain, request, block, {
+  handle: async (context, request, block, accounts) => {
+    const { chain, caller } = context
+    const answer = await createAccessList(chain, request, block, {
       stateOverrides: accounts,
       isAwaited: caller.isWaiting,
-    }),
+    })
+    // what succeeds is sent next, and told then
+    if (answer.failure !== undefined) printLines(context, answer)
+    return answer
+  },
 })
 
 const send = method({

@@ -12,7 +12,7 @@ import { type Method, optional, param } from '../../rpc/method.ts'
 import { boolean, data, list, text } from '../../rpc/primitives.ts'
 import type { Decoder, Encoder } from '../../rpc/schema.ts'
 import { blockReference, LATEST } from '../blockreference.ts'
-import { type MethodContext, method } from '../context.ts'
+import { type MethodContext, method, printLines } from '../context.ts'
 import { field, fieldIfAny, quantityResult, shape } from '../fields.ts'
 import { blockOverrides, members, refined, stateOverrides, transactionRequest } from '../inputs.ts'
 import { type BlockView, blockFields, logShape, viewOfBlock } from '../shapes.ts'
@@ -108,8 +108,10 @@ const simulate = method({
       'latest',
     ],
   },
-  handle: async ({ chain, caller }, { simulation, full }, block) => {
+  handle: async (context, { simulation, full }, block) => {
+    const { chain, caller } = context
     const blocks = await simulateBlocks(chain, simulation, block, caller.isWaiting)
+    for (const { outcome } of blocks.flatMap(({ calls }) => calls)) printLines(context, outcome)
     return blocks.map(({ record, calls }) => ({
       ...viewOfBlock(record, { full, pending: false }),
       calls,
