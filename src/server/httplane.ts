@@ -6,11 +6,13 @@ import { errorObjectOf } from '../rpc/errors.ts'
 import type { Json } from '../rpc/schema.ts'
 import { writeError } from '../rpc/wire.ts'
 import { Connection } from './connection.ts'
+import { decodeBody, encodingsOf, refusalOfEncodings } from './encoding.ts'
 import {
   type Answer,
   answering,
   checkingIntervalMs,
   type LaneOptions,
+  type Reply,
   type Timeouts,
 } from './lanes.ts'
 import {
@@ -163,17 +165,32 @@ async function post(
     return refuse(response, tooManyPipelined)
   }
   connection.waiting++
-  const body = await readBody(request, bodyLimit)
-  if (body === 'too large') {
-    const message = `the request's body is over the limit of ${bodyLimit} bytes`
-    refuse(response, tooLarge(413, message))
-  } else if (body !== 'gone' && !response.headersSent) {
-    const reply = await answer(connection.caller, body)
-    if (reply === undefined) response.writeHead(204, CORS_HEADERS).end()
-    else if (typeof reply === 'string') send(response, 200, reply)
-    else await sendLong(response, reply)
+  const body = await readPost(request, bodyLimit)
+  if (body !== 'gone' && !response.headersSent) {
+    if (body instanceof Uint8Array) await reply(response, await answer(connection.caller, body))
+    else refuse(response, body)
   }
   connection.waiting--
+}
+
+async function reply(response: ServerResponse, body: Reply): Promise<void> {
+  if (body === undefined) response.writeHead(204, CORS_HEADERS).end()
+  else if (typeof body === 'string') send(response, 200, body)
+  else await sendLong(response, body)
+}
+
+/** The body as it was before it was compressed, or why it is not taken. */
+async function readPost(
+  request: IncomingMessage,
+  limit: number,
+): Promise<Uint8Array | Refusal | 'gone'> {
+  const encodings = encodingsOf(request.headers['content-encoding'])
+  const unread = refusalOfEncodings(encodings)
+  if (unread !== undefined) return unread
+  const body = await readBody(request, limit)
+  if (body === 'gone') return body
+  if (body !== 'too large') return await decodeBody(body, encodings, limit)
+  return tooLarge(413, `the request's body is over the limit of ${limit} bytes`)
 }
 
 /** What came of reading: the bytes, or why there are none. */

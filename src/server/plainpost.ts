@@ -24,6 +24,7 @@ const FORM = /^POST \/[!-~]* HTTP\/1\.1((?:\r\n[!#$%&'*+.^_`|~\w-]+:[\t -~]*)*)$
 
 /** Headers that ask for what the fast lane does not do. */
 const UNUSUAL = new Set([
+  'content-encoding',
   'expect',
   'http2-settings',
   'keep-alive',

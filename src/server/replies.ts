@@ -23,6 +23,8 @@ export interface Refusal {
   readonly word: 'INVALID_REQUEST' | 'LIMIT_EXCEEDED'
   /** One line. */
   readonly message: string
+  /** Besides those of every reply. */
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 /** How often a client that sends no more is asked whether it still waits for its replies, in milliseconds. */
@@ -47,10 +49,16 @@ export const brokenOff: Refusal = {
 }
 
 /** One write: head and body together. */
-export function send(response: ServerResponse, status: number, body: string): void {
+export function send(
+  response: ServerResponse,
+  status: number,
+  body: string,
+  headers: Refusal['headers'] = {},
+): void {
   response
     .writeHead(status, {
       ...CORS_HEADERS,
+      ...headers,
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(body),
     })
@@ -82,7 +90,7 @@ export async function sendLong(response: ServerResponse, body: JsonText): Promis
 export function refuse(response: ServerResponse, refusal: Refusal): void {
   // whoever waited for "100 Continue" and gets this instead may leave the body out: what follows could be anything
   if (response.req.headers.expect !== undefined) response.setHeader('connection', 'close')
-  send(response, refusal.status, textOf(refusal))
+  send(response, refusal.status, textOf(refusal), refusal.headers)
 }
 
 /** A refusal as it is written to a socket that node's server has no response for. It ends the connection. */

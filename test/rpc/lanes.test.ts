@@ -122,6 +122,7 @@ const headers = fc.dictionary(
       '',
     ],
     ...['Content-Length', 'content-length', 'Transfer-Encoding', 'Access-Control-Request-Headers'],
+    'Content-Encoding',
   ),
   fc.constantFrom(
     ...[

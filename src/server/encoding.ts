@@ -1,0 +1,84 @@
+// Bodies that come compressed: `content-encoding` of a request, undone within a bound.
+import { promisify } from 'node:util'
+import { brotliDecompress, gunzip, inflate, inflateRaw, type ZlibOptions } from 'node:zlib'
+import { printValue } from '../core/errors.ts'
+import type { Refusal } from './replies.ts'
+
+/** Undoes one encoding; rejects when more than `maxOutputLength` bytes come out. */
+type Decode = (bytes: Uint8Array, options: ZlibOptions) => Promise<Uint8Array>
+
+// zlib is looked up when it is used: it takes a millisecond to load
+const decodeGzip: Decode = (bytes, options) =>
+  promisify<Uint8Array, ZlibOptions, Uint8Array>(gunzip)(bytes, options)
+
+const decodeBrotli: Decode = (bytes, options) =>
+  promisify<Uint8Array, ZlibOptions, Uint8Array>(brotliDecompress)(bytes, options)
+
+const decodeDeflate: Decode = (bytes, options) => {
+  // RFC 9110 means zlib's format, whose first byte ends with 8; some clients send what is inside of it
+  const decode = (bytes[0]! & 0x0f) === 8 ? inflate : inflateRaw
+  return promisify<Uint8Array, ZlibOptions, Uint8Array>(decode)(bytes, options)
+}
+
+const DECODERS: ReadonlyMap<string, Decode> = new Map([
+  ['gzip', decodeGzip],
+  ['x-gzip', decodeGzip],
+  ['deflate', decodeDeflate],
+  ['br', decodeBrotli],
+])
+
+/** What a client may send, as the header says it that tells so. */
+const READ = 'gzip, deflate, br'
+
+/** Encodings that one body may be wrapped in. */
+const MAX_ENCODINGS = 4
+
+/**
+ * The encodings of a body, in the order in which they were applied.
+ * @param header `content-encoding`; several headers are one, with commas
+ */
+export function encodingsOf(header: string | undefined): readonly string[] {
+  if (header === undefined) return []
+  const names = header.split(',').map((name) => name.trim().toLowerCase())
+  return names.filter((name) => name !== '' && name !== 'identity')
+}
+
+/** Why a body in these encodings is not read; undefined when it is. */
+export function refusalOfEncodings(encodings: readonly string[]): Refusal | undefined {
+  const unknown = encodings.find((name) => !DECODERS.has(name))
+  if (unknown === undefined && encodings.length <= MAX_ENCODINGS) return undefined
+  const message =
+    unknown === undefined
+      ? `the body has ${encodings.length} encodings, and may have ${MAX_ENCODINGS}`
+      : `the content-encoding ${printValue(unknown)} is not read: send ${READ} or none`
+  return { status: 415, word: 'INVALID_REQUEST', message, headers: { 'accept-encoding': READ } }
+}
+
+/**
+ * The body without its encodings, which are known.
+ * @param limit bytes that it may have, in every step
+ */
+export async function decodeBody(
+  body: Uint8Array,
+  encodings: readonly string[],
+  limit: number,
+): Promise<Uint8Array | Refusal> {
+  let bytes = body
+  for (const name of encodings.toReversed()) {
+    try {
+      bytes = await DECODERS.get(name)!(bytes, { maxOutputLength: limit })
+    } catch (error) {
+      return refusalOfFailure(name, error as NodeJS.ErrnoException, limit)
+    }
+  }
+  return bytes
+}
+
+function refusalOfFailure(name: string, error: NodeJS.ErrnoException, limit: number): Refusal {
+  if (error.code === 'ERR_BUFFER_TOO_LARGE') {
+    const message = `the request's body is over the limit of ${limit} bytes once its ${name} is undone`
+    return { status: 413, word: 'LIMIT_EXCEEDED', message }
+  }
+  const message = `expected a body in ${name}, as content-encoding says: ${error.message}`
+  return { status: 400, word: 'INVALID_REQUEST', message }
+}
