@@ -64,8 +64,8 @@ const DELEGATION_PREFIX = Uint8Array.of(0xef, 0x01, 0x00)
 /** How the addresses of all precompiles begin. */
 const PRECOMPILE_PREFIX = `0x${'0'.repeat(36)}`
 
-/** Gas that machines are given at most, as they count in 64 bits: more than anybody lives to see used, unless by a halt. */
-const GAS_CEILING = 2n ** 62n
+/** Gas that machines are given at most, as they count in 64 bits with a sign. A halt uses up what is above, too. */
+const GAS_CEILING = 2n ** 63n - 1n
 
 /** Lines kept of one run; a loop that prints would fill the memory. */
 const LINE_LIMIT = 10_000

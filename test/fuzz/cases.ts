@@ -46,7 +46,8 @@ export interface CaseMessage {
   /** Hex. */
   readonly data: string
   readonly code: Code
-  readonly gas: number
+  /** As text where a number is not exact. */
+  readonly gas: number | string
   readonly accessList: readonly { readonly address: Address; readonly slots: readonly number[] }[]
   /** The one signer's, by the nonces that they name. */
   readonly delegations: readonly { readonly address: Address; readonly nonce: number }[]

@@ -19,8 +19,8 @@ const HASH_WORD_GAS: u64 = 6
 const LOG_TOPIC_GAS: i64 = 375
 const LOG_BYTE_GAS: u64 = 8
 
-/** From 2^40 bytes on any memory costs more than all gas there may be. */
-const BEYOND: u64 = 1 << 40
+/** From 2^41 bytes on memory costs 2^63 gas and more, which nobody has. */
+const BEYOND: u64 = 1 << 41
 
 /** Why a function that gave less than 0 did so. */
 @inline
@@ -63,6 +63,7 @@ function grow(frame: usize, offset: u64, length: u64, gas: i64): i64 {
   const size = load<u32>(frame, FRAME_MEMORY_SIZE)
   if (offset >= BEYOND || length >= BEYOND) return OUT_OF_GAS
   const words = (offset + length + 31) >> 5
+  if (words >= BEYOND >> 5) return OUT_OF_GAS
   gas -= (memoryCost(words) - memoryCost((size as u64) >> 5)) as i64
   if (gas < 0) return OUT_OF_GAS
   const base = load<u32>(frame, FRAME_MEMORY)
