@@ -234,7 +234,7 @@ export interface BlockEnd {
   readonly world: World
   /** From prague on (EIP-7685). */
   readonly requestsHash: Hash | undefined
-  /** Why no other node would take the block: a request that cannot be read, or a system contract that fails. */
+  /** Why no other node would take the block: a request that cannot be read, a system contract that fails or is missing. */
   readonly flaw: string | undefined
 }
 

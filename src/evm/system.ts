@@ -22,7 +22,7 @@ import {
   WITHDRAWAL_REQUESTS,
 } from '../state/predeploys.ts'
 import { isAsDeployed, isIdleQueue, withBlockNews } from '../state/systemslots.ts'
-import { accountAt, type World } from '../state/world.ts'
+import { accountAt, codeAt, type World } from '../state/world.ts'
 import type { BlockEnd, BlockEnvironment, BlockStartJob } from './executor.ts'
 import type { MachineJob, MachineResult } from './machine.ts'
 import type { Workshop } from './tiers.ts'
@@ -78,8 +78,8 @@ async function tell(
 }
 
 /**
- * Collects the requests of a block from prague on. A system contract that is not there, or whose call fails (a chain
- * of one's own may have anything at its address), makes no requests.
+ * Collects the requests of a block from prague on. A system contract that is not there, or whose call fails, makes no
+ * requests and is a flaw: no network takes such a block (EIP-7002, EIP-7251).
  */
 export async function endBlock(
   workshop: Workshop,
@@ -148,7 +148,7 @@ function depositOf(data: Uint8Array): Uint8Array {
 interface Collected {
   readonly world: World
   readonly output: Uint8Array
-  /** That the call failed, in words. */
+  /** That nothing was called, or that the call failed, in words. */
   readonly flaw?: string
 }
 
@@ -158,9 +158,13 @@ async function collect(
   block: BlockEnvironment,
   contract: Predeploy,
 ): Promise<Collected> {
+  const { address } = contract
+  if (codeAt(world, address).length === 0) {
+    return { world, output: EMPTY_BYTES, flaw: `there is no system contract at ${address}` }
+  }
   // a queue that was never used answers nothing and changes nothing
   if (isIdleQueue(world, contract)) return { world, output: EMPTY_BYTES }
-  return systemCall(workshop, world, block, contract.address, EMPTY_BYTES)
+  return systemCall(workshop, world, block, address, EMPTY_BYTES)
 }
 
 /** Calls a system contract. Without code there, or when the call fails, nothing comes of it. */
