@@ -21,6 +21,8 @@ export interface CallFact {
     | undefined
   /** What contracts printed while it ran without a transaction (`eth_call`), oldest first. */
   readonly console: readonly string[]
+  /** Remarks on its parameters, such as a member that is probably misspelt; the caller is not told. */
+  readonly notes: readonly string[]
 }
 
 /** A mined transaction. Amounts in wei. */

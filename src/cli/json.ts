@@ -28,7 +28,7 @@ export function createJsonRenderer(now: () => number, isVerbose: boolean): Rende
 }
 
 function callObject(call: CallFact, isVerbose: boolean): object {
-  const { event, method, durationMs, params, result, error, console: printed } = call
+  const { event, method, durationMs, params, result, error, console: printed, notes } = call
   const outcome = error === undefined ? outcomeOf(call) : undefined
   return {
     event,
@@ -38,6 +38,7 @@ function callObject(call: CallFact, isVerbose: boolean): object {
     outcome,
     error: error && { ...error, data: error.data === undefined ? undefined : bounded(error.data) },
     ...(printed.length > 0 ? { console: printed } : {}),
+    ...(notes.length > 0 ? { notes } : {}),
     ...(isVerbose ? { params: bounded(params), result: result && bounded(result) } : {}),
   }
 }

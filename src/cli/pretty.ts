@@ -92,7 +92,7 @@ function entryLines(look: Look, { call, count, facts }: Entry): string[] {
     return facts.flatMap((fact) => factLines(look, fact).map((line) => line.slice(INDENT)))
   }
   // Nearly all calls are reads; the rest is not even looked at for them.
-  if (facts.length === 0 && !look.isVerbose && call.console.length === 0) {
+  if (facts.length === 0 && !look.isVerbose && call.console.length + call.notes.length === 0) {
     return [callLine(look, call, outcomeOf(call), count)]
   }
   const headlines = facts.filter((fact) => HEADLINES.has(fact.event))
@@ -100,6 +100,7 @@ function entryLines(look: Look, { call, count, facts }: Entry): string[] {
   const told = call.error === undefined ? toldOf(call, headlines, others) : ''
   return [
     callLine(look, call, told || outcomeOf(call), count),
+    ...call.notes.map((note) => `    ${look.palette.yellow('note')} ${oneLine(note, 300)}`),
     ...(look.isVerbose ? verboseLines(look, call) : []),
     ...call.console.flatMap((line) => consoleLines(look.palette, line)),
     ...others.flatMap((fact) => factLines(look, fact)),

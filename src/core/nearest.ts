@@ -1,7 +1,7 @@
 // Finds what somebody probably meant to write.
 
 /**
- * The word that takes the fewest single-letter edits to get to, in any letter case; undefined when none is near.
+ * The word that takes the fewest edits of a letter, or swaps of two, to get to, in any letter case; undefined when none is near.
  * Only the first 64 letters of `text` count, since it may come from anywhere.
  * @param limit edits up to which a word counts as near
  */
@@ -28,16 +28,23 @@ export function hintOf(text: string, words: readonly string[]): string {
   return word === undefined ? '' : `; did you mean ${word}?`
 }
 
-/** Levenshtein's distance: insertions, deletions and replacements. */
+/** Insertions, deletions, replacements and swaps of neighbours (optimal string alignment). */
 function distance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, i) => i)
+  let before: readonly number[] = []
+  let row: readonly number[] = Array.from({ length: to.length + 1 }, (_, i) => i)
   for (let i = 1; i <= from.length; i++) {
     const next = [i]
     for (let j = 1; j <= to.length; j++) {
-      const replaced = (row[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1)
-      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
+      const replaced = at(row, j - 1) + (from[i - 1] === to[j - 1] ? 0 : 1)
+      const isSwap = i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1]
+      const swapped = isSwap ? at(before, j - 2) + 1 : Infinity
+      next.push(Math.min(replaced, swapped, at(row, j) + 1, at(next, j - 1) + 1))
     }
-    row = next
+    ;[before, row] = [row, next]
   }
-  return row[to.length] ?? 0
+  return at(row, to.length)
+}
+
+function at(row: readonly number[], index: number): number {
+  return row[index] ?? 0
 }

@@ -2,7 +2,7 @@
 import { DevchainError, printValue } from '../core/errors.ts'
 import { type Hash, parseHash } from '../core/hex.ts'
 import type { BlockReference } from '../node/chain.ts'
-import type { Decoder } from '../rpc/schema.ts'
+import { type Decoder, type Notes, remarkMisspelling } from '../rpc/schema.ts'
 
 const TAGS = ['latest', 'earliest', 'pending', 'safe', 'finalized'] as const
 
@@ -39,12 +39,11 @@ export const blockReference: Decoder<BlockReference> = {
           blockNumber: { type: ['string', 'integer'] },
           requireCanonical: { type: ['boolean', 'string'] },
         },
-        additionalProperties: false,
       },
     ],
   },
-  decode: (value, path) => {
-    if (typeof value === 'object' && value !== null) return fromMap(value, path)
+  decode: (value, path, notes) => {
+    if (typeof value === 'object' && value !== null) return fromMap(value, path, notes)
     if (typeof value === 'string' && /^0x[0-9a-fA-F]{64}$/.test(value)) {
       return { kind: 'hash', hash: parseHash(value), requireCanonical: false }
     }
@@ -64,10 +63,11 @@ function fromScalar(value: unknown, path: string): BlockReference {
   throw invalid(path, EXPECTED, value)
 }
 
-function fromMap(map: object, path: string): BlockReference {
+function fromMap(map: object, path: string, notes: Notes | undefined): BlockReference {
   const known = ['blockHash', 'blockNumber', 'requireCanonical']
-  const surplus = Object.keys(map).find((key) => !known.includes(key))
-  if (surplus !== undefined) throw invalid(`${path}.${surplus}`, `only ${known.join(', ')}`, map)
+  for (const key of Object.keys(map)) {
+    if (!known.includes(key)) remarkMisspelling(notes, path, key, known)
+  }
   const { blockHash, blockNumber, requireCanonical } = map as Record<string, unknown>
   const hasHash = blockHash !== undefined && blockHash !== null
   const hasNumber = blockNumber !== undefined && blockNumber !== null

@@ -8,7 +8,7 @@ import type { BlobRequest } from '../node/simulate.ts'
 import { blobHash, CELLS } from '../protocol/sidecar.ts'
 import type { AccessListEntry, Authorization, TransactionType } from '../protocol/transaction.ts'
 import { address, data, hash, list, quantity } from '../rpc/primitives.ts'
-import type { Decoder } from '../rpc/schema.ts'
+import { type Decoder, remarkMisspelling } from '../rpc/schema.ts'
 import { blockReference } from './blockreference.ts'
 
 /** What the members of an object decode to; any may be left out, or be null. */
@@ -17,8 +17,8 @@ type Decoded<M extends Readonly<Record<string, Decoder<unknown>>>> = {
 }
 
 /**
- * An object of optional members. Others are refused by name, as a member that is misspelt or not understood would
- * change what the request means; `ignored` are those that clients send along and that change nothing.
+ * An object of optional members. Others are ignored, as clients send much along; one that is probably a known member
+ * misspelt is remarked upon. `ignored` are those that are not, though they look like one.
  */
 export function members<M extends Readonly<Record<string, Decoder<unknown>>>>(
   name: string,
@@ -30,15 +30,16 @@ export function members<M extends Readonly<Record<string, Decoder<unknown>>>>(
   return {
     name,
     json: { title: name, type: 'object', properties: Object.fromEntries(properties) },
-    decode: (value, path) => {
+    decode: (value, path, notes) => {
       const decoded: Record<string, unknown> = {}
       for (const [key, part] of entriesOf(value, path, name)) {
         const member = decoders.get(key)
-        if (member === undefined && !ignored.includes(key)) {
-          throw unknownMember(path, key, [...decoders.keys()])
-        }
-        if (member !== undefined && part !== null && part !== undefined) {
-          decoded[key] = member.decode(part, `${path}.${key}`)
+        if (member === undefined) {
+          if (notes !== undefined && !ignored.includes(key)) {
+            remarkMisspelling(notes, path, key, [...decoders.keys()])
+          }
+        } else if (part !== null && part !== undefined) {
+          decoded[key] = member.decode(part, `${path}.${key}`, notes)
         }
       }
       return decoded as Decoded<M>
@@ -216,8 +217,8 @@ export function oneOrMore<T>(one: Decoder<T>): Decoder<readonly T[]> {
   return {
     name: `${one.name} or list`,
     json: { anyOf: [one.json, many.json] },
-    decode: (value, path) =>
-      Array.isArray(value) ? many.decode(value, path) : [one.decode(value, path)],
+    decode: (value, path, notes) =>
+      Array.isArray(value) ? many.decode(value, path, notes) : [one.decode(value, path, notes)],
   }
 }
 
@@ -271,7 +272,7 @@ export function refined<T, V>(
   return {
     name: decoder.name,
     json: decoder.json,
-    decode: (value, path) => refine(decoder.decode(value, path), path),
+    decode: (value, path, notes) => refine(decoder.decode(value, path, notes), path),
   }
 }
 
@@ -280,19 +281,14 @@ export function keyed<T>(name: string, member: Decoder<T>): Decoder<ReadonlyMap<
   return {
     name,
     json: { title: name, type: 'object', additionalProperties: member.json },
-    decode: (value, path) =>
+    decode: (value, path, notes) =>
       new Map(
         entriesOf(value, path, name).map(([key, part]) => [
           key,
-          member.decode(part, `${path}.${key}`),
+          member.decode(part, `${path}.${key}`, notes),
         ]),
       ),
   }
-}
-
-function unknownMember(path: string, key: string, known: readonly string[]): DevchainError {
-  const message = `${path}: unknown member ${printValue(key)}: expected ${known.join(', ')}`
-  return new DevchainError('INVALID_PARAMS', message)
 }
 
 function entriesOf(value: unknown, path: string, name: string): readonly [string, unknown][] {

@@ -1,11 +1,11 @@
 // What evm_mine and its like are told.
-import { DevchainError, printValue } from '../core/errors.ts'
 import type { Chain } from '../node/chain.ts'
 import type { ChainState } from '../node/chainstate.ts'
 import { type MineRequest, mine } from '../node/commands.ts'
 import type { BlockRange } from '../node/line.ts'
 import { quantity } from '../rpc/primitives.ts'
 import type { Decoder } from '../rpc/schema.ts'
+import { members } from './inputs.ts'
 
 /** What `evm_mine` may be told: how many blocks, and the exact time of the first, in seconds. */
 export interface MineOrder {
@@ -16,34 +16,18 @@ export interface MineOrder {
 /** The next block, when the clock says. */
 export const ONE_BLOCK: MineOrder = { blocks: 1n, timestamp: undefined }
 
+const orderMembers = members('order', { timestamp: quantity, blocks: quantity })
+
 /** A timestamp, or `{timestamp}`, `{blocks}`, or both. */
 export const mineOrder: Decoder<MineOrder> = {
   name: 'timestamp or {timestamp, blocks}',
-  json: {
-    anyOf: [
-      quantity.json,
-      {
-        type: 'object',
-        properties: { timestamp: quantity.json, blocks: quantity.json },
-        additionalProperties: false,
-      },
-    ],
-  },
-  decode: (value, path) => {
-    if (typeof value !== 'object' || value === null) {
+  json: { anyOf: [quantity.json, orderMembers.json] },
+  decode: (value, path, notes) => {
+    if (typeof value !== 'object') {
       return { ...ONE_BLOCK, timestamp: quantity.decode(value, path) }
     }
-    const surplus = Object.keys(value).find((key) => key !== 'timestamp' && key !== 'blocks')
-    if (surplus !== undefined) {
-      const message = `${path}: expected only timestamp and blocks, got ${printValue(surplus)}`
-      throw new DevchainError('INVALID_PARAMS', message)
-    }
-    const { timestamp, blocks } = value as Record<string, unknown>
-    const isGiven = (part: unknown): boolean => part !== undefined && part !== null
-    return {
-      timestamp: isGiven(timestamp) ? quantity.decode(timestamp, `${path}.timestamp`) : undefined,
-      blocks: isGiven(blocks) ? quantity.decode(blocks, `${path}.blocks`) : 1n,
-    }
+    const { timestamp, blocks = 1n } = orderMembers.decode(value, path, notes)
+    return { timestamp, blocks }
   },
 }
 

@@ -40,9 +40,9 @@ interface Order {
 const item: Decoder<Item> = {
   name: 'raw transaction, hash or transaction',
   json: { anyOf: [data.json, hash.json, transactionRequest.json] },
-  decode: (value, path) => {
+  decode: (value, path, notes) => {
     if (typeof value === 'object' && value !== null) {
-      return { kind: 'request', request: transactionRequest.decode(value, path) }
+      return { kind: 'request', request: transactionRequest.decode(value, path, notes) }
     }
     const isHash = typeof value === 'string' && value.length === 66
     if (isHash) return { kind: 'hash', hash: hash.decode(value, path) }
@@ -55,9 +55,9 @@ const blocksWithItems = list(list(item))
 const blocks: Decoder<Blocks> = {
   name: 'number of blocks, or list of lists of transactions',
   json: { anyOf: [quantityNumber.json, blocksWithItems.json] },
-  decode: (value, path) =>
+  decode: (value, path, notes) =>
     Array.isArray(value)
-      ? blocksWithItems.decode(value, path)
+      ? blocksWithItems.decode(value, path, notes)
       : emptyBlocks(quantityNumber.decode(value, path), path),
 }
 
@@ -67,10 +67,10 @@ const orderMembers = members('reorganization', { depth: quantity, blocks, requeu
 const order: Decoder<Order> = {
   name: 'depth or {depth, blocks, requeue}',
   json: { anyOf: [quantity.json, orderMembers.json] },
-  decode: (value, path) => {
+  decode: (value, path, notes) => {
     const isObject = typeof value === 'object' && value !== null
     const given = isObject
-      ? orderMembers.decode(value, path)
+      ? orderMembers.decode(value, path, notes)
       : { depth: quantity.decode(value, path) }
     if (given.depth === undefined) {
       const message = `${path}.depth: expected how many blocks are replaced, got nothing`
@@ -113,12 +113,13 @@ const placedItem: Decoder<readonly [Item, number]> = {
     minItems: 2,
     maxItems: 2,
   },
-  decode: (value, path) => {
+  decode: (value, path, notes) => {
     if (!Array.isArray(value) || value.length !== 2) {
       const message = `${path}: expected [transaction, index of a new block], got ${printValue(value)}`
       throw new DevchainError('INVALID_PARAMS', message)
     }
-    return [item.decode(value[0], `${path}[0]`), quantityNumber.decode(value[1], `${path}[1]`)]
+    const given = item.decode(value[0], `${path}[0]`, notes)
+    return [given, quantityNumber.decode(value[1], `${path}[1]`)]
   },
 }
 

@@ -30,9 +30,9 @@ const orderMembers = members('order', { name: text })
 const name: Decoder<string> = {
   name: 'name or {name}',
   json: { anyOf: [text.json, orderMembers.json] },
-  decode: (value, path) => {
+  decode: (value, path, notes) => {
     if (typeof value === 'string') return value
-    const given = orderMembers.decode(value, path).name
+    const given = orderMembers.decode(value, path, notes).name
     if (given !== undefined) return given
     const message = `${path}.name: expected a name for the snapshot, got nothing; evm_snapshot takes one without`
     throw new DevchainError('INVALID_PARAMS', message)

@@ -48,12 +48,13 @@ const parts = list(enumeration(PARTS))
 const tracedMessage: Decoder<readonly [CallRequest, readonly Part[]]> = {
   name: '[transaction, types]',
   json: { type: 'array', prefixItems: [transactionRequest.json, parts.json], minItems: 2 },
-  decode: (value, path) => {
+  decode: (value, path, notes) => {
     if (!Array.isArray(value) || value.length !== 2) {
       const message = `${path}: expected a pair [transaction, types], got ${printValue(value)}`
       throw new DevchainError('INVALID_PARAMS', message)
     }
-    return [transactionRequest.decode(value[0], `${path}[0]`), parts.decode(value[1], `${path}[1]`)]
+    const message = transactionRequest.decode(value[0], `${path}[0]`, notes)
+    return [message, parts.decode(value[1], `${path}[1]`)]
   },
 }
 

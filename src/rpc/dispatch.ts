@@ -5,7 +5,7 @@ import { isPromise, type MaybePromise, whenThere } from '../core/promises.ts'
 import { type ErrorObject, errorObjectOf, RpcError } from './errors.ts'
 import { JsonText } from './jsontext.ts'
 import type { Method } from './method.ts'
-import type { Json } from './schema.ts'
+import type { Json, Notes } from './schema.ts'
 import {
   DEFAULT_LIMITS,
   idOf,
@@ -33,6 +33,8 @@ export interface CallReport {
   /** What the method answered, or of a very long answer how long it is; undefined when it failed. */
   readonly result: Json | undefined
   readonly error: ErrorObject | undefined
+  /** Remarks on its parameters, which the caller is not told. */
+  readonly notes: readonly string[]
 }
 
 /** What stands behind the report of a call. */
@@ -85,6 +87,7 @@ interface Call {
   readonly params: Params
   /** On performance.now. */
   readonly beganMs: number
+  readonly notes: Notes
 }
 
 /** What a message is answered by: nothing for notifications. */
@@ -143,7 +146,7 @@ function failed<C>({ describe, tellBug }: Desk<C>, error: unknown): Failure {
 function report<C>(desk: Desk<C>, context: C, call: Call, answered: Answer): Answer {
   const { observe, tellBug } = desk
   if (observe === undefined) return answered
-  const { method, params, beganMs } = call
+  const { method, params, beganMs, notes } = call
   const isFailure = 'error' in answered
   try {
     observe(
@@ -153,6 +156,7 @@ function report<C>(desk: Desk<C>, context: C, call: Call, answered: Answer): Ans
         durationMs: performance.now() - beganMs,
         result: isFailure ? undefined : shownResult(answered.result),
         error: isFailure ? answered.error : undefined,
+        notes,
       },
       context,
       { method: desk.registry.get(method), thrown: isFailure ? answered.thrown : undefined },
@@ -166,11 +170,12 @@ function report<C>(desk: Desk<C>, context: C, call: Call, answered: Answer): Ans
 /** Answers at once where the method does: a promise costs as much as a small call, and a batch has up to a thousand. */
 function answer<C>(desk: Desk<C>, context: C, name: string, params: Params): MaybePromise<Answer> {
   const { registry, observe } = desk
-  const call = { method: name, params, beganMs: observe === undefined ? 0 : performance.now() }
+  const beganMs = observe === undefined ? 0 : performance.now()
+  const call = { method: name, params, beganMs, notes: [] }
   try {
     const method = registry.get(name)
     if (method === undefined) throw unknownMethod(name, desk)
-    const running = run(method, context, params)
+    const running = run(method, context, call)
     if (!isPromise(running)) return report(desk, context, call, { result: running })
     return running.then(
       (result) => report(desk, context, call, { result }),
@@ -196,7 +201,7 @@ function reply<C>(desk: Desk<C>, context: C, value: unknown): MaybePromise<Reply
 /** Replies to what cannot be read as a request. */
 function refuse<C>(desk: Desk<C>, context: C, id: RequestId, error: unknown): string {
   const refusal = failed(desk, error)
-  const call = { method: UNREADABLE, params: [], beganMs: performance.now() }
+  const call = { method: UNREADABLE, params: [], beganMs: performance.now(), notes: [] }
   report(desk, context, call, refusal)
   return writeError(id, refusal.error)
 }
@@ -315,12 +320,16 @@ function register<C>({ methods, disabled: modules = [], aliases = [] }: Dispatch
   return { registry: all, disabled }
 }
 
-function run<C>(method: Method<C>, context: C, params: Params): MaybePromise<Json | JsonText> {
+function run<C>(
+  method: Method<C>,
+  context: C,
+  { params, notes }: Call,
+): MaybePromise<Json | JsonText> {
   if (method.unsupported !== undefined) {
     const message = `${method.name} is not supported: ${method.unsupported}`
     throw new DevchainError('METHOD_NOT_SUPPORTED', message)
   }
-  return method.run(context, Array.isArray(params) ? params : positional(method, params))
+  return method.run(context, Array.isArray(params) ? params : positional(method, params), notes)
 }
 
 /** Parameters given by name, in the order of the declaration. */

@@ -3,7 +3,7 @@
 import type { MaybePromise } from '../core/promises.ts'
 import type { JsonText } from './jsontext.ts'
 import type { Example, Method, Param } from './method.ts'
-import type { Encoder, Json } from './schema.ts'
+import type { Encoder, Json, Notes } from './schema.ts'
 
 /**
  * Stands for methods that are loaded when something besides their names is asked of one.
@@ -54,8 +54,8 @@ class LateMethod<C> implements Method<C> {
     return this.#loaded().unsupported
   }
 
-  run(context: C, params: readonly unknown[]): MaybePromise<Json | JsonText> {
-    return this.#loaded().run(context, params)
+  run(context: C, params: readonly unknown[], notes?: Notes): MaybePromise<Json | JsonText> {
+    return this.#loaded().run(context, params, notes)
   }
 
   #loaded(): Method<C> {

@@ -2,7 +2,7 @@
 import { DevchainError } from '../core/errors.ts'
 import { type MaybePromise, whenThere } from '../core/promises.ts'
 import { JsonText, type Written } from './jsontext.ts'
-import type { Decoder, Encoder, Json } from './schema.ts'
+import type { Decoder, Encoder, Json, Notes } from './schema.ts'
 
 /** A parameter. Left out or null, an optional one has the value of `fallback`. */
 export interface Param<T> {
@@ -29,8 +29,15 @@ export interface Method<C> {
   readonly example: Example
   /** Set for methods that are not supported: the reason that callers are told. */
   readonly unsupported: string | undefined
-  /** Decodes `params`, runs the handler, encodes its result: at once, unless the handler has to wait. */
-  readonly run: (context: C, params: readonly unknown[]) => MaybePromise<Json | JsonText>
+  /**
+   * Decodes `params`, runs the handler, encodes its result: at once, unless the handler has to wait.
+   * @param notes takes remarks on the parameters, for the log
+   */
+  readonly run: (
+    context: C,
+    params: readonly unknown[],
+    notes?: Notes,
+  ) => MaybePromise<Json | JsonText>
 }
 
 type Values<P extends readonly Param<unknown>[]> = {
@@ -84,8 +91,8 @@ export function defineMethod<C, const P extends readonly Param<unknown>[], R>(
     result: result as Encoder<never>,
     example,
     unsupported: undefined,
-    run: (context, given) => {
-      const values = decodeParams(name, params, given) as Values<P>
+    run: (context, given, notes) => {
+      const values = decodeParams(name, params, given, notes) as Values<P>
       return whenThere(handle(context, ...values) as MaybePromise<R | JsonText>, encode)
     },
   }
@@ -96,6 +103,7 @@ function decodeParams(
   method: string,
   params: readonly Param<unknown>[],
   given: readonly unknown[],
+  notes: Notes | undefined,
 ): unknown[] {
   if (given.length > params.length) {
     const names = params.length === 0 ? '' : ` (${params.map(({ name }) => name).join(', ')})`
@@ -107,7 +115,7 @@ function decodeParams(
   return params.map(({ name, decoder, required, fallback }, i) => {
     const value = given[i]
     const isMissing = value === undefined || value === null
-    if (!isMissing) return decoder.decode(value, name)
+    if (!isMissing) return decoder.decode(value, name, notes)
     if (!required) return fallback
     throw new DevchainError(
       'INVALID_PARAMS',

@@ -137,10 +137,10 @@ export function list<T>(
   return {
     name: `list of ${name}`,
     json: { type: 'array', items: json },
-    decode: (value, path) => {
+    decode: (value, path, notes) => {
       if (!Array.isArray(value) || decode === undefined)
         throw expected(`a list of ${name}`, value, path)
-      return value.map((each, i) => decode(each, `${path}[${i}]`))
+      return value.map((each, i) => decode(each, `${path}[${i}]`, notes))
     },
     encode: (values) => values.map((value) => encode?.(value) ?? null),
   }

@@ -1,4 +1,6 @@
 // Schemas: how a JSON value of the wire becomes a value of the domain, and back, and how it is described.
+import { printValue } from '../core/errors.ts'
+import { nearest } from '../core/nearest.ts'
 
 export type Json =
   | string
@@ -13,6 +15,34 @@ export interface JsonSchema {
   readonly [key: string]: Json | undefined
 }
 
+/** Remarks on the parameters of one call, which its caller is not told: sentences for the log. */
+export type Notes = string[]
+
+/** A call has at most so many remarks; one more says that there were more. */
+const NOTES_LIMIT = 8
+
+/** Adds a remark, unless the same was made already. */
+export function remark(notes: Notes, text: string): void {
+  if (notes.length > NOTES_LIMIT || notes.includes(text)) return
+  notes.push(notes.length < NOTES_LIMIT ? text : 'there is more of the kind, which is not shown')
+}
+
+/**
+ * Says which member an unknown one was probably meant to be; nothing when it is like none, or too short to tell.
+ * @param path where the object stands in the request
+ */
+export function remarkMisspelling(
+  notes: Notes | undefined,
+  path: string,
+  key: string,
+  known: readonly string[],
+): void {
+  if (notes === undefined || key.length < 3) return
+  const meant = nearest(key, known, key.length < 6 ? 1 : 2)
+  if (meant === undefined) return
+  remark(notes, `${path}: the member ${printValue(key)} is ignored; did you mean ${meant}?`)
+}
+
 /** Reads a value of the wire. */
 export interface Decoder<T> {
   /** Short name for tables and messages: "address", "block". */
@@ -20,9 +50,10 @@ export interface Decoder<T> {
   readonly json: JsonSchema
   /**
    * @param path where the value stands in the request, for the message: `params[0].from`.
+   * @param notes takes remarks on what was sent, for the log; a decoder of parts hands it on to them.
    * @throws {DevchainError} `INVALID_PARAMS` naming the path, the value and what was expected.
    */
-  readonly decode: (value: unknown, path: string) => T
+  readonly decode: (value: unknown, path: string, notes?: Notes) => T
 }
 
 /** Writes a value of the domain. */

@@ -21,6 +21,7 @@ function call(method: string, fields: Partial<CallFact> = {}): CallFact {
   return {
     event: 'call',
     console: [],
+    notes: [],
     method,
     params: [],
     durationMs: 0.42,
@@ -92,6 +93,36 @@ test('what contracts print during a call stands below its line, and is no repeti
     facts: [],
   })
   expect(JSON.parse(json)).toMatchObject({ event: 'call', console: ['hello 1'] })
+})
+
+describe('remarks on a call', () => {
+  const note = 'transaction: the member "gasprice" is ignored; did you mean gasPrice?'
+  const sent = call('eth_call', { result: '0x', notes: [note], console: ['hello 1'] })
+
+  test('stand below its line, before what contracts print', () => {
+    expect(print(sent).split('\n').slice(1)).toEqual([
+      `    note ${note}`,
+      '    console.log hello 1',
+      '',
+    ])
+  })
+
+  test('are repeated with a repeated call, and in one text with its counter', () => {
+    const written: string[] = []
+    const log = new Log(pretty, { write: (text) => void written.push(text) }, undefined)
+    for (let i = 0; i < 3; i++) log.call(call('eth_call', { result: '0x', notes: [note] }))
+    log.finish()
+    expect(written.map((text) => text.split('\n').slice(1))).toEqual([[`    note ${note}`, '']])
+    expect(written[0]).toContain('×3')
+  })
+
+  test('are members of the JSON line, where there are any', () => {
+    const json = createJsonRenderer(() => 0, false)
+    const line = (fact: CallFact): unknown =>
+      JSON.parse(json.entry({ call: fact, count: 1, facts: [] }))
+    expect(line(sent)).toMatchObject({ event: 'call', notes: [note] })
+    expect(line(call('eth_call', { result: '0x' }))).not.toHaveProperty('notes')
+  })
 })
 
 describe('lines for people', () => {

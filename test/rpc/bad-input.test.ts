@@ -176,7 +176,7 @@ const calls: readonly (readonly [string, string, unknown, number, RegExp])[] = [
     -32001,
     /0xabab/,
   ],
-  ['an unknown member of a block', 'eth_getBalance', [ACCOUNT, { blockNr: 1 }], -32602, /blockNr/],
+  ['a block that is not named', 'eth_getBalance', [ACCOUNT, { blockNr: 1 }], -32602, /blockNr/],
   ['odd hex', 'web3_sha3', ['0x123'], -32602, /even number of hex digits, got "0x123"/],
   ['hex that is none', 'web3_sha3', ['0xzz'], -32602, /got "0xzz"/],
   ['hex without 0x', 'web3_sha3', ['1234'], -32602, /got "1234"/],
@@ -205,7 +205,6 @@ const calls: readonly (readonly [string, string, unknown, number, RegExp])[] = [
   ['a number for a boolean', 'eth_getBlockByNumber', ['latest', 1], -32602, /true or false, got 1/],
   ['text for a transaction', 'eth_sendTransaction', ['x'], -32602, /transaction.*got "x"/],
   ['a list for a transaction', 'eth_sendTransaction', [[]], -32602, /transaction.*got \[\]/],
-  ['a member misspelt', 'eth_sendTransaction', [{ ...transfer, gasLimt: 1 }], -32602, /gasLimt/],
   [
     'a wrong value',
     'eth_sendTransaction',
@@ -222,11 +221,11 @@ const calls: readonly (readonly [string, string, unknown, number, RegExp])[] = [
     /data|input/,
   ],
   [
-    'an unknown override',
+    'an override of too much',
     'eth_call',
-    [transfer, 'latest', { [ACCOUNT]: { balanc: '0x1' } }],
+    [transfer, 'latest', { [ACCOUNT]: { balance: 'much' } }],
     -32602,
-    /balanc/,
+    /balance: expected a quantity.*got "much"/,
   ],
   [
     'a sender without a key',

@@ -189,14 +189,23 @@ describe('the observer', () => {
         durationMs: took,
         result: '0x2',
         error: undefined,
+        notes: [],
       },
-      { method: 'test_echo', params: ['x'], durationMs: took, result: 'x', error: undefined },
+      {
+        method: 'test_echo',
+        params: ['x'],
+        durationMs: took,
+        result: 'x',
+        error: undefined,
+        notes: [],
+      },
       {
         method: 'test_refuse',
         params: [],
         durationMs: took,
         result: undefined,
         error: { code: -32015, message: 'it was refused', data: '0x1234' },
+        notes: [],
       },
       {
         method: 'no_such',
@@ -204,6 +213,7 @@ describe('the observer', () => {
         durationMs: took,
         result: undefined,
         error: { code: -32601, message: expect.any(String) },
+        notes: [],
       },
     ]
     expect(server.calls).toEqual(told)

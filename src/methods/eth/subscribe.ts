@@ -6,7 +6,7 @@ import type { BlockRange } from '../../node/line.ts'
 import { type LogQuery, matches } from '../../node/logs.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { boolean, enumeration, hash, list, text } from '../../rpc/primitives.ts'
-import type { Decoder, Json } from '../../rpc/schema.ts'
+import type { Decoder, Json, Notes } from '../../rpc/schema.ts'
 import type { Session } from '../../rpc/session.ts'
 import { type MethodContext, method } from '../context.ts'
 import { logQuery, members } from '../inputs.ts'
@@ -55,19 +55,19 @@ const receiptQuery = members('receipt filter', { transactionHashes: list(hash) }
 const details: Decoder<Details> = {
   name: 'details',
   json: { anyOf: [{ type: 'boolean' }, logQuery.json, receiptQuery.json] },
-  decode: (value, path) => {
+  decode: (value, path, notes) => {
     if (typeof value === 'boolean') return { ...NOTHING, bodies: value, given: 'a boolean' }
     const names = typeof value === 'object' && value !== null ? Object.keys(value) : undefined
     if (names?.length === 0) return NOTHING
     if (names?.includes('transactionHashes') === true) {
-      return { ...NOTHING, hashes: hashesOf(value, path), given: 'transaction hashes' }
+      return { ...NOTHING, hashes: hashesOf(value, path, notes), given: 'transaction hashes' }
     }
-    return { ...NOTHING, query: logQuery.decode(value, path), given: 'an object' }
+    return { ...NOTHING, query: logQuery.decode(value, path, notes), given: 'an object' }
   },
 }
 
-function hashesOf(value: unknown, path: string): ReadonlySet<Hash> {
-  const { transactionHashes = [] } = receiptQuery.decode(value, path)
+function hashesOf(value: unknown, path: string, notes?: Notes): ReadonlySet<Hash> {
+  const { transactionHashes = [] } = receiptQuery.decode(value, path, notes)
   if (transactionHashes.length <= MAX_HASHES) return new Set(transactionHashes)
   const message = `${path}.transactionHashes: expected at most ${MAX_HASHES}, got ${transactionHashes.length}`
   throw new DevchainError('INVALID_PARAMS', message)

@@ -26,7 +26,7 @@ const resetOptions: Decoder<null> = {
   name: 'options',
   json: { type: 'object' },
   decode: (value, path) => {
-    if (isEmpty(value)) return null
+    if (!Array.isArray(value) && isEmpty(value)) return null
     const message = `${path}: expected none, as this chain is no fork of another, got ${printValue(value)}`
     throw new DevchainError('INVALID_PARAMS', message)
   },

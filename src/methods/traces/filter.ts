@@ -41,8 +41,8 @@ const known = members('trace filter', {
 export const frameQuery: Decoder<FrameQuery> = {
   name: known.name,
   json: known.json,
-  decode: (value, path) => {
-    const given = known.decode(value, path)
+  decode: (value, path, notes) => {
+    const given = known.decode(value, path, notes)
     const { count = MAX_COUNT } = given
     if (count > MAX_COUNT) {
       const message = `${path}.count: expected at most ${MAX_COUNT} frames, got ${count}`

@@ -1,7 +1,7 @@
 // The options object of debug_trace…, and what it asks for.
 import type { BlockOverrides, StateOverrides } from '../../node/overrides.ts'
 import { anything, boolean, quantityNumber, text } from '../../rpc/primitives.ts'
-import type { Decoder } from '../../rpc/schema.ts'
+import type { Decoder, Notes } from '../../rpc/schema.ts'
 import { blockOverrides, members, stateOverrides } from '../inputs.ts'
 import { type Recorder, recorderNamed, structLogRecorder } from './tracers.ts'
 
@@ -41,7 +41,7 @@ type Known = ReturnType<typeof known.decode>
 export const traceOptions: Decoder<Recorder> = {
   name: known.name,
   json: known.json,
-  decode: (value, path) => recorderOf(known.decode(value, path), path),
+  decode: (value, path, notes) => recorderOf(known.decode(value, path, notes), path, notes),
 }
 
 /** Struct logs with stack and storage. */
@@ -60,10 +60,10 @@ export interface TraceCallOptions {
 export const traceCallOptions: Decoder<TraceCallOptions> = {
   name: knownOfCalls.name,
   json: knownOfCalls.json,
-  decode: (value, path) => {
-    const given = knownOfCalls.decode(value, path)
+  decode: (value, path, notes) => {
+    const given = knownOfCalls.decode(value, path, notes)
     return {
-      recorder: recorderOf(given, path),
+      recorder: recorderOf(given, path, notes),
       stateOverrides: given.stateOverrides,
       blockOverrides: given.blockOverrides,
       index: given.txIndex,
@@ -71,13 +71,13 @@ export const traceCallOptions: Decoder<TraceCallOptions> = {
   },
 }
 
-function recorderOf(given: Known, path: string): Recorder {
+function recorderOf(given: Known, path: string, notes: Notes | undefined): Recorder {
   const { tracer, tracerConfig, onlyTopCall, withLog } = given
   if (tracer === undefined || tracer === '') return structLogRecorder(structLogOptions(given))
   const flat = tracer === 'callTracer' ? defined({ onlyTopCall, withLog }) : {}
   const isPlain = typeof tracerConfig === 'object' && !Array.isArray(tracerConfig)
   const config = isPlain || tracerConfig === undefined ? { ...flat, ...tracerConfig } : tracerConfig
-  return recorderNamed(tracer, config, `${path}.tracerConfig`)
+  return recorderNamed(tracer, config, `${path}.tracerConfig`, notes)
 }
 
 function structLogOptions(given: Known): Parameters<typeof structLogRecorder>[0] {

@@ -10,6 +10,7 @@ import { recordTouched, type TouchRecorder } from '../../evm/tracers/touched.ts'
 import type { Subject, TraceBudget, TracedRun } from '../../node/trace.ts'
 import type { JsonWriter } from '../../rpc/jsontext.ts'
 import { boolean } from '../../rpc/primitives.ts'
+import type { Notes } from '../../rpc/schema.ts'
 import { members } from '../inputs.ts'
 import { type FramePlace, wholeFrame, writeCallTree, writeFlatFrames } from './calls.ts'
 import { prestateOf } from './states.ts'
@@ -60,8 +61,8 @@ export function touchRecorder({ from, to, coinbase, authorities }: Subject): Tou
 
 const callConfig = members('callTracer config', { onlyTopCall: boolean, withLog: boolean })
 
-function callTracer(config: unknown, path: string): Recorder {
-  const { onlyTopCall, withLog } = callConfig.decode(config, path)
+function callTracer(config: unknown, path: string, notes?: Notes): Recorder {
+  const { onlyTopCall, withLog } = callConfig.decode(config, path, notes)
   return ({ writer, budget, place }) => {
     const { tracer, top } = recordCalls({
       onlyTop: onlyTopCall,
@@ -78,8 +79,8 @@ const flatConfig = members('flatCallTracer config', {
   includePrecompiles: boolean,
 })
 
-function flatCallTracer(config: unknown, path: string): Recorder {
-  const { convertParityErrors = false, includePrecompiles } = flatConfig.decode(config, path)
+function flatCallTracer(config: unknown, path: string, notes?: Notes): Recorder {
+  const { convertParityErrors = false, includePrecompiles } = flatConfig.decode(config, path, notes)
   return ({ writer, budget, place }) => {
     const { tracer, top } = recordCalls({ keep: budget.keep })
     const form = { withParityErrors: convertParityErrors, includePrecompiles, place }
@@ -101,8 +102,8 @@ const prestateConfig = members('prestateTracer config', {
   includeEmpty: boolean,
 })
 
-function prestateTracer(config: unknown, path: string): Recorder {
-  const options = prestateConfig.decode(config, path)
+function prestateTracer(config: unknown, path: string, notes?: Notes): Recorder {
+  const options = prestateConfig.decode(config, path, notes)
   return ({ writer, subject }) => {
     const { tracer, touched } = touchRecorder(subject)
     return { tracer, write: async (run) => writer.value(prestateOf(run, touched, options)) }
@@ -111,28 +112,28 @@ function prestateTracer(config: unknown, path: string): Recorder {
 
 const emptyConfig = members('config', {})
 
-function selectorTracer(config: unknown, path: string): Recorder {
-  emptyConfig.decode(config, path)
+function selectorTracer(config: unknown, path: string, notes?: Notes): Recorder {
+  emptyConfig.decode(config, path, notes)
   return ({ writer }) => {
     const { tracer, counts } = recordSelectors()
     return { tracer, write: async () => writer.value(Object.fromEntries(counts)) }
   }
 }
 
-function noopTracer(config: unknown, path: string): Recorder {
-  emptyConfig.decode(config, path)
+function noopTracer(config: unknown, path: string, notes?: Notes): Recorder {
+  emptyConfig.decode(config, path, notes)
   return ({ writer }) => ({ tracer: {}, write: async () => writer.write('{}') })
 }
 
 /** Several tracers over one run: its config has their configs by name, its result their results. */
-function muxTracer(config: unknown, path: string): Recorder {
+function muxTracer(config: unknown, path: string, notes?: Notes): Recorder {
   const isObject = typeof config === 'object' && config !== null && !Array.isArray(config)
   if (!isObject || Object.keys(config).length === 0) {
     const message = `${path}: expected {tracer: its config, ...}, got ${printValue(config)}`
     throw new DevchainError('INVALID_PARAMS', message)
   }
   const recorders = Object.entries(config).map(
-    ([name, inner]) => [name, recorderNamed(name, inner, `${path}.${name}`)] as const,
+    ([name, inner]) => [name, recorderNamed(name, inner, `${path}.${name}`, notes)] as const,
   )
   return (stage) => {
     const recordings = recorders.map(([name, begin]) => [name, begin(stage)] as const)
@@ -150,7 +151,9 @@ function muxTracer(config: unknown, path: string): Recorder {
   }
 }
 
-const TRACERS: ReadonlyMap<string, (config: unknown, path: string) => Recorder> = new Map([
+type Making = (config: unknown, path: string, notes?: Notes) => Recorder
+
+const TRACERS: ReadonlyMap<string, Making> = new Map([
   ['callTracer', callTracer],
   ['prestateTracer', prestateTracer],
   ['4byteTracer', selectorTracer],
@@ -164,9 +167,14 @@ const TRACERS: ReadonlyMap<string, (config: unknown, path: string) => Recorder> 
  * @param path where its config stands in the request
  * @throws {DevchainError} `INVALID_PARAMS` for an unknown name, naming those there are, or a config it does not have
  */
-export function recorderNamed(name: string, config: unknown, path: string): Recorder {
+export function recorderNamed(
+  name: string,
+  config: unknown,
+  path: string,
+  notes: Notes | undefined,
+): Recorder {
   const make = TRACERS.get(name)
-  if (make !== undefined) return make(config ?? {}, path)
+  if (make !== undefined) return make(config ?? {}, path, notes)
   const known = [...TRACERS.keys()].join(', ')
   const message = `there is no tracer ${printValue(name)}: expected ${known}, or none for struct logs`
   throw new DevchainError('INVALID_PARAMS', message)

@@ -127,6 +127,8 @@ test('the nearest word is proposed, and none when nothing is near', () => {
   const words = ['eth_getBalance', 'eth_getBlockByHash', 'evm_mine']
   expect(nearest('eth_getbalanse', words)).toBe('eth_getBalance')
   expect(nearest('emv_mine', words)).toBe('evm_mine')
+  expect(nearest('emv_mine', words, 1), 'two letters swapped are one edit').toBe('evm_mine')
+  expect(nearest('evm_mien', ['evm_mine', 'evm_mint'], 1)).toBe('evm_mine')
   expect(nearest('somethingElse', words)).toBeUndefined()
   expect(nearest('x'.repeat(100_000), words)).toBeUndefined()
 })
