@@ -4,8 +4,8 @@ import { DevchainError, ExecutionError } from './core/errors.ts'
 import { type Address, type Hex, hexFromBytes } from './core/hex.ts'
 import { nearest } from './core/nearest.ts'
 import type { MaybePromise } from './core/promises.ts'
-import { failureOf } from './methods/compat/failure.ts'
-import { type Habits, habitsOf } from './methods/compat/habits.ts'
+import type { Profile } from './methods/compat/profile.ts'
+import { describedBy, profileOf } from './methods/compat/profiles.ts'
 import type { MethodContext } from './methods/context.ts'
 import { methods } from './methods/index.ts'
 import { Subscriptions } from './methods/subscriptions.ts'
@@ -23,7 +23,6 @@ import {
   type Dispatcher,
   type DispatcherOptions,
 } from './rpc/dispatch.ts'
-import type { ErrorObject } from './rpc/errors.ts'
 import type { Json } from './rpc/schema.ts'
 import { Caller } from './rpc/session.ts'
 import { Demand } from './server/demand.ts'
@@ -129,26 +128,19 @@ export async function openDevchain(settings: ChainSettings, hooks: Hooks): Promi
     })
   }
   const node = new Node(chain)
-  const habits = habitsOf(settings.compat)
+  const profile = profileOf(settings.compat)
   const dispatcher = createDispatcher<MethodContext>({
     methods,
     disabled: settings.disable,
     aliases: settings.alias,
     observe: observer.onCall && observing(observer.onCall),
-    describe: (error) => describedBy(habits, error),
+    describe: (error, method) => describedBy(profile, error, method),
     onBug,
   })
   const { warmsUp = false, onSoleClient } = hooks
   const demand = new Demand(onSoleClient)
-  const parts = { settings, node, chain, dispatcher, environment, habits, logging, onBug }
+  const parts = { settings, node, chain, dispatcher, environment, profile, logging, onBug }
   return assemble({ ...parts, demand, warmsUp })
-}
-
-/** A failed execution in the words of another node, where its ways are asked for. */
-function describedBy({ executionError }: Habits, error: DevchainError): ErrorObject | undefined {
-  if (executionError === undefined) return undefined
-  const failed = failureOf(error)
-  return failed === undefined ? undefined : executionError(failed)
 }
 
 /** Hands a call on with what was printed for it, and empties the list for the next call of the same batch. */
@@ -168,7 +160,7 @@ interface Parts {
   readonly chain: Chain
   readonly dispatcher: Dispatcher<MethodContext>
   readonly environment: Environment
-  readonly habits: Habits
+  readonly profile: Profile
   readonly logging: MethodContext['logging']
   readonly demand: Demand
   readonly warmsUp: boolean
@@ -180,7 +172,7 @@ function createContexts(
   parts: Parts,
   isListening: () => boolean,
 ): (caller: Caller) => MethodContext {
-  const { settings, node, chain, dispatcher, habits, logging } = parts
+  const { settings, node, chain, dispatcher, profile, logging } = parts
   const subscriptions = new Subscriptions()
   return (caller) => ({
     chain,
@@ -188,7 +180,7 @@ function createContexts(
     session: caller.session,
     caller,
     info: PROGRAM,
-    habits,
+    profile,
     logging,
     listening: isListening(),
     printed: [],
@@ -208,7 +200,7 @@ async function openScratch(parts: Parts): Promise<(message: string) => MaybeProm
     chain,
     node: new Node(chain),
     dispatcher,
-    habits: habitsOf(undefined),
+    profile: profileOf(undefined),
   }
   const context = createContexts(scratch, () => false)(new Caller())
   return (message) => dispatcher.dispatch(context, message)
@@ -341,7 +333,7 @@ function miningMode({ noMining, blockTime }: ChainSettings): MiningMode {
 /** The options in the chain's own terms. */
 function chainOptions(settings: ChainSettings, genesis: Genesis | undefined): ChainOptions {
   checkIdentity(settings, genesis)
-  const isHardhat = settings.compat === 'hardhat'
+  const { defaults, chain } = profileOf(settings.compat)
   return {
     chainId: settings.chainId,
     networkId: settings.networkId,
@@ -363,15 +355,18 @@ function chainOptions(settings: ChainSettings, genesis: Genesis | undefined): Ch
     mining: miningMode(settings),
     clock: settings.clock,
     timestamp: settings.timestamp,
+    tip: settings.tip,
     defaultGas: settings.defaultGas,
     transactionGasCap: settings.txGasCap,
     codeSizeLimit: settings.codeSizeLimit,
     evm: settings.evm,
     memoryLimit: settings.memoryLimit,
     create2: !settings.noCreate2,
-    consumeSnapshots: settings.consumeSnapshots || isHardhat,
-    onRevert: settings.onRevert ?? (isHardhat ? 'throw' : 'hash'),
+    consumeSnapshots: settings.consumeSnapshots,
+    onRevert: settings.onRevert,
     filterTimeoutMs: settings.filterTimeout,
+    behaviour: chain,
+    unsaid: { ...defaults, blockGasLimit: defaults.gasLimit },
   }
 }
 

@@ -3,6 +3,7 @@
 import { DevchainError, printValue } from './core/errors.ts'
 import { type Address, parseAddress } from './core/hex.ts'
 import { nearest } from './core/nearest.ts'
+import { COMPAT_NODES, type CompatNode, profileOf } from './methods/compat/profiles.ts'
 import { type Hardfork, NEWEST_HARDFORK, parseHardfork } from './protocol/forks.ts'
 
 /** Where a chain's time comes from: `wall`, `frozen` at the genesis timestamp, or `step` seconds a block. */
@@ -19,11 +20,11 @@ export interface AliasOption {
 
 /** What makes a chain and its server: the options of `createDevchain`, read and checked. */
 export interface ChainSettings {
-  /** Undefined: that of the genesis file, or 33. */
+  /** Undefined: that of the genesis file, or of `compat`, or 33. */
   readonly chainId: bigint | undefined
   /** Undefined: the chain id. */
   readonly networkId: bigint | undefined
-  /** Undefined: those of the genesis file, or the newest. */
+  /** Undefined: those of the genesis file, or of `compat`, or the newest. */
   readonly hardfork: Hardfork | undefined
   /** Path of a genesis JSON file, or (in-process only) its content. */
   readonly genesis: string | object | undefined
@@ -43,25 +44,26 @@ export interface ChainSettings {
   readonly mnemonic: string
   readonly derivationPath: string
   readonly autoImpersonate: boolean
-  /** Undefined: that of the genesis file, or 30,000,000. */
+  /** Undefined: that of the genesis file, or of `compat`, or 30,000,000. */
   readonly gasLimit: bigint | undefined
   /** Wei per gas. */
   readonly gasPrice: bigint
-  /** Wei per gas; undefined: pinned at zero. */
+  /** Wei per gas; undefined: that of the genesis file, or of `compat`, or pinned at zero. */
   readonly baseFee: bigint | undefined
+  /** Wei per gas. */
+  readonly tip: bigint
   readonly defaultGas: bigint | 'estimate'
   readonly txGasCap: bigint | undefined
-  /** Undefined: hash, but throw where `compat` is hardhat. */
-  readonly onRevert: 'hash' | 'throw' | undefined
-  /** Whose ways to take where nodes differ; undefined: this program's own. */
-  readonly compat: 'geth' | 'anvil' | 'hardhat' | 'ganache' | undefined
+  readonly onRevert: 'hash' | 'throw'
+  /** Whose defaults and answers to take; undefined: this program's own. */
+  readonly compat: CompatNode | undefined
   readonly evm: 'reference' | 'interpreter' | 'auto'
   /** Bytes. */
   readonly memoryLimit: number
   /** Milliseconds between blocks; undefined: a block a transaction. */
   readonly blockTime: number | undefined
   readonly noMining: boolean
-  /** Undefined: that of the genesis file, or 1. */
+  /** Undefined: that of the genesis file, or of `compat`, or 1. */
   readonly difficulty: bigint | undefined
   readonly maxUncles: number
   readonly mergeMiningTag: string
@@ -528,6 +530,13 @@ export const OPTIONS: { readonly [Key in keyof AllSettings]: Option<AllSettings[
     fallback: undefined,
     fallbackText: 'pinned at 0',
   },
+  tip: {
+    type: gasFee,
+    group: 'Transactions',
+    sentence: 'Tip per gas of eth_sendTransaction when it names none',
+    fallback: 0n,
+    fallbackText: '0',
+  },
   defaultGas: {
     type: gasOrEstimate,
     group: 'Transactions',
@@ -546,13 +555,13 @@ export const OPTIONS: { readonly [Key in keyof AllSettings]: Option<AllSettings[
     type: choice('hash', 'throw'),
     group: 'Transactions',
     sentence: 'What a send answers when its transaction reverts',
-    fallback: undefined,
+    fallback: 'hash',
     fallbackText: 'hash',
   },
   compat: {
-    type: choice('geth', 'anvil', 'hardhat', 'ganache'),
+    type: choice(...COMPAT_NODES),
     group: 'Transactions',
-    sentence: "Answer errors, units and the client's name as that node does",
+    sentence: 'Take the defaults of that node, and answer as it does',
     fallback: undefined,
     fallbackText: 'none',
   },
@@ -737,6 +746,15 @@ export type OptionKey = keyof AllSettings
 
 export const OPTION_KEYS: readonly OptionKey[] = Object.keys(OPTIONS) as OptionKey[]
 
+/** What a genesis file may say: the defaults come after it, and are chosen where a chain is made (node/create.ts). */
+const FROM_GENESIS: ReadonlySet<OptionKey> = new Set([
+  'chainId',
+  'hardfork',
+  'gasLimit',
+  'baseFee',
+  'difficulty',
+])
+
 /** Options that cannot both be given. */
 const CONTRADICTIONS: readonly (readonly [OptionKey, OptionKey, why: string])[] = [
   ['blockTime', 'noMining', 'one mines on an interval, the other never by itself'],
@@ -820,7 +838,8 @@ function checkedSource(source: OptionSource): OptionSource {
 }
 
 /**
- * Reads all options: the first source that gives one has precedence; what no source gives has its default.
+ * Reads all options: the first source that gives one has precedence; what no source gives has the default of the node
+ * that `compat` names, or else its own.
  * @throws {DevchainError} `INVALID_PARAMS` naming the option, the value and what was expected, or the two options
  * of one source that contradict each other. (Of two in different sources the one of higher precedence stands.)
  */
@@ -838,9 +857,15 @@ export function resolveOptions(sources: readonly OptionSource[]): AllSettings {
   }
   const settings = OPTION_KEYS.map((key) => [
     key,
-    values.has(key) ? values.get(key) : OPTIONS[key].fallback,
+    values.has(key) ? values.get(key) : defaultOf(key, values.get('compat') as CompatNode),
   ])
   return Object.fromEntries(settings) as AllSettings
+}
+
+/** The value of an option that nobody gave. */
+function defaultOf(key: OptionKey, compat: CompatNode | undefined): unknown {
+  const ofNode: Partial<AllSettings> = FROM_GENESIS.has(key) ? {} : profileOf(compat).defaults
+  return ofNode[key] ?? OPTIONS[key].fallback
 }
 
 function readOption(source: OptionSource, key: OptionKey): unknown {

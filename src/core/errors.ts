@@ -64,17 +64,22 @@ export type ErrorWord =
   | 'EXECUTION_REVERTED'
   | 'EXECUTION_HALTED'
 
+/** The numbers and addresses of a message, for who words it anew. They are not sent. */
+export type ErrorFacts = Readonly<Record<string, bigint | number | string>>
+
 /** An error that the caller is told about. Anything else that is thrown is a bug in devchain. */
 export class DevchainError extends Error {
   override readonly name = 'DevchainError'
   readonly word: ErrorWord
   /** Facts for programs; what it holds depends on `word`. Hex strings and plain JSON only. */
   readonly data: unknown
+  readonly facts: ErrorFacts
 
-  constructor(word: ErrorWord, message: string, data?: unknown) {
+  constructor(word: ErrorWord, message: string, data?: unknown, facts: ErrorFacts = {}) {
     super(message)
     this.word = word
     this.data = data
+    this.facts = facts
   }
 }
 

@@ -22,6 +22,9 @@ const ERROR_SELECTOR = 0x08c379a0
 /** Panic(uint256) */
 const PANIC_SELECTOR = 0x4e487b71
 
+/** How the message of a failed execution begins; why it failed follows. */
+export const EXECUTION_ERROR = 'VM Exception while processing transaction: '
+
 /** Bytes of a custom error's arguments that are still shown. */
 const SHOWN_ARGUMENTS = 64
 

@@ -4,7 +4,7 @@ import type { Chain } from '../node/chain.ts'
 import type { Node } from '../node/node.ts'
 import { type Declaration, defineMethod, type Method, type Param } from '../rpc/method.ts'
 import type { Caller, Session } from '../rpc/session.ts'
-import type { Habits } from './compat/habits.ts'
+import type { Profile } from './compat/profile.ts'
 import type { Subscriptions } from './subscriptions.ts'
 
 /** Everything that a handler may use. Made anew for each request: `chain` is the one that the URL's path names. */
@@ -16,7 +16,7 @@ export interface MethodContext {
   /** Who asks. Work that takes long looks at `caller.signal` now and then: nobody may wait for it any more. */
   readonly caller: Caller
   /** How to answer where nodes differ (`--compat`). */
-  readonly habits: Habits
+  readonly profile: Profile
   /** Whether calls and blocks are told to whoever logs them. */
   readonly logging: { isEnabled: boolean }
   /** What `web3_clientVersion` and `rpc.discover` say of the program. */

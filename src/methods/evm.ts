@@ -16,7 +16,7 @@ import { isInstant } from '../node/mining.ts'
 import { type Method, optional, param } from '../rpc/method.ts'
 import { boolean, nothing, nullable, quantity, quantityNumber, text } from '../rpc/primitives.ts'
 import type { Decoder, Encoder } from '../rpc/schema.ts'
-import { acknowledgement } from './compat/habits.ts'
+import { ack } from './compat/profile.ts'
 import { type MethodContext, method } from './context.ts'
 import { quantityResult } from './fields.ts'
 import { mineOn, mineOrder, ONE_BLOCK } from './mineorder.ts'
@@ -88,8 +88,8 @@ const increase = method({
   params: [param('seconds', quantity)],
   result: secondsAhead,
   example: { params: ['0xe10'], result: '0xe10' },
-  handle: async ({ chain, habits }, seconds) =>
-    habits.secondsAhead(await increasedTime(chain, seconds)),
+  handle: async ({ chain, profile }, seconds) =>
+    profile.secondsAhead(await increasedTime(chain, seconds)),
 })
 
 /** Anvil's clients read a JSON number and nothing else. */
@@ -138,9 +138,9 @@ const setNextBlockTimestamp = method({
   params: [param('timestamp', quantity)],
   result: nullable(text),
   example: { params: ['0x77359400'], result: null },
-  handle: async ({ chain, habits }, timestamp) => {
+  handle: async ({ chain, profile }, timestamp) => {
     await chain.update((state) => setNextTimestamp(state, timestamp))
-    return habits.nextTimestamp(timestamp)
+    return profile.nextTimestamp(timestamp)
   },
 })
 
@@ -167,14 +167,14 @@ const setAutomine = method({
   aliases: ['anvil_setAutomine', 'hardhat_setAutomine'],
   summary: 'Mines every transaction at once (true), or only when told to (false).',
   params: [param('enabled', boolean)],
-  result: acknowledgement,
+  result: ack,
   example: { params: [true], result: null },
-  handle: async ({ chain, habits }, enabled) => {
+  handle: async ({ chain, profile }, enabled) => {
     const mode: MiningMode = { kind: enabled ? 'instant' : 'manual' }
     await chain.update((state) =>
       setMiningMode(chain.executor, state, mode, chain.environment.now()),
     )
-    return habits.acknowledgement
+    return profile.ack
   },
 })
 
@@ -205,10 +205,10 @@ const setIntervalMining = method({
   summary:
     'Mines a block every so many seconds (as hardhat: milliseconds); 0 stops that, and then only evm_mine mines.',
   params: [param('interval', interval)],
-  result: acknowledgement,
+  result: ack,
   example: { params: ['0x0'], result: null },
-  handle: async ({ chain, habits }, { shortest, longest }) => {
-    const unit = habits.intervalUnitMs
+  handle: async ({ chain, profile }, { shortest, longest }) => {
+    const unit = profile.intervalUnitMs
     const mode: MiningMode =
       longest === 0
         ? { kind: 'manual' }
@@ -218,7 +218,7 @@ const setIntervalMining = method({
         ? { state, value: undefined }
         : setMiningMode(chain.executor, state, mode, chain.environment.now()),
     )
-    return habits.acknowledgement
+    return profile.ack
   },
 })
 

@@ -6,10 +6,10 @@ import { data, hash, text } from '../rpc/primitives.ts'
 import { type MethodContext, method } from './context.ts'
 
 /** Clients that look for a node's name look at the beginning. */
-export function clientVersionOf({ info, habits }: MethodContext): string {
+export function clientVersionOf({ info, profile }: MethodContext): string {
   const system = `${process.platform}-${process.arch}/node${process.versions.node}`
   const own = `${info.name}/v${info.version}/${system}`
-  return habits.clientName === undefined ? own : `${habits.clientName}/${own}`
+  return profile.clientName === undefined ? own : `${profile.clientName}/${own}`
 }
 
 const clientVersion = method({

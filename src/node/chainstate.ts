@@ -4,6 +4,7 @@ import type { BlobRules } from '../protocol/fees.ts'
 import type { ForkPoints } from '../protocol/forkid.ts'
 import type { Hardfork } from '../protocol/forks.ts'
 import type { AccountBook } from './accounts.ts'
+import type { Behaviour } from './behaviour.ts'
 import type { BlobStore } from './blobs.ts'
 import type { BlockTree } from './blocktree.ts'
 import type { ClockState } from './clock.ts'
@@ -57,6 +58,7 @@ export interface ChainConfig {
   /** What marks the hash of a block here in the coinbase of a parent block; ASCII. */
   readonly mergeMiningTag: string
   readonly onRevert: 'hash' | 'throw'
+  readonly behaviour: Behaviour
 }
 
 /** What methods may change while the chain runs, and a revert restores. */
@@ -69,6 +71,8 @@ export interface Settings {
   readonly defaultGas: bigint | 'estimate'
   /** Wei per gas, of an `eth_sendTransaction` that names none; also what `eth_gasPrice` answers at least. */
   readonly gasPrice: bigint
+  /** Wei per gas above the base fee, of an `eth_sendTransaction` that names none; also what is suggested at least. */
+  readonly tip: bigint
   /** True: the base fee stays where it is (0 by default). False: it follows EIP-1559. */
   readonly pinnedBaseFee: boolean
   /** Wei per gas that a transaction must offer to enter the pool. */

@@ -35,6 +35,7 @@ import { bloomOf } from '../protocol/receipt.ts'
 import { createDefaultAlloc, type Genesis, worldFromAlloc } from '../state/genesis.ts'
 import { stateRoot, type World } from '../state/world.ts'
 import { type AccountBook, addresses, bookOfKeys, deriveAccounts } from './accounts.ts'
+import { type Behaviour, OWN_BEHAVIOUR } from './behaviour.ts'
 import { type BlockRecord, headOf, treeFrom } from './blocktree.ts'
 import { Chain, type Environment, systemEnvironment } from './chain.ts'
 import type { ChainConfig, ChainState, MiningMode, Settings } from './chainstate.ts'
@@ -75,6 +76,8 @@ export interface ChainOptions {
   readonly blockGasLimit?: bigint | undefined
   /** Wei per gas: 0 when left out. */
   readonly gasPrice?: bigint | undefined
+  /** Wei per gas: 0 when left out. */
+  readonly tip?: bigint | undefined
   /** Wei per gas of the first block of an EIP-1559 market; left out: the base fee stays 0. */
   readonly baseFee?: bigint | undefined
   /** 1 when left out. */
@@ -111,6 +114,19 @@ export interface ChainOptions {
   readonly scryptCost?: number | undefined
   readonly environment?: Environment | undefined
   readonly executor?: Executor | undefined
+  /** What is done otherwise than by itself. */
+  readonly behaviour?: Partial<Behaviour> | undefined
+  readonly unsaid?: Unsaid | undefined
+}
+
+/** Defaults in place of those above, for what neither the options nor the genesis file say. */
+export interface Unsaid {
+  readonly chainId?: bigint | undefined
+  readonly hardfork?: Hardfork | undefined
+  readonly blockGasLimit?: bigint | undefined
+  readonly baseFee?: bigint | undefined
+  /** From paris on. */
+  readonly difficulty?: bigint | undefined
 }
 
 interface StateOptions extends ChainOptions {
@@ -196,10 +212,11 @@ async function firstState(options: StateOptions, now: number): Promise<ChainStat
   checkMode(mode)
   const schedule = scheduleOf(options)
   const accounts = await accountsOf(options)
-  const settings = settingsOf(options)
   const timestamp = genesisTimestamp(options, now)
+  const hardfork = hardforkAt(schedule, 1n, timestamp)
+  const settings = settingsOf(options, hardfork)
   const config = configOf(options, schedule)
-  const world = genesisWorld(options, addresses(accounts), hardforkAt(schedule, 1n, timestamp))
+  const world = genesisWorld(options, addresses(accounts), hardfork)
   const genesis = genesisRecord(options, { config, settings, timestamp, world })
   const origin: ChainState = {
     config,
@@ -230,13 +247,13 @@ function accountsOf(options: ChainOptions): AccountBook | Promise<AccountBook> {
 }
 
 /** A fork that is asked for rules always; a genesis file without any fork in it says nothing of forks. */
-function scheduleOf({ hardfork, genesis }: ChainOptions): ForkSchedule {
+function scheduleOf({ hardfork, genesis, unsaid }: ChainOptions): ForkSchedule {
   if (hardfork !== undefined) return alwaysFork(hardfork)
   const config = genesis?.config
   const namesForks = Object.keys(config ?? {}).some((key) => /(Block|Time)$/.test(key))
   return config !== undefined && namesForks
     ? scheduleFromGenesisConfig(config)
-    : alwaysFork(NEWEST_HARDFORK)
+    : alwaysFork(unsaid?.hardfork ?? NEWEST_HARDFORK)
 }
 
 function configOf(options: ChainOptions, schedule: ForkSchedule): ChainConfig {
@@ -244,7 +261,8 @@ function configOf(options: ChainOptions, schedule: ForkSchedule): ChainConfig {
   const forkConfig = options.hardfork === undefined ? (options.genesis?.config ?? {}) : {}
   const blobs = blobScheduleFromGenesisConfig(forkConfig)
   const glaciers = glaciersOf(forkConfig)
-  const chainId = options.chainId ?? genesisChainId(options.genesis) ?? 33n
+  const chainId =
+    options.chainId ?? genesisChainId(options.genesis) ?? options.unsaid?.chainId ?? 33n
   return {
     chainId,
     networkId: options.networkId ?? chainId,
@@ -266,6 +284,7 @@ function configOf(options: ChainOptions, schedule: ForkSchedule): ChainConfig {
     maxUncles: options.maxUncles ?? 2,
     mergeMiningTag: options.mergeMiningTag ?? 'DEVBLOCK:',
     onRevert: options.onRevert ?? 'hash',
+    behaviour: { ...OWN_BEHAVIOUR, ...options.behaviour },
   }
 }
 
@@ -295,15 +314,19 @@ function genesisChainId(genesis: Genesis | undefined): bigint | undefined {
   throw new DevchainError('INVALID_PARAMS', message)
 }
 
-function settingsOf(options: ChainOptions): Settings {
-  const { genesis } = options
+/** @param hardfork of the first block */
+function settingsOf(options: ChainOptions, hardfork: Hardfork): Settings {
+  const { genesis, unsaid } = options
+  const difficulty = isAtLeast(hardfork, 'paris') ? unsaid?.difficulty : undefined
   return {
     coinbase: options.coinbase ?? ZERO_ADDRESS,
-    blockGasLimit: options.blockGasLimit ?? genesis?.gasLimit ?? 30_000_000n,
-    difficulty: options.difficulty ?? genesis?.difficulty ?? 1n,
+    blockGasLimit:
+      options.blockGasLimit ?? genesis?.gasLimit ?? unsaid?.blockGasLimit ?? 30_000_000n,
+    difficulty: options.difficulty ?? genesis?.difficulty ?? difficulty ?? 1n,
     extraData: options.extraData ?? new TextEncoder().encode('devchain'),
     defaultGas: options.defaultGas ?? 90_000n,
     gasPrice: options.gasPrice ?? 0n,
+    tip: options.tip ?? 0n,
     pinnedBaseFee: initialBaseFee(options) === undefined,
     minGasPrice: 0n,
     nextBaseFee: undefined,
@@ -311,8 +334,8 @@ function settingsOf(options: ChainOptions): Settings {
   }
 }
 
-function initialBaseFee({ baseFee, genesis }: ChainOptions): bigint | undefined {
-  return baseFee ?? genesis?.baseFeePerGas
+function initialBaseFee({ baseFee, genesis, unsaid }: ChainOptions): bigint | undefined {
+  return baseFee ?? genesis?.baseFeePerGas ?? unsaid?.baseFee
 }
 
 function genesisTimestamp(options: StateOptions, now: number): bigint {

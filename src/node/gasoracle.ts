@@ -45,11 +45,12 @@ export function upcomingBaseFee(state: ChainState): bigint {
 
 /**
  * A price with which a transaction is mined now, in wei per gas: the next base fee and, where fees follow a market, a
- * tip as recent blocks got it. Never below the settings' price or what the pool wants.
+ * tip as recent blocks got it. Never below the settings' price and tip or what the pool wants.
  */
 export function gasPrice(state: ChainState): bigint {
-  const { gasPrice: least, minGasPrice } = state.settings
-  return [least, minGasPrice, upcomingBaseFee(state) + suggestedTip(state)].reduce(larger)
+  const { gasPrice: least, minGasPrice, tip } = state.settings
+  const offer = upcomingBaseFee(state) + larger(suggestedTip(state), tip)
+  return [least, minGasPrice, offer].reduce(larger)
 }
 
 /** What to offer on top of the base fee, in wei per gas: the part of `gasPrice` that is not the base fee. */

@@ -13,7 +13,7 @@ import {
   type UnsignedTransaction,
 } from '../protocol/transaction.ts'
 import { requireBlobs } from '../protocol/validity.ts'
-import { isImpersonated, keyOf, keyWithPassphrase, requireKey } from './accounts.ts'
+import { addresses, isImpersonated, keyOf, keyWithPassphrase, requireKey } from './accounts.ts'
 import { admit } from './admission.ts'
 import { proveBlobs, withBlobs } from './blobs.ts'
 import { type ExecutedTransaction, headOf, transactionPlace } from './blocktree.ts'
@@ -71,7 +71,7 @@ export async function sendProven(
   request: TransactionRequest,
   blobs: readonly Uint8Array[] | undefined,
 ): Promise<Hash> {
-  return sendFilled(chain, request, blobs, signedBySender)
+  return sendFilled(chain, withSender(chain.state, request), blobs, signedBySender)
 }
 
 /**
@@ -154,8 +154,9 @@ export async function sendUnsignedTransaction(
 /** The transaction that `sendTransaction` would sign now. */
 export async function fillTransaction(
   chain: Chain,
-  request: TransactionRequest,
+  given: TransactionRequest,
 ): Promise<UnsignedTransaction> {
+  const request = withSender(chain.state, given)
   const gas = await gasFor(chain, request)
   return filled(chain.state, { ...request, gas }, chain.environment.now())
 }
@@ -165,7 +166,8 @@ export async function fillTransaction(
  * @returns its encoding, ready to be sent: with the blobs that came with the request
  * @throws {DevchainError} `UNKNOWN_ACCOUNT` or `ACCOUNT_LOCKED`, or `INVALID_PARAMS`
  */
-export async function signRequest(chain: Chain, request: TransactionRequest): Promise<Uint8Array> {
+export async function signRequest(chain: Chain, given: TransactionRequest): Promise<Uint8Array> {
+  const request = withSender(chain.state, given)
   const now = chain.environment.now()
   const key = requireKey(chain.state.accounts, senderOf(request), now)
   return signedWith(chain, request, key)
@@ -267,8 +269,15 @@ async function entered(
 export async function gasFor(chain: Chain, request: TransactionRequest): Promise<bigint> {
   if (request.gas !== undefined) return request.gas
   const { defaultGas, blockGasLimit } = chain.state.settings
-  if (defaultGas === 'estimate') return estimateGas(chain, request, pendingReference)
-  return smaller(defaultGas, blockGasLimit)
+  if (defaultGas !== 'estimate') return smaller(defaultGas, blockGasLimit)
+  try {
+    return await estimateGas(chain, request, pendingReference)
+  } catch (error) {
+    const { behaviour, transactionGasCap } = chain.state.config
+    const isRefusal = error instanceof DevchainError && error.word !== 'ABANDONED'
+    if (behaviour.refusesFailingEstimates || !isRefusal) throw error
+    return smaller(blockGasLimit, transactionGasCap ?? blockGasLimit)
+  }
 }
 
 function filled(state: ChainState, request: GasRequest, now: number): UnsignedTransaction {
@@ -309,6 +318,15 @@ function blobFieldsFor(
   const blobRules = state.config.blobRulesAt(number, timestamp)
   requireBlobs({ type: 3, to, blobs: fields }, hardfork, blobRules)
   return fields
+}
+
+/** Where a sender may be missing the first account sends. */
+function withSender(
+  { accounts, config }: ChainState,
+  request: TransactionRequest,
+): TransactionRequest {
+  if (request.from !== undefined || config.behaviour.needsSender) return request
+  return { ...request, from: addresses(accounts)[0] }
 }
 
 function senderOf({ from }: TransactionRequest): Address {
@@ -367,16 +385,17 @@ function feesFor(
   baseFee: bigint,
 ): Fees {
   const type = typeFor(state, request, hardfork, baseFee)
-  const { gasPrice: defaultPrice, minGasPrice } = state.settings
+  const { gasPrice: defaultPrice, minGasPrice, tip: usualTip } = state.settings
+  const { baseFeesInCap } = state.config.behaviour
   const { gasPrice, maxFeePerGas, maxPriorityFeePerGas } = request
-  // twice the base fee lasts for five full blocks
+  const defaultTip = larger(minGasPrice, usualTip)
   const enough = (tip: bigint): bigint =>
-    baseFee + tip > defaultPrice ? 2n * baseFee + tip : defaultPrice
+    baseFee + tip > defaultPrice ? baseFeesInCap * baseFee + tip : defaultPrice
   if (type < 2) {
-    const price = gasPrice ?? enough(minGasPrice)
+    const price = gasPrice ?? enough(defaultTip)
     return { type, maxFeePerGas: price, maxPriorityFeePerGas: price }
   }
-  const wanted = maxPriorityFeePerGas ?? gasPrice ?? minGasPrice
+  const wanted = maxPriorityFeePerGas ?? gasPrice ?? defaultTip
   const cap = maxFeePerGas ?? gasPrice ?? enough(wanted)
   // a tip of the caller's is kept even when it is too high: the pool says so
   const tip = maxPriorityFeePerGas ?? smaller(wanted, cap)
@@ -400,7 +419,7 @@ function typeFor(
   const listed = type ?? typeByLists({ authorizationList, blobs })
   if (listed !== undefined) return listed as TransactionType
   if (maxFeePerGas !== undefined || maxPriorityFeePerGas !== undefined) return 2
-  const isMarket = isAtLeast(hardfork, 'london') && baseFee > settings.gasPrice
+  const isMarket = isAtLeast(hardfork, 'london') && baseFee + settings.tip > settings.gasPrice
   if (gasPrice === undefined && isMarket) return 2
   return accessList === undefined ? 0 : 1
 }
@@ -412,6 +431,10 @@ export function typeByLists({
 }: Pick<TransactionRequest, 'authorizationList' | 'blobs'>): 3 | 4 | undefined {
   if (authorizationList !== undefined) return 4
   return blobs === undefined ? undefined : 3
+}
+
+function larger(a: bigint, b: bigint): bigint {
+  return a > b ? a : b
 }
 
 function smaller(a: bigint, b: bigint): bigint {

@@ -12,7 +12,7 @@ import type {
   MovedPrecompiles,
   Outcome,
 } from '../evm/executor.ts'
-import { abandoned } from '../evm/reasons.ts'
+import { abandoned, EXECUTION_ERROR } from '../evm/reasons.ts'
 import { floorDataGas, highestBlobCost, intrinsicGas } from '../protocol/fees.ts'
 import type { BlobSidecar } from '../protocol/sidecar.ts'
 import type { AccessListEntry, Authorization, BlobFields } from '../protocol/transaction.ts'
@@ -170,9 +170,6 @@ export async function prepareCall(
   return { world, block, message: messageOf(scene, request), movedPrecompiles: moved }
 }
 
-/** How the message of a failed execution begins; why it failed follows. */
-export const EXECUTION_ERROR = 'VM Exception while processing transaction: '
-
 /**
  * The error that a failed execution is answered with.
  * @param lines what it printed; none where its transaction tells of them
@@ -207,7 +204,9 @@ export function estimateGas(
   return whenThere(sceneAt(chain, reference, conditions), (scene) => estimateOn(scene, request))
 }
 
-function estimateOn(scene: Scene, request: CallRequest): MaybePromise<bigint> {
+function estimateOn(given: Scene, request: CallRequest): MaybePromise<bigint> {
+  const { estimatesAskForFunds } = given.chain.state.config.behaviour
+  const scene = estimatesAskForFunds ? given : funded(given, request)
   const message = messageOf(scene, request)
   const intrinsic = intrinsicGas(message, scene.block.hardfork)
   const minimum = larger(intrinsic, floorDataGas(message, scene.block.hardfork))
@@ -350,6 +349,16 @@ export function feesOf(
   const tip = maxPriorityFeePerGas ?? 0n
   const highest = maxFeePerGas ?? (tip === 0n ? 0n : baseFee + tip)
   return { maxFeePerGas: highest, maxPriorityFeePerGas: tip }
+}
+
+/** The scene where the sender can pay for all that the request may cost. */
+function funded(scene: Scene, request: CallRequest): Scene {
+  const { from = ZERO_ADDRESS, value = 0n, gas = scene.usualGas } = request
+  const { maxFeePerGas } = feesOf(request, scene.block)
+  const cost = value + gas * maxFeePerGas + highestBlobCost({ blobs: blobsOf(request) })
+  if (balanceAt(scene.world, from) >= cost) return scene
+  const world = applyStateOverrides(scene.world, new Map([[from, { balance: cost }]]))
+  return { ...scene, world }
 }
 
 /** Gas that the sender can pay for besides value and blobs; undefined when gas is free. */

@@ -56,6 +56,8 @@ export function requireChainId(transaction: Transaction, chainId: bigint): void 
   throw new DevchainError(
     'WRONG_CHAIN_ID',
     `invalid chain id for signer: have ${transaction.chainId} want ${chainId}`,
+    undefined,
+    { given: transaction.chainId, chainId },
   )
 }
 
@@ -90,6 +92,8 @@ export function requireInitCodeSize(
   throw new DevchainError(
     'INIT_CODE_TOO_LARGE',
     `max initcode size exceeded: code size ${data.length}, limit ${limit}`,
+    undefined,
+    { given: data.length, most: limit },
   )
 }
 
@@ -107,6 +111,8 @@ export function requireIntrinsicGas(
   throw new DevchainError(
     'INTRINSIC_GAS_TOO_LOW',
     `intrinsic gas too low: have ${message.gasLimit}, want ${isFloor ? floor : intrinsic}${note}`,
+    undefined,
+    { given: message.gasLimit, least },
   )
 }
 
@@ -116,6 +122,8 @@ export function requireBlockGas(gasLimit: bigint, blockGasLimit: bigint): void {
   throw new DevchainError(
     'EXCEEDS_BLOCK_GAS_LIMIT',
     `exceeds block gas limit: have ${gasLimit}, the block's limit is ${blockGasLimit}`,
+    undefined,
+    { given: gasLimit, most: blockGasLimit },
   )
 }
 
@@ -195,6 +203,8 @@ export function requireTipWithinCap({ maxFeePerGas, maxPriorityFeePerGas }: Fees
   throw new DevchainError(
     'TIP_ABOVE_FEE_CAP',
     `max priority fee per gas higher than max fee per gas: tip ${maxPriorityFeePerGas}, fee cap ${maxFeePerGas}`,
+    undefined,
+    { given: maxPriorityFeePerGas, most: maxFeePerGas },
   )
 }
 
@@ -204,6 +214,8 @@ export function requireBaseFee({ maxFeePerGas }: Fees, baseFee: bigint): void {
   throw new DevchainError(
     'FEE_CAP_TOO_LOW',
     `max fee per gas less than block base fee: fee cap ${maxFeePerGas}, base fee ${baseFee}`,
+    undefined,
+    { given: maxFeePerGas, least: baseFee },
   )
 }
 
@@ -227,7 +239,10 @@ export function requireUnusedNonce({ nonce }: Transaction, sender: Sender): void
   }
   if (nonce >= sender.nonce) return
   const message = `nonce too low: next nonce ${sender.nonce}, tx nonce ${nonce}`
-  throw new DevchainError('NONCE_TOO_LOW', message)
+  throw new DevchainError('NONCE_TOO_LOW', message, undefined, {
+    given: nonce,
+    next: sender.nonce,
+  })
 }
 
 /** @throws {DevchainError} as `requireUnusedNonce`, and `NONCE_TOO_HIGH` for one that leaves a gap */
@@ -235,7 +250,10 @@ export function requireNextNonce(transaction: Transaction, sender: Sender): void
   requireUnusedNonce(transaction, sender)
   if (transaction.nonce === sender.nonce) return
   const message = `nonce too high: next nonce ${sender.nonce}, tx nonce ${transaction.nonce}`
-  throw new DevchainError('NONCE_TOO_HIGH', message)
+  throw new DevchainError('NONCE_TOO_HIGH', message, undefined, {
+    given: transaction.nonce,
+    next: sender.nonce,
+  })
 }
 
 interface Cost {
@@ -262,6 +280,8 @@ export function requireFunds(
   throw new DevchainError(
     'INSUFFICIENT_FUNDS',
     `insufficient funds for gas * price + value: address ${from}${note} have ${balance} want ${cost}`,
+    undefined,
+    { from, balance, cost },
   )
 }
 

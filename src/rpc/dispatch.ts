@@ -54,7 +54,9 @@ export interface DispatcherOptions<C> {
   /** Told of every call once its reply is known; it must return at once, and its failures are bugs. */
   readonly observe?: ((call: CallReport, context: C, behind: Behind<C>) => void) | undefined
   /** Words errors in another way; undefined: as they are. */
-  readonly describe?: ((error: DevchainError) => ErrorObject | undefined) | undefined
+  readonly describe?:
+    | ((error: DevchainError, method: string) => ErrorObject | undefined)
+    | undefined
   /** Told of whatever is thrown and is no `DevchainError`. */
   readonly onBug: (error: unknown) => void
 }
@@ -137,8 +139,8 @@ export function createDispatcher<C>(options: DispatcherOptions<C>): Dispatcher<C
   }
 }
 
-function failed<C>({ describe, tellBug }: Desk<C>, error: unknown): Failure {
-  const described = error instanceof DevchainError ? describe?.(error) : undefined
+function failed<C>({ describe, tellBug }: Desk<C>, error: unknown, method = UNREADABLE): Failure {
+  const described = error instanceof DevchainError ? describe?.(error, method) : undefined
   return { error: described ?? errorObjectOf(error, tellBug), thrown: error }
 }
 
@@ -179,10 +181,10 @@ function answer<C>(desk: Desk<C>, context: C, name: string, params: Params): May
     if (!isPromise(running)) return report(desk, context, call, { result: running })
     return running.then(
       (result) => report(desk, context, call, { result }),
-      (error: unknown) => report(desk, context, call, failed(desk, error)),
+      (error: unknown) => report(desk, context, call, failed(desk, error, name)),
     )
   } catch (error) {
-    return report(desk, context, call, failed(desk, error))
+    return report(desk, context, call, failed(desk, error, name))
   }
 }
 

@@ -162,7 +162,7 @@ describe('defaults', () => {
       gasPrice: 0n,
       baseFee: undefined,
       defaultGas: 90_000n,
-      onRevert: undefined,
+      onRevert: 'hash',
       filterTimeout: 300_000,
       bodyLimit: 5_000_000,
     })

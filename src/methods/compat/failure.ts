@@ -1,8 +1,7 @@
 // An execution that failed, taken apart for whoever words the error.
 import type { DevchainError } from '../../core/errors.ts'
 import { EMPTY_BYTES, hexFromBytes, parseBytes } from '../../core/hex.ts'
-import { errorText, panicCode } from '../../evm/reasons.ts'
-import { EXECUTION_ERROR } from '../../node/simulate.ts'
+import { EXECUTION_ERROR, errorText, panicCode } from '../../evm/reasons.ts'
 
 /** What is known of it. */
 export interface FailedExecution {
@@ -48,4 +47,9 @@ function causeOf(output: Uint8Array): Cause {
   const code = panicCode(output)
   if (code !== undefined) return { kind: 'panic', code }
   return output.length === 0 ? { kind: 'revert' } : { kind: 'custom' }
+}
+
+/** A revert in the words of execution-apis, with its reason if it has one. */
+export function reverted(reason: string | undefined): string {
+  return reason === undefined ? 'execution reverted' : `execution reverted: ${reason}`
 }

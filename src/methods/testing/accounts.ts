@@ -17,7 +17,7 @@ import { type Method, param } from '../../rpc/method.ts'
 import { address, boolean, data, quantity, text } from '../../rpc/primitives.ts'
 import type { Decoder } from '../../rpc/schema.ts'
 import { type Account, withSlots } from '../../state/world.ts'
-import { acknowledgement } from '../compat/habits.ts'
+import { ack } from '../compat/profile.ts'
 import { type MethodContext, method } from '../context.ts'
 import { oneOrMore } from '../inputs.ts'
 
@@ -33,11 +33,11 @@ const setBalance = method({
   aliases: ['anvil_setBalance', 'tenderly_setBalance', 'evm_setAccountBalance'],
   summary: 'Sets the balance of an account, or of each of several, in wei.',
   params: [param('account', oneOrMore(address)), param('balance', quantity)],
-  result: acknowledgement,
+  result: ack,
   example: { params: [ACCOUNT, '0xde0b6b3a7640000'], result: null },
-  handle: async ({ chain, habits }, accounts, balance) => {
+  handle: async ({ chain, profile }, accounts, balance) => {
     await editEach(chain, accounts, (account) => ({ ...account, balance }))
-    return habits.acknowledgement
+    return profile.ack
   },
 })
 
@@ -46,15 +46,15 @@ const addBalance = method({
   aliases: ['hardhat_addBalance', 'tenderly_addBalance'],
   summary: 'Adds to the balance of an account, or of each of several, in wei.',
   params: [param('account', oneOrMore(address)), param('amount', quantity)],
-  result: acknowledgement,
+  result: ack,
   example: { params: [ACCOUNT, '0xde0b6b3a7640000'], result: null },
-  handle: async ({ chain, habits }, accounts, amount) => {
+  handle: async ({ chain, profile }, accounts, amount) => {
     await editEach(chain, accounts, (account) => {
       const balance = account.balance + amount
       if (balance > MAX_WORD) throw tooMuch(account.address, amount)
       return { ...account, balance }
     })
-    return habits.acknowledgement
+    return profile.ack
   },
 })
 
@@ -63,12 +63,12 @@ const setCode = method({
   aliases: ['anvil_setCode', 'evm_setAccountCode'],
   summary: 'Sets the runtime code of an account; its storage, nonce and balance stay.',
   params: [param('account', address), param('code', data)],
-  result: acknowledgement,
+  result: ack,
   example: { params: [ACCOUNT, '0x602a60005260206000f3'], result: null },
-  handle: async ({ chain, habits }, account, code) => {
+  handle: async ({ chain, profile }, account, code) => {
     const codeHash = keccakHash(code)
     await edit(chain, account, (before) => ({ ...before, code, codeHash }))
-    return habits.acknowledgement
+    return profile.ack
   },
 })
 
@@ -77,15 +77,15 @@ const setNonce = method({
   aliases: ['anvil_setNonce', 'evm_setAccountNonce'],
   summary: 'Sets how many transactions an account has sent; waiting ones that are used up go.',
   params: [param('account', address), param('nonce', quantity)],
-  result: acknowledgement,
+  result: ack,
   example: { params: [ACCOUNT, '0x9'], result: null },
-  handle: async ({ chain, habits }, account, nonce) => {
+  handle: async ({ chain, profile }, account, nonce) => {
     if (nonce > MAX_NONCE) {
       const message = `nonce: expected at most ${MAX_NONCE} (EIP-2681), got ${nonce}`
       throw new DevchainError('INVALID_PARAMS', message)
     }
     await edit(chain, account, (before) => ({ ...before, nonce }))
-    return habits.acknowledgement
+    return profile.ack
   },
 })
 
@@ -113,13 +113,13 @@ const impersonate = method({
   aliases: ['anvil_impersonateAccount'],
   summary: 'Lets this node send transactions of an account without its key, contracts included.',
   params: [param('account', address)],
-  result: acknowledgement,
+  result: ack,
   example: { params: [ACCOUNT], result: null },
-  handle: async ({ chain, habits }, account) => {
+  handle: async ({ chain, profile }, account) => {
     await chain.update((state) =>
       changeAccounts(state, impersonateAccount(state.accounts, account)),
     )
-    return habits.acknowledgement
+    return profile.ack
   },
 })
 
@@ -128,11 +128,11 @@ const stopImpersonatingAccount = method({
   aliases: ['anvil_stopImpersonatingAccount'],
   summary: 'Ends what hardhat_impersonateAccount began.',
   params: [param('account', address)],
-  result: acknowledgement,
+  result: ack,
   example: { params: [ACCOUNT], result: null },
-  handle: async ({ chain, habits }, account) => {
+  handle: async ({ chain, profile }, account) => {
     await chain.update((state) => changeAccounts(state, stopImpersonating(state.accounts, account)))
-    return habits.acknowledgement
+    return profile.ack
   },
 })
 
@@ -141,13 +141,13 @@ const autoImpersonate = method({
   aliases: ['hardhat_autoImpersonateAccount'],
   summary: 'Lets this node send transactions of anybody without keys (true), or ends that (false).',
   params: [param('enabled', boolean)],
-  result: acknowledgement,
+  result: ack,
   example: { params: [true], result: null },
-  handle: async ({ chain, habits }, enabled) => {
+  handle: async ({ chain, profile }, enabled) => {
     await chain.update((state) =>
       changeAccounts(state, { ...state.accounts, autoImpersonate: enabled }),
     )
-    return habits.acknowledgement
+    return profile.ack
   },
 })
 

@@ -13,7 +13,7 @@ import { dumpState, loadAccounts, readDump } from '../../node/statedump.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { boolean, data, hash, quantity, text } from '../../rpc/primitives.ts'
 import type { Decoder, Encoder, Json } from '../../rpc/schema.ts'
-import { acknowledgement } from '../compat/habits.ts'
+import { ack } from '../compat/profile.ts'
 import { type MethodContext, method } from '../context.ts'
 import { field, quantityResult, shape } from '../fields.ts'
 import { clientVersionOf } from '../web3.ts'
@@ -152,11 +152,11 @@ const resetTo = method({
   summary:
     'Goes back to genesis; forgets snapshots and the pool. There are no forks of other chains.',
   params: [optional('options', resetOptions)],
-  result: acknowledgement,
+  result: ack,
   example: { params: [], result: null },
-  handle: async ({ chain, habits }) => {
+  handle: async ({ chain, profile }) => {
     await chain.update(reset)
-    return habits.acknowledgement
+    return profile.ack
   },
 })
 
@@ -165,9 +165,9 @@ const setChainId = method({
   aliases: ['hardhat_setChainId'],
   summary: 'Sets the chain id that transactions are signed for from now on; a revert restores it.',
   params: [param('chainId', quantity)],
-  result: acknowledgement,
+  result: ack,
   example: { params: ['0x7a69'], result: null },
-  handle: async ({ chain, habits }, chainId) => {
+  handle: async ({ chain, profile }, chainId) => {
     if (chainId < 1n || chainId > MAX_CHAIN_ID) {
       const message = `chainId: expected 1 to ${MAX_CHAIN_ID}, got ${chainId}`
       throw new DevchainError('INVALID_PARAMS', message)
@@ -176,7 +176,7 @@ const setChainId = method({
       state: { ...state, config: { ...state.config, chainId } },
       value: undefined,
     }))
-    return habits.acknowledgement
+    return profile.ack
   },
 })
 
@@ -185,11 +185,11 @@ const setLoggingEnabled = method({
   aliases: ['anvil_setLoggingEnabled'],
   summary: 'Turns the log of calls and blocks off and on.',
   params: [param('enabled', boolean)],
-  result: acknowledgement,
+  result: ack,
   example: { params: [true], result: null },
-  handle: ({ logging, habits }, enabled) => {
+  handle: ({ logging, profile }, enabled) => {
     logging.isEnabled = enabled
-    return habits.acknowledgement
+    return profile.ack
   },
 })
 

@@ -17,7 +17,7 @@ import {
   text,
 } from '../../rpc/primitives.ts'
 import type { Decoder, Encoder } from '../../rpc/schema.ts'
-import { acknowledgement, type Habits } from '../compat/habits.ts'
+import { ack, type Profile } from '../compat/profile.ts'
 import { type MethodContext, method } from '../context.ts'
 import { mineOn, mineOrder, ONE_BLOCK } from '../mineorder.ts'
 import { minedBlockShape } from './minedblock.ts'
@@ -58,11 +58,11 @@ const hardhatMine = method({
   summary:
     'Mines blocks, one unless told; the first when the clock says, the others {interval} seconds apart.',
   params: [optional('blocks', quantity, 1n), optional('interval', quantity)],
-  result: acknowledgement,
+  result: ack,
   example: { params: ['0x3e8', '0x3c'], result: null },
-  handle: async ({ chain, habits }, blocks, interval) => {
+  handle: async ({ chain, profile }, blocks, interval) => {
     await mineBlocks(chain, { blocks, interval, isFirstSpaced: false })
-    return habits.acknowledgement
+    return profile.ack
   },
 })
 
@@ -70,11 +70,11 @@ const anvilMine = method({
   name: 'anvil_mine',
   summary: 'Mines blocks, one unless told; all {interval} seconds apart, the first included.',
   params: [optional('blocks', quantity, 1n), optional('interval', quantity)],
-  result: acknowledgement,
+  result: ack,
   example: { params: ['0x3e8', '0x3c'], result: null },
-  handle: async ({ chain, habits }, blocks, interval) => {
+  handle: async ({ chain, profile }, blocks, interval) => {
     await mineBlocks(chain, { blocks, interval, isFirstSpaced: true })
-    return habits.acknowledgement
+    return profile.ack
   },
 })
 
@@ -126,11 +126,11 @@ const setBlockTimestampInterval = method({
   aliases: ['hardhat_setBlockTimestampInterval'],
   summary: 'Sets the seconds from each block to the next, in place of the clock.',
   params: [param('seconds', quantity)],
-  result: acknowledgement,
+  result: ack,
   example: { params: ['0x3c'], result: null },
-  handle: async ({ chain, habits }, seconds) => {
+  handle: async ({ chain, profile }, seconds) => {
     await chain.update((state) => setBlockInterval(state, seconds))
-    return habits.acknowledgement
+    return profile.ack
   },
 })
 
@@ -170,9 +170,9 @@ const setCoinbase = method({
   aliases: ['anvil_setCoinbase'],
   summary: 'Sets who gets the fees of the blocks to come.',
   params: [param('account', address)],
-  result: acknowledgement,
+  result: ack,
   example: { params: [ACCOUNT], result: null },
-  handle: ({ chain, habits }, coinbase) => changed(chain, { coinbase }, habits),
+  handle: ({ chain, profile }, coinbase) => changed(chain, { coinbase }, profile),
 })
 
 const setNextBlockBaseFee = method({
@@ -180,9 +180,9 @@ const setNextBlockBaseFee = method({
   aliases: ['anvil_setNextBlockBaseFeePerGas'],
   summary: 'Sets the base fee of the next block, in wei per gas; later blocks go on from it.',
   params: [param('baseFee', quantity)],
-  result: acknowledgement,
+  result: ack,
   example: { params: ['0x3b9aca00'], result: null },
-  handle: ({ chain, habits }, nextBaseFee) => changed(chain, { nextBaseFee }, habits),
+  handle: ({ chain, profile }, nextBaseFee) => changed(chain, { nextBaseFee }, profile),
 })
 
 const setPrevRandao = method({
@@ -190,9 +190,9 @@ const setPrevRandao = method({
   aliases: ['anvil_setPrevRandao', 'anvil_setNextBlockPrevRandao'],
   summary: 'Sets what PREVRANDAO gives in the next block.',
   params: [param('prevRandao', hash)],
-  result: acknowledgement,
+  result: ack,
   example: { params: [`0x${'11'.repeat(32)}`], result: null },
-  handle: ({ chain, habits }, nextPrevRandao) => changed(chain, { nextPrevRandao }, habits),
+  handle: ({ chain, profile }, nextPrevRandao) => changed(chain, { nextPrevRandao }, profile),
 })
 
 const setMinGasPrice = method({
@@ -200,9 +200,9 @@ const setMinGasPrice = method({
   aliases: ['anvil_setMinGasPrice'],
   summary: 'Sets the price per gas in wei that a transaction must offer to enter the pool.',
   params: [param('price', quantity)],
-  result: acknowledgement,
+  result: ack,
   example: { params: ['0x1'], result: null },
-  handle: ({ chain, habits }, minGasPrice) => changed(chain, { minGasPrice }, habits),
+  handle: ({ chain, profile }, minGasPrice) => changed(chain, { minGasPrice }, profile),
 })
 
 const minerStart = method({
@@ -293,10 +293,10 @@ async function change(chain: Chain, settings: Partial<Settings>): Promise<void> 
 async function changed(
   chain: Chain,
   settings: Partial<Settings>,
-  habits: Habits,
+  profile: Profile,
 ): Promise<true | null> {
   await change(chain, settings)
-  return habits.acknowledgement
+  return profile.ack
 }
 
 export const testingMiningMethods: readonly Method<MethodContext>[] = [

@@ -2,7 +2,7 @@
 import { evict, evictAll } from '../../node/evict.ts'
 import { type Method, param } from '../../rpc/method.ts'
 import { address, boolean, hash, nullable } from '../../rpc/primitives.ts'
-import { acknowledgement } from '../compat/habits.ts'
+import { ack } from '../compat/profile.ts'
 import { type MethodContext, method } from '../context.ts'
 
 const UNKNOWN = `0x${'11'.repeat(32)}`
@@ -33,11 +33,11 @@ const dropAll = method({
   aliases: ['hardhat_dropAllTransactions', 'debug_clearTxpool'],
   summary: 'Empties the pool.',
   params: [],
-  result: acknowledgement,
+  result: ack,
   example: { params: [], result: null },
-  handle: async ({ chain, habits }) => {
+  handle: async ({ chain, profile }) => {
     await chain.update((state) => evictAll(state))
-    return habits.acknowledgement
+    return profile.ack
   },
 })
 
@@ -46,11 +46,11 @@ const removePoolTransactions = method({
   aliases: ['hardhat_removePoolTransactions'],
   summary: 'Takes the transactions of a sender out of the pool.',
   params: [param('sender', address)],
-  result: acknowledgement,
+  result: ack,
   example: { params: [ACCOUNT], result: null },
-  handle: async ({ chain, habits }, sender) => {
+  handle: async ({ chain, profile }, sender) => {
     await chain.update((state) => evictAll(state, sender))
-    return habits.acknowledgement
+    return profile.ack
   },
 })
 

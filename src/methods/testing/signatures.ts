@@ -7,7 +7,7 @@ import { changeAccounts } from '../../node/commands.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { address, data } from '../../rpc/primitives.ts'
 import type { Decoder } from '../../rpc/schema.ts'
-import { acknowledgement } from '../compat/habits.ts'
+import { ack } from '../compat/profile.ts'
 import { type MethodContext, method } from '../context.ts'
 
 const ACCOUNT = '0x00000000000000000000000000000000000a11ce'
@@ -54,9 +54,9 @@ const impersonate = method({
   aliases: ['hardhat_impersonateSignature'],
   summary: 'Lets a signature count as made by an account, for contracts that ask ecrecover.',
   params: [param('signature', signatureOrPair), optional('account', address)],
-  result: acknowledgement,
+  result: ack,
   example: { params: [`0x${'11'.repeat(64)}1b`, ACCOUNT], result: null },
-  handle: async ({ chain, habits }, [made, paired], given) => {
+  handle: async ({ chain, profile }, [made, paired], given) => {
     const signer = paired ?? given
     if (signer === undefined || (paired !== undefined && given !== undefined)) {
       const got = signer === undefined ? 'none' : 'two'
@@ -66,7 +66,7 @@ const impersonate = method({
     await chain.update((state) =>
       changeAccounts(state, impersonateSignature(state.accounts, made, signer)),
     )
-    return habits.acknowledgement
+    return profile.ack
   },
 })
 

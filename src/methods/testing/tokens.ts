@@ -7,7 +7,7 @@ import { type Method, param } from '../../rpc/method.ts'
 import { address, quantity } from '../../rpc/primitives.ts'
 import type { Decoder } from '../../rpc/schema.ts'
 import type { Account } from '../../state/world.ts'
-import { acknowledgement } from '../compat/habits.ts'
+import { ack } from '../compat/profile.ts'
 import { type MethodContext, method } from '../context.ts'
 import { members, refined } from '../inputs.ts'
 
@@ -26,11 +26,11 @@ const dealErc20 = method({
   ],
   summary: 'Sets how much of an ERC-20 token an account has; the total supply stays.',
   params: [param('holder', address), param('token', address), param('amount', quantity)],
-  result: acknowledgement,
+  result: ack,
   example: { params: [HOLDER, TOKEN, '0x3e8'] },
-  handle: async ({ chain, habits }, holder, token, amount) => {
+  handle: async ({ chain, profile }, holder, token, amount) => {
     await setTokenBalance(chain, token, holder, amount)
-    return habits.acknowledgement
+    return profile.ack
   },
 })
 
@@ -44,11 +44,11 @@ const setErc20Allowance = method({
     param('token', address),
     param('amount', quantity),
   ],
-  result: acknowledgement,
+  result: ack,
   example: { params: [HOLDER, SPENDER, TOKEN, '0x3e8'] },
-  handle: async ({ chain, habits }, owner, spender, token, amount) => {
+  handle: async ({ chain, profile }, owner, spender, token, amount) => {
     await setTokenAllowance(chain, token, { owner, spender }, amount)
-    return habits.acknowledgement
+    return profile.ack
   },
 })
 
@@ -75,15 +75,15 @@ const dealAny = method({
   summary:
     'Sets how much an {account} has: {amount} of the token {erc20}, or wei where none is named.',
   params: [param('deal', deal)],
-  result: acknowledgement,
+  result: ack,
   example: { params: [{ account: HOLDER, amount: '0x3e8' }], result: null },
-  handle: async ({ chain, habits }, { account, amount, erc20 }) => {
+  handle: async ({ chain, profile }, { account, amount, erc20 }) => {
     if (erc20 !== undefined) await setTokenBalance(chain, erc20, account, amount)
     else {
       const paid = (before: Account): Account => ({ ...before, balance: amount })
       await chain.update((state) => editAccount(state, account, paid))
     }
-    return habits.acknowledgement
+    return profile.ack
   },
 })
 

@@ -9,6 +9,7 @@ import {
 } from '../../../src/core/hex.ts'
 import type { Executor } from '../../../src/evm/executor.ts'
 import { emptyBook } from '../../../src/node/accounts.ts'
+import { OWN_BEHAVIOUR } from '../../../src/node/behaviour.ts'
 import {
   appendBlock,
   type BlockRecord,
@@ -175,6 +176,7 @@ const settings: Settings = {
   extraData: new Uint8Array(),
   defaultGas: 90_000n,
   gasPrice: 0n,
+  tip: 0n,
   pinnedBaseFee: true,
   minGasPrice: 0n,
   nextBaseFee: undefined,
@@ -204,6 +206,7 @@ export function stateOf(
       maxUncles: 2,
       mergeMiningTag: 'DEVBLOCK:',
       onRevert: 'hash',
+      behaviour: OWN_BEHAVIOUR,
       initialBaseFee: 0n,
       scryptCost: 2,
     },

@@ -1,0 +1,12 @@
+// Numbers of JSON-RPC errors that other nodes use.
+
+/** Code of a revert whose data is the output (execution-apis). */
+export const REVERTED = 3
+
+export const SERVER_ERROR = -32000
+
+export const TRANSACTION_REJECTED = -32003
+
+export const INVALID_PARAMS = -32602
+
+export const INTERNAL_ERROR = -32603

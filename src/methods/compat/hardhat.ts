@@ -1,0 +1,72 @@
+// Hardhat: the network of `npx hardhat node`, versions 2 and 3.
+import { EXECUTION_ERROR } from '../../evm/reasons.ts'
+import type { ErrorObject } from '../../rpc/errors.ts'
+import { INTERNAL_ERROR, REVERTED, SERVER_ERROR } from './codes.ts'
+import type { Cause, FailedExecution } from './failure.ts'
+import { OWN, type Profile } from './profile.ts'
+
+const GWEI = 10n ** 9n
+
+/** Solidity's panics in Hardhat's words. */
+const HARDHAT_PANICS: ReadonlyMap<bigint, string> = new Map([
+  [0x00n, 'Generic compiler inserted panic'],
+  [0x01n, 'Assertion error'],
+  [0x11n, 'Arithmetic operation overflowed outside of an unchecked block'],
+  [0x12n, 'Division or modulo division by zero'],
+  [0x21n, 'Tried to convert a value into an enum, but the value was too big or negative'],
+  [0x22n, 'Incorrectly encoded storage byte array'],
+  [0x31n, '.pop() was called on an empty array'],
+  [0x32n, 'Array accessed at an out-of-bounds or negative index'],
+  [0x41n, 'Too much memory was allocated, or an array was created that is too large'],
+  [0x51n, 'Called a zero-initialized variable of internal function type'],
+])
+
+export const HARDHAT: Profile = {
+  ...OWN,
+  defaults: {
+    chainId: 31_337n,
+    accounts: 20,
+    gasLimit: 60_000_000n,
+    baseFee: GWEI,
+    tip: GWEI,
+    defaultGas: 'estimate',
+    difficulty: 0n,
+    onRevert: 'throw',
+    consumeSnapshots: true,
+  },
+  chain: { estimatesAskForFunds: false },
+  clientName: 'HardhatNetwork',
+  ack: true,
+  intervalUnitMs: 1,
+  secondsAhead: String,
+  nextTimestamp: String,
+  failure,
+}
+
+/** A transaction that failed is told with its hash, in the form of version 2; calls have the form of version 3. */
+function failure({ reason, data, hash, cause }: FailedExecution): ErrorObject {
+  const message = hardhatMessage(cause, reason, data)
+  const facts = { message, txHash: hash ?? null, data }
+  if (cause.kind === 'halt') return { code: SERVER_ERROR, message, data: facts }
+  if (hash !== undefined) return { code: INTERNAL_ERROR, message: `Error: ${message}`, data: facts }
+  return { code: REVERTED, message, data }
+}
+
+function hardhatMessage(cause: Cause, reason: string, data: string): string {
+  switch (cause.kind) {
+    case 'text':
+      return `${EXECUTION_ERROR}reverted with reason string '${cause.text}'`
+    case 'panic': {
+      const name = HARDHAT_PANICS.get(cause.code) ?? 'Unknown panic code'
+      return `${EXECUTION_ERROR}reverted with panic code 0x${cause.code.toString(16)} (${name})`
+    }
+    case 'custom':
+      return `${EXECUTION_ERROR}reverted with an unrecognized custom error (return data: ${data})`
+    case 'revert':
+      return 'Transaction reverted without a reason string'
+    case 'halt':
+      return reason.startsWith('out of gas')
+        ? 'Transaction ran out of gas'
+        : EXECUTION_ERROR + reason
+  }
+}

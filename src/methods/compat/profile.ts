@@ -1,0 +1,76 @@
+// What makes another node of this one: what `--compat` chooses. One declaration for each node, each in a file of its own;
+// methods look here, and nowhere else, where nodes answer differently.
+import type { ErrorWord } from '../../core/errors.ts'
+import { quantityFromBigint } from '../../core/hex.ts'
+import type { Behaviour } from '../../node/behaviour.ts'
+import type { Hardfork } from '../../protocol/forks.ts'
+import type { ErrorObject } from '../../rpc/errors.ts'
+import type { Encoder, Json } from '../../rpc/schema.ts'
+import type { FailedExecution } from './failure.ts'
+import type { Refused } from './refusal.ts'
+
+/** Options that have another default than here, named as in options.ts. What is given, or a genesis file says, wins. */
+export interface Defaults {
+  readonly chainId?: bigint
+  readonly hardfork?: Hardfork
+  readonly accounts?: number
+  /** Wei. */
+  readonly balance?: bigint
+  readonly gasLimit?: bigint
+  /** Wei per gas. */
+  readonly baseFee?: bigint
+  /** Wei per gas. */
+  readonly gasPrice?: bigint
+  /** Wei per gas. */
+  readonly tip?: bigint
+  readonly defaultGas?: bigint | 'estimate'
+  readonly txGasCap?: bigint
+  /** Of blocks from paris on. */
+  readonly difficulty?: bigint
+  readonly onRevert?: 'hash' | 'throw'
+  readonly consumeSnapshots?: boolean
+}
+
+/** How a node tells that it refuses a request. */
+export type Refusal = (refused: Refused) => ErrorObject
+
+/** The person of one node. */
+export interface Profile {
+  readonly defaults: Defaults
+  /** What its chain does otherwise. */
+  readonly chain: Partial<Behaviour>
+  /** What `web3_clientVersion` begins with; undefined: this program's own name. */
+  readonly clientName: string | undefined
+  /** What commands answer that have nothing to say. */
+  readonly ack: true | null
+  /** Milliseconds of one unit of `evm_setIntervalMining`. */
+  readonly intervalUnitMs: 1 | 1000
+  /** What `evm_increaseTime` answers: the sum of all increases, in seconds. */
+  readonly secondsAhead: (seconds: bigint) => string | number
+  /** What `evm_setNextBlockTimestamp` answers. */
+  readonly nextTimestamp: (timestamp: bigint) => string | null
+  /** How a failed execution is told; undefined: as it is (decisions on errors). */
+  readonly failure: ((failed: FailedExecution) => ErrorObject) | undefined
+  /** How refusals are told, by their word; those that are not here are told as they are. */
+  readonly refusals: { readonly [Word in ErrorWord]?: Refusal }
+}
+
+/** Without `--compat`. */
+export const OWN: Profile = {
+  defaults: {},
+  chain: {},
+  clientName: undefined,
+  ack: null,
+  intervalUnitMs: 1000,
+  secondsAhead: quantityFromBigint,
+  nextTimestamp: () => null,
+  failure: undefined,
+  refusals: {},
+}
+
+/** What commands answer that have nothing to say: null, or true where a node's users expect it. */
+export const ack: Encoder<true | null> = {
+  name: 'null or true',
+  json: { enum: [null, true] },
+  encode: (value): Json => value,
+}

@@ -1,0 +1,40 @@
+// The nodes whose person can be taken, by the name that `--compat` gives them.
+import type { DevchainError } from '../../core/errors.ts'
+import type { ErrorObject } from '../../rpc/errors.ts'
+import { ANVIL } from './anvil.ts'
+import { failureOf } from './failure.ts'
+import { GANACHE } from './ganache.ts'
+import { GETH } from './geth.ts'
+import { HARDHAT } from './hardhat.ts'
+import { OWN, type Profile } from './profile.ts'
+import { refusedBy } from './refusal.ts'
+
+export const COMPAT_NODES = ['geth', 'anvil', 'hardhat', 'ganache'] as const
+
+export type CompatNode = (typeof COMPAT_NODES)[number]
+
+const PROFILES: Readonly<Record<CompatNode, Profile>> = {
+  geth: GETH,
+  anvil: ANVIL,
+  hardhat: HARDHAT,
+  ganache: GANACHE,
+}
+
+/** The person that `--compat` asks for. */
+export function profileOf(node: CompatNode | undefined): Profile {
+  return node === undefined ? OWN : PROFILES[node]
+}
+
+/**
+ * An error of a method in the words of another node.
+ * @returns undefined where it is told as it is
+ */
+export function describedBy(
+  { failure, refusals }: Profile,
+  error: DevchainError,
+  method: string,
+): ErrorObject | undefined {
+  const failed = failure && failureOf(error)
+  if (failed !== undefined) return failure?.(failed)
+  return refusals[error.word]?.(refusedBy(error, method))
+}

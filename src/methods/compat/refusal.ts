@@ -1,0 +1,17 @@
+// A request that was refused, taken apart for whoever words the error.
+import type { DevchainError, ErrorFacts } from '../../core/errors.ts'
+
+/** What is known of it. */
+export interface Refused {
+  /** As it was asked for. */
+  readonly method: string
+  /** In the words of this program. */
+  readonly message: string
+  /** The numbers and addresses that the message tells; which there are depends on the word. */
+  readonly facts: ErrorFacts
+}
+
+/** What an error says of a refusal. */
+export function refusedBy({ message, facts }: DevchainError, method: string): Refused {
+  return { method, message, facts }
+}

@@ -1,0 +1,21 @@
+// What a chain does where nodes do different things. Whoever makes a chain chooses; the chain knows no names of nodes.
+
+/** Each member says what is done; `OWN_BEHAVIOUR` is what the specification and the protocol ask for. */
+export interface Behaviour {
+  /** An estimate for a sender that cannot pay value and gas is refused. */
+  readonly estimatesAskForFunds: boolean
+  /** A request to send without `from` is refused; else the first account sends. */
+  readonly needsSender: boolean
+  /** How many times the base fee a fee cap covers that the caller leaves open. */
+  readonly baseFeesInCap: bigint
+  /** A transaction without gas whose estimate fails is refused; else it gets the block's gas limit, and fails in a block. */
+  readonly refusesFailingEstimates: boolean
+}
+
+/** Twice the base fee, as geth offers, lasts for five full blocks. */
+export const OWN_BEHAVIOUR: Behaviour = {
+  estimatesAskForFunds: true,
+  needsSender: true,
+  baseFeesInCap: 2n,
+  refusesFailingEstimates: true,
+}
