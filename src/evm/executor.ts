@@ -49,6 +49,8 @@ export type Signers = PersistentMap<Hex, Address>
 export interface ExecutionLimits {
   /** Bytes of deployed code (EIP-170); init code may have twice as many (EIP-3860). */
   readonly codeSize?: number | undefined
+  /** `gas`: memory is bounded by what gas buys, as the protocol has it. Undefined: also by the executor's limit. */
+  readonly memory?: 'gas' | undefined
 }
 
 /** A call as `eth_call` means it: no signature, nonce and balance of the sender unchecked unless there is a price. */

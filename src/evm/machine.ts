@@ -99,3 +99,20 @@ export const PRECOMPILE_REASON = 'precompile failed'
 
 /** Bytes of memory of one run unless said otherwise. */
 export const DEFAULT_MEMORY_LIMIT = 128_000_000
+
+/** Bytes of memory that any run may have: an engine addresses 4 GiB, and keeps code and state there too. */
+const MEMORY_CEILING = 3 * 2 ** 30
+
+/** Frames that can be open at once. */
+const OPEN_FRAMES = 1025
+
+/**
+ * Bytes of memory that so much gas buys at most, at 3 a word and the square of the words over 512: frames that are alike
+ * get most for it. A power of two, so that runs of other gas have the same.
+ */
+export function memoryForGas(gas: bigint): number {
+  const gasOfEach = Number(gas) / OPEN_FRAMES
+  const wordsOfEach = (Math.sqrt(9 + gasOfEach / 128) - 3) * 256
+  const most = 32 * OPEN_FRAMES * (Math.ceil(wordsOfEach) + 1)
+  return Math.min(2 ** Math.ceil(Math.log2(most)), MEMORY_CEILING)
+}

@@ -4,7 +4,7 @@ import { effectiveGasPrice, effectiveTip } from '../protocol/fees.ts'
 import { accountAt } from '../state/world.ts'
 import { areBlobsFree, blobPriceOf, checkMessage, checkTransaction, isFree } from './checks.ts'
 import type { CallJob, ExecutorOptions, Jobs, Outcome, TransactionJob } from './executor.ts'
-import { DEFAULT_MEMORY_LIMIT, type MachineJob } from './machine.ts'
+import { DEFAULT_MEMORY_LIMIT, type MachineJob, memoryForGas } from './machine.ts'
 import { abandoned } from './reasons.ts'
 import { beginBlock, endBlock } from './system.ts'
 import { type Subject, Tiers, tiersOf, type Workshop } from './tiers.ts'
@@ -104,7 +104,7 @@ function apply(
     block: job.block,
     limits: job.limits,
     movedPrecompiles: job.movedPrecompiles,
-    memoryLimit: workshop.memoryLimit,
+    memoryLimit: memoryOf(workshop, job, message),
     reportsAccess: job.reportsAccess === true,
     tracer: job.tracer,
     pause: pauseOf(workshop, job),
@@ -112,6 +112,15 @@ function apply(
   return workshop.tiers.run(subjectOf(job, message), (machine) =>
     applyMessage(machine, setting, message),
   )
+}
+
+/** Bytes of memory that a run may have. */
+function memoryOf(
+  { memoryLimit }: Workshop,
+  { limits }: JobTraits,
+  { gasLimit }: Application,
+): number {
+  return limits?.memory === 'gas' ? Math.max(memoryLimit, memoryForGas(gasLimit)) : memoryLimit
 }
 
 function subjectOf({ world, tracer }: JobTraits, { to, data }: Application): Subject {

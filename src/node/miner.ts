@@ -40,6 +40,7 @@ import type { ChainState, Settings } from './chainstate.ts'
 import { clockAfterBlock, nextTimestamp } from './clock.ts'
 import { executedAs } from './executed.ts'
 import { forkFields } from './forkfields.ts'
+import { blockLimits } from './limits.ts'
 import { Candidates, type Pool, withoutStale, withoutTransactions } from './pool.ts'
 import { derivedRandao } from './randao.ts'
 import { withRewards } from './rewards.ts'
@@ -340,7 +341,7 @@ async function assemble(
   const parent = headOf(state.tree)
   const executed: ExecutedTransaction[] = []
   const dropped: DroppedTransaction[] = []
-  const limits = { codeSize: state.config.codeSizeLimit }
+  const limits = blockLimits(state.config)
   let world = await executor.beginBlock({
     world: parent.world,
     block,

@@ -8,6 +8,7 @@ import { type Authorization, authorityOf, type Transaction } from '../protocol/t
 import type { World } from '../state/world.ts'
 import { type BlockRecord, blockByHash, headOf } from './blocktree.ts'
 import { type BlockReference, type Chain, recordAt } from './chain.ts'
+import { blockLimits } from './limits.ts'
 import { blockEnvironment, nextBlockEnvironment } from './miner.ts'
 import type { BlockOverrides, StateOverrides } from './overrides.ts'
 import { type CallRequest, prepareCall } from './simulate.ts'
@@ -92,7 +93,7 @@ export async function* replay(
   if (transactions.length === 0) return
   const { state, executor } = chain
   const block = blockEnvironment(state, record)
-  const limits = { codeSize: state.config.codeSizeLimit }
+  const limits = blockLimits(state.config)
   let world = await worldAtStart(chain, record, block)
   const breathe = breather()
   for (const [index, transaction] of transactions.entries()) {
@@ -154,7 +155,7 @@ export async function traceUnsent(
     parentHash: parent.block.hash,
     parentBeaconBlockRoot: isAtLeast(block.hardfork, 'cancun') ? ZERO_HASH : undefined,
   })
-  const limits = { codeSize: state.config.codeSizeLimit }
+  const limits = blockLimits(state.config)
   const subject = subjectOf(transaction, block)
   const tracer = tracerFor(subject, 0)
   const outcome = await executor.transact({ world: before, block, transaction, limits, tracer })

@@ -20,6 +20,7 @@ import { addresses, signersOf } from './accounts.ts'
 import { type BlockRecord, blockByHash, type ExecutedTransaction, headOf } from './blocktree.ts'
 import type { ChainConfig, ChainState, Settings } from './chainstate.ts'
 import { executedAs } from './executed.ts'
+import { blockLimits } from './limits.ts'
 import { blockEnvironment } from './miner.ts'
 import { withRewards } from './rewards.ts'
 
@@ -229,7 +230,7 @@ async function runTransactions(
   begun: World,
 ): Promise<Pick<Result, 'executed' | 'world'>> {
   const executed: ExecutedTransaction[] = []
-  const limits = { codeSize: config.codeSizeLimit }
+  const limits = blockLimits(config)
   let world = begun
   let gasUsed = 0n
   for (const [index, transaction] of transactions.entries()) {

@@ -51,6 +51,9 @@ const IDLE_LIMIT = 3
 /** An engine whose last job took more of the heap than this, in bytes, is not kept: memory never shrinks. */
 const KEPT_HEAP = 32 * 1024 * 1024
 
+/** Nor one that a block needed to have so much room for the memory of frames, which may all have been written to. */
+const KEPT_ROOM = 2 ** 29
+
 /** A machine of interpreters. */
 export function createFastMachine(hotCode?: HotCode): Machine {
   const machine = new FastMachine(hotCode)
@@ -74,10 +77,10 @@ class FastMachine {
       const exit = session.open(job, this.#hotCode?.threshold ?? 0, fuel)
       const result = this.#goOn(session, job, exit)
       if (result === undefined) return this.#goOnLater(session, job)
-      this.#giveBack(session)
+      this.#giveBack(session, job)
       return result
     } catch (error) {
-      this.#giveUp(session, error)
+      this.#giveUp(session, job, error)
       throw error
     }
   }
@@ -107,11 +110,11 @@ class FastMachine {
         await job.pause?.()
         const result = this.#goOn(session, job, EXIT_FRAME)
         if (result === undefined) continue
-        this.#giveBack(session)
+        this.#giveBack(session, job)
         return result
       }
     } catch (error) {
-      this.#giveUp(session, error)
+      this.#giveUp(session, job, error)
       throw error
     }
   }
@@ -125,16 +128,17 @@ class FastMachine {
     return made
   }
 
-  #giveBack(session: Session): void {
+  #giveBack(session: Session, { limits }: MachineJob): void {
     const { core } = session
     session.close()
     const heap = core.number(HEAP_TOP) - core.number(ROOM_END)
-    if (heap < KEPT_HEAP && this.#idle.length < IDLE_LIMIT) this.#idle.push(session)
+    const isLarge = limits?.memory === 'gas' && core.memoryLimit > KEPT_ROOM
+    if (heap < KEPT_HEAP && !isLarge && this.#idle.length < IDLE_LIMIT) this.#idle.push(session)
   }
 
   /** After an error from outside the engine is as good as before; after its own bugs it is not kept. */
-  #giveUp(session: Session, error: unknown): void {
-    if (error instanceof DevchainError || error instanceof Unready) this.#giveBack(session)
+  #giveUp(session: Session, job: MachineJob, error: unknown): void {
+    if (error instanceof DevchainError || error instanceof Unready) this.#giveBack(session, job)
   }
 }
 
