@@ -4,6 +4,7 @@ import { DevchainError, ExecutionError } from './core/errors.ts'
 import { type Address, type Hex, hexFromBytes } from './core/hex.ts'
 import { nearest } from './core/nearest.ts'
 import type { MaybePromise } from './core/promises.ts'
+import { MODULES } from './methods/catalogue.ts'
 import type { Profile } from './methods/compat/profile.ts'
 import { describedBy, profileOf } from './methods/compat/profiles.ts'
 import type { MethodContext } from './methods/context.ts'
@@ -378,7 +379,7 @@ function checkNames({ disable, alias }: ChainSettings): void {
   if (disable.length + alias.length === 0) return
   const names = methods.flatMap((method) => [method.name, ...method.aliases])
   const modules = [...new Set(names.map(moduleOf))]
-  for (const module of disable) checkName('module', module, modules)
+  for (const module of disable) checkName('module', module, [...modules, ...MODULES])
   for (const { to } of alias) {
     if (to.endsWith('_*')) checkName('module', moduleOf(to), modules)
     else checkName('method', to, names)

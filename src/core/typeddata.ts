@@ -52,7 +52,18 @@ export function parseTypedData(value: unknown): TypedData {
   if (typeof primaryType !== 'string' || !types.has(primaryType)) {
     throw invalid('primaryType', `one of ${[...types.keys()].join(', ')}`, primaryType)
   }
-  return { types, primaryType, domain, message: recordAt(data.message, 'message') }
+  return { types, primaryType, domain, message: messageOf(data.message, types, primaryType) }
+}
+
+/** It may be absent where it says nothing: its type has no members, or is the domain's, which is told elsewhere. */
+function messageOf(
+  message: unknown,
+  types: TypedData['types'],
+  primaryType: string,
+): TypedData['message'] {
+  const isSilent = primaryType === 'EIP712Domain' || types.get(primaryType)?.length === 0
+  const isAbsent = message === undefined || message === null
+  return isSilent && isAbsent ? {} : recordAt(message, 'message')
 }
 
 /**

@@ -29,7 +29,7 @@ export const blockReference: Decoder<BlockReference> = {
   json: {
     title: 'block',
     oneOf: [
-      { type: 'string', enum: TAGS },
+      { type: 'string', description: 'in any letter case', enum: TAGS },
       { type: 'string', pattern: '^(0x[0-9a-fA-F]{1,64}|[0-9]{1,78})$' },
       { type: 'integer', minimum: 0 },
       {
@@ -52,7 +52,7 @@ export const blockReference: Decoder<BlockReference> = {
 }
 
 function fromScalar(value: unknown, path: string): BlockReference {
-  const tag = TAGS.find((each) => each === value)
+  const tag = tagOf(value)
   if (tag !== undefined) return { kind: 'tag', tag }
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) {
     return { kind: 'number', number: BigInt(value) }
@@ -61,6 +61,16 @@ function fromScalar(value: unknown, path: string): BlockReference {
     return { kind: 'number', number: BigInt(value) }
   }
   throw invalid(path, EXPECTED, value)
+}
+
+/** In any letter case, as the reference node reads them. */
+function tagOf(value: unknown): (typeof TAGS)[number] | undefined {
+  if (typeof value !== 'string') return undefined
+  // nearly all are written as they are; no longer text is a tag
+  const word = TAGS.find((each) => each === value)
+  if (word !== undefined || value.length > 9) return word
+  const lower = value.toLowerCase()
+  return TAGS.find((each) => each === lower)
 }
 
 function fromMap(map: object, path: string, notes: Notes | undefined): BlockReference {

@@ -126,7 +126,8 @@ export const transactionRequest: Decoder<TransactionRequest> = refined(
     value: given.value,
     data: same(given.data, given.input, equalBytes, `${path}: data and input`),
     nonce: given.nonce,
-    chainId: given.chainId,
+    // 0 is how some clients say: whichever it is
+    chainId: given.chainId === 0n ? undefined : given.chainId,
     type: given.type === undefined ? undefined : typeOf(given.type, `${path}.type`),
     accessList: given.accessList,
     authorizationList: given.authorizationList,
@@ -222,17 +223,31 @@ export function oneOrMore<T>(one: Decoder<T>): Decoder<readonly T[]> {
   }
 }
 
-/** A position of `topics`: null for anything, a topic, or a list of alternatives. */
+/** A position of `topics`: null for anything, a topic, or a list of alternatives; null among those means anything, too. */
 const topicFilter: Decoder<TopicFilter> = {
   name: 'topic',
-  json: { anyOf: [{ type: 'null' }, oneOrMore(hash).json] },
-  decode: (value, path) => (value === null ? null : oneOrMore(hash).decode(value, path)),
+  json: {
+    anyOf: [
+      { type: 'null' },
+      hash.json,
+      { type: 'array', items: { anyOf: [hash.json, { type: 'null' }] } },
+    ],
+  },
+  decode: (value, path) => {
+    if (value === null) return null
+    if (!Array.isArray(value)) return [hash.decode(value, path)]
+    const alternatives = value.map((each, i) =>
+      each === null ? null : hash.decode(each, `${path}[${i}]`),
+    )
+    return alternatives.some((each) => each === null) ? null : (alternatives as Hash[])
+  },
 }
 
 const topics: Decoder<readonly TopicFilter[]> = {
   name: 'topics',
-  json: { type: 'array', items: topicFilter.json, maxItems: 4 },
+  json: { anyOf: [hash.json, { type: 'array', items: topicFilter.json, maxItems: 4 }] },
   decode: (value, path) => {
+    if (typeof value === 'string') return [topicFilter.decode(value, path)]
     if (!Array.isArray(value) || value.length > 4) {
       throw invalid(path, 'a list of at most 4 topics', value)
     }

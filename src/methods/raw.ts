@@ -94,14 +94,16 @@ const extRawReceipt = method({
 const extReceiptNodes = method({
   name: 'ext_getTransactionReceiptNodesByHash',
   summary:
-    'Nodes of a block’s receipts trie from a receipt’s leaf to the root; null when the transaction is not in it.',
+    'Nodes of a block’s receipts trie from a receipt’s leaf to the root; null when there is no such block, or the transaction is not in it.',
   params: [param('blockHash', hash), param('transactionHash', hash)],
   result: nullable(list(data)),
   example: {
     params: ['0x4261349e4866c7680325425865b937d917f636ae7b5cbee38dbb5dcd2b164607', UNKNOWN],
   },
-  handle: async ({ chain }, blockHash, transactionHash) =>
-    receiptNodes(await recordAt(chain, byHash(blockHash)), transactionHash),
+  handle: async ({ chain }, blockHash, transactionHash) => {
+    const record = await findRecord(chain, byHash(blockHash))
+    return record === undefined ? null : receiptNodes(record, transactionHash)
+  },
 })
 
 const extHeaderByHash = method({

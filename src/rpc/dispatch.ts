@@ -104,6 +104,7 @@ type Answer = { readonly result: Json | JsonText } | Failure
 interface Desk<C> {
   readonly registry: ReadonlyMap<string, Method<C>>
   readonly disabled: ReadonlyMap<string, string>
+  readonly disabledModules: readonly string[]
   readonly limits: WireLimits
   readonly observe: DispatcherOptions<C>['observe']
   readonly describe: DispatcherOptions<C>['describe']
@@ -114,6 +115,7 @@ interface Desk<C> {
 export function createDispatcher<C>(options: DispatcherOptions<C>): Dispatcher<C> {
   const desk: Desk<C> = {
     ...register(options),
+    disabledModules: options.disabled ?? [],
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     observe: options.observe,
     describe: options.describe,
@@ -349,13 +351,16 @@ function positional<C>(method: Method<C>, params: Params): readonly unknown[] {
   )
 }
 
-function unknownMethod<C>(name: string, { registry, disabled }: Desk<C>): DevchainError {
-  const module = disabled.get(name)
+function unknownMethod<C>(
+  name: string,
+  { registry, disabled, disabledModules }: Desk<C>,
+): DevchainError {
+  const shown = /^[\w.]{1,100}$/.test(name) ? name : printValue(name)
+  const module = disabled.get(name) ?? disabledModules.find((each) => each === moduleOf(name))
   if (module !== undefined) {
-    const message = `the method ${name} is not available: the module ${module} is disabled`
+    const message = `the method ${shown} is not available: the module ${module} is disabled`
     return new DevchainError('METHOD_NOT_FOUND', message)
   }
-  const shown = /^[\w.]{1,100}$/.test(name) ? name : printValue(name)
   const proposal = nearest(name, [...registry.keys()])
   const hint = proposal === undefined ? 'rpc.discover lists all' : `did you mean ${proposal}?`
   return new DevchainError('METHOD_NOT_FOUND', `the method ${shown} does not exist: ${hint}`)

@@ -67,7 +67,9 @@ export const quantity: Schema<bigint> = {
   decode: (value, path) => {
     const number = integerOf(value)
     if (number === undefined) throw expected('a quantity (0x hex or decimal)', value, path)
-    if (number >= TWO_TO_256) throw expected('a quantity of at most 256 bits', value, path)
+    if (number >= TWO_TO_256 || isTooLong(value)) {
+      throw expected('a quantity of at most 256 bits (64 hex digits)', value, path)
+    }
     return number
   },
   encode: quantityFromBigint,
@@ -174,6 +176,11 @@ function integerOf(value: unknown): bigint | undefined {
   }
   if (typeof value !== 'string' || value.length > 200) return undefined
   return /^(0x[0-9a-fA-F]+|[0-9]+)$/.test(value) ? BigInt(value) : undefined
+}
+
+/** Hex of more than 32 bytes, be they zeros: who writes so much means something else than a number. */
+function isTooLong(value: unknown): boolean {
+  return typeof value === 'string' && value.startsWith('0x') && value.length > 66
 }
 
 function expected(what: string, value: unknown, path: string): DevchainError {

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { MODULES } from '../../src/methods/catalogue.ts'
 import { methods } from '../../src/methods/index.ts'
 import { ROOT } from '../support/boot.ts'
 import { CATALOGUE, catalogueTable, stateOf } from '../support/docs.ts'
@@ -37,6 +38,10 @@ describe('the catalogue', () => {
     for (const [module, some] of Object.entries(CATALOGUE)) {
       for (const name of some) expect(name.startsWith(`${module}_`), name).toBe(true)
     }
+  })
+
+  test('names the modules that can be turned off, those whose methods come later among them', () => {
+    expect(MODULES).toEqual(Object.keys(CATALOGUE))
   })
 
   test('has a state for every method, and refuses to have none for another', () => {

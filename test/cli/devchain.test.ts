@@ -4,6 +4,7 @@ import { get } from 'node:http'
 import path from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createDevchain, type Devchain, type Hooks } from '../../src/devchain.ts'
+import { MODULES } from '../../src/methods/catalogue.ts'
 import type { DevchainOptions } from '../../src/options.ts'
 import { request as overHttp, temporaryFolder } from '../support/boot.ts'
 
@@ -133,7 +134,20 @@ describe('options', () => {
     await expect(ask(devchain, 'personal_listAccounts')).rejects.toMatchObject({ code: -32601 })
   })
 
+  test('disable turns off every module of the catalogue, those whose methods come later, too', async () => {
+    const devchain = await open({ disable: MODULES })
+    for (const method of ['mnr_getWork', 'sco_peerList']) {
+      await expect(ask(devchain, method)).rejects.toMatchObject({
+        code: -32601,
+        message: expect.stringContaining(`the module ${method.slice(0, 3)} is disabled`),
+      })
+    }
+    expect(await ask(devchain, 'evm_mine').catch(({ code }) => code)).toBe(-32601)
+    expect(await ask(devchain, 'hardhat_mine')).toBeNull()
+  })
+
   test.each<[DevchainOptions, RegExp]>([
+    [{ alias: 'a_*=sco_*' }, /there is no module sco; did you mean/],
     [{ disable: 'persnal' }, /there is no module persnal; did you mean personal\?/],
     [{ alias: 'a=eth_chainid' }, /there is no method eth_chainid; did you mean eth_chainId\?/],
     [{ alias: 'a_*=evn_*' }, /there is no module evn; did you mean evm\?/],

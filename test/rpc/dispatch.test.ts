@@ -122,7 +122,14 @@ describe('a name', () => {
       )
     }
     expect(await server.post(call(1, 'test_ecko'))).toEqual(
-      refusal(1, -32601, 'the method test_ecko does not exist: rpc.discover lists all'),
+      refusal(1, -32601, 'the method test_ecko is not available: the module test is disabled'),
+    )
+  })
+
+  test('of a disabled module that has none yet is told so', async () => {
+    await using server = await startTestServer({}, { disabled: ['later'] })
+    expect(await server.post(call(1, 'later_echo'))).toEqual(
+      refusal(1, -32601, 'the method later_echo is not available: the module later is disabled'),
     )
   })
 })

@@ -126,8 +126,8 @@ describe('what is refused', () => {
     [
       'oversized quantity',
       quantity,
-      'a quantity of at most 256 bits',
-      [`0x1${'0'.repeat(64)}`, `${2n ** 256n}`],
+      'a quantity of at most 256 bits (64 hex digits)',
+      [`0x1${'0'.repeat(64)}`, `0x${'0'.repeat(65)}`, `${2n ** 256n}`],
     ],
     [
       'count',

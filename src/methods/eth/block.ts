@@ -1,8 +1,8 @@
 // eth: blocks and uncles.
 
 import { type MaybePromise, whenThere } from '../../core/promises.ts'
-import { type BlockTree, blockByHash } from '../../node/blocktree.ts'
-import { type BlockReference, type Chain, findRecord, readAt, recordAt } from '../../node/chain.ts'
+import { type BlockRecord, type BlockTree, blockByHash } from '../../node/blocktree.ts'
+import { type BlockReference, type Chain, findRecord } from '../../node/chain.ts'
 import { cumulativeDifficulty, type Header, hashHeader } from '../../protocol/block.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { boolean, hash, list, nullable, quantityNumber } from '../../rpc/primitives.ts'
@@ -65,20 +65,16 @@ const countByHash = method({
   params: [param('hash', hash)],
   result: nullable(quantityResult),
   example: { params: [UNKNOWN], result: null },
-  handle: async ({ chain }, blockHash) => {
-    const record = await findRecord(chain, byHash(blockHash))
-    return record === undefined ? null : BigInt(record.block.transactions.length)
-  },
+  handle: ({ chain }, blockHash) => countAt(chain, byHash(blockHash), transactionCount),
 })
 
 const countByNumber = method({
   name: 'eth_getBlockTransactionCountByNumber',
-  summary: 'Number of transactions in a block.',
+  summary: 'Number of transactions in a block; null when there is no such block.',
   params: [optional('block', blockReference, LATEST)],
-  result: quantityResult,
+  result: nullable(quantityResult),
   example: { params: ['latest'], result: '0x0' },
-  handle: ({ chain }, block) =>
-    readAt(chain, block, (record) => BigInt(record.block.transactions.length)),
+  handle: ({ chain }, block) => countAt(chain, block, transactionCount),
 })
 
 const getBlockReceipts = method({
@@ -96,22 +92,20 @@ const getBlockReceipts = method({
 
 const uncleCountByHash = method({
   name: 'eth_getUncleCountByBlockHash',
-  summary: 'Number of uncles of a block.',
+  summary: 'Number of uncles of a block; null when the hash is unknown.',
   params: [param('hash', hash)],
-  result: quantityResult,
-  example: { params: [UNKNOWN] },
-  handle: async ({ chain }, blockHash) =>
-    BigInt((await recordAt(chain, byHash(blockHash))).block.uncles.length),
+  result: nullable(quantityResult),
+  example: { params: [UNKNOWN], result: null },
+  handle: ({ chain }, blockHash) => countAt(chain, byHash(blockHash), uncleCount),
 })
 
 const uncleCountByNumber = method({
   name: 'eth_getUncleCountByBlockNumber',
-  summary: 'Number of uncles of a block.',
+  summary: 'Number of uncles of a block; null when there is no such block.',
   params: [optional('block', blockReference, LATEST)],
-  result: quantityResult,
+  result: nullable(quantityResult),
   example: { params: ['latest'], result: '0x0' },
-  handle: ({ chain }, block) =>
-    readAt(chain, block, (record) => BigInt(record.block.uncles.length)),
+  handle: ({ chain }, block) => countAt(chain, block, uncleCount),
 })
 
 const uncleByHash = method({
@@ -131,6 +125,25 @@ const uncleByNumber = method({
   example: { params: ['latest', '0x0'], result: null },
   handle: ({ chain }, block, index) => uncleAt(chain, block, index),
 })
+
+/** What there is of something in a block; null when there is no such block. */
+function countAt(
+  chain: Chain,
+  block: BlockReference,
+  count: (record: BlockRecord) => number,
+): MaybePromise<bigint | null> {
+  return whenThere(findRecord(chain, block), (record) =>
+    record === undefined ? null : BigInt(count(record)),
+  )
+}
+
+function transactionCount({ block }: BlockRecord): number {
+  return block.transactions.length
+}
+
+function uncleCount({ block }: BlockRecord): number {
+  return block.uncles.length
+}
 
 function viewAt(
   chain: Chain,

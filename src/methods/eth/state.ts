@@ -1,4 +1,5 @@
 // eth: what an account has at a block: balance, nonce, code, storage.
+import { DevchainError } from '../../core/errors.ts'
 import { type Address, type Hash, wordFromBigint } from '../../core/hex.ts'
 import { headOf } from '../../node/blocktree.ts'
 import { readAt, recordAt } from '../../node/chain.ts'
@@ -133,6 +134,10 @@ const getStorageValues = method({
     result: { [ACCOUNT]: [`0x${'00'.repeat(32)}`] },
   },
   handle: async ({ chain }, slots, block) => {
+    if (slots.size === 0) {
+      const message = 'slots: expected slots of one account at least, got none'
+      throw new DevchainError('INVALID_PARAMS', message)
+    }
     const { world } = await recordAt(chain, block)
     const wordsOf = (account: Address, asked: readonly bigint[]): readonly Hash[] =>
       asked.map((slot) => wordFromBigint(storageAt(world, account, slot)))

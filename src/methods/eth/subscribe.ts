@@ -57,7 +57,8 @@ const details: Decoder<Details> = {
   json: { anyOf: [{ type: 'boolean' }, logQuery.json, receiptQuery.json] },
   decode: (value, path, notes) => {
     if (typeof value === 'boolean') return { ...NOTHING, bodies: value, given: 'a boolean' }
-    const names = typeof value === 'object' && value !== null ? Object.keys(value) : undefined
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+    const names = isObject ? Object.keys(value) : undefined
     if (names?.length === 0) return NOTHING
     if (names?.includes('transactionHashes') === true) {
       return { ...NOTHING, hashes: hashesOf(value, path, notes), given: 'transaction hashes' }

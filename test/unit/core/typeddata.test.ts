@@ -119,6 +119,33 @@ describe('the digest of typed data', () => {
     }
   })
 
+  it.each([
+    ['the domain’s own type', { primaryType: 'EIP712Domain', types: { EIP712Domain: [] } }],
+    [
+      'the domain’s own type, which has members',
+      {
+        primaryType: 'EIP712Domain',
+        domain: { chainId: 33 },
+        types: { EIP712Domain: [{ name: 'chainId', type: 'uint256' }] },
+      },
+    ],
+    [
+      'a type without members',
+      { primaryType: 'Nothing', types: { EIP712Domain: [], Nothing: [] } },
+    ],
+  ])('needs no message of %s', (_what, given) => {
+    const data = { domain: {}, ...given }
+    const viems = hashTypedData({ ...data, message: {} } as Parameters<typeof hashTypedData>[0])
+    expect(digest(data)).toBe(viems)
+    expect(digest({ ...data, message: null })).toBe(viems)
+    expect(() => digest({ ...data, message: 5 })).toThrow('message: expected an object, got 5')
+  })
+
+  it('needs the message of a type with members', () => {
+    const data = { types: { A: [{ name: 'x', type: 'uint8' }] }, primaryType: 'A', domain: {} }
+    expect(() => digest(data)).toThrow('message: expected an object, got undefined')
+  })
+
   it('ends a type that contains itself where the value leaves it out', () => {
     const data = {
       types: {
@@ -189,7 +216,10 @@ describe('what does not fit its type is refused with its place', () => {
     [{ domain: {}, types: { A: 1 } }, /types\.A: expected a list/],
     [{ domain: {}, types: { A: [{ name: 'x' }] } }, /types\.A\[0\]: expected name and type/],
     [{ domain: {}, types: {}, primaryType: 'B' }, /primaryType: expected one of EIP712Domain/],
-    [{ domain: {}, types: { A: [] }, primaryType: 'A' }, /message: expected an object/],
+    [
+      { domain: {}, types: { A: [{ name: 'x', type: 'bool' }] }, primaryType: 'A' },
+      /message: expected an object/,
+    ],
   ])('a form that is wrong: %j', (value, message) => {
     expect(() => parseTypedData(value)).toThrow(message)
   })
