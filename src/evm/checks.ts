@@ -1,5 +1,5 @@
 // What keeps a transaction out of a block, in the order in which callers are told.
-import { blobBaseFee } from '../protocol/fees.ts'
+import { blobBaseFeeIn } from '../protocol/fees.ts'
 import type { Transaction } from '../protocol/transaction.ts'
 import {
   requireAuthorizations,
@@ -68,9 +68,9 @@ export function checkMessage({ world, block, message, limits }: CallJob): void {
 /** Wei that each gas of a transaction's blobs costs in a block; 0 without blobs. */
 export function blobPriceOf(
   { blobs }: Pick<Transaction, 'blobs'>,
-  { excessBlobGas, hardfork, blobRules }: BlockEnvironment,
+  block: BlockEnvironment,
 ): bigint {
-  return blobs === undefined ? 0n : blobBaseFee(excessBlobGas, hardfork, blobRules)
+  return blobs === undefined ? 0n : blobBaseFeeIn(block)
 }
 
 /** A call without a price, which neither pays for gas nor must offer the base fee. */

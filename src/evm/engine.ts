@@ -10,7 +10,7 @@ import { Address as LibraryAddress } from '@ethereumjs/util'
 import { createVM } from '@ethereumjs/vm'
 import { hashBytes, keccak256 } from '../core/crypto.ts'
 import { type Address, bytesFromHex } from '../core/hex.ts'
-import { blobBaseFee } from '../protocol/fees.ts'
+import { blobBaseFeeIn } from '../protocol/fees.ts'
 import { type Hardfork, isAtLeast } from '../protocol/forks.ts'
 import { ECRECOVER } from '../protocol/precompiles.ts'
 import { breatheAtJumps } from './breath.ts'
@@ -180,9 +180,7 @@ function paramsWithin(limits: ExecutionLimits | undefined): ParamsDict {
 
 /** The little that the library's engine reads of a header. */
 function libraryBlock(block: BlockEnvironment): LibraryBlock {
-  const blobPrice = isAtLeast(block.hardfork, 'cancun')
-    ? blobBaseFee(block.excessBlobGas, block.hardfork, block.blobRules)
-    : undefined
+  const blobPrice = isAtLeast(block.hardfork, 'cancun') ? blobBaseFeeIn(block) : undefined
   return {
     header: {
       number: block.number,

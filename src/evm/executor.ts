@@ -30,6 +30,8 @@ export interface BlockEnvironment {
   readonly baseFee: bigint
   /** From cancun on; decides BLOBBASEFEE. */
   readonly excessBlobGas: bigint
+  /** Wei per blob gas, where an override or a free call has another than the excess makes. */
+  readonly blobBaseFee?: bigint | undefined
   /** Undefined: the main network's of the hardfork. */
   readonly blobRules?: BlobRules | undefined
   /** Whose logs are deposits (EIP-6110); undefined: the main network's. */

@@ -254,14 +254,17 @@ function billOf(
   return { gasUsed, gasRefund: larger(spent - gasUsed, 0n) }
 }
 
-/** Takes the price of all gas and of the blobs, and counts the transaction. */
+/**
+ * Takes the price of all gas and of the blobs, and counts the transaction. After the last nonce comes the first one: no
+ * block may have it (EIP-2681), but calls are asked for no nonce.
+ */
 function buyGas(
   overlay: Overlay,
   { from, gasLimit, price, nonce, blobs, blobPrice = 0n }: Application,
 ): void {
   const balance = overlay.account(from)?.balance ?? 0n
   const cost = gasLimit * price + blobGasOf({ blobs }) * blobPrice
-  overlay.setNonceAndBalance(from, nonce + 1n, balance - cost)
+  overlay.setNonceAndBalance(from, BigInt.asUintN(64, nonce + 1n), balance - cost)
 }
 
 /** What authorizations came to: gas to give back, and the accounts that are warm for it. */

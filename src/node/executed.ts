@@ -1,7 +1,7 @@
 // From an outcome to what a block keeps of it: the receipt, and what the receipt leaves out.
 import { equalBytes } from '../core/hex.ts'
 import type { BlockEnvironment, Outcome } from '../evm/executor.ts'
-import { blobBaseFee, blobGasOf, effectiveGasPrice } from '../protocol/fees.ts'
+import { blobBaseFeeIn, blobGasOf, effectiveGasPrice } from '../protocol/fees.ts'
 import { isAtLeast } from '../protocol/forks.ts'
 import { bloomOf, type Receipt } from '../protocol/receipt.ts'
 import type { Transaction } from '../protocol/transaction.ts'
@@ -27,7 +27,7 @@ export function executedAs(
     contractAddress: transaction.to === null ? (outcome.created ?? null) : null,
     blobGas: transaction.blobs && {
       used: blobGasOf(transaction),
-      price: blobBaseFee(block.excessBlobGas, block.hardfork, block.blobRules),
+      price: blobBaseFeeIn(block),
     },
   }
   const { failure, consoleLines } = outcome

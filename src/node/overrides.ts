@@ -2,7 +2,6 @@
 import { DevchainError } from '../core/errors.ts'
 import type { Address, Hash } from '../core/hex.ts'
 import type { BlockEnvironment, MovedPrecompiles } from '../evm/executor.ts'
-import { type BlobRules, blobBaseFee, blobRulesOf } from '../protocol/fees.ts'
 import type { Hardfork } from '../protocol/forks.ts'
 import { isPrecompile } from '../protocol/precompiles.ts'
 import {
@@ -43,7 +42,7 @@ export interface BlockOverrides {
   readonly prevRandao?: Hash | undefined
   /** Wei per gas. */
   readonly baseFee?: bigint | undefined
-  /** Wei per blob gas. */
+  /** Wei per blob gas; it may be 0, which no excess makes. */
   readonly blobBaseFee?: bigint | undefined
   readonly difficulty?: bigint | undefined
   /** Of the parent beacon block (EIP-4788): for blocks that are simulated whole. */
@@ -165,7 +164,7 @@ export function applyBlockOverrides(
   const number = overrides.number ?? environment.number
   const timestamp = overrides.timestamp ?? environment.timestamp
   const hardfork = hardforkAt(number, timestamp)
-  const { blobBaseFee: blobFee, blockHash: hashes } = overrides
+  const { blockHash: hashes } = overrides
   return {
     ...environment,
     number,
@@ -176,10 +175,7 @@ export function applyBlockOverrides(
     prevRandao: overrides.prevRandao ?? environment.prevRandao,
     baseFee: overrides.baseFee ?? environment.baseFee,
     difficulty: overrides.difficulty ?? environment.difficulty,
-    excessBlobGas:
-      blobFee === undefined
-        ? environment.excessBlobGas
-        : excessForBlobBaseFee(blobFee, hardfork, environment.blobRules),
+    blobBaseFee: overrides.blobBaseFee ?? environment.blobBaseFee,
     blockHash: (asked) => hashes?.get(asked) ?? environment.blockHash(asked),
   }
 }
@@ -195,26 +191,4 @@ function checkBlock(overrides: BlockOverrides): void {
   checkRange('block override: baseFee', overrides.baseFee, MAX_WORD)
   checkRange('block override: difficulty', overrides.difficulty, MAX_WORD)
   checkRange('block override: blobBaseFee', overrides.blobBaseFee, MAX_NONCE)
-}
-
-/**
- * The least excess blob gas that makes blob gas cost at least `fee`. A block knows its excess and not its fee
- * (EIP-4844), and not every large fee has an excess: from some million wei on the fee may come out up to 0.0001 %
- * higher than asked.
- * @param fee wei per blob gas; 0n counts as 1n, the least there is
- */
-export function excessForBlobBaseFee(
-  fee: bigint,
-  hardfork: Hardfork,
-  rules: BlobRules = blobRulesOf(hardfork),
-): bigint {
-  let low = 0n
-  let high = 1n
-  while (blobBaseFee(high, hardfork, rules) < fee) high *= 2n
-  while (low < high) {
-    const middle = (low + high) / 2n
-    if (blobBaseFee(middle, hardfork, rules) < fee) low = middle + 1n
-    else high = middle
-  }
-  return low
 }

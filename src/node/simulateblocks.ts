@@ -2,19 +2,13 @@
 // of it (eth_simulateV1). The blocks are whole: headers, roots, receipts and hashes are what they would be.
 import { breather } from '../core/breather.ts'
 import { DevchainError, type ErrorWord } from '../core/errors.ts'
-import { EMPTY_BYTES, type Hash, ZERO_ADDRESS, ZERO_HASH } from '../core/hex.ts'
-import type { BlockEnvironment, Message, MovedPrecompiles, Outcome } from '../evm/executor.ts'
+import { EMPTY_BYTES, type Hash, ZERO_HASH } from '../core/hex.ts'
+import type { BlockEnvironment, MovedPrecompiles, Outcome } from '../evm/executor.ts'
 import { EMPTY_UNCLES_HASH, type Header, sealBlock, transactionsRoot } from '../protocol/block.ts'
-import { blobBaseFee, blobGasOf, blobGasOfAll, nextBaseFee } from '../protocol/fees.ts'
+import { blobBaseFeeIn, blobGasOf, blobGasOfAll, nextBaseFee } from '../protocol/fees.ts'
 import { type Hardfork, isAtLeast } from '../protocol/forks.ts'
 import { type Log, mergeBlooms, receiptsRoot } from '../protocol/receipt.ts'
-import {
-  type BlobFields,
-  type Transaction,
-  type TransactionType,
-  type UnsignedTransaction,
-  withoutSignature,
-} from '../protocol/transaction.ts'
+import type { Transaction } from '../protocol/transaction.ts'
 import {
   requireAuthorizations,
   requireBaseFee,
@@ -25,7 +19,7 @@ import {
   requireTipWithinCap,
   requireType,
 } from '../protocol/validity.ts'
-import { accountAt, emptyAccount, nonceAt, stateRoot, type World } from '../state/world.ts'
+import { accountAt, emptyAccount, stateRoot, type World } from '../state/world.ts'
 import { signersOf } from './accounts.ts'
 import type { BlockRecord, ExecutedTransaction } from './blocktree.ts'
 import { type BlockReference, type Chain, recordAt } from './chain.ts'
@@ -41,8 +35,9 @@ import {
   movedPrecompiles,
   type StateOverrides,
 } from './overrides.ts'
-import { type TransactionRequest, typeByLists } from './send.ts'
-import { blobsOf, feesOf } from './simulate.ts'
+import { withRewards } from './rewards.ts'
+import type { TransactionRequest } from './send.ts'
+import { prepare } from './simulatedcall.ts'
 import { watchTransfers } from './transfers.ts'
 
 /** One block to imagine. */
@@ -84,10 +79,6 @@ const MAX_BLOCKS = 256n
 /** Seconds between blocks whose time is not given: the main network's. */
 const BLOCK_SECONDS = 12n
 
-const MAX_UINT64 = 2n ** 64n - 1n
-
-const NO_BLOBS: BlobFields = { versionedHashes: [], maxFeePerBlobGas: 0n }
-
 /** What it is called in a simulation when a transaction may not be in a block. */
 const SIMULATED: Partial<Record<ErrorWord, ErrorWord>> = {
   NONCE_TOO_LOW: 'SIMULATED_NONCE_TOO_LOW',
@@ -126,6 +117,8 @@ interface Scene {
   readonly setting: Setting
   readonly environment: BlockEnvironment
   readonly moved: MovedPrecompiles | undefined
+  /** Gas that the calls of the blocks before have used. */
+  readonly spent: bigint
 }
 
 /** What the calls of a block have come to so far. */
@@ -133,12 +126,6 @@ interface Progress {
   readonly world: World
   readonly gasUsed: bigint
   readonly blobGasUsed: bigint
-}
-
-/** A call as it is run, and as the block holds it. */
-interface Prepared {
-  readonly message: Message
-  readonly transaction: Transaction
 }
 
 interface RunCall {
@@ -150,8 +137,8 @@ interface RunCall {
 /**
  * Imagines blocks after the one that `reference` names, each on the one before. Blocks that numbers leave out in between
  * are empty and part of the answer. A block takes what is not overridden from its parent: gas limit, fee recipient and
- * difficulty; its time is 12 seconds later, its randomness zero. A call that names no gas gets what its block has left;
- * reverts and halts are outcomes.
+ * difficulty; its time is 12 seconds later, its randomness zero. A call that names no gas gets what is left of 50,000,000
+ * for the whole simulation, or of its block where that is less; reverts and halts are outcomes.
  * @param isAwaited asked every few milliseconds: false gives it up, with `ABANDONED`
  * @throws {DevchainError} `NOT_FOUND` for an unknown block; `BLOCK_NUMBER_NOT_INCREASING`,
  *   `BLOCK_TIMESTAMP_NOT_INCREASING`, `TOO_MANY_BLOCKS`; the words of overrides.ts; `SIMULATED_…` for a call that no
@@ -170,7 +157,8 @@ export async function simulateBlocks(
   const results: SimulatedBlock[] = []
   let parent = base
   for (const plan of placed(simulation.blocks, base.block.header)) {
-    const result = await simulateBlock(setting, plan, parent)
+    const spent = results.reduce((sum, { record }) => sum + record.block.header.gasUsed, 0n)
+    const result = await simulateBlock(setting, plan, { parent, spent })
     parent = result.record
     setting.hashes.set(parent.block.header.number, parent.block.hash)
     results.push(result)
@@ -222,7 +210,7 @@ function checkTime(time: bigint, previous: bigint, number: bigint): void {
 async function simulateBlock(
   setting: Setting,
   plan: PlacedPlan,
-  parent: BlockRecord,
+  { parent, spent }: { readonly parent: BlockRecord } & Pick<Scene, 'spent'>,
 ): Promise<SimulatedBlock> {
   const { executor } = setting.chain
   const { blockOverrides, stateOverrides, calls = [] } = plan
@@ -233,6 +221,7 @@ async function simulateBlock(
     setting,
     environment,
     moved: movedPrecompiles(stateOverrides, environment.hardfork),
+    spent,
   }
   const begun = await executor.beginBlock({
     world: applyStateOverrides(parent.world, stateOverrides),
@@ -243,12 +232,11 @@ async function simulateBlock(
   const runs = await runCalls(scene, calls, begun)
   const executed = runs.map((run) => run.executed)
   const logs = executed.flatMap(({ receipt }) => receipt.logs)
-  const world = runs.at(-1)?.outcome.world ?? begun
+  const { coinbase: miner, hardfork, number } = environment
+  const ran = runs.at(-1)?.outcome.world ?? begun
+  const world = withRewards(ran, setting.state.config, hardfork, { miner, number }, [])
   const end = await executor.endBlock({ world, block: environment, logs })
-  const fields = forkFields(
-    { ...environment, excessBlobGas: usual.excessBlobGas },
-    end.requestsHash,
-  )
+  const fields = forkFields(environment, end.requestsHash)
   const header: Header = {
     ...headerOf(environment, parent, executed, end.world),
     ...fields,
@@ -345,14 +333,18 @@ async function inSimulation<T>(
 }
 
 async function runCall(
-  { setting, environment, moved }: Scene,
+  scene: Scene,
   progress: Progress,
   request: TransactionRequest,
 ): Promise<RunCall> {
+  const { setting, environment, moved, spent } = scene
   const { chain, state, simulation } = setting
   const { world, gasUsed, blobGasUsed } = progress
   const { hardfork, blobRules } = environment
-  const { message, transaction } = prepare(setting, environment, progress, request)
+  const { message, transaction } = prepare(
+    { ...progress, chainId: state.config.chainId, environment, spent },
+    request,
+  )
   requireType(transaction, hardfork)
   requireAuthorizations(transaction)
   requireBlobs(transaction, hardfork, blobRules)
@@ -378,67 +370,7 @@ function checkAsBlock(transaction: Transaction, block: BlockEnvironment, world: 
   requireNextNonce(transaction, accountAt(world, from) ?? emptyAccount(from))
   requireTipWithinCap(transaction)
   requireBaseFee(transaction, block.baseFee)
-  requireBlobFee(transaction, blobBaseFee(block.excessBlobGas, block.hardfork, block.blobRules))
-}
-
-/** The call with everything filled in. A nonce that is given and not checked is shown, and counts for nothing. */
-function prepare(
-  { state }: Setting,
-  environment: BlockEnvironment,
-  { world, gasUsed }: Progress,
-  request: TransactionRequest,
-): Prepared {
-  const { chainId } = state.config
-  const { from = ZERO_ADDRESS, to = null, value = 0n, data = EMPTY_BYTES } = request
-  const nonce = nonceAt(world, from)
-  const type = typeOf(request, environment.hardfork)
-  const left = environment.gasLimit - gasUsed
-  const common = {
-    to,
-    value,
-    data,
-    gasLimit: request.gas ?? left,
-    ...feesOf(request, environment),
-    accessList: request.accessList ?? [],
-    authorizationList: request.authorizationList ?? [],
-    blobs: blobsOf(request) ?? (type === 3 ? NO_BLOBS : undefined),
-  }
-  checkRequest(request, chainId, left, environment.gasLimit)
-  const unsigned: UnsignedTransaction = {
-    ...common,
-    type,
-    chainId: type === 0 ? undefined : chainId,
-    nonce: request.nonce ?? nonce,
-  }
-  return { message: { ...common, from, nonce }, transaction: withoutSignature(unsigned, from) }
-}
-
-function checkRequest(
-  { chainId, gas, nonce }: TransactionRequest,
-  expected: bigint,
-  left: bigint,
-  blockGas: bigint,
-): void {
-  if (chainId !== undefined && chainId !== expected) {
-    const message = `wrong chain id: expected ${expected}, got ${chainId}`
-    throw new DevchainError('WRONG_CHAIN_ID', message)
-  }
-  if (nonce !== undefined && nonce > MAX_UINT64) {
-    const message = `nonce: expected at most ${MAX_UINT64}, got ${nonce}`
-    throw new DevchainError('INVALID_PARAMS', message)
-  }
-  if (gas === undefined || gas <= left) return
-  const message = `block gas limit reached: expected at most ${left} gas, which is left of ${blockGas}, got ${gas}`
-  throw new DevchainError('SIMULATED_BLOCK_GAS_EXCEEDED', message)
-}
-
-/** Type 2 where nothing says otherwise and the fork has it. */
-function typeOf(request: TransactionRequest, hardfork: Hardfork): TransactionType {
-  const { gasPrice, accessList } = request
-  const type = request.type ?? typeByLists(request)
-  if (type !== undefined) return type as TransactionType
-  if (gasPrice === undefined && isAtLeast(hardfork, 'london')) return 2
-  return accessList === undefined ? 0 : 1
+  requireBlobFee(transaction, blobBaseFeeIn(block))
 }
 
 function headerOf(

@@ -153,6 +153,20 @@ export function blobBaseFee(
   return fakeExponential(MIN_BLOB_BASE_FEE, excessBlobGas, updateFraction)
 }
 
+/** What decides on the price of blob gas in a block. */
+export interface BlobMarket {
+  readonly excessBlobGas: bigint
+  readonly hardfork: Hardfork
+  readonly blobRules?: BlobRules | undefined
+  /** Wei per blob gas, where it is not what the excess makes of it. */
+  readonly blobBaseFee?: bigint | undefined
+}
+
+/** Wei per blob gas in a block. */
+export function blobBaseFeeIn(block: BlobMarket): bigint {
+  return block.blobBaseFee ?? blobBaseFee(block.excessBlobGas, block.hardfork, block.blobRules)
+}
+
 /** What the next block's excess follows from. */
 export interface ParentBlobs {
   readonly excessBlobGas: bigint

@@ -1,7 +1,7 @@
 // One engine with what it knows: it runs a job at a time, answers what the engine asks meanwhile, and reads the result.
 import { EMPTY_CODE_HASH } from '../../core/crypto.ts'
 import { type Address, type Hash, ZERO_HASH } from '../../core/hex.ts'
-import { blobBaseFee } from '../../protocol/fees.ts'
+import { blobBaseFeeIn } from '../../protocol/fees.ts'
 import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
 import type { Account } from '../../state/world.ts'
 import { CONSOLE_ADDRESS } from '../console.ts'
@@ -206,8 +206,7 @@ export class Session {
     core.setWord(ENV_CHAIN_ID, block.chainId)
     core.setWord(ENV_BASE_FEE, block.baseFee)
     if (isAtLeast(block.hardfork, 'cancun')) {
-      const price = blobBaseFee(block.excessBlobGas, block.hardfork, block.blobRules)
-      core.setWord(ENV_BLOB_BASE_FEE, price)
+      core.setWord(ENV_BLOB_BASE_FEE, blobBaseFeeIn(block))
     }
     this.#block = block
   }

@@ -82,9 +82,16 @@ const simulatedCall: Encoder<SimulatedCall> = shape<SimulatedCall>('simulated ca
   ),
 })
 
+/** The members of a block that execution-apis knows: it has the sums of difficulties no more. */
+const {
+  totalDifficulty: _total,
+  cumulativeDifficulty: _cumulative,
+  ...simulatedFields
+} = blockFields
+
 /** A block as `eth_getBlockByNumber` answers it, and what came of its calls. */
 const simulatedBlock: Encoder<SimulatedView> = shape<SimulatedView>('simulated block', {
-  ...blockFields,
+  ...simulatedFields,
   calls: field(list(simulatedCall), ({ calls }) => calls),
 })
 

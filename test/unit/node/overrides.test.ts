@@ -1,5 +1,4 @@
 // What a call may pretend about accounts and its block.
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { keccakHash } from '../../../src/core/crypto.ts'
 import type { BlockEnvironment } from '../../../src/evm/executor.ts'
@@ -8,10 +7,8 @@ import {
   applyBlockOverrides,
   applyStateOverrides,
   type BlockOverrides,
-  excessForBlobBaseFee,
   movedPrecompiles,
 } from '../../../src/node/overrides.ts'
-import { blobBaseFee } from '../../../src/protocol/fees.ts'
 import {
   accountAt,
   balanceAt,
@@ -239,6 +236,8 @@ describe('block overrides', () => {
     { overrides: { prevRandao: word(7) }, changed: { prevRandao: word(7) } },
     { overrides: { baseFee: 0n }, changed: { baseFee: 0n } },
     { overrides: { difficulty: 0n }, changed: { difficulty: 0n } },
+    { overrides: { blobBaseFee: 0n }, changed: { blobBaseFee: 0n } },
+    { overrides: { blobBaseFee: 10n ** 18n }, changed: { blobBaseFee: 10n ** 18n } },
     { overrides: {}, changed: {} },
   ])('$overrides change that and nothing else', ({ overrides, changed }) => {
     const { blockHash, ...rest } = applyBlockOverrides(environment, overrides, () => 'osaka')
@@ -268,25 +267,5 @@ describe('block overrides', () => {
     const apply = (): unknown =>
       applyBlockOverrides(environment, { timestamp: 2n ** 64n }, () => 'osaka')
     expect(apply).toThrow(/timestamp: expected 0 to 0xf{16}, got 18446744073709551616/)
-  })
-})
-
-describe('the excess for a blob base fee', () => {
-  test('is the least that makes blob gas cost the fee, exactly so for fees below a million wei', () => {
-    const fork = fc.constantFrom('cancun' as const, 'prague' as const, 'osaka' as const)
-    fc.assert(
-      fc.property(fc.bigInt(1n, 1_000_000n), fork, (fee, hardfork) => {
-        const excess = excessForBlobBaseFee(fee, hardfork)
-        expect(blobBaseFee(excess, hardfork)).toBe(fee)
-        if (excess > 0n) expect(blobBaseFee(excess - 1n, hardfork)).toBeLessThan(fee)
-      }),
-      { numRuns: 50 },
-    )
-  })
-
-  test('comes within a millionth for large fees', () => {
-    const fee = 10n ** 18n
-    const reached = blobBaseFee(excessForBlobBaseFee(fee, 'prague'), 'prague')
-    expect(Number(reached - fee) / Number(fee)).toBeLessThan(1e-6)
   })
 })

@@ -15,6 +15,7 @@ import {
 import { headOf } from '../../../src/node/blocktree.ts'
 import { type Chain, latest, pendingReference } from '../../../src/node/chain.ts'
 import { mine, setMiningMode } from '../../../src/node/commands.ts'
+import type { ChainOptions } from '../../../src/node/create.ts'
 import type { AccountOverride } from '../../../src/node/overrides.ts'
 import { sendRawTransaction } from '../../../src/node/send.ts'
 import {
@@ -252,6 +253,43 @@ describe('simulated calls', () => {
     expect(block?.record.block.header.excessBlobGas).toBe(0n)
   })
 
+  test('pay the blob fee they are told, 0 included', async () => {
+    const blobs = { versionedHashes: [`0x01${'07'.repeat(31)}` as Hash], maxFeePerBlobGas: 10n }
+    const program = `BLOBBASEFEE ${RETURN_WORD}`
+    for (const blobBaseFee of [0n, 3n]) {
+      const [block] = await simulate([
+        {
+          blockOverrides: { blobBaseFee },
+          stateOverrides: new Map<Address, AccountOverride>([
+            ...rich,
+            [CONTRACT, { code: assemble(program) }],
+          ]),
+          calls: [{ from: ALICE, to: CONTRACT, blobs }],
+        },
+      ])
+      expect(bigintFromBytes(block!.calls[0]!.outcome.output)).toBe(blobBaseFee)
+      const left = 10n ** 18n - 131_072n * blobBaseFee
+      expect(balanceAt(block!.record.world, ALICE)).toBe(left)
+      expect(block!.record.executed[0]?.receipt.blobGas?.price).toBe(blobBaseFee)
+    }
+  })
+
+  test('are no blob transactions for a fee of blobs alone', async () => {
+    const calls = [{ from: ALICE, to: BOB, blobs: { maxFeePerBlobGas: 0n } }]
+    for (const validation of [false, true]) {
+      const [block] = await simulate([{ stateOverrides: rich, calls }], { validation })
+      expect(block?.record.block.transactions[0]).toMatchObject({ type: 2, blobs: undefined })
+    }
+  })
+
+  test('of the last nonce that there is are followed by the first', async () => {
+    const last = 2n ** 64n - 1n
+    const stateOverrides = new Map([[ALICE, { balance: 10n, nonce: last }]])
+    const [block] = await simulate([{ stateOverrides, calls: [pay(1n), pay(1n)] }])
+    expect(block?.record.block.transactions.map(({ nonce }) => nonce)).toEqual([last, 0n])
+    expect(nonceAt(block!.record.world, ALICE)).toBe(1n)
+  })
+
   test('find the beacon root they are told', async () => {
     const root = `0x${'be'.repeat(32)}` as Hash
     const read = '0x000f3df6d732807ef1319fb7b8bb8522d0beac02'
@@ -342,6 +380,75 @@ describe('simulated calls', () => {
       ['0x0102', hexFromBytes(paddedBytes(42n, 32))],
       ['0x', '0x0102'],
     ])
+  })
+})
+
+describe('the gas of a call that names none', () => {
+  const MOST = 50_000_000n
+  const gasOf = (block: SimulatedBlock | undefined): unknown[] =>
+    block!.record.block.transactions.map(({ gasLimit }) => gasLimit)
+  const burning = (gas: bigint): BlockPlan =>
+    programBlock('INVALID', { calls: [{ from: ALICE, to: CONTRACT, gas }, { to: BOB }] })
+  beforeEach(async () => {
+    chain = await testChain({ blockGasLimit: 200_000_000n })
+  })
+
+  test('is what the calls before left of 50,000,000, from block to block', async () => {
+    const results = await simulate([
+      { calls: [{ to: BOB }, { to: BOB }] },
+      {},
+      programBlock('STOP'),
+    ])
+    expect(results.map(gasOf)).toEqual([[MOST, MOST - 21_000n], [], [MOST - 42_000n]])
+  })
+
+  test('is what its block has left where that is less', async () => {
+    const blockOverrides = { gasLimit: 100_000n }
+    const results = await simulate([
+      { blockOverrides, calls: [{ to: BOB }, { to: BOB }] },
+      { blockOverrides: { gasLimit: 200_000_000n }, calls: [{ to: BOB }] },
+    ])
+    expect(results.map(gasOf)).toEqual([[100_000n, 79_000n], [MOST - 42_000n]])
+  })
+
+  test('is less for the gas that others name and use', async () => {
+    const [block] = await simulate([burning(30_000_000n)])
+    expect(gasOf(block)).toEqual([30_000_000n, 20_000_000n])
+  })
+
+  test('is not there any more when others have used it up, who may have what their block has', async () => {
+    const [first] = await simulate([
+      programBlock('STOP', { calls: [{ to: BOB, gas: 199_000_000n }] }),
+    ])
+    expect(gasOf(first)).toEqual([199_000_000n])
+    await expect(simulate([burning(MOST - 20_999n)])).rejects.toMatchObject({
+      word: 'SIMULATED_BLOCK_GAS_EXCEEDED',
+      message:
+        'gas limit of the simulation reached: calls that name no gas share 50000000, of which 20999 are left, expected at least 21000: name gas (call 1 of simulated block 1)',
+    })
+    await expect(simulate([burning(60_000_000n)])).rejects.toThrow('of which 0 are left')
+  })
+})
+
+describe('a block of proof-of-work', () => {
+  const before: ChainOptions = { hardfork: 'berlin', difficulty: 131_072n, accounts: 0 }
+
+  test('pays its miner where the chain is a network that pays', async () => {
+    const made = await testChain(before)
+    const { state } = made
+    const config = { ...state.config, ruleset: 'network' as const }
+    await made.update(() => ({ state: { ...state, config }, value: undefined }))
+    chain = made
+    const plan = { blockOverrides: { coinbase: BOB } }
+    const [one, two] = await simulate([plan, plan])
+    expect(balanceAt(one!.record.world, BOB)).toBe(2n * 10n ** 18n)
+    expect(balanceAt(two!.record.world, BOB)).toBe(4n * 10n ** 18n)
+  })
+
+  test('pays nobody on a chain of its own', async () => {
+    chain = await testChain(before)
+    const [one] = await simulate([{ blockOverrides: { coinbase: BOB } }])
+    expect(balanceAt(one!.record.world, BOB)).toBe(0n)
   })
 })
 
