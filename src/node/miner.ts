@@ -25,6 +25,7 @@ import { EMPTY_BLOOM, mergeBlooms, receiptsRoot } from '../protocol/receipt.ts'
 import { authorityOf, type Transaction } from '../protocol/transaction.ts'
 import { stateRoot, type World } from '../state/world.ts'
 import { signersOf } from './accounts.ts'
+import { type Source, sourcesOfWaiting } from './auction.ts'
 import {
   appendBlock,
   type BlockRecord,
@@ -69,15 +70,6 @@ export interface MineOptions {
   readonly timestamp?: bigint | undefined
   /** Undefined: what the settings say. */
   readonly difficulty?: bigint | undefined
-}
-
-/** Hands out transactions for a block. After `best` either `advance` (it was taken) or `skip` is called. */
-interface Source {
-  readonly best: Transaction | undefined
-  /** Under which the best may be in the block. */
-  readonly terms?: Terms | undefined
-  readonly advance: () => void
-  readonly skip: () => void
 }
 
 /** A block on its way, and what its transactions came to. */
@@ -155,10 +147,13 @@ export async function mineWaiting(
 ): Promise<Mined> {
   const records: BlockRecord[] = []
   const dropped: DroppedTransaction[] = []
+  const nextSource = sourcesOfWaiting()
   let current = state
+  let used: readonly Address[] = []
   while (current.pool.size > 0) {
     const environment = nextBlockEnvironment(current, now)
-    const candidates = waiting(current, environment)
+    const { world } = headOf(current.tree)
+    const candidates = nextSource({ pool: current.pool, world, block: environment, used })
     if (candidates.best === undefined) break
     const assembly = await assemble(executor, current, environment, candidates, 1)
     dropped.push(...assembly.dropped)
@@ -169,6 +164,7 @@ export async function mineWaiting(
     const mined = appended(current, environment, assembly, { now })
     records.push(...mined.records)
     current = mined.state
+    used = assembly.executed.flatMap(({ transaction }) => noncesUsedBy(transaction))
   }
   return { state: current, records, dropped }
 }

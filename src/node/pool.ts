@@ -323,7 +323,8 @@ export class Candidates {
 /** What gas and blobs cost in a block. */
 type BlockPrices = Pick<BlockEnvironment, 'baseFee' | 'excessBlobGas' | 'hardfork' | 'blobRules'>
 
-function paysBlobs(
+/** True when a transaction offers as much as blobs cost, or has none. */
+export function paysBlobs(
   { blobs }: Transaction,
   { excessBlobGas, hardfork, blobRules }: BlockPrices,
 ): boolean {
@@ -337,7 +338,8 @@ interface Candidate {
   readonly tip: bigint
 }
 
-function isBetter(a: Candidate, b: Candidate): boolean {
+/** True when a block takes one before the other: it tips more, or as much and came first. */
+export function isBetter(a: Candidate, b: Candidate): boolean {
   return a.tip > b.tip || (a.tip === b.tip && a.entry.arrival < b.entry.arrival)
 }
 
