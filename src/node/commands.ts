@@ -239,12 +239,14 @@ export async function startMining(
 ): Promise<Change<BlockRange>> {
   const { mode } = state.mining
   const resumed = mode.kind === 'manual' ? ({ kind: 'instant' } as const) : mode
-  return setMiningMode(executor, state, resumed, now)
+  const started = await setMiningMode(executor, state, resumed, now)
+  const isWaiting = intervalOf(started.state.mining) !== undefined && hasPending(started.state)
+  return isWaiting ? mine(executor, started.state, { now }) : started
 }
 
 /**
- * Sets when blocks are mined, also where mining was stopped. What waits is mined at once unless blocks are mined by
- * hand.
+ * Sets when blocks are mined, also where mining was stopped. Instant mining mines what waits at once, interval mining
+ * when the first interval is over.
  * @returns the blocks mined on the spot
  * @throws {DevchainError} `INVALID_PARAMS` for an interval that no timer can keep
  */
@@ -256,12 +258,9 @@ export async function setMiningMode(
 ): Promise<Change<BlockRange>> {
   checkMode(mode)
   const resumed: ChainState = { ...state, mining: { mode, stopped: false } }
-  if (isInstant(resumed.mining)) {
-    const { state: after, dropped } = await mineWaiting(executor, resumed, now)
-    return { state: after, value: headChange(state.tree, after.tree).added, dropped }
-  }
-  const isWaiting = intervalOf(resumed.mining) !== undefined && hasPending(resumed)
-  return isWaiting ? mine(executor, resumed, { now }) : { state: resumed, value: NO_BLOCKS }
+  if (!isInstant(resumed.mining)) return { state: resumed, value: NO_BLOCKS }
+  const { state: after, dropped } = await mineWaiting(executor, resumed, now)
+  return { state: after, value: headChange(state.tree, after.tree).added, dropped }
 }
 
 /** Changes settings; those not named stay. */

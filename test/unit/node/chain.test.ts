@@ -290,6 +290,21 @@ describe('interval mining', () => {
     expect(height(chain)).toBe(0n)
   })
 
+  it('lets what waits wait until the first interval is over, and mines it then', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    const chain = await testChain({ mining: { kind: 'manual' } })
+    await sendRawTransaction(chain, signed(chain).raw)
+    const mode = { kind: 'interval', intervalMs: 1000 } as const
+    await chain.update((state) => setMiningMode(chain.executor, state, mode, NOON))
+    expect(height(chain)).toBe(0n)
+    await vi.advanceTimersByTimeAsync(999)
+    expect(height(chain)).toBe(0n)
+    await vi.advanceTimersByTimeAsync(1)
+    await vi.waitFor(() => expect(height(chain)).toBe(1n))
+    expect(headOf(chain.state.tree).block.transactions).toHaveLength(1)
+    chain.close()
+  })
+
   it('of random intervals takes one between the two each time', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
     const draws = ['00000000', 'ffffffff', '80000000'].map((hex) => Buffer.from(hex, 'hex'))

@@ -289,7 +289,7 @@ describe('mining', () => {
     expect(height(chain)).toBe(2n)
   })
 
-  it('on an interval mines what waits when it begins, and nothing when nothing waits', async () => {
+  it('on an interval mines what waits when it is started again, and nothing when nothing waits', async () => {
     const chain = await testChain({ mining: MANUAL })
     const mode = { kind: 'interval', intervalMs: 1e6 } as const
     await chain.update((state) => setMiningMode(chain.executor, state, mode, NOON))
