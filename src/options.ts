@@ -5,6 +5,7 @@ import { type Address, parseAddress } from './core/hex.ts'
 import { nearest } from './core/nearest.ts'
 import { COMPAT_NODES, type CompatNode, profileOf } from './methods/compat/profiles.ts'
 import { type Hardfork, NEWEST_HARDFORK, parseHardfork } from './protocol/forks.ts'
+import { MAX_TIMESTAMP } from './protocol/timestamps.ts'
 
 /** Where a chain's time comes from: `wall`, `frozen` at the genesis timestamp, or `step` seconds a block. */
 export type ClockOption =
@@ -264,10 +265,13 @@ const byteSize: Type<number> = {
 
 const moment: Type<bigint> = {
   placeholder: 'TIME',
-  expected: 'seconds since 1970, or a date such as 2030-01-01T00:00:00Z',
+  expected: `seconds since 1970 (at most ${MAX_TIMESTAMP}), or a date such as 2030-01-01T00:00:00Z`,
   read: (value) => {
     const text = textOf(value)
-    if (!/^\d{4}-\d\d-\d\d/.test(text)) return amount(text, { '': 0 })
+    if (!/^\d{4}-\d\d-\d\d/.test(text)) {
+      const seconds = amount(text, { '': 0 })
+      return seconds !== undefined && seconds <= MAX_TIMESTAMP ? seconds : undefined
+    }
     const time = Date.parse(text)
     return Number.isNaN(time) || time < 0 ? undefined : BigInt(Math.floor(time / 1000))
   },

@@ -180,7 +180,7 @@ export class Chain {
   }
 
   /** The block that would be mined now, with all that fits of the pool. It is in no tree, and gets no number by hash. */
-  pending(): Promise<BlockRecord> {
+  async pending(): Promise<BlockRecord> {
     const state = this.#state
     const now = this.environment.now()
     const timestamp = nextTimestamp(state, now)

@@ -1,5 +1,6 @@
 // The chain's clock: what time the next block gets.
 import { DevchainError } from '../core/errors.ts'
+import { MAX_TIMESTAMP } from '../protocol/timestamps.ts'
 import { blockByNumber, headOf } from './blocktree.ts'
 import type { ChainState } from './chainstate.ts'
 
@@ -25,9 +26,6 @@ export interface ClockState {
   readonly interval: bigint | undefined
 }
 
-/** The latest time there is: further on, block headers would not fit 64 bits. */
-export const MAX_TIMESTAMP: bigint = 2n ** 64n - 1n
-
 /** A clock that shows what its source shows, moved by `adjustment` seconds. */
 export function newClock(source: ClockSource, adjustment = 0n): ClockState {
   return { source, offset: 0n, adjustment, nextTimestamp: undefined, interval: undefined }
@@ -42,6 +40,7 @@ export function clockShift({ offset, adjustment }: ClockState): bigint {
  * The timestamp of the block that would be mined now: always after its parent's.
  * @param now wall time in milliseconds
  * @param parent the newest block's, for who knows it
+ * @throws {DevchainError} `LIMIT_EXCEEDED` when it would be beyond 64 bits
  */
 export function nextTimestamp(
   state: ChainState,
@@ -52,7 +51,16 @@ export function nextTimestamp(
   const wanted =
     clock.nextTimestamp ??
     (clock.interval === undefined ? chainTime(state, now) : parent + clock.interval)
-  return wanted > parent ? wanted : parent + 1n
+  const next = wanted > parent ? wanted : parent + 1n
+  requireFits(next)
+  return next
+}
+
+/** @throws {DevchainError} `LIMIT_EXCEEDED` for a block's timestamp beyond 64 bits */
+export function requireFits(timestamp: bigint): void {
+  if (timestamp <= MAX_TIMESTAMP) return
+  const message = `the next block would be at ${timestamp} seconds, and the latest time of a block is ${MAX_TIMESTAMP}: go back with evm_revert or evm_reset, or set an earlier time`
+  throw new DevchainError('LIMIT_EXCEEDED', message)
 }
 
 /**
@@ -122,6 +130,10 @@ export function increasedTime(state: ChainState, seconds: bigint, now: number): 
     throw new DevchainError('INVALID_PARAMS', message)
   }
   const pinned = clock.nextTimestamp
+  if (pinned !== undefined && pinned + seconds > MAX_TIMESTAMP) {
+    const message = `expected a time of at most ${MAX_TIMESTAMP} seconds, got ${pinned} (set for the next block) increased by ${seconds}`
+    throw new DevchainError('INVALID_PARAMS', message)
+  }
   return {
     ...clock,
     offset: clock.offset + seconds,
@@ -147,6 +159,19 @@ export function withTime(state: ChainState, timestamp: bigint, now: number): Clo
   checkTimestamp(state, timestamp)
   const adjustment = state.clock.adjustment + timestamp - chainTime(state, now)
   return { ...state.clock, adjustment, nextTimestamp: undefined }
+}
+
+/**
+ * Sets the seconds from each block to the next, in place of what the clock's source says; undefined ends that.
+ * @throws {DevchainError} `INVALID_PARAMS` when the next block would be beyond 64 bits
+ */
+export function withInterval(state: ChainState, interval: bigint | undefined): ClockState {
+  const { number, timestamp } = headOf(state.tree).block.header
+  if (interval !== undefined && interval > MAX_TIMESTAMP - timestamp) {
+    const message = `expected an interval of at most ${MAX_TIMESTAMP - timestamp} seconds after block ${number} (${timestamp}), got ${interval}: times end at ${MAX_TIMESTAMP}`
+    throw new DevchainError('INVALID_PARAMS', message)
+  }
+  return { ...state.clock, interval }
 }
 
 /** @throws {DevchainError} `INVALID_PARAMS` when no block with this timestamp could follow the head */

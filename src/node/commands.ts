@@ -5,6 +5,7 @@ import { breather } from '../core/breather.ts'
 import { DevchainError } from '../core/errors.ts'
 import { type MaybePromise, whenThere } from '../core/promises.ts'
 import type { Executor } from '../evm/executor.ts'
+import { MAX_TIMESTAMP } from '../protocol/timestamps.ts'
 import { nonceAt } from '../state/world.ts'
 import type { AccountBook } from './accounts.ts'
 import { headChange, headOf } from './blocktree.ts'
@@ -14,8 +15,8 @@ import {
   checkTimestamp,
   clockShift,
   increasedTime,
-  MAX_TIMESTAMP,
   nextTimestamps,
+  withInterval,
   withNextTimestamp,
   withTime,
 } from './clock.ts'
@@ -215,12 +216,15 @@ export function setTime(state: ChainState, timestamp: bigint, now: number): Chan
   return { state: { ...state, clock }, value: clockShift(clock) }
 }
 
-/** Sets the seconds from each block to the next, in place of what the clock's source says; undefined ends that. */
+/**
+ * Sets the seconds from each block to the next, in place of what the clock's source says; undefined ends that.
+ * @throws {DevchainError} `INVALID_PARAMS` for a time beyond 64 bits
+ */
 export function setBlockInterval(
   state: ChainState,
   interval: bigint | undefined,
 ): Change<undefined> {
-  return { state: { ...state, clock: { ...state.clock, interval } }, value: undefined }
+  return { state: { ...state, clock: withInterval(state, interval) }, value: undefined }
 }
 
 /** Holds instant and interval mining back: transactions wait until `startMining` or `mine`. */
@@ -309,7 +313,10 @@ function checkLastTimestamp(
   interval: bigint | undefined,
   blocks: bigint,
 ): void {
-  const last = nextTimestamps(state, now, interval)(Number(blocks - 1n))
+  checkSpaced(nextTimestamps(state, now, interval)(Number(blocks - 1n)))
+}
+
+function checkSpaced(last: bigint): void {
   if (last <= MAX_TIMESTAMP) return
   const message = `expected times of at most ${MAX_TIMESTAMP} seconds, got ${last} for the last of the blocks`
   throw new DevchainError('INVALID_PARAMS', message)
@@ -337,7 +344,9 @@ function checkBlocks({ tree }: ChainState, blocks: bigint): void {
 /** The timestamp `interval` seconds after the head; undefined without an interval. A block never has its parent's. */
 function spaced(state: ChainState, interval: bigint | undefined): bigint | undefined {
   if (interval === undefined) return undefined
-  return headOf(state.tree).block.header.timestamp + (interval > 0n ? interval : 1n)
+  const timestamp = headOf(state.tree).block.header.timestamp + (interval > 0n ? interval : 1n)
+  checkSpaced(timestamp)
+  return timestamp
 }
 
 function hasPending({ pool, tree }: ChainState): boolean {

@@ -42,6 +42,9 @@ const BREATH = 64
 const LEAST_STREAK = 8
 const SLOTS_PER_BLOCK = 16
 
+/** Seconds; a miner of empty blocks, which counts in numbers, knows no later ones. */
+const LATEST = BigInt(Number.MAX_SAFE_INTEGER)
+
 /** Which blocks are wanted. */
 export interface RunRequest {
   /** Wall time in milliseconds. */
@@ -113,7 +116,7 @@ function newestTime({ miner: { row } }: Standing): bigint {
 export async function noteBlock(state: ChainState, now: number): Promise<void> {
   const { tree } = state
   const head = headOf(tree)
-  if (head.executed.length > 0) return
+  if (head.executed.length > 0 || head.block.header.timestamp >= LATEST) return
   const parent = blockByNumber(tree, head.block.header.number - 1n)
   const before = parent === undefined ? 0 : standing.get(parent)
   const streak = typeof before === 'number' ? before + 1 : 1
@@ -145,6 +148,7 @@ export async function mineRun(
   const count = alikeCount(state, request.blocks, timestampAt)
   if (count < LEAST_RUN) return undefined
   if (count > MOST_SEALED) return longRun(state, count, timestampAt)
+  if (timestampAt(count - 1) > LATEST) return undefined
   const ready = takeReady(state, head)
   if (ready === undefined && SLOTS_PER_BLOCK * count < slotsOf(state.tree)) return undefined
   return sealedRun(state, ready ?? (await newMiner(state, told)), {

@@ -4,6 +4,7 @@ import type { BlockEnvironment } from '../evm/executor.ts'
 import type { Header } from '../protocol/block.ts'
 import { blobBaseFee, maxBlobGas } from '../protocol/fees.ts'
 import { isAtLeast } from '../protocol/forks.ts'
+import { MAX_TIMESTAMP } from '../protocol/timestamps.ts'
 import {
   appendBlock,
   type BlockRecord,
@@ -145,7 +146,8 @@ function feesAfter(state: ChainState, newest: BlockRecord): { baseFee: bigint; b
 function environmentAfterHead(state: ChainState): BlockEnvironment {
   // any time after the head gives the same fees: only the hardfork could depend on it
   const { timestamp } = headOf(state.tree).block.header
-  return nextBlockEnvironment(state, Number(timestamp + 1n) * 1000, timestamp + 1n)
+  const after = timestamp < MAX_TIMESTAMP ? timestamp + 1n : timestamp
+  return nextBlockEnvironment(state, Number(after) * 1000, after)
 }
 
 /** Wei per blob gas at a block; 0n before cancun. */

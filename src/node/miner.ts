@@ -38,7 +38,7 @@ import {
   isCanonical,
 } from './blocktree.ts'
 import type { ChainState, Settings } from './chainstate.ts'
-import { clockAfterBlock, nextTimestamp } from './clock.ts'
+import { clockAfterBlock, nextTimestamp, requireFits } from './clock.ts'
 import { executedAs } from './executed.ts'
 import { forkFields } from './forkfields.ts'
 import { blockLimits } from './limits.ts'
@@ -189,6 +189,7 @@ export function nextRules(
   now: number,
   timestamp: bigint = nextTimestamp(state, now),
 ): NextRules {
+  requireFits(timestamp)
   const number = headOf(state.tree).block.header.number + 1n
   const hardfork = state.config.hardforkAt(number, timestamp)
   return { number, timestamp, hardfork, baseFee: nextBaseFeeOf(state, hardfork) }

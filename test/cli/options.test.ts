@@ -104,6 +104,7 @@ describe('values', () => {
     ['balance', '0.0000000000000000001'],
     ['gasLimit', '20999'],
     ['gasPrice', '0.5'],
+    ['timestamp', '18446744073709551616'],
     ['blockTime', '0'],
     ['blockTime', '0.0001'],
     ['blockTime', '25d'],

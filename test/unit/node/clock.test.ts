@@ -6,11 +6,14 @@ import {
   increaseTime,
   mine,
   revertTo,
+  setBlockInterval,
   setNextTimestamp,
   setTime,
   takeSnapshot,
 } from '../../../src/node/commands.ts'
 import { FIXED_GENESIS_TIMESTAMP } from '../../../src/node/create.ts'
+import { gasPrice } from '../../../src/node/gasoracle.ts'
+import { MAX_TIMESTAMP } from '../../../src/protocol/timestamps.ts'
 import { headTime, NOON, testChain, testEnvironment } from './chains.ts'
 
 const NOON_S = BigInt(NOON) / 1000n
@@ -117,6 +120,69 @@ describe('the clock', () => {
     const chain = await testChain()
     await expect(increase(chain, 2n ** 64n)).rejects.toMatchObject({ word: 'INVALID_PARAMS' })
     await expect(mineOne(chain, 2n ** 64n)).rejects.toMatchObject({ word: 'INVALID_PARAMS' })
+  })
+
+  it.each<[string, (chain: Chain) => Promise<unknown>]>([
+    ['a timestamp of a block', (chain) => mineOne(chain, MAX_TIMESTAMP + 1n)],
+    [
+      'a timestamp of the next block',
+      (chain) => chain.update((state) => setNextTimestamp(state, MAX_TIMESTAMP + 1n)),
+    ],
+    ['a time', (chain) => chain.update((state) => setTime(state, MAX_TIMESTAMP + 1n, NOON))],
+    ['an increase', (chain) => increase(chain, MAX_TIMESTAMP - NOON_S + 1n)],
+    [
+      'an increase of a time that is set',
+      async (chain) => {
+        await chain.update((state) => setNextTimestamp(state, MAX_TIMESTAMP - 9n))
+        await increase(chain, 10n)
+      },
+    ],
+    [
+      'an interval',
+      (chain) => chain.update((state) => setBlockInterval(state, MAX_TIMESTAMP - NOON_S + 1n)),
+    ],
+    ...[2n, 3n, 100n].map((blocks): [string, (chain: Chain) => Promise<unknown>] => [
+      `an interval of ${blocks} blocks`,
+      (chain) =>
+        chain.update((state) =>
+          mine(chain.executor, state, { now: NOON, blocks, interval: MAX_TIMESTAMP - NOON_S }),
+        ),
+    ]),
+  ])('refuses %s that comes to more than 64 bits', async (_, command) => {
+    const chain = await testChain()
+    await expect(command(chain)).rejects.toMatchObject({
+      word: 'INVALID_PARAMS',
+      message: expect.stringContaining(`${MAX_TIMESTAMP}`),
+    })
+    await mineOne(chain)
+    expect(headTime(chain)).toBeLessThanOrEqual(MAX_TIMESTAMP)
+  })
+
+  it.each([{ kind: 'wall' }, { kind: 'frozen' }, { kind: 'step', seconds: 7n }] as const)(
+    'of the kind $kind ends where headers end, and reads go on',
+    async (clock) => {
+      const chain = await testChain({ clock, timestamp: MAX_TIMESTAMP - 1n })
+      const first = clock.kind === 'step' ? mineOne(chain, MAX_TIMESTAMP) : mineOne(chain)
+      await first
+      expect(headTime(chain)).toBe(MAX_TIMESTAMP)
+      const next = `the next block would be at ${MAX_TIMESTAMP + 1n} seconds`
+      const message = clock.kind === 'step' ? 'the next block would be at' : next
+      await expect(mineOne(chain)).rejects.toThrow(message)
+      await expect(chain.pending()).rejects.toThrow(message)
+      expect(headTime(chain)).toBe(MAX_TIMESTAMP)
+      expect(gasPrice(chain.state)).toBe(0n)
+    },
+  )
+
+  it('tells exact times also where numbers are no longer exact', async () => {
+    const chain = await testChain()
+    const start = 2n ** 60n + 1n
+    await mineOne(chain, start)
+    await chain.update((state) => mine(chain.executor, state, { now: NOON, blocks: 100n }))
+    expect(headTime(chain)).toBe(start + 100n)
+    const blocks = 50n
+    await chain.update((state) => mine(chain.executor, state, { now: NOON, blocks, interval: 3n }))
+    expect(headTime(chain)).toBe(start + 101n + 3n * (blocks - 1n))
   })
 
   it('comes back to what it was at a snapshot, with an exact timestamp that waited', async () => {
