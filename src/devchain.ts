@@ -5,6 +5,7 @@ import { type Address, type Hex, hexFromBytes } from './core/hex.ts'
 import { nearest } from './core/nearest.ts'
 import type { MaybePromise } from './core/promises.ts'
 import { MODULES } from './methods/catalogue.ts'
+import { failureOf } from './methods/compat/failure.ts'
 import type { Profile } from './methods/compat/profile.ts'
 import { describedBy, profileOf } from './methods/compat/profiles.ts'
 import type { MethodContext } from './methods/context.ts'
@@ -24,6 +25,9 @@ import {
   type Dispatcher,
   type DispatcherOptions,
 } from './rpc/dispatch.ts'
+
+import type { Writes } from './rpc/method.ts'
+
 import type { Json } from './rpc/schema.ts'
 import { Caller } from './rpc/session.ts'
 import { Demand } from './server/demand.ts'
@@ -37,6 +41,12 @@ export type { RpcError } from './rpc/errors.ts'
 /** A call, with the console lines of contracts that ran for it alone, without a transaction. */
 export interface ObservedCall extends CallReport {
   readonly console: readonly string[]
+  /** What its method changes; undefined: nothing. */
+  readonly writes?: Writes | undefined
+  /** What it did, in a phrase, where its result does not say it; addresses and hashes in full. */
+  readonly told?: string | undefined
+  /** The transaction that a failed send made all the same: its hash. */
+  readonly sent?: string | undefined
 }
 
 /** What an observer is told of; nothing that it does changes the chain. */
@@ -148,10 +158,12 @@ export async function openDevchain(settings: ChainSettings, hooks: Hooks): Promi
 function observing(
   onCall: (call: ObservedCall) => void,
 ): NonNullable<DispatcherOptions<MethodContext>['observe']> {
-  return (call, { printed, logging }, { thrown }) => {
+  return (call, { printed, logging }, { method, told, thrown }) => {
     const lines = printed.splice(0)
     if (thrown instanceof ExecutionError) lines.push(...thrown.printed)
-    if (logging.isEnabled) onCall({ ...call, console: lines })
+    if (!logging.isEnabled) return
+    const sent = thrown instanceof DevchainError ? failureOf(thrown)?.hash : undefined
+    onCall({ ...call, console: lines, writes: method?.writes, told, sent })
   }
 }
 

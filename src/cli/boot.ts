@@ -1,14 +1,14 @@
 // What is said of a chain once it listens: on the terminal, in the JSON log and in the ready file.
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { checksumAddress } from '../core/crypto.ts'
+import { ether, fee, number, plural } from '../core/words.ts'
 import type { Devchain, Endpoints } from '../devchain.ts'
 import { headOf } from '../node/blocktree.ts'
+import { describeMining } from '../node/mining.ts'
 import type { ChainSettings } from '../options.ts'
 import { PROGRAM } from '../program.ts'
 import { balanceAt } from '../state/world.ts'
-import { describeMining } from './facts.ts'
 import type { Palette } from './palette.ts'
-import { ether, fee, number, plural } from './words.ts'
 
 /** Accounts that the terminal lists; the ready file has all. */
 const LISTED = 20

@@ -1,12 +1,16 @@
 // What the log tells, as plain values: of calls, and of the difference between two states of a chain. How it is
 // written is pretty.ts's and json.ts's matter; both get the same facts.
 import type { Address, Hash } from '../core/hex.ts'
-import type { BlockRecord, ExecutedTransaction } from '../node/blocktree.ts'
+import { type BlockRecord, type ExecutedTransaction, transactionPlace } from '../node/blocktree.ts'
 import type { StateChange } from '../node/chain.ts'
 import type { MiningState } from '../node/chainstate.ts'
 import { clockShift } from '../node/clock.ts'
 import type { BlockRange } from '../node/line.ts'
 import type { DroppedTransaction } from '../node/miner.ts'
+import { describeMining } from '../node/mining.ts'
+import { arrivedAfter, pooledByHash } from '../node/pool.ts'
+import type { Transaction } from '../protocol/transaction.ts'
+import type { Writes } from '../rpc/method.ts'
 import type { Json } from '../rpc/schema.ts'
 
 /** A call that was answered. */
@@ -23,6 +27,12 @@ export interface CallFact {
   readonly console: readonly string[]
   /** Remarks on its parameters, such as a member that is probably misspelt; the caller is not told. */
   readonly notes: readonly string[]
+  /** What the method changes; undefined: nothing. */
+  readonly writes?: Writes | undefined
+  /** What the call did, in a phrase, where its result does not say it; addresses and hashes in full. */
+  readonly told?: string | undefined
+  /** The transaction that a failed send made all the same: its hash. */
+  readonly sent?: string | undefined
 }
 
 /** A mined transaction. Amounts in wei. */
@@ -78,6 +88,17 @@ export interface BackFact {
   readonly toBlock: bigint
   /** By how much the clock jumped. */
   readonly clockSeconds: bigint
+  /** How many blocks another branch took the place of. */
+  readonly lostBlocks?: number
+  /** Of the transactions of lost blocks those that wait again, and those that are in no block and in no pool any more. */
+  readonly requeued?: Hashes
+  readonly lost?: Hashes
+}
+
+/** Some hashes, and how many there are in all: of very many only the first are listed. */
+export interface Hashes {
+  readonly count: number
+  readonly hashes: readonly Hash[]
 }
 
 /** The clock was moved by hand. */
@@ -91,13 +112,13 @@ export interface ClockFact {
 /** Blocks are mined on another occasion from now on. */
 export interface MiningFact {
   readonly event: 'mining'
-  readonly mining: string
+  readonly mining: MiningState
 }
 
 /** Transactions entered the pool and were not mined. */
 export interface WaitingFact {
   readonly event: 'waiting'
-  readonly added: number
+  readonly added: Hashes
   readonly poolSize: number
 }
 
@@ -126,13 +147,6 @@ export type ChainFact =
   | WaitingFact
   | DroppedFact
 export type Fact = CallFact | ChainFact | BugFact
-
-/** When blocks are mined, in words. */
-export function describeMining({ mode, stopped }: MiningState): string {
-  if (stopped) return 'stopped'
-  if (mode.kind === 'instant') return 'instant'
-  return mode.kind === 'manual' ? 'by hand' : `every ${mode.intervalMs / 1000} s`
-}
 
 /** A transaction with what came of it. */
 function transactionFact(executed: ExecutedTransaction, block: bigint): TransactionFact {
@@ -185,8 +199,23 @@ function blockFacts(added: BlockRange): ChainFact[] {
 }
 
 /** The call that made a change, as far as it decides how the change is told. */
-export type Cause = Pick<CallFact, 'method' | 'params' | 'result' | 'error'>
+export type Cause = Pick<CallFact, 'method' | 'params' | 'result' | 'error' | 'writes' | 'sent'>
 
+/** Hashes that one fact lists. */
+const LISTED = 100
+
+function hashesOf(transactions: readonly Transaction[]): Hashes {
+  const hashes = transactions.slice(0, LISTED).map(({ hash }) => hash)
+  return { count: transactions.length, hashes }
+}
+
+/** The transaction that a call sent: its result, or in that, or of a call that failed all the same. */
+export function sentHash({ writes, result, sent }: Cause): Hash | undefined {
+  if (writes !== 'transaction') return undefined
+  const isObject = typeof result === 'object' && result !== null && 'transactionHash' in result
+  const found = sent ?? (isObject ? result.transactionHash : result)
+  return typeof found === 'string' ? (found as Hash) : undefined
+}
 function firstParam(params: Json): Json | undefined {
   return Array.isArray(params) ? (params[0] as Json | undefined) : undefined
 }
@@ -258,7 +287,7 @@ function droppedFact({ transaction, error }: DroppedTransaction): DroppedFact {
 }
 
 /** What changed besides blocks. */
-function settingFacts(change: StateChange): ChainFact[] {
+function settingFacts(change: StateChange, cause: Cause | undefined): ChainFact[] {
   const { before, after, head } = change
   const facts: ChainFact[] = []
   // Under a fixed block interval every block moves the clock; its own line has the time.
@@ -268,13 +297,53 @@ function settingFacts(change: StateChange): ChainFact[] {
     const offsetSeconds = offset === before.clock.offset ? clockShift(after.clock) : offset
     facts.push({ event: 'clock', clockSeconds, offsetSeconds })
   }
-  const mining = describeMining(after.mining)
-  if (mining !== describeMining(before.mining)) facts.push({ event: 'mining', mining })
-  const added = after.pool.size - before.pool.size
-  if (added > 0 && head.added.length === 0) {
-    facts.push({ event: 'waiting', added, poolSize: after.pool.size })
+  const { mining } = after
+  if (describeMining(mining) !== describeMining(before.mining)) {
+    facts.push({ event: 'mining', mining })
+  }
+  const isGrown = after.pool.size > before.pool.size
+  if (isGrown && head.added.length + head.removed.length === 0) {
+    facts.push({ event: 'waiting', added: newlyWaiting(change, cause), poolSize: after.pool.size })
   }
   return facts
+}
+
+/** What entered the pool. To find it without a hash, the whole pool is looked through. */
+function newlyWaiting({ before, after }: StateChange, cause: Cause | undefined): Hashes {
+  const hash = cause && sentHash(cause)
+  const count = after.pool.size - before.pool.size
+  if (count === 1 && hash !== undefined && hasEntered({ before, after }, hash)) {
+    return { count, hashes: [hash] }
+  }
+  const entered = arrivedAfter(after.pool, before.pool.lastArrival)
+  return { ...hashesOf(entered.map(({ transaction }) => transaction)), count }
+}
+
+/** True when a transaction waits after a change that did not wait before. */
+export function hasEntered(
+  { before, after }: Pick<StateChange, 'before' | 'after'>,
+  hash: Hash,
+): boolean {
+  return (
+    pooledByHash(after.pool, hash) !== undefined && pooledByHash(before.pool, hash) === undefined
+  )
+}
+
+/** What became of the transactions of blocks that are lost. */
+function leftovers({
+  before,
+  after,
+  head,
+}: StateChange): Pick<BackFact, 'lostBlocks' | 'requeued' | 'lost'> {
+  const removed = [...head.removed.filled()].flatMap(({ block }) => block.transactions)
+  const requeued = removed.filter(({ hash }) => hasEntered({ before, after }, hash))
+  const lost = removed.filter(
+    ({ hash }) =>
+      pooledByHash(after.pool, hash) === undefined &&
+      transactionPlace(after.tree, hash) === undefined,
+  )
+  const lostBlocks = head.removed.length
+  return { lostBlocks, requeued: hashesOf(requeued), lost: hashesOf(lost) }
 }
 
 /** Everything to tell of a change, the cause's headline first. */
@@ -283,8 +352,10 @@ export function changeFacts(change: StateChange, cause: Cause | undefined): Chai
   if (way !== undefined) return [backFact(change, way), ...blockFacts(change.head.added)]
   const { removed, added } = change.head
   const lost: ChainFact[] =
-    removed.length > 0 ? [backFact(change, { event: 'reorganization', id: undefined })] : []
-  const settings = settingFacts(change).filter(
+    removed.length > 0
+      ? [{ ...backFact(change, { event: 'reorganization', id: undefined }), ...leftovers(change) }]
+      : []
+  const settings = settingFacts(change, cause).filter(
     ({ event }) => lost.length === 0 || event !== 'clock',
   )
   const dropped = change.dropped.map(droppedFact)

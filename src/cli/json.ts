@@ -48,6 +48,18 @@ function bounded(value: Json): Json {
   return text.length <= VALUE_LIMIT ? value : `${text.slice(0, VALUE_LIMIT)}…`
 }
 
+/** The fact with what it has inside brought to its surface. */
+function plainFact(fact: ChainFact): object {
+  if (fact.event === 'mining') {
+    const { mode, stopped } = fact.mining
+    const { kind, ...interval } = mode
+    return { event: fact.event, mining: kind, ...interval, stopped }
+  }
+  if (fact.event !== 'waiting') return fact
+  const { count, hashes } = fact.added
+  return { ...fact, added: count, hashes }
+}
+
 /** Fields that are small enough for a JSON number, which programs can compare. */
 const SMALL = new Set([
   'first',
@@ -63,7 +75,7 @@ const SMALL = new Set([
 
 /** The fact without bigints. (A replacer for `JSON.stringify` would be asked about every field of every line.) */
 function factObject(fact: ChainFact): object {
-  const fields = Object.entries(fact).map(([name, value]) => {
+  const fields = Object.entries(plainFact(fact)).map(([name, value]) => {
     if (typeof value !== 'bigint') return [name, value]
     return [name, SMALL.has(name) ? Number(value) : value.toString()]
   })

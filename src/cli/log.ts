@@ -1,9 +1,17 @@
 // The log of a running chain: gathers what belongs together, collapses repetitions, and hands it on as text.
 import { isDeepStrictEqual, stripVTControlCharacters } from 'node:util'
+import type { Hash } from '../core/hex.ts'
 import type { StateChange } from '../node/chain.ts'
 import type { Json } from '../rpc/schema.ts'
 import type { BootFacts } from './boot.ts'
-import { type BugFact, type CallFact, type ChainFact, changeFacts } from './facts.ts'
+import {
+  type BugFact,
+  type CallFact,
+  type ChainFact,
+  changeFacts,
+  hasEntered,
+  sentHash,
+} from './facts.ts'
 
 /** A call with what it changed; or, without a call, what changed by itself (a mining interval). */
 export interface Entry {
@@ -100,18 +108,18 @@ export class Log {
    * that answers its revert as an error; whatever else failed changed nothing.
    */
   #claim(call: CallFact): readonly StateChange[] {
-    if (this.#held.length === 0 || isRead(call.method)) return []
-    if (call.error !== undefined && sentHash(call) === undefined) return []
-    const end = isSend(call) ? this.#endOfSend(call) : this.#held.length
+    if (this.#held.length === 0 || call.writes === undefined) return []
+    const hash = sentHash(call)
+    if (call.error !== undefined && hash === undefined) return []
+    const end = call.writes === 'transaction' ? this.#endOfSend(hash) : this.#held.length
     const claimed = this.#held.slice(0, end)
     this.#held = this.#held.slice(end)
     return claimed
   }
 
-  #endOfSend(call: CallFact): number {
-    const mined = this.#held.findIndex((change) => hasTransaction(change, sentHash(call)))
-    if (mined >= 0) return mined + 1
-    return this.#held.findIndex(({ head }) => head.added.length === 0) + 1
+  #endOfSend(hash: Hash | undefined): number {
+    if (hash === undefined) return 0
+    return this.#held.findIndex((change) => hasTransaction(change, hash)) + 1
   }
 
   #tellHeld(): void {
@@ -191,27 +199,12 @@ export class Log {
   }
 }
 
-/** True for methods that change nothing, by their names. A wrong answer only misplaces lines. */
-function isRead(method: string): boolean {
-  if (/^eth_(send|submit)/.test(method)) return false
-  return /^(eth|net|web3|txpool|rpc|debug|trace|ext)[_.]/.test(method)
-}
-
-function isSend({ method }: CallFact): boolean {
-  return /^(eth|personal)_send/.test(method)
-}
-
-/** The transaction that a send made: its result, or the `hash` in the data of the error that it answers. */
-function sentHash({ result, error }: CallFact): unknown {
-  if (error === undefined) return result
-  const { data } = error
-  return typeof data === 'object' && data !== null && 'hash' in data ? data.hash : undefined
-}
-
-function hasTransaction({ head }: StateChange, hash: unknown): boolean {
-  return [...head.added.filled()].some(({ block }) =>
+/** True when the change put the transaction into a block or into the pool. */
+function hasTransaction(change: StateChange, hash: Hash): boolean {
+  const isMined = [...change.head.added.filled()].some(({ block }) =>
     block.transactions.some((transaction) => transaction.hash === hash),
   )
+  return isMined || hasEntered(change, hash)
 }
 
 /** Calls that changed nothing, and empty blocks that came by themselves. */

@@ -1,7 +1,8 @@
 // The outcome of a call in a few words: what its line in the log ends with.
+
+import { bytes, ether, fee, number, oneLine, plural, short } from '../core/words.ts'
 import type { Json } from '../rpc/schema.ts'
 import type { CallFact } from './facts.ts'
-import { bytes, ether, fee, number, oneLine, plural, short } from './words.ts'
 
 type JsonObject = { readonly [key: string]: Json | undefined }
 

@@ -1,6 +1,20 @@
 // The log for people: facts as lines of text.
 import { checksumAddress } from '../core/crypto.ts'
 import type { Address } from '../core/hex.ts'
+import {
+  ether,
+  fee,
+  milliseconds,
+  number,
+  oneLine,
+  percent,
+  plural,
+  printable,
+  short,
+  signed,
+  time,
+} from '../core/words.ts'
+import { describeMining } from '../node/mining.ts'
 import type { Json } from '../rpc/schema.ts'
 import { bootText } from './boot.ts'
 import type {
@@ -16,19 +30,6 @@ import type {
 import type { Entry, Renderer } from './log.ts'
 import { outcomeOf } from './outcome.ts'
 import type { Palette } from './palette.ts'
-import {
-  ether,
-  fee,
-  milliseconds,
-  number,
-  oneLine,
-  percent,
-  plural,
-  printable,
-  short,
-  signed,
-  time,
-} from './words.ts'
 
 /** Wide enough for nearly all methods, so that durations stand in a column. */
 const METHOD_WIDTH = 28
@@ -38,6 +39,8 @@ const INDENT = 2
 /** Characters of parameters and of a result that `--verbose` prints. */
 const VERBOSE_LIMIT = 2_000
 const CONSOLE_LIMIT = 4_000
+/** Characters of what a method says that it did. */
+const PHRASE_LIMIT = 400
 /** Texts whose form is kept: that of an address costs a Keccak-256. */
 const REMEMBERED = 1_000
 
@@ -46,6 +49,7 @@ const HEADLINES: ReadonlySet<ChainFact['event']> = new Set([
   'snapshot',
   'revert',
   'reset',
+  'reorganization',
   'clock',
   'mining',
 ])
@@ -93,11 +97,11 @@ function entryLines(look: Look, { call, count, facts }: Entry): string[] {
   }
   // Nearly all calls are reads; the rest is not even looked at for them.
   if (facts.length === 0 && !look.isVerbose && call.console.length + call.notes.length === 0) {
-    return [callLine(look, call, outcomeOf(call), count)]
+    return [callLine(look, call, toldOf(look, call, [], []) || outcomeOf(call), count)]
   }
   const headlines = facts.filter((fact) => HEADLINES.has(fact.event))
   const others = facts.filter((fact) => !HEADLINES.has(fact.event))
-  const told = call.error === undefined ? toldOf(call, headlines, others) : ''
+  const told = call.error === undefined ? toldOf(look, call, headlines, others) : ''
   return [
     callLine(look, call, told || outcomeOf(call), count),
     ...call.notes.map((note) => `    ${look.palette.yellow('note')} ${oneLine(note, 300)}`),
@@ -109,10 +113,12 @@ function entryLines(look: Look, { call, count, facts }: Entry): string[] {
 
 /** What a call did, where that says more than its result; else nothing. */
 function toldOf(
-  { method }: CallFact,
+  look: Look,
+  { method, told }: CallFact,
   headlines: readonly ChainFact[],
   others: readonly ChainFact[],
 ): string {
+  if (told !== undefined) return withNames(look, told)
   if (headlines.length > 0) return headlines.map(headline).join(', ')
   if (!/_mine$/.test(method)) return ''
   const blocks = others.filter((fact) => fact.event === 'block')
@@ -120,6 +126,13 @@ function toldOf(
     blocks.reduce((sum, { first, number }) => sum + number - first + 1n, 0n),
     'block',
   )
+}
+
+/** A phrase with its addresses as people know them, and its hashes shortened. */
+function withNames({ checksum }: Look, phrase: string): string {
+  return oneLine(phrase, PHRASE_LIMIT)
+    .replace(/0x[0-9a-f]{40}\b/g, (address) => checksum(address as Address))
+    .replace(/0x[0-9a-f]{64}\b/g, short)
 }
 
 function callLine(look: Look, call: CallFact, outcome: string, count: number): string {
@@ -159,9 +172,9 @@ function headline(fact: ChainFact): string {
     case 'clock':
       return clockLine(fact)
     case 'mining':
-      return `mining ${fact.mining}`
+      return `mining ${describeMining(fact.mining)}`
     case 'waiting':
-      return `${plural(fact.added, 'transaction')} waiting, ${number(fact.poolSize)} in the pool`
+      return `${plural(fact.added.count, 'transaction')} waiting, ${number(fact.poolSize)} in the pool`
     case 'dropped':
       return `dropped ${short(fact.hash)} of ${short(fact.from)}, nonce ${fact.nonce}: ${oneLine(fact.reason, 200)}`
     case 'block':
@@ -179,8 +192,13 @@ function backLine(fact: BackFact): string {
   const parts: string[] = []
   if (fact.fromBlock !== fact.toBlock) {
     parts.push(`block ${number(fact.fromBlock)} → ${number(fact.toBlock)}`)
-  }
+  } else if (fact.lostBlocks) parts.push(`${plural(fact.lostBlocks, 'block')} replaced`)
   if (fact.clockSeconds !== 0n) parts.push(`clock ${signed(fact.clockSeconds)} s`)
+  const { requeued, lost } = fact
+  if (requeued !== undefined && requeued.count > 0) {
+    parts.push(`${plural(requeued.count, 'transaction')} back in the pool`)
+  }
+  if (lost !== undefined && lost.count > 0) parts.push(`${plural(lost.count, 'transaction')} gone`)
   return `${name}: ${parts.length > 0 ? parts.join(', ') : `still block ${number(fact.toBlock)}`}`
 }
 

@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs'
 import { checksumAddress } from '../core/crypto.ts'
 import { DevchainError, printValue } from '../core/errors.ts'
 import { parseAddress } from '../core/hex.ts'
+import { ether, number, plural, printable, time } from '../core/words.ts'
 import type { Json } from '../rpc/schema.ts'
 import { ask, askAll, type Call, ChainRefusal, chainUrl, NoChain } from './client.ts'
 import { parseMove, parseWait } from './moment.ts'
 import { type Given, readSubcommand } from './subcommand.ts'
 import { EXIT, type SubcommandName, subcommandOf } from './subcommands.ts'
-import { ether, number, plural, printable, time } from './words.ts'
 
 /** What a command found out, for scripts and for people. */
 interface Answer {

@@ -127,6 +127,7 @@ const setHead = method({
   params: [param('number', quantity)],
   result: nothing,
   example: { params: ['0x0'], result: null },
+  writes: 'chain',
   handle: async ({ chain }, number) => {
     const now = chain.environment.now()
     await chain.update((state) => {

@@ -1,4 +1,5 @@
 // evm: what test suites do to a chain: snapshots, time, mining.
+import { time } from '../core/words.ts'
 import type { Chain } from '../node/chain.ts'
 import type { MiningMode } from '../node/chainstate.ts'
 import {
@@ -12,7 +13,7 @@ import {
   stopMining,
   takeSnapshot,
 } from '../node/commands.ts'
-import { isInstant } from '../node/mining.ts'
+import { describeMining, isInstant } from '../node/mining.ts'
 import { type Method, optional, param } from '../rpc/method.ts'
 import { boolean, nothing, nullable, quantity, quantityNumber, text } from '../rpc/primitives.ts'
 import type { Decoder, Encoder } from '../rpc/schema.ts'
@@ -29,6 +30,7 @@ const snapshot = method({
   params: [],
   result: quantityResult,
   example: { params: [], result: '0x1' },
+  writes: 'chain',
   handle: async ({ chain }) => BigInt(await chain.update(takeSnapshot)),
 })
 
@@ -40,6 +42,7 @@ const revert = method({
   params: [param('id', quantity)],
   result: boolean,
   example: { params: ['0x1'], result: false },
+  writes: 'chain',
   handle: ({ chain }, id) => chain.update((state) => revertTo(state, Number(id))),
 })
 
@@ -49,6 +52,7 @@ const resetChain = method({
   params: [],
   result: nothing,
   example: { params: [], result: null },
+  writes: 'chain',
   handle: async ({ chain }) => {
     await chain.update(reset)
     return null
@@ -62,6 +66,7 @@ const mineBlocks = method({
   params: [optional('order', mineOrder, ONE_BLOCK)],
   result: text,
   example: { params: [], result: '0x0' },
+  writes: 'chain',
   handle: async ({ chain }, order) => {
     await mineOn(chain, () => order)
     return '0x0'
@@ -88,6 +93,7 @@ const increase = method({
   params: [param('seconds', quantity)],
   result: secondsAhead,
   example: { params: ['0xe10'], result: '0xe10' },
+  writes: 'chain',
   handle: async ({ chain, profile }, seconds) =>
     profile.secondsAhead(await increasedTime(chain, seconds)),
 })
@@ -99,6 +105,7 @@ const anvilIncrease = method({
   params: [param('seconds', quantity)],
   result: secondsResult,
   example: { params: ['0xe10'], result: 3600 },
+  writes: 'chain',
   handle: ({ chain }, seconds) => increasedTime(chain, seconds),
 })
 
@@ -112,6 +119,8 @@ const start = method({
   params: [],
   result: nothing,
   example: { params: [], result: null },
+  writes: 'chain',
+  tell: (_values, _result, { chain }) => `mining ${describeMining(chain.state.mining)}`,
   handle: async ({ chain }) => {
     await chain.update((state) => startMining(chain.executor, state, chain.environment.now()))
     return null
@@ -125,6 +134,8 @@ const stop = method({
   params: [],
   result: nothing,
   example: { params: [], result: null },
+  writes: 'chain',
+  tell: () => 'mining stopped',
   handle: async ({ chain }) => {
     await chain.update(stopMining)
     return null
@@ -138,6 +149,8 @@ const setNextBlockTimestamp = method({
   params: [param('timestamp', quantity)],
   result: nullable(text),
   example: { params: ['0x77359400'], result: null },
+  writes: 'chain',
+  tell: ([timestamp]) => `next block at ${time(timestamp)}`,
   handle: async ({ chain, profile }, timestamp) => {
     await chain.update((state) => setNextTimestamp(state, timestamp))
     return profile.nextTimestamp(timestamp)
@@ -156,6 +169,7 @@ const setClock = method({
   params: [param('time', quantity)],
   result: secondsResult,
   example: { params: ['0x77359400'] },
+  writes: 'chain',
   handle: ({ chain }, time) => {
     const seconds = time >= MILLISECONDS_FROM ? time / 1000n : time
     return chain.update((state) => setTime(state, seconds, chain.environment.now()))
@@ -169,6 +183,8 @@ const setAutomine = method({
   params: [param('enabled', boolean)],
   result: ack,
   example: { params: [true], result: null },
+  writes: 'chain',
+  tell: ([enabled]) => `automine ${enabled ? 'on' : 'off'}`,
   handle: async ({ chain, profile }, enabled) => {
     const mode: MiningMode = { kind: enabled ? 'instant' : 'manual' }
     await chain.update((state) =>
@@ -207,6 +223,8 @@ const setIntervalMining = method({
   params: [param('interval', interval)],
   result: ack,
   example: { params: ['0x0'], result: null },
+  writes: 'chain',
+  tell: (_values, _result, { chain }) => `mining ${describeMining(chain.state.mining)}`,
   handle: async ({ chain, profile }, { shortest, longest }) => {
     const unit = profile.intervalUnitMs
     const mode: MiningMode =

@@ -81,6 +81,7 @@ const submitBlock = method({
   params: [param('block', bytes)],
   result: imported,
   example: { params: ['00'.repeat(80)] },
+  writes: 'chain',
   handle: ({ chain }, block) => chain.work.submitMerged(proofOfBlock(decodeParentBlock(block))),
 })
 
@@ -96,6 +97,7 @@ const submitTransactions = method({
   ],
   result: imported,
   example: { params: ['00'.repeat(32), '00'.repeat(80), '00'.repeat(65), '00'.repeat(32)] },
+  writes: 'chain',
   handle: ({ chain }, _, header, coinbase, ids) => {
     requireSome(ids)
     return chain.work.submitMerged(
@@ -123,6 +125,7 @@ const submitPartialMerkle = method({
   ],
   result: imported,
   example: { params: ['00'.repeat(32), '00'.repeat(80), '00'.repeat(65), '00'.repeat(32), '1'] },
+  writes: 'chain',
   handle: ({ chain }, _, header, coinbase, branch) => {
     requireSome(branch)
     return chain.work.submitMerged(

@@ -1,6 +1,8 @@
 // personal: the accounts that the node holds keys for, encrypted in memory.
+
 import { DevchainError, printValue } from '../core/errors.ts'
 import { type Address, bytesFromHex } from '../core/hex.ts'
+import { number } from '../core/words.ts'
 import {
   type AccountBook,
   addresses,
@@ -15,7 +17,7 @@ import type { Chain, Change } from '../node/chain.ts'
 import type { ChainState } from '../node/chainstate.ts'
 import type { EncryptionOptions } from '../node/keystore.ts'
 import { sendWithPassphrase, signWithPassphrase } from '../node/send.ts'
-import { type Method, optional, param } from '../rpc/method.ts'
+import { type Method, optional, param, secret } from '../rpc/method.ts'
 import { address, boolean, data, hash, list, text } from '../rpc/primitives.ts'
 import type { Decoder } from '../rpc/schema.ts'
 import { type MethodContext, method } from './context.ts'
@@ -77,9 +79,10 @@ const create = method({
   name: 'personal_newAccount',
   summary:
     'Makes an account of a random key, encrypted with the passphrase; unlocked for 30 minutes.',
-  params: [param('passphrase', text)],
+  params: [secret(param('passphrase', text))],
   result: address,
   example: { params: ['secret'] },
+  writes: 'chain',
   handle: ({ chain }, passphrase) =>
     chain.update(async (state) =>
       added(
@@ -93,9 +96,10 @@ const createWithSeed = method({
   name: 'personal_newAccountWithSeed',
   summary:
     'Adds the account whose key is the Keccak-256 of the seed; unlocked, without a passphrase.',
-  params: [param('seed', text)],
+  params: [secret(param('seed', text))],
   result: address,
   example: { params: ['cow'], result: '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826' },
+  writes: 'chain',
   handle: ({ chain }, seed) =>
     chain.update((state) => added(state, newAccountWithSeed(state.accounts, seed))),
 })
@@ -103,9 +107,10 @@ const createWithSeed = method({
 const importRawKey = method({
   name: 'personal_importRawKey',
   summary: 'Takes in a private key, encrypted with the passphrase; unlocked for 30 minutes.',
-  params: [param('key', privateKey), param('passphrase', text)],
+  params: [secret(param('key', privateKey)), secret(param('passphrase', text))],
   result: address,
   example: { params: [KEY, 'secret'], result: '0x19e7e376e7c213b7e7e7e46cc70a5dd086daff2a' },
+  writes: 'chain',
   handle: ({ chain }, key, passphrase) =>
     chain.update(async (state) =>
       added(
@@ -120,6 +125,7 @@ const dumpRawKey = method({
   summary: 'The private key of an unlocked account.',
   params: [param('address', address)],
   result: data,
+  isResultSecret: true,
   example: {
     params: [ACCOUNT],
     result: '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
@@ -134,6 +140,8 @@ const lockAccount = method({
   params: [param('address', address)],
   result: boolean,
   example: { params: [ACCOUNT], result: true },
+  writes: 'chain',
+  tell: ([account]) => `locked ${account}`,
   handle: ({ chain }, account) =>
     chain.update((state) => {
       const locked = lock(state.accounts, account, chain.environment.now())
@@ -147,11 +155,14 @@ const unlockAccount = method({
     'Unlocks an account for a duration (a number of seconds, or milliseconds as 0x hex; 30 minutes if none, 0 for good); false when unknown.',
   params: [
     param('address', address),
-    param('passphrase', text),
+    secret(param('passphrase', text)),
     optional('duration', unlockDuration, DEFAULT_UNLOCK_MS),
   ],
   result: boolean,
   example: { params: [ACCOUNT, '', 60], result: true },
+  writes: 'chain',
+  tell: ([account, , duration]) =>
+    `unlocked ${account} ${Number.isFinite(duration) ? `for ${number(duration / 1000)} s` : 'for good'}`,
   handle: ({ chain }, account, passphrase, duration) =>
     chain.update(async (state) => {
       if (!state.accounts.held.has(account)) return { state, value: false }
@@ -165,16 +176,17 @@ const send = method({
   name: 'personal_sendTransaction',
   aliases: ['personal_signAndSendTransaction'],
   summary: 'Sends a transaction by an account that the passphrase opens, locked or not.',
-  params: [param('transaction', transactionRequest), param('passphrase', text)],
+  params: [param('transaction', transactionRequest), secret(param('passphrase', text))],
   result: hash,
   example: { params: [{ from: ACCOUNT, to: ACCOUNT }, ''] },
+  writes: 'transaction',
   handle: ({ chain }, request, passphrase) => sendWithPassphrase(chain, request, passphrase),
 })
 
 const signTransaction = method({
   name: 'personal_signTransaction',
   summary: 'Fills in and signs a transaction with a passphrase; answers its encoding, unsent.',
-  params: [param('transaction', transactionRequest), param('passphrase', text)],
+  params: [param('transaction', transactionRequest), secret(param('passphrase', text))],
   result: data,
   example: { params: [{ from: ACCOUNT, to: ACCOUNT, gas: '0x5208', nonce: '0x0' }, ''] },
   handle: ({ chain }, request, passphrase) => signWithPassphrase(chain, request, passphrase),

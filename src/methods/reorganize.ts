@@ -101,6 +101,7 @@ const reorg = method({
   params: [param('order', order)],
   result: reorganized,
   example: { params: [{ depth: '0x2' }] },
+  writes: 'chain',
   handle: ({ chain }, given) => run(chain, given),
 })
 
@@ -130,6 +131,7 @@ const anvilReorg = method({
   params: [param('depth', quantity), optional('transactions', list(placedItem), [])],
   result: nothing,
   example: { params: ['0x1', []] },
+  writes: 'chain',
   handle: async ({ chain }, depth, placed) => {
     const empty = replacements(depth, 'depth')
     const outside = placed.find(([, index]) => index >= empty.length)
@@ -149,6 +151,7 @@ const anvilRollback = method({
   params: [optional('depth', quantity, 1n)],
   result: nothing,
   example: { params: ['0x1'] },
+  writes: 'chain',
   handle: async ({ chain }, depth) => {
     await run(chain, { depth, blocks: [], requeue: false })
     return null

@@ -60,6 +60,7 @@ const snapshot = method({
   params: [param('order', name)],
   result: snapshotShape,
   example: { params: [{ name: 'deployed' }] },
+  writes: 'chain',
   handle: ({ chain }, given) => chain.update((state) => takeNamedSnapshot(state, given)),
 })
 
@@ -80,6 +81,7 @@ const revert = method({
   params: [param('snapshot', nameOrId)],
   result: snapshotShape,
   example: { params: ['deployed'] },
+  writes: 'chain',
   handle: ({ chain }, wanted) => chain.update((state) => returnTo(state, wanted)),
 })
 
@@ -90,6 +92,7 @@ const drop = method({
   params: [param('snapshot', nameOrId)],
   result: snapshotShape,
   example: { params: ['deployed'] },
+  writes: 'chain',
   handle: ({ chain }, unwanted) => chain.update((state) => dropSnapshot(state, unwanted)),
 })
 

@@ -38,3 +38,13 @@ export function isSameRhythm(a: MiningState, b: MiningState): boolean {
 function longestOf({ mode }: MiningState): number | undefined {
   return mode.kind === 'interval' ? (mode.longestMs ?? mode.intervalMs) : undefined
 }
+
+/** When blocks are mined, in words. */
+export function describeMining({ mode, stopped }: MiningState): string {
+  if (stopped) return 'stopped'
+  if (mode.kind === 'instant') return 'instant'
+  if (mode.kind === 'manual') return 'by hand'
+  const { intervalMs, longestMs = intervalMs } = mode
+  const shortest = longestMs === intervalMs ? '' : `${intervalMs / 1000} to `
+  return `every ${shortest}${longestMs / 1000} s`
+}

@@ -5,7 +5,10 @@ import { isPromise, type MaybePromise, whenThere } from '../core/promises.ts'
 import { type ErrorObject, errorObjectOf, RpcError } from './errors.ts'
 import { JsonText } from './jsontext.ts'
 import type { Method } from './method.ts'
+
 import type { Json, Notes } from './schema.ts'
+import { namesSecretMethod, withoutParams, withoutQuotes, withoutSecrets } from './secrets.ts'
+
 import {
   DEFAULT_LIMITS,
   idOf,
@@ -27,7 +30,7 @@ export interface Alias {
 /** A call that was answered, for the log; also a message that could not be read as one: its method is `(unreadable)`. */
 export interface CallReport {
   readonly method: string
-  /** As they were sent. */
+  /** As they were sent, but for secrets. */
   readonly params: Json
   readonly durationMs: number
   /** What the method answered, or of a very long answer how long it is; undefined when it failed. */
@@ -41,6 +44,8 @@ export interface CallReport {
 export interface Behind<C> {
   /** Undefined where no method has the name, or none could be read. */
   readonly method: Method<C> | undefined
+  /** What the call did, where its result does not say it. */
+  readonly told: string | undefined
   /** What a failed call's error was made of: it may know more than callers are told. */
   readonly thrown: unknown
 }
@@ -124,7 +129,7 @@ export function createDispatcher<C>(options: DispatcherOptions<C>): Dispatcher<C
   return {
     registry: desk.registry,
     dispatch: (context, message) => {
-      const refused = (error: unknown): string => refuse(desk, context, null, error)
+      const refused = (error: unknown): string => refuse(desk, context, null, error, message)
       try {
         const value = parseMessage(message, desk.limits)
         if (!Array.isArray(value)) {
@@ -150,21 +155,23 @@ function failed<C>({ describe, tellBug }: Desk<C>, error: unknown, method = UNRE
 function report<C>(desk: Desk<C>, context: C, call: Call, answered: Answer): Answer {
   const { observe, tellBug } = desk
   if (observe === undefined) return answered
-  const { method, params, beganMs, notes } = call
+  const { method: name, params, beganMs, notes } = call
   const isFailure = 'error' in answered
   try {
-    observe(
-      {
-        method,
-        params: params as Json,
-        durationMs: performance.now() - beganMs,
-        result: isFailure ? undefined : shownResult(answered.result),
-        error: isFailure ? answered.error : undefined,
-        notes,
-      },
-      context,
-      { method: desk.registry.get(method), thrown: isFailure ? answered.thrown : undefined },
-    )
+    const method = desk.registry.get(name)
+    const whole: CallReport = {
+      method: name,
+      params: params as Json,
+      durationMs: performance.now() - beganMs,
+      result: isFailure ? undefined : shownResult(answered.result),
+      error: isFailure ? answered.error : undefined,
+      notes,
+    }
+    observe(shownReport(desk, method, whole), context, {
+      method,
+      told: method && toldOf(method, context, whole),
+      thrown: isFailure ? answered.thrown : undefined,
+    })
   } catch (bug) {
     tellBug(bug)
   }
@@ -196,17 +203,25 @@ function reply<C>(desk: Desk<C>, context: C, value: unknown): MaybePromise<Reply
   try {
     asked = readRequest(value)
   } catch (error) {
-    return refuse(desk, context, idOf(value), error)
+    return refuse(desk, context, idOf(value), error, value)
   }
   const { id, method, params } = asked
   return whenThere(answer(desk, context, method, params), (each) => write(desk, id, each))
 }
 
-/** Replies to what cannot be read as a request. */
-function refuse<C>(desk: Desk<C>, context: C, id: RequestId, error: unknown): string {
+/** Replies to what cannot be read as a request. The error may quote it, and the log quotes no secrets. */
+function refuse<C>(
+  desk: Desk<C>,
+  context: C,
+  id: RequestId,
+  error: unknown,
+  asked: unknown,
+): string {
   const refusal = failed(desk, error)
   const call = { method: UNREADABLE, params: [], beganMs: performance.now(), notes: [] }
-  report(desk, context, call, refusal)
+  const isSecret = desk.observe !== undefined && namesSecretMethod(desk.registry, asked)
+  const told = isSecret ? { ...refusal, error: withoutQuotes(refusal.error) } : refusal
+  report(desk, context, call, told)
   return writeError(id, refusal.error)
 }
 
@@ -333,7 +348,11 @@ function run<C>(
     const message = `${method.name} is not supported: ${method.unsupported}`
     throw new DevchainError('METHOD_NOT_SUPPORTED', message)
   }
-  return method.run(context, Array.isArray(params) ? params : positional(method, params), notes)
+  return method.run(context, positions(method, params), notes)
+}
+
+function positions<C>(method: Method<C>, params: Params): readonly unknown[] {
+  return Array.isArray(params) ? params : positional(method, params)
 }
 
 /** Parameters given by name, in the order of the declaration. */
@@ -382,6 +401,31 @@ function checkBatch(batch: readonly unknown[], limit: number): void {
 function tooMuch(limit: number): DevchainError {
   const message = `not run: the replies to a batch may have ${limit} characters, and those before have more`
   return new DevchainError('LIMIT_EXCEEDED', message)
+}
+
+/** A report without secrets. Methods that are not answered may have been meant to have some. */
+function shownReport<C>(
+  { registry, disabled }: Desk<C>,
+  method: Method<C> | undefined,
+  report: CallReport,
+): CallReport {
+  if (method !== undefined) return withoutSecrets(method, report)
+  if (report.method === UNREADABLE) return report
+  const module = moduleOf(report.method)
+  const isSecretive =
+    disabled.has(report.method) ||
+    [...registry].some(([name, each]) => moduleOf(name) === module && each.hasSecrets)
+  return isSecretive ? withoutParams(report) : report
+}
+
+/** What a call did, in a phrase; undefined for calls that failed or did nothing. */
+function toldOf<C>(
+  method: Method<C>,
+  context: C,
+  { params, result }: CallReport,
+): string | undefined {
+  if (method.tell === undefined || result === undefined || result === false) return undefined
+  return method.tell(positions(method, params as Params), result, context)
 }
 
 /** What the log is told of a result. */

@@ -2,7 +2,7 @@
 
 import type { MaybePromise } from '../core/promises.ts'
 import type { JsonText } from './jsontext.ts'
-import type { Example, Method, Param } from './method.ts'
+import type { Example, Method, Param, Writes } from './method.ts'
 import type { Encoder, Json, Notes } from './schema.ts'
 
 /**
@@ -52,6 +52,22 @@ class LateMethod<C> implements Method<C> {
 
   get unsupported(): string | undefined {
     return this.#loaded().unsupported
+  }
+
+  get writes(): Writes | undefined {
+    return this.#loaded().writes
+  }
+
+  get hasSecrets(): boolean {
+    return this.#loaded().hasSecrets
+  }
+
+  get isResultSecret(): boolean {
+    return this.#loaded().isResultSecret
+  }
+
+  get tell(): Method<C>['tell'] {
+    return this.#loaded().tell
   }
 
   run(context: C, params: readonly unknown[], notes?: Notes): MaybePromise<Json | JsonText> {

@@ -10,7 +10,12 @@ export interface Param<T> {
   readonly decoder: Decoder<T>
   readonly required: boolean
   readonly fallback: T | undefined
+  /** True: a key or a passphrase, which nobody is shown but the handler. */
+  readonly isSecret: boolean
 }
+
+/** What a method changes: the chain with its pool, accounts and settings; or that by a transaction, whose hash it answers. */
+export type Writes = 'chain' | 'transaction'
 
 /** A request and the reply to it, shown in discovery; `result` is left out where it differs on each run. */
 export interface Example {
@@ -29,6 +34,16 @@ export interface Method<C> {
   readonly example: Example
   /** Set for methods that are not supported: the reason that callers are told. */
   readonly unsupported: string | undefined
+  /** Undefined for a method that changes nothing. */
+  readonly writes: Writes | undefined
+  /** True when a parameter or the result is a secret. */
+  readonly hasSecrets: boolean
+  /** True when the result is a secret. */
+  readonly isResultSecret: boolean
+  /** What a call did, in a phrase, where the result does not say it. `params` were taken by `run` before. */
+  readonly tell:
+    | ((params: readonly unknown[], result: Json, context: C) => string | undefined)
+    | undefined
   /**
    * Decodes `params`, runs the handler, encodes its result: at once, unless the handler has to wait.
    * @param notes takes remarks on the parameters, for the log
@@ -52,20 +67,33 @@ export interface Declaration<C, P extends readonly Param<unknown>[], R> {
   readonly params: P
   readonly result: Encoder<R>
   readonly example: Example
+  readonly writes?: Writes
+  /** True: the result is a key, which nobody is shown but the caller. */
+  readonly isResultSecret?: boolean
+  /**
+   * What a call did, in a phrase for the log, where its result does not say it: `balance of 0x… 5 ether`. Addresses and
+   * hashes stand in full; undefined where the result says it after all.
+   */
+  readonly tell?: (values: Values<P>, result: Json, context: C) => string | undefined
   /** Gives the value, or the JSON of it where it may be too large for a value. */
   readonly handle: (context: C, ...values: Values<P>) => MaybePromise<R | JsonText>
 }
 
 /** A parameter that must be given. */
 export function param<T>(name: string, decoder: Decoder<T>): Param<T> {
-  return { name, decoder, required: true, fallback: undefined }
+  return { name, decoder, required: true, fallback: undefined, isSecret: false }
 }
 
 /** A parameter that may be left out, or be null. */
 export function optional<T>(name: string, decoder: Decoder<T>): Param<T | undefined>
 export function optional<T>(name: string, decoder: Decoder<T>, fallback: T): Param<T>
 export function optional<T>(name: string, decoder: Decoder<T>, fallback?: T): Param<T | undefined> {
-  return { name, decoder, required: false, fallback }
+  return { name, decoder, required: false, fallback, isSecret: false }
+}
+
+/** The parameter, as one that logs never show. */
+export function secret<T>(parameter: Param<T>): Param<T> {
+  return { ...parameter, isSecret: true }
 }
 
 /** Makes a method of a declaration. */
@@ -73,6 +101,7 @@ export function defineMethod<C, const P extends readonly Param<unknown>[], R>(
   declaration: Declaration<C, P, R>,
 ): Method<C> {
   const { name, aliases = [], summary, params, result, example, handle } = declaration
+  const { writes, isResultSecret = false, tell } = declaration
   const encode = (value: R | JsonText): Json | JsonText => {
     if (value instanceof JsonText) return value
     const write = result.write?.(value)
@@ -91,6 +120,13 @@ export function defineMethod<C, const P extends readonly Param<unknown>[], R>(
     result: result as Encoder<never>,
     example,
     unsupported: undefined,
+    writes,
+    hasSecrets: isResultSecret || params.some((isSecret) => isSecret),
+    isResultSecret,
+    tell:
+      tell &&
+      ((given, told, context) =>
+        tell(decodeParams(name, params, given, undefined) as Values<P>, told, context)),
     run: (context, given, notes) => {
       const values = decodeParams(name, params, given, notes) as Values<P>
       return whenThere(handle(context, ...values) as MaybePromise<R | JsonText>, encode)

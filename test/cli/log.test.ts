@@ -314,8 +314,15 @@ describe('lines for people', () => {
       nonce: 4n,
       reason: 'insufficient funds',
     }
-    const waiting: ChainFact = { event: 'waiting', added: 1, poolSize: 3 }
-    const mining: ChainFact = { event: 'mining', mining: 'every 2 s' }
+    const waiting: ChainFact = {
+      event: 'waiting',
+      added: { count: 1, hashes: [HASH] },
+      poolSize: 3,
+    }
+    const mining: ChainFact = {
+      event: 'mining',
+      mining: { mode: { kind: 'interval', intervalMs: 2000 }, stopped: false },
+    }
     const text =
       print(call('eth_sendTransaction', { result: HASH }), waiting) +
       print(call('evm_setIntervalMining', { result: true }), mining) +

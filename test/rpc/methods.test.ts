@@ -12,6 +12,7 @@ import {
   runScript,
   SCRIPTS,
   type Script,
+  type Send,
 } from '../support/io.ts'
 import { startNode } from '../support/node.ts'
 
@@ -62,12 +63,41 @@ describe('replies are as the scripts say', () => {
     '$name',
     async ({ script }) => {
       await using node = await startNode(script.options, script.transport)
-      const run = await runScript(script, node.send)
+      const send: Send = async (request) => {
+        const before = node.changes()
+        const replies = await node.send(request)
+        if (node.changes() > before) noteWriter(request)
+        return replies
+      }
+      const run = await runScript(script, send)
       if (process.env.UPDATE_IO === '1') writeFileSync(script.file, `${run.lines.join('\n')}\n`)
       else if (run.mismatch) expect(run.mismatch.actual).toEqual(run.mismatch.expected)
       checkReplies(run.exchanges)
     },
   )
+})
+
+/** The names by which scripts changed the chain. */
+const writers = new Set<string>()
+
+function noteWriter(request: string): void {
+  for (const { method } of [JSON.parse(request)].flat()) writers.add(method)
+}
+
+// after the scripts
+describe('a method says whether it changes the chain', () => {
+  it('every one that did in a script', () => {
+    const silent = [...writers].filter((name) => byName.get(name)?.writes === undefined)
+    expect(silent.sort()).toEqual([])
+  })
+
+  it('and every one that says so did', () => {
+    // work takes minutes to do: test/rpc/work.test.ts has a chain with less of it
+    const names = methods
+      .filter(({ name, writes }) => writes !== undefined && name !== 'eth_submitWork')
+      .map(({ name }) => name)
+    expect(names.filter((name) => !writers.has(name)).sort()).toEqual([])
+  })
 })
 
 describe('no method is without a script', () => {

@@ -9,6 +9,8 @@ import type { Send, Transport } from './io.ts'
 export interface WireNode {
   readonly devchain: Devchain
   readonly url: string
+  /** How often the chain has changed, but for what an interval mined by itself. */
+  readonly changes: () => number
   readonly send: Send
   readonly [Symbol.asyncDispose]: () => Promise<void>
 }
@@ -26,11 +28,19 @@ export async function startNode(
     )
   }
   const bugs: unknown[] = []
+  let changes = 0
   const devchain = await createDevchain(
     { clock: 'frozen', port: 0, ...options } as DevchainOptions,
     {
       environment: { now: () => 1_600_000_000_000, random },
-      observer: { onBug: (bug) => bugs.push(bug) },
+      observer: {
+        onBug: (bug) => bugs.push(bug),
+        onChange: ({ before, after }) => {
+          const isByItself =
+            before.mining === after.mining && before.mining.mode.kind === 'interval'
+          if (!isByItself) changes += 1
+        },
+      },
     },
   )
   const { url, wsUrl } = await devchain.listen()
@@ -38,6 +48,7 @@ export async function startNode(
   return {
     devchain,
     url,
+    changes: () => changes,
     send: wire.send,
     [Symbol.asyncDispose]: async () => {
       wire.close()

@@ -47,6 +47,7 @@ const sendRawConditional = method({
   params: [param('raw', data), optional('conditions', terms, {})],
   result: hash,
   example: { params: ['0x02f86521808080825208947099', { blockNumberMax: '0x64' }] },
+  writes: 'transaction',
   handle: ({ chain }, raw, conditions) => sendConditional(chain, raw, conditions),
 })
 

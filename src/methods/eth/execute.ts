@@ -105,6 +105,7 @@ const send = method({
   params: [param('transaction', transactionRequest)],
   result: hash,
   example: { params: [TRANSFER] },
+  writes: 'transaction',
   handle: ({ chain }, request) => sendTransaction(chain, request),
 })
 
@@ -115,6 +116,7 @@ const sendUnsigned = method({
   params: [param('transaction', transactionRequest)],
   result: hash,
   example: { params: [TRANSFER] },
+  writes: 'transaction',
   handle: ({ chain }, request) => sendUnsignedTransaction(chain, request),
 })
 
@@ -127,6 +129,7 @@ const sendRaw = method({
   example: {
     params: ['0x02f86521808080825208947099'],
   },
+  writes: 'transaction',
   handle: ({ chain }, raw) => sendRawTransaction(chain, raw),
 })
 
@@ -141,6 +144,7 @@ const resendWaiting = method({
   ],
   result: hash,
   example: { params: [{ ...TRANSFER, nonce: '0x0' }, '0x3b9aca00'] },
+  writes: 'transaction',
   handle: ({ chain }, request, gasPrice, gasLimit) =>
     resend(chain, request, { gasPrice, gasLimit }),
 })

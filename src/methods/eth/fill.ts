@@ -62,6 +62,7 @@ const sendRawSync = method({
   params: [param('raw', data), optional('timeout', timeout, USUAL_WAIT_MS)],
   result: receiptShape,
   example: { params: ['0x02f86521808080825208947099'] },
+  writes: 'transaction',
   handle: async ({ chain }, raw, milliseconds) =>
     inclusionOf(chain, await sendRawTransaction(chain, raw), milliseconds),
 })
@@ -73,6 +74,7 @@ const sendSync = method({
   params: [param('transaction', transactionRequest), optional('timeout', timeout, USUAL_WAIT_MS)],
   result: receiptShape,
   example: { params: [{ from: ALICE, to: BOB, value: '0x1' }] },
+  writes: 'transaction',
   handle: async ({ chain }, request, milliseconds) =>
     inclusionOf(chain, await sendTransaction(chain, request), milliseconds),
 })

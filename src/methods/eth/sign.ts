@@ -12,7 +12,7 @@ import { parseTypedData, type TypedData, typedDataDigest } from '../../core/type
 import { keyWithPassphrase, requireKey } from '../../node/accounts.ts'
 import type { Chain } from '../../node/chain.ts'
 import { signRequest } from '../../node/send.ts'
-import { type Method, optional, param } from '../../rpc/method.ts'
+import { type Method, optional, param, secret } from '../../rpc/method.ts'
 import { address, data, text } from '../../rpc/primitives.ts'
 import type { Decoder } from '../../rpc/schema.ts'
 import { type MethodContext, method } from '../context.ts'
@@ -51,7 +51,7 @@ const sign = method({
 const personalSign = method({
   name: 'personal_sign',
   summary: 'As eth_sign, the message first; with a passphrase the account may be locked.',
-  params: [param('message', data), param('address', address), optional('passphrase', text)],
+  params: [param('message', data), param('address', address), secret(optional('passphrase', text))],
   result: data,
   example: { params: [MESSAGE, ACCOUNT] },
   handle: async ({ chain }, message, account, passphrase) => {

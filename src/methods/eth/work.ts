@@ -50,6 +50,7 @@ const submitWork = method({
   params: [param('nonce', nonce), param('hash', hash), param('mixDigest', hash)],
   result: boolean,
   example: { params: ['0x0000000000000001', UNKNOWN, UNKNOWN], result: false },
+  writes: 'chain',
   handle: ({ chain }, given, sealHash, mixDigest) =>
     chain.work.submitEthash(given, sealHash, mixDigest),
 })

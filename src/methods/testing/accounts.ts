@@ -1,7 +1,9 @@
 // Accounts as a test wants them: balances, code, nonces and slots set without a transaction, and senders without keys.
+
 import { keccakHash } from '../../core/crypto.ts'
 import { DevchainError } from '../../core/errors.ts'
-import type { Address } from '../../core/hex.ts'
+import { type Address, quantityFromBigint } from '../../core/hex.ts'
+import { ether, listed, number, plural } from '../../core/words.ts'
 import {
   type AccountBook,
   addKeyless,
@@ -13,7 +15,7 @@ import type { Chain, Change } from '../../node/chain.ts'
 import type { ChainState } from '../../node/chainstate.ts'
 import { changeAccounts } from '../../node/commands.ts'
 import { editAccounts } from '../../node/edit.ts'
-import { type Method, param } from '../../rpc/method.ts'
+import { type Method, param, secret } from '../../rpc/method.ts'
 import { address, boolean, data, quantity, text } from '../../rpc/primitives.ts'
 import type { Decoder } from '../../rpc/schema.ts'
 import { type Account, withSlots } from '../../state/world.ts'
@@ -35,6 +37,8 @@ const setBalance = method({
   params: [param('account', oneOrMore(address)), param('balance', quantity)],
   result: ack,
   example: { params: [ACCOUNT, '0xde0b6b3a7640000'], result: null },
+  writes: 'chain',
+  tell: ([accounts, balance]) => `balance of ${listed(accounts)} ${ether(balance)}`,
   handle: async ({ chain, profile }, accounts, balance) => {
     await editEach(chain, accounts, (account) => ({ ...account, balance }))
     return profile.ack
@@ -48,6 +52,8 @@ const addBalance = method({
   params: [param('account', oneOrMore(address)), param('amount', quantity)],
   result: ack,
   example: { params: [ACCOUNT, '0xde0b6b3a7640000'], result: null },
+  writes: 'chain',
+  tell: ([accounts, amount]) => `${ether(amount)} more for ${listed(accounts)}`,
   handle: async ({ chain, profile }, accounts, amount) => {
     await editEach(chain, accounts, (account) => {
       const balance = account.balance + amount
@@ -65,6 +71,8 @@ const setCode = method({
   params: [param('account', address), param('code', data)],
   result: ack,
   example: { params: [ACCOUNT, '0x602a60005260206000f3'], result: null },
+  writes: 'chain',
+  tell: ([account, code]) => `code of ${account} ${plural(code.length, 'byte')}`,
   handle: async ({ chain, profile }, account, code) => {
     const codeHash = keccakHash(code)
     await edit(chain, account, (before) => ({ ...before, code, codeHash }))
@@ -79,6 +87,8 @@ const setNonce = method({
   params: [param('account', address), param('nonce', quantity)],
   result: ack,
   example: { params: [ACCOUNT, '0x9'], result: null },
+  writes: 'chain',
+  tell: ([account, nonce]) => `nonce of ${account} ${number(nonce)}`,
   handle: async ({ chain, profile }, account, nonce) => {
     if (nonce > MAX_NONCE) {
       const message = `nonce: expected at most ${MAX_NONCE} (EIP-2681), got ${nonce}`
@@ -99,6 +109,9 @@ const setStorageAt = method({
   params: [param('account', address), param('slot', word), param('value', word)],
   result: boolean,
   example: { params: [ACCOUNT, '0x0', `0x${'00'.repeat(31)}07`], result: true },
+  writes: 'chain',
+  tell: ([account, slot, value]) =>
+    `storage of ${account} slot ${quantityFromBigint(slot)} = ${quantityFromBigint(value)}`,
   handle: async ({ chain }, account, slot, value) => {
     await edit(chain, account, (before) => ({
       ...before,
@@ -115,6 +128,8 @@ const impersonate = method({
   params: [param('account', address)],
   result: ack,
   example: { params: [ACCOUNT], result: null },
+  writes: 'chain',
+  tell: ([account]) => `impersonating ${account}`,
   handle: async ({ chain, profile }, account) => {
     await chain.update((state) =>
       changeAccounts(state, impersonateAccount(state.accounts, account)),
@@ -130,6 +145,8 @@ const stopImpersonatingAccount = method({
   params: [param('account', address)],
   result: ack,
   example: { params: [ACCOUNT], result: null },
+  writes: 'chain',
+  tell: ([account]) => `no longer impersonating ${account}`,
   handle: async ({ chain, profile }, account) => {
     await chain.update((state) => changeAccounts(state, stopImpersonating(state.accounts, account)))
     return profile.ack
@@ -143,6 +160,8 @@ const autoImpersonate = method({
   params: [param('enabled', boolean)],
   result: ack,
   example: { params: [true], result: null },
+  writes: 'chain',
+  tell: ([enabled]) => `${enabled ? '' : 'no longer '}impersonating everybody`,
   handle: async ({ chain, profile }, enabled) => {
     await chain.update((state) =>
       changeAccounts(state, { ...state.accounts, autoImpersonate: enabled }),
@@ -155,9 +174,11 @@ const addAccount = method({
   name: 'evm_addAccount',
   summary:
     'Takes in an account without its key; personal_unlockAccount lets it send. False when it is there already.',
-  params: [param('account', address), param('passphrase', text)],
+  params: [param('account', address), secret(param('passphrase', text))],
   result: boolean,
   example: { params: [ACCOUNT, 'secret'], result: true },
+  writes: 'chain',
+  tell: ([account]) => `account ${account} without its key`,
   handle: ({ chain }, account, passphrase) =>
     chain.update((state) => exchanged(state, addKeyless(state.accounts, account, passphrase))),
 })
@@ -165,9 +186,11 @@ const addAccount = method({
 const removeAccount = method({
   name: 'evm_removeAccount',
   summary: 'Takes away what evm_addAccount took in; false when there is no such account.',
-  params: [param('account', address), param('passphrase', text)],
+  params: [param('account', address), secret(param('passphrase', text))],
   result: boolean,
   example: { params: [ACCOUNT, 'secret'], result: false },
+  writes: 'chain',
+  tell: ([account]) => `account ${account} removed`,
   handle: ({ chain }, account, passphrase) =>
     chain.update((state) => exchanged(state, removeKeyless(state.accounts, account, passphrase))),
 })

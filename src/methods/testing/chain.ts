@@ -154,6 +154,7 @@ const resetTo = method({
   params: [optional('options', resetOptions)],
   result: ack,
   example: { params: [], result: null },
+  writes: 'chain',
   handle: async ({ chain, profile }) => {
     await chain.update(reset)
     return profile.ack
@@ -167,6 +168,8 @@ const setChainId = method({
   params: [param('chainId', quantity)],
   result: ack,
   example: { params: ['0x7a69'], result: null },
+  writes: 'chain',
+  tell: ([chainId]) => `chain id ${chainId}`,
   handle: async ({ chain, profile }, chainId) => {
     if (chainId < 1n || chainId > MAX_CHAIN_ID) {
       const message = `chainId: expected 1 to ${MAX_CHAIN_ID}, got ${chainId}`
@@ -187,6 +190,7 @@ const setLoggingEnabled = method({
   params: [param('enabled', boolean)],
   result: ack,
   example: { params: [true], result: null },
+  tell: ([enabled]) => `log ${enabled ? 'on' : 'off'}`,
   handle: ({ logging, profile }, enabled) => {
     logging.isEnabled = enabled
     return profile.ack
@@ -210,6 +214,8 @@ const load = method({
   params: [param('state', data)],
   result: boolean,
   example: { params: [`0x${Buffer.from('{"accounts":{}}').toString('hex')}`], result: true },
+  writes: 'chain',
+  tell: () => 'state loaded',
   handle: async ({ chain }, bytes) => {
     const accounts = await readDump(bytes)
     await chain.update((state) => loadAccounts(state, accounts))

@@ -1,10 +1,13 @@
 // Mining as a test wants it: many blocks at once, and what is in the header of the next ones.
+
 import { DevchainError } from '../../core/errors.ts'
+import { hexFromBytes } from '../../core/hex.ts'
+import { fee, number } from '../../core/words.ts'
 import { headOf } from '../../node/blocktree.ts'
 import type { Chain } from '../../node/chain.ts'
 import type { Settings } from '../../node/chainstate.ts'
 import { changeSettings, setBlockInterval, startMining, stopMining } from '../../node/commands.ts'
-import { isInstant } from '../../node/mining.ts'
+import { describeMining, isInstant } from '../../node/mining.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import {
   address,
@@ -60,6 +63,7 @@ const hardhatMine = method({
   params: [optional('blocks', quantity, 1n), optional('interval', quantity)],
   result: ack,
   example: { params: ['0x3e8', '0x3c'], result: null },
+  writes: 'chain',
   handle: async ({ chain, profile }, blocks, interval) => {
     await mineBlocks(chain, { blocks, interval, isFirstSpaced: false })
     return profile.ack
@@ -72,6 +76,7 @@ const anvilMine = method({
   params: [optional('blocks', quantity, 1n), optional('interval', quantity)],
   result: ack,
   example: { params: ['0x3e8', '0x3c'], result: null },
+  writes: 'chain',
   handle: async ({ chain, profile }, blocks, interval) => {
     await mineBlocks(chain, { blocks, interval, isFirstSpaced: true })
     return profile.ack
@@ -86,6 +91,7 @@ const mineDetailed = method({
   params: [optional('order', mineOrder, ONE_BLOCK)],
   result: list(minedBlockShape),
   example: { params: [] },
+  writes: 'chain',
   handle: async ({ chain }, order) => {
     if (order.blocks > MAX_DETAILED) {
       const message = `order.blocks: expected at most ${MAX_DETAILED} blocks to be answered in full, got ${order.blocks}`
@@ -128,6 +134,8 @@ const setBlockTimestampInterval = method({
   params: [param('seconds', quantity)],
   result: ack,
   example: { params: ['0x3c'], result: null },
+  writes: 'chain',
+  tell: ([seconds]) => `blocks ${number(seconds)} s apart`,
   handle: async ({ chain, profile }, seconds) => {
     await chain.update((state) => setBlockInterval(state, seconds))
     return profile.ack
@@ -141,6 +149,8 @@ const removeBlockTimestampInterval = method({
   params: [],
   result: boolean,
   example: { params: [], result: false },
+  writes: 'chain',
+  tell: () => 'blocks at the time of the clock',
   handle: ({ chain }) =>
     chain.update((state) => {
       const isSet = state.clock.interval !== undefined
@@ -155,6 +165,8 @@ const setBlockGasLimit = method({
   params: [param('gasLimit', quantity)],
   result: boolean,
   example: { params: ['0x1c9c380'], result: true },
+  writes: 'chain',
+  tell: ([gasLimit]) => `gas limit ${number(gasLimit)}`,
   handle: async ({ chain }, blockGasLimit) => {
     if (blockGasLimit < MIN_GAS_LIMIT || blockGasLimit > MAX_GAS_LIMIT) {
       const message = `gasLimit: expected ${MIN_GAS_LIMIT} to ${MAX_GAS_LIMIT}, got ${blockGasLimit}`
@@ -172,6 +184,8 @@ const setCoinbase = method({
   params: [param('account', address)],
   result: ack,
   example: { params: [ACCOUNT], result: null },
+  writes: 'chain',
+  tell: ([account]) => `coinbase ${account}`,
   handle: ({ chain, profile }, coinbase) => changed(chain, { coinbase }, profile),
 })
 
@@ -182,6 +196,8 @@ const setNextBlockBaseFee = method({
   params: [param('baseFee', quantity)],
   result: ack,
   example: { params: ['0x3b9aca00'], result: null },
+  writes: 'chain',
+  tell: ([baseFee]) => `next base fee ${fee(baseFee)}`,
   handle: ({ chain, profile }, nextBaseFee) => changed(chain, { nextBaseFee }, profile),
 })
 
@@ -192,6 +208,8 @@ const setPrevRandao = method({
   params: [param('prevRandao', hash)],
   result: ack,
   example: { params: [`0x${'11'.repeat(32)}`], result: null },
+  writes: 'chain',
+  tell: ([prevRandao]) => `next PREVRANDAO ${prevRandao}`,
   handle: ({ chain, profile }, nextPrevRandao) => changed(chain, { nextPrevRandao }, profile),
 })
 
@@ -202,6 +220,8 @@ const setMinGasPrice = method({
   params: [param('price', quantity)],
   result: ack,
   example: { params: ['0x1'], result: null },
+  writes: 'chain',
+  tell: ([price]) => `least gas price ${fee(price)}`,
   handle: ({ chain, profile }, minGasPrice) => changed(chain, { minGasPrice }, profile),
 })
 
@@ -211,6 +231,8 @@ const minerStart = method({
   params: [optional('threads', quantity)],
   result: boolean,
   example: { params: [], result: true },
+  writes: 'chain',
+  tell: (_values, _result, { chain }) => `mining ${describeMining(chain.state.mining)}`,
   handle: async ({ chain }) => {
     await chain.update((state) => startMining(chain.executor, state, chain.environment.now()))
     return true
@@ -223,6 +245,8 @@ const minerStop = method({
   params: [],
   result: boolean,
   example: { params: [], result: true },
+  writes: 'chain',
+  tell: () => 'mining stopped',
   handle: async ({ chain }) => {
     await chain.update(stopMining)
     return true
@@ -235,6 +259,8 @@ const setEtherbase = method({
   params: [param('account', address)],
   result: boolean,
   example: { params: [ACCOUNT], result: true },
+  writes: 'chain',
+  tell: ([account]) => `coinbase ${account}`,
   handle: async ({ chain }, coinbase) => {
     await change(chain, { coinbase })
     return true
@@ -247,6 +273,8 @@ const setExtra = method({
   params: [param('extraData', extraDataText)],
   result: boolean,
   example: { params: ['0xd34db33f'], result: true },
+  writes: 'chain',
+  tell: ([extraData]) => `extra data ${hexFromBytes(extraData)}`,
   handle: async ({ chain }, extraData) => {
     await change(chain, { extraData })
     return true
@@ -260,6 +288,8 @@ const setGasPrice = method({
   params: [param('price', quantity)],
   result: boolean,
   example: { params: ['0x3b9aca00'], result: true },
+  writes: 'chain',
+  tell: ([price]) => `gas price ${fee(price)}`,
   handle: async ({ chain }, price) => {
     await change(chain, { minGasPrice: price, gasPrice: price })
     return true

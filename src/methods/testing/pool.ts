@@ -14,6 +14,8 @@ const hardhatDrop = method({
   params: [param('hash', hash)],
   result: boolean,
   example: { params: [UNKNOWN], result: false },
+  writes: 'chain',
+  tell: ([wanted]) => `dropped ${wanted}`,
   handle: ({ chain }, wanted) => chain.update((state) => evict(state, wanted)),
 })
 
@@ -24,6 +26,8 @@ const anvilDrop = method({
   params: [param('hash', hash)],
   result: nullable(hash),
   example: { params: [UNKNOWN], result: null },
+  writes: 'chain',
+  tell: ([wanted], result) => (result === null ? 'none of that hash waits' : `dropped ${wanted}`),
   handle: async ({ chain }, wanted) =>
     (await chain.update((state) => evict(state, wanted))) ? wanted : null,
 })
@@ -35,6 +39,8 @@ const dropAll = method({
   params: [],
   result: ack,
   example: { params: [], result: null },
+  writes: 'chain',
+  tell: () => 'dropped all that waited',
   handle: async ({ chain, profile }) => {
     await chain.update((state) => evictAll(state))
     return profile.ack
@@ -48,6 +54,8 @@ const removePoolTransactions = method({
   params: [param('sender', address)],
   result: ack,
   example: { params: [ACCOUNT], result: null },
+  writes: 'chain',
+  tell: ([sender]) => `dropped what waited of ${sender}`,
   handle: async ({ chain, profile }, sender) => {
     await chain.update((state) => evictAll(state, sender))
     return profile.ack

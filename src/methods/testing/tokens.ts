@@ -1,6 +1,8 @@
 // Tokens as a test wants them: balances and allowances without asking whoever may mint.
+
 import { DevchainError } from '../../core/errors.ts'
 import type { Address } from '../../core/hex.ts'
+import { ether, number } from '../../core/words.ts'
 import { editAccount } from '../../node/edit.ts'
 import { setTokenAllowance, setTokenBalance } from '../../node/tokens.ts'
 import { type Method, param } from '../../rpc/method.ts'
@@ -28,6 +30,8 @@ const dealErc20 = method({
   params: [param('holder', address), param('token', address), param('amount', quantity)],
   result: ack,
   example: { params: [HOLDER, TOKEN, '0x3e8'] },
+  writes: 'chain',
+  tell: ([holder, token, amount]) => `${holder} has ${number(amount)} of token ${token}`,
   handle: async ({ chain, profile }, holder, token, amount) => {
     await setTokenBalance(chain, token, holder, amount)
     return profile.ack
@@ -46,6 +50,9 @@ const setErc20Allowance = method({
   ],
   result: ack,
   example: { params: [HOLDER, SPENDER, TOKEN, '0x3e8'] },
+  writes: 'chain',
+  tell: ([owner, spender, token, amount]) =>
+    `${spender} may spend ${number(amount)} of token ${token} of ${owner}`,
   handle: async ({ chain, profile }, owner, spender, token, amount) => {
     await setTokenAllowance(chain, token, { owner, spender }, amount)
     return profile.ack
@@ -77,6 +84,11 @@ const dealAny = method({
   params: [param('deal', deal)],
   result: ack,
   example: { params: [{ account: HOLDER, amount: '0x3e8' }], result: null },
+  writes: 'chain',
+  tell: ([{ account, amount, erc20 }]) =>
+    erc20 === undefined
+      ? `balance of ${account} ${ether(amount)}`
+      : `${account} has ${number(amount)} of token ${erc20}`,
   handle: async ({ chain, profile }, { account, amount, erc20 }) => {
     if (erc20 !== undefined) await setTokenBalance(chain, erc20, account, amount)
     else {

@@ -17,6 +17,12 @@ export function plural(count: number | bigint, noun: string): string {
   return `${number(count)} ${noun}${BigInt(count) === 1n ? '' : 's'}`
 }
 
+/** Up to three of a list; of a longer one the first two, and how many more. */
+export function listed(items: readonly string[]): string {
+  if (items.length <= 3) return items.join(', ')
+  return `${items.slice(0, 2).join(', ')} and ${number(items.length - 2)} more`
+}
+
 /** Exact decimal of an amount in its smallest unit: `decimal(15n * 10n ** 17n, 18)` is `1.5`. */
 export function decimal(value: bigint, power: number): string {
   if (value === 0n) return '0'

@@ -1,0 +1,85 @@
+// Keys and passphrases in reports of calls: what a log keeps must not have them. Callers are answered as ever.
+import { printValue } from '../core/errors.ts'
+import type { CallReport } from './dispatch.ts'
+import type { ErrorObject } from './errors.ts'
+import type { Method } from './method.ts'
+import type { Json } from './schema.ts'
+
+/** Stands where a secret was. */
+export const HIDDEN = '•••'
+
+type Secrecy = Pick<Method<never>, 'params' | 'hasSecrets' | 'isResultSecret'>
+
+/** From so many characters on a secret is looked for in messages without its quotes, too: shorter ones are in many words. */
+const LONG = 6
+
+/**
+ * A report without secrets: the parameters that are declared so and whatever was sent beyond the declared ones. In a
+ * failed call any text but an address may be a secret in the wrong place, and the error may quote one.
+ */
+export function withoutSecrets<R extends CallReport>(method: Secrecy, report: R): R {
+  if (!method.hasSecrets) return report
+  const { params, result, error, notes } = report
+  const secrets: Json[] = []
+  const shown = mapped(params, (value, place) => {
+    const isSecret = isSecretPlace(method, place) || (error !== undefined && isStrayText(value))
+    if (isSecret) secrets.push(value)
+    return isSecret ? HIDDEN : value
+  })
+  return {
+    ...report,
+    params: shown,
+    result: result !== undefined && method.isResultSecret ? HIDDEN : result,
+    notes: notes.map((note) => scrubbed(note, secrets)),
+    error: error && { ...error, message: scrubbed(error.message, secrets) },
+  }
+}
+
+/** A report of a method that is not answered but by its name belongs to those with secrets: nothing that was sent is shown. */
+export function withoutParams<R extends CallReport>(report: R): R {
+  return { ...report, params: mapped(report.params, () => HIDDEN) }
+}
+
+/** Of each parameter its value and its place: an index, or a name. */
+function mapped(params: Json, show: (value: Json, place: number | string) => Json): Json {
+  if (Array.isArray(params)) return params.map((value: Json, i) => show(value, i))
+  const entries = Object.entries(params as Readonly<Record<string, Json>>)
+  return Object.fromEntries(entries.map(([name, value]) => [name, show(value, name)]))
+}
+
+function isSecretPlace({ params }: Secrecy, place: number | string): boolean {
+  const declared = params.find(({ name }, i) => place === i || place === name)
+  return declared?.isSecret ?? true
+}
+
+function isStrayText(value: Json): boolean {
+  return typeof value === 'string' && !/^0x[0-9a-f]{40}$/i.test(value)
+}
+
+function scrubbed(message: string, secrets: readonly Json[]): string {
+  return secrets.reduce((text: string, secret) => {
+    const quoted = text.replaceAll(printValue(secret), HIDDEN)
+    const isLong = typeof secret === 'string' && secret.length >= LONG
+    return isLong ? quoted.replaceAll(secret, HIDDEN) : quoted
+  }, message)
+}
+
+/** True of a message that names a method with secrets, whether it can be read or not. */
+export function namesSecretMethod(
+  registry: ReadonlyMap<string, Pick<Method<never>, 'hasSecrets'>>,
+  message: unknown,
+): boolean {
+  const text = textOf(message)
+  return [...registry].some(([name, { hasSecrets }]) => hasSecrets && text.includes(name))
+}
+
+/** An error that says what is wrong, and nothing of what it was found in. */
+export function withoutQuotes(error: ErrorObject): ErrorObject {
+  return { ...error, message: `${error.message.split(':', 1)[0]}: ${HIDDEN}` }
+}
+
+function textOf(message: unknown): string {
+  if (typeof message === 'string') return message
+  if (message instanceof Uint8Array) return Buffer.from(message).toString('latin1')
+  return JSON.stringify(message) ?? ''
+}

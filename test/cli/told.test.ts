@@ -1,0 +1,113 @@
+// What the log says that a method did: of every method that changes the chain, under the call that did it.
+import { expect, test } from 'vitest'
+import { methods } from '../../src/methods/index.ts'
+import { startLogged } from '../support/loggedchain.ts'
+
+const A = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
+const B = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'
+const SENT = { from: A, to: B, value: '0x1' }
+const WORD = `0x${'11'.repeat(32)}`
+
+test.each<[told: string, method: string, ...params: unknown[]]>([
+  [`balance of ${A} 5 ether`, 'hardhat_setBalance', A, '0x4563918244f40000'],
+  [`balance of ${A}, ${B} 7 wei`, 'anvil_setBalance', [A, B], '0x7'],
+  [`balance of ${A}, ${A} and 2 more 7 wei`, 'tenderly_setBalance', [A, A, B, B], '0x7'],
+  [`1 ether more for ${A}`, 'anvil_addBalance', A, '0xde0b6b3a7640000'],
+  [`code of ${B} 1 byte`, 'hardhat_setCode', B, '0x00'],
+  [`nonce of ${A} 1,000`, 'anvil_setNonce', A, '0x3e8'],
+  [`storage of ${B} slot 0x0 = 0x7`, 'hardhat_setStorageAt', B, '0x0', `0x${'00'.repeat(31)}07`],
+  [`impersonating ${B}`, 'hardhat_impersonateAccount', B],
+  [`no longer impersonating ${B}`, 'anvil_stopImpersonatingAccount', B],
+  ['impersonating everybody', 'anvil_autoImpersonateAccount', true],
+  ['no longer impersonating everybody', 'anvil_autoImpersonateAccount', false],
+  [`account ${WORD.slice(0, 42)} without its key`, 'evm_addAccount', WORD.slice(0, 42), 'x'],
+  ['false', 'evm_removeAccount', WORD.slice(0, 42), 'x'],
+  [`signature counts as of ${A}`, 'anvil_impersonateSignature', `${WORD}${WORD.slice(2)}1b`, A],
+  [`balance of ${A} 7 wei`, 'anvil_deal', { account: A, amount: '0x7' }],
+  ['blocks 60 s apart', 'anvil_setBlockTimestampInterval', 60],
+  ['false', 'anvil_removeBlockTimestampInterval'],
+  ['gas limit 30,000,000', 'evm_setBlockGasLimit', '0x1c9c380'],
+  [`coinbase ${A}`, 'hardhat_setCoinbase', A],
+  [`coinbase ${A}`, 'miner_setEtherbase', A],
+  ['next base fee 1 gwei', 'hardhat_setNextBlockBaseFeePerGas', '0x3b9aca00'],
+  [`next PREVRANDAO ${WORD}`, 'hardhat_setPrevRandao', WORD],
+  ['least gas price 1 wei', 'hardhat_setMinGasPrice', '0x1'],
+  ['gas price 1 gwei', 'miner_setGasPrice', '0x3b9aca00'],
+  ['extra data 0x6869', 'miner_setExtra', 'hi'],
+  ['mining instant', 'miner_start'],
+  ['mining stopped', 'miner_stop'],
+  ['mining instant', 'evm_startMining'],
+  ['mining stopped', 'evm_stopMining'],
+  ['next block at 2033-05-18 03:33:20', 'evm_setNextBlockTimestamp', '0x77359400'],
+  ['clock +400,000,000 s', 'evm_setTime', '0x77359400'],
+  ['clock +60 s', 'evm_increaseTime', 60],
+  ['automine off', 'evm_setAutomine', false],
+  ['automine on', 'hardhat_setAutomine', true],
+  ['mining every 2 s', 'evm_setIntervalMining', 2],
+  ['mining instant', 'evm_setIntervalMining', 0],
+  ['false', 'hardhat_dropTransaction', WORD],
+  ['none of that hash waits', 'anvil_dropTransaction', WORD],
+  ['dropped all that waited', 'debug_clearTxpool'],
+  [`dropped what waited of ${A}`, 'anvil_removePoolTransactions', A],
+  ['chain id 31337', 'anvil_setChainId', '0x7a69'],
+  ['log on', 'hardhat_setLoggingEnabled', true],
+  ['snapshot 0x1 at block 0', 'evm_snapshot'],
+  ['false: no such snapshot', 'evm_revert', '0x7'],
+  ['reset: still block 0', 'hardhat_reset'],
+  ['1 block', 'evm_mine'],
+  [`locked ${A}`, 'personal_lockAccount', A],
+  [`unlocked ${A} for 60 s`, 'personal_unlockAccount', A, '', 60],
+  [`unlocked ${A} for good`, 'personal_unlockAccount', A, '', 0],
+])('%s: %s', async (told, method, ...params) => {
+  await using chain = await startLogged()
+  await chain.ask(method, ...params)
+  const shown = told.replaceAll(
+    /0x[0-9a-f]{64}/g,
+    (hash) => `${hash.slice(0, 6)}…${hash.slice(-4)}`,
+  )
+  expect(chain.lines()[0]?.toLowerCase()).toBe(`${method}  1.0 ms  ${shown}`.toLowerCase())
+})
+
+test('nothing that changes the chain is told as null or true', async () => {
+  const silent: string[] = []
+  for (const { name, writes, example } of methods) {
+    if (writes !== 'chain') continue
+    await using chain = await startLogged({ baseFee: 1_000_000_000n })
+    await chain.ask('evm_mine').catch(() => undefined)
+    chain.lines()
+    const answer = await chain.ask(name, ...example.params).catch(() => 'refused')
+    const [line = ''] = chain.lines()
+    if (answer !== 'refused' && / (null|true)$/.test(line)) silent.push(line)
+  }
+  expect(silent).toEqual([])
+})
+
+test('what a method changed stands below it, whatever its name', async () => {
+  await using chain = await startLogged()
+  for (let i = 0; i < 3; i++) await chain.ask('eth_sendTransaction', SENT)
+  chain.lines()
+  await chain.ask('debug_setHead', '0x1')
+  expect(chain.lines()).toEqual([
+    'debug_setHead  1.0 ms  reorganization: block 3 → 1, 2 transactions gone',
+  ])
+  await chain.ask('evm_setAutomine', false)
+  const request = { ...SENT, gasPrice: '0x1', gas: '0x5208' }
+  await chain.ask('eth_sendTransaction', { ...request, nonce: '0x1' })
+  chain.lines()
+  await chain.ask('eth_resend', { ...request, nonce: '0x1' }, '0x2')
+  const [resent, waiting] = chain.lines()
+  expect(resent).toMatch(/^eth_resend/)
+  expect(waiting).toBeUndefined()
+})
+
+test('a reorganization tells what waits again, and what is gone', async () => {
+  await using chain = await startLogged()
+  for (let i = 0; i < 3; i++) await chain.ask('eth_sendTransaction', SENT)
+  chain.lines()
+  await chain.ask('devchain_reorg', { depth: '0x2' })
+  expect(chain.lines()).toEqual([
+    'devchain_reorg  1.0 ms  reorganization: 2 blocks replaced, 2 transactions back in the pool',
+    expect.stringMatching(/^ {2}blocks 2 to 3 0x/),
+    expect.stringMatching(/^ {4}empty/),
+  ])
+})

@@ -1,0 +1,51 @@
+// A chain in this process with its log, as text.
+import { createJsonRenderer } from '../../src/cli/json.ts'
+import { Log, type Renderer } from '../../src/cli/log.ts'
+import { PLAIN } from '../../src/cli/palette.ts'
+import { createPrettyRenderer } from '../../src/cli/pretty.ts'
+import { observerOf } from '../../src/cli/start.ts'
+import { createDevchain, type Devchain, type DevchainOptions } from '../../src/devchain.ts'
+
+export interface LoggedChain {
+  readonly devchain: Devchain
+  readonly ask: (method: string, ...params: unknown[]) => Promise<unknown>
+  /** What the log has said since this was called last. Durations are of one length, as they differ on each run. */
+  readonly lines: () => string[]
+  readonly [Symbol.asyncDispose]: () => Promise<void>
+}
+
+export interface LogForm {
+  readonly json?: boolean
+  readonly verbose?: boolean
+  /** Columns of a terminal; undefined: the log goes to a file. */
+  readonly columns?: number
+}
+
+/** Starts a chain of a frozen clock with these options. */
+export async function startLogged(
+  options: DevchainOptions = {},
+  { json = false, verbose = false, columns }: LogForm = {},
+): Promise<LoggedChain> {
+  let text = ''
+  const renderer: Renderer = json
+    ? createJsonRenderer(() => 0, verbose)
+    : createPrettyRenderer(PLAIN, verbose)
+  const width = columns === undefined ? undefined : (): number => columns
+  const log = new Log(renderer, { write: (part) => (text += part) }, width)
+  const devchain = await createDevchain(
+    { clock: 'frozen', timestamp: 1_600_000_000, ...options },
+    { observer: observerOf(log) },
+  )
+  const lines = (): string[] => {
+    log.finish()
+    const said = text.replaceAll(/ +[\d.]+ m?s {2}/g, '  1.0 ms  ')
+    text = ''
+    return said.split('\n').slice(0, -1)
+  }
+  return {
+    devchain,
+    ask: (method, ...params) => devchain.request({ method, params }),
+    lines,
+    [Symbol.asyncDispose]: () => devchain.close(),
+  }
+}
