@@ -58,7 +58,7 @@ export async function newerNode(): Promise<string> {
 }
 
 /** npm as a script: the one that runs the tests, or the first on the path. */
-function npmScript(): string {
+export function npmScript(): string {
   const running = process.env['npm_execpath']
   if (running !== undefined) return running
   const folders = (process.env['PATH'] ?? '').split(path.delimiter)

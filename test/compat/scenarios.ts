@@ -1,0 +1,8 @@
+// The table: what the nodes whose ways `--compat` takes are asked. A case is one entry in one of these lists; what the
+// nodes answer to it is then recorded by `npm run compat -- --write --only 'words of its name'`.
+import type { Scenario } from './scenario.ts'
+import { DEFAULTS } from './scenarios/defaults.ts'
+import { FAILURES } from './scenarios/failures.ts'
+import { REFUSALS } from './scenarios/refusals.ts'
+
+export const SCENARIOS: readonly Scenario[] = [...DEFAULTS, ...FAILURES, ...REFUSALS]
