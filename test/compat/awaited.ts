@@ -1,5 +1,5 @@
-// Scenarios whose answers devchain does not give yet and shall: tests hold that it does not, so that a name leaves this
-// list with the change that makes its answer right.
+// Scenarios whose answers devchain does not give yet and shall: they are not compared. A name leaves this list with the
+// change that makes its answer right.
 import type { Node } from './scenario.ts'
 
 export const AWAITED: Readonly<Record<Node, readonly string[]>> = {
