@@ -6,8 +6,16 @@ import type { Chain } from '../node/chain.ts'
 import type { Json } from '../rpc/schema.ts'
 import type { Session } from '../rpc/session.ts'
 
-/** The `result` of each notification that a change of the chain makes for one subscription. */
-export type Selector = (announcements: Announcements) => readonly Json[]
+/** What of a change of the chain one subscription is told. */
+export type Selector = (announcements: Announcements) => Selection
+
+/** The `result` of each notification, made when it is sent. */
+export interface Selection {
+  /** At most so many. */
+  readonly most: number
+  /** `undefined` for what was looked at and is not wanted. */
+  readonly results: Iterable<Json | undefined>
+}
 
 /** In what order the subscriptions of a session are told of the same change. */
 export type SubscriptionKind =
@@ -27,7 +35,7 @@ interface Subscription {
 
 /** The subscriptions to one chain; the chain has one listener for all of them. */
 interface Audience {
-  readonly members: Set<Subscription>
+  readonly members: Map<Session, Set<Subscription>>
   readonly stopListening: () => void
 }
 
@@ -61,7 +69,10 @@ export class Subscriptions {
     const id = hexFromBytes(chain.environment.random(16))
     const subscription: Subscription = { id, kind, session, chain, select }
     own.set(id, subscription)
-    this.#audienceOf(chain).members.add(subscription)
+    const { members } = this.#audienceOf(chain)
+    const sameChain = members.get(session)
+    if (sameChain === undefined) members.set(session, new Set([subscription]))
+    else sameChain.add(subscription)
     return id
   }
 
@@ -90,7 +101,7 @@ export class Subscriptions {
   #audienceOf(chain: Chain): Audience {
     const known = this.#audiences.get(chain)
     if (known !== undefined) return known
-    const members = new Set<Subscription>()
+    const members: Audience['members'] = new Map()
     const stopListening = chain.onChange((change) => tell(members, announcementsOf(change)))
     const audience = { members, stopListening }
     this.#audiences.set(chain, audience)
@@ -98,23 +109,39 @@ export class Subscriptions {
   }
 
   #leave(subscription: Subscription): void {
-    const audience = this.#audiences.get(subscription.chain)
-    if (audience === undefined) return
-    audience.members.delete(subscription)
+    const { chain, session } = subscription
+    const audience = this.#audiences.get(chain)
+    const own = audience?.members.get(session)
+    if (audience === undefined || own === undefined) return
+    own.delete(subscription)
+    if (own.size === 0) audience.members.delete(session)
     if (audience.members.size > 0) return
     audience.stopListening()
-    this.#audiences.delete(subscription.chain)
+    this.#audiences.delete(chain)
   }
 }
 
-/** Pending transactions first, heads last: whoever hears of a block has its logs and receipts already. */
-function tell(members: ReadonlySet<Subscription>, announcements: Announcements): void {
-  for (const kind of ORDER) {
-    for (const { id, kind: own, session, select } of members) {
-      if (own !== kind) continue
-      for (const result of select(announcements)) {
-        session.notify('eth_subscription', { subscription: id, result })
-      }
+function tell(members: Audience['members'], announcements: Announcements): void {
+  for (const [session, subscriptions] of members) {
+    // pending transactions first, heads last: whoever hears of a block has its logs and receipts already
+    const selected = [...subscriptions]
+      .sort((one, other) => ORDER.indexOf(one.kind) - ORDER.indexOf(other.kind))
+      .map((subscription) => ({ subscription, selection: subscription.select(announcements) }))
+    const most = selected.reduce((sum, { selection }) => sum + selection.most, 0)
+    if (most > 0)
+      session.notify('eth_subscription', { most, params: told(subscriptions, selected) })
+  }
+}
+
+/** The parameters of each notification of one change to one session. Who has unsubscribed meanwhile is told no more. */
+function* told(
+  subscriptions: ReadonlySet<Subscription>,
+  selected: readonly { readonly subscription: Subscription; readonly selection: Selection }[],
+): IterableIterator<Json | undefined> {
+  for (const { subscription, selection } of selected) {
+    for (const result of selection.results) {
+      if (!subscriptions.has(subscription)) break
+      yield result === undefined ? undefined : { subscription: subscription.id, result }
     }
   }
 }

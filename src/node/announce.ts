@@ -2,33 +2,64 @@
 // notifications. Filters and subscriptions both read it, so that they never tell different stories.
 import type { Hash } from '../core/hex.ts'
 import type { Transaction } from '../protocol/transaction.ts'
+import type { BlockRecord } from './blockrecord.ts'
 import { transactionPlace } from './blocktree.ts'
 import type { StateChange } from './chain.ts'
 import type { BlockRange } from './line.ts'
 import { type LogEntry, logsOf } from './logs.ts'
 import { arrivedAfter, pooledByHash } from './pool.ts'
 
-/** In the order in which listeners are told: pending, removed logs, logs, heads. */
+/** In the order in which listeners are told: pending, removed logs, logs, heads. Found when first asked for. */
 export interface Announcements {
   /** Transactions that entered the pool with this change, mined at once or still there, in order of arrival. */
   readonly pending: readonly Transaction[]
-  /** Logs of abandoned blocks, the newest first, as if undone. */
-  readonly removedLogs: readonly LogEntry[]
-  /** Logs of new blocks, the oldest first. */
-  readonly addedLogs: readonly LogEntry[]
+  /** Blocks whose logs went, the newest first, and then those whose logs came, the oldest first. */
+  readonly logs: readonly BlockLogs[]
   /** New blocks, the oldest first. */
   readonly heads: BlockRange
 }
 
+/** A block with logs. */
+export interface BlockLogs {
+  readonly record: BlockRecord
+  /** True when the block was abandoned: its logs are told as if undone, the last first. */
+  readonly removed: boolean
+  /** How many. */
+  readonly count: number
+}
+
 /** Everything there is to tell of a change. Empty lists when nothing changed that anybody can listen to. */
 export function announcementsOf(change: StateChange): Announcements {
-  const { removed, added } = change.head
+  let pending: readonly Transaction[] | undefined
+  let logs: readonly BlockLogs[] | undefined
   return {
-    pending: newTransactions(change),
-    removedLogs: [...removed.filled()].flatMap((record) => logsOf(record).reverse().map(asRemoved)),
-    addedLogs: [...added.filled()].flatMap(logsOf),
-    heads: added,
+    get pending() {
+      pending ??= newTransactions(change)
+      return pending
+    },
+    get logs() {
+      logs ??= blocksWithLogs(change)
+      return logs
+    },
+    heads: change.head.added,
   }
+}
+
+/** The logs of a block, in the order in which listeners are told of them. */
+export function entriesOf({ record, removed }: BlockLogs): LogEntry[] {
+  return removed ? logsOf(record).reverse().map(asRemoved) : logsOf(record)
+}
+
+function blocksWithLogs({ head }: StateChange): BlockLogs[] {
+  const found: BlockLogs[] = []
+  for (const removed of [true, false]) {
+    for (const record of (removed ? head.removed : head.added).filled()) {
+      let count = 0
+      for (const { receipt } of record.executed) count += receipt.logs.length
+      if (count > 0) found.push({ record, removed, count })
+    }
+  }
+  return found
 }
 
 function asRemoved(entry: LogEntry): LogEntry {

@@ -23,6 +23,8 @@ export interface EmptyRun {
   /** May grow. */
   readonly count: number
   hashAt(index: number): Hash
+  /** The same as bytes, which are not to be changed. */
+  hashBytesAt(index: number): Uint8Array
   /** Which block has a hash; undefined when none has. */
   indexOf(hash: Hash): number | undefined
   recordAt(index: number): BlockRecord
@@ -87,6 +89,10 @@ export class EmptyRow implements EmptyRun, EmptyBlocks {
 
   hashAt(index: number): Hash {
     return hashFromBytes(this.log.hashAt(index))
+  }
+
+  hashBytesAt(index: number): Uint8Array {
+    return this.log.hashAt(index)
   }
 
   indexOf(hash: Hash): number | undefined {
@@ -160,11 +166,15 @@ export class LongRun implements EmptyRun, EmptyBlocks {
   }
 
   /** 24 bytes of a hash of seed and number, then the number under a mask, so that it can be found again. */
-  hashAt(index: number): Hash {
+  hashBytesAt(index: number): Uint8Array {
     const number = paddedBytes(this.#first + BigInt(index), 8)
     const start = keccak256(concatBytes(this.#seed, number)).subarray(0, 24)
     const masked = number.map((byte, at) => byte ^ this.#seed[at]!)
-    return hashFromBytes(concatBytes(start, masked))
+    return concatBytes(start, masked)
+  }
+
+  hashAt(index: number): Hash {
+    return hashFromBytes(this.hashBytesAt(index))
   }
 
   indexOf(hash: Hash): number | undefined {

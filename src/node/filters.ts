@@ -1,10 +1,14 @@
 // Filters that callers poll: each keeps what happened since it was last asked.
 import { DevchainError } from '../core/errors.ts'
 import { type Hash, quantityFromBigint } from '../core/hex.ts'
-import { type Announcements, announcementsOf } from './announce.ts'
+import { collect } from '../core/leisurely.ts'
+import { type MaybePromise, whenThere } from '../core/promises.ts'
+import type { Block } from '../protocol/block.ts'
+import { announcementsOf, type BlockLogs, entriesOf } from './announce.ts'
 import { headOf } from './blocktree.ts'
 import type { BlockReference, Chain, StateChange } from './chain.ts'
-import { checkQuery, findLogs, type LogEntry, type LogQuery, matches } from './logs.ts'
+import { HashShelf, LogShelf, Readers } from './journal.ts'
+import { bloomTest, checkQuery, findLogs, type LogEntry, type LogQuery, matches } from './logs.ts'
 
 /** Bounds of a chain's filters. */
 export interface FilterLimits {
@@ -12,14 +16,17 @@ export interface FilterLimits {
   readonly timeoutMs: number
   /** Filters at a time. */
   readonly filters: number
-  /** Entries that one filter keeps for its next poll. */
+  /** Entries that wait for a filter's next poll; for log filters also logs of abandoned blocks, whether they match or not. */
   readonly backlog: number
+  /** Blocks with logs that wait for the next poll of some log filter. */
+  readonly blocks: number
 }
 
 export const DEFAULT_FILTER_LIMITS: FilterLimits = {
   timeoutMs: 5 * 60 * 1000,
   filters: 10_000,
   backlog: 100_000,
+  blocks: 1_000_000,
 }
 
 /** What a poll answers, by the filter's kind: logs, hashes of blocks, or hashes of pending transactions. */
@@ -27,15 +34,8 @@ export type FilterChanges =
   | { readonly kind: 'logs'; readonly logs: readonly LogEntry[] }
   | { readonly kind: 'blocks' | 'transactions'; readonly hashes: readonly Hash[] }
 
-/** What a filter heard since it was last polled. */
-interface Backlog {
-  readonly hear: (announcements: Announcements) => void
-  /** Everything heard, which is forgotten then; undefined when it was more than may be kept. */
-  readonly take: () => FilterChanges | undefined
-}
-
 interface Filter {
-  readonly backlog: Backlog
+  readonly kind: 'logs' | 'blocks' | 'transactions'
   /** Of log filters only. */
   readonly query: LogQuery | undefined
   /** Wall time in milliseconds. */
@@ -45,19 +45,38 @@ interface Filter {
 }
 
 /**
- * The poll filters of one chain. A filter that nobody polls expires; expired ones are swept whenever filters are used
- * or fed, so no timer is needed. A revert does not touch filters: it reaches them as removed logs.
+ * The poll filters of one chain. What happens is kept once, and a filter has a place in it, so that any number of filters
+ * costs next to nothing until they are polled. A filter that nobody polls expires; expired ones are swept whenever filters
+ * are used or fed, so no timer is needed. A revert does not touch filters: it reaches them as removed logs.
  */
 export class Filters {
   readonly #chain: Chain
   readonly #limits: FilterLimits
+  /** The one that was polled longest ago comes first. */
   readonly #filters = new Map<bigint, Filter>()
+  readonly #blocks: HashShelf
+  readonly #transactions: HashShelf
+  readonly #logs: LogShelf
+  readonly #readers: {
+    readonly blocks: Readers<Hash>
+    readonly transactions: Readers<Hash>
+    readonly logs: Readers<BlockLogs>
+  }
   readonly #stopListening: () => void
   #nextId = 1n
 
   constructor(chain: Chain, limits: Partial<FilterLimits> = {}) {
     this.#chain = chain
     this.#limits = { ...DEFAULT_FILTER_LIMITS, ...limits }
+    const { backlog, blocks } = this.#limits
+    this.#blocks = new HashShelf(backlog)
+    this.#transactions = new HashShelf(backlog)
+    this.#logs = new LogShelf({ blocks, removedLogs: backlog })
+    this.#readers = {
+      blocks: new Readers(this.#blocks),
+      transactions: new Readers(this.#transactions),
+      logs: new Readers(this.#logs),
+    }
     this.#stopListening = chain.onChange((change) => this.#feed(change))
   }
 
@@ -77,37 +96,40 @@ export class Filters {
    */
   addLogFilter(query: LogQuery): bigint {
     checkQuery(this.#chain.state, query)
-    const select = ({ removedLogs, addedLogs }: Announcements): readonly LogEntry[] =>
-      [...removedLogs, ...addedLogs].filter((entry) => isWanted(query, entry))
-    return this.#add(select, (logs) => ({ kind: 'logs', logs }), query)
+    return this.#add('logs', query)
   }
 
   /** Listens to new blocks. Returns and throws as `addLogFilter`. */
   addBlockFilter(): bigint {
-    // one more than is kept says that there were too many
-    const most = this.#limits.backlog + 1
-    const select = ({ heads }: Announcements): readonly Hash[] =>
-      Array.from({ length: Math.min(heads.length, most) }, (_, index) => heads.hashAt(index))
-    return this.#add(select, (hashes) => ({ kind: 'blocks', hashes }))
+    return this.#add('blocks')
   }
 
   /** Listens to transactions that enter the pool. Returns and throws as `addLogFilter`. */
   addPendingFilter(): bigint {
-    const select = ({ pending }: Announcements): readonly Hash[] => pending.map(({ hash }) => hash)
-    return this.#add(select, (hashes) => ({ kind: 'transactions', hashes }))
+    return this.#add('transactions')
   }
 
   /**
-   * What happened since the last poll, oldest first.
-   * @throws {DevchainError} `NOT_FOUND` for an unknown or expired id, `LIMIT_EXCEEDED` when more happened than the
-   *   filter may keep: that is dropped, and the next poll goes on from here
+   * What happened since the last poll, oldest first: at once, unless there is much to look through.
+   * @throws {DevchainError} `NOT_FOUND` for an unknown or expired id, `LIMIT_EXCEEDED` when more happened than may be
+   *   kept: that is dropped, and the next poll goes on from here
    */
-  changes(id: bigint): FilterChanges {
-    const changes = this.#polled(id).backlog.take()
-    if (changes !== undefined) return changes
-    const limit = this.#limits.backlog
-    const message = `filter ${quantityFromBigint(id)} missed changes: more than ${limit} came without a poll`
-    throw new DevchainError('LIMIT_EXCEEDED', message, { limit })
+  changes(id: bigint): MaybePromise<FilterChanges> {
+    const { kind, query } = this.#polled(id)
+    const { backlog, blocks: most } = this.#limits
+    if (kind === 'logs') {
+      const blocks = this.#readers.logs.read(id)
+      const kept = `${backlog} logs of abandoned blocks or ${most} blocks with logs`
+      if (blocks === undefined) throw missed(id, kept, backlog)
+      return whenThere(collect(wantedLogs(query!, blocks), backlog), (logs) => {
+        if (logs === undefined) throw missed(id, `${backlog}`, backlog)
+        return { kind, logs }
+      })
+    }
+    const hashes = this.#readers[kind].read(id)
+    if (hashes === undefined) throw missed(id, `${backlog}`, backlog)
+    // no more than `backlog` are kept
+    return whenThere(collect(hashes, backlog), (all = []) => ({ kind, hashes: all }))
   }
 
   /**
@@ -127,22 +149,20 @@ export class Filters {
   /** Ends a filter; false when there is none of that id. */
   remove(id: bigint): boolean {
     this.#sweep()
-    return this.#filters.delete(id)
+    const filter = this.#filters.get(id)
+    if (filter !== undefined) this.#forget(id, filter)
+    return filter !== undefined
   }
 
   /** Forgets all filters and stops listening to the chain. */
   close(): void {
     this.#stopListening()
-    this.#filters.clear()
+    for (const [id, filter] of this.#filters) this.#forget(id, filter)
   }
 
-  #add<T>(
-    select: (announcements: Announcements) => readonly T[],
-    answer: (kept: readonly T[]) => FilterChanges,
-    query?: LogQuery,
-  ): bigint {
+  #add(kind: Filter['kind'], query?: LogQuery): bigint {
     this.#sweep()
-    const { filters, backlog } = this.#limits
+    const { filters } = this.#limits
     if (this.#filters.size >= filters) {
       const message = `too many filters: there may be ${filters} at a time; uninstall those no longer needed`
       throw new DevchainError('LIMIT_EXCEEDED', message, { limit: filters })
@@ -150,11 +170,12 @@ export class Filters {
     const id = this.#nextId
     this.#nextId += 1n
     this.#filters.set(id, {
-      backlog: boundedBacklog(select, answer, backlog),
+      kind,
       query,
       lastPolled: this.#chain.environment.now(),
       since: headOf(this.#chain.state.tree).block.header.number,
     })
+    this.#readers[kind].add(id)
     return id
   }
 
@@ -166,6 +187,8 @@ export class Filters {
       throw new DevchainError('NOT_FOUND', `filter ${quantityFromBigint(id)} not found`)
     }
     filter.lastPolled = this.#chain.environment.now()
+    this.#filters.delete(id)
+    this.#filters.set(id, filter)
     return filter
   }
 
@@ -173,52 +196,61 @@ export class Filters {
     if (this.#filters.size === 0) return
     this.#sweep()
     const announcements = announcementsOf(change)
-    const fork = change.head.removed.at(-1)?.block.header.number
-    for (const filter of this.#filters.values()) {
-      if (fork !== undefined && fork < filter.since) filter.since = fork
-      filter.backlog.hear(announcements)
+    const { blocks, transactions, logs } = this.#readers
+    if (blocks.size > 0) this.#blocks.pushBlocks(announcements.heads)
+    if (transactions.size > 0) {
+      for (const { hash } of announcements.pending) this.#transactions.push(hash)
     }
+    if (logs.size === 0) return
+    for (const block of announcements.logs) this.#logs.push(block)
+    const fork = change.head.removed.at(-1)?.block.header.number
+    if (fork === undefined) return
+    for (const filter of this.#filters.values()) if (fork < filter.since) filter.since = fork
   }
 
   #sweep(): void {
     const oldest = this.#chain.environment.now() - this.#limits.timeoutMs
-    for (const [id, { lastPolled }] of this.#filters) {
-      if (lastPolled < oldest) this.#filters.delete(id)
+    for (const [id, filter] of this.#filters) {
+      if (filter.lastPolled >= oldest) return
+      this.#forget(id, filter)
+    }
+  }
+
+  #forget(id: bigint, { kind }: Filter): void {
+    this.#filters.delete(id)
+    this.#readers[kind].delete(id)
+  }
+}
+
+function missed(id: bigint, kept: string, limit: number): DevchainError {
+  const message = `filter ${quantityFromBigint(id)} missed changes: more than ${kept} came without a poll`
+  return new DevchainError('LIMIT_EXCEEDED', message, { limit })
+}
+
+/** The logs that a filter wants; undefined for those that it does not, and for blocks without any. */
+function* wantedLogs(
+  query: LogQuery,
+  blocks: Iterable<BlockLogs>,
+): IterableIterator<LogEntry | undefined> {
+  const mayMatch = bloomTest(query)
+  for (const block of blocks) {
+    const { block: mined } = block.record
+    if (!isWanted(query, mined) || !mayMatch(mined.header.logsBloom)) yield undefined
+    else {
+      for (const entry of entriesOf(block)) {
+        yield matches(query, entry.log) ? entry : undefined
+      }
     }
   }
 }
 
-/** Keeps what `select` finds in each change; drops everything, and listens no more, where that is above `bound`. */
-function boundedBacklog<T>(
-  select: (announcements: Announcements) => readonly T[],
-  answer: (kept: readonly T[]) => FilterChanges,
-  bound: number,
-): Backlog {
-  let kept: T[] | undefined = []
-  return {
-    hear: (announcements) => {
-      if (kept === undefined) return
-      const heard = select(announcements)
-      if (kept.length + heard.length > bound) kept = undefined
-      else for (const each of heard) kept.push(each)
-    },
-    take: () => {
-      const taken = kept
-      kept = []
-      return taken === undefined ? undefined : answer(taken)
-    },
-  }
-}
-
 /** Numbers bound what a log filter hears. A block hash names one block, so nothing new ever matches but its removal. */
-function isWanted(query: LogQuery, { log, record }: LogEntry): boolean {
-  const { header, hash } = record.block
+function isWanted(query: LogQuery, { header, hash }: Block): boolean {
   if (query.blockHash !== undefined && query.blockHash !== hash) return false
   const first = boundOf(query.from)
   const last = boundOf(query.to)
   if (first !== undefined && header.number < first) return false
-  if (last !== undefined && header.number > last) return false
-  return matches(query, log)
+  return last === undefined || header.number <= last
 }
 
 function boundOf(reference: BlockReference | undefined): bigint | undefined {

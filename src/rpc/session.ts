@@ -1,11 +1,19 @@
 // Who asks: a caller that may hang up, and a session, over which the chain may say something unasked.
 import type { Json } from './schema.ts'
 
+/** Notifications of one method, each made when it is sent. */
+export interface Notifications {
+  /** At most so many. */
+  readonly most: number
+  /** `undefined` stands for one that is not wanted: others may have their turn there. */
+  readonly params: Iterable<Json | undefined>
+}
+
 export interface Session {
   /** Counts the sessions of a server. */
   readonly id: number
-  /** Sends a notification, unless the session has ended. */
-  notify(method: string, params: Json): void
+  /** Sends notifications, after those that it was given before and as fast as they are read, unless the session has ended. */
+  notify(method: string, notifications: Notifications): void
   /** Calls `listener` once, when the session ends; at once when it has ended already. */
   onClose(listener: () => void): void
 }

@@ -60,7 +60,7 @@ export function createHttpLane<C>(options: LaneOptions<C>): HttpLane {
   const end = (socket: Duplex, refusal: Refusal): void => connections.get(socket)?.end(refusal)
   const sockets = acceptWebSockets(
     http,
-    { answer, bodyLimit: options.bodyLimit },
+    { answer, bodyLimit: options.bodyLimit, stallMs: options.timeouts.stallMs },
     { checkHost: options.checkHost, end },
   )
   // node watches the time of requests from this event on
@@ -159,7 +159,7 @@ async function post(
   request: IncomingMessage,
   response: ServerResponse,
   connection: Connection,
-  { answer, bodyLimit }: MessageOptions,
+  { answer, bodyLimit }: Pick<MessageOptions, 'answer' | 'bodyLimit'>,
 ): Promise<void> {
   if (connection.waiting >= MAX_PIPELINED) {
     return refuse(response, tooManyPipelined)

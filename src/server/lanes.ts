@@ -15,6 +15,8 @@ export interface Timeouts {
   readonly requestMs: number
   /** Between two requests of one connection. */
   readonly idleMs: number
+  /** Until a WebSocket client reads some of the many notifications that wait for it. */
+  readonly stallMs: number
 }
 
 /** What a lane needs to answer requests. */
@@ -52,6 +54,10 @@ export function answering<C>(
 }
 
 /** How often connections are looked at, in milliseconds. */
-export function checkingIntervalMs({ headersMs, requestMs, idleMs }: Timeouts): number {
+export function checkingIntervalMs({
+  headersMs,
+  requestMs,
+  idleMs,
+}: Omit<Timeouts, 'stallMs'>): number {
   return Math.min(headersMs, requestMs, idleMs, 1_000)
 }

@@ -36,7 +36,12 @@ export interface RunningServer {
   readonly close: () => Promise<void>
 }
 
-const DEFAULT_TIMEOUTS: Timeouts = { headersMs: 10_000, requestMs: 60_000, idleMs: 120_000 }
+const DEFAULT_TIMEOUTS: Timeouts = {
+  headersMs: 10_000,
+  requestMs: 60_000,
+  idleMs: 120_000,
+  stallMs: 5_000,
+}
 
 const MAX_CONNECTIONS = 10_000
 

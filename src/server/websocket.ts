@@ -4,11 +4,11 @@ import type { Duplex } from 'node:stream'
 import { type RawData, WebSocket, WebSocketServer } from 'ws'
 import { errorCode } from '../rpc/errors.ts'
 import type { JsonText } from '../rpc/jsontext.ts'
-import type { Json } from '../rpc/schema.ts'
 import { Caller, type Session } from '../rpc/session.ts'
 import { idOf, writeError } from '../rpc/wire.ts'
 import type { HostCheck } from './hosts.ts'
 import type { Answer } from './lanes.ts'
+import { Outbox, Turns } from './outbox.ts'
 import type { Refusal } from './replies.ts'
 
 /** How messages are answered. */
@@ -16,6 +16,8 @@ export interface MessageOptions {
   readonly answer: Answer
   /** Bytes of a message. */
   readonly bodyLimit: number
+  /** Milliseconds after which a client that reads nothing of many notifications is cut off. */
+  readonly stallMs: number
 }
 
 /** What the HTTP side knows of the sockets that want to become sessions. */
@@ -40,9 +42,6 @@ const MAX_WAITING = 1_000
 /** Bytes of replies that may wait to be sent; beyond it the client's next message waits. */
 const HIGH_WATER_BYTES = 1024 * 1024
 
-/** Characters of notifications that may wait to be sent; a client that does not read them is cut off. */
-const MAX_UNREAD = 16 * 1024 * 1024
-
 /** Bytes of one reply; many clients read no larger messages. */
 const MAX_REPLY = 100_000_000
 
@@ -51,7 +50,6 @@ const GOODBYE_MS = 40
 
 /** Close codes of RFC 6455. */
 const GOING_AWAY = 1001
-const TOO_SLOW = 1008
 const TOO_LARGE = 1009
 
 const FULL: Refusal = {
@@ -75,6 +73,7 @@ export function acceptWebSockets(
     skipUTF8Validation: true,
   })
   const sockets = new Set<Duplex>()
+  const turns = new Turns()
   let nextId = 1
   http.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     if (request.headers.upgrade?.toLowerCase() !== 'websocket') {
@@ -87,7 +86,8 @@ export function acceptWebSockets(
     server.handleUpgrade(request, socket, head, (client) => {
       sockets.add(socket)
       socket.once('close', () => sockets.delete(socket))
-      serve(client, nextId++, options)
+      const outbox = new Outbox(client, socket, turns, options.stallMs)
+      serve(client, sessionOf(client, nextId++, outbox), options)
     })
   })
   return { has: (socket) => sockets.has(socket), close: () => close(server) }
@@ -123,8 +123,8 @@ async function close(server: WebSocketServer): Promise<void> {
 }
 
 /** Answers the messages of one client in their order, one at a time. */
-function serve(client: WebSocket, id: number, { answer, bodyLimit }: MessageOptions): void {
-  const caller = new Caller(sessionOf(client, id))
+function serve(client: WebSocket, session: Session, { answer, bodyLimit }: MessageOptions): void {
+  const caller = new Caller(session)
   client.once('close', () => caller.hangUp())
   const waiting: Uint8Array[] = []
   let waitingBytes = 0
@@ -154,25 +154,15 @@ function serve(client: WebSocket, id: number, { answer, bodyLimit }: MessageOpti
   client.on('error', () => client.close())
 }
 
-function sessionOf(client: WebSocket, id: number): Session {
+function sessionOf(client: WebSocket, id: number, outbox: Outbox): Session {
   const listeners = new Set<() => void>()
-  let unread = 0
   client.once('close', () => {
     for (const listener of listeners) listener()
     listeners.clear()
   })
   return {
     id,
-    notify: (method: string, params: Json) => {
-      if (client.readyState !== WebSocket.OPEN) return
-      if (unread > MAX_UNREAD)
-        return client.close(TOO_SLOW, 'too many notifications wait to be read')
-      const text = JSON.stringify({ jsonrpc: '2.0', method, params })
-      unread += text.length
-      client.send(text, () => {
-        unread -= text.length
-      })
-    },
+    notify: (method, notifications) => outbox.add(method, notifications),
     onClose: (listener) => {
       if (client.readyState === WebSocket.CLOSED) listener()
       else listeners.add(listener)

@@ -18,7 +18,7 @@ test('reads past the stream of the socket, and through it what came while it was
       makeContext: () => ({}),
       bodyLimit: 1_000,
       info: () => ({}),
-      timeouts: { headersMs: 10_000, requestMs: 10_000, idleMs: 10_000 },
+      timeouts: { headersMs: 10_000, requestMs: 10_000, idleMs: 10_000, stallMs: 5_000 },
       checkHost: () => undefined,
       onBug,
     },

@@ -200,29 +200,73 @@ describe('notifications', () => {
     expect(await client.next()).toEqual(result(1, null))
   })
 
-  test('may be any number for a client that reads them', async () => {
+  test('may be any number for a client that reads them, in their order; the reply does not wait for all', async () => {
+    await using server = await startTestServer({ timeouts: { stallMs: 500 } })
+    using client = await connect(server)
+    client.send(call('a', 'test_tell', [30_000, 1_000]))
+    client.send(call('b', 'test_tell', [50, 1_000_000]))
+    client.send(echo('c'))
+    const told: unknown[] = []
+    const replied: unknown[] = []
+    while (told.length < 30_050 || replied.length < 3) {
+      const message = (await client.next()) as { id?: string; params?: { i: number } }
+      if (message.params === undefined) replied.push([message.id, told.length < 30_050])
+      else told.push(message.params.i)
+    }
+    expect(replied).toEqual(['a', 'b', 'c'].map((id) => [id, true]))
+    expect(told).toEqual([...Array(30_000).keys(), ...Array(50).keys()])
+  })
+
+  test('to one client leave time for the others', async () => {
+    await using server = await startTestServer()
+    using flooded = await connect(server)
+    using other = await connect(server)
+    flooded.send(call('a', 'test_tell', [60_000, 1_000]))
+    let told = 0
+    flooded.socket.on('message', () => (told += 1))
+    await once(flooded.socket, 'message')
+    other.send(call('b', 'test_tell', [3]))
+    for (let i = 0; i < 3; i++) expect(await other.next()).toHaveProperty('params.i', i)
+    expect(await other.next()).toEqual(result('b', null))
+    expect(await server.post(echo(1))).toEqual(result(1, 1))
+    expect(told).toBeLessThan(60_000)
+    await eventually(() => told === 60_001)
+  })
+
+  test('that are not wanted take their time as well', async () => {
     await using server = await startTestServer()
     using client = await connect(server)
-    for (let id = 0; id < 5; id++) {
-      client.send(call(id, 'test_tell', [10, 1_000_000]))
-      for (let i = 0; i < 10; i++) expect(await client.next()).toHaveProperty('params.i', i)
-      expect(await client.next()).toEqual(result(id, null))
-    }
+    client.send(call(1, 'test_tellNothing', ['a']))
+    expect(await client.next()).toEqual(result(1, null))
+    expect(await server.post(echo(2))).toEqual(result(2, 2))
+    server.gates.open('a')
+    await server.gates.arrival('a is over')
   })
 
   test('that a client does not read are bounded: it is told why, and cut off', async () => {
-    await using server = await startTestServer()
+    await using server = await startTestServer({ timeouts: { stallMs: 50 } })
     using client = await connect(server)
     client.socket.pause()
     client.send(call(1, 'test_onClose', ['closed']))
-    client.send(call(2, 'test_tell', [100, 1_000_000]))
-    await eventually(() => server.calls.length === 2)
+    client.send(call(2, 'test_tell', [30_000, 1_000]))
+    await server.gates.arrival('told 30000')
     client.socket.resume()
     expect(await client.closed).toEqual({
       code: 1008,
       reason: 'too many notifications wait to be read',
     })
     await server.gates.arrival('closed')
+  })
+
+  test('wait for a client that reads nothing for a while, where they are not many', async () => {
+    await using server = await startTestServer({ timeouts: { stallMs: 1 } })
+    using client = await connect(server)
+    client.socket.pause()
+    client.send(call(2, 'test_tell', [900, 20_000]))
+    await eventually(() => server.calls.length === 1)
+    for (let i = 0; i < 100; i++) expect(await server.post(echo(i))).toEqual(result(i, i))
+    client.socket.resume()
+    for (let count = 0; count < 901; count++) await client.next()
   })
 
   test('to a client that is gone go nowhere', async () => {

@@ -91,6 +91,28 @@ const gone: Method<TestContext> = {
   unsupported: 'nobody wants it',
 }
 
+function* fillings(
+  count: number,
+  size: number,
+  onEnd: () => void,
+): IterableIterator<Json, undefined> {
+  try {
+    for (let i = 0; i < count; i++) yield { i, filling: 'x'.repeat(size) }
+  } finally {
+    onEnd()
+  }
+  return undefined
+}
+
+function* nothings(
+  isOver: () => boolean,
+  onEnd: () => void,
+): IterableIterator<undefined, undefined> {
+  while (!isOver()) yield undefined
+  onEnd()
+  return undefined
+}
+
 /** Methods that answer, wait, fail and are broken. */
 export const testMethods: readonly Method<TestContext>[] = [
   method({
@@ -119,9 +141,24 @@ export const testMethods: readonly Method<TestContext>[] = [
     name: 'test_tell',
     params: [param('count', quantityNumber), optional('size', quantityNumber, 1)],
     result: nothing,
-    handle: ({ caller }, count, size) => {
-      const { session } = caller
-      for (let i = 0; i < count; i++) session?.notify('test_told', { i, filling: 'x'.repeat(size) })
+    handle: ({ caller, gates }, count, size) => {
+      const params = fillings(count, size, () => void gates.pass(`told ${count}`))
+      caller.session?.notify('test_told', { most: count, params })
+      return null
+    },
+  }),
+  method({
+    name: 'test_tellNothing',
+    params: [param('until', text)],
+    result: nothing,
+    handle: ({ caller, gates }, name) => {
+      let isOver = false
+      void gates.pass(name).then(() => (isOver = true))
+      const params = nothings(
+        () => isOver,
+        () => void gates.pass(`${name} is over`),
+      )
+      caller.session?.notify('test_told', { most: 1, params })
       return null
     },
   }),

@@ -1,9 +1,10 @@
 // eth: notifications over WebSocket.
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
-import type { BlockRecord } from '../../node/blocktree.ts'
+import { type BlockLogs, entriesOf } from '../../node/announce.ts'
 import type { BlockRange } from '../../node/line.ts'
 import { type LogQuery, matches } from '../../node/logs.ts'
+import type { Transaction } from '../../protocol/transaction.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { boolean, enumeration, hash, list, text } from '../../rpc/primitives.ts'
 import type { Decoder, Json, Notes } from '../../rpc/schema.ts'
@@ -18,7 +19,7 @@ import {
   viewOfBlock,
   viewOfPooled,
 } from '../shapes.ts'
-import type { Selector } from '../subscriptions.ts'
+import type { Selection, Selector } from '../subscriptions.ts'
 
 const KINDS = [
   'newHeads',
@@ -77,7 +78,7 @@ function hashesOf(value: unknown, path: string, notes?: Notes): ReadonlySet<Hash
 const subscribe = method({
   name: 'eth_subscribe',
   summary:
-    'Notifies this WebSocket of new heads, logs, receipts (all, or those of {transactionHashes}), or pending transactions (hashes, or bodies with `true`).',
+    'Notifies this WebSocket of new heads (of more than 10,000 mined at once, the newest 10,000), logs, receipts (all, or those of {transactionHashes}), or pending transactions (hashes, or bodies with `true`).',
   params: [param('kind', enumeration(KINDS)), optional('details', details, NOTHING)],
   result: text,
   example: { params: ['newHeads'] },
@@ -89,7 +90,7 @@ const subscribe = method({
   },
 })
 
-/** Heads that one change of the chain notifies of: more blocks can be mined at once than a socket takes. */
+/** Heads that one change of the chain notifies of, as the summary says: a billion blocks can be mined at once. */
 const MAX_HEADS = 10_000
 
 const unsubscribe = method({
@@ -102,43 +103,62 @@ const unsubscribe = method({
 })
 
 /** The newest of many blocks, the oldest of them first. */
-function newest(heads: BlockRange, limit: number): BlockRecord[] {
-  const count = Math.min(heads.length, limit)
-  return Array.from({ length: count }, (_, index) => heads.at(index - count)!)
+function newest(heads: BlockRange, limit: number): Selection {
+  const most = Math.min(heads.length, limit)
+  return selection(most, function* () {
+    for (let index = heads.length - most; index < heads.length; index++) {
+      yield headerShape.encode(viewOfBlock(heads.at(index)!, { pending: false, full: false }))
+    }
+  })
 }
 
-/** The receipts of a block that are wanted. */
-function receiptsOf(record: BlockRecord, hashes: ReadonlySet<Hash>): Json[] {
-  return record.executed.flatMap(({ transaction }, index) =>
-    hashes.size === 0 || hashes.has(transaction.hash)
-      ? [receiptShape.encode({ record, index })]
-      : [],
-  )
+function logsThatMatch(query: LogQuery, blocks: readonly BlockLogs[]): Selection {
+  const most = blocks.reduce((sum, { count }) => sum + count, 0)
+  return selection(most, function* () {
+    for (const block of blocks) {
+      for (const entry of entriesOf(block)) {
+        yield matches(query, entry.log) ? logShape.encode(entry) : undefined
+      }
+    }
+  })
+}
+
+/** The receipts of each block that are wanted: those of a block together, as clients agreed upon. */
+function receiptsOf(heads: BlockRange, hashes: ReadonlySet<Hash>): Selection {
+  const records = [...heads.filled()].filter(({ executed }) => executed.length > 0)
+  return selection(records.length, function* () {
+    for (const record of records) {
+      const receipts = record.executed.flatMap(({ transaction }, index) =>
+        hashes.size === 0 || hashes.has(transaction.hash)
+          ? [receiptShape.encode({ record, index })]
+          : [],
+      )
+      yield receipts.length > 0 ? receipts : undefined
+    }
+  })
+}
+
+function pendingOf(pending: readonly Transaction[], bodies: boolean): Selection {
+  return selection(pending.length, function* () {
+    for (const transaction of pending) {
+      yield bodies
+        ? transactionShape.encode(viewOfPooled(transaction))
+        : hash.encode(transaction.hash)
+    }
+  })
+}
+
+function selection(most: number, results: () => IterableIterator<Json | undefined>): Selection {
+  return { most, results: { [Symbol.iterator]: results } }
 }
 
 function selectorOf(kind: (typeof KINDS)[number], { query, bodies, hashes }: Details): Selector {
   const selectors: Record<typeof kind, Selector> = {
-    newHeads: ({ heads }) =>
-      newest(heads, MAX_HEADS).map((record) =>
-        headerShape.encode(viewOfBlock(record, { pending: false, full: false })),
-      ),
-    logs: ({ removedLogs, addedLogs }) =>
-      [...removedLogs, ...addedLogs]
-        .filter(({ log }) => matches(query, log))
-        .map((entry) => logShape.encode(entry)),
-    newPendingTransactions: ({ pending }) =>
-      pending.map(
-        (transaction): Json =>
-          bodies
-            ? transactionShape.encode(viewOfPooled(transaction))
-            : hash.encode(transaction.hash),
-      ),
-    // those of a block together, as clients agreed upon
-    transactionReceipts: ({ heads }) =>
-      [...heads.filled()]
-        .map((record) => receiptsOf(record, hashes))
-        .filter((receipts) => receipts.length > 0),
-    syncing: () => [],
+    newHeads: ({ heads }) => newest(heads, MAX_HEADS),
+    logs: ({ logs }) => logsThatMatch(query, logs),
+    newPendingTransactions: ({ pending }) => pendingOf(pending, bodies),
+    transactionReceipts: ({ heads }) => receiptsOf(heads, hashes),
+    syncing: () => ({ most: 0, results: [] }),
   }
   return selectors[kind]
 }
@@ -167,7 +187,8 @@ function checkDetails(kind: (typeof KINDS)[number], { given }: Details): void {
 
 /** A chain that makes its own blocks is never syncing: subscribers learn that once, after they have their id. */
 function tellNotSyncing(session: Session, id: string): void {
-  setImmediate(() => session.notify('eth_subscription', { subscription: id, result: false }))
+  const params = [{ subscription: id, result: false }]
+  setImmediate(() => session.notify('eth_subscription', { most: 1, params }))
 }
 
 function sessionOf(session: Session | undefined): Session {

@@ -1,6 +1,6 @@
 // What listeners are told of a change of the chain.
 import { describe, expect, test } from 'vitest'
-import { announcementsOf } from '../../../src/node/announce.ts'
+import { announcementsOf, entriesOf } from '../../../src/node/announce.ts'
 import { headChange, truncateTo } from '../../../src/node/blocktree.ts'
 import type { StateChange } from '../../../src/node/chain.ts'
 import type { ChainState } from '../../../src/node/chainstate.ts'
@@ -13,13 +13,16 @@ function changeOf(before: ChainState, after: ChainState): StateChange {
 
 /** The announcements of a change, as short words. */
 function told(before: ChainState, after: ChainState): Record<string, unknown[]> {
-  const { pending, removedLogs, addedLogs, heads } = announcementsOf(changeOf(before, after))
+  const { pending, logs, heads } = announcementsOf(changeOf(before, after))
+  const [removed, added] = [true, false].map((isRemoved) =>
+    logs.filter((block) => block.removed === isRemoved).flatMap(entriesOf),
+  )
   return {
     pending: pending.map(({ hash }) => hash),
-    removed: removedLogs.map(({ record, logIndex, removed }) =>
+    removed: removed!.map(({ record, logIndex, removed }) =>
       [record.block.header.number, logIndex, removed].join('/'),
     ),
-    added: addedLogs.map(({ record, logIndex, removed }) =>
+    added: added!.map(({ record, logIndex, removed }) =>
       [record.block.header.number, logIndex, removed].join('/'),
     ),
     heads: [...heads].map(({ block }) => block.header.number),

@@ -1,10 +1,13 @@
 // Filters that callers poll, over the changes of a chain.
 import { describe, expect, test } from 'vitest'
+import type { Hash } from '../../../src/core/hex.ts'
 import { truncateTo } from '../../../src/node/blocktree.ts'
 import type { BlockReference, Chain } from '../../../src/node/chain.ts'
+import { mine } from '../../../src/node/commands.ts'
 import type { FilterLimits } from '../../../src/node/filters.ts'
 import type { LogQuery } from '../../../src/node/logs.ts'
 import { emptyPool, withTransaction } from '../../../src/node/pool.ts'
+import { NOON, testChain } from './chains.ts'
 import {
   addressOf,
   chainOf,
@@ -27,8 +30,8 @@ function started(limits: Partial<FilterLimits> = {}): ReturnType<typeof chainOf>
 }
 
 /** What a log filter has to tell: block numbers, `-` before those of removed logs. */
-function polled(chain: Chain, id: bigint): string[] {
-  const changes = chain.filters.changes(id)
+async function polled(chain: Chain, id: bigint): Promise<string[]> {
+  const changes = await chain.filters.changes(id)
   if (changes.kind !== 'logs') throw new Error(`expected a log filter, got ${changes.kind}`)
   return changes.logs.map(
     ({ removed, record }) => `${removed ? '-' : ''}${record.block.header.number}`,
@@ -47,10 +50,10 @@ describe('a log filter', () => {
   test('tells what happened since the last poll, once', async () => {
     const { chain } = started()
     const id = chain.filters.addLogFilter(anything)
-    expect(polled(chain, id)).toEqual([])
+    expect(await polled(chain, id)).toEqual([])
     await setTree(chain, extend(base, oneLog, {}, oneLog))
-    expect(polled(chain, id)).toEqual(['2', '4'])
-    expect(polled(chain, id)).toEqual([])
+    expect(await polled(chain, id)).toEqual(['2', '4'])
+    expect(await polled(chain, id)).toEqual([])
   })
 
   test('tells of removed logs before new ones', async () => {
@@ -58,16 +61,16 @@ describe('a log filter', () => {
     const id = chain.filters.addLogFilter(anything)
     const grown = extend(base, oneLog)
     await setTree(chain, grown)
-    polled(chain, id)
+    await polled(chain, id)
     await setTree(chain, extend(truncateTo(grown, 1n), { ...oneLog, salt: 1 }, oneLog))
-    expect(polled(chain, id)).toEqual(['-2', '2', '3'])
+    expect(await polled(chain, id)).toEqual(['-2', '2', '3'])
   })
 
   test('hears a revert of blocks that were there before it', async () => {
     const { chain } = started()
     const id = chain.filters.addLogFilter(anything)
     await setTree(chain, truncateTo(base, 0n))
-    expect(polled(chain, id)).toEqual(['-1'])
+    expect(await polled(chain, id)).toEqual(['-1'])
   })
 
   test.each<{ query: Partial<LogQuery>; heard: string[] }>([
@@ -87,14 +90,14 @@ describe('a log filter', () => {
     const { chain } = started()
     const id = chain.filters.addLogFilter({ ...anything, ...query })
     await setTree(chain, extend(base, oneLog, oneLog, oneLog))
-    expect(polled(chain, id)).toEqual(heard)
+    expect(await polled(chain, id)).toEqual(heard)
   })
 
   test('keeps hearing after a revert below the block where it was made', async () => {
     const { chain } = started()
     const id = chain.filters.addLogFilter(anything)
     await setTree(chain, extend(truncateTo(base, 0n), { ...oneLog, salt: 1 }))
-    expect(polled(chain, id)).toEqual(['-1', '1'])
+    expect(await polled(chain, id)).toEqual(['-1', '1'])
     expect(await stored(chain, id)).toEqual([1n])
   })
 
@@ -103,7 +106,7 @@ describe('a log filter', () => {
     const fromHere = chain.filters.addLogFilter(anything)
     const fromGenesis = chain.filters.addLogFilter({ ...anything, from: number(0), to: number(2) })
     await setTree(chain, extend(base, oneLog, oneLog))
-    polled(chain, fromHere)
+    await polled(chain, fromHere)
     expect(await stored(chain, fromHere)).toEqual([1n, 2n, 3n])
     expect(await stored(chain, fromHere)).toEqual([1n, 2n, 3n])
     expect(await stored(chain, fromGenesis)).toEqual([1n, 2n])
@@ -226,5 +229,74 @@ describe('the filters of a chain', () => {
     await setTree(chain, extend(base, {}))
     expect(() => chain.filters.changes(id)).toThrow(refusal('NOT_FOUND', /not found/) as Error)
     expect(bugs).toEqual([])
+  })
+})
+
+describe('many filters', () => {
+  const used = (): number => {
+    const { heapUsed, arrayBuffers } = process.memoryUsage()
+    return heapUsed + arrayBuffers
+  }
+
+  test('share what they filter: 1,000 of them keep 20,000 blocks once', async () => {
+    const chain = await testChain({})
+    const { filters } = chain
+    const ids = Array.from({ length: 1_000 }, () => filters.addBlockFilter())
+    const quiet = [filters.addPendingFilter(), filters.addLogFilter(anything)]
+    const before = used()
+    await chain.update((state) => mine(chain.executor, state, { now: NOON, blocks: 20_000n }))
+    // a list for each had 2 GB
+    expect(used() - before).toBeLessThan(100_000_000)
+    const { canonical } = chain.state.tree
+    for (const id of [ids[0]!, ids[999]!]) {
+      const { hashes } = (await filters.changes(id)) as { hashes: readonly Hash[] }
+      expect(hashes).toHaveLength(20_000)
+      for (const at of [0, 4_444, 19_999]) expect(hashes[at]).toBe(canonical.hashAt(at + 1))
+    }
+    expect(await Promise.all(quiet.map((id) => filters.changes(id)))).toEqual([
+      { kind: 'transactions', hashes: [] },
+      { kind: 'logs', logs: [] },
+    ])
+  })
+
+  test('keep nothing of a run that is more than they may keep', async () => {
+    const chain = await testChain({})
+    const { filters } = chain
+    const ids = Array.from({ length: 10_000 }, () => filters.addBlockFilter())
+    const before = used()
+    await chain.update((state) => mine(chain.executor, state, { now: NOON, blocks: 2_000_000n }))
+    expect(used() - before).toBeLessThan(20_000_000)
+    for (const id of [ids[0]!, ids[9_999]!]) {
+      expect(() => filters.changes(id)).toThrow(/missed changes: more than 100000 came/)
+      expect(filters.changes(id)).toEqual({ kind: 'blocks', hashes: [] })
+    }
+  })
+
+  test('let others have their turn while one of them looks through much', async () => {
+    const { chain } = started()
+    const wanted = Array.from({ length: 1_000 }, (_, at) => word(0x1000 + at))
+    const id = chain.filters.addLogFilter({ ...anything, topics: [[...wanted, word(0xb)]] })
+    const logs = [...Array.from({ length: 10_000 }, () => logOf(1, 0xa)), logOf(1, 0xb)]
+    await setTree(chain, extend(base, { transactions: [{ logs }] }))
+    const polling = polled(chain, id)
+    let turns = 0
+    const counting = setInterval(() => (turns += 1), 0)
+    expect(await polling).toEqual(['2'])
+    clearInterval(counting)
+    expect(turns).toBeGreaterThan(0)
+  })
+
+  test('tell how many logs of abandoned blocks they keep, and go on', async () => {
+    const { chain } = started({ backlog: 3 })
+    const id = chain.filters.addLogFilter({ ...anything, topics: [[word(0xb)]] })
+    for (let salt = 0; salt < 4; salt++) {
+      await setTree(chain, extend(base, { ...oneLog, salt }))
+      await setTree(chain, base)
+    }
+    expect(() => chain.filters.changes(id)).toThrow(
+      /missed changes: more than 3 logs of abandoned blocks or 1000000 blocks with logs came/,
+    )
+    await setTree(chain, extend(base, { transactions: [{ logs: [logOf(1, 0xb)] }] }))
+    expect(await polled(chain, id)).toEqual(['2'])
   })
 })

@@ -1,0 +1,175 @@
+// What a WebSocket client is told unasked: written as fast as it reads, and made only then.
+import type { Duplex } from 'node:stream'
+import { WebSocket } from 'ws'
+import type { Json } from '../rpc/schema.ts'
+import type { Notifications } from '../rpc/session.ts'
+
+/** Bytes that may wait in a socket before no more is made for it. */
+const HIGH_WATER_BYTES = 256 * 1024
+
+/** Notifications that are sent in any turn, so that what few a call leads to come before its reply. */
+const AT_LEAST = 16
+
+/** Milliseconds that all clients together are written to before others have their turn. */
+const TURN_MS = 10
+
+/** Milliseconds that one client is written to before the next one is. */
+const SLICE_MS = 2
+
+/** Notifications that may wait for a client that reads nothing. */
+const MAX_UNREAD = 1_000
+
+/** Changes of chains that may wait to be told to a client, however fast it reads. */
+const MAX_CHANGES = 100_000
+
+/** Close code of RFC 6455: the client breaks a rule of this server. */
+const TOO_SLOW = 1008
+
+/** Shares this thread's time among clients that have much to be told. */
+export class Turns {
+  readonly #ready = new Set<Outbox>()
+  #isOpen = false
+  #endsAt = 0
+
+  /** Lets a client that had nothing waiting begin: at once, as far as the turn allows. */
+  begin(outbox: Outbox): void {
+    this.#open()
+    if (outbox.write(this.#endsAt)) this.#ready.add(outbox)
+  }
+
+  /** Lets a client go on that has read what was written. */
+  goOn(outbox: Outbox): void {
+    this.#ready.add(outbox)
+    this.#open()
+  }
+
+  #open(): void {
+    if (this.#isOpen) return
+    this.#isOpen = true
+    this.#endsAt = performance.now() + TURN_MS
+    setImmediate(() => this.#next())
+  }
+
+  #next(): void {
+    this.#isOpen = false
+    if (this.#ready.size === 0) return
+    this.#open()
+    // one that is added again comes last
+    for (const outbox of this.#ready) {
+      const now = performance.now()
+      if (now >= this.#endsAt) return
+      this.#ready.delete(outbox)
+      if (outbox.write(Math.min(this.#endsAt, now + SLICE_MS))) this.#ready.add(outbox)
+    }
+  }
+}
+
+/** A socket that tells of silence. */
+type Timed = Duplex & { readonly setTimeout?: (ms: number) => unknown }
+
+/** What is told of one change. */
+interface Waiting {
+  readonly method: string
+  readonly rest: Iterator<Json | undefined>
+  /** At most so many are still to come. */
+  most: number
+}
+
+/** The notifications of one client. */
+export class Outbox {
+  readonly #client: WebSocket
+  readonly #socket: Timed
+  readonly #turns: Turns
+  readonly #stallMs: number
+  #waiting: Waiting[] = []
+  /** Those of `#waiting` that have been told: they go all at once, as to shift a long list takes long. */
+  #told = 0
+  #most = 0
+  /** True while what was written has not been read. */
+  #isFull = false
+
+  /** @param stallMs milliseconds after which a client whose socket is full is held to read nothing */
+  constructor(client: WebSocket, socket: Timed, turns: Turns, stallMs: number) {
+    this.#client = client
+    this.#socket = socket
+    this.#turns = turns
+    this.#stallMs = stallMs
+    // comes while nothing of what was written leaves, and nothing is sent by the client
+    socket.on('timeout', () => {
+      if (!this.#isFull) return
+      if (this.#most > MAX_UNREAD) this.#cutOff()
+      else socket.setTimeout?.(stallMs)
+    })
+    client.once('close', () => this.#clear())
+  }
+
+  /** Tells these after all that were to be told before. */
+  add(method: string, { most, params }: Notifications): void {
+    if (this.#client.readyState !== WebSocket.OPEN) return
+    const isIdle = this.#told === this.#waiting.length
+    this.#waiting.push({ method, rest: params[Symbol.iterator](), most })
+    this.#most += most
+    if (isIdle && !this.#isFull) this.#turns.begin(this)
+    if (this.#waiting.length - this.#told > MAX_CHANGES) this.#cutOff()
+  }
+
+  /**
+   * Writes until some moment of `performance.now`, or until the socket is full.
+   * @returns true when there is more to write, and room
+   */
+  write(until: number): boolean {
+    for (let looked = 1; ; looked++) {
+      const next = this.#waiting[this.#told]
+      if (next === undefined || this.#client.readyState !== WebSocket.OPEN) {
+        this.#clear()
+        return false
+      }
+      this.#send(next)
+      if (this.#socket.writableLength > HIGH_WATER_BYTES) {
+        this.#awaitRoom()
+        return false
+      }
+      if (looked >= AT_LEAST && performance.now() >= until) return true
+    }
+  }
+
+  /** Sends the next notification of a change, or finds that there is none. */
+  #send(waiting: Waiting): void {
+    const { value: params, done } = waiting.rest.next()
+    if (done === true) {
+      this.#most -= waiting.most
+      this.#told += 1
+      if (2 * this.#told > this.#waiting.length) {
+        this.#waiting = this.#waiting.slice(this.#told)
+        this.#told = 0
+      }
+    } else if (params !== undefined) {
+      waiting.most -= 1
+      this.#most -= 1
+      this.#client.send(JSON.stringify({ jsonrpc: '2.0', method: waiting.method, params }))
+    }
+  }
+
+  #awaitRoom(): void {
+    this.#isFull = true
+    this.#socket.setTimeout?.(this.#stallMs)
+    this.#socket.once('drain', () => {
+      this.#isFull = false
+      this.#socket.setTimeout?.(0)
+      this.#turns.goOn(this)
+    })
+  }
+
+  /** Ends the session of a client that does not read what it asked to be told. */
+  #cutOff(): void {
+    this.#clear()
+    this.#client.close(TOO_SLOW, 'too many notifications wait to be read')
+  }
+
+  #clear(): void {
+    for (const { rest } of this.#waiting.slice(this.#told)) rest.return?.()
+    this.#waiting = []
+    this.#told = 0
+    this.#most = 0
+  }
+}

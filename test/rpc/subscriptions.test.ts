@@ -1,0 +1,176 @@
+// Subscriptions to a chain that has much to tell, over real sockets.
+import { once } from 'node:events'
+import { createTestClient, publicActions, webSocket } from 'viem'
+import { expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { startNode, type WireNode } from '../support/node.ts'
+
+/** Emits 100 logs without topics, each of 4,096 bytes. */
+const HUNDRED_LOGS = '0x60645b6110005fa0600190038060025700'
+const LOGGER = '0x00000000000000000000000000000000000a11ce'
+
+interface Told {
+  readonly number: string
+  readonly hash: string
+  readonly parentHash: string
+  readonly blockNumber: string
+  readonly logIndex: string
+  readonly removed: boolean
+}
+
+interface Client {
+  readonly call: (method: string, ...params: unknown[]) => Promise<unknown>
+  /** What was told so far. */
+  readonly told: Told[]
+  /** Resolves when so much has been told. */
+  readonly until: (count: number) => Promise<void>
+  readonly socket: WebSocket
+  readonly [Symbol.dispose]: () => void
+}
+
+async function connect({ url }: WireNode): Promise<Client> {
+  const socket = new WebSocket(url.replace('http', 'ws'))
+  const told: Told[] = []
+  const replies = new Map<number, (result: unknown) => void>()
+  let wake = (): void => undefined
+  let fail = (_reason: Error): void => undefined
+  socket.on('message', (text) => {
+    const message = JSON.parse(`${text}`)
+    if (message.id === undefined) told.push(message.params.result)
+    else replies.get(message.id)?.(message.error ?? message.result)
+    wake()
+  })
+  socket.on('close', (code, reason) => fail(new Error(`closed: ${code} ${reason}`)))
+  await once(socket, 'open')
+  let nextId = 1
+  return {
+    told,
+    socket,
+    call: (method, ...params) => {
+      const id = nextId++
+      socket.send(JSON.stringify({ jsonrpc: '2.0', id, method, params }))
+      return new Promise((resolve, reject) => {
+        replies.set(id, resolve)
+        fail = reject
+      })
+    },
+    until: (count) =>
+      new Promise((resolve, reject) => {
+        fail = reject
+        wake = () => {
+          if (told.length >= count) resolve()
+        }
+        wake()
+      }),
+    [Symbol.dispose]: () => socket.terminate(),
+  }
+}
+
+const request = (
+  { devchain }: WireNode,
+  method: string,
+  ...params: readonly unknown[]
+): Promise<unknown> => devchain.request({ method, params })
+
+function expectInARow(heads: readonly Told[], first: number): void {
+  heads.forEach(({ number, parentHash }, index) => {
+    if (Number(number) !== first + index || (index > 0 && parentHash !== heads[index - 1]?.hash)) {
+      expect({ index, number: Number(number), parentHash }).toEqual({
+        index,
+        number: first + index,
+        parentHash: heads[index - 1]?.hash,
+      })
+    }
+  })
+}
+
+test('Ten thousand blocks that a client mines are told to it, each once and in order, and it has its reply', async () => {
+  await using node = await startNode()
+  using client = await connect(node)
+  await client.call('eth_subscribe', 'newHeads')
+  expect(await client.call('hardhat_mine', '0x2710')).toBe(null)
+  expect(await client.call('eth_blockNumber')).toBe('0x2710')
+  await client.until(10_000)
+  expect(client.told).toHaveLength(10_000)
+  expectInARow(client.told, 1)
+  expect(client.socket.readyState).toBe(WebSocket.OPEN)
+}, 60_000)
+
+test('Of a billion blocks the newest ten thousand are told, and then those that follow', async () => {
+  await using node = await startNode()
+  using client = await connect(node)
+  await client.call('eth_subscribe', 'newHeads')
+  await client.call('hardhat_mine', '0x3b9aca00')
+  await client.call('evm_mine')
+  await client.until(10_001)
+  expect(client.told).toHaveLength(10_001)
+  expectInARow(client.told, 1_000_000_000 - 9_999)
+}, 60_000)
+
+test('All logs of a revert are told as removed, the newest first, to the client that asks for it', async () => {
+  await using node = await startNode()
+  using client = await connect(node)
+  await request(node, 'hardhat_setCode', LOGGER, HUNDRED_LOGS)
+  const id = await request(node, 'evm_snapshot')
+  const [from] = (await request(node, 'eth_accounts')) as string[]
+  for (let i = 0; i < 30; i++) {
+    await request(node, 'eth_sendTransaction', { from, to: LOGGER, gas: '0x1000000' })
+  }
+  await client.call('eth_subscribe', 'logs')
+  // 3,000 logs of 8 kB: more than any buffer takes
+  expect(await client.call('evm_revert', id)).toBe(true)
+  await client.until(3_000)
+  const seen = client.told.map(({ removed, blockNumber, logIndex }) => [
+    removed,
+    Number(blockNumber) * 100 + Number(logIndex),
+  ])
+  expect(seen).toEqual(Array.from({ length: 3_000 }, (_, index) => [true, 3_099 - index]))
+  expect(await client.call('eth_blockNumber')).toBe('0x0')
+}, 60_000)
+
+test('Who unsubscribes is told no more, whatever still waited', async () => {
+  await using node = await startNode()
+  using client = await connect(node)
+  const id = await client.call('eth_subscribe', 'newHeads')
+  const other = await client.call('eth_subscribe', 'newPendingTransactions')
+  await client.call('hardhat_mine', '0x2710')
+  expect(await client.call('eth_unsubscribe', id)).toBe(true)
+  const before = client.told.length
+  expect(before).toBeLessThan(10_000)
+  const [from] = (await client.call('eth_accounts')) as string[]
+  const hash = await client.call('eth_sendTransaction', { from, to: from })
+  await client.until(before + 1)
+  expect(client.told.slice(before)).toEqual([hash])
+  expect(await client.call('eth_unsubscribe', other)).toBe(true)
+}, 60_000)
+
+test("viem's watcher of block numbers hears of ten thousand blocks that its test client mines", async () => {
+  await using node = await startNode()
+  const transport = webSocket(node.url.replace('http', 'ws'))
+  const client = createTestClient({ mode: 'hardhat', transport }).extend(publicActions)
+  const heard: bigint[] = []
+  const failures: unknown[] = []
+  let wake = (): void => undefined
+  const all = new Promise<void>((resolve) => {
+    wake = resolve
+  })
+  const stop = client.watchBlockNumber({
+    onBlockNumber: (number) => {
+      heard.push(number)
+      if (number === 10_000n) wake()
+    },
+    onError: (error) => failures.push(error),
+  })
+  // the subscription is there when what was sent after it is answered
+  await client.getBlockNumber()
+  await client.mine({ blocks: 10_000 })
+  expect(await client.getBlockNumber({ cacheTime: 0 })).toBe(10_000n)
+  await all
+  expect(heard).toEqual(Array.from({ length: 10_000 }, (_, index) => BigInt(index + 1)))
+  expect(failures).toEqual([])
+  stop()
+  const { socket } = await (
+    client.transport as unknown as { getRpcClient(): Promise<{ socket: { close(): void } }> }
+  ).getRpcClient()
+  socket.close()
+}, 60_000)
