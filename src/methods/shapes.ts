@@ -23,6 +23,8 @@ import { encodedAs, type Field, field, fieldIfAny, quantityResult, shape } from 
 export interface Place {
   readonly blockHash: Hash
   readonly blockNumber: bigint
+  /** Seconds since 1970. */
+  readonly blockTimestamp: bigint
   readonly index: number
   /** Wei per gas; undefined before london. */
   readonly baseFee: bigint | undefined
@@ -108,10 +110,11 @@ const transactionFields: Readonly<Record<string, Field<TransactionView>>> = {
   ),
 }
 
-/** The members of a transaction (spec 2.3), those of its type included. */
+/** The members of a transaction (spec 2.3), those of its type included, and its block's time (execution-apis). */
 export const placedTransactionFields: Readonly<Record<string, Field<TransactionView>>> = {
   blockHash: field(nullable(hash), ({ place }) => place?.blockHash ?? null),
   blockNumber: field(nullable(quantityResult), ({ place }) => place?.blockNumber ?? null),
+  blockTimestamp: field(nullable(quantityResult), ({ place }) => place?.blockTimestamp ?? null),
   transactionIndex: field(nullable(quantityResult), ({ place }) => orNull(place?.index)),
   ...transactionFields,
 }
@@ -127,22 +130,15 @@ export const pendingTransactionShape: Encoder<Transaction> = encodedAs(
   shape<TransactionView>('pending transaction', {
     blockHash: field(hash, () => ZERO_HASH),
     blockNumber: field(nullable(quantityResult), () => null),
+    blockTimestamp: field(nullable(quantityResult), () => null),
     transactionIndex: field(quantityResult, () => 0n),
     ...transactionFields,
   }),
   viewOfPooled,
 )
 
-/** An entry of `txpool_content`: as in the pending list, but without an index. */
-export const poolEntryShape: Encoder<Transaction> = encodedAs(
-  shape<TransactionView>('pool entry', {
-    blockHash: field(hash, () => ZERO_HASH),
-    blockNumber: field(nullable(quantityResult), () => null),
-    transactionIndex: field(nullable(quantityResult), () => null),
-    ...transactionFields,
-  }),
-  viewOfPooled,
-)
+/** An entry of `txpool_content`: a transaction without a place. */
+export const poolEntryShape: Encoder<Transaction> = encodedAs(transactionShape, viewOfPooled)
 
 /** A log as its fields say: the slow twin of `logShape`. */
 export const logByFields: Encoder<LogEntry> = shape<LogEntry>('log', {
@@ -397,6 +393,7 @@ export function viewOfPlaced(at: TransactionPlace, pending: boolean): Transactio
   const place = {
     blockHash,
     blockNumber: header.number,
+    blockTimestamp: header.timestamp,
     index: at.index,
     baseFee: header.baseFeePerGas,
   }
