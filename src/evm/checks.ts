@@ -46,15 +46,17 @@ export function checkTransaction({ world, block, transaction, limits }: Transact
 }
 
 /**
- * Refuses what geth's `eth_call` refuses too: a price below the base fee (a price of 0 is a free call), blobs that no
- * transaction may have, or for too little (0 is free again), funds that do not cover value and price, gas below the
- * intrinsic gas, init code that is too long. Nonce and code of the sender and the block's gas limit do not matter.
+ * Refuses what geth's `eth_call` refuses too: a price below the base fee unless the job ignores that (a price of 0 is a
+ * free call), blobs that no transaction may have, or for too little (0 is free again), funds that do not cover value and
+ * price, gas below the intrinsic gas, init code that is too long. Nonce and code of the sender and the block's gas limit do
+ * not matter.
  * @throws {DevchainError} with the word of the first check that fails
  */
-export function checkMessage({ world, block, message, limits }: CallJob): void {
+export function checkMessage(job: CallJob): void {
+  const { world, block, message, limits } = job
   if (!isFree(message)) {
     requireTipWithinCap(message)
-    requireBaseFee(message, block.baseFee)
+    if (job.ignoresBaseFee !== true) requireBaseFee(message, block.baseFee)
   }
   if (message.blobs !== undefined) {
     requireBlobs({ ...message, type: 3 }, block.hardfork, block.blobRules)

@@ -173,6 +173,8 @@ export interface CallJob extends JobOptions {
   readonly block: BlockEnvironment
   readonly message: Message
   readonly movedPrecompiles?: MovedPrecompiles | undefined
+  /** True: a price below the base fee is as good as any. */
+  readonly ignoresBaseFee?: boolean | undefined
   /** True: the outcome lists what was accessed. */
   readonly reportsAccess?: boolean | undefined
 }

@@ -108,7 +108,7 @@ function selectorOf(output: Uint8Array): number | undefined {
 }
 
 /** The string that the only argument of an ABI-encoded call is; undefined when the encoding is broken. */
-function stringAt(data: Uint8Array): string | undefined {
+export function stringAt(data: Uint8Array): string | undefined {
   const offset = sizeAt(data, 0)
   const length = offset === undefined ? undefined : sizeAt(data, offset)
   if (offset === undefined || length === undefined) return undefined

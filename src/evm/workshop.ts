@@ -58,7 +58,8 @@ function call(workshop: Workshop, job: CallJob): Outcome | Promise<Outcome> {
   const { world, block, message } = job
   const free = isFree(message)
   const price = free ? 0n : effectiveGasPrice(message, block.baseFee)
-  const tip = free ? 0n : effectiveTip(message, block.baseFee)
+  // below the base fee nothing is left for the miner
+  const tip = price < block.baseFee ? 0n : price - block.baseFee
   const nonce = message.nonce ?? accountAt(world, message.from)?.nonce ?? 0n
   const { blobs } = message
   const blobPrice = areBlobsFree(message) ? 0n : blobPriceOf(message, block)

@@ -302,5 +302,5 @@ function withHeld(book: AccountBook, account: HeldAccount): AddedAccount {
 
 function unknownAccount(address: Address): DevchainError {
   const message = `unknown account ${address}: the node holds no key for it`
-  return new DevchainError('UNKNOWN_ACCOUNT', message)
+  return new DevchainError('UNKNOWN_ACCOUNT', message, undefined, { address })
 }

@@ -95,10 +95,12 @@ function checkUnknown({ state }: Gate, { hash }: Transaction): void {
   const place = transactionPlace(state.tree, hash)
   if (place !== undefined) {
     const { number } = place.record.block.header
-    throw new DevchainError('ALREADY_KNOWN', `already known: ${hash} is in block ${number}`)
+    const message = `already known: ${hash} is in block ${number}`
+    throw new DevchainError('ALREADY_KNOWN', message, undefined, { hash, number })
   }
   if (pooledByHash(state.pool, hash) !== undefined) {
-    throw new DevchainError('ALREADY_KNOWN', `already known: ${hash} waits in the pool`)
+    const message = `already known: ${hash} waits in the pool`
+    throw new DevchainError('ALREADY_KNOWN', message, undefined, { hash })
   }
 }
 
@@ -106,7 +108,8 @@ function checkGasLimit({ state }: Gate, { gasLimit }: Transaction): void {
   const { transactionGasCap } = state.config
   if (transactionGasCap !== undefined && gasLimit > transactionGasCap) {
     const message = `transaction gas limit too high: have ${gasLimit}, the cap is ${transactionGasCap}`
-    throw new DevchainError('GAS_LIMIT_TOO_HIGH', message)
+    const facts = { given: gasLimit, most: transactionGasCap }
+    throw new DevchainError('GAS_LIMIT_TOO_HIGH', message, undefined, facts)
   }
   requireBlockGas(gasLimit, state.settings.blockGasLimit)
 }
@@ -131,7 +134,8 @@ function checkLeastPrice({ state, rules }: Gate, transaction: Transaction): void
     : transaction.maxFeePerGas
   if (offered >= minGasPrice) return
   const message = `transaction underpriced: offers ${offered} wei per gas, the least is ${minGasPrice}`
-  throw new DevchainError('TRANSACTION_UNDERPRICED', message)
+  const facts = { given: offered, least: minGasPrice }
+  throw new DevchainError('TRANSACTION_UNDERPRICED', message, undefined, facts)
 }
 
 /** All fees must rise, else a replacement could lower what a block pays. */
@@ -144,7 +148,8 @@ function checkReplacement({ state }: Gate, transaction: Transaction): void {
   if (maxFeePerGas >= fee && (maxPriorityFeePerGas >= tip || old.maxPriorityFeePerGas === 0n))
     return
   const message = `replacement transaction underpriced: nonce ${nonce} waits with fee ${old.maxFeePerGas} and tip ${old.maxPriorityFeePerGas}, its replacement needs at least ${fee} and ${tip}, got ${maxFeePerGas} and ${maxPriorityFeePerGas}`
-  throw new DevchainError('REPLACEMENT_UNDERPRICED', message)
+  const facts = { nonce, fee, tip, given: maxFeePerGas, givenTip: maxPriorityFeePerGas }
+  throw new DevchainError('REPLACEMENT_UNDERPRICED', message, undefined, facts)
 }
 
 function checkBlobReplacement({ state }: Gate, { from, nonce, blobs }: Transaction): void {

@@ -2,10 +2,14 @@
 
 /** Each member says what is done; `OWN_BEHAVIOUR` is what the specification and the protocol ask for. */
 export interface Behaviour {
+  /** Calls and estimates run whose price is below the base fee; else they are refused as a block would. */
+  readonly callsBelowBaseFee: boolean
   /** An estimate for a sender that cannot pay value and gas is refused. */
   readonly estimatesAskForFunds: boolean
   /** A request to send without `from` is refused; else the first account sends. */
   readonly needsSender: boolean
+  /** The first block has the base fee of the genesis; else what EIP-1559 makes of it, seven eighths. */
+  readonly firstBaseFeeStays: boolean
   /** How many times the base fee a fee cap covers that the caller leaves open. */
   readonly baseFeesInCap: bigint
   /** A transaction without gas whose estimate fails is refused; else it gets the block's gas limit, and fails in a block. */
@@ -14,8 +18,10 @@ export interface Behaviour {
 
 /** Twice the base fee, as geth offers, lasts for five full blocks. */
 export const OWN_BEHAVIOUR: Behaviour = {
+  callsBelowBaseFee: false,
   estimatesAskForFunds: true,
   needsSender: true,
+  firstBaseFeeStays: false,
   baseFeesInCap: 2n,
   refusesFailingEstimates: true,
 }

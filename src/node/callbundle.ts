@@ -12,8 +12,7 @@ import { signersOf } from './accounts.ts'
 import type { BlockRecord } from './blocktree.ts'
 import { type BlockReference, type Chain, recordAt } from './chain.ts'
 import type { ChainState } from './chainstate.ts'
-import { blockEnvironment, excessBlobGasAfter } from './miner.ts'
-import { baseFeeAfter } from './simulateblocks.ts'
+import { baseFeeAfter, blockEnvironment, excessBlobGasAfter } from './miner.ts'
 
 /** What is to be run, and where. What is left out follows from the block before. */
 export interface Bundle {

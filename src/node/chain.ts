@@ -296,7 +296,10 @@ function notFound(chain: Chain, reference: BlockReference): never {
   const isBranch = reference.kind === 'hash' && blockByHash(chain.state.tree, reference.hash)
   const problem = isBranch ? 'is not canonical' : 'not found'
   const message = `block ${printReference(reference)} ${problem}: the newest block is ${header.number} (${hash})`
-  throw new DevchainError('NOT_FOUND', message)
+  throw new DevchainError('NOT_FOUND', message, undefined, {
+    ...(reference.kind === 'number' ? { number: reference.number } : {}),
+    newest: header.number,
+  })
 }
 
 function printReference(reference: BlockReference): string {

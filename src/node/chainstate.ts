@@ -36,6 +36,8 @@ export interface ChainConfig {
   /** Where the rules change, beyond the genesis. */
   readonly forkPoints: ForkPoints
   readonly ruleset: Ruleset
+  /** True: no file gave the genesis, so that no network can begin with it. */
+  readonly hasOwnGenesis: boolean
   /**
    * Imported blocks are paris from the one on whose parent has reached it, where no block number says when. Undefined:
    * the schedule says all. (Blocks mined here do not reach it.)

@@ -274,6 +274,7 @@ function configOf(options: ChainOptions, schedule: ForkSchedule): ChainConfig {
       bombDelayAt(glaciers, number, hardforkAt(schedule, number, timestamp)),
     forkPoints: forkPointsOf(forkConfig, options.genesis?.timestamp ?? 0n),
     ruleset: 'own',
+    hasOwnGenesis: options.genesis === undefined,
     terminalTotalDifficulty: terminalTotalDifficultyOf(forkConfig),
     depositContract: depositContractOf(options.genesis),
     transactionGasCap: options.transactionGasCap,

@@ -121,7 +121,8 @@ interface Settled {
 
 /**
  * Finds out whose rules the chain follows: those that its first block keeps. No block keeps both: before the merge the
- * state tells whether it was paid for, afterwards its difficulty, unless a chain of one's own has difficulty 0.
+ * state tells whether it was paid for, afterwards its difficulty. A chain of one's own that has none keeps its rules where
+ * its genesis can be no network's.
  */
 async function settle(
   executor: Executor,
@@ -132,21 +133,23 @@ async function settle(
     const ruled = withRuleset(state, ruleset)
     return { state: ruled, record: await validateBlock(executor, ruled, block) }
   }
+  const isOwn = state.config.hasOwnGenesis
+  const [likely, other] = isOwn ? (['own', 'network'] as const) : (['network', 'own'] as const)
   try {
-    return await attempt('network')
-  } catch (networkError) {
-    if (!(networkError instanceof DevchainError)) throw networkError
+    return await attempt(likely)
+  } catch (first) {
+    if (!(first instanceof DevchainError)) throw first
     try {
-      return await attempt('own')
-    } catch (ownError) {
-      throw ofBoth(networkError, ownError)
+      return await attempt(other)
+    } catch (second) {
+      if (!(second instanceof DevchainError)) throw second
+      throw isOwn ? ofBoth(second, first) : ofBoth(first, second)
     }
   }
 }
 
 /** The error of a block that breaks the rules of networks and those of chains made here. */
-function ofBoth(byNetwork: DevchainError, byOwn: unknown): unknown {
-  if (!(byOwn instanceof DevchainError)) return byOwn
+function ofBoth(byNetwork: DevchainError, byOwn: DevchainError): DevchainError {
   if (byNetwork.message === byOwn.message) return byNetwork
   const message = `${byNetwork.message}; by the rules of chains made here: ${byOwn.message}`
   return new DevchainError('INVALID_BLOCK', message, byNetwork.data)

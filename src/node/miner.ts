@@ -270,12 +270,21 @@ export function blockEnvironment(
 
 /** Wei per gas of the block after the head; 0n before london. */
 export function nextBaseFeeOf(state: ChainState, hardfork: Hardfork): bigint {
-  const { config, settings, tree } = state
-  const { baseFeePerGas, gasUsed, gasLimit } = headOf(tree).block.header
+  const { nextBaseFee: set } = state.settings
+  if (set !== undefined && isAtLeast(hardfork, 'london')) return set
+  return baseFeeAfter(state, headOf(state.tree).block.header, hardfork)
+}
+
+/** Wei per gas of the block after `parent`, as the chain reckons it; 0n before london. */
+export function baseFeeAfter(
+  { config, settings }: ChainState,
+  { number, baseFeePerGas, gasUsed, gasLimit }: Header,
+  hardfork: Hardfork,
+): bigint {
   if (!isAtLeast(hardfork, 'london')) return 0n
-  if (settings.nextBaseFee !== undefined) return settings.nextBaseFee
   if (baseFeePerGas === undefined) return config.initialBaseFee
-  return settings.pinnedBaseFee
+  const isFirst = number === 0n && config.behaviour.firstBaseFeeStays
+  return settings.pinnedBaseFee || isFirst
     ? baseFeePerGas
     : nextBaseFee({ baseFee: baseFeePerGas, gasUsed, gasLimit })
 }

@@ -338,7 +338,8 @@ function checkRequest({ config }: ChainState, request: TransactionRequest): void
   const { to, data, chainId } = request
   if (chainId !== undefined && chainId !== config.chainId) {
     const message = `invalid chain id for signer: have ${chainId} want ${config.chainId}`
-    throw new DevchainError('WRONG_CHAIN_ID', message)
+    const facts = { given: chainId, chainId: config.chainId }
+    throw new DevchainError('WRONG_CHAIN_ID', message, undefined, facts)
   }
   if ((to === undefined || to === null) && (data === undefined || data.length === 0)) {
     const message = 'expected `to`, or `data` with the code of a contract to create: got neither'

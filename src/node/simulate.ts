@@ -153,6 +153,7 @@ export interface PreparedCall {
   readonly block: BlockEnvironment
   readonly message: Message
   readonly movedPrecompiles: MovedPrecompiles | undefined
+  readonly ignoresBaseFee: boolean
 }
 
 /**
@@ -167,7 +168,13 @@ export async function prepareCall(
 ): Promise<PreparedCall> {
   const scene = await sceneAt(chain, reference, conditions)
   const { world, block, movedPrecompiles: moved } = scene
-  return { world, block, message: messageOf(scene, request), movedPrecompiles: moved }
+  return {
+    world,
+    block,
+    message: messageOf(scene, request),
+    movedPrecompiles: moved,
+    ignoresBaseFee: ignoresBaseFee(chain),
+  }
 }
 
 /**
@@ -279,6 +286,11 @@ function sceneOn(
   }
 }
 
+/** Whether calls run whose price is below the base fee. */
+function ignoresBaseFee({ state }: Chain): boolean {
+  return state.config.behaviour.callsBelowBaseFee
+}
+
 function run(
   { chain, world, block, movedPrecompiles: moved, isAwaited }: Scene,
   message: Message,
@@ -289,6 +301,7 @@ function run(
     block,
     message,
     movedPrecompiles: moved,
+    ignoresBaseFee: ignoresBaseFee(chain),
     limits: { codeSize: chain.state.config.codeSizeLimit },
     tracer,
     reportsAccess,
@@ -301,7 +314,8 @@ function messageOf({ chain, world, block, usualGas }: Scene, request: CallReques
   const { chainId } = chain.state.config
   if (request.chainId !== undefined && request.chainId !== chainId) {
     const text = `wrong chain id: expected ${chainId}, got ${request.chainId}`
-    throw new DevchainError('WRONG_CHAIN_ID', text)
+    const facts = { given: request.chainId, chainId }
+    throw new DevchainError('WRONG_CHAIN_ID', text, undefined, facts)
   }
   const { maxFeePerGas, maxPriorityFeePerGas } = feesOf(request, block)
   const message: Message = {
@@ -389,7 +403,7 @@ function highestGas(
   const least = value + minimum * maxFeePerGas + highestBlobCost({ blobs })
   if (balance < least) {
     const text = `insufficient funds for gas * price + value: address ${from} have ${balance} want ${least}`
-    throw new DevchainError('INSUFFICIENT_FUNDS', text)
+    throw new DevchainError('INSUFFICIENT_FUNDS', text, undefined, { from, balance, cost: least })
   }
   const { transactionGasCap } = chain.state.config
   const affordable = affordableGas(world, message)

@@ -5,8 +5,8 @@ import { DevchainError, type ErrorWord } from '../core/errors.ts'
 import { EMPTY_BYTES, type Hash, ZERO_HASH } from '../core/hex.ts'
 import type { BlockEnvironment, MovedPrecompiles, Outcome } from '../evm/executor.ts'
 import { EMPTY_UNCLES_HASH, type Header, sealBlock, transactionsRoot } from '../protocol/block.ts'
-import { blobBaseFeeIn, blobGasOf, blobGasOfAll, nextBaseFee } from '../protocol/fees.ts'
-import { type Hardfork, isAtLeast } from '../protocol/forks.ts'
+import { blobBaseFeeIn, blobGasOf, blobGasOfAll } from '../protocol/fees.ts'
+import { isAtLeast } from '../protocol/forks.ts'
 import { type Log, mergeBlooms, receiptsRoot } from '../protocol/receipt.ts'
 import type { Transaction } from '../protocol/transaction.ts'
 import {
@@ -27,7 +27,7 @@ import type { ChainState } from './chainstate.ts'
 import { executedAs } from './executed.ts'
 import { forkFields } from './forkfields.ts'
 import type { LogEntry } from './logs.ts'
-import { blockEnvironment, excessBlobGasAfter } from './miner.ts'
+import { baseFeeAfter, blockEnvironment, excessBlobGasAfter } from './miner.ts'
 import {
   applyBlockOverrides,
   applyStateOverrides,
@@ -280,19 +280,6 @@ function environmentAfter(
     },
     signers: signersOf(state.accounts),
   }
-}
-
-/** Wei per gas of the block after `parent`, as the chain reckons it; 0n before london. */
-export function baseFeeAfter(
-  { config, settings }: ChainState,
-  { baseFeePerGas, gasUsed, gasLimit }: Header,
-  hardfork: Hardfork,
-): bigint {
-  if (!isAtLeast(hardfork, 'london')) return 0n
-  if (baseFeePerGas === undefined) return config.initialBaseFee
-  return settings.pinnedBaseFee
-    ? baseFeePerGas
-    : nextBaseFee({ baseFee: baseFeePerGas, gasUsed, gasLimit })
 }
 
 async function runCalls(

@@ -89,18 +89,20 @@ function placeOf(
         : {
             gasLimit: settings.blockGasLimit,
             baseFee: ownBaseFee(config, settings, parent.header),
+            hasOwnGenesis: config.hasOwnGenesis,
           },
   }
 }
 
 /** Wei per gas that blocks mined here have besides what EIP-1559 gives. */
 function ownBaseFee(
-  { initialBaseFee }: ChainConfig,
+  { initialBaseFee, behaviour }: ChainConfig,
   { pinnedBaseFee }: Settings,
-  { baseFeePerGas }: Header,
+  { number, baseFeePerGas }: Header,
 ): bigint | undefined {
   if (baseFeePerGas === undefined) return initialBaseFee
-  return pinnedBaseFee ? baseFeePerGas : undefined
+  const isFirst = number === 0n && behaviour.firstBaseFeeStays
+  return pinnedBaseFee || isFirst ? baseFeePerGas : undefined
 }
 
 function readTransactions({ transactions }: EncodedBlock, place: Place): readonly Transaction[] {

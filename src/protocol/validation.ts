@@ -60,6 +60,8 @@ export interface OwnValues {
   readonly gasLimit: bigint
   /** Wei per gas; undefined where the base fee follows EIP-1559. */
   readonly baseFee: bigint | undefined
+  /** True: the chain's genesis can be no network's. */
+  readonly hasOwnGenesis: boolean
 }
 
 /** Bytes of extra data. */
@@ -172,11 +174,11 @@ function nonceProblem({ nonce }: Header, { hardfork, own }: Place): string | und
 }
 
 /**
- * True where gas limit and base fee may have been set by hand. A block without difficulty might be a network's too: what
- * it says has to be what is expected.
+ * True where gas limit and base fee may have been set by hand. After a genesis from a file a block without difficulty might
+ * be a network's too: what it says has to be what is expected.
  */
 function isSetByHand({ difficulty }: Header, { own }: Place): boolean {
-  return own !== undefined && difficulty > 0n
+  return own !== undefined && (difficulty > 0n || own.hasOwnGenesis)
 }
 
 function gasLimitProblem(header: Header, place: Place): string | undefined {

@@ -13,6 +13,7 @@ const HALTS = '0xfe'
 const LOOPS = '0x5b5f56'
 
 const TEXT = `0x08c379a0${word(0x20)}${word(11)}${'6e20746f6f20736d616c6c'.padEnd(64, '0')}`
+const EMPTY_TEXT = `0x08c379a0${word(0x20)}${word(0)}`
 const PANIC = `0x4e487b71${word(0x11)}`
 const CUSTOM = `0x2202f1fa${word(7)}`
 
@@ -50,6 +51,7 @@ describe.each<[Node, readonly [string, number, string][]]>([
       [TEXT, 3, 'execution reverted: n too small'],
       [PANIC, 3, 'execution reverted: arithmetic underflow or overflow'],
       [CUSTOM, 3, 'execution reverted'],
+      [EMPTY_TEXT, 3, 'execution reverted: '],
       ['0x', 3, 'execution reverted'],
     ],
   ],
@@ -58,7 +60,14 @@ describe.each<[Node, readonly [string, number, string][]]>([
     [
       [TEXT, 3, 'execution reverted: n too small'],
       [PANIC, 3, 'execution reverted: panic: arithmetic underflow or overflow (0x11)'],
-      [CUSTOM, 3, `execution reverted: custom error 0x2202f1fa: ${word(7)}`],
+      [CUSTOM, 3, `execution reverted: custom error 0x2202f1fa: ${'\0'.repeat(31)}\x07`],
+      ['0xf9006398ff80c3a941', 3, 'execution reverted: custom error 0xf9006398: ff80c3a941'],
+      ['0xf9006398', 3, 'execution reverted: custom error 0xf9006398'],
+      ['0xf900', 3, 'execution reverted: custom error bytes 0xf900'],
+      ['0x68656c6c6f0a', 3, 'execution reverted: hello\n'],
+      [TEXT.replace('0x08c379a0', '0x'), 3, 'execution reverted: n too small'],
+      [EMPTY_TEXT, 3, 'execution reverted: '],
+      [`0x4e487b71${word(0x99)}`, 3, 'execution reverted: panic: unknown code (0x99)'],
       ['0x', 3, 'execution reverted'],
     ],
   ],

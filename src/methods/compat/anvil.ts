@@ -1,8 +1,19 @@
 // anvil 1.7: Foundry's node.
+import { isUtf8 } from 'node:buffer'
+import { hexFromBytes, parseBytes } from '../../core/hex.ts'
+import { stringAt } from '../../evm/reasons.ts'
 import type { ErrorObject } from '../../rpc/errors.ts'
-import { INTERNAL_ERROR, REVERTED } from './codes.ts'
+import {
+  INTERNAL_ERROR,
+  INVALID_PARAMS,
+  REVERTED,
+  refusal,
+  SERVER_ERROR,
+  TRANSACTION_REJECTED,
+} from './codes.ts'
 import { type Cause, type FailedExecution, reverted } from './failure.ts'
-import { OWN, type Profile } from './profile.ts'
+import { OWN, type Profile, type Refusal } from './profile.ts'
+import { isCall } from './refusal.ts'
 
 const GWEI = 10n ** 9n
 
@@ -35,18 +46,72 @@ const ANVIL_HALTS: readonly (readonly [RegExp, string])[] = [
   [/^return data/, 'OutOfOffset'],
 ]
 
+const NO_SIGNER = refusal(INVALID_PARAMS, 'No Signer available')
+
+/** A call with too little gas is told the same as one with too much. */
+const tooLittleGas: Refusal = ({ method }) => {
+  const message = isCall(method)
+    ? 'intrinsic gas too high -- CallGasCostMoreThanGasLimit'
+    : 'intrinsic gas too low'
+  return { code: SERVER_ERROR, message }
+}
+
+const tipAboveCap: Refusal = ({ method }) => {
+  if (!isCall(method)) {
+    const message = 'max priority fee per gas higher than max fee per gas'
+    return { code: TRANSACTION_REJECTED, message }
+  }
+  const message = 'Invalid input: `max_priority_fee_per_gas` greater than `max_fee_per_gas`'
+  return { code: INVALID_PARAMS, message }
+}
+
+const wrongChain: Refusal = ({ method, facts }) => {
+  if (method !== 'eth_sendTransaction' && method !== 'eth_signTransaction') {
+    return { code: TRANSACTION_REJECTED, message: 'invalid chain id for signer' }
+  }
+  const message = `transaction-provided chain ID (${facts.given}) does not match the signer's chain ID (${facts.chainId})`
+  return { code: INVALID_PARAMS, message }
+}
+
+const blockNotFound: Refusal = ({ facts: { number, newest } }) => {
+  if (number === undefined) return undefined
+  const message = `BlockOutOfRangeError: block height is ${newest} but requested was ${number}`
+  return { code: INVALID_PARAMS, message }
+}
+
 export const ANVIL: Profile = {
   ...OWN,
   defaults: { chainId: 31_337n, baseFee: GWEI, tip: GWEI, defaultGas: 'estimate', difficulty: 0n },
   chain: {
+    callsBelowBaseFee: true,
     estimatesAskForFunds: false,
     needsSender: false,
+    firstBaseFeeStays: true,
     baseFeesInCap: 1n,
     refusesFailingEstimates: false,
   },
   clientName: 'anvil',
   secondsAhead: Number,
   failure,
+  refusals: {
+    UNKNOWN_ACCOUNT: NO_SIGNER,
+    ACCOUNT_LOCKED: NO_SIGNER,
+    NOT_FOUND: blockNotFound,
+    NONCE_TOO_LOW: refusal(TRANSACTION_REJECTED, 'nonce too low'),
+    ALREADY_KNOWN: refusal(TRANSACTION_REJECTED, 'transaction already imported'),
+    REPLACEMENT_UNDERPRICED: refusal(TRANSACTION_REJECTED, 'replacement transaction underpriced'),
+    INSUFFICIENT_FUNDS: refusal(TRANSACTION_REJECTED, 'Insufficient funds for gas * price + value'),
+    INTRINSIC_GAS_TOO_LOW: tooLittleGas,
+    EXCEEDS_BLOCK_GAS_LIMIT: refusal(
+      SERVER_ERROR,
+      'intrinsic gas too high -- tx.gas_limit > env.block.gas_limit',
+    ),
+    FEE_CAP_TOO_LOW: refusal(TRANSACTION_REJECTED, 'max fee per gas less than block base fee'),
+    TIP_ABOVE_FEE_CAP: tipAboveCap,
+    WRONG_CHAIN_ID: wrongChain,
+    INVALID_SIGNATURE: refusal(INVALID_PARAMS, 'Failed to decode transaction'),
+    INIT_CODE_TOO_LARGE: refusal(TRANSACTION_REJECTED, 'max initcode size exceeded'),
+  },
 }
 
 function failure({ reason, data, cause }: FailedExecution): ErrorObject {
@@ -57,16 +122,38 @@ function failure({ reason, data, cause }: FailedExecution): ErrorObject {
   return { code: REVERTED, message: reverted(anvilReason(cause, data)), data }
 }
 
+/** Undefined where nothing was said. */
 function anvilReason(cause: Cause, data: string): string | undefined {
-  if (cause.kind === 'text') return cause.text
-  if (cause.kind === 'custom') return customReason(data)
-  if (cause.kind !== 'panic') return undefined
-  const digits = `0x${cause.code.toString(16).padStart(2, '0')}`
-  return `panic: ${ANVIL_PANICS.get(cause.code) ?? 'unknown code'} (${digits})`
+  switch (cause.kind) {
+    case 'text':
+      return cause.text
+    case 'panic': {
+      const digits = `0x${cause.code.toString(16).padStart(2, '0')}`
+      return `panic: ${ANVIL_PANICS.get(cause.code) ?? 'unknown code'} (${digits})`
+    }
+    case 'custom':
+      return customReason(parseBytes(data))
+    default:
+      return data === '0x' ? undefined : ''
+  }
 }
 
-/** The selector, and the arguments if there are any. */
-function customReason(data: string): string {
-  const [selector, rest] = [data.slice(0, 10), data.slice(10)]
-  return rest === '' ? `custom error ${selector}` : `custom error ${selector}: ${rest}`
+/** Bytes that are text are shown as text; else the selector, and what follows it as text where it is UTF-8. */
+function customReason(data: Uint8Array): string {
+  const text = stringAt(data) ?? asciiOf(data)
+  if (text !== undefined) return text
+  if (data.length < 4) return `custom error bytes ${hexFromBytes(data)}`
+  const selector = `custom error ${hexFromBytes(data.subarray(0, 4))}`
+  const rest = data.subarray(4)
+  return rest.length === 0
+    ? selector
+    : `${selector}: ${utf8Of(rest) ?? hexFromBytes(rest).slice(2)}`
+}
+
+function asciiOf(bytes: Uint8Array): string | undefined {
+  return bytes.every((byte) => byte < 0x80) ? utf8Of(bytes) : undefined
+}
+
+function utf8Of(bytes: Uint8Array): string | undefined {
+  return isUtf8(bytes) ? new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes) : undefined
 }

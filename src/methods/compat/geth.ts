@@ -2,7 +2,8 @@
 import type { ErrorObject } from '../../rpc/errors.ts'
 import { REVERTED, SERVER_ERROR } from './codes.ts'
 import { type Cause, type FailedExecution, reverted } from './failure.ts'
-import { OWN, type Profile } from './profile.ts'
+import { OWN, type Profile, type Refusal } from './profile.ts'
+import { isCall } from './refusal.ts'
 
 const GWEI = 10n ** 9n
 
@@ -20,20 +21,71 @@ const GETH_PANICS: ReadonlyMap<bigint, string> = new Map([
   [0x51n, 'uninitialized function'],
 ])
 
+/** In the same words, but with geth's number for whatever has none of its own. */
+const inTheseWords: Refusal = ({ message }) => ({ code: SERVER_ERROR, message })
+
+function refusal(message: string): Refusal {
+  return () => ({ code: SERVER_ERROR, message })
+}
+
+/** A call's message begins with `err:` and ends with the gas that it had. */
+const notEnoughGas: Refusal = ({ method, message, facts: { given, least } }) => ({
+  code: SERVER_ERROR,
+  message: isCall(method)
+    ? `err: ${message} (supplied gas ${given})`
+    : `intrinsic gas too low: gas ${given}, minimum needed ${least}`,
+})
+
+const notEnoughFunds: Refusal = ({ method, message, facts: { balance, cost } }) => {
+  if (isCall(method) || typeof balance !== 'bigint' || typeof cost !== 'bigint') {
+    return { code: SERVER_ERROR, message }
+  }
+  const numbers = `balance ${balance}, tx cost ${cost}, overshot ${cost - balance}`
+  const told = `insufficient funds for gas * price + value: ${numbers}`
+  return { code: SERVER_ERROR, message: told }
+}
+
 export const GETH: Profile = {
   ...OWN,
   defaults: { chainId: 1337n, baseFee: GWEI, tip: 1n, defaultGas: 'estimate', difficulty: 0n },
   clientName: 'Geth',
   failure,
+  refusals: {
+    UNKNOWN_ACCOUNT: refusal('unknown account'),
+    ACCOUNT_LOCKED: refusal('authentication needed: password or unlock'),
+    WRONG_PASSPHRASE: refusal('could not decrypt key with given password'),
+    NONCE_TOO_LOW: inTheseWords,
+    NONCE_TOO_HIGH: inTheseWords,
+    ALREADY_KNOWN: refusal('already known'),
+    REPLACEMENT_UNDERPRICED: refusal('replacement transaction underpriced'),
+    TRANSACTION_UNDERPRICED: inTheseWords,
+    INSUFFICIENT_FUNDS: notEnoughFunds,
+    INTRINSIC_GAS_TOO_LOW: notEnoughGas,
+    EXCEEDS_BLOCK_GAS_LIMIT: refusal('exceeds block gas limit'),
+    GAS_LIMIT_TOO_HIGH: inTheseWords,
+    FEE_CAP_TOO_LOW: inTheseWords,
+    TIP_ABOVE_FEE_CAP: inTheseWords,
+    WRONG_CHAIN_ID: inTheseWords,
+    INVALID_SIGNATURE: inTheseWords,
+    INVALID_SENDER: inTheseWords,
+    TYPE_NOT_SUPPORTED: inTheseWords,
+    INIT_CODE_TOO_LARGE: inTheseWords,
+    EMPTY_AUTHORIZATION_LIST: inTheseWords,
+    INVALID_BLOBS: inTheseWords,
+    BLOB_FEE_CAP_TOO_LOW: inTheseWords,
+    POOL_FULL: inTheseWords,
+  },
 }
 
 function failure({ reason, data, cause }: FailedExecution): ErrorObject {
   if (cause.kind === 'halt') return { code: SERVER_ERROR, message: reason }
-  return { code: REVERTED, message: reverted(gethReason(cause)), data }
+  return { code: REVERTED, message: reverted(gethReason(cause, data)), data }
 }
 
-function gethReason(cause: Cause): string | undefined {
+/** Undefined where nothing was said; an empty reason is a reason. */
+function gethReason(cause: Cause, data: string): string | undefined {
   if (cause.kind === 'text') return cause.text
+  if (cause.kind === 'revert' && data !== '0x') return ''
   if (cause.kind !== 'panic') return undefined
   return GETH_PANICS.get(cause.code) ?? `unknown panic code: 0x${cause.code.toString(16)}`
 }

@@ -34,7 +34,7 @@ export const HARDHAT: Profile = {
     onRevert: 'throw',
     consumeSnapshots: true,
   },
-  chain: { estimatesAskForFunds: false },
+  chain: { callsBelowBaseFee: true, estimatesAskForFunds: false },
   clientName: 'HardhatNetwork',
   ack: true,
   intervalUnitMs: 1,

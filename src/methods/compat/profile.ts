@@ -31,8 +31,8 @@ export interface Defaults {
   readonly consumeSnapshots?: boolean
 }
 
-/** How a node tells that it refuses a request. */
-export type Refusal = (refused: Refused) => ErrorObject
+/** How a node tells that it refuses a request; undefined: as it is told here. */
+export type Refusal = (refused: Refused) => ErrorObject | undefined
 
 /** The person of one node. */
 export interface Profile {

@@ -15,3 +15,8 @@ export interface Refused {
 export function refusedBy({ message, facts }: DevchainError, method: string): Refused {
   return { method, message, facts }
 }
+
+/** Whether a method runs a message without sending it. */
+export function isCall(method: string): boolean {
+  return !/send|sign/i.test(method)
+}

@@ -8,7 +8,7 @@ import type { Settings } from '../../../src/node/chainstate.ts'
 import { changeSettings, increaseTime, mine } from '../../../src/node/commands.ts'
 import { type ChainOptions, createChain } from '../../../src/node/create.ts'
 import { importBlocks } from '../../../src/node/import.ts'
-import { sendTransaction } from '../../../src/node/send.ts'
+import { sendTransaction, sendUnsignedTransaction } from '../../../src/node/send.ts'
 import { encodeBlock } from '../../../src/protocol/block.ts'
 import { HARDFORKS } from '../../../src/protocol/forks.ts'
 import { parseGenesis } from '../../../src/state/genesis.ts'
@@ -98,6 +98,12 @@ describe('a chain whose blocks were set by hand', () => {
     ['base fee', { nextBaseFee: 10n ** 8n }, {}],
     ['base fee of a market', { nextBaseFee: 10n ** 8n }, { baseFee: 10n ** 9n }],
     ['miner and extra data', { coinbase: MINER, extraData: Uint8Array.of(1, 2) }, {}],
+    ['gas limit without difficulty', { blockGasLimit: 100_000_000n }, { difficulty: 0n }],
+    [
+      'base fee without difficulty',
+      { nextBaseFee: 10n ** 8n },
+      { difficulty: 0n, baseFee: 10n ** 9n },
+    ],
     ['PREVRANDAO', { nextPrevRandao: `0x${'77'.repeat(32)}` as Hash }, {}],
   ]
   test.each(cases)('comes back: %s', async (_what, changes, more) => {
@@ -107,6 +113,39 @@ describe('a chain whose blocks were set by hand', () => {
     const now = chain.environment.now()
     await chain.update((state) => mine(chain.executor, state, { now, blocks: 3n }))
     await sendTransaction(chain, { from: account(chain, 0), gasPrice: 10n ** 10n, data: CREATION })
+    const blocks = concatBytes(...exported(chain))
+    const again = await createChain({ ...given, blocks, environment: testEnvironment() })
+    expect(headHash(again)).toBe(headHash(chain))
+  })
+})
+
+describe('a chain without difficulty that was made here', () => {
+  test('comes back though its first blocks might be a network’s', async () => {
+    const given: ChainOptions = { clock: { kind: 'frozen' }, difficulty: 0n, baseFee: 10n ** 9n }
+    const chain = await createChain({ ...given, environment: testEnvironment() })
+    const now = chain.environment.now()
+    await chain.update((state) => mine(chain.executor, state, { now, blocks: 2n }))
+    await chain.update((state) => changeSettings(state, { nextBaseFee: 0n }))
+    await sendUnsignedTransaction(chain, { from: MINER, to: account(chain, 1) })
+    const blocks = concatBytes(...exported(chain))
+    const again = await createChain({ ...given, blocks, environment: testEnvironment() })
+    expect(headHash(again)).toBe(headHash(chain))
+    expect(again.state.config.ruleset).toBe('own')
+  })
+
+  test('comes back when its first block has the base fee of the genesis', async () => {
+    const given: ChainOptions = {
+      clock: { kind: 'frozen' },
+      unsaid: { difficulty: 0n, baseFee: 10n ** 9n },
+      behaviour: { firstBaseFeeStays: true },
+    }
+    const chain = await createChain({ ...given, environment: testEnvironment() })
+    const now = chain.environment.now()
+    await chain.update((state) => mine(chain.executor, state, { now, blocks: 2n }))
+    const fees = [...chain.state.tree.canonical.values()].map(
+      ({ block }) => block.header.baseFeePerGas,
+    )
+    expect(fees).toEqual([10n ** 9n, 10n ** 9n, 875_000_000n])
     const blocks = concatBytes(...exported(chain))
     const again = await createChain({ ...given, blocks, environment: testEnvironment() })
     expect(headHash(again)).toBe(headHash(chain))

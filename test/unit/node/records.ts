@@ -198,6 +198,7 @@ export function stateOf(
       bombDelayAt: () => 0n,
       forkPoints: NO_FORK_POINTS,
       ruleset: 'own',
+      hasOwnGenesis: true,
       terminalTotalDifficulty: undefined,
       depositContract: undefined,
       transactionGasCap: undefined,

@@ -1,0 +1,276 @@
+// --compat: what nodes say of requests that they refuse, as anvil 1.7 was asked.
+import { privateKeyToAccount } from 'viem/accounts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createDevchain, type Devchain } from '../../src/devchain.ts'
+
+const KEY = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
+const signer = privateKeyToAccount(KEY)
+const ALICE = signer.address
+const BOB = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'
+const STRANGER = '0x00000000000000000000000000000000000a11ce'
+
+/** More than anybody has. */
+const FORTUNE = '0x3635c9adc5dea000000000'
+const LONG_INIT_CODE = `0x${'00'.repeat(49_153)}`
+
+async function ask(devchain: Devchain, method: string, ...params: unknown[]): Promise<unknown> {
+  return devchain.request({ method, params })
+}
+
+/** What a request is refused with. */
+async function refusal(devchain: Devchain, method: string, ...params: unknown[]): Promise<object> {
+  try {
+    await devchain.request({ method, params })
+  } catch (error) {
+    const { code, message } = error as { code: number; message: string }
+    return { code, message }
+  }
+  throw new Error(`${method} was not refused`)
+}
+
+async function signed(changes: object): Promise<string> {
+  return signer.signTransaction({
+    type: 'eip1559',
+    chainId: 31_337,
+    to: BOB,
+    gas: 21_000n,
+    maxFeePerGas: 10n ** 10n,
+    maxPriorityFeePerGas: 10n ** 9n,
+    nonce: 1,
+    ...changes,
+  })
+}
+
+type Case = readonly [what: string, method: string, params: object, code: number, message: string]
+
+const SENT: readonly Case[] = [
+  [
+    'value',
+    'eth_sendTransaction',
+    { value: FORTUNE },
+    -32003,
+    'Insufficient funds for gas * price + value',
+  ],
+  [
+    'value of a call',
+    'eth_call',
+    { value: FORTUNE },
+    -32003,
+    'Insufficient funds for gas * price + value',
+  ],
+  [
+    'price of a call',
+    'eth_call',
+    { from: STRANGER, gasPrice: '0x77359400' },
+    -32003,
+    'Insufficient funds for gas * price + value',
+  ],
+  ['little gas', 'eth_sendTransaction', { gas: '0x64' }, -32000, 'intrinsic gas too low'],
+  [
+    'little gas of a call',
+    'eth_call',
+    { gas: '0x64' },
+    -32000,
+    'intrinsic gas too high -- CallGasCostMoreThanGasLimit',
+  ],
+  [
+    'much gas',
+    'eth_sendTransaction',
+    { gas: '0x5f5e100' },
+    -32000,
+    'intrinsic gas too high -- tx.gas_limit > env.block.gas_limit',
+  ],
+  [
+    'fee cap',
+    'eth_sendTransaction',
+    { maxFeePerGas: '0x1', maxPriorityFeePerGas: '0x0' },
+    -32003,
+    'max fee per gas less than block base fee',
+  ],
+  [
+    'fee cap alone',
+    'eth_sendTransaction',
+    { maxFeePerGas: '0x1' },
+    -32003,
+    'max fee per gas less than block base fee',
+  ],
+  [
+    'gas price',
+    'eth_sendTransaction',
+    { gasPrice: '0x1' },
+    -32003,
+    'max fee per gas less than block base fee',
+  ],
+  [
+    'tip',
+    'eth_sendTransaction',
+    { maxFeePerGas: '0x77359400', maxPriorityFeePerGas: '0x77359401' },
+    -32003,
+    'max priority fee per gas higher than max fee per gas',
+  ],
+  [
+    'tip of a call',
+    'eth_call',
+    { maxFeePerGas: '0x77359400', maxPriorityFeePerGas: '0x77359401' },
+    -32602,
+    'Invalid input: `max_priority_fee_per_gas` greater than `max_fee_per_gas`',
+  ],
+  ['used nonce', 'eth_sendTransaction', { nonce: '0x0' }, -32003, 'nonce too low'],
+  ['sender', 'eth_sendTransaction', { from: STRANGER }, -32602, 'No Signer available'],
+  ['signer', 'eth_signTransaction', { from: STRANGER }, -32602, 'No Signer available'],
+  [
+    'chain id',
+    'eth_sendTransaction',
+    { chainId: '0x5' },
+    -32602,
+    "transaction-provided chain ID (5) does not match the signer's chain ID (31337)",
+  ],
+  ['chain id of a call', 'eth_call', { chainId: '0x5' }, -32003, 'invalid chain id for signer'],
+  [
+    'init code',
+    'eth_sendTransaction',
+    { to: null, data: LONG_INIT_CODE, gas: '0x989680' },
+    -32003,
+    'max initcode size exceeded',
+  ],
+]
+
+describe('as anvil', () => {
+  let devchain: Devchain
+
+  beforeAll(async () => {
+    devchain = await createDevchain({ compat: 'anvil' })
+    await ask(devchain, 'eth_sendTransaction', { from: ALICE, to: BOB })
+    await ask(devchain, 'eth_sendRawTransaction', await signed({ nonce: 9 }))
+  })
+  afterAll(async () => {
+    await devchain.close()
+  })
+
+  test.each(SENT)('a request is refused: %s of %s', async (_, method, params, code, message) => {
+    const request = { from: ALICE, to: BOB, ...params }
+    expect(await refusal(devchain, method, request)).toEqual({ code, message })
+  })
+
+  test.each<readonly [what: string, changes: object, code: number, message: string]>([
+    ['chain id', { chainId: 5 }, -32003, 'invalid chain id for signer'],
+    ['little gas', { gas: 100n }, -32000, 'intrinsic gas too low'],
+    [
+      'much gas',
+      { gas: 100_000_000n },
+      -32000,
+      'intrinsic gas too high -- tx.gas_limit > env.block.gas_limit',
+    ],
+    ['value', { value: 10n ** 24n }, -32003, 'Insufficient funds for gas * price + value'],
+    ['used nonce', { nonce: 0 }, -32003, 'nonce too low'],
+    [
+      'fee cap',
+      { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n },
+      -32003,
+      'max fee per gas less than block base fee',
+    ],
+    ['one that waits', { nonce: 9 }, -32003, 'transaction already imported'],
+    ['replacement', { nonce: 9, value: 2n }, -32003, 'replacement transaction underpriced'],
+  ])('a signed transaction is refused: %s', async (_, changes, code, message) => {
+    const raw = await signed(changes)
+    expect(await refusal(devchain, 'eth_sendRawTransaction', raw)).toEqual({ code, message })
+  })
+
+  test.each([
+    ['eth_sign', STRANGER, '0x12'],
+    ['personal_sign', '0x12', STRANGER],
+  ])('%s is refused for an account that is not there', async (method, ...params) => {
+    const expected = { code: -32602, message: 'No Signer available' }
+    expect(await refusal(devchain, method, ...params)).toEqual(expected)
+  })
+
+  test('a block that is not there is told with the newest', async () => {
+    const message = 'BlockOutOfRangeError: block height is 1 but requested was 2457'
+    const expected = { code: -32602, message }
+    expect(await refusal(devchain, 'eth_getBalance', ALICE, '0x999')).toEqual(expected)
+    expect(await refusal(devchain, 'eth_call', { to: BOB }, '0x999')).toEqual(expected)
+  })
+
+  test.each([{ gasPrice: '0x1' }, { maxFeePerGas: '0x1' }])(
+    'a call and an estimate below the base fee run: %j',
+    async (price) => {
+      const request = { from: ALICE, to: BOB, ...price }
+      expect(await ask(devchain, 'eth_call', request, 'latest')).toBe('0x')
+      expect(await ask(devchain, 'eth_estimateGas', request)).toBe('0x5208')
+    },
+  )
+
+  test('a call below the base fee pays its price, of which the miner has nothing', async () => {
+    // GASPRICE and BASEFEE are returned
+    const overrides = { [STRANGER]: { code: '0x3a5f524860205260405ff3' } }
+    const request = { from: ALICE, to: STRANGER, gasPrice: '0x1' }
+    const answer = (await ask(devchain, 'eth_call', request, 'latest', overrides)) as string
+    const { baseFeePerGas } = (await ask(devchain, 'eth_getBlockByNumber', 'latest', false)) as {
+      baseFeePerGas: string
+    }
+    const words = [1n, BigInt(baseFeePerGas)].map((each) => each.toString(16).padStart(64, '0'))
+    expect(answer).toBe(`0x${words.join('')}`)
+    const traced = (await ask(devchain, 'debug_traceCall', request, 'latest', {
+      tracer: 'prestateTracer',
+      tracerConfig: { diffMode: true },
+    })) as { pre: object; post: object }
+    expect(Object.keys(traced.post)).toEqual([ALICE.toLowerCase()])
+  })
+})
+
+describe('as geth', () => {
+  test.each<readonly [what: string, method: string, params: object, message: string]>([
+    [
+      'value',
+      'eth_sendTransaction',
+      { value: FORTUNE, gas: '0x5208', gasPrice: '0x77359400' },
+      'insufficient funds for gas * price + value: balance 10000000000000000000000, tx cost 65536000000042000000000000, overshot 65526000000042000000000000',
+    ],
+    [
+      'value of a call',
+      'eth_call',
+      { value: FORTUNE },
+      `insufficient funds for gas * price + value: address ${ALICE.toLowerCase()} have 10000000000000000000000 want 65536000000000000000000000`,
+    ],
+    [
+      'little gas',
+      'eth_sendTransaction',
+      { gas: '0x64' },
+      'intrinsic gas too low: gas 100, minimum needed 21000',
+    ],
+    [
+      'little gas of a call',
+      'eth_call',
+      { gas: '0x64' },
+      'err: intrinsic gas too low: have 100, want 21000 (supplied gas 100)',
+    ],
+    ['much gas', 'eth_sendTransaction', { gas: '0x5f5e100' }, 'exceeds block gas limit'],
+    [
+      'fee cap of a call',
+      'eth_call',
+      { gasPrice: '0x1' },
+      'max fee per gas less than block base fee: fee cap 1, base fee 1000000000',
+    ],
+    ['sender', 'eth_sendTransaction', { from: STRANGER }, 'unknown account'],
+  ])('a request is refused: %s', async (_, method, params, message) => {
+    await using devchain = await createDevchain({ compat: 'geth' })
+    const request = { from: ALICE, to: BOB, ...params }
+    expect(await refusal(devchain, method, request)).toEqual({ code: -32000, message })
+  })
+
+  test('a used nonce is told with the next', async () => {
+    await using devchain = await createDevchain({ compat: 'geth' })
+    await ask(devchain, 'eth_sendTransaction', { from: ALICE, to: BOB })
+    const used = { from: ALICE, to: BOB, nonce: '0x0' }
+    const expected = { code: -32000, message: 'nonce too low: next nonce 1, tx nonce 0' }
+    expect(await refusal(devchain, 'eth_sendTransaction', used)).toEqual(expected)
+  })
+})
+
+describe('by itself and as geth', () => {
+  test.each([undefined, 'geth' as const])('%s refuses calls below the base fee', async (compat) => {
+    await using devchain = await createDevchain({ compat, baseFee: 10n ** 9n })
+    const request = { from: ALICE, to: BOB, gasPrice: '0x1' }
+    await expect(ask(devchain, 'eth_call', request, 'latest')).rejects.toThrow('base fee')
+  })
+})
