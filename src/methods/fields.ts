@@ -9,6 +9,13 @@ export const quantityResult: Encoder<bigint> = {
   encode: quantityFromBigint,
 }
 
+/** A whole number of JSON: what a few replies have where others have QUANTITYs. */
+export const plainInteger: Encoder<bigint> = {
+  name: 'integer',
+  json: { type: 'integer' },
+  encode: Number,
+}
+
 /** A member of an object made of a `T`. */
 export interface Field<T> {
   readonly json: JsonSchema

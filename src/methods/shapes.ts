@@ -17,7 +17,15 @@ import type { Log } from '../protocol/receipt.ts'
 import type { AccessListEntry, Authorization, Transaction } from '../protocol/transaction.ts'
 import { address, boolean, data, hash, list, nullable } from '../rpc/primitives.ts'
 import type { Encoder, Json } from '../rpc/schema.ts'
-import { encodedAs, type Field, field, fieldIfAny, quantityResult, shape } from './fields.ts'
+import {
+  encodedAs,
+  type Field,
+  field,
+  fieldIfAny,
+  plainInteger,
+  quantityResult,
+  shape,
+} from './fields.ts'
 
 /** Where a transaction stands for whoever looks at it: `undefined` while it is pending. */
 export interface Place {
@@ -249,8 +257,16 @@ function encodeLog(entry: LogEntry): Json {
   }
 }
 
+/** A transaction whose receipt is written. */
+export interface ReceiptView extends TransactionPlace {
+  /** What blobs cost in its block, where receipts of transactions without blobs tell it too: wei per gas. */
+  readonly blobPrice?: bigint | undefined
+  /** Of its block, where receipts tell it: seconds. */
+  readonly timestamp?: bigint | undefined
+}
+
 /** A receipt (spec 2.4): with `status` from byzantium on, with `root` before. */
-export const receiptShape: Encoder<TransactionPlace> = shape<TransactionPlace>('receipt', {
+export const receiptShape: Encoder<ReceiptView> = shape<ReceiptView>('receipt', {
   transactionHash: field(hash, (place) => executedAt(place).transaction.hash),
   transactionIndex: field(quantityResult, ({ index }) => BigInt(index)),
   blockHash: field(hash, ({ record }) => record.block.hash),
@@ -273,7 +289,11 @@ export const receiptShape: Encoder<TransactionPlace> = shape<TransactionPlace>('
   }),
   root: fieldIfAny(hash, (place) => executedAt(place).receipt.root),
   blobGasUsed: fieldIfAny(quantityResult, (place) => executedAt(place).receipt.blobGas?.used),
-  blobGasPrice: fieldIfAny(quantityResult, (place) => executedAt(place).receipt.blobGas?.price),
+  blobGasPrice: fieldIfAny(
+    quantityResult,
+    (view) => executedAt(view).receipt.blobGas?.price ?? view.blobPrice,
+  ),
+  blockTimestamp: fieldIfAny(plainInteger, ({ timestamp }) => timestamp),
 })
 
 /** What a block's hash is taken of, and the hash: the members of `newHeads` notifications. */

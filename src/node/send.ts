@@ -154,9 +154,8 @@ export async function sendUnsignedTransaction(
 /** The transaction that `sendTransaction` would sign now. */
 export async function fillTransaction(
   chain: Chain,
-  given: TransactionRequest,
+  request: TransactionRequest,
 ): Promise<UnsignedTransaction> {
-  const request = withSender(chain.state, given)
   const gas = await gasFor(chain, request)
   return filled(chain.state, { ...request, gas }, chain.environment.now())
 }

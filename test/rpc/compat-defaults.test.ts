@@ -186,3 +186,52 @@ describe('as anvil', () => {
     await expect(ask(own, 'eth_estimateGas', request)).rejects.toThrow('insufficient funds')
   })
 })
+
+describe('a receipt as anvil', () => {
+  test('tells its block’s time and what blobs cost there', async () => {
+    await using devchain = await createDevchain({ compat: 'anvil', timestamp: 2_000_000_000 })
+    await ask(devchain, 'anvil_setNextBlockTimestamp', 2_000_000_100)
+    const hash = await ask(devchain, 'eth_sendTransaction', { to: BOB })
+    const told = { blobGasPrice: '0x1', blockTimestamp: 2_000_000_100 }
+    const receipt = await ask<object>(devchain, 'eth_getTransactionReceipt', hash)
+    expect(receipt).toMatchObject(told)
+    expect(receipt).not.toHaveProperty('blobGasUsed')
+    expect(await ask(devchain, 'eth_getBlockReceipts', 'latest')).toEqual([receipt])
+    expect(await ask(devchain, 'eth_sendTransactionSync', { to: BOB })).toMatchObject({
+      blobGasPrice: '0x1',
+    })
+  })
+
+  test('has no price of blobs before there are any', async () => {
+    await using devchain = await createDevchain({ compat: 'anvil', hardfork: 'shanghai' })
+    const hash = await ask(devchain, 'eth_sendTransaction', { to: BOB })
+    const receipt = await ask(devchain, 'eth_getTransactionReceipt', hash)
+    expect(receipt).not.toHaveProperty('blobGasPrice')
+  })
+
+  test.each([undefined, 'geth', 'hardhat'] as const)('differs from one as %s', async (compat) => {
+    await using devchain = await createDevchain({ compat })
+    const [from] = await ask<string[]>(devchain, 'eth_accounts')
+    const hash = await ask(devchain, 'eth_sendTransaction', { from, to: BOB })
+    const receipt = await ask(devchain, 'eth_getTransactionReceipt', hash)
+    expect(receipt).not.toHaveProperty('blobGasPrice')
+    expect(receipt).not.toHaveProperty('blockTimestamp')
+  })
+})
+
+describe('a least gas price', () => {
+  test('as anvil cannot be set where there is a base fee', async () => {
+    await using devchain = await createDevchain({ compat: 'anvil' })
+    await expect(ask(devchain, 'anvil_setMinGasPrice', '0x1')).rejects.toMatchObject({
+      code: -32602,
+      message: 'anvil_setMinGasPrice is not supported when EIP-1559 is active',
+    })
+    await using before = await createDevchain({ compat: 'anvil', hardfork: 'berlin' })
+    expect(await ask(before, 'anvil_setMinGasPrice', '0x1')).toBeNull()
+  })
+
+  test('can always be set by itself', async () => {
+    await using devchain = await createDevchain()
+    expect(await ask(devchain, 'anvil_setMinGasPrice', '0x1')).toBeNull()
+  })
+})

@@ -73,6 +73,11 @@ const wrongChain: Refusal = ({ method, facts }) => {
   return { code: INVALID_PARAMS, message }
 }
 
+const unsupported: Refusal = ({ method }) => {
+  if (!method.endsWith('_setMinGasPrice')) return undefined
+  return { code: INVALID_PARAMS, message: `${method} is not supported when EIP-1559 is active` }
+}
+
 const blockNotFound: Refusal = ({ facts: { number, newest } }) => {
   if (number === undefined) return undefined
   const message = `BlockOutOfRangeError: block height is ${newest} but requested was ${number}`
@@ -92,10 +97,13 @@ export const ANVIL: Profile = {
   },
   clientName: 'anvil',
   secondsAhead: Number,
+  hasLeastPriceWithBaseFee: false,
+  receiptsTellBlock: true,
   failure,
   refusals: {
     UNKNOWN_ACCOUNT: NO_SIGNER,
     ACCOUNT_LOCKED: NO_SIGNER,
+    METHOD_NOT_SUPPORTED: unsupported,
     NOT_FOUND: blockNotFound,
     NONCE_TOO_LOW: refusal(TRANSACTION_REJECTED, 'nonce too low'),
     ALREADY_KNOWN: refusal(TRANSACTION_REJECTED, 'transaction already imported'),

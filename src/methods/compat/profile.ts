@@ -49,6 +49,10 @@ export interface Profile {
   readonly secondsAhead: (seconds: bigint) => string | number
   /** What `evm_setNextBlockTimestamp` answers. */
   readonly nextTimestamp: (timestamp: bigint) => string | null
+  /** Whether a least gas price can be set where there is a base fee. */
+  readonly hasLeastPriceWithBaseFee: boolean
+  /** Whether each receipt tells its block's time, and what blobs cost there. */
+  readonly receiptsTellBlock: boolean
   /** How a failed execution is told; undefined: as it is (decisions on errors). */
   readonly failure: ((failed: FailedExecution) => ErrorObject) | undefined
   /** How refusals are told, by their word; those that are not here are told as they are. */
@@ -64,6 +68,8 @@ export const OWN: Profile = {
   intervalUnitMs: 1000,
   secondsAhead: quantityFromBigint,
   nextTimestamp: () => null,
+  hasLeastPriceWithBaseFee: true,
+  receiptsTellBlock: false,
   failure: undefined,
   refusals: {},
 }

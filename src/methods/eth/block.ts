@@ -7,6 +7,7 @@ import { cumulativeDifficulty, type Header, hashHeader } from '../../protocol/bl
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { boolean, hash, list, nullable, quantityNumber } from '../../rpc/primitives.ts'
 import { blockReference, byHash, isPending, LATEST } from '../blockreference.ts'
+import { viewOfReceipt } from '../compat/receipts.ts'
 import { type MethodContext, method } from '../context.ts'
 import { quantityResult } from '../fields.ts'
 import {
@@ -83,10 +84,11 @@ const getBlockReceipts = method({
   params: [optional('block', blockReference, LATEST)],
   result: nullable(list(receiptShape)),
   example: { params: ['earliest'], result: [] },
-  handle: async ({ chain }, block) => {
+  handle: async (context, block) => {
     // a pending block has no receipts yet
-    const record = isPending(block) ? undefined : await findRecord(chain, block)
-    return record === undefined ? null : record.executed.map((_, index) => ({ record, index }))
+    const record = isPending(block) ? undefined : await findRecord(context.chain, block)
+    if (record === undefined) return null
+    return record.executed.map((_, index) => viewOfReceipt(context, { record, index }))
   },
 })
 

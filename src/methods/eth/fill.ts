@@ -1,7 +1,7 @@
 // eth: the parts of sending one by one: filling in what was left out, and waiting for the receipt.
 
 import { DevchainError, printValue } from '../../core/errors.ts'
-import { ZERO_ADDRESS } from '../../core/hex.ts'
+import { type Hash, ZERO_ADDRESS } from '../../core/hex.ts'
 import { pendingReference } from '../../node/chain.ts'
 import { inclusionOf } from '../../node/inclusion.ts'
 import { fillTransaction, sendRawTransaction, sendTransaction } from '../../node/send.ts'
@@ -10,10 +10,11 @@ import { type Transaction, withoutSignature } from '../../protocol/transaction.t
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { data, quantityNumber } from '../../rpc/primitives.ts'
 import type { Decoder } from '../../rpc/schema.ts'
+import { viewOfReceipt } from '../compat/receipts.ts'
 import { type MethodContext, method } from '../context.ts'
 import { encodedAs, field, shape } from '../fields.ts'
 import { transactionRequest } from '../inputs.ts'
-import { receiptShape, transactionShape, viewOfPooled } from '../shapes.ts'
+import { type ReceiptView, receiptShape, transactionShape, viewOfPooled } from '../shapes.ts'
 
 const ALICE = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 const BOB = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'
@@ -63,8 +64,8 @@ const sendRawSync = method({
   result: receiptShape,
   example: { params: ['0x02f86521808080825208947099'] },
   writes: 'transaction',
-  handle: async ({ chain }, raw, milliseconds) =>
-    inclusionOf(chain, await sendRawTransaction(chain, raw), milliseconds),
+  handle: async (context, raw, milliseconds) =>
+    receiptOf(context, await sendRawTransaction(context.chain, raw), milliseconds),
 })
 
 const sendSync = method({
@@ -75,8 +76,16 @@ const sendSync = method({
   result: receiptShape,
   example: { params: [{ from: ALICE, to: BOB, value: '0x1' }] },
   writes: 'transaction',
-  handle: async ({ chain }, request, milliseconds) =>
-    inclusionOf(chain, await sendTransaction(chain, request), milliseconds),
+  handle: async (context, request, milliseconds) =>
+    receiptOf(context, await sendTransaction(context.chain, request), milliseconds),
 })
+
+async function receiptOf(
+  context: MethodContext,
+  hash: Hash,
+  milliseconds: number,
+): Promise<ReceiptView> {
+  return viewOfReceipt(context, await inclusionOf(context.chain, hash, milliseconds))
+}
 
 export const fillMethods: readonly Method<MethodContext>[] = [fill, sendRawSync, sendSync]

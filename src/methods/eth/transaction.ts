@@ -17,6 +17,7 @@ import {
   quantityNumber,
 } from '../../rpc/primitives.ts'
 import { blockReference, byHash, isPending } from '../blockreference.ts'
+import { viewOfReceipt } from '../compat/receipts.ts'
 import { type MethodContext, method } from '../context.ts'
 import {
   pendingTransactionShape,
@@ -80,8 +81,10 @@ const getReceipt = method({
   params: [param('hash', hash)],
   result: nullable(receiptShape),
   example: { params: [UNKNOWN], result: null },
-  handle: ({ chain }, transactionHash) =>
-    transactionPlace(chain.state.tree, transactionHash) ?? null,
+  handle: (context, transactionHash) => {
+    const place = transactionPlace(context.chain.state.tree, transactionHash)
+    return place === undefined ? null : viewOfReceipt(context, place)
+  },
 })
 
 const getRaw = method({

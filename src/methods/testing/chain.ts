@@ -15,7 +15,7 @@ import { boolean, data, hash, quantity, text } from '../../rpc/primitives.ts'
 import type { Decoder, Encoder, Json } from '../../rpc/schema.ts'
 import { ack } from '../compat/profile.ts'
 import { type MethodContext, method } from '../context.ts'
-import { field, quantityResult, shape } from '../fields.ts'
+import { field, plainInteger, quantityResult, shape } from '../fields.ts'
 import { clientVersionOf } from '../web3.ts'
 
 /** The highest chain id that clients count with exactly. */
@@ -51,13 +51,6 @@ interface Metadata {
   readonly state: ChainState
   readonly instanceId: string
   readonly snapshots: readonly Snapshot[]
-}
-
-/** A whole number of JSON: what these replies have where others have QUANTITYs. */
-const plainInteger: Encoder<bigint> = {
-  name: 'integer',
-  json: { type: 'integer' },
-  encode: Number,
 }
 
 /** By id, the number and the hash of the block at which each was taken. */

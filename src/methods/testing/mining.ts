@@ -7,7 +7,9 @@ import { headOf } from '../../node/blocktree.ts'
 import type { Chain } from '../../node/chain.ts'
 import type { Settings } from '../../node/chainstate.ts'
 import { changeSettings, setBlockInterval, startMining, stopMining } from '../../node/commands.ts'
+import { nextRules } from '../../node/miner.ts'
 import { describeMining, isInstant } from '../../node/mining.ts'
+import { isAtLeast } from '../../protocol/forks.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import {
   address,
@@ -222,7 +224,14 @@ const setMinGasPrice = method({
   example: { params: ['0x1'], result: null },
   writes: 'chain',
   tell: ([price]) => `least gas price ${fee(price)}`,
-  handle: ({ chain, profile }, minGasPrice) => changed(chain, { minGasPrice }, profile),
+  handle: ({ chain, profile }, minGasPrice) => {
+    const { hardfork } = nextRules(chain.state, chain.environment.now())
+    if (!profile.hasLeastPriceWithBaseFee && isAtLeast(hardfork, 'london')) {
+      const message = 'under EIP-1559 the base fee is the least price of a block'
+      throw new DevchainError('METHOD_NOT_SUPPORTED', message)
+    }
+    return changed(chain, { minGasPrice }, profile)
+  },
 })
 
 const minerStart = method({
