@@ -8,7 +8,7 @@ import type { BlobRequest } from '../node/simulate.ts'
 import { blobHash, CELLS } from '../protocol/sidecar.ts'
 import type { AccessListEntry, Authorization, TransactionType } from '../protocol/transaction.ts'
 import { address, data, hash, list, quantity } from '../rpc/primitives.ts'
-import { type Decoder, remarkMisspelling } from '../rpc/schema.ts'
+import { type Decoder, type Notes, remark, remarkMisspelling } from '../rpc/schema.ts'
 import { blockReference } from './blockreference.ts'
 
 /** What the members of an object decode to; any may be left out, or be null. */
@@ -116,23 +116,26 @@ export const transactionRequest: Decoder<TransactionRequest> = refined(
     [...ANSWERED, 'networkId', 'chain', 'hardfork', 'common'],
   ),
   // all members, written out: rest and spread took 2 µs of a call that takes 12, and the readers find one shape
-  (given, path) => ({
-    from: given.from,
-    to: given.to,
-    gas: same(given.gas, given.gasLimit, isEqual, `${path}: gas and gasLimit`),
-    gasPrice: given.gasPrice,
-    maxFeePerGas: given.maxFeePerGas,
-    maxPriorityFeePerGas: given.maxPriorityFeePerGas,
-    value: given.value,
-    data: same(given.data, given.input, equalBytes, `${path}: data and input`),
-    nonce: given.nonce,
-    // 0 is how some clients say: whichever it is
-    chainId: given.chainId === 0n ? undefined : given.chainId,
-    type: given.type === undefined ? undefined : typeOf(given.type, `${path}.type`),
-    accessList: given.accessList,
-    authorizationList: given.authorizationList,
-    blobs: isOfBlobs(given) ? blobRequest(given, path) : undefined,
-  }),
+  (given, path, notes) => {
+    const type = given.type === undefined ? undefined : heededType(given.type, given, path, notes)
+    return {
+      from: given.from,
+      to: given.to,
+      gas: same(given.gas, given.gasLimit, isEqual, `${path}: gas and gasLimit`),
+      gasPrice: given.gasPrice,
+      maxFeePerGas: given.maxFeePerGas,
+      maxPriorityFeePerGas: given.maxPriorityFeePerGas,
+      value: given.value,
+      data: same(given.data, given.input, equalBytes, `${path}: data and input`),
+      nonce: given.nonce,
+      // 0 is how some clients say: whichever it is
+      chainId: given.chainId === 0n ? undefined : given.chainId,
+      type,
+      accessList: given.accessList,
+      authorizationList: given.authorizationList,
+      blobs: type === 3 || isOfBlobs(given) ? blobRequest(given, path) : undefined,
+    }
+  },
 )
 
 /** A storage slot or its value: QUANTITY or 32 bytes, both as an integer. */
@@ -282,12 +285,12 @@ export const logQuery: Decoder<LogQuery> = refined(
 /** Decodes, then makes something else of it. */
 export function refined<T, V>(
   decoder: Decoder<T>,
-  refine: (value: T, path: string) => V,
+  refine: (value: T, path: string, notes?: Notes) => V,
 ): Decoder<V> {
   return {
     name: decoder.name,
     json: decoder.json,
-    decode: (value, path, notes) => refine(decoder.decode(value, path, notes), path),
+    decode: (value, path, notes) => refine(decoder.decode(value, path, notes), path, notes),
   }
 }
 
@@ -346,14 +349,41 @@ function parityOf(yParity: bigint | undefined, v: bigint | undefined, path: stri
   throw invalid(`${path}.yParity`, '0 or 1', value)
 }
 
-function typeOf(type: bigint, path: string): TransactionType {
-  if (type <= 4n) return Number(type) as TransactionType
-  throw invalid(path, 'a transaction type: 0 to 4', type)
+/** What of a transaction decides which types it may have. */
+type Typed = GivenBlobs &
+  Pick<
+    TransactionRequest,
+    'gasPrice' | 'maxFeePerGas' | 'maxPriorityFeePerGas' | 'accessList' | 'authorizationList'
+  >
+
+/** The type that is asked for, unless the other members say otherwise: geth, anvil and hardhat look at those alone. */
+function heededType(
+  type: bigint,
+  given: Typed,
+  path: string,
+  notes: Notes | undefined,
+): TransactionType | undefined {
+  const types = typesOf(given)
+  const heeded = types.find((each) => BigInt(each) === type)
+  if (heeded === undefined && notes !== undefined) {
+    const made = `the other members make it one of type ${types.join(', ')}`
+    remark(notes, `${path}.type: ${type} is ignored; ${made}`)
+  }
+  return heeded
 }
 
-function isOfBlobs(given: GivenBlobs & { readonly type?: bigint | undefined }): boolean {
+/** The types that can have all that is given. One for blobs or authorizations, of which none are given, is refused later. */
+function typesOf(given: Typed): readonly TransactionType[] {
+  const { gasPrice, maxFeePerGas, maxPriorityFeePerGas, accessList = [] } = given
+  if (given.authorizationList !== undefined) return [4]
+  if (isOfBlobs(given)) return [3]
+  if (maxFeePerGas !== undefined || maxPriorityFeePerGas !== undefined) return [2, 3, 4]
+  const listed: readonly TransactionType[] = accessList.length > 0 ? [1] : [0, 1]
+  return gasPrice === undefined ? [...listed, 2, 3, 4] : listed
+}
+
+function isOfBlobs(given: GivenBlobs): boolean {
   return (
-    given.type === 3n ||
     given.blobVersionedHashes !== undefined ||
     given.blobs !== undefined ||
     given.commitments !== undefined ||

@@ -130,6 +130,17 @@ describe('an unknown member is ignored', () => {
   })
 })
 
+test('a type that the other members contradict is told', async () => {
+  const fees = { maxFeePerGas: '0x1', maxPriorityFeePerGas: '0x0' }
+  expect(
+    await notesOf('eth_sendTransaction', { from: FROM, to: TO, type: '0x1', ...fees }),
+  ).toEqual(['transaction.type: 1 is ignored; the other members make it one of type 2, 3, 4'])
+  expect(await notesOf('eth_call', { to: TO, type: '0xf', gasPrice: '0x0' })).toEqual([
+    'transaction.type: 15 is ignored; the other members make it one of type 0, 1',
+  ])
+  expect(await notesOf('eth_call', { to: TO, type: '0x2' })).toEqual([])
+})
+
 test('a call has few remarks, however many members it has, and says that there were more', async () => {
   const one = Array.from({ length: 1000 }, (_, i) => ({ to: TO, [`gasprice${i % 9}`]: '0x1' }))
   const notes = await notesOf('eth_callMany', [{ transactions: one.slice(0, 500) }])
