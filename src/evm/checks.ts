@@ -1,5 +1,5 @@
 // What keeps a transaction out of a block, in the order in which callers are told.
-import { blobBaseFeeIn } from '../protocol/fees.ts'
+import { areBlobsFree, blobBaseFeeIn, isFree } from '../protocol/fees.ts'
 import type { Transaction } from '../protocol/transaction.ts'
 import {
   requireAuthorizations,
@@ -17,7 +17,7 @@ import {
   requireType,
 } from '../protocol/validity.ts'
 import { accountAt, emptyAccount } from '../state/world.ts'
-import type { BlockEnvironment, CallJob, Message, TransactionJob } from './executor.ts'
+import type { BlockEnvironment, CallJob, TransactionJob } from './executor.ts'
 
 /**
  * Refuses what may not be in the block: type, chain id, nonce, sender, fees, blobs, authorization list, funds, gas limit,
@@ -73,14 +73,4 @@ export function blobPriceOf(
   block: BlockEnvironment,
 ): bigint {
   return blobs === undefined ? 0n : blobBaseFeeIn(block)
-}
-
-/** A call without a price, which neither pays for gas nor must offer the base fee. */
-export function isFree({ maxFeePerGas, maxPriorityFeePerGas }: Message): boolean {
-  return maxFeePerGas === 0n && maxPriorityFeePerGas === 0n
-}
-
-/** True for a call that offers nothing for its blobs. */
-export function areBlobsFree({ blobs }: Message): boolean {
-  return blobs === undefined || blobs.maxFeePerBlobGas === 0n
 }

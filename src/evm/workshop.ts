@@ -1,8 +1,8 @@
 // Where jobs are done: checks first, then the run, on the machine that suits the job.
 import { keccakHash } from '../core/crypto.ts'
-import { effectiveGasPrice, effectiveTip } from '../protocol/fees.ts'
+import { areBlobsFree, effectiveGasPrice, effectiveTip, isFree } from '../protocol/fees.ts'
 import { accountAt } from '../state/world.ts'
-import { areBlobsFree, blobPriceOf, checkMessage, checkTransaction, isFree } from './checks.ts'
+import { blobPriceOf, checkMessage, checkTransaction } from './checks.ts'
 import type { CallJob, ExecutorOptions, Jobs, Outcome, TransactionJob } from './executor.ts'
 import { DEFAULT_MEMORY_LIMIT, type MachineJob, memoryForGas } from './machine.ts'
 import { abandoned } from './reasons.ts'
@@ -49,8 +49,7 @@ function transact(workshop: Workshop, job: TransactionJob): Outcome | Promise<Ou
 }
 
 /**
- * A free call pays nothing to anybody, yet BASEFEE tells the block's base fee, so that a contract that computes with it
- * gives the answer it will give in the block. A nonce that is given stands in for the sender's own, which decides the
+ * A free call pays nothing to anybody, whatever the block's base fee is, which BASEFEE tells. A nonce that is given stands in for the sender's own, which decides the
  * address of a created contract.
  */
 function call(workshop: Workshop, job: CallJob): Outcome | Promise<Outcome> {

@@ -14,6 +14,8 @@ export interface Behaviour {
   readonly baseFeesInCap: bigint
   /** A transaction without gas whose estimate fails is refused; else it gets the block's gas limit, and fails in a block. */
   readonly refusesFailingEstimates: boolean
+  /** A call without a price sees the block's base fee; else it sees 0, as it pays none. */
+  readonly callsSeeBaseFee: boolean
 }
 
 /** Twice the base fee, as geth offers, lasts for five full blocks. */
@@ -24,4 +26,5 @@ export const OWN_BEHAVIOUR: Behaviour = {
   firstBaseFeeStays: false,
   baseFeesInCap: 2n,
   refusesFailingEstimates: true,
+  callsSeeBaseFee: false,
 }

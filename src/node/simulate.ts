@@ -19,6 +19,7 @@ import type { AccessListEntry, Authorization, BlobFields } from '../protocol/tra
 import { balanceAt, type World } from '../state/world.ts'
 import type { BlockRecord } from './blocktree.ts'
 import { type BlockReference, type Chain, readAt } from './chain.ts'
+import { blockOfCall } from './freecalls.ts'
 import { type GasGuess, gasNeedMeter, smallestGas } from './gassearch.ts'
 import {
   applyBlockOverrides,
@@ -106,9 +107,10 @@ export function call(
   reference: BlockReference,
   conditions?: Conditions,
 ): MaybePromise<Outcome> {
-  return whenThere(sceneAt(chain, reference, conditions), (scene) =>
-    run(scene, messageOf(scene, request)),
-  )
+  return whenThere(sceneAt(chain, reference, conditions), (scene) => {
+    const message = messageOf(scene, request)
+    return run(asCalled(scene, message, conditions?.blockOverrides), message)
+  })
 }
 
 /** Messages that run in one block. */
@@ -137,7 +139,8 @@ export async function callMany(
     for (const request of transactions) {
       if (conditions?.isAwaited?.() === false) throw abandoned()
       const current = { ...scene, world: world ?? scene.world }
-      const outcome = await run(current, messageOf(current, request))
+      const message = messageOf(current, request)
+      const outcome = await run(asCalled(current, message, blockOverrides), message)
       world = outcome.world
       outcomes.push(outcome)
       await breathe()
@@ -167,14 +170,10 @@ export async function prepareCall(
   conditions?: Conditions,
 ): Promise<PreparedCall> {
   const scene = await sceneAt(chain, reference, conditions)
-  const { world, block, movedPrecompiles: moved } = scene
-  return {
-    world,
-    block,
-    message: messageOf(scene, request),
-    movedPrecompiles: moved,
-    ignoresBaseFee: ignoresBaseFee(chain),
-  }
+  const message = messageOf(scene, request)
+  const called = asCalled(scene, message, conditions?.blockOverrides)
+  const { world, block, movedPrecompiles: moved } = called
+  return { world, block, message, movedPrecompiles: moved, ignoresBaseFee: ignoresBaseFee(chain) }
 }
 
 /**
@@ -289,6 +288,12 @@ function sceneOn(
 /** Whether calls run whose price is below the base fee. */
 function ignoresBaseFee({ state }: Chain): boolean {
   return state.config.behaviour.callsBelowBaseFee
+}
+
+/** The scene as a call has it, which nobody takes for a transaction: free ones see no fees. */
+function asCalled(scene: Scene, message: Message, overrides: BlockOverrides | undefined): Scene {
+  const { behaviour } = scene.chain.state.config
+  return { ...scene, block: blockOfCall(scene.block, message, behaviour, overrides) }
 }
 
 function run(

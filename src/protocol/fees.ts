@@ -207,6 +207,19 @@ export function blobGasOfAll(transactions: readonly Pick<UnsignedTransaction, 'b
   return transactions.reduce((sum, transaction) => sum + blobGasOf(transaction), 0n)
 }
 
+/** A call without a price, which neither pays for gas nor must offer the base fee. */
+export function isFree({
+  maxFeePerGas,
+  maxPriorityFeePerGas,
+}: Pick<UnsignedTransaction, 'maxFeePerGas' | 'maxPriorityFeePerGas'>): boolean {
+  return maxFeePerGas === 0n && maxPriorityFeePerGas === 0n
+}
+
+/** True for a call that offers nothing for its blobs. */
+export function areBlobsFree({ blobs }: Pick<UnsignedTransaction, 'blobs'>): boolean {
+  return blobs === undefined || blobs.maxFeePerBlobGas === 0n
+}
+
 /** factor · e^(numerator / denominator), by its Taylor series in integers (EIP-4844). */
 function fakeExponential(factor: bigint, numerator: bigint, denominator: bigint): bigint {
   let sum = 0n

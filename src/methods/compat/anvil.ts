@@ -94,6 +94,7 @@ export const ANVIL: Profile = {
     firstBaseFeeStays: true,
     baseFeesInCap: 1n,
     refusesFailingEstimates: false,
+    callsSeeBaseFee: true,
   },
   clientName: 'anvil',
   secondsAhead: Number,

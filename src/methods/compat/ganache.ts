@@ -11,7 +11,7 @@ const ETHER = 10n ** 18n
 export const GANACHE: Profile = {
   ...OWN,
   defaults: { chainId: 1337n, balance: 1000n * ETHER, baseFee: GWEI, difficulty: 0n },
-  chain: { callsBelowBaseFee: true, estimatesAskForFunds: false },
+  chain: { callsBelowBaseFee: true, estimatesAskForFunds: false, callsSeeBaseFee: true },
   clientName: 'Ganache/EthereumJS TestRPC',
   ack: true,
   secondsAhead: Number,
