@@ -24,6 +24,10 @@ export interface BootFacts {
   readonly hardfork: string
   readonly gasLimit: string
   readonly gasPrice: string
+  /** Per gas, of transactions that name none. */
+  readonly tip: string
+  /** The node whose defaults and answers are taken. */
+  readonly compat: string | undefined
   /** Of the newest block; undefined before london. */
   readonly baseFee: string | undefined
   readonly isBaseFeePinned: boolean
@@ -60,6 +64,8 @@ export function bootFacts(
     hardfork: config.hardforkAt(block.header.number, block.header.timestamp),
     gasLimit: settings.blockGasLimit.toString(),
     gasPrice: settings.gasPrice.toString(),
+    tip: settings.tip.toString(),
+    compat: options.compat,
     baseFee: block.header.baseFeePerGas?.toString(),
     isBaseFeePinned: settings.pinnedBaseFee,
     mining: describeMining(state.mining),
@@ -88,6 +94,8 @@ export function bootText(facts: BootFacts, palette: Palette): string {
     ['Base fee', `${base}${facts.isBaseFeePinned ? ', pinned' : ', moves with demand'}`],
     ['Mining', facts.mining === 'instant' ? 'instant, a block a transaction' : facts.mining],
   ]
+  if (facts.tip !== '0') rows.push(['Tip', fee(BigInt(facts.tip))])
+  if (facts.compat !== undefined) rows.push(['Compat', facts.compat])
   if (facts.networkId !== facts.chainId) rows.push(['Network id', String(facts.networkId)])
   if (facts.clock !== 'wall') rows.push(['Clock', facts.clock])
   const lines = [

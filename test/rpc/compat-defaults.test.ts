@@ -235,3 +235,21 @@ describe('a least gas price', () => {
     expect(await ask(devchain, 'anvil_setMinGasPrice', '0x1')).toBeNull()
   })
 })
+
+describe('the rewards of a fee history', () => {
+  test.each<[Node | undefined, unknown, unknown]>([
+    [undefined, undefined, [[]]],
+    ['geth', undefined, undefined],
+    ['hardhat', undefined, undefined],
+    ['anvil', [], []],
+  ])('as %s without percentiles', async (compat, left, none) => {
+    await using devchain = await createDevchain({ compat })
+    const rewards = async (...percentiles: unknown[]): Promise<unknown> => {
+      const params = ['0x1', 'latest', ...percentiles]
+      return (await ask<{ reward?: unknown }>(devchain, 'eth_feeHistory', ...params)).reward
+    }
+    expect(await rewards()).toEqual(left)
+    expect(await rewards([])).toEqual(none)
+    expect(await rewards([50])).toEqual([['0x0']])
+  })
+})

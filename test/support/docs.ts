@@ -2,8 +2,10 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { SUBCOMMANDS, usageOf } from '../../src/cli/subcommands.ts'
+import { fee } from '../../src/core/words.ts'
+import { COMPAT_NODES, profileOf } from '../../src/methods/compat/profiles.ts'
 import type { MethodContext } from '../../src/methods/context.ts'
-import { flagOf, GROUPS, OPTION_KEYS, OPTIONS } from '../../src/options.ts'
+import { flagOf, GROUPS, OPTION_KEYS, OPTIONS, type OptionKey } from '../../src/options.ts'
 import type { Method } from '../../src/rpc/method.ts'
 
 /** A vertical bar would end a cell. */
@@ -25,6 +27,32 @@ export function optionTable(): string {
     }),
   )
   return table(['option', 'default', 'meaning'], rows)
+}
+
+/** What each node's name changes of the defaults, a row for each option. */
+export function profileTable(): string {
+  const profiles = COMPAT_NODES.map((node) => profileOf(node).defaults as GivenDefaults)
+  const keys = OPTION_KEYS.filter((key) => profiles.some((defaults) => defaults[key] !== undefined))
+  const rows = keys.map((key) => [
+    code(flagOf(key)),
+    cell(OPTIONS[key].fallbackText),
+    ...profiles.map((defaults) => defaultText(key, defaults[key])),
+  ])
+  return table(
+    ['option', 'by itself', ...COMPAT_NODES.map((node) => code(`--compat ${node}`))],
+    rows,
+  )
+}
+
+type GivenDefaults = Readonly<Partial<Record<OptionKey, bigint | number | string | boolean>>>
+
+/** A default as it may be written behind its flag; nothing where it is no other than usual. */
+function defaultText(key: OptionKey, value: GivenDefaults[OptionKey]): string {
+  if (value === undefined) return ''
+  if (typeof value === 'boolean') return value ? 'on' : 'off'
+  const { placeholder } = OPTIONS[key].type
+  if (placeholder === 'WEI') return fee(BigInt(value)).replace(' ', '')
+  return placeholder === 'ETHER' ? String(BigInt(value) / 10n ** 18n) : String(value)
 }
 
 /** Every subcommand with its own flags, a row each, in the order of `--help`. */
@@ -87,6 +115,7 @@ export function catalogueTable(methods: readonly Method<MethodContext>[]): strin
 export function withTables(readme: string, methods: readonly Method<MethodContext>[]): string {
   const tables = {
     options: optionTable(),
+    profiles: profileTable(),
     commands: subcommandTable(),
     methods: methodTable(methods),
     catalogue: catalogueTable(methods),

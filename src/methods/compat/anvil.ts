@@ -99,6 +99,7 @@ export const ANVIL: Profile = {
   clientName: 'anvil',
   secondsAhead: Number,
   hasLeastPriceWithBaseFee: false,
+  emptyReward: 'empty',
   receiptsTellBlock: true,
   failure,
   refusals: {

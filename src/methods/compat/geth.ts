@@ -49,6 +49,7 @@ export const GETH: Profile = {
   ...OWN,
   defaults: { chainId: 1337n, baseFee: GWEI, tip: 1n, defaultGas: 'estimate', difficulty: 0n },
   clientName: 'Geth',
+  emptyReward: 'absent',
   failure,
   refusals: {
     UNKNOWN_ACCOUNT: refusal('unknown account'),

@@ -40,6 +40,7 @@ export const HARDHAT: Profile = {
   intervalUnitMs: 1,
   secondsAhead: String,
   nextTimestamp: String,
+  emptyReward: 'absent',
   failure,
 }
 

@@ -51,6 +51,8 @@ export interface Profile {
   readonly nextTimestamp: (timestamp: bigint) => string | null
   /** Whether a least gas price can be set where there is a base fee. */
   readonly hasLeastPriceWithBaseFee: boolean
+  /** The `reward` of `eth_feeHistory` where no percentile is asked; undefined: a list for each, each without any. */
+  readonly emptyReward: 'absent' | 'empty' | undefined
   /** Whether each receipt tells its block's time, and what blobs cost there. */
   readonly receiptsTellBlock: boolean
   /** How a failed execution is told; undefined: as it is (decisions on errors). */
@@ -69,6 +71,7 @@ export const OWN: Profile = {
   secondsAhead: quantityFromBigint,
   nextTimestamp: () => null,
   hasLeastPriceWithBaseFee: true,
+  emptyReward: undefined,
   receiptsTellBlock: false,
   failure: undefined,
   refusals: {},

@@ -94,8 +94,11 @@ const history = method({
     reward: fieldIfAny(list(list(quantityResult)), (fees) => fees.reward),
   }),
   example: { params: ['0x1', 'latest', [50]] },
-  handle: async ({ chain }, count, newest, asked) =>
-    feeHistory(chain.state, count, await recordAt(chain, newest), asked),
+  handle: async ({ chain, profile }, count, newest, asked) => {
+    const fees = feeHistory(chain.state, count, await recordAt(chain, newest), asked)
+    if ((asked ?? []).length > 0 || profile.emptyReward === undefined) return fees
+    return { ...fees, reward: profile.emptyReward === 'empty' ? [] : undefined }
+  },
 })
 
 const baseFee = method({

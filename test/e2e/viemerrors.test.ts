@@ -1,0 +1,135 @@
+// viem tells errors apart by the words of nodes: what its users catch against a chain that speaks as anvil or geth.
+import {
+  type Abi,
+  BaseError,
+  ContractFunctionRevertedError,
+  createPublicClient,
+  createWalletClient,
+  FeeCapTooLowError,
+  type Hex,
+  http,
+  InsufficientFundsError,
+  IntrinsicGasTooHighError,
+  IntrinsicGasTooLowError,
+  NonceTooLowError,
+  type PublicClient,
+  parseEther,
+  type WalletClient,
+} from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { anvil, localhost } from 'viem/chains'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { createDevchain, type Devchain } from '../../src/devchain.ts'
+import type { Contract } from '../support/contracts.ts'
+
+const ALICE = privateKeyToAccount(
+  '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
+)
+const BOB: Hex = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'
+const vault = inject('contracts').Vault as Contract
+
+/** The error of a class that another was caused by. */
+async function causeOf<T extends BaseError>(
+  sent: Promise<unknown>,
+  kind: abstract new (...args: never[]) => T,
+): Promise<T | undefined> {
+  const error = await sent.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  )
+  expect(error).toBeInstanceOf(BaseError)
+  return ((error as BaseError).walk((each) => each instanceof kind) as T | null) ?? undefined
+}
+
+// each node's chain as viem names it, with the id that the node has by itself
+describe.each([
+  ['anvil', anvil],
+  ['geth', localhost],
+] as const)('as %s', (compat, chain) => {
+  let devchain: Devchain
+  let client: PublicClient
+  let wallet: WalletClient
+
+  beforeAll(async () => {
+    devchain = await createDevchain({ compat, port: 0 })
+    const { url } = await devchain.listen()
+    const common = { chain, transport: http(url), pollingInterval: 20 }
+    client = createPublicClient(common)
+    wallet = createWalletClient(common)
+  })
+  afterAll(async () => {
+    await devchain.close()
+  })
+
+  const send = (request: object): Promise<Hex> =>
+    wallet.sendTransaction({ account: ALICE.address, to: BOB, chain, ...request })
+
+  test('a request that names nothing but its target is sent and mined', async () => {
+    for (const account of [ALICE, ALICE.address]) {
+      const hash = await wallet.sendTransaction({ account, to: BOB, value: 1n, chain })
+      expect(await client.waitForTransactionReceipt({ hash })).toMatchObject({
+        status: 'success',
+        type: 'eip1559',
+      })
+    }
+  })
+
+  test('too much value is InsufficientFundsError', async () => {
+    const value = parseEther('100000')
+    expect(await causeOf(send({ value }), InsufficientFundsError)).toBeDefined()
+    const account = ALICE.address
+    const called = client.call({ account, to: BOB, value })
+    expect(await causeOf(called, InsufficientFundsError)).toBeDefined()
+  })
+
+  test('too little gas is IntrinsicGasTooLowError', async () => {
+    expect(await causeOf(send({ gas: 100n }), IntrinsicGasTooLowError)).toBeDefined()
+  })
+
+  test('a used nonce is NonceTooLowError', async () => {
+    expect(await causeOf(send({ nonce: 0 }), NonceTooLowError)).toBeDefined()
+  })
+
+  test('a fee cap below the base fee is FeeCapTooLowError', async () => {
+    const fees = { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n, gas: 21_000n }
+    expect(await causeOf(send(fees), FeeCapTooLowError)).toBeDefined()
+  })
+
+  test('a reason, a panic and a custom error are decoded, in calls, estimates and sends', async () => {
+    const abi = vault.abi as Abi
+    const { bytecode } = vault
+    const hash = await wallet.deployContract({
+      abi,
+      bytecode,
+      args: [3600n],
+      account: ALICE,
+      chain,
+    })
+    const { contractAddress } = await client.waitForTransactionReceipt({ hash })
+    const address = contractAddress as Hex
+    const cases: [functionName: string, args: unknown[], told: object][] = [
+      ['deposit', ['note'], { reason: 'nothing sent' }],
+      ['check', [false], { data: { errorName: 'Panic', args: [1n] } }],
+      ['withdraw', [1n], { data: { errorName: 'TooEarly' } }],
+    ]
+    for (const [functionName, args, told] of cases) {
+      const request = { address, abi, functionName, args, account: ALICE, chain }
+      const tries = [
+        client.simulateContract(request),
+        client.estimateContractGas(request),
+        wallet.writeContract(request),
+      ]
+      for (const each of tries) {
+        expect(await causeOf(each, ContractFunctionRevertedError)).toMatchObject(told)
+      }
+    }
+  })
+})
+
+test('as anvil more gas than a block has is IntrinsicGasTooHighError', async () => {
+  await using devchain = await createDevchain({ compat: 'anvil', port: 0 })
+  const { url } = await devchain.listen()
+  const wallet = createWalletClient({ chain: anvil, transport: http(url) })
+  const sent = wallet.sendTransaction({ account: ALICE, to: BOB, gas: 100_000_000n })
+  expect(await causeOf(sent, IntrinsicGasTooHighError)).toBeDefined()
+})
