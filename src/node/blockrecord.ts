@@ -23,8 +23,12 @@ export interface ExecutedTransaction {
 export interface BlockRecord {
   readonly block: Block
   readonly executed: readonly ExecutedTransaction[]
-  /** All accounts after the block. */
+  /** All accounts after the block. Where they are not known, whoever asks is told so: it throws `NOT_FOUND`. */
   readonly world: World
+  /** True: `world` is not known. */
+  readonly isStateless?: boolean
+  /** True: the block came from a dump, and may have been made by other rules than those here. */
+  readonly isLoaded?: boolean
   /** Difficulty of all blocks up to and including this one, uncles included. */
   readonly totalDifficulty: bigint
   /**

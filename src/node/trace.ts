@@ -2,12 +2,19 @@
 import { breather } from '../core/breather.ts'
 import { DevchainError } from '../core/errors.ts'
 import { type Address, ZERO_HASH } from '../core/hex.ts'
-import type { BlockEnvironment, Outcome, Tracer } from '../evm/executor.ts'
+import type {
+  BlockEnvironment,
+  Executor,
+  Outcome,
+  Tracer,
+  TransactionJob,
+} from '../evm/executor.ts'
 import { isAtLeast } from '../protocol/forks.ts'
 import { type Authorization, authorityOf, type Transaction } from '../protocol/transaction.ts'
 import type { World } from '../state/world.ts'
 import { type BlockRecord, blockByHash, headOf } from './blocktree.ts'
 import { type BlockReference, type Chain, recordAt } from './chain.ts'
+import type { ChainState } from './chainstate.ts'
 import { blockLimits } from './limits.ts'
 import { blockEnvironment, nextBlockEnvironment } from './miner.ts'
 import type { BlockOverrides, StateOverrides } from './overrides.ts'
@@ -92,7 +99,7 @@ export async function* replay(
   const { transactions } = record.block
   if (transactions.length === 0) return
   const { state, executor } = chain
-  const block = blockEnvironment(state, record)
+  const block = environmentThen(state, record)
   const limits = blockLimits(state.config)
   let world = await worldAtStart(chain, record, block)
   const breathe = breather()
@@ -100,7 +107,7 @@ export async function* replay(
     if (index > until) return
     const subject = subjectOf(transaction, block)
     const tracer = tracerFor(subject, index)
-    const outcome = await executor.transact({ world, block, transaction, limits, tracer })
+    const outcome = await again(executor, record, { world, block, transaction, limits, tracer })
     checkReplay(record, index, outcome)
     yield { subject, before: world, outcome, transaction }
     world = outcome.world
@@ -198,11 +205,45 @@ async function worldAtStart(
   })
 }
 
+/** What a block ran in, under the chain id that its transactions were signed for: that of the chain may have changed. */
+function environmentThen(state: ChainState, record: BlockRecord): BlockEnvironment {
+  const block = blockEnvironment(state, record)
+  const chainId = record.block.transactions.find((each) => each.chainId !== undefined)?.chainId
+  return chainId === undefined ? block : { ...block, chainId }
+}
+
+/**
+ * Runs a transaction as it ran.
+ * @throws {DevchainError} `NOT_FOUND` where the block was made by another node, and this one would have refused it
+ */
+async function again(
+  executor: Executor,
+  record: BlockRecord,
+  job: TransactionJob,
+): Promise<Outcome> {
+  try {
+    return await executor.transact(job)
+  } catch (error) {
+    const isRefused = record.isLoaded === true && error instanceof DevchainError
+    if (!isRefused || error.word === 'ABANDONED' || error.word === 'LIMIT_EXCEEDED') throw error
+    throw ranOtherwise(record, error.message)
+  }
+}
+
 /** A replay that differs is a bug here, and its trace would be of something that never happened. */
-function checkReplay({ block, executed }: BlockRecord, index: number, { gasUsed }: Outcome): void {
+function checkReplay(record: BlockRecord, index: number, { gasUsed }: Outcome): void {
+  const { block, executed } = record
   const mined = executed[index]?.receipt.gasUsed
   if (mined === gasUsed) return
+  if (record.isLoaded === true) {
+    throw ranOtherwise(record, `transaction ${index} uses ${gasUsed} gas, and used ${mined} there`)
+  }
   throw new Error(`replay of ${block.hash}, index ${index}: used ${gasUsed} gas, was ${mined}`)
+}
+
+function ranOtherwise({ block: { hash, header } }: BlockRecord, problem: string): DevchainError {
+  const message = `trace of block ${header.number} (${hash}) not found: it was loaded from a dump of another node, and run again by the rules here it is another: ${problem}`
+  return new DevchainError('NOT_FOUND', message)
 }
 
 function subjectOf(

@@ -152,6 +152,12 @@ function stampOf(from: Address): bigint {
   return BigInt(from) || 1n
 }
 
+/** True of a transaction without a signature of its sender's: it has the sender's stamp, as above, or zeros. */
+export function isImpersonated({ r, s }: SignatureFields): boolean {
+  // nobody can make a signature with such an r: finding it is as hard as finding the key of an address
+  return r === s && r >> 160n === 0n
+}
+
 /** Whose stamp it is. Nobody sends from address 1, the precompile, so that 1 is the zero address. */
 export function impersonatedSender(stamp: bigint): Address {
   return addressFromBytes(paddedBytes(stamp === 1n ? 0n : stamp, 20))

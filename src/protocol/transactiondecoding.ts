@@ -18,6 +18,7 @@ import {
   type BlobFields,
   HALF_ORDER,
   impersonatedSender,
+  isImpersonated,
   type SignatureFields,
   signingDigest,
   type Transaction,
@@ -40,6 +41,8 @@ export interface SignatureRules {
   readonly hardfork: Hardfork
   /** True where a sender's address may stand in place of a signature, as `impersonate` puts it. */
   readonly allowsImpersonated: boolean
+  /** Who sent it, where that is known from elsewhere: the signature is not asked. */
+  readonly sender?: Address | undefined
 }
 
 /**
@@ -48,9 +51,10 @@ export interface SignatureRules {
  */
 export function decodeBlockTransaction(raw: Uint8Array, rules: SignatureRules): Transaction {
   return decodeSigned(raw, (signed) => {
-    const { r, s } = signed.signature
-    // nobody can make a signature with such an r: finding it is as hard as finding the key of an address
-    if (rules.allowsImpersonated && r === s && r >> 160n === 0n) return impersonatedSender(r)
+    if (rules.sender !== undefined) return rules.sender
+    const { signature } = signed
+    if (rules.allowsImpersonated && isImpersonated(signature))
+      return impersonatedSender(signature.r)
     return isAtLeast(rules.hardfork, 'homestead') ? recoverSender(signed) : signerOf(signed)
   })
 }

@@ -6,10 +6,11 @@ import { blockByNumber, headOf } from '../../node/blocktree.ts'
 import type { Chain } from '../../node/chain.ts'
 import type { ChainState, Snapshot } from '../../node/chainstate.ts'
 import { reset } from '../../node/commands.ts'
+import { loadState } from '../../node/dump/load.ts'
+import { dumpState } from '../../node/dump/write.ts'
 import { gasPrice } from '../../node/gasoracle.ts'
 import { type NextRules, nextRules } from '../../node/miner.ts'
 import { snapshotsOf } from '../../node/snapshots.ts'
-import { dumpState, loadAccounts, readDump } from '../../node/statedump.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { boolean, data, hash, quantity, text } from '../../rpc/primitives.ts'
 import type { Decoder, Encoder, Json } from '../../rpc/schema.ts'
@@ -193,25 +194,26 @@ const setLoggingEnabled = method({
 const dump = method({
   name: 'anvil_dumpState',
   aliases: ['hardhat_dumpState'],
-  summary: 'All accounts after the newest block as gzipped JSON, which anvil reads too.',
+  summary:
+    'The chain as gzipped JSON, which anvil reads too: accounts, blocks, transactions; historical: also the accounts after each older block.',
   params: [optional('historical', boolean, false)],
   result: data,
   example: { params: [] },
-  handle: ({ chain }) => dumpState(chain.state),
+  handle: ({ chain }, historical) => dumpState(chain.state, historical),
 })
 
 const load = method({
   name: 'anvil_loadState',
   aliases: ['hardhat_loadState'],
-  summary: 'Puts the accounts of a dump in the place of those here; all others stay.',
+  summary:
+    'Loads what anvil_dumpState answered, here or on anvil: its blocks and accounts take the place of those here. A dump without blocks changes its accounts alone.',
   params: [param('state', data)],
   result: boolean,
   example: { params: [`0x${Buffer.from('{"accounts":{}}').toString('hex')}`], result: true },
   writes: 'chain',
   tell: () => 'state loaded',
   handle: async ({ chain }, bytes) => {
-    const accounts = await readDump(bytes)
-    await chain.update((state) => loadAccounts(state, accounts))
+    await chain.update((state) => loadState(state, bytes, chain.environment.now()))
     return true
   },
 })

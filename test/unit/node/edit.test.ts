@@ -7,8 +7,7 @@ import type { StateChange } from '../../../src/node/chain.ts'
 import { mine, revertTo, takeSnapshot } from '../../../src/node/commands.ts'
 import { editAccount, editAccounts, editWorld } from '../../../src/node/edit.ts'
 import { sendTransaction } from '../../../src/node/send.ts'
-import { dumpState, loadAccounts, readDump } from '../../../src/node/statedump.ts'
-import { accountAt, balanceAt, storageAt, withSlots } from '../../../src/state/world.ts'
+import { accountAt, balanceAt } from '../../../src/state/world.ts'
 import { account, NOON, testChain } from './chains.ts'
 
 const STRANGER = '0x00000000000000000000000000000000000a11ce' as Address
@@ -70,31 +69,5 @@ describe('an edited account', () => {
     const before = chain.state
     await chain.update((state) => editWorld(state, (world) => world))
     expect(chain.state).toBe(before)
-  })
-})
-
-describe('a dump', () => {
-  it('of one chain makes the accounts of another the same', async () => {
-    const chain = await testChain({})
-    await chain.update((state) =>
-      editAccount(state, STRANGER, (before) => ({
-        ...before,
-        nonce: 3n,
-        balance: 2n ** 200n,
-        storage: withSlots(before.storage, new Map([[5n, 2n ** 255n]])),
-      })),
-    )
-    const accounts = await readDump(await dumpState(chain.state))
-    const other = await testChain({})
-    await other.update((state) => loadAccounts(state, accounts))
-    const [{ world }, { world: loaded }] = [headOf(chain.state.tree), headOf(other.state.tree)]
-    expect(loaded.accounts.rootHash).toBe(world.accounts.rootHash)
-    expect(storageAt(loaded, STRANGER, 5n)).toBe(2n ** 255n)
-  })
-
-  it('may be JSON as it is', async () => {
-    const json = { accounts: { [STRANGER]: { nonce: 1, balance: '0x2', code: '0x', storage: {} } } }
-    const bytes = new TextEncoder().encode(JSON.stringify(json))
-    expect(await readDump(bytes)).toMatchObject([{ address: STRANGER, nonce: 1n, balance: 2n }])
   })
 })

@@ -1,0 +1,208 @@
+// The accounts of a dump: those of the newest block, and those that older blocks left, in the two forms that anvil has.
+import { breather } from '../../core/breather.ts'
+import { EMPTY_CODE_HASH, keccakHash } from '../../core/crypto.ts'
+import { type Address, bytesFromHex, concatBytes, type Hash } from '../../core/hex.ts'
+import { addressKey } from '../../state/keys.ts'
+import type { TrieChange } from '../../state/trie.ts'
+import {
+  type Account,
+  accountAt,
+  accountsOf,
+  emptyAccount,
+  emptyStorage,
+  type World,
+  withAccounts,
+  withSlots,
+} from '../../state/world.ts'
+import { addressAt, bytesAt, integerAt, Members, noDump, objectAt } from './members.ts'
+
+/** Slots that are put into a trie before others get a turn. */
+const SLOTS_A_TURN = 5_000
+
+/** Code that names another account's code begins so (EIP-7702). */
+const DELEGATION = Uint8Array.of(0xef, 0x01, 0x00)
+
+/** An account as a dump says that it is, before anybody knows what was there. */
+interface GivenAccount {
+  readonly address: Address
+  readonly nonce: bigint
+  readonly balance: bigint
+  readonly code: Uint8Array
+  readonly codeHash: Hash
+  readonly slots: ReadonlyMap<bigint, bigint>
+}
+
+/** Code by its text in the dump: many accounts have the same, and many blocks the same accounts. */
+type Codes = Map<string, { readonly code: Uint8Array; readonly codeHash: Hash }>
+
+/** Reads worlds out of a dump. Each is made from the one before it, with which it shares what did not change. */
+export class WorldReader {
+  readonly #base: World
+  readonly #keepsEmpty: boolean
+  readonly #codes: Codes = new Map()
+  readonly #breathe = breather()
+
+  /**
+   * @param base has the accounts that a dump says nothing of
+   * @param keepsEmpty true on forks on which an account may be empty (before EIP-161)
+   */
+  constructor(base: World, keepsEmpty: boolean) {
+    this.#base = base
+    this.#keepsEmpty = keepsEmpty
+  }
+
+  /**
+   * The base with accounts of the newest block put in their places.
+   * @throws {DevchainError} `INVALID_PARAMS` naming what is no account
+   */
+  async newest(accounts: unknown, previous: World = this.#base): Promise<World> {
+    const given = new Map<Address, GivenAccount>()
+    for (const [key, value] of Object.entries(objectAt(accounts, 'accounts'))) {
+      const account = this.#recordOf(addressAt(key, 'accounts'), value, `accounts.${key}`)
+      given.set(account.address, account)
+      await this.#breathe()
+    }
+    return this.#worldOf(given, previous)
+  }
+
+  /**
+   * The world of a state as anvil keeps it for an older block: accounts, and their storage beside them.
+   * @throws {DevchainError} `INVALID_PARAMS` naming what is no account
+   */
+  async older(snapshot: unknown, path: string, previous: World): Promise<World> {
+    const members = new Members(snapshot, path)
+    const storages = objectAt(members.value('storage') ?? {}, `${path}.storage`)
+    const given = new Map<Address, GivenAccount>()
+    for (const [key, value] of Object.entries(objectAt(members.value('accounts'), path))) {
+      const account = this.#stateOf(
+        addressAt(key, path),
+        value,
+        storages[key],
+        `${path}.accounts.${key}`,
+      )
+      given.set(account.address, account)
+      await this.#breathe()
+    }
+    return this.#worldOf(given, previous)
+  }
+
+  /** An account as the newest block has it. */
+  #recordOf(address: Address, value: unknown, path: string): GivenAccount {
+    const members = new Members(value, path)
+    const slots = slotsOf(members.value('storage') ?? {}, `${path}.storage`)
+    const code = this.#codeOf(members.value('code') ?? '0x', `${path}.code`)
+    const [nonce, balance] = amountsOf(members)
+    return { address, nonce, balance, ...code, slots }
+  }
+
+  #stateOf(address: Address, value: unknown, storage: unknown, path: string): GivenAccount {
+    const members = new Members(value, path)
+    const slots = slotsOf(storage ?? {}, `${path}.storage`)
+    const code = this.#codeOf(olderCode(members.value('code'), `${path}.code`), `${path}.code`)
+    const codeHash = members.optional('code_hash', (name) => members.hash(name)) ?? code.codeHash
+    if (codeHash !== code.codeHash) {
+      throw noDump(`${path}: expected code with the hash ${codeHash}, got ${code.codeHash}`)
+    }
+    const [nonce, balance] = amountsOf(members)
+    return { address, nonce, balance, ...code, slots }
+  }
+
+  #codeOf(text: unknown, path: string): { readonly code: Uint8Array; readonly codeHash: Hash } {
+    const known = typeof text === 'string' ? this.#codes.get(text) : undefined
+    if (known !== undefined) return known
+    const code = bytesAt(text, path)
+    const read = { code, codeHash: code.length === 0 ? EMPTY_CODE_HASH : keccakHash(code) }
+    this.#codes.set(text as string, read)
+    return read
+  }
+
+  /** A world with exactly these accounts and those of the base that are not among them. */
+  async #worldOf(given: ReadonlyMap<Address, GivenAccount>, previous: World): Promise<World> {
+    const changes: TrieChange<Account>[] = []
+    for (const account of accountsOf(previous)) {
+      const value = accountAt(this.#base, account.address)
+      const isLeft = given.has(account.address) || value === account
+      if (!isLeft) changes.push({ key: addressKey(account.address), value })
+      await this.#breathe()
+    }
+    for (const account of given.values()) {
+      const change = await this.#changeOf(account, accountAt(previous, account.address))
+      if (change !== undefined) changes.push(change)
+    }
+    return withAccounts(previous, changes)
+  }
+
+  /** Undefined where the account is as it was. */
+  async #changeOf(
+    { address, nonce, balance, code, codeHash, slots }: GivenAccount,
+    before: Account | undefined,
+  ): Promise<TrieChange<Account> | undefined> {
+    const storage = await this.#storageOf(slots, before?.storage)
+    const isEmpty = nonce === 0n && balance === 0n && code.length === 0 && storage.isEmpty
+    const key = addressKey(address)
+    if (isEmpty && !this.#keepsEmpty) return before && { key, value: undefined }
+    const isSame =
+      before?.nonce === nonce &&
+      before.balance === balance &&
+      before.codeHash === codeHash &&
+      before.storage === storage
+    if (isSame) return undefined
+    return { key, value: { ...emptyAccount(address), nonce, balance, code, codeHash, storage } }
+  }
+
+  async #storageOf(
+    slots: ReadonlyMap<bigint, bigint>,
+    before: Account['storage'] = emptyStorage,
+  ): Promise<Account['storage']> {
+    let storage = before
+    let part = new Map<bigint, bigint>()
+    for (const { slot } of before.values()) {
+      if (!slots.has(slot)) part.set(slot, 0n)
+      await this.#breathe()
+    }
+    for (const [slot, value] of slots) {
+      part.set(slot, value)
+      if (part.size < SLOTS_A_TURN) continue
+      storage = withSlots(storage, part)
+      part = new Map()
+      await this.#breathe()
+    }
+    return withSlots(storage, part)
+  }
+}
+
+/** Nonce and balance; what older dumps leave out is 0. */
+function amountsOf(members: Members): readonly [bigint, bigint] {
+  const nonce = members.has('nonce') ? members.integer('nonce', 64) : 0n
+  return [nonce, members.has('balance') ? members.integer('balance') : 0n]
+}
+
+function slotsOf(value: unknown, path: string): ReadonlyMap<bigint, bigint> {
+  const slots = new Map<bigint, bigint>()
+  for (const [slot, content] of Object.entries(objectAt(value, path))) {
+    slots.set(integerAt(slot, path), integerAt(content, `${path}.${slot}`))
+  }
+  return slots
+}
+
+/**
+ * The text of code that anvil keeps as its engine does: with padding and a table of jump destinations, as bytes alone, or
+ * as the account that it delegates to.
+ */
+function olderCode(value: unknown, path: string): unknown {
+  if (value === undefined || typeof value === 'string') return value ?? '0x'
+  const kinds = new Members(value, path)
+  if (kinds.has('LegacyAnalyzed')) {
+    const analyzed = new Members(kinds.value('LegacyAnalyzed'), path)
+    const length = Number(analyzed.integer('original_len', 32))
+    const padded = analyzed.value('bytecode')
+    return typeof padded === 'string' ? padded.slice(0, 2 + 2 * length) : padded
+  }
+  if (kinds.has('LegacyRaw')) return kinds.value('LegacyRaw')
+  if (kinds.has('Eip7702')) {
+    const target = new Members(kinds.value('Eip7702'), path).address('delegated_address')
+    const code = concatBytes(DELEGATION, bytesFromHex(target))
+    return `0x${Buffer.from(code).toString('hex')}`
+  }
+  throw noDump(`${path}: expected LegacyAnalyzed, LegacyRaw or Eip7702`)
+}

@@ -1,0 +1,119 @@
+// Loading a dump: the chain becomes what it says, in one command that a revert undoes.
+import { breather } from '../../core/breather.ts'
+import { DevchainError } from '../../core/errors.ts'
+import type { Block } from '../../protocol/block.ts'
+import { cumulativeDifficulty } from '../../protocol/block.ts'
+import type { World } from '../../state/world.ts'
+import type { BlockRecord, ExecutedTransaction } from '../blockrecord.ts'
+import {
+  appendBlock,
+  type BlockTree,
+  blockByNumber,
+  hashByNumber,
+  headOf,
+  treeFrom,
+  truncateTo,
+  withHeadWorld,
+} from '../blocktree.ts'
+import type { Change } from '../chain.ts'
+import type { ChainState, Settings } from '../chainstate.ts'
+import { increasedTime } from '../clock.ts'
+import { editWorld } from '../edit.ts'
+import { settingsAfterBlock } from '../miner.ts'
+import { withoutStale } from '../pool.ts'
+import { type Dump, readDump } from './read.ts'
+
+/** A block that was made elsewhere, of whose state nothing may be known. */
+class LoadedRecord implements BlockRecord {
+  readonly block: Block
+  readonly executed: readonly ExecutedTransaction[]
+  readonly totalDifficulty: bigint
+  readonly isLoaded = true
+  readonly #world: World | undefined
+
+  constructor(
+    { block, executed }: Pick<BlockRecord, 'block' | 'executed'>,
+    totalDifficulty: bigint,
+    world: World | undefined,
+  ) {
+    this.block = block
+    this.executed = executed
+    this.totalDifficulty = totalDifficulty
+    this.#world = world
+  }
+
+  get isStateless(): boolean {
+    return this.#world === undefined
+  }
+
+  get world(): World {
+    if (this.#world !== undefined) return this.#world
+    const { header, hash } = this.block
+    const message = `state after block ${header.number} (${hash}) not found: the block was loaded from a dump that does not have it (dumps have that of the newest block, with historical states also those of older ones)`
+    throw new DevchainError('NOT_FOUND', message)
+  }
+}
+
+/**
+ * Loads a dump. One with blocks takes the place of the chain: blocks that both have stay, the others leave it, the newest
+ * one and its accounts are the dump's, and time goes on from there. Accounts that the dump does not have are as they were in
+ * the genesis here. What waits goes on waiting where it still can. One without blocks puts its accounts in the place of
+ * those here.
+ * @throws {DevchainError} as `readDump`; then nothing changes
+ */
+export async function loadState(
+  before: ChainState,
+  bytes: Uint8Array,
+  now: number,
+): Promise<Change<undefined>> {
+  const dump = await readDump(bytes, before)
+  const senders = [...before.pool.bySender.entries()].map(([sender]) => sender)
+  if (dump.blocks.length === 0) return editWorld(before, () => dump.world, senders)
+  const tree = await treeOf(before.tree, dump)
+  const pool = withoutStale(before.pool, dump.world, senders)
+  const config: ChainState['config'] = { ...before.config, ruleset: 'own' }
+  const settings = settingsOnTop(before.settings, tree)
+  const clock = { ...before.clock, nextTimestamp: undefined }
+  const loaded: ChainState = { ...before, config, tree, pool, settings, clock }
+  const state = { ...loaded, clock: increasedTime(loaded, 0n, now) }
+  return { state, value: undefined }
+}
+
+/** The tree with the blocks of a dump as its chain. Those that are known stay the same, with their states. */
+async function treeOf(before: BlockTree, { blocks, world, older }: Dump): Promise<BlockTree> {
+  const common = commonLength(before, { blocks, older })
+  const breathe = breather()
+  let tree = common === 0 ? undefined : truncateTo(before, BigInt(common - 1))
+  for (const [index, read] of blocks.entries()) {
+    if (index < common) continue
+    const isNewest = index === blocks.length - 1
+    const own = isNewest ? world : older.get(read.block.hash)
+    const weight = tree === undefined ? 0n : headOf(tree).totalDifficulty
+    const record = new LoadedRecord(read, weight + cumulativeDifficulty(read.block), own)
+    tree = tree === undefined ? begun(before, record) : appendBlock(tree, record)
+    await breathe()
+  }
+  return withHeadWorld(tree!, world)
+}
+
+/** How many of the first blocks are here already. One whose state only the dump knows does not count. */
+function commonLength(tree: BlockTree, { blocks, older }: Pick<Dump, 'blocks' | 'older'>): number {
+  const differs = blocks.findIndex(({ block: { hash } }, index) => {
+    const number = BigInt(index)
+    if (hashByNumber(tree, number) !== hash) return true
+    return older.has(hash) && blockByNumber(tree, number)?.isStateless === true
+  })
+  return differs < 0 ? blocks.length : differs
+}
+
+/** A tree of another genesis than that of `before`, which goes altogether. */
+function begun(before: BlockTree, genesis: BlockRecord): BlockTree {
+  return { ...treeFrom(genesis), abandoned: before.abandoned + before.canonical.length }
+}
+
+/** Where the blocks have a base fee, it goes on as the fee market has it; nothing is left for a next block alone. */
+function settingsOnTop(settings: Settings, tree: BlockTree): Settings {
+  const { baseFeePerGas = 0n } = headOf(tree).block.header
+  const pinnedBaseFee = settings.pinnedBaseFee && baseFeePerGas === 0n
+  return { ...settingsAfterBlock(settings), pinnedBaseFee }
+}

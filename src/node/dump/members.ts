@@ -1,0 +1,115 @@
+// Reading a dump's JSON member by member, each as what it must be: an error names the member and what it was.
+import { DevchainError, printValue } from '../../core/errors.ts'
+import { type Address, bytesFromHex, type Hash } from '../../core/hex.ts'
+
+const HEX = /^0x[0-9a-fA-F]{1,64}$/
+const DECIMAL = /^[0-9]{1,78}$/
+const ADDRESS = /^0x[0-9a-fA-F]{40}$/
+const HASH = /^0x[0-9a-fA-F]{64}$/
+const BYTES = /^0x(?:[0-9a-fA-F]{2})*$/
+
+/** The error of what is no dump, or one that contradicts itself. */
+export function noDump(problem: string): DevchainError {
+  const message = `state: expected what anvil_dumpState answered: ${problem}`
+  return new DevchainError('INVALID_PARAMS', message)
+}
+
+/** @throws {DevchainError} `INVALID_PARAMS` naming the path, what was expected there, and what is there */
+function refuse(path: string, expected: string, value: unknown): never {
+  const got = value === undefined ? 'nothing' : printValue(value)
+  throw noDump(`${path}: expected ${expected}, got ${got}`)
+}
+
+/** An object of JSON, which is no list. */
+export function objectAt(value: unknown, path: string): Readonly<Record<string, unknown>> {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isObject ? (value as Record<string, unknown>) : refuse(path, 'an object', value)
+}
+
+export function listAt(value: unknown, path: string): readonly unknown[] {
+  return Array.isArray(value) ? value : refuse(path, 'a list', value)
+}
+
+/** A number of JSON, 0x and hex digits, or decimal digits: below 2^`bits`. */
+export function integerAt(value: unknown, path: string, bits = 256): bigint {
+  const number = integerOf(value)
+  const isSmall = number !== undefined && number >> BigInt(bits) === 0n
+  return isSmall ? number : refuse(path, `an integer below 2^${bits}`, value)
+}
+
+function integerOf(value: unknown): bigint | undefined {
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return BigInt(value)
+  const isText = typeof value === 'string' && (HEX.test(value) || DECIMAL.test(value))
+  return isText ? BigInt(value) : undefined
+}
+
+export function addressAt(value: unknown, path: string): Address {
+  if (typeof value !== 'string' || !ADDRESS.test(value)) refuse(path, 'a 20-byte address', value)
+  return value.toLowerCase() as Address
+}
+
+export function hashAt(value: unknown, path: string): Hash {
+  if (typeof value !== 'string' || !HASH.test(value)) refuse(path, 'a 32-byte hash', value)
+  return value.toLowerCase() as Hash
+}
+
+/** Bytes as 0x and pairs of digits; exactly `length`, where it is given. */
+export function bytesAt(value: unknown, path: string, length?: number): Uint8Array {
+  const isBytes = typeof value === 'string' && BYTES.test(value)
+  const expected = length === undefined ? '0x-prefixed bytes' : `${length} bytes as 0x and digits`
+  if (!isBytes || (length !== undefined && value.length !== 2 + 2 * length)) {
+    return refuse(path, expected, value)
+  }
+  return bytesFromHex(value)
+}
+
+/** The members of an object, by name. Members that nobody asks for may be anything; null counts as none. */
+export class Members {
+  readonly path: string
+  readonly #members: Readonly<Record<string, unknown>>
+
+  /** @throws {DevchainError} `INVALID_PARAMS` when `value` is no object */
+  constructor(value: unknown, path: string) {
+    this.#members = objectAt(value, path)
+    this.path = path
+  }
+
+  has(name: string): boolean {
+    return this.value(name) !== undefined
+  }
+
+  value(name: string): unknown {
+    return (Object.hasOwn(this.#members, name) ? this.#members[name] : undefined) ?? undefined
+  }
+
+  integer(name: string, bits = 256): bigint {
+    return integerAt(this.value(name), this.#pathOf(name), bits)
+  }
+
+  address(name: string): Address {
+    return addressAt(this.value(name), this.#pathOf(name))
+  }
+
+  hash(name: string): Hash {
+    return hashAt(this.value(name), this.#pathOf(name))
+  }
+
+  bytes(name: string, length?: number): Uint8Array {
+    return bytesAt(this.value(name), this.#pathOf(name), length)
+  }
+
+  /** Each entry of a list, with its path. */
+  each<T>(name: string, read: (entry: unknown, path: string) => T): T[] {
+    const path = this.#pathOf(name)
+    return listAt(this.value(name), path).map((entry, index) => read(entry, `${path}[${index}]`))
+  }
+
+  /** What `read` makes of a member; undefined where there is none. */
+  optional<T>(name: string, read: (name: string) => T): T | undefined {
+    return this.has(name) ? read(name) : undefined
+  }
+
+  #pathOf(name: string): string {
+    return this.path === '' ? name : `${this.path}.${name}`
+  }
+}

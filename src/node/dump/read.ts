@@ -1,0 +1,196 @@
+// Reading a dump: gzipped or plain JSON in the form of anvil, from 0.2 to 1.7, and that of older versions of devchain.
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+import { breather } from '../../core/breather.ts'
+import { DevchainError } from '../../core/errors.ts'
+import type { Hash } from '../../core/hex.ts'
+import { isAtLeast } from '../../protocol/forks.ts'
+import type { World } from '../../state/world.ts'
+import { blockByNumber, headOf } from '../blocktree.ts'
+import type { ChainState } from '../chainstate.ts'
+import { WorldReader } from './accounts.ts'
+import { hashAt, listAt, Members, noDump } from './members.ts'
+import { type GivenBlock, givenBlock, outcomesOf, type ReadBlock, readBlock } from './readblocks.ts'
+
+/** Bytes of JSON that a dump may unfold to: gzip makes a thousand of one. */
+const MAX_DUMP = 512 * 2 ** 20
+
+/** What a dump says. */
+export interface Dump {
+  /** From the genesis to the newest; none: the dump has accounts alone. */
+  readonly blocks: readonly ReadBlock[]
+  /** After the newest block. */
+  readonly world: World
+  /** After older blocks, where the dump tells. */
+  readonly older: ReadonlyMap<Hash, World>
+}
+
+/**
+ * Reads a dump. Accounts that it says nothing of are those of the genesis of the chain that is to load it; where it has
+ * no blocks, those of the newest block.
+ * @throws {DevchainError} `INVALID_PARAMS` for bytes that are no dump, or one that contradicts itself; `LIMIT_EXCEEDED` for
+ *   one too large to hold
+ */
+export async function readDump(bytes: Uint8Array, state: ChainState): Promise<Dump> {
+  const dump = new Members(parseDump(await unzipped(bytes)), '')
+  if (!dump.has('accounts')) throw noDump('it has no member accounts')
+  const line = lineOf(dump)
+  const blocks = await blocksOf(line, dump, state)
+  const base = line.length === 0 ? headOf(state.tree) : genesisOf(state)
+  const reader = new WorldReader(base.world, keepsEmpty(state))
+  const older = await olderWorlds(reader, line, dump, base.world)
+  const last = line.map(({ hash }) => older.get(hash)).findLast((world) => world !== undefined)
+  const world = await reader.newest(dump.value('accounts'), last ?? base.world)
+  return { blocks, world, older }
+}
+
+async function unzipped(bytes: Uint8Array): Promise<Uint8Array> {
+  // the two bytes that gzip begins with (RFC 1952)
+  if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes
+  try {
+    return await promisify(gunzip)(bytes, { maxOutputLength: MAX_DUMP })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_BUFFER_TOO_LARGE') {
+      throw noDump(`it cannot be unzipped: ${(error as Error).message}`)
+    }
+    throw new DevchainError('LIMIT_EXCEEDED', `state: expected at most ${MAX_DUMP} bytes unzipped`)
+  }
+}
+
+function parseDump(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes))
+  } catch (error) {
+    throw noDump(`it is no JSON: ${(error as Error).message}`)
+  }
+}
+
+/** The world of the genesis that this chain began with. */
+function genesisOf({ origin, tree }: ChainState): { readonly world: World } {
+  return blockByNumber((origin ?? { tree }).tree, 0n)!
+}
+
+function keepsEmpty({ config, tree }: ChainState): boolean {
+  const { number, timestamp } = headOf(tree).block.header
+  return !isAtLeast(config.hardforkAt(number, timestamp), 'spuriousDragon')
+}
+
+/**
+ * The blocks of a dump that are its chain, the genesis first: the newest one and its ancestors. A dump may have others, of
+ * chains that were loaded over or rolled back.
+ */
+function lineOf(dump: Members): readonly GivenBlock[] {
+  const given = dump.has('blocks') ? dump.each('blocks', givenBlock) : []
+  if (given.length === 0) return []
+  const byHash = new Map(given.map((block) => [block.hash, block]))
+  const line: GivenBlock[] = []
+  let each = newestOf(dump, given)
+  for (;;) {
+    line.push(each)
+    const { number, parentHash } = each.header
+    if (number === 0n) return line.reverse()
+    const parent = byHash.get(parentHash)
+    if (parent === undefined || parent.header.number !== number - 1n) {
+      throw unlinked(each, parent, given)
+    }
+    each = parent
+  }
+}
+
+/** Why a block has no place in the chain. */
+function unlinked(
+  { header: { number, parentHash } }: GivenBlock,
+  parent: GivenBlock | undefined,
+  given: readonly GivenBlock[],
+): DevchainError {
+  const before = given.some(({ header }) => header.number < number)
+  if (parent === undefined && !before) {
+    const problem = `blocks: they begin with ${number}, and the chain before it is elsewhere`
+    return noDump(`${problem}: expected blocks from 0 on, as of a chain that is no fork of another`)
+  }
+  const found =
+    parent === undefined ? 'none has that hash' : `that is block ${parent.header.number}`
+  return noDump(`blocks: block ${number} follows ${parentHash}, and ${found}`)
+}
+
+/**
+ * The newest block of the chain. Where several have its number, that which the dump's block describes; else the last, which
+ * newer versions of anvil write so.
+ */
+function newestOf(dump: Members, given: readonly GivenBlock[]): GivenBlock {
+  const environment = dump.optional('block', () => new Members(dump.value('block'), 'block'))
+  const number = numberOfNewest(dump, environment, given)
+  const candidates = given.filter(({ header }) => header.number === number)
+  const mixHash = environment?.optional('prevrandao', (name) => environment.hash(name))
+  const newest =
+    candidates.findLast(({ header }) => header.mixHash === mixHash) ?? candidates.at(-1)
+  if (newest !== undefined) return newest
+  throw noDump(`blocks: expected block ${number}, the newest one by best_block_number, among them`)
+}
+
+function numberOfNewest(
+  dump: Members,
+  environment: Members | undefined,
+  given: readonly GivenBlock[],
+): bigint {
+  if (dump.has('best_block_number')) return dump.integer('best_block_number', 64)
+  if (environment?.has('number') === true) return environment.integer('number', 64)
+  return given.reduce((most, { header }) => (header.number > most ? header.number : most), 0n)
+}
+
+async function blocksOf(
+  line: readonly GivenBlock[],
+  dump: Members,
+  { config }: ChainState,
+): Promise<readonly ReadBlock[]> {
+  const entries = dump.has('transactions') ? listAt(dump.value('transactions'), 'transactions') : []
+  const outcomes = outcomesOf(entries)
+  const breathe = breather()
+  const blocks: ReadBlock[] = []
+  for (const block of line) {
+    blocks.push(readBlock(block, outcomes, config))
+    await breathe()
+  }
+  return blocks
+}
+
+/** The worlds after older blocks, each made from the one before. Those of blocks that are not in the chain are passed over. */
+async function olderWorlds(
+  reader: WorldReader,
+  line: readonly GivenBlock[],
+  dump: Members,
+  base: World,
+): Promise<ReadonlyMap<Hash, World>> {
+  const snapshots = snapshotsOf(dump)
+  const worlds = new Map<Hash, World>()
+  let previous = base
+  for (const { hash } of line.slice(0, -1)) {
+    const given = snapshots.get(hash)
+    if (given === undefined) continue
+    previous = await reader.older(given.state, given.path, previous)
+    worlds.set(hash, previous)
+  }
+  return worlds
+}
+
+interface Snapshot {
+  readonly state: unknown
+  readonly path: string
+}
+
+/**
+ * States by the hash of their block: a list of pairs, or two of them in newer dumps, the states that the next block found
+ * and those that a block left before somebody edited accounts. devchain keeps the first.
+ */
+function snapshotsOf(dump: Members): ReadonlyMap<Hash, Snapshot> {
+  const value = dump.value('historical_states') ?? []
+  const name = 'historical_states'
+  const list = Array.isArray(value) ? value : new Members(value, name).value('states')
+  const snapshots = new Map<Hash, Snapshot>()
+  for (const [index, entry] of listAt(list, name).entries()) {
+    const path = `${name}[${index}]`
+    const [hash, state] = listAt(entry, path)
+    snapshots.set(hashAt(hash, path), { state, path: `${path}[1]` })
+  }
+  return snapshots
+}

@@ -1,0 +1,247 @@
+// The blocks of a dump: headers as whoever made them left them, so that hashes stay, and what came of each transaction.
+import { createdAddress } from '../../core/crypto.ts'
+import type { Address, Hash } from '../../core/hex.ts'
+import { encodeRlp } from '../../core/rlp.ts'
+import {
+  type Block,
+  type Header,
+  hashHeader,
+  sealBlock,
+  transactionsRoot,
+  unclesHash,
+  type Withdrawal,
+  withdrawalsRoot,
+} from '../../protocol/block.ts'
+import { blobBaseFee, blobGasOf, effectiveGasPrice } from '../../protocol/fees.ts'
+import { bloomOf, type Log, type Receipt, receiptsRoot } from '../../protocol/receipt.ts'
+import type { Transaction } from '../../protocol/transaction.ts'
+import type { ExecutedTransaction } from '../blockrecord.ts'
+import type { ChainConfig } from '../chainstate.ts'
+import { failureOf } from './exits.ts'
+import { hashAt, Members, noDump } from './members.ts'
+import { type ReadTransaction, readTransaction } from './readtransaction.ts'
+
+/** A block of a dump, of which only the header has been read. */
+export interface GivenBlock {
+  readonly header: Header
+  readonly hash: Hash
+  readonly members: Members
+}
+
+/** A block with what came of its transactions. */
+export interface ReadBlock {
+  readonly block: Block
+  readonly executed: readonly ExecutedTransaction[]
+}
+
+/** What a dump tells of transactions, by the block's hash and the index in it: twice, where one has two hashes. */
+export type Outcomes = ReadonlyMap<Hash, ReadonlyMap<number, readonly Members[]>>
+
+/** Members of headers that come with forks which are not known here: without them the hash would be another. */
+const LATER_MEMBERS: readonly string[] = ['blockAccessListHash', 'slotNumber']
+
+/** Finds out what a dump tells of its transactions. */
+export function outcomesOf(entries: readonly unknown[]): Outcomes {
+  const outcomes = new Map<Hash, Map<number, Members[]>>()
+  for (const [index, entry] of entries.entries()) {
+    const members = new Members(entry, `transactions[${index}]`)
+    const info = infoOf(members)
+    const hash = members.hash('block_hash')
+    const ofBlock = outcomes.get(hash) ?? new Map<number, Members[]>()
+    const place = Number(info.integer('transaction_index', 32))
+    outcomes.set(hash, ofBlock.set(place, [...(ofBlock.get(place) ?? []), members]))
+  }
+  return outcomes
+}
+
+/** Reads the header of a block, and leaves the rest for when the block is wanted. */
+export function givenBlock(value: unknown, path: string): GivenBlock {
+  const members = new Members(value, path)
+  const header = headerOf(members.value('header'), `${path}.header`)
+  return { header, hash: hashHeader(header), members }
+}
+
+/**
+ * Reads a block.
+ * @throws {DevchainError} `INVALID_PARAMS` for what is not well-formed, does not match the header's roots, or lacks the
+ *   receipt of a transaction
+ */
+export function readBlock(
+  { header, hash, members }: GivenBlock,
+  outcomes: Outcomes,
+  config: ChainConfig,
+): ReadBlock {
+  const { path } = members
+  const uncles = members.has('ommers') ? members.each('ommers', headerOf) : []
+  const withdrawals = members.has('withdrawals') ? members.each('withdrawals', withdrawalOf) : []
+  const told = outcomes.get(hash)
+  const hardfork = config.hardforkAt(header.number, header.timestamp)
+  const rules = { hardfork, allowsImpersonated: true }
+  const given = members.each('transactions', (each, at) => readTransaction(each, at, rules))
+  const transactions = given.map(({ transaction }) => transaction)
+  // anvil hashes blobs with their transactions, which are no part of a block: those are held to their own hashes alone
+  if (transactions.every(({ type }) => type !== 3)) {
+    requireRoot(path, 'transactionsRoot', header, transactionsRoot(transactions))
+  }
+  requireRoot(path, 'sha3Uncles', header, unclesHash(uncles))
+  if (header.withdrawalsRoot !== undefined) {
+    requireRoot(path, 'withdrawalsRoot', header, withdrawalsRoot(withdrawals))
+  }
+  const executed = executedOf(given, told, header, config)
+  requireRoot(path, 'receiptsRoot', header, receiptsRoot(executed.map(({ receipt }) => receipt)))
+  const named = executed.map(({ transaction }) => transaction)
+  return { block: { ...sealBlock(header, named, uncles, withdrawals), hash }, executed }
+}
+
+type Root = 'transactionsRoot' | 'sha3Uncles' | 'withdrawalsRoot' | 'receiptsRoot'
+
+function requireRoot(path: string, name: Root, header: Header, computed: Hash): void {
+  if (header[name] === computed) return
+  const message = `${path}: block ${header.number} has the ${name} ${header[name]}, and what is in it ${computed}`
+  throw noDump(message)
+}
+
+function headerOf(value: unknown, path: string): Header {
+  const header = new Members(value, path)
+  const later = LATER_MEMBERS.find((name) => header.has(name))
+  if (later !== undefined) {
+    throw noDump(`${path}: it has ${later}, of a fork that is not known here`)
+  }
+  const integerIfAny = (name: string, bits: number): bigint | undefined =>
+    header.optional(name, () => header.integer(name, bits))
+  const hashIfAny = (name: string): Hash | undefined =>
+    header.optional(name, () => header.hash(name))
+  return {
+    parentHash: header.hash('parentHash'),
+    sha3Uncles: header.hash('sha3Uncles'),
+    miner: header.address('miner'),
+    stateRoot: header.hash('stateRoot'),
+    transactionsRoot: header.hash('transactionsRoot'),
+    receiptsRoot: header.hash('receiptsRoot'),
+    logsBloom: header.bytes('logsBloom', 256),
+    difficulty: header.integer('difficulty'),
+    number: header.integer('number', 64),
+    gasLimit: header.integer('gasLimit', 64),
+    gasUsed: header.integer('gasUsed', 64),
+    timestamp: header.integer('timestamp', 64),
+    extraData: header.bytes('extraData'),
+    mixHash: header.hash('mixHash'),
+    nonce: header.bytes('nonce', 8),
+    baseFeePerGas: integerIfAny('baseFeePerGas', 256),
+    withdrawalsRoot: hashIfAny('withdrawalsRoot'),
+    blobGasUsed: integerIfAny('blobGasUsed', 64),
+    excessBlobGas: integerIfAny('excessBlobGas', 64),
+    parentBeaconBlockRoot: hashIfAny('parentBeaconBlockRoot'),
+    requestsHash: hashIfAny('requestsHash'),
+  }
+}
+
+function withdrawalOf(value: unknown, path: string): Withdrawal {
+  const members = new Members(value, path)
+  return {
+    index: members.integer('index', 64),
+    validatorIndex: members.integer('validatorIndex', 64),
+    address: members.address('address'),
+    amountGwei: members.integer('amount', 64),
+  }
+}
+
+function executedOf(
+  given: readonly ReadTransaction[],
+  told: ReadonlyMap<number, readonly Members[]> | undefined,
+  header: Header,
+  config: ChainConfig,
+): ExecutedTransaction[] {
+  let used = 0n
+  return given.map((each, index) => {
+    const { hash } = each.transaction
+    const entries = told?.get(index)
+    const members =
+      entries?.find((entry) => infoOf(entry).value('transaction_hash') === hash) ?? entries?.[0]
+    if (members === undefined) {
+      throw noDump(`transactions: none is ${hash}, index ${index} of block ${header.number}`)
+    }
+    const executed = executedAs(each, members, used, header, config)
+    used = executed.receipt.cumulativeGasUsed
+    return executed
+  })
+}
+
+function executedAs(
+  given: ReadTransaction,
+  members: Members,
+  usedBefore: bigint,
+  header: Header,
+  config: ChainConfig,
+): ExecutedTransaction {
+  const info = infoOf(members)
+  const transaction = { ...given.transaction, hash: hashOf(given, info) }
+  const receipt = receiptOf(transaction, members, usedBefore, header, config)
+  const output = info.optional('out', (name) => info.bytes(name)) ?? new Uint8Array(0)
+  const failure = receipt.status ? undefined : failureOf(info.value('exit'), output)
+  return { transaction, receipt, output, failure, consoleLines: [] }
+}
+
+function infoOf(members: Members): Members {
+  return new Members(members.value('info'), `${members.path}.info`)
+}
+
+/** Of a transaction that nobody signed the hash is what its node says, which mixes the sender into it. */
+function hashOf({ transaction: { hash }, isImpersonated }: ReadTransaction, info: Members): Hash {
+  const told = info.hash('transaction_hash')
+  if (told === hash || isImpersonated) return told
+  throw noDump(
+    `${info.path}.transaction_hash: expected ${hash}, as its encoding has it, got ${told}`,
+  )
+}
+
+function receiptOf(
+  transaction: Transaction,
+  members: Members,
+  usedBefore: bigint,
+  header: Header,
+  config: ChainConfig,
+): Receipt {
+  const receipt = new Members(members.value('receipt'), `${members.path}.receipt`)
+  const logs = receipt.each('logs', logOf)
+  const cumulativeGasUsed = receipt.integer('cumulativeGasUsed', 64)
+  if (cumulativeGasUsed < usedBefore) {
+    const expected = `at least the ${usedBefore} of the transactions before it`
+    throw noDump(
+      `${receipt.path}.cumulativeGasUsed: expected ${expected}, got ${cumulativeGasUsed}`,
+    )
+  }
+  const root = receipt.optional('root', (name) => receipt.hash(name))
+  return {
+    type: transaction.type,
+    status: root !== undefined || receipt.integer('status', 8) === 1n,
+    root,
+    cumulativeGasUsed,
+    gasUsed: cumulativeGasUsed - usedBefore,
+    effectiveGasPrice: effectiveGasPrice(transaction, header.baseFeePerGas ?? 0n),
+    logsBloom: bloomOf(logs),
+    logs,
+    contractAddress: transaction.to === null ? createdBy(transaction) : null,
+    blobGas: transaction.blobs && {
+      used: blobGasOf(transaction),
+      price: blobPriceIn(header, config),
+    },
+  }
+}
+
+/** Wei for each gas of blobs in a block. */
+function blobPriceIn({ number, timestamp, excessBlobGas }: Header, config: ChainConfig): bigint {
+  const hardfork = config.hardforkAt(number, timestamp)
+  return blobBaseFee(excessBlobGas ?? 0n, hardfork, config.blobRulesAt(number, timestamp))
+}
+
+function createdBy({ from, nonce }: Transaction): Address {
+  return createdAddress(encodeRlp([from, nonce]))
+}
+
+function logOf(value: unknown, path: string): Log {
+  const members = new Members(value, path)
+  const topics = members.each('topics', hashAt)
+  if (topics.length > 4) throw noDump(`${path}.topics: expected at most 4, got ${topics.length}`)
+  return { address: members.address('address'), topics, data: members.bytes('data') }
+}

@@ -1,0 +1,92 @@
+// The transactions of a dump: from members to the canonical encoding, which gives their hash and sender.
+import { DevchainError } from '../../core/errors.ts'
+import {
+  type AccessListEntry,
+  type Authorization,
+  encodeTransaction,
+  type Transaction,
+  type TransactionType,
+  type UnsignedTransaction,
+} from '../../protocol/transaction.ts'
+import { decodeBlockTransaction, type SignatureRules } from '../../protocol/transactiondecoding.ts'
+import { hashAt, Members, noDump } from './members.ts'
+
+/** A transaction, and whether somebody sent it for an account whose key nobody had. */
+export interface ReadTransaction {
+  readonly transaction: Transaction
+  readonly isImpersonated: boolean
+}
+
+/**
+ * Reads a transaction of a block: as it is in the older dumps, or beside who was impersonated, whose signature is
+ * nobody's. Its hash is that of its encoding.
+ * @throws {DevchainError} `INVALID_PARAMS` for members that are not well-formed, or a signature that belongs to no key
+ */
+export function readTransaction(
+  value: unknown,
+  path: string,
+  rules: SignatureRules,
+): ReadTransaction {
+  const outer = new Members(value, path)
+  const isWrapped = outer.has('transaction')
+  const members = isWrapped ? new Members(outer.value('transaction'), `${path}.transaction`) : outer
+  const raw = encodedOf(members)
+  const sender = outer.optional('impersonated_sender', (name) => outer.address(name))
+  try {
+    const transaction = decodeBlockTransaction(raw, { ...rules, sender })
+    return { transaction, isImpersonated: sender !== undefined }
+  } catch (error) {
+    if (!(error instanceof DevchainError)) throw error
+    throw noDump(`${members.path}: ${error.message}`)
+  }
+}
+
+function encodedOf(members: Members): Uint8Array {
+  const type = members.has('type') ? Number(members.integer('type', 8)) : 0
+  if (type > 4) throw noDump(`${members.path}.type: expected 0 to 4, got ${type}`)
+  const unsigned = unsignedOf(members, type as TransactionType)
+  const v = type !== 0 && members.has('yParity') ? 'yParity' : 'v'
+  const signature = { v: members.integer(v), r: members.integer('r'), s: members.integer('s') }
+  return encodeTransaction({ ...unsigned, ...signature })
+}
+
+function unsignedOf(members: Members, type: TransactionType): UnsignedTransaction {
+  const hasPrice = type < 2
+  const maxFeePerGas = members.integer(hasPrice ? 'gasPrice' : 'maxFeePerGas')
+  return {
+    type,
+    chainId: members.optional('chainId', (name) => members.integer(name)),
+    nonce: members.integer('nonce', 64),
+    gasLimit: members.integer('gas', 64),
+    maxFeePerGas,
+    maxPriorityFeePerGas: hasPrice ? maxFeePerGas : members.integer('maxPriorityFeePerGas'),
+    to: members.optional('to', (name) => members.address(name)) ?? null,
+    value: members.integer('value'),
+    data: members.bytes('input'),
+    accessList: type === 0 || !members.has('accessList') ? [] : members.each('accessList', entryOf),
+    authorizationList: type === 4 ? members.each('authorizationList', authorizationOf) : [],
+    blobs: type !== 3 ? undefined : blobsOf(members),
+  }
+}
+
+function blobsOf(members: Members): UnsignedTransaction['blobs'] {
+  const maxFeePerBlobGas = members.integer('maxFeePerBlobGas')
+  return { maxFeePerBlobGas, versionedHashes: members.each('blobVersionedHashes', hashAt) }
+}
+
+function entryOf(value: unknown, path: string): AccessListEntry {
+  const members = new Members(value, path)
+  return { address: members.address('address'), storageKeys: members.each('storageKeys', hashAt) }
+}
+
+function authorizationOf(value: unknown, path: string): Authorization {
+  const members = new Members(value, path)
+  return {
+    chainId: members.integer('chainId'),
+    address: members.address('address'),
+    nonce: members.integer('nonce', 64),
+    yParity: Number(members.integer(members.has('yParity') ? 'yParity' : 'v', 8)),
+    r: members.integer('r'),
+    s: members.integer('s'),
+  }
+}

@@ -1,0 +1,165 @@
+// Writing a dump: the whole chain as gzipped JSON in the form that anvil writes and reads.
+import { once } from 'node:events'
+import { createGzip } from 'node:zlib'
+import { breather } from '../../core/breather.ts'
+import { DevchainError } from '../../core/errors.ts'
+import { concatBytes, hexFromBytes, quantityFromBigint, wordFromBigint } from '../../core/hex.ts'
+import { blobBaseFee } from '../../protocol/fees.ts'
+import { type Account, accountAt, accountsOf, emptyAccount, type World } from '../../state/world.ts'
+import type { BlockRecord } from '../blockrecord.ts'
+import { blockByNumber, headOf } from '../blocktree.ts'
+import type { ChainState } from '../chainstate.ts'
+import { analyzedCode } from './analyzed.ts'
+import { dumpedBlock, dumpedOutcomes } from './writeblocks.ts'
+
+/** Bytes of JSON that a dump may have: more, nobody could read again. */
+const MAX_DUMP = 512 * 2 ** 20
+
+/** Characters of JSON that go to the compressor at a time. */
+const PIECE = 2 ** 16
+
+/**
+ * The accounts after the newest block and all blocks with their transactions, gzipped.
+ * @param historical true: also the accounts after each older block
+ * @throws {DevchainError} `LIMIT_EXCEEDED` for a dump too large to be read again
+ */
+export async function dumpState(state: ChainState, historical = false): Promise<Uint8Array> {
+  const gzip = createGzip()
+  const compressed: Uint8Array[] = []
+  gzip.on('data', (part: Uint8Array) => compressed.push(part))
+  const end = once(gzip, 'end')
+  const breathe = breather()
+  let length = 0
+  for (const piece of inPieces(jsonOf(state, historical))) {
+    length += piece.length
+    if (length > MAX_DUMP) throw tooLarge(state, historical)
+    if (!gzip.write(piece)) await once(gzip, 'drain')
+    await breathe()
+  }
+  gzip.end()
+  await end
+  return concatBytes(...compressed)
+}
+
+function tooLarge({ tree }: ChainState, historical: boolean): DevchainError {
+  const { length } = tree.canonical
+  const way = historical ? '; without historical states it is smaller' : ''
+  const message = `the dump of ${length} blocks has more than ${MAX_DUMP} bytes of JSON, which is the most that can be loaded${way}`
+  return new DevchainError('LIMIT_EXCEEDED', message)
+}
+
+/** The same text in fewer parts. */
+function* inPieces(parts: Iterable<string>): IterableIterator<string> {
+  let piece = ''
+  for (const part of parts) {
+    piece += part
+    if (piece.length < PIECE) continue
+    yield piece
+    piece = ''
+  }
+  yield piece
+}
+
+/** The dump as text, in the parts in which it is made. */
+function* jsonOf(state: ChainState, historical: boolean): IterableIterator<string> {
+  const { tree, config } = state
+  const head = headOf(tree)
+  const genesis = genesisOf(state)
+  yield `{"block":${environmentOf(state, head)},"chain_id":${config.chainId}`
+  yield `,"best_block_number":${head.block.header.number},"accounts":{`
+  yield* joined(accountsWith(head.world, genesis), (account) => accountText(account))
+  yield '},"blocks":['
+  yield* joined(tree.canonical.values(), ({ block }) => JSON.stringify(dumpedBlock(block)))
+  yield '],"transactions":['
+  yield* joined(outcomesIn(tree.canonical.filled()), (outcome) => JSON.stringify(outcome))
+  yield '],"historical_states":'
+  if (historical) yield* olderStates(tree.canonical.values(0, tree.canonical.length - 1), genesis)
+  else yield 'null'
+  yield '}'
+}
+
+function* joined<T>(items: Iterable<T>, print: (item: T) => string): IterableIterator<string> {
+  let isFirst = true
+  for (const item of items) {
+    yield isFirst ? print(item) : `,${print(item)}`
+    isFirst = false
+  }
+}
+
+function* outcomesIn(records: Iterable<BlockRecord>): IterableIterator<object> {
+  for (const record of records) yield* dumpedOutcomes(record)
+}
+
+function genesisOf({ origin, tree }: ChainState): World {
+  return blockByNumber((origin ?? { tree }).tree, 0n)!.world
+}
+
+/**
+ * The accounts of a world, and empty ones for those of the genesis that are gone: whoever loads the dump begins with a genesis,
+ * too.
+ */
+function* accountsWith(world: World, genesis: World): IterableIterator<Account> {
+  yield* accountsOf(world)
+  for (const { address } of accountsOf(genesis)) {
+    if (accountAt(world, address) === undefined) yield emptyAccount(address)
+  }
+}
+
+/** The newest block as contracts see it. Written out: limits and fees may be beyond what JavaScript counts exactly. */
+function environmentOf({ config }: ChainState, { block: { header } }: BlockRecord): string {
+  const { number, timestamp, excessBlobGas = 0n } = header
+  const hardfork = config.hardforkAt(number, timestamp)
+  const blobPrice = blobBaseFee(excessBlobGas, hardfork, config.blobRulesAt(number, timestamp))
+  const members = [
+    `"number":"${quantityFromBigint(number)}"`,
+    `"beneficiary":"${header.miner}"`,
+    `"timestamp":"${quantityFromBigint(timestamp)}"`,
+    `"gas_limit":${header.gasLimit}`,
+    `"basefee":${header.baseFeePerGas ?? 0n}`,
+    `"difficulty":"${quantityFromBigint(header.difficulty)}"`,
+    `"prevrandao":"${header.mixHash}"`,
+    `"blob_excess_gas_and_price":{"excess_blob_gas":${excessBlobGas},"blob_gasprice":${blobPrice}}`,
+    '"slot_num":0',
+  ]
+  return `{${members.join()}}`
+}
+
+function accountText(account: Account): string {
+  const { address, nonce, balance, code } = account
+  return `"${address}":{"nonce":${nonce},"balance":"${quantityFromBigint(balance)}","code":"${hexFromBytes(code)}","storage":${storageText(account)}}`
+}
+
+function storageText({ storage }: Account): string {
+  const slots: string[] = []
+  for (const { slot, value } of storage.values()) {
+    slots.push(`"${wordFromBigint(slot)}":"${wordFromBigint(value)}"`)
+  }
+  return `{${slots.join()}}`
+}
+
+/** The worlds after blocks, as anvil keeps them: accounts with analyzed code, and their storage beside them. */
+function* olderStates(records: Iterable<BlockRecord>, genesis: World): IterableIterator<string> {
+  yield '['
+  let isFirst = true
+  for (const { block, world } of known(records)) {
+    yield `${isFirst ? '' : ','}["${block.hash}",{"accounts":{`
+    yield* joined(accountsWith(world, genesis), stateText)
+    yield '},"storage":{'
+    yield* joined(withStorage(world), (each) => `"${each.address}":${storageText(each)}`)
+    yield '},"block_hashes":{}}]'
+    isFirst = false
+  }
+  yield ']'
+}
+
+function* known(records: Iterable<BlockRecord>): IterableIterator<BlockRecord> {
+  for (const record of records) if (record.isStateless !== true) yield record
+}
+
+function* withStorage(world: World): IterableIterator<Account> {
+  for (const account of accountsOf(world)) if (!account.storage.isEmpty) yield account
+}
+
+function stateText({ address, nonce, balance, codeHash, code }: Account): string {
+  return `"${address}":{"balance":"${quantityFromBigint(balance)}","nonce":${nonce},"code_hash":"${codeHash}","code":${analyzedCode(code)}}`
+}

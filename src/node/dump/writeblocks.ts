@@ -1,0 +1,159 @@
+// Blocks and transactions as a dump has them: members, names and forms are those of anvil.
+import { keccakHash } from '../../core/crypto.ts'
+import {
+  bytesFromHex,
+  concatBytes,
+  type Hash,
+  hexFromBytes,
+  quantityFromBigint,
+} from '../../core/hex.ts'
+import { encodeRlp } from '../../core/rlp.ts'
+import type { Block, Header, Withdrawal } from '../../protocol/block.ts'
+import type { Receipt } from '../../protocol/receipt.ts'
+import { type Authorization, isImpersonated, type Transaction } from '../../protocol/transaction.ts'
+import type { BlockRecord, ExecutedTransaction } from '../blockrecord.ts'
+import { exitOf } from './exits.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+export function dumpedBlock({ header, transactions, uncles, withdrawals }: Block): Json {
+  return {
+    header: dumpedHeader(header),
+    transactions: transactions.map(dumpedTransaction),
+    ommers: uncles.map(dumpedHeader),
+    withdrawals: header.withdrawalsRoot === undefined ? null : withdrawals.map(dumpedWithdrawal),
+  }
+}
+
+/** What came of each transaction of a block. One of an impersonated sender is there under the hash that anvil gives it as well. */
+export function dumpedOutcomes({ block, executed }: BlockRecord): Json[] {
+  return executed.flatMap((each, index) => {
+    const { transaction, receipt } = each
+    const hashes = new Set([transaction.hash, foreignHash(transaction)])
+    return [...hashes].map((hash) => ({
+      info: { transaction_hash: hash, ...dumpedInfo(each, index) },
+      receipt: dumpedReceipt(receipt),
+      block_hash: block.hash,
+      block_number: Number(block.header.number),
+    }))
+  })
+}
+
+/** The hash by which anvil knows a transaction: it mixes the sender into that of one that is impersonated. */
+function foreignHash(transaction: Transaction): Hash {
+  if (!isImpersonated(transaction)) return transaction.hash
+  const { type, raw, from } = transaction
+  return keccakHash(concatBytes(type === 0 ? raw : encodeRlp(raw), bytesFromHex(from)))
+}
+
+function dumpedHeader(header: Header): Json {
+  const { baseFeePerGas, withdrawalsRoot, blobGasUsed, excessBlobGas } = header
+  const { parentBeaconBlockRoot, requestsHash } = header
+  return {
+    parentHash: header.parentHash,
+    sha3Uncles: header.sha3Uncles,
+    miner: header.miner,
+    stateRoot: header.stateRoot,
+    transactionsRoot: header.transactionsRoot,
+    receiptsRoot: header.receiptsRoot,
+    logsBloom: hexFromBytes(header.logsBloom),
+    difficulty: quantityFromBigint(header.difficulty),
+    number: quantityFromBigint(header.number),
+    gasLimit: quantityFromBigint(header.gasLimit),
+    gasUsed: quantityFromBigint(header.gasUsed),
+    timestamp: quantityFromBigint(header.timestamp),
+    extraData: hexFromBytes(header.extraData),
+    mixHash: header.mixHash,
+    nonce: hexFromBytes(header.nonce),
+    ...optional('baseFeePerGas', baseFeePerGas),
+    ...optional('withdrawalsRoot', withdrawalsRoot),
+    ...optional('blobGasUsed', blobGasUsed),
+    ...optional('excessBlobGas', excessBlobGas),
+    ...optional('parentBeaconBlockRoot', parentBeaconBlockRoot),
+    ...optional('requestsHash', requestsHash),
+  }
+}
+
+/** A member that is there or not. */
+function optional(name: string, value: bigint | Hash | undefined): Json {
+  if (value === undefined) return {}
+  return { [name]: typeof value === 'bigint' ? quantityFromBigint(value) : value }
+}
+
+function dumpedWithdrawal({ index, validatorIndex, address, amountGwei }: Withdrawal): Json {
+  return {
+    index: quantityFromBigint(index),
+    validatorIndex: quantityFromBigint(validatorIndex),
+    address,
+    amount: quantityFromBigint(amountGwei),
+  }
+}
+
+function dumpedTransaction(transaction: Transaction): Json {
+  const sender = isImpersonated(transaction) ? transaction.from : null
+  return { transaction: signedMembers(transaction), impersonated_sender: sender }
+}
+
+function signedMembers(transaction: Transaction): Json {
+  const { type, chainId, accessList, authorizationList, blobs } = transaction
+  const price = quantityFromBigint(transaction.maxFeePerGas)
+  const tip = quantityFromBigint(transaction.maxPriorityFeePerGas)
+  return {
+    type: `0x${type}`,
+    ...optional('chainId', chainId),
+    nonce: quantityFromBigint(transaction.nonce),
+    ...(type < 2 ? { gasPrice: price } : { maxFeePerGas: price, maxPriorityFeePerGas: tip }),
+    gas: quantityFromBigint(transaction.gasLimit),
+    to: transaction.to,
+    value: quantityFromBigint(transaction.value),
+    ...(type === 0 ? {} : { accessList }),
+    ...(type === 4 ? { authorizationList: authorizationList.map(dumpedAuthorization) } : {}),
+    ...(blobs && {
+      maxFeePerBlobGas: quantityFromBigint(blobs.maxFeePerBlobGas),
+      blobVersionedHashes: blobs.versionedHashes,
+    }),
+    input: hexFromBytes(transaction.data),
+    r: quantityFromBigint(transaction.r),
+    s: quantityFromBigint(transaction.s),
+    ...(type === 0 ? {} : { yParity: quantityFromBigint(transaction.v) }),
+    v: quantityFromBigint(transaction.v),
+    hash: transaction.hash,
+  }
+}
+
+function dumpedAuthorization(authorization: Authorization): Json {
+  const { chainId, address, nonce, yParity, r, s } = authorization
+  return {
+    chainId: quantityFromBigint(chainId),
+    address,
+    nonce: quantityFromBigint(nonce),
+    yParity: quantityFromBigint(BigInt(yParity)),
+    r: quantityFromBigint(r),
+    s: quantityFromBigint(s),
+  }
+}
+
+function dumpedInfo(executed: ExecutedTransaction, index: number): Json {
+  const { transaction, receipt, output, failure } = executed
+  return {
+    transaction_index: index,
+    from: transaction.from,
+    to: transaction.to,
+    contract_address: receipt.status ? receipt.contractAddress : null,
+    traces: [],
+    exit: exitOf(failure, output),
+    out: hexFromBytes(output),
+    nonce: Number(transaction.nonce),
+    gas_used: Number(receipt.gasUsed),
+  }
+}
+
+function dumpedReceipt({ type, status, cumulativeGasUsed, logs, logsBloom }: Receipt): Json {
+  return {
+    type: `0x${type}`,
+    status: status ? '0x1' : '0x0',
+    cumulativeGasUsed: quantityFromBigint(cumulativeGasUsed),
+    logs: logs.map(({ address, topics, data }) => ({ address, topics, data: hexFromBytes(data) })),
+    logsBloom: hexFromBytes(logsBloom),
+  }
+}
