@@ -5,7 +5,7 @@ import { type Address, type Hex, hexFromBytes } from './core/hex.ts'
 import { nearest } from './core/nearest.ts'
 import type { MaybePromise } from './core/promises.ts'
 import { MODULES } from './methods/catalogue.ts'
-import { failureOf } from './methods/compat/failure.ts'
+import { type FailedExecution, failureOf } from './methods/compat/failure.ts'
 import type { Profile } from './methods/compat/profile.ts'
 import { describedBy, profileOf } from './methods/compat/profiles.ts'
 import type { MethodContext } from './methods/context.ts'
@@ -38,6 +38,9 @@ import { type Genesis, parseGenesis } from './state/genesis.ts'
 export type { DevchainOptions } from './options.ts'
 export type { RpcError } from './rpc/errors.ts'
 
+/** How the execution of a call failed. */
+export type CallFailure = Pick<FailedExecution, 'reason' | 'data' | 'hash'>
+
 /** A call, with the console lines of contracts that ran for it alone, without a transaction. */
 export interface ObservedCall extends CallReport {
   readonly console: readonly string[]
@@ -45,8 +48,8 @@ export interface ObservedCall extends CallReport {
   readonly writes?: Writes | undefined
   /** What it did, in a phrase, where its result does not say it; addresses and hashes in full. */
   readonly told?: string | undefined
-  /** The transaction that a failed send made all the same: its hash. */
-  readonly sent?: string | undefined
+  /** How its execution failed, whatever words the caller is told of it. */
+  readonly failure?: CallFailure | undefined
 }
 
 /** What an observer is told of; nothing that it does changes the chain. */
@@ -162,8 +165,8 @@ function observing(
     const lines = printed.splice(0)
     if (thrown instanceof ExecutionError) lines.push(...thrown.printed)
     if (!logging.isEnabled) return
-    const sent = thrown instanceof DevchainError ? failureOf(thrown)?.hash : undefined
-    onCall({ ...call, console: lines, writes: method?.writes, told, sent })
+    const failure = thrown instanceof DevchainError ? failureOf(thrown) : undefined
+    onCall({ ...call, console: lines, writes: method?.writes, told, failure })
   }
 }
 

@@ -9,6 +9,7 @@ import type { ChainSettings } from '../options.ts'
 import { PROGRAM } from '../program.ts'
 import { balanceAt } from '../state/world.ts'
 import type { Palette } from './palette.ts'
+import { wrapped } from './wrap.ts'
 
 /** Accounts that the terminal lists; the ready file has all. */
 const LISTED = 20
@@ -81,8 +82,12 @@ export function bootFacts(
   }
 }
 
-/** The first screen: accounts, keys and settings; the URL comes last, where it is looked for. */
-export function bootText(facts: BootFacts, palette: Palette): string {
+/**
+ * The first screen: accounts, keys and settings; the URL comes last, where it is looked for. Keys and addresses stand in
+ * full, whatever the room: they are there to be copied.
+ * @param columns of the terminal; undefined: as wide as may be
+ */
+export function bootText(facts: BootFacts, palette: Palette, columns?: number): string {
   const base = facts.baseFee === undefined ? 'none' : fee(BigInt(facts.baseFee))
   const rows = [
     ['Mnemonic', facts.mnemonic],
@@ -107,7 +112,9 @@ export function bootText(facts: BootFacts, palette: Palette): string {
     ...warning(facts, palette),
     `Listening on ${palette.bold(facts.url)}`,
   ]
-  return `${lines.join('\n')}\n`
+  const fit = (line: string): string =>
+    columns === undefined ? line : wrapped(line, columns, (word) => word)
+  return `${lines.map(fit).join('\n')}\n`
 }
 
 function accountLines({ accounts }: BootFacts, palette: Palette): string[] {

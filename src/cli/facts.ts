@@ -1,6 +1,6 @@
 // What the log tells, as plain values: of calls, and of the difference between two states of a chain. How it is
 // written is pretty.ts's and json.ts's matter; both get the same facts.
-import type { Address, Hash } from '../core/hex.ts'
+import { type Address, type Hash, hexFromBytes } from '../core/hex.ts'
 import { type BlockRecord, type ExecutedTransaction, transactionPlace } from '../node/blocktree.ts'
 import type { StateChange } from '../node/chain.ts'
 import type { MiningState } from '../node/chainstate.ts'
@@ -31,8 +31,10 @@ export interface CallFact {
   readonly writes?: Writes | undefined
   /** What the call did, in a phrase, where its result does not say it; addresses and hashes in full. */
   readonly told?: string | undefined
-  /** The transaction that a failed send made all the same: its hash. */
-  readonly sent?: string | undefined
+  /** How its execution failed: in words, what it returned as hex, and the transaction that it was. */
+  readonly failure?:
+    | { readonly reason: string; readonly data: string; readonly hash: string | undefined }
+    | undefined
 }
 
 /** A mined transaction. Amounts in wei. */
@@ -43,6 +45,8 @@ export interface TransactionFact {
   readonly to: Address | null
   /** The contract it created, or would have created. */
   readonly created: Address | null
+  /** Hex, its beginning where it is long; empty for a creation. */
+  readonly input: string
   readonly value: bigint
   readonly gasUsed: bigint
   readonly gasLimit: bigint
@@ -52,7 +56,9 @@ export interface TransactionFact {
   readonly fee: bigint
   readonly block: bigint
   /** Why it came to nothing, in words; undefined when it succeeded. */
-  readonly failure: { readonly kind: 'revert' | 'halt'; readonly reason: string } | undefined
+  readonly failure:
+    | { readonly kind: 'revert' | 'halt'; readonly reason: string; readonly data: string }
+    | undefined
   /** What contracts printed, oldest first. */
   readonly console: readonly string[]
 }
@@ -148,9 +154,13 @@ export type ChainFact =
   | DroppedFact
 export type Fact = CallFact | ChainFact | BugFact
 
+/** Bytes of an input, and of what a failure returned, that a fact holds. */
+const INPUT_LIMIT = 4_096
+
 /** A transaction with what came of it. */
 function transactionFact(executed: ExecutedTransaction, block: bigint): TransactionFact {
   const { transaction, receipt, failure, consoleLines } = executed
+  const { data } = transaction
   const { used, price } = receipt.blobGas ?? { used: 0n, price: 0n }
   return {
     event: 'transaction',
@@ -158,13 +168,18 @@ function transactionFact(executed: ExecutedTransaction, block: bigint): Transact
     from: transaction.from,
     to: transaction.to,
     created: receipt.contractAddress,
+    input: transaction.to === null ? '' : hexFromBytes(data.subarray(0, INPUT_LIMIT)),
     value: transaction.value,
     gasUsed: receipt.gasUsed,
     gasLimit: transaction.gasLimit,
     blobs: transaction.blobs?.versionedHashes.length,
     fee: receipt.gasUsed * receipt.effectiveGasPrice + used * price,
     block,
-    failure: failure && { kind: failure.kind, reason: failure.reason },
+    failure: failure && {
+      kind: failure.kind,
+      reason: failure.reason,
+      data: hexFromBytes(executed.output.subarray(0, INPUT_LIMIT)),
+    },
     console: consoleLines.map((line) => line.text),
   }
 }
@@ -199,7 +214,7 @@ function blockFacts(added: BlockRange): ChainFact[] {
 }
 
 /** The call that made a change, as far as it decides how the change is told. */
-export type Cause = Pick<CallFact, 'method' | 'params' | 'result' | 'error' | 'writes' | 'sent'>
+export type Cause = Pick<CallFact, 'method' | 'params' | 'result' | 'error' | 'writes' | 'failure'>
 
 /** Hashes that one fact lists. */
 const LISTED = 100
@@ -210,10 +225,10 @@ function hashesOf(transactions: readonly Transaction[]): Hashes {
 }
 
 /** The transaction that a call sent: its result, or in that, or of a call that failed all the same. */
-export function sentHash({ writes, result, sent }: Cause): Hash | undefined {
+export function sentHash({ writes, result, failure }: Cause): Hash | undefined {
   if (writes !== 'transaction') return undefined
   const isObject = typeof result === 'object' && result !== null && 'transactionHash' in result
-  const found = sent ?? (isObject ? result.transactionHash : result)
+  const found = failure?.hash ?? (isObject ? result.transactionHash : result)
   return typeof found === 'string' ? (found as Hash) : undefined
 }
 function firstParam(params: Json): Json | undefined {

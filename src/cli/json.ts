@@ -1,51 +1,86 @@
 // The log for programs: one JSON object a line, with the same facts as the log for people.
 import type { Json } from '../rpc/schema.ts'
+import { bounded } from './bounded.ts'
 import type { BugFact, CallFact, ChainFact } from './facts.ts'
 import type { Entry, Renderer } from './log.ts'
+import { builtInName, type NameSource, selectorOf } from './names.ts'
 import { outcomeOf } from './outcome.ts'
+import { askedBy } from './request.ts'
 
-/** Characters of a parameter list or a result, as JSON, above which only its beginning is given, as text. */
+/** Characters of a parameter list, a result or an error's data, as JSON, above which only its beginning is given, as text. */
 const VALUE_LIMIT = 10_000
+/** The same with `--verbose`. */
+const VERBOSE_LIMIT = 1_000_000
 
 /**
  * Makes the renderer for programs. Each line has `time` (ISO 8601, the wall clock) and `event`; amounts of wei, gas
- * and seconds are decimal strings where they may pass 2^53, block numbers are numbers.
+ * and seconds are decimal strings where they may pass 2^53, block numbers are numbers. A call has an `id`, which what it
+ * changed names as `call`.
  * @param now milliseconds since 1970
+ * @param isVerbose cuts values only where they are very long
+ * @param nameOf knows what functions are called
  */
-export function createJsonRenderer(now: () => number, isVerbose: boolean): Renderer {
+export function createJsonRenderer(
+  now: () => number,
+  isVerbose: boolean,
+  nameOf: NameSource = builtInName,
+): Renderer {
   const line = (fact: object): string =>
     `${JSON.stringify({ time: new Date(now()).toISOString(), ...fact })}\n`
+  const look: Look = { nameOf, limit: isVerbose ? VERBOSE_LIMIT : VALUE_LIMIT }
   return {
     collapses: false,
     boot: (facts) => line({ event: 'boot', ...facts }),
-    entry: ({ call, facts }: Entry) => {
-      const calls = call === undefined ? '' : line(callObject(call, isVerbose))
-      return calls + facts.map((fact) => line(factObject(fact))).join('')
+    entry: ({ call, id, facts }: Entry) => {
+      const calls = call === undefined ? '' : line(callObject(look, call, id))
+      return calls + facts.map((fact) => line({ ...factObject(look, fact), call: id })).join('')
     },
     bug: (fact: BugFact) => line(fact),
     dropped: (lines) => line({ event: 'overflow', lines }),
   }
 }
 
-function callObject(call: CallFact, isVerbose: boolean): object {
-  const { event, method, durationMs, params, result, error, console: printed, notes } = call
-  const outcome = error === undefined ? outcomeOf(call) : undefined
+interface Look {
+  readonly nameOf: NameSource
+  readonly limit: number
+}
+
+function callObject({ nameOf, limit }: Look, call: CallFact, id: number | undefined): object {
+  const { event, method, durationMs, error, console: printed, notes, told } = call
+  const cut: string[] = []
+  const within = (name: string, value: Json | undefined): Json | undefined => {
+    if (value === undefined) return undefined
+    const { value: fitting, isCut } = bounded(value, limit)
+    if (isCut) cut.push(name)
+    return fitting
+  }
+  const asked = askedBy(call)
   return {
     event,
+    id,
     method,
     durationMs: Math.round(durationMs * 1000) / 1000,
     ok: error === undefined,
-    outcome,
-    error: error && { ...error, data: error.data === undefined ? undefined : bounded(error.data) },
+    ...(asked && { to: asked.to, ...functionOf(nameOf, asked.to, asked.input) }),
+    params: within('params', call.params),
+    result: within('result', call.result),
+    error: error && { ...error, data: within('error.data', error.data) },
+    outcome: error === undefined ? (told ?? outcomeOf(call)) : undefined,
+    ...(cut.length > 0 ? { cut } : {}),
     ...(printed.length > 0 ? { console: printed } : {}),
     ...(notes.length > 0 ? { notes } : {}),
-    ...(isVerbose ? { params: bounded(params), result: result && bounded(result) } : {}),
   }
 }
 
-function bounded(value: Json): Json {
-  const text = JSON.stringify(value)
-  return text.length <= VALUE_LIMIT ? value : `${text.slice(0, VALUE_LIMIT)}…`
+/** Which function a message calls; nothing where it calls none. */
+function functionOf(
+  nameOf: NameSource,
+  to: string | null,
+  input: string,
+): { readonly selector?: string; readonly function?: string | undefined } {
+  const selector = selectorOf(input)
+  if (to === null || selector === '') return {}
+  return { selector, function: nameOf(to, input) }
 }
 
 /** The fact with what it has inside brought to its surface. */
@@ -74,11 +109,13 @@ const SMALL = new Set([
 ])
 
 /** The fact without bigints. (A replacer for `JSON.stringify` would be asked about every field of every line.) */
-function factObject(fact: ChainFact): object {
+function factObject({ nameOf }: Look, fact: ChainFact): object {
   const fields = Object.entries(plainFact(fact)).map(([name, value]) => {
     if (typeof value !== 'bigint') return [name, value]
     return [name, SMALL.has(name) ? Number(value) : value.toString()]
   })
   const object = Object.fromEntries(fields)
-  return fact.event === 'transaction' ? { ...object, ok: fact.failure === undefined } : object
+  if (fact.event !== 'transaction') return object
+  const called = functionOf(nameOf, fact.to, fact.input)
+  return { ...object, ...called, input: undefined, ok: fact.failure === undefined }
 }

@@ -16,6 +16,8 @@ import {
 /** A call with what it changed; or, without a call, what changed by itself (a mining interval). */
 export interface Entry {
   readonly call: CallFact | undefined
+  /** Counts the calls of a run, from 1 on. */
+  readonly id?: number | undefined
   /** How many times in a row; above 1 only for entries that collapse. */
   readonly count: number
   readonly facts: readonly ChainFact[]
@@ -25,8 +27,9 @@ export interface Entry {
 export interface Renderer {
   /** True when repeated calls become one line with a counter. */
   readonly collapses: boolean
-  readonly boot: (facts: BootFacts) => string
-  readonly entry: (entry: Entry) => string
+  /** @param columns of the terminal; undefined: as wide as may be */
+  readonly boot: (facts: BootFacts, columns?: number) => string
+  readonly entry: (entry: Entry, columns?: number) => string
   readonly bug: (fact: BugFact) => string
   readonly dropped: (lines: number) => string
 }
@@ -65,6 +68,7 @@ export class Log {
   readonly #renderer: Renderer
   readonly #writer: TextWriter
   readonly #width: TerminalWidth
+  #calls = 0
   #held: StateChange[] = []
   #claimTimer: NodeJS.Timeout | undefined
   #run: Run | undefined
@@ -81,7 +85,8 @@ export class Log {
     const changes = this.#claim(fact)
     const last = changes.length - 1
     const facts = changes.flatMap((change, i) => changeFacts(change, i === last ? fact : undefined))
-    this.#tell({ call: fact, count: 1, facts })
+    this.#calls += 1
+    this.#tell({ call: fact, id: this.#calls, count: 1, facts })
   }
 
   /** Takes note of a change; it is told with the call that made it, or by itself a little later. */
@@ -135,7 +140,7 @@ export class Log {
 
   #tell(entry: Entry): void {
     if (!this.#renderer.collapses) {
-      this.#writer.write(this.#renderer.entry(entry))
+      this.#writer.write(this.#renderer.entry(entry, this.#width?.()))
       return
     }
     if (this.#run !== undefined && isSame(this.#run.entry, entry)) {
@@ -149,7 +154,7 @@ export class Log {
     }
     this.#endRun()
     if (!collapses(entry)) {
-      this.#writer.write(this.#renderer.entry(entry))
+      this.#writer.write(this.#renderer.entry(entry, this.#width?.()))
       return
     }
     this.#run = { entry, count: 1, written: 0, rows: 0, waitMs: FIRST_WAIT_MS, dueMs: undefined }
@@ -179,7 +184,7 @@ export class Log {
 
   /** On a terminal: the run's line anew, over its former text. */
   #draw(run: Run, columns: number): void {
-    const text = this.#renderer.entry({ ...run.entry, count: run.count })
+    const text = this.#renderer.entry({ ...run.entry, count: run.count }, columns)
     this.#writer.write(run.rows > 0 ? `\u001b[${run.rows}A\r\u001b[0J${text}` : text)
     run.rows = rowsOf(text, columns)
     run.written = run.count

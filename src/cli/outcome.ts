@@ -3,6 +3,7 @@
 import { bytes, ether, fee, number, oneLine, plural, short } from '../core/words.ts'
 import type { Json } from '../rpc/schema.ts'
 import type { CallFact } from './facts.ts'
+import { errorText } from './names.ts'
 
 type JsonObject = { readonly [key: string]: Json | undefined }
 
@@ -13,8 +14,8 @@ const PRICES = new Set(['eth_gasPrice', 'eth_maxPriorityFeePerGas', 'eth_blobBas
 /** Methods whose hex is bytes even where it looks like a number. */
 const BYTES = new Set(['eth_call', 'eth_getCode', 'eth_getStorageAt', 'eth_sign', 'personal_sign'])
 
-/** What every error of an execution begins with: on a line that shows a failure it says nothing new. */
-const REVERT_PREFIX = /^VM Exception while processing transaction: /
+/** Methods whose QUANTITY is gas. */
+const GAS = new Set(['eth_estimateGas'])
 
 /** The noun for the items of a list, by the end of the method's name. */
 const NOUNS: readonly (readonly [end: string, noun: string])[] = [
@@ -28,14 +29,21 @@ const NOUNS: readonly (readonly [end: string, noun: string])[] = [
 ]
 
 /** A call's outcome on one line of at most about 100 characters; of a failed call, the reason. */
-export function outcomeOf({ method, result, error }: CallFact): string {
-  if (error !== undefined) return oneLine(error.message.replace(REVERT_PREFIX, ''), 200)
+export function outcomeOf({ method, result, error, failure }: CallFact): string {
+  if (failure !== undefined) return oneLine(failureText(failure), 300)
+  if (error !== undefined) return oneLine(error.message, 200)
   if (result === false && method.endsWith('_revert')) return 'false: no such snapshot'
   if (typeof result === 'string') return textOutcome(method, result)
   if (Array.isArray(result)) return listOutcome(method, result as readonly Json[])
   if (typeof result === 'object' && result !== null)
     return objectOutcome(method, result as JsonObject)
   return String(result ?? null)
+}
+
+/** Why an execution failed, a custom error by its name where that is known. */
+export function failureText({ reason, data }: { reason: string; data: string }): string {
+  const error = reason.startsWith('revert custom error') ? errorText(data) : undefined
+  return error === undefined ? reason : `revert ${error}`
 }
 
 function textOutcome(method: string, text: string): string {
@@ -45,6 +53,7 @@ function textOutcome(method: string, text: string): string {
   const isQuantity = /^0x(0|[1-9a-f][0-9a-f]*)$/i.test(text) && text.length < 36
   if (!isQuantity) return text.length === 66 || text.length === 42 ? short(text) : bytes(text)
   if (MONEY.has(method)) return ether(BigInt(text))
+  if (GAS.has(method)) return `${number(BigInt(text))} gas`
   return PRICES.has(method) ? fee(BigInt(text)) : number(BigInt(text))
 }
 
@@ -57,7 +66,7 @@ function listOutcome(method: string, items: readonly Json[]): string {
 /** How many calls or transactions were run, and how many of them failed. */
 function runsOutcome(runs: readonly Json[], noun: string): string {
   const failed = runs.filter((run) => typeof run === 'object' && run !== null && 'error' in run)
-  return `${plural(runs.length, noun)}${failed.length === 0 ? '' : `, ${failed.length} failed`}`
+  return `${plural(runs.length, noun)}${failed.length === 0 ? '' : `, ${number(failed.length)} failed`}`
 }
 
 /** Blocks, receipts, transactions and the like are told by the fields that only they have. */

@@ -17,6 +17,7 @@ import {
 import { describeMining } from '../node/mining.ts'
 import type { Json } from '../rpc/schema.ts'
 import { bootText } from './boot.ts'
+import { beginning } from './bounded.ts'
 import type {
   BackFact,
   BlockFact,
@@ -28,8 +29,11 @@ import type {
   TransactionFact,
 } from './facts.ts'
 import type { Entry, Renderer } from './log.ts'
-import { outcomeOf } from './outcome.ts'
+import { builtInName, type NameSource, nameIn, selectorOf } from './names.ts'
+import { failureText, outcomeOf } from './outcome.ts'
 import type { Palette } from './palette.ts'
+import { askedBy } from './request.ts'
+import { NARROW, WIDE, wrapped } from './wrap.ts'
 
 /** Wide enough for nearly all methods, so that durations stand in a column. */
 const METHOD_WIDTH = 28
@@ -54,15 +58,29 @@ const HEADLINES: ReadonlySet<ChainFact['event']> = new Set([
   'mining',
 ])
 
-/** Makes the renderer for people. `isVerbose` adds parameters and results. */
-export function createPrettyRenderer(palette: Palette, isVerbose: boolean): Renderer {
+/**
+ * Makes the renderer for people. `isVerbose` adds parameters and results.
+ * @param nameOf knows what functions are called
+ */
+export function createPrettyRenderer(
+  palette: Palette,
+  isVerbose: boolean,
+  nameOf: NameSource = builtInName,
+): Renderer {
   const checksum = remembering((address: Address) => checksumAddress(address))
-  const label = remembering((method: string) => oneLine(method, 60).padEnd(METHOD_WIDTH))
-  const look: Look = { palette, isVerbose, checksum, label }
+  const wide = { palette, isVerbose, nameOf, address: checksum, columns: undefined }
+  const look: Look = {
+    ...wide,
+    label: remembering((method: string) => oneLine(method, 60).padEnd(METHOD_WIDTH)),
+  }
   return {
     collapses: true,
-    boot: (facts) => bootText(facts, palette),
-    entry: (entry) => `${entryLines(look, entry).join('\n')}\n`,
+    boot: (facts, columns) => bootText(facts, palette, columns),
+    entry: (entry, columns) => {
+      if (columns === undefined) return `${entryLines(look, entry).join('\n')}\n`
+      const lines = entryLines(fitted(look, columns), entry)
+      return `${lines.map((line) => wrapped(line, columns)).join('\n')}\n`
+    },
     bug: (fact) => `${bugLines(look, fact).join('\n')}\n`,
     dropped: (lines) =>
       `${palette.yellow(`… ${plural(lines, 'line')} dropped: the log's reader is too slow`)}\n`,
@@ -72,9 +90,20 @@ export function createPrettyRenderer(palette: Palette, isVerbose: boolean): Rend
 interface Look {
   readonly palette: Palette
   readonly isVerbose: boolean
-  readonly checksum: (address: Address) => string
+  readonly nameOf: NameSource
+  /** An address as people know it, in full where there is room. */
+  readonly address: (address: Address) => string
   /** A method's name as wide as its column. */
   readonly label: (method: string) => string
+  /** Of the terminal; undefined: as wide as may be. */
+  readonly columns: number | undefined
+}
+
+/** The look on a terminal. */
+function fitted(look: Look, columns: number): Look {
+  if (!isShort({ ...look, columns })) return { ...look, columns }
+  const label = columns < NARROW ? (method: string) => oneLine(method, 60) : look.label
+  return { ...look, columns, label, address: (address) => short(look.address(address)) }
 }
 
 /** `make` with a memory for its newest results. */
@@ -97,13 +126,13 @@ function entryLines(look: Look, { call, count, facts }: Entry): string[] {
   }
   // Nearly all calls are reads; the rest is not even looked at for them.
   if (facts.length === 0 && !look.isVerbose && call.console.length + call.notes.length === 0) {
-    return [callLine(look, call, toldOf(look, call, [], []) || outcomeOf(call), count)]
+    return [callLine(look, call, toldOf(look, call, [], []) || outcomeOf(call), { count })]
   }
   const headlines = facts.filter((fact) => HEADLINES.has(fact.event))
   const others = facts.filter((fact) => !HEADLINES.has(fact.event))
   const told = call.error === undefined ? toldOf(look, call, headlines, others) : ''
   return [
-    callLine(look, call, told || outcomeOf(call), count),
+    callLine(look, call, told || outcomeOf(call), { count, facts }),
     ...call.notes.map((note) => `    ${look.palette.yellow('note')} ${oneLine(note, 300)}`),
     ...(look.isVerbose ? verboseLines(look, call) : []),
     ...call.console.flatMap((line) => consoleLines(look.palette, line)),
@@ -129,20 +158,57 @@ function toldOf(
 }
 
 /** A phrase with its addresses as people know them, and its hashes shortened. */
-function withNames({ checksum }: Look, phrase: string): string {
+function withNames({ address }: Look, phrase: string): string {
   return oneLine(phrase, PHRASE_LIMIT)
-    .replace(/0x[0-9a-f]{40}\b/g, (address) => checksum(address as Address))
+    .replace(/0x[0-9a-f]{40}\b/g, (each) => address(each as Address))
     .replace(/0x[0-9a-f]{64}\b/g, short)
 }
 
-function callLine(look: Look, call: CallFact, outcome: string, count: number): string {
+function callLine(
+  look: Look,
+  call: CallFact,
+  said: string,
+  { count, facts = [] }: { readonly count: number; readonly facts?: readonly ChainFact[] },
+): string {
   const method = look.label(call.method)
   const { palette } = look
-  const duration = palette.dim(milliseconds(call.durationMs).padStart(DURATION_WIDTH))
+  const time = milliseconds(call.durationMs)
+  const isNarrow = look.columns !== undefined && look.columns < NARROW
+  const duration = palette.dim(isNarrow ? time : time.padStart(DURATION_WIDTH))
+  // its transaction says whom it called
+  const isTold = facts.some(({ event }) => event === 'transaction')
+  const subject = isTold || call.told !== undefined ? undefined : subjectOf(look, call)
   const failed = call.error !== undefined
   const dress = failed ? palette.red : (text: string) => text
   const counter = count > 1 ? `  ${palette.yellow(`×${number(count)}`)}` : ''
-  return `${dress(method)}  ${duration}  ${dress(failed ? `✗ ${outcome}` : outcome)}${counter}`
+  const reason = isShort(look) ? said.replace(/0x[0-9a-f]{40}\b/gi, short) : said
+  const outcome = failed ? `✗ ${reason}` : said
+  const line = subject === undefined ? outcome : joinedBy(subject, outcome)
+  return `${dress(method)}  ${duration}  ${dress(line)}${counter}`
+}
+
+/** Whom a call called, and which function. */
+function subjectOf(look: Look, call: CallFact): string | undefined {
+  const asked = askedBy(call)
+  if (asked === undefined) return undefined
+  const { to, input } = asked
+  if (to === null) return 'new contract'
+  const callee = /^0x[0-9a-f]{40}$/i.test(to)
+    ? short(look.address(to.toLowerCase() as Address))
+    : oneLine(to, 42)
+  return [callee, ...functionOf(look, to, input)].join(' ')
+}
+
+/** The name of the function that is called, else its selector; nothing where there is none. */
+function functionOf({ nameOf }: Look, to: string | null, input: string): string[] {
+  const selector = selectorOf(input)
+  const name = nameOf(to, input)
+  if (name !== undefined) return [oneLine(nameIn(name), 60)]
+  return selector === '' ? [] : [selector]
+}
+
+function joinedBy(subject: string, outcome: string): string {
+  return `${subject} ${/^[→✗]/.test(outcome) ? '' : '→ '}${outcome}`
 }
 
 function verboseLines({ palette }: Look, { params, result, error }: CallFact): string[] {
@@ -151,7 +217,7 @@ function verboseLines({ palette }: Look, { params, result, error }: CallFact): s
   if (error?.data !== undefined) lines.push(['data', error.data])
   return lines.map(
     ([label, value]) =>
-      `    ${palette.dim(label.padEnd(6))}  ${oneLine(JSON.stringify(value), VERBOSE_LIMIT)}`,
+      `    ${palette.dim(label.padEnd(6))}  ${oneLine(beginning(value, VERBOSE_LIMIT + 1), VERBOSE_LIMIT)}`,
   )
 }
 
@@ -176,7 +242,7 @@ function headline(fact: ChainFact): string {
     case 'waiting':
       return `${plural(fact.added.count, 'transaction')} waiting, ${number(fact.poolSize)} in the pool`
     case 'dropped':
-      return `dropped ${short(fact.hash)} of ${short(fact.from)}, nonce ${fact.nonce}: ${oneLine(fact.reason, 200)}`
+      return `dropped ${short(fact.hash)} of ${short(fact.from)}, nonce ${number(fact.nonce)}: ${oneLine(fact.reason, 200)}`
     case 'block':
     case 'transaction':
       return fact.event
@@ -208,25 +274,36 @@ function clockLine({ clockSeconds, offsetSeconds }: ClockFact): string {
 }
 
 function transactionLines(look: Look, fact: TransactionFact): string[] {
-  const { palette, checksum } = look
+  const { palette, address } = look
   const target =
     fact.to !== null
-      ? checksum(fact.to)
-      : `new contract${fact.created === null ? '' : ` ${checksum(fact.created)}`}`
+      ? [address(fact.to), ...functionOf(look, fact.to, fact.input)].join(' ')
+      : `new contract${fact.created === null ? '' : ` ${address(fact.created)}`}`
   const status =
     fact.failure === undefined
       ? palette.green('success')
-      : palette.red(`failed: ${oneLine(fact.failure.reason, 300)}`)
-  const used = `gas ${number(fact.gasUsed)} of ${number(fact.gasLimit)} (${percent(fact.gasUsed, fact.gasLimit)})`
+      : palette.red(`failed: ${oneLine(failureText(fact.failure), 300)}`)
+  const used = gasOf(look, fact)
   const dot = palette.dim(' · ')
   const blobs = fact.blobs === undefined ? [] : [plural(fact.blobs, 'blob')]
   const amounts = [`value ${ether(fact.value)}`, used, ...blobs, `fee ${ether(fact.fee)}`]
   return [
     `  transaction ${palette.bold(fact.hash)}`,
-    `    ${checksum(fact.from)} ${palette.dim('→')} ${target}`,
+    `    ${address(fact.from)} ${palette.dim('→')} ${target}`,
     `    ${[...amounts, status].join(dot)}`,
     ...fact.console.flatMap((line) => consoleLines(palette, line)),
   ]
+}
+
+/** Gas that was used, and how much that is of what there was. */
+function gasOf(look: Look, { gasUsed, gasLimit }: Pick<BlockFact, 'gasUsed' | 'gasLimit'>): string {
+  const whole = isShort(look) ? '' : ` of ${number(gasLimit)}`
+  return `gas ${number(gasUsed)}${whole} (${percent(gasUsed, gasLimit)})`
+}
+
+/** True where what is long is told in short. */
+function isShort({ columns }: Look): boolean {
+  return columns !== undefined && columns < WIDE
 }
 
 /** A console line of a contract; lines after a line feed stand under the first. */
@@ -239,14 +316,15 @@ function consoleLines(palette: Palette, text: string): string[] {
   ]
 }
 
-function blockLines({ palette }: Look, fact: BlockFact): string[] {
-  const { first, transactions, gasUsed, gasLimit, baseFee } = fact
+function blockLines(look: Look, fact: BlockFact): string[] {
+  const { palette } = look
+  const { first, transactions, baseFee } = fact
   const numbers =
     first === fact.number
       ? `block ${number(first)}`
       : `blocks ${number(first)} to ${number(fact.number)}`
-  const used = `gas ${number(gasUsed)} of ${number(gasLimit)} (${percent(gasUsed, gasLimit)})`
-  const parts = transactions === 0 ? ['empty'] : [plural(transactions, 'transaction'), used]
+  const parts =
+    transactions === 0 ? ['empty'] : [plural(transactions, 'transaction'), gasOf(look, fact)]
   if (baseFee !== undefined) parts.push(`base fee ${fee(baseFee)}`)
   parts.push(time(fact.timestamp))
   return [

@@ -7,7 +7,7 @@ import { type Devchain, type Observer, openDevchain } from '../devchain.ts'
 import type { AllSettings } from '../options.ts'
 import { type BootFacts, bootFacts, writeReadyFile } from './boot.ts'
 import { createJsonRenderer } from './json.ts'
-import { Log, type Renderer } from './log.ts'
+import { Log, type Renderer, type TerminalWidth } from './log.ts'
 import { loadPalette, wantsColor } from './palette.ts'
 import { watchParent } from './parent.ts'
 import { createPrettyRenderer } from './pretty.ts'
@@ -103,8 +103,10 @@ async function openTerminal(settings: AllSettings): Promise<Terminal> {
     observer: isSilent ? {} : observerOf(output.log),
     hasSpinner: isatty(2) && !settings.quiet && settings.log === 'pretty',
     greet: (facts) => {
-      for (const { writer, renderer } of outputs) {
-        if (!(settings.quiet && writer === screen.writer)) writer.write(renderer.boot(facts))
+      for (const { writer, renderer, width } of outputs) {
+        if (!(settings.quiet && writer === screen.writer)) {
+          writer.write(renderer.boot(facts, width?.()))
+        }
       }
     },
     close: async () => {
@@ -128,6 +130,7 @@ export function observerOf(log: Log): Observer {
 interface Output {
   readonly writer: LogWriter
   readonly renderer: Renderer
+  readonly width: TerminalWidth
   readonly log: Log
 }
 
@@ -141,7 +144,7 @@ async function openOutput(settings: AllSettings, sink: Sink): Promise<Output> {
       : createPrettyRenderer(palette, verbose)
   const writer = new LogWriter(sink, renderer.dropped)
   const width = isTerminal ? () => process.stdout.columns || 80 : undefined
-  return { writer, renderer, log: new Log(renderer, writer, width) }
+  return { writer, renderer, width, log: new Log(renderer, writer, width) }
 }
 
 /** Standard output; when it is a file, written in the background, which `process.stdout` would not do. */

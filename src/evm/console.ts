@@ -1,18 +1,12 @@
 // Solidity's console.log: calls of a well-known address that has no code, decoded into the lines they mean.
-import { checksumAddress, keccak256 } from '../core/crypto.ts'
-import { type Address, addressFromBytes, bigintFromBytes, hexFromBytes } from '../core/hex.ts'
-
-/** Where contracts print: `console.log` in ASCII, at the end of an address. */
-export const CONSOLE_ADDRESS: Address = '0x000000000000000000636f6e736f6c652e6c6f67' as Address
+import { type AbiValue, decodeArguments, selectorOf } from '../core/abi.ts'
+import { hexFromBytes } from '../core/hex.ts'
 
 /** Argument types that every overload with up to four arguments combines. */
 const COMBINED_TYPES = ['address', 'bool', 'string', 'uint256'] as const
 
 /** Most arguments of an overload. */
 const MOST_ARGUMENTS = 4
-
-/** An argument as it was passed; addresses and byte strings are texts. */
-type ConsoleValue = string | bigint | boolean
 
 const overloads = lazily(overloadsBySelector)
 
@@ -34,7 +28,7 @@ export function formatConsoleCall(data: Uint8Array): string | undefined {
  * `%i` as number, `%o`, `%O` and `%j` as it would stand in code, `%x` as hex digits, and `%%` is a percent sign. What
  * has no value stays, values that are left over follow with spaces between. Integers are exact, and have no `n`.
  */
-export function formatValues(values: readonly ConsoleValue[]): string {
+export function formatValues(values: readonly AbiValue[]): string {
   const [first, ...rest] = values
   if (typeof first !== 'string' || rest.length === 0) return values.map(printText).join(' ')
   let used = 0
@@ -48,7 +42,7 @@ export function formatValues(values: readonly ConsoleValue[]): string {
   return [text, ...rest.slice(used).map(printText)].join(' ')
 }
 
-function printAs(directive: string, value: ConsoleValue): string {
+function printAs(directive: string, value: AbiValue): string {
   switch (directive) {
     case '%d':
       return typeof value === 'bigint' ? value.toString() : String(Number(value))
@@ -79,7 +73,7 @@ function printHex(value: bigint): string {
   return value < 0n ? `-0x${(-value).toString(16)}` : `0x${value.toString(16)}`
 }
 
-function printText(value: ConsoleValue): string {
+function printText(value: AbiValue): string {
   return String(value)
 }
 
@@ -125,52 +119,6 @@ function singleOverloads(): readonly (readonly [name: string, type: string])[] {
     ['logBytes', 'bytes'],
     ...sized,
   ]
-}
-
-function selectorOf(signature: string): string {
-  return hexFromBytes(keccak256(new TextEncoder().encode(signature)).subarray(0, 4))
-}
-
-/** The arguments of a call; undefined when the encoding is broken. */
-function decodeArguments(types: readonly string[], data: Uint8Array): ConsoleValue[] | undefined {
-  const values: ConsoleValue[] = []
-  for (const [index, type] of types.entries()) {
-    const word = wordAt(data, 32 * index)
-    const value = word === undefined ? undefined : decodeArgument(type, word, data)
-    if (value === undefined) return undefined
-    values.push(value)
-  }
-  return values
-}
-
-function decodeArgument(
-  type: string,
-  word: Uint8Array,
-  data: Uint8Array,
-): ConsoleValue | undefined {
-  if (type === 'string' || type === 'bytes') {
-    const bytes = bytesAt(data, bigintFromBytes(word))
-    if (bytes === undefined) return undefined
-    return type === 'bytes' ? hexFromBytes(bytes) : new TextDecoder().decode(bytes)
-  }
-  if (type.startsWith('bytes')) return hexFromBytes(word.subarray(0, Number(type.slice(5))))
-  if (type === 'address') return checksumAddress(addressFromBytes(word))
-  if (type === 'bool') return bigintFromBytes(word) !== 0n
-  return type === 'int256' ? BigInt.asIntN(256, bigintFromBytes(word)) : bigintFromBytes(word)
-}
-
-function wordAt(data: Uint8Array, at: number): Uint8Array | undefined {
-  return at + 32 > data.length ? undefined : data.subarray(at, at + 32)
-}
-
-/** A byte string with its length before it. */
-function bytesAt(data: Uint8Array, offset: bigint): Uint8Array | undefined {
-  if (offset > BigInt(data.length)) return undefined
-  const start = Number(offset) + 32
-  const header = wordAt(data, start - 32)
-  const length = header === undefined ? undefined : bigintFromBytes(header)
-  if (length === undefined || length > BigInt(data.length - start)) return undefined
-  return data.subarray(start, start + Number(length))
 }
 
 /** Computes when first asked: hashing some seven hundred signatures takes milliseconds that few runs need. */

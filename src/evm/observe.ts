@@ -1,7 +1,7 @@
 // Watching a run of the library's engine: for a tracer, and for what contracts print on the console.
 import type { EVM, Message } from '@ethereumjs/evm'
+import { CONSOLE_ADDRESS } from '../core/abi.ts'
 import { addressFromBytes } from '../core/hex.ts'
-import { CONSOLE_ADDRESS } from './console.ts'
 import type { MachineJob } from './machine.ts'
 import { targetOf, watch } from './watch.ts'
 

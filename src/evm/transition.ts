@@ -1,6 +1,8 @@
 // What a transaction does around its execution: buys gas, warms accounts, sets authorizations, runs, gives change,
 // pays the miner, clears away what died. One path for transactions and calls, so that an estimate cannot differ, and
 // one for all machines.
+
+import { CONSOLE_ADDRESS } from '../core/abi.ts'
 import { type Address, bytesFromHex, concatBytes, EMPTY_BYTES, ZERO_ADDRESS } from '../core/hex.ts'
 import { blobGasOf, floorDataGas, intrinsicGas, maxRefund } from '../protocol/fees.ts'
 import { isAtLeast } from '../protocol/forks.ts'
@@ -14,7 +16,7 @@ import {
 import { isDelegation } from '../protocol/validity.ts'
 import { Overlay } from '../state/overlay.ts'
 import type { Account, World } from '../state/world.ts'
-import { CONSOLE_ADDRESS, formatConsoleCall } from './console.ts'
+import { formatConsoleCall } from './console.ts'
 import type { BlockEnvironment, ConsoleLine, GasNeed, Outcome } from './executor.ts'
 import type { Machine, MachineJob, MachineResult } from './machine.ts'
 

@@ -2,6 +2,7 @@
 import { DevchainError, printValue } from '../core/errors.ts'
 import { nearest } from '../core/nearest.ts'
 import { isPromise, type MaybePromise, whenThere } from '../core/promises.ts'
+import { number } from '../core/words.ts'
 import { type ErrorObject, errorObjectOf, RpcError } from './errors.ts'
 import { JsonText } from './jsontext.ts'
 import type { Method } from './method.ts'
@@ -428,8 +429,16 @@ function toldOf<C>(
   return method.tell(positions(method, params as Params), result, context)
 }
 
+/** Bytes of a written result that the log is told as a value; of a longer one it is told how long it is. */
+const SHOWN_BYTES = 10_000
+
 /** What the log is told of a result. */
 function shownResult(result: Json | JsonText): Json {
   if (!(result instanceof JsonText)) return result
-  return result.value === undefined ? `${result.size} bytes of JSON` : result.value()
+  if (result.value !== undefined) return result.value()
+  const { size, bytes } = result
+  const isShort = size <= SHOWN_BYTES && bytes !== undefined
+  return isShort
+    ? (JSON.parse(Buffer.concat(bytes).toString()) as Json)
+    : `${number(size)} bytes of JSON`
 }

@@ -37,6 +37,7 @@ const transfer: ChainFact = {
   from: FROM,
   to: TOKEN,
   created: null,
+  input: '0x',
   value: 15n * 10n ** 17n,
   gasUsed: 23_642n,
   gasLimit: 90_000n,
@@ -52,7 +53,7 @@ const creation: ChainFact = {
   created: TOKEN,
   value: 0n,
   fee: 47_284_000_000_000n,
-  failure: { kind: 'revert', reason: 'revert too small' },
+  failure: { kind: 'revert', reason: 'revert too small', data: '0x' },
   console: [],
 }
 
@@ -167,7 +168,8 @@ describe('lines for people', () => {
 
   test('a failed call has its reason on its own line of text', () => {
     const message = 'VM Exception while processing transaction: revert too small'
-    const failed = call('eth_call', { error: { code: -32015, message }, durationMs: 12.3 })
+    const failure = { reason: 'revert too small', data: '0x', hash: undefined }
+    const failed = call('eth_call', { error: { code: -32015, message }, failure, durationMs: 12.3 })
     expect(print(failed)).toMatchInlineSnapshot(`
       "eth_call                         12 ms  ✗ revert too small
       "
@@ -455,16 +457,16 @@ describe('repetitions', () => {
   })
 
   test('on a terminal the line is drawn at once, and drawn over as the counter grows', () => {
-    const { log, text } = record(pretty, () => 40)
+    const { log, text } = record(pretty, () => 24)
     log.call(balance(FROM))
     expect(text()).toMatch(/0 ether\n$/)
     log.call(balance(FROM))
     log.call(balance(FROM))
     vi.advanceTimersByTime(60)
-    // 28 + 2 + 8 + 2 + 7 columns take two rows of 40
+    // 14 + 2 + 6 + 2 + 7 columns take two rows of 24
     expect(text().split('\u001b[2A\r\u001b[0J')).toEqual([
-      expect.stringMatching(/0 ether\n$/),
-      expect.stringMatching(/0 ether {2}×3\n$/),
+      'eth_getBalance  0.4 ms\n    0 ether\n',
+      'eth_getBalance  0.4 ms\n    0 ether  ×3\n',
     ])
   })
 
@@ -508,6 +510,8 @@ describe('JSON lines', () => {
         method: 'eth_sendTransaction',
         durationMs: 0.42,
         ok: true,
+        params: [],
+        result: HASH,
         outcome: '0x48cf…b142',
       },
       expect.objectContaining({
@@ -526,12 +530,12 @@ describe('JSON lines', () => {
   test('a failed transaction says so, and why', () => {
     const failed: ChainFact = {
       ...transfer,
-      failure: { kind: 'revert', reason: 'revert too small' },
+      failure: { kind: 'revert', reason: 'revert too small', data: '0x' },
     }
     expect(objects(json.entry({ call: undefined, count: 1, facts: [failed] }))).toEqual([
       expect.objectContaining({
         ok: false,
-        failure: { kind: 'revert', reason: 'revert too small' },
+        failure: { kind: 'revert', reason: 'revert too small', data: '0x' },
       }),
     ])
   })
@@ -546,10 +550,9 @@ describe('JSON lines', () => {
     ])
   })
 
-  test('verbose has parameters and results, false and null among them', () => {
-    const verbose = createJsonRenderer(() => 0, true)
+  test('a call has its parameters and its result, false and null among them', () => {
     const of = (result: Json): unknown =>
-      objects(verbose.entry({ call: call('m', { params: [1], result }), count: 1, facts: [] }))[0]
+      objects(json.entry({ call: call('m', { params: [1], result }), count: 1, facts: [] }))[0]
     expect(of(false)).toMatchObject({ params: [1], result: false })
     expect(of(null)).toMatchObject({ result: null })
     expect(of('')).toMatchObject({ result: '' })

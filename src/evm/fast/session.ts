@@ -1,10 +1,11 @@
 // One engine with what it knows: it runs a job at a time, answers what the engine asks meanwhile, and reads the result.
+
+import { CONSOLE_ADDRESS } from '../../core/abi.ts'
 import { EMPTY_CODE_HASH } from '../../core/crypto.ts'
 import { type Address, type Hash, ZERO_HASH } from '../../core/hex.ts'
 import { blobBaseFeeIn } from '../../protocol/fees.ts'
 import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
 import type { Account } from '../../state/world.ts'
-import { CONSOLE_ADDRESS } from '../console.ts'
 import type { BlockEnvironment } from '../executor.ts'
 import type { MachineJob } from '../machine.ts'
 import type { PrecompileCode } from '../precompiles/precompile.ts'

@@ -1,0 +1,35 @@
+// What a call of an execution is about: whom it calls, and with what.
+import type { Json } from '../rpc/schema.ts'
+import type { CallFact } from './facts.ts'
+
+/** A message as its sender put it. */
+export interface Asked {
+  readonly to: string | null
+  /** Hex; empty where there is none. */
+  readonly input: string
+  readonly hasGas: boolean
+}
+
+type JsonObject = { readonly [key: string]: Json | undefined }
+
+/** The message in a call's first parameter; undefined when that is something else. */
+export function askedBy({ params }: Pick<CallFact, 'params'>): Asked | undefined {
+  const request = Array.isArray(params) ? (params[0] as Json | undefined) : transactionOf(params)
+  if (!isObject(request)) return undefined
+  const { to, data, input, gas, gasLimit } = request
+  const sent = input ?? data
+  if (typeof to !== 'string' && typeof sent !== 'string') return undefined
+  return {
+    to: typeof to === 'string' ? to : null,
+    input: typeof sent === 'string' ? sent : '',
+    hasGas: (gas ?? gasLimit ?? null) !== null,
+  }
+}
+
+function transactionOf(params: Json): Json | undefined {
+  return isObject(params) ? params.transaction : undefined
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
