@@ -1,8 +1,8 @@
 // trace: frames, state differences and operations in the form of OpenEthereum, which client libraries read. Where the
 // node of the specification is odd, the sane reading is taken: `input` and `output` are each frame's own, inner
 // creations that failed are listed, `trace_get` takes a place in the transaction's tree of frames, and `trace_filter`
-// looks at each frame's own sender and receiver. The outermost frame has the gas limit of the transaction and the gas
-// of the receipt, so that it tells the same as debug_traceTransaction and eth_getTransactionReceipt.
+// looks at each frame's own sender and receiver. The outermost frame has, as every other, the gas that was left when it
+// began and what it used itself: without the intrinsic gas of the transaction, and before refunds.
 import { DevchainError, printValue } from '../core/errors.ts'
 import type { Hash } from '../core/hex.ts'
 import { type CallFrame, recordCalls } from '../evm/tracers/calls.ts'
@@ -20,7 +20,7 @@ import type { World } from '../state/world.ts'
 import { blockReference, LATEST } from './blockreference.ts'
 import { type MethodContext, method, printLines } from './context.ts'
 import { blockOverrides, stateOverrides, transactionRequest } from './inputs.ts'
-import { type FramePlace, flatFrame, wholeFrame, writeFlatFrames } from './traces/calls.ts'
+import { type FramePlace, flatFrame, writeFlatFrames } from './traces/calls.ts'
 import { type FrameQuery, frameQuery, matchesFrame, matchesReward } from './traces/filter.ts'
 import {
   placedFrameForm,
@@ -243,8 +243,8 @@ async function eachTree(
     only,
     recorder: ({ budget, place }) => {
       const { tracer, top } = recordCalls({ keep: budget.keep })
-      const write = async (run: TracedRun): Promise<void> => {
-        if (place !== undefined) await take(wholeFrame(top(), run), place)
+      const write = async (): Promise<void> => {
+        if (place !== undefined) await take(top(), place)
       }
       return { tracer, write }
     },

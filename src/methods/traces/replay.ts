@@ -4,7 +4,7 @@ import type { Tracer } from '../../evm/executor.ts'
 import { recordCalls } from '../../evm/tracers/calls.ts'
 import { combineTracers } from '../../evm/tracers/combine.ts'
 import { traceOperations } from '../../evm/tracers/operations.ts'
-import { wholeFrame, writeFlatFrames } from './calls.ts'
+import { writeFlatFrames } from './calls.ts'
 import { writeOperations } from './operations.ts'
 import { stateDiffOf } from './states.ts'
 import { type Recorder, touchRecorder } from './tracers.ts'
@@ -35,7 +35,7 @@ export function replayRecorder(parts: readonly Part[], withHash: boolean): Recor
         writer.write(',"trace":[')
         if (calls !== undefined) {
           const form = { withParityErrors: true, place: undefined }
-          await writeFlatFrames(writer, wholeFrame(calls.top(), run), form)
+          await writeFlatFrames(writer, calls.top(), form)
         }
         writer.write('],"stateDiff":')
         writer.value(touched === undefined ? null : stateDiffOf(run, touched.touched))
