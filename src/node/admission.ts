@@ -122,9 +122,11 @@ function checkBlobs({ state, rules }: Gate, transaction: Transaction): void {
 
 function checkFeeCap({ state, rules }: Gate, transaction: Transaction): void {
   // where blocks come later the base fees may fall until then
-  if (!isInstant(state.mining)) return
-  requireBaseFee(transaction, rules.baseFee)
-  if (transaction.type === 3) requireBlobFee(transaction, nextBlobFee(state, rules))
+  const isUrgent = isInstant(state.mining)
+  if (isUrgent || state.config.behaviour.poolAsksForBaseFee) {
+    requireBaseFee(transaction, rules.baseFee)
+  }
+  if (isUrgent && transaction.type === 3) requireBlobFee(transaction, nextBlobFee(state, rules))
 }
 
 function checkLeastPrice({ state, rules }: Gate, transaction: Transaction): void {

@@ -8,6 +8,10 @@ export interface Behaviour {
   readonly estimatesAskForFunds: boolean
   /** A request to send without `from` is refused; else the first account sends. */
   readonly needsSender: boolean
+  /** A request with `gasPrice` and fees of EIP-1559 is refused; else those are taken, and `gasPrice` is not. */
+  readonly refusesBothPrices: boolean
+  /** A fee cap below the next base fee is refused even where blocks come later, when the base fee may have fallen. */
+  readonly poolAsksForBaseFee: boolean
   /** The first block has the base fee of the genesis; else what EIP-1559 makes of it, seven eighths. */
   readonly firstBaseFeeStays: boolean
   /** How many times the base fee a fee cap covers that the caller leaves open. */
@@ -23,6 +27,8 @@ export const OWN_BEHAVIOUR: Behaviour = {
   callsBelowBaseFee: false,
   estimatesAskForFunds: true,
   needsSender: true,
+  refusesBothPrices: true,
+  poolAsksForBaseFee: false,
   firstBaseFeeStays: false,
   baseFeesInCap: 2n,
   refusesFailingEstimates: true,

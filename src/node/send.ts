@@ -22,7 +22,7 @@ import type { ChainState } from './chainstate.ts'
 import { mineWaiting, type NextRules, nextBlobFee, nextRules } from './miner.ts'
 import { isInstant } from './mining.ts'
 import { nextNonce } from './pool.ts'
-import { type CallRequest, estimateGas, executionError } from './simulate.ts'
+import { type CallRequest, estimateGas, executionError, withOnePrice } from './simulate.ts'
 import { checkTerms, type Terms } from './terms.ts'
 
 /** What a caller says of a transaction; the node fills in the rest. Amounts in wei. */
@@ -279,8 +279,9 @@ export async function gasFor(chain: Chain, request: TransactionRequest): Promise
   }
 }
 
-function filled(state: ChainState, request: GasRequest, now: number): UnsignedTransaction {
+function filled(state: ChainState, given: GasRequest, now: number): UnsignedTransaction {
   const { config, pool, tree } = state
+  const request = withOnePrice(given, config.behaviour)
   const { to = null, value = 0n, data = EMPTY_BYTES, gas } = request
   const from = senderOf(request)
   checkRequest(state, request)

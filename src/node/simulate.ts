@@ -17,6 +17,7 @@ import { floorDataGas, highestBlobCost, intrinsicGas } from '../protocol/fees.ts
 import type { BlobSidecar } from '../protocol/sidecar.ts'
 import type { AccessListEntry, Authorization, BlobFields } from '../protocol/transaction.ts'
 import { balanceAt, type World } from '../state/world.ts'
+import type { Behaviour } from './behaviour.ts'
 import type { BlockRecord } from './blocktree.ts'
 import { type BlockReference, type Chain, readAt } from './chain.ts'
 import { blockOfCall } from './freecalls.ts'
@@ -316,13 +317,14 @@ function run(
 
 /** The message with everything filled in that the caller left out. */
 function messageOf({ chain, world, block, usualGas }: Scene, request: CallRequest): Message {
-  const { chainId } = chain.state.config
+  const { chainId, behaviour } = chain.state.config
   if (request.chainId !== undefined && request.chainId !== chainId) {
     const text = `wrong chain id: expected ${chainId}, got ${request.chainId}`
     const facts = { given: request.chainId, chainId }
     throw new DevchainError('WRONG_CHAIN_ID', text, undefined, facts)
   }
-  const { maxFeePerGas, maxPriorityFeePerGas } = feesOf(request, block)
+  const fees = feesOf(withOnePrice(request, behaviour), block)
+  const { maxFeePerGas, maxPriorityFeePerGas } = fees
   const message: Message = {
     from: request.from ?? ZERO_ADDRESS,
     to: request.to ?? null,
@@ -350,6 +352,17 @@ export function blobsOf({ blobs }: CallRequest): BlobFields | undefined {
   return { versionedHashes: blobs.versionedHashes, maxFeePerBlobGas: blobs.maxFeePerBlobGas ?? 0n }
 }
 
+/** The request with the fees of EIP-1559 alone, where those are stronger than `gasPrice`. */
+export function withOnePrice<R extends CallRequest>(
+  request: R,
+  { refusesBothPrices }: Pick<Behaviour, 'refusesBothPrices'>,
+): R {
+  const { gasPrice, maxFeePerGas, maxPriorityFeePerGas } = request
+  const hasFees = maxFeePerGas !== undefined || maxPriorityFeePerGas !== undefined
+  if (refusesBothPrices || gasPrice === undefined || !hasFees) return request
+  return { ...request, gasPrice: undefined }
+}
+
 /**
  * What the message offers for its gas: nothing when it names no price.
  * @throws {DevchainError} `INVALID_PARAMS` for a price of both kinds
@@ -373,7 +386,8 @@ export function feesOf(
 /** The scene where the sender can pay for all that the request may cost. */
 function funded(scene: Scene, request: CallRequest): Scene {
   const { from = ZERO_ADDRESS, value = 0n, gas = scene.usualGas } = request
-  const { maxFeePerGas } = feesOf(request, scene.block)
+  const { behaviour } = scene.chain.state.config
+  const { maxFeePerGas } = feesOf(withOnePrice(request, behaviour), scene.block)
   const cost = value + gas * maxFeePerGas + highestBlobCost({ blobs: blobsOf(request) })
   if (balanceAt(scene.world, from) >= cost) return scene
   const world = applyStateOverrides(scene.world, new Map([[from, { balance: cost }]]))

@@ -1,4 +1,5 @@
 // --compat: what nodes say of requests that they refuse, as anvil 1.7 was asked.
+import { type Hex, parseTransaction } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createDevchain, type Devchain } from '../../src/devchain.ts'
@@ -199,6 +200,51 @@ describe('as anvil', () => {
       expect(await ask(devchain, 'eth_estimateGas', request)).toBe('0x5208')
     },
   )
+
+  test('of two prices the fees of EIP-1559 are taken', async () => {
+    const both = { gasPrice: '0x12a05f200', maxFeePerGas: '0x77359400' }
+    const request = { from: ALICE, to: BOB, ...both }
+    expect(await ask(devchain, 'eth_call', request, 'latest')).toBe('0x')
+    expect(await ask(devchain, 'eth_estimateGas', request)).toBe('0x5208')
+    const raw = await ask(devchain, 'eth_signTransaction', { ...request, gas: '0x5208' })
+    const { maxFeePerGas, type } = parseTransaction(raw as Hex)
+    expect([type, maxFeePerGas]).toEqual(['eip1559', 2_000_000_000n])
+    await using own = await createDevchain()
+    await expect(ask(own, 'eth_call', request, 'latest')).rejects.toThrow('got gasPrice')
+  })
+
+  test('a fee cap below the base fee is refused though blocks come later', async () => {
+    await using later = await createDevchain({ compat: 'anvil', noMining: true })
+    const request = { from: ALICE, to: BOB, maxFeePerGas: '0x1' }
+    const message = 'max fee per gas less than block base fee'
+    expect(await refusal(later, 'eth_sendTransaction', request)).toEqual({ code: -32003, message })
+    await using own = await createDevchain({ baseFee: 10n ** 9n, noMining: true })
+    expect(await ask(own, 'eth_sendTransaction', request)).toMatch(/^0x/)
+  })
+
+  test.each<readonly [what: string, call: object, code: number, message: string]>([
+    ['value', { value: FORTUNE }, -32003, 'Insufficient funds for gas * price + value'],
+    [
+      'little gas',
+      { gas: '0x64' },
+      -32000,
+      'intrinsic gas too high -- CallGasCostMoreThanGasLimit',
+    ],
+    [
+      'init code',
+      { to: null, data: LONG_INIT_CODE, gas: '0x989680' },
+      -32003,
+      'max initcode size exceeded',
+    ],
+  ])('a simulated call is refused: %s', async (_, call, code, message) => {
+    const blocks = { blockStateCalls: [{ calls: [{ from: ALICE, to: BOB, ...call }] }] }
+    expect(await refusal(devchain, 'eth_simulateV1', blocks)).toEqual({ code, message })
+  })
+
+  test('what is no transaction cannot be decoded', async () => {
+    const expected = { code: -32602, message: 'Failed to decode transaction' }
+    expect(await refusal(devchain, 'eth_sendRawTransaction', '0x05c0')).toEqual(expected)
+  })
 
   test('a call below the base fee pays its price, of which the miner has nothing', async () => {
     // GASPRICE and BASEFEE are returned

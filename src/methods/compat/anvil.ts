@@ -48,6 +48,16 @@ const ANVIL_HALTS: readonly (readonly [RegExp, string])[] = [
 
 const NO_SIGNER = refusal(INVALID_PARAMS, 'No Signer available')
 
+const NO_FUNDS = refusal(TRANSACTION_REJECTED, 'Insufficient funds for gas * price + value')
+
+const LONG_INIT_CODE = refusal(TRANSACTION_REJECTED, 'max initcode size exceeded')
+
+const UNDECODABLE = refusal(INVALID_PARAMS, 'Failed to decode transaction')
+
+/** Bytes that were signed elsewhere are decoded before they are judged. */
+const unknownType: Refusal = (refused) =>
+  refused.method.startsWith('eth_sendRaw') ? UNDECODABLE(refused) : undefined
+
 /** A call with too little gas is told the same as one with too much. */
 const tooLittleGas: Refusal = ({ method }) => {
   const message = isCall(method)
@@ -91,6 +101,8 @@ export const ANVIL: Profile = {
     callsBelowBaseFee: true,
     estimatesAskForFunds: false,
     needsSender: false,
+    refusesBothPrices: false,
+    poolAsksForBaseFee: true,
     firstBaseFeeStays: true,
     baseFeesInCap: 1n,
     refusesFailingEstimates: false,
@@ -110,7 +122,7 @@ export const ANVIL: Profile = {
     NONCE_TOO_LOW: refusal(TRANSACTION_REJECTED, 'nonce too low'),
     ALREADY_KNOWN: refusal(TRANSACTION_REJECTED, 'transaction already imported'),
     REPLACEMENT_UNDERPRICED: refusal(TRANSACTION_REJECTED, 'replacement transaction underpriced'),
-    INSUFFICIENT_FUNDS: refusal(TRANSACTION_REJECTED, 'Insufficient funds for gas * price + value'),
+    INSUFFICIENT_FUNDS: NO_FUNDS,
     INTRINSIC_GAS_TOO_LOW: tooLittleGas,
     EXCEEDS_BLOCK_GAS_LIMIT: refusal(
       SERVER_ERROR,
@@ -119,8 +131,12 @@ export const ANVIL: Profile = {
     FEE_CAP_TOO_LOW: refusal(TRANSACTION_REJECTED, 'max fee per gas less than block base fee'),
     TIP_ABOVE_FEE_CAP: tipAboveCap,
     WRONG_CHAIN_ID: wrongChain,
-    INVALID_SIGNATURE: refusal(INVALID_PARAMS, 'Failed to decode transaction'),
-    INIT_CODE_TOO_LARGE: refusal(TRANSACTION_REJECTED, 'max initcode size exceeded'),
+    INVALID_SIGNATURE: UNDECODABLE,
+    TYPE_NOT_SUPPORTED: unknownType,
+    INIT_CODE_TOO_LARGE: LONG_INIT_CODE,
+    SIMULATED_INSUFFICIENT_FUNDS: NO_FUNDS,
+    SIMULATED_INTRINSIC_GAS_TOO_LOW: tooLittleGas,
+    SIMULATED_INIT_CODE_TOO_LARGE: LONG_INIT_CODE,
   },
 }
 
