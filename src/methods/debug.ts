@@ -146,8 +146,11 @@ async function traceBlock(
   reference: BlockReference,
   recorder: Recorder,
 ): Promise<JsonText> {
-  // the genesis has none: geth refuses it, and indexers that begin there ask again without end
   const record = await recordAt(context.chain, reference)
+  // nothing ran in the genesis: indexers that begin there ask again without end where it is refused
+  if (record.block.header.number === 0n && !context.profile.tracesGenesis) {
+    throw new DevchainError('NOT_FOUND', 'genesis is not traceable')
+  }
   const work = newWork(context)
   await writeTraces(context, work, record, recorder)
   return work.writer.end()

@@ -44,17 +44,35 @@ export interface TransactionView {
   readonly place: Place | undefined
 }
 
+/** Members of a block that nodes leave open while it is pending. */
+export type PendingMember = 'number' | 'hash' | 'nonce' | 'mixHash' | 'logsBloom' | 'miner'
+
+/** How blocks are told where nodes differ. */
+export interface BlockForm {
+  /** Members of the pending block that are null. */
+  readonly pendingNulls: readonly PendingMember[]
+  /** Whether there are totalDifficulty and cumulativeDifficulty. */
+  readonly hasTotals: boolean
+}
+
+/** Spec 2.2. */
+export const OWN_FORM: BlockForm = {
+  pendingNulls: ['number', 'hash', 'nonce', 'logsBloom'],
+  hasTotals: true,
+}
+
 /** A block or an uncle, ready to be written. */
 export interface BlockView {
   readonly header: Header
   readonly hash: Hash
-  /** A pending block has neither number nor hash, nonce or bloom (spec 2.2). */
-  readonly pending: boolean
+  /** Members that are null, as the block is pending. */
+  readonly nulls: readonly PendingMember[]
   /** Bytes of RLP. */
   readonly size: number
-  readonly totalDifficulty: bigint
+  /** Undefined, as the next, where it is not told. */
+  readonly totalDifficulty: bigint | undefined
   /** The block's own difficulty and its uncles'. */
-  readonly cumulativeDifficulty: bigint
+  readonly cumulativeDifficulty: bigint | undefined
   readonly transactions: readonly Hash[] | readonly TransactionView[]
   readonly uncles: readonly Hash[]
   readonly withdrawals: readonly Withdrawal[] | undefined
@@ -298,19 +316,17 @@ export const receiptShape: Encoder<ReceiptView> = shape<ReceiptView>('receipt', 
 
 /** What a block's hash is taken of, and the hash: the members of `newHeads` notifications. */
 const headerFields: Readonly<Record<string, Field<BlockView>>> = {
-  number: field(nullable(quantityResult), ({ header, pending }) =>
-    pending ? null : header.number,
-  ),
-  hash: field(nullable(hash), (block) => (block.pending ? null : block.hash)),
+  number: openField('number', quantityResult, ({ header }) => header.number),
+  hash: openField('hash', hash, (block) => block.hash),
   parentHash: field(hash, ({ header }) => header.parentHash),
-  nonce: field(nullable(data), ({ header, pending }) => (pending ? null : header.nonce)),
-  mixHash: field(hash, ({ header }) => header.mixHash),
+  nonce: openField('nonce', data, ({ header }) => header.nonce),
+  mixHash: openField('mixHash', hash, ({ header }) => header.mixHash),
   sha3Uncles: field(hash, ({ header }) => header.sha3Uncles),
-  logsBloom: field(nullable(data), ({ header, pending }) => (pending ? null : header.logsBloom)),
+  logsBloom: openField('logsBloom', data, ({ header }) => header.logsBloom),
   transactionsRoot: field(hash, ({ header }) => header.transactionsRoot),
   stateRoot: field(hash, ({ header }) => header.stateRoot),
   receiptsRoot: field(hash, ({ header }) => header.receiptsRoot),
-  miner: field(address, ({ header }) => header.miner),
+  miner: openField('miner', address, ({ header }) => header.miner),
   difficulty: field(quantityResult, ({ header }) => header.difficulty),
   extraData: field(data, ({ header }) => header.extraData),
   gasLimit: field(quantityResult, ({ header }) => header.gasLimit),
@@ -322,6 +338,15 @@ const headerFields: Readonly<Record<string, Field<BlockView>>> = {
   excessBlobGas: fieldIfAny(quantityResult, ({ header }) => header.excessBlobGas),
   parentBeaconBlockRoot: fieldIfAny(hash, ({ header }) => header.parentBeaconBlockRoot),
   requestsHash: fieldIfAny(hash, ({ header }) => header.requestsHash),
+}
+
+/** A member that may be null while the block is pending. */
+function openField<V>(
+  name: PendingMember,
+  encoder: Encoder<V>,
+  get: (block: BlockView) => V,
+): Field<BlockView> {
+  return field(nullable(encoder), (block) => (block.nulls.includes(name) ? null : get(block)))
 }
 
 /** A header, as `newHeads` subscribers are told of it. */
@@ -347,8 +372,8 @@ const withdrawalShape: Encoder<Withdrawal> = shape<Withdrawal>('withdrawal', {
 /** The members of a block. */
 export const blockFields: Readonly<Record<string, Field<BlockView>>> = {
   ...headerFields,
-  totalDifficulty: field(quantityResult, (block) => block.totalDifficulty),
-  cumulativeDifficulty: field(quantityResult, (block) => block.cumulativeDifficulty),
+  totalDifficulty: fieldIfAny(quantityResult, (block) => block.totalDifficulty),
+  cumulativeDifficulty: fieldIfAny(quantityResult, (block) => block.cumulativeDifficulty),
   size: field(quantityResult, (block) => BigInt(block.size)),
   transactions: field(transactionsOfBlock, (block) => block.transactions),
   uncles: field(list(hash), (block) => block.uncles),
@@ -361,7 +386,11 @@ export const blockShape: Encoder<BlockView> = shape('block', blockFields)
 /** A block with its transactions as hashes or in full. */
 export function viewOfBlock(
   record: BlockRecord,
-  { pending, full }: { readonly pending: boolean; readonly full: boolean },
+  {
+    pending,
+    full,
+    form = OWN_FORM,
+  }: { readonly pending: boolean; readonly full: boolean; readonly form?: BlockForm },
 ): BlockView {
   const { header, hash: blockHash, size, transactions, uncles } = record.block
   const whole = (_: Transaction, index: number): TransactionView =>
@@ -369,10 +398,10 @@ export function viewOfBlock(
   return {
     header,
     hash: blockHash,
-    pending,
+    nulls: pending ? form.pendingNulls : [],
     size,
-    totalDifficulty: record.totalDifficulty,
-    cumulativeDifficulty: cumulativeDifficulty(record.block),
+    totalDifficulty: form.hasTotals ? record.totalDifficulty : undefined,
+    cumulativeDifficulty: form.hasTotals ? cumulativeDifficulty(record.block) : undefined,
     transactions: full ? transactions.map(whole) : transactions.map((each) => each.hash),
     uncles: uncles.map(hashHeader),
     withdrawals: header.withdrawalsRoot === undefined ? undefined : record.block.withdrawals,
@@ -392,7 +421,7 @@ export function viewOfUncle(
     ...weight,
     header: uncle,
     hash: block.hash,
-    pending: false,
+    nulls: [],
     size: block.size,
     transactions: [],
     uncles: [],

@@ -1,9 +1,8 @@
 // txpool: what waits in the pool, by sender and nonce, in the form that geth gives and client libraries read: senders
 // with 0x, one transaction a nonce, counts as QUANTITY. (The node of the specification writes senders without 0x, a
 // list a nonce, and counts as JSON numbers.)
-import { quantityFromBigint } from '../core/hex.ts'
+import { type Address, quantityFromBigint } from '../core/hex.ts'
 import { headOf } from '../node/blocktree.ts'
-import type { ChainState } from '../node/chainstate.ts'
 import { type PooledTransaction, pendingOf, queuedOf } from '../node/pool.ts'
 import type { Transaction } from '../protocol/transaction.ts'
 import { type Method, param } from '../rpc/method.ts'
@@ -17,6 +16,7 @@ import { poolEntryShape } from './shapes.ts'
 interface PoolContent {
   readonly pending: readonly Transaction[]
   readonly queued: readonly Transaction[]
+  readonly nameOf: (sender: Address) => string
 }
 
 const status = method({
@@ -37,7 +37,7 @@ const status = method({
     }),
   },
   example: { params: [], result: { pending: '0x0', queued: '0x0' } },
-  handle: ({ chain }) => contentOf(chain.state),
+  handle: contentOf,
 })
 
 const content = method({
@@ -46,7 +46,7 @@ const content = method({
   params: [],
   result: bySenderAndNonce(poolEntryShape, (transaction) => transaction),
   example: { params: [], result: { pending: {}, queued: {} } },
-  handle: ({ chain }) => contentOf(chain.state),
+  handle: contentOf,
 })
 
 const contentFrom = method({
@@ -58,10 +58,10 @@ const contentFrom = method({
     params: ['0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'],
     result: { pending: {}, queued: {} },
   },
-  handle: ({ chain }, sender) => {
-    const { pending, queued } = contentOf(chain.state)
+  handle: (context, sender) => {
+    const { pending, queued, nameOf } = contentOf(context)
     const isFrom = ({ from }: Transaction): boolean => from === sender
-    return { pending: pending.filter(isFrom), queued: queued.filter(isFrom) }
+    return { pending: pending.filter(isFrom), queued: queued.filter(isFrom), nameOf }
   },
 })
 
@@ -71,15 +71,17 @@ const inspect = method({
   params: [],
   result: bySenderAndNonce(text, lineOf),
   example: { params: [], result: { pending: {}, queued: {} } },
-  handle: ({ chain }) => contentOf(chain.state),
+  handle: contentOf,
 })
 
-function contentOf({ pool, tree }: ChainState): PoolContent {
+function contentOf({ chain, profile }: MethodContext): PoolContent {
+  const { pool, tree } = chain.state
   const { world } = headOf(tree)
   const transactionOf = ({ transaction }: PooledTransaction): Transaction => transaction
   return {
     pending: pendingOf(pool, world).map(transactionOf),
     queued: queuedOf(pool, world).map(transactionOf),
+    nameOf: profile.poolSender,
   }
 }
 
@@ -95,13 +97,13 @@ function bySenderAndNonce<V>(
   return bothLists(
     {
       type: 'object',
-      propertyNames: { pattern: '^0x[0-9a-f]{40}$' },
+      propertyNames: { pattern: '^0x[0-9a-fA-F]{40}$' },
       additionalProperties: nonces(leaf.json),
     },
-    (transactions) => {
+    (transactions, nameOf) => {
       const senders: Record<string, Record<string, Json>> = {}
       for (const transaction of transactions) {
-        const sender = transaction.from
+        const sender = nameOf(transaction.from)
         senders[sender] ??= {}
         senders[sender][transaction.nonce.toString()] = leaf.encode(leafOf(transaction))
       }
@@ -127,7 +129,7 @@ function nonces(leaf: JsonSchema): JsonSchema {
 
 function bothLists(
   json: JsonSchema,
-  encode: (transactions: readonly Transaction[]) => Json,
+  encode: (transactions: readonly Transaction[], nameOf: PoolContent['nameOf']) => Json,
 ): Encoder<PoolContent> {
   return {
     name: 'pool content',
@@ -137,7 +139,10 @@ function bothLists(
       required: ['pending', 'queued'],
       additionalProperties: false,
     },
-    encode: ({ pending, queued }) => ({ pending: encode(pending), queued: encode(queued) }),
+    encode: ({ pending, queued, nameOf }) => ({
+      pending: encode(pending, nameOf),
+      queued: encode(queued, nameOf),
+    }),
   }
 }
 

@@ -298,6 +298,7 @@ function notFound(chain: Chain, reference: BlockReference): never {
   const message = `block ${printReference(reference)} ${problem}: the newest block is ${header.number} (${hash})`
   throw new DevchainError('NOT_FOUND', message, undefined, {
     ...(reference.kind === 'number' ? { number: reference.number } : {}),
+    ...(reference.kind === 'hash' ? { [isBranch ? 'branch' : 'hash']: reference.hash } : {}),
     newest: header.number,
   })
 }

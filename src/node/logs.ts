@@ -241,7 +241,7 @@ function recordByHash(state: ChainState, hash: Hash): BlockRecord {
   if (record !== undefined) return record
   const newest = headOf(state.tree).block
   const message = `block ${hash} not found: the newest block is ${newest.header.number} (${newest.hash})`
-  throw new DevchainError('NOT_FOUND', message)
+  throw new DevchainError('NOT_FOUND', message, undefined, { hash })
 }
 
 function isPending(reference: BlockReference | undefined): boolean {

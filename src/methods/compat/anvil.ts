@@ -108,6 +108,7 @@ export const ANVIL: Profile = {
     refusesFailingEstimates: false,
     callsSeeBaseFee: true,
   },
+  block: { pendingNulls: [], hasTotals: true },
   clientName: 'anvil',
   secondsAhead: Number,
   hasLeastPriceWithBaseFee: false,

@@ -12,6 +12,7 @@ export const GANACHE: Profile = {
   ...OWN,
   defaults: { chainId: 1337n, balance: 1000n * ETHER, baseFee: GWEI, difficulty: 0n },
   chain: { callsBelowBaseFee: true, estimatesAskForFunds: false, callsSeeBaseFee: true },
+  block: { pendingNulls: [], hasTotals: true },
   clientName: 'Ganache/EthereumJS TestRPC',
   ack: true,
   secondsAhead: Number,

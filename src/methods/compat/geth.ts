@@ -1,4 +1,5 @@
 // geth: `geth --dev`, whose answers most libraries are written for.
+import { checksumAddress } from '../../core/crypto.ts'
 import type { ErrorObject } from '../../rpc/errors.ts'
 import { REVERTED, SERVER_ERROR } from './codes.ts'
 import { type Cause, type FailedExecution, reverted } from './failure.ts'
@@ -45,13 +46,34 @@ const notEnoughFunds: Refusal = ({ method, message, facts: { balance, cost } }) 
   return { code: SERVER_ERROR, message: told }
 }
 
+/** What a method did not find: geth's methods say it in words of their own. */
+const notThere: Refusal = ({ method, message, facts }) => {
+  const { number, hash } = facts
+  const isTrace = /^debug_trace/.test(method)
+  let told = message
+  if (facts.branch !== undefined) told = 'hash is not currently canonical'
+  else if (facts.transaction !== undefined) told = 'transaction not found'
+  else if (facts.filter !== undefined) told = 'filter not found'
+  else if (number !== undefined) told = isTrace ? `block #${number} not found` : 'header not found'
+  else if (hash !== undefined && isTrace) told = `block ${hash} not found`
+  else if (hash !== undefined) {
+    told = /Logs$|ilter/.test(method) ? 'unknown block' : 'header for hash not found'
+  }
+  return { code: SERVER_ERROR, message: told }
+}
+
 export const GETH: Profile = {
   ...OWN,
   defaults: { chainId: 1337n, baseFee: GWEI, tip: 1n, defaultGas: 'estimate', difficulty: 0n },
   clientName: 'Geth',
   emptyReward: 'absent',
+  block: { pendingNulls: ['hash', 'nonce', 'miner'], hasTotals: false },
+  tracesGenesis: false,
+  logsBeyondHead: false,
+  poolSender: (sender) => checksumAddress(sender),
   failure,
   refusals: {
+    NOT_FOUND: notThere,
     UNKNOWN_ACCOUNT: refusal('unknown account'),
     ACCOUNT_LOCKED: refusal('authentication needed: password or unlock'),
     WRONG_PASSPHRASE: refusal('could not decrypt key with given password'),

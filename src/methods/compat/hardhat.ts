@@ -35,6 +35,7 @@ export const HARDHAT: Profile = {
     consumeSnapshots: true,
   },
   chain: { callsBelowBaseFee: true, estimatesAskForFunds: false },
+  block: { pendingNulls: ['number', 'nonce', 'mixHash'], hasTotals: true },
   clientName: 'HardhatNetwork',
   ack: true,
   intervalUnitMs: 1,

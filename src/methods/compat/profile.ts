@@ -1,11 +1,12 @@
 // What makes another node of this one: what `--compat` chooses. One declaration for each node, each in a file of its own;
 // methods look here, and nowhere else, where nodes answer differently.
 import type { ErrorWord } from '../../core/errors.ts'
-import { quantityFromBigint } from '../../core/hex.ts'
+import { type Address, quantityFromBigint } from '../../core/hex.ts'
 import type { Behaviour } from '../../node/behaviour.ts'
 import type { Hardfork } from '../../protocol/forks.ts'
 import type { ErrorObject } from '../../rpc/errors.ts'
 import type { Encoder, Json } from '../../rpc/schema.ts'
+import { type BlockForm, OWN_FORM } from '../shapes.ts'
 import type { FailedExecution } from './failure.ts'
 import type { Refused } from './refusal.ts'
 
@@ -55,6 +56,13 @@ export interface Profile {
   readonly emptyReward: 'absent' | 'empty' | undefined
   /** Whether each receipt tells its block's time, and what blobs cost there. */
   readonly receiptsTellBlock: boolean
+  readonly block: BlockForm
+  /** Whether the genesis has traces, none, for debug_trace…; else it is refused. */
+  readonly tracesGenesis: boolean
+  /** Whether eth_getLogs takes a range that ends after the newest block; else it is refused. */
+  readonly logsBeyondHead: boolean
+  /** How the pool's content names a sender. */
+  readonly poolSender: (sender: Address) => string
   /** How a failed execution is told; undefined: as it is (decisions on errors). */
   readonly failure: ((failed: FailedExecution) => ErrorObject) | undefined
   /** How refusals are told, by their word; those that are not here are told as they are. */
@@ -73,6 +81,10 @@ export const OWN: Profile = {
   hasLeastPriceWithBaseFee: true,
   emptyReward: undefined,
   receiptsTellBlock: false,
+  block: OWN_FORM,
+  tracesGenesis: true,
+  logsBeyondHead: true,
+  poolSender: (sender) => sender,
   failure: undefined,
   refusals: {},
 }

@@ -27,7 +27,7 @@ const getBlockByHash = method({
   params: [param('hash', hash), optional('full', boolean, false)],
   result: nullable(blockShape),
   example: { params: [UNKNOWN, false], result: null },
-  handle: ({ chain }, blockHash, full) => viewAt(chain, byHash(blockHash), full),
+  handle: (context, blockHash, full) => viewAt(context, byHash(blockHash), full),
 })
 
 const getBlockByNumber = method({
@@ -37,7 +37,7 @@ const getBlockByNumber = method({
   params: [param('block', blockReference), optional('full', boolean, false)],
   result: nullable(blockShape),
   example: { params: ['0xffffff', false], result: null },
-  handle: ({ chain }, block, full) => viewAt(chain, block, full),
+  handle: (context, block, full) => viewAt(context, block, full),
 })
 
 const getHeaderByHash = method({
@@ -47,7 +47,7 @@ const getHeaderByHash = method({
   params: [param('hash', hash)],
   result: nullable(headerShape),
   example: { params: [UNKNOWN], result: null },
-  handle: ({ chain }, blockHash) => viewAt(chain, byHash(blockHash), false),
+  handle: (context, blockHash) => viewAt(context, byHash(blockHash), false),
 })
 
 const getHeaderByNumber = method({
@@ -57,7 +57,7 @@ const getHeaderByNumber = method({
   params: [param('block', blockReference)],
   result: nullable(headerShape),
   example: { params: ['0xffffff'], result: null },
-  handle: ({ chain }, block) => viewAt(chain, block, false),
+  handle: (context, block) => viewAt(context, block, false),
 })
 
 const countByHash = method({
@@ -116,7 +116,7 @@ const uncleByHash = method({
   params: [param('hash', hash), param('index', quantityNumber)],
   result: nullable(blockShape),
   example: { params: [UNKNOWN, '0x0'], result: null },
-  handle: ({ chain }, blockHash, index) => uncleAt(chain, byHash(blockHash), index),
+  handle: (context, blockHash, index) => uncleAt(context, byHash(blockHash), index),
 })
 
 const uncleByNumber = method({
@@ -125,7 +125,7 @@ const uncleByNumber = method({
   params: [param('block', blockReference), param('index', quantityNumber)],
   result: nullable(blockShape),
   example: { params: ['latest', '0x0'], result: null },
-  handle: ({ chain }, block, index) => uncleAt(chain, block, index),
+  handle: (context, block, index) => uncleAt(context, block, index),
 })
 
 /** What there is of something in a block; null when there is no such block. */
@@ -148,25 +148,31 @@ function uncleCount({ block }: BlockRecord): number {
 }
 
 function viewAt(
-  chain: Chain,
+  { chain, profile }: MethodContext,
   block: BlockReference,
   full: boolean,
 ): MaybePromise<BlockView | null> {
   const pending = isPending(block)
   return whenThere(findRecord(chain, block), (record) =>
-    record === undefined ? null : viewOfBlock(record, { full, pending }),
+    record === undefined ? null : viewOfBlock(record, { full, pending, form: profile.block }),
   )
 }
 
 async function uncleAt(
-  chain: Chain,
+  { chain, profile }: MethodContext,
   block: BlockReference,
   index: number,
 ): Promise<BlockView | null> {
   const uncle = (await findRecord(chain, block))?.block.uncles[index]
   if (uncle === undefined) return null
-  return viewOfUncle(uncle, weightOf(chain.state.tree, uncle))
+  return viewOfUncle(
+    uncle,
+    profile.block.hasTotals ? weightOf(chain.state.tree, uncle) : NOT_WEIGHED,
+  )
 }
+
+/** Where weights are not told. */
+const NOT_WEIGHED = { cumulativeDifficulty: undefined, totalDifficulty: undefined }
 
 /** What an uncle weighs; one whose block is no longer kept, without the uncles that it may have had itself. */
 function weightOf(tree: BlockTree, uncle: Header): Parameters<typeof viewOfUncle>[1] {

@@ -1,6 +1,9 @@
 // eth: filters that are polled, and queries of stored logs.
+import { DevchainError } from '../../core/errors.ts'
+import { headOf } from '../../node/blocktree.ts'
+import type { BlockReference, Chain } from '../../node/chain.ts'
 import type { FilterChanges } from '../../node/filters.ts'
-import { findLogs } from '../../node/logs.ts'
+import { findLogs, type LogQuery } from '../../node/logs.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { boolean, hash, quantity } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'
@@ -78,8 +81,27 @@ const getLogs = method({
   params: [optional('filter', logQuery, { addresses: [], topics: [] })],
   result: logsShape,
   example: { params: [EXAMPLE_QUERY], result: [] },
-  handle: ({ chain }, query) => findLogs(chain, query),
+  handle: ({ chain, profile }, query) => {
+    if (!profile.logsBeyondHead) refuseFuture(chain, query)
+    return findLogs(chain, query)
+  },
 })
+
+/** @throws {DevchainError} `INVALID_PARAMS` for a range that begins or ends after the newest block */
+function refuseFuture({ state }: Chain, { from, to }: LogQuery): void {
+  const head = headOf(state.tree).block.header.number
+  const beyond = (reference: BlockReference | undefined): bigint | undefined =>
+    reference?.kind === 'number' && reference.number > head ? reference.number : undefined
+  const end = beyond(to)
+  if (end !== undefined) {
+    const message = `block range extends beyond current head block: toBlock is ${end}, the newest is ${head}`
+    throw new DevchainError('INVALID_PARAMS', message)
+  }
+  const begin = beyond(from)
+  if (begin === undefined) return
+  const message = `invalid block range params: fromBlock is ${begin}, the newest block is ${head}`
+  throw new DevchainError('INVALID_PARAMS', message)
+}
 
 export const filterMethods: readonly Method<MethodContext>[] = [
   newFilter,

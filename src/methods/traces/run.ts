@@ -93,7 +93,7 @@ export function minedPlace({ state }: Chain, hash: Hash): TransactionPlace {
   const place = transactionPlace(state.tree, hash)
   if (place !== undefined) return place
   const message = `transaction ${hash} not found: it is in no block of the chain`
-  throw new DevchainError('NOT_FOUND', message)
+  throw new DevchainError('NOT_FOUND', message, undefined, { transaction: hash })
 }
 
 /** Where the frames of a block's transaction belong. */
