@@ -75,14 +75,14 @@ const accountPage: Encoder<AccountPage> = {
 const accountRange = method({
   name: 'debug_accountRange',
   summary:
-    'Accounts after a block in the order of their hashed addresses, 256 at most; the next page begins at {next}.',
+    'Accounts after a block in the order of their hashed addresses, 256 at most; the next page begins at {next}. None is incomplete, as every address is known.',
   params: [
     param('block', blockReference),
     optional('start', start, new Uint8Array(0)),
     optional('maxResults', quantityNumber, MAX_ACCOUNTS),
     optional('nocode', boolean, false),
     optional('nostorage', boolean, false),
-    // geth leaves out accounts whose address it does not know; here every address is known
+    // whether accounts whose address geth does not know are listed: here there are none, either way
     optional('incompletes', boolean, false),
   ],
   result: accountPage,

@@ -7,6 +7,8 @@ import {
   decodeParentTransaction,
   proofOfBlock,
   proofOfBranch,
+  requireBranchLength,
+  requireParentHash,
   requireParentHeader,
 } from '../protocol/parentchain.ts'
 import { type Method, param } from '../rpc/method.ts'
@@ -90,7 +92,7 @@ const submitTransactions = method({
   summary:
     'As mnr_submitParentChainBlock, with header, coinbase and all transaction ids, the coinbase’s first.',
   params: [
-    param('blockHash', text),
+    param('blockHash', hash),
     param('header', bytes),
     param('coinbase', bytes),
     param('transactionIds', hashes),
@@ -98,11 +100,11 @@ const submitTransactions = method({
   result: imported,
   example: { params: ['00'.repeat(32), '00'.repeat(80), '00'.repeat(65), '00'.repeat(32)] },
   writes: 'chain',
-  handle: ({ chain }, _, header, coinbase, ids) => {
+  handle: ({ chain }, blockHash, header, coinbase, ids) => {
     requireSome(ids)
     return chain.work.submitMerged(
       proofOfBlock({
-        header: requireParentHeader(header),
+        header: requireParentHash(requireParentHeader(header), blockHash),
         coinbase: decodeParentTransaction(coinbase),
         // ids are written as people write them: the last byte first
         ids: ids.map((id) => id.toReversed()),
@@ -111,13 +113,12 @@ const submitTransactions = method({
   },
 })
 
-/** The count of transactions is read and not needed: the hashes alone prove that the coinbase is the first of them. */
 const submitPartialMerkle = method({
   name: 'mnr_submitParentChainBlockPartialMerkle',
   summary:
-    'As mnr_submitParentChainBlock, with header, coinbase, and the hashes from the coinbase’s up to the root.',
+    'As mnr_submitParentChainBlock, with header, coinbase, the hashes from the coinbase’s up to the root, and how many transactions there are.',
   params: [
-    param('blockHash', text),
+    param('blockHash', hash),
     param('header', bytes),
     param('coinbase', bytes),
     param('hashes', hashes),
@@ -126,10 +127,15 @@ const submitPartialMerkle = method({
   result: imported,
   example: { params: ['00'.repeat(32), '00'.repeat(80), '00'.repeat(65), '00'.repeat(32), '1'] },
   writes: 'chain',
-  handle: ({ chain }, _, header, coinbase, branch) => {
+  handle: ({ chain }, blockHash, header, coinbase, branch, count) => {
     requireSome(branch)
+    requireBranchLength(branch.length, count)
     return chain.work.submitMerged(
-      proofOfBranch(requireParentHeader(header), decodeParentTransaction(coinbase), branch),
+      proofOfBranch(
+        requireParentHash(requireParentHeader(header), blockHash),
+        decodeParentTransaction(coinbase),
+        branch,
+      ),
     )
   },
 })

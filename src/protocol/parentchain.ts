@@ -153,6 +153,28 @@ export function proofOfBranch(
   return { header, coinbase, siblings: branch.slice(1) }
 }
 
+/**
+ * A header whose hash is the one that is given with it, the last byte first as people write it.
+ * @throws {DevchainError} `WORK_REJECTED` when it is another
+ */
+export function requireParentHash(header: Uint8Array, given: Hash): Uint8Array {
+  const hash = displayedHash(doubleSha256(header))
+  if (given === hash) return header
+  throw rejected(`the block hash given is ${given}: that of the header is ${hash}`)
+}
+
+/**
+ * A tree over `count` transactions has one hash a level beside those on the way from the first of them to the root.
+ * @param length hashes given: the coinbase's, and those beside the way
+ * @throws {DevchainError} `WORK_REJECTED` when a tree of so many has more or fewer
+ */
+export function requireBranchLength(length: number, count: bigint): void {
+  const expected = count === 0n ? 0 : 1 + (count - 1n).toString(2).replace(/^0$/, '').length
+  if (length === expected) return
+  const what = expected === 1 ? '1 hash' : `${expected} hashes`
+  throw rejected(`a block of ${count} transactions has a branch of ${what}, got ${length}`)
+}
+
 /** @throws {DevchainError} `WORK_REJECTED` when coinbase and siblings do not hash to the header's root */
 export function requireMerkleRoot({ header, coinbase, siblings }: ParentProof): void {
   if (siblings.length > MAX_BRANCH) {

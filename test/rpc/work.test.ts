@@ -262,6 +262,51 @@ describe('merged mining', () => {
   const nameOf = ({ blockImportedResult }: Imported): string =>
     Buffer.from(blockImportedResult.slice(2), 'hex').toString()
 
+  test.each(['transactions', 'partial merkle'] as const)(
+    'refuses another block hash than the header’s as %s',
+    async (way) => {
+      const made = await solved({ transactions: 2 })
+      const other = 'ab'.repeat(32)
+      await expect(ways[way]({ ...made, hash: other })).rejects.toThrow(
+        `the block hash given is 0x${other}: that of the header is 0x${made.hash}`,
+      )
+      await expect(ways[way]({ ...made, hash: 'ignored' })).rejects.toThrow(
+        'blockHash: expected 32 bytes',
+      )
+      expect(nameOf(await ways[way]({ ...made, hash: `0x${made.hash.toUpperCase()}` }))).toBe(
+        'IMPORTED_BEST',
+      )
+    },
+  )
+
+  test.each([
+    [1, [1]],
+    [2, [2]],
+    [3, [3, 4]],
+    [7, [5, 6, 7, 8]],
+    [100, [65, 99, 100, 128]],
+  ])(
+    'refuses a count of transactions that a branch of %i cannot have',
+    async (transactions, counts) => {
+      const made = await solved({ transactions })
+      const submit = (count: number): Promise<Imported> =>
+        ways['partial merkle']({ ...made, ids: Array.from({ length: count }, () => '') })
+      const wrong = [0, Math.min(...counts) - 1, Math.max(...counts) + 1].filter(
+        (count) => count >= 0 && !counts.includes(count),
+      )
+      for (const count of wrong) {
+        await expect(submit(count)).rejects.toThrow(
+          new RegExp(
+            `a block of ${count} transactions has a branch of .*, got ${made.branch.length}`,
+          ),
+        )
+      }
+      for (const count of counts) {
+        expect(['IMPORTED_BEST', 'EXIST']).toContain(nameOf(await submit(count)))
+      }
+    },
+  )
+
   const sizes = [1, 2, 7, 100]
   const cases = Object.keys(ways).flatMap((way) =>
     sizes.map((transactions) => ({ way: way as keyof typeof ways, transactions })),
@@ -407,7 +452,7 @@ describe('merged mining', () => {
       const made = await solved({ transactions: 4 })
       const other = await solved({ transactions: 5 })
       const header = `${other.header}${made.block.slice(160)}`
-      const mixed = { ...made, header: other.header, block: header }
+      const mixed = { ...made, header: other.header, hash: other.hash, block: header }
       await expect(ways[way](mixed)).rejects.toThrow(
         /^-33000: .*the merkle root of the transactions is 0x.*: the header has 0x/,
       )
@@ -447,12 +492,12 @@ describe('merged mining', () => {
   )
 
   test('refuses a branch longer than any tree', async () => {
-    const made = await solved()
-    const long = {
-      ...made,
-      branch: [...made.branch, ...made.branch.concat(Array(30).fill('00'.repeat(32)))],
-    }
-    await expect(ways['partial merkle'](long)).rejects.toThrow(/has 31 hashes: expected at most 30/)
+    const { hash, header, coinbase, branch } = await solved()
+    const long = [...branch, ...Array.from({ length: 31 }, () => '00'.repeat(32))]
+    const params = [hash, header, coinbase, long.join(' '), (2 ** 31).toString(16)]
+    await expect(ask(node, 'mnr_submitParentChainBlockPartialMerkle', ...params)).rejects.toThrow(
+      /has 31 hashes: expected at most 30/,
+    )
   })
 
   test('refuses a block that ends early, goes on, or has no transactions', async () => {

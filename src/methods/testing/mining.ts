@@ -236,7 +236,8 @@ const setMinGasPrice = method({
 
 const minerStart = method({
   name: 'miner_start',
-  summary: 'Resumes instant or interval mining, and mines what waits.',
+  summary:
+    'Resumes instant or interval mining, and mines what waits, on as many threads as there are: {threads} is read, and decides nothing, as in ganache.',
   params: [optional('threads', quantity)],
   result: boolean,
   example: { params: [], result: true },
