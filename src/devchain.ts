@@ -58,6 +58,8 @@ export interface Observer {
   readonly onCall?: (call: ObservedCall) => void
   /** The chain's state changed; told before the request that changed it is answered. */
   readonly onChange?: (change: StateChange) => void
+  /** A request was refused, as it names a `Host` that is not allowed: the header. */
+  readonly onForeignHost?: (header: string) => void
   /** Something here is broken: the caller was told "internal error". Standard error when left out. */
   readonly onBug?: (error: unknown) => void
 }
@@ -153,7 +155,11 @@ export async function openDevchain(settings: ChainSettings, hooks: Hooks): Promi
   })
   const { warmsUp = false, onSoleClient } = hooks
   const demand = new Demand(onSoleClient)
-  const parts = { settings, node, chain, dispatcher, environment, profile, logging, onBug }
+  const onForeignHost = (header: string): void => {
+    if (logging.isEnabled) observer.onForeignHost?.(header)
+  }
+  const shared = { settings, node, chain, dispatcher, environment, profile, logging, onBug }
+  const parts = { ...shared, onForeignHost }
   return assemble({ ...parts, demand, warmsUp })
 }
 
@@ -171,6 +177,7 @@ function observing(
 }
 
 interface Parts {
+  readonly onForeignHost: (header: string) => void
   readonly settings: ChainSettings
   readonly node: Node
   readonly chain: Chain
@@ -241,6 +248,7 @@ function assemble(parts: Parts): Devchain {
       host,
       port,
       allowHosts,
+      onForeignHost: parts.onForeignHost,
       bodyLimit,
       info: () => healthOf(chain),
       onBug,

@@ -87,6 +87,7 @@ export interface ChainSettings {
 export interface CommandSettings {
   readonly quiet: boolean
   readonly verbose: boolean
+  readonly noHints: boolean
   readonly log: 'pretty' | 'json'
   readonly logFile: string | undefined
   readonly noColor: boolean
@@ -692,6 +693,13 @@ export const OPTIONS: { readonly [Key in keyof AllSettings]: Option<AllSettings[
     type: flag,
     group: 'Terminal',
     sentence: 'Print nothing but errors',
+    fallback: false,
+    fallbackText: 'off',
+  },
+  noHints: {
+    type: flag,
+    group: 'Terminal',
+    sentence: 'Give no hints on flags when something fails for the first time',
     fallback: false,
     fallbackText: 'off',
   },

@@ -6,6 +6,7 @@ import { DevchainError, printValue } from '../core/errors.ts'
 import type { Devchain, Endpoints, Observer } from '../devchain.ts'
 import { type AllSettings, flagOf, OPTION_KEYS, OPTIONS } from '../options.ts'
 import { type BootFacts, bootFacts, writeReadyFile } from './boot.ts'
+import { Hints } from './hints.ts'
 import { createJsonRenderer } from './json.ts'
 import { Log, type Renderer, type TextWriter } from './log.ts'
 import { PLAIN } from './palette.ts'
@@ -149,15 +150,15 @@ function openOutput(when: LogWhen, settings: AllSettings): Output {
     settings.log === 'json'
       ? createJsonRenderer(Date.now, verbose)
       : createPrettyRenderer(PLAIN, verbose)
-  if (path === undefined && when === 'failure') return keptOutput(renderer)
+  if (path === undefined && when === 'failure') return keptOutput(renderer, new Hints(settings))
   const sink = path === undefined ? { open: () => process.stderr, fd: undefined } : logFile(path)
   const writer = new LogWriter(sink, renderer.dropped)
-  const lines = new Log(renderer, writer, undefined)
+  const lines = new Log(renderer, writer, undefined, new Hints(settings))
   return {
     observer: observerOf(lines),
     greet: (facts) => writer.write(renderer.boot(facts)),
     finish: async () => {
-      lines.finish()
+      lines.end()
       await writer.finish(FLUSH_MS)
     },
   }
@@ -166,14 +167,14 @@ function openOutput(when: LogWhen, settings: AllSettings): Output {
 const SILENT: Output = { observer: {}, greet: () => undefined, finish: async () => undefined }
 
 /** The log is shown when the command has failed. */
-function keptOutput(renderer: Renderer): Output {
+function keptOutput(renderer: Renderer, hints: Hints): Output {
   const kept = new NewestText(KEPT)
-  const lines = new Log(renderer, kept, undefined)
+  const lines = new Log(renderer, kept, undefined, hints)
   return {
     observer: observerOf(lines),
     greet: (facts) => kept.write(renderer.boot(facts)),
     finish: async (exitCode) => {
-      lines.finish()
+      lines.end()
       if (exitCode === 0) return
       await new Promise<void>((resolve) => {
         // nobody may read any more

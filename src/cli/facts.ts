@@ -137,6 +137,17 @@ export interface DroppedFact {
   readonly reason: string
 }
 
+/** A run of the chain is over: what it did in all. */
+export interface EndFact {
+  readonly event: 'end'
+  readonly calls: number
+  readonly failedCalls: number
+  readonly transactions: number
+  readonly failedTransactions: number
+  readonly blocks: number
+  readonly durationMs: number
+}
+
 /** Something here is broken; the caller was told "internal error". */
 export interface BugFact {
   readonly event: 'bug'

@@ -35,7 +35,9 @@ export function createJsonRenderer(
       const calls = call === undefined ? '' : line(callObject(look, call, id))
       return calls + facts.map((fact) => line({ ...factObject(look, fact), call: id })).join('')
     },
+    hint: (fact) => line(fact),
     bug: (fact: BugFact) => line(fact),
+    end: (fact) => line(fact),
     dropped: (lines) => line({ event: 'overflow', lines }),
   }
 }

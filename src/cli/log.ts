@@ -9,9 +9,11 @@ import {
   type CallFact,
   type ChainFact,
   changeFacts,
+  type EndFact,
   hasEntered,
   sentHash,
 } from './facts.ts'
+import type { HintFact, Hints } from './hints.ts'
 
 /** A call with what it changed; or, without a call, what changed by itself (a mining interval). */
 export interface Entry {
@@ -30,7 +32,9 @@ export interface Renderer {
   /** @param columns of the terminal; undefined: as wide as may be */
   readonly boot: (facts: BootFacts, columns?: number) => string
   readonly entry: (entry: Entry, columns?: number) => string
+  readonly hint: (fact: HintFact, columns?: number) => string
   readonly bug: (fact: BugFact) => string
+  readonly end: (fact: EndFact) => string
   readonly dropped: (lines: number) => string
 }
 
@@ -68,16 +72,19 @@ export class Log {
   readonly #renderer: Renderer
   readonly #writer: TextWriter
   readonly #width: TerminalWidth
-  #calls = 0
+  readonly #hints: Hints | undefined
+  readonly #beganMs = performance.now()
+  readonly #totals = { calls: 0, failedCalls: 0, transactions: 0, failedTransactions: 0, blocks: 0 }
   #held: StateChange[] = []
   #claimTimer: NodeJS.Timeout | undefined
   #run: Run | undefined
   #runTimer: NodeJS.Timeout | undefined
 
-  constructor(renderer: Renderer, writer: TextWriter, width: TerminalWidth) {
+  constructor(renderer: Renderer, writer: TextWriter, width: TerminalWidth, hints?: Hints) {
     this.#renderer = renderer
     this.#writer = writer
     this.#width = width
+    this.#hints = hints
   }
 
   /** Tells of a call, and of the changes that it made. */
@@ -85,8 +92,10 @@ export class Log {
     const changes = this.#claim(fact)
     const last = changes.length - 1
     const facts = changes.flatMap((change, i) => changeFacts(change, i === last ? fact : undefined))
-    this.#calls += 1
-    this.#tell({ call: fact, id: this.#calls, count: 1, facts })
+    this.#totals.calls += 1
+    if (fact.error !== undefined) this.#totals.failedCalls += 1
+    this.#tell({ call: fact, id: this.#totals.calls, count: 1, facts })
+    this.#hint(this.#hints?.afterCall(fact, facts) ?? [])
   }
 
   /** Takes note of a change; it is told with the call that made it, or by itself a little later. */
@@ -94,6 +103,11 @@ export class Log {
     this.#held.push(change)
     if (this.#held.length >= HELD_LIMIT) this.#tellHeld()
     this.#claimTimer ??= setTimeout(() => this.#tellHeld(), CLAIM_MS).unref()
+  }
+
+  /** Takes note of a request that was refused because of the `Host` that it named. */
+  foreignHost(header: string): void {
+    this.#hint(this.#hints?.afterForeignHost(header) ?? [])
   }
 
   bug(error: unknown): void {
@@ -106,6 +120,20 @@ export class Log {
   finish(): void {
     this.#tellHeld()
     this.#endRun()
+  }
+
+  /** Writes what waits, and what there was in all. */
+  end(): void {
+    this.finish()
+    const durationMs = Math.round(performance.now() - this.#beganMs)
+    this.#writer.write(this.#renderer.end({ event: 'end', ...this.#totals, durationMs }))
+  }
+
+  #hint(hints: readonly HintFact[]): void {
+    if (hints.length === 0) return
+    // it stands below what gave rise to it, which is drawn over no more
+    this.#endRun()
+    for (const hint of hints) this.#writer.write(this.#renderer.hint(hint, this.#width?.()))
   }
 
   /**
@@ -139,6 +167,7 @@ export class Log {
   }
 
   #tell(entry: Entry): void {
+    if (entry.facts.length > 0) this.#count(entry.facts)
     if (!this.#renderer.collapses) {
       this.#writer.write(this.#renderer.entry(entry, this.#width?.()))
       return
@@ -160,6 +189,16 @@ export class Log {
     this.#run = { entry, count: 1, written: 0, rows: 0, waitMs: FIRST_WAIT_MS, dueMs: undefined }
     if (this.#width === undefined) this.#awaitMore(this.#run)
     else this.#draw(this.#run, this.#width())
+  }
+
+  #count(facts: readonly ChainFact[]): void {
+    const totals = this.#totals
+    for (const fact of facts) {
+      if (fact.event === 'block') totals.blocks += Number(fact.number - fact.first) + 1
+      if (fact.event !== 'transaction') continue
+      totals.transactions += 1
+      if (fact.failure !== undefined) totals.failedTransactions += 1
+    }
   }
 
   /** Waits a while for more of the run, unless it does already. One timer serves all runs: most end before it fires. */

@@ -2,6 +2,7 @@
 import { checksumAddress } from '../core/crypto.ts'
 import type { Address } from '../core/hex.ts'
 import {
+  duration,
   ether,
   fee,
   milliseconds,
@@ -25,6 +26,7 @@ import type {
   CallFact,
   ChainFact,
   ClockFact,
+  EndFact,
   SnapshotFact,
   TransactionFact,
 } from './facts.ts'
@@ -81,6 +83,11 @@ export function createPrettyRenderer(
       const lines = entryLines(fitted(look, columns), entry)
       return `${lines.map((line) => wrapped(line, columns)).join('\n')}\n`
     },
+    hint: ({ hint }, columns) => {
+      const line = `${palette.yellow('hint')} ${hint}`
+      return `${columns === undefined ? line : wrapped(line, columns)}\n`
+    },
+    end: (fact) => `${palette.dim(endLine(fact))}\n`,
     bug: (fact) => `${bugLines(look, fact).join('\n')}\n`,
     dropped: (lines) =>
       `${palette.yellow(`… ${plural(lines, 'line')} dropped: the log's reader is too slow`)}\n`,
@@ -174,7 +181,7 @@ function callLine(
   const { palette } = look
   const time = milliseconds(call.durationMs)
   const isNarrow = look.columns !== undefined && look.columns < NARROW
-  const duration = palette.dim(isNarrow ? time : time.padStart(DURATION_WIDTH))
+  const took = palette.dim(isNarrow ? time : time.padStart(DURATION_WIDTH))
   // its transaction says whom it called
   const isTold = facts.some(({ event }) => event === 'transaction')
   const subject = isTold || call.told !== undefined ? undefined : subjectOf(look, call)
@@ -184,7 +191,7 @@ function callLine(
   const reason = isShort(look) ? said.replace(/0x[0-9a-f]{40}\b/gi, short) : said
   const outcome = failed ? `✗ ${reason}` : said
   const line = subject === undefined ? outcome : joinedBy(subject, outcome)
-  return `${dress(method)}  ${duration}  ${dress(line)}${counter}`
+  return `${dress(method)}  ${took}  ${dress(line)}${counter}`
 }
 
 /** Whom a call called, and which function. */
@@ -331,6 +338,17 @@ function blockLines(look: Look, fact: BlockFact): string[] {
     `  ${palette.cyan(numbers)} ${palette.dim(fact.hash)}`,
     `    ${parts.join(palette.dim(' · '))}`,
   ]
+}
+
+/** `ended after 12 s: 1,234 calls (3 failed), 45 transactions, 46 blocks` */
+function endLine(fact: EndFact): string {
+  const failures = (count: number): string => (count === 0 ? '' : ` (${number(count)} failed)`)
+  const parts = [
+    `${plural(fact.calls, 'call')}${failures(fact.failedCalls)}`,
+    `${plural(fact.transactions, 'transaction')}${failures(fact.failedTransactions)}`,
+    plural(fact.blocks, 'block'),
+  ]
+  return `ended after ${duration(fact.durationMs)}: ${parts.join(', ')}`
 }
 
 function bugLines({ palette }: Look, { stack }: BugFact): string[] {

@@ -6,6 +6,7 @@ import { DevchainError } from '../core/errors.ts'
 import { type Devchain, type Observer, openDevchain } from '../devchain.ts'
 import type { AllSettings } from '../options.ts'
 import { type BootFacts, bootFacts, writeReadyFile } from './boot.ts'
+import { Hints } from './hints.ts'
 import { createJsonRenderer } from './json.ts'
 import { Log, type Renderer, type TerminalWidth } from './log.ts'
 import { loadPalette, wantsColor } from './palette.ts'
@@ -94,6 +95,7 @@ async function openTerminal(settings: AllSettings): Promise<Terminal> {
     settings.logFile === undefined ? screen : await openOutput(settings, logFile(settings.logFile))
   const isSilent = settings.quiet && settings.logFile === undefined
   const outputs = new Set([screen, output])
+  let isUp = false
   const onExit = (): void => {
     output.log.finish()
     for (const { writer } of outputs) writer.flushNow()
@@ -103,6 +105,7 @@ async function openTerminal(settings: AllSettings): Promise<Terminal> {
     observer: isSilent ? {} : observerOf(output.log),
     hasSpinner: isatty(2) && !settings.quiet && settings.log === 'pretty',
     greet: (facts) => {
+      isUp = true
       for (const { writer, renderer, width } of outputs) {
         if (!(settings.quiet && writer === screen.writer)) {
           writer.write(renderer.boot(facts, width?.()))
@@ -110,7 +113,8 @@ async function openTerminal(settings: AllSettings): Promise<Terminal> {
       }
     },
     close: async () => {
-      output.log.finish()
+      if (isUp && !isSilent) output.log.end()
+      else output.log.finish()
       await Promise.all([...outputs].map(({ writer }) => writer.finish(FLUSH_MS)))
       process.off('exit', onExit)
     },
@@ -122,6 +126,7 @@ export function observerOf(log: Log): Observer {
   return {
     onCall: (call) => log.call({ event: 'call', ...call }),
     onChange: (change) => log.change(change),
+    onForeignHost: (header) => log.foreignHost(header),
     onBug: (error) => log.bug(error),
   }
 }
@@ -144,7 +149,7 @@ async function openOutput(settings: AllSettings, sink: Sink): Promise<Output> {
       : createPrettyRenderer(palette, verbose)
   const writer = new LogWriter(sink, renderer.dropped)
   const width = isTerminal ? () => process.stdout.columns || 80 : undefined
-  return { writer, renderer, width, log: new Log(renderer, writer, width) }
+  return { writer, renderer, width, log: new Log(renderer, writer, width, new Hints(settings)) }
 }
 
 /** Standard output; when it is a file, written in the background, which `process.stdout` would not do. */

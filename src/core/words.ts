@@ -58,13 +58,24 @@ export function bytes(hex: string): string {
 }
 
 /** A duration in at most four digits: `0.4 ms`, `12 ms`, `1.25 s`. */
-export function milliseconds(duration: number): string {
-  if (duration < 9.95) {
+export function milliseconds(time: number): string {
+  if (time < 9.95) {
     // Not toFixed, which takes longer than all the rest of a line.
-    const tenths = Math.round(duration * 10)
+    const tenths = Math.round(time * 10)
     return `${Math.floor(tenths / 10)}.${tenths % 10} ms`
   }
-  return duration < 999.5 ? `${duration.toFixed(0)} ms` : `${(duration / 1000).toFixed(2)} s`
+  return time < 999.5 ? `${time.toFixed(0)} ms` : `${(time / 1000).toFixed(2)} s`
+}
+
+/** How long something went on, in its two largest units: `8 s`, `3 m 20 s`, `2 h 5 m`, `4 d 0 h`. */
+export function duration(milliseconds: number): string {
+  const seconds = Math.floor(milliseconds / 1000)
+  if (seconds < 60) return `${seconds} s`
+  const [minutes, hours] = [Math.floor(seconds / 60), Math.floor(seconds / 3600)]
+  if (minutes < 60) return `${minutes} m ${seconds % 60} s`
+  return hours < 24
+    ? `${hours} h ${minutes % 60} m`
+    : `${number(Math.floor(hours / 24))} d ${hours % 24} h`
 }
 
 /** A chain's time: `2026-11-21 02:05:11`, in UTC; beyond year 9999 the bare seconds. */

@@ -20,8 +20,13 @@ function createLoopback(): BlockList {
  * @param host the name or address that the server is bound to. A wildcard may be reached by any address, and an
  * address cannot be rebound.
  * @param allowHosts names that are answered besides `host` and those of loopback; `*` for any
+ * @param onForeign told of each header that is refused; it must not throw
  */
-export function createHostCheck(host: string, allowHosts: readonly string[]): HostCheck {
+export function createHostCheck(
+  host: string,
+  allowHosts: readonly string[],
+  onForeign?: (header: string) => void,
+): HostCheck {
   const allowed = new Set([host, ...allowHosts].map(hostNameOf))
   const isWildcard = host === '0.0.0.0' || host === '::'
   let loopback: BlockList | undefined
@@ -39,7 +44,10 @@ export function createHostCheck(host: string, allowHosts: readonly string[]): Ho
   return (header) => {
     // HTTP/1.0 and hand-written clients leave it out; browsers never do
     if (header === lastAllowed || header === undefined || header === '') return undefined
-    if (!isAllowed(hostNameOf(header))) return wrongHost(header)
+    if (!isAllowed(hostNameOf(header))) {
+      onForeign?.(header)
+      return wrongHost(header)
+    }
     lastAllowed = header
     return undefined
   }

@@ -17,6 +17,8 @@ export interface ServerOptions<C> {
   readonly port: number
   /** Names in `Host` that are answered besides `host` and loopback's; `*` for any. */
   readonly allowHosts: readonly string[]
+  /** Told of each request that is refused for its `Host`: the header. */
+  readonly onForeignHost?: ((header: string) => void) | undefined
   /** Bytes of a request's body, and of a WebSocket message. */
   readonly bodyLimit: number
   /** What `GET /` and `GET /health` answer. */
@@ -53,11 +55,11 @@ const KEEP_ALIVE_PROBE_MS = 30_000
  * @throws the system's error when the port cannot be had; its `code` is `EADDRINUSE` when it is taken.
  */
 export async function startServer<C>(options: ServerOptions<C>): Promise<RunningServer> {
-  const { host, allowHosts, lane = 'fast' } = options
+  const { host, allowHosts, onForeignHost, lane = 'fast' } = options
   const laneOptions: LaneOptions<C> = {
     ...options,
     timeouts: { ...DEFAULT_TIMEOUTS, ...options.timeouts },
-    checkHost: createHostCheck(host, allowHosts),
+    checkHost: createHostCheck(host, allowHosts, onForeignHost),
   }
   let slow: HttpLane | undefined
   // made when it is first needed: node:http and ws take 3 ms to load, a tenth of a start

@@ -32,7 +32,10 @@ async function run(
 
 /** Durations differ from run to run, as do ports. */
 const steady = (text: string): string =>
-  text.replace(/ {1,}[\d.]+ m?s(?= {2})/g, '   N ms').replace(/127\.0\.0\.1:\d+/g, '127.0.0.1:PORT')
+  text
+    .replace(/ {1,}[\d.]+ m?s(?= {2})/g, '   N ms')
+    .replace(/127\.0\.0\.1:\d+/g, '127.0.0.1:PORT')
+    .replace(/after \d+ s/, 'after N s')
 
 describe('help and mistakes', () => {
   test('--help groups all options within 100 columns', async () => {
@@ -138,7 +141,9 @@ describe('a run', () => {
     expect(text).toMatch(/^Mnemonic {4}test test .* junk$/m)
     expect(text).toMatch(/^Chain id {4}33$/m)
     expect(text).toMatch(/These keys are public/)
-    expect(text.trimEnd().endsWith(`Listening on ${url}`)).toBe(true)
+    const [listening, ended] = text.trimEnd().split('\n').slice(-2)
+    expect(listening).toBe(`Listening on ${url}`)
+    expect(ended).toMatch(/^ended after \d+ s: 0 calls, 0 transactions, 0 blocks$/)
     // biome-ignore lint/suspicious/noControlCharactersInRegex: there must be no escape sequences off a terminal
     expect(text).not.toMatch(/\u001b/)
   })
@@ -309,6 +314,7 @@ describe('the log', () => {
       evm_revert   N ms  revert to 0x1: block 2 → 0, clock −86,400 s
       eth_nothing   N ms  ✗ the method eth_nothing does not exist: rpc.discover lists all
       eth_getBalance   N ms  10000 ether
+      ended after N s: 12 calls (1 failed), 1 transaction, 2 blocks
       "
     `)
   })
@@ -337,8 +343,10 @@ describe('the log', () => {
       'revert',
       'eth_nothing',
       'eth_getBalance',
+      'end',
     ])
-    expect(facts.at(-3)).toMatchObject({
+    expect(facts.at(-1)).toMatchObject({ calls: 12, failedCalls: 1, transactions: 1, blocks: 2 })
+    expect(facts.at(-4)).toMatchObject({
       event: 'revert',
       id: '0x1',
       fromBlock: 2,
@@ -353,7 +361,9 @@ describe('the log', () => {
     const { url, stdout, stop } = await started(['--log-file', file])
     await request(url, 'eth_chainId')
     await stop()
-    expect(readFileSync(file, 'utf8')).toMatch(/Listening on .*\neth_chainId .* 33\n$/)
+    expect(readFileSync(file, 'utf8')).toMatch(
+      /Listening on .*\neth_chainId .* 33\nended .* 1 call, .*\n$/,
+    )
     expect(stdout()).toMatch(/Listening on [^\n]*\n$/)
   })
 

@@ -83,12 +83,17 @@ describe('LogWriter', () => {
     const stream = new Writable({
       write: (_chunk, _encoding, callback) => callback(new Error('EPIPE')),
     })
+    const write = vi.spyOn(stream, 'write')
     const writer = new LogWriter({ open: () => stream, fd: undefined }, describeDropped)
     writer.write('one\n')
     await turn()
     await turn()
     writer.write('two\n')
+    await turn()
+    // at once: the deadline never comes, as no time goes by
     await writer.finish(1_000)
+    writer.flushNow()
+    expect(write.mock.calls.map(([text]) => text)).toEqual(['one\n'])
   })
 
   test('writes what is left at once when the process dies, to files', () => {

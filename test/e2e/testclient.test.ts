@@ -30,13 +30,16 @@ function clientsOf(url: string, mode: Mode) {
 }
 
 describe.each(MODES)('in %s mode', (mode) => {
+  /** The methods that the log was told of. */
+  const told: string[] = []
   let devchain: Devchain
   let clients: ReturnType<typeof clientsOf>
   let first: Hex
   let second: Hex
 
   beforeAll(async () => {
-    devchain = await createDevchain({ port: 0, compat: mode })
+    const observer = { onCall: ({ method }: { method: string }) => told.push(method) }
+    devchain = await createDevchain({ port: 0, compat: mode }, { observer })
     const { url } = await devchain.listen()
     clients = clientsOf(url, mode)
     const [a, b] = await clients.wallet.getAddresses()
@@ -172,7 +175,12 @@ describe.each(MODES)('in %s mode', (mode) => {
 
   test.runIf(mode !== 'ganache')('logging is turned off and on', async () => {
     await clients.tester.setLoggingEnabled(false)
+    told.splice(0)
+    await clients.reader.getGasPrice()
+    expect(told).toEqual([])
     await clients.tester.setLoggingEnabled(true)
+    await clients.reader.getGasPrice()
+    expect(told).toEqual([expect.stringMatching(/_setLoggingEnabled$/), 'eth_gasPrice'])
   })
 
   test.runIf(mode === 'anvil')('blocks are apart by an interval, until it is removed', async () => {

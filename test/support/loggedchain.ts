@@ -1,4 +1,5 @@
 // A chain in this process with its log, as text.
+import { Hints } from '../../src/cli/hints.ts'
 import { createJsonRenderer } from '../../src/cli/json.ts'
 import { Log, type Renderer } from '../../src/cli/log.ts'
 import { PLAIN } from '../../src/cli/palette.ts'
@@ -17,6 +18,7 @@ export interface LoggedChain {
 export interface LogForm {
   readonly json?: boolean
   readonly verbose?: boolean
+  readonly hasHints?: boolean
   /** Columns of a terminal; undefined: the log goes to a file. */
   readonly columns?: number
 }
@@ -24,14 +26,18 @@ export interface LogForm {
 /** Starts a chain of a frozen clock with these options. */
 export async function startLogged(
   options: DevchainOptions = {},
-  { json = false, verbose = false, columns }: LogForm = {},
+  { json = false, verbose = false, hasHints = false, columns }: LogForm = {},
 ): Promise<LoggedChain> {
   let text = ''
   const renderer: Renderer = json
     ? createJsonRenderer(() => 0, verbose)
     : createPrettyRenderer(PLAIN, verbose)
   const width = columns === undefined ? undefined : (): number => columns
-  const log = new Log(renderer, { write: (part) => (text += part) }, width)
+  const hints = new Hints({
+    noHints: !hasHints,
+    defaultGas: options.defaultGas === 'estimate' ? 'estimate' : 90_000n,
+  })
+  const log = new Log(renderer, { write: (part) => (text += part) }, width, hints)
   const { onCall, ...observer } = observerOf(log)
   const devchain = await createDevchain(
     { clock: 'frozen', timestamp: 1_600_000_000, ...options },

@@ -1,0 +1,70 @@
+// Hints: what a user probably wants to know when something goes wrong for the first time. There are three, each once a run.
+import { number, oneLine } from '../core/words.ts'
+import type { AllSettings } from '../options.ts'
+import type { CallFact, ChainFact } from './facts.ts'
+import { askedBy } from './request.ts'
+
+/** A hint, and the flag that it names. */
+export interface HintFact {
+  readonly event: 'hint'
+  readonly hint: string
+  readonly flag: string
+}
+
+/** The code of failed executions unless `--compat` says otherwise, as the specification wants it. */
+const EXECUTION_CODE = -32015
+
+/** Gives each hint once. */
+export class Hints {
+  readonly #isOn: boolean
+  readonly #hasFixedGas: boolean
+  readonly #given = new Set<string>()
+
+  constructor({ noHints, defaultGas }: Pick<AllSettings, 'noHints' | 'defaultGas'>) {
+    this.#isOn = !noHints
+    this.#hasFixedGas = defaultGas !== 'estimate'
+  }
+
+  /** What a call and what it changed give reason to say. */
+  afterCall(call: CallFact, facts: readonly ChainFact[]): HintFact[] {
+    if (!this.#isOn) return []
+    return [...this.#onCode(call), ...this.#onGas(call, facts)]
+  }
+
+  /** After a request was refused because of the `Host` that it named. */
+  afterForeignHost(header: string): HintFact[] {
+    const name = oneLine(header.replace(/:\d+$/, ''), 100)
+    const flag = `--allow-host ${name}`
+    return this.#once('host', flag, `a request for the host ${name} was refused; ${flag} allows it`)
+  }
+
+  #onCode({ error, failure }: CallFact): HintFact[] {
+    if (failure === undefined || error?.code !== EXECUTION_CODE) return []
+    const flag = '--compat geth'
+    const text = `viem and ethers 5 cannot decode errors of code ${EXECUTION_CODE}; ${flag} has them answered as geth does`
+    return this.#once('code', flag, text)
+  }
+
+  #onGas(call: CallFact, facts: readonly ChainFact[]): HintFact[] {
+    if (!this.#hasFixedGas || call.writes !== 'transaction' || askedBy(call)?.hasGas !== false) {
+      return []
+    }
+    const starved = facts.find(isStarved)
+    if (starved === undefined) return []
+    const flag = '--default-gas estimate'
+    const text = `the transaction named no gas, and the default of ${number(starved.gasLimit)} ran out; ${flag} gives what is needed`
+    return this.#once('gas', flag, text)
+  }
+
+  #once(key: string, flag: string, hint: string): HintFact[] {
+    if (!this.#isOn || this.#given.has(key)) return []
+    this.#given.add(key)
+    return [{ event: 'hint', hint, flag }]
+  }
+}
+
+type Starved = Extract<ChainFact, { readonly event: 'transaction' }>
+
+function isStarved(fact: ChainFact): fact is Starved {
+  return fact.event === 'transaction' && /out of gas/.test(fact.failure?.reason ?? '')
+}

@@ -1,0 +1,135 @@
+// Hints: each once a run, in one line that names the flag; and what a run says at its end.
+import { request } from 'node:http'
+import { expect, test } from 'vitest'
+import { createJsonRenderer } from '../../src/cli/json.ts'
+import { Log, type Renderer } from '../../src/cli/log.ts'
+import { PLAIN } from '../../src/cli/palette.ts'
+import { createPrettyRenderer } from '../../src/cli/pretty.ts'
+import { observerOf } from '../../src/cli/start.ts'
+import { duration } from '../../src/core/words.ts'
+import { createDevchain, type DevchainOptions } from '../../src/devchain.ts'
+import { type LoggedChain, startLogged } from '../support/loggedchain.ts'
+
+const A = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
+/** An endless loop. */
+const LOOP = '0x5b600056'
+
+async function hintsOf(
+  options: DevchainOptions,
+  live: (chain: LoggedChain) => Promise<unknown>,
+  hasHints = true,
+): Promise<string[]> {
+  await using chain = await startLogged(options, { hasHints })
+  for (let i = 0; i < 3; i++) await live(chain).catch(() => undefined)
+  return chain.lines().filter((line) => line.startsWith('hint'))
+}
+
+const failingCall = ({ ask }: LoggedChain): Promise<unknown> =>
+  ask('eth_call', { from: A, data: '0xfe' })
+const starving = ({ ask }: LoggedChain): Promise<unknown> =>
+  ask('eth_sendTransaction', { from: A, data: LOOP })
+
+/** Answers the status of a request that names a host. */
+async function askHost({ devchain }: LoggedChain, host: string): Promise<number | undefined> {
+  const { port } = await devchain.listen()
+  return new Promise((resolve, reject) => {
+    const asked = request({ port, method: 'POST', headers: { host } }, (response) => {
+      response.resume().on('end', () => resolve(response.statusCode))
+    })
+    asked.on('error', reject)
+    asked.end('{}')
+  })
+}
+
+test('an execution that failed with -32015: which clients cannot decode that', async () => {
+  const hint =
+    'hint viem and ethers 5 cannot decode errors of code -32015; --compat geth has them answered as geth does'
+  expect(await hintsOf({}, failingCall)).toEqual([hint])
+  for (const compat of ['geth', 'anvil', 'hardhat', 'ganache'] as const) {
+    expect(await hintsOf({ compat }, failingCall)).toEqual([])
+  }
+  expect(await hintsOf({}, ({ ask }) => ask('eth_call', { gas: 'x' }))).toEqual([])
+})
+
+test('a send without gas that ran out of the default: how to estimate', async () => {
+  const hint =
+    'hint the transaction named no gas, and the default of 90,000 ran out; --default-gas estimate gives what is needed'
+  expect(await hintsOf({}, starving)).toEqual([hint])
+  const named = { from: A, data: LOOP, gas: '0x15f90' }
+  expect(await hintsOf({}, ({ ask }) => ask('eth_sendTransaction', named))).toEqual([])
+  expect(
+    await hintsOf({ onRevert: 'throw', compat: 'geth', defaultGas: 90_000n }, starving),
+  ).toEqual([hint])
+  const reverting = { from: A, data: '0x60006000fd' }
+  expect(await hintsOf({}, ({ ask }) => ask('eth_sendTransaction', reverting))).toEqual([])
+})
+
+test('a request for a host that is not allowed: how to allow it', async () => {
+  let status: number | undefined
+  const hints = await hintsOf({ port: 0 }, async (chain) => {
+    status = await askHost(chain, 'devchain.test:8545')
+    await askHost(chain, 'localhost')
+  })
+  expect(status).toBe(403)
+  expect(hints).toEqual([
+    'hint a request for the host devchain.test was refused; --allow-host devchain.test allows it',
+  ])
+})
+
+test('--no-hints gives none', async () => {
+  expect(await hintsOf({}, failingCall, false)).toEqual([])
+  expect(await hintsOf({}, starving, false)).toEqual([])
+  expect(await hintsOf({ port: 0 }, (chain) => askHost(chain, 'x.test'), false)).toEqual([])
+})
+
+test('a hint stands below its call, in JSON as an object with the flag', async () => {
+  await using chain = await startLogged({}, { hasHints: true, columns: 80 })
+  await failingCall(chain).catch(() => undefined)
+  await failingCall(chain).catch(() => undefined)
+  const text = chain.lines()
+  expect(text.slice(0, 4)).toEqual([
+    'eth_call  1.0 ms  new contract ✗ invalid opcode 0xfe',
+    'hint viem and ethers 5 cannot decode errors of code -32015; --compat geth has',
+    '    them answered as geth does',
+    'eth_call  1.0 ms  new contract ✗ invalid opcode 0xfe',
+  ])
+  await using json = await startLogged({}, { hasHints: true, json: true })
+  await failingCall(json).catch(() => undefined)
+  expect(JSON.parse(json.lines()[1] ?? '')).toMatchObject({
+    event: 'hint',
+    flag: '--compat geth',
+    hint: expect.stringContaining('viem'),
+  })
+})
+
+test.each([
+  [
+    createPrettyRenderer(PLAIN, false),
+    /^ended after 0 s: 3 calls \(1 failed\), 2 transactions \(1 failed\), 2 blocks\n$/,
+  ],
+  [
+    createJsonRenderer(() => 0, false),
+    /^\{"time":"1970.*","event":"end","calls":3,"failedCalls":1,"transactions":2,"failedTransactions":1,"blocks":2,"durationMs":\d+\}\n$/,
+  ],
+])('at the end one line says what there was', async (renderer: Renderer, line) => {
+  const written: string[] = []
+  const log = new Log(renderer, { write: (text) => written.push(text) }, undefined)
+  await using devchain = await createDevchain({}, { observer: observerOf(log) })
+  const ask = (method: string, ...params: unknown[]): Promise<unknown> =>
+    devchain.request({ method, params })
+  await ask('eth_sendTransaction', { from: A, to: A })
+  await ask('eth_sendTransaction', { from: A, data: LOOP })
+  await ask('eth_call', { data: '0xfe' }).catch(() => undefined)
+  log.end()
+  expect(written.at(-1)).toMatch(line)
+})
+
+test.each([
+  [0, '0 s'],
+  [59_999, '59 s'],
+  [200_000, '3 m 20 s'],
+  [7_500_000, '2 h 5 m'],
+  [345_600_000, '4 d 0 h'],
+])('%i ms are %s', (milliseconds, text) => {
+  expect(duration(milliseconds)).toBe(text)
+})
