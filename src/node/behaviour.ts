@@ -8,8 +8,10 @@ export interface Behaviour {
   readonly estimatesAskForFunds: boolean
   /** A request to send without `from` is refused; else the first account sends. */
   readonly needsSender: boolean
-  /** A request with `gasPrice` and fees of EIP-1559 is refused; else those are taken, and `gasPrice` is not. */
+  /** A request with `gasPrice` and fees of EIP-1559 is refused; else `gasPrice` is taken, and they are not. */
   readonly refusesBothPrices: boolean
+  /** A type that has a `gasPrice` is taken though no price is named; else the fees are those of EIP-1559. */
+  readonly keepsTypeWithoutPrice: boolean
   /** A fee cap below the next base fee is refused even where blocks come later, when the base fee may have fallen. */
   readonly poolAsksForBaseFee: boolean
   /** The first block has the base fee of the genesis; else what EIP-1559 makes of it, seven eighths. */
@@ -28,6 +30,7 @@ export const OWN_BEHAVIOUR: Behaviour = {
   estimatesAskForFunds: true,
   needsSender: true,
   refusesBothPrices: true,
+  keepsTypeWithoutPrice: true,
   poolAsksForBaseFee: false,
   firstBaseFeeStays: false,
   baseFeesInCap: 2n,

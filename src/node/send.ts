@@ -404,7 +404,7 @@ function feesFor(
 }
 
 function typeFor(
-  { settings }: ChainState,
+  { settings, config }: ChainState,
   {
     type,
     gasPrice,
@@ -417,10 +417,12 @@ function typeFor(
   hardfork: Hardfork,
   baseFee: bigint,
 ): TransactionType {
-  const listed = type ?? typeByLists({ authorizationList, blobs })
+  const isMarket = isAtLeast(hardfork, 'london') && baseFee + settings.tip > settings.gasPrice
+  const isOpen = gasPrice === undefined && isMarket && !config.behaviour.keepsTypeWithoutPrice
+  const asked = isOpen && (type === 0 || type === 1) ? undefined : type
+  const listed = asked ?? typeByLists({ authorizationList, blobs })
   if (listed !== undefined) return listed as TransactionType
   if (maxFeePerGas !== undefined || maxPriorityFeePerGas !== undefined) return 2
-  const isMarket = isAtLeast(hardfork, 'london') && baseFee + settings.tip > settings.gasPrice
   if (gasPrice === undefined && isMarket) return 2
   return accessList === undefined ? 0 : 1
 }

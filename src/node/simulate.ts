@@ -352,7 +352,7 @@ export function blobsOf({ blobs }: CallRequest): BlobFields | undefined {
   return { versionedHashes: blobs.versionedHashes, maxFeePerBlobGas: blobs.maxFeePerBlobGas ?? 0n }
 }
 
-/** The request with the fees of EIP-1559 alone, where those are stronger than `gasPrice`. */
+/** The request without fees of EIP-1559 where `gasPrice` is stronger than they. */
 export function withOnePrice<R extends CallRequest>(
   request: R,
   { refusesBothPrices }: Pick<Behaviour, 'refusesBothPrices'>,
@@ -360,7 +360,7 @@ export function withOnePrice<R extends CallRequest>(
   const { gasPrice, maxFeePerGas, maxPriorityFeePerGas } = request
   const hasFees = maxFeePerGas !== undefined || maxPriorityFeePerGas !== undefined
   if (refusesBothPrices || gasPrice === undefined || !hasFees) return request
-  return { ...request, gasPrice: undefined }
+  return { ...request, maxFeePerGas: undefined, maxPriorityFeePerGas: undefined }
 }
 
 /**

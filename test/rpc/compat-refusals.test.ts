@@ -201,16 +201,25 @@ describe('as anvil', () => {
     },
   )
 
-  test('of two prices the fees of EIP-1559 are taken', async () => {
+  test('of two prices gasPrice is taken', async () => {
     const both = { gasPrice: '0x12a05f200', maxFeePerGas: '0x77359400' }
     const request = { from: ALICE, to: BOB, ...both }
     expect(await ask(devchain, 'eth_call', request, 'latest')).toBe('0x')
     expect(await ask(devchain, 'eth_estimateGas', request)).toBe('0x5208')
     const raw = await ask(devchain, 'eth_signTransaction', { ...request, gas: '0x5208' })
-    const { maxFeePerGas, type } = parseTransaction(raw as Hex)
-    expect([type, maxFeePerGas]).toEqual(['eip1559', 2_000_000_000n])
+    const { gasPrice, type } = parseTransaction(raw as Hex)
+    expect([type, gasPrice]).toEqual(['legacy', 5_000_000_000n])
     await using own = await createDevchain()
     await expect(ask(own, 'eth_call', request, 'latest')).rejects.toThrow('got gasPrice')
+  })
+
+  test.each(['0x0', '0x1'])('a request of type %s without a price has a fee cap', async (type) => {
+    const request = { from: ALICE, to: BOB, type, gas: '0x5208' }
+    const raw = await ask(devchain, 'eth_signTransaction', request)
+    expect(parseTransaction(raw as Hex).type).toBe('eip1559')
+    const priced = { ...request, gasPrice: '0x77359400' }
+    const kept = await ask(devchain, 'eth_signTransaction', priced)
+    expect(parseTransaction(kept as Hex).type).not.toBe('eip1559')
   })
 
   test('a fee cap below the base fee is refused though blocks come later', async () => {

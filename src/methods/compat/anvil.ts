@@ -102,6 +102,7 @@ export const ANVIL: Profile = {
     estimatesAskForFunds: false,
     needsSender: false,
     refusesBothPrices: false,
+    keepsTypeWithoutPrice: false,
     poolAsksForBaseFee: true,
     firstBaseFeeStays: true,
     baseFeesInCap: 1n,
