@@ -2,6 +2,7 @@
 import { Common, type CustomCrypto, Mainnet, type ParamsDict } from '@ethereumjs/common'
 import {
   type EVM,
+  EVMError,
   type EVMMockBlockchainInterface,
   type PrecompileFunc,
   paramsEVM,
@@ -9,7 +10,7 @@ import {
 import { Address as LibraryAddress } from '@ethereumjs/util'
 import { createVM } from '@ethereumjs/vm'
 import { hashBytes, keccak256 } from '../core/crypto.ts'
-import { type Address, bytesFromHex } from '../core/hex.ts'
+import { type Address, bytesFromHex, EMPTY_BYTES } from '../core/hex.ts'
 import { blobBaseFeeIn } from '../protocol/fees.ts'
 import { type Hardfork, isAtLeast } from '../protocol/forks.ts'
 import { ECRECOVER } from '../protocol/precompiles.ts'
@@ -18,9 +19,12 @@ import type { BlockEnvironment, ExecutionLimits, MovedPrecompiles, Signers } fro
 import { kzg } from './kzg.ts'
 import type { MachineJob } from './machine.ts'
 import { boundMemory } from './memory.ts'
+import { isBeyondReckoning } from './precompiles/modexp.ts'
 import { signerAsked } from './precompiles/signers.ts'
 import { keepRevertData } from './revertdata.ts'
 import { OverlayStateManager } from './statemanager.ts'
+
+const MODEXP = '0x0000000000000000000000000000000000000005'
 
 /** What the library's engine knows of a block. */
 export type LibraryBlock = NonNullable<Parameters<EVM['runCall']>[0]['block']>
@@ -128,6 +132,9 @@ class Precompiles {
 
   constructor(map: Map<string, PrecompileFunc>) {
     this.#map = map
+    const place = MODEXP.slice(2)
+    const modexp = map.get(place)
+    if (modexp !== undefined) map.set(place, bounded(modexp))
     this.#original = new Map(map)
     this.usual = new Set(map.keys())
   }
@@ -155,6 +162,18 @@ class Precompiles {
     this.#isChanged = false
     this.#map.clear()
     for (const [place, code] of this.#original) this.#map.set(place, code)
+  }
+}
+
+/** The library's modexp, which the process does not outlive where numbers are too long. */
+function bounded(modexp: PrecompileFunc): PrecompileFunc {
+  return (input) => {
+    if (!isBeyondReckoning(input.data)) return modexp(input)
+    return {
+      executionGasUsed: input.gasLimit,
+      returnValue: EMPTY_BYTES,
+      exceptionError: new EVMError(EVMError.errorMessages.OUT_OF_GAS),
+    }
   }
 }
 

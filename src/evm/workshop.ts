@@ -49,8 +49,8 @@ function transact(workshop: Workshop, job: TransactionJob): Outcome | Promise<Ou
 }
 
 /**
- * A free call pays nothing to anybody, whatever the block's base fee is, which BASEFEE tells. A nonce that is given stands in for the sender's own, which decides the
- * address of a created contract.
+ * A free call pays nothing to anybody, whatever the block's base fee is, which BASEFEE tells. A nonce that is given stands
+ * in for the sender's own, which decides the address of a created contract.
  */
 function call(workshop: Workshop, job: CallJob): Outcome | Promise<Outcome> {
   checkMessage(job)

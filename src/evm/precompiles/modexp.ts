@@ -6,9 +6,12 @@ import { type PrecompileCode, paddedSlice, UNPAYABLE } from './precompile.ts'
 /** The lengths come first, a word each. */
 const HEADER = 96
 
-/** Bytes of base, exponent and modulus, at most: from osaka on a rule, before that more than anybody can pay for. */
+/** Bytes of base, exponent and modulus, at most, from osaka on. */
 const OSAKA_LENGTH = 1024n
-const LONGEST = 2n ** 31n - 1n
+
+/** Before that: a longer base or modulus costs some 10^12 gas, and is more than can be reckoned with here. */
+const LONGEST = 2n ** 24n
+const LONGEST_EXPONENT = 2n ** 31n - 1n
 
 /** Bits of the exponent that one table look-up takes. */
 const WINDOW = 4
@@ -21,17 +24,24 @@ interface Lengths {
 
 /** The precompile as a fork has it. */
 export function modexp(hardfork: Hardfork): PrecompileCode {
-  const limit = isAtLeast(hardfork, 'osaka') ? OSAKA_LENGTH : LONGEST
+  const isOsaka = isAtLeast(hardfork, 'osaka')
+  const longest = isOsaka ? OSAKA_LENGTH : LONGEST
+  const longestExponent = isOsaka ? OSAKA_LENGTH : LONGEST_EXPONENT
   const priceOf = pricing(hardfork)
   const gas = (input: Uint8Array): bigint => {
     const lengths = lengthsOf(input)
     const price = priceOf(lengths, iterationBits(input, lengths))
-    const isEmpty = lengths.base === 0n && lengths.modulus === 0n
-    if (isEmpty && !isAtLeast(hardfork, 'osaka')) return price
-    const isTooLong = Object.values(lengths).some((length) => length > limit)
+    const isEmpty = longestOf(lengths) === 0n
+    if (isEmpty && !isOsaka) return price
+    const isTooLong = longestOf(lengths) > longest || lengths.exponent > longestExponent
     return isTooLong ? UNPAYABLE : price
   }
   return { gas, run }
+}
+
+/** True for a base or a modulus that is more than can be reckoned with here, whatever gas there is. */
+export function isBeyondReckoning(input: Uint8Array): boolean {
+  return longestOf(lengthsOf(input)) > LONGEST
 }
 
 function run(input: Uint8Array): Uint8Array {
@@ -108,15 +118,15 @@ function pricing(hardfork: Hardfork): Price {
 }
 
 const priceOfByzantium: Price = (lengths, { head, tail }) =>
-  (complexityOfByzantium(longest(lengths)) * larger(head + 8n * tail, 1n)) / 20n
+  (complexityOfByzantium(longestOf(lengths)) * larger(head + 8n * tail, 1n)) / 20n
 
 const priceOfBerlin: Price = (lengths, { head, tail }) => {
-  const words = (longest(lengths) + 7n) / 8n
+  const words = (longestOf(lengths) + 7n) / 8n
   return larger((words * words * larger(head + 8n * tail, 1n)) / 3n, 200n)
 }
 
 const priceOfOsaka: Price = (lengths, { head, tail }) => {
-  const length = longest(lengths)
+  const length = longestOf(lengths)
   const words = (length + 7n) / 8n
   const complexity = length > 32n ? 2n * words * words : 16n
   return larger(complexity * larger(head + 16n * tail, 1n), 500n)
@@ -128,7 +138,7 @@ function complexityOfByzantium(length: bigint): bigint {
   return (length * length) / 16n + 480n * length - 199_680n
 }
 
-function longest({ base, modulus }: Lengths): bigint {
+function longestOf({ base, modulus }: Lengths): bigint {
   return larger(base, modulus)
 }
 

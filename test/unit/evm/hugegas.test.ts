@@ -1,7 +1,13 @@
 // Gas up to 2^63 - 1 counts to the last one, on every engine: in the operation that tells it, in what calls pass on, in
 // what memory costs, and in the official test whose transaction has nearly so much.
 import { describe, expect, test } from 'vitest'
-import { type Address, bigintFromBytes, bytesFromHex } from '../../../src/core/hex.ts'
+import {
+  type Address,
+  bigintFromBytes,
+  bytesFromHex,
+  concatBytes,
+  paddedBytes,
+} from '../../../src/core/hex.ts'
 import type { Jobs } from '../../../src/evm/executor.ts'
 import { DEFAULT_MEMORY_LIMIT } from '../../../src/evm/machine.ts'
 import { intrinsicGas } from '../../../src/protocol/fees.ts'
@@ -35,6 +41,8 @@ const LIMITS = [
 ]
 
 const FIRST_OPERATION = 2n
+
+const MODEXP = '0x0000000000000000000000000000000000000005' as Address
 
 /** What GAS tells in the frame that a message opens, and in the one that it calls with all it has. */
 const TELLS_GAS = 'GAS 0 MSTORE 32 0 RETURN'
@@ -122,6 +130,27 @@ describe.each(allEngines())('huge gas on the engine $name', ({ jobsWithin }) => 
       expect(failure?.reason).toBe('out of gas')
     }
   })
+
+  test.each(['byzantium', 'prague'] as const)(
+    'buys no power of numbers that nobody can hold: %s',
+    async (hardfork) => {
+      const lengths: readonly (readonly bigint[])[] = [
+        [2n ** 30n, 1n, 1n],
+        [1n, 1n, 2n ** 30n],
+        [2n ** 24n + 1n, 1n, 2n],
+      ]
+      for (const each of lengths) {
+        const data = concatBytes(...each.map((length) => paddedBytes(length, 32)))
+        const message = messageWith({ to: MODEXP, data, gasLimit: 2n ** 63n - 1n })
+        const { failure } = await jobs.call({
+          world: funded,
+          block: blockWith({ hardfork }),
+          message,
+        })
+        expect(failure?.reason, String(each)).toBe('out of gas')
+      }
+    },
+  )
 
   test('leaves the world that the official test wants: static_LoopCallsDepthThenRevert3', async () => {
     const contract = '0xa000000000000000000000000000000000000000' as Address
