@@ -238,6 +238,13 @@ describe('a dump that devchain wrote', () => {
     expect(await other('eth_getBalance', OTHER)).toBe('0x0')
   })
 
+  test('has nonces beyond what JavaScript counts exactly', async () => {
+    const [one, other] = [await devchain(), await devchain()]
+    await one('hardhat_setNonce', OTHER, '0x20000000000001')
+    await other('anvil_loadState', await one('anvil_dumpState'))
+    expect(await other('eth_getTransactionCount', OTHER)).toBe('0x20000000000001')
+  })
+
   test('leaves accounts that it does not have as the genesis had them', async () => {
     const one = await devchain()
     const other = await devchain({
@@ -262,6 +269,16 @@ describe('a dump that devchain wrote', () => {
     const passed = Number(next.timestamp) - Number(head.timestamp)
     expect(passed).toBeGreaterThan(0)
     expect(passed).toBeLessThan(100)
+  })
+})
+
+describe('a transaction that was mined under another chain id', () => {
+  test('is run again under that', async () => {
+    const ask = await devchain()
+    const hash = await ask('eth_sendTransaction', { from: SENDER, to: OTHER })
+    await ask('anvil_setChainId', '0x7')
+    const trace = await ask('debug_traceTransaction', hash, { tracer: 'callTracer' })
+    expect(trace).toMatchObject({ gasUsed: '0x5208' })
   })
 })
 

@@ -16,8 +16,8 @@ import {
 } from '../../state/world.ts'
 import { addressAt, bytesAt, integerAt, Members, noDump, objectAt } from './members.ts'
 
-/** Slots that are put into a trie before others get a turn. */
-const SLOTS_A_TURN = 5_000
+/** Slots or accounts that are put into a trie before others get a turn. */
+const CHANGES_A_TURN = 5_000
 
 /** Code that names another account's code begins so (EIP-7702). */
 const DELEGATION = Uint8Array.of(0xef, 0x01, 0x00)
@@ -58,7 +58,7 @@ export class WorldReader {
   async newest(accounts: unknown, previous: World = this.#base): Promise<World> {
     const given = new Map<Address, GivenAccount>()
     for (const [key, value] of Object.entries(objectAt(accounts, 'accounts'))) {
-      const account = this.#recordOf(addressAt(key, 'accounts'), value, `accounts.${key}`)
+      const account = await this.#recordOf(addressAt(key, 'accounts'), value, `accounts.${key}`)
       given.set(account.address, account)
       await this.#breathe()
     }
@@ -74,7 +74,7 @@ export class WorldReader {
     const storages = objectAt(members.value('storage') ?? {}, `${path}.storage`)
     const given = new Map<Address, GivenAccount>()
     for (const [key, value] of Object.entries(objectAt(members.value('accounts'), path))) {
-      const account = this.#stateOf(
+      const account = await this.#stateOf(
         addressAt(key, path),
         value,
         storages[key],
@@ -87,17 +87,22 @@ export class WorldReader {
   }
 
   /** An account as the newest block has it. */
-  #recordOf(address: Address, value: unknown, path: string): GivenAccount {
+  async #recordOf(address: Address, value: unknown, path: string): Promise<GivenAccount> {
     const members = new Members(value, path)
-    const slots = slotsOf(members.value('storage') ?? {}, `${path}.storage`)
+    const slots = await this.#slotsOf(members.value('storage') ?? {}, `${path}.storage`)
     const code = this.#codeOf(members.value('code') ?? '0x', `${path}.code`)
     const [nonce, balance] = amountsOf(members)
     return { address, nonce, balance, ...code, slots }
   }
 
-  #stateOf(address: Address, value: unknown, storage: unknown, path: string): GivenAccount {
+  async #stateOf(
+    address: Address,
+    value: unknown,
+    storage: unknown,
+    path: string,
+  ): Promise<GivenAccount> {
     const members = new Members(value, path)
-    const slots = slotsOf(storage ?? {}, `${path}.storage`)
+    const slots = await this.#slotsOf(storage ?? {}, `${path}.storage`)
     const code = this.#codeOf(olderCode(members.value('code'), `${path}.code`), `${path}.code`)
     const codeHash = members.optional('code_hash', (name) => members.hash(name)) ?? code.codeHash
     if (codeHash !== code.codeHash) {
@@ -105,6 +110,15 @@ export class WorldReader {
     }
     const [nonce, balance] = amountsOf(members)
     return { address, nonce, balance, ...code, slots }
+  }
+
+  async #slotsOf(value: unknown, path: string): Promise<ReadonlyMap<bigint, bigint>> {
+    const slots = new Map<bigint, bigint>()
+    for (const [slot, content] of Object.entries(objectAt(value, path))) {
+      slots.set(integerAt(slot, path), integerAt(content, `${path}.${slot}`))
+      await this.#breathe()
+    }
+    return slots
   }
 
   #codeOf(text: unknown, path: string): { readonly code: Uint8Array; readonly codeHash: Hash } {
@@ -129,7 +143,12 @@ export class WorldReader {
       const change = await this.#changeOf(account, accountAt(previous, account.address))
       if (change !== undefined) changes.push(change)
     }
-    return withAccounts(previous, changes)
+    let world = previous
+    for (let at = 0; at < changes.length; at += CHANGES_A_TURN) {
+      world = withAccounts(world, changes.slice(at, at + CHANGES_A_TURN))
+      await this.#breathe()
+    }
+    return world
   }
 
   /** Undefined where the account is as it was. */
@@ -162,7 +181,7 @@ export class WorldReader {
     }
     for (const [slot, value] of slots) {
       part.set(slot, value)
-      if (part.size < SLOTS_A_TURN) continue
+      if (part.size < CHANGES_A_TURN) continue
       storage = withSlots(storage, part)
       part = new Map()
       await this.#breathe()
@@ -175,14 +194,6 @@ export class WorldReader {
 function amountsOf(members: Members): readonly [bigint, bigint] {
   const nonce = members.has('nonce') ? members.integer('nonce', 64) : 0n
   return [nonce, members.has('balance') ? members.integer('balance') : 0n]
-}
-
-function slotsOf(value: unknown, path: string): ReadonlyMap<bigint, bigint> {
-  const slots = new Map<bigint, bigint>()
-  for (const [slot, content] of Object.entries(objectAt(value, path))) {
-    slots.set(integerAt(slot, path), integerAt(content, `${path}.${slot}`))
-  }
-  return slots
 }
 
 /**

@@ -57,9 +57,13 @@ async function unzipped(bytes: Uint8Array): Promise<Uint8Array> {
   }
 }
 
+/** A number of JSON that JavaScript would not count exactly: a nonce may have 64 bits. */
+const LONG_NUMBER = /([:[,]\s*)(\d{16,})(?=\s*[,}\]])/g
+
 function parseDump(bytes: Uint8Array): unknown {
   try {
-    return JSON.parse(new TextDecoder().decode(bytes))
+    const text = new TextDecoder().decode(bytes)
+    return JSON.parse(text.replace(LONG_NUMBER, '$1"$2"'))
   } catch (error) {
     throw noDump(`it is no JSON: ${(error as Error).message}`)
   }

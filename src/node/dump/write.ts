@@ -67,7 +67,7 @@ function* jsonOf(state: ChainState, historical: boolean): IterableIterator<strin
   const genesis = genesisOf(state)
   yield `{"block":${environmentOf(state, head)},"chain_id":${config.chainId}`
   yield `,"best_block_number":${head.block.header.number},"accounts":{`
-  yield* joined(accountsWith(head.world, genesis), (account) => accountText(account))
+  yield* accountParts(accountsWith(head.world, genesis))
   yield '},"blocks":['
   yield* joined(tree.canonical.values(), ({ block }) => JSON.stringify(dumpedBlock(block)))
   yield '],"transactions":['
@@ -124,17 +124,24 @@ function environmentOf({ config }: ChainState, { block: { header } }: BlockRecor
   return `{${members.join()}}`
 }
 
-function accountText(account: Account): string {
-  const { address, nonce, balance, code } = account
-  return `"${address}":{"nonce":${nonce},"balance":"${quantityFromBigint(balance)}","code":"${hexFromBytes(code)}","storage":${storageText(account)}}`
+function* accountParts(accounts: Iterable<Account>): IterableIterator<string> {
+  let separator = ''
+  for (const account of accounts) {
+    const { address, nonce, balance, code } = account
+    yield `${separator}"${address}":{"nonce":${nonce},"balance":"${quantityFromBigint(balance)}","code":"${hexFromBytes(code)}","storage":`
+    yield* storageParts(account)
+    yield '}'
+    separator = ','
+  }
 }
 
-function storageText({ storage }: Account): string {
-  const slots: string[] = []
-  for (const { slot, value } of storage.values()) {
-    slots.push(`"${wordFromBigint(slot)}":"${wordFromBigint(value)}"`)
-  }
-  return `{${slots.join()}}`
+function* storageParts({ storage }: Account): IterableIterator<string> {
+  yield '{'
+  yield* joined(
+    storage.values(),
+    ({ slot, value }) => `"${wordFromBigint(slot)}":"${wordFromBigint(value)}"`,
+  )
+  yield '}'
 }
 
 /** The worlds after blocks, as anvil keeps them: accounts with analyzed code, and their storage beside them. */
@@ -145,7 +152,7 @@ function* olderStates(records: Iterable<BlockRecord>, genesis: World): IterableI
     yield `${isFirst ? '' : ','}["${block.hash}",{"accounts":{`
     yield* joined(accountsWith(world, genesis), stateText)
     yield '},"storage":{'
-    yield* joined(withStorage(world), (each) => `"${each.address}":${storageText(each)}`)
+    yield* storagesOf(world)
     yield '},"block_hashes":{}}]'
     isFirst = false
   }
@@ -156,8 +163,14 @@ function* known(records: Iterable<BlockRecord>): IterableIterator<BlockRecord> {
   for (const record of records) if (record.isStateless !== true) yield record
 }
 
-function* withStorage(world: World): IterableIterator<Account> {
-  for (const account of accountsOf(world)) if (!account.storage.isEmpty) yield account
+function* storagesOf(world: World): IterableIterator<string> {
+  let separator = ''
+  for (const account of accountsOf(world)) {
+    if (account.storage.isEmpty) continue
+    yield `${separator}"${account.address}":`
+    yield* storageParts(account)
+    separator = ','
+  }
 }
 
 function stateText({ address, nonce, balance, codeHash, code }: Account): string {
