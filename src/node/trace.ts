@@ -40,6 +40,9 @@ export interface TracedRun {
   readonly transaction: Transaction | undefined
 }
 
+/** A chain as it was when somebody began to look at it: blocks may be run again long after it went on. */
+export type Replayed = Pick<Chain, 'state' | 'executor'>
+
 /** Makes the tracer of a run; undefined: it is run without one, for what comes after it. */
 export type TracerFor = (subject: Subject, index: number) => Tracer | undefined
 
@@ -91,7 +94,7 @@ export class TraceBudget {
  * @throws {DevchainError} `NOT_FOUND` when the block's parent is no longer known
  */
 export async function* replay(
-  chain: Chain,
+  chain: Replayed,
   record: BlockRecord,
   tracerFor: TracerFor,
   until: number = Number.POSITIVE_INFINITY,
@@ -188,7 +191,7 @@ export async function worldBefore(
 
 /** The world that a block's first transaction finds. */
 async function worldAtStart(
-  { state, executor }: Chain,
+  { state, executor }: Replayed,
   { block: { header, hash } }: BlockRecord,
   block: BlockEnvironment,
 ): Promise<World> {

@@ -77,6 +77,13 @@ describe.skipIf(program === undefined)(
       const dump = await ours('anvil_dumpState', true)
       expect(await theirs('anvil_loadState', dump)).toBe(true)
       const questions = allQuestions(chain)
+      for (const hash of Object.values(chain.hashes)) {
+        const receipt = (await ours('eth_getTransactionReceipt', hash)) as Receipt
+        const trace = await theirs('debug_traceTransaction', hash)
+        // what anvil calls a transaction's gas is that of its block up to there
+        const gas = Number(receipt.cumulativeGasUsed)
+        expect(trace).toMatchObject({ gas, failed: receipt.status !== '0x1' })
+      }
       const renamed = await renamedBy(theirs, chain)
       const answers = renamed(await answersOf(theirs, questions))
       expect(answers).toEqual([...(await answersOf(ours, questions))])
@@ -91,6 +98,11 @@ describe.skipIf(program === undefined)(
     })
   },
 )
+
+interface Receipt {
+  readonly cumulativeGasUsed: string
+  readonly status: string
+}
 
 interface Block {
   readonly transactions: readonly string[]

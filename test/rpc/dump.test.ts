@@ -55,6 +55,20 @@ async function sight(ask: Ask): Promise<unknown> {
   return { blocks, accounts: await ask('debug_accountRange', 'latest', '0x', 256, false, false) }
 }
 
+/** What ran within each transaction, without what no reader asks for. */
+function framesIn({ transactions }: Json): unknown {
+  const byHash = transactions.map(({ info }: Json): [string, unknown] => [
+    info.transaction_hash,
+    info.traces.map(({ trace, ...node }: Json) => {
+      const { maybe_precompile, gas_refund_counter, gas_used, ...told } = trace
+      // of a frame that halted anvil tells the gas up to there, though all of it is gone
+      const hasEnded = ['Stop', 'Return', 'Revert'].includes(told.status)
+      return { ...node, trace: hasEnded ? { ...told, gas_used } : told }
+    }),
+  ])
+  return Object.fromEntries(byHash)
+}
+
 describe('a dump that anvil wrote', () => {
   test('is answered for as anvil answers', async () => {
     const ask = await devchain()
@@ -80,6 +94,13 @@ describe('a dump that anvil wrote', () => {
       const trace = await ask('debug_traceTransaction', hash, { tracer: 'callTracer' })
       expect(trace).toMatchObject({ gasUsed })
     }
+  })
+
+  test('is written again with the same frames of its transactions', async () => {
+    const ask = await devchain()
+    const { dump } = recorded()
+    await ask('anvil_loadState', packed(dump))
+    expect(framesIn(unpacked(await ask('anvil_dumpState')))).toEqual(framesIn(dump))
   })
 
   test('without historical states has the newest, and says so of the others', async () => {

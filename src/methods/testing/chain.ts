@@ -199,7 +199,7 @@ const dump = method({
   params: [optional('historical', boolean, false)],
   result: data,
   example: { params: [] },
-  handle: ({ chain }, historical) => dumpState(chain.state, historical),
+  handle: ({ chain }, historical) => dumpState(chain, historical),
 })
 
 const load = method({

@@ -9,7 +9,9 @@ import { type Account, accountAt, accountsOf, emptyAccount, type World } from '.
 import type { BlockRecord } from '../blockrecord.ts'
 import { blockByNumber, headOf } from '../blocktree.ts'
 import type { ChainState } from '../chainstate.ts'
+import type { Replayed } from '../trace.ts'
 import { analyzedCode } from './analyzed.ts'
+import { tracesOf } from './traces.ts'
 import { dumpedBlock, dumpedOutcomes } from './writeblocks.ts'
 
 /** Bytes of JSON that a dump may have: more, nobody could read again. */
@@ -19,18 +21,20 @@ const MAX_DUMP = 512 * 2 ** 20
 const PIECE = 2 ** 16
 
 /**
- * The accounts after the newest block and all blocks with their transactions, gzipped.
+ * The accounts after the newest block and all blocks with their transactions, gzipped. Transactions are run again for the
+ * frames that anvil wants to know of each.
  * @param historical true: also the accounts after each older block
  * @throws {DevchainError} `LIMIT_EXCEEDED` for a dump too large to be read again
  */
-export async function dumpState(state: ChainState, historical = false): Promise<Uint8Array> {
+export async function dumpState(chain: Replayed, historical = false): Promise<Uint8Array> {
+  const { state, executor } = chain
   const gzip = createGzip()
   const compressed: Uint8Array[] = []
   gzip.on('data', (part: Uint8Array) => compressed.push(part))
   const end = once(gzip, 'end')
   const breathe = breather()
   let length = 0
-  for (const piece of inPieces(jsonOf(state, historical))) {
+  for await (const piece of inPieces(jsonOf({ state, executor }, historical))) {
     length += piece.length
     if (length > MAX_DUMP) throw tooLarge(state, historical)
     if (!gzip.write(piece)) await once(gzip, 'drain')
@@ -49,19 +53,38 @@ function tooLarge({ tree }: ChainState, historical: boolean): DevchainError {
 }
 
 /** The same text in fewer parts. */
-function* inPieces(parts: Iterable<string>): IterableIterator<string> {
+async function* inPieces(sections: AsyncIterable<Iterable<string>>): AsyncIterableIterator<string> {
   let piece = ''
-  for (const part of parts) {
-    piece += part
-    if (piece.length < PIECE) continue
-    yield piece
-    piece = ''
+  for await (const section of sections) {
+    for (const part of section) {
+      piece += part
+      if (piece.length < PIECE) continue
+      yield piece
+      piece = ''
+    }
   }
   yield piece
 }
 
-/** The dump as text, in the parts in which it is made. */
-function* jsonOf(state: ChainState, historical: boolean): IterableIterator<string> {
+/** The dump as text, in sections that are made part by part. */
+async function* jsonOf(
+  chain: Replayed,
+  historical: boolean,
+): AsyncIterableIterator<Iterable<string>> {
+  yield beginningOf(chain.state)
+  let separator = ''
+  for (const record of chain.state.tree.canonical.filled()) {
+    const traces = await tracesOf(chain, record)
+    for (const outcome of dumpedOutcomes(record, traces)) {
+      yield [separator, JSON.stringify(outcome)]
+      separator = ','
+    }
+  }
+  yield endOf(chain.state, historical)
+}
+
+/** All that comes before the transactions. */
+function* beginningOf(state: ChainState): IterableIterator<string> {
   const { tree, config } = state
   const head = headOf(tree)
   const genesis = genesisOf(state)
@@ -71,9 +94,12 @@ function* jsonOf(state: ChainState, historical: boolean): IterableIterator<strin
   yield '},"blocks":['
   yield* joined(tree.canonical.values(), ({ block }) => JSON.stringify(dumpedBlock(block)))
   yield '],"transactions":['
-  yield* joined(outcomesIn(tree.canonical.filled()), (outcome) => JSON.stringify(outcome))
+}
+
+function* endOf(state: ChainState, historical: boolean): IterableIterator<string> {
+  const { canonical } = state.tree
   yield '],"historical_states":'
-  if (historical) yield* olderStates(tree.canonical.values(0, tree.canonical.length - 1), genesis)
+  if (historical) yield* olderStates(canonical.values(0, canonical.length - 1), genesisOf(state))
   else yield 'null'
   yield '}'
 }
@@ -84,10 +110,6 @@ function* joined<T>(items: Iterable<T>, print: (item: T) => string): IterableIte
     yield isFirst ? print(item) : `,${print(item)}`
     isFirst = false
   }
-}
-
-function* outcomesIn(records: Iterable<BlockRecord>): IterableIterator<object> {
-  for (const record of records) yield* dumpedOutcomes(record)
 }
 
 function genesisOf({ origin, tree }: ChainState): World {

@@ -13,6 +13,7 @@ import type { Receipt } from '../../protocol/receipt.ts'
 import { type Authorization, isImpersonated, type Transaction } from '../../protocol/transaction.ts'
 import type { BlockRecord, ExecutedTransaction } from '../blockrecord.ts'
 import { exitOf } from './exits.ts'
+import { outermostOf } from './traces.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -25,13 +26,16 @@ export function dumpedBlock({ header, transactions, uncles, withdrawals }: Block
   }
 }
 
-/** What came of each transaction of a block. One of an impersonated sender is there under the hash that anvil gives it as well. */
-export function dumpedOutcomes({ block, executed }: BlockRecord): Json[] {
+/** What came of each transaction of a block, with the frames of those that could be run again. One of an impersonated sender is there under the hash that anvil gives it as well. */
+export function dumpedOutcomes(
+  { block, executed }: BlockRecord,
+  traces: readonly (readonly Json[] | undefined)[],
+): Json[] {
   return executed.flatMap((each, index) => {
     const { transaction, receipt } = each
     const hashes = new Set([transaction.hash, foreignHash(transaction)])
     return [...hashes].map((hash) => ({
-      info: { transaction_hash: hash, ...dumpedInfo(each, index) },
+      info: { transaction_hash: hash, ...dumpedInfo(each, index, traces[index]) },
       receipt: dumpedReceipt(receipt),
       block_hash: block.hash,
       block_number: Number(block.header.number),
@@ -133,14 +137,18 @@ function dumpedAuthorization(authorization: Authorization): Json {
   }
 }
 
-function dumpedInfo(executed: ExecutedTransaction, index: number): Json {
+function dumpedInfo(
+  executed: ExecutedTransaction,
+  index: number,
+  traces: readonly Json[] = outermostOf(executed),
+): Json {
   const { transaction, receipt, output, failure } = executed
   return {
     transaction_index: index,
     from: transaction.from,
     to: transaction.to,
     contract_address: receipt.status ? receipt.contractAddress : null,
-    traces: [],
+    traces,
     exit: exitOf(failure, output),
     out: hexFromBytes(output),
     nonce: Number(transaction.nonce),

@@ -1,0 +1,126 @@
+// What ran within a transaction, as anvil keeps it: a node for each frame, the outermost first, that names its parent and
+// the frames it opened.
+import { DevchainError } from '../../core/errors.ts'
+import { hexFromBytes, quantityFromBigint, ZERO_ADDRESS } from '../../core/hex.ts'
+import { type CallFrame, recordCalls } from '../../evm/tracers/calls.ts'
+import type { BlockRecord, ExecutedTransaction } from '../blockrecord.ts'
+import { type Replayed, replay } from '../trace.ts'
+import { exitOf } from './exits.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+/**
+ * The frames of each of a block's transactions, run again. Undefined for those that cannot be: of blocks whose state is not
+ * known, or that were made by other rules.
+ */
+export async function tracesOf(
+  chain: Replayed,
+  record: BlockRecord,
+): Promise<readonly (Json[] | undefined)[]> {
+  const traces: Json[][] = []
+  let recorder = recordCalls()
+  const tracerFor = (): ReturnType<typeof recordCalls>['tracer'] => {
+    recorder = recordCalls({ withLogs: true })
+    return recorder.tracer
+  }
+  try {
+    for await (const _ of replay(chain, record, tracerFor)) traces.push(nodesOf(recorder.top()))
+  } catch (error) {
+    if (!(error instanceof DevchainError && error.word === 'NOT_FOUND')) throw error
+  }
+  return record.executed.map((_, index) => traces[index])
+}
+
+/** The outermost frame of a transaction that cannot be run again, without what it called. */
+export function outermostOf({
+  transaction,
+  receipt,
+  output,
+  failure,
+}: ExecutedTransaction): Json[] {
+  const { from, to, value, data, gasLimit } = transaction
+  const frame: CallFrame = {
+    kind: to === null ? 'CREATE' : 'CALL',
+    from,
+    to: to ?? receipt.contractAddress,
+    value,
+    gas: gasLimit,
+    gasUsed: receipt.gasUsed,
+    input: data,
+    output,
+    failure,
+    revertText: undefined,
+    isPrecompile: false,
+    calls: [],
+    logs: receipt.logs.map((log, index) => ({ log, position: 0, index })),
+  }
+  return nodesOf(frame)
+}
+
+function nodesOf(top: CallFrame): Json[] {
+  const nodes: Json[] = []
+  addNode(nodes, top, undefined, 0)
+  return nodes
+}
+
+/** Adds a frame and all within it, in the order in which they began. */
+function addNode(nodes: Json[], frame: CallFrame, parent: number | undefined, depth: number): void {
+  const index = nodes.length
+  const children: number[] = []
+  nodes.push({
+    parent: parent ?? null,
+    children,
+    idx: index,
+    trace: traceOf(frame, depth),
+    logs: frame.logs.map(dumpedLog),
+    ordering: orderingOf(frame),
+  })
+  for (const call of frame.calls) {
+    if (call.kind === 'SELFDESTRUCT') continue
+    children.push(nodes.length)
+    addNode(nodes, call, index, depth + 1)
+  }
+}
+
+function traceOf(frame: CallFrame, depth: number): Json {
+  const { kind, from, to, value, gas, gasUsed, input, output, failure } = frame
+  const destruction = frame.calls.findLast((call) => call.kind === 'SELFDESTRUCT')
+  return {
+    depth,
+    success: failure === undefined,
+    caller: from,
+    address: to ?? ZERO_ADDRESS,
+    maybe_precompile: frame.isPrecompile,
+    selfdestruct_address: destruction?.from ?? null,
+    selfdestruct_refund_target: destruction?.to ?? null,
+    selfdestruct_transferred_value: destruction ? quantityFromBigint(destruction.value) : null,
+    kind,
+    value: quantityFromBigint(value),
+    data: hexFromBytes(input),
+    output: hexFromBytes(output),
+    gas_used: Number(gasUsed),
+    gas_limit: Number(gas),
+    gas_refund_counter: 0,
+    status: exitOf(failure, output),
+    steps: [],
+    decoded: null,
+  }
+}
+
+function dumpedLog({ log, position, index }: CallFrame['logs'][number]): Json {
+  const { address, topics, data } = log
+  const raw = { topics, data: hexFromBytes(data) }
+  return { address, raw_log: raw, decoded: null, position, index }
+}
+
+/** In which order a frame logged and called. */
+function orderingOf({ calls, logs }: CallFrame): Json[] {
+  const ordering: Json[] = []
+  let [log, call] = [0, 0]
+  for (const [at, { kind }] of calls.entries()) {
+    while (log < logs.length && logs[log]!.position <= at) ordering.push({ Log: log++ })
+    if (kind !== 'SELFDESTRUCT') ordering.push({ Call: call++ })
+  }
+  while (log < logs.length) ordering.push({ Log: log++ })
+  return ordering
+}
