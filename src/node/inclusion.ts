@@ -3,7 +3,13 @@ import { DevchainError } from '../core/errors.ts'
 import type { Address, Hash } from '../core/hex.ts'
 import type { Transaction } from '../protocol/transaction.ts'
 import { nonceAt } from '../state/world.ts'
-import { type TransactionPlace, transactionPlace } from './blocktree.ts'
+import {
+  type BlockRecord,
+  type BlockTree,
+  headOf,
+  type TransactionPlace,
+  transactionPlace,
+} from './blocktree.ts'
 import type { Chain } from './chain.ts'
 import type { ChainState } from './chainstate.ts'
 import { pooledByNonce } from './pool.ts'
@@ -56,21 +62,41 @@ export function sentWithNonce(
   sender: Address,
   nonce: bigint,
 ): Sent | undefined {
-  const { canonical } = tree
-  const isUsedAt = (index: number): boolean => nonceAt(canonical.at(index)!.world, sender) > nonce
-  let [low, high] = [0, canonical.length]
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2)
-    if (isUsedAt(middle)) high = middle
-    else low = middle + 1
-  }
-  if (low === canonical.length) {
+  if (nonceAt(headOf(tree).world, sender) <= nonce) {
     const waiting = pooledByNonce(pool, sender, nonce)?.transaction
     return waiting && { waiting }
   }
-  const record = canonical.at(low)!
-  const index = record.block.transactions.findIndex(
-    (each) => each.from === sender && each.nonce === nonce,
-  )
-  return index < 0 ? undefined : { place: { record, index } }
+  const place = placeOf(tree, sender, nonce)
+  return place && { place }
+}
+
+/** Where a transaction is whose nonce is used. */
+function placeOf(
+  { canonical }: BlockTree,
+  sender: Address,
+  nonce: bigint,
+): TransactionPlace | undefined {
+  let [low, high] = [0, canonical.length - 1]
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2)
+    const record = canonical.at(middle)!
+    // a chain may have been loaded without its older states: then there is only to look at what was sent
+    if (record.isStateless === true) return placeAmong(canonical.filled(), sender, nonce)
+    if (nonceAt(record.world, sender) > nonce) high = middle
+    else low = middle + 1
+  }
+  return placeAmong([canonical.at(low)!], sender, nonce)
+}
+
+function placeAmong(
+  records: Iterable<BlockRecord>,
+  sender: Address,
+  nonce: bigint,
+): TransactionPlace | undefined {
+  for (const record of records) {
+    const { transactions } = record.block
+    const index = transactions.findIndex((each) => each.from === sender && each.nonce === nonce)
+    if (index >= 0) return { record, index }
+  }
+  return undefined
 }

@@ -125,6 +125,11 @@ describe('a dump that anvil wrote', () => {
     await expect(ask('trace_transaction', legacy)).rejects.toMatchObject(unknown)
     await expect(ask('debug_setHead', '0x3')).rejects.toMatchObject(unknown)
     expect(await ask('eth_blockNumber')).toBe(`0x${chain.height.toString(16)}`)
+    // what was sent is found without the states by which it would be found faster
+    for (const [nonce, name] of ['legacy', 'accessList', 'creation'].entries()) {
+      const found = ask('eth_getTransactionBySenderAndNonce', SENDER, `0x${nonce}`)
+      expect(await found).toMatchObject({ hash: chain.hashes[name] })
+    }
     // what was missing comes with a dump that has it
     await ask('anvil_loadState', packed(dump))
     expect(await ask('debug_traceTransaction', legacy)).toMatchObject({ failed: false })
@@ -250,6 +255,16 @@ describe('a dump that devchain wrote', () => {
     // nothing of what came after is in the way of doing it again
     const hash = await ask('eth_sendTransaction', { from: SENDER, data: code, gas: '0x30d40' })
     expect(await ask('eth_getTransactionReceipt', hash)).toMatchObject({ status: '0x1' })
+  })
+
+  test('is refused at once for more blocks than a dump can have', async () => {
+    const ask = await devchain()
+    await ask('hardhat_mine', '0x3b9aca00')
+    const refusal = {
+      code: -32005,
+      message: expect.stringContaining('the dump of 1000000001 blocks'),
+    }
+    await expect(ask('anvil_dumpState')).rejects.toMatchObject(refusal)
   })
 
   test('takes away what is gone from the genesis', async () => {

@@ -17,6 +17,9 @@ import { dumpedBlock, dumpedOutcomes } from './writeblocks.ts'
 /** Bytes of JSON that a dump may have: more, nobody could read again. */
 const MAX_DUMP = 512 * 2 ** 20
 
+/** Characters of JSON that a block has at least, without transactions. */
+const LEAST_BLOCK = 1_000
+
 /** Characters of JSON that go to the compressor at a time. */
 const PIECE = 2 ** 16
 
@@ -28,6 +31,7 @@ const PIECE = 2 ** 16
  */
 export async function dumpState(chain: Replayed, historical = false): Promise<Uint8Array> {
   const { state, executor } = chain
+  if (state.tree.canonical.length * LEAST_BLOCK > MAX_DUMP) throw tooLarge(state, false)
   const gzip = createGzip()
   const compressed: Uint8Array[] = []
   gzip.on('data', (part: Uint8Array) => compressed.push(part))
