@@ -195,15 +195,26 @@ async function stateBefore(
 ): Promise<ChainState> {
   const beginning = beginningOf(blocks)
   const genesisTime = beginning?.timestamp
+  const begins = ({ tree }: ChainState): boolean => headOf(tree).block.hash === beginning?.hash
   const here = await firstState({ ...options, genesisTime }, now)
-  const { genesis, accounts } = options
-  if (genesis === undefined || accounts !== 0) return here
+  if (begins(here)) return here
+  for (const other of otherBeginnings(options, genesisTime)) {
+    const there = await firstState({ ...options, genesisTime, ...other }, now)
+    if (begins(there)) return there
+  }
+  return here
+}
+
+/** What the genesis may have been made with instead: the general defaults, or those of other nodes. */
+function otherBeginnings(
+  { genesis, accounts, unsaid }: ChainOptions,
+  genesisTime: bigint | undefined,
+): readonly Pick<ChainOptions, 'genesis' | 'unsaid'>[] {
+  const general = unsaid === undefined ? [] : [{ unsaid: undefined }]
+  if (genesis === undefined || accounts !== 0) return general
   const baseFeePerGas = genesis.baseFeePerGas ?? INITIAL_BASE_FEE
   const timestamp = genesis.timestamp ?? genesisTime ?? 0n
-  const asElsewhere = { ...options, genesis: { ...genesis, baseFeePerGas, timestamp } }
-  const elsewhere = await firstState(asElsewhere, now)
-  const isThere = headOf(elsewhere.tree).block.hash === beginning?.hash
-  return isThere && headOf(here.tree).block.hash !== beginning?.hash ? elsewhere : here
+  return [...general, { genesis: { ...genesis, baseFeePerGas, timestamp } }]
 }
 
 /** The state that a chain begins with. */

@@ -152,6 +152,22 @@ describe('a chain without difficulty that was made here', () => {
   })
 })
 
+describe('a chain with the general defaults', () => {
+  test('comes back where others stand for what nobody says', async () => {
+    const given: ChainOptions = { clock: { kind: 'frozen' } }
+    const chain = await createChain({ ...given, environment: testEnvironment() })
+    await sendTransaction(chain, { from: account(chain, 0), to: account(chain, 1), value: 5n })
+    const again = await createChain({
+      ...given,
+      unsaid: { chainId: 1337n, baseFee: 10n ** 9n, difficulty: 0n },
+      blocks: concatBytes(...exported(chain)),
+      environment: testEnvironment(),
+    })
+    expect(headHash(again)).toBe(headHash(chain))
+    expect(again.state.config.chainId).toBe(33n)
+  })
+})
+
 describe('a chain of a network', () => {
   const asGiven: ChainOptions = { genesis: parseGenesis(networkGenesis), accounts: 0 }
   let parts: readonly Uint8Array[]
