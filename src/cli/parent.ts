@@ -1,18 +1,21 @@
 // Notices that the process which started this one is gone.
-import { fstatSync } from 'node:fs'
+import { fstatSync, readFileSync } from 'node:fs'
 
 /** How often the parent's process id is looked at. */
 const LOOK_MS = 250
 
 /**
  * Calls `onGone` once when the parent process has ended: its id is no longer ours to see as parent, or (where stdin
- * is a pipe, as for children of most test runners) the pipe was closed.
+ * is a pipe, as for children of most test runners) the pipe was closed. Under npm and npx a shell stands between, which
+ * outlives an npm that is killed: its parent counts as well, where the system tells it (Linux).
  * @returns stops watching
  */
 export function watchParent(onGone: () => void): () => void {
   const parent = process.ppid
+  const isNpm = process.env.npm_command !== undefined
+  const npm = isNpm ? parentOf(parent) : undefined
   const timer = setInterval(() => {
-    if (process.ppid !== parent) gone()
+    if (process.ppid !== parent || (npm !== undefined && parentOf(parent) !== npm)) gone()
   }, LOOK_MS)
   timer.unref()
   const stop = (): void => {
@@ -29,6 +32,18 @@ export function watchParent(onGone: () => void): () => void {
     process.stdin.resume()
   }
   return stop
+}
+
+/** The parent of a process; undefined where the system does not tell. */
+function parentOf(pid: number): number | undefined {
+  try {
+    // the name, in brackets, may have anything in it
+    const [, parent] = /\) \S (\d+) [^)]*$/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? []
+    return parent === undefined ? undefined : Number(parent)
+  } catch {
+    // no such process, or no such system
+    return undefined
+  }
 }
 
 function isPipe(fd: number): boolean {

@@ -1,6 +1,6 @@
 // The command as users start it: a process of its own, from the built files.
 import { spawn } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import path from 'node:path'
 import { performance } from 'node:perf_hooks'
@@ -240,6 +240,29 @@ describe('a run', () => {
     await eventually(async () => !(await answers(ready.url)), 50_000)
   })
 
+  // a shell stands between npm and the chain; it outlives an npm that is killed, which Linux alone tells
+  const killed: readonly [NodeJS.Signals, string][] =
+    process.platform === 'linux' ? [['SIGKILL', 'npx --no-install']] : []
+  test.each<[signal: NodeJS.Signals, command: string]>([
+    ...killed,
+    ['SIGTERM', 'npx --no-install'],
+    ['SIGTERM', 'npm exec --offline --'],
+  ])('--exit-with-parent: the chain ends with %s to %s', async (signal, command) => {
+    const [program = '', ...args] = command.split(' ')
+    const folder = temporaryFolder(onTestFinished)
+    const bin = path.join(folder, 'node_modules/.bin')
+    mkdirSync(bin, { recursive: true })
+    symlinkSync(path.resolve('bin/devchain.js'), path.join(bin, 'devchain'))
+    writeFileSync(path.join(folder, 'package.json'), '{"name":"user","private":true}')
+    const file = path.join(folder, 'ready.json')
+    const options = ['devchain', '--port', '0', '--exit-with-parent', '--ready-file', file]
+    const npm = spawn(program, [...args, ...options], { cwd: folder, stdio: 'ignore' })
+    const ready = await waitForFile(file)
+    onTestFinished(() => endProcess(ready.pid))
+    npm.kill(signal)
+    await eventually(async () => !(await answers(ready.url)), 50_000)
+  })
+
   test('--exit-with-parent: the end of a piped stdin ends the chain too', async () => {
     const { child, ended } = await started(['--exit-with-parent'], { stdin: 'pipe' })
     child.stdin!.end()
@@ -253,6 +276,15 @@ describe('a run', () => {
     expect(await request(url, 'eth_chainId')).toBe('0x21')
   })
 })
+
+/** Ends a process, if it is still there. */
+function endProcess(pid: number): void {
+  try {
+    process.kill(pid)
+  } catch {
+    // it has ended, as it should
+  }
+}
 
 async function waitForFile(file: string): Promise<{ url: string; pid: number }> {
   let content: { url: string; pid: number } | undefined
