@@ -389,7 +389,7 @@ function chainOptions(settings: ChainSettings, genesis: Genesis | undefined): Ch
     consumeSnapshots: settings.consumeSnapshots,
     onRevert: settings.onRevert,
     filterTimeoutMs: settings.filterTimeout,
-    behaviour: chain,
+    behaviour: { ...chain, blocksShareTimes: settings.sameTimestamp },
     unsaid: { ...defaults, blockGasLimit: defaults.gasLimit },
   }
 }

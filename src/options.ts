@@ -69,6 +69,7 @@ export interface ChainSettings {
   readonly maxUncles: number
   readonly mergeMiningTag: string
   readonly clock: ClockOption
+  readonly sameTimestamp: boolean
   readonly consumeSnapshots: boolean
   readonly host: string
   readonly port: number
@@ -626,6 +627,13 @@ export const OPTIONS: { readonly [Key in keyof AllSettings]: Option<AllSettings[
     fallback: { kind: 'wall' },
     fallbackText: 'wall',
   },
+  sameTimestamp: {
+    type: flag,
+    group: 'Mining and time',
+    sentence: 'A block may have the time of its parent',
+    fallback: false,
+    fallbackText: 'off',
+  },
   consumeSnapshots: {
     type: flag,
     group: 'Mining and time',
@@ -765,6 +773,7 @@ const FROM_GENESIS: ReadonlySet<OptionKey> = new Set([
   'gasLimit',
   'baseFee',
   'difficulty',
+  'coinbase',
 ])
 
 /** Options that cannot both be given. */

@@ -13,6 +13,7 @@ import {
   requireInitCodeSize,
   requireIntrinsicGas,
   requireKeyedSender,
+  requireNextNonce,
   requireTipWithinCap,
   requireType,
   requireUnusedNonce,
@@ -23,7 +24,7 @@ import { headOf, transactionPlace } from './blocktree.ts'
 import type { ChainState } from './chainstate.ts'
 import { type NextRules, nextBlobFee, nextRules } from './miner.ts'
 import { isInstant } from './mining.ts'
-import { POOL_LIMIT, type Pool, pooledByHash, pooledByNonce, withTerms } from './pool.ts'
+import { nextNonce, POOL_LIMIT, type Pool, pooledByHash, pooledByNonce, withTerms } from './pool.ts'
 import { requireTerms, type Terms } from './terms.ts'
 
 /** What the checks look at besides the transaction. */
@@ -59,7 +60,7 @@ const CHECKS: readonly Check[] = [
   checkLeastPrice,
   ({ state, sender, now }, { from }) =>
     requireKeyedSender(from, sender, isImpersonated(state.accounts, from, now)),
-  ({ sender }, transaction) => requireUnusedNonce(transaction, sender),
+  checkNonce,
   ({ account }, transaction) => requireFunds(transaction, account),
   checkReplacement,
   checkBlobReplacement,
@@ -91,12 +92,18 @@ export function admit(
   return withTerms(state.pool, transaction, terms)
 }
 
-function checkUnknown({ state }: Gate, { hash }: Transaction): void {
+function checkUnknown({ state, sender }: Gate, { hash, nonce }: Transaction): void {
   const place = transactionPlace(state.tree, hash)
   if (place !== undefined) {
     const { number } = place.record.block.header
     const message = `already known: ${hash} is in block ${number}`
-    throw new DevchainError('ALREADY_KNOWN', message, undefined, { hash, number })
+    throw new DevchainError('ALREADY_KNOWN', message, undefined, {
+      hash,
+      number,
+      given: nonce,
+      next: sender.nonce,
+      mayWait: isInstant(state.mining) ? 0 : 1,
+    })
   }
   if (pooledByHash(state.pool, hash) !== undefined) {
     const message = `already known: ${hash} waits in the pool`
@@ -112,6 +119,16 @@ function checkGasLimit({ state }: Gate, { gasLimit }: Transaction): void {
     throw new DevchainError('GAS_LIMIT_TOO_HIGH', message, undefined, facts)
   }
   requireBlockGas(gasLimit, state.settings.blockGasLimit)
+}
+
+/** Where gaps may not wait, and blocks come with transactions, a transaction is the next of its sender. */
+function checkNonce({ state, sender }: Gate, transaction: Transaction): void {
+  const mayWait = state.config.behaviour.gapsWait || !isInstant(state.mining)
+  if (mayWait) requireUnusedNonce(transaction, sender, mayWait)
+  else {
+    const nonce = nextNonce(state.pool, headOf(state.tree).world, sender.address)
+    requireNextNonce(transaction, { ...sender, nonce })
+  }
 }
 
 function checkBlobs({ state, rules }: Gate, transaction: Transaction): void {

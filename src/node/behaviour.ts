@@ -4,6 +4,8 @@
 export interface Behaviour {
   /** Calls and estimates run whose price is below the base fee; else they are refused as a block would. */
   readonly callsBelowBaseFee: boolean
+  /** A call of a sender that cannot pay value and gas is refused. */
+  readonly callsAskForFunds: boolean
   /** An estimate for a sender that cannot pay value and gas is refused. */
   readonly estimatesAskForFunds: boolean
   /** A request to send without `from` is refused; else the first account sends. */
@@ -14,6 +16,20 @@ export interface Behaviour {
   readonly keepsTypeWithoutPrice: boolean
   /** A fee cap below the next base fee is refused even where blocks come later, when the base fee may have fallen. */
   readonly poolAsksForBaseFee: boolean
+  /** A transaction beyond its sender's next nonce waits for those before it, also where blocks come with transactions. */
+  readonly gapsWait: boolean
+  /** Automining that begins mines what waits; else it waits for the next transaction. */
+  readonly automineMinesPool: boolean
+  /** Blocks that come with transactions have one each; else each has all that waits. */
+  readonly oneTransactionABlock: boolean
+  /** A block may have its parent's time. */
+  readonly blocksShareTimes: boolean
+  /** Where blocks get a lower gas limit, transactions that no block could hold leave the pool; else they wait. */
+  readonly limitEmptiesPool: boolean
+  /** A nonce may be set below the account's, and while transactions wait. */
+  readonly noncesGoBack: boolean
+  /** From osaka on a transaction has at most 2^24 gas (EIP-7825), where no other cap is set. */
+  readonly capsTransactionGas: boolean
   /** The first block has the base fee of the genesis; else what EIP-1559 makes of it, seven eighths. */
   readonly firstBaseFeeStays: boolean
   /** How many times the base fee a fee cap covers that the caller leaves open. */
@@ -27,11 +43,19 @@ export interface Behaviour {
 /** Twice the base fee, as geth offers, lasts for five full blocks. */
 export const OWN_BEHAVIOUR: Behaviour = {
   callsBelowBaseFee: false,
+  callsAskForFunds: true,
   estimatesAskForFunds: true,
   needsSender: true,
   refusesBothPrices: true,
   keepsTypeWithoutPrice: true,
   poolAsksForBaseFee: false,
+  gapsWait: true,
+  automineMinesPool: true,
+  oneTransactionABlock: true,
+  blocksShareTimes: false,
+  limitEmptiesPool: false,
+  noncesGoBack: true,
+  capsTransactionGas: false,
   firstBaseFeeStays: false,
   baseFeesInCap: 2n,
   refusesFailingEstimates: true,

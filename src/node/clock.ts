@@ -51,7 +51,8 @@ export function nextTimestamp(
   const wanted =
     clock.nextTimestamp ??
     (clock.interval === undefined ? chainTime(state, now) : parent + clock.interval)
-  const next = wanted > parent ? wanted : parent + 1n
+  const least = parent + leastStep(state)
+  const next = wanted > least ? wanted : least
   requireFits(next)
   return next
 }
@@ -76,11 +77,11 @@ export function nextTimestamps(
   const parent = headOf(state.tree).block.header.timestamp
   const step = interval === undefined ? sourceStep(state.clock.source) : interval
   if (interval !== undefined) {
-    const spacing = step > 0n ? step : 1n
+    const spacing = step > 0n ? step : leastStep(state)
     return (index) => parent + spacing * BigInt(index + 1)
   }
   const first = chainTime(state, now)
-  const wanted = first > parent ? first : parent + 1n
+  const wanted = first > parent ? first : parent + leastStep(state)
   // a clock that stands still falls behind the blocks; one that steps comes up to them from behind
   if (step === 0n) return (index) => wanted + BigInt(index)
   return (index) => {
@@ -88,6 +89,11 @@ export function nextTimestamps(
     const least = parent + 1n + BigInt(index)
     return told > least ? told : least
   }
+}
+
+/** Seconds between a block and the next at the least. */
+function leastStep({ config }: ChainState): bigint {
+  return config.behaviour.blocksShareTimes ? 0n : 1n
 }
 
 /** Seconds by which a source goes on with each block. */
@@ -177,9 +183,9 @@ export function withInterval(state: ChainState, interval: bigint | undefined): C
 /** @throws {DevchainError} `INVALID_PARAMS` when no block with this timestamp could follow the head */
 export function checkTimestamp(state: ChainState, timestamp: bigint): void {
   const { number, timestamp: newest } = headOf(state.tree).block.header
-  if (timestamp <= newest) {
+  if (timestamp < newest + leastStep(state)) {
     const message = `timestamp ${timestamp} is not after ${newest}, that of the newest block (${number}): block timestamps increase`
-    throw new DevchainError('INVALID_PARAMS', message)
+    throw new DevchainError('INVALID_PARAMS', message, undefined, { timestamp, newest })
   }
   if (timestamp > MAX_TIMESTAMP) {
     const message = `expected a timestamp of at most ${MAX_TIMESTAMP} seconds, got ${timestamp}`

@@ -6,6 +6,7 @@ import { DevchainError } from '../core/errors.ts'
 import { type MaybePromise, whenThere } from '../core/promises.ts'
 import type { Executor } from '../evm/executor.ts'
 import { MAX_TIMESTAMP } from '../protocol/timestamps.ts'
+import { blockGasError } from '../protocol/validity.ts'
 import { nonceAt } from '../state/world.ts'
 import type { AccountBook } from './accounts.ts'
 import { headChange, headOf } from './blocktree.ts'
@@ -30,7 +31,7 @@ import {
   mineWaiting,
 } from './miner.ts'
 import { intervalOf, isInstant } from './mining.ts'
-import { nextNonce } from './pool.ts'
+import { nextNonce, pooledInOrder, withoutTransactions } from './pool.ts'
 import { checkName, snapshotById, snapshotNamed, withoutSnapshot } from './snapshots.ts'
 
 /** Blocks that a chain may have: beyond, numbers would not be exact where they are counted. */
@@ -249,8 +250,8 @@ export async function startMining(
 }
 
 /**
- * Sets when blocks are mined, also where mining was stopped. Instant mining mines what waits at once, interval mining
- * when the first interval is over.
+ * Sets when blocks are mined, also where mining was stopped. Instant mining mines what waits at once (or, where chains
+ * behave so, with the next transaction), interval mining when the first interval is over.
  * @returns the blocks mined on the spot
  * @throws {DevchainError} `INVALID_PARAMS` for an interval that no timer can keep
  */
@@ -262,9 +263,28 @@ export async function setMiningMode(
 ): Promise<Change<BlockRange>> {
   checkMode(mode)
   const resumed: ChainState = { ...state, mining: { mode, stopped: false } }
-  if (!isInstant(resumed.mining)) return { state: resumed, value: NO_BLOCKS }
+  const leaves = !isInstant(resumed.mining) || !state.config.behaviour.automineMinesPool
+  if (leaves) return { state: resumed, value: NO_BLOCKS }
   const { state: after, dropped } = await mineWaiting(executor, resumed, now)
   return { state: after, value: headChange(state.tree, after.tree).added, dropped }
+}
+
+/** Sets the gas limit of the blocks to come. What none of them could hold waits, or leaves the pool. */
+export function setGasLimit(state: ChainState, blockGasLimit: bigint): Change<undefined> {
+  const settings = { ...state.settings, blockGasLimit }
+  if (!state.config.behaviour.limitEmptiesPool)
+    return { state: { ...state, settings }, value: undefined }
+  const dropped = pooledInOrder(state.pool)
+    .filter(({ transaction }) => transaction.gasLimit > blockGasLimit)
+    .map(({ transaction }) => ({
+      transaction,
+      error: blockGasError(transaction.gasLimit, blockGasLimit),
+    }))
+  const pool = withoutTransactions(
+    state.pool,
+    dropped.map(({ transaction }) => transaction),
+  )
+  return { state: { ...state, settings, pool }, value: undefined, dropped }
 }
 
 /** Changes settings; those not named stay. */

@@ -32,6 +32,7 @@ import {
   terminalTotalDifficultyOf,
 } from '../protocol/forks.ts'
 import { bloomOf } from '../protocol/receipt.ts'
+import { TRANSACTION_GAS_CAP } from '../protocol/validity.ts'
 import { createDefaultAlloc, type Genesis, worldFromAlloc } from '../state/genesis.ts'
 import { stateRoot, type World } from '../state/world.ts'
 import { type AccountBook, addresses, bookOfKeys, deriveAccounts } from './accounts.ts'
@@ -125,6 +126,7 @@ export interface Unsaid {
   readonly hardfork?: Hardfork | undefined
   readonly blockGasLimit?: bigint | undefined
   readonly baseFee?: bigint | undefined
+  readonly coinbase?: Address | undefined
   /** From paris on. */
   readonly difficulty?: bigint | undefined
 }
@@ -288,7 +290,7 @@ function configOf(options: ChainOptions, schedule: ForkSchedule): ChainConfig {
     hasOwnGenesis: options.genesis === undefined,
     terminalTotalDifficulty: terminalTotalDifficultyOf(forkConfig),
     depositContract: depositContractOf(options.genesis),
-    transactionGasCap: options.transactionGasCap,
+    transactionGasCap: options.transactionGasCap ?? usualGasCap(options, schedule),
     codeSizeLimit: options.codeSizeLimit,
     initialBaseFee: initialBaseFee(options) ?? 0n,
     scryptCost: options.scryptCost ?? 8192,
@@ -298,6 +300,16 @@ function configOf(options: ChainOptions, schedule: ForkSchedule): ChainConfig {
     onRevert: options.onRevert ?? 'hash',
     behaviour: { ...OWN_BEHAVIOUR, ...options.behaviour },
   }
+}
+
+/** The cap of EIP-7825, where a chain behaves so and begins with a fork that has it. */
+function usualGasCap(
+  { behaviour, genesis }: ChainOptions,
+  schedule: ForkSchedule,
+): bigint | undefined {
+  if (behaviour?.capsTransactionGas !== true) return undefined
+  const hardfork = hardforkAt(schedule, 1n, BigInt(genesis?.timestamp ?? 0))
+  return isAtLeast(hardfork, 'osaka') ? TRANSACTION_GAS_CAP : undefined
 }
 
 function depositContractOf(genesis: Genesis | undefined): Address | undefined {
@@ -331,7 +343,7 @@ function settingsOf(options: ChainOptions, hardfork: Hardfork): Settings {
   const { genesis, unsaid } = options
   const difficulty = isAtLeast(hardfork, 'paris') ? unsaid?.difficulty : undefined
   return {
-    coinbase: options.coinbase ?? ZERO_ADDRESS,
+    coinbase: options.coinbase ?? unsaid?.coinbase ?? ZERO_ADDRESS,
     blockGasLimit:
       options.blockGasLimit ?? genesis?.gasLimit ?? unsaid?.blockGasLimit ?? 30_000_000n,
     difficulty: options.difficulty ?? genesis?.difficulty ?? difficulty ?? 1n,
@@ -395,7 +407,7 @@ interface GenesisParts {
 }
 
 function genesisRecord(
-  { genesis }: ChainOptions,
+  { genesis, coinbase = ZERO_ADDRESS }: ChainOptions,
   { config, settings, timestamp, world }: GenesisParts,
 ): BlockRecord {
   checkGenesis(genesis)
@@ -408,7 +420,7 @@ function genesisRecord(
   const header: Header = {
     parentHash: genesis?.parentHash ?? ZERO_HASH,
     sha3Uncles: EMPTY_UNCLES_HASH,
-    miner: genesis?.coinbase ?? settings.coinbase,
+    miner: genesis?.coinbase ?? coinbase,
     stateRoot: stateRoot(world),
     transactionsRoot: EMPTY_TRIE_ROOT,
     receiptsRoot: EMPTY_TRIE_ROOT,

@@ -171,6 +171,8 @@ function checkCount(count: bigint): void {
   throw new DevchainError(
     'INVALID_PARAMS',
     `block count: expected 1 to ${MAX_HISTORY}, got ${count}`,
+    undefined,
+    { blockCount: count },
   )
 }
 
@@ -184,7 +186,8 @@ function checkPercentiles(percentiles: readonly number[]): void {
     if (percentile >= previous && percentile <= 100) return
     const expected = i === 0 ? '0 to 100' : `${previous} (the one before it) to 100`
     const message = `reward percentile ${i}: expected ${expected}, got ${percentile}`
-    throw new DevchainError('INVALID_PARAMS', message)
+    const facts = { percentile, position: i + 1 }
+    throw new DevchainError('INVALID_PARAMS', message, undefined, facts)
   })
 }
 

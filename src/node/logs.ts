@@ -241,7 +241,8 @@ function recordByHash(state: ChainState, hash: Hash): BlockRecord {
   if (record !== undefined) return record
   const newest = headOf(state.tree).block
   const message = `block ${hash} not found: the newest block is ${newest.header.number} (${newest.hash})`
-  throw new DevchainError('NOT_FOUND', message, undefined, { hash })
+  const facts = { hash, newest: newest.header.number }
+  throw new DevchainError('NOT_FOUND', message, undefined, facts)
 }
 
 function isPending(reference: BlockReference | undefined): boolean {

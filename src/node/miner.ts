@@ -25,7 +25,7 @@ import { EMPTY_BLOOM, mergeBlooms, receiptsRoot } from '../protocol/receipt.ts'
 import { authorityOf, type Transaction } from '../protocol/transaction.ts'
 import { stateRoot, type World } from '../state/world.ts'
 import { signersOf } from './accounts.ts'
-import { type Source, sourcesOfWaiting } from './auction.ts'
+import { type AuctionBlock, type Source, sourcesOfWaiting } from './auction.ts'
 import {
   appendBlock,
   type BlockRecord,
@@ -138,7 +138,7 @@ function noRoom(
 
 /**
  * Mines every transaction that can be mined, each in a block of its own: what instant mining means. Without any there
- * is no block.
+ * is no block. Chains that behave so fill their blocks.
  */
 export async function mineWaiting(
   executor: Executor,
@@ -147,7 +147,9 @@ export async function mineWaiting(
 ): Promise<Mined> {
   const records: BlockRecord[] = []
   const dropped: DroppedTransaction[] = []
-  const nextSource = sourcesOfWaiting()
+  const isSingle = state.config.behaviour.oneTransactionABlock
+  const count = isSingle ? 1 : Number.POSITIVE_INFINITY
+  const nextSource = isSingle ? sourcesOfWaiting() : wholePool
   let current = state
   let used: readonly Address[] = []
   while (current.pool.size > 0) {
@@ -155,7 +157,7 @@ export async function mineWaiting(
     const { world } = headOf(current.tree)
     const candidates = nextSource({ pool: current.pool, world, block: environment, used })
     if (candidates.best === undefined) break
-    const assembly = await assemble(executor, current, environment, candidates, 1)
+    const assembly = await assemble(executor, current, environment, candidates, count)
     dropped.push(...assembly.dropped)
     if (assembly.executed.length === 0) {
       current = { ...current, pool: poolAfter(current.pool, assembly) }
@@ -317,6 +319,11 @@ export function excessBlobGasAfter(
     hardfork,
     rules,
   )
+}
+
+/** What waits, for a block that takes as much as it can hold. */
+function wholePool({ pool, world, block }: AuctionBlock): Candidates {
+  return new Candidates(pool, world, block)
 }
 
 /** What waits, in the order in which a block takes it. */

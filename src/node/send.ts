@@ -22,7 +22,13 @@ import type { ChainState } from './chainstate.ts'
 import { mineWaiting, type NextRules, nextBlobFee, nextRules } from './miner.ts'
 import { isInstant } from './mining.ts'
 import { nextNonce } from './pool.ts'
-import { type CallRequest, estimateGas, executionError, withOnePrice } from './simulate.ts'
+import {
+  bothKinds,
+  type CallRequest,
+  estimateGas,
+  executionError,
+  withOnePrice,
+} from './simulate.ts'
 import { checkTerms, type Terms } from './terms.ts'
 
 /** What a caller says of a transaction; the node fills in the rest. Amounts in wei. */
@@ -268,14 +274,16 @@ async function entered(
 export async function gasFor(chain: Chain, request: TransactionRequest): Promise<bigint> {
   if (request.gas !== undefined) return request.gas
   const { defaultGas, blockGasLimit } = chain.state.settings
-  if (defaultGas !== 'estimate') return smaller(defaultGas, blockGasLimit)
+  const { transactionGasCap = blockGasLimit } = chain.state.config
+  const most = smaller(blockGasLimit, transactionGasCap)
+  if (defaultGas !== 'estimate') return smaller(defaultGas, most)
   try {
     return await estimateGas(chain, request, pendingReference)
   } catch (error) {
-    const { behaviour, transactionGasCap } = chain.state.config
+    const { behaviour } = chain.state.config
     const isRefusal = error instanceof DevchainError && error.word !== 'ABANDONED'
     if (behaviour.refusesFailingEstimates || !isRefusal) throw error
-    return smaller(blockGasLimit, transactionGasCap ?? blockGasLimit)
+    return most
   }
 }
 
@@ -343,13 +351,13 @@ function checkRequest({ config }: ChainState, request: TransactionRequest): void
   }
   if ((to === undefined || to === null) && (data === undefined || data.length === 0)) {
     const message = 'expected `to`, or `data` with the code of a contract to create: got neither'
-    throw new DevchainError('INVALID_PARAMS', message)
+    throw new DevchainError('INVALID_PARAMS', message, undefined, { creates: 'nothing' })
   }
   const isDynamic = request.maxFeePerGas !== undefined || request.maxPriorityFeePerGas !== undefined
   if (request.gasPrice !== undefined && isDynamic) {
     const message =
       'expected either gasPrice, or maxFeePerGas and maxPriorityFeePerGas, got both kinds'
-    throw new DevchainError('INVALID_PARAMS', message)
+    throw new DevchainError('INVALID_PARAMS', message, undefined, bothKinds(request))
   }
   checkType(request, isDynamic)
 }

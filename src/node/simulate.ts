@@ -1,6 +1,6 @@
 // Running messages without a trace on the chain: calls, gas estimates, access lists.
 import { breather } from '../core/breather.ts'
-import { DevchainError, ExecutionError } from '../core/errors.ts'
+import { DevchainError, type ErrorFacts, ExecutionError } from '../core/errors.ts'
 import { type Address, EMPTY_BYTES, type Hash, hexFromBytes, ZERO_ADDRESS } from '../core/hex.ts'
 import { type MaybePromise, whenThere } from '../core/promises.ts'
 import type {
@@ -108,7 +108,8 @@ export function call(
   reference: BlockReference,
   conditions?: Conditions,
 ): MaybePromise<Outcome> {
-  return whenThere(sceneAt(chain, reference, conditions), (scene) => {
+  return whenThere(sceneAt(chain, reference, conditions), (given) => {
+    const scene = chain.state.config.behaviour.callsAskForFunds ? given : funded(given, request)
     const message = messageOf(scene, request)
     return run(asCalled(scene, message, conditions?.blockOverrides), message)
   })
@@ -363,6 +364,11 @@ export function withOnePrice<R extends CallRequest>(
   return { ...request, maxFeePerGas: undefined, maxPriorityFeePerGas: undefined }
 }
 
+/** Which member stands beside a gas price where it may not. */
+export function bothKinds({ maxFeePerGas }: Pick<CallRequest, 'maxFeePerGas'>): ErrorFacts {
+  return { both: maxFeePerGas === undefined ? 'maxPriorityFeePerGas' : 'maxFeePerGas' }
+}
+
 /**
  * What the message offers for its gas: nothing when it names no price.
  * @throws {DevchainError} `INVALID_PARAMS` for a price of both kinds
@@ -374,7 +380,7 @@ export function feesOf(
   if (gasPrice !== undefined) {
     if (maxFeePerGas !== undefined || maxPriorityFeePerGas !== undefined) {
       const message = `expected either gasPrice or maxFeePerGas and maxPriorityFeePerGas, got gasPrice ${gasPrice} and others`
-      throw new DevchainError('INVALID_PARAMS', message)
+      throw new DevchainError('INVALID_PARAMS', message, undefined, bothKinds({ maxFeePerGas }))
     }
     return { maxFeePerGas: gasPrice, maxPriorityFeePerGas: gasPrice }
   }

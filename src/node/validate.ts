@@ -15,6 +15,7 @@ import { EMPTY_BLOOM, mergeBlooms, receiptsRoot } from '../protocol/receipt.ts'
 import type { Transaction } from '../protocol/transaction.ts'
 import { decodeBlockTransaction } from '../protocol/transactiondecoding.ts'
 import { brokenRule, checkBody, checkHeader, type Place, unequal } from '../protocol/validation.ts'
+import { TRANSACTION_GAS_CAP } from '../protocol/validity.ts'
 import { balanceAt, stateRoot, type World, withBalance } from '../state/world.ts'
 import { addresses, signersOf } from './accounts.ts'
 import { type BlockRecord, blockByHash, type ExecutedTransaction, headOf } from './blocktree.ts'
@@ -29,9 +30,6 @@ const NETWORK_UNCLES = 2
 
 /** An uncle's parent is one of so many blocks before the block that includes it (Yellow Paper, 11.1). */
 const UNCLE_GENERATIONS = 7
-
-/** Highest gas limit of one transaction from osaka on (EIP-7825). */
-const TRANSACTION_GAS_CAP = 2n ** 24n
 
 const WEI_PER_GWEI = 10n ** 9n
 
@@ -90,6 +88,7 @@ function placeOf(
             gasLimit: settings.blockGasLimit,
             baseFee: ownBaseFee(config, settings, parent.header),
             hasOwnGenesis: config.hasOwnGenesis,
+            sharesTimes: config.behaviour.blocksShareTimes,
           },
   }
 }

@@ -71,12 +71,17 @@ type SenderFinder = (signed: Signed) => Address
 
 function decodeSigned(raw: Uint8Array, findSender: SenderFinder): Transaction {
   const [first] = raw
-  if (first === undefined) throw malformed('it is empty')
+  if (first === undefined)
+    throw new DevchainError('INVALID_PARAMS', 'malformed transaction: it is empty', undefined, {
+      bytes: 0,
+    })
   if (first >= 0xc0) return decodeLegacy(raw, findSender)
   if (first !== 1 && first !== 2 && first !== 3 && first !== 4) {
     throw new DevchainError(
       'TYPE_NOT_SUPPORTED',
       `transaction type 0x${first.toString(16)} is not supported: expected 0 to 4`,
+      undefined,
+      { type: first },
     )
   }
   return decodeTyped(first, raw, findSender)

@@ -60,6 +60,8 @@ export interface OwnValues {
   readonly gasLimit: bigint
   /** Wei per gas; undefined where the base fee follows EIP-1559. */
   readonly baseFee: bigint | undefined
+  /** True: a block may have its parent's time. */
+  readonly sharesTimes: boolean
   /** True: the chain's genesis can be no network's. */
   readonly hasOwnGenesis: boolean
 }
@@ -146,8 +148,9 @@ function check<T>(checks: readonly (readonly [Rule, Check<T>])[], subject: T, pl
   }
 }
 
-function timestampProblem({ timestamp }: Header, { parent }: Place): string | undefined {
-  if (timestamp > parent.timestamp) return undefined
+function timestampProblem({ timestamp }: Header, { parent, own }: Place): string | undefined {
+  const isAfter = timestamp > parent.timestamp
+  if (isAfter || (own?.sharesTimes === true && timestamp === parent.timestamp)) return undefined
   return `${timestamp} is not after the parent's ${parent.timestamp}`
 }
 

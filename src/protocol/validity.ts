@@ -30,6 +30,9 @@ const MAX_NONCE = 2n ** 64n - 2n
 /** Bytes of deployed code (EIP-170). */
 const CODE_SIZE_LIMIT = 24_576
 
+/** Highest gas limit of one transaction from osaka on (EIP-7825). */
+export const TRANSACTION_GAS_CAP: bigint = 2n ** 24n
+
 const MAX_WORD = 2n ** 256n - 1n
 
 /** What the rules ask of a sender. */
@@ -57,7 +60,7 @@ export function requireChainId(transaction: Transaction, chainId: bigint): void 
     'WRONG_CHAIN_ID',
     `invalid chain id for signer: have ${transaction.chainId} want ${chainId}`,
     undefined,
-    { given: transaction.chainId, chainId },
+    { given: transaction.chainId, chainId, type: transaction.type },
   )
 }
 
@@ -118,8 +121,12 @@ export function requireIntrinsicGas(
 
 /** @throws {DevchainError} `EXCEEDS_BLOCK_GAS_LIMIT` when no block could hold it */
 export function requireBlockGas(gasLimit: bigint, blockGasLimit: bigint): void {
-  if (gasLimit <= blockGasLimit) return
-  throw new DevchainError(
+  if (gasLimit > blockGasLimit) throw blockGasError(gasLimit, blockGasLimit)
+}
+
+/** Why a transaction is in no block. */
+export function blockGasError(gasLimit: bigint, blockGasLimit: bigint): DevchainError {
+  return new DevchainError(
     'EXCEEDS_BLOCK_GAS_LIMIT',
     `exceeds block gas limit: have ${gasLimit}, the block's limit is ${blockGasLimit}`,
     undefined,
@@ -193,6 +200,8 @@ export function requireBlobFee({ blobs }: Pick<Transaction, 'blobs'>, price: big
 }
 
 interface Fees {
+  /** Undefined: it is not known which members the caller named. */
+  readonly type?: TransactionType | undefined
   readonly maxFeePerGas: bigint
   readonly maxPriorityFeePerGas: bigint
 }
@@ -209,13 +218,17 @@ export function requireTipWithinCap({ maxFeePerGas, maxPriorityFeePerGas }: Fees
 }
 
 /** @throws {DevchainError} `FEE_CAP_TOO_LOW` below the block's base fee, which is 0 before london */
-export function requireBaseFee({ maxFeePerGas }: Fees, baseFee: bigint): void {
+export function requireBaseFee({ type = 2, maxFeePerGas }: Fees, baseFee: bigint): void {
   if (maxFeePerGas >= baseFee) return
   throw new DevchainError(
     'FEE_CAP_TOO_LOW',
     `max fee per gas less than block base fee: fee cap ${maxFeePerGas}, base fee ${baseFee}`,
     undefined,
-    { given: maxFeePerGas, least: baseFee },
+    {
+      given: maxFeePerGas,
+      least: baseFee,
+      member: type < 2 ? 'gasPrice' : 'maxFeePerGas',
+    },
   )
 }
 
@@ -231,8 +244,15 @@ export function requireKeyedSender(from: Address, { code }: Sender, isImpersonat
   )
 }
 
-/** @throws {DevchainError} `NONCE_TOO_LOW` for a used nonce, `NONCE_TOO_HIGH` for one beyond all (EIP-2681) */
-export function requireUnusedNonce({ nonce }: Transaction, sender: Sender): void {
+/**
+ * @param mayWait true where a nonce beyond the sender's would wait for those before it
+ * @throws {DevchainError} `NONCE_TOO_LOW` for a used nonce, `NONCE_TOO_HIGH` for one beyond all (EIP-2681)
+ */
+export function requireUnusedNonce(
+  { nonce }: Transaction,
+  sender: Sender,
+  mayWait: boolean = false,
+): void {
   if (nonce > MAX_NONCE) {
     const message = `nonce too high: have ${nonce}, the highest there is is ${MAX_NONCE}`
     throw new DevchainError('NONCE_TOO_HIGH', message)
@@ -242,6 +262,7 @@ export function requireUnusedNonce({ nonce }: Transaction, sender: Sender): void
   throw new DevchainError('NONCE_TOO_LOW', message, undefined, {
     given: nonce,
     next: sender.nonce,
+    mayWait: mayWait ? 1 : 0,
   })
 }
 

@@ -3,6 +3,7 @@
 import type { Scenario } from './scenario.ts'
 import { DEFAULTS } from './scenarios/defaults.ts'
 import { FAILURES } from './scenarios/failures.ts'
+import { HARDHAT } from './scenarios/hardhat.ts'
 import { REFUSALS } from './scenarios/refusals.ts'
 
-export const SCENARIOS: readonly Scenario[] = [...DEFAULTS, ...FAILURES, ...REFUSALS]
+export const SCENARIOS: readonly Scenario[] = [...DEFAULTS, ...FAILURES, ...REFUSALS, ...HARDHAT]

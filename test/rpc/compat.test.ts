@@ -115,7 +115,7 @@ describe('a call that halts', () => {
       {
         code: -32000,
         message: 'Transaction ran out of gas',
-        data: { message: 'Transaction ran out of gas', txHash: null, data: '0x' },
+        data: { message: 'Transaction ran out of gas', data: '0x' },
       },
     ],
     ['ganache', LOOPS, { code: -32000, message: `${VM} out of gas`, data: '0x' }],
@@ -136,7 +136,7 @@ describe('a transaction that reverts', () => {
       `Error: ${VM} reverted with reason string 'n too small'`,
     ])
     const { txHash } = data as { txHash: string }
-    expect(data).toEqual({ message: message.slice(7), txHash, data: TEXT })
+    expect(data).toEqual({ message, txHash, data: TEXT })
     const receipt = await devchain.request({
       method: 'eth_getTransactionReceipt',
       params: [txHash],

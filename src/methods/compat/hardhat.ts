@@ -1,8 +1,11 @@
 // Hardhat: the network of `npx hardhat node`, versions 2 and 3.
+import { parseAddress } from '../../core/hex.ts'
 import { EXECUTION_ERROR } from '../../evm/reasons.ts'
 import type { ErrorObject } from '../../rpc/errors.ts'
+import type { Json } from '../../rpc/schema.ts'
 import { INTERNAL_ERROR, REVERTED, SERVER_ERROR } from './codes.ts'
 import type { Cause, FailedExecution } from './failure.ts'
+import { HARDHAT_REFUSALS } from './hardhatrefusals.ts'
 import { OWN, type Profile } from './profile.ts'
 
 const GWEI = 10n ** 9n
@@ -21,6 +24,8 @@ const HARDHAT_PANICS: ReadonlyMap<bigint, string> = new Map([
   [0x51n, 'Called a zero-initialized variable of internal function type'],
 ])
 
+const NO_REASON = 'Transaction reverted without a reason string'
+
 export const HARDHAT: Profile = {
   ...OWN,
   defaults: {
@@ -29,29 +34,48 @@ export const HARDHAT: Profile = {
     gasLimit: 60_000_000n,
     baseFee: GWEI,
     tip: GWEI,
-    defaultGas: 'estimate',
+    defaultGas: 60_000_000n,
     difficulty: 0n,
+    coinbase: parseAddress('0xc014ba5ec014ba5ec014ba5ec014ba5ec014ba5e'),
     onRevert: 'throw',
     consumeSnapshots: true,
   },
-  chain: { callsBelowBaseFee: true, estimatesAskForFunds: false },
+  chain: {
+    gapsWait: false,
+    callsBelowBaseFee: true,
+    callsAskForFunds: false,
+    estimatesAskForFunds: false,
+    automineMinesPool: false,
+    oneTransactionABlock: false,
+    limitEmptiesPool: true,
+    noncesGoBack: false,
+    capsTransactionGas: true,
+  },
   block: { pendingNulls: ['number', 'nonce', 'mixHash'], hasTotals: true },
   clientName: 'HardhatNetwork',
+  hasLeastPriceWithBaseFee: false,
   ack: true,
   intervalUnitMs: 1,
   secondsAhead: String,
   nextTimestamp: String,
   emptyReward: 'absent',
   failure,
+  refusals: HARDHAT_REFUSALS,
 }
 
 /** A transaction that failed is told with its hash, in the form of version 2; calls have the form of version 3. */
 function failure({ reason, data, hash, cause }: FailedExecution): ErrorObject {
   const message = hardhatMessage(cause, reason, data)
-  const facts = { message, txHash: hash ?? null, data }
-  if (cause.kind === 'halt') return { code: SERVER_ERROR, message, data: facts }
-  if (hash !== undefined) return { code: INTERNAL_ERROR, message: `Error: ${message}`, data: facts }
-  return { code: REVERTED, message, data }
+  if (cause.kind === 'halt' && reason.startsWith('out of gas')) {
+    return { code: SERVER_ERROR, message, data: facts(message, hash, data) }
+  }
+  if (hash === undefined) return { code: REVERTED, message, data }
+  const told = `Error: ${message}`
+  return { code: INTERNAL_ERROR, message: told, data: facts(told, hash, data) }
+}
+
+function facts(message: string, hash: string | undefined, data: string): Json {
+  return hash === undefined ? { message, data } : { message, txHash: hash, data }
 }
 
 function hardhatMessage(cause: Cause, reason: string, data: string): string {
@@ -59,16 +83,19 @@ function hardhatMessage(cause: Cause, reason: string, data: string): string {
     case 'text':
       return `${EXECUTION_ERROR}reverted with reason string '${cause.text}'`
     case 'panic': {
-      const name = HARDHAT_PANICS.get(cause.code) ?? 'Unknown panic code'
-      return `${EXECUTION_ERROR}reverted with panic code 0x${cause.code.toString(16)} (${name})`
+      const name = HARDHAT_PANICS.get(cause.code)
+      const code = `0x${cause.code.toString(16)}`
+      return name === undefined
+        ? `${EXECUTION_ERROR}reverted with unknown panic code ${code}`
+        : `${EXECUTION_ERROR}reverted with panic code ${code} (${name})`
     }
     case 'custom':
       return `${EXECUTION_ERROR}reverted with an unrecognized custom error (return data: ${data})`
     case 'revert':
-      return 'Transaction reverted without a reason string'
+      // an empty text is one
+      return data === '0x' ? NO_REASON : `${EXECUTION_ERROR}reverted with reason string ''`
     case 'halt':
-      return reason.startsWith('out of gas')
-        ? 'Transaction ran out of gas'
-        : EXECUTION_ERROR + reason
+      if (reason.startsWith('out of gas')) return 'Transaction ran out of gas'
+      return reason.startsWith('invalid opcode') ? `${EXECUTION_ERROR}invalid opcode` : NO_REASON
   }
 }

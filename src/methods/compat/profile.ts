@@ -28,6 +28,7 @@ export interface Defaults {
   readonly txGasCap?: bigint
   /** Of blocks from paris on. */
   readonly difficulty?: bigint
+  readonly coinbase?: Address
   readonly onRevert?: 'hash' | 'throw'
   readonly consumeSnapshots?: boolean
 }

@@ -52,6 +52,11 @@ const ratio: Encoder<number> = {
   encode: (value) => value,
 }
 
+/** Which of a list a path names, from 1 on. */
+function positionOf(path: string): number {
+  return Number(/\[(\d+)\]$/.exec(path)?.[1] ?? 0) + 1
+}
+
 const percentile: Decoder<number> = {
   name: 'percentile',
   json: { type: 'number', minimum: 0, maximum: 100 },
@@ -60,6 +65,8 @@ const percentile: Decoder<number> = {
     throw new DevchainError(
       'INVALID_PARAMS',
       `${path}: expected a percentile from 0 to 100, got ${printValue(value)}`,
+      undefined,
+      typeof value === 'number' ? { percentile: value, position: positionOf(path) } : {},
     )
   },
 }

@@ -11,14 +11,15 @@ import {
   removeKeyless,
   stopImpersonating,
 } from '../../node/accounts.ts'
+import { headOf } from '../../node/blocktree.ts'
 import type { Chain, Change } from '../../node/chain.ts'
 import type { ChainState } from '../../node/chainstate.ts'
 import { changeAccounts } from '../../node/commands.ts'
-import { editAccounts } from '../../node/edit.ts'
+import { editAccount, editAccounts } from '../../node/edit.ts'
 import { type Method, param, secret } from '../../rpc/method.ts'
 import { address, boolean, data, quantity, text } from '../../rpc/primitives.ts'
-import type { Decoder } from '../../rpc/schema.ts'
-import { type Account, withSlots } from '../../state/world.ts'
+import type { Decoder, Encoder, Json } from '../../rpc/schema.ts'
+import { type Account, nonceAt, withSlots } from '../../state/world.ts'
 import { ack } from '../compat/profile.ts'
 import { type MethodContext, method } from '../context.ts'
 import { oneOrMore } from '../inputs.ts'
@@ -94,10 +95,30 @@ const setNonce = method({
       const message = `nonce: expected at most ${MAX_NONCE} (EIP-2681), got ${nonce}`
       throw new DevchainError('INVALID_PARAMS', message)
     }
-    await edit(chain, account, (before) => ({ ...before, nonce }))
+    await chain.update((state) => {
+      checkNonceChange(state, account, nonce)
+      return editAccount(state, account, (before) => ({ ...before, nonce }))
+    })
     return profile.ack
   },
 })
+
+/** Where nonces do not go back they are set upwards only, and while nothing waits. */
+function checkNonceChange(
+  { config, pool, tree }: ChainState,
+  account: Address,
+  nonce: bigint,
+): void {
+  if (config.behaviour.noncesGoBack) return
+  if (pool.size > 0) {
+    const message = `nonces cannot be set while transactions wait: there are ${pool.size}`
+    throw new DevchainError('INVALID_PARAMS', message, undefined, { waiting: pool.size })
+  }
+  const existing = nonceAt(headOf(tree).world, account)
+  if (nonce >= existing) return
+  const message = `nonce: expected at least ${existing}, that of ${account}, got ${nonce}`
+  throw new DevchainError('INVALID_PARAMS', message, undefined, { nonce, existing })
+}
 
 /** A storage slot or its value: 32 bytes, or any QUANTITY, as an integer. */
 const word: Decoder<bigint> = { ...quantity, name: 'storage word' }
@@ -138,18 +159,28 @@ const impersonate = method({
   },
 })
 
+/** Whether there was something to end, where a node's users are told. */
+const ended: Encoder<boolean | null> = {
+  name: 'null or boolean',
+  json: { enum: [null, true, false] },
+  encode: (value): Json => value,
+}
+
 const stopImpersonatingAccount = method({
   name: 'hardhat_stopImpersonatingAccount',
   aliases: ['anvil_stopImpersonatingAccount'],
   summary: 'Ends what hardhat_impersonateAccount began.',
   params: [param('account', address)],
-  result: ack,
+  result: ended,
   example: { params: [ACCOUNT], result: null },
   writes: 'chain',
   tell: ([account]) => `no longer impersonating ${account}`,
   handle: async ({ chain, profile }, account) => {
-    await chain.update((state) => changeAccounts(state, stopImpersonating(state.accounts, account)))
-    return profile.ack
+    const wasThere = await chain.update((state) => ({
+      ...changeAccounts(state, stopImpersonating(state.accounts, account)),
+      value: state.accounts.impersonated.has(account),
+    }))
+    return profile.ack === null ? null : wasThere
   },
 })
 

@@ -6,7 +6,13 @@ import { fee, number } from '../../core/words.ts'
 import { headOf } from '../../node/blocktree.ts'
 import type { Chain } from '../../node/chain.ts'
 import type { Settings } from '../../node/chainstate.ts'
-import { changeSettings, setBlockInterval, startMining, stopMining } from '../../node/commands.ts'
+import {
+  changeSettings,
+  setBlockInterval,
+  setGasLimit,
+  startMining,
+  stopMining,
+} from '../../node/commands.ts'
 import { nextRules } from '../../node/miner.ts'
 import { describeMining, isInstant } from '../../node/mining.ts'
 import { isAtLeast } from '../../protocol/forks.ts'
@@ -172,9 +178,9 @@ const setBlockGasLimit = method({
   handle: async ({ chain }, blockGasLimit) => {
     if (blockGasLimit < MIN_GAS_LIMIT || blockGasLimit > MAX_GAS_LIMIT) {
       const message = `gasLimit: expected ${MIN_GAS_LIMIT} to ${MAX_GAS_LIMIT}, got ${blockGasLimit}`
-      throw new DevchainError('INVALID_PARAMS', message)
+      throw new DevchainError('INVALID_PARAMS', message, undefined, { blockGasLimit })
     }
-    await change(chain, { blockGasLimit })
+    await chain.update((state) => setGasLimit(state, blockGasLimit))
     return true
   },
 })

@@ -1,0 +1,202 @@
+// What Hardhat's node refuses, in its words: an object with the message stands beside each.
+import { checksumAddress } from '../../core/crypto.ts'
+import { parseAddress } from '../../core/hex.ts'
+import type { ErrorObject } from '../../rpc/errors.ts'
+import { INTERNAL_ERROR, INVALID_PARAMS, SERVER_ERROR } from './codes.ts'
+import type { Profile, Refusal } from './profile.ts'
+import type { Refused } from './refusal.ts'
+
+type Words = (refused: Refused) => string
+
+/** Words made of what is known. */
+function told(code: number, words: Words): Refusal {
+  return (refused) => {
+    const message = words(refused)
+    return { code, message, data: { message } }
+  }
+}
+
+/** This program's words under Hardhat's number. */
+const asHere: Refusal = told(SERVER_ERROR, ({ message }) => message)
+
+const UNQUEUED = "Note that transactions can't be queued when automining."
+
+const nonceTooLow: Words = ({ facts: { given, next, mayWait } }) =>
+  mayWait === 1
+    ? `Transaction nonce too low. Expected nonce to be at least ${next} but got ${given}.`
+    : `Nonce too low. Expected nonce to be ${next} but got ${given}. ${UNQUEUED}`
+
+const nonceTooHigh: Words = ({ facts: { given, next }, message }) =>
+  next === undefined
+    ? message
+    : `Nonce too high. Expected nonce to be ${next} but got ${given}. ${UNQUEUED}`
+
+/** One transaction is known while it waits; one that is in a block has a nonce that was used. */
+const alreadyKnown: Words = (refused) => {
+  const { hash, number } = refused.facts
+  return number === undefined ? `Known transaction: ${hash}` : nonceTooLow(refused)
+}
+
+const replacement: Words = ({ facts: { nonce, fee, tip, given } }) => {
+  const isFee = (given ?? 0n) < (fee ?? 0n)
+  const [name, least] = isFee ? ['maxFeePerGas', fee] : ['maxPriorityFeePerGas', tip]
+  return `Replacement transaction underpriced. A gasPrice/${name} of at least ${least} is necessary to replace the existing transaction with nonce ${nonce}.`
+}
+
+const feeCapTooLow: Words = ({ facts: { given, least, member = 'maxFeePerGas' } }) =>
+  `Transaction ${member} (${given}) is too low for the next block, which has a baseFeePerGas of ${least}`
+
+const unknownAccount: Words = ({ facts: { address }, message }) =>
+  address === undefined
+    ? message
+    : `Unknown account ${checksumAddress(parseAddress(String(address)))}`
+
+/** A chain id that a signature has is told otherwise than one that a request names. */
+const wrongChain: Words = ({ method, facts: { given, chainId, type } }) => {
+  if (method !== 'eth_sendRawTransaction') {
+    return `Invalid chainId ${given} provided, expected ${chainId} instead.`
+  }
+  return type === 0
+    ? 'Trying to send an incompatible EIP-155 transaction, signed for another chain.'
+    : `Trying to send a raw transaction with an invalid chainId. The expected chainId is ${chainId}`
+}
+
+const notFound: Words = ({ facts: { number, hash, newest, transaction }, message }) => {
+  if (transaction !== undefined) {
+    return `Unable to find a block containing transaction ${transaction}`
+  }
+  const block = number ?? hash
+  if (block === undefined) return message
+  return `Received invalid block tag ${block}. Latest block number is ${newest}`
+}
+
+const SHORT_TRANSACTION: Refusal = told(INVALID_PARAMS, () => 'input too short')
+
+/** Values that are of the right form and cannot be. */
+const unfit: Refusal = (refused) => {
+  if (refused.facts.waiting !== undefined) return poolNotEmpty
+  if (refused.facts.bytes === 0) return SHORT_TRANSACTION(refused)
+  const message = unfitWords(refused)
+  if (message !== undefined) return { code: SERVER_ERROR, message, data: { message } }
+  return { code: INVALID_PARAMS, message: refused.message, data: { message: refused.message } }
+}
+
+function unfitWords({ facts }: Refused): string | undefined {
+  const {
+    both,
+    timestamp,
+    newest,
+    blockCount,
+    blockGasLimit,
+    percentile,
+    position,
+    creates,
+    nonce,
+    existing,
+  } = facts
+  if (both !== undefined) {
+    return `Cannot send both gasPrice and ${both}${both === 'maxFeePerGas' ? ' params' : ''}`
+  }
+  if (timestamp !== undefined) return tooEarly(timestamp, newest)
+  if (blockCount !== undefined) {
+    return `blockCount should be at ${blockCount === 0n ? 'least 1' : 'most 1024'}`
+  }
+  if (blockGasLimit === 0n) return 'Block gas limit must be greater than 0'
+  if (percentile !== undefined) return percentileWords(percentile, Number(position))
+  if (existing !== undefined) {
+    return `New nonce (${nonce}) must not be smaller than the existing nonce (${existing})`
+  }
+  if (creates !== undefined) return 'Contract creation without any data provided'
+  return undefined
+}
+
+const poolNotEmpty: ErrorObject = {
+  code: INTERNAL_ERROR,
+  message: 'Cannot set account nonce when the transaction pool is not empty',
+  data: { message: 'Cannot set account nonce when the transaction pool is not empty' },
+}
+
+type Fact = Refused['facts'][string]
+
+function tooEarly(timestamp: Fact, newest: Fact | undefined): string {
+  return timestamp === newest
+    ? `Timestamp ${timestamp} is equal to the previous block's timestamp. Enable the 'allowBlocksWithSameTimestamp' option to allow this`
+    : `Timestamp ${timestamp} is lower than the previous block's timestamp ${newest}`
+}
+
+function percentileWords(percentile: Fact, position: number): string {
+  const isOutside = Number(percentile) < 0 || Number(percentile) > 100
+  return isOutside
+    ? `The reward percentile number ${position} is invalid. It must be a float between 0 and 100, but is ${percentile} instead.`
+    : `The reward percentiles should be in non-decreasing order, but the percentile number ${position - 1} is greater than the next one`
+}
+
+const UNKNOWN_LOGS: Refusal = told(INVALID_PARAMS, () => 'blockHash cannot be found')
+
+const unknownMethod: Refusal = told(-32004, ({ method }) => `Method ${method} is not supported`)
+
+/** What there is, and not now. */
+const notSupported: Refusal = (refused) =>
+  /setMinGasPrice$/.test(refused.method) ? noLeastPrice(refused) : unknownMethod(refused)
+
+const noLeastPrice: Refusal = told(
+  SERVER_ERROR,
+  ({ method }) => `${method} is not supported when EIP-1559 is active`,
+)
+
+export const HARDHAT_REFUSALS: Profile['refusals'] = {
+  METHOD_NOT_FOUND: unknownMethod,
+  METHOD_NOT_SUPPORTED: notSupported,
+  INVALID_PARAMS: unfit,
+  NOT_FOUND: (refused) =>
+    /logs$|filter$/i.test(refused.method) && refused.facts.hash !== undefined
+      ? UNKNOWN_LOGS(refused)
+      : told(SERVER_ERROR, notFound)(refused),
+  UNKNOWN_ACCOUNT: told(SERVER_ERROR, unknownAccount),
+  ACCOUNT_LOCKED: asHere,
+  NONCE_TOO_LOW: told(SERVER_ERROR, nonceTooLow),
+  NONCE_TOO_HIGH: told(SERVER_ERROR, nonceTooHigh),
+  ALREADY_KNOWN: told(SERVER_ERROR, alreadyKnown),
+  REPLACEMENT_UNDERPRICED: told(SERVER_ERROR, replacement),
+  TRANSACTION_UNDERPRICED: asHere,
+  INSUFFICIENT_FUNDS: told(
+    SERVER_ERROR,
+    ({ facts: { balance, cost } }) =>
+      `Sender doesn't have enough funds to send tx. The max upfront cost is: ${cost} and the sender's balance is: ${balance}.`,
+  ),
+  INTRINSIC_GAS_TOO_LOW: told(
+    SERVER_ERROR,
+    ({ facts: { given, least } }) => `Transaction requires at least ${least} gas but got ${given}`,
+  ),
+  EXCEEDS_BLOCK_GAS_LIMIT: told(SERVER_ERROR, ({ facts: { given, most }, message }) =>
+    most === undefined
+      ? message
+      : `Transaction gas limit is ${given} and exceeds block gas limit of ${most}`,
+  ),
+  GAS_LIMIT_TOO_HIGH: told(
+    SERVER_ERROR,
+    ({ facts: { given, most } }) =>
+      `Transaction gas limit is ${given} and exceeds transaction gas cap of ${most}`,
+  ),
+  FEE_CAP_TOO_LOW: told(SERVER_ERROR, feeCapTooLow),
+  TIP_ABOVE_FEE_CAP: told(
+    SERVER_ERROR,
+    ({ facts: { given, most } }) =>
+      `maxPriorityFeePerGas (${given}) is bigger than maxFeePerGas (${most})`,
+  ),
+  WRONG_CHAIN_ID: told(INVALID_PARAMS, wrongChain),
+  INVALID_SIGNATURE: told(INVALID_PARAMS, () => 'Invalid Signature'),
+  TYPE_NOT_SUPPORTED: told(INVALID_PARAMS, ({ facts: { type }, message }) =>
+    type === undefined ? message : `Invalid transaction type ${type}.`,
+  ),
+  INIT_CODE_TOO_LARGE: told(
+    INVALID_PARAMS,
+    ({ facts: { given, most } }) =>
+      `\nTrying to send a deployment transaction whose init code length is ${given}. The max length allowed by EIP-3860 is ${most}.\n\nEnable the 'allowUnlimitedContractSize' option to allow init codes of any length.`,
+  ),
+  EMPTY_AUTHORIZATION_LIST: asHere,
+  INVALID_BLOBS: told(INVALID_PARAMS, ({ message }) => message),
+  BLOB_FEE_CAP_TOO_LOW: asHere,
+  INVALID_SENDER: asHere,
+  POOL_FULL: asHere,
+}
