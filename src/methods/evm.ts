@@ -67,9 +67,9 @@ const mineBlocks = method({
   result: text,
   example: { params: [], result: '0x0' },
   writes: 'chain',
-  handle: async ({ chain }, order) => {
+  handle: async ({ chain, profile }, order) => {
     await mineOn(chain, () => order)
-    return '0x0'
+    return profile.mined
   },
 })
 

@@ -42,6 +42,8 @@ interface Filter {
   lastPolled: number
   /** The first block that `logs` looks at, for a log filter that begins at the newest block. */
   since: bigint
+  /** What the first poll begins with, until then. */
+  newest?: Hash | undefined
 }
 
 /**
@@ -99,9 +101,20 @@ export class Filters {
     return this.#add('logs', query)
   }
 
-  /** Listens to new blocks. Returns and throws as `addLogFilter`. */
-  addBlockFilter(): bigint {
-    return this.#add('blocks')
+  /**
+   * Listens to new blocks. Returns and throws as `addLogFilter`.
+   * @param newest a block that the first poll begins with
+   */
+  addBlockFilter(newest?: Hash): bigint {
+    const id = this.#add('blocks')
+    if (newest !== undefined) this.#filters.get(id)!.newest = newest
+    return id
+  }
+
+  /** Whether there is a filter of that id. */
+  has(id: bigint): boolean {
+    this.#sweep()
+    return this.#filters.has(id)
   }
 
   /** Listens to transactions that enter the pool. Returns and throws as `addLogFilter`. */
@@ -115,7 +128,9 @@ export class Filters {
    *   kept: that is dropped, and the next poll goes on from here
    */
   changes(id: bigint): MaybePromise<FilterChanges> {
-    const { kind, query } = this.#polled(id)
+    const filter = this.#polled(id)
+    const { kind, query, newest } = filter
+    filter.newest = undefined
     const { backlog, blocks: most } = this.#limits
     if (kind === 'logs') {
       const blocks = this.#readers.logs.read(id)
@@ -129,7 +144,10 @@ export class Filters {
     const hashes = this.#readers[kind].read(id)
     if (hashes === undefined) throw missed(id, `${backlog}`, backlog)
     // no more than `backlog` are kept
-    return whenThere(collect(hashes, backlog), (all = []) => ({ kind, hashes: all }))
+    return whenThere(collect(hashes, backlog), (all = []) => ({
+      kind,
+      hashes: newest === undefined ? all : [newest, ...all],
+    }))
   }
 
   /**

@@ -1,27 +1,28 @@
 // --compat held against the nodes whose ways it takes: their programs' answers, recorded by `npm run compat -- --write`.
 import { describe, expect, test } from 'vitest'
-import { AWAITED } from './awaited.ts'
-import { answersOfDevchain, readRecording } from './recordings.ts'
+import { DIFFERENCES } from './differences.ts'
+import { answersOfDevchain, readOwnAnswers, readRecording } from './recordings.ts'
 import { NODES, nodesOf, RIVALS, rivalFor } from './scenario.ts'
 import { SCENARIOS } from './scenarios.ts'
 
 const recordings = new Map(RIVALS.map((rival) => [rival, readRecording(rival).answers]))
+const own = readOwnAnswers()
 
 describe.each(NODES)('as %s', (node) => {
-  const asked = SCENARIOS.filter(
-    (scenario) => nodesOf(scenario).includes(node) && !AWAITED[node].includes(scenario.name),
-  )
+  const asked = SCENARIOS.filter((scenario) => nodesOf(scenario).includes(node))
 
   test.each(asked)('$name', async (scenario) => {
-    const theirs = recordings.get(rivalFor(node, scenario))?.[scenario.name]
+    const { name } = scenario
+    const theirs = recordings.get(rivalFor(node, scenario))?.[name]
     expect(theirs, 'recorded by: npm run compat -- --write').toBeDefined()
     const ours = await answersOfDevchain(scenario, node)
-    const difference = scenario.differs?.[node]
-    if (difference !== undefined) {
-      // a difference that is none any more is no longer told of
-      expect(ours).not.toEqual(theirs)
+    if (DIFFERENCES[node][name] === undefined) {
+      expect(ours).toEqual(theirs)
+      return
     }
-    expect(ours).toEqual(difference?.answers ?? theirs)
+    // a difference that is none any more is no longer told of
+    expect(ours).not.toEqual(theirs)
+    expect(ours).toEqual(own[node]?.[name])
   })
 })
 
@@ -38,16 +39,11 @@ describe('the table', () => {
     expect(Object.keys(recordings.get(rival) ?? {})).toEqual(asked.map(({ name }) => name))
   })
 
-  test.each(NODES)('awaits of %s only what it has', (node) => {
+  test.each(NODES)('tells of %s only differences that it has, each with a reason', (node) => {
     const names = SCENARIOS.filter((each) => nodesOf(each).includes(node)).map(({ name }) => name)
-    expect(AWAITED[node].filter((name) => !names.includes(name))).toEqual([])
-  })
-
-  test('gives a reason for each difference', () => {
-    const reasons = SCENARIOS.flatMap(({ differs = {}, likeHardhat2 }) => [
-      ...Object.values(differs).map(({ why }) => why),
-      ...(likeHardhat2 === undefined ? [] : [likeHardhat2]),
-    ])
-    expect(reasons.filter((why) => !/\w+ \w+/.test(why))).toEqual([])
+    const differences = Object.entries(DIFFERENCES[node])
+    expect(differences.filter(([name]) => !names.includes(name))).toEqual([])
+    expect(differences.filter(([, why]) => !/\w+ \w+ \w+/.test(why))).toEqual([])
+    expect(Object.keys(own[node] ?? {}).sort()).toEqual(differences.map(([name]) => name).sort())
   })
 })

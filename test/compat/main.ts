@@ -1,11 +1,13 @@
 // npm run compat: shows where devchain answers otherwise than the nodes it takes the ways of; with --write it asks
 // their programs anew.
 import { isDeepStrictEqual } from 'node:util'
+import { DIFFERENCES } from './differences.ts'
 import { type Ask, play } from './play.ts'
-import { answersOfDevchain, readRecording, writeRecording } from './recordings.ts'
+import { answersOfDevchain, readRecording, writeOwnAnswers, writeRecording } from './recordings.ts'
 import { Contestant } from './rivals.ts'
 import {
   type Answer,
+  NODES,
   type Node,
   nodesOf,
   RIVALS,
@@ -35,7 +37,10 @@ export async function main(args: readonly string[]): Promise<number> {
     return 2
   }
   const chosen = SCENARIOS.filter(({ name }) => name.includes(order.only))
-  if (order.writes) for (const rival of order.rivals) await record(rival, chosen)
+  if (order.writes) {
+    for (const rival of order.rivals) await record(rival, chosen)
+    await recordDifferences()
+  }
   return (await showDifferences(chosen, order.rivals)) === 0 ? 0 : 1
 }
 
@@ -80,6 +85,20 @@ async function record(rival: Rival, chosen: readonly Scenario[]): Promise<void> 
   }
 }
 
+/** Keeps what devchain answers where it differs on purpose. */
+async function recordDifferences(): Promise<void> {
+  const answers: Partial<Record<Node, Record<string, readonly Answer[]>>> = {}
+  for (const node of NODES) {
+    const own: Record<string, readonly Answer[]> = {}
+    for (const scenario of SCENARIOS) {
+      const why = DIFFERENCES[node][scenario.name]
+      if (why !== undefined) own[scenario.name] = await answersOfDevchain(scenario, node)
+    }
+    answers[node] = own
+  }
+  writeOwnAnswers(answers)
+}
+
 function methodsOf({ setup = [], ask }: Scenario): readonly string[] {
   return [...setup, ...ask].map(([method]) => method)
 }
@@ -113,7 +132,7 @@ async function showDifferences(
       const theirs = recordings.get(rival)?.[scenario.name] ?? []
       const ours = await answersOfDevchain(scenario, node)
       if (isDeepStrictEqual(ours, theirs)) continue
-      const why = scenario.differs?.[node]?.why
+      const why = DIFFERENCES[node][scenario.name]
       if (why === undefined) unwanted += 1
       console.log(`\n${scenario.name}${why === undefined ? '' : ` (on purpose: ${why})`}`)
       print(rival, theirs)

@@ -50,8 +50,15 @@ function reduced({ result, error }: Answer, scenario: Scenario): Answer {
   if (members === undefined || typeof result !== 'object' || result === null) {
     return { result: hidden(result, hide) }
   }
-  const kept = members.map((name) => [name, (result as Record<string, unknown>)[name]])
-  return { result: hidden(Object.fromEntries(kept), hide) }
+  const kept = Array.isArray(result)
+    ? result.map((item) => only(item, members))
+    : only(result, members)
+  return { result: hidden(kept, hide) }
+}
+
+function only(value: object, members: readonly string[]): object {
+  const kept = members.map((name) => [name, (value as Record<string, unknown>)[name]])
+  return Object.fromEntries(kept)
 }
 
 /** Puts words where a value changes from run to run. Members that are undefined are left out, as JSON does. */
@@ -61,7 +68,10 @@ function hidden(value: unknown, hide: readonly Hidden[]): unknown {
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
     Object.entries(value)
-      .filter(([, member]) => member !== undefined)
+      .filter(
+        ([name, member]) =>
+          member !== undefined && !(name === 'programCounter' && hide.includes('counter')),
+      )
       .map(([name, member]) =>
         name === 'timestamp' && hide.includes('time')
           ? [name, '<time>']
@@ -76,5 +86,8 @@ const VERSION = /\bv?\d+\.\d+\.\d+[\w.+-]*/g
 
 function hiddenText(text: string, hide: readonly Hidden[]): string {
   const patterns = { hash: HASH, time: SECONDS, version: VERSION }
-  return hide.reduce((shown, rule) => shown.replace(patterns[rule], `<${rule}>`), text)
+  return hide.reduce(
+    (shown, rule) => (rule === 'counter' ? shown : shown.replace(patterns[rule], `<${rule}>`)),
+    text,
+  )
 }

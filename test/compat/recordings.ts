@@ -8,6 +8,8 @@ import type { Answer, Node, Recording, Rival, Scenario } from './scenario.ts'
 
 const FOLDER = path.join(ROOT, 'fixtures/compat')
 
+const OWN_FILE = path.join(FOLDER, 'devchain.json')
+
 function fileOf(rival: Rival): string {
   return path.join(FOLDER, `${rival}.json`)
 }
@@ -32,6 +34,15 @@ export function writeRecording(
   mkdirSync(FOLDER, { recursive: true })
   const text = JSON.stringify({ client, answers: Object.fromEntries(kept) }, null, 2)
   writeFileSync(fileOf(rival), `${text}\n`)
+}
+
+/** What devchain answers where it differs on purpose, by nodes and scenarios. */
+export function readOwnAnswers(): Partial<Record<Node, Recording['answers']>> {
+  return existsSync(OWN_FILE) ? JSON.parse(readFileSync(OWN_FILE, 'utf8')) : {}
+}
+
+export function writeOwnAnswers(answers: Partial<Record<Node, Recording['answers']>>): void {
+  writeFileSync(OWN_FILE, `${JSON.stringify(answers, null, 2)}\n`)
 }
 
 /** What devchain answers when it takes on a node's ways. */

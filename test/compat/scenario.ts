@@ -30,6 +30,8 @@ export type Hidden =
   | 'hash'
   /** Members named `timestamp`, and seconds of this century in texts: `<time>`. */
   | 'time'
+  /** Members named `programCounter`, which ganache alone has: left out. */
+  | 'counter'
   /** Numbers of versions: `<version>`. */
   | 'version'
 
@@ -57,14 +59,6 @@ export interface Scenario {
   readonly hide?: readonly Hidden[]
   /** Why the answer of Hardhat 2 is taken where that of Hardhat 3 differs. */
   readonly likeHardhat2?: string
-  /** Nodes that devchain answers otherwise than, on purpose: why, and what it answers instead. */
-  readonly differs?: Partial<Record<Node, Difference>>
-}
-
-export interface Difference {
-  readonly why: string
-  /** One for each step of `ask`. */
-  readonly answers: readonly Answer[]
 }
 
 /** Answers of one program, by scenarios. */

@@ -1,29 +1,101 @@
 // Ganache 7.
 import { EXECUTION_ERROR } from '../../evm/reasons.ts'
 import type { ErrorObject } from '../../rpc/errors.ts'
-import { SERVER_ERROR } from './codes.ts'
-import type { FailedExecution } from './failure.ts'
-import { OWN, type Profile } from './profile.ts'
+import { refusal, SERVER_ERROR, TRANSACTION_REJECTED } from './codes.ts'
+import type { Cause, FailedExecution } from './failure.ts'
+import { OWN, type Profile, type Refusal } from './profile.ts'
+import { isCall } from './refusal.ts'
 
 const GWEI = 10n ** 9n
 const ETHER = 10n ** 18n
 
+/** What ganache says of whatever else goes wrong. */
+const ANY_ERROR = -32700
+
+/** Where its engine said so. */
+const PLACE = '(vm hf=shanghai -> block -> tx)'
+
+const insufficientFunds: Refusal = ({ method }) =>
+  isCall(method)
+    ? { code: SERVER_ERROR, message: `${EXECUTION_ERROR}insufficient balance`, data: '0x' }
+    : { code: TRANSACTION_REJECTED, message: 'insufficient funds for gas * price + value' }
+
+const nonceTooLow: Refusal = ({ facts: { given, next } }) => {
+  const message = `the tx doesn't have the correct nonce. account has nonce of: ${next} tx has nonce of: ${given}`
+  return { code: SERVER_ERROR, message }
+}
+
+const tooLittleGas: Refusal = ({ method }) => {
+  if (!isCall(method)) return { code: SERVER_ERROR, message: 'intrinsic gas too low' }
+  return method === 'eth_estimateGas'
+    ? { code: ANY_ERROR, message: `base fee exceeds gas limit ${PLACE}` }
+    : { code: SERVER_ERROR, message: `${EXECUTION_ERROR}out of gas`, data: '0x' }
+}
+
+const feeCapTooLow: Refusal = ({ facts: { given, least } }) => {
+  const why = `Transaction's maxFeePerGas (${given}) is less than the block's baseFeePerGas (${least}) ${PLACE}`
+  return { code: SERVER_ERROR, message: EXECUTION_ERROR + why }
+}
+
+const unknownMethod: Refusal = ({ method }) => {
+  const message = `The method ${method} does not exist/is not available`
+  return { code: ANY_ERROR, message }
+}
+
+const notFound: Refusal = ({ facts: { number, hash } }) =>
+  number === undefined && hash === undefined
+    ? undefined
+    : { code: ANY_ERROR, message: 'header not found' }
+
 export const GANACHE: Profile = {
   ...OWN,
-  defaults: { chainId: 1337n, balance: 1000n * ETHER, baseFee: GWEI, difficulty: 0n },
+  defaults: {
+    chainId: 1337n,
+    balance: 1000n * ETHER,
+    baseFee: GWEI,
+    tip: GWEI,
+    difficulty: 0n,
+  },
   chain: { callsBelowBaseFee: true, estimatesAskForFunds: false, callsSeeBaseFee: true },
   block: { pendingNulls: [], hasTotals: true },
   clientName: 'Ganache/EthereumJS TestRPC',
   ack: true,
   secondsAhead: Number,
   failure,
+  refusals: {
+    METHOD_NOT_FOUND: unknownMethod,
+    METHOD_NOT_SUPPORTED: unknownMethod,
+    NOT_FOUND: notFound,
+    UNKNOWN_ACCOUNT: refusal(ANY_ERROR, 'sender account not recognized'),
+    INSUFFICIENT_FUNDS: insufficientFunds,
+    NONCE_TOO_LOW: nonceTooLow,
+    INTRINSIC_GAS_TOO_LOW: tooLittleGas,
+    EXCEEDS_BLOCK_GAS_LIMIT: refusal(SERVER_ERROR, 'exceeds block gas limit'),
+    FEE_CAP_TOO_LOW: feeCapTooLow,
+  },
 }
 
-function failure({ reason, data, hash, cause }: FailedExecution): ErrorObject {
-  const said = cause.kind === 'text' ? cause.text : undefined
-  const told = said === undefined ? 'revert' : `revert ${said}`
-  const message = EXECUTION_ERROR + (cause.kind === 'halt' ? reason : told)
-  if (hash === undefined) return { code: SERVER_ERROR, message, data }
-  const facts = { hash, result: data, reason: said ?? null, message: told }
+/** Calls are told with what they returned; estimates and transactions with an object that has it. */
+function failure({ reason, data, hash, cause }: FailedExecution, method: string): ErrorObject {
+  const kind = kindOf(cause, reason)
+  const said = reasonOf(cause, data)
+  const message = EXECUTION_ERROR + (said ? `${kind} ${said}` : kind)
+  if (hash === undefined && method !== 'eth_estimateGas') {
+    return { code: SERVER_ERROR, message, data }
+  }
+  const facts = { hash: hash ?? null, result: data, reason: said, message: kind }
   return { code: SERVER_ERROR, message, data: facts }
+}
+
+function kindOf(cause: Cause, reason: string): string {
+  if (cause.kind !== 'halt') return 'revert'
+  if (reason.startsWith('out of gas')) return 'out of gas'
+  if (reason.startsWith('stack underflow')) return 'stack underflow'
+  return reason.startsWith('invalid opcode') ? 'invalid opcode' : reason
+}
+
+/** The text of a revert, which may be empty; null without one. */
+function reasonOf(cause: Cause, data: string): string | null {
+  if (cause.kind === 'text') return cause.text
+  return cause.kind === 'revert' && data !== '0x' ? '' : null
 }

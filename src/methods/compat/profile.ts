@@ -57,6 +57,15 @@ export interface Profile {
   readonly emptyReward: 'absent' | 'empty' | undefined
   /** Whether each receipt tells its block's time, and what blobs cost there. */
   readonly receiptsTellBlock: boolean
+  /** What `evm_mine` answers. */
+  readonly mined: '0x0' | '0'
+  /**
+   * Lenient: a filter that nobody knows has null for changes, and a block filter's first poll begins with the block that
+   * was the newest.
+   */
+  readonly filters: 'strict' | 'lenient'
+  /** Which transactions `eth_pendingTransactions` lists: those of the node's accounts that can be mined, or all. */
+  readonly pendingTransactions: 'own' | 'all'
   readonly block: BlockForm
   /** Whether the genesis has traces, none, for debug_trace…; else it is refused. */
   readonly tracesGenesis: boolean
@@ -65,7 +74,7 @@ export interface Profile {
   /** How the pool's content names a sender. */
   readonly poolSender: (sender: Address) => string
   /** How a failed execution is told; undefined: as it is (decisions on errors). */
-  readonly failure: ((failed: FailedExecution) => ErrorObject) | undefined
+  readonly failure: ((failed: FailedExecution, method: string) => ErrorObject) | undefined
   /** How refusals are told, by their word; those that are not here are told as they are. */
   readonly refusals: { readonly [Word in ErrorWord]?: Refusal }
 }
@@ -82,6 +91,9 @@ export const OWN: Profile = {
   hasLeastPriceWithBaseFee: true,
   emptyReward: undefined,
   receiptsTellBlock: false,
+  mined: '0x0',
+  filters: 'strict',
+  pendingTransactions: 'own',
   block: OWN_FORM,
   tracesGenesis: true,
   logsBeyondHead: true,

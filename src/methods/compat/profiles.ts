@@ -35,6 +35,6 @@ export function describedBy(
   method: string,
 ): ErrorObject | undefined {
   const failed = failure && failureOf(error)
-  if (failed !== undefined) return failure?.(failed)
+  if (failed !== undefined) return failure?.(failed, method)
   return refusals[error.word]?.(refusedBy(error, method))
 }

@@ -5,8 +5,9 @@ import type { BlockReference, Chain } from '../../node/chain.ts'
 import type { FilterChanges } from '../../node/filters.ts'
 import { findLogs, type LogQuery } from '../../node/logs.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
-import { boolean, hash, quantity } from '../../rpc/primitives.ts'
+import { boolean, hash, nullable, quantity } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'
+import type { Profile } from '../compat/profile.ts'
 import { type MethodContext, method } from '../context.ts'
 import { quantityResult } from '../fields.ts'
 import { logQuery } from '../inputs.ts'
@@ -29,7 +30,10 @@ const newBlockFilter = method({
   params: [],
   result: quantityResult,
   example: { params: [], result: '0x1' },
-  handle: ({ chain }) => chain.filters.addBlockFilter(),
+  handle: ({ chain, profile }) => {
+    const newest = profile.filters === 'lenient' ? headOf(chain.state.tree).block.hash : undefined
+    return chain.filters.addBlockFilter(newest)
+  },
 })
 
 const newPendingTransactionFilter = method({
@@ -57,22 +61,29 @@ const changes: Encoder<FilterChanges> = {
     found.kind === 'logs' ? found.logs.map(logShape.encode) : found.hashes.map(hash.encode),
 }
 
+/** A filter that is not there, where that is no error. */
+function isUnknown({ filters }: Chain, profile: Profile, id: bigint): boolean {
+  return profile.filters === 'lenient' && !filters.has(id)
+}
+
 const getFilterChanges = method({
   name: 'eth_getFilterChanges',
   summary: 'What a filter saw since the last poll: logs, or hashes of blocks or transactions.',
   params: [param('id', quantity)],
-  result: changes,
+  result: nullable(changes),
   example: { params: ['0x1'] },
-  handle: ({ chain }, id) => chain.filters.changes(id),
+  handle: ({ chain, profile }, id) =>
+    isUnknown(chain, profile, id) ? null : chain.filters.changes(id),
 })
 
 const getFilterLogs = method({
   name: 'eth_getFilterLogs',
   summary: 'All stored logs that a log filter matches.',
   params: [param('id', quantity)],
-  result: logsShape,
+  result: nullable(logsShape),
   example: { params: ['0x1'] },
-  handle: ({ chain }, id) => chain.filters.logs(id),
+  handle: ({ chain, profile }, id) =>
+    isUnknown(chain, profile, id) ? null : chain.filters.logs(id),
 })
 
 const getLogs = method({

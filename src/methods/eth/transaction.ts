@@ -4,7 +4,7 @@ import { headOf, transactionPlace } from '../../node/blocktree.ts'
 import { type BlockReference, type Chain, findRecord } from '../../node/chain.ts'
 import type { ChainState } from '../../node/chainstate.ts'
 import { sentWithNonce } from '../../node/inclusion.ts'
-import { pendingOf, pooledByHash } from '../../node/pool.ts'
+import { pendingOf, pooledByHash, pooledInOrder } from '../../node/pool.ts'
 import type { Transaction } from '../../protocol/transaction.ts'
 import { type Method, param } from '../../rpc/method.ts'
 import {
@@ -16,11 +16,13 @@ import {
   quantity,
   quantityNumber,
 } from '../../rpc/primitives.ts'
+import type { Encoder } from '../../rpc/schema.ts'
 import { blockReference, byHash, isPending } from '../blockreference.ts'
 import { viewOfReceipt } from '../compat/receipts.ts'
 import { type MethodContext, method } from '../context.ts'
 import {
   pendingTransactionShape,
+  poolEntryShape,
   receiptShape,
   type TransactionView,
   transactionShape,
@@ -101,13 +103,24 @@ const getRaw = method({
   },
 })
 
+/** A transaction that waits, without a block or with zeros in place of its block. */
+const waiting: Encoder<{ readonly transaction: Transaction; readonly hasPlace: boolean }> = {
+  name: 'pending transaction',
+  json: pendingTransactionShape.json,
+  encode: ({ transaction, hasPlace }) =>
+    (hasPlace ? pendingTransactionShape : poolEntryShape).encode(transaction),
+}
+
 const pendingTransactions = method({
   name: 'eth_pendingTransactions',
   summary: 'Transactions of this node’s own accounts that wait to be mined.',
   params: [],
-  result: list(pendingTransactionShape),
+  result: list(waiting),
   example: { params: [], result: [] },
-  handle: ({ chain }) => ownPending(chain.state, chain.environment.now()),
+  handle: ({ chain: { state, environment }, profile }) =>
+    profile.pendingTransactions === 'all'
+      ? pooledInOrder(state.pool).map(({ transaction }) => ({ transaction, hasPlace: false }))
+      : ownPending(state, environment.now()).map((each) => ({ transaction: each, hasPlace: true })),
 })
 
 async function viewAt(

@@ -28,6 +28,7 @@ export const DEFAULTS: readonly Scenario[] = [
   },
   {
     name: 'what is filled in of a transfer',
+    likeHardhat2: 'the node fills in; in Hardhat 3 its client side does, with an estimate',
     setup: [['eth_sendTransaction', { from: ALICE, to: BOB, value: '0x1' }]],
     ask: [['eth_getTransactionByHash', '{0}']],
     members: ['type', 'gas', 'gasPrice', 'maxFeePerGas', 'maxPriorityFeePerGas', 'nonce', 'input'],
@@ -46,6 +47,7 @@ export const DEFAULTS: readonly Scenario[] = [
   },
   {
     name: 'what is filled in of a transfer with a tip',
+    likeHardhat2: 'the node fills in; in Hardhat 3 its client side does, with an estimate',
     setup: [transfer({ maxPriorityFeePerGas: '0x77359400' })],
     ask: [['eth_getTransactionByHash', '{0}']],
     members: ['type', 'gas', 'maxFeePerGas', 'maxPriorityFeePerGas'],

@@ -7,6 +7,8 @@ const KINDS = Object.entries(REVERT_DATA).map(([kind, data]) => ({
   data,
 }))
 
+const WITH_HASH = 'clients of both find the hash and the data in it; Hardhat 3 leaves the hash out'
+
 const HALTS = [
   { kind: 'an invalid opcode', code: 'fe' },
   { kind: 'an unknown opcode', code: '0c' },
@@ -28,11 +30,13 @@ export const FAILURES: readonly Scenario[] = [
       name: `an estimate that reverts with data: ${kind}`,
       setup: [DEPLOY_REVERTING],
       ask: [['eth_estimateGas', { from: ALICE, to: CONTRACT, data }]],
+      hide: ['counter'],
     }),
   ),
   ...KINDS.map(
     ({ kind, data }): Scenario => ({
       name: `a transaction that reverts with data: ${kind}`,
+      likeHardhat2: WITH_HASH,
       setup: [DEPLOY_REVERTING],
       ask: [
         ['eth_sendTransaction', { from: ALICE, to: CONTRACT, data, gas: '0x186a0' }],
@@ -53,9 +57,11 @@ export const FAILURES: readonly Scenario[] = [
         name: `an estimate that halts: ${kind}`,
         setup: [deploy(code)],
         ask: [['eth_estimateGas', request]],
+        hide: ['counter'],
       },
       {
         name: `a transaction that halts: ${kind}`,
+        likeHardhat2: WITH_HASH,
         setup: [deploy(code)],
         ask: [['eth_sendTransaction', request], ['eth_blockNumber']],
         hide: ['hash'],
@@ -64,6 +70,8 @@ export const FAILURES: readonly Scenario[] = [
   }),
   {
     name: 'a transaction without gas that reverts',
+    likeHardhat2:
+      'Hardhat 3 asks itself for an estimate before, which is what its clients do anyway',
     setup: [DEPLOY_REVERTING],
     ask: [
       ['eth_sendTransaction', { from: ALICE, to: CONTRACT, data: REVERT_DATA.text }],

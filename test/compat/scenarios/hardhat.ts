@@ -208,6 +208,6 @@ export const HARDHAT: readonly Scenario[] = [
   {
     name: 'a block mined on demand',
     nodes: ['anvil', 'hardhat', 'ganache'],
-    ask: [['evm_mine'], ['hardhat_mine', '0x2']],
+    ask: [['evm_mine']],
   },
 ]

@@ -7,10 +7,14 @@ const MORE_THAN_ALL = '0x21e19e0c9bab2400001'
 export const REFUSALS: readonly Scenario[] = [
   {
     name: 'a value that the sender has not',
+    likeHardhat2: 'the numbers follow from the fees that are filled in',
+    errors: ['code', 'message'],
     ask: [transfer({ value: MORE_THAN_ALL })],
   },
   {
     name: 'a value that the sender has not, without gas',
+    likeHardhat2: 'the numbers follow from the fees that are filled in',
+    errors: ['code', 'message'],
     ask: [['eth_sendTransaction', { from: ALICE, to: BOB, value: MORE_THAN_ALL }]],
   },
   {
@@ -77,6 +81,8 @@ export const REFUSALS: readonly Scenario[] = [
   },
   {
     name: 'a replacement that offers too little',
+    likeHardhat2: 'the numbers follow from the fees that are filled in',
+    errors: ['code', 'message'],
     setup: [['evm_setAutomine', false], transfer({ nonce: '0x0' })],
     ask: [transfer({ nonce: '0x0', value: '0x1' })],
     nodes: ['anvil', 'hardhat'],
