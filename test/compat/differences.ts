@@ -20,8 +20,6 @@ export const DIFFERENCES: Readonly<Record<Node, Readonly<Record<string, string>>
     'a transaction sent twice, mined': 'the words tell that it is the same transaction',
     'a raw transaction sent twice, mined': 'the words tell that it is the same transaction',
     'less gas than a transfer takes, in an estimate': 'the gas given bounds the estimate',
-    'a gas price and a fee cap': TWO_FEES,
-    'a raw transaction that is none': TYPE,
     'a method that does not exist': 'the nearest name helps whoever mistyped it',
     'a transaction that does not exist, traced': 'an empty trace would look like one of a transfer',
     'automining that begins leaves the pool until the next transaction':

@@ -99,7 +99,12 @@ describe.each<[Node, readonly [string, number, string][]]>([
     const request = { from: ALICE, to: TARGET, data }
     const expected = { code, message, data }
     expect(await refusal(devchain, 'eth_call', request, 'latest')).toEqual(expected)
-    expect(await refusal(devchain, 'eth_estimateGas', request)).toEqual(expected)
+    // ganache's estimates have the data in an object
+    const estimated =
+      compat === 'ganache'
+        ? { ...expected, data: expect.objectContaining({ result: data }) }
+        : expected
+    expect(await refusal(devchain, 'eth_estimateGas', request)).toEqual(estimated)
   })
 })
 
