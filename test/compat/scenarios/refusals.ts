@@ -74,6 +74,7 @@ export const REFUSALS: readonly Scenario[] = [
   {
     name: 'a gas price and a fee cap',
     ask: [transfer({ gasPrice: '0xb2d05e00', maxFeePerGas: '0xb2d05e00' })],
+    hide: ['hash'],
   },
   {
     name: 'a sender that the node has no key of',
