@@ -61,11 +61,11 @@ const wrongChain: Words = ({ method, facts: { given, chainId, type } }) => {
     : `Trying to send a raw transaction with an invalid chainId. The expected chainId is ${chainId}`
 }
 
-const notFound: Words = ({ facts: { number, hash, newest, transaction }, message }) => {
+const notFound: Words = ({ facts: { number, hash, branch, newest, transaction }, message }) => {
   if (transaction !== undefined) {
     return `Unable to find a block containing transaction ${transaction}`
   }
-  const block = number ?? hash
+  const block = number ?? hash ?? branch
   if (block === undefined) return message
   return `Received invalid block tag ${block}. Latest block number is ${newest}`
 }
