@@ -14,7 +14,6 @@ export const DIFFERENCES: Readonly<Record<Node, Readonly<Record<string, string>>
   anvil: {
     'the limits and fees of the genesis': EXTRA_DATA,
     'the limits and fees of the first block': EXTRA_DATA,
-    'the pending block': PENDING,
     'what is filled in of a transfer with a tip': 'the fee cap has room for the base fee',
     'an estimate that halts: an endless loop': 'the halt is named as in calls',
     'a transaction sent twice, mined': 'the words tell that it is the same transaction',
@@ -28,7 +27,6 @@ export const DIFFERENCES: Readonly<Record<Node, Readonly<Record<string, string>>
   hardhat: {
     'the limits and fees of the genesis': EXTRA_DATA,
     'the limits and fees of the first block': EXTRA_DATA,
-    'the pending block': PENDING,
     'an estimate of a transfer': EXACT,
     'a value that the sender of an estimate has not': EXACT,
     'a storage value of one byte': 'a value of any length is unmistakable',
