@@ -1,6 +1,6 @@
 // mnr: merged mining. Blocks of a parent chain whose coinbase names a block here prove that block too.
 import { DevchainError, printValue } from '../core/errors.ts'
-import { parseBytes, wordFromBigint } from '../core/hex.ts'
+import { type Hash, parseBytes, wordFromBigint } from '../core/hex.ts'
 import type { Imported, MergedWork } from '../node/work.ts'
 import {
   decodeParentBlock,
@@ -38,6 +38,13 @@ const hexNumber: Decoder<bigint> = {
     const isBare = typeof value === 'string' && !value.startsWith('0x')
     return quantity.decode(isBare ? `0x${value}` : value, path)
   },
+}
+
+/** A hash of the parent chain, the last byte first, with or without 0x. */
+const parentHash: Decoder<Hash> = {
+  name: 'hash',
+  json: { title: 'hash', type: 'string', pattern: '^(0x)?[0-9a-fA-F]{64}$' },
+  decode: hash.decode,
 }
 
 /** Hashes of 32 bytes with white space between them. */
@@ -92,7 +99,7 @@ const submitTransactions = method({
   summary:
     'As mnr_submitParentChainBlock, with header, coinbase and all transaction ids, the coinbase’s first.',
   params: [
-    param('blockHash', hash),
+    param('blockHash', parentHash),
     param('header', bytes),
     param('coinbase', bytes),
     param('transactionIds', hashes),
@@ -118,7 +125,7 @@ const submitPartialMerkle = method({
   summary:
     'As mnr_submitParentChainBlock, with header, coinbase, the hashes from the coinbase’s up to the root, and how many transactions there are.',
   params: [
-    param('blockHash', hash),
+    param('blockHash', parentHash),
     param('header', bytes),
     param('coinbase', bytes),
     param('hashes', hashes),
