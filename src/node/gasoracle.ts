@@ -2,7 +2,7 @@
 import { DevchainError } from '../core/errors.ts'
 import type { BlockEnvironment } from '../evm/executor.ts'
 import type { Header } from '../protocol/block.ts'
-import { blobBaseFee, maxBlobGas } from '../protocol/fees.ts'
+import { blobBaseFee, maxBlobGas, nextBaseFee } from '../protocol/fees.ts'
 import { isAtLeast } from '../protocol/forks.ts'
 import { MAX_TIMESTAMP } from '../protocol/timestamps.ts'
 import {
@@ -46,17 +46,26 @@ export function upcomingBaseFee(state: ChainState): bigint {
 
 /**
  * A price with which a transaction is mined now, in wei per gas: the next base fee and, where fees follow a market, a
- * tip as recent blocks got it. Never below the settings' price and tip or what the pool wants.
+ * tip as recent blocks got it. Never below the settings' price and tip or what the pool wants; nor below the newest
+ * block's base fee, as calls on that block may name it; nor, where fees follow a market, below what a full block makes of
+ * the next base fee, as somebody else may send one before the price is used.
  */
 export function gasPrice(state: ChainState): bigint {
-  const { gasPrice: least, minGasPrice, tip } = state.settings
-  const offer = upcomingBaseFee(state) + larger(suggestedTip(state), tip)
-  return [least, minGasPrice, offer].reduce(larger)
+  const { baseFee, gasLimit } = environmentAfterHead(state)
+  const newest = headOf(state.tree).block.header.baseFeePerGas ?? 0n
+  const isMarket = baseFee > 0n && !state.settings.pinnedBaseFee
+  const risen = isMarket ? nextBaseFee({ baseFee, gasLimit, gasUsed: gasLimit }) : baseFee
+  return [baseFee + maxPriorityFeePerGas(state), newest, risen].reduce(larger)
 }
 
-/** What to offer on top of the base fee, in wei per gas: the part of `gasPrice` that is not the base fee. */
+/**
+ * What to offer on top of the next base fee, in wei per gas: the tip of recent blocks or of the settings, or as much as
+ * the settings' price and the pool want.
+ */
 export function maxPriorityFeePerGas(state: ChainState): bigint {
-  return gasPrice(state) - upcomingBaseFee(state)
+  const { gasPrice: least, minGasPrice, tip } = state.settings
+  const baseFee = upcomingBaseFee(state)
+  return [least - baseFee, minGasPrice - baseFee, suggestedTip(state), tip].reduce(larger)
 }
 
 /**

@@ -53,16 +53,34 @@ describe('the gas price', () => {
       tip: 0n,
     },
     {
-      name: 'is the next base fee where nobody paid a tip',
+      name: 'is the next base fee after somebody’s full block where nobody paid a tip',
       state: chainWith(market, halfFull(gwei)),
-      price: gwei,
+      price: 1_125_000_000n,
       tip: 0n,
     },
     {
-      name: 'falls after an empty block',
+      name: 'is the newest base fee after an empty block, as calls on that block pay it',
       state: chainWith(market, { header: { baseFeePerGas: 800n } }),
-      price: 700n,
+      price: 800n,
       tip: 0n,
+    },
+    {
+      name: 'is the newest base fee where the next one was set lower',
+      state: chainWith({ nextBaseFee: 3n }, halfFull(7n)),
+      price: 7n,
+      tip: 0n,
+    },
+    {
+      name: 'stays 0 at a base fee of 0, which a market does not raise by itself',
+      state: chainWith(market, halfFull(0n)),
+      price: 0n,
+      tip: 0n,
+    },
+    {
+      name: 'is the next base fee and the tip of the settings where that is more',
+      state: chainWith({ ...market, tip: gwei }, halfFull(gwei)),
+      price: 2n * gwei,
+      tip: gwei,
     },
     {
       name: 'adds a tip as others paid it',
