@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { DevchainError, ExecutionError } from './core/errors.ts'
 import { type Address, type Hex, hexFromBytes } from './core/hex.ts'
 import { nearest } from './core/nearest.ts'
+import { type Progress, Progresses, type ProgressReport } from './core/progress.ts'
 import type { MaybePromise } from './core/promises.ts'
 import { MODULES } from './methods/catalogue.ts'
 import { type FailedExecution, failureOf } from './methods/compat/failure.ts'
@@ -29,7 +30,7 @@ import {
 import type { Writes } from './rpc/method.ts'
 
 import type { Json } from './rpc/schema.ts'
-import { Caller } from './rpc/session.ts'
+import { Asker, Caller } from './rpc/session.ts'
 import { Demand } from './server/demand.ts'
 import { type RunningServer, startServer } from './server/server.ts'
 import { warmUp } from './server/warmup.ts'
@@ -60,6 +61,8 @@ export interface Observer {
   readonly onChange?: (change: StateChange) => void
   /** A request was refused, as it names a `Host` that is not allowed: the header. */
   readonly onForeignHost?: (header: string) => void
+  /** A request, or a block of interval mining, has run for two seconds; told again at growing intervals. */
+  readonly onRunning?: (running: ProgressReport) => void
   /** Something here is broken: the caller was told "internal error". Standard error when left out. */
   readonly onBug?: (error: unknown) => void
 }
@@ -131,12 +134,17 @@ export async function openDevchain(settings: ChainSettings, hooks: Hooks): Promi
   const { observer = {} } = hooks
   const environment: Environment = { ...systemEnvironment, ...hooks.environment }
   const onBug = observer.onBug ?? environment.onBug
+  const logging = { isEnabled: true }
+  const progresses = new Progresses((running) => {
+    if (logging.isEnabled) observer.onRunning?.(running)
+  })
+  const begin = (name: string, progress: Progress): (() => void) => progresses.begin(name, progress)
   const chain = await createChainFrom(settings, {
     ...chainOptions(settings, await readGenesis(settings)),
     blocks: await readBlocks(settings),
-    environment: { ...environment, onBug },
+    environment: { ...environment, onBug, begin },
   })
-  const logging = { isEnabled: true }
+  chain.onClose(() => progresses.close())
   const { onChange } = observer
   if (onChange !== undefined) {
     chain.onChange((change) => {
@@ -150,6 +158,10 @@ export async function openDevchain(settings: ChainSettings, hooks: Hooks): Promi
     disabled: settings.disable,
     aliases: settings.alias,
     observe: observer.onCall && observing(observer.onCall),
+    begin: (method, { caller }) => {
+      caller.begin()
+      return begin(method, caller)
+    },
     describe: (error, method) => describedBy(profile, error, method),
     onBug,
   })
@@ -201,7 +213,7 @@ function createContexts(
     chain,
     node,
     session: caller.session,
-    caller,
+    caller: new Asker(caller),
     info: PROGRAM,
     profile,
     logging,

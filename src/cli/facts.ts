@@ -148,6 +148,17 @@ export interface EndFact {
   readonly durationMs: number
 }
 
+/** A request, or a block that comes by itself, that takes long and goes on. */
+export interface RunningFact {
+  readonly event: 'running'
+  readonly method: string
+  readonly durationMs: number
+  /** By the transaction or call that runs now; undefined where nobody counts. */
+  readonly gasUsed: bigint | undefined
+  /** How many more run as long, of which nothing is told now. */
+  readonly others: number
+}
+
 /** Something here is broken; the caller was told "internal error". */
 export interface BugFact {
   readonly event: 'bug'
@@ -163,7 +174,7 @@ export type ChainFact =
   | MiningFact
   | WaitingFact
   | DroppedFact
-export type Fact = CallFact | ChainFact | BugFact
+export type Fact = CallFact | ChainFact | RunningFact | BugFact
 
 /** Bytes of an input, and of what a failure returned, that a fact holds. */
 const INPUT_LIMIT = 4_096

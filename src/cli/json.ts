@@ -1,7 +1,7 @@
 // The log for programs: one JSON object a line, with the same facts as the log for people.
 import type { Json } from '../rpc/schema.ts'
 import { bounded } from './bounded.ts'
-import type { BugFact, CallFact, ChainFact } from './facts.ts'
+import type { BugFact, CallFact, ChainFact, RunningFact } from './facts.ts'
 import type { Entry, Renderer } from './log.ts'
 import { builtInName, type NameSource, selectorOf } from './names.ts'
 import { outcomeOf } from './outcome.ts'
@@ -36,6 +36,8 @@ export function createJsonRenderer(
       return calls + facts.map((fact) => line({ ...factObject(look, fact), call: id })).join('')
     },
     hint: (fact) => line(fact),
+    running: ({ durationMs, gasUsed, ...fact }: RunningFact) =>
+      line({ ...fact, durationMs: Math.round(durationMs), gasUsed: gasUsed?.toString() }),
     bug: (fact: BugFact) => line(fact),
     end: (fact) => line(fact),
     dropped: (lines) => line({ event: 'overflow', lines }),

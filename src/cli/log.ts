@@ -1,6 +1,7 @@
 // The log of a running chain: gathers what belongs together, collapses repetitions, and hands it on as text.
 import { isDeepStrictEqual, stripVTControlCharacters } from 'node:util'
 import type { Hash } from '../core/hex.ts'
+import type { ProgressReport } from '../core/progress.ts'
 import type { StateChange } from '../node/chain.ts'
 import type { Json } from '../rpc/schema.ts'
 import type { BootFacts } from './boot.ts'
@@ -11,6 +12,7 @@ import {
   changeFacts,
   type EndFact,
   hasEntered,
+  type RunningFact,
   sentHash,
 } from './facts.ts'
 import type { HintFact, Hints } from './hints.ts'
@@ -33,6 +35,7 @@ export interface Renderer {
   readonly boot: (facts: BootFacts, columns?: number) => string
   readonly entry: (entry: Entry, columns?: number) => string
   readonly hint: (fact: HintFact, columns?: number) => string
+  readonly running: (fact: RunningFact) => string
   readonly bug: (fact: BugFact) => string
   readonly end: (fact: EndFact) => string
   readonly dropped: (lines: number) => string
@@ -108,6 +111,13 @@ export class Log {
   /** Takes note of a request that was refused because of the `Host` that it named. */
   foreignHost(header: string): void {
     this.#hint(this.#hints?.afterForeignHost(header) ?? [])
+  }
+
+  /** Tells of what takes long, as it goes on. */
+  running({ name, durationMs, gasUsed, others }: ProgressReport): void {
+    this.#endRun()
+    const fact = { event: 'running', method: name, durationMs, gasUsed, others } as const
+    this.#writer.write(this.#renderer.running(fact))
   }
 
   bug(error: unknown): void {

@@ -5,6 +5,7 @@ import {
   duration,
   ether,
   fee,
+  gas,
   milliseconds,
   number,
   oneLine,
@@ -27,6 +28,7 @@ import type {
   ChainFact,
   ClockFact,
   EndFact,
+  RunningFact,
   SnapshotFact,
   TransactionFact,
 } from './facts.ts'
@@ -88,6 +90,7 @@ export function createPrettyRenderer(
       return `${columns === undefined ? line : wrapped(line, columns)}\n`
     },
     end: (fact) => `${palette.dim(endLine(fact))}\n`,
+    running: (fact) => `${palette.yellow(runningLine(fact))}\n`,
     bug: (fact) => `${bugLines(look, fact).join('\n')}\n`,
     dropped: (lines) =>
       `${palette.yellow(`… ${plural(lines, 'line')} dropped: the log's reader is too slow`)}\n`,
@@ -349,6 +352,17 @@ function endLine(fact: EndFact): string {
     plural(fact.blocks, 'block'),
   ]
   return `ended after ${duration(fact.durationMs)}: ${parts.join(', ')}`
+}
+
+/** `eth_sendTransaction still running, 12 s, 1.2 G gas` */
+function runningLine({ method, durationMs, gasUsed, others }: RunningFact): string {
+  const parts = [
+    `${oneLine(method, 60)} still running`,
+    `${number(Math.round(durationMs / 1000))} s`,
+  ]
+  if (gasUsed !== undefined) parts.push(gas(gasUsed))
+  const more = others > 0 ? ` (and ${plural(others, 'other')})` : ''
+  return `${parts.join(', ')}${more}`
 }
 
 function bugLines({ palette }: Look, { stack }: BugFact): string[] {

@@ -127,6 +127,7 @@ export function observerOf(log: Log): Observer {
     onCall: (call) => log.call({ event: 'call', ...call }),
     onChange: (change) => log.change(change),
     onForeignHost: (header) => log.foreignHost(header),
+    onRunning: (running) => log.running(running),
     onBug: (error) => log.bug(error),
   }
 }

@@ -102,3 +102,16 @@ export function printable(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
   return text.replace(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g, ' ')
 }
+
+/** Much gas in few digits: `21,000 gas`, `340 M gas`, `1.2 G gas`. */
+export function gas(amount: bigint): string {
+  const scale = [
+    { unit: 'T', size: 10n ** 12n },
+    { unit: 'G', size: 10n ** 9n },
+    { unit: 'M', size: 10n ** 6n },
+  ].find(({ size }) => amount >= size)
+  if (scale === undefined) return `${number(amount)} gas`
+  const tenths = (10n * amount) / scale.size
+  const text = tenths < 100n ? `${tenths / 10n}.${tenths % 10n}` : number(tenths / 10n)
+  return `${text} ${scale.unit} gas`
+}

@@ -150,12 +150,17 @@ export interface Destruction {
   readonly balance: bigint
 }
 
+/**
+ * Asked every few milliseconds of a run, with the gas that it has used where the engine knows: false gives the run up.
+ */
+export type IsAwaited = (gasUsed?: bigint) => boolean
+
 /** What every job may have. */
 interface JobOptions {
   readonly limits?: ExecutionLimits | undefined
   readonly tracer?: Tracer | undefined
-  /** Asked every few milliseconds: false gives the run up, which then throws a DevchainError `ABANDONED`. */
-  readonly isAwaited?: (() => boolean) | undefined
+  /** A run that is given up throws a DevchainError `ABANDONED`. */
+  readonly isAwaited?: IsAwaited | undefined
 }
 
 export interface TransactionJob extends JobOptions {
@@ -268,6 +273,11 @@ export interface Jobs {
    * and scalars are checked above.
    */
   readonly findWrongBlob: (sidecar: BlobSidecar) => Promise<number | undefined>
+  /**
+   * Lets timers and sockets have their turn between two jobs of a long piece of work.
+   * @throws {DevchainError} `ABANDONED`, as the promise's rejection, when nobody waits for the work any more
+   */
+  readonly rest: (isAwaited?: IsAwaited) => Promise<void>
 }
 
 /** Runs jobs. */

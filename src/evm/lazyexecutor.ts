@@ -24,6 +24,7 @@ export function createExecutor(options: ExecutorOptions = {}): Executor {
     beginBlock: async (job) => (workshop ?? (await loaded())).beginBlock(job),
     endBlock: async (job) => (workshop ?? (await loaded())).endBlock(job),
     findWrongBlob: async (sidecar) => (workshop ?? (await loaded())).findWrongBlob(sidecar),
+    rest: async (isAwaited) => (workshop ?? (await loaded())).rest(isAwaited),
     close: () => {
       isClosed = true
     },

@@ -47,8 +47,11 @@ export interface MachineJob {
   readonly tracer: Tracer | undefined
   /** Told of every message to the console that opens a frame: from whom (CALLER), and the input, which may change later. */
   readonly onConsole: (from: Address, data: Uint8Array) => void
-  /** Awaited every few milliseconds of work; what it throws gives the run up and comes out of it. Undefined: no pauses. */
-  readonly pause: (() => Promise<void>) | undefined
+  /**
+   * Awaited every few milliseconds of work, with the gas used so far where the machine knows it; what it throws gives the
+   * run up and comes out of it. Undefined: no pauses.
+   */
+  readonly pause: ((gasUsed?: bigint) => Promise<void>) | undefined
 }
 
 /** What came of a message. */

@@ -35,6 +35,7 @@ export function executorOn(parts: Omit<Workshop, 'turns'>): Jobs {
       const { findWrongBlob } = await import('./blobproofs.ts')
       return findWrongBlob(sidecar, pauseOf(workshop, {}))
     },
+    rest: (isAwaited) => pauseOf(workshop, { isAwaited })(),
   }
 }
 
@@ -136,9 +137,9 @@ function pauseOf(
   { isClosed, turns }: Workshop,
   { tracer, isAwaited }: Pick<CallJob, 'tracer' | 'isAwaited'>,
 ): NonNullable<MachineJob['pause']> {
-  return async () => {
+  return async (gasUsed) => {
     await turns.next()
-    if (isClosed() || isAwaited?.() === false) throw abandoned()
+    if (isClosed() || isAwaited?.(gasUsed) === false) throw abandoned()
     await tracer?.onPause?.()
   }
 }

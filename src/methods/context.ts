@@ -3,7 +3,7 @@ import type { ConsoleLine } from '../evm/executor.ts'
 import type { Chain } from '../node/chain.ts'
 import type { Node } from '../node/node.ts'
 import { type Declaration, defineMethod, type Method, type Param } from '../rpc/method.ts'
-import type { Caller, Session } from '../rpc/session.ts'
+import type { Asker, Session } from '../rpc/session.ts'
 import type { Profile } from './compat/profile.ts'
 import type { Subscriptions } from './subscriptions.ts'
 
@@ -14,7 +14,7 @@ export interface MethodContext {
   /** The socket that the request came by; undefined for HTTP and in-process requests. */
   readonly session: Session | undefined
   /** Who asks. Work that takes long looks at `caller.signal` now and then: nobody may wait for it any more. */
-  readonly caller: Caller
+  readonly caller: Asker
   /** How to answer where nodes differ (`--compat`). */
   readonly profile: Profile
   /** Whether calls and blocks are told to whoever logs them. */

@@ -128,15 +128,18 @@ const setHead = method({
   result: nothing,
   example: { params: ['0x0'], result: null },
   writes: 'chain',
-  handle: async ({ chain }, number) => {
+  handle: async ({ chain, caller }, number) => {
     const now = chain.environment.now()
-    await chain.update((state) => {
-      const head = headOf(state.tree).block.header.number
-      if (number === head) return { state, value: undefined }
-      if (number > head) throw beyondHead(number, head)
-      const depth = head - number
-      return reorganize(chain.executor, state, { depth, blocks: [], requeue: false, now })
-    })
+    await chain.update(
+      (state, executor) => {
+        const head = headOf(state.tree).block.header.number
+        if (number === head) return { state, value: undefined }
+        if (number > head) throw beyondHead(number, head)
+        const depth = head - number
+        return reorganize(executor, state, { depth, blocks: [], requeue: false, now })
+      },
+      { isAwaited: caller.isWaiting },
+    )
     return null
   },
 })

@@ -4,7 +4,9 @@ import type { Chain } from '../node/chain.ts'
 import type { MiningMode } from '../node/chainstate.ts'
 import {
   increaseTime,
+  RESET,
   reset,
+  revertOrder,
   revertTo,
   setMiningMode,
   setNextTimestamp,
@@ -43,7 +45,8 @@ const revert = method({
   result: boolean,
   example: { params: ['0x1'], result: false },
   writes: 'chain',
-  handle: ({ chain }, id) => chain.update((state) => revertTo(state, Number(id))),
+  handle: ({ chain }, id) =>
+    chain.update((state) => revertTo(state, Number(id)), revertOrder(chain.state, Number(id))),
 })
 
 const resetChain = method({
@@ -54,7 +57,7 @@ const resetChain = method({
   example: { params: [], result: null },
   writes: 'chain',
   handle: async ({ chain }) => {
-    await chain.update(reset)
+    await chain.update(reset, RESET)
     return null
   },
 })
@@ -67,8 +70,8 @@ const mineBlocks = method({
   result: text,
   example: { params: [], result: '0x0' },
   writes: 'chain',
-  handle: async ({ chain, profile }, order) => {
-    await mineOn(chain, () => order)
+  handle: async ({ chain, caller, profile }, order) => {
+    await mineOn(chain, () => order, caller.isWaiting)
     return profile.mined
   },
 })
@@ -121,8 +124,10 @@ const start = method({
   example: { params: [], result: null },
   writes: 'chain',
   tell: (_values, _result, { chain }) => `mining ${describeMining(chain.state.mining)}`,
-  handle: async ({ chain }) => {
-    await chain.update((state) => startMining(chain.executor, state, chain.environment.now()))
+  handle: async ({ chain, caller }) => {
+    await chain.update((state, executor) => startMining(executor, state, chain.environment.now()), {
+      isAwaited: caller.isWaiting,
+    })
     return null
   },
 })
@@ -185,10 +190,11 @@ const setAutomine = method({
   example: { params: [true], result: null },
   writes: 'chain',
   tell: ([enabled]) => `automine ${enabled ? 'on' : 'off'}`,
-  handle: async ({ chain, profile }, enabled) => {
+  handle: async ({ chain, caller, profile }, enabled) => {
     const mode: MiningMode = { kind: enabled ? 'instant' : 'manual' }
-    await chain.update((state) =>
-      setMiningMode(chain.executor, state, mode, chain.environment.now()),
+    await chain.update(
+      (state, executor) => setMiningMode(executor, state, mode, chain.environment.now()),
+      { isAwaited: caller.isWaiting },
     )
     return profile.ack
   },
@@ -231,10 +237,10 @@ const setIntervalMining = method({
       longest === 0
         ? { kind: 'manual' }
         : { kind: 'interval', intervalMs: shortest * unit, longestMs: longest * unit }
-    await chain.update((state) =>
+    await chain.update((state, executor) =>
       longest === 0 && isInstant(state.mining)
         ? { state, value: undefined }
-        : setMiningMode(chain.executor, state, mode, chain.environment.now()),
+        : setMiningMode(executor, state, mode, chain.environment.now()),
     )
     return profile.ack
   },

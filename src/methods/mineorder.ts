@@ -1,4 +1,5 @@
 // What evm_mine and its like are told.
+import type { IsAwaited } from '../evm/executor.ts'
 import type { Chain } from '../node/chain.ts'
 import type { ChainState } from '../node/chainstate.ts'
 import { type MineRequest, mine } from '../node/commands.ts'
@@ -33,16 +34,19 @@ export const mineOrder: Decoder<MineOrder> = {
 
 /**
  * Mines blocks on a chain, as ordered when their turn has come.
+ * @param isAwaited false gives it up, and then nothing was mined
  * @returns the new blocks, oldest first
  * @throws {DevchainError} as `mine`
  */
 export function mineOn(
   chain: Chain,
   order: (state: ChainState) => Omit<MineRequest, 'now' | 'onBug'>,
+  isAwaited?: IsAwaited,
 ): Promise<BlockRange> {
-  const { executor, environment } = chain
+  const { environment } = chain
   const onBug = (error: unknown): void => environment.onBug(error)
-  return chain.update((state) =>
-    mine(executor, state, { ...order(state), now: environment.now(), onBug }),
+  return chain.update(
+    (state, executor) => mine(executor, state, { ...order(state), now: environment.now(), onBug }),
+    { isAwaited },
   )
 }

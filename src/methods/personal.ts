@@ -180,7 +180,8 @@ const send = method({
   result: hash,
   example: { params: [{ from: ACCOUNT, to: ACCOUNT }, ''] },
   writes: 'transaction',
-  handle: ({ chain }, request, passphrase) => sendWithPassphrase(chain, request, passphrase),
+  handle: ({ chain, caller }, request, passphrase) =>
+    sendWithPassphrase(chain, request, passphrase, caller.isWaiting),
 })
 
 const signTransaction = method({

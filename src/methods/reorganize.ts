@@ -1,6 +1,7 @@
 // Reorganizations on request: devchain_reorg, and anvil's two ways to ask for one.
 import { DevchainError, printValue } from '../core/errors.ts'
 import type { Hash } from '../core/hex.ts'
+import type { IsAwaited } from '../evm/executor.ts'
 import { headOf, transactionPlace } from '../node/blocktree.ts'
 import type { Chain } from '../node/chain.ts'
 import type { ChainState } from '../node/chainstate.ts'
@@ -102,7 +103,7 @@ const reorg = method({
   result: reorganized,
   example: { params: [{ depth: '0x2' }] },
   writes: 'chain',
-  handle: ({ chain }, given) => run(chain, given),
+  handle: ({ chain, caller }, given) => run(chain, given, caller.isWaiting),
 })
 
 /** anvil's pair of a transaction and the new block that it goes into, counted from 0. */
@@ -132,7 +133,7 @@ const anvilReorg = method({
   result: nothing,
   example: { params: ['0x1', []] },
   writes: 'chain',
-  handle: async ({ chain }, depth, placed) => {
+  handle: async ({ chain, caller }, depth, placed) => {
     const empty = replacements(depth, 'depth')
     const outside = placed.find(([, index]) => index >= empty.length)
     if (outside !== undefined) {
@@ -140,7 +141,7 @@ const anvilReorg = method({
       throw new DevchainError('INVALID_PARAMS', message)
     }
     const filled = empty.map((_, i) => placed.filter(([, at]) => at === i).map(([each]) => each))
-    await run(chain, { depth, blocks: filled, requeue: false })
+    await run(chain, { depth, blocks: filled, requeue: false }, caller.isWaiting)
     return null
   },
 })
@@ -152,28 +153,35 @@ const anvilRollback = method({
   result: nothing,
   example: { params: ['0x1'] },
   writes: 'chain',
-  handle: async ({ chain }, depth) => {
-    await run(chain, { depth, blocks: [], requeue: false })
+  handle: async ({ chain, caller }, depth) => {
+    await run(chain, { depth, blocks: [], requeue: false }, caller.isWaiting)
     return null
   },
 })
 
-async function run(chain: Chain, { depth, blocks: wanted, requeue }: Order): Promise<Reorganized> {
+async function run(
+  chain: Chain,
+  { depth, blocks: wanted, requeue }: Order,
+  isAwaited: IsAwaited,
+): Promise<Reorganized> {
   const makers = await Promise.all(
-    wanted.map((items) => Promise.all(items.map((each) => maker(chain, each)))),
+    wanted.map((items) => Promise.all(items.map((each) => maker(chain, each, isAwaited)))),
   )
-  return chain.update((state) => {
-    const kept = headOf(state.tree).block.header.number - depth
-    const bound = makers.map((each) => each.map((make) => make(state, kept)))
-    const now = chain.environment.now()
-    return reorganize(chain.executor, state, { depth, blocks: bound, requeue, now })
-  })
+  return chain.update(
+    (state, executor) => {
+      const kept = headOf(state.tree).block.header.number - depth
+      const bound = makers.map((each) => each.map((make) => make(state, kept)))
+      const now = chain.environment.now()
+      return reorganize(executor, state, { depth, blocks: bound, requeue, now })
+    },
+    { isAwaited },
+  )
 }
 
 /** How an item becomes a transaction, once it is settled which state is reorganized and which block stays the newest. */
 type Maker = (before: ChainState, kept: bigint) => BranchTransaction
 
-async function maker(chain: Chain, given: Item): Promise<Maker> {
+async function maker(chain: Chain, given: Item, isAwaited: IsAwaited): Promise<Maker> {
   if (given.kind === 'raw') {
     const { transaction } = decodeSent(given.raw)
     return () => () => transaction
@@ -181,7 +189,7 @@ async function maker(chain: Chain, given: Item): Promise<Maker> {
   if (given.kind === 'hash') {
     return (before, kept) => () => knownTransaction(before, given.hash, kept)
   }
-  const gas = await gasFor(chain, given.request)
+  const gas = await gasFor(chain, given.request, isAwaited)
   return () => (state, now) => signedBySender(state, { ...given.request, gas }, now)
 }
 

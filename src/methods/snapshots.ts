@@ -2,7 +2,7 @@
 import { DevchainError, printValue } from '../core/errors.ts'
 import { headOf } from '../node/blocktree.ts'
 import type { Snapshot } from '../node/chainstate.ts'
-import { dropSnapshot, returnTo, takeNamedSnapshot } from '../node/commands.ts'
+import { dropSnapshot, returnTo, revertOrder, takeNamedSnapshot } from '../node/commands.ts'
 import { snapshotsOf } from '../node/snapshots.ts'
 import type { Header } from '../protocol/block.ts'
 import { type Method, param } from '../rpc/method.ts'
@@ -82,7 +82,8 @@ const revert = method({
   result: snapshotShape,
   example: { params: ['deployed'] },
   writes: 'chain',
-  handle: ({ chain }, wanted) => chain.update((state) => returnTo(state, wanted)),
+  handle: ({ chain }, wanted) =>
+    chain.update((state) => returnTo(state, wanted), revertOrder(chain.state, wanted)),
 })
 
 const drop = method({

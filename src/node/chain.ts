@@ -2,9 +2,11 @@
 import { randomBytes } from 'node:crypto'
 import { DevchainError } from '../core/errors.ts'
 import type { Hash } from '../core/hex.ts'
+import type { Progress } from '../core/progress.ts'
 import { isPromise, type MaybePromise, whenThere } from '../core/promises.ts'
 import type { BlockEnvironment, Executor } from '../evm/executor.ts'
 import { signersOf } from './accounts.ts'
+import { AwaitedExecutor } from './awaited.ts'
 import {
   type BlockRecord,
   blockByHash,
@@ -18,6 +20,7 @@ import type { ChainState } from './chainstate.ts'
 import { nextTimestamp } from './clock.ts'
 import { type FilterLimits, Filters } from './filters.ts'
 import { blockEnvironment, buildPending, type DroppedTransaction } from './miner.ts'
+import { type Command, type Order, Recall } from './recall.ts'
 import { WorkDesk } from './work.ts'
 
 /** What a chain needs of the world outside; tests pass their own. */
@@ -28,6 +31,8 @@ export interface Environment {
   random(length: number): Uint8Array
   /** Is told of what is thrown where nobody waits for it: in listeners and timers. */
   onBug(error: unknown): void
+  /** Is told when work begins that nobody asked for; what it returns is called when the work ends. */
+  begin?(name: string, progress: Progress): () => void
 }
 
 /** The wall clock, the system's randomness, and bugs on standard error. */
@@ -44,6 +49,9 @@ export interface Change<T> {
   /** Transactions that left the pool on the way without being mined. */
   readonly dropped?: readonly DroppedTransaction[] | undefined
 }
+
+/** Makes the next state of a state, with an executor that runs for it alone. */
+export type CommandOf<T> = (state: ChainState, executor: Executor) => MaybePromise<Change<T>>
 
 /** One command's effect, as listeners are told of it. */
 export interface StateChange {
@@ -107,6 +115,7 @@ export class Chain {
   #state: ChainState
   #turn: Promise<unknown> = Promise.resolve()
   #waiting = 0
+  readonly #recall = new Recall()
   readonly #listeners = new Set<(change: StateChange) => void>()
   readonly #closers: (() => void)[] = []
   #pending: PendingBlock | undefined
@@ -142,16 +151,19 @@ export class Chain {
   /**
    * Runs a command on the newest state and puts its result in place. Commands run one at a time in the order of the
    * calls; one that throws changes nothing. Listeners have been told when the promise resolves. A command must not
-   * call `update` itself: it would wait for its own end.
-   * @throws {DevchainError} `LIMIT_EXCEEDED` when too many commands wait; and whatever `change` throws
+   * call `update` itself: it would wait for its own end. The executor that it is given gives up what it runs when the
+   * command is to be given up (see `Order`), or the chain is closed.
+   * @throws {DevchainError} `LIMIT_EXCEEDED` when too many commands wait; `ABANDONED` when it is given up; and whatever
+   *   `change` throws
    */
-  async update<T>(change: (state: ChainState) => MaybePromise<Change<T>>): Promise<T> {
+  async update<T>(change: CommandOf<T>, order: Order = {}): Promise<T> {
     if (this.#waiting >= MAX_WAITING) {
       const message = `too many commands wait for chain ${this.name}: there may be ${MAX_WAITING} at a time`
       throw new DevchainError('LIMIT_EXCEEDED', message)
     }
     this.#waiting += 1
-    const result = this.#turn.then(() => this.#run(change))
+    const command = this.#recall.enter(order)
+    const result = this.#turn.then(() => this.#run(change, command))
     // the next command waits for this one's end, however it ends; its error goes to its own caller
     this.#turn = result.then(
       () => undefined,
@@ -179,14 +191,22 @@ export class Chain {
     }
   }
 
-  /** The block that would be mined now, with all that fits of the pool. It is in no tree, and gets no number by hash. */
+  /**
+   * The block that would be mined now, with all that fits of the pool. It is in no tree, and gets no number by hash.
+   * @throws {DevchainError} `ABANDONED` when the chain is reset, reverted or closed meanwhile
+   */
   async pending(): Promise<BlockRecord> {
     const state = this.#state
     const now = this.environment.now()
     const timestamp = nextTimestamp(state, now)
     const known = this.#pending
     if (known?.state === state && known.timestamp === timestamp) return known.record
-    const record = buildPending(this.executor, state, now)
+    const reader = this.#recall.read()
+    const executor = new AwaitedExecutor(this.executor, reader.isAwaited)
+    const record = buildPending(executor, state, now).catch((error: unknown) => {
+      if (this.#pending?.record === record) this.#pending = undefined
+      throw reader.explained(error)
+    })
     this.#pending = { state, timestamp, record }
     return record
   }
@@ -213,6 +233,7 @@ export class Chain {
 
   /** Ends filters, listeners and timers. The state stays readable. */
   close(): void {
+    this.#recall.close()
     for (const end of this.#closers.splice(0)) end()
     this.filters.close()
     this.work.close()
@@ -221,10 +242,11 @@ export class Chain {
     this.#known = undefined
   }
 
-  async #run<T>(change: (state: ChainState) => MaybePromise<Change<T>>): Promise<T> {
+  async #run<T>(change: CommandOf<T>, command: Command): Promise<T> {
     try {
+      command.begin()
       const before = this.#state
-      const changed = change(before)
+      const changed = change(before, new AwaitedExecutor(this.executor, command.isAwaited))
       const { state: after, value, dropped = [] } = isPromise(changed) ? await changed : changed
       if (after !== before) {
         this.#state = after
@@ -233,6 +255,8 @@ export class Chain {
         this.#tell({ before, after, head, dropped })
       }
       return value
+    } catch (error) {
+      throw command.explained(error)
     } finally {
       this.#waiting -= 1
     }

@@ -1,5 +1,4 @@
 // What a caller can do to a chain besides sending: each command makes the next state of a state.
-import { setImmediate } from 'node:timers/promises'
 import { getHeapStatistics } from 'node:v8'
 import { breather } from '../core/breather.ts'
 import { DevchainError } from '../core/errors.ts'
@@ -32,6 +31,7 @@ import {
 } from './miner.ts'
 import { intervalOf, isInstant } from './mining.ts'
 import { nextNonce, pooledInOrder, withoutTransactions } from './pool.ts'
+import type { Order } from './recall.ts'
 import { checkName, snapshotById, snapshotNamed, withoutSnapshot } from './snapshots.ts'
 
 /** Blocks that a chain may have: beyond, numbers would not be exact where they are counted. */
@@ -124,6 +124,18 @@ function withoutNames(state: ChainState): ChainState {
   return state.namedSnapshots.size === 0 ? state : { ...state, namedSnapshots: new Map() }
 }
 
+/** How a reset is asked for: what still runs is given up. */
+export const RESET: Order = { takesBack: 'was reset' }
+
+/** How a revert is asked for: where there is such a snapshot, what still runs is given up. */
+export function revertOrder(state: ChainState, nameOrId: string | number): Order {
+  const snapshot =
+    typeof nameOrId === 'string'
+      ? state.namedSnapshots.get(nameOrId)
+      : snapshotById(state, nameOrId)
+  return snapshot === undefined ? {} : { takesBack: 'was reverted to a snapshot' }
+}
+
 /** Goes back to the genesis and everything as it was then. Snapshots and the pool are forgotten; ids go on. */
 export function reset(state: ChainState): Change<undefined> {
   const origin = state.origin ?? state
@@ -162,7 +174,7 @@ async function mineSeveral(
   let left = blocks
   const breathe = breather(TURN_MS, () => {
     checkMemory(blocks - left, blocks)
-    return setImmediate()
+    return executor.rest()
   })
   while (left > 0n) {
     // the last block sets the clock, and the first may be unlike all others

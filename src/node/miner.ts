@@ -1,4 +1,5 @@
 // Block assembly: transactions of the pool are run one after another and sealed into a block.
+import { breather } from '../core/breather.ts'
 import { DevchainError } from '../core/errors.ts'
 import { type Address, type Hash, ZERO_HASH } from '../core/hex.ts'
 import type { BlockEnvironment, Executor, Outcome, TransactionJob } from '../evm/executor.ts'
@@ -81,6 +82,9 @@ interface Assembly {
   readonly requestsHash: Hash | undefined
 }
 
+/** Milliseconds of mining after which other work gets a turn. */
+const TURN_MS = 20
+
 /** Gas of the cheapest transaction there is: with less left in a block, no other can follow. */
 const LEAST_GAS = 21_000n
 
@@ -150,6 +154,7 @@ export async function mineWaiting(
   const isSingle = state.config.behaviour.oneTransactionABlock
   const count = isSingle ? 1 : Number.POSITIVE_INFINITY
   const nextSource = isSingle ? sourcesOfWaiting() : wholePool
+  const breathe = breather(TURN_MS, () => executor.rest())
   let current = state
   let used: readonly Address[] = []
   while (current.pool.size > 0) {
@@ -166,6 +171,7 @@ export async function mineWaiting(
     const mined = appended(current, environment, assembly, { now })
     records.push(...mined.records)
     current = mined.state
+    if (current.pool.size > 0) await breathe()
     used = assembly.executed.flatMap(({ transaction }) => noncesUsedBy(transaction))
   }
   return { state: current, records, dropped }
@@ -361,6 +367,7 @@ async function assemble(
     parentHash: parent.block.hash,
     parentBeaconBlockRoot: isAtLeast(block.hardfork, 'cancun') ? ZERO_HASH : undefined,
   })
+  const breathe = breather(TURN_MS, () => executor.rest())
   let gasLeft = block.gasLimit
   let blobGasLeft = maxBlobGas(block.hardfork, block.blobRules)
   while (executed.length < count && gasLeft >= LEAST_GAS) {
@@ -381,6 +388,7 @@ async function assemble(
     blobGasLeft -= blobGasOf(transaction)
     executed.push(executedAs(transaction, outcome, block, block.gasLimit - gasLeft))
     candidates.advance()
+    if (executed.length < count) await breathe()
   }
   const logs = executed.flatMap(({ receipt }) => receipt.logs)
   const uncles = unclesFor(state, block.hardfork)
@@ -406,7 +414,7 @@ async function attempt(
     if (terms !== undefined) requireTerms(terms, job.world, job.block)
     return await executor.transact(job)
   } catch (error) {
-    if (error instanceof DevchainError) return error
+    if (error instanceof DevchainError && error.word !== 'ABANDONED') return error
     throw error
   }
 }

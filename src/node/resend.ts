@@ -31,7 +31,7 @@ export async function resend(
   const waiting = waitingAs(chain.state, request)
   requireSame(waiting, request)
   const blobs = blobsOfTransaction(chain.state, waiting.hash)
-  return sendProven(chain, replacementOf(waiting, terms), blobs)
+  return sendProven(chain, replacementOf(waiting, terms), { blobs })
 }
 
 function waitingAs(state: ChainState, { from, nonce }: TransactionRequest): Transaction {

@@ -1,4 +1,5 @@
 // The only timers of a node: they mine on an interval.
+import { DevchainError } from '../core/errors.ts'
 import { bigintFromBytes } from '../core/hex.ts'
 import type { Chain } from './chain.ts'
 import { mine } from './commands.ts'
@@ -25,6 +26,8 @@ export function scheduleMining(chain: Chain): () => void {
 class Schedule {
   readonly #chain: Chain
   #timer: NodeJS.Timeout | undefined
+  /** Why the last block could not be mined. */
+  #failure: string | undefined
 
   constructor(chain: Chain) {
     this.#chain = chain
@@ -65,16 +68,39 @@ class Schedule {
   }
 
   async #mine(): Promise<void> {
-    const { executor, environment } = this.#chain
+    const { environment } = this.#chain
+    const progress = { isRunning: false, gasUsed: undefined as bigint | undefined }
+    const isAwaited = (gasUsed?: bigint): boolean => {
+      progress.isRunning = true
+      progress.gasUsed = gasUsed
+      return true
+    }
+    const end = environment.begin?.('interval mining', progress)
     try {
-      await this.#chain.update(async (state) => {
-        // stopped while this command waited for its turn
-        if (intervalOf(state.mining) === undefined) return { state, value: undefined }
-        const { state: after, dropped } = await mine(executor, state, { now: environment.now() })
-        return { state: after, value: undefined, dropped }
-      })
+      await this.#chain.update(
+        async (state, executor) => {
+          // stopped while this command waited for its turn
+          if (intervalOf(state.mining) === undefined) return { state, value: undefined }
+          const { state: after, dropped } = await mine(executor, state, { now: environment.now() })
+          return { state: after, value: undefined, dropped }
+        },
+        { isAwaited },
+      )
+      this.#failure = undefined
     } catch (error) {
-      environment.onBug(error)
+      this.#tell(error)
+    } finally {
+      end?.()
+    }
+  }
+
+  /** Tells of what went wrong, but not again each time: a chain at the end of time fails at each interval. */
+  #tell(error: unknown): void {
+    if (!(error instanceof DevchainError)) this.#chain.environment.onBug(error)
+    // a block that a reset or a revert took back was not to be
+    else if (error.word !== 'ABANDONED' && error.message !== this.#failure) {
+      this.#failure = error.message
+      this.#chain.environment.onBug(error)
     }
   }
 }

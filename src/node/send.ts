@@ -1,6 +1,7 @@
 // Sending: a request is filled in, signed and put into the pool in one step, and mined at once where that is due.
 import { DevchainError, printValue } from '../core/errors.ts'
 import { type Address, EMPTY_BYTES, type Hash } from '../core/hex.ts'
+import type { Executor, IsAwaited } from '../evm/executor.ts'
 import type { Hardfork } from '../protocol/forks.ts'
 import { isAtLeast } from '../protocol/forks.ts'
 import { type BlobSidecar, decodeSent, encodeSent } from '../protocol/sidecar.ts'
@@ -53,6 +54,15 @@ interface Entrant {
   readonly terms: Terms | undefined
 }
 
+/** What there is besides a transaction to be sent. */
+interface Delivery {
+  /** Known to be those of its hashes; undefined when it has none, or they are no longer kept. */
+  readonly blobs?: readonly Uint8Array[] | undefined
+  readonly terms?: Terms | undefined
+  /** False once its caller is gone: what still runs of the sending is given up, and the transaction is nowhere. */
+  readonly isAwaited?: IsAwaited | undefined
+}
+
 type Fees = Pick<UnsignedTransaction, 'type' | 'maxFeePerGas' | 'maxPriorityFeePerGas'>
 
 /**
@@ -62,22 +72,25 @@ type Fees = Pick<UnsignedTransaction, 'type' | 'maxFeePerGas' | 'maxPriorityFeeP
  *   `INVALID_BLOBS` for blobs that are missing or not proven; the words of admission.ts; on a chain that throws on reverts `EXECUTION_REVERTED` or `EXECUTION_HALTED` with data
  *   `{hash, data}`: the hash of the mined transaction, and the returned bytes in hex
  */
-export async function sendTransaction(chain: Chain, request: TransactionRequest): Promise<Hash> {
+export async function sendTransaction(
+  chain: Chain,
+  request: TransactionRequest,
+  isAwaited?: IsAwaited,
+): Promise<Hash> {
   const sidecar = await provenSidecar(chain, request)
-  return sendProven(chain, request, sidecar?.blobs)
+  return sendProven(chain, request, { blobs: sidecar?.blobs, isAwaited })
 }
 
 /**
  * As `sendTransaction`, with blobs that are known to be those of the request's hashes.
- * @param blobs undefined when it has none, or they are no longer kept
  * @throws {DevchainError} as `sendTransaction`
  */
 export async function sendProven(
   chain: Chain,
   request: TransactionRequest,
-  blobs: readonly Uint8Array[] | undefined,
+  delivery: Omit<Delivery, 'terms'>,
 ): Promise<Hash> {
-  return sendFilled(chain, withSender(chain.state, request), blobs, signedBySender)
+  return sendFilled(chain, withSender(chain.state, request), delivery, signedBySender)
 }
 
 /**
@@ -103,10 +116,12 @@ export async function sendWithPassphrase(
   chain: Chain,
   request: TransactionRequest,
   passphrase: string,
+  isAwaited?: IsAwaited,
 ): Promise<Hash> {
   const key = await keyWithPassphrase(chain.state.accounts, senderOf(request), passphrase)
   const sidecar = await provenSidecar(chain, request)
-  return sendFilled(chain, request, sidecar?.blobs, (state, whole, now) =>
+  const delivery = { blobs: sidecar?.blobs, isAwaited }
+  return sendFilled(chain, request, delivery, (state, whole, now) =>
     signTransaction(filled(state, whole, now), key),
   )
 }
@@ -116,11 +131,19 @@ export async function sendWithPassphrase(
  * place when the hash is returned.
  * @throws {DevchainError} as `decodeSent` and `sendTransaction`
  */
-export async function sendRawTransaction(chain: Chain, raw: Uint8Array): Promise<Hash> {
-  return sendSigned(chain, raw)
+export async function sendRawTransaction(
+  chain: Chain,
+  raw: Uint8Array,
+  isAwaited?: IsAwaited,
+): Promise<Hash> {
+  return sendSigned(chain, raw, { isAwaited })
 }
 
-async function sendSigned(chain: Chain, raw: Uint8Array, terms?: Terms): Promise<Hash> {
+async function sendSigned(
+  chain: Chain,
+  raw: Uint8Array,
+  delivery: Omit<Delivery, 'blobs'>,
+): Promise<Hash> {
   const { transaction, sidecar } = decodeSent(raw)
   if (transaction.type === 3) {
     if (sidecar === undefined) {
@@ -130,7 +153,7 @@ async function sendSigned(chain: Chain, raw: Uint8Array, terms?: Terms): Promise
     }
     await proveBlobs(chain, transaction, sidecar)
   }
-  return send(chain, () => transaction, sidecar?.blobs, terms)
+  return send(chain, () => transaction, { ...delivery, blobs: sidecar?.blobs })
 }
 
 /**
@@ -138,9 +161,14 @@ async function sendSigned(chain: Chain, raw: Uint8Array, terms?: Terms): Promise
  * where a later one does not, it leaves the pool.
  * @throws {DevchainError} also `TERMS_NOT_MET`, and `LIMIT_EXCEEDED` for terms that are too many
  */
-export async function sendConditional(chain: Chain, raw: Uint8Array, terms: Terms): Promise<Hash> {
+export async function sendConditional(
+  chain: Chain,
+  raw: Uint8Array,
+  terms: Terms,
+  isAwaited?: IsAwaited,
+): Promise<Hash> {
   checkTerms(terms)
-  return sendSigned(chain, raw, terms)
+  return sendSigned(chain, raw, { terms, isAwaited })
 }
 
 /**
@@ -150,9 +178,11 @@ export async function sendConditional(chain: Chain, raw: Uint8Array, terms: Term
 export async function sendUnsignedTransaction(
   chain: Chain,
   request: TransactionRequest,
+  isAwaited?: IsAwaited,
 ): Promise<Hash> {
   const sidecar = await provenSidecar(chain, request)
-  return sendFilled(chain, request, sidecar?.blobs, (state, whole, now) =>
+  const delivery = { blobs: sidecar?.blobs, isAwaited }
+  return sendFilled(chain, request, delivery, (state, whole, now) =>
     impersonate(filled(state, whole, now), senderOf(whole)),
   )
 }
@@ -225,23 +255,25 @@ async function provenSidecar(
 async function sendFilled(
   chain: Chain,
   request: TransactionRequest,
-  blobs: readonly Uint8Array[] | undefined,
+  delivery: Delivery,
   make: (state: ChainState, request: GasRequest, now: number) => Transaction,
 ): Promise<Hash> {
-  const gas = await gasFor(chain, request)
-  return send(chain, (state, now) => make(state, { ...request, gas }, now), blobs)
+  const gas = await gasFor(chain, request, delivery.isAwaited)
+  return send(chain, (state, now) => make(state, { ...request, gas }, now), delivery)
 }
 
 async function send(
   chain: Chain,
   make: (state: ChainState, now: number) => Transaction,
-  blobs?: readonly Uint8Array[],
-  terms?: Terms,
+  { blobs, terms, isAwaited }: Delivery,
 ): Promise<Hash> {
-  const { hash, executed } = await chain.update((state) => {
-    const now = chain.environment.now()
-    return entered(chain, state, { transaction: make(state, now), blobs, terms }, now)
-  })
+  const { hash, executed } = await chain.update(
+    (state, executor) => {
+      const now = chain.environment.now()
+      return entered(executor, state, { transaction: make(state, now), blobs, terms }, now)
+    },
+    { isAwaited },
+  )
   const failure = executed?.failure
   if (failure !== undefined && chain.state.config.onRevert === 'throw') {
     const { word, message, data } = executionError(failure, executed?.output ?? EMPTY_BYTES)
@@ -252,7 +284,7 @@ async function send(
 
 /** The state with a transaction in the pool, or under instant mining in a block. */
 async function entered(
-  chain: Chain,
+  executor: Executor,
   state: ChainState,
   { transaction, blobs: given, terms }: Entrant,
   now: number,
@@ -262,7 +294,7 @@ async function entered(
   const blobs = given ? withBlobs(state.blobs, transaction, given) : state.blobs
   const waiting = { ...state, pool, blobs }
   if (!isInstant(state.mining)) return { state: waiting, value: { hash, executed: undefined } }
-  const { state: after, dropped } = await mineWaiting(chain.executor, waiting, now)
+  const { state: after, dropped } = await mineWaiting(executor, waiting, now)
   const refusal = dropped.find((each) => each.transaction.hash === hash)
   if (refusal !== undefined) throw refusal.error
   const place = transactionPlace(after.tree, hash)
@@ -271,14 +303,18 @@ async function entered(
 }
 
 /** The gas that a request gets. Asked before the command begins: within it an estimate would wait for its end. */
-export async function gasFor(chain: Chain, request: TransactionRequest): Promise<bigint> {
+export async function gasFor(
+  chain: Chain,
+  request: TransactionRequest,
+  isAwaited?: IsAwaited,
+): Promise<bigint> {
   if (request.gas !== undefined) return request.gas
   const { defaultGas, blockGasLimit } = chain.state.settings
   const { transactionGasCap = blockGasLimit } = chain.state.config
   const most = smaller(blockGasLimit, transactionGasCap)
   if (defaultGas !== 'estimate') return smaller(defaultGas, most)
   try {
-    return await estimateGas(chain, request, pendingReference)
+    return await estimateGas(chain, request, pendingReference, { isAwaited })
   } catch (error) {
     const { behaviour } = chain.state.config
     const isRefusal = error instanceof DevchainError && error.word !== 'ABANDONED'

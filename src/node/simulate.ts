@@ -8,6 +8,7 @@ import type {
   CallJob,
   ConsoleLine,
   Failure,
+  IsAwaited,
   Message,
   MovedPrecompiles,
   Outcome,
@@ -76,8 +77,8 @@ export interface Conditions {
   readonly blockOverrides?: BlockOverrides | undefined
   /** In place of the world after the block. */
   readonly world?: World | undefined
-  /** Asked every few milliseconds: false gives the run up, which then throws a DevchainError `ABANDONED`. */
-  readonly isAwaited?: (() => boolean) | undefined
+  /** A run that is given up throws a DevchainError `ABANDONED`. */
+  readonly isAwaited?: IsAwaited | undefined
 }
 
 /** What a simulation stands on. */

@@ -59,6 +59,8 @@ export interface DispatcherOptions<C> {
   readonly limits?: Partial<WireLimits>
   /** Told of every call once its reply is known; it must return at once, and its failures are bugs. */
   readonly observe?: ((call: CallReport, context: C, behind: Behind<C>) => void) | undefined
+  /** Told of every call that is not answered at once; what it returns is called when the call is. */
+  readonly begin?: ((method: string, context: C) => () => void) | undefined
   /** Words errors in another way; undefined: as they are. */
   readonly describe?:
     | ((error: DevchainError, method: string) => ErrorObject | undefined)
@@ -113,6 +115,7 @@ interface Desk<C> {
   readonly disabledModules: readonly string[]
   readonly limits: WireLimits
   readonly observe: DispatcherOptions<C>['observe']
+  readonly begin: DispatcherOptions<C>['begin']
   readonly describe: DispatcherOptions<C>['describe']
   readonly tellBug: (error: unknown) => void
 }
@@ -124,6 +127,7 @@ export function createDispatcher<C>(options: DispatcherOptions<C>): Dispatcher<C
     disabledModules: options.disabled ?? [],
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     observe: options.observe,
+    begin: options.begin,
     describe: options.describe,
     tellBug: bugTeller(options.onBug),
   }
@@ -189,9 +193,16 @@ function answer<C>(desk: Desk<C>, context: C, name: string, params: Params): May
     if (method === undefined) throw unknownMethod(name, desk)
     const running = run(method, context, call)
     if (!isPromise(running)) return report(desk, context, call, { result: running })
+    const end = desk.begin?.(name, context)
     return running.then(
-      (result) => report(desk, context, call, { result }),
-      (error: unknown) => report(desk, context, call, failed(desk, error, name)),
+      (result) => {
+        end?.()
+        return report(desk, context, call, { result })
+      },
+      (error: unknown) => {
+        end?.()
+        return report(desk, context, call, failed(desk, error, name))
+      },
     )
   } catch (error) {
     return report(desk, context, call, failed(desk, error, name))

@@ -50,3 +50,36 @@ export class Caller {
     this.#controller?.abort()
   }
 }
+
+/** One message of a caller. What is done for it notes here how far it has come. */
+export class Asker {
+  readonly #caller: Caller
+  /** True once it is asked whether somebody still waits: what runs long asks that often. */
+  isRunning = false
+  /** As the work said last. */
+  gasUsed: bigint | undefined
+
+  constructor(caller: Caller) {
+    this.#caller = caller
+  }
+
+  get session(): Session | undefined {
+    return this.#caller.session
+  }
+
+  get signal(): AbortSignal {
+    return this.#caller.signal
+  }
+
+  readonly isWaiting = (gasUsed?: bigint): boolean => {
+    this.isRunning = true
+    this.gasUsed = gasUsed
+    return this.#caller.isWaiting()
+  }
+
+  /** The next request of the message begins, where it has several. */
+  begin(): void {
+    this.isRunning = false
+    this.gasUsed = undefined
+  }
+}

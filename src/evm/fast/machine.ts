@@ -95,6 +95,8 @@ class FastMachine {
       else if (exit === EXIT_PRECOMPILE) exit = runPrecompile(session)
       else if (exit === EXIT_HOT) exit = this.#hotCode?.onHot(session) ?? EXIT_FRAME
       else if (exit === EXIT_YIELD) {
+        // a precompile may have used more than there was
+        session.gasUsed += QUANTUM - BigInt.asIntN(64, core.long(FUEL))
         core.setLong(FUEL, QUANTUM)
         if (performance.now() - began > TURN_MS) return undefined
         exit = core.exports.run()
@@ -107,7 +109,7 @@ class FastMachine {
   async #goOnLater(session: Session, job: MachineJob): Promise<MachineResult> {
     try {
       for (;;) {
-        await job.pause?.()
+        await job.pause?.(session.gasUsed)
         const result = this.#goOn(session, job, EXIT_FRAME)
         if (result === undefined) continue
         this.#giveBack(session, job)

@@ -84,6 +84,8 @@ export class Session {
   readonly codes: Codes
   /** What the current job has asked for, by the number that the engine keeps. */
   readonly accounts: LoadedAccount[] = []
+  /** Of the current job, up to its last yield. */
+  gasUsed = 0n
   readonly #precompiles: PrecompileTables
   #table: ReadonlyMap<Address, PrecompileCode> = new Map()
   #usual: ReadonlyMap<Address, PrecompileCode> = new Map()
@@ -122,6 +124,7 @@ export class Session {
   open(job: MachineJob, hot: number, fuel: bigint): number {
     const { core } = this
     this.#job = job
+    this.gasUsed = 0n
     this.accounts.length = 0
     this.codes.makeRoom()
     core.exports.beginJob()

@@ -25,7 +25,7 @@ import {
   text,
 } from '../../rpc/primitives.ts'
 import type { Decoder, Encoder } from '../../rpc/schema.ts'
-import type { Caller } from '../../rpc/session.ts'
+import type { Asker } from '../../rpc/session.ts'
 import { blockReference, LATEST } from '../blockreference.ts'
 import { type MethodContext, method, printLines } from '../context.ts'
 import { field, fieldIfAny, shape } from '../fields.ts'
@@ -223,7 +223,7 @@ function sumOf(runs: readonly BundleRun[], part: (run: BundleRun) => bigint): bi
  */
 async function within<T>(
   timeoutMs: number | undefined,
-  { isWaiting }: Caller,
+  { isWaiting }: Asker,
   work: (isAwaited: () => boolean) => Promise<T>,
 ): Promise<T> {
   // none is how clients say that they do not mind

@@ -48,7 +48,8 @@ const sendRawConditional = method({
   result: hash,
   example: { params: ['0x02f86521808080825208947099', { blockNumberMax: '0x64' }] },
   writes: 'transaction',
-  handle: ({ chain }, raw, conditions) => sendConditional(chain, raw, conditions),
+  handle: ({ chain, caller }, raw, conditions) =>
+    sendConditional(chain, raw, conditions, caller.isWaiting),
 })
 
 export const conditionalMethods: readonly Method<MethodContext>[] = [sendRawConditional]

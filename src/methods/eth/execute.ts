@@ -106,7 +106,7 @@ const send = method({
   result: hash,
   example: { params: [TRANSFER] },
   writes: 'transaction',
-  handle: ({ chain }, request) => sendTransaction(chain, request),
+  handle: ({ chain, caller }, request) => sendTransaction(chain, request, caller.isWaiting),
 })
 
 const sendUnsigned = method({
@@ -117,7 +117,7 @@ const sendUnsigned = method({
   result: hash,
   example: { params: [TRANSFER] },
   writes: 'transaction',
-  handle: ({ chain }, request) => sendUnsignedTransaction(chain, request),
+  handle: ({ chain, caller }, request) => sendUnsignedTransaction(chain, request, caller.isWaiting),
 })
 
 const sendRaw = method({
@@ -130,7 +130,7 @@ const sendRaw = method({
     params: ['0x02f86521808080825208947099'],
   },
   writes: 'transaction',
-  handle: ({ chain }, raw) => sendRawTransaction(chain, raw),
+  handle: ({ chain, caller }, raw) => sendRawTransaction(chain, raw, caller.isWaiting),
 })
 
 const resendWaiting = method({

@@ -65,7 +65,11 @@ const sendRawSync = method({
   example: { params: ['0x02f86521808080825208947099'] },
   writes: 'transaction',
   handle: async (context, raw, milliseconds) =>
-    receiptOf(context, await sendRawTransaction(context.chain, raw), milliseconds),
+    receiptOf(
+      context,
+      await sendRawTransaction(context.chain, raw, context.caller.isWaiting),
+      milliseconds,
+    ),
 })
 
 const sendSync = method({
@@ -77,7 +81,11 @@ const sendSync = method({
   example: { params: [{ from: ALICE, to: BOB, value: '0x1' }] },
   writes: 'transaction',
   handle: async (context, request, milliseconds) =>
-    receiptOf(context, await sendTransaction(context.chain, request), milliseconds),
+    receiptOf(
+      context,
+      await sendTransaction(context.chain, request, context.caller.isWaiting),
+      milliseconds,
+    ),
 })
 
 async function receiptOf(

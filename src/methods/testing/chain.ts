@@ -5,7 +5,7 @@ import { concatBytes, paddedBytes } from '../../core/hex.ts'
 import { blockByNumber, headOf } from '../../node/blocktree.ts'
 import type { Chain } from '../../node/chain.ts'
 import type { ChainState, Snapshot } from '../../node/chainstate.ts'
-import { reset } from '../../node/commands.ts'
+import { RESET, reset } from '../../node/commands.ts'
 import { loadState } from '../../node/dump/load.ts'
 import { dumpState } from '../../node/dump/write.ts'
 import { gasPrice } from '../../node/gasoracle.ts'
@@ -150,7 +150,7 @@ const resetTo = method({
   example: { params: [], result: null },
   writes: 'chain',
   handle: async ({ chain, profile }) => {
-    await chain.update(reset)
+    await chain.update(reset, RESET)
     return profile.ack
   },
 })

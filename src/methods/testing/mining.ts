@@ -3,11 +3,13 @@
 import { DevchainError } from '../../core/errors.ts'
 import { hexFromBytes } from '../../core/hex.ts'
 import { fee, number } from '../../core/words.ts'
+import type { IsAwaited } from '../../evm/executor.ts'
 import { headOf } from '../../node/blocktree.ts'
 import type { Chain } from '../../node/chain.ts'
-import type { Settings } from '../../node/chainstate.ts'
+import type { ChainState, Settings } from '../../node/chainstate.ts'
 import {
   changeSettings,
+  type MineRequest,
   setBlockInterval,
   setGasLimit,
   startMining,
@@ -72,8 +74,8 @@ const hardhatMine = method({
   result: ack,
   example: { params: ['0x3e8', '0x3c'], result: null },
   writes: 'chain',
-  handle: async ({ chain, profile }, blocks, interval) => {
-    await mineBlocks(chain, { blocks, interval, isFirstSpaced: false })
+  handle: async ({ chain, caller, profile }, blocks, interval) => {
+    await mineBlocks(chain, { blocks, interval, isFirstSpaced: false }, caller.isWaiting)
     return profile.ack
   },
 })
@@ -85,8 +87,8 @@ const anvilMine = method({
   result: ack,
   example: { params: ['0x3e8', '0x3c'], result: null },
   writes: 'chain',
-  handle: async ({ chain, profile }, blocks, interval) => {
-    await mineBlocks(chain, { blocks, interval, isFirstSpaced: true })
+  handle: async ({ chain, caller, profile }, blocks, interval) => {
+    await mineBlocks(chain, { blocks, interval, isFirstSpaced: true }, caller.isWaiting)
     return profile.ack
   },
 })
@@ -100,12 +102,12 @@ const mineDetailed = method({
   result: list(minedBlockShape),
   example: { params: [] },
   writes: 'chain',
-  handle: async ({ chain }, order) => {
+  handle: async ({ chain, caller }, order) => {
     if (order.blocks > MAX_DETAILED) {
       const message = `order.blocks: expected at most ${MAX_DETAILED} blocks to be answered in full, got ${order.blocks}`
       throw new DevchainError('LIMIT_EXCEEDED', message)
     }
-    return [...(await mineOn(chain, () => order))]
+    return [...(await mineOn(chain, () => order, caller.isWaiting))]
   },
 })
 
@@ -249,8 +251,10 @@ const minerStart = method({
   example: { params: [], result: true },
   writes: 'chain',
   tell: (_values, _result, { chain }) => `mining ${describeMining(chain.state.mining)}`,
-  handle: async ({ chain }) => {
-    await chain.update((state) => startMining(chain.executor, state, chain.environment.now()))
+  handle: async ({ chain, caller }) => {
+    await chain.update((state, executor) => startMining(executor, state, chain.environment.now()), {
+      isAwaited: caller.isWaiting,
+    })
     return true
   },
 })
@@ -322,14 +326,16 @@ interface ManyBlocks {
 async function mineBlocks(
   chain: Chain,
   { blocks, interval, isFirstSpaced }: ManyBlocks,
+  isAwaited: IsAwaited,
 ): Promise<void> {
   // an interval of nothing leaves the first block to the clock, as no two blocks have one time
   const isExact = isFirstSpaced && interval !== undefined && interval > 0n
-  await mineOn(chain, ({ tree }) => ({
+  const order = ({ tree }: ChainState): Omit<MineRequest, 'now'> => ({
     blocks,
     interval,
     timestamp: isExact ? headOf(tree).block.header.timestamp + interval : undefined,
-  }))
+  })
+  await mineOn(chain, order, isAwaited)
 }
 
 async function change(chain: Chain, settings: Partial<Settings>): Promise<void> {

@@ -238,6 +238,7 @@ export const noExecutor: Executor = {
   call: unexpected,
   beginBlock: unexpected,
   endBlock: unexpected,
+  rest: unexpected,
   findWrongBlob: unexpected,
   close: () => undefined,
 }

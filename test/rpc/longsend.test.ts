@@ -1,0 +1,231 @@
+// Sends and blocks that do not end: whoever hangs up, resets or reverts gives them up, and nothing of them is left.
+import { once } from 'node:events'
+import { setImmediate } from 'node:timers/promises'
+import { describe, expect, test, vi } from 'vitest'
+import { WebSocket } from 'ws'
+import { createDevchain, type Devchain, type ObservedCall } from '../../src/devchain.ts'
+import { connectRaw, rawPost } from '../support/raw.ts'
+
+/** JUMPDEST PUSH0 JUMP, for ever. */
+const LOOP = '0x5b5f56'
+const AT = `0x${'10'.repeat(20)}`
+const ALICE = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
+const ENDLESS = { from: ALICE, to: AT, gas: '0xe8d4a51000' }
+const TRANSFER = { from: ALICE, to: ALICE, gas: '0x5208' }
+
+interface Stage extends AsyncDisposable {
+  readonly devchain: Devchain
+  readonly url: string
+  readonly wsUrl: string
+  readonly ask: (method: string, ...params: unknown[]) => Promise<unknown>
+  /** Resolves with the error that a call of this method ends with. */
+  readonly failure: (method: string) => Promise<ObservedCall['error']>
+  /** Resolves when something runs whose caller has been asked for: it pauses. */
+  readonly bugs: readonly unknown[]
+}
+
+async function start(options: object = {}): Promise<Stage> {
+  const failures = new Map<string, (error: ObservedCall['error']) => void>()
+  const bugs: unknown[] = []
+  const devchain = await createDevchain(
+    { port: 0, hardfork: 'prague', ...options },
+    {
+      observer: {
+        onCall: ({ method, error }) => failures.get(method)?.(error),
+        onBug: (bug) => bugs.push(bug),
+      },
+    },
+  )
+  const { url, wsUrl } = await devchain.listen()
+  const ask = (method: string, ...params: unknown[]): Promise<unknown> =>
+    devchain.request({ method, params })
+  await ask('evm_setBlockGasLimit', '0x1fffffffffffff')
+  await ask('hardhat_setCode', AT, LOOP)
+  return {
+    devchain,
+    url,
+    wsUrl,
+    ask,
+    bugs,
+    failure: (method) => new Promise((resolve) => failures.set(method, resolve)),
+    [Symbol.asyncDispose]: async () => {
+      await devchain.close()
+      expect(bugs).toEqual([])
+    },
+  }
+}
+
+function bodyOf(method: string, params: readonly unknown[]): string {
+  return JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+}
+
+/** The chain is as it was: nothing waits, nothing was mined, no nonce was used, and it works. */
+async function expectUntouched({ ask }: Stage, height = '0x0'): Promise<void> {
+  expect(await ask('eth_blockNumber')).toBe(height)
+  expect(await ask('txpool_status')).toEqual({ pending: '0x0', queued: '0x0' })
+  await ask('eth_sendTransaction', { ...TRANSFER, nonce: '0x0' })
+  expect(await ask('eth_blockNumber')).toBe(`0x${(Number(height) + 1).toString(16)}`)
+}
+
+const givenUp = (why: string): object => ({
+  code: -32000,
+  message: expect.stringContaining(why),
+})
+
+describe.each(['reference', 'interpreter', 'auto'])('under --evm %s an endless send', (evm) => {
+  test('is given up when its client hangs up, and leaves nothing behind', async () => {
+    await using stage = await start({ evm })
+    const failure = stage.failure('eth_sendTransaction')
+    using raw = await connectRaw(Number(new URL(stage.url).port))
+    raw.write(rawPost(bodyOf('eth_sendTransaction', [ENDLESS])))
+    await stage.ask('eth_call', { to: ALICE })
+    raw.socket.destroy()
+    expect(await failure).toMatchObject(givenUp('nobody waits for what comes of it'))
+    await expectUntouched(stage)
+  })
+
+  test('is given up by a reset, and its caller is told', async () => {
+    await using stage = await start({ evm })
+    const send = stage.ask('eth_sendTransaction', ENDLESS)
+    send.catch(() => undefined)
+    await setImmediate()
+    expect(await stage.ask('evm_reset')).toBe(null)
+    await expect(send).rejects.toMatchObject(givenUp('the chain was reset while it ran'))
+    await expectUntouched(stage)
+  })
+})
+
+test('an endless send over a WebSocket is given up when its client hangs up', async () => {
+  await using stage = await start()
+  const failure = stage.failure('eth_sendTransaction')
+  const socket = new WebSocket(stage.wsUrl)
+  await once(socket, 'open')
+  socket.send(bodyOf('eth_sendTransaction', [ENDLESS]))
+  await stage.ask('eth_call', { to: ALICE })
+  socket.terminate()
+  expect(await failure).toMatchObject(givenUp('nobody waits for what comes of it'))
+  await expectUntouched(stage)
+})
+
+test('an estimate that an endless send begins with is given up with it', async () => {
+  await using stage = await start({ defaultGas: 'estimate' })
+  const failure = stage.failure('eth_sendTransaction')
+  using raw = await connectRaw(Number(new URL(stage.url).port))
+  raw.write(rawPost(bodyOf('eth_sendTransaction', [{ from: ALICE, to: AT }])))
+  await stage.ask('eth_call', { to: ALICE })
+  raw.socket.destroy()
+  expect(await failure).toMatchObject(givenUp('nobody waits'))
+  await expectUntouched(stage)
+})
+
+test.each<[way: string, params: (id: unknown) => unknown[], told: string]>([
+  ['evm_revert', (id) => [id], 'the chain was reverted to a snapshot while it ran'],
+  ['devchain_revert', (id) => [Number(id)], 'the chain was reverted to a snapshot while it ran'],
+  ['hardhat_reset', () => [], 'the chain was reset while it ran'],
+])('%s gives up all that runs and waits before it, and no more', async (way, params, told) => {
+  await using stage = await start()
+  const id = await stage.ask('evm_snapshot')
+  const sends = [1, 2, 3].map(() => stage.ask('eth_sendTransaction', ENDLESS))
+  const quick = stage.ask('eth_sendTransaction', TRANSFER)
+  const ended = Promise.allSettled(sends)
+  await setImmediate()
+  const back = stage.ask(way, ...params(id))
+  const after = stage.ask('eth_sendTransaction', { ...TRANSFER, nonce: '0x0' })
+  for (const send of await ended) {
+    expect(send).toMatchObject({ status: 'rejected', reason: givenUp(told) })
+  }
+  // what is done at once is done, and then taken back
+  expect(await quick).toMatch(/^0x[0-9a-f]{64}$/)
+  await back
+  const hash = await after
+  expect(await stage.ask('eth_blockNumber')).toBe('0x1')
+  expect(await stage.ask('eth_getTransactionByHash', hash)).toMatchObject({ nonce: '0x0' })
+})
+
+test('a revert to a snapshot that there is not gives nothing up', async () => {
+  await using stage = await start()
+  const id = await stage.ask('evm_snapshot')
+  const send = stage.ask('eth_sendTransaction', ENDLESS)
+  send.catch(() => undefined)
+  await setImmediate()
+  const unknown = stage.ask('evm_revert', '0x99')
+  const outcome = { isOver: false }
+  void unknown.finally(() => {
+    outcome.isOver = true
+  })
+  for (let turn = 0; turn < 200; turn += 1) await setImmediate()
+  expect(outcome.isOver).toBe(false)
+  const back = stage.ask('evm_revert', id)
+  await expect(send).rejects.toMatchObject(givenUp('reverted'))
+  expect(await unknown).toBe(false)
+  expect(await back).toBe(true)
+})
+
+test.each<[name: string, method: string, params: readonly unknown[]]>([
+  ['evm_mine', 'evm_mine', []],
+  ['evm_setAutomine', 'evm_setAutomine', [true]],
+  ['evm_startMining', 'evm_startMining', []],
+  ['hardhat_mine of a million blocks', 'hardhat_mine', ['0xf4240']],
+])('%s with an endless transaction is given up, and the pool stays', async (_, method, params) => {
+  await using stage = await start({ noMining: true })
+  const hash = await stage.ask('eth_sendTransaction', ENDLESS)
+  const id = await stage.ask('evm_snapshot')
+  const failure = stage.failure(method)
+  using raw = await connectRaw(Number(new URL(stage.url).port))
+  raw.write(rawPost(bodyOf(method, params)))
+  await stage.ask('eth_call', { to: ALICE })
+  raw.socket.destroy()
+  expect(await failure).toMatchObject(givenUp('nobody waits'))
+  expect(await stage.ask('txpool_status')).toEqual({ pending: '0x1', queued: '0x0' })
+  const mining = stage.ask(method, ...params)
+  mining.catch(() => undefined)
+  expect(await stage.ask('evm_revert', id)).toBe(true)
+  await expect(mining).rejects.toMatchObject(givenUp('reverted'))
+  expect(await stage.ask('eth_blockNumber')).toBe('0x0')
+  expect(await stage.ask('anvil_dropTransaction', hash)).toBe(hash)
+})
+
+test('an interval block that does not end is given up by a reset, and is no bug', async () => {
+  await using stage = await start({ noMining: true })
+  await stage.ask('eth_sendTransaction', ENDLESS)
+  // the engine looks at the clock to know when to pause: that one goes on
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  try {
+    await stage.ask('evm_setIntervalMining', '0x1')
+    await vi.advanceTimersByTimeAsync(1_000)
+  } finally {
+    vi.useRealTimers()
+  }
+  // the chain is busy with the block
+  const balance = stage.ask('hardhat_setBalance', ALICE, '0x0')
+  const order: string[] = []
+  void balance.then(() => order.push('set'))
+  for (let turn = 0; turn < 200; turn += 1) await setImmediate()
+  expect(order).toEqual([])
+  await stage.ask('evm_reset')
+  expect(order).toEqual(['set'])
+  expect(await stage.ask('eth_getBalance', ALICE)).not.toBe('0x0')
+  expect(await stage.ask('eth_blockNumber')).toBe('0x0')
+})
+
+test('a pending block that does not end is given up by a reset', async () => {
+  await using stage = await start({ noMining: true })
+  await stage.ask('eth_sendTransaction', ENDLESS)
+  const pending = stage.ask('eth_getBlockByNumber', 'pending', false)
+  pending.catch(() => undefined)
+  await setImmediate()
+  await stage.ask('evm_reset')
+  await expect(pending).rejects.toMatchObject(givenUp('the chain was reset while it ran'))
+  expect(await stage.ask('eth_getBlockByNumber', 'pending', false)).toMatchObject({
+    transactions: [],
+  })
+})
+
+test('what runs is given up when the chain closes', async () => {
+  const stage = await start()
+  const send = stage.ask('eth_sendTransaction', ENDLESS)
+  send.catch(() => undefined)
+  await setImmediate()
+  await stage[Symbol.asyncDispose]()
+  await expect(send).rejects.toMatchObject({ message: expect.stringContaining('given up') })
+})
