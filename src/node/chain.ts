@@ -18,6 +18,7 @@ import {
 } from './blocktree.ts'
 import type { ChainState } from './chainstate.ts'
 import { nextTimestamp } from './clock.ts'
+import { forgetMiner } from './emptyblocks.ts'
 import { type FilterLimits, Filters } from './filters.ts'
 import { blockEnvironment, buildPending, type DroppedTransaction } from './miner.ts'
 import { type Command, type Order, Recall } from './recall.ts'
@@ -252,6 +253,7 @@ export class Chain {
         this.#state = after
         const head = headChange(before.tree, after.tree)
         if (head.added.length > 0) this.#headMadeAt = this.environment.now()
+        if (headOf(before.tree) !== headOf(after.tree)) forgetMiner(headOf(before.tree))
         this.#tell({ before, after, head, dropped })
       }
       return value

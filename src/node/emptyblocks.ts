@@ -42,6 +42,12 @@ const BREATH = 64
 const LEAST_STREAK = 8
 const SLOTS_PER_BLOCK = 16
 
+/**
+ * Milliseconds that so few blocks take where they come slowly, one each interval: there the time to make a miner is
+ * nothing, and a block that it mines keeps a fiftieth of the memory.
+ */
+const SLOW_STREAK_MS = 5_000
+
 /** Seconds; a miner of empty blocks, which counts in numbers, knows no later ones. */
 const LATEST = BigInt(Number.MAX_SAFE_INTEGER)
 
@@ -65,13 +71,29 @@ export interface MinedRun {
   readonly blocks: bigint
 }
 
-/** A miner whose newest block is the head of a chain, and of what in the chain's state its blocks are. */
-interface Standing extends Pick<ChainState, 'config' | 'settings'> {
+/**
+ * A miner whose newest block is the head of a chain, and of what in the chain's state its blocks are. Of what waits in
+ * the pool nothing can be mined.
+ */
+interface Standing extends Pick<ChainState, 'config' | 'settings' | 'pool'> {
   readonly miner: RunMiner
 }
 
-/** By head: the miner that stands ready, or how many empty blocks came one after another, the head last. */
-const standing = new WeakMap<BlockRecord, Standing | number>()
+/** Empty blocks that came one after another, and when the first of them did, in milliseconds of wall time. */
+interface Streak {
+  readonly blocks: number
+  readonly since: number
+}
+
+/** By head: the miner that stands ready, or the empty blocks of which the head is the last. */
+const standing = new WeakMap<BlockRecord, Standing | Streak>()
+
+/** Lets go of the miner that stood ready for the block after a head: it keeps megabytes, and the head may be kept for good. */
+export function forgetMiner(head: BlockRecord): void {
+  const ready = standing.get(head)
+  if (ready !== undefined && 'miner' in ready) ready.miner.close()
+  standing.delete(head)
+}
 
 /**
  * Mines the next block, which is empty and like the newest one, where a miner stands ready for it: in a sixth of the time
@@ -81,7 +103,7 @@ const standing = new WeakMap<BlockRecord, Standing | number>()
 export function mineAlike(state: ChainState, options: MineOptions): Mined | undefined {
   const { tree, config } = state
   const head = headOf(tree)
-  const ready = takeReady(state, head)
+  const ready = takeReady(state, head, options.now)
   if (ready === undefined) return undefined
   const { miner } = ready
   const { row, next } = miner
@@ -118,9 +140,9 @@ export async function noteBlock(state: ChainState, now: number): Promise<void> {
   const head = headOf(tree)
   if (head.executed.length > 0 || head.block.header.timestamp >= LATEST) return
   const parent = blockByNumber(tree, head.block.header.number - 1n)
-  const before = parent === undefined ? 0 : standing.get(parent)
-  const streak = typeof before === 'number' ? before + 1 : 1
-  if (streak < LEAST_STREAK + slotsOf(tree) / SLOTS_PER_BLOCK) {
+  const streak = streakAfter(parent, now)
+  const isSlow = streak.blocks >= LEAST_STREAK && now - streak.since >= SLOW_STREAK_MS
+  if (!isSlow && streak.blocks < LEAST_STREAK + slotsOf(tree) / SLOTS_PER_BLOCK) {
     standing.set(head, streak)
     return
   }
@@ -129,6 +151,13 @@ export async function noteBlock(state: ChainState, now: number): Promise<void> {
   // otherwise it is asked again after as many blocks
   if (told === undefined || !isLikeHead(state, environment)) return
   standing.set(head, await newMiner(state, told))
+}
+
+function streakAfter(parent: BlockRecord | undefined, now: number): Streak {
+  const before = parent === undefined ? undefined : standing.get(parent)
+  return before === undefined || 'miner' in before
+    ? { blocks: 1, since: now }
+    : { blocks: before.blocks + 1, since: before.since }
 }
 
 /**
@@ -149,7 +178,7 @@ export async function mineRun(
   if (count < LEAST_RUN) return undefined
   if (count > MOST_SEALED) return longRun(state, count, timestampAt)
   if (timestampAt(count - 1) > LATEST) return undefined
-  const ready = takeReady(state, head)
+  const ready = takeReady(state, head, request.now)
   if (ready === undefined && SLOTS_PER_BLOCK * count < slotsOf(state.tree)) return undefined
   return sealedRun(state, ready ?? (await newMiner(state, told)), {
     ...request,
@@ -211,21 +240,29 @@ async function sealedRun(
 async function newMiner(state: ChainState, told: Told): Promise<Standing> {
   // not needed by a node that mines transactions, and a moment to compile
   const { RunMiner } = await import('./runminer.ts')
-  const { config, settings, tree } = state
+  const { config, settings, pool, tree } = state
   const miner = new RunMiner({ parent: headOf(tree), abandoned: tree.abandoned }, told)
-  return { config, settings, miner }
+  return { config, settings, pool, miner }
 }
 
 /** The miner that stands ready for the next block, if that is empty; it is nobody else's until it stands ready again. */
-function takeReady(state: ChainState, head: BlockRecord): Standing | undefined {
+function takeReady(state: ChainState, head: BlockRecord, now: number): Standing | undefined {
   const ready = standing.get(head)
-  if (typeof ready !== 'object') return undefined
+  if (ready === undefined || !('miner' in ready)) return undefined
   const { config, settings, pool } = state
   const isLike =
-    ready.config === config && ready.settings === settings && pool.size === 0 && hasNoUncles(state)
+    ready.config === config &&
+    ready.settings === settings &&
+    (ready.pool === pool || isIdle(state, nextBlockEnvironment(state, now))) &&
+    hasNoUncles(state)
   if (!isLike) return undefined
   standing.delete(head)
-  return ready
+  return ready.pool === pool ? ready : { ...ready, pool }
+}
+
+/** True when nothing that waits can be mined in the next block. */
+function isIdle({ pool, tree }: ChainState, next: BlockEnvironment): boolean {
+  return pool.size === 0 || new Candidates(pool, headOf(tree).world, next).best === undefined
 }
 
 /** Slots of the rings of system contracts, at most. */
@@ -249,7 +286,7 @@ function hears(world: World, contract: Predeploy): boolean | undefined {
 
 /** True when the next block is empty and its header as the newest one's, but for number, time, hashes and randomness. */
 function isLikeHead(state: ChainState, next: BlockEnvironment): boolean {
-  const { tree, settings, config, clock, pool } = state
+  const { tree, settings, config, clock } = state
   const { block, executed, world } = headOf(tree)
   const { header } = block
   return (
@@ -268,7 +305,7 @@ function isLikeHead(state: ChainState, next: BlockEnvironment): boolean {
     equalBytes(settings.extraData, header.extraData) &&
     header.nonce.every((byte) => byte === 0) &&
     (header.parentBeaconBlockRoot ?? ZERO_HASH) === ZERO_HASH &&
-    new Candidates(pool, world, next).best === undefined &&
+    isIdle(state, next) &&
     hasNoUncles(state) &&
     withRewards(world, config, next.hardfork, header, []) === world &&
     hasNoRequests(world, next.hardfork)

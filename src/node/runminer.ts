@@ -57,6 +57,24 @@ interface Ring {
   readonly trie: LiveTrie
 }
 
+/**
+ * What a row knows of its miner. An object of its own: a function made in the miner's constructor would keep the miner for
+ * as long as the row.
+ */
+class Sharing {
+  #told: ((index: number, storages: RingStorages) => void) | undefined
+
+  constructor(told: (index: number, storages: RingStorages) => void) {
+    this.#told = told
+  }
+
+  readonly share = (index: number, storages: RingStorages): void => this.#told?.(index, storages)
+
+  end(): void {
+    this.#told = undefined
+  }
+}
+
 /** Mines the blocks of a row. */
 export class RunMiner {
   readonly row: EmptyRow
@@ -82,16 +100,20 @@ export class RunMiner {
   #ahead: { readonly hashes: TimeHashes; readonly first: number } | undefined
   /** True when the tries can't follow the chain any more. */
   #isLost = false
+  /** Parts the row from this miner. */
+  readonly #letGo: () => void
 
   constructor(template: Template, told: Told) {
     const { parent, abandoned } = template
     const arena = this.#arena
     this.#template = template
     this.#first = Number(parent.block.header.number) + 1
+    const sharing = new Sharing((index, storages) => this.#shareHashes(index, storages))
+    this.#letGo = () => sharing.end()
     this.row = new EmptyRow(template, {
       tellsTime: told.time,
       tellsHash: told.hash,
-      onMade: (index, storages) => this.#shareHashes(index, storages),
+      onMade: sharing.share,
     })
     const seed = randaoSeed(bytesFromHex(parent.block.hash), 0n, abandoned)
     this.#seed = arena.store(seed)
@@ -114,6 +136,12 @@ export class RunMiner {
       roots: this.#roots,
       ahead: this.#accounts,
     })
+  }
+
+  /** Mines no more: the row stays, and what mined it, megabytes, need not. */
+  close(): void {
+    this.#isLost = true
+    this.#letGo()
   }
 
   /** The number of the next block. */

@@ -26,6 +26,7 @@ import { editWorld } from '../../../src/node/edit.ts'
 import { queryLogs } from '../../../src/node/logs.ts'
 import { mineBlock } from '../../../src/node/miner.ts'
 import { reorganize } from '../../../src/node/reorganize.ts'
+import { RunMiner } from '../../../src/node/runminer.ts'
 import { sendRawTransaction } from '../../../src/node/send.ts'
 import { TimeHashes } from '../../../src/node/timehashes.ts'
 import { hashHeader } from '../../../src/protocol/block.ts'
@@ -214,6 +215,55 @@ describe('blocks mined one after another by commands of their own', () => {
 })
 
 afterEach(() => vi.restoreAllMocks())
+
+describe('empty blocks of an interval', () => {
+  /** Mines blocks as a schedule does, each after a second of wall time. @returns how many of them came from a run's miner */
+  async function mineByTheClock(chain: Chain, from: number, blocks: number): Promise<number> {
+    const mined = vi.spyOn(RunMiner.prototype, 'mine')
+    for (let second = from; second < from + blocks; second += 1) {
+      await chain.update((state, executor) => mine(executor, state, { now: NOON + 1_000 * second }))
+    }
+    const count = mined.mock.results.filter(({ value }) => value === 1).length
+    mined.mockRestore()
+    return count
+  }
+
+  it('are kept in rows soon, also where transactions come now and then', async () => {
+    const chain = await testChain({ mining: { kind: 'manual' } })
+    await mineBlocks(chain, 1_000)
+    for (let nonce = 0n; nonce < 3n; nonce += 1n) {
+      await sendRawTransaction(chain, signed(chain, { nonce }).raw)
+      const from = 2_000 + 100 * Number(nonce)
+      expect(await mineByTheClock(chain, from, 50)).toBeGreaterThan(35)
+    }
+    expect(headOf(chain.state.tree).block.header.number).toBe(1_150n)
+  })
+
+  it('are kept in rows where something waits that cannot be mined, and it is mined once it can', async () => {
+    const chain = await testChain({ mining: { kind: 'manual' } })
+    await sendRawTransaction(chain, signed(chain, { nonce: 1n }).raw)
+    expect(await mineByTheClock(chain, 1, 40)).toBeGreaterThan(25)
+    await sendRawTransaction(chain, signed(chain, { nonce: 3n }).raw)
+    expect(await mineByTheClock(chain, 50, 10)).toBe(10)
+    await sendRawTransaction(chain, signed(chain).raw)
+    expect(await mineByTheClock(chain, 70, 1)).toBe(0)
+    expect(headOf(chain.state.tree).block.transactions.map(({ nonce }) => nonce)).toEqual([0n, 1n])
+  })
+
+  it('let go of what mined them when the chain goes on without it', async () => {
+    const chain = await testChain({})
+    const closed = vi.spyOn(RunMiner.prototype, 'close')
+    await mineBlocks(chain, 100)
+    await mineBlocks(chain, 1)
+    expect(closed).not.toHaveBeenCalled()
+    await sendRawTransaction(chain, signed(chain).raw)
+    expect(closed).toHaveBeenCalledTimes(1)
+    const slow = await slowChain({}, 101)
+    await sendRawTransaction(slow, signed(slow).raw)
+    await expectSame(chain, slow)
+    closed.mockRestore()
+  })
+})
 
 describe('more blocks than the rings of system contracts have slots', () => {
   // the larger one is more than the thread that works ahead has room for, when headers become longer (at 65,536) too
