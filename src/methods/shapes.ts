@@ -248,8 +248,8 @@ function bytesOfLog(entry: LogEntry): Buffer {
   return bytes
 }
 
-/** Of a mined one: in long pieces, as each text within a text takes time. */
-function textOfLog(entry: LogEntry): string {
+/** The JSON of a mined one: in long pieces, as each text within a text takes time. */
+export function textOfLog(entry: LogEntry): string {
   const { log, record, logIndex, transactionIndex, removed } = entry
   const { header, hash: blockHash } = record.block
   let text = `{"removed":${removed},"logIndex":"0x${logIndex.toString(16)}","transactionIndex":"0x${transactionIndex.toString(16)}","transactionHash":"${hashOfLog(entry)}","blockHash":"${blockHash}","blockNumber":"0x${header.number.toString(16)}","blockTimestamp":"0x${header.timestamp.toString(16)}","address":"${log.address}","data":"${hexFromBytes(log.data)}","topics":[`

@@ -140,8 +140,11 @@ export class JsonWriter {
     while (this.#packing.length > MAX_UNPACKED / 2) await this.#packing.shift()
   }
 
-  /** What was written. */
-  async end(): Promise<JsonText> {
+  /**
+   * What was written.
+   * @param value makes the value that it stands for, where that fits into memory
+   */
+  async end(value?: () => Json): Promise<JsonText> {
     await Promise.all(this.#packing)
     if (this.#text !== '') {
       const rest = Buffer.from(this.#text)
@@ -150,7 +153,7 @@ export class JsonWriter {
       this.#pieces.push(rest)
     }
     const written = { size: this.#size, pieces: this.#pieces }
-    return new JsonText(() => written)
+    return new JsonText(() => written, value)
   }
 
   #pack(): void {

@@ -6,6 +6,7 @@ import { JsonText } from '../rpc/jsontext.ts'
 import { Caller } from '../rpc/session.ts'
 import { type Answer, answering, checkingIntervalMs, type LaneOptions } from './lanes.ts'
 import { createHeadReader, isPartOfHead, type KnownHead } from './plainpost.ts'
+import type { Relief } from './relief.ts'
 import {
   brokenOff,
   CORS_HEADERS,
@@ -36,6 +37,7 @@ interface Lane {
   /** Hands a connection to the slow lane. */
   readonly giveUp: (connection: FastConnection, socket: Socket) => void
   readonly forget: (connection: FastConnection) => void
+  readonly relief: Relief
   readonly idleMs: number
   /** How often connections are looked at. */
   readonly intervalMs: number
@@ -49,7 +51,7 @@ export class FastLane<C> {
 
   /** @param takeOver serves a socket in the slow lane */
   constructor(options: LaneOptions<C>, takeOver: (socket: Socket) => void) {
-    const { bodyLimit, checkHost, timeouts } = options
+    const { bodyLimit, checkHost, timeouts, relief } = options
     this.#lane = {
       readHead: createHeadReader(bodyLimit, checkHost),
       answer: answering(options),
@@ -59,6 +61,7 @@ export class FastLane<C> {
         takeOver(socket)
       },
       forget: (connection) => void this.#connections.delete(connection),
+      relief,
       idleMs: timeouts.idleMs,
       intervalMs: checkingIntervalMs(timeouts),
     }
@@ -325,7 +328,7 @@ class FastConnection {
   /** @returns the body, when it is too long for one write, and has to follow */
   #write({ status, body }: Reply, closes: boolean): JsonText | undefined {
     if (!this.#socket.writable) return undefined
-    const { heads } = this.#lane
+    const { heads, relief } = this.#lane
     if (body === undefined) {
       this.#socket.write(heads.of(status, { closes, hasBody: false }), 'latin1')
       return undefined
@@ -333,6 +336,7 @@ class FastConnection {
     const isUsual = status === '200 OK' && !closes
     const head = isUsual ? heads.ok() : heads.of(status, { closes, hasBody: true })
     if (body instanceof JsonText) {
+      relief.note(body.size)
       const pieces = body.bytes
       if (pieces !== undefined) return this.#writeAll(`${head}${body.size}`, pieces)
       this.#socket.write(`${head}${body.size}\r\n\r\n`, 'latin1')
@@ -340,6 +344,7 @@ class FastConnection {
     }
     if (body.length > LONG_REPLY) {
       const bytes = Buffer.from(body)
+      relief.note(bytes.length)
       return this.#writeAll(`${head}${bytes.length}`, [bytes])
     }
     const size = Buffer.byteLength(body)

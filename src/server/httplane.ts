@@ -15,6 +15,7 @@ import {
   type Reply,
   type Timeouts,
 } from './lanes.ts'
+import type { Relief } from './relief.ts'
 import {
   brokenOff,
   CORS_HEADERS,
@@ -55,12 +56,13 @@ export function createHttpLane<C>(options: LaneOptions<C>): HttpLane {
     if (connection === undefined || error.code === 'ECONNRESET') socket.destroy()
     else connection.end(refusalOf(error))
   })
+  const { bodyLimit, relief } = options
   const answer = answering(options)
   handleRequests(http, options, connections, answer)
   const end = (socket: Duplex, refusal: Refusal): void => connections.get(socket)?.end(refusal)
   const sockets = acceptWebSockets(
     http,
-    { answer, bodyLimit: options.bodyLimit, stallMs: options.timeouts.stallMs },
+    { answer, bodyLimit, relief, stallMs: options.timeouts.stallMs },
     { checkHost: options.checkHost, end },
   )
   // node watches the time of requests from this event on
@@ -125,7 +127,7 @@ function handleRequests<C>(
   connections: ReadonlyMap<Duplex, Connection>,
   answer: Answer,
 ): void {
-  const { checkHost, bodyLimit } = options
+  const { checkHost, bodyLimit, relief } = options
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
     const connection = connections.get(request.socket)
     if (connection === undefined || connection.isEnding) return
@@ -133,7 +135,7 @@ function handleRequests<C>(
     const wrongHost = checkHost(request.headers.host)
     if (wrongHost !== undefined) refuse(response, wrongHost)
     else if (request.method === 'POST')
-      void post(request, response, connection, { answer, bodyLimit })
+      void post(request, response, connection, { answer, bodyLimit, relief })
     else if (request.method === 'OPTIONS') preflight(request, response)
     else if (request.method === 'GET' || request.method === 'HEAD')
       greet(request, response, options)
@@ -159,7 +161,7 @@ async function post(
   request: IncomingMessage,
   response: ServerResponse,
   connection: Connection,
-  { answer, bodyLimit }: Pick<MessageOptions, 'answer' | 'bodyLimit'>,
+  { answer, bodyLimit, relief }: Pick<MessageOptions, 'answer' | 'bodyLimit' | 'relief'>,
 ): Promise<void> {
   if (connection.waiting >= MAX_PIPELINED) {
     return refuse(response, tooManyPipelined)
@@ -167,13 +169,15 @@ async function post(
   connection.waiting++
   const body = await readPost(request, bodyLimit)
   if (body !== 'gone' && !response.headersSent) {
-    if (body instanceof Uint8Array) await reply(response, await answer(connection.caller, body))
+    if (body instanceof Uint8Array)
+      await reply(response, await answer(connection.caller, body), relief)
     else refuse(response, body)
   }
   connection.waiting--
 }
 
-async function reply(response: ServerResponse, body: Reply): Promise<void> {
+async function reply(response: ServerResponse, body: Reply, relief: Relief): Promise<void> {
+  relief.note(typeof body === 'string' ? body.length : (body?.size ?? 0))
   if (body === undefined) response.writeHead(204, CORS_HEADERS).end()
   else if (typeof body === 'string') send(response, 200, body)
   else await sendLong(response, body)

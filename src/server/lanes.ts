@@ -7,6 +7,7 @@ import type { Json } from '../rpc/schema.ts'
 import type { Caller } from '../rpc/session.ts'
 import { writeError } from '../rpc/wire.ts'
 import type { HostCheck } from './hosts.ts'
+import type { Relief } from './relief.ts'
 
 /** How long a client may take, in milliseconds. */
 export interface Timeouts {
@@ -29,6 +30,8 @@ export interface LaneOptions<C> {
   readonly info: () => Json
   readonly timeouts: Timeouts
   readonly checkHost: HostCheck
+  /** Told of long replies. */
+  readonly relief: Relief
   /** Told of whatever is thrown and should not be. */
   readonly onBug: (error: unknown) => void
 }

@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream'
 import { WebSocket } from 'ws'
 import type { Json } from '../rpc/schema.ts'
 import type { Notifications } from '../rpc/session.ts'
+import type { Relief } from './relief.ts'
 
 /** Bytes that may wait in a socket before no more is made for it. */
 const HIGH_WATER_BYTES = 256 * 1024
@@ -75,12 +76,20 @@ interface Waiting {
   most: number
 }
 
+interface OutboxOptions {
+  /** Milliseconds after which a client whose socket is full is held to read nothing. */
+  readonly stallMs: number
+  /** Told of all that is sent. */
+  readonly relief: Relief
+}
+
 /** The notifications of one client. */
 export class Outbox {
   readonly #client: WebSocket
   readonly #socket: Timed
   readonly #turns: Turns
   readonly #stallMs: number
+  readonly #relief: Relief
   #waiting: Waiting[] = []
   /** Those of `#waiting` that have been told: they go all at once, as to shift a long list takes long. */
   #told = 0
@@ -88,12 +97,12 @@ export class Outbox {
   /** True while what was written has not been read. */
   #isFull = false
 
-  /** @param stallMs milliseconds after which a client whose socket is full is held to read nothing */
-  constructor(client: WebSocket, socket: Timed, turns: Turns, stallMs: number) {
+  constructor(client: WebSocket, socket: Timed, turns: Turns, { stallMs, relief }: OutboxOptions) {
     this.#client = client
     this.#socket = socket
     this.#turns = turns
     this.#stallMs = stallMs
+    this.#relief = relief
     // comes while nothing of what was written leaves, and nothing is sent by the client
     socket.on('timeout', () => {
       if (!this.#isFull) return
@@ -146,7 +155,9 @@ export class Outbox {
     } else if (params !== undefined) {
       waiting.most -= 1
       this.#most -= 1
-      this.#client.send(JSON.stringify({ jsonrpc: '2.0', method: waiting.method, params }))
+      const text = JSON.stringify({ jsonrpc: '2.0', method: waiting.method, params })
+      this.#relief.note(text.length)
+      this.#client.send(text)
     }
   }
 

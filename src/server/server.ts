@@ -7,6 +7,7 @@ import { FastLane } from './fastlane.ts'
 import { createHostCheck } from './hosts.ts'
 import { createHttpLane, type HttpLane } from './httplane.ts'
 import type { LaneOptions, Timeouts } from './lanes.ts'
+import { Relief } from './relief.ts'
 
 export interface ServerOptions<C> {
   readonly dispatcher: Dispatcher<C>
@@ -56,8 +57,10 @@ const KEEP_ALIVE_PROBE_MS = 30_000
  */
 export async function startServer<C>(options: ServerOptions<C>): Promise<RunningServer> {
   const { host, allowHosts, onForeignHost, lane = 'fast' } = options
+  const relief = new Relief()
   const laneOptions: LaneOptions<C> = {
     ...options,
+    relief,
     timeouts: { ...DEFAULT_TIMEOUTS, ...options.timeouts },
     checkHost: createHostCheck(host, allowHosts, onForeignHost),
   }
@@ -74,6 +77,7 @@ export async function startServer<C>(options: ServerOptions<C>): Promise<Running
   const name = host.includes(':') ? `[${host}]` : host
   const close = async (): Promise<void> => {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+    relief.close()
     fast.close()
     await slow?.close()
     await closed

@@ -9,6 +9,7 @@ import { idOf, writeError } from '../rpc/wire.ts'
 import type { HostCheck } from './hosts.ts'
 import type { Answer } from './lanes.ts'
 import { Outbox, Turns } from './outbox.ts'
+import type { Relief } from './relief.ts'
 import type { Refusal } from './replies.ts'
 
 /** How messages are answered. */
@@ -18,6 +19,8 @@ export interface MessageOptions {
   readonly bodyLimit: number
   /** Milliseconds after which a client that reads nothing of many notifications is cut off. */
   readonly stallMs: number
+  /** Told of all that is sent. */
+  readonly relief: Relief
 }
 
 /** What the HTTP side knows of the sockets that want to become sessions. */
@@ -86,7 +89,7 @@ export function acceptWebSockets(
     server.handleUpgrade(request, socket, head, (client) => {
       sockets.add(socket)
       socket.once('close', () => sockets.delete(socket))
-      const outbox = new Outbox(client, socket, turns, options.stallMs)
+      const outbox = new Outbox(client, socket, turns, options)
       serve(client, sessionOf(client, nextId++, outbox), options)
     })
   })
@@ -123,7 +126,11 @@ async function close(server: WebSocketServer): Promise<void> {
 }
 
 /** Answers the messages of one client in their order, one at a time. */
-function serve(client: WebSocket, session: Session, { answer, bodyLimit }: MessageOptions): void {
+function serve(
+  client: WebSocket,
+  session: Session,
+  { answer, bodyLimit, relief }: MessageOptions,
+): void {
   const caller = new Caller(session)
   client.once('close', () => caller.hangUp())
   const waiting: Uint8Array[] = []
@@ -138,7 +145,9 @@ function serve(client: WebSocket, session: Session, { answer, bodyLimit }: Messa
       if (message.length > bodyLimit) return refuse(client, bodyLimit)
       const reply = await answer(caller, message)
       if (reply === undefined) continue
-      await send(client, typeof reply === 'string' ? reply : await inOneMessage(reply, message))
+      const text = typeof reply === 'string' ? reply : await inOneMessage(reply, message)
+      relief.note(text.length)
+      await send(client, text)
     }
     isAnswering = false
   }

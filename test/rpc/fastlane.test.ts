@@ -4,6 +4,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { createDispatcher } from '../../src/rpc/dispatch.ts'
 import { FastLane } from '../../src/server/fastlane.ts'
+import { Relief } from '../../src/server/relief.ts'
 import { eventually } from '../support/eventually.ts'
 import { connectRaw, rawPost } from '../support/raw.ts'
 import { call } from '../support/testserver.ts'
@@ -20,6 +21,7 @@ test('reads past the stream of the socket, and through it what came while it was
       info: () => ({}),
       timeouts: { headersMs: 10_000, requestMs: 10_000, idleMs: 10_000, stallMs: 5_000 },
       checkHost: () => undefined,
+      relief: new Relief(),
       onBug,
     },
     (socket) => socket.destroy(new Error('nothing here is for the slow lane')),

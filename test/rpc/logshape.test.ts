@@ -4,9 +4,11 @@ import { expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { hexFromBytes } from '../../src/core/hex.ts'
 import { createDevchain } from '../../src/devchain.ts'
+import { answerLogs } from '../../src/methods/eth/filters.ts'
 import { logByFields, logShape, logsShape } from '../../src/methods/shapes.ts'
 import type { BlockRecord } from '../../src/node/blockrecord.ts'
 import { type LogEntry, logsOf } from '../../src/node/logs.ts'
+import { JsonText } from '../../src/rpc/jsontext.ts'
 import { assemble } from '../support/bytecode.ts'
 import { logOf, recordOf, word } from '../unit/node/records.ts'
 
@@ -46,6 +48,22 @@ test('Many logs are written at once as they are one by one', () => {
   expect(written?.toString('utf8')).toBe(JSON.stringify(logsShape.encode(entries)))
   // few are not worth it
   expect(logsShape.write?.(entries.slice(0, 10))).toBe(undefined)
+})
+
+test('Very many logs are written in pieces as they are one by one', async () => {
+  const [one, two, three] = logsOf(record)
+  const changed: Partial<LogEntry>[] = [{}, { removed: true }, { pending: true }]
+  const entries = Array.from({ length: 9_000 }, (_, index) => ({
+    ...[one!, two!, three!][index % 3]!,
+    ...changed[index % 7],
+    logIndex: index,
+  }))
+  expect(answerLogs(entries.slice(0, 1_000))).toEqual(entries.slice(0, 1_000))
+  const written = await answerLogs(entries)
+  if (!(written instanceof JsonText)) throw new Error('expected text')
+  const json = JSON.stringify(logsShape.encode(entries))
+  expect((await written.text(10_000_000)) === json).toBe(true)
+  expect(JSON.stringify(written.value?.()) === json).toBe(true)
 })
 
 test('Logs that are written again are the same, and those of one run in two blocks tell of their own', () => {

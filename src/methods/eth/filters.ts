@@ -1,9 +1,11 @@
 // eth: filters that are polled, and queries of stored logs.
 import { DevchainError } from '../../core/errors.ts'
+import { type MaybePromise, whenThere } from '../../core/promises.ts'
 import { headOf } from '../../node/blocktree.ts'
 import type { BlockReference, Chain } from '../../node/chain.ts'
 import type { FilterChanges } from '../../node/filters.ts'
-import { findLogs, type LogQuery } from '../../node/logs.ts'
+import { findLogs, type LogEntry, type LogQuery } from '../../node/logs.ts'
+import { JsonText, JsonWriter } from '../../rpc/jsontext.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { boolean, hash, nullable, quantity } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'
@@ -11,9 +13,36 @@ import type { Profile } from '../compat/profile.ts'
 import { type MethodContext, method } from '../context.ts'
 import { quantityResult } from '../fields.ts'
 import { logQuery } from '../inputs.ts'
-import { logShape, logsShape } from '../shapes.ts'
+import { logShape, logsShape, textOfLog } from '../shapes.ts'
 
 const EXAMPLE_QUERY = { fromBlock: '0x0', toBlock: 'latest', topics: [] }
+
+/** Logs that are written before others may have their turn. */
+const LOGS_IN_A_ROW = 64
+
+/** Logs, from so many on written in pieces: they are 3 MB and more. */
+const VERY_MANY_LOGS = 8_192
+
+/** Logs as an answer. Very many are written here, with turns for others: as one text they leave hundreds of MB to collect. */
+export function answerLogs(
+  entries: readonly LogEntry[],
+): MaybePromise<readonly LogEntry[] | JsonText> {
+  return entries.length < VERY_MANY_LOGS ? entries : writeVeryMany(entries)
+}
+
+async function writeVeryMany(entries: readonly LogEntry[]): Promise<JsonText> {
+  const writer = new JsonWriter()
+  let separator = '['
+  for (const [index, entry] of entries.entries()) {
+    if (index % LOGS_IN_A_ROW === 0) await writer.breathe()
+    const isPending = entry.pending === true
+    writer.write(separator)
+    writer.write(isPending ? JSON.stringify(logShape.encode(entry)) : textOfLog(entry))
+    separator = ','
+  }
+  writer.write(']')
+  return writer.end(() => entries.map(logShape.encode))
+}
 
 const newFilter = method({
   name: 'eth_newFilter',
@@ -57,6 +86,7 @@ const uninstallFilter = method({
 const changes: Encoder<FilterChanges> = {
   name: 'changes',
   json: { type: 'array', items: { anyOf: [logShape.json, hash.json] } },
+  write: (found) => (found.kind === 'logs' ? logsShape.write?.(found.logs) : undefined),
   encode: (found) =>
     found.kind === 'logs' ? found.logs.map(logShape.encode) : found.hashes.map(hash.encode),
 }
@@ -72,8 +102,18 @@ const getFilterChanges = method({
   params: [param('id', quantity)],
   result: nullable(changes),
   example: { params: ['0x1'] },
-  handle: ({ chain, profile }, id) =>
-    isUnknown(chain, profile, id) ? null : chain.filters.changes(id),
+  handle: ({ chain, profile }, id) => {
+    if (isUnknown(chain, profile, id)) return null
+    return whenThere<FilterChanges, FilterChanges | JsonText>(
+      chain.filters.changes(id),
+      (found) => {
+        if (found.kind !== 'logs') return found
+        return whenThere(answerLogs(found.logs), (logs) =>
+          logs instanceof JsonText ? logs : { kind: 'logs', logs },
+        )
+      },
+    )
+  },
 })
 
 const getFilterLogs = method({
@@ -82,8 +122,8 @@ const getFilterLogs = method({
   params: [param('id', quantity)],
   result: nullable(logsShape),
   example: { params: ['0x1'] },
-  handle: ({ chain, profile }, id) =>
-    isUnknown(chain, profile, id) ? null : chain.filters.logs(id),
+  handle: async ({ chain, profile }, id) =>
+    isUnknown(chain, profile, id) ? null : answerLogs(await chain.filters.logs(id)),
 })
 
 const getLogs = method({
@@ -92,9 +132,9 @@ const getLogs = method({
   params: [optional('filter', logQuery, { addresses: [], topics: [] })],
   result: logsShape,
   example: { params: [EXAMPLE_QUERY], result: [] },
-  handle: ({ chain, profile }, query) => {
+  handle: async ({ chain, profile }, query) => {
     if (!profile.logsBeyondHead) refuseFuture(chain, query)
-    return findLogs(chain, query)
+    return answerLogs(await findLogs(chain, query))
   },
 })
 

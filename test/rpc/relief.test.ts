@@ -1,0 +1,90 @@
+// Memory goes back after large replies: when it is hinted at, and what a real process makes of it.
+import { readFileSync } from 'node:fs'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { Relief } from '../../src/server/relief.ts'
+import { boot, request } from '../support/boot.ts'
+import { call } from '../support/testserver.ts'
+
+const MIB = 1024 * 1024
+
+describe('a hint to collect garbage', () => {
+  beforeEach(() => void vi.useFakeTimers())
+  afterEach(() => void vi.useRealTimers())
+
+  /** A relief, and how often it hinted. */
+  function counted(): { readonly relief: Relief; readonly hints: () => number } {
+    let hints = 0
+    const relief = new Relief(() => {
+      hints += 1
+    }, 100)
+    return { relief, hints: () => hints }
+  }
+
+  test('is given thrice after large replies, and then no more', () => {
+    const { relief, hints } = counted()
+    relief.note(60 * MIB)
+    relief.note(60 * MIB)
+    expect(hints()).toBe(0)
+    vi.advanceTimersByTime(250)
+    expect(hints()).toBe(1)
+    vi.advanceTimersByTime(10_000)
+    expect(hints()).toBe(3)
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test('is given for many long replies as well, and not for few', () => {
+    const { relief, hints } = counted()
+    for (let i = 0; i < 15; i++) relief.note(MIB)
+    expect(vi.getTimerCount()).toBe(0)
+    relief.note(MIB)
+    vi.advanceTimersByTime(10_000)
+    expect(hints()).toBe(3)
+    relief.note(15 * MIB)
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test('waits while long replies go on', () => {
+    const { relief, hints } = counted()
+    for (let i = 0; i < 50; i++) {
+      relief.note(20 * MIB)
+      vi.advanceTimersByTime(90)
+    }
+    expect(hints()).toBe(0)
+    vi.advanceTimersByTime(10_000)
+    expect(hints()).toBe(3)
+  })
+
+  test('is not given once the server has closed', () => {
+    const { relief, hints } = counted()
+    relief.note(20 * MIB)
+    relief.close()
+    vi.advanceTimersByTime(10_000)
+    expect(hints()).toBe(0)
+  })
+})
+
+/** Returns 30 million bytes of zeros. */
+const LARGE_ANSWER = '0x6301c9c3805ff3'
+const LARGE = '0x00000000000000000000000000000000000a11ce'
+
+test.skipIf(process.platform !== 'linux')(
+  'A process that has answered with 60 MB twice has its memory back within seconds',
+  async () => {
+    const { child, url, stop } = await boot(['--gas-limit', '2000000000'])
+    onTestFinished(() => void stop())
+    const rssMb = (): number => {
+      const status = readFileSync(`/proc/${child.pid}/status`, 'utf8')
+      return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024
+    }
+    await request(url, 'hardhat_setCode', LARGE, LARGE_ANSWER)
+    const before = rssMb()
+    const body = call(1, 'eth_call', [{ to: LARGE, gas: '0x6acfc000' }])
+    for (let i = 0; i < 2; i++) {
+      const response = await fetch(url, { method: 'POST', body })
+      expect((await response.arrayBuffer()).byteLength).toBeGreaterThan(60_000_000)
+    }
+    // without a hint 300 MB stay; what stays with it are the engine, which was not there before, and V8's reserve
+    await expect.poll(() => rssMb() - before, { timeout: 10_000, interval: 100 }).toBeLessThan(220)
+  },
+  60_000,
+)
