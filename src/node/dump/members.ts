@@ -1,12 +1,11 @@
 // Reading a dump's JSON member by member, each as what it must be: an error names the member and what it was.
 import { DevchainError, printValue } from '../../core/errors.ts'
-import { type Address, bytesFromHex, type Hash } from '../../core/hex.ts'
+import { type Address, bytesFromHex, type Hash, isBytes } from '../../core/hex.ts'
 
 const HEX = /^0x[0-9a-fA-F]{1,64}$/
 const DECIMAL = /^[0-9]{1,78}$/
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/
 const HASH = /^0x[0-9a-fA-F]{64}$/
-const BYTES = /^0x(?:[0-9a-fA-F]{2})*$/
 
 /** The error of what is no dump, or one that contradicts itself. */
 export function noDump(problem: string): DevchainError {
@@ -55,9 +54,9 @@ export function hashAt(value: unknown, path: string): Hash {
 
 /** Bytes as 0x and pairs of digits; exactly `length`, where it is given. */
 export function bytesAt(value: unknown, path: string, length?: number): Uint8Array {
-  const isBytes = typeof value === 'string' && BYTES.test(value)
   const expected = length === undefined ? '0x-prefixed bytes' : `${length} bytes as 0x and digits`
-  if (!isBytes || (length !== undefined && value.length !== 2 + 2 * length)) {
+  const isGood = typeof value === 'string' && isBytes(value)
+  if (!isGood || (length !== undefined && value.length !== 2 + 2 * length)) {
     return refuse(path, expected, value)
   }
   return bytesFromHex(value)

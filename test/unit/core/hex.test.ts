@@ -27,6 +27,13 @@ describe('parsing', () => {
     expect(parseBytes('0xFf')).toEqual(Uint8Array.of(255))
   })
 
+  test('bytes may be as many as a dump has', () => {
+    const long = `0x${'ab'.repeat(10_000_000)}`
+    expect(parseBytes(long)).toHaveLength(10_000_000)
+    expect(() => parseBytes(`${long}c`)).toThrow('(an odd number of digits)')
+    expect(() => parseBytes(`${long}zz`)).toThrow('expected 0x-prefixed bytes')
+  })
+
   test.each([
     [
       'an address that is short',
