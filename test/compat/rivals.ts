@@ -16,6 +16,8 @@ const BOOT_MS = 60_000
 
 const REQUEST_MS = 20_000
 
+const MINING_MS = 10_000
+
 /** A node that runs. */
 export interface Running {
   readonly ask: Ask
@@ -35,6 +37,8 @@ interface Program {
   ) => readonly [string, ...string[]]
   /** False: it starts so fast that it is always started anew. */
   readonly reverts: boolean
+  /** True: it answers a transaction before its block is there. */
+  readonly minesLater?: true
 }
 
 const thisNode = (): Promise<string> => Promise.resolve(process.execPath)
@@ -54,6 +58,7 @@ const PROGRAMS: Readonly<Record<Rival, Program>> = {
       ...(hardfork === undefined ? [] : ['--hardfork', hardfork]),
     ],
     reverts: false,
+    minesLater: true,
   },
   hardhat2: {
     packages: ['hardhat@2.29.1'],
@@ -143,7 +148,8 @@ async function start(rival: Rival, settings: Settings): Promise<Running> {
     await ended
     rmSync(home, { recursive: true, force: true })
   }
-  const ask: Ask = (method, params) => post(`http://127.0.0.1:${port}`, method, params)
+  const direct: Ask = (method, params) => post(`http://127.0.0.1:${port}`, method, params)
+  const ask = PROGRAMS[rival].minesLater ? untilMined(direct) : direct
   try {
     await answers(ask, () => child.exitCode === null, rival)
   } catch (error) {
@@ -151,6 +157,25 @@ async function start(rival: Rival, settings: Settings): Promise<Running> {
     throw error
   }
   return { ask, stop }
+}
+
+/** Methods after which a node that mines by itself has blocks to mine. */
+const LETS_MINE = /^eth_send|_setAutomine$/
+
+/** Answers when what was asked is done: while the node mines by itself, when no transaction is left that it can mine. */
+function untilMined(ask: Ask): Ask {
+  return async (method, params) => {
+    const answer = await ask(method, params)
+    if (answer.error !== undefined || !LETS_MINE.test(method)) return answer
+    if ((await ask('anvil_getAutomine', [])).result !== true) return answer
+    const until = Date.now() + MINING_MS
+    await eventually(async () => {
+      if (Date.now() > until) throw new Error(`${method}: not mined within ${MINING_MS / 1000} s`)
+      const status = (await ask('txpool_status', [])).result as { readonly pending: string }
+      return BigInt(status.pending) === 0n
+    }, Infinity)
+    return answer
+  }
 }
 
 /** Methods that leave nothing behind but blocks, which a snapshot takes back. */
