@@ -1,6 +1,6 @@
 // mnr: merged mining. Blocks of a parent chain whose coinbase names a block here prove that block too.
 import { DevchainError, printValue } from '../core/errors.ts'
-import { type Hash, parseBytes, wordFromBigint } from '../core/hex.ts'
+import { type Hash, isBytes, parseBytes, wordFromBigint } from '../core/hex.ts'
 import type { Imported, MergedWork } from '../node/work.ts'
 import {
   decodeParentBlock,
@@ -22,9 +22,8 @@ const bytes: Decoder<Uint8Array> = {
   name: 'hex',
   json: { title: 'hex', type: 'string', pattern: '^(0x)?([0-9a-fA-F]{2})*$' },
   decode: (value, path) => {
-    if (typeof value === 'string' && /^(0x)?([0-9a-fA-F]{2})*$/.test(value)) {
-      return parseBytes(value.startsWith('0x') ? value : `0x${value}`)
-    }
+    const text = typeof value === 'string' && !value.startsWith('0x') ? `0x${value}` : value
+    if (typeof text === 'string' && isBytes(text)) return parseBytes(text)
     const message = `${path}: expected bytes as pairs of hex digits, got ${printValue(value)}`
     throw new DevchainError('INVALID_PARAMS', message)
   },

@@ -124,8 +124,13 @@ export function nullable<T>(encoder: Encoder<T>): Encoder<T | null | undefined> 
   return {
     name: `${encoder.name} or null`,
     json: { anyOf: [encoder.json, { type: 'null' }] },
-    encode: (value) => (value === null || value === undefined ? null : encoder.encode(value)),
+    encode: (value) => (isMissing(value) ? null : encoder.encode(value)),
+    write: (value) => (isMissing(value) ? undefined : encoder.write?.(value)),
   }
+}
+
+function isMissing(value: unknown): value is null | undefined {
+  return value === null || value === undefined
 }
 
 /** Any number of values of one kind. */

@@ -9,6 +9,7 @@ import { logByFields, logShape, logsShape } from '../../src/methods/shapes.ts'
 import type { BlockRecord } from '../../src/node/blockrecord.ts'
 import { type LogEntry, logsOf } from '../../src/node/logs.ts'
 import { JsonText } from '../../src/rpc/jsontext.ts'
+import { nullable } from '../../src/rpc/primitives.ts'
 import { assemble } from '../support/bytecode.ts'
 import { logOf, recordOf, word } from '../unit/node/records.ts'
 
@@ -48,6 +49,10 @@ test('Many logs are written at once as they are one by one', () => {
   expect(written?.toString('utf8')).toBe(JSON.stringify(logsShape.encode(entries)))
   // few are not worth it
   expect(logsShape.write?.(entries.slice(0, 10))).toBe(undefined)
+  // a result that may be missing is written in the same way where it is there
+  const missing = nullable(logsShape)
+  expect(missing.write?.(entries)?.().toString('utf8')).toBe(written?.toString('utf8'))
+  expect(missing.write?.(null)).toBe(undefined)
 })
 
 test('Very many logs are written in pieces as they are one by one', async () => {
