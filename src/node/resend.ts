@@ -1,6 +1,7 @@
 // Sending a transaction that waits once more, for another price or with another gas limit, in its own place.
 import { DevchainError, printValue } from '../core/errors.ts'
 import { type Hash, hexFromBytes } from '../core/hex.ts'
+import type { IsAwaited } from '../evm/executor.ts'
 import type { Transaction } from '../protocol/transaction.ts'
 import { leastReplacement } from './admission.ts'
 import { blobsOfTransaction } from './blobs.ts'
@@ -27,11 +28,12 @@ export async function resend(
   chain: Chain,
   request: TransactionRequest,
   terms: NewTerms,
+  isAwaited?: IsAwaited,
 ): Promise<Hash> {
   const waiting = waitingAs(chain.state, request)
   requireSame(waiting, request)
   const blobs = blobsOfTransaction(chain.state, waiting.hash)
-  return sendProven(chain, replacementOf(waiting, terms), { blobs })
+  return sendProven(chain, replacementOf(waiting, terms), { blobs, isAwaited })
 }
 
 function waitingAs(state: ChainState, { from, nonce }: TransactionRequest): Transaction {

@@ -107,6 +107,24 @@ test('an endless send over a WebSocket is given up when its client hangs up', as
   await expectUntouched(stage)
 })
 
+test('an endless replacement is given up when its client hangs up, and what it would replace waits on', async () => {
+  await using stage = await start()
+  await stage.ask('evm_setAutomine', false)
+  const waiting = await stage.ask('eth_sendTransaction', { ...ENDLESS, gasPrice: '0x1' })
+  // for a while it has no room in a block
+  await stage.ask('evm_setBlockGasLimit', '0x1c9c380')
+  await stage.ask('evm_setAutomine', true)
+  await stage.ask('evm_setBlockGasLimit', '0x1fffffffffffff')
+  const failure = stage.failure('eth_resend')
+  using raw = await connectRaw(Number(new URL(stage.url).port))
+  const replacement = [{ from: ALICE, nonce: '0x0' }, '0x2']
+  raw.write(rawPost(bodyOf('eth_resend', replacement)))
+  await stage.ask('eth_call', { to: ALICE })
+  raw.socket.destroy()
+  expect(await failure).toMatchObject(givenUp('nobody waits for what comes of it'))
+  expect(await stage.ask('eth_pendingTransactions')).toMatchObject([{ hash: waiting }])
+})
+
 test('an estimate that an endless send begins with is given up with it', async () => {
   await using stage = await start({ defaultGas: 'estimate' })
   const failure = stage.failure('eth_sendTransaction')

@@ -145,8 +145,8 @@ const resendWaiting = method({
   result: hash,
   example: { params: [{ ...TRANSFER, nonce: '0x0' }, '0x3b9aca00'] },
   writes: 'transaction',
-  handle: ({ chain }, request, gasPrice, gasLimit) =>
-    resend(chain, request, { gasPrice, gasLimit }),
+  handle: ({ chain, caller }, request, gasPrice, gasLimit) =>
+    resend(chain, request, { gasPrice, gasLimit }, caller.isWaiting),
 })
 
 export const executeMethods: readonly Method<MethodContext>[] = [
