@@ -157,6 +157,7 @@ export async function openDevchain(settings: ChainSettings, hooks: Hooks): Promi
     methods,
     disabled: settings.disable,
     aliases: settings.alias,
+    absent: profile.absent,
     observe: observer.onCall && observing(observer.onCall),
     begin: (method, { caller }) => {
       caller.begin()

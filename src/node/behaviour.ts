@@ -38,6 +38,10 @@ export interface Behaviour {
   readonly refusesFailingEstimates: boolean
   /** A call without a price sees the block's base fee; else it sees 0, as it pays none. */
   readonly callsSeeBaseFee: boolean
+  /** A call with members of a transaction type that came with a later fork is refused. */
+  readonly callsAskForType: boolean
+  /** The tags `safe` and `finalized` name no block before paris. */
+  readonly finalityNeedsParis: boolean
 }
 
 /** Twice the base fee, as geth offers, lasts for five full blocks. */
@@ -60,4 +64,6 @@ export const OWN_BEHAVIOUR: Behaviour = {
   baseFeesInCap: 2n,
   refusesFailingEstimates: true,
   callsSeeBaseFee: false,
+  callsAskForType: false,
+  finalityNeedsParis: false,
 }

@@ -20,6 +20,7 @@ import type { ChainState } from './chainstate.ts'
 import { nextTimestamp } from './clock.ts'
 import { forgetMiner } from './emptyblocks.ts'
 import { type FilterLimits, Filters } from './filters.ts'
+import { requireFinality } from './finality.ts'
 import { blockEnvironment, buildPending, type DroppedTransaction } from './miner.ts'
 import { type Command, type Order, Recall } from './recall.ts'
 import { WorkDesk } from './work.ts'
@@ -292,6 +293,7 @@ export function findRecord(
     }
     case 'tag':
       if (reference.tag === 'pending') return chain.pending()
+      requireFinality(chain.state, reference.tag)
       return reference.tag === 'earliest' ? blockByNumber(tree, 0n) : headOf(tree)
   }
 }

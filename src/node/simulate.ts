@@ -20,6 +20,7 @@ import type { AccessListEntry, Authorization, BlobFields } from '../protocol/tra
 import { balanceAt, type World } from '../state/world.ts'
 import type { Behaviour } from './behaviour.ts'
 import type { BlockRecord } from './blocktree.ts'
+import { requireTypeOfCall } from './calltype.ts'
 import { type BlockReference, type Chain, readAt } from './chain.ts'
 import { blockOfCall } from './freecalls.ts'
 import { type GasGuess, gasNeedMeter, smallestGas } from './gassearch.ts'
@@ -325,6 +326,7 @@ function messageOf({ chain, world, block, usualGas }: Scene, request: CallReques
     const facts = { given: request.chainId, chainId }
     throw new DevchainError('WRONG_CHAIN_ID', text, undefined, facts)
   }
+  if (behaviour.callsAskForType) requireTypeOfCall(request, block.hardfork)
   const fees = feesOf(withOnePrice(request, behaviour), block)
   const { maxFeePerGas, maxPriorityFeePerGas } = fees
   const message: Message = {

@@ -50,6 +50,8 @@ export function requireType({ type }: Pick<Transaction, 'type'>, hardfork: Hardf
   throw new DevchainError(
     'TYPE_NOT_SUPPORTED',
     `transaction type not supported: type ${type} needs hardfork ${needed}, the chain is at ${hardfork}`,
+    undefined,
+    { type, needed, hardfork },
   )
 }
 

@@ -56,6 +56,8 @@ export interface DispatcherOptions<C> {
   /** Modules whose methods are not answered. */
   readonly disabled?: readonly string[]
   readonly aliases?: readonly Alias[]
+  /** Names of methods that are not answered: as if there were none of them. An alias may still lead there. */
+  readonly absent?: readonly string[]
   readonly limits?: Partial<WireLimits>
   /** Told of every call once its reply is known; it must return at once, and its failures are bugs. */
   readonly observe?: ((call: CallReport, context: C, behind: Behind<C>) => void) | undefined
@@ -321,25 +323,35 @@ function moduleOf(name: string): string {
   return name.split(/[_.]/, 1)[0] ?? name
 }
 
-/** The methods by name, and the names that are not answered, each with the disabled module it belongs to. */
-function register<C>({ methods, disabled: modules = [], aliases = [] }: DispatcherOptions<C>): {
-  readonly registry: ReadonlyMap<string, Method<C>>
-  readonly disabled: ReadonlyMap<string, string>
-} {
+/** The methods by all names: own ones, aliases, and none that is absent unless an alias is called so. */
+function byEveryName<C>(options: DispatcherOptions<C>): Map<string, Method<C>> {
+  const { methods, absent = [], aliases = [] } = options
   const all = new Map<string, Method<C>>()
   for (const method of methods) {
     all.set(method.name, method)
     for (const name of method.aliases) all.set(name, method)
   }
+  const given = new Map<string, Method<C>>()
   for (const { from, to } of aliases) {
     const prefix = to.endsWith('*') ? to.slice(0, -1) : undefined
-    for (const [name, method] of [...all]) {
-      if (name === to) all.set(from, method)
+    for (const [name, method] of [...all, ...given]) {
+      if (name === to) given.set(from, method)
       else if (prefix !== undefined && name.startsWith(prefix)) {
-        all.set(from.slice(0, -1) + name.slice(prefix.length), method)
+        given.set(from.slice(0, -1) + name.slice(prefix.length), method)
       }
     }
   }
+  for (const name of absent) all.delete(name)
+  return new Map([...all, ...given])
+}
+
+/** The methods by name, and the names that are not answered, each with the disabled module it belongs to. */
+function register<C>(options: DispatcherOptions<C>): {
+  readonly registry: ReadonlyMap<string, Method<C>>
+  readonly disabled: ReadonlyMap<string, string>
+} {
+  const { disabled: modules = [] } = options
+  const all = byEveryName(options)
   const disabled = new Map<string, string>()
   if (modules.length === 0) return { registry: all, disabled }
   for (const [name, method] of all) {

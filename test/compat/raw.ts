@@ -37,3 +37,14 @@ export const RAW_GAP: string = await account.signTransaction({ ...PLAIN, nonce: 
 
 /** With a signature that nobody made. */
 export const RAW_UNSIGNED: string = `${RAW_TRANSFER.slice(0, -64)}${'f'.repeat(64)}`
+
+/** Of type 1. */
+export const RAW_ACCESS_LIST: string = await account.signTransaction({
+  type: 'eip2930',
+  chainId: PLAIN.chainId,
+  nonce: 0,
+  gas: 21_000n,
+  gasPrice: 3_000_000_000n,
+  to: BOB,
+  accessList: [],
+})

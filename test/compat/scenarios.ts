@@ -4,6 +4,13 @@ import type { Scenario } from './scenario.ts'
 import { DEFAULTS } from './scenarios/defaults.ts'
 import { FAILURES } from './scenarios/failures.ts'
 import { HARDHAT } from './scenarios/hardhat.ts'
+import { HARDHAT_FORKS } from './scenarios/hardhatforks.ts'
 import { REFUSALS } from './scenarios/refusals.ts'
 
-export const SCENARIOS: readonly Scenario[] = [...DEFAULTS, ...FAILURES, ...REFUSALS, ...HARDHAT]
+export const SCENARIOS: readonly Scenario[] = [
+  ...DEFAULTS,
+  ...FAILURES,
+  ...REFUSALS,
+  ...HARDHAT,
+  ...HARDHAT_FORKS,
+]

@@ -76,6 +76,24 @@ describe('a name', () => {
     expect(await server.post(call(1, 'new_gone'))).toMatchObject({ error: { code: -32601 } })
   })
 
+  test('that is absent is none, though other names of its method stay and an alias may lead there', async () => {
+    const aliases = [
+      { from: 'my_echo', to: 'test_echo' },
+      { from: 'new_*', to: 'test_*' },
+      { from: 'test_add', to: 'test_echo' },
+    ]
+    const absent = ['test_echo', 'test_add', 'never_was']
+    await using server = await startTestServer({}, { aliases, absent })
+    for (const params of [[1], [], { a: 1 }]) {
+      expect(await server.post(call(1, 'test_echo', params))).toEqual(
+        refusal(1, -32601, /^the method test_echo does not exist/),
+      )
+    }
+    for (const name of ['test_same', 'my_echo', 'new_echo', 'test_add']) {
+      expect(await server.post(call(1, name, [1])), name).toEqual(result(1, 1))
+    }
+  })
+
   test('that stands for nothing is told the nearest that does', async () => {
     await using server = await startTestServer()
     for (const [name, message] of [

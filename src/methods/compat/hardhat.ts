@@ -24,6 +24,22 @@ const HARDHAT_PANICS: ReadonlyMap<bigint, string> = new Map([
   [0x51n, 'Called a zero-initialized variable of internal function type'],
 ])
 
+/** Methods of the specification that Hardhat names as not supported. */
+const ABSENT = [
+  'eth_getUncleByBlockHashAndIndex',
+  'eth_getUncleByBlockNumberAndIndex',
+  'eth_getUncleCountByBlockHash',
+  'eth_getUncleCountByBlockNumber',
+  'eth_getWork',
+  'eth_hashrate',
+  'eth_protocolVersion',
+  'eth_signTransaction',
+  'eth_signTypedData',
+  'eth_signTypedData_v3',
+  'eth_submitHashrate',
+  'eth_submitWork',
+]
+
 const NO_REASON = 'Transaction reverted without a reason string'
 
 export const HARDHAT: Profile = {
@@ -50,7 +66,11 @@ export const HARDHAT: Profile = {
     limitEmptiesPool: true,
     noncesGoBack: false,
     capsTransactionGas: true,
+    callsAskForType: true,
+    finalityNeedsParis: true,
   },
+  absent: ABSENT,
+  tellsMining: false,
   block: { pendingNulls: ['number', 'nonce', 'mixHash'], hasTotals: true },
   clientName: 'HardhatNetwork',
   mined: '0',
@@ -61,6 +81,7 @@ export const HARDHAT: Profile = {
   intervalUnitMs: 1,
   secondsAhead: String,
   nextTimestamp: String,
+  ignoresForks: false,
   emptyReward: 'absent',
   failure,
   refusals: HARDHAT_REFUSALS,

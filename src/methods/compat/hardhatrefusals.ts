@@ -61,6 +61,27 @@ const wrongChain: Words = ({ method, facts: { given, chainId, type } }) => {
     : `Trying to send a raw transaction with an invalid chainId. The expected chainId is ${chainId}`
 }
 
+/** Hardhat names berlin for both types. */
+const FROM_BERLIN = "You can use them by running Hardhat Network with 'hardfork' BERLIN or later."
+
+const NO_LISTS = `Access list received but is not supported by the current hardfork. \n\n${FROM_BERLIN}\n        `
+
+const NO_FEES = `EIP-1559 style fee params (maxFeePerGas or maxPriorityFeePerGas) received but they are not supported by the current hardfork.\n\n${FROM_BERLIN}\n        `
+
+const NO_RAW_FEES = `Trying to send an EIP-1559 transaction but they are not supported by the current hard fork.${FROM_BERLIN}`
+
+/** A type that is none, or none yet. */
+const unknownType: Words = ({ method, facts: { type, needed, hardfork }, message }) => {
+  if (type === undefined) return message
+  if (needed === undefined) return `Invalid transaction type ${type}.`
+  if (type === 4) {
+    return `The transaction contains EIP-7702 parameters, but they are not supported by the current hardfork: ${String(hardfork).toUpperCase()}. Use the Prague hardfork (or later).`
+  }
+  if (type === 1) return NO_LISTS
+  if (type === 2) return method === 'eth_sendRawTransaction' ? NO_RAW_FEES : NO_FEES
+  return message
+}
+
 const notFound: Words = ({ facts: { number, hash, branch, newest, transaction }, message }) => {
   if (transaction !== undefined) {
     return `Unable to find a block containing transaction ${transaction}`
@@ -72,9 +93,16 @@ const notFound: Words = ({ facts: { number, hash, branch, newest, transaction },
 
 const SHORT_TRANSACTION: Refusal = told(INVALID_PARAMS, () => 'input too short')
 
+const EARLY_TAG: Refusal = told(
+  INVALID_PARAMS,
+  ({ facts: { tag, hardfork } }) =>
+    `The '${tag}' block tag is not allowed in pre-merge hardforks. You are using the '${String(hardfork).toUpperCase()}' hardfork.`,
+)
+
 /** Values that are of the right form and cannot be. */
 const unfit: Refusal = (refused) => {
   if (refused.facts.waiting !== undefined) return poolNotEmpty
+  if (refused.facts.tag !== undefined) return EARLY_TAG(refused)
   if (refused.facts.bytes === 0) return SHORT_TRANSACTION(refused)
   const message = unfitWords(refused) ?? slotWords(refused)
   if (message !== undefined) return { code: SERVER_ERROR, message, data: { message } }
@@ -142,8 +170,19 @@ const UNKNOWN_LOGS: Refusal = told(INVALID_PARAMS, () => 'blockHash cannot be fo
 const unknownMethod: Refusal = told(-32004, ({ method }) => `Method ${method} is not supported`)
 
 /** What there is, and not now. */
-const notSupported: Refusal = (refused) =>
-  /setMinGasPrice$/.test(refused.method) ? noLeastPrice(refused) : unknownMethod(refused)
+const notSupported: Refusal = (refused) => {
+  if (refused.facts.needed !== undefined) return NO_SUCH_FORK(refused)
+  return /setMinGasPrice$/.test(refused.method) ? noLeastPrice(refused) : unknownMethod(refused)
+}
+
+const NO_SUCH_FORK: Refusal = told(SERVER_ERROR, ({ method, facts: { needed, hardfork } }) => {
+  if (needed === 'paris') {
+    return `${method} is only available in post-merge hardforks, the current hardfork is ${String(hardfork).toUpperCase()}`
+  }
+  return method === 'eth_feeHistory'
+    ? 'eth_feeHistory is disabled. It only works with the London hardfork or a later one.'
+    : `${method} is disabled because EIP-1559 is not active`
+})
 
 const noLeastPrice: Refusal = told(
   SERVER_ERROR,
@@ -164,7 +203,11 @@ export const HARDHAT_REFUSALS: Profile['refusals'] = {
   NONCE_TOO_HIGH: told(SERVER_ERROR, nonceTooHigh),
   ALREADY_KNOWN: told(SERVER_ERROR, alreadyKnown),
   REPLACEMENT_UNDERPRICED: told(SERVER_ERROR, replacement),
-  TRANSACTION_UNDERPRICED: asHere,
+  TRANSACTION_UNDERPRICED: told(
+    SERVER_ERROR,
+    ({ facts: { given, least } }) =>
+      `Transaction gas price is ${given}, which is below the minimum of ${least}`,
+  ),
   INSUFFICIENT_FUNDS: told(
     SERVER_ERROR,
     ({ facts: { balance, cost } }) =>
@@ -192,9 +235,7 @@ export const HARDHAT_REFUSALS: Profile['refusals'] = {
   ),
   WRONG_CHAIN_ID: told(INVALID_PARAMS, wrongChain),
   INVALID_SIGNATURE: told(INVALID_PARAMS, () => 'Invalid Signature'),
-  TYPE_NOT_SUPPORTED: told(INVALID_PARAMS, ({ facts: { type }, message }) =>
-    type === undefined ? message : `Invalid transaction type ${type}.`,
-  ),
+  TYPE_NOT_SUPPORTED: told(INVALID_PARAMS, unknownType),
   INIT_CODE_TOO_LARGE: told(
     INVALID_PARAMS,
     ({ facts: { given, most } }) =>

@@ -41,6 +41,10 @@ export interface Profile {
   readonly defaults: Defaults
   /** What its chain does otherwise. */
   readonly chain: Partial<Behaviour>
+  /** Methods that the node does not have: they are refused as unknown ones, whatever their parameters. */
+  readonly absent: readonly string[]
+  /** Whether `eth_mining` tells of blocks that come by themselves; else it is false. */
+  readonly tellsMining: boolean
   /** What `web3_clientVersion` begins with; undefined: this program's own name. */
   readonly clientName: string | undefined
   /** What commands answer that have nothing to say. */
@@ -53,6 +57,8 @@ export interface Profile {
   readonly nextTimestamp: (timestamp: bigint) => string | null
   /** Whether a least gas price can be set where there is a base fee. */
   readonly hasLeastPriceWithBaseFee: boolean
+  /** Whether what the next block cannot have before london or paris is set nonetheless, and fee histories are told. */
+  readonly ignoresForks: boolean
   /** The `reward` of `eth_feeHistory` where no percentile is asked; undefined: a list for each, each without any. */
   readonly emptyReward: 'absent' | 'empty' | undefined
   /** Whether each receipt tells its block's time, and what blobs cost there. */
@@ -83,12 +89,15 @@ export interface Profile {
 export const OWN: Profile = {
   defaults: {},
   chain: {},
+  absent: [],
+  tellsMining: true,
   clientName: undefined,
   ack: null,
   intervalUnitMs: 1000,
   secondsAhead: quantityFromBigint,
   nextTimestamp: () => null,
   hasLeastPriceWithBaseFee: true,
+  ignoresForks: true,
   emptyReward: undefined,
   receiptsTellBlock: false,
   mined: '0x0',

@@ -54,7 +54,7 @@ const mining = method({
   params: [],
   result: boolean,
   example: { params: [], result: true },
-  handle: ({ chain }) => isMining(chain.state.mining),
+  handle: ({ chain, profile }) => profile.tellsMining && isMining(chain.state.mining),
 })
 
 /** What is known of the parent chain that blocks may be merge-mined with. */

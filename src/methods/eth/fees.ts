@@ -16,6 +16,7 @@ import type { Decoder, Encoder } from '../../rpc/schema.ts'
 import { blockReference, LATEST } from '../blockreference.ts'
 import { type MethodContext, method } from '../context.ts'
 import { field, fieldIfAny, quantityResult, shape } from '../fields.ts'
+import { requireFork } from '../forkneeds.ts'
 
 const price = method({
   name: 'eth_gasPrice',
@@ -102,6 +103,7 @@ const history = method({
   }),
   example: { params: ['0x1', 'latest', [50]] },
   handle: async ({ chain, profile }, count, newest, asked) => {
+    if (!profile.ignoresForks) requireFork(chain, 'london', 'a base fee')
     const fees = feeHistory(chain.state, count, await recordAt(chain, newest), asked)
     if ((asked ?? []).length > 0 || profile.emptyReward === undefined) return fees
     return { ...fees, reward: profile.emptyReward === 'empty' ? [] : undefined }

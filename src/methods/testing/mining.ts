@@ -32,6 +32,7 @@ import {
 import type { Decoder, Encoder } from '../../rpc/schema.ts'
 import { ack, type Profile } from '../compat/profile.ts'
 import { type MethodContext, method } from '../context.ts'
+import { requireFork } from '../forkneeds.ts'
 import { mineOn, mineOrder, ONE_BLOCK } from '../mineorder.ts'
 import { minedBlockShape } from './minedblock.ts'
 
@@ -208,7 +209,10 @@ const setNextBlockBaseFee = method({
   example: { params: ['0x3b9aca00'], result: null },
   writes: 'chain',
   tell: ([baseFee]) => `next base fee ${fee(baseFee)}`,
-  handle: ({ chain, profile }, nextBaseFee) => changed(chain, { nextBaseFee }, profile),
+  handle: ({ chain, profile }, nextBaseFee) => {
+    if (!profile.ignoresForks) requireFork(chain, 'london', 'a base fee')
+    return changed(chain, { nextBaseFee }, profile)
+  },
 })
 
 const setPrevRandao = method({
@@ -220,7 +224,10 @@ const setPrevRandao = method({
   example: { params: [`0x${'11'.repeat(32)}`], result: null },
   writes: 'chain',
   tell: ([prevRandao]) => `next PREVRANDAO ${prevRandao}`,
-  handle: ({ chain, profile }, nextPrevRandao) => changed(chain, { nextPrevRandao }, profile),
+  handle: ({ chain, profile }, nextPrevRandao) => {
+    if (!profile.ignoresForks) requireFork(chain, 'paris', 'PREVRANDAO')
+    return changed(chain, { nextPrevRandao }, profile)
+  },
 })
 
 const setMinGasPrice = method({

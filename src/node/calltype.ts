@@ -1,0 +1,19 @@
+// The type of transaction that a call would be, by the members that it has.
+import type { Hardfork } from '../protocol/forks.ts'
+import type { TransactionType } from '../protocol/transaction.ts'
+import { requireType } from '../protocol/validity.ts'
+import type { CallRequest } from './simulate.ts'
+
+/** @throws {DevchainError} `TYPE_NOT_SUPPORTED` for members of a type that came with a later fork */
+export function requireTypeOfCall(request: CallRequest, hardfork: Hardfork): void {
+  requireType({ type: typeOfCall(request) }, hardfork)
+}
+
+/** The type that alone has the members of a request. */
+function typeOfCall(request: CallRequest): TransactionType {
+  const { maxFeePerGas, maxPriorityFeePerGas, accessList, authorizationList, blobs } = request
+  if (authorizationList !== undefined) return 4
+  if (blobs !== undefined) return 3
+  if (maxFeePerGas !== undefined || maxPriorityFeePerGas !== undefined) return 2
+  return accessList === undefined ? 0 : 1
+}

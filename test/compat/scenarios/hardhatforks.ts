@@ -1,0 +1,88 @@
+// What Hardhat's node refuses before the fork that brought it, and methods it does not have.
+import { RAW_ACCESS_LIST, RAW_TRANSFER } from '../raw.ts'
+import { ALICE, BOB, transfer, UNKNOWN_HASH } from '../requests.ts'
+import type { Scenario, Settings, Step } from '../scenario.ts'
+
+const CALL = { from: ALICE, to: BOB }
+
+const CAPITALS = 'the name of the fork is written in other letters'
+
+/** Requests that are refused at a fork, each a scenario of its own. */
+const EARLY: readonly (readonly [
+  name: string,
+  hardfork: NonNullable<Settings['hardfork']>,
+  ask: Step,
+  likeHardhat2?: string,
+])[] = [
+  ['an access list before berlin', 'istanbul', transfer({ accessList: [] })],
+  [
+    'a call with an access list before berlin',
+    'istanbul',
+    ['eth_call', { ...CALL, accessList: [] }, 'latest'],
+  ],
+  ['a raw access list before berlin', 'istanbul', ['eth_sendRawTransaction', RAW_ACCESS_LIST]],
+  ['a fee cap before london', 'berlin', transfer({ maxFeePerGas: '0xb2d05e00' })],
+  [
+    'a call with a fee cap before london',
+    'berlin',
+    ['eth_call', { ...CALL, maxFeePerGas: '0x1' }, 'latest'],
+  ],
+  [
+    'an estimate with a tip before london',
+    'berlin',
+    ['eth_estimateGas', { ...CALL, maxPriorityFeePerGas: '0x1' }, 'latest'],
+  ],
+  ['a raw fee cap before london', 'berlin', ['eth_sendRawTransaction', RAW_TRANSFER]],
+  ['a fee history before london', 'berlin', ['eth_feeHistory', '0x1', 'latest', []]],
+  ['a base fee to come before london', 'berlin', ['hardhat_setNextBlockBaseFeePerGas', '0x1']],
+  ['the safe block before paris', 'london', ['eth_getBlockByNumber', 'safe', false], CAPITALS],
+  [
+    'a balance at the finalized block before paris',
+    'london',
+    ['eth_getBalance', BOB, 'finalized'],
+    CAPITALS,
+  ],
+  [
+    'a random value to come before paris',
+    'london',
+    ['hardhat_setPrevRandao', UNKNOWN_HASH],
+    CAPITALS,
+  ],
+  ['authorizations before prague', 'cancun', transfer({ authorizationList: [] })],
+]
+
+export const HARDHAT_FORKS: readonly Scenario[] = [
+  ...EARLY.map(
+    ([name, hardfork, ask, likeHardhat2]): Scenario => ({
+      name,
+      nodes: ['hardhat'],
+      settings: { hardfork },
+      ask: [ask],
+      ...(likeHardhat2 === undefined ? {} : { likeHardhat2, errors: ['code', 'message'] }),
+    }),
+  ),
+  {
+    name: 'methods that are not there, asked before their parameters are looked at',
+    nodes: ['hardhat'],
+    ask: [
+      ['eth_getUncleByBlockHashAndIndex'],
+      ['eth_getUncleByBlockNumberAndIndex'],
+      ['eth_getUncleCountByBlockHash'],
+      ['eth_getUncleCountByBlockNumber'],
+      ['eth_getWork'],
+      ['eth_hashrate'],
+      ['eth_protocolVersion'],
+      ['eth_signTransaction'],
+      ['eth_signTypedData'],
+      ['eth_signTypedData_v3'],
+      ['eth_submitHashrate'],
+      ['eth_submitWork'],
+    ],
+  },
+  {
+    name: 'whether blocks are mined before they are asked for',
+    nodes: ['hardhat'],
+    ask: [['eth_mining']],
+    likeHardhat2: 'version 3 does not have the method',
+  },
+]
