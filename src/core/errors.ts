@@ -88,8 +88,14 @@ export class ExecutionError extends DevchainError {
   /** Oldest first. */
   readonly printed: readonly string[]
 
-  constructor(word: ErrorWord, message: string, data: unknown, printed: readonly string[]) {
-    super(word, message, data)
+  constructor(
+    word: ErrorWord,
+    message: string,
+    data: unknown,
+    printed: readonly string[],
+    facts?: ErrorFacts,
+  ) {
+    super(word, message, data, facts)
     this.printed = printed
   }
 }

@@ -32,6 +32,8 @@ export interface Behaviour {
   readonly capsTransactionGas: boolean
   /** The first block has the base fee of the genesis; else what EIP-1559 makes of it, seven eighths. */
   readonly firstBaseFeeStays: boolean
+  /** Wei per gas that is offered at least where nobody set a price. */
+  readonly usualPrice: bigint
   /** How many times the base fee a fee cap covers that the caller leaves open. */
   readonly baseFeesInCap: bigint
   /** A transaction without gas whose estimate fails is refused; else it gets the block's gas limit, and fails in a block. */
@@ -61,6 +63,7 @@ export const OWN_BEHAVIOUR: Behaviour = {
   noncesGoBack: true,
   capsTransactionGas: false,
   firstBaseFeeStays: false,
+  usualPrice: 0n,
   baseFeesInCap: 2n,
   refusesFailingEstimates: true,
   callsSeeBaseFee: false,

@@ -46,7 +46,8 @@ export function upcomingBaseFee(state: ChainState): bigint {
 
 /**
  * A price with which a transaction is mined now, in wei per gas: the next base fee and, where fees follow a market, a
- * tip as recent blocks got it. Never below the settings' price and tip or what the pool wants; nor below the newest
+ * tip as recent blocks got it. Never below the settings' price and tip, or without a price the chain's usual one, nor
+ * below what the pool wants; nor below the newest
  * block's base fee, as calls on that block may name it; nor, where fees follow a market, below what a full block makes of
  * the next base fee, as somebody else may send one before the price is used.
  */
@@ -55,7 +56,9 @@ export function gasPrice(state: ChainState): bigint {
   const newest = headOf(state.tree).block.header.baseFeePerGas ?? 0n
   const isMarket = baseFee > 0n && !state.settings.pinnedBaseFee
   const risen = isMarket ? nextBaseFee({ baseFee, gasLimit, gasUsed: gasLimit }) : baseFee
-  return [baseFee + maxPriorityFeePerGas(state), newest, risen].reduce(larger)
+  const { usualPrice } = state.config.behaviour
+  const usual = state.settings.gasPrice === 0n ? usualPrice : 0n
+  return [baseFee + maxPriorityFeePerGas(state), newest, risen, usual].reduce(larger)
 }
 
 /**

@@ -183,17 +183,19 @@ export async function prepareCall(
 /**
  * The error that a failed execution is answered with.
  * @param lines what it printed; none where its transaction tells of them
+ * @param facts what the reason tells in numbers
  * @returns `EXECUTION_REVERTED` or `EXECUTION_HALTED`, `data` the raw output as hex
  */
 export function executionError(
   { kind, reason }: Failure,
   output: Uint8Array,
   lines: readonly ConsoleLine[] = [],
+  facts?: ErrorFacts,
 ): DevchainError {
   const word = kind === 'revert' ? 'EXECUTION_REVERTED' : 'EXECUTION_HALTED'
   const message = EXECUTION_ERROR + reason
   const printed = lines.map((line) => line.text)
-  return new ExecutionError(word, message, hexFromBytes(output), printed)
+  return new ExecutionError(word, message, hexFromBytes(output), printed, facts)
 }
 
 /**
@@ -457,7 +459,8 @@ function estimateError(
 ): DevchainError {
   const isStarved = failure.kind === 'halt' && failure.reason === 'out of gas'
   const why = isStarved ? `out of gas: it needs more than ${gas}, ${reason}` : failure.reason
-  return executionError({ ...failure, reason: why }, output, consoleLines)
+  const facts = isStarved ? { allowance: gas } : undefined
+  return executionError({ ...failure, reason: why }, output, consoleLines, facts)
 }
 
 /** Gas that the run needs to take the same course, as a watched run tells. */

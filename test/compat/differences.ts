@@ -3,9 +3,8 @@
 import type { Node } from './scenario.ts'
 
 const EXTRA_DATA = 'the extra data of blocks names the program that mined them'
-const PENDING = 'a pending block has no number, hash, nonce and bloom (spec 2.2)'
+const ORDER = 'members are in one order whatever node is asked for; blocks tell both totals'
 const EXACT = 'the estimate is exact; Hardhat adds one to what a transfer takes'
-const TWO_FEES = 'which of two kinds of fees counts, only the caller knows'
 const TYPE = 'a type that no fork has is told as such'
 const ENGINE = "the words are those of the other node's engine, with places in its memory"
 const FEE_CAP = 'the transaction was not mined, so there is no hash and no place to tell of'
@@ -15,14 +14,14 @@ export const DIFFERENCES: Readonly<Record<Node, Readonly<Record<string, string>>
     'the limits and fees of the genesis': EXTRA_DATA,
     'the limits and fees of the first block': EXTRA_DATA,
     'what is filled in of a transfer with a tip': 'the fee cap has room for the base fee',
-    'an estimate that halts: an endless loop': 'the halt is named as in calls',
-    'a transaction sent twice, mined': 'the words tell that it is the same transaction',
-    'a raw transaction sent twice, mined': 'the words tell that it is the same transaction',
     'less gas than a transfer takes, in an estimate': 'the gas given bounds the estimate',
     'a method that does not exist': 'the nearest name helps whoever mistyped it',
     'a transaction that does not exist, traced': 'an empty trace would look like one of a transfer',
-    'automining that begins leaves the pool until the next transaction':
-      'what waits is mined before the answer; anvil mines it some moments after',
+    'an estimate of a transfer with blobs': 'the estimate is exact; anvil adds one',
+    'a transfer that is filled in and not sent': 'what waits has a time that is still open',
+    'the names and the order of members: block 0x1': ORDER,
+    'the names and the order of members: block pending': ORDER,
+    'the names and the order of members: transaction and receipt': ORDER,
   },
   hardhat: {
     'the limits and fees of the genesis': EXTRA_DATA,
@@ -35,10 +34,9 @@ export const DIFFERENCES: Readonly<Record<Node, Readonly<Record<string, string>>
     'the base fee that a call sees': 'a call that offers a price sees what it is held against',
   },
   ganache: {
-    'the prices offered': 'the price offered follows the base fee; ganache offers 2 gwei always',
     'the limits and fees of the genesis': EXTRA_DATA,
     'the limits and fees of the first block': EXTRA_DATA,
-    'the pending block': PENDING,
+    'the pending block': 'what is pending is the block to come; ganache tells the newest again',
     'what is filled in of a transfer': 'the fee cap has room for a base fee that doubles',
     'what is filled in of a transfer with a tip': 'the fee cap has room for the tip',
     'a call that halts: a jump into nowhere': ENGINE,
@@ -46,7 +44,6 @@ export const DIFFERENCES: Readonly<Record<Node, Readonly<Record<string, string>>
     'a fee cap below the base fee': FEE_CAP,
     'a gas price below the base fee': FEE_CAP,
     'a tip above the fee cap': 'no block could hold such a transaction (EIP-1559)',
-    'a gas price and a fee cap': TWO_FEES,
     'a raw transaction that is none': TYPE,
   },
 }

@@ -50,6 +50,7 @@ function reduced({ result, error }: Answer, scenario: Scenario): Answer {
   if (members === undefined || typeof result !== 'object' || result === null) {
     return { result: hidden(result, hide) }
   }
+  if (members === 'names') return { result: Object.keys(result) }
   const kept = Array.isArray(result)
     ? result.map((item) => only(item, members))
     : only(result, members)

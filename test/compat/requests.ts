@@ -43,13 +43,17 @@ function word(value: number): string {
 
 /** What contracts revert with, by kinds of reasons. */
 export const REVERT_DATA: Readonly<
-  Record<'text' | 'emptyText' | 'panic' | 'unknownPanic' | 'custom' | 'short' | 'nothing', string>
+  Record<
+    'text' | 'emptyText' | 'panic' | 'unknownPanic' | 'custom' | 'customText' | 'short' | 'nothing',
+    string
+  >
 > = {
   text: `0x08c379a0${word(0x20)}${word(11)}${'6e20746f6f20736d616c6c'.padEnd(64, '0')}`,
   emptyText: `0x08c379a0${word(0x20)}${word(0)}`,
   panic: `0x4e487b71${word(0x11)}`,
   unknownPanic: `0x4e487b71${word(0x99)}`,
   custom: `0x2202f1fa${word(7)}`,
+  customText: `0xf9006398${word(0x20)}${word(6)}${'627567676572'.padEnd(64, '0')}`,
   short: '0x12',
   nothing: '0x',
 }

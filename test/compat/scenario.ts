@@ -54,8 +54,8 @@ export interface Scenario {
   readonly ask: readonly Step[]
   /** Parts of errors that are compared; code, message and data when left out. */
   readonly errors?: readonly ('code' | 'message' | 'data')[]
-  /** Members of results that are compared; all when left out. */
-  readonly members?: readonly string[]
+  /** Members of results that are compared, or the names of all in their order; all members when left out. */
+  readonly members?: readonly string[] | 'names'
   readonly hide?: readonly Hidden[]
   /** Why the answer of Hardhat 2 is taken where that of Hardhat 3 differs. */
   readonly likeHardhat2?: string

@@ -307,6 +307,12 @@ describe('as geth', () => {
       'max fee per gas less than block base fee: fee cap 1, base fee 1000000000',
     ],
     ['sender', 'eth_sendTransaction', { from: STRANGER }, 'unknown account'],
+    [
+      'gas of an estimate without end',
+      'eth_estimateGas',
+      { to: undefined, data: '0x5b5f56', gas: '0x186a0' },
+      'gas required exceeds allowance (100000)',
+    ],
   ])('a request is refused: %s', async (_, method, params, message) => {
     await using devchain = await createDevchain({ compat: 'geth' })
     const request = { from: ALICE, to: BOB, ...params }

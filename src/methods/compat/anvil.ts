@@ -50,6 +50,8 @@ const NO_SIGNER = refusal(INVALID_PARAMS, 'No Signer available')
 
 const NO_FUNDS = refusal(TRANSACTION_REJECTED, 'Insufficient funds for gas * price + value')
 
+const NONCE_TOO_LOW = 'nonce too low'
+
 const LONG_INIT_CODE = refusal(TRANSACTION_REJECTED, 'max initcode size exceeded')
 
 const UNDECODABLE = refusal(INVALID_PARAMS, 'Failed to decode transaction')
@@ -64,6 +66,12 @@ const tooLittleGas: Refusal = ({ method }) => {
     ? 'intrinsic gas too high -- CallGasCostMoreThanGasLimit'
     : 'intrinsic gas too low'
   return { code: SERVER_ERROR, message }
+}
+
+/** One that is in a block has a nonce that was used. */
+const alreadyKnown: Refusal = ({ facts: { number } }) => {
+  const message = number === undefined ? 'transaction already imported' : NONCE_TOO_LOW
+  return { code: TRANSACTION_REJECTED, message }
 }
 
 const tipAboveCap: Refusal = ({ method }) => {
@@ -104,6 +112,7 @@ export const ANVIL: Profile = {
     refusesBothPrices: false,
     keepsTypeWithoutPrice: false,
     poolAsksForBaseFee: true,
+    oneTransactionABlock: false,
     firstBaseFeeStays: true,
     baseFeesInCap: 1n,
     refusesFailingEstimates: false,
@@ -121,8 +130,8 @@ export const ANVIL: Profile = {
     ACCOUNT_LOCKED: NO_SIGNER,
     METHOD_NOT_SUPPORTED: unsupported,
     NOT_FOUND: blockNotFound,
-    NONCE_TOO_LOW: refusal(TRANSACTION_REJECTED, 'nonce too low'),
-    ALREADY_KNOWN: refusal(TRANSACTION_REJECTED, 'transaction already imported'),
+    NONCE_TOO_LOW: refusal(TRANSACTION_REJECTED, NONCE_TOO_LOW),
+    ALREADY_KNOWN: alreadyKnown,
     REPLACEMENT_UNDERPRICED: refusal(TRANSACTION_REJECTED, 'replacement transaction underpriced'),
     INSUFFICIENT_FUNDS: NO_FUNDS,
     INTRINSIC_GAS_TOO_LOW: tooLittleGas,
@@ -142,7 +151,11 @@ export const ANVIL: Profile = {
   },
 }
 
-function failure({ reason, data, cause }: FailedExecution): ErrorObject {
+function failure({ reason, data, cause, allowance }: FailedExecution): ErrorObject {
+  if (allowance !== undefined) {
+    const message = `Out of gas: gas required exceeds allowance: ${allowance}`
+    return { code: TRANSACTION_REJECTED, message }
+  }
   if (cause.kind === 'halt') {
     const name = ANVIL_HALTS.find(([pattern]) => pattern.test(reason))?.[1] ?? reason
     return { code: INTERNAL_ERROR, message: `EVM error ${name}` }

@@ -12,6 +12,8 @@ export interface FailedExecution {
   /** Of the transaction that it was, which is mined; undefined for a call or an estimate. */
   readonly hash: string | undefined
   readonly cause: Cause
+  /** Of an estimate that all gas it may have does not suffice for. */
+  readonly allowance: bigint | undefined
 }
 
 /** How it failed. */
@@ -24,14 +26,16 @@ export type Cause =
   | { readonly kind: 'custom' }
 
 /** What an error says of an execution; undefined for errors of other kinds. */
-export function failureOf({ word, message, data }: DevchainError): FailedExecution | undefined {
+export function failureOf(error: DevchainError): FailedExecution | undefined {
+  const { word, message, data, facts } = error
   if (word !== 'EXECUTION_REVERTED' && word !== 'EXECUTION_HALTED') return undefined
   const { hash, data: output } = factsOf(data)
   const reason = message.startsWith(EXECUTION_ERROR)
     ? message.slice(EXECUTION_ERROR.length)
     : message
   const cause: Cause = word === 'EXECUTION_HALTED' ? { kind: 'halt' } : causeOf(output)
-  return { reason, data: hexFromBytes(output), hash, cause }
+  const allowance = facts['allowance'] === undefined ? undefined : BigInt(facts['allowance'])
+  return { reason, data: hexFromBytes(output), hash, cause, allowance }
 }
 
 /** The data of such an error is the output, or `{hash, data}` when it was a transaction. */

@@ -100,7 +100,10 @@ export const GETH: Profile = {
   },
 }
 
-function failure({ reason, data, cause }: FailedExecution): ErrorObject {
+function failure({ reason, data, cause, allowance }: FailedExecution): ErrorObject {
+  if (allowance !== undefined) {
+    return { code: SERVER_ERROR, message: `gas required exceeds allowance (${allowance})` }
+  }
   if (cause.kind === 'halt') return { code: SERVER_ERROR, message: reason }
   return { code: REVERTED, message: reverted(gethReason(cause, data)), data }
 }

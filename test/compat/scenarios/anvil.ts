@@ -1,0 +1,124 @@
+// What viem and whoever was tested against anvil read of its answers: refusals, what is filled in, receipts, members.
+import {
+  ALICE,
+  BOB,
+  CONTRACT,
+  DEPLOY_REVERTING,
+  REVERT_DATA,
+  STRANGER,
+  transfer,
+} from '../requests.ts'
+import type { Scenario, Step } from '../scenario.ts'
+
+const MANUAL: Step = ['evm_setAutomine', false]
+
+function simulate(call: Readonly<Record<string, unknown>>): Step {
+  return ['eth_simulateV1', { blockStateCalls: [{ calls: [call] }] }, 'latest']
+}
+
+const BLOBS = { blobVersionedHashes: [`0x01${'00'.repeat(31)}`], maxFeePerBlobGas: '0x3b9aca00' }
+
+const FILLED = ['type', 'gas', 'gasPrice', 'maxFeePerGas', 'maxPriorityFeePerGas', 'nonce', 'value']
+
+/** One request each. */
+const SINGLE: readonly (readonly [name: string, ask: Step])[] = [
+  [
+    'a value that the sender of a simulated call has not',
+    simulate({ from: STRANGER, to: BOB, value: '0xa' }),
+  ],
+  ['less gas than a transfer takes, simulated', simulate({ from: ALICE, to: BOB, gas: '0x64' })],
+  [
+    'more gas than a block has, in a call',
+    ['eth_call', { from: ALICE, to: BOB, gas: '0x5f5e100' }],
+  ],
+  ['a fee cap below the tip that is filled in', transfer({ maxFeePerGas: '0x1' })],
+  [
+    'an estimate of a transfer from nobody',
+    ['eth_estimateGas', { to: BOB, value: '0xde0b6b3a7640000' }],
+  ],
+  ['an estimate of a transfer with blobs', ['eth_estimateGas', { from: ALICE, to: BOB, ...BLOBS }]],
+  [
+    'a gas price and a fee cap, in an estimate',
+    [
+      'eth_estimateGas',
+      { from: ALICE, to: BOB, gasPrice: '0xb2d05e00', maxFeePerGas: '0xb2d05e00' },
+    ],
+  ],
+]
+
+/** Transfers, and what becomes of them. */
+const SENT: readonly (readonly [name: string, send: Step])[] = [
+  ['a transfer without a sender', ['eth_sendTransaction', { to: BOB, value: '0x0' }]],
+  ['a transfer of type 1 without a gas price', transfer({ type: '0x1', accessList: [] })],
+  ['a transfer of type 0 with a fee cap', transfer({ type: '0x0', maxFeePerGas: '0xb2d05e00' })],
+]
+
+export const ANVIL: readonly Scenario[] = [
+  ...SINGLE.map(([name, ask]): Scenario => ({ name, nodes: ['anvil'], ask: [ask] })),
+  ...SENT.map(
+    ([name, send]): Scenario => ({
+      name: `what is mined of ${name}`,
+      nodes: ['anvil'],
+      setup: [send],
+      ask: [['eth_getTransactionByHash', '{0}']],
+      members: ['from', ...FILLED],
+    }),
+  ),
+  {
+    name: 'a transfer that is filled in and not sent',
+    nodes: ['anvil'],
+    ask: [['eth_fillTransaction', { from: ALICE, to: BOB, value: '0x1' }]],
+  },
+  {
+    name: 'what is mined of a transaction without gas that reverts',
+    nodes: ['anvil'],
+    setup: [
+      DEPLOY_REVERTING,
+      ['eth_sendTransaction', { from: ALICE, to: CONTRACT, data: REVERT_DATA.text }],
+    ],
+    ask: [
+      ['eth_getTransactionByHash', '{1}'],
+      ['eth_getTransactionReceipt', '{1}'],
+    ],
+    members: ['gas', 'status', 'blockNumber'],
+  },
+  {
+    name: 'the receipt of a transfer',
+    nodes: ['anvil'],
+    setup: [['evm_setNextBlockTimestamp', 2_000_000_000], transfer()],
+    ask: [['eth_getTransactionReceipt', '{1}']],
+    hide: ['hash'],
+  },
+  {
+    name: 'a transaction sent twice, waiting',
+    nodes: ['anvil'],
+    setup: [MANUAL, transfer({ nonce: '0x5' })],
+    ask: [transfer({ nonce: '0x5' })],
+  },
+  {
+    name: 'the pending block in full',
+    nodes: ['anvil'],
+    setup: [MANUAL, transfer()],
+    ask: [['eth_getBlockByNumber', 'pending', true]],
+    members: ['number', 'nonce', 'difficulty', 'totalDifficulty', 'gasLimit', 'baseFeePerGas'],
+  },
+  ...(['0x1', 'pending'] as const).map(
+    (tag): Scenario => ({
+      name: `the names and the order of members: block ${tag}`,
+      nodes: ['anvil'],
+      setup: [transfer()],
+      ask: [['eth_getBlockByNumber', tag, false]],
+      members: 'names',
+    }),
+  ),
+  {
+    name: 'the names and the order of members: transaction and receipt',
+    nodes: ['anvil'],
+    setup: [transfer()],
+    ask: [
+      ['eth_getTransactionByHash', '{0}'],
+      ['eth_getTransactionReceipt', '{0}'],
+    ],
+    members: 'names',
+  },
+]
