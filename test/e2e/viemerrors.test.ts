@@ -1,8 +1,6 @@
 // viem tells errors apart by the words of nodes: what its users catch against a chain that speaks as anvil or geth.
 import {
-  type Abi,
   BaseError,
-  ContractFunctionRevertedError,
   createPublicClient,
   createWalletClient,
   FeeCapTooLowError,
@@ -18,15 +16,13 @@ import {
 } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { anvil, localhost } from 'viem/chains'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createDevchain, type Devchain } from '../../src/devchain.ts'
-import type { Contract } from '../support/contracts.ts'
 
 const ALICE = privateKeyToAccount(
   '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
 )
 const BOB: Hex = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'
-const vault = inject('contracts').Vault as Contract
 
 /** The error of a class that another was caused by. */
 async function causeOf<T extends BaseError>(
@@ -93,36 +89,6 @@ describe.each([
   test('a fee cap below the base fee is FeeCapTooLowError', async () => {
     const fees = { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n, gas: 21_000n }
     expect(await causeOf(send(fees), FeeCapTooLowError)).toBeDefined()
-  })
-
-  test('a reason, a panic and a custom error are decoded, in calls, estimates and sends', async () => {
-    const abi = vault.abi as Abi
-    const { bytecode } = vault
-    const hash = await wallet.deployContract({
-      abi,
-      bytecode,
-      args: [3600n],
-      account: ALICE,
-      chain,
-    })
-    const { contractAddress } = await client.waitForTransactionReceipt({ hash })
-    const address = contractAddress as Hex
-    const cases: [functionName: string, args: unknown[], told: object][] = [
-      ['deposit', ['note'], { reason: 'nothing sent' }],
-      ['check', [false], { data: { errorName: 'Panic', args: [1n] } }],
-      ['withdraw', [1n], { data: { errorName: 'TooEarly' } }],
-    ]
-    for (const [functionName, args, told] of cases) {
-      const request = { address, abi, functionName, args, account: ALICE, chain }
-      const tries = [
-        client.simulateContract(request),
-        client.estimateContractGas(request),
-        wallet.writeContract(request),
-      ]
-      for (const each of tries) {
-        expect(await causeOf(each, ContractFunctionRevertedError)).toMatchObject(told)
-      }
-    }
   })
 })
 
