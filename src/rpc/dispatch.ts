@@ -63,6 +63,8 @@ export interface DispatcherOptions<C> {
   readonly observe?: ((call: CallReport, context: C, behind: Behind<C>) => void) | undefined
   /** Told of every call that is not answered at once; what it returns is called when the call is. */
   readonly begin?: ((method: string, context: C) => () => void) | undefined
+  /** Looks at parameters before the method does; what it throws is answered. */
+  readonly check?: ((method: string, params: readonly unknown[]) => void) | undefined
   /** Words errors in another way; undefined: as they are. */
   readonly describe?:
     | ((error: DevchainError, method: string) => ErrorObject | undefined)
@@ -118,6 +120,7 @@ interface Desk<C> {
   readonly limits: WireLimits
   readonly observe: DispatcherOptions<C>['observe']
   readonly begin: DispatcherOptions<C>['begin']
+  readonly check: DispatcherOptions<C>['check']
   readonly describe: DispatcherOptions<C>['describe']
   readonly tellBug: (error: unknown) => void
 }
@@ -130,6 +133,7 @@ export function createDispatcher<C>(options: DispatcherOptions<C>): Dispatcher<C
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     observe: options.observe,
     begin: options.begin,
+    check: options.check,
     describe: options.describe,
     tellBug: bugTeller(options.onBug),
   }
@@ -193,7 +197,7 @@ function answer<C>(desk: Desk<C>, context: C, name: string, params: Params): May
   try {
     const method = registry.get(name)
     if (method === undefined) throw unknownMethod(name, desk)
-    const running = run(method, context, call)
+    const running = run(desk, method, context, call)
     if (!isPromise(running)) return report(desk, context, call, { result: running })
     const end = desk.begin?.(name, context)
     return running.then(
@@ -364,15 +368,18 @@ function register<C>(options: DispatcherOptions<C>): {
 }
 
 function run<C>(
+  { check }: Desk<C>,
   method: Method<C>,
   context: C,
-  { params, notes }: Call,
+  { method: name, params, notes }: Call,
 ): MaybePromise<Json | JsonText> {
   if (method.unsupported !== undefined) {
     const message = `${method.name} is not supported: ${method.unsupported}`
     throw new DevchainError('METHOD_NOT_SUPPORTED', message)
   }
-  return method.run(context, positions(method, params), notes)
+  const given = positions(method, params)
+  check?.(name, given)
+  return method.run(context, given, notes)
 }
 
 function positions<C>(method: Method<C>, params: Params): readonly unknown[] {

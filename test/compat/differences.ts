@@ -28,8 +28,6 @@ export const DIFFERENCES: Readonly<Record<Node, Readonly<Record<string, string>>
     'the limits and fees of the first block': EXTRA_DATA,
     'an estimate of a transfer': EXACT,
     'a value that the sender of an estimate has not': EXACT,
-    'a storage value of one byte': 'a value of any length is unmistakable',
-    'a storage key beyond 32 bytes': 'no place in the text of a request is told',
     'a fee history without percentiles': 'prices of blobs are told too',
     'the base fee that a call sees': 'a call that offers a price sees what it is held against',
   },

@@ -83,12 +83,13 @@ function hidden(value: unknown, hide: readonly Hidden[]): unknown {
 
 const HASH = /0x(?!0{64})[0-9a-f]{64}\b/g
 const SECONDS = /\b[12]\d{9}\b/g
+const PLACE = / at line 1 column \d+$/
 const VERSION = /\bv?\d+\.\d+\.\d+[\w.+-]*/g
 
 function hiddenText(text: string, hide: readonly Hidden[]): string {
-  const patterns = { hash: HASH, time: SECONDS, version: VERSION }
-  return hide.reduce(
-    (shown, rule) => (rule === 'counter' ? shown : shown.replace(patterns[rule], `<${rule}>`)),
-    text,
-  )
+  const patterns = { hash: HASH, time: SECONDS, version: VERSION, place: PLACE }
+  return hide.reduce((shown, rule) => {
+    if (rule === 'counter') return shown
+    return shown.replace(patterns[rule], rule === 'place' ? '' : `<${rule}>`)
+  }, text)
 }

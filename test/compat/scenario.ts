@@ -32,6 +32,8 @@ export type Hidden =
   | 'time'
   /** Members named `programCounter`, which ganache alone has: left out. */
   | 'counter'
+  /** The place in the text of a request where its reader stopped: left out. */
+  | 'place'
   /** Numbers of versions: `<version>`. */
   | 'version'
 

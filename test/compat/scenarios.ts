@@ -7,6 +7,7 @@ import { FAILURES } from './scenarios/failures.ts'
 import { GANACHE } from './scenarios/ganache.ts'
 import { HARDHAT } from './scenarios/hardhat.ts'
 import { HARDHAT_FORKS } from './scenarios/hardhatforks.ts'
+import { HARDHAT_FORMS } from './scenarios/hardhatforms.ts'
 import { REFUSALS } from './scenarios/refusals.ts'
 
 export const SCENARIOS: readonly Scenario[] = [
@@ -15,6 +16,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...REFUSALS,
   ...HARDHAT,
   ...HARDHAT_FORKS,
+  ...HARDHAT_FORMS,
   ...ANVIL,
   ...GANACHE,
 ]

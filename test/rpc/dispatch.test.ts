@@ -1,5 +1,6 @@
 // The dispatcher: which method a name stands for, how parameters reach it, and who is told of what.
 import { describe, expect, test } from 'vitest'
+import { DevchainError } from '../../src/core/errors.ts'
 import type { CallReport } from '../../src/rpc/dispatch.ts'
 import { errorCode, RpcError } from '../../src/rpc/errors.ts'
 import { call, ownContext, result, startTestServer } from '../support/testserver.ts'
@@ -92,6 +93,23 @@ describe('a name', () => {
     for (const name of ['test_same', 'my_echo', 'new_echo', 'test_add']) {
       expect(await server.post(call(1, name, [1])), name).toEqual(result(1, 1))
     }
+  })
+
+  test('is told to who looks at parameters before the method does, and may refuse them', async () => {
+    const seen: unknown[] = []
+    const check = (method: string, params: readonly unknown[]): void => {
+      seen.push([method, params])
+      if (params[0] === 7) throw new DevchainError('INVALID_PARAMS', 'no seven')
+    }
+    await using server = await startTestServer({}, { check })
+    expect(await server.post(call(1, 'test_same', [1]))).toEqual(result(1, 1))
+    expect(await server.post(call(1, 'test_add', { b: 1, a: 7 }))).toEqual(
+      refusal(1, -32602, 'no seven'),
+    )
+    expect(seen).toEqual([
+      ['test_same', [1]],
+      ['test_add', [7, 1]],
+    ])
   })
 
   test('that stands for nothing is told the nearest that does', async () => {

@@ -5,6 +5,7 @@ import type { ErrorObject } from '../../rpc/errors.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { INTERNAL_ERROR, REVERTED, SERVER_ERROR } from './codes.ts'
 import type { Cause, FailedExecution } from './failure.ts'
+import { checkHardhatForms } from './hardhatforms.ts'
 import { HARDHAT_REFUSALS } from './hardhatrefusals.ts'
 import { OWN, type Profile } from './profile.ts'
 
@@ -70,6 +71,7 @@ export const HARDHAT: Profile = {
     finalityNeedsParis: true,
   },
   absent: ABSENT,
+  checkForms: checkHardhatForms,
   tellsMining: false,
   block: { pendingNulls: ['number', 'nonce', 'mixHash'], hasTotals: true },
   clientName: 'HardhatNetwork',

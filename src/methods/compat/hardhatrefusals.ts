@@ -104,18 +104,12 @@ const unfit: Refusal = (refused) => {
   if (refused.facts.waiting !== undefined) return poolNotEmpty
   if (refused.facts.tag !== undefined) return EARLY_TAG(refused)
   if (refused.facts.bytes === 0) return SHORT_TRANSACTION(refused)
-  const message = unfitWords(refused) ?? slotWords(refused)
+  const message = unfitWords(refused)
   if (message !== undefined) return { code: SERVER_ERROR, message, data: { message } }
   return { code: INVALID_PARAMS, message: refused.message, data: { message: refused.message } }
 }
 
-/** A slot is decoded before its method runs: what was given stands in the message. */
-function slotWords({ message }: Refused): string | undefined {
-  const given = /^slot: .*got "(0x[0-9a-fA-F]{65,})"$/.exec(message)?.[1]
-  return given && `Storage key must not be greater than or equal to 2^256. Received ${given}.`
-}
-
-function unfitWords({ facts }: Refused): string | undefined {
+function unfitWords({ facts, message }: Refused): string | undefined {
   const {
     both,
     timestamp,
@@ -128,6 +122,7 @@ function unfitWords({ facts }: Refused): string | undefined {
     nonce,
     existing,
   } = facts
+  if (facts.isInput !== undefined) return message
   if (both !== undefined) {
     return `Cannot send both gasPrice and ${both}${both === 'maxFeePerGas' ? ' params' : ''}`
   }

@@ -43,6 +43,11 @@ export interface Profile {
   readonly chain: Partial<Behaviour>
   /** Methods that the node does not have: they are refused as unknown ones, whatever their parameters. */
   readonly absent: readonly string[]
+  /**
+   * Looks at parameters before the method does.
+   * @throws {DevchainError} for those in a form that the node does not take
+   */
+  readonly checkForms: ((method: string, params: readonly unknown[]) => void) | undefined
   /** Whether `eth_mining` tells of blocks that come by themselves; else it is false. */
   readonly tellsMining: boolean
   /** What `web3_clientVersion` begins with; undefined: this program's own name. */
@@ -90,6 +95,7 @@ export const OWN: Profile = {
   defaults: {},
   chain: {},
   absent: [],
+  checkForms: undefined,
   tellsMining: true,
   clientName: undefined,
   ack: null,

@@ -57,7 +57,7 @@ export const HARDHAT: readonly Scenario[] = [
       name: what,
       nodes: ['hardhat'],
       ask: [ask],
-      hide: ['time'],
+      hide: ['time', 'place'],
     }),
   ),
   {

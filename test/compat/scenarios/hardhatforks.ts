@@ -43,6 +43,12 @@ const EARLY: readonly (readonly [
     CAPITALS,
   ],
   [
+    'logs up to the safe block before paris',
+    'london',
+    ['eth_getLogs', { toBlock: 'safe' }],
+    CAPITALS,
+  ],
+  [
     'a random value to come before paris',
     'london',
     ['hardhat_setPrevRandao', UNKNOWN_HASH],

@@ -1,0 +1,106 @@
+// The forms that Hardhat's node asks parameters for, stricter than the methods here: looked at in order, before a method is.
+import { DevchainError } from '../../core/errors.ts'
+import type { Profile } from './profile.ts'
+
+/** What is wrong with a parameter, in Hardhat's words; `isInput` where it is told as an input that cannot be. */
+interface Misfit {
+  readonly words: string
+  readonly isInput?: true
+}
+
+type Form = (value: unknown) => Misfit | undefined
+
+/** Other kinds of values than texts are left to the method. */
+function like(pattern: RegExp, name: string): Form {
+  return (value) =>
+    typeof value !== 'string' || pattern.test(value)
+      ? undefined
+      : { words: `invalid value "${value.slice(0, MAX_SHOWN)}" supplied to : ${name}` }
+}
+
+/** Characters of a value that are told: beyond two words none is of use. */
+const MAX_SHOWN = 200
+
+const ADDRESS = like(/^0x[0-9a-fA-F]{40}$/, 'ADDRESS')
+
+const QUANTITY = like(/^0x[0-9a-fA-F]+$/, 'QUANTITY')
+
+const DATA = like(/^0x[0-9a-fA-F]*$/, 'DATA')
+
+const BYTES = like(/^0x([0-9a-fA-F]{2})*$/, 'DATA')
+
+const storageKey: Form = (value) => {
+  const misfit = QUANTITY(value)
+  if (misfit !== undefined || typeof value !== 'string') return misfit
+  if (/^0x0*[0-9a-fA-F]{1,64}$/.test(value)) return undefined
+  const given = value.slice(0, MAX_SHOWN)
+  const words = `Storage key must not be greater than or equal to 2^256. Received ${given}.`
+  return { words, isInput: true }
+}
+
+const storageValue: Form = (value) => {
+  const misfit = DATA(value)
+  if (misfit !== undefined || typeof value !== 'string' || value.length === 66) return misfit
+  const bytes = Math.floor((value.length - 2) / 2)
+  const given = value.slice(0, MAX_SHOWN)
+  const words = `Storage value must be exactly 32 bytes long. Received ${given}, which is ${bytes} bytes long.`
+  return { words, isInput: true }
+}
+
+/** The place of a slot that is read. */
+const storageSlot: Form = (value) => {
+  if (value === undefined || value === null) return undefined
+  if (typeof value !== 'string') {
+    return typeof value === 'number'
+      ? { words: `Storage slot argument must be a string, got '${value}'` }
+      : undefined
+  }
+  if (value === '') return { words: 'Storage slot argument cannot be an empty string' }
+  const given = value.slice(0, MAX_SHOWN)
+  if (!/^(0x)?[0-9a-fA-F]*$/.test(value)) {
+    return { words: `Storage slot argument must be a valid hexadecimal, got '${given}'` }
+  }
+  const [most, which] = value.startsWith('0x')
+    ? [66, '66 ("0x" + 32 bytes)']
+    : [64, '64 (32 bytes)']
+  if (value.length <= most) return undefined
+  const words = `Storage slot argument must have a length of at most ${which}, but '${given}' has a length of ${value.length}'`
+  return { words }
+}
+
+/** A block by number may not be asked to be canonical (EIP-1898). */
+const block: Form = (value) => {
+  if (typeof value !== 'object' || value === null) return undefined
+  const { blockNumber, requireCanonical } = value as Readonly<Record<string, unknown>>
+  if ((blockNumber ?? undefined) === undefined) return undefined
+  return (requireCanonical ?? undefined) === undefined
+    ? undefined
+    : { words: 'EIP-1898 block spec cannot have both `blockNumber` and `requireCanonical`' }
+}
+
+const any: Form = () => undefined
+
+const FORMS: ReadonlyMap<string, readonly Form[]> = new Map([
+  ['hardhat_impersonateAccount', [ADDRESS]],
+  ['hardhat_stopImpersonatingAccount', [ADDRESS]],
+  ['hardhat_setBalance', [ADDRESS, QUANTITY]],
+  ['hardhat_setCode', [ADDRESS, BYTES]],
+  ['hardhat_setNonce', [ADDRESS, QUANTITY]],
+  ['hardhat_setStorageAt', [ADDRESS, storageKey, storageValue]],
+  ['eth_getStorageAt', [any, storageSlot, block]],
+  ['eth_getBalance', [any, block]],
+  ['eth_getCode', [any, block]],
+  ['eth_getTransactionCount', [any, block]],
+  ['eth_call', [any, block]],
+  ['eth_estimateGas', [any, block]],
+])
+
+/** @throws {DevchainError} `INVALID_PARAMS` for the first parameter that has not its form */
+export const checkHardhatForms: NonNullable<Profile['checkForms']> = (method, params) => {
+  FORMS.get(method)?.forEach((form, position) => {
+    const misfit = form(params[position])
+    if (misfit === undefined) return
+    const facts = misfit.isInput === undefined ? {} : { isInput: 1 }
+    throw new DevchainError('INVALID_PARAMS', misfit.words, undefined, facts)
+  })
+}

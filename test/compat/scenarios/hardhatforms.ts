@@ -1,0 +1,68 @@
+// Forms of parameters that Hardhat's node refuses, and what it says of them.
+import { ALICE, BOB } from '../requests.ts'
+import type { Scenario, Step } from '../scenario.ts'
+
+const BARE = ALICE.slice(2)
+const ZERO = `0x${'0'.repeat(64)}`
+const CHANGES = ['hardhat_setBalance', 'hardhat_setNonce', 'hardhat_setCode'] as const
+
+/** Requests by what they are about; each list is one scenario. */
+const REFUSED: readonly (readonly [name: string, ...ask: readonly Step[]])[] = [
+  [
+    'the form of addresses to be changed',
+    ...CHANGES.flatMap((method): Step[] => [
+      [method, '0x1234', '0x00'],
+      [method, BARE, '0x00'],
+    ]),
+    ['hardhat_setStorageAt', '0x1234', '0x0', '0x63'],
+    ['hardhat_setStorageAt', BARE, '0x0', ZERO],
+  ],
+  [
+    'the form of addresses to be impersonated',
+    ['hardhat_impersonateAccount', '0x1234'],
+    ['hardhat_impersonateAccount', BARE],
+    ['hardhat_stopImpersonatingAccount', '0x1234'],
+    ['hardhat_stopImpersonatingAccount', BARE],
+  ],
+  [
+    'the form of values to be set',
+    ...CHANGES.map((method): Step => [method, BOB, 'xyz']),
+    ['hardhat_setBalance', BOB, '12'],
+    ['hardhat_setNonce', BOB, '12'],
+    ['hardhat_setCode', BOB, ''],
+    ['hardhat_setCode', BOB, '0x1'],
+    ['hardhat_setStorageAt', BOB, 'xyz', '0x63'],
+    ['hardhat_setStorageAt', BOB, '0x0', 'xyz'],
+  ],
+  [
+    'the form of storage values of another length than 32 bytes',
+    ...[0, 1, 2, 31, 33, 64].map(
+      (length): Step => ['hardhat_setStorageAt', BOB, '0x0', `0x${'ff'.repeat(length)}`],
+    ),
+  ],
+  [
+    'the form of slots that are read',
+    ['eth_getStorageAt', BOB, 0],
+    ['eth_getStorageAt', BOB, ''],
+    ['eth_getStorageAt', BOB, '0xABCDEFG'],
+    ['eth_getStorageAt', BOB, `0x${'0'.repeat(65)}`],
+    ['eth_getStorageAt', BOB, '0'.repeat(65)],
+    ['eth_getStorageAt', BOB, '0'.repeat(64)],
+  ],
+  [
+    'the form of blocks that are canonical by number',
+    ['eth_getBalance', BOB, { blockNumber: '0x0', requireCanonical: true }],
+    ['eth_call', { to: BOB }, { blockNumber: '0x0', requireCanonical: false }],
+    ['eth_getStorageAt', BOB, ZERO, { blockNumber: '0x0', requireCanonical: true }],
+  ],
+]
+
+export const HARDHAT_FORMS: readonly Scenario[] = REFUSED.map(
+  ([name, ...ask]): Scenario => ({
+    name,
+    nodes: ['hardhat'],
+    errors: ['code', 'message'],
+    hide: ['place'],
+    ask,
+  }),
+)
