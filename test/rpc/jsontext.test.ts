@@ -61,7 +61,7 @@ describe('a long reply', () => {
     const text = await response.text()
     expect(JSON.parse(text)).toEqual(result(1, many(MANY)))
     expect(Number(response.headers.get('content-length'))).toBe(Buffer.byteLength(text))
-    expect(server.calls[0]?.result).toMatch(/^\d{7} bytes of JSON$/)
+    expect(server.calls[0]?.result).toMatch(/^\d,\d{3},\d{3} bytes of JSON$/)
   })
 
   test('comes whole in a batch and in a WebSocket message', async () => {
