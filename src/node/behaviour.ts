@@ -32,7 +32,7 @@ export interface Behaviour {
   readonly capsTransactionGas: boolean
   /** The first block has the base fee of the genesis; else what EIP-1559 makes of it, seven eighths. */
   readonly firstBaseFeeStays: boolean
-  /** Wei per gas that is offered at least where nobody set a price. */
+  /** Wei per gas that is offered at least where nobody set a price, nor a base fee of nothing. */
   readonly usualPrice: bigint
   /** How many times the base fee a fee cap covers that the caller leaves open. */
   readonly baseFeesInCap: bigint

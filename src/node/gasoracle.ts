@@ -46,18 +46,19 @@ export function upcomingBaseFee(state: ChainState): bigint {
 
 /**
  * A price with which a transaction is mined now, in wei per gas: the next base fee and, where fees follow a market, a
- * tip as recent blocks got it. Never below the settings' price and tip, or without a price the chain's usual one, nor
+ * tip as recent blocks got it. Never below the settings' price and tip, or where both are open the chain's usual price, nor
  * below what the pool wants; nor below the newest
  * block's base fee, as calls on that block may name it; nor, where fees follow a market, below what a full block makes of
  * the next base fee, as somebody else may send one before the price is used.
  */
 export function gasPrice(state: ChainState): bigint {
-  const { baseFee, gasLimit } = environmentAfterHead(state)
+  const { baseFee, gasLimit, hardfork } = environmentAfterHead(state)
   const newest = headOf(state.tree).block.header.baseFeePerGas ?? 0n
   const isMarket = baseFee > 0n && !state.settings.pinnedBaseFee
   const risen = isMarket ? nextBaseFee({ baseFee, gasLimit, gasUsed: gasLimit }) : baseFee
-  const { usualPrice } = state.config.behaviour
-  const usual = state.settings.gasPrice === 0n ? usualPrice : 0n
+  const isFree = isAtLeast(hardfork, 'london') && baseFee === 0n
+  const isOpen = state.settings.gasPrice === 0n && !isFree
+  const usual = isOpen ? state.config.behaviour.usualPrice : 0n
   return [baseFee + maxPriorityFeePerGas(state), newest, risen, usual].reduce(larger)
 }
 

@@ -84,6 +84,17 @@ describe('the defaults', () => {
     expect(await seen(devchain)).toMatchObject(expected)
   })
 
+  test.each([
+    [{}, 2n * GWEI],
+    [{ tip: 3n * GWEI }, 3n * GWEI + 875_000_000n],
+    [{ gasPrice: GWEI }, 1_875_000_000n],
+    [{ baseFee: 0n, tip: 0n }, 0n],
+    [{ baseFee: 5n * GWEI, tip: 0n }, 5n * GWEI],
+  ])('as ganache with %s the price offered is %s', async (given, price) => {
+    await using devchain = await createDevchain({ compat: 'ganache', ...given })
+    expect(BigInt(await ask<string>(devchain, 'eth_gasPrice'))).toBe(price)
+  })
+
   test('an option of its own is stronger', async () => {
     const given = { chainId: 7, accounts: 3, gasLimit: 9_000_000, baseFee: 5n, difficulty: 2n }
     await using devchain = await createDevchain({

@@ -43,6 +43,12 @@ export const GANACHE: readonly Scenario[] = [
     ask: [['eth_gasPrice'], ['eth_maxPriorityFeePerGas']],
   },
   {
+    name: 'the price offered before there was a base fee',
+    nodes: ['ganache'],
+    settings: { hardfork: 'berlin' },
+    ask: [['eth_gasPrice']],
+  },
+  {
     name: 'a creation without gas whose code is too dear for 90,000',
     nodes: ['ganache'],
     setup: [['eth_sendTransaction', { from: ALICE, data: '0x6103e86000f3' }]],
