@@ -1,6 +1,5 @@
 // Which transactions may wait in the pool: each check in the order in which callers are told about them.
 import { DevchainError } from '../core/errors.ts'
-import { isAtLeast } from '../protocol/forks.ts'
 import type { Transaction } from '../protocol/transaction.ts'
 import {
   requireAuthorizations,
@@ -22,6 +21,7 @@ import { type Account, accountAt, emptyAccount } from '../state/world.ts'
 import { isImpersonated } from './accounts.ts'
 import { headOf, transactionPlace } from './blocktree.ts'
 import type { ChainState } from './chainstate.ts'
+import { offeredPrice } from './leastprice.ts'
 import { type NextRules, nextBlobFee, nextRules } from './miner.ts'
 import { isInstant } from './mining.ts'
 import { nextNonce, POOL_LIMIT, type Pool, pooledByHash, pooledByNonce, withTerms } from './pool.ts'
@@ -148,10 +148,9 @@ function checkFeeCap({ state, rules }: Gate, transaction: Transaction): void {
 
 function checkLeastPrice({ state, rules }: Gate, transaction: Transaction): void {
   const { minGasPrice } = state.settings
-  const offered = isAtLeast(rules.hardfork, 'london')
-    ? transaction.maxPriorityFeePerGas
-    : transaction.maxFeePerGas
+  const offered = offeredPrice(transaction, rules.hardfork)
   if (offered >= minGasPrice) return
+  if (state.config.behaviour.cheapOnesWait && !isInstant(state.mining)) return
   const message = `transaction underpriced: offers ${offered} wei per gas, the least is ${minGasPrice}`
   const facts = { given: offered, least: minGasPrice }
   throw new DevchainError('TRANSACTION_UNDERPRICED', message, undefined, facts)

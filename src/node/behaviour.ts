@@ -42,6 +42,8 @@ export interface Behaviour {
   readonly callsSeeBaseFee: boolean
   /** A call with members of a transaction type that came with a later fork is refused. */
   readonly callsAskForType: boolean
+  /** A price below the least keeps a transaction out of blocks; else out of the pool. Where blocks are mined at once it is refused. */
+  readonly cheapOnesWait: boolean
   /** The tags `safe` and `finalized` name no block before paris. */
   readonly finalityNeedsParis: boolean
 }
@@ -68,5 +70,6 @@ export const OWN_BEHAVIOUR: Behaviour = {
   refusesFailingEstimates: true,
   callsSeeBaseFee: false,
   callsAskForType: false,
+  cheapOnesWait: false,
   finalityNeedsParis: false,
 }

@@ -42,6 +42,7 @@ import type { ChainState, Settings } from './chainstate.ts'
 import { clockAfterBlock, nextTimestamp, requireFits } from './clock.ts'
 import { executedAs } from './executed.ts'
 import { forkFields } from './forkfields.ts'
+import { isTooCheap } from './leastprice.ts'
 import { blockLimits } from './limits.ts'
 import { Candidates, type Pool, withoutStale, withoutTransactions } from './pool.ts'
 import { derivedRandao } from './randao.ts'
@@ -373,7 +374,8 @@ async function assemble(
   while (executed.length < count && gasLeft >= LEAST_GAS) {
     const transaction = candidates.best
     if (transaction === undefined) break
-    if (transaction.gasLimit > gasLeft || blobGasOf(transaction) > blobGasLeft) {
+    const isLarge = transaction.gasLimit > gasLeft || blobGasOf(transaction) > blobGasLeft
+    if (isLarge || isTooCheap(state, transaction, block.hardfork)) {
       candidates.skip()
       continue
     }

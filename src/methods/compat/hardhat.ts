@@ -69,6 +69,7 @@ export const HARDHAT: Profile = {
     capsTransactionGas: true,
     callsAskForType: true,
     finalityNeedsParis: true,
+    cheapOnesWait: true,
   },
   absent: ABSENT,
   checkForms: checkHardhatForms,

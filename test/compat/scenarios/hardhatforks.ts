@@ -68,6 +68,34 @@ export const HARDHAT_FORKS: readonly Scenario[] = [
     }),
   ),
   {
+    name: 'transactions that offer less than the least price, before london',
+    nodes: ['hardhat'],
+    settings: { hardfork: 'berlin' },
+    setup: [
+      ['evm_setAutomine', false],
+      ['hardhat_setMinGasPrice', '0x14'],
+      transfer({ nonce: '0x0', gasPrice: '0x13' }),
+      transfer({ nonce: '0x1', gasPrice: '0x14' }),
+      transfer({ from: BOB, to: ALICE, nonce: '0x0', gasPrice: '0x14' }),
+    ],
+    ask: [
+      ['eth_pendingTransactions'],
+      ['evm_mine'],
+      ['eth_pendingTransactions'],
+      ['hardhat_setMinGasPrice', '0x13'],
+      ['evm_mine'],
+      ['eth_pendingTransactions'],
+    ],
+    members: ['from', 'nonce', 'gasPrice', 'blockNumber'],
+  },
+  {
+    name: 'a price below the least while automining, before london',
+    nodes: ['hardhat'],
+    settings: { hardfork: 'berlin' },
+    setup: [['hardhat_setMinGasPrice', '0x14']],
+    ask: [transfer({ gasPrice: '0x13' })],
+  },
+  {
     name: 'methods that are not there, asked before their parameters are looked at',
     nodes: ['hardhat'],
     ask: [
