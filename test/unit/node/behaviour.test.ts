@@ -1,0 +1,113 @@
+// What a chain does otherwise where it is made to behave so.
+import { describe, expect, test } from 'vitest'
+import type { Behaviour } from '../../../src/node/behaviour.ts'
+import { headOf } from '../../../src/node/blocktree.ts'
+import type { Chain } from '../../../src/node/chain.ts'
+import {
+  changeSettings,
+  increaseTime,
+  mine,
+  setGasLimit,
+  setMiningMode,
+} from '../../../src/node/commands.ts'
+import { sendRawTransaction } from '../../../src/node/send.ts'
+import { headTime, height, NOON, signed, testChain } from './chains.ts'
+
+/** A chain that mines by hand. */
+function manualChain(behaviour: Partial<Behaviour>): Promise<Chain> {
+  return testChain({ mining: { kind: 'manual' }, behaviour })
+}
+
+async function send(chain: Chain, changes: Parameters<typeof signed>[1]): Promise<void> {
+  await sendRawTransaction(chain, signed(chain, changes).raw)
+}
+
+function mineOne(chain: Chain): Promise<unknown> {
+  return chain.update((state) => mine(chain.executor, state, { now: NOON }))
+}
+
+function automine(chain: Chain): Promise<unknown> {
+  return chain.update((state) => setMiningMode(chain.executor, state, { kind: 'instant' }, NOON))
+}
+
+const newest = (chain: Chain): number => headOf(chain.state.tree).executed.length
+
+describe('the pool', () => {
+  test.each([
+    [true, { atOnce: 2n, after: 3n, left: 0 }],
+    [false, { atOnce: 0n, after: 3n, left: 2 }],
+  ])('is mined when automining begins, or with the next transaction: %j', async (now, expected) => {
+    const chain = await manualChain({ automineMinesPool: now })
+    await send(chain, { nonce: 0n })
+    await send(chain, { nonce: 1n })
+    await automine(chain)
+    expect([height(chain), chain.state.pool.size]).toEqual([expected.atOnce, expected.left])
+    await send(chain, { nonce: 2n })
+    expect([height(chain), chain.state.pool.size]).toEqual([expected.after, 0])
+  })
+
+  test.each([
+    [true, 3n, 1],
+    [false, 1n, 3],
+  ])('goes into a block each, or into as few as hold it: %j', async (single, blocks, inNewest) => {
+    const chain = await manualChain({ automineMinesPool: false, oneTransactionABlock: single })
+    await send(chain, { nonce: 0n })
+    await send(chain, { nonce: 1n })
+    await automine(chain)
+    await send(chain, { nonce: 2n })
+    expect([height(chain), newest(chain)]).toEqual([blocks, inNewest])
+  })
+
+  test.each([
+    [true, 1],
+    [false, 2],
+  ])('loses what no block could hold when blocks get smaller: %j', async (empties, left) => {
+    const chain = await manualChain({ limitEmptiesPool: empties })
+    await send(chain, { nonce: 0n, gasLimit: 21_000n })
+    await send(chain, { index: 1, nonce: 0n, gasLimit: 100_000n })
+    await chain.update((state) => setGasLimit(state, 99_999n))
+    expect(chain.state.pool.size).toBe(left)
+  })
+
+  test('keeps what offers less than the least price, and its sender’s later ones, until the price falls', async () => {
+    const chain = await testChain({
+      hardfork: 'berlin',
+      mining: { kind: 'manual' },
+      behaviour: { cheapOnesWait: true },
+    })
+    const price = (wei: bigint) => ({ maxFeePerGas: wei, maxPriorityFeePerGas: wei })
+    await chain.update((state) => changeSettings(state, { minGasPrice: 20n }))
+    await send(chain, { nonce: 0n, ...price(19n) })
+    await send(chain, { nonce: 1n, ...price(20n) })
+    await send(chain, { index: 1, nonce: 0n, ...price(20n) })
+    await mineOne(chain)
+    expect([newest(chain), chain.state.pool.size]).toEqual([1, 2])
+    await automine(chain)
+    await expect(send(chain, { index: 2, nonce: 0n, ...price(19n) })).rejects.toThrow(
+      'transaction underpriced: offers 19 wei per gas, the least is 20',
+    )
+    expect(chain.state.pool.size).toBe(2)
+    await chain.update((state) => changeSettings(state, { minGasPrice: 19n }))
+    await mineOne(chain)
+    expect([newest(chain), chain.state.pool.size]).toEqual([2, 0])
+  })
+})
+
+describe('blocks', () => {
+  test.each([
+    [true, 0n],
+    [false, 1n],
+  ])('that come within one second share its time, or go ahead of it: %j', async (share, step) => {
+    const chain = await manualChain({ blocksShareTimes: share })
+    await chain.update((state) => increaseTime(state, 10n, NOON))
+    await mineOne(chain)
+    const first = headTime(chain)
+    await mineOne(chain)
+    await chain.update((state) => increaseTime(state, 0n, NOON))
+    await mineOne(chain)
+    expect(headTime(chain) - first).toBe(2n * step)
+    await chain.update((state) => increaseTime(state, 5n, NOON))
+    await mineOne(chain)
+    expect(headTime(chain) - first).toBe(share ? 5n : 7n)
+  })
+})
