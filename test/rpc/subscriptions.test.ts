@@ -174,3 +174,20 @@ test("viem's watcher of block numbers hears of ten thousand blocks that its test
   ).getRpcClient()
   socket.close()
 }, 60_000)
+
+test.each([
+  ['hardhat', true],
+  ['geth', false],
+] as const)('take a filter for pending transactions as %s does: %j', async (compat, isTaken) => {
+  await using node = await startNode({ compat })
+  using client = await connect(node)
+  const answer = await client.call('eth_subscribe', 'newPendingTransactions', { address: LOGGER })
+  if (!isTaken) {
+    expect(answer).toMatchObject({ message: expect.stringMatching(/expected true or false/) })
+    return
+  }
+  const [from, to] = (await client.call('eth_accounts')) as string[]
+  const hash = await client.call('eth_sendTransaction', { from, to, gas: '0x5208' })
+  await client.until(1)
+  expect(client.told).toEqual([hash])
+})

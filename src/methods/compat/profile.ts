@@ -72,7 +72,7 @@ export interface Profile {
   readonly mined: '0x0' | '0'
   /**
    * Lenient: a filter that nobody knows has null for changes, and a block filter's first poll begins with the block that
-   * was the newest.
+   * was the newest; a filter that is given for pending transactions is no matter.
    */
   readonly filters: 'strict' | 'lenient'
   /** Which transactions `eth_pendingTransactions` lists: those of the node's accounts that can be mined, or all. */

@@ -82,8 +82,9 @@ const subscribe = method({
   params: [param('kind', enumeration(KINDS)), optional('details', details, NOTHING)],
   result: text,
   example: { params: ['newHeads'] },
-  handle: ({ chain, session, subscriptions }, kind, given) => {
-    checkDetails(kind, given)
+  handle: ({ chain, profile, session, subscriptions }, kind, given) => {
+    const isIgnored = profile.filters === 'lenient' && kind === 'newPendingTransactions'
+    if (!isIgnored || given.given !== 'an object') checkDetails(kind, given)
     const id = subscriptions.add(sessionOf(session), chain, kind, selectorOf(kind, given))
     if (kind === 'syncing') tellNotSyncing(sessionOf(session), id)
     return id
