@@ -5,7 +5,7 @@ import { isPromise, type MaybePromise, whenThere } from '../core/promises.ts'
 import { number } from '../core/words.ts'
 import { type ErrorObject, errorObjectOf, RpcError } from './errors.ts'
 import { JsonText } from './jsontext.ts'
-import type { Method } from './method.ts'
+import type { Method, Param } from './method.ts'
 
 import type { Json, Notes } from './schema.ts'
 import { namesSecretMethod, withoutParams, withoutQuotes, withoutSecrets } from './secrets.ts'
@@ -64,7 +64,9 @@ export interface DispatcherOptions<C> {
   /** Told of every call that is not answered at once; what it returns is called when the call is. */
   readonly begin?: ((method: string, context: C) => () => void) | undefined
   /** Looks at parameters before the method does; what it throws is answered. */
-  readonly check?: ((method: string, params: readonly unknown[]) => void) | undefined
+  readonly check?:
+    | ((method: string, params: readonly unknown[], declared: readonly Param<unknown>[]) => void)
+    | undefined
   /** Words errors in another way; undefined: as they are. */
   readonly describe?:
     | ((error: DevchainError, method: string) => ErrorObject | undefined)
@@ -378,7 +380,7 @@ function run<C>(
     throw new DevchainError('METHOD_NOT_SUPPORTED', message)
   }
   const given = positions(method, params)
-  check?.(name, given)
+  check?.(name, given, method.params)
   return method.run(context, given, notes)
 }
 

@@ -5,6 +5,7 @@ import { type Address, quantityFromBigint } from '../../core/hex.ts'
 import type { Behaviour } from '../../node/behaviour.ts'
 import type { Hardfork } from '../../protocol/forks.ts'
 import type { ErrorObject } from '../../rpc/errors.ts'
+import type { Param } from '../../rpc/method.ts'
 import type { Encoder, Json } from '../../rpc/schema.ts'
 import { type BlockForm, OWN_FORM } from '../shapes.ts'
 import type { FailedExecution } from './failure.ts'
@@ -47,7 +48,9 @@ export interface Profile {
    * Looks at parameters before the method does.
    * @throws {DevchainError} for those in a form that the node does not take
    */
-  readonly checkForms: ((method: string, params: readonly unknown[]) => void) | undefined
+  readonly checkForms:
+    | ((method: string, params: readonly unknown[], declared: readonly Param<unknown>[]) => void)
+    | undefined
   /** Whether `eth_mining` tells of blocks that come by themselves; else it is false. */
   readonly tellsMining: boolean
   /** What `web3_clientVersion` begins with; undefined: this program's own name. */

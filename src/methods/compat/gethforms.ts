@@ -1,0 +1,160 @@
+// The forms that geth asks parameters for, stricter than the methods here, in the words of its decoders.
+import { DevchainError } from '../../core/errors.ts'
+import type { Param } from '../../rpc/method.ts'
+import type { Profile } from './profile.ts'
+
+/** What is wrong with a value, in geth's words. */
+type Form = (value: unknown) => string | undefined
+
+/** Namespaces whose methods geth has itself; tools' methods keep the forms that those tools write. */
+const OF_GETH = /^(eth|debug|net|web3|txpool)_/
+
+const TAGS: readonly unknown[] = ['latest', 'earliest', 'pending', 'safe', 'finalized']
+
+const MAX_INT64 = 2n ** 63n - 1n
+
+const NO_PREFIX = 'hex string without 0x prefix'
+
+const NO_HEX = 'invalid hex string'
+
+/** What is wrong with a number's text. */
+function numberFlaw(text: string, bits: 64 | 256): string | undefined {
+  if (text === '') return 'empty hex string'
+  if (!/^0x/i.test(text)) return NO_PREFIX
+  const digits = text.slice(2)
+  if (digits === '') return 'hex string "0x"'
+  if (digits.length > 1 && digits.startsWith('0')) return 'hex number with leading zero digits'
+  if (!/^[0-9a-f]+$/i.test(digits)) return NO_HEX
+  return digits.length > bits / 4 ? `hex number > ${bits} bits` : undefined
+}
+
+/** What is wrong with the text of bytes, but for their count. */
+function bytesFlaw(text: string): string | undefined {
+  if (text === '') return undefined
+  if (!/^0x/i.test(text)) return NO_PREFIX
+  if (text.length % 2 === 1) return 'hex string of odd length'
+  return /^0x[0-9a-f]*$/i.test(text) ? undefined : NO_HEX
+}
+
+/** Where a decoder of Go's fails: what it says before and after the flaw. */
+interface Target {
+  readonly type: string
+  /** Of a structure; undefined for a whole parameter. */
+  readonly field?: string
+}
+
+function cannotUnmarshal(flaw: string, { type, field }: Target): string {
+  const into = field === undefined ? 'value' : `struct field TransactionArgs.${field}`
+  return `json: cannot unmarshal ${flaw} into Go ${into} of type ${type}`
+}
+
+/** A value of a type of geth's that is written as text. */
+function typed(target: Target, flawOf: (text: string) => string | undefined): Form {
+  return (value) => {
+    if (typeof value !== 'string') return cannotUnmarshal('non-string', target)
+    const flaw = flawOf(value)
+    return flaw && cannotUnmarshal(flaw, target)
+  }
+}
+
+/** A value of so many bytes. */
+function fixed(target: Target, bytes: number): Form {
+  const form = typed(target, (text) => (hasWrongLength(text) ? undefined : bytesFlaw(text)))
+  // a missing prefix and half a byte are told before the length, and foreign digits after it
+  const hasWrongLength = (text: string): boolean =>
+    /^(0x(..)*)?$/i.test(text) && text.length !== 2 + 2 * bytes
+  return (value) => {
+    if (typeof value !== 'string' || !hasWrongLength(value)) return form(value)
+    const digits = Math.max(0, value.length - 2)
+    return `hex string has length ${digits}, want ${2 * bytes} for ${target.type}`
+  }
+}
+
+/** A block by number, tag or hash. What an object says is left to the method. */
+const block: Form = (value) => {
+  if (typeof value === 'number') return NO_PREFIX
+  if (typeof value !== 'string' || TAGS.includes(value)) return undefined
+  // as long as a hash: whether it is one is told in the words for one
+  if (value.length === 66) return bytesFlaw(value)
+  const flaw = numberFlaw(value, 64)
+  if (flaw !== undefined) return flaw
+  return BigInt(value) > MAX_INT64 ? 'block number larger than int64' : undefined
+}
+
+const addressForm: Form = fixed({ type: 'common.Address' }, 20)
+
+const hashForm: Form = fixed({ type: 'common.Hash' }, 32)
+
+const dataForm: Form = typed({ type: 'hexutil.Bytes' }, bytesFlaw)
+
+const indexForm: Form = typed({ type: 'hexutil.Uint' }, (text) => numberFlaw(text, 64))
+
+/** The members of a transaction that geth reads as numbers, with bits, or as bytes. */
+const MEMBERS: ReadonlyMap<string, (field: string) => Form> = new Map([
+  ...['from', 'to'].map((name) => [name, addressMember] as const),
+  ...['gas', 'nonce'].map((name) => [name, numberMember(64)] as const),
+  ...[
+    'gasPrice',
+    'maxFeePerGas',
+    'maxPriorityFeePerGas',
+    'value',
+    'chainId',
+    'maxFeePerBlobGas',
+  ].map((name) => [name, numberMember(256)] as const),
+  ...['data', 'input'].map((name) => [name, bytesMember] as const),
+])
+
+function addressMember(field: string): Form {
+  return fixed({ type: 'common.Address', field }, 20)
+}
+
+function numberMember(bits: 64 | 256): (field: string) => Form {
+  const type = bits === 64 ? 'hexutil.Uint64' : 'hexutil.Big'
+  return (field) =>
+    typed({ type, field }, (text) => (text === '' ? undefined : numberFlaw(text, bits)))
+}
+
+function bytesMember(field: string): Form {
+  return typed({ type: 'hexutil.Bytes', field }, bytesFlaw)
+}
+
+const transaction: Form = (value) => {
+  if (typeof value !== 'object' || value === null) return undefined
+  for (const [name, member] of Object.entries(value)) {
+    const flaw = (member ?? undefined) === undefined ? undefined : MEMBERS.get(name)?.(name)(member)
+    if (flaw !== undefined) return flaw
+  }
+  return undefined
+}
+
+/** By what the declaration of a method calls the kind of its parameter. Quantities differ: geth counts in decimal too. */
+const FORMS: ReadonlyMap<string, Form> = new Map([
+  ['block', block],
+  ['address', addressForm],
+  ['hash', hashForm],
+  ['data', dataForm],
+  ['transaction', transaction],
+])
+
+function formOf(method: string, { decoder }: Param<unknown>): Form | undefined {
+  const isIndex = decoder.name === 'quantity' && method.endsWith('AndIndex')
+  return isIndex ? indexForm : FORMS.get(decoder.name)
+}
+
+/** @throws {DevchainError} `INVALID_PARAMS` for the first parameter that has not its form */
+export const checkGethForms: NonNullable<Profile['checkForms']> = (method, params, declared) => {
+  if (!OF_GETH.test(method)) return
+  declared.forEach((param, position) => {
+    const value = params[position] ?? undefined
+    if (value === undefined) {
+      if (param.required) throw invalid(`missing value for required argument ${position}`)
+      return
+    }
+    const flaw = formOf(method, param)?.(value)
+    if (flaw !== undefined) throw invalid(`invalid argument ${position}: ${flaw}`)
+  })
+}
+
+function invalid(message: string): DevchainError {
+  return new DevchainError('INVALID_PARAMS', message)
+}
