@@ -174,7 +174,8 @@ export async function openDevchain(settings: ChainSettings, hooks: Hooks): Promi
   }
   const shared = { settings, node, chain, dispatcher, environment, profile, logging, onBug }
   const parts = { ...shared, onForeignHost }
-  return assemble({ ...parts, demand, warmsUp })
+  const isWorking = (): boolean => progresses.isWorking
+  return assemble({ ...parts, demand, isWorking, warmsUp })
 }
 
 /** Hands a call on with what was printed for it, and empties the list for the next call of the same batch. */
@@ -200,6 +201,8 @@ interface Parts {
   readonly profile: Profile
   readonly logging: MethodContext['logging']
   readonly demand: Demand
+  /** True while some request, or a block of interval mining, is worked on. */
+  readonly isWorking: () => boolean
   readonly warmsUp: boolean
   readonly onBug: (error: unknown) => void
 }
@@ -244,7 +247,8 @@ async function openScratch(parts: Parts): Promise<(message: string) => MaybeProm
 }
 
 function assemble(parts: Parts): Devchain {
-  const { settings, node, chain, dispatcher, environment, demand, warmsUp, onBug } = parts
+  const { settings, node, chain, dispatcher, environment, warmsUp, onBug } = parts
+  const { demand, isWorking } = parts
   let server: Promise<RunningServer> | undefined
   let isListening = false
   let stopWarming = (): void => undefined
@@ -270,7 +274,8 @@ function assemble(parts: Parts): Devchain {
     try {
       const { url, port: bound } = await server
       if (warmsUp && !isListening) {
-        stopWarming = warmUp({ open: () => openScratch(parts), asked: () => demand.count, onBug })
+        const open = (): ReturnType<typeof openScratch> => openScratch(parts)
+        stopWarming = warmUp({ open, asked: () => demand.count, isWorking, onBug })
       }
       isListening = true
       return { url, wsUrl: url.replace('http', 'ws'), port: bound }

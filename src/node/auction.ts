@@ -26,7 +26,7 @@ export interface Source {
   readonly skip: () => void
 }
 
-/** Blocks for which all that waits is looked at: mostly there are no more. */
+/** Blocks for which all that waits is looked at, while so few senders have something to offer: mostly there are no more. */
 const AUCTION_AFTER = 3
 
 /** A block to be mined. */
@@ -44,10 +44,15 @@ export interface AuctionBlock {
 /** Gives what waits for one block after another, each of which takes one transaction. */
 export function sourcesOfWaiting(): (next: AuctionBlock) => Source {
   let blocks = 0
+  let senders = 0
   let auction: Auction | undefined
   return (next) => {
     blocks += 1
-    if (blocks <= AUCTION_AFTER) return new Candidates(next.pool, next.world, next.block)
+    if (blocks <= AUCTION_AFTER && senders <= AUCTION_AFTER) {
+      const candidates = new Candidates(next.pool, next.world, next.block)
+      senders = candidates.senders
+      return candidates
+    }
     if (auction === undefined) auction = new Auction(next)
     else auction.open(next)
     return auction

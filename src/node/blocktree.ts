@@ -91,6 +91,22 @@ export function isCanonical(tree: BlockTree, { block }: BlockRecord): boolean {
   return hashByNumber(tree, block.header.number) === block.hash
 }
 
+/** The hash of the ancestor with a number, which need not be canonical itself. */
+export function ancestorHash(
+  tree: BlockTree,
+  record: BlockRecord,
+  asked: bigint,
+): Hash | undefined {
+  let ancestor: BlockRecord | undefined = record
+  if (asked >= record.block.header.number) return undefined
+  while (ancestor !== undefined && ancestor.block.header.number > asked) {
+    // a pending block and one on a branch meet the canonical chain at some parent
+    if (isCanonical(tree, ancestor)) return hashByNumber(tree, asked)
+    ancestor = blockByHash(tree, ancestor.block.header.parentHash)
+  }
+  return ancestor?.block.hash
+}
+
 /** The canonical block that a transaction is in; undefined when it is in none. */
 export function transactionPlace(tree: BlockTree, hash: Hash): TransactionPlace | undefined {
   return tree.places.get(hash)

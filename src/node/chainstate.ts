@@ -128,3 +128,9 @@ export interface Snapshot {
   readonly name: string | undefined
   readonly state: ChainState
 }
+
+/** The settings without what was meant for one block only. */
+export function settingsAfterBlock(settings: Settings): Settings {
+  const hasOneOff = settings.nextBaseFee !== undefined || settings.nextPrevRandao !== undefined
+  return hasOneOff ? { ...settings, nextBaseFee: undefined, nextPrevRandao: undefined } : settings
+}

@@ -23,28 +23,33 @@ import {
 } from '../protocol/fees.ts'
 import { type Hardfork, isAtLeast } from '../protocol/forks.ts'
 import { EMPTY_BLOOM, mergeBlooms, receiptsRoot } from '../protocol/receipt.ts'
-import { authorityOf, type Transaction } from '../protocol/transaction.ts'
+import type { Transaction } from '../protocol/transaction.ts'
 import { stateRoot, type World } from '../state/world.ts'
 import { signersOf } from './accounts.ts'
 import { type AuctionBlock, type Source, sourcesOfWaiting } from './auction.ts'
 import {
+  ancestorHash,
   appendBlock,
   type BlockRecord,
-  type BlockTree,
-  blockByHash,
   type ExecutedTransaction,
   eligibleUncles,
   hashByNumber,
   headOf,
-  isCanonical,
 } from './blocktree.ts'
-import type { ChainState, Settings } from './chainstate.ts'
+import { type ChainState, settingsAfterBlock } from './chainstate.ts'
 import { clockAfterBlock, nextTimestamp, requireFits } from './clock.ts'
 import { executedAs } from './executed.ts'
 import { forkFields } from './forkfields.ts'
 import { isTooCheap } from './leastprice.ts'
 import { blockLimits } from './limits.ts'
-import { Candidates, type Pool, withoutStale, withoutTransactions } from './pool.ts'
+import {
+  Candidates,
+  noncesUsedBy,
+  type Pool,
+  withoutMany,
+  withoutStale,
+  withoutTransactions,
+} from './pool.ts'
 import { derivedRandao } from './randao.ts'
 import { withRewards } from './rewards.ts'
 import { requireTerms, type Terms } from './terms.ts'
@@ -156,26 +161,33 @@ export async function mineWaiting(
   const count = isSingle ? 1 : Number.POSITIVE_INFINITY
   const nextSource = isSingle ? sourcesOfWaiting() : wholePool
   const breathe = breather(TURN_MS, () => executor.rest())
+  // what is mined stays in the pool until the end: its nonces are used, so that nobody offers it again
+  const mined: Transaction[] = []
+  const senders = new Set<Address>()
   let current = state
   let used: readonly Address[] = []
-  while (current.pool.size > 0) {
+  while (mined.length < current.pool.size) {
     const environment = nextBlockEnvironment(current, now)
     const { world } = headOf(current.tree)
     const candidates = nextSource({ pool: current.pool, world, block: environment, used })
     if (candidates.best === undefined) break
     const assembly = await assemble(executor, current, environment, candidates, count)
     dropped.push(...assembly.dropped)
-    if (assembly.executed.length === 0) {
-      current = { ...current, pool: poolAfter(current.pool, assembly) }
-      break
+    if (assembly.dropped.length > 0) {
+      current = { ...current, pool: poolAfter(current.pool, { ...assembly, executed: [] }) }
     }
-    const mined = appended(current, environment, assembly, { now })
-    records.push(...mined.records)
-    current = mined.state
-    if (current.pool.size > 0) await breathe()
+    if (assembly.executed.length === 0) break
+    const record = sealed(current, environment, assembly)
+    records.push(record)
+    current = withRecord(current, record, { now })
+    for (const { transaction } of assembly.executed) mined.push(transaction)
     used = assembly.executed.flatMap(({ transaction }) => noncesUsedBy(transaction))
+    for (const sender of used) senders.add(sender)
+    if (mined.length < current.pool.size) await breathe()
   }
-  return { state: current, records, dropped }
+  let pool = await withoutMany(current.pool, mined, breathe)
+  if (pool.size > 0) pool = withoutStale(pool, headOf(current.tree).world, senders)
+  return { state: { ...current, pool }, records, dropped }
 }
 
 /** The block that would be mined now. It is no part of any tree. */
@@ -298,18 +310,6 @@ export function baseFeeAfter(
     : nextBaseFee({ baseFee: baseFeePerGas, gasUsed, gasLimit })
 }
 
-/** The hash of the ancestor with a number, which need not be canonical itself. */
-function ancestorHash(tree: BlockTree, record: BlockRecord, asked: bigint): Hash | undefined {
-  let ancestor: BlockRecord | undefined = record
-  if (asked >= record.block.header.number) return undefined
-  while (ancestor !== undefined && ancestor.block.header.number > asked) {
-    // a pending block and one on a branch meet the canonical chain at some parent
-    if (isCanonical(tree, ancestor)) return hashByNumber(tree, asked)
-    ancestor = blockByHash(tree, ancestor.block.header.parentHash)
-  }
-  return ancestor?.block.hash
-}
-
 /** What the block after `parent` begins with; 0n before cancun. */
 export function excessBlobGasAfter(
   parent: Header,
@@ -429,23 +429,27 @@ function appended(
   { now, timestamp }: MineOptions,
 ): Mined {
   const record = sealed(state, environment, assembly)
+  const after = withRecord(state, record, { now, timestamp })
   return {
-    state: {
-      ...state,
-      tree: appendBlock(state.tree, record),
-      pool: poolAfter(state.pool, assembly),
-      clock: clockAfterBlock(state, environment.timestamp, now, timestamp !== undefined),
-      settings: settingsAfterBlock(state.settings),
-    },
+    state: { ...after, pool: poolAfter(state.pool, assembly) },
     records: [record],
     dropped: assembly.dropped,
   }
 }
 
-/** The settings without what was meant for one block only. */
-export function settingsAfterBlock(settings: Settings): Settings {
-  const hasOneOff = settings.nextBaseFee !== undefined || settings.nextPrevRandao !== undefined
-  return hasOneOff ? { ...settings, nextBaseFee: undefined, nextPrevRandao: undefined } : settings
+/** The state with the block appended, and what it took out of the clock; its transactions wait on. */
+function withRecord(
+  state: ChainState,
+  record: BlockRecord,
+  { now, timestamp }: MineOptions,
+): ChainState {
+  const { header } = record.block
+  return {
+    ...state,
+    tree: appendBlock(state.tree, record),
+    clock: clockAfterBlock(state, header.timestamp, now, timestamp !== undefined),
+    settings: settingsAfterBlock(state.settings),
+  }
 }
 
 /** The pool without what was mined or dropped, and without what those leave with a used nonce. */
@@ -455,12 +459,6 @@ function poolAfter(pool: Pool, { executed, dropped, world }: Assembly): Pool {
   if (rest.size === 0) return rest
   const senders = executed.flatMap(({ transaction }) => noncesUsedBy(transaction))
   return withoutStale(rest, world, senders)
-}
-
-/** Whose nonce a transaction may have raised: its sender's and its authorities' (EIP-7702). */
-export function noncesUsedBy({ from, authorizationList }: Transaction): Address[] {
-  const authorities = authorizationList.map(authorityOf)
-  return [from, ...authorities.filter((address) => address !== undefined)]
 }
 
 function sealed(state: ChainState, environment: BlockEnvironment, assembly: Assembly): BlockRecord {

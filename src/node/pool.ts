@@ -1,9 +1,10 @@
 // Transactions that wait to be mined: by sender and nonce, and by hash. What may enter is decided in admission.ts.
+import type { Breathe } from '../core/breather.ts'
 import type { Address, Hash } from '../core/hex.ts'
 import { emptyMap, type PersistentMap } from '../core/persistent.ts'
 import type { BlockEnvironment } from '../evm/executor.ts'
 import { blobBaseFee, effectiveTip } from '../protocol/fees.ts'
-import type { Transaction } from '../protocol/transaction.ts'
+import { authorityOf, type Transaction } from '../protocol/transaction.ts'
 import { nonceAt, type World } from '../state/world.ts'
 import type { Terms } from './terms.ts'
 
@@ -134,6 +135,12 @@ export function withReturned(pool: Pool, transactions: readonly Transaction[]): 
   )
 }
 
+/** Whose nonce a transaction may have raised: its sender's and its authorities' (EIP-7702). */
+export function noncesUsedBy({ from, authorizationList }: Transaction): Address[] {
+  const authorities = authorizationList.map(authorityOf)
+  return [from, ...authorities.filter((address) => address !== undefined)]
+}
+
 /** Transactions of a sender that can never be mined, as their nonce is used up: lowest nonce first. */
 export function staleOf(pool: Pool, world: World, sender: Address): PooledTransaction[] {
   const queue = pool.bySender.get(sender)
@@ -146,6 +153,33 @@ export function staleOf(pool: Pool, world: World, sender: Address): PooledTransa
 export function withoutTransactions(pool: Pool, transactions: Iterable<Transaction>): Pool {
   let rest = pool
   for (const transaction of transactions) rest = withoutTransaction(rest, transaction)
+  return rest
+}
+
+/**
+ * The pool without many transactions, all of which it holds. Where most of it goes, a new one is made of what stays.
+ * @param breathe awaited after each that goes, or is looked at
+ */
+export async function withoutMany(
+  pool: Pool,
+  transactions: readonly Transaction[],
+  breathe: Breathe,
+): Promise<Pool> {
+  let rest: Pool = pool
+  if (2 * transactions.length < pool.size) {
+    for (const transaction of transactions) {
+      rest = withoutTransaction(rest, transaction)
+      await breathe()
+    }
+    return rest
+  }
+  const gone = new Set(transactions.map(({ hash }) => hash))
+  rest = { ...emptyPool, lastArrival: pool.lastArrival }
+  if (gone.size === pool.size) return rest
+  for (const [hash, entry] of pool.byHash.entries()) {
+    if (!gone.has(hash)) rest = withEntry(rest, entry)
+    await breathe()
+  }
   return rest
 }
 
@@ -252,6 +286,11 @@ export class Candidates {
     this.#pool = pool
     this.#block = block
     for (const [sender] of pool.bySender.entries()) this.#offer(sender, nonceAt(world, sender))
+  }
+
+  /** How many senders have something to offer. */
+  get senders(): number {
+    return this.#heads.length
   }
 
   /** The best of those left; undefined when there is none. After it either `advance` or `skip` is called. */

@@ -17,11 +17,12 @@ import {
   withBlock,
 } from './blocktree.ts'
 import type { Change } from './chain.ts'
-import type { ChainState } from './chainstate.ts'
+import { type ChainState, settingsAfterBlock } from './chainstate.ts'
 import { NO_BLOCKS } from './line.ts'
-import { type DroppedTransaction, mineGiven, noncesUsedBy, settingsAfterBlock } from './miner.ts'
+import { type DroppedTransaction, mineGiven } from './miner.ts'
 import {
   emptyPool,
+  noncesUsedBy,
   POOL_LIMIT,
   type Pool,
   pooledByHash,

@@ -17,10 +17,9 @@ import { sealHash, seedHash, targetOf } from '../protocol/work.ts'
 import { stateRoot } from '../state/world.ts'
 import { type BlockRecord, blockByHash, headOf } from './blocktree.ts'
 import type { Chain, Change } from './chain.ts'
-import type { ChainState } from './chainstate.ts'
+import { type ChainState, settingsAfterBlock } from './chainstate.ts'
 import { clockAfterBlock } from './clock.ts'
 import { Ethash } from './ethash.ts'
-import { settingsAfterBlock } from './miner.ts'
 import { adopt } from './reorganize.ts'
 
 /** A block to work on. */

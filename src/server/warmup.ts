@@ -8,6 +8,8 @@ export interface WarmUp {
   readonly open: () => Promise<(message: string) => MaybePromise<unknown>>
   /** How many requests of users there have been. */
   readonly asked: () => number
+  /** True while one of them is worked on: it may rest now and then, and that time is not ours. */
+  readonly isWorking: () => boolean
   readonly onBug: (error: unknown) => void
 }
 
@@ -32,13 +34,13 @@ const CONTRACT =
   '5f525f60205fa160205ff3'
 
 /** Begins to exercise. @returns stops it */
-export function warmUp({ open, asked, onBug }: WarmUp): () => void {
+export function warmUp({ open, asked, isWorking, onBug }: WarmUp): () => void {
   const steps = exercise(open)
   let timer = setTimeout(tick, FIRST_MS).unref()
   let isStopped = false
   let seen = asked()
   function tick(): void {
-    const isBusy = asked() !== seen
+    const isBusy = asked() !== seen || isWorking()
     seen = asked()
     if (isBusy) timer = setTimeout(tick, PAUSE_MS).unref()
     else void slice()

@@ -8,6 +8,8 @@ interface Scene {
   readonly bugs: unknown[]
   /** A user asks something. */
   readonly ask: () => void
+  /** What a user asked takes until the function that is returned is called. */
+  readonly work: () => () => void
   readonly stop: () => void
 }
 
@@ -15,15 +17,21 @@ function begin(answer: (message: string) => unknown = () => ({ contractAddress: 
   const messages: string[] = []
   const bugs: unknown[] = []
   let asked = 0
+  let works = 0
   const stop = warmUp({
     open: async () => async (message) => {
       messages.push(message)
       return JSON.stringify({ result: answer(message) })
     },
     asked: () => asked,
+    isWorking: () => works > 0,
     onBug: (error) => bugs.push(error),
   })
-  return { messages, bugs, ask: () => void asked++, stop }
+  const work = (): (() => void) => {
+    works += 1
+    return () => void works--
+  }
+  return { messages, bugs, ask: () => void asked++, work, stop }
 }
 
 const pass = (milliseconds: number): Promise<unknown> => vi.advanceTimersByTimeAsync(milliseconds)
@@ -57,6 +65,16 @@ test('waits while users ask', async () => {
     await pass(5)
   }
   expect(messages).toEqual([])
+  await pass(1_000)
+  expect(messages.length).toBeGreaterThan(0)
+})
+
+test('waits for the end of what users asked, however long it takes', async () => {
+  const { messages, work } = begin()
+  const end = work()
+  await pass(5_000)
+  expect(messages).toEqual([])
+  end()
   await pass(1_000)
   expect(messages.length).toBeGreaterThan(0)
 })

@@ -16,10 +16,9 @@ import {
   withHeadWorld,
 } from '../blocktree.ts'
 import type { Change } from '../chain.ts'
-import type { ChainState, Settings } from '../chainstate.ts'
+import { type ChainState, type Settings, settingsAfterBlock } from '../chainstate.ts'
 import { increasedTime } from '../clock.ts'
 import { editWorld } from '../edit.ts'
-import { settingsAfterBlock } from '../miner.ts'
 import { withoutStale } from '../pool.ts'
 import { type Dump, readDump } from './read.ts'
 

@@ -247,4 +247,19 @@ describe('mining all that waits', () => {
       at(5, 1),
     ])
   })
+
+  it('leaves in the pool what waits for a nonce, and nothing of what was mined', async () => {
+    const chain = await testChain({ mining: { kind: 'manual' }, accounts: 6 })
+    const senders = [0, 1, 2, 3, 4, 5].map((index) => account(chain, index))
+    for (const from of senders) await sendTransaction(chain, { from, to: from })
+    const [first, second] = senders
+    for (const from of [first!, second!])
+      await sendTransaction(chain, { from, to: from, nonce: 2n })
+    const before = chain.state.pool
+    const { records, state } = await mineWaiting(chain.executor, chain.state, NOON)
+    expect(records).toHaveLength(6)
+    const mined = records.flatMap(({ block }) => block.transactions)
+    expect(state.pool).toEqual(withoutTransactions(before, mined))
+    expect(state.pool.size).toBe(2)
+  })
 })

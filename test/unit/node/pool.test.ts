@@ -13,7 +13,9 @@ import {
   pooledByNonce,
   queuedOf,
   staleOf,
+  withoutMany,
   withoutTransaction,
+  withoutTransactions,
   withTransaction,
 } from '../../../src/node/pool.ts'
 import type { Transaction } from '../../../src/protocol/transaction.ts'
@@ -177,5 +179,44 @@ describe('candidates', () => {
       }),
       { seed: 5, numRuns: 200 },
     )
+  })
+})
+
+describe('taking many transactions out of a pool', () => {
+  const places = fc.uniqueArray(fc.tuple(fc.boolean(), fc.nat(20)), {
+    selector: ([isAlice, nonce]) => `${isAlice} ${nonce}`,
+    maxLength: 24,
+  })
+
+  it('leaves what taking them one by one leaves, be they few, most or all', async () => {
+    await fc.assert(
+      fc.asyncProperty(places, fc.nat(24), async (waiting, kept) => {
+        const all = waiting.map(([isAlice, nonce]) =>
+          transaction(isAlice ? ALICE : BOB, BigInt(nonce)),
+        )
+        const pool = poolOf(...all)
+        const gone = all.slice(kept)
+        const rest = await withoutMany(pool, gone, () => undefined)
+        expect(rest).toEqual(withoutTransactions(pool, gone))
+      }),
+      { seed: 14, numRuns: 500 },
+    )
+  })
+
+  it('gives others their turn after each that goes, or stays where most go', async () => {
+    const all = Array.from({ length: 40 }, (_, nonce) => transaction(ALICE, BigInt(nonce)))
+    const pool = poolOf(...all)
+    for (const [count, turns] of [
+      [4, 4],
+      [39, 40],
+      [40, 0],
+    ] as const) {
+      let taken = 0
+      await withoutMany(pool, all.slice(0, count), () => {
+        taken += 1
+        return undefined
+      })
+      expect({ count, taken }).toEqual({ count, taken: turns })
+    }
   })
 })
