@@ -1,10 +1,19 @@
 // Compiles the parts written in AssemblyScript. Each becomes a module of TypeScript that holds its bytes as text, so that
 // sources, tests and bundle import it alike; these modules are made anew when a source changed, and never committed.
 import { createHash } from 'node:crypto'
-import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import asc from 'assemblyscript/asc'
+import { rolldown } from 'rolldown'
 
 const src = path.resolve(import.meta.dirname, '..')
 
@@ -45,7 +54,24 @@ const FLAGS = [
   ...['--enable', 'simd', '--enable', 'bulk-memory', '--enable', 'sign-extension'],
 ]
 
+/** The numbers of the opcodes, as constants that AssemblyScript reads; the table itself it cannot. */
+const OPCODES = { table: 'evm/opcodes.ts', output: 'evm/fast/assembly/opcodes.generated.ts' }
+
+await writeOpcodes()
 for (const module of MODULES) await build(module)
+
+async function writeOpcodes() {
+  const bundle = await rolldown({ input: path.join(src, OPCODES.table) })
+  const { output } = await bundle.generate({ format: 'esm' })
+  await bundle.close()
+  const { OP } = await import(`data:text/javascript,${encodeURIComponent(output[0].code)}`)
+  const lines = Object.entries(OP).map(([name, opcode]) => `export const ${name}: u32 = ${opcode}`)
+  const text = `// Numbers of opcodes, made from ${OPCODES.table}: never edited, never committed.\n${lines.join('\n')}\n`
+  const target = path.join(src, OPCODES.output)
+  if (existsSync(target) && readFileSync(target, 'utf8') === text) return
+  writeFileSync(`${target}.new`, text)
+  renameSync(`${target}.new`, target)
+}
 
 async function build({ entry, output, flags }) {
   const target = path.join(src, output)

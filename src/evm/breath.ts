@@ -2,6 +2,7 @@
 // loop with much gas would keep everything else waiting until its end.
 import type { EVM } from '@ethereumjs/evm'
 import type { MachineJob } from './machine.ts'
+import { OP } from './opcodes.ts'
 
 /** A run goes on for about this long before the others have their turn. */
 const TURN_MS = 10
@@ -9,8 +10,11 @@ const TURN_MS = 10
 /** Jumps and calls between two looks at the clock; a thousand take the engine well below a millisecond. */
 const LOOK_EVERY = 1_000
 
-/** JUMP, JUMPI, CREATE, CALL, CALLCODE, DELEGATECALL, CREATE2, STATICCALL: no run is endless without one of them. */
-const PLACES = [0x56, 0x57, 0xf0, 0xf1, 0xf2, 0xf4, 0xf5, 0xfa]
+/** No run is endless without one of them. */
+const PLACES = [
+  ...[OP.JUMP, OP.JUMPI, OP.CREATE, OP.CREATE2],
+  ...[OP.CALL, OP.CALLCODE, OP.DELEGATECALL, OP.STATICCALL],
+]
 
 /** The pauses of one engine, which has one run at a time. */
 export interface Breath {

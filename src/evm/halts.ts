@@ -2,7 +2,7 @@
 import type { ExecResult } from '@ethereumjs/evm'
 import type { Hardfork } from '../protocol/forks.ts'
 import type { Failure } from './executor.ts'
-import { operationsOf, STACK_LIMIT } from './fast/operations.ts'
+import { operationsAt, STACK_LIMIT } from './opcodes.ts'
 import { describeHalt, describeRevert } from './reasons.ts'
 
 /** The failure of a frame; undefined when it held, as one of frontier does whose code could not be paid for. */
@@ -31,7 +31,7 @@ function stackProblem(
   hardfork: Hardfork,
 ): string | undefined {
   // what was paid for is left behind
-  const operation = code[programCounter] === opCode ? operationsOf(hardfork).get(opCode) : undefined
+  const operation = code[programCounter] === opCode ? operationsAt(hardfork).get(opCode) : undefined
   if (operation === undefined) return undefined
   if (stack.length < operation.takes) return 'stack underflow'
   return stack.length - operation.takes + operation.leaves > STACK_LIMIT

@@ -11,6 +11,7 @@ import type { Hardfork } from '../protocol/forks.ts'
 import type { FrameStart, StateView, Tracer } from './executor.ts'
 import { frameFailure } from './halts.ts'
 import type { MachineJob } from './machine.ts'
+import { isLog, OP } from './opcodes.ts'
 
 /** A run goes on for about this long before the others have their turn. */
 const TURN_MS = 5
@@ -21,21 +22,13 @@ const LOOK_EVERY = 64
 /** Frames within frames, at most. */
 const MAX_DEPTH = 1024
 
-const CREATE = 0xf0
-const CALL = 0xf1
-const CALLCODE = 0xf2
-const DELEGATECALL = 0xf4
-const CREATE2 = 0xf5
-const STATICCALL = 0xfa
-const SELFDESTRUCT = 0xff
-
 const KINDS: ReadonlyMap<number, FrameStart['kind']> = new Map([
-  [CREATE, 'CREATE'],
-  [CALL, 'CALL'],
-  [CALLCODE, 'CALLCODE'],
-  [DELEGATECALL, 'DELEGATECALL'],
-  [CREATE2, 'CREATE2'],
-  [STATICCALL, 'STATICCALL'],
+  [OP.CREATE, 'CREATE'],
+  [OP.CALL, 'CALL'],
+  [OP.CALLCODE, 'CALLCODE'],
+  [OP.DELEGATECALL, 'DELEGATECALL'],
+  [OP.CREATE2, 'CREATE2'],
+  [OP.STATICCALL, 'STATICCALL'],
 ] as const)
 
 /**
@@ -102,7 +95,7 @@ class WatchedRun {
     this.#settle(true)
     const { code } = step.opcode
     this.#lastOpcode = code
-    if ((code >= 0xa0 && code <= 0xa4) || code >= CREATE) this.#hold(step)
+    if (isLog(code) || code >= OP.CREATE) this.#hold(step)
     this.#tracer.onTick?.()
     this.#tracer.onStep?.({
       pc: step.pc,
@@ -140,7 +133,7 @@ class WatchedRun {
 
   #hold(step: InterpreterStep): void {
     this.#open = step
-    if (step.opcode.code !== SELFDESTRUCT || this.#tracer.onDestroy === undefined) return
+    if (step.opcode.code !== OP.SELFDESTRUCT || this.#tracer.onDestroy === undefined) return
     this.#balance = this.#state.account(addressFromBytes(step.address.bytes))?.balance ?? 0n
   }
 
@@ -151,14 +144,14 @@ class WatchedRun {
     this.#open = undefined
     if (!didSucceed) return
     const { code } = step.opcode
-    if (code <= 0xa4) this.#tellLog(step)
-    else if (code === SELFDESTRUCT) this.#tellDestruction(step)
+    if (isLog(code)) this.#tellLog(step)
+    else if (code === OP.SELFDESTRUCT) this.#tellDestruction(step)
     else if (KINDS.has(code)) this.#tellUnopened(step)
   }
 
   #tellLog({ opcode, stack, memory, address }: InterpreterStep): void {
     if (this.#tracer.onLog === undefined) return
-    const [offset = 0n, length = 0n, ...topics] = topOf(stack, 2 + opcode.code - 0xa0)
+    const [offset = 0n, length = 0n, ...topics] = topOf(stack, 2 + opcode.code - OP.LOG0)
     this.#tracer.onLog({
       address: addressFromBytes(address.bytes),
       topics: topics.map(wordFromBigint),
@@ -236,7 +229,7 @@ class WatchedRun {
   /** Gas that a call hands to the frame it opens (EIP-150), without the stipend. */
   #passedOn(step: InterpreterStep): bigint {
     const { code } = step.opcode
-    if (code === CREATE || code === CREATE2 || !KINDS.has(code)) return 0n
+    if (code === OP.CREATE || code === OP.CREATE2 || !KINDS.has(code)) return 0n
     const asked = step.stack.at(-1) ?? 0n
     if (!this.#evm.common.gteHardfork('tangerineWhistle')) return asked
     const granted = this.#grant(step.gasLeft - feeOf(step))
@@ -301,7 +294,7 @@ export function targetOf(message: Message): Address | null {
 function kindOf({ to, salt, depth }: Message, lastOpcode: number | undefined): FrameStart['kind'] {
   if (to === undefined) return salt === undefined ? 'CREATE' : 'CREATE2'
   if (depth === 0) return 'CALL'
-  return KINDS.get(lastOpcode ?? CALL) ?? 'CALL'
+  return KINDS.get(lastOpcode ?? OP.CALL) ?? 'CALL'
 }
 
 function isPrecompile(evm: EVM, address: Address): boolean {

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { OP } from '../../src/evm/opcodes.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
 
@@ -243,6 +244,18 @@ describe('files', () => {
   test('no paths of the machine they were written on', () => {
     const absolute = /['"`(\s](\/(home|root|Users|work|tmp|mnt|opt)\/|[A-Z]:\\)/
     expect(places([...sources, ...tests], absolute)).toEqual([])
+  })
+
+  test('no opcode of the EVM is a bare number', () => {
+    const evm = withoutComments(sources).filter(({ name }) => name.startsWith('src/evm/'))
+    expect(places(evm, /\bcase 0x/)).toEqual([])
+    expect(places(evm, /\bopcode\w*(\.code)? (===?|!==?|[<>]=?|[-+]) 0x/i)).toEqual([])
+    // SSTORE and the others are defined by the table alone
+    const definitions = Object.entries(OP).map(
+      ([name, opcode]) => `${name}\\b.*= 0x${opcode.toString(16).padStart(2, '0')}`,
+    )
+    expect(definitions).toContain('SSTORE\\b.*= 0x55')
+    expect(places(evm, new RegExp(`\\bconst (${definitions.join('|')})\\b`))).toEqual([])
   })
 
   test('no notes of unfinished work', () => {

@@ -1,7 +1,6 @@
 // How far back a run looks for hashes of blocks.
 import type { Tracer } from '../executor.ts'
-
-const BLOCKHASH = 0x40
+import { OP } from '../opcodes.ts'
 
 /** Blocks whose hashes contracts can ask for (Yellow Paper, appendix H). */
 const REACH = 256n
@@ -17,7 +16,7 @@ export function recordBlockHashes(number: bigint): BlockHashRecorder {
   let oldest: bigint | undefined
   const tracer: Tracer = {
     onStep: ({ opcode, stack }) => {
-      if (opcode !== BLOCKHASH) return
+      if (opcode !== OP.BLOCKHASH) return
       const asked = stack.at(-1)
       if (asked === undefined || asked >= number || asked + REACH < number) return
       if (oldest === undefined || asked < oldest) oldest = asked

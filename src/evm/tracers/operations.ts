@@ -1,7 +1,9 @@
 // Every operation of a run with what it did to stack, memory and storage, frame within frame: OpenEthereum's vmTrace.
-import { addressFromBytes, bytesFromHex, EMPTY_BYTES } from '../../core/hex.ts'
+import { addressFromBytes, EMPTY_BYTES } from '../../core/hex.ts'
+import { NEWEST_HARDFORK } from '../../protocol/forks.ts'
 import { isDelegation } from '../../protocol/validity.ts'
 import type { FrameEnd, FrameStart, StateView, Step, Tracer } from '../executor.ts'
+import { OP, operationsAt } from '../opcodes.ts'
 
 /** What an operation did. */
 export interface Effect {
@@ -25,7 +27,8 @@ export interface OperationSink {
 /** Bytes that come before the address of a delegation (EIP-7702). */
 const DELEGATION_PREFIX = 3
 
-const SSTORE = 0x55
+/** What an operation takes and leaves is the same in all forks that have it. */
+const OPERATIONS = operationsAt(NEWEST_HARDFORK)
 
 /** Describes every operation and its effect to `sink`. Calls of precompiles open no frame. */
 export function traceOperations(sink: OperationSink): Tracer {
@@ -68,7 +71,8 @@ function codeOf({ to, input }: FrameStart, state: StateView | undefined): Uint8A
 
 /** What `step` did, as the next operation of its frame finds it. */
 function effectOf(step: Step, next: Step): Effect {
-  const count = pushedBy(step.opcode)
+  // DUP and SWAP count those they reach over too
+  const count = OPERATIONS.get(step.opcode)?.leaves ?? 0
   return {
     gas: next.gas,
     push: count === 0 ? [] : next.stack.slice(-count),
@@ -83,13 +87,13 @@ function lastEffect(step: Step): Effect {
 }
 
 function storeOf({ opcode, stack }: Step): Effect['store'] {
-  if (opcode !== SSTORE) return undefined
+  if (opcode !== OP.SSTORE) return undefined
   return { slot: stack.at(-1) ?? 0n, value: stack.at(-2) ?? 0n }
 }
 
 /** The window of memory that an operation wrote or, MLOAD, read. */
 function memoryOf({ opcode, stack }: Step, memory: Uint8Array): Effect['memory'] {
-  const window = windowOf(opcode)
+  const window = WINDOWS.get(opcode)
   if (window === undefined) return undefined
   const offset = Number(stack.at(-1 - window.offset) ?? 0n)
   const length =
@@ -106,39 +110,23 @@ interface Window {
   readonly length: number | { readonly at: number }
 }
 
-function windowOf(opcode: number): Window | undefined {
-  switch (opcode) {
-    case 0x51: // MLOAD
-    case 0x52: // MSTORE
-      return { offset: 0, length: 32 }
-    case 0x53: // MSTORE8
-      return { offset: 0, length: 1 }
-    case 0x37: // CALLDATACOPY
-    case 0x39: // CODECOPY
-    case 0x3e: // RETURNDATACOPY
-    case 0x5e: // MCOPY
-      return { offset: 0, length: { at: 2 } }
-    case 0x3c: // EXTCODECOPY
-      return { offset: 1, length: { at: 3 } }
-    case 0xf1: // CALL
-    case 0xf2: // CALLCODE
-      return { offset: 5, length: { at: 6 } }
-    case 0xf4: // DELEGATECALL
-    case 0xfa: // STATICCALL
-      return { offset: 4, length: { at: 5 } }
-    default:
-      return undefined
-  }
-}
+const WORD: Window = { offset: 0, length: 32 }
+const COPIED: Window = { offset: 0, length: { at: 2 } }
+const RETURNED: Window = { offset: 5, length: { at: 6 } }
+/** Of calls that take no value. */
+const RETURNED_FREE: Window = { offset: 4, length: { at: 5 } }
 
-/** POP, the stores, copies and jumps, TSTORE, MCOPY, and what ends a frame. */
-const PUSHING_NOTHING: ReadonlySet<number> = new Set(
-  bytesFromHex('0x003739 3c3e 50525355 56575b 5d5e a0a1a2a3a4 f3fdfeff'.replaceAll(' ', '')),
-)
-
-/** Words on the stack that are an operation's doing: DUP and SWAP count those they reach over too. */
-function pushedBy(opcode: number): number {
-  if (opcode >= 0x80 && opcode <= 0x8f) return opcode - 0x80 + 2
-  if (opcode >= 0x90 && opcode <= 0x9f) return opcode - 0x90 + 2
-  return PUSHING_NOTHING.has(opcode) ? 0 : 1
-}
+const WINDOWS: ReadonlyMap<number, Window> = new Map([
+  [OP.MLOAD, WORD],
+  [OP.MSTORE, WORD],
+  [OP.MSTORE8, { offset: 0, length: 1 }],
+  [OP.CALLDATACOPY, COPIED],
+  [OP.CODECOPY, COPIED],
+  [OP.RETURNDATACOPY, COPIED],
+  [OP.MCOPY, COPIED],
+  [OP.EXTCODECOPY, { offset: 1, length: { at: 3 } }],
+  [OP.CALL, RETURNED],
+  [OP.CALLCODE, RETURNED],
+  [OP.DELEGATECALL, RETURNED_FREE],
+  [OP.STATICCALL, RETURNED_FREE],
+])

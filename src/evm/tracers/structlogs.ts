@@ -1,6 +1,7 @@
 // Every operation of a run with gas, stack, memory and storage: what geth calls struct logs.
 import type { Address } from '../../core/hex.ts'
 import type { FrameEnd, StateView, Step, Tracer } from '../executor.ts'
+import { OP } from '../opcodes.ts'
 
 /** What is told of each operation. */
 export interface StructLogOptions {
@@ -36,11 +37,6 @@ export interface StructLogSink {
   readonly fail: (reason: string) => void
 }
 
-const SLOAD = 0x54
-const SSTORE = 0x55
-const CREATE = 0xf0
-const RETURN = 0xf3
-
 /** Failures of an operation's own costs and stack; others show in what the operation is. */
 const FAULTS: ReadonlySet<string> = new Set(['out of gas', 'stack underflow', 'stack overflow'])
 
@@ -54,10 +50,10 @@ export function traceStructLogs(options: StructLogOptions, sink: StructLogSink):
   const storageOf = (step: Step): ReadonlyMap<bigint, bigint> | undefined => {
     const { opcode, stack, address } = step
     const slot = stack.at(-1)
-    if (slot === undefined || (opcode !== SLOAD && opcode !== SSTORE)) return undefined
+    if (slot === undefined || (opcode !== OP.SLOAD && opcode !== OP.SSTORE)) return undefined
     const slots = storages.get(address) ?? new Map<bigint, bigint>()
     storages.set(address, slots)
-    const value = opcode === SLOAD ? state?.storage(address, slot) : stack.at(-2)
+    const value = opcode === OP.SLOAD ? state?.storage(address, slot) : stack.at(-2)
     if (value !== undefined) slots.set(slot, value)
     return slots
   }
@@ -82,7 +78,7 @@ export function traceStructLogs(options: StructLogOptions, sink: StructLogSink):
       returnData: options.withReturnData ? returned[depth] : undefined,
     })
     // a call that opens no frame returns nothing
-    if (opcode >= CREATE && opcode !== RETURN) returned[depth] = undefined
+    if (opcode >= OP.CREATE && opcode !== OP.RETURN) returned[depth] = undefined
   }
   const onExit = ({ depth, output, created, failure }: FrameEnd): void => {
     if (last?.depth === depth && failure !== undefined && isFault(last, failure.reason)) {
@@ -100,5 +96,5 @@ export function traceStructLogs(options: StructLogOptions, sink: StructLogSink):
 
 /** True unless the frame failed after its last operation, as a creation that cannot pay for its code does. */
 function isFault({ opcode, gas, gasCost }: Step, reason: string): boolean {
-  return FAULTS.has(reason) && (opcode !== RETURN || gasCost > gas)
+  return FAULTS.has(reason) && (opcode !== OP.RETURN || gasCost > gas)
 }

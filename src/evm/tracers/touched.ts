@@ -2,6 +2,7 @@
 import { type Address, addressFromBytes, paddedBytes } from '../../core/hex.ts'
 import { isDelegation } from '../../protocol/validity.ts'
 import type { StateView, Tracer } from '../executor.ts'
+import { OP } from '../opcodes.ts'
 
 /** Accounts, each with the slots of it, in the order in which they were met. */
 export type Touched = ReadonlyMap<Address, ReadonlySet<bigint>>
@@ -11,11 +12,10 @@ export interface TouchRecorder {
   readonly touched: Touched
 }
 
-const SLOAD = 0x54
-const SSTORE = 0x55
-
-/** BALANCE, EXTCODESIZE, EXTCODECOPY, EXTCODEHASH, SELFDESTRUCT: the account is on top of the stack. */
-const LOOKING_AT: ReadonlySet<number> = new Set([0x31, 0x3b, 0x3c, 0x3f, 0xff])
+/** These find the address of an account on top of the stack. */
+const LOOKING_AT: ReadonlySet<number> = new Set([
+  ...[OP.BALANCE, OP.EXTCODESIZE, OP.EXTCODECOPY, OP.EXTCODEHASH, OP.SELFDESTRUCT],
+])
 
 /** Bytes that come before the address of a delegation (EIP-7702). */
 const DELEGATION_PREFIX = 3
@@ -40,7 +40,7 @@ export function recordTouched(known: Iterable<Address>): TouchRecorder {
     onStep: ({ opcode, stack, address }) => {
       const word = stack.at(-1)
       if (word === undefined) return
-      if (opcode === SLOAD || opcode === SSTORE) touch(address).add(word)
+      if (opcode === OP.SLOAD || opcode === OP.SSTORE) touch(address).add(word)
       else if (LOOKING_AT.has(opcode)) touch(addressFromBytes(paddedBytes(word, 20)))
     },
     onEnter: ({ from, to }) => {

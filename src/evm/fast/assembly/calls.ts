@@ -16,14 +16,12 @@ import {
   zeroBalance,
 } from './accounts'
 import { analyze } from './code'
-import { begin, CALL, CALLCODE, CREATE, CREATE2, raiseNeed, STIPEND } from './frames'
+import { begin, raiseNeed, STIPEND } from './frames'
 import { tellConsole } from './host'
 import { raise } from './journal'
 import { endOf, endWanting, expandFor, isStatic, isWithin, payWords } from './memory'
+import { CALL, CALLCODE, CREATE, CREATE2, DELEGATECALL, STATICCALL } from './opcodes.generated'
 import { copyWord, isBelow, isZero, setShort, turnWord } from './words'
-
-const DELEGATECALL: u32 = 0xf4
-const STATICCALL: u32 = 0xfa
 
 const VALUE_GAS: i64 = 9000
 const NEW_ACCOUNT_GAS: i64 = 25_000

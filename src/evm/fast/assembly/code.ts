@@ -1,11 +1,5 @@
 // The map of a contract's code: where a jump may go, and to which of these places loops come back.
-
-const JUMP: u32 = 0x56
-const JUMPI: u32 = 0x57
-const JUMPDEST: u32 = 0x5b
-const PUSH1: u32 = 0x60
-const PUSH3: u32 = 0x62
-const PUSH32: u32 = 0x7f
+import { JUMP, JUMPDEST, JUMPI, PUSH1, PUSH3, PUSH32 } from './opcodes.generated'
 
 /** Marks of the map. */
 const DESTINATION: u8 = 1

@@ -11,12 +11,8 @@ import {
 } from '../layout'
 import { take } from './heap'
 import { checkpoint, saveNoCode, takeBack } from './journal'
+import { CALL, CALLCODE, CREATE, CREATE2 } from './opcodes.generated'
 import { copyWord, isZero, setShort } from './words'
-
-export const CREATE: u32 = 0xf0
-export const CREATE2: u32 = 0xf5
-export const CALL: u32 = 0xf1
-export const CALLCODE: u32 = 0xf2
 
 /** Gas per byte of deployed code. */
 const DEPOSIT_GAS: i64 = 200

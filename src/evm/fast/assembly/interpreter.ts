@@ -13,6 +13,7 @@ import { accountAt, payAccess, readyCode } from './accounts'
 import { call, create, destroy } from './calls'
 import { addMod, div, mod, mulMod, signedDiv, signedMod } from './division'
 import { copyIn, copyWithin, endOf, expand, expandFor, hashMemory, isStatic, loadInput, log, OUT_OF_GAS } from './memory'
+import * as op from './opcodes.generated'
 import { blobHash, blockHash, codeHash, payExponent, pushLong, refuse } from './operations'
 import { sload, sstore, tload, tstore } from './storage'
 import {
@@ -89,55 +90,55 @@ export function execute(frame: usize): i32 {
     const a = sp - 32
     const b = sp - 64
     switch (opcode) {
-      case 0x00: { end = END_STOP; break }
-      case 0x01: { add(a, b); sp = a; pc++; continue }
-      case 0x02: { mul(a, b); sp = a; pc++; continue }
-      case 0x03: { sub(a, b); sp = a; pc++; continue }
-      case 0x04: { div(a, b); sp = a; pc++; continue }
-      case 0x05: { signedDiv(a, b); sp = a; pc++; continue }
-      case 0x06: { mod(a, b); sp = a; pc++; continue }
-      case 0x07: { signedMod(a, b); sp = a; pc++; continue }
-      case 0x08: { addMod(a, b, sp - 96); sp = b; pc++; continue }
-      case 0x09: { mulMod(a, b, sp - 96); sp = b; pc++; continue }
-      case 0x0a: {
+      case op.STOP: { end = END_STOP; break }
+      case op.ADD: { add(a, b); sp = a; pc++; continue }
+      case op.MUL: { mul(a, b); sp = a; pc++; continue }
+      case op.SUB: { sub(a, b); sp = a; pc++; continue }
+      case op.DIV: { div(a, b); sp = a; pc++; continue }
+      case op.SDIV: { signedDiv(a, b); sp = a; pc++; continue }
+      case op.MOD: { mod(a, b); sp = a; pc++; continue }
+      case op.SMOD: { signedMod(a, b); sp = a; pc++; continue }
+      case op.ADDMOD: { addMod(a, b, sp - 96); sp = b; pc++; continue }
+      case op.MULMOD: { mulMod(a, b, sp - 96); sp = b; pc++; continue }
+      case op.EXP: {
         gas = payExponent(b, gas)
         if (gas < 0) { end = END_OUT_OF_GAS; break }
         exp(a, b)
         sp = a; pc++; continue
       }
-      case 0x0b: { signExtend(a, b); sp = a; pc++; continue }
-      case 0x10: { setShort(b, u64(isBelow(a, b))); sp = a; pc++; continue }
-      case 0x11: { setShort(b, u64(isBelow(b, a))); sp = a; pc++; continue }
-      case 0x12: { setShort(b, u64(isSignedBelow(a, b))); sp = a; pc++; continue }
-      case 0x13: { setShort(b, u64(isSignedBelow(b, a))); sp = a; pc++; continue }
-      case 0x14: { setShort(b, u64(isEqual(a, b))); sp = a; pc++; continue }
-      case 0x15: { setShort(a, u64(isZero(a))); pc++; continue }
-      case 0x16: {
+      case op.SIGNEXTEND: { signExtend(a, b); sp = a; pc++; continue }
+      case op.LT: { setShort(b, u64(isBelow(a, b))); sp = a; pc++; continue }
+      case op.GT: { setShort(b, u64(isBelow(b, a))); sp = a; pc++; continue }
+      case op.SLT: { setShort(b, u64(isSignedBelow(a, b))); sp = a; pc++; continue }
+      case op.SGT: { setShort(b, u64(isSignedBelow(b, a))); sp = a; pc++; continue }
+      case op.EQ: { setShort(b, u64(isEqual(a, b))); sp = a; pc++; continue }
+      case op.ISZERO: { setShort(a, u64(isZero(a))); pc++; continue }
+      case op.AND: {
         v128.store(b, v128.and(v128.load(a), v128.load(b)))
         v128.store(b, v128.and(v128.load(a, 16), v128.load(b, 16)), 16)
         sp = a; pc++; continue
       }
-      case 0x17: {
+      case op.OR: {
         v128.store(b, v128.or(v128.load(a), v128.load(b)))
         v128.store(b, v128.or(v128.load(a, 16), v128.load(b, 16)), 16)
         sp = a; pc++; continue
       }
-      case 0x18: {
+      case op.XOR: {
         v128.store(b, v128.xor(v128.load(a), v128.load(b)))
         v128.store(b, v128.xor(v128.load(a, 16), v128.load(b, 16)), 16)
         sp = a; pc++; continue
       }
-      case 0x19: {
+      case op.NOT: {
         v128.store(a, v128.not(v128.load(a)))
         v128.store(a, v128.not(v128.load(a, 16)), 16)
         pc++; continue
       }
-      case 0x1a: { byteAt(a, b); sp = a; pc++; continue }
-      case 0x1b: { shiftLeft(a, b); sp = a; pc++; continue }
-      case 0x1c: { shiftRight(a, b); sp = a; pc++; continue }
-      case 0x1d: { shiftRightSigned(a, b); sp = a; pc++; continue }
-      case 0x1e: { setShort(a, (256 - bitLength(a)) as u64); pc++; continue }
-      case 0x20: {
+      case op.BYTE: { byteAt(a, b); sp = a; pc++; continue }
+      case op.SHL: { shiftLeft(a, b); sp = a; pc++; continue }
+      case op.SHR: { shiftRight(a, b); sp = a; pc++; continue }
+      case op.SAR: { shiftRightSigned(a, b); sp = a; pc++; continue }
+      case op.CLZ: { setShort(a, (256 - bitLength(a)) as u64); pc++; continue }
+      case op.KECCAK256: {
         if (before < floor) { gas = before; end = EXIT_YIELD; break }
         const left = hashMemory(frame, a, b, b, gas)
         if (left < 0) { end = endOf(left); break }
@@ -145,20 +146,20 @@ export function execute(frame: usize): i32 {
         size = load<u32>(frame, FRAME_MEMORY_SIZE) as u64
         sp = a; pc++; continue
       }
-      case 0x30: { copyWord(sp, frame + FRAME_ADDRESS); sp += 32; pc++; continue }
-      case 0x31: {
+      case op.ADDRESS: { copyWord(sp, frame + FRAME_ADDRESS); sp += 32; pc++; continue }
+      case op.BALANCE: {
         const account = accountAt(a)
         gas = payAccess(account, gas)
         if (gas < 0) { end = END_OUT_OF_GAS; break }
         copyWord(a, account + ACCOUNT_BALANCE)
         pc++; continue
       }
-      case 0x32: { copyWord(sp, ENV_ORIGIN); sp += 32; pc++; continue }
-      case 0x33: { copyWord(sp, frame + FRAME_CALLER); sp += 32; pc++; continue }
-      case 0x34: { copyWord(sp, frame + FRAME_VALUE); sp += 32; pc++; continue }
-      case 0x35: { loadInput(frame, a); pc++; continue }
-      case 0x36: { setShort(sp, load<u32>(frame, FRAME_INPUT_LENGTH)); sp += 32; pc++; continue }
-      case 0x37: {
+      case op.ORIGIN: { copyWord(sp, ENV_ORIGIN); sp += 32; pc++; continue }
+      case op.CALLER: { copyWord(sp, frame + FRAME_CALLER); sp += 32; pc++; continue }
+      case op.CALLVALUE: { copyWord(sp, frame + FRAME_VALUE); sp += 32; pc++; continue }
+      case op.CALLDATALOAD: { loadInput(frame, a); pc++; continue }
+      case op.CALLDATASIZE: { setShort(sp, load<u32>(frame, FRAME_INPUT_LENGTH)); sp += 32; pc++; continue }
+      case op.CALLDATACOPY: {
         if (before < floor) { gas = before; end = EXIT_YIELD; break }
         const left = copyIn(frame, a, b, sp - 96, load<u32>(frame, FRAME_INPUT), load<u32>(frame, FRAME_INPUT_LENGTH), gas)
         if (left < 0) { end = endOf(left); break }
@@ -166,8 +167,8 @@ export function execute(frame: usize): i32 {
         size = load<u32>(frame, FRAME_MEMORY_SIZE) as u64
         sp -= 96; pc++; continue
       }
-      case 0x38: { setShort(sp, load<u32>(frame, FRAME_CODE_LENGTH)); sp += 32; pc++; continue }
-      case 0x39: {
+      case op.CODESIZE: { setShort(sp, load<u32>(frame, FRAME_CODE_LENGTH)); sp += 32; pc++; continue }
+      case op.CODECOPY: {
         if (before < floor) { gas = before; end = EXIT_YIELD; break }
         const left = copyIn(frame, a, b, sp - 96, code, load<u32>(frame, FRAME_CODE_LENGTH), gas)
         if (left < 0) { end = endOf(left); break }
@@ -175,15 +176,15 @@ export function execute(frame: usize): i32 {
         size = load<u32>(frame, FRAME_MEMORY_SIZE) as u64
         sp -= 96; pc++; continue
       }
-      case 0x3a: { copyWord(sp, ENV_GAS_PRICE); sp += 32; pc++; continue }
-      case 0x3b: {
+      case op.GASPRICE: { copyWord(sp, ENV_GAS_PRICE); sp += 32; pc++; continue }
+      case op.EXTCODESIZE: {
         const account = accountAt(a)
         gas = payAccess(account, gas)
         if (gas < 0) { end = END_OUT_OF_GAS; break }
         setShort(a, load<u32>(account, ACCOUNT_CODE_LENGTH))
         pc++; continue
       }
-      case 0x3c: {
+      case op.EXTCODECOPY: {
         if (before < floor) { gas = before; end = EXIT_YIELD; break }
         const account = accountAt(a)
         let left = payAccess(account, gas)
@@ -199,8 +200,8 @@ export function execute(frame: usize): i32 {
         size = load<u32>(frame, FRAME_MEMORY_SIZE) as u64
         sp -= 128; pc++; continue
       }
-      case 0x3d: { setShort(sp, load<u32>(RETURN_LENGTH)); sp += 32; pc++; continue }
-      case 0x3e: {
+      case op.RETURNDATASIZE: { setShort(sp, load<u32>(RETURN_LENGTH)); sp += 32; pc++; continue }
+      case op.RETURNDATACOPY: {
         if (before < floor) { gas = before; end = EXIT_YIELD; break }
         const length = load<u32>(RETURN_LENGTH) as u64
         if (!isIndex(b) || !isIndex(sp - 96) || load<u64>(b) + load<u64>(sp - 96) > length) {
@@ -213,29 +214,29 @@ export function execute(frame: usize): i32 {
         size = load<u32>(frame, FRAME_MEMORY_SIZE) as u64
         sp -= 96; pc++; continue
       }
-      case 0x3f: {
+      case op.EXTCODEHASH: {
         const account = accountAt(a)
         gas = payAccess(account, gas)
         if (gas < 0) { end = END_OUT_OF_GAS; break }
         codeHash(account, a)
         pc++; continue
       }
-      case 0x40: { blockHash(a); pc++; continue }
-      case 0x41: { copyWord(sp, ENV_COINBASE); sp += 32; pc++; continue }
-      case 0x42: { copyWord(sp, ENV_TIMESTAMP); sp += 32; pc++; continue }
-      case 0x43: { copyWord(sp, ENV_NUMBER); sp += 32; pc++; continue }
-      case 0x44: { copyWord(sp, ENV_RANDOM); sp += 32; pc++; continue }
-      case 0x45: { copyWord(sp, ENV_GAS_LIMIT); sp += 32; pc++; continue }
-      case 0x46: { copyWord(sp, ENV_CHAIN_ID); sp += 32; pc++; continue }
-      case 0x47: {
+      case op.BLOCKHASH: { blockHash(a); pc++; continue }
+      case op.COINBASE: { copyWord(sp, ENV_COINBASE); sp += 32; pc++; continue }
+      case op.TIMESTAMP: { copyWord(sp, ENV_TIMESTAMP); sp += 32; pc++; continue }
+      case op.NUMBER: { copyWord(sp, ENV_NUMBER); sp += 32; pc++; continue }
+      case op.PREVRANDAO: { copyWord(sp, ENV_RANDOM); sp += 32; pc++; continue }
+      case op.GASLIMIT: { copyWord(sp, ENV_GAS_LIMIT); sp += 32; pc++; continue }
+      case op.CHAINID: { copyWord(sp, ENV_CHAIN_ID); sp += 32; pc++; continue }
+      case op.SELFBALANCE: {
         copyWord(sp, (load<u32>(frame, FRAME_ACCOUNT) as usize) + ACCOUNT_BALANCE)
         sp += 32; pc++; continue
       }
-      case 0x48: { copyWord(sp, ENV_BASE_FEE); sp += 32; pc++; continue }
-      case 0x49: { blobHash(a); pc++; continue }
-      case 0x4a: { copyWord(sp, ENV_BLOB_BASE_FEE); sp += 32; pc++; continue }
-      case 0x50: { sp = a; pc++; continue }
-      case 0x51: {
+      case op.BASEFEE: { copyWord(sp, ENV_BASE_FEE); sp += 32; pc++; continue }
+      case op.BLOBHASH: { blobHash(a); pc++; continue }
+      case op.BLOBBASEFEE: { copyWord(sp, ENV_BLOB_BASE_FEE); sp += 32; pc++; continue }
+      case op.POP: { sp = a; pc++; continue }
+      case op.MLOAD: {
         const offset = load<u64>(a)
         if (!isIndex(a) || offset + 32 > size) {
           const left = expandWord(frame, a, 32, gas)
@@ -246,7 +247,7 @@ export function execute(frame: usize): i32 {
         turnWord(a, memoryBase + (offset as usize))
         pc++; continue
       }
-      case 0x52: {
+      case op.MSTORE: {
         const offset = load<u64>(a)
         if (!isIndex(a) || offset + 32 > size) {
           const left = expandWord(frame, a, 32, gas)
@@ -257,7 +258,7 @@ export function execute(frame: usize): i32 {
         turnWord(memoryBase + (offset as usize), b)
         sp = b; pc++; continue
       }
-      case 0x53: {
+      case op.MSTORE8: {
         const offset = load<u64>(a)
         if (!isIndex(a) || offset + 1 > size) {
           const left = expandWord(frame, a, 1, gas)
@@ -268,18 +269,18 @@ export function execute(frame: usize): i32 {
         store<u8>(memoryBase + (offset as usize), load<u8>(b))
         sp = b; pc++; continue
       }
-      case 0x54: {
+      case op.SLOAD: {
         gas = sload(frame, a, a, gas)
         if (gas < 0) { end = END_OUT_OF_GAS; break }
         pc++; continue
       }
-      case 0x55: {
+      case op.SSTORE: {
         if (isStatic(frame)) { end = END_STATIC; break }
         gas = sstore(frame, a, b, gas)
         if (gas < 0) { end = END_OUT_OF_GAS; break }
         sp = b; pc++; continue
       }
-      case 0x56: {
+      case op.JUMP: {
         const target = load<u32>(a) as usize
         if (!isIndex(a) || target >= (load<u32>(frame, FRAME_CODE_LENGTH) as usize) || load<u8>(jumps + target) == 0) {
           end = END_INVALID_JUMP
@@ -290,7 +291,7 @@ export function execute(frame: usize): i32 {
         if (isRecording) { end = EXIT_RECORD; break }
         continue
       }
-      case 0x57: {
+      case op.JUMPI: {
         if (isZero(b)) {
           pc++
         } else {
@@ -305,14 +306,14 @@ export function execute(frame: usize): i32 {
         if (isRecording) { end = EXIT_RECORD; break }
         continue
       }
-      case 0x58: { setShort(sp, (pc - code) as u64); sp += 32; pc++; continue }
-      case 0x59: { setShort(sp, size); sp += 32; pc++; continue }
-      case 0x5a: {
+      case op.PC: { setShort(sp, (pc - code) as u64); sp += 32; pc++; continue }
+      case op.MSIZE: { setShort(sp, size); sp += 32; pc++; continue }
+      case op.GAS: {
         store<u32>(GAS_MATTERS, 1)
         setShort(sp, gas as u64)
         sp += 32; pc++; continue
       }
-      case 0x5b: {
+      case op.JUMPDEST: {
         if (gas < floor) {
           gas = before
           end = EXIT_YIELD
@@ -358,13 +359,13 @@ export function execute(frame: usize): i32 {
         }
         pc++; continue
       }
-      case 0x5c: { tload(frame, a); pc++; continue }
-      case 0x5d: {
+      case op.TLOAD: { tload(frame, a); pc++; continue }
+      case op.TSTORE: {
         if (isStatic(frame)) { end = END_STATIC; break }
         tstore(frame, a, b)
         sp = b; pc++; continue
       }
-      case 0x5e: {
+      case op.MCOPY: {
         if (before < floor) { gas = before; end = EXIT_YIELD; break }
         const left = copyWithin(frame, a, b, sp - 96, gas)
         if (left < 0) { end = endOf(left); break }
@@ -372,28 +373,28 @@ export function execute(frame: usize): i32 {
         size = load<u32>(frame, FRAME_MEMORY_SIZE) as u64
         sp -= 96; pc++; continue
       }
-      case 0x5f: { setShort(sp, 0); sp += 32; pc++; continue }
-      case 0x60: { setShort(sp, load<u8>(pc, 1)); sp += 32; pc += 2; continue }
-      case 0x61: { setShort(sp, bswap<u16>(load<u16>(pc, 1)) as u64); sp += 32; pc += 3; continue }
-      case 0x62: case 0x63: case 0x64: case 0x65: case 0x66:
-      case 0x67: {
-        setShort(sp, bswap<u64>(load<u64>(pc, 1)) >> (((0x67 - opcode) << 3) as u64))
+      case op.PUSH0: { setShort(sp, 0); sp += 32; pc++; continue }
+      case op.PUSH1: { setShort(sp, load<u8>(pc, 1)); sp += 32; pc += 2; continue }
+      case op.PUSH2: { setShort(sp, bswap<u16>(load<u16>(pc, 1)) as u64); sp += 32; pc += 3; continue }
+      case op.PUSH3: case op.PUSH4: case op.PUSH5: case op.PUSH6: case op.PUSH7:
+      case op.PUSH8: {
+        setShort(sp, bswap<u64>(load<u64>(pc, 1)) >> (((op.PUSH8 - opcode) << 3) as u64))
         sp += 32
-        pc += (opcode - 0x5e) as usize
+        pc += (opcode - op.PUSH1 + 2) as usize
         continue
       }
-      case 0x68: case 0x69: case 0x6a: case 0x6b: case 0x6c: case 0x6d: case 0x6e: case 0x6f:
-      case 0x70: case 0x71: case 0x72: case 0x73: case 0x74: case 0x75: case 0x76: case 0x77:
-      case 0x78: case 0x79: case 0x7a: case 0x7b: case 0x7c: case 0x7d:
-      case 0x7e: { pc += (opcode - 0x5e) as usize; pushLong(sp, pc, opcode - 0x5f); sp += 32; continue }
-      case 0x7f: { turnWord(sp, pc + 1); sp += 32; pc += 33; continue }
-      case 0x80: case 0x81: case 0x82: case 0x83: case 0x84: case 0x85: case 0x86: case 0x87:
-      case 0x88: case 0x89: case 0x8a: case 0x8b: case 0x8c: case 0x8d: case 0x8e:
-      case 0x8f: { copyWord(sp, sp - (((opcode - 0x7f) as usize) << 5)); sp += 32; pc++; continue }
-      case 0x90: case 0x91: case 0x92: case 0x93: case 0x94: case 0x95: case 0x96: case 0x97:
-      case 0x98: case 0x99: case 0x9a: case 0x9b: case 0x9c: case 0x9d: case 0x9e:
-      case 0x9f: {
-        const other = a - (((opcode - 0x8f) as usize) << 5)
+      case op.PUSH9: case op.PUSH10: case op.PUSH11: case op.PUSH12: case op.PUSH13: case op.PUSH14: case op.PUSH15: case op.PUSH16:
+      case op.PUSH17: case op.PUSH18: case op.PUSH19: case op.PUSH20: case op.PUSH21: case op.PUSH22: case op.PUSH23: case op.PUSH24:
+      case op.PUSH25: case op.PUSH26: case op.PUSH27: case op.PUSH28: case op.PUSH29: case op.PUSH30:
+      case op.PUSH31: { pc += (opcode - op.PUSH1 + 2) as usize; pushLong(sp, pc, opcode - op.PUSH0); sp += 32; continue }
+      case op.PUSH32: { turnWord(sp, pc + 1); sp += 32; pc += 33; continue }
+      case op.DUP1: case op.DUP2: case op.DUP3: case op.DUP4: case op.DUP5: case op.DUP6: case op.DUP7: case op.DUP8:
+      case op.DUP9: case op.DUP10: case op.DUP11: case op.DUP12: case op.DUP13: case op.DUP14: case op.DUP15:
+      case op.DUP16: { copyWord(sp, sp - (((opcode - op.DUP1 + 1) as usize) << 5)); sp += 32; pc++; continue }
+      case op.SWAP1: case op.SWAP2: case op.SWAP3: case op.SWAP4: case op.SWAP5: case op.SWAP6: case op.SWAP7: case op.SWAP8:
+      case op.SWAP9: case op.SWAP10: case op.SWAP11: case op.SWAP12: case op.SWAP13: case op.SWAP14: case op.SWAP15:
+      case op.SWAP16: {
+        const other = a - (((opcode - op.SWAP1 + 1) as usize) << 5)
         const low = v128.load(a)
         const high = v128.load(a, 16)
         v128.store(a, v128.load(other))
@@ -402,23 +403,23 @@ export function execute(frame: usize): i32 {
         v128.store(other, high, 16)
         pc++; continue
       }
-      case 0xa0: case 0xa1: case 0xa2: case 0xa3:
-      case 0xa4: {
+      case op.LOG0: case op.LOG1: case op.LOG2: case op.LOG3:
+      case op.LOG4: {
         if (before < floor) { gas = before; end = EXIT_YIELD; break }
         if (isStatic(frame)) { end = END_STATIC; break }
-        const left = log(frame, opcode - 0xa0, a, b, sp - 96, gas)
+        const left = log(frame, opcode - op.LOG0, a, b, sp - 96, gas)
         if (left < 0) { end = endOf(left); break }
         gas = left
         size = load<u32>(frame, FRAME_MEMORY_SIZE) as u64
-        sp -= ((opcode - 0x9e) as usize) << 5; pc++; continue
+        sp -= ((opcode - op.LOG0 + 2) as usize) << 5; pc++; continue
       }
-      case 0xf0: case 0xf1: case 0xf2: case 0xf4: case 0xf5:
-      case 0xfa: {
+      case op.CREATE: case op.CALL: case op.CALLCODE: case op.DELEGATECALL: case op.CREATE2:
+      case op.STATICCALL: {
         if (isRecording) { gas = before; end = EXIT_LEAVE; break }
         if (before < floor) { gas = before; end = EXIT_YIELD; break }
         save(frame, pc + 1, sp, gas)
         store<i64>(FUEL, before - floor)
-        const isCreation = opcode == 0xf0 || opcode == 0xf5
+        const isCreation = opcode == op.CREATE || opcode == op.CREATE2
         end = isCreation ? create(frame, opcode, sp, gas) : call(frame, opcode, sp, gas)
         if (end == EXIT_NEXT) {
           gas = load<i64>(frame, FRAME_GAS)
@@ -430,8 +431,8 @@ export function execute(frame: usize): i32 {
         if (end >= FIRST_END) save(frame, pc, sp, gas)
         return end
       }
-      case 0xf3:
-      case 0xfd: {
+      case op.RETURN:
+      case op.REVERT: {
         if (isRecording) { gas = before; end = EXIT_LEAVE; break }
         const left = expandFor(frame, a, b, gas)
         if (left < 0) { end = endOf(left); break }
@@ -439,10 +440,10 @@ export function execute(frame: usize): i32 {
         const length = load<u32>(b)
         store<u32>(frame, length ? ((memoryBase + load<u32>(a)) as u32) : 0, FRAME_OUTPUT)
         store<u32>(frame, length, FRAME_OUTPUT_LENGTH)
-        end = opcode == 0xf3 ? END_RETURN : END_REVERT
+        end = opcode == op.RETURN ? END_RETURN : END_REVERT
         break
       }
-      case 0xff: {
+      case op.SELFDESTRUCT: {
         if (isRecording) { gas = before; end = EXIT_LEAVE; break }
         end = destroy(frame, a, gas)
         if (end == END_STOP) gas = load<i64>(frame, FRAME_GAS)

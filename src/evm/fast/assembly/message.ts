@@ -11,12 +11,11 @@ import {
 import { accountAt, delegateOf, has, warm, wouldOverflow } from './accounts'
 import { beginContract, createdAddress, isTaken, leaveToPrecompile, takeCode, transfer } from './calls'
 import { analyze } from './code'
-import { begin, close, CREATE } from './frames'
+import { begin, close } from './frames'
 import { take } from './heap'
 import { tellConsole } from './host'
+import { CALL, CREATE } from './opcodes.generated'
 import { copyWord, isBelow, isZero } from './words'
-
-const CALL: u32 = 0xf1
 
 function open(kind: u32, account: usize): void {
   const frame: usize = FRAMES

@@ -1,4 +1,6 @@
 // Puts a trace's function together: what comes before its operations, the loop around them, and its ways out.
+
+import { STACK_LIMIT } from '../../opcodes.ts'
 import {
   EXIT_CONTINUE,
   EXIT_HOT,
@@ -10,7 +12,6 @@ import {
   FRAME_STACK_TOP,
   LAST_CELL,
 } from '../layout.ts'
-import { STACK_LIMIT } from '../operations.ts'
 import {
   ADDRESS_LOCAL,
   BASE_LOCAL,

@@ -1,5 +1,7 @@
 // Compiles what reads the message, the block, accounts and storage, and what writes storage.
+
 import type { Hardfork } from '../../../protocol/forks.ts'
+import { OP } from '../../opcodes.ts'
 import {
   ACCOUNT_BALANCE,
   ENV_BASE_FEE,
@@ -146,37 +148,37 @@ const compileTransientStore: Compile = (trace, step) => {
 
 /** All that any fork has. */
 export const CHAIN_OPERATIONS: readonly Row[] = [
-  [0x30, wordOf(FRAME_ADDRESS, ADDRESS_LIMBS)],
-  [0x32, environment(ENV_ORIGIN, ADDRESS_LIMBS)],
-  [0x33, wordOf(FRAME_CALLER, ADDRESS_LIMBS)],
-  [0x34, wordOf(FRAME_VALUE, 4)],
-  [0x36, frameNumber(FRAME_INPUT_LENGTH)],
-  [0x38, frameNumber(FRAME_CODE_LENGTH)],
-  [0x3a, environment(ENV_GAS_PRICE)],
-  [0x3d, compileReturnSize],
-  [0x40, replaced('blockHash')],
-  [0x41, environment(ENV_COINBASE, ADDRESS_LIMBS)],
-  [0x42, environment(ENV_TIMESTAMP)],
-  [0x43, environment(ENV_NUMBER)],
-  [0x44, environment(ENV_RANDOM)],
-  [0x45, environment(ENV_GAS_LIMIT)],
-  [0x46, environment(ENV_CHAIN_ID)],
-  [0x47, wordOf(ACCOUNT_BALANCE, 4, FRAME_ACCOUNT)],
-  [0x48, environment(ENV_BASE_FEE)],
-  [0x49, replaced('blobHash')],
-  [0x4a, environment(ENV_BLOB_BASE_FEE)],
-  [0x59, frameNumber(FRAME_MEMORY_SIZE)],
-  [0x5a, compileGas],
-  [0x5c, compileTransientLoad],
-  [0x5d, compileTransientStore],
+  [OP.ADDRESS, wordOf(FRAME_ADDRESS, ADDRESS_LIMBS)],
+  [OP.ORIGIN, environment(ENV_ORIGIN, ADDRESS_LIMBS)],
+  [OP.CALLER, wordOf(FRAME_CALLER, ADDRESS_LIMBS)],
+  [OP.CALLVALUE, wordOf(FRAME_VALUE, 4)],
+  [OP.CALLDATASIZE, frameNumber(FRAME_INPUT_LENGTH)],
+  [OP.CODESIZE, frameNumber(FRAME_CODE_LENGTH)],
+  [OP.GASPRICE, environment(ENV_GAS_PRICE)],
+  [OP.RETURNDATASIZE, compileReturnSize],
+  [OP.BLOCKHASH, replaced('blockHash')],
+  [OP.COINBASE, environment(ENV_COINBASE, ADDRESS_LIMBS)],
+  [OP.TIMESTAMP, environment(ENV_TIMESTAMP)],
+  [OP.NUMBER, environment(ENV_NUMBER)],
+  [OP.PREVRANDAO, environment(ENV_RANDOM)],
+  [OP.GASLIMIT, environment(ENV_GAS_LIMIT)],
+  [OP.CHAINID, environment(ENV_CHAIN_ID)],
+  [OP.SELFBALANCE, wordOf(ACCOUNT_BALANCE, 4, FRAME_ACCOUNT)],
+  [OP.BASEFEE, environment(ENV_BASE_FEE)],
+  [OP.BLOBHASH, replaced('blobHash')],
+  [OP.BLOBBASEFEE, environment(ENV_BLOB_BASE_FEE)],
+  [OP.MSIZE, frameNumber(FRAME_MEMORY_SIZE)],
+  [OP.GAS, compileGas],
+  [OP.TLOAD, compileTransientLoad],
+  [OP.TSTORE, compileTransientStore],
 ]
 
 /** Those whose gas the helpers know from this fork on; before, they are the interpreter's. */
 export const ACCESS_OPERATIONS: readonly Row[] = [
-  [0x31, ofAccount('balanceOrLeave')],
-  [0x3b, ofAccount('codeSizeOrLeave')],
-  [0x3f, ofAccount('codeHashOrLeave')],
-  [0x54, compileStorageLoad],
-  [0x55, compileStorageStore],
+  [OP.BALANCE, ofAccount('balanceOrLeave')],
+  [OP.EXTCODESIZE, ofAccount('codeSizeOrLeave')],
+  [OP.EXTCODEHASH, ofAccount('codeHashOrLeave')],
+  [OP.SLOAD, compileStorageLoad],
+  [OP.SSTORE, compileStorageStore],
 ]
 export const ACCESS_FORK: Hardfork = 'berlin'

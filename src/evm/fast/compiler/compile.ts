@@ -1,6 +1,6 @@
 // The compiler of traces: from a recording to a module of WebAssembly.
 import { type Hardfork, isAtLeast } from '../../../protocol/forks.ts'
-import { type Operation, operationsOf } from '../operations.ts'
+import { type Operation, operationsAt } from '../../opcodes.ts'
 import { assemble, closeLoop, type Links, openTrace } from './assemble.ts'
 import { ACCESS_FORK, ACCESS_OPERATIONS, CHAIN_OPERATIONS } from './chainoperations.ts'
 import { Emitter } from './emitter.ts'
@@ -27,7 +27,7 @@ export function compiledOperations(hardfork: Hardfork): ReadonlyMap<number, Oper
   const knowsAccess = isAtLeast(hardfork, ACCESS_FORK)
   const isCompiled = (opcode: number): boolean =>
     COMPILERS.has(opcode) && (knowsAccess || !ACCESSES.has(opcode))
-  return new Map([...operationsOf(hardfork)].filter(([opcode]) => isCompiled(opcode)))
+  return new Map([...operationsAt(hardfork)].filter(([opcode]) => isCompiled(opcode)))
 }
 
 export interface CompiledTrace {

@@ -1,15 +1,14 @@
 // Compiles constants, the order of the stack, and jumps. A trace goes where its recording went: a jump to a known place
 // vanishes, any other is compared with where it went then.
+import { OP } from '../../opcodes.ts'
 import type { Limb } from './emitter.ts'
 import { isKnown, knownWord, orAll, xor } from './limbs.ts'
 import type { Compile, Row } from './operation.ts'
 import type { Word } from './stack.ts'
 import type { Step, Trace } from './trace.ts'
 
-const PUSH0 = 0x5f
-
 const compilePush: Compile = ({ code, stack }, { pc, opcode }) => {
-  const size = opcode - PUSH0
+  const size = opcode - OP.PUSH0
   const bytes = code.bytes.subarray(pc + 1, pc + 1 + size)
   let digits = ''
   for (let i = 0; i < size; i++) digits += (bytes[i] ?? 0).toString(16).padStart(2, '0')
@@ -97,13 +96,13 @@ function compileStay(trace: Trace, step: Step, target: bigint | undefined): void
 
 /** All of them. */
 export const FLOW_OPERATIONS: readonly Row[] = [
-  [0x50, compileDrop],
-  [0x56, compileJump],
-  [0x57, compileBranch],
-  [0x58, compilePlace],
-  [0x5b, compileNothing],
-  [PUSH0, compilePushZero],
-  ...Array.from({ length: 32 }, (_, i): Row => [0x60 + i, compilePush]),
-  ...Array.from({ length: 16 }, (_, i): Row => [0x80 + i, duplicate(i + 1)]),
-  ...Array.from({ length: 16 }, (_, i): Row => [0x90 + i, swap(i + 1)]),
+  [OP.POP, compileDrop],
+  [OP.JUMP, compileJump],
+  [OP.JUMPI, compileBranch],
+  [OP.PC, compilePlace],
+  [OP.JUMPDEST, compileNothing],
+  [OP.PUSH0, compilePushZero],
+  ...Array.from({ length: 32 }, (_, i): Row => [OP.PUSH1 + i, compilePush]),
+  ...Array.from({ length: 16 }, (_, i): Row => [OP.DUP1 + i, duplicate(i + 1)]),
+  ...Array.from({ length: 16 }, (_, i): Row => [OP.SWAP1 + i, swap(i + 1)]),
 ]

@@ -1,6 +1,7 @@
 // Compiles what became hot: records one round of it, and puts the compiled trace where the engine finds it.
 import type { Hash } from '../../../core/hex.ts'
 import type { Hardfork } from '../../../protocol/forks.ts'
+import type { Operation } from '../../opcodes.ts'
 import type { CodePlace } from '../codes.ts'
 import {
   CURRENT_FRAME,
@@ -16,7 +17,6 @@ import {
   TRACE,
 } from '../layout.ts'
 import type { HotCode } from '../machine.ts'
-import type { Operation } from '../operations.ts'
 import type { Session } from '../session.ts'
 import { type CompiledTrace, Compiler, compiledOperations } from './compile.ts'
 import type { Recording } from './plan.ts'

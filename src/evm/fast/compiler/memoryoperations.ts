@@ -1,4 +1,5 @@
 // Compiles memory, hashes, copies and logs.
+import { OP } from '../../opcodes.ts'
 import {
   FLAG_STATIC,
   FRAME_CODE,
@@ -359,14 +360,14 @@ function compileLog(count: number): Compile {
 
 /** All of them. */
 export const MEMORY_OPERATIONS: readonly Row[] = [
-  [0x20, compileHash],
-  [0x35, compileInput],
-  [0x37, copyFrom(frameNumber(FRAME_INPUT), frameNumber(FRAME_INPUT_LENGTH))],
-  [0x39, copyFrom(frameNumber(FRAME_CODE), frameNumber(FRAME_CODE_LENGTH))],
-  [0x3e, compileReturnCopy],
-  [0x51, compileLoad],
-  [0x52, compileStore],
-  [0x53, compileStoreByte],
-  [0x5e, compileCopyWithin],
-  ...[0, 1, 2, 3, 4].map((count): Row => [0xa0 + count, compileLog(count)]),
+  [OP.KECCAK256, compileHash],
+  [OP.CALLDATALOAD, compileInput],
+  [OP.CALLDATACOPY, copyFrom(frameNumber(FRAME_INPUT), frameNumber(FRAME_INPUT_LENGTH))],
+  [OP.CODECOPY, copyFrom(frameNumber(FRAME_CODE), frameNumber(FRAME_CODE_LENGTH))],
+  [OP.RETURNDATACOPY, compileReturnCopy],
+  [OP.MLOAD, compileLoad],
+  [OP.MSTORE, compileStore],
+  [OP.MSTORE8, compileStoreByte],
+  [OP.MCOPY, compileCopyWithin],
+  ...[0, 1, 2, 3, 4].map((count): Row => [OP.LOG0 + count, compileLog(count)]),
 ]

@@ -1,14 +1,9 @@
 // From a recording to the row of operations that a trace compiles.
-import type { Operation } from '../operations.ts'
+import { isPush, OP, type Operation } from '../../opcodes.ts'
 import type { Step } from './trace.ts'
 
 /** Operations of a trace, at most: the longest modules are then some 60 KB. */
 const MOST_STEPS = 600
-
-const JUMP = 0x56
-const JUMPI = 0x57
-const PUSH0 = 0x5f
-const PUSH32 = 0x7f
 
 /** Where code went from a place on: the target of each jump, or what is behind a JUMPI that stayed. */
 export interface Recording {
@@ -45,7 +40,7 @@ export function planTrace(
     const opcode = code[pc]
     const operation = opcode === undefined ? undefined : operations.get(opcode)
     if (opcode === undefined || operation === undefined) break
-    const isJump = opcode === JUMP || opcode === JUMPI
+    const isJump = opcode === OP.JUMP || opcode === OP.JUMPI
     const next = isJump ? path[jumps++] : pc + lengthOf(opcode)
     if (next === undefined) break
     steps.push({ pc, opcode, gas: operation.gas, next })
@@ -55,5 +50,5 @@ export function planTrace(
 }
 
 function lengthOf(opcode: number): number {
-  return opcode > PUSH0 && opcode <= PUSH32 ? opcode - PUSH0 + 1 : 1
+  return isPush(opcode) ? opcode - OP.PUSH0 + 1 : 1
 }

@@ -1,0 +1,80 @@
+// The table of opcodes, held against the library's, and the numbers of forks that the WebAssembly side has.
+import { Common, Mainnet } from '@ethereumjs/common'
+import { createEVM } from '@ethereumjs/evm'
+import { describe, expect, test } from 'vitest'
+import * as layout from '../../../src/evm/fast/layout.ts'
+import { forkNumber } from '../../../src/evm/fast/operations.ts'
+import { OP, operationsAt } from '../../../src/evm/opcodes.ts'
+import { HARDFORKS, type Hardfork } from '../../../src/protocol/forks.ts'
+
+const NAMES: ReadonlyMap<number, string> = new Map(
+  Object.entries(OP).map(([name, opcode]) => [opcode, name]),
+)
+
+/** Words for the same operation. */
+const SYNONYMS: Readonly<Record<string, string>> = { DIFFICULTY: 'PREVRANDAO' }
+
+/** An invalid operation by definition (EIP-141), which the library counts among the others. */
+const INVALID = 0xfe
+
+async function libraryOperations(hardfork: Hardfork): Promise<[number, string, number][]> {
+  const common = new Common({
+    chain: Mainnet,
+    hardfork: hardfork === 'frontier' ? 'chainstart' : hardfork,
+  })
+  const evm = await createEVM({ common })
+  return [...evm.getActiveOpcodes().values()]
+    .filter(({ code }) => code !== INVALID)
+    .map(({ code, fullName, fee }) => [
+      code,
+      SYNONYMS[fullName] ?? fullName,
+      // all that it costs is reckoned where it runs, as a static call must refuse it first
+      code === OP.SELFDESTRUCT ? 0 : fee,
+    ])
+}
+
+describe('the opcodes', () => {
+  test.each(HARDFORKS)('of %s have the names and the base gas of the library', async (hardfork) => {
+    const ours = [...operationsAt(hardfork)].map(([opcode, { gas }]) => [
+      opcode,
+      NAMES.get(opcode),
+      gas,
+    ])
+    expect(ours).toEqual(await libraryOperations(hardfork))
+  })
+
+  test('have a number and a name each', () => {
+    expect(NAMES.size).toBe(Object.keys(OP).length)
+  })
+
+  test.each([
+    ['KECCAK256', 2, 1],
+    ['EXTCODECOPY', 4, 0],
+    ['DUP1', 1, 2],
+    ['DUP16', 16, 17],
+    ['SWAP1', 2, 2],
+    ['SWAP16', 17, 17],
+    ['LOG0', 2, 0],
+    ['LOG4', 6, 0],
+    ['CREATE2', 4, 1],
+    ['CALL', 7, 1],
+    ['DELEGATECALL', 6, 1],
+  ] as const)('%s takes %i words and leaves %i', (name, takes, leaves) => {
+    expect(operationsAt('osaka').get(OP[name])).toMatchObject({ takes, leaves })
+  })
+})
+
+describe('the forks of the WebAssembly side', () => {
+  /** A constant's name as protocol/forks.ts writes it. */
+  const constantOf = (fork: string): string => fork.replace(/[A-Z]/g, '_$&').toUpperCase()
+  const known = HARDFORKS.filter((fork) => constantOf(fork) in layout)
+
+  test.each(known)('%s has its place in the order of forks', (fork) => {
+    const constants: Readonly<Record<string, number>> = { ...layout }
+    expect(constants[constantOf(fork)]).toBe(forkNumber(fork))
+  })
+
+  test('are those whose rules its code asks for', () => {
+    expect(known).toEqual(expect.arrayContaining(['homestead', 'berlin', 'london', 'cancun']))
+  })
+})
