@@ -4,7 +4,6 @@ import { DevchainError, ExecutionError } from './core/errors.ts'
 import { type Address, type Hex, hexFromBytes } from './core/hex.ts'
 import { nearest } from './core/nearest.ts'
 import { type Progress, Progresses, type ProgressReport } from './core/progress.ts'
-import type { MaybePromise } from './core/promises.ts'
 import { MODULES } from './methods/catalogue.ts'
 import { type FailedExecution, failureOf } from './methods/compat/failure.ts'
 import type { Profile } from './methods/compat/profile.ts'
@@ -33,7 +32,6 @@ import type { Json } from './rpc/schema.ts'
 import { Asker, Caller } from './rpc/session.ts'
 import { Demand } from './server/demand.ts'
 import { type RunningServer, startServer } from './server/server.ts'
-import { warmUp } from './server/warmup.ts'
 import { type Genesis, parseGenesis } from './state/genesis.ts'
 
 export type { DevchainOptions } from './options.ts'
@@ -71,8 +69,6 @@ export interface Observer {
 export interface Hooks {
   readonly observer?: Observer
   readonly environment?: Partial<Environment>
-  /** True: what is used often is exercised while nobody asks, on a chain of its own, once this one listens. */
-  readonly warmsUp?: boolean
   /** Told once when a connection asked more than 64 times with no other between: a client that waits for each reply. */
   readonly onSoleClient?: () => void
 }
@@ -167,15 +163,14 @@ export async function openDevchain(settings: ChainSettings, hooks: Hooks): Promi
     describe: (error, method) => describedBy(profile, error, method),
     onBug,
   })
-  const { warmsUp = false, onSoleClient } = hooks
+  const { onSoleClient } = hooks
   const demand = new Demand(onSoleClient)
   const onForeignHost = (header: string): void => {
     if (logging.isEnabled) observer.onForeignHost?.(header)
   }
   const shared = { settings, node, chain, dispatcher, environment, profile, logging, onBug }
   const parts = { ...shared, onForeignHost }
-  const isWorking = (): boolean => progresses.isWorking
-  return assemble({ ...parts, demand, isWorking, warmsUp })
+  return assemble({ ...parts, demand })
 }
 
 /** Hands a call on with what was printed for it, and empties the list for the next call of the same batch. */
@@ -201,9 +196,6 @@ interface Parts {
   readonly profile: Profile
   readonly logging: MethodContext['logging']
   readonly demand: Demand
-  /** True while some request, or a block of interval mining, is worked on. */
-  readonly isWorking: () => boolean
-  readonly warmsUp: boolean
   readonly onBug: (error: unknown) => void
 }
 
@@ -230,28 +222,10 @@ function createContexts(
   })
 }
 
-/** Opens a chain that nobody sees, beside the one that users have. */
-async function openScratch(parts: Parts): Promise<(message: string) => MaybePromise<unknown>> {
-  const { chain: real, onBug } = parts
-  const chain = await createChain({ executor: real.executor, environment: real.environment })
-  const dispatcher = createDispatcher<MethodContext>({ methods, onBug })
-  const scratch = {
-    ...parts,
-    chain,
-    node: new Node(chain),
-    dispatcher,
-    profile: profileOf(undefined),
-  }
-  const context = createContexts(scratch, () => false)(new Caller())
-  return (message) => dispatcher.dispatch(context, message)
-}
-
 function assemble(parts: Parts): Devchain {
-  const { settings, node, chain, dispatcher, environment, warmsUp, onBug } = parts
-  const { demand, isWorking } = parts
+  const { settings, node, chain, dispatcher, environment, demand, onBug } = parts
   let server: Promise<RunningServer> | undefined
   let isListening = false
-  let stopWarming = (): void => undefined
   const ownProcess = new Caller()
   const createContext = createContexts(parts, () => isListening)
   const makeContext = (caller: Caller): MethodContext => {
@@ -273,10 +247,6 @@ function assemble(parts: Parts): Devchain {
     })
     try {
       const { url, port: bound } = await server
-      if (warmsUp && !isListening) {
-        const open = (): ReturnType<typeof openScratch> => openScratch(parts)
-        stopWarming = warmUp({ open, asked: () => demand.count, isWorking, onBug })
-      }
       isListening = true
       return { url, wsUrl: url.replace('http', 'ws'), port: bound }
     } catch (error) {
@@ -286,7 +256,6 @@ function assemble(parts: Parts): Devchain {
     }
   }
   const close = async (): Promise<void> => {
-    stopWarming()
     node.close()
     isListening = false
     ownProcess.hangUp()

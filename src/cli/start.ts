@@ -62,7 +62,7 @@ function outliveReaders(): void {
 
 /** Makes a chain in a process that is there for nothing else. */
 export function openAlone(settings: AllSettings, observer: Observer): Promise<Devchain> {
-  return openDevchain(settings, { observer, warmsUp: true, onSoleClient: standBack })
+  return openDevchain(settings, { observer, onSoleClient: standBack })
 }
 
 /** Brings a chain up, and says so. */
