@@ -30,7 +30,6 @@ import type { Writes } from './rpc/method.ts'
 
 import type { Json } from './rpc/schema.ts'
 import { Asker, Caller } from './rpc/session.ts'
-import { Demand } from './server/demand.ts'
 import { type RunningServer, startServer } from './server/server.ts'
 import { type Genesis, parseGenesis } from './state/genesis.ts'
 
@@ -69,8 +68,6 @@ export interface Observer {
 export interface Hooks {
   readonly observer?: Observer
   readonly environment?: Partial<Environment>
-  /** Told once when a connection asked more than 64 times with no other between: a client that waits for each reply. */
-  readonly onSoleClient?: () => void
 }
 
 /** An unlocked account of the start. */
@@ -163,14 +160,11 @@ export async function openDevchain(settings: ChainSettings, hooks: Hooks): Promi
     describe: (error, method) => describedBy(profile, error, method),
     onBug,
   })
-  const { onSoleClient } = hooks
-  const demand = new Demand(onSoleClient)
   const onForeignHost = (header: string): void => {
     if (logging.isEnabled) observer.onForeignHost?.(header)
   }
   const shared = { settings, node, chain, dispatcher, environment, profile, logging, onBug }
-  const parts = { ...shared, onForeignHost }
-  return assemble({ ...parts, demand })
+  return assemble({ ...shared, onForeignHost })
 }
 
 /** Hands a call on with what was printed for it, and empties the list for the next call of the same batch. */
@@ -195,7 +189,6 @@ interface Parts {
   readonly environment: Environment
   readonly profile: Profile
   readonly logging: MethodContext['logging']
-  readonly demand: Demand
   readonly onBug: (error: unknown) => void
 }
 
@@ -223,15 +216,11 @@ function createContexts(
 }
 
 function assemble(parts: Parts): Devchain {
-  const { settings, node, chain, dispatcher, environment, demand, onBug } = parts
+  const { settings, node, chain, dispatcher, environment, onBug } = parts
   let server: Promise<RunningServer> | undefined
   let isListening = false
   const ownProcess = new Caller()
-  const createContext = createContexts(parts, () => isListening)
-  const makeContext = (caller: Caller): MethodContext => {
-    demand.note(caller)
-    return createContext(caller)
-  }
+  const makeContext = createContexts(parts, () => isListening)
   const listen = async (): Promise<Endpoints> => {
     const { host, port, allowHost: allowHosts, bodyLimit } = settings
     server ??= startServer({

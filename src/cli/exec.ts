@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import { isatty } from 'node:tty'
 import { DevchainError, printValue } from '../core/errors.ts'
-import type { Devchain, Endpoints, Observer } from '../devchain.ts'
+import { type Devchain, type Endpoints, type Observer, openDevchain } from '../devchain.ts'
 import { type AllSettings, flagOf, OPTION_KEYS, OPTIONS } from '../options.ts'
 import { type BootFacts, bootFacts, writeReadyFile } from './boot.ts'
 import { Hints } from './hints.ts'
@@ -11,7 +11,7 @@ import { createJsonRenderer } from './json.ts'
 import { Log, type Renderer, type TextWriter } from './log.ts'
 import { PLAIN } from './palette.ts'
 import { createPrettyRenderer } from './pretty.ts'
-import { logFile, observerOf, openAlone, refusalOf } from './start.ts'
+import { logFile, observerOf, refusalOf } from './start.ts'
 import { helpOf, isHelp } from './subcommand.ts'
 import { EXIT, subcommandOf } from './subcommands.ts'
 import { LogWriter } from './writer.ts'
@@ -122,7 +122,7 @@ async function runBeside({ command, log }: ExecWish, settings: AllSettings): Pro
   let endpoints: Endpoints
   try {
     output = openOutput(log, settings)
-    devchain = await openAlone(settings, output.observer)
+    devchain = await openDevchain(settings, { observer: output.observer })
     endpoints = await devchain.listen()
     const facts = bootFacts(devchain, endpoints, settings)
     if (settings.readyFile !== undefined) await writeReadyFile(settings.readyFile, facts)

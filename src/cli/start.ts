@@ -13,7 +13,6 @@ import { loadPalette, wantsColor } from './palette.ts'
 import { watchParent } from './parent.ts'
 import { createPrettyRenderer } from './pretty.ts'
 import { withSpinner } from './spinner.ts'
-import { standBack } from './threads.ts'
 import { LogWriter, type Sink } from './writer.ts'
 
 /** How long sockets, then the log's reader, are waited for at the end: together well under 100 ms. */
@@ -60,18 +59,13 @@ function outliveReaders(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
 }
 
-/** Makes a chain in a process that is there for nothing else. */
-export function openAlone(settings: AllSettings, observer: Observer): Promise<Devchain> {
-  return openDevchain(settings, { observer, onSoleClient: standBack })
-}
-
 /** Brings a chain up, and says so. */
 async function run(settings: AllSettings, terminal: Terminal): Promise<Devchain> {
   const { devchain, endpoints } = await withSpinner(
     'starting the chain',
     terminal.hasSpinner,
     async () => {
-      const devchain = await openAlone(settings, terminal.observer)
+      const devchain = await openDevchain(settings, { observer: terminal.observer })
       return { devchain, endpoints: await devchain.listen() }
     },
   )
