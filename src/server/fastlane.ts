@@ -160,7 +160,6 @@ class FastConnection {
   constructor(socket: Socket, lane: Lane) {
     this.#socket = socket
     this.#lane = lane
-    this.#readDirectly()
     socket.on('data', this.#onData)
     socket.on('end', this.#onEnd)
     socket.on('error', this.#onError)
@@ -170,28 +169,6 @@ class FastConnection {
 
   destroy(): void {
     this.#socket.destroy()
-  }
-
-  /**
-   * Takes what comes before it goes through node's stream: that is 36 functions and a tick for each request, a twelfth of
-   * the first 5,000 eth_calls. While the stream holds something back, or is paused, all goes through it, in order; as it
-   * would if a socket came not to `push` any more.
-   */
-  #readDirectly(): void {
-    const socket = this.#socket
-    const push = socket.push
-    socket.push = (chunk: Buffer | null): boolean => {
-      const isFlowing = socket.readableFlowing === true && socket.readableLength === 0
-      if (chunk === null || !isFlowing) return push.call(socket, chunk)
-      this.#onData(chunk)
-      return true
-    }
-  }
-
-  /** Takes no more of what comes. */
-  #stopReading(): void {
-    Reflect.deleteProperty(this.#socket, 'push')
-    this.#socket.off('data', this.#onData)
   }
 
   /** Ends what has been idle for too long, and leaves what is slow to the lane that knows when it is too slow. */
@@ -273,7 +250,7 @@ class FastConnection {
     const slot: Slot = { reply: undefined, closes }
     this.#slots.push(slot)
     if (closes) {
-      this.#stopReading()
+      this.#socket.off('data', this.#onData)
       this.#socket.resume()
     }
     if (this.#slots.length > MAX_PIPELINED) {
@@ -406,7 +383,7 @@ class FastConnection {
       return
     }
     clearInterval(this.#probe)
-    this.#stopReading()
+    socket.off('data', this.#onData)
     socket.off('end', this.#onEnd)
     socket.off('error', this.#onError)
     socket.off('close', this.#onClose)
