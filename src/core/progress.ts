@@ -62,11 +62,6 @@ export class Progresses {
     }
   }
 
-  /** True while something has begun and not ended. */
-  get isWorking(): boolean {
-    return this.#works.size > 0
-  }
-
   /** Tells of what is due at a time. */
   lookAt(nowMs: number): void {
     const due = [...this.#works].filter(
