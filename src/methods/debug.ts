@@ -149,7 +149,7 @@ async function traceBlock(
   reference: BlockReference,
   recorder: Recorder,
 ): Promise<JsonText> {
-  const record = await recordAt(context.chain, reference)
+  const record = await recordAt(context.chain, reference, context.caller.isWaiting)
   // nothing ran in the genesis: indexers that begin there ask again without end where it is refused
   if (record.block.header.number === 0n && !context.profile.tracesGenesis) {
     throw new DevchainError('NOT_FOUND', 'genesis is not traceable')
@@ -189,8 +189,8 @@ async function traceBlocks(
   [first, last]: readonly [BlockReference, BlockReference],
   recorder: Recorder,
 ): Promise<JsonText> {
-  const start = await recordAt(context.chain, first)
-  const end = await recordAt(context.chain, last)
+  const start = await recordAt(context.chain, first, context.caller.isWaiting)
+  const end = await recordAt(context.chain, last, context.caller.isWaiting)
   const work = newWork(context)
   const { writer } = work
   let separator = ''
@@ -231,10 +231,14 @@ async function traceRequest(
 ): Promise<JsonText> {
   const work = newWork(context)
   let recording: Recording | undefined
-  const run = await traceMessage(context.chain, { request, reference, ...scene }, (subject) => {
-    recording = begin(work, recorder, subject, undefined)
-    return recording.tracer
-  })
+  const run = await traceMessage(
+    context.chain,
+    { request, reference, isAwaited: work.isAwaited, ...scene },
+    (subject) => {
+      recording = begin(work, recorder, subject, undefined)
+      return recording.tracer
+    },
+  )
   printLines(context, run.outcome)
   await recording?.write(run)
   return work.writer.end()

@@ -20,7 +20,7 @@ const modifiedByNumber = method({
   params: [param('block', blockReference), optional('end', blockReference)],
   result: list(address),
   example: { params: ['0x1'] },
-  handle: ({ chain }, block, end) => modified(chain, block, end),
+  handle: (context, block, end) => modified(context, block, end),
 })
 
 const modifiedByHash = method({
@@ -29,8 +29,8 @@ const modifiedByHash = method({
   params: [param('hash', hash), optional('end', hash)],
   result: list(address),
   example: { params: [UNKNOWN] },
-  handle: ({ chain }, block, end) =>
-    modified(chain, byHash(block), end === undefined ? undefined : byHash(end)),
+  handle: (context, block, end) =>
+    modified(context, byHash(block), end === undefined ? undefined : byHash(end)),
 })
 
 const intermediateRoots = method({
@@ -54,12 +54,12 @@ const intermediateRoots = method({
  * @throws {DevchainError} `NOT_FOUND` for blocks that are not there, `INVALID_PARAMS` for an end that is not after
  */
 async function modified(
-  chain: Chain,
+  { chain, caller }: MethodContext,
   first: BlockReference,
   last: BlockReference | undefined,
 ): Promise<Address[]> {
-  const start = await recordAt(chain, first)
-  const end = last === undefined ? start : await recordAt(chain, last)
+  const start = await recordAt(chain, first, caller.isWaiting)
+  const end = last === undefined ? start : await recordAt(chain, last, caller.isWaiting)
   const before = last === undefined ? parentOf(chain, start) : start
   const [from, to] = [before.block.header.number, end.block.header.number]
   if (from < to) return differences(before.world, end.world)

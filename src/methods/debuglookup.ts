@@ -48,8 +48,8 @@ const codeByHash = method({
   params: [param('hash', hash), optional('block', blockReference, LATEST)],
   result: nullable(data),
   example: { params: [UNKNOWN], result: null },
-  handle: async ({ chain }, codeHash, block) =>
-    codeIn((await recordAt(chain, block)).world, codeHash),
+  handle: async ({ chain, caller }, codeHash, block) =>
+    codeIn((await recordAt(chain, block, caller.isWaiting)).world, codeHash),
 })
 
 const dbGet = method({
@@ -82,8 +82,8 @@ const accountInfoAt = method({
   ],
   result: nullable(accountInfo),
   example: { params: ['latest', '0x0', ACCOUNT], result: null },
-  handle: async ({ chain }, block, index, account) => {
-    const record = await recordAt(chain, block)
+  handle: async ({ chain, caller }, block, index, account) => {
+    const record = await recordAt(chain, block, caller.isWaiting)
     if (index >= record.block.transactions.length) return null
     let world = record.world
     for await (const { outcome } of replay(chain, record, () => undefined, index)) {

@@ -87,8 +87,8 @@ const accountRange = method({
   ],
   result: accountPage,
   example: { params: ['latest', '0x', 1, true, true, false] },
-  handle: async ({ chain }, block, first, maxResults, withoutCode, withoutStorage) => {
-    const { world } = await recordAt(chain, block)
+  handle: async ({ chain, caller }, block, first, maxResults, withoutCode, withoutStorage) => {
+    const { world } = await recordAt(chain, block, caller.isWaiting)
     return pageOf(world, first, maxResults, !withoutCode, !withoutStorage)
   },
 })
@@ -99,8 +99,14 @@ const dumpBlock = method({
   params: [param('block', blockReference)],
   result: accountPage,
   example: { params: ['latest'] },
-  handle: async ({ chain }, block) =>
-    pageOf((await recordAt(chain, block)).world, new Uint8Array(0), MAX_ACCOUNTS, true, true),
+  handle: async ({ chain, caller }, block) =>
+    pageOf(
+      (await recordAt(chain, block, caller.isWaiting)).world,
+      new Uint8Array(0),
+      MAX_ACCOUNTS,
+      true,
+      true,
+    ),
 })
 
 interface StoragePage {
@@ -153,8 +159,8 @@ const storageRangeAt = method({
   ],
   result: storagePage,
   example: { params: ['latest', '0x0', ACCOUNT, '0x', 10], result: { storage: {}, nextKey: null } },
-  handle: async ({ chain }, block, index, contract, first, limit) =>
-    slotsOf(await worldBefore(chain, block, index), contract, first, limit),
+  handle: async ({ chain, caller }, block, index, contract, first, limit) =>
+    slotsOf(await worldBefore(chain, block, index, caller.isWaiting), contract, first, limit),
 })
 
 function pageOf(

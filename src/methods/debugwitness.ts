@@ -33,7 +33,7 @@ const executionWitness = method({
   result: witness,
   example: { params: ['0x1'] },
   handle: async (context, block) => {
-    const record = await recordAt(context.chain, block)
+    const record = await recordAt(context.chain, block, context.caller.isWaiting)
     return witnessOf(context.chain, record, await sightOf(context, record))
   },
 })

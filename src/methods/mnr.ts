@@ -80,7 +80,7 @@ const getWork = method({
   params: [],
   result: work,
   example: { params: [] },
-  handle: ({ chain }) => chain.work.mergedWork(),
+  handle: ({ chain, caller }) => chain.work.mergedWork(caller.isWaiting),
 })
 
 const submitBlock = method({

@@ -61,8 +61,8 @@ const hasCode = method({
   params: [param('address', address), optional('block', blockReference, LATEST)],
   result: boolean,
   example: { params: [ACCOUNT, 'latest'], result: false },
-  handle: async ({ chain }, account, block) =>
-    codeAt((await recordAt(chain, block)).world, account).length > 0,
+  handle: async ({ chain, caller }, account, block) =>
+    codeAt((await recordAt(chain, block, caller.isWaiting)).world, account).length > 0,
 })
 
 const getInternalOperations = method({
@@ -102,7 +102,8 @@ const getBlockDetails = method({
   params: [param('block', blockReference)],
   result: nullable(blockDetails),
   example: { params: ['0xffffff'], result: null },
-  handle: async ({ chain }, block) => detailsOf(chain, await findRecord(chain, block)),
+  handle: async ({ chain, caller }, block) =>
+    detailsOf(chain, await findRecord(chain, block, caller.isWaiting)),
 })
 
 const getBlockDetailsByHash = method({
@@ -125,8 +126,8 @@ const getBlockTransactions = method({
   ],
   result: nullable(blockPage),
   example: { params: ['0xffffff', 0, 25], result: null },
-  handle: async ({ chain }, block, page, size) =>
-    pageOf(await findRecord(chain, block), page, size),
+  handle: async ({ chain, caller }, block, page, size) =>
+    pageOf(await findRecord(chain, block, caller.isWaiting), page, size),
 })
 
 const searchTransactionsBefore = method({

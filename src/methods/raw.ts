@@ -1,7 +1,7 @@
 // Blocks, headers, receipts and transactions as the bytes that are hashed: debug_getRaw…, eth_getRaw… and ext.
 import type { Hash } from '../core/hex.ts'
 import { type BlockRecord, transactionPlace } from '../node/blocktree.ts'
-import { type BlockReference, type Chain, findRecord, recordAt } from '../node/chain.ts'
+import { type BlockReference, findRecord, recordAt } from '../node/chain.ts'
 import { encodeBlock, encodeHeader } from '../protocol/block.ts'
 import { orderedTrieProof } from '../protocol/orderedtrie.ts'
 import { encodeReceipt } from '../protocol/receipt.ts'
@@ -19,7 +19,8 @@ const rawBlock = method({
   params: [optional('block', blockReference, LATEST)],
   result: data,
   example: { params: ['earliest'] },
-  handle: async ({ chain }, block) => encodeBlock((await recordAt(chain, block)).block),
+  handle: async ({ chain, caller }, block) =>
+    encodeBlock((await recordAt(chain, block, caller.isWaiting)).block),
 })
 
 const rawHeader = method({
@@ -28,7 +29,8 @@ const rawHeader = method({
   params: [optional('block', blockReference, LATEST)],
   result: data,
   example: { params: ['earliest'] },
-  handle: async ({ chain }, block) => encodeHeader((await recordAt(chain, block)).block.header),
+  handle: async ({ chain, caller }, block) =>
+    encodeHeader((await recordAt(chain, block, caller.isWaiting)).block.header),
 })
 
 const rawReceipts = method({
@@ -37,7 +39,8 @@ const rawReceipts = method({
   params: [optional('block', blockReference, LATEST)],
   result: list(data),
   example: { params: ['earliest'], result: [] },
-  handle: async ({ chain }, block) => encodedReceipts(await recordAt(chain, block)),
+  handle: async ({ chain, caller }, block) =>
+    encodedReceipts(await recordAt(chain, block, caller.isWaiting)),
 })
 
 const rawTransactions = method({
@@ -46,8 +49,8 @@ const rawTransactions = method({
   params: [optional('block', blockReference, LATEST)],
   result: list(data),
   example: { params: ['earliest'], result: [] },
-  handle: async ({ chain }, block) =>
-    (await recordAt(chain, block)).block.transactions.map(({ raw }) => raw),
+  handle: async ({ chain, caller }, block) =>
+    (await recordAt(chain, block, caller.isWaiting)).block.transactions.map(({ raw }) => raw),
 })
 
 const rawByBlockHashAndIndex = method({
@@ -57,7 +60,7 @@ const rawByBlockHashAndIndex = method({
   params: [param('hash', hash), param('index', quantityNumber)],
   result: nullable(data),
   example: { params: [UNKNOWN, '0x0'], result: null },
-  handle: ({ chain }, blockHash, index) => rawAt(chain, byHash(blockHash), index),
+  handle: (context, blockHash, index) => rawAt(context, byHash(blockHash), index),
 })
 
 const rawByBlockNumberAndIndex = method({
@@ -67,7 +70,7 @@ const rawByBlockNumberAndIndex = method({
   params: [param('block', blockReference), param('index', quantityNumber)],
   result: nullable(data),
   example: { params: ['latest', '0x0'], result: null },
-  handle: ({ chain }, block, index) => rawAt(chain, block, index),
+  handle: (context, block, index) => rawAt(context, block, index),
 })
 
 const extProtocolVersion = method({
@@ -112,7 +115,7 @@ const extHeaderByHash = method({
   params: [param('hash', hash)],
   result: nullable(data),
   example: { params: [UNKNOWN], result: null },
-  handle: ({ chain }, blockHash) => headerOrNull(chain, byHash(blockHash)),
+  handle: (context, blockHash) => headerOrNull(context, byHash(blockHash)),
 })
 
 const extHeaderByNumber = method({
@@ -121,7 +124,7 @@ const extHeaderByNumber = method({
   params: [param('block', blockReference)],
   result: nullable(data),
   example: { params: ['0xffffff'], result: null },
-  handle: ({ chain }, block) => headerOrNull(chain, block),
+  handle: (context, block) => headerOrNull(context, block),
 })
 
 function encodedReceipts({ executed }: BlockRecord): readonly Uint8Array[] {
@@ -129,16 +132,19 @@ function encodedReceipts({ executed }: BlockRecord): readonly Uint8Array[] {
 }
 
 async function rawAt(
-  chain: Chain,
+  { chain, caller }: MethodContext,
   block: BlockReference,
   index: number,
 ): Promise<Uint8Array | undefined> {
-  const record = await findRecord(chain, block)
+  const record = await findRecord(chain, block, caller.isWaiting)
   return record?.block.transactions[index]?.raw
 }
 
-async function headerOrNull(chain: Chain, block: BlockReference): Promise<Uint8Array | null> {
-  const record = await findRecord(chain, block)
+async function headerOrNull(
+  { chain, caller }: MethodContext,
+  block: BlockReference,
+): Promise<Uint8Array | null> {
+  const record = await findRecord(chain, block, caller.isWaiting)
   return record === undefined ? null : encodeHeader(record.block.header)
 }
 

@@ -79,7 +79,7 @@ const blockFrames = method({
   result: placedFrames,
   example: { params: ['earliest'], result: [] },
   handle: async (context, block) => {
-    const record = await findRecord(context.chain, block)
+    const record = await findRecord(context.chain, block, context.caller.isWaiting)
     return record === undefined ? null : framesOf(context, record)
   },
 })
@@ -120,7 +120,13 @@ const traceCall = method({
     recordOne(context, wanted, (tracerFor) =>
       traceMessage(
         context.chain,
-        { request, reference, stateOverrides: accounts, blockOverrides: block },
+        {
+          request,
+          reference,
+          stateOverrides: accounts,
+          blockOverrides: block,
+          isAwaited: context.caller.isWaiting,
+        },
         tracerFor,
       ),
     ),
@@ -140,7 +146,11 @@ const traceCallMany = method({
     for (const [index, [request, wanted]] of calls.entries()) {
       if (index > 0) work.writer.write(',')
       const run = await recordInto(work, wanted, (tracerFor) =>
-        traceMessage(context.chain, { request, reference, world }, tracerFor),
+        traceMessage(
+          context.chain,
+          { request, reference, world, isAwaited: work.isAwaited },
+          tracerFor,
+        ),
       )
       printLines(context, run.outcome)
       world = run.outcome.world
@@ -190,7 +200,7 @@ const replayBlock = method({
   result: replaysForm,
   example: { params: ['earliest', ['trace']], result: [] },
   handle: async (context, reference, wanted) => {
-    const record = await recordAt(context.chain, reference)
+    const record = await recordAt(context.chain, reference, context.caller.isWaiting)
     const work = newWork(context)
     const recorder = replayRecorder(wanted, true)
     work.writer.write('[')

@@ -40,7 +40,7 @@ const ofBlock = method({
   result: blockOpcodeGas,
   example: { params: ['0xffffff'], result: null },
   handle: async (context, block) => {
-    const record = await findRecord(context.chain, block)
+    const record = await findRecord(context.chain, block, context.caller.isWaiting)
     if (record === undefined) return null
     const { header, hash: blockHash } = record.block
     const work = newWork(context)

@@ -61,7 +61,7 @@ export async function callBundle(
   isAwaited: () => boolean,
 ): Promise<BundleAnswer> {
   const { state, executor } = chain
-  const base = await recordAt(chain, bundle.on)
+  const base = await recordAt(chain, bundle.on, isAwaited)
   const block = environmentOf(state, base, bundle)
   const limits = { codeSize: state.config.codeSizeLimit }
   const runs: BundleRun[] = []

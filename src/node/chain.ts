@@ -4,7 +4,7 @@ import { DevchainError } from '../core/errors.ts'
 import type { Hash } from '../core/hex.ts'
 import type { Progress } from '../core/progress.ts'
 import { isPromise, type MaybePromise, whenThere } from '../core/promises.ts'
-import type { BlockEnvironment, Executor } from '../evm/executor.ts'
+import type { BlockEnvironment, Executor, IsAwaited } from '../evm/executor.ts'
 import { signersOf } from './accounts.ts'
 import { AwaitedExecutor } from './awaited.ts'
 import {
@@ -22,6 +22,7 @@ import { forgetMiner } from './emptyblocks.ts'
 import { type FilterLimits, Filters } from './filters.ts'
 import { requireFinality } from './finality.ts'
 import { blockEnvironment, buildPending, type DroppedTransaction } from './miner.ts'
+import { Readers } from './readers.ts'
 import { type Command, type Order, Recall } from './recall.ts'
 import { WorkDesk } from './work.ts'
 
@@ -97,6 +98,7 @@ export interface ChainParts {
 interface PendingBlock {
   readonly state: ChainState
   readonly timestamp: bigint
+  readonly readers: Readers
   readonly record: Promise<BlockRecord>
 }
 
@@ -195,21 +197,29 @@ export class Chain {
 
   /**
    * The block that would be mined now, with all that fits of the pool. It is in no tree, and gets no number by hash.
-   * @throws {DevchainError} `ABANDONED` when the chain is reset, reverted or closed meanwhile
+   * All who read it while it is built share one building, which goes on while one of them waits.
+   * @param isAwaited false once this reader waits no longer; undefined: it always does
+   * @throws {DevchainError} `ABANDONED` when no reader waits any more, and when the chain is reset, reverted or closed
+   *   meanwhile
    */
-  async pending(): Promise<BlockRecord> {
+  async pending(isAwaited?: IsAwaited): Promise<BlockRecord> {
     const state = this.#state
     const now = this.environment.now()
     const timestamp = nextTimestamp(state, now)
     const known = this.#pending
-    if (known?.state === state && known.timestamp === timestamp) return known.record
-    const reader = this.#recall.read()
-    const executor = new AwaitedExecutor(this.executor, reader.isAwaited)
-    const record = buildPending(executor, state, now).catch((error: unknown) => {
-      if (this.#pending?.record === record) this.#pending = undefined
-      throw reader.explained(error)
-    })
-    this.#pending = { state, timestamp, record }
+    if (known?.state === state && known.timestamp === timestamp && known.readers.join(isAwaited)) {
+      return known.record
+    }
+    const readers = new Readers(isAwaited)
+    const command = this.#recall.read(readers.isAwaited)
+    const executor = new AwaitedExecutor(this.executor, command.isAwaited)
+    const record = buildPending(executor, state, now)
+      .catch((error: unknown) => {
+        if (this.#pending?.record === record) this.#pending = undefined
+        throw command.explained(error)
+      })
+      .finally(() => readers.end())
+    this.#pending = { state, timestamp, readers, record }
     return record
   }
 
@@ -276,10 +286,14 @@ export class Chain {
   }
 }
 
-/** The block that a reference names; undefined when there is none. Only one that is still to be made is waited for. */
+/**
+ * The block that a reference names; undefined when there is none. Only one that is still to be made is waited for.
+ * @param isAwaited false gives that up, with `ABANDONED`, unless others wait for it
+ */
 export function findRecord(
   chain: Chain,
   reference: BlockReference,
+  isAwaited?: IsAwaited,
 ): MaybePromise<BlockRecord | undefined> {
   const { tree } = chain.state
   switch (reference.kind) {
@@ -292,7 +306,7 @@ export function findRecord(
       return isRefused ? undefined : record
     }
     case 'tag':
-      if (reference.tag === 'pending') return chain.pending()
+      if (reference.tag === 'pending') return chain.pending(isAwaited)
       requireFinality(chain.state, reference.tag)
       return reference.tag === 'earliest' ? blockByNumber(tree, 0n) : headOf(tree)
   }
@@ -302,8 +316,12 @@ export function findRecord(
  * The block that a reference names.
  * @throws {DevchainError} `NOT_FOUND` when there is none, or when it had to be canonical and is not
  */
-export async function recordAt(chain: Chain, reference: BlockReference): Promise<BlockRecord> {
-  return (await findRecord(chain, reference)) ?? notFound(chain, reference)
+export async function recordAt(
+  chain: Chain,
+  reference: BlockReference,
+  isAwaited?: IsAwaited,
+): Promise<BlockRecord> {
+  return (await findRecord(chain, reference, isAwaited)) ?? notFound(chain, reference)
 }
 
 /**
@@ -314,9 +332,10 @@ export function readAt<T>(
   chain: Chain,
   reference: BlockReference,
   read: (record: BlockRecord) => T,
+  isAwaited?: IsAwaited,
 ): MaybePromise<T> {
   const use = (record: BlockRecord | undefined): T => read(record ?? notFound(chain, reference))
-  return whenThere(findRecord(chain, reference), use)
+  return whenThere(findRecord(chain, reference, isAwaited), use)
 }
 
 function notFound(chain: Chain, reference: BlockReference): never {

@@ -3,6 +3,7 @@ import { DevchainError } from '../core/errors.ts'
 import { type Hash, quantityFromBigint } from '../core/hex.ts'
 import { collect } from '../core/leisurely.ts'
 import { type MaybePromise, whenThere } from '../core/promises.ts'
+import type { IsAwaited } from '../evm/executor.ts'
 import type { Block } from '../protocol/block.ts'
 import { announcementsOf, type BlockLogs, entriesOf } from './announce.ts'
 import { headOf } from './blocktree.ts'
@@ -153,15 +154,17 @@ export class Filters {
   /**
    * All stored logs in a log filter's range, whether delivered or not. `latest` as the beginning is the newest block
    * of the moment when the filter was made.
+   * @param isAwaited false gives up a pending block that they are in
    * @throws {DevchainError} `NOT_FOUND` for an unknown or expired id, `INVALID_PARAMS` for a filter of another kind
    */
-  async logs(id: bigint): Promise<LogEntry[]> {
+  async logs(id: bigint, isAwaited?: IsAwaited): Promise<LogEntry[]> {
     const { query, since } = this.#polled(id)
     if (query === undefined) {
       const message = `filter ${quantityFromBigint(id)} is not a log filter: ask eth_getFilterChanges for its changes`
       throw new DevchainError('INVALID_PARAMS', message)
     }
-    return findLogs(this.#chain, storedRange(query, since), this.#limits.backlog)
+    const limit = this.#limits.backlog
+    return findLogs(this.#chain, storedRange(query, since), { limit, isAwaited })
   }
 
   /** Ends a filter; false when there is none of that id. */

@@ -4,6 +4,7 @@ import { DevchainError } from '../core/errors.ts'
 import type { Address, Hash } from '../core/hex.ts'
 import { EMPTY_BYTES } from '../core/hex.ts'
 import { PIECE } from '../core/persistent.ts'
+import type { IsAwaited } from '../evm/executor.ts'
 import { bloomOf, EMPTY_BLOOM, type Log, mergeBlooms } from '../protocol/receipt.ts'
 import { type BlockRecord, blockByHash, headOf } from './blocktree.ts'
 import type { BlockReference, Chain } from './chain.ts'
@@ -140,14 +141,21 @@ export function queryLogs(
   return found
 }
 
+/** How logs are searched. */
+interface LogSearch {
+  readonly limit?: number
+  /** False gives up a pending block that the search waits for. */
+  readonly isAwaited?: IsAwaited | undefined
+}
+
 /** As `queryLogs` for the chain as it is now, the pending block's logs included where the range reaches it. */
 export async function findLogs(
   chain: Chain,
   query: LogQuery,
-  limit: number = MAX_LOGS,
+  { limit = MAX_LOGS, isAwaited }: LogSearch = {},
 ): Promise<LogEntry[]> {
   const reachesPending = isPending(query.from) || isPending(query.to)
-  const pending = reachesPending ? await chain.pending() : undefined
+  const pending = reachesPending ? await chain.pending(isAwaited) : undefined
   const { state } = chain
   // a block that was mined meanwhile holds what was pending
   const isNext = pending?.block.header.parentHash === headOf(state.tree).block.hash

@@ -45,8 +45,8 @@ export class Recall {
   }
 
   /** Something is read that is taken back with whatever was asked for before it. */
-  read(): Command {
-    return new Command(this, this.#asked - 1, undefined)
+  read(isAwaited?: IsAwaited): Command {
+    return new Command(this, this.#asked - 1, isAwaited)
   }
 
   /** A command begins: all before it have ended. */

@@ -270,7 +270,8 @@ function sceneAt(
   reference: BlockReference,
   conditions: Conditions = {},
 ): MaybePromise<Scene> {
-  return readAt(chain, reference, (record) => sceneOn(chain, record, conditions))
+  const scene = (record: BlockRecord): Scene => sceneOn(chain, record, conditions)
+  return readAt(chain, reference, scene, conditions.isAwaited)
 }
 
 function sceneOn(

@@ -152,7 +152,7 @@ export async function simulateBlocks(
   isAwaited?: () => boolean,
 ): Promise<SimulatedBlock[]> {
   const { state } = chain
-  const base = await recordAt(chain, reference)
+  const base = await recordAt(chain, reference, isAwaited)
   const setting: Setting = { chain, state, simulation, base, hashes: new Map(), isAwaited }
   const results: SimulatedBlock[] = []
   let parent = base

@@ -5,6 +5,7 @@ import { type Address, ZERO_HASH } from '../core/hex.ts'
 import type {
   BlockEnvironment,
   Executor,
+  IsAwaited,
   Outcome,
   Tracer,
   TransactionJob,
@@ -128,17 +129,20 @@ export interface MessageScene {
   readonly index?: number | undefined
   /** The accounts that it runs on, where they are not a block's. */
   readonly world?: World | undefined
+  /** False gives up a pending block that it waits for. */
+  readonly isAwaited?: IsAwaited | undefined
 }
 
 /** Runs a message as `call` does, under a tracer. Reverts and halts are outcomes. */
 export async function traceMessage(
   chain: Chain,
-  { request, reference, stateOverrides, blockOverrides, index, world }: MessageScene,
+  { request, reference, stateOverrides, blockOverrides, index, world, isAwaited }: MessageScene,
   tracerFor: TracerFor,
 ): Promise<TracedRun> {
   const base =
-    world ?? (index === undefined ? undefined : await worldBefore(chain, reference, index))
-  const conditions = { stateOverrides, blockOverrides, world: base }
+    world ??
+    (index === undefined ? undefined : await worldBefore(chain, reference, index, isAwaited))
+  const conditions = { stateOverrides, blockOverrides, world: base, isAwaited }
   const job = await prepareCall(chain, request, reference, conditions)
   const limits = { codeSize: chain.state.config.codeSizeLimit }
   const subject = subjectOf(job.message, job.block)
@@ -180,8 +184,9 @@ export async function worldBefore(
   chain: Chain,
   reference: BlockReference,
   index: number,
+  isAwaited?: IsAwaited,
 ): Promise<World> {
-  const record = await recordAt(chain, reference)
+  const record = await recordAt(chain, reference, isAwaited)
   if (index >= record.block.transactions.length) return record.world
   for await (const run of replay(chain, record, () => undefined, index)) {
     if (run.transaction === record.block.transactions[index]) return run.before

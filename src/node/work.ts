@@ -2,6 +2,7 @@
 import { hashBytes } from '../core/crypto.ts'
 import { DevchainError } from '../core/errors.ts'
 import { bigintFromBytes, equalBytes, type Hash } from '../core/hex.ts'
+import type { IsAwaited } from '../evm/executor.ts'
 import { sealBlock } from '../protocol/block.ts'
 import {
   displayedHash,
@@ -101,8 +102,8 @@ export class WorkDesk {
    * Work for Ethash miners on the block that would be mined now.
    * @throws {DevchainError} `LIMIT_EXCEEDED` for a block so high that nobody could prove it
    */
-  async ethashWork(): Promise<EthashWork> {
-    const { sealHash: hash, record } = await this.#offer()
+  async ethashWork(isAwaited?: IsAwaited): Promise<EthashWork> {
+    const { sealHash: hash, record } = await this.#offer(isAwaited)
     const { number, difficulty } = record.block.header
     checkEthash(number)
     // a miner takes a while, and the cache is ready when it comes back
@@ -129,8 +130,8 @@ export class WorkDesk {
   }
 
   /** Work for merged miners on the block that would be mined now. */
-  async mergedWork(): Promise<MergedWork> {
-    const { sealHash: hash, record } = await this.#offer()
+  async mergedWork(isAwaited?: IsAwaited): Promise<MergedWork> {
+    const { sealHash: hash, record } = await this.#offer(isAwaited)
     const { parentHash } = record.block.header
     const fees = feesOf(record)
     const told = this.#told
@@ -182,9 +183,9 @@ export class WorkDesk {
     this.#ethash.close()
   }
 
-  async #offer(): Promise<Work> {
+  async #offer(isAwaited: IsAwaited | undefined): Promise<Work> {
     const parent = headOf(this.#chain.state.tree)
-    const record = await this.#chain.pending()
+    const record = await this.#chain.pending(isAwaited)
     const hash = sealHash(record.block.header)
     const work = this.#works.get(hash) ?? { sealHash: hash, record, parent }
     this.#works.delete(hash)

@@ -2,60 +2,17 @@
 import { once } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
-import { createDevchain, type Devchain, type ObservedCall } from '../../src/devchain.ts'
 import { connectRaw, rawPost } from '../support/raw.ts'
+import { bodyOf, LOOP, LOOPING, startStage } from '../support/stage.ts'
 
-/** JUMPDEST PUSH0 JUMP, for ever. */
-const LOOP = '0x5b5f56'
-
-const AT = `0x${'10'.repeat(20)}`
-const OVERRIDES = { [AT]: { code: LOOP } }
+const OVERRIDES = { [LOOPING]: { code: LOOP } }
 const ENDLESS = `0x${'f'.repeat(64)}`
 const BILLION = '0x3b9aca00'
 
 const MOST_WAITING_MS = 50
 
-interface Stage {
-  readonly devchain: Devchain
-  readonly url: string
-  readonly wsUrl: string
-  /** Resolves with the error that a call of this method ends with. */
-  readonly failure: (method: string) => Promise<ObservedCall['error']>
-  readonly [Symbol.asyncDispose]: () => Promise<void>
-}
-
-async function start(options: object = {}): Promise<Stage> {
-  const failures = new Map<string, (error: ObservedCall['error']) => void>()
-  const bugs: unknown[] = []
-  const devchain = await createDevchain(
-    // estimates of later forks end with the gas that one transaction may have
-    { port: 0, hardfork: 'prague', ...options },
-    {
-      observer: {
-        onCall: ({ method, error }) => failures.get(method)?.(error),
-        onBug: (bug) => bugs.push(bug),
-      },
-    },
-  )
-  const { url, wsUrl } = await devchain.listen()
-  return {
-    devchain,
-    url,
-    wsUrl,
-    failure: (method) => new Promise((resolve) => failures.set(method, resolve)),
-    [Symbol.asyncDispose]: async () => {
-      await devchain.close()
-      expect(bugs).toEqual([])
-    },
-  }
-}
-
-function bodyOf(method: string, params: readonly unknown[]): string {
-  return JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
-}
-
 function callOf(gas: string): string {
-  return bodyOf('eth_call', [{ to: AT, gas }, 'latest', OVERRIDES])
+  return bodyOf('eth_call', [{ to: LOOPING, gas }, 'latest', OVERRIDES])
 }
 
 async function ask(url: string, body: string, signal?: AbortSignal): Promise<unknown> {
@@ -73,7 +30,7 @@ async function workUntilAnswered(url: string): Promise<number> {
 
 describe.each(['reference', 'interpreter', 'auto'])('under --evm %s', (evm) => {
   test('eth_blockNumber is answered while a call of a billion gas runs', async () => {
-    await using stage = await start({ evm })
+    await using stage = await startStage({ evm })
     await ask(stage.url, callOf('0xffffff'))
     const failure = stage.failure('eth_call')
     const controller = new AbortController()
@@ -89,17 +46,17 @@ describe.each(['reference', 'interpreter', 'auto'])('under --evm %s', (evm) => {
   })
 
   test('an endless call is given up when its client hangs up', async () => {
-    await using stage = await start({ evm })
+    await using stage = await startStage({ evm })
     const failure = stage.failure('eth_call')
     using raw = await connectRaw(Number(new URL(stage.url).port))
     raw.write(rawPost(callOf(ENDLESS)))
     await workUntilAnswered(stage.url)
-    raw.socket.destroy()
+    raw.socket.resetAndDestroy()
     expect(await failure).toMatchObject({ message: expect.stringContaining('given up') })
   })
 
   test('an endless call is given up when the server closes', async () => {
-    await using stage = await start({ evm })
+    await using stage = await startStage({ evm })
     const failure = stage.failure('eth_call')
     const call = ask(stage.url, callOf(ENDLESS))
     call.catch(() => undefined)
@@ -110,10 +67,20 @@ describe.each(['reference', 'interpreter', 'auto'])('under --evm %s', (evm) => {
   })
 })
 
+test('an endless call is given up when its client sends no more, and takes nothing', async () => {
+  await using stage = await startStage()
+  const failure = stage.failure('eth_call')
+  using raw = await connectRaw(Number(new URL(stage.url).port))
+  raw.write(rawPost(callOf(ENDLESS)))
+  await workUntilAnswered(stage.url)
+  raw.socket.destroy()
+  expect(await failure).toMatchObject({ message: expect.stringContaining('given up') })
+})
+
 test.each<[method: string, params: readonly unknown[]]>([
-  ['eth_call', [{ to: AT, gas: ENDLESS }, 'latest', OVERRIDES]],
-  ['eth_estimateGas', [{ to: AT, gas: ENDLESS }, 'latest', OVERRIDES]],
-  ['eth_createAccessList', [{ to: AT, gas: ENDLESS }, 'latest', OVERRIDES]],
+  ['eth_call', [{ to: LOOPING, gas: ENDLESS }, 'latest', OVERRIDES]],
+  ['eth_estimateGas', [{ to: LOOPING, gas: ENDLESS }, 'latest', OVERRIDES]],
+  ['eth_createAccessList', [{ to: LOOPING, gas: ENDLESS }, 'latest', OVERRIDES]],
   [
     'eth_simulateV1',
     [
@@ -122,18 +89,18 @@ test.each<[method: string, params: readonly unknown[]]>([
           {
             blockOverrides: { gasLimit: '0xffffffffffffffff' },
             stateOverrides: OVERRIDES,
-            calls: [{ to: AT }],
+            calls: [{ to: LOOPING }],
           },
         ],
       },
     ],
   ],
-  ['debug_traceCall', [{ to: AT, gas: ENDLESS }, 'latest', { stateOverrides: OVERRIDES }]],
-  ['trace_call', [{ to: AT, gas: ENDLESS }, ['trace'], 'latest', OVERRIDES]],
+  ['debug_traceCall', [{ to: LOOPING, gas: ENDLESS }, 'latest', { stateOverrides: OVERRIDES }]],
+  ['trace_call', [{ to: LOOPING, gas: ENDLESS }, ['trace'], 'latest', OVERRIDES]],
 ])(
   'an endless %s over a WebSocket is given up when its client hangs up',
   async (method, params) => {
-    await using stage = await start()
+    await using stage = await startStage()
     const failure = stage.failure(method)
     const socket = new WebSocket(stage.wsUrl)
     await once(socket, 'open')

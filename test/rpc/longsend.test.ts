@@ -3,61 +3,10 @@ import { once } from 'node:events'
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
-import { createDevchain, type Devchain, type ObservedCall } from '../../src/devchain.ts'
 import { connectRaw, rawPost } from '../support/raw.ts'
+import { ALICE, bodyOf, ENDLESS, LOOPING, type Stage, startEndless } from '../support/stage.ts'
 
-/** JUMPDEST PUSH0 JUMP, for ever. */
-const LOOP = '0x5b5f56'
-const AT = `0x${'10'.repeat(20)}`
-const ALICE = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
-const ENDLESS = { from: ALICE, to: AT, gas: '0xe8d4a51000' }
 const TRANSFER = { from: ALICE, to: ALICE, gas: '0x5208' }
-
-interface Stage extends AsyncDisposable {
-  readonly devchain: Devchain
-  readonly url: string
-  readonly wsUrl: string
-  readonly ask: (method: string, ...params: unknown[]) => Promise<unknown>
-  /** Resolves with the error that a call of this method ends with. */
-  readonly failure: (method: string) => Promise<ObservedCall['error']>
-  /** Resolves when something runs whose caller has been asked for: it pauses. */
-  readonly bugs: readonly unknown[]
-}
-
-async function start(options: object = {}): Promise<Stage> {
-  const failures = new Map<string, (error: ObservedCall['error']) => void>()
-  const bugs: unknown[] = []
-  const devchain = await createDevchain(
-    { port: 0, hardfork: 'prague', ...options },
-    {
-      observer: {
-        onCall: ({ method, error }) => failures.get(method)?.(error),
-        onBug: (bug) => bugs.push(bug),
-      },
-    },
-  )
-  const { url, wsUrl } = await devchain.listen()
-  const ask = (method: string, ...params: unknown[]): Promise<unknown> =>
-    devchain.request({ method, params })
-  await ask('evm_setBlockGasLimit', '0x1fffffffffffff')
-  await ask('hardhat_setCode', AT, LOOP)
-  return {
-    devchain,
-    url,
-    wsUrl,
-    ask,
-    bugs,
-    failure: (method) => new Promise((resolve) => failures.set(method, resolve)),
-    [Symbol.asyncDispose]: async () => {
-      await devchain.close()
-      expect(bugs).toEqual([])
-    },
-  }
-}
-
-function bodyOf(method: string, params: readonly unknown[]): string {
-  return JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
-}
 
 /** The chain is as it was: nothing waits, nothing was mined, no nonce was used, and it works. */
 async function expectUntouched({ ask }: Stage, height = '0x0'): Promise<void> {
@@ -74,18 +23,18 @@ const givenUp = (why: string): object => ({
 
 describe.each(['reference', 'interpreter', 'auto'])('under --evm %s an endless send', (evm) => {
   test('is given up when its client hangs up, and leaves nothing behind', async () => {
-    await using stage = await start({ evm })
+    await using stage = await startEndless({ evm })
     const failure = stage.failure('eth_sendTransaction')
     using raw = await connectRaw(Number(new URL(stage.url).port))
     raw.write(rawPost(bodyOf('eth_sendTransaction', [ENDLESS])))
     await stage.ask('eth_call', { to: ALICE })
-    raw.socket.destroy()
+    raw.socket.resetAndDestroy()
     expect(await failure).toMatchObject(givenUp('nobody waits for what comes of it'))
     await expectUntouched(stage)
   })
 
   test('is given up by a reset, and its caller is told', async () => {
-    await using stage = await start({ evm })
+    await using stage = await startEndless({ evm })
     const send = stage.ask('eth_sendTransaction', ENDLESS)
     send.catch(() => undefined)
     await setImmediate()
@@ -96,7 +45,7 @@ describe.each(['reference', 'interpreter', 'auto'])('under --evm %s an endless s
 })
 
 test('an endless send over a WebSocket is given up when its client hangs up', async () => {
-  await using stage = await start()
+  await using stage = await startEndless()
   const failure = stage.failure('eth_sendTransaction')
   const socket = new WebSocket(stage.wsUrl)
   await once(socket, 'open')
@@ -108,7 +57,7 @@ test('an endless send over a WebSocket is given up when its client hangs up', as
 })
 
 test('an endless replacement is given up when its client hangs up, and what it would replace waits on', async () => {
-  await using stage = await start()
+  await using stage = await startEndless()
   await stage.ask('evm_setAutomine', false)
   const waiting = await stage.ask('eth_sendTransaction', { ...ENDLESS, gasPrice: '0x1' })
   // for a while it has no room in a block
@@ -120,16 +69,16 @@ test('an endless replacement is given up when its client hangs up, and what it w
   const replacement = [{ from: ALICE, nonce: '0x0' }, '0x2']
   raw.write(rawPost(bodyOf('eth_resend', replacement)))
   await stage.ask('eth_call', { to: ALICE })
-  raw.socket.destroy()
+  raw.socket.resetAndDestroy()
   expect(await failure).toMatchObject(givenUp('nobody waits for what comes of it'))
   expect(await stage.ask('eth_pendingTransactions')).toMatchObject([{ hash: waiting }])
 })
 
 test('an estimate that an endless send begins with is given up with it', async () => {
-  await using stage = await start({ defaultGas: 'estimate' })
+  await using stage = await startEndless({ defaultGas: 'estimate' })
   const failure = stage.failure('eth_sendTransaction')
   using raw = await connectRaw(Number(new URL(stage.url).port))
-  raw.write(rawPost(bodyOf('eth_sendTransaction', [{ from: ALICE, to: AT }])))
+  raw.write(rawPost(bodyOf('eth_sendTransaction', [{ from: ALICE, to: LOOPING }])))
   await stage.ask('eth_call', { to: ALICE })
   raw.socket.destroy()
   expect(await failure).toMatchObject(givenUp('nobody waits'))
@@ -141,7 +90,7 @@ test.each<[way: string, params: (id: unknown) => unknown[], told: string]>([
   ['devchain_revert', (id) => [Number(id)], 'the chain was reverted to a snapshot while it ran'],
   ['hardhat_reset', () => [], 'the chain was reset while it ran'],
 ])('%s gives up all that runs and waits before it, and no more', async (way, params, told) => {
-  await using stage = await start()
+  await using stage = await startEndless()
   const id = await stage.ask('evm_snapshot')
   const sends = [1, 2, 3].map(() => stage.ask('eth_sendTransaction', ENDLESS))
   const quick = stage.ask('eth_sendTransaction', TRANSFER)
@@ -161,7 +110,7 @@ test.each<[way: string, params: (id: unknown) => unknown[], told: string]>([
 })
 
 test('a revert to a snapshot that there is not gives nothing up', async () => {
-  await using stage = await start()
+  await using stage = await startEndless()
   const id = await stage.ask('evm_snapshot')
   const send = stage.ask('eth_sendTransaction', ENDLESS)
   send.catch(() => undefined)
@@ -185,14 +134,14 @@ test.each<[name: string, method: string, params: readonly unknown[]]>([
   ['evm_startMining', 'evm_startMining', []],
   ['hardhat_mine of a million blocks', 'hardhat_mine', ['0xf4240']],
 ])('%s with an endless transaction is given up, and the pool stays', async (_, method, params) => {
-  await using stage = await start({ noMining: true })
+  await using stage = await startEndless({ noMining: true })
   const hash = await stage.ask('eth_sendTransaction', ENDLESS)
   const id = await stage.ask('evm_snapshot')
   const failure = stage.failure(method)
   using raw = await connectRaw(Number(new URL(stage.url).port))
   raw.write(rawPost(bodyOf(method, params)))
   await stage.ask('eth_call', { to: ALICE })
-  raw.socket.destroy()
+  raw.socket.resetAndDestroy()
   expect(await failure).toMatchObject(givenUp('nobody waits'))
   expect(await stage.ask('txpool_status')).toEqual({ pending: '0x1', queued: '0x0' })
   const mining = stage.ask(method, ...params)
@@ -204,7 +153,7 @@ test.each<[name: string, method: string, params: readonly unknown[]]>([
 })
 
 test('an interval block that does not end is given up by a reset, and is no bug', async () => {
-  await using stage = await start({ noMining: true })
+  await using stage = await startEndless({ noMining: true })
   await stage.ask('eth_sendTransaction', ENDLESS)
   // the engine looks at the clock to know when to pause: that one goes on
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
@@ -227,7 +176,7 @@ test('an interval block that does not end is given up by a reset, and is no bug'
 })
 
 test('a pending block that does not end is given up by a reset', async () => {
-  await using stage = await start({ noMining: true })
+  await using stage = await startEndless({ noMining: true })
   await stage.ask('eth_sendTransaction', ENDLESS)
   const pending = stage.ask('eth_getBlockByNumber', 'pending', false)
   pending.catch(() => undefined)
@@ -240,7 +189,7 @@ test('a pending block that does not end is given up by a reset', async () => {
 })
 
 test('what runs is given up when the chain closes', async () => {
-  const stage = await start()
+  const stage = await startEndless()
   const send = stage.ask('eth_sendTransaction', ENDLESS)
   send.catch(() => undefined)
   await setImmediate()

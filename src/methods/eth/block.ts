@@ -2,7 +2,7 @@
 
 import { type MaybePromise, whenThere } from '../../core/promises.ts'
 import { type BlockRecord, type BlockTree, blockByHash } from '../../node/blocktree.ts'
-import { type BlockReference, type Chain, findRecord } from '../../node/chain.ts'
+import { type BlockReference, findRecord } from '../../node/chain.ts'
 import { cumulativeDifficulty, type Header, hashHeader } from '../../protocol/block.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { boolean, hash, list, nullable, quantityNumber } from '../../rpc/primitives.ts'
@@ -66,7 +66,7 @@ const countByHash = method({
   params: [param('hash', hash)],
   result: nullable(quantityResult),
   example: { params: [UNKNOWN], result: null },
-  handle: ({ chain }, blockHash) => countAt(chain, byHash(blockHash), transactionCount),
+  handle: (context, blockHash) => countAt(context, byHash(blockHash), transactionCount),
 })
 
 const countByNumber = method({
@@ -75,7 +75,7 @@ const countByNumber = method({
   params: [optional('block', blockReference, LATEST)],
   result: nullable(quantityResult),
   example: { params: ['latest'], result: '0x0' },
-  handle: ({ chain }, block) => countAt(chain, block, transactionCount),
+  handle: (context, block) => countAt(context, block, transactionCount),
 })
 
 const getBlockReceipts = method({
@@ -98,7 +98,7 @@ const uncleCountByHash = method({
   params: [param('hash', hash)],
   result: nullable(quantityResult),
   example: { params: [UNKNOWN], result: null },
-  handle: ({ chain }, blockHash) => countAt(chain, byHash(blockHash), uncleCount),
+  handle: (context, blockHash) => countAt(context, byHash(blockHash), uncleCount),
 })
 
 const uncleCountByNumber = method({
@@ -107,7 +107,7 @@ const uncleCountByNumber = method({
   params: [optional('block', blockReference, LATEST)],
   result: nullable(quantityResult),
   example: { params: ['latest'], result: '0x0' },
-  handle: ({ chain }, block) => countAt(chain, block, uncleCount),
+  handle: (context, block) => countAt(context, block, uncleCount),
 })
 
 const uncleByHash = method({
@@ -130,11 +130,11 @@ const uncleByNumber = method({
 
 /** What there is of something in a block; null when there is no such block. */
 function countAt(
-  chain: Chain,
+  { chain, caller }: MethodContext,
   block: BlockReference,
   count: (record: BlockRecord) => number,
 ): MaybePromise<bigint | null> {
-  return whenThere(findRecord(chain, block), (record) =>
+  return whenThere(findRecord(chain, block, caller.isWaiting), (record) =>
     record === undefined ? null : BigInt(count(record)),
   )
 }
@@ -148,22 +148,22 @@ function uncleCount({ block }: BlockRecord): number {
 }
 
 function viewAt(
-  { chain, profile }: MethodContext,
+  { chain, caller, profile }: MethodContext,
   block: BlockReference,
   full: boolean,
 ): MaybePromise<BlockView | null> {
   const pending = isPending(block)
-  return whenThere(findRecord(chain, block), (record) =>
+  return whenThere(findRecord(chain, block, caller.isWaiting), (record) =>
     record === undefined ? null : viewOfBlock(record, { full, pending, form: profile.block }),
   )
 }
 
 async function uncleAt(
-  { chain, profile }: MethodContext,
+  { chain, caller, profile }: MethodContext,
   block: BlockReference,
   index: number,
 ): Promise<BlockView | null> {
-  const uncle = (await findRecord(chain, block))?.block.uncles[index]
+  const uncle = (await findRecord(chain, block, caller.isWaiting))?.block.uncles[index]
   if (uncle === undefined) return null
   return viewOfUncle(
     uncle,

@@ -96,7 +96,8 @@ const callManyMethod = method({
   handle: (context, bundles, { reference, index }, overrides, timeoutMs) => {
     const { chain, caller } = context
     return within(timeoutMs, caller, async (isAwaited) => {
-      const world = index === undefined ? undefined : await worldBefore(chain, reference, index)
+      const world =
+        index === undefined ? undefined : await worldBefore(chain, reference, index, isAwaited)
       const conditions = { stateOverrides: overrides, world, isAwaited }
       const outcomes = await callMany(chain, bundles, reference, conditions)
       for (const outcome of outcomes.flat()) printLines(context, outcome)

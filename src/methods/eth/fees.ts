@@ -102,9 +102,10 @@ const history = method({
     reward: fieldIfAny(list(list(quantityResult)), (fees) => fees.reward),
   }),
   example: { params: ['0x1', 'latest', [50]] },
-  handle: async ({ chain, profile }, count, newest, asked) => {
+  handle: async ({ chain, caller, profile }, count, newest, asked) => {
     if (!profile.ignoresForks) requireFork(chain, 'london', 'a base fee')
-    const fees = feeHistory(chain.state, count, await recordAt(chain, newest), asked)
+    const record = await recordAt(chain, newest, caller.isWaiting)
+    const fees = feeHistory(chain.state, count, record, asked)
     if ((asked ?? []).length > 0 || profile.emptyReward === undefined) return fees
     return { ...fees, reward: profile.emptyReward === 'empty' ? [] : undefined }
   },

@@ -122,8 +122,10 @@ const getFilterLogs = method({
   params: [param('id', quantity)],
   result: nullable(logsShape),
   example: { params: ['0x1'] },
-  handle: async ({ chain, profile }, id) =>
-    isUnknown(chain, profile, id) ? null : answerLogs(await chain.filters.logs(id)),
+  handle: async ({ chain, caller, profile }, id) =>
+    isUnknown(chain, profile, id)
+      ? null
+      : answerLogs(await chain.filters.logs(id, caller.isWaiting)),
 })
 
 const getLogs = method({
@@ -132,9 +134,9 @@ const getLogs = method({
   params: [optional('filter', logQuery, { addresses: [], topics: [] })],
   result: logsShape,
   example: { params: [EXAMPLE_QUERY], result: [] },
-  handle: async ({ chain, profile }, query) => {
+  handle: async ({ chain, caller, profile }, query) => {
     if (!profile.logsBeyondHead) refuseFuture(chain, query)
-    return answerLogs(await findLogs(chain, query))
+    return answerLogs(await findLogs(chain, query, { isAwaited: caller.isWaiting }))
   },
 })
 

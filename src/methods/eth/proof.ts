@@ -58,8 +58,8 @@ const getProof = method({
   ],
   result: accountProofShape,
   example: { params: ['0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266', [], 'latest'] },
-  handle: async ({ chain }, account, keys, block) =>
-    proofOf((await recordAt(chain, block)).world, account, keys),
+  handle: async ({ chain, caller }, account, keys, block) =>
+    proofOf((await recordAt(chain, block, caller.isWaiting)).world, account, keys),
 })
 
 /** Slots that one request may name, as in geth: a slot of a large contract has some 4 KB of nodes. */

@@ -32,8 +32,8 @@ const getBalance = method({
   params: [param('address', address), optional('block', blockReference, LATEST)],
   result: quantityResult,
   example: { params: [ACCOUNT, 'latest'], result: '0x21e19e0c9bab2400000' },
-  handle: ({ chain }, account, block) =>
-    readAt(chain, block, ({ world }) => balanceAt(world, account)),
+  handle: ({ chain, caller }, account, block) =>
+    readAt(chain, block, ({ world }) => balanceAt(world, account), caller.isWaiting),
 })
 
 const getStorageAt = method({
@@ -46,8 +46,13 @@ const getStorageAt = method({
   ],
   result: hash,
   example: { params: [ACCOUNT, '0x0', 'latest'], result: `0x${'00'.repeat(32)}` },
-  handle: ({ chain }, account, position, block) =>
-    readAt(chain, block, ({ world }) => wordFromBigint(storageAt(world, account, position))),
+  handle: ({ chain, caller }, account, position, block) =>
+    readAt(
+      chain,
+      block,
+      ({ world }) => wordFromBigint(storageAt(world, account, position)),
+      caller.isWaiting,
+    ),
 })
 
 const getTransactionCount = method({
@@ -56,9 +61,9 @@ const getTransactionCount = method({
   params: [param('address', address), optional('block', blockReference, LATEST)],
   result: quantityResult,
   example: { params: [ACCOUNT, 'latest'], result: '0x0' },
-  handle: ({ chain }, account, block) => {
+  handle: ({ chain, caller }, account, block) => {
     if (isPending(block)) return poolNonce(chain.state, account)
-    return readAt(chain, block, ({ world }) => nonceAt(world, account))
+    return readAt(chain, block, ({ world }) => nonceAt(world, account), caller.isWaiting)
   },
 })
 
@@ -68,8 +73,8 @@ const getCode = method({
   params: [param('address', address), optional('block', blockReference, LATEST)],
   result: data,
   example: { params: [ACCOUNT, 'latest'], result: '0x' },
-  handle: ({ chain }, account, block) =>
-    readAt(chain, block, ({ world }) => codeAt(world, account)),
+  handle: ({ chain, caller }, account, block) =>
+    readAt(chain, block, ({ world }) => codeAt(world, account), caller.isWaiting),
 })
 
 const getAccount = method({
@@ -83,8 +88,8 @@ const getAccount = method({
     storageRoot: field(hash, storageRoot),
   }),
   example: { params: [ACCOUNT, 'latest'] },
-  handle: ({ chain }, account, block) =>
-    readAt(chain, block, ({ world }) => accountOrEmpty(world, account)),
+  handle: ({ chain, caller }, account, block) =>
+    readAt(chain, block, ({ world }) => accountOrEmpty(world, account), caller.isWaiting),
 })
 
 /** What reth answers of an account. */
@@ -103,8 +108,8 @@ const getAccountInfo = method({
     params: [ACCOUNT, 'latest'],
     result: { balance: '0x21e19e0c9bab2400000', nonce: '0x0', code: '0x' },
   },
-  handle: ({ chain }, account, block) =>
-    readAt(chain, block, ({ world }) => accountOrEmpty(world, account)),
+  handle: ({ chain, caller }, account, block) =>
+    readAt(chain, block, ({ world }) => accountOrEmpty(world, account), caller.isWaiting),
 })
 
 /** Slots by account. */
@@ -133,12 +138,12 @@ const getStorageValues = method({
     params: [{ [ACCOUNT]: ['0x0'] }, 'latest'],
     result: { [ACCOUNT]: [`0x${'00'.repeat(32)}`] },
   },
-  handle: async ({ chain }, slots, block) => {
+  handle: async ({ chain, caller }, slots, block) => {
     if (slots.size === 0) {
       const message = 'slots: expected slots of one account at least, got none'
       throw new DevchainError('INVALID_PARAMS', message)
     }
-    const { world } = await recordAt(chain, block)
+    const { world } = await recordAt(chain, block, caller.isWaiting)
     const wordsOf = (account: Address, asked: readonly bigint[]): readonly Hash[] =>
       asked.map((slot) => wordFromBigint(storageAt(world, account, slot)))
     return new Map([...slots].map(([account, asked]) => [account, wordsOf(account, asked)]))

@@ -1,7 +1,7 @@
 // eth: transactions and receipts.
 import { addresses, isImpersonated } from '../../node/accounts.ts'
 import { headOf, transactionPlace } from '../../node/blocktree.ts'
-import { type BlockReference, type Chain, findRecord } from '../../node/chain.ts'
+import { type BlockReference, findRecord } from '../../node/chain.ts'
 import type { ChainState } from '../../node/chainstate.ts'
 import { sentWithNonce } from '../../node/inclusion.ts'
 import { pendingOf, pooledByHash, pooledInOrder } from '../../node/pool.ts'
@@ -52,7 +52,7 @@ const byBlockHashAndIndex = method({
   params: [param('hash', hash), param('index', quantityNumber)],
   result: nullable(transactionShape),
   example: { params: [UNKNOWN, '0x0'], result: null },
-  handle: ({ chain }, blockHash, index) => viewAt(chain, byHash(blockHash), index),
+  handle: (context, blockHash, index) => viewAt(context, byHash(blockHash), index),
 })
 
 const byBlockNumberAndIndex = method({
@@ -61,7 +61,7 @@ const byBlockNumberAndIndex = method({
   params: [param('block', blockReference), param('index', quantityNumber)],
   result: nullable(transactionShape),
   example: { params: ['latest', '0x0'], result: null },
-  handle: ({ chain }, block, index) => viewAt(chain, block, index),
+  handle: (context, block, index) => viewAt(context, block, index),
 })
 
 const bySenderAndNonce = method({
@@ -124,11 +124,11 @@ const pendingTransactions = method({
 })
 
 async function viewAt(
-  chain: Chain,
+  { chain, caller }: MethodContext,
   block: BlockReference,
   index: number,
 ): Promise<TransactionView | null> {
-  const record = await findRecord(chain, block)
+  const record = await findRecord(chain, block, caller.isWaiting)
   if (record === undefined || index >= record.executed.length) return null
   return viewOfPlaced({ record, index }, isPending(block))
 }

@@ -39,7 +39,7 @@ const getWork = method({
   params: [],
   result: workResult,
   example: { params: [] },
-  handle: ({ chain }) => chain.work.ethashWork(),
+  handle: ({ chain, caller }) => chain.work.ethashWork(caller.isWaiting),
 })
 
 /** The first answer may take seconds: the cache that proofs are checked with is built once, on a thread of its own. */

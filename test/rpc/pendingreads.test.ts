@@ -1,0 +1,99 @@
+// Reads of a pending block that does not end: it is built for as long as one of its readers waits.
+import { setImmediate } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { methods } from '../../src/methods/index.ts'
+import { connectRaw, rawPost } from '../support/raw.ts'
+import { ALICE, bodyOf, ENDLESS, type Stage, startEndless } from '../support/stage.ts'
+
+const GIVEN_UP = { message: expect.stringContaining('nobody waits for what comes of it') }
+
+/** Places of parameters that name a block, by the names these have. */
+const BLOCKS = ['block', 'newestBlock', 'start', 'end', 'first', 'last', 'stateContext']
+
+/** Answered without the pending block's transactions being run. */
+const AT_ONCE = [
+  // the pool's nonce
+  'eth_getTransactionCount',
+  // a pending block has no receipts
+  'eth_getBlockReceipts',
+]
+
+/** A request of each method that takes a block, about the pending one. */
+function requests(): [method: string, params: readonly unknown[]][] {
+  return methods.flatMap(({ name, params, example, writes }) => {
+    const at = params.findIndex((each) => BLOCKS.includes(each.name) && isTag(each.decoder))
+    if (at < 0 || writes !== undefined || AT_ONCE.includes(name)) return []
+    const given = params.slice(0, at).map((_, i) => example.params[i] ?? null)
+    return [[name, [...given, 'pending', ...example.params.slice(at + 1)]]]
+  })
+}
+
+function isTag({
+  decode,
+}: {
+  readonly decode: (value: unknown, path: string) => unknown
+}): boolean {
+  try {
+    return (decode('pending', '') as { readonly tag?: unknown }).tag === 'pending'
+  } catch {
+    return false
+  }
+}
+
+async function startPending(): Promise<Stage> {
+  const stage = await startEndless({ noMining: true })
+  await stage.ask('eth_sendTransaction', ENDLESS)
+  return stage
+}
+
+describe('a pending block that does not end is given up when the only reader hangs up:', () => {
+  let stage: Stage
+  beforeAll(async () => {
+    stage = await startPending()
+  })
+  afterAll(async () => {
+    await stage[Symbol.asyncDispose]()
+  })
+
+  test('there are methods that read it', () => {
+    expect(requests().map(([name]) => name)).toContain('eth_getBlockByNumber')
+    expect(requests().length).toBeGreaterThan(25)
+  })
+
+  test.each([
+    ...requests(),
+    ['eth_getLogs', [{ fromBlock: 'pending' }]],
+    ['eth_getWork', []],
+    ['mnr_getWork', []],
+    ['eth_simulateV1', [{ blockStateCalls: [{}] }, 'pending']],
+    ['eth_callMany', [[{ transactions: [{ to: ALICE }] }], { blockNumber: 'pending' }]],
+  ] as [string, unknown[]][])('%s %j', async (method, params) => {
+    const failure = stage.failure(method)
+    using raw = await connectRaw(Number(new URL(stage.url).port))
+    raw.write(rawPost(bodyOf(method, params)))
+    await stage.ask('eth_chainId')
+    raw.socket.resetAndDestroy()
+    expect(await failure).toMatchObject(GIVEN_UP)
+  })
+})
+
+test('a pending block goes on while another reader waits', async () => {
+  await using stage = await startPending()
+  const port = Number(new URL(stage.url).port)
+  using one = await connectRaw(port)
+  using other = await connectRaw(port)
+  const failures = [stage.failure('eth_getBlockByNumber'), stage.failure('eth_getBalance')]
+  const outcome = { isOver: false }
+  void Promise.any(failures).then(() => {
+    outcome.isOver = true
+  })
+  one.write(rawPost(bodyOf('eth_getBlockByNumber', ['pending', false])))
+  await stage.ask('eth_chainId')
+  other.write(rawPost(bodyOf('eth_getBalance', [ALICE, 'pending'])))
+  await stage.ask('eth_chainId')
+  one.socket.resetAndDestroy()
+  for (let turn = 0; turn < 200; turn += 1) await setImmediate()
+  expect(outcome.isOver).toBe(false)
+  other.socket.resetAndDestroy()
+  for (const failure of failures) expect(await failure).toMatchObject(GIVEN_UP)
+})
