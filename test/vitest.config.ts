@@ -1,10 +1,13 @@
 // How the suite runs: every *.test.ts under test/; the e2e project compiles its contracts first.
+import { availableParallelism } from 'node:os'
 import { defineConfig, type ViteUserConfig } from 'vitest/config'
 
 const config: ViteUserConfig = defineConfig({
   test: {
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // one fewer than there are processors, as is usual, would leave a machine of two half idle
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     projects: [
       {
         extends: true,
