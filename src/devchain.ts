@@ -167,16 +167,17 @@ export async function openDevchain(settings: ChainSettings, hooks: Hooks): Promi
   return assemble({ ...shared, onForeignHost })
 }
 
-/** Hands a call on with what was printed for it, and empties the list for the next call of the same batch. */
+/** Hands a call on with what was printed and remarked for it, and empties the lists for the next call of the same batch. */
 function observing(
   onCall: (call: ObservedCall) => void,
 ): NonNullable<DispatcherOptions<MethodContext>['observe']> {
-  return (call, { printed, logging }, { method, told, thrown }) => {
+  return (call, { printed, notes, logging }, { method, told, thrown }) => {
     const lines = printed.splice(0)
+    const remarks = [...call.notes, ...notes.splice(0)]
     if (thrown instanceof ExecutionError) lines.push(...thrown.printed)
     if (!logging.isEnabled) return
     const failure = thrown instanceof DevchainError ? failureOf(thrown) : undefined
-    onCall({ ...call, console: lines, writes: method?.writes, told, failure })
+    onCall({ ...call, notes: remarks, console: lines, writes: method?.writes, told, failure })
   }
 }
 
@@ -209,6 +210,7 @@ function createContexts(
     logging,
     listening: isListening(),
     printed: [],
+    notes: [],
     registry: dispatcher.registry,
     traceLimit: settings.traceLimit,
     subscriptions,

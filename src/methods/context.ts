@@ -3,6 +3,7 @@ import type { ConsoleLine } from '../evm/executor.ts'
 import type { Chain } from '../node/chain.ts'
 import type { Node } from '../node/node.ts'
 import { type Declaration, defineMethod, type Method, type Param } from '../rpc/method.ts'
+import type { Notes } from '../rpc/schema.ts'
 import type { Asker, Session } from '../rpc/session.ts'
 import type { Profile } from './compat/profile.ts'
 import type { Subscriptions } from './subscriptions.ts'
@@ -27,6 +28,8 @@ export interface MethodContext {
   readonly registry: ReadonlyMap<string, Method<MethodContext>>
   /** Where handlers put the lines that contracts print while a call runs; whoever logs the call takes them out. */
   readonly printed: string[]
+  /** Where handlers put remarks for the log that are not on the parameters: whoever logs the call takes them out. */
+  readonly notes: Notes
   /** Steps that a request for traces may take (`--trace-limit`). */
   readonly traceLimit: number
   /** The subscriptions of all sessions: one for the whole process. */

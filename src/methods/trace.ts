@@ -15,7 +15,7 @@ import { decodeSent } from '../protocol/sidecar.ts'
 import type { JsonText } from '../rpc/jsontext.ts'
 import { type Method, optional, param } from '../rpc/method.ts'
 import { data, enumeration, hash, list, quantityNumber } from '../rpc/primitives.ts'
-import type { Decoder, Json } from '../rpc/schema.ts'
+import { type Decoder, type Json, remark } from '../rpc/schema.ts'
 import type { World } from '../state/world.ts'
 import { blockReference, LATEST } from './blockreference.ts'
 import { type MethodContext, method, printLines } from './context.ts'
@@ -312,6 +312,10 @@ async function filterFrames(context: MethodContext, query: FrameQuery): Promise<
     }
   }
   work.writer.write(']')
+  if (count >= query.count && !query.isCountGiven) {
+    const text = `answered with the first ${count} frames, the most one request gets; ask for others with {after: ${query.after + count}}`
+    remark(context.notes, text)
+  }
   return work.writer.end()
 }
 

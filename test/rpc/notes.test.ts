@@ -160,3 +160,20 @@ test('remarks are made once, and never more than the bound', () => {
     { seed: 20261122, numRuns: 200 },
   )
 })
+
+test('trace_filter without a count tells of the bound that ends its answer, with one it does not', async () => {
+  const at = `0x${'20'.repeat(20)}`
+  // PUSH2 10000, JUMPDEST, a CALL without input, a counter that goes down, JUMPI
+  const caller = '0x6127105b5f5f5f5f5f60ff5af15060019003806003575000'
+  await devchain.request({ method: 'hardhat_setCode', params: [at, caller] })
+  const transaction = { from: FROM, to: at, gas: '0x4c4b40' }
+  const hash = await devchain.request({ method: 'eth_sendTransaction', params: [transaction] })
+  const receipt = await devchain.request({ method: 'eth_getTransactionReceipt', params: [hash] })
+  expect(receipt).toMatchObject({ status: '0x1' })
+  const block = (receipt as { readonly blockNumber: string }).blockNumber
+  expect(await notesOf('trace_filter', { fromBlock: block })).toEqual([
+    'answered with the first 10000 frames, the most one request gets; ask for others with {after: 10000}',
+  ])
+  expect(await notesOf('trace_filter', { fromBlock: block, after: 10_000 })).toEqual([])
+  expect(await notesOf('trace_filter', { fromBlock: block, count: 10_000 })).toEqual([])
+})

@@ -22,6 +22,8 @@ export interface FrameQuery {
   /** Frames that are skipped. */
   readonly after: number
   readonly count: number
+  /** False: the request names no `count`, and ours bounds it. */
+  readonly isCountGiven: boolean
 }
 
 const known = members('trace filter', {
@@ -56,6 +58,7 @@ export const frameQuery: Decoder<FrameQuery> = {
       mode: given.mode ?? 'intersection',
       after: given.after ?? 0,
       count,
+      isCountGiven: given.count !== undefined,
     }
   },
 }
