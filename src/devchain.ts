@@ -151,7 +151,7 @@ export async function openDevchain(settings: ChainSettings, hooks: Hooks): Promi
     disabled: settings.disable,
     aliases: settings.alias,
     absent: profile.absent,
-    check: profile.checkForms,
+    adapt: profile.adaptForms,
     observe: observer.onCall && observing(observer.onCall),
     begin: (method, { caller }) => {
       caller.begin()

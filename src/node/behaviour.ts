@@ -38,12 +38,14 @@ export interface Behaviour {
   readonly baseFeesInCap: bigint
   /** A transaction without gas whose estimate fails is refused; else it gets the block's gas limit, and fails in a block. */
   readonly refusesFailingEstimates: boolean
-  /** A call without a price sees the block's base fee; else it sees 0, as it pays none. */
-  readonly callsSeeBaseFee: boolean
+  /** Which calls see the block's base fee: all, those that offer a price, or none; the others see 0, as they pay none. */
+  readonly callsSeeBaseFee: 'all' | 'priced' | 'none'
   /** A call with members of a transaction type that came with a later fork is refused. */
   readonly callsAskForType: boolean
   /** A price below the least keeps a transaction out of blocks; else out of the pool. Where blocks are mined at once it is refused. */
   readonly cheapOnesWait: boolean
+  /** Logs of a range that ends before it begins are none; else it is refused. */
+  readonly backwardRangesAreEmpty: boolean
   /** The tags `safe` and `finalized` name no block before paris. */
   readonly finalityNeedsParis: boolean
 }
@@ -68,8 +70,9 @@ export const OWN_BEHAVIOUR: Behaviour = {
   usualPrice: 0n,
   baseFeesInCap: 2n,
   refusesFailingEstimates: true,
-  callsSeeBaseFee: false,
+  callsSeeBaseFee: 'priced',
   callsAskForType: false,
   cheapOnesWait: false,
   finalityNeedsParis: false,
+  backwardRangesAreEmpty: false,
 }

@@ -1,5 +1,5 @@
-// The block as a call sees it that offers no price. Whoever pays nothing would break what every transaction keeps, that its
-// price covers the base fee, unless there is none.
+// The block as a call sees it that pays no base fee. It would break what every transaction keeps, that its price covers the
+// base fee, unless there is none.
 import type { BlockEnvironment, Message } from '../evm/executor.ts'
 import { areBlobsFree, isFree } from '../protocol/fees.ts'
 import type { Behaviour } from './behaviour.ts'
@@ -9,8 +9,8 @@ import type { BlockOverrides } from './overrides.ts'
 const feeless = new WeakMap<BlockEnvironment, BlockEnvironment>()
 
 /**
- * The block that a call runs in: without a price it has no base fee, without a price for its blobs no base fee of blobs.
- * What overrides name is seen all the same.
+ * The block that a call runs in: without a price (or, where the chain behaves so, always) it has no base fee, without a
+ * price for its blobs no base fee of blobs. What overrides name is seen all the same.
  */
 export function blockOfCall(
   block: BlockEnvironment,
@@ -18,8 +18,9 @@ export function blockOfCall(
   { callsSeeBaseFee }: Behaviour,
   overrides: BlockOverrides = {},
 ): BlockEnvironment {
-  if (callsSeeBaseFee) return block
-  const hidesFee = block.baseFee > 0n && isFree(message) && overrides.baseFee === undefined
+  if (callsSeeBaseFee === 'all') return block
+  const paysNone = callsSeeBaseFee === 'none' || isFree(message)
+  const hidesFee = block.baseFee > 0n && paysNone && overrides.baseFee === undefined
   const seen = hidesFee ? withoutFee(block) : block
   const hidesBlobFee = message.blobs !== undefined && areBlobsFree(message)
   return hidesBlobFee && overrides.blobBaseFee === undefined ? { ...seen, blobBaseFee: 0n } : seen

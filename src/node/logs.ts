@@ -219,12 +219,13 @@ function bloomOfPiece(piece: readonly BlockRecord[]): Uint8Array {
   return bloom
 }
 
-/** First and last number of the range. Open ends that begin after the newest block are empty, not wrong. */
+/** First and last number of the range. Open ends that begin after the newest block are empty, not wrong; others that end
+ * before they begin are wrong unless the chain behaves otherwise. */
 function rangeOf(state: ChainState, { from, to }: LogQuery, pending: bigint): [bigint, bigint] {
   const first = numberOf(state, from, pending)
   const last = numberOf(state, to, pending)
   const beyondHead = first > headOf(state.tree).block.header.number && to?.kind !== 'number'
-  if (first > last && !beyondHead) {
+  if (first > last && !beyondHead && !state.config.behaviour.backwardRangesAreEmpty) {
     throw new DevchainError(
       'INVALID_PARAMS',
       `expected a range of blocks that ends after it begins, got fromBlock ${first} and toBlock ${last}`,

@@ -72,7 +72,7 @@ function checkAccount(address: Address, override: AccountOverride): void {
   const { balance, nonce, state, stateDiff } = override
   if (state !== undefined && stateDiff !== undefined) {
     const message = `override of ${address}: expected either state (all storage) or stateDiff (single slots), got both`
-    throw new DevchainError('INVALID_PARAMS', message)
+    throw new DevchainError('INVALID_PARAMS', message, undefined, { overridden: address })
   }
   checkRange(`override of ${address}: balance`, balance, MAX_WORD)
   checkRange(`override of ${address}: nonce`, nonce, MAX_NONCE)

@@ -66,15 +66,18 @@ export function requireChainId(transaction: Transaction, chainId: bigint): void 
   )
 }
 
+/** What is said of a set-code transaction that authorizes nothing. */
+export function noAuthorizations(): DevchainError {
+  return new DevchainError(
+    'EMPTY_AUTHORIZATION_LIST',
+    'empty authorization list: a type 4 transaction needs at least one authorization',
+  )
+}
+
 /** @throws {DevchainError} for a set-code transaction without authorizations or target (EIP-7702) */
 export function requireAuthorizations({ type, to, authorizationList }: Transaction): void {
   if (type !== 4) return
-  if (authorizationList.length === 0) {
-    throw new DevchainError(
-      'EMPTY_AUTHORIZATION_LIST',
-      'empty authorization list: a type 4 transaction needs at least one authorization',
-    )
-  }
+  if (authorizationList.length === 0) throw noAuthorizations()
   if (to !== null) return
   throw new DevchainError(
     'TYPE_NOT_SUPPORTED',

@@ -63,9 +63,13 @@ export interface DispatcherOptions<C> {
   readonly observe?: ((call: CallReport, context: C, behind: Behind<C>) => void) | undefined
   /** Told of every call that is not answered at once; what it returns is called when the call is. */
   readonly begin?: ((method: string, context: C) => () => void) | undefined
-  /** Looks at parameters before the method does; what it throws is answered. */
-  readonly check?:
-    | ((method: string, params: readonly unknown[], declared: readonly Param<unknown>[]) => void)
+  /** Puts parameters into forms that the methods take; what it throws is answered. */
+  readonly adapt?:
+    | ((
+        method: string,
+        params: readonly unknown[],
+        declared: readonly Param<unknown>[],
+      ) => readonly unknown[])
     | undefined
   /** Words errors in another way; undefined: as they are. */
   readonly describe?:
@@ -122,7 +126,7 @@ interface Desk<C> {
   readonly limits: WireLimits
   readonly observe: DispatcherOptions<C>['observe']
   readonly begin: DispatcherOptions<C>['begin']
-  readonly check: DispatcherOptions<C>['check']
+  readonly adapt: DispatcherOptions<C>['adapt']
   readonly describe: DispatcherOptions<C>['describe']
   readonly tellBug: (error: unknown) => void
 }
@@ -135,7 +139,7 @@ export function createDispatcher<C>(options: DispatcherOptions<C>): Dispatcher<C
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     observe: options.observe,
     begin: options.begin,
-    check: options.check,
+    adapt: options.adapt,
     describe: options.describe,
     tellBug: bugTeller(options.onBug),
   }
@@ -370,7 +374,7 @@ function register<C>(options: DispatcherOptions<C>): {
 }
 
 function run<C>(
-  { check }: Desk<C>,
+  { adapt }: Desk<C>,
   method: Method<C>,
   context: C,
   { method: name, params, notes }: Call,
@@ -380,8 +384,8 @@ function run<C>(
     throw new DevchainError('METHOD_NOT_SUPPORTED', message)
   }
   const given = positions(method, params)
-  check?.(name, given, method.params)
-  return method.run(context, given, notes)
+  const adapted = adapt === undefined ? given : adapt(name, given, method.params)
+  return method.run(context, adapted, notes)
 }
 
 function positions<C>(method: Method<C>, params: Params): readonly unknown[] {

@@ -29,7 +29,6 @@ export const DIFFERENCES: Readonly<Record<Node, Readonly<Record<string, string>>
     'an estimate of a transfer': EXACT,
     'a value that the sender of an estimate has not': EXACT,
     'a fee history without percentiles': 'prices of blobs are told too',
-    'the base fee that a call sees': 'a call that offers a price sees what it is held against',
   },
   ganache: {
     'the limits and fees of the genesis': EXTRA_DATA,

@@ -8,6 +8,7 @@ import { GANACHE } from './scenarios/ganache.ts'
 import { HARDHAT } from './scenarios/hardhat.ts'
 import { HARDHAT_FORKS } from './scenarios/hardhatforks.ts'
 import { HARDHAT_FORMS } from './scenarios/hardhatforms.ts'
+import { HARDHAT_LENIENT } from './scenarios/hardhatlenient.ts'
 import { REFUSALS } from './scenarios/refusals.ts'
 
 export const SCENARIOS: readonly Scenario[] = [
@@ -17,6 +18,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...HARDHAT,
   ...HARDHAT_FORKS,
   ...HARDHAT_FORMS,
+  ...HARDHAT_LENIENT,
   ...ANVIL,
   ...GANACHE,
 ]

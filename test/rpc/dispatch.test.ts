@@ -95,20 +95,23 @@ describe('a name', () => {
     }
   })
 
-  test('is told to who looks at parameters before the method does, and may refuse them', async () => {
+  test('is told to who puts parameters into other forms, and may refuse them', async () => {
     const seen: unknown[] = []
-    const check = (method: string, params: readonly unknown[]): void => {
+    const adapt = (method: string, params: readonly unknown[]): readonly unknown[] => {
       seen.push([method, params])
       if (params[0] === 7) throw new DevchainError('INVALID_PARAMS', 'no seven')
+      return params.map((param) => (param === 'two' ? 2 : param))
     }
-    await using server = await startTestServer({}, { check })
+    await using server = await startTestServer({}, { adapt })
     expect(await server.post(call(1, 'test_same', [1]))).toEqual(result(1, 1))
     expect(await server.post(call(1, 'test_add', { b: 1, a: 7 }))).toEqual(
       refusal(1, -32602, 'no seven'),
     )
+    expect(await server.post(call(1, 'test_same', ['two']))).toEqual(result(1, 2))
     expect(seen).toEqual([
       ['test_same', [1]],
       ['test_add', [7, 1]],
+      ['test_same', ['two']],
     ])
   })
 

@@ -116,7 +116,7 @@ export const ANVIL: Profile = {
     firstBaseFeeStays: true,
     baseFeesInCap: 1n,
     refusesFailingEstimates: false,
-    callsSeeBaseFee: true,
+    callsSeeBaseFee: 'all',
   },
   block: { pendingNulls: [], hasTotals: true },
   clientName: 'anvil',

@@ -62,7 +62,7 @@ export const GANACHE: Profile = {
     refusesBothPrices: false,
     keepsTypeWithoutPrice: false,
     oneTransactionABlock: false,
-    callsSeeBaseFee: true,
+    callsSeeBaseFee: 'all',
     usualPrice: 2n * GWEI,
   },
   block: { pendingNulls: [], hasTotals: true },

@@ -3,7 +3,7 @@ import { checksumAddress } from '../../core/crypto.ts'
 import type { ErrorObject } from '../../rpc/errors.ts'
 import { REVERTED, SERVER_ERROR } from './codes.ts'
 import { type Cause, type FailedExecution, reverted } from './failure.ts'
-import { checkGethForms } from './gethforms.ts'
+import { adaptGethForms } from './gethforms.ts'
 import { OWN, type Profile, type Refusal } from './profile.ts'
 import { isCall } from './refusal.ts'
 
@@ -69,7 +69,7 @@ export const GETH: Profile = {
   clientName: 'Geth',
   emptyReward: 'absent',
   block: { pendingNulls: ['hash', 'nonce', 'miner'], hasTotals: false },
-  checkForms: checkGethForms,
+  adaptForms: adaptGethForms,
   tracesGenesis: false,
   logsBeyondHead: false,
   poolSender: (sender) => checksumAddress(sender),

@@ -142,8 +142,8 @@ function formOf(method: string, { decoder }: Param<unknown>): Form | undefined {
 }
 
 /** @throws {DevchainError} `INVALID_PARAMS` for the first parameter that has not its form */
-export const checkGethForms: NonNullable<Profile['checkForms']> = (method, params, declared) => {
-  if (!OF_GETH.test(method)) return
+export const adaptGethForms: NonNullable<Profile['adaptForms']> = (method, params, declared) => {
+  if (!OF_GETH.test(method)) return params
   declared.forEach((param, position) => {
     const value = params[position] ?? undefined
     if (value === undefined) {
@@ -153,6 +153,7 @@ export const checkGethForms: NonNullable<Profile['checkForms']> = (method, param
     const flaw = formOf(method, param)?.(value)
     if (flaw !== undefined) throw invalid(`invalid argument ${position}: ${flaw}`)
   })
+  return params
 }
 
 function invalid(message: string): DevchainError {

@@ -5,7 +5,7 @@ import type { ErrorObject } from '../../rpc/errors.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { INTERNAL_ERROR, REVERTED, SERVER_ERROR } from './codes.ts'
 import type { Cause, FailedExecution } from './failure.ts'
-import { checkHardhatForms } from './hardhatforms.ts'
+import { adaptHardhatForms } from './hardhatforms.ts'
 import { HARDHAT_REFUSALS } from './hardhatrefusals.ts'
 import { OWN, type Profile } from './profile.ts'
 
@@ -70,14 +70,18 @@ export const HARDHAT: Profile = {
     callsAskForType: true,
     finalityNeedsParis: true,
     cheapOnesWait: true,
+    callsSeeBaseFee: 'none',
+    backwardRangesAreEmpty: true,
+    needsSender: false,
   },
   absent: ABSENT,
-  checkForms: checkHardhatForms,
+  adaptForms: adaptHardhatForms,
   tellsMining: false,
   block: { pendingNulls: ['number', 'nonce', 'mixHash'], hasTotals: true },
   clientName: 'HardhatNetwork',
   mined: '0',
   filters: 'lenient',
+  pollsSubscriptions: true,
   pendingTransactions: 'all',
   hasLeastPriceWithBaseFee: false,
   ack: true,
@@ -85,6 +89,7 @@ export const HARDHAT: Profile = {
   secondsAhead: String,
   nextTimestamp: String,
   ignoresForks: false,
+  leastGasLimit: 1n,
   emptyReward: 'absent',
   failure,
   refusals: HARDHAT_REFUSALS,

@@ -1,4 +1,5 @@
-// The forms that Hardhat's node asks parameters for, stricter than the methods here: looked at in order, before a method is.
+// The forms that Hardhat's node asks parameters for: mostly stricter than the methods here, which are looked at in order before a
+// method is; some that it takes besides are put into the methods' own.
 import { DevchainError } from '../../core/errors.ts'
 import type { Profile } from './profile.ts'
 
@@ -9,6 +10,9 @@ interface Misfit {
 }
 
 type Form = (value: unknown) => Misfit | undefined
+
+/** A text that stands for another one. */
+type Reading = (text: string) => string
 
 /** Other kinds of values than texts are left to the method. */
 function like(pattern: RegExp, name: string): Form {
@@ -27,12 +31,19 @@ const QUANTITY = like(/^0x[0-9a-fA-F]+$/, 'QUANTITY')
 
 const DATA = like(/^0x[0-9a-fA-F]*$/, 'DATA')
 
+const notText = (value: number): Misfit => ({
+  words: `This method only supports strings but input was: ${value}`,
+})
+
+/** A quantity that is a text. */
+const quantityText: Form = (value) => (typeof value === 'number' ? notText(value) : QUANTITY(value))
+
 const BYTES = like(/^0x([0-9a-fA-F]{2})*$/, 'DATA')
 
 const storageKey: Form = (value) => {
-  const misfit = QUANTITY(value)
-  if (misfit !== undefined || typeof value !== 'string') return misfit
-  if (/^0x0*[0-9a-fA-F]{1,64}$/.test(value)) return undefined
+  if (typeof value === 'number') return notText(value)
+  const misfit = DATA(value)
+  if (misfit !== undefined || typeof value !== 'string' || value.length <= 66) return misfit
   const given = value.slice(0, MAX_SHOWN)
   const words = `Storage key must not be greater than or equal to 2^256. Received ${given}.`
   return { words, isInput: true }
@@ -83,9 +94,9 @@ const any: Form = () => undefined
 const FORMS: ReadonlyMap<string, readonly Form[]> = new Map([
   ['hardhat_impersonateAccount', [ADDRESS]],
   ['hardhat_stopImpersonatingAccount', [ADDRESS]],
-  ['hardhat_setBalance', [ADDRESS, QUANTITY]],
+  ['hardhat_setBalance', [ADDRESS, quantityText]],
   ['hardhat_setCode', [ADDRESS, BYTES]],
-  ['hardhat_setNonce', [ADDRESS, QUANTITY]],
+  ['hardhat_setNonce', [ADDRESS, quantityText]],
   ['hardhat_setStorageAt', [ADDRESS, storageKey, storageValue]],
   ['eth_getStorageAt', [any, storageSlot, block]],
   ['eth_getBalance', [any, block]],
@@ -95,12 +106,28 @@ const FORMS: ReadonlyMap<string, readonly Form[]> = new Map([
   ['eth_estimateGas', [any, block]],
 ])
 
+/** Hexadecimal digits without 0x, or none of them. */
+const bareHex: Reading = (text) => {
+  const digits = text.startsWith('0x') ? text.slice(2) : text
+  return `0x${digits === '' ? '0' : digits}`
+}
+
+/** By methods: the position of a text, and how it is read. */
+const READINGS: ReadonlyMap<string, readonly [position: number, read: Reading]> = new Map([
+  ['eth_getStorageAt', [1, bareHex]],
+  ['hardhat_setStorageAt', [1, bareHex]],
+])
+
 /** @throws {DevchainError} `INVALID_PARAMS` for the first parameter that has not its form */
-export const checkHardhatForms: NonNullable<Profile['checkForms']> = (method, params) => {
+export const adaptHardhatForms: NonNullable<Profile['adaptForms']> = (method, params) => {
   FORMS.get(method)?.forEach((form, position) => {
     const misfit = form(params[position])
     if (misfit === undefined) return
     const facts = misfit.isInput === undefined ? {} : { isInput: 1 }
     throw new DevchainError('INVALID_PARAMS', misfit.words, undefined, facts)
   })
+  const [position, read] = READINGS.get(method) ?? []
+  const text = position === undefined ? undefined : params[position]
+  if (position === undefined || read === undefined || typeof text !== 'string') return params
+  return params.with(position, read(text))
 }

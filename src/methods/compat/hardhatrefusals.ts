@@ -123,6 +123,7 @@ function unfitWords({ facts, message }: Refused): string | undefined {
     existing,
   } = facts
   if (facts.isInput !== undefined) return message
+  if (facts.overridden !== undefined) return TWO_STORAGES
   if (both !== undefined) {
     return `Cannot send both gasPrice and ${both}${both === 'maxFeePerGas' ? ' params' : ''}`
   }
@@ -138,6 +139,9 @@ function unfitWords({ facts, message }: Refused): string | undefined {
   if (creates !== undefined) return 'Contract creation without any data provided'
   return undefined
 }
+
+const TWO_STORAGES =
+  "The properties 'state' and 'stateDiff' cannot be used simultaneously when configuring the state override set passed to the eth_call method."
 
 const poolNotEmpty: ErrorObject = {
   code: INTERNAL_ERROR,
@@ -236,7 +240,10 @@ export const HARDHAT_REFUSALS: Profile['refusals'] = {
     ({ facts: { given, most } }) =>
       `\nTrying to send a deployment transaction whose init code length is ${given}. The max length allowed by EIP-3860 is ${most}.\n\nEnable the 'allowUnlimitedContractSize' option to allow init codes of any length.`,
   ),
-  EMPTY_AUTHORIZATION_LIST: asHere,
+  EMPTY_AUTHORIZATION_LIST: told(
+    SERVER_ERROR,
+    () => 'Invalid EIP-7702 transaction: authorization list is empty.',
+  ),
   INVALID_BLOBS: told(INVALID_PARAMS, ({ message }) => message),
   BLOB_FEE_CAP_TOO_LOW: asHere,
   INVALID_SENDER: asHere,

@@ -45,11 +45,15 @@ export interface Profile {
   /** Methods that the node does not have: they are refused as unknown ones, whatever their parameters. */
   readonly absent: readonly string[]
   /**
-   * Looks at parameters before the method does.
+   * Puts parameters into forms that the methods take.
    * @throws {DevchainError} for those in a form that the node does not take
    */
-  readonly checkForms:
-    | ((method: string, params: readonly unknown[], declared: readonly Param<unknown>[]) => void)
+  readonly adaptForms:
+    | ((
+        method: string,
+        params: readonly unknown[],
+        declared: readonly Param<unknown>[],
+      ) => readonly unknown[])
     | undefined
   /** Whether `eth_mining` tells of blocks that come by themselves; else it is false. */
   readonly tellsMining: boolean
@@ -67,6 +71,8 @@ export interface Profile {
   readonly hasLeastPriceWithBaseFee: boolean
   /** Whether what the next block cannot have before london or paris is set nonetheless, and fee histories are told. */
   readonly ignoresForks: boolean
+  /** The lowest gas limit that blocks can be given. */
+  readonly leastGasLimit: bigint
   /** The `reward` of `eth_feeHistory` where no percentile is asked; undefined: a list for each, each without any. */
   readonly emptyReward: 'absent' | 'empty' | undefined
   /** Whether each receipt tells its block's time, and what blobs cost there. */
@@ -78,6 +84,8 @@ export interface Profile {
    * was the newest; a filter that is given for pending transactions is no matter.
    */
   readonly filters: 'strict' | 'lenient'
+  /** Whether what is subscribed to without a WebSocket is polled as a filter is; else it is refused. */
+  readonly pollsSubscriptions: boolean
   /** Which transactions `eth_pendingTransactions` lists: those of the node's accounts that can be mined, or all. */
   readonly pendingTransactions: 'own' | 'all'
   readonly block: BlockForm
@@ -93,12 +101,15 @@ export interface Profile {
   readonly refusals: { readonly [Word in ErrorWord]?: Refusal }
 }
 
+/** The yellow paper's lowest (4.4.4). */
+const MIN_GAS_LIMIT = 5_000n
+
 /** Without `--compat`. */
 export const OWN: Profile = {
   defaults: {},
   chain: {},
   absent: [],
-  checkForms: undefined,
+  adaptForms: undefined,
   tellsMining: true,
   clientName: undefined,
   ack: null,
@@ -107,10 +118,12 @@ export const OWN: Profile = {
   nextTimestamp: () => null,
   hasLeastPriceWithBaseFee: true,
   ignoresForks: true,
+  leastGasLimit: MIN_GAS_LIMIT,
   emptyReward: undefined,
   receiptsTellBlock: false,
   mined: '0x0',
   filters: 'strict',
+  pollsSubscriptions: false,
   pendingTransactions: 'own',
   block: OWN_FORM,
   tracesGenesis: true,

@@ -59,11 +59,14 @@ const newBlockFilter = method({
   params: [],
   result: quantityResult,
   example: { params: [], result: '0x1' },
-  handle: ({ chain, profile }) => {
-    const newest = profile.filters === 'lenient' ? headOf(chain.state.tree).block.hash : undefined
-    return chain.filters.addBlockFilter(newest)
-  },
+  handle: ({ chain, profile }) => addBlockFilter(chain, profile),
 })
+
+/** A filter of new blocks, as nodes begin it. */
+export function addBlockFilter({ state, filters }: Chain, profile: Profile): bigint {
+  const newest = profile.filters === 'lenient' ? headOf(state.tree).block.hash : undefined
+  return filters.addBlockFilter(newest)
+}
 
 const newPendingTransactionFilter = method({
   name: 'eth_newPendingTransactionFilter',

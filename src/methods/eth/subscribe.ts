@@ -1,6 +1,6 @@
-// eth: notifications over WebSocket.
+// eth: notifications over WebSocket, which some nodes let others poll.
 import { DevchainError } from '../../core/errors.ts'
-import type { Hash } from '../../core/hex.ts'
+import { type Hash, quantityFromBigint } from '../../core/hex.ts'
 import { type BlockLogs, entriesOf } from '../../node/announce.ts'
 import type { BlockRange } from '../../node/line.ts'
 import { type LogQuery, matches } from '../../node/logs.ts'
@@ -20,6 +20,7 @@ import {
   viewOfPooled,
 } from '../shapes.ts'
 import type { Selection, Selector } from '../subscriptions.ts'
+import { addBlockFilter } from './filters.ts'
 
 const KINDS = [
   'newHeads',
@@ -82,14 +83,29 @@ const subscribe = method({
   params: [param('kind', enumeration(KINDS)), optional('details', details, NOTHING)],
   result: text,
   example: { params: ['newHeads'] },
-  handle: ({ chain, profile, session, subscriptions }, kind, given) => {
+  handle: (context, kind, given) => {
+    const { chain, profile, session, subscriptions } = context
     const isIgnored = profile.filters === 'lenient' && kind === 'newPendingTransactions'
     if (!isIgnored || given.given !== 'an object') checkDetails(kind, given)
+    const polled = session === undefined ? polledInstead(context, kind, given) : undefined
+    if (polled !== undefined) return quantityFromBigint(polled)
     const id = subscriptions.add(sessionOf(session), chain, kind, selectorOf(kind, given))
     if (kind === 'syncing') tellNotSyncing(sessionOf(session), id)
     return id
   },
 })
+
+/** The filter that does for a subscription where nobody can be notified; undefined where none does. */
+function polledInstead(
+  { chain, profile }: MethodContext,
+  kind: (typeof KINDS)[number],
+  { query, bodies }: Details,
+): bigint | undefined {
+  if (!profile.pollsSubscriptions || bodies) return undefined
+  if (kind === 'newHeads') return addBlockFilter(chain, profile)
+  if (kind === 'logs') return chain.filters.addLogFilter(query)
+  return kind === 'newPendingTransactions' ? chain.filters.addPendingFilter() : undefined
+}
 
 /** Heads that one change of the chain notifies of, as the summary says: a billion blocks can be mined at once. */
 const MAX_HEADS = 10_000
@@ -100,7 +116,10 @@ const unsubscribe = method({
   params: [param('id', text)],
   result: boolean,
   example: { params: ['0x5c77d9186aee7d5f253114a2bd833d9d'] },
-  handle: ({ session, subscriptions }, id) => subscriptions.remove(sessionOf(session), id),
+  handle: ({ chain, profile, session, subscriptions }, id) =>
+    session === undefined && profile.pollsSubscriptions
+      ? /^0x[0-9a-f]+$/i.test(id) && chain.filters.remove(BigInt(id))
+      : subscriptions.remove(sessionOf(session), id),
 })
 
 /** The newest of many blocks, the oldest of them first. */

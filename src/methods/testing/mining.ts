@@ -45,8 +45,7 @@ const plainNumber: Encoder<number> = {
   encode: (value) => value,
 }
 
-/** Gas limits of a block: the yellow paper's lowest (4.4.4), and what fits 63 bits, which clients count in. */
-const MIN_GAS_LIMIT = 5_000n
+/** Gas limits of a block fit 63 bits, which clients count in. */
 const MAX_GAS_LIMIT = 2n ** 63n - 1n
 
 /** Bytes of a header that miners fill as they like (Yellow Paper, 4.4.3). */
@@ -178,9 +177,10 @@ const setBlockGasLimit = method({
   example: { params: ['0x1c9c380'], result: true },
   writes: 'chain',
   tell: ([gasLimit]) => `gas limit ${number(gasLimit)}`,
-  handle: async ({ chain }, blockGasLimit) => {
-    if (blockGasLimit < MIN_GAS_LIMIT || blockGasLimit > MAX_GAS_LIMIT) {
-      const message = `gasLimit: expected ${MIN_GAS_LIMIT} to ${MAX_GAS_LIMIT}, got ${blockGasLimit}`
+  handle: async ({ chain, profile }, blockGasLimit) => {
+    const { leastGasLimit } = profile
+    if (blockGasLimit < leastGasLimit || blockGasLimit > MAX_GAS_LIMIT) {
+      const message = `gasLimit: expected ${leastGasLimit} to ${MAX_GAS_LIMIT}, got ${blockGasLimit}`
       throw new DevchainError('INVALID_PARAMS', message, undefined, { blockGasLimit })
     }
     await chain.update((state) => setGasLimit(state, blockGasLimit))

@@ -41,13 +41,17 @@ const REFUSED: readonly (readonly [name: string, ...ask: readonly Step[]])[] = [
     ),
   ],
   [
-    'the form of slots that are read',
+    'the form of slots that are read, and of numbers that are set',
     ['eth_getStorageAt', BOB, 0],
     ['eth_getStorageAt', BOB, ''],
     ['eth_getStorageAt', BOB, '0xABCDEFG'],
     ['eth_getStorageAt', BOB, `0x${'0'.repeat(65)}`],
     ['eth_getStorageAt', BOB, '0'.repeat(65)],
     ['eth_getStorageAt', BOB, '0'.repeat(64)],
+    ['hardhat_setStorageAt', BOB, 1, ZERO],
+    ['hardhat_setStorageAt', BOB, `0x${'0'.repeat(66)}`, ZERO],
+    ['hardhat_setNonce', BOB, 5],
+    ['hardhat_setBalance', BOB, 5],
   ],
   [
     'the form of blocks that are canonical by number',

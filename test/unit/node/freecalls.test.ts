@@ -51,9 +51,22 @@ describe('BASEFEE in a call', () => {
   })
 
   test('is the block’s where the chain behaves so', async () => {
-    chain = await testChain({ baseFee: FEE, behaviour: { callsSeeBaseFee: true } })
+    chain = await testChain({ baseFee: FEE, behaviour: { callsSeeBaseFee: 'all' } })
     expect(await word('BASEFEE')).toBe(FEE)
     expect(await word('GASPRICE')).toBe(0n)
+  })
+
+  test('is 0 whatever the price where the chain behaves so, and the price is reckoned with that', async () => {
+    chain = await testChain({ baseFee: FEE, behaviour: { callsSeeBaseFee: 'none' } })
+    const payer = { from: account(chain, 0), gas: GAS }
+    const [gasPrice, maxFeePerGas, tip] = [2n * FEE, 2n * FEE, 5n]
+    expect(await word('BASEFEE', { ...payer, gasPrice })).toBe(0n)
+    expect(await word('GASPRICE', { ...payer, gasPrice })).toBe(gasPrice)
+    expect(await word('BASEFEE', { ...payer, maxFeePerGas })).toBe(0n)
+    expect(await word('GASPRICE', { ...payer, maxFeePerGas })).toBe(0n)
+    const tipped = { ...payer, maxFeePerGas, maxPriorityFeePerGas: tip }
+    expect(await word('GASPRICE', tipped)).toBe(tip)
+    expect(await word('BASEFEE', { ...payer, gasPrice }, latest, { baseFee: 6n })).toBe(6n)
   })
 
   test('is each one’s own in a bundle', async () => {
