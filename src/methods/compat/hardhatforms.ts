@@ -29,6 +29,9 @@ const ADDRESS = like(/^0x[0-9a-fA-F]{40}$/, 'ADDRESS')
 
 const QUANTITY = like(/^0x[0-9a-fA-F]+$/, 'QUANTITY')
 
+/** As a quantity, or nothing of one. */
+const DIGITS = like(/^0x[0-9a-fA-F]*$/, 'QUANTITY')
+
 const DATA = like(/^0x[0-9a-fA-F]*$/, 'DATA')
 
 const notText = (value: number): Misfit => ({
@@ -42,7 +45,7 @@ const BYTES = like(/^0x([0-9a-fA-F]{2})*$/, 'DATA')
 
 const storageKey: Form = (value) => {
   if (typeof value === 'number') return notText(value)
-  const misfit = DATA(value)
+  const misfit = DIGITS(value)
   if (misfit !== undefined || typeof value !== 'string' || value.length <= 66) return misfit
   const given = value.slice(0, MAX_SHOWN)
   const words = `Storage key must not be greater than or equal to 2^256. Received ${given}.`
