@@ -37,8 +37,8 @@ import { checkName, snapshotById, snapshotNamed, withoutSnapshot } from './snaps
 /** Blocks that a chain may have: beyond, numbers would not be exact where they are counted. */
 const MAX_HEIGHT = BigInt(Number.MAX_SAFE_INTEGER)
 
-/** Milliseconds of mining after which other work gets a turn. */
-const TURN_MS = 20
+/** Milliseconds of mining after which other work gets a turn. A request may need two: one to be read, one for its reply. */
+const TURN_MS = 10
 
 /** How much of node's heap may be full before a command that mines many blocks is given up. */
 const MEMORY_SHARE = 0.85

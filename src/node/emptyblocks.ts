@@ -35,6 +35,9 @@ const SEALED_TAIL = RING + 1n
 /** Blocks between two moments when other work may have a turn: half a millisecond. */
 const BREATH = 64
 
+/** Timestamps that are reckoned between two such moments. */
+const TIMES = 1_024
+
 /**
  * Blocks mined one by one before a miner of empty blocks is made, and slots of the rings for each more of them: to take
  * over 16,000 slots takes 45 ms, and each block that it mines saves 40 µs.
@@ -216,11 +219,15 @@ async function sealedRun(
   const { miner } = ready
   const { row } = miner
   const start = row.count
-  row.log.reserve(count)
-  const times = new Float64Array(count)
-  for (let index = 0; index < count; index++) times[index] = Number(timestampAt(index))
+  // shared with the thread that works ahead
+  const times = new Float64Array(new SharedArrayBuffer(8 * count))
+  for (let index = 0; index < count; index++) {
+    times[index] = Number(timestampAt(index))
+    if (index % TIMES === 0) await breathe()
+  }
   const end = miner.workAhead(times, onBug)
   try {
+    await breathe()
     while (row.count < start + count) {
       const index = row.count - start
       const length = Math.min(BREATH, count - index)

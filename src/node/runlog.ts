@@ -3,11 +3,22 @@
 /** Bytes of a hash. */
 const WORD = 32
 
-/** A list that only grows. What was read of it stays true: parts of it are shared by chains that go on from them. */
+/** Blocks that stand together. */
+export const CHUNK = 512
+
+/** Blocks in a row: a hash, a state root and a timestamp in seconds of each. */
+interface Chunk {
+  readonly hashes: Uint8Array
+  readonly roots: Uint8Array
+  readonly timestamps: Float64Array
+}
+
+/**
+ * A list that only grows. What was read of it stays true: parts of it are shared by chains that go on from them. It grows
+ * by chunks that stay where they are: to move a million blocks to a larger array would keep all others waiting.
+ */
 export class RunLog {
-  #hashes = new Uint8Array(0)
-  #roots = new Uint8Array(0)
-  #timestamps = new Float64Array(0)
+  readonly #chunks: Chunk[] = []
   #length = 0
 
   get length(): number {
@@ -15,45 +26,46 @@ export class RunLog {
   }
 
   hashAt(index: number): Uint8Array {
-    return this.#hashes.subarray(WORD * index, WORD * (index + 1))
+    return wordAt(this.#chunkOf(index).hashes, index % CHUNK)
   }
 
   rootAt(index: number): Uint8Array {
-    return this.#roots.subarray(WORD * index, WORD * (index + 1))
+    return wordAt(this.#chunkOf(index).roots, index % CHUNK)
   }
 
   /** Seconds. */
   timestampAt(index: number): bigint {
-    return BigInt(this.#timestamps[index]!)
-  }
-
-  /** Makes room for so many more, where it is known how many come. */
-  reserve(count: number): void {
-    const wanted = this.#length + count
-    if (wanted <= this.#timestamps.length) return
-    this.#hashes = grown(this.#hashes, new Uint8Array(WORD * wanted))
-    this.#roots = grown(this.#roots, new Uint8Array(WORD * wanted))
-    this.#timestamps = grown(this.#timestamps, new Float64Array(wanted))
+    return BigInt(this.#chunkOf(index).timestamps[index % CHUNK]!)
   }
 
   /** Adds the first `count` of each: seconds, and 32 bytes a block, which are copied. */
   push(count: number, timestamps: Float64Array, hashes: Uint8Array, roots: Uint8Array): void {
-    const length = this.#length
-    if (length + count > this.#timestamps.length) this.reserve(Math.max(256, length >> 3))
-    copyWords(this.#hashes, length, hashes, count)
-    copyWords(this.#roots, length, roots, count)
-    for (let index = 0; index < count; index++) {
-      this.#timestamps[length + index] = timestamps[index]!
+    for (let from = 0; from < count; ) {
+      const at = this.#length % CHUNK
+      if (at === 0) this.#chunks.push(newChunk())
+      const chunk = this.#chunks.at(-1)!
+      const to = Math.min(count, from + CHUNK - at)
+      chunk.timestamps.set(timestamps.subarray(from, to), at)
+      chunk.hashes.set(hashes.subarray(WORD * from, WORD * to), WORD * at)
+      chunk.roots.set(roots.subarray(WORD * from, WORD * to), WORD * at)
+      this.#length += to - from
+      from = to
     }
-    this.#length = length + count
+  }
+
+  #chunkOf(index: number): Chunk {
+    return this.#chunks[Math.floor(index / CHUNK)]!
   }
 }
 
-function copyWords(to: Uint8Array, index: number, from: Uint8Array, count: number): void {
-  to.set(from.subarray(0, WORD * count), WORD * index)
+function newChunk(): Chunk {
+  return {
+    hashes: new Uint8Array(WORD * CHUNK),
+    roots: new Uint8Array(WORD * CHUNK),
+    timestamps: new Float64Array(CHUNK),
+  }
 }
 
-function grown<T extends Uint8Array | Float64Array>(old: T, next: T): T {
-  next.set(old)
-  return next
+function wordAt(bytes: Uint8Array, index: number): Uint8Array {
+  return bytes.subarray(WORD * index, WORD * (index + 1))
 }

@@ -40,7 +40,9 @@ export class TimeHashes {
 
   private constructor(hasher: TimeHasher, times: Float64Array, onBug: (error: unknown) => void) {
     const [hashes, counts] = [this.#hashes, this.#counts]
-    const bytes = hasher.bytes.slice()
+    // the thread sees the copy where it is: to send it would take another
+    const bytes = new Uint8Array(new SharedArrayBuffer(hasher.bytes.length))
+    bytes.set(hasher.bytes)
     const workerData: Task = { ...hasher, bytes, times, lead: LEAD, hashes, counts }
     this.#worker = new Worker(`(${work.toString()})(require('worker_threads').workerData)`, {
       eval: true,

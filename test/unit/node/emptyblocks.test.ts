@@ -23,6 +23,7 @@ import {
 } from '../../../src/node/commands.ts'
 import type { ChainOptions } from '../../../src/node/create.ts'
 import { editWorld } from '../../../src/node/edit.ts'
+import { mineRun } from '../../../src/node/emptyblocks.ts'
 import { queryLogs } from '../../../src/node/logs.ts'
 import { mineBlock } from '../../../src/node/miner.ts'
 import { reorganize } from '../../../src/node/reorganize.ts'
@@ -262,6 +263,36 @@ describe('empty blocks of an interval', () => {
     await sendRawTransaction(slow, signed(slow).raw)
     await expectSame(chain, slow)
     closed.mockRestore()
+  })
+})
+
+describe('many empty blocks at once', () => {
+  it('come in pieces, with a turn for others before, between and after them', async () => {
+    const chain = await testChain({})
+    await mineBlocks(chain, 100)
+    const events: ('turn' | number)[] = []
+    const mine = vi.spyOn(RunMiner.prototype, 'mine')
+    const run = await mineRun(chain.state, {
+      now: NOON,
+      blocks: 5_000n,
+      interval: undefined,
+      breathe: () => {
+        events.push(...mine.mock.calls.splice(0).map(([times]) => times.length), 'turn')
+        return undefined
+      },
+      onBug: (error) => expect(error).toBe(undefined),
+    })
+    mine.mockRestore()
+    expect(run?.blocks).toBe(5_000n)
+    // timestamps are reckoned, 1,024 between two turns, before the first block is mined
+    expect(events.findIndex((event) => event !== 'turn')).toBeGreaterThanOrEqual(5)
+    const pieces = events.filter((event) => event !== 'turn')
+    expect(pieces.reduce((sum, blocks) => sum + blocks, 0)).toBe(5_000)
+    expect(Math.max(...pieces)).toBeLessThanOrEqual(64)
+    for (const [index, event] of events.entries()) {
+      if (event !== 'turn') expect(events[index + 1]).toBe('turn')
+    }
+    expect(events.at(-1)).toBe('turn')
   })
 })
 
