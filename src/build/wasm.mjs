@@ -55,7 +55,7 @@ const FLAGS = [
 ]
 
 /** The numbers of the opcodes, as constants that AssemblyScript reads; the table itself it cannot. */
-const OPCODES = { table: 'evm/opcodes.ts', output: 'evm/fast/assembly/opcodes.generated.ts' }
+const OPCODES = { table: 'evm/opcodes.ts', output: 'evm/fast/opcodes.generated.ts' }
 
 await writeOpcodes()
 for (const module of MODULES) await build(module)
@@ -111,7 +111,9 @@ function moduleText(stamp, bytes) {
 function stampOf(entry, flags) {
   const hash = createHash('sha256').update(JSON.stringify([entry, FLAGS, flags]))
   const files = readdirSync(src, { recursive: true })
-  const sources = files.filter((file) => /\b(assembly\b.*|layout)\.ts$/.test(file)).sort()
+  const sources = files
+    .filter((file) => /\b(assembly\b.*|layout|opcodes.generated)\.ts$/.test(file))
+    .sort()
   for (const file of [...sources, 'build/wasm.mjs']) hash.update(readFileSync(path.join(src, file)))
   return hash.digest('hex')
 }

@@ -25,7 +25,7 @@ import { isAsDeployed, isIdleQueue, withBlockNews } from '../state/systemslots.t
 import { accountAt, codeAt, type World } from '../state/world.ts'
 import type { BlockEnd, BlockEnvironment, BlockStartJob } from './executor.ts'
 import type { MachineJob, MachineResult } from './machine.ts'
-import type { Workshop } from './tiers.ts'
+import type { RunContext } from './runcontext.ts'
 import { clearEmpty } from './transition.ts'
 
 /** Who makes system calls: an address whose key nobody has. */
@@ -49,13 +49,13 @@ const DEPOSIT_FIELDS = [
 const DEPOSIT_LOG_LENGTH = 576
 
 /** Tells the system contracts the parent's beacon root (cancun) and hash (prague), where they are deployed. */
-export async function beginBlock(workshop: Workshop, job: BlockStartJob): Promise<World> {
+export async function beginBlock(context: RunContext, job: BlockStartJob): Promise<World> {
   const { block, parentHash, parentBeaconBlockRoot } = job
   let beaconRoot = isAtLeast(block.hardfork, 'cancun') ? parentBeaconBlockRoot : undefined
   let previous = isAtLeast(block.hardfork, 'prague') ? parentHash : undefined
   let { world } = job
   if (beaconRoot !== undefined && !isAsDeployed(world, BEACON_ROOTS)) {
-    world = await tell(workshop, world, block, BEACON_ROOTS, beaconRoot)
+    world = await tell(context, world, block, BEACON_ROOTS, beaconRoot)
     beaconRoot = undefined
   }
   const isOther = previous !== undefined && !isAsDeployed(world, HISTORY_STORAGE)
@@ -64,17 +64,17 @@ export async function beginBlock(workshop: Workshop, job: BlockStartJob): Promis
   const { timestamp, number } = block
   // both at once, where both are as they should be: a path of the state trie is changed once
   world = withBlockNews(world, { timestamp, beaconRoot, number, parentHash: previous })
-  return told === undefined ? world : tell(workshop, world, block, HISTORY_STORAGE, told)
+  return told === undefined ? world : tell(context, world, block, HISTORY_STORAGE, told)
 }
 
 async function tell(
-  workshop: Workshop,
+  context: RunContext,
   world: World,
   block: BlockEnvironment,
   contract: Predeploy,
   word: Hash,
 ): Promise<World> {
-  return (await systemCall(workshop, world, block, contract.address, hashBytes(word))).world
+  return (await systemCall(context, world, block, contract.address, hashBytes(word))).world
 }
 
 /**
@@ -82,15 +82,15 @@ async function tell(
  * requests and is a flaw: no network takes such a block (EIP-7002, EIP-7251).
  */
 export async function endBlock(
-  workshop: Workshop,
+  context: RunContext,
   job: { readonly world: World; readonly block: BlockEnvironment; readonly logs: readonly Log[] },
 ): Promise<BlockEnd> {
   const { block, logs } = job
   if (!isAtLeast(block.hardfork, 'prague')) {
     return { world: job.world, requestsHash: undefined, flaw: undefined }
   }
-  const withdrawals = await collect(workshop, job.world, block, WITHDRAWAL_REQUESTS)
-  const consolidations = await collect(workshop, withdrawals.world, block, CONSOLIDATION_REQUESTS)
+  const withdrawals = await collect(context, job.world, block, WITHDRAWAL_REQUESTS)
+  const consolidations = await collect(context, withdrawals.world, block, CONSOLIDATION_REQUESTS)
   const events = depositEvents(logs, block.depositContract)
   const deposits = depositsOf(logs, block.depositContract)
   const isRead = events.every(({ data }) => isDeposit(data))
@@ -153,7 +153,7 @@ interface Collected {
 }
 
 async function collect(
-  workshop: Workshop,
+  context: RunContext,
   world: World,
   block: BlockEnvironment,
   contract: Predeploy,
@@ -164,12 +164,12 @@ async function collect(
   }
   // a queue that was never used answers nothing and changes nothing
   if (isIdleQueue(world, contract)) return { world, output: EMPTY_BYTES }
-  return systemCall(workshop, world, block, address, EMPTY_BYTES)
+  return systemCall(context, world, block, address, EMPTY_BYTES)
 }
 
 /** Calls a system contract. Without code there, or when the call fails, nothing comes of it. */
 export async function systemCall(
-  workshop: Workshop,
+  context: RunContext,
   world: World,
   block: BlockEnvironment,
   address: Address,
@@ -177,8 +177,8 @@ export async function systemCall(
 ): Promise<Collected> {
   const account = accountAt(world, address)
   if (account === undefined || account.code.length === 0) return { world, output: EMPTY_BYTES }
-  const subject = { needsReference: false, codeHash: () => account.codeHash }
-  return workshop.tiers.run(subject, (machine) => {
+  const needs = { needsReference: false, codeHash: () => account.codeHash }
+  return context.machines.run(needs, (machine) => {
     const overlay = new Overlay(world)
     const finish = ({ failure, output, touched }: MachineResult): Collected => {
       if (failure !== undefined) {
@@ -189,7 +189,7 @@ export async function systemCall(
       clearEmpty(overlay, touched)
       return { world: overlay.world(), output }
     }
-    const { memoryLimit } = workshop
+    const { memoryLimit } = context
     const result = machine.run({
       ...SYSTEM_MESSAGE,
       overlay,

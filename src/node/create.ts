@@ -9,7 +9,7 @@ import {
   ZERO_HASH,
 } from '../core/hex.ts'
 import type { EvmChoice, Executor } from '../evm/executor.ts'
-import { createExecutor } from '../evm/lazyexecutor.ts'
+import { createExecutor } from '../evm/run/lazyexecutor.ts'
 import { blobRulesAt, blobScheduleFromGenesisConfig } from '../protocol/blobschedule.ts'
 import {
   EMPTY_REQUESTS_HASH,

@@ -3,8 +3,8 @@ import type { Jobs } from '../../src/evm/executor.ts'
 import { createHotCode } from '../../src/evm/fast/compiler/hotcode.ts'
 import { createFastMachine } from '../../src/evm/fast/machine.ts'
 import type { Machine } from '../../src/evm/machine.ts'
-import { Tiers, tiersOf } from '../../src/evm/tiers.ts'
-import { executorOn } from '../../src/evm/workshop.ts'
+import { createJobsOn } from '../../src/evm/run/jobs.ts'
+import { Tiers, tiersOf } from '../../src/evm/run/tiers.ts'
 
 /** An engine under test. */
 export interface Engine {
@@ -20,10 +20,10 @@ export function engineOf(name: string, machine: () => Promise<Machine>): Engine 
     loaded ??= machine()
     return loaded
   }
-  const tiers = new Tiers([{ name, load }], () => undefined)
+  const machines = new Tiers([{ name, load }], () => undefined)
   return {
     name,
-    jobsWithin: (memoryLimit) => executorOn({ tiers, memoryLimit, isClosed: () => false }),
+    jobsWithin: (memoryLimit) => createJobsOn({ machines, memoryLimit, isClosed: () => false }),
   }
 }
 

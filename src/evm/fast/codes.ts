@@ -1,7 +1,7 @@
 // Code in the engine's memory: once for each code hash, with its map and the cells where loops are counted. Bounded: there
 // are two halves, and when one is full the other is cleared, so that what is in use stays or soon comes back.
 import type { Hash } from '../../core/hex.ts'
-import type { Core } from './core.ts'
+import type { Core } from './instance.ts'
 import { CODE_PADDING, CODES, CODES_HALF } from './layout.ts'
 
 /** A code in memory. The same code has another value once it was cleared away and came back. */

@@ -22,7 +22,7 @@ import {
 } from './layout.ts'
 import { PrecompileTables } from './precompiles.ts'
 import { resultOf } from './results.ts'
-import { Session } from './session.ts'
+import { Session } from './run.ts'
 
 /** What compiles hot code, if anything does. */
 export interface HotCode {

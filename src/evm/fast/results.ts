@@ -6,7 +6,7 @@ import type { AccessListEntry } from '../../protocol/transaction.ts'
 import type { Failure } from '../executor.ts'
 import { type MachineJob, type MachineResult, MEMORY_LIMIT_REASON } from '../machine.ts'
 import { describeHalt, describeRevert } from '../reasons.ts'
-import type { Core } from './core.ts'
+import type { Core } from './instance.ts'
 import {
   ACCESSES,
   ACCESSES_USED,
@@ -66,7 +66,7 @@ import {
   SLOT_VALUE,
   SLOT_WRITTEN,
 } from './layout.ts'
-import type { Session } from './session.ts'
+import type { Session } from './run.ts'
 
 /** The halts in the words that `describeHalt` knows. */
 const HALTS: ReadonlyMap<number, string> = new Map([

@@ -5,7 +5,7 @@ import { loadedLater } from './loaded.ts'
 import type { PrecompileCode } from './precompile.ts'
 
 const curves = loadedLater(() => import('@noble/curves/nist.js'))
-const kzg = loadedLater(() => import('../kzg.ts'))
+const kzg = loadedLater(() => import('./kzg.ts'))
 
 const TRUE_WORD = bytesFromHex(`0x${'1'.padStart(64, '0')}`)
 

@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { bytesFromHex } from '../../../src/core/hex.ts'
-import { findWrongBlob } from '../../../src/evm/blobproofs.ts'
+import { findWrongBlob } from '../../../src/evm/precompiles/blobproofs.ts'
 import { type BlobSidecar, CELLS } from '../../../src/protocol/sidecar.ts'
 import { sidecarOf } from '../../support/blobs.ts'
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { type Address, bigintFromBytes, type Hash, ZERO_ADDRESS } from '../../../src/core/hex.ts'
 import type { BlockEnvironment, CallJob, Outcome } from '../../../src/evm/executor.ts'
-import { createExecutor } from '../../../src/evm/lazyexecutor.ts'
+import { createExecutor } from '../../../src/evm/run/lazyexecutor.ts'
 import { HARDFORKS } from '../../../src/protocol/forks.ts'
 import {
   balanceAt,

@@ -6,7 +6,7 @@ import { CONSOLE_ADDRESS } from '../../../src/core/abi.ts'
 import { keccak256 } from '../../../src/core/crypto.ts'
 import { bytesFromHex, concatBytes, paddedBytes } from '../../../src/core/hex.ts'
 import { formatConsoleCall, formatValues } from '../../../src/evm/console.ts'
-import { createExecutor } from '../../../src/evm/lazyexecutor.ts'
+import { createExecutor } from '../../../src/evm/run/lazyexecutor.ts'
 import { calling, storing } from '../../support/bytecode.ts'
 import { CONTRACT, callOf, OTHER, withProgram } from './stage.ts'
 

@@ -11,11 +11,11 @@ import {
   hexFromBytes,
   paddedBytes,
 } from '../../../src/core/hex.ts'
-import { createExecutor } from '../../../src/evm/lazyexecutor.ts'
 import { DEFAULT_MEMORY_LIMIT } from '../../../src/evm/machine.ts'
+import { createExecutor } from '../../../src/evm/run/lazyexecutor.ts'
+import { Tiers, tiersOf } from '../../../src/evm/run/tiers.ts'
+import type { RunContext } from '../../../src/evm/runcontext.ts'
 import { depositsOf, hashRequests, systemCall } from '../../../src/evm/system.ts'
-import { Tiers, tiersOf, type Workshop } from '../../../src/evm/tiers.ts'
-import { Turns } from '../../../src/evm/turns.ts'
 import { EMPTY_REQUESTS_HASH } from '../../../src/protocol/block.ts'
 import {
   BEACON_ROOTS,
@@ -36,11 +36,10 @@ import { assemble, storing } from '../../support/bytecode.ts'
 import { ALICE, blockWith, funded, messageWith, transactionWith } from './stage.ts'
 
 const executor = createExecutor()
-const workshop: Workshop = {
-  tiers: new Tiers(tiersOf('auto', console.error), console.error),
+const context: RunContext = {
+  machines: new Tiers(tiersOf('auto', console.error), console.error),
   memoryLimit: DEFAULT_MEMORY_LIMIT,
   isClosed: () => false,
-  turns: new Turns(),
 }
 const parentHash = `0x${'11'.repeat(32)}` as Hash
 const root = `0x${'22'.repeat(32)}` as Hash
@@ -75,7 +74,7 @@ describe('the start of a block', () => {
     const block = blockWith({ number: 20_000n })
     const job = { world: deployed, block, parentHash, parentBeaconBlockRoot: root }
     const call = (world: World, address: Address, data: Hash) =>
-      systemCall(workshop, world, block, address, bytesFromHex(data))
+      systemCall(context, world, block, address, bytesFromHex(data))
     const first = await call(deployed, BEACON_ROOTS.address, root)
     const second = await call(first.world, HISTORY_STORAGE.address, parentHash)
     expect(stateRoot(second.world)).not.toBe(stateRoot(deployed))
@@ -121,7 +120,7 @@ describe('the end of a block', () => {
 
   test('finds no difference between an unused queue and running its contract', async () => {
     for (const { address } of [WITHDRAWAL_REQUESTS, CONSOLIDATION_REQUESTS]) {
-      const ran = await systemCall(workshop, deployed, blockWith(), address, new Uint8Array())
+      const ran = await systemCall(context, deployed, blockWith(), address, new Uint8Array())
       expect(ran.output.length).toBe(0)
       expect(stateRoot(ran.world)).toBe(stateRoot(deployed))
     }

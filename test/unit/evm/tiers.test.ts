@@ -2,11 +2,11 @@
 import { describe, expect, test } from 'vitest'
 import { DevchainError } from '../../../src/core/errors.ts'
 import type { Hash } from '../../../src/core/hex.ts'
-import { createExecutor } from '../../../src/evm/lazyexecutor.ts'
 import type { Machine } from '../../../src/evm/machine.ts'
 import { Unready } from '../../../src/evm/precompiles/precompile.ts'
-import { type Tier, Tiers } from '../../../src/evm/tiers.ts'
-import { executorOn } from '../../../src/evm/workshop.ts'
+import { createJobsOn } from '../../../src/evm/run/jobs.ts'
+import { createExecutor } from '../../../src/evm/run/lazyexecutor.ts'
+import { type Tier, Tiers } from '../../../src/evm/run/tiers.ts'
 import { storageAt } from '../../../src/state/world.ts'
 import { type ALICE, blockWith, CONTRACT, callOf, transactionWith, withProgram } from './stage.ts'
 
@@ -133,10 +133,10 @@ describe('an executor', () => {
       },
     }
     const reference = async (): Promise<Machine> =>
-      (await import('../../../src/evm/reference.ts')).createReferenceMachine()
+      (await import('../../../src/evm/reference/reference.ts')).createReferenceMachine()
     const bugs: unknown[] = []
-    const executor = executorOn({
-      tiers: new Tiers(
+    const executor = createJobsOn({
+      machines: new Tiers(
         [
           { name: 'breaking', load: async () => breaking },
           { name: 'reference', load: reference },

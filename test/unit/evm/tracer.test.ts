@@ -9,7 +9,7 @@ import type {
   Step,
   Tracer,
 } from '../../../src/evm/executor.ts'
-import { createExecutor } from '../../../src/evm/lazyexecutor.ts'
+import { createExecutor } from '../../../src/evm/run/lazyexecutor.ts'
 import type { Log } from '../../../src/protocol/receipt.ts'
 import { stateRoot } from '../../../src/state/world.ts'
 import { assemble, calling, deploying, RETURN_WORD, storing } from '../../support/bytecode.ts'

@@ -12,7 +12,7 @@ import {
 } from '../../../src/core/hex.ts'
 import { encodeRlp } from '../../../src/core/rlp.ts'
 import type { Outcome } from '../../../src/evm/executor.ts'
-import { createExecutor } from '../../../src/evm/lazyexecutor.ts'
+import { createExecutor } from '../../../src/evm/run/lazyexecutor.ts'
 import {
   type Authorization,
   impersonate,

@@ -1,8 +1,8 @@
 // Turns: many long runs at once keep others waiting no longer than one.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { createExecutor } from '../../../src/evm/lazyexecutor.ts'
-import { Turns } from '../../../src/evm/turns.ts'
+import { createExecutor } from '../../../src/evm/run/lazyexecutor.ts'
+import { Turns } from '../../../src/evm/run/turns.ts'
 import { callOf } from './stage.ts'
 
 describe('those who wait for a turn', () => {

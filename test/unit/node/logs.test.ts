@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { bytesFromHex, type Hash } from '../../../src/core/hex.ts'
-import { createExecutor } from '../../../src/evm/lazyexecutor.ts'
+import { createExecutor } from '../../../src/evm/run/lazyexecutor.ts'
 import { treeFrom } from '../../../src/node/blocktree.ts'
 import type { BlockReference } from '../../../src/node/chain.ts'
 import {

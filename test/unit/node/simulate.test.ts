@@ -9,7 +9,7 @@ import {
   paddedBytes,
 } from '../../../src/core/hex.ts'
 import type { EvmChoice, Executor } from '../../../src/evm/executor.ts'
-import { createExecutor } from '../../../src/evm/lazyexecutor.ts'
+import { createExecutor } from '../../../src/evm/run/lazyexecutor.ts'
 import { treeFrom } from '../../../src/node/blocktree.ts'
 import { type Chain, latest, pendingReference } from '../../../src/node/chain.ts'
 import type { BlockOverrides, StateOverrides } from '../../../src/node/overrides.ts'

@@ -14,14 +14,15 @@ import {
 import {
   accountAt, addBalance, COLD_ACCOUNT_GAS, delegateOf, has, isDead, readyCode, setNonce, takeBalance, touch, warm, wouldOverflow,
   zeroBalance,
-} from './accounts'
-import { analyze } from './code'
-import { begin, raiseNeed, STIPEND } from './frames'
-import { tellConsole } from './host'
-import { raise } from './journal'
+} from './state/accounts'
+import { analyze } from './state/code'
+import { begin, STIPEND } from './frames'
+import { tellConsole } from './state/host'
+import { raiseNeed } from './state/gasneed'
+import { raise } from './state/journal'
 import { endOf, endWanting, expandFor, isStatic, isWithin, payWords } from './memory'
-import { CALL, CALLCODE, CREATE, CREATE2, DELEGATECALL, STATICCALL } from './opcodes.generated'
-import { copyWord, isBelow, isZero, setShort, turnWord } from './words'
+import { CALL, CALLCODE, CREATE, CREATE2, DELEGATECALL, STATICCALL } from '../opcodes.generated'
+import { copyWord, isBelow, isZero, setShort, turnWord } from './arithmetic/words'
 
 const VALUE_GAS: i64 = 9000
 const NEW_ACCOUNT_GAS: i64 = 25_000

@@ -1,9 +1,9 @@
 // Operations on accounts for compiled code, from berlin on: when the gas does not cover one, nothing has happened, and the
 // interpreter decides.
 import { ACCOUNT_BALANCE, ACCOUNT_CODE_LENGTH, ACCOUNT_WARM } from '../layout'
-import { accountAt, COLD_ACCOUNT_GAS, has, warm, WARM_GAS } from './accounts'
+import { accountAt, COLD_ACCOUNT_GAS, has, warm, WARM_GAS } from './state/accounts'
 import { codeHash } from './operations'
-import { copyWord, setShort } from './words'
+import { copyWord, setShort } from './arithmetic/words'
 
 /** Gas left after reading an account; below 0 it was not enough, and the account is as it was. */
 @inline

@@ -9,10 +9,11 @@ import {
   LOGS_USED, LONDON, MEMORY_END, OUTPUT, OUTPUT_LENGTH, REFUND, RETURN_CAPACITY, RETURN_DATA, RETURN_LENGTH, SERIAL,
   SPURIOUS_DRAGON, TANGERINE_WHISTLE,
 } from '../layout'
-import { take } from './heap'
-import { checkpoint, saveNoCode, takeBack } from './journal'
-import { CALL, CALLCODE, CREATE, CREATE2 } from './opcodes.generated'
-import { copyWord, isZero, setShort } from './words'
+import { take } from './state/heap'
+import { raiseNeed } from './state/gasneed'
+import { checkpoint, saveNoCode, takeBack } from './state/journal'
+import { CALL, CALLCODE, CREATE, CREATE2 } from '../opcodes.generated'
+import { copyWord, isZero, setShort } from './arithmetic/words'
 
 /** Gas per byte of deployed code. */
 const DEPOSIT_GAS: i64 = 200
@@ -24,12 +25,6 @@ export function isCreation(kind: u32): bool {
 
 /** Gas that a call with a value gets on top. */
 export const STIPEND: i64 = 2300
-
-/** Counts that a frame has to begin with at least so much gas. */
-@inline
-export function raiseNeed(frame: usize, gas: i64): void {
-  if (gas > load<i64>(frame, FRAME_NEED)) store<i64>(frame, gas, FRAME_NEED)
-}
 
 /** Marks where a frame begins, for when it fails. */
 export function begin(frame: usize): void {

@@ -9,17 +9,18 @@ import {
   FRAME_OUTPUT, FRAME_OUTPUT_LENGTH, FRAME_PC, FRAME_STACK, FRAME_STACK_TOP, FRAME_VALUE, FLOOR, FUEL, GAS_MATTERS, HOT, LAST_CELL, OPERATIONS,
   RETURN_DATA, RETURN_LENGTH, TRACE,
 } from '../layout'
-import { accountAt, payAccess, readyCode } from './accounts'
+import { accountAt, payAccess, readyCode } from './state/accounts'
 import { call, create, destroy } from './calls'
-import { addMod, div, mod, mulMod, signedDiv, signedMod } from './division'
+import { addMod, div, mod, signedDiv, signedMod } from './arithmetic/division'
+import { mulMod } from './arithmetic/modular'
 import { copyIn, copyWithin, endOf, expand, expandFor, hashMemory, isStatic, loadInput, log, OUT_OF_GAS } from './memory'
-import * as op from './opcodes.generated'
+import * as op from '../opcodes.generated'
 import { blobHash, blockHash, codeHash, payExponent, pushLong, refuse } from './operations'
-import { sload, sstore, tload, tstore } from './storage'
+import { sload, sstore, tload, tstore } from './state/storage'
 import {
   add, bitLength, byteAt, copyWord, exp, isBelow, isEqual, isIndex, isSignedBelow, isZero, mul, setShort, shiftLeft, shiftRight,
   shiftRightSigned, signExtend, sub, turnWord,
-} from './words'
+} from './arithmetic/words'
 
 /** Writes back what the interpreter keeps in locals. */
 @inline

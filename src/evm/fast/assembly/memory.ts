@@ -6,8 +6,8 @@ import {
   FRAME_MEMORY_SIZE, LOG_ACCOUNT, LOG_BODY, LOG_LENGTH, LOG_SIZE, LOG_TOPICS, LOGS, LOGS_USED, MEMO, MEMO_ENTRY,
   MEMORY_END, SCRATCH,
 } from '../layout'
-import { reserve } from './heap'
-import { copyWord, isEqual, isShort, isZero, mulHigh, setShort, turnWord } from './words'
+import { reserve } from './state/heap'
+import { copyWord, isEqual, isShort, isZero, mulHigh, setShort, turnWord } from './arithmetic/words'
 
 export const OUT_OF_GAS: i64 = -1
 /** Less the gas that there would have been. */

@@ -8,14 +8,14 @@ import {
   FRAME_GAS_LIMIT, FRAME_INPUT, FRAME_INPUT_LENGTH, FRAME_JUMPS, FRAME_KIND, FRAME_MEMORY, FRAME_MEMORY_SIZE, FRAME_ROOM,
   FRAME_STACK, FRAME_STACK_TOP, FRAME_TARGET_LENGTH, FRAME_VALUE, FRAMES, MEMORY, STACKS,
 } from '../layout'
-import { accountAt, delegateOf, has, warm, wouldOverflow } from './accounts'
+import { accountAt, delegateOf, has, warm, wouldOverflow } from './state/accounts'
 import { beginContract, createdAddress, isTaken, leaveToPrecompile, takeCode, transfer } from './calls'
-import { analyze } from './code'
+import { analyze } from './state/code'
 import { begin, close } from './frames'
-import { take } from './heap'
-import { tellConsole } from './host'
-import { CALL, CREATE } from './opcodes.generated'
-import { copyWord, isBelow, isZero } from './words'
+import { take } from './state/heap'
+import { tellConsole } from './state/host'
+import { CALL, CREATE } from '../opcodes.generated'
+import { copyWord, isBelow, isZero } from './arithmetic/words'
 
 function open(kind: u32, account: usize): void {
   const frame: usize = FRAMES

@@ -4,9 +4,9 @@ import {
   ACCOUNT_CODE, ACCOUNT_CODE_HASH, ACCOUNT_CODE_LENGTH, ACCOUNT_CODE_WRITTEN, BLOBS, BLOBS_COUNT, END_INVALID_OPCODE, END_OUT_OF_GAS,
   END_STACK_OVERFLOW, END_STACK_UNDERFLOW, ENV_NUMBER, FORK, INVALID, OPERATIONS, SCRATCH, SPURIOUS_DRAGON,
 } from '../layout'
-import { has, isDead, setEmptyHash } from './accounts'
-import { loadBlockHash, loadCodeHash } from './host'
-import { bitLength, copyWord, isShort, isZero, setShort, turnWord } from './words'
+import { has, isDead } from './state/accounts'
+import { loadBlockHash, loadCodeHash } from './state/host'
+import { bitLength, copyWord, isShort, isZero, setEmptyHash, setShort, turnWord } from './arithmetic/words'
 
 /** Blocks whose hashes code may ask for. */
 const ANCESTORS: u64 = 256

@@ -1,15 +1,15 @@
 // The compiler of traces: from a recording to a module of WebAssembly.
 import { type Hardfork, isAtLeast } from '../../../protocol/forks.ts'
 import { type Operation, operationsAt } from '../../opcodes.ts'
-import { assemble, closeLoop, type Links, openTrace } from './assemble.ts'
-import { ACCESS_FORK, ACCESS_OPERATIONS, CHAIN_OPERATIONS } from './chainoperations.ts'
-import { Emitter } from './emitter.ts'
-import { FLOW_OPERATIONS } from './flow.ts'
-import { MEMORY_OPERATIONS } from './memoryoperations.ts'
-import type { Compile } from './operation.ts'
-import { type Plan, planTrace, type Recording } from './plan.ts'
-import { Trace, type TraceCode } from './trace.ts'
-import { WORD_OPERATIONS } from './wordoperations.ts'
+import { ACCESS_FORK, ACCESS_OPERATIONS, CHAIN_OPERATIONS } from './operations/chain.ts'
+import { FLOW_OPERATIONS } from './operations/flow.ts'
+import { MEMORY_OPERATIONS } from './operations/memory.ts'
+import type { Compile } from './operations/operation.ts'
+import { WORD_OPERATIONS } from './operations/words.ts'
+import { assemble, closeLoop, type Links, openTrace } from './trace/assemble.ts'
+import { type Plan, planTrace, type Recording } from './trace/plan.ts'
+import { Trace, type TraceCode } from './trace/trace.ts'
+import { Emitter } from './wasm/emitter.ts'
 
 const COMPILERS: ReadonlyMap<number, Compile> = new Map([
   ...WORD_OPERATIONS,

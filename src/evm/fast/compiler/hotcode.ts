@@ -17,9 +17,9 @@ import {
   TRACE,
 } from '../layout.ts'
 import type { HotCode } from '../machine.ts'
-import type { Session } from '../session.ts'
+import type { Session } from '../run.ts'
 import { type CompiledTrace, Compiler, compiledOperations } from './compile.ts'
-import type { Recording } from './plan.ts'
+import type { Recording } from './trace/plan.ts'
 import { TraceStore } from './tracestore.ts'
 
 /** Rounds of a loop, or openings of a code, that are worth a compilation of about a millisecond. */

@@ -1,9 +1,9 @@
 // The compiled traces of one engine: bounded in number and in bytes; when they are full all are given up, and what is hot
 // still soon comes back.
 import type { Hardfork } from '../../../protocol/forks.ts'
-import type { Core } from '../core.ts'
+import type { Core } from '../instance.ts'
 import { EXIT_CELLS, EXIT_CELLS_END, TRACE } from '../layout.ts'
-import { importsOf, TRACE_NAME } from './helpers.ts'
+import { importsOf, TRACE_NAME } from './wasm/helpers.ts'
 
 /** Traces, and bytes of their modules; the machine code takes some ten times as much. */
 const MOST_TRACES = 1_000

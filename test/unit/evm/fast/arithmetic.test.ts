@@ -1,7 +1,7 @@
 // The interpreter's long arithmetic against JavaScript's.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { Core } from '../../../../src/evm/fast/core.ts'
+import { Core } from '../../../../src/evm/fast/instance.ts'
 import { OPERANDS } from '../../../../src/evm/fast/layout.ts'
 
 const ask = (): never => {

@@ -1,7 +1,7 @@
 // ADDMOD and MULMOD of the engine against bigints: also by the reciprocal that is kept for a modulus that comes again.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Core } from '../../../../src/evm/fast/core.ts'
+import { Core } from '../../../../src/evm/fast/instance.ts'
 import { OPERANDS } from '../../../../src/evm/fast/layout.ts'
 
 const nothing = (): void => undefined

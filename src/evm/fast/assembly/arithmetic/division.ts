@@ -1,0 +1,369 @@
+// Division of long words, by Knuth's algorithm D over limbs of 64 bits, with a reciprocal in place of divisions:
+// WebAssembly divides 64 by 64 bits at most. @see Möller, Granlund: Improved division by invariant integers (2011)
+import { SCRATCH } from '../../layout'
+import { copyWord, isBelow, isNegative, isShort, isZero, mulHigh, negate, WORD } from './words'
+
+/** The dividend, up to nine limbs, in which the remainder is left. */
+export const DIVIDEND: usize = SCRATCH
+/** The divisor, moved to the left until its highest bit is set. */
+const DIVISOR: usize = SCRATCH + 96
+export const QUOTIENT: usize = SCRATCH + 160
+/** The highest limb of the last divisor, and its reciprocal. */
+const LAST_TOP: usize = SCRATCH + 400
+const LAST_RECIPROCAL: usize = SCRATCH + 408
+
+/** b = a / b, and 0 when b is 0. */
+export function div(a: usize, b: usize): void {
+  if (isShort(b)) {
+    const divisor = load<u64>(b)
+    if (divisor == 0) return
+    if (isShort(a)) {
+      store<u64>(b, load<u64>(a) / divisor)
+      return
+    }
+  }
+  takeDividend(a)
+  memory.fill(QUOTIENT, 0, WORD)
+  divide(4, b, true)
+  copyWord(b, QUOTIENT)
+}
+
+/** b = a % b, and 0 when b is 0. */
+export function mod(a: usize, b: usize): void {
+  if (isShort(b)) {
+    const divisor = load<u64>(b)
+    if (divisor == 0) return
+    if (isShort(a)) {
+      store<u64>(b, load<u64>(a) % divisor)
+      return
+    }
+  }
+  takeDividend(a)
+  divide(4, b, false)
+  copyWord(b, DIVIDEND)
+}
+
+export function signedDiv(a: usize, b: usize): void {
+  const isOpposite = isNegative(a) != isNegative(b)
+  if (isNegative(a)) negate(a)
+  if (isNegative(b)) negate(b)
+  div(a, b)
+  if (isOpposite) negate(b)
+}
+
+/** The result has the sign of a. */
+export function signedMod(a: usize, b: usize): void {
+  const isBelowZero = isNegative(a)
+  if (isBelowZero) negate(a)
+  if (isNegative(b)) negate(b)
+  mod(a, b)
+  if (isBelowZero) negate(b)
+}
+
+/** c = (a + b) % c, and 0 when c is 0. */
+export function addMod(a: usize, b: usize, c: usize): void {
+  if (isBelow(a, c) && isBelow(b, c)) return addReduced(a, b, c)
+  if (isZero(c)) return
+  let carry: u64 = 0
+  for (let i: usize = 0; i < WORD; i += 8) {
+    const x = load<u64>(a + i)
+    const sum = x + load<u64>(b + i)
+    const whole = sum + carry
+    carry = u64(sum < x) | u64(whole < sum)
+    store<u64>(DIVIDEND + i, whole)
+  }
+  store<u64>(DIVIDEND, carry, 32)
+  store<u64>(DIVIDEND, 0, 40)
+  divide(5, c, false)
+  copyWord(c, DIVIDEND)
+}
+
+/** The same for two that are less than c: their sum is less than twice as much. */
+function addReduced(a: usize, b: usize, c: usize): void {
+  const a0 = load<u64>(a)
+  const a1 = load<u64>(a, 8)
+  const a2 = load<u64>(a, 16)
+  const a3 = load<u64>(a, 24)
+  const s0 = a0 + load<u64>(b)
+  let carry = u64(s0 < a0)
+  let s1 = a1 + carry
+  carry = u64(s1 < carry)
+  s1 += load<u64>(b, 8)
+  carry |= u64(s1 < load<u64>(b, 8))
+  let s2 = a2 + carry
+  carry = u64(s2 < carry)
+  s2 += load<u64>(b, 16)
+  carry |= u64(s2 < load<u64>(b, 16))
+  let s3 = a3 + carry
+  carry = u64(s3 < carry)
+  s3 += load<u64>(b, 24)
+  carry |= u64(s3 < load<u64>(b, 24))
+  const d0 = s0 - load<u64>(c)
+  let borrow = u64(s0 < load<u64>(c))
+  const t1 = s1 - load<u64>(c, 8)
+  const d1 = t1 - borrow
+  borrow = u64(s1 < load<u64>(c, 8)) | u64(t1 < borrow)
+  const t2 = s2 - load<u64>(c, 16)
+  const d2 = t2 - borrow
+  borrow = u64(s2 < load<u64>(c, 16)) | u64(t2 < borrow)
+  const t3 = s3 - load<u64>(c, 24)
+  const d3 = t3 - borrow
+  borrow = u64(s3 < load<u64>(c, 24)) | u64(t3 < borrow)
+  const isLess = carry < borrow
+  store<u64>(c, isLess ? s0 : d0)
+  store<u64>(c, isLess ? s1 : d1, 8)
+  store<u64>(c, isLess ? s2 : d2, 16)
+  store<u64>(c, isLess ? s3 : d3, 24)
+}
+
+/** Puts the whole product into DIVIDEND, and a limb of 0 behind it: row by row, the upper four limbs so far in locals. */
+export function multiply(a: usize, b: usize): void {
+  const y0 = load<u64>(b)
+  const y1 = load<u64>(b, 8)
+  const y2 = load<u64>(b, 16)
+  const y3 = load<u64>(b, 24)
+  let w0: u64 = 0
+  let w1: u64 = 0
+  let w2: u64 = 0
+  let w3: u64 = 0
+  for (let i: usize = 0; i < WORD; i += 8) {
+    const x = load<u64>(a + i)
+    let low = x * y0
+    let sum = low + w0
+    let carry = mulHigh(x, y0) + u64(sum < low)
+    store<u64>(DIVIDEND + i, sum)
+    low = x * y1 + carry
+    carry = mulHigh(x, y1) + u64(low < carry)
+    w0 = low + w1
+    carry += u64(w0 < low)
+    low = x * y2 + carry
+    carry = mulHigh(x, y2) + u64(low < carry)
+    w1 = low + w2
+    carry += u64(w1 < low)
+    low = x * y3 + carry
+    carry = mulHigh(x, y3) + u64(low < carry)
+    w2 = low + w3
+    w3 = carry + u64(w2 < low)
+  }
+  store<u64>(DIVIDEND, w0, 32)
+  store<u64>(DIVIDEND, w1, 40)
+  store<u64>(DIVIDEND, w2, 48)
+  store<u64>(DIVIDEND, w3, 56)
+  store<u64>(DIVIDEND, 0, 64)
+}
+
+@inline
+function takeDividend(a: usize): void {
+  copyWord(DIVIDEND, a)
+  store<u64>(DIVIDEND, 0, 32)
+}
+
+/** Divides DIVIDEND, of `length` limbs and room for one more, by the word at `divisor`, which is not 0. */
+export function divide(length: i32, divisor: usize, keepsQuotient: bool): void {
+  let size: i32 = 4
+  while (load<u64>(divisor + ((size - 1) << 3)) == 0) size--
+  while (length > 0 && load<u64>(DIVIDEND + ((length - 1) << 3)) == 0) length--
+  if (length < size) return
+  if (size == 4) return divideByFour(length, divisor, keepsQuotient)
+  const shift = clz<u64>(load<u64>(divisor + ((size - 1) << 3)))
+  normalize(DIVISOR, divisor, size, shift)
+  store<u64>(DIVIDEND + (length << 3), normalize(DIVIDEND, DIVIDEND, length, shift))
+  const top = load<u64>(DIVISOR + ((size - 1) << 3))
+  const reciprocal = knownReciprocal(top)
+  for (let j = length - size; j >= 0; j--) {
+    const digit = quotientDigit(DIVIDEND + (j << 3), size, top, reciprocal)
+    if (keepsQuotient) store<u64>(QUOTIENT + (j << 3), digit)
+  }
+  if (shift) {
+    for (let i: i32 = 0; i < size - 1; i++) {
+      const p = DIVIDEND + (i << 3)
+      store<u64>(p, (load<u64>(p) >> shift) | (load<u64>(p, 8) << (64 - shift)))
+    }
+    const p = DIVIDEND + ((size - 1) << 3)
+    store<u64>(p, load<u64>(p) >> shift)
+  }
+}
+
+/** The same where the divisor has four limbs: they and the remainder stay in locals. */
+function divideByFour(length: i32, divisor: usize, keepsQuotient: bool): void {
+  const shift = clz<u64>(load<u64>(divisor, 24))
+  const d0 = load<u64>(divisor) << shift
+  const d1 = joined(load<u64>(divisor, 8), load<u64>(divisor), shift)
+  const d2 = joined(load<u64>(divisor, 16), load<u64>(divisor, 8), shift)
+  const d3 = joined(load<u64>(divisor, 24), load<u64>(divisor, 16), shift)
+  const reciprocal = knownReciprocal(d3)
+  const end = DIVIDEND + ((length as usize) << 3)
+  let r0 = joined(load<u64>(end - 24), load<u64>(end - 32), shift)
+  let r1 = joined(load<u64>(end - 16), load<u64>(end - 24), shift)
+  let r2 = joined(load<u64>(end - 8), load<u64>(end - 16), shift)
+  let r3 = joined(0, load<u64>(end - 8), shift)
+  let at = end - 32
+  if (r3 == 0 && r2 < d3) {
+    // the highest digit is 0
+    r3 = r2
+    r2 = r1
+    r1 = r0
+    r0 = limbAt(at, shift)
+    at -= 8
+  }
+  for (; at >= DIVIDEND; at -= 8) {
+    let digit: u64 = r3 >= d3 ? u64.MAX_VALUE : divideTwo(r3, r2, d3, reciprocal)
+    const limb = limbAt(at, shift)
+    let low = digit * d0
+    let carry = mulHigh(digit, d0) + u64(limb < low)
+    const t0 = limb - low
+    low = digit * d1 + carry
+    carry = mulHigh(digit, d1) + u64(low < carry) + u64(r0 < low)
+    const t1 = r0 - low
+    low = digit * d2 + carry
+    carry = mulHigh(digit, d2) + u64(low < carry) + u64(r1 < low)
+    const t2 = r1 - low
+    low = digit * d3 + carry
+    carry = mulHigh(digit, d3) + u64(low < carry) + u64(r2 < low)
+    const t3 = r2 - low
+    let missing = carry - r3
+    r0 = t0
+    r1 = t1
+    r2 = t2
+    r3 = t3
+    // guessed by the highest limb only: up to two too large
+    while (missing != 0) {
+      digit--
+      r0 += d0
+      let over = u64(r0 < d0)
+      r1 += over
+      over = u64(r1 < over)
+      r1 += d1
+      over |= u64(r1 < d1)
+      r2 += over
+      over = u64(r2 < over)
+      r2 += d2
+      over |= u64(r2 < d2)
+      r3 += over
+      over = u64(r3 < over)
+      r3 += d3
+      over |= u64(r3 < d3)
+      missing -= over
+    }
+    if (keepsQuotient) store<u64>(QUOTIENT + (at - DIVIDEND), digit)
+  }
+  store<u64>(DIVIDEND, parted(r0, r1, shift))
+  store<u64>(DIVIDEND, parted(r1, r2, shift), 8)
+  store<u64>(DIVIDEND, parted(r2, r3, shift), 16)
+  store<u64>(DIVIDEND, r3 >> shift, 24)
+}
+
+/** A limb of the dividend, moved to the left. */
+@inline
+function limbAt(at: usize, shift: u64): u64 {
+  return joined(load<u64>(at), at == DIVIDEND ? 0 : load<u64>(at - 8), shift)
+}
+
+/** A limb moved to the left, with what comes out of the one below. */
+@inline
+function joined(limb: u64, below: u64, shift: u64): u64 {
+  return (limb << shift) | ((below >> 1) >> (63 - shift))
+}
+
+/** A limb moved to the right, with what comes out of the one above. */
+@inline
+function parted(limb: u64, above: u64, shift: u64): u64 {
+  return (limb >> shift) | ((above << 1) << (63 - shift))
+}
+
+/** Moves limbs to the left by less than a limb. @returns the bits that went out */
+function normalize(target: usize, source: usize, length: i32, shift: u64): u64 {
+  let out: u64 = 0
+  for (let i: i32 = 0; i < length; i++) {
+    const limb = load<u64>(source + (i << 3))
+    store<u64>(target + (i << 3), (limb << shift) | out)
+    out = shift ? limb >> (64 - shift) : 0
+  }
+  return out
+}
+
+/** One digit of the quotient; the dividend at `u`, of size + 1 limbs, becomes the remainder. */
+function quotientDigit(u: usize, size: i32, top: u64, reciprocal: u64): u64 {
+  const end = u + (size << 3)
+  const high = load<u64>(end)
+  let digit: u64 = high >= top ? u64.MAX_VALUE : divideTwo(high, load<u64>(end - 8), top, reciprocal)
+  let carry: u64 = 0
+  for (let i: usize = 0; u + i < end; i += 8) {
+    const limb = load<u64>(DIVISOR + i)
+    const low = digit * limb + carry
+    carry = mulHigh(digit, limb) + u64(low < carry)
+    const x = load<u64>(u + i)
+    carry += u64(x < low)
+    store<u64>(u + i, x - low)
+  }
+  let above = high - carry
+  let isTooLarge = high < carry
+  // the digit was guessed by the divisor's highest limb only: up to two too large
+  while (isTooLarge) {
+    digit--
+    let c: u64 = 0
+    for (let i: usize = 0; u + i < end; i += 8) {
+      const x = load<u64>(u + i)
+      const sum = x + load<u64>(DIVISOR + i)
+      const whole = sum + c
+      c = u64(sum < x) | u64(whole < sum)
+      store<u64>(u + i, whole)
+    }
+    above += c
+    isTooLarge = c == 0 || above != 0
+  }
+  store<u64>(end, above)
+  return digit
+}
+
+/** Loops mostly divide by the same again. */
+@inline
+function knownReciprocal(d: u64): u64 {
+  if (load<u64>(LAST_TOP) != d) {
+    store<u64>(LAST_TOP, d)
+    store<u64>(LAST_RECIPROCAL, reciprocalOf(d))
+  }
+  return load<u64>(LAST_RECIPROCAL)
+}
+
+/** (2^128 - 1) / d - 2^64, for a d whose highest bit is set. */
+function reciprocalOf(d: u64): u64 {
+  const d1 = d >> 32
+  const d0 = d & 0xffffffff
+  // the quotient of ~d and all ones by d, in two digits of 32 bits
+  let high = ~d
+  let q1 = high / d1
+  let r = high - q1 * d1
+  while (q1 > 0xffffffff || q1 * d0 > ((r << 32) | 0xffffffff)) {
+    q1--
+    r += d1
+    if (r > 0xffffffff) break
+  }
+  high = ((high << 32) | 0xffffffff) - q1 * d
+  let q0 = high / d1
+  r = high - q0 * d1
+  while (q0 > 0xffffffff || q0 * d0 > ((r << 32) | 0xffffffff)) {
+    q0--
+    r += d1
+    if (r > 0xffffffff) break
+  }
+  return (q1 << 32) + q0
+}
+
+/** Two limbs by one, the higher below it. */
+function divideTwo(high: u64, low: u64, d: u64, reciprocal: u64): u64 {
+  let q0 = reciprocal * high
+  let q1 = mulHigh(reciprocal, high)
+  q0 += low
+  q1 += high + u64(q0 < low) + 1
+  let r = low - q1 * d
+  if (r > q0) {
+    q1--
+    r += d
+  }
+  if (r >= d) {
+    q1++
+    r -= d
+  }
+  return q1
+}

@@ -1,0 +1,221 @@
+// Storage and transient storage: slots by account and key, read from the host at most once a job.
+import {
+  ACCOUNT_HAS_STORAGE, ACCOUNT_SLOTS, BERLIN, CONSTANTINOPLE, FLAG_STATIC, FORK,
+  FRAME_ACCOUNT, FRAME_FLAGS, FRAME_GAS_LIMIT, GENERATION, ISTANBUL, LONDON, REFUND, REPORTS_ACCESS, SLOT, SLOT_ACCOUNT, SLOT_BEFORE,
+  SLOT_FLAGS, SLOT_HASH, SLOT_KEY, SLOT_LISTED, SLOT_ORIGINAL, SLOT_VALUE, SLOT_WARM, SLOT_WRITTEN, SLOTS, SLOTS_MASK,
+} from '../../layout'
+import { has, listPlace, WARM_GAS } from './accounts'
+import { raiseNeed } from './gasneed'
+import { enter, take } from './heap'
+import { loadSlot } from './host'
+import { saveCold, saveSlot } from './journal'
+import { copyWord, isEqual, isZero } from '../arithmetic/words'
+
+/** EIP-2929. */
+const COLD_SLOT_GAS: i64 = 2100
+/** An SSTORE must leave a called contract enough for a log (EIP-2200). */
+const SENTRY_GAS: i64 = 2300
+const SET_GAS: i64 = 20_000
+const RESET_GAS: i64 = 5000
+
+/** Marks the account of a transient slot. */
+const TRANSIENT: u32 = 1
+
+/** Too little gas; of the variants for compiled code also: leave it to the interpreter. */
+const NONE: i64 = -1
+
+/** The slot of a key; `owner` is the account, for transient storage marked. */
+function slotAt(owner: u32, key: usize): usize {
+  const k0 = load<u64>(key)
+  const k1 = load<u64>(key, 8)
+  const k2 = load<u64>(key, 16)
+  const k3 = load<u64>(key, 24)
+  const mixed = (k0 ^ rotl<u64>(k1, 17) ^ rotl<u64>(k2, 34) ^ rotl<u64>(k3, 51) ^ ((owner as u64) << 20)) * 0x9e3779b97f4a7c15
+  const hash = ((mixed >> 32) ^ mixed) as u32
+  const table = load<u32>(SLOTS) as usize
+  const mask = load<u32>(SLOTS_MASK)
+  const generation = load<u32>(GENERATION)
+  for (let i = hash & mask; ; i = (i + 1) & mask) {
+    const place = table + ((i as usize) << 3)
+    if (load<u32>(place) != generation) break
+    const slot = load<u32>(place, 4) as usize
+    if (
+      load<u64>(slot) == k0 &&
+      load<u64>(slot, 8) == k1 &&
+      load<u64>(slot, 16) == k2 &&
+      load<u64>(slot, 24) == k3 &&
+      load<u32>(slot, SLOT_ACCOUNT) == owner
+    ) {
+      return slot
+    }
+  }
+  return addSlot(owner, key, hash)
+}
+
+function addSlot(owner: u32, key: usize, hash: u32): usize {
+  const slot = take(SLOT)
+  memory.fill(slot + SLOT_VALUE, 0, SLOT - SLOT_VALUE)
+  copyWord(slot + SLOT_KEY, key)
+  store<u32>(slot, owner, SLOT_ACCOUNT)
+  store<u32>(slot, hash, SLOT_HASH)
+  enter(SLOTS, slot, SLOT_HASH)
+  if (owner & TRANSIENT) return slot
+  const account = owner as usize
+  store<u32>(slot, load<u32>(account, ACCOUNT_SLOTS), SLOT_BEFORE)
+  store<u32>(account, slot as u32, ACCOUNT_SLOTS)
+  if (has(account, ACCOUNT_HAS_STORAGE)) {
+    loadSlot(account, slot + SLOT_KEY, slot + SLOT_VALUE)
+    copyWord(slot + SLOT_ORIGINAL, slot + SLOT_VALUE)
+  }
+  return slot
+}
+
+@inline
+function slotOf(frame: usize, key: usize): usize {
+  return slotAt(load<u32>(frame, FRAME_ACCOUNT), key)
+}
+
+function warmSlot(slot: usize): void {
+  saveCold(slot)
+  const flags = load<u32>(slot, SLOT_FLAGS)
+  store<u32>(slot, flags | SLOT_WARM | SLOT_LISTED, SLOT_FLAGS)
+  if (load<u32>(REPORTS_ACCESS) && !(flags & SLOT_LISTED)) listPlace((slot as u32) | 1)
+}
+
+/** For the transaction's access list (EIP-2930): warm from the start. */
+export function preWarmSlot(account: usize, key: usize): void {
+  const slot = slotAt(account as u32, key)
+  store<u32>(slot, load<u32>(slot, SLOT_FLAGS) | SLOT_WARM, SLOT_FLAGS)
+}
+
+/**
+ * Reads a slot: the word at `key` may be the target.
+ * @returns gas left, below 0 when there is too little. The operation's base is paid already.
+ */
+export function sload(frame: usize, key: usize, target: usize, gas: i64): i64 {
+  const slot = slotOf(frame, key)
+  if (load<u32>(FORK) >= BERLIN) {
+    if (load<u32>(slot, SLOT_FLAGS) & SLOT_WARM) {
+      gas -= WARM_GAS
+    } else {
+      warmSlot(slot)
+      gas -= COLD_SLOT_GAS
+    }
+  }
+  copyWord(target, slot + SLOT_VALUE)
+  return gas
+}
+
+/** The same for compiled code: when the gas does not cover it nothing has happened. From berlin on. */
+export function sloadOrLeave(frame: usize, key: usize, target: usize, gas: i64): i64 {
+  const slot = slotOf(frame, key)
+  const isWarm = (load<u32>(slot, SLOT_FLAGS) & SLOT_WARM) != 0
+  gas -= isWarm ? WARM_GAS : COLD_SLOT_GAS
+  if (gas < 0) return NONE
+  if (!isWarm) warmSlot(slot)
+  copyWord(target, slot + SLOT_VALUE)
+  return gas
+}
+
+/** Writes a slot. @returns gas left, below 0 when there is too little */
+export function sstore(frame: usize, key: usize, value: usize, gas: i64): i64 {
+  const fork = load<u32>(FORK)
+  if (fork >= ISTANBUL) {
+    if (gas <= SENTRY_GAS) return NONE
+    raiseNeed(frame, load<i64>(frame, FRAME_GAS_LIMIT) - gas + SENTRY_GAS + 1)
+  }
+  return write(frame, key, value, gas, fork)
+}
+
+@inline
+function write(frame: usize, key: usize, value: usize, gas: i64, fork: u32): i64 {
+  const slot = slotOf(frame, key)
+  if (fork >= ISTANBUL) gas -= netCost(slot, value, fork)
+  else if (fork == CONSTANTINOPLE) gas -= firstNetCost(slot, value)
+  else gas -= grossCost(slot, value)
+  if (fork >= BERLIN && !(load<u32>(slot, SLOT_FLAGS) & SLOT_WARM)) {
+    warmSlot(slot)
+    gas -= COLD_SLOT_GAS
+  }
+  if (gas < 0) return NONE
+  if (isEqual(slot + SLOT_VALUE, value)) return gas
+  saveSlot(slot)
+  copyWord(slot + SLOT_VALUE, value)
+  store<u32>(slot, load<u32>(slot, SLOT_FLAGS) | SLOT_WRITTEN, SLOT_FLAGS)
+  return gas
+}
+
+/**
+ * The same for compiled code, which has paid for `ahead` more gas than it has used: near the end of the gas, and in
+ * static frames, nothing happens and the interpreter decides. From berlin on.
+ */
+export function sstoreOrLeave(frame: usize, key: usize, value: usize, gas: i64, ahead: i64): i64 {
+  if (load<u32>(frame, FRAME_FLAGS) & FLAG_STATIC) return NONE
+  if (gas + ahead <= SENTRY_GAS || gas < SET_GAS + COLD_SLOT_GAS) return NONE
+  raiseNeed(frame, load<i64>(frame, FRAME_GAS_LIMIT) - gas - ahead + SENTRY_GAS + 1)
+  return write(frame, key, value, gas, load<u32>(FORK))
+}
+
+@inline
+function refund(gas: i64): void {
+  store<i64>(REFUND, load<i64>(REFUND) + gas)
+}
+
+/** From istanbul on (EIP-2200, EIP-2929, EIP-3529): costs of a warm slot. */
+function netCost(slot: usize, value: usize, fork: u32): i64 {
+  const current = slot + SLOT_VALUE
+  const original = slot + SLOT_ORIGINAL
+  const isBerlin = fork >= BERLIN
+  const readGas: i64 = isBerlin ? WARM_GAS : 800
+  if (isEqual(current, value)) return readGas
+  const resetGas: i64 = isBerlin ? RESET_GAS - COLD_SLOT_GAS : RESET_GAS
+  const clearRefund: i64 = fork >= LONDON ? 4800 : 15_000
+  if (isEqual(current, original)) {
+    if (isZero(original)) return SET_GAS
+    if (isZero(value)) refund(clearRefund)
+    return resetGas
+  }
+  refundDirty(current, original, value, clearRefund, SET_GAS - readGas, resetGas - readGas)
+  return readGas
+}
+
+/** EIP-1283, in constantinople only. */
+function firstNetCost(slot: usize, value: usize): i64 {
+  const current = slot + SLOT_VALUE
+  const original = slot + SLOT_ORIGINAL
+  if (isEqual(current, value)) return 200
+  if (isEqual(current, original)) {
+    if (isZero(original)) return SET_GAS
+    if (isZero(value)) refund(15_000)
+    return RESET_GAS
+  }
+  refundDirty(current, original, value, 15_000, 19_800, 4800)
+  return 200
+}
+
+/** Refunds of a slot that this transaction has changed already. */
+function refundDirty(current: usize, original: usize, value: usize, clear: i64, unset: i64, restore: i64): void {
+  if (!isZero(original)) {
+    if (isZero(current)) refund(-clear)
+    else if (isZero(value)) refund(clear)
+  }
+  if (isEqual(original, value)) refund(isZero(original) ? unset : restore)
+}
+
+/** Before, and in petersburg. */
+function grossCost(slot: usize, value: usize): i64 {
+  const current = slot + SLOT_VALUE
+  if (isZero(current)) return isZero(value) ? RESET_GAS : SET_GAS
+  if (isZero(value)) refund(15_000)
+  return RESET_GAS
+}
+
+export function tload(frame: usize, key: usize): void {
+  copyWord(key, slotAt(load<u32>(frame, FRAME_ACCOUNT) | TRANSIENT, key) + SLOT_VALUE)
+}
+
+export function tstore(frame: usize, key: usize, value: usize): void {
+  const slot = slotAt(load<u32>(frame, FRAME_ACCOUNT) | TRANSIENT, key)
+  saveSlot(slot)
+  copyWord(slot + SLOT_VALUE, value)
+}

@@ -1,0 +1,210 @@
+// Operations on words while compiling, as instructions on limbs: those that are worth having in place.
+import { type Emitter, type Limb, type Limbs, MAX_LIMB } from '../wasm/emitter.ts'
+import { I64_EQZ } from '../wasm/instructions.ts'
+import {
+  and,
+  isBelow,
+  isKnown,
+  isSame,
+  isZero,
+  limbsOf,
+  minus,
+  or,
+  orAll,
+  plus,
+  shiftLeftBy,
+  shiftRightBy,
+  shiftRightSignedBy,
+  times,
+  timesHigh,
+  xor,
+} from '../wasm/limbs.ts'
+
+const ZERO: Limbs = [0n, 0n, 0n, 0n]
+const SIGN = 1n << 63n
+
+export function addWords(emitter: Emitter, a: Limbs, b: Limbs): Limbs {
+  const result: Limb[] = []
+  let carry: Limb = 0n
+  for (let i = 0; i < 4; i++) {
+    const x = a[i] ?? 0n
+    const y = b[i] ?? 0n
+    const sum = plus(emitter, x, y)
+    const whole = plus(emitter, sum, carry)
+    result.push(whole)
+    if (i === 3) break
+    const first = carryOf(emitter, sum, x, y)
+    carry = or(emitter, first, carryOf(emitter, whole, sum, carry))
+  }
+  return result as unknown as Limbs
+}
+
+/** Whether `sum`, of `x` and `y`, went over. */
+function carryOf(emitter: Emitter, sum: Limb, x: Limb, y: Limb): Limb {
+  if (x === 0n || y === 0n) return 0n
+  if (isKnown(x) && isKnown(y)) return x + y > MAX_LIMB ? 1n : 0n
+  return isBelow(emitter, sum, isKnown(x) ? y : x)
+}
+
+export function subWords(emitter: Emitter, a: Limbs, b: Limbs): Limbs {
+  const result: Limb[] = []
+  let borrow: Limb = 0n
+  for (let i = 0; i < 4; i++) {
+    const x = a[i] ?? 0n
+    const y = b[i] ?? 0n
+    const difference = minus(emitter, x, y)
+    result.push(minus(emitter, difference, borrow))
+    if (i === 3) break
+    const first = isBelow(emitter, x, y)
+    borrow = or(emitter, first, isBelow(emitter, difference, borrow))
+  }
+  return result as unknown as Limbs
+}
+
+/** Limbs of which products are formed in place; a helper is faster for more. */
+const MOST_PRODUCTS = 4
+
+/** Undefined: too long to be done in place. */
+export function mulWords(emitter: Emitter, a: Limbs, b: Limbs): Limbs | undefined {
+  let products = 0
+  forPairs((i, j) => {
+    if (a[i] !== 0n && b[j] !== 0n) products++
+  })
+  return products <= MOST_PRODUCTS ? multiply(emitter, a, b) : undefined
+}
+
+/** The product of two words of one limb each. */
+export function mulShort(emitter: Emitter, a: Limb, b: Limb): Limbs {
+  return [times(emitter, a, b), timesHigh(emitter, a, b), 0n, 0n]
+}
+
+function multiply(emitter: Emitter, a: Limbs, b: Limbs): Limbs {
+  let sum: Limbs = ZERO
+  forPairs((i, j) => {
+    const x = a[i] ?? 0n
+    const y = b[j] ?? 0n
+    if (x === 0n || y === 0n) return
+    const product: Limb[] = [0n, 0n, 0n, 0n]
+    product[i + j] = times(emitter, x, y)
+    if (i + j < 3) product[i + j + 1] = timesHigh(emitter, x, y)
+    sum = addWords(emitter, sum, product as unknown as Limbs)
+  })
+  return sum
+}
+
+/** Places of limbs whose product counts. */
+function forPairs(use: (i: number, j: number) => void): void {
+  for (let i = 0; i < 4; i++) for (let j = 0; i + j < 4; j++) use(i, j)
+}
+
+/** 1 or 0. */
+export function isWordBelow(emitter: Emitter, a: Limbs, b: Limbs): Limb {
+  let below: Limb = 0n
+  for (let i = 0; i < 4; i++) {
+    const x = a[i] ?? 0n
+    const y = b[i] ?? 0n
+    if (x === y) continue
+    const here = isBelow(emitter, x, y)
+    below = below === 0n ? here : or(emitter, here, and(emitter, isSame(emitter, x, y), below))
+  }
+  return below
+}
+
+export function isWordSignedBelow(emitter: Emitter, a: Limbs, b: Limbs): Limb {
+  const lifted = ([x0, x1, x2, x3]: Limbs): Limbs => [x0, x1, x2, xor(emitter, x3, SIGN)]
+  return isWordBelow(emitter, lifted(a), lifted(b))
+}
+
+export function isWordSame(emitter: Emitter, a: Limbs, b: Limbs): Limb {
+  const differences = a.map((x, i) => xor(emitter, x, b[i] ?? 0n))
+  return isZero(emitter, orAll(emitter, differences))
+}
+
+export function isWordZero(emitter: Emitter, a: Limbs): Limb {
+  return isZero(emitter, orAll(emitter, a))
+}
+
+/** By a known number of bits below 256. */
+export function shiftWordLeft(emitter: Emitter, a: Limbs, bits: number): Limbs {
+  const limb = (i: number): Limb => {
+    const from = i - (bits >> 6)
+    const upper = shiftLeftBy(emitter, a[from] ?? 0n, bits & 63)
+    if ((bits & 63) === 0) return upper
+    return or(emitter, upper, shiftRightBy(emitter, a[from - 1] ?? 0n, 64 - (bits & 63)))
+  }
+  return [limb(0), limb(1), limb(2), limb(3)]
+}
+
+export function shiftWordRight(emitter: Emitter, a: Limbs, bits: number): Limbs {
+  return shiftDown(emitter, a, bits, 0n)
+}
+
+export function shiftWordRightSigned(emitter: Emitter, a: Limbs, bits: number): Limbs {
+  return shiftDown(emitter, a, bits, shiftRightSignedBy(emitter, a[3], 63))
+}
+
+function shiftDown(emitter: Emitter, a: Limbs, bits: number, fill: Limb): Limbs {
+  const limb = (i: number): Limb => {
+    const from = i + (bits >> 6)
+    const lower = shiftRightBy(emitter, a[from] ?? fill, bits & 63)
+    if ((bits & 63) === 0) return lower
+    return or(emitter, lower, shiftLeftBy(emitter, a[from + 1] ?? fill, 64 - (bits & 63)))
+  }
+  return [limb(0), limb(1), limb(2), limb(3)]
+}
+
+/** The sign of the lowest `bytes` bytes, 1 to 31, goes through to the top. */
+export function extendSign(emitter: Emitter, a: Limbs, bytes: number): Limbs {
+  const top = (bytes - 1) >> 3
+  const shift = 64 - 8 * (bytes - 8 * top)
+  const last = shiftRightSignedBy(emitter, shiftLeftBy(emitter, a[top] ?? 0n, shift), shift)
+  const sign = top < 3 ? shiftRightSignedBy(emitter, last, 63) : 0n
+  const limb = (i: number): Limb => (i < top ? (a[i] ?? 0n) : i === top ? last : sign)
+  return [limb(0), limb(1), limb(2), limb(3)]
+}
+
+/** By powers of two. */
+export function divByPower(emitter: Emitter, a: Limbs, exponent: number): Limbs {
+  return shiftWordRight(emitter, a, exponent)
+}
+
+export function modByPower(emitter: Emitter, a: Limbs, exponent: number): Limbs {
+  const mask = limbsOf((1n << BigInt(exponent)) - 1n)
+  const limb = (i: number): Limb => and(emitter, a[i] ?? 0n, mask[i] ?? 0n)
+  return [limb(0), limb(1), limb(2), limb(3)]
+}
+
+/** The exponent of a power of two, or undefined. */
+export function exponentOf(value: bigint): number | undefined {
+  if (value === 0n || (value & (value - 1n)) !== 0n) return undefined
+  return value.toString(2).length - 1
+}
+
+/**
+ * Two ways to a word, of which the first is taken when `decider` is 0.
+ * @returns locals that both ways have filled
+ */
+export function either(
+  emitter: Emitter,
+  decider: Limb,
+  ifZero: () => Limbs,
+  otherwise: () => Limbs,
+): Limbs {
+  if (isKnown(decider)) return decider === 0n ? ifZero() : otherwise()
+  const first = emitter.newLocal()
+  const result: Limbs = [first, emitter.newLocal(), emitter.newLocal(), emitter.newLocal()]
+  const fill = (limbs: Limbs): void => {
+    limbs.forEach((limb, i) => {
+      emitter.limb(limb)
+      emitter.set(first + i)
+    })
+  }
+  emitter.get(decider)
+  emitter.op(I64_EQZ)
+  emitter.if()
+  fill(ifZero())
+  emitter.else()
+  fill(otherwise())
+  emitter.end()
+  return result
+}

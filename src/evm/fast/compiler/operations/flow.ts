@@ -1,0 +1,108 @@
+// Compiles constants, the order of the stack, and jumps. A trace goes where its recording went: a jump to a known place
+// vanishes, any other is compared with where it went then.
+import { OP } from '../../../opcodes.ts'
+import type { Word } from '../trace/stack.ts'
+import type { Step, Trace } from '../trace/trace.ts'
+import type { Limb } from '../wasm/emitter.ts'
+import { isKnown, knownWord, orAll, xor } from '../wasm/limbs.ts'
+import type { Compile, Row } from './operation.ts'
+
+const compilePush: Compile = ({ code, stack }, { pc, opcode }) => {
+  const size = opcode - OP.PUSH0
+  const bytes = code.bytes.subarray(pc + 1, pc + 1 + size)
+  let digits = ''
+  for (let i = 0; i < size; i++) digits += (bytes[i] ?? 0).toString(16).padStart(2, '0')
+  stack.pushValue(BigInt(`0x${digits}`))
+}
+
+const compilePushZero: Compile = ({ stack }) => stack.pushValue(0n)
+
+const compilePlace: Compile = ({ stack }, { pc }) => stack.pushValue(BigInt(pc))
+
+const compileDrop: Compile = ({ stack }) => stack.drop()
+
+const compileNothing: Compile = () => undefined
+
+function duplicate(depth: number): Compile {
+  return ({ stack }) => stack.duplicate(depth)
+}
+
+function swap(depth: number): Compile {
+  return ({ stack }) => stack.swap(depth)
+}
+
+/** The value of a word when all its limbs are known. */
+function known(word: Word): bigint | undefined {
+  const [a, b, c, d] = word.limbs
+  if (a === undefined || b === undefined || c === undefined || d === undefined) return undefined
+  return knownWord([a, b, c, d])
+}
+
+/** 0 when a word is this place in the code. */
+function differenceTo(trace: Trace, word: Word, pc: number): Limb {
+  trace.hasUnknownJump = true
+  const [low, ...upper] = trace.stack.limbs(word)
+  return orAll(trace.emitter, [xor(trace.emitter, low, BigInt(pc)), ...upper])
+}
+
+const compileJump: Compile = (trace, step) => {
+  const target = known(trace.stack.peek())
+  if (target === undefined) {
+    const exit = trace.exit(step.pc)
+    trace.needZero(differenceTo(trace, trace.stack.popWord(), step.next), exit)
+  } else if (target === BigInt(step.next)) {
+    trace.stack.drop()
+  } else {
+    trace.end(trace.exit(step.pc))
+  }
+}
+
+/** JUMPI: it was recorded with the way that it took. */
+const compileBranch: Compile = (trace, step) => {
+  const target = known(trace.stack.peek())
+  if (step.next === step.pc + 1) compileStay(trace, step, target)
+  else compileTaken(trace, step, target)
+}
+
+function compileTaken(trace: Trace, step: Step, target: bigint | undefined): void {
+  const { stack } = trace
+  if (target !== undefined && target !== BigInt(step.next)) {
+    trace.end(trace.exit(step.pc))
+    return
+  }
+  const before = target === undefined ? trace.exit(step.pc) : undefined
+  const place = stack.popWord()
+  const condition = orAll(trace.emitter, stack.pop())
+  const behind = trace.exit(step.pc + 1, trace.used + step.gas, true)
+  if (condition === 0n) {
+    trace.end(behind)
+    return
+  }
+  trace.needNonZero(condition, behind)
+  if (before !== undefined) trace.needZero(differenceTo(trace, place, step.next), before)
+}
+
+function compileStay(trace: Trace, step: Step, target: bigint | undefined): void {
+  const { stack, code } = trace
+  const before = trace.exit(step.pc)
+  stack.drop()
+  const condition = orAll(trace.emitter, stack.pop())
+  const isJump =
+    target !== undefined && target < code.bytes.length && code.isDestination(Number(target))
+  const exit = isJump ? trace.exit(Number(target), trace.used + step.gas, true) : before
+  if (isKnown(condition) && condition !== 0n) trace.end(exit)
+  else trace.needZero(condition, exit)
+}
+
+/** All of them. */
+export const FLOW_OPERATIONS: readonly Row[] = [
+  [OP.POP, compileDrop],
+  [OP.JUMP, compileJump],
+  [OP.JUMPI, compileBranch],
+  [OP.PC, compilePlace],
+  [OP.JUMPDEST, compileNothing],
+  [OP.PUSH0, compilePushZero],
+  ...Array.from({ length: 32 }, (_, i): Row => [OP.PUSH1 + i, compilePush]),
+  ...Array.from({ length: 16 }, (_, i): Row => [OP.DUP1 + i, duplicate(i + 1)]),
+  ...Array.from({ length: 16 }, (_, i): Row => [OP.SWAP1 + i, swap(i + 1)]),
+]

@@ -1,0 +1,253 @@
+// Compiles arithmetic, comparisons and bits.
+import { OP } from '../../../opcodes.ts'
+import { type Emitter, GAS_LOCAL, type Limb, type Limbs, MAX_LIMB } from '../wasm/emitter.ts'
+import type { Helper } from '../wasm/helpers.ts'
+import { I64_CLZ, I64_DIV_U, I64_EQZ, I64_REM_U } from '../wasm/instructions.ts'
+import { and, isKnown, knownWord, limbsOf, or, orAll, shiftRightBy, xor } from '../wasm/limbs.ts'
+import {
+  addWords,
+  divByPower,
+  either,
+  exponentOf,
+  extendSign,
+  isWordBelow,
+  isWordSame,
+  isWordSignedBelow,
+  isWordZero,
+  modByPower,
+  mulShort,
+  mulWords,
+  shiftWordLeft,
+  shiftWordRight,
+  shiftWordRightSigned,
+  subWords,
+} from './arithmetic.ts'
+import { type Compile, callOnWords, operand, type Row } from './operation.ts'
+
+type Pure = (emitter: Emitter, a: Limbs, b: Limbs) => Limbs
+type Test = (emitter: Emitter, a: Limbs, b: Limbs) => Limb
+
+/** Of two operands, in place. */
+function pure(compute: Pure): Compile {
+  return ({ emitter, stack }) => {
+    const a = stack.pop()
+    const b = stack.pop()
+    stack.push(compute(emitter, a, b))
+  }
+}
+
+function test(compute: Test): Compile {
+  return pure((emitter, a, b) => [compute(emitter, a, b), 0n, 0n, 0n])
+}
+
+/** Of two or three operands, by the engine. */
+function called(helper: Helper, count: number): Compile {
+  return (trace) => {
+    const words: Limbs[] = []
+    for (let n = 0; n < count; n++) words.push(trace.stack.pop())
+    trace.stack.push(callOnWords(trace, helper, words))
+  }
+}
+
+/** AND, OR, XOR: limb by limb, and limbs that do not matter are not asked for. */
+function bitwise(compute: (emitter: Emitter, x: Limb, y: Limb) => Limb, absorbs: Limb): Compile {
+  return ({ emitter, stack }) => {
+    const a = stack.popWord()
+    const b = stack.popWord()
+    const limb = (i: number): Limb => {
+      if (a.limbs[i] === absorbs || b.limbs[i] === absorbs) return absorbs
+      return compute(emitter, stack.limb(a, i), stack.limb(b, i))
+    }
+    stack.push([limb(0), limb(1), limb(2), limb(3)])
+  }
+}
+
+const compileMul: Compile = (trace) => {
+  const { emitter, stack } = trace
+  const a = stack.pop()
+  const b = stack.pop()
+  stack.push(
+    mulWords(emitter, a, b) ??
+      either(
+        emitter,
+        upperOf(emitter, a, b),
+        () => mulShort(emitter, a[0], b[0]),
+        () => callOnWords(trace, 'mul', [a, b]),
+      ),
+  )
+}
+
+/** 0 when both words fit into a limb. */
+function upperOf(emitter: Emitter, a: Limbs, b: Limbs): Limb {
+  return orAll(emitter, [a[1], a[2], a[3], b[1], b[2], b[3]])
+}
+
+function division(
+  helper: 'div' | 'mod',
+  opcode: number,
+  byPower: (emitter: Emitter, a: Limbs, exponent: number) => Limbs,
+): Compile {
+  return (trace) => {
+    const { emitter, stack } = trace
+    const a = stack.pop()
+    const b = stack.pop()
+    const divisor = knownWord(b)
+    if (divisor === 0n) return stack.pushValue(0n)
+    const exponent = divisor === undefined ? undefined : exponentOf(divisor)
+    if (exponent !== undefined) return stack.push(byPower(emitter, a, exponent))
+    const short = (): Limbs => [divideShort(emitter, opcode, a[0], b[0]), 0n, 0n, 0n]
+    stack.push(
+      either(emitter, upperOf(emitter, a, b), short, () => callOnWords(trace, helper, [a, b])),
+    )
+  }
+}
+
+/** Division of limbs; by 0 it gives 0. */
+function divideShort(emitter: Emitter, opcode: number, a: Limb, b: Limb): Limb {
+  if (b === 0n) return 0n
+  const result = emitter.newLocal()
+  const divide = (): void => {
+    emitter.limb(a)
+    emitter.limb(b)
+    emitter.op(opcode)
+    emitter.set(result)
+  }
+  if (isKnown(b)) {
+    divide()
+    return result
+  }
+  emitter.get(b)
+  emitter.op(I64_EQZ)
+  emitter.if()
+  emitter.i64(0n)
+  emitter.set(result)
+  emitter.else()
+  divide()
+  emitter.end()
+  return result
+}
+
+const compileNot: Compile = ({ emitter, stack }) => {
+  const [a, b, c, d] = stack.pop()
+  const not = (limb: Limb): Limb => xor(emitter, limb, MAX_LIMB)
+  stack.push([not(a), not(b), not(c), not(d)])
+}
+
+const compileIsZero: Compile = ({ emitter, stack }) => {
+  stack.pushLimb(isWordZero(emitter, stack.pop()))
+}
+
+/** SHL, SHR, SAR: in place when the count is known, as it mostly is. */
+function shift(
+  byKnown: (emitter: Emitter, a: Limbs, bits: number) => Limbs,
+  helper: Helper,
+  longest: number | undefined,
+): Compile {
+  return (trace) => {
+    const { emitter, stack } = trace
+    const count = stack.pop()
+    const value = stack.pop()
+    const known = knownWord(count)
+    if (known === undefined) return stack.push(callOnWords(trace, helper, [count, value]))
+    if (known < 256n) return stack.push(byKnown(emitter, value, Number(known)))
+    stack.push(longest === undefined ? limbsOf(0n) : byKnown(emitter, value, longest))
+  }
+}
+
+/** SAR by more than 255 bits: only the sign is left, as after 255. */
+const SIGN_ONLY = 255
+
+const compileByte: Compile = (trace) => {
+  const { emitter, stack } = trace
+  const index = stack.pop()
+  const word = stack.popWord()
+  const known = knownWord(index)
+  if (known === undefined) {
+    return stack.push(callOnWords(trace, 'byteAt', [index, stack.limbs(word)]))
+  }
+  if (known > 31n) return stack.pushValue(0n)
+  const place = 31 - Number(known)
+  const limb = shiftRightBy(emitter, stack.limb(word, place >> 3), 8 * (place & 7))
+  stack.pushLimb(and(emitter, limb, 0xffn))
+}
+
+const compileSignExtend: Compile = (trace) => {
+  const { emitter, stack } = trace
+  const index = stack.pop()
+  const word = stack.pop()
+  const known = knownWord(index)
+  if (known === undefined) return stack.push(callOnWords(trace, 'signExtend', [index, word]))
+  stack.push(known > 30n ? word : extendSign(emitter, word, Number(known) + 1))
+}
+
+/** EXP: its cost depends on the exponent. */
+const compileExp: Compile = (trace, step) => {
+  const exit = trace.exit(step.pc)
+  const { emitter, stack } = trace
+  const base = stack.pop()
+  const exponent = stack.pop()
+  emitter.putWord(exponent, operand(1))
+  emitter.i32(operand(1))
+  emitter.get(GAS_LOCAL)
+  trace.call('payExponent')
+  trace.payOrLeave(exit)
+  stack.push(callOnWords(trace, 'exp', [base, exponent]))
+}
+
+/** CLZ (EIP-7939). */
+const compileLeadingZeros: Compile = ({ emitter, stack }) => {
+  const [a, b, c, d] = stack.pop()
+  const zeros = (limb: Limb): Limb => {
+    emitter.limb(limb)
+    emitter.op(I64_CLZ)
+    return emitter.keep()
+  }
+  const sum = (limbs: Limb, more: Limb): Limb =>
+    addWords(emitter, [limbs, 0n, 0n, 0n], [more, 0n, 0n, 0n])[0]
+  let result: Limb = sum(192n, zeros(a))
+  for (const [limb, before] of [
+    [b, 128n],
+    [c, 64n],
+    [d, 0n],
+  ] as const) {
+    const lower: Limb = result
+    const [chosen] = either(
+      emitter,
+      limb,
+      () => [lower, 0n, 0n, 0n],
+      () => [sum(before, zeros(limb)), 0n, 0n, 0n],
+    )
+    result = chosen
+  }
+  stack.pushLimb(result)
+}
+
+/** All of them. */
+export const WORD_OPERATIONS: readonly Row[] = [
+  [OP.ADD, pure(addWords)],
+  [OP.MUL, compileMul],
+  [OP.SUB, pure(subWords)],
+  [OP.DIV, division('div', I64_DIV_U, divByPower)],
+  [OP.SDIV, called('signedDiv', 2)],
+  [OP.MOD, division('mod', I64_REM_U, modByPower)],
+  [OP.SMOD, called('signedMod', 2)],
+  [OP.ADDMOD, called('addMod', 3)],
+  [OP.MULMOD, called('mulMod', 3)],
+  [OP.EXP, compileExp],
+  [OP.SIGNEXTEND, compileSignExtend],
+  [OP.LT, test(isWordBelow)],
+  [OP.GT, test((emitter, a, b) => isWordBelow(emitter, b, a))],
+  [OP.SLT, test(isWordSignedBelow)],
+  [OP.SGT, test((emitter, a, b) => isWordSignedBelow(emitter, b, a))],
+  [OP.EQ, test(isWordSame)],
+  [OP.ISZERO, compileIsZero],
+  [OP.AND, bitwise(and, 0n)],
+  [OP.OR, bitwise(or, MAX_LIMB)],
+  [OP.XOR, bitwise(xor, -1n)],
+  [OP.NOT, compileNot],
+  [OP.BYTE, compileByte],
+  [OP.SHL, shift(shiftWordLeft, 'shiftLeft', undefined)],
+  [OP.SHR, shift(shiftWordRight, 'shiftRight', undefined)],
+  [OP.SAR, shift(shiftWordRightSigned, 'shiftRightSigned', SIGN_ONLY)],
+  [OP.CLZ, compileLeadingZeros],
+]

@@ -1,0 +1,310 @@
+// Puts a trace's function together: what comes before its operations, the loop around them, and its ways out.
+
+import { STACK_LIMIT } from '../../../opcodes.ts'
+import {
+  EXIT_CONTINUE,
+  EXIT_HOT,
+  FLOOR,
+  FRAME_GAS,
+  FRAME_MEMORY,
+  FRAME_PC,
+  FRAME_STACK,
+  FRAME_STACK_TOP,
+  LAST_CELL,
+} from '../../layout.ts'
+import {
+  ADDRESS_LOCAL,
+  BASE_LOCAL,
+  COUNT_LOCAL,
+  type Emitter,
+  FLOOR_LOCAL,
+  FRAME_LOCAL,
+  GAS_LOCAL,
+  LEFT_LOCAL,
+  MEMORY_LOCAL,
+  VECTOR_LOCAL,
+} from '../wasm/emitter.ts'
+import { moduleOf } from '../wasm/helpers.ts'
+import {
+  BLOCK,
+  BR,
+  END,
+  I32_ADD,
+  I32_EQ,
+  I32_GT_S,
+  I32_LT_S,
+  I32_LT_U,
+  I32_SUB,
+  I64_ADD,
+  I64_GT_S,
+  I64_LT_S,
+  I64_SUB,
+  LOOP,
+  RETURN,
+  SELECT,
+  TYPE_EMPTY,
+  TYPE_I32,
+  TYPE_I64,
+  TYPE_V128,
+  UNREACHABLE,
+} from '../wasm/instructions.ts'
+import { Writer } from '../wasm/writer.ts'
+import { type Exit, readLimit, type Trace } from './trace.ts'
+
+/** How exits lead on. */
+export interface Links {
+  /** Gives an exit the cell it counts in, for the place where the code goes on. */
+  readonly newCell: (pc: number) => number
+  /** Runs of an exit before what comes behind it is compiled too. */
+  readonly threshold: number
+}
+
+/** The head of the trace: pays for all of it, or leaves. */
+export function openTrace(trace: Trace, start: number): void {
+  const { emitter } = trace
+  const exit = trace.exitAtHead(start, trace.total)
+  emitter.get(GAS_LOCAL)
+  emitter.i64(BigInt(trace.total))
+  emitter.op(I64_SUB)
+  emitter.tee(LEFT_LOCAL)
+  emitter.get(FLOOR_LOCAL)
+  emitter.op(I64_LT_S)
+  trace.leaveIf(exit)
+  emitter.get(LEFT_LOCAL)
+  emitter.set(GAS_LOCAL)
+}
+
+/**
+ * The end of a loop: what a slot holds goes to the locals that the next round finds it in, or into memory where no
+ * operation reads it.
+ * @returns the slots that differ between rounds
+ */
+export function closeLoop(trace: Trace): ReadonlySet<number> {
+  const { emitter, stack } = trace
+  const { slots, words } = stack.snapshot()
+  const targets: number[] = []
+  for (const [index, slot] of slots.entries()) {
+    const word = words[index]
+    const home = stack.entries.get(slot)?.limbs
+    for (let i = 0; i < 4; i++) {
+      const limb = word?.limbs[i] ?? 0n
+      const local = home?.[i]
+      if (local === undefined) {
+        emitter.get(BASE_LOCAL)
+        emitter.limb(limb)
+        emitter.store64(placeOf(trace, slot) + 8 * i)
+      } else if (typeof local === 'number' && local !== limb) {
+        // all are read before the first one is written
+        emitter.limb(limb)
+        targets.push(local)
+      }
+    }
+  }
+  for (const local of targets.reverse()) emitter.set(local)
+  emitter.op(BR)
+  emitter.out.unsigned(emitter.depth)
+  return new Set(slots)
+}
+
+/** A slot's distance from BASE_LOCAL. */
+function placeOf({ stack }: Trace, slot: number): number {
+  return 32 * (slot - stack.lowest)
+}
+
+/**
+ * The module of a trace whose operations are written.
+ * @param changing slots that differ between rounds
+ * @param outer an emitter for what stands around them
+ */
+export function assemble(
+  trace: Trace,
+  changing: ReadonlySet<number>,
+  outer: Emitter,
+  links: Links,
+): Uint8Array {
+  outer.clear()
+  writePrologue(outer, trace)
+  for (let i = 0; i < trace.exits.length; i++) openBlock(outer, BLOCK)
+  openBlock(outer, LOOP)
+  const locals = declareLocals(trace.emitter.nextLocal)
+  const before = outer.out.written.slice()
+  outer.out.clear()
+  outer.op(END)
+  outer.op(UNREACHABLE)
+  for (const exit of trace.exits) {
+    outer.op(END)
+    writeExit(outer, trace, exit, changing)
+    writeLeaving(outer, exit, links)
+  }
+  outer.op(END)
+  return moduleOf([locals, before, trace.emitter.out.written, outer.out.written])
+}
+
+function openBlock(emitter: Emitter, opcode: number): void {
+  emitter.op(opcode)
+  emitter.op(TYPE_EMPTY)
+}
+
+/** The parameter is not among them. */
+function declareLocals(count: number): Uint8Array {
+  const out = new Writer()
+  const groups = [
+    [VECTOR_LOCAL - BASE_LOCAL, TYPE_I32],
+    [1, TYPE_V128],
+    [count - GAS_LOCAL, TYPE_I64],
+  ] as const
+  out.unsigned(groups.length)
+  for (const [size, type] of groups) {
+    out.unsigned(size)
+    out.byte(type)
+  }
+  return out.written.slice()
+}
+
+/** Checks that the stack suffices for all operations; reads what they need of the frame. */
+function writePrologue(emitter: Emitter, trace: Trace): void {
+  const { lowest, highest, entries } = trace.stack
+  emitter.get(FRAME_LOCAL)
+  emitter.load32(FRAME_STACK_TOP)
+  emitter.set(ADDRESS_LOCAL)
+  if (lowest < 0) returnIfHeight(emitter, I32_LT_S, -32 * lowest)
+  returnIfHeight(emitter, I32_GT_S, 32 * (STACK_LIMIT - highest))
+  emitter.get(ADDRESS_LOCAL)
+  emitter.i32(32 * lowest)
+  emitter.op(I32_ADD)
+  emitter.set(BASE_LOCAL)
+  emitter.get(FRAME_LOCAL)
+  emitter.load32(FRAME_MEMORY)
+  emitter.set(MEMORY_LOCAL)
+  emitter.get(FRAME_LOCAL)
+  emitter.load64(FRAME_GAS)
+  emitter.set(GAS_LOCAL)
+  readLimit(emitter)
+  readFloor(emitter)
+  for (const [slot, { limbs }] of entries) {
+    for (const [i, local] of limbs.entries()) {
+      if (typeof local !== 'number') continue
+      emitter.get(BASE_LOCAL)
+      emitter.load64(placeOf(trace, slot) + 8 * i)
+      emitter.set(local)
+    }
+  }
+}
+
+/** Leaves at once, with nothing changed, when the stack's height in bytes compares so. */
+function returnIfHeight(emitter: Emitter, comparison: number, bytes: number): void {
+  emitter.get(ADDRESS_LOCAL)
+  emitter.get(FRAME_LOCAL)
+  emitter.load32(FRAME_STACK)
+  emitter.op(I32_SUB)
+  emitter.i32(bytes)
+  emitter.op(comparison)
+  emitter.if()
+  leaveWith(emitter, EXIT_CONTINUE)
+  emitter.end()
+}
+
+/** No trace goes on below 0, nor when others should have their turn. */
+function readFloor(emitter: Emitter): void {
+  emitter.i32(0)
+  emitter.load64(FLOOR)
+  emitter.tee(FLOOR_LOCAL)
+  emitter.i64(0n)
+  emitter.get(FLOOR_LOCAL)
+  emitter.i64(0n)
+  emitter.op(I64_GT_S)
+  emitter.op(SELECT)
+  emitter.set(FLOOR_LOCAL)
+}
+
+function leaveWith(emitter: Emitter, exit: number): void {
+  emitter.i32(exit)
+  emitter.op(RETURN)
+}
+
+/** Writes the frame back as the exit's operation finds it. */
+function writeExit(
+  emitter: Emitter,
+  trace: Trace,
+  { pc, snapshot, used }: Exit,
+  changing: ReadonlySet<number>,
+): void {
+  const { slots, words, height } = snapshot
+  const written = new Set(slots)
+  for (const [index, slot] of slots.entries()) {
+    writeSlot(emitter, trace, slot, words[index]?.limbs ?? [])
+  }
+  for (const slot of changing) {
+    if (slot >= height || written.has(slot)) continue
+    writeSlot(emitter, trace, slot, trace.stack.entries.get(slot)?.limbs ?? [])
+  }
+  emitter.get(FRAME_LOCAL)
+  emitter.get(GAS_LOCAL)
+  emitter.i64(BigInt(trace.total - used))
+  emitter.op(I64_ADD)
+  emitter.store64(FRAME_GAS)
+  emitter.get(FRAME_LOCAL)
+  emitter.i32(pc)
+  emitter.store32(FRAME_PC)
+  emitter.get(FRAME_LOCAL)
+  emitter.get(BASE_LOCAL)
+  emitter.i32(placeOf(trace, height))
+  emitter.op(I32_ADD)
+  emitter.store32(FRAME_STACK_TOP)
+}
+
+/** Limbs that no operation asked for stand in memory as they are. */
+function writeSlot(
+  emitter: Emitter,
+  trace: Trace,
+  slot: number,
+  limbs: Exit['snapshot']['words'][number]['limbs'],
+): void {
+  for (const [i, limb] of limbs.entries()) {
+    if (limb === undefined) continue
+    emitter.get(BASE_LOCAL)
+    emitter.limb(limb)
+    emitter.store64(placeOf(trace, slot) + 8 * i)
+  }
+}
+
+/** Gives the trace behind the exit, once there is one, to go on with; counts how often it is asked for. */
+function writeLeaving(emitter: Emitter, { pc, isLinked }: Exit, links: Links): void {
+  if (isLinked) {
+    const cell = links.newCell(pc)
+    emitter.i32(0)
+    emitter.load32(cell)
+    emitter.tee(COUNT_LOCAL)
+    emitter.i32(0)
+    emitter.op(I32_LT_S)
+    emitter.if()
+    emitter.get(COUNT_LOCAL)
+    emitter.op(RETURN)
+    emitter.end()
+    writeCounting(emitter, cell, links.threshold)
+  }
+  leaveWith(emitter, EXIT_CONTINUE)
+}
+
+function writeCounting(emitter: Emitter, cell: number, threshold: number): void {
+  emitter.get(COUNT_LOCAL)
+  emitter.i32(threshold)
+  emitter.op(I32_LT_U)
+  emitter.if()
+  emitter.i32(0)
+  emitter.get(COUNT_LOCAL)
+  emitter.i32(1)
+  emitter.op(I32_ADD)
+  emitter.tee(COUNT_LOCAL)
+  emitter.store32(cell)
+  emitter.get(COUNT_LOCAL)
+  emitter.i32(threshold)
+  emitter.op(I32_EQ)
+  emitter.if()
+  emitter.i32(0)
+  emitter.i32(cell)
+  emitter.store32(LAST_CELL)
+  leaveWith(emitter, EXIT_HOT)
+  emitter.end()
+  emitter.end()
+}

@@ -1,0 +1,136 @@
+// The EVM's stack while compiling: what stands in each slot, relative to the stack's height where the trace begins. Slots
+// below are the trace's entry; their limbs come from memory once, before the trace runs, and only those that it uses.
+import type { Emitter, Limb, Limbs } from '../wasm/emitter.ts'
+import { limbsOf } from '../wasm/limbs.ts'
+
+/** A word on the stack. Limbs of an entry word that nobody asked for yet are undefined. */
+export interface Word {
+  readonly limbs: (Limb | undefined)[]
+  /** The slot, below 0, where it stood on entry; undefined: it was computed. */
+  readonly entry: number | undefined
+}
+
+/** What an exit writes back: the slots that differ from what the entry had, and how high the stack is. */
+export interface Snapshot {
+  readonly slots: readonly number[]
+  readonly words: readonly Word[]
+  readonly height: number
+}
+
+export class SymbolicStack {
+  readonly #emitter: Emitter
+  readonly #current = new Map<number, Word>()
+  readonly #entries = new Map<number, Word>()
+  /** The lowest slot that was looked at, at most 0, and the highest top there was, at least 0. */
+  lowest = 0
+  highest = 0
+  height = 0
+
+  constructor(emitter: Emitter) {
+    this.#emitter = emitter
+  }
+
+  /** The words of the entry that are used, by slot. */
+  get entries(): ReadonlyMap<number, Word> {
+    return this.#entries
+  }
+
+  pushWord(word: Word): void {
+    this.#current.set(this.height, word)
+    this.height++
+    if (this.height > this.highest) this.highest = this.height
+  }
+
+  push(limbs: Limbs): void {
+    this.pushWord({ limbs: [...limbs], entry: undefined })
+  }
+
+  pushLimb(limb: Limb): void {
+    this.push([limb, 0n, 0n, 0n])
+  }
+
+  pushValue(value: bigint): void {
+    this.push(limbsOf(value))
+  }
+
+  /** Takes the top without asking for its limbs. */
+  popWord(): Word {
+    this.height--
+    return this.at(this.height)
+  }
+
+  pop(): Limbs {
+    return this.limbs(this.popWord())
+  }
+
+  peek(): Word {
+    return this.at(this.height - 1)
+  }
+
+  drop(): void {
+    this.height--
+    this.#reach(this.height)
+  }
+
+  /** DUP1 is depth 1. */
+  duplicate(depth: number): void {
+    this.pushWord(this.at(this.height - depth))
+  }
+
+  /** SWAP1 is depth 1. */
+  swap(depth: number): void {
+    const top = this.height - 1
+    const other = top - depth
+    const word = this.at(top)
+    this.#current.set(top, this.at(other))
+    this.#current.set(other, word)
+  }
+
+  /** The word in a slot. */
+  at(slot: number): Word {
+    const word = this.#current.get(slot)
+    return word ?? this.entry(slot)
+  }
+
+  /** The word that a slot had on entry. */
+  entry(slot: number): Word {
+    let word = this.#entries.get(slot)
+    if (word === undefined) {
+      this.#reach(slot)
+      word = { limbs: [undefined, undefined, undefined, undefined], entry: slot }
+      this.#entries.set(slot, word)
+    }
+    return word
+  }
+
+  limbs(word: Word): Limbs {
+    return [this.limb(word, 0), this.limb(word, 1), this.limb(word, 2), this.limb(word, 3)]
+  }
+
+  /** A limb; of an entry word it gets a local, which the prologue fills. */
+  limb(word: Word, i: number): Limb {
+    const known = word.limbs[i]
+    if (known !== undefined) return known
+    const local = this.#emitter.newLocal()
+    word.limbs[i] = local
+    return local
+  }
+
+  /** What stands elsewhere than on entry, or is new. */
+  snapshot(): Snapshot {
+    const slots: number[] = []
+    const words: Word[] = []
+    for (let slot = this.lowest; slot < this.height; slot++) {
+      const word = this.#current.get(slot)
+      if (word === undefined || word.entry === slot) continue
+      this.limbs(word)
+      slots.push(slot)
+      words.push(word)
+    }
+    return { slots, words, height: this.height }
+  }
+
+  #reach(slot: number): void {
+    if (slot < this.lowest) this.lowest = slot
+  }
+}

@@ -1,0 +1,193 @@
+// A trace while it is compiled: a row of operations that was run once, with all the ways out of it. Its gas is charged as
+// a whole when it begins, and an exit gives back what was not used. What is unusual leaves before the operation, which
+// then is the interpreter's: gas and errors are decided in one place.
+
+import { FRAME_MEMORY_SIZE } from '../../layout.ts'
+import {
+  type Emitter,
+  FRAME_LOCAL,
+  GAS_LOCAL,
+  LEFT_LOCAL,
+  LIMIT_LOCAL,
+  type Limb,
+} from '../wasm/emitter.ts'
+import { type Helper, indexOf } from '../wasm/helpers.ts'
+import {
+  BR,
+  BR_IF,
+  I32_EQZ,
+  I64_EQZ,
+  I64_EXTEND_I32_U,
+  I64_GT_S,
+  I64_LT_S,
+  I64_SUB,
+  SELECT,
+} from '../wasm/instructions.ts'
+import { isKnown } from '../wasm/limbs.ts'
+import { type Snapshot, SymbolicStack, type Word } from './stack.ts'
+
+/** An operation of a trace. */
+export interface Step {
+  readonly pc: number
+  readonly opcode: number
+  /** What it costs at least, as the fork has it. */
+  readonly gas: number
+  /** Where the code went on. */
+  readonly next: number
+}
+
+/** A way out of a trace. */
+export interface Exit {
+  readonly pc: number
+  readonly snapshot: Snapshot
+  /** Gas of the trace's that was used up to here. */
+  readonly used: number
+  /** What comes behind it may be compiled as well. */
+  readonly isLinked: boolean
+  /** Its place among those that are branched to; undefined until the first one does. */
+  label: number | undefined
+}
+
+/** Nothing was changed since the head. */
+const UNCHANGED: Snapshot = { slots: [], words: [], height: 0 }
+
+/** The code and the fork that a trace is compiled for. */
+export interface TraceCode {
+  readonly bytes: Uint8Array
+  /** What may be jumped to. */
+  readonly isDestination: (pc: number) => boolean
+}
+
+export class Trace {
+  readonly code: TraceCode
+  readonly emitter: Emitter
+  readonly stack: SymbolicStack
+  /** Exits that are branched to, by label. */
+  readonly exits: Exit[] = []
+  /** Gas of all its operations, and of those already passed. */
+  readonly total: number
+  used = 0
+  /** The rest cannot be reached. */
+  hasEnded = false
+  /** It goes through a jump whose target is not known here: elsewhere it may lead to other places. */
+  hasUnknownJump = false
+  /** So many bytes the memory has in any case. */
+  knownMemory = 0
+
+  constructor(code: TraceCode, total: number, emitter: Emitter) {
+    this.code = code
+    this.total = total
+    this.emitter = emitter
+    this.stack = new SymbolicStack(emitter)
+  }
+
+  /** An exit with the stack as it is now. */
+  exit(pc: number, used: number = this.used, isLinked = false): Exit {
+    return { pc, snapshot: this.stack.snapshot(), used, isLinked, label: undefined }
+  }
+
+  /** The exit for a head that nothing was changed behind. */
+  exitAtHead(pc: number, used: number): Exit {
+    return { pc, snapshot: UNCHANGED, used, isLinked: false, label: undefined }
+  }
+
+  /** Leaves when the i32 on the stack is not 0. */
+  leaveIf(exit: Exit): void {
+    this.emitter.op(BR_IF)
+    this.#target(exit)
+  }
+
+  leave(exit: Exit): void {
+    this.emitter.op(BR)
+    this.#target(exit)
+  }
+
+  #target(exit: Exit): void {
+    if (exit.label === undefined) {
+      exit.label = this.exits.length
+      this.exits.push(exit)
+    }
+    // past the blocks that are open, and the loop
+    this.emitter.out.unsigned(this.emitter.depth + 1 + exit.label)
+  }
+
+  /** The rest of the trace is never run. */
+  end(exit: Exit): void {
+    this.leave(exit)
+    this.hasEnded = true
+  }
+
+  /** Goes on only when a limb is 0. */
+  needZero(limb: Limb, exit: Exit): void {
+    if (limb === 0n) return
+    this.emitter.limb(limb)
+    this.emitter.op(I64_EQZ)
+    this.emitter.op(I32_EQZ)
+    this.leaveIf(exit)
+  }
+
+  /** Goes on only when a limb is not 0. */
+  needNonZero(limb: Limb, exit: Exit): void {
+    if (isKnown(limb) && limb !== 0n) return
+    this.emitter.limb(limb)
+    this.emitter.op(I64_EQZ)
+    this.leaveIf(exit)
+  }
+
+  /** The i64 on the stack is the gas left; below 0 it leaves. */
+  payOrLeave(exit: Exit): void {
+    this.emitter.tee(LEFT_LOCAL)
+    this.emitter.i64(0n)
+    this.emitter.op(I64_LT_S)
+    this.leaveIf(exit)
+    this.emitter.get(LEFT_LOCAL)
+    this.emitter.set(GAS_LOCAL)
+  }
+
+  /** Gas of the operations behind this one, which is paid and not used. */
+  ahead(step: Step): bigint {
+    return BigInt(this.total - this.used - step.gas)
+  }
+
+  call(helper: Helper): void {
+    this.emitter.call(indexOf(helper))
+  }
+
+  /** After something that may have expanded the memory. */
+  readLimit(): void {
+    readLimit(this.emitter)
+  }
+
+  /** Pushes a 32-bit number that stands at `offset` of the frame. */
+  pushFrameNumber(offset: number): void {
+    this.emitter.get(FRAME_LOCAL)
+    this.emitter.load32(offset)
+    this.emitter.op(I64_EXTEND_I32_U)
+    this.stack.pushLimb(this.emitter.keep())
+  }
+
+  limb(word: Word, i: number): Limb {
+    return this.stack.limb(word, i)
+  }
+
+  /** The upper three limbs. */
+  upper(word: Word): readonly Limb[] {
+    return [this.limb(word, 1), this.limb(word, 2), this.limb(word, 3)]
+  }
+}
+
+/** Reads how much memory there is. */
+export function readLimit(emitter: Emitter): void {
+  emitter.get(FRAME_LOCAL)
+  emitter.load32(FRAME_MEMORY_SIZE)
+  emitter.op(I64_EXTEND_I32_U)
+  emitter.i64(31n)
+  emitter.op(I64_SUB)
+  emitter.tee(LIMIT_LOCAL)
+  emitter.i64(0n)
+  emitter.get(LIMIT_LOCAL)
+  emitter.i64(0n)
+  emitter.op(I64_GT_S)
+  emitter.op(SELECT)
+  emitter.set(LIMIT_LOCAL)
+}

@@ -1,0 +1,52 @@
+// A bound on the memory of the library's engine: gas alone would let a call of much gas have gigabytes.
+
+import type { EVM } from '@ethereumjs/evm'
+import { EVMError, type Message } from '@ethereumjs/evm'
+import { MEMORY_LIMIT_REASON } from '../machine.ts'
+
+const WORD = 32
+
+/** The bound of one engine, which has one run at a time. */
+export interface MemoryBound {
+  /** Bytes that all open frames may have together. */
+  limit: number
+}
+
+/** Makes frames halt that want more memory than the limit leaves them. Want of gas is told first. */
+export function boundMemory(evm: EVM): MemoryBound {
+  const bound: MemoryBound = { limit: Number.POSITIVE_INFINITY }
+  /** Words of the open frames, by depth. */
+  const words: number[] = []
+  evm.events.on('beforeMessage', ({ depth }: Message) => {
+    words.length = depth
+    words.push(0)
+  })
+  // biome-ignore lint/complexity/useLiteralKeys: it is protected, and the library has no other door for this
+  const operations = evm['_opcodeMap']
+  for (const [opcode, entry] of operations.entries()) {
+    if (entry === undefined || !entry.opcodeInfo.dynamicGas) continue
+    const { gasHandler } = entry
+    operations[opcode] = {
+      ...entry,
+      gasHandler: async (runState, baseGas, common) => {
+        const before = runState.memoryWordCount
+        const gas = await gasHandler(runState, baseGas, common)
+        if (runState.memoryWordCount === before) return gas
+        const { depth } = runState.env
+        words.length = depth + 1
+        words[depth] = Number(runState.memoryWordCount)
+        const total = words.reduce((sum, count) => sum + count, 0)
+        if (total * WORD > bound.limit && gas <= runState.gasLeft) throw memoryLimitError()
+        return gas
+      },
+    }
+  }
+  return bound
+}
+
+/** The library knows no such error; it hands every error's word through. */
+function memoryLimitError(): EVMError {
+  const error: { error: string } = new EVMError(EVMError.errorMessages.OUT_OF_GAS)
+  error.error = MEMORY_LIMIT_REASON
+  return error as EVMError
+}

@@ -1,0 +1,125 @@
+// The reference machine: messages run on @ethereumjs/evm. Slow, complete, and the measure of the others.
+import type { EVM, EVMResult, EVMRunCallOpts, Log as LibraryLog } from '@ethereumjs/evm'
+import {
+  type Address,
+  addressFromBytes,
+  type Hash,
+  type Hex,
+  hashFromBytes,
+} from '../../core/hex.ts'
+import { isAtLeast } from '../../protocol/forks.ts'
+import type { Log } from '../../protocol/receipt.ts'
+import type { AccessListEntry } from '../../protocol/transaction.ts'
+import type { BlockEnvironment, Failure, GasNeed } from '../executor.ts'
+import { type Machine, type MachineJob, type MachineResult, PRECOMPILE_REASON } from '../machine.ts'
+import { frameFailure } from './exceptionalhalts.ts'
+import { observe } from './observe.ts'
+import { type Engine, EnginePool, type LibraryBlock, libraryAddress } from './vm.ts'
+
+/** A machine with engines of its own. */
+export function createReferenceMachine(): Machine {
+  const engines = new EnginePool()
+  return {
+    run: (job) => {
+      const { hardfork, chainId } = job.block
+      return engines.use({ hardfork, chainId, limits: job.limits }, (engine) => run(engine, job))
+    },
+  }
+}
+
+async function run(engine: Engine, job: MachineJob): Promise<MachineResult> {
+  const { evm } = engine
+  const block = engine.begin(job)
+  if (job.reportsAccess) evm.journal.startReportingAccessList()
+  if (isAtLeast(job.block.hardfork, 'berlin')) warm(engine, job)
+  const stop = observe(evm, job)
+  const result = await evm.runCall(callOf(job, block))
+  stop()
+  const { execResult } = result
+  return {
+    failure: failureOf(evm, job, result),
+    gasUsed: execResult.executionGasUsed,
+    gasNeed: needOf(result),
+    refund: execResult.gasRefund ?? 0n,
+    output: execResult.returnValue,
+    logs: (execResult.logs ?? []).map(logOf),
+    created:
+      result.createdAddress === undefined
+        ? undefined
+        : addressFromBytes(result.createdAddress.bytes),
+    destroyed: destroyedBy(result, job.block),
+    touched: touchedBy(evm),
+    accessed: accessedBy(evm),
+  }
+}
+
+/** The message, as the library's engine takes it. */
+function callOf(
+  { from, to, value, data, gas, gasPrice, blobHashes }: MachineJob,
+  block: LibraryBlock,
+): EVMRunCallOpts {
+  return {
+    block,
+    caller: libraryAddress(from),
+    ...(to === null ? {} : { to: libraryAddress(to) }),
+    value,
+    data,
+    gasLimit: gas,
+    gasPrice,
+    blobVersionedHashes: blobHashes.map((hash) => hash as string as Hex),
+    // counted already, so that authorizations see it
+    skipNonceIncrement: true,
+  }
+}
+
+function warm({ evm: { journal }, precompiles }: Engine, { warm, accessList }: MachineJob): void {
+  for (const address of precompiles) journal.addAlwaysWarmAddress(address)
+  for (const address of warm) journal.addAlwaysWarmAddress(address)
+  for (const { address, storageKeys } of accessList) {
+    journal.addAlwaysWarmAddress(address, true)
+    for (const key of storageKeys) journal.addAlwaysWarmSlot(address, key, true)
+  }
+}
+
+function failureOf(
+  { precompiles }: EVM,
+  { block, to }: MachineJob,
+  { execResult }: EVMResult,
+): Failure | undefined {
+  const error = execResult.exceptionError?.error
+  const isPrecompile = to !== null && precompiles.has(to.slice(2))
+  // the library has a word for each of them, and reverts for some
+  if (isPrecompile && error !== undefined && error !== 'out of gas') {
+    return { kind: 'halt', reason: PRECOMPILE_REASON }
+  }
+  return frameFailure(execResult, block.hardfork)
+}
+
+/** The library does not tell, but operations that cost nothing do not look at the gas either. */
+function needOf({ execResult }: EVMResult): GasNeed | undefined {
+  const isFree = execResult.executionGasUsed === 0n && execResult.exceptionError === undefined
+  return isFree ? { gas: 0n, isCertain: true } : undefined
+}
+
+function logOf([address, topics, data]: LibraryLog): Log {
+  return { address: addressFromBytes(address), topics: topics.map(hashFromBytes), data }
+}
+
+function destroyedBy({ execResult }: EVMResult, { hardfork }: BlockEnvironment): Address[] {
+  const { selfdestruct, createdAddresses } = execResult
+  return [...(selfdestruct?.keys() ?? [])]
+    .filter((address) => !isAtLeast(hardfork, 'cancun') || createdAddresses?.has(address) === true)
+    .map((address) => address as string as Address)
+}
+
+function touchedBy({ journal }: EVM): Address[] {
+  // biome-ignore lint/complexity/useLiteralKeys: it is private, and the library would clear them away by itself
+  return [...journal['touched']].map((digits) => `0x${digits}` as Address)
+}
+
+function accessedBy({ journal }: EVM): AccessListEntry[] {
+  return [...(journal.accessList ?? [])].map(([digits, keys]) => ({
+    address: `0x${digits}` as Address,
+    storageKeys: [...keys].map((key) => `0x${key}` as Hash),
+  }))
+}

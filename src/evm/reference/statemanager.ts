@@ -1,0 +1,129 @@
+// The world as @ethereumjs/evm wants to see it: its state manager over the journal of one run.
+import type { AccountFields, StateManagerInterface } from '@ethereumjs/common'
+import { Account, type Address as LibraryAddress } from '@ethereumjs/util'
+import { hashBytes } from '../../core/crypto.ts'
+import {
+  type Address,
+  addressFromBytes,
+  bigintFromBytes,
+  bytesFromBigint,
+  EMPTY_BYTES,
+} from '../../core/hex.ts'
+import type { Overlay } from '../../state/overlay.ts'
+import { emptyStorage } from '../../state/world.ts'
+
+/** Root of an empty storage trie, shared by all accounts handed out. */
+const NO_STORAGE = hashBytes(emptyStorage.rootHash)
+
+/**
+ * Stands for the root of any storage that has slots. The engine asks of a root only whether it is the empty one
+ * (EIP-7610), and the true one would have to be hashed.
+ */
+const SOME_STORAGE = new Uint8Array(32).fill(1)
+
+/**
+ * Serves the engine from an overlay, which is exchanged for each run. State roots, dumps and copies belong to other
+ * uses of the library and are refused.
+ */
+export class OverlayStateManager implements StateManagerInterface {
+  #overlay: Overlay | undefined
+
+  readonly originalStorageCache: StateManagerInterface['originalStorageCache'] = {
+    get: async (address, key) =>
+      bytesFromBigint(this.#run.originalStorage(textOf(address), bigintFromBytes(key))),
+    // the overlay of the next run knows its own original values
+    clear: () => {},
+  }
+
+  /** The overlay of the next run; undefined lets go of the last one. */
+  use(overlay: Overlay | undefined): void {
+    this.#overlay = overlay
+  }
+
+  get #run(): Overlay {
+    if (this.#overlay === undefined) throw new Error('no run is going on')
+    return this.#overlay
+  }
+
+  async getAccount(address: LibraryAddress): Promise<Account | undefined> {
+    const account = this.#run.account(textOf(address))
+    if (account === undefined) return undefined
+    const storageRoot = account.storage.isEmpty ? NO_STORAGE : SOME_STORAGE
+    // a new object each time: the engine changes what it gets
+    return new Account(account.nonce, account.balance, storageRoot, hashBytes(account.codeHash))
+  }
+
+  /** Code and storage have their own setters; of the account only nonce and balance are taken. */
+  async putAccount(address: LibraryAddress, account?: Account): Promise<void> {
+    if (account === undefined) this.#run.deleteAccount(textOf(address))
+    else this.#run.setNonceAndBalance(textOf(address), account.nonce, account.balance)
+  }
+
+  async deleteAccount(address: LibraryAddress): Promise<void> {
+    this.#run.deleteAccount(textOf(address))
+  }
+
+  async modifyAccountFields(address: LibraryAddress, fields: AccountFields): Promise<void> {
+    if (fields.nonce !== undefined) this.#run.setNonce(textOf(address), fields.nonce)
+    if (fields.balance !== undefined) this.#run.setBalance(textOf(address), fields.balance)
+  }
+
+  async putCode(address: LibraryAddress, code: Uint8Array): Promise<void> {
+    this.#run.setCode(textOf(address), code)
+  }
+
+  async getCode(address: LibraryAddress): Promise<Uint8Array> {
+    return this.#run.code(textOf(address))
+  }
+
+  async getCodeSize(address: LibraryAddress): Promise<number> {
+    return this.#run.code(textOf(address)).length
+  }
+
+  async getStorage(address: LibraryAddress, key: Uint8Array): Promise<Uint8Array> {
+    const value = this.#run.storage(textOf(address), bigintFromBytes(key))
+    return value === 0n ? EMPTY_BYTES : bytesFromBigint(value)
+  }
+
+  async putStorage(address: LibraryAddress, key: Uint8Array, value: Uint8Array): Promise<void> {
+    this.#run.setStorage(textOf(address), bigintFromBytes(key), bigintFromBytes(value))
+  }
+
+  async clearStorage(address: LibraryAddress): Promise<void> {
+    this.#run.clearStorage(textOf(address))
+  }
+
+  async checkpoint(): Promise<void> {
+    this.#run.checkpoint()
+  }
+
+  async commit(): Promise<void> {
+    this.#run.commit()
+  }
+
+  async revert(): Promise<void> {
+    this.#run.revert()
+  }
+
+  async getStateRoot(): Promise<Uint8Array> {
+    throw new Error('an overlay has no state root before it is applied')
+  }
+
+  async setStateRoot(): Promise<void> {
+    throw new Error('an overlay cannot go to another state root')
+  }
+
+  async hasStateRoot(): Promise<boolean> {
+    return false
+  }
+
+  clearCaches(): void {}
+
+  shallowCopy(): StateManagerInterface {
+    throw new Error('an overlay belongs to one run')
+  }
+}
+
+function textOf(address: LibraryAddress): Address {
+  return addressFromBytes(address.bytes)
+}

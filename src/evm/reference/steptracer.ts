@@ -1,0 +1,324 @@
+// A tracer's view of a run: the engine's events become steps, frames, logs and destructions, each told once it is sure.
+import type { EVM, EVMResult, InterpreterStep, Message } from '@ethereumjs/evm'
+import {
+  type Address,
+  addressFromBytes,
+  EMPTY_BYTES,
+  paddedBytes,
+  wordFromBigint,
+} from '../../core/hex.ts'
+import type { Hardfork } from '../../protocol/forks.ts'
+import type { FrameStart, StateView, Tracer } from '../executor.ts'
+import type { MachineJob } from '../machine.ts'
+import { isLog, OP } from '../opcodes.ts'
+import { frameFailure } from './exceptionalhalts.ts'
+
+/** A run goes on for about this long before the others have their turn. */
+const TURN_MS = 5
+
+/** Operations between two looks at the clock: well below a millisecond. */
+const LOOK_EVERY = 64
+
+/** Frames within frames, at most. */
+const MAX_DEPTH = 1024
+
+const KINDS: ReadonlyMap<number, FrameStart['kind']> = new Map([
+  [OP.CREATE, 'CREATE'],
+  [OP.CALL, 'CALL'],
+  [OP.CALLCODE, 'CALLCODE'],
+  [OP.DELEGATECALL, 'DELEGATECALL'],
+  [OP.CREATE2, 'CREATE2'],
+  [OP.STATICCALL, 'STATICCALL'],
+] as const)
+
+/**
+ * Attaches listeners for what the tracer asks for. A step listener makes every operation several times as slow, so that
+ * there is none for a tracer that asks for nothing.
+ * @returns takes the listeners off
+ */
+export function watch(
+  evm: EVM,
+  job: Pick<MachineJob, 'overlay' | 'block' | 'tracer' | 'pause'>,
+): () => void {
+  const { tracer } = job
+  tracer?.onBegin?.(job.overlay)
+  const { onTick, onStep, onEnter, onExit, onLog, onDestroy } = tracer ?? {}
+  if (!tracer || !(onTick || onStep || onEnter || onExit || onLog || onDestroy)) {
+    return () => undefined
+  }
+  const run = new WatchedRun(evm, tracer, job)
+  const onStepEvent = (step: InterpreterStep): void => run.step(step)
+  const onMessage = (message: Message): void => run.enter(message)
+  const onResult = (result: EVMResult): void => run.exit(result)
+  evm.events.on('step', onStepEvent)
+  evm.events.on('beforeMessage', onMessage)
+  evm.events.on('afterMessage', onResult)
+  return () => {
+    evm.events.off('step', onStepEvent)
+    evm.events.off('beforeMessage', onMessage)
+    evm.events.off('afterMessage', onResult)
+  }
+}
+
+/** What one run has come to, as far as its events have told. */
+class WatchedRun {
+  readonly #evm: EVM
+  readonly #state: StateView
+  readonly #hardfork: Hardfork
+  readonly #tracer: Tracer
+  readonly #pauseRun: MachineJob['pause']
+  /** The last operation, while it is not known whether it did what it is there for. */
+  #open: InterpreterStep | undefined
+  #lastOpcode: number | undefined
+  /** A frame's end does not know its depth: frames are counted. */
+  #depth = 0
+  /** Wei of the contract that destroys itself, before it does. */
+  #balance = 0n
+  #ticks = 0
+  #turnBegan = performance.now()
+  #pauseError: unknown
+
+  constructor(
+    evm: EVM,
+    tracer: Tracer,
+    { overlay, block, pause }: Pick<MachineJob, 'overlay' | 'block' | 'pause'>,
+  ) {
+    this.#evm = evm
+    this.#state = overlay
+    this.#hardfork = block.hardfork
+    this.#tracer = tracer
+    this.#pauseRun = pause
+  }
+
+  step(step: InterpreterStep): void {
+    this.#breathe()
+    this.#settle(true)
+    const { code } = step.opcode
+    this.#lastOpcode = code
+    if (isLog(code) || code >= OP.CREATE) this.#hold(step)
+    this.#tracer.onTick?.()
+    this.#tracer.onStep?.({
+      pc: step.pc,
+      opcode: code,
+      opName: step.opcode.name,
+      gas: step.gasLeft,
+      gasCost: feeOf(step) + this.#passedOn(step),
+      refund: step.gasRefund,
+      depth: step.depth,
+      address: addressFromBytes(step.address.bytes),
+      stack: step.stack,
+      memory: step.memory,
+    })
+  }
+
+  enter(message: Message): void {
+    // the call that was open has opened this frame
+    this.#open = undefined
+    this.#depth += 1
+    this.#tracer.onEnter?.(frameOf(this.#evm, message, this.#lastOpcode))
+  }
+
+  exit({ execResult, createdAddress }: EVMResult): void {
+    const failure = frameFailure(execResult, this.#hardfork)
+    this.#settle(failure === undefined)
+    this.#depth -= 1
+    this.#tracer.onExit?.({
+      depth: this.#depth,
+      gasUsed: execResult.executionGasUsed,
+      output: execResult.returnValue,
+      created: createdAddress === undefined ? undefined : addressFromBytes(createdAddress.bytes),
+      failure,
+    })
+  }
+
+  #hold(step: InterpreterStep): void {
+    this.#open = step
+    if (step.opcode.code !== OP.SELFDESTRUCT || this.#tracer.onDestroy === undefined) return
+    this.#balance = this.#state.account(addressFromBytes(step.address.bytes))?.balance ?? 0n
+  }
+
+  /** Tells what the last operation did. One that failed did nothing. */
+  #settle(didSucceed: boolean): void {
+    const step = this.#open
+    if (step === undefined) return
+    this.#open = undefined
+    if (!didSucceed) return
+    const { code } = step.opcode
+    if (isLog(code)) this.#tellLog(step)
+    else if (code === OP.SELFDESTRUCT) this.#tellDestruction(step)
+    else if (KINDS.has(code)) this.#tellUnopened(step)
+  }
+
+  #tellLog({ opcode, stack, memory, address }: InterpreterStep): void {
+    if (this.#tracer.onLog === undefined) return
+    const [offset = 0n, length = 0n, ...topics] = topOf(stack, 2 + opcode.code - OP.LOG0)
+    this.#tracer.onLog({
+      address: addressFromBytes(address.bytes),
+      topics: topics.map(wordFromBigint),
+      data: memoryAt(memory, offset, length),
+    })
+  }
+
+  #tellDestruction({ stack, address }: InterpreterStep): void {
+    this.#tracer.onDestroy?.({
+      address: addressFromBytes(address.bytes),
+      beneficiary: addressOfWord(stack.at(-1) ?? 0n),
+      balance: this.#balance,
+    })
+  }
+
+  /** A call for which no frame opened: nested too deeply, or of more than the caller has. */
+  #tellUnopened(step: InterpreterStep): void {
+    const { onEnter, onExit } = this.#tracer
+    if (onEnter === undefined && onExit === undefined) return
+    const depth = step.depth + 1
+    const start = this.#unopenedFrame(step)
+    onEnter?.(start)
+    onExit?.({
+      depth,
+      gasUsed: 0n,
+      output: EMPTY_BYTES,
+      created: undefined,
+      failure: { kind: 'halt', reason: this.#whyUnopened(depth, start) },
+    })
+  }
+
+  #unopenedFrame(step: InterpreterStep): FrameStart {
+    const { stack, memory, opcode } = step
+    const kind = KINDS.get(opcode.code) ?? 'CALL'
+    const from = addressFromBytes(step.address.bytes)
+    const depth = step.depth + 1
+    if (kind === 'CREATE' || kind === 'CREATE2') {
+      const [value = 0n, offset = 0n, length = 0n] = topOf(stack, 3)
+      const left = step.gasLeft - feeOf(step)
+      const input = memoryAt(memory, offset, length)
+      return {
+        kind,
+        depth,
+        from,
+        to: null,
+        value,
+        gas: this.#grant(left),
+        input,
+        isPrecompile: false,
+      }
+    }
+    const isValued = kind === 'CALL' || kind === 'CALLCODE'
+    const [, to = 0n, ...rest] = topOf(stack, isValued ? 5 : 4)
+    const value = isValued ? (rest.shift() ?? 0n) : 0n
+    const [offset = 0n, length = 0n] = rest
+    const stipend = value > 0n ? this.#evm.common.param('callStipendGas') : 0n
+    return {
+      kind,
+      depth,
+      from,
+      to: addressOfWord(to),
+      value,
+      gas: this.#passedOn(step) + stipend,
+      input: memoryAt(memory, offset, length),
+      isPrecompile: isPrecompile(this.#evm, addressOfWord(to)),
+    }
+  }
+
+  #whyUnopened(depth: number, { from, value }: FrameStart): string {
+    if (depth > MAX_DEPTH) return 'max call depth exceeded'
+    const balance = this.#state.account(from)?.balance ?? 0n
+    return balance < value ? 'insufficient balance for transfer' : 'nonce uint64 overflow'
+  }
+
+  /** Gas that a call hands to the frame it opens (EIP-150), without the stipend. */
+  #passedOn(step: InterpreterStep): bigint {
+    const { code } = step.opcode
+    if (code === OP.CREATE || code === OP.CREATE2 || !KINDS.has(code)) return 0n
+    const asked = step.stack.at(-1) ?? 0n
+    if (!this.#evm.common.gteHardfork('tangerineWhistle')) return asked
+    const granted = this.#grant(step.gasLeft - feeOf(step))
+    return asked < granted ? asked : granted
+  }
+
+  /** All but one 64th; before EIP-150 all. */
+  #grant(left: bigint): bigint {
+    if (left <= 0n) return 0n
+    return this.#evm.common.gteHardfork('tangerineWhistle') ? left - left / 64n : left
+  }
+
+  /** Has the next step wait, now and then, until timers and sockets had their turn and the tracer is ready. */
+  #breathe(): void {
+    if (this.#pauseError !== undefined) throw this.#pauseError
+    this.#ticks += 1
+    if (this.#ticks % LOOK_EVERY !== 0 || performance.now() - this.#turnBegan < TURN_MS) return
+    // a listener of two parameters is waited for, at a price for every step: this one is there for a single step
+    const pause = (_step: InterpreterStep, resolve?: () => void): void => {
+      this.#evm.events.off('step', pause)
+      void this.#pause().then(resolve)
+    }
+    this.#turnBegan = Number.POSITIVE_INFINITY
+    this.#evm.events.on('step', pause)
+  }
+
+  async #pause(): Promise<void> {
+    try {
+      await this.#pauseRun?.()
+    } catch (error) {
+      // nobody waits here: the next step throws it
+      this.#pauseError = error
+    }
+    this.#turnBegan = performance.now()
+  }
+}
+
+/** The frame that a message opens. Under DELEGATECALL it is from the contract that runs, to the one whose code it is. */
+function frameOf(evm: EVM, message: Message, lastOpcode: number | undefined): FrameStart {
+  const kind = kindOf(message, lastOpcode)
+  const from = kind === 'DELEGATECALL' && message.to !== undefined ? message.to : message.caller
+  const to = targetOf(message)
+  return {
+    kind,
+    depth: message.depth,
+    from: addressFromBytes(from.bytes),
+    to,
+    value: message.value,
+    gas: message.gasLimit,
+    input: message.data,
+    isPrecompile: to !== null && isPrecompile(evm, to),
+  }
+}
+
+/** Whose code runs; null for a creation. */
+export function targetOf(message: Message): Address | null {
+  // a creation has no code address: asking for it throws
+  return message.to === undefined ? null : addressFromBytes(message.codeAddress.bytes)
+}
+
+/** The operation before the message tells, but for the outermost frame: within a static call every call is static. */
+function kindOf({ to, salt, depth }: Message, lastOpcode: number | undefined): FrameStart['kind'] {
+  if (to === undefined) return salt === undefined ? 'CREATE' : 'CREATE2'
+  if (depth === 0) return 'CALL'
+  return KINDS.get(lastOpcode ?? OP.CALL) ?? 'CALL'
+}
+
+function isPrecompile(evm: EVM, address: Address): boolean {
+  return evm.precompiles.has(address.slice(2))
+}
+
+function feeOf({ opcode }: InterpreterStep): bigint {
+  return opcode.dynamicFee ?? BigInt(opcode.fee)
+}
+
+/** The topmost words of a stack, the top first. */
+function topOf(stack: readonly bigint[], count: number): bigint[] {
+  return stack.slice(-count).reverse()
+}
+
+/** Memory that the operation reads, which is zero beyond what there is. */
+function memoryAt(memory: Uint8Array, offset: bigint, length: bigint): Uint8Array {
+  if (length === 0n) return EMPTY_BYTES
+  const read = new Uint8Array(Number(length))
+  const start = Number(offset)
+  read.set(memory.subarray(start, start + read.length))
+  return read
+}
+
+function addressOfWord(word: bigint): Address {
+  return addressFromBytes(paddedBytes(word, 20))
+}

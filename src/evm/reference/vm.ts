@@ -1,0 +1,238 @@
+// Engines: virtual machines of @ethereumjs/vm, each for one hardfork, chain id and set of limits, and the few kept for reuse.
+import { Common, type CustomCrypto, Mainnet, type ParamsDict } from '@ethereumjs/common'
+import {
+  type EVM,
+  EVMError,
+  type EVMMockBlockchainInterface,
+  type PrecompileFunc,
+  paramsEVM,
+} from '@ethereumjs/evm'
+import { Address as LibraryAddress } from '@ethereumjs/util'
+import { createVM } from '@ethereumjs/vm'
+import { hashBytes, keccak256 } from '../../core/crypto.ts'
+import { type Address, bytesFromHex, EMPTY_BYTES } from '../../core/hex.ts'
+import { blobBaseFeeIn } from '../../protocol/fees.ts'
+import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
+import { ECRECOVER } from '../../protocol/precompiles.ts'
+import type { BlockEnvironment, ExecutionLimits, MovedPrecompiles, Signers } from '../executor.ts'
+import type { MachineJob } from '../machine.ts'
+import { kzg } from '../precompiles/kzg.ts'
+import { isBeyondReckoning } from '../precompiles/modexp.ts'
+import { signerAsked } from '../precompiles/signers.ts'
+import { breatheAtJumps } from './breath.ts'
+import { boundMemory } from './memory.ts'
+import { keepRevertData } from './revertdata.ts'
+import { OverlayStateManager } from './statemanager.ts'
+
+const MODEXP = '0x0000000000000000000000000000000000000005'
+
+/** What the library's engine knows of a block. */
+export type LibraryBlock = NonNullable<Parameters<EVM['runCall']>[0]['block']>
+
+/** What an engine is made for; two runs with equal traits may use the same one. */
+export interface EngineTraits {
+  readonly hardfork: Hardfork
+  readonly chainId: bigint
+  readonly limits: ExecutionLimits | undefined
+}
+
+/** One engine. It runs one job at a time. */
+export interface Engine {
+  readonly evm: EVM
+  /** Where the fork has its precompiles, as hex digits, wherever a run has moved them. */
+  readonly precompiles: ReadonlySet<string>
+  /** Makes ready for a run. */
+  readonly begin: (job: MachineJob) => LibraryBlock
+  /** Lets go of the run's overlay, and makes its precompiles the usual ones. */
+  readonly end: () => void
+}
+
+/** Engines kept for one set of traits: as many as ran at the same time, at most. */
+const IDLE_LIMIT = 4
+
+/** Sets of traits for which engines are kept. */
+const TRAITS_LIMIT = 16
+
+/**
+ * Lends engines. Making one takes about a millisecond, a transfer takes less. An engine whose run threw is not taken
+ * back: its journal may be in the middle of anything.
+ */
+export class EnginePool {
+  readonly #idle = new Map<string, Engine[]>()
+
+  async use<T>(traits: EngineTraits, work: (engine: Engine) => Promise<T>): Promise<T> {
+    const key = `${traits.hardfork} ${traits.chainId} ${traits.limits?.codeSize ?? ''}`
+    const engine = this.#idle.get(key)?.pop() ?? (await createEngine(traits))
+    const result = await work(engine)
+    engine.end()
+    this.#keep(key, engine)
+    return result
+  }
+
+  #keep(key: string, engine: Engine): void {
+    const engines = this.#idle.get(key) ?? []
+    if (engines.length < IDLE_LIMIT) engines.push(engine)
+    // the map's order is that of use: the first has not been used for longest
+    this.#idle.delete(key)
+    this.#idle.set(key, engines)
+    const [oldest] = this.#idle.keys()
+    if (this.#idle.size > TRAITS_LIMIT && oldest !== undefined) this.#idle.delete(oldest)
+  }
+}
+
+async function createEngine(traits: EngineTraits): Promise<Engine> {
+  const { hardfork, chainId, limits } = traits
+  const stateManager = new OverlayStateManager()
+  const ancestors = new Ancestors()
+  const vm = await createVM({
+    common: new Common({
+      chain: { ...Mainnet, chainId: chainId.toString() },
+      hardfork: hardfork === 'frontier' ? 'chainstart' : hardfork,
+      customCrypto: { keccak256, kzg } satisfies CustomCrypto,
+    }),
+    stateManager,
+    blockchain: ancestors,
+    evmOpts: { params: paramsWithin(limits) },
+  })
+  const evm = vm.evm as EVM
+  const breath = breatheAtJumps(evm)
+  const memory = boundMemory(evm)
+  keepRevertData(evm)
+  const precompiles = new Precompiles(evm.precompiles)
+  return {
+    evm,
+    precompiles: precompiles.usual,
+    begin: ({ overlay, block, movedPrecompiles, memoryLimit, pause }) => {
+      stateManager.use(overlay)
+      ancestors.block = block
+      if (block.signers !== undefined) precompiles.answer(block.signers)
+      if (movedPrecompiles !== undefined) precompiles.move(movedPrecompiles)
+      memory.limit = memoryLimit
+      breath.pause = pause
+      evm.journal.cleanJournal()
+      return libraryBlock(block)
+    },
+    end: () => {
+      breath.pause = undefined
+      stateManager.use(undefined)
+      delete evm.journal.accessList
+      ancestors.block = undefined
+      precompiles.restore()
+    },
+  }
+}
+
+/** An engine's precompiles, by place: the engine looks them up in this very map. */
+class Precompiles {
+  /** The places that they have when nothing is moved. */
+  readonly usual: ReadonlySet<string>
+  readonly #map: Map<string, PrecompileFunc>
+  readonly #original: ReadonlyMap<string, PrecompileFunc>
+  #isChanged = false
+
+  constructor(map: Map<string, PrecompileFunc>) {
+    this.#map = map
+    const place = MODEXP.slice(2)
+    const modexp = map.get(place)
+    if (modexp !== undefined) map.set(place, bounded(modexp))
+    this.#original = new Map(map)
+    this.usual = new Set(map.keys())
+  }
+
+  /** Lets ecrecover answer for the signers, until `restore`. To be called before `move`. */
+  answer(signers: Signers): void {
+    this.#isChanged = true
+    const place = ECRECOVER.address.slice(2)
+    const code = this.#original.get(place)
+    if (code !== undefined) this.#map.set(place, answering(code, signers))
+  }
+
+  move(moved: MovedPrecompiles): void {
+    this.#isChanged = true
+    const before = new Map(this.#map)
+    for (const from of moved.keys()) this.#map.delete(from.slice(2))
+    for (const [from, to] of moved) {
+      const code = before.get(from.slice(2))
+      if (code !== undefined && to !== null) this.#map.set(to.slice(2), code)
+    }
+  }
+
+  restore(): void {
+    if (!this.#isChanged) return
+    this.#isChanged = false
+    this.#map.clear()
+    for (const [place, code] of this.#original) this.#map.set(place, code)
+  }
+}
+
+/** The library's modexp, which the process does not outlive where numbers are too long. */
+function bounded(modexp: PrecompileFunc): PrecompileFunc {
+  return (input) => {
+    if (!isBeyondReckoning(input.data)) return modexp(input)
+    return {
+      executionGasUsed: input.gasLimit,
+      returnValue: EMPTY_BYTES,
+      exceptionError: new EVMError(EVMError.errorMessages.OUT_OF_GAS),
+    }
+  }
+}
+
+/** The library's ecrecover, with the answers of `signers` before its own. */
+function answering(ecrecover: PrecompileFunc, signers: Signers): PrecompileFunc {
+  return (input) => {
+    const returnValue = signerAsked(signers, input.data)
+    const executionGasUsed = input.common.param('ecRecoverGas')
+    if (returnValue === undefined || input.gasLimit < executionGasUsed) return ecrecover(input)
+    return { executionGasUsed, returnValue }
+  }
+}
+
+/** The library's table of costs and limits, with the limits of code size (EIP-170, EIP-3860) replaced. */
+function paramsWithin(limits: ExecutionLimits | undefined): ParamsDict {
+  if (limits?.codeSize === undefined) return paramsEVM
+  return {
+    ...paramsEVM,
+    607: { ...paramsEVM[607], maxCodeSize: limits.codeSize },
+    3860: { ...paramsEVM[3860], maxInitCodeSize: 2 * limits.codeSize },
+  }
+}
+
+/** The little that the library's engine reads of a header. */
+function libraryBlock(block: BlockEnvironment): LibraryBlock {
+  const blobPrice = isAtLeast(block.hardfork, 'cancun') ? blobBaseFeeIn(block) : undefined
+  return {
+    header: {
+      number: block.number,
+      coinbase: libraryAddress(block.coinbase),
+      timestamp: block.timestamp,
+      difficulty: block.difficulty,
+      prevRandao: hashBytes(block.prevRandao),
+      gasLimit: block.gasLimit,
+      baseFeePerGas: block.baseFee,
+      getBlobGasPrice: () => blobPrice,
+    },
+  }
+}
+
+export function libraryAddress(address: Address): LibraryAddress {
+  return new LibraryAddress(bytesFromHex(address))
+}
+
+const UNKNOWN_HASH = new Uint8Array(32)
+
+/** Answers BLOCKHASH from the environment of the current run. */
+class Ancestors implements EVMMockBlockchainInterface {
+  block: BlockEnvironment | undefined
+
+  async getBlock(number: number): Promise<{ hash: () => Uint8Array }> {
+    const hash = this.block?.blockHash(BigInt(number))
+    const bytes = hash === undefined ? UNKNOWN_HASH : hashBytes(hash)
+    return { hash: () => bytes }
+  }
+
+  async putBlock(): Promise<void> {}
+
+  shallowCopy(): EVMMockBlockchainInterface {
+    return this
+  }
+}

@@ -1,0 +1,151 @@
+// Where jobs are done: checks first, then the run, on the machine that suits the job.
+import { keccakHash } from '../../core/crypto.ts'
+import { areBlobsFree, effectiveGasPrice, effectiveTip, isFree } from '../../protocol/fees.ts'
+import { accountAt } from '../../state/world.ts'
+import { blobPriceOf, checkMessage, checkTransaction } from '../checks.ts'
+import type { CallJob, ExecutorOptions, Jobs, Outcome, TransactionJob } from '../executor.ts'
+import { DEFAULT_MEMORY_LIMIT, type MachineJob, memoryForGas } from '../machine.ts'
+import { abandoned } from '../reasons.ts'
+import type { MachineNeeds, RunContext } from '../runcontext.ts'
+import { beginBlock, endBlock } from '../system.ts'
+import { type Application, applyMessage, type RunSetting } from '../transition.ts'
+import { Tiers, tiersOf } from './tiers.ts'
+import { Turns } from './turns.ts'
+
+/**
+ * The jobs of an executor with the machines of the options.
+ * @param isClosed true once everything that runs is to be given up
+ */
+export function createJobs(
+  { evm = 'auto', memoryLimit = DEFAULT_MEMORY_LIMIT, onBug = console.error }: ExecutorOptions,
+  isClosed: () => boolean,
+): Jobs {
+  return createJobsOn({ machines: new Tiers(tiersOf(evm, onBug), onBug), memoryLimit, isClosed })
+}
+
+interface PausingContext extends RunContext {
+  /** Of its long runs. */
+  readonly turns: Turns
+}
+
+/** The jobs of an executor on machines that exist. */
+export function createJobsOn(shared: RunContext): Jobs {
+  const context: PausingContext = { ...shared, turns: new Turns() }
+  return {
+    transact: (job) => transact(context, job),
+    call: (job) => call(context, job),
+    beginBlock: (job) => beginBlock(context, job),
+    endBlock: (job) => endBlock(context, job),
+    findWrongBlob: async (sidecar) => {
+      // few chains see a blob
+      const { findWrongBlob } = await import('../precompiles/blobproofs.ts')
+      return findWrongBlob(sidecar, pauseOf(context, {}))
+    },
+    rest: (isAwaited) => pauseOf(context, { isAwaited })(),
+  }
+}
+
+function transact(context: PausingContext, job: TransactionJob): Outcome | Promise<Outcome> {
+  checkTransaction(job)
+  const { block, transaction } = job
+  const price = effectiveGasPrice(transaction, block.baseFee)
+  const tip = effectiveTip(transaction, block.baseFee)
+  const { nonce, blobs } = transaction
+  const blobPrice = blobPriceOf(transaction, block)
+  return apply(context, job, applicationOf(transaction, { nonce, price, tip, blobs, blobPrice }))
+}
+
+/**
+ * A free call pays nothing to anybody, whatever the block's base fee is, which BASEFEE tells. A nonce that is given stands
+ * in for the sender's own, which decides the address of a created contract.
+ */
+function call(context: PausingContext, job: CallJob): Outcome | Promise<Outcome> {
+  checkMessage(job)
+  const { world, block, message } = job
+  const free = isFree(message)
+  const price = free ? 0n : effectiveGasPrice(message, block.baseFee)
+  // below the base fee nothing is left for the miner
+  const tip = price < block.baseFee ? 0n : price - block.baseFee
+  const nonce = message.nonce ?? accountAt(world, message.from)?.nonce ?? 0n
+  const { blobs } = message
+  const blobPrice = areBlobsFree(message) ? 0n : blobPriceOf(message, block)
+  return apply(context, job, applicationOf(message, { nonce, price, tip, blobs, blobPrice }))
+}
+
+type Terms = Pick<Application, 'nonce' | 'price' | 'tip' | 'blobs' | 'blobPrice'>
+
+/** Written out, as a spread of so many members takes longer than many a call. */
+function applicationOf(
+  message: Omit<Application, keyof Terms>,
+  { nonce, price, tip, blobs, blobPrice }: Terms,
+): Application {
+  const { from, to, value, data, gasLimit, accessList, authorizationList } = message
+  return {
+    from,
+    to,
+    value,
+    data,
+    gasLimit,
+    accessList,
+    authorizationList,
+    nonce,
+    price,
+    tip,
+    blobs,
+    blobPrice,
+  }
+}
+
+type JobTraits = Pick<
+  CallJob,
+  'world' | 'block' | 'limits' | 'movedPrecompiles' | 'tracer' | 'reportsAccess' | 'isAwaited'
+>
+
+function apply(
+  context: PausingContext,
+  job: JobTraits,
+  message: Application,
+): Outcome | Promise<Outcome> {
+  const setting: RunSetting = {
+    world: job.world,
+    block: job.block,
+    limits: job.limits,
+    movedPrecompiles: job.movedPrecompiles,
+    memoryLimit: memoryOf(context, job, message),
+    reportsAccess: job.reportsAccess === true,
+    tracer: job.tracer,
+    pause: pauseOf(context, job),
+  }
+  return context.machines.run(needsOf(job, message), (machine) =>
+    applyMessage(machine, setting, message),
+  )
+}
+
+/** Bytes of memory that a run may have. */
+function memoryOf(
+  { memoryLimit }: PausingContext,
+  { limits }: JobTraits,
+  { gasLimit }: Application,
+): number {
+  return limits?.memory === 'gas' ? Math.max(memoryLimit, memoryForGas(gasLimit)) : memoryLimit
+}
+
+function needsOf({ world, tracer }: JobTraits, { to, data }: Application): MachineNeeds {
+  return {
+    // the others tell nobody what they do
+    needsReference: tracer !== undefined,
+    codeHash: () => (to === null ? undefined : accountAt(world, to)?.codeHash) ?? keccakHash(data),
+  }
+}
+
+/** Lets timers and sockets have their turn during a long run, and ends one that nobody waits for any more. */
+function pauseOf(
+  { isClosed, turns }: PausingContext,
+  { tracer, isAwaited }: Pick<CallJob, 'tracer' | 'isAwaited'>,
+): NonNullable<MachineJob['pause']> {
+  return async (gasUsed) => {
+    await turns.next()
+    if (isClosed() || isAwaited?.(gasUsed) === false) throw abandoned()
+    await tracer?.onPause?.()
+  }
+}

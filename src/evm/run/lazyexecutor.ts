@@ -1,0 +1,32 @@
+// The executor that chains are given: what runs their jobs is loaded when there is one.
+import type { Executor, ExecutorOptions, Jobs } from '../executor.ts'
+
+/**
+ * An executor whose machines are loaded when the first job comes: that takes up to a tenth of a second, and a chain that
+ * nobody has used yet should be up at once.
+ */
+export function createExecutor(options: ExecutorOptions = {}): Executor {
+  let jobs: Jobs | undefined
+  let loading: Promise<Jobs> | undefined
+  let isClosed = false
+  const load = async (): Promise<Jobs> => {
+    const { createJobs } = await import('./jobs.ts')
+    jobs = createJobs(options, () => isClosed)
+    return jobs
+  }
+  const loaded = (): Promise<Jobs> => {
+    loading ??= load()
+    return loading
+  }
+  return {
+    transact: (job) => jobs?.transact(job) ?? loaded().then((made) => made.transact(job)),
+    call: (job) => jobs?.call(job) ?? loaded().then((made) => made.call(job)),
+    beginBlock: async (job) => (jobs ?? (await loaded())).beginBlock(job),
+    endBlock: async (job) => (jobs ?? (await loaded())).endBlock(job),
+    findWrongBlob: async (sidecar) => (jobs ?? (await loaded())).findWrongBlob(sidecar),
+    rest: async (isAwaited) => (jobs ?? (await loaded())).rest(isAwaited),
+    close: () => {
+      isClosed = true
+    },
+  }
+}

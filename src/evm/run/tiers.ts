@@ -1,0 +1,124 @@
+// Which machine runs a job: the fastest that can, and the one below it when the fastest has a bug.
+import { DevchainError } from '../../core/errors.ts'
+import type { Hash } from '../../core/hex.ts'
+import type { MaybePromise } from '../../core/promises.ts'
+import type { EvmChoice } from '../executor.ts'
+import type { Machine } from '../machine.ts'
+import { Unready } from '../precompiles/precompile.ts'
+import type { MachineNeeds, Machines } from '../runcontext.ts'
+
+/** A machine, by name, loaded when it is first needed. */
+export interface Tier {
+  readonly name: string
+  readonly load: () => Promise<Machine>
+}
+
+/** Codes that each tier keeps in mind as failing on it; a program that fails everywhere has few. */
+const FAILING_LIMIT = 1_000
+
+/**
+ * The tiers of a choice, from the fastest to the reference, which every other falls back on.
+ * @param onBug told when a compiler has failed on some code, which then is interpreted
+ */
+export function tiersOf(choice: EvmChoice, onBug: (error: unknown) => void): readonly Tier[] {
+  const reference: Tier = {
+    name: 'reference',
+    load: async () => (await import('../reference/reference.ts')).createReferenceMachine(),
+  }
+  const interpreter: Tier = {
+    name: 'interpreter',
+    load: async () => (await import('../fast/machine.ts')).createFastMachine(),
+  }
+  const compiler: Tier = {
+    name: 'compiler',
+    load: async () => {
+      const { createFastMachine } = await import('../fast/machine.ts')
+      const { createHotCode } = await import('../fast/compiler/hotcode.ts')
+      return createFastMachine(createHotCode(onBug))
+    },
+  }
+  if (choice === 'reference') return [reference]
+  return choice === 'interpreter' ? [interpreter, reference] : [compiler, interpreter, reference]
+}
+
+/** Runs work on one of its tiers. */
+export class Tiers implements Machines {
+  readonly #tiers: readonly Tier[]
+  readonly #machines: (Machine | undefined)[]
+  /** For each tier the codes that failed on it: jobs that begin with them run on the tier below. */
+  readonly #failing: readonly Set<Hash>[]
+  readonly #onBug: (error: unknown) => void
+
+  /** @param onBug told of the bugs of tiers, once for each code */
+  constructor(tiers: readonly Tier[], onBug: (error: unknown) => void) {
+    this.#tiers = tiers
+    this.#machines = tiers.map(() => undefined)
+    this.#failing = tiers.map(() => new Set())
+    this.#onBug = onBug
+  }
+
+  /** Nobody hears of a tier that fails but `onBug`. */
+  run<T>(needs: MachineNeeds, work: (machine: Machine) => MaybePromise<T>): MaybePromise<T> {
+    return this.#runOn(this.#firstFor(needs), needs, work)
+  }
+
+  #firstFor({ needsReference, codeHash }: MachineNeeds): number {
+    const last = this.#tiers.length - 1
+    if (needsReference) return last
+    const index = this.#failing.findIndex((codes) => codes.size === 0 || !codes.has(codeHash()))
+    return index === -1 ? last : index
+  }
+
+  #runOn<T>(
+    index: number,
+    needs: MachineNeeds,
+    work: (machine: Machine) => MaybePromise<T>,
+  ): MaybePromise<T> {
+    const machine = this.#machines[index]
+    if (machine === undefined) return this.#loadAndRun(index, needs, work)
+    try {
+      const result = work(machine)
+      if (!(result instanceof Promise)) return result
+      return result.catch((error: unknown) => this.#recover(error, index, needs, work))
+    } catch (error) {
+      return this.#recover(error, index, needs, work)
+    }
+  }
+
+  async #loadAndRun<T>(
+    index: number,
+    needs: MachineNeeds,
+    work: (machine: Machine) => MaybePromise<T>,
+  ): Promise<T> {
+    const tier = this.#tiers[index]
+    if (tier === undefined) throw new Error(`there is no tier ${index}`)
+    this.#machines[index] ??= await tier.load()
+    return this.#runOn(index, needs, work)
+  }
+
+  /** Goes on after an error: with the same tier, with the one below, or not at all. */
+  #recover<T>(
+    error: unknown,
+    index: number,
+    needs: MachineNeeds,
+    work: (machine: Machine) => MaybePromise<T>,
+  ): MaybePromise<T> {
+    if (error instanceof Unready) {
+      return error.ready.then(() => this.#runOn(index, needs, work))
+    }
+    if (error instanceof DevchainError || index === this.#tiers.length - 1) throw error
+    this.#mark(error, index, needs.codeHash())
+    return this.#runOn(index + 1, needs, work)
+  }
+
+  #mark(error: unknown, index: number, codeHash: Hash): void {
+    const codes = this.#failing[index]
+    if (codes === undefined || codes.has(codeHash)) return
+    const [oldest] = codes
+    if (codes.size >= FAILING_LIMIT && oldest !== undefined) codes.delete(oldest)
+    codes.add(codeHash)
+    const name = this.#tiers[index]?.name
+    const problem = `the ${name} engine failed on code ${codeHash}; the next one runs it instead`
+    this.#onBug(new Error(problem, { cause: error }))
+  }
+}
