@@ -37,9 +37,10 @@ describe('a Hardhat project', () => {
   let newNode: string
 
   beforeAll(async () => {
-    newNode = await newerNode()
-    await installProject('hardhat2')
-    await installProject('hardhat3', newNode)
+    const newer = newerNode()
+    const third = newer.then((node) => installProject('hardhat3', node))
+    await Promise.all([installProject('hardhat2'), third])
+    newNode = await newer
     installDevchain('hardhat2')
     devchain = await createDevchain({ port: 0, compat: 'hardhat' })
     url = (await devchain.listen()).url

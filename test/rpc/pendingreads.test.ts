@@ -1,8 +1,9 @@
 // Reads of a pending block that does not end: it is built for as long as one of its readers waits.
+import { once } from 'node:events'
 import { setImmediate } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
 import { methods } from '../../src/methods/index.ts'
-import { connectRaw, rawPost } from '../support/raw.ts'
 import { ALICE, bodyOf, ENDLESS, type Stage, startEndless } from '../support/stage.ts'
 
 const GIVEN_UP = { message: expect.stringContaining('nobody waits for what comes of it') }
@@ -46,6 +47,13 @@ async function startPending(): Promise<Stage> {
   return stage
 }
 
+/** A connection whose end the server is told of at once. */
+async function connected({ wsUrl }: Stage): Promise<WebSocket> {
+  const socket = new WebSocket(wsUrl)
+  await once(socket, 'open')
+  return socket
+}
+
 describe('a pending block that does not end is given up when the only reader hangs up:', () => {
   let stage: Stage
   beforeAll(async () => {
@@ -69,31 +77,30 @@ describe('a pending block that does not end is given up when the only reader han
     ['eth_callMany', [[{ transactions: [{ to: ALICE }] }], { blockNumber: 'pending' }]],
   ] as [string, unknown[]][])('%s %j', async (method, params) => {
     const failure = stage.failure(method)
-    using raw = await connectRaw(Number(new URL(stage.url).port))
-    raw.write(rawPost(bodyOf(method, params)))
+    const socket = await connected(stage)
+    socket.send(bodyOf(method, params))
     await stage.ask('eth_chainId')
-    raw.socket.resetAndDestroy()
+    socket.terminate()
     expect(await failure).toMatchObject(GIVEN_UP)
   })
 })
 
 test('a pending block goes on while another reader waits', async () => {
   await using stage = await startPending()
-  const port = Number(new URL(stage.url).port)
-  using one = await connectRaw(port)
-  using other = await connectRaw(port)
+  const one = await connected(stage)
+  const other = await connected(stage)
   const failures = [stage.failure('eth_getBlockByNumber'), stage.failure('eth_getBalance')]
   const outcome = { isOver: false }
   void Promise.any(failures).then(() => {
     outcome.isOver = true
   })
-  one.write(rawPost(bodyOf('eth_getBlockByNumber', ['pending', false])))
+  one.send(bodyOf('eth_getBlockByNumber', ['pending', false]))
   await stage.ask('eth_chainId')
-  other.write(rawPost(bodyOf('eth_getBalance', [ALICE, 'pending'])))
+  other.send(bodyOf('eth_getBalance', [ALICE, 'pending']))
   await stage.ask('eth_chainId')
-  one.socket.resetAndDestroy()
+  one.terminate()
   for (let turn = 0; turn < 200; turn += 1) await setImmediate()
   expect(outcome.isOver).toBe(false)
-  other.socket.resetAndDestroy()
+  other.terminate()
   for (const failure of failures) expect(await failure).toMatchObject(GIVEN_UP)
 })

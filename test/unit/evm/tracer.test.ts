@@ -155,7 +155,7 @@ describe('a tracer', () => {
   })
 
   test('is waited for now and then, and ends the run by throwing', async () => {
-    const job = callOf('loop: @loop JUMP', { gasLimit: 10_000_000n })
+    const job = callOf('loop: @loop JUMP', { gasLimit: 5_000_000n })
     let pauses = 0
     let ticks = 0
     const counting: Tracer = {
