@@ -8,6 +8,8 @@ export interface Behaviour {
   readonly callsAskForFunds: boolean
   /** An estimate for a sender that cannot pay value and gas is refused. */
   readonly estimatesAskForFunds: boolean
+  /** An estimate of a transfer to an account without code is run; else it is what a transfer takes, whatever is said of it. */
+  readonly estimatesRunTransfers: boolean
   /** A request to send without `from` is refused; else the first account sends. */
   readonly needsSender: boolean
   /** A request with `gasPrice` and fees of EIP-1559 is refused; else `gasPrice` is taken, and they are not. */
@@ -48,6 +50,8 @@ export interface Behaviour {
   readonly backwardRangesAreEmpty: boolean
   /** The tags `safe` and `finalized` name no block before paris. */
   readonly finalityNeedsParis: boolean
+  /** Blocks by which `safe` is behind the newest, and `finalized` behind `safe`. */
+  readonly blocksInEpoch: bigint
 }
 
 /** Twice the base fee, as geth offers, lasts for five full blocks. */
@@ -55,6 +59,7 @@ export const OWN_BEHAVIOUR: Behaviour = {
   callsBelowBaseFee: false,
   callsAskForFunds: true,
   estimatesAskForFunds: true,
+  estimatesRunTransfers: true,
   needsSender: true,
   refusesBothPrices: true,
   keepsTypeWithoutPrice: true,
@@ -75,4 +80,5 @@ export const OWN_BEHAVIOUR: Behaviour = {
   cheapOnesWait: false,
   finalityNeedsParis: false,
   backwardRangesAreEmpty: false,
+  blocksInEpoch: 0n,
 }

@@ -20,7 +20,7 @@ import type { ChainState } from './chainstate.ts'
 import { nextTimestamp } from './clock.ts'
 import { forgetMiner } from './emptyblocks.ts'
 import { type FilterLimits, Filters } from './filters.ts'
-import { requireFinality } from './finality.ts'
+import { numberOfTag } from './finality.ts'
 import { blockEnvironment, buildPending, type DroppedTransaction } from './miner.ts'
 import { Readers } from './readers.ts'
 import { type Command, type Order, Recall } from './recall.ts'
@@ -307,8 +307,9 @@ export function findRecord(
     }
     case 'tag':
       if (reference.tag === 'pending') return chain.pending(isAwaited)
-      requireFinality(chain.state, reference.tag)
-      return reference.tag === 'earliest' ? blockByNumber(tree, 0n) : headOf(tree)
+      if (reference.tag === 'latest') return headOf(tree)
+      if (reference.tag === 'earliest') return blockByNumber(tree, 0n)
+      return blockByNumber(tree, numberOfTag(chain.state, reference.tag))
   }
 }
 

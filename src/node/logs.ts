@@ -9,7 +9,7 @@ import { bloomOf, EMPTY_BLOOM, type Log, mergeBlooms } from '../protocol/receipt
 import { type BlockRecord, blockByHash, headOf } from './blocktree.ts'
 import type { BlockReference, Chain } from './chain.ts'
 import type { ChainState } from './chainstate.ts'
-import { requireFinality } from './finality.ts'
+import { numberOfTag } from './finality.ts'
 import type { Line } from './line.ts'
 
 /** Most logs that one answer may have, where the caller sets no other bound. */
@@ -243,8 +243,8 @@ function numberOf(
   if (reference?.kind === 'number') return reference.number
   if (reference?.kind === 'hash') return recordByHash(state, reference.hash).block.header.number
   if (reference?.tag === 'earliest') return 0n
-  if (reference !== undefined) requireFinality(state, reference.tag)
-  return reference?.tag === 'pending' ? pending : headOf(state.tree).block.header.number
+  if (reference?.tag === 'pending') return pending
+  return numberOfTag(state, reference?.tag ?? 'latest')
 }
 
 function recordByHash(state: ChainState, hash: Hash): BlockRecord {

@@ -18,6 +18,7 @@ import { floorDataGas, highestBlobCost, intrinsicGas } from '../protocol/fees.ts
 import type { BlobSidecar } from '../protocol/sidecar.ts'
 import type { AccessListEntry, Authorization, BlobFields } from '../protocol/transaction.ts'
 import { balanceAt, type World } from '../state/world.ts'
+import { sizeOf, union } from './accesslists.ts'
 import type { Behaviour } from './behaviour.ts'
 import type { BlockRecord } from './blocktree.ts'
 import { requireTypeOfCall } from './calltype.ts'
@@ -31,6 +32,7 @@ import {
   movedPrecompiles,
   type StateOverrides,
 } from './overrides.ts'
+import { gasOfPlainTransfer } from './plaintransfer.ts'
 
 /** A message to run, as far as the caller says. Amounts in wei. */
 export interface CallRequest {
@@ -69,6 +71,7 @@ export interface AccessListAnswer {
   readonly gasUsed: bigint
   /** Why the run with this list came to nothing, if it did. */
   readonly failure: Failure | undefined
+  readonly output: Uint8Array
   readonly consoleLines: readonly ConsoleLine[]
 }
 
@@ -213,7 +216,10 @@ export function estimateGas(
   reference: BlockReference,
   conditions?: Conditions,
 ): MaybePromise<bigint> {
-  return whenThere(sceneAt(chain, reference, conditions), (scene) => estimateOn(scene, request))
+  return whenThere(
+    sceneAt(chain, reference, conditions),
+    (scene) => gasOfPlainTransfer(scene, request) ?? estimateOn(scene, request),
+  )
 }
 
 function estimateOn(given: Scene, request: CallRequest): MaybePromise<bigint> {
@@ -258,8 +264,8 @@ export async function createAccessList(
     const touched = union(accessList, outcome.accessed)
     // a longer list changes what touching costs, which may change where the run goes
     if (sizeOf(touched) === sizeOf(accessList) || round === MAX_LIST_ROUNDS) {
-      const { gasUsed, failure, consoleLines } = outcome
-      return { accessList, gasUsed, failure, consoleLines }
+      const { gasUsed, failure, output, consoleLines } = outcome
+      return { accessList, gasUsed, failure, output, consoleLines }
     }
     accessList = touched
   }
@@ -474,24 +480,6 @@ async function neededGas(
   await run(scene, widest, { tracer: meter.tracer })
   const need = meter.need()
   return need === undefined ? undefined : intrinsic + need
-}
-
-/** The entries of both lists, each address and key once. */
-function union(
-  known: readonly AccessListEntry[],
-  touched: readonly AccessListEntry[],
-): AccessListEntry[] {
-  const keys = new Map<Address, Set<Hash>>()
-  for (const { address, storageKeys } of [...known, ...touched]) {
-    const all = keys.get(address) ?? new Set()
-    for (const key of storageKeys) all.add(key)
-    keys.set(address, all)
-  }
-  return [...keys].map(([address, storageKeys]) => ({ address, storageKeys: [...storageKeys] }))
-}
-
-function sizeOf(list: readonly AccessListEntry[]): number {
-  return list.reduce((sum, { storageKeys }) => sum + 1 + storageKeys.length, 0)
 }
 
 function larger(a: bigint, b: bigint): bigint {

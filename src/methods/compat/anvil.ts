@@ -6,6 +6,7 @@ import type { ErrorObject } from '../../rpc/errors.ts'
 import {
   INTERNAL_ERROR,
   INVALID_PARAMS,
+  NOT_FOUND,
   REVERTED,
   refusal,
   SERVER_ERROR,
@@ -96,7 +97,14 @@ const unsupported: Refusal = ({ method }) => {
   return { code: INVALID_PARAMS, message: `${method} is not supported when EIP-1559 is active` }
 }
 
-const blockNotFound: Refusal = ({ facts: { number, newest } }) => {
+const blockNotFound: Refusal = ({ method, facts: { number, hash, transaction, newest } }) => {
+  if (transaction !== undefined) return undefined
+  if (hash !== undefined && /Logs$|ilter/.test(method)) {
+    return { code: SERVER_ERROR, message: 'unknown block' }
+  }
+  if (hash !== undefined || (number !== undefined && method.startsWith('debug_trace'))) {
+    return { code: NOT_FOUND, message: 'Resource not found' }
+  }
   if (number === undefined) return undefined
   const message = `BlockOutOfRangeError: block height is ${newest} but requested was ${number}`
   return { code: INVALID_PARAMS, message }
@@ -107,7 +115,7 @@ export const ANVIL: Profile = {
   defaults: { chainId: 31_337n, baseFee: GWEI, tip: GWEI, defaultGas: 'estimate', difficulty: 0n },
   chain: {
     callsBelowBaseFee: true,
-    estimatesAskForFunds: false,
+    estimatesRunTransfers: false,
     needsSender: false,
     refusesBothPrices: false,
     keepsTypeWithoutPrice: false,
@@ -117,12 +125,15 @@ export const ANVIL: Profile = {
     baseFeesInCap: 1n,
     refusesFailingEstimates: false,
     callsSeeBaseFee: 'all',
+    blocksInEpoch: 32n,
   },
   block: { pendingNulls: [], hasTotals: true },
   clientName: 'anvil',
   secondsAhead: Number,
   hasLeastPriceWithBaseFee: false,
   emptyReward: 'empty',
+  logsBeyondHead: 'end',
+  tellsFailedAccessLists: false,
   receiptsTellBlock: true,
   failure,
   refusals: {

@@ -6,6 +6,8 @@ export const REVERTED = 3
 
 export const SERVER_ERROR = -32000
 
+export const NOT_FOUND = -32001
+
 export const TRANSACTION_REJECTED = -32003
 
 export const INVALID_PARAMS = -32602

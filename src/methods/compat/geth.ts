@@ -71,7 +71,7 @@ export const GETH: Profile = {
   block: { pendingNulls: ['hash', 'nonce', 'miner'], hasTotals: false },
   adaptForms: adaptGethForms,
   tracesGenesis: false,
-  logsBeyondHead: false,
+  logsBeyondHead: 'none',
   poolSender: (sender) => checksumAddress(sender),
   failure,
   refusals: {

@@ -91,8 +91,10 @@ export interface Profile {
   readonly block: BlockForm
   /** Whether the genesis has traces, none, for debug_trace…; else it is refused. */
   readonly tracesGenesis: boolean
-  /** Whether eth_getLogs takes a range that ends after the newest block; else it is refused. */
-  readonly logsBeyondHead: boolean
+  /** Whether eth_getLogs takes a range all of which, or whose end, is after the newest block; else it is refused. */
+  readonly logsBeyondHead: 'all' | 'end' | 'none'
+  /** Whether a message that fails has an access list, with the failure beside it; else it is answered as a call's. */
+  readonly tellsFailedAccessLists: boolean
   /** How the pool's content names a sender. */
   readonly poolSender: (sender: Address) => string
   /** How a failed execution is told; undefined: as it is (decisions on errors). */
@@ -127,7 +129,8 @@ export const OWN: Profile = {
   pendingTransactions: 'own',
   block: OWN_FORM,
   tracesGenesis: true,
-  logsBeyondHead: true,
+  logsBeyondHead: 'all',
+  tellsFailedAccessLists: true,
   poolSender: (sender) => sender,
   failure: undefined,
   refusals: {},

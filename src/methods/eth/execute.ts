@@ -87,13 +87,16 @@ const accessList = method({
   }),
   example: { params: [TRANSFER, 'latest'], result: { accessList: [], gasUsed: '0x5208' } },
   handle: async (context, request, block, accounts) => {
-    const { chain, caller } = context
+    const { chain, caller, profile } = context
     const answer = await createAccessList(chain, request, block, {
       stateOverrides: accounts,
       isAwaited: caller.isWaiting,
     })
+    const { failure, output, consoleLines } = answer
     // what succeeds is sent next, and told then
-    if (answer.failure !== undefined) printLines(context, answer)
+    if (failure === undefined) return answer
+    if (!profile.tellsFailedAccessLists) throw executionError(failure, output, consoleLines)
+    printLines(context, answer)
     return answer
   },
 })

@@ -138,22 +138,34 @@ const getLogs = method({
   result: logsShape,
   example: { params: [EXAMPLE_QUERY], result: [] },
   handle: async ({ chain, caller, profile }, query) => {
-    if (!profile.logsBeyondHead) refuseFuture(chain, query)
+    refuseFuture(chain, query, profile.logsBeyondHead)
     return answerLogs(await findLogs(chain, query, { isAwaited: caller.isWaiting }))
   },
 })
 
-/** @throws {DevchainError} `INVALID_PARAMS` for a range that begins or ends after the newest block */
-function refuseFuture({ state }: Chain, { from, to }: LogQuery): void {
+/**
+ * @param taken how much of a range may be after the newest block
+ * @throws {DevchainError} `INVALID_PARAMS` for a range that begins or ends after it, `NOT_FOUND` where it may end there
+ */
+function refuseFuture(
+  { state }: Chain,
+  { from, to }: LogQuery,
+  taken: Profile['logsBeyondHead'],
+): void {
+  if (taken === 'all') return
   const head = headOf(state.tree).block.header.number
   const beyond = (reference: BlockReference | undefined): bigint | undefined =>
     reference?.kind === 'number' && reference.number > head ? reference.number : undefined
-  const end = beyond(to)
+  const begin = beyond(from)
+  if (begin !== undefined && taken === 'end') {
+    const message = `block ${begin} not found: the newest block is ${head}`
+    throw new DevchainError('NOT_FOUND', message, undefined, { number: begin, newest: head })
+  }
+  const end = taken === 'none' ? beyond(to) : undefined
   if (end !== undefined) {
     const message = `block range extends beyond current head block: toBlock is ${end}, the newest is ${head}`
     throw new DevchainError('INVALID_PARAMS', message)
   }
-  const begin = beyond(from)
   if (begin === undefined) return
   const message = `invalid block range params: fromBlock is ${begin}, the newest block is ${head}`
   throw new DevchainError('INVALID_PARAMS', message)

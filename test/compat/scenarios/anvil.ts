@@ -7,6 +7,7 @@ import {
   REVERT_DATA,
   STRANGER,
   transfer,
+  UNKNOWN_HASH,
 } from '../requests.ts'
 import type { Scenario, Step } from '../scenario.ts'
 
@@ -46,6 +47,33 @@ const SINGLE: readonly (readonly [name: string, ask: Step])[] = [
   ],
 ]
 
+/** Estimates for a sender without funds: only those that run are held against anything. */
+const OF_STRANGER: readonly (readonly [
+  name: string,
+  members: Readonly<Record<string, unknown>>,
+])[] = [
+  ['of a transfer', { to: BOB }],
+  [
+    'of a transfer with a tip above the cap',
+    { to: BOB, maxFeePerGas: '0x1', maxPriorityFeePerGas: '0x2' },
+  ],
+  ['of a transfer to a precompile', { to: '0x0000000000000000000000000000000000000004' }],
+  ['of a transfer with data', { to: BOB, data: '0x01' }],
+  ['of a transfer with an empty access list', { to: BOB, accessList: [] }],
+  ['of a creation', { data: '0x' }],
+]
+
+const MINED_100: Step = ['anvil_mine', '0x64']
+
+/** What is asked of blocks that are not there. */
+const BEYOND: readonly (readonly [name: string, ask: Step])[] = [
+  ['logs from a block beyond the newest', ['eth_getLogs', { fromBlock: '0x5', toBlock: '0x9' }]],
+  ['logs to a block beyond the newest', ['eth_getLogs', { fromBlock: '0x0', toBlock: '0x9' }]],
+  ['logs of an unknown block', ['eth_getLogs', { blockHash: UNKNOWN_HASH }]],
+  ['a call on an unknown block', ['eth_call', { to: BOB }, { blockHash: UNKNOWN_HASH }]],
+  ['a trace of a block beyond the newest', ['debug_traceBlockByNumber', '0x9', {}]],
+]
+
 /** Transfers, and what becomes of them. */
 const SENT: readonly (readonly [name: string, send: Step])[] = [
   ['a transfer without a sender', ['eth_sendTransaction', { to: BOB, value: '0x0' }]],
@@ -54,6 +82,47 @@ const SENT: readonly (readonly [name: string, send: Step])[] = [
 ]
 
 export const ANVIL: readonly Scenario[] = [
+  ...OF_STRANGER.map(
+    ([name, members]): Scenario => ({
+      name: `an estimate ${name} for a sender without funds`,
+      nodes: ['anvil'],
+      ask: [['eth_estimateGas', { from: STRANGER, value: '0x1', ...members }]],
+    }),
+  ),
+  ...(['safe', 'finalized'] as const).flatMap((tag): Scenario[] => [
+    {
+      name: `the ${tag} block of a young chain`,
+      nodes: ['anvil'],
+      setup: [transfer()],
+      ask: [['eth_getBlockByNumber', tag, false]],
+      members: ['number'],
+    },
+    {
+      name: `the ${tag} block of a chain of 101`,
+      nodes: ['anvil'],
+      setup: [transfer(), MINED_100],
+      ask: [['eth_getBlockByNumber', tag, false]],
+      members: ['number'],
+    },
+    {
+      name: `a balance at the ${tag} block`,
+      nodes: ['anvil'],
+      setup: [transfer({ value: '0x5' }), MINED_100, transfer({ value: '0x7' })],
+      ask: [['eth_getBalance', BOB, tag]],
+    },
+  ]),
+  ...BEYOND.map(([name, ask]): Scenario => ({ name, nodes: ['anvil'], ask: [ask] })),
+  {
+    name: 'an access list of a call that reverts',
+    nodes: ['anvil'],
+    setup: [DEPLOY_REVERTING],
+    ask: [['eth_createAccessList', { from: ALICE, to: CONTRACT, data: REVERT_DATA.text }]],
+  },
+  {
+    name: 'an access list of a creation that halts',
+    nodes: ['anvil'],
+    ask: [['eth_createAccessList', { from: ALICE, data: '0xfe' }]],
+  },
   ...SINGLE.map(([name, ask]): Scenario => ({ name, nodes: ['anvil'], ask: [ask] })),
   ...SENT.map(
     ([name, send]): Scenario => ({

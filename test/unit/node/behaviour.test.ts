@@ -1,8 +1,9 @@
 // What a chain does otherwise where it is made to behave so.
 import { describe, expect, test } from 'vitest'
+import type { Address } from '../../../src/core/hex.ts'
 import type { Behaviour } from '../../../src/node/behaviour.ts'
 import { headOf } from '../../../src/node/blocktree.ts'
-import type { Chain } from '../../../src/node/chain.ts'
+import { type Chain, latest, recordAt } from '../../../src/node/chain.ts'
 import {
   changeSettings,
   increaseTime,
@@ -11,6 +12,7 @@ import {
   setMiningMode,
 } from '../../../src/node/commands.ts'
 import { sendRawTransaction } from '../../../src/node/send.ts'
+import { estimateGas } from '../../../src/node/simulate.ts'
 import { headTime, height, NOON, signed, testChain } from './chains.ts'
 
 /** A chain that mines by hand. */
@@ -109,5 +111,41 @@ describe('blocks', () => {
     await chain.update((state) => increaseTime(state, 5n, NOON))
     await mineOne(chain)
     expect(headTime(chain) - first).toBe(share ? 5n : 7n)
+  })
+})
+
+describe('the safe and the final block', () => {
+  test.each([
+    [0n, 5n, 5n],
+    [2n, 3n, 1n],
+    [4n, 1n, 0n],
+    [32n, 0n, 0n],
+  ])('are epochs of %d blocks behind the newest: %d and %d of 5', async (epoch, safe, final) => {
+    const chain = await manualChain({ blocksInEpoch: epoch })
+    for (let i = 0; i < 5; i += 1) await mineOne(chain)
+    const numberAt = async (tag: 'safe' | 'finalized'): Promise<bigint> =>
+      (await recordAt(chain, { kind: 'tag', tag })).block.header.number
+    expect([await numberAt('safe'), await numberAt('finalized')]).toEqual([safe, final])
+  })
+})
+
+describe('an estimate', () => {
+  const poor = '0x00000000000000000000000000000000000a11ce' as Address
+  const to = '0x00000000000000000000000000000000000b0b00' as Address
+
+  test('of a transfer is not run where the chain behaves so', async () => {
+    const chain = await manualChain({ estimatesRunTransfers: false })
+    expect(await estimateGas(chain, { from: poor, to, value: 1n, gas: 100n }, latest)).toBe(21_000n)
+  })
+
+  test.each([
+    ['of data', false, { to, data: Uint8Array.of(1) }],
+    ['with an access list', false, { to, accessList: [] }],
+    ['of a creation', false, {}],
+    ['of a transfer on a chain that runs them', true, { to }],
+  ] as const)('%s asks for the value', async (_, estimatesRunTransfers, members) => {
+    const chain = await manualChain({ estimatesRunTransfers })
+    const estimate = async () => estimateGas(chain, { from: poor, value: 1n, ...members }, latest)
+    await expect(estimate()).rejects.toThrow(/^insufficient funds/)
   })
 })

@@ -551,6 +551,7 @@ describe('an access list', () => {
       accessList: [],
       gasUsed: 21_000n,
       failure: undefined,
+      output: new Uint8Array(),
       consoleLines: [],
     })
   })
