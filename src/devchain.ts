@@ -14,10 +14,9 @@ import { Subscriptions } from './methods/subscriptions.ts'
 import { addresses, keyOf } from './node/accounts.ts'
 import { headOf } from './node/blocktree.ts'
 import { type Chain, type Environment, type StateChange, systemEnvironment } from './node/chain.ts'
-import type { MiningMode } from './node/chainstate.ts'
 import { type ChainOptions, createChain } from './node/create.ts'
 import { Node } from './node/node.ts'
-import { type ChainSettings, type DevchainOptions, readDevchainOptions } from './options.ts'
+import { chainParameters, type DevchainSettings } from './options/table.ts'
 import { PROGRAM } from './program.ts'
 import {
   type CallReport,
@@ -31,10 +30,11 @@ import type { Writes } from './rpc/method.ts'
 import type { Json } from './rpc/schema.ts'
 import { Asker, Caller } from './rpc/session.ts'
 import { type RunningServer, startServer } from './server/server.ts'
+import { type DevchainOptions, readDevchainOptions } from './settings.ts'
 import { type Genesis, parseGenesis } from './state/genesis.ts'
 
-export type { DevchainOptions } from './options.ts'
 export type { RpcError } from './rpc/errors.ts'
+export type { DevchainOptions } from './settings.ts'
 
 /** How the execution of a call failed. */
 export type CallFailure = Pick<FailedExecution, 'reason' | 'data' | 'hash'>
@@ -122,7 +122,7 @@ export async function createDevchain(
  * @throws {DevchainError} `INVALID_PARAMS` for a genesis file or mnemonic that is none, `INVALID_BLOCK` for a block to
  *   import that breaks a rule
  */
-export async function openDevchain(settings: ChainSettings, hooks: Hooks): Promise<Devchain> {
+export async function openDevchain(settings: DevchainSettings, hooks: Hooks): Promise<Devchain> {
   checkNames(settings)
   const { observer = {} } = hooks
   const environment: Environment = { ...systemEnvironment, ...hooks.environment }
@@ -132,9 +132,15 @@ export async function openDevchain(settings: ChainSettings, hooks: Hooks): Promi
     if (logging.isEnabled) observer.onRunning?.(running)
   })
   const begin = (name: string, progress: Progress): (() => void) => progresses.begin(name, progress)
+  const profile = profileOf(settings.compat)
+  const genesis = await readGenesis(settings)
+  checkIdentity(settings, genesis)
   const chain = await createChainFrom(settings, {
-    ...chainOptions(settings, await readGenesis(settings)),
+    ...chainParameters(settings),
+    genesis,
     blocks: await readBlocks(settings),
+    behaviour: profile.chain,
+    unsaid: profile.defaults,
     environment: { ...environment, onBug, begin },
   })
   chain.onClose(() => progresses.close())
@@ -145,7 +151,6 @@ export async function openDevchain(settings: ChainSettings, hooks: Hooks): Promi
     })
   }
   const node = new Node(chain)
-  const profile = profileOf(settings.compat)
   const dispatcher = createDispatcher<MethodContext>({
     methods,
     disabled: settings.disable,
@@ -183,7 +188,7 @@ function observing(
 
 interface Parts {
   readonly onForeignHost: (header: string) => void
-  readonly settings: ChainSettings
+  readonly settings: DevchainSettings
   readonly node: Node
   readonly chain: Chain
   readonly dispatcher: Dispatcher<MethodContext>
@@ -212,7 +217,7 @@ function createContexts(
     printed: [],
     notes: [],
     registry: dispatcher.registry,
-    traceLimit: settings.traceLimit,
+    options: settings,
     subscriptions,
   })
 }
@@ -224,13 +229,13 @@ function assemble(parts: Parts): Devchain {
   const ownProcess = new Caller()
   const makeContext = createContexts(parts, () => isListening)
   const listen = async (): Promise<Endpoints> => {
-    const { host, port, allowHost: allowHosts, bodyLimit } = settings
+    const { host, port, allowHost, bodyLimit } = settings
     server ??= startServer({
       dispatcher,
       makeContext,
       host,
       port,
-      allowHosts,
+      allowHost,
       onForeignHost: parts.onForeignHost,
       bodyLimit,
       info: () => healthOf(chain),
@@ -278,7 +283,7 @@ function devAccounts(chain: Chain, now: number): readonly DevAccount[] {
   })
 }
 
-async function readGenesis({ genesis }: ChainSettings): Promise<Genesis | undefined> {
+async function readGenesis({ genesis }: DevchainSettings): Promise<Genesis | undefined> {
   if (genesis === undefined) return undefined
   if (typeof genesis !== 'string') return parseGenesis(genesis)
   const json = parseJson(genesis, await readText('genesis file', genesis))
@@ -290,12 +295,12 @@ async function readGenesis({ genesis }: ChainSettings): Promise<Genesis | undefi
   }
 }
 
-async function readBlocks({ import: blocks }: ChainSettings): Promise<Uint8Array | undefined> {
+async function readBlocks({ import: blocks }: DevchainSettings): Promise<Uint8Array | undefined> {
   return typeof blocks === 'string' ? readBytes('file of blocks', blocks) : blocks
 }
 
 /** Makes the chain; what is wrong with a block to import begins with the file's name. */
-async function createChainFrom(settings: ChainSettings, options: ChainOptions): Promise<Chain> {
+async function createChainFrom(settings: DevchainSettings, options: ChainOptions): Promise<Chain> {
   try {
     return await createChain(options)
   } catch (error) {
@@ -328,56 +333,11 @@ function parseJson(path: string, content: string): unknown {
   }
 }
 
-function miningMode({ noMining, blockTime }: ChainSettings): MiningMode {
-  if (noMining) return { kind: 'manual' }
-  return blockTime === undefined ? { kind: 'instant' } : { kind: 'interval', intervalMs: blockTime }
-}
-
-/** The options in the chain's own terms. */
-function chainOptions(settings: ChainSettings, genesis: Genesis | undefined): ChainOptions {
-  checkIdentity(settings, genesis)
-  const { defaults, chain } = profileOf(settings.compat)
-  return {
-    chainId: settings.chainId,
-    networkId: settings.networkId,
-    chainName: settings.chainName,
-    accounts: settings.accounts,
-    mnemonic: settings.mnemonic,
-    derivationPath: settings.derivationPath,
-    autoImpersonate: settings.autoImpersonate,
-    balance: settings.balance,
-    genesis,
-    hardfork: settings.hardfork,
-    blockGasLimit: settings.gasLimit,
-    gasPrice: settings.gasPrice,
-    baseFee: settings.baseFee,
-    difficulty: settings.difficulty,
-    maxUncles: settings.maxUncles,
-    mergeMiningTag: settings.mergeMiningTag,
-    coinbase: settings.coinbase,
-    mining: miningMode(settings),
-    clock: settings.clock,
-    timestamp: settings.timestamp,
-    tip: settings.tip,
-    defaultGas: settings.defaultGas,
-    transactionGasCap: settings.txGasCap,
-    codeSizeLimit: settings.codeSizeLimit,
-    evm: settings.evm,
-    memoryLimit: settings.memoryLimit,
-    create2: !settings.noCreate2,
-    consumeSnapshots: settings.consumeSnapshots,
-    onRevert: settings.onRevert,
-    filterTimeoutMs: settings.filterTimeout,
-    behaviour: { ...chain, blocksShareTimes: settings.sameTimestamp },
-    unsaid: { ...defaults, blockGasLimit: defaults.gasLimit },
-  }
-}
-
 /**
  * A module to turn off, and what an alias stands for, must exist.
  * @throws {DevchainError} `INVALID_PARAMS` naming the nearest that does
  */
-function checkNames({ disable, alias }: ChainSettings): void {
+function checkNames({ disable, alias }: DevchainSettings): void {
   if (disable.length + alias.length === 0) return
   const names = methods.flatMap((method) => [method.name, ...method.aliases])
   const modules = [...new Set(names.map(moduleOf))]
@@ -399,7 +359,7 @@ function moduleOf(method: string): string {
 }
 
 /** What identifies a chain may be said once only: by an option or by the genesis file. */
-function checkIdentity(settings: ChainSettings, genesis: Genesis | undefined): void {
+function checkIdentity(settings: DevchainSettings, genesis: Genesis | undefined): void {
   const { chainId, timestamp } = settings
   refuseDifference('chain id', chainId, genesis?.config?.chainId)
   refuseDifference('timestamp', timestamp, genesis?.timestamp)

@@ -5,7 +5,7 @@ import { ether, fee, number, plural } from '../core/words.ts'
 import type { Devchain, Endpoints } from '../devchain.ts'
 import { headOf } from '../node/blocktree.ts'
 import { describeMining } from '../node/mining.ts'
-import type { ChainSettings } from '../options.ts'
+import type { DevchainSettings } from '../options/table.ts'
 import { PROGRAM } from '../program.ts'
 import { balanceAt } from '../state/world.ts'
 import type { Palette } from './palette.ts'
@@ -49,7 +49,7 @@ export interface BootFacts {
 export function bootFacts(
   devchain: Devchain,
   endpoints: Endpoints,
-  options: ChainSettings,
+  options: DevchainSettings,
 ): BootFacts {
   const { state } = devchain.node.chain()
   const { config, settings } = state

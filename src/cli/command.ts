@@ -2,7 +2,14 @@
 import { Command, CommanderError, Option } from 'commander'
 import { DevchainError, printValue } from '../core/errors.ts'
 import { hintOf } from '../core/nearest.ts'
-import { environmentNameOf, flagOf, OPTION_KEYS, OPTIONS, type OptionKey } from '../options.ts'
+import {
+  defaultTextOf,
+  environmentNameOf,
+  flagOf,
+  OPTION_KEYS,
+  type OptionKey,
+  optionOf,
+} from '../options/table.ts'
 import { PROGRAM } from '../program.ts'
 import type { GivenFlags } from './flags.ts'
 import { SUBCOMMANDS, usageOf } from './subcommands.ts'
@@ -61,10 +68,11 @@ function createCommand(): Command {
 }
 
 function createOption(key: OptionKey): Option {
-  const { type, group, sentence, fallbackText } = OPTIONS[key]
+  const { type, group, sentence } = optionOf(key)
+  const preset = defaultTextOf(key)
   const value = type.placeholder === undefined ? '' : ` <${type.placeholder}>`
-  const isPlain = type.placeholder === undefined || fallbackText === 'none'
-  const shown = fallbackText.length > 40 ? 'test … junk' : fallbackText
+  const isPlain = type.placeholder === undefined || preset === 'none'
+  const shown = preset.length > 40 ? preset.replace(/ .* /, ' … ') : preset
   const option = new Option(`${flagOf(key)}${value}`, isPlain ? sentence : `${sentence} (${shown})`)
   if (type.repeatable) {
     option.argParser((text: string, former: readonly string[] | undefined) => [
@@ -110,5 +118,5 @@ function usageMessage(error: CommanderError): string {
 
 function expectedOf(flags: string): string {
   const key = OPTION_KEYS.find((candidate) => flags.startsWith(`${flagOf(candidate)} `))
-  return key === undefined ? printValue(flags) : OPTIONS[key].type.expected
+  return key === undefined ? printValue(flags) : optionOf(key).type.expected
 }

@@ -1,6 +1,6 @@
 // Completions for shells, made of the list of options and that of subcommands.
 import { DevchainError, printValue } from '../core/errors.ts'
-import { flagOf, OPTION_KEYS, OPTIONS } from '../options.ts'
+import { flagOf, OPTION_KEYS, OPTIONS } from '../options/table.ts'
 import { HARDFORKS } from '../protocol/forks.ts'
 import { readSubcommand } from './subcommand.ts'
 import {

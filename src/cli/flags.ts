@@ -1,5 +1,5 @@
 // Arguments as nearly everybody gives them, read without a library: it takes 4 ms to load, a tenth of a start.
-import { flagOf, OPTION_KEYS, OPTIONS, type OptionKey } from '../options.ts'
+import { flagOf, OPTION_KEYS, OPTIONS, type OptionKey } from '../options/table.ts'
 
 /** What a command line gives, by option: text, a list of texts for those that add up, true for flags. */
 export type GivenFlags = { readonly [Key in OptionKey]?: unknown }

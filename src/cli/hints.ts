@@ -1,6 +1,6 @@
 // Hints: what a user probably wants to know when something goes wrong for the first time. There are three, each once a run.
 import { number, oneLine } from '../core/words.ts'
-import type { AllSettings } from '../options.ts'
+import type { AllSettings } from '../options/table.ts'
 import type { CallFact, ChainFact } from './facts.ts'
 import { askedBy } from './request.ts'
 

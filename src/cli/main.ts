@@ -1,13 +1,8 @@
 // The command without a word: reads its options, then starts a chain and waits for its end. With one, see shell.ts.
 import { readFileSync } from 'node:fs'
 import { DevchainError } from '../core/errors.ts'
-import {
-  type AllSettings,
-  environmentSource,
-  fileSource,
-  type OptionSource,
-  resolveOptions,
-} from '../options.ts'
+import type { AllSettings } from '../options/table.ts'
+import { environmentSource, fileSource, type OptionSource, resolveOptions } from '../settings.ts'
 import { plainFlags } from './flags.ts'
 import { start } from './start.ts'
 

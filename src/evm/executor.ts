@@ -3,6 +3,7 @@
 import type { Address, Hash, Hex } from '../core/hex.ts'
 import type { PersistentMap } from '../core/persistent.ts'
 import type { MaybePromise } from '../core/promises.ts'
+import type { ChainSettings, Some } from '../options/table.ts'
 import type { BlobRules } from '../protocol/fees.ts'
 import type { Hardfork } from '../protocol/forks.ts'
 import type { Log } from '../protocol/receipt.ts'
@@ -287,13 +288,10 @@ export interface Executor extends Jobs {
 }
 
 /** Which machines run jobs: the library's alone, an interpreter in WebAssembly, or that and what compiles hot code. */
-export type EvmChoice = 'reference' | 'interpreter' | 'auto'
+export type EvmChoice = ChainSettings['evm']
 
-export interface ExecutorOptions {
-  /** `auto` when left out. */
-  readonly evm?: EvmChoice | undefined
-  /** Bytes of memory that the open frames of one run may have together; 128,000,000 when left out. */
-  readonly memoryLimit?: number | undefined
+/** The memory limit bounds what the open frames of one run have together. */
+export interface ExecutorOptions extends Some<Pick<ChainSettings, 'evm' | 'memoryLimit'>> {
   /** Told of bugs that a caller does not hear of, as the job was run in another way. Standard error when left out. */
   readonly onBug?: ((error: unknown) => void) | undefined
 }

@@ -100,9 +100,6 @@ export const MEMORY_LIMIT_REASON = 'memory limit exceeded'
 /** Why a precompile halts that cannot read its input, when it is what a message calls. */
 export const PRECOMPILE_REASON = 'precompile failed'
 
-/** Bytes of memory of one run unless said otherwise. */
-export const DEFAULT_MEMORY_LIMIT = 128_000_000
-
 /** Bytes of memory that any run may have: an engine addresses 4 GiB, and keeps code and state there too. */
 const MEMORY_CEILING = 3 * 2 ** 30
 

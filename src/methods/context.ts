@@ -2,6 +2,7 @@
 import type { ConsoleLine } from '../evm/executor.ts'
 import type { Chain } from '../node/chain.ts'
 import type { Node } from '../node/node.ts'
+import type { DevchainSettings } from '../options/table.ts'
 import { type Declaration, defineMethod, type Method, type Param } from '../rpc/method.ts'
 import type { Notes } from '../rpc/schema.ts'
 import type { Asker, Session } from '../rpc/session.ts'
@@ -30,8 +31,8 @@ export interface MethodContext {
   readonly printed: string[]
   /** Where handlers put remarks for the log that are not on the parameters: whoever logs the call takes them out. */
   readonly notes: Notes
-  /** Steps that a request for traces may take (`--trace-limit`). */
-  readonly traceLimit: number
+  /** What the program was started with. Of a chain, its state tells what holds now. */
+  readonly options: DevchainSettings
   /** The subscriptions of all sessions: one for the whole process. */
   readonly subscriptions: Subscriptions
 }

@@ -175,8 +175,8 @@ const getContractCreator = method({
   params: [param('address', address)],
   result: nullable(creation),
   example: { params: [ACCOUNT], result: null },
-  handle: async ({ chain, traceLimit }, contract) => {
-    const found = await creationOf(chain, contract, new TraceBudget(traceLimit))
+  handle: async ({ chain, options }, contract) => {
+    const found = await creationOf(chain, contract, new TraceBudget(options.traceLimit))
     if (found === undefined) return null
     return { hash: executedAt(found.place).transaction.hash, creator: found.creator }
   },

@@ -52,7 +52,7 @@ const CHECKS: readonly Check[] = [
   (_, transaction) => requireAuthorizations(transaction),
   checkBlobs,
   ({ state, rules }, transaction) =>
-    requireInitCodeSize(transaction, rules.hardfork, state.config.codeSizeLimit),
+    requireInitCodeSize(transaction, rules.hardfork, state.config.options.codeSizeLimit),
   ({ rules }, transaction) => requireIntrinsicGas(transaction, rules.hardfork),
   checkGasLimit,
   (_, transaction) => requireTipWithinCap(transaction),

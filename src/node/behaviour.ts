@@ -24,8 +24,6 @@ export interface Behaviour {
   readonly automineMinesPool: boolean
   /** Blocks that come with transactions have one each; else each has all that waits. */
   readonly oneTransactionABlock: boolean
-  /** A block may have its parent's time. */
-  readonly blocksShareTimes: boolean
   /** Where blocks get a lower gas limit, transactions that no block could hold leave the pool; else they wait. */
   readonly limitEmptiesPool: boolean
   /** A nonce may be set below the account's, and while transactions wait. */
@@ -67,7 +65,6 @@ export const OWN_BEHAVIOUR: Behaviour = {
   gapsWait: true,
   automineMinesPool: true,
   oneTransactionABlock: true,
-  blocksShareTimes: false,
   limitEmptiesPool: false,
   noncesGoBack: true,
   capsTransactionGas: false,

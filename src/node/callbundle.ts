@@ -63,7 +63,7 @@ export async function callBundle(
   const { state, executor } = chain
   const base = await recordAt(chain, bundle.on, isAwaited)
   const block = environmentOf(state, base, bundle)
-  const limits = { codeSize: state.config.codeSizeLimit }
+  const limits = { codeSize: state.config.options.codeSizeLimit }
   const runs: BundleRun[] = []
   let { world } = base
   let gasLeft = block.gasLimit

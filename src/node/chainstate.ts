@@ -1,5 +1,6 @@
 // The one immutable value that a chain holds. A snapshot is a kept reference to it; a revert puts it back.
 import type { Address, Hash } from '../core/hex.ts'
+import type { ChainParameters } from '../options/table.ts'
 import type { BlobRules } from '../protocol/fees.ts'
 import type { ForkPoints } from '../protocol/forkid.ts'
 import type { Hardfork } from '../protocol/forks.ts'
@@ -25,8 +26,8 @@ export type Ruleset = 'own' | 'network'
 export interface ChainConfig {
   readonly chainId: bigint
   readonly networkId: bigint
-  /** `<CHAIN_NAME>` in the prefix that `eth_sign` signs. */
-  readonly chainName: string
+  /** As it was made; what a genesis file may say as well is above, and in the settings. */
+  readonly options: ChainParameters
   /** Which hardfork rules at a block. */
   readonly hardforkAt: (number: bigint, timestamp: bigint) => Hardfork
   /** Numbers of blobs at a block. */
@@ -45,21 +46,12 @@ export interface ChainConfig {
   readonly terminalTotalDifficulty: bigint | undefined
   /** Whose logs are deposits (EIP-6110); undefined: the main network's. */
   readonly depositContract: Address | undefined
-  /** Highest gas limit of one transaction (EIP-7825), undefined for none. */
+  /** Highest gas limit of one transaction (EIP-7825), undefined for none: that of the options, or of the fork. */
   readonly transactionGasCap: bigint | undefined
-  /** Bytes of deployed code; undefined for the fork's own limit. */
-  readonly codeSizeLimit: number | undefined
   /** Wei per gas of the first block that has a base fee. */
   readonly initialBaseFee: bigint
   /** Cost parameter N of scrypt, a power of two, for keys encrypted by the node (r = 8, p = 1). */
   readonly scryptCost: number
-  /** True: a snapshot can be reverted to once (anvil's and hardhat's habit). */
-  readonly consumeSnapshots: boolean
-  /** Uncles that one block includes at most. */
-  readonly maxUncles: number
-  /** What marks the hash of a block here in the coinbase of a parent block; ASCII. */
-  readonly mergeMiningTag: string
-  readonly onRevert: 'hash' | 'throw'
   readonly behaviour: Behaviour
 }
 

@@ -1,14 +1,9 @@
 // The chain's clock: what time the next block gets.
 import { DevchainError } from '../core/errors.ts'
+import type { ClockSource } from '../options/values.ts'
 import { MAX_TIMESTAMP } from '../protocol/timestamps.ts'
 import { blockByNumber, headOf } from './blocktree.ts'
 import type { ChainState } from './chainstate.ts'
-
-/** Where time comes from. Under `frozen` and `step` two runs of one script give identical blocks. */
-export type ClockSource =
-  | { readonly kind: 'wall' }
-  | { readonly kind: 'frozen' }
-  | { readonly kind: 'step'; readonly seconds: bigint }
 
 /** The chain's time is its source's time, plus `offset`, plus `adjustment`. */
 export interface ClockState {
@@ -93,7 +88,7 @@ export function nextTimestamps(
 
 /** Seconds between a block and the next at the least. */
 function leastStep({ config }: ChainState): bigint {
-  return config.behaviour.blocksShareTimes ? 0n : 1n
+  return config.options.sameTimestamp ? 0n : 1n
 }
 
 /** Seconds by which a source goes on with each block. */

@@ -89,7 +89,7 @@ export function revertTo(state: ChainState, id: number): Change<boolean> {
   const snapshot = snapshotById(state, id)
   if (snapshot === undefined) return { state, value: false }
   const after = backAt(state, snapshot)
-  if (!state.config.consumeSnapshots) return { state: after, value: true }
+  if (!state.config.options.consumeSnapshots) return { state: after, value: true }
   return { state: { ...after, newestSnapshot: snapshot.state.newestSnapshot }, value: true }
 }
 

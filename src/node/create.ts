@@ -1,15 +1,9 @@
 // Making a chain: its genesis block, its settings, its accounts.
 import { DevchainError } from '../core/errors.ts'
-import {
-  type Address,
-  EMPTY_BYTES,
-  paddedBytes,
-  parseAddress,
-  ZERO_ADDRESS,
-  ZERO_HASH,
-} from '../core/hex.ts'
-import type { EvmChoice, Executor } from '../evm/executor.ts'
+import { type Address, EMPTY_BYTES, paddedBytes, parseAddress, ZERO_HASH } from '../core/hex.ts'
+import type { Executor } from '../evm/executor.ts'
 import { createExecutor } from '../evm/run/lazyexecutor.ts'
+import { type ChainParameters, chainParameters, OPTIONS, type Some } from '../options/table.ts'
 import { blobRulesAt, blobScheduleFromGenesisConfig } from '../protocol/blobschedule.ts'
 import {
   EMPTY_REQUESTS_HASH,
@@ -27,7 +21,6 @@ import {
   type Hardfork,
   hardforkAt,
   isAtLeast,
-  NEWEST_HARDFORK,
   scheduleFromGenesisConfig,
   terminalTotalDifficultyOf,
 } from '../protocol/forks.ts'
@@ -40,123 +33,65 @@ import { type Behaviour, OWN_BEHAVIOUR } from './behaviour.ts'
 import { type BlockRecord, headOf, treeFrom } from './blocktree.ts'
 import { Chain, type Environment, systemEnvironment } from './chain.ts'
 import type { ChainConfig, ChainState, MiningMode, Settings } from './chainstate.ts'
-import { type ClockSource, type ClockState, newClock } from './clock.ts'
+import { type ClockState, newClock } from './clock.ts'
 import { checkMode } from './commands.ts'
 import { forkFields } from './forkfields.ts'
 import { beginningOf, importBlocks } from './import.ts'
-import { DEFAULT_PATH, TEST_MNEMONIC } from './mnemonic.ts'
 import { DEFAULT_CHAIN } from './node.ts'
 import { emptyPool } from './pool.ts'
 import { scheduleMining } from './schedule.ts'
 
-/** What a chain is made from. Everything has a default; what a genesis file says comes before the default. */
-export interface ChainOptions {
+/** What a chain is made from: its options, and what no user gives. What a genesis file says comes before a default. */
+export interface ChainOptions extends Some<ChainParameters> {
   readonly name?: string | undefined
-  /** 33 when left out. */
-  readonly chainId?: bigint | undefined
-  /** The chain id when left out. */
-  readonly networkId?: bigint | undefined
-  /** `Ethereum` when left out: wallets verify `eth_sign` with that. */
-  readonly chainName?: string | undefined
-  /** Number of accounts from the mnemonic: 10 when left out. */
-  readonly accounts?: number | undefined
-  readonly mnemonic?: string | undefined
-  readonly derivationPath?: string | undefined
-  /** True: transactions of anybody are sent as if they were signed. */
-  readonly autoImpersonate?: boolean | undefined
-  /** Private keys in place of those from the mnemonic. */
-  readonly keys?: readonly Uint8Array[] | undefined
-  /** Wei of each account: 10,000 ether when left out. */
-  readonly balance?: bigint | undefined
   readonly genesis?: Genesis | undefined
   /** Concatenated RLP blocks that the chain begins with, after the genesis. */
   readonly blocks?: Uint8Array | undefined
-  /** The one hardfork of all blocks; left out: the genesis file's schedule, or the newest. */
-  readonly hardfork?: Hardfork | undefined
-  /** 30,000,000 when left out. */
-  readonly blockGasLimit?: bigint | undefined
-  /** Wei per gas: 0 when left out. */
-  readonly gasPrice?: bigint | undefined
-  /** Wei per gas: 0 when left out. */
-  readonly tip?: bigint | undefined
-  /** Wei per gas of the first block of an EIP-1559 market; left out: the base fee stays 0. */
-  readonly baseFee?: bigint | undefined
-  /** 1 when left out. */
-  readonly difficulty?: bigint | undefined
-  readonly coinbase?: Address | undefined
+  /** Private keys in place of those from the mnemonic. */
+  readonly keys?: readonly Uint8Array[] | undefined
   readonly extraData?: Uint8Array | undefined
-  /** A block a transaction when left out. */
-  readonly mining?: MiningMode | undefined
-  /** The wall clock when left out. */
-  readonly clock?: ClockSource | undefined
-  /** Seconds since 1970 of the genesis; the clock starts there. */
-  readonly timestamp?: bigint | undefined
-  /** 90,000 when left out. */
-  readonly defaultGas?: bigint | 'estimate' | undefined
-  /** None when left out. */
-  readonly transactionGasCap?: bigint | undefined
-  /** Bytes; the hardfork's when left out. */
-  readonly codeSizeLimit?: number | undefined
-  /** `auto` when left out. */
-  readonly evm?: EvmChoice | undefined
-  /** Bytes of memory of one run; 128,000,000 when left out. */
-  readonly memoryLimit?: number | undefined
-  /** False: without the deterministic create2 deployer. */
-  readonly create2?: boolean | undefined
-  readonly consumeSnapshots?: boolean | undefined
-  /** Uncles that one block includes at most: 2 when left out. */
-  readonly maxUncles?: number | undefined
-  /** `DEVBLOCK:` when left out; ASCII. */
-  readonly mergeMiningTag?: string | undefined
-  readonly onRevert?: 'hash' | 'throw' | undefined
-  /** Five minutes when left out. */
-  readonly filterTimeoutMs?: number | undefined
   /** Parameter N of scrypt for keys that the node encrypts: 8192 when left out. */
   readonly scryptCost?: number | undefined
   readonly environment?: Environment | undefined
   readonly executor?: Executor | undefined
   /** What is done otherwise than by itself. */
   readonly behaviour?: Partial<Behaviour> | undefined
+  /** Defaults in place of the usual ones, for what neither the options nor the genesis file say. */
   readonly unsaid?: Unsaid | undefined
 }
 
-/** Defaults in place of those above, for what neither the options nor the genesis file say. */
-export interface Unsaid {
-  readonly chainId?: bigint | undefined
-  readonly hardfork?: Hardfork | undefined
-  readonly blockGasLimit?: bigint | undefined
-  readonly baseFee?: bigint | undefined
-  readonly coinbase?: Address | undefined
-  /** From paris on. */
-  readonly difficulty?: bigint | undefined
-}
+/** What a genesis file may say. The difficulty is that of blocks from paris on. */
+type Unsaid = Pick<
+  ChainOptions,
+  'chainId' | 'hardfork' | 'gasLimit' | 'baseFee' | 'coinbase' | 'difficulty'
+>
 
-interface StateOptions extends ChainOptions {
-  /** Seconds since 1970 of the genesis where nothing else says when it was. */
-  readonly genesisTime?: bigint | undefined
-}
+/** The options with their defaults. */
+type StateOptions = ChainOptions &
+  ChainParameters & {
+    /** Seconds since 1970 of the genesis where nothing else says when it was. */
+    readonly genesisTime?: bigint | undefined
+  }
 
 /** 2020-01-01: the genesis of chains whose time must not depend on when they run. */
 export const FIXED_GENESIS_TIMESTAMP = 1_577_836_800n
-
-const ETHER = 10n ** 18n
 
 /**
  * Makes a chain that is ready to use, with its mining timer running if it has one.
  * @throws {DevchainError} `INVALID_PARAMS` for a mnemonic, path, fork schedule or genesis that cannot be,
  *   `INVALID_BLOCK` for blocks that cannot be
  */
-export async function createChain(options: ChainOptions = {}): Promise<Chain> {
+export async function createChain(given: ChainOptions = {}): Promise<Chain> {
+  const options = { ...given, ...chainParameters(given) }
   const environment = options.environment ?? systemEnvironment
   const executor = options.executor ?? ownExecutor(options, environment)
   const state = await startingState(executor, options, environment.now())
-  const { filterTimeoutMs } = options
   const chain = new Chain({
     name: options.name ?? DEFAULT_CHAIN,
     state,
     executor,
     environment,
-    filterLimits: filterTimeoutMs === undefined ? {} : { timeoutMs: filterTimeoutMs },
+    filterLimits: { timeoutMs: options.filterTimeout },
   })
   chain.onClose(scheduleMining(chain))
   // another's executor may serve other chains
@@ -164,23 +99,23 @@ export async function createChain(options: ChainOptions = {}): Promise<Chain> {
   return chain
 }
 
-function ownExecutor({ evm, memoryLimit }: ChainOptions, environment: Environment): Executor {
+function ownExecutor({ evm, memoryLimit }: StateOptions, environment: Environment): Executor {
   return createExecutor({ evm, memoryLimit, onBug: (error) => environment.onBug(error) })
 }
 
 /** The state of the genesis, or with blocks after it. */
 async function startingState(
   executor: Executor,
-  options: ChainOptions,
+  options: StateOptions,
   now: number,
 ): Promise<ChainState> {
   const { blocks } = options
   if (blocks === undefined) return firstState(options, now)
   const state = await importBlocks(executor, await stateBefore(blocks, options, now), blocks)
-  const { blockGasLimit, difficulty } = options
+  const { gasLimit, difficulty } = options
   const settings = {
     ...state.settings,
-    ...(blockGasLimit === undefined ? {} : { blockGasLimit }),
+    ...(gasLimit === undefined ? {} : { blockGasLimit: gasLimit }),
     ...(difficulty === undefined ? {} : { difficulty }),
   }
   return { ...state, settings }
@@ -192,7 +127,7 @@ async function startingState(
  */
 async function stateBefore(
   blocks: Uint8Array,
-  options: ChainOptions,
+  options: StateOptions,
   now: number,
 ): Promise<ChainState> {
   const beginning = beginningOf(blocks)
@@ -209,7 +144,7 @@ async function stateBefore(
 
 /** What the genesis may have been made with instead: the general defaults, or those of other nodes. */
 function otherBeginnings(
-  { genesis, accounts, unsaid }: ChainOptions,
+  { genesis, accounts, unsaid }: StateOptions,
   genesisTime: bigint | undefined,
 ): readonly Pick<ChainOptions, 'genesis' | 'unsaid'>[] {
   const general = unsaid === undefined ? [] : [{ unsaid: undefined }]
@@ -221,7 +156,7 @@ function otherBeginnings(
 
 /** The state that a chain begins with. */
 async function firstState(options: StateOptions, now: number): Promise<ChainState> {
-  const mode: MiningMode = options.mining ?? { kind: 'instant' }
+  const mode = miningMode(options)
   checkMode(mode)
   const schedule = scheduleOf(options)
   const accounts = await accountsOf(options)
@@ -239,7 +174,7 @@ async function firstState(options: StateOptions, now: number): Promise<ChainStat
     clock: firstClock(options, now),
     settings,
     mining: { mode, stopped: false },
-    accounts: { ...accounts, autoImpersonate: options.autoImpersonate ?? false },
+    accounts: { ...accounts, autoImpersonate: options.autoImpersonate },
     parentChainHeight: 0,
     newestSnapshot: undefined,
     namedSnapshots: new Map(),
@@ -250,13 +185,15 @@ async function firstState(options: StateOptions, now: number): Promise<ChainStat
   return { ...origin, origin }
 }
 
-function accountsOf(options: ChainOptions): AccountBook | Promise<AccountBook> {
-  if (options.keys !== undefined) return bookOfKeys(options.keys)
-  return deriveAccounts({
-    mnemonic: options.mnemonic ?? TEST_MNEMONIC,
-    path: options.derivationPath ?? DEFAULT_PATH,
-    count: options.accounts ?? 10,
-  })
+function miningMode({ noMining, blockTime }: StateOptions): MiningMode {
+  if (noMining) return { kind: 'manual' }
+  return blockTime === undefined ? { kind: 'instant' } : { kind: 'interval', intervalMs: blockTime }
+}
+
+function accountsOf(options: StateOptions): AccountBook | Promise<AccountBook> {
+  const { keys, mnemonic, derivationPath, accounts } = options
+  if (keys !== undefined) return bookOfKeys(keys)
+  return deriveAccounts({ mnemonic, path: derivationPath, count: accounts })
 }
 
 /** A fork that is asked for rules always; a genesis file without any fork in it says nothing of forks. */
@@ -266,20 +203,20 @@ function scheduleOf({ hardfork, genesis, unsaid }: ChainOptions): ForkSchedule {
   const namesForks = Object.keys(config ?? {}).some((key) => /(Block|Time)$/.test(key))
   return config !== undefined && namesForks
     ? scheduleFromGenesisConfig(config)
-    : alwaysFork(unsaid?.hardfork ?? NEWEST_HARDFORK)
+    : alwaysFork(unsaid?.hardfork ?? OPTIONS.hardfork.default)
 }
 
-function configOf(options: ChainOptions, schedule: ForkSchedule): ChainConfig {
+function configOf(options: StateOptions, schedule: ForkSchedule): ChainConfig {
   // a fork that is asked for rules always, with its own numbers
   const forkConfig = options.hardfork === undefined ? (options.genesis?.config ?? {}) : {}
   const blobs = blobScheduleFromGenesisConfig(forkConfig)
   const glaciers = glaciersOf(forkConfig)
-  const chainId =
-    options.chainId ?? genesisChainId(options.genesis) ?? options.unsaid?.chainId ?? 33n
+  const ownChainId = options.unsaid?.chainId ?? OPTIONS.chainId.default
+  const chainId = options.chainId ?? genesisChainId(options.genesis) ?? ownChainId
   return {
     chainId,
     networkId: options.networkId ?? chainId,
-    chainName: options.chainName ?? 'Ethereum',
+    options: chainParameters(options),
     hardforkAt: (number, timestamp) => hardforkAt(schedule, number, timestamp),
     blobRulesAt: (number, timestamp) =>
       blobRulesAt(blobs, timestamp, hardforkAt(schedule, number, timestamp)),
@@ -290,14 +227,9 @@ function configOf(options: ChainOptions, schedule: ForkSchedule): ChainConfig {
     hasOwnGenesis: options.genesis === undefined,
     terminalTotalDifficulty: terminalTotalDifficultyOf(forkConfig),
     depositContract: depositContractOf(options.genesis),
-    transactionGasCap: options.transactionGasCap ?? usualGasCap(options, schedule),
-    codeSizeLimit: options.codeSizeLimit,
+    transactionGasCap: options.txGasCap ?? usualGasCap(options, schedule),
     initialBaseFee: initialBaseFee(options) ?? 0n,
     scryptCost: options.scryptCost ?? 8192,
-    consumeSnapshots: options.consumeSnapshots ?? false,
-    maxUncles: options.maxUncles ?? 2,
-    mergeMiningTag: options.mergeMiningTag ?? 'DEVBLOCK:',
-    onRevert: options.onRevert ?? 'hash',
     behaviour: { ...OWN_BEHAVIOUR, ...options.behaviour },
   }
 }
@@ -339,18 +271,18 @@ function genesisChainId(genesis: Genesis | undefined): bigint | undefined {
 }
 
 /** @param hardfork of the first block */
-function settingsOf(options: ChainOptions, hardfork: Hardfork): Settings {
+function settingsOf(options: StateOptions, hardfork: Hardfork): Settings {
   const { genesis, unsaid } = options
+  const { coinbase, gasLimit, difficulty: ownDifficulty } = OPTIONS
   const difficulty = isAtLeast(hardfork, 'paris') ? unsaid?.difficulty : undefined
   return {
-    coinbase: options.coinbase ?? unsaid?.coinbase ?? ZERO_ADDRESS,
-    blockGasLimit:
-      options.blockGasLimit ?? genesis?.gasLimit ?? unsaid?.blockGasLimit ?? 30_000_000n,
-    difficulty: options.difficulty ?? genesis?.difficulty ?? difficulty ?? 1n,
+    coinbase: options.coinbase ?? unsaid?.coinbase ?? coinbase.default,
+    blockGasLimit: options.gasLimit ?? genesis?.gasLimit ?? unsaid?.gasLimit ?? gasLimit.default,
+    difficulty: options.difficulty ?? genesis?.difficulty ?? difficulty ?? ownDifficulty.default,
     extraData: options.extraData ?? new TextEncoder().encode('devchain'),
-    defaultGas: options.defaultGas ?? 90_000n,
-    gasPrice: options.gasPrice ?? 0n,
-    tip: options.tip ?? 0n,
+    defaultGas: options.defaultGas,
+    gasPrice: options.gasPrice,
+    tip: options.tip,
     pinnedBaseFee: initialBaseFee(options) === undefined,
     minGasPrice: 0n,
     nextBaseFee: undefined,
@@ -364,7 +296,7 @@ function initialBaseFee({ baseFee, genesis, unsaid }: ChainOptions): bigint | un
 
 function genesisTimestamp(options: StateOptions, now: number): bigint {
   const { timestamp, genesis, genesisTime, clock } = options
-  const isWall = clock === undefined || clock.kind === 'wall'
+  const isWall = clock.kind === 'wall'
   return (
     timestamp ??
     genesis?.timestamp ??
@@ -374,10 +306,9 @@ function genesisTimestamp(options: StateOptions, now: number): bigint {
 }
 
 /** A wall clock starts at a timestamp that was asked for and runs on from it. The other sources start there anyway. */
-function firstClock({ clock, timestamp }: ChainOptions, now: number): ClockState {
-  const source: ClockSource = clock ?? { kind: 'wall' }
-  if (source.kind !== 'wall' || timestamp === undefined) return newClock(source)
-  return newClock(source, timestamp - BigInt(Math.floor(now / 1000)))
+function firstClock({ clock, timestamp }: StateOptions, now: number): ClockState {
+  if (clock.kind !== 'wall' || timestamp === undefined) return newClock(clock)
+  return newClock(clock, timestamp - BigInt(Math.floor(now / 1000)))
 }
 
 /**
@@ -385,15 +316,15 @@ function firstClock({ clock, timestamp }: ChainOptions, now: number): ClockState
  * it stands, so that the chain begins with the very block that other nodes make of it.
  */
 function genesisWorld(
-  { balance, create2, genesis }: ChainOptions,
+  { balance, noCreate2, genesis }: StateOptions,
   accounts: readonly Address[],
   hardfork: Hardfork,
 ): World {
   if (genesis !== undefined && accounts.length === 0) return worldFromAlloc(genesis.alloc)
   const alloc = createDefaultAlloc({
     accounts,
-    balance: balance ?? 10_000n * ETHER,
-    create2: create2 ?? true,
+    balance,
+    create2: !noCreate2,
     hardfork,
   })
   return worldFromAlloc(new Map([...alloc, ...(genesis?.alloc ?? [])]))
@@ -407,7 +338,7 @@ interface GenesisParts {
 }
 
 function genesisRecord(
-  { genesis, coinbase = ZERO_ADDRESS }: ChainOptions,
+  { genesis, coinbase = OPTIONS.coinbase.default }: StateOptions,
   { config, settings, timestamp, world }: GenesisParts,
 ): BlockRecord {
   checkGenesis(genesis)

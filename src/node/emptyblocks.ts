@@ -321,7 +321,7 @@ function isLikeHead(state: ChainState, next: BlockEnvironment): boolean {
 
 /** True when the next block includes no uncles. */
 function hasNoUncles({ config, tree }: ChainState): boolean {
-  return config.maxUncles === 0 || !mayHaveUncles(tree)
+  return config.options.maxUncles === 0 || !mayHaveUncles(tree)
 }
 
 /** How many of the next blocks have the same rules, at most as many as wanted: exact, or half as many, or half of that… */

@@ -4,6 +4,7 @@ import { type Hash, quantityFromBigint } from '../core/hex.ts'
 import { collect } from '../core/leisurely.ts'
 import { type MaybePromise, whenThere } from '../core/promises.ts'
 import type { IsAwaited } from '../evm/executor.ts'
+import { OPTIONS } from '../options/table.ts'
 import type { Block } from '../protocol/block.ts'
 import { announcementsOf, type BlockLogs, entriesOf } from './announce.ts'
 import { headOf } from './blocktree.ts'
@@ -24,7 +25,7 @@ export interface FilterLimits {
 }
 
 export const DEFAULT_FILTER_LIMITS: FilterLimits = {
-  timeoutMs: 5 * 60 * 1000,
+  timeoutMs: OPTIONS.filterTimeout.default,
   filters: 10_000,
   backlog: 100_000,
   blocks: 1_000_000,

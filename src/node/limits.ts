@@ -6,6 +6,6 @@ import type { ChainConfig } from './chainstate.ts'
  * The limits of transactions in blocks. Under the rules of a network gas alone bounds memory: another bound would make
  * another block of the same transactions.
  */
-export function blockLimits({ codeSizeLimit, ruleset }: ChainConfig): ExecutionLimits {
-  return { codeSize: codeSizeLimit, memory: ruleset === 'network' ? 'gas' : undefined }
+export function blockLimits({ options, ruleset }: ChainConfig): ExecutionLimits {
+  return { codeSize: options.codeSizeLimit, memory: ruleset === 'network' ? 'gas' : undefined }
 }

@@ -403,7 +403,7 @@ async function assemble(
 /** The uncles of the next block. On a network's chain there are none after the merge. */
 function unclesFor({ tree, config }: ChainState, hardfork: Hardfork): readonly Header[] {
   if (config.ruleset === 'network' && isAtLeast(hardfork, 'paris')) return []
-  return eligibleUncles(tree, config.maxUncles).map(({ block }) => block.header)
+  return eligibleUncles(tree, config.options.maxUncles).map(({ block }) => block.header)
 }
 
 /** The outcome, or the reason why the transaction may not be in the block. A bug stays a bug. */

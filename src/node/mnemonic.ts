@@ -3,12 +3,13 @@ import { pbkdf2 } from 'node:crypto'
 import { promisify } from 'node:util'
 import { HDKey } from '@scure/bip32'
 import { DevchainError, printValue } from '../core/errors.ts'
+import { OPTIONS } from '../options/table.ts'
 
 /** The phrase that development chains share. Its keys are known to everybody. */
-export const TEST_MNEMONIC = 'test test test test test test test test test test test junk'
+export const TEST_MNEMONIC: string = OPTIONS.mnemonic.default
 
 /** Path under which Ethereum wallets keep their accounts (BIP-44): `/0`, `/1`, … are added to it. */
-export const DEFAULT_PATH = "m/44'/60'/0'/0"
+export const DEFAULT_PATH: string = OPTIONS.derivationPath.default
 
 /** Which keys are derived. */
 export interface DerivationOptions {

@@ -147,7 +147,7 @@ function winningDifficulty(
   branch: ChainState,
 ): bigint | undefined {
   if (config.ruleset === 'network') return undefined
-  const uncles = eligibleUncles(branch.tree, config.maxUncles)
+  const uncles = eligibleUncles(branch.tree, config.options.maxUncles)
   const reached = uncles.reduce(
     (sum, { block }) => sum + block.header.difficulty,
     headOf(branch.tree).totalDifficulty,

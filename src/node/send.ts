@@ -275,7 +275,7 @@ async function send(
     { isAwaited },
   )
   const failure = executed?.failure
-  if (failure !== undefined && chain.state.config.onRevert === 'throw') {
+  if (failure !== undefined && chain.state.config.options.onRevert === 'throw') {
     const { word, message, data } = executionError(failure, executed?.output ?? EMPTY_BYTES)
     throw new DevchainError(word, message, { hash, data })
   }

@@ -320,7 +320,7 @@ function run(
     message,
     movedPrecompiles: moved,
     ignoresBaseFee: ignoresBaseFee(chain),
-    limits: { codeSize: chain.state.config.codeSizeLimit },
+    limits: { codeSize: chain.state.config.options.codeSizeLimit },
     tracer,
     reportsAccess,
     isAwaited,

@@ -343,7 +343,7 @@ async function runCall(
     block: environment,
     message,
     movedPrecompiles: moved,
-    limits: { codeSize: state.config.codeSizeLimit },
+    limits: { codeSize: state.config.options.codeSizeLimit },
     tracer: watch?.tracer,
     isAwaited: setting.isAwaited,
   })

@@ -144,7 +144,7 @@ export async function traceMessage(
     (index === undefined ? undefined : await worldBefore(chain, reference, index, isAwaited))
   const conditions = { stateOverrides, blockOverrides, world: base, isAwaited }
   const job = await prepareCall(chain, request, reference, conditions)
-  const limits = { codeSize: chain.state.config.codeSizeLimit }
+  const limits = { codeSize: chain.state.config.options.codeSizeLimit }
   const subject = subjectOf(job.message, job.block)
   const tracer = tracerFor(subject, 0)
   const outcome = await chain.executor.call({ ...job, limits, tracer })

@@ -88,7 +88,7 @@ function placeOf(
             gasLimit: settings.blockGasLimit,
             baseFee: ownBaseFee(config, settings, parent.header),
             hasOwnGenesis: config.hasOwnGenesis,
-            sharesTimes: config.behaviour.blocksShareTimes,
+            sharesTimes: config.options.sameTimestamp,
           },
   }
 }
@@ -143,7 +143,7 @@ function checkUncles(state: ChainState, block: Block, { hardfork, own }: Place):
   const { uncles } = block
   if (uncles.length === 0) return
   const isMerged = own === undefined && isAtLeast(hardfork, 'paris')
-  const most = own === undefined ? NETWORK_UNCLES : state.config.maxUncles
+  const most = own === undefined ? NETWORK_UNCLES : state.config.options.maxUncles
   if (isMerged) throw brokenRule('uncles', 'there are none after the merge')
   if (uncles.length > most) {
     throw brokenRule('uncles', `the block has ${uncles.length}, at most ${most} are allowed`)

@@ -146,7 +146,7 @@ export class WorkDesk {
    *   in the block, or the block's hash is above the target
    */
   async submitMerged(proof: ParentProof): Promise<Imported> {
-    const hash = workInCoinbase(proof.coinbase, this.#chain.state.config.mergeMiningTag)
+    const hash = workInCoinbase(proof.coinbase, this.#chain.state.config.options.mergeMiningTag)
     const work = this.#works.get(hash)
     if (work === undefined) {
       const message = `Cannot publish block, could not find hash ${hash} in the cache`

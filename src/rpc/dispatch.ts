@@ -3,6 +3,7 @@ import { DevchainError, printValue } from '../core/errors.ts'
 import { nearest } from '../core/nearest.ts'
 import { isPromise, type MaybePromise, whenThere } from '../core/promises.ts'
 import { number } from '../core/words.ts'
+import type { Alias } from '../options/values.ts'
 import { type ErrorObject, errorObjectOf, RpcError } from './errors.ts'
 import { JsonText } from './jsontext.ts'
 import type { Method, Param } from './method.ts'
@@ -21,12 +22,6 @@ import {
   writeError,
   writeResult,
 } from './wire.ts'
-
-/** Another name for a method; `new_*` for `old_*` renames a whole module. */
-export interface Alias {
-  readonly from: string
-  readonly to: string
-}
 
 /** A call that was answered, for the log; also a message that could not be read as one: its method is `(unreadable)`. */
 export interface CallReport {

@@ -1,5 +1,7 @@
 // The server: JSON-RPC over HTTP and WebSocket on one port, on any path.
+
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import type { DevchainSettings } from '../options/table.ts'
 import type { Dispatcher } from '../rpc/dispatch.ts'
 import type { Json } from '../rpc/schema.ts'
 import type { Caller } from '../rpc/session.ts'
@@ -9,19 +11,14 @@ import { createHttpLane, type HttpLane } from './httplane.ts'
 import type { LaneOptions, Timeouts } from './lanes.ts'
 import { Relief } from './relief.ts'
 
-export interface ServerOptions<C> {
+/** Bytes of `bodyLimit`: of a request's body, and of a WebSocket message. */
+export interface ServerOptions<C>
+  extends Pick<DevchainSettings, 'host' | 'port' | 'allowHost' | 'bodyLimit'> {
   readonly dispatcher: Dispatcher<C>
   /** What the handlers of a request are given; `caller` is the connection that it came by. */
   readonly makeContext: (caller: Caller) => C
-  readonly host: string
-  /** 0 picks a free one. */
-  readonly port: number
-  /** Names in `Host` that are answered besides `host` and loopback's; `*` for any. */
-  readonly allowHosts: readonly string[]
   /** Told of each request that is refused for its `Host`: the header. */
   readonly onForeignHost?: ((header: string) => void) | undefined
-  /** Bytes of a request's body, and of a WebSocket message. */
-  readonly bodyLimit: number
   /** What `GET /` and `GET /health` answer. */
   readonly info: () => Json
   readonly timeouts?: Partial<Timeouts>
@@ -56,13 +53,13 @@ const KEEP_ALIVE_PROBE_MS = 30_000
  * @throws the system's error when the port cannot be had; its `code` is `EADDRINUSE` when it is taken.
  */
 export async function startServer<C>(options: ServerOptions<C>): Promise<RunningServer> {
-  const { host, allowHosts, onForeignHost, lane = 'fast' } = options
+  const { host, allowHost, onForeignHost, lane = 'fast' } = options
   const relief = new Relief()
   const laneOptions: LaneOptions<C> = {
     ...options,
     relief,
     timeouts: { ...DEFAULT_TIMEOUTS, ...options.timeouts },
-    checkHost: createHostCheck(host, allowHosts, onForeignHost),
+    checkHost: createHostCheck(host, allowHost, onForeignHost),
   }
   let slow: HttpLane | undefined
   // made when it is first needed: node:http and ws take 3 ms to load, a tenth of a start

@@ -62,7 +62,7 @@ async function creationFigure(): Promise<Figure> {
 
 /** Transactions that a wallet signed, of a key of the node's, into the pool and then into one block. */
 async function* poolFigures(): AsyncIterableIterator<Figure> {
-  const chain = await createChain({ mining: { kind: 'manual' }, blockGasLimit: 2n ** 40n })
+  const chain = await createChain({ noMining: true, gasLimit: 2n ** 40n })
   const now = systemEnvironment.now()
   const { accounts } = chain.state
   const key = requireKey(accounts, addresses(accounts)[0]!, now)

@@ -5,7 +5,7 @@ import path from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createDevchain, type Devchain, type Hooks } from '../../src/devchain.ts'
 import { MODULES } from '../../src/methods/catalogue.ts'
-import type { DevchainOptions } from '../../src/options.ts'
+import type { DevchainOptions } from '../../src/settings.ts'
 import { request as overHttp, temporaryFolder } from '../support/boot.ts'
 
 const FIRST = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { readFlags } from '../../src/cli/command.ts'
 import { plainFlags } from '../../src/cli/flags.ts'
-import { flagOf, OPTION_KEYS } from '../../src/options.ts'
+import { flagOf, OPTION_KEYS } from '../../src/options/table.ts'
 
 describe('plain arguments', () => {
   test('are read as commander reads them, or left to it', () => {

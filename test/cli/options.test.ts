@@ -1,20 +1,26 @@
 // Reading options: from flags, environment, config file and programs.
 import { describe, expect, test } from 'vitest'
 import { DevchainError } from '../../src/core/errors.ts'
+import { createChain } from '../../src/node/create.ts'
 import {
   type AllSettings,
-  type DevchainOptions,
+  defaultTextOf,
   environmentNameOf,
-  environmentSource,
-  fileSource,
   flagOf,
   OPTION_KEYS,
   OPTIONS,
   type OptionKey,
+  optionOf,
+} from '../../src/options/table.ts'
+import {
+  type DevchainOptions,
+  environmentSource,
+  fileSource,
   type OptionSource,
   readDevchainOptions,
   resolveOptions,
-} from '../../src/options.ts'
+} from '../../src/settings.ts'
+import { testEnvironment } from '../unit/node/chains.ts'
 
 const flags = (values: OptionSource['values']): OptionSource => ({ kind: 'flag', values })
 const read = (key: OptionKey, value: unknown): unknown =>
@@ -144,13 +150,62 @@ describe('values', () => {
 })
 
 describe('defaults', () => {
-  test('every default is what its own text reads as', () => {
-    for (const key of OPTION_KEYS) {
-      const { type, fallback, fallbackText } = OPTIONS[key]
-      if (fallback === undefined || type.placeholder === undefined) continue
-      if (['none', 'the zero address'].includes(fallbackText)) continue
-      expect([key, type.read(fallbackText)]).toEqual([key, fallback])
-    }
+  /** Words for values that cannot be written. */
+  const UNREADABLE = ['none', 'the zero address']
+
+  test.each(OPTION_KEYS)(
+    '%s has a default that reads as what it prints, or words for none',
+    (key) => {
+      const { type, default: preset, unset } = optionOf(key)
+      expect([preset, unset].filter((each) => each !== undefined)).toHaveLength(1)
+      const text = defaultTextOf(key)
+      expect(text).toMatch(/\S/)
+      if (unset === undefined && !UNREADABLE.includes(text)) expect(type.read(text)).toEqual(preset)
+    },
+  )
+
+  test.each([
+    ['chainId', '31337', 31_337n],
+    ['chainId', '5M', 5_000_000n],
+    ['balance', '1.5', 15n * 10n ** 17n],
+    ['gasPrice', '7', 7n],
+    ['gasPrice', '1.5gwei', 1_500_000_000n],
+    ['defaultGas', 'estimate', 'estimate'],
+    ['codeSizeLimit', '24576', 24_576],
+    ['codeSizeLimit', 'off', Number.MAX_SAFE_INTEGER],
+    ['memoryLimit', '65536', 65_536],
+    ['blockTime', '500ms', 500],
+    ['blockTime', '12', 12_000],
+    ['blockTime', '2m', 120_000],
+    ['timestamp', '1700000000', 1_700_000_000n],
+    ['clock', 'step:12', { kind: 'step', seconds: 12n }],
+    ['noMining', 'on', true],
+    [
+      'alias',
+      'a_b=eth_call,new_*=ext_*',
+      [
+        { from: 'a_b', to: 'eth_call' },
+        { from: 'new_*', to: 'ext_*' },
+      ],
+    ],
+    ['disable', 'mnr,sco', ['mnr', 'sco']],
+  ] as const)('a value of %s is printed as it may be given: %s', (key, text, value) => {
+    const { type } = optionOf(key)
+    expect(type.print(value)).toBe(text)
+    expect(type.read(text)).toEqual(value)
+  })
+
+  test('a chain that a program makes has those of the command line', async () => {
+    const { config, settings } = (await createChain({ environment: testEnvironment() })).state
+    const { compat, genesis, import: blocks, ...parameters } = resolveOptions([])
+    expect(config.options).toEqual(parameters)
+    expect(settings).toMatchObject({
+      coinbase: OPTIONS.coinbase.default,
+      blockGasLimit: OPTIONS.gasLimit.default,
+      difficulty: OPTIONS.difficulty.default,
+    })
+    expect(config.chainId).toBe(OPTIONS.chainId.default)
+    expect(config.hardforkAt(1n, 0n)).toBe(OPTIONS.hardfork.default)
   })
 
   test('no options at all give the agreed chain', () => {

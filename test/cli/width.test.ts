@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { type BootFacts, bootFacts, bootText } from '../../src/cli/boot.ts'
 import { loadPalette, PLAIN } from '../../src/cli/palette.ts'
 import { widthOf, wrapped } from '../../src/cli/wrap.ts'
-import { readDevchainOptions } from '../../src/options.ts'
+import { readDevchainOptions } from '../../src/settings.ts'
 import { type LoggedChain, startLogged } from '../support/loggedchain.ts'
 
 const A = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'

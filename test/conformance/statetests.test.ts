@@ -6,7 +6,7 @@ import { DevchainError } from '../../src/core/errors.ts'
 import { bytesFromHex, type Hash } from '../../src/core/hex.ts'
 import { encodeRlp } from '../../src/core/rlp.ts'
 import type { Jobs } from '../../src/evm/executor.ts'
-import { DEFAULT_MEMORY_LIMIT } from '../../src/evm/machine.ts'
+import { OPTIONS } from '../../src/options/table.ts'
 import type { Log } from '../../src/protocol/receipt.ts'
 import { stateRoot } from '../../src/state/world.ts'
 import { allEngines } from '../support/engines.ts'
@@ -62,7 +62,7 @@ if (folder === undefined) {
 function conformance(vectors: string): void {
   const engines = allEngines()
   describe.each(engines)('the official state tests on the engine: $name', ({ jobsWithin }) => {
-    const jobs = jobsWithin(DEFAULT_MEMORY_LIMIT)
+    const jobs = jobsWithin(OPTIONS.memoryLimit.default)
 
     test.each(vectorFiles(vectors))('%s', { timeout: 300_000 }, async (file) => {
       const tests = Object.entries(readStateTests(vectors, file))

@@ -2,7 +2,7 @@
 import { DevchainError } from '../../src/core/errors.ts'
 import { bytesFromHex, type Hash, hexFromBytes, ZERO_HASH } from '../../src/core/hex.ts'
 import type { CallJob, Jobs, Outcome, TransactionJob } from '../../src/evm/executor.ts'
-import { DEFAULT_MEMORY_LIMIT } from '../../src/evm/machine.ts'
+import { OPTIONS } from '../../src/options/table.ts'
 import { isAtLeast } from '../../src/protocol/forks.ts'
 import { nonceAt, stateRoot, type World } from '../../src/state/world.ts'
 import type { Engine } from '../support/engines.ts'
@@ -25,7 +25,7 @@ export async function difference(
   [first, ...others]: readonly Engine[],
 ): Promise<string | undefined> {
   if (first === undefined) throw new Error('expected an engine at least')
-  const limit = subject.memoryLimit ?? DEFAULT_MEMORY_LIMIT
+  const limit = subject.memoryLimit ?? OPTIONS.memoryLimit.default
   let world = worldOf(subject)
   for (const [index, message] of subject.messages.entries()) {
     const right = await run(first.jobsWithin(limit), subject, message, world)

@@ -1,7 +1,7 @@
 // What a run says it would have needed, over random programs: with so much gas it comes to the same, with less to nothing.
 import { expect, test } from 'vitest'
 import type { CallJob, Jobs, Outcome } from '../../src/evm/executor.ts'
-import { DEFAULT_MEMORY_LIMIT } from '../../src/evm/machine.ts'
+import { OPTIONS } from '../../src/options/table.ts'
 import { floorDataGas, intrinsicGas } from '../../src/protocol/fees.ts'
 import { type Engine, tellingEngines } from '../support/engines.ts'
 import { caseOf, worldOf } from './cases.ts'
@@ -31,7 +31,7 @@ test.each(tellingEngines())(
     timeout: 60_000,
   },
   async ({ jobsWithin }: Engine) => {
-    const jobs = jobsWithin(DEFAULT_MEMORY_LIMIT)
+    const jobs = jobsWithin(OPTIONS.memoryLimit.default)
     let found = 0
     for (let seed = 0; seed < CASES; seed += 1) {
       for (const job of callsOf(seed)) {

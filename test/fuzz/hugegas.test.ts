@@ -2,7 +2,7 @@
 // costs and what GAS tells are as exact there as with little. Only programs that end by themselves are run so.
 // HUGE_CASES=6000 runs more of them than a suite has time for.
 import { describe, expect, test } from 'vitest'
-import { DEFAULT_MEMORY_LIMIT } from '../../src/evm/machine.ts'
+import { OPTIONS } from '../../src/options/table.ts'
 import { allEngines, type Engine } from '../support/engines.ts'
 import { type Case, type CaseMessage, caseOf, worldOf } from './cases.ts'
 import { callOf, difference } from './compare.ts'
@@ -35,7 +35,7 @@ async function hugeCaseOf(seed: number, fast: Engine): Promise<Case> {
 }
 
 async function endsByItself(subject: Case, message: CaseMessage, fast: Engine): Promise<boolean> {
-  const jobs = fast.jobsWithin(subject.memoryLimit ?? DEFAULT_MEMORY_LIMIT)
+  const jobs = fast.jobsWithin(subject.memoryLimit ?? OPTIONS.memoryLimit.default)
   try {
     const { gasUsed } = await jobs.call(callOf(subject, message, worldOf(subject)))
     return gasUsed < PLENTY / 2

@@ -353,7 +353,7 @@ describe('the Host of a request', () => {
   })
 
   test('of another site is refused before its request is read, whatever the method', async () => {
-    await using server = await startTestServer({ allowHosts: ['chain.example'] })
+    await using server = await startTestServer({ allowHost: ['chain.example'] })
     using raw = await connectRaw(server.port)
     for (const method of ['POST', 'GET', 'OPTIONS']) {
       raw.write(rawPost(echo(1), { Host: 'evil.example' }).replace('POST', method))

@@ -439,7 +439,7 @@ describe('an upgrade', () => {
   })
 
   test('may name a host that is allowed, on any path, from any origin', async () => {
-    await using server = await startTestServer({ allowHosts: ['chain.example'] })
+    await using server = await startTestServer({ allowHost: ['chain.example'] })
     using client = await connect(server, {
       headers: { host: 'chain.example:8545' },
       origin: 'https://app.example',

@@ -2,10 +2,18 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { SUBCOMMANDS, usageOf } from '../../src/cli/subcommands.ts'
-import { fee } from '../../src/core/words.ts'
 import { COMPAT_NODES, profileOf } from '../../src/methods/compat/profiles.ts'
 import type { MethodContext } from '../../src/methods/context.ts'
-import { flagOf, GROUPS, OPTION_KEYS, OPTIONS, type OptionKey } from '../../src/options.ts'
+import {
+  type AllSettings,
+  defaultTextOf,
+  flagOf,
+  GROUPS,
+  OPTION_KEYS,
+  type OptionKey,
+  optionOf,
+  type Some,
+} from '../../src/options/table.ts'
 import type { Method } from '../../src/rpc/method.ts'
 
 /** A vertical bar would end a cell. */
@@ -20,10 +28,10 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 /** Every option with its default, a row each, in the order of `--help`. */
 export function optionTable(): string {
   const rows = GROUPS.flatMap((group) =>
-    OPTION_KEYS.filter((key) => OPTIONS[key].group === group).map((key) => {
-      const { type, sentence, fallbackText } = OPTIONS[key]
+    OPTION_KEYS.filter((key) => optionOf(key).group === group).map((key) => {
+      const { type, sentence } = optionOf(key)
       const value = type.placeholder === undefined ? '' : ` ${type.placeholder}`
-      return [code(flagOf(key) + value), cell(fallbackText), cell(sentence)]
+      return [code(flagOf(key) + value), cell(defaultTextOf(key)), cell(sentence)]
     }),
   )
   return table(['option', 'default', 'meaning'], rows)
@@ -31,12 +39,14 @@ export function optionTable(): string {
 
 /** What each node's name changes of the defaults, a row for each option. */
 export function profileTable(): string {
-  const profiles = COMPAT_NODES.map((node) => profileOf(node).defaults as GivenDefaults)
+  const profiles: readonly Some<AllSettings>[] = COMPAT_NODES.map(
+    (node) => profileOf(node).defaults,
+  )
   const keys = OPTION_KEYS.filter((key) => profiles.some((defaults) => defaults[key] !== undefined))
   const rows = keys.map((key) => [
     code(flagOf(key)),
-    cell(OPTIONS[key].fallbackText),
-    ...profiles.map((defaults) => defaultText(key, defaults[key])),
+    cell(defaultTextOf(key)),
+    ...profiles.map((defaults) => defaultOfNode(key, defaults)),
   ])
   return table(
     ['option', 'by itself', ...COMPAT_NODES.map((node) => code(`--compat ${node}`))],
@@ -44,15 +54,9 @@ export function profileTable(): string {
   )
 }
 
-type GivenDefaults = Readonly<Partial<Record<OptionKey, bigint | number | string | boolean>>>
-
-/** A default as it may be written behind its flag; nothing where it is no other than usual. */
-function defaultText(key: OptionKey, value: GivenDefaults[OptionKey]): string {
-  if (value === undefined) return ''
-  if (typeof value === 'boolean') return value ? 'on' : 'off'
-  const { placeholder } = OPTIONS[key].type
-  if (placeholder === 'WEI') return fee(BigInt(value)).replace(' ', '')
-  return placeholder === 'ETHER' ? String(BigInt(value) / 10n ** 18n) : String(value)
+/** A node's default as it may be written behind its flag; nothing where it is no other than usual. */
+function defaultOfNode(key: OptionKey, defaults: Some<AllSettings>): string {
+  return defaults[key] === undefined ? '' : optionOf(key).type.print(defaults[key])
 }
 
 /** Every subcommand with its own flags, a row each, in the order of `--help`. */

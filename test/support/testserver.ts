@@ -263,7 +263,7 @@ export async function startTestServer(
     makeContext: (caller) => ({ caller, gates }),
     host: '127.0.0.1',
     port: 0,
-    allowHosts: [],
+    allowHost: [],
     bodyLimit: 5_000_000,
     info: () => ({ name: 'test' }),
     onBug: (bug) => bugs.push(bug),

@@ -1,10 +1,11 @@
 // Where jobs are done: checks first, then the run, on the machine that suits the job.
 import { keccakHash } from '../../core/crypto.ts'
+import { OPTIONS } from '../../options/table.ts'
 import { areBlobsFree, effectiveGasPrice, effectiveTip, isFree } from '../../protocol/fees.ts'
 import { accountAt } from '../../state/world.ts'
 import { blobPriceOf, checkMessage, checkTransaction } from '../checks.ts'
 import type { CallJob, ExecutorOptions, Jobs, Outcome, TransactionJob } from '../executor.ts'
-import { DEFAULT_MEMORY_LIMIT, type MachineJob, memoryForGas } from '../machine.ts'
+import { type MachineJob, memoryForGas } from '../machine.ts'
 import { abandoned } from '../reasons.ts'
 import type { MachineNeeds, RunContext } from '../runcontext.ts'
 import { beginBlock, endBlock } from '../system.ts'
@@ -17,7 +18,11 @@ import { Turns } from './turns.ts'
  * @param isClosed true once everything that runs is to be given up
  */
 export function createJobs(
-  { evm = 'auto', memoryLimit = DEFAULT_MEMORY_LIMIT, onBug = console.error }: ExecutorOptions,
+  {
+    evm = OPTIONS.evm.default,
+    memoryLimit = OPTIONS.memoryLimit.default,
+    onBug = console.error,
+  }: ExecutorOptions,
   isClosed: () => boolean,
 ): Jobs {
   return createJobsOn({ machines: new Tiers(tiersOf(evm, onBug), onBug), memoryLimit, isClosed })

@@ -3,7 +3,7 @@
 import type { ErrorWord } from '../../core/errors.ts'
 import { type Address, quantityFromBigint } from '../../core/hex.ts'
 import type { Behaviour } from '../../node/behaviour.ts'
-import type { Hardfork } from '../../protocol/forks.ts'
+import type { DevchainSettings, Some } from '../../options/table.ts'
 import type { ErrorObject } from '../../rpc/errors.ts'
 import type { Param } from '../../rpc/method.ts'
 import type { Encoder, Json } from '../../rpc/schema.ts'
@@ -11,28 +11,8 @@ import { type BlockForm, OWN_FORM } from '../shapes.ts'
 import type { FailedExecution } from './failure.ts'
 import type { Refused } from './refusal.ts'
 
-/** Options that have another default than here, named as in options.ts. What is given, or a genesis file says, wins. */
-export interface Defaults {
-  readonly chainId?: bigint
-  readonly hardfork?: Hardfork
-  readonly accounts?: number
-  /** Wei. */
-  readonly balance?: bigint
-  readonly gasLimit?: bigint
-  /** Wei per gas. */
-  readonly baseFee?: bigint
-  /** Wei per gas. */
-  readonly gasPrice?: bigint
-  /** Wei per gas. */
-  readonly tip?: bigint
-  readonly defaultGas?: bigint | 'estimate'
-  readonly txGasCap?: bigint
-  /** Of blocks from paris on. */
-  readonly difficulty?: bigint
-  readonly coinbase?: Address
-  readonly onRevert?: 'hash' | 'throw'
-  readonly consumeSnapshots?: boolean
-}
+/** Options that have another default than here. What is given, or a genesis file says, wins. */
+export type Defaults = Some<DevchainSettings>
 
 /** How a node tells that it refuses a request; undefined: as it is told here. */
 export type Refusal = (refused: Refused) => ErrorObject | undefined

@@ -1,5 +1,6 @@
 // The nodes whose person can be taken, by the name that `--compat` gives them.
 import type { DevchainError } from '../../core/errors.ts'
+import type { AllSettings } from '../../options/table.ts'
 import type { ErrorObject } from '../../rpc/errors.ts'
 import { ANVIL } from './anvil.ts'
 import { failureOf } from './failure.ts'
@@ -9,9 +10,7 @@ import { HARDHAT } from './hardhat.ts'
 import { OWN, type Profile } from './profile.ts'
 import { refusedBy } from './refusal.ts'
 
-export const COMPAT_NODES = ['geth', 'anvil', 'hardhat', 'ganache'] as const
-
-export type CompatNode = (typeof COMPAT_NODES)[number]
+export type CompatNode = NonNullable<AllSettings['compat']>
 
 const PROFILES: Readonly<Record<CompatNode, Profile>> = {
   geth: GETH,
@@ -19,6 +18,8 @@ const PROFILES: Readonly<Record<CompatNode, Profile>> = {
   hardhat: HARDHAT,
   ganache: GANACHE,
 }
+
+export const COMPAT_NODES: readonly CompatNode[] = Object.keys(PROFILES) as CompatNode[]
 
 /** The person that `--compat` asks for. */
 export function profileOf(node: CompatNode | undefined): Profile {

@@ -70,7 +70,7 @@ const recover = method({
   result: address,
   example: { params: [MESSAGE, `0x${'11'.repeat(64)}1b`] },
   handle: ({ chain }, message, signature) =>
-    signerOf(messageDigest(message, chain.state.config.chainName), signature),
+    signerOf(messageDigest(message, chain.state.config.options.chainName), signature),
 })
 
 const signTypedData = method({
@@ -119,7 +119,7 @@ function keyAt({ state, environment }: Chain, account: Address): Uint8Array {
 }
 
 function signMessage({ state }: Chain, key: Uint8Array, message: Uint8Array): Uint8Array {
-  return signatureBytes(signDigest(messageDigest(message, state.config.chainName), key))
+  return signatureBytes(signDigest(messageDigest(message, state.config.options.chainName), key))
 }
 
 export const signMethods: readonly Method<MethodContext>[] = [

@@ -18,7 +18,7 @@ const VALUELESS: ReadonlySet<CallFrame['kind']> = new Set(['DELEGATECALL', 'STAT
 
 /** Transactions of an account before a block, newest first. Block 0 stands for the one after the newest. */
 export async function searchBefore(
-  { chain, traceLimit }: MethodContext,
+  { chain, options }: MethodContext,
   account: Address,
   block: bigint,
   size: number,
@@ -27,21 +27,21 @@ export async function searchBefore(
   const isFirst = block === 0n || block > head
   const from = isFirst ? head : block - 1n
   const search = { from, step: -1n, count: sizeOf(size) } as const
-  const budget = new TraceBudget(traceLimit)
+  const budget = new TraceBudget(options.traceLimit)
   const { places, isComplete } = await findAppearances(chain, account, search, budget)
   return { places, isFirst, isLast: isComplete }
 }
 
 /** Transactions of an account after a block, newest first. Block 0 stands for the beginning. */
 export async function searchAfter(
-  { chain, traceLimit }: MethodContext,
+  { chain, options }: MethodContext,
   account: Address,
   block: bigint,
   size: number,
 ): Promise<SearchPage> {
   const isLast = block === 0n
   const search = { from: isLast ? 0n : block + 1n, step: 1n, count: sizeOf(size) } as const
-  const budget = new TraceBudget(traceLimit)
+  const budget = new TraceBudget(options.traceLimit)
   const { places, isComplete } = await findAppearances(chain, account, search, budget)
   return { places: places.toReversed(), isFirst: isComplete, isLast }
 }
@@ -98,10 +98,10 @@ function typeOf({ kind, value }: CallFrame): InternalOperation['type'] | undefin
 
 /** The outermost frame of a mined transaction, run again. */
 async function framesOf(
-  { chain, traceLimit }: MethodContext,
+  { chain, options }: MethodContext,
   { record, index }: TransactionPlace,
 ): Promise<CallFrame> {
-  const budget = new TraceBudget(traceLimit)
+  const budget = new TraceBudget(options.traceLimit)
   const recorder = recordCalls({ keep: budget.keep })
   const tracer = combineTracers([{ onTick: budget.tick }, recorder.tracer])
   const tracerFor = (_: unknown, at: number): typeof tracer | undefined =>

@@ -21,11 +21,8 @@ export interface Work {
 }
 
 /** The work of a request. */
-export function newWork({
-  traceLimit,
-  caller,
-}: Pick<MethodContext, 'traceLimit' | 'caller'>): Work {
-  const budget = new TraceBudget(traceLimit)
+export function newWork({ options, caller }: Pick<MethodContext, 'options' | 'caller'>): Work {
+  const budget = new TraceBudget(options.traceLimit)
   return { writer: new JsonWriter(), budget, isAwaited: caller.isWaiting }
 }
 

@@ -9,7 +9,7 @@ import {
   paddedBytes,
 } from '../../../src/core/hex.ts'
 import type { Jobs } from '../../../src/evm/executor.ts'
-import { DEFAULT_MEMORY_LIMIT } from '../../../src/evm/machine.ts'
+import { OPTIONS } from '../../../src/options/table.ts'
 import { intrinsicGas } from '../../../src/protocol/fees.ts'
 import { HARDFORKS, type Hardfork, isAtLeast } from '../../../src/protocol/forks.ts'
 import {
@@ -65,7 +65,7 @@ async function wordOf(
 }
 
 describe.each(allEngines())('huge gas on the engine $name', ({ jobsWithin }) => {
-  const jobs = jobsWithin(DEFAULT_MEMORY_LIMIT)
+  const jobs = jobsWithin(OPTIONS.memoryLimit.default)
   const telling = withProgram(funded, CONTRACT, TELLS_GAS)
 
   test.each(LIMITS)('is told to the last one: %d', async (gasLimit) => {

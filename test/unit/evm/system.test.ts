@@ -11,11 +11,11 @@ import {
   hexFromBytes,
   paddedBytes,
 } from '../../../src/core/hex.ts'
-import { DEFAULT_MEMORY_LIMIT } from '../../../src/evm/machine.ts'
 import { createExecutor } from '../../../src/evm/run/lazyexecutor.ts'
 import { Tiers, tiersOf } from '../../../src/evm/run/tiers.ts'
 import type { RunContext } from '../../../src/evm/runcontext.ts'
 import { depositsOf, hashRequests, systemCall } from '../../../src/evm/system.ts'
+import { OPTIONS } from '../../../src/options/table.ts'
 import { EMPTY_REQUESTS_HASH } from '../../../src/protocol/block.ts'
 import {
   BEACON_ROOTS,
@@ -38,7 +38,7 @@ import { ALICE, blockWith, funded, messageWith, transactionWith } from './stage.
 const executor = createExecutor()
 const context: RunContext = {
   machines: new Tiers(tiersOf('auto', console.error), console.error),
-  memoryLimit: DEFAULT_MEMORY_LIMIT,
+  memoryLimit: OPTIONS.memoryLimit.default,
   isClosed: () => false,
 }
 const parentHash = `0x${'11'.repeat(32)}` as Hash

@@ -69,7 +69,7 @@ const REFUSALS: readonly Refusal[] = [
   },
   {
     name: 'above the cap of one transaction',
-    options: { transactionGasCap: 100_000n },
+    options: { txGasCap: 100_000n },
     transaction: { gasLimit: 100_001n },
     word: 'GAS_LIMIT_TOO_HIGH',
     message: 'transaction gas limit too high: have 100001, the cap is 100000',
@@ -125,7 +125,7 @@ describe('the pool refuses a transaction', () => {
   })
 
   it('that waits already', async () => {
-    const chain = await testChain({ mining: { kind: 'manual' } })
+    const chain = await testChain({ noMining: true })
     const { raw, hash } = signed(chain)
     await sendRawTransaction(chain, raw)
     await expect(sendRawTransaction(chain, raw)).rejects.toThrow(`already known: ${hash} waits`)
@@ -173,7 +173,7 @@ describe('the pool refuses a transaction', () => {
   })
 
   it('that replaces another for less than 10 % more of either fee', async () => {
-    const chain = await testChain({ mining: { kind: 'manual' } })
+    const chain = await testChain({ noMining: true })
     const replace = (maxFeePerGas: bigint, maxPriorityFeePerGas: bigint): Promise<unknown> =>
       sendRawTransaction(chain, signed(chain, { type: 2, maxFeePerGas, maxPriorityFeePerGas }).raw)
     await replace(1_001n, 100n)
@@ -186,7 +186,7 @@ describe('the pool refuses a transaction', () => {
   })
 
   it('that replaces a free one for nothing, where any price would do', async () => {
-    const chain = await testChain({ mining: { kind: 'manual' } })
+    const chain = await testChain({ noMining: true })
     await sendRawTransaction(chain, signed(chain, { value: 1n }).raw)
     const free = signed(chain, { value: 2n })
     await expect(sendRawTransaction(chain, free.raw)).rejects.toMatchObject({
@@ -197,7 +197,7 @@ describe('the pool refuses a transaction', () => {
   })
 
   it('that finds the pool full, unless it replaces another', async () => {
-    const chain = await testChain({ mining: { kind: 'manual' } })
+    const chain = await testChain({ noMining: true })
     await sendRawTransaction(chain, signed(chain).raw)
     const state = { ...chain.state, pool: { ...chain.state.pool, size: POOL_LIMIT } }
     expect(() => admit(state, signed(chain, { nonce: 1n }), NOON)).toThrow(
@@ -215,7 +215,7 @@ describe('the pool takes a transaction', () => {
   })
 
   it('below the base fee where blocks come later', async () => {
-    const chain = await testChain({ baseFee: 100n, mining: { kind: 'manual' } })
+    const chain = await testChain({ baseFee: 100n, noMining: true })
     await sendRawTransaction(chain, signed(chain, fees(1n)).raw)
     expect(chain.state.pool.size).toBe(1)
   })

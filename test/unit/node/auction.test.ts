@@ -214,7 +214,7 @@ describe('an auction', () => {
 
 describe('mining all that waits', () => {
   it('takes what tips most at the base fee of each block, and what came first where tips are equal', async () => {
-    const chain = await testChain({ mining: { kind: 'manual' }, baseFee: 1_000n, accounts: 6 })
+    const chain = await testChain({ noMining: true, baseFee: 1_000n, accounts: 6 })
     const tips = [3n, 9n, 3n, 5n, 9n, 1n]
     for (const [index, maxPriorityFeePerGas] of tips.entries()) {
       const from = account(chain, index)
@@ -249,7 +249,7 @@ describe('mining all that waits', () => {
   })
 
   it('leaves in the pool what waits for a nonce, and nothing of what was mined', async () => {
-    const chain = await testChain({ mining: { kind: 'manual' }, accounts: 6 })
+    const chain = await testChain({ noMining: true, accounts: 6 })
     const senders = [0, 1, 2, 3, 4, 5].map((index) => account(chain, index))
     for (const from of senders) await sendTransaction(chain, { from, to: from })
     const [first, second] = senders

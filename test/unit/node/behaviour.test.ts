@@ -17,7 +17,7 @@ import { headTime, height, NOON, signed, testChain } from './chains.ts'
 
 /** A chain that mines by hand. */
 function manualChain(behaviour: Partial<Behaviour>): Promise<Chain> {
-  return testChain({ mining: { kind: 'manual' }, behaviour })
+  return testChain({ noMining: true, behaviour })
 }
 
 async function send(chain: Chain, changes: Parameters<typeof signed>[1]): Promise<void> {
@@ -74,7 +74,7 @@ describe('the pool', () => {
   test('keeps what offers less than the least price, and its sender’s later ones, until the price falls', async () => {
     const chain = await testChain({
       hardfork: 'berlin',
-      mining: { kind: 'manual' },
+      noMining: true,
       behaviour: { cheapOnesWait: true },
     })
     const price = (wei: bigint) => ({ maxFeePerGas: wei, maxPriorityFeePerGas: wei })
@@ -100,7 +100,7 @@ describe('blocks', () => {
     [true, 0n],
     [false, 1n],
   ])('that come within one second share its time, or go ahead of it: %j', async (share, step) => {
-    const chain = await manualChain({ blocksShareTimes: share })
+    const chain = await testChain({ noMining: true, sameTimestamp: share })
     await chain.update((state) => increaseTime(state, 10n, NOON))
     await mineOne(chain)
     const first = headTime(chain)

@@ -55,7 +55,7 @@ const mined = (chain: Chain): Promise<unknown> =>
 
 const headerOf = ({ state }: Chain) => headOf(state.tree).block.header
 
-const manual: ChainOptions = { mining: { kind: 'manual' } }
+const manual: ChainOptions = { noMining: true }
 
 describe('a raw transaction with blobs', () => {
   it.each<[0 | 1, Hardfork]>([

@@ -141,7 +141,7 @@ describe('references', () => {
 
 describe('the pending block', () => {
   it('has what waits, executed, and is not part of the chain', async () => {
-    const chain = await testChain({ mining: { kind: 'manual' } })
+    const chain = await testChain({ noMining: true })
     const to = account(chain, 1)
     await sendRawTransaction(chain, signed(chain, { to, value: 5n }).raw)
     const pending = await recordAt(chain, pendingReference)
@@ -152,7 +152,7 @@ describe('the pending block', () => {
   })
 
   it('is the block that is then mined', async () => {
-    const chain = await testChain({ mining: { kind: 'manual' } })
+    const chain = await testChain({ noMining: true })
     await sendRawTransaction(chain, signed(chain).raw)
     const pending = await chain.pending()
     await chain.update((state) => mine(chain.executor, state, { now: NOON }))
@@ -182,7 +182,7 @@ describe('blocks', () => {
   })
 
   it('take the highest tip first, then the first come, but each sender by nonce', async () => {
-    const chain = await testChain({ mining: { kind: 'manual' } })
+    const chain = await testChain({ noMining: true })
     const send = async (index: number, nonce: bigint, price: bigint): Promise<string> => {
       const fees = { maxFeePerGas: price, maxPriorityFeePerGas: price }
       return sendRawTransaction(chain, signed(chain, { index, nonce, ...fees }).raw)
@@ -197,7 +197,7 @@ describe('blocks', () => {
   })
 
   it('leave what does not fit for the next one', async () => {
-    const chain = await testChain({ mining: { kind: 'manual' }, blockGasLimit: 50_000n })
+    const chain = await testChain({ noMining: true, gasLimit: 50_000n })
     const first = await sendRawTransaction(chain, signed(chain, { gasLimit: 30_000n }).raw)
     const large = await sendRawTransaction(
       chain,
@@ -211,7 +211,7 @@ describe('blocks', () => {
   })
 
   it('drop what became impossible, and say why', async () => {
-    const chain = await testChain({ mining: { kind: 'manual' }, balance: 100n })
+    const chain = await testChain({ noMining: true, balance: 100n })
     const to = account(chain, 1)
     await sendRawTransaction(chain, signed(chain, { to, value: 80n }).raw)
     const second = signed(chain, { to, value: 90n, nonce: 1n })
@@ -292,7 +292,7 @@ describe('interval mining', () => {
 
   it('lets what waits wait until the first interval is over, and mines it then', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
-    const chain = await testChain({ mining: { kind: 'manual' } })
+    const chain = await testChain({ noMining: true })
     await sendRawTransaction(chain, signed(chain).raw)
     const mode = { kind: 'interval', intervalMs: 1000 } as const
     await chain.update((state) => setMiningMode(chain.executor, state, mode, NOON))
@@ -327,7 +327,7 @@ describe('interval mining', () => {
 
   it('goes on from the block that a revert came back to', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
-    const chain = await testChain({ mining: { kind: 'interval', intervalMs: 1000 } })
+    const chain = await testChain({ blockTime: 1000 })
     const id = await chain.update(takeSnapshot)
     for (const target of [1n, 2n]) {
       await vi.advanceTimersByTimeAsync(1000)
@@ -342,7 +342,7 @@ describe('interval mining', () => {
 
   it('ends with the chain', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
-    const chain = await testChain({ mining: { kind: 'interval', intervalMs: 100 } })
+    const chain = await testChain({ blockTime: 100 })
     chain.close()
     expect(vi.getTimerCount()).toBe(0)
     expect(headTime(chain)).toBe(BigInt(NOON) / 1000n)

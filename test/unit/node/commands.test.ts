@@ -5,7 +5,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { impersonateAccount, isImpersonated, keyOf, lock } from '../../../src/node/accounts.ts'
 import { headOf } from '../../../src/node/blocktree.ts'
 import type { Chain, Change } from '../../../src/node/chain.ts'
-import type { ChainState, MiningMode } from '../../../src/node/chainstate.ts'
+import type { ChainState } from '../../../src/node/chainstate.ts'
 import {
   changeAccounts,
   changeSettings,
@@ -28,8 +28,6 @@ import { MAX_NAMED, snapshotsOf } from '../../../src/node/snapshots.ts'
 import { balanceAt } from '../../../src/state/world.ts'
 import { account, headTime, height, NOON, signed, testChain } from './chains.ts'
 
-const MANUAL: MiningMode = { kind: 'manual' }
-
 function mineBlocks(chain: Chain, blocks: bigint): Promise<unknown> {
   return chain.update((state) => mine(chain.executor, state, { now: NOON, blocks }))
 }
@@ -40,7 +38,7 @@ function revert(chain: Chain, id: number): Promise<boolean> {
 
 describe('a snapshot', () => {
   it('is restored whole: blocks, accounts, pool, clock, settings, mining, keys', async () => {
-    const chain = await testChain({ mining: MANUAL })
+    const chain = await testChain({ noMining: true })
     const from = account(chain, 0)
     await sendTransaction(chain, { from, to: from })
     await chain.update((state) => setNextTimestamp(state, headTime(chain) + 500n))
@@ -232,7 +230,7 @@ describe('a reset', () => {
 
 describe('mining', () => {
   it('by hand makes as many blocks as asked, with what waits in the first', async () => {
-    const chain = await testChain({ mining: MANUAL })
+    const chain = await testChain({ noMining: true })
     await sendRawTransaction(chain, signed(chain).raw)
     const mined = await chain.update((state) =>
       mine(chain.executor, state, { now: NOON, blocks: 3n }),
@@ -281,7 +279,7 @@ describe('mining', () => {
   })
 
   it('by hand becomes instant when mining is started', async () => {
-    const chain = await testChain({ mining: MANUAL })
+    const chain = await testChain({ noMining: true })
     await sendRawTransaction(chain, signed(chain).raw)
     await chain.update((state) => startMining(chain.executor, state, NOON))
     expect(height(chain)).toBe(1n)
@@ -290,7 +288,7 @@ describe('mining', () => {
   })
 
   it('on an interval mines what waits when it is started again, and nothing when nothing waits', async () => {
-    const chain = await testChain({ mining: MANUAL })
+    const chain = await testChain({ noMining: true })
     const mode = { kind: 'interval', intervalMs: 1e6 } as const
     await chain.update((state) => setMiningMode(chain.executor, state, mode, NOON))
     expect(height(chain)).toBe(0n)

@@ -17,7 +17,11 @@ describe('a chain without options', () => {
   it('has the defaults that users are told', async () => {
     const chain = await createChain()
     const { config, settings, accounts, mining, tree } = chain.state
-    expect([config.chainId, config.networkId, config.chainName]).toEqual([33n, 33n, 'Ethereum'])
+    expect([config.chainId, config.networkId, config.options.chainName]).toEqual([
+      33n,
+      33n,
+      'Ethereum',
+    ])
     expect(addresses(accounts)).toHaveLength(10)
     expect(settings).toMatchObject({
       blockGasLimit: 30_000_000n,
@@ -44,7 +48,7 @@ describe('a chain without options', () => {
   it('has the deterministic deployer unless it is left out', async () => {
     const { world } = headOf((await testChain()).state.tree)
     expect(codeAt(world, CREATE2_DEPLOYER).length).toBeGreaterThan(0)
-    const without = headOf((await testChain({ create2: false })).state.tree).world
+    const without = headOf((await testChain({ noCreate2: true })).state.tree).world
     expect(codeAt(without, CREATE2_DEPLOYER)).toHaveLength(0)
   })
 })
@@ -120,7 +124,7 @@ describe('a genesis file', () => {
     expect(balanceAt(world, holder)).toBe(77n)
     expect(storageAt(world, holder, 1n)).toBe(2n)
     expect(chain.state.settings).toMatchObject({ blockGasLimit: 10_000_000n, difficulty: 5n })
-    const named = await testChain({ genesis, chainId: 7n, blockGasLimit: 1_000_000n })
+    const named = await testChain({ genesis, chainId: 7n, gasLimit: 1_000_000n })
     expect(named.state.config.chainId).toBe(7n)
     expect(named.state.settings.blockGasLimit).toBe(1_000_000n)
   })

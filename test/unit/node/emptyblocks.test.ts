@@ -230,7 +230,7 @@ describe('empty blocks of an interval', () => {
   }
 
   it('are kept in rows soon, also where transactions come now and then', async () => {
-    const chain = await testChain({ mining: { kind: 'manual' } })
+    const chain = await testChain({ noMining: true })
     await mineBlocks(chain, 1_000)
     for (let nonce = 0n; nonce < 3n; nonce += 1n) {
       await sendRawTransaction(chain, signed(chain, { nonce }).raw)
@@ -241,7 +241,7 @@ describe('empty blocks of an interval', () => {
   })
 
   it('are kept in rows where something waits that cannot be mined, and it is mined once it can', async () => {
-    const chain = await testChain({ mining: { kind: 'manual' } })
+    const chain = await testChain({ noMining: true })
     await sendRawTransaction(chain, signed(chain, { nonce: 1n }).raw)
     expect(await mineByTheClock(chain, 1, 40)).toBeGreaterThan(25)
     await sendRawTransaction(chain, signed(chain, { nonce: 3n }).raw)

@@ -22,6 +22,7 @@ import type { ChainState, Settings } from '../../../src/node/chainstate.ts'
 import { newClock } from '../../../src/node/clock.ts'
 import type { FilterLimits } from '../../../src/node/filters.ts'
 import { emptyPool, type Pool } from '../../../src/node/pool.ts'
+import { chainParameters } from '../../../src/options/table.ts'
 import type { Header } from '../../../src/protocol/block.ts'
 import { blobRulesOf } from '../../../src/protocol/fees.ts'
 import { NO_FORK_POINTS } from '../../../src/protocol/forkid.ts'
@@ -192,7 +193,7 @@ export function stateOf(
     config: {
       chainId: 33n,
       networkId: 33n,
-      chainName: 'Ethereum',
+      options: chainParameters({}),
       hardforkAt: () => 'osaka',
       blobRulesAt: () => blobRulesOf('osaka'),
       bombDelayAt: () => 0n,
@@ -202,11 +203,6 @@ export function stateOf(
       terminalTotalDifficulty: undefined,
       depositContract: undefined,
       transactionGasCap: undefined,
-      codeSizeLimit: undefined,
-      consumeSnapshots: false,
-      maxUncles: 2,
-      mergeMiningTag: 'DEVBLOCK:',
-      onRevert: 'hash',
       behaviour: OWN_BEHAVIOUR,
       initialBaseFee: 0n,
       scryptCost: 2,

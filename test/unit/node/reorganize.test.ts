@@ -305,7 +305,7 @@ describe('a reorganization', () => {
   })
 
   test('takes what waits out of the pool when it is given, and what it makes impossible', async () => {
-    const chain = await testChain({ mining: { kind: 'manual' } })
+    const chain = await testChain({ noMining: true })
     await mineBlocks(chain)
     await sendRawTransaction(chain, signed(chain).raw)
     await sendRawTransaction(chain, signed(chain, { index: 1 }).raw)
@@ -358,7 +358,7 @@ describe('a reorganization', () => {
   })
 
   test('by a block whose transactions cannot be in it is refused as a whole', async () => {
-    const chain = await testChain({ blockGasLimit: 30_000n })
+    const chain = await testChain({ gasLimit: 30_000n })
     await mineBlocks(chain, 2)
     const later = signed(chain, { nonce: 1n })
     await unchanged(chain, reorg(chain, 2, [[], [later]]), /^nonce too high/)
@@ -587,7 +587,7 @@ it('a chain keeps its invariants whatever branches come and go', async () => {
         const options: ChainOptions = {
           accounts: ACCOUNTS,
           balance: 100n,
-          mining: { kind: 'manual' },
+          noMining: true,
         }
         const chain = await testChain(options)
         const seen: Seen = { states: [chain.state], transactions: [], salt: 0 }

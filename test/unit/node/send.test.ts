@@ -156,7 +156,7 @@ describe('filling in', () => {
   })
 
   it('counts the nonce after what waits', async () => {
-    const chain = await testChain({ mining: { kind: 'manual' } })
+    const chain = await testChain({ noMining: true })
     const from = account(chain, 0)
     await sendTransaction(chain, { from, to: from })
     await sendTransaction(chain, { from, to: from })
@@ -252,7 +252,7 @@ describe('signing', () => {
   })
 
   it('makes a transaction that can be sent raw', async () => {
-    const chain = await testChain({ mining: { kind: 'manual' } })
+    const chain = await testChain({ noMining: true })
     const from = account(chain, 3)
     const raw = await signRequest(chain, { from, to: from, type: 2 })
     const hash = await sendRawTransaction(chain, raw)

@@ -390,7 +390,7 @@ describe('the gas of a call that names none', () => {
   const burning = (gas: bigint): BlockPlan =>
     programBlock('INVALID', { calls: [{ from: ALICE, to: CONTRACT, gas }, { to: BOB }] })
   beforeEach(async () => {
-    chain = await testChain({ blockGasLimit: 200_000_000n })
+    chain = await testChain({ gasLimit: 200_000_000n })
   })
 
   test('is what the calls before left of 50,000,000, from block to block', async () => {

@@ -89,7 +89,7 @@ test('there is no Ethash where its cache would be larger than any chain ever had
 })
 
 test('a proved block is the next one in every way: clock, one-off settings, waiting transactions', async () => {
-  const chain = await testChain({ mining: { kind: 'manual' } })
+  const chain = await testChain({ noMining: true })
   const timestamp = headTime(chain) + 5000n
   await chain.update((state) => setNextTimestamp(state, timestamp))
   await chain.update((state) => ({

@@ -1,0 +1,316 @@
+// The kinds of values that options have: each reads what a user gives, and prints a value as a user may give it.
+import { type Address, parseAddress, ZERO_ADDRESS } from '../core/hex.ts'
+import { decimal } from '../core/words.ts'
+import { type Hardfork, parseHardfork } from '../protocol/forks.ts'
+import { MAX_TIMESTAMP } from '../protocol/timestamps.ts'
+
+/** How one kind of value is read: from text, or from what a config file or a program gives. */
+export interface Type<T> {
+  /** What follows the flag in `--help`; undefined for a flag without a value. */
+  readonly placeholder: string | undefined
+  /** Completes "expected …". */
+  readonly expected: string
+  /** Undefined when `value` is not of the kind. May throw a DevchainError that says more. */
+  readonly read: (value: unknown) => T | undefined
+  /** The value as text that is read as the same value, where there is such a text. */
+  print(value: T): string
+  /** Given more than once, the values add up. */
+  readonly repeatable?: boolean
+}
+
+/** Where a chain's time comes from. Under `frozen` and `step` two runs of one script give identical blocks. */
+export type ClockSource =
+  | { readonly kind: 'wall' }
+  | { readonly kind: 'frozen' }
+  | { readonly kind: 'step'; readonly seconds: bigint }
+
+/** A module or method answering to another name: `new_*` to `old_*`, or one name to one name. */
+export interface Alias {
+  readonly from: string
+  readonly to: string
+}
+
+export const flag: Type<boolean> = {
+  placeholder: undefined,
+  expected: 'true or false (or yes, no, on, off, 1, 0)',
+  read: (value) => {
+    if (typeof value === 'boolean') return value
+    const text = String(value).toLowerCase()
+    if (['true', 'yes', 'on', '1'].includes(text)) return true
+    return ['false', 'no', 'off', '0'].includes(text) ? false : undefined
+  },
+  print: (value) => (value ? 'on' : 'off'),
+}
+
+/** Text that means itself. */
+const asIs = (text: string): string => text
+
+/** Text as given; a number of a config file becomes its digits. */
+function textOf(value: unknown): string {
+  if (typeof value === 'bigint') return value.toString()
+  if (typeof value === 'number')
+    return Number.isSafeInteger(value) ? BigInt(value).toString() : String(value)
+  return typeof value === 'string' ? value.trim() : ''
+}
+
+/**
+ * A decimal amount times its unit, exactly: `1.5` and 18 digits give 15 × 10^17.
+ * Digits may be grouped by underscores. Undefined when a fraction of the smallest unit would be lost.
+ */
+function scaled(digits: string, power: number): bigint | undefined {
+  const [whole = '', fraction = ''] = digits.replaceAll('_', '').split('.')
+  const kept = fraction.replace(/0+$/, '')
+  return kept.length > power ? undefined : BigInt(whole + kept.padEnd(power, '0'))
+}
+
+/** Reads `<decimal> <unit>`; `units` gives each unit's power of ten, `''` that of no unit. Also reads plain 0x hex. */
+function amount(value: unknown, units: Readonly<Record<string, number>>): bigint | undefined {
+  const text = textOf(value)
+  if (/^0x[0-9a-fA-F]{1,64}$/.test(text)) return BigInt(text)
+  const match = /^(\d[\d_]*(?:\.\d[\d_]*)?) ?([a-zA-Z]*)$/.exec(text)
+  const power = units[match?.[2]?.toLowerCase() ?? ' ']
+  return match === null || power === undefined ? undefined : scaled(match[1] ?? '', power)
+}
+
+const MILLION = 1_000_000n
+
+const WEI_UNITS = { wei: 0, kwei: 3, mwei: 6, gwei: 9, ether: 18, eth: 18 }
+
+export function integer(
+  placeholder: string,
+  min: bigint,
+  max: bigint,
+  expected: string,
+): Type<bigint> {
+  return {
+    placeholder,
+    expected,
+    read: (value) => {
+      const number = amount(value, { '': 0, k: 3, m: 6, g: 9 })
+      return number === undefined || number < min || number > max ? undefined : number
+    },
+    print: (value) =>
+      value > 0n && value % MILLION === 0n ? `${value / MILLION}M` : value.toString(),
+  }
+}
+
+export function count(
+  placeholder: string,
+  min: number,
+  max: number,
+  expected: string,
+): Type<number> {
+  const { read, print } = integer(placeholder, BigInt(min), BigInt(max), expected)
+  return {
+    placeholder,
+    expected,
+    read: (value) => {
+      const number = read(value)
+      return number === undefined ? undefined : Number(number)
+    },
+    print: (value) => print(BigInt(value)),
+  }
+}
+
+export const etherAmount: Type<bigint> = {
+  placeholder: 'ETHER',
+  expected: 'an amount of ether such as 10_000, 0.5 or "5 gwei"',
+  read: (value) => {
+    const wei = amount(value, { ...WEI_UNITS, '': 18 })
+    return wei === undefined || wei >= 1n << 255n ? undefined : wei
+  },
+  print: (wei) => decimal(wei, 18),
+}
+
+export const gasFee: Type<bigint> = {
+  placeholder: 'WEI',
+  expected: 'a price per gas in wei such as 1_000_000_000 or "1 gwei"',
+  read: (value) => {
+    const wei = amount(value, { ...WEI_UNITS, '': 0 })
+    return wei === undefined || wei >= 1n << 64n ? undefined : wei
+  },
+  print: (wei) => (wei >= MILLION ? `${decimal(wei, 9)}gwei` : wei.toString()),
+}
+
+export const gas: Type<bigint> = integer(
+  'GAS',
+  21_000n,
+  (1n << 63n) - 1n,
+  'an amount of gas, at least 21000, such as 30_000_000 or 30M',
+)
+
+/** Reads a duration as milliseconds: seconds, or with a unit. */
+function milliseconds(value: unknown): number | undefined {
+  const match = /^(\d[\d_]*(?:\.\d+)?) ?(ms|s|m|min|h)?$/.exec(textOf(value))
+  const factors: Record<string, number> = { ms: 1, s: 1000, m: 60_000, min: 60_000, h: 3_600_000 }
+  if (match === null) return undefined
+  const duration = Number(match[1]?.replaceAll('_', '')) * (factors[match[2] ?? 's'] ?? 1000)
+  // setTimeout counts in 32 bits; a longer wait would fire at once.
+  return Number.isInteger(duration) && duration >= 1 && duration < 2 ** 31 ? duration : undefined
+}
+
+export const duration: Type<number> = {
+  placeholder: 'SECONDS',
+  expected: 'a duration in seconds above zero, such as 2, 0.5, 500ms or 5m (at most 24 days)',
+  read: milliseconds,
+  print: (duration) => {
+    if (duration % 60_000 === 0) return `${duration / 60_000}m`
+    return duration % 1000 === 0 ? `${duration / 1000}` : `${duration}ms`
+  },
+}
+
+export const byteSize: Type<number> = {
+  placeholder: 'SIZE',
+  expected: 'a size in bytes from 1 kB to 1 GB, such as 5_000_000 or 5MB',
+  read: (value) => {
+    const bytes = amount(value, { '': 0, b: 0, k: 3, kb: 3, m: 6, mb: 6, g: 9, gb: 9 })
+    return bytes === undefined || bytes < 1000n || bytes > 10n ** 9n ? undefined : Number(bytes)
+  },
+  print: (bytes) => (bytes % 1_000_000 === 0 ? `${bytes / 1_000_000}MB` : `${bytes}`),
+}
+
+export const moment: Type<bigint> = {
+  placeholder: 'TIME',
+  expected: `seconds since 1970 (at most ${MAX_TIMESTAMP}), or a date such as 2030-01-01T00:00:00Z`,
+  read: (value) => {
+    const text = textOf(value)
+    if (!/^\d{4}-\d\d-\d\d/.test(text)) {
+      const seconds = amount(text, { '': 0 })
+      return seconds !== undefined && seconds <= MAX_TIMESTAMP ? seconds : undefined
+    }
+    const time = Date.parse(text)
+    return Number.isNaN(time) || time < 0 ? undefined : BigInt(Math.floor(time / 1000))
+  },
+  print: (seconds) => seconds.toString(),
+}
+
+export function text(placeholder: string, expected: string, pattern: RegExp): Type<string> {
+  return {
+    placeholder,
+    expected,
+    read: (value) => (typeof value === 'string' && pattern.test(value) ? value : undefined),
+    print: asIs,
+  }
+}
+
+export const file: Type<string> = text('FILE', 'the path of a file', /\S/)
+
+export const genesisFile: Type<string | object> = {
+  placeholder: 'FILE',
+  expected: 'the path of a genesis JSON file',
+  read: (value) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value) ? value : file.read(value),
+  print: (value) => (typeof value === 'string' ? value : JSON.stringify(value)),
+}
+
+export const blocksFile: Type<string | Uint8Array> = {
+  placeholder: 'FILE',
+  expected: 'the path of a file of RLP blocks',
+  read: (value) => (value instanceof Uint8Array ? value : file.read(value)),
+  print: (value) => (typeof value === 'string' ? value : `${value.length} bytes`),
+}
+
+export function choice<const T extends string>(...words: readonly T[]): Type<T> {
+  return {
+    placeholder: words.join('|'),
+    expected: `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`,
+    read: (value) => words.find((word) => word === textOf(value).toLowerCase()),
+    print: asIs,
+  }
+}
+
+export const clock: Type<ClockSource> = {
+  placeholder: 'wall|frozen|step:N',
+  expected: 'wall, frozen, or step:N with N seconds a block (at least 1)',
+  read: (value) => {
+    const word = textOf(value).toLowerCase()
+    if (word === 'wall' || word === 'frozen') return { kind: word }
+    const seconds = /^step:([1-9]\d{0,9})$/.exec(word)?.[1]
+    return seconds === undefined ? undefined : { kind: 'step', seconds: BigInt(seconds) }
+  },
+  print: (source) => (source.kind === 'step' ? `step:${source.seconds}` : source.kind),
+}
+
+/** Several values: a list, or text with commas. */
+function list<T>(
+  placeholder: string,
+  item: string,
+  read: (text: string) => T | undefined,
+  print: (item: T) => string,
+): Type<readonly T[]> {
+  return {
+    placeholder,
+    expected: item,
+    repeatable: true,
+    read: (value) => {
+      const parts = (Array.isArray(value) ? value : [value]).flatMap((part: unknown) =>
+        typeof part === 'string' ? part.split(',') : [''],
+      )
+      const items = parts.map((part) => read(part.trim()))
+      return items.every((part) => part !== undefined) ? items : undefined
+    },
+    print: (items) => items.map(print).join(',') || 'none',
+  }
+}
+
+export const names: Type<readonly string[]> = list(
+  'NAMES',
+  'module names such as personal,txpool',
+  (name) => (/^[a-zA-Z][a-zA-Z0-9]*$/.test(name) ? name : undefined),
+  asIs,
+)
+
+export const hosts: Type<readonly string[]> = list(
+  'NAME',
+  'a host name such as devchain.local, or * for any',
+  (name) => (/^([a-zA-Z0-9:[\]._-]+|\*)$/.test(name) ? name.toLowerCase() : undefined),
+  asIs,
+)
+
+export const aliases: Type<readonly Alias[]> = list(
+  'NEW=OLD',
+  'NEW=OLD with two method names, or new_*=old_* for a whole module',
+  (pair) => {
+    const match = /^([a-zA-Z][\w.]*\*?)=([a-zA-Z][\w.]*\*?)$/.exec(pair)
+    const [, from = '', to = ''] = match ?? []
+    return match === null || from.endsWith('*') !== to.endsWith('*') ? undefined : { from, to }
+  },
+  ({ from, to }) => `${from}=${to}`,
+)
+
+export const hardfork: Type<Hardfork> = {
+  placeholder: 'NAME',
+  expected: 'the name of a hardfork such as cancun',
+  read: (value) => (typeof value === 'string' ? parseHardfork(value) : undefined),
+  print: asIs,
+}
+
+export const address: Type<Address> = {
+  placeholder: 'ADDRESS',
+  expected: 'a 20-byte address',
+  read: (value) => (typeof value === 'string' ? parseAddress(value) : undefined),
+  print: (value) => (value === ZERO_ADDRESS ? 'the zero address' : value),
+}
+
+export const gasOrEstimate: Type<bigint | 'estimate'> = {
+  placeholder: 'GAS|estimate',
+  expected: `${gas.expected}, or estimate`,
+  read: (value) => (textOf(value).toLowerCase() === 'estimate' ? 'estimate' : gas.read(value)),
+  print: (value) => (value === 'estimate' ? value : gas.print(value)),
+}
+
+const codeSizeBytes: Type<number> = count(
+  'BYTES|off',
+  1,
+  2 ** 31,
+  'a whole number of bytes from 1 to 2147483648, or off',
+)
+
+/** A size that no code has: `off`. */
+const ANY_SIZE = Number.MAX_SAFE_INTEGER
+
+export const codeSize: Type<number> = {
+  ...codeSizeBytes,
+  read: (value) => (textOf(value).toLowerCase() === 'off' ? ANY_SIZE : codeSizeBytes.read(value)),
+  print: (value) => (value === ANY_SIZE ? 'off' : codeSizeBytes.print(value)),
+}

@@ -1,0 +1,181 @@
+// Where options come from: flags, the environment, a config file or a program. Reads and checks what they give.
+import { DevchainError, printValue } from './core/errors.ts'
+import type { Address } from './core/hex.ts'
+import { nearest } from './core/nearest.ts'
+import { profileOf } from './methods/compat/profiles.ts'
+import {
+  type AllSettings,
+  type DevchainSettings,
+  environmentNameOf,
+  flagOf,
+  OPTION_KEYS,
+  OPTIONS,
+  type OptionKey,
+  optionOf,
+  type Some,
+  withDefaults,
+} from './options/table.ts'
+import type { ClockSource } from './options/values.ts'
+
+/** The forms in which a setting may be given: as text it is read as on the command line. */
+type Given<T> = T extends boolean
+  ? boolean
+  : T extends bigint | number
+    ? bigint | number | string
+    : T extends readonly unknown[]
+      ? readonly string[] | string
+      : T extends ClockSource
+        ? string
+        : T extends Address
+          ? string
+          : T
+
+/** The options of `createDevchain`; each has the meaning, unit and default of its flag. */
+export type DevchainOptions = {
+  readonly [Key in keyof DevchainSettings]?: Given<DevchainSettings[Key]> | undefined
+}
+
+/** Options that cannot both be given. */
+const CONTRADICTIONS: readonly (readonly [OptionKey, OptionKey, why: string])[] = [
+  ['blockTime', 'noMining', 'one mines on an interval, the other never by itself'],
+  ['quiet', 'verbose', 'one silences the log, the other lengthens it'],
+]
+
+/** Where values come from, in falling precedence, with the values as they were given. */
+export interface OptionSource {
+  readonly kind: 'flag' | 'environment' | 'file' | 'program'
+  readonly values: { readonly [Key in OptionKey]?: unknown }
+  /** Path of the config file, for messages. */
+  readonly path?: string
+}
+
+/** The name under which a source gives an option. */
+function nameIn(source: OptionSource, key: OptionKey): string {
+  if (source.kind === 'flag') return flagOf(key)
+  if (source.kind === 'environment') return environmentNameOf(key)
+  return source.kind === 'file' ? `"${key}" in ${source.path}` : key
+}
+
+/** The values of an environment that are options; an empty variable counts as unset. */
+export function environmentSource(
+  environment: Readonly<Record<string, string | undefined>>,
+): OptionSource {
+  const entries = OPTION_KEYS.map((key) => [key, environment[environmentNameOf(key)]] as const)
+  return { kind: 'environment', values: Object.fromEntries(entries.filter(([, value]) => value)) }
+}
+
+/**
+ * The values of a config file.
+ * @throws {DevchainError} `INVALID_PARAMS` when it is no JSON object or has an unknown key; names the nearest one.
+ */
+export function fileSource(path: string, content: string): OptionSource {
+  let json: unknown
+  try {
+    json = JSON.parse(content)
+  } catch (error) {
+    throw new DevchainError(
+      'INVALID_PARAMS',
+      `${path} is no valid JSON: ${(error as Error).message}`,
+    )
+  }
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
+    throw new DevchainError(
+      'INVALID_PARAMS',
+      `${path}: expected a JSON object with options, got ${printValue(json)}`,
+    )
+  }
+  return checkedSource({ kind: 'file', path, values: json })
+}
+
+/**
+ * The values a program gives.
+ * @throws {DevchainError} `INVALID_PARAMS` for an unknown option; names the nearest one.
+ */
+export function programSource(values: object): OptionSource {
+  return checkedSource({ kind: 'program', values })
+}
+
+function checkedSource(source: OptionSource): OptionSource {
+  for (const key of Object.keys(source.values)) {
+    if (Object.hasOwn(OPTIONS, key) && !(key === 'config' && source.kind === 'file')) continue
+    const where = source.kind === 'file' ? ` in ${source.path}` : ''
+    throw new DevchainError(
+      'INVALID_PARAMS',
+      `unknown option "${key}"${where}; did you mean "${nearest(key, OPTION_KEYS, Infinity)}"?`,
+    )
+  }
+  return source
+}
+
+/**
+ * Reads all options: the first source that gives one has precedence; what no source gives has the default of the node
+ * that `compat` names, or else its own.
+ * @throws {DevchainError} `INVALID_PARAMS` naming the option, the value and what was expected, or the two options
+ * of one source that contradict each other. (Of two in different sources the one of higher precedence stands.)
+ */
+export function resolveOptions(sources: readonly OptionSource[]): AllSettings {
+  const given = new Map<OptionKey, OptionSource>()
+  for (const source of sources) {
+    for (const key of OPTION_KEYS) {
+      if (source.values[key] !== undefined && !given.has(key)) given.set(key, source)
+    }
+  }
+  const values = new Map<OptionKey, unknown>()
+  for (const [key, source] of given) values.set(key, readOption(source, key))
+  for (const [one, other, why] of CONTRADICTIONS) {
+    settleContradiction({ one, other, why, given, values, sources })
+  }
+  const own = Object.fromEntries(values) as Some<AllSettings>
+  return withDefaults({ ...defaultsOf(own.compat), ...own })
+}
+
+/** Defaults of a node whose person is taken. What a genesis file may say is chosen where a chain is made, after the file. */
+function defaultsOf(compat: AllSettings['compat']): Some<AllSettings> {
+  const { defaults } = profileOf(compat)
+  const kept = Object.entries(defaults).filter(([key]) => !optionOf(key as OptionKey).fromGenesis)
+  return Object.fromEntries(kept)
+}
+
+function readOption(source: OptionSource, key: OptionKey): unknown {
+  const { type } = optionOf(key)
+  const value = source.values[key]
+  const name = nameIn(source, key)
+  let read: unknown
+  try {
+    read = type.read(value)
+  } catch (error) {
+    if (!(error instanceof DevchainError)) throw error
+    throw new DevchainError('INVALID_PARAMS', `${name}: ${error.message}`)
+  }
+  if (read !== undefined) return read
+  throw new DevchainError(
+    'INVALID_PARAMS',
+    `${name}: expected ${type.expected}, got ${printValue(value)}`,
+  )
+}
+
+function settleContradiction(question: {
+  readonly one: OptionKey
+  readonly other: OptionKey
+  readonly why: string
+  readonly given: ReadonlyMap<OptionKey, OptionSource>
+  readonly values: Map<OptionKey, unknown>
+  readonly sources: readonly OptionSource[]
+}): void {
+  const { one, other, why, given, values, sources } = question
+  const isSet = (key: OptionKey): boolean => values.has(key) && values.get(key) !== false
+  const [first, second] = [given.get(one), given.get(other)]
+  if (!(first && second && isSet(one) && isSet(other))) return
+  if (first === second) {
+    throw new DevchainError(
+      'INVALID_PARAMS',
+      `${nameIn(first, one)} contradicts ${nameIn(second, other)}: ${why}`,
+    )
+  }
+  values.delete(sources.indexOf(first) < sources.indexOf(second) ? other : one)
+}
+
+/** The options of `createDevchain`, checked, with defaults. */
+export function readDevchainOptions(options: DevchainOptions): DevchainSettings {
+  return resolveOptions([programSource(options)])
+}
