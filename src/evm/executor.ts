@@ -246,6 +246,8 @@ export interface BlockEnd {
   readonly world: World
   /** From prague on (EIP-7685). */
   readonly requestsHash: Hash | undefined
+  /** Of each type that there are any of: the type's number, and the requests one after another. */
+  readonly requests: readonly Uint8Array[]
   /** Why no other node would take the block: a request that cannot be read, a system contract that fails or is missing. */
   readonly flaw: string | undefined
 }

@@ -87,7 +87,7 @@ export async function endBlock(
 ): Promise<BlockEnd> {
   const { block, logs } = job
   if (!isAtLeast(block.hardfork, 'prague')) {
-    return { world: job.world, requestsHash: undefined, flaw: undefined }
+    return { world: job.world, requestsHash: undefined, requests: [], flaw: undefined }
   }
   const withdrawals = await collect(context, job.world, block, WITHDRAWAL_REQUESTS)
   const consolidations = await collect(context, withdrawals.world, block, CONSOLIDATION_REQUESTS)
@@ -99,6 +99,9 @@ export async function endBlock(
   return {
     world: consolidations.world,
     requestsHash: hashRequests(requests),
+    requests: requests.flatMap((data, type) =>
+      data.length === 0 ? [] : [concatBytes(Uint8Array.of(type), data)],
+    ),
     flaw: flaw ?? withdrawals.flaw ?? consolidations.flaw,
   }
 }

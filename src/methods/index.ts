@@ -33,6 +33,7 @@ import { rpcMethods } from './rpc.ts'
 import { snapshotMethods } from './snapshots.ts'
 import { testingAccountMethods } from './testing/accounts.ts'
 import { testingBlobMethods } from './testing/blobs.ts'
+import { buildBlockMethods } from './testing/buildblock.ts'
 import { testingChainMethods } from './testing/chain.ts'
 import { testingMiningMethods } from './testing/mining.ts'
 import { testingPoolMethods } from './testing/pool.ts'
@@ -75,6 +76,7 @@ export const methods: readonly Method<MethodContext>[] = [
   ...testingPoolMethods,
   ...testingBlobMethods,
   ...testingChainMethods,
+  ...buildBlockMethods,
   ...txpoolMethods,
   ...debugMethods,
   ...debugStateMethods,

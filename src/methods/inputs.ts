@@ -336,7 +336,7 @@ function same<T>(
   return one ?? other
 }
 
-function required<T>(value: T | undefined, path: string, expected: string): T {
+export function required<T>(value: T | undefined, path: string, expected: string): T {
   if (value === undefined) throw invalid(path, expected, undefined)
   return value
 }

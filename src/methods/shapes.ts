@@ -362,7 +362,7 @@ const transactionsOfBlock: Encoder<BlockView['transactions']> = {
     ),
 }
 
-const withdrawalShape: Encoder<Withdrawal> = shape<Withdrawal>('withdrawal', {
+export const withdrawalShape: Encoder<Withdrawal> = shape<Withdrawal>('withdrawal', {
   index: field(quantityResult, ({ index }) => index),
   validatorIndex: field(quantityResult, ({ validatorIndex }) => validatorIndex),
   address: field(address, (withdrawal) => withdrawal.address),

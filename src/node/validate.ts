@@ -58,7 +58,7 @@ export async function validateBlock(
     totalDifficulty: parent.totalDifficulty + cumulativeDifficulty(block),
     signers: signersOf(state.accounts),
   }
-  const result = await run(executor, state, unproven)
+  const result = await runBlock(executor, state, unproven)
   checkResult(block, result)
   return { ...unproven, executed: result.executed, world: result.world }
 }
@@ -70,7 +70,7 @@ function unknownParent({ tree }: ChainState, { parentHash }: Header): DevchainEr
 }
 
 /** What the rules ask of a header, by its own number and time. */
-function placeOf(
+export function placeOf(
   { config, settings }: ChainState,
   header: Header,
   parent: Pick<Block, 'header' | 'hash'>,
@@ -185,13 +185,22 @@ function ancestorsOf({ tree }: ChainState, { header }: Block): readonly Block[] 
 }
 
 /** What came of running a block. */
-interface Result {
+export interface Result {
   readonly executed: readonly ExecutedTransaction[]
   readonly world: World
   readonly requestsHash: Header['requestsHash']
+  readonly requests: readonly Uint8Array[]
 }
 
-async function run(executor: Executor, state: ChainState, record: BlockRecord): Promise<Result> {
+/**
+ * Runs the transactions of a block on the world that its record has, its parent's, and all that comes before and after.
+ * @throws {DevchainError} `INVALID_BLOCK` for a transaction that may not be there, or requests that no network takes
+ */
+export async function runBlock(
+  executor: Executor,
+  state: ChainState,
+  record: BlockRecord,
+): Promise<Result> {
   const { header, transactions, uncles, withdrawals } = record.block
   const block = blockEnvironment(state, record)
   const { parentHash, parentBeaconBlockRoot } = header
@@ -212,7 +221,7 @@ async function run(executor: Executor, state: ChainState, record: BlockRecord): 
   const logs = executed.flatMap(({ receipt }) => receipt.logs)
   const end = await executor.endBlock({ world: credited, block, logs })
   if (end.flaw !== undefined && !isOwnForSure(state, header)) throw brokenRule('requests', end.flaw)
-  return { executed, world: end.world, requestsHash: end.requestsHash }
+  return { executed, world: end.world, requestsHash: end.requestsHash, requests: end.requests }
 }
 
 /**

@@ -79,6 +79,7 @@ export const GETH: Profile = {
     UNKNOWN_ACCOUNT: refusal('unknown account'),
     ACCOUNT_LOCKED: refusal('authentication needed: password or unlock'),
     WRONG_PASSPHRASE: refusal('could not decrypt key with given password'),
+    INVALID_BLOCK: inTheseWords,
     NONCE_TOO_LOW: inTheseWords,
     NONCE_TOO_HIGH: inTheseWords,
     ALREADY_KNOWN: refusal('already known'),
