@@ -29,6 +29,23 @@ export function field<T, V>(encoder: Encoder<V>, get: (value: T) => V): Field<T>
   return { json: encoder.json, required: true, encode: (value) => encoder.encode(get(value)) }
 }
 
+/** What is told without some members that there are. */
+export interface Shortened {
+  /** Names of members. */
+  readonly without?: readonly string[] | undefined
+}
+
+/** A member that is left out where `get` gives undefined, or where it is among those that are not told. */
+export function fieldUnless<T extends Shortened, V>(
+  name: string,
+  encoder: Encoder<V>,
+  get: (value: T) => V | undefined,
+): Field<T> {
+  return fieldIfAny(encoder, (value) =>
+    value.without?.includes(name) === true ? undefined : get(value),
+  )
+}
+
 /** A member that is left out where `get` gives undefined. */
 export function fieldIfAny<T, V>(encoder: Encoder<V>, get: (value: T) => V | undefined): Field<T> {
   const encode = (value: T): Json | undefined => {

@@ -22,8 +22,10 @@ import {
   type Field,
   field,
   fieldIfAny,
+  fieldUnless,
   plainInteger,
   quantityResult,
+  type Shortened,
   shape,
 } from './fields.ts'
 
@@ -39,7 +41,7 @@ export interface Place {
 }
 
 /** A transaction, and where it stands. */
-export interface TransactionView {
+export interface TransactionView extends Shortened {
   readonly transaction: Transaction
   readonly place: Place | undefined
 }
@@ -112,8 +114,8 @@ const transactionFields: Readonly<Record<string, Field<TransactionView>>> = {
   nonce: field(quantityResult, ({ transaction }) => transaction.nonce),
   to: field(nullable(address), ({ transaction }) => transaction.to),
   value: field(quantityResult, ({ transaction }) => transaction.value),
-  type: field(quantityResult, ({ transaction }) => BigInt(transaction.type)),
-  chainId: fieldIfAny(quantityResult, ({ transaction }) => transaction.chainId),
+  type: fieldUnless('type', quantityResult, ({ transaction }) => BigInt(transaction.type)),
+  chainId: fieldUnless('chainId', quantityResult, ({ transaction }) => transaction.chainId),
   accessList: fieldIfAny(accessListShape, ({ transaction }) =>
     transaction.type >= 1 ? transaction.accessList : undefined,
   ),
@@ -276,7 +278,7 @@ function encodeLog(entry: LogEntry): Json {
 }
 
 /** A transaction whose receipt is written. */
-export interface ReceiptView extends TransactionPlace {
+export interface ReceiptView extends TransactionPlace, Shortened {
   /** What blobs cost in its block, where receipts of transactions without blobs tell it too: wei per gas. */
   readonly blobPrice?: bigint | undefined
   /** Of its block, where receipts tell it: seconds. */
@@ -299,8 +301,12 @@ export const receiptShape: Encoder<ReceiptView> = shape<ReceiptView>('receipt', 
   ),
   logs: field(list(logShape), logsOfPlace),
   logsBloom: field(data, (place) => executedAt(place).receipt.logsBloom),
-  type: field(quantityResult, (place) => BigInt(executedAt(place).receipt.type)),
-  effectiveGasPrice: field(quantityResult, (place) => executedAt(place).receipt.effectiveGasPrice),
+  type: fieldUnless('type', quantityResult, (place) => BigInt(executedAt(place).receipt.type)),
+  effectiveGasPrice: fieldUnless(
+    'effectiveGasPrice',
+    quantityResult,
+    (place) => executedAt(place).receipt.effectiveGasPrice,
+  ),
   status: fieldIfAny(quantityResult, (place) => {
     const { receipt } = executedAt(place)
     return receipt.root === undefined ? BigInt(receipt.status) : undefined

@@ -34,6 +34,8 @@ export interface Behaviour {
   readonly firstBaseFeeStays: boolean
   /** Wei per gas that is offered at least where nobody set a price, nor a base fee of nothing. */
   readonly usualPrice: bigint
+  /** The same before london, where nothing but offers tells what gas is worth. */
+  readonly usualPriceBeforeLondon: bigint
   /** How many times the base fee a fee cap covers that the caller leaves open. */
   readonly baseFeesInCap: bigint
   /** A transaction without gas whose estimate fails is refused; else it gets the block's gas limit, and fails in a block. */
@@ -70,6 +72,7 @@ export const OWN_BEHAVIOUR: Behaviour = {
   capsTransactionGas: false,
   firstBaseFeeStays: false,
   usualPrice: 0n,
+  usualPriceBeforeLondon: 0n,
   baseFeesInCap: 2n,
   refusesFailingEstimates: true,
   callsSeeBaseFee: 'priced',

@@ -56,9 +56,12 @@ export function gasPrice(state: ChainState): bigint {
   const newest = headOf(state.tree).block.header.baseFeePerGas ?? 0n
   const isMarket = baseFee > 0n && !state.settings.pinnedBaseFee
   const risen = isMarket ? nextBaseFee({ baseFee, gasLimit, gasUsed: gasLimit }) : baseFee
-  const isFree = isAtLeast(hardfork, 'london') && baseFee === 0n
+  const hasBaseFee = isAtLeast(hardfork, 'london')
+  const isFree = hasBaseFee && baseFee === 0n
   const isOpen = state.settings.gasPrice === 0n && !isFree
-  const usual = isOpen ? state.config.behaviour.usualPrice : 0n
+  const { usualPrice, usualPriceBeforeLondon } = state.config.behaviour
+  const early = hasBaseFee ? 0n : usualPriceBeforeLondon
+  const usual = isOpen ? larger(usualPrice, early) : 0n
   return [baseFee + maxPriorityFeePerGas(state), newest, risen, usual].reduce(larger)
 }
 

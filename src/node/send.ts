@@ -431,13 +431,15 @@ function feesFor(
 ): Fees {
   const type = typeFor(state, request, hardfork, baseFee)
   const { gasPrice: defaultPrice, minGasPrice, tip: usualTip } = state.settings
-  const { baseFeesInCap } = state.config.behaviour
+  const { baseFeesInCap, usualPriceBeforeLondon } = state.config.behaviour
+  const isEarly = !isAtLeast(hardfork, 'london') && defaultPrice === 0n
   const { gasPrice, maxFeePerGas, maxPriorityFeePerGas } = request
   const defaultTip = larger(minGasPrice, usualTip)
   const enough = (tip: bigint): bigint =>
     baseFee + tip > defaultPrice ? baseFeesInCap * baseFee + tip : defaultPrice
   if (type < 2) {
-    const price = gasPrice ?? enough(defaultTip)
+    const least = isEarly ? usualPriceBeforeLondon : 0n
+    const price = gasPrice ?? larger(enough(defaultTip), least)
     return { type, maxFeePerGas: price, maxPriorityFeePerGas: price }
   }
   const wanted = maxPriorityFeePerGas ?? gasPrice ?? defaultTip

@@ -1,6 +1,8 @@
 // Hardhat: the network of `npx hardhat node`, versions 2 and 3.
 import { parseAddress } from '../../core/hex.ts'
 import { EXECUTION_ERROR } from '../../evm/reasons.ts'
+import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
+import type { Transaction } from '../../protocol/transaction.ts'
 import type { ErrorObject } from '../../rpc/errors.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { INTERNAL_ERROR, REVERTED, SERVER_ERROR } from './codes.ts'
@@ -73,6 +75,7 @@ export const HARDHAT: Profile = {
     callsSeeBaseFee: 'none',
     backwardRangesAreEmpty: true,
     needsSender: false,
+    usualPriceBeforeLondon: 8n * GWEI,
   },
   absent: ABSENT,
   adaptForms: adaptHardhatForms,
@@ -90,9 +93,19 @@ export const HARDHAT: Profile = {
   nextTimestamp: String,
   ignoresForks: false,
   leastGasLimit: 1n,
+  untold,
   emptyReward: 'absent',
   failure,
   refusals: HARDHAT_REFUSALS,
+}
+
+/** Members that came with a fork: what was not there yet is not told. Legacy transactions never name their chain. */
+function untold({ type }: Transaction, hardfork: Hardfork): readonly string[] {
+  return [
+    ...(isAtLeast(hardfork, 'berlin') ? [] : ['type']),
+    ...(isAtLeast(hardfork, 'london') ? [] : ['effectiveGasPrice']),
+    ...(type === 0 ? ['chainId'] : []),
+  ]
 }
 
 /** A transaction that failed is told with its hash, in the form of version 2; calls have the form of version 3. */

@@ -4,6 +4,8 @@ import type { ErrorWord } from '../../core/errors.ts'
 import { type Address, quantityFromBigint } from '../../core/hex.ts'
 import type { Behaviour } from '../../node/behaviour.ts'
 import type { DevchainSettings, Some } from '../../options/table.ts'
+import type { Hardfork } from '../../protocol/forks.ts'
+import type { Transaction } from '../../protocol/transaction.ts'
 import type { ErrorObject } from '../../rpc/errors.ts'
 import type { Param } from '../../rpc/method.ts'
 import type { Encoder, Json } from '../../rpc/schema.ts'
@@ -55,6 +57,8 @@ export interface Profile {
   readonly leastGasLimit: bigint
   /** The `reward` of `eth_feeHistory` where no percentile is asked; undefined: a list for each, each without any. */
   readonly emptyReward: 'absent' | 'empty' | undefined
+  /** Members of a transaction and its receipt that are not told, by the fork of the block; undefined: all are. */
+  readonly untold: ((transaction: Transaction, hardfork: Hardfork) => readonly string[]) | undefined
   /** Whether each receipt tells its block's time, and what blobs cost there. */
   readonly receiptsTellBlock: boolean
   /** What `evm_mine` answers. */
@@ -102,6 +106,7 @@ export const OWN: Profile = {
   ignoresForks: true,
   leastGasLimit: MIN_GAS_LIMIT,
   emptyReward: undefined,
+  untold: undefined,
   receiptsTellBlock: false,
   mined: '0x0',
   filters: 'strict',

@@ -7,7 +7,7 @@ import { cumulativeDifficulty, type Header, hashHeader } from '../../protocol/bl
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { boolean, hash, list, nullable, quantityNumber } from '../../rpc/primitives.ts'
 import { blockReference, byHash, isPending, LATEST } from '../blockreference.ts'
-import { viewOfReceipt } from '../compat/receipts.ts'
+import { viewOfReceipt, withShortened } from '../compat/receipts.ts'
 import { type MethodContext, method } from '../context.ts'
 import { quantityResult } from '../fields.ts'
 import {
@@ -148,13 +148,16 @@ function uncleCount({ block }: BlockRecord): number {
 }
 
 function viewAt(
-  { chain, caller, profile }: MethodContext,
+  context: MethodContext,
   block: BlockReference,
   full: boolean,
 ): MaybePromise<BlockView | null> {
+  const { chain, caller, profile } = context
   const pending = isPending(block)
   return whenThere(findRecord(chain, block, caller.isWaiting), (record) =>
-    record === undefined ? null : viewOfBlock(record, { full, pending, form: profile.block }),
+    record === undefined
+      ? null
+      : withShortened(context, viewOfBlock(record, { full, pending, form: profile.block })),
   )
 }
 

@@ -18,11 +18,10 @@ import {
 } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'
 import { blockReference, byHash, isPending } from '../blockreference.ts'
-import { viewOfReceipt } from '../compat/receipts.ts'
+import { shortened, viewOfReceipt } from '../compat/receipts.ts'
 import { type MethodContext, method } from '../context.ts'
 import {
   pendingTransactionShape,
-  poolEntryShape,
   receiptShape,
   type TransactionView,
   transactionShape,
@@ -38,11 +37,12 @@ const byTransactionHash = method({
   params: [param('hash', hash)],
   result: nullable(transactionShape),
   example: { params: [UNKNOWN], result: null },
-  handle: ({ chain }, transactionHash) => {
-    const place = transactionPlace(chain.state.tree, transactionHash)
-    if (place !== undefined) return viewOfPlaced(place, false)
-    const pooled = pooledByHash(chain.state.pool, transactionHash)
-    return pooled === undefined ? null : viewOfPooled(pooled.transaction)
+  handle: (context, transactionHash) => {
+    const { state } = context.chain
+    const place = transactionPlace(state.tree, transactionHash)
+    if (place !== undefined) return shortened(context, viewOfPlaced(place, false))
+    const pooled = pooledByHash(state.pool, transactionHash)
+    return pooled === undefined ? null : shortened(context, viewOfPooled(pooled.transaction))
   },
 })
 
@@ -104,11 +104,11 @@ const getRaw = method({
 })
 
 /** A transaction that waits, without a block or with zeros in place of its block. */
-const waiting: Encoder<{ readonly transaction: Transaction; readonly hasPlace: boolean }> = {
+const waiting: Encoder<{ readonly view: TransactionView; readonly hasPlace: boolean }> = {
   name: 'pending transaction',
   json: pendingTransactionShape.json,
-  encode: ({ transaction, hasPlace }) =>
-    (hasPlace ? pendingTransactionShape : poolEntryShape).encode(transaction),
+  encode: ({ view, hasPlace }) =>
+    hasPlace ? pendingTransactionShape.encode(view.transaction) : transactionShape.encode(view),
 }
 
 const pendingTransactions = method({
@@ -117,20 +117,27 @@ const pendingTransactions = method({
   params: [],
   result: list(waiting),
   example: { params: [], result: [] },
-  handle: ({ chain: { state, environment }, profile }) =>
-    profile.pendingTransactions === 'all'
-      ? pooledInOrder(state.pool).map(({ transaction }) => ({ transaction, hasPlace: false }))
-      : ownPending(state, environment.now()).map((each) => ({ transaction: each, hasPlace: true })),
+  handle: (context) => {
+    const { state, environment } = context.chain
+    if (context.profile.pendingTransactions === 'own') {
+      const own = ownPending(state, environment.now())
+      return own.map((transaction) => ({ view: viewOfPooled(transaction), hasPlace: true }))
+    }
+    return pooledInOrder(state.pool).map(({ transaction }) => ({
+      view: shortened(context, viewOfPooled(transaction)),
+      hasPlace: false,
+    }))
+  },
 })
 
 async function viewAt(
-  { chain, caller }: MethodContext,
+  context: MethodContext,
   block: BlockReference,
   index: number,
 ): Promise<TransactionView | null> {
-  const record = await findRecord(chain, block, caller.isWaiting)
+  const record = await findRecord(context.chain, block, context.caller.isWaiting)
   if (record === undefined || index >= record.executed.length) return null
-  return viewOfPlaced({ record, index }, isPending(block))
+  return shortened(context, viewOfPlaced({ record, index }, isPending(block)))
 }
 
 /** "Submitted by the node operator" (spec 4.4): the sender is one of the node's accounts, or impersonated. */

@@ -57,7 +57,40 @@ const EARLY: readonly (readonly [
   ['authorizations before prague', 'cancun', transfer({ authorizationList: [] })],
 ]
 
+const TOLD = ['type', 'chainId', 'gasPrice', 'maxFeePerGas', 'accessList'] as const
+
+/** What is told of a transaction, by forks: no member before the fork that it came with. */
+const TRANSACTIONS: readonly Scenario[] = (
+  ['byzantium', 'istanbul', 'berlin', 'london', 'prague'] as const
+).map((hardfork) => ({
+  name: `the members of a transaction and its receipt at ${hardfork}`,
+  nodes: ['hardhat'],
+  settings: { hardfork },
+  setup: [
+    ['eth_sendTransaction', { from: ALICE, to: BOB, gas: '0x5208', gasPrice: '0x1dcd65000' }],
+    ['evm_setAutomine', false],
+    ['eth_sendTransaction', { from: ALICE, to: BOB, gas: '0x5208', gasPrice: '0x1dcd65000' }],
+  ],
+  ask: [
+    ['eth_getTransactionByHash', '{0}'],
+    ['eth_getTransactionByBlockNumberAndIndex', '0x1', '0x0'],
+    ['eth_getTransactionByHash', '{2}'],
+    ['eth_pendingTransactions'],
+    ['eth_getTransactionReceipt', '{0}'],
+  ],
+  members: [...TOLD, 'effectiveGasPrice', 'status', 'root'],
+}))
+
 export const HARDHAT_FORKS: readonly Scenario[] = [
+  ...TRANSACTIONS,
+  {
+    name: 'the price offered, and what is filled in, before london',
+    nodes: ['hardhat'],
+    settings: { hardfork: 'berlin' },
+    setup: [['eth_sendTransaction', { from: ALICE, to: BOB, gas: '0x5208' }]],
+    ask: [['eth_gasPrice'], ['eth_getTransactionByHash', '{0}']],
+    members: ['gasPrice', 'maxFeePerGas', 'type'],
+  },
   ...EARLY.map(
     ([name, hardfork, ask, likeHardhat2]): Scenario => ({
       name,
