@@ -20,8 +20,8 @@ const src = path.resolve(import.meta.dirname, '..')
 /** What is compiled: from `entry` to `output`, each with the flags it needs. */
 const MODULES = [
   {
-    entry: 'evm/fast/assembly/engine.ts',
-    output: 'evm/fast/engine.wasm.ts',
+    entry: 'evm/fast/assembly/exports.ts',
+    output: 'evm/fast/interpreter.wasm.ts',
     // places of different widths are the same on the only target
     flags: ['--importMemory', '--exportTable', '--memoryBase', '1024', '--disableWarning', '201'],
   },

@@ -46,12 +46,12 @@ export function describeHalt(error: string, opcode: number | undefined): string 
   if (error === 'invalid opcode' && opcode !== undefined) {
     return `invalid opcode 0x${opcode.toString(16).padStart(2, '0')}`
   }
-  // of an invalid jump the engine tells the place too, as the hash of the code and a position
+  // of an invalid jump the EVM tells the place too, as the hash of the code and a position
   const [kind = error] = error.split(' at ')
   return HALTS[kind] ?? error
 }
 
-/** Halts that the engine names in other words than clients know. */
+/** Halts that the EVM names in other words than clients know. */
 const HALTS: Readonly<Record<string, string>> = {
   'invalid JUMP': 'invalid jump destination',
   'static state change': 'write protection: a static call may not change state',

@@ -1,7 +1,7 @@
 // The engines against each other over random programs. `npm run fuzz` goes on where this stops.
 import { describe, expect, test } from 'vitest'
 import type { Machine } from '../../src/evm/machine.ts'
-import { createReferenceMachine } from '../../src/evm/reference/reference.ts'
+import { createReferenceMachine } from '../../src/evm/reference/machine.ts'
 import { allEngines, engineOf } from '../support/engines.ts'
 import { keptCases, trySeed } from './campaign.ts'
 import { assembled, caseOf } from './cases.ts'

@@ -1,7 +1,7 @@
-// Code in the engine's memory: once for each code hash, with its map and the cells where loops are counted. Bounded: there
+// Code in the instance's memory: once for each code hash, with its map and the cells where loops are counted. Bounded: there
 // are two halves, and when one is full the other is cleared, so that what is in use stays or soon comes back.
 import type { Hash } from '../../core/hex.ts'
-import type { Core } from './instance.ts'
+import type { Instance } from './instance.ts'
 import { CODE_PADDING, CODES, CODES_HALF } from './layout.ts'
 
 /** A code in memory. The same code has another value once it was cleared away and came back. */
@@ -15,7 +15,7 @@ export interface CodePlace {
 }
 
 export class Codes {
-  readonly #core: Core
+  readonly #instance: Instance
   readonly #byHash = new Map<Hash, CodePlace>()
   readonly #byPlace = new Map<number, CodePlace>()
   /** 0 or 1: which half is being filled. */
@@ -25,8 +25,8 @@ export class Codes {
   /** Told of each code whose place is given up. */
   readonly #onClear: (code: CodePlace) => void
 
-  constructor(core: Core, onClear: (code: CodePlace) => void) {
-    this.#core = core
+  constructor(instance: Instance, onClear: (code: CodePlace) => void) {
+    this.#instance = instance
     this.#onClear = onClear
   }
 
@@ -69,13 +69,13 @@ export class Codes {
       return undefined
     }
     this.#top = end
-    const core = this.#core
-    core.bytes.set(bytes, code)
-    core.bytes.fill(0, code + bytes.length, code + size)
+    const instance = this.#instance
+    instance.bytes.set(bytes, code)
+    instance.bytes.fill(0, code + bytes.length, code + size)
     const jumps = code + size
-    core.exports.analyze(code, bytes.length, jumps)
+    instance.exports.analyze(code, bytes.length, jumps)
     const cells = jumps + size
-    core.bytes.fill(0, cells, end)
+    instance.bytes.fill(0, cells, end)
     const place = { hash, bytes, code, jumps, cells }
     this.#byHash.set(hash, place)
     this.#byPlace.set(code, place)

@@ -1,11 +1,11 @@
-// One instance of the engine: its memory, its functions, and reading and writing words and addresses there.
+// One instance of the WebAssembly: its memory, its functions, and reading and writing words and addresses there.
 import { DevchainError } from '../../core/errors.ts'
 import type { Address } from '../../core/hex.ts'
-import { WASM } from './engine.wasm.ts'
+import { WASM } from './interpreter.wasm.ts'
 import { INIT_CODE_ROOM, MEMORY, ROOM_END } from './layout.ts'
 
-/** What the engine asks while it runs. Addresses of its memory are numbers. */
-export interface CoreHost {
+/** What the instance asks while it runs. Addresses of its memory are numbers. */
+export interface InstanceHost {
   readonly loadAccount: (account: number) => void
   readonly loadCode: (account: number) => void
   readonly loadCodeHash: (account: number) => void
@@ -20,8 +20,8 @@ const HEAP_LIMIT = 2 ** 30
 type Word2 = (a: number, b: number) => void
 type Word3 = (a: number, b: number, c: number) => void
 
-/** The engine's functions; assembly/ tells what each does. */
-export interface CoreExports {
+/** The instance's functions; assembly/ tells what each does. */
+export interface InstanceExports {
   readonly table: WebAssembly.Table
   readonly prepare: () => void
   readonly beginJob: () => void
@@ -91,30 +91,30 @@ function onceNeeded<T>(make: () => T): () => T {
   }
 }
 
-export class Core {
-  readonly exports: CoreExports
+export class Instance {
+  readonly exports: InstanceExports
   readonly memory: WebAssembly.Memory
   /** Bytes of memory that the open frames of a job may have together, at most. */
   readonly memoryLimit: number
-  /** Views of the memory: `refresh` after any call into the engine, which may have grown it. */
+  /** Views of the memory: `refresh` after any call into the instance, which may have grown it. */
   bytes: Uint8Array
   buffer: Buffer
   words32: Uint32Array
   words64: BigUint64Array
 
   /** @throws {RangeError} when there is not so much memory */
-  constructor(host: CoreHost, memoryLimit: number) {
+  constructor(host: InstanceHost, memoryLimit: number) {
     const roomEnd = Math.ceil((MEMORY + memoryLimit) / PAGE) * PAGE + INIT_CODE_ROOM
     this.memoryLimit = memoryLimit
     this.memory = new WebAssembly.Memory({
       initial: roomEnd / PAGE,
       maximum: Math.min(MOST_PAGES, (roomEnd + HEAP_LIMIT) / PAGE),
     })
-    const instance = new WebAssembly.Instance(moduleOfEngine(), {
+    const { exports } = new WebAssembly.Instance(moduleOfEngine(), {
       env: { memory: this.memory },
       host: { ...host, refuseRoom },
     })
-    this.exports = instance.exports as unknown as CoreExports
+    this.exports = exports as unknown as InstanceExports
     this.bytes = new Uint8Array(this.memory.buffer)
     this.buffer = Buffer.from(this.memory.buffer)
     this.words32 = new Uint32Array(this.memory.buffer)

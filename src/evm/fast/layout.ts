@@ -1,11 +1,11 @@
-// Where everything stands in the engine's memory, and what its exits mean: constants shared by the WebAssembly side
+// Where everything stands in the instance's memory, and what its exits mean: constants shared by the WebAssembly side
 // (assembly/), the host (TypeScript) and the compiler of hot code. Numbers only, so that both languages read this file.
 
 // ---- Exits of `run`: why it came back. Below FIRST_END the frame goes on when `run` is called again. ----
 
 /** The outermost frame has ended: END_REASON, OUTPUT… tell how. */
 export const EXIT_DONE: i32 = 0
-/** The fuel is used up: others may have their turn. */
+/** The gas until the yield is used up: others may have their turn. */
 export const EXIT_YIELD: i32 = 1
 /** A cell's counter has come to HOT: LAST_CELL is its place, the frame's pc the place in the code. */
 export const EXIT_HOT: i32 = 2
@@ -15,11 +15,11 @@ export const EXIT_RECORD: i32 = 3
 export const EXIT_LEAVE: i32 = 4
 /** A precompile is to be run: PRECOMPILE_… tell of it; `endPrecompile` goes on. */
 export const EXIT_PRECOMPILE: i32 = 5
-/** Within the engine: another frame is the current one. */
+/** Within the instance: another frame is the current one. */
 export const EXIT_FRAME: i32 = 6
 /** Of a trace: the frame was changed, the interpreter goes on from its pc. */
 export const EXIT_CONTINUE: i32 = 7
-/** Within the engine: the operation is done, go on with the next. */
+/** Within the instance: the operation is done, go on with the next. */
 export const EXIT_NEXT: i32 = 8
 
 // ---- How a frame ends ----
@@ -56,15 +56,12 @@ export const END_CODE_UNPAID: i32 = 33
 export const HOMESTEAD: u32 = 1
 export const TANGERINE_WHISTLE: u32 = 2
 export const SPURIOUS_DRAGON: u32 = 3
-export const BYZANTIUM: u32 = 4
 export const CONSTANTINOPLE: u32 = 5
-export const PETERSBURG: u32 = 6
 export const ISTANBUL: u32 = 7
 export const BERLIN: u32 = 8
 export const LONDON: u32 = 9
 export const SHANGHAI: u32 = 11
 export const CANCUN: u32 = 12
-export const PRAGUE: u32 = 13
 
 // ---- Globals: one value each; 4 bytes unless said otherwise ----
 
@@ -75,11 +72,11 @@ export const FORK: u32 = 0x1004
 /** Tag of this job in the hash tables: raising it clears them. */
 export const GENERATION: u32 = 0x1008
 /** Number of the newest checkpoint; what was saved under the same number needs no saving again. */
-export const SERIAL: u32 = 0x100c
+export const CHECKPOINT_ID: u32 = 0x100c
 /** 8 bytes: gas to give back, so far. */
 export const REFUND: u32 = 0x1010
 /** 8 bytes: gas that may still be used until EXIT_YIELD. */
-export const FUEL: u32 = 0x1018
+export const GAS_UNTIL_YIELD: u32 = 0x1018
 /** Counts of a cell that make it hot; 0: nothing becomes hot. */
 export const HOT: u32 = 0x1020
 /** The cell that became hot. */
@@ -92,23 +89,18 @@ export const RETURN_CAPACITY: u32 = 0x1030
 export const MEMORY_END: u32 = 0x1034
 /** The first free byte of the heap. */
 export const HEAP_TOP: u32 = 0x1038
-/** Growing lists: where they stand, bytes used, bytes there are. */
+/** Growing lists of three numbers each: where it stands, bytes used, bytes there are. */
 export const JOURNAL: u32 = 0x1040
 export const JOURNAL_USED: u32 = 0x1044
-export const JOURNAL_SIZE: u32 = 0x1048
 export const LOGS: u32 = 0x1050
 export const LOGS_USED: u32 = 0x1054
-export const LOGS_SIZE: u32 = 0x1058
 export const ACCESSES: u32 = 0x1060
 export const ACCESSES_USED: u32 = 0x1064
-export const ACCESSES_SIZE: u32 = 0x1068
-/** Hash tables: where they stand, their slots less one, entries. A slot is the generation and the entry's place. */
+/** Hash tables of three numbers each: where it stands, its slots less one, entries. A slot is the generation and the entry's place. */
 export const ACCOUNTS: u32 = 0x1070
 export const ACCOUNTS_MASK: u32 = 0x1074
-export const ACCOUNTS_COUNT: u32 = 0x1078
 export const SLOTS: u32 = 0x1080
 export const SLOTS_MASK: u32 = 0x1084
-export const SLOTS_COUNT: u32 = 0x1088
 /** The account loaded last; each names the one before. */
 export const LAST_ACCOUNT: u32 = 0x1090
 /** Versioned hashes of the transaction's blobs, as words. */
@@ -134,20 +126,19 @@ export const PRECOMPILE_LENGTH: u32 = 0x10c8
 export const PRECOMPILE_GAS: u32 = 0x10d0
 /** 1: accounts and slots that turn warm are listed. */
 export const REPORTS_ACCESS: u32 = 0x10d8
-/** Number of the checkpoint made last; SERIAL goes back when a frame ends. */
-export const LAST_SERIAL: u32 = 0x10e0
-/** 8 bytes: below so much gas the running frame has used up the fuel. */
-export const FLOOR: u32 = 0x10e8
+/** Number of the checkpoint made last; CHECKPOINT_ID goes back when a frame ends. */
+export const LAST_CHECKPOINT_ID: u32 = 0x10e0
+/** 8 bytes: below so much gas the running frame yields. */
+export const YIELD_BELOW: u32 = 0x10e8
 /** 1: with other gas the run might go another way to an end as good: it asked for its gas, or opened another frame. */
-export const GAS_MATTERS: u32 = 0x10f0
-/** 8 bytes: FRAME_NEED of the outermost frame. */
+export const DEPENDS_ON_GAS: u32 = 0x10f0
+/** 8 bytes: FRAME_GAS_NEED of the outermost frame. */
 export const GAS_NEED: u32 = 0x10f8
 /** First byte behind the reserved room for memories: beyond there is only the heap. */
 export const ROOM_END: u32 = 0x10dc
 
 // ---- The environment: words (little-endian limbs) that opcodes push as they are ----
 
-export const ENVIRONMENT: u32 = 0x1200
 export const ENV_ORIGIN: u32 = 0x1200
 export const ENV_GAS_PRICE: u32 = 0x1220
 export const ENV_COINBASE: u32 = 0x1240
@@ -177,9 +168,8 @@ export const SCRATCH: u32 = 0x1800
 export const OPERANDS: u32 = 0x1c00
 /** Room for what is hashed for the address of a created contract, and its hash. */
 export const ADDRESS_SCRATCH: u32 = 0x2000
-/** Hashes of 64-byte inputs (slots of mappings) by a hash of the input: 64 bytes of input, 32 of hash. */
+/** 4,096 hashes of 64-byte inputs (slots of mappings) by a hash of the input: 64 bytes of input, 32 of hash. */
 export const MEMO: u32 = 0x4000
-export const MEMO_ENTRIES: u32 = 4096
 export const MEMO_ENTRY: u32 = 96
 /** Cells that exits of traces count in: at the compiler's disposal. */
 export const EXIT_CELLS: u32 = 0x64000
@@ -233,14 +223,14 @@ export const FRAME_VALUE: u32 = 160
 export const FRAME_GAS_LIMIT: u32 = 192
 /** The account whose code runs. */
 export const FRAME_CODE_ACCOUNT: u32 = 200
-export const FRAME_SERIAL: u32 = 204
+export const FRAME_CHECKPOINT_ID: u32 = 204
 /** Bytes that its init code takes between the opener's memory and its own. */
 export const FRAME_ROOM: u32 = 208
 /**
  * 8 bytes: least gas to begin with that would have brought the frame as far as it is; counted where more has to be there
  * than is paid, and at the end.
  */
-export const FRAME_NEED: u32 = 216
+export const FRAME_GAS_NEED: u32 = 216
 
 /** FRAME_FLAGS: may not change the state; records its jumps. */
 export const FLAG_STATIC: u32 = 1
@@ -272,7 +262,7 @@ export const ACCOUNT_DELEGATE: u32 = 128
 /** Its slot looked up last for the first time; each names the one before. */
 export const ACCOUNT_SLOTS: u32 = 132
 export const ACCOUNT_BEFORE: u32 = 136
-/** Serial under which the balance was saved last. */
+/** Checkpoint under which the balance was saved last. */
 export const ACCOUNT_SAVED: u32 = 140
 /** The address as 20 bytes. */
 export const ACCOUNT_BYTES: u32 = 144
@@ -309,7 +299,7 @@ export const SLOT_VALUE: u32 = 32
 export const SLOT_ORIGINAL: u32 = 64
 export const SLOT_ACCOUNT: u32 = 96
 export const SLOT_FLAGS: u32 = 100
-/** Serial under which the value was saved last. */
+/** Checkpoint under which the value was saved last. */
 export const SLOT_SAVED: u32 = 104
 export const SLOT_BEFORE: u32 = 108
 export const SLOT_HASH: u32 = 112
@@ -363,7 +353,6 @@ export const CODES: u32 = 0x200000
 export const CODES_HALF: u32 = 0x800000
 /** Stacks: each begins where the opener's ends. */
 export const STACKS: u32 = 0x1200000
-export const STACKS_END: u32 = 0x3210000
 /** Memories: each begins where the opener's ends (behind its init code, for a creation). */
 export const MEMORY: u32 = 0x3210000
 /** Room for init code behind the memory limit. */

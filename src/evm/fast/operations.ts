@@ -1,9 +1,9 @@
-// The operations of a hardfork as the engine looks them up.
+// The operations of a hardfork as the instance looks them up.
 import { HARDFORKS, type Hardfork } from '../../protocol/forks.ts'
 import { operationsAt, STACK_LIMIT } from '../opcodes.ts'
 import { INVALID } from './layout.ts'
 
-/** The engine's table, OPERATIONS. */
+/** The instance's table, OPERATIONS. */
 export function operationTable(hardfork: Hardfork): Uint8Array {
   const bytes = new Uint8Array(256 * 8)
   const table = new DataView(bytes.buffer)
@@ -22,7 +22,7 @@ export function operationTable(hardfork: Hardfork): Uint8Array {
   return bytes
 }
 
-/** The place of a fork in their order, as the engine compares them. */
+/** The place of a fork in their order, as the instance compares them. */
 export function forkNumber(hardfork: Hardfork): number {
   return HARDFORKS.indexOf(hardfork)
 }

@@ -13,7 +13,7 @@ type G1Point = InstanceType<typeof bls12_381.G1.Point>
 /**
  * True when the polynomial behind `commitment` has the value `y` at `z`: e(C - y·G1, G2) = e(proof, (s - z)·G2).
  * All four as hex: 48-byte compressed points, 32-byte scalars.
- * @throws {Error} with `C_KZG_BADARGS`, as the library's engine wants it, when one of them is none.
+ * @throws {Error} with `C_KZG_BADARGS`, as the library's EVM wants it, when one of them is none.
  */
 export function verifyKzgProof(commitment: string, z: string, y: string, proof: string): boolean {
   const { G1, G2 } = bls12_381
@@ -29,7 +29,7 @@ export function verifyKzgProof(commitment: string, z: string, y: string, proof: 
   return bls12_381.fields.Fp12.eql(bls12_381.pairingBatch(pairs), bls12_381.fields.Fp12.ONE)
 }
 
-/** What the library's engine takes as its KZG library; blobs themselves are not handled here. */
+/** What the library's EVM takes as its KZG library; blobs themselves are not handled here. */
 export const kzg: KZG = {
   verifyProof: verifyKzgProof,
   blobToKzgCommitment: refuse,

@@ -1,4 +1,4 @@
-// Lets timers and sockets have their turn during a long run of the library's engine: its steps are all microtasks, and a
+// Lets timers and sockets have their turn during a long run of the library's EVM: its steps are all microtasks, and a
 // loop with much gas would keep everything else waiting until its end.
 import type { EVM } from '@ethereumjs/evm'
 import type { MachineJob } from '../machine.ts'
@@ -7,7 +7,7 @@ import { OP } from '../opcodes.ts'
 /** A run goes on for about this long before the others have their turn. */
 const TURN_MS = 10
 
-/** Jumps and calls between two looks at the clock; a thousand take the engine well below a millisecond. */
+/** Jumps and calls between two looks at the clock; a thousand take the EVM well below a millisecond. */
 const LOOK_EVERY = 1_000
 
 /** No run is endless without one of them. */
@@ -16,15 +16,15 @@ const PLACES = [
   ...[OP.CALL, OP.CALLCODE, OP.DELEGATECALL, OP.STATICCALL],
 ]
 
-/** The pauses of one engine, which has one run at a time. */
+/** The pauses of one VM, which has one run at a time. */
 export interface Breath {
   /** What the runs from now on await now and then; undefined: no pauses. */
   pause: MachineJob['pause']
 }
 
 /**
- * Makes an engine's runs pause now and then, at jumps and calls. What a run comes to does not depend on its pauses, as an
- * engine has one run at a time, over an overlay of its own.
+ * Makes a VM's runs pause now and then, at jumps and calls. What a run comes to does not depend on its pauses, as a
+ * VM has one run at a time, over an overlay of its own.
  */
 export function breatheAtJumps(evm: EVM): Breath {
   const breath = new JumpBreath()

@@ -1,4 +1,4 @@
-// Why a frame of the library's engine came to nothing, in the words of all machines.
+// Why a frame of the library's EVM came to nothing, in the words of all machines.
 import type { ExecResult } from '@ethereumjs/evm'
 import type { Hardfork } from '../../protocol/forks.ts'
 import type { Failure } from '../executor.ts'
@@ -24,7 +24,7 @@ export function frameFailure(
 
 /**
  * What is wrong with the stack for an operation that could not be paid for: for most operations the library looks at the
- * gas first, where the yellow paper and other engines look at the stack.
+ * gas first, where the yellow paper and other EVMs look at the stack.
  */
 function stackProblem(
   { opCode, code, programCounter, stack }: NonNullable<ExecResult['runState']>,

@@ -1,4 +1,4 @@
-// A bound on the memory of the library's engine: gas alone would let a call of much gas have gigabytes.
+// A bound on the memory of the library's EVM: gas alone would let a call of much gas have gigabytes.
 
 import type { EVM } from '@ethereumjs/evm'
 import { EVMError, type Message } from '@ethereumjs/evm'
@@ -6,7 +6,7 @@ import { MEMORY_LIMIT_REASON } from '../machine.ts'
 
 const WORD = 32
 
-/** The bound of one engine, which has one run at a time. */
+/** The bound of one VM, which has one run at a time. */
 export interface MemoryBound {
   /** Bytes that all open frames may have together. */
   limit: number

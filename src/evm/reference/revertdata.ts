@@ -1,4 +1,4 @@
-// The library's engine refuses what a creation reverts with when that begins like code that may not be deployed. EIP-3541
+// The library's EVM refuses what a creation reverts with when that begins like code that may not be deployed. EIP-3541
 // speaks of code: one in 256 custom errors of constructors begins so, and is revert data.
 import type { EVM } from '@ethereumjs/evm'
 

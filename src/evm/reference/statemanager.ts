@@ -16,13 +16,13 @@ import { emptyStorage } from '../../state/world.ts'
 const NO_STORAGE = hashBytes(emptyStorage.rootHash)
 
 /**
- * Stands for the root of any storage that has slots. The engine asks of a root only whether it is the empty one
+ * Stands for the root of any storage that has slots. The EVM asks of a root only whether it is the empty one
  * (EIP-7610), and the true one would have to be hashed.
  */
 const SOME_STORAGE = new Uint8Array(32).fill(1)
 
 /**
- * Serves the engine from an overlay, which is exchanged for each run. State roots, dumps and copies belong to other
+ * Serves the EVM from an overlay, which is exchanged for each run. State roots, dumps and copies belong to other
  * uses of the library and are refused.
  */
 export class OverlayStateManager implements StateManagerInterface {
@@ -49,7 +49,7 @@ export class OverlayStateManager implements StateManagerInterface {
     const account = this.#run.account(textOf(address))
     if (account === undefined) return undefined
     const storageRoot = account.storage.isEmpty ? NO_STORAGE : SOME_STORAGE
-    // a new object each time: the engine changes what it gets
+    // a new object each time: the EVM changes what it gets
     return new Account(account.nonce, account.balance, storageRoot, hashBytes(account.codeHash))
   }
 

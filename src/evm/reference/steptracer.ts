@@ -1,5 +1,6 @@
-// A tracer's view of a run: the engine's events become steps, frames, logs and destructions, each told once it is sure.
+// A step tracer over the library's EVM: its events become steps, frames, logs and destructions, each told once it is sure.
 import type { EVM, EVMResult, InterpreterStep, Message } from '@ethereumjs/evm'
+import { CONSOLE_ADDRESS } from '../../core/abi.ts'
 import {
   type Address,
   addressFromBytes,
@@ -32,11 +33,28 @@ const KINDS: ReadonlyMap<number, FrameStart['kind']> = new Map([
 ] as const)
 
 /**
+ * Attaches listeners to an EVM: one to each message for the console, and what the tracer asks for.
+ * @returns takes the listeners off
+ */
+export function attach(evm: EVM, job: MachineJob): () => void {
+  const detach = attachTracer(evm, job)
+  const onMessage = (message: Message): void => {
+    if (targetOf(message) !== CONSOLE_ADDRESS) return
+    job.onConsole(addressFromBytes(message.caller.bytes), message.data)
+  }
+  evm.events.on('beforeMessage', onMessage)
+  return () => {
+    evm.events.off('beforeMessage', onMessage)
+    detach()
+  }
+}
+
+/**
  * Attaches listeners for what the tracer asks for. A step listener makes every operation several times as slow, so that
  * there is none for a tracer that asks for nothing.
  * @returns takes the listeners off
  */
-export function watch(
+function attachTracer(
   evm: EVM,
   job: Pick<MachineJob, 'overlay' | 'block' | 'tracer' | 'pause'>,
 ): () => void {
@@ -46,10 +64,10 @@ export function watch(
   if (!tracer || !(onTick || onStep || onEnter || onExit || onLog || onDestroy)) {
     return () => undefined
   }
-  const run = new WatchedRun(evm, tracer, job)
-  const onStepEvent = (step: InterpreterStep): void => run.step(step)
-  const onMessage = (message: Message): void => run.enter(message)
-  const onResult = (result: EVMResult): void => run.exit(result)
+  const steps = new StepTracer(evm, tracer, job)
+  const onStepEvent = (step: InterpreterStep): void => steps.step(step)
+  const onMessage = (message: Message): void => steps.enter(message)
+  const onResult = (result: EVMResult): void => steps.exit(result)
   evm.events.on('step', onStepEvent)
   evm.events.on('beforeMessage', onMessage)
   evm.events.on('afterMessage', onResult)
@@ -61,7 +79,7 @@ export function watch(
 }
 
 /** What one run has come to, as far as its events have told. */
-class WatchedRun {
+class StepTracer {
   readonly #evm: EVM
   readonly #state: StateView
   readonly #hardfork: Hardfork
@@ -285,7 +303,7 @@ function frameOf(evm: EVM, message: Message, lastOpcode: number | undefined): Fr
 }
 
 /** Whose code runs; null for a creation. */
-export function targetOf(message: Message): Address | null {
+function targetOf(message: Message): Address | null {
   // a creation has no code address: asking for it throws
   return message.to === undefined ? null : addressFromBytes(message.codeAddress.bytes)
 }

@@ -1,4 +1,4 @@
-// Engines: virtual machines of @ethereumjs/vm, each for one hardfork, chain id and set of limits, and the few kept for reuse.
+// VMs of @ethereumjs/vm, each for one hardfork, chain id and set of limits, and the few kept for reuse.
 import { Common, type CustomCrypto, Mainnet, type ParamsDict } from '@ethereumjs/common'
 import {
   type EVM,
@@ -26,18 +26,18 @@ import { OverlayStateManager } from './statemanager.ts'
 
 const MODEXP = '0x0000000000000000000000000000000000000005'
 
-/** What the library's engine knows of a block. */
+/** What the library's EVM knows of a block. */
 export type LibraryBlock = NonNullable<Parameters<EVM['runCall']>[0]['block']>
 
-/** What an engine is made for; two runs with equal traits may use the same one. */
-export interface EngineTraits {
+/** What a VM is made for; two runs with equal traits may use the same one. */
+export interface VmTraits {
   readonly hardfork: Hardfork
   readonly chainId: bigint
   readonly limits: ExecutionLimits | undefined
 }
 
-/** One engine. It runs one job at a time. */
-export interface Engine {
+/** One VM. It runs one job at a time. */
+export interface PooledVm {
   readonly evm: EVM
   /** Where the fork has its precompiles, as hex digits, wherever a run has moved them. */
   readonly precompiles: ReadonlySet<string>
@@ -50,37 +50,37 @@ export interface Engine {
 /** Engines kept for one set of traits: as many as ran at the same time, at most. */
 const IDLE_LIMIT = 4
 
-/** Sets of traits for which engines are kept. */
+/** Sets of traits for which vms are kept. */
 const TRAITS_LIMIT = 16
 
 /**
- * Lends engines. Making one takes about a millisecond, a transfer takes less. An engine whose run threw is not taken
+ * Lends VMs. Making one takes about a millisecond, a transfer takes less. A VM whose run threw is not taken
  * back: its journal may be in the middle of anything.
  */
-export class EnginePool {
-  readonly #idle = new Map<string, Engine[]>()
+export class VmPool {
+  readonly #idle = new Map<string, PooledVm[]>()
 
-  async use<T>(traits: EngineTraits, work: (engine: Engine) => Promise<T>): Promise<T> {
+  async use<T>(traits: VmTraits, work: (vm: PooledVm) => Promise<T>): Promise<T> {
     const key = `${traits.hardfork} ${traits.chainId} ${traits.limits?.codeSize ?? ''}`
-    const engine = this.#idle.get(key)?.pop() ?? (await createEngine(traits))
-    const result = await work(engine)
-    engine.end()
-    this.#keep(key, engine)
+    const vm = this.#idle.get(key)?.pop() ?? (await createPooledVm(traits))
+    const result = await work(vm)
+    vm.end()
+    this.#keep(key, vm)
     return result
   }
 
-  #keep(key: string, engine: Engine): void {
-    const engines = this.#idle.get(key) ?? []
-    if (engines.length < IDLE_LIMIT) engines.push(engine)
+  #keep(key: string, vm: PooledVm): void {
+    const vms = this.#idle.get(key) ?? []
+    if (vms.length < IDLE_LIMIT) vms.push(vm)
     // the map's order is that of use: the first has not been used for longest
     this.#idle.delete(key)
-    this.#idle.set(key, engines)
+    this.#idle.set(key, vms)
     const [oldest] = this.#idle.keys()
     if (this.#idle.size > TRAITS_LIMIT && oldest !== undefined) this.#idle.delete(oldest)
   }
 }
 
-async function createEngine(traits: EngineTraits): Promise<Engine> {
+async function createPooledVm(traits: VmTraits): Promise<PooledVm> {
   const { hardfork, chainId, limits } = traits
   const stateManager = new OverlayStateManager()
   const ancestors = new Ancestors()
@@ -122,7 +122,7 @@ async function createEngine(traits: EngineTraits): Promise<Engine> {
   }
 }
 
-/** An engine's precompiles, by place: the engine looks them up in this very map. */
+/** A VM's precompiles, by place: the vm looks them up in this very map. */
 class Precompiles {
   /** The places that they have when nothing is moved. */
   readonly usual: ReadonlySet<string>
@@ -197,7 +197,7 @@ function paramsWithin(limits: ExecutionLimits | undefined): ParamsDict {
   }
 }
 
-/** The little that the library's engine reads of a header. */
+/** The little that the library's EVM reads of a header. */
 function libraryBlock(block: BlockEnvironment): LibraryBlock {
   const blobPrice = isAtLeast(block.hardfork, 'cancun') ? blobBaseFeeIn(block) : undefined
   return {

@@ -23,7 +23,7 @@ const FAILING_LIMIT = 1_000
 export function tiersOf(choice: EvmChoice, onBug: (error: unknown) => void): readonly Tier[] {
   const reference: Tier = {
     name: 'reference',
-    load: async () => (await import('../reference/reference.ts')).createReferenceMachine(),
+    load: async () => (await import('../reference/machine.ts')).createReferenceMachine(),
   }
   const interpreter: Tier = {
     name: 'interpreter',

@@ -133,7 +133,7 @@ describe('an executor', () => {
       },
     }
     const reference = async (): Promise<Machine> =>
-      (await import('../../../src/evm/reference/reference.ts')).createReferenceMachine()
+      (await import('../../../src/evm/reference/machine.ts')).createReferenceMachine()
     const bugs: unknown[] = []
     const executor = createJobsOn({
       machines: new Tiers(

@@ -1,16 +1,6 @@
 // CALL and its kin, CREATE, SELFDESTRUCT: what they cost, what they move, and the frames that they open.
 import { keccak } from '../../../core/assembly/keccak'
-import {
-  ACCOUNT_ADDRESS, ACCOUNT_BALANCE, ACCOUNT_BYTES, ACCOUNT_CELLS, ACCOUNT_CODE, ACCOUNT_CODE_LENGTH, ACCOUNT_CONSOLE,
-  ACCOUNT_CREATED, ACCOUNT_DELEGATED, ACCOUNT_DESTROYED, ACCOUNT_EXISTS, ACCOUNT_HAS_STORAGE, ACCOUNT_JUMPS, ACCOUNT_NONCE,
-  ACCOUNT_PRECOMPILE, ADDRESS_SCRATCH, BERLIN, CANCUN, CODE_PADDING, END_INIT_CODE_SIZE, END_OUT_OF_GAS, END_STATIC, END_STOP,
-  EXIT_FRAME, EXIT_NEXT, EXIT_PRECOMPILE, FLAG_STATIC, FORK, FRAME, FRAME_ACCOUNT, FRAME_ADDRESS, FRAME_CALLER, FRAME_CELLS,
-  FRAME_CODE, FRAME_CODE_ACCOUNT, FRAME_CODE_LENGTH, FRAME_FLAGS, FRAME_GAS, FRAME_GAS_LIMIT, FRAME_INPUT, FRAME_INPUT_LENGTH,
-  FRAME_JUMPS, FRAME_KIND, FRAME_MEMORY, FRAME_MEMORY_SIZE, FRAME_ROOM, FRAME_STACK, FRAME_STACK_TOP, FRAME_TARGET,
-  FRAME_TARGET_LENGTH, FRAME_VALUE, FRAMES, GAS_MATTERS, INIT_CODE_LIMIT, LONDON, MAX_DEPTH, MEMORY_END, PRECOMPILE_ACCOUNT,
-  PRECOMPILE_GAS, PRECOMPILE_INPUT, PRECOMPILE_LENGTH, REFUND, RETURN_LENGTH, ROOM_END, SHANGHAI, SPURIOUS_DRAGON,
-  TANGERINE_WHISTLE,
-} from '../layout'
+import * as layout from '../layout'
 import {
   accountAt, addBalance, COLD_ACCOUNT_GAS, delegateOf, has, isDead, readyCode, setNonce, takeBalance, touch, warm, wouldOverflow,
   zeroBalance,
@@ -34,17 +24,17 @@ const DESTRUCTION_REFUND: i64 = 24_000
 /** All but one 64th, from tangerine whistle on (EIP-150). */
 @inline
 function largestGrant(gas: i64): i64 {
-  return load<u32>(FORK) >= TANGERINE_WHISTLE ? gas - ((gas as u64) >> 6) as i64 : gas
+  return load<u32>(layout.FORK) >= layout.TANGERINE_WHISTLE ? gas - ((gas as u64) >> 6) as i64 : gas
 }
 
 /** Writes the result in the place of the operation's arguments, the first of which is at `top - 32 * count`. */
 @inline
 function answer(frame: usize, place: usize, result: u64, gas: i64): i32 {
   setShort(place, result)
-  store<u32>(frame, (place + 32) as u32, FRAME_STACK_TOP)
-  store<i64>(frame, gas, FRAME_GAS)
-  store<u32>(RETURN_LENGTH, 0)
-  return EXIT_NEXT
+  store<u32>(frame, (place + 32) as u32, layout.FRAME_STACK_TOP)
+  store<i64>(frame, gas, layout.FRAME_GAS)
+  store<u32>(layout.RETURN_LENGTH, 0)
+  return layout.EXIT_NEXT
 }
 
 /**
@@ -56,76 +46,76 @@ export function call(frame: usize, kind: u32, top: usize, gas: i64): i32 {
   const takesValue = kind == CALL || kind == CALLCODE
   const value = top - 96
   const hasValue = takesValue && !isZero(value)
-  if (hasValue && kind == CALL && isStatic(frame)) return END_STATIC
+  if (hasValue && kind == CALL && isStatic(frame)) return layout.END_STATIC
   const place = top - (takesValue ? 224 : 192)
   const target = accountAt(top - 64)
   gas = payCall(kind, target, hasValue, gas)
-  if (gas < 0) return END_OUT_OF_GAS
+  if (gas < 0) return layout.END_OUT_OF_GAS
   const asked = top - 32
   gas = expandFor(frame, place + 96, place + 64, gas)
   if (gas >= 0) gas = expandFor(frame, place + 32, place, gas)
-  if (gas < 0) return load<u32>(FORK) < TANGERINE_WHISTLE ? endWanting(gas, asked) : endOf(gas)
+  if (gas < 0) return load<u32>(layout.FORK) < layout.TANGERINE_WHISTLE ? endWanting(gas, asked) : endOf(gas)
   let granted = largestGrant(gas)
   if (isWithin(asked, granted)) granted = load<i64>(asked)
-  else if (load<u32>(FORK) < TANGERINE_WHISTLE) return END_OUT_OF_GAS
+  else if (load<u32>(layout.FORK) < layout.TANGERINE_WHISTLE) return layout.END_OUT_OF_GAS
   // before EIP-150 all that is asked for must be there
-  if (load<u32>(FORK) < TANGERINE_WHISTLE) raiseNeed(frame, load<i64>(frame, FRAME_GAS_LIMIT) - gas + granted)
-  if (hasValue) raiseNeed(frame, load<i64>(frame, FRAME_GAS_LIMIT) - gas)
+  if (load<u32>(layout.FORK) < layout.TANGERINE_WHISTLE) raiseNeed(frame, load<i64>(frame, layout.FRAME_GAS_LIMIT) - gas + granted)
+  if (hasValue) raiseNeed(frame, load<i64>(frame, layout.FRAME_GAS_LIMIT) - gas)
   gas -= granted
   if (hasValue) granted += STIPEND
-  const self = load<u32>(frame, FRAME_ACCOUNT) as usize
-  if (isDeepest(frame) || (hasValue && isBelow(self + ACCOUNT_BALANCE, value))) {
+  const self = load<u32>(frame, layout.FRAME_ACCOUNT) as usize
+  if (isDeepest(frame) || (hasValue && isBelow(self + layout.ACCOUNT_BALANCE, value))) {
     return answer(frame, place, 0, gas + granted)
   }
   const receiver = kind == CALL || kind == STATICCALL ? target : self
   if (hasValue && receiver != self && wouldOverflow(receiver, value)) return answer(frame, place, 0, gas + granted)
-  const codeAccount = has(target, ACCOUNT_PRECOMPILE) ? target : delegateOf(target)
-  const isPrecompile = codeAccount == target && has(target, ACCOUNT_PRECOMPILE)
-  if (has(target, ACCOUNT_CONSOLE)) tellCall(frame, kind, place)
-  if (!isPrecompile && load<u32>(codeAccount, ACCOUNT_CODE_LENGTH) == 0) {
+  const codeAccount = has(target, layout.ACCOUNT_PRECOMPILE) ? target : delegateOf(target)
+  const isPrecompile = codeAccount == target && has(target, layout.ACCOUNT_PRECOMPILE)
+  if (has(target, layout.ACCOUNT_CONSOLE)) tellCall(frame, kind, place)
+  if (!isPrecompile && load<u32>(codeAccount, layout.ACCOUNT_CODE_LENGTH) == 0) {
     if (kind != DELEGATECALL) transfer(self, receiver, value, hasValue)
     return answer(frame, place, 1, gas + granted)
   }
   openCall(frame, kind, place, receiver, codeAccount, gas, granted)
-  const child = frame + FRAME
+  const child = frame + layout.FRAME
   if (kind != DELEGATECALL) transfer(self, receiver, value, hasValue)
   setCallValue(frame, child, kind, value, hasValue)
-  if (!isPrecompile) return EXIT_FRAME
+  if (!isPrecompile) return layout.EXIT_FRAME
   return leaveToPrecompile(child, target)
 }
 
 export function leaveToPrecompile(frame: usize, account: usize): i32 {
-  store<u32>(PRECOMPILE_ACCOUNT, account as u32)
-  store<u32>(PRECOMPILE_INPUT, load<u32>(frame, FRAME_INPUT))
-  store<u32>(PRECOMPILE_LENGTH, load<u32>(frame, FRAME_INPUT_LENGTH))
-  store<i64>(PRECOMPILE_GAS, load<i64>(frame, FRAME_GAS))
-  return EXIT_PRECOMPILE
+  store<u32>(layout.PRECOMPILE_ACCOUNT, account as u32)
+  store<u32>(layout.PRECOMPILE_INPUT, load<u32>(frame, layout.FRAME_INPUT))
+  store<u32>(layout.PRECOMPILE_LENGTH, load<u32>(frame, layout.FRAME_INPUT_LENGTH))
+  store<i64>(layout.PRECOMPILE_GAS, load<i64>(frame, layout.FRAME_GAS))
+  return layout.EXIT_PRECOMPILE
 }
 
 @inline
 function isDeepest(frame: usize): bool {
-  return frame >= FRAMES + MAX_DEPTH * FRAME
+  return frame >= layout.FRAMES + layout.MAX_DEPTH * layout.FRAME
 }
 
 /** What a call costs besides its base and memory. Accounts turn warm even if the gas is too little. */
 @inline
 function payCall(kind: u32, target: usize, hasValue: bool, gas: i64): i64 {
-  const fork = load<u32>(FORK)
-  if (fork >= BERLIN) gas -= warm(target)
+  const fork = load<u32>(layout.FORK)
+  if (fork >= layout.BERLIN) gas -= warm(target)
   if (hasValue) gas -= VALUE_GAS
   if (kind == CALL) {
-    const isNew = fork >= SPURIOUS_DRAGON ? hasValue && isDead(target) : !has(target, ACCOUNT_EXISTS)
+    const isNew = fork >= layout.SPURIOUS_DRAGON ? hasValue && isDead(target) : !has(target, layout.ACCOUNT_EXISTS)
     if (isNew) gas -= NEW_ACCOUNT_GAS
   }
   // also when it is its own delegate
-  if (has(target, ACCOUNT_DELEGATED)) gas -= warm(delegateOf(target))
+  if (has(target, layout.ACCOUNT_DELEGATED)) gas -= warm(delegateOf(target))
   return gas
 }
 
 function tellCall(frame: usize, kind: u32, place: usize): void {
-  const caller = frame + (kind == DELEGATECALL ? FRAME_CALLER : FRAME_ADDRESS)
+  const caller = frame + (kind == DELEGATECALL ? layout.FRAME_CALLER : layout.FRAME_ADDRESS)
   const length = load<u32>(place, 64)
-  tellConsole(caller, (load<u32>(frame, FRAME_MEMORY) + (length ? load<u32>(place, 96) : 0)) as usize, length)
+  tellConsole(caller, (load<u32>(frame, layout.FRAME_MEMORY) + (length ? load<u32>(place, 96) : 0)) as usize, length)
 }
 
 /** Moves a value, and touches both accounts. */
@@ -143,116 +133,116 @@ function openCall(
   frame: usize, kind: u32, place: usize, receiver: usize, codeAccount: usize, gas: i64, granted: i64,
 ): void {
   // it may fail, and its opener go on
-  store<u32>(GAS_MATTERS, 1)
-  const child = frame + FRAME
+  store<u32>(layout.DEPENDS_ON_GAS, 1)
+  const child = frame + layout.FRAME
   const inputLength = load<u32>(place, 64)
   const outputLength = load<u32>(place)
-  const ownMemory = load<u32>(frame, FRAME_MEMORY)
-  store<i64>(frame, gas, FRAME_GAS)
-  store<u32>(frame, place as u32, FRAME_STACK_TOP)
-  store<i64>(child, granted, FRAME_GAS)
-  store<i64>(child, granted, FRAME_GAS_LIMIT)
-  store<u32>(child, (place + 32) as u32, FRAME_STACK)
-  store<u32>(child, (place + 32) as u32, FRAME_STACK_TOP)
-  store<u32>(child, ownMemory + load<u32>(frame, FRAME_MEMORY_SIZE), FRAME_MEMORY)
-  store<u32>(child, 0, FRAME_MEMORY_SIZE)
-  store<u32>(child, ownMemory + (inputLength ? load<u32>(place, 96) : 0), FRAME_INPUT)
-  store<u32>(child, inputLength, FRAME_INPUT_LENGTH)
-  store<u32>(child, outputLength ? load<u32>(place, 32) : 0, FRAME_TARGET)
-  store<u32>(child, outputLength, FRAME_TARGET_LENGTH)
-  const flags = load<u32>(frame, FRAME_FLAGS) & FLAG_STATIC
-  store<u32>(child, kind == STATICCALL ? flags | FLAG_STATIC : flags, FRAME_FLAGS)
-  store<u32>(child, kind, FRAME_KIND)
-  store<u32>(child, 0, FRAME_ROOM)
-  store<u32>(child, receiver as u32, FRAME_ACCOUNT)
-  copyWord(child + FRAME_ADDRESS, receiver + ACCOUNT_ADDRESS)
+  const ownMemory = load<u32>(frame, layout.FRAME_MEMORY)
+  store<i64>(frame, gas, layout.FRAME_GAS)
+  store<u32>(frame, place as u32, layout.FRAME_STACK_TOP)
+  store<i64>(child, granted, layout.FRAME_GAS)
+  store<i64>(child, granted, layout.FRAME_GAS_LIMIT)
+  store<u32>(child, (place + 32) as u32, layout.FRAME_STACK)
+  store<u32>(child, (place + 32) as u32, layout.FRAME_STACK_TOP)
+  store<u32>(child, ownMemory + load<u32>(frame, layout.FRAME_MEMORY_SIZE), layout.FRAME_MEMORY)
+  store<u32>(child, 0, layout.FRAME_MEMORY_SIZE)
+  store<u32>(child, ownMemory + (inputLength ? load<u32>(place, 96) : 0), layout.FRAME_INPUT)
+  store<u32>(child, inputLength, layout.FRAME_INPUT_LENGTH)
+  store<u32>(child, outputLength ? load<u32>(place, 32) : 0, layout.FRAME_TARGET)
+  store<u32>(child, outputLength, layout.FRAME_TARGET_LENGTH)
+  const flags = load<u32>(frame, layout.FRAME_FLAGS) & layout.FLAG_STATIC
+  store<u32>(child, kind == STATICCALL ? flags | layout.FLAG_STATIC : flags, layout.FRAME_FLAGS)
+  store<u32>(child, kind, layout.FRAME_KIND)
+  store<u32>(child, 0, layout.FRAME_ROOM)
+  store<u32>(child, receiver as u32, layout.FRAME_ACCOUNT)
+  copyWord(child + layout.FRAME_ADDRESS, receiver + layout.ACCOUNT_ADDRESS)
   takeCode(child, codeAccount)
   begin(child)
 }
 
 /** Has a frame run the code of an account. */
 export function takeCode(frame: usize, account: usize): void {
-  if (load<u32>(account, ACCOUNT_CODE_LENGTH)) readyCode(account)
-  store<u32>(frame, account as u32, FRAME_CODE_ACCOUNT)
-  store<u32>(frame, load<u32>(account, ACCOUNT_CODE), FRAME_CODE)
-  store<u32>(frame, load<u32>(account, ACCOUNT_CODE_LENGTH), FRAME_CODE_LENGTH)
-  store<u32>(frame, load<u32>(account, ACCOUNT_JUMPS), FRAME_JUMPS)
-  store<u32>(frame, load<u32>(account, ACCOUNT_CELLS), FRAME_CELLS)
+  if (load<u32>(account, layout.ACCOUNT_CODE_LENGTH)) readyCode(account)
+  store<u32>(frame, account as u32, layout.FRAME_CODE_ACCOUNT)
+  store<u32>(frame, load<u32>(account, layout.ACCOUNT_CODE), layout.FRAME_CODE)
+  store<u32>(frame, load<u32>(account, layout.ACCOUNT_CODE_LENGTH), layout.FRAME_CODE_LENGTH)
+  store<u32>(frame, load<u32>(account, layout.ACCOUNT_JUMPS), layout.FRAME_JUMPS)
+  store<u32>(frame, load<u32>(account, layout.ACCOUNT_CELLS), layout.FRAME_CELLS)
 }
 
 /** CALLER and CALLVALUE of the new frame; DELEGATECALL hands its own on. */
 @inline
 function setCallValue(frame: usize, child: usize, kind: u32, value: usize, hasValue: bool): void {
   if (kind == DELEGATECALL) {
-    copyWord(child + FRAME_CALLER, frame + FRAME_CALLER)
-    copyWord(child + FRAME_VALUE, frame + FRAME_VALUE)
+    copyWord(child + layout.FRAME_CALLER, frame + layout.FRAME_CALLER)
+    copyWord(child + layout.FRAME_VALUE, frame + layout.FRAME_VALUE)
     return
   }
-  copyWord(child + FRAME_CALLER, frame + FRAME_ADDRESS)
-  if (hasValue) copyWord(child + FRAME_VALUE, value)
-  else setShort(child + FRAME_VALUE, 0)
+  copyWord(child + layout.FRAME_CALLER, frame + layout.FRAME_ADDRESS)
+  if (hasValue) copyWord(child + layout.FRAME_VALUE, value)
+  else setShort(child + layout.FRAME_VALUE, 0)
 }
 
 /** CREATE and CREATE2, as `call`. */
 export function create(frame: usize, kind: u32, top: usize, gas: i64): i32 {
-  if (isStatic(frame)) return END_STATIC
+  if (isStatic(frame)) return layout.END_STATIC
   const value = top - 32
   const offset = top - 64
   const length = top - 96
   const place = top - (kind == CREATE ? 96 : 128)
-  if (load<u32>(FORK) >= SHANGHAI) gas = payWords(length, INIT_WORD_GAS, gas)
+  if (load<u32>(layout.FORK) >= layout.SHANGHAI) gas = payWords(length, INIT_WORD_GAS, gas)
   if (kind == CREATE2 && gas >= 0) gas = payWords(length, HASH_WORD_GAS, gas)
-  if (gas < 0) return END_OUT_OF_GAS
+  if (gas < 0) return layout.END_OUT_OF_GAS
   gas = expandFor(frame, offset, length, gas)
   if (gas < 0) return endOf(gas)
   const size = load<u32>(length)
-  const limit = load<u32>(INIT_CODE_LIMIT)
-  if (limit && size > limit) return END_INIT_CODE_SIZE
+  const limit = load<u32>(layout.INIT_CODE_LIMIT)
+  if (limit && size > limit) return layout.END_INIT_CODE_SIZE
   const granted = largestGrant(gas)
-  const self = load<u32>(frame, FRAME_ACCOUNT) as usize
-  const nonce = load<u64>(self, ACCOUNT_NONCE)
-  if (isDeepest(frame) || isBelow(self + ACCOUNT_BALANCE, value) || nonce == u64.MAX_VALUE) {
+  const self = load<u32>(frame, layout.FRAME_ACCOUNT) as usize
+  const nonce = load<u64>(self, layout.ACCOUNT_NONCE)
+  if (isDeepest(frame) || isBelow(self + layout.ACCOUNT_BALANCE, value) || nonce == u64.MAX_VALUE) {
     return answer(frame, place, 0, gas)
   }
   setNonce(self, nonce + 1)
-  const code = (load<u32>(frame, FRAME_MEMORY) as usize) + (size ? load<u32>(offset) : 0)
+  const code = (load<u32>(frame, layout.FRAME_MEMORY) as usize) + (size ? load<u32>(offset) : 0)
   if (kind == CREATE2) saltedAddress(self, top - 128, code, size)
   else createdAddress(self, nonce)
-  const created = accountAt(ADDRESS_SCRATCH)
-  if (load<u32>(FORK) >= BERLIN) warm(created)
-  store<u32>(GAS_MATTERS, 1)
+  const created = accountAt(layout.ADDRESS_SCRATCH)
+  if (load<u32>(layout.FORK) >= layout.BERLIN) warm(created)
+  store<u32>(layout.DEPENDS_ON_GAS, 1)
   if (isTaken(created)) return answer(frame, place, 0, gas - granted)
   if (created != self && wouldOverflow(created, value)) return answer(frame, place, 0, gas)
   if (size == 0) {
     beginContract(self, created, value)
     answer(frame, place, 0, gas)
-    copyWord(place, created + ACCOUNT_ADDRESS)
-    return EXIT_NEXT
+    copyWord(place, created + layout.ACCOUNT_ADDRESS)
+    return layout.EXIT_NEXT
   }
   openCreator(frame, kind, place, code, size, gas - granted, granted)
-  const child = frame + FRAME
-  copyWord(child + FRAME_VALUE, value)
-  copyWord(child + FRAME_CALLER, frame + FRAME_ADDRESS)
-  copyWord(child + FRAME_ADDRESS, created + ACCOUNT_ADDRESS)
-  store<u32>(child, created as u32, FRAME_ACCOUNT)
-  store<u32>(child, created as u32, FRAME_CODE_ACCOUNT)
+  const child = frame + layout.FRAME
+  copyWord(child + layout.FRAME_VALUE, value)
+  copyWord(child + layout.FRAME_CALLER, frame + layout.FRAME_ADDRESS)
+  copyWord(child + layout.FRAME_ADDRESS, created + layout.ACCOUNT_ADDRESS)
+  store<u32>(child, created as u32, layout.FRAME_ACCOUNT)
+  store<u32>(child, created as u32, layout.FRAME_CODE_ACCOUNT)
   beginContract(self, created, value)
-  return EXIT_FRAME
+  return layout.EXIT_FRAME
 }
 
 /** There is a contract already, or once was (EIP-684, EIP-7610). */
 export function isTaken(account: usize): bool {
   return (
-    load<u64>(account, ACCOUNT_NONCE) != 0 ||
-    load<u32>(account, ACCOUNT_CODE_LENGTH) != 0 ||
-    has(account, ACCOUNT_HAS_STORAGE)
+    load<u64>(account, layout.ACCOUNT_NONCE) != 0 ||
+    load<u32>(account, layout.ACCOUNT_CODE_LENGTH) != 0 ||
+    has(account, layout.ACCOUNT_HAS_STORAGE)
   )
 }
 
 /** Makes the account of a new contract, and pays it. */
 export function beginContract(creator: usize, created: usize, value: usize): void {
-  raise(created, ACCOUNT_CREATED | ACCOUNT_EXISTS)
-  setNonce(created, load<u32>(FORK) >= SPURIOUS_DRAGON ? 1 : 0)
+  raise(created, layout.ACCOUNT_CREATED | layout.ACCOUNT_EXISTS)
+  setNonce(created, load<u32>(layout.FORK) >= layout.SPURIOUS_DRAGON ? 1 : 0)
   transfer(creator, created, value, !isZero(value))
 }
 
@@ -260,43 +250,43 @@ export function beginContract(creator: usize, created: usize, value: usize): voi
 function openCreator(
   frame: usize, kind: u32, place: usize, source: usize, size: u32, gas: i64, granted: i64,
 ): void {
-  const child = frame + FRAME
-  const code = load<u32>(frame, FRAME_MEMORY) + load<u32>(frame, FRAME_MEMORY_SIZE)
-  const map = code + ((size + CODE_PADDING + 31) & ~31)
-  const memoryBase = map + ((size + CODE_PADDING + 31) & ~31)
+  const child = frame + layout.FRAME
+  const code = load<u32>(frame, layout.FRAME_MEMORY) + load<u32>(frame, layout.FRAME_MEMORY_SIZE)
+  const map = code + ((size + layout.CODE_PADDING + 31) & ~31)
+  const memoryBase = map + ((size + layout.CODE_PADDING + 31) & ~31)
   const room = memoryBase - code
-  const end = load<u32>(MEMORY_END) + room
+  const end = load<u32>(layout.MEMORY_END) + room
   // gas for code as long as this is more than any block has
-  if (end > load<u32>(ROOM_END)) unreachable()
-  store<u32>(MEMORY_END, end)
+  if (end > load<u32>(layout.ROOM_END)) unreachable()
+  store<u32>(layout.MEMORY_END, end)
   memory.copy(code, source, size)
-  memory.fill(code + size, 0, CODE_PADDING)
+  memory.fill(code + size, 0, layout.CODE_PADDING)
   analyze(code, size, map)
-  store<i64>(frame, gas, FRAME_GAS)
-  store<u32>(frame, place as u32, FRAME_STACK_TOP)
-  store<i64>(child, granted, FRAME_GAS)
-  store<i64>(child, granted, FRAME_GAS_LIMIT)
-  store<u32>(child, (place + 32) as u32, FRAME_STACK)
-  store<u32>(child, (place + 32) as u32, FRAME_STACK_TOP)
-  store<u32>(child, memoryBase, FRAME_MEMORY)
-  store<u32>(child, 0, FRAME_MEMORY_SIZE)
-  store<u32>(child, room, FRAME_ROOM)
-  store<u32>(child, 0, FRAME_INPUT_LENGTH)
-  store<u32>(child, 0, FRAME_TARGET_LENGTH)
-  store<u32>(child, 0, FRAME_FLAGS)
-  store<u32>(child, kind, FRAME_KIND)
-  store<u32>(child, code, FRAME_CODE)
-  store<u32>(child, size, FRAME_CODE_LENGTH)
-  store<u32>(child, map, FRAME_JUMPS)
-  store<u32>(child, 0, FRAME_CELLS)
+  store<i64>(frame, gas, layout.FRAME_GAS)
+  store<u32>(frame, place as u32, layout.FRAME_STACK_TOP)
+  store<i64>(child, granted, layout.FRAME_GAS)
+  store<i64>(child, granted, layout.FRAME_GAS_LIMIT)
+  store<u32>(child, (place + 32) as u32, layout.FRAME_STACK)
+  store<u32>(child, (place + 32) as u32, layout.FRAME_STACK_TOP)
+  store<u32>(child, memoryBase, layout.FRAME_MEMORY)
+  store<u32>(child, 0, layout.FRAME_MEMORY_SIZE)
+  store<u32>(child, room, layout.FRAME_ROOM)
+  store<u32>(child, 0, layout.FRAME_INPUT_LENGTH)
+  store<u32>(child, 0, layout.FRAME_TARGET_LENGTH)
+  store<u32>(child, 0, layout.FRAME_FLAGS)
+  store<u32>(child, kind, layout.FRAME_KIND)
+  store<u32>(child, code, layout.FRAME_CODE)
+  store<u32>(child, size, layout.FRAME_CODE_LENGTH)
+  store<u32>(child, map, layout.FRAME_JUMPS)
+  store<u32>(child, 0, layout.FRAME_CELLS)
   begin(child)
 }
 
 /** Hash of the list of creator and nonce (RLP), as a word at ADDRESS_SCRATCH. */
 export function createdAddress(creator: usize, nonce: u64): void {
-  const text: usize = ADDRESS_SCRATCH + 32
+  const text: usize = layout.ADDRESS_SCRATCH + 32
   store<u8>(text, 0x94, 1)
-  memory.copy(text + 2, creator + ACCOUNT_BYTES, 20)
+  memory.copy(text + 2, creator + layout.ACCOUNT_BYTES, 20)
   let size: u32 = 0
   if (nonce < 0x80) {
     store<u8>(text, nonce == 0 ? 0x80 : nonce, 22)
@@ -307,41 +297,41 @@ export function createdAddress(creator: usize, nonce: u64): void {
   }
   store<u8>(text, 0xc0 + 22 + size)
   keccak(text, 23 + size, text)
-  turnWord(ADDRESS_SCRATCH, text)
+  turnWord(layout.ADDRESS_SCRATCH, text)
 }
 
 /** EIP-1014. */
 function saltedAddress(creator: usize, salt: usize, code: usize, size: u32): void {
-  const text: usize = ADDRESS_SCRATCH + 32
+  const text: usize = layout.ADDRESS_SCRATCH + 32
   keccak(code, size, text + 53)
   store<u8>(text, 0xff)
-  memory.copy(text + 1, creator + ACCOUNT_BYTES, 20)
+  memory.copy(text + 1, creator + layout.ACCOUNT_BYTES, 20)
   turnWord(text + 21, salt)
   keccak(text, 85, text)
-  turnWord(ADDRESS_SCRATCH, text)
+  turnWord(layout.ADDRESS_SCRATCH, text)
 }
 
 /** SELFDESTRUCT to the address at `word`. @returns how the frame ends; its gas is set */
 export function destroy(frame: usize, word: usize, gas: i64): i32 {
-  if (isStatic(frame)) return END_STATIC
-  const fork = load<u32>(FORK)
-  const self = load<u32>(frame, FRAME_ACCOUNT) as usize
+  if (isStatic(frame)) return layout.END_STATIC
+  const fork = load<u32>(layout.FORK)
+  const self = load<u32>(frame, layout.FRAME_ACCOUNT) as usize
   const heir = accountAt(word)
-  const hasBalance = !isZero(self + ACCOUNT_BALANCE)
-  if (fork >= TANGERINE_WHISTLE) {
-    const isNew = fork >= SPURIOUS_DRAGON ? hasBalance && isDead(heir) : !has(heir, ACCOUNT_EXISTS)
+  const hasBalance = !isZero(self + layout.ACCOUNT_BALANCE)
+  if (fork >= layout.TANGERINE_WHISTLE) {
+    const isNew = fork >= layout.SPURIOUS_DRAGON ? hasBalance && isDead(heir) : !has(heir, layout.ACCOUNT_EXISTS)
     gas -= DESTRUCTION_GAS + (isNew ? NEW_ACCOUNT_GAS : 0)
   }
-  if (fork >= BERLIN && warm(heir) == COLD_ACCOUNT_GAS) gas -= COLD_ACCOUNT_GAS
-  if (gas < 0) return END_OUT_OF_GAS
-  store<i64>(frame, gas, FRAME_GAS)
-  if (fork < LONDON && !has(self, ACCOUNT_DESTROYED)) store<i64>(REFUND, load<i64>(REFUND) + DESTRUCTION_REFUND)
-  raise(self, ACCOUNT_DESTROYED)
+  if (fork >= layout.BERLIN && warm(heir) == COLD_ACCOUNT_GAS) gas -= COLD_ACCOUNT_GAS
+  if (gas < 0) return layout.END_OUT_OF_GAS
+  store<i64>(frame, gas, layout.FRAME_GAS)
+  if (fork < layout.LONDON && !has(self, layout.ACCOUNT_DESTROYED)) store<i64>(layout.REFUND, load<i64>(layout.REFUND) + DESTRUCTION_REFUND)
+  raise(self, layout.ACCOUNT_DESTROYED)
   if (heir != self) {
-    if (hasBalance) addBalance(heir, self + ACCOUNT_BALANCE)
+    if (hasBalance) addBalance(heir, self + layout.ACCOUNT_BALANCE)
     touch(heir)
   }
   // from cancun on a contract that is not new keeps what it leaves to itself (EIP-6780)
-  if (heir != self || fork < CANCUN || has(self, ACCOUNT_CREATED)) zeroBalance(self)
-  return END_STOP
+  if (heir != self || fork < layout.CANCUN || has(self, layout.ACCOUNT_CREATED)) zeroBalance(self)
+  return layout.END_STOP
 }

@@ -1,14 +1,5 @@
 // Opening and closing frames: the journal's checkpoints, return data, and what a creation leaves behind.
-import {
-  ACCOUNT_ADDRESS, ACCOUNT_CELLS, ACCOUNT_CODE, ACCOUNT_CODE_HASH, ACCOUNT_CODE_LENGTH, ACCOUNT_CODE_READY,
-  ACCOUNT_CODE_WRITTEN, ACCOUNT_FLAGS, ACCOUNT_JUMPS, ACCOUNT_WRITTEN, CODE_LIMIT, CODE_PADDING, CREATED_ACCOUNT,
-  CURRENT_FRAME, END_BALANCE, END_CODE_SIZE, END_CODE_UNPAID, END_INVALID_CODE, END_OUT_OF_GAS, END_REASON, END_RETURN,
-  END_REVERT, END_VALUE_OVERFLOW, FIRST_HALT, FORK, FRAME, FRAME_ACCOUNT, FRAME_CODE, FRAME_GAS, FRAME_JOURNAL,
-  FRAME_GAS_LIMIT, FRAME_KIND, FRAME_LOGS, FRAME_MEMORY, FRAME_NEED, FRAME_OUTPUT, FRAME_OUTPUT_LENGTH, FRAME_PC, FRAME_REFUND, FRAME_ROOM,
-  FRAME_SERIAL, FRAME_STACK_TOP, FRAME_TARGET, FRAME_TARGET_LENGTH, FRAME_VALUE, FRAMES, GAS_LEFT, GAS_MATTERS, GAS_NEED, HOMESTEAD, JOURNAL_USED, LAST_OPCODE,
-  LOGS_USED, LONDON, MEMORY_END, OUTPUT, OUTPUT_LENGTH, REFUND, RETURN_CAPACITY, RETURN_DATA, RETURN_LENGTH, SERIAL,
-  SPURIOUS_DRAGON, TANGERINE_WHISTLE,
-} from '../layout'
+import * as layout from '../layout'
 import { take } from './state/heap'
 import { raiseNeed } from './state/gasneed'
 import { checkpoint, saveNoCode, takeBack } from './state/journal'
@@ -28,25 +19,25 @@ export const STIPEND: i64 = 2300
 
 /** Marks where a frame begins, for when it fails. */
 export function begin(frame: usize): void {
-  store<u32>(frame, load<u32>(JOURNAL_USED), FRAME_JOURNAL)
-  store<u32>(frame, load<u32>(LOGS_USED), FRAME_LOGS)
-  store<i64>(frame, load<i64>(REFUND), FRAME_REFUND)
-  store<u32>(frame, checkpoint(), FRAME_SERIAL)
-  store<i64>(frame, 0, FRAME_NEED)
-  store<u32>(frame, 0, FRAME_PC)
-  store<u32>(frame, 0, FRAME_OUTPUT_LENGTH)
-  store<u32>(CURRENT_FRAME, frame as u32)
-  store<u32>(RETURN_LENGTH, 0)
+  store<u32>(frame, load<u32>(layout.JOURNAL_USED), layout.FRAME_JOURNAL)
+  store<u32>(frame, load<u32>(layout.LOGS_USED), layout.FRAME_LOGS)
+  store<i64>(frame, load<i64>(layout.REFUND), layout.FRAME_REFUND)
+  store<u32>(frame, checkpoint(), layout.FRAME_CHECKPOINT_ID)
+  store<i64>(frame, 0, layout.FRAME_GAS_NEED)
+  store<u32>(frame, 0, layout.FRAME_PC)
+  store<u32>(frame, 0, layout.FRAME_OUTPUT_LENGTH)
+  store<u32>(layout.CURRENT_FRAME, frame as u32)
+  store<u32>(layout.RETURN_LENGTH, 0)
 }
 
 /** Room for so much return data. @returns its place */
 export function returnRoom(length: u32): usize {
-  if (length > load<u32>(RETURN_CAPACITY)) {
-    const capacity = max(length, 2 * load<u32>(RETURN_CAPACITY))
-    store<u32>(RETURN_DATA, take((capacity + 64) as usize) as u32)
-    store<u32>(RETURN_CAPACITY, capacity)
+  if (length > load<u32>(layout.RETURN_CAPACITY)) {
+    const capacity = max(length, 2 * load<u32>(layout.RETURN_CAPACITY))
+    store<u32>(layout.RETURN_DATA, take((capacity + 64) as usize) as u32)
+    store<u32>(layout.RETURN_CAPACITY, capacity)
   }
-  return load<u32>(RETURN_DATA) as usize
+  return load<u32>(layout.RETURN_DATA) as usize
 }
 
 /** Copies bytes that do not overlap; few at once, as the general copy costs more than 20 ns. */
@@ -66,103 +57,103 @@ export function copyBytes(target: usize, source: usize, length: usize): void {
  * @returns the frame that goes on: the opener, with the result on its stack; 0 when the outermost has ended
  */
 export function close(frame: usize, end: i32): usize {
-  const kind = load<u32>(frame, FRAME_KIND)
-  if (isCreation(kind) && end < END_REVERT) end = deploy(frame)
-  const isKept = end < END_REVERT || end == END_CODE_UNPAID
+  const kind = load<u32>(frame, layout.FRAME_KIND)
+  if (isCreation(kind) && end < layout.END_REVERT) end = deploy(frame)
+  const isKept = end < layout.END_REVERT || end == layout.END_CODE_UNPAID
   if (!isKept) fail(frame)
-  if (end >= FIRST_HALT) {
-    store<u32>(frame, 0, FRAME_OUTPUT_LENGTH)
-    const keepsGas = end == END_CODE_UNPAID || end == END_VALUE_OVERFLOW || end == END_BALANCE
-    if (!keepsGas) store<i64>(frame, 0, FRAME_GAS)
+  if (end >= layout.FIRST_HALT) {
+    store<u32>(frame, 0, layout.FRAME_OUTPUT_LENGTH)
+    const keepsGas = end == layout.END_CODE_UNPAID || end == layout.END_VALUE_OVERFLOW || end == layout.END_BALANCE
+    if (!keepsGas) store<i64>(frame, 0, layout.FRAME_GAS)
   }
-  raiseNeed(frame, load<i64>(frame, FRAME_GAS_LIMIT) - load<i64>(frame, FRAME_GAS))
-  store<u32>(MEMORY_END, load<u32>(MEMORY_END) - load<u32>(frame, FRAME_ROOM))
-  if (frame == FRAMES) return finish(frame, end)
-  const opener = frame - FRAME
+  raiseNeed(frame, load<i64>(frame, layout.FRAME_GAS_LIMIT) - load<i64>(frame, layout.FRAME_GAS))
+  store<u32>(layout.MEMORY_END, load<u32>(layout.MEMORY_END) - load<u32>(frame, layout.FRAME_ROOM))
+  if (frame == layout.FRAMES) return finish(frame, end)
+  const opener = frame - layout.FRAME
   giveBack(frame, opener, kind, isKept)
   return opener
 }
 
 /** Takes back what the frame did. */
 function fail(frame: usize): void {
-  takeBack(load<u32>(frame, FRAME_JOURNAL))
-  store<u32>(LOGS_USED, load<u32>(frame, FRAME_LOGS))
-  store<i64>(REFUND, load<i64>(frame, FRAME_REFUND))
+  takeBack(load<u32>(frame, layout.FRAME_JOURNAL))
+  store<u32>(layout.LOGS_USED, load<u32>(frame, layout.FRAME_LOGS))
+  store<i64>(layout.REFUND, load<i64>(frame, layout.FRAME_REFUND))
 }
 
 function finish(frame: usize, end: i32): usize {
-  store<u32>(END_REASON, end)
-  store<u32>(OUTPUT, load<u32>(frame, FRAME_OUTPUT))
-  store<u32>(OUTPUT_LENGTH, load<u32>(frame, FRAME_OUTPUT_LENGTH))
-  store<i64>(GAS_LEFT, load<i64>(frame, FRAME_GAS))
-  store<i64>(GAS_NEED, load<i64>(frame, FRAME_NEED))
-  store<u32>(LAST_OPCODE, load<u8>((load<u32>(frame, FRAME_CODE) + load<u32>(frame, FRAME_PC)) as usize))
-  store<u32>(CREATED_ACCOUNT, isCreation(load<u32>(frame, FRAME_KIND)) ? load<u32>(frame, FRAME_ACCOUNT) : 0)
+  store<u32>(layout.END_REASON, end)
+  store<u32>(layout.OUTPUT, load<u32>(frame, layout.FRAME_OUTPUT))
+  store<u32>(layout.OUTPUT_LENGTH, load<u32>(frame, layout.FRAME_OUTPUT_LENGTH))
+  store<i64>(layout.GAS_LEFT, load<i64>(frame, layout.FRAME_GAS))
+  store<i64>(layout.GAS_NEED, load<i64>(frame, layout.FRAME_GAS_NEED))
+  store<u32>(layout.LAST_OPCODE, load<u8>((load<u32>(frame, layout.FRAME_CODE) + load<u32>(frame, layout.FRAME_PC)) as usize))
+  store<u32>(layout.CREATED_ACCOUNT, isCreation(load<u32>(frame, layout.FRAME_KIND)) ? load<u32>(frame, layout.FRAME_ACCOUNT) : 0)
   return 0
 }
 
 /** What an inner frame needs its opener needs too, and the 64th that it has to keep back (EIP-150). */
 @inline
 function countNeed(frame: usize, opener: usize, kind: u32): void {
-  const isPaid = (kind == CALL || kind == CALLCODE) && !isZero(frame + FRAME_VALUE)
+  const isPaid = (kind == CALL || kind == CALLCODE) && !isZero(frame + layout.FRAME_VALUE)
   const stipend = isPaid ? STIPEND : 0
-  let need = load<i64>(frame, FRAME_NEED) - stipend
-  if (need > 0 && load<u32>(FORK) >= TANGERINE_WHISTLE) need += (need - 1) / 63
-  const left = load<i64>(opener, FRAME_GAS) + load<i64>(frame, FRAME_GAS_LIMIT) - stipend
-  raiseNeed(opener, load<i64>(opener, FRAME_GAS_LIMIT) - left + max<i64>(need, 0))
+  let need = load<i64>(frame, layout.FRAME_GAS_NEED) - stipend
+  if (need > 0 && load<u32>(layout.FORK) >= layout.TANGERINE_WHISTLE) need += (need - 1) / 63
+  const left = load<i64>(opener, layout.FRAME_GAS) + load<i64>(frame, layout.FRAME_GAS_LIMIT) - stipend
+  raiseNeed(opener, load<i64>(opener, layout.FRAME_GAS_LIMIT) - left + max<i64>(need, 0))
 }
 
 /** Hands gas, return data and the result to the opener. */
 function giveBack(frame: usize, opener: usize, kind: u32, isKept: bool): void {
   countNeed(frame, opener, kind)
-  store<i64>(opener, load<i64>(opener, FRAME_GAS) + load<i64>(frame, FRAME_GAS), FRAME_GAS)
-  store<u32>(SERIAL, load<u32>(opener, FRAME_SERIAL))
-  store<u32>(CURRENT_FRAME, opener as u32)
-  const result = load<u32>(opener, FRAME_STACK_TOP) as usize
-  store<u32>(opener, (result + 32) as u32, FRAME_STACK_TOP)
-  const length = isKept && isCreation(kind) ? 0 : load<u32>(frame, FRAME_OUTPUT_LENGTH)
+  store<i64>(opener, load<i64>(opener, layout.FRAME_GAS) + load<i64>(frame, layout.FRAME_GAS), layout.FRAME_GAS)
+  store<u32>(layout.CHECKPOINT_ID, load<u32>(opener, layout.FRAME_CHECKPOINT_ID))
+  store<u32>(layout.CURRENT_FRAME, opener as u32)
+  const result = load<u32>(opener, layout.FRAME_STACK_TOP) as usize
+  store<u32>(opener, (result + 32) as u32, layout.FRAME_STACK_TOP)
+  const length = isKept && isCreation(kind) ? 0 : load<u32>(frame, layout.FRAME_OUTPUT_LENGTH)
   if (length) {
-    const source = load<u32>(frame, FRAME_OUTPUT) as usize
+    const source = load<u32>(frame, layout.FRAME_OUTPUT) as usize
     const target = returnRoom(length)
     if (source != target) copyBytes(target, source, length)
-    const wanted = min(length, load<u32>(frame, FRAME_TARGET_LENGTH))
+    const wanted = min(length, load<u32>(frame, layout.FRAME_TARGET_LENGTH))
     if (wanted) {
-      copyBytes((load<u32>(opener, FRAME_MEMORY) + load<u32>(frame, FRAME_TARGET)) as usize, target, wanted)
+      copyBytes((load<u32>(opener, layout.FRAME_MEMORY) + load<u32>(frame, layout.FRAME_TARGET)) as usize, target, wanted)
     }
   }
-  store<u32>(RETURN_LENGTH, length)
-  if (isKept && isCreation(kind)) copyWord(result, (load<u32>(frame, FRAME_ACCOUNT) as usize) + ACCOUNT_ADDRESS)
+  store<u32>(layout.RETURN_LENGTH, length)
+  if (isKept && isCreation(kind)) copyWord(result, (load<u32>(frame, layout.FRAME_ACCOUNT) as usize) + layout.ACCOUNT_ADDRESS)
   else setShort(result, u64(isKept))
 }
 
 /** Gives the contract that a creation made its code, which the frame returned. @returns how the frame ends */
 function deploy(frame: usize): i32 {
-  const fork = load<u32>(FORK)
-  const length = load<u32>(frame, FRAME_OUTPUT_LENGTH)
-  const limit = load<u32>(CODE_LIMIT)
-  if (fork >= SPURIOUS_DRAGON && length > limit) return END_CODE_SIZE
+  const fork = load<u32>(layout.FORK)
+  const length = load<u32>(frame, layout.FRAME_OUTPUT_LENGTH)
+  const limit = load<u32>(layout.CODE_LIMIT)
+  if (fork >= layout.SPURIOUS_DRAGON && length > limit) return layout.END_CODE_SIZE
   // in frontier a contract may do without its code
-  if (fork < HOMESTEAD) store<u32>(GAS_MATTERS, 1)
-  const left = load<i64>(frame, FRAME_GAS) - DEPOSIT_GAS * (length as i64)
-  if (left < 0) return fork >= HOMESTEAD ? END_OUT_OF_GAS : END_CODE_UNPAID
-  const source = load<u32>(frame, FRAME_OUTPUT) as usize
-  if (fork >= LONDON && length > 0 && load<u8>(source) == 0xef) return END_INVALID_CODE
-  store<i64>(frame, left, FRAME_GAS)
-  if (length > 0) setCode(load<u32>(frame, FRAME_ACCOUNT), source, length)
-  return END_RETURN
+  if (fork < layout.HOMESTEAD) store<u32>(layout.DEPENDS_ON_GAS, 1)
+  const left = load<i64>(frame, layout.FRAME_GAS) - DEPOSIT_GAS * (length as i64)
+  if (left < 0) return fork >= layout.HOMESTEAD ? layout.END_OUT_OF_GAS : layout.END_CODE_UNPAID
+  const source = load<u32>(frame, layout.FRAME_OUTPUT) as usize
+  if (fork >= layout.LONDON && length > 0 && load<u8>(source) == 0xef) return layout.END_INVALID_CODE
+  store<i64>(frame, left, layout.FRAME_GAS)
+  if (length > 0) setCode(load<u32>(frame, layout.FRAME_ACCOUNT), source, length)
+  return layout.END_RETURN
 }
 
 function setCode(account: usize, source: usize, length: usize): void {
   saveNoCode(account)
-  const code = take(length + CODE_PADDING)
+  const code = take(length + layout.CODE_PADDING)
   memory.copy(code, source, length)
-  memory.fill(code + length, 0, CODE_PADDING)
-  store<u32>(account, code as u32, ACCOUNT_CODE)
-  store<u32>(account, length as u32, ACCOUNT_CODE_LENGTH)
-  store<u32>(account, 0, ACCOUNT_JUMPS)
-  store<u32>(account, 0, ACCOUNT_CELLS)
+  memory.fill(code + length, 0, layout.CODE_PADDING)
+  store<u32>(account, code as u32, layout.ACCOUNT_CODE)
+  store<u32>(account, length as u32, layout.ACCOUNT_CODE_LENGTH)
+  store<u32>(account, 0, layout.ACCOUNT_JUMPS)
+  store<u32>(account, 0, layout.ACCOUNT_CELLS)
   // hashed when asked for: a large contract's takes 70 µs
-  setShort(account + ACCOUNT_CODE_HASH, 0)
-  const flags = load<u32>(account, ACCOUNT_FLAGS) & ~ACCOUNT_CODE_READY
-  store<u32>(account, flags | ACCOUNT_WRITTEN | ACCOUNT_CODE_WRITTEN, ACCOUNT_FLAGS)
+  setShort(account + layout.ACCOUNT_CODE_HASH, 0)
+  const flags = load<u32>(account, layout.ACCOUNT_FLAGS) & ~layout.ACCOUNT_CODE_READY
+  store<u32>(account, flags | layout.ACCOUNT_WRITTEN | layout.ACCOUNT_CODE_WRITTEN, layout.ACCOUNT_FLAGS)
 }

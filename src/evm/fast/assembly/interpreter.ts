@@ -1,14 +1,6 @@
 // The interpreter: runs the code of one frame, operation by operation, each with its exact gas, until the frame ends,
 // opens another, or something has to leave.
-import {
-  ACCOUNT_BALANCE, ACCOUNT_CODE, ACCOUNT_CODE_LENGTH, END_INVALID_JUMP, END_INVALID_OPCODE, END_OUT_OF_GAS, END_RETURN,
-  END_REVERT, END_STATIC, END_STOP, ENV_BASE_FEE, ENV_BLOB_BASE_FEE, ENV_CHAIN_ID, ENV_COINBASE, ENV_GAS_LIMIT,
-  ENV_GAS_PRICE, ENV_NUMBER, ENV_ORIGIN, ENV_RANDOM, ENV_TIMESTAMP, EXIT_CONTINUE, EXIT_HOT, EXIT_LEAVE, EXIT_NEXT,
-  EXIT_RECORD, EXIT_YIELD, FIRST_END, FLAG_RECORD, FRAME_ACCOUNT, FRAME_ADDRESS, FRAME_CALLER, FRAME_CELLS, FRAME_CODE,
-  FRAME_CODE_LENGTH, FRAME_FLAGS, FRAME_GAS, FRAME_INPUT, FRAME_INPUT_LENGTH, FRAME_JUMPS, FRAME_MEMORY, FRAME_MEMORY_SIZE,
-  FRAME_OUTPUT, FRAME_OUTPUT_LENGTH, FRAME_PC, FRAME_STACK, FRAME_STACK_TOP, FRAME_VALUE, FLOOR, FUEL, GAS_MATTERS, HOT, LAST_CELL, OPERATIONS,
-  RETURN_DATA, RETURN_LENGTH, TRACE,
-} from '../layout'
+import * as layout from '../layout'
 import { accountAt, payAccess, readyCode } from './state/accounts'
 import { call, create, destroy } from './calls'
 import { addMod, div, mod, signedDiv, signedMod } from './arithmetic/division'
@@ -25,16 +17,16 @@ import {
 /** Writes back what the interpreter keeps in locals. */
 @inline
 function save(frame: usize, pc: usize, sp: usize, gas: i64): void {
-  store<i64>(frame, gas, FRAME_GAS)
-  store<u32>(frame, (pc - (load<u32>(frame, FRAME_CODE) as usize)) as u32, FRAME_PC)
-  store<u32>(frame, sp as u32, FRAME_STACK_TOP)
+  store<i64>(frame, gas, layout.FRAME_GAS)
+  store<u32>(frame, (pc - (load<u32>(frame, layout.FRAME_CODE) as usize)) as u32, layout.FRAME_PC)
+  store<u32>(frame, sp as u32, layout.FRAME_STACK_TOP)
 }
 
 /** Runs the trace of a cell, and those that it leads on to. @returns the last one's exit */
 @inline
 function runTraces(cell: u32, frame: usize): i32 {
   let exit = cell as i32
-  while (exit < 0) exit = call_indirect<i32>((exit as u32) & ~TRACE, frame)
+  while (exit < 0) exit = call_indirect<i32>((exit as u32) & ~layout.TRACE, frame)
   return exit
 }
 
@@ -44,43 +36,43 @@ function runTraces(cell: u32, frame: usize): i32 {
  *   when another frame was opened it is behind.
  */
 export function execute(frame: usize): i32 {
-  let gas = load<i64>(frame, FRAME_GAS)
-  let sp = load<u32>(frame, FRAME_STACK_TOP) as usize
-  const stack = load<u32>(frame, FRAME_STACK) as usize
-  const code = load<u32>(frame, FRAME_CODE) as usize
-  const jumps = load<u32>(frame, FRAME_JUMPS) as usize
-  const memoryBase = load<u32>(frame, FRAME_MEMORY) as usize
-  const isRecording = (load<u32>(frame, FRAME_FLAGS) & FLAG_RECORD) != 0
-  const cells = isRecording ? 0 : (load<u32>(frame, FRAME_CELLS) as usize)
-  const hot = load<u32>(HOT)
-  const floor = gas - load<i64>(FUEL)
-  store<i64>(FLOOR, floor)
-  let pc = code + (load<u32>(frame, FRAME_PC) as usize)
+  let gas = load<i64>(frame, layout.FRAME_GAS)
+  let sp = load<u32>(frame, layout.FRAME_STACK_TOP) as usize
+  const stack = load<u32>(frame, layout.FRAME_STACK) as usize
+  const code = load<u32>(frame, layout.FRAME_CODE) as usize
+  const jumps = load<u32>(frame, layout.FRAME_JUMPS) as usize
+  const memoryBase = load<u32>(frame, layout.FRAME_MEMORY) as usize
+  const isRecording = (load<u32>(frame, layout.FRAME_FLAGS) & layout.FLAG_RECORD) != 0
+  const cells = isRecording ? 0 : (load<u32>(frame, layout.FRAME_CELLS) as usize)
+  const hot = load<u32>(layout.HOT)
+  const floor = gas - load<i64>(layout.GAS_UNTIL_YIELD)
+  store<i64>(layout.YIELD_BELOW, floor)
+  let pc = code + (load<u32>(frame, layout.FRAME_PC) as usize)
   if (cells) {
     const cell = cells + ((pc - code) << 2)
     const count = load<u32>(cell)
-    if (count & TRACE) {
+    if (count & layout.TRACE) {
       const exit = runTraces(count, frame)
-      if (exit != EXIT_CONTINUE) {
-        store<i64>(FUEL, load<i64>(frame, FRAME_GAS) - floor)
+      if (exit != layout.EXIT_CONTINUE) {
+        store<i64>(layout.GAS_UNTIL_YIELD, load<i64>(frame, layout.FRAME_GAS) - floor)
         return exit
       }
-      gas = load<i64>(frame, FRAME_GAS)
-      sp = load<u32>(frame, FRAME_STACK_TOP) as usize
-      pc = code + (load<u32>(frame, FRAME_PC) as usize)
+      gas = load<i64>(frame, layout.FRAME_GAS)
+      sp = load<u32>(frame, layout.FRAME_STACK_TOP) as usize
+      pc = code + (load<u32>(frame, layout.FRAME_PC) as usize)
     } else if (count < hot) {
       store<u32>(cell, count + 1)
       if (count + 1 == hot) {
-        store<u32>(LAST_CELL, cell as u32)
-        return EXIT_HOT
+        store<u32>(layout.LAST_CELL, cell as u32)
+        return layout.EXIT_HOT
       }
     }
   }
-  let size = load<u32>(frame, FRAME_MEMORY_SIZE) as u64
+  let size = load<u32>(frame, layout.FRAME_MEMORY_SIZE) as u64
   let end: i32 = 0
   while (true) {
     const opcode = load<u8>(pc) as u32
-    const info = load<u64>(OPERATIONS + (opcode << 3))
+    const info = load<u64>(layout.OPERATIONS + (opcode << 3))
     const before = gas
     gas -= (info & 0xffff) as i64
     if (((((sp - stack) >> 5) as u32) - (((info >> 16) & 0xffff) as u32)) > ((info >> 32) as u32) || gas < 0) {
@@ -91,7 +83,7 @@ export function execute(frame: usize): i32 {
     const a = sp - 32
     const b = sp - 64
     switch (opcode) {
-      case op.STOP: { end = END_STOP; break }
+      case op.STOP: { end = layout.END_STOP; break }
       case op.ADD: { add(a, b); sp = a; pc++; continue }
       case op.MUL: { mul(a, b); sp = a; pc++; continue }
       case op.SUB: { sub(a, b); sp = a; pc++; continue }
@@ -103,7 +95,7 @@ export function execute(frame: usize): i32 {
       case op.MULMOD: { mulMod(a, b, sp - 96); sp = b; pc++; continue }
       case op.EXP: {
         gas = payExponent(b, gas)
-        if (gas < 0) { end = END_OUT_OF_GAS; break }
+        if (gas < 0) { end = layout.END_OUT_OF_GAS; break }
         exp(a, b)
         sp = a; pc++; continue
       }
@@ -140,102 +132,102 @@ export function execute(frame: usize): i32 {
       case op.SAR: { shiftRightSigned(a, b); sp = a; pc++; continue }
       case op.CLZ: { setShort(a, (256 - bitLength(a)) as u64); pc++; continue }
       case op.KECCAK256: {
-        if (before < floor) { gas = before; end = EXIT_YIELD; break }
+        if (before < floor) { gas = before; end = layout.EXIT_YIELD; break }
         const left = hashMemory(frame, a, b, b, gas)
         if (left < 0) { end = endOf(left); break }
         gas = left
-        size = load<u32>(frame, FRAME_MEMORY_SIZE) as u64
+        size = load<u32>(frame, layout.FRAME_MEMORY_SIZE) as u64
         sp = a; pc++; continue
       }
-      case op.ADDRESS: { copyWord(sp, frame + FRAME_ADDRESS); sp += 32; pc++; continue }
+      case op.ADDRESS: { copyWord(sp, frame + layout.FRAME_ADDRESS); sp += 32; pc++; continue }
       case op.BALANCE: {
         const account = accountAt(a)
         gas = payAccess(account, gas)
-        if (gas < 0) { end = END_OUT_OF_GAS; break }
-        copyWord(a, account + ACCOUNT_BALANCE)
+        if (gas < 0) { end = layout.END_OUT_OF_GAS; break }
+        copyWord(a, account + layout.ACCOUNT_BALANCE)
         pc++; continue
       }
-      case op.ORIGIN: { copyWord(sp, ENV_ORIGIN); sp += 32; pc++; continue }
-      case op.CALLER: { copyWord(sp, frame + FRAME_CALLER); sp += 32; pc++; continue }
-      case op.CALLVALUE: { copyWord(sp, frame + FRAME_VALUE); sp += 32; pc++; continue }
+      case op.ORIGIN: { copyWord(sp, layout.ENV_ORIGIN); sp += 32; pc++; continue }
+      case op.CALLER: { copyWord(sp, frame + layout.FRAME_CALLER); sp += 32; pc++; continue }
+      case op.CALLVALUE: { copyWord(sp, frame + layout.FRAME_VALUE); sp += 32; pc++; continue }
       case op.CALLDATALOAD: { loadInput(frame, a); pc++; continue }
-      case op.CALLDATASIZE: { setShort(sp, load<u32>(frame, FRAME_INPUT_LENGTH)); sp += 32; pc++; continue }
+      case op.CALLDATASIZE: { setShort(sp, load<u32>(frame, layout.FRAME_INPUT_LENGTH)); sp += 32; pc++; continue }
       case op.CALLDATACOPY: {
-        if (before < floor) { gas = before; end = EXIT_YIELD; break }
-        const left = copyIn(frame, a, b, sp - 96, load<u32>(frame, FRAME_INPUT), load<u32>(frame, FRAME_INPUT_LENGTH), gas)
+        if (before < floor) { gas = before; end = layout.EXIT_YIELD; break }
+        const left = copyIn(frame, a, b, sp - 96, load<u32>(frame, layout.FRAME_INPUT), load<u32>(frame, layout.FRAME_INPUT_LENGTH), gas)
         if (left < 0) { end = endOf(left); break }
         gas = left
-        size = load<u32>(frame, FRAME_MEMORY_SIZE) as u64
+        size = load<u32>(frame, layout.FRAME_MEMORY_SIZE) as u64
         sp -= 96; pc++; continue
       }
-      case op.CODESIZE: { setShort(sp, load<u32>(frame, FRAME_CODE_LENGTH)); sp += 32; pc++; continue }
+      case op.CODESIZE: { setShort(sp, load<u32>(frame, layout.FRAME_CODE_LENGTH)); sp += 32; pc++; continue }
       case op.CODECOPY: {
-        if (before < floor) { gas = before; end = EXIT_YIELD; break }
-        const left = copyIn(frame, a, b, sp - 96, code, load<u32>(frame, FRAME_CODE_LENGTH), gas)
+        if (before < floor) { gas = before; end = layout.EXIT_YIELD; break }
+        const left = copyIn(frame, a, b, sp - 96, code, load<u32>(frame, layout.FRAME_CODE_LENGTH), gas)
         if (left < 0) { end = endOf(left); break }
         gas = left
-        size = load<u32>(frame, FRAME_MEMORY_SIZE) as u64
+        size = load<u32>(frame, layout.FRAME_MEMORY_SIZE) as u64
         sp -= 96; pc++; continue
       }
-      case op.GASPRICE: { copyWord(sp, ENV_GAS_PRICE); sp += 32; pc++; continue }
+      case op.GASPRICE: { copyWord(sp, layout.ENV_GAS_PRICE); sp += 32; pc++; continue }
       case op.EXTCODESIZE: {
         const account = accountAt(a)
         gas = payAccess(account, gas)
-        if (gas < 0) { end = END_OUT_OF_GAS; break }
-        setShort(a, load<u32>(account, ACCOUNT_CODE_LENGTH))
+        if (gas < 0) { end = layout.END_OUT_OF_GAS; break }
+        setShort(a, load<u32>(account, layout.ACCOUNT_CODE_LENGTH))
         pc++; continue
       }
       case op.EXTCODECOPY: {
-        if (before < floor) { gas = before; end = EXIT_YIELD; break }
+        if (before < floor) { gas = before; end = layout.EXIT_YIELD; break }
         const account = accountAt(a)
         let left = payAccess(account, gas)
         if (left < 0) {
           left = OUT_OF_GAS
         } else {
-          const length = load<u32>(account, ACCOUNT_CODE_LENGTH)
+          const length = load<u32>(account, layout.ACCOUNT_CODE_LENGTH)
           if (length) readyCode(account)
-          left = copyIn(frame, b, sp - 96, sp - 128, load<u32>(account, ACCOUNT_CODE), length, left)
+          left = copyIn(frame, b, sp - 96, sp - 128, load<u32>(account, layout.ACCOUNT_CODE), length, left)
         }
         if (left < 0) { end = endOf(left); break }
         gas = left
-        size = load<u32>(frame, FRAME_MEMORY_SIZE) as u64
+        size = load<u32>(frame, layout.FRAME_MEMORY_SIZE) as u64
         sp -= 128; pc++; continue
       }
-      case op.RETURNDATASIZE: { setShort(sp, load<u32>(RETURN_LENGTH)); sp += 32; pc++; continue }
+      case op.RETURNDATASIZE: { setShort(sp, load<u32>(layout.RETURN_LENGTH)); sp += 32; pc++; continue }
       case op.RETURNDATACOPY: {
-        if (before < floor) { gas = before; end = EXIT_YIELD; break }
-        const length = load<u32>(RETURN_LENGTH) as u64
+        if (before < floor) { gas = before; end = layout.EXIT_YIELD; break }
+        const length = load<u32>(layout.RETURN_LENGTH) as u64
         if (!isIndex(b) || !isIndex(sp - 96) || load<u64>(b) + load<u64>(sp - 96) > length) {
-          end = END_OUT_OF_GAS
+          end = layout.END_OUT_OF_GAS
           break
         }
-        const left = copyIn(frame, a, b, sp - 96, load<u32>(RETURN_DATA), length as u32, gas)
+        const left = copyIn(frame, a, b, sp - 96, load<u32>(layout.RETURN_DATA), length as u32, gas)
         if (left < 0) { end = endOf(left); break }
         gas = left
-        size = load<u32>(frame, FRAME_MEMORY_SIZE) as u64
+        size = load<u32>(frame, layout.FRAME_MEMORY_SIZE) as u64
         sp -= 96; pc++; continue
       }
       case op.EXTCODEHASH: {
         const account = accountAt(a)
         gas = payAccess(account, gas)
-        if (gas < 0) { end = END_OUT_OF_GAS; break }
+        if (gas < 0) { end = layout.END_OUT_OF_GAS; break }
         codeHash(account, a)
         pc++; continue
       }
       case op.BLOCKHASH: { blockHash(a); pc++; continue }
-      case op.COINBASE: { copyWord(sp, ENV_COINBASE); sp += 32; pc++; continue }
-      case op.TIMESTAMP: { copyWord(sp, ENV_TIMESTAMP); sp += 32; pc++; continue }
-      case op.NUMBER: { copyWord(sp, ENV_NUMBER); sp += 32; pc++; continue }
-      case op.PREVRANDAO: { copyWord(sp, ENV_RANDOM); sp += 32; pc++; continue }
-      case op.GASLIMIT: { copyWord(sp, ENV_GAS_LIMIT); sp += 32; pc++; continue }
-      case op.CHAINID: { copyWord(sp, ENV_CHAIN_ID); sp += 32; pc++; continue }
+      case op.COINBASE: { copyWord(sp, layout.ENV_COINBASE); sp += 32; pc++; continue }
+      case op.TIMESTAMP: { copyWord(sp, layout.ENV_TIMESTAMP); sp += 32; pc++; continue }
+      case op.NUMBER: { copyWord(sp, layout.ENV_NUMBER); sp += 32; pc++; continue }
+      case op.PREVRANDAO: { copyWord(sp, layout.ENV_RANDOM); sp += 32; pc++; continue }
+      case op.GASLIMIT: { copyWord(sp, layout.ENV_GAS_LIMIT); sp += 32; pc++; continue }
+      case op.CHAINID: { copyWord(sp, layout.ENV_CHAIN_ID); sp += 32; pc++; continue }
       case op.SELFBALANCE: {
-        copyWord(sp, (load<u32>(frame, FRAME_ACCOUNT) as usize) + ACCOUNT_BALANCE)
+        copyWord(sp, (load<u32>(frame, layout.FRAME_ACCOUNT) as usize) + layout.ACCOUNT_BALANCE)
         sp += 32; pc++; continue
       }
-      case op.BASEFEE: { copyWord(sp, ENV_BASE_FEE); sp += 32; pc++; continue }
+      case op.BASEFEE: { copyWord(sp, layout.ENV_BASE_FEE); sp += 32; pc++; continue }
       case op.BLOBHASH: { blobHash(a); pc++; continue }
-      case op.BLOBBASEFEE: { copyWord(sp, ENV_BLOB_BASE_FEE); sp += 32; pc++; continue }
+      case op.BLOBBASEFEE: { copyWord(sp, layout.ENV_BLOB_BASE_FEE); sp += 32; pc++; continue }
       case op.POP: { sp = a; pc++; continue }
       case op.MLOAD: {
         const offset = load<u64>(a)
@@ -243,7 +235,7 @@ export function execute(frame: usize): i32 {
           const left = expandWord(frame, a, 32, gas)
           if (left < 0) { end = endOf(left); break }
           gas = left
-          size = load<u32>(frame, FRAME_MEMORY_SIZE) as u64
+          size = load<u32>(frame, layout.FRAME_MEMORY_SIZE) as u64
         }
         turnWord(a, memoryBase + (offset as usize))
         pc++; continue
@@ -254,7 +246,7 @@ export function execute(frame: usize): i32 {
           const left = expandWord(frame, a, 32, gas)
           if (left < 0) { end = endOf(left); break }
           gas = left
-          size = load<u32>(frame, FRAME_MEMORY_SIZE) as u64
+          size = load<u32>(frame, layout.FRAME_MEMORY_SIZE) as u64
         }
         turnWord(memoryBase + (offset as usize), b)
         sp = b; pc++; continue
@@ -265,31 +257,31 @@ export function execute(frame: usize): i32 {
           const left = expandWord(frame, a, 1, gas)
           if (left < 0) { end = endOf(left); break }
           gas = left
-          size = load<u32>(frame, FRAME_MEMORY_SIZE) as u64
+          size = load<u32>(frame, layout.FRAME_MEMORY_SIZE) as u64
         }
         store<u8>(memoryBase + (offset as usize), load<u8>(b))
         sp = b; pc++; continue
       }
       case op.SLOAD: {
         gas = sload(frame, a, a, gas)
-        if (gas < 0) { end = END_OUT_OF_GAS; break }
+        if (gas < 0) { end = layout.END_OUT_OF_GAS; break }
         pc++; continue
       }
       case op.SSTORE: {
-        if (isStatic(frame)) { end = END_STATIC; break }
+        if (isStatic(frame)) { end = layout.END_STATIC; break }
         gas = sstore(frame, a, b, gas)
-        if (gas < 0) { end = END_OUT_OF_GAS; break }
+        if (gas < 0) { end = layout.END_OUT_OF_GAS; break }
         sp = b; pc++; continue
       }
       case op.JUMP: {
         const target = load<u32>(a) as usize
-        if (!isIndex(a) || target >= (load<u32>(frame, FRAME_CODE_LENGTH) as usize) || load<u8>(jumps + target) == 0) {
-          end = END_INVALID_JUMP
+        if (!isIndex(a) || target >= (load<u32>(frame, layout.FRAME_CODE_LENGTH) as usize) || load<u8>(jumps + target) == 0) {
+          end = layout.END_INVALID_JUMP
           break
         }
         sp = a
         pc = code + target
-        if (isRecording) { end = EXIT_RECORD; break }
+        if (isRecording) { end = layout.EXIT_RECORD; break }
         continue
       }
       case op.JUMPI: {
@@ -297,43 +289,43 @@ export function execute(frame: usize): i32 {
           pc++
         } else {
           const target = load<u32>(a) as usize
-          if (!isIndex(a) || target >= (load<u32>(frame, FRAME_CODE_LENGTH) as usize) || load<u8>(jumps + target) == 0) {
-            end = END_INVALID_JUMP
+          if (!isIndex(a) || target >= (load<u32>(frame, layout.FRAME_CODE_LENGTH) as usize) || load<u8>(jumps + target) == 0) {
+            end = layout.END_INVALID_JUMP
             break
           }
           pc = code + target
         }
         sp = b
-        if (isRecording) { end = EXIT_RECORD; break }
+        if (isRecording) { end = layout.EXIT_RECORD; break }
         continue
       }
       case op.PC: { setShort(sp, (pc - code) as u64); sp += 32; pc++; continue }
       case op.MSIZE: { setShort(sp, size); sp += 32; pc++; continue }
       case op.GAS: {
-        store<u32>(GAS_MATTERS, 1)
+        store<u32>(layout.DEPENDS_ON_GAS, 1)
         setShort(sp, gas as u64)
         sp += 32; pc++; continue
       }
       case op.JUMPDEST: {
         if (gas < floor) {
           gas = before
-          end = EXIT_YIELD
+          end = layout.EXIT_YIELD
           break
         }
         if (cells && load<u8>(jumps + (pc - code)) == 2) {
           const cell = cells + ((pc - code) << 2)
           const count = load<u32>(cell)
-          if (count & TRACE) {
+          if (count & layout.TRACE) {
             save(frame, pc, sp, before)
             const exit = runTraces(count, frame)
-            gas = load<i64>(frame, FRAME_GAS)
-            if (exit != EXIT_CONTINUE) {
-              store<i64>(FUEL, gas - floor)
+            gas = load<i64>(frame, layout.FRAME_GAS)
+            if (exit != layout.EXIT_CONTINUE) {
+              store<i64>(layout.GAS_UNTIL_YIELD, gas - floor)
               return exit
             }
-            sp = load<u32>(frame, FRAME_STACK_TOP) as usize
-            size = load<u32>(frame, FRAME_MEMORY_SIZE) as u64
-            const next = code + (load<u32>(frame, FRAME_PC) as usize)
+            sp = load<u32>(frame, layout.FRAME_STACK_TOP) as usize
+            size = load<u32>(frame, layout.FRAME_MEMORY_SIZE) as u64
+            const next = code + (load<u32>(frame, layout.FRAME_PC) as usize)
             if (next != pc) {
               pc = next
               continue
@@ -342,7 +334,7 @@ export function execute(frame: usize): i32 {
             gas--
             if (gas < 0) {
               gas = 0
-              end = END_OUT_OF_GAS
+              end = layout.END_OUT_OF_GAS
               break
             }
             pc++
@@ -351,9 +343,9 @@ export function execute(frame: usize): i32 {
           if (count < hot) {
             store<u32>(cell, count + 1)
             if (count + 1 == hot) {
-              store<u32>(LAST_CELL, cell as u32)
+              store<u32>(layout.LAST_CELL, cell as u32)
               gas = before
-              end = EXIT_HOT
+              end = layout.EXIT_HOT
               break
             }
           }
@@ -362,16 +354,16 @@ export function execute(frame: usize): i32 {
       }
       case op.TLOAD: { tload(frame, a); pc++; continue }
       case op.TSTORE: {
-        if (isStatic(frame)) { end = END_STATIC; break }
+        if (isStatic(frame)) { end = layout.END_STATIC; break }
         tstore(frame, a, b)
         sp = b; pc++; continue
       }
       case op.MCOPY: {
-        if (before < floor) { gas = before; end = EXIT_YIELD; break }
+        if (before < floor) { gas = before; end = layout.EXIT_YIELD; break }
         const left = copyWithin(frame, a, b, sp - 96, gas)
         if (left < 0) { end = endOf(left); break }
         gas = left
-        size = load<u32>(frame, FRAME_MEMORY_SIZE) as u64
+        size = load<u32>(frame, layout.FRAME_MEMORY_SIZE) as u64
         sp -= 96; pc++; continue
       }
       case op.PUSH0: { setShort(sp, 0); sp += 32; pc++; continue }
@@ -406,56 +398,56 @@ export function execute(frame: usize): i32 {
       }
       case op.LOG0: case op.LOG1: case op.LOG2: case op.LOG3:
       case op.LOG4: {
-        if (before < floor) { gas = before; end = EXIT_YIELD; break }
-        if (isStatic(frame)) { end = END_STATIC; break }
+        if (before < floor) { gas = before; end = layout.EXIT_YIELD; break }
+        if (isStatic(frame)) { end = layout.END_STATIC; break }
         const left = log(frame, opcode - op.LOG0, a, b, sp - 96, gas)
         if (left < 0) { end = endOf(left); break }
         gas = left
-        size = load<u32>(frame, FRAME_MEMORY_SIZE) as u64
+        size = load<u32>(frame, layout.FRAME_MEMORY_SIZE) as u64
         sp -= ((opcode - op.LOG0 + 2) as usize) << 5; pc++; continue
       }
       case op.CREATE: case op.CALL: case op.CALLCODE: case op.DELEGATECALL: case op.CREATE2:
       case op.STATICCALL: {
-        if (isRecording) { gas = before; end = EXIT_LEAVE; break }
-        if (before < floor) { gas = before; end = EXIT_YIELD; break }
+        if (isRecording) { gas = before; end = layout.EXIT_LEAVE; break }
+        if (before < floor) { gas = before; end = layout.EXIT_YIELD; break }
         save(frame, pc + 1, sp, gas)
-        store<i64>(FUEL, before - floor)
+        store<i64>(layout.GAS_UNTIL_YIELD, before - floor)
         const isCreation = opcode == op.CREATE || opcode == op.CREATE2
         end = isCreation ? create(frame, opcode, sp, gas) : call(frame, opcode, sp, gas)
-        if (end == EXIT_NEXT) {
-          gas = load<i64>(frame, FRAME_GAS)
-          sp = load<u32>(frame, FRAME_STACK_TOP) as usize
-          size = load<u32>(frame, FRAME_MEMORY_SIZE) as u64
+        if (end == layout.EXIT_NEXT) {
+          gas = load<i64>(frame, layout.FRAME_GAS)
+          sp = load<u32>(frame, layout.FRAME_STACK_TOP) as usize
+          size = load<u32>(frame, layout.FRAME_MEMORY_SIZE) as u64
           pc++
           continue
         }
-        if (end >= FIRST_END) save(frame, pc, sp, gas)
+        if (end >= layout.FIRST_END) save(frame, pc, sp, gas)
         return end
       }
       case op.RETURN:
       case op.REVERT: {
-        if (isRecording) { gas = before; end = EXIT_LEAVE; break }
+        if (isRecording) { gas = before; end = layout.EXIT_LEAVE; break }
         const left = expandFor(frame, a, b, gas)
         if (left < 0) { end = endOf(left); break }
         gas = left
         const length = load<u32>(b)
-        store<u32>(frame, length ? ((memoryBase + load<u32>(a)) as u32) : 0, FRAME_OUTPUT)
-        store<u32>(frame, length, FRAME_OUTPUT_LENGTH)
-        end = opcode == op.RETURN ? END_RETURN : END_REVERT
+        store<u32>(frame, length ? ((memoryBase + load<u32>(a)) as u32) : 0, layout.FRAME_OUTPUT)
+        store<u32>(frame, length, layout.FRAME_OUTPUT_LENGTH)
+        end = opcode == op.RETURN ? layout.END_RETURN : layout.END_REVERT
         break
       }
       case op.SELFDESTRUCT: {
-        if (isRecording) { gas = before; end = EXIT_LEAVE; break }
+        if (isRecording) { gas = before; end = layout.EXIT_LEAVE; break }
         end = destroy(frame, a, gas)
-        if (end == END_STOP) gas = load<i64>(frame, FRAME_GAS)
+        if (end == layout.END_STOP) gas = load<i64>(frame, layout.FRAME_GAS)
         break
       }
-      default: { end = END_INVALID_OPCODE; break }
+      default: { end = layout.END_INVALID_OPCODE; break }
     }
     break
   }
   save(frame, pc, sp, gas)
-  store<i64>(FUEL, gas - floor)
+  store<i64>(layout.GAS_UNTIL_YIELD, gas - floor)
   return end
 }
 

@@ -1,11 +1,7 @@
 // The memory of a frame: expansion and what it costs, copies, hashes, logs. Functions that cost gas take what is left and
 // give what is left afterwards, below 0 for a reason to halt: too little gas, or too much memory.
 import { keccak } from '../../../core/assembly/keccak'
-import {
-  END_MEMORY_LIMIT, END_OUT_OF_GAS, FLAG_STATIC, FRAME_ACCOUNT, FRAME_FLAGS, FRAME_INPUT, FRAME_INPUT_LENGTH, FRAME_MEMORY,
-  FRAME_MEMORY_SIZE, LOG_ACCOUNT, LOG_BODY, LOG_LENGTH, LOG_SIZE, LOG_TOPICS, LOGS, LOGS_USED, MEMO, MEMO_ENTRY,
-  MEMORY_END, SCRATCH,
-} from '../layout'
+import * as layout from '../layout'
 import { reserve } from './state/heap'
 import { copyWord, isEqual, isShort, isZero, mulHigh, setShort, turnWord } from './arithmetic/words'
 
@@ -25,12 +21,12 @@ const BEYOND: u64 = 1 << 41
 /** Why a function that gave less than 0 did so. */
 @inline
 export function endOf(gas: i64): i32 {
-  return gas < OUT_OF_GAS ? END_MEMORY_LIMIT : END_OUT_OF_GAS
+  return gas < OUT_OF_GAS ? layout.END_MEMORY_LIMIT : layout.END_OUT_OF_GAS
 }
 
 /** The same for what an operation wants besides: want of gas is told first. */
 export function endWanting(gas: i64, wanted: usize): i32 {
-  return gas < OUT_OF_GAS && isWithin(wanted, MEMORY_LIMIT - gas) ? END_MEMORY_LIMIT : END_OUT_OF_GAS
+  return gas < OUT_OF_GAS && isWithin(wanted, MEMORY_LIMIT - gas) ? layout.END_MEMORY_LIMIT : layout.END_OUT_OF_GAS
 }
 
 /** Is so much gas asked for by a word on the stack as there is, or less? */
@@ -50,7 +46,7 @@ function memoryCost(words: u64): u64 {
 export function expand(frame: usize, offset: u64, length: u64, gas: i64): i64 {
   if (length == 0) return gas
   const isNear = offset < BEYOND && length < BEYOND
-  if (isNear && offset + length <= (load<u32>(frame, FRAME_MEMORY_SIZE) as u64)) return gas
+  if (isNear && offset + length <= (load<u32>(frame, layout.FRAME_MEMORY_SIZE) as u64)) return gas
   return grow(frame, offset, length, gas)
 }
 
@@ -60,17 +56,17 @@ export function expandMemory(frame: usize, offset: u64, length: u64, gas: i64): 
 }
 
 function grow(frame: usize, offset: u64, length: u64, gas: i64): i64 {
-  const size = load<u32>(frame, FRAME_MEMORY_SIZE)
+  const size = load<u32>(frame, layout.FRAME_MEMORY_SIZE)
   if (offset >= BEYOND || length >= BEYOND) return OUT_OF_GAS
   const words = (offset + length + 31) >> 5
   if (words >= BEYOND >> 5) return OUT_OF_GAS
   gas -= (memoryCost(words) - memoryCost((size as u64) >> 5)) as i64
   if (gas < 0) return OUT_OF_GAS
-  const base = load<u32>(frame, FRAME_MEMORY)
+  const base = load<u32>(frame, layout.FRAME_MEMORY)
   const wanted = words << 5
-  if ((base as u64) + wanted > (load<u32>(MEMORY_END) as u64)) return MEMORY_LIMIT - gas
+  if ((base as u64) + wanted > (load<u32>(layout.MEMORY_END) as u64)) return MEMORY_LIMIT - gas
   memory.fill((base + size) as usize, 0, (wanted - (size as u64)) as usize)
-  store<u32>(frame, wanted as u32, FRAME_MEMORY_SIZE)
+  store<u32>(frame, wanted as u32, layout.FRAME_MEMORY_SIZE)
   return gas
 }
 
@@ -97,7 +93,7 @@ export function copyIn(frame: usize, target: usize, offset: usize, length: usize
   if (gas < 0) return OUT_OF_GAS
   gas = expandFor(frame, target, length, gas)
   if (gas < 0) return gas
-  const place = (load<u32>(frame, FRAME_MEMORY) + load<u32>(target)) as usize
+  const place = (load<u32>(frame, layout.FRAME_MEMORY) + load<u32>(target)) as usize
   const count = load<u32>(length)
   let there: u32 = 0
   if (isShort(offset) && load<u64>(offset) < (size as u64)) there = min(size - load<u32>(offset), count)
@@ -114,22 +110,22 @@ export function copyWithin(frame: usize, target: usize, source: usize, length: u
   if (!isShort(target) || !isShort(source)) return OUT_OF_GAS
   gas = expand(frame, max(load<u64>(target), load<u64>(source)), load<u64>(length), gas)
   if (gas < 0) return gas
-  const base = load<u32>(frame, FRAME_MEMORY) as usize
+  const base = load<u32>(frame, layout.FRAME_MEMORY) as usize
   memory.copy(base + load<u32>(target), base + load<u32>(source), load<u32>(length))
   return gas
 }
 
 /** CALLDATALOAD: replaces the offset at `word`. */
 export function loadInput(frame: usize, word: usize): void {
-  const length = load<u32>(frame, FRAME_INPUT_LENGTH)
+  const length = load<u32>(frame, layout.FRAME_INPUT_LENGTH)
   if (!isShort(word) || load<u64>(word) >= (length as u64)) return setShort(word, 0)
   const offset = load<u32>(word)
-  const place = (load<u32>(frame, FRAME_INPUT) + offset) as usize
+  const place = (load<u32>(frame, layout.FRAME_INPUT) + offset) as usize
   const rest = length - offset
   if (rest >= 32) return turnWord(word, place)
-  setShort(SCRATCH, 0)
-  memory.copy(SCRATCH, place, rest)
-  turnWord(word, SCRATCH)
+  setShort(layout.SCRATCH, 0)
+  memory.copy(layout.SCRATCH, place, rest)
+  turnWord(word, layout.SCRATCH)
 }
 
 /** KECCAK256: offset and length are words, the hash goes to `target`. */
@@ -139,10 +135,10 @@ export function hashMemory(frame: usize, offset: usize, length: usize, target: u
   gas = expandFor(frame, offset, length, gas)
   if (gas < 0) return gas
   const size = load<u32>(length)
-  const place = (load<u32>(frame, FRAME_MEMORY) as usize) + (size ? load<u32>(offset) : 0)
+  const place = (load<u32>(frame, layout.FRAME_MEMORY) as usize) + (size ? load<u32>(offset) : 0)
   if (size == 64) hashPair(place)
-  else keccak(place, size, SCRATCH + 448)
-  turnWord(target, SCRATCH + 448)
+  else keccak(place, size, layout.SCRATCH + 448)
+  turnWord(target, layout.SCRATCH + 448)
   return gas
 }
 
@@ -152,18 +148,18 @@ export function hashMemory(frame: usize, offset: usize, length: usize, target: u
  */
 function hashPair(place: usize): void {
   const mixed = (load<u64>(place, 16) ^ rotl<u64>(load<u64>(place, 24), 29) ^ rotl<u64>(load<u64>(place, 8), 43) ^ rotl<u64>(load<u64>(place, 56), 11) ^ load<u64>(place, 48) ^ rotl<u64>(load<u64>(place, 32), 7)) * 0x9e3779b97f4a7c15
-  const entry: usize = MEMO + ((mixed >> 52) as usize) * MEMO_ENTRY
+  const entry: usize = layout.MEMO + ((mixed >> 52) as usize) * layout.MEMO_ENTRY
   if (!isEqual(entry, place) || !isEqual(entry + 32, place + 32)) {
     copyWord(entry, place)
     copyWord(entry + 32, place + 32)
     keccak(place, 64, entry + 64)
   }
-  copyWord(SCRATCH + 448, entry + 64)
+  copyWord(layout.SCRATCH + 448, entry + 64)
 }
 
 /** An empty entry of the memo would be taken for the hash of 64 zeros. */
 export function prepareMemo(): void {
-  keccak(MEMO, 64, MEMO + 64)
+  keccak(layout.MEMO, 64, layout.MEMO + 64)
 }
 
 /** LOG0 to LOG4. `topics` points to the first one, the others stand below. The base gas is paid. */
@@ -172,15 +168,15 @@ export function log(frame: usize, count: u32, offset: usize, length: usize, topi
   if (gas < 0) return gas
   const size = load<u32>(length)
   const data = (count << 5) as usize
-  const whole = (LOG_BODY + data + size + 7) & ~7
-  const place = reserve(LOGS, whole)
-  store<u32>(LOGS_USED, load<u32>(LOGS_USED) + (whole as u32))
-  store<u32>(place, load<u32>(frame, FRAME_ACCOUNT), LOG_ACCOUNT)
-  store<u32>(place, count, LOG_TOPICS)
-  store<u32>(place, size, LOG_LENGTH)
-  store<u32>(place, whole as u32, LOG_SIZE)
-  for (let i: usize = 0; i < (count as usize); i++) turnWord(place + LOG_BODY + (i << 5), topics - (i << 5))
-  if (size) memory.copy(place + LOG_BODY + data, (load<u32>(frame, FRAME_MEMORY) + load<u32>(offset)) as usize, size)
+  const whole = (layout.LOG_BODY + data + size + 7) & ~7
+  const place = reserve(layout.LOGS, whole)
+  store<u32>(layout.LOGS_USED, load<u32>(layout.LOGS_USED) + (whole as u32))
+  store<u32>(place, load<u32>(frame, layout.FRAME_ACCOUNT), layout.LOG_ACCOUNT)
+  store<u32>(place, count, layout.LOG_TOPICS)
+  store<u32>(place, size, layout.LOG_LENGTH)
+  store<u32>(place, whole as u32, layout.LOG_SIZE)
+  for (let i: usize = 0; i < (count as usize); i++) turnWord(place + layout.LOG_BODY + (i << 5), topics - (i << 5))
+  if (size) memory.copy(place + layout.LOG_BODY + data, (load<u32>(frame, layout.FRAME_MEMORY) + load<u32>(offset)) as usize, size)
   return gas
 }
 
@@ -195,5 +191,5 @@ function payLog(frame: usize, count: u32, offset: usize, length: usize, gas: i64
 /** Is this frame not allowed to change the state? */
 @inline
 export function isStatic(frame: usize): bool {
-  return (load<u32>(frame, FRAME_FLAGS) & FLAG_STATIC) != 0
+  return (load<u32>(frame, layout.FRAME_FLAGS) & layout.FLAG_STATIC) != 0
 }

@@ -1,13 +1,6 @@
 // The outermost frame: a message from outside, or the creation of a contract by a transaction. The host has set its gas,
 // CALLER, CALLVALUE, and input or init code.
-import {
-  ACCOUNT_ADDRESS, ACCOUNT_BALANCE, ACCOUNT_CODE_LENGTH, ACCOUNT_CONSOLE, ACCOUNT_FLAGS, ACCOUNT_PRECOMPILE, ACCOUNT_WARM,
-  ADDRESS_SCRATCH,
-  BERLIN, CODE_PADDING, END_BALANCE, END_COLLISION, END_STOP, END_VALUE_OVERFLOW, EXIT_DONE, EXIT_FRAME, FORK, FRAME_ACCOUNT,
-  FRAME_ADDRESS, FRAME_CALLER, FRAME_CELLS, FRAME_CODE, FRAME_CODE_ACCOUNT, FRAME_CODE_LENGTH, FRAME_FLAGS, FRAME_GAS,
-  FRAME_GAS_LIMIT, FRAME_INPUT, FRAME_INPUT_LENGTH, FRAME_JUMPS, FRAME_KIND, FRAME_MEMORY, FRAME_MEMORY_SIZE, FRAME_ROOM,
-  FRAME_STACK, FRAME_STACK_TOP, FRAME_TARGET_LENGTH, FRAME_VALUE, FRAMES, MEMORY, STACKS,
-} from '../layout'
+import * as layout from '../layout'
 import { accountAt, delegateOf, has, warm, wouldOverflow } from './state/accounts'
 import { beginContract, createdAddress, isTaken, leaveToPrecompile, takeCode, transfer } from './calls'
 import { analyze } from './state/code'
@@ -18,69 +11,69 @@ import { CALL, CREATE } from '../opcodes.generated'
 import { copyWord, isBelow, isZero } from './arithmetic/words'
 
 function open(kind: u32, account: usize): void {
-  const frame: usize = FRAMES
-  store<i64>(frame, load<i64>(frame, FRAME_GAS), FRAME_GAS_LIMIT)
-  store<u32>(frame, STACKS, FRAME_STACK)
-  store<u32>(frame, STACKS, FRAME_STACK_TOP)
-  store<u32>(frame, MEMORY, FRAME_MEMORY)
-  store<u32>(frame, 0, FRAME_MEMORY_SIZE)
-  store<u32>(frame, 0, FRAME_FLAGS)
-  store<u32>(frame, 0, FRAME_ROOM)
-  store<u32>(frame, 0, FRAME_TARGET_LENGTH)
-  store<u32>(frame, kind, FRAME_KIND)
-  store<u32>(frame, account as u32, FRAME_ACCOUNT)
-  store<u32>(frame, account as u32, FRAME_CODE_ACCOUNT)
-  copyWord(frame + FRAME_ADDRESS, account + ACCOUNT_ADDRESS)
+  const frame: usize = layout.FRAMES
+  store<i64>(frame, load<i64>(frame, layout.FRAME_GAS), layout.FRAME_GAS_LIMIT)
+  store<u32>(frame, layout.STACKS, layout.FRAME_STACK)
+  store<u32>(frame, layout.STACKS, layout.FRAME_STACK_TOP)
+  store<u32>(frame, layout.MEMORY, layout.FRAME_MEMORY)
+  store<u32>(frame, 0, layout.FRAME_MEMORY_SIZE)
+  store<u32>(frame, 0, layout.FRAME_FLAGS)
+  store<u32>(frame, 0, layout.FRAME_ROOM)
+  store<u32>(frame, 0, layout.FRAME_TARGET_LENGTH)
+  store<u32>(frame, kind, layout.FRAME_KIND)
+  store<u32>(frame, account as u32, layout.FRAME_ACCOUNT)
+  store<u32>(frame, account as u32, layout.FRAME_CODE_ACCOUNT)
+  copyWord(frame + layout.FRAME_ADDRESS, account + layout.ACCOUNT_ADDRESS)
   begin(frame)
 }
 
 @inline
 function endWith(end: i32): i32 {
-  close(FRAMES, end)
-  return EXIT_DONE
+  close(layout.FRAMES, end)
+  return layout.EXIT_DONE
 }
 
 /** Opens the frame of a call. @returns EXIT_FRAME: it may run; EXIT_DONE, EXIT_PRECOMPILE */
 export function openMessage(sender: usize, target: usize): i32 {
-  const frame: usize = FRAMES
-  const value = frame + FRAME_VALUE
+  const frame: usize = layout.FRAMES
+  const value = frame + layout.FRAME_VALUE
   open(CALL, target)
-  store<u32>(frame, 0, FRAME_CODE)
-  store<u32>(frame, 0, FRAME_CODE_LENGTH)
-  if (has(target, ACCOUNT_CONSOLE)) {
-    tellConsole(frame + FRAME_CALLER, load<u32>(frame, FRAME_INPUT), load<u32>(frame, FRAME_INPUT_LENGTH))
+  store<u32>(frame, 0, layout.FRAME_CODE)
+  store<u32>(frame, 0, layout.FRAME_CODE_LENGTH)
+  if (has(target, layout.ACCOUNT_CONSOLE)) {
+    tellConsole(frame + layout.FRAME_CALLER, load<u32>(frame, layout.FRAME_INPUT), load<u32>(frame, layout.FRAME_INPUT_LENGTH))
   }
-  if (isBelow(sender + ACCOUNT_BALANCE, value)) return endWith(END_BALANCE)
-  if (sender != target && wouldOverflow(target, value)) return endWith(END_VALUE_OVERFLOW)
+  if (isBelow(sender + layout.ACCOUNT_BALANCE, value)) return endWith(layout.END_BALANCE)
+  if (sender != target && wouldOverflow(target, value)) return endWith(layout.END_VALUE_OVERFLOW)
   transfer(sender, target, value, !isZero(value))
-  if (has(target, ACCOUNT_PRECOMPILE)) return leaveToPrecompile(frame, target)
+  if (has(target, layout.ACCOUNT_PRECOMPILE)) return leaveToPrecompile(frame, target)
   const codeAccount = delegateOf(target)
   if (codeAccount != target) {
-    store<u32>(codeAccount, load<u32>(codeAccount, ACCOUNT_FLAGS) | ACCOUNT_WARM, ACCOUNT_FLAGS)
+    store<u32>(codeAccount, load<u32>(codeAccount, layout.ACCOUNT_FLAGS) | layout.ACCOUNT_WARM, layout.ACCOUNT_FLAGS)
   }
-  if (load<u32>(codeAccount, ACCOUNT_CODE_LENGTH) == 0) return endWith(END_STOP)
+  if (load<u32>(codeAccount, layout.ACCOUNT_CODE_LENGTH) == 0) return endWith(layout.END_STOP)
   takeCode(frame, codeAccount)
-  return EXIT_FRAME
+  return layout.EXIT_FRAME
 }
 
 /** Opens the frame of a creation, whose address comes from the sender's nonce. @returns EXIT_FRAME or EXIT_DONE */
 export function openCreation(sender: usize, nonce: u64): i32 {
-  const frame: usize = FRAMES
-  const value = frame + FRAME_VALUE
+  const frame: usize = layout.FRAMES
+  const value = frame + layout.FRAME_VALUE
   createdAddress(sender, nonce)
-  const created = accountAt(ADDRESS_SCRATCH)
-  if (load<u32>(FORK) >= BERLIN) warm(created)
+  const created = accountAt(layout.ADDRESS_SCRATCH)
+  if (load<u32>(layout.FORK) >= layout.BERLIN) warm(created)
   open(CREATE, created)
-  if (isBelow(sender + ACCOUNT_BALANCE, value)) return endWith(END_BALANCE)
-  if (isTaken(created)) return endWith(END_COLLISION)
-  if (sender != created && wouldOverflow(created, value)) return endWith(END_VALUE_OVERFLOW)
+  if (isBelow(sender + layout.ACCOUNT_BALANCE, value)) return endWith(layout.END_BALANCE)
+  if (isTaken(created)) return endWith(layout.END_COLLISION)
+  if (sender != created && wouldOverflow(created, value)) return endWith(layout.END_VALUE_OVERFLOW)
   beginContract(sender, created, value)
-  const length = load<u32>(frame, FRAME_CODE_LENGTH) as usize
-  if (length == 0) return endWith(END_STOP)
-  const map = take(length + CODE_PADDING)
-  analyze(load<u32>(frame, FRAME_CODE), length, map)
-  store<u32>(frame, map as u32, FRAME_JUMPS)
-  store<u32>(frame, 0, FRAME_CELLS)
-  store<u32>(frame, 0, FRAME_INPUT_LENGTH)
-  return EXIT_FRAME
+  const length = load<u32>(frame, layout.FRAME_CODE_LENGTH) as usize
+  if (length == 0) return endWith(layout.END_STOP)
+  const map = take(length + layout.CODE_PADDING)
+  analyze(load<u32>(frame, layout.FRAME_CODE), length, map)
+  store<u32>(frame, map as u32, layout.FRAME_JUMPS)
+  store<u32>(frame, 0, layout.FRAME_CELLS)
+  store<u32>(frame, 0, layout.FRAME_INPUT_LENGTH)
+  return layout.EXIT_FRAME
 }

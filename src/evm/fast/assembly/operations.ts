@@ -1,9 +1,6 @@
 // Operations that need more than a line, and why an operation is refused.
 import { keccak } from '../../../core/assembly/keccak'
-import {
-  ACCOUNT_CODE, ACCOUNT_CODE_HASH, ACCOUNT_CODE_LENGTH, ACCOUNT_CODE_WRITTEN, BLOBS, BLOBS_COUNT, END_INVALID_OPCODE, END_OUT_OF_GAS,
-  END_STACK_OVERFLOW, END_STACK_UNDERFLOW, ENV_NUMBER, FORK, INVALID, OPERATIONS, SCRATCH, SPURIOUS_DRAGON,
-} from '../layout'
+import * as layout from '../layout'
 import { has, isDead } from './state/accounts'
 import { loadBlockHash, loadCodeHash } from './state/host'
 import { bitLength, copyWord, isShort, isZero, setEmptyHash, setShort, turnWord } from './arithmetic/words'
@@ -13,16 +10,16 @@ const ANCESTORS: u64 = 256
 
 /** Why an operation cannot run that has too little gas or the wrong number of words: the words are looked at first. */
 export function refuse(opcode: u32, height: u32): i32 {
-  const info = load<u64>(OPERATIONS + (opcode << 3))
+  const info = load<u64>(layout.OPERATIONS + (opcode << 3))
   const needed = ((info >> 16) & 0xffff) as u32
-  if (needed == INVALID) return END_INVALID_OPCODE
-  if (height < needed) return END_STACK_UNDERFLOW
-  return height - needed > ((info >> 32) as u32) ? END_STACK_OVERFLOW : END_OUT_OF_GAS
+  if (needed == layout.INVALID) return layout.END_INVALID_OPCODE
+  if (height < needed) return layout.END_STACK_UNDERFLOW
+  return height - needed > ((info >> 32) as u32) ? layout.END_STACK_OVERFLOW : layout.END_OUT_OF_GAS
 }
 
 /** EXP: by the bytes of the exponent. */
 export function payExponent(exponent: usize, gas: i64): i64 {
-  const byteGas: i64 = load<u32>(FORK) >= SPURIOUS_DRAGON ? 50 : 10
+  const byteGas: i64 = load<u32>(layout.FORK) >= layout.SPURIOUS_DRAGON ? 50 : 10
   return gas - byteGas * (((bitLength(exponent) + 7) >> 3) as i64)
 }
 
@@ -54,23 +51,23 @@ function lastBytes(place: usize, without: u32): u64 {
 /** EXTCODEHASH: 0 for an account that is not there, or empty (EIP-1052, EIP-161). */
 export function codeHash(account: usize, target: usize): void {
   if (isDead(account)) return setShort(target, 0)
-  const hash = account + ACCOUNT_CODE_HASH
-  const length = load<u32>(account, ACCOUNT_CODE_LENGTH)
+  const hash = account + layout.ACCOUNT_CODE_HASH
+  const length = load<u32>(account, layout.ACCOUNT_CODE_LENGTH)
   if (length == 0) setEmptyHash(hash)
   else if (isZero(hash)) setHash(account, hash, length)
   copyWord(target, hash)
 }
 
 function setHash(account: usize, target: usize, length: u32): void {
-  if (!has(account, ACCOUNT_CODE_WRITTEN)) return loadCodeHash(account)
+  if (!has(account, layout.ACCOUNT_CODE_WRITTEN)) return loadCodeHash(account)
   // deployed by this very transaction
-  keccak(load<u32>(account, ACCOUNT_CODE), length, SCRATCH + 448)
-  turnWord(target, SCRATCH + 448)
+  keccak(load<u32>(account, layout.ACCOUNT_CODE), length, layout.SCRATCH + 448)
+  turnWord(target, layout.SCRATCH + 448)
 }
 
 /** BLOCKHASH: replaces the number at `word`; 0 for blocks that are not among the 256 before this one. */
 export function blockHash(word: usize): void {
-  const current = load<u64>(ENV_NUMBER)
+  const current = load<u64>(layout.ENV_NUMBER)
   const number = load<u64>(word)
   if (!isShort(word) || number >= current || current - number > ANCESTORS) return setShort(word, 0)
   loadBlockHash(number, word)
@@ -78,6 +75,6 @@ export function blockHash(word: usize): void {
 
 /** BLOBHASH: replaces the index at `word`. */
 export function blobHash(word: usize): void {
-  if (!isShort(word) || load<u64>(word) >= (load<u32>(BLOBS_COUNT) as u64)) return setShort(word, 0)
-  copyWord(word, (load<u32>(BLOBS) as usize) + ((load<u32>(word) as usize) << 5))
+  if (!isShort(word) || load<u64>(word) >= (load<u32>(layout.BLOBS_COUNT) as u64)) return setShort(word, 0)
+  copyWord(word, (load<u32>(layout.BLOBS) as usize) + ((load<u32>(word) as usize) << 5))
 }

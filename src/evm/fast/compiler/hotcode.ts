@@ -1,8 +1,9 @@
-// Compiles what became hot: records one round of it, and puts the compiled trace where the engine finds it.
+// Compiles what became hot: records one round of it, and puts the compiled trace where the instance finds it.
 import type { Hash } from '../../../core/hex.ts'
 import type { Hardfork } from '../../../protocol/forks.ts'
 import type { Operation } from '../../opcodes.ts'
 import type { CodePlace } from '../codes.ts'
+import type { Interpreter } from '../interpreter.ts'
 import {
   CURRENT_FRAME,
   EXIT_FRAME,
@@ -17,7 +18,6 @@ import {
   TRACE,
 } from '../layout.ts'
 import type { HotCode } from '../machine.ts'
-import type { Session } from '../run.ts'
 import { type CompiledTrace, Compiler, compiledOperations } from './compile.ts'
 import type { Recording } from './trace/plan.ts'
 import { TraceStore } from './tracestore.ts'
@@ -51,25 +51,25 @@ export function createHotCode(
   onBug: (error: unknown) => void,
   threshold: number = USUAL_THRESHOLD,
 ): HotCode {
-  const stores = new WeakMap<Session, TraceStore>()
+  const stores = new WeakMap<Interpreter, TraceStore>()
   const compiler = new TraceCompiler(onBug, Math.min(threshold, EXIT_THRESHOLD))
-  const storeOf = (session: Session): TraceStore => {
-    let store = stores.get(session)
+  const storeOf = (interpreter: Interpreter): TraceStore => {
+    let store = stores.get(interpreter)
     if (store === undefined) {
-      store = new TraceStore(session.core)
-      stores.set(session, store)
+      store = new TraceStore(interpreter.instance)
+      stores.set(interpreter, store)
     }
     return store
   }
   return {
     threshold,
-    onJob: (session, hardfork) => {
+    onJob: (interpreter, hardfork) => {
       compiler.setFork(hardfork)
-      storeOf(session).setFork(hardfork)
+      storeOf(interpreter).setFork(hardfork)
     },
-    onHot: (session) => compiler.onHot(session, storeOf(session)),
+    onHot: (interpreter) => compiler.onHot(interpreter, storeOf(interpreter)),
     // seldom: the code of thousands of contracts has to make room
-    onClear: (session) => stores.get(session)?.clear(),
+    onClear: (interpreter) => stores.get(interpreter)?.clear(),
   }
 }
 
@@ -93,18 +93,18 @@ class TraceCompiler {
   }
 
   /** @returns the exit to go on with */
-  onHot(session: Session, store: TraceStore): number {
-    const { core, codes } = session
-    const cell = core.number(LAST_CELL)
-    const frame = core.number(CURRENT_FRAME)
-    const place = codes.at(core.number(frame + FRAME_CODE))
+  onHot(interpreter: Interpreter, store: TraceStore): number {
+    const { instance, codes } = interpreter
+    const cell = instance.number(LAST_CELL)
+    const frame = instance.number(CURRENT_FRAME)
+    const place = codes.at(instance.number(frame + FRAME_CODE))
     if (place === undefined || this.#failed.has(place.hash)) return EXIT_FRAME
-    const start = core.number(frame + FRAME_PC)
+    const start = instance.number(frame + FRAME_PC)
     const isRoot = cell >= place.cells && cell < place.cells + 4 * place.bytes.length
     const root = place.cells + 4 * start
-    if (!isRoot && isHead(session, place, start) && core.number(root) >= TRACE) {
+    if (!isRoot && isHead(interpreter, place, start) && instance.number(root) >= TRACE) {
       // compiled since: the exit only has to be led there
-      core.setNumber(cell, core.number(root))
+      instance.setNumber(cell, instance.number(root))
       return EXIT_FRAME
     }
     if (store.isEnough(place.code)) return EXIT_FRAME
@@ -113,9 +113,9 @@ class TraceCompiler {
       // a cell of an exit went with its trace
       if (!isRoot) return EXIT_FRAME
     }
-    const { recording, exit } = record(session, place, frame)
+    const { recording, exit } = record(interpreter, place, frame)
     try {
-      this.#compile(session, store, place, recording, cell, isRoot)
+      this.#compile(interpreter, store, place, recording, cell, isRoot)
     } catch (error) {
       this.#fail(place.hash, error)
     }
@@ -123,23 +123,23 @@ class TraceCompiler {
   }
 
   #compile(
-    session: Session,
+    interpreter: Interpreter,
     store: TraceStore,
     place: CodePlace,
     recording: Recording,
     cell: number,
     isRoot: boolean,
   ): void {
-    const { core } = session
+    const { instance } = interpreter
     const { start } = recording
-    const isLoopHead = isRoot && isHead(session, place, start)
+    const isLoopHead = isRoot && isHead(interpreter, place, start)
     const newCell = (pc: number): number => {
-      const root = core.number(place.cells + 4 * pc)
-      return store.newExitCell(root >= TRACE && isHead(session, place, pc) ? root : 0)
+      const root = instance.number(place.cells + 4 * pc)
+      return store.newExitCell(root >= TRACE && isHead(interpreter, place, pc) ? root : 0)
     }
     const code = {
       bytes: place.bytes,
-      isDestination: (pc: number) => core.bytes[place.jumps + pc] !== 0,
+      isDestination: (pc: number) => instance.bytes[place.jumps + pc] !== 0,
     }
     const doublings = Math.floor(store.countOf(place.code) / TRACES_PER_DOUBLING)
     const trace = this.#compiler.compile(code, this.#operations, recording, {
@@ -149,7 +149,7 @@ class TraceCompiler {
     if (trace !== undefined && isWorthIt(trace, isLoopHead))
       store.add(cell, place.code, trace.module)
     // what comes in between has traces of its own, from the exits of the loops in it
-    else if (isLoopHead) core.bytes[place.jumps + start] = DESTINATION
+    else if (isLoopHead) instance.bytes[place.jumps + start] = DESTINATION
   }
 
   #fail(hash: Hash, error: unknown): void {
@@ -162,8 +162,8 @@ class TraceCompiler {
   }
 }
 
-function isHead({ core }: Session, { jumps }: CodePlace, pc: number): boolean {
-  return core.bytes[jumps + pc] === LOOP_HEAD
+function isHead({ instance }: Interpreter, { jumps }: CodePlace, pc: number): boolean {
+  return instance.bytes[jumps + pc] === LOOP_HEAD
 }
 
 function isWorthIt({ isLoop, hasUnknownJump, steps }: CompiledTrace, isLoopHead: boolean): boolean {
@@ -172,29 +172,30 @@ function isWorthIt({ isLoop, hasUnknownJump, steps }: CompiledTrace, isLoopHead:
 
 /** Interprets, jump by jump, until the code comes back, leaves its frame, or comes to another trace. */
 function record(
-  session: Session,
+  interpreter: Interpreter,
   place: CodePlace,
   frame: number,
 ): { readonly recording: Recording; readonly exit: number } {
-  const { core } = session
-  const start = core.number(frame + FRAME_PC)
-  const top = core.number(frame + FRAME_STACK_TOP)
+  const { instance } = interpreter
+  const start = instance.number(frame + FRAME_PC)
+  const top = instance.number(frame + FRAME_STACK_TOP)
   const path: number[] = []
-  const isOwn = isHead(session, place, start)
+  const isOwn = isHead(interpreter, place, start)
   let exit = EXIT_RECORD
   let isLoop = false
   let isMet = false
-  core.setNumber(frame + FRAME_FLAGS, core.number(frame + FRAME_FLAGS) | FLAG_RECORD)
+  instance.setNumber(frame + FRAME_FLAGS, instance.number(frame + FRAME_FLAGS) | FLAG_RECORD)
   while (path.length < MOST_JUMPS && !isLoop && !isMet) {
-    exit = core.exports.run()
-    core.refresh()
+    exit = instance.exports.run()
+    instance.refresh()
     if (exit !== EXIT_RECORD) break
-    const pc = core.number(frame + FRAME_PC)
+    const pc = instance.number(frame + FRAME_PC)
     path.push(pc)
-    isLoop = isOwn && pc === start && core.number(frame + FRAME_STACK_TOP) === top
-    isMet = !isLoop && isHead(session, place, pc) && core.number(place.cells + 4 * pc) >= TRACE
+    isLoop = isOwn && pc === start && instance.number(frame + FRAME_STACK_TOP) === top
+    isMet =
+      !isLoop && isHead(interpreter, place, pc) && instance.number(place.cells + 4 * pc) >= TRACE
   }
-  core.setNumber(frame + FRAME_FLAGS, core.number(frame + FRAME_FLAGS) & ~FLAG_RECORD)
+  instance.setNumber(frame + FRAME_FLAGS, instance.number(frame + FRAME_FLAGS) & ~FLAG_RECORD)
   const goesOn = exit === EXIT_RECORD || exit === EXIT_LEAVE
   return { recording: { start, path, isLoop, isMet }, exit: goesOn ? EXIT_FRAME : exit }
 }

@@ -1,7 +1,7 @@
-// The compiled traces of one engine: bounded in number and in bytes; when they are full all are given up, and what is hot
+// The compiled traces of one instance: bounded in number and in bytes; when they are full all are given up, and what is hot
 // still soon comes back.
 import type { Hardfork } from '../../../protocol/forks.ts'
-import type { Core } from '../instance.ts'
+import type { Instance } from '../instance.ts'
 import { EXIT_CELLS, EXIT_CELLS_END, TRACE } from '../layout.ts'
 import { importsOf, TRACE_NAME } from './wasm/helpers.ts'
 
@@ -16,9 +16,9 @@ const MOST_OF_CODE = 160
 const EXITS_OF_ONE = 1_024
 
 export class TraceStore {
-  readonly #core: Core
+  readonly #instance: Instance
   readonly #imports: ReturnType<typeof importsOf>
-  /** Index in the engine's table of the first trace. */
+  /** Index in the instance's table of the first trace. */
   readonly #first: number
   /** Cells that lead to traces. */
   readonly #cells: number[] = []
@@ -28,10 +28,10 @@ export class TraceStore {
   #nextExitCell: number = EXIT_CELLS
   #hardfork: Hardfork | undefined
 
-  constructor(core: Core) {
-    this.#core = core
-    this.#imports = importsOf(core.memory, { ...core.exports })
-    this.#first = core.exports.table.length
+  constructor(instance: Instance) {
+    this.#instance = instance
+    this.#imports = importsOf(instance.memory, { ...instance.exports })
+    this.#first = instance.exports.table.length
   }
 
   /** Traces of the code at a place. */
@@ -63,18 +63,18 @@ export class TraceStore {
   newExitCell(value: number): number {
     const cell = this.#nextExitCell
     this.#nextExitCell += 4
-    this.#core.setNumber(cell, value)
+    this.#instance.setNumber(cell, value)
     return cell
   }
 
   /** Leads a cell to a trace of the code at a place. */
   add(cell: number, code: number, bytes: Uint8Array): void {
-    const { table } = this.#core.exports
+    const { table } = this.#instance.exports
     const instance = new WebAssembly.Instance(new WebAssembly.Module(bytes), this.#imports)
     const index = this.#first + this.#cells.length
     if (index >= table.length) table.grow(1)
     table.set(index, instance.exports[TRACE_NAME])
-    this.#core.setNumber(cell, (TRACE | index) >>> 0)
+    this.#instance.setNumber(cell, (TRACE | index) >>> 0)
     this.#cells.push(cell)
     this.#byCode.set(code, this.countOf(code) + 1)
     this.#bytes += bytes.length
@@ -83,8 +83,8 @@ export class TraceStore {
   /** Gives all up. No trace runs, and none of the cells has another use yet. */
   clear(): void {
     for (const [index, cell] of this.#cells.entries()) {
-      this.#core.setNumber(cell, 0)
-      this.#core.exports.table.set(this.#first + index, null)
+      this.#instance.setNumber(cell, 0)
+      this.#instance.exports.table.set(this.#first + index, null)
     }
     this.#cells.length = 0
     this.#byCode.clear()

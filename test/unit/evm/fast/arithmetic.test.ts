@@ -1,13 +1,13 @@
 // The interpreter's long arithmetic against JavaScript's.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { Core } from '../../../../src/evm/fast/instance.ts'
+import { Instance } from '../../../../src/evm/fast/instance.ts'
 import { OPERANDS } from '../../../../src/evm/fast/layout.ts'
 
 const ask = (): never => {
   throw new Error('arithmetic asks for nothing')
 }
-const core = new Core(
+const instance = new Instance(
   {
     loadAccount: ask,
     loadCode: ask,
@@ -34,18 +34,18 @@ const word = fc
   .map(([a, b, c, d, shift]) => (a | (b << 64n) | (c << 128n) | (d << 192n)) >> BigInt(shift & ~15))
 
 function onTwo(name: 'div' | 'mod' | 'mul', a: bigint, b: bigint): bigint {
-  core.setWord(FIRST, a)
-  core.setWord(SECOND, b)
-  core.exports[name](FIRST, SECOND)
-  return core.word(SECOND)
+  instance.setWord(FIRST, a)
+  instance.setWord(SECOND, b)
+  instance.exports[name](FIRST, SECOND)
+  return instance.word(SECOND)
 }
 
 function onThree(name: 'addMod' | 'mulMod', a: bigint, b: bigint, c: bigint): bigint {
-  core.setWord(FIRST, a)
-  core.setWord(SECOND, b)
-  core.setWord(THIRD, c)
-  core.exports[name](FIRST, SECOND, THIRD)
-  return core.word(THIRD)
+  instance.setWord(FIRST, a)
+  instance.setWord(SECOND, b)
+  instance.setWord(THIRD, c)
+  instance.exports[name](FIRST, SECOND, THIRD)
+  return instance.word(THIRD)
 }
 
 const RUNS = { numRuns: 20_000, seed: 7 }

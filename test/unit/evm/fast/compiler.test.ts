@@ -28,9 +28,9 @@ function compiling(
   let hot = 0
   const counting: HotCode = {
     ...code,
-    onHot: (session) => {
+    onHot: (interpreter) => {
       hot += 1
-      return code.onHot(session)
+      return code.onHot(interpreter)
     },
   }
   return { ...engineOf('compiler', async () => createFastMachine(counting)), hot: () => hot }

@@ -1,12 +1,12 @@
 // ADDMOD and MULMOD of the engine against bigints: also by the reciprocal that is kept for a modulus that comes again.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Core } from '../../../../src/evm/fast/instance.ts'
+import { Instance } from '../../../../src/evm/fast/instance.ts'
 import { OPERANDS } from '../../../../src/evm/fast/layout.ts'
 
 const nothing = (): void => undefined
 
-const core = new Core(
+const instance = new Instance(
   {
     loadAccount: nothing,
     loadCode: nothing,
@@ -22,11 +22,11 @@ const WORD = 2n ** 256n
 
 function compute(operation: 'addMod' | 'mulMod', a: bigint, b: bigint, c: bigint): bigint {
   const [first, second, third] = [OPERANDS, OPERANDS + 32, OPERANDS + 64]
-  core.setWord(first, a)
-  core.setWord(second, b)
-  core.setWord(third, c)
-  core.exports[operation](first, second, third)
-  return core.word(third)
+  instance.setWord(first, a)
+  instance.setWord(second, b)
+  instance.setWord(third, c)
+  instance.exports[operation](first, second, third)
+  return instance.word(third)
 }
 
 /** Numbers of all lengths, and those around a modulus. */

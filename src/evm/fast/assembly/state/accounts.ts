@@ -1,12 +1,6 @@
 // Accounts as the job has seen them: loaded from the host when first asked for, changed here, written back by the host
 // when the run has held.
-import {
-  ACCESSES, ACCESSES_USED, ACCOUNT, ACCOUNT_ADDRESS, ACCOUNT_BALANCE, ACCOUNT_BEFORE, ACCOUNT_BYTES, ACCOUNT_CELLS,
-  ACCOUNT_CODE, ACCOUNT_CODE_HASH, ACCOUNT_CODE_LENGTH, ACCOUNT_CODE_READY, ACCOUNT_DELEGATE, ACCOUNT_DELEGATED,
-  ACCOUNT_EXISTS, ACCOUNT_FLAGS, ACCOUNT_JUMPS, ACCOUNT_KEY, ACCOUNT_LISTED, ACCOUNT_NONCE, ACCOUNT_TOUCHED,
-  ACCOUNT_TOUCHED_EVER, ACCOUNT_WARM, ACCOUNT_WRITTEN, ACCOUNTS, ACCOUNTS_MASK, ADDRESS_SCRATCH, BERLIN, CODE_PADDING,
-  FORK, GENERATION, LAST_ACCOUNT, REPORTS_ACCESS, SPURIOUS_DRAGON,
-} from '../../layout'
+import * as layout from '../../layout'
 import { analyze } from './code'
 import { enter, reserve, take } from './heap'
 import { loadAccount, loadCode } from './host'
@@ -23,17 +17,17 @@ export function accountAt(word: usize): usize {
   const middle = load<u64>(word, 8)
   const high = load<u32>(word, 16)
   const hash = hashOf(low, middle, high)
-  const table = load<u32>(ACCOUNTS) as usize
-  const mask = load<u32>(ACCOUNTS_MASK)
-  const generation = load<u32>(GENERATION)
+  const table = load<u32>(layout.ACCOUNTS) as usize
+  const mask = load<u32>(layout.ACCOUNTS_MASK)
+  const generation = load<u32>(layout.GENERATION)
   for (let i = hash & mask; ; i = (i + 1) & mask) {
     const slot = table + ((i as usize) << 3)
     if (load<u32>(slot) != generation) break
     const account = load<u32>(slot, 4) as usize
     if (
-      load<u64>(account, ACCOUNT_ADDRESS) == low &&
-      load<u64>(account, ACCOUNT_ADDRESS + 8) == middle &&
-      load<u32>(account, ACCOUNT_ADDRESS + 16) == high
+      load<u64>(account, layout.ACCOUNT_ADDRESS) == low &&
+      load<u64>(account, layout.ACCOUNT_ADDRESS + 8) == middle &&
+      load<u32>(account, layout.ACCOUNT_ADDRESS + 16) == high
     ) {
       return account
     }
@@ -48,61 +42,61 @@ function hashOf(low: u64, middle: u64, high: u32): u32 {
 }
 
 function addAccount(low: u64, middle: u64, high: u32, hash: u32): usize {
-  const account = take(ACCOUNT)
-  memory.fill(account, 0, ACCOUNT)
-  store<u64>(account, low, ACCOUNT_ADDRESS)
-  store<u64>(account, middle, ACCOUNT_ADDRESS + 8)
-  store<u32>(account, high, ACCOUNT_ADDRESS + 16)
-  store<u32>(account, bswap<u32>(high), ACCOUNT_BYTES)
-  store<u64>(account, bswap<u64>(middle), ACCOUNT_BYTES + 4)
-  store<u64>(account, bswap<u64>(low), ACCOUNT_BYTES + 12)
-  store<u32>(account, hash, ACCOUNT_KEY)
-  store<u32>(account, load<u32>(LAST_ACCOUNT), ACCOUNT_BEFORE)
-  store<u32>(LAST_ACCOUNT, account as u32)
-  enter(ACCOUNTS, account, ACCOUNT_KEY)
+  const account = take(layout.ACCOUNT)
+  memory.fill(account, 0, layout.ACCOUNT)
+  store<u64>(account, low, layout.ACCOUNT_ADDRESS)
+  store<u64>(account, middle, layout.ACCOUNT_ADDRESS + 8)
+  store<u32>(account, high, layout.ACCOUNT_ADDRESS + 16)
+  store<u32>(account, bswap<u32>(high), layout.ACCOUNT_BYTES)
+  store<u64>(account, bswap<u64>(middle), layout.ACCOUNT_BYTES + 4)
+  store<u64>(account, bswap<u64>(low), layout.ACCOUNT_BYTES + 12)
+  store<u32>(account, hash, layout.ACCOUNT_KEY)
+  store<u32>(account, load<u32>(layout.LAST_ACCOUNT), layout.ACCOUNT_BEFORE)
+  store<u32>(layout.LAST_ACCOUNT, account as u32)
+  enter(layout.ACCOUNTS, account, layout.ACCOUNT_KEY)
   loadAccount(account)
   return account
 }
 
 @inline
 export function has(account: usize, flags: u32): bool {
-  return (load<u32>(account, ACCOUNT_FLAGS) & flags) != 0
+  return (load<u32>(account, layout.ACCOUNT_FLAGS) & flags) != 0
 }
 
 /** Marks without a way back. */
 @inline
 function mark(account: usize, flags: u32): void {
-  store<u32>(account, load<u32>(account, ACCOUNT_FLAGS) | flags, ACCOUNT_FLAGS)
+  store<u32>(account, load<u32>(account, layout.ACCOUNT_FLAGS) | flags, layout.ACCOUNT_FLAGS)
 }
 
 /** Neither nonce nor balance nor code (EIP-161); or not there at all. */
 export function isDead(account: usize): bool {
   return (
-    load<u64>(account, ACCOUNT_NONCE) == 0 &&
-    load<u32>(account, ACCOUNT_CODE_LENGTH) == 0 &&
-    isZero(account + ACCOUNT_BALANCE)
+    load<u64>(account, layout.ACCOUNT_NONCE) == 0 &&
+    load<u32>(account, layout.ACCOUNT_CODE_LENGTH) == 0 &&
+    isZero(account + layout.ACCOUNT_BALANCE)
   )
 }
 
 /** Warms an account (EIP-2929). @returns what that costs */
 export function warm(account: usize): i64 {
-  if (has(account, ACCOUNT_WARM)) return WARM_GAS
-  raise(account, ACCOUNT_WARM)
+  if (has(account, layout.ACCOUNT_WARM)) return WARM_GAS
+  raise(account, layout.ACCOUNT_WARM)
   list(account)
   return COLD_ACCOUNT_GAS
 }
 
 /** Lists an account as accessed, once; it stays listed when the frame fails. */
 function list(account: usize): void {
-  if (has(account, ACCOUNT_LISTED) || load<u32>(REPORTS_ACCESS) == 0) return
-  mark(account, ACCOUNT_LISTED)
+  if (has(account, layout.ACCOUNT_LISTED) || load<u32>(layout.REPORTS_ACCESS) == 0) return
+  mark(account, layout.ACCOUNT_LISTED)
   listPlace(account as u32)
 }
 
 /** Adds to the list of accesses: an account's place, or a slot's and 1. */
 export function listPlace(place: u32): void {
-  store<u32>(reserve(ACCESSES, 4), place)
-  store<u32>(ACCESSES_USED, load<u32>(ACCESSES_USED) + 4)
+  store<u32>(reserve(layout.ACCESSES, 4), place)
+  store<u32>(layout.ACCESSES_USED, load<u32>(layout.ACCESSES_USED) + 4)
 }
 
 /**
@@ -111,85 +105,85 @@ export function listPlace(place: u32): void {
  * in a frame that failed, and still is.
  */
 export function touch(account: usize): void {
-  if (load<u32>(FORK) < SPURIOUS_DRAGON) {
-    raise(account, ACCOUNT_EXISTS)
-    mark(account, ACCOUNT_WRITTEN)
+  if (load<u32>(layout.FORK) < layout.SPURIOUS_DRAGON) {
+    raise(account, layout.ACCOUNT_EXISTS)
+    mark(account, layout.ACCOUNT_WRITTEN)
     return
   }
-  if (!has(account, ACCOUNT_EXISTS) || !isDead(account)) return
-  raise(account, ACCOUNT_TOUCHED)
-  if (load<u64>(account, ACCOUNT_ADDRESS) == 3 && isShort(account + ACCOUNT_ADDRESS)) {
-    mark(account, ACCOUNT_TOUCHED_EVER)
+  if (!has(account, layout.ACCOUNT_EXISTS) || !isDead(account)) return
+  raise(account, layout.ACCOUNT_TOUCHED)
+  if (load<u64>(account, layout.ACCOUNT_ADDRESS) == 3 && isShort(account + layout.ACCOUNT_ADDRESS)) {
+    mark(account, layout.ACCOUNT_TOUCHED_EVER)
   }
 }
 
 export function addBalance(account: usize, value: usize): void {
   saveBalance(account)
-  add(value, account + ACCOUNT_BALANCE)
-  raise(account, ACCOUNT_EXISTS)
-  mark(account, ACCOUNT_WRITTEN)
+  add(value, account + layout.ACCOUNT_BALANCE)
+  raise(account, layout.ACCOUNT_EXISTS)
+  mark(account, layout.ACCOUNT_WRITTEN)
 }
 
 /** The balance must be enough. */
 export function takeBalance(account: usize, value: usize): void {
   saveBalance(account)
-  copyWord(ADDRESS_SCRATCH + 128, value)
-  sub(account + ACCOUNT_BALANCE, ADDRESS_SCRATCH + 128)
-  copyWord(account + ACCOUNT_BALANCE, ADDRESS_SCRATCH + 128)
-  mark(account, ACCOUNT_WRITTEN)
+  copyWord(layout.ADDRESS_SCRATCH + 128, value)
+  sub(account + layout.ACCOUNT_BALANCE, layout.ADDRESS_SCRATCH + 128)
+  copyWord(account + layout.ACCOUNT_BALANCE, layout.ADDRESS_SCRATCH + 128)
+  mark(account, layout.ACCOUNT_WRITTEN)
 }
 
 export function zeroBalance(account: usize): void {
   saveBalance(account)
-  setShort(account + ACCOUNT_BALANCE, 0)
-  mark(account, ACCOUNT_WRITTEN)
+  setShort(account + layout.ACCOUNT_BALANCE, 0)
+  mark(account, layout.ACCOUNT_WRITTEN)
 }
 
 /** The value added would go beyond 2^256 - 1. */
 export function wouldOverflow(account: usize, value: usize): bool {
-  copyWord(ADDRESS_SCRATCH + 128, value)
-  add(account + ACCOUNT_BALANCE, ADDRESS_SCRATCH + 128)
-  return isBelow(ADDRESS_SCRATCH + 128, value)
+  copyWord(layout.ADDRESS_SCRATCH + 128, value)
+  add(account + layout.ACCOUNT_BALANCE, layout.ADDRESS_SCRATCH + 128)
+  return isBelow(layout.ADDRESS_SCRATCH + 128, value)
 }
 
 export function setNonce(account: usize, nonce: u64): void {
   saveNonce(account)
-  store<u64>(account, nonce, ACCOUNT_NONCE)
-  raise(account, ACCOUNT_EXISTS)
-  mark(account, ACCOUNT_WRITTEN)
+  store<u64>(account, nonce, layout.ACCOUNT_NONCE)
+  raise(account, layout.ACCOUNT_EXISTS)
+  mark(account, layout.ACCOUNT_WRITTEN)
 }
 
 /** Code in memory, with its map, for reading or running. */
 export function readyCode(account: usize): void {
-  if (has(account, ACCOUNT_CODE_READY)) return
-  if (load<u32>(account, ACCOUNT_CODE) == 0) loadCode(account)
-  if (load<u32>(account, ACCOUNT_JUMPS) == 0) mapCode(account)
-  mark(account, ACCOUNT_CODE_READY)
+  if (has(account, layout.ACCOUNT_CODE_READY)) return
+  if (load<u32>(account, layout.ACCOUNT_CODE) == 0) loadCode(account)
+  if (load<u32>(account, layout.ACCOUNT_JUMPS) == 0) mapCode(account)
+  mark(account, layout.ACCOUNT_CODE_READY)
 }
 
 /** For code that the host keeps nowhere: a map on the heap. */
 function mapCode(account: usize): void {
-  const length = load<u32>(account, ACCOUNT_CODE_LENGTH) as usize
-  const map = take(length + CODE_PADDING)
-  analyze(load<u32>(account, ACCOUNT_CODE), length, map)
-  store<u32>(account, map as u32, ACCOUNT_JUMPS)
+  const length = load<u32>(account, layout.ACCOUNT_CODE_LENGTH) as usize
+  const map = take(length + layout.CODE_PADDING)
+  analyze(load<u32>(account, layout.ACCOUNT_CODE), length, map)
+  store<u32>(account, map as u32, layout.ACCOUNT_JUMPS)
 }
 
 /** The account whose code runs when this one is called (EIP-7702): mostly itself. */
 export function delegateOf(account: usize): usize {
-  if (!has(account, ACCOUNT_DELEGATED)) return account
-  const known = load<u32>(account, ACCOUNT_DELEGATE)
+  if (!has(account, layout.ACCOUNT_DELEGATED)) return account
+  const known = load<u32>(account, layout.ACCOUNT_DELEGATE)
   if (known) return known
   readyCode(account)
   // the address stands behind three bytes of prefix
-  turnWord(ADDRESS_SCRATCH + 160, (load<u32>(account, ACCOUNT_CODE) as usize) - 9)
-  const delegate = accountAt(ADDRESS_SCRATCH + 160)
-  store<u32>(account, delegate as u32, ACCOUNT_DELEGATE)
+  turnWord(layout.ADDRESS_SCRATCH + 160, (load<u32>(account, layout.ACCOUNT_CODE) as usize) - 9)
+  const delegate = accountAt(layout.ADDRESS_SCRATCH + 160)
+  store<u32>(account, delegate as u32, layout.ACCOUNT_DELEGATE)
   return delegate
 }
 
 /** Pays for reading an account and warms it: gas left, below 0 when there is too little. */
 @inline
 export function payAccess(account: usize, gas: i64): i64 {
-  return load<u32>(FORK) < BERLIN ? gas : gas - warm(account)
+  return load<u32>(layout.FORK) < layout.BERLIN ? gas : gas - warm(account)
 }

@@ -1,4 +1,4 @@
-// What the engine asks of its host while an operation runs.
+// What the instance asks of its host while an operation runs.
 
 /** Fills in an account of which the address is set: balance, nonce, hash and length of code, flags. */
 @external('host', 'loadAccount')

@@ -1,9 +1,5 @@
 // Storage and transient storage: slots by account and key, read from the host at most once a job.
-import {
-  ACCOUNT_HAS_STORAGE, ACCOUNT_SLOTS, BERLIN, CONSTANTINOPLE, FLAG_STATIC, FORK,
-  FRAME_ACCOUNT, FRAME_FLAGS, FRAME_GAS_LIMIT, GENERATION, ISTANBUL, LONDON, REFUND, REPORTS_ACCESS, SLOT, SLOT_ACCOUNT, SLOT_BEFORE,
-  SLOT_FLAGS, SLOT_HASH, SLOT_KEY, SLOT_LISTED, SLOT_ORIGINAL, SLOT_VALUE, SLOT_WARM, SLOT_WRITTEN, SLOTS, SLOTS_MASK,
-} from '../../layout'
+import * as layout from '../../layout'
 import { has, listPlace, WARM_GAS } from './accounts'
 import { raiseNeed } from './gasneed'
 import { enter, take } from './heap'
@@ -32,9 +28,9 @@ function slotAt(owner: u32, key: usize): usize {
   const k3 = load<u64>(key, 24)
   const mixed = (k0 ^ rotl<u64>(k1, 17) ^ rotl<u64>(k2, 34) ^ rotl<u64>(k3, 51) ^ ((owner as u64) << 20)) * 0x9e3779b97f4a7c15
   const hash = ((mixed >> 32) ^ mixed) as u32
-  const table = load<u32>(SLOTS) as usize
-  const mask = load<u32>(SLOTS_MASK)
-  const generation = load<u32>(GENERATION)
+  const table = load<u32>(layout.SLOTS) as usize
+  const mask = load<u32>(layout.SLOTS_MASK)
+  const generation = load<u32>(layout.GENERATION)
   for (let i = hash & mask; ; i = (i + 1) & mask) {
     const place = table + ((i as usize) << 3)
     if (load<u32>(place) != generation) break
@@ -44,7 +40,7 @@ function slotAt(owner: u32, key: usize): usize {
       load<u64>(slot, 8) == k1 &&
       load<u64>(slot, 16) == k2 &&
       load<u64>(slot, 24) == k3 &&
-      load<u32>(slot, SLOT_ACCOUNT) == owner
+      load<u32>(slot, layout.SLOT_ACCOUNT) == owner
     ) {
       return slot
     }
@@ -53,39 +49,39 @@ function slotAt(owner: u32, key: usize): usize {
 }
 
 function addSlot(owner: u32, key: usize, hash: u32): usize {
-  const slot = take(SLOT)
-  memory.fill(slot + SLOT_VALUE, 0, SLOT - SLOT_VALUE)
-  copyWord(slot + SLOT_KEY, key)
-  store<u32>(slot, owner, SLOT_ACCOUNT)
-  store<u32>(slot, hash, SLOT_HASH)
-  enter(SLOTS, slot, SLOT_HASH)
+  const slot = take(layout.SLOT)
+  memory.fill(slot + layout.SLOT_VALUE, 0, layout.SLOT - layout.SLOT_VALUE)
+  copyWord(slot + layout.SLOT_KEY, key)
+  store<u32>(slot, owner, layout.SLOT_ACCOUNT)
+  store<u32>(slot, hash, layout.SLOT_HASH)
+  enter(layout.SLOTS, slot, layout.SLOT_HASH)
   if (owner & TRANSIENT) return slot
   const account = owner as usize
-  store<u32>(slot, load<u32>(account, ACCOUNT_SLOTS), SLOT_BEFORE)
-  store<u32>(account, slot as u32, ACCOUNT_SLOTS)
-  if (has(account, ACCOUNT_HAS_STORAGE)) {
-    loadSlot(account, slot + SLOT_KEY, slot + SLOT_VALUE)
-    copyWord(slot + SLOT_ORIGINAL, slot + SLOT_VALUE)
+  store<u32>(slot, load<u32>(account, layout.ACCOUNT_SLOTS), layout.SLOT_BEFORE)
+  store<u32>(account, slot as u32, layout.ACCOUNT_SLOTS)
+  if (has(account, layout.ACCOUNT_HAS_STORAGE)) {
+    loadSlot(account, slot + layout.SLOT_KEY, slot + layout.SLOT_VALUE)
+    copyWord(slot + layout.SLOT_ORIGINAL, slot + layout.SLOT_VALUE)
   }
   return slot
 }
 
 @inline
 function slotOf(frame: usize, key: usize): usize {
-  return slotAt(load<u32>(frame, FRAME_ACCOUNT), key)
+  return slotAt(load<u32>(frame, layout.FRAME_ACCOUNT), key)
 }
 
 function warmSlot(slot: usize): void {
   saveCold(slot)
-  const flags = load<u32>(slot, SLOT_FLAGS)
-  store<u32>(slot, flags | SLOT_WARM | SLOT_LISTED, SLOT_FLAGS)
-  if (load<u32>(REPORTS_ACCESS) && !(flags & SLOT_LISTED)) listPlace((slot as u32) | 1)
+  const flags = load<u32>(slot, layout.SLOT_FLAGS)
+  store<u32>(slot, flags | layout.SLOT_WARM | layout.SLOT_LISTED, layout.SLOT_FLAGS)
+  if (load<u32>(layout.REPORTS_ACCESS) && !(flags & layout.SLOT_LISTED)) listPlace((slot as u32) | 1)
 }
 
 /** For the transaction's access list (EIP-2930): warm from the start. */
 export function preWarmSlot(account: usize, key: usize): void {
   const slot = slotAt(account as u32, key)
-  store<u32>(slot, load<u32>(slot, SLOT_FLAGS) | SLOT_WARM, SLOT_FLAGS)
+  store<u32>(slot, load<u32>(slot, layout.SLOT_FLAGS) | layout.SLOT_WARM, layout.SLOT_FLAGS)
 }
 
 /**
@@ -94,35 +90,35 @@ export function preWarmSlot(account: usize, key: usize): void {
  */
 export function sload(frame: usize, key: usize, target: usize, gas: i64): i64 {
   const slot = slotOf(frame, key)
-  if (load<u32>(FORK) >= BERLIN) {
-    if (load<u32>(slot, SLOT_FLAGS) & SLOT_WARM) {
+  if (load<u32>(layout.FORK) >= layout.BERLIN) {
+    if (load<u32>(slot, layout.SLOT_FLAGS) & layout.SLOT_WARM) {
       gas -= WARM_GAS
     } else {
       warmSlot(slot)
       gas -= COLD_SLOT_GAS
     }
   }
-  copyWord(target, slot + SLOT_VALUE)
+  copyWord(target, slot + layout.SLOT_VALUE)
   return gas
 }
 
 /** The same for compiled code: when the gas does not cover it nothing has happened. From berlin on. */
 export function sloadOrLeave(frame: usize, key: usize, target: usize, gas: i64): i64 {
   const slot = slotOf(frame, key)
-  const isWarm = (load<u32>(slot, SLOT_FLAGS) & SLOT_WARM) != 0
+  const isWarm = (load<u32>(slot, layout.SLOT_FLAGS) & layout.SLOT_WARM) != 0
   gas -= isWarm ? WARM_GAS : COLD_SLOT_GAS
   if (gas < 0) return NONE
   if (!isWarm) warmSlot(slot)
-  copyWord(target, slot + SLOT_VALUE)
+  copyWord(target, slot + layout.SLOT_VALUE)
   return gas
 }
 
 /** Writes a slot. @returns gas left, below 0 when there is too little */
 export function sstore(frame: usize, key: usize, value: usize, gas: i64): i64 {
-  const fork = load<u32>(FORK)
-  if (fork >= ISTANBUL) {
+  const fork = load<u32>(layout.FORK)
+  if (fork >= layout.ISTANBUL) {
     if (gas <= SENTRY_GAS) return NONE
-    raiseNeed(frame, load<i64>(frame, FRAME_GAS_LIMIT) - gas + SENTRY_GAS + 1)
+    raiseNeed(frame, load<i64>(frame, layout.FRAME_GAS_LIMIT) - gas + SENTRY_GAS + 1)
   }
   return write(frame, key, value, gas, fork)
 }
@@ -130,18 +126,18 @@ export function sstore(frame: usize, key: usize, value: usize, gas: i64): i64 {
 @inline
 function write(frame: usize, key: usize, value: usize, gas: i64, fork: u32): i64 {
   const slot = slotOf(frame, key)
-  if (fork >= ISTANBUL) gas -= netCost(slot, value, fork)
-  else if (fork == CONSTANTINOPLE) gas -= firstNetCost(slot, value)
+  if (fork >= layout.ISTANBUL) gas -= netCost(slot, value, fork)
+  else if (fork == layout.CONSTANTINOPLE) gas -= firstNetCost(slot, value)
   else gas -= grossCost(slot, value)
-  if (fork >= BERLIN && !(load<u32>(slot, SLOT_FLAGS) & SLOT_WARM)) {
+  if (fork >= layout.BERLIN && !(load<u32>(slot, layout.SLOT_FLAGS) & layout.SLOT_WARM)) {
     warmSlot(slot)
     gas -= COLD_SLOT_GAS
   }
   if (gas < 0) return NONE
-  if (isEqual(slot + SLOT_VALUE, value)) return gas
+  if (isEqual(slot + layout.SLOT_VALUE, value)) return gas
   saveSlot(slot)
-  copyWord(slot + SLOT_VALUE, value)
-  store<u32>(slot, load<u32>(slot, SLOT_FLAGS) | SLOT_WRITTEN, SLOT_FLAGS)
+  copyWord(slot + layout.SLOT_VALUE, value)
+  store<u32>(slot, load<u32>(slot, layout.SLOT_FLAGS) | layout.SLOT_WRITTEN, layout.SLOT_FLAGS)
   return gas
 }
 
@@ -150,26 +146,26 @@ function write(frame: usize, key: usize, value: usize, gas: i64, fork: u32): i64
  * static frames, nothing happens and the interpreter decides. From berlin on.
  */
 export function sstoreOrLeave(frame: usize, key: usize, value: usize, gas: i64, ahead: i64): i64 {
-  if (load<u32>(frame, FRAME_FLAGS) & FLAG_STATIC) return NONE
+  if (load<u32>(frame, layout.FRAME_FLAGS) & layout.FLAG_STATIC) return NONE
   if (gas + ahead <= SENTRY_GAS || gas < SET_GAS + COLD_SLOT_GAS) return NONE
-  raiseNeed(frame, load<i64>(frame, FRAME_GAS_LIMIT) - gas - ahead + SENTRY_GAS + 1)
-  return write(frame, key, value, gas, load<u32>(FORK))
+  raiseNeed(frame, load<i64>(frame, layout.FRAME_GAS_LIMIT) - gas - ahead + SENTRY_GAS + 1)
+  return write(frame, key, value, gas, load<u32>(layout.FORK))
 }
 
 @inline
 function refund(gas: i64): void {
-  store<i64>(REFUND, load<i64>(REFUND) + gas)
+  store<i64>(layout.REFUND, load<i64>(layout.REFUND) + gas)
 }
 
 /** From istanbul on (EIP-2200, EIP-2929, EIP-3529): costs of a warm slot. */
 function netCost(slot: usize, value: usize, fork: u32): i64 {
-  const current = slot + SLOT_VALUE
-  const original = slot + SLOT_ORIGINAL
-  const isBerlin = fork >= BERLIN
+  const current = slot + layout.SLOT_VALUE
+  const original = slot + layout.SLOT_ORIGINAL
+  const isBerlin = fork >= layout.BERLIN
   const readGas: i64 = isBerlin ? WARM_GAS : 800
   if (isEqual(current, value)) return readGas
   const resetGas: i64 = isBerlin ? RESET_GAS - COLD_SLOT_GAS : RESET_GAS
-  const clearRefund: i64 = fork >= LONDON ? 4800 : 15_000
+  const clearRefund: i64 = fork >= layout.LONDON ? 4800 : 15_000
   if (isEqual(current, original)) {
     if (isZero(original)) return SET_GAS
     if (isZero(value)) refund(clearRefund)
@@ -181,8 +177,8 @@ function netCost(slot: usize, value: usize, fork: u32): i64 {
 
 /** EIP-1283, in constantinople only. */
 function firstNetCost(slot: usize, value: usize): i64 {
-  const current = slot + SLOT_VALUE
-  const original = slot + SLOT_ORIGINAL
+  const current = slot + layout.SLOT_VALUE
+  const original = slot + layout.SLOT_ORIGINAL
   if (isEqual(current, value)) return 200
   if (isEqual(current, original)) {
     if (isZero(original)) return SET_GAS
@@ -204,18 +200,18 @@ function refundDirty(current: usize, original: usize, value: usize, clear: i64, 
 
 /** Before, and in petersburg. */
 function grossCost(slot: usize, value: usize): i64 {
-  const current = slot + SLOT_VALUE
+  const current = slot + layout.SLOT_VALUE
   if (isZero(current)) return isZero(value) ? RESET_GAS : SET_GAS
   if (isZero(value)) refund(15_000)
   return RESET_GAS
 }
 
 export function tload(frame: usize, key: usize): void {
-  copyWord(key, slotAt(load<u32>(frame, FRAME_ACCOUNT) | TRANSIENT, key) + SLOT_VALUE)
+  copyWord(key, slotAt(load<u32>(frame, layout.FRAME_ACCOUNT) | TRANSIENT, key) + layout.SLOT_VALUE)
 }
 
 export function tstore(frame: usize, key: usize, value: usize): void {
-  const slot = slotAt(load<u32>(frame, FRAME_ACCOUNT) | TRANSIENT, key)
+  const slot = slotAt(load<u32>(frame, layout.FRAME_ACCOUNT) | TRANSIENT, key)
   saveSlot(slot)
-  copyWord(slot + SLOT_VALUE, value)
+  copyWord(slot + layout.SLOT_VALUE, value)
 }

@@ -2,28 +2,7 @@
 
 import type { Hardfork } from '../../../../protocol/forks.ts'
 import { OP } from '../../../opcodes.ts'
-import {
-  ACCOUNT_BALANCE,
-  ENV_BASE_FEE,
-  ENV_BLOB_BASE_FEE,
-  ENV_CHAIN_ID,
-  ENV_COINBASE,
-  ENV_GAS_LIMIT,
-  ENV_GAS_PRICE,
-  ENV_NUMBER,
-  ENV_ORIGIN,
-  ENV_RANDOM,
-  ENV_TIMESTAMP,
-  FRAME_ACCOUNT,
-  FRAME_ADDRESS,
-  FRAME_CALLER,
-  FRAME_CODE_LENGTH,
-  FRAME_INPUT_LENGTH,
-  FRAME_MEMORY_SIZE,
-  FRAME_VALUE,
-  GAS_MATTERS,
-  RETURN_LENGTH,
-} from '../../layout.ts'
+import * as layout from '../../layout.ts'
 import { FRAME_LOCAL, GAS_LOCAL, type Limb } from '../wasm/emitter.ts'
 import type { Helper } from '../wasm/helpers.ts'
 import { I64_ADD, I64_EXTEND_I32_U } from '../wasm/instructions.ts'
@@ -57,7 +36,7 @@ function frameNumber(offset: number): Compile {
 
 const compileReturnSize: Compile = ({ emitter, stack }) => {
   emitter.i32(0)
-  emitter.load32(RETURN_LENGTH)
+  emitter.load32(layout.RETURN_LENGTH)
   emitter.op(I64_EXTEND_I32_U)
   stack.pushLimb(emitter.keep())
 }
@@ -65,7 +44,7 @@ const compileReturnSize: Compile = ({ emitter, stack }) => {
 /** GAS: what is left when the whole trace is paid, and what of it lies ahead. */
 const compileGas: Compile = (trace, step) => {
   const { emitter } = trace
-  emitter.i32(GAS_MATTERS)
+  emitter.i32(layout.DEPENDS_ON_GAS)
   emitter.i32(1)
   emitter.store32(0)
   emitter.get(GAS_LOCAL)
@@ -148,26 +127,26 @@ const compileTransientStore: Compile = (trace, step) => {
 
 /** All that any fork has. */
 export const CHAIN_OPERATIONS: readonly Row[] = [
-  [OP.ADDRESS, wordOf(FRAME_ADDRESS, ADDRESS_LIMBS)],
-  [OP.ORIGIN, environment(ENV_ORIGIN, ADDRESS_LIMBS)],
-  [OP.CALLER, wordOf(FRAME_CALLER, ADDRESS_LIMBS)],
-  [OP.CALLVALUE, wordOf(FRAME_VALUE, 4)],
-  [OP.CALLDATASIZE, frameNumber(FRAME_INPUT_LENGTH)],
-  [OP.CODESIZE, frameNumber(FRAME_CODE_LENGTH)],
-  [OP.GASPRICE, environment(ENV_GAS_PRICE)],
+  [OP.ADDRESS, wordOf(layout.FRAME_ADDRESS, ADDRESS_LIMBS)],
+  [OP.ORIGIN, environment(layout.ENV_ORIGIN, ADDRESS_LIMBS)],
+  [OP.CALLER, wordOf(layout.FRAME_CALLER, ADDRESS_LIMBS)],
+  [OP.CALLVALUE, wordOf(layout.FRAME_VALUE, 4)],
+  [OP.CALLDATASIZE, frameNumber(layout.FRAME_INPUT_LENGTH)],
+  [OP.CODESIZE, frameNumber(layout.FRAME_CODE_LENGTH)],
+  [OP.GASPRICE, environment(layout.ENV_GAS_PRICE)],
   [OP.RETURNDATASIZE, compileReturnSize],
   [OP.BLOCKHASH, replaced('blockHash')],
-  [OP.COINBASE, environment(ENV_COINBASE, ADDRESS_LIMBS)],
-  [OP.TIMESTAMP, environment(ENV_TIMESTAMP)],
-  [OP.NUMBER, environment(ENV_NUMBER)],
-  [OP.PREVRANDAO, environment(ENV_RANDOM)],
-  [OP.GASLIMIT, environment(ENV_GAS_LIMIT)],
-  [OP.CHAINID, environment(ENV_CHAIN_ID)],
-  [OP.SELFBALANCE, wordOf(ACCOUNT_BALANCE, 4, FRAME_ACCOUNT)],
-  [OP.BASEFEE, environment(ENV_BASE_FEE)],
+  [OP.COINBASE, environment(layout.ENV_COINBASE, ADDRESS_LIMBS)],
+  [OP.TIMESTAMP, environment(layout.ENV_TIMESTAMP)],
+  [OP.NUMBER, environment(layout.ENV_NUMBER)],
+  [OP.PREVRANDAO, environment(layout.ENV_RANDOM)],
+  [OP.GASLIMIT, environment(layout.ENV_GAS_LIMIT)],
+  [OP.CHAINID, environment(layout.ENV_CHAIN_ID)],
+  [OP.SELFBALANCE, wordOf(layout.ACCOUNT_BALANCE, 4, layout.FRAME_ACCOUNT)],
+  [OP.BASEFEE, environment(layout.ENV_BASE_FEE)],
   [OP.BLOBHASH, replaced('blobHash')],
-  [OP.BLOBBASEFEE, environment(ENV_BLOB_BASE_FEE)],
-  [OP.MSIZE, frameNumber(FRAME_MEMORY_SIZE)],
+  [OP.BLOBBASEFEE, environment(layout.ENV_BLOB_BASE_FEE)],
+  [OP.MSIZE, frameNumber(layout.FRAME_MEMORY_SIZE)],
   [OP.GAS, compileGas],
   [OP.TLOAD, compileTransientLoad],
   [OP.TSTORE, compileTransientStore],

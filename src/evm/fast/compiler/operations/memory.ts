@@ -16,13 +16,13 @@ import type { Exit, Step, Trace } from '../trace/trace.ts'
 import {
   ADDRESS_LOCAL,
   type Emitter,
-  FLOOR_LOCAL,
   FRAME_LOCAL,
   GAS_LOCAL,
   LIMIT_LOCAL,
   type Limb,
   MEMORY_LOCAL,
   VECTOR_LOCAL,
+  YIELD_LOCAL,
 } from '../wasm/emitter.ts'
 import {
   I8X16_SHUFFLE,
@@ -205,11 +205,11 @@ function putOperands(trace: Trace, count: number): void {
   for (let n = 0; n < count; n++) trace.emitter.putWord(trace.stack.pop(), operand(n))
 }
 
-/** Leaves when what was paid on the way has used up the fuel: long operations in a row would keep others waiting. */
-function needFuel(trace: Trace, exit: Exit): void {
+/** Leaves when what was paid on the way has used up the gas until its yield: long operations in a row would keep others waiting. */
+function needGasUntilYield(trace: Trace, exit: Exit): void {
   const { emitter } = trace
   emitter.get(GAS_LOCAL)
-  emitter.get(FLOOR_LOCAL)
+  emitter.get(YIELD_LOCAL)
   emitter.op(I64_LT_S)
   trace.leaveIf(exit)
 }
@@ -228,7 +228,7 @@ function callWithGas(
 
 const compileHash: Compile = (trace, step) => {
   const exit = trace.exit(step.pc)
-  needFuel(trace, exit)
+  needGasUntilYield(trace, exit)
   putOperands(trace, 2)
   const { emitter } = trace
   emitter.get(FRAME_LOCAL)
@@ -246,7 +246,7 @@ function copyFrom(
 ): Compile {
   return (trace, step) => {
     const exit = trace.exit(step.pc)
-    needFuel(trace, exit)
+    needGasUntilYield(trace, exit)
     putOperands(trace, 3)
     callCopy(trace, exit, pushPlace, pushLength)
   }
@@ -283,7 +283,7 @@ function globalNumber(place: number): (emitter: Emitter) => void {
 /** RETURNDATACOPY may not read over the end; then it is the interpreter's. */
 const compileReturnCopy: Compile = (trace, step) => {
   const exit = trace.exit(step.pc)
-  needFuel(trace, exit)
+  needGasUntilYield(trace, exit)
   const { emitter, stack } = trace
   const target = stack.pop()
   const offset = stack.popWord()
@@ -312,7 +312,7 @@ const compileReturnCopy: Compile = (trace, step) => {
 /** MCOPY. */
 const compileCopyWithin: Compile = (trace, step) => {
   const exit = trace.exit(step.pc)
-  needFuel(trace, exit)
+  needGasUntilYield(trace, exit)
   putOperands(trace, 3)
   const { emitter } = trace
   emitter.get(FRAME_LOCAL)
@@ -346,7 +346,7 @@ function compileLog(count: number): Compile {
     const exit = trace.exit(step.pc)
     const { emitter, stack } = trace
     needChangeable(trace, exit)
-    needFuel(trace, exit)
+    needGasUntilYield(trace, exit)
     putOperands(trace, 2)
     for (let n = 0; n < count; n++) emitter.putWord(stack.pop(), operand(6 - n))
     emitter.get(FRAME_LOCAL)

@@ -40,7 +40,7 @@ function test(compute: Test): Compile {
   return pure((emitter, a, b) => [compute(emitter, a, b), 0n, 0n, 0n])
 }
 
-/** Of two or three operands, by the engine. */
+/** Of two or three operands, by the instance. */
 function called(helper: Helper, count: number): Compile {
   return (trace) => {
     const words: Limbs[] = []

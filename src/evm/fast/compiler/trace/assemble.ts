@@ -4,25 +4,25 @@ import { STACK_LIMIT } from '../../../opcodes.ts'
 import {
   EXIT_CONTINUE,
   EXIT_HOT,
-  FLOOR,
   FRAME_GAS,
   FRAME_MEMORY,
   FRAME_PC,
   FRAME_STACK,
   FRAME_STACK_TOP,
   LAST_CELL,
+  YIELD_BELOW,
 } from '../../layout.ts'
 import {
   ADDRESS_LOCAL,
   BASE_LOCAL,
   COUNT_LOCAL,
   type Emitter,
-  FLOOR_LOCAL,
   FRAME_LOCAL,
   GAS_LOCAL,
   LEFT_LOCAL,
   MEMORY_LOCAL,
   VECTOR_LOCAL,
+  YIELD_LOCAL,
 } from '../wasm/emitter.ts'
 import { moduleOf } from '../wasm/helpers.ts'
 import {
@@ -67,7 +67,7 @@ export function openTrace(trace: Trace, start: number): void {
   emitter.i64(BigInt(trace.total))
   emitter.op(I64_SUB)
   emitter.tee(LEFT_LOCAL)
-  emitter.get(FLOOR_LOCAL)
+  emitter.get(YIELD_LOCAL)
   emitter.op(I64_LT_S)
   trace.leaveIf(exit)
   emitter.get(LEFT_LOCAL)
@@ -207,14 +207,14 @@ function returnIfHeight(emitter: Emitter, comparison: number, bytes: number): vo
 /** No trace goes on below 0, nor when others should have their turn. */
 function readFloor(emitter: Emitter): void {
   emitter.i32(0)
-  emitter.load64(FLOOR)
-  emitter.tee(FLOOR_LOCAL)
+  emitter.load64(YIELD_BELOW)
+  emitter.tee(YIELD_LOCAL)
   emitter.i64(0n)
-  emitter.get(FLOOR_LOCAL)
+  emitter.get(YIELD_LOCAL)
   emitter.i64(0n)
   emitter.op(I64_GT_S)
   emitter.op(SELECT)
-  emitter.set(FLOOR_LOCAL)
+  emitter.set(YIELD_LOCAL)
 }
 
 function leaveWith(emitter: Emitter, exit: number): void {

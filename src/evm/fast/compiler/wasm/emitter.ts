@@ -34,19 +34,18 @@ export const BASE_LOCAL = 1
 /** Where the frame's memory begins. */
 export const MEMORY_LOCAL = 2
 export const ADDRESS_LOCAL = 3
-/** Of the exits: the cell they count in, and what it holds. */
-export const CELL_LOCAL = 4
-export const COUNT_LOCAL = 5
-export const VECTOR_LOCAL = 6
+/** Of the exits: what the cell holds that they count in. */
+export const COUNT_LOCAL = 4
+export const VECTOR_LOCAL = 5
 /** Gas left when the whole trace is paid. */
-export const GAS_LOCAL = 7
+export const GAS_LOCAL = 6
 /** A word may be read at offsets below: the memory's size less 31, at least 0. */
-export const LIMIT_LOCAL = 8
+export const LIMIT_LOCAL = 7
 /** Below so much gas a loop leaves at its head. */
-export const FLOOR_LOCAL = 9
-export const LEFT_LOCAL = 10
+export const YIELD_LOCAL = 8
+export const LEFT_LOCAL = 9
 /** From here on locals hold limbs. */
-export const FIRST_LIMB_LOCAL = 11
+export const FIRST_LIMB_LOCAL = 10
 
 /** Writes instructions. */
 export class Emitter {

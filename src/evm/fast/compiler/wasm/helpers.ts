@@ -1,10 +1,10 @@
-// The engine's functions that compiled code calls, and the parts that all modules of compiled code have in common.
+// The instance's functions that compiled code calls, and the parts that all modules of compiled code have in common.
 import { TYPE_FUNCTION, TYPE_I32, TYPE_I64 } from './instructions.ts'
 import { Writer } from './writer.ts'
 
 type Signature = readonly [takes: string, gives: string]
 
-/** A function of the engine that compiled code may call. */
+/** A function of the instance that compiled code may call. */
 export type Helper =
   | 'mul'
   | 'div'
@@ -91,7 +91,7 @@ const SECTION_FUNCTION = 3
 const SECTION_EXPORT = 7
 const SECTION_CODE = 10
 
-/** What a module needs of the engine, besides its memory. */
+/** What a module needs of the instance, besides its memory. */
 export type HelperFunctions = Readonly<Record<Helper, unknown>>
 
 /** The imports of each module. */

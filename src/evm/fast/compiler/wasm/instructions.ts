@@ -34,7 +34,6 @@ export const I32_EQ = 0x46
 export const I32_LT_S = 0x48
 export const I32_LT_U = 0x49
 export const I32_GT_S = 0x4a
-export const I32_GT_U = 0x4b
 export const I32_AND = 0x71
 export const I32_ADD = 0x6a
 export const I32_SUB = 0x6b

@@ -13,28 +13,28 @@ import type { AccessListEntry } from '../../protocol/transaction.ts'
 import type { BlockEnvironment, Failure, GasNeed } from '../executor.ts'
 import { type Machine, type MachineJob, type MachineResult, PRECOMPILE_REASON } from '../machine.ts'
 import { frameFailure } from './exceptionalhalts.ts'
-import { observe } from './observe.ts'
-import { type Engine, EnginePool, type LibraryBlock, libraryAddress } from './vm.ts'
+import { attach } from './steptracer.ts'
+import { type LibraryBlock, libraryAddress, type PooledVm, VmPool } from './vm.ts'
 
-/** A machine with engines of its own. */
+/** A machine with vms of its own. */
 export function createReferenceMachine(): Machine {
-  const engines = new EnginePool()
+  const vms = new VmPool()
   return {
     run: (job) => {
       const { hardfork, chainId } = job.block
-      return engines.use({ hardfork, chainId, limits: job.limits }, (engine) => run(engine, job))
+      return vms.use({ hardfork, chainId, limits: job.limits }, (vm) => run(vm, job))
     },
   }
 }
 
-async function run(engine: Engine, job: MachineJob): Promise<MachineResult> {
-  const { evm } = engine
-  const block = engine.begin(job)
+async function run(vm: PooledVm, job: MachineJob): Promise<MachineResult> {
+  const { evm } = vm
+  const block = vm.begin(job)
   if (job.reportsAccess) evm.journal.startReportingAccessList()
-  if (isAtLeast(job.block.hardfork, 'berlin')) warm(engine, job)
-  const stop = observe(evm, job)
+  if (isAtLeast(job.block.hardfork, 'berlin')) warm(vm, job)
+  const detach = attach(evm, job)
   const result = await evm.runCall(callOf(job, block))
-  stop()
+  detach()
   const { execResult } = result
   return {
     failure: failureOf(evm, job, result),
@@ -53,7 +53,7 @@ async function run(engine: Engine, job: MachineJob): Promise<MachineResult> {
   }
 }
 
-/** The message, as the library's engine takes it. */
+/** The message, as the library's EVM takes it. */
 function callOf(
   { from, to, value, data, gas, gasPrice, blobHashes }: MachineJob,
   block: LibraryBlock,
@@ -72,7 +72,7 @@ function callOf(
   }
 }
 
-function warm({ evm: { journal }, precompiles }: Engine, { warm, accessList }: MachineJob): void {
+function warm({ evm: { journal }, precompiles }: PooledVm, { warm, accessList }: MachineJob): void {
   for (const address of precompiles) journal.addAlwaysWarmAddress(address)
   for (const address of warm) journal.addAlwaysWarmAddress(address)
   for (const { address, storageKeys } of accessList) {

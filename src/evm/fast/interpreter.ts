@@ -1,4 +1,4 @@
-// One engine with what it knows: it runs a job at a time, answers what the engine asks meanwhile, and reads the result.
+// One interpreter: an instance with its host. It runs a job at a time, and answers what the instance asks meanwhile.
 
 import { CONSOLE_ADDRESS } from '../../core/abi.ts'
 import { EMPTY_CODE_HASH } from '../../core/crypto.ts'
@@ -10,56 +10,8 @@ import type { BlockEnvironment } from '../executor.ts'
 import type { MachineJob } from '../machine.ts'
 import type { PrecompileCode } from '../precompiles/precompile.ts'
 import { type CodePlace, Codes } from './codes.ts'
-import { Core } from './instance.ts'
-import {
-  ACCOUNT_BALANCE,
-  ACCOUNT_BYTES,
-  ACCOUNT_CELLS,
-  ACCOUNT_CODE,
-  ACCOUNT_CODE_HASH,
-  ACCOUNT_CODE_LENGTH,
-  ACCOUNT_CONSOLE,
-  ACCOUNT_DELEGATED,
-  ACCOUNT_EXISTS,
-  ACCOUNT_FLAGS,
-  ACCOUNT_HAS_STORAGE,
-  ACCOUNT_HOST,
-  ACCOUNT_JUMPS,
-  ACCOUNT_NONCE,
-  ACCOUNT_PRECOMPILE,
-  ACCOUNT_WARM,
-  BLOBS,
-  BLOBS_COUNT,
-  CODE_LIMIT,
-  CODE_PADDING,
-  ENV_BASE_FEE,
-  ENV_BLOB_BASE_FEE,
-  ENV_CHAIN_ID,
-  ENV_COINBASE,
-  ENV_GAS_LIMIT,
-  ENV_GAS_PRICE,
-  ENV_NUMBER,
-  ENV_ORIGIN,
-  ENV_RANDOM,
-  ENV_TIMESTAMP,
-  FORK,
-  FRAME_CALLER,
-  FRAME_CODE,
-  FRAME_CODE_LENGTH,
-  FRAME_GAS,
-  FRAME_INPUT,
-  FRAME_INPUT_LENGTH,
-  FRAME_VALUE,
-  FRAMES,
-  FUEL,
-  HOT,
-  INIT_CODE_LIMIT,
-  MEMORY,
-  MEMORY_END,
-  OPERANDS,
-  OPERATIONS,
-  REPORTS_ACCESS,
-} from './layout.ts'
+import { Instance } from './instance.ts'
+import * as layout from './layout.ts'
 import { forkNumber, operationTable } from './operations.ts'
 import type { PrecompileTables } from './precompiles.ts'
 
@@ -72,17 +24,17 @@ const UNLIMITED = 0xffff_ffff
 /** Bytes of code that names another account: a prefix of three and the address (EIP-7702). */
 const DELEGATION_LENGTH = 23
 
-/** An account that the engine has asked for. */
+/** An account that the instance has asked for. */
 export interface LoadedAccount {
   readonly address: Address
   /** As it was before the run; undefined: there was none. */
   readonly account: Account | undefined
 }
 
-export class Session {
-  readonly core: Core
+export class Interpreter {
+  readonly instance: Instance
   readonly codes: Codes
-  /** What the current job has asked for, by the number that the engine keeps. */
+  /** What the current job has asked for, by the number that the instance keeps. */
   readonly accounts: LoadedAccount[] = []
   /** Of the current job, up to its last yield. */
   gasUsed = 0n
@@ -101,7 +53,7 @@ export class Session {
     onClearCode: (code: CodePlace) => void,
   ) {
     this.#precompiles = precompiles
-    this.core = new Core(
+    this.instance = new Instance(
       {
         loadAccount: (account) => this.#loadAccount(account),
         loadCode: (account) => this.#loadCode(account),
@@ -112,31 +64,31 @@ export class Session {
       },
       memoryLimit,
     )
-    this.codes = new Codes(this.core, onClearCode)
+    this.codes = new Codes(this.instance, onClearCode)
   }
 
   /**
    * Opens the outermost frame of a job.
    * @param hot counts that make a loop hot, 0 for never
-   * @param fuel gas until the first yield
-   * @returns the engine's exit
+   * @param budget gas until the first yield
+   * @returns the instance's exit
    */
-  open(job: MachineJob, hot: number, fuel: bigint): number {
-    const { core } = this
+  open(job: MachineJob, hot: number, budget: bigint): number {
+    const { instance } = this
     this.#job = job
     this.gasUsed = 0n
     this.accounts.length = 0
     this.codes.makeRoom()
-    core.exports.beginJob()
+    instance.exports.beginJob()
     this.#setRules(job)
     this.#setBlock(job.block)
     this.#setMessage(job)
-    core.setNumber(HOT, hot)
-    core.setLong(FUEL, fuel)
-    const sender = this.#placeOf(job.from, ENV_ORIGIN)
+    instance.setNumber(layout.HOT, hot)
+    instance.setLong(layout.GAS_UNTIL_YIELD, budget)
+    const sender = this.#placeOf(job.from, layout.ENV_ORIGIN)
     this.#warmSlots(job)
-    if (job.to === null) return core.exports.openCreation(sender, job.creatorNonce)
-    return core.exports.openMessage(sender, this.place(job.to))
+    if (job.to === null) return instance.exports.openCreation(sender, job.creatorNonce)
+    return instance.exports.openMessage(sender, this.place(job.to))
   }
 
   /** Lets go of the job. */
@@ -145,31 +97,31 @@ export class Session {
     this.accounts.length = 0
   }
 
-  /** The engine's place of an account. */
+  /** The instance's place of an account. */
   place(address: Address): number {
-    this.core.setAddress(OPERANDS, address)
-    return this.#placeOf(address, OPERANDS)
+    this.instance.setAddress(layout.OPERANDS, address)
+    return this.#placeOf(address, layout.OPERANDS)
   }
 
   /** The same when the address stands as a word already. */
   #placeOf(address: Address, word: number): number {
     this.#asked = address
-    const place = this.core.exports.accountAt(word)
+    const place = this.instance.exports.accountAt(word)
     this.#asked = undefined
-    this.core.refresh()
+    this.instance.refresh()
     return place
   }
 
   /** The precompile at an account's address. */
   precompileAt(account: number): PrecompileCode {
-    const code = this.#table.get(this.core.addressAt(account + ACCOUNT_BYTES))
+    const code = this.#table.get(this.instance.addressAt(account + layout.ACCOUNT_BYTES))
     if (code === undefined) throw new Error('the account is no precompile')
     return code
   }
 
   loaded(account: number): LoadedAccount {
-    const known = this.accounts[this.core.number(account + ACCOUNT_HOST)]
-    if (known === undefined) throw new Error('the engine names an account that was not loaded')
+    const known = this.accounts[this.instance.number(account + layout.ACCOUNT_HOST)]
+    if (known === undefined) throw new Error('the instance names an account that was not loaded')
     return known
   }
 
@@ -179,99 +131,108 @@ export class Session {
   }
 
   #setRules({ block, limits, memoryLimit, movedPrecompiles, reportsAccess }: MachineJob): void {
-    const { core } = this
+    const { instance } = this
     const { hardfork, signers } = block
     if (this.#hardfork !== hardfork) {
       this.#hardfork = hardfork
       // BLOBBASEFEE and PREVRANDAO are written by fork
       this.#block = undefined
       this.#usual = this.#precompiles.usual(hardfork)
-      core.bytes.set(operationTable(hardfork), OPERATIONS)
-      core.setNumber(FORK, forkNumber(hardfork))
+      instance.bytes.set(operationTable(hardfork), layout.OPERATIONS)
+      instance.setNumber(layout.FORK, forkNumber(hardfork))
     }
     this.#table = this.#precompiles.of(hardfork, movedPrecompiles, signers)
     const codeSize = limits?.codeSize ?? CODE_SIZE
-    core.setNumber(CODE_LIMIT, Math.min(codeSize, UNLIMITED))
+    instance.setNumber(layout.CODE_LIMIT, Math.min(codeSize, UNLIMITED))
     const initCode = isAtLeast(hardfork, 'shanghai') ? 2 * codeSize : UNLIMITED
-    core.setNumber(INIT_CODE_LIMIT, Math.min(initCode, UNLIMITED))
-    core.setNumber(MEMORY_END, MEMORY + memoryLimit - (memoryLimit % 32))
-    core.setNumber(REPORTS_ACCESS, reportsAccess && isAtLeast(hardfork, 'berlin') ? 1 : 0)
+    instance.setNumber(layout.INIT_CODE_LIMIT, Math.min(initCode, UNLIMITED))
+    instance.setNumber(layout.MEMORY_END, layout.MEMORY + memoryLimit - (memoryLimit % 32))
+    instance.setNumber(
+      layout.REPORTS_ACCESS,
+      reportsAccess && isAtLeast(hardfork, 'berlin') ? 1 : 0,
+    )
   }
 
   #setBlock(block: BlockEnvironment): void {
     if (this.#block === block) return
-    const { core } = this
-    core.setAddress(ENV_COINBASE, block.coinbase)
-    core.setWord(ENV_TIMESTAMP, block.timestamp)
-    core.setWord(ENV_NUMBER, block.number)
+    const { instance } = this
+    instance.setAddress(layout.ENV_COINBASE, block.coinbase)
+    instance.setWord(layout.ENV_TIMESTAMP, block.timestamp)
+    instance.setWord(layout.ENV_NUMBER, block.number)
     const isProofOfStake = isAtLeast(block.hardfork, 'paris')
-    core.setWord(ENV_RANDOM, isProofOfStake ? BigInt(block.prevRandao) : block.difficulty)
-    core.setWord(ENV_GAS_LIMIT, block.gasLimit)
-    core.setWord(ENV_CHAIN_ID, block.chainId)
-    core.setWord(ENV_BASE_FEE, block.baseFee)
+    instance.setWord(
+      layout.ENV_RANDOM,
+      isProofOfStake ? BigInt(block.prevRandao) : block.difficulty,
+    )
+    instance.setWord(layout.ENV_GAS_LIMIT, block.gasLimit)
+    instance.setWord(layout.ENV_CHAIN_ID, block.chainId)
+    instance.setWord(layout.ENV_BASE_FEE, block.baseFee)
     if (isAtLeast(block.hardfork, 'cancun')) {
-      core.setWord(ENV_BLOB_BASE_FEE, blobBaseFeeIn(block))
+      instance.setWord(layout.ENV_BLOB_BASE_FEE, blobBaseFeeIn(block))
     }
     this.#block = block
   }
 
   #setMessage({ from, to, value, data, gas, gasPrice, blobHashes }: MachineJob): void {
-    const { core } = this
-    core.setAddress(ENV_ORIGIN, from)
-    core.copyWord(FRAMES + FRAME_CALLER, ENV_ORIGIN)
-    core.setWord(ENV_GAS_PRICE, gasPrice)
-    core.setWord(FRAMES + FRAME_VALUE, value)
-    core.setLong(FRAMES + FRAME_GAS, gas)
-    const input = core.exports.take(data.length + CODE_PADDING)
-    core.refresh()
-    core.bytes.set(data, input)
-    core.bytes.fill(0, input + data.length, input + data.length + CODE_PADDING)
+    const { instance } = this
+    instance.setAddress(layout.ENV_ORIGIN, from)
+    instance.copyWord(layout.FRAMES + layout.FRAME_CALLER, layout.ENV_ORIGIN)
+    instance.setWord(layout.ENV_GAS_PRICE, gasPrice)
+    instance.setWord(layout.FRAMES + layout.FRAME_VALUE, value)
+    instance.setLong(layout.FRAMES + layout.FRAME_GAS, gas)
+    const input = instance.exports.take(data.length + layout.CODE_PADDING)
+    instance.refresh()
+    instance.bytes.set(data, input)
+    instance.bytes.fill(0, input + data.length, input + data.length + layout.CODE_PADDING)
     const isCreation = to === null
-    core.setNumber(FRAMES + (isCreation ? FRAME_CODE : FRAME_INPUT), input)
-    core.setNumber(FRAMES + (isCreation ? FRAME_CODE_LENGTH : FRAME_INPUT_LENGTH), data.length)
-    core.setNumber(BLOBS_COUNT, blobHashes.length)
+    instance.setNumber(layout.FRAMES + (isCreation ? layout.FRAME_CODE : layout.FRAME_INPUT), input)
+    instance.setNumber(
+      layout.FRAMES + (isCreation ? layout.FRAME_CODE_LENGTH : layout.FRAME_INPUT_LENGTH),
+      data.length,
+    )
+    instance.setNumber(layout.BLOBS_COUNT, blobHashes.length)
     if (blobHashes.length === 0) return
-    const blobs = core.exports.take(32 * blobHashes.length)
-    core.refresh()
-    core.setNumber(BLOBS, blobs)
+    const blobs = instance.exports.take(32 * blobHashes.length)
+    instance.refresh()
+    instance.setNumber(layout.BLOBS, blobs)
     for (const [index, hash] of blobHashes.entries()) {
-      core.setWord(blobs + 32 * index, BigInt(hash))
+      instance.setWord(blobs + 32 * index, BigInt(hash))
     }
   }
 
   #warmSlots({ accessList, block }: MachineJob): void {
     if (accessList.length === 0 || !isAtLeast(block.hardfork, 'berlin')) return
-    const { core } = this
+    const { instance } = this
     for (const { address, storageKeys } of accessList) {
       const account = this.place(address)
       for (const key of storageKeys) {
-        core.setWord(OPERANDS, BigInt(key))
-        core.exports.preWarmSlot(account, OPERANDS)
-        core.refresh()
+        instance.setWord(layout.OPERANDS, BigInt(key))
+        instance.exports.preWarmSlot(account, layout.OPERANDS)
+        instance.refresh()
       }
     }
   }
 
   #loadAccount(place: number): void {
-    const { core } = this
-    core.refresh()
+    const { instance } = this
+    instance.refresh()
     const job = this.#running
-    const address = this.#asked ?? core.addressAt(place + ACCOUNT_BYTES)
+    const address = this.#asked ?? instance.addressAt(place + layout.ACCOUNT_BYTES)
     const account = job.overlay.account(address)
-    core.setNumber(place + ACCOUNT_HOST, this.accounts.length)
+    instance.setNumber(place + layout.ACCOUNT_HOST, this.accounts.length)
     this.accounts.push({ address, account })
     let flags = this.#flagsOf(job, address)
     if (account !== undefined) {
-      flags |= ACCOUNT_EXISTS
-      if (!account.storage.isEmpty) flags |= ACCOUNT_HAS_STORAGE
+      flags |= layout.ACCOUNT_EXISTS
+      if (!account.storage.isEmpty) flags |= layout.ACCOUNT_HAS_STORAGE
       if (isDelegation(account.code) && isAtLeast(job.block.hardfork, 'prague')) {
-        flags |= ACCOUNT_DELEGATED
+        flags |= layout.ACCOUNT_DELEGATED
       }
-      core.setWord(place + ACCOUNT_BALANCE, account.balance)
-      core.setLong(place + ACCOUNT_NONCE, account.nonce)
-      core.setNumber(place + ACCOUNT_CODE_LENGTH, account.code.length)
+      instance.setWord(place + layout.ACCOUNT_BALANCE, account.balance)
+      instance.setLong(place + layout.ACCOUNT_NONCE, account.nonce)
+      instance.setNumber(place + layout.ACCOUNT_CODE_LENGTH, account.code.length)
     }
-    core.setNumber(place + ACCOUNT_FLAGS, flags)
+    instance.setNumber(place + layout.ACCOUNT_FLAGS, flags)
   }
 
   #flagsOf({ warm, accessList, block }: MachineJob, address: Address): number {
@@ -281,55 +242,55 @@ export class Session {
         this.#usual.has(address) ||
         accessList.some((entry) => entry.address === address))
     return (
-      (isWarm ? ACCOUNT_WARM : 0) |
-      (this.#table.has(address) ? ACCOUNT_PRECOMPILE : 0) |
-      (address === CONSOLE_ADDRESS ? ACCOUNT_CONSOLE : 0)
+      (isWarm ? layout.ACCOUNT_WARM : 0) |
+      (this.#table.has(address) ? layout.ACCOUNT_PRECOMPILE : 0) |
+      (address === CONSOLE_ADDRESS ? layout.ACCOUNT_CONSOLE : 0)
     )
   }
 
   #loadCode(place: number): void {
-    const { core } = this
-    core.refresh()
+    const { instance } = this
+    instance.refresh()
     const { account } = this.loaded(place)
     if (account === undefined) return
     const { codeHash, code } = account
     const kept = this.codes.known(codeHash) ?? this.codes.add(codeHash, code)
     if (kept !== undefined) {
-      core.setNumber(place + ACCOUNT_CODE, kept.code)
-      core.setNumber(place + ACCOUNT_JUMPS, kept.jumps)
-      core.setNumber(place + ACCOUNT_CELLS, kept.cells)
+      instance.setNumber(place + layout.ACCOUNT_CODE, kept.code)
+      instance.setNumber(place + layout.ACCOUNT_JUMPS, kept.jumps)
+      instance.setNumber(place + layout.ACCOUNT_CELLS, kept.cells)
       return
     }
-    // no room before the next job: for this one only, and without a map, which the engine makes
-    const room = core.exports.take(code.length + CODE_PADDING)
-    core.refresh()
-    core.bytes.set(code, room)
-    core.bytes.fill(0, room + code.length, room + code.length + CODE_PADDING)
-    core.setNumber(place + ACCOUNT_CODE, room)
+    // no room before the next job: for this one only, and without a map, which the instance makes
+    const room = instance.exports.take(code.length + layout.CODE_PADDING)
+    instance.refresh()
+    instance.bytes.set(code, room)
+    instance.bytes.fill(0, room + code.length, room + code.length + layout.CODE_PADDING)
+    instance.setNumber(place + layout.ACCOUNT_CODE, room)
   }
 
   #loadCodeHash(place: number): void {
-    this.core.refresh()
+    this.instance.refresh()
     const hash: Hash = this.loaded(place).account?.codeHash ?? EMPTY_CODE_HASH
-    this.core.setWord(place + ACCOUNT_CODE_HASH, BigInt(hash))
+    this.instance.setWord(place + layout.ACCOUNT_CODE_HASH, BigInt(hash))
   }
 
   #loadSlot(place: number, key: number, value: number): void {
-    this.core.refresh()
+    this.instance.refresh()
     const { address } = this.loaded(place)
-    this.core.setWord(value, this.#running.overlay.storage(address, this.core.word(key)))
+    this.instance.setWord(value, this.#running.overlay.storage(address, this.instance.word(key)))
   }
 
   #loadBlockHash(number: bigint, target: number): void {
-    this.core.refresh()
+    this.instance.refresh()
     const hash = this.#running.block.blockHash(BigInt.asUintN(64, number)) ?? ZERO_HASH
-    this.core.setWord(target, BigInt(hash))
+    this.instance.setWord(target, BigInt(hash))
   }
 
   #tellConsole(caller: number, input: number, length: number): void {
-    this.core.refresh()
-    const digits = this.core.word(caller).toString(16).padStart(40, '0')
-    this.#running.onConsole(`0x${digits}` as Address, this.core.slice(input, length))
+    this.instance.refresh()
+    const digits = this.instance.word(caller).toString(16).padStart(40, '0')
+    this.#running.onConsole(`0x${digits}` as Address, this.instance.slice(input, length))
   }
 }
 
