@@ -1,17 +1,14 @@
 // Whether blobs are what their commitments say, by KZG proofs: one for a blob (EIP-4844), or one for each cell of the
 // extended blob (EIP-7594). The scalars are JavaScript's; the curve is mcl's.
 import { createHash } from 'node:crypto'
-import { invert, mod, pow } from '@noble/curves/abstract/modular.js'
+import { invert, pow } from '@noble/curves/abstract/modular.js'
 import { type Breathe, breather } from '../../core/breather.ts'
-import { bytesFromHex, paddedBytes } from '../../core/hex.ts'
+import { paddedBytes } from '../../core/hex.ts'
 import { type BlobSidecar, CELLS } from '../../protocol/sidecar.ts'
 import { bls12381 } from './bls12381.ts'
-import { loadedLater, whenLoaded } from './loaded.ts'
-import { type Curve, G1, G2, NoPoint, SCALAR_SIZE } from './mcl.ts'
-import { POWERS_ON_G1, POWERS_ON_G2 } from './trustedsetup.ts'
-
-/** Order of the scalars. */
-const ORDER = 0x73eda753299d7d483339d80809a1d80553bda402fffe5bfeffffffff00000001n
+import { areEqual, SCALAR_ORDER, sumAt, trustedSetup } from './kzg.ts'
+import { type Curve, G1, NoPoint } from './mcl.ts'
+import { whenLoaded } from './precompile.ts'
 
 /** All roots of unity are powers of it. */
 const PRIMITIVE_ROOT = 7n
@@ -23,7 +20,7 @@ const SIZE = 4096
 const CELL_SIZE = 64
 
 /** The polynomial is found without this factor, which its users add. */
-const SHARE = invert(BigInt(SIZE), ORDER)
+const SHARE = invert(BigInt(SIZE), SCALAR_ORDER)
 
 /** Points read in one go: 13 ms, most of it for the question whether they are of the group. */
 const POINTS_AT_ONCE = 32
@@ -54,14 +51,6 @@ interface Equation {
   readonly power: 1 | 64
 }
 
-/** The trusted setup as the curve reads points. */
-interface Setup {
-  readonly onG1: readonly Uint8Array[]
-  readonly onG2: Readonly<Record<0 | 1 | 64, Uint8Array>>
-}
-
-const setup = loadedLater(async () => readSetup(await whenLoaded(bls12381)))
-
 /**
  * The index of the first blob that is not what its commitment and proofs say; undefined where all are. Sizes and scalars
  * are checked by `checkSidecar` before.
@@ -91,13 +80,13 @@ export async function findWrongBlob(
  */
 async function interpolate(blob: Uint8Array, breathe: Breathe): Promise<bigint[]> {
   const values = scalarsOf(blob)
-  const roots = powersOf(invert(rootOfUnity(SIZE), ORDER), SIZE / 2)
+  const roots = powersOf(invert(rootOfUnity(SIZE), SCALAR_ORDER), SIZE / 2)
   for (let half = 1; half < SIZE; half *= 2) {
     const step = SIZE / 2 / half
     for (let start = 0; start < SIZE; start += 2 * half) {
       for (let i = start; i < start + half; i += 1) {
         const even = values[i]!
-        const odd = (values[i + half]! * roots[(i - start) * step]!) % ORDER
+        const odd = (values[i + half]! * roots[(i - start) * step]!) % SCALAR_ORDER
         values[i] = even + odd
         values[i + half] = even - odd
       }
@@ -114,7 +103,7 @@ async function interpolate(blob: Uint8Array, breathe: Breathe): Promise<bigint[]
 function blobEquation(polynomial: readonly bigint[], { blob, commitment }: ProvenBlob): Equation {
   const z = challenge(BLOB_DOMAIN, paddedBytes(BigInt(SIZE), 16), blob, commitment)
   let y = 0n
-  for (let i = SIZE - 1; i >= 0; i -= 1) y = (y * z + polynomial[i]!) % ORDER
+  for (let i = SIZE - 1; i >= 0; i -= 1) y = (y * z + polynomial[i]!) % SCALAR_ORDER
   return { commitment: 1n, powers: [-y * SHARE], proofs: [z], others: [-1n], power: 1 }
 }
 
@@ -135,7 +124,7 @@ function cellsEquation(
     { length: SIZE / CELL_SIZE },
     (_, part) =>
       (sumOf(weights, (weight, cell) => weight * roots[(places[cell]! * part) % CELLS]!) * SHARE) %
-      ORDER,
+      SCALAR_ORDER,
   )
   const powers = Array.from({ length: CELL_SIZE }, (_, i) =>
     sumOf(parts, (part, at) => part * polynomial[at * CELL_SIZE + i]!),
@@ -166,7 +155,7 @@ async function holds(
   breathe: Breathe,
 ): Promise<boolean> {
   const curve = await whenLoaded(bls12381)
-  const { onG1, onG2 } = await whenLoaded(setup)
+  const { onG1, onG2 } = await whenLoaded(trustedSetup)
   const powers = onG1.slice(0, equation.powers.length)
   const count = 1 + powers.length + proofs.length
   return curve.during(count * G1.size, async (points) => {
@@ -182,10 +171,7 @@ async function holds(
     await breathe()
     const second = sumAt(curve, placeOf(powers.length + 1), equation.others)
     await breathe()
-    return isOne(curve, [
-      { g1: first, g2: onG2[0] },
-      { g1: second, g2: onG2[equation.power] },
-    ])
+    return areEqual(curve, first, second, onG2[equation.power])
   })
 }
 
@@ -199,55 +185,10 @@ function isPoint(curve: Curve, at: number, bytes: Uint8Array): boolean {
   }
 }
 
-/** The sum of the points from `at` on, each times its scalar, as bytes. */
-function sumAt(curve: Curve, at: number, scalars: readonly bigint[]): Uint8Array {
-  return curve.with(G1.size + scalars.length * SCALAR_SIZE, (sum) => {
-    const factors = sum + G1.size
-    scalars.forEach((scalar, i) => {
-      curve.readScalar(factors + i * SCALAR_SIZE, paddedBytes(mod(scalar, ORDER), SCALAR_SIZE))
-    })
-    curve.multiplySum(G1, sum, at, factors, scalars.length)
-    return curve.writePoint(G1, sum)
-  })
-}
-
-/** True when the product of the pairings is one. */
-function isOne(
-  curve: Curve,
-  pairs: readonly { readonly g1: Uint8Array; readonly g2: Uint8Array }[],
-): boolean {
-  // with the point at infinity the pairing is one
-  const used = pairs.filter(({ g1 }) => g1.some((byte) => byte !== 0))
-  return curve.with(used.length * (G1.size + G2.size) + 1, (firsts) => {
-    const seconds = firsts + used.length * G1.size
-    used.forEach(({ g1, g2 }, i) => {
-      curve.readPoint(G1, firsts + i * G1.size, g1, false)
-      curve.readPoint(G2, seconds + i * G2.size, g2, false)
-    })
-    return curve.isPairingOne(firsts, seconds, used.length)
-  })
-}
-
-function readSetup(curve: Curve): Setup {
-  const read = (group: typeof G1, hex: string): Uint8Array =>
-    curve.with(group.size, (at) => {
-      curve.readCompressed(group, at, bytesFromHex(`0x${hex}`))
-      return curve.writePoint(group, at)
-    })
-  return {
-    onG1: POWERS_ON_G1.map((hex) => read(G1, hex)),
-    onG2: {
-      0: read(G2, POWERS_ON_G2[0]),
-      1: read(G2, POWERS_ON_G2[1]),
-      64: read(G2, POWERS_ON_G2[64]),
-    },
-  }
-}
-
 function challenge(domain: string, ...parts: readonly Uint8Array[]): bigint {
   const hash = createHash('sha256').update(domain)
   for (const part of parts) hash.update(part)
-  return BigInt(`0x${hash.digest('hex')}`) % ORDER
+  return BigInt(`0x${hash.digest('hex')}`) % SCALAR_ORDER
 }
 
 function scalarsOf(blob: Uint8Array): bigint[] {
@@ -263,17 +204,17 @@ function scalarsOf(blob: Uint8Array): bigint[] {
 function sumOf(values: readonly bigint[], term: (value: bigint, index: number) => bigint): bigint {
   let sum = 0n
   for (let i = 0; i < values.length; i += 1) sum += term(values[i]!, i)
-  return sum % ORDER
+  return sum % SCALAR_ORDER
 }
 
 /** A root of unity of so high an order, which is a power of two. */
 function rootOfUnity(order: number): bigint {
-  return pow(PRIMITIVE_ROOT, (ORDER - 1n) / BigInt(order), ORDER)
+  return pow(PRIMITIVE_ROOT, (SCALAR_ORDER - 1n) / BigInt(order), SCALAR_ORDER)
 }
 
 /** The powers 0 and up, so many. */
 function powersOf(base: bigint, count: number): bigint[] {
   const powers = [1n]
-  while (powers.length < count) powers.push((powers.at(-1)! * base) % ORDER)
+  while (powers.length < count) powers.push((powers.at(-1)! * base) % SCALAR_ORDER)
   return powers
 }

@@ -1,10 +1,11 @@
 // The curve BLS12-381 (EIP-2537): addition, sums of multiples, pairing, and maps from its fields.
-import { type Curve, G1, G2, lazyCurve, NoPoint, SCALAR_SIZE } from './mcl.ts'
+import { type Curve, G1, G2, lazyCurve, SCALAR_SIZE } from './mcl.ts'
+import { ofPoints, pairingAnswer } from './pairing.ts'
 import type { PrecompileCode } from './precompile.ts'
 
 type Group = typeof G1
 
-/** The curve, for who else needs it. */
+/** The curve, which KZG proofs need too. */
 export const bls12381: () => Curve = lazyCurve({
   number: 5,
   modulus:
@@ -12,6 +13,7 @@ export const bls12381: () => Curve = lazyCurve({
   width: 64,
   padding: 16,
   imaginaryFirst: false,
+  isG1Whole: false,
 })
 
 const FIRST = 128
@@ -38,7 +40,7 @@ export const blsPairing: PrecompileCode = {
   gas: ({ length }) => 37_700n + 32_600n * BigInt(Math.floor(length / PAIR)),
   run: (input) => {
     if (input.length === 0 || input.length % PAIR !== 0) return undefined
-    return withCurve((points) => pairing(points, input))
+    return ofPoints(bls12381(), (points) => pairingAnswer(points, input))
   },
 }
 
@@ -51,7 +53,7 @@ function adding(group: Group, gas: bigint): PrecompileCode {
     gas: () => gas,
     run: (input) => {
       if (input.length !== 2 * width) return undefined
-      return withCurve((points) =>
+      return ofPoints(bls12381(), (points) =>
         points.with(2 * group.size, (at) => {
           // a sum needs no points of the group, only of the curve
           points.readPoint(group, at, input.subarray(0, width), false)
@@ -75,7 +77,7 @@ function multiplying(group: Group, each: bigint, discounts: readonly bigint[]): 
     },
     run: (input) => {
       if (input.length === 0 || input.length % width !== 0) return undefined
-      return withCurve((points) => sum(points, group, input))
+      return ofPoints(bls12381(), (points) => sum(points, group, input))
     },
   }
 }
@@ -85,7 +87,7 @@ function mapping(group: Group, gas: bigint): PrecompileCode {
     gas: () => gas,
     run: (input) => {
       if (input.length !== widthOf(group) / 2) return undefined
-      return withCurve((points) =>
+      return ofPoints(bls12381(), (points) =>
         points.with(group.size, (at) => {
           points.mapTo(group, at, input)
           return points.writePoint(group, at)
@@ -109,36 +111,6 @@ function sum(points: Curve, group: Group, input: Uint8Array): Uint8Array {
     points.multiplySum(group, at, terms, scalars, count)
     return points.writePoint(group, at)
   })
-}
-
-function pairing(points: Curve, input: Uint8Array): Uint8Array {
-  const count = input.length / PAIR
-  const answer = new Uint8Array(32)
-  const isOne = points.with(count * (G1.size + G2.size), (firsts) => {
-    const seconds = firsts + count * G1.size
-    let used = 0
-    for (let i = 0; i < count; i += 1) {
-      const pair = input.subarray(i * PAIR, (i + 1) * PAIR)
-      const [first, second] = [firsts + used * G1.size, seconds + used * G2.size]
-      points.readPoint(G1, first, pair.subarray(0, FIRST), true)
-      points.readPoint(G2, second, pair.subarray(FIRST), true)
-      // with a point at infinity the pairing is one
-      if (!points.isZero(G1, first) && !points.isZero(G2, second)) used += 1
-    }
-    return points.isPairingOne(firsts, seconds, used)
-  })
-  answer[31] = isOne ? 1 : 0
-  return answer
-}
-
-function withCurve<T>(work: (points: Curve) => T): T | undefined {
-  const points = bls12381()
-  try {
-    return work(points)
-  } catch (error) {
-    if (error instanceof NoPoint) return undefined
-    throw error
-  }
 }
 
 function widthOf(group: Group): number {

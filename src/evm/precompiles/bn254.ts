@@ -1,6 +1,7 @@
 // The curve bn254 (also alt_bn128): addition, multiplication and pairing (EIP-196, EIP-197), at the prices of EIP-1108.
 import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
-import { type Curve, G1, G2, lazyCurve, NoPoint, SCALAR_SIZE } from './mcl.ts'
+import { type Curve, G1, lazyCurve, SCALAR_SIZE } from './mcl.ts'
+import { ofPoints, pairingAnswer } from './pairing.ts'
 import { type PrecompileCode, paddedSlice } from './precompile.ts'
 
 const curve = lazyCurve({
@@ -9,6 +10,7 @@ const curve = lazyCurve({
   width: 32,
   padding: 0,
   imaginaryFirst: true,
+  isG1Whole: true,
 })
 
 const POINT = 64
@@ -19,7 +21,7 @@ export function bn254Add(hardfork: Hardfork): PrecompileCode {
   const gas = isAtLeast(hardfork, 'istanbul') ? 150n : 500n
   return {
     gas: () => gas,
-    run: (input) => withCurve((points) => add(points, paddedSlice(input, 0, 2 * POINT))),
+    run: (input) => ofPoints(curve(), (points) => add(points, paddedSlice(input, 0, 2 * POINT))),
   }
 }
 
@@ -28,7 +30,8 @@ export function bn254Multiply(hardfork: Hardfork): PrecompileCode {
   const gas = isAtLeast(hardfork, 'istanbul') ? 6_000n : 40_000n
   return {
     gas: () => gas,
-    run: (input) => withCurve((points) => multiply(points, paddedSlice(input, 0, POINT + 32))),
+    run: (input) =>
+      ofPoints(curve(), (points) => multiply(points, paddedSlice(input, 0, POINT + 32))),
   }
 }
 
@@ -39,18 +42,8 @@ export function bn254Pairing(hardfork: Hardfork): PrecompileCode {
     gas: (input) => base + each * BigInt(Math.floor(input.length / PAIR)),
     run: (input) => {
       if (input.length % PAIR !== 0) return undefined
-      return withCurve((points) => isOne(pairing(points, input)))
+      return ofPoints(curve(), (points) => pairingAnswer(points, input))
     },
-  }
-}
-
-function withCurve<T>(work: (points: Curve) => T): T | undefined {
-  const points = curve()
-  try {
-    return work(points)
-  } catch (error) {
-    if (error instanceof NoPoint) return undefined
-    throw error
   }
 }
 
@@ -70,27 +63,4 @@ function multiply(points: Curve, input: Uint8Array): Uint8Array {
     points.multiplySum(G1, at, at, at + G1.size, 1)
     return points.writePoint(G1, at)
   })
-}
-
-function pairing(points: Curve, input: Uint8Array): boolean {
-  const count = input.length / PAIR
-  return points.with(Math.max(1, count) * (G1.size + G2.size), (firsts) => {
-    const seconds = firsts + count * G1.size
-    let used = 0
-    for (let i = 0; i < count; i += 1) {
-      const pair = input.subarray(i * PAIR, (i + 1) * PAIR)
-      const [first, second] = [firsts + used * G1.size, seconds + used * G2.size]
-      points.readPoint(G1, first, pair.subarray(0, POINT), false)
-      points.readPoint(G2, second, pair.subarray(POINT), true)
-      // with a point at infinity the pairing is one
-      if (!points.isZero(G1, first) && !points.isZero(G2, second)) used += 1
-    }
-    return points.isPairingOne(firsts, seconds, used)
-  })
-}
-
-function isOne(answer: boolean): Uint8Array {
-  const word = new Uint8Array(32)
-  word[31] = answer ? 1 : 0
-  return word
 }

@@ -2,8 +2,7 @@
 import { getHashes, hash } from 'node:crypto'
 import { recoverAddress } from '../../core/crypto.ts'
 import { bigintFromBytes, bytesFromHex, EMPTY_BYTES } from '../../core/hex.ts'
-import { loadedLater } from './loaded.ts'
-import { leftPadded, type PrecompileCode, paddedSlice, wordsOf } from './precompile.ts'
+import { leftPadded, loadedLater, type PrecompileCode, paddedSlice, wordsOf } from './precompile.ts'
 
 /** Half a microsecond where the library took a hundred; not every build of OpenSSL has the old RIPEMD-160. */
 const hasRipemd = getHashes().includes('ripemd160')

@@ -1,63 +1,103 @@
-// The one KZG check that contracts can ask for: the point evaluation precompile (EIP-4844).
+// KZG commitments over BLS12-381 (EIP-4844): the value of a polynomial at one place, and what proofs of blobs share with it.
+import { mod } from '@noble/curves/abstract/modular.js'
+import { bigintFromBytes, bytesFromHex, paddedBytes } from '../../core/hex.ts'
+import { bls12381 } from './bls12381.ts'
+import { type Curve, G1, G2, NoPoint, SCALAR_SIZE } from './mcl.ts'
+import { isPairingOne } from './pairing.ts'
+import { loadedLater, whenLoaded } from './precompile.ts'
+import { POWERS_ON_G1, POWERS_ON_G2 } from './trustedsetup.ts'
 
-import type { KZG } from '@ethereumjs/util'
-import { bls12_381 } from '@noble/curves/bls12-381.js'
-import { bytesFromHex } from '../../core/hex.ts'
-import { POWERS_ON_G2 } from './trustedsetup.ts'
+/** Order of the scalar field; places and values are below it. */
+export const SCALAR_ORDER: bigint =
+  0x73eda753299d7d483339d80809a1d80553bda402fffe5bfeffffffff00000001n
 
-/** Order of the scalar field; z and y are below it. */
-const SCALARS = bls12_381.fields.Fr.ORDER
+/** Bytes of a compressed point of G1. */
+const POINT = 48
 
-type G1Point = InstanceType<typeof bls12_381.G1.Point>
+/** The trusted setup as the curve reads points. */
+export interface Setup {
+  readonly onG1: readonly Uint8Array[]
+  readonly onG2: Readonly<Record<0 | 1 | 64, Uint8Array>>
+}
+
+/** @throws {Unready} until the curve is loaded */
+export const trustedSetup: () => Setup = loadedLater(async () =>
+  readSetup(await whenLoaded(bls12381)),
+)
+
+/** What is to be proven, as the precompile takes it: 32 bytes each for place and value, 48 for the points. */
+export interface Evaluation {
+  readonly z: Uint8Array
+  readonly y: Uint8Array
+  readonly commitment: Uint8Array
+  readonly proof: Uint8Array
+}
 
 /**
- * True when the polynomial behind `commitment` has the value `y` at `z`: e(C - y·G1, G2) = e(proof, (s - z)·G2).
- * All four as hex: 48-byte compressed points, 32-byte scalars.
- * @throws {Error} with `C_KZG_BADARGS`, as the library's EVM wants it, when one of them is none.
+ * True when the polynomial behind `commitment` has the value `y` at `z`: e(C - y·G1 + z·π, G2) = e(π, s·G2).
+ * @returns undefined when a scalar is not below the order, or a point is none of the group
+ * @throws {Unready} until the curve is loaded
  */
-export function verifyKzgProof(commitment: string, z: string, y: string, proof: string): boolean {
-  const { G1, G2 } = bls12_381
-  const atY = G1.Point.BASE.multiplyUnsafe(scalar(y))
-  const left = point(commitment).subtract(atY)
-  const right = G2.Point.fromHex(POWERS_ON_G2[1]).subtract(G2.Point.BASE.multiplyUnsafe(scalar(z)))
-  const pairs = [
-    { g1: left.negate(), g2: G2.Point.BASE },
-    { g1: point(proof), g2: right },
-    // a pairing with the point at infinity is 1, and the pairing function does not take it
-  ].filter(({ g1, g2 }) => !g1.is0() && !g2.is0())
-  if (pairs.length === 0) return true
-  return bls12_381.fields.Fp12.eql(bls12_381.pairingBatch(pairs), bls12_381.fields.Fp12.ONE)
+export function verifyEvaluation({ z, y, commitment, proof }: Evaluation): boolean | undefined {
+  const setup = trustedSetup()
+  const curve = bls12381()
+  const [place, value] = [bigintFromBytes(z), bigintFromBytes(y)]
+  const areSized = commitment.length === POINT && proof.length === POINT
+  if (place >= SCALAR_ORDER || value >= SCALAR_ORDER || !areSized) return undefined
+  return curve.with(3 * G1.size, (points) => {
+    const proofAt = points + 2 * G1.size
+    curve.readPoint(G1, points, setup.onG1[0]!, false)
+    try {
+      curve.readCompressed(G1, points + G1.size, commitment)
+      curve.readCompressed(G1, proofAt, proof)
+    } catch (error) {
+      if (error instanceof NoPoint) return undefined
+      throw error
+    }
+    const first = sumAt(curve, points, [-value, 1n, place])
+    return areEqual(curve, first, sumAt(curve, proofAt, [-1n]), setup.onG2[1])
+  })
 }
 
-/** What the library's EVM takes as its KZG library; blobs themselves are not handled here. */
-export const kzg: KZG = {
-  verifyProof: verifyKzgProof,
-  blobToKzgCommitment: refuse,
-  computeBlobProof: refuse,
-  verifyBlobProofBatch: refuse,
-  computeCells: refuse,
-  computeCellsAndProofs: refuse,
-  recoverCellsAndProofs: refuse,
-  verifyCellKzgProofBatch: refuse,
+/** True when e(first, G2)·e(second, other) is one. */
+export function areEqual(
+  curve: Curve,
+  first: Uint8Array,
+  second: Uint8Array,
+  other: Uint8Array,
+): boolean {
+  const generator = trustedSetup().onG2[0]
+  return isPairingOne(curve, 2, (i, at) => {
+    curve.readPoint(G1, at.g1, i === 0 ? first : second, false)
+    curve.readPoint(G2, at.g2, i === 0 ? generator : other, false)
+  })
 }
 
-function refuse(): never {
-  throw new Error('no execution needs the blobs themselves')
+/** The sum of the points from `at` on, each times its scalar, as bytes. Scalars need not be reduced. */
+export function sumAt(curve: Curve, at: number, scalars: readonly bigint[]): Uint8Array {
+  return curve.with(G1.size + scalars.length * SCALAR_SIZE, (sum) => {
+    const factors = sum + G1.size
+    scalars.forEach((scalar, i) => {
+      const bytes = paddedBytes(mod(scalar, SCALAR_ORDER), SCALAR_SIZE)
+      curve.readScalar(factors + i * SCALAR_SIZE, bytes)
+    })
+    curve.multiplySum(G1, sum, at, factors, scalars.length)
+    return curve.writePoint(G1, sum)
+  })
 }
 
-function scalar(text: string): bigint {
-  const value = BigInt(text)
-  if (value >= SCALARS) throw new Error('C_KZG_BADARGS: a scalar is not below the order')
-  return value
-}
-
-function point(text: string): G1Point {
-  try {
-    const result = bls12_381.G1.Point.fromBytes(bytesFromHex(text))
-    // fromBytes checks the curve, this the subgroup
-    if (!result.is0()) result.assertValidity()
-    return result
-  } catch (error) {
-    throw new Error('C_KZG_BADARGS: not a point of G1', { cause: error })
+function readSetup(curve: Curve): Setup {
+  const read = (group: typeof G1, hex: string): Uint8Array =>
+    curve.with(group.size, (at) => {
+      curve.readCompressed(group, at, bytesFromHex(`0x${hex}`))
+      return curve.writePoint(group, at)
+    })
+  return {
+    onG1: POWERS_ON_G1.map((hex) => read(G1, hex)),
+    onG2: {
+      0: read(G2, POWERS_ON_G2[0]),
+      1: read(G2, POWERS_ON_G2[1]),
+      64: read(G2, POWERS_ON_G2[64]),
+    },
   }
 }

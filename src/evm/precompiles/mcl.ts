@@ -1,6 +1,6 @@
 // Elliptic curves by mcl, compiled to WebAssembly: multiplication and pairings 4 to 60 times as fast as in JavaScript.
 // It is used below its JavaScript interface, which knows one curve at a time and speaks in hex digits.
-import { loadedLater } from './loaded.ts'
+import { loadedLater } from './precompile.ts'
 
 /** The functions of one instance of the library that are used here. Arguments are addresses in its memory. */
 interface Library {
@@ -73,6 +73,8 @@ export interface CurveTraits {
   readonly padding: number
   /** In which order the two numbers of a coordinate of G2 are written: the imaginary part first, or last. */
   readonly imaginaryFirst: boolean
+  /** True when every point of the curve over the base field is one of G1. */
+  readonly isG1Whole: boolean
 }
 
 /** A point of the input that is none: not on the curve, not in the group, or with a coordinate that is no number of the field. */
@@ -160,7 +162,8 @@ export class Curve {
     library._mclBnFp_setInt32(one, 1)
     if (group.fields === 2) library._mclBnFp_clear(one + FIELD)
     if (library[`${group.prefix}_isValid`](at) === 0) throw new NoPoint('not on the curve')
-    if (inGroup && library[`${group.prefix}_isValidOrder`](at) === 0) {
+    const isMember = !inGroup || (group === G1 && this.#traits.isG1Whole)
+    if (!isMember && library[`${group.prefix}_isValidOrder`](at) === 0) {
       throw new NoPoint('not in the group')
     }
   }

@@ -1,4 +1,4 @@
-// What a precompile is to the machines: what it costs, and what it answers.
+// What a precompile is to the machines: what it costs, and what it answers, once the library is loaded that it needs.
 
 /** A contract that is part of the machine. Its answer depends on the input alone. */
 export interface PrecompileCode {
@@ -20,6 +20,33 @@ export class Unready extends Error {
   constructor(ready: Promise<unknown>) {
     super('a library is still loading')
     this.ready = ready
+  }
+}
+
+/**
+ * A value that is loaded when it is first asked for.
+ * @returns the value; throws {Unready} until it is there
+ */
+export function loadedLater<T>(load: () => Promise<T>): () => T {
+  let value: { readonly of: T } | undefined
+  let loading: Promise<void> | undefined
+  return () => {
+    if (value !== undefined) return value.of
+    loading ??= load().then((loaded) => {
+      value = { of: loaded }
+    })
+    throw new Unready(loading)
+  }
+}
+
+/** The value of something that is loaded when it is first asked for, as soon as it is there. */
+export async function whenLoaded<T>(ask: () => T): Promise<T> {
+  try {
+    return ask()
+  } catch (error) {
+    if (!(error instanceof Unready)) throw error
+    await error.ready
+    return ask()
   }
 }
 

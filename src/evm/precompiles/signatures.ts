@@ -1,11 +1,10 @@
 // Precompiles that check: signatures over secp256r1 (EIP-7951), and values of polynomials behind KZG commitments (EIP-4844).
 import { hash } from 'node:crypto'
-import { bytesFromHex, concatBytes, EMPTY_BYTES, equalBytes, hexFromBytes } from '../../core/hex.ts'
-import { loadedLater } from './loaded.ts'
-import type { PrecompileCode } from './precompile.ts'
+import { bytesFromHex, concatBytes, EMPTY_BYTES, equalBytes } from '../../core/hex.ts'
+import { SCALAR_ORDER, verifyEvaluation } from './kzg.ts'
+import { loadedLater, type PrecompileCode } from './precompile.ts'
 
 const curves = loadedLater(() => import('@noble/curves/nist.js'))
-const kzg = loadedLater(() => import('./kzg.ts'))
 
 const TRUE_WORD = bytesFromHex(`0x${'1'.padStart(64, '0')}`)
 
@@ -26,7 +25,7 @@ export const p256verify: PrecompileCode = {
 
 /** What the check answers: the number of field elements of a blob, and the order of the scalar field. */
 const EVALUATED = bytesFromHex(
-  `0x${(4096).toString(16).padStart(64, '0')}73eda753299d7d483339d80809a1d80553bda402fffe5bfeffffffff00000001`,
+  `0x${(4096).toString(16).padStart(64, '0')}${SCALAR_ORDER.toString(16)}`,
 )
 
 /** First byte of the hash of a commitment. */
@@ -36,18 +35,17 @@ const COMMITMENT_VERSION = 1
 export const pointEvaluation: PrecompileCode = {
   gas: () => 50_000n,
   run: (input) => {
-    const { verifyKzgProof } = kzg()
     if (input.length !== 192) return undefined
-    const part = (from: number, to: number): string => hexFromBytes(input.subarray(from, to))
-    const expected = hash('sha256', input.subarray(96, 144), 'buffer')
+    const commitment = input.subarray(96, 144)
+    const expected = hash('sha256', commitment, 'buffer')
     expected[0] = COMMITMENT_VERSION
     if (!equalBytes(expected, input.subarray(0, 32))) return undefined
-    try {
-      const holds = verifyKzgProof(part(96, 144), part(32, 64), part(64, 96), part(144, 192))
-      return holds ? EVALUATED.slice() : undefined
-    } catch (error) {
-      if (error instanceof Error && error.message.includes('C_KZG_BADARGS')) return undefined
-      throw error
-    }
+    const holds = verifyEvaluation({
+      z: input.subarray(32, 64),
+      y: input.subarray(64, 96),
+      commitment,
+      proof: input.subarray(144, 192),
+    })
+    return holds === true ? EVALUATED.slice() : undefined
   },
 }

@@ -16,15 +16,18 @@ import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
 import { ECRECOVER } from '../../protocol/precompiles.ts'
 import type { BlockEnvironment, ExecutionLimits, MovedPrecompiles, Signers } from '../executor.ts'
 import type { MachineJob } from '../machine.ts'
-import { kzg } from '../precompiles/kzg.ts'
+import { trustedSetup } from '../precompiles/kzg.ts'
 import { isBeyondReckoning } from '../precompiles/modexp.ts'
+import { whenLoaded } from '../precompiles/precompile.ts'
 import { signerAsked } from '../precompiles/signers.ts'
 import { breatheAtJumps } from './breath.ts'
+import { kzg } from './kzg.ts'
 import { boundMemory } from './memory.ts'
 import { keepRevertData } from './revertdata.ts'
 import { OverlayStateManager } from './statemanager.ts'
 
 const MODEXP = '0x0000000000000000000000000000000000000005'
+const POINT_EVALUATION = '0x000000000000000000000000000000000000000a'
 
 /** What the library's EVM knows of a block. */
 export type LibraryBlock = NonNullable<Parameters<EVM['runCall']>[0]['block']>
@@ -132,9 +135,8 @@ class Precompiles {
 
   constructor(map: Map<string, PrecompileFunc>) {
     this.#map = map
-    const place = MODEXP.slice(2)
-    const modexp = map.get(place)
-    if (modexp !== undefined) map.set(place, bounded(modexp))
+    replace(map, MODEXP, bounded)
+    replace(map, POINT_EVALUATION, afterLoading)
     this.#original = new Map(map)
     this.usual = new Set(map.keys())
   }
@@ -162,6 +164,24 @@ class Precompiles {
     this.#isChanged = false
     this.#map.clear()
     for (const [place, code] of this.#original) this.#map.set(place, code)
+  }
+}
+
+function replace(
+  map: Map<string, PrecompileFunc>,
+  address: string,
+  by: (code: PrecompileFunc) => PrecompileFunc,
+): void {
+  const place = address.slice(2)
+  const code = map.get(place)
+  if (code !== undefined) map.set(place, by(code))
+}
+
+/** The library's point evaluation, which asks at once what has to be loaded. */
+function afterLoading(pointEvaluation: PrecompileFunc): PrecompileFunc {
+  return async (input) => {
+    await whenLoaded(trustedSetup)
+    return pointEvaluation(input)
   }
 }
 

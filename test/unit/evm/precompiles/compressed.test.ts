@@ -4,8 +4,8 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { hexFromBytes } from '../../../../src/core/hex.ts'
 import { bls12381 } from '../../../../src/evm/precompiles/bls12381.ts'
-import { whenLoaded } from '../../../../src/evm/precompiles/loaded.ts'
 import { G1, G2, NoPoint } from '../../../../src/evm/precompiles/mcl.ts'
+import { whenLoaded } from '../../../../src/evm/precompiles/precompile.ts'
 
 const INFINITY = new Uint8Array(48).fill(0xc0, 0, 1)
 const PRIME = bls12_381.fields.Fp.ORDER.toString(16).padStart(96, '0')

@@ -8,11 +8,11 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { keccak256, signDigest } from '../../../../src/core/crypto.ts'
 import { concatBytes, EMPTY_BYTES, hexFromBytes, paddedBytes } from '../../../../src/core/hex.ts'
-import { kzg } from '../../../../src/evm/precompiles/kzg.ts'
 import { type PrecompileCode, Unready } from '../../../../src/evm/precompiles/precompile.ts'
 import { precompileTable } from '../../../../src/evm/precompiles/table.ts'
 import { HARDFORKS, type Hardfork } from '../../../../src/protocol/forks.ts'
 import { precompilesOf } from '../../../../src/protocol/precompiles.ts'
+import { kzg } from '../../../support/kzg.ts'
 
 interface Answer {
   readonly gasUsed: bigint

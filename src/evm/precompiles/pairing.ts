@@ -1,0 +1,51 @@
+// What the curves with a pairing share: the check that a product of pairings is one, and inputs that are no points.
+import { type Curve, G1, G2, NoPoint } from './mcl.ts'
+
+/** Where the points of a pair go. */
+interface PairPlace {
+  readonly g1: number
+  readonly g2: number
+}
+
+/** True when the product of the pairings of so many pairs, which `read` puts into place, is one. */
+export function isPairingOne(
+  curve: Curve,
+  count: number,
+  read: (index: number, at: PairPlace) => void,
+): boolean {
+  return curve.with(Math.max(1, count) * (G1.size + G2.size), (firsts) => {
+    const seconds = firsts + count * G1.size
+    let used = 0
+    for (let i = 0; i < count; i += 1) {
+      const at = { g1: firsts + used * G1.size, g2: seconds + used * G2.size }
+      read(i, at)
+      // with a point at infinity the pairing is one
+      if (!curve.isZero(G1, at.g1) && !curve.isZero(G2, at.g2)) used += 1
+    }
+    return curve.isPairingOne(firsts, seconds, used)
+  })
+}
+
+/** The answer of a precompile that checks pairs, each a point of G1 and one of G2: a word, 1 or 0. */
+export function pairingAnswer(curve: Curve, input: Uint8Array): Uint8Array {
+  const width = curve.widthOf(G1)
+  const pair = width + curve.widthOf(G2)
+  const answer = new Uint8Array(32)
+  const isOne = isPairingOne(curve, input.length / pair, (i, at) => {
+    const points = input.subarray(i * pair, (i + 1) * pair)
+    curve.readPoint(G1, at.g1, points.subarray(0, width), true)
+    curve.readPoint(G2, at.g2, points.subarray(width), true)
+  })
+  answer[31] = isOne ? 1 : 0
+  return answer
+}
+
+/** What `work` answers; undefined when it comes to a point that is none, as the precompile then fails. */
+export function ofPoints<T>(curve: Curve, work: (curve: Curve) => T): T | undefined {
+  try {
+    return work(curve)
+  } catch (error) {
+    if (error instanceof NoPoint) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,30 @@
+// The KZG check as the library's EVM asks for it. Blobs themselves it never handles here.
+import type { KZG } from '@ethereumjs/util'
+import { bytesFromHex } from '../../core/hex.ts'
+import { verifyEvaluation } from '../precompiles/kzg.ts'
+
+/** To be used once the curve is loaded. */
+export const kzg: KZG = {
+  verifyProof: (commitment, z, y, proof) => {
+    const holds = verifyEvaluation({
+      z: bytesFromHex(z),
+      y: bytesFromHex(y),
+      commitment: bytesFromHex(commitment),
+      proof: bytesFromHex(proof),
+    })
+    // the library knows bad input by this word
+    if (holds === undefined) throw new Error('C_KZG_BADARGS: not a scalar, or not a point of G1')
+    return holds
+  },
+  blobToKzgCommitment: refuse,
+  computeBlobProof: refuse,
+  verifyBlobProofBatch: refuse,
+  computeCells: refuse,
+  computeCellsAndProofs: refuse,
+  recoverCellsAndProofs: refuse,
+  verifyCellKzgProofBatch: refuse,
+}
+
+function refuse(): never {
+  throw new Error('no execution needs the blobs themselves')
+}
