@@ -249,7 +249,7 @@ export interface BlockEnd {
   /** Of each type that there are any of: the type's number, and the requests one after another. */
   readonly requests: readonly Uint8Array[]
   /** Why no other node would take the block: a request that cannot be read, a system contract that fails or is missing. */
-  readonly flaw: string | undefined
+  readonly failure: string | undefined
 }
 
 /** The jobs that there are. A run is a function of its job: the same job gives the same outcome. */

@@ -1,6 +1,6 @@
 // A machine runs one message, with all the messages that it brings, over an overlay. What a transaction does around
 // that (buying gas, authorizations, refunds, fees) is `transition.ts`, which does not know which machine it has.
-import type { Address, Hash } from '../core/hex.ts'
+import type { Address } from '../core/hex.ts'
 import type { Log } from '../protocol/receipt.ts'
 import type { AccessListEntry } from '../protocol/transaction.ts'
 import type { Overlay } from '../state/overlay.ts'
@@ -9,6 +9,7 @@ import type {
   ExecutionLimits,
   Failure,
   GasNeed,
+  Message,
   MovedPrecompiles,
   Tracer,
 } from './executor.ts'
@@ -18,25 +19,18 @@ export interface MachineJob {
   /** What the run changes; on a failure the machine takes its changes back itself. */
   readonly overlay: Overlay
   readonly block: BlockEnvironment
-  /** Who signed, ORIGIN; its nonce in the overlay is counted already, its gas is paid. */
-  readonly from: Address
-  /** Null: a creation. */
-  readonly to: Address | null
-  readonly value: bigint
-  readonly data: Uint8Array
+  /** Its sender's nonce in the overlay is counted already, its gas is paid. */
+  readonly message: Pick<Message, 'from' | 'to' | 'value' | 'data' | 'accessList' | 'blobs'>
   /** What the code may use: without the intrinsic gas. */
   readonly gas: bigint
   readonly gasPrice: bigint
-  readonly blobHashes: readonly Hash[]
   /** Nonce of the sender before it was counted: the address of a creation comes from it. */
   readonly creatorNonce: bigint
   /**
    * Warm from the start besides the fork's precompiles, which are so wherever they were moved: sender, target, miner,
-   * authorities. Without effect before berlin.
+   * authorities, and the message's access list (EIP-2930). Without effect before berlin.
    */
   readonly warm: readonly Address[]
-  /** Warm from the start as well (EIP-2930). */
-  readonly accessList: readonly AccessListEntry[]
   readonly limits: ExecutionLimits | undefined
   readonly movedPrecompiles: MovedPrecompiles | undefined
   /** Bytes of memory that all open frames may have together. */

@@ -79,7 +79,7 @@ async function tell(
 
 /**
  * Collects the requests of a block from prague on. A system contract that is not there, or whose call fails, makes no
- * requests and is a flaw: no network takes such a block (EIP-7002, EIP-7251).
+ * requests and is a failure: no network takes such a block (EIP-7002, EIP-7251).
  */
 export async function endBlock(
   context: RunContext,
@@ -87,7 +87,7 @@ export async function endBlock(
 ): Promise<BlockEnd> {
   const { block, logs } = job
   if (!isAtLeast(block.hardfork, 'prague')) {
-    return { world: job.world, requestsHash: undefined, requests: [], flaw: undefined }
+    return { world: job.world, requestsHash: undefined, requests: [], failure: undefined }
   }
   const withdrawals = await collect(context, job.world, block, WITHDRAWAL_REQUESTS)
   const consolidations = await collect(context, withdrawals.world, block, CONSOLIDATION_REQUESTS)
@@ -95,14 +95,14 @@ export async function endBlock(
   const deposits = depositsOf(logs, block.depositContract)
   const isRead = events.every(({ data }) => isDeposit(data))
   const requests = [deposits, withdrawals.output, consolidations.output]
-  const flaw = isRead ? undefined : 'a log of the deposit contract is no deposit'
+  const failure = isRead ? undefined : 'a log of the deposit contract is no deposit'
   return {
     world: consolidations.world,
     requestsHash: hashRequests(requests),
     requests: requests.flatMap((data, type) =>
       data.length === 0 ? [] : [concatBytes(Uint8Array.of(type), data)],
     ),
-    flaw: flaw ?? withdrawals.flaw ?? consolidations.flaw,
+    failure: failure ?? withdrawals.failure ?? consolidations.failure,
   }
 }
 
@@ -152,7 +152,7 @@ interface Collected {
   readonly world: World
   readonly output: Uint8Array
   /** That nothing was called, or that the call failed, in words. */
-  readonly flaw?: string
+  readonly failure?: string
 }
 
 async function collect(
@@ -163,7 +163,7 @@ async function collect(
 ): Promise<Collected> {
   const { address } = contract
   if (codeAt(world, address).length === 0) {
-    return { world, output: EMPTY_BYTES, flaw: `there is no system contract at ${address}` }
+    return { world, output: EMPTY_BYTES, failure: `there is no system contract at ${address}` }
   }
   // a queue that was never used answers nothing and changes nothing
   if (isIdleQueue(world, contract)) return { world, output: EMPTY_BYTES }
@@ -185,8 +185,8 @@ export async function systemCall(
     const overlay = new Overlay(world)
     const finish = ({ failure, output, touched }: MachineResult): Collected => {
       if (failure !== undefined) {
-        const flaw = `the call of the system contract at ${address} failed`
-        return { world, output: EMPTY_BYTES, flaw }
+        const reason = `the call of the system contract at ${address} failed`
+        return { world, output: EMPTY_BYTES, failure: reason }
       }
       // the caller's account among them, which is touched and mostly empty
       clearEmpty(overlay, touched)
@@ -194,11 +194,10 @@ export async function systemCall(
     }
     const { memoryLimit } = context
     const result = machine.run({
-      ...SYSTEM_MESSAGE,
+      ...SYSTEM_JOB,
       overlay,
       block,
-      to: address,
-      data,
+      message: { ...SYSTEM_MESSAGE, to: address, data },
       memoryLimit,
     })
     return result instanceof Promise ? result.then(finish) : finish(result)
@@ -206,15 +205,12 @@ export async function systemCall(
 }
 
 /** What all system calls have in common. */
-const SYSTEM_MESSAGE: Omit<MachineJob, 'overlay' | 'block' | 'to' | 'data' | 'memoryLimit'> = {
-  from: SYSTEM_ADDRESS,
-  value: 0n,
+const SYSTEM_MESSAGE = { from: SYSTEM_ADDRESS, value: 0n, accessList: [] }
+const SYSTEM_JOB: Omit<MachineJob, 'overlay' | 'block' | 'message' | 'memoryLimit'> = {
   gas: SYSTEM_GAS,
   gasPrice: 0n,
-  blobHashes: [],
   creatorNonce: 0n,
   warm: [],
-  accessList: [],
   limits: undefined,
   movedPrecompiles: undefined,
   reportsAccess: false,

@@ -4,39 +4,30 @@
 
 import { CONSOLE_ADDRESS } from '../core/abi.ts'
 import { type Address, bytesFromHex, concatBytes, EMPTY_BYTES, ZERO_ADDRESS } from '../core/hex.ts'
+import type { MaybePromise } from '../core/promises.ts'
 import { blobGasOf, floorDataGas, intrinsicGas, maxRefund } from '../protocol/fees.ts'
 import { isAtLeast } from '../protocol/forks.ts'
 import { isPrecompile } from '../protocol/precompiles.ts'
-import {
-  type AccessListEntry,
-  type Authorization,
-  authorityOf,
-  type BlobFields,
-} from '../protocol/transaction.ts'
+import { type AccessListEntry, authorityOf } from '../protocol/transaction.ts'
 import { isDelegation } from '../protocol/validity.ts'
 import { Overlay } from '../state/overlay.ts'
 import type { Account, World } from '../state/world.ts'
 import { formatConsoleCall } from './console.ts'
-import type { BlockEnvironment, ConsoleLine, GasNeed, Outcome } from './executor.ts'
+import type { BlockEnvironment, ConsoleLine, GasNeed, Message, Outcome } from './executor.ts'
 import type { Machine, MachineJob, MachineResult } from './machine.ts'
 
-/** A checked transaction or call. */
-export interface Application {
-  readonly from: Address
-  readonly to: Address | null
-  readonly value: bigint
-  readonly data: Uint8Array
-  readonly gasLimit: bigint
-  readonly accessList: readonly AccessListEntry[]
-  readonly authorizationList: readonly Authorization[]
+/** A checked message or transaction. What it offers for its gas is in the terms by now. */
+export type CheckedMessage = Omit<Message, 'nonce' | 'maxFeePerGas' | 'maxPriorityFeePerGas'>
+
+/** What a message costs its sender, in the block that it runs in. */
+export interface SenderTerms {
   /** Nonce of the sender before the run. */
   readonly nonce: bigint
   /** Wei per gas that the sender pays, and the part of it that the miner gets. */
   readonly price: bigint
   readonly tip: bigint
-  readonly blobs?: BlobFields | undefined
   /** Wei for each gas of the blobs; nobody gets it. */
-  readonly blobPrice?: bigint | undefined
+  readonly blobPrice: bigint
 }
 
 /** How a message is run, whatever the message. */
@@ -80,12 +71,13 @@ const LINE_LIMIT = 10_000
 export function applyMessage(
   machine: Machine,
   setting: RunSetting,
-  message: Application,
-): Outcome | Promise<Outcome> {
+  message: CheckedMessage,
+  terms: SenderTerms,
+): MaybePromise<Outcome> {
   const { block } = setting
   const overlay = new Overlay(setting.world)
   const intrinsic = intrinsicGas(message, block.hardfork)
-  buyGas(overlay, message)
+  buyGas(overlay, message, terms)
   const permissions = authorize(overlay, message, block)
   const lines: ConsoleLine[] = []
   const all = message.gasLimit - intrinsic
@@ -94,7 +86,7 @@ export function applyMessage(
     const used = result.gasUsed === gas ? all : result.gasUsed
     const spent = intrinsic + used
     const bill = billOf(message, block, spent, permissions.refund + result.refund)
-    settle(overlay, message, block, bill.gasUsed)
+    settle(overlay, message, terms, block, bill.gasUsed)
     for (const address of result.destroyed) overlay.deleteAccount(address)
     if (isAtLeast(block.hardfork, 'spuriousDragon')) {
       clearEmpty(overlay, result.touched)
@@ -108,6 +100,7 @@ export function applyMessage(
     jobOf(setting, message, {
       overlay,
       gas,
+      gasPrice: terms.price,
       warm: warmFrom(message, block, permissions.authorities),
       onConsole: (from, data) => printLine(lines, from, data),
     }),
@@ -115,25 +108,20 @@ export function applyMessage(
   return result instanceof Promise ? result.then(finish) : finish(result)
 }
 
-/** Written out: spreading three objects into one took a tenth of a small call. */
+/** Written out, as spreading objects into one is slow. */
 function jobOf(
   { block, limits, movedPrecompiles, memoryLimit, reportsAccess, tracer, pause }: RunSetting,
-  { from, to, value, data, price, blobs, accessList }: Application,
-  { overlay, gas, warm, onConsole }: Pick<MachineJob, 'overlay' | 'gas' | 'warm' | 'onConsole'>,
+  message: CheckedMessage,
+  { overlay, gas, gasPrice, warm, onConsole }: MessageRun,
 ): MachineJob {
   return {
     overlay,
     block,
-    from,
-    to,
-    value,
-    data,
+    message,
     gas,
-    gasPrice: price,
-    blobHashes: blobs?.versionedHashes ?? [],
-    creatorNonce: (overlay.account(from)?.nonce ?? 1n) - 1n,
+    gasPrice,
+    creatorNonce: (overlay.account(message.from)?.nonce ?? 1n) - 1n,
     warm,
-    accessList,
     limits,
     movedPrecompiles,
     memoryLimit,
@@ -143,6 +131,8 @@ function jobOf(
     pause,
   }
 }
+
+type MessageRun = Pick<MachineJob, 'overlay' | 'gas' | 'gasPrice' | 'warm' | 'onConsole'>
 
 /** What of an outcome the machine does not tell. */
 interface Accounting {
@@ -167,7 +157,7 @@ class RunOutcome implements Outcome {
 
   constructor(
     { reportsAccess, block }: RunSetting,
-    message: Application,
+    message: CheckedMessage,
     result: MachineResult,
     { intrinsic, bill, lines, overlay }: Accounting,
   ) {
@@ -195,7 +185,7 @@ function withIntrinsic({ gas, isCertain }: GasNeed, intrinsic: bigint): GasNeed 
 
 /** Accounts that cost less because every node knows them in advance (EIP-2929, EIP-3651, EIP-7702). */
 function warmFrom(
-  { from, to }: Application,
+  { from, to }: CheckedMessage,
   { hardfork, coinbase }: BlockEnvironment,
   authorities: readonly Address[],
 ): readonly Address[] {
@@ -212,7 +202,7 @@ function warmFrom(
 function transfer(
   { movedPrecompiles, reportsAccess, tracer }: RunSetting,
   overlay: Overlay,
-  { from, to, value }: Application,
+  { from, to, value }: CheckedMessage,
 ): MachineResult | undefined {
   if (to === null || movedPrecompiles || reportsAccess || tracer) return undefined
   if (to.startsWith(PRECOMPILE_PREFIX) || to === CONSOLE_ADDRESS) return undefined
@@ -246,7 +236,7 @@ type Bill = Pick<Outcome, 'gasUsed' | 'gasRefund'>
 
 /** What a run costs: refunds are bounded, and much calldata has a price of its own (EIP-7623). */
 function billOf(
-  message: Application,
+  message: CheckedMessage,
   { hardfork }: BlockEnvironment,
   spent: bigint,
   earned: bigint,
@@ -262,7 +252,8 @@ function billOf(
  */
 function buyGas(
   overlay: Overlay,
-  { from, gasLimit, price, nonce, blobs, blobPrice = 0n }: Application,
+  { from, gasLimit, blobs }: CheckedMessage,
+  { price, nonce, blobPrice }: SenderTerms,
 ): void {
   const balance = overlay.account(from)?.balance ?? 0n
   const cost = gasLimit * price + blobGasOf({ blobs }) * blobPrice
@@ -284,7 +275,7 @@ const NO_PERMISSIONS: Permissions = { refund: 0n, authorities: [] }
  */
 function authorize(
   overlay: Overlay,
-  { authorizationList }: Application,
+  { authorizationList }: CheckedMessage,
   block: BlockEnvironment,
 ): Permissions {
   if (authorizationList.length === 0) return NO_PERMISSIONS
@@ -315,7 +306,8 @@ function authorize(
 /** Gives the sender the price of unused gas and the miner its tips. The base fee goes to nobody. */
 function settle(
   overlay: Overlay,
-  { from, gasLimit, price, tip }: Application,
+  { from, gasLimit }: CheckedMessage,
+  { price, tip }: SenderTerms,
   { coinbase, hardfork }: BlockEnvironment,
   gasUsed: bigint,
 ): void {
@@ -345,7 +337,7 @@ function isEmpty(account: Account | undefined): boolean {
  * precompiles.
  */
 function listable(
-  { from, to }: Application,
+  { from, to }: CheckedMessage,
   { accessed, created }: MachineResult,
   { hardfork }: BlockEnvironment,
 ): AccessListEntry[] {

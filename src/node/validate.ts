@@ -220,7 +220,8 @@ export async function runBlock(
   )
   const logs = executed.flatMap(({ receipt }) => receipt.logs)
   const end = await executor.endBlock({ world: credited, block, logs })
-  if (end.flaw !== undefined && !isOwnForSure(state, header)) throw brokenRule('requests', end.flaw)
+  if (end.failure !== undefined && !isOwnForSure(state, header))
+    throw brokenRule('requests', end.failure)
   return { executed, world: end.world, requestsHash: end.requestsHash, requests: end.requests }
 }
 

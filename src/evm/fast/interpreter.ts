@@ -85,10 +85,11 @@ export class Interpreter {
     this.#setMessage(job)
     instance.setNumber(layout.HOT, hot)
     instance.setLong(layout.GAS_UNTIL_YIELD, budget)
-    const sender = this.#placeOf(job.from, layout.ENV_ORIGIN)
+    const { from, to } = job.message
+    const sender = this.#placeOf(from, layout.ENV_ORIGIN)
     this.#warmSlots(job)
-    if (job.to === null) return instance.exports.openCreation(sender, job.creatorNonce)
-    return instance.exports.openMessage(sender, this.place(job.to))
+    if (to === null) return instance.exports.openCreation(sender, job.creatorNonce)
+    return instance.exports.openMessage(sender, this.place(to))
   }
 
   /** Lets go of the job. */
@@ -173,8 +174,10 @@ export class Interpreter {
     this.#block = block
   }
 
-  #setMessage({ from, to, value, data, gas, gasPrice, blobHashes }: MachineJob): void {
+  #setMessage({ message, gas, gasPrice }: MachineJob): void {
     const { instance } = this
+    const { from, to, value, data, blobs } = message
+    const blobHashes = blobs?.versionedHashes ?? []
     instance.setAddress(layout.ENV_ORIGIN, from)
     instance.copyWord(layout.FRAMES + layout.FRAME_CALLER, layout.ENV_ORIGIN)
     instance.setWord(layout.ENV_GAS_PRICE, gasPrice)
@@ -192,15 +195,15 @@ export class Interpreter {
     )
     instance.setNumber(layout.BLOBS_COUNT, blobHashes.length)
     if (blobHashes.length === 0) return
-    const blobs = instance.exports.take(32 * blobHashes.length)
+    const place = instance.exports.take(32 * blobHashes.length)
     instance.refresh()
-    instance.setNumber(layout.BLOBS, blobs)
+    instance.setNumber(layout.BLOBS, place)
     for (const [index, hash] of blobHashes.entries()) {
-      instance.setWord(blobs + 32 * index, BigInt(hash))
+      instance.setWord(place + 32 * index, BigInt(hash))
     }
   }
 
-  #warmSlots({ accessList, block }: MachineJob): void {
+  #warmSlots({ message: { accessList }, block }: MachineJob): void {
     if (accessList.length === 0 || !isAtLeast(block.hardfork, 'berlin')) return
     const { instance } = this
     for (const { address, storageKeys } of accessList) {
@@ -235,7 +238,7 @@ export class Interpreter {
     instance.setNumber(place + layout.ACCOUNT_FLAGS, flags)
   }
 
-  #flagsOf({ warm, accessList, block }: MachineJob, address: Address): number {
+  #flagsOf({ warm, message: { accessList }, block }: MachineJob, address: Address): number {
     const isWarm =
       isAtLeast(block.hardfork, 'berlin') &&
       (warm.includes(address) ||

@@ -165,7 +165,7 @@ function hashAt({ buffer }: Instance, place: number): Hash {
 /** The transaction's access list, then what turned warm, in that order. */
 function accessedBy(
   instance: Instance,
-  { accessList, block, reportsAccess }: MachineJob,
+  { message: { accessList }, block, reportsAccess }: MachineJob,
 ): AccessListEntry[] {
   if (!reportsAccess || !isAtLeast(block.hardfork, 'berlin')) return []
   const entries = new Map<Address, Set<Hash>>()

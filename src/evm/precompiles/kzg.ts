@@ -1,5 +1,4 @@
 // KZG commitments over BLS12-381 (EIP-4844): the value of a polynomial at one place, and what proofs of blobs share with it.
-import { mod } from '@noble/curves/abstract/modular.js'
 import { bigintFromBytes, bytesFromHex, paddedBytes } from '../../core/hex.ts'
 import { bls12381 } from './bls12381.ts'
 import { type Curve, G1, G2, NoPoint, SCALAR_SIZE } from './mcl.ts'
@@ -78,12 +77,17 @@ export function sumAt(curve: Curve, at: number, scalars: readonly bigint[]): Uin
   return curve.with(G1.size + scalars.length * SCALAR_SIZE, (sum) => {
     const factors = sum + G1.size
     scalars.forEach((scalar, i) => {
-      const bytes = paddedBytes(mod(scalar, SCALAR_ORDER), SCALAR_SIZE)
+      const bytes = paddedBytes(reduced(scalar), SCALAR_SIZE)
       curve.readScalar(factors + i * SCALAR_SIZE, bytes)
     })
     curve.multiplySum(G1, sum, at, factors, scalars.length)
     return curve.writePoint(G1, sum)
   })
+}
+
+function reduced(scalar: bigint): bigint {
+  const remainder = scalar % SCALAR_ORDER
+  return remainder < 0n ? remainder + SCALAR_ORDER : remainder
 }
 
 function readSetup(curve: Curve): Setup {

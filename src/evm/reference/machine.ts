@@ -55,7 +55,7 @@ async function run(vm: PooledVm, job: MachineJob): Promise<MachineResult> {
 
 /** The message, as the library's EVM takes it. */
 function callOf(
-  { from, to, value, data, gas, gasPrice, blobHashes }: MachineJob,
+  { message: { from, to, value, data, blobs }, gas, gasPrice }: MachineJob,
   block: LibraryBlock,
 ): EVMRunCallOpts {
   return {
@@ -66,16 +66,16 @@ function callOf(
     data,
     gasLimit: gas,
     gasPrice,
-    blobVersionedHashes: blobHashes.map((hash) => hash as string as Hex),
+    blobVersionedHashes: (blobs?.versionedHashes ?? []).map((hash) => hash as string as Hex),
     // counted already, so that authorizations see it
     skipNonceIncrement: true,
   }
 }
 
-function warm({ evm: { journal }, precompiles }: PooledVm, { warm, accessList }: MachineJob): void {
+function warm({ evm: { journal }, precompiles }: PooledVm, { warm, message }: MachineJob): void {
   for (const address of precompiles) journal.addAlwaysWarmAddress(address)
   for (const address of warm) journal.addAlwaysWarmAddress(address)
-  for (const { address, storageKeys } of accessList) {
+  for (const { address, storageKeys } of message.accessList) {
     journal.addAlwaysWarmAddress(address, true)
     for (const key of storageKeys) journal.addAlwaysWarmSlot(address, key, true)
   }
@@ -83,7 +83,7 @@ function warm({ evm: { journal }, precompiles }: PooledVm, { warm, accessList }:
 
 function failureOf(
   { precompiles }: EVM,
-  { block, to }: MachineJob,
+  { block, message: { to } }: MachineJob,
   { execResult }: EVMResult,
 ): Failure | undefined {
   const error = execResult.exceptionError?.error

@@ -1,5 +1,6 @@
 // Where jobs are done: checks first, then the run, on the machine that suits the job.
 import { keccakHash } from '../../core/crypto.ts'
+import type { MaybePromise } from '../../core/promises.ts'
 import { OPTIONS } from '../../options/table.ts'
 import { areBlobsFree, effectiveGasPrice, effectiveTip, isFree } from '../../protocol/fees.ts'
 import { accountAt } from '../../state/world.ts'
@@ -9,7 +10,12 @@ import { type MachineJob, memoryForGas } from '../machine.ts'
 import { abandoned } from '../reasons.ts'
 import type { MachineNeeds, RunContext } from '../runcontext.ts'
 import { beginBlock, endBlock } from '../system.ts'
-import { type Application, applyMessage, type RunSetting } from '../transition.ts'
+import {
+  applyMessage,
+  type CheckedMessage,
+  type RunSetting,
+  type SenderTerms,
+} from '../transition.ts'
 import { Tiers, tiersOf } from './tiers.ts'
 import { Turns } from './turns.ts'
 
@@ -50,21 +56,21 @@ export function createJobsOn(shared: RunContext): Jobs {
   }
 }
 
-function transact(context: PausingContext, job: TransactionJob): Outcome | Promise<Outcome> {
+function transact(context: PausingContext, job: TransactionJob): MaybePromise<Outcome> {
   checkTransaction(job)
   const { block, transaction } = job
   const price = effectiveGasPrice(transaction, block.baseFee)
   const tip = effectiveTip(transaction, block.baseFee)
-  const { nonce, blobs } = transaction
+  const { nonce } = transaction
   const blobPrice = blobPriceOf(transaction, block)
-  return apply(context, job, applicationOf(transaction, { nonce, price, tip, blobs, blobPrice }))
+  return apply(context, job, transaction, { nonce, price, tip, blobPrice })
 }
 
 /**
  * A free call pays nothing to anybody, whatever the block's base fee is, which BASEFEE tells. A nonce that is given stands
  * in for the sender's own, which decides the address of a created contract.
  */
-function call(context: PausingContext, job: CallJob): Outcome | Promise<Outcome> {
+function call(context: PausingContext, job: CallJob): MaybePromise<Outcome> {
   checkMessage(job)
   const { world, block, message } = job
   const free = isFree(message)
@@ -72,33 +78,8 @@ function call(context: PausingContext, job: CallJob): Outcome | Promise<Outcome>
   // below the base fee nothing is left for the miner
   const tip = price < block.baseFee ? 0n : price - block.baseFee
   const nonce = message.nonce ?? accountAt(world, message.from)?.nonce ?? 0n
-  const { blobs } = message
   const blobPrice = areBlobsFree(message) ? 0n : blobPriceOf(message, block)
-  return apply(context, job, applicationOf(message, { nonce, price, tip, blobs, blobPrice }))
-}
-
-type Terms = Pick<Application, 'nonce' | 'price' | 'tip' | 'blobs' | 'blobPrice'>
-
-/** Written out, as a spread of so many members takes longer than many a call. */
-function applicationOf(
-  message: Omit<Application, keyof Terms>,
-  { nonce, price, tip, blobs, blobPrice }: Terms,
-): Application {
-  const { from, to, value, data, gasLimit, accessList, authorizationList } = message
-  return {
-    from,
-    to,
-    value,
-    data,
-    gasLimit,
-    accessList,
-    authorizationList,
-    nonce,
-    price,
-    tip,
-    blobs,
-    blobPrice,
-  }
+  return apply(context, job, message, { nonce, price, tip, blobPrice })
 }
 
 type JobTraits = Pick<
@@ -109,8 +90,9 @@ type JobTraits = Pick<
 function apply(
   context: PausingContext,
   job: JobTraits,
-  message: Application,
-): Outcome | Promise<Outcome> {
+  message: CheckedMessage,
+  terms: SenderTerms,
+): MaybePromise<Outcome> {
   const setting: RunSetting = {
     world: job.world,
     block: job.block,
@@ -122,7 +104,7 @@ function apply(
     pause: pauseOf(context, job),
   }
   return context.machines.run(needsOf(job, message), (machine) =>
-    applyMessage(machine, setting, message),
+    applyMessage(machine, setting, message, terms),
   )
 }
 
@@ -130,12 +112,12 @@ function apply(
 function memoryOf(
   { memoryLimit }: PausingContext,
   { limits }: JobTraits,
-  { gasLimit }: Application,
+  { gasLimit }: CheckedMessage,
 ): number {
   return limits?.memory === 'gas' ? Math.max(memoryLimit, memoryForGas(gasLimit)) : memoryLimit
 }
 
-function needsOf({ world, tracer }: JobTraits, { to, data }: Application): MachineNeeds {
+function needsOf({ world, tracer }: JobTraits, { to, data }: CheckedMessage): MachineNeeds {
   return {
     // the others tell nobody what they do
     needsReference: tracer !== undefined,

@@ -162,8 +162,8 @@ describe('the end of a block', () => {
   test('takes a contract that fails for one without requests', async () => {
     const world = withCode(deployed, WITHDRAWAL_REQUESTS.address, assemble('0 0 REVERT'))
     const end = await executor.endBlock({ world, block: blockWith(), logs: [] })
-    const flaw = `the call of the system contract at ${WITHDRAWAL_REQUESTS.address} failed`
-    expect(end).toEqual({ world, requestsHash: EMPTY_REQUESTS_HASH, flaw })
+    const failure = `the call of the system contract at ${WITHDRAWAL_REQUESTS.address} failed`
+    expect(end).toEqual({ world, requestsHash: EMPTY_REQUESTS_HASH, requests: [], failure })
   })
 
   test('takes what another contract at the address answers', async () => {
