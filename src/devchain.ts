@@ -11,10 +11,15 @@ import { describedBy, profileOf } from './methods/compat/profiles.ts'
 import type { MethodContext } from './methods/context.ts'
 import { methods } from './methods/index.ts'
 import { Subscriptions } from './methods/subscriptions.ts'
-import { addresses, keyOf } from './node/accounts.ts'
-import { headOf } from './node/blocktree.ts'
-import { type Chain, type Environment, type StateChange, systemEnvironment } from './node/chain.ts'
+import { addresses, keyOf } from './node/accounts/accounts.ts'
+import {
+  type Chain,
+  type Environment,
+  type StateChange,
+  systemEnvironment,
+} from './node/chain/chain.ts'
 import { type ChainOptions, createChain } from './node/create.ts'
+import { headOf } from './node/ledger/blocktree.ts'
 import { Node } from './node/node.ts'
 import { chainParameters, type DevchainSettings } from './options/table.ts'
 import { PROGRAM } from './program.ts'

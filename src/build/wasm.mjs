@@ -36,14 +36,14 @@ const MODULES = [
     flags: ['--initialMemory', '2'],
   },
   {
-    entry: 'state/assembly/livetrie.ts',
-    output: 'state/livetrie.wasm.ts',
+    entry: 'node/bulk/assembly/livetrie.ts',
+    output: 'node/bulk/livetrie.wasm.ts',
     // memory that can't grow is a trap
     flags: ['--initialMemory', '2', '--use', 'abort='],
   },
   {
-    entry: 'node/assembly/runminer.ts',
-    output: 'node/runminer.wasm.ts',
+    entry: 'node/bulk/assembly/runminer.ts',
+    output: 'node/bulk/runminer.wasm.ts',
     flags: ['--initialMemory', '2', '--use', 'abort='],
   },
 ]

@@ -1,14 +1,18 @@
 // What the log tells, as plain values: of calls, and of the difference between two states of a chain. How it is
 // written is pretty.ts's and json.ts's matter; both get the same facts.
 import { type Address, type Hash, hexFromBytes } from '../core/hex.ts'
-import { type BlockRecord, type ExecutedTransaction, transactionPlace } from '../node/blocktree.ts'
-import type { StateChange } from '../node/chain.ts'
-import type { MiningState } from '../node/chainstate.ts'
-import { clockShift } from '../node/clock.ts'
-import type { BlockRange } from '../node/line.ts'
-import type { DroppedTransaction } from '../node/miner.ts'
-import { describeMining } from '../node/mining.ts'
-import { arrivedAfter, pooledByHash } from '../node/pool.ts'
+import type { StateChange } from '../node/chain/chain.ts'
+import {
+  type BlockRecord,
+  type ExecutedTransaction,
+  transactionPlace,
+} from '../node/ledger/blocktree.ts'
+import type { BlockRange } from '../node/ledger/canonicalchain.ts'
+import type { MiningState } from '../node/ledger/chainstate.ts'
+import { clockShift } from '../node/ledger/clock.ts'
+import { describeMining } from '../node/ledger/miningmode.ts'
+import type { DroppedTransaction } from '../node/mining/miner.ts'
+import { arrivedAfter, pooledByHash } from '../node/pool/pool.ts'
 import type { Transaction } from '../protocol/transaction.ts'
 import type { Writes } from '../rpc/method.ts'
 import type { Json } from '../rpc/schema.ts'

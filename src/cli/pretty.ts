@@ -16,7 +16,7 @@ import {
   signed,
   time,
 } from '../core/words.ts'
-import { describeMining } from '../node/mining.ts'
+import { describeMining } from '../node/ledger/miningmode.ts'
 import type { Json } from '../rpc/schema.ts'
 import { bootText } from './boot.ts'
 import { beginning } from './bounded.ts'

@@ -1,6 +1,6 @@
 // What handlers are given besides their parameters, and how a method is declared.
 import type { ConsoleLine } from '../evm/executor.ts'
-import type { Chain } from '../node/chain.ts'
+import type { Chain } from '../node/chain/chain.ts'
 import type { Node } from '../node/node.ts'
 import type { DevchainSettings } from '../options/table.ts'
 import { type Declaration, defineMethod, type Method, type Param } from '../rpc/method.ts'

@@ -1,7 +1,6 @@
 // evm: what test suites do to a chain: snapshots, time, mining.
 import { time } from '../core/words.ts'
-import type { Chain } from '../node/chain.ts'
-import type { MiningMode } from '../node/chainstate.ts'
+import type { Chain } from '../node/chain/chain.ts'
 import {
   increaseTime,
   RESET,
@@ -14,8 +13,9 @@ import {
   startMining,
   stopMining,
   takeSnapshot,
-} from '../node/commands.ts'
-import { describeMining, isInstant } from '../node/mining.ts'
+} from '../node/commands/commands.ts'
+import type { MiningMode } from '../node/ledger/chainstate.ts'
+import { describeMining, isInstant } from '../node/ledger/miningmode.ts'
 import { type Method, optional, param } from '../rpc/method.ts'
 import { boolean, nothing, nullable, quantity, quantityNumber, text } from '../rpc/primitives.ts'
 import type { Decoder, Encoder } from '../rpc/schema.ts'

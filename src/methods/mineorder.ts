@@ -1,9 +1,9 @@
 // What evm_mine and its like are told.
 import type { IsAwaited } from '../evm/executor.ts'
-import type { Chain } from '../node/chain.ts'
-import type { ChainState } from '../node/chainstate.ts'
-import { type MineRequest, mine } from '../node/commands.ts'
-import type { BlockRange } from '../node/line.ts'
+import type { Chain } from '../node/chain/chain.ts'
+import { type MineRequest, mine } from '../node/commands/commands.ts'
+import type { BlockRange } from '../node/ledger/canonicalchain.ts'
+import type { ChainState } from '../node/ledger/chainstate.ts'
 import { quantity } from '../rpc/primitives.ts'
 import type { Decoder } from '../rpc/schema.ts'
 import { members } from './inputs.ts'

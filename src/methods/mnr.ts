@@ -1,7 +1,7 @@
 // mnr: merged mining. Blocks of a parent chain whose coinbase names a block here prove that block too.
 import { DevchainError, printValue } from '../core/errors.ts'
 import { type Hash, isBytes, parseBytes, wordFromBigint } from '../core/hex.ts'
-import type { Imported, MergedWork } from '../node/work.ts'
+import type { Imported, MergedWork } from '../node/sealing/getwork.ts'
 import {
   decodeParentBlock,
   decodeParentTransaction,

@@ -1,10 +1,10 @@
 // ots: what the Otterscan explorer asks of a node besides the usual methods, in level 8 of its API. Quantities are hex
 // everywhere; where the nodes that serve it differ (logs left out of receipts, `value` null in calls that move none), the
 // leaner form is taken, as the explorer asks for whole receipts where it shows them.
-import { creationOf } from '../node/appearances.ts'
-import { findRecord, recordAt } from '../node/chain.ts'
-import { sentWithNonce } from '../node/inclusion.ts'
-import { TraceBudget } from '../node/trace.ts'
+import { creationOf } from '../node/calls/appearances.ts'
+import { TraceBudget } from '../node/calls/replay.ts'
+import { findRecord, recordAt } from '../node/chain/chain.ts'
+import { sentWithNonce } from '../node/sending/inclusion.ts'
 import { type Method, optional, param } from '../rpc/method.ts'
 import {
   address,

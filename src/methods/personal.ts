@@ -12,11 +12,11 @@ import {
   newAccountWithSeed,
   requireKey,
   unlock,
-} from '../node/accounts.ts'
-import type { Chain, Change } from '../node/chain.ts'
-import type { ChainState } from '../node/chainstate.ts'
-import type { EncryptionOptions } from '../node/keystore.ts'
-import { sendWithPassphrase, signWithPassphrase } from '../node/send.ts'
+} from '../node/accounts/accounts.ts'
+import type { EncryptionOptions } from '../node/accounts/keystore.ts'
+import type { Chain, Change } from '../node/chain/chain.ts'
+import type { ChainState } from '../node/ledger/chainstate.ts'
+import { sendWithPassphrase, signWithPassphrase } from '../node/sending/send.ts'
 import { type Method, optional, param, secret } from '../rpc/method.ts'
 import { address, boolean, data, hash, list, text } from '../rpc/primitives.ts'
 import type { Decoder } from '../rpc/schema.ts'

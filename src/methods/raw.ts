@@ -1,7 +1,7 @@
 // Blocks, headers, receipts and transactions as the bytes that are hashed: debug_getRaw…, eth_getRaw… and ext.
 import type { Hash } from '../core/hex.ts'
-import { type BlockRecord, transactionPlace } from '../node/blocktree.ts'
-import { type BlockReference, findRecord, recordAt } from '../node/chain.ts'
+import { type BlockReference, findRecord, recordAt } from '../node/chain/chain.ts'
+import { type BlockRecord, transactionPlace } from '../node/ledger/blocktree.ts'
 import { encodeBlock, encodeHeader } from '../protocol/block.ts'
 import { orderedTrieProof } from '../protocol/orderedtrie.ts'
 import { encodeReceipt } from '../protocol/receipt.ts'

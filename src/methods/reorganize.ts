@@ -2,18 +2,18 @@
 import { DevchainError, printValue } from '../core/errors.ts'
 import type { Hash } from '../core/hex.ts'
 import type { IsAwaited } from '../evm/executor.ts'
-import { headOf, transactionPlace } from '../node/blocktree.ts'
-import type { Chain } from '../node/chain.ts'
-import type { ChainState } from '../node/chainstate.ts'
-import type { BlockRange } from '../node/line.ts'
-import { pooledByHash } from '../node/pool.ts'
+import type { Chain } from '../node/chain/chain.ts'
+import { headOf, transactionPlace } from '../node/ledger/blocktree.ts'
+import type { BlockRange } from '../node/ledger/canonicalchain.ts'
+import type { ChainState } from '../node/ledger/chainstate.ts'
 import {
   type BranchTransaction,
   MAX_BRANCH,
   type Reorganized,
   reorganize,
-} from '../node/reorganize.ts'
-import { gasFor, signedBySender, type TransactionRequest } from '../node/send.ts'
+} from '../node/mining/reorganize.ts'
+import { pooledByHash } from '../node/pool/pool.ts'
+import { gasFor, signedBySender, type TransactionRequest } from '../node/sending/send.ts'
 import { decodeSent } from '../protocol/sidecar.ts'
 import type { Transaction } from '../protocol/transaction.ts'
 import { type Method, optional, param } from '../rpc/method.ts'

@@ -2,8 +2,12 @@
 import type { Address, Hash } from '../core/hex.ts'
 import { hexFromBytes, quantityFromBigint, ZERO_HASH } from '../core/hex.ts'
 import { Recent } from '../core/recent.ts'
-import type { BlockRecord, ExecutedTransaction, TransactionPlace } from '../node/blocktree.ts'
-import type { LogEntry } from '../node/logs.ts'
+import type { LogEntry } from '../node/events/logs.ts'
+import type {
+  BlockRecord,
+  ExecutedTransaction,
+  TransactionPlace,
+} from '../node/ledger/blocktree.ts'
 import {
   type Block,
   cumulativeDifficulty,

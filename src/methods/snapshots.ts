@@ -1,9 +1,14 @@
 // Snapshots with names: devchain_snapshot, devchain_snapshots, devchain_revert, devchain_dropSnapshot.
 import { DevchainError, printValue } from '../core/errors.ts'
-import { headOf } from '../node/blocktree.ts'
-import type { Snapshot } from '../node/chainstate.ts'
-import { dropSnapshot, returnTo, revertOrder, takeNamedSnapshot } from '../node/commands.ts'
-import { snapshotsOf } from '../node/snapshots.ts'
+import {
+  dropSnapshot,
+  returnTo,
+  revertOrder,
+  takeNamedSnapshot,
+} from '../node/commands/commands.ts'
+import { headOf } from '../node/ledger/blocktree.ts'
+import type { Snapshot } from '../node/ledger/chainstate.ts'
+import { snapshotsOf } from '../node/ledger/snapshots.ts'
 import type { Header } from '../protocol/block.ts'
 import { type Method, param } from '../rpc/method.ts'
 import { hash, list, nullable, quantity, text } from '../rpc/primitives.ts'

@@ -1,8 +1,8 @@
 // The subscriptions of WebSocket sessions: who is told what when a chain changes.
 import { DevchainError } from '../core/errors.ts'
 import { type Hex, hexFromBytes } from '../core/hex.ts'
-import { type Announcements, announcementsOf } from '../node/announce.ts'
-import type { Chain } from '../node/chain.ts'
+import type { Chain } from '../node/chain/chain.ts'
+import { type Announcements, announcementsOf } from '../node/events/changes.ts'
 import type { Json } from '../rpc/schema.ts'
 import type { Session } from '../rpc/session.ts'
 

@@ -1,6 +1,7 @@
 // trace: what the gas of transactions went into, operation by operation.
-import { transactionPlace } from '../node/blocktree.ts'
-import { findRecord } from '../node/chain.ts'
+
+import { findRecord } from '../node/chain/chain.ts'
+import { transactionPlace } from '../node/ledger/blocktree.ts'
 import { type Method, param } from '../rpc/method.ts'
 import { hash } from '../rpc/primitives.ts'
 import { blockReference } from './blockreference.ts'

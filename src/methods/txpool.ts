@@ -2,8 +2,8 @@
 // with 0x, one transaction a nonce, counts as QUANTITY. (The node of the specification writes senders without 0x, a
 // list a nonce, and counts as JSON numbers.)
 import { type Address, quantityFromBigint } from '../core/hex.ts'
-import { headOf } from '../node/blocktree.ts'
-import { type PooledTransaction, pendingOf, queuedOf } from '../node/pool.ts'
+import { headOf } from '../node/ledger/blocktree.ts'
+import { type PooledTransaction, pendingOf, queuedOf } from '../node/pool/pool.ts'
 import type { Transaction } from '../protocol/transaction.ts'
 import { type Method, param } from '../rpc/method.ts'
 import { address, text } from '../rpc/primitives.ts'

@@ -1,6 +1,6 @@
 // The chains of one process, by name.
 import { DevchainError } from '../core/errors.ts'
-import type { Chain } from './chain.ts'
+import type { Chain } from './chain/chain.ts'
 
 /** The name of the chain that is meant where none is named. */
 export const DEFAULT_CHAIN = 'default'

@@ -1,11 +1,11 @@
 // What a change of the trie, a block and a snapshot cost, in small and large chains: micro-benchmarks of the state.
 import { setImmediate } from 'node:timers/promises'
 import type { Address } from '../../src/core/hex.ts'
-import { addresses } from '../../src/node/accounts.ts'
-import { type Chain, systemEnvironment } from '../../src/node/chain.ts'
-import { mine, revertTo, takeSnapshot } from '../../src/node/commands.ts'
+import { addresses } from '../../src/node/accounts/accounts.ts'
+import { type Chain, systemEnvironment } from '../../src/node/chain/chain.ts'
+import { mine, revertTo, takeSnapshot } from '../../src/node/commands/commands.ts'
 import { createChain } from '../../src/node/create.ts'
-import { sendTransaction } from '../../src/node/send.ts'
+import { sendTransaction } from '../../src/node/sending/send.ts'
 import { parseGenesis } from '../../src/state/genesis.ts'
 import { addressKey } from '../../src/state/keys.ts'
 import {

@@ -2,7 +2,7 @@
 // methods look here, and nowhere else, where nodes answer differently.
 import type { ErrorWord } from '../../core/errors.ts'
 import { type Address, quantityFromBigint } from '../../core/hex.ts'
-import type { Behaviour } from '../../node/behaviour.ts'
+import type { Behaviour } from '../../node/ledger/behaviour.ts'
 import type { DevchainSettings, Some } from '../../options/table.ts'
 import type { Hardfork } from '../../protocol/forks.ts'
 import type { Transaction } from '../../protocol/transaction.ts'

@@ -1,8 +1,8 @@
 // eth: blocks and uncles.
 
 import { type MaybePromise, whenThere } from '../../core/promises.ts'
-import { type BlockRecord, type BlockTree, blockByHash } from '../../node/blocktree.ts'
-import { type BlockReference, findRecord } from '../../node/chain.ts'
+import { type BlockReference, findRecord } from '../../node/chain/chain.ts'
+import { type BlockRecord, type BlockTree, blockByHash } from '../../node/ledger/blocktree.ts'
 import { cumulativeDifficulty, type Header, hashHeader } from '../../protocol/block.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { boolean, hash, list, nullable, quantityNumber } from '../../rpc/primitives.ts'

@@ -8,10 +8,10 @@ import {
   type BundleAnswer,
   type BundleRun,
   callBundle,
-} from '../../node/callbundle.ts'
-import type { BlockReference } from '../../node/chain.ts'
-import { type CallBundle, callMany } from '../../node/simulate.ts'
-import { worldBefore } from '../../node/trace.ts'
+} from '../../node/calls/bundle.ts'
+import { type CallBundle, callMany } from '../../node/calls/call.ts'
+import { worldBefore } from '../../node/calls/replay.ts'
+import type { BlockReference } from '../../node/chain/chain.ts'
 import { decodeSent } from '../../protocol/sidecar.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import {

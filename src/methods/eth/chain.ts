@@ -1,8 +1,8 @@
 // eth: the chain as a whole: who it is, how far it is, who mines it.
 import type { Hash } from '../../core/hex.ts'
-import { addresses } from '../../node/accounts.ts'
-import { headOf } from '../../node/blocktree.ts'
-import { isMining } from '../../node/mining.ts'
+import { addresses } from '../../node/accounts/accounts.ts'
+import { headOf } from '../../node/ledger/blocktree.ts'
+import { isMining } from '../../node/ledger/miningmode.ts'
 import type { Method } from '../../rpc/method.ts'
 import { address, boolean, hash, list, text } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'

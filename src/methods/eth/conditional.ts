@@ -1,7 +1,7 @@
 // eth: transactions that are mined under terms of their senders.
 import type { Hash } from '../../core/hex.ts'
-import { sendConditional } from '../../node/send.ts'
-import type { Terms } from '../../node/terms.ts'
+import type { Terms } from '../../node/pool/conditions.ts'
+import { sendConditional } from '../../node/sending/send.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { address, data, hash, quantity } from '../../rpc/primitives.ts'
 import type { Decoder } from '../../rpc/schema.ts'

@@ -1,7 +1,7 @@
 // eth: the rules of the chain, for who wants to know before they change.
 import type { Address } from '../../core/hex.ts'
-import { headOf } from '../../node/blocktree.ts'
-import { type ForkConfig, type ForkConfigs, forkConfigsOf } from '../../node/forkconfig.ts'
+import { headOf } from '../../node/ledger/blocktree.ts'
+import { type ForkConfig, type ForkConfigs, forkConfigsOf } from '../../node/ledger/forkconfig.ts'
 import type { Block } from '../../protocol/block.ts'
 import type { BlobRules } from '../../protocol/fees.ts'
 import type { Method } from '../../rpc/method.ts'

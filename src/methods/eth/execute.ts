@@ -1,15 +1,19 @@
 // eth: running messages: calls and estimates that leave no trace, and transactions that do.
 import { whenThere } from '../../core/promises.ts'
-import { pendingReference } from '../../node/chain.ts'
-import { resend } from '../../node/resend.ts'
-import { sendRawTransaction, sendTransaction, sendUnsignedTransaction } from '../../node/send.ts'
 import {
   type AccessListAnswer,
   call,
   createAccessList,
   estimateGas,
   executionError,
-} from '../../node/simulate.ts'
+} from '../../node/calls/call.ts'
+import { pendingReference } from '../../node/chain/chain.ts'
+import { resend } from '../../node/sending/replace.ts'
+import {
+  sendRawTransaction,
+  sendTransaction,
+  sendUnsignedTransaction,
+} from '../../node/sending/send.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { data, hash, quantity, text } from '../../rpc/primitives.ts'
 import { blockReference, LATEST } from '../blockreference.ts'

@@ -1,7 +1,7 @@
 // eth: what gas costs, now and in the past.
 import { DevchainError, printValue } from '../../core/errors.ts'
-import { headOf } from '../../node/blocktree.ts'
-import { recordAt } from '../../node/chain.ts'
+import { recordAt } from '../../node/chain/chain.ts'
+import { headOf } from '../../node/ledger/blocktree.ts'
 import {
   blobFeeOf,
   type FeeHistory,
@@ -9,7 +9,7 @@ import {
   gasPrice,
   maxPriorityFeePerGas,
   upcomingBaseFee,
-} from '../../node/gasoracle.ts'
+} from '../../node/sending/gasoracle.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { list, quantity } from '../../rpc/primitives.ts'
 import type { Decoder, Encoder } from '../../rpc/schema.ts'

@@ -7,7 +7,7 @@ import {
   type SimulatedCall,
   type Simulation,
   simulateBlocks,
-} from '../../node/simulateblocks.ts'
+} from '../../node/calls/simulateblocks.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { boolean, data, list, text } from '../../rpc/primitives.ts'
 import type { Decoder, Encoder } from '../../rpc/schema.ts'

@@ -1,9 +1,9 @@
 // eth: notifications over WebSocket, which some nodes let others poll.
 import { DevchainError } from '../../core/errors.ts'
 import { type Hash, quantityFromBigint } from '../../core/hex.ts'
-import { type BlockLogs, entriesOf } from '../../node/announce.ts'
-import type { BlockRange } from '../../node/line.ts'
-import { type LogQuery, matches } from '../../node/logs.ts'
+import { type BlockLogs, entriesOf } from '../../node/events/changes.ts'
+import { type LogQuery, matches } from '../../node/events/logs.ts'
+import type { BlockRange } from '../../node/ledger/canonicalchain.ts'
 import type { Transaction } from '../../protocol/transaction.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { boolean, enumeration, hash, list, text } from '../../rpc/primitives.ts'

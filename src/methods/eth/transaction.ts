@@ -1,10 +1,10 @@
 // eth: transactions and receipts.
-import { addresses, isImpersonated } from '../../node/accounts.ts'
-import { headOf, transactionPlace } from '../../node/blocktree.ts'
-import { type BlockReference, findRecord } from '../../node/chain.ts'
-import type { ChainState } from '../../node/chainstate.ts'
-import { sentWithNonce } from '../../node/inclusion.ts'
-import { pendingOf, pooledByHash, pooledInOrder } from '../../node/pool.ts'
+import { addresses, isImpersonated } from '../../node/accounts/accounts.ts'
+import { type BlockReference, findRecord } from '../../node/chain/chain.ts'
+import { headOf, transactionPlace } from '../../node/ledger/blocktree.ts'
+import type { ChainState } from '../../node/ledger/chainstate.ts'
+import { pendingOf, pooledByHash, pooledInOrder } from '../../node/pool/pool.ts'
+import { sentWithNonce } from '../../node/sending/inclusion.ts'
 import type { Transaction } from '../../protocol/transaction.ts'
 import { type Method, param } from '../../rpc/method.ts'
 import {

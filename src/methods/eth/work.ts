@@ -2,8 +2,8 @@
 
 import { DevchainError, printValue } from '../../core/errors.ts'
 import { wordFromBigint } from '../../core/hex.ts'
-import { type BlockTree, headOf } from '../../node/blocktree.ts'
-import type { EthashWork } from '../../node/work.ts'
+import { type BlockTree, headOf } from '../../node/ledger/blocktree.ts'
+import type { EthashWork } from '../../node/sealing/getwork.ts'
 import { type Method, param } from '../../rpc/method.ts'
 import { boolean, data, hash, list, quantity } from '../../rpc/primitives.ts'
 import type { Decoder, Encoder } from '../../rpc/schema.ts'

@@ -10,12 +10,12 @@ import {
   impersonateAccount,
   removeKeyless,
   stopImpersonating,
-} from '../../node/accounts.ts'
-import { headOf } from '../../node/blocktree.ts'
-import type { Chain, Change } from '../../node/chain.ts'
-import type { ChainState } from '../../node/chainstate.ts'
-import { changeAccounts } from '../../node/commands.ts'
-import { editAccount, editAccounts } from '../../node/edit.ts'
+} from '../../node/accounts/accounts.ts'
+import type { Chain, Change } from '../../node/chain/chain.ts'
+import { editAccount, editAccounts } from '../../node/cheats/edit.ts'
+import { changeAccounts } from '../../node/commands/commands.ts'
+import { headOf } from '../../node/ledger/blocktree.ts'
+import type { ChainState } from '../../node/ledger/chainstate.ts'
 import { type Method, param, secret } from '../../rpc/method.ts'
 import { address, boolean, data, quantity, text } from '../../rpc/primitives.ts'
 import type { Decoder, Encoder, Json } from '../../rpc/schema.ts'

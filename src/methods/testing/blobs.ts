@@ -1,5 +1,5 @@
 // Blobs that transactions came with, as tests of rollups look them up.
-import { blobByHash, blobsOfTransaction } from '../../node/blobs.ts'
+import { blobByHash, blobsOfTransaction } from '../../node/sending/blobs.ts'
 import { type Method, param } from '../../rpc/method.ts'
 import { data, hash, list, nullable } from '../../rpc/primitives.ts'
 import { type MethodContext, method } from '../context.ts'

@@ -1,7 +1,7 @@
 // testing: blocks that a consensus client would ask for, built in one call and kept nowhere.
 
 import { EMPTY_BYTES } from '../../core/hex.ts'
-import { type BlockAttributes, type BuiltBlock, buildBlock } from '../../node/buildblock.ts'
+import { type BlockAttributes, type BuiltBlock, buildBlock } from '../../node/calls/buildblock.ts'
 import type { Block, Withdrawal } from '../../protocol/block.ts'
 import { decodeSent } from '../../protocol/sidecar.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'

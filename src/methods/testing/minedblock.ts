@@ -1,6 +1,6 @@
 // Blocks with their transactions and what came of each, for who mines by hand and looks at once.
 import { revertText } from '../../evm/reasons.ts'
-import type { BlockRecord, TransactionPlace } from '../../node/blocktree.ts'
+import type { BlockRecord, TransactionPlace } from '../../node/ledger/blocktree.ts'
 import { data, list, text } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'
 import { encodedAs, type Field, field, fieldIfAny, shape } from '../fields.ts'

@@ -4,9 +4,7 @@ import { DevchainError } from '../../core/errors.ts'
 import { hexFromBytes } from '../../core/hex.ts'
 import { fee, number } from '../../core/words.ts'
 import type { IsAwaited } from '../../evm/executor.ts'
-import { headOf } from '../../node/blocktree.ts'
-import type { Chain } from '../../node/chain.ts'
-import type { ChainState, Settings } from '../../node/chainstate.ts'
+import type { Chain } from '../../node/chain/chain.ts'
 import {
   changeSettings,
   type MineRequest,
@@ -14,9 +12,11 @@ import {
   setGasLimit,
   startMining,
   stopMining,
-} from '../../node/commands.ts'
-import { nextRules } from '../../node/miner.ts'
-import { describeMining, isInstant } from '../../node/mining.ts'
+} from '../../node/commands/commands.ts'
+import { headOf } from '../../node/ledger/blocktree.ts'
+import type { ChainState, Settings } from '../../node/ledger/chainstate.ts'
+import { describeMining, isInstant } from '../../node/ledger/miningmode.ts'
+import { nextRules } from '../../node/mining/miner.ts'
 import { isAtLeast } from '../../protocol/forks.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import {

@@ -1,5 +1,5 @@
 // Dropping transactions that wait.
-import { evict, evictAll } from '../../node/evict.ts'
+import { evict, evictAll } from '../../node/mining/drop.ts'
 import { type Method, param } from '../../rpc/method.ts'
 import { address, boolean, hash, nullable } from '../../rpc/primitives.ts'
 import { ack } from '../compat/profile.ts'

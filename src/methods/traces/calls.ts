@@ -2,7 +2,7 @@
 import { type Hash, hexFromBytes, quantityFromBigint } from '../../core/hex.ts'
 import type { CallFrame, FrameLog } from '../../evm/tracers/calls.ts'
 import { type FlatFrame, type FlatOptions, flatten } from '../../evm/tracers/flat.ts'
-import type { TracedRun } from '../../node/trace.ts'
+import type { TracedRun } from '../../node/calls/replay.ts'
 import type { JsonWriter } from '../../rpc/jsontext.ts'
 import type { Json } from '../../rpc/schema.ts'
 

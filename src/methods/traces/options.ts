@@ -1,5 +1,5 @@
 // The options object of debug_trace…, and what it asks for.
-import type { BlockOverrides, StateOverrides } from '../../node/overrides.ts'
+import type { BlockOverrides, StateOverrides } from '../../node/calls/overrides.ts'
 import { anything, boolean, quantityNumber, text } from '../../rpc/primitives.ts'
 import type { Decoder, Notes } from '../../rpc/schema.ts'
 import { blockOverrides, members, stateOverrides } from '../inputs.ts'

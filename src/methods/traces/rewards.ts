@@ -1,9 +1,9 @@
 // What a block paid for its work, as entries that OpenEthereum made customary: after the frames of its transactions.
 import type { Address } from '../../core/hex.ts'
 import { quantityFromBigint } from '../../core/hex.ts'
-import type { BlockRecord } from '../../node/blocktree.ts'
-import type { Chain } from '../../node/chain.ts'
-import { rewardsIn } from '../../node/rewards.ts'
+import type { Chain } from '../../node/chain/chain.ts'
+import type { BlockRecord } from '../../node/ledger/blocktree.ts'
+import { rewardsIn } from '../../node/mining/rewards.ts'
 import type { Json } from '../../rpc/schema.ts'
 
 /** A reward and who got it. */

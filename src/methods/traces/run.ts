@@ -4,9 +4,13 @@ import type { Hash } from '../../core/hex.ts'
 import type { Tracer } from '../../evm/executor.ts'
 import { abandoned } from '../../evm/reasons.ts'
 import { combineTracers } from '../../evm/tracers/combine.ts'
-import { type BlockRecord, type TransactionPlace, transactionPlace } from '../../node/blocktree.ts'
-import type { Chain } from '../../node/chain.ts'
-import { replay, type Subject, TraceBudget, type TracedRun } from '../../node/trace.ts'
+import { replay, type Subject, TraceBudget, type TracedRun } from '../../node/calls/replay.ts'
+import type { Chain } from '../../node/chain/chain.ts'
+import {
+  type BlockRecord,
+  type TransactionPlace,
+  transactionPlace,
+} from '../../node/ledger/blocktree.ts'
 import { JsonWriter } from '../../rpc/jsontext.ts'
 import type { MethodContext } from '../context.ts'
 import type { FramePlace } from './calls.ts'

@@ -7,7 +7,7 @@ import {
   wordFromBigint,
 } from '../../core/hex.ts'
 import type { Touched } from '../../evm/tracers/touched.ts'
-import type { TracedRun } from '../../node/trace.ts'
+import type { TracedRun } from '../../node/calls/replay.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { type Account, accountAt, slotValue } from '../../state/world.ts'
 

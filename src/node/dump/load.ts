@@ -4,7 +4,9 @@ import { DevchainError } from '../../core/errors.ts'
 import type { Block } from '../../protocol/block.ts'
 import { cumulativeDifficulty } from '../../protocol/block.ts'
 import type { World } from '../../state/world.ts'
-import type { BlockRecord, ExecutedTransaction } from '../blockrecord.ts'
+import type { Change } from '../chain/chain.ts'
+import { editWorld } from '../cheats/edit.ts'
+import type { BlockRecord, ExecutedTransaction } from '../ledger/blockrecord.ts'
 import {
   appendBlock,
   type BlockTree,
@@ -14,12 +16,10 @@ import {
   treeFrom,
   truncateTo,
   withHeadWorld,
-} from '../blocktree.ts'
-import type { Change } from '../chain.ts'
-import { type ChainState, type Settings, settingsAfterBlock } from '../chainstate.ts'
-import { increasedTime } from '../clock.ts'
-import { editWorld } from '../edit.ts'
-import { withoutStale } from '../pool.ts'
+} from '../ledger/blocktree.ts'
+import { type ChainState, type Settings, settingsAfterBlock } from '../ledger/chainstate.ts'
+import { increasedTime } from '../ledger/clock.ts'
+import { withoutStale } from '../pool/pool.ts'
 import { type Dump, readDump } from './read.ts'
 
 /** A block that was made elsewhere, of whose state nothing may be known. */

@@ -3,8 +3,8 @@
 import { DevchainError } from '../../core/errors.ts'
 import { hexFromBytes, quantityFromBigint, ZERO_ADDRESS } from '../../core/hex.ts'
 import { type CallFrame, recordCalls } from '../../evm/tracers/calls.ts'
-import type { BlockRecord, ExecutedTransaction } from '../blockrecord.ts'
-import { type Replayed, replay } from '../trace.ts'
+import { type Replayed, replay } from '../calls/replay.ts'
+import type { BlockRecord, ExecutedTransaction } from '../ledger/blockrecord.ts'
 import { exitOf } from './exits.ts'
 
 type Json = Readonly<Record<string, unknown>>

@@ -11,7 +11,7 @@ import { encodeRlp } from '../../core/rlp.ts'
 import type { Block, Header, Withdrawal } from '../../protocol/block.ts'
 import type { Receipt } from '../../protocol/receipt.ts'
 import { type Authorization, isImpersonated, type Transaction } from '../../protocol/transaction.ts'
-import type { BlockRecord, ExecutedTransaction } from '../blockrecord.ts'
+import type { BlockRecord, ExecutedTransaction } from '../ledger/blockrecord.ts'
 import { exitOf } from './exits.ts'
 import { outermostOf } from './traces.ts'
 

@@ -1,10 +1,10 @@
 // Chains for tests: one fixed wall clock, no real randomness, plain transactions.
 import type { Address } from '../../../src/core/hex.ts'
 import { EMPTY_BYTES } from '../../../src/core/hex.ts'
-import { addresses, keyOf } from '../../../src/node/accounts.ts'
-import { headOf } from '../../../src/node/blocktree.ts'
-import type { Chain, Environment } from '../../../src/node/chain.ts'
+import { addresses, keyOf } from '../../../src/node/accounts/accounts.ts'
+import type { Chain, Environment } from '../../../src/node/chain/chain.ts'
 import { type ChainOptions, createChain } from '../../../src/node/create.ts'
+import { headOf } from '../../../src/node/ledger/blocktree.ts'
 import {
   signTransaction,
   type Transaction,

@@ -1,10 +1,10 @@
 // A chain made of options: its genesis block, accounts and settings.
 import { describe, expect, it } from 'vitest'
 import { parseAddress, ZERO_HASH } from '../../../src/core/hex.ts'
-import { addresses } from '../../../src/node/accounts.ts'
-import { headOf } from '../../../src/node/blocktree.ts'
-import { mine } from '../../../src/node/commands.ts'
+import { addresses } from '../../../src/node/accounts/accounts.ts'
+import { mine } from '../../../src/node/commands/commands.ts'
 import { createChain, FIXED_GENESIS_TIMESTAMP } from '../../../src/node/create.ts'
+import { headOf } from '../../../src/node/ledger/blocktree.ts'
 import { DEFAULT_CHAIN, Node } from '../../../src/node/node.ts'
 import { parseGenesis } from '../../../src/state/genesis.ts'
 import { balanceAt, codeAt, stateRoot, storageAt } from '../../../src/state/world.ts'

@@ -8,20 +8,20 @@ import {
   ZERO_HASH,
 } from '../../../src/core/hex.ts'
 import type { Executor } from '../../../src/evm/executor.ts'
-import { emptyBook } from '../../../src/node/accounts.ts'
-import { OWN_BEHAVIOUR } from '../../../src/node/behaviour.ts'
+import { emptyBook } from '../../../src/node/accounts/accounts.ts'
+import { Chain } from '../../../src/node/chain/chain.ts'
+import type { FilterLimits } from '../../../src/node/events/filters.ts'
+import { OWN_BEHAVIOUR } from '../../../src/node/ledger/behaviour.ts'
 import {
   appendBlock,
   type BlockRecord,
   type BlockTree,
   type ExecutedTransaction,
   treeFrom,
-} from '../../../src/node/blocktree.ts'
-import { Chain } from '../../../src/node/chain.ts'
-import type { ChainState, Settings } from '../../../src/node/chainstate.ts'
-import { newClock } from '../../../src/node/clock.ts'
-import type { FilterLimits } from '../../../src/node/filters.ts'
-import { emptyPool, type Pool } from '../../../src/node/pool.ts'
+} from '../../../src/node/ledger/blocktree.ts'
+import type { ChainState, Settings } from '../../../src/node/ledger/chainstate.ts'
+import { newClock } from '../../../src/node/ledger/clock.ts'
+import { emptyPool, type Pool } from '../../../src/node/pool/pool.ts'
 import { chainParameters } from '../../../src/options/table.ts'
 import type { Header } from '../../../src/protocol/block.ts'
 import { blobRulesOf } from '../../../src/protocol/fees.ts'

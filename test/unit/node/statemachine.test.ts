@@ -2,8 +2,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { DevchainError } from '../../../src/core/errors.ts'
-import { headOf } from '../../../src/node/blocktree.ts'
-import type { Chain } from '../../../src/node/chain.ts'
+import type { Chain } from '../../../src/node/chain/chain.ts'
 import {
   dropSnapshot,
   increaseTime,
@@ -14,8 +13,9 @@ import {
   startMining,
   stopMining,
   takeSnapshot,
-} from '../../../src/node/commands.ts'
-import { sendRawTransaction } from '../../../src/node/send.ts'
+} from '../../../src/node/commands/commands.ts'
+import { headOf } from '../../../src/node/ledger/blocktree.ts'
+import { sendRawTransaction } from '../../../src/node/sending/send.ts'
 import { balanceAt, nonceAt } from '../../../src/state/world.ts'
 import {
   account,

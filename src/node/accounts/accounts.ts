@@ -1,0 +1,312 @@
+// The accounts that the node holds keys for, those it impersonates, and signatures that count as somebody's.
+import {
+  addressOfKey,
+  keccak256,
+  keccakHash,
+  type Signature,
+  signatureBytes,
+} from '../../core/crypto.ts'
+import { DevchainError } from '../../core/errors.ts'
+import {
+  type Address,
+  bytesFromHex,
+  type Hash,
+  hexFromBytes,
+  parseAddress,
+} from '../../core/hex.ts'
+import { emptyMap, type PersistentMap } from '../../core/persistent.ts'
+import type { Signers } from '../../evm/executor.ts'
+import { decryptKey, type EncryptedKey, type EncryptionOptions, encryptKey } from './keystore.ts'
+import { type DerivationOptions, derivedKeys, isTestMnemonic } from './mnemonic.ts'
+import { TEST_ACCOUNTS } from './testaccounts.ts'
+
+/** All keys of a node, and for whom it sends without a key. Immutable. */
+export interface AccountBook {
+  readonly held: PersistentMap<Address, HeldAccount>
+  /** The addresses of `held` in the order in which they came. */
+  readonly order: readonly Address[]
+  readonly impersonated: PersistentMap<Address, true>
+  /** True: transactions of anybody are sent as if they were signed. */
+  readonly autoImpersonate: boolean
+  /** Who contracts are told to have made a signature, whoever made it. */
+  readonly signers: Signers
+}
+
+/** An account that the node can sign or send for, now or once it is unlocked. */
+export interface HeldAccount {
+  readonly address: Address
+  /**
+   * Encrypted keys are what a passphrase opens. A plain key (dev accounts, accounts of a seed) has no passphrase: the
+   * empty one opens it. An account without a key (`evm_addAccount`) has a passphrase all the same, and is impersonated
+   * while it is open.
+   */
+  readonly secret:
+    | { readonly kind: 'plain'; readonly key: Uint8Array }
+    | { readonly kind: 'encrypted'; readonly file: EncryptedKey }
+    | { readonly kind: 'none'; readonly passphraseHash: Hash }
+  /** While it may be used, with its key if it has one; undefined: locked. */
+  readonly open: { readonly key: Uint8Array | undefined; readonly untilMs: number } | undefined
+}
+
+/** A book with another account in it. */
+export interface AddedAccount {
+  readonly book: AccountBook
+  readonly address: Address
+}
+
+/** Accounts that one node may hold. */
+const MAX_HELD = 100_000
+
+/** Accounts that one node may impersonate by name. */
+const MAX_IMPERSONATED = 100_000
+
+/** Signatures that may count as somebody's who did not make them. */
+const MAX_SIGNATURES = 100_000
+
+export const emptyBook: AccountBook = {
+  held: emptyMap(),
+  order: [],
+  impersonated: emptyMap(),
+  autoImpersonate: false,
+  signers: emptyMap(),
+}
+
+/**
+ * A book of unlocked accounts from a mnemonic.
+ * @throws {DevchainError} `INVALID_PARAMS` for a phrase or path that is none
+ */
+export async function deriveAccounts(options: DerivationOptions): Promise<AccountBook> {
+  if (isTestMnemonic(options) && options.count <= TEST_ACCOUNTS.length) return testBook(options)
+  return bookOfKeys(await derivedKeys(options))
+}
+
+/** The book that derivation would give, without its 80 ms. */
+function testBook({ count }: DerivationOptions): AccountBook {
+  return TEST_ACCOUNTS.slice(0, count).reduce((book, [address, key]) => {
+    const account = plainAccount(parseAddress(address), bytesFromHex(key))
+    return withHeld(book, account).book
+  }, emptyBook)
+}
+
+/** A book of unlocked accounts with these private keys. */
+export function bookOfKeys(keys: readonly Uint8Array[]): AccountBook {
+  return keys.reduce((book, key) => withPlainKey(book, key).book, emptyBook)
+}
+
+/** The accounts that the node holds keys for, locked or not, in the order in which they came. */
+export function addresses(book: AccountBook): readonly Address[] {
+  return book.order
+}
+
+/** The private key of an account; undefined when it is locked or unknown. `nowMs` decides whether an unlock is over. */
+export function keyOf(book: AccountBook, address: Address, nowMs: number): Uint8Array | undefined {
+  const open = book.held.get(address)?.open
+  return open !== undefined && nowMs < open.untilMs ? open.key : undefined
+}
+
+/**
+ * The private key of an account, which must be unlocked.
+ * @throws {DevchainError} `UNKNOWN_ACCOUNT` or `ACCOUNT_LOCKED`
+ */
+export function requireKey(book: AccountBook, address: Address, nowMs: number): Uint8Array {
+  const key = keyOf(book, address, nowMs)
+  if (key !== undefined) return key
+  const account = book.held.get(address)
+  if (account === undefined || isOpen(book, address, nowMs)) throw unknownAccount(address)
+  throw new DevchainError('ACCOUNT_LOCKED', `account ${address} is locked: unlock it first`)
+}
+
+/**
+ * Makes an account of random bytes, unlocked until `untilMs`.
+ * @param untilMs wall time in milliseconds
+ */
+export function newAccount(
+  book: AccountBook,
+  passphrase: string,
+  untilMs: number,
+  options: EncryptionOptions,
+): Promise<AddedAccount> {
+  return importKey(book, options.random(32), passphrase, untilMs, options)
+}
+
+/**
+ * Takes a private key in, encrypted, unlocked until `untilMs`. An account that is already held gets the new
+ * passphrase.
+ * @throws {DevchainError} `INVALID_PARAMS` when the key is none, `LIMIT_EXCEEDED` when the node holds too many
+ */
+export async function importKey(
+  book: AccountBook,
+  key: Uint8Array,
+  passphrase: string,
+  untilMs: number,
+  options: EncryptionOptions,
+): Promise<AddedAccount> {
+  const address = addressOfKey(key)
+  const file = await encryptKey(key, passphrase, options)
+  return withHeld(book, { address, secret: { kind: 'encrypted', file }, open: { key, untilMs } })
+}
+
+/** Takes in the account whose private key is the Keccak-256 of `seed`: without a passphrase, unlocked for good. */
+export function newAccountWithSeed(book: AccountBook, seed: string): AddedAccount {
+  return withPlainKey(book, keccak256(new TextEncoder().encode(seed)))
+}
+
+/**
+ * Takes in an account that nobody here has the key of: locked, and impersonated while it is unlocked (ganache).
+ * @returns undefined when it is held already
+ */
+export function addKeyless(
+  book: AccountBook,
+  address: Address,
+  passphrase: string,
+): AccountBook | undefined {
+  if (book.held.has(address)) return undefined
+  const secret = { kind: 'none', passphraseHash: passphraseHashOf(passphrase) } as const
+  return withHeld(book, { address, secret, open: undefined }).book
+}
+
+/**
+ * The book without an account that was taken in without a key.
+ * @returns undefined when there is none of that address, or it has a key
+ * @throws {DevchainError} `WRONG_PASSPHRASE`
+ */
+export function removeKeyless(
+  book: AccountBook,
+  address: Address,
+  passphrase: string,
+): AccountBook | undefined {
+  const account = book.held.get(address)
+  if (account?.secret.kind !== 'none') return undefined
+  checkKeyless(account, passphrase)
+  const order = book.order.filter((each) => each !== address)
+  return { ...book, held: book.held.delete(address), order }
+}
+
+/** The book with an account locked; undefined when it is unknown or locked already. */
+export function lock(book: AccountBook, address: Address, nowMs: number): AccountBook | undefined {
+  if (!isOpen(book, address, nowMs)) return undefined
+  const account = book.held.get(address)!
+  return withHeld(book, { ...account, open: undefined }).book
+}
+
+/**
+ * The book with an account unlocked until `untilMs`.
+ * @throws {DevchainError} `UNKNOWN_ACCOUNT` or `WRONG_PASSPHRASE`
+ */
+export async function unlock(
+  book: AccountBook,
+  address: Address,
+  passphrase: string,
+  untilMs: number,
+): Promise<AccountBook> {
+  const account = book.held.get(address)
+  const isKeyless = account?.secret.kind === 'none'
+  if (isKeyless) checkKeyless(account, passphrase)
+  const key = isKeyless ? undefined : await keyWithPassphrase(book, address, passphrase)
+  return withHeld(book, { ...book.held.get(address)!, open: { key, untilMs } }).book
+}
+
+/**
+ * The private key that a passphrase opens, whether the account is locked or not; the book stays as it is.
+ * @throws {DevchainError} `UNKNOWN_ACCOUNT` or `WRONG_PASSPHRASE`
+ */
+export async function keyWithPassphrase(
+  book: AccountBook,
+  address: Address,
+  passphrase: string,
+): Promise<Uint8Array> {
+  const account = book.held.get(address)
+  if (account === undefined) throw unknownAccount(address)
+  if (account.secret.kind === 'encrypted') return decryptKey(account.secret.file, passphrase)
+  if (account.secret.kind === 'none') {
+    const message = `account ${address} has no key here: it can send while it is unlocked, but nothing can be signed`
+    throw new DevchainError('UNKNOWN_ACCOUNT', message)
+  }
+  if (passphrase === '') return account.secret.key
+  const message = `wrong passphrase: account ${address} has none, so the empty one was expected`
+  throw new DevchainError('WRONG_PASSPHRASE', message)
+}
+
+/**
+ * Lets the node send transactions of an account without its key.
+ * @throws {DevchainError} `LIMIT_EXCEEDED` when too many are impersonated
+ */
+export function impersonateAccount(book: AccountBook, address: Address): AccountBook {
+  if (book.impersonated.size >= MAX_IMPERSONATED && !book.impersonated.has(address)) {
+    const message = `too many impersonated accounts: there may be ${MAX_IMPERSONATED} at a time`
+    throw new DevchainError('LIMIT_EXCEEDED', message)
+  }
+  return { ...book, impersonated: book.impersonated.set(address, true) }
+}
+
+export function stopImpersonating(book: AccountBook, address: Address): AccountBook {
+  return { ...book, impersonated: book.impersonated.delete(address) }
+}
+
+/**
+ * Lets a signature count as made by `signer`, whatever was signed: contracts are told so, the pool is not.
+ * @throws {DevchainError} `LIMIT_EXCEEDED` when there are too many
+ */
+export function impersonateSignature(
+  book: AccountBook,
+  signature: Signature,
+  signer: Address,
+): AccountBook {
+  const key = hexFromBytes(signatureBytes(signature))
+  if (book.signers.size >= MAX_SIGNATURES && !book.signers.has(key)) {
+    const message = `too many impersonated signatures: there may be ${MAX_SIGNATURES} at a time`
+    throw new DevchainError('LIMIT_EXCEEDED', message)
+  }
+  return { ...book, signers: book.signers.set(key, signer) }
+}
+
+/** Signatures that count as somebody's; undefined when none does, so that nobody has to look. */
+export function signersOf({ signers }: AccountBook): Signers | undefined {
+  return signers.size === 0 ? undefined : signers
+}
+
+/** True when transactions of the account are sent without its key. `nowMs` decides whether an unlock is over. */
+export function isImpersonated(book: AccountBook, address: Address, nowMs: number): boolean {
+  if (book.autoImpersonate || book.impersonated.has(address)) return true
+  return book.held.get(address)?.secret.kind === 'none' && isOpen(book, address, nowMs)
+}
+
+function isOpen(book: AccountBook, address: Address, nowMs: number): boolean {
+  const open = book.held.get(address)?.open
+  return open !== undefined && nowMs < open.untilMs
+}
+
+function checkKeyless({ address, secret }: HeldAccount, passphrase: string): void {
+  if (secret.kind === 'none' && secret.passphraseHash === passphraseHashOf(passphrase)) return
+  throw new DevchainError('WRONG_PASSPHRASE', `wrong passphrase for account ${address}`)
+}
+
+/** It guards no key, but is not kept in the clear, as people use one passphrase in many places. */
+function passphraseHashOf(passphrase: string): Hash {
+  return keccakHash(new TextEncoder().encode(passphrase))
+}
+
+function withPlainKey(book: AccountBook, key: Uint8Array): AddedAccount {
+  return withHeld(book, plainAccount(addressOfKey(key), key))
+}
+
+function plainAccount(address: Address, key: Uint8Array): HeldAccount {
+  const open = { key, untilMs: Number.POSITIVE_INFINITY }
+  return { address, secret: { kind: 'plain', key }, open }
+}
+
+function withHeld(book: AccountBook, account: HeldAccount): AddedAccount {
+  const { address } = account
+  const isNew = !book.held.has(address)
+  if (isNew && book.order.length >= MAX_HELD) {
+    const message = `too many accounts: a node may hold ${MAX_HELD}`
+    throw new DevchainError('LIMIT_EXCEEDED', message)
+  }
+  const order = isNew ? [...book.order, address] : book.order
+  return { book: { ...book, held: book.held.set(address, account), order }, address }
+}
+
+function unknownAccount(address: Address): DevchainError {
+  const message = `unknown account ${address}: the node holds no key for it`
+  return new DevchainError('UNKNOWN_ACCOUNT', message, undefined, { address })
+}

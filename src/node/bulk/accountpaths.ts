@@ -1,0 +1,87 @@
+// The nodes of the state trie above a few accounts, in linear memory, where these accounts change in place.
+import { rlpItemEnd } from '../../core/rlp.ts'
+import { encodeNode, type Node, nibbleAt } from '../../state/trienode.ts'
+import type { Account, World } from '../../state/world.ts'
+import type { Arena } from './arena.ts'
+
+/** Bytes at the end of an account's RLP that begin with its storage root: two hashes, and the header of the second. */
+const STORAGE_ROOT = 65
+
+const HASH_LENGTH = 32
+
+/** An account in memory. */
+export interface LiveAccount {
+  /** The job that hashes it. */
+  readonly job: number
+  /** Where its storage root is. */
+  readonly storageRoot: number
+}
+
+export interface AccountPaths {
+  /** In the order of the keys. */
+  readonly accounts: readonly LiveAccount[]
+  /** The jobs, in their order, that hash all above the accounts after these were hashed. */
+  readonly above: readonly number[]
+}
+
+/**
+ * Lays out the paths to accounts, which are there, and hashes them once.
+ * @param keys the hashed addresses
+ * @param target where the state root is wanted
+ */
+export function layAccountPaths(
+  arena: Arena,
+  { accounts }: World,
+  keys: readonly Uint8Array[],
+  target: number,
+): AccountPaths {
+  const found = new Map<Uint8Array, LiveAccount>()
+  const laid: { readonly job: number; readonly from: number }[] = []
+
+  /** Lays out a node that all the keys have on their paths, whose own path begins at nibble `depth`. */
+  const lay = (
+    node: Node<Account>,
+    own: readonly Uint8Array[],
+    depth: number,
+    place: number,
+  ): void => {
+    const encoded = encodeNode(node, accounts.encodeValue)
+    const source = arena.store(encoded)
+    const { length } = encoded
+    if (node.kind === 'leaf') {
+      const job = arena.storeJob({ source, length, target: place })
+      found.set(own[0]!, { job, storageRoot: source + length - STORAGE_ROOT })
+      return
+    }
+    let from = length
+    if (node.kind === 'extension') {
+      from = length - HASH_LENGTH
+      lay(node.child, own, node.to, source + from)
+    } else {
+      const starts = itemStarts(encoded)
+      for (const [nibble, child] of node.children.entries()) {
+        const below = own.filter((key) => nibbleAt(key, depth) === nibble)
+        if (below.length === 0) continue
+        from = Math.min(from, starts[nibble]! + 1)
+        lay(child!, below, depth + 1, source + starts[nibble]! + 1)
+      }
+    }
+    const states = arena.storeStates(length)
+    laid.push({ job: arena.storeJob({ source, length, states, target: place }), from })
+  }
+
+  if (keys.length > 0) lay(accounts.root!, keys, 0, target)
+  const live = keys.map((key) => found.get(key)!)
+  // once as a whole, later from the first hash on that another stands for
+  for (const { job } of [...live, ...laid]) arena.exports.enqueue(0, job)
+  arena.exports.run()
+  for (const { job, from } of laid) arena.setFrom(job, from)
+  return { accounts: live, above: laid.map(({ job }) => job) }
+}
+
+/** Where each item of a list begins. */
+export function itemStarts(list: Uint8Array): number[] {
+  const starts = [list[0]! < 0xf8 ? 1 : list[0]! - 0xf7 + 1]
+  while (starts.at(-1)! < list.length) starts.push(rlpItemEnd(list, starts.at(-1)!))
+  return starts
+}

@@ -1,0 +1,192 @@
+// Mines empty blocks: system contracts are told of each in their storage, which is kept as live tries, then state root,
+// randomness and hash are made. In WebAssembly, as in JavaScript it takes three times as long, and ten times until that is
+// compiled. Compiled by src/build/wasm.mjs.
+import { keccak } from '../../../core/assembly/keccak'
+import { enqueue, Job, run } from './jobs'
+import { allocate, hash, LiveTrie, overwrite, place } from './livetrie'
+
+export { enqueue, run } from './jobs'
+export { allocate, childAt, hash, put, targetOf } from './livetrie'
+
+/** Slots of each of the two rings (EIP-2935, EIP-4788). */
+const RING: u64 = 8191
+
+/** The storage of a system contract that hears of every block. */
+@unmanaged
+class Ring extends LiveTrie {
+  /** Hashes the contract's account. */
+  account: Job
+  /** The leaf of each slot of the ring, four bytes each; 0 for none. */
+  leaves: usize
+}
+
+/** What is mined, in addresses that runminer.ts writes. */
+@unmanaged
+class Order {
+  /** The header's RLP, and where what differs from block to block is in it: hashes begin there, integers end there. */
+  parentHash: u32
+  stateRoot: u32
+  numberEnd: u32
+  timestampEnd: u32
+  /** Bytes of the RLP of the two integers. */
+  numberLength: u32
+  timestampLength: u32
+  /** Parent's hash and number, which the randomness is made of. */
+  seed: u32
+  root: u32
+  randao: Job
+  header: Job
+  /** Addresses of the jobs that hash the accounts above those that are told, up to `aboveEnd`. */
+  above: usize
+  aboveEnd: usize
+  /** The ring of timestamps and that of hashes of parents; 0 for one that is not told. */
+  times: usize
+  parents: usize
+  /** A byte for each slot of times: not 0 where there is a beacon root, which would have to be taken away. */
+  rooted: usize
+  /** Of the blocks that are asked for, eight bytes each. */
+  timestamps: usize
+  /** Where hashes and state roots of the blocks go. */
+  hashes: usize
+  roots: usize
+  /** Hashes of the account of the times, one for each block, where they are known; else 0. */
+  accounts: usize
+  /** Where hashes of that account go that are made ahead. */
+  ahead: usize
+}
+
+/** A value's RLP, before it is copied. */
+const VALUE: usize = memory.data(40, 16)
+
+const WORD: usize = memory.data(32, 16)
+
+/**
+ * Mines at most `count` blocks, the first of which has a number. Ends before a block whose header is longer or shorter, and
+ * before one that takes a beacon root's place.
+ * @returns how many were mined; -1 when nothing more can be
+ */
+export function mine(order: Order, number: f64, count: i32): i32 {
+  for (let i = 0; i < count; i++) {
+    const timestamp = <u64>load<f64>(order.timestamps + 8 * i)
+    const own = <u64>number + i
+    if (sizeOf(own) != order.numberLength || sizeOf(timestamp) != order.timestampLength) return i
+    if (order.times != 0) {
+      const ring = changetype<Ring>(order.times)
+      const slot = <u32>(timestamp % RING)
+      if (load<u8>(order.rooted + slot) != 0) return i
+      if (!tellTime(ring, slot, timestamp)) return -1
+      if (order.accounts != 0) copyWord(ring.account.target, order.accounts + 32 * i)
+      else hashRing(ring, 1)
+    }
+    if (order.parents != 0) {
+      const ring = changetype<Ring>(order.parents)
+      copyWord(WORD, order.seed)
+      if (!fill(ring, <u32>((own - 1) % RING), VALUE, writeValue())) return -1
+      hashRing(ring, 0)
+    }
+    run()
+    finishBlock(order, own, timestamp)
+    copyWord(order.hashes + 32 * i, order.seed)
+    copyWord(order.roots + 32 * i, order.root)
+  }
+  return count
+}
+
+/** Tells the times of `count` blocks, and hashes nothing; returns how many were told. */
+export function follow(order: Order, count: i32): i32 {
+  for (let i = 0; i < count; i++) {
+    const timestamp = <u64>load<f64>(order.timestamps + 8 * i)
+    const slot = <u32>(timestamp % RING)
+    if (!tellTime(changetype<Ring>(order.times), slot, timestamp)) return i
+  }
+  return count
+}
+
+/** Makes the hashes of the account of the times for `count` blocks ahead; returns how many were made. */
+export function foretell(order: Order, count: i32): i32 {
+  const ring = changetype<Ring>(order.times)
+  for (let i = 0; i < count; i++) {
+    const timestamp = <u64>load<f64>(order.timestamps + 8 * i)
+    if (!tellTime(ring, <u32>(timestamp % RING), timestamp)) return i
+    hashRing(ring, 0)
+    run()
+    copyWord(order.ahead + 32 * i, ring.account.target)
+  }
+  return count
+}
+
+/** Sets a slot of a ring to the RLP of an integer, before blocks are mined; false when it can't be kept here. */
+export function fill(ring: Ring, slot: u32, value: usize, length: u32): bool {
+  const place = ring.leaves + 4 * slot
+  const known = load<usize>(place)
+  if (known != 0 && overwrite(known, value, length)) return true
+  const leaf = placeIn(ring, slot, value, length)
+  store<usize>(place, leaf)
+  return leaf != 0
+}
+
+function tellTime(ring: Ring, slot: u32, timestamp: u64): bool {
+  memory.fill(WORD, 0, 24)
+  store<u64>(WORD, bswap(timestamp), 24)
+  return fill(ring, slot, VALUE, writeValue())
+}
+
+/** Has a ring and its account hashed at the next `run`. */
+function hashRing(ring: Ring, queue: u32): void {
+  hash(ring, queue)
+  enqueue(queue, ring.account)
+}
+
+function placeIn(ring: Ring, slot: u32, value: usize, length: u32): usize {
+  const key = allocate(32)
+  store<u32>(key, bswap(slot), 28)
+  keccak(key, 32, key)
+  return place(ring, key, value, length)
+}
+
+/** Writes the RLP of the integer in `WORD`, which is not 0, to `VALUE`; returns its length. */
+function writeValue(): u32 {
+  let start: usize = 0
+  while (load<u8>(WORD + start) == 0) start += 1
+  const length = 32 - start
+  if (length == 1 && load<u8>(WORD, 31) < 0x80) {
+    store<u8>(VALUE, load<u8>(WORD, 31))
+    return 1
+  }
+  store<u8>(VALUE, <u8>(0x80 + length))
+  memory.copy(VALUE + 1, WORD + start, length)
+  return <u32>(1 + length)
+}
+
+function finishBlock(order: Order, number: u64, timestamp: u64): void {
+  for (let at = order.above; at != order.aboveEnd; at += 4) enqueue(0, load<Job>(at))
+  writeDigits(order.seed + 64, number)
+  enqueue(1, order.randao)
+  run()
+  copyWord(order.parentHash, order.seed)
+  copyWord(order.stateRoot, order.root)
+  writeDigits(order.numberEnd, number)
+  writeDigits(order.timestampEnd, timestamp)
+  enqueue(0, order.header)
+  run()
+}
+
+// @ts-ignore: a decorator on a function
+@inline
+function copyWord(target: usize, source: usize): void {
+  v128.store(target, v128.load(source))
+  v128.store(target, v128.load(source, 16), 16)
+}
+
+/** Bytes of the RLP of an integer. */
+function sizeOf(value: u64): u32 {
+  return value < 0x80 ? 1 : 1 + <u32>((71 - clz(value)) >> 3)
+}
+
+/** Writes the big-endian bytes of an integer, so that they end before `end`. */
+function writeDigits(end: usize, value: u64): void {
+  for (let left = value; left != 0; left >>= 8) {
+    end -= 1
+    store<u8>(end, <u8>left)
+  }
+}

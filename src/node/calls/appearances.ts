@@ -1,0 +1,173 @@
+// Who takes part in a transaction, as sender, receiver, creator or within it: what explorers search by. Inner frames are
+// known only by running the block again; what was found is kept as long as the block's record.
+import { breather } from '../../core/breather.ts'
+import type { Address } from '../../core/hex.ts'
+import { type CallFrame, recordCalls } from '../../evm/tracers/calls.ts'
+import { combineTracers } from '../../evm/tracers/combine.ts'
+import { accountAt } from '../../state/world.ts'
+import type { Chain } from '../chain/chain.ts'
+import {
+  type BlockRecord,
+  type BlockTree,
+  blockByNumber,
+  type TransactionPlace,
+} from '../ledger/blocktree.ts'
+import { replay, type TraceBudget } from './replay.ts'
+
+/** The accounts of one block's transactions, by index. */
+type Appearances = readonly ReadonlySet<Address>[]
+
+/** Gas of a transaction that runs nothing. */
+const TRANSFER_GAS = 21_000n
+
+const known = new WeakMap<BlockRecord, Appearances>()
+
+/** What a search came to. */
+export interface Found {
+  /** In the order of the search; the last block's are all there, even when they are more than asked. */
+  readonly places: readonly TransactionPlace[]
+  /** True when the search came to the end of the chain. */
+  readonly isComplete: boolean
+}
+
+/**
+ * Transactions that an account takes part in, block by block from `from` in steps of `step`, until at least `count` are
+ * found.
+ * @throws {DevchainError} `LIMIT_EXCEEDED` when looking takes more steps than the budget has
+ */
+export async function findAppearances(
+  chain: Chain,
+  address: Address,
+  { from, step, count }: { readonly from: bigint; readonly step: 1n | -1n; readonly count: number },
+  budget: TraceBudget,
+): Promise<Found> {
+  const { tree } = chain.state
+  const places: TransactionPlace[] = []
+  const breathe = breather()
+  for (const record of filledFrom(tree, from, step)) {
+    if (places.length >= count) return { places, isComplete: false }
+    const found = await placesIn(chain, record, address, budget)
+    places.push(...(step === 1n ? found : found.reverse()))
+    await breathe()
+  }
+  return { places, isComplete: true }
+}
+
+/** The blocks that may hold transactions, from a number on or down. */
+function filledFrom({ canonical }: BlockTree, from: bigint, step: 1n | -1n): Iterable<BlockRecord> {
+  if (step === 1n) return canonical.filled(Number(from))
+  return [...canonical.filled(0, Number(from) + 1)].reverse()
+}
+
+/**
+ * The transaction that made a contract, and the account that did; undefined for an account without code, for one whose
+ * code only names another's (EIP-7702), and where no transaction made it (genesis, cheats).
+ * @throws {DevchainError} `LIMIT_EXCEEDED` as `findAppearances`
+ */
+export async function creationOf(
+  chain: Chain,
+  address: Address,
+  budget: TraceBudget,
+): Promise<{ readonly place: TransactionPlace; readonly creator: Address } | undefined> {
+  const record = firstWithCode(chain, address)
+  if (record === undefined) return undefined
+  for (const [index, { receipt, transaction }] of record.executed.entries()) {
+    if (receipt.contractAddress !== address || !receipt.status) continue
+    return { place: { record, index }, creator: transaction.from }
+  }
+  let index = 0
+  for await (const top of framesOf(chain, record, budget)) {
+    const creator = creatorWithin(top, address)
+    if (creator !== undefined) return { place: { record, index }, creator }
+    index += 1
+  }
+  return undefined
+}
+
+/** The block after which the account has code, found by halving: looking at each would take as long as the chain. */
+function firstWithCode(chain: Chain, address: Address): BlockRecord | undefined {
+  const { tree } = chain.state
+  const hasCode = (number: bigint): boolean => {
+    const record = blockByNumber(tree, number)
+    return record !== undefined && (accountAt(record.world, address)?.code.length ?? 0) > 0
+  }
+  let [low, high] = [0n, BigInt(tree.canonical.length) - 1n]
+  if (!hasCode(high)) return undefined
+  while (low < high) {
+    const middle = (low + high) / 2n
+    if (hasCode(middle)) high = middle
+    else low = middle + 1n
+  }
+  return blockByNumber(tree, low)
+}
+
+async function placesIn(
+  chain: Chain,
+  record: BlockRecord,
+  address: Address,
+  budget: TraceBudget,
+): Promise<TransactionPlace[]> {
+  if (record.executed.length === 0) return []
+  const appearances = known.get(record) ?? (await appearancesIn(chain, record, budget))
+  known.set(record, appearances)
+  return appearances.flatMap((accounts, index) =>
+    accounts.has(address) ? [{ record, index }] : [],
+  )
+}
+
+async function appearancesIn(
+  chain: Chain,
+  record: BlockRecord,
+  budget: TraceBudget,
+): Promise<Appearances> {
+  const direct = record.executed.map(({ transaction, receipt }) => {
+    const accounts = [transaction.from, transaction.to, receipt.contractAddress]
+    return new Set(accounts.filter((each) => each !== null))
+  })
+  if (record.executed.every(runsNothing)) return direct
+  let index = 0
+  for await (const top of framesOf(chain, record, budget)) {
+    const accounts = direct[index++]
+    if (accounts !== undefined) collect(top, accounts)
+  }
+  return direct
+}
+
+function runsNothing({ transaction, receipt }: BlockRecord['executed'][number]): boolean {
+  const isPlain = transaction.to !== null && transaction.data.length === 0
+  return isPlain && receipt.gasUsed === TRANSFER_GAS
+}
+
+/** The outermost frame of each of a block's transactions. */
+async function* framesOf(
+  chain: Chain,
+  record: BlockRecord,
+  budget: TraceBudget,
+): AsyncIterableIterator<CallFrame> {
+  let recorder = recordCalls()
+  const tracerFor = (): ReturnType<typeof combineTracers> => {
+    recorder = recordCalls({ keep: budget.keep })
+    return combineTracers([{ onTick: budget.tick }, recorder.tracer])
+  }
+  for await (const _ of replay(chain, record, tracerFor)) {
+    yield recorder.top()
+    budget.release()
+  }
+}
+
+function collect(frame: CallFrame, accounts: Set<Address>): void {
+  accounts.add(frame.from)
+  if (frame.to !== null) accounts.add(frame.to)
+  for (const inner of frame.calls) collect(inner, accounts)
+}
+
+/** Who made a contract within a frame. */
+function creatorWithin(frame: CallFrame, address: Address): Address | undefined {
+  if (frame.failure !== undefined) return undefined
+  if (frame.kind.startsWith('CREATE') && frame.to === address) return frame.from
+  for (const inner of frame.calls) {
+    const creator = creatorWithin(inner, address)
+    if (creator !== undefined) return creator
+  }
+  return undefined
+}

@@ -1,0 +1,218 @@
+// Blocks that are built and kept nowhere: what a consensus client asks an execution client for.
+import { DevchainError } from '../../core/errors.ts'
+import { type Address, type Hash, ZERO_HASH } from '../../core/hex.ts'
+import type { IsAwaited } from '../../evm/executor.ts'
+import {
+  type Block,
+  EMPTY_REQUESTS_HASH,
+  EMPTY_UNCLES_HASH,
+  type Header,
+  sealBlock,
+  transactionsRoot,
+  type Withdrawal,
+  withdrawalsRoot,
+} from '../../protocol/block.ts'
+import { blobGasOfAll } from '../../protocol/fees.ts'
+import { isAtLeast } from '../../protocol/forks.ts'
+import { EMPTY_BLOOM, mergeBlooms, receiptsRoot } from '../../protocol/receipt.ts'
+import type { BlobSidecar, SentTransaction } from '../../protocol/sidecar.ts'
+import type { Transaction } from '../../protocol/transaction.ts'
+import { checkBody, checkHeader } from '../../protocol/validation.ts'
+import { requireChainId } from '../../protocol/validity.ts'
+import { stateRoot } from '../../state/world.ts'
+import { signersOf } from '../accounts/accounts.ts'
+import { AwaitedExecutor } from '../chain/awaited.ts'
+import type { Chain } from '../chain/chain.ts'
+import { placeOf, runBlock } from '../import/validate.ts'
+import {
+  type BlockRecord,
+  blockByHash,
+  type ExecutedTransaction,
+  headOf,
+} from '../ledger/blocktree.ts'
+import type { ChainState } from '../ledger/chainstate.ts'
+import { forkFields } from '../mining/forkfields.ts'
+import { baseFeeAfter, excessBlobGasAfter } from '../mining/miner.ts'
+
+/** What a consensus client settles of a block (PayloadAttributes of the engine API). */
+export interface BlockAttributes {
+  /** Seconds since 1970. */
+  readonly timestamp: bigint
+  readonly prevRandao: Hash
+  readonly feeRecipient: Address
+  readonly withdrawals: readonly Withdrawal[]
+  readonly parentBeaconBlockRoot: Hash | undefined
+  /** What the gas limit goes towards, by a 1,024th of the parent's at most; undefined: as blocks here have it. */
+  readonly targetGasLimit: bigint | undefined
+}
+
+export interface BlockOrder {
+  readonly parentHash: Hash
+  readonly attributes: BlockAttributes
+  /** All of them go into the block, in this order; undefined: what waits in the pool. */
+  readonly transactions: readonly SentTransaction[] | undefined
+  readonly extraData: Uint8Array
+}
+
+export interface BuiltBlock {
+  readonly block: Block
+  /** Wei that the fee recipient gets. */
+  readonly value: bigint
+  /** Of each type of requests that there are any of: the type's number, and the requests (EIP-7685). */
+  readonly requests: readonly Uint8Array[]
+  readonly sidecars: readonly BlobSidecar[]
+}
+
+/** The gas limit that clients go towards where nobody says another (EIP-7935). */
+const NETWORK_GAS_LIMIT = 60_000_000n
+
+/** A block's gas limit differs from its parent's by less than this part of it. */
+const GAS_LIMIT_PARTS = 1024n
+
+/**
+ * Builds a block on any block that is known. The chain stays as it is. The block has neither difficulty nor uncles, as a
+ * payload tells of none.
+ * @throws {DevchainError} `NOT_FOUND` for an unknown parent, `INVALID_BLOCK` with the rule that the block would break,
+ *   `INVALID_PARAMS` for the pool's transactions on another block than the newest
+ * @see https://github.com/ethereum/execution-apis/blob/main/src/testing/testing_buildBlockV1.yaml
+ */
+export async function buildBlock(
+  chain: Chain,
+  order: BlockOrder,
+  isAwaited: IsAwaited,
+): Promise<BuiltBlock> {
+  const { state } = chain
+  const parent = parentOf(state, order.parentHash)
+  const sent = order.transactions ?? (await waitingOn(chain, parent, isAwaited))
+  const transactions = sent.map(({ transaction }) => transaction)
+  for (const each of transactions) requireChainId(each, state.config.chainId)
+  const { withdrawals } = order.attributes
+  const draft = draftOf(state, parent, order, transactions)
+  const block = sealBlock(draft, transactions, [], withdrawals)
+  const place = placeOf(state, draft, parent.block)
+  // the gas limit may be one that the chain would not have by itself
+  checkHeader(draft, { ...place, own: place.own && { ...place.own, gasLimit: draft.gasLimit } })
+  checkBody(block, place)
+  const { totalDifficulty, world } = parent
+  const signers = signersOf(state.accounts)
+  const record: BlockRecord = { block, executed: [], world, totalDifficulty, signers }
+  const result = await runBlock(new AwaitedExecutor(chain.executor, isAwaited), state, record)
+  const header = { ...draft, ...headerOf(result.executed), stateRoot: stateRoot(result.world) }
+  return {
+    block: sealBlock(
+      { ...header, requestsHash: result.requestsHash },
+      transactions,
+      [],
+      withdrawals,
+    ),
+    value: tipsOf(result.executed, draft.baseFeePerGas ?? 0n),
+    requests: result.requests,
+    sidecars: sent.flatMap(({ sidecar }) => sidecar ?? []),
+  }
+}
+
+function parentOf({ tree }: ChainState, hash: Hash): BlockRecord {
+  const parent = blockByHash(tree, hash)
+  if (parent !== undefined) return parent
+  const { header, hash: newest } = headOf(tree).block
+  const message = `parent block ${hash} not found: the newest block is ${header.number} (${newest})`
+  throw new DevchainError('NOT_FOUND', message, undefined, { hash, newest: header.number })
+}
+
+/**
+ * What the next block would take of the pool. Those with blobs are left out, and what their senders sent after them, as
+ * the proofs that a payload has beside them are not kept.
+ */
+async function waitingOn(
+  chain: Chain,
+  parent: BlockRecord,
+  isAwaited: IsAwaited,
+): Promise<readonly SentTransaction[]> {
+  const newest = headOf(chain.state.tree).block
+  if (newest.hash !== parent.block.hash) {
+    const message = `transactions: null stands for those of the pool, which wait for a block on the newest, ${newest.hash}, not on ${parent.block.hash}`
+    throw new DevchainError('INVALID_PARAMS', message)
+  }
+  const { block } = await chain.pending(isAwaited)
+  const left = new Set<Address>()
+  return block.transactions.flatMap((transaction) => {
+    if (transaction.blobs !== undefined) left.add(transaction.from)
+    return left.has(transaction.from) ? [] : [{ transaction, sidecar: undefined }]
+  })
+}
+
+/** The header but for what comes of running the block. */
+function draftOf(
+  state: ChainState,
+  parent: BlockRecord,
+  { attributes, extraData }: BlockOrder,
+  transactions: readonly Transaction[],
+): Header {
+  const { header, hash } = parent.block
+  const { timestamp, withdrawals } = attributes
+  const number = header.number + 1n
+  const hardfork = state.config.hardforkAt(number, timestamp)
+  if (!isAtLeast(hardfork, 'paris')) {
+    const message = `payloads are built from paris on, block ${number} at ${timestamp} is of ${hardfork}`
+    throw new DevchainError('INVALID_PARAMS', message)
+  }
+  const baseFee = baseFeeAfter(state, header, hardfork)
+  const blobRules = state.config.blobRulesAt(number, timestamp)
+  const excessBlobGas = excessBlobGasAfter(header, hardfork, blobRules)
+  const news = forkFields({ hardfork, baseFee, excessBlobGas }, EMPTY_REQUESTS_HASH)
+  const hasBlobs = news.blobGasUsed !== undefined
+  return {
+    parentHash: hash,
+    sha3Uncles: EMPTY_UNCLES_HASH,
+    miner: attributes.feeRecipient,
+    stateRoot: ZERO_HASH,
+    transactionsRoot: transactionsRoot(transactions),
+    receiptsRoot: ZERO_HASH,
+    logsBloom: EMPTY_BLOOM,
+    difficulty: 0n,
+    number,
+    gasLimit: gasLimitAfter(state, header.gasLimit, attributes.targetGasLimit),
+    gasUsed: 0n,
+    timestamp,
+    extraData,
+    mixHash: attributes.prevRandao,
+    nonce: new Uint8Array(8),
+    ...news,
+    withdrawalsRoot: news.withdrawalsRoot && withdrawalsRoot(withdrawals),
+    blobGasUsed: hasBlobs ? blobGasOfAll(transactions) : undefined,
+    parentBeaconBlockRoot: hasBlobs ? (attributes.parentBeaconBlockRoot ?? ZERO_HASH) : undefined,
+  }
+}
+
+/** As near to what is aimed at as one block may come; where nobody says and blocks here have one at once, that. */
+function gasLimitAfter(
+  { config, settings }: ChainState,
+  before: bigint,
+  target: bigint | undefined,
+): bigint {
+  if (target === undefined && config.ruleset === 'own') return settings.blockGasLimit
+  const wanted = target ?? NETWORK_GAS_LIMIT
+  const step = before / GAS_LIMIT_PARTS - 1n
+  if (wanted > before + step) return before + step
+  return wanted < before - step ? before - step : wanted
+}
+
+/** What a header says of what ran. */
+function headerOf(
+  executed: readonly ExecutedTransaction[],
+): Pick<Header, 'gasUsed' | 'receiptsRoot' | 'logsBloom'> {
+  const receipts = executed.map(({ receipt }) => receipt)
+  const blooms = receipts.map(({ logsBloom }) => logsBloom)
+  return {
+    gasUsed: receipts.at(-1)?.cumulativeGasUsed ?? 0n,
+    receiptsRoot: receiptsRoot(receipts),
+    logsBloom: blooms.length === 0 ? EMPTY_BLOOM : mergeBlooms(blooms),
+  }
+}
+
+function tipsOf(executed: readonly ExecutedTransaction[], baseFee: bigint): bigint {
+  return executed.reduce(
+    (sum, { receipt }) => sum + receipt.gasUsed * (receipt.effectiveGasPrice - baseFee),
+    0n,
+  )
+}

@@ -1,0 +1,115 @@
+// Signed transactions run one after the other in a block of their own, as a miner would look at a bundle.
+import { breather } from '../../core/breather.ts'
+import { DevchainError } from '../../core/errors.ts'
+import type { Address } from '../../core/hex.ts'
+import type { BlockEnvironment, Outcome } from '../../evm/executor.ts'
+import { abandoned } from '../../evm/reasons.ts'
+import { blobGasOf, effectiveTip } from '../../protocol/fees.ts'
+import type { Transaction } from '../../protocol/transaction.ts'
+import { requireBlobRoom } from '../../protocol/validity.ts'
+import { balanceAt } from '../../state/world.ts'
+import { signersOf } from '../accounts/accounts.ts'
+import { type BlockReference, type Chain, recordAt } from '../chain/chain.ts'
+import type { BlockRecord } from '../ledger/blocktree.ts'
+import type { ChainState } from '../ledger/chainstate.ts'
+import { baseFeeAfter, blockEnvironment, excessBlobGasAfter } from '../mining/miner.ts'
+
+/** What is to be run, and where. What is left out follows from the block before. */
+export interface Bundle {
+  readonly transactions: readonly Transaction[]
+  /** Of the block that they run in. */
+  readonly number: bigint
+  /** The block on whose state they run. */
+  readonly on: BlockReference
+  /** Seconds; 12 after the block before when left out. */
+  readonly timestamp?: bigint | undefined
+  readonly coinbase?: Address | undefined
+  readonly gasLimit?: bigint | undefined
+  readonly difficulty?: bigint | undefined
+  /** Wei per gas. */
+  readonly baseFee?: bigint | undefined
+}
+
+/** A transaction of a bundle, and what its miner gets. */
+export interface BundleRun {
+  readonly transaction: Transaction
+  readonly outcome: Outcome
+  /** Wei that the miner has more than before. */
+  readonly coinbaseDiff: bigint
+  /** Wei of that which are tips for gas. */
+  readonly gasFees: bigint
+}
+
+export interface BundleAnswer {
+  /** The block on whose state they ran. */
+  readonly base: BlockRecord
+  readonly runs: readonly BundleRun[]
+}
+
+/** Seconds from block to block: the main network's. */
+const BLOCK_SECONDS = 12n
+
+/**
+ * Runs a bundle and leaves it at that. Reverts and halts are outcomes.
+ * @param isAwaited asked between the transactions and every few milliseconds: false gives it up, with `ABANDONED`
+ * @throws {DevchainError} `NOT_FOUND` for an unknown block, `EXCEEDS_BLOCK_GAS_LIMIT`, and why a transaction may not be in
+ *   the block
+ */
+export async function callBundle(
+  chain: Chain,
+  bundle: Bundle,
+  isAwaited: () => boolean,
+): Promise<BundleAnswer> {
+  const { state, executor } = chain
+  const base = await recordAt(chain, bundle.on, isAwaited)
+  const block = environmentOf(state, base, bundle)
+  const limits = { codeSize: state.config.options.codeSizeLimit }
+  const runs: BundleRun[] = []
+  let { world } = base
+  let gasLeft = block.gasLimit
+  let blobGasUsed = 0n
+  const breathe = breather()
+  for (const transaction of bundle.transactions) {
+    if (!isAwaited()) throw abandoned()
+    if (transaction.gasLimit > gasLeft) throw tooMuchGas(transaction, gasLeft)
+    requireBlobRoom(transaction, blobGasUsed, block.hardfork, block.blobRules)
+    const outcome = await executor.transact({ world, block, transaction, limits, isAwaited })
+    const coinbaseDiff = balanceAt(outcome.world, block.coinbase) - balanceAt(world, block.coinbase)
+    const gasFees = outcome.gasUsed * effectiveTip(transaction, block.baseFee)
+    runs.push({ transaction, outcome, coinbaseDiff, gasFees })
+    world = outcome.world
+    gasLeft -= outcome.gasUsed
+    blobGasUsed += blobGasOf(transaction)
+    await breathe()
+  }
+  return { base, runs }
+}
+
+/** What contracts learn about the bundle's block. */
+function environmentOf(state: ChainState, base: BlockRecord, bundle: Bundle): BlockEnvironment {
+  const { config } = state
+  const { header, hash } = base.block
+  const { number, timestamp = header.timestamp + BLOCK_SECONDS } = bundle
+  const hardfork = config.hardforkAt(number, timestamp)
+  const blobRules = config.blobRulesAt(number, timestamp)
+  const past = blockEnvironment(state, base)
+  return {
+    ...past,
+    hardfork,
+    blobRules,
+    number,
+    timestamp,
+    coinbase: bundle.coinbase ?? past.coinbase,
+    gasLimit: bundle.gasLimit ?? past.gasLimit,
+    difficulty: bundle.difficulty ?? past.difficulty,
+    baseFee: bundle.baseFee ?? baseFeeAfter(state, header, hardfork),
+    excessBlobGas: excessBlobGasAfter(header, hardfork, blobRules),
+    signers: signersOf(state.accounts),
+    blockHash: (asked) => (asked === header.number ? hash : past.blockHash(asked)),
+  }
+}
+
+function tooMuchGas({ hash, gasLimit }: Transaction, left: bigint): DevchainError {
+  const message = `exceeds block gas limit: transaction ${hash} wants ${gasLimit} gas, of which the bundle's block has ${left} left`
+  return new DevchainError('EXCEEDS_BLOCK_GAS_LIMIT', message)
+}

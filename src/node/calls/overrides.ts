@@ -1,0 +1,194 @@
+// What a call may pretend: other accounts and another block, for the length of that call.
+import { DevchainError } from '../../core/errors.ts'
+import type { Address, Hash } from '../../core/hex.ts'
+import type { BlockEnvironment, MovedPrecompiles } from '../../evm/executor.ts'
+import type { Hardfork } from '../../protocol/forks.ts'
+import { isPrecompile } from '../../protocol/precompiles.ts'
+import {
+  type Account,
+  accountAt,
+  emptyAccount,
+  emptyStorage,
+  type World,
+  withAccount,
+  withCode,
+  withSlots,
+} from '../../state/world.ts'
+
+/** What is different about one account. Members left out stay as they are. */
+export interface AccountOverride {
+  /** Wei. */
+  readonly balance?: bigint | undefined
+  readonly nonce?: bigint | undefined
+  readonly code?: Uint8Array | undefined
+  /** All of the account's storage: slots that are not named are zero. */
+  readonly state?: ReadonlyMap<bigint, bigint> | undefined
+  /** Single slots; the others stay. Excludes `state`. */
+  readonly stateDiff?: ReadonlyMap<bigint, bigint> | undefined
+  /** Where the precompile of this address is called instead: see `movedPrecompiles`. */
+  readonly movePrecompileToAddress?: Address | undefined
+}
+
+/** By account. The shape is geth's. */
+export type StateOverrides = ReadonlyMap<Address, AccountOverride>
+
+/** What is different about the block that a call runs in. Members left out stay as they are. */
+export interface BlockOverrides {
+  readonly number?: bigint | undefined
+  /** Seconds. */
+  readonly timestamp?: bigint | undefined
+  readonly gasLimit?: bigint | undefined
+  readonly coinbase?: Address | undefined
+  readonly prevRandao?: Hash | undefined
+  /** Wei per gas. */
+  readonly baseFee?: bigint | undefined
+  /** Wei per blob gas; it may be 0, which no excess makes. */
+  readonly blobBaseFee?: bigint | undefined
+  readonly difficulty?: bigint | undefined
+  /** Of the parent beacon block (EIP-4788): for blocks that are simulated whole. */
+  readonly beaconRoot?: Hash | undefined
+  /** What BLOCKHASH answers for these numbers. */
+  readonly blockHash?: ReadonlyMap<bigint, Hash> | undefined
+}
+
+const MAX_WORD = 2n ** 256n - 1n
+const MAX_NONCE = 2n ** 64n - 1n
+
+/**
+ * A world in which the accounts are as the overrides say; `world` stays as it is. Precompiles are no part of it: for
+ * those there is `movedPrecompiles`.
+ * @throws {DevchainError} `INVALID_PARAMS` when an account has both `state` and `stateDiff`, or a number is too large
+ */
+export function applyStateOverrides(world: World, overrides: StateOverrides | undefined): World {
+  let changed = world
+  for (const [address, override] of overrides ?? []) {
+    checkAccount(address, override)
+    changed = withOverride(changed, address, override)
+  }
+  return changed
+}
+
+function checkAccount(address: Address, override: AccountOverride): void {
+  const { balance, nonce, state, stateDiff } = override
+  if (state !== undefined && stateDiff !== undefined) {
+    const message = `override of ${address}: expected either state (all storage) or stateDiff (single slots), got both`
+    throw new DevchainError('INVALID_PARAMS', message, undefined, { overridden: address })
+  }
+  checkRange(`override of ${address}: balance`, balance, MAX_WORD)
+  checkRange(`override of ${address}: nonce`, nonce, MAX_NONCE)
+  for (const [slot, value] of state ?? stateDiff ?? []) {
+    checkRange(`override of ${address}: storage slot`, slot, MAX_WORD)
+    checkRange(`override of ${address}: storage value`, value, MAX_WORD)
+  }
+}
+
+/**
+ * Where precompiles are for a run: one that is moved answers at its new address, whatever account is there, and one
+ * whose account gets code makes way for it. (In geth any override makes it go, even one of its balance.)
+ * @returns undefined when all are where they belong
+ * @throws {DevchainError} `PRECOMPILE_MOVED_TO_ITSELF`; `PRECOMPILES_MOVED_TOGETHER` for two with one destination;
+ *   `INVALID_PARAMS` for what is no precompile, and for a destination that is overridden itself
+ */
+export function movedPrecompiles(
+  overrides: StateOverrides | undefined,
+  hardfork: Hardfork,
+): MovedPrecompiles | undefined {
+  const moved = new Map<Address, Address | null>()
+  const taken = new Map<Address, Address>()
+  for (const [address, { code, movePrecompileToAddress: to }] of overrides ?? []) {
+    if (to !== undefined) {
+      checkMove(address, to, hardfork)
+      const other = taken.get(to)
+      if (other !== undefined) throw clash(other, address, to)
+      taken.set(to, address)
+    }
+    const isReplaced = code !== undefined && isPrecompile(address, hardfork)
+    if (to !== undefined || isReplaced) moved.set(address, to ?? null)
+  }
+  for (const [to, from] of taken) {
+    if (overrides?.has(to) !== true) continue
+    const message = `override of ${from}: expected movePrecompileToAddress to be an address without an override of its own, got ${to}`
+    throw new DevchainError('INVALID_PARAMS', message)
+  }
+  return moved.size === 0 ? undefined : moved
+}
+
+function checkMove(address: Address, to: Address, hardfork: Hardfork): void {
+  if (to === address) {
+    const message = `override of ${address}: movePrecompileToAddress names the address itself: expected another`
+    throw new DevchainError('PRECOMPILE_MOVED_TO_ITSELF', message)
+  }
+  if (isPrecompile(address, hardfork)) return
+  const message = `override of ${address}: account ${address} is not a precompile of ${hardfork}, so that it cannot be moved to ${to}`
+  throw new DevchainError('INVALID_PARAMS', message)
+}
+
+function clash(one: Address, other: Address, to: Address): DevchainError {
+  const message = `override of ${other}: movePrecompileToAddress names ${to}, where the precompile of ${one} is moved already`
+  return new DevchainError('PRECOMPILES_MOVED_TOGETHER', message)
+}
+
+function checkRange(name: string, value: bigint | undefined, max: bigint): void {
+  if (value === undefined || (value >= 0n && value <= max)) return
+  throw new DevchainError(
+    'INVALID_PARAMS',
+    `${name}: expected 0 to 0x${max.toString(16)}, got ${value}`,
+  )
+}
+
+function withOverride(world: World, address: Address, override: AccountOverride): World {
+  const account = accountAt(world, address) ?? emptyAccount(address)
+  const { balance, nonce, code, state, stateDiff } = override
+  const storage = state === undefined ? account.storage : emptyStorage
+  const changed: Account = {
+    ...account,
+    balance: balance ?? account.balance,
+    nonce: nonce ?? account.nonce,
+    storage: withSlots(storage, state ?? stateDiff ?? new Map()),
+  }
+  const withAll = withAccount(world, changed)
+  return code === undefined ? withAll : withCode(withAll, address, code)
+}
+
+/**
+ * The environment of the overridden block. The rules are those of the hardfork that the overridden number and time
+ * fall under. Known hashes stay known to BLOCKHASH when the number moves.
+ */
+export function applyBlockOverrides(
+  environment: BlockEnvironment,
+  overrides: BlockOverrides | undefined,
+  hardforkAt: (number: bigint, timestamp: bigint) => Hardfork,
+): BlockEnvironment {
+  if (overrides === undefined) return environment
+  checkBlock(overrides)
+  const number = overrides.number ?? environment.number
+  const timestamp = overrides.timestamp ?? environment.timestamp
+  const hardfork = hardforkAt(number, timestamp)
+  const { blockHash: hashes } = overrides
+  return {
+    ...environment,
+    number,
+    timestamp,
+    hardfork,
+    gasLimit: overrides.gasLimit ?? environment.gasLimit,
+    coinbase: overrides.coinbase ?? environment.coinbase,
+    prevRandao: overrides.prevRandao ?? environment.prevRandao,
+    baseFee: overrides.baseFee ?? environment.baseFee,
+    difficulty: overrides.difficulty ?? environment.difficulty,
+    blobBaseFee: overrides.blobBaseFee ?? environment.blobBaseFee,
+    blockHash: (asked) => hashes?.get(asked) ?? environment.blockHash(asked),
+  }
+}
+
+function checkBlock(overrides: BlockOverrides): void {
+  if (overrides.beaconRoot !== undefined) {
+    const message = `block override: beaconRoot: expected none, got ${overrides.beaconRoot}: a call does not begin a block; eth_simulateV1 does`
+    throw new DevchainError('INVALID_PARAMS', message)
+  }
+  checkRange('block override: number', overrides.number, MAX_NONCE)
+  checkRange('block override: timestamp', overrides.timestamp, MAX_NONCE)
+  checkRange('block override: gasLimit', overrides.gasLimit, MAX_NONCE)
+  checkRange('block override: baseFee', overrides.baseFee, MAX_WORD)
+  checkRange('block override: difficulty', overrides.difficulty, MAX_WORD)
+  checkRange('block override: blobBaseFee', overrides.blobBaseFee, MAX_NONCE)
+}

@@ -1,0 +1,270 @@
+// Running again what was mined, and what might be, under the eyes of a tracer.
+import { breather } from '../../core/breather.ts'
+import { DevchainError } from '../../core/errors.ts'
+import { type Address, ZERO_HASH } from '../../core/hex.ts'
+import type {
+  BlockEnvironment,
+  Executor,
+  IsAwaited,
+  Outcome,
+  Tracer,
+  TransactionJob,
+} from '../../evm/executor.ts'
+import { isAtLeast } from '../../protocol/forks.ts'
+import { type Authorization, authorityOf, type Transaction } from '../../protocol/transaction.ts'
+import type { World } from '../../state/world.ts'
+import { type BlockReference, type Chain, recordAt } from '../chain/chain.ts'
+import { type BlockRecord, blockByHash, headOf } from '../ledger/blocktree.ts'
+import type { ChainState } from '../ledger/chainstate.ts'
+import { blockLimits } from '../mining/limits.ts'
+import { blockEnvironment, nextBlockEnvironment } from '../mining/miner.ts'
+import { type CallRequest, prepareCall } from './call.ts'
+import type { BlockOverrides, StateOverrides } from './overrides.ts'
+
+/** What is run: a transaction, or a message that might become one. */
+export interface Subject {
+  readonly from: Address
+  readonly to: Address | null
+  readonly gasLimit: bigint
+  readonly coinbase: Address
+  /** Accounts that let their code be set (EIP-7702). */
+  readonly authorities: readonly Address[]
+}
+
+/** A run that was traced. */
+export interface TracedRun {
+  readonly subject: Subject
+  /** All accounts as the run found them. */
+  readonly before: World
+  readonly outcome: Outcome
+  /** Undefined for a message. */
+  readonly transaction: Transaction | undefined
+}
+
+/** A chain as it was when somebody began to look at it: blocks may be run again long after it went on. */
+export type Replayed = Pick<Chain, 'state' | 'executor'>
+
+/** Makes the tracer of a run; undefined: it is run without one, for what comes after it. */
+export type TracerFor = (subject: Subject, index: number) => Tracer | undefined
+
+/** Bytes of calldata, return data and the like that one request keeps until it is answered. */
+const KEPT_LIMIT = 256_000_000
+
+/** What one request may take: all its runs together. */
+export class TraceBudget {
+  readonly #stepLimit: number
+  #steps = 0
+  #bytes = 0
+
+  constructor(stepLimit: number) {
+    this.#stepLimit = stepLimit
+  }
+
+  /**
+   * Counts an operation.
+   * @throws {DevchainError} `LIMIT_EXCEEDED` when there were too many
+   */
+  readonly tick = (): void => {
+    this.#steps += 1
+    if (this.#steps <= this.#stepLimit) return
+    const message = `the trace is over the limit of ${this.#stepLimit} steps (--trace-limit)`
+    throw new DevchainError('LIMIT_EXCEEDED', message)
+  }
+
+  /**
+   * Counts bytes that stay in memory until the trace is answered.
+   * @throws {DevchainError} `LIMIT_EXCEEDED` when they are too many
+   */
+  readonly keep = (bytes: number): void => {
+    this.#bytes += bytes
+    if (this.#bytes <= KEPT_LIMIT) return
+    const message = `the trace is over the limit of ${KEPT_LIMIT} bytes of calls and their data`
+    throw new DevchainError('LIMIT_EXCEEDED', message)
+  }
+
+  /** What was kept has been written, and is gone. */
+  readonly release = (): void => {
+    this.#bytes = 0
+  }
+}
+
+/**
+ * Runs a block's transactions again, each on the state that it was mined on: after the system calls at the block's
+ * beginning and the transactions before it. What comes of each is what came of it then, gas included.
+ * @param until index of the last transaction that is run; all when left out
+ * @throws {DevchainError} `NOT_FOUND` when the block's parent is no longer known
+ */
+export async function* replay(
+  chain: Replayed,
+  record: BlockRecord,
+  tracerFor: TracerFor,
+  until: number = Number.POSITIVE_INFINITY,
+): AsyncIterableIterator<TracedRun> {
+  const { transactions } = record.block
+  if (transactions.length === 0) return
+  const { state, executor } = chain
+  const block = environmentThen(state, record)
+  const limits = blockLimits(state.config)
+  let world = await worldAtStart(chain, record, block)
+  const breathe = breather()
+  for (const [index, transaction] of transactions.entries()) {
+    if (index > until) return
+    const subject = subjectOf(transaction, block)
+    const tracer = tracerFor(subject, index)
+    const outcome = await again(executor, record, { world, block, transaction, limits, tracer })
+    checkReplay(record, index, outcome)
+    yield { subject, before: world, outcome, transaction }
+    world = outcome.world
+    await breathe()
+  }
+}
+
+/** A message to trace, and what it runs on. */
+export interface MessageScene {
+  readonly request: CallRequest
+  readonly reference: BlockReference
+  readonly stateOverrides?: StateOverrides | undefined
+  readonly blockOverrides?: BlockOverrides | undefined
+  /** It runs on the state before the block's transaction of this index; after all of them when left out. */
+  readonly index?: number | undefined
+  /** The accounts that it runs on, where they are not a block's. */
+  readonly world?: World | undefined
+  /** False gives up a pending block that it waits for. */
+  readonly isAwaited?: IsAwaited | undefined
+}
+
+/** Runs a message as `call` does, under a tracer. Reverts and halts are outcomes. */
+export async function traceMessage(
+  chain: Chain,
+  { request, reference, stateOverrides, blockOverrides, index, world, isAwaited }: MessageScene,
+  tracerFor: TracerFor,
+): Promise<TracedRun> {
+  const base =
+    world ??
+    (index === undefined ? undefined : await worldBefore(chain, reference, index, isAwaited))
+  const conditions = { stateOverrides, blockOverrides, world: base, isAwaited }
+  const job = await prepareCall(chain, request, reference, conditions)
+  const limits = { codeSize: chain.state.config.options.codeSizeLimit }
+  const subject = subjectOf(job.message, job.block)
+  const tracer = tracerFor(subject, 0)
+  const outcome = await chain.executor.call({ ...job, limits, tracer })
+  return { subject, before: job.world, outcome, transaction: undefined }
+}
+
+/**
+ * Runs a signed transaction as the first of the block that would be mined now, and leaves it at that.
+ * @throws {DevchainError} why it may not be in that block
+ */
+export async function traceUnsent(
+  chain: Chain,
+  transaction: Transaction,
+  tracerFor: TracerFor,
+): Promise<TracedRun> {
+  const { state, executor } = chain
+  const block = nextBlockEnvironment(state, chain.environment.now())
+  const parent = headOf(state.tree)
+  const before = await executor.beginBlock({
+    world: parent.world,
+    block,
+    parentHash: parent.block.hash,
+    parentBeaconBlockRoot: isAtLeast(block.hardfork, 'cancun') ? ZERO_HASH : undefined,
+  })
+  const limits = blockLimits(state.config)
+  const subject = subjectOf(transaction, block)
+  const tracer = tracerFor(subject, 0)
+  const outcome = await executor.transact({ world: before, block, transaction, limits, tracer })
+  return { subject, before, outcome, transaction }
+}
+
+/**
+ * All accounts before the transaction of an index, or with an index beyond the last, after all of them.
+ * @throws {DevchainError} `NOT_FOUND` as `replay` and for an unknown block
+ */
+export async function worldBefore(
+  chain: Chain,
+  reference: BlockReference,
+  index: number,
+  isAwaited?: IsAwaited,
+): Promise<World> {
+  const record = await recordAt(chain, reference, isAwaited)
+  if (index >= record.block.transactions.length) return record.world
+  for await (const run of replay(chain, record, () => undefined, index)) {
+    if (run.transaction === record.block.transactions[index]) return run.before
+  }
+  return record.world
+}
+
+/** The world that a block's first transaction finds. */
+async function worldAtStart(
+  { state, executor }: Replayed,
+  { block: { header, hash } }: BlockRecord,
+  block: BlockEnvironment,
+): Promise<World> {
+  const parent = blockByHash(state.tree, header.parentHash)
+  if (parent === undefined) {
+    const message = `block ${hash} cannot be run again: its parent ${header.parentHash} is not kept`
+    throw new DevchainError('NOT_FOUND', message)
+  }
+  return executor.beginBlock({
+    world: parent.world,
+    block,
+    parentHash: header.parentHash,
+    parentBeaconBlockRoot: header.parentBeaconBlockRoot,
+  })
+}
+
+/** What a block ran in, under the chain id that its transactions were signed for: that of the chain may have changed. */
+function environmentThen(state: ChainState, record: BlockRecord): BlockEnvironment {
+  const block = blockEnvironment(state, record)
+  const chainId = record.block.transactions.find((each) => each.chainId !== undefined)?.chainId
+  return chainId === undefined ? block : { ...block, chainId }
+}
+
+/**
+ * Runs a transaction as it ran.
+ * @throws {DevchainError} `NOT_FOUND` where the block was made by another node, and this one would have refused it
+ */
+async function again(
+  executor: Executor,
+  record: BlockRecord,
+  job: TransactionJob,
+): Promise<Outcome> {
+  try {
+    return await executor.transact(job)
+  } catch (error) {
+    const isRefused = record.isLoaded === true && error instanceof DevchainError
+    if (!isRefused || error.word === 'ABANDONED' || error.word === 'LIMIT_EXCEEDED') throw error
+    throw ranOtherwise(record, error.message)
+  }
+}
+
+/** A replay that differs is a bug here, and its trace would be of something that never happened. */
+function checkReplay(record: BlockRecord, index: number, { gasUsed }: Outcome): void {
+  const { block, executed } = record
+  const mined = executed[index]?.receipt.gasUsed
+  if (mined === gasUsed) return
+  if (record.isLoaded === true) {
+    throw ranOtherwise(record, `transaction ${index} uses ${gasUsed} gas, and used ${mined} there`)
+  }
+  throw new Error(`replay of ${block.hash}, index ${index}: used ${gasUsed} gas, was ${mined}`)
+}
+
+function ranOtherwise({ block: { hash, header } }: BlockRecord, problem: string): DevchainError {
+  const message = `trace of block ${header.number} (${hash}) not found: it was loaded from a dump of another node, and run again by the rules here it is another: ${problem}`
+  return new DevchainError('NOT_FOUND', message)
+}
+
+function subjectOf(
+  {
+    from,
+    to,
+    gasLimit,
+    authorizationList,
+  }: Omit<Subject, 'coinbase' | 'authorities'> & {
+    readonly authorizationList: readonly Authorization[]
+  },
+  { coinbase }: BlockEnvironment,
+): Subject {
+  const authorities = authorizationList.map(authorityOf).filter((each) => each !== undefined)
+  return { from, to, gasLimit, coinbase, authorities }
+}

@@ -1,0 +1,417 @@
+// Blocks that are only imagined: calls run in blocks of their own on top of a block of the chain, which learns nothing
+// of it (eth_simulateV1). The blocks are whole: headers, roots, receipts and hashes are what they would be.
+import { breather } from '../../core/breather.ts'
+import { DevchainError, type ErrorWord } from '../../core/errors.ts'
+import { EMPTY_BYTES, type Hash, ZERO_HASH } from '../../core/hex.ts'
+import type { BlockEnvironment, MovedPrecompiles, Outcome } from '../../evm/executor.ts'
+import {
+  EMPTY_UNCLES_HASH,
+  type Header,
+  sealBlock,
+  transactionsRoot,
+} from '../../protocol/block.ts'
+import { blobBaseFeeIn, blobGasOf, blobGasOfAll } from '../../protocol/fees.ts'
+import { isAtLeast } from '../../protocol/forks.ts'
+import { type Log, mergeBlooms, receiptsRoot } from '../../protocol/receipt.ts'
+import type { Transaction } from '../../protocol/transaction.ts'
+import {
+  requireAuthorizations,
+  requireBaseFee,
+  requireBlobFee,
+  requireBlobRoom,
+  requireBlobs,
+  requireNextNonce,
+  requireTipWithinCap,
+  requireType,
+} from '../../protocol/validity.ts'
+import { accountAt, emptyAccount, stateRoot, type World } from '../../state/world.ts'
+import { signersOf } from '../accounts/accounts.ts'
+import { type BlockReference, type Chain, recordAt } from '../chain/chain.ts'
+import type { LogEntry } from '../events/logs.ts'
+import type { BlockRecord, ExecutedTransaction } from '../ledger/blocktree.ts'
+import type { ChainState } from '../ledger/chainstate.ts'
+import { forkFields } from '../mining/forkfields.ts'
+import { baseFeeAfter, blockEnvironment, excessBlobGasAfter } from '../mining/miner.ts'
+import { executedAs } from '../mining/receipts.ts'
+import { withRewards } from '../mining/rewards.ts'
+import type { TransactionRequest } from '../sending/send.ts'
+import {
+  applyBlockOverrides,
+  applyStateOverrides,
+  type BlockOverrides,
+  movedPrecompiles,
+  type StateOverrides,
+} from './overrides.ts'
+import { prepare } from './simulatedcall.ts'
+import { watchTransfers } from './transfers.ts'
+
+/** One block to imagine. */
+export interface BlockPlan {
+  readonly blockOverrides?: BlockOverrides | undefined
+  /** The accounts as the block finds them; they stay so in the blocks after it, but for moved precompiles. */
+  readonly stateOverrides?: StateOverrides | undefined
+  readonly calls?: readonly TransactionRequest[] | undefined
+}
+
+/** What to imagine, and how strictly. */
+export interface Simulation {
+  readonly blocks: readonly BlockPlan[]
+  /**
+   * True: nonces and fees must be right, and the base fee is what it would be. False: as `eth_call`, with a base fee of
+   * 0. Signatures and the code of senders are never looked at.
+   */
+  readonly validation: boolean
+  /** True: transfers of ether are among the calls' logs; see transfers.ts. */
+  readonly traceTransfers: boolean
+}
+
+/** What came of one call. */
+export interface SimulatedCall {
+  readonly outcome: Outcome
+  /** Transfers included where they were asked for; `logIndex` counts these over the whole block. */
+  readonly logs: readonly LogEntry[]
+}
+
+/** An imagined block. Its record is in no tree. */
+export interface SimulatedBlock {
+  readonly record: BlockRecord
+  readonly calls: readonly SimulatedCall[]
+}
+
+/** Blocks that one simulation may come to, those that fill gaps included: as many as BLOCKHASH knows. */
+const MAX_BLOCKS = 256n
+
+/** Seconds between blocks whose time is not given: the main network's. */
+const BLOCK_SECONDS = 12n
+
+/** What it is called in a simulation when a transaction may not be in a block. */
+const SIMULATED: Partial<Record<ErrorWord, ErrorWord>> = {
+  NONCE_TOO_LOW: 'SIMULATED_NONCE_TOO_LOW',
+  NONCE_TOO_HIGH: 'SIMULATED_NONCE_TOO_HIGH',
+  FEE_CAP_TOO_LOW: 'SIMULATED_FEE_CAP_TOO_LOW',
+  INTRINSIC_GAS_TOO_LOW: 'SIMULATED_INTRINSIC_GAS_TOO_LOW',
+  INSUFFICIENT_FUNDS: 'SIMULATED_INSUFFICIENT_FUNDS',
+  EXCEEDS_BLOCK_GAS_LIMIT: 'SIMULATED_BLOCK_GAS_EXCEEDED',
+  INIT_CODE_TOO_LARGE: 'SIMULATED_INIT_CODE_TOO_LARGE',
+  TIP_ABOVE_FEE_CAP: 'INVALID_PARAMS',
+  TYPE_NOT_SUPPORTED: 'INVALID_PARAMS',
+  WRONG_CHAIN_ID: 'INVALID_PARAMS',
+  EMPTY_AUTHORIZATION_LIST: 'INVALID_PARAMS',
+  INVALID_BLOBS: 'INVALID_PARAMS',
+}
+
+/** A block with its number and time settled. */
+type PlacedPlan = Omit<BlockPlan, 'blockOverrides'> & {
+  readonly blockOverrides: BlockOverrides & { readonly number: bigint; readonly timestamp: bigint }
+}
+
+/** What blocks are imagined on. */
+interface Setting {
+  readonly chain: Chain
+  readonly state: ChainState
+  readonly simulation: Simulation
+  readonly base: BlockRecord
+  /** Hashes of the blocks imagined so far, by number. */
+  readonly hashes: Map<bigint, Hash>
+  /** False: nobody waits for the answer any more. */
+  readonly isAwaited: (() => boolean) | undefined
+}
+
+/** A block in which calls are being run. */
+interface Scene {
+  readonly setting: Setting
+  readonly environment: BlockEnvironment
+  readonly moved: MovedPrecompiles | undefined
+  /** Gas that the calls of the blocks before have used. */
+  readonly spent: bigint
+}
+
+/** What the calls of a block have come to so far. */
+interface Progress {
+  readonly world: World
+  readonly gasUsed: bigint
+  readonly blobGasUsed: bigint
+}
+
+interface RunCall {
+  readonly executed: ExecutedTransaction
+  readonly outcome: Outcome
+  readonly logs: readonly Log[]
+}
+
+/**
+ * Imagines blocks after the one that `reference` names, each on the one before. Blocks that numbers leave out in between
+ * are empty and part of the answer. A block takes what is not overridden from its parent: gas limit, fee recipient and
+ * difficulty; its time is 12 seconds later, its randomness zero. A call that names no gas gets what is left of 50,000,000
+ * for the whole simulation, or of its block where that is less; reverts and halts are outcomes.
+ * @param isAwaited asked every few milliseconds: false gives it up, with `ABANDONED`
+ * @throws {DevchainError} `NOT_FOUND` for an unknown block; `BLOCK_NUMBER_NOT_INCREASING`,
+ *   `BLOCK_TIMESTAMP_NOT_INCREASING`, `TOO_MANY_BLOCKS`; the words of overrides.ts; `SIMULATED_…` for a call that no
+ *   block could hold; `INVALID_PARAMS` for one that contradicts itself
+ * @see https://github.com/ethereum/execution-apis/blob/main/docs/reference/ethsimulatev1-notes.mdx
+ */
+export async function simulateBlocks(
+  chain: Chain,
+  simulation: Simulation,
+  reference: BlockReference,
+  isAwaited?: () => boolean,
+): Promise<SimulatedBlock[]> {
+  const { state } = chain
+  const base = await recordAt(chain, reference, isAwaited)
+  const setting: Setting = { chain, state, simulation, base, hashes: new Map(), isAwaited }
+  const results: SimulatedBlock[] = []
+  let parent = base
+  for (const plan of placed(simulation.blocks, base.block.header)) {
+    const spent = results.reduce((sum, { record }) => sum + record.block.header.gasUsed, 0n)
+    const result = await simulateBlock(setting, plan, { parent, spent })
+    parent = result.record
+    setting.hashes.set(parent.block.header.number, parent.block.hash)
+    results.push(result)
+  }
+  return results
+}
+
+/** The plans with numbers and times, and with the blocks that they leave out. */
+function placed(plans: readonly BlockPlan[], base: Header): PlacedPlan[] {
+  if (plans.length === 0) {
+    const message = 'blockStateCalls: expected at least one block to simulate, got none'
+    throw new DevchainError('INVALID_PARAMS', message)
+  }
+  const all: PlacedPlan[] = []
+  let { number, timestamp } = base
+  for (const plan of plans) {
+    const wanted = plan.blockOverrides?.number ?? number + 1n
+    checkNumber(wanted, number, base.number)
+    while (number + 1n < wanted) {
+      number += 1n
+      timestamp += BLOCK_SECONDS
+      all.push({ blockOverrides: { number, timestamp } })
+    }
+    const time = plan.blockOverrides?.timestamp ?? timestamp + BLOCK_SECONDS
+    checkTime(time, timestamp, wanted)
+    number = wanted
+    timestamp = time
+    all.push({ ...plan, blockOverrides: { ...plan.blockOverrides, number, timestamp } })
+  }
+  return all
+}
+
+function checkNumber(number: bigint, previous: bigint, base: bigint): void {
+  if (number <= previous) {
+    const message = `block numbers must be in order: expected a number above ${previous}, got ${number}`
+    throw new DevchainError('BLOCK_NUMBER_NOT_INCREASING', message)
+  }
+  if (number - base <= MAX_BLOCKS) return
+  const message = `too many blocks: a simulation may have ${MAX_BLOCKS}, and block ${number} is ${number - base} after block ${base}`
+  throw new DevchainError('TOO_MANY_BLOCKS', message)
+}
+
+function checkTime(time: bigint, previous: bigint, number: bigint): void {
+  if (time > previous) return
+  const message = `block timestamps must be in order: expected one above ${previous} for block ${number}, got ${time}`
+  throw new DevchainError('BLOCK_TIMESTAMP_NOT_INCREASING', message)
+}
+
+async function simulateBlock(
+  setting: Setting,
+  plan: PlacedPlan,
+  { parent, spent }: { readonly parent: BlockRecord } & Pick<Scene, 'spent'>,
+): Promise<SimulatedBlock> {
+  const { executor } = setting.chain
+  const { blockOverrides, stateOverrides, calls = [] } = plan
+  const { beaconRoot = ZERO_HASH, ...overrides } = blockOverrides
+  const usual = environmentAfter(setting, parent, overrides)
+  const environment = applyBlockOverrides(usual, overrides, setting.state.config.hardforkAt)
+  const scene: Scene = {
+    setting,
+    environment,
+    moved: movedPrecompiles(stateOverrides, environment.hardfork),
+    spent,
+  }
+  const begun = await executor.beginBlock({
+    world: applyStateOverrides(parent.world, stateOverrides),
+    block: environment,
+    parentHash: parent.block.hash,
+    parentBeaconBlockRoot: isAtLeast(environment.hardfork, 'cancun') ? beaconRoot : undefined,
+  })
+  const runs = await runCalls(scene, calls, begun)
+  const executed = runs.map((run) => run.executed)
+  const logs = executed.flatMap(({ receipt }) => receipt.logs)
+  const { coinbase: miner, hardfork, number } = environment
+  const ran = runs.at(-1)?.outcome.world ?? begun
+  const world = withRewards(ran, setting.state.config, hardfork, { miner, number }, [])
+  const end = await executor.endBlock({ world, block: environment, logs })
+  const fields = forkFields(environment, end.requestsHash)
+  const header: Header = {
+    ...headerOf(environment, parent, executed, end.world),
+    ...fields,
+    parentBeaconBlockRoot: fields.parentBeaconBlockRoot && beaconRoot,
+    blobGasUsed:
+      fields.blobGasUsed === undefined
+        ? undefined
+        : blobGasOfAll(executed.map(({ transaction }) => transaction)),
+  }
+  const record = recordOf(header, executed, end.world, parent)
+  return { record, calls: withPlaces(runs, record) }
+}
+
+/** What contracts would learn about a block of which nothing but number and time is overridden. */
+function environmentAfter(
+  { simulation, state, base, hashes }: Setting,
+  parent: BlockRecord,
+  { number, timestamp }: PlacedPlan['blockOverrides'],
+): BlockEnvironment {
+  const { header } = parent.block
+  const { config } = state
+  const hardfork = config.hardforkAt(number, timestamp)
+  const blobRules = config.blobRulesAt(number, timestamp)
+  const past = blockEnvironment(state, base)
+  return {
+    chainId: config.chainId,
+    hardfork,
+    number,
+    timestamp,
+    coinbase: header.miner,
+    gasLimit: header.gasLimit,
+    difficulty: header.difficulty,
+    prevRandao: ZERO_HASH,
+    baseFee: simulation.validation ? baseFeeAfter(state, header, hardfork) : 0n,
+    excessBlobGas: excessBlobGasAfter(header, hardfork, blobRules),
+    blobRules,
+    depositContract: config.depositContract,
+    blockHash: (asked) => {
+      if (asked === base.block.header.number) return base.block.hash
+      return hashes.get(asked) ?? past.blockHash(asked)
+    },
+    signers: signersOf(state.accounts),
+  }
+}
+
+async function runCalls(
+  scene: Scene,
+  calls: readonly TransactionRequest[],
+  begun: World,
+): Promise<RunCall[]> {
+  const runs: RunCall[] = []
+  let progress: Progress = { world: begun, gasUsed: 0n, blobGasUsed: 0n }
+  const breathe = breather()
+  for (const [index, request] of calls.entries()) {
+    const run = await inSimulation(scene, index, () => runCall(scene, progress, request))
+    runs.push(run)
+    progress = {
+      world: run.outcome.world,
+      gasUsed: progress.gasUsed + run.outcome.gasUsed,
+      blobGasUsed: progress.blobGasUsed + blobGasOf(run.executed.transaction),
+    }
+    await breathe()
+  }
+  return runs
+}
+
+/** Names errors as a simulation does, and says which call is meant. */
+async function inSimulation<T>(
+  { environment }: Scene,
+  index: number,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof DevchainError)) throw error
+    const { word, message, data } = error
+    const place = `call ${index} of simulated block ${environment.number}`
+    throw new DevchainError(SIMULATED[word] ?? word, `${message} (${place})`, data)
+  }
+}
+
+async function runCall(
+  scene: Scene,
+  progress: Progress,
+  request: TransactionRequest,
+): Promise<RunCall> {
+  const { setting, environment, moved, spent } = scene
+  const { chain, state, simulation } = setting
+  const { world, gasUsed, blobGasUsed } = progress
+  const { hardfork, blobRules } = environment
+  const { message, transaction } = prepare(
+    { ...progress, chainId: state.config.chainId, environment, spent },
+    request,
+  )
+  requireType(transaction, hardfork)
+  requireAuthorizations(transaction)
+  requireBlobs(transaction, hardfork, blobRules)
+  requireBlobRoom(transaction, blobGasUsed, hardfork, blobRules)
+  if (simulation.validation) checkAsBlock(transaction, environment, world)
+  const watch = simulation.traceTransfers ? watchTransfers() : undefined
+  const outcome = await chain.executor.call({
+    world,
+    block: environment,
+    message,
+    movedPrecompiles: moved,
+    limits: { codeSize: state.config.options.codeSizeLimit },
+    tracer: watch?.tracer,
+    isAwaited: setting.isAwaited,
+  })
+  const executed = executedAs(transaction, outcome, environment, gasUsed + outcome.gasUsed)
+  return { executed, outcome, logs: watch?.logs() ?? outcome.logs }
+}
+
+/** What a block would check of a transaction besides what any call is checked for; never the signature or the sender. */
+function checkAsBlock(transaction: Transaction, block: BlockEnvironment, world: World): void {
+  const { from } = transaction
+  requireNextNonce(transaction, accountAt(world, from) ?? emptyAccount(from))
+  requireTipWithinCap(transaction)
+  requireBaseFee(transaction, block.baseFee)
+  requireBlobFee(transaction, blobBaseFeeIn(block))
+}
+
+function headerOf(
+  environment: BlockEnvironment,
+  parent: BlockRecord,
+  executed: readonly ExecutedTransaction[],
+  world: World,
+): Omit<Header, keyof ReturnType<typeof forkFields>> {
+  const receipts = executed.map(({ receipt }) => receipt)
+  return {
+    parentHash: parent.block.hash,
+    sha3Uncles: EMPTY_UNCLES_HASH,
+    miner: environment.coinbase,
+    stateRoot: stateRoot(world),
+    transactionsRoot: transactionsRoot(executed.map(({ transaction }) => transaction)),
+    receiptsRoot: receiptsRoot(receipts),
+    logsBloom: mergeBlooms(receipts.map(({ logsBloom }) => logsBloom)),
+    difficulty: environment.difficulty,
+    number: environment.number,
+    gasLimit: environment.gasLimit,
+    gasUsed: receipts.at(-1)?.cumulativeGasUsed ?? 0n,
+    timestamp: environment.timestamp,
+    extraData: EMPTY_BYTES,
+    mixHash: environment.prevRandao,
+    nonce: new Uint8Array(8),
+  }
+}
+
+function recordOf(
+  header: Header,
+  executed: readonly ExecutedTransaction[],
+  world: World,
+  parent: BlockRecord,
+): BlockRecord {
+  const block = sealBlock(
+    header,
+    executed.map(({ transaction }) => transaction),
+  )
+  return { block, executed, world, totalDifficulty: parent.totalDifficulty + header.difficulty }
+}
+
+/** The calls with the places of their logs, which count those of the calls before. */
+function withPlaces(runs: readonly RunCall[], record: BlockRecord): SimulatedCall[] {
+  let logIndex = -1
+  return runs.map(({ outcome, logs }, transactionIndex) => ({
+    outcome,
+    logs: logs.map((log) => {
+      logIndex += 1
+      return { log, record, transactionIndex, logIndex, removed: false }
+    }),
+  }))
+}

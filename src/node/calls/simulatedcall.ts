@@ -1,0 +1,110 @@
+// A call of an imagined block: as it is run, and as the transaction that the block holds.
+import { DevchainError } from '../../core/errors.ts'
+import { EMPTY_BYTES, ZERO_ADDRESS } from '../../core/hex.ts'
+import type { BlockEnvironment, Message } from '../../evm/executor.ts'
+import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
+import {
+  type BlobFields,
+  type Transaction,
+  type TransactionType,
+  type UnsignedTransaction,
+  withoutSignature,
+} from '../../protocol/transaction.ts'
+import { nonceAt, type World } from '../../state/world.ts'
+import { type TransactionRequest, typeByLists } from '../sending/send.ts'
+import { blobsOf, feesOf } from './call.ts'
+
+/** Where a call runs. */
+export interface CallPlace {
+  readonly chainId: bigint
+  readonly environment: BlockEnvironment
+  /** After the calls before it. */
+  readonly world: World
+  /** Gas that the calls before it in its block have used. */
+  readonly gasUsed: bigint
+  /** Gas that the calls of the blocks before have used. */
+  readonly spent: bigint
+}
+
+export interface PreparedCall {
+  readonly message: Message
+  readonly transaction: Transaction
+}
+
+/** Gas that calls which name none share with all others of a simulation, as in every client that passes the tests. */
+const SHARED_GAS = 50_000_000n
+
+/** The least that any call needs. */
+const LEAST_GAS = 21_000n
+
+const MAX_UINT64 = 2n ** 64n - 1n
+
+const NO_BLOBS: BlobFields = { versionedHashes: [], maxFeePerBlobGas: 0n }
+
+/**
+ * The call with everything filled in. A nonce that is given and not checked is shown, and counts for nothing.
+ * @throws {DevchainError} `SIMULATED_BLOCK_GAS_EXCEEDED` where there is less gas than it names, or hardly any for who
+ *   names none; `WRONG_CHAIN_ID`; `INVALID_PARAMS` for members that contradict each other
+ */
+export function prepare(place: CallPlace, request: TransactionRequest): PreparedCall {
+  const { chainId, environment, world, gasUsed, spent } = place
+  const { from = ZERO_ADDRESS, to = null, value = 0n, data = EMPTY_BYTES } = request
+  const nonce = nonceAt(world, from)
+  const type = typeOf(request, environment.hardfork)
+  const left = environment.gasLimit - gasUsed
+  checkRequest(request, chainId, left, environment.gasLimit)
+  const common = {
+    to,
+    value,
+    data,
+    gasLimit: request.gas ?? sharedGas(left, SHARED_GAS - spent - gasUsed),
+    ...feesOf(request, environment),
+    accessList: request.accessList ?? [],
+    authorizationList: request.authorizationList ?? [],
+    blobs: blobsOf(request) ?? (type === 3 ? NO_BLOBS : undefined),
+  }
+  const unsigned: UnsignedTransaction = {
+    ...common,
+    type,
+    chainId: type === 0 ? undefined : chainId,
+    nonce: request.nonce ?? nonce,
+  }
+  return { message: { ...common, from, nonce }, transaction: withoutSignature(unsigned, from) }
+}
+
+/** The gas of a call that names none: what its block has left, or the simulation where that is less. */
+function sharedGas(leftOfBlock: bigint, leftOfAll: bigint): bigint {
+  if (leftOfBlock <= leftOfAll) return leftOfBlock
+  if (leftOfAll >= LEAST_GAS) return leftOfAll
+  const left = leftOfAll > 0n ? leftOfAll : 0n
+  const message = `gas limit of the simulation reached: calls that name no gas share ${SHARED_GAS}, of which ${left} are left, expected at least ${LEAST_GAS}: name gas`
+  throw new DevchainError('SIMULATED_BLOCK_GAS_EXCEEDED', message)
+}
+
+function checkRequest(
+  { chainId, gas, nonce }: TransactionRequest,
+  expected: bigint,
+  left: bigint,
+  blockGas: bigint,
+): void {
+  if (chainId !== undefined && chainId !== expected) {
+    const message = `wrong chain id: expected ${expected}, got ${chainId}`
+    throw new DevchainError('WRONG_CHAIN_ID', message)
+  }
+  if (nonce !== undefined && nonce > MAX_UINT64) {
+    const message = `nonce: expected at most ${MAX_UINT64}, got ${nonce}`
+    throw new DevchainError('INVALID_PARAMS', message)
+  }
+  if (gas === undefined || gas <= left) return
+  const message = `block gas limit reached: expected at most ${left} gas, which is left of ${blockGas}, got ${gas}`
+  throw new DevchainError('SIMULATED_BLOCK_GAS_EXCEEDED', message)
+}
+
+/** Type 2 where nothing says otherwise and the fork has it. A fee for blobs alone makes no transaction with blobs. */
+function typeOf(request: TransactionRequest, hardfork: Hardfork): TransactionType {
+  const { gasPrice, accessList } = request
+  const type = request.type ?? typeByLists({ ...request, blobs: blobsOf(request) })
+  if (type !== undefined) return type as TransactionType
+  if (gasPrice === undefined && isAtLeast(hardfork, 'london')) return 2
+  return accessList === undefined ? 0 : 1
+}

@@ -1,0 +1,62 @@
+// Transfers of ether as logs, among the logs that contracts write: what a simulation may be asked to show.
+import { type Address, type Hash, paddedBytes, wordFromBigint } from '../../core/hex.ts'
+import type { Destruction, FrameEnd, FrameStart, Tracer } from '../../evm/executor.ts'
+import type { Log } from '../../protocol/receipt.ts'
+
+/** Stands for ether where a token's address is expected (ERC-7528). */
+export const ETHER_ADDRESS: Address = `0x${'ee'.repeat(20)}` as Address
+
+/** Transfer(address,address,uint256) */
+const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef' as Hash
+
+/** Watches one run. */
+export interface TransferWatch {
+  readonly tracer: Tracer
+  /** Logs and transfers in the order in which they happened, without those that were taken back. */
+  readonly logs: () => readonly Log[]
+}
+
+/** A frame that is not over. */
+interface OpenFrame {
+  readonly logs: Log[]
+  /** Ether that the contract it creates gets: to whom is known at the end. */
+  readonly endowment: { readonly from: Address; readonly value: bigint } | undefined
+}
+
+/**
+ * A tracer that collects logs and transfers: the value of the message and of calls, what new contracts get, and what
+ * contracts that destroy themselves leave. Fees are no transfers. A frame that fails takes all of its own back.
+ */
+export function watchTransfers(): TransferWatch {
+  const frames: OpenFrame[] = []
+  let whole: readonly Log[] = []
+  const tell = (log: Log): void => {
+    frames.at(-1)?.logs.push(log)
+  }
+  const onEnter = ({ kind, from, to, value }: FrameStart): void => {
+    const isMoved = value > 0n && kind !== 'DELEGATECALL' && kind !== 'CALLCODE'
+    frames.push({ logs: [], endowment: isMoved && to === null ? { from, value } : undefined })
+    if (isMoved && to !== null) tell(transfer(from, to, value))
+  }
+  const onExit = ({ created, failure }: FrameEnd): void => {
+    const frame = frames.pop()
+    if (frame === undefined) return
+    const { logs, endowment } = frame
+    if (endowment !== undefined && created !== undefined) {
+      logs.unshift(transfer(endowment.from, created, endowment.value))
+    }
+    const kept = failure === undefined ? logs : []
+    const outer = frames.at(-1)
+    if (outer === undefined) whole = kept
+    else outer.logs.push(...kept)
+  }
+  const onDestroy = ({ address, beneficiary, balance }: Destruction): void => {
+    if (balance > 0n) tell(transfer(address, beneficiary, balance))
+  }
+  return { tracer: { onEnter, onExit, onDestroy, onLog: tell }, logs: () => whole }
+}
+
+function transfer(from: Address, to: Address, value: bigint): Log {
+  const topics = [TRANSFER_TOPIC, ...[from, to].map((each) => wordFromBigint(BigInt(each)))]
+  return { address: ETHER_ADDRESS, topics, data: paddedBytes(value, 32) }
+}

@@ -1,0 +1,165 @@
+// What it takes to run a block elsewhere, without the rest of the state: nodes of the tries, codes and headers.
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { DevchainError } from '../../core/errors.ts'
+import { type Address, bytesFromHex, paddedBytes } from '../../core/hex.ts'
+import type { Touched } from '../../evm/tracers/touched.ts'
+import { encodeHeader } from '../../protocol/block.ts'
+import { addressKey, slotKey } from '../../state/keys.ts'
+import {
+  BEACON_ROOTS,
+  CONSOLIDATION_REQUESTS,
+  HISTORY_STORAGE,
+  systemContracts,
+  WITHDRAWAL_REQUESTS,
+} from '../../state/predeploys.ts'
+import { beaconSlot, historySlot, RING } from '../../state/systemslots.ts'
+import type { Trie } from '../../state/trie.ts'
+import { accountAt, emptyStorage, type World } from '../../state/world.ts'
+import type { Chain } from '../chain/chain.ts'
+import { type BlockRecord, blockByHash, blockByNumber } from '../ledger/blocktree.ts'
+
+/** All as bytes, each once. */
+export interface Witness {
+  /** RLP of nodes of the state trie before the block, and of the tries of storage. */
+  readonly state: readonly Uint8Array[]
+  /** Of accounts that were looked at, as before the block. */
+  readonly codes: readonly Uint8Array[]
+  /** Addresses of 20 bytes, each followed by slots of it, of 32 bytes. */
+  readonly keys: readonly Uint8Array[]
+  /** RLP of the headers before the block, as far back as BLOCKHASH looked: the parent is the last. */
+  readonly headers: readonly Uint8Array[]
+}
+
+/** What a run of the block's transactions looked at. */
+export interface Sight {
+  readonly touched: Touched
+  /** Number of the oldest block whose hash was asked for, if any was. */
+  readonly oldest: bigint | undefined
+}
+
+/** Slots in which the queues of EIP-7002 and EIP-7251 keep their excess, count, head and tail. */
+const QUEUE_SLOTS = [0n, 1n, 2n, 3n]
+
+/** Accounts and slots proven before others have their turn: about a millisecond. */
+const TURN = 30
+
+/**
+ * The witness of a block. What the system calls at its beginning and its end touch is part of it, and what it pays.
+ * @throws {DevchainError} `NOT_FOUND` for a block without a parent
+ */
+export async function witnessOf(
+  { state }: Chain,
+  record: BlockRecord,
+  sight: Sight,
+): Promise<Witness> {
+  const { header } = record.block
+  const parent = blockByHash(state.tree, header.parentHash)
+  if (parent === undefined) {
+    const message = `block ${header.number} has no parent here whose state it could have been run on`
+    throw new DevchainError('NOT_FOUND', message)
+  }
+  const touched = withSystem(record, parent.world, state.config.hardforkAt, sight.touched)
+  const codes = new Set<Uint8Array>()
+  for (const address of touched.keys()) {
+    const code = accountAt(parent.world, address)?.code
+    if (code !== undefined && code.length > 0) codes.add(code)
+  }
+  return {
+    state: await nodesOf(parent.world, record.world, touched),
+    codes: [...codes],
+    keys: [...touched].flatMap(([address, slots]) => [
+      bytesFromHex(address),
+      ...[...slots].map((slot) => paddedBytes(slot, 32)),
+    ]),
+    headers: headersBefore(state.tree, parent, sight.oldest),
+  }
+}
+
+/** With what a block touches besides what its transactions do. */
+function withSystem(
+  { block: { header, uncles, withdrawals } }: BlockRecord,
+  before: World,
+  hardforkAt: Chain['state']['config']['hardforkAt'],
+  touched: Touched,
+): ReadonlyMap<Address, ReadonlySet<bigint>> {
+  const { number, timestamp } = header
+  const all = new Map<Address, Set<bigint>>()
+  const touch = (address: Address, slots: Iterable<bigint> = []): void => {
+    const known = all.get(address) ?? new Set()
+    for (const slot of slots) known.add(slot)
+    all.set(address, known)
+  }
+  for (const [address, slots] of touched) touch(address, slots)
+  for (const { miner } of [header, ...uncles]) touch(miner)
+  for (const { address } of withdrawals) touch(address)
+  for (const contract of systemContracts(hardforkAt(number, timestamp))) {
+    const { address } = contract
+    touch(address)
+    const storage = accountAt(before, address)?.storage ?? emptyStorage
+    if (contract === BEACON_ROOTS) {
+      touch(address, [beaconSlot(timestamp), beaconSlot(timestamp) + RING])
+    } else if (contract === HISTORY_STORAGE) touch(address, [historySlot(number)])
+    else if (contract === WITHDRAWAL_REQUESTS || contract === CONSOLIDATION_REQUESTS) {
+      touch(address, QUEUE_SLOTS)
+      for (const { slot } of storage.values()) touch(address, [slot])
+    }
+  }
+  return all
+}
+
+async function nodesOf(before: World, after: World, touched: Touched): Promise<Uint8Array[]> {
+  const nodes = new Nodes()
+  let count = 0
+  for (const [address, slots] of touched) {
+    nodes.add(before.accounts, after.accounts, addressKey(address))
+    const account = accountAt(before, address)
+    if (account === undefined) continue
+    const storage = accountAt(after, address)?.storage ?? emptyStorage
+    for (const slot of slots) {
+      nodes.add(account.storage, storage, slotKey(slot))
+      count += 1
+      if (count % TURN === 0) await nextTurn()
+    }
+    count += 1
+    if (count % TURN === 0) await nextTurn()
+  }
+  return nodes.all()
+}
+
+/** Nodes of tries, each once. */
+class Nodes {
+  readonly #byText = new Map<string, Uint8Array>()
+
+  /** The nodes that it takes to find a key, and to take it away where it is gone after. */
+  add<V>(before: Trie<V>, after: Trie<V>, key: Uint8Array): void {
+    this.#keep(before.proof(key))
+    if (before === after || before.get(key) === undefined || after.get(key) !== undefined) return
+    const beside = after.keyBeside(key)
+    if (beside !== undefined) this.#keep(before.proof(beside))
+  }
+
+  all(): Uint8Array[] {
+    return [...this.#byText.values()]
+  }
+
+  #keep(nodes: readonly Uint8Array[]): void {
+    for (const node of nodes) this.#byText.set(Buffer.from(node).toString('latin1'), node)
+  }
+}
+
+/** Headers up to the parent, oldest first. */
+function headersBefore(
+  tree: Chain['state']['tree'],
+  parent: BlockRecord,
+  oldest: bigint | undefined,
+): Uint8Array[] {
+  const headers = [encodeHeader(parent.block.header)]
+  let { header } = parent.block
+  while (oldest !== undefined && header.number > oldest) {
+    const next = blockByHash(tree, header.parentHash) ?? blockByNumber(tree, header.number - 1n)
+    if (next === undefined) break
+    header = next.block.header
+    headers.unshift(encodeHeader(header))
+  }
+  return headers
+}

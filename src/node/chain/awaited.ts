@@ -1,0 +1,53 @@
+// An executor for one piece of work: it gives up what it runs once nobody waits for the work any more.
+import type { MaybePromise } from '../../core/promises.ts'
+import type {
+  BlockEnd,
+  BlockStartJob,
+  CallJob,
+  Executor,
+  IsAwaited,
+  Jobs,
+  Outcome,
+  TransactionJob,
+} from '../../evm/executor.ts'
+import type { BlobSidecar } from '../../protocol/sidecar.ts'
+import type { World } from '../../state/world.ts'
+
+/** The executor with an `isAwaited` for each job that has none of its own. */
+export class AwaitedExecutor implements Executor {
+  readonly #executor: Executor
+  readonly #isAwaited: IsAwaited
+
+  constructor(executor: Executor, isAwaited: IsAwaited) {
+    this.#executor = executor
+    this.#isAwaited = isAwaited
+  }
+
+  transact(job: TransactionJob): MaybePromise<Outcome> {
+    return this.#executor.transact({ isAwaited: this.#isAwaited, ...job })
+  }
+
+  call(job: CallJob): MaybePromise<Outcome> {
+    return this.#executor.call({ isAwaited: this.#isAwaited, ...job })
+  }
+
+  beginBlock(job: BlockStartJob): Promise<World> {
+    return this.#executor.beginBlock(job)
+  }
+
+  endBlock(job: Parameters<Jobs['endBlock']>[0]): Promise<BlockEnd> {
+    return this.#executor.endBlock(job)
+  }
+
+  findWrongBlob(sidecar: BlobSidecar): Promise<number | undefined> {
+    return this.#executor.findWrongBlob(sidecar)
+  }
+
+  rest(isAwaited: IsAwaited = this.#isAwaited): Promise<void> {
+    return this.#executor.rest(isAwaited)
+  }
+
+  close(): void {
+    this.#executor.close()
+  }
+}

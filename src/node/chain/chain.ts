@@ -1,0 +1,357 @@
+// The cell: one chain, holding one immutable state, changed by one command at a time.
+import { randomBytes } from 'node:crypto'
+import { DevchainError } from '../../core/errors.ts'
+import type { Hash } from '../../core/hex.ts'
+import type { Progress } from '../../core/progress.ts'
+import { isPromise, type MaybePromise, whenThere } from '../../core/promises.ts'
+import type { BlockEnvironment, Executor, IsAwaited } from '../../evm/executor.ts'
+import { signersOf } from '../accounts/accounts.ts'
+import { forgetMiner } from '../bulk/emptyblocks.ts'
+import { type FilterLimits, Filters } from '../events/filters.ts'
+import {
+  type BlockRecord,
+  blockByHash,
+  blockByNumber,
+  type HeadChange,
+  headChange,
+  headOf,
+  isCanonical,
+} from '../ledger/blocktree.ts'
+import type { ChainState } from '../ledger/chainstate.ts'
+import { nextTimestamp } from '../ledger/clock.ts'
+import { numberOfTag } from '../ledger/finality.ts'
+import { blockEnvironment, buildPending, type DroppedTransaction } from '../mining/miner.ts'
+import { WorkDesk } from '../sealing/getwork.ts'
+import { AwaitedExecutor } from './awaited.ts'
+import { Readers } from './readers.ts'
+import { type Command, type Order, Recall } from './recall.ts'
+
+/** What a chain needs of the world outside; tests pass their own. */
+export interface Environment {
+  /** Wall time in milliseconds since 1970. */
+  now(): number
+  /** Random bytes, for keys and salts. */
+  random(length: number): Uint8Array
+  /** Is told of what is thrown where nobody waits for it: in listeners and timers. */
+  onBug(error: unknown): void
+  /** Is told when work begins that nobody asked for; what it returns is called when the work ends. */
+  begin?(name: string, progress: Progress): () => void
+}
+
+/** The wall clock, the system's randomness, and bugs on standard error. */
+export const systemEnvironment: Environment = {
+  now: () => Date.now(),
+  random: (length) => new Uint8Array(randomBytes(length)),
+  onBug: (error) => console.error(error),
+}
+
+/** What a command makes of a state: the next one, and its answer. */
+export interface Change<T> {
+  readonly state: ChainState
+  readonly value: T
+  /** Transactions that left the pool on the way without being mined. */
+  readonly dropped?: readonly DroppedTransaction[] | undefined
+}
+
+/** Makes the next state of a state, with an executor that runs for it alone. */
+export type CommandOf<T> = (state: ChainState, executor: Executor) => MaybePromise<Change<T>>
+
+/** One command's effect, as listeners are told of it. */
+export interface StateChange {
+  readonly before: ChainState
+  readonly after: ChainState
+  readonly head: HeadChange
+  readonly dropped: readonly DroppedTransaction[]
+}
+
+/** How a caller names a block. `safe` and `finalized` are the newest block: nothing here can be less final. */
+export type BlockReference =
+  | {
+      readonly kind: 'tag'
+      readonly tag: 'latest' | 'earliest' | 'pending' | 'safe' | 'finalized'
+    }
+  | { readonly kind: 'number'; readonly number: bigint }
+  | { readonly kind: 'hash'; readonly hash: Hash; readonly requireCanonical: boolean }
+
+/** The newest block. */
+export const latest: BlockReference = { kind: 'tag', tag: 'latest' }
+
+/** The block that would be mined now. */
+export const pendingReference: BlockReference = { kind: 'tag', tag: 'pending' }
+
+/** Commands that may wait for their turn on one chain. */
+const MAX_WAITING = 100_000
+
+/** Listeners that one chain may have. */
+const MAX_LISTENERS = 10_000
+
+/** What a chain is made of. */
+export interface ChainParts {
+  readonly name: string
+  readonly state: ChainState
+  readonly executor: Executor
+  readonly environment: Environment
+  readonly filterLimits?: Partial<FilterLimits> | undefined
+}
+
+/** The block that would be mined, remembered for as long as it would be the same. */
+interface PendingBlock {
+  readonly state: ChainState
+  readonly timestamp: bigint
+  readonly readers: Readers
+  readonly record: Promise<BlockRecord>
+}
+
+/** What contracts can learn of a block, remembered while calls ask about the same one. */
+interface KnownEnvironment {
+  readonly state: ChainState
+  readonly record: BlockRecord
+  readonly environment: BlockEnvironment
+}
+
+/** One isolated chain. Readers take `state`, a value that never changes under them; writers use `update`. */
+export class Chain {
+  readonly name: string
+  readonly executor: Executor
+  readonly environment: Environment
+  readonly filters: Filters
+  readonly work: WorkDesk
+  #state: ChainState
+  #turn: Promise<unknown> = Promise.resolve()
+  #waiting = 0
+  readonly #recall = new Recall()
+  readonly #listeners = new Set<(change: StateChange) => void>()
+  readonly #closers: (() => void)[] = []
+  #pending: PendingBlock | undefined
+  #known: KnownEnvironment | undefined
+  #instance: Uint8Array | undefined
+  #headMadeAt: number
+
+  constructor({ name, state, executor, environment, filterLimits }: ChainParts) {
+    this.name = name
+    this.#state = state
+    this.executor = executor
+    this.environment = environment
+    this.#headMadeAt = environment.now()
+    this.filters = new Filters(this, filterLimits)
+    this.work = new WorkDesk(this)
+  }
+
+  get state(): ChainState {
+    return this.#state
+  }
+
+  /** Wall time in milliseconds at which the last block came, whatever its timestamp says: the genesis with the chain. */
+  get headMadeAt(): number {
+    return this.#headMadeAt
+  }
+
+  /** 32 random bytes that tell this chain from every other that ever ran. */
+  get instance(): Uint8Array {
+    this.#instance ??= this.environment.random(32)
+    return this.#instance
+  }
+
+  /**
+   * Runs a command on the newest state and puts its result in place. Commands run one at a time in the order of the
+   * calls; one that throws changes nothing. Listeners have been told when the promise resolves. A command must not
+   * call `update` itself: it would wait for its own end. The executor that it is given gives up what it runs when the
+   * command is to be given up (see `Order`), or the chain is closed.
+   * @throws {DevchainError} `LIMIT_EXCEEDED` when too many commands wait; `ABANDONED` when it is given up; and whatever
+   *   `change` throws
+   */
+  async update<T>(change: CommandOf<T>, order: Order = {}): Promise<T> {
+    if (this.#waiting >= MAX_WAITING) {
+      const message = `too many commands wait for chain ${this.name}: there may be ${MAX_WAITING} at a time`
+      throw new DevchainError('LIMIT_EXCEEDED', message)
+    }
+    this.#waiting += 1
+    const command = this.#recall.enter(order)
+    const result = this.#turn.then(() => this.#run(change, command))
+    // the next command waits for this one's end, however it ends; its error goes to its own caller
+    this.#turn = result.then(
+      () => undefined,
+      () => undefined,
+    )
+    return result
+  }
+
+  /**
+   * Tells `listener` of every change of the state, after it is in place. What a listener throws goes to
+   * `environment.onBug`; the others are told all the same.
+   * @returns ends the listening
+   * @throws {DevchainError} `LIMIT_EXCEEDED` when too many listen
+   */
+  onChange(listener: (change: StateChange) => void): () => void {
+    if (this.#listeners.size >= MAX_LISTENERS) {
+      const message = `too many listeners on chain ${this.name}: there may be ${MAX_LISTENERS} at a time`
+      throw new DevchainError('LIMIT_EXCEEDED', message)
+    }
+    // a function of its own for each call, so that one listener may listen twice and end each separately
+    const tell = (change: StateChange): void => listener(change)
+    this.#listeners.add(tell)
+    return () => {
+      this.#listeners.delete(tell)
+    }
+  }
+
+  /**
+   * The block that would be mined now, with all that fits of the pool. It is in no tree, and gets no number by hash.
+   * All who read it while it is built share one building, which goes on while one of them waits.
+   * @param isAwaited false once this reader waits no longer; undefined: it always does
+   * @throws {DevchainError} `ABANDONED` when no reader waits any more, and when the chain is reset, reverted or closed
+   *   meanwhile
+   */
+  async pending(isAwaited?: IsAwaited): Promise<BlockRecord> {
+    const state = this.#state
+    const now = this.environment.now()
+    const timestamp = nextTimestamp(state, now)
+    const known = this.#pending
+    if (known?.state === state && known.timestamp === timestamp && known.readers.join(isAwaited)) {
+      return known.record
+    }
+    const readers = new Readers(isAwaited)
+    const command = this.#recall.read(readers.isAwaited)
+    const executor = new AwaitedExecutor(this.executor, command.isAwaited)
+    const record = buildPending(executor, state, now)
+      .catch((error: unknown) => {
+        if (this.#pending?.record === record) this.#pending = undefined
+        throw command.explained(error)
+      })
+      .finally(() => readers.end())
+    this.#pending = { state, timestamp, readers, record }
+    return record
+  }
+
+  /**
+   * What contracts that are called on a block learn of it, where signatures count as whose they do now. The same value for
+   * the same block, until the state changes: engines need not be told of it again.
+   */
+  environmentOf(record: BlockRecord): BlockEnvironment {
+    const state = this.#state
+    const known = this.#known
+    if (known?.state === state && known.record === record) return known.environment
+    const past = blockEnvironment(state, record)
+    const signers = signersOf(state.accounts)
+    const environment = signers === past.signers ? past : { ...past, signers }
+    this.#known = { state, record, environment }
+    return environment
+  }
+
+  /** Has `end` called when the chain is closed: for timers and the like that serve it. */
+  onClose(end: () => void): void {
+    this.#closers.push(end)
+  }
+
+  /** Ends filters, listeners and timers. The state stays readable. */
+  close(): void {
+    this.#recall.close()
+    for (const end of this.#closers.splice(0)) end()
+    this.filters.close()
+    this.work.close()
+    this.#listeners.clear()
+    this.#pending = undefined
+    this.#known = undefined
+  }
+
+  async #run<T>(change: CommandOf<T>, command: Command): Promise<T> {
+    try {
+      command.begin()
+      const before = this.#state
+      const changed = change(before, new AwaitedExecutor(this.executor, command.isAwaited))
+      const { state: after, value, dropped = [] } = isPromise(changed) ? await changed : changed
+      if (after !== before) {
+        this.#state = after
+        const head = headChange(before.tree, after.tree)
+        if (head.added.length > 0) this.#headMadeAt = this.environment.now()
+        if (headOf(before.tree) !== headOf(after.tree)) forgetMiner(headOf(before.tree))
+        this.#tell({ before, after, head, dropped })
+      }
+      return value
+    } catch (error) {
+      throw command.explained(error)
+    } finally {
+      this.#waiting -= 1
+    }
+  }
+
+  #tell(change: StateChange): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(change)
+      } catch (error) {
+        this.environment.onBug(error)
+      }
+    }
+  }
+}
+
+/**
+ * The block that a reference names; undefined when there is none. Only one that is still to be made is waited for.
+ * @param isAwaited false gives that up, with `ABANDONED`, unless others wait for it
+ */
+export function findRecord(
+  chain: Chain,
+  reference: BlockReference,
+  isAwaited?: IsAwaited,
+): MaybePromise<BlockRecord | undefined> {
+  const { tree } = chain.state
+  switch (reference.kind) {
+    case 'number':
+      return blockByNumber(tree, reference.number)
+    case 'hash': {
+      const record = blockByHash(tree, reference.hash)
+      const isRefused =
+        record !== undefined && reference.requireCanonical && !isCanonical(tree, record)
+      return isRefused ? undefined : record
+    }
+    case 'tag':
+      if (reference.tag === 'pending') return chain.pending(isAwaited)
+      if (reference.tag === 'latest') return headOf(tree)
+      if (reference.tag === 'earliest') return blockByNumber(tree, 0n)
+      return blockByNumber(tree, numberOfTag(chain.state, reference.tag))
+  }
+}
+
+/**
+ * The block that a reference names.
+ * @throws {DevchainError} `NOT_FOUND` when there is none, or when it had to be canonical and is not
+ */
+export async function recordAt(
+  chain: Chain,
+  reference: BlockReference,
+  isAwaited?: IsAwaited,
+): Promise<BlockRecord> {
+  return (await findRecord(chain, reference, isAwaited)) ?? notFound(chain, reference)
+}
+
+/**
+ * What `read` tells of the block that a reference names: at once, unless the block is still to be made.
+ * @throws {DevchainError} as `recordAt`, at once or as the promise's rejection
+ */
+export function readAt<T>(
+  chain: Chain,
+  reference: BlockReference,
+  read: (record: BlockRecord) => T,
+  isAwaited?: IsAwaited,
+): MaybePromise<T> {
+  const use = (record: BlockRecord | undefined): T => read(record ?? notFound(chain, reference))
+  return whenThere(findRecord(chain, reference, isAwaited), use)
+}
+
+function notFound(chain: Chain, reference: BlockReference): never {
+  const { header, hash } = headOf(chain.state.tree).block
+  const isBranch = reference.kind === 'hash' && blockByHash(chain.state.tree, reference.hash)
+  const problem = isBranch ? 'is not canonical' : 'not found'
+  const message = `block ${printReference(reference)} ${problem}: the newest block is ${header.number} (${hash})`
+  throw new DevchainError('NOT_FOUND', message, undefined, {
+    ...(reference.kind === 'number' ? { number: reference.number } : {}),
+    ...(reference.kind === 'hash' ? { [isBranch ? 'branch' : 'hash']: reference.hash } : {}),
+    newest: header.number,
+  })
+}
+
+function printReference(reference: BlockReference): string {
+  if (reference.kind === 'tag') return reference.tag
+  return reference.kind === 'hash' ? reference.hash : `0x${reference.number.toString(16)}`
+}

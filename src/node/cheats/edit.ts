@@ -1,0 +1,68 @@
+// Changes of the world from outside: balances, code and slots set without a transaction.
+import type { Address } from '../../core/hex.ts'
+import { isAtLeast } from '../../protocol/forks.ts'
+import {
+  type Account,
+  accountAt,
+  emptyAccount,
+  type World,
+  withAccount,
+  withoutAccount,
+} from '../../state/world.ts'
+import type { Change } from '../chain/chain.ts'
+import { headOf, withHeadWorld } from '../ledger/blocktree.ts'
+import type { ChainState } from '../ledger/chainstate.ts'
+import { withoutStale } from '../pool/pool.ts'
+
+/**
+ * Puts another world behind the newest block, whose header stays as it was mined: whoever asks for that block finds the
+ * new world, and the next block builds on it. Waiting transactions of `touched` whose nonces are used up by now leave
+ * the pool.
+ */
+export function editWorld(
+  state: ChainState,
+  edit: (world: World) => World,
+  touched: readonly Address[] = [],
+): Change<undefined> {
+  const before = headOf(state.tree).world
+  const world = edit(before)
+  if (world === before) return { state, value: undefined }
+  const pool = withoutStale(state.pool, world, touched)
+  return {
+    state: { ...state, tree: withHeadWorld(state.tree, world), pool },
+    value: undefined,
+  }
+}
+
+/** As `editAccounts`, of one. */
+export function editAccount(
+  state: ChainState,
+  address: Address,
+  edit: (account: Account) => Account,
+): Change<undefined> {
+  return editAccounts(state, [address], edit)
+}
+
+/**
+ * Changes accounts of the newest block one after another, which need not exist before. One that is left empty does not
+ * exist after, as EIP-161 has it; on forks before that it does.
+ */
+export function editAccounts(
+  state: ChainState,
+  addresses: readonly Address[],
+  edit: (account: Account) => Account,
+): Change<undefined> {
+  const { header } = headOf(state.tree).block
+  const hardfork = state.config.hardforkAt(header.number, header.timestamp)
+  const change = (world: World, address: Address): World => {
+    const account = edit(accountAt(world, address) ?? emptyAccount(address))
+    const isGone = isAtLeast(hardfork, 'spuriousDragon') && isEmpty(account)
+    return isGone ? withoutAccount(world, address) : withAccount(world, account)
+  }
+  return editWorld(state, (world) => addresses.reduce(change, world), addresses)
+}
+
+/** As EIP-161 says, and without storage, which nobody could see. */
+function isEmpty({ nonce, balance, code, storage }: Account): boolean {
+  return nonce === 0n && balance === 0n && code.length === 0 && storage.isEmpty
+}

@@ -1,0 +1,111 @@
+// Balances and allowances of ERC-20 tokens, set where a token keeps them: in a slot found by asking the token itself.
+import { DevchainError } from '../../core/errors.ts'
+import {
+  type Address,
+  bigintFromBytes,
+  bytesFromHex,
+  concatBytes,
+  paddedBytes,
+} from '../../core/hex.ts'
+import { withSlots } from '../../state/world.ts'
+import { call, createAccessList } from '../calls/call.ts'
+import { type Chain, latest } from '../chain/chain.ts'
+import { editAccount } from './edit.ts'
+
+/** balanceOf(address) */
+const BALANCE_OF = bytesFromHex('0x70a08231')
+
+/** allowance(address,address) */
+const ALLOWANCE = bytesFromHex('0xdd62ed3e')
+
+/** A storage slot that is looked at, and whose it is: behind a proxy its own. */
+interface Slot {
+  readonly address: Address
+  readonly slot: bigint
+}
+
+/** What is to be set. */
+interface Wanted {
+  readonly token: Address
+  /** Asks the token for the value. */
+  readonly question: Uint8Array
+  readonly amount: bigint
+  /** What the question asks for, in words. */
+  readonly what: string
+}
+
+/**
+ * Sets how much of a token an account has; the total supply stays.
+ * @param amount in the token's smallest unit
+ * @throws {DevchainError} `INVALID_PARAMS` when the token has no code, or keeps balances in no slot of their own
+ */
+export function setTokenBalance(
+  chain: Chain,
+  token: Address,
+  holder: Address,
+  amount: bigint,
+): Promise<void> {
+  const question = concatBytes(BALANCE_OF, argument(holder))
+  return setAnswer(chain, { token, question, amount, what: `the balance of ${holder}` })
+}
+
+/**
+ * Sets how much of an owner's tokens a spender may transfer.
+ * @throws {DevchainError} as `setTokenBalance`
+ */
+export function setTokenAllowance(
+  chain: Chain,
+  token: Address,
+  { owner, spender }: { readonly owner: Address; readonly spender: Address },
+  amount: bigint,
+): Promise<void> {
+  const question = concatBytes(ALLOWANCE, argument(owner), argument(spender))
+  const what = `the allowance of ${owner} for ${spender}`
+  return setAnswer(chain, { token, question, amount, what })
+}
+
+/** Looks for the slot that decides the answer, and sets it. */
+async function setAnswer(chain: Chain, wanted: Wanted): Promise<void> {
+  const { token, question, amount } = wanted
+  const { accessList } = await createAccessList(chain, { to: token, data: question }, latest)
+  const slots = accessList.flatMap(({ address, storageKeys }) =>
+    storageKeys.map((key): Slot => ({ address, slot: BigInt(key) })),
+  )
+  for (const candidate of slots) {
+    if ((await answerWith(chain, wanted, candidate)) !== amount) continue
+    const { address, slot } = candidate
+    await chain.update((state) =>
+      editAccount(state, address, (account) => ({
+        ...account,
+        storage: withSlots(account.storage, new Map([[slot, amount]])),
+      })),
+    )
+    return
+  }
+  throw notFound(wanted, slots.length)
+}
+
+/** What the token would answer if a slot held the amount; undefined when it fails, or answers no number. */
+async function answerWith(
+  chain: Chain,
+  { token, question, amount }: Wanted,
+  { address, slot }: Slot,
+): Promise<bigint | undefined> {
+  const stateOverrides = new Map([[address, { stateDiff: new Map([[slot, amount]]) }]])
+  const outcome = await call(chain, { to: token, data: question }, latest, { stateOverrides })
+  const isNumber = outcome.failure === undefined && outcome.output.length === 32
+  return isNumber ? bigintFromBytes(outcome.output) : undefined
+}
+
+function notFound({ token, what, amount }: Wanted, tried: number): DevchainError {
+  const problem =
+    tried === 0
+      ? 'it looks at no storage slot when asked: is it an ERC-20 token?'
+      : `none of the ${tried} slots that it looks at gives ${amount} as the answer`
+  const message = `token ${token}: cannot set ${what}: ${problem}`
+  return new DevchainError('INVALID_PARAMS', message)
+}
+
+function argument(address: Address): Uint8Array {
+  return paddedBytes(BigInt(address), 32)
+}

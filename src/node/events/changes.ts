@@ -1,0 +1,85 @@
+// What a change of the chain means to those who listen: the one place where a difference of two states becomes
+// notifications. Filters and subscriptions both read it, so that they never tell different stories.
+import type { Hash } from '../../core/hex.ts'
+import type { Transaction } from '../../protocol/transaction.ts'
+import type { StateChange } from '../chain/chain.ts'
+import type { BlockRecord } from '../ledger/blockrecord.ts'
+import { transactionPlace } from '../ledger/blocktree.ts'
+import type { BlockRange } from '../ledger/canonicalchain.ts'
+import { arrivedAfter, pooledByHash } from '../pool/pool.ts'
+import { type LogEntry, logsOf } from './logs.ts'
+
+/** In the order in which listeners are told: pending, removed logs, logs, heads. Found when first asked for. */
+export interface Announcements {
+  /** Transactions that entered the pool with this change, mined at once or still there, in order of arrival. */
+  readonly pending: readonly Transaction[]
+  /** Blocks whose logs went, the newest first, and then those whose logs came, the oldest first. */
+  readonly logs: readonly BlockLogs[]
+  /** New blocks, the oldest first. */
+  readonly heads: BlockRange
+}
+
+/** A block with logs. */
+export interface BlockLogs {
+  readonly record: BlockRecord
+  /** True when the block was abandoned: its logs are told as if undone, the last first. */
+  readonly removed: boolean
+  /** How many. */
+  readonly count: number
+}
+
+/** Everything there is to tell of a change. Empty lists when nothing changed that anybody can listen to. */
+export function announcementsOf(change: StateChange): Announcements {
+  let pending: readonly Transaction[] | undefined
+  let logs: readonly BlockLogs[] | undefined
+  return {
+    get pending() {
+      pending ??= newTransactions(change)
+      return pending
+    },
+    get logs() {
+      logs ??= blocksWithLogs(change)
+      return logs
+    },
+    heads: change.head.added,
+  }
+}
+
+/** The logs of a block, in the order in which listeners are told of them. */
+export function entriesOf({ record, removed }: BlockLogs): LogEntry[] {
+  return removed ? logsOf(record).reverse().map(asRemoved) : logsOf(record)
+}
+
+function blocksWithLogs({ head }: StateChange): BlockLogs[] {
+  const found: BlockLogs[] = []
+  for (const removed of [true, false]) {
+    for (const record of (removed ? head.removed : head.added).filled()) {
+      let count = 0
+      for (const { receipt } of record.executed) count += receipt.logs.length
+      if (count > 0) found.push({ record, removed, count })
+    }
+  }
+  return found
+}
+
+function asRemoved(entry: LogEntry): LogEntry {
+  return { ...entry, removed: true }
+}
+
+/**
+ * Mined transactions carry no arrival number: those of new blocks are new when they neither waited before nor stood
+ * in a block before. What a revert brings back into the pool arrived long ago.
+ */
+function newTransactions({ before, after, head }: StateChange): Transaction[] {
+  const isKnown = (hash: Hash): boolean =>
+    pooledByHash(before.pool, hash) !== undefined ||
+    transactionPlace(before.tree, hash) !== undefined
+  const mined = [...head.added.filled()]
+    .flatMap(({ block }) => block.transactions)
+    .filter(({ hash }) => !isKnown(hash))
+  const waiting =
+    after.pool.lastArrival > before.pool.lastArrival
+      ? arrivedAfter(after.pool, before.pool.lastArrival)
+      : []
+  return [...mined, ...waiting.map(({ transaction }) => transaction)]
+}

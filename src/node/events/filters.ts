@@ -1,0 +1,295 @@
+// Filters that callers poll: each keeps what happened since it was last asked.
+import { DevchainError } from '../../core/errors.ts'
+import { type Hash, quantityFromBigint } from '../../core/hex.ts'
+import { collect } from '../../core/leisurely.ts'
+import { type MaybePromise, whenThere } from '../../core/promises.ts'
+import type { IsAwaited } from '../../evm/executor.ts'
+import { OPTIONS } from '../../options/table.ts'
+import type { Block } from '../../protocol/block.ts'
+import type { BlockReference, Chain, StateChange } from '../chain/chain.ts'
+import { headOf } from '../ledger/blocktree.ts'
+import { announcementsOf, type BlockLogs, entriesOf } from './changes.ts'
+import { HashShelf, LogShelf, Readers } from './journal.ts'
+import { bloomTest, checkQuery, findLogs, type LogEntry, type LogQuery, matches } from './logs.ts'
+
+/** Bounds of a chain's filters. */
+export interface FilterLimits {
+  /** Milliseconds without a poll after which a filter is gone. */
+  readonly timeoutMs: number
+  /** Filters at a time. */
+  readonly filters: number
+  /** Entries that wait for a filter's next poll; for log filters also logs of abandoned blocks, whether they match or not. */
+  readonly backlog: number
+  /** Blocks with logs that wait for the next poll of some log filter. */
+  readonly blocks: number
+}
+
+export const DEFAULT_FILTER_LIMITS: FilterLimits = {
+  timeoutMs: OPTIONS.filterTimeout.default,
+  filters: 10_000,
+  backlog: 100_000,
+  blocks: 1_000_000,
+}
+
+/** What a poll answers, by the filter's kind: logs, hashes of blocks, or hashes of pending transactions. */
+export type FilterChanges =
+  | { readonly kind: 'logs'; readonly logs: readonly LogEntry[] }
+  | { readonly kind: 'blocks' | 'transactions'; readonly hashes: readonly Hash[] }
+
+interface Filter {
+  readonly kind: 'logs' | 'blocks' | 'transactions'
+  /** Of log filters only. */
+  readonly query: LogQuery | undefined
+  /** Wall time in milliseconds. */
+  lastPolled: number
+  /** The first block that `logs` looks at, for a log filter that begins at the newest block. */
+  since: bigint
+  /** What the first poll begins with, until then. */
+  newest?: Hash | undefined
+}
+
+/**
+ * The poll filters of one chain. What happens is kept once, and a filter has a place in it, so that any number of filters
+ * costs next to nothing until they are polled. A filter that nobody polls expires; expired ones are swept whenever filters
+ * are used or fed, so no timer is needed. A revert does not touch filters: it reaches them as removed logs.
+ */
+export class Filters {
+  readonly #chain: Chain
+  readonly #limits: FilterLimits
+  /** The one that was polled longest ago comes first. */
+  readonly #filters = new Map<bigint, Filter>()
+  readonly #blocks: HashShelf
+  readonly #transactions: HashShelf
+  readonly #logs: LogShelf
+  readonly #readers: {
+    readonly blocks: Readers<Hash>
+    readonly transactions: Readers<Hash>
+    readonly logs: Readers<BlockLogs>
+  }
+  readonly #stopListening: () => void
+  #nextId = 1n
+
+  constructor(chain: Chain, limits: Partial<FilterLimits> = {}) {
+    this.#chain = chain
+    this.#limits = { ...DEFAULT_FILTER_LIMITS, ...limits }
+    const { backlog, blocks } = this.#limits
+    this.#blocks = new HashShelf(backlog)
+    this.#transactions = new HashShelf(backlog)
+    this.#logs = new LogShelf({ blocks, removedLogs: backlog })
+    this.#readers = {
+      blocks: new Readers(this.#blocks),
+      transactions: new Readers(this.#transactions),
+      logs: new Readers(this.#logs),
+    }
+    this.#stopListening = chain.onChange((change) => this.#feed(change))
+  }
+
+  /** Number of filters that have not expired. */
+  get size(): number {
+    this.#sweep()
+    return this.#filters.size
+  }
+
+  /**
+   * Listens to logs that match. Numbers in `from` and `to` bound the blocks that are listened to; tags do not, as
+   * whatever comes is newer than `latest` was.
+   * @returns the filter's id
+   * @throws {DevchainError} `INVALID_PARAMS` for a range that ends before it begins, `NOT_FOUND` for an unknown block hash,
+   *   `LIMIT_EXCEEDED` when there are too
+   *   many filters
+   */
+  addLogFilter(query: LogQuery): bigint {
+    checkQuery(this.#chain.state, query)
+    return this.#add('logs', query)
+  }
+
+  /**
+   * Listens to new blocks. Returns and throws as `addLogFilter`.
+   * @param newest a block that the first poll begins with
+   */
+  addBlockFilter(newest?: Hash): bigint {
+    const id = this.#add('blocks')
+    if (newest !== undefined) this.#filters.get(id)!.newest = newest
+    return id
+  }
+
+  /** Whether there is a filter of that id. */
+  has(id: bigint): boolean {
+    this.#sweep()
+    return this.#filters.has(id)
+  }
+
+  /** Listens to transactions that enter the pool. Returns and throws as `addLogFilter`. */
+  addPendingFilter(): bigint {
+    return this.#add('transactions')
+  }
+
+  /**
+   * What happened since the last poll, oldest first: at once, unless there is much to look through.
+   * @throws {DevchainError} `NOT_FOUND` for an unknown or expired id, `LIMIT_EXCEEDED` when more happened than may be
+   *   kept: that is dropped, and the next poll goes on from here
+   */
+  changes(id: bigint): MaybePromise<FilterChanges> {
+    const filter = this.#polled(id)
+    const { kind, query, newest } = filter
+    filter.newest = undefined
+    const { backlog, blocks: most } = this.#limits
+    if (kind === 'logs') {
+      const blocks = this.#readers.logs.read(id)
+      const kept = `${backlog} logs of abandoned blocks or ${most} blocks with logs`
+      if (blocks === undefined) throw missed(id, kept, backlog)
+      return whenThere(collect(wantedLogs(query!, blocks), backlog), (logs) => {
+        if (logs === undefined) throw missed(id, `${backlog}`, backlog)
+        return { kind, logs }
+      })
+    }
+    const hashes = this.#readers[kind].read(id)
+    if (hashes === undefined) throw missed(id, `${backlog}`, backlog)
+    // no more than `backlog` are kept
+    return whenThere(collect(hashes, backlog), (all = []) => ({
+      kind,
+      hashes: newest === undefined ? all : [newest, ...all],
+    }))
+  }
+
+  /**
+   * All stored logs in a log filter's range, whether delivered or not. `latest` as the beginning is the newest block
+   * of the moment when the filter was made.
+   * @param isAwaited false gives up a pending block that they are in
+   * @throws {DevchainError} `NOT_FOUND` for an unknown or expired id, `INVALID_PARAMS` for a filter of another kind
+   */
+  async logs(id: bigint, isAwaited?: IsAwaited): Promise<LogEntry[]> {
+    const { query, since } = this.#polled(id)
+    if (query === undefined) {
+      const message = `filter ${quantityFromBigint(id)} is not a log filter: ask eth_getFilterChanges for its changes`
+      throw new DevchainError('INVALID_PARAMS', message)
+    }
+    const limit = this.#limits.backlog
+    return findLogs(this.#chain, storedRange(query, since), { limit, isAwaited })
+  }
+
+  /** Ends a filter; false when there is none of that id. */
+  remove(id: bigint): boolean {
+    this.#sweep()
+    const filter = this.#filters.get(id)
+    if (filter !== undefined) this.#forget(id, filter)
+    return filter !== undefined
+  }
+
+  /** Forgets all filters and stops listening to the chain. */
+  close(): void {
+    this.#stopListening()
+    for (const [id, filter] of this.#filters) this.#forget(id, filter)
+  }
+
+  #add(kind: Filter['kind'], query?: LogQuery): bigint {
+    this.#sweep()
+    const { filters } = this.#limits
+    if (this.#filters.size >= filters) {
+      const message = `too many filters: there may be ${filters} at a time; uninstall those no longer needed`
+      throw new DevchainError('LIMIT_EXCEEDED', message, { limit: filters })
+    }
+    const id = this.#nextId
+    this.#nextId += 1n
+    this.#filters.set(id, {
+      kind,
+      query,
+      lastPolled: this.#chain.environment.now(),
+      since: headOf(this.#chain.state.tree).block.header.number,
+    })
+    this.#readers[kind].add(id)
+    return id
+  }
+
+  /** The filter, its time-out beginning anew. */
+  #polled(id: bigint): Filter {
+    this.#sweep()
+    const filter = this.#filters.get(id)
+    if (filter === undefined) {
+      throw new DevchainError(
+        'NOT_FOUND',
+        `filter ${quantityFromBigint(id)} not found`,
+        undefined,
+        {
+          filter: id,
+        },
+      )
+    }
+    filter.lastPolled = this.#chain.environment.now()
+    this.#filters.delete(id)
+    this.#filters.set(id, filter)
+    return filter
+  }
+
+  #feed(change: StateChange): void {
+    if (this.#filters.size === 0) return
+    this.#sweep()
+    const announcements = announcementsOf(change)
+    const { blocks, transactions, logs } = this.#readers
+    if (blocks.size > 0) this.#blocks.pushBlocks(announcements.heads)
+    if (transactions.size > 0) {
+      for (const { hash } of announcements.pending) this.#transactions.push(hash)
+    }
+    if (logs.size === 0) return
+    for (const block of announcements.logs) this.#logs.push(block)
+    const fork = change.head.removed.at(-1)?.block.header.number
+    if (fork === undefined) return
+    for (const filter of this.#filters.values()) if (fork < filter.since) filter.since = fork
+  }
+
+  #sweep(): void {
+    const oldest = this.#chain.environment.now() - this.#limits.timeoutMs
+    for (const [id, filter] of this.#filters) {
+      if (filter.lastPolled >= oldest) return
+      this.#forget(id, filter)
+    }
+  }
+
+  #forget(id: bigint, { kind }: Filter): void {
+    this.#filters.delete(id)
+    this.#readers[kind].delete(id)
+  }
+}
+
+function missed(id: bigint, kept: string, limit: number): DevchainError {
+  const message = `filter ${quantityFromBigint(id)} missed changes: more than ${kept} came without a poll`
+  return new DevchainError('LIMIT_EXCEEDED', message, { limit })
+}
+
+/** The logs that a filter wants; undefined for those that it does not, and for blocks without any. */
+function* wantedLogs(
+  query: LogQuery,
+  blocks: Iterable<BlockLogs>,
+): IterableIterator<LogEntry | undefined> {
+  const mayMatch = bloomTest(query)
+  for (const block of blocks) {
+    const { block: mined } = block.record
+    if (!isWanted(query, mined) || !mayMatch(mined.header.logsBloom)) yield undefined
+    else {
+      for (const entry of entriesOf(block)) {
+        yield matches(query, entry.log) ? entry : undefined
+      }
+    }
+  }
+}
+
+/** Numbers bound what a log filter hears. A block hash names one block, so nothing new ever matches but its removal. */
+function isWanted(query: LogQuery, { header, hash }: Block): boolean {
+  if (query.blockHash !== undefined && query.blockHash !== hash) return false
+  const first = boundOf(query.from)
+  const last = boundOf(query.to)
+  if (first !== undefined && header.number < first) return false
+  return last === undefined || header.number <= last
+}
+
+function boundOf(reference: BlockReference | undefined): bigint | undefined {
+  if (reference?.kind === 'number') return reference.number
+  return reference?.kind === 'tag' && reference.tag === 'earliest' ? 0n : undefined
+}
+
+/** The query with `latest` as its beginning replaced by the block that was the newest. */
+function storedRange(query: LogQuery, since: bigint): LogQuery {
+  if (query.blockHash !== undefined) return query
+  const isNamed = query.from !== undefined && boundOf(query.from) !== undefined
+  return isNamed ? query : { ...query, from: { kind: 'number', number: since } }
+}

@@ -1,0 +1,266 @@
+// Questions about logs: which of the stored ones match a filter.
+
+import { DevchainError } from '../../core/errors.ts'
+import type { Address, Hash } from '../../core/hex.ts'
+import { EMPTY_BYTES } from '../../core/hex.ts'
+import { PIECE } from '../../core/persistent.ts'
+import type { IsAwaited } from '../../evm/executor.ts'
+import { bloomOf, EMPTY_BLOOM, type Log, mergeBlooms } from '../../protocol/receipt.ts'
+import type { BlockReference, Chain } from '../chain/chain.ts'
+import { type BlockRecord, blockByHash, headOf } from '../ledger/blocktree.ts'
+import type { Line } from '../ledger/canonicalchain.ts'
+import type { ChainState } from '../ledger/chainstate.ts'
+import { numberOfTag } from '../ledger/finality.ts'
+
+/** Most logs that one answer may have, where the caller sets no other bound. */
+export const MAX_LOGS = 100_000
+
+/** Which logs are asked for (spec 2.6): a range of blocks or one block, and what the log must be like. */
+export interface LogQuery {
+  /** First block; undefined for `latest`. */
+  readonly from?: BlockReference | undefined
+  /** Last block, included; undefined for `latest`. */
+  readonly to?: BlockReference | undefined
+  /** The one block to look at; excludes `from` and `to`. */
+  readonly blockHash?: Hash | undefined
+  /** Any of these may have emitted the log; none means anybody. */
+  readonly addresses: readonly Address[]
+  /** By position: null or no alternatives match anything, else any of the alternatives. */
+  readonly topics: readonly TopicFilter[]
+}
+
+export type TopicFilter = readonly Hash[] | null
+
+/** Passes every test. */
+const FULL_BLOOM = new Uint8Array(EMPTY_BLOOM.length).fill(0xff)
+
+/** A log and where it stands. */
+export interface LogEntry {
+  readonly log: Log
+  readonly record: BlockRecord
+  /** Position of its transaction in the block. */
+  readonly transactionIndex: number
+  /** Position among all logs of the block. */
+  readonly logIndex: number
+  /** True when its block is no longer part of the canonical chain. */
+  readonly removed: boolean
+  /** True when `record` is the block that would be mined now: clients see null places. */
+  readonly pending?: boolean
+}
+
+/** All logs of a block, in order. */
+export function logsOf(record: BlockRecord): LogEntry[] {
+  const entries: LogEntry[] = []
+  record.executed.forEach(({ receipt }, transactionIndex) => {
+    for (const log of receipt.logs) {
+      entries.push({ log, record, transactionIndex, logIndex: entries.length, removed: false })
+    }
+  })
+  return entries
+}
+
+/**
+ * True when a log is from one of the addresses and has the topics asked for (spec 2.6). A position that matches
+ * anything also matches where the log has no topic at all, so nulls at the end of `topics` change nothing.
+ */
+export function matches(
+  { addresses, topics }: Pick<LogQuery, 'addresses' | 'topics'>,
+  log: Log,
+): boolean {
+  if (addresses.length > 0 && !addresses.includes(log.address)) return false
+  return topics.every((alternatives, position) => {
+    const topic = log.topics[position]
+    return isWildcard(alternatives) || (topic !== undefined && alternatives.includes(topic))
+  })
+}
+
+/**
+ * Makes a test that is false when a block with a given bloom has certainly no log that matches, and true when it may
+ * have. What is hashed is hashed once, not once a block.
+ */
+export function bloomTest({
+  addresses,
+  topics,
+}: Pick<LogQuery, 'addresses' | 'topics'>): (bloom: Uint8Array) => boolean {
+  const groups = [addresses, ...topics].flatMap((alternatives) =>
+    isWildcard(alternatives) ? [] : [alternatives.map(bloomBits)],
+  )
+  return (bloom) => groups.every((group) => group.some((bits) => hasBits(bloom, bits)))
+}
+
+/** Which bits of a bloom a value sets: three bytes at most, by position. */
+interface BloomBits {
+  readonly positions: readonly number[]
+  readonly masks: readonly number[]
+}
+
+function bloomBits(value: Address | Hash): BloomBits {
+  const bloom = bloomOf([{ address: value as Address, topics: [], data: EMPTY_BYTES }])
+  const positions = [...bloom.keys()].filter((at) => bloom[at] !== 0)
+  return { positions, masks: positions.map((at) => bloom[at]!) }
+}
+
+function hasBits(bloom: Uint8Array, { positions, masks }: BloomBits): boolean {
+  for (let i = 0; i < positions.length; i++) {
+    const mask = masks[i]!
+    if ((bloom[positions[i]!]! & mask) !== mask) return false
+  }
+  return true
+}
+
+function isWildcard(
+  alternatives: readonly Address[] | TopicFilter,
+): alternatives is null | readonly [] {
+  return alternatives === null || alternatives.length === 0
+}
+
+/**
+ * The stored logs that match, oldest first. Blocks beyond the head are not there yet: a range that begins after the
+ * newest block is empty.
+ * @param pending the block that would be mined now, where the query's range reaches it; without it `pending` means
+ *   the newest block
+ * @throws {DevchainError} `NOT_FOUND` for an unknown block hash, `INVALID_PARAMS` for a range that ends before it
+ *   begins or is given besides a block hash, `LIMIT_EXCEEDED` when more than `limit` logs match
+ */
+export function queryLogs(
+  state: ChainState,
+  query: LogQuery,
+  limit: number = MAX_LOGS,
+  pending?: BlockRecord,
+): LogEntry[] {
+  const found: LogEntry[] = []
+  const mayMatch = bloomTest(query)
+  for (const record of recordsOf(state, query, mayMatch, pending)) {
+    if (!mayMatch(record.block.header.logsBloom)) continue
+    for (const entry of logsOf(record)) {
+      if (!matches(query, entry.log)) continue
+      if (found.length === limit) throw tooMany(limit)
+      found.push(record === pending ? { ...entry, pending: true } : entry)
+    }
+  }
+  return found
+}
+
+/** How logs are searched. */
+interface LogSearch {
+  readonly limit?: number
+  /** False gives up a pending block that the search waits for. */
+  readonly isAwaited?: IsAwaited | undefined
+}
+
+/** As `queryLogs` for the chain as it is now, the pending block's logs included where the range reaches it. */
+export async function findLogs(
+  chain: Chain,
+  query: LogQuery,
+  { limit = MAX_LOGS, isAwaited }: LogSearch = {},
+): Promise<LogEntry[]> {
+  const reachesPending = isPending(query.from) || isPending(query.to)
+  const pending = reachesPending ? await chain.pending(isAwaited) : undefined
+  const { state } = chain
+  // a block that was mined meanwhile holds what was pending
+  const isNext = pending?.block.header.parentHash === headOf(state.tree).block.hash
+  return queryLogs(state, query, limit, isNext ? pending : undefined)
+}
+
+/**
+ * Refuses a query that cannot be meant: a block hash together with a range, an unknown block hash, a range that ends
+ * before it begins.
+ * @throws {DevchainError} as `queryLogs`
+ */
+export function checkQuery(state: ChainState, query: LogQuery): void {
+  const { from, to, blockHash } = query
+  if (blockHash === undefined) {
+    rangeOf(state, query, headOf(state.tree).block.header.number + 1n)
+    return
+  }
+  if (from !== undefined || to !== undefined) {
+    const message = `blockHash ${blockHash}: expected either blockHash or fromBlock and toBlock, got both`
+    throw new DevchainError('INVALID_PARAMS', message)
+  }
+  recordByHash(state, blockHash)
+}
+
+/** The blocks of the range, without most of those whose blooms do not pass. */
+function* recordsOf(
+  state: ChainState,
+  query: LogQuery,
+  mayMatch: (bloom: Uint8Array) => boolean,
+  pending: BlockRecord | undefined,
+): Generator<BlockRecord> {
+  checkQuery(state, query)
+  if (query.blockHash !== undefined) {
+    yield recordByHash(state, query.blockHash)
+    return
+  }
+  const { canonical } = state.tree
+  const end = pending?.block.header.number ?? BigInt(canonical.length) - 1n
+  const [from, to] = rangeOf(state, query, end)
+  yield* canonical.search(indexOf(canonical, from), indexOf(canonical, to + 1n), (piece) =>
+    mayMatch(bloomOfPiece(piece)),
+  )
+  if (pending !== undefined && from <= end && end <= to) yield pending
+}
+
+/** A number as the index of a block, or as the one after the newest. */
+function indexOf({ length }: Line, number: bigint): number {
+  return number < BigInt(length) ? Number(number) : length
+}
+
+// by the arrays in which the list of blocks keeps its pieces: they go when the last list goes that has them
+const pieceBlooms = new WeakMap<readonly BlockRecord[], Uint8Array>()
+
+/** The bloom of 32 blocks: a search of 50,000 looks at 1,600 of them. A piece that still grows is not summed up. */
+function bloomOfPiece(piece: readonly BlockRecord[]): Uint8Array {
+  if (piece.length < PIECE) return FULL_BLOOM
+  const known = pieceBlooms.get(piece)
+  if (known !== undefined) return known
+  const bloom = mergeBlooms(piece.map(({ block }) => block.header.logsBloom))
+  pieceBlooms.set(piece, bloom)
+  return bloom
+}
+
+/** First and last number of the range. Open ends that begin after the newest block are empty, not wrong; others that end
+ * before they begin are wrong unless the chain behaves otherwise. */
+function rangeOf(state: ChainState, { from, to }: LogQuery, pending: bigint): [bigint, bigint] {
+  const first = numberOf(state, from, pending)
+  const last = numberOf(state, to, pending)
+  const beyondHead = first > headOf(state.tree).block.header.number && to?.kind !== 'number'
+  if (first > last && !beyondHead && !state.config.behaviour.backwardRangesAreEmpty) {
+    throw new DevchainError(
+      'INVALID_PARAMS',
+      `expected a range of blocks that ends after it begins, got fromBlock ${first} and toBlock ${last}`,
+    )
+  }
+  return [first, last]
+}
+
+/** The number that a reference stands for. It may be beyond the head. */
+function numberOf(
+  state: ChainState,
+  reference: BlockReference | undefined,
+  pending: bigint,
+): bigint {
+  if (reference?.kind === 'number') return reference.number
+  if (reference?.kind === 'hash') return recordByHash(state, reference.hash).block.header.number
+  if (reference?.tag === 'earliest') return 0n
+  if (reference?.tag === 'pending') return pending
+  return numberOfTag(state, reference?.tag ?? 'latest')
+}
+
+function recordByHash(state: ChainState, hash: Hash): BlockRecord {
+  const record = blockByHash(state.tree, hash)
+  if (record !== undefined) return record
+  const newest = headOf(state.tree).block
+  const message = `block ${hash} not found: the newest block is ${newest.header.number} (${newest.hash})`
+  const facts = { hash, newest: newest.header.number }
+  throw new DevchainError('NOT_FOUND', message, undefined, facts)
+}
+
+function isPending(reference: BlockReference | undefined): boolean {
+  return reference?.kind === 'tag' && reference.tag === 'pending'
+}
+
+function tooMany(limit: number): DevchainError {
+  const message = `the query matches more than ${limit} logs: ask for fewer blocks at a time`
+  return new DevchainError('LIMIT_EXCEEDED', message, { limit })
+}

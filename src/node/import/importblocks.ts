@@ -1,0 +1,222 @@
+// Importing blocks: a file of concatenated RLP blocks, each validated in full and put into the tree.
+import { breather } from '../../core/breather.ts'
+import { DevchainError } from '../../core/errors.ts'
+import type { Hash } from '../../core/hex.ts'
+import { rlpItemEnd } from '../../core/rlp.ts'
+import type { Executor } from '../../evm/executor.ts'
+import { decodeBlock, type EncodedBlock } from '../../protocol/blockdecoding.ts'
+import { INITIAL_BASE_FEE } from '../../protocol/fees.ts'
+import { isAtLeast } from '../../protocol/forks.ts'
+import { brokenRule } from '../../protocol/validation.ts'
+import {
+  type BlockRecord,
+  blockByHash,
+  blockByNumber,
+  headOf,
+  withBlock,
+} from '../ledger/blocktree.ts'
+import type { ChainState, Ruleset, Settings } from '../ledger/chainstate.ts'
+import { validateBlock } from './validate.ts'
+
+/** What a file of blocks says about the genesis that they are built on. */
+export interface Beginning {
+  readonly hash: Hash
+  /** Seconds; undefined where the file leaves the genesis itself out. */
+  readonly timestamp: bigint | undefined
+}
+
+/** Milliseconds of import after which other work gets a turn. */
+const TURN_MS = 20
+
+/**
+ * The genesis that the blocks of a file are built on, by its first block: block 0, or block 1 that names its parent.
+ * Undefined for a file without blocks, or whose first is neither.
+ */
+export function beginningOf(file: Uint8Array): Beginning | undefined {
+  if (file.length === 0) return undefined
+  const { header, hash } = readAt(file, 0, 0n).block
+  if (header.number === 0n) return { hash, timestamp: header.timestamp }
+  return header.number === 1n ? { hash: header.parentHash, timestamp: undefined } : undefined
+}
+
+/**
+ * The state with the blocks of a file in its tree: the heaviest branch is the chain. Block 0 may be among them and must
+ * then be the genesis; blocks that are known already are passed over. The first block settles whose rules the chain
+ * follows (`ChainConfig.ruleset`), and settings for blocks mined on top follow the newest one.
+ * @throws {DevchainError} `INVALID_BLOCK`: the number of the first invalid block, the rule that it breaks, and how
+ */
+export async function importBlocks(
+  executor: Executor,
+  state: ChainState,
+  file: Uint8Array,
+): Promise<ChainState> {
+  const weights = new ProofWeights(state)
+  let current = state
+  let previous = 0n
+  const breathe = breather(TURN_MS)
+  for (let at = 0; at < file.length; ) {
+    const { block, end } = readAt(file, at, previous + 1n)
+    previous = block.header.number
+    at = end
+    if (blockByHash(current.tree, block.hash) === undefined) {
+      current = await withImported(executor, weights.merged(current, block), block)
+      weights.add(block)
+    }
+    await breathe()
+  }
+  return finished(state, current)
+}
+
+/** The block that begins at a byte of the file, and where it ends. */
+function readAt(
+  file: Uint8Array,
+  at: number,
+  expectedNumber: bigint,
+): { readonly block: EncodedBlock; readonly end: number } {
+  try {
+    const end = rlpItemEnd(file, at)
+    return { block: decodeBlock(file.subarray(at, end)), end }
+  } catch (error) {
+    if (!(error instanceof DevchainError)) throw error
+    const problem = brokenRule('encoding', `at byte ${at} of the file: ${error.message}`)
+    throw ofBlock(expectedNumber, problem)
+  }
+}
+
+/** The error with the number of the block that it is about. */
+function ofBlock(number: bigint, error: unknown): unknown {
+  if (!(error instanceof DevchainError && error.word === 'INVALID_BLOCK')) return error
+  const { message, data } = error
+  const facts = { ...(data as object), number: Number(number) }
+  return new DevchainError('INVALID_BLOCK', `block ${number}: ${message}`, facts)
+}
+
+async function withImported(
+  executor: Executor,
+  state: ChainState,
+  block: EncodedBlock,
+): Promise<ChainState> {
+  const { number } = block.header
+  try {
+    if (number === 0n) throw otherGenesis(state, block)
+    const isFirst = headOf(state.tree).block.header.number === 0n
+    const settled = isFirst ? await settle(executor, state, block) : undefined
+    const { state: ruled, record } = settled ?? {
+      state,
+      record: await validateBlock(executor, state, block),
+    }
+    return { ...ruled, tree: withBlock(ruled.tree, record) }
+  } catch (error) {
+    const parent = blockByHash(state.tree, block.header.parentHash)?.block.header.number
+    throw ofBlock(parent === undefined ? number : parent + 1n, error)
+  }
+}
+
+function otherGenesis({ tree }: ChainState, { hash }: EncodedBlock): DevchainError {
+  const own = blockByNumber(tree, 0n)?.block.hash
+  return brokenRule(
+    'genesis',
+    `the file begins with ${hash}, this chain with ${own}: it takes the same genesis and accounts (--accounts 0 adds none)`,
+  )
+}
+
+interface Settled {
+  readonly state: ChainState
+  readonly record: BlockRecord
+}
+
+/**
+ * Finds out whose rules the chain follows: those that its first block keeps. No block keeps both: before the merge the
+ * state tells whether it was paid for, afterwards its difficulty. A chain of one's own that has none keeps its rules where
+ * its genesis can be no network's.
+ */
+async function settle(
+  executor: Executor,
+  state: ChainState,
+  block: EncodedBlock,
+): Promise<Settled> {
+  const attempt = async (ruleset: Ruleset): Promise<Settled> => {
+    const ruled = withRuleset(state, ruleset)
+    return { state: ruled, record: await validateBlock(executor, ruled, block) }
+  }
+  const isOwn = state.config.hasOwnGenesis
+  const [likely, other] = isOwn ? (['own', 'network'] as const) : (['network', 'own'] as const)
+  try {
+    return await attempt(likely)
+  } catch (first) {
+    if (!(first instanceof DevchainError)) throw first
+    try {
+      return await attempt(other)
+    } catch (second) {
+      if (!(second instanceof DevchainError)) throw second
+      throw isOwn ? ofBoth(second, first) : ofBoth(first, second)
+    }
+  }
+}
+
+/** The error of a block that breaks the rules of networks and those of chains made here. */
+function ofBoth(byNetwork: DevchainError, byOwn: DevchainError): DevchainError {
+  if (byNetwork.message === byOwn.message) return byNetwork
+  const message = `${byNetwork.message}; by the rules of chains made here: ${byOwn.message}`
+  return new DevchainError('INVALID_BLOCK', message, byNetwork.data)
+}
+
+/** The state under the rules of a network, whose fee market begins where EIP-1559 says; or as it is. */
+function withRuleset(state: ChainState, ruleset: Ruleset): ChainState {
+  if (ruleset === 'own') return state
+  const config = { ...state.config, ruleset, initialBaseFee: INITIAL_BASE_FEE }
+  return { ...state, config, settings: { ...state.settings, pinnedBaseFee: false } }
+}
+
+/**
+ * Difficulty of the blocks up to each one, without that of uncles: what a merge by difficulty is about. Kept only where
+ * there may be such a merge.
+ */
+class ProofWeights {
+  readonly #weights = new Map<Hash, bigint>()
+  readonly #terminal: bigint | undefined
+
+  constructor({ config, tree }: ChainState) {
+    const { block } = headOf(tree)
+    this.#terminal = config.terminalTotalDifficulty
+    this.#weights.set(block.hash, block.header.difficulty)
+  }
+
+  add({ header, hash }: EncodedBlock): void {
+    if (this.#terminal === undefined || header.difficulty === 0n) return
+    const before = this.#weights.get(header.parentHash) ?? 0n
+    this.#weights.set(hash, before + header.difficulty)
+  }
+
+  /** The state in which the merge has come, when `block` is the first after it. */
+  merged(state: ChainState, { header }: EncodedBlock): ChainState {
+    const weight = this.#weights.get(header.parentHash)
+    if (this.#terminal === undefined || weight === undefined || weight < this.#terminal)
+      return state
+    const { hardforkAt } = state.config
+    if (isAtLeast(hardforkAt(header.number, header.timestamp), 'paris')) return state
+    const config: ChainState['config'] = {
+      ...state.config,
+      hardforkAt: (number, timestamp) => {
+        const fork = hardforkAt(number, timestamp)
+        return number >= header.number && !isAtLeast(fork, 'paris') ? 'paris' : fork
+      },
+    }
+    return { ...state, config }
+  }
+}
+
+/** The state after all blocks: what follows from them for the blocks to be mined, and for the way back. */
+function finished(before: ChainState, after: ChainState): ChainState {
+  const { config } = after
+  if (before.tree === after.tree || config.ruleset === 'own') return after
+  const { origin } = after
+  const settings = settingsOnTop(after)
+  return { ...after, settings, origin: origin && { ...origin, config } }
+}
+
+/** Blocks mined on top of a network's chain go on as it does. */
+function settingsOnTop({ settings, tree }: ChainState): Settings {
+  const { gasLimit, difficulty } = headOf(tree).block.header
+  return { ...settings, blockGasLimit: gasLimit, difficulty }
+}

@@ -1,0 +1,305 @@
+// Validating a block that was made elsewhere: its place, its uncles, and all that comes of running it.
+import { DevchainError } from '../../core/errors.ts'
+import { equalBytes } from '../../core/hex.ts'
+import type { BlockEnvironment, Executor } from '../../evm/executor.ts'
+import {
+  type Block,
+  cumulativeDifficulty,
+  type Header,
+  hashHeader,
+  type Withdrawal,
+} from '../../protocol/block.ts'
+import type { EncodedBlock } from '../../protocol/blockdecoding.ts'
+import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
+import { EMPTY_BLOOM, mergeBlooms, receiptsRoot } from '../../protocol/receipt.ts'
+import type { Transaction } from '../../protocol/transaction.ts'
+import { decodeBlockTransaction } from '../../protocol/transactiondecoding.ts'
+import {
+  brokenRule,
+  checkBody,
+  checkHeader,
+  type Place,
+  unequal,
+} from '../../protocol/validation.ts'
+import { TRANSACTION_GAS_CAP } from '../../protocol/validity.ts'
+import { balanceAt, stateRoot, type World, withBalance } from '../../state/world.ts'
+import { addresses, signersOf } from '../accounts/accounts.ts'
+import {
+  type BlockRecord,
+  blockByHash,
+  type ExecutedTransaction,
+  headOf,
+} from '../ledger/blocktree.ts'
+import type { ChainConfig, ChainState, Settings } from '../ledger/chainstate.ts'
+import { blockLimits } from '../mining/limits.ts'
+import { blockEnvironment } from '../mining/miner.ts'
+import { executedAs } from '../mining/receipts.ts'
+import { withRewards } from '../mining/rewards.ts'
+
+/** Uncles of one block of a network. */
+const NETWORK_UNCLES = 2
+
+/** An uncle's parent is one of so many blocks before the block that includes it (Yellow Paper, 11.1). */
+const UNCLE_GENERATIONS = 7
+
+const WEI_PER_GWEI = 10n ** 9n
+
+/**
+ * Runs a block of whatever known parent and holds it against the rules of the chain (`config.ruleset`), all but the work
+ * done for its difficulty.
+ * @throws {DevchainError} `INVALID_BLOCK` whose message begins with the rule that the block breaks
+ */
+export async function validateBlock(
+  executor: Executor,
+  state: ChainState,
+  encoded: EncodedBlock,
+): Promise<BlockRecord> {
+  const { header } = encoded
+  const parent = blockByHash(state.tree, header.parentHash)
+  if (parent === undefined) throw unknownParent(state, header)
+  const place = placeOf(state, header, parent.block)
+  checkHeader(header, place)
+  const block = { ...encoded, transactions: readTransactions(encoded, place) }
+  checkBody(block, place)
+  checkUncles(state, block, place)
+  const unproven: BlockRecord = {
+    block,
+    executed: [],
+    world: parent.world,
+    totalDifficulty: parent.totalDifficulty + cumulativeDifficulty(block),
+    signers: signersOf(state.accounts),
+  }
+  const result = await runBlock(executor, state, unproven)
+  checkResult(block, result)
+  return { ...unproven, executed: result.executed, world: result.world }
+}
+
+function unknownParent({ tree }: ChainState, { parentHash }: Header): DevchainError {
+  const { header, hash } = headOf(tree).block
+  const known = `the newest known block is ${header.number} (${hash})`
+  return brokenRule('parent hash', `${parentHash} is not known: ${known}`)
+}
+
+/** What the rules ask of a header, by its own number and time. */
+export function placeOf(
+  { config, settings }: ChainState,
+  header: Header,
+  parent: Pick<Block, 'header' | 'hash'>,
+): Place {
+  return {
+    parent: parent.header,
+    parentHash: parent.hash,
+    hardfork: config.hardforkAt(header.number, header.timestamp),
+    blobRules: config.blobRulesAt(header.number, header.timestamp),
+    bombDelay: config.bombDelayAt(header.number, header.timestamp),
+    own:
+      config.ruleset === 'network'
+        ? undefined
+        : {
+            gasLimit: settings.blockGasLimit,
+            baseFee: ownBaseFee(config, settings, parent.header),
+            hasOwnGenesis: config.hasOwnGenesis,
+            sharesTimes: config.options.sameTimestamp,
+          },
+  }
+}
+
+/** Wei per gas that blocks mined here have besides what EIP-1559 gives. */
+function ownBaseFee(
+  { initialBaseFee, behaviour }: ChainConfig,
+  { pinnedBaseFee }: Settings,
+  { number, baseFeePerGas }: Header,
+): bigint | undefined {
+  if (baseFeePerGas === undefined) return initialBaseFee
+  const isFirst = number === 0n && behaviour.firstBaseFeeStays
+  return pinnedBaseFee || isFirst ? baseFeePerGas : undefined
+}
+
+function readTransactions({ transactions }: EncodedBlock, place: Place): readonly Transaction[] {
+  const { hardfork, own } = place
+  const rules = { hardfork, allowsImpersonated: own !== undefined }
+  return transactions.map((raw, index) => {
+    try {
+      const transaction = decodeBlockTransaction(raw, rules)
+      if (own === undefined) checkForNetwork(transaction, hardfork)
+      return transaction
+    } catch (error) {
+      throw transactionError(error, index)
+    }
+  })
+}
+
+/** What only a network asks of a transaction: here senders sign and spend as they like. */
+function checkForNetwork({ type, chainId, gasLimit }: Transaction, hardfork: Hardfork): void {
+  if (type === 0 && chainId !== undefined && !isAtLeast(hardfork, 'spuriousDragon')) {
+    const message = `invalid signature: replay protection begins with spuriousDragon, the block is ${hardfork}`
+    throw new DevchainError('INVALID_SIGNATURE', message)
+  }
+  if (isAtLeast(hardfork, 'osaka') && gasLimit > TRANSACTION_GAS_CAP) {
+    const message = `transaction gas limit too high: have ${gasLimit}, at most ${TRANSACTION_GAS_CAP} are allowed`
+    throw new DevchainError('GAS_LIMIT_TOO_HIGH', message)
+  }
+}
+
+/** What is wrong with a transaction as what is wrong with its block. A bug stays a bug. */
+function transactionError(error: unknown, index: number): unknown {
+  if (!(error instanceof DevchainError)) return error
+  return brokenRule('transaction', `number ${index}: ${error.message}`)
+}
+
+/**
+ * Siblings of recent blocks, each included once: valid headers themselves, and neither an ancestor nor an uncle of one.
+ */
+function checkUncles(state: ChainState, block: Block, { hardfork, own }: Place): void {
+  const { uncles } = block
+  if (uncles.length === 0) return
+  const isMerged = own === undefined && isAtLeast(hardfork, 'paris')
+  const most = own === undefined ? NETWORK_UNCLES : state.config.options.maxUncles
+  if (isMerged) throw brokenRule('uncles', 'there are none after the merge')
+  if (uncles.length > most) {
+    throw brokenRule('uncles', `the block has ${uncles.length}, at most ${most} are allowed`)
+  }
+  const ancestors = ancestorsOf(state, block)
+  const known = new Set(ancestors.flatMap((each) => [each.hash, ...each.uncles.map(hashHeader)]))
+  for (const [index, uncle] of uncles.entries()) {
+    const hash = hashHeader(uncle)
+    if (known.has(hash)) {
+      throw brokenRule('uncles', `uncle ${index} (${hash}) is an ancestor or included already`)
+    }
+    known.add(hash)
+    const parent = ancestors.slice(1).find((each) => each.hash === uncle.parentHash)
+    if (parent === undefined) {
+      throw brokenRule('uncles', `uncle ${index} (${hash}) is no sibling of a recent block`)
+    }
+    checkUncle(uncle, index, placeOf(state, uncle, parent))
+  }
+}
+
+function checkUncle(uncle: Header, index: number, place: Place): void {
+  try {
+    checkHeader(uncle, place)
+  } catch (error) {
+    if (!(error instanceof DevchainError)) throw error
+    throw brokenRule('uncles', `uncle ${index}: ${error.message}`)
+  }
+}
+
+/** The seven blocks before a block, the newest first. */
+function ancestorsOf({ tree }: ChainState, { header }: Block): readonly Block[] {
+  const ancestors: Block[] = []
+  let record = blockByHash(tree, header.parentHash)
+  while (record !== undefined && ancestors.length < UNCLE_GENERATIONS) {
+    ancestors.push(record.block)
+    record = blockByHash(tree, record.block.header.parentHash)
+  }
+  return ancestors
+}
+
+/** What came of running a block. */
+export interface Result {
+  readonly executed: readonly ExecutedTransaction[]
+  readonly world: World
+  readonly requestsHash: Header['requestsHash']
+  readonly requests: readonly Uint8Array[]
+}
+
+/**
+ * Runs the transactions of a block on the world that its record has, its parent's, and all that comes before and after.
+ * @throws {DevchainError} `INVALID_BLOCK` for a transaction that may not be there, or requests that no network takes
+ */
+export async function runBlock(
+  executor: Executor,
+  state: ChainState,
+  record: BlockRecord,
+): Promise<Result> {
+  const { header, transactions, uncles, withdrawals } = record.block
+  const block = blockEnvironment(state, record)
+  const { parentHash, parentBeaconBlockRoot } = header
+  const begun = await executor.beginBlock({
+    world: record.world,
+    block,
+    parentHash,
+    parentBeaconBlockRoot,
+  })
+  const { executed, world } = await runTransactions(executor, state, block, transactions, begun)
+  const credited = withRewards(
+    withWithdrawals(world, withdrawals),
+    state.config,
+    block.hardfork,
+    header,
+    uncles,
+  )
+  const logs = executed.flatMap(({ receipt }) => receipt.logs)
+  const end = await executor.endBlock({ world: credited, block, logs })
+  if (end.failure !== undefined && !isOwnForSure(state, header))
+    throw brokenRule('requests', end.failure)
+  return { executed, world: end.world, requestsHash: end.requestsHash, requests: end.requests }
+}
+
+/**
+ * True for a block that no network can have made: it has a difficulty after the merge, or the chain has accounts of its
+ * own from the genesis on. What contracts do there at whatever address is nobody's business.
+ */
+function isOwnForSure({ config, accounts }: ChainState, { difficulty }: Header): boolean {
+  return config.ruleset === 'own' && (difficulty > 0n || addresses(accounts).length > 0)
+}
+
+async function runTransactions(
+  executor: Executor,
+  { config }: ChainState,
+  block: BlockEnvironment,
+  transactions: readonly Transaction[],
+  begun: World,
+): Promise<Pick<Result, 'executed' | 'world'>> {
+  const executed: ExecutedTransaction[] = []
+  const limits = blockLimits(config)
+  let world = begun
+  let gasUsed = 0n
+  for (const [index, transaction] of transactions.entries()) {
+    const gasLeft = block.gasLimit - gasUsed
+    if (transaction.gasLimit > gasLeft) {
+      const problem = `number ${index}: it wants ${transaction.gasLimit} gas, the block has ${gasLeft} left`
+      throw brokenRule('transaction', problem)
+    }
+    try {
+      const outcome = await executor.transact({ world, block, transaction, limits })
+      world = outcome.world
+      gasUsed += outcome.gasUsed
+      executed.push(executedAs(transaction, outcome, block, gasUsed))
+    } catch (error) {
+      throw transactionError(error, index)
+    }
+  }
+  return { executed, world }
+}
+
+/** Credits what comes back from the beacon chain (EIP-4895). Nothing makes no account. */
+function withWithdrawals(world: World, withdrawals: readonly Withdrawal[]): World {
+  return withdrawals
+    .filter(({ amountGwei }) => amountGwei > 0n)
+    .reduce(
+      (credited, { address, amountGwei }) =>
+        withBalance(credited, address, balanceAt(credited, address) + amountGwei * WEI_PER_GWEI),
+      world,
+    )
+}
+
+/** Holds what came of the run against what the header says of it. */
+function checkResult({ header }: Block, { executed, world, requestsHash }: Result): void {
+  const receipts = executed.map(({ receipt }) => receipt)
+  const gasUsed = unequal(receipts.at(-1)?.cumulativeGasUsed ?? 0n, header.gasUsed)
+  if (gasUsed !== undefined) throw brokenRule('gas used', gasUsed)
+  const bloom =
+    receipts.length === 0 ? EMPTY_BLOOM : mergeBlooms(receipts.map(({ logsBloom }) => logsBloom))
+  if (!equalBytes(bloom, header.logsBloom)) {
+    throw brokenRule('logs bloom', 'it is not that of the logs')
+  }
+  const receiptsProblem = unequal(receiptsRoot(receipts), header.receiptsRoot)
+  if (receiptsProblem !== undefined) throw brokenRule('receipts root', receiptsProblem)
+  if (requestsHash !== undefined && header.requestsHash !== undefined) {
+    const problem = unequal(requestsHash, header.requestsHash)
+    if (problem !== undefined) throw brokenRule('requests hash', problem)
+  }
+  const problem = unequal(stateRoot(world), header.stateRoot)
+  if (problem !== undefined) throw brokenRule('state root', problem)
+}

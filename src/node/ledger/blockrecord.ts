@@ -1,0 +1,41 @@
+// A block with what came of it.
+import type { Hash } from '../../core/hex.ts'
+import type { ConsoleLine, Failure, Signers } from '../../evm/executor.ts'
+import type { Block } from '../../protocol/block.ts'
+import type { Receipt } from '../../protocol/receipt.ts'
+import type { Transaction } from '../../protocol/transaction.ts'
+import type { World } from '../../state/world.ts'
+
+/** A transaction in a block, with all that came of it. */
+export interface ExecutedTransaction {
+  readonly transaction: Transaction
+  readonly receipt: Receipt
+  /** Return data, or revert data. */
+  readonly output: Uint8Array
+  readonly failure: Failure | undefined
+  readonly consoleLines: readonly ConsoleLine[]
+}
+
+/**
+ * A block with what came of it. `executed[i]` belongs to `block.transactions[i]`. Members may be made when they are asked
+ * for: a spread has none of these.
+ */
+export interface BlockRecord {
+  readonly block: Block
+  readonly executed: readonly ExecutedTransaction[]
+  /** All accounts after the block. Where they are not known, whoever asks is told so: it throws `NOT_FOUND`. */
+  readonly world: World
+  /** True: `world` is not known. */
+  readonly isStateless?: boolean
+  /** True: the block came from a dump, and may have been made by other rules than those here. */
+  readonly isLoaded?: boolean
+  /** Difficulty of all blocks up to and including this one, uncles included. */
+  readonly totalDifficulty: bigint
+  /**
+   * What PREVRANDAO gave while the block ran, where that is not the header's `mixHash`: work that was done for the block
+   * puts its proof there afterwards.
+   */
+  readonly prevRandao?: Hash | undefined
+  /** Signatures that counted as somebody's while the block ran; undefined: none did. */
+  readonly signers?: Signers | undefined
+}

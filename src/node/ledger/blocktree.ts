@@ -1,0 +1,264 @@
+// The blocks of a chain: its canonical line, the branches beside it, and which of them is the chain.
+import type { Hash } from '../../core/hex.ts'
+import { emptyMap, type PersistentMap } from '../../core/persistent.ts'
+import { hashHeader } from '../../protocol/block.ts'
+import type { World } from '../../state/world.ts'
+import type { EmptyRun } from '../bulk/emptyrun.ts'
+import type { BlockRecord } from './blockrecord.ts'
+import { type BlockRange, Line, NO_BLOCKS } from './canonicalchain.ts'
+
+export type { BlockRecord, ExecutedTransaction } from './blockrecord.ts'
+
+/** Where a transaction stands in the canonical chain. */
+export interface TransactionPlace {
+  readonly record: BlockRecord
+  readonly index: number
+}
+
+/** Blocks that are known and not canonical, in the order in which they became so; at most `SIDE_LIMIT`. */
+export interface SideBlocks {
+  readonly records: readonly BlockRecord[]
+  /** The highest of their numbers; -1n when there are none. */
+  readonly highest: bigint
+}
+
+/** The canonical chain, the blocks beside it, and every known block and canonical transaction by hash. */
+export interface BlockTree {
+  /** `canonical.at(n)` is block n. Never empty: block 0 is the genesis. */
+  readonly canonical: Line
+  /** But for those in runs of empty blocks: `blockByHash` knows all. */
+  readonly byHash: PersistentMap<Hash, BlockRecord>
+  readonly places: PersistentMap<Hash, TransactionPlace>
+  readonly side: SideBlocks
+  /** How many blocks ever left the canonical chain. It makes those that take their place other blocks. */
+  readonly abandoned: number
+}
+
+/** Blocks beside the canonical chain that are kept. The first seen is forgotten first. */
+export const SIDE_LIMIT = 1024
+
+/** An uncle's parent is one of so many blocks before the block that includes it (Yellow Paper, 11.1). */
+const UNCLE_GENERATIONS = 7n
+
+const NO_SIDE: SideBlocks = { records: [], highest: -1n }
+
+/** What happened to the canonical chain between two states. */
+export interface HeadChange {
+  /** Abandoned blocks, newest first. */
+  readonly removed: BlockRange
+  /** New blocks, oldest first. */
+  readonly added: BlockRange
+}
+
+const NO_CHANGE: HeadChange = { removed: NO_BLOCKS, added: NO_BLOCKS }
+
+/** A tree of one block. */
+export function treeFrom(genesis: BlockRecord): BlockTree {
+  const empty: BlockTree = {
+    canonical: Line.empty(),
+    byHash: emptyMap(),
+    places: emptyMap(),
+    side: NO_SIDE,
+    abandoned: 0,
+  }
+  return appendBlock(empty, genesis)
+}
+
+/** The newest canonical block. */
+export function headOf(tree: BlockTree): BlockRecord {
+  return tree.canonical.head!
+}
+
+/** The canonical block of a number; undefined beyond the head. */
+export function blockByNumber(tree: BlockTree, number: bigint): BlockRecord | undefined {
+  if (number < 0n || number >= BigInt(tree.canonical.length)) return undefined
+  return tree.canonical.at(Number(number))
+}
+
+/** The hash of the canonical block of a number; undefined beyond the head. */
+export function hashByNumber(tree: BlockTree, number: bigint): Hash | undefined {
+  if (number < 0n || number >= BigInt(tree.canonical.length)) return undefined
+  return tree.canonical.hashAt(Number(number))
+}
+
+/** The block of a hash, on whatever branch. */
+export function blockByHash(tree: BlockTree, hash: Hash): BlockRecord | undefined {
+  return tree.byHash.get(hash) ?? tree.canonical.findInRuns(hash)
+}
+
+/** True when the block is part of the chain that ends at the head. */
+export function isCanonical(tree: BlockTree, { block }: BlockRecord): boolean {
+  return hashByNumber(tree, block.header.number) === block.hash
+}
+
+/** The hash of the ancestor with a number, which need not be canonical itself. */
+export function ancestorHash(
+  tree: BlockTree,
+  record: BlockRecord,
+  asked: bigint,
+): Hash | undefined {
+  let ancestor: BlockRecord | undefined = record
+  if (asked >= record.block.header.number) return undefined
+  while (ancestor !== undefined && ancestor.block.header.number > asked) {
+    // a pending block and one on a branch meet the canonical chain at some parent
+    if (isCanonical(tree, ancestor)) return hashByNumber(tree, asked)
+    ancestor = blockByHash(tree, ancestor.block.header.parentHash)
+  }
+  return ancestor?.block.hash
+}
+
+/** The canonical block that a transaction is in; undefined when it is in none. */
+export function transactionPlace(tree: BlockTree, hash: Hash): TransactionPlace | undefined {
+  return tree.places.get(hash)
+}
+
+/** The tree with `record`, a child of the head, as its head. */
+export function appendBlock(tree: BlockTree, record: BlockRecord): BlockTree {
+  const { hash, transactions } = record.block
+  let places = tree.places
+  transactions.forEach((transaction, index) => {
+    places = places.set(transaction.hash, { record, index })
+  })
+  const isOld = tree.side.records.length > 0 && tree.byHash.has(hash)
+  return {
+    canonical: tree.canonical.push(record),
+    byHash: tree.byHash.set(hash, record),
+    places,
+    side: isOld ? sideOf(tree.side.records.filter(({ block }) => block.hash !== hash)) : tree.side,
+    abandoned: tree.abandoned,
+  }
+}
+
+/** The tree with another world behind its head, whose block stays what it is. */
+export function withHeadWorld(tree: BlockTree, world: World): BlockTree {
+  const { block, executed, totalDifficulty, prevRandao, signers } = headOf(tree)
+  const record = { block, executed, world, totalDifficulty, prevRandao, signers }
+  const { hash, transactions } = record.block
+  let places = tree.places
+  transactions.forEach((transaction, index) => {
+    places = places.set(transaction.hash, { record, index })
+  })
+  return {
+    ...tree,
+    canonical: tree.canonical.withHead(record),
+    byHash: tree.byHash.set(hash, record),
+    places,
+  }
+}
+
+/**
+ * The tree with all blocks of a run of empty ones; `last`, the last of them, is its new head. Where the chain ends with
+ * some of them, the others follow.
+ */
+export function appendRun(tree: BlockTree, run: EmptyRun, last: BlockRecord): BlockTree {
+  const canonical = tree.canonical.pushRun(run, last)
+  // the block may have been known, beside the chain
+  return { ...(tree.side.records.length === 0 ? tree : appendBlock(tree, last)), canonical }
+}
+
+/**
+ * The tree with `record`, whose parent it knows. The heaviest branch is the chain, and of two that weigh the same the
+ * one seen first: a block that is no child of the head changes the chain only when its branch is heavier.
+ */
+export function withBlock(tree: BlockTree, record: BlockRecord): BlockTree {
+  const { hash, header } = record.block
+  if (blockByHash(tree, hash) !== undefined) return tree
+  const head = headOf(tree)
+  if (header.parentHash === head.block.hash) return appendBlock(tree, record)
+  const grown = withSideBlocks(tree, [record])
+  return record.totalDifficulty > head.totalDifficulty ? withHead(grown, record) : grown
+}
+
+/** The tree with block `number` as its head. The blocks after it stay known by hash, on a branch of their own. */
+export function truncateTo(tree: BlockTree, number: bigint): BlockTree {
+  const length = Number(number) + 1
+  const canonical = tree.canonical.truncate(length)
+  let places = tree.places
+  for (const { block } of tree.canonical.filled(length)) {
+    for (const { hash } of block.transactions) places = places.delete(hash)
+  }
+  const kept: BlockTree = {
+    ...tree,
+    canonical,
+    places,
+    abandoned: tree.abandoned + tree.canonical.length - canonical.length,
+  }
+  return withSideBlocks(kept, leftAfter(tree.canonical, length))
+}
+
+/** The blocks of a line from a number on, the older ones of its runs left out where they are more than a tree keeps. */
+function leftAfter(line: Line, length: number): BlockRecord[] {
+  const recent = Math.max(length, line.length - SIDE_LIMIT)
+  return [...line.filled(length, recent), ...line.values(recent)]
+}
+
+/**
+ * The side blocks that the block after the head may include as uncles, the oldest first: siblings of one of the six
+ * blocks up to the head that none of them has included.
+ */
+export function eligibleUncles({ canonical, side }: BlockTree, limit: number): BlockRecord[] {
+  const next = BigInt(canonical.length)
+  const lowest = next + 1n - UNCLE_GENERATIONS
+  if (limit === 0 || side.highest < lowest) return []
+  const recent = [...canonical.values(Math.max(0, canonical.length - Number(UNCLE_GENERATIONS)))]
+  const used = new Set(recent.flatMap(({ block }) => block.uncles.map(hashHeader)))
+  const isEligible = ({ block: { header, hash } }: BlockRecord): boolean =>
+    header.number >= lowest &&
+    header.number < next &&
+    canonical.hashAt(Number(header.number) - 1) === header.parentHash &&
+    !used.has(hash)
+  return side.records
+    .filter(isEligible)
+    .sort((a, b) => Number(a.block.header.number - b.block.header.number))
+    .slice(0, limit)
+}
+
+/** True when some block to come may still include an uncle. */
+export function mayHaveUncles({ canonical, side }: BlockTree): boolean {
+  return side.highest >= BigInt(canonical.length) + 1n - UNCLE_GENERATIONS
+}
+
+/** How the canonical chain of `before` became that of `after`. Takes as long as the blocks that changed. */
+export function headChange(before: BlockTree, after: BlockTree): HeadChange {
+  if (before.canonical === after.canonical) return NO_CHANGE
+  const common = before.canonical.common(after.canonical)
+  return {
+    removed:
+      common === before.canonical.length
+        ? NO_BLOCKS
+        : before.canonical.range(common, 'newest first'),
+    added: after.canonical.range(common),
+  }
+}
+
+/** The tree with a side block as its head; the same tree when the branch no longer reaches down to the chain. */
+function withHead(tree: BlockTree, record: BlockRecord): BlockTree {
+  const branch: BlockRecord[] = []
+  let each: BlockRecord | undefined = record
+  while (each !== undefined && !isCanonical(tree, each)) {
+    branch.push(each)
+    each = blockByHash(tree, each.block.header.parentHash)
+  }
+  if (each === undefined) return tree
+  return branch.reverse().reduce(appendBlock, truncateTo(tree, each.block.header.number))
+}
+
+/** The tree with more side blocks, without the oldest where they are too many. */
+function withSideBlocks(tree: BlockTree, records: readonly BlockRecord[]): BlockTree {
+  if (records.length === 0) return tree
+  const all = [...tree.side.records, ...records]
+  const surplus = all.length - SIDE_LIMIT
+  let byHash = tree.byHash
+  for (const record of records) byHash = byHash.set(record.block.hash, record)
+  for (const { block } of all.slice(0, Math.max(0, surplus))) byHash = byHash.delete(block.hash)
+  return { ...tree, byHash, side: sideOf(surplus > 0 ? all.slice(surplus) : all) }
+}
+
+function sideOf(records: readonly BlockRecord[]): SideBlocks {
+  if (records.length === 0) return NO_SIDE
+  const highest = records.reduce(
+    (most, { block }) => (block.header.number > most ? block.header.number : most),
+    -1n,
+  )
+  return { records, highest }
+}

@@ -1,0 +1,311 @@
+// The canonical line: blocks by number, and runs of empty blocks that are kept as one.
+import { bytesFromHex, type Hash } from '../../core/hex.ts'
+import { emptyList, type PersistentList } from '../../core/persistent.ts'
+import type { EmptyRun } from '../bulk/emptyrun.ts'
+import type { BlockRecord } from './blockrecord.ts'
+
+/** Blocks in a row. `at` and iterating make the blocks of a run, which a caller that has a choice does not ask for. */
+export interface BlockRange extends Iterable<BlockRecord> {
+  readonly length: number
+  /** From the end where `index` is negative; undefined where there is none. */
+  at(index: number): BlockRecord | undefined
+  /** The hash of the block that `at` would make; `index` is below `length` and not negative. */
+  hashAt(index: number): Hash
+  /** The same as 32 bytes, which are to be copied: in a long run it takes a fraction of the time. */
+  hashBytesAt(index: number): Uint8Array
+  /** Those that may hold transactions: all that are in no run. */
+  filled(): IterableIterator<BlockRecord>
+  /** All, those of a run as one. */
+  stretches(): IterableIterator<Stretch>
+}
+
+/** A block, or blocks of a run: the last of them, and the number of the first. */
+export interface Stretch {
+  readonly first: bigint
+  readonly record: BlockRecord
+}
+
+/**
+ * A run and where it stands: its first blocks are those from `start` to `end`, the last of which is a single one as well,
+ * as that of the newest block has to be. The run may have more.
+ */
+interface Span {
+  readonly run: EmptyRun
+  readonly start: number
+  readonly end: number
+  /** Blocks before it that are in no run. */
+  readonly single: number
+}
+
+/** What a line is made of. */
+interface Blocks {
+  readonly single: PersistentList<BlockRecord>
+  readonly spans: PersistentList<Span>
+}
+
+/** A run that a line ends with, to which more blocks may come. */
+interface Tail {
+  readonly run: EmptyRun
+  /** The number of its first block. */
+  readonly start: number
+  readonly head: BlockRecord
+}
+
+/** Where a block is: in a run, or among the single ones. `from` is the lowest number of the stretch that is alike. */
+interface Place {
+  readonly run: EmptyRun | undefined
+  readonly record: BlockRecord | undefined
+  readonly from: number
+}
+
+/** An immutable list of blocks by number, from 0 on. Block n is at index n; its newest block is in no run. */
+export class Line {
+  readonly length: number
+  readonly #older: Blocks
+  /** Kept apart, so that a run that grows by a block takes as long as nothing: it is filed when somebody reads. */
+  readonly #tail: Tail | undefined
+  #blocks: Blocks | undefined
+
+  private constructor(length: number, older: Blocks, tail?: Tail) {
+    this.length = length
+    this.#older = older
+    this.#tail = tail
+  }
+
+  static empty(): Line {
+    return new Line(0, { single: emptyList(), spans: emptyList() })
+  }
+
+  /** The newest block; undefined where there is none. */
+  get head(): BlockRecord | undefined {
+    if (this.#tail !== undefined) return this.#tail.head
+    const { single } = this.#older
+    return single.at(single.length - 1)
+  }
+
+  at(number: number): BlockRecord | undefined {
+    if (number >= this.length) return undefined
+    const span = this.#spanBefore(number)
+    if (span === undefined) return this.#single.at(number)
+    if (number < span.end) return span.run.recordAt(number - span.start)
+    return this.#single.at(span.single + number - span.end)
+  }
+
+  /** The hash of a block, for who wants nothing else. */
+  hashAt(number: number): Hash | undefined {
+    const span = this.#spanBefore(number)
+    if (span !== undefined && number < span.end) return span.run.hashAt(number - span.start)
+    return this.at(number)?.block.hash
+  }
+
+  /** As `hashAt`, of a block that is there, as 32 bytes. */
+  hashBytesAt(number: number): Uint8Array {
+    const span = this.#spanBefore(number)
+    if (span !== undefined && number < span.end) return span.run.hashBytesAt(number - span.start)
+    return bytesFromHex(this.at(number)!.block.hash)
+  }
+
+  /** The block of a run that has a hash. Blocks that came in no run are not looked at. */
+  findInRuns(hash: Hash): BlockRecord | undefined {
+    for (let at = this.#spans.length - 1; at >= 0; at--) {
+      const { run, start, end } = this.#spans.at(at)!
+      const index = run.indexOf(hash)
+      if (index !== undefined && index <= end - start) return this.at(start + index)
+    }
+    return undefined
+  }
+
+  push(record: BlockRecord): Line {
+    return new Line(this.length + 1, {
+      single: this.#single.push(record),
+      spans: this.#spans,
+    })
+  }
+
+  /** The line with another record of its newest block. */
+  withHead(head: BlockRecord): Line {
+    const single = this.#single.truncate(this.#single.length - 1).push(head)
+    return new Line(this.length, { single, spans: this.#spans })
+  }
+
+  /**
+   * The line with all blocks of a run, of which `head` is the last: it is a single one. A run that the line ends with may
+   * have grown meanwhile.
+   */
+  pushRun(run: EmptyRun, head: BlockRecord): Line {
+    const tail = this.#tail
+    return tail?.run === run
+      ? new Line(tail.start + run.count, this.#older, { run, start: tail.start, head })
+      : new Line(this.length + run.count, this.#filed(), { run, start: this.length, head })
+  }
+
+  /** The first `length` blocks. The last of them is made a single one where it was in a run. */
+  truncate(length: number): Line {
+    if (length >= this.length) return this
+    if (length <= 0) return Line.empty()
+    const single = this.#single
+    const span = this.#spanBefore(length - 1)
+    if (span === undefined) {
+      return new Line(length, { single: single.truncate(length), spans: emptyList() })
+    }
+    const spans = this.#spans.truncate(this.#indexBefore(length - 1) + 1)
+    if (length > span.end) {
+      return new Line(length, { single: single.truncate(span.single + length - span.end), spans })
+    }
+    const head = span.run.recordAt(length - 1 - span.start)
+    return new Line(length, {
+      single: single.truncate(span.single).push(head),
+      spans: spans.truncate(spans.length - 1).push({ ...span, end: length - 1 }),
+    })
+  }
+
+  /** Blocks from a number on, or to before `to`, oldest first. */
+  *values(from = 0, to: number = this.length): IterableIterator<BlockRecord> {
+    for (let number = Math.max(0, from); number < to; number++) yield this.at(number)!
+  }
+
+  /** As `values`, without the blocks of runs. */
+  *filled(from = 0, to: number = this.length): IterableIterator<BlockRecord> {
+    yield* this.search(from, to, () => true)
+  }
+
+  /** As `filled`, without those pieces of the list in memory that are not wanted. A piece may go beyond the range. */
+  *search(
+    from: number,
+    to: number,
+    isWanted: (piece: readonly BlockRecord[]) => boolean,
+  ): IterableIterator<BlockRecord> {
+    const end = Math.min(to, this.length)
+    let number = Math.max(0, from)
+    while (number < end) {
+      const index = this.#indexBefore(number)
+      const span = index < 0 ? undefined : this.#spans.at(index)
+      if (span !== undefined) number = Math.max(number, span.end)
+      const next = Math.min(end, this.#spans.at(index + 1)?.start ?? end)
+      // from one run to the next the numbers go on as the single blocks do
+      const shift = span === undefined ? 0 : span.end - span.single
+      for (const { start, items } of this.#single.pieces(number - shift, next - shift)) {
+        if (!isWanted(items)) continue
+        const first = Math.max(0, number - shift - start)
+        const last = Math.min(items.length, next - shift - start)
+        for (let at = first; at < last; at++) yield items[at]!
+      }
+      number = next
+    }
+  }
+
+  *#stretches(from: number): IterableIterator<Stretch> {
+    for (let number = from; number < this.length; number++) {
+      const first = BigInt(number)
+      const span = this.#spanBefore(number)
+      if (span !== undefined && number < span.end) number = span.end - 1
+      yield { first, record: this.at(number)! }
+    }
+  }
+
+  /** How many of the first blocks the lines have in common, as one event: not two blocks that happen to be alike. */
+  common(other: Line): number {
+    let common = Math.min(this.length, other.length)
+    const [own, others] = [this.#tail, other.#tail]
+    // a run has the same blocks before it wherever it is
+    if (own !== undefined && own.run === others?.run) return common
+    while (common > 0) {
+      const [a, b] = [this.#placeAt(common - 1), other.#placeAt(common - 1)]
+      if (a.run === b.run && isSameBlock(a.record, b.record)) return common
+      const isSingle = a.run === undefined && b.run === undefined
+      const isMixed = !isSingle && (a.run === undefined || b.run === undefined)
+      // a block that became the head was taken out of its run
+      if (isMixed && this.hashAt(common - 1) === other.hashAt(common - 1)) return common
+      const from = isSingle ? common - 1 : Math.max(a.from, b.from)
+      // runs differ in all their blocks, but the lowest of the single ones may have been taken out of one
+      common = Math.min(common - 1, from + 1)
+    }
+    return 0
+  }
+
+  /** Blocks from a number on. */
+  range(from: number, order: 'oldest first' | 'newest first' = 'oldest first'): BlockRange {
+    const line = this
+    const length = this.length - from
+    const reversed = order === 'newest first'
+    const numberOf = (index: number): number => (reversed ? line.length - 1 - index : from + index)
+    return {
+      length,
+      at: (index) => {
+        const counted = index < 0 ? length + index : index
+        return counted < 0 || counted >= length ? undefined : line.at(numberOf(counted))
+      },
+      hashAt: (index) => line.hashAt(numberOf(index))!,
+      hashBytesAt: (index) => line.hashBytesAt(numberOf(index)),
+      filled: () => {
+        const filled = line.filled(from)
+        return reversed ? [...filled].reverse().values() : filled
+      },
+      stretches: () => {
+        const stretches = line.#stretches(from)
+        return reversed ? [...stretches].reverse().values() : stretches
+      },
+      *[Symbol.iterator]() {
+        for (let index = 0; index < length; index++) yield line.at(numberOf(index))!
+      },
+    }
+  }
+
+  get #single(): PersistentList<BlockRecord> {
+    return this.#filed().single
+  }
+
+  get #spans(): PersistentList<Span> {
+    return this.#filed().spans
+  }
+
+  /** All blocks, those of the tail among the others. */
+  #filed(): Blocks {
+    this.#blocks ??= withTail(this.#older, this.#tail, this.length - 1)
+    return this.#blocks
+  }
+
+  #placeAt(number: number): Place {
+    const span = this.#spanBefore(number)
+    if (span !== undefined && number < span.end) {
+      return { run: span.run, record: undefined, from: span.start }
+    }
+    return { run: undefined, record: this.at(number), from: span?.end ?? 0 }
+  }
+
+  #spanBefore(number: number): Span | undefined {
+    if (this.#spans.length === 0) return undefined
+    return this.#spans.at(this.#indexBefore(number))
+  }
+
+  /** The index of the last span that begins at a number or before; -1 when there is none. */
+  #indexBefore(number: number): number {
+    let low = 0
+    let high = this.#spans.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (this.#spans.at(middle)!.start <= number) low = middle + 1
+      else high = middle
+    }
+    return low - 1
+  }
+}
+
+/** Blocks with those of a tail, which ends with block `end`. */
+function withTail(older: Blocks, tail: Tail | undefined, end: number): Blocks {
+  if (tail === undefined) return older
+  const { run, start, head } = tail
+  const { single, spans } = older
+  return {
+    single: single.push(head),
+    spans: spans.push({ run, start, end, single: single.length }),
+  }
+}
+
+/** A block stays the same where its world was edited. The records tell without making a block that nobody looked at. */
+function isSameBlock(one: BlockRecord | undefined, other: BlockRecord | undefined): boolean {
+  return one === other || one?.block === other?.block
+}
+
+/** No blocks. */
+export const NO_BLOCKS: BlockRange = Line.empty().range(0)

@@ -1,0 +1,201 @@
+// The chain's clock: what time the next block gets.
+import { DevchainError } from '../../core/errors.ts'
+import type { ClockSource } from '../../options/values.ts'
+import { MAX_TIMESTAMP } from '../../protocol/timestamps.ts'
+import { blockByNumber, headOf } from './blocktree.ts'
+import type { ChainState } from './chainstate.ts'
+
+/** The chain's time is its source's time, plus `offset`, plus `adjustment`. */
+export interface ClockState {
+  readonly source: ClockSource
+  /** Seconds: the sum of all evm_increaseTime. */
+  readonly offset: bigint
+  /**
+   * Seconds by which anything else moved the clock: an exact timestamp given for a block, a genesis in the past, or
+   * blocks that came faster than one a second before time was increased. May be negative.
+   */
+  readonly adjustment: bigint
+  /** An exact timestamp for the next block, in seconds. */
+  readonly nextTimestamp: bigint | undefined
+  /** Seconds between blocks, in place of the source, when set. */
+  readonly interval: bigint | undefined
+}
+
+/** A clock that shows what its source shows, moved by `adjustment` seconds. */
+export function newClock(source: ClockSource, adjustment = 0n): ClockState {
+  return { source, offset: 0n, adjustment, nextTimestamp: undefined, interval: undefined }
+}
+
+/** Seconds by which the chain's time is ahead of its source. What a log tells of a time jump is a difference of it. */
+export function clockShift({ offset, adjustment }: ClockState): bigint {
+  return offset + adjustment
+}
+
+/**
+ * The timestamp of the block that would be mined now: always after its parent's.
+ * @param now wall time in milliseconds
+ * @param parent the newest block's, for who knows it
+ * @throws {DevchainError} `LIMIT_EXCEEDED` when it would be beyond 64 bits
+ */
+export function nextTimestamp(
+  state: ChainState,
+  now: number,
+  parent: bigint = headOf(state.tree).block.header.timestamp,
+): bigint {
+  const { clock } = state
+  const wanted =
+    clock.nextTimestamp ??
+    (clock.interval === undefined ? chainTime(state, now) : parent + clock.interval)
+  const least = parent + leastStep(state)
+  const next = wanted > least ? wanted : least
+  requireFits(next)
+  return next
+}
+
+/** @throws {DevchainError} `LIMIT_EXCEEDED` for a block's timestamp beyond 64 bits */
+export function requireFits(timestamp: bigint): void {
+  if (timestamp <= MAX_TIMESTAMP) return
+  const message = `the next block would be at ${timestamp} seconds, and the latest time of a block is ${MAX_TIMESTAMP}: go back with evm_revert or evm_reset, or set an earlier time`
+  throw new DevchainError('LIMIT_EXCEEDED', message)
+}
+
+/**
+ * The timestamps of the blocks that would be mined now one after another, counted from 0, as `nextTimestamp` would tell
+ * each.
+ * @param interval seconds from each block to the next, the newest block to the first; undefined: what the clock says
+ */
+export function nextTimestamps(
+  state: ChainState,
+  now: number,
+  interval: bigint | undefined = state.clock.interval,
+): (index: number) => bigint {
+  const parent = headOf(state.tree).block.header.timestamp
+  const step = interval === undefined ? sourceStep(state.clock.source) : interval
+  if (interval !== undefined) {
+    const spacing = step > 0n ? step : leastStep(state)
+    return (index) => parent + spacing * BigInt(index + 1)
+  }
+  const first = chainTime(state, now)
+  const wanted = first > parent ? first : parent + leastStep(state)
+  // a clock that stands still falls behind the blocks; one that steps comes up to them from behind
+  if (step === 0n) return (index) => wanted + BigInt(index)
+  return (index) => {
+    const told = first + step * BigInt(index)
+    const least = parent + 1n + BigInt(index)
+    return told > least ? told : least
+  }
+}
+
+/** Seconds between a block and the next at the least. */
+function leastStep({ config }: ChainState): bigint {
+  return config.options.sameTimestamp ? 0n : 1n
+}
+
+/** Seconds by which a source goes on with each block. */
+function sourceStep(source: ClockSource): bigint {
+  return source.kind === 'step' ? source.seconds : 0n
+}
+
+/**
+ * The clock after a block with `timestamp` was mined on `state`: from an exact time on it continues.
+ * @param exact true when the timestamp was given rather than told by the clock
+ */
+export function clockAfterBlock(
+  state: ChainState,
+  timestamp: bigint,
+  now: number,
+  exact: boolean,
+): ClockState {
+  const { clock } = state
+  if (!exact && clock.nextTimestamp === undefined && clock.interval === undefined) return clock
+  const adjustment = clock.adjustment + timestamp - chainTime(state, now)
+  return { ...clock, adjustment, nextTimestamp: undefined }
+}
+
+/**
+ * Moves time ahead for good. The next block is at least `seconds` after the newest one, also where blocks had run
+ * ahead of the source because they came faster than one a second.
+ * @throws {DevchainError} `INVALID_PARAMS` when time would go back or beyond 64 bits
+ */
+export function increasedTime(state: ChainState, seconds: bigint, now: number): ClockState {
+  const { clock } = state
+  if (seconds < 0n) {
+    const message = `expected a number of seconds, 0 or more, got ${seconds}: time never goes back`
+    throw new DevchainError('INVALID_PARAMS', message)
+  }
+  const parent = headOf(state.tree).block.header.timestamp
+  const time = chainTime(state, now)
+  const ahead = parent > time ? parent - time : 0n
+  if (time + ahead + seconds > MAX_TIMESTAMP) {
+    const message = `expected a time of at most ${MAX_TIMESTAMP} seconds, got ${time + ahead} increased by ${seconds}`
+    throw new DevchainError('INVALID_PARAMS', message)
+  }
+  const pinned = clock.nextTimestamp
+  if (pinned !== undefined && pinned + seconds > MAX_TIMESTAMP) {
+    const message = `expected a time of at most ${MAX_TIMESTAMP} seconds, got ${pinned} (set for the next block) increased by ${seconds}`
+    throw new DevchainError('INVALID_PARAMS', message)
+  }
+  return {
+    ...clock,
+    offset: clock.offset + seconds,
+    adjustment: clock.adjustment + ahead,
+    nextTimestamp: pinned === undefined ? undefined : pinned + seconds,
+  }
+}
+
+/**
+ * Gives the next block an exact timestamp.
+ * @throws {DevchainError} `INVALID_PARAMS` when it is not after the newest block's
+ */
+export function withNextTimestamp(state: ChainState, timestamp: bigint): ClockState {
+  checkTimestamp(state, timestamp)
+  return { ...state.clock, nextTimestamp: timestamp }
+}
+
+/**
+ * Sets what the clock shows now; from there it goes on.
+ * @throws {DevchainError} `INVALID_PARAMS` when it is not after the newest block's time
+ */
+export function withTime(state: ChainState, timestamp: bigint, now: number): ClockState {
+  checkTimestamp(state, timestamp)
+  const adjustment = state.clock.adjustment + timestamp - chainTime(state, now)
+  return { ...state.clock, adjustment, nextTimestamp: undefined }
+}
+
+/**
+ * Sets the seconds from each block to the next, in place of what the clock's source says; undefined ends that.
+ * @throws {DevchainError} `INVALID_PARAMS` when the next block would be beyond 64 bits
+ */
+export function withInterval(state: ChainState, interval: bigint | undefined): ClockState {
+  const { number, timestamp } = headOf(state.tree).block.header
+  if (interval !== undefined && interval > MAX_TIMESTAMP - timestamp) {
+    const message = `expected an interval of at most ${MAX_TIMESTAMP - timestamp} seconds after block ${number} (${timestamp}), got ${interval}: times end at ${MAX_TIMESTAMP}`
+    throw new DevchainError('INVALID_PARAMS', message)
+  }
+  return { ...state.clock, interval }
+}
+
+/** @throws {DevchainError} `INVALID_PARAMS` when no block with this timestamp could follow the head */
+export function checkTimestamp(state: ChainState, timestamp: bigint): void {
+  const { number, timestamp: newest } = headOf(state.tree).block.header
+  if (timestamp < newest + leastStep(state)) {
+    const message = `timestamp ${timestamp} is not after ${newest}, that of the newest block (${number}): block timestamps increase`
+    throw new DevchainError('INVALID_PARAMS', message, undefined, { timestamp, newest })
+  }
+  if (timestamp > MAX_TIMESTAMP) {
+    const message = `expected a timestamp of at most ${MAX_TIMESTAMP} seconds, got ${timestamp}`
+    throw new DevchainError('INVALID_PARAMS', message)
+  }
+}
+
+/** The chain's time for the next block, in seconds, as the clock tells it. */
+function chainTime(state: ChainState, now: number): bigint {
+  return sourceTime(state, now) + clockShift(state.clock)
+}
+
+function sourceTime({ clock, tree }: ChainState, now: number): bigint {
+  if (clock.source.kind === 'wall') return BigInt(Math.floor(now / 1000))
+  const genesis = blockByNumber(tree, 0n)!.block.header.timestamp
+  if (clock.source.kind === 'frozen') return genesis
+  return genesis + clock.source.seconds * BigInt(tree.canonical.length)
+}

@@ -1,0 +1,31 @@
+// Which blocks are safe and final, and from when on there are such.
+import { DevchainError } from '../../core/errors.ts'
+import { isAtLeast } from '../../protocol/forks.ts'
+import { headOf } from './blocktree.ts'
+import type { ChainState } from './chainstate.ts'
+
+/** How many epochs a tag stands behind the newest block. */
+const EPOCHS_BEHIND = { latest: 0n, safe: 1n, finalized: 2n } as const
+
+/**
+ * The number of the block that is the newest, safe or final: the genesis where there are not so many.
+ * @throws {DevchainError} `INVALID_PARAMS` for `safe` and `finalized` before paris, where only proof of stake makes
+ *   blocks final
+ */
+export function numberOfTag(state: ChainState, tag: keyof typeof EPOCHS_BEHIND): bigint {
+  const { tree, config } = state
+  const newest = headOf(tree).block.header.number
+  if (tag === 'latest') return newest
+  requireFinality(state, tag)
+  const distance = EPOCHS_BEHIND[tag] * config.behaviour.blocksInEpoch
+  return newest > distance ? newest - distance : 0n
+}
+
+function requireFinality({ tree, config }: ChainState, tag: string): void {
+  if (!config.behaviour.finalityNeedsParis) return
+  const { number, timestamp } = headOf(tree).block.header
+  const hardfork = config.hardforkAt(number, timestamp)
+  if (isAtLeast(hardfork, 'paris')) return
+  const message = `block: ${tag} names a block from paris on, the chain is at ${hardfork}`
+  throw new DevchainError('INVALID_PARAMS', message, undefined, { tag, hardfork })
+}

@@ -1,0 +1,96 @@
+// The rules of a chain now, and those it is going to have.
+import type { Address } from '../../core/hex.ts'
+import type { BlobRules } from '../../protocol/fees.ts'
+import { forkIdAt } from '../../protocol/forkid.ts'
+import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
+import { precompilesOf } from '../../protocol/precompiles.ts'
+import {
+  BEACON_ROOTS,
+  CONSOLIDATION_REQUESTS,
+  DEPOSIT_CONTRACT,
+  HISTORY_STORAGE,
+  WITHDRAWAL_REQUESTS,
+} from '../../state/predeploys.ts'
+import { blockByNumber, headOf } from './blocktree.ts'
+import type { ChainConfig, ChainState } from './chainstate.ts'
+
+/** The rules from some time on, as EIP-7910 describes them. */
+export interface ForkConfig {
+  /** Seconds since 1970; 0n for rules that hold from the genesis or from a block number on. */
+  readonly activationTime: bigint
+  /** Undefined before cancun. */
+  readonly blobRules: BlobRules | undefined
+  readonly chainId: bigint
+  /** 4 bytes (EIP-6122). */
+  readonly forkId: Uint8Array
+  /** Addresses by name, in the order of names. */
+  readonly precompiles: ReadonlyMap<string, Address>
+  readonly systemContracts: ReadonlyMap<string, Address>
+}
+
+/** The rules now, the next ones, and the last that are known; undefined where none are to come. */
+export interface ForkConfigs {
+  readonly current: ForkConfig
+  readonly next: ForkConfig | undefined
+  readonly last: ForkConfig | undefined
+}
+
+/** What rules at the newest block, and what will by the chain's schedule. */
+export function forkConfigsOf(state: ChainState): ForkConfigs {
+  const { timestamp } = headOf(state.tree).block.header
+  const { times } = state.config.forkPoints
+  const next = times.find((time) => time > timestamp)
+  const last = next === undefined ? undefined : times.at(-1)
+  return {
+    current: configFrom(state, times.findLast((time) => time <= timestamp) ?? 0n, timestamp),
+    next: next === undefined ? undefined : configFrom(state, next, next),
+    last: last === undefined ? undefined : configFrom(state, last, last),
+  }
+}
+
+/** @param timestamp at or after the activation, before any other */
+function configFrom(
+  { config, tree }: ChainState,
+  activationTime: bigint,
+  timestamp: bigint,
+): ForkConfig {
+  const { number } = headOf(tree).block.header
+  const hardfork = config.hardforkAt(number, timestamp)
+  const genesis = blockByNumber(tree, 0n)!.block.hash
+  return {
+    activationTime,
+    blobRules: isAtLeast(hardfork, 'cancun') ? config.blobRulesAt(number, timestamp) : undefined,
+    chainId: config.chainId,
+    forkId: forkIdAt(genesis, config.forkPoints, timestamp),
+    precompiles: byName(precompilesOf(hardfork)),
+    systemContracts: byName(systemContractsOf(config, hardfork)),
+  }
+}
+
+interface Named {
+  readonly name: string
+  readonly address: Address
+}
+
+function systemContractsOf({ depositContract }: ChainConfig, hardfork: Hardfork): Named[] {
+  const contracts: Named[] = []
+  if (isAtLeast(hardfork, 'cancun')) {
+    contracts.push({ name: 'BEACON_ROOTS_ADDRESS', address: BEACON_ROOTS.address })
+  }
+  if (!isAtLeast(hardfork, 'prague')) return contracts
+  return [
+    ...contracts,
+    {
+      name: 'CONSOLIDATION_REQUEST_PREDEPLOY_ADDRESS',
+      address: CONSOLIDATION_REQUESTS.address,
+    },
+    { name: 'DEPOSIT_CONTRACT_ADDRESS', address: depositContract ?? DEPOSIT_CONTRACT },
+    { name: 'HISTORY_STORAGE_ADDRESS', address: HISTORY_STORAGE.address },
+    { name: 'WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS', address: WITHDRAWAL_REQUESTS.address },
+  ]
+}
+
+function byName(contracts: readonly Named[]): ReadonlyMap<string, Address> {
+  const ordered = contracts.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  return new Map(ordered.map(({ name, address }) => [name, address]))
+}

@@ -1,0 +1,110 @@
+// Which snapshots a chain has, and how they are found: by id, or by name.
+import { DevchainError, printValue } from '../../core/errors.ts'
+import { nearest } from '../../core/nearest.ts'
+import type { ChainState, Snapshot } from './chainstate.ts'
+
+/** Names that one chain may have for snapshots. Each may hold a whole state in memory that is nowhere else. */
+export const MAX_NAMED = 1000
+
+/** What a name may be: it begins with a letter, so that no name looks like an id. */
+const NAME = /^\p{L}(?:[\p{L}\p{N} ._:/-]{0,62}[\p{L}\p{N}._:/-])?$/u
+
+/** Names that a message proposes when there are too many to list. */
+const LISTED = 10
+
+/** All snapshots that can be reverted to, in the order in which they were taken. */
+export function snapshotsOf({ newestSnapshot, namedSnapshots }: ChainState): Snapshot[] {
+  const snapshots = [...namedSnapshots.values()]
+  for (let each = newestSnapshot; each !== undefined; each = each.state.newestSnapshot) {
+    snapshots.push(each)
+  }
+  return snapshots.sort((a, b) => a.id - b.id)
+}
+
+/** The snapshot of this id, undefined when there is none. */
+export function snapshotById(state: ChainState, id: number): Snapshot | undefined {
+  let snapshot = state.newestSnapshot
+  while (snapshot !== undefined && snapshot.id > id) snapshot = snapshot.state.newestSnapshot
+  if (snapshot?.id === id) return snapshot
+  return [...state.namedSnapshots.values()].find((named) => named.id === id)
+}
+
+/**
+ * The snapshot that somebody means.
+ * @throws {DevchainError} `NOT_FOUND` telling which there are
+ */
+export function snapshotNamed(state: ChainState, nameOrId: string | number): Snapshot {
+  const snapshot =
+    typeof nameOrId === 'number'
+      ? snapshotById(state, nameOrId)
+      : state.namedSnapshots.get(nameOrId)
+  if (snapshot !== undefined) return snapshot
+  const what = typeof nameOrId === 'number' ? `0x${nameOrId.toString(16)}` : printValue(nameOrId)
+  throw new DevchainError('NOT_FOUND', `snapshot ${what} not found: ${presentOf(state, nameOrId)}`)
+}
+
+function presentOf(state: ChainState, wanted: string | number): string {
+  const names = [...state.namedSnapshots.keys()]
+  const meant = typeof wanted === 'string' ? nearest(wanted, names) : undefined
+  if (meant !== undefined) return `did you mean ${printValue(meant)}?`
+  const all = snapshotsOf(state).map(({ id, name }) => name ?? `0x${id.toString(16)}`)
+  if (all.length === 0) return 'there is none; a reset forgets all'
+  const more = all.length > LISTED ? ` and ${all.length - LISTED} older ones` : ''
+  return `there is ${all.slice(-LISTED).join(', ')}${more}`
+}
+
+/** The state without a snapshot: also those with names would bring back one without when they are reverted to. */
+export function withoutSnapshot(state: ChainState, { id, name }: Snapshot): ChainState {
+  const namedSnapshots = new Map(state.namedSnapshots)
+  if (name !== undefined) {
+    namedSnapshots.delete(name)
+    return { ...state, namedSnapshots }
+  }
+  const rest = chainWithout(id)
+  for (const [key, named] of namedSnapshots) {
+    namedSnapshots.set(key, onTopOf(rest(named.state.newestSnapshot), named))
+  }
+  return { ...state, namedSnapshots, newestSnapshot: rest(state.newestSnapshot) }
+}
+
+/**
+ * Snapshots without names are a chain from the newest to the oldest. Gives a function that takes one out of such a chain: the
+ * younger ones are made anew, each once, as chains share their older ends.
+ */
+function chainWithout(id: number): (newest: Snapshot | undefined) => Snapshot | undefined {
+  const made = new Map<Snapshot, Snapshot>()
+  return (newest) => {
+    const younger: Snapshot[] = []
+    let each = newest
+    while (each !== undefined && each.id > id && !made.has(each)) {
+      younger.push(each)
+      each = each.state.newestSnapshot
+    }
+    let rest = each?.id === id ? each.state.newestSnapshot : each && (made.get(each) ?? each)
+    for (const snapshot of younger.reverse()) {
+      rest = onTopOf(rest, snapshot)
+      made.set(snapshot, rest)
+    }
+    return rest
+  }
+}
+
+/** The snapshot with another one before it. */
+function onTopOf(newestSnapshot: Snapshot | undefined, snapshot: Snapshot): Snapshot {
+  if (newestSnapshot === snapshot.state.newestSnapshot) return snapshot
+  return { ...snapshot, state: { ...snapshot.state, newestSnapshot } }
+}
+
+/**
+ * Checks the name of a snapshot to be taken.
+ * @throws {DevchainError} `INVALID_PARAMS` for what can be no name, `LIMIT_EXCEEDED` for one name too many
+ */
+export function checkName({ namedSnapshots }: ChainState, name: string): void {
+  if (!NAME.test(name)) {
+    const message = `expected a name of 1 to 64 letters, digits, spaces and . _ - / : that begins with a letter, got ${printValue(name)}`
+    throw new DevchainError('INVALID_PARAMS', message)
+  }
+  if (namedSnapshots.has(name) || namedSnapshots.size < MAX_NAMED) return
+  const message = `too many named snapshots: there may be ${MAX_NAMED}; take one of their names anew, or drop one`
+  throw new DevchainError('LIMIT_EXCEEDED', message)
+}

@@ -1,0 +1,47 @@
+// Taking transactions out of the pool before they are mined.
+import { DevchainError } from '../../core/errors.ts'
+import type { Address, Hash } from '../../core/hex.ts'
+import type { Change } from '../chain/chain.ts'
+import { transactionPlace } from '../ledger/blocktree.ts'
+import type { ChainState } from '../ledger/chainstate.ts'
+import {
+  pooledByHash,
+  pooledInOrder,
+  withoutTransaction,
+  withoutTransactions,
+} from '../pool/pool.ts'
+
+/**
+ * The chain without a waiting transaction.
+ * @returns false when none of that hash waits
+ * @throws {DevchainError} `INVALID_PARAMS` when it is mined already
+ */
+export function evict(state: ChainState, hash: Hash): Change<boolean> {
+  const pooled = pooledByHash(state.pool, hash)
+  if (pooled !== undefined) {
+    return {
+      state: { ...state, pool: withoutTransaction(state.pool, pooled.transaction) },
+      value: true,
+    }
+  }
+  const place = transactionPlace(state.tree, hash)
+  if (place === undefined) return { state, value: false }
+  const { number } = place.record.block.header
+  const message = `transaction ${hash} is in block ${number}: only one that waits can be dropped`
+  throw new DevchainError('INVALID_PARAMS', message)
+}
+
+/**
+ * The chain without the waiting transactions of a sender, or of all.
+ * @returns how many there were
+ */
+export function evictAll(state: ChainState, sender?: Address): Change<number> {
+  const gone = pooledInOrder(state.pool).filter(
+    ({ transaction }) => sender === undefined || transaction.from === sender,
+  )
+  const pool = withoutTransactions(
+    state.pool,
+    gone.map(({ transaction }) => transaction),
+  )
+  return { state: gone.length === 0 ? state : { ...state, pool }, value: gone.length }
+}

@@ -1,0 +1,42 @@
+// From an outcome to what a block keeps of it: the receipt, and what the receipt leaves out.
+import { equalBytes } from '../../core/hex.ts'
+import type { BlockEnvironment, Outcome } from '../../evm/executor.ts'
+import { blobBaseFeeIn, blobGasOf, effectiveGasPrice } from '../../protocol/fees.ts'
+import { isAtLeast } from '../../protocol/forks.ts'
+import { bloomOf, type Receipt } from '../../protocol/receipt.ts'
+import type { Transaction } from '../../protocol/transaction.ts'
+import { codeAt, stateRoot } from '../../state/world.ts'
+import type { ExecutedTransaction } from '../ledger/blocktree.ts'
+
+/** A transaction with its receipt, and what came of it. */
+export function executedAs(
+  transaction: Transaction,
+  outcome: Outcome,
+  block: BlockEnvironment,
+  cumulativeGasUsed: bigint,
+): ExecutedTransaction {
+  const receipt: Receipt = {
+    type: transaction.type,
+    status: outcome.failure === undefined,
+    root: isAtLeast(block.hardfork, 'byzantium') ? undefined : stateRoot(outcome.world),
+    cumulativeGasUsed,
+    gasUsed: outcome.gasUsed,
+    effectiveGasPrice: effectiveGasPrice(transaction, block.baseFee),
+    logsBloom: bloomOf(outcome.logs),
+    logs: outcome.logs,
+    contractAddress: transaction.to === null ? (outcome.created ?? null) : null,
+    blobGas: transaction.blobs && {
+      used: blobGasOf(transaction),
+      price: blobBaseFeeIn(block),
+    },
+  }
+  const { failure, consoleLines } = outcome
+  return { transaction, receipt, output: keptOutput(outcome), failure, consoleLines }
+}
+
+/** What a run returned; where that is a contract's code, the bytes that the world keeps already. */
+function keptOutput({ failure, created, output, world }: Outcome): Uint8Array {
+  if (failure !== undefined || created === undefined) return output
+  const code = codeAt(world, created)
+  return equalBytes(code, output) ? code : output
+}

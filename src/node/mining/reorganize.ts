@@ -1,0 +1,209 @@
+// Reorganizations: another branch becomes the chain, and what was mined on the old one waits again.
+import { breather } from '../../core/breather.ts'
+import { DevchainError } from '../../core/errors.ts'
+import type { Executor } from '../../evm/executor.ts'
+import type { Transaction } from '../../protocol/transaction.ts'
+import { nonceAt, type World } from '../../state/world.ts'
+import type { Change } from '../chain/chain.ts'
+import {
+  type BlockRecord,
+  type BlockTree,
+  blockByNumber,
+  eligibleUncles,
+  type HeadChange,
+  headChange,
+  headOf,
+  transactionPlace,
+  truncateTo,
+  withBlock,
+} from '../ledger/blocktree.ts'
+import { NO_BLOCKS } from '../ledger/canonicalchain.ts'
+import { type ChainState, settingsAfterBlock } from '../ledger/chainstate.ts'
+import {
+  emptyPool,
+  noncesUsedBy,
+  POOL_LIMIT,
+  type Pool,
+  pooledByHash,
+  withoutStale,
+  withoutTransactions,
+  withReturned,
+  withTransaction,
+} from '../pool/pool.ts'
+import { type DroppedTransaction, mineGiven } from './miner.ts'
+
+/** Makes a transaction for a block on a branch: `state` has the branch as its chain, and what comes before in the block as its pool. */
+export type BranchTransaction = (state: ChainState, now: number) => Transaction
+
+/** What is to take the place of the newest blocks. */
+export interface Reorganization {
+  /** How many blocks are abandoned. */
+  readonly depth: bigint
+  /** The new blocks, the oldest first, each with exactly these transactions. */
+  readonly blocks: readonly (readonly BranchTransaction[])[]
+  /** False: transactions of the abandoned blocks that the new ones have not are gone. */
+  readonly requeue: boolean
+  /** Wall time in milliseconds. */
+  readonly now: number
+}
+
+/** What a reorganization came to. */
+export interface Reorganized extends HeadChange {
+  /** Transactions of abandoned blocks that wait again, in the order in which they had been mined. */
+  readonly requeued: readonly Transaction[]
+}
+
+/** Blocks that one reorganization may make. */
+export const MAX_BRANCH = 10_000
+
+/** Milliseconds of mining after which other work gets a turn. */
+const TURN_MS = 20
+
+/**
+ * Replaces the newest blocks by others. Each new block has the timestamp of the block it replaces where there is one;
+ * clock, settings and mining mode stay as they are. The new branch wins as any would, by being heavier: the last of its
+ * blocks is as difficult as that takes. Without new blocks the chain is only shortened.
+ *
+ * What waits in the pool goes on waiting, and with `requeue` the abandoned transactions do so too, before the others;
+ * the next block takes them, also under instant mining. The abandoned blocks stay known by hash, and later blocks may
+ * include them as uncles.
+ * @throws {DevchainError} `INVALID_PARAMS` for a depth that reaches the genesis, `LIMIT_EXCEEDED` for more than 10,000
+ *   new blocks, and why a transaction may not be in its block; then nothing changes
+ */
+export async function reorganize(
+  executor: Executor,
+  state: ChainState,
+  { depth, blocks, requeue, now }: Reorganization,
+): Promise<Change<Reorganized>> {
+  const fork = forkOf(state, depth)
+  checkLength(blocks.length)
+  let branch = onFork(state, fork)
+  const breathe = breather(TURN_MS)
+  for (const [index, makers] of blocks.entries()) {
+    const isLast = index === blocks.length - 1
+    const timestamp = timestampAt(state, branch)
+    const difficulty = isLast ? winningDifficulty(state, branch) : undefined
+    const transactions = made(branch, makers, now)
+    const options = { now, timestamp, difficulty }
+    branch = (await mineGiven(executor, branch, transactions, options)).state
+    await breathe()
+  }
+  const head = headChange(state.tree, branch.tree)
+  const { tree } = branch
+  const returning = requeue ? head : { ...head, removed: NO_BLOCKS }
+  const { pool, requeued, dropped } = follow(state.pool, tree, returning)
+  return { state: { ...state, tree, pool }, value: { ...head, requeued }, dropped }
+}
+
+/**
+ * The state with a block in its tree that was made elsewhere, on whatever known parent. It becomes the head when its
+ * branch is the heaviest; the pool follows.
+ */
+export function adopt(state: ChainState, record: BlockRecord): Change<undefined> {
+  const tree = withBlock(state.tree, record)
+  const { pool, dropped } = follow(state.pool, tree, headChange(state.tree, tree))
+  return { state: { ...state, tree, pool }, value: undefined, dropped }
+}
+
+/** The number of the newest block that stays. */
+function forkOf({ tree }: ChainState, depth: bigint): bigint {
+  const { number } = headOf(tree).block.header
+  if (depth >= 1n && depth <= number) return number - depth
+  const possible = number === 0n ? 'there is only the genesis' : `expected 1 to ${number}`
+  const message = `depth: cannot replace the newest ${depth} blocks: ${possible}`
+  throw new DevchainError('INVALID_PARAMS', message)
+}
+
+function checkLength(length: number): void {
+  if (length <= MAX_BRANCH) return
+  const message = `expected at most ${MAX_BRANCH} new blocks, got ${length}`
+  throw new DevchainError('LIMIT_EXCEEDED', message)
+}
+
+/** A state to mine the branch on: without what the next block alone was meant to have. */
+function onFork(state: ChainState, fork: bigint): ChainState {
+  return {
+    ...state,
+    tree: truncateTo(state.tree, fork),
+    pool: emptyPool,
+    clock: { ...state.clock, nextTimestamp: undefined },
+    settings: settingsAfterBlock(state.settings),
+  }
+}
+
+/** The time of the block that is replaced; undefined, what the clock says, beyond the old head. */
+function timestampAt({ tree }: ChainState, branch: ChainState): bigint | undefined {
+  const { number, timestamp } = headOf(branch.tree).block.header
+  const old = blockByNumber(tree, number + 1n)?.block.header.timestamp
+  return old !== undefined && old > timestamp ? old : undefined
+}
+
+/**
+ * As much as the settings say, or as much more as the next block needs for the branch to be heavier than the old one.
+ * Undefined on a network's chain, where the rules say how difficult a block is.
+ */
+function winningDifficulty(
+  { tree, settings, config }: ChainState,
+  branch: ChainState,
+): bigint | undefined {
+  if (config.ruleset === 'network') return undefined
+  const uncles = eligibleUncles(branch.tree, config.options.maxUncles)
+  const reached = uncles.reduce(
+    (sum, { block }) => sum + block.header.difficulty,
+    headOf(branch.tree).totalDifficulty,
+  )
+  const missing = headOf(tree).totalDifficulty + 1n - reached
+  return missing > settings.difficulty ? missing : settings.difficulty
+}
+
+/** The transactions of the next block. Whoever fills in a nonce counts the block's earlier ones, and nothing that waits. */
+function made(
+  branch: ChainState,
+  makers: readonly BranchTransaction[],
+  now: number,
+): readonly Transaction[] {
+  let pool = emptyPool
+  return makers.map((make) => {
+    const transaction = make({ ...branch, pool }, now)
+    pool = withTransaction(pool, transaction)
+    return transaction
+  })
+}
+
+interface FollowedPool {
+  readonly pool: Pool
+  readonly requeued: readonly Transaction[]
+  readonly dropped: readonly DroppedTransaction[]
+}
+
+/** The pool after the chain has changed: without what was mined, with what is not mined any more. */
+function follow(pool: Pool, tree: BlockTree, { added, removed }: HeadChange): FollowedPool {
+  const { world } = headOf(tree)
+  const rest = withoutMined(
+    pool,
+    [...added.filled()].flatMap(({ block }) => block.transactions),
+    world,
+  )
+  const isPossible = ({ hash, from, nonce }: Transaction): boolean =>
+    transactionPlace(tree, hash) === undefined && nonce >= nonceAt(world, from)
+  const returning = [...removed.filled()]
+    .reverse()
+    .flatMap(({ block }) => block.transactions)
+    .filter(isPossible)
+  const room = POOL_LIMIT - rest.size
+  const followed = withReturned(rest, returning.slice(0, room))
+  return {
+    pool: followed,
+    requeued: returning.filter(({ hash }) => pooledByHash(followed, hash) !== undefined),
+    dropped: returning.slice(room).map((transaction) => ({ transaction, error: poolFull() })),
+  }
+}
+
+function withoutMined(pool: Pool, mined: readonly Transaction[], world: World): Pool {
+  return withoutStale(withoutTransactions(pool, mined), world, new Set(mined.flatMap(noncesUsedBy)))
+}
+
+function poolFull(): DevchainError {
+  const message = `transaction pool is full: ${POOL_LIMIT} transactions wait`
+  return new DevchainError('POOL_FULL', message)
+}

@@ -1,0 +1,75 @@
+// Terms under which a transaction may be in a block, besides what every transaction has to keep.
+import { DevchainError } from '../../core/errors.ts'
+import { type Address, type Hash, wordFromBigint } from '../../core/hex.ts'
+import type { BlockEnvironment } from '../../evm/executor.ts'
+import { accountAt, emptyStorage, slotValue, type World } from '../../state/world.ts'
+
+/** Terms as senders set them, all of which must hold. @see https://eips.ethereum.org/EIPS/eip-7796 */
+export interface Terms {
+  /** The storage that accounts must have: its root, or words by slot. */
+  readonly accounts?: ReadonlyMap<Address, Hash | ReadonlyMap<bigint, bigint>> | undefined
+  /** Of the block, both included. */
+  readonly blockNumberMin?: bigint | undefined
+  readonly blockNumberMax?: bigint | undefined
+  /** Seconds; of the block, both included. */
+  readonly timestampMin?: bigint | undefined
+  readonly timestampMax?: bigint | undefined
+}
+
+/** Roots and slots that the terms of one transaction may name. */
+const MAX_LOOKUPS = 1_000
+
+/**
+ * Refuses a block that the terms are not for.
+ * @param world as the transaction would find it
+ * @throws {DevchainError} `TERMS_NOT_MET`
+ */
+export function requireTerms(
+  terms: Terms,
+  world: World,
+  { number, timestamp }: Pick<BlockEnvironment, 'number' | 'timestamp'>,
+): void {
+  requireRange('block number', number, terms.blockNumberMin, terms.blockNumberMax)
+  requireRange('block time', timestamp, terms.timestampMin, terms.timestampMax)
+  for (const [address, expected] of terms.accounts ?? []) {
+    const storage = accountAt(world, address)?.storage ?? emptyStorage
+    if (typeof expected === 'string') {
+      requireEqual(`storage root of ${address}`, expected, storage.rootHash)
+      continue
+    }
+    for (const [slot, value] of expected) {
+      const what = `slot ${wordFromBigint(slot)} of ${address}`
+      requireEqual(what, wordFromBigint(value), wordFromBigint(slotValue(storage, slot)))
+    }
+  }
+}
+
+/** @throws {DevchainError} `LIMIT_EXCEEDED` for terms that take too long to look at */
+export function checkTerms({ accounts = new Map() }: Terms): void {
+  const lookups = [...accounts.values()].reduce(
+    (sum, expected) => sum + (typeof expected === 'string' ? 1 : expected.size),
+    0,
+  )
+  if (lookups <= MAX_LOOKUPS) return
+  const message = `too many conditions: expected at most ${MAX_LOOKUPS} roots and slots, got ${lookups}`
+  throw new DevchainError('LIMIT_EXCEEDED', message)
+}
+
+function requireRange(
+  what: string,
+  value: bigint,
+  least: bigint | undefined,
+  most: bigint | undefined,
+): void {
+  if (least !== undefined && value < least) throw notMet(what, `at least ${least}`, value)
+  if (most !== undefined && value > most) throw notMet(what, `at most ${most}`, value)
+}
+
+function requireEqual(what: string, expected: Hash, got: Hash): void {
+  if (got !== expected) throw notMet(what, expected, got)
+}
+
+function notMet(what: string, expected: string, got: bigint | Hash): DevchainError {
+  const message = `condition not met: ${what}: expected ${expected}, got ${got}`
+  return new DevchainError('TERMS_NOT_MET', message)
+}

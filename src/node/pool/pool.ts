@@ -1,0 +1,389 @@
+// Transactions that wait to be mined: by sender and nonce, and by hash. What may enter is decided in admission.ts.
+import type { Breathe } from '../../core/breather.ts'
+import type { Address, Hash } from '../../core/hex.ts'
+import { emptyMap, type PersistentMap } from '../../core/persistent.ts'
+import type { BlockEnvironment } from '../../evm/executor.ts'
+import { blobBaseFee, effectiveTip } from '../../protocol/fees.ts'
+import { authorityOf, type Transaction } from '../../protocol/transaction.ts'
+import { nonceAt, type World } from '../../state/world.ts'
+import type { Terms } from './conditions.ts'
+
+/**
+ * A waiting transaction; `arrival` counts all that ever entered the chain's pool. Those that came back from an abandoned
+ * block have numbers below all others', 0 and less too.
+ */
+export interface PooledTransaction {
+  readonly transaction: Transaction
+  readonly arrival: number
+  /** Under which it is mined. What comes back from an abandoned block has none any more. */
+  readonly terms?: Terms | undefined
+}
+
+/** Transactions that wait, at most `POOL_LIMIT`. Immutable. */
+export interface Pool {
+  readonly size: number
+  /** The arrival number of the newest transaction that ever entered. */
+  readonly lastArrival: number
+  readonly byHash: PersistentMap<Hash, PooledTransaction>
+  /** Holds no empty queues. */
+  readonly bySender: PersistentMap<Address, SenderQueue>
+}
+
+/** What one sender has waiting. */
+export interface SenderQueue {
+  /** By nonce in decimal. */
+  readonly byNonce: PersistentMap<string, PooledTransaction>
+  /** The nonces, as runs without a gap, in ascending order: the next free nonce is found without walking them. */
+  readonly runs: readonly NonceRun[]
+}
+
+/** Nonces from `from` up to and excluding `to`. */
+interface NonceRun {
+  readonly from: bigint
+  readonly to: bigint
+}
+
+/** Transactions that one pool may hold. */
+export const POOL_LIMIT = 100_000
+
+export const emptyPool: Pool = {
+  size: 0,
+  lastArrival: 0,
+  byHash: emptyMap(),
+  bySender: emptyMap(),
+}
+
+const emptyQueue: SenderQueue = { byNonce: emptyMap(), runs: [] }
+
+/** The waiting transaction of a hash. */
+export function pooledByHash(pool: Pool, hash: Hash): PooledTransaction | undefined {
+  return pool.byHash.get(hash)
+}
+
+/** The waiting transaction of a sender with a nonce: what a new one with that nonce would replace. */
+export function pooledByNonce(
+  pool: Pool,
+  sender: Address,
+  nonce: bigint,
+): PooledTransaction | undefined {
+  return pool.bySender.get(sender)?.byNonce.get(nonce.toString())
+}
+
+/** The nonce that the sender's next transaction needs, after all that wait without a gap. */
+export function nextNonce(pool: Pool, world: World, sender: Address): bigint {
+  const nonce = nonceAt(world, sender)
+  const run = pool.bySender.get(sender)?.runs.find(({ from, to }) => from <= nonce && nonce < to)
+  return run?.to ?? nonce
+}
+
+/** The pool with `transaction`, in the place of one with the same sender and nonce. Not checked: see admission.ts. */
+export function withTransaction(pool: Pool, transaction: Transaction): Pool {
+  return withTerms(pool, transaction, undefined)
+}
+
+/** As `withTransaction`, of one that is mined under terms. */
+export function withTerms(pool: Pool, transaction: Transaction, terms: Terms | undefined): Pool {
+  const { from, nonce } = transaction
+  const replaced = pooledByNonce(pool, from, nonce)
+  const rest = replaced === undefined ? pool : withoutTransaction(pool, replaced.transaction)
+  const arrival = pool.lastArrival + 1
+  return { ...withEntry(rest, { transaction, arrival, terms }), lastArrival: arrival }
+}
+
+/** The pool with an entry whose sender has none of that nonce waiting. */
+function withEntry(pool: Pool, entry: PooledTransaction): Pool {
+  const { from, nonce, hash } = entry.transaction
+  const queue = pool.bySender.get(from) ?? emptyQueue
+  const changed = {
+    byNonce: queue.byNonce.set(nonce.toString(), entry),
+    runs: withNonce(queue.runs, nonce),
+  }
+  return {
+    size: pool.size + 1,
+    lastArrival: pool.lastArrival,
+    byHash: pool.byHash.set(hash, entry),
+    bySender: pool.bySender.set(from, changed),
+  }
+}
+
+/** The pool without a transaction; the same pool when it is not in it. */
+export function withoutTransaction(pool: Pool, { hash, from, nonce }: Transaction): Pool {
+  const queue = pool.bySender.get(from)
+  if (queue === undefined || !pool.byHash.has(hash)) return pool
+  const runs = withoutNonce(queue.runs, nonce)
+  const byNonce = queue.byNonce.delete(nonce.toString())
+  return {
+    size: pool.size - 1,
+    lastArrival: pool.lastArrival,
+    byHash: pool.byHash.delete(hash),
+    bySender:
+      runs.length === 0 ? pool.bySender.delete(from) : pool.bySender.set(from, { byNonce, runs }),
+  }
+}
+
+/**
+ * The pool with transactions of blocks that were abandoned. They were there before all that wait, and come before them
+ * again; listeners heard of them then. Where another waits with the same sender and nonce, that one stays.
+ */
+export function withReturned(pool: Pool, transactions: readonly Transaction[]): Pool {
+  const free = transactions.filter(({ from, nonce }) => !pooledByNonce(pool, from, nonce))
+  let first = pool.lastArrival + 1
+  for (const [, { arrival }] of pool.byHash.entries()) first = Math.min(first, arrival)
+  return free.reduce(
+    (grown, transaction, i) => withEntry(grown, { transaction, arrival: first - free.length + i }),
+    pool,
+  )
+}
+
+/** Whose nonce a transaction may have raised: its sender's and its authorities' (EIP-7702). */
+export function noncesUsedBy({ from, authorizationList }: Transaction): Address[] {
+  const authorities = authorizationList.map(authorityOf)
+  return [from, ...authorities.filter((address) => address !== undefined)]
+}
+
+/** Transactions of a sender that can never be mined, as their nonce is used up: lowest nonce first. */
+export function staleOf(pool: Pool, world: World, sender: Address): PooledTransaction[] {
+  const queue = pool.bySender.get(sender)
+  if (queue === undefined) return []
+  const nonce = nonceAt(world, sender)
+  return entriesOf(queue).filter(({ transaction }) => transaction.nonce < nonce)
+}
+
+/** The pool without any of these transactions. */
+export function withoutTransactions(pool: Pool, transactions: Iterable<Transaction>): Pool {
+  let rest = pool
+  for (const transaction of transactions) rest = withoutTransaction(rest, transaction)
+  return rest
+}
+
+/**
+ * The pool without many transactions, all of which it holds. Where most of it goes, a new one is made of what stays.
+ * @param breathe awaited after each that goes, or is looked at
+ */
+export async function withoutMany(
+  pool: Pool,
+  transactions: readonly Transaction[],
+  breathe: Breathe,
+): Promise<Pool> {
+  let rest: Pool = pool
+  if (2 * transactions.length < pool.size) {
+    for (const transaction of transactions) {
+      rest = withoutTransaction(rest, transaction)
+      await breathe()
+    }
+    return rest
+  }
+  const gone = new Set(transactions.map(({ hash }) => hash))
+  rest = { ...emptyPool, lastArrival: pool.lastArrival }
+  if (gone.size === pool.size) return rest
+  for (const [hash, entry] of pool.byHash.entries()) {
+    if (!gone.has(hash)) rest = withEntry(rest, entry)
+    await breathe()
+  }
+  return rest
+}
+
+/** The pool without what these senders can never have mined, as its nonce is used up. */
+export function withoutStale(pool: Pool, world: World, senders: Iterable<Address>): Pool {
+  let rest = pool
+  for (const sender of senders) {
+    for (const { transaction } of staleOf(rest, world, sender)) {
+      rest = withoutTransaction(rest, transaction)
+    }
+  }
+  return rest
+}
+
+/** What could be mined as far as nonces go, by sender, each sender's in order of nonce. */
+export function pendingOf(pool: Pool, world: World): PooledTransaction[] {
+  return selectBySender(pool, (sender) => {
+    const start = nonceAt(world, sender)
+    const end = nextNonce(pool, world, sender)
+    return (nonce) => start <= nonce && nonce < end
+  })
+}
+
+/** What waits behind a nonce that is missing, by sender, each sender's in order of nonce. */
+export function queuedOf(pool: Pool, world: World): PooledTransaction[] {
+  return selectBySender(pool, (sender) => {
+    const end = nextNonce(pool, world, sender)
+    return (nonce) => nonce >= end
+  })
+}
+
+/** Those that entered after the arrival numbered `arrival`, in order of arrival. */
+export function arrivedAfter(pool: Pool, arrival: number): PooledTransaction[] {
+  const entries: PooledTransaction[] = []
+  for (const [, entry] of pool.byHash.entries()) {
+    if (entry.arrival > arrival) entries.push(entry)
+  }
+  return entries.sort((a, b) => a.arrival - b.arrival)
+}
+
+/** All that wait, in order of arrival. */
+export function pooledInOrder(pool: Pool): PooledTransaction[] {
+  return arrivedAfter(pool, Number.NEGATIVE_INFINITY)
+}
+
+function selectBySender(
+  pool: Pool,
+  choose: (sender: Address) => (nonce: bigint) => boolean,
+): PooledTransaction[] {
+  const selected: PooledTransaction[] = []
+  for (const [sender, queue] of pool.bySender.entries()) {
+    const isChosen = choose(sender)
+    for (const entry of entriesOf(queue)) {
+      if (isChosen(entry.transaction.nonce)) selected.push(entry)
+    }
+  }
+  return selected
+}
+
+function entriesOf(queue: SenderQueue): PooledTransaction[] {
+  const entries: PooledTransaction[] = []
+  for (const { from, to } of queue.runs) {
+    for (let nonce = from; nonce < to; nonce += 1n) {
+      entries.push(queue.byNonce.get(nonce.toString())!)
+    }
+  }
+  return entries
+}
+
+/** The runs with a nonce that none of them holds. */
+function withNonce(runs: readonly NonceRun[], nonce: bigint): readonly NonceRun[] {
+  const before = runs.filter(({ to }) => to < nonce)
+  const after = runs.filter(({ from }) => from > nonce + 1n)
+  const touching = runs.slice(before.length, runs.length - after.length)
+  const from = touching[0] !== undefined && touching[0].from < nonce ? touching[0].from : nonce
+  const end = touching.at(-1)?.to ?? nonce
+  return [...before, { from, to: end > nonce ? end : nonce + 1n }, ...after]
+}
+
+/** The runs without a nonce that one of them holds. */
+function withoutNonce(runs: readonly NonceRun[], nonce: bigint): readonly NonceRun[] {
+  return runs.flatMap((run) => {
+    if (nonce < run.from || nonce >= run.to) return [run]
+    const parts = [
+      { from: run.from, to: nonce },
+      { from: nonce + 1n, to: run.to },
+    ]
+    return parts.filter(({ from, to }) => from < to)
+  })
+}
+
+/**
+ * Hands out the transactions of a pool in the order in which a block takes them: highest tip first, then first come
+ * first served, but a sender's always by nonce. For one use; the pool does not change.
+ */
+export class Candidates {
+  readonly #pool: Pool
+  readonly #block: BlockPrices
+  /** A heap: the best is first, and no child is better than its parent. */
+  readonly #heads: Candidate[] = []
+
+  /** @param block transactions that do not pay its prices wait, and so do their senders' later ones */
+  constructor(pool: Pool, world: World, block: BlockPrices) {
+    this.#pool = pool
+    this.#block = block
+    for (const [sender] of pool.bySender.entries()) this.#offer(sender, nonceAt(world, sender))
+  }
+
+  /** How many senders have something to offer. */
+  get senders(): number {
+    return this.#heads.length
+  }
+
+  /** The best of those left; undefined when there is none. After it either `advance` or `skip` is called. */
+  get best(): Transaction | undefined {
+    return this.#heads[0]?.entry.transaction
+  }
+
+  /** Those of the best. */
+  get terms(): Terms | undefined {
+    return this.#heads[0]?.entry.terms
+  }
+
+  /** The best was taken: its sender's next one may come. */
+  advance(): void {
+    const taken = this.skip()
+    if (taken !== undefined) this.#offer(taken.from, taken.nonce + 1n)
+  }
+
+  /** The best cannot be taken: nothing of its sender can. */
+  skip(): Transaction | undefined {
+    const first = this.#heads[0]
+    const last = this.#heads.pop()
+    if (first === undefined || last === undefined) return undefined
+    if (this.#heads.length > 0) {
+      this.#heads[0] = last
+      this.#sink()
+    }
+    return first.entry.transaction
+  }
+
+  #offer(sender: Address, nonce: bigint): void {
+    const entry = pooledByNonce(this.#pool, sender, nonce)
+    if (entry === undefined) return
+    const tip = effectiveTip(entry.transaction, this.#block.baseFee)
+    if (tip < 0n || !paysBlobs(entry.transaction, this.#block)) return
+    this.#heads.push({ entry, tip })
+    this.#rise()
+  }
+
+  /** Lets the last find its place above. */
+  #rise(): void {
+    const heads = this.#heads
+    let at = heads.length - 1
+    while (at > 0) {
+      const above = (at - 1) >> 1
+      if (!isBetter(heads[at]!, heads[above]!)) return
+      swap(heads, at, above)
+      at = above
+    }
+  }
+
+  /** Lets the first find its place below. */
+  #sink(): void {
+    const heads = this.#heads
+    let at = 0
+    for (;;) {
+      const left = 2 * at + 1
+      const right = left + 1
+      let best = at
+      if (left < heads.length && isBetter(heads[left]!, heads[best]!)) best = left
+      if (right < heads.length && isBetter(heads[right]!, heads[best]!)) best = right
+      if (best === at) return
+      swap(heads, at, best)
+      at = best
+    }
+  }
+}
+
+/** What gas and blobs cost in a block. */
+type BlockPrices = Pick<BlockEnvironment, 'baseFee' | 'excessBlobGas' | 'hardfork' | 'blobRules'>
+
+/** True when a transaction offers as much as blobs cost, or has none. */
+export function paysBlobs(
+  { blobs }: Transaction,
+  { excessBlobGas, hardfork, blobRules }: BlockPrices,
+): boolean {
+  if (blobs === undefined) return true
+  return blobs.maxFeePerBlobGas >= blobBaseFee(excessBlobGas, hardfork, blobRules)
+}
+
+interface Candidate {
+  readonly entry: PooledTransaction
+  /** Wei per gas that the miner gets. */
+  readonly tip: bigint
+}
+
+/** True when a block takes one before the other: it tips more, or as much and came first. */
+export function isBetter(a: Candidate, b: Candidate): boolean {
+  return a.tip > b.tip || (a.tip === b.tip && a.entry.arrival < b.entry.arrival)
+}
+
+function swap(heads: Candidate[], a: number, b: number): void {
+  const kept = heads[a]!
+  heads[a] = heads[b]!
+  heads[b] = kept
+}

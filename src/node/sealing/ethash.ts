@@ -1,0 +1,153 @@
+// Ethash, off the main thread: the cache that a proof is checked with takes seconds to build, and a check a tenth of one.
+import { createRequire } from 'node:module'
+import { pathToFileURL } from 'node:url'
+import { Worker } from 'node:worker_threads'
+import type { Ethash as Engine } from '@ethereumjs/ethash'
+import { DevchainError } from '../../core/errors.ts'
+
+/** What a nonce comes to. */
+export interface EthashResult {
+  /** 32 bytes: what a proof has to give along with the nonce. */
+  readonly mixDigest: Uint8Array
+  /** 32 bytes, to be read as an integer: what must not be above the target. */
+  readonly result: Uint8Array
+}
+
+interface Task {
+  readonly id: number
+  readonly number: bigint
+  readonly sealHash: Uint8Array
+  readonly nonce: Uint8Array
+}
+
+interface Waiting {
+  readonly resolve: (result: EthashResult) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** Checks that may wait for the thread. */
+const MAX_WAITING = 1000
+
+/** A thread that runs Ethash. It starts when it is first asked for, and keeps the cache of the newest epoch. */
+export class Ethash {
+  #worker: Worker | undefined
+  #lastId = 0
+  readonly #waiting = new Map<number, Waiting>()
+
+  /** Begins to build the cache for a block, so that it is there when the first proof is. */
+  prepare(number: bigint): void {
+    this.#started().postMessage({
+      id: 0,
+      number,
+      sealHash: new Uint8Array(),
+      nonce: new Uint8Array(),
+    })
+  }
+
+  /**
+   * Runs Ethash on a block's seal hash (32 bytes) and a nonce (8 bytes).
+   * @throws {DevchainError} `LIMIT_EXCEEDED` when too many wait
+   */
+  run(number: bigint, sealHash: Uint8Array, nonce: Uint8Array): Promise<EthashResult> {
+    if (this.#waiting.size >= MAX_WAITING) {
+      const message = `too many proofs of work wait to be checked: there may be ${MAX_WAITING} at a time`
+      throw new DevchainError('LIMIT_EXCEEDED', message)
+    }
+    const worker = this.#started()
+    this.#lastId += 1
+    const task: Task = { id: this.#lastId, number, sealHash, nonce }
+    const result = new Promise<EthashResult>((resolve, reject) => {
+      this.#waiting.set(task.id, { resolve, reject })
+    })
+    // whoever waits for a check keeps the process alive
+    worker.ref()
+    worker.postMessage(task)
+    return result
+  }
+
+  /** Ends the thread; checks that wait are refused. */
+  close(): void {
+    void this.#worker?.terminate()
+    this.#end(
+      new DevchainError('NOT_FOUND', 'the chain was closed while a proof of work was checked'),
+    )
+  }
+
+  #started(): Worker {
+    if (this.#worker !== undefined) return this.#worker
+    const { resolve } = createRequire(import.meta.url)
+    const urlOf = (name: string): string => pathToFileURL(resolve(name)).href
+    const worker = new Worker(
+      `(${work.toString()})(require('worker_threads'), (url) => import(url))`,
+      {
+        eval: true,
+        workerData: { ethash: urlOf('@ethereumjs/ethash'), sha3: urlOf('@noble/hashes/sha3.js') },
+      },
+    )
+    worker.unref()
+    worker.on('message', ({ id, ...result }: EthashResult & { readonly id: number }) => {
+      this.#waiting.get(id)?.resolve(result)
+      this.#waiting.delete(id)
+      if (this.#waiting.size === 0) worker.unref()
+    })
+    worker.on('error', (error) => this.#end(error))
+    this.#worker = worker
+    return worker
+  }
+
+  #end(error: unknown): void {
+    this.#worker = undefined
+    for (const { reject } of this.#waiting.values()) reject(error)
+    this.#waiting.clear()
+  }
+}
+
+interface Modules {
+  /** It asks its store for a cache before it builds one, and gives it each that it built. */
+  readonly Ethash: new (
+    store: object,
+  ) => Engine
+  readonly keccak_512: (bytes: Uint8Array) => Uint8Array
+}
+
+/**
+ * What the thread does. Only the text of this function gets there, so it uses nothing but its parameters: as a file of its
+ * own it could not be run from the sources.
+ */
+async function work(
+  { parentPort, workerData }: typeof import('node:worker_threads'),
+  load: (url: string) => Promise<Modules>,
+): Promise<void> {
+  const { Ethash: Constructor } = await load(workerData.ethash)
+  const { keccak_512 } = await load(workerData.sha3)
+  const engine = new Constructor({ get: async () => undefined, put: async () => undefined })
+  // the package's own takes twice as long: its hash is an older one, and it makes a view of every row
+  engine.mkcache = (size, seed) => {
+    const count = Math.floor(size / 64)
+    const mixed = new Uint8Array(64)
+    const rows = [keccak_512(seed)]
+    for (let i = 1; i < count; i += 1) rows.push(keccak_512(rows[i - 1]!))
+    for (let round = 0; round < 3; round += 1) {
+      for (let i = 0; i < count; i += 1) {
+        const row = rows[i]!
+        const word = row[0]! + row[1]! * 2 ** 8 + row[2]! * 2 ** 16 + row[3]! * 2 ** 24
+        const one = rows[(i + count - 1) % count]!
+        const other = rows[word % count]!
+        for (let at = 0; at < 64; at += 1) mixed[at] = one[at]! ^ other[at]!
+        row.set(keccak_512(mixed))
+      }
+    }
+    engine.cache = rows
+    // what is returned would be made text for the store, which keeps nothing
+    return []
+  }
+  let turn: Promise<void> = Promise.resolve()
+  parentPort?.on('message', ({ id, number, sealHash, nonce }: Task) => {
+    turn = turn.then(async () => {
+      await engine.loadEpoc(number)
+      if (id === 0) return
+      const { mix, hash } = engine.run(sealHash, nonce)
+      parentPort.postMessage({ id, mixDigest: mix, result: hash })
+    })
+  })
+}

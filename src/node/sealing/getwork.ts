@@ -1,0 +1,268 @@
+// Work for miners: blocks that only lack a proof, kept until somebody brings one.
+import { hashBytes } from '../../core/crypto.ts'
+import { DevchainError } from '../../core/errors.ts'
+import { bigintFromBytes, equalBytes, type Hash } from '../../core/hex.ts'
+import type { IsAwaited } from '../../evm/executor.ts'
+import { sealBlock } from '../../protocol/block.ts'
+import {
+  displayedHash,
+  doubleSha256,
+  heightInCoinbase,
+  type ParentProof,
+  parentNonce,
+  requireMerkleRoot,
+  requireWork,
+  workInCoinbase,
+} from '../../protocol/parentchain.ts'
+import { sealHash, seedHash, targetOf } from '../../protocol/work.ts'
+import { stateRoot } from '../../state/world.ts'
+import type { Chain, Change } from '../chain/chain.ts'
+import { type BlockRecord, blockByHash, headOf } from '../ledger/blocktree.ts'
+import { type ChainState, settingsAfterBlock } from '../ledger/chainstate.ts'
+import { clockAfterBlock } from '../ledger/clock.ts'
+import { adopt } from '../mining/reorganize.ts'
+import { Ethash } from './ethash.ts'
+
+/** A block to work on. */
+export interface Work {
+  /** What the proof is for: the block without it. */
+  readonly sealHash: Hash
+  readonly record: BlockRecord
+  readonly parent: BlockRecord
+}
+
+/** What Ethash miners are told. */
+export interface EthashWork {
+  readonly sealHash: Hash
+  readonly seedHash: Hash
+  /** The highest result that counts, as an integer. */
+  readonly target: bigint
+}
+
+/** What merged miners are told. */
+export interface MergedWork {
+  readonly sealHash: Hash
+  /** The highest hash of a parent header that counts, as an integer. */
+  readonly target: bigint
+  /** Wei. */
+  readonly fees: bigint
+  /** True when the miner should leave what it works on: the parent changed since it was last told, or fees rose by a tenth. */
+  readonly notify: boolean
+  readonly parentHash: Hash
+}
+
+/** What became of a block that was proved. */
+export type Import = 'IMPORTED_BEST' | 'IMPORTED_NOT_BEST' | 'EXIST' | 'NO_PARENT'
+
+/** A block that was proved, and what became of it. */
+export interface Imported {
+  readonly result: Import
+  readonly hash: Hash
+  readonly number: bigint
+}
+
+/** What proves a block: what its header holds in these two places. */
+interface Seal {
+  readonly mixHash: Hash
+  /** 8 bytes. */
+  readonly nonce: Uint8Array
+}
+
+/** Works that are kept for whoever brings a proof; the oldest is forgotten first. */
+const MAX_WORKS = 64
+
+/** Miners whose rates are kept; who has not reported for longest is forgotten first. */
+const MAX_MINERS = 1000
+
+/** How long a reported hash rate counts. */
+const RATE_MS = 60_000
+
+/**
+ * The main network had Ethash to block 15,537,393. The cache grows with the height for ever: here it is 94 MB, and after
+ * a jump of 10^12 blocks, which takes a moment, it would be terabytes.
+ */
+const LAST_ETHASH_BLOCK = 18_000_000n
+
+/** At difficulties 1 and 2 every header would do; two in three shall not. */
+const LEAST_MERGED_DIFFICULTY = 3n
+
+/** Hands out work on a chain's next block, takes proofs, and knows how fast the miners say they are. */
+export class WorkDesk {
+  readonly #chain: Chain
+  readonly #ethash = new Ethash()
+  readonly #works = new Map<Hash, Work>()
+  readonly #rates = new Map<string, { readonly rate: bigint; readonly at: number }>()
+  #told: { readonly parentHash: Hash; readonly fees: bigint } | undefined
+
+  constructor(chain: Chain) {
+    this.#chain = chain
+  }
+
+  /**
+   * Work for Ethash miners on the block that would be mined now.
+   * @throws {DevchainError} `LIMIT_EXCEEDED` for a block so high that nobody could prove it
+   */
+  async ethashWork(isAwaited?: IsAwaited): Promise<EthashWork> {
+    const { sealHash: hash, record } = await this.#offer(isAwaited)
+    const { number, difficulty } = record.block.header
+    checkEthash(number)
+    // a miner takes a while, and the cache is ready when it comes back
+    this.#ethash.prepare(number)
+    return { sealHash: hash, seedHash: seedHash(number), target: targetOf(difficulty) }
+  }
+
+  /**
+   * Takes a proof. One that is valid makes the block: the next one, or beside the chain when it comes late.
+   * @param nonce 8 bytes
+   * @returns false for unknown work, a wrong proof, or a block whose parent is gone
+   * @throws {DevchainError} `LIMIT_EXCEEDED` as `ethashWork`, and when too many proofs wait
+   */
+  async submitEthash(nonce: Uint8Array, hash: Hash, mixDigest: Hash): Promise<boolean> {
+    const work = this.#works.get(hash)
+    if (work === undefined) return false
+    const { number, difficulty } = work.record.block.header
+    checkEthash(number)
+    const outcome = await this.#ethash.run(number, hashBytes(hash), nonce)
+    if (!equalBytes(outcome.mixDigest, hashBytes(mixDigest))) return false
+    if (bigintFromBytes(outcome.result) > targetOf(difficulty)) return false
+    const { result } = await this.#import(work, { mixHash: mixDigest, nonce })
+    return result !== 'NO_PARENT'
+  }
+
+  /** Work for merged miners on the block that would be mined now. */
+  async mergedWork(isAwaited?: IsAwaited): Promise<MergedWork> {
+    const { sealHash: hash, record } = await this.#offer(isAwaited)
+    const { parentHash } = record.block.header
+    const fees = feesOf(record)
+    const told = this.#told
+    const notify = told?.parentHash !== parentHash || fees * 10n > told.fees * 11n
+    if (notify) this.#told = { parentHash, fees }
+    return { sealHash: hash, target: mergedTarget(record), fees, notify, parentHash }
+  }
+
+  /**
+   * Takes a block of the parent chain as proof.
+   * @throws {DevchainError} `WORK_REJECTED` when it is none: its coinbase names no work or work that is not known, is not
+   *   in the block, or the block's hash is above the target
+   */
+  async submitMerged(proof: ParentProof): Promise<Imported> {
+    const hash = workInCoinbase(proof.coinbase, this.#chain.state.config.options.mergeMiningTag)
+    const work = this.#works.get(hash)
+    if (work === undefined) {
+      const message = `Cannot publish block, could not find hash ${hash} in the cache`
+      throw new DevchainError('WORK_REJECTED', message)
+    }
+    requireMerkleRoot(proof)
+    requireWork(proof.header, mergedTarget(work.record))
+    const seal = {
+      mixHash: displayedHash(doubleSha256(proof.header)),
+      nonce: parentNonce(proof.header),
+    }
+    const height = heightInCoinbase(proof.coinbase) ?? 0
+    return this.#import(work, seal, height)
+  }
+
+  /** Remembers what a miner says of its speed, in hashes a second. */
+  reportRate(miner: string, rate: bigint): void {
+    // a miner that reports again becomes the newest
+    this.#rates.delete(miner)
+    this.#rates.set(miner, { rate, at: this.#chain.environment.now() })
+    dropOldest(this.#rates, MAX_MINERS)
+  }
+
+  /** The sum of what miners said in the last minute, in hashes a second. */
+  hashrate(): bigint {
+    const since = this.#chain.environment.now() - RATE_MS
+    let sum = 0n
+    for (const { rate, at } of this.#rates.values()) if (at > since) sum += rate
+    return sum
+  }
+
+  /** Ends the thread that checks proofs. */
+  close(): void {
+    this.#ethash.close()
+  }
+
+  async #offer(isAwaited: IsAwaited | undefined): Promise<Work> {
+    const parent = headOf(this.#chain.state.tree)
+    const record = await this.#chain.pending(isAwaited)
+    const hash = sealHash(record.block.header)
+    const work = this.#works.get(hash) ?? { sealHash: hash, record, parent }
+    this.#works.delete(hash)
+    this.#works.set(hash, work)
+    dropOldest(this.#works, MAX_WORKS)
+    return work
+  }
+
+  #import(work: Work, seal: Seal, parentHeight = 0): Promise<Imported> {
+    const record = withSeal(work.record, seal)
+    const { hash, header } = record.block
+    return this.#chain.update((state) => {
+      const change = imported(state, work, record, this.#chain.environment.now())
+      const isSeen = change.value !== 'NO_PARENT' && parentHeight > state.parentChainHeight
+      return {
+        ...change,
+        state: isSeen ? { ...change.state, parentChainHeight: parentHeight } : change.state,
+        value: { result: change.value, hash, number: header.number },
+      }
+    })
+  }
+}
+
+/** The state with a proved block; the clock goes on from it when it is the next block. */
+function imported(
+  state: ChainState,
+  { parent }: Work,
+  record: BlockRecord,
+  now: number,
+): Change<Import> {
+  const { block } = record
+  if (blockByHash(state.tree, block.hash) !== undefined) return { state, value: 'EXIST' }
+  const known = blockByHash(state.tree, parent.block.hash)
+  // a block of the same hash whose accounts were changed by hand is another parent
+  if (known === undefined || stateRoot(known.world) !== stateRoot(parent.world)) {
+    return { state, value: 'NO_PARENT' }
+  }
+  const isNext = headOf(state.tree) === known
+  const { state: after, dropped } = adopt(state, record)
+  const value = headOf(after.tree) === record ? 'IMPORTED_BEST' : 'IMPORTED_NOT_BEST'
+  if (!isNext) return { state: after, value, dropped }
+  const clock = clockAfterBlock(state, block.header.timestamp, now, false)
+  const settings = settingsAfterBlock(after.settings)
+  return { state: { ...after, clock, settings }, value, dropped }
+}
+
+/** The block with its proof. What contracts learnt as PREVRANDAO while it ran is kept beside it. */
+function withSeal(record: BlockRecord, seal: Seal): BlockRecord {
+  const { block, executed, world, totalDifficulty, signers } = record
+  const { header, transactions, uncles } = block
+  const sealed = sealBlock({ ...header, ...seal }, transactions, uncles)
+  return { block: sealed, executed, world, totalDifficulty, prevRandao: header.mixHash, signers }
+}
+
+/** Wei that whoever mines the block gets. */
+function feesOf({ block, executed }: BlockRecord): bigint {
+  const baseFee = block.header.baseFeePerGas ?? 0n
+  return executed.reduce(
+    (sum, { receipt }) => sum + receipt.gasUsed * (receipt.effectiveGasPrice - baseFee),
+    0n,
+  )
+}
+
+function mergedTarget({ block }: BlockRecord): bigint {
+  const { difficulty } = block.header
+  return targetOf(difficulty > LEAST_MERGED_DIFFICULTY ? difficulty : LEAST_MERGED_DIFFICULTY)
+}
+
+function dropOldest<K, V>(map: Map<K, V>, limit: number): void {
+  for (const key of map.keys()) {
+    if (map.size <= limit) return
+    map.delete(key)
+  }
+}
+
+function checkEthash(number: bigint): void {
+  if (number <= LAST_ETHASH_BLOCK) return
+  const message = `no Ethash for block ${number}: its cache would be too large, it goes to block ${LAST_ETHASH_BLOCK}`
+  throw new DevchainError('LIMIT_EXCEEDED', message)
+}

@@ -1,0 +1,106 @@
+// The only timers of a node: they mine on an interval.
+import { DevchainError } from '../../core/errors.ts'
+import { bigintFromBytes } from '../../core/hex.ts'
+import type { Chain } from '../chain/chain.ts'
+import { mine } from '../commands/commands.ts'
+import { intervalOf, isSameRhythm, nextIntervalOf } from '../ledger/miningmode.ts'
+
+/**
+ * Mines a block each time the chain's interval is over, for as long as its mining state says so. The timer follows
+ * changes of the mining state, also those that a revert brings, and keeps no process alive.
+ * @returns ends the schedule
+ */
+export function scheduleMining(chain: Chain): () => void {
+  const schedule = new Schedule(chain)
+  const stopListening = chain.onChange(({ before, after }) => {
+    if (!isSameRhythm(before.mining, after.mining)) schedule.restart()
+  })
+  schedule.restart()
+  return () => {
+    stopListening()
+    schedule.stop()
+  }
+}
+
+/** One timer, of which there is never a second. */
+class Schedule {
+  readonly #chain: Chain
+  #timer: NodeJS.Timeout | undefined
+  /** Why the last block could not be mined. */
+  #failure: string | undefined
+
+  constructor(chain: Chain) {
+    this.#chain = chain
+  }
+
+  /** Begins anew with the interval that the chain has now. */
+  restart(): void {
+    this.stop()
+    this.#armAfter(performance.now())
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+  }
+
+  /** @param last when the block before was due: the next one's time counts from it, so that blocks do not drift */
+  #armAfter(last: number): void {
+    const { state, environment } = this.#chain
+    const random = (): number => Number(bigintFromBytes(environment.random(4))) / 2 ** 32
+    const intervalMs = nextIntervalOf(state.mining, random)
+    if (intervalMs !== undefined) this.#arm(Math.max(last + intervalMs, performance.now()))
+  }
+
+  #arm(due: number): void {
+    const timer = setTimeout(
+      () => {
+        void this.#mine().finally(() => {
+          // a timer that was replaced meanwhile must not go on beside its replacement
+          if (this.#timer !== timer) return
+          this.#armAfter(due)
+        })
+      },
+      Math.max(0, due - performance.now()),
+    )
+    timer.unref()
+    this.#timer = timer
+  }
+
+  async #mine(): Promise<void> {
+    const { environment } = this.#chain
+    const progress = { isRunning: false, gasUsed: undefined as bigint | undefined }
+    const isAwaited = (gasUsed?: bigint): boolean => {
+      progress.isRunning = true
+      progress.gasUsed = gasUsed
+      return true
+    }
+    const end = environment.begin?.('interval mining', progress)
+    try {
+      await this.#chain.update(
+        async (state, executor) => {
+          // stopped while this command waited for its turn
+          if (intervalOf(state.mining) === undefined) return { state, value: undefined }
+          const { state: after, dropped } = await mine(executor, state, { now: environment.now() })
+          return { state: after, value: undefined, dropped }
+        },
+        { isAwaited },
+      )
+      this.#failure = undefined
+    } catch (error) {
+      this.#tell(error)
+    } finally {
+      end?.()
+    }
+  }
+
+  /** Tells of what went wrong, but not again each time: a chain at the end of time fails at each interval. */
+  #tell(error: unknown): void {
+    if (!(error instanceof DevchainError)) this.#chain.environment.onBug(error)
+    // a block that a reset or a revert took back was not to be
+    else if (error.word !== 'ABANDONED' && error.message !== this.#failure) {
+      this.#failure = error.message
+      this.#chain.environment.onBug(error)
+    }
+  }
+}

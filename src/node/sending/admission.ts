@@ -1,0 +1,198 @@
+// Which transactions may wait in the pool: each check in the order in which callers are told about them.
+import { DevchainError } from '../../core/errors.ts'
+import type { Transaction } from '../../protocol/transaction.ts'
+import {
+  requireAuthorizations,
+  requireBaseFee,
+  requireBlobFee,
+  requireBlobs,
+  requireBlockGas,
+  requireChainId,
+  requireFunds,
+  requireInitCodeSize,
+  requireIntrinsicGas,
+  requireKeyedSender,
+  requireNextNonce,
+  requireTipWithinCap,
+  requireType,
+  requireUnusedNonce,
+} from '../../protocol/validity.ts'
+import { type Account, accountAt, emptyAccount } from '../../state/world.ts'
+import { isImpersonated } from '../accounts/accounts.ts'
+import { headOf, transactionPlace } from '../ledger/blocktree.ts'
+import type { ChainState } from '../ledger/chainstate.ts'
+import { isInstant } from '../ledger/miningmode.ts'
+import { offeredPrice } from '../mining/leastprice.ts'
+import { type NextRules, nextBlobFee, nextRules } from '../mining/miner.ts'
+import { requireTerms, type Terms } from '../pool/conditions.ts'
+import {
+  nextNonce,
+  POOL_LIMIT,
+  type Pool,
+  pooledByHash,
+  pooledByNonce,
+  withTerms,
+} from '../pool/pool.ts'
+
+/** What the checks look at besides the transaction. */
+interface Gate {
+  readonly state: ChainState
+  /** Wall time in milliseconds. */
+  readonly now: number
+  /** Of the next block. */
+  readonly rules: NextRules
+  /** Undefined when there is no such account. */
+  readonly account: Account | undefined
+  readonly sender: Account
+}
+
+type Check = (gate: Gate, transaction: Transaction) => void
+
+/** A new transaction must offer at least this much more than the one it replaces, in percent. */
+const PRICE_BUMP = 10n
+
+/** From what is wrong with the transaction alone to what is wrong with it now. */
+const CHECKS: readonly Check[] = [
+  checkUnknown,
+  ({ state }, transaction) => requireChainId(transaction, state.config.chainId),
+  ({ rules }, transaction) => requireType(transaction, rules.hardfork),
+  (_, transaction) => requireAuthorizations(transaction),
+  checkBlobs,
+  ({ state, rules }, transaction) =>
+    requireInitCodeSize(transaction, rules.hardfork, state.config.options.codeSizeLimit),
+  ({ rules }, transaction) => requireIntrinsicGas(transaction, rules.hardfork),
+  checkGasLimit,
+  (_, transaction) => requireTipWithinCap(transaction),
+  checkFeeCap,
+  checkLeastPrice,
+  ({ state, sender, now }, { from }) =>
+    requireKeyedSender(from, sender, isImpersonated(state.accounts, from, now)),
+  checkNonce,
+  ({ account }, transaction) => requireFunds(transaction, account),
+  checkReplacement,
+  checkBlobReplacement,
+  checkRoom,
+]
+
+/**
+ * The pool with `transaction` in it. Checked, in this order: not known already, chain id, type known to the fork,
+ * authorization list, blobs, size of init code, intrinsic gas and calldata floor, gas limit, tip, fee caps (where a block
+ * would be mined at once), least price, sender, nonce, funds, replacement, room in the pool. A nonce that leaves a gap is
+ * welcome: the transaction waits until the gap is filled.
+ * @param now wall time in milliseconds
+ * @param terms under which it is mined, which the next block has to keep already
+ * @throws {DevchainError} with the word of the first check that fails
+ */
+export function admit(
+  state: ChainState,
+  transaction: Transaction,
+  now: number,
+  terms?: Terms,
+): Pool {
+  const rules = nextRules(state, now)
+  const { world } = headOf(state.tree)
+  const account = accountAt(world, transaction.from)
+  const sender = account ?? emptyAccount(transaction.from)
+  const gate: Gate = { state, now, rules, account, sender }
+  for (const check of CHECKS) check(gate, transaction)
+  if (terms !== undefined) requireTerms(terms, world, rules)
+  return withTerms(state.pool, transaction, terms)
+}
+
+function checkUnknown({ state, sender }: Gate, { hash, nonce }: Transaction): void {
+  const place = transactionPlace(state.tree, hash)
+  if (place !== undefined) {
+    const { number } = place.record.block.header
+    const message = `already known: ${hash} is in block ${number}`
+    throw new DevchainError('ALREADY_KNOWN', message, undefined, {
+      hash,
+      number,
+      given: nonce,
+      next: sender.nonce,
+      mayWait: isInstant(state.mining) ? 0 : 1,
+    })
+  }
+  if (pooledByHash(state.pool, hash) !== undefined) {
+    const message = `already known: ${hash} waits in the pool`
+    throw new DevchainError('ALREADY_KNOWN', message, undefined, { hash })
+  }
+}
+
+function checkGasLimit({ state }: Gate, { gasLimit }: Transaction): void {
+  const { transactionGasCap } = state.config
+  if (transactionGasCap !== undefined && gasLimit > transactionGasCap) {
+    const message = `transaction gas limit too high: have ${gasLimit}, the cap is ${transactionGasCap}`
+    const facts = { given: gasLimit, most: transactionGasCap }
+    throw new DevchainError('GAS_LIMIT_TOO_HIGH', message, undefined, facts)
+  }
+  requireBlockGas(gasLimit, state.settings.blockGasLimit)
+}
+
+/** Where gaps may not wait, and blocks come with transactions, a transaction is the next of its sender. */
+function checkNonce({ state, sender }: Gate, transaction: Transaction): void {
+  const mayWait = state.config.behaviour.gapsWait || !isInstant(state.mining)
+  if (mayWait) requireUnusedNonce(transaction, sender, mayWait)
+  else {
+    const nonce = nextNonce(state.pool, headOf(state.tree).world, sender.address)
+    requireNextNonce(transaction, { ...sender, nonce })
+  }
+}
+
+function checkBlobs({ state, rules }: Gate, transaction: Transaction): void {
+  if (transaction.type !== 3) return
+  const { number, timestamp, hardfork } = rules
+  requireBlobs(transaction, hardfork, state.config.blobRulesAt(number, timestamp))
+}
+
+function checkFeeCap({ state, rules }: Gate, transaction: Transaction): void {
+  // where blocks come later the base fees may fall until then
+  const isUrgent = isInstant(state.mining)
+  if (isUrgent || state.config.behaviour.poolAsksForBaseFee) {
+    requireBaseFee(transaction, rules.baseFee)
+  }
+  if (isUrgent && transaction.type === 3) requireBlobFee(transaction, nextBlobFee(state, rules))
+}
+
+function checkLeastPrice({ state, rules }: Gate, transaction: Transaction): void {
+  const { minGasPrice } = state.settings
+  const offered = offeredPrice(transaction, rules.hardfork)
+  if (offered >= minGasPrice) return
+  if (state.config.behaviour.cheapOnesWait && !isInstant(state.mining)) return
+  const message = `transaction underpriced: offers ${offered} wei per gas, the least is ${minGasPrice}`
+  const facts = { given: offered, least: minGasPrice }
+  throw new DevchainError('TRANSACTION_UNDERPRICED', message, undefined, facts)
+}
+
+/** All fees must rise, else a replacement could lower what a block pays. */
+function checkReplacement({ state }: Gate, transaction: Transaction): void {
+  const { from, nonce, maxFeePerGas, maxPriorityFeePerGas } = transaction
+  const old = pooledByNonce(state.pool, from, nonce)?.transaction
+  if (old === undefined) return
+  const fee = leastReplacement(old.maxFeePerGas)
+  const tip = leastReplacement(old.maxPriorityFeePerGas)
+  if (maxFeePerGas >= fee && (maxPriorityFeePerGas >= tip || old.maxPriorityFeePerGas === 0n))
+    return
+  const message = `replacement transaction underpriced: nonce ${nonce} waits with fee ${old.maxFeePerGas} and tip ${old.maxPriorityFeePerGas}, its replacement needs at least ${fee} and ${tip}, got ${maxFeePerGas} and ${maxPriorityFeePerGas}`
+  const facts = { nonce, fee, tip, given: maxFeePerGas, givenTip: maxPriorityFeePerGas }
+  throw new DevchainError('REPLACEMENT_UNDERPRICED', message, undefined, facts)
+}
+
+function checkBlobReplacement({ state }: Gate, { from, nonce, blobs }: Transaction): void {
+  const old = blobs && pooledByNonce(state.pool, from, nonce)?.transaction.blobs
+  if (old === undefined || blobs === undefined) return
+  const least = leastReplacement(old.maxFeePerBlobGas)
+  if (blobs.maxFeePerBlobGas >= least) return
+  const message = `replacement transaction underpriced: nonce ${nonce} waits with ${old.maxFeePerBlobGas} wei per blob gas, its replacement needs at least ${least}, got ${blobs.maxFeePerBlobGas}`
+  throw new DevchainError('REPLACEMENT_UNDERPRICED', message)
+}
+
+/** The least price of a replacement: 10 % more, rounded up; from 0 anything positive. */
+export function leastReplacement(price: bigint): bigint {
+  return price === 0n ? 1n : (price * (100n + PRICE_BUMP) + 99n) / 100n
+}
+
+function checkRoom({ state }: Gate, { from, nonce }: Transaction): void {
+  if (state.pool.size < POOL_LIMIT || pooledByNonce(state.pool, from, nonce) !== undefined) return
+  const message = `transaction pool is full: ${POOL_LIMIT} transactions wait`
+  throw new DevchainError('POOL_FULL', message)
+}

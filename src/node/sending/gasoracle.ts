@@ -1,0 +1,234 @@
+// What gas costs: suggestions for those who ask before they send, and the history of fees.
+import { DevchainError } from '../../core/errors.ts'
+import type { BlockEnvironment } from '../../evm/executor.ts'
+import type { Header } from '../../protocol/block.ts'
+import { blobBaseFee, maxBlobGas, nextBaseFee } from '../../protocol/fees.ts'
+import { isAtLeast } from '../../protocol/forks.ts'
+import { MAX_TIMESTAMP } from '../../protocol/timestamps.ts'
+import {
+  appendBlock,
+  type BlockRecord,
+  type BlockTree,
+  blockByNumber,
+  headOf,
+} from '../ledger/blocktree.ts'
+import type { ChainState } from '../ledger/chainstate.ts'
+import { nextBlockEnvironment } from '../mining/miner.ts'
+
+/** Blocks whose tips a suggestion looks at, and tips per block: geth's numbers. */
+const SAMPLE_BLOCKS = 20
+const SAMPLES_PER_BLOCK = 3
+const SAMPLE_PERCENTILE = 60
+
+/** Most blocks of one `eth_feeHistory` (execution-apis), and most percentiles. */
+const MAX_HISTORY = 1024n
+const MAX_PERCENTILES = 100
+
+/** Fees of a range of blocks. Each list begins with the oldest block. */
+export interface FeeHistory {
+  readonly oldestBlock: bigint
+  /** Wei per gas; one more than there are blocks: the last is of the block after the newest. */
+  readonly baseFeePerGas: readonly bigint[]
+  /** 0 to 1. */
+  readonly gasUsedRatio: readonly number[]
+  /** Wei per blob gas; one more than there are blocks. */
+  readonly baseFeePerBlobGas: readonly bigint[]
+  /** 0 to 1. */
+  readonly blobGasUsedRatio: readonly number[]
+  /** For each block the tip, in wei per gas, at each percentile of the gas used; only when percentiles were asked. */
+  readonly reward: readonly (readonly bigint[])[] | undefined
+}
+
+/** The base fee of the block that would be mined now, in wei per gas; 0n before london. */
+export function upcomingBaseFee(state: ChainState): bigint {
+  return environmentAfterHead(state).baseFee
+}
+
+/**
+ * A price with which a transaction is mined now, in wei per gas: the next base fee and, where fees follow a market, a
+ * tip as recent blocks got it. Never below the settings' price and tip, or where both are open the chain's usual price, nor
+ * below what the pool wants; nor below the newest
+ * block's base fee, as calls on that block may name it; nor, where fees follow a market, below what a full block makes of
+ * the next base fee, as somebody else may send one before the price is used.
+ */
+export function gasPrice(state: ChainState): bigint {
+  const { baseFee, gasLimit, hardfork } = environmentAfterHead(state)
+  const newest = headOf(state.tree).block.header.baseFeePerGas ?? 0n
+  const isMarket = baseFee > 0n && !state.settings.pinnedBaseFee
+  const risen = isMarket ? nextBaseFee({ baseFee, gasLimit, gasUsed: gasLimit }) : baseFee
+  const hasBaseFee = isAtLeast(hardfork, 'london')
+  const isFree = hasBaseFee && baseFee === 0n
+  const isOpen = state.settings.gasPrice === 0n && !isFree
+  const { usualPrice, usualPriceBeforeLondon } = state.config.behaviour
+  const early = hasBaseFee ? 0n : usualPriceBeforeLondon
+  const usual = isOpen ? larger(usualPrice, early) : 0n
+  return [baseFee + maxPriorityFeePerGas(state), newest, risen, usual].reduce(larger)
+}
+
+/**
+ * What to offer on top of the next base fee, in wei per gas: the tip of recent blocks or of the settings, or as much as
+ * the settings' price and the pool want.
+ */
+export function maxPriorityFeePerGas(state: ChainState): bigint {
+  const { gasPrice: least, minGasPrice, tip } = state.settings
+  const baseFee = upcomingBaseFee(state)
+  return [least - baseFee, minGasPrice - baseFee, suggestedTip(state), tip].reduce(larger)
+}
+
+/**
+ * The tip that most of the cheapest recent transactions paid, as geth suggests it: the 60th percentile of the three
+ * lowest tips of each of the last 20 blocks. 0n where the base fee is pinned, as nobody competes there.
+ */
+function suggestedTip({ tree, settings }: ChainState): bigint {
+  if (settings.pinnedBaseFee) return 0n
+  const tips = recordsUpTo(tree, headOf(tree), SAMPLE_BLOCKS).flatMap(lowestTips).sort(ascending)
+  return tips[Math.floor(((tips.length - 1) * SAMPLE_PERCENTILE) / 100)] ?? 0n
+}
+
+/** `count` blocks, fewer at the beginning of the chain, of which `newest` is the last. Oldest first. */
+function recordsUpTo(tree: BlockTree, newest: BlockRecord, count: number): BlockRecord[] {
+  const records = [newest]
+  let number = newest.block.header.number - 1n
+  while (records.length < count && number >= 0n) {
+    const record = blockByNumber(tree, number)
+    if (record === undefined) break
+    records.push(record)
+    number -= 1n
+  }
+  return records.reverse()
+}
+
+function lowestTips(record: BlockRecord): bigint[] {
+  const tips = paidTips(record).map(({ tip }) => tip)
+  return tips.sort(ascending).slice(0, SAMPLES_PER_BLOCK)
+}
+
+/** What each transaction of a block paid above the base fee, in wei per gas, and how much gas it used. */
+function paidTips({ block, executed }: BlockRecord): { tip: bigint; gasUsed: bigint }[] {
+  const baseFee = block.header.baseFeePerGas ?? 0n
+  return executed.map(({ receipt }) => ({
+    tip: receipt.effectiveGasPrice - baseFee,
+    gasUsed: receipt.gasUsed,
+  }))
+}
+
+/**
+ * Fees of the `count` blocks that end with `newest`, fewer where the chain begins.
+ * @param newest a canonical block, or the pending one
+ * @param percentiles each 0 to 100, ascending; undefined leaves `reward` out
+ * @throws {DevchainError} `INVALID_PARAMS` for a count outside 1 to 1024 or percentiles that are not as they should be
+ */
+export function feeHistory(
+  state: ChainState,
+  count: bigint,
+  newest: BlockRecord,
+  percentiles?: readonly number[],
+): FeeHistory {
+  checkCount(count)
+  checkPercentiles(percentiles ?? [])
+  const records = recordsUpTo(state.tree, newest, Number(count))
+  const headers = records.map(({ block }) => block.header)
+  const next = feesAfter(state, newest)
+  return {
+    oldestBlock: records[0]?.block.header.number ?? 0n,
+    baseFeePerGas: [...headers.map(({ baseFeePerGas }) => baseFeePerGas ?? 0n), next.baseFee],
+    gasUsedRatio: headers.map(({ gasUsed, gasLimit }) => ratio(gasUsed, gasLimit)),
+    baseFeePerBlobGas: [...headers.map((header) => blobFeeOf(state, header)), next.blobFee],
+    blobGasUsedRatio: headers.map((header) => blobRatio(state, header)),
+    reward: percentiles && records.map((record) => rewards(record, percentiles)),
+  }
+}
+
+/** What the block after `newest` costs, or will. */
+function feesAfter(state: ChainState, newest: BlockRecord): { baseFee: bigint; blobFee: bigint } {
+  const { tree, settings } = state
+  const { number, parentHash } = newest.block.header
+  const next = blockByNumber(tree, number + 1n)?.block.header
+  if (next !== undefined) {
+    return { baseFee: next.baseFeePerGas ?? 0n, blobFee: blobFeeOf(state, next) }
+  }
+  // the pending block takes the fee that was set for the next block only
+  const isPending = parentHash === headOf(tree).block.hash
+  const afterPending = { ...settings, nextBaseFee: undefined }
+  const end = isPending
+    ? { ...state, tree: appendBlock(tree, newest), settings: afterPending }
+    : state
+  const { baseFee, excessBlobGas, hardfork, blobRules } = environmentAfterHead(end)
+  const hasBlobs = isAtLeast(hardfork, 'cancun')
+  const blobFee = hasBlobs ? blobBaseFee(excessBlobGas, hardfork, blobRules) : 0n
+  return { baseFee, blobFee }
+}
+
+function environmentAfterHead(state: ChainState): BlockEnvironment {
+  // any time after the head gives the same fees: only the hardfork could depend on it
+  const { timestamp } = headOf(state.tree).block.header
+  const after = timestamp < MAX_TIMESTAMP ? timestamp + 1n : timestamp
+  return nextBlockEnvironment(state, Number(after) * 1000, after)
+}
+
+/** Wei per blob gas at a block; 0n before cancun. */
+export function blobFeeOf(
+  { config }: ChainState,
+  { number, timestamp, excessBlobGas }: Header,
+): bigint {
+  if (excessBlobGas === undefined) return 0n
+  const rules = config.blobRulesAt(number, timestamp)
+  return blobBaseFee(excessBlobGas, config.hardforkAt(number, timestamp), rules)
+}
+
+function blobRatio({ config }: ChainState, { number, timestamp, blobGasUsed }: Header): number {
+  if (blobGasUsed === undefined) return 0
+  const rules = config.blobRulesAt(number, timestamp)
+  return ratio(blobGasUsed, maxBlobGas(config.hardforkAt(number, timestamp), rules))
+}
+
+function checkCount(count: bigint): void {
+  if (count >= 1n && count <= MAX_HISTORY) return
+  throw new DevchainError(
+    'INVALID_PARAMS',
+    `block count: expected 1 to ${MAX_HISTORY}, got ${count}`,
+    undefined,
+    { blockCount: count },
+  )
+}
+
+function checkPercentiles(percentiles: readonly number[]): void {
+  if (percentiles.length > MAX_PERCENTILES) {
+    const message = `reward percentiles: expected at most ${MAX_PERCENTILES}, got ${percentiles.length}`
+    throw new DevchainError('INVALID_PARAMS', message)
+  }
+  percentiles.forEach((percentile, i) => {
+    const previous = percentiles[i - 1] ?? 0
+    if (percentile >= previous && percentile <= 100) return
+    const expected = i === 0 ? '0 to 100' : `${previous} (the one before it) to 100`
+    const message = `reward percentile ${i}: expected ${expected}, got ${percentile}`
+    const facts = { percentile, position: i + 1 }
+    throw new DevchainError('INVALID_PARAMS', message, undefined, facts)
+  })
+}
+
+/** The tip at which each percentile of the block's gas was bought, cheapest gas first; zeros for an empty block. */
+function rewards(record: BlockRecord, percentiles: readonly number[]): bigint[] {
+  const tips = paidTips(record).sort((a, b) => ascending(a.tip, b.tip))
+  return percentiles.map((percentile) => {
+    const threshold = (Number(record.block.header.gasUsed) * percentile) / 100
+    let bought = 0
+    for (const { tip, gasUsed } of tips) {
+      bought += Number(gasUsed)
+      if (bought >= threshold) return tip
+    }
+    return tips.at(-1)?.tip ?? 0n
+  })
+}
+
+function ratio(part: bigint, whole: bigint): number {
+  return whole === 0n ? 0 : Number(part) / Number(whole)
+}
+
+function ascending(a: bigint, b: bigint): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+function larger(a: bigint, b: bigint): bigint {
+  return a > b ? a : b
+}

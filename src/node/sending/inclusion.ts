@@ -1,0 +1,102 @@
+// Where transactions are, and waiting until one is in a block.
+import { DevchainError } from '../../core/errors.ts'
+import type { Address, Hash } from '../../core/hex.ts'
+import type { Transaction } from '../../protocol/transaction.ts'
+import { nonceAt } from '../../state/world.ts'
+import type { Chain } from '../chain/chain.ts'
+import {
+  type BlockRecord,
+  type BlockTree,
+  headOf,
+  type TransactionPlace,
+  transactionPlace,
+} from '../ledger/blocktree.ts'
+import type { ChainState } from '../ledger/chainstate.ts'
+import { pooledByNonce } from '../pool/pool.ts'
+
+/**
+ * Waits until a transaction is in the canonical chain.
+ * @throws {DevchainError} `NOT_MINED_IN_TIME` after `timeoutMs`, with the hash as data; the pool's reason when the
+ *   transaction is dropped
+ */
+export async function inclusionOf(
+  chain: Chain,
+  hash: Hash,
+  timeoutMs: number,
+): Promise<TransactionPlace> {
+  const known = transactionPlace(chain.state.tree, hash)
+  if (known !== undefined) return known
+  return new Promise((resolve, reject) => {
+    const end = (): void => {
+      stop()
+      clearTimeout(timer)
+    }
+    const stop = chain.onChange(({ after, dropped }) => {
+      const place = transactionPlace(after.tree, hash)
+      const refusal = dropped.find(({ transaction }) => transaction.hash === hash)
+      if (place === undefined && refusal === undefined) return
+      end()
+      if (place === undefined) reject(refusal?.error)
+      else resolve(place)
+    })
+    const timer = setTimeout(() => {
+      end()
+      const message = `transaction ${hash} is in the pool, but was not mined within ${timeoutMs} milliseconds`
+      reject(new DevchainError('NOT_MINED_IN_TIME', message, hash))
+    }, timeoutMs)
+  })
+}
+
+/** A transaction that was sent with a nonce: where it is in the chain, or itself while it waits. */
+export type Sent =
+  | { readonly place: TransactionPlace; readonly waiting?: undefined }
+  | { readonly place?: undefined; readonly waiting: Transaction }
+
+/**
+ * The transaction of a sender and a nonce. Nonces only rise from block to block, so that a few looks at old worlds
+ * find the block; where somebody set one back by hand, what was sent before is not found.
+ * @returns undefined when there is none: authorizations and creations by contracts use nonces up as well
+ */
+export function sentWithNonce(
+  { tree, pool }: ChainState,
+  sender: Address,
+  nonce: bigint,
+): Sent | undefined {
+  if (nonceAt(headOf(tree).world, sender) <= nonce) {
+    const waiting = pooledByNonce(pool, sender, nonce)?.transaction
+    return waiting && { waiting }
+  }
+  const place = placeOf(tree, sender, nonce)
+  return place && { place }
+}
+
+/** Where a transaction is whose nonce is used. */
+function placeOf(
+  { canonical }: BlockTree,
+  sender: Address,
+  nonce: bigint,
+): TransactionPlace | undefined {
+  let [low, high] = [0, canonical.length - 1]
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2)
+    const record = canonical.at(middle)!
+    // a chain may have been loaded without its older states: then there is only to look at what was sent
+    if (record.isStateless === true) return placeAmong(canonical.filled(), sender, nonce)
+    if (nonceAt(record.world, sender) > nonce) high = middle
+    else low = middle + 1
+  }
+  return placeAmong([canonical.at(low)!], sender, nonce)
+}
+
+function placeAmong(
+  records: Iterable<BlockRecord>,
+  sender: Address,
+  nonce: bigint,
+): TransactionPlace | undefined {
+  for (const record of records) {
+    const { transactions } = record.block
+    const index = transactions.findIndex((each) => each.from === sender && each.nonce === nonce)
+    if (index >= 0) return { record, index }
+  }
+  return undefined
+}

@@ -1,0 +1,124 @@
+// Sending a transaction that waits once more, for another price or with another gas limit, in its own place.
+import { DevchainError, printValue } from '../../core/errors.ts'
+import { type Hash, hexFromBytes } from '../../core/hex.ts'
+import type { IsAwaited } from '../../evm/executor.ts'
+import type { Transaction } from '../../protocol/transaction.ts'
+import type { Chain } from '../chain/chain.ts'
+import type { ChainState } from '../ledger/chainstate.ts'
+import { leastReplacement } from './admission.ts'
+import { blobsOfTransaction } from './blobs.ts'
+import { sentWithNonce } from './inclusion.ts'
+import { sendProven, type TransactionRequest } from './send.ts'
+
+/** What a replacement has of its own; left out or 0n it is that of the transaction that waits. */
+export interface NewTerms {
+  /** Wei per gas; of types 2 to 4 the fee and the tip. */
+  readonly gasPrice?: bigint | undefined
+  readonly gasLimit?: bigint | undefined
+}
+
+/**
+ * Replaces the waiting transaction of a sender and a nonce by one that differs in its price and gas limit alone. What else
+ * the request says has to be as it is in the one that waits. One with blobs offers as much more for these as it has to.
+ * @returns hash of the new one
+ * @throws {DevchainError} `INVALID_PARAMS` for a request without sender or nonce, or of another transaction; `NOT_FOUND`
+ *   when none waits; else as `sendTransaction`: `REPLACEMENT_UNDERPRICED` when it does not offer 10 % more
+ */
+export async function resend(
+  chain: Chain,
+  request: TransactionRequest,
+  terms: NewTerms,
+  isAwaited?: IsAwaited,
+): Promise<Hash> {
+  const waiting = waitingAs(chain.state, request)
+  requireSame(waiting, request)
+  const blobs = blobsOfTransaction(chain.state, waiting.hash)
+  return sendProven(chain, replacementOf(waiting, terms), { blobs, isAwaited })
+}
+
+function waitingAs(state: ChainState, { from, nonce }: TransactionRequest): Transaction {
+  if (from === undefined) throw missing('from', "the sender's address")
+  if (nonce === undefined) throw missing('nonce', 'the nonce of a transaction that waits')
+  const sent = sentWithNonce(state, from, nonce)
+  if (sent?.waiting !== undefined) return sent.waiting
+  const { block } = sent?.place?.record ?? {}
+  const found = block?.transactions[sent?.place?.index ?? 0]
+  const fate = found === undefined ? '' : `: ${found.hash} is in block ${block?.header.number}`
+  const message = `transaction not found: none of ${from} with nonce ${nonce} waits${fate}`
+  throw new DevchainError('NOT_FOUND', message)
+}
+
+/** Refuses a request that tells of another transaction than the one that waits: its sender knows nothing of that. */
+function requireSame(waiting: Transaction, request: TransactionRequest): void {
+  const has = membersOf({ ...waiting, gas: waiting.gasLimit, gasPrice: waiting.maxFeePerGas })
+  const wrong = Object.entries(membersOf(request)).find(
+    ([name, given]) => given !== undefined && printed(given) !== printed(has[name]),
+  )
+  if (wrong === undefined) return
+  const [name, given] = wrong
+  const message = `transaction.${name}: expected ${printValue(has[name])}, as ${waiting.hash} has it, which waits with nonce ${waiting.nonce}, got ${printValue(given)}`
+  throw new DevchainError('INVALID_PARAMS', message)
+}
+
+/** What two transactions have to have in common. */
+function membersOf(request: TransactionRequest): Readonly<Record<string, unknown>> {
+  const { type, chainId, to, value, data, gas, accessList, authorizationList, blobs } = request
+  const { gasPrice, maxFeePerGas, maxPriorityFeePerGas } = request
+  return {
+    type,
+    chainId,
+    to,
+    value,
+    data: data && hexFromBytes(data),
+    gas,
+    gasPrice,
+    maxFeePerGas,
+    maxPriorityFeePerGas,
+    maxFeePerBlobGas: blobs?.maxFeePerBlobGas,
+    blobVersionedHashes: blobs?.versionedHashes,
+    // in an order of their own, whoever made them
+    accessList: accessList?.map(({ address, storageKeys }) => ({ address, storageKeys })),
+    authorizationList: authorizationList?.map((given) => ({
+      chainId: given.chainId,
+      address: given.address,
+      nonce: given.nonce,
+      yParity: given.yParity,
+      r: given.r,
+      s: given.s,
+    })),
+  }
+}
+
+function printed(value: unknown): string {
+  return JSON.stringify(value, (_, part) => (typeof part === 'bigint' ? part.toString() : part))
+}
+
+function replacementOf(
+  waiting: Transaction,
+  { gasPrice = 0n, gasLimit = 0n }: NewTerms,
+): TransactionRequest {
+  const { from, type, to, value, data, nonce, blobs } = waiting
+  const fee = gasPrice === 0n ? waiting.maxFeePerGas : gasPrice
+  const tip = gasPrice === 0n ? waiting.maxPriorityFeePerGas : gasPrice
+  const fees = type < 2 ? { gasPrice: fee } : { maxFeePerGas: fee, maxPriorityFeePerGas: tip }
+  return {
+    ...fees,
+    from,
+    type,
+    to,
+    value,
+    data,
+    nonce,
+    gas: gasLimit === 0n ? waiting.gasLimit : gasLimit,
+    accessList: type === 0 ? undefined : waiting.accessList,
+    authorizationList: type === 4 ? waiting.authorizationList : undefined,
+    blobs: blobs && { ...blobs, maxFeePerBlobGas: leastReplacement(blobs.maxFeePerBlobGas) },
+  }
+}
+
+function missing(member: string, expected: string): DevchainError {
+  return new DevchainError(
+    'INVALID_PARAMS',
+    `transaction.${member}: expected ${expected}, got nothing`,
+  )
+}

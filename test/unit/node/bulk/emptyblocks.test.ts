@@ -1,0 +1,422 @@
+// Mining many blocks at once: the same chain as mining them one by one, in other memory.
+import { availableParallelism } from 'node:os'
+import fc from 'fast-check'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import type { Address } from '../../../../src/core/hex.ts'
+import { mineRun } from '../../../../src/node/bulk/emptyblocks.ts'
+import { RunMiner } from '../../../../src/node/bulk/runminer.ts'
+import { TimeHashes } from '../../../../src/node/bulk/timehashes.ts'
+import type { Chain } from '../../../../src/node/chain/chain.ts'
+import { editWorld } from '../../../../src/node/cheats/edit.ts'
+import {
+  changeSettings,
+  increaseTime,
+  mine,
+  revertTo,
+  setNextTimestamp,
+  setTime,
+  takeSnapshot,
+} from '../../../../src/node/commands/commands.ts'
+import type { ChainOptions } from '../../../../src/node/create.ts'
+import { queryLogs } from '../../../../src/node/events/logs.ts'
+import {
+  type BlockRecord,
+  blockByHash,
+  blockByNumber,
+  hashByNumber,
+  headOf,
+  isCanonical,
+} from '../../../../src/node/ledger/blocktree.ts'
+import { mineBlock } from '../../../../src/node/mining/miner.ts'
+import { reorganize } from '../../../../src/node/mining/reorganize.ts'
+import { sendRawTransaction } from '../../../../src/node/sending/send.ts'
+import { hashHeader } from '../../../../src/protocol/block.ts'
+import { BEACON_ROOTS, HISTORY_STORAGE } from '../../../../src/state/predeploys.ts'
+import { nonceAt, stateRoot, storageAt, withStorage } from '../../../../src/state/world.ts'
+import { account, NOON, signed, testChain } from '../chains.ts'
+
+function mineBlocks(chain: Chain, blocks: number, interval?: bigint): Promise<unknown> {
+  return chain.update((state) =>
+    mine(chain.executor, state, { now: NOON, blocks: BigInt(blocks), interval }),
+  )
+}
+
+/** Blocks that are mined as those with transactions are: the slow twin. */
+async function mineSlowly(chain: Chain, blocks: number, interval?: bigint): Promise<void> {
+  for (let count = 0; count < blocks; count += 1) {
+    await chain.update(async (state) => {
+      const timestamp =
+        interval === undefined || count === 0
+          ? undefined
+          : headOf(state.tree).block.header.timestamp + interval
+      const mined = await mineBlock(chain.executor, state, { now: NOON, timestamp })
+      return { state: mined.state, value: undefined }
+    })
+  }
+}
+
+async function slowChain(options: ChainOptions, blocks: number): Promise<Chain> {
+  const chain = await testChain(options)
+  await mineSlowly(chain, blocks)
+  return chain
+}
+
+async function expectSame(fast: Chain, slow: Chain): Promise<void> {
+  const [one, other] = [fast.state.tree, slow.state.tree]
+  expect(headOf(one).block).toEqual(headOf(other).block)
+  expect(fast.state.clock).toEqual(slow.state.clock)
+  for (const record of other.canonical.values()) {
+    const { hash, header } = record.block
+    const twin = blockByNumber(one, header.number)
+    expect(twin?.block).toEqual(record.block)
+    expect(twin?.totalDifficulty).toBe(record.totalDifficulty)
+    expect(blockByHash(one, hash)?.block.header.number).toBe(header.number)
+    expect(stateRoot(twin!.world)).toBe(header.stateRoot)
+  }
+}
+
+const cases: readonly (readonly [string, ChainOptions])[] = [
+  ['on the newest fork', {}],
+  ['on cancun, where only times are told', { hardfork: 'cancun' }],
+  ['on london, where the world stays the same', { hardfork: 'london' }],
+  ['under a fee market, until the base fee is still', { baseFee: 1_000_000n }],
+  ['with a clock that steps', { clock: { kind: 'step', seconds: 7n } }],
+]
+
+type Miner = (chain: Chain, blocks: number, interval?: bigint) => Promise<unknown>
+
+type Command = (chain: Chain, miner: Miner) => Promise<unknown>
+
+/** What may happen to a chain, with what makes an empty block unlike the one before. */
+const commands: fc.Arbitrary<Command> = fc.oneof(
+  { weight: 6, arbitrary: fc.nat(40).map((count): Command => mineEach(count)) },
+  {
+    weight: 2,
+    arbitrary: fc.tuple(fc.nat(90), fc.option(fc.bigInt(1n, 9000n), { nil: undefined })).map(
+      ([count, interval]): Command =>
+        (chain, miner) =>
+          miner(chain, count, interval),
+    ),
+  },
+  fc.constant<Command>(async (chain) => {
+    const nonce = nonceAt(headOf(chain.state.tree).world, account(chain, 0))
+    await sendRawTransaction(
+      chain,
+      signed(chain, { nonce, maxFeePerGas: 10n, maxPriorityFeePerGas: 10n }).raw,
+    )
+  }),
+  fc.nat(9000).map(
+    (slot): Command =>
+      (chain) =>
+        editSlot(chain, HISTORY_STORAGE.address, slot),
+  ),
+  fc.integer({ min: 8191, max: 8191 * 2 - 1 }).map(
+    (slot): Command =>
+      (chain) =>
+        editSlot(chain, BEACON_ROOTS.address, slot),
+  ),
+  fc.constant<Command>((chain) => chain.update(takeSnapshot)),
+  fc.nat(4).map(
+    (id): Command =>
+      (chain) =>
+        chain.update((state) => revertTo(state, id)),
+  ),
+  fc.bigInt(1n, 100_000n).map(
+    (seconds): Command =>
+      (chain) =>
+        chain.update((state) => increaseTime(state, seconds, NOON)),
+  ),
+  fc.bigInt(1n, 9000n).map(
+    (seconds): Command =>
+      (chain) =>
+        chain.update((state) =>
+          setNextTimestamp(state, headOf(state.tree).block.header.timestamp + seconds),
+        ),
+  ),
+  fc.nat(3).map(
+    (digit): Command =>
+      (chain) =>
+        chain.update((state) =>
+          changeSettings(state, { coinbase: `0x${`${digit}`.repeat(40)}` as Address }),
+        ),
+  ),
+  fc.constantFrom(5n, 0n).map(
+    (fee): Command =>
+      (chain) =>
+        chain.update((state) => changeSettings(state, { nextBaseFee: fee })),
+  ),
+)
+
+/** Blocks, each mined by a command of its own. */
+function mineEach(count: number): Command {
+  return async (chain, miner) => {
+    for (let left = count; left > 0; left--) await miner(chain, 1)
+  }
+}
+
+function editSlot(chain: Chain, address: Address, slot: number): Promise<unknown> {
+  return chain.update((state) =>
+    editWorld(state, (world) => withStorage(world, address, BigInt(slot), 77n)),
+  )
+}
+
+describe('blocks mined at once', () => {
+  it.each(cases)('are the same as one by one %s', async (_, options) => {
+    const fast = await testChain(options)
+    await mineBlocks(fast, 300)
+    await expectSame(fast, await slowChain(options, 300))
+  })
+})
+
+describe('blocks mined one after another by commands of their own', () => {
+  it.each(cases)('are the same as any others %s', async (_, options) => {
+    const fast = await testChain(options)
+    for (let count = 0; count < 300; count++) await mineBlocks(fast, 1)
+    await expectSame(fast, await slowChain(options, 300))
+  })
+
+  it('leave the state readable after each, and keep the past as it was', async () => {
+    const chain = await testChain({})
+    const slot = { address: HISTORY_STORAGE.address, at: 20n }
+    for (let number = 1n; number < 700n; number++) {
+      await mineBlocks(chain, 1)
+      const { world, block } = headOf(chain.state.tree)
+      if (number % 7n === 0n)
+        expect(storageAt(world, slot.address, number - 1n)).toBe(BigInt(block.header.parentHash))
+      expect(storageAt(world, slot.address, slot.at) === 0n).toBe(number <= slot.at)
+    }
+    for (const number of [650n, 21n, 20n, 513n, 300n]) {
+      const { world, block } = blockByNumber(chain.state.tree, number)!
+      expect(stateRoot(world)).toBe(block.header.stateRoot)
+      expect(storageAt(world, slot.address, number)).toBe(0n)
+      expect(storageAt(world, slot.address, number - 1n)).toBe(BigInt(block.header.parentHash))
+    }
+  })
+
+  it('are the same whatever happens to the chain between them', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(commands, { minLength: 5, maxLength: 25 }), async (list) => {
+        const options: ChainOptions = { hardfork: 'prague' }
+        const [fast, slow] = [await testChain(options), await testChain(options)]
+        for (const command of list) {
+          await Promise.all([command(fast, mineBlocks), command(slow, mineSlowly)])
+          const [one, other] = [fast, slow].map(({ state }) => headOf(state.tree)) as [
+            BlockRecord,
+            BlockRecord,
+          ]
+          expect(one.block).toEqual(other.block)
+          expect(one.totalDifficulty).toBe(other.totalDifficulty)
+          expect(fast.state.clock).toEqual(slow.state.clock)
+          expect(stateRoot(one.world)).toBe(stateRoot(other.world))
+        }
+      }),
+      { seed: 12, numRuns: 60 },
+    )
+  })
+})
+
+afterEach(() => vi.restoreAllMocks())
+
+describe('empty blocks of an interval', () => {
+  /** Mines blocks as a schedule does, each after a second of wall time. @returns how many of them came from a run's miner */
+  async function mineByTheClock(chain: Chain, from: number, blocks: number): Promise<number> {
+    const mined = vi.spyOn(RunMiner.prototype, 'mine')
+    for (let second = from; second < from + blocks; second += 1) {
+      await chain.update((state, executor) => mine(executor, state, { now: NOON + 1_000 * second }))
+    }
+    const count = mined.mock.results.filter(({ value }) => value === 1).length
+    mined.mockRestore()
+    return count
+  }
+
+  it('are kept in rows soon, also where transactions come now and then', async () => {
+    const chain = await testChain({ noMining: true })
+    await mineBlocks(chain, 1_000)
+    for (let nonce = 0n; nonce < 3n; nonce += 1n) {
+      await sendRawTransaction(chain, signed(chain, { nonce }).raw)
+      const from = 2_000 + 100 * Number(nonce)
+      expect(await mineByTheClock(chain, from, 50)).toBeGreaterThan(35)
+    }
+    expect(headOf(chain.state.tree).block.header.number).toBe(1_150n)
+  })
+
+  it('are kept in rows where something waits that cannot be mined, and it is mined once it can', async () => {
+    const chain = await testChain({ noMining: true })
+    await sendRawTransaction(chain, signed(chain, { nonce: 1n }).raw)
+    expect(await mineByTheClock(chain, 1, 40)).toBeGreaterThan(25)
+    await sendRawTransaction(chain, signed(chain, { nonce: 3n }).raw)
+    expect(await mineByTheClock(chain, 50, 10)).toBe(10)
+    await sendRawTransaction(chain, signed(chain).raw)
+    expect(await mineByTheClock(chain, 70, 1)).toBe(0)
+    expect(headOf(chain.state.tree).block.transactions.map(({ nonce }) => nonce)).toEqual([0n, 1n])
+  })
+
+  it('let go of what mined them when the chain goes on without it', async () => {
+    const chain = await testChain({})
+    const closed = vi.spyOn(RunMiner.prototype, 'close')
+    await mineBlocks(chain, 100)
+    await mineBlocks(chain, 1)
+    expect(closed).not.toHaveBeenCalled()
+    await sendRawTransaction(chain, signed(chain).raw)
+    expect(closed).toHaveBeenCalledTimes(1)
+    const slow = await slowChain({}, 101)
+    await sendRawTransaction(slow, signed(slow).raw)
+    await expectSame(chain, slow)
+    closed.mockRestore()
+  })
+})
+
+describe('many empty blocks at once', () => {
+  it('come in pieces, with a turn for others before, between and after them', async () => {
+    const chain = await testChain({})
+    await mineBlocks(chain, 100)
+    const events: ('turn' | number)[] = []
+    const mine = vi.spyOn(RunMiner.prototype, 'mine')
+    const run = await mineRun(chain.state, {
+      now: NOON,
+      blocks: 5_000n,
+      interval: undefined,
+      breathe: () => {
+        events.push(...mine.mock.calls.splice(0).map(([times]) => times.length), 'turn')
+        return undefined
+      },
+      onBug: (error) => expect(error).toBe(undefined),
+    })
+    mine.mockRestore()
+    expect(run?.blocks).toBe(5_000n)
+    // timestamps are reckoned, 1,024 between two turns, before the first block is mined
+    expect(events.findIndex((event) => event !== 'turn')).toBeGreaterThanOrEqual(5)
+    const pieces = events.filter((event) => event !== 'turn')
+    expect(pieces.reduce((sum, blocks) => sum + blocks, 0)).toBe(5_000)
+    expect(Math.max(...pieces)).toBeLessThanOrEqual(64)
+    for (const [index, event] of events.entries()) {
+      if (event !== 'turn') expect(events[index + 1]).toBe('turn')
+    }
+    expect(events.at(-1)).toBe('turn')
+  })
+})
+
+describe('more blocks than the rings of system contracts have slots', () => {
+  // the larger one is more than the thread that works ahead has room for, when headers become longer (at 65,536) too
+  it.each([
+    [17_000, 12n],
+    [110_000, 1n],
+  ])('have the roots and hashes of their own: %d, %d s apart', async (blocks, interval) => {
+    const chain = await testChain({})
+    const told = vi.spyOn(TimeHashes.prototype, 'from')
+    await mineBlocks(chain, blocks, interval)
+    const ahead = told.mock.results.reduce((sum, { value }) => sum + value.length / 32, 0)
+    // a thread begins within 50 ms, and the longer run takes a second
+    if (blocks > 100_000 && availableParallelism() > 1) expect(ahead).toBeGreaterThan(1_000)
+    await mineBlocks(chain, 1)
+    const { tree } = chain.state
+    const afterZero: number[] = []
+    for (let number = 1; number <= blocks; number++) {
+      const record = blockByNumber(tree, BigInt(number))!
+      const { header, hash } = record.block
+      expect(hashHeader(header)).toBe(hash)
+      expect(header.parentHash).toBe(hashByNumber(tree, BigInt(number - 1)))
+      if (number > 8192 && header.parentHash.startsWith('0x00')) afterZero.push(number)
+    }
+    expect(afterZero.length).toBeGreaterThan(10)
+    const turns = [8190, 8191, 8192, 8193, 8200, 16_383, 16_384, 16_385, blocks, blocks + 1]
+    const longer = [65_535, 65_536, 65_537, 65_560].filter((number) => number < blocks)
+    const sampled = [
+      ...turns,
+      ...longer,
+      ...afterZero.slice(-5).flatMap((number) => [number, number + 1]),
+    ]
+    for (const number of sampled) {
+      const { block, world } = blockByNumber(tree, BigInt(number))!
+      // that world is made slot by slot
+      expect(stateRoot(world), `block ${number}`).toBe(block.header.stateRoot)
+    }
+  })
+})
+
+describe('more blocks than are sealed', () => {
+  const MANY = 1_100_000
+
+  /** Whether a block is where it should be, seen from all sides. */
+  function expectLinked({ state: { tree } }: Chain, number: bigint): void {
+    const record = blockByNumber(tree, number)!
+    const parent = blockByNumber(tree, number - 1n)!
+    expect(record.block.header.number).toBe(number)
+    expect(record.block.header.parentHash).toBe(parent.block.hash)
+    expect(record.block.header.timestamp).toBe(parent.block.header.timestamp + 1n)
+    expect(record.totalDifficulty).toBe(parent.totalDifficulty + 1n)
+    expect(stateRoot(record.world)).toBe(record.block.header.stateRoot)
+    expect(hashByNumber(tree, number)).toBe(record.block.hash)
+    expect(blockByHash(tree, record.block.hash)?.block).toEqual(record.block)
+    expect(isCanonical(tree, record)).toBe(true)
+  }
+
+  function expectLinkedAll(chain: Chain): void {
+    const height = BigInt(chain.state.tree.canonical.length - 1)
+    const places = [1n, 2n, 1000n, height / 2n, height - 8193n, height - 8192n, height - 1n, height]
+    for (const number of places) expectLinked(chain, number)
+  }
+
+  async function longChain(): Promise<Chain> {
+    const chain = await testChain({})
+    await mineBlocks(chain, MANY)
+    return chain
+  }
+
+  function reorganized(chain: Chain, depth: number, blocks: number): Promise<unknown> {
+    const request = { depth: BigInt(depth), requeue: false, now: NOON }
+    const makers = Array.from({ length: blocks }, () => [])
+    return chain.update((state) =>
+      reorganize(chain.executor, state, { ...request, blocks: makers }),
+    )
+  }
+
+  it('are linked by number, hash, time and state', async () => {
+    const chain = await longChain()
+    expect(chain.state.tree.canonical.length).toBe(MANY + 1)
+    expectLinkedAll(chain)
+    expect(blockByHash(chain.state.tree, headOf(chain.state.tree).block.header.mixHash)).toBe(
+      undefined,
+    )
+  })
+
+  it.each([
+    ['among the sealed ones at the end', 100],
+    ['where the sealed ones begin', 8192],
+    ['among the derived ones', 500_000],
+    ['at the first block', MANY],
+  ])('end at an older one when the head is set back %s, and go on from there', async (_, depth) => {
+    const chain = await longChain()
+    const abandoned = headOf(chain.state.tree)
+    await chain.update(takeSnapshot)
+    const kept = chain.state.tree
+    await reorganized(chain, depth, 0)
+    expect(chain.state.tree.canonical.length).toBe(MANY + 1 - depth)
+    expect(isCanonical(chain.state.tree, abandoned)).toBe(false)
+    await chain.update((state) =>
+      setTime(state, headOf(state.tree).block.header.timestamp + 1n, NOON),
+    )
+    await mineBlocks(chain, 300, 1n)
+    expect(chain.state.tree.canonical.length).toBe(MANY + 301 - depth)
+    expectLinked(chain, BigInt(MANY + 300 - depth))
+    expectLinked(chain, BigInt(MANY + 1 - depth))
+    await chain.update((state) => revertTo(state, 1))
+    expect(chain.state.tree).toBe(kept)
+    expectLinkedAll(chain)
+  })
+
+  it('are replaced by a heavier branch that forks among the derived ones', async () => {
+    const chain = await longChain()
+    await reorganized(chain, 9000, 3)
+    const { tree } = chain.state
+    expect(tree.canonical.length).toBe(MANY + 1 - 9000 + 3)
+    expect(headOf(tree).totalDifficulty).toBe(BigInt(MANY + 2))
+    expect(headOf(tree).block.header.parentHash).toBe(hashByNumber(tree, BigInt(MANY - 9000 + 2)))
+  })
+
+  it('have their logs searched at once', async () => {
+    const chain = await longChain()
+    const query = { addresses: [], topics: [], from: { kind: 'number', number: 0n } } as const
+    expect(queryLogs(chain.state, query)).toEqual([])
+  })
+})

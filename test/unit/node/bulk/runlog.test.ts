@@ -1,0 +1,48 @@
+// What is kept of empty blocks in a row: a list that grows without moving what it has.
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { CHUNK, RunLog } from '../../../../src/node/bulk/runlog.ts'
+
+/** The words of a block, different for each. */
+function wordOf(index: number, salt: number): Uint8Array {
+  return new Uint8Array(32).map((_, at) => (index * 31 + at * 7 + salt) & 255)
+}
+
+/** Adds the next `count` blocks, and leaves their arrays to others. */
+function grow(log: RunLog, count: number): void {
+  const indexes = Array.from({ length: count }, (_, i) => log.length + i)
+  const hashes = Uint8Array.from(indexes.flatMap((index) => [...wordOf(index, 1)]))
+  const roots = Uint8Array.from(indexes.flatMap((index) => [...wordOf(index, 2)]))
+  const timestamps = Float64Array.from(indexes.map((index) => 12 * index))
+  log.push(count, timestamps, hashes, roots)
+  hashes.fill(0)
+  roots.fill(0)
+  timestamps.fill(0)
+}
+
+describe('a log of empty blocks', () => {
+  it('gives back what came, in pieces of whatever size', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(2 * CHUNK), { maxLength: 5 }), (counts) => {
+        const log = new RunLog()
+        for (const count of counts) grow(log, count)
+        expect(log.length).toBe(counts.reduce((sum, count) => sum + count, 0))
+        for (let index = 0; index < log.length; index += 37) {
+          expect([...log.hashAt(index)]).toEqual([...wordOf(index, 1)])
+          expect([...log.rootAt(index)]).toEqual([...wordOf(index, 2)])
+          expect(log.timestampAt(index)).toBe(BigInt(12 * index))
+        }
+      }),
+      { seed: 14, numRuns: 20 },
+    )
+  })
+
+  it('leaves blocks where they are when more come', () => {
+    const log = new RunLog()
+    grow(log, 10)
+    const { buffer } = log.hashAt(0)
+    for (let i = 0; i < 4; i++) grow(log, CHUNK)
+    expect(log.hashAt(0).buffer).toBe(buffer)
+    expect(buffer.byteLength).toBe(32 * CHUNK)
+  })
+})

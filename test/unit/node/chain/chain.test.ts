@@ -1,0 +1,350 @@
+// The cell of a chain: updates one at a time, listeners, references to blocks.
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { ZERO_HASH } from '../../../../src/core/hex.ts'
+import {
+  findRecord,
+  latest,
+  pendingReference,
+  recordAt,
+  type StateChange,
+} from '../../../../src/node/chain/chain.ts'
+import {
+  changeSettings,
+  mine,
+  revertTo,
+  setMiningMode,
+  takeSnapshot,
+} from '../../../../src/node/commands/commands.ts'
+import { headOf, transactionPlace } from '../../../../src/node/ledger/blocktree.ts'
+import { pooledByHash } from '../../../../src/node/pool/pool.ts'
+import { sendRawTransaction } from '../../../../src/node/sending/send.ts'
+import { hashHeader } from '../../../../src/protocol/block.ts'
+import { balanceAt } from '../../../../src/state/world.ts'
+import {
+  account,
+  headTime,
+  height,
+  NOON,
+  signed,
+  type TestEnvironment,
+  testChain,
+  testEnvironment,
+} from '../chains.ts'
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+describe('updates', () => {
+  it('run one at a time in the order of their calls', async () => {
+    const chain = await testChain()
+    const order: string[] = []
+    const slow = chain.update(async (state) => {
+      order.push('slow begins')
+      await new Promise((resolve) => setImmediate(resolve))
+      order.push('slow ends')
+      return takeSnapshot(state)
+    })
+    const quick = chain.update((state) => {
+      order.push('quick')
+      return takeSnapshot(state)
+    })
+    expect(await Promise.all([slow, quick])).toEqual([1, 2])
+    expect(order).toEqual(['slow begins', 'slow ends', 'quick'])
+  })
+
+  it('change nothing when they fail, and let the next one run', async () => {
+    const chain = await testChain()
+    const before = chain.state
+    const failing = chain.update(() => {
+      throw new Error('no')
+    })
+    await expect(failing).rejects.toThrow('no')
+    expect(chain.state).toBe(before)
+    expect(await chain.update(takeSnapshot)).toBe(1)
+  })
+
+  it('tell listeners of the change before they resolve, and of nothing when nothing changed', async () => {
+    const chain = await testChain()
+    const told: StateChange[] = []
+    chain.onChange((change) => told.push(change))
+    await chain.update((state) => ({ state, value: undefined }))
+    expect(told).toEqual([])
+    await sendRawTransaction(chain, signed(chain).raw)
+    expect(told.map(({ head }) => [...head.added].map(({ block }) => block.header.number))).toEqual(
+      [[1n]],
+    )
+    expect(told[0]?.after).toBe(chain.state)
+  })
+
+  it('tell the other listeners when one throws, and report what it threw', async () => {
+    const environment = testEnvironment()
+    const chain = await testChain({ environment })
+    let told = 0
+    chain.onChange(() => {
+      throw new Error('listener')
+    })
+    const stop = chain.onChange(() => {
+      told += 1
+    })
+    await chain.update(takeSnapshot)
+    stop()
+    await chain.update(takeSnapshot)
+    expect(told).toBe(1)
+    expect(environment.bugs).toEqual([new Error('listener'), new Error('listener')])
+  })
+
+  it('tell of abandoned blocks newest first', async () => {
+    const chain = await testChain()
+    const id = await chain.update(takeSnapshot)
+    await chain.update((state) => mine(chain.executor, state, { now: NOON, blocks: 3n }))
+    const told: StateChange[] = []
+    chain.onChange((change) => told.push(change))
+    await chain.update((state) => revertTo(state, id))
+    expect([...(told[0]?.head.removed ?? [])].map(({ block }) => block.header.number)).toEqual([
+      3n,
+      2n,
+      1n,
+    ])
+    expect(told[0]?.head.added.length).toBe(0)
+  })
+})
+
+describe('references', () => {
+  it('name blocks by number, tag and hash', async () => {
+    const chain = await testChain()
+    await chain.update((state) => mine(chain.executor, state, { now: NOON, blocks: 2n }))
+    const head = headOf(chain.state.tree)
+    expect(await findRecord(chain, latest)).toBe(head)
+    expect(await findRecord(chain, { kind: 'number', number: 2n })).toBe(head)
+    for (const tag of ['safe', 'finalized'] as const) {
+      expect(await findRecord(chain, { kind: 'tag', tag })).toBe(head)
+    }
+    const byHash = { kind: 'hash', hash: head.block.hash, requireCanonical: true } as const
+    expect(await findRecord(chain, byHash)).toBe(head)
+    const earliest = await recordAt(chain, { kind: 'tag', tag: 'earliest' })
+    expect(earliest.block.header.number).toBe(0n)
+  })
+
+  it('to blocks that do not exist say which block is the newest', async () => {
+    const chain = await testChain()
+    const { hash } = headOf(chain.state.tree).block
+    for (const number of [1n, 2n ** 200n]) {
+      await expect(recordAt(chain, { kind: 'number', number })).rejects.toThrow(
+        `block 0x${number.toString(16)} not found: the newest block is 0 (${hash})`,
+      )
+    }
+    const unknown = { kind: 'hash', hash: ZERO_HASH, requireCanonical: false } as const
+    await expect(recordAt(chain, unknown)).rejects.toMatchObject({ word: 'NOT_FOUND' })
+  })
+})
+
+describe('the pending block', () => {
+  it('has what waits, executed, and is not part of the chain', async () => {
+    const chain = await testChain({ noMining: true })
+    const to = account(chain, 1)
+    await sendRawTransaction(chain, signed(chain, { to, value: 5n }).raw)
+    const pending = await recordAt(chain, pendingReference)
+    expect(pending.block.header.number).toBe(1n)
+    expect(pending.executed).toHaveLength(1)
+    expect(balanceAt(pending.world, to)).toBe(balanceAt(headOf(chain.state.tree).world, to) + 5n)
+    expect(height(chain)).toBe(0n)
+  })
+
+  it('is the block that is then mined', async () => {
+    const chain = await testChain({ noMining: true })
+    await sendRawTransaction(chain, signed(chain).raw)
+    const pending = await chain.pending()
+    await chain.update((state) => mine(chain.executor, state, { now: NOON }))
+    expect(headOf(chain.state.tree).block.hash).toBe(pending.block.hash)
+  })
+
+  it('is built once for one state and second', async () => {
+    const environment: TestEnvironment = testEnvironment()
+    const chain = await testChain({ environment })
+    const first = await chain.pending()
+    environment.ms += 10
+    expect(await chain.pending()).toBe(first)
+    environment.ms += 5000
+    expect((await chain.pending()).block.header.timestamp).toBe(BigInt(NOON) / 1000n + 5n)
+  })
+})
+
+describe('blocks', () => {
+  it('have the hash of their header, link to their parent and sum up difficulty', async () => {
+    const chain = await testChain({ difficulty: 7n })
+    const genesis = headOf(chain.state.tree)
+    await sendRawTransaction(chain, signed(chain).raw)
+    const head = headOf(chain.state.tree)
+    expect(head.block.hash).toBe(hashHeader(head.block.header))
+    expect(head.block.header.parentHash).toBe(genesis.block.hash)
+    expect(head.totalDifficulty).toBe(14n)
+  })
+
+  it('take the highest tip first, then the first come, but each sender by nonce', async () => {
+    const chain = await testChain({ noMining: true })
+    const send = async (index: number, nonce: bigint, price: bigint): Promise<string> => {
+      const fees = { maxFeePerGas: price, maxPriorityFeePerGas: price }
+      return sendRawTransaction(chain, signed(chain, { index, nonce, ...fees }).raw)
+    }
+    const cheapFirst = await send(0, 0n, 1n)
+    const dearSecond = await send(0, 1n, 100n)
+    const middle = await send(1, 0n, 50n)
+    const equal = await send(2, 0n, 50n)
+    await chain.update((state) => mine(chain.executor, state, { now: NOON }))
+    const mined = headOf(chain.state.tree).block.transactions.map(({ hash }) => hash)
+    expect(mined).toEqual([middle, equal, cheapFirst, dearSecond])
+  })
+
+  it('leave what does not fit for the next one', async () => {
+    const chain = await testChain({ noMining: true, gasLimit: 50_000n })
+    const first = await sendRawTransaction(chain, signed(chain, { gasLimit: 30_000n }).raw)
+    const large = await sendRawTransaction(
+      chain,
+      signed(chain, { index: 1, gasLimit: 40_000n }).raw,
+    )
+    const small = await sendRawTransaction(chain, signed(chain, { index: 2 }).raw)
+    await chain.update((state) => mine(chain.executor, state, { now: NOON, blocks: 2n }))
+    const blockOf = (hash: string): bigint | undefined =>
+      transactionPlace(chain.state.tree, hash as never)?.record.block.header.number
+    expect([first, large, small].map(blockOf)).toEqual([1n, 2n, 1n])
+  })
+
+  it('drop what became impossible, and say why', async () => {
+    const chain = await testChain({ noMining: true, balance: 100n })
+    const to = account(chain, 1)
+    await sendRawTransaction(chain, signed(chain, { to, value: 80n }).raw)
+    const second = signed(chain, { to, value: 90n, nonce: 1n })
+    await sendRawTransaction(chain, second.raw)
+    const told: StateChange[] = []
+    chain.onChange((change) => told.push(change))
+    await chain.update((state) => mine(chain.executor, state, { now: NOON }))
+    expect(headOf(chain.state.tree).block.transactions).toHaveLength(1)
+    expect(pooledByHash(chain.state.pool, second.hash)).toBeUndefined()
+    expect(told[0]?.dropped.map(({ error }) => error.word)).toEqual(['INSUFFICIENT_FUNDS'])
+  })
+
+  it('have a base fee that stays, unless a market is asked for', async () => {
+    const pinned = await testChain()
+    const market = await testChain({ baseFee: 1_000n })
+    for (const chain of [pinned, market]) {
+      await chain.update((state) => mine(chain.executor, state, { now: NOON, blocks: 2n }))
+    }
+    expect(headOf(pinned.state.tree).block.header.baseFeePerGas).toBe(0n)
+    // an empty block lowers it by an eighth
+    expect(headOf(market.state.tree).block.header.baseFeePerGas).toBe(766n)
+  })
+
+  it('obey a base fee that is set for the next one only', async () => {
+    const chain = await testChain({ baseFee: 1_000n })
+    await chain.update((state) => changeSettings(state, { nextBaseFee: 5_000n }))
+    await chain.update((state) => mine(chain.executor, state, { now: NOON }))
+    expect(headOf(chain.state.tree).block.header.baseFeePerGas).toBe(5_000n)
+    expect(chain.state.settings.nextBaseFee).toBeUndefined()
+  })
+
+  it('are equal in two runs of one script on a frozen clock', async () => {
+    const run = async (ms: number): Promise<string> => {
+      const environment = testEnvironment()
+      environment.ms = ms
+      const chain = await testChain({ environment, clock: { kind: 'frozen' } })
+      await sendRawTransaction(chain, signed(chain).raw)
+      await chain.update((state) => mine(chain.executor, state, { now: ms, blocks: 2n }))
+      return headOf(chain.state.tree).block.hash
+    }
+    expect(await run(NOON)).toBe(await run(NOON + 123_456_789))
+  })
+})
+
+describe('the wall time of the newest block', () => {
+  it('is that at which the last one came, whatever its timestamp, and no revert turns it back', async () => {
+    const environment = testEnvironment()
+    const chain = await testChain({ environment })
+    expect(chain.headMadeAt).toBe(NOON)
+    const id = await chain.update(takeSnapshot)
+    environment.ms += 1_500
+    expect(chain.headMadeAt).toBe(NOON)
+    await chain.update((state) =>
+      mine(chain.executor, state, { now: environment.ms, timestamp: 4_000_000_000n }),
+    )
+    environment.ms += 1_500
+    await chain.update((state) => revertTo(state, id))
+    expect(chain.headMadeAt).toBe(NOON + 1_500)
+  })
+})
+
+describe('interval mining', () => {
+  it('mines a block each interval until it is stopped, also by a revert', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    const chain = await testChain()
+    const id = await chain.update(takeSnapshot)
+    const mode = { kind: 'interval', intervalMs: 1000 } as const
+    await chain.update((state) => setMiningMode(chain.executor, state, mode, NOON))
+    for (let tick = 1n; tick <= 3n; tick += 1n) {
+      await vi.advanceTimersByTimeAsync(1000)
+      await vi.waitFor(() => expect(height(chain)).toBe(tick))
+    }
+    await chain.update((state) => revertTo(state, id))
+    await vi.advanceTimersByTimeAsync(5000)
+    await chain.update((state) => ({ state, value: undefined }))
+    expect(height(chain)).toBe(0n)
+  })
+
+  it('lets what waits wait until the first interval is over, and mines it then', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    const chain = await testChain({ noMining: true })
+    await sendRawTransaction(chain, signed(chain).raw)
+    const mode = { kind: 'interval', intervalMs: 1000 } as const
+    await chain.update((state) => setMiningMode(chain.executor, state, mode, NOON))
+    expect(height(chain)).toBe(0n)
+    await vi.advanceTimersByTimeAsync(999)
+    expect(height(chain)).toBe(0n)
+    await vi.advanceTimersByTimeAsync(1)
+    await vi.waitFor(() => expect(height(chain)).toBe(1n))
+    expect(headOf(chain.state.tree).block.transactions).toHaveLength(1)
+    chain.close()
+  })
+
+  it('of random intervals takes one between the two each time', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    const draws = ['00000000', 'ffffffff', '80000000'].map((hex) => Buffer.from(hex, 'hex'))
+    const random = (length: number): Uint8Array =>
+      (length === 4 ? draws.shift() : undefined) ?? new Uint8Array(length)
+    const mode = { kind: 'interval', intervalMs: 1000, longestMs: 3000 } as const
+    const chain = await testChain({ environment: { ...testEnvironment(), random } })
+    const mined: number[] = []
+    chain.onChange(() => mined.push(performance.now()))
+    await chain.update((state) => setMiningMode(chain.executor, state, mode, NOON))
+    for (let i = 0; i < 3; i += 1) {
+      await vi.waitFor(() => expect(vi.getTimerCount()).toBe(1), { interval: 0 })
+      await vi.advanceTimersToNextTimerAsync()
+    }
+    await vi.waitFor(() => expect(height(chain)).toBe(3n), { interval: 0 })
+    const gaps = mined.slice(1).map((time, i) => time - (mined[i] ?? 0))
+    expect(gaps).toEqual([1000, 3000, 2000])
+    chain.close()
+  })
+
+  it('goes on from the block that a revert came back to', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    const chain = await testChain({ blockTime: 1000 })
+    const id = await chain.update(takeSnapshot)
+    for (const target of [1n, 2n]) {
+      await vi.advanceTimersByTimeAsync(1000)
+      await vi.waitFor(() => expect(height(chain)).toBe(target))
+    }
+    await chain.update((state) => revertTo(state, id))
+    expect(height(chain)).toBe(0n)
+    await vi.advanceTimersByTimeAsync(1000)
+    await vi.waitFor(() => expect(height(chain)).toBe(1n))
+    chain.close()
+  })
+
+  it('ends with the chain', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    const chain = await testChain({ blockTime: 100 })
+    chain.close()
+    expect(vi.getTimerCount()).toBe(0)
+    expect(headTime(chain)).toBe(BigInt(NOON) / 1000n)
+  })
+})

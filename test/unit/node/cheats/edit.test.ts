@@ -1,0 +1,73 @@
+// Changes from outside: balances, code and slots set without a transaction.
+import { describe, expect, it } from 'vitest'
+import type { Address } from '../../../../src/core/hex.ts'
+import type { StateChange } from '../../../../src/node/chain/chain.ts'
+import { editAccount, editAccounts, editWorld } from '../../../../src/node/cheats/edit.ts'
+import { mine, revertTo, takeSnapshot } from '../../../../src/node/commands/commands.ts'
+import { announcementsOf } from '../../../../src/node/events/changes.ts'
+import { headOf } from '../../../../src/node/ledger/blocktree.ts'
+import { sendTransaction } from '../../../../src/node/sending/send.ts'
+import { accountAt, balanceAt } from '../../../../src/state/world.ts'
+import { account, NOON, testChain } from '../chains.ts'
+
+const STRANGER = '0x00000000000000000000000000000000000a11ce' as Address
+
+const rich = (balance: bigint) => (before: { readonly balance: bigint }) =>
+  ({ ...before, balance }) as never
+
+describe('an edited account', () => {
+  it('is there at once, is built upon, and nobody is told of a block', async () => {
+    const chain = await testChain({})
+    const from = account(chain, 0)
+    await sendTransaction(chain, { from, to: from })
+    const changes: StateChange[] = []
+    chain.onChange((change) => changes.push(change))
+    const before = headOf(chain.state.tree).block
+    await chain.update((state) => editAccount(state, STRANGER, rich(7n)))
+    expect(headOf(chain.state.tree).block).toBe(before)
+    const { heads, logs } = announcementsOf(changes[0]!)
+    expect([...heads, ...logs]).toEqual([])
+    await chain.update((state) => mine(chain.executor, state, { now: NOON, blocks: 20n }))
+    expect(balanceAt(headOf(chain.state.tree).world, STRANGER)).toBe(7n)
+    expect(changes[1]!.head.removed.length).toBe(0)
+    expect(changes[1]!.head.added.length).toBe(20)
+  })
+
+  it('goes with a revert', async () => {
+    const chain = await testChain({})
+    const id = await chain.update(takeSnapshot)
+    await chain.update((state) => editAccount(state, STRANGER, rich(7n)))
+    await chain.update((state) => revertTo(state, id))
+    expect(accountAt(headOf(chain.state.tree).world, STRANGER)).toBeUndefined()
+  })
+
+  it('does not exist when it is left empty, but does before EIP-161', async () => {
+    for (const [hardfork, exists] of [
+      ['homestead', true],
+      ['osaka', false],
+    ] as const) {
+      const chain = await testChain({ hardfork })
+      await chain.update((state) => editAccount(state, STRANGER, rich(7n)))
+      await chain.update((state) => editAccount(state, STRANGER, rich(0n)))
+      const after = accountAt(headOf(chain.state.tree).world, STRANGER)
+      expect(after !== undefined, hardfork).toBe(exists)
+    }
+  })
+
+  it('is changed with others in one step, each on what the one before left', async () => {
+    const chain = await testChain({})
+    const more = (each: { readonly balance: bigint }) => rich(each.balance + 1n)(each)
+    const first = account(chain, 0)
+    const before = balanceAt(headOf(chain.state.tree).world, first)
+    await chain.update((state) => editAccounts(state, [first, STRANGER, first], more))
+    const { world } = headOf(chain.state.tree)
+    expect([balanceAt(world, first), balanceAt(world, STRANGER)]).toEqual([before + 2n, 1n])
+  })
+
+  it('that is as before changes nothing', async () => {
+    const chain = await testChain({})
+    const before = chain.state
+    await chain.update((state) => editWorld(state, (world) => world))
+    expect(chain.state).toBe(before)
+  })
+})

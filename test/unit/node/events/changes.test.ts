@@ -1,0 +1,115 @@
+// What listeners are told of a change of the chain.
+import { describe, expect, test } from 'vitest'
+import type { StateChange } from '../../../../src/node/chain/chain.ts'
+import { announcementsOf, entriesOf } from '../../../../src/node/events/changes.ts'
+import { headChange, truncateTo } from '../../../../src/node/ledger/blocktree.ts'
+import type { ChainState } from '../../../../src/node/ledger/chainstate.ts'
+import { emptyPool, withoutTransaction, withTransaction } from '../../../../src/node/pool/pool.ts'
+import { extend, logOf, stateOf, transactionOf, treeOf } from '../records.ts'
+
+function changeOf(before: ChainState, after: ChainState): StateChange {
+  return { before, after, head: headChange(before.tree, after.tree), dropped: [] }
+}
+
+/** The announcements of a change, as short words. */
+function told(before: ChainState, after: ChainState): Record<string, unknown[]> {
+  const { pending, logs, heads } = announcementsOf(changeOf(before, after))
+  const [removed, added] = [true, false].map((isRemoved) =>
+    logs.filter((block) => block.removed === isRemoved).flatMap(entriesOf),
+  )
+  return {
+    pending: pending.map(({ hash }) => hash),
+    removed: removed!.map(({ record, logIndex, removed }) =>
+      [record.block.header.number, logIndex, removed].join('/'),
+    ),
+    added: added!.map(({ record, logIndex, removed }) =>
+      [record.block.header.number, logIndex, removed].join('/'),
+    ),
+    heads: [...heads].map(({ block }) => block.header.number),
+  }
+}
+
+const nothing = { pending: [], removed: [], added: [], heads: [] }
+const [first, second, third] = ['first', 'second', 'third'].map((seed) => transactionOf(seed))
+const twoLogs = { transactions: [{ logs: [logOf(1), logOf(2)] }] }
+
+describe('blocks', () => {
+  const base = treeOf(twoLogs, twoLogs)
+
+  test('that are new come as heads and logs, the oldest first', () => {
+    const after = extend(base, twoLogs, twoLogs)
+    expect(told(stateOf(base), stateOf(after))).toMatchObject({
+      removed: [],
+      added: ['3/0/false', '3/1/false', '4/0/false', '4/1/false'],
+      heads: [3n, 4n],
+    })
+  })
+
+  test('that are gone come as removed logs, undone from the newest log on', () => {
+    expect(told(stateOf(base), stateOf(truncateTo(base, 0n)))).toEqual({
+      ...nothing,
+      removed: ['2/1/true', '2/0/true', '1/1/true', '1/0/true'],
+    })
+  })
+
+  test('of another branch come as both', () => {
+    const other = extend(truncateTo(base, 1n), { ...twoLogs, salt: 1 })
+    expect(told(stateOf(base), stateOf(other))).toMatchObject({
+      removed: ['2/1/true', '2/0/true'],
+      added: ['2/0/false', '2/1/false'],
+      heads: [2n],
+    })
+  })
+
+  test('that stay are not mentioned', () => {
+    expect(told(stateOf(base), stateOf(base, { gasPrice: 7n }))).toEqual(nothing)
+  })
+})
+
+describe('transactions', () => {
+  const tree = treeOf()
+
+  test('that enter the pool come in order of arrival', () => {
+    const before = withTransaction(emptyPool, first!)
+    const after = withTransaction(withTransaction(before, { ...second!, nonce: 9n }), {
+      ...third!,
+      nonce: 1n,
+    })
+    expect(told(stateOf(tree, { pool: before }), stateOf(tree, { pool: after }))).toEqual({
+      ...nothing,
+      pending: [second!.hash, third!.hash],
+    })
+  })
+
+  test('that are mined at once come although they never stayed in the pool', () => {
+    const after = extend(tree, {}, { transactions: [{}] })
+    const mined = after.canonical.at(2)?.block.transactions[0]
+    const passed = withoutTransaction(withTransaction(emptyPool, mined!), mined!)
+    expect(told(stateOf(tree), stateOf(after, { pool: passed }))).toMatchObject({
+      pending: [mined?.hash],
+    })
+  })
+
+  test('that waited before do not come again when they are mined', () => {
+    const after = extend(tree, { transactions: [{}] })
+    const mined = after.canonical.at(1)?.block.transactions[0]
+    const waiting = withTransaction(emptyPool, mined!)
+    const rest = withoutTransaction(waiting, mined!)
+    expect(told(stateOf(tree, { pool: waiting }), stateOf(after, { pool: rest }))).toMatchObject({
+      pending: [],
+      heads: [1n],
+    })
+  })
+
+  test('that stood in an abandoned block do not come again in a new one', () => {
+    const before = extend(tree, { transactions: [{}] })
+    const again = extend(tree, { transactions: [{}], header: { extraData: Uint8Array.of(1) } })
+    expect(told(stateOf(before), stateOf(again))).toMatchObject({ pending: [], heads: [1n] })
+  })
+
+  test('that a revert brings back into the pool do not come again', () => {
+    const kept = withTransaction(emptyPool, first!)
+    const later = withTransaction(withoutTransaction(kept, first!), second!)
+    expect(told(stateOf(tree, { pool: later }), stateOf(tree, { pool: kept }))).toEqual(nothing)
+  })
+})

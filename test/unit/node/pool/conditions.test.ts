@@ -1,0 +1,94 @@
+// Transactions with terms: refused where the next block does not keep them, dropped where a later one does not.
+import { describe, expect, test } from 'vitest'
+import type { Hash } from '../../../../src/core/hex.ts'
+import { type Chain, pendingReference, recordAt } from '../../../../src/node/chain/chain.ts'
+import { editAccount } from '../../../../src/node/cheats/edit.ts'
+import { changeSettings, mine, setMiningMode } from '../../../../src/node/commands/commands.ts'
+import { reorganize } from '../../../../src/node/mining/reorganize.ts'
+import type { Terms } from '../../../../src/node/pool/conditions.ts'
+import { pooledByHash } from '../../../../src/node/pool/pool.ts'
+import { sendConditional, sendRawTransaction } from '../../../../src/node/sending/send.ts'
+import { withSlots } from '../../../../src/state/world.ts'
+import { account, height, signed, testChain } from '../chains.ts'
+
+/** A chain on which transactions wait. */
+async function waiting(): Promise<Chain> {
+  const chain = await testChain()
+  const now = chain.environment.now()
+  await chain.update((state) => setMiningMode(chain.executor, state, { kind: 'manual' }, now))
+  return chain
+}
+
+function send(chain: Chain, terms: Terms, nonce = 0n): Promise<Hash> {
+  return sendConditional(chain, signed(chain, { nonce }).raw, terms)
+}
+
+const mineOne = (chain: Chain): Promise<unknown> =>
+  chain.update((state) => mine(chain.executor, state, { now: chain.environment.now() }))
+
+const isWaiting = (chain: Chain, hash: Hash): boolean =>
+  pooledByHash(chain.state.pool, hash) !== undefined
+
+describe('a transaction with terms', () => {
+  test('is mined in a block that keeps them', async () => {
+    const chain = await waiting()
+    const hash = await send(chain, { blockNumberMin: 1n, blockNumberMax: 1n })
+    await mineOne(chain)
+    const { block } = await recordAt(chain, { kind: 'number', number: 1n })
+    expect(block.transactions.map((each) => each.hash)).toEqual([hash])
+  })
+
+  test('leaves the pool when the only block it was for is full', async () => {
+    const chain = await waiting()
+    await chain.update((state) => changeSettings(state, { blockGasLimit: 30_000n }))
+    await sendRawTransaction(chain, signed(chain, { index: 1 }).raw)
+    const hash = await send(chain, { blockNumberMax: 1n })
+    await mineOne(chain)
+    expect(isWaiting(chain, hash)).toBe(true)
+    const dropped: string[] = []
+    chain.onChange((change) => dropped.push(...change.dropped.map(({ error }) => error.word)))
+    await mineOne(chain)
+    expect([isWaiting(chain, hash), dropped]).toEqual([false, ['TERMS_NOT_MET']])
+  })
+
+  test('leaves the pool when storage is no longer as expected, and is not in the pending block', async () => {
+    const chain = await waiting()
+    const holder = account(chain, 3)
+    const accounts = new Map([[holder, new Map([[7n, 0n]])]])
+    const hash = await send(chain, { accounts })
+    expect((await recordAt(chain, pendingReference)).block.transactions).toHaveLength(1)
+    await chain.update((state) =>
+      editAccount(state, holder, (before) => ({
+        ...before,
+        storage: withSlots(before.storage, new Map([[7n, 1n]])),
+      })),
+    )
+    expect((await recordAt(chain, pendingReference)).block.transactions).toEqual([])
+    expect(isWaiting(chain, hash)).toBe(true)
+    await mineOne(chain)
+    expect(isWaiting(chain, hash)).toBe(false)
+  })
+
+  test('has none any more when a reorganization brings it back', async () => {
+    const chain = await waiting()
+    const hash = await send(chain, { blockNumberMax: 1n })
+    await mineOne(chain)
+    const now = chain.environment.now()
+    await chain.update((state) =>
+      reorganize(chain.executor, state, { depth: 1n, blocks: [], requeue: true, now }),
+    )
+    expect([height(chain), isWaiting(chain, hash)]).toEqual([0n, true])
+    expect(pooledByHash(chain.state.pool, hash)?.terms).toBeUndefined()
+  })
+
+  test('names at most 1,000 roots and slots', async () => {
+    const chain = await waiting()
+    const slots = (count: number): ReadonlyMap<bigint, bigint> =>
+      new Map(Array.from({ length: count }, (_, i) => [BigInt(i), 0n]))
+    const of = (count: number): Terms => ({
+      accounts: new Map([[account(chain, 3), slots(count)]]),
+    })
+    await expect(send(chain, of(1_001))).rejects.toMatchObject({ word: 'LIMIT_EXCEEDED' })
+    await send(chain, of(1_000))
+  })
+})
