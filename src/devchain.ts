@@ -12,15 +12,11 @@ import type { MethodContext } from './methods/context.ts'
 import { methods } from './methods/index.ts'
 import { Subscriptions } from './methods/subscriptions.ts'
 import { addresses, keyOf } from './node/accounts/accounts.ts'
-import {
-  type Chain,
-  type Environment,
-  type StateChange,
-  systemEnvironment,
-} from './node/chain/chain.ts'
-import { type ChainOptions, createChain } from './node/create.ts'
+import { type Chain, type Environment, systemEnvironment } from './node/chain/chain.ts'
+import type { ChainOptions } from './node/create.ts'
 import { headOf } from './node/ledger/blocktree.ts'
-import { Node } from './node/node.ts'
+import type { StateChange } from './node/ledger/change.ts'
+import { createNode, type Node } from './node/node.ts'
 import { chainParameters, type DevchainSettings } from './options/table.ts'
 import { PROGRAM } from './program.ts'
 import {
@@ -101,7 +97,7 @@ export interface Devchain {
     readonly method: string
     readonly params?: readonly unknown[] | Readonly<Record<string, unknown>>
   }) => Promise<unknown>
-  /** The chains themselves, below any method. */
+  /** The chain itself, below any method, with its filters and its work for miners. */
   readonly node: Node
   readonly accounts: readonly DevAccount[]
   /** Starts the server, or says where it listens already. Rejects with node's `EADDRINUSE` when the port is taken. */
@@ -140,7 +136,7 @@ export async function openDevchain(settings: DevchainSettings, hooks: Hooks): Pr
   const profile = profileOf(settings.compat)
   const genesis = await readGenesis(settings)
   checkIdentity(settings, genesis)
-  const chain = await createChainFrom(settings, {
+  const node = await createNodeFrom(settings, {
     ...chainParameters(settings),
     genesis,
     blocks: await readBlocks(settings),
@@ -148,6 +144,7 @@ export async function openDevchain(settings: DevchainSettings, hooks: Hooks): Pr
     unsaid: profile.defaults,
     environment: { ...environment, onBug, begin },
   })
+  const { chain } = node
   chain.onClose(() => progresses.close())
   const { onChange } = observer
   if (onChange !== undefined) {
@@ -155,7 +152,6 @@ export async function openDevchain(settings: DevchainSettings, hooks: Hooks): Pr
       if (logging.isEnabled) onChange(change)
     })
   }
-  const node = new Node(chain)
   const dispatcher = createDispatcher<MethodContext>({
     methods,
     disabled: settings.disable,
@@ -208,11 +204,10 @@ function createContexts(
   parts: Parts,
   isListening: () => boolean,
 ): (caller: Caller) => MethodContext {
-  const { settings, node, chain, dispatcher, profile, logging } = parts
+  const { settings, node, dispatcher, profile, logging } = parts
   const subscriptions = new Subscriptions()
   return (caller) => ({
-    chain,
-    node,
+    ...node,
     session: caller.session,
     caller: new Asker(caller),
     info: PROGRAM,
@@ -257,7 +252,7 @@ function assemble(parts: Parts): Devchain {
     }
   }
   const close = async (): Promise<void> => {
-    node.close()
+    chain.close()
     isListening = false
     ownProcess.hangUp()
     await (await server)?.close()
@@ -305,9 +300,9 @@ async function readBlocks({ import: blocks }: DevchainSettings): Promise<Uint8Ar
 }
 
 /** Makes the chain; what is wrong with a block to import begins with the file's name. */
-async function createChainFrom(settings: DevchainSettings, options: ChainOptions): Promise<Chain> {
+async function createNodeFrom(settings: DevchainSettings, options: ChainOptions): Promise<Node> {
   try {
-    return await createChain(options)
+    return await createNode(options)
   } catch (error) {
     const isBlock = error instanceof DevchainError && error.word === 'INVALID_BLOCK'
     if (!isBlock || typeof settings.import !== 'string') throw error

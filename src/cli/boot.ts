@@ -51,7 +51,7 @@ export function bootFacts(
   endpoints: Endpoints,
   options: DevchainSettings,
 ): BootFacts {
-  const { state } = devchain.node.chain()
+  const { state } = devchain.node.chain
   const { config, settings } = state
   const { block, world } = headOf(state.tree)
   const clock = options.clock

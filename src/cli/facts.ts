@@ -1,7 +1,6 @@
 // What the log tells, as plain values: of calls, and of the difference between two states of a chain. How it is
 // written is pretty.ts's and json.ts's matter; both get the same facts.
 import { type Address, type Hash, hexFromBytes } from '../core/hex.ts'
-import type { StateChange } from '../node/chain/chain.ts'
 import {
   type BlockRecord,
   type ExecutedTransaction,
@@ -9,9 +8,9 @@ import {
 } from '../node/ledger/blocktree.ts'
 import type { BlockRange } from '../node/ledger/canonicalchain.ts'
 import type { MiningState } from '../node/ledger/chainstate.ts'
+import type { DroppedTransaction, StateChange } from '../node/ledger/change.ts'
 import { clockShift } from '../node/ledger/clock.ts'
 import { describeMining } from '../node/ledger/miningmode.ts'
-import type { DroppedTransaction } from '../node/mining/miner.ts'
 import { arrivedAfter, pooledByHash } from '../node/pool/pool.ts'
 import type { Transaction } from '../protocol/transaction.ts'
 import type { Writes } from '../rpc/method.ts'

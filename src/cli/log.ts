@@ -2,7 +2,7 @@
 import { isDeepStrictEqual, stripVTControlCharacters } from 'node:util'
 import type { Hash } from '../core/hex.ts'
 import type { ProgressReport } from '../core/progress.ts'
-import type { StateChange } from '../node/chain/chain.ts'
+import type { StateChange } from '../node/ledger/change.ts'
 import type { Json } from '../rpc/schema.ts'
 import type { BootFacts } from './boot.ts'
 import {

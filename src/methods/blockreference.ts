@@ -1,7 +1,7 @@
 // How a request names a block: number, tag, hash, or an object that says which of them (EIP-1898).
 import { DevchainError, printValue } from '../core/errors.ts'
 import { type Hash, parseHash } from '../core/hex.ts'
-import type { BlockReference } from '../node/chain/chain.ts'
+import type { BlockReference } from '../node/ledger/references.ts'
 import { type Decoder, type Notes, remarkMisspelling } from '../rpc/schema.ts'
 
 const TAGS = ['latest', 'earliest', 'pending', 'safe', 'finalized'] as const

@@ -1,6 +1,5 @@
 // What handlers are given besides their parameters, and how a method is declared.
 import type { ConsoleLine } from '../evm/executor.ts'
-import type { Chain } from '../node/chain/chain.ts'
 import type { Node } from '../node/node.ts'
 import type { DevchainSettings } from '../options/table.ts'
 import { type Declaration, defineMethod, type Method, type Param } from '../rpc/method.ts'
@@ -9,10 +8,8 @@ import type { Asker, Session } from '../rpc/session.ts'
 import type { Profile } from './compat/profile.ts'
 import type { Subscriptions } from './subscriptions.ts'
 
-/** Everything that a handler may use. Made anew for each request: `chain` is the one that the URL's path names. */
-export interface MethodContext {
-  readonly chain: Chain
-  readonly node: Node
+/** Everything that a handler may use. Made anew for each request. */
+export interface MethodContext extends Node {
   /** The socket that the request came by; undefined for HTTP and in-process requests. */
   readonly session: Session | undefined
   /** Who asks. Work that takes long looks at `caller.signal` now and then: nobody may wait for it any more. */

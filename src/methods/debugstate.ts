@@ -8,7 +8,7 @@ import {
   wordFromBigint,
 } from '../core/hex.ts'
 import { worldBefore } from '../node/calls/replay.ts'
-import { recordAt } from '../node/chain/chain.ts'
+import { recordAt } from '../node/chain/lookup.ts'
 import { type Method, optional, param } from '../rpc/method.ts'
 import { address, boolean, data, hash, nullable, quantityNumber } from '../rpc/primitives.ts'
 import type { Decoder, Encoder, Json } from '../rpc/schema.ts'

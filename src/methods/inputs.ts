@@ -1,10 +1,9 @@
 // Objects that requests carry: transactions, overrides, filters.
 import { DevchainError, printValue } from '../core/errors.ts'
 import { equalBytes, type Hash, wordFromBigint } from '../core/hex.ts'
-import type { BlobRequest } from '../node/calls/call.ts'
 import type { AccountOverride, BlockOverrides, StateOverrides } from '../node/calls/overrides.ts'
+import type { BlobRequest, TransactionRequest } from '../node/calls/request.ts'
 import type { LogQuery, TopicFilter } from '../node/events/logs.ts'
-import type { TransactionRequest } from '../node/sending/send.ts'
 import { blobHash, CELLS } from '../protocol/sidecar.ts'
 import type { AccessListEntry, Authorization, TransactionType } from '../protocol/transaction.ts'
 import { address, data, hash, list, quantity } from '../rpc/primitives.ts'

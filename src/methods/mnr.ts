@@ -80,7 +80,7 @@ const getWork = method({
   params: [],
   result: work,
   example: { params: [] },
-  handle: ({ chain, caller }) => chain.work.mergedWork(caller.isWaiting),
+  handle: ({ caller, getWork }) => getWork.mergedWork(caller.isWaiting),
 })
 
 const submitBlock = method({
@@ -90,7 +90,7 @@ const submitBlock = method({
   result: imported,
   example: { params: ['00'.repeat(80)] },
   writes: 'chain',
-  handle: ({ chain }, block) => chain.work.submitMerged(proofOfBlock(decodeParentBlock(block))),
+  handle: ({ getWork }, block) => getWork.submitMerged(proofOfBlock(decodeParentBlock(block))),
 })
 
 const submitTransactions = method({
@@ -106,9 +106,9 @@ const submitTransactions = method({
   result: imported,
   example: { params: ['00'.repeat(32), '00'.repeat(80), '00'.repeat(65), '00'.repeat(32)] },
   writes: 'chain',
-  handle: ({ chain }, blockHash, header, coinbase, ids) => {
+  handle: ({ getWork }, blockHash, header, coinbase, ids) => {
     requireSome(ids)
-    return chain.work.submitMerged(
+    return getWork.submitMerged(
       proofOfBlock({
         header: requireParentHash(requireParentHeader(header), blockHash),
         coinbase: decodeParentTransaction(coinbase),
@@ -133,10 +133,10 @@ const submitPartialMerkle = method({
   result: imported,
   example: { params: ['00'.repeat(32), '00'.repeat(80), '00'.repeat(65), '00'.repeat(32), '1'] },
   writes: 'chain',
-  handle: ({ chain }, blockHash, header, coinbase, branch, count) => {
+  handle: ({ getWork }, blockHash, header, coinbase, branch, count) => {
     requireSome(branch)
     requireBranchLength(branch.length, count)
-    return chain.work.submitMerged(
+    return getWork.submitMerged(
       proofOfBranch(
         requireParentHash(requireParentHeader(header), blockHash),
         decodeParentTransaction(coinbase),

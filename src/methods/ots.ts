@@ -3,7 +3,7 @@
 // leaner form is taken, as the explorer asks for whole receipts where it shows them.
 import { creationOf } from '../node/calls/appearances.ts'
 import { TraceBudget } from '../node/calls/replay.ts'
-import { findRecord, recordAt } from '../node/chain/chain.ts'
+import { findRecord, recordAt } from '../node/chain/lookup.ts'
 import { sentWithNonce } from '../node/sending/inclusion.ts'
 import { type Method, optional, param } from '../rpc/method.ts'
 import {

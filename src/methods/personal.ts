@@ -14,8 +14,9 @@ import {
   unlock,
 } from '../node/accounts/accounts.ts'
 import type { EncryptionOptions } from '../node/accounts/keystore.ts'
-import type { Chain, Change } from '../node/chain/chain.ts'
+import type { Chain } from '../node/chain/chain.ts'
 import type { ChainState } from '../node/ledger/chainstate.ts'
+import type { Change } from '../node/ledger/change.ts'
 import { sendWithPassphrase, signWithPassphrase } from '../node/sending/send.ts'
 import { type Method, optional, param, secret } from '../rpc/method.ts'
 import { address, boolean, data, hash, list, text } from '../rpc/primitives.ts'

@@ -2,6 +2,7 @@
 import { DevchainError, printValue } from '../core/errors.ts'
 import type { Hash } from '../core/hex.ts'
 import type { IsAwaited } from '../evm/executor.ts'
+import type { TransactionRequest } from '../node/calls/request.ts'
 import type { Chain } from '../node/chain/chain.ts'
 import { headOf, transactionPlace } from '../node/ledger/blocktree.ts'
 import type { BlockRange } from '../node/ledger/canonicalchain.ts'
@@ -13,7 +14,7 @@ import {
   reorganize,
 } from '../node/mining/reorganize.ts'
 import { pooledByHash } from '../node/pool/pool.ts'
-import { gasFor, signedBySender, type TransactionRequest } from '../node/sending/send.ts'
+import { gasFor, signedBySender } from '../node/sending/send.ts'
 import { decodeSent } from '../protocol/sidecar.ts'
 import type { Transaction } from '../protocol/transaction.ts'
 import { type Method, optional, param } from '../rpc/method.ts'

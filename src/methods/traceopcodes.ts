@@ -1,6 +1,6 @@
 // trace: what the gas of transactions went into, operation by operation.
 
-import { findRecord } from '../node/chain/chain.ts'
+import { findRecord } from '../node/chain/lookup.ts'
 import { transactionPlace } from '../node/ledger/blocktree.ts'
 import { type Method, param } from '../rpc/method.ts'
 import { hash } from '../rpc/primitives.ts'

@@ -29,21 +29,26 @@ import { TRANSACTION_GAS_CAP } from '../protocol/validity.ts'
 import { createDefaultAlloc, type Genesis, worldFromAlloc } from '../state/genesis.ts'
 import { stateRoot, type World } from '../state/world.ts'
 import { type AccountBook, addresses, bookOfKeys, deriveAccounts } from './accounts/accounts.ts'
+import { releaseMiner } from './bulk/emptyblocks.ts'
 import { Chain, type Environment, systemEnvironment } from './chain/chain.ts'
 import { checkMode } from './commands/commands.ts'
 import { beginningOf, importBlocks } from './import/importblocks.ts'
 import { type Behaviour, OWN_BEHAVIOUR } from './ledger/behaviour.ts'
 import { type BlockRecord, headOf, treeFrom } from './ledger/blocktree.ts'
-import type { ChainConfig, ChainState, MiningMode, Settings } from './ledger/chainstate.ts'
-import { type ClockState, newClock } from './ledger/clock.ts'
+import type {
+  ChainConfig,
+  ChainState,
+  ClockState,
+  MiningMode,
+  Settings,
+} from './ledger/chainstate.ts'
+import { newClock } from './ledger/clock.ts'
 import { forkFields } from './mining/forkfields.ts'
-import { DEFAULT_CHAIN } from './node.ts'
 import { emptyPool } from './pool/pool.ts'
 import { scheduleMining } from './sealing/intervalminer.ts'
 
 /** What a chain is made from: its options, and what no user gives. What a genesis file says comes before a default. */
 export interface ChainOptions extends Some<ChainParameters> {
-  readonly name?: string | undefined
   readonly genesis?: Genesis | undefined
   /** Concatenated RLP blocks that the chain begins with, after the genesis. */
   readonly blocks?: Uint8Array | undefined
@@ -87,13 +92,12 @@ export async function createChain(given: ChainOptions = {}): Promise<Chain> {
   const executor = options.executor ?? ownExecutor(options, environment)
   const state = await startingState(executor, options, environment.now())
   const chain = new Chain({
-    name: options.name ?? DEFAULT_CHAIN,
     state,
     executor,
     environment,
-    filterLimits: { timeoutMs: options.filterTimeout },
   })
   chain.onClose(scheduleMining(chain))
+  chain.onChange(releaseMiner)
   // another's executor may serve other chains
   if (options.executor === undefined) chain.onClose(() => executor.close())
   return chain

@@ -1,31 +1,27 @@
-// The chains of one process, by name.
-import { DevchainError } from '../core/errors.ts'
+// A node: a chain with what serves those who ask it.
+import { chainParameters } from '../options/table.ts'
 import type { Chain } from './chain/chain.ts'
+import { type ChainOptions, createChain } from './create.ts'
+import { Filters } from './events/filters.ts'
+import { GetWork } from './sealing/getwork.ts'
 
-/** The name of the chain that is meant where none is named. */
-export const DEFAULT_CHAIN = 'default'
+/** A chain, the filters that callers poll, and the work that miners ask for. All end when the chain is closed. */
+export interface Node {
+  readonly chain: Chain
+  readonly filters: Filters
+  readonly getWork: GetWork
+}
 
-/** Chains by name. There is always the default one. */
-export class Node {
-  readonly #chains = new Map<string, Chain>()
-
-  constructor(defaultChain: Chain) {
-    this.#chains.set(DEFAULT_CHAIN, defaultChain)
-  }
-
-  /**
-   * The chain of a name; the default one without a name.
-   * @throws {DevchainError} `NOT_FOUND`
-   */
-  chain(name: string = DEFAULT_CHAIN): Chain {
-    const chain = this.#chains.get(name)
-    if (chain !== undefined) return chain
-    const known = [...this.#chains.keys()].join(', ')
-    throw new DevchainError('NOT_FOUND', `chain ${name} not found: there are ${known}`)
-  }
-
-  /** Closes all chains. */
-  close(): void {
-    for (const chain of this.#chains.values()) chain.close()
+/**
+ * Makes a chain and what serves it.
+ * @throws {DevchainError} as `createChain`
+ */
+export async function createNode(options: ChainOptions = {}): Promise<Node> {
+  const chain = await createChain(options)
+  const { filterTimeout } = chainParameters(options)
+  return {
+    chain,
+    filters: new Filters(chain, { timeoutMs: filterTimeout }),
+    getWork: new GetWork(chain),
   }
 }

@@ -9,7 +9,7 @@ import { loadPalette, PLAIN, wantsColor } from '../../src/cli/palette.ts'
 import { createPrettyRenderer } from '../../src/cli/pretty.ts'
 import { type Address, type Hash, hexFromBytes } from '../../src/core/hex.ts'
 import { createDevchain } from '../../src/devchain.ts'
-import type { StateChange } from '../../src/node/chain/chain.ts'
+import type { StateChange } from '../../src/node/ledger/change.ts'
 import type { Json } from '../../src/rpc/schema.ts'
 import { sidecarOf } from '../support/blobs.ts'
 

@@ -1,8 +1,9 @@
 // eth: blocks and uncles.
 
 import { type MaybePromise, whenThere } from '../../core/promises.ts'
-import { type BlockReference, findRecord } from '../../node/chain/chain.ts'
+import { findRecord } from '../../node/chain/lookup.ts'
 import { type BlockRecord, type BlockTree, blockByHash } from '../../node/ledger/blocktree.ts'
+import type { BlockReference } from '../../node/ledger/references.ts'
 import { cumulativeDifficulty, type Header, hashHeader } from '../../protocol/block.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { boolean, hash, list, nullable, quantityNumber } from '../../rpc/primitives.ts'

@@ -11,7 +11,7 @@ import {
 } from '../../node/calls/bundle.ts'
 import { type CallBundle, callMany } from '../../node/calls/call.ts'
 import { worldBefore } from '../../node/calls/replay.ts'
-import type { BlockReference } from '../../node/chain/chain.ts'
+import type { BlockReference } from '../../node/ledger/references.ts'
 import { decodeSent } from '../../protocol/sidecar.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import {

@@ -7,7 +7,7 @@ import {
   estimateGas,
   executionError,
 } from '../../node/calls/call.ts'
-import { pendingReference } from '../../node/chain/chain.ts'
+import { pendingReference } from '../../node/ledger/references.ts'
 import { resend } from '../../node/sending/replace.ts'
 import {
   sendRawTransaction,

@@ -1,6 +1,6 @@
 // eth: what gas costs, now and in the past.
 import { DevchainError, printValue } from '../../core/errors.ts'
-import { recordAt } from '../../node/chain/chain.ts'
+import { recordAt } from '../../node/chain/lookup.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
 import {
   blobFeeOf,

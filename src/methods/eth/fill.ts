@@ -3,7 +3,7 @@
 import { DevchainError, printValue } from '../../core/errors.ts'
 import { type Hash, ZERO_ADDRESS } from '../../core/hex.ts'
 import { estimateGas } from '../../node/calls/call.ts'
-import { pendingReference } from '../../node/chain/chain.ts'
+import { pendingReference } from '../../node/ledger/references.ts'
 import { inclusionOf } from '../../node/sending/inclusion.ts'
 import { fillTransaction, sendRawTransaction, sendTransaction } from '../../node/sending/send.ts'
 import { type Transaction, withoutSignature } from '../../protocol/transaction.ts'

@@ -1,10 +1,12 @@
 // eth: filters that are polled, and queries of stored logs.
+
 import { DevchainError } from '../../core/errors.ts'
 import { type MaybePromise, whenThere } from '../../core/promises.ts'
-import type { BlockReference, Chain } from '../../node/chain/chain.ts'
+import type { Chain } from '../../node/chain/chain.ts'
 import type { FilterChanges } from '../../node/events/filters.ts'
 import { findLogs, type LogEntry, type LogQuery } from '../../node/events/logs.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
+import type { BlockReference } from '../../node/ledger/references.ts'
 import { JsonText, JsonWriter } from '../../rpc/jsontext.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { boolean, hash, nullable, quantity } from '../../rpc/primitives.ts'
@@ -50,7 +52,7 @@ const newFilter = method({
   params: [optional('filter', logQuery, { addresses: [], topics: [] })],
   result: quantityResult,
   example: { params: [EXAMPLE_QUERY], result: '0x1' },
-  handle: ({ chain }, query) => chain.filters.addLogFilter(query),
+  handle: ({ filters }, query) => filters.addLogFilter(query),
 })
 
 const newBlockFilter = method({
@@ -59,12 +61,12 @@ const newBlockFilter = method({
   params: [],
   result: quantityResult,
   example: { params: [], result: '0x1' },
-  handle: ({ chain, profile }) => addBlockFilter(chain, profile),
+  handle: (context) => addBlockFilter(context),
 })
 
 /** A filter of new blocks, as nodes begin it. */
-export function addBlockFilter({ state, filters }: Chain, profile: Profile): bigint {
-  const newest = profile.filters === 'lenient' ? headOf(state.tree).block.hash : undefined
+export function addBlockFilter({ chain, filters, profile }: MethodContext): bigint {
+  const newest = profile.filters === 'lenient' ? headOf(chain.state.tree).block.hash : undefined
   return filters.addBlockFilter(newest)
 }
 
@@ -74,7 +76,7 @@ const newPendingTransactionFilter = method({
   params: [],
   result: quantityResult,
   example: { params: [], result: '0x1' },
-  handle: ({ chain }) => chain.filters.addPendingFilter(),
+  handle: ({ filters }) => filters.addPendingFilter(),
 })
 
 const uninstallFilter = method({
@@ -83,7 +85,7 @@ const uninstallFilter = method({
   params: [param('id', quantity)],
   result: boolean,
   example: { params: ['0x1'], result: false },
-  handle: ({ chain }, id) => chain.filters.remove(id),
+  handle: ({ filters }, id) => filters.remove(id),
 })
 
 const changes: Encoder<FilterChanges> = {
@@ -95,7 +97,7 @@ const changes: Encoder<FilterChanges> = {
 }
 
 /** A filter that is not there, where that is no error. */
-function isUnknown({ filters }: Chain, profile: Profile, id: bigint): boolean {
+function isUnknown({ filters, profile }: MethodContext, id: bigint): boolean {
   return profile.filters === 'lenient' && !filters.has(id)
 }
 
@@ -105,10 +107,10 @@ const getFilterChanges = method({
   params: [param('id', quantity)],
   result: nullable(changes),
   example: { params: ['0x1'] },
-  handle: ({ chain, profile }, id) => {
-    if (isUnknown(chain, profile, id)) return null
+  handle: (context, id) => {
+    if (isUnknown(context, id)) return null
     return whenThere<FilterChanges, FilterChanges | JsonText>(
-      chain.filters.changes(id),
+      context.filters.changes(id),
       (found) => {
         if (found.kind !== 'logs') return found
         return whenThere(answerLogs(found.logs), (logs) =>
@@ -125,10 +127,10 @@ const getFilterLogs = method({
   params: [param('id', quantity)],
   result: nullable(logsShape),
   example: { params: ['0x1'] },
-  handle: async ({ chain, caller, profile }, id) =>
-    isUnknown(chain, profile, id)
+  handle: async (context, id) =>
+    isUnknown(context, id)
       ? null
-      : answerLogs(await chain.filters.logs(id, caller.isWaiting)),
+      : answerLogs(await context.filters.logs(id, context.caller.isWaiting)),
 })
 
 const getLogs = method({

@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { DevchainError } from '../../core/errors.ts'
 import type { Address, Hash } from '../../core/hex.ts'
-import { recordAt } from '../../node/chain/chain.ts'
+import { recordAt } from '../../node/chain/lookup.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { address, data, hash, list, quantity } from '../../rpc/primitives.ts'
 import { addressKey, slotKey } from '../../state/keys.ts'

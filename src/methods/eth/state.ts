@@ -1,7 +1,7 @@
 // eth: what an account has at a block: balance, nonce, code, storage.
 import { DevchainError } from '../../core/errors.ts'
 import { type Address, type Hash, wordFromBigint } from '../../core/hex.ts'
-import { readAt, recordAt } from '../../node/chain/chain.ts'
+import { readAt, recordAt } from '../../node/chain/lookup.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
 import { nextNonce } from '../../node/pool/pool.ts'

@@ -97,14 +97,15 @@ const subscribe = method({
 
 /** The filter that does for a subscription where nobody can be notified; undefined where none does. */
 function polledInstead(
-  { chain, profile }: MethodContext,
+  context: MethodContext,
   kind: (typeof KINDS)[number],
   { query, bodies }: Details,
 ): bigint | undefined {
+  const { filters, profile } = context
   if (!profile.pollsSubscriptions || bodies) return undefined
-  if (kind === 'newHeads') return addBlockFilter(chain, profile)
-  if (kind === 'logs') return chain.filters.addLogFilter(query)
-  return kind === 'newPendingTransactions' ? chain.filters.addPendingFilter() : undefined
+  if (kind === 'newHeads') return addBlockFilter(context)
+  if (kind === 'logs') return filters.addLogFilter(query)
+  return kind === 'newPendingTransactions' ? filters.addPendingFilter() : undefined
 }
 
 /** Heads that one change of the chain notifies of, as the summary says: a billion blocks can be mined at once. */
@@ -116,9 +117,9 @@ const unsubscribe = method({
   params: [param('id', text)],
   result: boolean,
   example: { params: ['0x5c77d9186aee7d5f253114a2bd833d9d'] },
-  handle: ({ chain, profile, session, subscriptions }, id) =>
+  handle: ({ filters, profile, session, subscriptions }, id) =>
     session === undefined && profile.pollsSubscriptions
-      ? /^0x[0-9a-f]+$/i.test(id) && chain.filters.remove(BigInt(id))
+      ? /^0x[0-9a-f]+$/i.test(id) && filters.remove(BigInt(id))
       : subscriptions.remove(sessionOf(session), id),
 })
 

@@ -1,8 +1,9 @@
 // eth: transactions and receipts.
 import { addresses, isImpersonated } from '../../node/accounts/accounts.ts'
-import { type BlockReference, findRecord } from '../../node/chain/chain.ts'
+import { findRecord } from '../../node/chain/lookup.ts'
 import { headOf, transactionPlace } from '../../node/ledger/blocktree.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
+import type { BlockReference } from '../../node/ledger/references.ts'
 import { pendingOf, pooledByHash, pooledInOrder } from '../../node/pool/pool.ts'
 import { sentWithNonce } from '../../node/sending/inclusion.ts'
 import type { Transaction } from '../../protocol/transaction.ts'

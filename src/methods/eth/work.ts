@@ -39,7 +39,7 @@ const getWork = method({
   params: [],
   result: workResult,
   example: { params: [] },
-  handle: ({ chain, caller }) => chain.work.ethashWork(caller.isWaiting),
+  handle: ({ caller, getWork }) => getWork.ethashWork(caller.isWaiting),
 })
 
 /** The first answer may take seconds: the cache that proofs are checked with is built once, on a thread of its own. */
@@ -51,8 +51,8 @@ const submitWork = method({
   result: boolean,
   example: { params: ['0x0000000000000001', UNKNOWN, UNKNOWN], result: false },
   writes: 'chain',
-  handle: ({ chain }, given, sealHash, mixDigest) =>
-    chain.work.submitEthash(given, sealHash, mixDigest),
+  handle: ({ getWork }, given, sealHash, mixDigest) =>
+    getWork.submitEthash(given, sealHash, mixDigest),
 })
 
 const submitHashrate = method({
@@ -61,8 +61,8 @@ const submitHashrate = method({
   params: [param('rate', quantity), param('id', hash)],
   result: boolean,
   example: { params: ['0x500000', UNKNOWN], result: true },
-  handle: ({ chain }, rate, id) => {
-    chain.work.reportRate(id, rate)
+  handle: ({ getWork }, rate, id) => {
+    getWork.reportRate(id, rate)
     return true
   },
 })
@@ -73,7 +73,7 @@ const hashrate = method({
   params: [],
   result: quantityResult,
   example: { params: [], result: '0x0' },
-  handle: ({ chain }) => chain.work.hashrate(),
+  handle: ({ getWork }) => getWork.hashrate(),
 })
 
 const netHashrate = method({

@@ -11,11 +11,12 @@ import {
   removeKeyless,
   stopImpersonating,
 } from '../../node/accounts/accounts.ts'
-import type { Chain, Change } from '../../node/chain/chain.ts'
+import type { Chain } from '../../node/chain/chain.ts'
 import { editAccount, editAccounts } from '../../node/cheats/edit.ts'
 import { changeAccounts } from '../../node/commands/commands.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
+import type { Change } from '../../node/ledger/change.ts'
 import { type Method, param, secret } from '../../rpc/method.ts'
 import { address, boolean, data, quantity, text } from '../../rpc/primitives.ts'
 import type { Decoder, Encoder, Json } from '../../rpc/schema.ts'

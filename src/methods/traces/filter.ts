@@ -2,7 +2,7 @@
 import { DevchainError } from '../../core/errors.ts'
 import type { Address } from '../../core/hex.ts'
 import type { CallFrame } from '../../evm/tracers/calls.ts'
-import type { BlockReference } from '../../node/chain/chain.ts'
+import type { BlockReference } from '../../node/ledger/references.ts'
 import { address, enumeration, quantityNumber } from '../../rpc/primitives.ts'
 import type { Decoder } from '../../rpc/schema.ts'
 import { blockReference, LATEST } from '../blockreference.ts'

@@ -16,6 +16,7 @@ import {
   mayHaveUncles,
 } from '../ledger/blocktree.ts'
 import type { ChainConfig, ChainState } from '../ledger/chainstate.ts'
+import type { StateChange } from '../ledger/change.ts'
 import { clockAfterBlock, nextTimestamp, nextTimestamps } from '../ledger/clock.ts'
 import { type Mined, type MineOptions, nextBlockEnvironment } from '../mining/miner.ts'
 import { withRewards } from '../mining/rewards.ts'
@@ -91,8 +92,10 @@ interface Streak {
 /** By head: the miner that stands ready, or the empty blocks of which the head is the last. */
 const standing = new WeakMap<BlockRecord, Standing | Streak>()
 
-/** Lets go of the miner that stood ready for the block after a head: it keeps megabytes, and the head may be kept for good. */
-export function forgetMiner(head: BlockRecord): void {
+/** Lets go of the miner that stood ready for the block after a former head: it keeps megabytes, and the head may be kept for good. */
+export function releaseMiner({ before, after }: StateChange): void {
+  const head = headOf(before.tree)
+  if (head === headOf(after.tree)) return
   const ready = standing.get(head)
   if (ready !== undefined && 'miner' in ready) ready.miner.close()
   standing.delete(head)

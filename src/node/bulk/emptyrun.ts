@@ -1,4 +1,5 @@
 // Empty blocks in a row, kept in as little as 72 bytes each: a block is made when it is read.
+
 import { hashBytes, keccak256 } from '../../core/crypto.ts'
 import {
   bigintFromBytes,
@@ -14,21 +15,10 @@ import type { Block, Header } from '../../protocol/block.ts'
 import { Memory } from '../../state/keys.ts'
 import { stateRoot, type World } from '../../state/world.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
+import type { BlockRun } from '../ledger/blockrun.ts'
 import { derivedRandao } from '../mining/randao.ts'
 import { type RingBlocks, RingWorlds } from './ringworlds.ts'
 import { RunLog } from './runlog.ts'
-
-/** Blocks of a run, counted from 0. What is read of one block twice need not be the same object. */
-export interface EmptyRun {
-  /** May grow. */
-  readonly count: number
-  hashAt(index: number): Hash
-  /** The same as bytes, which are not to be changed. */
-  hashBytesAt(index: number): Uint8Array
-  /** Which block has a hash; undefined when none has. */
-  indexOf(hash: Hash): number | undefined
-  recordAt(index: number): BlockRecord
-}
 
 /** What empty blocks in a row have in common. */
 export interface Template {
@@ -61,7 +51,7 @@ interface EmptyBlocks {
 }
 
 /** A run whose hashes are those of its headers, to which more blocks come. Those that are there stay as they are. */
-export class EmptyRow implements EmptyRun, EmptyBlocks {
+export class EmptyRow implements BlockRun, EmptyBlocks {
   readonly template: Template
   readonly log: RunLog = new RunLog()
   readonly #worlds: RingWorlds
@@ -147,7 +137,7 @@ export class EmptyRow implements EmptyRun, EmptyBlocks {
  * hash is derived from the run's seed and the block's number, and is not that of its header. System contracts are told
  * nothing inside: the world is the parent's.
  */
-export class LongRun implements EmptyRun, EmptyBlocks {
+export class LongRun implements BlockRun, EmptyBlocks {
   readonly count: number
   readonly template: RunPlan
   readonly #first: bigint

@@ -9,9 +9,11 @@ import type { Transaction } from '../../protocol/transaction.ts'
 import { requireBlobRoom } from '../../protocol/validity.ts'
 import { balanceAt } from '../../state/world.ts'
 import { signersOf } from '../accounts/accounts.ts'
-import { type BlockReference, type Chain, recordAt } from '../chain/chain.ts'
+import type { Chain } from '../chain/chain.ts'
+import { recordAt } from '../chain/lookup.ts'
 import type { BlockRecord } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
+import type { BlockReference } from '../ledger/references.ts'
 import { baseFeeAfter, blockEnvironment, excessBlobGasAfter } from '../mining/miner.ts'
 
 /** What is to be run, and where. What is left out follows from the block before. */

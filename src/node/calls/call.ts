@@ -1,7 +1,8 @@
 // Running messages without a trace on the chain: calls, gas estimates, access lists.
+
 import { breather } from '../../core/breather.ts'
 import { DevchainError, type ErrorFacts, ExecutionError } from '../../core/errors.ts'
-import { type Address, EMPTY_BYTES, type Hash, hexFromBytes, ZERO_ADDRESS } from '../../core/hex.ts'
+import { EMPTY_BYTES, hexFromBytes, ZERO_ADDRESS } from '../../core/hex.ts'
 import { type MaybePromise, whenThere } from '../../core/promises.ts'
 import type {
   BlockEnvironment,
@@ -15,14 +16,13 @@ import type {
 } from '../../evm/executor.ts'
 import { abandoned, EXECUTION_ERROR } from '../../evm/reasons.ts'
 import { floorDataGas, highestBlobCost, intrinsicGas } from '../../protocol/fees.ts'
-import type { BlobSidecar } from '../../protocol/sidecar.ts'
-import type { AccessListEntry, Authorization, BlobFields } from '../../protocol/transaction.ts'
+import type { AccessListEntry } from '../../protocol/transaction.ts'
 import { balanceAt, type World } from '../../state/world.ts'
-import { type BlockReference, type Chain, readAt } from '../chain/chain.ts'
-import type { Behaviour } from '../ledger/behaviour.ts'
+import type { Chain } from '../chain/chain.ts'
+import { readAt } from '../chain/lookup.ts'
 import type { BlockRecord } from '../ledger/blocktree.ts'
+import type { BlockReference } from '../ledger/references.ts'
 import { sizeOf, union } from './accesslists.ts'
-import { requireTypeOfCall } from './calltype.ts'
 import { blockOfCall } from './freecalls.ts'
 import { type GasGuess, gasNeedMeter, smallestGas } from './gassearch.ts'
 import {
@@ -33,37 +33,7 @@ import {
   type StateOverrides,
 } from './overrides.ts'
 import { gasOfPlainTransfer } from './plaintransfer.ts'
-
-/** A message to run, as far as the caller says. Amounts in wei. */
-export interface CallRequest {
-  /** The zero address when left out. */
-  readonly from?: Address | undefined
-  /** Left out or null: a contract creation. */
-  readonly to?: Address | null | undefined
-  readonly gas?: bigint | undefined
-  /** Wei per gas. With no price, or a price of zero, the run is free. */
-  readonly gasPrice?: bigint | undefined
-  readonly maxFeePerGas?: bigint | undefined
-  readonly maxPriorityFeePerGas?: bigint | undefined
-  readonly value?: bigint | undefined
-  readonly data?: Uint8Array | undefined
-  /** Decides the address of a creation. */
-  readonly nonce?: bigint | undefined
-  readonly chainId?: bigint | undefined
-  readonly accessList?: readonly AccessListEntry[] | undefined
-  readonly authorizationList?: readonly Authorization[] | undefined
-  readonly blobs?: BlobRequest | undefined
-}
-
-/** What a request says of its blobs. */
-export interface BlobRequest {
-  /** Left out by clients that ask for the gas before they know the hashes. */
-  readonly versionedHashes?: readonly Hash[] | undefined
-  /** Wei per gas of blobs. */
-  readonly maxFeePerBlobGas?: bigint | undefined
-  /** The blobs with what proves them: what sending takes. */
-  readonly sidecar?: BlobSidecar | undefined
-}
+import { blobsOf, type CallRequest, feesOf, requireTypeOfCall, withOnePrice } from './request.ts'
 
 /** Accounts and slots to declare in advance, and the gas that the run uses when they are. */
 export interface AccessListAnswer {
@@ -357,48 +327,6 @@ function messageOf({ chain, world, block, usualGas }: Scene, request: CallReques
   // who cannot pay for any gas is told so by the executor
   const isEnough = affordable >= intrinsicGas(message, block.hardfork)
   return isEnough ? { ...message, gasLimit: affordable } : message
-}
-
-/** The blobs of a message, which are free when it names no price. */
-export function blobsOf({ blobs }: CallRequest): BlobFields | undefined {
-  if (blobs?.versionedHashes === undefined) return undefined
-  return { versionedHashes: blobs.versionedHashes, maxFeePerBlobGas: blobs.maxFeePerBlobGas ?? 0n }
-}
-
-/** The request without fees of EIP-1559 where `gasPrice` is stronger than they. */
-export function withOnePrice<R extends CallRequest>(
-  request: R,
-  { refusesBothPrices }: Pick<Behaviour, 'refusesBothPrices'>,
-): R {
-  const { gasPrice, maxFeePerGas, maxPriorityFeePerGas } = request
-  const hasFees = maxFeePerGas !== undefined || maxPriorityFeePerGas !== undefined
-  if (refusesBothPrices || gasPrice === undefined || !hasFees) return request
-  return { ...request, maxFeePerGas: undefined, maxPriorityFeePerGas: undefined }
-}
-
-/** Which member stands beside a gas price where it may not. */
-export function bothKinds({ maxFeePerGas }: Pick<CallRequest, 'maxFeePerGas'>): ErrorFacts {
-  return { both: maxFeePerGas === undefined ? 'maxPriorityFeePerGas' : 'maxFeePerGas' }
-}
-
-/**
- * What the message offers for its gas: nothing when it names no price.
- * @throws {DevchainError} `INVALID_PARAMS` for a price of both kinds
- */
-export function feesOf(
-  { gasPrice, maxFeePerGas, maxPriorityFeePerGas }: CallRequest,
-  { baseFee }: Pick<BlockEnvironment, 'baseFee'>,
-): Pick<Message, 'maxFeePerGas' | 'maxPriorityFeePerGas'> {
-  if (gasPrice !== undefined) {
-    if (maxFeePerGas !== undefined || maxPriorityFeePerGas !== undefined) {
-      const message = `expected either gasPrice or maxFeePerGas and maxPriorityFeePerGas, got gasPrice ${gasPrice} and others`
-      throw new DevchainError('INVALID_PARAMS', message, undefined, bothKinds({ maxFeePerGas }))
-    }
-    return { maxFeePerGas: gasPrice, maxPriorityFeePerGas: gasPrice }
-  }
-  const tip = maxPriorityFeePerGas ?? 0n
-  const highest = maxFeePerGas ?? (tip === 0n ? 0n : baseFee + tip)
-  return { maxFeePerGas: highest, maxPriorityFeePerGas: tip }
 }
 
 /** The scene where the sender can pay for all that the request may cost. */

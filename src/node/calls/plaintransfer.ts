@@ -2,7 +2,7 @@
 import type { Address } from '../../core/hex.ts'
 import { codeAt, type World } from '../../state/world.ts'
 import type { Chain } from '../chain/chain.ts'
-import type { CallRequest } from './call.ts'
+import type { CallRequest } from './request.ts'
 
 /** What a transaction takes that runs no code. */
 const TRANSFER_GAS = 21_000n

@@ -13,13 +13,16 @@ import type {
 import { isAtLeast } from '../../protocol/forks.ts'
 import { type Authorization, authorityOf, type Transaction } from '../../protocol/transaction.ts'
 import type { World } from '../../state/world.ts'
-import { type BlockReference, type Chain, recordAt } from '../chain/chain.ts'
+import type { Chain } from '../chain/chain.ts'
+import { recordAt } from '../chain/lookup.ts'
 import { type BlockRecord, blockByHash, headOf } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
+import type { BlockReference } from '../ledger/references.ts'
 import { blockLimits } from '../mining/limits.ts'
 import { blockEnvironment, nextBlockEnvironment } from '../mining/miner.ts'
-import { type CallRequest, prepareCall } from './call.ts'
+import { prepareCall } from './call.ts'
 import type { BlockOverrides, StateOverrides } from './overrides.ts'
+import type { CallRequest } from './request.ts'
 
 /** What is run: a transaction, or a message that might become one. */
 export interface Subject {

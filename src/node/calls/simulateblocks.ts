@@ -26,15 +26,16 @@ import {
 } from '../../protocol/validity.ts'
 import { accountAt, emptyAccount, stateRoot, type World } from '../../state/world.ts'
 import { signersOf } from '../accounts/accounts.ts'
-import { type BlockReference, type Chain, recordAt } from '../chain/chain.ts'
+import type { Chain } from '../chain/chain.ts'
+import { recordAt } from '../chain/lookup.ts'
 import type { LogEntry } from '../events/logs.ts'
 import type { BlockRecord, ExecutedTransaction } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
+import type { BlockReference } from '../ledger/references.ts'
 import { forkFields } from '../mining/forkfields.ts'
 import { baseFeeAfter, blockEnvironment, excessBlobGasAfter } from '../mining/miner.ts'
 import { executedAs } from '../mining/receipts.ts'
 import { withRewards } from '../mining/rewards.ts'
-import type { TransactionRequest } from '../sending/send.ts'
 import {
   applyBlockOverrides,
   applyStateOverrides,
@@ -42,6 +43,7 @@ import {
   movedPrecompiles,
   type StateOverrides,
 } from './overrides.ts'
+import type { TransactionRequest } from './request.ts'
 import { prepare } from './simulatedcall.ts'
 import { watchTransfers } from './transfers.ts'
 

@@ -11,8 +11,7 @@ import {
   withoutSignature,
 } from '../../protocol/transaction.ts'
 import { nonceAt, type World } from '../../state/world.ts'
-import { type TransactionRequest, typeByLists } from '../sending/send.ts'
-import { blobsOf, feesOf } from './call.ts'
+import { blobsOf, feesOf, type TransactionRequest, typeByLists } from './request.ts'
 
 /** Where a call runs. */
 export interface CallPlace {

@@ -1,27 +1,15 @@
 // The cell: one chain, holding one immutable state, changed by one command at a time.
 import { randomBytes } from 'node:crypto'
 import { DevchainError } from '../../core/errors.ts'
-import type { Hash } from '../../core/hex.ts'
 import type { Progress } from '../../core/progress.ts'
-import { isPromise, type MaybePromise, whenThere } from '../../core/promises.ts'
+import { isPromise } from '../../core/promises.ts'
 import type { BlockEnvironment, Executor, IsAwaited } from '../../evm/executor.ts'
 import { signersOf } from '../accounts/accounts.ts'
-import { forgetMiner } from '../bulk/emptyblocks.ts'
-import { type FilterLimits, Filters } from '../events/filters.ts'
-import {
-  type BlockRecord,
-  blockByHash,
-  blockByNumber,
-  type HeadChange,
-  headChange,
-  headOf,
-  isCanonical,
-} from '../ledger/blocktree.ts'
+import { type BlockRecord, headChange } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
+import type { CommandOf, StateChange } from '../ledger/change.ts'
 import { nextTimestamp } from '../ledger/clock.ts'
-import { numberOfTag } from '../ledger/finality.ts'
-import { blockEnvironment, buildPending, type DroppedTransaction } from '../mining/miner.ts'
-import { WorkDesk } from '../sealing/getwork.ts'
+import { blockEnvironment, buildPending } from '../mining/miner.ts'
 import { AwaitedExecutor } from './awaited.ts'
 import { Readers } from './readers.ts'
 import { type Command, type Order, Recall } from './recall.ts'
@@ -45,40 +33,6 @@ export const systemEnvironment: Environment = {
   onBug: (error) => console.error(error),
 }
 
-/** What a command makes of a state: the next one, and its answer. */
-export interface Change<T> {
-  readonly state: ChainState
-  readonly value: T
-  /** Transactions that left the pool on the way without being mined. */
-  readonly dropped?: readonly DroppedTransaction[] | undefined
-}
-
-/** Makes the next state of a state, with an executor that runs for it alone. */
-export type CommandOf<T> = (state: ChainState, executor: Executor) => MaybePromise<Change<T>>
-
-/** One command's effect, as listeners are told of it. */
-export interface StateChange {
-  readonly before: ChainState
-  readonly after: ChainState
-  readonly head: HeadChange
-  readonly dropped: readonly DroppedTransaction[]
-}
-
-/** How a caller names a block. `safe` and `finalized` are the newest block: nothing here can be less final. */
-export type BlockReference =
-  | {
-      readonly kind: 'tag'
-      readonly tag: 'latest' | 'earliest' | 'pending' | 'safe' | 'finalized'
-    }
-  | { readonly kind: 'number'; readonly number: bigint }
-  | { readonly kind: 'hash'; readonly hash: Hash; readonly requireCanonical: boolean }
-
-/** The newest block. */
-export const latest: BlockReference = { kind: 'tag', tag: 'latest' }
-
-/** The block that would be mined now. */
-export const pendingReference: BlockReference = { kind: 'tag', tag: 'pending' }
-
 /** Commands that may wait for their turn on one chain. */
 const MAX_WAITING = 100_000
 
@@ -87,11 +41,9 @@ const MAX_LISTENERS = 10_000
 
 /** What a chain is made of. */
 export interface ChainParts {
-  readonly name: string
   readonly state: ChainState
   readonly executor: Executor
   readonly environment: Environment
-  readonly filterLimits?: Partial<FilterLimits> | undefined
 }
 
 /** The block that would be mined, remembered for as long as it would be the same. */
@@ -111,11 +63,8 @@ interface KnownEnvironment {
 
 /** One isolated chain. Readers take `state`, a value that never changes under them; writers use `update`. */
 export class Chain {
-  readonly name: string
   readonly executor: Executor
   readonly environment: Environment
-  readonly filters: Filters
-  readonly work: WorkDesk
   #state: ChainState
   #turn: Promise<unknown> = Promise.resolve()
   #waiting = 0
@@ -127,14 +76,11 @@ export class Chain {
   #instance: Uint8Array | undefined
   #headMadeAt: number
 
-  constructor({ name, state, executor, environment, filterLimits }: ChainParts) {
-    this.name = name
+  constructor({ state, executor, environment }: ChainParts) {
     this.#state = state
     this.executor = executor
     this.environment = environment
     this.#headMadeAt = environment.now()
-    this.filters = new Filters(this, filterLimits)
-    this.work = new WorkDesk(this)
   }
 
   get state(): ChainState {
@@ -162,7 +108,7 @@ export class Chain {
    */
   async update<T>(change: CommandOf<T>, order: Order = {}): Promise<T> {
     if (this.#waiting >= MAX_WAITING) {
-      const message = `too many commands wait for chain ${this.name}: there may be ${MAX_WAITING} at a time`
+      const message = `too many commands wait: there may be ${MAX_WAITING} at a time`
       throw new DevchainError('LIMIT_EXCEEDED', message)
     }
     this.#waiting += 1
@@ -184,7 +130,7 @@ export class Chain {
    */
   onChange(listener: (change: StateChange) => void): () => void {
     if (this.#listeners.size >= MAX_LISTENERS) {
-      const message = `too many listeners on chain ${this.name}: there may be ${MAX_LISTENERS} at a time`
+      const message = `too many listeners: there may be ${MAX_LISTENERS} at a time`
       throw new DevchainError('LIMIT_EXCEEDED', message)
     }
     // a function of its own for each call, so that one listener may listen twice and end each separately
@@ -243,12 +189,10 @@ export class Chain {
     this.#closers.push(end)
   }
 
-  /** Ends filters, listeners and timers. The state stays readable. */
+  /** Ends what serves it, and its listeners. The state stays readable. */
   close(): void {
     this.#recall.close()
     for (const end of this.#closers.splice(0)) end()
-    this.filters.close()
-    this.work.close()
     this.#listeners.clear()
     this.#pending = undefined
     this.#known = undefined
@@ -264,7 +208,6 @@ export class Chain {
         this.#state = after
         const head = headChange(before.tree, after.tree)
         if (head.added.length > 0) this.#headMadeAt = this.environment.now()
-        if (headOf(before.tree) !== headOf(after.tree)) forgetMiner(headOf(before.tree))
         this.#tell({ before, after, head, dropped })
       }
       return value
@@ -284,74 +227,4 @@ export class Chain {
       }
     }
   }
-}
-
-/**
- * The block that a reference names; undefined when there is none. Only one that is still to be made is waited for.
- * @param isAwaited false gives that up, with `ABANDONED`, unless others wait for it
- */
-export function findRecord(
-  chain: Chain,
-  reference: BlockReference,
-  isAwaited?: IsAwaited,
-): MaybePromise<BlockRecord | undefined> {
-  const { tree } = chain.state
-  switch (reference.kind) {
-    case 'number':
-      return blockByNumber(tree, reference.number)
-    case 'hash': {
-      const record = blockByHash(tree, reference.hash)
-      const isRefused =
-        record !== undefined && reference.requireCanonical && !isCanonical(tree, record)
-      return isRefused ? undefined : record
-    }
-    case 'tag':
-      if (reference.tag === 'pending') return chain.pending(isAwaited)
-      if (reference.tag === 'latest') return headOf(tree)
-      if (reference.tag === 'earliest') return blockByNumber(tree, 0n)
-      return blockByNumber(tree, numberOfTag(chain.state, reference.tag))
-  }
-}
-
-/**
- * The block that a reference names.
- * @throws {DevchainError} `NOT_FOUND` when there is none, or when it had to be canonical and is not
- */
-export async function recordAt(
-  chain: Chain,
-  reference: BlockReference,
-  isAwaited?: IsAwaited,
-): Promise<BlockRecord> {
-  return (await findRecord(chain, reference, isAwaited)) ?? notFound(chain, reference)
-}
-
-/**
- * What `read` tells of the block that a reference names: at once, unless the block is still to be made.
- * @throws {DevchainError} as `recordAt`, at once or as the promise's rejection
- */
-export function readAt<T>(
-  chain: Chain,
-  reference: BlockReference,
-  read: (record: BlockRecord) => T,
-  isAwaited?: IsAwaited,
-): MaybePromise<T> {
-  const use = (record: BlockRecord | undefined): T => read(record ?? notFound(chain, reference))
-  return whenThere(findRecord(chain, reference, isAwaited), use)
-}
-
-function notFound(chain: Chain, reference: BlockReference): never {
-  const { header, hash } = headOf(chain.state.tree).block
-  const isBranch = reference.kind === 'hash' && blockByHash(chain.state.tree, reference.hash)
-  const problem = isBranch ? 'is not canonical' : 'not found'
-  const message = `block ${printReference(reference)} ${problem}: the newest block is ${header.number} (${hash})`
-  throw new DevchainError('NOT_FOUND', message, undefined, {
-    ...(reference.kind === 'number' ? { number: reference.number } : {}),
-    ...(reference.kind === 'hash' ? { [isBranch ? 'branch' : 'hash']: reference.hash } : {}),
-    newest: header.number,
-  })
-}
-
-function printReference(reference: BlockReference): string {
-  if (reference.kind === 'tag') return reference.tag
-  return reference.kind === 'hash' ? reference.hash : `0x${reference.number.toString(16)}`
 }

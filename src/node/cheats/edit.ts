@@ -9,9 +9,9 @@ import {
   withAccount,
   withoutAccount,
 } from '../../state/world.ts'
-import type { Change } from '../chain/chain.ts'
 import { headOf, withHeadWorld } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
+import type { Change } from '../ledger/change.ts'
 import { withoutStale } from '../pool/pool.ts'
 
 /**

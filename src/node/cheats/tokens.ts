@@ -9,7 +9,8 @@ import {
 } from '../../core/hex.ts'
 import { withSlots } from '../../state/world.ts'
 import { call, createAccessList } from '../calls/call.ts'
-import { type Chain, latest } from '../chain/chain.ts'
+import type { Chain } from '../chain/chain.ts'
+import { latest } from '../ledger/references.ts'
 import { editAccount } from './edit.ts'
 
 /** balanceOf(address) */

@@ -9,11 +9,11 @@ import { blockGasError } from '../../protocol/validity.ts'
 import { nonceAt } from '../../state/world.ts'
 import type { AccountBook } from '../accounts/accounts.ts'
 import { mineAlike, mineRun, noteBlock } from '../bulk/emptyblocks.ts'
-import type { Change } from '../chain/chain.ts'
 import type { Order } from '../chain/recall.ts'
 import { headChange, headOf } from '../ledger/blocktree.ts'
 import { type BlockRange, NO_BLOCKS } from '../ledger/canonicalchain.ts'
 import type { ChainState, MiningMode, Settings, Snapshot } from '../ledger/chainstate.ts'
+import type { Change, DroppedTransaction } from '../ledger/change.ts'
 import {
   checkTimestamp,
   clockShift,
@@ -25,13 +25,7 @@ import {
 } from '../ledger/clock.ts'
 import { intervalOf, isInstant } from '../ledger/miningmode.ts'
 import { checkName, snapshotById, snapshotNamed, withoutSnapshot } from '../ledger/snapshots.ts'
-import {
-  type DroppedTransaction,
-  type Mined,
-  type MineOptions,
-  mineBlock,
-  mineWaiting,
-} from '../mining/miner.ts'
+import { type Mined, type MineOptions, mineBlock, mineWaiting } from '../mining/miner.ts'
 import { nextNonce, pooledInOrder, withoutTransactions } from '../pool/pool.ts'
 
 /** Blocks that a chain may have: beyond, numbers would not be exact where they are counted. */

@@ -4,7 +4,6 @@ import { DevchainError } from '../../core/errors.ts'
 import type { Block } from '../../protocol/block.ts'
 import { cumulativeDifficulty } from '../../protocol/block.ts'
 import type { World } from '../../state/world.ts'
-import type { Change } from '../chain/chain.ts'
 import { editWorld } from '../cheats/edit.ts'
 import type { BlockRecord, ExecutedTransaction } from '../ledger/blockrecord.ts'
 import {
@@ -18,6 +17,7 @@ import {
   withHeadWorld,
 } from '../ledger/blocktree.ts'
 import { type ChainState, type Settings, settingsAfterBlock } from '../ledger/chainstate.ts'
+import type { Change } from '../ledger/change.ts'
 import { increasedTime } from '../ledger/clock.ts'
 import { withoutStale } from '../pool/pool.ts'
 import { type Dump, readDump } from './read.ts'

@@ -2,10 +2,10 @@
 // notifications. Filters and subscriptions both read it, so that they never tell different stories.
 import type { Hash } from '../../core/hex.ts'
 import type { Transaction } from '../../protocol/transaction.ts'
-import type { StateChange } from '../chain/chain.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
 import { transactionPlace } from '../ledger/blocktree.ts'
 import type { BlockRange } from '../ledger/canonicalchain.ts'
+import type { StateChange } from '../ledger/change.ts'
 import { arrivedAfter, pooledByHash } from '../pool/pool.ts'
 import { type LogEntry, logsOf } from './logs.ts'
 

@@ -6,8 +6,10 @@ import { type MaybePromise, whenThere } from '../../core/promises.ts'
 import type { IsAwaited } from '../../evm/executor.ts'
 import { OPTIONS } from '../../options/table.ts'
 import type { Block } from '../../protocol/block.ts'
-import type { BlockReference, Chain, StateChange } from '../chain/chain.ts'
+import type { Chain } from '../chain/chain.ts'
 import { headOf } from '../ledger/blocktree.ts'
+import type { StateChange } from '../ledger/change.ts'
+import type { BlockReference } from '../ledger/references.ts'
 import { announcementsOf, type BlockLogs, entriesOf } from './changes.ts'
 import { HashShelf, LogShelf, Readers } from './journal.ts'
 import { bloomTest, checkQuery, findLogs, type LogEntry, type LogQuery, matches } from './logs.ts'
@@ -82,6 +84,7 @@ export class Filters {
       logs: new Readers(this.#logs),
     }
     this.#stopListening = chain.onChange((change) => this.#feed(change))
+    chain.onClose(() => this.close())
   }
 
   /** Number of filters that have not expired. */

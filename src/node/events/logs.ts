@@ -6,11 +6,12 @@ import { EMPTY_BYTES } from '../../core/hex.ts'
 import { PIECE } from '../../core/persistent.ts'
 import type { IsAwaited } from '../../evm/executor.ts'
 import { bloomOf, EMPTY_BLOOM, type Log, mergeBlooms } from '../../protocol/receipt.ts'
-import type { BlockReference, Chain } from '../chain/chain.ts'
+import type { Chain } from '../chain/chain.ts'
 import { type BlockRecord, blockByHash, headOf } from '../ledger/blocktree.ts'
 import type { Line } from '../ledger/canonicalchain.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import { numberOfTag } from '../ledger/finality.ts'
+import type { BlockReference } from '../ledger/references.ts'
 
 /** Most logs that one answer may have, where the caller sets no other bound. */
 export const MAX_LOGS = 100_000

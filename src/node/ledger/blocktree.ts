@@ -3,8 +3,8 @@ import type { Hash } from '../../core/hex.ts'
 import { emptyMap, type PersistentMap } from '../../core/persistent.ts'
 import { hashHeader } from '../../protocol/block.ts'
 import type { World } from '../../state/world.ts'
-import type { EmptyRun } from '../bulk/emptyrun.ts'
 import type { BlockRecord } from './blockrecord.ts'
+import type { BlockRun } from './blockrun.ts'
 import { type BlockRange, Line, NO_BLOCKS } from './canonicalchain.ts'
 
 export type { BlockRecord, ExecutedTransaction } from './blockrecord.ts'
@@ -150,7 +150,7 @@ export function withHeadWorld(tree: BlockTree, world: World): BlockTree {
  * The tree with all blocks of a run of empty ones; `last`, the last of them, is its new head. Where the chain ends with
  * some of them, the others follow.
  */
-export function appendRun(tree: BlockTree, run: EmptyRun, last: BlockRecord): BlockTree {
+export function appendRun(tree: BlockTree, run: BlockRun, last: BlockRecord): BlockTree {
   const canonical = tree.canonical.pushRun(run, last)
   // the block may have been known, beside the chain
   return { ...(tree.side.records.length === 0 ? tree : appendBlock(tree, last)), canonical }

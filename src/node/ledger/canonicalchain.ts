@@ -1,8 +1,8 @@
 // The canonical line: blocks by number, and runs of empty blocks that are kept as one.
 import { bytesFromHex, type Hash } from '../../core/hex.ts'
 import { emptyList, type PersistentList } from '../../core/persistent.ts'
-import type { EmptyRun } from '../bulk/emptyrun.ts'
 import type { BlockRecord } from './blockrecord.ts'
+import type { BlockRun } from './blockrun.ts'
 
 /** Blocks in a row. `at` and iterating make the blocks of a run, which a caller that has a choice does not ask for. */
 export interface BlockRange extends Iterable<BlockRecord> {
@@ -30,7 +30,7 @@ export interface Stretch {
  * as that of the newest block has to be. The run may have more.
  */
 interface Span {
-  readonly run: EmptyRun
+  readonly run: BlockRun
   readonly start: number
   readonly end: number
   /** Blocks before it that are in no run. */
@@ -45,7 +45,7 @@ interface Blocks {
 
 /** A run that a line ends with, to which more blocks may come. */
 interface Tail {
-  readonly run: EmptyRun
+  readonly run: BlockRun
   /** The number of its first block. */
   readonly start: number
   readonly head: BlockRecord
@@ -53,7 +53,7 @@ interface Tail {
 
 /** Where a block is: in a run, or among the single ones. `from` is the lowest number of the stretch that is alike. */
 interface Place {
-  readonly run: EmptyRun | undefined
+  readonly run: BlockRun | undefined
   readonly record: BlockRecord | undefined
   readonly from: number
 }
@@ -132,7 +132,7 @@ export class Line {
    * The line with all blocks of a run, of which `head` is the last: it is a single one. A run that the line ends with may
    * have grown meanwhile.
    */
-  pushRun(run: EmptyRun, head: BlockRecord): Line {
+  pushRun(run: BlockRun, head: BlockRecord): Line {
     const tail = this.#tail
     return tail?.run === run
       ? new Line(tail.start + run.count, this.#older, { run, start: tail.start, head })

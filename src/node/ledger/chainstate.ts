@@ -1,15 +1,16 @@
 // The one immutable value that a chain holds. A snapshot is a kept reference to it; a revert puts it back.
+
 import type { Address, Hash } from '../../core/hex.ts'
 import type { ChainParameters } from '../../options/table.ts'
+import type { ClockSource } from '../../options/values.ts'
 import type { BlobRules } from '../../protocol/fees.ts'
 import type { ForkPoints } from '../../protocol/forkid.ts'
 import type { Hardfork } from '../../protocol/forks.ts'
 import type { AccountBook } from '../accounts/accounts.ts'
+import type { BlobStore } from '../pool/blobstore.ts'
 import type { Pool } from '../pool/pool.ts'
-import type { BlobStore } from '../sending/blobs.ts'
 import type { Behaviour } from './behaviour.ts'
 import type { BlockTree } from './blocktree.ts'
-import type { ClockState } from './clock.ts'
 
 /**
  * Whose rules the blocks of a chain follow.
@@ -87,6 +88,22 @@ export type MiningMode =
   | { readonly kind: 'instant' }
   | { readonly kind: 'interval'; readonly intervalMs: number; readonly longestMs?: number }
   | { readonly kind: 'manual' }
+
+/** The chain's time is its source's time, plus `offset`, plus `adjustment`. */
+export interface ClockState {
+  readonly source: ClockSource
+  /** Seconds: the sum of all evm_increaseTime. */
+  readonly offset: bigint
+  /**
+   * Seconds by which anything else moved the clock: an exact timestamp given for a block, a genesis in the past, or
+   * blocks that came faster than one a second before time was increased. May be negative.
+   */
+  readonly adjustment: bigint
+  /** An exact timestamp for the next block, in seconds. */
+  readonly nextTimestamp: bigint | undefined
+  /** Seconds between blocks, in place of the source, when set. */
+  readonly interval: bigint | undefined
+}
 
 /** Everything a caller can see of a chain. */
 export interface ChainState {

@@ -1,25 +1,10 @@
 // The chain's clock: what time the next block gets.
+
 import { DevchainError } from '../../core/errors.ts'
 import type { ClockSource } from '../../options/values.ts'
 import { MAX_TIMESTAMP } from '../../protocol/timestamps.ts'
 import { blockByNumber, headOf } from './blocktree.ts'
-import type { ChainState } from './chainstate.ts'
-
-/** The chain's time is its source's time, plus `offset`, plus `adjustment`. */
-export interface ClockState {
-  readonly source: ClockSource
-  /** Seconds: the sum of all evm_increaseTime. */
-  readonly offset: bigint
-  /**
-   * Seconds by which anything else moved the clock: an exact timestamp given for a block, a genesis in the past, or
-   * blocks that came faster than one a second before time was increased. May be negative.
-   */
-  readonly adjustment: bigint
-  /** An exact timestamp for the next block, in seconds. */
-  readonly nextTimestamp: bigint | undefined
-  /** Seconds between blocks, in place of the source, when set. */
-  readonly interval: bigint | undefined
-}
+import type { ChainState, ClockState } from './chainstate.ts'
 
 /** A clock that shows what its source shows, moved by `adjustment` seconds. */
 export function newClock(source: ClockSource, adjustment = 0n): ClockState {

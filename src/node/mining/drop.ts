@@ -1,9 +1,9 @@
 // Taking transactions out of the pool before they are mined.
 import { DevchainError } from '../../core/errors.ts'
 import type { Address, Hash } from '../../core/hex.ts'
-import type { Change } from '../chain/chain.ts'
 import { transactionPlace } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
+import type { Change } from '../ledger/change.ts'
 import {
   pooledByHash,
   pooledInOrder,

@@ -36,6 +36,7 @@ import {
   headOf,
 } from '../ledger/blocktree.ts'
 import { type ChainState, settingsAfterBlock } from '../ledger/chainstate.ts'
+import type { DroppedTransaction } from '../ledger/change.ts'
 import { clockAfterBlock, nextTimestamp, requireFits } from '../ledger/clock.ts'
 import { type AuctionBlock, type Source, sourcesOfWaiting } from '../pool/auction.ts'
 import { requireTerms, type Terms } from '../pool/conditions.ts'
@@ -53,13 +54,6 @@ import { blockLimits } from './limits.ts'
 import { derivedRandao } from './randao.ts'
 import { executedAs } from './receipts.ts'
 import { withRewards } from './rewards.ts'
-
-/** A transaction that left the pool without a block, as it became impossible. */
-export interface DroppedTransaction {
-  readonly transaction: Transaction
-  /** Why: the rejection that a sender would be answered with now. */
-  readonly error: DevchainError
-}
 
 /** What mining came to. */
 export interface Mined {

@@ -4,7 +4,6 @@ import { DevchainError } from '../../core/errors.ts'
 import type { Executor } from '../../evm/executor.ts'
 import type { Transaction } from '../../protocol/transaction.ts'
 import { nonceAt, type World } from '../../state/world.ts'
-import type { Change } from '../chain/chain.ts'
 import {
   type BlockRecord,
   type BlockTree,
@@ -19,6 +18,7 @@ import {
 } from '../ledger/blocktree.ts'
 import { NO_BLOCKS } from '../ledger/canonicalchain.ts'
 import { type ChainState, settingsAfterBlock } from '../ledger/chainstate.ts'
+import type { Change, DroppedTransaction } from '../ledger/change.ts'
 import {
   emptyPool,
   noncesUsedBy,
@@ -30,7 +30,7 @@ import {
   withReturned,
   withTransaction,
 } from '../pool/pool.ts'
-import { type DroppedTransaction, mineGiven } from './miner.ts'
+import { mineGiven } from './miner.ts'
 
 /** Makes a transaction for a block on a branch: `state` has the branch as its chain, and what comes before in the block as its pool. */
 export type BranchTransaction = (state: ChainState, now: number) => Transaction

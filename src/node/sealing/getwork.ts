@@ -16,9 +16,10 @@ import {
 } from '../../protocol/parentchain.ts'
 import { sealHash, seedHash, targetOf } from '../../protocol/work.ts'
 import { stateRoot } from '../../state/world.ts'
-import type { Chain, Change } from '../chain/chain.ts'
+import type { Chain } from '../chain/chain.ts'
 import { type BlockRecord, blockByHash, headOf } from '../ledger/blocktree.ts'
 import { type ChainState, settingsAfterBlock } from '../ledger/chainstate.ts'
+import type { Change } from '../ledger/change.ts'
 import { clockAfterBlock } from '../ledger/clock.ts'
 import { adopt } from '../mining/reorganize.ts'
 import { Ethash } from './ethash.ts'
@@ -87,7 +88,7 @@ const LAST_ETHASH_BLOCK = 18_000_000n
 const LEAST_MERGED_DIFFICULTY = 3n
 
 /** Hands out work on a chain's next block, takes proofs, and knows how fast the miners say they are. */
-export class WorkDesk {
+export class GetWork {
   readonly #chain: Chain
   readonly #ethash = new Ethash()
   readonly #works = new Map<Hash, Work>()
@@ -96,6 +97,7 @@ export class WorkDesk {
 
   constructor(chain: Chain) {
     this.#chain = chain
+    chain.onClose(() => this.close())
   }
 
   /**

@@ -3,12 +3,13 @@ import { DevchainError, printValue } from '../../core/errors.ts'
 import { type Hash, hexFromBytes } from '../../core/hex.ts'
 import type { IsAwaited } from '../../evm/executor.ts'
 import type { Transaction } from '../../protocol/transaction.ts'
+import type { TransactionRequest } from '../calls/request.ts'
 import type { Chain } from '../chain/chain.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import { leastReplacement } from './admission.ts'
 import { blobsOfTransaction } from './blobs.ts'
 import { sentWithNonce } from './inclusion.ts'
-import { sendProven, type TransactionRequest } from './send.ts'
+import { sendProven } from './send.ts'
 
 /** What a replacement has of its own; left out or 0n it is that of the transaction that waits. */
 export interface NewTerms {

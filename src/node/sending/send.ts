@@ -1,4 +1,5 @@
 // Sending: a request is filled in, signed and put into the pool in one step, and mined at once where that is due.
+
 import { DevchainError, printValue } from '../../core/errors.ts'
 import { type Address, EMPTY_BYTES, type Hash } from '../../core/hex.ts'
 import type { Executor, IsAwaited } from '../../evm/executor.ts'
@@ -21,28 +22,20 @@ import {
   keyWithPassphrase,
   requireKey,
 } from '../accounts/accounts.ts'
-import {
-  bothKinds,
-  type CallRequest,
-  estimateGas,
-  executionError,
-  withOnePrice,
-} from '../calls/call.ts'
-import { type Chain, type Change, pendingReference } from '../chain/chain.ts'
+import { estimateGas, executionError } from '../calls/call.ts'
+import { bothKinds, type TransactionRequest, typeByLists, withOnePrice } from '../calls/request.ts'
+import type { Chain } from '../chain/chain.ts'
 import { type ExecutedTransaction, headOf, transactionPlace } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
+import type { Change } from '../ledger/change.ts'
 import { isInstant } from '../ledger/miningmode.ts'
+import { pendingReference } from '../ledger/references.ts'
 import { mineWaiting, type NextRules, nextBlobFee, nextRules } from '../mining/miner.ts'
+import { withBlobs } from '../pool/blobstore.ts'
 import { checkTerms, type Terms } from '../pool/conditions.ts'
 import { nextNonce } from '../pool/pool.ts'
 import { admit } from './admission.ts'
-import { proveBlobs, withBlobs } from './blobs.ts'
-
-/** What a caller says of a transaction; the node fills in the rest. Amounts in wei. */
-export interface TransactionRequest extends CallRequest {
-  /** 0 to 4; otherwise it follows from the members given. */
-  readonly type?: number | undefined
-}
+import { proveBlobs } from './blobs.ts'
 
 /** A request that says how much gas it takes. */
 type GasRequest = TransactionRequest & { readonly gas: bigint }
@@ -477,15 +470,6 @@ function typeFor(
   if (maxFeePerGas !== undefined || maxPriorityFeePerGas !== undefined) return 2
   if (gasPrice === undefined && isMarket) return 2
   return accessList === undefined ? 0 : 1
-}
-
-/** The type that alone has what the request lists. */
-export function typeByLists({
-  authorizationList,
-  blobs,
-}: Pick<TransactionRequest, 'authorizationList' | 'blobs'>): 3 | 4 | undefined {
-  if (authorizationList !== undefined) return 4
-  return blobs === undefined ? undefined : 3
 }
 
 function larger(a: bigint, b: bigint): bigint {

@@ -5,7 +5,6 @@ import { addresses } from '../../../src/node/accounts/accounts.ts'
 import { mine } from '../../../src/node/commands/commands.ts'
 import { createChain, FIXED_GENESIS_TIMESTAMP } from '../../../src/node/create.ts'
 import { headOf } from '../../../src/node/ledger/blocktree.ts'
-import { DEFAULT_CHAIN, Node } from '../../../src/node/node.ts'
 import { parseGenesis } from '../../../src/state/genesis.ts'
 import { balanceAt, codeAt, stateRoot, storageAt } from '../../../src/state/world.ts'
 import { headTime, NOON, testChain } from './chains.ts'
@@ -164,16 +163,5 @@ describe('the genesis time', () => {
   it('is fixed where time must not depend on the run, and given where it is given', async () => {
     expect(headTime(await testChain({ clock: { kind: 'frozen' } }))).toBe(FIXED_GENESIS_TIMESTAMP)
     expect(headTime(await testChain({ timestamp: 5n }))).toBe(5n)
-  })
-})
-
-describe('a node', () => {
-  it('has a default chain, and says which chains there are when another is asked for', async () => {
-    const chain = await testChain()
-    const node = new Node(chain)
-    expect(node.chain()).toBe(chain)
-    expect(node.chain(DEFAULT_CHAIN)).toBe(chain)
-    expect(() => node.chain('other')).toThrow('chain other not found: there are default')
-    node.close()
   })
 })

@@ -10,7 +10,6 @@ import {
 import type { Executor } from '../../../src/evm/executor.ts'
 import { emptyBook } from '../../../src/node/accounts/accounts.ts'
 import { Chain } from '../../../src/node/chain/chain.ts'
-import type { FilterLimits } from '../../../src/node/events/filters.ts'
 import { OWN_BEHAVIOUR } from '../../../src/node/ledger/behaviour.ts'
 import {
   appendBlock,
@@ -242,7 +241,6 @@ export const noExecutor: Executor = {
 /** A chain that holds `state`, and whose wall time the test moves. */
 export function chainOf(
   state: ChainState,
-  filterLimits: Partial<FilterLimits> = {},
   executor: Executor = noExecutor,
 ): { chain: Chain; clock: { nowMs: number }; bugs: unknown[] } {
   const clock = { nowMs: 1_700_000_000_000 }
@@ -252,7 +250,7 @@ export function chainOf(
     random: (length: number) => new Uint8Array(length),
     onBug: (error: unknown) => bugs.push(error),
   }
-  const parts = { name: 'test', state, executor, environment, filterLimits }
+  const parts = { state, executor, environment }
   return { chain: new Chain(parts), clock, bugs }
 }
 

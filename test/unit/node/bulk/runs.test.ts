@@ -3,7 +3,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Hash } from '../../../../src/core/hex.ts'
-import type { Chain, Change } from '../../../../src/node/chain/chain.ts'
+import type { Chain } from '../../../../src/node/chain/chain.ts'
 import { editAccount, editWorld } from '../../../../src/node/cheats/edit.ts'
 import {
   increaseTime,
@@ -25,6 +25,7 @@ import {
   transactionPlace,
 } from '../../../../src/node/ledger/blocktree.ts'
 import type { ChainState } from '../../../../src/node/ledger/chainstate.ts'
+import type { Change } from '../../../../src/node/ledger/change.ts'
 import { buildPending, mineBlock } from '../../../../src/node/mining/miner.ts'
 import { adopt, reorganize } from '../../../../src/node/mining/reorganize.ts'
 import { sendRawTransaction } from '../../../../src/node/sending/send.ts'

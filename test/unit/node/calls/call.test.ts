@@ -11,15 +11,16 @@ import {
 import type { EvmChoice, Executor } from '../../../../src/evm/executor.ts'
 import { createExecutor } from '../../../../src/evm/run/lazyexecutor.ts'
 import {
-  type CallRequest,
   call,
   createAccessList,
   estimateGas,
   executionError,
 } from '../../../../src/node/calls/call.ts'
 import type { BlockOverrides, StateOverrides } from '../../../../src/node/calls/overrides.ts'
-import { type Chain, latest, pendingReference } from '../../../../src/node/chain/chain.ts'
+import type { CallRequest } from '../../../../src/node/calls/request.ts'
+import type { Chain } from '../../../../src/node/chain/chain.ts'
 import { treeFrom } from '../../../../src/node/ledger/blocktree.ts'
+import { latest, pendingReference } from '../../../../src/node/ledger/references.ts'
 import {
   emptyWorld,
   stateRoot,
@@ -204,7 +205,7 @@ function chainWith(
   executor: Executor = executors.auto,
 ): Chain {
   const genesis = { ...recordOf(0n, word(0)), world: worldWithContracts() }
-  return chainOf(stateOf(treeFrom(genesis), changes), {}, executor).chain
+  return chainOf(stateOf(treeFrom(genesis), changes), executor).chain
 }
 
 const chain = chainWith()

@@ -1,16 +1,12 @@
 // What a call that offers no price is told of fees: nothing, as in geth and hardhat, unless the chain behaves otherwise.
 import { beforeEach, describe, expect, test } from 'vitest'
 import { bigintFromBytes, type Hash } from '../../../../src/core/hex.ts'
-import {
-  type CallRequest,
-  call,
-  callMany,
-  createAccessList,
-  estimateGas,
-} from '../../../../src/node/calls/call.ts'
+import { call, callMany, createAccessList, estimateGas } from '../../../../src/node/calls/call.ts'
 import type { BlockOverrides } from '../../../../src/node/calls/overrides.ts'
 import { traceMessage } from '../../../../src/node/calls/replay.ts'
-import { type Chain, latest, pendingReference } from '../../../../src/node/chain/chain.ts'
+import type { CallRequest } from '../../../../src/node/calls/request.ts'
+import type { Chain } from '../../../../src/node/chain/chain.ts'
+import { latest, pendingReference } from '../../../../src/node/ledger/references.ts'
 import { assemble, RETURN_WORD } from '../../../support/bytecode.ts'
 import { account, testChain } from '../chains.ts'
 

@@ -21,10 +21,11 @@ import {
   simulateBlocks,
 } from '../../../../src/node/calls/simulateblocks.ts'
 import { ETHER_ADDRESS } from '../../../../src/node/calls/transfers.ts'
-import { type Chain, latest, pendingReference } from '../../../../src/node/chain/chain.ts'
+import type { Chain } from '../../../../src/node/chain/chain.ts'
 import { mine, setMiningMode } from '../../../../src/node/commands/commands.ts'
 import type { ChainOptions } from '../../../../src/node/create.ts'
 import { headOf } from '../../../../src/node/ledger/blocktree.ts'
+import { latest, pendingReference } from '../../../../src/node/ledger/references.ts'
 import { sendRawTransaction } from '../../../../src/node/sending/send.ts'
 import { encodeHeader } from '../../../../src/protocol/block.ts'
 import { EMPTY_BLOOM } from '../../../../src/protocol/receipt.ts'

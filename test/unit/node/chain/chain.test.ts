@@ -1,13 +1,7 @@
 // The cell of a chain: updates one at a time, listeners, references to blocks.
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { ZERO_HASH } from '../../../../src/core/hex.ts'
-import {
-  findRecord,
-  latest,
-  pendingReference,
-  recordAt,
-  type StateChange,
-} from '../../../../src/node/chain/chain.ts'
+import { findRecord, recordAt } from '../../../../src/node/chain/lookup.ts'
 import {
   changeSettings,
   mine,
@@ -16,6 +10,8 @@ import {
   takeSnapshot,
 } from '../../../../src/node/commands/commands.ts'
 import { headOf, transactionPlace } from '../../../../src/node/ledger/blocktree.ts'
+import type { StateChange } from '../../../../src/node/ledger/change.ts'
+import { latest, pendingReference } from '../../../../src/node/ledger/references.ts'
 import { pooledByHash } from '../../../../src/node/pool/pool.ts'
 import { sendRawTransaction } from '../../../../src/node/sending/send.ts'
 import { hashHeader } from '../../../../src/protocol/block.ts'

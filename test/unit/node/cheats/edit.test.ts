@@ -1,11 +1,11 @@
 // Changes from outside: balances, code and slots set without a transaction.
 import { describe, expect, it } from 'vitest'
 import type { Address } from '../../../../src/core/hex.ts'
-import type { StateChange } from '../../../../src/node/chain/chain.ts'
 import { editAccount, editAccounts, editWorld } from '../../../../src/node/cheats/edit.ts'
 import { mine, revertTo, takeSnapshot } from '../../../../src/node/commands/commands.ts'
 import { announcementsOf } from '../../../../src/node/events/changes.ts'
 import { headOf } from '../../../../src/node/ledger/blocktree.ts'
+import type { StateChange } from '../../../../src/node/ledger/change.ts'
 import { sendTransaction } from '../../../../src/node/sending/send.ts'
 import { accountAt, balanceAt } from '../../../../src/state/world.ts'
 import { account, NOON, testChain } from '../chains.ts'

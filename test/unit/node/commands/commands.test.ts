@@ -8,7 +8,7 @@ import {
   keyOf,
   lock,
 } from '../../../../src/node/accounts/accounts.ts'
-import type { Chain, Change } from '../../../../src/node/chain/chain.ts'
+import type { Chain } from '../../../../src/node/chain/chain.ts'
 import {
   changeAccounts,
   changeSettings,
@@ -27,6 +27,7 @@ import {
 } from '../../../../src/node/commands/commands.ts'
 import { headOf } from '../../../../src/node/ledger/blocktree.ts'
 import type { ChainState } from '../../../../src/node/ledger/chainstate.ts'
+import type { Change } from '../../../../src/node/ledger/change.ts'
 import { isMining } from '../../../../src/node/ledger/miningmode.ts'
 import { MAX_NAMED, snapshotsOf } from '../../../../src/node/ledger/snapshots.ts'
 import { sendRawTransaction, sendTransaction } from '../../../../src/node/sending/send.ts'

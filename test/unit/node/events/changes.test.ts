@@ -1,9 +1,9 @@
 // What listeners are told of a change of the chain.
 import { describe, expect, test } from 'vitest'
-import type { StateChange } from '../../../../src/node/chain/chain.ts'
 import { announcementsOf, entriesOf } from '../../../../src/node/events/changes.ts'
 import { headChange, truncateTo } from '../../../../src/node/ledger/blocktree.ts'
 import type { ChainState } from '../../../../src/node/ledger/chainstate.ts'
+import type { StateChange } from '../../../../src/node/ledger/change.ts'
 import { emptyPool, withoutTransaction, withTransaction } from '../../../../src/node/pool/pool.ts'
 import { extend, logOf, stateOf, transactionOf, treeOf } from '../records.ts'
 

@@ -1,11 +1,11 @@
 // Filters that callers poll, over the changes of a chain.
 import { describe, expect, test } from 'vitest'
 import type { Hash } from '../../../../src/core/hex.ts'
-import type { BlockReference, Chain } from '../../../../src/node/chain/chain.ts'
 import { mine } from '../../../../src/node/commands/commands.ts'
-import type { FilterLimits } from '../../../../src/node/events/filters.ts'
+import { type FilterLimits, Filters } from '../../../../src/node/events/filters.ts'
 import type { LogQuery } from '../../../../src/node/events/logs.ts'
 import { truncateTo } from '../../../../src/node/ledger/blocktree.ts'
+import type { BlockReference } from '../../../../src/node/ledger/references.ts'
 import { emptyPool, withTransaction } from '../../../../src/node/pool/pool.ts'
 import { NOON, testChain } from '../chains.ts'
 import {
@@ -25,21 +25,24 @@ const number = (value: number): BlockReference => ({ kind: 'number', number: Big
 const oneLog = { transactions: [{ logs: [logOf(1, 0xa)] }] }
 const base = treeOf(oneLog)
 
-function started(limits: Partial<FilterLimits> = {}): ReturnType<typeof chainOf> {
-  return chainOf(stateOf(base), limits)
+function started(
+  limits: Partial<FilterLimits> = {},
+): ReturnType<typeof chainOf> & { filters: Filters } {
+  const parts = chainOf(stateOf(base))
+  return { ...parts, filters: new Filters(parts.chain, limits) }
 }
 
 /** What a log filter has to tell: block numbers, `-` before those of removed logs. */
-async function polled(chain: Chain, id: bigint): Promise<string[]> {
-  const changes = await chain.filters.changes(id)
+async function polled(filters: Filters, id: bigint): Promise<string[]> {
+  const changes = await filters.changes(id)
   if (changes.kind !== 'logs') throw new Error(`expected a log filter, got ${changes.kind}`)
   return changes.logs.map(
     ({ removed, record }) => `${removed ? '-' : ''}${record.block.header.number}`,
   )
 }
 
-async function stored(chain: Chain, id: bigint): Promise<bigint[]> {
-  return (await chain.filters.logs(id)).map(({ record }) => record.block.header.number)
+async function stored(filters: Filters, id: bigint): Promise<bigint[]> {
+  return (await filters.logs(id)).map(({ record }) => record.block.header.number)
 }
 
 function refusal(word: string, message: RegExp): unknown {
@@ -48,29 +51,29 @@ function refusal(word: string, message: RegExp): unknown {
 
 describe('a log filter', () => {
   test('tells what happened since the last poll, once', async () => {
-    const { chain } = started()
-    const id = chain.filters.addLogFilter(anything)
-    expect(await polled(chain, id)).toEqual([])
+    const { chain, filters } = started()
+    const id = filters.addLogFilter(anything)
+    expect(await polled(filters, id)).toEqual([])
     await setTree(chain, extend(base, oneLog, {}, oneLog))
-    expect(await polled(chain, id)).toEqual(['2', '4'])
-    expect(await polled(chain, id)).toEqual([])
+    expect(await polled(filters, id)).toEqual(['2', '4'])
+    expect(await polled(filters, id)).toEqual([])
   })
 
   test('tells of removed logs before new ones', async () => {
-    const { chain } = started()
-    const id = chain.filters.addLogFilter(anything)
+    const { chain, filters } = started()
+    const id = filters.addLogFilter(anything)
     const grown = extend(base, oneLog)
     await setTree(chain, grown)
-    await polled(chain, id)
+    await polled(filters, id)
     await setTree(chain, extend(truncateTo(grown, 1n), { ...oneLog, salt: 1 }, oneLog))
-    expect(await polled(chain, id)).toEqual(['-2', '2', '3'])
+    expect(await polled(filters, id)).toEqual(['-2', '2', '3'])
   })
 
   test('hears a revert of blocks that were there before it', async () => {
-    const { chain } = started()
-    const id = chain.filters.addLogFilter(anything)
+    const { chain, filters } = started()
+    const id = filters.addLogFilter(anything)
     await setTree(chain, truncateTo(base, 0n))
-    expect(await polled(chain, id)).toEqual(['-1'])
+    expect(await polled(filters, id)).toEqual(['-1'])
   })
 
   test.each<{ query: Partial<LogQuery>; heard: string[] }>([
@@ -87,29 +90,29 @@ describe('a log filter', () => {
     },
     { query: { from: { kind: 'tag', tag: 'earliest' } }, heard: ['2', '3', '4'] },
   ])('hears of blocks 2 to 4 with $query: $heard', async ({ query, heard }) => {
-    const { chain } = started()
-    const id = chain.filters.addLogFilter({ ...anything, ...query })
+    const { chain, filters } = started()
+    const id = filters.addLogFilter({ ...anything, ...query })
     await setTree(chain, extend(base, oneLog, oneLog, oneLog))
-    expect(await polled(chain, id)).toEqual(heard)
+    expect(await polled(filters, id)).toEqual(heard)
   })
 
   test('keeps hearing after a revert below the block where it was made', async () => {
-    const { chain } = started()
-    const id = chain.filters.addLogFilter(anything)
+    const { chain, filters } = started()
+    const id = filters.addLogFilter(anything)
     await setTree(chain, extend(truncateTo(base, 0n), { ...oneLog, salt: 1 }))
-    expect(await polled(chain, id)).toEqual(['-1', '1'])
-    expect(await stored(chain, id)).toEqual([1n])
+    expect(await polled(filters, id)).toEqual(['-1', '1'])
+    expect(await stored(filters, id)).toEqual([1n])
   })
 
   test('gives all stored logs from its first block on, as often as asked', async () => {
-    const { chain } = started()
-    const fromHere = chain.filters.addLogFilter(anything)
-    const fromGenesis = chain.filters.addLogFilter({ ...anything, from: number(0), to: number(2) })
+    const { chain, filters } = started()
+    const fromHere = filters.addLogFilter(anything)
+    const fromGenesis = filters.addLogFilter({ ...anything, from: number(0), to: number(2) })
     await setTree(chain, extend(base, oneLog, oneLog))
-    await polled(chain, fromHere)
-    expect(await stored(chain, fromHere)).toEqual([1n, 2n, 3n])
-    expect(await stored(chain, fromHere)).toEqual([1n, 2n, 3n])
-    expect(await stored(chain, fromGenesis)).toEqual([1n, 2n])
+    await polled(filters, fromHere)
+    expect(await stored(filters, fromHere)).toEqual([1n, 2n, 3n])
+    expect(await stored(filters, fromHere)).toEqual([1n, 2n, 3n])
+    expect(await stored(filters, fromGenesis)).toEqual([1n, 2n])
   })
 
   test.each<{ query: Partial<LogQuery>; word: string; message: RegExp }>([
@@ -125,37 +128,37 @@ describe('a log filter', () => {
     },
     { query: { blockHash: word(1) }, word: 'NOT_FOUND', message: /block 0x0+1 not found/ },
   ])('is refused for $query', ({ query, word: expected, message }) => {
-    const { chain } = started()
-    const add = (): bigint => chain.filters.addLogFilter({ ...anything, ...query })
+    const { filters } = started()
+    const add = (): bigint => filters.addLogFilter({ ...anything, ...query })
     expect(add).toThrow(refusal(expected, message) as Error)
-    expect(chain.filters.size).toBe(0)
+    expect(filters.size).toBe(0)
   })
 })
 
 describe('the other filters', () => {
   test('tell hashes of new blocks, and nothing of a revert', async () => {
-    const { chain } = started()
-    const id = chain.filters.addBlockFilter()
+    const { chain, filters } = started()
+    const id = filters.addBlockFilter()
     const grown = extend(base, {}, {})
     await setTree(chain, grown)
     const hashes = [2, 3].map((at) => grown.canonical.at(at)?.block.hash)
-    expect(chain.filters.changes(id)).toEqual({ kind: 'blocks', hashes })
+    expect(filters.changes(id)).toEqual({ kind: 'blocks', hashes })
     await setTree(chain, base)
-    expect(chain.filters.changes(id)).toEqual({ kind: 'blocks', hashes: [] })
+    expect(filters.changes(id)).toEqual({ kind: 'blocks', hashes: [] })
   })
 
   test('tell hashes of transactions that enter the pool', async () => {
-    const { chain } = started()
-    const id = chain.filters.addPendingFilter()
+    const { chain, filters } = started()
+    const id = filters.addPendingFilter()
     const waiting = transactionOf('waiting')
     await setTree(chain, base, withTransaction(emptyPool, waiting))
-    expect(chain.filters.changes(id)).toEqual({ kind: 'transactions', hashes: [waiting.hash] })
+    expect(filters.changes(id)).toEqual({ kind: 'transactions', hashes: [waiting.hash] })
   })
 
   test('have no stored logs', async () => {
-    const { chain } = started()
-    const id = chain.filters.addBlockFilter()
-    await expect(chain.filters.logs(id)).rejects.toThrow(
+    const { filters } = started()
+    const id = filters.addBlockFilter()
+    await expect(filters.logs(id)).rejects.toThrow(
       refusal('INVALID_PARAMS', /filter 0x1 is not a log filter/) as Error,
     )
   })
@@ -163,14 +166,14 @@ describe('the other filters', () => {
 
 describe('the filters of a chain', () => {
   test('have ids from 1 on that are never used again', () => {
-    const { filters } = started().chain
+    const { filters } = started()
     const ids = [filters.addBlockFilter(), filters.addPendingFilter()]
     filters.remove(2n)
     expect([...ids, filters.addLogFilter(anything)]).toEqual([1n, 2n, 3n])
   })
 
   test('are gone once removed', () => {
-    const { filters } = started().chain
+    const { filters } = started()
     const id = filters.addBlockFilter()
     expect([filters.remove(id), filters.remove(id), filters.remove(77n)]).toEqual([
       true,
@@ -183,51 +186,51 @@ describe('the filters of a chain', () => {
   })
 
   test('time out without a poll, and live on with one', () => {
-    const { chain, clock } = started({ timeoutMs: 1000 })
-    const [polledOne, forgotten] = [chain.filters.addBlockFilter(), chain.filters.addBlockFilter()]
+    const { clock, filters } = started({ timeoutMs: 1000 })
+    const [polledOne, forgotten] = [filters.addBlockFilter(), filters.addBlockFilter()]
     clock.nowMs += 900
-    chain.filters.changes(polledOne)
+    filters.changes(polledOne)
     clock.nowMs += 900
-    expect(chain.filters.changes(polledOne)).toEqual({ kind: 'blocks', hashes: [] })
-    expect(() => chain.filters.changes(forgotten)).toThrow(
+    expect(filters.changes(polledOne)).toEqual({ kind: 'blocks', hashes: [] })
+    expect(() => filters.changes(forgotten)).toThrow(
       refusal('NOT_FOUND', /filter 0x2 not found/) as Error,
     )
-    expect(chain.filters.remove(forgotten)).toBe(false)
-    expect(chain.filters.size).toBe(1)
+    expect(filters.remove(forgotten)).toBe(false)
+    expect(filters.size).toBe(1)
   })
 
   test('are bounded in number, and an expired one makes room', () => {
-    const { chain, clock } = started({ filters: 2, timeoutMs: 1000 })
-    chain.filters.addBlockFilter()
-    chain.filters.addBlockFilter()
-    const add = (): bigint => chain.filters.addPendingFilter()
+    const { clock, filters } = started({ filters: 2, timeoutMs: 1000 })
+    filters.addBlockFilter()
+    filters.addBlockFilter()
+    const add = (): bigint => filters.addPendingFilter()
     expect(add).toThrow(refusal('LIMIT_EXCEEDED', /there may be 2 at a time/) as Error)
     clock.nowMs += 1001
     expect(add()).toBe(3n)
   })
 
   test('drop what is more than they may keep, say so once, and go on', async () => {
-    const { chain } = started({ backlog: 3 })
-    const id = chain.filters.addBlockFilter()
+    const { chain, filters } = started({ backlog: 3 })
+    const id = filters.addBlockFilter()
     const grown = extend(base, {}, {})
     await setTree(chain, grown)
     const overfull = extend(grown, {}, {})
     await setTree(chain, overfull)
-    expect(() => chain.filters.changes(id)).toThrow(
+    expect(() => filters.changes(id)).toThrow(
       refusal('LIMIT_EXCEEDED', /filter 0x1 missed changes: more than 3/) as Error,
     )
-    expect(chain.filters.changes(id)).toEqual({ kind: 'blocks', hashes: [] })
+    expect(filters.changes(id)).toEqual({ kind: 'blocks', hashes: [] })
     const next = extend(overfull, {})
     await setTree(chain, next)
-    expect(chain.filters.changes(id)).toMatchObject({ hashes: [next.canonical.at(6)?.block.hash] })
+    expect(filters.changes(id)).toMatchObject({ hashes: [next.canonical.at(6)?.block.hash] })
   })
 
   test('hear nothing after the chain is closed', async () => {
-    const { chain, bugs } = started()
-    const id = chain.filters.addBlockFilter()
+    const { bugs, chain, filters } = started()
+    const id = filters.addBlockFilter()
     chain.close()
     await setTree(chain, extend(base, {}))
-    expect(() => chain.filters.changes(id)).toThrow(refusal('NOT_FOUND', /not found/) as Error)
+    expect(() => filters.changes(id)).toThrow(refusal('NOT_FOUND', /not found/) as Error)
     expect(bugs).toEqual([])
   })
 })
@@ -240,7 +243,7 @@ describe('many filters', () => {
 
   test('share what they filter: 1,000 of them keep 20,000 blocks once', async () => {
     const chain = await testChain({})
-    const { filters } = chain
+    const filters = new Filters(chain)
     const ids = Array.from({ length: 1_000 }, () => filters.addBlockFilter())
     const quiet = [filters.addPendingFilter(), filters.addLogFilter(anything)]
     const before = used()
@@ -261,7 +264,7 @@ describe('many filters', () => {
 
   test('keep nothing of a run that is more than they may keep', async () => {
     const chain = await testChain({})
-    const { filters } = chain
+    const filters = new Filters(chain)
     const ids = Array.from({ length: 10_000 }, () => filters.addBlockFilter())
     const before = used()
     await chain.update((state) => mine(chain.executor, state, { now: NOON, blocks: 2_000_000n }))
@@ -273,12 +276,12 @@ describe('many filters', () => {
   })
 
   test('let others have their turn while one of them looks through much', async () => {
-    const { chain } = started()
+    const { chain, filters } = started()
     const wanted = Array.from({ length: 1_000 }, (_, at) => word(0x1000 + at))
-    const id = chain.filters.addLogFilter({ ...anything, topics: [[...wanted, word(0xb)]] })
+    const id = filters.addLogFilter({ ...anything, topics: [[...wanted, word(0xb)]] })
     const logs = [...Array.from({ length: 10_000 }, () => logOf(1, 0xa)), logOf(1, 0xb)]
     await setTree(chain, extend(base, { transactions: [{ logs }] }))
-    const polling = polled(chain, id)
+    const polling = polled(filters, id)
     let turns = 0
     const counting = setInterval(() => (turns += 1), 0)
     expect(await polling).toEqual(['2'])
@@ -287,16 +290,16 @@ describe('many filters', () => {
   })
 
   test('tell how many logs of abandoned blocks they keep, and go on', async () => {
-    const { chain } = started({ backlog: 3 })
-    const id = chain.filters.addLogFilter({ ...anything, topics: [[word(0xb)]] })
+    const { chain, filters } = started({ backlog: 3 })
+    const id = filters.addLogFilter({ ...anything, topics: [[word(0xb)]] })
     for (let salt = 0; salt < 4; salt++) {
       await setTree(chain, extend(base, { ...oneLog, salt }))
       await setTree(chain, base)
     }
-    expect(() => chain.filters.changes(id)).toThrow(
+    expect(() => filters.changes(id)).toThrow(
       /missed changes: more than 3 logs of abandoned blocks or 1000000 blocks with logs came/,
     )
     await setTree(chain, extend(base, { transactions: [{ logs: [logOf(1, 0xb)] }] }))
-    expect(await polled(chain, id)).toEqual(['2'])
+    expect(await polled(filters, id)).toEqual(['2'])
   })
 })

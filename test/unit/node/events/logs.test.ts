@@ -3,7 +3,6 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { bytesFromHex, type Hash } from '../../../../src/core/hex.ts'
 import { createExecutor } from '../../../../src/evm/run/lazyexecutor.ts'
-import type { BlockReference } from '../../../../src/node/chain/chain.ts'
 import {
   bloomTest,
   findLogs,
@@ -13,6 +12,7 @@ import {
   queryLogs,
 } from '../../../../src/node/events/logs.ts'
 import { treeFrom } from '../../../../src/node/ledger/blocktree.ts'
+import type { BlockReference } from '../../../../src/node/ledger/references.ts'
 import { emptyPool, withTransaction } from '../../../../src/node/pool/pool.ts'
 import { bloomOf, type Log } from '../../../../src/protocol/receipt.ts'
 import { emptyWorld, withCode } from '../../../../src/state/world.ts'
@@ -267,7 +267,7 @@ test('logs of transactions that wait are found where the range reaches pending, 
   const waiting = { ...transactionOf('waiting'), to: emitter, gasLimit: 100_000n }
   const genesis = { ...recordOf(0n, word(0)), world }
   const waits = stateOf(treeFrom(genesis), { pool: withTransaction(emptyPool, waiting) })
-  const { chain } = chainOf(waits, {}, createExecutor())
+  const { chain } = chainOf(waits, createExecutor())
   expect(await findLogs(chain, { ...anything, from: number(0) })).toEqual([])
   expect(await findLogs(chain, { ...anything, from: number(0), to: tag('pending') })).toMatchObject(
     [{ log: { address: emitter, topics: [] }, transactionIndex: 0, logIndex: 0, pending: true }],

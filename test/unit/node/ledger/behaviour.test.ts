@@ -2,7 +2,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Address } from '../../../../src/core/hex.ts'
 import { estimateGas } from '../../../../src/node/calls/call.ts'
-import { type Chain, latest, recordAt } from '../../../../src/node/chain/chain.ts'
+import type { Chain } from '../../../../src/node/chain/chain.ts'
+import { recordAt } from '../../../../src/node/chain/lookup.ts'
 import {
   changeSettings,
   increaseTime,
@@ -12,6 +13,7 @@ import {
 } from '../../../../src/node/commands/commands.ts'
 import type { Behaviour } from '../../../../src/node/ledger/behaviour.ts'
 import { headOf } from '../../../../src/node/ledger/blocktree.ts'
+import { latest } from '../../../../src/node/ledger/references.ts'
 import { sendRawTransaction } from '../../../../src/node/sending/send.ts'
 import { headTime, height, NOON, signed, testChain } from '../chains.ts'
 

@@ -1,9 +1,11 @@
 // Transactions with terms: refused where the next block does not keep them, dropped where a later one does not.
 import { describe, expect, test } from 'vitest'
 import type { Hash } from '../../../../src/core/hex.ts'
-import { type Chain, pendingReference, recordAt } from '../../../../src/node/chain/chain.ts'
+import type { Chain } from '../../../../src/node/chain/chain.ts'
+import { recordAt } from '../../../../src/node/chain/lookup.ts'
 import { editAccount } from '../../../../src/node/cheats/edit.ts'
 import { changeSettings, mine, setMiningMode } from '../../../../src/node/commands/commands.ts'
+import { pendingReference } from '../../../../src/node/ledger/references.ts'
 import { reorganize } from '../../../../src/node/mining/reorganize.ts'
 import type { Terms } from '../../../../src/node/pool/conditions.ts'
 import { pooledByHash } from '../../../../src/node/pool/pool.ts'

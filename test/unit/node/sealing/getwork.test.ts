@@ -2,12 +2,11 @@
 import { expect, test } from 'vitest'
 import type { Hash } from '../../../../src/core/hex.ts'
 import { parseBytes } from '../../../../src/core/hex.ts'
-import type { Chain } from '../../../../src/node/chain/chain.ts'
 import { editAccount } from '../../../../src/node/cheats/edit.ts'
 import { mine, setNextTimestamp } from '../../../../src/node/commands/commands.ts'
 import { headOf } from '../../../../src/node/ledger/blocktree.ts'
 import { blockEnvironment } from '../../../../src/node/mining/miner.ts'
-import type { Imported } from '../../../../src/node/sealing/getwork.ts'
+import { GetWork, type Imported } from '../../../../src/node/sealing/getwork.ts'
 import { sendRawTransaction } from '../../../../src/node/sending/send.ts'
 import {
   decodeParentBlock,
@@ -22,74 +21,80 @@ function proofFor(work: Hash, target: bigint): ParentProof {
   return proofOfBlock(decodeParentBlock(parseBytes(`0x${block}`)))
 }
 
-async function mineMerged(chain: Chain): Promise<Imported> {
-  const { sealHash, target } = await chain.work.mergedWork()
-  return chain.work.submitMerged(proofFor(sealHash, target))
+async function mineMerged(work: GetWork): Promise<Imported> {
+  const { sealHash, target } = await work.mergedWork()
+  return work.submitMerged(proofFor(sealHash, target))
 }
 
 test('rates count for a minute', async () => {
   const environment = testEnvironment()
   const chain = await testChain({ environment })
-  chain.work.reportRate('a', 5n)
+  const work = new GetWork(chain)
+  work.reportRate('a', 5n)
   environment.ms += 30_000
-  chain.work.reportRate('b', 7n)
-  expect(chain.work.hashrate()).toBe(12n)
+  work.reportRate('b', 7n)
+  expect(work.hashrate()).toBe(12n)
   environment.ms += 30_000
-  expect(chain.work.hashrate()).toBe(7n)
+  expect(work.hashrate()).toBe(7n)
   environment.ms += 30_000
-  expect(chain.work.hashrate()).toBe(0n)
+  expect(work.hashrate()).toBe(0n)
 })
 
 test('rates are kept of a thousand miners, those that reported last', async () => {
   const chain = await testChain()
-  for (let i = 0; i < 1000; i += 1) chain.work.reportRate(`${i}`, 1n)
-  chain.work.reportRate('0', 10n)
-  chain.work.reportRate('more', 100n)
-  expect(chain.work.hashrate()).toBe(998n + 10n + 100n)
+  const work = new GetWork(chain)
+  for (let i = 0; i < 1000; i += 1) work.reportRate(`${i}`, 1n)
+  work.reportRate('0', 10n)
+  work.reportRate('more', 100n)
+  expect(work.hashrate()).toBe(998n + 10n + 100n)
 })
 
 test('work on a block that empty ones followed, kept as one with it, is a block beside the chain', async () => {
   const chain = await testChain()
+  const work = new GetWork(chain)
   const mineOne = (): Promise<unknown> =>
     chain.update((state) => mine(chain.executor, state, { now: chain.environment.now() }))
   for (let count = 0; count < 40; count += 1) await mineOne()
-  const { sealHash, target } = await chain.work.mergedWork()
+  const { sealHash, target } = await work.mergedWork()
   const proof = proofFor(sealHash, target)
   for (let count = 0; count < 100; count += 1) await mineOne()
-  expect((await chain.work.submitMerged(proof)).result).toBe('IMPORTED_NOT_BEST')
+  expect((await work.submitMerged(proof)).result).toBe('IMPORTED_NOT_BEST')
 })
 
 test('work is kept for the last 64 blocks that were handed out', async () => {
   const chain = await testChain()
-  const first = await chain.work.mergedWork()
+  const work = new GetWork(chain)
+  const first = await work.mergedWork()
   const handOut = async (count: number): Promise<void> => {
     for (let i = 0; i < count; i += 1) {
       const now = chain.environment.now()
       await chain.update((state) => mine(chain.executor, state, { now }))
-      await chain.work.mergedWork()
+      await work.mergedWork()
     }
   }
   const proof = proofFor(first.sealHash, first.target)
   await handOut(63)
-  expect((await chain.work.submitMerged(proof)).result).toBe('IMPORTED_NOT_BEST')
+  expect((await work.submitMerged(proof)).result).toBe('IMPORTED_NOT_BEST')
   await handOut(1)
-  await expect(chain.work.submitMerged(proof)).rejects.toThrow('could not find hash')
+  await expect(work.submitMerged(proof)).rejects.toThrow('could not find hash')
 })
 
 test('there is no Ethash where its cache would be larger than any chain ever had; merged mining goes on', async () => {
   const chain = await testChain({ timestamp: 0n })
+  const work = new GetWork(chain)
   const now = chain.environment.now()
   await chain.update((state) => mine(chain.executor, state, { now, blocks: 18_000_000n }))
   const refusal = { word: 'LIMIT_EXCEEDED', message: expect.stringContaining('block 18000001') }
-  await expect(chain.work.ethashWork()).rejects.toMatchObject(refusal)
-  const { sealHash } = await chain.work.mergedWork()
-  const proof = chain.work.submitEthash(new Uint8Array(8), sealHash, sealHash)
+  await expect(work.ethashWork()).rejects.toMatchObject(refusal)
+  const { sealHash } = await work.mergedWork()
+  const proof = work.submitEthash(new Uint8Array(8), sealHash, sealHash)
   await expect(proof).rejects.toMatchObject(refusal)
-  expect((await mineMerged(chain)).result).toBe('IMPORTED_BEST')
+  expect((await mineMerged(work)).result).toBe('IMPORTED_BEST')
 })
 
 test('a proved block is the next one in every way: clock, one-off settings, waiting transactions', async () => {
   const chain = await testChain({ noMining: true })
+  const work = new GetWork(chain)
   const timestamp = headTime(chain) + 5000n
   await chain.update((state) => setNextTimestamp(state, timestamp))
   await chain.update((state) => ({
@@ -97,7 +102,7 @@ test('a proved block is the next one in every way: clock, one-off settings, wait
     value: undefined,
   }))
   await sendRawTransaction(chain, signed(chain).raw)
-  expect((await mineMerged(chain)).result).toBe('IMPORTED_BEST')
+  expect((await mineMerged(work)).result).toBe('IMPORTED_BEST')
   const { pool, clock, settings } = chain.state
   expect(headTime(chain)).toBe(timestamp)
   expect(pool.size).toBe(0)
@@ -108,8 +113,9 @@ test('a proved block is the next one in every way: clock, one-off settings, wait
 
 test('what PREVRANDAO gave while a proved block ran is kept beside its proof', async () => {
   const chain = await testChain()
+  const work = new GetWork(chain)
   const { mixHash } = (await chain.pending()).block.header
-  await mineMerged(chain)
+  await mineMerged(work)
   const record = headOf(chain.state.tree)
   expect(record.block.header.mixHash).not.toBe(mixHash)
   expect(blockEnvironment(chain.state, record).prevRandao).toBe(mixHash)
@@ -117,16 +123,18 @@ test('what PREVRANDAO gave while a proved block ran is kept beside its proof', a
 
 test('work on accounts that were changed by hand since has no parent', async () => {
   const chain = await testChain()
-  const { sealHash, target } = await chain.work.mergedWork()
+  const work = new GetWork(chain)
+  const { sealHash, target } = await work.mergedWork()
   const miner = account(chain, 0)
   await chain.update((state) => editAccount(state, miner, (before) => ({ ...before, nonce: 7n })))
-  expect((await chain.work.submitMerged(proofFor(sealHash, target))).result).toBe('NO_PARENT')
+  expect((await work.submitMerged(proofFor(sealHash, target))).result).toBe('NO_PARENT')
 })
 
 test('a closed chain refuses proofs that wait to be checked', async () => {
   const chain = await testChain()
-  const { sealHash } = await chain.work.ethashWork()
-  const answer = chain.work.submitEthash(new Uint8Array(8), sealHash, sealHash)
+  const work = new GetWork(chain)
+  const { sealHash } = await work.ethashWork()
+  const answer = work.submitEthash(new Uint8Array(8), sealHash, sealHash)
   chain.close()
   await expect(answer).rejects.toThrow('the chain was closed')
 })

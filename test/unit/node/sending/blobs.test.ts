@@ -2,21 +2,18 @@
 import { describe, expect, it } from 'vitest'
 import type { Hash } from '../../../../src/core/hex.ts'
 import { call, estimateGas } from '../../../../src/node/calls/call.ts'
-import { type Chain, pendingReference } from '../../../../src/node/chain/chain.ts'
+import type { Chain } from '../../../../src/node/chain/chain.ts'
 import { mine, reset, revertTo, takeSnapshot } from '../../../../src/node/commands/commands.ts'
 import type { ChainOptions } from '../../../../src/node/create.ts'
 import { headOf, transactionPlace } from '../../../../src/node/ledger/blocktree.ts'
 import type { ChainState } from '../../../../src/node/ledger/chainstate.ts'
+import { pendingReference } from '../../../../src/node/ledger/references.ts'
 import { evict } from '../../../../src/node/mining/drop.ts'
 import { reorganize } from '../../../../src/node/mining/reorganize.ts'
+import { BLOB_LIMIT, withBlobs } from '../../../../src/node/pool/blobstore.ts'
 import { pooledByHash } from '../../../../src/node/pool/pool.ts'
 import { admit } from '../../../../src/node/sending/admission.ts'
-import {
-  BLOB_LIMIT,
-  blobByHash,
-  blobsOfTransaction,
-  withBlobs,
-} from '../../../../src/node/sending/blobs.ts'
+import { blobByHash, blobsOfTransaction } from '../../../../src/node/sending/blobs.ts'
 import {
   sendRawTransaction,
   sendTransaction,

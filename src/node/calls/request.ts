@@ -1,0 +1,120 @@
+// What callers say of a message or a transaction, and what follows from it.
+import { DevchainError, type ErrorFacts } from '../../core/errors.ts'
+import type { Address, Hash } from '../../core/hex.ts'
+import type { BlockEnvironment, Message } from '../../evm/executor.ts'
+import type { Hardfork } from '../../protocol/forks.ts'
+import type { BlobSidecar } from '../../protocol/sidecar.ts'
+import type {
+  AccessListEntry,
+  Authorization,
+  BlobFields,
+  TransactionType,
+} from '../../protocol/transaction.ts'
+import { noAuthorizations, requireType } from '../../protocol/validity.ts'
+import type { Behaviour } from '../ledger/behaviour.ts'
+
+/** A message to run, as far as the caller says. Amounts in wei. */
+export interface CallRequest {
+  /** The zero address when left out. */
+  readonly from?: Address | undefined
+  /** Left out or null: a contract creation. */
+  readonly to?: Address | null | undefined
+  readonly gas?: bigint | undefined
+  /** Wei per gas. With no price, or a price of zero, the run is free. */
+  readonly gasPrice?: bigint | undefined
+  readonly maxFeePerGas?: bigint | undefined
+  readonly maxPriorityFeePerGas?: bigint | undefined
+  readonly value?: bigint | undefined
+  readonly data?: Uint8Array | undefined
+  /** Decides the address of a creation. */
+  readonly nonce?: bigint | undefined
+  readonly chainId?: bigint | undefined
+  readonly accessList?: readonly AccessListEntry[] | undefined
+  readonly authorizationList?: readonly Authorization[] | undefined
+  readonly blobs?: BlobRequest | undefined
+}
+
+/** What a request says of its blobs. */
+export interface BlobRequest {
+  /** Left out by clients that ask for the gas before they know the hashes. */
+  readonly versionedHashes?: readonly Hash[] | undefined
+  /** Wei per gas of blobs. */
+  readonly maxFeePerBlobGas?: bigint | undefined
+  /** The blobs with what proves them: what sending takes. */
+  readonly sidecar?: BlobSidecar | undefined
+}
+
+/** What a caller says of a transaction; the node fills in the rest. Amounts in wei. */
+export interface TransactionRequest extends CallRequest {
+  /** 0 to 4; otherwise it follows from the members given. */
+  readonly type?: number | undefined
+}
+
+/** The blobs of a message, which are free when it names no price. */
+export function blobsOf({ blobs }: CallRequest): BlobFields | undefined {
+  if (blobs?.versionedHashes === undefined) return undefined
+  return { versionedHashes: blobs.versionedHashes, maxFeePerBlobGas: blobs.maxFeePerBlobGas ?? 0n }
+}
+
+/** The request without fees of EIP-1559 where `gasPrice` is stronger than they. */
+export function withOnePrice<R extends CallRequest>(
+  request: R,
+  { refusesBothPrices }: Pick<Behaviour, 'refusesBothPrices'>,
+): R {
+  const { gasPrice, maxFeePerGas, maxPriorityFeePerGas } = request
+  const hasFees = maxFeePerGas !== undefined || maxPriorityFeePerGas !== undefined
+  if (refusesBothPrices || gasPrice === undefined || !hasFees) return request
+  return { ...request, maxFeePerGas: undefined, maxPriorityFeePerGas: undefined }
+}
+
+/** Which member stands beside a gas price where it may not. */
+export function bothKinds({ maxFeePerGas }: Pick<CallRequest, 'maxFeePerGas'>): ErrorFacts {
+  return { both: maxFeePerGas === undefined ? 'maxPriorityFeePerGas' : 'maxFeePerGas' }
+}
+
+/**
+ * What the message offers for its gas: nothing when it names no price.
+ * @throws {DevchainError} `INVALID_PARAMS` for a price of both kinds
+ */
+export function feesOf(
+  { gasPrice, maxFeePerGas, maxPriorityFeePerGas }: CallRequest,
+  { baseFee }: Pick<BlockEnvironment, 'baseFee'>,
+): Pick<Message, 'maxFeePerGas' | 'maxPriorityFeePerGas'> {
+  if (gasPrice !== undefined) {
+    if (maxFeePerGas !== undefined || maxPriorityFeePerGas !== undefined) {
+      const message = `expected either gasPrice or maxFeePerGas and maxPriorityFeePerGas, got gasPrice ${gasPrice} and others`
+      throw new DevchainError('INVALID_PARAMS', message, undefined, bothKinds({ maxFeePerGas }))
+    }
+    return { maxFeePerGas: gasPrice, maxPriorityFeePerGas: gasPrice }
+  }
+  const tip = maxPriorityFeePerGas ?? 0n
+  const highest = maxFeePerGas ?? (tip === 0n ? 0n : baseFee + tip)
+  return { maxFeePerGas: highest, maxPriorityFeePerGas: tip }
+}
+
+/**
+ * @throws {DevchainError} `TYPE_NOT_SUPPORTED` for members of a type that came with a later fork,
+ *   `EMPTY_AUTHORIZATION_LIST` for one that no transaction could have (EIP-7702)
+ */
+export function requireTypeOfCall(request: CallRequest, hardfork: Hardfork): void {
+  requireType({ type: typeOfCall(request) }, hardfork)
+  if (request.authorizationList?.length === 0) throw noAuthorizations()
+}
+
+/** The type that alone has the members of a request. */
+function typeOfCall(request: CallRequest): TransactionType {
+  const { maxFeePerGas, maxPriorityFeePerGas, accessList, authorizationList, blobs } = request
+  if (authorizationList !== undefined) return 4
+  if (blobs !== undefined) return 3
+  if (maxFeePerGas !== undefined || maxPriorityFeePerGas !== undefined) return 2
+  return accessList === undefined ? 0 : 1
+}
+
+/** The type that alone has what the request lists. */
+export function typeByLists({
+  authorizationList,
+  blobs,
+}: Pick<TransactionRequest, 'authorizationList' | 'blobs'>): 3 | 4 | undefined {
+  if (authorizationList !== undefined) return 4
+  return blobs === undefined ? undefined : 3
+}

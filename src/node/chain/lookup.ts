@@ -1,0 +1,85 @@
+// The block that a reference names, on a chain as it is now.
+
+import { DevchainError } from '../../core/errors.ts'
+import { type MaybePromise, whenThere } from '../../core/promises.ts'
+import type { IsAwaited } from '../../evm/executor.ts'
+import {
+  type BlockRecord,
+  blockByHash,
+  blockByNumber,
+  headOf,
+  isCanonical,
+} from '../ledger/blocktree.ts'
+import { numberOfTag } from '../ledger/finality.ts'
+import type { BlockReference } from '../ledger/references.ts'
+import type { Chain } from './chain.ts'
+
+/**
+ * The block that a reference names; undefined when there is none. Only one that is still to be made is waited for.
+ * @param isAwaited false gives that up, with `ABANDONED`, unless others wait for it
+ */
+export function findRecord(
+  chain: Chain,
+  reference: BlockReference,
+  isAwaited?: IsAwaited,
+): MaybePromise<BlockRecord | undefined> {
+  const { tree } = chain.state
+  switch (reference.kind) {
+    case 'number':
+      return blockByNumber(tree, reference.number)
+    case 'hash': {
+      const record = blockByHash(tree, reference.hash)
+      const isRefused =
+        record !== undefined && reference.requireCanonical && !isCanonical(tree, record)
+      return isRefused ? undefined : record
+    }
+    case 'tag':
+      if (reference.tag === 'pending') return chain.pending(isAwaited)
+      if (reference.tag === 'latest') return headOf(tree)
+      if (reference.tag === 'earliest') return blockByNumber(tree, 0n)
+      return blockByNumber(tree, numberOfTag(chain.state, reference.tag))
+  }
+}
+
+/**
+ * The block that a reference names.
+ * @throws {DevchainError} `NOT_FOUND` when there is none, or when it had to be canonical and is not
+ */
+export async function recordAt(
+  chain: Chain,
+  reference: BlockReference,
+  isAwaited?: IsAwaited,
+): Promise<BlockRecord> {
+  return (await findRecord(chain, reference, isAwaited)) ?? notFound(chain, reference)
+}
+
+/**
+ * What `read` tells of the block that a reference names: at once, unless the block is still to be made.
+ * @throws {DevchainError} as `recordAt`, at once or as the promise's rejection
+ */
+export function readAt<T>(
+  chain: Chain,
+  reference: BlockReference,
+  read: (record: BlockRecord) => T,
+  isAwaited?: IsAwaited,
+): MaybePromise<T> {
+  const use = (record: BlockRecord | undefined): T => read(record ?? notFound(chain, reference))
+  return whenThere(findRecord(chain, reference, isAwaited), use)
+}
+
+function notFound(chain: Chain, reference: BlockReference): never {
+  const { header, hash } = headOf(chain.state.tree).block
+  const isBranch = reference.kind === 'hash' && blockByHash(chain.state.tree, reference.hash)
+  const problem = isBranch ? 'is not canonical' : 'not found'
+  const message = `block ${printReference(reference)} ${problem}: the newest block is ${header.number} (${hash})`
+  throw new DevchainError('NOT_FOUND', message, undefined, {
+    ...(reference.kind === 'number' ? { number: reference.number } : {}),
+    ...(reference.kind === 'hash' ? { [isBranch ? 'branch' : 'hash']: reference.hash } : {}),
+    newest: header.number,
+  })
+}
+
+function printReference(reference: BlockReference): string {
+  if (reference.kind === 'tag') return reference.tag
+  return reference.kind === 'hash' ? reference.hash : `0x${reference.number.toString(16)}`
+}

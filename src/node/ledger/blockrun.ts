@@ -1,0 +1,15 @@
+// Blocks in a row that are kept as one, and made when they are read.
+import type { Hash } from '../../core/hex.ts'
+import type { BlockRecord } from './blockrecord.ts'
+
+/** Blocks of a run, counted from 0. What is read of one block twice need not be the same object. */
+export interface BlockRun {
+  /** May grow. */
+  readonly count: number
+  hashAt(index: number): Hash
+  /** The same as bytes, which are not to be changed. */
+  hashBytesAt(index: number): Uint8Array
+  /** Which block has a hash; undefined when none has. */
+  indexOf(hash: Hash): number | undefined
+  recordAt(index: number): BlockRecord
+}

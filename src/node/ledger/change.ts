@@ -1,0 +1,33 @@
+// What a command makes of a chain's state, and what listeners learn of it.
+import type { DevchainError } from '../../core/errors.ts'
+import type { MaybePromise } from '../../core/promises.ts'
+import type { Executor } from '../../evm/executor.ts'
+import type { Transaction } from '../../protocol/transaction.ts'
+import type { HeadChange } from './blocktree.ts'
+import type { ChainState } from './chainstate.ts'
+
+/** A transaction that left the pool without a block, as it became impossible. */
+export interface DroppedTransaction {
+  readonly transaction: Transaction
+  /** Why: the rejection that a sender would be answered with now. */
+  readonly error: DevchainError
+}
+
+/** What a command makes of a state: the next one, and its answer. */
+export interface Change<T> {
+  readonly state: ChainState
+  readonly value: T
+  /** Transactions that left the pool on the way without being mined. */
+  readonly dropped?: readonly DroppedTransaction[] | undefined
+}
+
+/** Makes the next state of a state, with an executor that runs for it alone. */
+export type CommandOf<T> = (state: ChainState, executor: Executor) => MaybePromise<Change<T>>
+
+/** One command's effect, as listeners are told of it. */
+export interface StateChange {
+  readonly before: ChainState
+  readonly after: ChainState
+  readonly head: HeadChange
+  readonly dropped: readonly DroppedTransaction[]
+}

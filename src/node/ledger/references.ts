@@ -1,0 +1,17 @@
+// How callers name blocks.
+import type { Hash } from '../../core/hex.ts'
+
+/** How a caller names a block. `safe` and `finalized` are the newest block: nothing here can be less final. */
+export type BlockReference =
+  | {
+      readonly kind: 'tag'
+      readonly tag: 'latest' | 'earliest' | 'pending' | 'safe' | 'finalized'
+    }
+  | { readonly kind: 'number'; readonly number: bigint }
+  | { readonly kind: 'hash'; readonly hash: Hash; readonly requireCanonical: boolean }
+
+/** The newest block. */
+export const latest: BlockReference = { kind: 'tag', tag: 'latest' }
+
+/** The block that would be mined now. */
+export const pendingReference: BlockReference = { kind: 'tag', tag: 'pending' }
