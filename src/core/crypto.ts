@@ -1,4 +1,5 @@
 // Hashes, keys and signatures. Libraries and WebAssembly do the work; nothing above names them.
+
 import { DevchainError } from './errors.ts'
 import {
   type Address,
@@ -11,7 +12,8 @@ import {
   paddedBytes,
 } from './hex.ts'
 import { keccak256 } from './keccak.ts'
-import { type Curve, loadCurve } from './secp256k1.ts'
+import { lazy } from './lazy.ts'
+import { loadCurve } from './secp256k1.ts'
 
 export { keccak256 } from './keccak.ts'
 
@@ -32,7 +34,7 @@ export function keccakHash(bytes: Uint8Array): Hash {
 export const EMPTY_CODE_HASH: Hash =
   '0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470' as Hash
 
-const curve = onceNeeded(loadCurve)
+const curve = lazy(loadCurve)
 
 /** Signs a 32-byte digest (RFC 6979: the same input gives the same signature). */
 export function signDigest(digest: Uint8Array, privateKey: Uint8Array): Signature {
@@ -66,15 +68,6 @@ export function addressOfKey(privateKey: Uint8Array): Address {
     'INVALID_PARAMS',
     'expected a private key: 32 bytes, above zero and below the order of secp256k1',
   )
-}
-
-/** Loads the curve when it is asked for, once. */
-function onceNeeded(load: () => Curve): () => Curve {
-  let loaded: Curve | undefined
-  return () => {
-    loaded ??= load()
-    return loaded
-  }
 }
 
 /** The signature as 65 bytes, r ‖ s ‖ v, with v 27 or 28: what wallets exchange. */

@@ -1,6 +1,8 @@
 // Solidity's console.log: calls of a well-known address that has no code, decoded into the lines they mean.
+
 import { type AbiValue, decodeArguments, selectorOf } from '../core/abi.ts'
 import { hexFromBytes } from '../core/hex.ts'
+import { lazy } from '../core/lazy.ts'
 
 /** Argument types that every overload with up to four arguments combines. */
 const COMBINED_TYPES = ['address', 'bool', 'string', 'uint256'] as const
@@ -8,7 +10,7 @@ const COMBINED_TYPES = ['address', 'bool', 'string', 'uint256'] as const
 /** Most arguments of an overload. */
 const MOST_ARGUMENTS = 4
 
-const overloads = lazily(overloadsBySelector)
+const overloads = lazy(overloadsBySelector)
 
 /**
  * The line that a call of the console prints; undefined when the call is none of the console's. All overloads of
@@ -119,13 +121,4 @@ function singleOverloads(): readonly (readonly [name: string, type: string])[] {
     ['logBytes', 'bytes'],
     ...sized,
   ]
-}
-
-/** Computes when first asked: hashing some seven hundred signatures takes milliseconds that few runs need. */
-function lazily<T>(compute: () => T): () => T {
-  let value: { readonly of: T } | undefined
-  return () => {
-    value ??= { of: compute() }
-    return value.of
-  }
 }

@@ -1,7 +1,7 @@
 // debug: what blocks changed.
 import { DevchainError } from '../core/errors.ts'
 import type { Address, Hash } from '../core/hex.ts'
-import { leisurely } from '../core/leisurely.ts'
+import { yielding } from '../core/yield.ts'
 import { replay } from '../node/calls/replay.ts'
 import type { Chain } from '../node/chain/chain.ts'
 import { recordAt } from '../node/chain/lookup.ts'
@@ -78,10 +78,10 @@ function parentOf({ state: { tree } }: Chain, { block: { header } }: BlockRecord
 
 async function differences(before: World, after: World): Promise<Address[]> {
   const addresses: Address[] = []
-  for await (const account of leisurely(accountsOf(after))) {
+  for await (const account of yielding(accountsOf(after))) {
     if (!isSame(accountAt(before, account.address), account)) addresses.push(account.address)
   }
-  for await (const { address: gone } of leisurely(accountsOf(before))) {
+  for await (const { address: gone } of yielding(accountsOf(before))) {
     if (accountAt(after, gone) === undefined) addresses.push(gone)
   }
   return addresses

@@ -1,7 +1,7 @@
 // debug: what is known by a hash or a key, and accounts in the middle of a block.
 import { DevchainError, printValue } from '../core/errors.ts'
 import { bytesFromHex, type Hash, hashFromBytes, paddedBytes } from '../core/hex.ts'
-import { leisurely } from '../core/leisurely.ts'
+import { yielding } from '../core/yield.ts'
 import { replay } from '../node/calls/replay.ts'
 import type { Chain } from '../node/chain/chain.ts'
 import { recordAt } from '../node/chain/lookup.ts'
@@ -127,7 +127,7 @@ function newestWorld({ state }: Chain): World {
 }
 
 async function codeIn(world: World, codeHash: Hash): Promise<Uint8Array | null> {
-  for await (const account of leisurely(accountsOf(world))) {
+  for await (const account of yielding(accountsOf(world))) {
     if (account.codeHash === codeHash) return account.code
   }
   return null
@@ -138,7 +138,7 @@ async function preimageIn(world: World, wanted: Hash): Promise<Uint8Array> {
   const key = bytesFromHex(wanted)
   const account = world.accounts.get(key)
   if (account !== undefined) return bytesFromHex(account.address)
-  for await (const { storage } of leisurely(accountsOf(world))) {
+  for await (const { storage } of yielding(accountsOf(world))) {
     const slot = storage.get(key)
     if (slot !== undefined) return paddedBytes(slot.slot, 32)
   }

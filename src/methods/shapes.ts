@@ -1,7 +1,7 @@
 // Blocks, transactions, receipts and logs as clients see them.
 import type { Address, Hash } from '../core/hex.ts'
 import { hexFromBytes, quantityFromBigint, ZERO_HASH } from '../core/hex.ts'
-import { Recent } from '../core/recent.ts'
+import { LruCache } from '../core/lrucache.ts'
 import type { LogEntry } from '../node/events/logs.ts'
 import type {
   BlockRecord,
@@ -232,7 +232,7 @@ interface LogBytes {
  * The last logs that were answered, at least so many: whoever asks for all logs does so again, and to copy their text
  * takes a tenth of the time that it takes to put it together.
  */
-const logBytes = new Recent<Log, LogBytes>(8_192)
+const logBytes = new LruCache<Log, LogBytes>(8_192)
 
 /** Bytes of a log that is remembered, at most. Usual ones have 600, so that all are 10 MB. */
 const SHORT_LOG = 2_048
@@ -243,14 +243,14 @@ function bytesOfLog(entry: LogEntry): Buffer {
   if (entry.pending === true) return Buffer.from(`,${JSON.stringify(encodeLog(entry))}`, 'latin1')
   const { log, removed } = entry
   const { block } = entry.record
-  const known = logBytes.find(log)
+  const known = logBytes.get(log)
   if (known?.block === block && !removed) return known.bytes
   const text = `,${textOfLog(entry)}`
   if (removed || text.length > SHORT_LOG) return Buffer.from(text, 'latin1')
   // memory of its own, as a part of what node shares would hold on to 8 KB
   const bytes = Buffer.allocUnsafeSlow(text.length)
   bytes.write(text, 'latin1')
-  logBytes.keep(log, { block, bytes })
+  logBytes.set(log, { block, bytes })
   return bytes
 }
 

@@ -300,11 +300,11 @@ async function filterFrames(context: MethodContext, query: FrameQuery): Promise<
   work.writer.write('[')
   for (const record of tree.canonical.filled(Number(from), Number(to) + 1)) {
     if (count >= query.count) break
-    await work.writer.breathe()
+    await work.writer.yieldIfDue()
     await eachTree(context, record, { work }, async (top, place) => {
       const form = { withParityErrors: true, place }
       for (const flat of flatten(top)) {
-        await work.writer.breathe()
+        await work.writer.yieldIfDue()
         offer(matchesFrame(query, flat.frame), () => flatFrame(flat, form))
       }
     })

@@ -9,7 +9,7 @@ import {
   hashFromBytes,
   hexFromBytes,
 } from '../core/hex.ts'
-import { Recent } from '../core/recent.ts'
+import { LruCache } from '../core/lrucache.ts'
 import { decodeRlp, type RlpItem } from '../core/rlp.ts'
 import { type Hardfork, isAtLeast } from './forks.ts'
 import {
@@ -98,15 +98,15 @@ function recoverSender(signed: Signed): Address {
 }
 
 /** Transactions come again: into a pool after a revert, in blocks of a branch. A sender takes 0.2 ms to recover. */
-const signers = new Recent<Hash, Address>(4096)
+const signers = new LruCache<Hash, Address>(4096)
 
 function signerOf(signed: Signed): Address {
   const { unsigned, signature, yParity, hash } = signed
-  const known = signers.find(hash)
+  const known = signers.get(hash)
   if (known !== undefined) return known
   const { r, s } = signature
   const signer = recoverAddress(signingDigest(unsigned), { r, s, yParity })
-  signers.keep(hash, signer)
+  signers.set(hash, signer)
   return signer
 }
 

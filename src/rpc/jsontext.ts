@@ -128,7 +128,7 @@ export class JsonWriter {
   }
 
   /** To be awaited between two writes: lets others have their turn, and the packing catch up. */
-  async breathe(): Promise<void> {
+  async yieldIfDue(): Promise<void> {
     if (this.#packing.length > MAX_UNPACKED) await this.settle()
     if (performance.now() - this.#turnBegan < TURN_MS) return
     await nextTurn()

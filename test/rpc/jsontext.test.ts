@@ -45,7 +45,7 @@ describe('written JSON', () => {
     const writeAll = async (): Promise<void> => {
       for (let i = 0; i < 100; i++) {
         writer.write(next())
-        await writer.breathe()
+        await writer.yieldIfDue()
       }
       await writer.settle()
     }

@@ -198,7 +198,7 @@ export const testMethods: readonly Method<TestContext>[] = [
       writer.write('["ü"')
       for (let i = 0; i < count; i++) {
         writer.write(`,${i}`)
-        await writer.breathe()
+        await writer.yieldIfDue()
       }
       writer.write(']')
       return writer.end()

@@ -1,6 +1,8 @@
 // One instance of the WebAssembly: its memory, its functions, and reading and writing words and addresses there.
+
 import { DevchainError } from '../../core/errors.ts'
 import type { Address } from '../../core/hex.ts'
+import { lazy } from '../../core/lazy.ts'
 import { WASM } from './interpreter.wasm.ts'
 import { INIT_CODE_ROOM, MEMORY, ROOM_END } from './layout.ts'
 
@@ -73,7 +75,7 @@ const LIMB = 0xffff_ffff_ffff_ffffn
 /** Linear memory has no more. */
 const MOST_PAGES = 65_536
 
-const moduleOfEngine = onceNeeded(() => new WebAssembly.Module(Buffer.from(WASM, 'base64')))
+const moduleOfEngine = lazy(() => new WebAssembly.Module(Buffer.from(WASM, 'base64')))
 
 function refuseRoom(): never {
   const limit = HEAP_LIMIT / 2 ** 20
@@ -81,14 +83,6 @@ function refuseRoom(): never {
     'LIMIT_EXCEEDED',
     `the execution reads and writes too much: expected state and logs within ${limit} MiB; it runs with less gas`,
   )
-}
-
-function onceNeeded<T>(make: () => T): () => T {
-  let made: T | undefined
-  return () => {
-    made ??= make()
-    return made
-  }
 }
 
 export class Instance {

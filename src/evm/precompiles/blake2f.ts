@@ -1,4 +1,5 @@
 // The compression function of BLAKE2b (EIP-152), a gas for each round: as many as a block has gas take about a second.
+import { lazy } from '../../core/lazy.ts'
 import { WASM } from './blake2f.wasm.ts'
 import type { PrecompileCode } from './precompile.ts'
 
@@ -12,7 +13,7 @@ const LENGTH = 213
 
 const STATE_LENGTH = 64
 
-const machine = lazily(
+const machine = lazy(
   () =>
     new WebAssembly.Instance(new WebAssembly.Module(Buffer.from(WASM, 'base64')), {})
       .exports as unknown as Exports,
@@ -33,12 +34,4 @@ export const blake2f: PrecompileCode = {
 
 function roundsOf(input: Uint8Array): number {
   return new DataView(input.buffer, input.byteOffset).getUint32(0)
-}
-
-function lazily<T>(make: () => T): () => T {
-  let value: { readonly of: T } | undefined
-  return () => {
-    value ??= { of: make() }
-    return value.of
-  }
 }

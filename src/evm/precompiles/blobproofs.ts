@@ -2,7 +2,7 @@
 // extended blob (EIP-7594). The scalars are JavaScript's; the curve is mcl's.
 import { createHash } from 'node:crypto'
 import { invert, pow } from '@noble/curves/abstract/modular.js'
-import { type Breathe, breather } from '../../core/breather.ts'
+import { type YieldIfDue, yielder } from '../../core/yield.ts'
 import { paddedBytes } from '../../core/hex.ts'
 import { type BlobSidecar, CELLS } from '../../protocol/sidecar.ts'
 import { bls12381 } from './bls12381.ts'
@@ -61,15 +61,15 @@ export async function findWrongBlob(
   pause: () => Promise<void>,
 ): Promise<number | undefined> {
   const each = version === 0 ? 1 : CELLS
-  const breathe = breather(undefined, pause)
+  const yieldIfDue = yielder(undefined, pause)
   for (const [index, blob] of blobs.entries()) {
     const commitment = commitments[index]!
     const own = proofs.slice(index * each, (index + 1) * each)
-    const polynomial = await interpolate(blob, breathe)
+    const polynomial = await interpolate(blob, yieldIfDue)
     const proven = { blob, commitment, proofs: own }
     const equation =
       version === 0 ? blobEquation(polynomial, proven) : cellsEquation(polynomial, proven)
-    if (!(await holds(equation, proven, breathe))) return index
+    if (!(await holds(equation, proven, yieldIfDue))) return index
   }
   return undefined
 }
@@ -78,7 +78,7 @@ export async function findWrongBlob(
  * The coefficients of the polynomial of a blob, lowest first, times `SIZE`: an inverse Fourier transform, for which the
  * values are in the right order as they are. Not reduced, nor always positive.
  */
-async function interpolate(blob: Uint8Array, breathe: Breathe): Promise<bigint[]> {
+async function interpolate(blob: Uint8Array, yieldIfDue: YieldIfDue): Promise<bigint[]> {
   const values = scalarsOf(blob)
   const roots = powersOf(invert(rootOfUnity(SIZE), SCALAR_ORDER), SIZE / 2)
   for (let half = 1; half < SIZE; half *= 2) {
@@ -91,7 +91,7 @@ async function interpolate(blob: Uint8Array, breathe: Breathe): Promise<bigint[]
         values[i + half] = even - odd
       }
     }
-    await breathe()
+    await yieldIfDue()
   }
   return values
 }
@@ -152,7 +152,7 @@ function reversed(cell: number): number {
 async function holds(
   equation: Equation,
   { commitment, proofs }: ProvenBlob,
-  breathe: Breathe,
+  yieldIfDue: YieldIfDue,
 ): Promise<boolean> {
   const curve = await whenLoaded(bls12381)
   const { onG1, onG2 } = await whenLoaded(trustedSetup)
@@ -163,14 +163,14 @@ async function holds(
     for (const [i, power] of powers.entries()) curve.readPoint(G1, placeOf(i), power, false)
     for (const [i, point] of [commitment, ...proofs].entries()) {
       if (!isPoint(curve, placeOf(powers.length + i), point)) return false
-      if (i % POINTS_AT_ONCE === 0) await breathe()
+      if (i % POINTS_AT_ONCE === 0) await yieldIfDue()
     }
-    await breathe()
+    await yieldIfDue()
     const scalars = [...equation.powers, equation.commitment, ...equation.proofs]
     const first = sumAt(curve, points, scalars)
-    await breathe()
+    await yieldIfDue()
     const second = sumAt(curve, placeOf(powers.length + 1), equation.others)
-    await breathe()
+    await yieldIfDue()
     return areEqual(curve, first, second, onG2[equation.power])
   })
 }

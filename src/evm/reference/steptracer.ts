@@ -109,7 +109,7 @@ class StepTracer {
   }
 
   step(step: InterpreterStep): void {
-    this.#breathe()
+    this.#yieldIfDue()
     this.#settle(true)
     const { code } = step.opcode
     this.#lastOpcode = code
@@ -261,7 +261,7 @@ class StepTracer {
   }
 
   /** Has the next step wait, now and then, until timers and sockets had their turn and the tracer is ready. */
-  #breathe(): void {
+  #yieldIfDue(): void {
     if (this.#pauseError !== undefined) throw this.#pauseError
     this.#ticks += 1
     if (this.#ticks % LOOK_EVERY !== 0 || performance.now() - this.#turnBegan < TURN_MS) return

@@ -36,7 +36,7 @@ async function writeVeryMany(entries: readonly LogEntry[]): Promise<JsonText> {
   const writer = new JsonWriter()
   let separator = '['
   for (const [index, entry] of entries.entries()) {
-    if (index % LOGS_IN_A_ROW === 0) await writer.breathe()
+    if (index % LOGS_IN_A_ROW === 0) await writer.yieldIfDue()
     const isPending = entry.pending === true
     writer.write(separator)
     writer.write(isPending ? JSON.stringify(logShape.encode(entry)) : textOfLog(entry))

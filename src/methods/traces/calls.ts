@@ -29,7 +29,7 @@ export interface FlatForm extends FlatOptions {
  * revertReason?, value?, calls?, logs?}`.
  */
 export async function writeCallTree(writer: JsonWriter, top: CallFrame): Promise<void> {
-  await writer.breathe()
+  await writer.yieldIfDue()
   const members = JSON.stringify(callMembers(top))
   if (top.calls.length === 0) return writer.write(members)
   writer.write(`${members.slice(0, -1)},"calls":[`)
@@ -53,7 +53,7 @@ export async function writeFlatFrames(
 ): Promise<void> {
   let isFirst = true
   for (const flat of flatten(top, form)) {
-    await writer.breathe()
+    await writer.yieldIfDue()
     writer.write(`${isFirst ? '' : ','}${JSON.stringify(flatFrame(flat, form))}`)
     isFirst = false
   }

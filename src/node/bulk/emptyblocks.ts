@@ -1,7 +1,8 @@
 // Mining empty blocks that are like the one before, one at a time or many at once: when they are, and what becomes of the
 // chain.
-import type { Breathe } from '../../core/breather.ts'
+
 import { equalBytes, ZERO_HASH } from '../../core/hex.ts'
+import type { YieldIfDue } from '../../core/yield.ts'
 import type { BlockEnvironment } from '../../evm/executor.ts'
 import { isAtLeast } from '../../protocol/forks.ts'
 import { BEACON_ROOTS, HISTORY_STORAGE, type Predeploy } from '../../state/predeploys.ts'
@@ -64,7 +65,7 @@ export interface RunRequest {
   /** Seconds from each block to the next; undefined: what the clock says. */
   readonly interval: bigint | undefined
   /** Awaited after each few blocks. */
-  readonly breathe: Breathe
+  readonly yieldIfDue: YieldIfDue
   /** Told of what goes wrong, and keeps no block from being mined. */
   readonly onBug: (error: unknown) => void
 }
@@ -209,7 +210,7 @@ function longRun(
   return { state: { ...state, tree }, blocks: BigInt(run.count) }
 }
 
-interface SealedRequest extends Pick<RunRequest, 'breathe' | 'onBug'> {
+interface SealedRequest extends Pick<RunRequest, 'yieldIfDue' | 'onBug'> {
   readonly count: number
   readonly timestampAt: (index: number) => bigint
 }
@@ -217,7 +218,7 @@ interface SealedRequest extends Pick<RunRequest, 'breathe' | 'onBug'> {
 async function sealedRun(
   state: ChainState,
   ready: Standing,
-  { count, timestampAt, breathe, onBug }: SealedRequest,
+  { count, timestampAt, yieldIfDue, onBug }: SealedRequest,
 ): Promise<MinedRun | undefined> {
   const { miner } = ready
   const { row } = miner
@@ -226,16 +227,16 @@ async function sealedRun(
   const times = new Float64Array(new SharedArrayBuffer(8 * count))
   for (let index = 0; index < count; index++) {
     times[index] = Number(timestampAt(index))
-    if (index % TIMES === 0) await breathe()
+    if (index % TIMES === 0) await yieldIfDue()
   }
   const end = miner.workAhead(times, onBug)
   try {
-    await breathe()
+    await yieldIfDue()
     while (row.count < start + count) {
       const index = row.count - start
       const length = Math.min(BREATH, count - index)
       if (miner.mine(times.subarray(index, index + length)) < length) break
-      await breathe()
+      await yieldIfDue()
     }
   } finally {
     end()

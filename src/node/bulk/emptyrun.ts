@@ -10,9 +10,9 @@ import {
   hashFromBytes,
   paddedBytes,
 } from '../../core/hex.ts'
+import { memoize } from '../../core/lrucache.ts'
 import { integerSize } from '../../core/rlp.ts'
 import type { Block, Header } from '../../protocol/block.ts'
-import { Memory } from '../../state/keys.ts'
 import { stateRoot, type World } from '../../state/world.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
 import type { BlockRun } from '../ledger/blockrun.ts'
@@ -55,7 +55,7 @@ export class EmptyRow implements BlockRun, EmptyBlocks {
   readonly template: Template
   readonly log: RunLog = new RunLog()
   readonly #worlds: RingWorlds
-  readonly #records = new Memory(RECORDS, (index: number) => this.newRecord(index))
+  readonly #records = memoize(RECORDS, (index: number) => this.newRecord(index))
   /** Open addressing by the first four bytes of a hash: indexes counted from 1, 0 for nothing. */
   #table = new Uint32Array(0)
   /** Blocks in the table: they come to it when somebody looks for one. */
@@ -109,7 +109,7 @@ export class EmptyRow implements BlockRun, EmptyBlocks {
   }
 
   recordAt(index: number): BlockRecord {
-    return this.#records.of(index)
+    return this.#records(index)
   }
 
   /** As `recordAt`, but not remembered: for who keeps it. */
@@ -143,7 +143,7 @@ export class LongRun implements BlockRun, EmptyBlocks {
   readonly #first: bigint
   readonly #seed: Uint8Array
   readonly #root: Hash
-  readonly #records: Memory<number, BlockRecord>
+  readonly #records: (index: number) => BlockRecord
 
   constructor(plan: RunPlan) {
     const { hash, header } = plan.parent.block
@@ -152,7 +152,7 @@ export class LongRun implements BlockRun, EmptyBlocks {
     this.#first = header.number + 1n
     this.#seed = keccak256(concatBytes(hashBytes(hash), paddedBytes(BigInt(plan.count), 32)))
     this.#root = stateRoot(plan.parent.world)
-    this.#records = new Memory(RECORDS, (index) => new EmptyRecord(this, index))
+    this.#records = memoize(RECORDS, (index) => new EmptyRecord(this, index))
   }
 
   /** 24 bytes of a hash of seed and number, then the number under a mask, so that it can be found again. */
@@ -176,7 +176,7 @@ export class LongRun implements BlockRun, EmptyBlocks {
   }
 
   recordAt(index: number): BlockRecord {
-    return this.#records.of(index)
+    return this.#records(index)
   }
 
   rootAt(): Hash {

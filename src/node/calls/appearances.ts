@@ -1,7 +1,8 @@
 // Who takes part in a transaction, as sender, receiver, creator or within it: what explorers search by. Inner frames are
 // known only by running the block again; what was found is kept as long as the block's record.
-import { breather } from '../../core/breather.ts'
+
 import type { Address } from '../../core/hex.ts'
+import { yielder } from '../../core/yield.ts'
 import { type CallFrame, recordCalls } from '../../evm/tracers/calls.ts'
 import { combineTracers } from '../../evm/tracers/combine.ts'
 import { accountAt } from '../../state/world.ts'
@@ -43,12 +44,12 @@ export async function findAppearances(
 ): Promise<Found> {
   const { tree } = chain.state
   const places: TransactionPlace[] = []
-  const breathe = breather()
+  const yieldIfDue = yielder()
   for (const record of filledFrom(tree, from, step)) {
     if (places.length >= count) return { places, isComplete: false }
     const found = await placesIn(chain, record, address, budget)
     places.push(...(step === 1n ? found : found.reverse()))
-    await breathe()
+    await yieldIfDue()
   }
   return { places, isComplete: true }
 }

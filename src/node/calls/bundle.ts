@@ -1,7 +1,8 @@
 // Signed transactions run one after the other in a block of their own, as a miner would look at a bundle.
-import { breather } from '../../core/breather.ts'
+
 import { DevchainError } from '../../core/errors.ts'
 import type { Address } from '../../core/hex.ts'
+import { yielder } from '../../core/yield.ts'
 import type { BlockEnvironment, Outcome } from '../../evm/executor.ts'
 import { abandoned } from '../../evm/reasons.ts'
 import { blobGasOf, effectiveTip } from '../../protocol/fees.ts'
@@ -70,7 +71,7 @@ export async function callBundle(
   let { world } = base
   let gasLeft = block.gasLimit
   let blobGasUsed = 0n
-  const breathe = breather()
+  const yieldIfDue = yielder()
   for (const transaction of bundle.transactions) {
     if (!isAwaited()) throw abandoned()
     if (transaction.gasLimit > gasLeft) throw tooMuchGas(transaction, gasLeft)
@@ -82,7 +83,7 @@ export async function callBundle(
     world = outcome.world
     gasLeft -= outcome.gasUsed
     blobGasUsed += blobGasOf(transaction)
-    await breathe()
+    await yieldIfDue()
   }
   return { base, runs }
 }

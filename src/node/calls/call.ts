@@ -1,9 +1,9 @@
 // Running messages without a trace on the chain: calls, gas estimates, access lists.
 
-import { breather } from '../../core/breather.ts'
 import { DevchainError, type ErrorFacts, ExecutionError } from '../../core/errors.ts'
 import { EMPTY_BYTES, hexFromBytes, ZERO_ADDRESS } from '../../core/hex.ts'
 import { type MaybePromise, whenThere } from '../../core/promises.ts'
+import { yielder } from '../../core/yield.ts'
 import type {
   BlockEnvironment,
   CallJob,
@@ -109,7 +109,7 @@ export async function callMany(
 ): Promise<Outcome[][]> {
   const results: Outcome[][] = []
   let world: World | undefined
-  const breathe = breather()
+  const yieldIfDue = yielder()
   for (const { transactions = [], blockOverrides } of bundles) {
     const scene = await sceneAt(chain, reference, { ...conditions, blockOverrides })
     const outcomes: Outcome[] = []
@@ -120,7 +120,7 @@ export async function callMany(
       const outcome = await run(asCalled(current, message, blockOverrides), message)
       world = outcome.world
       outcomes.push(outcome)
-      await breathe()
+      await yieldIfDue()
     }
     results.push(outcomes)
   }

@@ -1,7 +1,8 @@
 // Running again what was mined, and what might be, under the eyes of a tracer.
-import { breather } from '../../core/breather.ts'
+
 import { DevchainError } from '../../core/errors.ts'
 import { type Address, ZERO_HASH } from '../../core/hex.ts'
+import { yielder } from '../../core/yield.ts'
 import type {
   BlockEnvironment,
   Executor,
@@ -109,7 +110,7 @@ export async function* replay(
   const block = environmentThen(state, record)
   const limits = blockLimits(state.config)
   let world = await worldAtStart(chain, record, block)
-  const breathe = breather()
+  const yieldIfDue = yielder()
   for (const [index, transaction] of transactions.entries()) {
     if (index > until) return
     const subject = subjectOf(transaction, block)
@@ -118,7 +119,7 @@ export async function* replay(
     checkReplay(record, index, outcome)
     yield { subject, before: world, outcome, transaction }
     world = outcome.world
-    await breathe()
+    await yieldIfDue()
   }
 }
 

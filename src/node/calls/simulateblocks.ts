@@ -1,8 +1,9 @@
 // Blocks that are only imagined: calls run in blocks of their own on top of a block of the chain, which learns nothing
 // of it (eth_simulateV1). The blocks are whole: headers, roots, receipts and hashes are what they would be.
-import { breather } from '../../core/breather.ts'
+
 import { DevchainError, type ErrorWord } from '../../core/errors.ts'
 import { EMPTY_BYTES, type Hash, ZERO_HASH } from '../../core/hex.ts'
+import { yielder } from '../../core/yield.ts'
 import type { BlockEnvironment, MovedPrecompiles, Outcome } from '../../evm/executor.ts'
 import {
   EMPTY_UNCLES_HASH,
@@ -296,7 +297,7 @@ async function runCalls(
 ): Promise<RunCall[]> {
   const runs: RunCall[] = []
   let progress: Progress = { world: begun, gasUsed: 0n, blobGasUsed: 0n }
-  const breathe = breather()
+  const yieldIfDue = yielder()
   for (const [index, request] of calls.entries()) {
     const run = await inSimulation(scene, index, () => runCall(scene, progress, request))
     runs.push(run)
@@ -305,7 +306,7 @@ async function runCalls(
       gasUsed: progress.gasUsed + run.outcome.gasUsed,
       blobGasUsed: progress.blobGasUsed + blobGasOf(run.executed.transaction),
     }
-    await breathe()
+    await yieldIfDue()
   }
   return runs
 }

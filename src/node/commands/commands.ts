@@ -1,8 +1,8 @@
 // What a caller can do to a chain besides sending: each command makes the next state of a state.
 import { getHeapStatistics } from 'node:v8'
-import { breather } from '../../core/breather.ts'
 import { DevchainError } from '../../core/errors.ts'
 import { type MaybePromise, whenThere } from '../../core/promises.ts'
+import { yielder } from '../../core/yield.ts'
 import type { Executor } from '../../evm/executor.ts'
 import { MAX_TIMESTAMP } from '../../protocol/timestamps.ts'
 import { blockGasError } from '../../protocol/validity.ts'
@@ -166,7 +166,7 @@ async function mineSeveral(
   const dropped: DroppedTransaction[] = []
   let current = state
   let left = blocks
-  const breathe = breather(TURN_MS, () => {
+  const yieldIfDue = yielder(TURN_MS, () => {
     checkMemory(blocks - left, blocks)
     return executor.rest()
   })
@@ -174,7 +174,7 @@ async function mineSeveral(
     // the last block sets the clock, and the first may be unlike all others
     if (left < blocks && left > 1n) {
       checkLastTimestamp(current, now, interval, left)
-      const run = await mineRun(current, { now, blocks: left - 1n, interval, breathe, onBug })
+      const run = await mineRun(current, { now, blocks: left - 1n, interval, yieldIfDue, onBug })
       current = run?.state ?? current
       left -= run?.blocks ?? 0n
     }
@@ -183,7 +183,7 @@ async function mineSeveral(
     current = mined.state
     left -= 1n
     dropped.push(...mined.dropped)
-    await breathe()
+    await yieldIfDue()
   }
   return minedSince(state, { state: current, dropped })
 }

@@ -1,7 +1,8 @@
 // The accounts of a dump: those of the newest block, and those that older blocks left, in the two forms that anvil has.
-import { breather } from '../../core/breather.ts'
+
 import { EMPTY_CODE_HASH, keccakHash } from '../../core/crypto.ts'
 import { type Address, bytesFromHex, concatBytes, type Hash } from '../../core/hex.ts'
+import { yielder } from '../../core/yield.ts'
 import { addressKey } from '../../state/keys.ts'
 import type { TrieChange } from '../../state/trie.ts'
 import {
@@ -40,7 +41,7 @@ export class WorldReader {
   readonly #base: World
   readonly #keepsEmpty: boolean
   readonly #codes: Codes = new Map()
-  readonly #breathe = breather()
+  readonly #yieldIfDue = yielder()
 
   /**
    * @param base has the accounts that a dump says nothing of
@@ -60,7 +61,7 @@ export class WorldReader {
     for (const [key, value] of Object.entries(objectAt(accounts, 'accounts'))) {
       const account = await this.#recordOf(addressAt(key, 'accounts'), value, `accounts.${key}`)
       given.set(account.address, account)
-      await this.#breathe()
+      await this.#yieldIfDue()
     }
     return this.#worldOf(given, previous)
   }
@@ -81,7 +82,7 @@ export class WorldReader {
         `${path}.accounts.${key}`,
       )
       given.set(account.address, account)
-      await this.#breathe()
+      await this.#yieldIfDue()
     }
     return this.#worldOf(given, previous)
   }
@@ -116,7 +117,7 @@ export class WorldReader {
     const slots = new Map<bigint, bigint>()
     for (const [slot, content] of Object.entries(objectAt(value, path))) {
       slots.set(integerAt(slot, path), integerAt(content, `${path}.${slot}`))
-      await this.#breathe()
+      await this.#yieldIfDue()
     }
     return slots
   }
@@ -137,7 +138,7 @@ export class WorldReader {
       const value = accountAt(this.#base, account.address)
       const isLeft = given.has(account.address) || value === account
       if (!isLeft) changes.push({ key: addressKey(account.address), value })
-      await this.#breathe()
+      await this.#yieldIfDue()
     }
     for (const account of given.values()) {
       const change = await this.#changeOf(account, accountAt(previous, account.address))
@@ -146,7 +147,7 @@ export class WorldReader {
     let world = previous
     for (let at = 0; at < changes.length; at += CHANGES_A_TURN) {
       world = withAccounts(world, changes.slice(at, at + CHANGES_A_TURN))
-      await this.#breathe()
+      await this.#yieldIfDue()
     }
     return world
   }
@@ -177,14 +178,14 @@ export class WorldReader {
     let part = new Map<bigint, bigint>()
     for (const { slot } of before.values()) {
       if (!slots.has(slot)) part.set(slot, 0n)
-      await this.#breathe()
+      await this.#yieldIfDue()
     }
     for (const [slot, value] of slots) {
       part.set(slot, value)
       if (part.size < CHANGES_A_TURN) continue
       storage = withSlots(storage, part)
       part = new Map()
-      await this.#breathe()
+      await this.#yieldIfDue()
     }
     return withSlots(storage, part)
   }

@@ -1,6 +1,7 @@
 // Loading a dump: the chain becomes what it says, in one command that a revert undoes.
-import { breather } from '../../core/breather.ts'
+
 import { DevchainError } from '../../core/errors.ts'
+import { yielder } from '../../core/yield.ts'
 import type { Block } from '../../protocol/block.ts'
 import { cumulativeDifficulty } from '../../protocol/block.ts'
 import type { World } from '../../state/world.ts'
@@ -81,7 +82,7 @@ export async function loadState(
 /** The tree with the blocks of a dump as its chain. Those that are known stay the same, with their states. */
 async function treeOf(before: BlockTree, { blocks, world, older }: Dump): Promise<BlockTree> {
   const common = commonLength(before, { blocks, older })
-  const breathe = breather()
+  const yieldIfDue = yielder()
   let tree = common === 0 ? undefined : truncateTo(before, BigInt(common - 1))
   for (const [index, read] of blocks.entries()) {
     if (index < common) continue
@@ -90,7 +91,7 @@ async function treeOf(before: BlockTree, { blocks, world, older }: Dump): Promis
     const weight = tree === undefined ? 0n : headOf(tree).totalDifficulty
     const record = new LoadedRecord(read, weight + cumulativeDifficulty(read.block), own)
     tree = tree === undefined ? begun(before, record) : appendBlock(tree, record)
-    await breathe()
+    await yieldIfDue()
   }
   return withHeadWorld(tree!, world)
 }

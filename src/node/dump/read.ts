@@ -1,9 +1,9 @@
 // Reading a dump: gzipped or plain JSON in the form of anvil, from 0.2 to 1.7, and that of older versions of devchain.
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
-import { breather } from '../../core/breather.ts'
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
+import { yielder } from '../../core/yield.ts'
 import { isAtLeast } from '../../protocol/forks.ts'
 import type { World } from '../../state/world.ts'
 import { blockByNumber, headOf } from '../ledger/blocktree.ts'
@@ -149,11 +149,11 @@ async function blocksOf(
 ): Promise<readonly ReadBlock[]> {
   const entries = dump.has('transactions') ? listAt(dump.value('transactions'), 'transactions') : []
   const outcomes = outcomesOf(entries)
-  const breathe = breather()
+  const yieldIfDue = yielder()
   const blocks: ReadBlock[] = []
   for (const block of line) {
     blocks.push(readBlock(block, outcomes, config))
-    await breathe()
+    await yieldIfDue()
   }
   return blocks
 }

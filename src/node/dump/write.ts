@@ -1,9 +1,9 @@
 // Writing a dump: the whole chain as gzipped JSON in the form that anvil writes and reads.
 import { once } from 'node:events'
 import { createGzip } from 'node:zlib'
-import { breather } from '../../core/breather.ts'
 import { DevchainError } from '../../core/errors.ts'
 import { concatBytes, hexFromBytes, quantityFromBigint, wordFromBigint } from '../../core/hex.ts'
+import { yielder } from '../../core/yield.ts'
 import { blobBaseFee } from '../../protocol/fees.ts'
 import { type Account, accountAt, accountsOf, emptyAccount, type World } from '../../state/world.ts'
 import type { Replayed } from '../calls/replay.ts'
@@ -36,13 +36,13 @@ export async function dumpState(chain: Replayed, historical = false): Promise<Ui
   const compressed: Uint8Array[] = []
   gzip.on('data', (part: Uint8Array) => compressed.push(part))
   const end = once(gzip, 'end')
-  const breathe = breather()
+  const yieldIfDue = yielder()
   let length = 0
   for await (const piece of inPieces(jsonOf({ state, executor }, historical))) {
     length += piece.length
     if (length > MAX_DUMP) throw tooLarge(state, historical)
     if (!gzip.write(piece)) await once(gzip, 'drain')
-    await breathe()
+    await yieldIfDue()
   }
   gzip.end()
   await end

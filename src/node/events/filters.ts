@@ -1,8 +1,8 @@
 // Filters that callers poll: each keeps what happened since it was last asked.
 import { DevchainError } from '../../core/errors.ts'
 import { type Hash, quantityFromBigint } from '../../core/hex.ts'
-import { collect } from '../../core/leisurely.ts'
 import { type MaybePromise, whenThere } from '../../core/promises.ts'
+import { collect } from '../../core/yield.ts'
 import type { IsAwaited } from '../../evm/executor.ts'
 import { OPTIONS } from '../../options/table.ts'
 import type { Block } from '../../protocol/block.ts'

@@ -1,8 +1,9 @@
 // Importing blocks: a file of concatenated RLP blocks, each validated in full and put into the tree.
-import { breather } from '../../core/breather.ts'
+
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import { rlpItemEnd } from '../../core/rlp.ts'
+import { yielder } from '../../core/yield.ts'
 import type { Executor } from '../../evm/executor.ts'
 import { decodeBlock, type EncodedBlock } from '../../protocol/blockdecoding.ts'
 import { INITIAL_BASE_FEE } from '../../protocol/fees.ts'
@@ -53,7 +54,7 @@ export async function importBlocks(
   const weights = new ProofWeights(state)
   let current = state
   let previous = 0n
-  const breathe = breather(TURN_MS)
+  const yieldIfDue = yielder(TURN_MS)
   for (let at = 0; at < file.length; ) {
     const { block, end } = readAt(file, at, previous + 1n)
     previous = block.header.number
@@ -62,7 +63,7 @@ export async function importBlocks(
       current = await withImported(executor, weights.merged(current, block), block)
       weights.add(block)
     }
-    await breathe()
+    await yieldIfDue()
   }
   return finished(state, current)
 }

@@ -1,7 +1,8 @@
 // Block assembly: transactions of the pool are run one after another and sealed into a block.
-import { breather } from '../../core/breather.ts'
+
 import { DevchainError } from '../../core/errors.ts'
 import { type Address, type Hash, ZERO_HASH } from '../../core/hex.ts'
+import { yielder } from '../../core/yield.ts'
 import type { BlockEnvironment, Executor, Outcome, TransactionJob } from '../../evm/executor.ts'
 import {
   cumulativeDifficulty,
@@ -154,7 +155,7 @@ export async function mineWaiting(
   const isSingle = state.config.behaviour.oneTransactionABlock
   const count = isSingle ? 1 : Number.POSITIVE_INFINITY
   const nextSource = isSingle ? sourcesOfWaiting() : wholePool
-  const breathe = breather(TURN_MS, () => executor.rest())
+  const yieldIfDue = yielder(TURN_MS, () => executor.rest())
   // what is mined stays in the pool until the end: its nonces are used, so that nobody offers it again
   const mined: Transaction[] = []
   const senders = new Set<Address>()
@@ -177,9 +178,9 @@ export async function mineWaiting(
     for (const { transaction } of assembly.executed) mined.push(transaction)
     used = assembly.executed.flatMap(({ transaction }) => noncesUsedBy(transaction))
     for (const sender of used) senders.add(sender)
-    if (mined.length < current.pool.size) await breathe()
+    if (mined.length < current.pool.size) await yieldIfDue()
   }
-  let pool = await withoutMany(current.pool, mined, breathe)
+  let pool = await withoutMany(current.pool, mined, yieldIfDue)
   if (pool.size > 0) pool = withoutStale(pool, headOf(current.tree).world, senders)
   return { state: { ...current, pool }, records, dropped }
 }
@@ -362,7 +363,7 @@ async function assemble(
     parentHash: parent.block.hash,
     parentBeaconBlockRoot: isAtLeast(block.hardfork, 'cancun') ? ZERO_HASH : undefined,
   })
-  const breathe = breather(TURN_MS, () => executor.rest())
+  const yieldIfDue = yielder(TURN_MS, () => executor.rest())
   let gasLeft = block.gasLimit
   let blobGasLeft = maxBlobGas(block.hardfork, block.blobRules)
   while (executed.length < count && gasLeft >= LEAST_GAS) {
@@ -384,7 +385,7 @@ async function assemble(
     blobGasLeft -= blobGasOf(transaction)
     executed.push(executedAs(transaction, outcome, block, block.gasLimit - gasLeft))
     candidates.advance()
-    if (executed.length < count) await breathe()
+    if (executed.length < count) await yieldIfDue()
   }
   const logs = executed.flatMap(({ receipt }) => receipt.logs)
   const uncles = unclesFor(state, block.hardfork)

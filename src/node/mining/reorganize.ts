@@ -1,6 +1,7 @@
 // Reorganizations: another branch becomes the chain, and what was mined on the old one waits again.
-import { breather } from '../../core/breather.ts'
+
 import { DevchainError } from '../../core/errors.ts'
+import { yielder } from '../../core/yield.ts'
 import type { Executor } from '../../evm/executor.ts'
 import type { Transaction } from '../../protocol/transaction.ts'
 import { nonceAt, type World } from '../../state/world.ts'
@@ -78,7 +79,7 @@ export async function reorganize(
   const fork = forkOf(state, depth)
   checkLength(blocks.length)
   let branch = onFork(state, fork)
-  const breathe = breather(TURN_MS)
+  const yieldIfDue = yielder(TURN_MS)
   for (const [index, makers] of blocks.entries()) {
     const isLast = index === blocks.length - 1
     const timestamp = timestampAt(state, branch)
@@ -86,7 +87,7 @@ export async function reorganize(
     const transactions = made(branch, makers, now)
     const options = { now, timestamp, difficulty }
     branch = (await mineGiven(executor, branch, transactions, options)).state
-    await breathe()
+    await yieldIfDue()
   }
   const head = headChange(state.tree, branch.tree)
   const { tree } = branch

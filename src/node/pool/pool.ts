@@ -1,7 +1,8 @@
 // Transactions that wait to be mined: by sender and nonce, and by hash. What may enter is decided in admission.ts.
-import type { Breathe } from '../../core/breather.ts'
+
 import type { Address, Hash } from '../../core/hex.ts'
 import { emptyMap, type PersistentMap } from '../../core/persistent.ts'
+import type { YieldIfDue } from '../../core/yield.ts'
 import type { BlockEnvironment } from '../../evm/executor.ts'
 import { blobBaseFee, effectiveTip } from '../../protocol/fees.ts'
 import { authorityOf, type Transaction } from '../../protocol/transaction.ts'
@@ -158,18 +159,18 @@ export function withoutTransactions(pool: Pool, transactions: Iterable<Transacti
 
 /**
  * The pool without many transactions, all of which it holds. Where most of it goes, a new one is made of what stays.
- * @param breathe awaited after each that goes, or is looked at
+ * @param yieldIfDue awaited after each that goes, or is looked at
  */
 export async function withoutMany(
   pool: Pool,
   transactions: readonly Transaction[],
-  breathe: Breathe,
+  yieldIfDue: YieldIfDue,
 ): Promise<Pool> {
   let rest: Pool = pool
   if (2 * transactions.length < pool.size) {
     for (const transaction of transactions) {
       rest = withoutTransaction(rest, transaction)
-      await breathe()
+      await yieldIfDue()
     }
     return rest
   }
@@ -178,7 +179,7 @@ export async function withoutMany(
   if (gone.size === pool.size) return rest
   for (const [hash, entry] of pool.byHash.entries()) {
     if (!gone.has(hash)) rest = withEntry(rest, entry)
-    await breathe()
+    await yieldIfDue()
   }
   return rest
 }

@@ -276,7 +276,7 @@ describe('many empty blocks at once', () => {
       now: NOON,
       blocks: 5_000n,
       interval: undefined,
-      breathe: () => {
+      yieldIfDue: () => {
         events.push(...mine.mock.calls.splice(0).map(([times]) => times.length), 'turn')
         return undefined
       },
