@@ -1,11 +1,8 @@
 // What the log tells, as plain values: of calls, and of the difference between two states of a chain. How it is
 // written is pretty.ts's and json.ts's matter; both get the same facts.
 import { type Address, type Hash, hexFromBytes } from '../core/hex.ts'
-import {
-  type BlockRecord,
-  type ExecutedTransaction,
-  transactionPlace,
-} from '../node/ledger/blocktree.ts'
+import type { BlockRecord, ExecutedTransaction } from '../node/ledger/blockrecord.ts'
+import { transactionPlace } from '../node/ledger/blocktree.ts'
 import type { BlockRange } from '../node/ledger/canonicalchain.ts'
 import type { MiningState } from '../node/ledger/chainstate.ts'
 import type { DroppedTransaction, StateChange } from '../node/ledger/change.ts'

@@ -1,7 +1,8 @@
 // Blocks, headers, receipts and transactions as the bytes that are hashed: debug_getRaw…, eth_getRaw… and ext.
 import type { Hash } from '../core/hex.ts'
 import { findRecord, recordAt } from '../node/chain/lookup.ts'
-import { type BlockRecord, transactionPlace } from '../node/ledger/blocktree.ts'
+import type { BlockRecord } from '../node/ledger/blockrecord.ts'
+import { transactionPlace } from '../node/ledger/blocktree.ts'
 import type { BlockReference } from '../node/ledger/references.ts'
 import { encodeBlock, encodeHeader } from '../protocol/block.ts'
 import { orderedTrieProof } from '../protocol/orderedtrie.ts'

@@ -1,13 +1,15 @@
 // Blocks, transactions, receipts and logs as clients see them.
-import type { Address, Hash } from '../core/hex.ts'
-import { hexFromBytes, quantityFromBigint, ZERO_HASH } from '../core/hex.ts'
+import {
+  type Address,
+  type Hash,
+  hexFromBytes,
+  quantityFromBigint,
+  ZERO_HASH,
+} from '../core/hex.ts'
 import { LruCache } from '../core/lrucache.ts'
 import type { LogEntry } from '../node/events/logs.ts'
-import type {
-  BlockRecord,
-  ExecutedTransaction,
-  TransactionPlace,
-} from '../node/ledger/blocktree.ts'
+import type { BlockRecord, ExecutedTransaction } from '../node/ledger/blockrecord.ts'
+import type { TransactionPlace } from '../node/ledger/blocktree.ts'
 import {
   type Block,
   cumulativeDifficulty,

@@ -34,7 +34,8 @@ import { Chain, type Environment, systemEnvironment } from './chain/chain.ts'
 import { checkMode } from './commands/commands.ts'
 import { beginningOf, importBlocks } from './import/importblocks.ts'
 import { type Behaviour, OWN_BEHAVIOUR } from './ledger/behaviour.ts'
-import { type BlockRecord, headOf, treeFrom } from './ledger/blocktree.ts'
+import type { BlockRecord } from './ledger/blockrecord.ts'
+import { headOf, treeFrom } from './ledger/blocktree.ts'
 import type {
   ChainConfig,
   ChainState,

@@ -2,7 +2,8 @@
 
 import { type MaybePromise, whenThere } from '../../core/promises.ts'
 import { findRecord } from '../../node/chain/lookup.ts'
-import { type BlockRecord, type BlockTree, blockByHash } from '../../node/ledger/blocktree.ts'
+import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
+import { type BlockTree, blockByHash } from '../../node/ledger/blocktree.ts'
 import type { BlockReference } from '../../node/ledger/references.ts'
 import { cumulativeDifficulty, type Header, hashHeader } from '../../protocol/block.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'

@@ -1,7 +1,8 @@
 // Blocks, transactions and operations in the forms that the Otterscan explorer reads.
 import type { Address, Hash } from '../../core/hex.ts'
 import type { Chain } from '../../node/chain/chain.ts'
-import type { BlockRecord, TransactionPlace } from '../../node/ledger/blocktree.ts'
+import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
+import type { TransactionPlace } from '../../node/ledger/blocktree.ts'
 import { rewardsIn } from '../../node/mining/rewards.ts'
 import { address, boolean, data, hash, list, nullable, text } from '../../rpc/primitives.ts'
 import type { Encoder, Json } from '../../rpc/schema.ts'

@@ -2,7 +2,7 @@
 import type { Address } from '../../core/hex.ts'
 import { quantityFromBigint } from '../../core/hex.ts'
 import type { Chain } from '../../node/chain/chain.ts'
-import type { BlockRecord } from '../../node/ledger/blocktree.ts'
+import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
 import { rewardsIn } from '../../node/mining/rewards.ts'
 import type { Json } from '../../rpc/schema.ts'
 

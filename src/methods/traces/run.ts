@@ -6,11 +6,8 @@ import { abandoned } from '../../evm/reasons.ts'
 import { combineTracers } from '../../evm/tracers/combine.ts'
 import { replay, type Subject, TraceBudget, type TracedRun } from '../../node/calls/replay.ts'
 import type { Chain } from '../../node/chain/chain.ts'
-import {
-  type BlockRecord,
-  type TransactionPlace,
-  transactionPlace,
-} from '../../node/ledger/blocktree.ts'
+import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
+import { type TransactionPlace, transactionPlace } from '../../node/ledger/blocktree.ts'
 import { JsonWriter } from '../../rpc/jsontext.ts'
 import type { MethodContext } from '../context.ts'
 import type { FramePlace } from './calls.ts'

@@ -8,9 +8,9 @@ import { isAtLeast } from '../../protocol/forks.ts'
 import { BEACON_ROOTS, HISTORY_STORAGE, type Predeploy } from '../../state/predeploys.ts'
 import { hasNoRequests, isAsDeployed, RING } from '../../state/systemslots.ts'
 import { accountAt, type World } from '../../state/world.ts'
+import type { BlockRecord } from '../ledger/blockrecord.ts'
 import {
   appendRun,
-  type BlockRecord,
   type BlockTree,
   blockByNumber,
   headOf,

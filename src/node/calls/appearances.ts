@@ -7,12 +7,8 @@ import { type CallFrame, recordCalls } from '../../evm/tracers/calls.ts'
 import { combineTracers } from '../../evm/tracers/combine.ts'
 import { accountAt } from '../../state/world.ts'
 import type { Chain } from '../chain/chain.ts'
-import {
-  type BlockRecord,
-  type BlockTree,
-  blockByNumber,
-  type TransactionPlace,
-} from '../ledger/blocktree.ts'
+import type { BlockRecord } from '../ledger/blockrecord.ts'
+import { type BlockTree, blockByNumber, type TransactionPlace } from '../ledger/blocktree.ts'
 import { replay, type TraceBudget } from './replay.ts'
 
 /** The accounts of one block's transactions, by index. */

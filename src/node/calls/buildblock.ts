@@ -24,12 +24,8 @@ import { signersOf } from '../accounts/accounts.ts'
 import { AwaitedExecutor } from '../chain/awaited.ts'
 import type { Chain } from '../chain/chain.ts'
 import { placeOf, runBlock } from '../import/validate.ts'
-import {
-  type BlockRecord,
-  blockByHash,
-  type ExecutedTransaction,
-  headOf,
-} from '../ledger/blocktree.ts'
+import type { BlockRecord, ExecutedTransaction } from '../ledger/blockrecord.ts'
+import { blockByHash, headOf } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import { forkFields } from '../mining/forkfields.ts'
 import { baseFeeAfter, excessBlobGasAfter } from '../mining/miner.ts'

@@ -16,7 +16,8 @@ import { beaconSlot, historySlot, RING } from '../../state/systemslots.ts'
 import type { Trie } from '../../state/trie.ts'
 import { accountAt, emptyStorage, type World } from '../../state/world.ts'
 import type { Chain } from '../chain/chain.ts'
-import { type BlockRecord, blockByHash, blockByNumber } from '../ledger/blocktree.ts'
+import type { BlockRecord } from '../ledger/blockrecord.ts'
+import { blockByHash, blockByNumber } from '../ledger/blocktree.ts'
 
 /** All as bytes, each once. */
 export interface Witness {

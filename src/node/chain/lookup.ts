@@ -3,13 +3,8 @@
 import { DevchainError } from '../../core/errors.ts'
 import { type MaybePromise, whenThere } from '../../core/promises.ts'
 import type { IsAwaited } from '../../evm/executor.ts'
-import {
-  type BlockRecord,
-  blockByHash,
-  blockByNumber,
-  headOf,
-  isCanonical,
-} from '../ledger/blocktree.ts'
+import type { BlockRecord } from '../ledger/blockrecord.ts'
+import { blockByHash, blockByNumber, headOf, isCanonical } from '../ledger/blocktree.ts'
 import { numberOfTag } from '../ledger/finality.ts'
 import type { BlockReference } from '../ledger/references.ts'
 import type { Chain } from './chain.ts'

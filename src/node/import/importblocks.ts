@@ -9,13 +9,8 @@ import { decodeBlock, type EncodedBlock } from '../../protocol/blockdecoding.ts'
 import { INITIAL_BASE_FEE } from '../../protocol/fees.ts'
 import { isAtLeast } from '../../protocol/forks.ts'
 import { brokenRule } from '../../protocol/validation.ts'
-import {
-  type BlockRecord,
-  blockByHash,
-  blockByNumber,
-  headOf,
-  withBlock,
-} from '../ledger/blocktree.ts'
+import type { BlockRecord } from '../ledger/blockrecord.ts'
+import { blockByHash, blockByNumber, headOf, withBlock } from '../ledger/blocktree.ts'
 import type { ChainState, Ruleset, Settings } from '../ledger/chainstate.ts'
 import { validateBlock } from './validate.ts'
 

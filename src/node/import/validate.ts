@@ -24,12 +24,8 @@ import {
 import { TRANSACTION_GAS_CAP } from '../../protocol/validity.ts'
 import { balanceAt, stateRoot, type World, withBalance } from '../../state/world.ts'
 import { addresses, signersOf } from '../accounts/accounts.ts'
-import {
-  type BlockRecord,
-  blockByHash,
-  type ExecutedTransaction,
-  headOf,
-} from '../ledger/blocktree.ts'
+import type { BlockRecord, ExecutedTransaction } from '../ledger/blockrecord.ts'
+import { blockByHash, headOf } from '../ledger/blocktree.ts'
 import type { ChainConfig, ChainState, Settings } from '../ledger/chainstate.ts'
 import { blockLimits } from '../mining/limits.ts'
 import { blockEnvironment } from '../mining/miner.ts'

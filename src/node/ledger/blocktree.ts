@@ -7,8 +7,6 @@ import type { BlockRecord } from './blockrecord.ts'
 import type { BlockRun } from './blockrun.ts'
 import { type BlockRange, Line, NO_BLOCKS } from './canonicalchain.ts'
 
-export type { BlockRecord, ExecutedTransaction } from './blockrecord.ts'
-
 /** Where a transaction stands in the canonical chain. */
 export interface TransactionPlace {
   readonly record: BlockRecord

@@ -27,11 +27,10 @@ import { EMPTY_BLOOM, mergeBlooms, receiptsRoot } from '../../protocol/receipt.t
 import type { Transaction } from '../../protocol/transaction.ts'
 import { stateRoot, type World } from '../../state/world.ts'
 import { signersOf } from '../accounts/accounts.ts'
+import type { BlockRecord, ExecutedTransaction } from '../ledger/blockrecord.ts'
 import {
   ancestorHash,
   appendBlock,
-  type BlockRecord,
-  type ExecutedTransaction,
   eligibleUncles,
   hashByNumber,
   headOf,

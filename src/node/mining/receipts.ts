@@ -6,7 +6,7 @@ import { isAtLeast } from '../../protocol/forks.ts'
 import { bloomOf, type Receipt } from '../../protocol/receipt.ts'
 import type { Transaction } from '../../protocol/transaction.ts'
 import { codeAt, stateRoot } from '../../state/world.ts'
-import type { ExecutedTransaction } from '../ledger/blocktree.ts'
+import type { ExecutedTransaction } from '../ledger/blockrecord.ts'
 
 /** A transaction with its receipt, and what came of it. */
 export function executedAs(

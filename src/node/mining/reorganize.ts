@@ -5,8 +5,8 @@ import { yielder } from '../../core/yield.ts'
 import type { Executor } from '../../evm/executor.ts'
 import type { Transaction } from '../../protocol/transaction.ts'
 import { nonceAt, type World } from '../../state/world.ts'
+import type { BlockRecord } from '../ledger/blockrecord.ts'
 import {
-  type BlockRecord,
   type BlockTree,
   blockByNumber,
   eligibleUncles,

@@ -5,13 +5,8 @@ import type { Header } from '../../protocol/block.ts'
 import { blobBaseFee, maxBlobGas, nextBaseFee } from '../../protocol/fees.ts'
 import { isAtLeast } from '../../protocol/forks.ts'
 import { MAX_TIMESTAMP } from '../../protocol/timestamps.ts'
-import {
-  appendBlock,
-  type BlockRecord,
-  type BlockTree,
-  blockByNumber,
-  headOf,
-} from '../ledger/blocktree.ts'
+import type { BlockRecord } from '../ledger/blockrecord.ts'
+import { appendBlock, type BlockTree, blockByNumber, headOf } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import { nextBlockEnvironment } from '../mining/miner.ts'
 

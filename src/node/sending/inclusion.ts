@@ -4,8 +4,8 @@ import type { Address, Hash } from '../../core/hex.ts'
 import type { Transaction } from '../../protocol/transaction.ts'
 import { nonceAt } from '../../state/world.ts'
 import type { Chain } from '../chain/chain.ts'
+import type { BlockRecord } from '../ledger/blockrecord.ts'
 import {
-  type BlockRecord,
   type BlockTree,
   headOf,
   type TransactionPlace,

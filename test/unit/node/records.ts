@@ -11,13 +11,8 @@ import type { Executor } from '../../../src/evm/executor.ts'
 import { emptyBook } from '../../../src/node/accounts/accounts.ts'
 import { Chain } from '../../../src/node/chain/chain.ts'
 import { OWN_BEHAVIOUR } from '../../../src/node/ledger/behaviour.ts'
-import {
-  appendBlock,
-  type BlockRecord,
-  type BlockTree,
-  type ExecutedTransaction,
-  treeFrom,
-} from '../../../src/node/ledger/blocktree.ts'
+import type { BlockRecord, ExecutedTransaction } from '../../../src/node/ledger/blockrecord.ts'
+import { appendBlock, type BlockTree, treeFrom } from '../../../src/node/ledger/blocktree.ts'
 import type { ChainState, Settings } from '../../../src/node/ledger/chainstate.ts'
 import { newClock } from '../../../src/node/ledger/clock.ts'
 import { emptyPool, type Pool } from '../../../src/node/pool/pool.ts'

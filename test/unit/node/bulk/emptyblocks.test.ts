@@ -19,8 +19,8 @@ import {
 } from '../../../../src/node/commands/commands.ts'
 import type { ChainOptions } from '../../../../src/node/create.ts'
 import { queryLogs } from '../../../../src/node/events/logs.ts'
+import type { BlockRecord } from '../../../../src/node/ledger/blockrecord.ts'
 import {
-  type BlockRecord,
   blockByHash,
   blockByNumber,
   hashByNumber,

@@ -13,8 +13,8 @@ import {
   revertTo,
   takeSnapshot,
 } from '../../../../src/node/commands/commands.ts'
+import type { BlockRecord } from '../../../../src/node/ledger/blockrecord.ts'
 import {
-  type BlockRecord,
   blockByHash,
   blockByNumber,
   eligibleUncles,

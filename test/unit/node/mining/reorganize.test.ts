@@ -5,8 +5,8 @@ import { concatBytes, type Hash } from '../../../../src/core/hex.ts'
 import type { Chain } from '../../../../src/node/chain/chain.ts'
 import { mine, revertTo, stopMining, takeSnapshot } from '../../../../src/node/commands/commands.ts'
 import type { ChainOptions } from '../../../../src/node/create.ts'
+import type { BlockRecord } from '../../../../src/node/ledger/blockrecord.ts'
 import {
-  type BlockRecord,
   type BlockTree,
   blockByHash,
   blockByNumber,
