@@ -15,7 +15,7 @@ import type { Profile } from '../compat/profile.ts'
 import { type MethodContext, method } from '../context.ts'
 import { quantityResult } from '../fields.ts'
 import { logQuery } from '../inputs.ts'
-import { logShape, logsShape, textOfLog } from '../shapes.ts'
+import { logShape, logsShape, textOfLog } from '../logshapes.ts'
 
 const EXAMPLE_QUERY = { fromBlock: '0x0', toBlock: 'latest', topics: [] }
 

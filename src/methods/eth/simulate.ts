@@ -15,7 +15,8 @@ import { blockReference, LATEST } from '../blockreference.ts'
 import { type MethodContext, method, printLines } from '../context.ts'
 import { field, fieldIfAny, quantityResult, shape } from '../fields.ts'
 import { blockOverrides, members, refined, stateOverrides, transactionRequest } from '../inputs.ts'
-import { type BlockView, blockFields, logShape, viewOfBlock } from '../shapes.ts'
+import { logShape } from '../logshapes.ts'
+import { type BlockView, blockFields, viewOfBlock } from '../shapes.ts'
 
 /** A simulation, and how its blocks are to be written. */
 interface Order {

@@ -11,9 +11,9 @@ import type { Decoder, Json, Notes } from '../../rpc/schema.ts'
 import type { Session } from '../../rpc/session.ts'
 import { type MethodContext, method } from '../context.ts'
 import { logQuery, members } from '../inputs.ts'
+import { logShape } from '../logshapes.ts'
 import {
   headerShape,
-  logShape,
   receiptShape,
   transactionShape,
   viewOfBlock,
