@@ -2,8 +2,8 @@
 // extended blob (EIP-7594). The scalars are JavaScript's; the curve is mcl's.
 import { createHash } from 'node:crypto'
 import { invert, pow } from '@noble/curves/abstract/modular.js'
-import { type YieldIfDue, yielder } from '../../core/yield.ts'
 import { paddedBytes } from '../../core/hex.ts'
+import { type YieldIfDue, yielder } from '../../core/yield.ts'
 import { type BlobSidecar, CELLS } from '../../protocol/sidecar.ts'
 import { bls12381 } from './bls12381.ts'
 import { areEqual, SCALAR_ORDER, sumAt, trustedSetup } from './kzg.ts'
