@@ -2,12 +2,12 @@
 import { type Hash, hexFromBytes, quantityFromBigint } from '../core/hex.ts'
 import { LruCache } from '../core/lrucache.ts'
 import type { LogEntry } from '../node/events/logs.ts'
+import { executedAt } from '../node/ledger/blocktree.ts'
 import type { Block } from '../protocol/block.ts'
 import type { Log } from '../protocol/receipt.ts'
 import { address, boolean, data, hash, list, nullable } from '../rpc/primitives.ts'
 import type { Encoder, Json } from '../rpc/schema.ts'
 import { field, quantityResult, shape } from './fields.ts'
-import { executedAt } from './shapes.ts'
 
 /** A log as its fields say: the slow twin of `logShape`. */
 export const logByFields: Encoder<LogEntry> = shape<LogEntry>('log', {

@@ -4,6 +4,7 @@
 import { creationOf } from '../node/calls/appearances.ts'
 import { TraceBudget } from '../node/calls/replay.ts'
 import { findRecord, recordAt } from '../node/chain/lookup.ts'
+import { executedAt } from '../node/ledger/blocktree.ts'
 import { sentWithNonce } from '../node/sending/inclusion.ts'
 import { type Method, optional, param } from '../rpc/method.ts'
 import {
@@ -31,7 +32,6 @@ import {
   searchPage,
   tracedCall,
 } from './explorer/shapes.ts'
-import { executedAt } from './shapes.ts'
 import { minedPlace } from './traces/run.ts'
 
 const UNKNOWN = `0x${'ab'.repeat(32)}`

@@ -2,8 +2,9 @@
 
 import { type Address, type Hash, ZERO_HASH } from '../core/hex.ts'
 import type { LogEntry } from '../node/events/logs.ts'
-import type { BlockRecord, ExecutedTransaction } from '../node/ledger/blockrecord.ts'
+import type { BlockRecord } from '../node/ledger/blockrecord.ts'
 import type { TransactionPlace } from '../node/ledger/blocktree.ts'
+import { executedAt } from '../node/ledger/blocktree.ts'
 import {
   cumulativeDifficulty,
   type Header,
@@ -343,13 +344,6 @@ export function viewOfPlaced(at: TransactionPlace, pending: boolean): Transactio
     baseFee: header.baseFeePerGas,
   }
   return { transaction, place }
-}
-
-/** The transaction at a place, with what came of it. Callers have checked the index. */
-export function executedAt({ record, index }: TransactionPlace): ExecutedTransaction {
-  const executed = record.executed[index]
-  if (executed === undefined) throw new Error(`block ${record.block.hash} has no index ${index}`)
-  return executed
 }
 
 /** The logs of one transaction; their indexes count over the whole block. */

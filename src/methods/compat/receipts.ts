@@ -1,10 +1,11 @@
 // Transactions and receipts as the node whose answers are given tells them.
 import type { Hash } from '../../core/hex.ts'
 import type { TransactionPlace } from '../../node/ledger/blocktree.ts'
+import { executedAt } from '../../node/ledger/blocktree.ts'
 import { nextRules } from '../../node/mining/miner.ts'
 import { blobFeeOf } from '../../node/sending/gasoracle.ts'
 import type { MethodContext } from '../context.ts'
-import { type BlockView, executedAt, type ReceiptView, type TransactionView } from '../shapes.ts'
+import type { BlockView, ReceiptView, TransactionView } from '../shapes.ts'
 
 type Told = Pick<MethodContext, 'chain' | 'profile'>
 

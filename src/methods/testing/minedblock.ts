@@ -2,16 +2,11 @@
 import { revertText } from '../../evm/reasons.ts'
 import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
 import type { TransactionPlace } from '../../node/ledger/blocktree.ts'
+import { executedAt } from '../../node/ledger/blocktree.ts'
 import { data, list, text } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'
 import { encodedAs, type Field, field, fieldIfAny, shape } from '../fields.ts'
-import {
-  blockFields,
-  executedAt,
-  placedTransactionFields,
-  viewOfBlock,
-  viewOfPlaced,
-} from '../shapes.ts'
+import { blockFields, placedTransactionFields, viewOfBlock, viewOfPlaced } from '../shapes.ts'
 
 /** A transaction with what it returned, and the text that it reverted with if there was one (anvil's members). */
 const minedTransaction: Encoder<TransactionPlace> = shape('mined transaction', {

@@ -1,9 +1,10 @@
 // The blocks of a chain: its canonical line, the branches beside it, and which of them is the chain.
+
 import type { Hash } from '../../core/hex.ts'
 import { emptyMap, type PersistentMap } from '../../core/persistent.ts'
 import { hashHeader } from '../../protocol/block.ts'
 import type { World } from '../../state/world.ts'
-import type { BlockRecord } from './blockrecord.ts'
+import type { BlockRecord, ExecutedTransaction } from './blockrecord.ts'
 import type { BlockRun } from './blockrun.ts'
 import { type BlockRange, Line, NO_BLOCKS } from './canonicalchain.ts'
 
@@ -103,6 +104,13 @@ export function ancestorHash(
     ancestor = blockByHash(tree, ancestor.block.header.parentHash)
   }
   return ancestor?.block.hash
+}
+
+/** The transaction at a place, with what came of it. Callers have checked the index. */
+export function executedAt({ record, index }: TransactionPlace): ExecutedTransaction {
+  const executed = record.executed[index]
+  if (executed === undefined) throw new Error(`block ${record.block.hash} has no index ${index}`)
+  return executed
 }
 
 /** The canonical block that a transaction is in; undefined when it is in none. */
