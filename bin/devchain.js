@@ -1,8 +1,12 @@
 #!/usr/bin/env node
 'use strict'
-const { loadCommand } = require('../dist/bundle/loader.cjs')
+const path = require('node:path')
+const bundle = path.join(__dirname, '../dist/bundle')
+let load = (part) => require(path.join(bundle, part))
+// An accelerator: without this line the program starts whole, and slower.
+load = require('../dist/loader/loader.cjs').openLoader(bundle, require)
 
+const [first = '-'] = process.argv.slice(2)
+const { main } = load(first.startsWith('-') ? 'command.cjs' : 'shell.cjs')
 // Nothing may keep the process alive once the chain has stopped: not a half-read pipe, not an open socket.
-loadCommand(process.argv[2])
-  .main(process.argv.slice(2))
-  .then((code) => process.exit(code))
+main(process.argv.slice(2)).then((code) => process.exit(code))

@@ -1,8 +1,6 @@
-// Commands by name, `devchain mine`. A bundle of its own, for which main.ts is a late module: those to a running
-// chain do not load the code of one.
+// Commands by name, `devchain mine`. A bundle of its own: those to a running chain do not load the code of one.
 import { printValue } from '../core/errors.ts'
 import { nearest } from '../core/nearest.ts'
-import { heavyCommand } from './main.ts'
 import { remoteCommand } from './remote.ts'
 import { EXIT, isSubcommand, SUBCOMMANDS } from './subcommands.ts'
 
@@ -19,6 +17,7 @@ export async function main([name = '', ...argv]: readonly string[]): Promise<num
   if (name !== 'exec' && name !== 'export' && name !== 'completions') {
     return await remoteCommand(name, argv)
   }
+  const { heavyCommand } = await import('./main.ts')
   return await heavyCommand(name, argv)
 }
 

@@ -7,7 +7,7 @@ import type { Json } from '../rpc/schema.ts'
 import type { Caller } from '../rpc/session.ts'
 import { FastLane } from './fastlane.ts'
 import { createHostCheck } from './hosts.ts'
-import { createHttpLane, type HttpLane } from './httplane.ts'
+import type { HttpLane } from './httplane.ts'
 import type { LaneOptions, Timeouts } from './lanes.ts'
 import { Relief } from './relief.ts'
 
@@ -61,11 +61,11 @@ export async function startServer<C>(options: ServerOptions<C>): Promise<Running
     timeouts: { ...DEFAULT_TIMEOUTS, ...options.timeouts },
     checkHost: createHostCheck(host, allowHost, onForeignHost),
   }
-  let slow: HttpLane | undefined
-  // made when it is first needed: node:http and ws take 3 ms to load, a tenth of a start
+  let slow: Promise<HttpLane> | undefined
+  // loaded when it is first needed: node:http and ws would be a tenth of a start
   const takeOver = (socket: Socket): void => {
-    slow ??= createHttpLane(laneOptions)
-    slow.take(socket)
+    slow ??= import('./httplane.ts').then(({ createHttpLane }) => createHttpLane(laneOptions))
+    void slow.then((lane) => lane.take(socket))
   }
   const fast = new FastLane(laneOptions, takeOver)
   const server = createNetServer(lane === 'fast' ? (socket) => fast.take(socket) : takeOver)
@@ -76,7 +76,7 @@ export async function startServer<C>(options: ServerOptions<C>): Promise<Running
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
     relief.close()
     fast.close()
-    await slow?.close()
+    await (await slow)?.close()
     await closed
   }
   return { url: `http://${name}:${port}`, port, close }

@@ -66,6 +66,8 @@ const LAYERS = [
   'options',
   'protocol',
   'core',
+  // what node itself loads: it imports nothing of this project
+  'loader',
 ]
 
 /** Files at the root of src, and the layer they count to. */
@@ -73,9 +75,6 @@ const ROOT_FILES: Readonly<Record<string, string>> = {
   'src/devchain.ts': 'devchain',
   // read by the composition root and the command line alone
   'src/settings.ts': 'devchain',
-  // what node itself loads: they import nothing of this project
-  'src/loader.ts': 'core',
-  'src/tuning.ts': 'core',
   // name and version: read by whoever prints them
   'src/program.ts': 'core',
 }

@@ -1,7 +1,7 @@
 // Private keys from a phrase of words (BIP-39, BIP-32).
 import { pbkdf2 } from 'node:crypto'
 import { promisify } from 'node:util'
-import { HDKey } from '@scure/bip32'
+import type { HDKey } from '@scure/bip32'
 import { DevchainError, printValue } from '../../core/errors.ts'
 import { OPTIONS } from '../../options/table.ts'
 
@@ -38,7 +38,8 @@ export async function derivedKeys({
   if (words !== TEST_MNEMONIC) await checkMnemonic(words)
   // node's own: the package's takes 40 ms of JavaScript for the same 64 bytes
   const seed = await promisify(pbkdf2)(words, 'mnemonic', 2048, 64, 'sha512')
-  const parent = parentKey(new Uint8Array(seed), path)
+  const { HDKey } = await import('@scure/bip32')
+  const parent = parentKey(HDKey.fromMasterSeed(new Uint8Array(seed)), path)
   return Array.from({ length: count }, (_, index) => parent.deriveChild(index).privateKey!)
 }
 
@@ -61,9 +62,9 @@ async function checkMnemonic(words: string): Promise<void> {
   throw new DevchainError('INVALID_PARAMS', `expected an English BIP-39 mnemonic: ${problem}`)
 }
 
-function parentKey(seed: Uint8Array, path: string): HDKey {
+function parentKey(root: HDKey, path: string): HDKey {
   try {
-    return HDKey.fromMasterSeed(seed).derive(path)
+    return root.derive(path)
   } catch (error) {
     const message = `expected a derivation path such as ${DEFAULT_PATH}, got ${printValue(path)}: ${(error as Error).message}`
     throw new DevchainError('INVALID_PARAMS', message)

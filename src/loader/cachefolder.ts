@@ -1,0 +1,25 @@
+// Where a user's caches are.
+import path from 'node:path'
+
+/**
+ * The folder of this program in the user's cache folder; undefined where there is none.
+ * @see https://specifications.freedesktop.org/basedir-spec/latest/
+ */
+export function cacheFolder(
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+  platform: NodeJS.Platform = process.platform,
+): string | undefined {
+  const { XDG_CACHE_HOME, LOCALAPPDATA, HOME } = environment
+  if (isAbsolute(XDG_CACHE_HOME)) return path.join(XDG_CACHE_HOME, 'devchain')
+  if (platform === 'win32') {
+    return isAbsolute(LOCALAPPDATA) ? path.join(LOCALAPPDATA, 'devchain', 'Cache') : undefined
+  }
+  if (!isAbsolute(HOME)) return undefined
+  const caches = platform === 'darwin' ? 'Library/Caches' : '.cache'
+  return path.join(HOME, caches, 'devchain')
+}
+
+/** The specification has a relative path ignored. */
+function isAbsolute(folder: string | undefined): folder is string {
+  return folder !== undefined && path.isAbsolute(folder)
+}

@@ -1,0 +1,160 @@
+// The built program, which is one bundle with parts that load late: every method answers from it.
+import {
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import path from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import {
+  type Booted,
+  boot,
+  COMMAND,
+  ROOT,
+  request,
+  startProcess,
+  temporaryFolder,
+} from '../support/boot.ts'
+import { eventually } from '../support/eventually.ts'
+
+interface Described {
+  readonly name: string
+  readonly examples: readonly { readonly params: readonly { readonly value: unknown }[] }[]
+}
+
+/** Code of an error that is a bug here. */
+const INTERNAL_ERROR = -32603
+
+/** The program without the folder of its loader, and without the line that opens that. */
+function withoutLoader(): readonly [string, string] {
+  const { folder } = copyProgram()
+  rmSync(path.join(folder, 'dist/loader'), { recursive: true })
+  const command = path.join(folder, path.relative(ROOT, COMMAND))
+  const lines = readFileSync(command, 'utf8').split('\n')
+  const left = lines.filter((line) => !line.includes('/loader/'))
+  expect(lines.length - left.length).toBe(1)
+  writeFileSync(command, left.join('\n'))
+  return [process.execPath, command]
+}
+
+test.each([
+  ['as it is built', () => [process.execPath, COMMAND] as const],
+  ['without its loader', withoutLoader],
+])(
+  '%s answers every method’s example, and none with a bug',
+  async (_, makeCommand) => {
+    const { url, stop } = await boot([], { command: [...makeCommand()] })
+    onTestFinished(async () => {
+      await stop()
+    })
+    const { methods } = (await request(url, 'rpc.discover')) as { methods: Described[] }
+    expect(methods.length).toBeGreaterThan(200)
+    const failures: unknown[] = []
+    for (const { name, examples } of methods) {
+      const params = examples[0]!.params.map(({ value }) => value)
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: name, params })
+      const response = await fetch(url, { method: 'POST', body })
+      const { error } = (await response.json()) as { error?: { code: number } }
+      if (error?.code === INTERNAL_ERROR) failures.push(name)
+    }
+    expect(failures).toEqual([])
+  },
+  120_000,
+)
+
+test('runs commands without its loader', async () => {
+  const command = withoutLoader()
+  const { url, stop } = await boot([], { command: [...command] })
+  onTestFinished(async () => {
+    await stop()
+  })
+  const called = startProcess(['rpc', 'eth_chainId', '--url', url], { command: [...command] })
+  expect(await called.ended).toBe(0)
+  expect(called.stdout()).toContain('0x21')
+})
+
+test('mines thousands of blocks where node allows no threads', async () => {
+  const permission = ['--permission', '--experimental-permission'].find((flag) =>
+    process.allowedNodeEnvironmentFlags.has(flag),
+  )!
+  const rights = [permission, '--allow-fs-read=*', '--allow-fs-write=*']
+  const { url, stop } = await boot([], { command: [process.execPath, ...rights, COMMAND] })
+  onTestFinished(async () => {
+    await stop()
+  })
+  expect(await request(url, 'evm_mine', { blocks: 20_000 })).toBe('0x0')
+  expect(await request(url, 'eth_blockNumber')).toBe('0x4e20')
+})
+
+/** A copy of the built program, with its bytecode in a folder of its own. */
+interface Copy {
+  readonly folder: string
+  readonly start: () => Promise<Booted>
+  readonly kept: () => string[]
+  readonly caches: string
+}
+
+function copyProgram(): Copy {
+  const folder = temporaryFolder(onTestFinished)
+  const caches = temporaryFolder(onTestFinished)
+  for (const part of ['bin', 'dist', 'package.json']) {
+    cpSync(path.join(ROOT, part), path.join(folder, part), { recursive: true })
+  }
+  symlinkSync(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'))
+  const command = [process.execPath, path.join(folder, path.relative(ROOT, COMMAND))] as const
+  const start = async (): Promise<Booted> => {
+    const env = { XDG_CACHE_HOME: caches }
+    const devchain = await boot([], { command: [...command], env })
+    await request(devchain.url, 'eth_call', { to: `0x${'00'.repeat(20)}` })
+    return devchain
+  }
+  const kept = (): string[] => {
+    const place = path.join(caches, 'devchain')
+    return existsSync(place) ? readdirSync(place) : []
+  }
+  return { folder, start, kept, caches }
+}
+
+test('finds the bytecode of an earlier start usable, that of late parts too', async () => {
+  const { start, kept, caches } = copyProgram()
+  const fileOf = (name: string): string => path.join(caches, 'devchain', name)
+  // the last byte tells that it was made after a while
+  const isWhole = (name: string): boolean => readFileSync(fileOf(name)).at(-1) === 1
+  const made = (): number[] => kept().map((name) => statSync(fileOf(name)).ino)
+
+  const first = await start()
+  await eventually(async () => {
+    await request(first.url, 'eth_chainId')
+    return kept().some((name) => name.startsWith('devchain-') && isWhole(name))
+  })
+  await first.stop()
+  await (await start()).stop()
+  const before = made()
+  expect(kept().filter((name) => name.endsWith('.late.cache')).length).toBeGreaterThan(1)
+  // what cannot be used is written anew, at the end of the process at the latest
+  await (await start()).stop()
+  expect(made()).toEqual(before)
+})
+
+test('writes nothing beside the program', async () => {
+  const { folder, start, kept } = copyProgram()
+  const files = (): string[] => readdirSync(folder, { recursive: true }).map(String).sort()
+  const before = files()
+  await (await start()).stop()
+  expect(kept().length).toBeGreaterThan(1)
+  expect(files()).toEqual(before)
+})
+
+test('starts many times at once with the same folder of bytecode', async () => {
+  const { start, kept } = copyProgram()
+  const all = await Promise.all(Array.from({ length: 4 }, start))
+  for (const { url } of all) expect(await request(url, 'eth_blockNumber')).toBe('0x0')
+  await Promise.all(all.map(({ stop }) => stop()))
+  expect(kept().every((name) => name.endsWith('.cache'))).toBe(true)
+  await (await start()).stop()
+})
