@@ -205,7 +205,7 @@ class FastConnection {
     this.#pieces = rest.length > 0 ? [rest] : []
     this.#size = rest.length
     if (this.#slots.length > began + 1) this.#gather()
-    if (this.#isLeaving) this.#leave()
+    if (this.#isLeaving && this.#leave()) return
     this.#balance()
     if (this.#slots[0]?.reply !== undefined && !this.#isWriting) this.#writeReplies()
   }
@@ -373,14 +373,14 @@ class FastConnection {
     this.#socket.end(this.#size > 0 ? rawRefusal(brokenOff) : '')
   }
 
-  /** Goes over to the slow lane, once all before is answered; until then nothing more is read. */
-  #leave(): void {
+  /** Goes over to the slow lane, once all before is answered; until then nothing more is read. @returns true when it did */
+  #leave(): boolean {
     this.#isLeaving = true
-    if (this.#slots.length > 0) return
+    if (this.#slots.length > 0) return false
     const socket = this.#socket
     if (socket.destroyed || this.#hasEnded) {
       this.#finish()
-      return
+      return false
     }
     clearInterval(this.#probe)
     socket.off('data', this.#onData)
@@ -389,8 +389,9 @@ class FastConnection {
     socket.off('close', this.#onClose)
     socket.off('drain', this.#onDrain)
     if (this.#size > 0) socket.unshift(Buffer.concat(this.#pieces))
+    socket.pause()
     this.#lane.giveUp(this, socket)
-    socket.resume()
+    return true
   }
 
   readonly #onError = (): void => {

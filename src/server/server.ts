@@ -65,7 +65,14 @@ export async function startServer<C>(options: ServerOptions<C>): Promise<Running
   // loaded when it is first needed: node:http and ws would be a tenth of a start
   const takeOver = (socket: Socket): void => {
     slow ??= import('./httplane.ts').then(({ createHttpLane }) => createHttpLane(laneOptions))
-    void slow.then((lane) => lane.take(socket))
+    const onError = (): void => void socket.destroy()
+    socket.once('error', onError)
+    void slow.then((lane) => {
+      socket.off('error', onError)
+      if (socket.destroyed) return
+      lane.take(socket)
+      socket.resume()
+    })
   }
   const fast = new FastLane(laneOptions, takeOver)
   const server = createNetServer(lane === 'fast' ? (socket) => fast.take(socket) : takeOver)
