@@ -260,16 +260,16 @@ describe('bytecode', () => {
 })
 
 test.each([
-  ['linux', { HOME: '/home/a' }, '/home/a/.cache/devchain'],
-  ['linux', { HOME: '/home/a', XDG_CACHE_HOME: '/var/c' }, '/var/c/devchain'],
-  ['linux', { HOME: '/home/a', XDG_CACHE_HOME: 'relative' }, '/home/a/.cache/devchain'],
-  ['linux', { HOME: '/home/a', XDG_CACHE_HOME: '' }, '/home/a/.cache/devchain'],
+  ['linux', { HOME: '/h' }, '/h/.cache/devchain'],
+  ['linux', { HOME: '/h', XDG_CACHE_HOME: '/var/c' }, '/var/c/devchain'],
+  ['linux', { HOME: '/h', XDG_CACHE_HOME: 'relative' }, '/h/.cache/devchain'],
+  ['linux', { HOME: '/h', XDG_CACHE_HOME: '' }, '/h/.cache/devchain'],
   ['linux', {}, undefined],
   ['linux', { HOME: 'relative' }, undefined],
-  ['darwin', { HOME: '/Users/a' }, '/Users/a/Library/Caches/devchain'],
-  ['darwin', { HOME: '/Users/a', XDG_CACHE_HOME: '/c' }, '/c/devchain'],
-  ['win32', { HOME: '/home/a', LOCALAPPDATA: '/local' }, '/local/devchain/Cache'],
-  ['win32', { HOME: '/home/a' }, undefined],
+  ['darwin', { HOME: '/u' }, '/u/Library/Caches/devchain'],
+  ['darwin', { HOME: '/u', XDG_CACHE_HOME: '/c' }, '/c/devchain'],
+  ['win32', { HOME: '/h', LOCALAPPDATA: '/local' }, '/local/devchain/Cache'],
+  ['win32', { HOME: '/h' }, undefined],
 ] as const)('on %s with %j the cache is in %s', (platform, environment, folder) => {
   expect(cacheFolder(environment, platform)).toBe(folder)
 })
