@@ -1,4 +1,4 @@
-// The words that may stand after `devchain`, each once: parsing, help, completions and the README's table derive from here.
+// The words that may stand after `devchain`, each once: parsing, help, completions and the table in its page derive from here.
 
 export type SubcommandName =
   | 'exec'

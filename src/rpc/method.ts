@@ -1,4 +1,4 @@
-// A method is one declaration; dispatch, discovery, the README's table and the tests are derived from it.
+// A method is one declaration; dispatch, discovery, the table in its page and the tests are derived from it.
 import { DevchainError } from '../core/errors.ts'
 import { type MaybePromise, whenThere } from '../core/promises.ts'
 import { JsonText, type Written } from './jsontext.ts'

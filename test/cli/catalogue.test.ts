@@ -1,4 +1,4 @@
-// The catalogue of methods: whole, without strangers, shown in the README, and the specification's where that is at hand.
+// The catalogue of methods: whole, without strangers, shown in its page, and the specification's where that is at hand.
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -57,8 +57,8 @@ describe('the catalogue', () => {
     expect(Object.fromEntries(others.map((each) => [each.name, each.unsupported]))).toEqual(NEEDING)
   })
 
-  test('is in the README, every name with its state', () => {
-    const readme = readFileSync(path.join(ROOT, 'README.md'), 'utf8')
+  test('is in the page of methods, every name with its state', () => {
+    const readme = readFileSync(path.join(ROOT, 'src/methods/README.md'), 'utf8')
     const [, shown = ''] =
       /<!-- catalogue: .*?-->([\s\S]*?)<!-- end of catalogue -->/.exec(readme) ?? []
     const rows = shown.split('\n')

@@ -5,6 +5,7 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
 import { boot, ROOT, request, temporaryFolder } from '../support/boot.ts'
+import { linksOf } from '../support/readme.ts'
 
 const run = promisify(execFile)
 
@@ -17,7 +18,15 @@ test('the packed package, installed in an empty folder, gives npx devchain and c
     { filename: string; files: { path: string }[] },
   ]
   const folders = new Set(files.map((file) => file.path.split('/')[0]))
-  expect([...folders].sort()).toEqual(['CHANGELOG.md', 'README.md', 'bin', 'dist', 'package.json'])
+  expect([...folders].sort()).toEqual([
+    ...['CHANGELOG.md', 'README.md', 'bin', 'dist', 'package.json', 'src', 'test'],
+  ])
+  const packed = files.map((file) => file.path)
+  expect(packed.filter((file) => /^(src|test)\//.test(file))).toSatisfy((pages: string[]) =>
+    pages.every((page) => page.endsWith('/README.md')),
+  )
+  const pages = packed.filter((file) => file.endsWith('.md'))
+  for (const { file } of pages.flatMap(linksOf)) expect(packed).toContain(file)
 
   writeFileSync(path.join(folder, 'package.json'), '{"private": true, "type": "module"}')
   const install = ['install', '--prefer-offline', '--no-audit', '--no-fund', `./${filename}`]

@@ -1,4 +1,4 @@
-// The README's tables, written from the declarations. `npm run docs` puts them in place; a test fails when they are stale.
+// The tables of the pages, written from the declarations. `npm run docs` puts them in place; a test fails when they are stale.
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { SUBCOMMANDS, usageOf } from '../../src/cli/subcommands.ts'
@@ -115,19 +115,28 @@ export function catalogueTable(methods: readonly Method<MethodContext>[]): strin
   return table(['module', 'methods', 'state'], rows)
 }
 
-/** The README with the tables of today between their markers. Throws when a marker is missing. */
-export function withTables(readme: string, methods: readonly Method<MethodContext>[]): string {
-  const tables = {
-    options: optionTable(),
-    profiles: profileTable(),
-    commands: subcommandTable(),
-    methods: methodTable(methods),
-    catalogue: catalogueTable(methods),
-  }
-  return Object.entries(tables).reduce((text, [name, content]) => {
+type Tables = Readonly<Record<string, (methods: readonly Method<MethodContext>[]) => string>>
+
+/** The pages with tables in them: each table by the name in its markers. */
+export const TABLES: Readonly<Record<string, Tables>> = {
+  'src/cli/README.md': {
+    options: optionTable,
+    profiles: profileTable,
+    commands: subcommandTable,
+  },
+  'src/methods/README.md': { methods: methodTable, catalogue: catalogueTable },
+}
+
+/** A page with the tables of today between their markers. Throws when a marker is missing. */
+export function withTables(
+  page: string,
+  text: string,
+  methods: readonly Method<MethodContext>[],
+): string {
+  return Object.entries(TABLES[page] ?? {}).reduce((before, [name, table]) => {
     const [start, end] = [`<!-- ${name}: written by npm run docs -->`, `<!-- end of ${name} -->`]
-    const [from, to] = [text.indexOf(start), text.indexOf(end)]
-    if (from < 0 || to < from) throw new Error(`README.md has no ${start} … ${end}`)
-    return `${text.slice(0, from + start.length)}\n\n${content}\n\n${text.slice(to)}`
-  }, readme)
+    const [from, to] = [before.indexOf(start), before.indexOf(end)]
+    if (from < 0 || to < from) throw new Error(`${page} has no ${start} … ${end}`)
+    return `${before.slice(0, from + start.length)}\n\n${table(methods)}\n\n${before.slice(to)}`
+  }, text)
 }

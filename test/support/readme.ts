@@ -1,17 +1,60 @@
-// The README's code blocks, and how each kind is run as it stands.
+// The pages for users: their code blocks, how each kind is run as it stands, and their links.
 import { execFile } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { COMMAND, plainEnvironment, ROOT } from './boot.ts'
 
-/** A fenced block of the README. */
+/** Every page, the front page first. */
+export const PAGES: readonly string[] = [
+  'README.md',
+  'CHANGELOG.md',
+  ...pagesBelow('src'),
+  'test/bench/README.md',
+]
+
+function pagesBelow(folder: string): string[] {
+  const files = readdirSync(path.join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+  return files
+    .filter((file) => path.basename(file) === 'README.md')
+    .map((file) => path.join(folder, file))
+    .sort()
+}
+
+/** Pages that users read, whose code blocks are run. */
+export const RUN_PAGES: readonly string[] = ['README.md', 'src/cli/README.md']
+
+export function textOf(page: string): string {
+  return readFileSync(path.join(ROOT, page), 'utf8')
+}
+
+/** The links of a page within the repository: the file, from the repository's root, and the heading, if one is named. */
+export function linksOf(page: string): { readonly file: string; readonly heading?: string }[] {
+  const targets = [...textOf(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target)
+  return targets
+    .filter((target) => !/^https?:/.test(target))
+    .map((target) => {
+      const [name = '', heading] = target.split('#', 2)
+      const file = name === '' ? page : path.join(path.dirname(page), name)
+      return heading === undefined ? { file } : { file, heading }
+    })
+}
+
+/** A fenced block of a page. */
 export interface CodeBlock {
   readonly language: string
   readonly code: string
   /** Of its first line in the file, from 1. */
   readonly line: number
-  /** The heading that it stands under. */
+  /** The page and the heading that it stands under. */
   readonly heading: string
 }
 
@@ -21,16 +64,21 @@ export interface Ended {
   readonly output: string
 }
 
-/** All fenced blocks, in their order. */
+/** All fenced blocks of the pages that users read, in their order. */
 export function codeBlocks(): readonly CodeBlock[] {
+  return RUN_PAGES.flatMap(blocksOf)
+}
+
+function blocksOf(page: string): readonly CodeBlock[] {
   const blocks: CodeBlock[] = []
   let heading = ''
   let open: { readonly language: string; readonly from: number } | undefined
-  const lines = readFileSync(path.join(ROOT, 'README.md'), 'utf8').split('\n')
+  const lines = textOf(page).split('\n')
   lines.forEach((line, index) => {
     const fence = /^```(\w*)$/.exec(line)
     if (fence === null) {
-      if (open === undefined && line.startsWith('#')) heading = line.replace(/^#+ /, '')
+      if (open === undefined && line.startsWith('#'))
+        heading = `${page}: ${line.replace(/^#+ /, '')}`
       return
     }
     if (open === undefined) {
