@@ -2,6 +2,7 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { DevchainError, printValue } from '../core/errors.ts'
+import { OPTIONS } from '../options/table.ts'
 import type { Json } from '../rpc/schema.ts'
 
 /** The chain answered with an error. */
@@ -30,8 +31,6 @@ const PATIENCE_MS = 10 * 60_000
 /** Bytes of an answer. Longer text than this would not fit one string. */
 const ANSWER_LIMIT = 500_000_000
 
-const DEFAULT_PORT = '8545'
-
 /**
  * Where the chain listens.
  * @param given the value of `--url`; `http://` may be left out, and of this computer all but the port
@@ -39,7 +38,7 @@ const DEFAULT_PORT = '8545'
  */
 export function chainUrl(given: unknown): string {
   const { DEVCHAIN_URL, DEVCHAIN_PORT } = process.env
-  const text = String(given ?? (DEVCHAIN_URL || DEVCHAIN_PORT || DEFAULT_PORT))
+  const text = String(given ?? (DEVCHAIN_URL || DEVCHAIN_PORT || OPTIONS.port.default))
   const isPort = /^:?\d{1,5}$/.test(text)
   const url = isPort ? `http://127.0.0.1:${text.replace(':', '')}` : text
   const whole = url.includes('://') ? url : `http://${url}`

@@ -2,7 +2,7 @@
 import { DevchainError, printValue } from '../core/errors.ts'
 import { flagOf, OPTION_KEYS, OPTIONS } from '../options/table.ts'
 import { HARDFORKS } from '../protocol/forks.ts'
-import { readSubcommand } from './subcommand.ts'
+import type { CommandLine } from './parse/commandline.ts'
 import {
   EXIT,
   SHELLS,
@@ -11,7 +11,7 @@ import {
   type Subcommand,
   type SubcommandName,
   subcommandOf,
-} from './subcommands.ts'
+} from './parse/subcommands.ts'
 
 /** What can be typed after a flag: words of a closed list, files, what a running chain tells, or anything. */
 type Values = readonly string[] | 'file' | 'snapshots' | 'any' | undefined
@@ -27,13 +27,11 @@ interface Flag {
  * Prints the script for a shell.
  * @returns the exit code
  */
-export async function completionsCommand(argv: readonly string[]): Promise<number> {
+export async function completionsCommand({ words }: Pick<CommandLine, 'words'>): Promise<number> {
   try {
-    const given = readSubcommand(subcommandOf('completions'), argv)
-    if (given === undefined) return EXIT.ok
-    const shell = SHELLS.find((each) => each === given.words[0])
+    const shell = SHELLS.find((each) => each === words[0])
     if (shell === undefined) {
-      const message = `expected one shell of ${SHELLS.join(', ')}, got ${printValue(given.words[0])}`
+      const message = `expected one shell of ${SHELLS.join(', ')}, got ${printValue(words[0])}`
       throw new DevchainError('INVALID_PARAMS', message)
     }
     const { methods } = await import('../methods/index.ts')

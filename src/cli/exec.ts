@@ -2,18 +2,17 @@
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import { isatty } from 'node:tty'
-import { DevchainError, printValue } from '../core/errors.ts'
 import { type Devchain, type Endpoints, type Observer, openDevchain } from '../devchain.ts'
-import { type AllSettings, flagOf, OPTION_KEYS, OPTIONS } from '../options/table.ts'
+import type { AllSettings } from '../options/table.ts'
 import { type BootFacts, bootFacts, writeReadyFile } from './boot.ts'
 import { Hints } from './hints.ts'
 import { createJsonRenderer } from './json.ts'
 import { Log, type Renderer, type TextWriter } from './log.ts'
 import { PLAIN } from './palette.ts'
+import type { CommandLine, GivenOptions } from './parse/commandline.ts'
+import { EXIT } from './parse/subcommands.ts'
 import { createPrettyRenderer } from './pretty.ts'
 import { logFile, observerOf, refusalOf } from './start.ts'
-import { helpOf, isHelp } from './subcommand.ts'
-import { EXIT, subcommandOf } from './subcommands.ts'
 import { LogWriter } from './writer.ts'
 
 /** What a shell ends with when there is no such command, and when it cannot be run. */
@@ -31,81 +30,24 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const
 /** When the log is printed. */
 type LogWhen = 'always' | 'failure' | 'never'
 
-const LOG_WHEN: readonly LogWhen[] = ['always', 'failure', 'never']
-
-/** What the arguments say. */
-export interface ExecWish {
-  /** Those for the chain. */
-  readonly chain: readonly string[]
-  readonly log: LogWhen
-  readonly command: readonly [string, ...string[]]
-}
-
 /**
- * Runs the subcommand.
- * @param argv the arguments after `exec`
- * @param readSettings reads the options of a chain; undefined when they asked for help
+ * Runs the command, beside a chain on a free port unless told.
+ * @param line the options of the chain, when to print its log, and the command
+ * @param readSettings reads the options of a chain, or gives the exit code when something is wrong with them
  * @returns the exit code of the command, 128 and its number when a signal ended it
  */
 export async function execCommand(
-  argv: readonly string[],
-  readSettings: (argv: readonly string[]) => Promise<AllSettings | number>,
+  { words, flags, options }: Pick<CommandLine, 'words' | 'flags' | 'options'>,
+  readSettings: (options: GivenOptions) => AllSettings | number,
 ): Promise<number> {
-  let wish: ExecWish | undefined
-  try {
-    wish = readWish(argv)
-  } catch (error) {
-    if (!(error instanceof DevchainError)) throw error
-    process.stderr.write(`devchain: exec: ${error.message}\n`)
-    return EXIT.usage
-  }
-  if (wish === undefined) return EXIT.ok
-  const settings = await readSettings(wish.chain)
+  const settings = readSettings(options)
   if (typeof settings === 'number') return settings
-  const hasPort = wish.chain.some((word) => word === '--port' || word.startsWith('--port='))
-  return await runBeside(wish, hasPort ? settings : { ...settings, port: 0 })
-}
-
-/**
- * Tells the chain's options from the command: it begins after `--`, or at the first word that is no option.
- * @returns undefined when help is asked for, which is printed
- * @throws {DevchainError} `INVALID_PARAMS` without a command
- */
-export function readWish(argv: readonly string[]): ExecWish | undefined {
-  const chain: string[] = []
-  let log: LogWhen = 'failure'
-  let at = 0
-  for (; at < argv.length && argv[at] !== '--'; at++) {
-    const word = argv[at] ?? ''
-    if (!word.startsWith('-')) break
-    const [flag = word, value] = word.split('=', 2)
-    if (isHelp(flag)) {
-      process.stdout.write(helpOf(subcommandOf('exec')))
-      return undefined
-    }
-    if (flag === '--log') {
-      log = logWhen(value ?? argv[++at])
-      continue
-    }
-    chain.push(word)
-    if (value === undefined && takesValue(flag)) chain.push(argv[++at] ?? '')
-  }
-  const [program, ...rest] = argv.slice(argv[at] === '--' ? at + 1 : at)
-  if (program !== undefined) return { chain, log, command: [program, ...rest] }
-  const message = 'expected a command after --, such as devchain exec -- npm test'
-  throw new DevchainError('INVALID_PARAMS', message)
-}
-
-function takesValue(flag: string): boolean {
-  const key = OPTION_KEYS.find((candidate) => flagOf(candidate) === flag)
-  return key !== undefined && OPTIONS[key].type.placeholder !== undefined
-}
-
-function logWhen(value: string | undefined): LogWhen {
-  const when = LOG_WHEN.find((each) => each === value)
-  if (when !== undefined) return when
-  const message = `--log: expected always, failure or never, got ${printValue(value)}`
-  throw new DevchainError('INVALID_PARAMS', message)
+  const when = (flags.log ?? 'failure') as LogWhen
+  return await runBeside(
+    words,
+    when,
+    options.port === undefined ? { ...settings, port: 0 } : settings,
+  )
 }
 
 /** Where the log of the chain goes. */
@@ -116,7 +58,11 @@ interface Output {
   readonly finish: (exitCode: number) => Promise<void>
 }
 
-async function runBeside({ command, log }: ExecWish, settings: AllSettings): Promise<number> {
+async function runBeside(
+  command: readonly string[],
+  log: LogWhen,
+  settings: AllSettings,
+): Promise<number> {
   let devchain: Devchain
   let output: Output
   let endpoints: Endpoints
@@ -193,7 +139,7 @@ interface End {
 }
 
 /** Runs the command to its end, in the same terminal. */
-async function run([program, ...args]: ExecWish['command'], url: string): Promise<End> {
+async function run([program = '', ...args]: readonly string[], url: string): Promise<End> {
   const env = { ...process.env, DEVCHAIN_URL: url, ETH_RPC_URL: url }
   const child = spawn(program, args, { stdio: 'inherit', env })
   // a terminal sends what its keys mean to the command as well; what comes from elsewhere comes to us alone

@@ -5,8 +5,8 @@ import { parseBytes, quantityFromBigint } from '../core/hex.ts'
 import { decodeBlock, type EncodedBlock } from '../protocol/blockdecoding.ts'
 import type { Json } from '../rpc/schema.ts'
 import { ask, askAll, ChainRefusal, chainUrl, NoChain } from './client.ts'
-import { readSubcommand } from './subcommand.ts'
-import { EXIT, subcommandOf } from './subcommands.ts'
+import type { CommandLine } from './parse/commandline.ts'
+import { EXIT } from './parse/subcommands.ts'
 
 /** Blocks asked for at a time. */
 const BATCH = 50
@@ -22,14 +22,14 @@ class ExportError extends Error {}
 
 /**
  * Runs the subcommand.
- * @param argv the arguments after `export`
  * @returns the exit code
  */
-export async function exportCommand(argv: readonly string[]): Promise<number> {
+export async function exportCommand({
+  words,
+  flags,
+}: Pick<CommandLine, 'words' | 'flags'>): Promise<number> {
   try {
-    const given = readSubcommand(subcommandOf('export'), argv)
-    if (given === undefined) return EXIT.ok
-    const wish = { file: given.words[0] ?? '', url: chainUrl(given.flags.get('--url')) }
+    const wish = { file: words[0] ?? '', url: chainUrl(flags.url) }
     const last = await exportChain(wish)
     process.stdout.write(`wrote blocks 0 to ${last} of ${wish.url} to ${wish.file}\n`)
     return EXIT.ok

@@ -3,49 +3,46 @@ import { readFileSync } from 'node:fs'
 import { DevchainError } from '../core/errors.ts'
 import type { AllSettings } from '../options/table.ts'
 import { environmentSource, fileSource, type OptionSource, resolveOptions } from '../settings.ts'
-import { plainFlags } from './flags.ts'
+import { type CommandLine, type GivenOptions, readArguments } from './parse/commandline.ts'
+import { EXIT } from './parse/subcommands.ts'
 import { start } from './start.ts'
-
-const EXIT = { ok: 0, usage: 2 } as const
 
 /** Commands that need the code of a chain. */
 export type HeavyName = 'exec' | 'export' | 'completions'
 
 /**
  * Starts a chain.
- * @param argv the arguments after the program's name, none of which is a command
+ * @param argv the arguments after the program's name, the first of which is no command
  * @returns the exit code, once the chain has stopped
  */
 export async function main(argv: readonly string[]): Promise<number> {
-  const settings = await readArguments(argv)
-  if (typeof settings === 'number') return settings
-  return await start(settings)
+  const line = readArguments(argv)
+  if (typeof line === 'number') return line
+  const settings = readSettings(line.options)
+  return typeof settings === 'number' ? settings : await start(settings)
 }
 
 /**
  * Runs a command that needs the code of a chain.
- * @param argv the arguments after its name
  * @returns the exit code
  */
-export async function heavyCommand(name: HeavyName, argv: readonly string[]): Promise<number> {
+export async function heavyCommand(name: HeavyName, line: CommandLine): Promise<number> {
   switch (name) {
     case 'exec':
-      return (await import('./exec.ts')).execCommand(argv, readArguments)
+      return (await import('./exec.ts')).execCommand(line, readSettings)
     case 'export':
-      return (await import('./export.ts')).exportCommand(argv)
+      return (await import('./export.ts')).exportCommand(line)
     case 'completions':
-      return (await import('./completions.ts')).completionsCommand(argv)
+      return (await import('./completions.ts')).completionsCommand(line)
   }
 }
 
-/** The settings, or the exit code when there is nothing to start. */
-async function readArguments(argv: readonly string[]): Promise<AllSettings | number> {
+/** The settings, or the exit code when there is something wrong with them, which is told. */
+function readSettings(values: GivenOptions): AllSettings | number {
   try {
-    const values = plainFlags(argv) ?? (await import('./command.ts')).readFlags(argv)
-    if (values === undefined) return EXIT.ok
     const given: OptionSource = { kind: 'flag', values }
     const environment = environmentSource(process.env)
-    const path = given.values.config ?? environment.values.config
+    const path = values.config ?? environment.values.config
     const files = typeof path === 'string' ? [readConfig(path)] : []
     return resolveOptions([given, environment, ...files])
   } catch (error) {

@@ -7,8 +7,8 @@ import { ether, number, plural, printable, time } from '../core/words.ts'
 import type { Json } from '../rpc/schema.ts'
 import { ask, askAll, type Call, ChainRefusal, chainUrl, NoChain } from './client.ts'
 import { parseMove, parseWait } from './moment.ts'
-import { type Given, readSubcommand } from './subcommand.ts'
-import { EXIT, type SubcommandName, subcommandOf } from './subcommands.ts'
+import type { CommandLine } from './parse/commandline.ts'
+import { EXIT, type SubcommandName } from './parse/subcommands.ts'
 
 /** What a command found out, for scripts and for people. */
 interface Answer {
@@ -25,7 +25,7 @@ interface Question {
   readonly url: string
   /** The arguments after the name. */
   readonly words: readonly string[]
-  readonly flags: Given['flags']
+  readonly flags: CommandLine['flags']
 }
 
 /** A snapshot as devchain_snapshots answers it. */
@@ -70,12 +70,12 @@ const HANDLERS: Partial<Record<SubcommandName, (question: Question) => Promise<A
     return { json: jsonOf(back), text: `back at snapshot ${lineOf(back)}` }
   },
   snapshots: async ({ call, callAll, url, flags }) => {
-    const unwanted = flags.get('--drop')
+    const unwanted = flags.drop
     if (unwanted !== undefined) {
       const dropped = snapshotOf(await call('devchain_dropSnapshot', [unwanted]))
       return { json: jsonOf(dropped), text: `dropped snapshot ${lineOf(dropped)}` }
     }
-    if (flags.has('--names')) return await namesAt(url)
+    if (flags.names) return await namesAt(url)
     const [listed] = await callAll([allSnapshots])
     const all = (listed as readonly Json[]).map(snapshotOf)
     const text = all.length === 0 ? 'no snapshots' : all.map(lineOf).join('\n')
@@ -118,7 +118,7 @@ const HANDLERS: Partial<Record<SubcommandName, (question: Question) => Promise<A
     return { json, text: lines.length === 0 ? 'no accounts' : lines.join('\n') }
   },
   wait: async ({ url, flags }) => {
-    const timeout = String(flags.get('--timeout') ?? DEFAULT_WAIT)
+    const timeout = String(flags.timeout ?? DEFAULT_WAIT)
     const chainId = await awaitChain(url, timeout)
     return { json: { url, chainId }, text: `a chain answers at ${url}` }
   },
@@ -126,22 +126,17 @@ const HANDLERS: Partial<Record<SubcommandName, (question: Question) => Promise<A
 
 /**
  * Runs a subcommand that talks to a chain.
- * @param argv the arguments after its name
  * @returns the exit code: 0, 1 when the chain refused, 2 for wrong arguments, 3 when no chain answered
  */
 export async function remoteCommand(
   name: SubcommandName,
-  argv: readonly string[],
+  { words, flags }: Pick<CommandLine, 'words' | 'flags'>,
 ): Promise<number> {
   const handler = HANDLERS[name]
   if (handler === undefined) throw new Error(`${name} has no handler`)
-  // told as JSON even where the arguments are what is wrong
-  const isJson = argv.includes('--json')
+  const isJson = flags.json === true
   try {
-    const given = readSubcommand(subcommandOf(name), argv)
-    if (given === undefined) return EXIT.ok
-    const { words, flags } = given
-    const url = chainUrl(flags.get('--url'))
+    const url = chainUrl(flags.url)
     const call: Question['call'] = (method, params = []) => ask(url, { method, params })
     const callAll: Question['callAll'] = (calls) => askAll(url, calls)
     const { json, text } = await handler({ call, callAll, url, words, flags })

@@ -7,16 +7,10 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { completionsFor } from '../../src/cli/completions.ts'
-import { NewestText, readWish } from '../../src/cli/exec.ts'
+import { NewestText } from '../../src/cli/exec.ts'
 import { parseMove, parseWait } from '../../src/cli/moment.ts'
+import { SHELLS, SUBCOMMANDS } from '../../src/cli/parse/subcommands.ts'
 import { paramsOf } from '../../src/cli/remote.ts'
-import { readSubcommand } from '../../src/cli/subcommand.ts'
-import {
-  SHELLS,
-  SUBCOMMANDS,
-  type SubcommandName,
-  subcommandOf,
-} from '../../src/cli/subcommands.ts'
 import { createDevchain, type Devchain } from '../../src/devchain.ts'
 import { COMMAND, startProcess, temporaryFolder } from '../support/boot.ts'
 
@@ -162,9 +156,17 @@ describe('a running chain', () => {
     [['mine', '--quickly'], 2, /unknown option --quickly \(devchain mine --help tells more\)/],
     [['mine', '--json=yes'], 2, /--json takes no value, got "yes"/],
     [['mine', '--url'], 2, /--url needs a value: URL/],
-    [['time', '-1d'], 2, /got "-1d": a chain’s time never goes back/],
+    [['time', '-1d'], 2, /unknown option -1d; after -- it is an argument/],
+    [['time', '--', '-1d'], 2, /got "-1d": a chain’s time never goes back/],
+    [['mine', '-1'], 2, /expected a number of blocks, got "-1"/],
+    [
+      ['mine', '--json', '--jsn'],
+      2,
+      /^\{"message":"unknown option --jsn; did you mean --json\?.*"\}$/,
+    ],
     [['time', '1d'], 2, /did you mean \+1d\?/],
     [['rpc'], 2, /<method> is missing: devchain rpc <method> \[params…\]/],
+    [['rpc', 'eth_chainId', '--url='], 2, /--url: expected an http URL, got ""/],
     [['rpc', 'eth_call', '{"to":'], 2, /"\{.*" is no valid JSON/],
     [['snapshot', '--url', 'ftp://x'], 2, /--url: expected an http URL, got "ftp:\/\/x"/],
     [
@@ -193,28 +195,6 @@ test('a chain that begins later is waited for', async () => {
   await using devchain = await createDevchain({ port })
   const { url } = await devchain.listen()
   expect([await waiting.ended, waiting.stdout()]).toEqual([0, `a chain answers at ${url}\n`])
-})
-
-describe('arguments', () => {
-  const given = (name: SubcommandName, ...argv: string[]): unknown => {
-    const { words, flags } = readSubcommand(subcommandOf(name), argv)!
-    return [words, Object.fromEntries(flags)]
-  }
-
-  test('are words but for flags, which may stand anywhere', () => {
-    expect(given('rpc', '--json', 'm', '-5', '--url', 'u', '-')).toEqual([
-      ['m', '-5', '-'],
-      { '--json': true, '--url': 'u' },
-    ])
-  })
-
-  test('are words after --, whatever they look like', () => {
-    expect(given('rpc', 'm', '--', '--json')).toEqual([['m', '--json'], {}])
-  })
-
-  test('give a value after an equals sign too, which may have more of them', () => {
-    expect(given('mine', '--url=http://x/?a=b')).toEqual([[], { '--url': 'http://x/?a=b' }])
-  })
 })
 
 describe('exec', () => {
@@ -296,16 +276,9 @@ describe('exec', () => {
     // the log of a chain that nobody called would only hide it
     expect(stderr).toBe('devchain: exec: cannot run no-such-command: there is no such command\n')
     expect((await run(['exec'])).code).toBe(2)
+    expect((await run(['exec', '--prot', '1', '--', 'true'])).code).toBe(2)
     expect((await run(['exec', '--chain-id', 'x', '--', 'true'])).code).toBe(2)
     expect((await run(['exec', '--log', 'loud', '--', 'true'])).code).toBe(2)
-  })
-
-  test('takes the first word that is no option for the command', () => {
-    expect(readWish(['--port', '0', '--quiet', 'npm', 'test', '--', '-v'])).toEqual({
-      chain: ['--port', '0', '--quiet'],
-      log: 'failure',
-      command: ['npm', 'test', '--', '-v'],
-    })
   })
 
   test('keeps the newest of a long log', () => {

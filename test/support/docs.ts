@@ -1,7 +1,7 @@
 // The tables of the pages, written from the declarations. `npm run docs` puts them in place; a test fails when they are stale.
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { SUBCOMMANDS, usageOf } from '../../src/cli/subcommands.ts'
+import { SUBCOMMANDS, usageOf } from '../../src/cli/parse/subcommands.ts'
 import { COMPAT_NODES, profileOf } from '../../src/methods/compat/profiles.ts'
 import type { MethodContext } from '../../src/methods/context.ts'
 import {

@@ -1,0 +1,214 @@
+// The command line, as commander reads it: the options of a chain, the commands with theirs, help and the version.
+import { Command, CommanderError, Option } from 'commander'
+import { DevchainError } from '../../core/errors.ts'
+import {
+  defaultTextOf,
+  environmentNameOf,
+  flagOf,
+  OPTION_KEYS,
+  type OptionKey,
+  optionOf,
+} from '../../options/table.ts'
+import { PROGRAM } from '../../program.ts'
+import { mistakeOf } from './mistakes.ts'
+import {
+  isSubcommand,
+  SUBCOMMANDS,
+  type Subcommand,
+  type SubcommandFlag,
+  type SubcommandName,
+  subcommandOf,
+  usageOf,
+} from './subcommands.ts'
+
+/** Options of a chain as they were given, by key: text, a list of texts for those that add up, true for flags. */
+export type GivenOptions = { readonly [Key in OptionKey]?: unknown }
+
+/** What the arguments say. */
+export interface CommandLine {
+  /** Undefined: a chain is to be started. */
+  readonly name: SubcommandName | undefined
+  /** The arguments of the command. */
+  readonly words: readonly string[]
+  /** The command's own flags, by name without hyphens; true for one without a value. */
+  readonly flags: { readonly [name: string]: string | true | undefined }
+  readonly options: GivenOptions
+}
+
+const HELP_WIDTH = 100
+
+const EPILOGUE = `
+Every option can also be given in the environment (--chain-id as ${environmentNameOf('chainId')}) or in a JSON
+file (--config FILE, {"chainId": 33}). A flag has precedence over the environment, the environment
+over the file.
+
+  devchain                                     a block a transaction, http://127.0.0.1:8545
+  devchain --port 0 --ready-file chain.json    a free port, written to chain.json: for CI
+  devchain --block-time 2 --base-fee 1gwei     blocks and fees as on a real network
+  devchain --import chain.rlp                  begin with the blocks that devchain export wrote`
+
+/**
+ * Reads arguments, and prints help or the version where they ask for it; a mistake goes to standard error.
+ * @returns what they say, or the exit code when there is nothing to do
+ */
+export function readArguments(argv: readonly string[]): CommandLine | number {
+  try {
+    return readCommandLine(argv) ?? 0
+  } catch (error) {
+    if (!(error instanceof DevchainError)) throw error
+    const { message } = error
+    const name = isSubcommand(argv[0]) ? `${argv[0]}: ` : ''
+    const isJson = name !== '' && argv.includes('--json')
+    process.stderr.write(
+      `${isJson ? JSON.stringify({ message }) : `devchain: ${name}${message}`}\n`,
+    )
+    return 2
+  }
+}
+
+/**
+ * Reads arguments, and prints what they ask for.
+ * @returns undefined when they ask for help or the version alone
+ * @throws {DevchainError} `INVALID_PARAMS` naming what is wrong, and the nearest valid option where that helps
+ */
+export function readCommandLine(argv: readonly string[]): CommandLine | undefined {
+  let said: CommandLine | undefined
+  const program = createProgram(argv, (line) => {
+    said = line
+  })
+  try {
+    program.parse([...argv], { from: 'user' })
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error
+  }
+  return said
+}
+
+type Tell = (line: CommandLine) => void
+
+/**
+ * The command line as commander wants it declared, from the list of options and that of commands. Of the commands that
+ * these arguments do not name there is what help tells: to declare all would take longer than to read them.
+ */
+function createProgram(argv: readonly string[], tell: Tell): Command {
+  const program = configured(new Command('devchain'), '--help lists all')
+    .description('A local Ethereum-style chain for development.')
+    .usage('[options] | devchain <command>')
+    .enablePositionalOptions()
+  const [named] = argv
+  if (isSubcommand(named)) {
+    return program.addCommand(createSubcommand(subcommandOf(named), tell))
+  }
+  for (const key of OPTION_KEYS) program.addOption(createOption(key))
+  program.optionsGroup('Help:').version(PROGRAM.version, '-V, --version', 'Print the version')
+  addHelp(program).addHelpText('after', EPILOGUE)
+  program.commandsGroup('Commands (devchain COMMAND --help tells more):')
+  for (const { name, sentence } of SUBCOMMANDS) {
+    program.addCommand(new Command(name).description(sentence))
+  }
+  return program
+    .hook('preSubcommand', (_program, command) => {
+      throw new DevchainError('INVALID_PARAMS', misplaced(command.name() as SubcommandName))
+    })
+    .action(() => {
+      tell({ name: undefined, words: [], flags: {}, options: givenOptions(program, OPTION_KEYS) })
+    })
+}
+
+/** What all commands have: one form of help, and mistakes that are thrown. */
+function configured(command: Command, help: string): Command {
+  return command
+    .configureHelp({
+      helpWidth: HELP_WIDTH,
+      subcommandTerm: (each) => usageOf(subcommandOf(each.name() as SubcommandName)),
+      // a placeholder says what may be chosen
+      optionDescription: ({ description }) => description,
+    })
+    .configureOutput({ writeErr: () => undefined })
+    .helpCommand(false)
+    .allowExcessArguments(false)
+    .exitOverride((error) => {
+      // help and the version have been printed
+      if (error.exitCode === 0) throw error
+      const message = `${mistakeOf(command, error)} (${help})`
+      throw new DevchainError('INVALID_PARAMS', message)
+    })
+}
+
+function createSubcommand(declared: Subcommand, tell: Tell): Command {
+  const { name, sentence, startsChain = false } = declared
+  const command = configured(new Command(name), `devchain ${name} --help tells more`)
+    .description(sentence)
+    .usage(usageOf(declared).slice(name.length + 1))
+    .passThroughOptions(startsChain)
+  for (const argument of declared.arguments) {
+    const term = argument.kind === 'repeated' ? `${argument.name}...` : argument.name
+    const isNeeded = argument.kind === 'required' || startsChain
+    command.argument(isNeeded ? `<${term}>` : `[${term}]`, argument.sentence)
+  }
+  for (const flag of declared.flags) command.addOption(createFlag(flag))
+  const keys = startsChain ? chainKeys(declared) : []
+  for (const key of keys) command.addOption(createOption(key).hideHelp())
+  addHelp(command).addHelpText('after', helpAfter(declared))
+  const flags = declared.flags.map((flag) => flag.name.slice(2))
+  return command.action(() => {
+    const given = Object.entries(command.opts()).filter(([flag]) => flags.includes(flag))
+    const options = givenOptions(command, keys)
+    tell({ name, words: command.args, flags: Object.fromEntries(given), options })
+  })
+}
+
+function createFlag({ name, placeholder, sentence }: SubcommandFlag): Option {
+  const option = new Option(placeholder === undefined ? name : `${name} <${placeholder}>`, sentence)
+  const words = placeholder?.split('|') ?? []
+  return words.length > 1 ? option.choices(words) : option
+}
+
+function helpAfter({ exits, notes }: Subcommand): string {
+  const codes = exits.map(([code, meaning]) => `  ${code.padEnd(8)}  ${meaning}`)
+  return ['', 'Exit codes:', ...codes, ...(notes === undefined ? [] : ['', notes])].join('\n')
+}
+
+function addHelp(command: Command): Command {
+  return command.helpOption('-h, --help', 'Print this help')
+}
+
+function misplaced(name: SubcommandName): string {
+  const usage = usageOf(subcommandOf(name))
+  return `a command comes first, and its options after it: devchain ${usage}`
+}
+
+/** The options of the chain that a command starts; where one has the name of the command's own, that is meant. */
+function chainKeys({ flags }: Subcommand): readonly OptionKey[] {
+  return OPTION_KEYS.filter((key) => !flags.some(({ name }) => name === flagOf(key)))
+}
+
+function createOption(key: OptionKey): Option {
+  const { type, group, sentence } = optionOf(key)
+  const preset = defaultTextOf(key)
+  const value = type.placeholder === undefined ? '' : ` <${type.placeholder}>`
+  const isPlain = type.placeholder === undefined || preset === 'none'
+  const shown = preset.length > 40 ? preset.replace(/ .* /, ' … ') : preset
+  const option = new Option(`${flagOf(key)}${value}`, isPlain ? sentence : `${sentence} (${shown})`)
+  if (type.repeatable) {
+    option.argParser((text: string, former: readonly string[] | undefined) => [
+      ...(former ?? []),
+      text,
+    ])
+  }
+  return option.helpGroup(`${group}:`)
+}
+
+/** The options of a chain that were given. `--no-…` flags are options of their own here, unlike in commander. */
+function givenOptions(command: Command, keys: readonly OptionKey[]): GivenOptions {
+  const values: Partial<Record<OptionKey, unknown>> = {}
+  const byFlag = new Map(command.options.map((option) => [option.long, option]))
+  for (const key of keys) {
+    const option = byFlag.get(flagOf(key))
+    if (option === undefined) continue
+    const name = option.attributeName()
+    if (command.getOptionValueSource(name) !== 'cli') continue
+    values[key] = option.negate ? true : command.getOptionValue(name)
+  }
+  return values
+}

@@ -1,0 +1,60 @@
+// What is wrong with arguments, in one line for people.
+import type { Command, CommanderError } from 'commander'
+import { printValue } from '../../core/errors.ts'
+import { hintOf, nearest } from '../../core/nearest.ts'
+import { flagOf, OPTION_KEYS, optionOf } from '../../options/table.ts'
+import { SUBCOMMANDS } from './subcommands.ts'
+
+/** A mistake that commander found, without where to read more. */
+export function mistakeOf(command: Command, { code, message }: CommanderError): string {
+  const named = /'([^']*)'/.exec(message)?.[1] ?? ''
+  switch (code) {
+    case 'commander.unknownOption':
+      return unknownOption(command, named)
+    case 'commander.optionMissingArgument':
+      return missingValue(named)
+    case 'commander.missingArgument':
+      return `<${named}> is missing: ${usage(command)}`
+    case 'commander.excessArguments':
+      return excess(command)
+    default:
+      return message.replace(/^error: /, '').replaceAll('\n', ' ')
+  }
+}
+
+function unknownOption(command: Command, text: string): string {
+  const flags = [...command.options.map(({ long }) => long ?? ''), '--help']
+  const [flag = text, value] = text.split('=', 2)
+  // commander knows no flag of this name that takes a value
+  if (flags.includes(flag)) return `${flag} takes no value, got ${printValue(value)}`
+  if (/^-\d/.test(flag)) return `unknown option ${flag}; after -- it is an argument`
+  return `unknown option ${flag}${hintOf(flag, flags)}`
+}
+
+/** @param declared the option as it was declared: `--port <PORT>` */
+function missingValue(declared: string): string {
+  const [flag, placeholder = ''] = declared.split(' ')
+  const key = OPTION_KEYS.find((candidate) => flagOf(candidate) === flag)
+  const isChains = key !== undefined && optionOf(key).type.placeholder === placeholder.slice(1, -1)
+  return `${flag} needs a value: ${isChains ? optionOf(key).type.expected : placeholder.slice(1, -1)}`
+}
+
+function excess(command: Command): string {
+  const surplus = command.args[command.registeredArguments.length] ?? ''
+  if (command.parent !== null) {
+    return `too many arguments, from ${printValue(surplus)} on: ${usage(command)}`
+  }
+  const name = nearest(
+    surplus,
+    SUBCOMMANDS.map((each) => each.name),
+  )
+  const hint =
+    name === undefined
+      ? 'options alone, such as --port 8545, start a chain'
+      : `did you mean ${name}?`
+  return `unknown command ${printValue(surplus)}: ${hint}`
+}
+
+function usage(command: Command): string {
+  return `devchain ${command.name()} ${command.usage()}`.trim()
+}

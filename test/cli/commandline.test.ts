@@ -1,0 +1,132 @@
+// What arguments say: options of a chain, commands with their flags, and what is wrong with them.
+import { describe, expect, test } from 'vitest'
+import { type CommandLine, readCommandLine } from '../../src/cli/parse/commandline.ts'
+import { SUBCOMMANDS } from '../../src/cli/parse/subcommands.ts'
+import { flagOf, OPTION_KEYS, optionOf } from '../../src/options/table.ts'
+
+/** Arguments that ask neither for help nor for the version. */
+const read = (...argv: string[]): CommandLine => readCommandLine(argv)!
+
+describe('without a command', () => {
+  test('options of a chain are read by their keys', () => {
+    const args = ['--port', '0', '--quiet', '--alias=a=b', '--alias', 'c=d', '--no-mining']
+    expect(read(...args)).toEqual({
+      name: undefined,
+      words: [],
+      flags: {},
+      options: { port: '0', quiet: true, alias: ['a=b', 'c=d'], noMining: true },
+    })
+  })
+
+  test.each(OPTION_KEYS)('%s is given by its flag, with its value or without', (key) => {
+    const { type } = optionOf(key)
+    const flag = flagOf(key)
+    const value = type.repeatable ? ['-1=Ü b'] : '-1=Ü b'
+    if (type.placeholder === undefined) {
+      expect(read(flag).options).toEqual({ [key]: true })
+      return
+    }
+    expect(read(flag, '-1=Ü b').options).toEqual({ [key]: value })
+    expect(read(`${flag}=-1=Ü b`).options).toEqual({ [key]: value })
+  })
+
+  test('of an option that is given twice the last value counts', () => {
+    expect(read('--port', '1', '--port=2').options).toEqual({ port: '2' })
+  })
+
+  test('nothing at all is nothing given', () => {
+    expect(read().options).toEqual({})
+  })
+
+  test.each([
+    [['--port'], '--port needs a value: a port number from 0 to 65535 (--help lists all)'],
+    [['--'], undefined],
+    [
+      ['--', 'rpc', 'eth_chainId'],
+      /^a command comes first, and its options after it: devchain rpc /,
+    ],
+    [['--port', '1', 'export', 'file'], /^a command comes first, .*: devchain export <file>/],
+    [
+      ['--port', '1', '2'],
+      /^unknown command "2": options alone, such as --port 8545, start a chain/,
+    ],
+    [['--port8545'], /^unknown option --port8545 \(--help lists all\)/],
+    [['-p', '1'], 'unknown option -p (--help lists all)'],
+  ])('%j is refused, or not', (args, message) => {
+    if (message === undefined) expect(read(...args).name).toBeUndefined()
+    else expect(() => read(...args)).toThrow(message)
+  })
+})
+
+describe('the arguments of a command', () => {
+  test('are words but for flags, which may stand anywhere', () => {
+    expect(read('rpc', '--json', 'm', '-5', '--url', 'u', '-')).toEqual({
+      name: 'rpc',
+      words: ['m', '-5', '-'],
+      flags: { json: true, url: 'u' },
+      options: {},
+    })
+  })
+
+  test('are words after --, whatever they look like', () => {
+    expect(read('rpc', 'm', '--', '--json')).toMatchObject({ words: ['m', '--json'], flags: {} })
+  })
+
+  test('give a value after an equals sign too, which may have more of them', () => {
+    expect(read('mine', '--url=http://x/?a=b')).toMatchObject({
+      words: [],
+      flags: { url: 'http://x/?a=b' },
+    })
+  })
+
+  test.each(SUBCOMMANDS)(
+    '$name takes each of its flags',
+    ({ name, arguments: declared, flags }) => {
+      const words = declared.filter(({ kind }) => kind !== 'optional').map(() => 'x')
+      for (const { name: flag, placeholder } of flags) {
+        const value = placeholder?.split('|')[0]
+        const args = value === undefined ? [flag] : [flag, value]
+        expect(read(name, ...args, ...words)).toMatchObject({
+          name,
+          words,
+          flags: { [flag.slice(2)]: value ?? true },
+        })
+      }
+    },
+  )
+})
+
+describe('exec', () => {
+  test('takes the first word that is no option for the command', () => {
+    expect(read('exec', '--port', '0', '--quiet', 'npm', 'test', '--', '-v', '--port=1')).toEqual({
+      name: 'exec',
+      words: ['npm', 'test', '--', '-v', '--port=1'],
+      flags: {},
+      options: { port: '0', quiet: true },
+    })
+  })
+
+  test('takes what comes after -- for the command, even if it looks like an option', () => {
+    const { words, options } = read('exec', '--no-mining', '--', '--help', '--', 'x')
+    expect([words, options]).toEqual([['--help', '--', 'x'], { noMining: true }])
+  })
+
+  test('has a --log of its own, which is no option of the chain', () => {
+    const { flags, options } = read('exec', '--log=never', '--log-file', 'f', 'true')
+    expect([flags.log, options]).toEqual(['never', { logFile: 'f' }])
+  })
+
+  test.each([
+    [['exec'], /^<command> is missing: devchain exec \[options\] -- <command…>/],
+    [
+      ['exec', '--log', 'loud', 'true'],
+      /'loud' is invalid. Allowed choices are always, failure, never/,
+    ],
+    [['exec', '--prot', '1', 'true'], /^unknown option --prot; did you mean --port\?/],
+    [['exec', '--port'], /^--port needs a value: a port number from 0/],
+    [['exec', '--log'], /^--log needs a value: always\|failure\|never/],
+    [['exec', '--quiet=1', 'true'], /^--quiet takes no value, got "1"/],
+  ])('refuses %j', (args, message) => {
+    expect(() => read(...args)).toThrow(message)
+  })
+})
