@@ -3,15 +3,17 @@
 // one for all machines.
 
 import { CONSOLE_ADDRESS } from '../core/abi.ts'
-import { type Address, bytesFromHex, concatBytes, EMPTY_BYTES, ZERO_ADDRESS } from '../core/hex.ts'
+import { larger, smaller } from '../core/bigints.ts'
+import { type Address, EMPTY_BYTES, ZERO_ADDRESS } from '../core/hex.ts'
 import type { MaybePromise } from '../core/promises.ts'
+import { delegationTo, isDelegation } from '../protocol/delegation.ts'
 import { blobGasOf, floorDataGas, intrinsicGas, maxRefund } from '../protocol/fees.ts'
 import { isAtLeast } from '../protocol/forks.ts'
 import { isPrecompile } from '../protocol/precompiles.ts'
-import { type AccessListEntry, authorityOf } from '../protocol/transaction.ts'
-import { isDelegation } from '../protocol/validity.ts'
+import { type AccessListEntry, authorityOf, HALF_ORDER } from '../protocol/transaction.ts'
+import { MAX_NONCE } from '../protocol/validity.ts'
 import { Overlay } from '../state/overlay.ts'
-import type { Account, World } from '../state/world.ts'
+import { isEmpty, type World } from '../state/world.ts'
 import { formatConsoleCall } from './console.ts'
 import type { BlockEnvironment, ConsoleLine, GasNeed, Message, Outcome } from './executor.ts'
 import type { Machine, MachineJob, MachineResult } from './machine.ts'
@@ -39,20 +41,11 @@ export interface RunSetting
   readonly world: World
 }
 
-/** Nonces stay below 2^64 - 1 (EIP-2681). */
-const NONCE_LIMIT = 2n ** 64n - 1n
-
 /** Balances stay below. */
 const BALANCE_LIMIT = 2n ** 256n
 
-/** Half the order of secp256k1: a signature's s is not above (EIP-2). */
-const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
-
 /** Given back for an authorization whose account existed already (EIP-7702). */
 const AUTHORIZATION_REFUND = 12_500n
-
-/** First bytes of code that only names another account's code (EIP-7702). */
-const DELEGATION_PREFIX = Uint8Array.of(0xef, 0x01, 0x00)
 
 /** How the addresses of all precompiles begin. */
 const PRECOMPILE_PREFIX = `0x${'0'.repeat(36)}`
@@ -284,7 +277,7 @@ function authorize(
   for (const authorization of authorizationList) {
     const { chainId, nonce, address, s } = authorization
     if (chainId !== 0n && chainId !== block.chainId) continue
-    if (nonce >= NONCE_LIMIT || s > HALF_ORDER) continue
+    if (nonce > MAX_NONCE || s > HALF_ORDER) continue
     const authority = authorityOf(authorization)
     if (authority === undefined) continue
     authorities.push(authority)
@@ -294,10 +287,7 @@ function authorize(
     if ((account?.nonce ?? 0n) !== nonce) continue
     if (account !== undefined) refund += AUTHORIZATION_REFUND
     const isWithdrawal = address === ZERO_ADDRESS
-    overlay.setCode(
-      authority,
-      isWithdrawal ? EMPTY_BYTES : concatBytes(DELEGATION_PREFIX, bytesFromHex(address)),
-    )
+    overlay.setCode(authority, isWithdrawal ? EMPTY_BYTES : delegationTo(address))
     overlay.setNonce(authority, nonce + 1n)
   }
   return { refund, authorities }
@@ -323,13 +313,9 @@ function settle(
 /** Takes away those of the touched accounts that are empty (EIP-161). */
 export function clearEmpty(overlay: Overlay, touched: Iterable<Address>): void {
   for (const address of touched) {
-    if (isEmpty(overlay.account(address))) overlay.deleteAccount(address)
+    const account = overlay.account(address)
+    if (account !== undefined && isEmpty(account)) overlay.deleteAccount(address)
   }
-}
-
-function isEmpty(account: Account | undefined): boolean {
-  if (account === undefined) return false
-  return account.nonce === 0n && account.balance === 0n && account.code.length === 0
 }
 
 /**
@@ -353,12 +339,4 @@ function printLine(lines: ConsoleLine[], address: Address, data: Uint8Array): vo
   if (text === undefined) return
   const isFull = lines.length === LINE_LIMIT
   lines.push({ address, text: isFull ? 'too many lines: the rest is left out' : text })
-}
-
-function smaller(a: bigint, b: bigint): bigint {
-  return a < b ? a : b
-}
-
-function larger(a: bigint, b: bigint): bigint {
-  return a > b ? a : b
 }

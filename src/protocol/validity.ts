@@ -1,7 +1,9 @@
 // What makes a transaction valid: rules that the pool asks when it comes in and the executor when it runs. Each has one
 // word and begins its message as client libraries expect; who asks decides which rules, and in which order.
+import { MAX_UINT64 } from '../core/bigints.ts'
 import { DevchainError } from '../core/errors.ts'
 import type { Address } from '../core/hex.ts'
+import { isDelegation } from './delegation.ts'
 import {
   type BlobRules,
   blobGasOf,
@@ -25,10 +27,10 @@ const FORK_OF_TYPE: Readonly<Record<TransactionType, Hardfork>> = {
 }
 
 /** Nonces stay below 2^64 - 1 (EIP-2681). */
-const MAX_NONCE = 2n ** 64n - 2n
+export const MAX_NONCE: bigint = MAX_UINT64 - 1n
 
-/** Bytes of deployed code (EIP-170). */
-const CODE_SIZE_LIMIT = 24_576
+/** Bytes of deployed code from spurious dragon on (EIP-170). */
+export const MAX_CODE_SIZE = 24_576
 
 /** Highest gas limit of one transaction from osaka on (EIP-7825). */
 export const TRANSACTION_GAS_CAP: bigint = 2n ** 24n
@@ -95,7 +97,7 @@ export function requireInitCodeSize(
   codeSize: number | undefined,
 ): void {
   if (to !== null || !isAtLeast(hardfork, 'shanghai')) return
-  const limit = 2 * (codeSize ?? CODE_SIZE_LIMIT)
+  const limit = 2 * (codeSize ?? MAX_CODE_SIZE)
   if (data.length <= limit) return
   throw new DevchainError(
     'INIT_CODE_TOO_LARGE',
@@ -309,9 +311,4 @@ export function requireFunds(
     undefined,
     { from, balance, cost },
   )
-}
-
-/** Code that only names another account's code (EIP-7702). */
-export function isDelegation(code: Uint8Array): boolean {
-  return code.length === 23 && code[0] === 0xef && code[1] === 0x01 && code[2] === 0x00
 }

@@ -46,6 +46,11 @@ export function emptyAccount(address: Address): Account {
   }
 }
 
+/** True for an account that goes when it is touched, and that EXTCODEHASH does not see (EIP-161). */
+export function isEmpty({ nonce, balance, code }: Account): boolean {
+  return nonce === 0n && balance === 0n && code.length === 0
+}
+
 /** The account, or undefined when there is none (an empty account of an old fork is there, with zeros). */
 export function accountAt(world: World, address: Address): Account | undefined {
   return world.accounts.get(addressKey(address))

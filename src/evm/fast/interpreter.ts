@@ -3,8 +3,10 @@
 import { CONSOLE_ADDRESS } from '../../core/abi.ts'
 import { EMPTY_CODE_HASH } from '../../core/crypto.ts'
 import { type Address, type Hash, ZERO_HASH } from '../../core/hex.ts'
+import { isDelegation } from '../../protocol/delegation.ts'
 import { blobBaseFeeIn } from '../../protocol/fees.ts'
 import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
+import { MAX_CODE_SIZE } from '../../protocol/validity.ts'
 import type { Account } from '../../state/world.ts'
 import type { BlockEnvironment } from '../executor.ts'
 import type { MachineJob } from '../machine.ts'
@@ -15,14 +17,8 @@ import * as layout from './layout.ts'
 import { forkNumber, operationTable } from './operations.ts'
 import type { PrecompileTables } from './precompiles.ts'
 
-/** Bytes of deployed code from spurious dragon on (EIP-170), where the job says nothing else. */
-const CODE_SIZE = 24_576
-
 /** No limit. */
 const UNLIMITED = 0xffff_ffff
-
-/** Bytes of code that names another account: a prefix of three and the address (EIP-7702). */
-const DELEGATION_LENGTH = 23
 
 /** An account that the instance has asked for. */
 export interface LoadedAccount {
@@ -143,7 +139,7 @@ export class Interpreter {
       instance.setNumber(layout.FORK, forkNumber(hardfork))
     }
     this.#table = this.#precompiles.of(hardfork, movedPrecompiles, signers)
-    const codeSize = limits?.codeSize ?? CODE_SIZE
+    const codeSize = limits?.codeSize ?? MAX_CODE_SIZE
     instance.setNumber(layout.CODE_LIMIT, Math.min(codeSize, UNLIMITED))
     const initCode = isAtLeast(hardfork, 'shanghai') ? 2 * codeSize : UNLIMITED
     instance.setNumber(layout.INIT_CODE_LIMIT, Math.min(initCode, UNLIMITED))
@@ -295,10 +291,4 @@ export class Interpreter {
     const digits = this.instance.word(caller).toString(16).padStart(40, '0')
     this.#running.onConsole(`0x${digits}` as Address, this.instance.slice(input, length))
   }
-}
-
-function isDelegation(code: Uint8Array): boolean {
-  return (
-    code.length === DELEGATION_LENGTH && code[0] === 0xef && code[1] === 0x01 && code[2] === 0x00
-  )
 }

@@ -1,4 +1,5 @@
 // Powers modulo a number (EIP-198), at the prices of EIP-2565 and EIP-7883, within the bounds of EIP-7823.
+import { larger } from '../../core/bigints.ts'
 import { bigintFromBytes } from '../../core/hex.ts'
 import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
 import { type PrecompileCode, paddedSlice, UNPAYABLE } from './precompile.ts'
@@ -140,8 +141,4 @@ function complexityOfByzantium(length: bigint): bigint {
 
 function longestOf({ base, modulus }: Lengths): bigint {
   return larger(base, modulus)
-}
-
-function larger(a: bigint, b: bigint): bigint {
-  return a > b ? a : b
 }

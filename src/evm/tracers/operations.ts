@@ -1,7 +1,7 @@
 // Every operation of a run with what it did to stack, memory and storage, frame within frame: OpenEthereum's vmTrace.
-import { addressFromBytes, EMPTY_BYTES } from '../../core/hex.ts'
+import { EMPTY_BYTES } from '../../core/hex.ts'
+import { delegateOf } from '../../protocol/delegation.ts'
 import { NEWEST_HARDFORK } from '../../protocol/forks.ts'
-import { isDelegation } from '../../protocol/validity.ts'
 import type { FrameEnd, FrameStart, StateView, Step, Tracer } from '../executor.ts'
 import { OP, operationsAt } from '../opcodes.ts'
 
@@ -23,9 +23,6 @@ export interface OperationSink {
   /** Undefined: it did nothing, as it failed. */
   readonly closeOperation: (effect: Effect | undefined) => void
 }
-
-/** Bytes that come before the address of a delegation (EIP-7702). */
-const DELEGATION_PREFIX = 3
 
 /** What an operation takes and leaves is the same in all forks that have it. */
 const OPERATIONS = operationsAt(NEWEST_HARDFORK)
@@ -65,8 +62,8 @@ export function traceOperations(sink: OperationSink): Tracer {
 function codeOf({ to, input }: FrameStart, state: StateView | undefined): Uint8Array {
   if (to === null) return input.slice()
   const code = state?.code(to) ?? EMPTY_BYTES
-  if (!isDelegation(code)) return code
-  return state?.code(addressFromBytes(code.subarray(DELEGATION_PREFIX))) ?? EMPTY_BYTES
+  const delegate = delegateOf(code)
+  return delegate === undefined ? code : (state?.code(delegate) ?? EMPTY_BYTES)
 }
 
 /** What `step` did, as the next operation of its frame finds it. */

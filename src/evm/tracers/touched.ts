@@ -1,6 +1,6 @@
 // Which accounts and slots a run looked at or changed: what it would take to run it again elsewhere.
 import { type Address, addressFromBytes, paddedBytes } from '../../core/hex.ts'
-import { isDelegation } from '../../protocol/validity.ts'
+import { delegateOf } from '../../protocol/delegation.ts'
 import type { StateView, Tracer } from '../executor.ts'
 import { OP } from '../opcodes.ts'
 
@@ -16,9 +16,6 @@ export interface TouchRecorder {
 const LOOKING_AT: ReadonlySet<number> = new Set([
   ...[OP.BALANCE, OP.EXTCODESIZE, OP.EXTCODECOPY, OP.EXTCODEHASH, OP.SELFDESTRUCT],
 ])
-
-/** Bytes that come before the address of a delegation (EIP-7702). */
-const DELEGATION_PREFIX = 3
 
 /**
  * Records what a run touches.
@@ -48,9 +45,8 @@ export function recordTouched(known: Iterable<Address>): TouchRecorder {
       if (to === null) return
       touch(to)
       const code = state?.code(to)
-      if (code !== undefined && isDelegation(code)) {
-        touch(addressFromBytes(code.subarray(DELEGATION_PREFIX)))
-      }
+      const delegate = code === undefined ? undefined : delegateOf(code)
+      if (delegate !== undefined) touch(delegate)
     },
     onExit: ({ created }) => {
       if (created !== undefined) touch(created)

@@ -1,5 +1,6 @@
 // Accounts as a test wants them: balances, code, nonces and slots set without a transaction, and senders without keys.
 
+import { MAX_UINT64 } from '../../core/bigints.ts'
 import { keccakHash } from '../../core/crypto.ts'
 import { DevchainError } from '../../core/errors.ts'
 import { type Address, quantityFromBigint } from '../../core/hex.ts'
@@ -26,9 +27,6 @@ import { type MethodContext, method } from '../context.ts'
 import { oneOrMore } from '../inputs.ts'
 
 const ACCOUNT = '0x00000000000000000000000000000000000a11ce'
-
-/** The highest nonce that a transaction may have, and one (EIP-2681). */
-const MAX_NONCE = 2n ** 64n - 1n
 
 const MAX_WORD = 2n ** 256n - 1n
 
@@ -92,8 +90,8 @@ const setNonce = method({
   writes: 'chain',
   tell: ([account, nonce]) => `nonce of ${account} ${number(nonce)}`,
   handle: async ({ chain, profile }, account, nonce) => {
-    if (nonce > MAX_NONCE) {
-      const message = `nonce: expected at most ${MAX_NONCE} (EIP-2681), got ${nonce}`
+    if (nonce > MAX_UINT64) {
+      const message = `nonce: expected at most ${MAX_UINT64} (EIP-2681), got ${nonce}`
       throw new DevchainError('INVALID_PARAMS', message)
     }
     await chain.update((state) => {

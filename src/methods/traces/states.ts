@@ -9,7 +9,7 @@ import {
 import type { Touched } from '../../evm/tracers/touched.ts'
 import type { TracedRun } from '../../node/calls/replay.ts'
 import type { Json } from '../../rpc/schema.ts'
-import { type Account, accountAt, slotValue } from '../../state/world.ts'
+import { type Account, accountAt, isEmpty, slotValue } from '../../state/world.ts'
 
 /** What geth's prestateTracer may be asked for. */
 export interface PrestateOptions {
@@ -32,7 +32,7 @@ export function prestateOf(run: TracedRun, touched: Touched, options: PrestateOp
   const accounts: Members = {}
   for (const [address, slots] of touched) {
     const account = accountAt(run.before, address)
-    if (isEmpty(account) && options.includeEmpty !== true) continue
+    if (isNothing(account) && options.includeEmpty !== true) continue
     accounts[address] = accountMembers(account, options.disableStorage ? [] : slots, options)
   }
   return accounts
@@ -71,7 +71,7 @@ function differenceOf(run: TracedRun, touched: Touched, options: PrestateOptions
       members !== undefined && Object.values(members).every((each) => each === undefined)
     if (isSame) continue
     const held = slots.filter((slot) => slotOf(before, slot) !== 0n)
-    const isShown = !isEmpty(before) || options.includeEmpty === true
+    const isShown = !isNothing(before) || options.includeEmpty === true
     if (isShown) pre[address] = accountMembers(before, held, options)
     if (members !== undefined) post[address] = members
   }
@@ -158,9 +158,8 @@ function slotOf(account: Account | undefined, slot: bigint): bigint {
   return account === undefined ? 0n : slotValue(account.storage, slot)
 }
 
-function isEmpty(account: Account | undefined): boolean {
-  if (account === undefined) return true
-  return account.nonce === 0n && account.balance === 0n && account.code.length === 0
+function isNothing(account: Account | undefined): boolean {
+  return account === undefined || isEmpty(account)
 }
 
 function isSameCode(before: Account | undefined, after: Account): boolean {

@@ -1,4 +1,5 @@
 // Running messages without a trace on the chain: calls, gas estimates, access lists.
+import { larger } from '../../core/bigints.ts'
 
 import { DevchainError, type ErrorFacts, ExecutionError } from '../../core/errors.ts'
 import { EMPTY_BYTES, hexFromBytes, ZERO_ADDRESS } from '../../core/hex.ts'
@@ -408,8 +409,4 @@ async function neededGas(
   await run(scene, widest, { tracer: meter.tracer })
   const need = meter.need()
   return need === undefined ? undefined : intrinsic + need
-}
-
-function larger(a: bigint, b: bigint): bigint {
-  return a > b ? a : b
 }

@@ -1,4 +1,5 @@
 // What a call may pretend: other accounts and another block, for the length of that call.
+import { MAX_UINT64 } from '../../core/bigints.ts'
 import { DevchainError } from '../../core/errors.ts'
 import type { Address, Hash } from '../../core/hex.ts'
 import type { BlockEnvironment, MovedPrecompiles } from '../../evm/executor.ts'
@@ -52,8 +53,6 @@ export interface BlockOverrides {
 }
 
 const MAX_WORD = 2n ** 256n - 1n
-const MAX_NONCE = 2n ** 64n - 1n
-
 /**
  * A world in which the accounts are as the overrides say; `world` stays as it is. Precompiles are no part of it: for
  * those there is `movedPrecompiles`.
@@ -75,7 +74,7 @@ function checkAccount(address: Address, override: AccountOverride): void {
     throw new DevchainError('INVALID_PARAMS', message, undefined, { overridden: address })
   }
   checkRange(`override of ${address}: balance`, balance, MAX_WORD)
-  checkRange(`override of ${address}: nonce`, nonce, MAX_NONCE)
+  checkRange(`override of ${address}: nonce`, nonce, MAX_UINT64)
   for (const [slot, value] of state ?? stateDiff ?? []) {
     checkRange(`override of ${address}: storage slot`, slot, MAX_WORD)
     checkRange(`override of ${address}: storage value`, value, MAX_WORD)
@@ -185,10 +184,10 @@ function checkBlock(overrides: BlockOverrides): void {
     const message = `block override: beaconRoot: expected none, got ${overrides.beaconRoot}: a call does not begin a block; eth_simulateV1 does`
     throw new DevchainError('INVALID_PARAMS', message)
   }
-  checkRange('block override: number', overrides.number, MAX_NONCE)
-  checkRange('block override: timestamp', overrides.timestamp, MAX_NONCE)
-  checkRange('block override: gasLimit', overrides.gasLimit, MAX_NONCE)
+  checkRange('block override: number', overrides.number, MAX_UINT64)
+  checkRange('block override: timestamp', overrides.timestamp, MAX_UINT64)
+  checkRange('block override: gasLimit', overrides.gasLimit, MAX_UINT64)
   checkRange('block override: baseFee', overrides.baseFee, MAX_WORD)
   checkRange('block override: difficulty', overrides.difficulty, MAX_WORD)
-  checkRange('block override: blobBaseFee', overrides.blobBaseFee, MAX_NONCE)
+  checkRange('block override: blobBaseFee', overrides.blobBaseFee, MAX_UINT64)
 }

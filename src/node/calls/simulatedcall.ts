@@ -1,4 +1,5 @@
 // A call of an imagined block: as it is run, and as the transaction that the block holds.
+import { MAX_UINT64 } from '../../core/bigints.ts'
 import { DevchainError } from '../../core/errors.ts'
 import { EMPTY_BYTES, ZERO_ADDRESS } from '../../core/hex.ts'
 import type { BlockEnvironment, Message } from '../../evm/executor.ts'
@@ -35,8 +36,6 @@ const SHARED_GAS = 50_000_000n
 
 /** The least that any call needs. */
 const LEAST_GAS = 21_000n
-
-const MAX_UINT64 = 2n ** 64n - 1n
 
 const NO_BLOBS: BlobFields = { versionedHashes: [], maxFeePerBlobGas: 0n }
 

@@ -5,6 +5,7 @@ import {
   type Account,
   accountAt,
   emptyAccount,
+  isEmpty,
   type World,
   withAccount,
   withoutAccount,
@@ -56,13 +57,13 @@ export function editAccounts(
   const hardfork = state.config.hardforkAt(header.number, header.timestamp)
   const change = (world: World, address: Address): World => {
     const account = edit(accountAt(world, address) ?? emptyAccount(address))
-    const isGone = isAtLeast(hardfork, 'spuriousDragon') && isEmpty(account)
+    const isGone = isAtLeast(hardfork, 'spuriousDragon') && isGoneFrom(account)
     return isGone ? withoutAccount(world, address) : withAccount(world, account)
   }
   return editWorld(state, (world) => addresses.reduce(change, world), addresses)
 }
 
 /** As EIP-161 says, and without storage, which nobody could see. */
-function isEmpty({ nonce, balance, code, storage }: Account): boolean {
-  return nonce === 0n && balance === 0n && code.length === 0 && storage.isEmpty
+function isGoneFrom(account: Account): boolean {
+  return isEmpty(account) && account.storage.isEmpty
 }

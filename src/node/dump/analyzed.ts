@@ -1,17 +1,12 @@
 // Code as anvil's engine keeps it: with padding behind it and a bit for each byte that may be jumped to.
 import { hexFromBytes } from '../../core/hex.ts'
-import { isDelegation } from '../../protocol/validity.ts'
-
-const STOP = 0x00
-const JUMPDEST = 0x5b
-const PUSH1 = 0x60
-const PUSH32 = 0x7f
+import { isPush, OP } from '../../evm/opcodes.ts'
+import { delegateOf } from '../../protocol/delegation.ts'
 
 /** The JSON of code: what it delegates to, or its bytes and where jumps may go. */
 export function analyzedCode(code: Uint8Array): string {
-  if (isDelegation(code)) {
-    return `{"Eip7702":{"delegated_address":"${hexFromBytes(code.subarray(3))}"}}`
-  }
+  const delegate = delegateOf(code)
+  if (delegate !== undefined) return `{"Eip7702":{"delegated_address":"${delegate}"}}`
   const { bits, padding } = analysisOf(code)
   const bytecode = `${hexFromBytes(code)}${'00'.repeat(padding)}`
   const table = `{"order":"bitvec::order::Lsb0","head":{"width":8,"index":0},"bits":${code.length},"data":[${bits.join()}]}`
@@ -31,8 +26,8 @@ function analysisOf(code: Uint8Array): Analysis {
   let at = 0
   while (at < code.length) {
     last = code[at]!
-    if (last === JUMPDEST) bits[at >> 3]! |= 1 << (at & 7)
-    at += last >= PUSH1 && last <= PUSH32 ? last - PUSH1 + 2 : 1
+    if (last === OP.JUMPDEST) bits[at >> 3]! |= 1 << (at & 7)
+    at += isPush(last) ? last - OP.PUSH1 + 2 : 1
   }
-  return { bits, padding: at - code.length + (last === STOP ? 0 : 1) }
+  return { bits, padding: at - code.length + (last === OP.STOP ? 0 : 1) }
 }

@@ -1,4 +1,5 @@
 // What gas costs: suggestions for those who ask before they send, and the history of fees.
+import { larger } from '../../core/bigints.ts'
 import { DevchainError } from '../../core/errors.ts'
 import type { BlockEnvironment } from '../../evm/executor.ts'
 import type { Header } from '../../protocol/block.ts'
@@ -222,8 +223,4 @@ function ratio(part: bigint, whole: bigint): number {
 
 function ascending(a: bigint, b: bigint): number {
   return a < b ? -1 : a > b ? 1 : 0
-}
-
-function larger(a: bigint, b: bigint): bigint {
-  return a > b ? a : b
 }

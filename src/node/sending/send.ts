@@ -1,5 +1,6 @@
 // Sending: a request is filled in, signed and put into the pool in one step, and mined at once where that is due.
 
+import { larger, smaller } from '../../core/bigints.ts'
 import { DevchainError, printValue } from '../../core/errors.ts'
 import { type Address, EMPTY_BYTES, type Hash } from '../../core/hex.ts'
 import type { Executor, IsAwaited } from '../../evm/executor.ts'
@@ -471,13 +472,4 @@ function typeFor(
   if (maxFeePerGas !== undefined || maxPriorityFeePerGas !== undefined) return 2
   if (gasPrice === undefined && isMarket) return 2
   return accessList === undefined ? 0 : 1
-}
-
-function larger(a: bigint, b: bigint): bigint {
-  return a > b ? a : b
-}
-
-function smaller(a: bigint, b: bigint): bigint {
-  if (a < b) return a
-  return b
 }

@@ -1,0 +1,12 @@
+// What the language has for numbers alone: the larger and the smaller of two bigints, and the bounds of the wire's integers.
+
+/** The largest number of 64 bits without a sign. */
+export const MAX_UINT64: bigint = 2n ** 64n - 1n
+
+export function larger(a: bigint, b: bigint): bigint {
+  return a > b ? a : b
+}
+
+export function smaller(a: bigint, b: bigint): bigint {
+  return a < b ? a : b
+}

@@ -1,0 +1,27 @@
+// Code that only names another account, whose code runs in its place (EIP-7702).
+import { type Address, addressFromBytes, bytesFromHex, concatBytes } from '../core/hex.ts'
+
+/** What such code begins with. */
+const PREFIX = Uint8Array.of(0xef, 0x01, 0x00)
+
+/** Bytes of such code: the prefix, and an address. */
+const LENGTH = PREFIX.length + 20
+
+export function isDelegation(code: Uint8Array): boolean {
+  return (
+    code.length === LENGTH &&
+    code[0] === PREFIX[0] &&
+    code[1] === PREFIX[1] &&
+    code[2] === PREFIX[2]
+  )
+}
+
+/** The account that code names; undefined when it is no delegation. */
+export function delegateOf(code: Uint8Array): Address | undefined {
+  return isDelegation(code) ? addressFromBytes(code.subarray(PREFIX.length)) : undefined
+}
+
+/** The code that names an account. */
+export function delegationTo(address: Address): Uint8Array {
+  return concatBytes(PREFIX, bytesFromHex(address))
+}
