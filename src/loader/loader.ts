@@ -5,7 +5,7 @@
 // used. Once the start is over it has V8 optimize sooner (tuning.ts): rows callPerS, estimatePerS and valuePerS.
 // Its door is one line in bin/devchain.js. Without that line and this folder `require` loads the same files:
 // test/loader/without.test.ts holds the two against each other.
-import { readFileSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import path from 'node:path'
 import { type BytecodeOptions, compileWithBytecode } from './bytecode.ts'
 import { cacheFolder } from './cachefolder.ts'
@@ -61,9 +61,19 @@ export function openLoader(
 const BEFORE = '(function (exports, require, module, __filename, __dirname) {'
 const AFTER = '\n})'
 
-/** The text of a part as a function. Parts are ASCII: Latin-1 is read without looking at each byte. */
+/** The text of a part as a function: put together before it is a text, which then is there once. Parts are ASCII. */
 function readFunction(file: string): string {
-  return `${BEFORE}${readFileSync(file, 'latin1')}${AFTER}`
+  const part = openSync(file, 'r')
+  try {
+    const { size } = fstatSync(part)
+    const bytes = Buffer.allocUnsafeSlow(BEFORE.length + size + AFTER.length)
+    bytes.write(BEFORE, 'latin1')
+    const read = readSync(part, bytes, BEFORE.length, size, 0)
+    bytes.write(AFTER, BEFORE.length + read, 'latin1')
+    return bytes.toString('latin1', 0, BEFORE.length + read + AFTER.length)
+  } finally {
+    closeSync(part)
+  }
 }
 
 /** Stands for a module until something of it is used. */
