@@ -69,6 +69,8 @@ export interface Observer {
 export interface Hooks {
   readonly observer?: Observer
   readonly environment?: Partial<Environment>
+  /** True: without the accelerators of the server. Tests hold the plain program against the whole with it. */
+  readonly isPlain?: boolean
 }
 
 /** An unlocked account of the start. */
@@ -170,7 +172,7 @@ export async function openDevchain(settings: DevchainSettings, hooks: Hooks): Pr
     if (logging.isEnabled) observer.onForeignHost?.(header)
   }
   const shared = { settings, node, chain, dispatcher, environment, profile, logging, onBug }
-  return assemble({ ...shared, onForeignHost })
+  return assemble({ ...shared, onForeignHost, isPlain: hooks.isPlain })
 }
 
 /** Hands a call on with what was printed and remarked for it, and empties the lists for the next call of the same batch. */
@@ -188,6 +190,7 @@ function observing(
 }
 
 interface Parts {
+  readonly isPlain: boolean | undefined
   readonly onForeignHost: (header: string) => void
   readonly settings: DevchainSettings
   readonly node: Node
@@ -223,7 +226,7 @@ function createContexts(
 }
 
 function assemble(parts: Parts): Devchain {
-  const { settings, node, chain, dispatcher, environment, onBug } = parts
+  const { settings, node, chain, dispatcher, environment, isPlain, onBug } = parts
   let server: Promise<RunningServer> | undefined
   let isListening = false
   const ownProcess = new Caller()
@@ -238,6 +241,7 @@ function assemble(parts: Parts): Devchain {
       allowHost,
       onForeignHost: parts.onForeignHost,
       bodyLimit,
+      isPlain,
       info: () => healthOf(chain),
       onBug,
     })

@@ -5,10 +5,9 @@ import type { DevchainSettings } from '../options/table.ts'
 import type { Dispatcher } from '../rpc/dispatch.ts'
 import type { Json } from '../rpc/schema.ts'
 import type { Caller } from '../rpc/session.ts'
-import { FastLane } from './fastlane.ts'
+import type { HttpOptions, HttpServer, Timeouts } from './answer.ts'
 import { createHostCheck } from './hosts.ts'
-import type { HttpLane } from './httplane.ts'
-import type { LaneOptions, Timeouts } from './lanes.ts'
+import { createFastHttp } from './http/fasthttp.ts'
 import { Relief } from './relief.ts'
 
 /** Bytes of `bodyLimit`: of a request's body, and of a WebSocket message. */
@@ -24,8 +23,8 @@ export interface ServerOptions<C>
   readonly timeouts?: Partial<Timeouts>
   /** Told of whatever `makeContext` and `info` throw; their callers are told "internal error". */
   readonly onBug: (error: unknown) => void
-  /** `slow`: node's own HTTP server answers everything. It is what the fast lane is tested against. */
-  readonly lane?: 'fast' | 'slow'
+  /** True: no accelerator stands before node's own HTTP server. Tests hold the two against each other. */
+  readonly isPlain?: boolean | undefined
 }
 
 /** Where a server listens, and how to end it. */
@@ -53,43 +52,48 @@ const KEEP_ALIVE_PROBE_MS = 30_000
  * @throws the system's error when the port cannot be had; its `code` is `EADDRINUSE` when it is taken.
  */
 export async function startServer<C>(options: ServerOptions<C>): Promise<RunningServer> {
-  const { host, allowHost, onForeignHost, lane = 'fast' } = options
+  const { host, allowHost, onForeignHost, isPlain = false } = options
   const relief = new Relief()
-  const laneOptions: LaneOptions<C> = {
+  const httpOptions: HttpOptions<C> = {
     ...options,
     relief,
     timeouts: { ...DEFAULT_TIMEOUTS, ...options.timeouts },
     checkHost: createHostCheck(host, allowHost, onForeignHost),
   }
-  let slow: Promise<HttpLane> | undefined
-  // loaded when it is first needed: node:http and ws would be a tenth of a start
-  const takeOver = (socket: Socket): void => {
-    slow ??= import('./httplane.ts').then(({ createHttpLane }) => createHttpLane(laneOptions))
-    const onError = (): void => void socket.destroy()
-    socket.once('error', onError)
-    void slow.then((lane) => {
-      socket.off('error', onError)
-      if (socket.destroyed) return
-      lane.take(socket)
-      socket.resume()
-    })
-  }
-  const fast = new FastLane(laneOptions, takeOver)
-  const server = createNetServer(lane === 'fast' ? (socket) => fast.take(socket) : takeOver)
+  let http = createLateHttp(httpOptions)
+  // An accelerator: without this line node's HTTP server answers everything.
+  if (!isPlain) http = createFastHttp(httpOptions, http)
+  const server = createNetServer(http)
   await listen(server, options)
   const { port } = server.address() as AddressInfo
   const name = host.includes(':') ? `[${host}]` : host
   const close = async (): Promise<void> => {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
     relief.close()
-    fast.close()
-    await (await slow)?.close()
+    await http.close()
     await closed
   }
   return { url: `http://${name}:${port}`, port, close }
 }
 
-function createNetServer(take: (socket: Socket) => void): Server {
+/** Node's HTTP server, loaded when a connection needs it: with WebSockets that would be a tenth of a start. */
+function createLateHttp<C>(options: HttpOptions<C>): HttpServer {
+  let loaded: Promise<HttpServer> | undefined
+  const take = (socket: Socket): void => {
+    loaded ??= import('./nodehttp.ts').then(({ createNodeHttp }) => createNodeHttp(options))
+    const onError = (): void => void socket.destroy()
+    socket.once('error', onError)
+    void loaded.then((http) => {
+      socket.off('error', onError)
+      if (socket.destroyed) return
+      http.take(socket)
+      socket.resume()
+    })
+  }
+  return { take, close: async () => await (await loaded)?.close() }
+}
+
+function createNetServer(http: HttpServer): Server {
   const server = createServer(
     {
       // a client that sends no more may wait for its replies
@@ -99,7 +103,7 @@ function createNetServer(take: (socket: Socket) => void): Server {
       keepAlive: true,
       keepAliveInitialDelay: KEEP_ALIVE_PROBE_MS,
     },
-    take,
+    (socket) => http.take(socket),
   )
   server.maxConnections = MAX_CONNECTIONS
   return server

@@ -15,10 +15,14 @@ export interface WireNode {
   readonly [Symbol.asyncDispose]: () => Promise<void>
 }
 
-/** Starts a devchain with these options over the deterministic ones. */
+/**
+ * Starts a devchain with these options over the deterministic ones.
+ * @param isPlain without the accelerators of the server
+ */
 export async function startNode(
   options: Readonly<Record<string, unknown>> = {},
   transport: Transport = 'http',
+  isPlain = false,
 ): Promise<WireNode> {
   let drawn = 0
   const random = (length: number): Uint8Array => {
@@ -32,6 +36,7 @@ export async function startNode(
   const devchain = await createDevchain(
     { clock: 'frozen', port: 0, ...options } as DevchainOptions,
     {
+      isPlain,
       environment: { now: () => 1_600_000_000_000, random },
       observer: {
         onBug: (bug) => bugs.push(bug),

@@ -1,4 +1,5 @@
-// What the fast and the slow lane of the server have in common.
+// What answers messages, and what HTTP servers need besides.
+import type { Socket } from 'node:net'
 import type { MaybePromise } from '../core/promises.ts'
 import type { Dispatcher } from '../rpc/dispatch.ts'
 import { errorObjectOf } from '../rpc/errors.ts'
@@ -20,8 +21,8 @@ export interface Timeouts {
   readonly stallMs: number
 }
 
-/** What a lane needs to answer requests. */
-export interface LaneOptions<C> {
+/** What a server of HTTP needs to answer requests. */
+export interface HttpOptions<C> {
   readonly dispatcher: Dispatcher<C>
   readonly makeContext: (caller: Caller) => C
   /** Bytes of a request's body, and of a WebSocket message. */
@@ -39,12 +40,20 @@ export interface LaneOptions<C> {
 /** What a message is answered by: nothing for notifications. */
 export type Reply = string | JsonText | undefined
 
+/** Serves connections that others accepted. */
+export interface HttpServer {
+  /** Takes a connection over, with all bytes that have come and were not answered put back into it. */
+  readonly take: (socket: Socket) => void
+  /** Ends every connection at once. */
+  readonly close: () => Promise<void>
+}
+
 /** Gives the reply to a message, at once where the method does. Never throws or rejects. */
 export type Answer = (caller: Caller, message: Uint8Array) => MaybePromise<Reply>
 
 /** Answers messages. Each has a context of its own: whether a server listens is asked anew. */
-export function answering<C>(
-  options: Pick<LaneOptions<C>, 'dispatcher' | 'makeContext' | 'onBug'>,
+export function createAnswer<C>(
+  options: Pick<HttpOptions<C>, 'dispatcher' | 'makeContext' | 'onBug'>,
 ): Answer {
   const { dispatcher, makeContext, onBug } = options
   return (caller, message) => {
@@ -56,11 +65,7 @@ export function answering<C>(
   }
 }
 
-/** How often connections are looked at, in milliseconds. */
-export function checkingIntervalMs({
-  headersMs,
-  requestMs,
-  idleMs,
-}: Omit<Timeouts, 'stallMs'>): number {
+/** How often connections are checked for being idle, in milliseconds. */
+export function idleCheckMs({ headersMs, requestMs, idleMs }: Omit<Timeouts, 'stallMs'>): number {
   return Math.min(headersMs, requestMs, idleMs, 1_000)
 }

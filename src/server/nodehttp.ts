@@ -1,20 +1,20 @@
-// The slow lane: node's own HTTP server, for WebSockets and every request that is not a plain POST.
+// JSON-RPC over node's own HTTP server, and its WebSockets. It can serve everything.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { errorObjectOf } from '../rpc/errors.ts'
 import type { Json } from '../rpc/schema.ts'
 import { writeError } from '../rpc/wire.ts'
-import { Connection } from './connection.ts'
-import { decodeBody, encodingsOf, refusalOfEncodings } from './encoding.ts'
 import {
   type Answer,
-  answering,
-  checkingIntervalMs,
-  type LaneOptions,
+  createAnswer,
+  type HttpOptions,
+  type HttpServer,
+  idleCheckMs,
   type Reply,
   type Timeouts,
-} from './lanes.ts'
+} from './answer.ts'
+import { Connection } from './connection.ts'
+import { decodeBody, encodingsOf, refusalOfEncodings } from './encoding.ts'
 import type { Relief } from './relief.ts'
 import {
   brokenOff,
@@ -35,16 +35,8 @@ const MAX_HEADER_BYTES = 16_384
 /** `httpAllowHalfOpen` is node's own, but not in its types: a client that says "no more requests" gets its replies. */
 type HalfOpenServer = Server & { httpAllowHalfOpen: boolean }
 
-/** Where connections are served that the fast lane does not serve. */
-export interface HttpLane {
-  /** Takes a connection over, with all bytes that have come and were not answered put back into it. */
-  readonly take: (socket: Socket) => void
-  /** Ends every connection at once. */
-  readonly close: () => Promise<void>
-}
-
 /** Makes the server. It does not listen: it is handed its connections. */
-export function createHttpLane<C>(options: LaneOptions<C>): HttpLane {
+export function createNodeHttp<C>(options: HttpOptions<C>): HttpServer {
   const http = createHttpServer(options.timeouts)
   const connections = new Map<Duplex, Connection>()
   http.on('connection', (socket) => {
@@ -57,7 +49,7 @@ export function createHttpLane<C>(options: LaneOptions<C>): HttpLane {
     else connection.end(refusalOf(error))
   })
   const { bodyLimit, relief } = options
-  const answer = answering(options)
+  const answer = createAnswer(options)
   handleRequests(http, options, connections, answer)
   const end = (socket: Duplex, refusal: Refusal): void => connections.get(socket)?.end(refusal)
   const sockets = acceptWebSockets(
@@ -86,7 +78,7 @@ function createHttpServer({ headersMs, requestMs, idleMs }: Timeouts): Server {
     headersTimeout: Math.min(headersMs, requestMs),
     requestTimeout: requestMs,
     keepAliveTimeout: idleMs,
-    connectionsCheckingInterval: checkingIntervalMs({ headersMs, requestMs, idleMs }),
+    connectionsCheckingInterval: idleCheckMs({ headersMs, requestMs, idleMs }),
     requireHostHeader: false,
   })
   ;(http as HalfOpenServer).httpAllowHalfOpen = true
@@ -123,7 +115,7 @@ function tooLarge(status: number, message: string): Refusal {
 
 function handleRequests<C>(
   http: Server,
-  options: LaneOptions<C>,
+  options: HttpOptions<C>,
   connections: ReadonlyMap<Duplex, Connection>,
   answer: Answer,
 ): void {
@@ -241,7 +233,7 @@ function preflight(request: IncomingMessage, response: ServerResponse): void {
 function greet<C>(
   request: IncomingMessage,
   response: ServerResponse,
-  { info, onBug }: LaneOptions<C>,
+  { info, onBug }: HttpOptions<C>,
 ): void {
   const path = request.url?.split('?', 1)[0] ?? '/'
   if (path === '/' || path === '/health') {

@@ -155,10 +155,10 @@ describe('one connection', () => {
     expect((await raw.reply()).status).toBe(200)
   })
 
-  test.each(['fast', 'slow'] as const)(
-    'whose replies are not read waits, and loses none (%s lane)',
-    async (lane) => {
-      await using server = await startTestServer({ lane })
+  test.each([false, true])(
+    'whose replies are not read waits, and loses none (plainly: %s)',
+    async (isPlain) => {
+      await using server = await startTestServer({ isPlain })
       using raw = await connectRaw(server.port)
       raw.socket.pause()
       const count = 3_000
@@ -623,10 +623,10 @@ describe('a bug', () => {
   const message = 'internal error: a bug in devchain; its log has the details'
   const refusal = { jsonrpc: '2.0', id: null, error: { code: -32603, message } }
 
-  test.each(['fast', 'slow'] as const)(
-    'in what is made for a request is told as such, in the %s lane',
-    async (lane) => {
-      await using server = await startTestServer({ lane, makeContext: broken })
+  test.each([false, true])(
+    'in what is made for a request is told as such (plainly: %s)',
+    async (isPlain) => {
+      await using server = await startTestServer({ isPlain, makeContext: broken })
       expect(await server.post(echo(1))).toEqual(refusal)
       expect(server.bugs).toEqual([bug])
     },

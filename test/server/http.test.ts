@@ -1,4 +1,4 @@
-// The fast lane against node's HTTP server: the same bytes, however they are cut, have the same replies.
+// The accelerated server against node's HTTP server: the same bytes, however they are cut, have the same replies.
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import fc from 'fast-check'
@@ -8,15 +8,14 @@ import { call, startTestServer, type TestServer } from '../support/testserver.ts
 
 const BODY_LIMIT = 2_000
 
-const lanes: Partial<Record<'fast' | 'slow', TestServer>> = {}
+const servers: Partial<Record<'fast' | 'plain', TestServer>> = {}
 
 beforeAll(async () => {
-  for (const lane of ['fast', 'slow'] as const) {
-    lanes[lane] = await startTestServer({ lane, bodyLimit: BODY_LIMIT })
-  }
+  servers.fast = await startTestServer({ bodyLimit: BODY_LIMIT })
+  servers.plain = await startTestServer({ isPlain: true, bodyLimit: BODY_LIMIT })
 })
 afterAll(async () => {
-  await Promise.all(Object.values(lanes).map((server) => server.close()))
+  await Promise.all(Object.values(servers).map((server) => server.close()))
 })
 
 /** All that a server says to these pieces, sent one after another, until it ends the connection. */
@@ -42,7 +41,7 @@ async function talk(server: TestServer | undefined, pieces: readonly Buffer[]): 
   return Buffer.concat(said).toString('latin1')
 }
 
-/** A reply in the form that both lanes agree on: the order and the case of headers do not matter, nor the time of day. */
+/** A reply in the form that both agree on: the order and the case of headers do not matter, nor the time of day. */
 interface Said {
   readonly status: string
   readonly headers: readonly string[]
@@ -61,7 +60,7 @@ function repliesIn(text: string): Said[] {
     const length = /content-length: (\d+)/i.exec(head)?.[1] ?? 0
     const from = head.length + 4
     const body = rest.slice(from, from + Number(length))
-    // what is wrong with a request that also breaks off is told by whichever of the two a lane finds first
+    // what is wrong with a request that also breaks off is told by whichever of the two a server finds first
     replies.push(status.includes(' 400 ') ? refused(status, body) : { status, headers, body })
     rest = rest.slice(from + Number(length))
     // nobody reads on
@@ -229,12 +228,12 @@ const places = fc.array(fc.integer({ min: 0, max: 1000 }), { maxLength: 8 })
 
 async function expectTheSame(bytes: Buffer, cuts: readonly number[]): Promise<void> {
   const pieces = cut(bytes, cuts)
-  const [fast, slow] = await Promise.all([talk(lanes.fast, pieces), talk(lanes.slow, pieces)])
+  const [fast, slow] = await Promise.all([talk(servers.fast, pieces), talk(servers.plain, pieces)])
   expect(repliesIn(fast)).toEqual(repliesIn(slow))
-  expect(lanes.fast?.bugs).toEqual([])
+  expect(servers.fast?.bugs).toEqual([])
 }
 
-describe('the same bytes have the same replies in both lanes', () => {
+describe('the same bytes have the same replies from both', () => {
   test('of one request and of many without waiting, in any pieces', async () => {
     const requests = fc.array(request, { minLength: 1, maxLength: 4 })
     await fc.assert(

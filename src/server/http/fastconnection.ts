@@ -1,125 +1,45 @@
-// The fast lane: plain POSTs are read from the socket and answered without node's HTTP server, which costs more than most
-// calls do. Whatever is not plain goes over to the slow lane, with all its bytes, and its connection stays there.
+// A connection of which every request is a plain POST, read from its socket and answered there.
 import type { Socket } from 'node:net'
-import { whenThere } from '../core/promises.ts'
-import { JsonText } from '../rpc/jsontext.ts'
-import { Caller } from '../rpc/session.ts'
-import { type Answer, answering, checkingIntervalMs, type LaneOptions } from './lanes.ts'
-import { createHeadReader, isPartOfHead, type KnownHead } from './plainpost.ts'
-import type { Relief } from './relief.ts'
+import { whenThere } from '../../core/promises.ts'
+import { JsonText } from '../../rpc/jsontext.ts'
+import { Caller } from '../../rpc/session.ts'
+import type { Answer } from '../answer.ts'
+import type { Relief } from '../relief.ts'
 import {
   brokenOff,
-  CORS_HEADERS,
   MAX_PIPELINED,
   PROBE_MS,
   rawRefusal,
   STILL_WORKING,
   textOf,
   tooManyPipelined,
-} from './replies.ts'
+} from '../replies.ts'
+import type { ReplyHeads } from './replyheads.ts'
+import { isPartOfHead, type KnownHead } from './requesthead.ts'
 
 /** Bytes that may wait to be read by a client; beyond it no more of its requests are read. */
 const HIGH_WATER_BYTES = 1024 * 1024
 
-/** What has not come as a whole by then is left to the slow lane, which knows when it is too late. */
-const PATIENCE_MS = 1_000
+/** What has not come as a whole by then is left to node's server, which knows when it is too late. */
+const INCOMPLETE_MS = 1_000
 
 /** Characters of a reply from which on it is not copied once more behind its head. */
 const LONG_REPLY = 64 * 1024
 
 const NOTHING = Buffer.alloc(0)
 
-/** What all connections of the lane share. */
-interface Lane {
+/** What all connections share. */
+export interface ConnectionOptions {
   readonly readHead: (bytes: Buffer) => KnownHead | undefined
   readonly answer: Answer
   readonly heads: ReplyHeads
-  /** Hands a connection to the slow lane. */
-  readonly giveUp: (connection: FastConnection, socket: Socket) => void
+  /** Hands a connection over to node's server. */
+  readonly handOver: (connection: FastConnection, socket: Socket) => void
   readonly forget: (connection: FastConnection) => void
   readonly relief: Relief
   readonly idleMs: number
-  /** How often connections are looked at. */
-  readonly intervalMs: number
-}
-
-/** Serves the connections that it is given until they end, or ask for something that is not plain. */
-export class FastLane<C> {
-  readonly #connections = new Set<FastConnection>()
-  readonly #lane: Lane
-  #timer: NodeJS.Timeout | undefined
-
-  /** @param takeOver serves a socket in the slow lane */
-  constructor(options: LaneOptions<C>, takeOver: (socket: Socket) => void) {
-    const { bodyLimit, checkHost, timeouts, relief } = options
-    this.#lane = {
-      readHead: createHeadReader(bodyLimit, checkHost),
-      answer: answering(options),
-      heads: new ReplyHeads(timeouts.idleMs),
-      giveUp: (connection, socket) => {
-        this.#connections.delete(connection)
-        takeOver(socket)
-      },
-      forget: (connection) => void this.#connections.delete(connection),
-      relief,
-      idleMs: timeouts.idleMs,
-      intervalMs: checkingIntervalMs(timeouts),
-    }
-  }
-
-  take(socket: Socket): void {
-    this.#connections.add(new FastConnection(socket, this.#lane))
-    this.#timer ??= setInterval(() => this.#lookAround(), this.#lane.intervalMs).unref()
-  }
-
-  /** Ends every connection at once. */
-  close(): void {
-    clearInterval(this.#timer)
-    for (const connection of this.#connections) connection.destroy()
-  }
-
-  #lookAround(): void {
-    for (const connection of this.#connections) connection.lookAt()
-  }
-}
-
-/** The heads of replies, but for the length that ends them. */
-class ReplyHeads {
-  readonly #idleMs: number
-  #second = 0
-  #date = ''
-  #ok = ''
-
-  constructor(idleMs: number) {
-    this.#idleMs = idleMs
-  }
-
-  /** The head of a reply with a body, up to where its length belongs. */
-  ok(): string {
-    this.#refresh()
-    return this.#ok
-  }
-
-  /** Any head up to where its length belongs; of a reply without a body it is the whole head. */
-  of(status: string, options: { readonly closes: boolean; readonly hasBody: boolean }): string {
-    this.#refresh()
-    const lines = [`HTTP/1.1 ${status}`]
-    for (const [name, value] of Object.entries(CORS_HEADERS)) lines.push(`${name}: ${value}`)
-    lines.push(`Date: ${this.#date}`)
-    if (options.closes) lines.push('Connection: close')
-    else
-      lines.push('Connection: keep-alive', `Keep-Alive: timeout=${Math.floor(this.#idleMs / 1000)}`)
-    if (options.hasBody) lines.push('content-type: application/json', 'content-length: ')
-    return options.hasBody ? lines.join('\r\n') : `${lines.join('\r\n')}\r\n\r\n`
-  }
-
-  #refresh(): void {
-    const second = Math.floor(Date.now() / 1000)
-    if (second === this.#second) return
-    this.#second = second
-    this.#date = new Date(second * 1000).toUTCString()
-    this.#ok = this.of('200 OK', { closes: false, hasBody: true })
-  }
+  /** How often connections are checked. */
+  readonly idleCheckMs: number
 }
 
 /** A reply in its place: replies leave in the order of their requests. */
@@ -135,9 +55,9 @@ interface Reply {
 }
 
 /** One connection while all of its requests are plain. */
-class FastConnection {
+export class FastConnection {
   readonly #socket: Socket
-  readonly #lane: Lane
+  readonly #options: ConnectionOptions
   readonly #caller = new Caller()
   /** Requests whose replies have not left. */
   readonly #slots: Slot[] = []
@@ -146,20 +66,20 @@ class FastConnection {
   #size = 0
   /** Bytes that there must be before it is worth to look at them again. */
   #needed = 1
-  /** How long it has waited for the client, counted by looks: to ask a clock at each request costs more. */
+  /** How long it has waited for the client, counted by checks: to ask a clock at each request costs more. */
   #waitedMs = 0
   #hasServed = false
   #isWriting = false
   /** While requests are taken from what came, their replies wait: those of all are written together. */
   #isReading = false
-  /** True once what comes is not for this lane: it goes over when all before it is answered. */
+  /** True once what comes is not plain: the connection goes over when all before it is answered. */
   #isLeaving = false
   #hasEnded = false
   #probe: NodeJS.Timeout | undefined
 
-  constructor(socket: Socket, lane: Lane) {
+  constructor(socket: Socket, options: ConnectionOptions) {
     this.#socket = socket
-    this.#lane = lane
+    this.#options = options
     socket.on('data', this.#onData)
     socket.on('end', this.#onEnd)
     socket.on('error', this.#onError)
@@ -171,13 +91,13 @@ class FastConnection {
     this.#socket.destroy()
   }
 
-  /** Ends what has been idle for too long, and leaves what is slow to the lane that knows when it is too slow. */
-  lookAt(): void {
+  /** Ends what has been idle for too long, and leaves what is slow to node's server, which knows when it is too slow. */
+  checkIdle(): void {
     if (this.#slots.length > 0 || this.#isWriting || this.#hasEnded) return
-    const { idleMs, intervalMs } = this.#lane
-    this.#waitedMs += intervalMs
+    const { idleMs, idleCheckMs } = this.#options
+    this.#waitedMs += idleCheckMs
     if (this.#size > 0 || !this.#hasServed) {
-      if (this.#waitedMs > Math.min(PATIENCE_MS, idleMs)) this.#leave()
+      if (this.#waitedMs > Math.min(INCOMPLETE_MS, idleMs)) this.#leave()
     } else if (this.#waitedMs > idleMs) this.#socket.destroy()
   }
 
@@ -213,7 +133,7 @@ class FastConnection {
   /** Runs the request that `bytes` begin with. @returns what is after it; undefined when it is not whole or not plain */
   #take(bytes: Buffer): Buffer | undefined {
     this.#needed = 1
-    const known = this.#lane.readHead(bytes)
+    const known = this.#options.readHead(bytes)
     if (known === undefined) {
       this.#isLeaving = !isPartOfHead(bytes)
       return undefined
@@ -235,7 +155,7 @@ class FastConnection {
     setImmediate(() => this.#socket.uncork())
   }
 
-  /** Reads no more while replies are not read, too many requests wait, or what is next is for the other lane. */
+  /** Reads no more while replies are not read, too many requests wait, or what is next is not plain. */
   #balance(): void {
     const isFull =
       this.#slots.length > MAX_PIPELINED ||
@@ -257,7 +177,7 @@ class FastConnection {
       this.#settle(slot, { status: '503 Service Unavailable', body: textOf(tooManyPipelined) })
       return
     }
-    void whenThere(this.#lane.answer(this.#caller, body), (body) =>
+    void whenThere(this.#options.answer(this.#caller, body), (body) =>
       this.#settle(slot, { status: body === undefined ? '204 No Content' : '200 OK', body }),
     )
   }
@@ -295,7 +215,7 @@ class FastConnection {
     return slot.closes
   }
 
-  /** Nothing runs: the connection waits for more, ends, or goes over to the other lane. */
+  /** Nothing runs: the connection waits for more, ends, or goes over to node's server. */
   #rest(): void {
     this.#waitedMs = 0
     if (this.#isLeaving) this.#leave()
@@ -305,7 +225,7 @@ class FastConnection {
   /** @returns the body, when it is too long for one write, and has to follow */
   #write({ status, body }: Reply, closes: boolean): JsonText | undefined {
     if (!this.#socket.writable) return undefined
-    const { heads, relief } = this.#lane
+    const { heads, relief } = this.#options
     if (body === undefined) {
       this.#socket.write(heads.of(status, { closes, hasBody: false }), 'latin1')
       return undefined
@@ -373,7 +293,7 @@ class FastConnection {
     this.#socket.end(this.#size > 0 ? rawRefusal(brokenOff) : '')
   }
 
-  /** Goes over to the slow lane, once all before is answered; until then nothing more is read. @returns true when it did */
+  /** Goes over to node's server, once all before is answered. @returns true when it did */
   #leave(): boolean {
     this.#isLeaving = true
     if (this.#slots.length > 0) return false
@@ -390,7 +310,7 @@ class FastConnection {
     socket.off('drain', this.#onDrain)
     if (this.#size > 0) socket.unshift(Buffer.concat(this.#pieces))
     socket.pause()
-    this.#lane.giveUp(this, socket)
+    this.#options.handOver(this, socket)
     return true
   }
 
@@ -402,6 +322,6 @@ class FastConnection {
     clearInterval(this.#probe)
     this.#caller.hangUp()
     this.#wake()
-    this.#lane.forget(this)
+    this.#options.forget(this)
   }
 }

@@ -1,5 +1,5 @@
-// The heads of requests that the fast lane answers: a POST in HTTP/1.1 with its length told, and nothing unusual about it.
-import type { HostCheck } from './hosts.ts'
+// The heads of requests that this server answers: a POST in HTTP/1.1 with its length told, and nothing unusual about it.
+import type { HostCheck } from '../hosts.ts'
 
 /** What of a head matters. */
 export interface PlainHead {
@@ -22,7 +22,7 @@ const REMEMBERED = 256
 
 const FORM = /^POST \/[!-~]* HTTP\/1\.1((?:\r\n[!#$%&'*+.^_`|~\w-]+:[\t -~]*)*)$/
 
-/** Headers that ask for what the fast lane does not do. */
+/** Headers that ask for what only node's server does. */
 const UNUSUAL = new Set([
   'content-encoding',
   'expect',
@@ -55,7 +55,7 @@ export function createHeadReader(
   const known = new Map<string, KnownHead>()
   let last: KnownHead | undefined
   return (bytes) => {
-    // most come again: to compare them takes 0.5 µs less than to look for the end and make a text of it
+    // most come again: to compare them takes less than to look for the end and make a text of it
     if (last !== undefined && beginsWith(bytes, last.bytes)) return last
     const end = bytes.indexOf(HEAD_END)
     if (end < 0 || end > MAX_HEAD) return undefined

@@ -1,0 +1,61 @@
+// Accelerator: reads plain POSTs from the socket and answers them there, without node's HTTP server, which costs more than
+// most calls do.
+//
+// It gains on the rows of small calls: onePerS, widePerS, callPerS, and burstPerS. Its plain twin is ../nodehttp.ts, which
+// any connection goes over to, with all its bytes, when a request on it is not plain. Its door is one line in
+// ../server.ts; without that and this folder the twin serves everything. test/server/http.test.ts holds the two against each
+// other, byte by byte, and test/server/plain.test.ts runs the scripts of all methods over the twin alone.
+import type { Socket } from 'node:net'
+import { createAnswer, type HttpOptions, type HttpServer, idleCheckMs } from '../answer.ts'
+import { type ConnectionOptions, FastConnection } from './fastconnection.ts'
+import { ReplyHeads } from './replyheads.ts'
+import { createHeadReader } from './requesthead.ts'
+
+/**
+ * Makes a server of plain POSTs.
+ * @param plain serves every other connection; it ends with this one
+ */
+export function createFastHttp<C>(options: HttpOptions<C>, plain: HttpServer): HttpServer {
+  return new FastHttp(options, plain)
+}
+
+/** Serves connections until they end, or ask for something that is not plain. */
+class FastHttp<C> implements HttpServer {
+  readonly #connections = new Set<FastConnection>()
+  readonly #options: ConnectionOptions
+  readonly #plain: HttpServer
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(options: HttpOptions<C>, plain: HttpServer) {
+    this.#plain = plain
+    const { bodyLimit, checkHost, timeouts, relief } = options
+    this.#options = {
+      readHead: createHeadReader(bodyLimit, checkHost),
+      answer: createAnswer(options),
+      heads: new ReplyHeads(timeouts.idleMs),
+      handOver: (connection, socket) => {
+        this.#connections.delete(connection)
+        plain.take(socket)
+      },
+      forget: (connection) => void this.#connections.delete(connection),
+      relief,
+      idleMs: timeouts.idleMs,
+      idleCheckMs: idleCheckMs(timeouts),
+    }
+  }
+
+  take(socket: Socket): void {
+    this.#connections.add(new FastConnection(socket, this.#options))
+    this.#timer ??= setInterval(() => this.#checkIdle(), this.#options.idleCheckMs).unref()
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer)
+    for (const connection of this.#connections) connection.destroy()
+    await this.#plain.close()
+  }
+
+  #checkIdle(): void {
+    for (const connection of this.#connections) connection.checkIdle()
+  }
+}

@@ -1,0 +1,14 @@
+// Every script of fixtures/rpc over node's own HTTP server alone, without the accelerator before it.
+import path from 'node:path'
+import { expect, it } from 'vitest'
+import { readScripts, runScript, SCRIPTS } from '../support/io.ts'
+import { startNode } from '../support/node.ts'
+
+it.each(readScripts().map((script) => ({ name: path.relative(SCRIPTS, script.file), script })))(
+  '$name',
+  async ({ script }) => {
+    await using node = await startNode(script.options, script.transport, true)
+    const { mismatch } = await runScript(script, node.send)
+    expect(mismatch?.actual).toEqual(mismatch?.expected)
+  },
+)
