@@ -1,6 +1,8 @@
-// Recursive Length Prefix, the encoding of everything that is hashed (Yellow Paper, appendix B).
+// Recursive Length Prefix, the encoding of everything that is hashed (Yellow Paper, appendix B). @ethereumjs/rlp writes it. What
+// comes from outside is read here: the library's time grows with the square of lists within lists, and its errors name no place.
+import { type Input, RLP } from '@ethereumjs/rlp'
 import { DevchainError } from './errors.ts'
-import type { Address, Hash } from './hex.ts'
+import { type Address, concatBytes, type Hash } from './hex.ts'
 
 /** A byte string, or a list of items. */
 export type RlpItem = Uint8Array | readonly RlpItem[]
@@ -8,134 +10,15 @@ export type RlpItem = Uint8Array | readonly RlpItem[]
 /** What can be encoded: items, and what stands for byte strings: integers of any size, addresses and hashes. */
 export type RlpValue = Uint8Array | bigint | Address | Hash | readonly RlpValue[]
 
-/** Bytes that the writer keeps for its next values; what longer ones need is given back. */
-const ROOM = 65_536
-
-const CODE_OF_0 = 48
-const CODE_OF_9 = 57
-/** The code of `a`, less the ten that it stands for. */
-const CODE_OF_A_LESS_10 = 87
-
-/**
- * Writes values from their ends to their beginnings: the length of each is known when its head is written, and each byte
- * is written once. 2 µs for the header of a block where @ethereumjs/rlp, with its items made first, took 7 µs.
- */
-class Writer {
-  #bytes = new Uint8Array(ROOM)
-  /** What is written begins here, and ends where the bytes end. */
-  #at = ROOM
-
-  /** @param prefix a byte to stand before the value */
-  write(value: RlpValue, prefix?: number): Uint8Array {
-    this.#at = this.#bytes.length
-    this.#put(value)
-    if (prefix !== undefined) {
-      this.#need(1)
-      this.#bytes[--this.#at] = prefix
-    }
-    const written = this.#bytes.slice(this.#at)
-    if (this.#bytes.length > ROOM) this.#bytes = new Uint8Array(ROOM)
-    return written
-  }
-
-  get #written(): number {
-    return this.#bytes.length - this.#at
-  }
-
-  #put(value: RlpValue): void {
-    if (typeof value === 'bigint') this.#putInteger(value)
-    else if (typeof value === 'string') this.#putHex(value)
-    else if (value instanceof Uint8Array) this.#putBytes(value)
-    else this.#putList(value)
-  }
-
-  #putList(values: readonly RlpValue[]): void {
-    const before = this.#written
-    for (let i = values.length - 1; i >= 0; i--) this.#put(values[i]!)
-    this.#putHead(0xc0, this.#written - before)
-  }
-
-  #putBytes(bytes: Uint8Array): void {
-    const { length } = bytes
-    this.#need(length)
-    this.#at -= length
-    this.#bytes.set(bytes, this.#at)
-    this.#endString(length)
-  }
-
-  #putHex(text: string): void {
-    const length = (text.length - 2) >> 1
-    this.#need(length)
-    const bytes = this.#bytes
-    let at = this.#at
-    for (let i = text.length - 1; i > 1; i -= 2) {
-      bytes[--at] = digitAt(text, i) | (digitAt(text, i - 1) << 4)
-    }
-    this.#at = at
-    this.#endString(length)
-  }
-
-  #putInteger(value: bigint): void {
-    const before = this.#written
-    let rest = value
-    // by six bytes, which a number holds exactly
-    for (; rest > 0xffff_ffff_ffffn; rest >>= 48n) {
-      this.#putNumber(Number(BigInt.asUintN(48, rest)), 6)
-    }
-    this.#putNumber(Number(rest), 0)
-    this.#endString(this.#written - before)
-  }
-
-  /** A number below 2^53 in as few bytes as it needs, but in no fewer than `least`. */
-  #putNumber(value: number, least: number): void {
-    this.#need(8)
-    const bytes = this.#bytes
-    let at = this.#at
-    const last = at - least
-    for (let rest = value; rest > 0 || at > last; rest = Math.floor(rest / 256)) {
-      bytes[--at] = rest & 255
-    }
-    this.#at = at
-  }
-
-  /** The head of a byte string that is written; a byte below 0x80 stands for itself. */
-  #endString(length: number): void {
-    if (length !== 1 || this.#bytes[this.#at]! >= 0x80) this.#putHead(0x80, length)
-  }
-
-  #putHead(base: number, size: number): void {
-    this.#need(9)
-    if (size < 56) {
-      this.#bytes[--this.#at] = base + size
-      return
-    }
-    const end = this.#at
-    this.#putNumber(size, 0)
-    const sizeBytes = end - this.#at
-    this.#bytes[--this.#at] = base + 55 + sizeBytes
-  }
-
-  /** Makes room for so many bytes more. */
-  #need(count: number): void {
-    if (this.#at >= count) return
-    const written = this.#bytes.subarray(this.#at)
-    const larger = new Uint8Array(Math.max(2 * this.#bytes.length, written.length + count))
-    larger.set(written, larger.length - written.length)
-    this.#at = larger.length - written.length
-    this.#bytes = larger
-  }
-}
-
-const writer = new Writer()
-
 /** Encodes a value. Integers become their shortest big-endian bytes: zero is none. */
 export function encodeRlp(value: RlpValue): Uint8Array {
-  return writer.write(value)
+  return RLP.encode(value as Input)
 }
 
 /** Encodes a value of a type: the type's byte first, but for type 0 (EIP-2718). */
 export function encodeTyped(type: number, value: RlpValue): Uint8Array {
-  return type === 0 ? writer.write(value) : writer.write(value, type)
+  const encoded = encodeRlp(value)
+  return type === 0 ? encoded : concatBytes(Uint8Array.of(type), encoded)
 }
 
 /** Bytes of the encoding of a byte string. */
@@ -151,11 +34,6 @@ export function integerSize(value: bigint | number): number {
 /** Bytes of the encoding of a list whose items have so many. */
 export function listSize(size: number): number {
   return size < 56 ? 1 + size : 1 + sizeOfNumber(size) + size
-}
-
-function digitAt(text: string, index: number): number {
-  const code = text.charCodeAt(index)
-  return code <= CODE_OF_9 ? code - CODE_OF_0 : code - CODE_OF_A_LESS_10
 }
 
 /** Bytes that a positive integer takes. */
@@ -185,9 +63,7 @@ const MAX_DEPTH = 64
 
 /**
  * Decodes exactly one item, and only from its canonical encoding: what is decoded encodes to the same bytes.
- *
- * Not by @ethereumjs/rlp, which copies each list at each level: 2.4 MB of lists within lists took it half a minute.
- * Here each byte is looked at once.
+ * Each byte is looked at once.
  * @returns byte strings that are parts of `bytes`, not copies
  * @throws {DevchainError} `INVALID_PARAMS` when the bytes are not one well-formed item.
  */
