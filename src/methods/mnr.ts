@@ -14,8 +14,8 @@ import {
 import { type Method, param } from '../rpc/method.ts'
 import { boolean, data, hash, quantity, text } from '../rpc/primitives.ts'
 import type { Decoder, Encoder } from '../rpc/schema.ts'
-import { type MethodContext, method } from './context.ts'
-import { field, quantityResult, shape } from './fields.ts'
+import { type MethodContext, method } from './common/context.ts'
+import { field, quantityResult, shape } from './wire/encodeobject.ts'
 
 /** Bytes as hex, which merged miners write without 0x. */
 const bytes: Decoder<Uint8Array> = {

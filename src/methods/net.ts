@@ -1,8 +1,8 @@
 // net: the network as clients see it. A devchain has no peers yet.
 import type { Method } from '../rpc/method.ts'
 import { boolean, list, text } from '../rpc/primitives.ts'
-import { type MethodContext, method } from './context.ts'
-import { quantityResult } from './fields.ts'
+import { type MethodContext, method } from './common/context.ts'
+import { quantityResult } from './wire/encodeobject.ts'
 
 const version = method({
   name: 'net_version',

@@ -21,8 +21,8 @@ import { sendWithPassphrase, signWithPassphrase } from '../node/sending/send.ts'
 import { type Method, optional, param, secret } from '../rpc/method.ts'
 import { address, boolean, data, hash, list, text } from '../rpc/primitives.ts'
 import type { Decoder } from '../rpc/schema.ts'
-import { type MethodContext, method } from './context.ts'
-import { transactionRequest } from './inputs.ts'
+import { type MethodContext, method } from './common/context.ts'
+import { transactionRequest } from './wire/decodeobject.ts'
 
 /** How long a new account, or one unlocked without a duration, stays unlocked. */
 const DEFAULT_UNLOCK_MS = 30 * 60 * 1000

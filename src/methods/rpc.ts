@@ -2,7 +2,7 @@
 import { discover } from '../rpc/discover.ts'
 import type { Method } from '../rpc/method.ts'
 import type { Encoder, Json } from '../rpc/schema.ts'
-import { type MethodContext, method } from './context.ts'
+import { type MethodContext, method } from './common/context.ts'
 
 const versions: Encoder<readonly string[]> = {
   name: 'modules',

@@ -3,7 +3,7 @@ import { keccakHash } from '../core/crypto.ts'
 import type { Method } from '../rpc/method.ts'
 import { param } from '../rpc/method.ts'
 import { data, hash, text } from '../rpc/primitives.ts'
-import { type MethodContext, method } from './context.ts'
+import { type MethodContext, method } from './common/context.ts'
 
 /** Clients that look for a node's name look at the beginning. */
 export function clientVersionOf({ info, profile }: MethodContext): string {

@@ -4,7 +4,7 @@ import { get } from 'node:http'
 import path from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createDevchain, type Devchain, type Hooks } from '../../src/devchain.ts'
-import { MODULES } from '../../src/methods/catalogue.ts'
+import { MODULES } from '../../src/methods/common/modules.ts'
 import type { DevchainOptions } from '../../src/settings.ts'
 import { request as overHttp, temporaryFolder } from '../support/boot.ts'
 

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { SUBCOMMANDS, usageOf } from '../../src/cli/parse/subcommands.ts'
+import type { MethodContext } from '../../src/methods/common/context.ts'
 import { COMPAT_NODES, profileOf } from '../../src/methods/compat/profiles.ts'
-import type { MethodContext } from '../../src/methods/context.ts'
 import {
   type AllSettings,
   defaultTextOf,

@@ -9,7 +9,7 @@ import type { Transaction } from '../../protocol/transaction.ts'
 import type { ErrorObject } from '../../rpc/errors.ts'
 import type { Param } from '../../rpc/method.ts'
 import type { Encoder, Json } from '../../rpc/schema.ts'
-import { type BlockForm, OWN_FORM } from '../shapes.ts'
+import { type BlockForm, OWN_FORM } from '../wire/encodeblock.ts'
 import type { FailedExecution } from './failure.ts'
 import type { Refused } from './refusal.ts'
 

@@ -8,10 +8,9 @@ import type { BlockReference } from '../../node/ledger/references.ts'
 import { cumulativeDifficulty, type Header, hashHeader } from '../../protocol/block.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { boolean, hash, list, nullable, quantityNumber } from '../../rpc/primitives.ts'
-import { blockReference, byHash, isPending, LATEST } from '../blockreference.ts'
-import { viewOfReceipt, withShortened } from '../compat/receipts.ts'
-import { type MethodContext, method } from '../context.ts'
-import { quantityResult } from '../fields.ts'
+import { type MethodContext, method } from '../common/context.ts'
+import { viewOfReceipt, withShortened } from '../common/views.ts'
+import { blockReference, byHash, isPending, LATEST } from '../wire/decodeblock.ts'
 import {
   type BlockView,
   blockShape,
@@ -19,7 +18,8 @@ import {
   receiptShape,
   viewOfBlock,
   viewOfUncle,
-} from '../shapes.ts'
+} from '../wire/encodeblock.ts'
+import { quantityResult } from '../wire/encodeobject.ts'
 
 const UNKNOWN = `0x${'ab'.repeat(32)}`
 

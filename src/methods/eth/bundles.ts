@@ -26,9 +26,8 @@ import {
 } from '../../rpc/primitives.ts'
 import type { Decoder, Encoder } from '../../rpc/schema.ts'
 import type { Asker } from '../../rpc/session.ts'
-import { blockReference, LATEST } from '../blockreference.ts'
-import { type MethodContext, method, printLines } from '../context.ts'
-import { field, fieldIfAny, shape } from '../fields.ts'
+import { type MethodContext, method, printLines } from '../common/context.ts'
+import { blockReference, LATEST } from '../wire/decodeblock.ts'
 import {
   blockOverrides,
   members,
@@ -36,7 +35,8 @@ import {
   refined,
   stateOverrides,
   transactionRequest,
-} from '../inputs.ts'
+} from '../wire/decodeobject.ts'
+import { field, fieldIfAny, shape } from '../wire/encodeobject.ts'
 import { failureText } from './simulate.ts'
 
 const ACCOUNT = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'

@@ -6,8 +6,8 @@ import { isMining } from '../../node/ledger/miningmode.ts'
 import type { Method } from '../../rpc/method.ts'
 import { address, boolean, hash, list, text } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'
-import { type MethodContext, method } from '../context.ts'
-import { quantityResult } from '../fields.ts'
+import { type MethodContext, method } from '../common/context.ts'
+import { quantityResult } from '../wire/encodeobject.ts'
 
 /** The wire protocol that blocks of this form would be exchanged by: eth/68. */
 export const PROTOCOL_VERSION = '0x44'

@@ -7,8 +7,8 @@ import type { BlobRules } from '../../protocol/fees.ts'
 import type { Method } from '../../rpc/method.ts'
 import { address, data, hash, nullable } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'
-import { type MethodContext, method } from '../context.ts'
-import { field, quantityResult, shape } from '../fields.ts'
+import { type MethodContext, method } from '../common/context.ts'
+import { field, quantityResult, shape } from '../wire/encodeobject.ts'
 
 /** EIP-7910 writes counts and times as JSON numbers. */
 const count: Encoder<bigint> = {

@@ -13,10 +13,10 @@ import {
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { list, quantity } from '../../rpc/primitives.ts'
 import type { Decoder, Encoder } from '../../rpc/schema.ts'
-import { blockReference, LATEST } from '../blockreference.ts'
-import { type MethodContext, method } from '../context.ts'
-import { field, fieldIfAny, quantityResult, shape } from '../fields.ts'
-import { requireFork } from '../forkneeds.ts'
+import { type MethodContext, method } from '../common/context.ts'
+import { requireFork } from '../common/requirefork.ts'
+import { blockReference, LATEST } from '../wire/decodeblock.ts'
+import { field, fieldIfAny, quantityResult, shape } from '../wire/encodeobject.ts'
 
 const price = method({
   name: 'eth_gasPrice',

@@ -11,11 +11,11 @@ import { JsonText, JsonWriter } from '../../rpc/jsontext.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { boolean, hash, nullable, quantity } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'
+import { type MethodContext, method } from '../common/context.ts'
 import type { Profile } from '../compat/profile.ts'
-import { type MethodContext, method } from '../context.ts'
-import { quantityResult } from '../fields.ts'
-import { logQuery } from '../inputs.ts'
-import { logShape, logsShape, textOfLog } from '../logshapes.ts'
+import { logQuery } from '../wire/decodeobject.ts'
+import { logShape, logsShape, textOfLog } from '../wire/encodelog.ts'
+import { quantityResult } from '../wire/encodeobject.ts'
 
 const EXAMPLE_QUERY = { fromBlock: '0x0', toBlock: 'latest', topics: [] }
 

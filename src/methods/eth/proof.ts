@@ -14,9 +14,9 @@ import {
   storageRoot,
   type World,
 } from '../../state/world.ts'
-import { blockReference, LATEST } from '../blockreference.ts'
-import { type MethodContext, method } from '../context.ts'
-import { field, quantityResult, shape } from '../fields.ts'
+import { type MethodContext, method } from '../common/context.ts'
+import { blockReference, LATEST } from '../wire/decodeblock.ts'
+import { field, quantityResult, shape } from '../wire/encodeobject.ts'
 
 /** A slot and the nodes that lead to it, or to where it would be. */
 interface SlotProof {

@@ -11,12 +11,18 @@ import {
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { boolean, data, list, text } from '../../rpc/primitives.ts'
 import type { Decoder, Encoder } from '../../rpc/schema.ts'
-import { blockReference, LATEST } from '../blockreference.ts'
-import { type MethodContext, method, printLines } from '../context.ts'
-import { field, fieldIfAny, quantityResult, shape } from '../fields.ts'
-import { blockOverrides, members, refined, stateOverrides, transactionRequest } from '../inputs.ts'
-import { logShape } from '../logshapes.ts'
-import { type BlockView, blockFields, viewOfBlock } from '../shapes.ts'
+import { type MethodContext, method, printLines } from '../common/context.ts'
+import { blockReference, LATEST } from '../wire/decodeblock.ts'
+import {
+  blockOverrides,
+  members,
+  refined,
+  stateOverrides,
+  transactionRequest,
+} from '../wire/decodeobject.ts'
+import { type BlockView, blockFields, viewOfBlock } from '../wire/encodeblock.ts'
+import { logShape } from '../wire/encodelog.ts'
+import { field, fieldIfAny, quantityResult, shape } from '../wire/encodeobject.ts'
 
 /** A simulation, and how its blocks are to be written. */
 interface Order {

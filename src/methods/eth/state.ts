@@ -19,10 +19,10 @@ import {
   storageRoot,
   type World,
 } from '../../state/world.ts'
-import { blockReference, isPending, LATEST } from '../blockreference.ts'
-import { type MethodContext, method } from '../context.ts'
-import { field, quantityResult, shape } from '../fields.ts'
-import { keyed, refined } from '../inputs.ts'
+import { type MethodContext, method } from '../common/context.ts'
+import { blockReference, isPending, LATEST } from '../wire/decodeblock.ts'
+import { keyed, refined } from '../wire/decodeobject.ts'
+import { field, quantityResult, shape } from '../wire/encodeobject.ts'
 
 const ACCOUNT = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 

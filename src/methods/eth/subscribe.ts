@@ -9,17 +9,17 @@ import { type Method, optional, param } from '../../rpc/method.ts'
 import { boolean, enumeration, hash, list, text } from '../../rpc/primitives.ts'
 import type { Decoder, Json, Notes } from '../../rpc/schema.ts'
 import type { Session } from '../../rpc/session.ts'
-import { type MethodContext, method } from '../context.ts'
-import { logQuery, members } from '../inputs.ts'
-import { logShape } from '../logshapes.ts'
+import { type MethodContext, method } from '../common/context.ts'
+import type { Selection, Selector } from '../common/subscriptions.ts'
+import { logQuery, members } from '../wire/decodeobject.ts'
 import {
   headerShape,
   receiptShape,
   transactionShape,
   viewOfBlock,
   viewOfPooled,
-} from '../shapes.ts'
-import type { Selection, Selector } from '../subscriptions.ts'
+} from '../wire/encodeblock.ts'
+import { logShape } from '../wire/encodelog.ts'
 import { addBlockFilter } from './filters.ts'
 
 const KINDS = [

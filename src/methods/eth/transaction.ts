@@ -18,9 +18,9 @@ import {
   quantityNumber,
 } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'
-import { blockReference, byHash, isPending } from '../blockreference.ts'
-import { shortened, viewOfReceipt } from '../compat/receipts.ts'
-import { type MethodContext, method } from '../context.ts'
+import { type MethodContext, method } from '../common/context.ts'
+import { shortened, viewOfReceipt } from '../common/views.ts'
+import { blockReference, byHash, isPending } from '../wire/decodeblock.ts'
 import {
   pendingTransactionShape,
   receiptShape,
@@ -28,7 +28,7 @@ import {
   transactionShape,
   viewOfPlaced,
   viewOfPooled,
-} from '../shapes.ts'
+} from '../wire/encodeblock.ts'
 
 const UNKNOWN = `0x${'ab'.repeat(32)}`
 

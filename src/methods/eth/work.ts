@@ -7,8 +7,8 @@ import type { EthashWork } from '../../node/sealing/getwork.ts'
 import { type Method, param } from '../../rpc/method.ts'
 import { boolean, data, hash, list, quantity } from '../../rpc/primitives.ts'
 import type { Decoder, Encoder } from '../../rpc/schema.ts'
-import { type MethodContext, method } from '../context.ts'
-import { encodedAs, quantityResult } from '../fields.ts'
+import { type MethodContext, method } from '../common/context.ts'
+import { encodedAs, quantityResult } from '../wire/encodeobject.ts'
 
 const SECONDS_PER_HOUR = 3600n
 

@@ -1,0 +1,70 @@
+// Dropping transactions that wait.
+import { evict, evictAll } from '../../node/mining/drop.ts'
+import { type Method, param } from '../../rpc/method.ts'
+import { address, boolean, hash, nullable } from '../../rpc/primitives.ts'
+import { type MethodContext, method } from '../common/context.ts'
+import { ack } from '../compat/profile.ts'
+
+const UNKNOWN = `0x${'11'.repeat(32)}`
+const ACCOUNT = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
+
+const hardhatDrop = method({
+  name: 'hardhat_dropTransaction',
+  summary: 'Takes a transaction that waits out of the pool; false when none of that hash waits.',
+  params: [param('hash', hash)],
+  result: boolean,
+  example: { params: [UNKNOWN], result: false },
+  writes: 'chain',
+  tell: ([wanted]) => `dropped ${wanted}`,
+  handle: ({ chain }, wanted) => chain.update((state) => evict(state, wanted)),
+})
+
+const anvilDrop = method({
+  name: 'anvil_dropTransaction',
+  summary:
+    'As hardhat_dropTransaction, but answers the hash, or null when none of that hash waits.',
+  params: [param('hash', hash)],
+  result: nullable(hash),
+  example: { params: [UNKNOWN], result: null },
+  writes: 'chain',
+  tell: ([wanted], result) => (result === null ? 'none of that hash waits' : `dropped ${wanted}`),
+  handle: async ({ chain }, wanted) =>
+    (await chain.update((state) => evict(state, wanted))) ? wanted : null,
+})
+
+const dropAll = method({
+  name: 'anvil_dropAllTransactions',
+  aliases: ['hardhat_dropAllTransactions', 'debug_clearTxpool'],
+  summary: 'Empties the pool.',
+  params: [],
+  result: ack,
+  example: { params: [], result: null },
+  writes: 'chain',
+  tell: () => 'dropped all that waited',
+  handle: async ({ chain, profile }) => {
+    await chain.update((state) => evictAll(state))
+    return profile.ack
+  },
+})
+
+const removePoolTransactions = method({
+  name: 'anvil_removePoolTransactions',
+  aliases: ['hardhat_removePoolTransactions'],
+  summary: 'Takes the transactions of a sender out of the pool.',
+  params: [param('sender', address)],
+  result: ack,
+  example: { params: [ACCOUNT], result: null },
+  writes: 'chain',
+  tell: ([sender]) => `dropped what waited of ${sender}`,
+  handle: async ({ chain, profile }, sender) => {
+    await chain.update((state) => evictAll(state, sender))
+    return profile.ack
+  },
+})
+
+export const testingPoolMethods: readonly Method<MethodContext>[] = [
+  hardhatDrop,
+  anvilDrop,
+  dropAll,
+  removePoolTransactions,
+]

@@ -1,0 +1,106 @@
+// Tokens as a test wants them: balances and allowances without asking whoever may mint.
+
+import { DevchainError } from '../../core/errors.ts'
+import type { Address } from '../../core/hex.ts'
+import { ether, number } from '../../core/words.ts'
+import { editAccount } from '../../node/cheats/edit.ts'
+import { setTokenAllowance, setTokenBalance } from '../../node/cheats/tokens.ts'
+import { type Method, param } from '../../rpc/method.ts'
+import { address, quantity } from '../../rpc/primitives.ts'
+import type { Decoder } from '../../rpc/schema.ts'
+import type { Account } from '../../state/world.ts'
+import { type MethodContext, method } from '../common/context.ts'
+import { ack } from '../compat/profile.ts'
+import { members, refined } from '../wire/decodeobject.ts'
+
+const HOLDER = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
+const SPENDER = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'
+const TOKEN = '0x5fbdb2315678afecb367f032d93f642f64180aa3'
+
+const dealErc20 = method({
+  name: 'anvil_dealERC20',
+  aliases: [
+    'hardhat_dealERC20',
+    'anvil_dealErc20',
+    'hardhat_dealErc20',
+    'anvil_setERC20Balance',
+    'tenderly_setErc20Balance',
+  ],
+  summary: 'Sets how much of an ERC-20 token an account has; the total supply stays.',
+  params: [param('holder', address), param('token', address), param('amount', quantity)],
+  result: ack,
+  example: { params: [HOLDER, TOKEN, '0x3e8'] },
+  writes: 'chain',
+  tell: ([holder, token, amount]) => `${holder} has ${number(amount)} of token ${token}`,
+  handle: async ({ chain, profile }, holder, token, amount) => {
+    await setTokenBalance(chain, token, holder, amount)
+    return profile.ack
+  },
+})
+
+const setErc20Allowance = method({
+  name: 'anvil_setERC20Allowance',
+  aliases: ['hardhat_setERC20Allowance', 'anvil_setErc20Allowance', 'hardhat_setErc20Allowance'],
+  summary: 'Sets how much of an owner’s ERC-20 tokens a spender may transfer.',
+  params: [
+    param('owner', address),
+    param('spender', address),
+    param('token', address),
+    param('amount', quantity),
+  ],
+  result: ack,
+  example: { params: [HOLDER, SPENDER, TOKEN, '0x3e8'] },
+  writes: 'chain',
+  tell: ([owner, spender, token, amount]) =>
+    `${spender} may spend ${number(amount)} of token ${token} of ${owner}`,
+  handle: async ({ chain, profile }, owner, spender, token, amount) => {
+    await setTokenAllowance(chain, token, { owner, spender }, amount)
+    return profile.ack
+  },
+})
+
+/** Who gets how much of what: of ether where no token is named. */
+interface Deal {
+  readonly account: Address
+  readonly amount: bigint
+  readonly erc20: Address | undefined
+}
+
+const deal: Decoder<Deal> = refined(
+  members('deal', { account: address, amount: quantity, erc20: address }),
+  ({ account, amount, erc20 }, path) => {
+    if (account !== undefined && amount !== undefined) return { account, amount, erc20 }
+    const name = account === undefined ? 'account' : 'amount'
+    throw new DevchainError('INVALID_PARAMS', `${path}.${name}: expected one, got nothing`)
+  },
+)
+
+/** As tevm has it (packages/actions, anvilDealProcedure). */
+const dealAny = method({
+  name: 'anvil_deal',
+  aliases: ['hardhat_deal'],
+  summary:
+    'Sets how much an {account} has: {amount} of the token {erc20}, or wei where none is named.',
+  params: [param('deal', deal)],
+  result: ack,
+  example: { params: [{ account: HOLDER, amount: '0x3e8' }], result: null },
+  writes: 'chain',
+  tell: ([{ account, amount, erc20 }]) =>
+    erc20 === undefined
+      ? `balance of ${account} ${ether(amount)}`
+      : `${account} has ${number(amount)} of token ${erc20}`,
+  handle: async ({ chain, profile }, { account, amount, erc20 }) => {
+    if (erc20 !== undefined) await setTokenBalance(chain, erc20, account, amount)
+    else {
+      const paid = (before: Account): Account => ({ ...before, balance: amount })
+      await chain.update((state) => editAccount(state, account, paid))
+    }
+    return profile.ack
+  },
+})
+
+export const testingTokenMethods: readonly Method<MethodContext>[] = [
+  dealErc20,
+  setErc20Allowance,
+  dealAny,
+]

@@ -1,0 +1,56 @@
+// What handlers are given besides their parameters, and how a method is declared.
+import type { ConsoleLine } from '../../evm/executor.ts'
+import type { Node } from '../../node/node.ts'
+import type { DevchainSettings } from '../../options/table.ts'
+import { type Declaration, defineMethod, type Method, type Param } from '../../rpc/method.ts'
+import type { Notes } from '../../rpc/schema.ts'
+import type { Asker, Session } from '../../rpc/session.ts'
+import type { Profile } from '../compat/profile.ts'
+import type { Subscriptions } from './subscriptions.ts'
+
+/** Everything that a handler may use. Made anew for each request. */
+export interface MethodContext extends Node {
+  /** The socket that the request came by; undefined for HTTP and in-process requests. */
+  readonly session: Session | undefined
+  /** Who asks. Work that takes long looks at `caller.signal` now and then: nobody may wait for it any more. */
+  readonly caller: Asker
+  /** How to answer where nodes differ (`--compat`). */
+  readonly profile: Profile
+  /** Whether calls and blocks are told to whoever logs them. */
+  readonly logging: { isEnabled: boolean }
+  /** What `web3_clientVersion` and `rpc.discover` say of the program. */
+  readonly info: { readonly name: string; readonly version: string }
+  /** True while a server listens: the answer of `net_listening`. */
+  readonly listening: boolean
+  /** The methods that are answered, by name, once `disabled` and `aliases` are applied. */
+  readonly registry: ReadonlyMap<string, Method<MethodContext>>
+  /** Where handlers put the lines that contracts print while a call runs; whoever logs the call takes them out. */
+  readonly printed: string[]
+  /** Where handlers put remarks for the log that are not on the parameters: whoever logs the call takes them out. */
+  readonly notes: Notes
+  /** What the program was started with. Of a chain, its state tells what holds now. */
+  readonly options: DevchainSettings
+  /** The subscriptions of all sessions: one for the whole process. */
+  readonly subscriptions: Subscriptions
+}
+
+/** Lines of one call that are told; more are left out, which is told. */
+const PRINTED_LIMIT = 1_000
+
+/** Puts what a run printed with what its call has printed already. */
+export function printLines(
+  { printed }: Pick<MethodContext, 'printed'>,
+  { consoleLines }: { readonly consoleLines: readonly ConsoleLine[] },
+): void {
+  for (const { text } of consoleLines) {
+    if (printed.length > PRINTED_LIMIT) return
+    printed.push(printed.length === PRINTED_LIMIT ? 'too many lines: the rest is left out' : text)
+  }
+}
+
+/** Makes a method of a declaration whose handler is given a `MethodContext`. */
+export function method<const P extends readonly Param<unknown>[], R>(
+  declaration: Declaration<MethodContext, P, R>,
+): Method<MethodContext> {
+  return defineMethod(declaration)
+}

@@ -1,0 +1,105 @@
+// debug: what blocks changed.
+import { DevchainError } from '../../core/errors.ts'
+import type { Address, Hash } from '../../core/hex.ts'
+import { yielding } from '../../core/yield.ts'
+import { replay } from '../../node/calls/replay.ts'
+import type { Chain } from '../../node/chain/chain.ts'
+import { recordAt } from '../../node/chain/lookup.ts'
+import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
+import { blockByHash, blockByNumber } from '../../node/ledger/blocktree.ts'
+import type { BlockReference } from '../../node/ledger/references.ts'
+import { type Method, optional, param } from '../../rpc/method.ts'
+import { address, hash, list } from '../../rpc/primitives.ts'
+import { type Account, accountAt, accountsOf, stateRoot, type World } from '../../state/world.ts'
+import { type MethodContext, method } from '../common/context.ts'
+import { blockReference, byHash } from '../wire/decodeblock.ts'
+
+const UNKNOWN = `0x${'ab'.repeat(32)}`
+
+const modifiedByNumber = method({
+  name: 'debug_getModifiedAccountsByNumber',
+  summary:
+    'Accounts that a block changed, or those that all blocks after it up to a second one did.',
+  params: [param('block', blockReference), optional('end', blockReference)],
+  result: list(address),
+  example: { params: ['0x1'] },
+  handle: (context, block, end) => modified(context, block, end),
+})
+
+const modifiedByHash = method({
+  name: 'debug_getModifiedAccountsByHash',
+  summary: 'As debug_getModifiedAccountsByNumber, by the blocks’ hashes.',
+  params: [param('hash', hash), optional('end', hash)],
+  result: list(address),
+  example: { params: [UNKNOWN] },
+  handle: (context, block, end) =>
+    modified(context, byHash(block), end === undefined ? undefined : byHash(end)),
+})
+
+const intermediateRoots = method({
+  name: 'debug_intermediateRoots',
+  summary: 'The state root after each transaction of a block.',
+  params: [param('hash', hash)],
+  result: list(hash),
+  example: { params: [UNKNOWN] },
+  handle: async ({ chain }, blockHash) => {
+    const roots: Hash[] = []
+    const record = await recordAt(chain, byHash(blockHash))
+    for await (const { outcome } of replay(chain, record, () => undefined)) {
+      roots.push(stateRoot(outcome.world))
+    }
+    return roots
+  },
+})
+
+/**
+ * The accounts that differ before and after: with one block, what that block did.
+ * @throws {DevchainError} `NOT_FOUND` for blocks that are not there, `INVALID_PARAMS` for an end that is not after
+ */
+async function modified(
+  { chain, caller }: MethodContext,
+  first: BlockReference,
+  last: BlockReference | undefined,
+): Promise<Address[]> {
+  const start = await recordAt(chain, first, caller.isWaiting)
+  const end = last === undefined ? start : await recordAt(chain, last, caller.isWaiting)
+  const before = last === undefined ? parentOf(chain, start) : start
+  const [from, to] = [before.block.header.number, end.block.header.number]
+  if (from < to) return differences(before.world, end.world)
+  const message = `end: expected a block after ${from}, got ${to}`
+  throw new DevchainError('INVALID_PARAMS', message)
+}
+
+function parentOf({ state: { tree } }: Chain, { block: { header } }: BlockRecord): BlockRecord {
+  const parent = blockByHash(tree, header.parentHash) ?? blockByNumber(tree, header.number - 1n)
+  if (parent !== undefined) return parent
+  const message = `block ${header.number} has no parent here to compare it with`
+  throw new DevchainError('NOT_FOUND', message)
+}
+
+async function differences(before: World, after: World): Promise<Address[]> {
+  const addresses: Address[] = []
+  for await (const account of yielding(accountsOf(after))) {
+    if (!isSame(accountAt(before, account.address), account)) addresses.push(account.address)
+  }
+  for await (const { address: gone } of yielding(accountsOf(before))) {
+    if (accountAt(after, gone) === undefined) addresses.push(gone)
+  }
+  return addresses
+}
+
+function isSame(a: Account | undefined, b: Account): boolean {
+  if (a === undefined || a === b) return a === b
+  return (
+    a.nonce === b.nonce &&
+    a.balance === b.balance &&
+    a.codeHash === b.codeHash &&
+    (a.storage === b.storage || a.storage.rootHash === b.storage.rootHash)
+  )
+}
+
+export const debugChangesMethods: readonly Method<MethodContext>[] = [
+  modifiedByNumber,
+  modifiedByHash,
+  intermediateRoots,
+]

@@ -1,0 +1,174 @@
+// debug: what is known by a hash or a key, and accounts in the middle of a block.
+import { DevchainError, printValue } from '../../core/errors.ts'
+import { bytesFromHex, type Hash, hashFromBytes, paddedBytes } from '../../core/hex.ts'
+import { yielding } from '../../core/yield.ts'
+import { replay } from '../../node/calls/replay.ts'
+import type { Chain } from '../../node/chain/chain.ts'
+import { recordAt } from '../../node/chain/lookup.ts'
+import { headOf } from '../../node/ledger/blocktree.ts'
+import { type Method, optional, param } from '../../rpc/method.ts'
+import {
+  address,
+  data,
+  hash,
+  list,
+  nothing,
+  nullable,
+  quantityNumber,
+} from '../../rpc/primitives.ts'
+import type { Decoder, Encoder } from '../../rpc/schema.ts'
+import { accountAt, accountsOf, emptyAccount, type World } from '../../state/world.ts'
+import { type MethodContext, method } from '../common/context.ts'
+import { accountInfo } from '../eth/state.ts'
+import { blockReference, LATEST } from '../wire/decodeblock.ts'
+
+const UNKNOWN = `0x${'ab'.repeat(32)}`
+const ACCOUNT = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
+
+/** What keys of code begin with in geth's database: the letter c. */
+const CODE_PREFIX = 0x63
+
+/** Bytes of such a key. */
+const CODE_KEY_LENGTH = 33
+
+/**
+ * The key of code in a database of geth's: the letter c and the code's hash, as 0x hex or as text.
+ * @see https://github.com/paradigmxyz/reth/blob/main/crates/rpc/rpc/src/debug.rs debug_db_get
+ */
+const codeKey: Decoder<Hash> = {
+  name: 'key of code',
+  json: { title: 'key', type: 'string' },
+  decode: (value, path) => {
+    const bytes =
+      typeof value === 'string' && !value.startsWith('0x')
+        ? Uint8Array.from(value, (letter) => letter.charCodeAt(0))
+        : data.decode(value, path)
+    if (bytes.length === CODE_KEY_LENGTH && bytes[0] === CODE_PREFIX) {
+      return hashFromBytes(bytes.subarray(1))
+    }
+    const message = `${path}: expected 0x63 and the 32 bytes of a code's hash, as there is no database with other keys, got ${printValue(value)}`
+    throw new DevchainError('INVALID_PARAMS', message)
+  },
+}
+
+const codeByHash = method({
+  name: 'debug_codeByHash',
+  summary: 'Code by its Keccak-256, of any account after a block; null when none has it.',
+  params: [param('hash', hash), optional('block', blockReference, LATEST)],
+  result: nullable(data),
+  example: { params: [UNKNOWN], result: null },
+  handle: async ({ chain, caller }, codeHash, block) =>
+    codeIn((await recordAt(chain, block, caller.isWaiting)).world, codeHash),
+})
+
+const dbGet = method({
+  name: 'debug_dbGet',
+  summary: 'As debug_codeByHash, by the key that geth’s database has for code: 0x63 and the hash.',
+  params: [param('key', codeKey)],
+  result: nullable(data),
+  example: { params: [`0x63${'ab'.repeat(32)}`], result: null },
+  handle: ({ chain }, codeHash) => codeIn(newestWorld(chain), codeHash),
+})
+
+const preimage = method({
+  name: 'debug_preimage',
+  summary:
+    'What a key of the newest state is the Keccak-256 of: an account’s address, or a storage slot.',
+  params: [param('hash', hash)],
+  result: data,
+  example: { params: [UNKNOWN] },
+  handle: ({ chain }, wanted) => preimageIn(newestWorld(chain), wanted),
+})
+
+const accountInfoAt = method({
+  name: 'debug_accountInfoAt',
+  summary:
+    'Balance, nonce and code of an account after the block’s transaction of an index; null when there is no such transaction.',
+  params: [
+    param('block', blockReference),
+    param('index', quantityNumber),
+    param('address', address),
+  ],
+  result: nullable(accountInfo),
+  example: { params: ['latest', '0x0', ACCOUNT], result: null },
+  handle: async ({ chain, caller }, block, index, account) => {
+    const record = await recordAt(chain, block, caller.isWaiting)
+    if (index >= record.block.transactions.length) return null
+    let world = record.world
+    for await (const { outcome } of replay(chain, record, () => undefined, index)) {
+      world = outcome.world
+    }
+    return accountAt(world, account) ?? emptyAccount(account)
+  },
+})
+
+const badBlock: Encoder<never> = {
+  name: 'bad block',
+  json: { type: 'object', required: ['hash', 'block', 'rlp'] },
+  encode: () => null,
+}
+
+const getBadBlocks = method({
+  name: 'debug_getBadBlocks',
+  summary:
+    'Blocks that were refused: none, as no chain begins with one (--import), and none come later.',
+  params: [],
+  result: list(badBlock),
+  example: { params: [], result: [] },
+  handle: () => [],
+})
+
+const freeMemory = method({
+  name: 'debug_freeOSMemory',
+  summary: 'Collects the garbage of the whole process now, which others wait for.',
+  params: [],
+  result: nothing,
+  example: { params: [], result: null },
+  handle: () => {
+    collectGarbage()
+    return null
+  },
+})
+
+function newestWorld({ state }: Chain): World {
+  return headOf(state.tree).world
+}
+
+async function codeIn(world: World, codeHash: Hash): Promise<Uint8Array | null> {
+  for await (const account of yielding(accountsOf(world))) {
+    if (account.codeHash === codeHash) return account.code
+  }
+  return null
+}
+
+/** @throws {DevchainError} `NOT_FOUND` for what is no key */
+async function preimageIn(world: World, wanted: Hash): Promise<Uint8Array> {
+  const key = bytesFromHex(wanted)
+  const account = world.accounts.get(key)
+  if (account !== undefined) return bytesFromHex(account.address)
+  for await (const { storage } of yielding(accountsOf(world))) {
+    const slot = storage.get(key)
+    if (slot !== undefined) return paddedBytes(slot.slot, 32)
+  }
+  const message = `unknown preimage: ${wanted} is no hash of an address or a slot of the newest state`
+  throw new DevchainError('NOT_FOUND', message)
+}
+
+/** Node has a function for it only when it is told so; the flag goes again, as kept bytecode belongs to flags. */
+function collectGarbage(): void {
+  const { setFlagsFromString } = process.getBuiltinModule('node:v8')
+  const { runInNewContext } = process.getBuiltinModule('node:vm')
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  setFlagsFromString('--no-expose-gc')
+  collect()
+}
+
+export const debugLookupMethods: readonly Method<MethodContext>[] = [
+  codeByHash,
+  dbGet,
+  preimage,
+  accountInfoAt,
+  getBadBlocks,
+  freeMemory,
+]

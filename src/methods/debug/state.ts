@@ -1,0 +1,242 @@
+// debug: the accounts and storage of a block, a page at a time, in the order of their hashes.
+import { DevchainError } from '../../core/errors.ts'
+import {
+  type Address,
+  type Hash,
+  hashFromBytes,
+  hexFromBytes,
+  wordFromBigint,
+} from '../../core/hex.ts'
+import { worldBefore } from '../../node/calls/replay.ts'
+import { recordAt } from '../../node/chain/lookup.ts'
+import { type Method, optional, param } from '../../rpc/method.ts'
+import { address, boolean, data, hash, nullable, quantityNumber } from '../../rpc/primitives.ts'
+import type { Decoder, Encoder, Json } from '../../rpc/schema.ts'
+import { addressKey, slotKey } from '../../state/keys.ts'
+import {
+  type Account,
+  accountAt,
+  accountsOf,
+  emptyStorage,
+  type StorageSlot,
+  stateRoot,
+  storageRoot,
+  type World,
+} from '../../state/world.ts'
+import { type MethodContext, method } from '../common/context.ts'
+import { blockReference } from '../wire/decodeblock.ts'
+
+const ACCOUNT = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
+
+/** Accounts of one page, at most. */
+const MAX_ACCOUNTS = 256
+
+/** Slots of one page, at most; those of accounts count too. */
+const MAX_SLOTS = 100_000
+
+/** Where a page begins: a hash, or its first bytes; none for the very first, for which some tools say `0x0`. */
+const start: Decoder<Uint8Array> = {
+  name: 'first bytes of a hash',
+  json: { title: 'start', type: 'string', pattern: '^0x(0|([0-9a-fA-F]{2})*)$' },
+  decode: (value, path) => (value === '0x0' ? new Uint8Array(0) : data.decode(value, path)),
+}
+
+interface AccountPage {
+  readonly root: Hash
+  readonly accounts: readonly Account[]
+  /** Hash of the address with which the next page begins. */
+  readonly next: Hash | undefined
+  readonly withCode: boolean
+  readonly withStorage: boolean
+}
+
+const accountPage: Encoder<AccountPage> = {
+  name: 'accounts',
+  json: {
+    title: 'accounts',
+    type: 'object',
+    properties: {
+      root: hash.json,
+      accounts: { type: 'object', additionalProperties: { type: 'object' } },
+      next: hash.json,
+    },
+    required: ['root', 'accounts'],
+    additionalProperties: false,
+  },
+  encode: (page) => ({
+    root: page.root,
+    accounts: Object.fromEntries(
+      page.accounts.map((account) => [account.address, accountMembers(account, page)]),
+    ),
+    next: page.next,
+  }),
+}
+
+const accountRange = method({
+  name: 'debug_accountRange',
+  summary:
+    'Accounts after a block in the order of their hashed addresses, 256 at most; the next page begins at {next}. None is incomplete, as every address is known.',
+  params: [
+    param('block', blockReference),
+    optional('start', start, new Uint8Array(0)),
+    optional('maxResults', quantityNumber, MAX_ACCOUNTS),
+    optional('nocode', boolean, false),
+    optional('nostorage', boolean, false),
+    // whether accounts whose address geth does not know are listed: here there are none, either way
+    optional('incompletes', boolean, false),
+  ],
+  result: accountPage,
+  example: { params: ['latest', '0x', 1, true, true, false] },
+  handle: async ({ chain, caller }, block, first, maxResults, withoutCode, withoutStorage) => {
+    const { world } = await recordAt(chain, block, caller.isWaiting)
+    return pageOf(world, first, maxResults, !withoutCode, !withoutStorage)
+  },
+})
+
+const dumpBlock = method({
+  name: 'debug_dumpBlock',
+  summary: 'The first 256 accounts after a block with code and storage, as debug_accountRange.',
+  params: [param('block', blockReference)],
+  result: accountPage,
+  example: { params: ['latest'] },
+  handle: async ({ chain, caller }, block) =>
+    pageOf(
+      (await recordAt(chain, block, caller.isWaiting)).world,
+      new Uint8Array(0),
+      MAX_ACCOUNTS,
+      true,
+      true,
+    ),
+})
+
+interface StoragePage {
+  readonly slots: readonly StorageSlot[]
+  /** Hash of the slot with which the next page begins. */
+  readonly next: Hash | null
+}
+
+const storagePage: Encoder<StoragePage> = {
+  name: 'storage',
+  json: {
+    title: 'storage',
+    type: 'object',
+    properties: {
+      storage: {
+        type: 'object',
+        additionalProperties: {
+          type: 'object',
+          properties: { key: hash.json, value: hash.json },
+          required: ['key', 'value'],
+          additionalProperties: false,
+        },
+      },
+      nextKey: nullable(hash).json,
+    },
+    required: ['storage', 'nextKey'],
+    additionalProperties: false,
+  },
+  encode: ({ slots, next }) => ({
+    storage: Object.fromEntries(
+      slots.map(({ slot, value }) => [
+        hashFromBytes(slotKey(slot)),
+        { key: wordFromBigint(slot), value: wordFromBigint(value) },
+      ]),
+    ),
+    nextKey: next,
+  }),
+}
+
+const storageRangeAt = method({
+  name: 'debug_storageRangeAt',
+  summary:
+    'Slots of a contract before the block’s transaction of an index, in the order of their hashes; the next page begins at {nextKey}.',
+  params: [
+    param('block', blockReference),
+    param('index', quantityNumber),
+    param('address', address),
+    optional('start', start, new Uint8Array(0)),
+    optional('limit', quantityNumber, 1024),
+  ],
+  result: storagePage,
+  example: { params: ['latest', '0x0', ACCOUNT, '0x', 10], result: { storage: {}, nextKey: null } },
+  handle: async ({ chain, caller }, block, index, contract, first, limit) =>
+    slotsOf(await worldBefore(chain, block, index, caller.isWaiting), contract, first, limit),
+})
+
+function pageOf(
+  world: World,
+  first: Uint8Array,
+  maxResults: number,
+  withCode: boolean,
+  withStorage: boolean,
+): AccountPage {
+  // geth's way to ask for as many as there may be
+  const count = maxResults === 0 || maxResults > MAX_ACCOUNTS ? MAX_ACCOUNTS : maxResults
+  const accounts: Account[] = []
+  let next: Hash | undefined
+  for (const account of accountsOf(world, keyFrom(first))) {
+    if (accounts.length === count) {
+      next = hashFromBytes(addressKey(account.address))
+      break
+    }
+    accounts.push(account)
+  }
+  return { root: stateRoot(world), accounts, next, withCode, withStorage }
+}
+
+function slotsOf(world: World, contract: Address, first: Uint8Array, limit: number): StoragePage {
+  const storage = accountAt(world, contract)?.storage ?? emptyStorage
+  const count = Math.min(limit, MAX_SLOTS)
+  const slots: StorageSlot[] = []
+  for (const slot of storage.values(keyFrom(first))) {
+    if (slots.length === count) return { slots, next: hashFromBytes(slotKey(slot.slot)) }
+    slots.push(slot)
+  }
+  return { slots, next: null }
+}
+
+/** An account as geth dumps it: the balance decimal, words of storage as digits. */
+function accountMembers(account: Account, { withCode, withStorage }: AccountPage): Json {
+  const { balance, nonce, codeHash, code } = account
+  return {
+    balance: balance.toString(),
+    nonce: Number(nonce),
+    root: storageRoot(account),
+    codeHash,
+    code: withCode && code.length > 0 ? hexFromBytes(code) : undefined,
+    storage: withStorage && !account.storage.isEmpty ? storageMembers(account) : undefined,
+    address: account.address,
+    key: hashFromBytes(addressKey(account.address)),
+  }
+}
+
+function storageMembers(account: Account): Json {
+  const members: Record<string, Json> = {}
+  let count = 0
+  for (const { slot, value } of account.storage.values()) {
+    count += 1
+    if (count > MAX_SLOTS) {
+      const message = `${account.address} has more than ${MAX_SLOTS} slots: ask with nostorage, and for its slots with debug_storageRangeAt`
+      throw new DevchainError('LIMIT_EXCEEDED', message)
+    }
+    members[wordFromBigint(slot)] = value.toString(16).padStart(2, '0')
+  }
+  return members
+}
+
+/** A key of 32 bytes that begins with the given ones. */
+function keyFrom(first: Uint8Array): Uint8Array {
+  if (first.length > 32) {
+    const message = `start: expected up to 32 bytes, got ${first.length}`
+    throw new DevchainError('INVALID_PARAMS', message)
+  }
+  const key = new Uint8Array(32)
+  key.set(first)
+  return key
+}
+
+export const debugStateMethods: readonly Method<MethodContext>[] = [
+  accountRange,
+  dumpBlock,
+  storageRangeAt,
+]

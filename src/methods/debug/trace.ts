@@ -1,0 +1,264 @@
+// debug: traces in geth's forms, and the head of the chain. Struct logs are those that all clients agreed upon in 2026
+// (execution-apis, pull request 762): words of memory and storage with 0x, which geth left out before. (The node of the specification has a
+// default tracer of its own, which no client library reads, and null for unknown hashes, which are errors here.)
+import { DevchainError } from '../../core/errors.ts'
+import { quantityFromBigint } from '../../core/hex.ts'
+import { traceMessage } from '../../node/calls/replay.ts'
+import type { CallRequest } from '../../node/calls/request.ts'
+import type { Chain } from '../../node/chain/chain.ts'
+import { recordAt } from '../../node/chain/lookup.ts'
+import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
+import { headOf } from '../../node/ledger/blocktree.ts'
+import type { BlockReference } from '../../node/ledger/references.ts'
+import { reorganize } from '../../node/mining/reorganize.ts'
+import { decodeBlock } from '../../protocol/blockdecoding.ts'
+import type { JsonText } from '../../rpc/jsontext.ts'
+import { type Method, optional, param } from '../../rpc/method.ts'
+import { data, hash, nothing, quantity } from '../../rpc/primitives.ts'
+import { type MethodContext, method, printLines } from '../common/context.ts'
+import {
+  DEFAULT_TRACE,
+  type TraceCallOptions,
+  traceCallOptions,
+  traceOptions,
+} from '../tracing/options.ts'
+import { begin, minedPlace, newWork, recordBlock, type Work } from '../tracing/recording.ts'
+import type { Recorder, Recording } from '../tracing/tracers.ts'
+import { blockReference, byHash, LATEST } from '../wire/decodeblock.ts'
+import { transactionRequest } from '../wire/decodeobject.ts'
+import { quantityResult } from '../wire/encodeobject.ts'
+import { blockTraces, chainTraces, transactionTrace } from '../wire/traces/encodetrace.ts'
+
+const UNKNOWN = `0x${'ab'.repeat(32)}`
+
+const TRANSFER = {
+  from: '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266',
+  to: '0x70997970c51812dc3a010c7d01b50e0d17dc79c8',
+  value: '0x1',
+}
+
+const traceTransaction = method({
+  name: 'debug_traceTransaction',
+  summary:
+    'A mined transaction run again: struct logs, or what the tracer in {tracer} makes of it.',
+  params: [param('hash', hash), optional('options', traceOptions, DEFAULT_TRACE)],
+  result: transactionTrace,
+  example: { params: [UNKNOWN, { tracer: 'callTracer' }] },
+  handle: async (context, transactionHash, recorder) => {
+    const { record, index } = minedPlace(context.chain, transactionHash)
+    const work = newWork(context)
+    await recordBlock(context.chain, record, {
+      work,
+      recorder,
+      only: index,
+      each: (recording, run) => recording.write(run),
+    })
+    return work.writer.end()
+  },
+})
+
+const traceBlockByHash = method({
+  name: 'debug_traceBlockByHash',
+  summary: 'The traces of all transactions of a block, by its hash: a list of {txHash, result}.',
+  params: [param('hash', hash), optional('options', traceOptions, DEFAULT_TRACE)],
+  result: blockTraces,
+  example: { params: [UNKNOWN, { tracer: 'callTracer' }] },
+  handle: (context, blockHash, recorder) => traceBlock(context, byHash(blockHash), recorder),
+})
+
+const traceBlockByNumber = method({
+  name: 'debug_traceBlockByNumber',
+  summary:
+    'The traces of all transactions of a block, by number or tag: a list of {txHash, result}.',
+  params: [param('block', blockReference), optional('options', traceOptions, DEFAULT_TRACE)],
+  result: blockTraces,
+  example: { params: ['pending', { tracer: 'callTracer' }], result: [] },
+  handle: (context, block, recorder) => traceBlock(context, block, recorder),
+})
+
+const traceEncodedBlock = method({
+  name: 'debug_traceBlock',
+  summary: 'The traces of all transactions of a block that the chain has, by its RLP.',
+  params: [param('block', data), optional('options', traceOptions, DEFAULT_TRACE)],
+  result: blockTraces,
+  example: { params: ['0xc0', { tracer: 'callTracer' }] },
+  handle: (context, encoded, recorder) =>
+    traceBlock(context, byHash(decodeBlock(encoded).hash), recorder),
+})
+
+const traceChain = method({
+  name: 'debug_traceChain',
+  summary:
+    'The traces of all transactions of the blocks after one up to another: a list of {block, hash, traces}.',
+  params: [
+    param('start', blockReference),
+    param('end', blockReference),
+    optional('options', traceOptions, DEFAULT_TRACE),
+  ],
+  result: chainTraces,
+  example: { params: ['0x0', '0x1', { tracer: 'callTracer' }] },
+  handle: (context, start, end, recorder) => traceBlocks(context, [start, end], recorder),
+})
+
+const traceCall = method({
+  name: 'debug_traceCall',
+  summary:
+    'A message run as eth_call does and traced; {stateOverrides}, {blockOverrides} and {txIndex} say on what.',
+  params: [
+    param('transaction', transactionRequest),
+    optional('block', blockReference, LATEST),
+    optional('options', traceCallOptions, { recorder: DEFAULT_TRACE }),
+  ],
+  result: transactionTrace,
+  example: { params: [TRANSFER, 'latest', { tracer: 'noopTracer' }], result: {} },
+  handle: traceRequest,
+})
+
+const wireProtocolQueueSize = method({
+  name: 'debug_wireProtocolQueueSize',
+  summary: 'Messages of other nodes that wait to be handled: none, as long as there are no peers.',
+  params: [],
+  result: quantityResult,
+  example: { params: [], result: '0x0' },
+  handle: () => 0n,
+})
+
+const setHead = method({
+  name: 'debug_setHead',
+  summary:
+    'Takes the blocks after a number off the chain, as a reorganization does; their transactions are lost.',
+  params: [param('number', quantity)],
+  result: nothing,
+  example: { params: ['0x0'], result: null },
+  writes: 'chain',
+  handle: async ({ chain, caller }, number) => {
+    const now = chain.environment.now()
+    await chain.update(
+      (state, executor) => {
+        const head = headOf(state.tree).block.header.number
+        if (number === head) return { state, value: undefined }
+        if (number > head) throw beyondHead(number, head)
+        const depth = head - number
+        return reorganize(executor, state, { depth, blocks: [], requeue: false, now })
+      },
+      { isAwaited: caller.isWaiting },
+    )
+    return null
+  },
+})
+
+async function traceBlock(
+  context: MethodContext,
+  reference: BlockReference,
+  recorder: Recorder,
+): Promise<JsonText> {
+  const record = await recordAt(context.chain, reference, context.caller.isWaiting)
+  // nothing ran in the genesis: indexers that begin there ask again without end where it is refused
+  if (record.block.header.number === 0n && !context.profile.tracesGenesis) {
+    throw new DevchainError('NOT_FOUND', 'genesis is not traceable')
+  }
+  const work = newWork(context)
+  await writeTraces(context, work, record, recorder)
+  return work.writer.end()
+}
+
+/** Writes a list with the traces of a block's transactions. */
+async function writeTraces(
+  { chain }: MethodContext,
+  work: Work,
+  record: BlockRecord,
+  recorder: Recorder,
+): Promise<void> {
+  const { writer } = work
+  writer.write('[')
+  await recordBlock(chain, record, {
+    work,
+    // what a recording writes as it begins is part of its entry
+    recorder: (stage) => {
+      const { index, transactionHash } = stage.place ?? { index: 0, transactionHash: '' }
+      writer.write(`${index === 0 ? '' : ','}{"txHash":"${transactionHash}","result":`)
+      return recorder(stage)
+    },
+    each: async (recording, run) => {
+      await recording.write(run)
+      writer.write('}')
+    },
+  })
+  writer.write(']')
+}
+
+async function traceBlocks(
+  context: MethodContext,
+  [first, last]: readonly [BlockReference, BlockReference],
+  recorder: Recorder,
+): Promise<JsonText> {
+  const start = await recordAt(context.chain, first, context.caller.isWaiting)
+  const end = await recordAt(context.chain, last, context.caller.isWaiting)
+  const work = newWork(context)
+  const { writer } = work
+  let separator = ''
+  writer.write('[')
+  for (const record of blocksAfter(context.chain, start, end)) {
+    const { header, hash: blockHash } = record.block
+    const number = quantityFromBigint(header.number)
+    writer.write(`${separator}{"block":"${number}","hash":"${blockHash}","traces":`)
+    await writeTraces(context, work, record, recorder)
+    writer.write('}')
+    separator = ','
+  }
+  writer.write(']')
+  return writer.end()
+}
+
+/** Those with transactions, and the last, as geth tells them. */
+function* blocksAfter(
+  { state: { tree } }: Chain,
+  start: BlockRecord,
+  end: BlockRecord,
+): IterableIterator<BlockRecord> {
+  const [from, to] = [start.block.header.number, end.block.header.number]
+  if (from >= to) {
+    throw new DevchainError('INVALID_PARAMS', `end: expected a block after ${from}, got ${to}`)
+  }
+  for (const record of tree.canonical.filled(Number(from) + 1, Number(to))) {
+    if (record.block.transactions.length > 0) yield record
+  }
+  yield end
+}
+
+async function traceRequest(
+  context: MethodContext,
+  request: CallRequest,
+  reference: BlockReference,
+  { recorder, ...scene }: TraceCallOptions,
+): Promise<JsonText> {
+  const work = newWork(context)
+  let recording: Recording | undefined
+  const run = await traceMessage(
+    context.chain,
+    { request, reference, isAwaited: work.isAwaited, ...scene },
+    (subject) => {
+      recording = begin(work, recorder, subject, undefined)
+      return recording.tracer
+    },
+  )
+  printLines(context, run.outcome)
+  await recording?.write(run)
+  return work.writer.end()
+}
+
+function beyondHead(number: bigint, head: bigint): DevchainError {
+  const message = `number: expected a block up to the newest, ${head}, got ${number}`
+  return new DevchainError('INVALID_PARAMS', message)
+}
+
+export const debugMethods: readonly Method<MethodContext>[] = [
+  traceTransaction,
+  traceBlockByHash,
+  traceBlockByNumber,
+  traceEncodedBlock,
+  traceChain,
+  traceCall,
+  wireProtocolQueueSize,
+  setHead,
+]

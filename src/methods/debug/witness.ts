@@ -1,0 +1,61 @@
+// debug: what it takes to run a block elsewhere.
+
+import type { Address } from '../../core/hex.ts'
+import { recordBlockHashes } from '../../evm/tracers/blockhashes.ts'
+import { combineTracers } from '../../evm/tracers/combine.ts'
+import { type Sight, type Witness, witnessOf } from '../../node/calls/witness.ts'
+import { recordAt } from '../../node/chain/lookup.ts'
+import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
+import { type Method, param } from '../../rpc/method.ts'
+import { data, list } from '../../rpc/primitives.ts'
+import { type MethodContext, method } from '../common/context.ts'
+import { newWork, recordBlock } from '../tracing/recording.ts'
+import { touchRecorder } from '../tracing/tracers.ts'
+import { blockReference } from '../wire/decodeblock.ts'
+import { field, shape } from '../wire/encodeobject.ts'
+
+/**
+ * The form of reth: lists without hashes, which whoever reads them makes anew.
+ * @see https://github.com/alloy-rs/alloy/blob/main/crates/rpc-types-debug/src/execution_witness.rs
+ */
+const witness = shape<Witness>('execution witness', {
+  state: field(list(data), ({ state }) => state),
+  codes: field(list(data), ({ codes }) => codes),
+  keys: field(list(data), ({ keys }) => keys),
+  headers: field(list(data), ({ headers }) => headers),
+})
+
+const executionWitness = method({
+  name: 'debug_executionWitness',
+  summary:
+    'What it takes to run a block without the state: trie nodes, codes, the keys that were hashed, headers before it.',
+  params: [param('block', blockReference)],
+  result: witness,
+  example: { params: ['0x1'] },
+  handle: async (context, block) => {
+    const record = await recordAt(context.chain, block, context.caller.isWaiting)
+    return witnessOf(context.chain, record, await sightOf(context, record))
+  },
+})
+
+/** Runs the block's transactions again and takes down what they look at. */
+async function sightOf(context: MethodContext, record: BlockRecord): Promise<Sight> {
+  const touched = new Map<Address, Set<bigint>>()
+  const hashes = recordBlockHashes(record.block.header.number)
+  await recordBlock(context.chain, record, {
+    work: newWork(context),
+    recorder: ({ subject }) => {
+      const touches = touchRecorder(subject)
+      const write = async (): Promise<void> => {
+        for (const [address, slots] of touches.touched) {
+          touched.set(address, new Set([...(touched.get(address) ?? []), ...slots]))
+        }
+      }
+      return { tracer: combineTracers([touches.tracer, hashes.tracer]), write }
+    },
+    each: (recording, run) => recording.write(run),
+  })
+  return { touched, oldest: hashes.oldest() }
+}
+
+export const debugWitnessMethods: readonly Method<MethodContext>[] = [executionWitness]

@@ -1,0 +1,105 @@
+// Snapshots with names: devchain_snapshot, devchain_snapshots, devchain_revert, devchain_dropSnapshot.
+import { DevchainError, printValue } from '../../core/errors.ts'
+import {
+  dropSnapshot,
+  returnTo,
+  revertOrder,
+  takeNamedSnapshot,
+} from '../../node/commands/commands.ts'
+import { headOf } from '../../node/ledger/blocktree.ts'
+import type { Snapshot } from '../../node/ledger/chainstate.ts'
+import { snapshotsOf } from '../../node/ledger/snapshots.ts'
+import type { Header } from '../../protocol/block.ts'
+import { type Method, param } from '../../rpc/method.ts'
+import { hash, list, nullable, quantity, text } from '../../rpc/primitives.ts'
+import type { Decoder, Encoder } from '../../rpc/schema.ts'
+import { type MethodContext, method } from '../common/context.ts'
+import { members } from '../wire/decodeobject.ts'
+import { field, quantityResult, shape } from '../wire/encodeobject.ts'
+
+const snapshotShape: Encoder<Snapshot> = shape<Snapshot>('snapshot', {
+  id: field(quantityResult, ({ id }) => BigInt(id)),
+  name: field(nullable(text), ({ name }) => name),
+  blockNumber: field(quantityResult, (snapshot) => headerOf(snapshot).number),
+  blockHash: field(hash, ({ state }) => headOf(state.tree).block.hash),
+  timestamp: field(quantityResult, (snapshot) => headerOf(snapshot).timestamp),
+})
+
+function headerOf({ state }: Snapshot): Header {
+  return headOf(state.tree).block.header
+}
+
+const orderMembers = members('order', { name: text })
+
+/** `{name}`, or the name alone. */
+const name: Decoder<string> = {
+  name: 'name or {name}',
+  json: { anyOf: [text.json, orderMembers.json] },
+  decode: (value, path, notes) => {
+    if (typeof value === 'string') return value
+    const given = orderMembers.decode(value, path, notes).name
+    if (given !== undefined) return given
+    const message = `${path}.name: expected a name for the snapshot, got nothing; evm_snapshot takes one without`
+    throw new DevchainError('INVALID_PARAMS', message)
+  },
+}
+
+/** Names begin with a letter, so that no text can mean both. */
+const nameOrId: Decoder<string | number> = {
+  name: 'name or id',
+  json: { anyOf: [text.json, quantity.json] },
+  decode: (value, path) => {
+    if (typeof value === 'string' && !/^\d/.test(value)) return value
+    if (typeof value === 'string' || typeof value === 'number') {
+      return Number(quantity.decode(value, path))
+    }
+    const message = `${path}: expected the name or the id of a snapshot, got ${printValue(value)}`
+    throw new DevchainError('INVALID_PARAMS', message)
+  },
+}
+
+const snapshot = method({
+  name: 'devchain_snapshot',
+  summary:
+    'Remembers the chain as it is under {name}, in place of what had the name; kept until it is dropped, or the chain reset.',
+  params: [param('order', name)],
+  result: snapshotShape,
+  example: { params: [{ name: 'deployed' }] },
+  writes: 'chain',
+  handle: ({ chain }, given) => chain.update((state) => takeNamedSnapshot(state, given)),
+})
+
+const snapshots = method({
+  name: 'devchain_snapshots',
+  summary:
+    'All snapshots that can be reverted to, oldest first; those of evm_snapshot have no name.',
+  params: [],
+  result: list(snapshotShape),
+  example: { params: [], result: [] },
+  handle: ({ chain }) => snapshotsOf(chain.state),
+})
+
+const revert = method({
+  name: 'devchain_revert',
+  summary:
+    'Brings back everything as it was at a snapshot, by name or id, and keeps it, however often it is asked for.',
+  params: [param('snapshot', nameOrId)],
+  result: snapshotShape,
+  example: { params: ['deployed'] },
+  writes: 'chain',
+  handle: ({ chain }, wanted) =>
+    chain.update((state) => returnTo(state, wanted), revertOrder(chain.state, wanted)),
+})
+
+const drop = method({
+  name: 'devchain_dropSnapshot',
+  summary:
+    'Forgets a snapshot, by name or id, and answers what it was; the chain and all others stay.',
+  params: [param('snapshot', nameOrId)],
+  result: snapshotShape,
+  example: { params: ['deployed'] },
+  writes: 'chain',
+  handle: ({ chain }, unwanted) => chain.update((state) => dropSnapshot(state, unwanted)),
+})
+
+export const snapshotMethods: readonly Method<MethodContext>[] = [snapshot, snapshots, revert, drop]

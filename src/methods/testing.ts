@@ -1,0 +1,115 @@
+// testing: blocks that a consensus client would ask for, built in one call and kept nowhere.
+
+import { EMPTY_BYTES } from '../core/hex.ts'
+import { type BlockAttributes, type BuiltBlock, buildBlock } from '../node/calls/buildblock.ts'
+import type { Block, Withdrawal } from '../protocol/block.ts'
+import { decodeSent } from '../protocol/sidecar.ts'
+import { type Method, optional, param } from '../rpc/method.ts'
+import { address, boolean, data, hash, list, quantity } from '../rpc/primitives.ts'
+import type { Decoder, Encoder } from '../rpc/schema.ts'
+import { type MethodContext, method } from './common/context.ts'
+import { members, refined, required } from './wire/decodeobject.ts'
+import { withdrawalShape } from './wire/encodeblock.ts'
+import { field, fieldIfAny, quantityResult, shape } from './wire/encodeobject.ts'
+
+const withdrawal: Decoder<Withdrawal> = refined(
+  members('withdrawal', { index: quantity, validatorIndex: quantity, address, amount: quantity }),
+  (given, path) => ({
+    index: required(given.index, `${path}.index`, 'a quantity'),
+    validatorIndex: required(given.validatorIndex, `${path}.validatorIndex`, 'a quantity'),
+    address: required(given.address, `${path}.address`, 'a 20-byte address'),
+    amountGwei: required(given.amount, `${path}.amount`, 'a quantity, in gwei'),
+  }),
+)
+
+const payloadAttributes: Decoder<BlockAttributes> = refined(
+  members('payload attributes', {
+    timestamp: quantity,
+    prevRandao: hash,
+    suggestedFeeRecipient: address,
+    withdrawals: list(withdrawal),
+    parentBeaconBlockRoot: hash,
+    targetGasLimit: quantity,
+  }),
+  (given, path) => ({
+    timestamp: required(given.timestamp, `${path}.timestamp`, 'seconds since 1970'),
+    prevRandao: required(given.prevRandao, `${path}.prevRandao`, '32 bytes'),
+    feeRecipient: required(
+      given.suggestedFeeRecipient,
+      `${path}.suggestedFeeRecipient`,
+      'a 20-byte address',
+    ),
+    withdrawals: given.withdrawals ?? [],
+    parentBeaconBlockRoot: given.parentBeaconBlockRoot,
+    targetGasLimit: given.targetGasLimit,
+  }),
+)
+
+/** The engine API's ExecutionPayloadV3. */
+const executionPayload: Encoder<Block> = shape<Block>('execution payload', {
+  parentHash: field(hash, ({ header }) => header.parentHash),
+  feeRecipient: field(address, ({ header }) => header.miner),
+  stateRoot: field(hash, ({ header }) => header.stateRoot),
+  receiptsRoot: field(hash, ({ header }) => header.receiptsRoot),
+  logsBloom: field(data, ({ header }) => header.logsBloom),
+  prevRandao: field(hash, ({ header }) => header.mixHash),
+  blockNumber: field(quantityResult, ({ header }) => header.number),
+  gasLimit: field(quantityResult, ({ header }) => header.gasLimit),
+  gasUsed: field(quantityResult, ({ header }) => header.gasUsed),
+  timestamp: field(quantityResult, ({ header }) => header.timestamp),
+  extraData: field(data, ({ header }) => header.extraData),
+  baseFeePerGas: field(quantityResult, ({ header }) => header.baseFeePerGas ?? 0n),
+  blockHash: field(hash, (block) => block.hash),
+  transactions: field(list(data), ({ transactions }) => transactions.map(({ raw }) => raw)),
+  withdrawals: fieldIfAny(list(withdrawalShape), ({ header, withdrawals }) =>
+    header.withdrawalsRoot === undefined ? undefined : withdrawals,
+  ),
+  blobGasUsed: fieldIfAny(quantityResult, ({ header }) => header.blobGasUsed),
+  excessBlobGas: fieldIfAny(quantityResult, ({ header }) => header.excessBlobGas),
+})
+
+const blobsBundle: Encoder<BuiltBlock['sidecars']> = shape<BuiltBlock['sidecars']>('blobs bundle', {
+  commitments: field(list(data), (sidecars) => sidecars.flatMap((each) => each.commitments)),
+  proofs: field(list(data), (sidecars) => sidecars.flatMap((each) => each.proofs)),
+  blobs: field(list(data), (sidecars) => sidecars.flatMap((each) => each.blobs)),
+})
+
+const build = method({
+  name: 'testing_buildBlockV1',
+  summary:
+    'The block that would come of these transactions on a parent, with payload attributes of the engine API; null: those of the pool but for blobs. The chain stays as it is.',
+  params: [
+    param('parentBlockHash', hash),
+    param('payloadAttributes', payloadAttributes),
+    optional('transactions', list(data)),
+    optional('extraData', data, EMPTY_BYTES),
+  ],
+  result: shape<BuiltBlock>('built block', {
+    executionPayload: field(executionPayload, ({ block }) => block),
+    blockValue: field(quantityResult, ({ value }) => value),
+    blobsBundle: field(blobsBundle, ({ sidecars }) => sidecars),
+    executionRequests: field(list(data), ({ requests }) => requests),
+    shouldOverrideBuilder: field(boolean, () => false),
+  }),
+  example: {
+    params: [
+      `0x${'ab'.repeat(32)}`,
+      {
+        timestamp: '0x1ce',
+        prevRandao: `0x${'00'.repeat(32)}`,
+        suggestedFeeRecipient: `0x${'00'.repeat(20)}`,
+        withdrawals: [],
+        parentBeaconBlockRoot: `0x${'00'.repeat(32)}`,
+      },
+      [],
+    ],
+  },
+  handle: ({ chain, caller }, parentHash, attributes, transactions, extraData) =>
+    buildBlock(
+      chain,
+      { parentHash, attributes, transactions: transactions?.map(decodeSent), extraData },
+      caller.isWaiting,
+    ),
+})
+
+export const buildBlockMethods: readonly Method<MethodContext>[] = [build]

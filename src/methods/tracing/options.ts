@@ -1,0 +1,95 @@
+// The options object of debug_trace…, and what it asks for.
+import type { BlockOverrides, StateOverrides } from '../../node/calls/overrides.ts'
+import { anything, boolean, quantityNumber, text } from '../../rpc/primitives.ts'
+import type { Decoder, Notes } from '../../rpc/schema.ts'
+import { blockOverrides, members, stateOverrides } from '../wire/decodeobject.ts'
+import { type Recorder, recorderNamed, structLogRecorder } from './tracers.ts'
+
+/** What a trace shall be. */
+const traceMembers = {
+  enableMemory: boolean,
+  disableMemory: boolean,
+  disableStack: boolean,
+  disableStorage: boolean,
+  enableReturnData: boolean,
+  disableReturnData: boolean,
+  limit: quantityNumber,
+  tracer: text,
+  tracerConfig: anything,
+  // callTracer's own, which some clients write beside the others
+  onlyTopCall: boolean,
+  withLog: boolean,
+}
+
+/** A trace here takes as long as it takes, and needs no state of long ago. */
+const IGNORED = ['timeout', 'reexec', 'debug', 'overrides']
+
+const known = members('trace options', traceMembers, IGNORED)
+
+const knownOfCalls = members(
+  'trace options',
+  { ...traceMembers, stateOverrides, blockOverrides, txIndex: quantityNumber },
+  IGNORED,
+)
+
+type Known = ReturnType<typeof known.decode>
+
+/**
+ * `{tracer?, tracerConfig?, enableMemory?, disableStack?, disableStorage?, enableReturnData?, limit?}`: without a tracer
+ * struct logs. Memory is left out unless asked for, by `enableMemory` or by `disableMemory: false`.
+ */
+export const traceOptions: Decoder<Recorder> = {
+  name: known.name,
+  json: known.json,
+  decode: (value, path, notes) => recorderOf(known.decode(value, path, notes), path, notes),
+}
+
+/** Struct logs with stack and storage. */
+export const DEFAULT_TRACE: Recorder = structLogRecorder(structLogOptions({}))
+
+/** What a traced call shall be, and what it pretends. */
+export interface TraceCallOptions {
+  readonly recorder: Recorder
+  readonly stateOverrides?: StateOverrides | undefined
+  readonly blockOverrides?: BlockOverrides | undefined
+  /** It runs before the block's transaction of this index; after all of them when left out. */
+  readonly index?: number | undefined
+}
+
+/** As `traceOptions`, with `stateOverrides`, `blockOverrides` and `txIndex`. */
+export const traceCallOptions: Decoder<TraceCallOptions> = {
+  name: knownOfCalls.name,
+  json: knownOfCalls.json,
+  decode: (value, path, notes) => {
+    const given = knownOfCalls.decode(value, path, notes)
+    return {
+      recorder: recorderOf(given, path, notes),
+      stateOverrides: given.stateOverrides,
+      blockOverrides: given.blockOverrides,
+      index: given.txIndex,
+    }
+  },
+}
+
+function recorderOf(given: Known, path: string, notes: Notes | undefined): Recorder {
+  const { tracer, tracerConfig, onlyTopCall, withLog } = given
+  if (tracer === undefined || tracer === '') return structLogRecorder(structLogOptions(given))
+  const flat = tracer === 'callTracer' ? defined({ onlyTopCall, withLog }) : {}
+  const isPlain = typeof tracerConfig === 'object' && !Array.isArray(tracerConfig)
+  const config = isPlain || tracerConfig === undefined ? { ...flat, ...tracerConfig } : tracerConfig
+  return recorderNamed(tracer, config, `${path}.tracerConfig`, notes)
+}
+
+function structLogOptions(given: Known): Parameters<typeof structLogRecorder>[0] {
+  return {
+    withStack: given.disableStack !== true,
+    withMemory: given.enableMemory ?? given.disableMemory === false,
+    withStorage: given.disableStorage !== true,
+    withReturnData: given.enableReturnData ?? given.disableReturnData === false,
+    limit: given.limit ?? 0,
+  }
+}
+
+function defined(object: object): object {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined))
+}

@@ -1,0 +1,48 @@
+// The parts of trace_replay… and trace_call: frames, state difference, operations, as many of them as are wanted.
+import { hexFromBytes } from '../../core/hex.ts'
+import type { Tracer } from '../../evm/executor.ts'
+import { recordCalls } from '../../evm/tracers/calls.ts'
+import { combineTracers } from '../../evm/tracers/combine.ts'
+import { traceOperations } from '../../evm/tracers/operations.ts'
+import { writeFlatFrames } from '../wire/traces/encodeframes.ts'
+import { writeOperations } from '../wire/traces/encodeoperations.ts'
+import { stateDiffOf } from '../wire/traces/encodestate.ts'
+import { type Recorder, touchRecorder } from './tracers.ts'
+
+/** What may be asked for. */
+export const PARTS = ['trace', 'stateDiff', 'vmTrace'] as const
+
+export type Part = (typeof PARTS)[number]
+
+/**
+ * Writes `{vmTrace, trace, stateDiff, output, transactionHash?}`; parts that are not wanted are null, or an empty list
+ * of frames. Operations are written as they run, and so come first.
+ * @param withHash whether it says of which transaction it is
+ */
+export function replayRecorder(parts: readonly Part[], withHash: boolean): Recorder {
+  return ({ writer, budget, subject, place }) => {
+    const calls = parts.includes('trace') ? recordCalls({ keep: budget.keep }) : undefined
+    const touched = parts.includes('stateDiff') ? touchRecorder(subject) : undefined
+    writer.write('{"vmTrace":')
+    const tracers: Tracer[] = []
+    if (parts.includes('vmTrace')) tracers.push(traceOperations(writeOperations(writer)))
+    else writer.write('null')
+    if (calls !== undefined) tracers.push(calls.tracer)
+    if (touched !== undefined) tracers.push(touched.tracer)
+    return {
+      tracer: combineTracers(tracers),
+      write: async (run) => {
+        writer.write(',"trace":[')
+        if (calls !== undefined) {
+          const form = { withParityErrors: true, place: undefined }
+          await writeFlatFrames(writer, calls.top(), form)
+        }
+        writer.write('],"stateDiff":')
+        writer.value(touched === undefined ? null : stateDiffOf(run, touched.touched))
+        writer.write(`,"output":"${hexFromBytes(run.outcome.output)}"`)
+        const hash = withHash ? place?.transactionHash : undefined
+        writer.write(hash === undefined ? '}' : `,"transactionHash":"${hash}"}`)
+      },
+    }
+  }
+}

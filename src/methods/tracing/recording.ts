@@ -1,0 +1,106 @@
+// Recording the runs of a request: the transactions of blocks, and messages, within the limits of one request.
+import { DevchainError } from '../../core/errors.ts'
+import type { Hash } from '../../core/hex.ts'
+import type { Tracer } from '../../evm/executor.ts'
+import { abandoned } from '../../evm/reasons.ts'
+import { combineTracers } from '../../evm/tracers/combine.ts'
+import { replay, type Subject, TraceBudget, type TracedRun } from '../../node/calls/replay.ts'
+import type { Chain } from '../../node/chain/chain.ts'
+import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
+import { type TransactionPlace, transactionPlace } from '../../node/ledger/blocktree.ts'
+import { JsonWriter } from '../../rpc/jsontext.ts'
+import type { MethodContext } from '../common/context.ts'
+import type { FramePlace } from '../wire/traces/encodeframes.ts'
+import type { Recorder, Recording, Stage } from './tracers.ts'
+
+/** What the recordings of one request share. */
+export interface Work {
+  readonly writer: JsonWriter
+  readonly budget: TraceBudget
+  /** False: nobody waits for the answer any more. */
+  readonly isAwaited: () => boolean
+}
+
+/** The work of a request. */
+export function newWork({ options, caller }: Pick<MethodContext, 'options' | 'caller'>): Work {
+  const budget = new TraceBudget(options.traceLimit)
+  return { writer: new JsonWriter(), budget, isAwaited: caller.isWaiting }
+}
+
+/**
+ * Begins a recording; its tracer also counts against the limits, waits for the writer, and ends with `ABANDONED` when
+ * nobody waits for it.
+ */
+export function begin(
+  { writer, budget, isAwaited }: Work,
+  recorder: Recorder,
+  subject: Subject,
+  place: Stage['place'],
+): Recording {
+  const recording = recorder({ writer, budget, subject, place })
+  const onPause = async (): Promise<void> => {
+    if (!isAwaited()) throw abandoned()
+    await writer.settle()
+  }
+  const limits: Tracer = { onTick: budget.tick, onPause }
+  return { ...recording, tracer: combineTracers([limits, recording.tracer]) }
+}
+
+/** Replays a block and records some of its transactions; `each` writes what came of one. */
+export async function recordBlock(
+  chain: Chain,
+  record: BlockRecord,
+  {
+    work,
+    recorder,
+    only,
+    each,
+  }: {
+    readonly work: Work
+    readonly recorder: Recorder
+    /** Index of the only transaction that is recorded; all when left out. */
+    readonly only?: number | undefined
+    readonly each: (recording: Recording, run: TracedRun, index: number) => Promise<void>
+  },
+): Promise<void> {
+  let recording: Recording | undefined
+  let at = 0
+  let logsBefore = 0
+  const tracerFor = (subject: Subject, index: number): Tracer | undefined => {
+    if (!work.isAwaited()) throw abandoned()
+    at = index
+    recording = undefined
+    const place = framePlace(record, index, logsBefore)
+    logsBefore += record.executed[index]?.receipt.logs.length ?? 0
+    if (only !== undefined && index !== only) return undefined
+    recording = begin(work, recorder, subject, place)
+    return recording.tracer
+  }
+  for await (const run of replay(chain, record, tracerFor, only)) {
+    // what a recording keeps goes once it is written
+    if (recording !== undefined) await each(recording, run, at)
+    work.budget.release()
+  }
+}
+
+/**
+ * Where a mined transaction stands.
+ * @throws {DevchainError} `NOT_FOUND` when it is in no block of the chain
+ */
+export function minedPlace({ state }: Chain, hash: Hash): TransactionPlace {
+  const place = transactionPlace(state.tree, hash)
+  if (place !== undefined) return place
+  const message = `transaction ${hash} not found: it is in no block of the chain`
+  throw new DevchainError('NOT_FOUND', message, undefined, { transaction: hash })
+}
+
+/** Where the frames of a block's transaction belong. */
+function framePlace({ block }: BlockRecord, index: number, logsBefore: number): FramePlace {
+  return {
+    blockHash: block.hash,
+    blockNumber: block.header.number,
+    transactionHash: block.transactions[index]!.hash,
+    index,
+    logsBefore,
+  }
+}

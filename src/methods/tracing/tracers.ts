@@ -1,0 +1,186 @@
+// The tracers that debug_trace… knows by name: each gives hooks for a run, and writes what came of it.
+import { DevchainError, printValue } from '../../core/errors.ts'
+import { hexFromBytes } from '../../core/hex.ts'
+import type { Tracer } from '../../evm/executor.ts'
+import { recordCalls } from '../../evm/tracers/calls.ts'
+import { combineTracers } from '../../evm/tracers/combine.ts'
+import { recordSelectors } from '../../evm/tracers/selectors.ts'
+import { type StructLogOptions, traceStructLogs } from '../../evm/tracers/structlogs.ts'
+import { recordTouched, type TouchRecorder } from '../../evm/tracers/touched.ts'
+import type { Subject, TraceBudget, TracedRun } from '../../node/calls/replay.ts'
+import type { JsonWriter } from '../../rpc/jsontext.ts'
+import { boolean } from '../../rpc/primitives.ts'
+import type { Notes } from '../../rpc/schema.ts'
+import { members } from '../wire/decodeobject.ts'
+import {
+  type FramePlace,
+  wholeFrame,
+  writeCallTree,
+  writeFlatFrames,
+} from '../wire/traces/encodeframes.ts'
+import { prestateOf } from '../wire/traces/encodestate.ts'
+import { writeStructLogs } from '../wire/traces/encodestructlogs.ts'
+
+/** What a recording is made for. */
+export interface Stage {
+  readonly writer: JsonWriter
+  readonly budget: TraceBudget
+  readonly subject: Subject
+  /** Undefined for a message that is in no block. */
+  readonly place: FramePlace | undefined
+}
+
+/** A run that is being recorded. */
+export interface Recording {
+  readonly tracer: Tracer
+  /** Writes one JSON value, or the rest of one that was begun with the recording. */
+  readonly write: (run: TracedRun) => Promise<void>
+}
+
+/** Begins a recording. */
+export type Recorder = (stage: Stage) => Recording
+
+/** Struct logs: `{structLogs, gas, failed, returnValue}`. Written from the beginning of the run on. */
+export function structLogRecorder(options: StructLogOptions): Recorder {
+  return ({ writer }) => {
+    writer.write('{"structLogs":')
+    const logs = writeStructLogs(writer)
+    return {
+      tracer: traceStructLogs(options, logs),
+      write: async ({ outcome }) => {
+        logs.end()
+        const { gasUsed, failure, output } = outcome
+        const returnValue = failure?.kind === 'halt' ? '0x' : hexFromBytes(output)
+        writer.write(
+          `,"gas":${gasUsed},"failed":${failure !== undefined},"returnValue":"${returnValue}"}`,
+        )
+      },
+    }
+  }
+}
+
+/** The accounts that a run touches whatever it does, and then those it does. */
+export function touchRecorder({ from, to, coinbase, authorities }: Subject): TouchRecorder {
+  return recordTouched([from, ...(to === null ? [] : [to]), coinbase, ...authorities])
+}
+
+const callConfig = members('callTracer config', { onlyTopCall: boolean, withLog: boolean })
+
+function callTracer(config: unknown, path: string, notes?: Notes): Recorder {
+  const { onlyTopCall, withLog } = callConfig.decode(config, path, notes)
+  return ({ writer, budget, place }) => {
+    const { tracer, top } = recordCalls({
+      onlyTop: onlyTopCall,
+      withLogs: withLog,
+      logsBefore: place?.logsBefore,
+      keep: budget.keep,
+    })
+    return { tracer, write: (run) => writeCallTree(writer, wholeFrame(top(), run)) }
+  }
+}
+
+const flatConfig = members('flatCallTracer config', {
+  convertParityErrors: boolean,
+  includePrecompiles: boolean,
+})
+
+function flatCallTracer(config: unknown, path: string, notes?: Notes): Recorder {
+  const { convertParityErrors = false, includePrecompiles } = flatConfig.decode(config, path, notes)
+  return ({ writer, budget, place }) => {
+    const { tracer, top } = recordCalls({ keep: budget.keep })
+    const form = { withParityErrors: convertParityErrors, includePrecompiles, place }
+    return {
+      tracer,
+      write: async (run) => {
+        writer.write('[')
+        await writeFlatFrames(writer, wholeFrame(top(), run), form)
+        writer.write(']')
+      },
+    }
+  }
+}
+
+const prestateConfig = members('prestateTracer config', {
+  diffMode: boolean,
+  disableCode: boolean,
+  disableStorage: boolean,
+  includeEmpty: boolean,
+})
+
+function prestateTracer(config: unknown, path: string, notes?: Notes): Recorder {
+  const options = prestateConfig.decode(config, path, notes)
+  return ({ writer, subject }) => {
+    const { tracer, touched } = touchRecorder(subject)
+    return { tracer, write: async (run) => writer.value(prestateOf(run, touched, options)) }
+  }
+}
+
+const emptyConfig = members('config', {})
+
+function selectorTracer(config: unknown, path: string, notes?: Notes): Recorder {
+  emptyConfig.decode(config, path, notes)
+  return ({ writer }) => {
+    const { tracer, counts } = recordSelectors()
+    return { tracer, write: async () => writer.value(Object.fromEntries(counts)) }
+  }
+}
+
+function noopTracer(config: unknown, path: string, notes?: Notes): Recorder {
+  emptyConfig.decode(config, path, notes)
+  return ({ writer }) => ({ tracer: {}, write: async () => writer.write('{}') })
+}
+
+/** Several tracers over one run: its config has their configs by name, its result their results. */
+function muxTracer(config: unknown, path: string, notes?: Notes): Recorder {
+  const isObject = typeof config === 'object' && config !== null && !Array.isArray(config)
+  if (!isObject || Object.keys(config).length === 0) {
+    const message = `${path}: expected {tracer: its config, ...}, got ${printValue(config)}`
+    throw new DevchainError('INVALID_PARAMS', message)
+  }
+  const recorders = Object.entries(config).map(
+    ([name, inner]) => [name, recorderNamed(name, inner, `${path}.${name}`, notes)] as const,
+  )
+  return (stage) => {
+    const recordings = recorders.map(([name, begin]) => [name, begin(stage)] as const)
+    return {
+      tracer: combineTracers(recordings.map(([, { tracer }]) => tracer)),
+      write: async (run) => {
+        stage.writer.write('{')
+        for (const [index, [name, { write }]] of recordings.entries()) {
+          stage.writer.write(`${index === 0 ? '' : ','}${JSON.stringify(name)}:`)
+          await write(run)
+        }
+        stage.writer.write('}')
+      },
+    }
+  }
+}
+
+type Making = (config: unknown, path: string, notes?: Notes) => Recorder
+
+const TRACERS: ReadonlyMap<string, Making> = new Map([
+  ['callTracer', callTracer],
+  ['prestateTracer', prestateTracer],
+  ['4byteTracer', selectorTracer],
+  ['flatCallTracer', flatCallTracer],
+  ['muxTracer', muxTracer],
+  ['noopTracer', noopTracer],
+])
+
+/**
+ * The recorder of a tracer's name.
+ * @param path where its config stands in the request
+ * @throws {DevchainError} `INVALID_PARAMS` for an unknown name, naming those there are, or a config it does not have
+ */
+export function recorderNamed(
+  name: string,
+  config: unknown,
+  path: string,
+  notes: Notes | undefined,
+): Recorder {
+  const make = TRACERS.get(name)
+  if (make !== undefined) return make(config ?? {}, path, notes)
+  const known = [...TRACERS.keys()].join(', ')
+  const message = `there is no tracer ${printValue(name)}: expected ${known}, or none for struct logs`
+  throw new DevchainError('INVALID_PARAMS', message)
+}

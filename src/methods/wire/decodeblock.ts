@@ -1,0 +1,109 @@
+// How a request names a block: number, tag, hash, or an object that says which of them (EIP-1898).
+import { DevchainError, printValue } from '../../core/errors.ts'
+import { type Hash, parseHash } from '../../core/hex.ts'
+import type { BlockReference } from '../../node/ledger/references.ts'
+import { type Decoder, type Notes, remarkMisspelling } from '../../rpc/schema.ts'
+
+const TAGS = ['latest', 'earliest', 'pending', 'safe', 'finalized'] as const
+
+const EXPECTED =
+  'a block: a number (0x hex or decimal), latest, earliest, pending, safe, finalized, a 32-byte hash, ' +
+  'or {blockNumber} or {blockHash, requireCanonical}'
+
+/** The newest block: what an absent block parameter means. */
+export const LATEST: BlockReference = { kind: 'tag', tag: 'latest' }
+
+/** The block with this hash, on whatever branch. */
+export function byHash(hash: Hash): BlockReference {
+  return { kind: 'hash', hash, requireCanonical: false }
+}
+
+/** True for the block that would be mined now. */
+export function isPending(reference: BlockReference): boolean {
+  return reference.kind === 'tag' && reference.tag === 'pending'
+}
+
+/** A block parameter: QUANTITY, TAG, hash or MAP (spec 2.1). */
+export const blockReference: Decoder<BlockReference> = {
+  name: 'block',
+  json: {
+    title: 'block',
+    oneOf: [
+      { type: 'string', description: 'in any letter case', enum: TAGS },
+      { type: 'string', pattern: '^(0x[0-9a-fA-F]{1,64}|[0-9]{1,78})$' },
+      { type: 'integer', minimum: 0 },
+      {
+        type: 'object',
+        properties: {
+          blockHash: { type: 'string', pattern: '^0x[0-9a-fA-F]{64}$' },
+          blockNumber: { type: ['string', 'integer'] },
+          requireCanonical: { type: ['boolean', 'string'] },
+        },
+      },
+    ],
+  },
+  decode: (value, path, notes) => {
+    if (typeof value === 'object' && value !== null) return fromMap(value, path, notes)
+    if (typeof value === 'string' && /^0x[0-9a-fA-F]{64}$/.test(value)) {
+      return { kind: 'hash', hash: parseHash(value), requireCanonical: false }
+    }
+    return fromScalar(value, path)
+  },
+}
+
+function fromScalar(value: unknown, path: string): BlockReference {
+  const tag = tagOf(value)
+  if (tag !== undefined) return { kind: 'tag', tag }
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) {
+    return { kind: 'number', number: BigInt(value) }
+  }
+  if (typeof value === 'string' && /^(0x[0-9a-fA-F]{1,63}|[0-9]{1,78})$/.test(value)) {
+    return { kind: 'number', number: BigInt(value) }
+  }
+  throw invalid(path, EXPECTED, value)
+}
+
+/** In any letter case, as the reference node reads them. */
+function tagOf(value: unknown): (typeof TAGS)[number] | undefined {
+  if (typeof value !== 'string') return undefined
+  // nearly all are written as they are; no longer text is a tag
+  const word = TAGS.find((each) => each === value)
+  if (word !== undefined || value.length > 9) return word
+  const lower = value.toLowerCase()
+  return TAGS.find((each) => each === lower)
+}
+
+function fromMap(map: object, path: string, notes: Notes | undefined): BlockReference {
+  const known = ['blockHash', 'blockNumber', 'requireCanonical']
+  for (const key of Object.keys(map)) {
+    if (!known.includes(key)) remarkMisspelling(notes, path, key, known)
+  }
+  const { blockHash, blockNumber, requireCanonical } = map as Record<string, unknown>
+  const hasHash = blockHash !== undefined && blockHash !== null
+  const hasNumber = blockNumber !== undefined && blockNumber !== null
+  if (hasHash === hasNumber) throw invalid(path, 'either blockHash or blockNumber', map)
+  const canonical = booleanOf(requireCanonical, `${path}.requireCanonical`)
+  if (hasNumber) return fromScalar(blockNumber, `${path}.blockNumber`)
+  return { kind: 'hash', hash: hashOf(blockHash, `${path}.blockHash`), requireCanonical: canonical }
+}
+
+function hashOf(value: unknown, path: string): Hash {
+  if (typeof value !== 'string' || !/^0x[0-9a-fA-F]{64}$/.test(value)) {
+    throw invalid(path, 'a 32-byte hash', value)
+  }
+  return parseHash(value)
+}
+
+/** Some clients write the boolean as text. */
+function booleanOf(value: unknown, path: string): boolean {
+  if (value === undefined || value === null || value === false || value === 'false') return false
+  if (value === true || value === 'true') return true
+  throw invalid(path, 'true or false', value)
+}
+
+function invalid(path: string, expected: string, value: unknown): DevchainError {
+  return new DevchainError(
+    'INVALID_PARAMS',
+    `${path}: expected ${expected}, got ${printValue(value)}`,
+  )
+}

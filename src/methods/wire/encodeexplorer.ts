@@ -1,0 +1,227 @@
+// Blocks, transactions and operations in the forms that the Otterscan explorer reads.
+import type { Address, Hash } from '../../core/hex.ts'
+import type { Chain } from '../../node/chain/chain.ts'
+import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
+import type { TransactionPlace } from '../../node/ledger/blocktree.ts'
+import { rewardsIn } from '../../node/mining/rewards.ts'
+import { address, boolean, data, hash, list, nullable, text } from '../../rpc/primitives.ts'
+import type { Encoder, Json } from '../../rpc/schema.ts'
+import {
+  type BlockView,
+  blockFields,
+  receiptShape,
+  type TransactionView,
+  transactionShape,
+  viewOfBlock,
+  viewOfPlaced,
+} from './encodeblock.ts'
+import { field, quantityResult, shape } from './encodeobject.ts'
+
+/** What a block's miners got that there was not before. */
+export interface Issuance {
+  readonly blockReward: bigint
+  readonly uncleReward: bigint
+}
+
+/** A block's details. */
+export interface BlockDetails {
+  readonly view: BlockView
+  readonly issuance: Issuance
+  /** Wei that the block's transactions paid. */
+  readonly totalFees: bigint
+}
+
+/** A page of a block's transactions. */
+export interface BlockPage {
+  readonly view: BlockView
+  readonly places: readonly TransactionPlace[]
+}
+
+/** What a search found. */
+export interface SearchPage {
+  readonly places: readonly TransactionPlace[]
+  readonly isFirst: boolean
+  readonly isLast: boolean
+}
+
+/** Something that moved ether or made or unmade a contract within a transaction. */
+export interface InternalOperation {
+  /** 0: a transfer, 1: a destruction, 2: CREATE, 3: CREATE2. */
+  readonly type: 0 | 1 | 2 | 3
+  readonly from: Address
+  readonly to: Address
+  readonly value: bigint
+}
+
+/** A call of a transaction. */
+export interface TracedCall {
+  readonly type: string
+  readonly depth: number
+  readonly from: Address
+  readonly to: Address | null
+  /** Null where the kind of call moves none. */
+  readonly value: bigint | null
+  readonly input: Uint8Array
+  readonly output: Uint8Array
+}
+
+const count: Encoder<number> = {
+  name: 'number',
+  json: { title: 'number', type: 'integer' },
+  encode: (value) => value,
+}
+
+const { transactions: _transactions, logsBloom: _logsBloom, ...plainBlockFields } = blockFields
+
+/** A block with the number of its transactions, without them and without its bloom. */
+const leanBlockFields: Parameters<typeof shape<BlockView>>[1] = {
+  ...plainBlockFields,
+  logsBloom: field(nullable(data), () => null),
+  transactionCount: field(count, ({ transactions }) => transactions.length),
+}
+
+const issuanceShape: Encoder<Issuance> = shape<Issuance>('issuance', {
+  blockReward: field(quantityResult, ({ blockReward }) => blockReward),
+  uncleReward: field(quantityResult, ({ uncleReward }) => uncleReward),
+  issuance: field(quantityResult, ({ blockReward, uncleReward }) => blockReward + uncleReward),
+})
+
+/** What `ots_getBlockDetails` answers. */
+export const blockDetails: Encoder<BlockDetails> = shape<BlockDetails>('block details', {
+  block: field(shape('block without transactions', leanBlockFields), ({ view }) => view),
+  issuance: field(issuanceShape, ({ issuance }) => issuance),
+  totalFees: field(quantityResult, ({ totalFees }) => totalFees),
+})
+
+/** A transaction whose input is cut after its selector: lists show no more. */
+const briefTransaction: Encoder<TransactionView> = changed(transactionShape, (transaction) => ({
+  ...transaction,
+  input: String(transaction.input).slice(0, 10),
+}))
+
+/** A receipt without its logs. */
+const briefReceipt: Encoder<TransactionPlace> = {
+  ...changed(receiptShape, (receipt) => ({ ...receipt, logs: null, logsBloom: null })),
+  json: { title: 'receipt without logs', type: 'object' },
+}
+
+/** A receipt with its block's time, in seconds. */
+const timedReceipt: Encoder<TransactionPlace> = {
+  name: 'receipt with time',
+  json: { title: 'receipt with time', type: 'object', required: ['timestamp'] },
+  encode: (place) => ({
+    ...(receiptShape.encode(place) as Record<string, Json>),
+    timestamp: quantityResult.encode(place.record.block.header.timestamp),
+  }),
+}
+
+/** What `ots_getBlockTransactions` answers. */
+export const blockPage: Encoder<BlockPage> = shape<BlockPage>('page of a block', {
+  fullblock: field(
+    shape<BlockPage>('block with some transactions', {
+      ...mapped(leanBlockFields),
+      transactions: field(list(briefTransaction), ({ places }) =>
+        places.map((place) => viewOfPlaced(place, false)),
+      ),
+    }),
+    (page) => page,
+  ),
+  receipts: field(list(briefReceipt), ({ places }) => places),
+})
+
+/** What the searches answer. */
+export const searchPage: Encoder<SearchPage> = shape<SearchPage>('page of a search', {
+  txs: field(list(transactionShape), ({ places }) =>
+    places.map((place) => viewOfPlaced(place, false)),
+  ),
+  receipts: field(list(timedReceipt), ({ places }) => places),
+  firstPage: field(boolean, ({ isFirst }) => isFirst),
+  lastPage: field(boolean, ({ isLast }) => isLast),
+})
+
+/** An entry of `ots_getInternalOperations`. */
+export const internalOperation: Encoder<InternalOperation> = shape<InternalOperation>(
+  'internal operation',
+  {
+    type: field(count, ({ type }) => type),
+    from: field(address, ({ from }) => from),
+    to: field(address, ({ to }) => to),
+    value: field(quantityResult, ({ value }) => value),
+  },
+)
+
+/** An entry of `ots_traceTransaction`. */
+export const tracedCall: Encoder<TracedCall> = shape<TracedCall>('traced call', {
+  type: field(text, ({ type }) => type),
+  depth: field(count, ({ depth }) => depth),
+  from: field(address, ({ from }) => from),
+  to: field(nullable(address), ({ to }) => to),
+  value: field(nullable(quantityResult), ({ value }) => value),
+  input: field(data, ({ input }) => input),
+  output: field(data, ({ output }) => output),
+})
+
+/** What `ots_getContractCreator` answers. */
+export const creation: Encoder<{ readonly hash: Hash; readonly creator: Address }> = shape(
+  'creation',
+  {
+    hash: field(hash, (each: { readonly hash: Hash; readonly creator: Address }) => each.hash),
+    creator: field(address, (each) => each.creator),
+  },
+)
+
+/** The details of a block; null of one that is not there. */
+export function detailsOf(chain: Chain, record: BlockRecord | undefined): BlockDetails | null {
+  if (record === undefined) return null
+  const totalFees = record.executed.reduce(
+    (sum, { receipt }) => sum + receipt.gasUsed * receipt.effectiveGasPrice,
+    0n,
+  )
+  const view = viewOfBlock(record, { pending: false, full: false })
+  return { view, totalFees, issuance: issuanceOf(chain, record) }
+}
+
+/**
+ * A page of a block's transactions in their order; page 0 has the last ones, as the explorer shows the newest first.
+ */
+export function pageOf(
+  record: BlockRecord | undefined,
+  page: number,
+  size: number,
+): BlockPage | null {
+  if (record === undefined) return null
+  const end = Math.max(0, record.executed.length - page * size)
+  const start = Math.max(0, end - size)
+  const places = record.executed.slice(start, end).map((_, i) => ({ record, index: start + i }))
+  return { view: viewOfBlock(record, { pending: false, full: false }), places }
+}
+
+function issuanceOf({ state }: Chain, { block: { header, uncles } }: BlockRecord): Issuance {
+  const { number, timestamp } = header
+  const hardfork = state.config.hardforkAt(number, timestamp)
+  const rewards = rewardsIn(state.config, hardfork, header, uncles).map(({ amount }) => amount)
+  const blockReward = rewards.at(-1) ?? 0n
+  const uncleReward = rewards.slice(0, -1).reduce((sum, amount) => sum + amount, 0n)
+  return { blockReward, uncleReward }
+}
+
+/** The same members, of a page's block. */
+function mapped(fields: typeof leanBlockFields): Parameters<typeof shape<BlockPage>>[1] {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, { encode, ...rest }]) => [
+      name,
+      { ...rest, encode: ({ view }: BlockPage) => encode(view) },
+    ]),
+  )
+}
+
+/** An encoder of objects with members changed afterwards. */
+function changed<T>(
+  encoder: Encoder<T>,
+  change: (object: Readonly<Record<string, Json>>) => Record<string, Json>,
+): Encoder<T> {
+  return {
+    ...encoder,
+    encode: (value) => change(encoder.encode(value) as Record<string, Json>),
+  }
+}

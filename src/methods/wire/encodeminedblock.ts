@@ -1,0 +1,45 @@
+// Blocks with their transactions and what came of each, for who mines by hand and looks at once.
+import { revertText } from '../../evm/reasons.ts'
+import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
+import type { TransactionPlace } from '../../node/ledger/blocktree.ts'
+import { executedAt } from '../../node/ledger/blocktree.ts'
+import { data, list, text } from '../../rpc/primitives.ts'
+import type { Encoder } from '../../rpc/schema.ts'
+import { blockFields, placedTransactionFields, viewOfBlock, viewOfPlaced } from './encodeblock.ts'
+import { encodedAs, type Field, field, fieldIfAny, shape } from './encodeobject.ts'
+
+/** A transaction with what it returned, and the text that it reverted with if there was one (anvil's members). */
+const minedTransaction: Encoder<TransactionPlace> = shape('mined transaction', {
+  ...reached(placedTransactionFields, (place: TransactionPlace) => viewOfPlaced(place, false)),
+  output: field(data, (place) => executedAt(place).output),
+  revertReason: fieldIfAny(text, (place) => {
+    const { failure, output } = executedAt(place)
+    return failure?.kind === 'revert' ? revertText(output) : undefined
+  }),
+})
+
+/** A block with such transactions. */
+export const minedBlockShape: Encoder<BlockRecord> = shape<BlockRecord>('mined block', {
+  ...reached(blockFields, (record: BlockRecord) =>
+    viewOfBlock(record, { pending: false, full: false }),
+  ),
+  transactions: field(
+    encodedAs(list(minedTransaction), (record: BlockRecord) =>
+      record.executed.map((_, index) => ({ record, index })),
+    ),
+    (record) => record,
+  ),
+})
+
+/** The members of a part, as members of the whole. */
+function reached<T, V>(
+  fields: Readonly<Record<string, Field<V>>>,
+  part: (whole: T) => V,
+): Readonly<Record<string, Field<T>>> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, { json, required, encode }]) => [
+      name,
+      { json, required, encode: (whole: T) => encode(part(whole)) },
+    ]),
+  )
+}

@@ -1,0 +1,88 @@
+// Objects that clients are given, declared member by member: one list gives both their encoding and their schema.
+import { quantityFromBigint } from '../../core/hex.ts'
+import type { Encoder, Json, JsonSchema } from '../../rpc/schema.ts'
+
+/** A QUANTITY of a reply: 0x and hex without leading zeros. Requests may write it in other ways. */
+export const quantityResult: Encoder<bigint> = {
+  name: 'quantity',
+  json: { title: 'quantity', type: 'string', pattern: '^0x(0|[1-9a-f][0-9a-f]{0,63})$' },
+  encode: quantityFromBigint,
+}
+
+/** A whole number of JSON: what a few replies have where others have QUANTITYs. */
+export const plainInteger: Encoder<bigint> = {
+  name: 'integer',
+  json: { type: 'integer' },
+  encode: Number,
+}
+
+/** A member of an object made of a `T`. */
+export interface Field<T> {
+  readonly json: JsonSchema
+  readonly required: boolean
+  /** Undefined leaves the member out. */
+  readonly encode: (value: T) => Json | undefined
+}
+
+/** A member that is always there. */
+export function field<T, V>(encoder: Encoder<V>, get: (value: T) => V): Field<T> {
+  return { json: encoder.json, required: true, encode: (value) => encoder.encode(get(value)) }
+}
+
+/** What is told without some members that there are. */
+export interface Shortened {
+  /** Names of members. */
+  readonly without?: readonly string[] | undefined
+}
+
+/** A member that is left out where `get` gives undefined, or where it is among those that are not told. */
+export function fieldUnless<T extends Shortened, V>(
+  name: string,
+  encoder: Encoder<V>,
+  get: (value: T) => V | undefined,
+): Field<T> {
+  return fieldIfAny(encoder, (value) =>
+    value.without?.includes(name) === true ? undefined : get(value),
+  )
+}
+
+/** A member that is left out where `get` gives undefined. */
+export function fieldIfAny<T, V>(encoder: Encoder<V>, get: (value: T) => V | undefined): Field<T> {
+  const encode = (value: T): Json | undefined => {
+    const part = get(value)
+    return part === undefined ? undefined : encoder.encode(part)
+  }
+  return { json: encoder.json, required: false, encode }
+}
+
+/** An encoder of objects with exactly these members, written in this order. */
+export function shape<T>(name: string, fields: Readonly<Record<string, Field<T>>>): Encoder<T> {
+  const entries = Object.entries(fields)
+  return {
+    name,
+    json: {
+      title: name,
+      type: 'object',
+      properties: Object.fromEntries(entries.map(([key, { json }]) => [key, json])),
+      required: entries.filter(([, { required }]) => required).map(([key]) => key),
+      additionalProperties: false,
+    },
+    encode: (value) => {
+      const object: Record<string, Json> = {}
+      for (const [key, { encode }] of entries) {
+        const part = encode(value)
+        if (part !== undefined) object[key] = part
+      }
+      return object
+    },
+  }
+}
+
+/** An encoder of what `convert` makes of a value. */
+export function encodedAs<T, V>(encoder: Encoder<V>, convert: (value: T) => V): Encoder<T> {
+  return {
+    name: encoder.name,
+    json: encoder.json,
+    encode: (value) => encoder.encode(convert(value)),
+  }
+}

@@ -1,0 +1,180 @@
+// Frames of a run on the wire: geth's tree of calls, and the flat list that OpenEthereum made customary.
+import { type Hash, hexFromBytes, quantityFromBigint } from '../../../core/hex.ts'
+import type { CallFrame, FrameLog } from '../../../evm/tracers/calls.ts'
+import { type FlatFrame, type FlatOptions, flatten } from '../../../evm/tracers/flat.ts'
+import type { TracedRun } from '../../../node/calls/replay.ts'
+import type { JsonWriter } from '../../../rpc/jsontext.ts'
+import type { Json } from '../../../rpc/schema.ts'
+
+/** The block and transaction that a list of frames belongs to. */
+export interface FramePlace {
+  readonly blockHash: Hash
+  readonly blockNumber: bigint
+  readonly transactionHash: Hash
+  readonly index: number
+  /** Logs of the block before those of the transaction. */
+  readonly logsBefore: number
+}
+
+/** How frames are listed. */
+export interface FlatForm extends FlatOptions {
+  /** Failures in OpenEthereum's words, and without the return data of a revert. */
+  readonly withParityErrors: boolean
+  /** Undefined: frames say nothing of where they belong. */
+  readonly place: FramePlace | undefined
+}
+
+/**
+ * Writes a tree of frames in the form of geth's callTracer: `{type, from, to?, gas, gasUsed, input, output?, error?,
+ * revertReason?, value?, calls?, logs?}`.
+ */
+export async function writeCallTree(writer: JsonWriter, top: CallFrame): Promise<void> {
+  await writer.yieldIfDue()
+  const members = JSON.stringify(callMembers(top))
+  if (top.calls.length === 0) return writer.write(members)
+  writer.write(`${members.slice(0, -1)},"calls":[`)
+  for (const [index, call] of top.calls.entries()) {
+    if (index > 0) writer.write(',')
+    await writeCallTree(writer, call)
+  }
+  writer.write(']}')
+}
+
+/** The outermost frame with the gas of the whole transaction: its limit, and what the receipt has. */
+export function wholeFrame(top: CallFrame, { subject, outcome }: TracedRun): CallFrame {
+  return { ...top, gas: subject.gasLimit, gasUsed: outcome.gasUsed }
+}
+
+/** Writes frames as a list, without the brackets around it. */
+export async function writeFlatFrames(
+  writer: JsonWriter,
+  top: CallFrame,
+  form: FlatForm,
+): Promise<void> {
+  let isFirst = true
+  for (const flat of flatten(top, form)) {
+    await writer.yieldIfDue()
+    writer.write(`${isFirst ? '' : ','}${JSON.stringify(flatFrame(flat, form))}`)
+    isFirst = false
+  }
+}
+
+/**
+ * A frame of the list: `{action, result, error?, subtraces, traceAddress, type}` and where it belongs. `result` is null
+ * where nothing came of it.
+ */
+export function flatFrame({ frame, traceAddress, subtraces }: FlatFrame, form: FlatForm): Json {
+  const { failure } = frame
+  return {
+    action: actionOf(frame),
+    ...placeMembers(form.place),
+    ...(failure === undefined ? {} : { error: errorOf(frame, form) }),
+    result: resultOf(frame, form),
+    subtraces,
+    traceAddress: traceAddress as readonly Json[],
+    type: typeOf(frame),
+  }
+}
+
+function callMembers(frame: CallFrame): Json {
+  const { kind, from, to, value, gas, gasUsed, input, output, failure, revertText, logs } = frame
+  const isRevert = failure?.kind === 'revert'
+  return {
+    from,
+    gas: quantityFromBigint(gas),
+    gasUsed: quantityFromBigint(gasUsed),
+    to: to ?? undefined,
+    input: hexFromBytes(input),
+    output:
+      output.length > 0 && (failure === undefined || isRevert) ? hexFromBytes(output) : undefined,
+    error: failure === undefined ? undefined : gethError(frame),
+    revertReason: revertText,
+    logs: logs.length === 0 ? undefined : logs.map(logMembers),
+    value: kind === 'STATICCALL' ? undefined : quantityFromBigint(value),
+    type: kind,
+  }
+}
+
+function logMembers({ log, position, index }: FrameLog): Json {
+  return {
+    address: log.address,
+    topics: log.topics as readonly Json[],
+    data: hexFromBytes(log.data),
+    index: quantityFromBigint(BigInt(index)),
+    position: quantityFromBigint(BigInt(position)),
+  }
+}
+
+function typeOf({ kind }: CallFrame): string {
+  if (kind === 'SELFDESTRUCT') return 'suicide'
+  return kind === 'CREATE' || kind === 'CREATE2' ? 'create' : 'call'
+}
+
+function actionOf({ kind, from, to, value, gas, input }: CallFrame): Json {
+  const amount = quantityFromBigint(value)
+  switch (kind) {
+    case 'SELFDESTRUCT':
+      return { address: from, balance: amount, refundAddress: to }
+    case 'CREATE':
+    case 'CREATE2': {
+      const creationMethod = kind.toLowerCase()
+      const init = hexFromBytes(input)
+      return { creationMethod, from, gas: quantityFromBigint(gas), init, value: amount }
+    }
+    default: {
+      const callType = kind.toLowerCase()
+      const given = { gas: quantityFromBigint(gas), input: hexFromBytes(input) }
+      return { callType, from, ...given, to, value: amount }
+    }
+  }
+}
+
+function resultOf(frame: CallFrame, { withParityErrors }: FlatForm): Json {
+  const { kind, failure, to, output } = frame
+  if (kind === 'SELFDESTRUCT') return null
+  // what a contract said as it reverted is worth keeping
+  const isKept = failure === undefined || (failure.kind === 'revert' && !withParityErrors)
+  if (!isKept) return null
+  const gasUsed = quantityFromBigint(frame.gasUsed)
+  const isCreation = kind === 'CREATE' || kind === 'CREATE2'
+  if (!isCreation) return { gasUsed, output: hexFromBytes(output) }
+  return { address: to ?? undefined, code: hexFromBytes(output), gasUsed }
+}
+
+function placeMembers(place: FramePlace | undefined): { readonly [key: string]: Json } {
+  if (place === undefined) return {}
+  return {
+    blockHash: place.blockHash,
+    blockNumber: Number(place.blockNumber),
+    transactionHash: place.transactionHash,
+    transactionPosition: place.index,
+  }
+}
+
+function errorOf(frame: CallFrame, { withParityErrors }: FlatForm): string {
+  return withParityErrors ? parityError(frame) : gethError(frame)
+}
+
+function gethError({ failure }: CallFrame): string {
+  return failure?.kind === 'revert' ? 'execution reverted' : (failure?.reason ?? '')
+}
+
+/** OpenEthereum's words for failures, by how ours begin. */
+const PARITY_ERRORS: readonly (readonly [start: string, words: string])[] = [
+  ['out of gas', 'Out of gas'],
+  ['contract creation code storage out of gas', 'Out of gas'],
+  ['max code size exceeded', 'Out of gas'],
+  ['invalid opcode', 'Bad instruction'],
+  ['invalid jump destination', 'Bad jump destination'],
+  ['stack underflow', 'Stack underflow'],
+  ['stack overflow', 'Out of stack'],
+  ['return data out of bounds', 'Out of bounds'],
+  ['write protection', 'Mutable Call In Static Context'],
+]
+
+function parityError({ failure, isPrecompile }: CallFrame): string {
+  if (failure?.kind === 'revert') return 'Reverted'
+  const reason = failure?.reason ?? ''
+  const known = PARITY_ERRORS.find(([start]) => reason.startsWith(start))?.[1]
+  return isPrecompile && known === undefined ? 'Built-in failed' : (known ?? reason)
+}

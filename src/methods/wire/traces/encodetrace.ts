@@ -1,0 +1,177 @@
+// The forms of trace results, for descriptions: they are written as text and never pass through an encoder.
+import { address, data, hash } from '../../../rpc/primitives.ts'
+import type { Encoder, JsonSchema } from '../../../rpc/schema.ts'
+import { quantityResult } from '../encodeobject.ts'
+
+/** Describes what a handler writes itself, but for a plain null. */
+function written(name: string, json: JsonSchema): Encoder<null> {
+  return { name, json: { title: name, ...json }, encode: () => null }
+}
+
+function object(
+  properties: Readonly<Record<string, JsonSchema>>,
+  required: readonly string[],
+): JsonSchema {
+  return { type: 'object', properties, required, additionalProperties: false }
+}
+
+const integer: JsonSchema = { type: 'integer', minimum: 0 }
+const word: JsonSchema = { type: 'string', pattern: '^0x[0-9a-f]{64}$' }
+const words = (json: JsonSchema): JsonSchema => ({ type: 'array', items: json })
+const orNull = (json: JsonSchema): JsonSchema => ({ anyOf: [json, { type: 'null' }] })
+
+const structLog = object(
+  {
+    pc: integer,
+    op: { type: 'string' },
+    gas: integer,
+    gasCost: integer,
+    depth: integer,
+    refund: integer,
+    stack: words(quantityResult.json),
+    memory: words(word),
+    storage: { type: 'object', additionalProperties: word },
+    returnData: data.json,
+    error: { type: 'string' },
+  },
+  ['pc', 'op', 'gas', 'gasCost', 'depth'],
+)
+
+const structLogs = object(
+  {
+    structLogs: words(structLog),
+    gas: integer,
+    failed: { type: 'boolean' },
+    returnValue: data.json,
+  },
+  ['structLogs', 'gas', 'failed', 'returnValue'],
+)
+
+const flatMembers = {
+  action: { type: 'object' },
+  error: { type: 'string' },
+  result: { type: ['object', 'null'] },
+  subtraces: integer,
+  traceAddress: words(integer),
+  type: { type: 'string', enum: ['call', 'create', 'suicide'] },
+} as const
+
+const flatRequired = ['action', 'result', 'subtraces', 'traceAddress', 'type']
+
+const placedFrame = object(
+  {
+    ...flatMembers,
+    blockHash: hash.json,
+    blockNumber: integer,
+    transactionHash: hash.json,
+    transactionPosition: integer,
+  },
+  [...flatRequired, 'blockHash', 'blockNumber', 'transactionHash', 'transactionPosition'],
+)
+
+/** What a block paid for work. */
+const reward = object(
+  {
+    ...flatMembers,
+    type: { type: 'string', enum: ['reward'] },
+    blockHash: hash.json,
+    blockNumber: integer,
+  },
+  [...flatRequired, 'blockHash', 'blockNumber'],
+)
+
+const replayMembers = {
+  output: data.json,
+  trace: words(object(flatMembers, flatRequired)),
+  stateDiff: orNull({
+    type: 'object',
+    propertyNames: address.json,
+    additionalProperties: { type: 'object' },
+  }),
+  vmTrace: orNull({ type: 'object' }),
+} as const
+
+/** What `debug_trace…` answers: struct logs, or as the tracer says. */
+export const transactionTrace: Encoder<null> = written('trace', {
+  anyOf: [
+    structLogs,
+    { type: 'object', not: { required: ['structLogs'] } },
+    { type: 'array', items: { type: 'object' } },
+  ],
+})
+
+/** One trace for each transaction. */
+export const blockTraces: Encoder<null> = written('traces', {
+  type: 'array',
+  items: object({ txHash: hash.json, result: transactionTrace.json }, ['txHash', 'result']),
+})
+
+/** The traces of blocks, each under its block, as geth's debug_traceChain tells them to subscribers. */
+export const chainTraces: Encoder<null> = written('traces', {
+  type: 'array',
+  items: object({ block: quantityResult.json, hash: hash.json, traces: blockTraces.json }, [
+    'block',
+    'hash',
+    'traces',
+  ]),
+})
+
+/** Gas by operation, in alloy's form (rpc-types-trace, opcode.rs). */
+const opcodeGas = {
+  transactionHash: hash.json,
+  opcodeGas: words(
+    object({ opcode: { type: 'string' }, count: integer, gasUsed: integer }, [
+      'opcode',
+      'count',
+      'gasUsed',
+    ]),
+  ),
+}
+
+/** What `trace_transactionOpcodeGas` answers. */
+export const transactionOpcodeGas: Encoder<null> = written(
+  'opcode gas',
+  orNull(object(opcodeGas, Object.keys(opcodeGas))),
+)
+
+/** What `trace_blockOpcodeGas` answers. */
+export const blockOpcodeGas: Encoder<null> = written(
+  'opcode gas',
+  orNull(
+    object(
+      {
+        blockHash: hash.json,
+        blockNumber: integer,
+        transactions: words(object(opcodeGas, Object.keys(opcodeGas))),
+      },
+      ['blockHash', 'blockNumber', 'transactions'],
+    ),
+  ),
+)
+
+/** One frame, and where it belongs. */
+export const placedFrameForm: Encoder<null> = written('trace', orNull(placedFrame))
+
+/** Frames, and where they belong; and rewards of blocks. */
+export const placedFrames: Encoder<null> = written(
+  'traces',
+  orNull(words({ anyOf: [placedFrame, reward] })),
+)
+
+/** What `trace_replayTransaction` answers. */
+export const replayForm: Encoder<null> = written(
+  'replay',
+  object(replayMembers, Object.keys(replayMembers)),
+)
+
+/** What `trace_callMany` answers. */
+export const repliesForm: Encoder<null> = written('replays', words(replayForm.json))
+
+/** What `trace_replayBlockTransactions` answers. */
+export const replaysForm: Encoder<null> = written('replays', {
+  type: 'array',
+  items: object({ ...replayMembers, transactionHash: hash.json }, [
+    ...Object.keys(replayMembers),
+    'transactionHash',
+  ]),
+})
