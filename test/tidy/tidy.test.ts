@@ -106,8 +106,12 @@ describe('layers', () => {
       .filter((file) => above.includes(layerOf(file.name)))
       .flatMap((file) =>
         importsOf(file)
+          .filter((target) => target.startsWith('.'))
+          .map((target) => path.join(path.dirname(file.name), target))
           .filter((target) =>
-            /\/evm\/(?!(executor|run\/lazyexecutor|reasons|opcodes)\.ts|tracers\/)/.test(target),
+            /^src\/evm\/(?!(executor|run\/lazyexecutor|reasons|opcodes)\.ts|tracers\/)/.test(
+              target,
+            ),
           )
           .map((target) => `${file.name} imports ${target}`),
       )
