@@ -175,7 +175,7 @@ const TABLE = {
 } as const
 
 /** The name of an opcode, as in the Yellow Paper and the EIPs. */
-export type OpcodeName = keyof typeof TABLE
+type OpcodeName = keyof typeof TABLE
 
 const ROWS: readonly (readonly [OpcodeName, Row])[] = Object.entries(TABLE) as [OpcodeName, Row][]
 

@@ -112,7 +112,7 @@ export async function endBlock(
  * @see https://eips.ethereum.org/EIPS/eip-7685
  */
 export function hashRequests(requests: readonly Uint8Array[]): Hash {
-  // of almost every block, and 4 µs to make
+  // almost every block has none
   if (requests.every(({ length }) => length === 0)) return EMPTY_REQUESTS_HASH
   const whole = createHash('sha256')
   requests.forEach((data, type) => {

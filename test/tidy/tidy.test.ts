@@ -158,6 +158,21 @@ describe('layers', () => {
     expect([...new Set(imported)].sort()).toEqual(Object.keys(dependencies).sort())
   })
 
+  test('the machines, and the compiler of hot loops, have one door each', () => {
+    const doors = (folder: string): string[] =>
+      sources
+        .filter(({ name }) => !name.startsWith(folder))
+        .filter((file) =>
+          importsOf(file).some((target) =>
+            path.join(path.dirname(file.name), target).startsWith(folder),
+          ),
+        )
+        .map(({ name }) => name)
+    expect(doors('src/evm/fast/compiler/')).toEqual(['src/evm/run/tiers.ts'])
+    expect(doors('src/evm/fast/')).toEqual(['src/evm/run/tiers.ts'])
+    expect(doors('src/evm/reference/')).toEqual(['src/evm/run/tiers.ts'])
+  })
+
   test('no file imports itself by way of others', () => {
     expect(cycles(graph)).toEqual([])
   })

@@ -7,7 +7,7 @@ import { WASM } from './interpreter.wasm.ts'
 import { INIT_CODE_ROOM, MEMORY, ROOM_END } from './layout.ts'
 
 /** What the instance asks while it runs. Addresses of its memory are numbers. */
-export interface InstanceHost {
+interface InstanceHost {
   readonly loadAccount: (account: number) => void
   readonly loadCode: (account: number) => void
   readonly loadCodeHash: (account: number) => void
@@ -23,7 +23,7 @@ type Word2 = (a: number, b: number) => void
 type Word3 = (a: number, b: number, c: number) => void
 
 /** The instance's functions; assembly/ tells what each does. */
-export interface InstanceExports {
+interface InstanceExports {
   readonly table: WebAssembly.Table
   readonly prepare: () => void
   readonly beginJob: () => void
@@ -150,7 +150,7 @@ export class Instance {
     const second = limbs[at + 1] as bigint
     const third = limbs[at + 2] as bigint
     const high = limbs[at + 3] as bigint
-    // most are short, and long ones take ten times as long
+    // most words are short, and long ones take much longer to put together
     if (second === 0n && third === 0n && high === 0n) return low
     return low | (second << 64n) | (third << 128n) | (high << 192n)
   }

@@ -21,7 +21,7 @@ import type { PrecompileTables } from './precompiles.ts'
 const UNLIMITED = 0xffff_ffff
 
 /** An account that the instance has asked for. */
-export interface LoadedAccount {
+interface LoadedAccount {
   readonly address: Address
   /** As it was before the run; undefined: there was none. */
   readonly account: Account | undefined

@@ -36,7 +36,7 @@ export interface HotCode {
   readonly onClear: (interpreter: Interpreter, code: number) => void
 }
 
-/** Gas between two looks at the clock: hardly a millisecond, also of the slowest code for its gas. */
+/** Gas between two looks at the clock: little time, also for the code that is slowest for its gas. */
 const QUANTUM = 300_000n
 
 /** Gas that nobody uses up. */
@@ -45,7 +45,7 @@ const ENDLESS = 2n ** 61n
 /** A run goes on for about this long before the others have their turn. */
 const TURN_MS = 5
 
-/** Engines kept: as many as ran at the same time, at most. */
+/** Instances kept: as many as ran at the same time, at most. */
 const IDLE_LIMIT = 3
 
 /** An instance whose last job took more of the heap than this, in bytes, is not kept: memory never shrinks. */

@@ -22,7 +22,7 @@ const CELL_SIZE = 64
 /** The polynomial is found without this factor, which its users add. */
 const SHARE = invert(BigInt(SIZE), SCALAR_ORDER)
 
-/** Points read in one go: 13 ms, most of it for the question whether they are of the group. */
+/** Points read between two turns of the others: the check that a point is of the group takes longest. */
 const POINTS_AT_ONCE = 32
 
 /** Hashed first where a challenge is drawn (consensus specs, deneb and fulu). */
@@ -54,7 +54,7 @@ interface Equation {
 /**
  * The index of the first blob that is not what its commitment and proofs say; undefined where all are. Sizes and scalars
  * are checked by `checkSidecar` before.
- * @param pause awaited every few milliseconds; a blob takes some 30 ms with one proof, 100 ms with all of its cells
+ * @param pause awaited now and then, several times for each blob
  */
 export async function findWrongBlob(
   { version, blobs, commitments, proofs }: BlobSidecar,

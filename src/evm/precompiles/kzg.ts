@@ -14,7 +14,7 @@ export const SCALAR_ORDER: bigint =
 const POINT = 48
 
 /** The trusted setup as the curve reads points. */
-export interface Setup {
+interface Setup {
   readonly onG1: readonly Uint8Array[]
   readonly onG2: Readonly<Record<0 | 1 | 64, Uint8Array>>
 }
@@ -25,7 +25,7 @@ export const trustedSetup: () => Setup = loadedLater(async () =>
 )
 
 /** What is to be proven, as the precompile takes it: 32 bytes each for place and value, 48 for the points. */
-export interface Evaluation {
+interface Evaluation {
   readonly z: Uint8Array
   readonly y: Uint8Array
   readonly commitment: Uint8Array

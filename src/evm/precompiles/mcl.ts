@@ -1,4 +1,4 @@
-// Elliptic curves by mcl, compiled to WebAssembly: multiplication and pairings 4 to 60 times as fast as in JavaScript.
+// Elliptic curves by mcl, compiled to WebAssembly, which multiplies and pairs much faster than JavaScript does.
 // It is used below its JavaScript interface, which knows one curve at a time and speaks in hex digits.
 import { loadedLater } from './precompile.ts'
 
@@ -63,7 +63,7 @@ export const G2: Group = { size: 6 * FIELD, fields: 2, prefix: '_mclBnG2' }
 const INPUT_SIZE = 96
 
 /** A curve of the library. */
-export interface CurveTraits {
+interface CurveTraits {
   /** The library's number of it. */
   readonly number: number
   /** Prime of the base field. */

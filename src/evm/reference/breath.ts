@@ -7,7 +7,7 @@ import { OP } from '../opcodes.ts'
 /** A run goes on for about this long before the others have their turn. */
 const TURN_MS = 10
 
-/** Jumps and calls between two looks at the clock; a thousand take the EVM well below a millisecond. */
+/** Jumps and calls between two looks at the clock. */
 const LOOK_EVERY = 1_000
 
 /** No run is endless without one of them. */
@@ -17,7 +17,7 @@ const PLACES = [
 ]
 
 /** The pauses of one VM, which has one run at a time. */
-export interface Breath {
+interface Breath {
   /** What the runs from now on await now and then; undefined: no pauses. */
   pause: MachineJob['pause']
 }

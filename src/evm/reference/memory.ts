@@ -7,7 +7,7 @@ import { MEMORY_LIMIT_REASON } from '../machine.ts'
 const WORD = 32
 
 /** The bound of one VM, which has one run at a time. */
-export interface MemoryBound {
+interface MemoryBound {
   /** Bytes that all open frames may have together. */
   limit: number
 }

@@ -17,7 +17,7 @@ import { frameFailure } from './exceptionalhalts.ts'
 /** A run goes on for about this long before the others have their turn. */
 const TURN_MS = 5
 
-/** Operations between two looks at the clock: well below a millisecond. */
+/** Operations between two looks at the clock. */
 const LOOK_EVERY = 64
 
 /** Frames within frames, at most. */
@@ -50,8 +50,8 @@ export function attach(evm: EVM, job: MachineJob): () => void {
 }
 
 /**
- * Attaches listeners for what the tracer asks for. A step listener makes every operation several times as slow, so that
- * there is none for a tracer that asks for nothing.
+ * Attaches listeners for what the tracer asks for. A step listener slows every operation down, so that a tracer that asks
+ * for nothing has none.
  * @returns takes the listeners off
  */
 function attachTracer(

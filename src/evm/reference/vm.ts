@@ -33,7 +33,7 @@ const POINT_EVALUATION = '0x000000000000000000000000000000000000000a'
 export type LibraryBlock = NonNullable<Parameters<EVM['runCall']>[0]['block']>
 
 /** What a VM is made for; two runs with equal traits may use the same one. */
-export interface VmTraits {
+interface VmTraits {
   readonly hardfork: Hardfork
   readonly chainId: bigint
   readonly limits: ExecutionLimits | undefined
@@ -53,12 +53,12 @@ export interface PooledVm {
 /** Engines kept for one set of traits: as many as ran at the same time, at most. */
 const IDLE_LIMIT = 4
 
-/** Sets of traits for which vms are kept. */
+/** Sets of traits for which VMs are kept. */
 const TRAITS_LIMIT = 16
 
 /**
- * Lends VMs. Making one takes about a millisecond, a transfer takes less. A VM whose run threw is not taken
- * back: its journal may be in the middle of anything.
+ * Lends VMs, as making one takes longer than a transfer does. It takes no VM back whose run threw: its journal may be in
+ * the middle of anything.
  */
 export class VmPool {
   readonly #idle = new Map<string, PooledVm[]>()
@@ -125,7 +125,7 @@ async function createPooledVm(traits: VmTraits): Promise<PooledVm> {
   }
 }
 
-/** A VM's precompiles, by place: the vm looks them up in this very map. */
+/** A VM's precompiles, by place: the EVM looks them up in this very map. */
 class Precompiles {
   /** The places that they have when nothing is moved. */
   readonly usual: ReadonlySet<string>

@@ -2,8 +2,8 @@
 import type { Executor, ExecutorOptions, Jobs } from '../executor.ts'
 
 /**
- * An executor whose machines are loaded when the first job comes: that takes up to a tenth of a second, and a chain that
- * nobody has used yet should be up at once.
+ * An executor whose machines are loaded when the first job comes: loading takes a while, and a chain that nobody has used
+ * yet should be up at once.
  */
 export function createExecutor(options: ExecutorOptions = {}): Executor {
   let jobs: Jobs | undefined

@@ -21,24 +21,26 @@ const FAILING_LIMIT = 1_000
  * @param onBug told when a compiler has failed on some code, which then is interpreted
  */
 export function tiersOf(choice: EvmChoice, onBug: (error: unknown) => void): readonly Tier[] {
-  const reference: Tier = {
-    name: 'reference',
-    load: async () => (await import('../reference/machine.ts')).createReferenceMachine(),
-  }
-  const interpreter: Tier = {
-    name: 'interpreter',
-    load: async () => (await import('../fast/machine.ts')).createFastMachine(),
-  }
-  const compiler: Tier = {
-    name: 'compiler',
-    load: async () => {
-      const { createFastMachine } = await import('../fast/machine.ts')
-      const { createHotCode } = await import('../fast/compiler/hotcode.ts')
-      return createFastMachine(createHotCode(onBug))
+  const tiers: readonly Tier[] = [
+    // the door of fast/compiler: without this entry and the folder all else stands
+    {
+      name: 'compiler',
+      load: async () => {
+        const { createFastMachine } = await import('../fast/machine.ts')
+        const { createHotCode } = await import('../fast/compiler/hotcode.ts')
+        return createFastMachine(createHotCode(onBug))
+      },
     },
-  }
-  if (choice === 'reference') return [reference]
-  return choice === 'interpreter' ? [interpreter, reference] : [compiler, interpreter, reference]
+    {
+      name: 'interpreter',
+      load: async () => (await import('../fast/machine.ts')).createFastMachine(),
+    },
+    {
+      name: 'reference',
+      load: async () => (await import('../reference/machine.ts')).createReferenceMachine(),
+    },
+  ]
+  return choice === 'auto' ? tiers : tiers.slice(tiers.findIndex(({ name }) => name === choice))
 }
 
 /** Runs work on one of its tiers. */

@@ -5,7 +5,7 @@ import { OP } from '../opcodes.ts'
 /** Blocks whose hashes contracts can ask for (Yellow Paper, appendix H). */
 const REACH = 256n
 
-export interface BlockHashRecorder {
+interface BlockHashRecorder {
   readonly tracer: Tracer
   /** Number of the oldest block whose hash was asked for and could be told, if any was. */
   readonly oldest: () => bigint | undefined

@@ -34,7 +34,7 @@ export interface CallFrame {
   readonly logs: readonly FrameLog[]
 }
 
-export interface CallOptions {
+interface CallOptions {
   readonly withLogs?: boolean | undefined
   /** Logs of the block before those of the run; 0 when left out. */
   readonly logsBefore?: number | undefined
@@ -44,7 +44,7 @@ export interface CallOptions {
   readonly keep?: ((bytes: number) => void) | undefined
 }
 
-export interface CallRecorder {
+interface CallRecorder {
   readonly tracer: Tracer
   /** The outermost frame, once the run is over. */
   readonly top: () => CallFrame

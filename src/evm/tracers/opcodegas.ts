@@ -8,7 +8,7 @@ export interface OpcodeGas {
 }
 
 /** By name, in the order in which they first ran. */
-export type GasByOpcode = ReadonlyMap<string, OpcodeGas>
+type GasByOpcode = ReadonlyMap<string, OpcodeGas>
 
 /**
  * A tracer that counts. What a call hands to its frame is not the call's own but that of the operations in it; what a

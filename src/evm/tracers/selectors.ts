@@ -2,7 +2,7 @@
 import { hexFromBytes } from '../../core/hex.ts'
 import type { Tracer } from '../executor.ts'
 
-export interface SelectorRecorder {
+interface SelectorRecorder {
   readonly tracer: Tracer
   /** How often each was called: `0xa9059cbb-64`, with the number of bytes after the selector. */
   readonly counts: ReadonlyMap<string, number>

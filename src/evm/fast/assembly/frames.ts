@@ -40,9 +40,9 @@ export function returnRoom(length: u32): usize {
   return load<u32>(layout.RETURN_DATA) as usize
 }
 
-/** Copies bytes that do not overlap; few at once, as the general copy costs more than 20 ns. */
+/** Copies bytes that do not overlap: short runs here, long ones by the general copy, which takes longer to begin. */
 @inline
-export function copyBytes(target: usize, source: usize, length: usize): void {
+function copyBytes(target: usize, source: usize, length: usize): void {
   if (length > 256) {
     memory.copy(target, source, length)
     return
@@ -152,7 +152,7 @@ function setCode(account: usize, source: usize, length: usize): void {
   store<u32>(account, length as u32, layout.ACCOUNT_CODE_LENGTH)
   store<u32>(account, 0, layout.ACCOUNT_JUMPS)
   store<u32>(account, 0, layout.ACCOUNT_CELLS)
-  // hashed when asked for: a large contract's takes 70 µs
+  // hashed when asked for, as a large contract's takes long
   setShort(account + layout.ACCOUNT_CODE_HASH, 0)
   const flags = load<u32>(account, layout.ACCOUNT_FLAGS) & ~layout.ACCOUNT_CODE_READY
   store<u32>(account, flags | layout.ACCOUNT_WRITTEN | layout.ACCOUNT_CODE_WRITTEN, layout.ACCOUNT_FLAGS)

@@ -22,12 +22,12 @@ import { type CompiledTrace, Compiler, compiledOperations } from './compile.ts'
 import type { Recording } from './trace/plan.ts'
 import { TraceStore } from './tracestore.ts'
 
-/** Rounds of a loop, or openings of a code, that are worth a compilation of about a millisecond. */
-export const USUAL_THRESHOLD = 300
+/** Rounds of a loop, or openings of a code, that are worth a compilation. */
+const USUAL_THRESHOLD = 300
 
 /**
  * Runs of a trace's exit before what comes behind it is compiled too. With every 16 traces of a code it takes twice as
- * many, up to 64 times: a loop with twelve branches by chance took 15 times as long compiled as interpreted.
+ * many, up to 64 times: a loop with many branches by chance would take longer compiled than interpreted.
  */
 const EXIT_THRESHOLD = 20
 const TRACES_PER_DOUBLING = 16

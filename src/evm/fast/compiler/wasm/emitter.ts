@@ -45,7 +45,7 @@ export const LIMIT_LOCAL = 7
 export const YIELD_LOCAL = 8
 export const LEFT_LOCAL = 9
 /** From here on locals hold limbs. */
-export const FIRST_LIMB_LOCAL = 10
+const FIRST_LIMB_LOCAL = 10
 
 /** Writes instructions. */
 export class Emitter {

@@ -69,7 +69,7 @@ const SIGNATURES: Readonly<Record<Helper, Signature>> = {
   codeHashOrLeave: ['il', 'l'],
 }
 
-export const HELPERS: readonly Helper[] = Object.keys(SIGNATURES) as Helper[]
+const HELPERS: readonly Helper[] = Object.keys(SIGNATURES) as Helper[]
 
 const INDEXES: ReadonlyMap<Helper, number> = new Map(HELPERS.map((name, index) => [name, index]))
 
@@ -92,7 +92,7 @@ const SECTION_EXPORT = 7
 const SECTION_CODE = 10
 
 /** What a module needs of the instance, besides its memory. */
-export type HelperFunctions = Readonly<Record<Helper, unknown>>
+type HelperFunctions = Readonly<Record<Helper, unknown>>
 
 /** The imports of each module. */
 export function importsOf(
