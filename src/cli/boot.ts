@@ -1,21 +1,21 @@
 // What is said of a chain once it listens: on the terminal, in the JSON log and in the ready file.
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { checksumAddress } from '../core/crypto.ts'
-import { ether, fee, number, plural } from '../core/words.ts'
+import { ether, fee, number, plural } from '../core/format.ts'
 import type { Devchain, Endpoints } from '../devchain.ts'
 import { headOf } from '../node/ledger/blocktree.ts'
 import { describeMining } from '../node/ledger/miningmode.ts'
 import type { DevchainSettings } from '../options/table.ts'
 import { PROGRAM } from '../program.ts'
 import { balanceAt } from '../state/world.ts'
-import type { Palette } from './palette.ts'
-import { wrapped } from './wrap.ts'
+import type { Palette } from './log/palette.ts'
+import { wrapped } from './log/wrap.ts'
 
 /** Accounts that the terminal lists; the ready file has all. */
 const LISTED = 20
 
 /** A started chain, in the words of `--log json` and of `--ready-file`. Amounts in wei, as decimal strings. */
-export interface BootFacts {
+export interface BootEvent {
   readonly version: string
   readonly pid: number
   readonly url: string
@@ -45,12 +45,12 @@ export interface BootFacts {
   }[]
 }
 
-/** Gathers the facts of a chain that listens. */
-export function bootFacts(
+/** Gathers what is told of a chain that listens. */
+export function bootEvent(
   devchain: Devchain,
   endpoints: Endpoints,
   options: DevchainSettings,
-): BootFacts {
+): BootEvent {
   const { state } = devchain.node.chain
   const { config, settings } = state
   const { block, world } = headOf(state.tree)
@@ -87,37 +87,37 @@ export function bootFacts(
  * full, whatever the room: they are there to be copied.
  * @param columns of the terminal; undefined: as wide as may be
  */
-export function bootText(facts: BootFacts, palette: Palette, columns?: number): string {
-  const base = facts.baseFee === undefined ? 'none' : fee(BigInt(facts.baseFee))
+export function bootText(boot: BootEvent, palette: Palette, columns?: number): string {
+  const base = boot.baseFee === undefined ? 'none' : fee(BigInt(boot.baseFee))
   const rows = [
-    ['Mnemonic', facts.mnemonic],
-    ['Path', `${facts.derivationPath}/i`],
-    ['Chain id', String(facts.chainId)],
-    ['Hardfork', facts.hardfork],
-    ['Gas limit', `${number(BigInt(facts.gasLimit))} a block`],
-    ['Gas price', fee(BigInt(facts.gasPrice))],
-    ['Base fee', `${base}${facts.isBaseFeePinned ? ', pinned' : ', moves with demand'}`],
-    ['Mining', facts.mining === 'instant' ? 'instant, a block a transaction' : facts.mining],
+    ['Mnemonic', boot.mnemonic],
+    ['Path', `${boot.derivationPath}/i`],
+    ['Chain id', String(boot.chainId)],
+    ['Hardfork', boot.hardfork],
+    ['Gas limit', `${number(BigInt(boot.gasLimit))} a block`],
+    ['Gas price', fee(BigInt(boot.gasPrice))],
+    ['Base fee', `${base}${boot.isBaseFeePinned ? ', pinned' : ', moves with demand'}`],
+    ['Mining', boot.mining === 'instant' ? 'instant, a block a transaction' : boot.mining],
   ]
-  if (facts.tip !== '0') rows.push(['Tip', fee(BigInt(facts.tip))])
-  if (facts.compat !== undefined) rows.push(['Compat', facts.compat])
-  if (facts.networkId !== facts.chainId) rows.push(['Network id', String(facts.networkId)])
-  if (facts.clock !== 'wall') rows.push(['Clock', facts.clock])
+  if (boot.tip !== '0') rows.push(['Tip', fee(BigInt(boot.tip))])
+  if (boot.compat !== undefined) rows.push(['Compat', boot.compat])
+  if (boot.networkId !== boot.chainId) rows.push(['Network id', String(boot.networkId)])
+  if (boot.clock !== 'wall') rows.push(['Clock', boot.clock])
   const lines = [
-    `${palette.bold('devchain')} ${facts.version}`,
+    `${palette.bold('devchain')} ${boot.version}`,
     '',
-    ...accountLines(facts, palette),
+    ...accountLines(boot, palette),
     ...rows.map(([label = '', value]) => `${palette.dim(label.padEnd(10))}  ${value}`),
     '',
-    ...warning(facts, palette),
-    `Listening on ${palette.bold(facts.url)}`,
+    ...warning(boot, palette),
+    `Listening on ${palette.bold(boot.url)}`,
   ]
   const fit = (line: string): string =>
     columns === undefined ? line : wrapped(line, columns, (word) => word)
   return `${lines.map(fit).join('\n')}\n`
 }
 
-function accountLines({ accounts }: BootFacts, palette: Palette): string[] {
+function accountLines({ accounts }: BootEvent, palette: Palette): string[] {
   const listed = accounts.slice(0, LISTED)
   const balances = listed.map(({ balance }) => ether(BigInt(balance)))
   const width = Math.max(0, ...balances.map((text) => text.length))
@@ -132,7 +132,7 @@ function accountLines({ accounts }: BootFacts, palette: Palette): string[] {
   return lines.length > 0 ? [...lines, ''] : []
 }
 
-function warning({ accounts }: BootFacts, palette: Palette): string[] {
+function warning({ accounts }: BootEvent, palette: Palette): string[] {
   if (accounts.length === 0) return []
   const text =
     'These keys are public: never send anything of value to these accounts on a real network.'
@@ -140,13 +140,13 @@ function warning({ accounts }: BootFacts, palette: Palette): string[] {
 }
 
 /**
- * Writes the facts for scripts that wait for them: first beside the path, then moved there, so that whoever finds
- * the file finds all of it. Only the user may read it, since it has keys.
+ * Writes what is told of a start for scripts that wait for it: first beside the path, then moved there, so that a script
+ * that finds the file finds all of it. Only the user may read it, since it has keys.
  */
-export async function writeReadyFile(path: string, facts: BootFacts): Promise<void> {
+export async function writeReadyFile(path: string, boot: BootEvent): Promise<void> {
   const beside = `${path}.${process.pid}.tmp`
   try {
-    await writeFile(beside, `${JSON.stringify(facts, null, 2)}\n`, { mode: 0o600 })
+    await writeFile(beside, `${JSON.stringify(boot, null, 2)}\n`, { mode: 0o600 })
     await rename(beside, path)
   } catch (error) {
     // Keys must not lie about. Where even this fails, the first error says why.

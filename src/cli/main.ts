@@ -29,11 +29,11 @@ export async function main(argv: readonly string[]): Promise<number> {
 export async function heavyCommand(name: HeavyName, line: CommandLine): Promise<number> {
   switch (name) {
     case 'exec':
-      return (await import('./exec.ts')).execCommand(line, readSettings)
+      return (await import('./commands/exec.ts')).execCommand(line, readSettings)
     case 'export':
-      return (await import('./export.ts')).exportCommand(line)
+      return (await import('./commands/export.ts')).exportCommand(line)
     case 'completions':
-      return (await import('./completions.ts')).completionsCommand(line)
+      return (await import('./commands/completions.ts')).completionsCommand(line)
   }
 }
 

@@ -1,6 +1,7 @@
 // Commands by name, `devchain mine`. A bundle of its own: those to a running chain do not load the code of one.
+
+import { remoteCommand } from './commands/remote.ts'
 import { readArguments } from './parse/commandline.ts'
-import { remoteCommand } from './remote.ts'
 
 /**
  * Runs a command.

@@ -5,15 +5,15 @@ import { isatty } from 'node:tty'
 import { DevchainError } from '../core/errors.ts'
 import { type Devchain, type Observer, openDevchain } from '../devchain.ts'
 import type { AllSettings } from '../options/table.ts'
-import { type BootFacts, bootFacts, writeReadyFile } from './boot.ts'
-import { Hints } from './hints.ts'
-import { createJsonRenderer } from './json.ts'
-import { Log, type Renderer, type TerminalWidth } from './log.ts'
-import { loadPalette, wantsColor } from './palette.ts'
+import { type BootEvent, bootEvent, writeReadyFile } from './boot.ts'
+import { Hints } from './log/hints.ts'
+import { createJsonRenderer } from './log/json.ts'
+import { Log, type Renderer, type TerminalWidth } from './log/log.ts'
+import { loadPalette, wantsColor } from './log/palette.ts'
+import { createPrettyRenderer } from './log/pretty.ts'
+import { LogWriter, type Sink } from './log/writer.ts'
 import { watchParent } from './parent.ts'
-import { createPrettyRenderer } from './pretty.ts'
 import { withSpinner } from './spinner.ts'
-import { LogWriter, type Sink } from './writer.ts'
 
 /** How long sockets, then the log's reader, are waited for at the end: together well under 100 ms. */
 const CLOSE_MS = 50
@@ -69,9 +69,9 @@ async function run(settings: AllSettings, terminal: Terminal): Promise<Devchain>
       return { devchain, endpoints: await devchain.listen() }
     },
   )
-  const facts = bootFacts(devchain, endpoints, settings)
-  if (settings.readyFile !== undefined) await writeReadyFile(settings.readyFile, facts)
-  terminal.greet(facts)
+  const boot = bootEvent(devchain, endpoints, settings)
+  if (settings.readyFile !== undefined) await writeReadyFile(settings.readyFile, boot)
+  terminal.greet(boot)
   return devchain
 }
 
@@ -79,7 +79,7 @@ async function run(settings: AllSettings, terminal: Terminal): Promise<Devchain>
 interface Terminal {
   readonly observer: Observer
   readonly hasSpinner: boolean
-  readonly greet: (facts: BootFacts) => void
+  readonly greet: (boot: BootEvent) => void
   readonly close: () => Promise<void>
 }
 
@@ -98,11 +98,11 @@ async function openTerminal(settings: AllSettings): Promise<Terminal> {
   return {
     observer: isSilent ? {} : observerOf(output.log),
     hasSpinner: isatty(2) && !settings.quiet && settings.log === 'pretty',
-    greet: (facts) => {
+    greet: (boot) => {
       isUp = true
       for (const { writer, renderer, width } of outputs) {
         if (!(settings.quiet && writer === screen.writer)) {
-          writer.write(renderer.boot(facts, width?.()))
+          writer.write(renderer.boot(boot, width?.()))
         }
       }
     },

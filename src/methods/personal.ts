@@ -1,8 +1,8 @@
 // personal: the accounts that the node holds keys for, encrypted in memory.
 
 import { DevchainError, printValue } from '../core/errors.ts'
+import { number } from '../core/format.ts'
 import { type Address, bytesFromHex } from '../core/hex.ts'
-import { number } from '../core/words.ts'
 import {
   type AccountBook,
   addresses,

@@ -1,6 +1,7 @@
 // The kinds of values that options have: each reads what a user gives, and prints a value as a user may give it.
+
+import { decimal } from '../core/format.ts'
 import { type Address, parseAddress, ZERO_ADDRESS } from '../core/hex.ts'
-import { decimal } from '../core/words.ts'
 import { type Hardfork, parseHardfork } from '../protocol/forks.ts'
 import { MAX_TIMESTAMP } from '../protocol/timestamps.ts'
 

@@ -1,8 +1,8 @@
 // From a message's text to the reply's: finds methods by name, runs them, and reports each call.
 import { DevchainError, printValue } from '../core/errors.ts'
+import { number } from '../core/format.ts'
 import { nearest } from '../core/nearest.ts'
 import { isPromise, type MaybePromise, whenThere } from '../core/promises.ts'
-import { number } from '../core/words.ts'
 import type { Alias } from '../options/values.ts'
 import { type ErrorObject, errorObjectOf, RpcError } from './errors.ts'
 import { JsonText } from './jsontext.ts'

@@ -355,11 +355,11 @@ describe('the log', () => {
     const { url, stdout, stop } = await started([...frozen, '--log', 'json'])
     await session(url)
     await stop()
-    const facts = stdout()
+    const events = stdout()
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line))
-    expect(facts.map(({ event, method }) => method ?? event)).toEqual([
+    expect(events.map(({ event, method }) => method ?? event)).toEqual([
       'boot',
       ...Array(5).fill('eth_blockNumber'),
       'evm_snapshot',
@@ -377,8 +377,8 @@ describe('the log', () => {
       'eth_getBalance',
       'end',
     ])
-    expect(facts.at(-1)).toMatchObject({ calls: 12, failedCalls: 1, transactions: 1, blocks: 2 })
-    expect(facts.at(-4)).toMatchObject({
+    expect(events.at(-1)).toMatchObject({ calls: 12, failedCalls: 1, transactions: 1, blocks: 2 })
+    expect(events.at(-4)).toMatchObject({
       event: 'revert',
       id: '0x1',
       fromBlock: 2,

@@ -1,9 +1,9 @@
 // A chain in this process with its log, as text.
-import { Hints } from '../../src/cli/hints.ts'
-import { createJsonRenderer } from '../../src/cli/json.ts'
-import { Log, type Renderer } from '../../src/cli/log.ts'
-import { PLAIN } from '../../src/cli/palette.ts'
-import { createPrettyRenderer } from '../../src/cli/pretty.ts'
+import { Hints } from '../../src/cli/log/hints.ts'
+import { createJsonRenderer } from '../../src/cli/log/json.ts'
+import { Log, type Renderer } from '../../src/cli/log/log.ts'
+import { PLAIN } from '../../src/cli/log/palette.ts'
+import { createPrettyRenderer } from '../../src/cli/log/pretty.ts'
 import { observerOf } from '../../src/cli/start.ts'
 import { createDevchain, type Devchain, type DevchainOptions } from '../../src/devchain.ts'
 

@@ -1,8 +1,8 @@
 // Tokens as a test wants them: balances and allowances without asking whoever may mint.
 
 import { DevchainError } from '../../core/errors.ts'
+import { ether, number } from '../../core/format.ts'
 import type { Address } from '../../core/hex.ts'
-import { ether, number } from '../../core/words.ts'
 import { editAccount } from '../../node/cheats/edit.ts'
 import { setTokenAllowance, setTokenBalance } from '../../node/cheats/tokens.ts'
 import { type Method, param } from '../../rpc/method.ts'

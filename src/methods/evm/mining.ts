@@ -1,5 +1,5 @@
 // evm: what test suites do to a chain: snapshots, time, mining.
-import { time } from '../../core/words.ts'
+import { time } from '../../core/format.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import {
   increaseTime,

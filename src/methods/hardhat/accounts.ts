@@ -3,8 +3,8 @@
 import { MAX_UINT64 } from '../../core/bigints.ts'
 import { keccakHash } from '../../core/crypto.ts'
 import { DevchainError } from '../../core/errors.ts'
+import { ether, listed, number, plural } from '../../core/format.ts'
 import { type Address, quantityFromBigint } from '../../core/hex.ts'
-import { ether, listed, number, plural } from '../../core/words.ts'
 import {
   type AccountBook,
   addKeyless,

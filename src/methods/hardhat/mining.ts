@@ -1,8 +1,8 @@
 // Mining as a test wants it: many blocks at once, and what is in the header of the next ones.
 
 import { DevchainError } from '../../core/errors.ts'
+import { fee, number } from '../../core/format.ts'
 import { hexFromBytes } from '../../core/hex.ts'
-import { fee, number } from '../../core/words.ts'
 import type { IsAwaited } from '../../evm/executor.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import {

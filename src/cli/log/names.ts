@@ -1,7 +1,7 @@
 // Names of functions and custom errors, for those that nearly every project meets. Selectors follow from signatures.
-import { CONSOLE_ADDRESS, decodeArguments, selectorOf as selectorFor } from '../core/abi.ts'
-import { bytesFromHex } from '../core/hex.ts'
-import { short } from '../core/words.ts'
+import { CONSOLE_ADDRESS, decodeArguments, selectorOf as selectorFor } from '../../core/abi.ts'
+import { short } from '../../core/format.ts'
+import { bytesFromHex } from '../../core/hex.ts'
 
 /**
  * Says what a call calls, as a signature: `transfer(address,uint256)`, or with the contract's name before it,

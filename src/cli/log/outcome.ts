@@ -1,8 +1,8 @@
 // The outcome of a call in a few words: what its line in the log ends with.
 
-import { bytes, ether, fee, number, oneLine, plural, short } from '../core/words.ts'
-import type { Json } from '../rpc/schema.ts'
-import type { CallFact } from './facts.ts'
+import { bytes, ether, fee, number, oneLine, plural, short } from '../../core/format.ts'
+import type { Json } from '../../rpc/schema.ts'
+import type { CallEvent } from './events.ts'
 import { errorText } from './names.ts'
 
 type JsonObject = { readonly [key: string]: Json | undefined }
@@ -29,7 +29,7 @@ const NOUNS: readonly (readonly [end: string, noun: string])[] = [
 ]
 
 /** A call's outcome on one line of at most about 100 characters; of a failed call, the reason. */
-export function outcomeOf({ method, result, error, failure }: CallFact): string {
+export function outcomeOf({ method, result, error, failure }: CallEvent): string {
   if (failure !== undefined) return oneLine(failureText(failure), 300)
   if (error !== undefined) return oneLine(error.message, 200)
   if (result === false && method.endsWith('_revert')) return 'false: no such snapshot'

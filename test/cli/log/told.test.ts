@@ -1,7 +1,7 @@
 // What the log says that a method did: of every method that changes the chain, under the call that did it.
 import { expect, test } from 'vitest'
-import { methods } from '../../src/methods/index.ts'
-import { startLogged } from '../support/loggedchain.ts'
+import { methods } from '../../../src/methods/index.ts'
+import { startLogged } from '../../support/loggedchain.ts'
 
 const A = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 const B = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'

@@ -1,20 +1,20 @@
 // What the log tells, as plain values: of calls, and of the difference between two states of a chain. How it is
-// written is pretty.ts's and json.ts's matter; both get the same facts.
-import { type Address, type Hash, hexFromBytes } from '../core/hex.ts'
-import type { BlockRecord, ExecutedTransaction } from '../node/ledger/blockrecord.ts'
-import { transactionPlace } from '../node/ledger/blocktree.ts'
-import type { BlockRange } from '../node/ledger/canonicalchain.ts'
-import type { MiningState } from '../node/ledger/chainstate.ts'
-import type { DroppedTransaction, StateChange } from '../node/ledger/change.ts'
-import { clockShift } from '../node/ledger/clock.ts'
-import { describeMining } from '../node/ledger/miningmode.ts'
-import { arrivedAfter, pooledByHash } from '../node/pool/pool.ts'
-import type { Transaction } from '../protocol/transaction.ts'
-import type { Writes } from '../rpc/method.ts'
-import type { Json } from '../rpc/schema.ts'
+// written is pretty.ts's and json.ts's matter; both get the same events.
+import { type Address, type Hash, hexFromBytes } from '../../core/hex.ts'
+import type { BlockRecord, ExecutedTransaction } from '../../node/ledger/blockrecord.ts'
+import { transactionPlace } from '../../node/ledger/blocktree.ts'
+import type { BlockRange } from '../../node/ledger/canonicalchain.ts'
+import type { MiningState } from '../../node/ledger/chainstate.ts'
+import type { DroppedTransaction, StateChange } from '../../node/ledger/change.ts'
+import { clockShift } from '../../node/ledger/clock.ts'
+import { describeMining } from '../../node/ledger/miningmode.ts'
+import { arrivedAfter, pooledByHash } from '../../node/pool/pool.ts'
+import type { Transaction } from '../../protocol/transaction.ts'
+import type { Writes } from '../../rpc/method.ts'
+import type { Json } from '../../rpc/schema.ts'
 
 /** A call that was answered. */
-export interface CallFact {
+export interface CallEvent {
   readonly event: 'call'
   readonly method: string
   readonly params: Json
@@ -38,7 +38,7 @@ export interface CallFact {
 }
 
 /** A mined transaction. Amounts in wei. */
-export interface TransactionFact {
+export interface TransactionEvent {
   readonly event: 'transaction'
   readonly hash: Hash
   readonly from: Address
@@ -64,7 +64,7 @@ export interface TransactionFact {
 }
 
 /** A mined block, or a run of empty ones mined at once: `first` to `number`. */
-export interface BlockFact {
+export interface BlockEvent {
   readonly event: 'block'
   readonly first: bigint
   readonly number: bigint
@@ -78,7 +78,7 @@ export interface BlockFact {
   readonly timestamp: bigint
 }
 
-export interface SnapshotFact {
+export interface SnapshotEvent {
   readonly event: 'snapshot'
   readonly id: string
   /** Undefined for those of evm_snapshot. */
@@ -87,7 +87,7 @@ export interface SnapshotFact {
 }
 
 /** The chain went back to a snapshot (`id`), to genesis, or lost blocks to another branch. */
-export interface BackFact {
+export interface BackEvent {
   readonly event: 'revert' | 'reset' | 'reorganization'
   readonly id: string | undefined
   readonly fromBlock: bigint
@@ -108,7 +108,7 @@ export interface Hashes {
 }
 
 /** The clock was moved by hand. */
-export interface ClockFact {
+export interface ClockEvent {
   readonly event: 'clock'
   readonly clockSeconds: bigint
   /** Of an increase the sum of all increases; else how far the clock is ahead of its source. */
@@ -116,20 +116,20 @@ export interface ClockFact {
 }
 
 /** Blocks are mined on another occasion from now on. */
-export interface MiningFact {
+export interface MiningEvent {
   readonly event: 'mining'
   readonly mining: MiningState
 }
 
 /** Transactions entered the pool and were not mined. */
-export interface WaitingFact {
+export interface WaitingEvent {
   readonly event: 'waiting'
   readonly added: Hashes
   readonly poolSize: number
 }
 
 /** A transaction left the pool without being mined, as it had become impossible. */
-export interface DroppedFact {
+export interface DroppedEvent {
   readonly event: 'dropped'
   readonly hash: Hash
   readonly from: Address
@@ -138,7 +138,7 @@ export interface DroppedFact {
 }
 
 /** A run of the chain is over: what it did in all. */
-export interface EndFact {
+export interface EndEvent {
   readonly event: 'end'
   readonly calls: number
   readonly failedCalls: number
@@ -149,7 +149,7 @@ export interface EndFact {
 }
 
 /** A request, or a block that comes by itself, that takes long and goes on. */
-export interface RunningFact {
+export interface RunningEvent {
   readonly event: 'running'
   readonly method: string
   readonly durationMs: number
@@ -160,27 +160,27 @@ export interface RunningFact {
 }
 
 /** Something here is broken; the caller was told "internal error". */
-export interface BugFact {
+export interface BugEvent {
   readonly event: 'bug'
   readonly stack: string
 }
 
-export type ChainFact =
-  | TransactionFact
-  | BlockFact
-  | SnapshotFact
-  | BackFact
-  | ClockFact
-  | MiningFact
-  | WaitingFact
-  | DroppedFact
-export type Fact = CallFact | ChainFact | RunningFact | BugFact
+export type ChainEvent =
+  | TransactionEvent
+  | BlockEvent
+  | SnapshotEvent
+  | BackEvent
+  | ClockEvent
+  | MiningEvent
+  | WaitingEvent
+  | DroppedEvent
+export type Event = CallEvent | ChainEvent | RunningEvent | BugEvent
 
-/** Bytes of an input, and of what a failure returned, that a fact holds. */
+/** Bytes of an input, and of what a failure returned, that an event holds. */
 const INPUT_LIMIT = 4_096
 
 /** A transaction with what came of it. */
-function transactionFact(executed: ExecutedTransaction, block: bigint): TransactionFact {
+function transactionEvent(executed: ExecutedTransaction, block: bigint): TransactionEvent {
   const { transaction, receipt, failure, consoleLines } = executed
   const { data } = transaction
   const { used, price } = receipt.blobGas ?? { used: 0n, price: 0n }
@@ -206,7 +206,7 @@ function transactionFact(executed: ExecutedTransaction, block: bigint): Transact
   }
 }
 
-function blockFact(record: BlockRecord, first: bigint): BlockFact {
+function blockEvent(record: BlockRecord, first: bigint): BlockEvent {
   const { header, hash, transactions } = record.block
   return {
     event: 'block',
@@ -221,24 +221,24 @@ function blockFact(record: BlockRecord, first: bigint): BlockFact {
   }
 }
 
-/** Facts of new blocks: each one's transactions, then the block; empty blocks in a row are one fact. */
-function blockFacts(added: BlockRange): ChainFact[] {
-  const facts: ChainFact[] = []
+/** Events of new blocks: each one's transactions, then the block; empty blocks in a row are one event. */
+function blockEvents(added: BlockRange): ChainEvent[] {
+  const events: ChainEvent[] = []
   for (const { first, record } of added.stretches()) {
     const { number } = record.block.header
-    const last = facts.at(-1)
+    const last = events.at(-1)
     const isRun = record.executed.length === 0 && last?.event === 'block' && last.transactions === 0
-    if (isRun) facts.pop()
-    for (const executed of record.executed) facts.push(transactionFact(executed, number))
-    facts.push(blockFact(record, isRun ? last.first : first))
+    if (isRun) events.pop()
+    for (const executed of record.executed) events.push(transactionEvent(executed, number))
+    events.push(blockEvent(record, isRun ? last.first : first))
   }
-  return facts
+  return events
 }
 
 /** The call that made a change, as far as it decides how the change is told. */
-export type Cause = Pick<CallFact, 'method' | 'params' | 'result' | 'error' | 'writes' | 'failure'>
+export type Cause = Pick<CallEvent, 'method' | 'params' | 'result' | 'error' | 'writes' | 'failure'>
 
-/** Hashes that one fact lists. */
+/** Hashes that one event lists. */
 const LISTED = 100
 
 function hashesOf(transactions: readonly Transaction[]): Hashes {
@@ -271,7 +271,7 @@ function snapshotText({ params, result }: Cause): string {
 }
 
 /** What the method's name says happened: which of the ways back it was. Aliases have other prefixes, hence the ends. */
-function wayBack(cause: Cause | undefined): Pick<BackFact, 'event' | 'id'> | undefined {
+function wayBack(cause: Cause | undefined): Pick<BackEvent, 'event' | 'id'> | undefined {
   if (cause === undefined || cause.error !== undefined) return undefined
   if (cause.method.endsWith('_reset')) return { event: 'reset', id: undefined }
   // evm_revert answers false when there is no such snapshot
@@ -279,7 +279,7 @@ function wayBack(cause: Cause | undefined): Pick<BackFact, 'event' | 'id'> | und
   return { event: 'revert', id: snapshotText(cause) }
 }
 
-function backFact(change: StateChange, way: Pick<BackFact, 'event' | 'id'>): BackFact {
+function backEvent(change: StateChange, way: Pick<BackEvent, 'event' | 'id'>): BackEvent {
   return {
     ...way,
     fromBlock: newestNumber(change.before),
@@ -309,7 +309,7 @@ function newestNumber(state: StateChange['before']): bigint {
   return BigInt(state.tree.canonical.length - 1)
 }
 
-function snapshotFacts(change: StateChange): SnapshotFact[] {
+function snapshotEvents(change: StateChange): SnapshotEvent[] {
   const { before, after } = change
   if (after.nextSnapshotId <= before.nextSnapshotId) return []
   const newest = after.nextSnapshotId - 1
@@ -318,31 +318,31 @@ function snapshotFacts(change: StateChange): SnapshotFact[] {
   return [{ event: 'snapshot', id, name: named?.name, block: newestNumber(after) }]
 }
 
-function droppedFact({ transaction, error }: DroppedTransaction): DroppedFact {
+function droppedEvent({ transaction, error }: DroppedTransaction): DroppedEvent {
   const { hash, from, nonce } = transaction
   return { event: 'dropped', hash, from, nonce, reason: error.message }
 }
 
 /** What changed besides blocks. */
-function settingFacts(change: StateChange, cause: Cause | undefined): ChainFact[] {
+function settingEvents(change: StateChange, cause: Cause | undefined): ChainEvent[] {
   const { before, after, head } = change
-  const facts: ChainFact[] = []
+  const events: ChainEvent[] = []
   // Under a fixed block interval every block moves the clock; its own line has the time.
   const clockSeconds = head.added.length === 0 ? clockJump(change) : 0n
   if (clockSeconds !== 0n) {
     const { offset } = after.clock
     const offsetSeconds = offset === before.clock.offset ? clockShift(after.clock) : offset
-    facts.push({ event: 'clock', clockSeconds, offsetSeconds })
+    events.push({ event: 'clock', clockSeconds, offsetSeconds })
   }
   const { mining } = after
   if (describeMining(mining) !== describeMining(before.mining)) {
-    facts.push({ event: 'mining', mining })
+    events.push({ event: 'mining', mining })
   }
   const isGrown = after.pool.size > before.pool.size
   if (isGrown && head.added.length + head.removed.length === 0) {
-    facts.push({ event: 'waiting', added: newlyWaiting(change, cause), poolSize: after.pool.size })
+    events.push({ event: 'waiting', added: newlyWaiting(change, cause), poolSize: after.pool.size })
   }
-  return facts
+  return events
 }
 
 /** What entered the pool. To find it without a hash, the whole pool is looked through. */
@@ -371,7 +371,7 @@ function leftovers({
   before,
   after,
   head,
-}: StateChange): Pick<BackFact, 'lostBlocks' | 'requeued' | 'lost'> {
+}: StateChange): Pick<BackEvent, 'lostBlocks' | 'requeued' | 'lost'> {
   const removed = [...head.removed.filled()].flatMap(({ block }) => block.transactions)
   const requeued = removed.filter(({ hash }) => hasEntered({ before, after }, hash))
   const lost = removed.filter(
@@ -384,17 +384,17 @@ function leftovers({
 }
 
 /** Everything to tell of a change, the cause's headline first. */
-export function changeFacts(change: StateChange, cause: Cause | undefined): ChainFact[] {
+export function changeEvents(change: StateChange, cause: Cause | undefined): ChainEvent[] {
   const way = wayBack(cause)
-  if (way !== undefined) return [backFact(change, way), ...blockFacts(change.head.added)]
+  if (way !== undefined) return [backEvent(change, way), ...blockEvents(change.head.added)]
   const { removed, added } = change.head
-  const lost: ChainFact[] =
+  const lost: ChainEvent[] =
     removed.length > 0
-      ? [{ ...backFact(change, { event: 'reorganization', id: undefined }), ...leftovers(change) }]
+      ? [{ ...backEvent(change, { event: 'reorganization', id: undefined }), ...leftovers(change) }]
       : []
-  const settings = settingFacts(change, cause).filter(
+  const settings = settingEvents(change, cause).filter(
     ({ event }) => lost.length === 0 || event !== 'clock',
   )
-  const dropped = change.dropped.map(droppedFact)
-  return [...lost, ...snapshotFacts(change), ...settings, ...dropped, ...blockFacts(added)]
+  const dropped = change.dropped.map(droppedEvent)
+  return [...lost, ...snapshotEvents(change), ...settings, ...dropped, ...blockEvents(added)]
 }

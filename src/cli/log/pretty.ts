@@ -1,6 +1,5 @@
-// The log for people: facts as lines of text.
-import { checksumAddress } from '../core/crypto.ts'
-import type { Address } from '../core/hex.ts'
+// The log for people: events as lines of text.
+import { checksumAddress } from '../../core/crypto.ts'
 import {
   duration,
   ether,
@@ -15,23 +14,24 @@ import {
   short,
   signed,
   time,
-} from '../core/words.ts'
-import { describeMining } from '../node/ledger/miningmode.ts'
-import type { Json } from '../rpc/schema.ts'
-import { bootText } from './boot.ts'
+} from '../../core/format.ts'
+import type { Address } from '../../core/hex.ts'
+import { describeMining } from '../../node/ledger/miningmode.ts'
+import type { Json } from '../../rpc/schema.ts'
+import { bootText } from '../boot.ts'
 import { beginning } from './bounded.ts'
 import type {
-  BackFact,
-  BlockFact,
-  BugFact,
-  CallFact,
-  ChainFact,
-  ClockFact,
-  EndFact,
-  RunningFact,
-  SnapshotFact,
-  TransactionFact,
-} from './facts.ts'
+  BackEvent,
+  BlockEvent,
+  BugEvent,
+  CallEvent,
+  ChainEvent,
+  ClockEvent,
+  EndEvent,
+  RunningEvent,
+  SnapshotEvent,
+  TransactionEvent,
+} from './events.ts'
 import type { Entry, Renderer } from './log.ts'
 import { builtInName, type NameSource, nameIn, selectorOf } from './names.ts'
 import { failureText, outcomeOf } from './outcome.ts'
@@ -52,8 +52,8 @@ const PHRASE_LIMIT = 400
 /** Texts whose form is kept: that of an address costs a Keccak-256. */
 const REMEMBERED = 1_000
 
-/** Facts of which the call's own line tells, in place of its result. */
-const HEADLINES: ReadonlySet<ChainFact['event']> = new Set([
+/** Events of which the call's own line tells, in place of its result. */
+const HEADLINES: ReadonlySet<ChainEvent['event']> = new Set([
   'snapshot',
   'revert',
   'reset',
@@ -79,7 +79,7 @@ export function createPrettyRenderer(
   }
   return {
     collapses: true,
-    boot: (facts, columns) => bootText(facts, palette, columns),
+    boot: (boot, columns) => bootText(boot, palette, columns),
     entry: (entry, columns) => {
       if (columns === undefined) return `${entryLines(look, entry).join('\n')}\n`
       const lines = entryLines(fitted(look, columns), entry)
@@ -89,9 +89,9 @@ export function createPrettyRenderer(
       const line = `${palette.yellow('hint')} ${hint}`
       return `${columns === undefined ? line : wrapped(line, columns)}\n`
     },
-    end: (fact) => `${palette.dim(endLine(fact))}\n`,
-    running: (fact) => `${palette.yellow(runningLine(fact))}\n`,
-    bug: (fact) => `${bugLines(look, fact).join('\n')}\n`,
+    end: (event) => `${palette.dim(endLine(event))}\n`,
+    running: (event) => `${palette.yellow(runningLine(event))}\n`,
+    bug: (event) => `${bugLines(look, event).join('\n')}\n`,
     dropped: (lines) =>
       `${palette.yellow(`… ${plural(lines, 'line')} dropped: the log's reader is too slow`)}\n`,
   }
@@ -129,38 +129,38 @@ function remembering<T extends string>(make: (text: T) => string): (text: T) => 
   }
 }
 
-function entryLines(look: Look, { call, count, facts }: Entry): string[] {
+function entryLines(look: Look, { call, count, events }: Entry): string[] {
   // What came by itself stands at the margin: indented it would seem the doing of the call above.
   if (call === undefined) {
-    return facts.flatMap((fact) => factLines(look, fact).map((line) => line.slice(INDENT)))
+    return events.flatMap((event) => eventLines(look, event).map((line) => line.slice(INDENT)))
   }
   // Nearly all calls are reads; the rest is not even looked at for them.
-  if (facts.length === 0 && !look.isVerbose && call.console.length + call.notes.length === 0) {
+  if (events.length === 0 && !look.isVerbose && call.console.length + call.notes.length === 0) {
     return [callLine(look, call, toldOf(look, call, [], []) || outcomeOf(call), { count })]
   }
-  const headlines = facts.filter((fact) => HEADLINES.has(fact.event))
-  const others = facts.filter((fact) => !HEADLINES.has(fact.event))
+  const headlines = events.filter((event) => HEADLINES.has(event.event))
+  const others = events.filter((event) => !HEADLINES.has(event.event))
   const told = call.error === undefined ? toldOf(look, call, headlines, others) : ''
   return [
-    callLine(look, call, told || outcomeOf(call), { count, facts }),
+    callLine(look, call, told || outcomeOf(call), { count, events }),
     ...call.notes.map((note) => `    ${look.palette.yellow('note')} ${oneLine(note, 300)}`),
     ...(look.isVerbose ? verboseLines(look, call) : []),
     ...call.console.flatMap((line) => consoleLines(look.palette, line)),
-    ...others.flatMap((fact) => factLines(look, fact)),
+    ...others.flatMap((event) => eventLines(look, event)),
   ]
 }
 
 /** What a call did, where that says more than its result; else nothing. */
 function toldOf(
   look: Look,
-  { method, told }: CallFact,
-  headlines: readonly ChainFact[],
-  others: readonly ChainFact[],
+  { method, told }: CallEvent,
+  headlines: readonly ChainEvent[],
+  others: readonly ChainEvent[],
 ): string {
   if (told !== undefined) return withNames(look, told)
   if (headlines.length > 0) return headlines.map(headline).join(', ')
   if (!/_mine$/.test(method)) return ''
-  const blocks = others.filter((fact) => fact.event === 'block')
+  const blocks = others.filter((event) => event.event === 'block')
   return plural(
     blocks.reduce((sum, { first, number }) => sum + number - first + 1n, 0n),
     'block',
@@ -176,9 +176,9 @@ function withNames({ address }: Look, phrase: string): string {
 
 function callLine(
   look: Look,
-  call: CallFact,
+  call: CallEvent,
   said: string,
-  { count, facts = [] }: { readonly count: number; readonly facts?: readonly ChainFact[] },
+  { count, events = [] }: { readonly count: number; readonly events?: readonly ChainEvent[] },
 ): string {
   const method = look.label(call.method)
   const { palette } = look
@@ -186,7 +186,7 @@ function callLine(
   const isNarrow = look.columns !== undefined && look.columns < NARROW
   const took = palette.dim(isNarrow ? time : time.padStart(DURATION_WIDTH))
   // its transaction says whom it called
-  const isTold = facts.some(({ event }) => event === 'transaction')
+  const isTold = events.some(({ event }) => event === 'transaction')
   const subject = isTold || call.told !== undefined ? undefined : subjectOf(look, call)
   const failed = call.error !== undefined
   const dress = failed ? palette.red : (text: string) => text
@@ -198,7 +198,7 @@ function callLine(
 }
 
 /** Whom a call called, and which function. */
-function subjectOf(look: Look, call: CallFact): string | undefined {
+function subjectOf(look: Look, call: CallEvent): string | undefined {
   const asked = askedBy(call)
   if (asked === undefined) return undefined
   const { to, input } = asked
@@ -221,7 +221,7 @@ function joinedBy(subject: string, outcome: string): string {
   return `${subject} ${/^[→✗]/.test(outcome) ? '' : '→ '}${outcome}`
 }
 
-function verboseLines({ palette }: Look, { params, result, error }: CallFact): string[] {
+function verboseLines({ palette }: Look, { params, result, error }: CallEvent): string[] {
   const lines: [label: string, value: Json][] = [['params', params]]
   if (result !== undefined) lines.push(['result', result])
   if (error?.data !== undefined) lines.push(['data', error.data])
@@ -231,82 +231,85 @@ function verboseLines({ palette }: Look, { params, result, error }: CallFact): s
   )
 }
 
-function factLines(look: Look, fact: ChainFact): string[] {
-  if (fact.event === 'transaction') return transactionLines(look, fact)
-  return fact.event === 'block' ? blockLines(look, fact) : [`  ${headline(fact)}`]
+function eventLines(look: Look, event: ChainEvent): string[] {
+  if (event.event === 'transaction') return transactionLines(look, event)
+  return event.event === 'block' ? blockLines(look, event) : [`  ${headline(event)}`]
 }
 
-/** What happened, in one phrase: for every fact that is no block and no transaction. */
-function headline(fact: ChainFact): string {
-  switch (fact.event) {
+/** What happened, in one phrase: for every event that is no block and no transaction. */
+function headline(event: ChainEvent): string {
+  switch (event.event) {
     case 'snapshot':
-      return `snapshot ${snapshotName(fact)} at block ${number(fact.block)}`
+      return `snapshot ${snapshotName(event)} at block ${number(event.block)}`
     case 'revert':
     case 'reset':
     case 'reorganization':
-      return backLine(fact)
+      return backLine(event)
     case 'clock':
-      return clockLine(fact)
+      return clockLine(event)
     case 'mining':
-      return `mining ${describeMining(fact.mining)}`
+      return `mining ${describeMining(event.mining)}`
     case 'waiting':
-      return `${plural(fact.added.count, 'transaction')} waiting, ${number(fact.poolSize)} in the pool`
+      return `${plural(event.added.count, 'transaction')} waiting, ${number(event.poolSize)} in the pool`
     case 'dropped':
-      return `dropped ${short(fact.hash)} of ${short(fact.from)}, nonce ${number(fact.nonce)}: ${oneLine(fact.reason, 200)}`
+      return `dropped ${short(event.hash)} of ${short(event.from)}, nonce ${number(event.nonce)}: ${oneLine(event.reason, 200)}`
     case 'block':
     case 'transaction':
-      return fact.event
+      return event.event
   }
 }
 
-function snapshotName({ id, name }: SnapshotFact): string {
+function snapshotName({ id, name }: SnapshotEvent): string {
   return name === undefined ? id : `${name} (${id})`
 }
 
-function backLine(fact: BackFact): string {
-  const name = fact.event === 'revert' ? `revert to ${oneLine(fact.id ?? '', 64)}` : fact.event
+function backLine(event: BackEvent): string {
+  const name = event.event === 'revert' ? `revert to ${oneLine(event.id ?? '', 64)}` : event.event
   const parts: string[] = []
-  if (fact.fromBlock !== fact.toBlock) {
-    parts.push(`block ${number(fact.fromBlock)} → ${number(fact.toBlock)}`)
-  } else if (fact.lostBlocks) parts.push(`${plural(fact.lostBlocks, 'block')} replaced`)
-  if (fact.clockSeconds !== 0n) parts.push(`clock ${signed(fact.clockSeconds)} s`)
-  const { requeued, lost } = fact
+  if (event.fromBlock !== event.toBlock) {
+    parts.push(`block ${number(event.fromBlock)} → ${number(event.toBlock)}`)
+  } else if (event.lostBlocks) parts.push(`${plural(event.lostBlocks, 'block')} replaced`)
+  if (event.clockSeconds !== 0n) parts.push(`clock ${signed(event.clockSeconds)} s`)
+  const { requeued, lost } = event
   if (requeued !== undefined && requeued.count > 0) {
     parts.push(`${plural(requeued.count, 'transaction')} back in the pool`)
   }
   if (lost !== undefined && lost.count > 0) parts.push(`${plural(lost.count, 'transaction')} gone`)
-  return `${name}: ${parts.length > 0 ? parts.join(', ') : `still block ${number(fact.toBlock)}`}`
+  return `${name}: ${parts.length > 0 ? parts.join(', ') : `still block ${number(event.toBlock)}`}`
 }
 
-function clockLine({ clockSeconds, offsetSeconds }: ClockFact): string {
+function clockLine({ clockSeconds, offsetSeconds }: ClockEvent): string {
   const total = offsetSeconds === clockSeconds ? '' : ` (${signed(offsetSeconds)} s in all)`
   return `clock ${signed(clockSeconds)} s${total}`
 }
 
-function transactionLines(look: Look, fact: TransactionFact): string[] {
+function transactionLines(look: Look, event: TransactionEvent): string[] {
   const { palette, address } = look
   const target =
-    fact.to !== null
-      ? [address(fact.to), ...functionOf(look, fact.to, fact.input)].join(' ')
-      : `new contract${fact.created === null ? '' : ` ${address(fact.created)}`}`
+    event.to !== null
+      ? [address(event.to), ...functionOf(look, event.to, event.input)].join(' ')
+      : `new contract${event.created === null ? '' : ` ${address(event.created)}`}`
   const status =
-    fact.failure === undefined
+    event.failure === undefined
       ? palette.green('success')
-      : palette.red(`failed: ${oneLine(failureText(fact.failure), 300)}`)
-  const used = gasOf(look, fact)
+      : palette.red(`failed: ${oneLine(failureText(event.failure), 300)}`)
+  const used = gasOf(look, event)
   const dot = palette.dim(' · ')
-  const blobs = fact.blobs === undefined ? [] : [plural(fact.blobs, 'blob')]
-  const amounts = [`value ${ether(fact.value)}`, used, ...blobs, `fee ${ether(fact.fee)}`]
+  const blobs = event.blobs === undefined ? [] : [plural(event.blobs, 'blob')]
+  const amounts = [`value ${ether(event.value)}`, used, ...blobs, `fee ${ether(event.fee)}`]
   return [
-    `  transaction ${palette.bold(fact.hash)}`,
-    `    ${address(fact.from)} ${palette.dim('→')} ${target}`,
+    `  transaction ${palette.bold(event.hash)}`,
+    `    ${address(event.from)} ${palette.dim('→')} ${target}`,
     `    ${[...amounts, status].join(dot)}`,
-    ...fact.console.flatMap((line) => consoleLines(palette, line)),
+    ...event.console.flatMap((line) => consoleLines(palette, line)),
   ]
 }
 
 /** Gas that was used, and how much that is of what there was. */
-function gasOf(look: Look, { gasUsed, gasLimit }: Pick<BlockFact, 'gasUsed' | 'gasLimit'>): string {
+function gasOf(
+  look: Look,
+  { gasUsed, gasLimit }: Pick<BlockEvent, 'gasUsed' | 'gasLimit'>,
+): string {
   const whole = isShort(look) ? '' : ` of ${number(gasLimit)}`
   return `gas ${number(gasUsed)}${whole} (${percent(gasUsed, gasLimit)})`
 }
@@ -326,36 +329,36 @@ function consoleLines(palette: Palette, text: string): string[] {
   ]
 }
 
-function blockLines(look: Look, fact: BlockFact): string[] {
+function blockLines(look: Look, event: BlockEvent): string[] {
   const { palette } = look
-  const { first, transactions, baseFee } = fact
+  const { first, transactions, baseFee } = event
   const numbers =
-    first === fact.number
+    first === event.number
       ? `block ${number(first)}`
-      : `blocks ${number(first)} to ${number(fact.number)}`
+      : `blocks ${number(first)} to ${number(event.number)}`
   const parts =
-    transactions === 0 ? ['empty'] : [plural(transactions, 'transaction'), gasOf(look, fact)]
+    transactions === 0 ? ['empty'] : [plural(transactions, 'transaction'), gasOf(look, event)]
   if (baseFee !== undefined) parts.push(`base fee ${fee(baseFee)}`)
-  parts.push(time(fact.timestamp))
+  parts.push(time(event.timestamp))
   return [
-    `  ${palette.cyan(numbers)} ${palette.dim(fact.hash)}`,
+    `  ${palette.cyan(numbers)} ${palette.dim(event.hash)}`,
     `    ${parts.join(palette.dim(' · '))}`,
   ]
 }
 
 /** `ended after 12 s: 1,234 calls (3 failed), 45 transactions, 46 blocks` */
-function endLine(fact: EndFact): string {
+function endLine(event: EndEvent): string {
   const failures = (count: number): string => (count === 0 ? '' : ` (${number(count)} failed)`)
   const parts = [
-    `${plural(fact.calls, 'call')}${failures(fact.failedCalls)}`,
-    `${plural(fact.transactions, 'transaction')}${failures(fact.failedTransactions)}`,
-    plural(fact.blocks, 'block'),
+    `${plural(event.calls, 'call')}${failures(event.failedCalls)}`,
+    `${plural(event.transactions, 'transaction')}${failures(event.failedTransactions)}`,
+    plural(event.blocks, 'block'),
   ]
-  return `ended after ${duration(fact.durationMs)}: ${parts.join(', ')}`
+  return `ended after ${duration(event.durationMs)}: ${parts.join(', ')}`
 }
 
 /** `eth_sendTransaction still running, 12 s, 1.2 G gas` */
-function runningLine({ method, durationMs, gasUsed, others }: RunningFact): string {
+function runningLine({ method, durationMs, gasUsed, others }: RunningEvent): string {
   const parts = [
     `${oneLine(method, 60)} still running`,
     `${number(Math.round(durationMs / 1000))} s`,
@@ -365,7 +368,7 @@ function runningLine({ method, durationMs, gasUsed, others }: RunningFact): stri
   return `${parts.join(', ')}${more}`
 }
 
-function bugLines({ palette }: Look, { stack }: BugFact): string[] {
+function bugLines({ palette }: Look, { stack }: BugEvent): string[] {
   const [first = '', ...frames] = printable(stack.slice(0, CONSOLE_LIMIT)).split('\n')
   return [
     palette.red(`internal error: ${first}`),

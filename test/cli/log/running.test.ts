@@ -1,12 +1,12 @@
 // What runs long, as the log tells it.
 import { setImmediate } from 'node:timers/promises'
 import { afterEach, expect, test, vi } from 'vitest'
-import { createJsonRenderer } from '../../src/cli/json.ts'
-import { Log } from '../../src/cli/log.ts'
-import { PLAIN } from '../../src/cli/palette.ts'
-import { createPrettyRenderer } from '../../src/cli/pretty.ts'
-import type { ProgressReport } from '../../src/core/progress.ts'
-import { createDevchain } from '../../src/devchain.ts'
+import { createJsonRenderer } from '../../../src/cli/log/json.ts'
+import { Log } from '../../../src/cli/log/log.ts'
+import { PLAIN } from '../../../src/cli/log/palette.ts'
+import { createPrettyRenderer } from '../../../src/cli/log/pretty.ts'
+import type { ProgressReport } from '../../../src/core/progress.ts'
+import { createDevchain } from '../../../src/devchain.ts'
 
 afterEach(() => {
   vi.useRealTimers()
@@ -51,7 +51,7 @@ test.each(LINES.map(([report, line]) => ({ report, line })))(
   },
 )
 
-test('programs read the same facts', () => {
+test('programs read the same events', () => {
   const report = { name: 'eth_call', durationMs: 2_000.4, gasUsed: 12n, others: 1 }
   expect(JSON.parse(printed('json', report))).toEqual({
     time: '1970-01-01T00:00:00.000Z',

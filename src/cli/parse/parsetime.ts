@@ -1,5 +1,5 @@
 // Times as people write them in a shell: +1d, +1h30m, a date.
-import { DevchainError, printValue } from '../core/errors.ts'
+import { DevchainError, printValue } from '../../core/errors.ts'
 
 /** What a clock is told. */
 export type Move =

@@ -3,8 +3,8 @@ import { closeSync, openSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { Writable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { LogWriter } from '../../src/cli/writer.ts'
-import { temporaryFolder } from '../support/boot.ts'
+import { LogWriter } from '../../../src/cli/log/writer.ts'
+import { temporaryFolder } from '../../support/boot.ts'
 
 const describeDropped = (lines: number): string => `${lines} dropped\n`
 

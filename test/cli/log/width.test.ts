@@ -3,11 +3,11 @@
 import { stripVTControlCharacters } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type BootFacts, bootFacts, bootText } from '../../src/cli/boot.ts'
-import { loadPalette, PLAIN } from '../../src/cli/palette.ts'
-import { widthOf, wrapped } from '../../src/cli/wrap.ts'
-import { readDevchainOptions } from '../../src/settings.ts'
-import { type LoggedChain, startLogged } from '../support/loggedchain.ts'
+import { type BootEvent, bootEvent, bootText } from '../../../src/cli/boot.ts'
+import { loadPalette, PLAIN } from '../../../src/cli/log/palette.ts'
+import { widthOf, wrapped } from '../../../src/cli/log/wrap.ts'
+import { readDevchainOptions } from '../../../src/settings.ts'
+import { type LoggedChain, startLogged } from '../../support/loggedchain.ts'
 
 const A = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 const B = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'
@@ -103,15 +103,15 @@ test('in a file nothing is broken or shortened', async () => {
 })
 
 describe('the first screen', () => {
-  async function facts(): Promise<BootFacts> {
+  async function events(): Promise<BootEvent> {
     const settings = readDevchainOptions({})
     await using chain = await startLogged({ clock: 'wall' })
     const url = 'http://127.0.0.1:8545'
-    return bootFacts(chain.devchain, { url, wsUrl: url, port: 8545 }, settings)
+    return bootEvent(chain.devchain, { url, wsUrl: url, port: 8545 }, settings)
   }
 
   test.each([80, 100, 140])('fits %i columns, keys in full', async (columns) => {
-    const booted = await facts()
+    const booted = await events()
     const rows = bootText(booted, PLAIN, columns).split('\n')
     expect(rows.filter((row) => widthOf(row) > columns)).toEqual([])
     for (const { privateKey, address } of booted.accounts) {
@@ -121,7 +121,7 @@ describe('the first screen', () => {
   })
 
   test('shows keys in full where they have no room, for the terminal to break', async () => {
-    const booted = await facts()
+    const booted = await events()
     const text = bootText(booted, PLAIN, 40)
     for (const { privateKey } of booted.accounts) expect(text).toContain(privateKey)
   })

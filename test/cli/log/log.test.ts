@@ -1,23 +1,23 @@
-// What the log says, from facts made by hand: its lines, its repetitions, its JSON.
+// What the log says, from events made by hand: its lines, its repetitions, its JSON.
 import { stripVTControlCharacters } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { type CallFact, type ChainFact, changeFacts } from '../../src/cli/facts.ts'
-import { createJsonRenderer } from '../../src/cli/json.ts'
-import { Log, type Renderer } from '../../src/cli/log.ts'
-import { outcomeOf } from '../../src/cli/outcome.ts'
-import { loadPalette, PLAIN, wantsColor } from '../../src/cli/palette.ts'
-import { createPrettyRenderer } from '../../src/cli/pretty.ts'
-import { type Address, type Hash, hexFromBytes } from '../../src/core/hex.ts'
-import { createDevchain } from '../../src/devchain.ts'
-import type { StateChange } from '../../src/node/ledger/change.ts'
-import type { Json } from '../../src/rpc/schema.ts'
-import { sidecarOf } from '../support/blobs.ts'
+import { type CallEvent, type ChainEvent, changeEvents } from '../../../src/cli/log/events.ts'
+import { createJsonRenderer } from '../../../src/cli/log/json.ts'
+import { Log, type Renderer } from '../../../src/cli/log/log.ts'
+import { outcomeOf } from '../../../src/cli/log/outcome.ts'
+import { loadPalette, PLAIN, wantsColor } from '../../../src/cli/log/palette.ts'
+import { createPrettyRenderer } from '../../../src/cli/log/pretty.ts'
+import { type Address, type Hash, hexFromBytes } from '../../../src/core/hex.ts'
+import { createDevchain } from '../../../src/devchain.ts'
+import type { StateChange } from '../../../src/node/ledger/change.ts'
+import type { Json } from '../../../src/rpc/schema.ts'
+import { sidecarOf } from '../../support/blobs.ts'
 
 const FROM = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266' as Address
 const TOKEN = '0x5fbdb2315678afecb367f032d93f642f64180aa3' as Address
 const HASH = `0x48cf${'00'.repeat(28)}b142` as Hash
 
-function call(method: string, fields: Partial<CallFact> = {}): CallFact {
+function call(method: string, fields: Partial<CallEvent> = {}): CallEvent {
   return {
     event: 'call',
     console: [],
@@ -31,7 +31,7 @@ function call(method: string, fields: Partial<CallFact> = {}): CallFact {
   }
 }
 
-const transfer: ChainFact = {
+const transfer: ChainEvent = {
   event: 'transaction',
   hash: HASH,
   from: FROM,
@@ -47,7 +47,7 @@ const transfer: ChainFact = {
   console: ['hello 7', 'two\nlines'],
 }
 
-const creation: ChainFact = {
+const creation: ChainEvent = {
   ...transfer,
   to: null,
   created: TOKEN,
@@ -57,7 +57,7 @@ const creation: ChainFact = {
   console: [],
 }
 
-const block: ChainFact = {
+const block: ChainEvent = {
   event: 'block',
   first: 6n,
   number: 6n,
@@ -70,8 +70,8 @@ const block: ChainFact = {
 }
 
 const pretty = createPrettyRenderer(PLAIN, false)
-const print = (fact: CallFact | undefined, ...facts: ChainFact[]): string =>
-  pretty.entry({ call: fact, count: 1, facts })
+const print = (event: CallEvent | undefined, ...events: ChainEvent[]): string =>
+  pretty.entry({ call: event, count: 1, events })
 
 test('what contracts print during a call stands below its line, and is no repetition', () => {
   const written: string[] = []
@@ -91,7 +91,7 @@ test('what contracts print during a call stands below its line, and is no repeti
   const json = createJsonRenderer(() => 0, false).entry({
     call: call('eth_call', { result: '0x', console: ['hello 1'] }),
     count: 1,
-    facts: [],
+    events: [],
   })
   expect(JSON.parse(json)).toMatchObject({ event: 'call', console: ['hello 1'] })
 })
@@ -119,8 +119,8 @@ describe('remarks on a call', () => {
 
   test('are members of the JSON line, where there are any', () => {
     const json = createJsonRenderer(() => 0, false)
-    const line = (fact: CallFact): unknown =>
-      JSON.parse(json.entry({ call: fact, count: 1, facts: [] }))
+    const line = (event: CallEvent): unknown =>
+      JSON.parse(json.entry({ call: event, count: 1, events: [] }))
     expect(line(sent)).toMatchObject({ event: 'call', notes: [note] })
     expect(line(call('eth_call', { result: '0x' }))).not.toHaveProperty('notes')
   })
@@ -162,7 +162,7 @@ describe('lines for people', () => {
     const hex = Object.entries(parts).map(([name, list]) => [name, list.map(hexFromBytes)])
     const request = { from: FROM, to: FROM, ...Object.fromEntries(hex) }
     await devchain.request({ method: 'eth_sendTransaction', params: [request] })
-    const [sent] = changeFacts(changes[0]!, undefined)
+    const [sent] = changeEvents(changes[0]!, undefined)
     expect(print(undefined, sent!)).toContain(' (23 %) · 2 blobs · fee 262,144 wei · success')
   })
 
@@ -177,16 +177,16 @@ describe('lines for people', () => {
   })
 
   test('snapshots, reverts and time jumps say what they did', () => {
-    const snapshot: ChainFact = { event: 'snapshot', id: '0x3', name: undefined, block: 4n }
-    const jump: ChainFact = { event: 'clock', clockSeconds: 86_400n, offsetSeconds: 90_000n }
-    const back: ChainFact = {
+    const snapshot: ChainEvent = { event: 'snapshot', id: '0x3', name: undefined, block: 4n }
+    const jump: ChainEvent = { event: 'clock', clockSeconds: 86_400n, offsetSeconds: 90_000n }
+    const back: ChainEvent = {
       event: 'revert',
       id: '0x3',
       fromBlock: 12n,
       toBlock: 4n,
       clockSeconds: -86_400n,
     }
-    const reset: ChainFact = {
+    const reset: ChainEvent = {
       ...back,
       event: 'reset',
       id: undefined,
@@ -219,10 +219,10 @@ describe('lines for people', () => {
       devchain.request({ method, params })
     await ask('devchain_snapshot', { name: 'deployed' })
     await ask('evm_mine')
-    const result = (await ask('devchain_revert', 'deployed')) as CallFact['result']
+    const result = (await ask('devchain_revert', 'deployed')) as CallEvent['result']
     const params = ['deployed']
-    const [snapshot] = changeFacts(changes[0]!, undefined)
-    const [back] = changeFacts(changes[2]!, call('devchain_revert', { params, result }))
+    const [snapshot] = changeEvents(changes[0]!, undefined)
+    const [back] = changeEvents(changes[2]!, call('devchain_revert', { params, result }))
     const text = [
       print(call('devchain_snapshot', {}), snapshot!),
       print(call('devchain_revert', { params, result }), back!),
@@ -248,8 +248,8 @@ describe('lines for people', () => {
     const revert = call('evm_revert', { params: ['0x1'], result: true })
     const lines = changes.map((change, index) => {
       const cause = index === 4 ? revert : undefined
-      return changeFacts(change, cause)
-        .map((fact) => print(cause, fact))
+      return changeEvents(change, cause)
+        .map((event) => print(cause, event))
         .join('')
     })
     expect(lines.slice(1).join('')).toMatchInlineSnapshot(`
@@ -297,7 +297,7 @@ describe('lines for people', () => {
   })
 
   test('blocks that came by themselves stand at the margin, one and many', () => {
-    const empty: ChainFact = { ...block, transactions: 0, gasUsed: 0n, baseFee: undefined }
+    const empty: ChainEvent = { ...block, transactions: 0, gasUsed: 0n, baseFee: undefined }
     const text = print(undefined, empty) + print(undefined, { ...empty, number: 1_005n })
     expect(text).toMatchInlineSnapshot(`
       "block 6 0x48cf00000000000000000000000000000000000000000000000000000000b142
@@ -309,19 +309,19 @@ describe('lines for people', () => {
   })
 
   test('what waits, what was dropped, and how mining goes on', () => {
-    const dropped: ChainFact = {
+    const dropped: ChainEvent = {
       event: 'dropped',
       hash: HASH,
       from: FROM,
       nonce: 4n,
       reason: 'insufficient funds',
     }
-    const waiting: ChainFact = {
+    const waiting: ChainEvent = {
       event: 'waiting',
       added: { count: 1, hashes: [HASH] },
       poolSize: 3,
     }
-    const mining: ChainFact = {
+    const mining: ChainEvent = {
       event: 'mining',
       mining: { mode: { kind: 'interval', intervalMs: 2000 }, stopped: false },
     }
@@ -340,8 +340,11 @@ describe('lines for people', () => {
 
   test('verbose adds parameters and results, cut at 2,000 characters', () => {
     const renderer = createPrettyRenderer(PLAIN, true)
-    const fact = call('eth_call', { params: [{ data: `0x${'ab'.repeat(5_000)}` }], result: '0x01' })
-    const lines = renderer.entry({ call: fact, count: 1, facts: [] }).split('\n')
+    const event = call('eth_call', {
+      params: [{ data: `0x${'ab'.repeat(5_000)}` }],
+      result: '0x01',
+    })
+    const lines = renderer.entry({ call: event, count: 1, events: [] }).split('\n')
     expect(lines[1]).toMatch(/^ {4}params {2}\[\{"data":"0xabab/)
     expect(lines[1]!.length).toBeLessThan(2_020)
     expect(lines[2]).toBe('    result  "0x01"')
@@ -360,7 +363,7 @@ describe('lines for people', () => {
 
   test('with colors the text is the same', async () => {
     const colored = createPrettyRenderer(await loadPalette(true), false)
-    const entry = { call: call('eth_x', { result: '0x1' }), count: 3, facts: [transfer, block] }
+    const entry = { call: call('eth_x', { result: '0x1' }), count: 3, events: [transfer, block] }
     const text = colored.entry(entry)
     expect(text).toContain('\u001b[')
     expect(stripVTControlCharacters(text)).toBe(pretty.entry(entry))
@@ -421,7 +424,7 @@ describe('repetitions', () => {
     const log = new Log(renderer, { write: (text) => (written += text) }, width)
     return { log, text: () => written }
   }
-  const balance = (account: string): CallFact =>
+  const balance = (account: string): CallEvent =>
     call('eth_getBalance', { params: [account, 'latest'], result: '0x0' })
 
   test('in a file the same call in a row is one line with a counter, once the run ends', () => {
@@ -501,9 +504,9 @@ describe('JSON lines', () => {
       .split('\n')
       .map((line) => JSON.parse(line))
 
-  test('a call, its transaction and its block are an object each, with the same facts', () => {
+  test('a call, its transaction and its block are an object each, with the same events', () => {
     const sent = call('eth_sendTransaction', { result: HASH })
-    expect(objects(json.entry({ call: sent, count: 1, facts: [transfer, block] }))).toEqual([
+    expect(objects(json.entry({ call: sent, count: 1, events: [transfer, block] }))).toEqual([
       {
         time: '2026-01-01T00:00:00.000Z',
         event: 'call',
@@ -528,11 +531,11 @@ describe('JSON lines', () => {
   })
 
   test('a failed transaction says so, and why', () => {
-    const failed: ChainFact = {
+    const failed: ChainEvent = {
       ...transfer,
       failure: { kind: 'revert', reason: 'revert too small', data: '0x' },
     }
-    expect(objects(json.entry({ call: undefined, count: 1, facts: [failed] }))).toEqual([
+    expect(objects(json.entry({ call: undefined, count: 1, events: [failed] }))).toEqual([
       expect.objectContaining({
         ok: false,
         failure: { kind: 'revert', reason: 'revert too small', data: '0x' },
@@ -542,7 +545,7 @@ describe('JSON lines', () => {
 
   test('a failed call has its error', () => {
     const failed = call('eth_call', { error: { code: -32015, message: 'revert', data: '0x08' } })
-    expect(objects(json.entry({ call: failed, count: 1, facts: [] }))).toEqual([
+    expect(objects(json.entry({ call: failed, count: 1, events: [] }))).toEqual([
       expect.objectContaining({
         ok: false,
         error: { code: -32015, message: 'revert', data: '0x08' },
@@ -552,7 +555,7 @@ describe('JSON lines', () => {
 
   test('a call has its parameters and its result, false and null among them', () => {
     const of = (result: Json): unknown =>
-      objects(json.entry({ call: call('m', { params: [1], result }), count: 1, facts: [] }))[0]
+      objects(json.entry({ call: call('m', { params: [1], result }), count: 1, events: [] }))[0]
     expect(of(false)).toMatchObject({ params: [1], result: false })
     expect(of(null)).toMatchObject({ result: null })
     expect(of('')).toMatchObject({ result: '' })

@@ -1,5 +1,5 @@
 // JSON values of any size as text of a bounded size: no more of them is looked at than is written.
-import type { Json } from '../rpc/schema.ts'
+import type { Json } from '../../rpc/schema.ts'
 
 /** A value, or the beginning of its JSON. */
 export interface Bounded {

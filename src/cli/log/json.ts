@@ -1,7 +1,7 @@
-// The log for programs: one JSON object a line, with the same facts as the log for people.
-import type { Json } from '../rpc/schema.ts'
+// The log for programs: one JSON object a line, with the same events as the log for people.
+import type { Json } from '../../rpc/schema.ts'
 import { bounded } from './bounded.ts'
-import type { BugFact, CallFact, ChainFact, RunningFact } from './facts.ts'
+import type { BugEvent, CallEvent, ChainEvent, RunningEvent } from './events.ts'
 import type { Entry, Renderer } from './log.ts'
 import { builtInName, type NameSource, selectorOf } from './names.ts'
 import { outcomeOf } from './outcome.ts'
@@ -25,21 +25,21 @@ export function createJsonRenderer(
   isVerbose: boolean,
   nameOf: NameSource = builtInName,
 ): Renderer {
-  const line = (fact: object): string =>
-    `${JSON.stringify({ time: new Date(now()).toISOString(), ...fact })}\n`
+  const line = (event: object): string =>
+    `${JSON.stringify({ time: new Date(now()).toISOString(), ...event })}\n`
   const look: Look = { nameOf, limit: isVerbose ? VERBOSE_LIMIT : VALUE_LIMIT }
   return {
     collapses: false,
-    boot: (facts) => line({ event: 'boot', ...facts }),
-    entry: ({ call, id, facts }: Entry) => {
+    boot: (boot) => line({ event: 'boot', ...boot }),
+    entry: ({ call, id, events }: Entry) => {
       const calls = call === undefined ? '' : line(callObject(look, call, id))
-      return calls + facts.map((fact) => line({ ...factObject(look, fact), call: id })).join('')
+      return calls + events.map((event) => line({ ...eventObject(look, event), call: id })).join('')
     },
-    hint: (fact) => line(fact),
-    running: ({ durationMs, gasUsed, ...fact }: RunningFact) =>
-      line({ ...fact, durationMs: Math.round(durationMs), gasUsed: gasUsed?.toString() }),
-    bug: (fact: BugFact) => line(fact),
-    end: (fact) => line(fact),
+    hint: (event) => line(event),
+    running: ({ durationMs, gasUsed, ...event }: RunningEvent) =>
+      line({ ...event, durationMs: Math.round(durationMs), gasUsed: gasUsed?.toString() }),
+    bug: (event: BugEvent) => line(event),
+    end: (event) => line(event),
     dropped: (lines) => line({ event: 'overflow', lines }),
   }
 }
@@ -49,7 +49,7 @@ interface Look {
   readonly limit: number
 }
 
-function callObject({ nameOf, limit }: Look, call: CallFact, id: number | undefined): object {
+function callObject({ nameOf, limit }: Look, call: CallEvent, id: number | undefined): object {
   const { event, method, durationMs, error, console: printed, notes, told } = call
   const cut: string[] = []
   const within = (name: string, value: Json | undefined): Json | undefined => {
@@ -87,16 +87,16 @@ function functionOf(
   return { selector, function: nameOf(to, input) }
 }
 
-/** The fact with what it has inside brought to its surface. */
-function plainFact(fact: ChainFact): object {
-  if (fact.event === 'mining') {
-    const { mode, stopped } = fact.mining
+/** The event with what it has inside brought to its surface. */
+function plainEvent(event: ChainEvent): object {
+  if (event.event === 'mining') {
+    const { mode, stopped } = event.mining
     const { kind, ...interval } = mode
-    return { event: fact.event, mining: kind, ...interval, stopped }
+    return { event: event.event, mining: kind, ...interval, stopped }
   }
-  if (fact.event !== 'waiting') return fact
-  const { count, hashes } = fact.added
-  return { ...fact, added: count, hashes }
+  if (event.event !== 'waiting') return event
+  const { count, hashes } = event.added
+  return { ...event, added: count, hashes }
 }
 
 /** Fields that are small enough for a JSON number, which programs can compare. */
@@ -112,14 +112,14 @@ const SMALL = new Set([
   'nonce',
 ])
 
-/** The fact without bigints. (A replacer for `JSON.stringify` would be asked about every field of every line.) */
-function factObject({ nameOf }: Look, fact: ChainFact): object {
-  const fields = Object.entries(plainFact(fact)).map(([name, value]) => {
+/** The event without bigints. (A replacer for `JSON.stringify` would be asked about every field of every line.) */
+function eventObject({ nameOf }: Look, event: ChainEvent): object {
+  const fields = Object.entries(plainEvent(event)).map(([name, value]) => {
     if (typeof value !== 'bigint') return [name, value]
     return [name, SMALL.has(name) ? Number(value) : value.toString()]
   })
   const object = Object.fromEntries(fields)
-  if (fact.event !== 'transaction') return object
-  const called = functionOf(nameOf, fact.to, fact.input)
-  return { ...object, ...called, input: undefined, ok: fact.failure === undefined }
+  if (event.event !== 'transaction') return object
+  const called = functionOf(nameOf, event.to, event.input)
+  return { ...object, ...called, input: undefined, ok: event.failure === undefined }
 }

@@ -2,18 +2,18 @@
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import { isatty } from 'node:tty'
-import { type Devchain, type Endpoints, type Observer, openDevchain } from '../devchain.ts'
-import type { AllSettings } from '../options/table.ts'
-import { type BootFacts, bootFacts, writeReadyFile } from './boot.ts'
-import { Hints } from './hints.ts'
-import { createJsonRenderer } from './json.ts'
-import { Log, type Renderer, type TextWriter } from './log.ts'
-import { PLAIN } from './palette.ts'
-import type { CommandLine, GivenOptions } from './parse/commandline.ts'
-import { EXIT } from './parse/subcommands.ts'
-import { createPrettyRenderer } from './pretty.ts'
-import { logFile, observerOf, refusalOf } from './start.ts'
-import { LogWriter } from './writer.ts'
+import { type Devchain, type Endpoints, type Observer, openDevchain } from '../../devchain.ts'
+import type { AllSettings } from '../../options/table.ts'
+import { type BootEvent, bootEvent, writeReadyFile } from '../boot.ts'
+import { Hints } from '../log/hints.ts'
+import { createJsonRenderer } from '../log/json.ts'
+import { Log, type Renderer, type TextWriter } from '../log/log.ts'
+import { PLAIN } from '../log/palette.ts'
+import { createPrettyRenderer } from '../log/pretty.ts'
+import { LogWriter } from '../log/writer.ts'
+import type { CommandLine, GivenOptions } from '../parse/commandline.ts'
+import { EXIT } from '../parse/subcommands.ts'
+import { logFile, observerOf, refusalOf } from '../start.ts'
 
 /** What a shell ends with when there is no such command, and when it cannot be run. */
 const NOT_FOUND = 127
@@ -53,7 +53,7 @@ export async function execCommand(
 /** Where the log of the chain goes. */
 interface Output {
   readonly observer: Observer
-  readonly greet: (facts: BootFacts) => void
+  readonly greet: (boot: BootEvent) => void
   /** Shows what is to be shown, once the command has ended. */
   readonly finish: (exitCode: number) => Promise<void>
 }
@@ -70,9 +70,9 @@ async function runBeside(
     output = openOutput(log, settings)
     devchain = await openDevchain(settings, { observer: output.observer })
     endpoints = await devchain.listen()
-    const facts = bootFacts(devchain, endpoints, settings)
-    if (settings.readyFile !== undefined) await writeReadyFile(settings.readyFile, facts)
-    output.greet(facts)
+    const boot = bootEvent(devchain, endpoints, settings)
+    if (settings.readyFile !== undefined) await writeReadyFile(settings.readyFile, boot)
+    output.greet(boot)
   } catch (error) {
     const refusal = refusalOf(error, settings)
     if (refusal === undefined) throw error
@@ -102,7 +102,7 @@ function openOutput(when: LogWhen, settings: AllSettings): Output {
   const lines = new Log(renderer, writer, undefined, new Hints(settings))
   return {
     observer: observerOf(lines),
-    greet: (facts) => writer.write(renderer.boot(facts)),
+    greet: (boot) => writer.write(renderer.boot(boot)),
     finish: async () => {
       lines.end()
       await writer.finish(FLUSH_MS)
@@ -118,7 +118,7 @@ function keptOutput(renderer: Renderer, hints: Hints): Output {
   const lines = new Log(renderer, kept, undefined, hints)
   return {
     observer: observerOf(lines),
-    greet: (facts) => kept.write(renderer.boot(facts)),
+    greet: (boot) => kept.write(renderer.boot(boot)),
     finish: async (exitCode) => {
       lines.end()
       if (exitCode === 0) return

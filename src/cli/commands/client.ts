@@ -1,9 +1,9 @@
 // Asks a running chain, for the commands that talk to one.
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
-import { DevchainError, printValue } from '../core/errors.ts'
-import { OPTIONS } from '../options/table.ts'
-import type { Json } from '../rpc/schema.ts'
+import { DevchainError, printValue } from '../../core/errors.ts'
+import { OPTIONS } from '../../options/table.ts'
+import type { Json } from '../../rpc/schema.ts'
 
 /** The chain answered with an error. */
 export class ChainRefusal extends Error {

@@ -1,8 +1,8 @@
 // What arguments say: options of a chain, commands with their flags, and what is wrong with them.
 import { describe, expect, test } from 'vitest'
-import { type CommandLine, readCommandLine } from '../../src/cli/parse/commandline.ts'
-import { SUBCOMMANDS } from '../../src/cli/parse/subcommands.ts'
-import { flagOf, OPTION_KEYS, optionOf } from '../../src/options/table.ts'
+import { type CommandLine, readCommandLine } from '../../../src/cli/parse/commandline.ts'
+import { SUBCOMMANDS } from '../../../src/cli/parse/subcommands.ts'
+import { flagOf, OPTION_KEYS, optionOf } from '../../../src/options/table.ts'
 
 /** Arguments that ask neither for help nor for the version. */
 const read = (...argv: string[]): CommandLine => readCommandLine(argv)!

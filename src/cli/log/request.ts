@@ -1,6 +1,6 @@
 // What a call of an execution is about: whom it calls, and with what.
-import type { Json } from '../rpc/schema.ts'
-import type { CallFact } from './facts.ts'
+import type { Json } from '../../rpc/schema.ts'
+import type { CallEvent } from './events.ts'
 
 /** A message as its sender put it. */
 export interface Asked {
@@ -13,7 +13,7 @@ export interface Asked {
 type JsonObject = { readonly [key: string]: Json | undefined }
 
 /** The message in a call's first parameter; undefined when that is something else. */
-export function askedBy({ params }: Pick<CallFact, 'params'>): Asked | undefined {
+export function askedBy({ params }: Pick<CallEvent, 'params'>): Asked | undefined {
   const request = Array.isArray(params) ? (params[0] as Json | undefined) : transactionOf(params)
   if (!isObject(request)) return undefined
   const { to, data, input, gas, gasLimit } = request

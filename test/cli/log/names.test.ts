@@ -1,12 +1,12 @@
 // Whom a call called, and which function: in the log of calls, estimates, transactions and failures.
 import { expect, test } from 'vitest'
-import { bounded } from '../../src/cli/bounded.ts'
-import { builtInName, errorText } from '../../src/cli/names.ts'
-import { PLAIN } from '../../src/cli/palette.ts'
-import { createPrettyRenderer } from '../../src/cli/pretty.ts'
-import { hexFromBytes } from '../../src/core/hex.ts'
-import { assemble } from '../support/bytecode.ts'
-import { startLogged } from '../support/loggedchain.ts'
+import { bounded } from '../../../src/cli/log/bounded.ts'
+import { builtInName, errorText } from '../../../src/cli/log/names.ts'
+import { PLAIN } from '../../../src/cli/log/palette.ts'
+import { createPrettyRenderer } from '../../../src/cli/log/pretty.ts'
+import { hexFromBytes } from '../../../src/core/hex.ts'
+import { assemble } from '../../support/bytecode.ts'
+import { startLogged } from '../../support/loggedchain.ts'
 
 const A = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
 const TOKEN = '0x5FbDB2315678afecb367f032d93F642f64180aa3'
@@ -136,7 +136,7 @@ test('another source of names can be put in', () => {
   const params = [{ to: TOKEN, data: '0x791a009b' }]
   const base = { event: 'call', console: [], notes: [], durationMs: 1, error: undefined } as const
   const call = { ...base, method: 'eth_call', params, result: '0x' }
-  expect(renderer.entry({ call, count: 1, facts: [] })).toContain('Vault.sweep → 0x')
+  expect(renderer.entry({ call, count: 1, events: [] })).toContain('Vault.sweep → 0x')
 })
 
 test('JSON lines name calls by an id, and functions in full', async () => {

@@ -1,8 +1,8 @@
 // Completions for shells, made of the list of options and that of subcommands.
-import { DevchainError, printValue } from '../core/errors.ts'
-import { flagOf, OPTION_KEYS, OPTIONS } from '../options/table.ts'
-import { HARDFORKS } from '../protocol/forks.ts'
-import type { CommandLine } from './parse/commandline.ts'
+import { DevchainError, printValue } from '../../core/errors.ts'
+import { flagOf, OPTION_KEYS, OPTIONS } from '../../options/table.ts'
+import { HARDFORKS } from '../../protocol/forks.ts'
+import type { CommandLine } from '../parse/commandline.ts'
 import {
   EXIT,
   SHELLS,
@@ -11,7 +11,7 @@ import {
   type Subcommand,
   type SubcommandName,
   subcommandOf,
-} from './parse/subcommands.ts'
+} from '../parse/subcommands.ts'
 
 /** What can be typed after a flag: words of a closed list, files, what a running chain tells, or anything. */
 type Values = readonly string[] | 'file' | 'snapshots' | 'any' | undefined
@@ -34,7 +34,7 @@ export async function completionsCommand({ words }: Pick<CommandLine, 'words'>):
       const message = `expected one shell of ${SHELLS.join(', ')}, got ${printValue(words[0])}`
       throw new DevchainError('INVALID_PARAMS', message)
     }
-    const { methods } = await import('../methods/index.ts')
+    const { methods } = await import('../../methods/index.ts')
     const names = methods.flatMap(({ name, aliases }) => [name, ...aliases])
     process.stdout.write(completionsFor(shell, names.sort()))
     return EXIT.ok

@@ -1,6 +1,6 @@
 // Lines as wide as a terminal: broken between words, hashes shortened where they have no room.
 import { stripVTControlCharacters } from 'node:util'
-import { short } from '../core/words.ts'
+import { short } from '../../core/format.ts'
 
 /** From so many columns on addresses stand in full. */
 export const WIDE = 100

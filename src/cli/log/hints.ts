@@ -1,11 +1,11 @@
 // Hints: what a user probably wants to know when something goes wrong for the first time. There are three, each once a run.
-import { number, oneLine } from '../core/words.ts'
-import type { AllSettings } from '../options/table.ts'
-import type { CallFact, ChainFact } from './facts.ts'
+import { number, oneLine } from '../../core/format.ts'
+import type { AllSettings } from '../../options/table.ts'
+import type { CallEvent, ChainEvent } from './events.ts'
 import { askedBy } from './request.ts'
 
 /** A hint, and the flag that it names. */
-export interface HintFact {
+export interface HintEvent {
   readonly event: 'hint'
   readonly hint: string
   readonly flag: string
@@ -26,45 +26,45 @@ export class Hints {
   }
 
   /** What a call and what it changed give reason to say. */
-  afterCall(call: CallFact, facts: readonly ChainFact[]): HintFact[] {
+  afterCall(call: CallEvent, events: readonly ChainEvent[]): HintEvent[] {
     if (!this.#isOn) return []
-    return [...this.#onCode(call), ...this.#onGas(call, facts)]
+    return [...this.#onCode(call), ...this.#onGas(call, events)]
   }
 
   /** After a request was refused because of the `Host` that it named. */
-  afterForeignHost(header: string): HintFact[] {
+  afterForeignHost(header: string): HintEvent[] {
     const name = oneLine(header.replace(/:\d+$/, ''), 100)
     const flag = `--allow-host ${name}`
     return this.#once('host', flag, `a request for the host ${name} was refused; ${flag} allows it`)
   }
 
-  #onCode({ error, failure }: CallFact): HintFact[] {
+  #onCode({ error, failure }: CallEvent): HintEvent[] {
     if (failure === undefined || error?.code !== EXECUTION_CODE) return []
     const flag = '--compat geth'
     const text = `viem and ethers 5 cannot decode errors of code ${EXECUTION_CODE}; ${flag} has them answered as geth does`
     return this.#once('code', flag, text)
   }
 
-  #onGas(call: CallFact, facts: readonly ChainFact[]): HintFact[] {
+  #onGas(call: CallEvent, events: readonly ChainEvent[]): HintEvent[] {
     if (!this.#hasFixedGas || call.writes !== 'transaction' || askedBy(call)?.hasGas !== false) {
       return []
     }
-    const starved = facts.find(isStarved)
+    const starved = events.find(isStarved)
     if (starved === undefined) return []
     const flag = '--default-gas estimate'
     const text = `the transaction named no gas, and the default of ${number(starved.gasLimit)} ran out; ${flag} gives what is needed`
     return this.#once('gas', flag, text)
   }
 
-  #once(key: string, flag: string, hint: string): HintFact[] {
+  #once(key: string, flag: string, hint: string): HintEvent[] {
     if (!this.#isOn || this.#given.has(key)) return []
     this.#given.add(key)
     return [{ event: 'hint', hint, flag }]
   }
 }
 
-type Starved = Extract<ChainFact, { readonly event: 'transaction' }>
+type Starved = Extract<ChainEvent, { readonly event: 'transaction' }>
 
-function isStarved(fact: ChainFact): fact is Starved {
-  return fact.event === 'transaction' && /out of gas/.test(fact.failure?.reason ?? '')
+function isStarved(event: ChainEvent): event is Starved {
+  return event.event === 'transaction' && /out of gas/.test(event.failure?.reason ?? '')
 }

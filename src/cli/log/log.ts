@@ -1,43 +1,43 @@
 // The log of a running chain: gathers what belongs together, collapses repetitions, and hands it on as text.
 import { isDeepStrictEqual, stripVTControlCharacters } from 'node:util'
-import type { Hash } from '../core/hex.ts'
-import type { ProgressReport } from '../core/progress.ts'
-import type { StateChange } from '../node/ledger/change.ts'
-import type { Json } from '../rpc/schema.ts'
-import type { BootFacts } from './boot.ts'
+import type { Hash } from '../../core/hex.ts'
+import type { ProgressReport } from '../../core/progress.ts'
+import type { StateChange } from '../../node/ledger/change.ts'
+import type { Json } from '../../rpc/schema.ts'
+import type { BootEvent } from '../boot.ts'
 import {
-  type BugFact,
-  type CallFact,
-  type ChainFact,
-  changeFacts,
-  type EndFact,
+  type BugEvent,
+  type CallEvent,
+  type ChainEvent,
+  changeEvents,
+  type EndEvent,
   hasEntered,
-  type RunningFact,
+  type RunningEvent,
   sentHash,
-} from './facts.ts'
-import type { HintFact, Hints } from './hints.ts'
+} from './events.ts'
+import type { HintEvent, Hints } from './hints.ts'
 
 /** A call with what it changed; or, without a call, what changed by itself (a mining interval). */
 export interface Entry {
-  readonly call: CallFact | undefined
+  readonly call: CallEvent | undefined
   /** Counts the calls of a run, from 1 on. */
   readonly id?: number | undefined
   /** How many times in a row; above 1 only for entries that collapse. */
   readonly count: number
-  readonly facts: readonly ChainFact[]
+  readonly events: readonly ChainEvent[]
 }
 
-/** Turns facts into text: whole lines, each with its line feed. */
+/** Turns events into text: whole lines, each with its line feed. */
 export interface Renderer {
   /** True when repeated calls become one line with a counter. */
   readonly collapses: boolean
   /** @param columns of the terminal; undefined: as wide as may be */
-  readonly boot: (facts: BootFacts, columns?: number) => string
+  readonly boot: (boot: BootEvent, columns?: number) => string
   readonly entry: (entry: Entry, columns?: number) => string
-  readonly hint: (fact: HintFact, columns?: number) => string
-  readonly running: (fact: RunningFact) => string
-  readonly bug: (fact: BugFact) => string
-  readonly end: (fact: EndFact) => string
+  readonly hint: (event: HintEvent, columns?: number) => string
+  readonly running: (event: RunningEvent) => string
+  readonly bug: (event: BugEvent) => string
+  readonly end: (event: EndEvent) => string
   readonly dropped: (lines: number) => string
 }
 
@@ -91,14 +91,16 @@ export class Log {
   }
 
   /** Tells of a call, and of the changes that it made. */
-  call(fact: CallFact): void {
-    const changes = this.#claim(fact)
+  call(call: CallEvent): void {
+    const changes = this.#claim(call)
     const last = changes.length - 1
-    const facts = changes.flatMap((change, i) => changeFacts(change, i === last ? fact : undefined))
+    const events = changes.flatMap((change, i) =>
+      changeEvents(change, i === last ? call : undefined),
+    )
     this.#totals.calls += 1
-    if (fact.error !== undefined) this.#totals.failedCalls += 1
-    this.#tell({ call: fact, id: this.#totals.calls, count: 1, facts })
-    this.#hint(this.#hints?.afterCall(fact, facts) ?? [])
+    if (call.error !== undefined) this.#totals.failedCalls += 1
+    this.#tell({ call, id: this.#totals.calls, count: 1, events })
+    this.#hint(this.#hints?.afterCall(call, events) ?? [])
   }
 
   /** Takes note of a change; it is told with the call that made it, or by itself a little later. */
@@ -116,8 +118,8 @@ export class Log {
   /** Tells of what takes long, as it goes on. */
   running({ name, durationMs, gasUsed, others }: ProgressReport): void {
     this.#endRun()
-    const fact = { event: 'running', method: name, durationMs, gasUsed, others } as const
-    this.#writer.write(this.#renderer.running(fact))
+    const event = { event: 'running', method: name, durationMs, gasUsed, others } as const
+    this.#writer.write(this.#renderer.running(event))
   }
 
   bug(error: unknown): void {
@@ -139,7 +141,7 @@ export class Log {
     this.#writer.write(this.#renderer.end({ event: 'end', ...this.#totals, durationMs }))
   }
 
-  #hint(hints: readonly HintFact[]): void {
+  #hint(hints: readonly HintEvent[]): void {
     if (hints.length === 0) return
     // it stands below what gave rise to it, which is drawn over no more
     this.#endRun()
@@ -150,7 +152,7 @@ export class Log {
    * The held changes that this call made. Reads made none; a send made the one that has its transaction, also one
    * that answers its revert as an error; whatever else failed changed nothing.
    */
-  #claim(call: CallFact): readonly StateChange[] {
+  #claim(call: CallEvent): readonly StateChange[] {
     if (this.#held.length === 0 || call.writes === undefined) return []
     const hash = sentHash(call)
     if (call.error !== undefined && hash === undefined) return []
@@ -171,13 +173,13 @@ export class Log {
     const held = this.#held
     this.#held = []
     for (const change of held) {
-      const facts = changeFacts(change, undefined)
-      if (facts.length > 0) this.#tell({ call: undefined, count: 1, facts })
+      const events = changeEvents(change, undefined)
+      if (events.length > 0) this.#tell({ call: undefined, count: 1, events })
     }
   }
 
   #tell(entry: Entry): void {
-    if (entry.facts.length > 0) this.#count(entry.facts)
+    if (entry.events.length > 0) this.#count(entry.events)
     if (!this.#renderer.collapses) {
       this.#writer.write(this.#renderer.entry(entry, this.#width?.()))
       return
@@ -201,13 +203,13 @@ export class Log {
     else this.#draw(this.#run, this.#width())
   }
 
-  #count(facts: readonly ChainFact[]): void {
+  #count(events: readonly ChainEvent[]): void {
     const totals = this.#totals
-    for (const fact of facts) {
-      if (fact.event === 'block') totals.blocks += Number(fact.number - fact.first) + 1
-      if (fact.event !== 'transaction') continue
+    for (const event of events) {
+      if (event.event === 'block') totals.blocks += Number(event.number - event.first) + 1
+      if (event.event !== 'transaction') continue
       totals.transactions += 1
-      if (fact.failure !== undefined) totals.failedTransactions += 1
+      if (event.failure !== undefined) totals.failedTransactions += 1
     }
   }
 
@@ -262,14 +264,14 @@ function hasTransaction(change: StateChange, hash: Hash): boolean {
 }
 
 /** Calls that changed nothing, and empty blocks that came by themselves. */
-function collapses({ call, facts }: Entry): boolean {
-  if (call === undefined) return isEmptyBlock(facts)
-  return facts.length === 0 && call.console.length === 0
+function collapses({ call, events }: Entry): boolean {
+  if (call === undefined) return isEmptyBlock(events)
+  return events.length === 0 && call.console.length === 0
 }
 
-function isEmptyBlock(facts: readonly ChainFact[]): boolean {
-  const [fact] = facts
-  return facts.length === 1 && fact?.event === 'block' && fact.transactions === 0
+function isEmptyBlock(events: readonly ChainEvent[]): boolean {
+  const [event] = events
+  return events.length === 1 && event?.event === 'block' && event.transactions === 0
 }
 
 function isSame(a: Entry, b: Entry): boolean {
@@ -294,10 +296,10 @@ function isDeepEqual(a: Json, b: Json): boolean {
 
 /** The newer of two entries of a run; of empty blocks, the whole range. */
 function joined(run: Entry, next: Entry): Entry {
-  const [former] = run.facts
-  const [latest] = next.facts
+  const [former] = run.events
+  const [latest] = next.events
   if (former?.event !== 'block' || latest?.event !== 'block') return next
-  return { ...next, facts: [{ ...latest, first: former.first }] }
+  return { ...next, events: [{ ...latest, first: former.first }] }
 }
 
 /** How many rows text takes on a terminal; escape sequences take no room. */

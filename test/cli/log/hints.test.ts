@@ -1,14 +1,14 @@
 // Hints: each once a run, in one line that names the flag; and what a run says at its end.
 import { request } from 'node:http'
 import { expect, test } from 'vitest'
-import { createJsonRenderer } from '../../src/cli/json.ts'
-import { Log, type Renderer } from '../../src/cli/log.ts'
-import { PLAIN } from '../../src/cli/palette.ts'
-import { createPrettyRenderer } from '../../src/cli/pretty.ts'
-import { observerOf } from '../../src/cli/start.ts'
-import { duration } from '../../src/core/words.ts'
-import { createDevchain, type DevchainOptions } from '../../src/devchain.ts'
-import { type LoggedChain, startLogged } from '../support/loggedchain.ts'
+import { createJsonRenderer } from '../../../src/cli/log/json.ts'
+import { Log, type Renderer } from '../../../src/cli/log/log.ts'
+import { PLAIN } from '../../../src/cli/log/palette.ts'
+import { createPrettyRenderer } from '../../../src/cli/log/pretty.ts'
+import { observerOf } from '../../../src/cli/start.ts'
+import { duration } from '../../../src/core/format.ts'
+import { createDevchain, type DevchainOptions } from '../../../src/devchain.ts'
+import { type LoggedChain, startLogged } from '../../support/loggedchain.ts'
 
 const A = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 /** An endless loop. */

@@ -1,12 +1,12 @@
 // `devchain export`: writes the blocks of a running chain to a file, from where --import takes them.
 import { open, rename, rm } from 'node:fs/promises'
-import { DevchainError, printValue } from '../core/errors.ts'
-import { parseBytes, quantityFromBigint } from '../core/hex.ts'
-import { decodeBlock, type EncodedBlock } from '../protocol/blockdecoding.ts'
-import type { Json } from '../rpc/schema.ts'
+import { DevchainError, printValue } from '../../core/errors.ts'
+import { parseBytes, quantityFromBigint } from '../../core/hex.ts'
+import { decodeBlock, type EncodedBlock } from '../../protocol/blockdecoding.ts'
+import type { Json } from '../../rpc/schema.ts'
+import type { CommandLine } from '../parse/commandline.ts'
+import { EXIT } from '../parse/subcommands.ts'
 import { ask, askAll, ChainRefusal, chainUrl, NoChain } from './client.ts'
-import type { CommandLine } from './parse/commandline.ts'
-import { EXIT } from './parse/subcommands.ts'
 
 /** Blocks asked for at a time. */
 const BATCH = 50

@@ -1,14 +1,14 @@
 // The subcommands that talk to a running chain: rpc, snapshot, revert, snapshots, reset, mine, time, accounts, wait.
 import { readFileSync } from 'node:fs'
-import { checksumAddress } from '../core/crypto.ts'
-import { DevchainError, printValue } from '../core/errors.ts'
-import { parseAddress } from '../core/hex.ts'
-import { ether, number, plural, printable, time } from '../core/words.ts'
-import type { Json } from '../rpc/schema.ts'
+import { checksumAddress } from '../../core/crypto.ts'
+import { DevchainError, printValue } from '../../core/errors.ts'
+import { ether, number, plural, printable, time } from '../../core/format.ts'
+import { parseAddress } from '../../core/hex.ts'
+import type { Json } from '../../rpc/schema.ts'
+import type { CommandLine } from '../parse/commandline.ts'
+import { parseMove, parseWait } from '../parse/parsetime.ts'
+import { EXIT, type SubcommandName } from '../parse/subcommands.ts'
 import { ask, askAll, type Call, ChainRefusal, chainUrl, NoChain } from './client.ts'
-import { parseMove, parseWait } from './moment.ts'
-import type { CommandLine } from './parse/commandline.ts'
-import { EXIT, type SubcommandName } from './parse/subcommands.ts'
 
 /** What a command found out, for scripts and for people. */
 interface Answer {
