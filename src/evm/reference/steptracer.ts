@@ -8,13 +8,14 @@ import {
   paddedBytes,
   wordFromBigint,
 } from '../../core/hex.ts'
+import { type YieldIfDue, yielder } from '../../core/yield.ts'
 import type { Hardfork } from '../../protocol/forks.ts'
 import type { FrameStart, StateView, Tracer } from '../executor.ts'
 import type { MachineJob } from '../machine.ts'
 import { isLog, OP } from '../opcodes.ts'
 import { frameFailure } from './exceptionalhalts.ts'
 
-/** A run goes on for about this long before the others have their turn. */
+/** Milliseconds that a run goes on for before the others have their turn. */
 const TURN_MS = 5
 
 /** Operations between two looks at the clock. */
@@ -84,7 +85,7 @@ class StepTracer {
   readonly #state: StateView
   readonly #hardfork: Hardfork
   readonly #tracer: Tracer
-  readonly #pauseRun: MachineJob['pause']
+  readonly #pauseIfDue: YieldIfDue
   /** The last operation, while it is not known whether it did what it is there for. */
   #open: InterpreterStep | undefined
   #lastOpcode: number | undefined
@@ -93,7 +94,6 @@ class StepTracer {
   /** Wei of the contract that destroys itself, before it does. */
   #balance = 0n
   #ticks = 0
-  #turnBegan = performance.now()
   #pauseError: unknown
 
   constructor(
@@ -105,7 +105,7 @@ class StepTracer {
     this.#state = overlay
     this.#hardfork = block.hardfork
     this.#tracer = tracer
-    this.#pauseRun = pause
+    this.#pauseIfDue = yielder(TURN_MS, async () => pause?.())
   }
 
   step(step: InterpreterStep): void {
@@ -264,24 +264,18 @@ class StepTracer {
   #yieldIfDue(): void {
     if (this.#pauseError !== undefined) throw this.#pauseError
     this.#ticks += 1
-    if (this.#ticks % LOOK_EVERY !== 0 || performance.now() - this.#turnBegan < TURN_MS) return
-    // a listener of two parameters is waited for, at a price for every step: this one is there for a single step
-    const pause = (_step: InterpreterStep, resolve?: () => void): void => {
-      this.#evm.events.off('step', pause)
-      void this.#pause().then(resolve)
-    }
-    this.#turnBegan = Number.POSITIVE_INFINITY
-    this.#evm.events.on('step', pause)
-  }
-
-  async #pause(): Promise<void> {
-    try {
-      await this.#pauseRun?.()
-    } catch (error) {
-      // nobody waits here: the next step throws it
+    const pause = this.#ticks % LOOK_EVERY === 0 ? this.#pauseIfDue() : undefined
+    if (pause === undefined) return
+    const paused = pause.catch((error: unknown) => {
+      // nobody waits here: the step after the next throws it
       this.#pauseError = error
+    })
+    // a listener of two parameters is waited for, at a price for every step: this one is there for a single step
+    const wait = (_step: InterpreterStep, resolve?: () => void): void => {
+      this.#evm.events.off('step', wait)
+      void paused.then(resolve)
     }
-    this.#turnBegan = performance.now()
+    this.#evm.events.on('step', wait)
   }
 }
 

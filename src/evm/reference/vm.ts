@@ -20,11 +20,11 @@ import { trustedSetup } from '../precompiles/kzg.ts'
 import { isBeyondReckoning } from '../precompiles/modexp.ts'
 import { whenLoaded } from '../precompiles/precompile.ts'
 import { signerAsked } from '../precompiles/signers.ts'
-import { breatheAtJumps } from './breath.ts'
 import { kzg } from './kzg.ts'
 import { boundMemory } from './memory.ts'
 import { keepRevertData } from './revertdata.ts'
 import { OverlayStateManager } from './statemanager.ts'
+import { yieldAtJumps } from './yieldatjumps.ts'
 
 const MODEXP = '0x0000000000000000000000000000000000000005'
 const POINT_EVALUATION = '0x000000000000000000000000000000000000000a'
@@ -98,7 +98,7 @@ async function createPooledVm(traits: VmTraits): Promise<PooledVm> {
     evmOpts: { params: paramsWithin(limits) },
   })
   const evm = vm.evm as EVM
-  const breath = breatheAtJumps(evm)
+  const yielding = yieldAtJumps(evm)
   const memory = boundMemory(evm)
   keepRevertData(evm)
   const precompiles = new Precompiles(evm.precompiles)
@@ -111,12 +111,12 @@ async function createPooledVm(traits: VmTraits): Promise<PooledVm> {
       if (block.signers !== undefined) precompiles.answer(block.signers)
       if (movedPrecompiles !== undefined) precompiles.move(movedPrecompiles)
       memory.limit = memoryLimit
-      breath.pause = pause
+      yielding.pause = pause
       evm.journal.cleanJournal()
       return libraryBlock(block)
     },
     end: () => {
-      breath.pause = undefined
+      yielding.pause = undefined
       stateManager.use(undefined)
       delete evm.journal.accessList
       ancestors.block = undefined

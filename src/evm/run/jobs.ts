@@ -17,7 +17,7 @@ import {
   type SenderTerms,
 } from '../transition.ts'
 import { Tiers, tiersOf } from './tiers.ts'
-import { Turns } from './turns.ts'
+import { YieldQueue } from './yieldqueue.ts'
 
 /**
  * The jobs of an executor with the machines of the options.
@@ -34,14 +34,14 @@ export function createJobs(
   return createJobsOn({ machines: new Tiers(tiersOf(evm, onBug), onBug), memoryLimit, isClosed })
 }
 
-interface PausingContext extends RunContext {
+interface YieldingContext extends RunContext {
   /** Of its long runs. */
-  readonly turns: Turns
+  readonly yields: YieldQueue
 }
 
 /** The jobs of an executor on machines that exist. */
 export function createJobsOn(shared: RunContext): Jobs {
-  const context: PausingContext = { ...shared, turns: new Turns() }
+  const context: YieldingContext = { ...shared, yields: new YieldQueue() }
   return {
     transact: (job) => transact(context, job),
     call: (job) => call(context, job),
@@ -56,7 +56,7 @@ export function createJobsOn(shared: RunContext): Jobs {
   }
 }
 
-function transact(context: PausingContext, job: TransactionJob): MaybePromise<Outcome> {
+function transact(context: YieldingContext, job: TransactionJob): MaybePromise<Outcome> {
   checkTransaction(job)
   const { block, transaction } = job
   const price = effectiveGasPrice(transaction, block.baseFee)
@@ -70,7 +70,7 @@ function transact(context: PausingContext, job: TransactionJob): MaybePromise<Ou
  * A free call pays nothing to anybody, whatever the block's base fee is, which BASEFEE tells. A nonce that is given stands
  * in for the sender's own, which decides the address of a created contract.
  */
-function call(context: PausingContext, job: CallJob): MaybePromise<Outcome> {
+function call(context: YieldingContext, job: CallJob): MaybePromise<Outcome> {
   checkMessage(job)
   const { world, block, message } = job
   const free = isFree(message)
@@ -88,7 +88,7 @@ type JobTraits = Pick<
 >
 
 function apply(
-  context: PausingContext,
+  context: YieldingContext,
   job: JobTraits,
   message: CheckedMessage,
   terms: SenderTerms,
@@ -110,7 +110,7 @@ function apply(
 
 /** Bytes of memory that a run may have. */
 function memoryOf(
-  { memoryLimit }: PausingContext,
+  { memoryLimit }: YieldingContext,
   { limits }: JobTraits,
   { gasLimit }: CheckedMessage,
 ): number {
@@ -127,11 +127,11 @@ function needsOf({ world, tracer }: JobTraits, { to, data }: CheckedMessage): Ma
 
 /** Lets timers and sockets have their turn during a long run, and ends one that nobody waits for any more. */
 function pauseOf(
-  { isClosed, turns }: PausingContext,
+  { isClosed, yields }: YieldingContext,
   { tracer, isAwaited }: Pick<CallJob, 'tracer' | 'isAwaited'>,
 ): NonNullable<MachineJob['pause']> {
   return async (gasUsed) => {
-    await turns.next()
+    await yields.next()
     if (isClosed() || isAwaited?.(gasUsed) === false) throw abandoned()
     await tracer?.onPause?.()
   }

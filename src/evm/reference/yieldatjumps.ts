@@ -1,10 +1,11 @@
 // Lets timers and sockets have their turn during a long run of the library's EVM: its steps are all microtasks, and a
 // loop with much gas would keep everything else waiting until its end.
 import type { EVM } from '@ethereumjs/evm'
+import { type YieldIfDue, yielder } from '../../core/yield.ts'
 import type { MachineJob } from '../machine.ts'
 import { OP } from '../opcodes.ts'
 
-/** A run goes on for about this long before the others have their turn. */
+/** Milliseconds that a run goes on for before the others have their turn. */
 const TURN_MS = 10
 
 /** Jumps and calls between two looks at the clock. */
@@ -16,18 +17,18 @@ const PLACES = [
   ...[OP.CALL, OP.CALLCODE, OP.DELEGATECALL, OP.STATICCALL],
 ]
 
-/** The pauses of one VM, which has one run at a time. */
-interface Breath {
-  /** What the runs from now on await now and then; undefined: no pauses. */
+/** How one VM yields, which has one run at a time. */
+interface Yielding {
+  /** What the runs from now on await now and then; undefined: they do not yield. */
   pause: MachineJob['pause']
 }
 
 /**
- * Makes a VM's runs pause now and then, at jumps and calls. What a run comes to does not depend on its pauses, as a
- * VM has one run at a time, over an overlay of its own.
+ * Makes a VM's runs yield now and then, at jumps and calls. What a run comes to does not depend on it, as a VM has one run
+ * at a time, over an overlay of its own.
  */
-export function breatheAtJumps(evm: EVM): Breath {
-  const breath = new JumpBreath()
+export function yieldAtJumps(evm: EVM): Yielding {
+  const yielding = new JumpYielding()
   // biome-ignore lint/complexity/useLiteralKeys: it is protected, and the library has no other door for this
   const operations = evm['_opcodeMap']
   for (const opcode of PLACES) {
@@ -38,32 +39,25 @@ export function breatheAtJumps(evm: EVM): Breath {
       ...entry,
       opcodeInfo: { ...entry.opcodeInfo, isAsync: true },
       opHandler: async (runState, common) => {
-        if (breath.isDue()) await breath.draw()
+        const due = yielding.yieldIfDue()
+        if (due !== undefined) await due
         return opHandler(runState, common)
       },
     }
   }
-  return breath
+  return yielding
 }
 
-class JumpBreath implements Breath {
-  #pause: MachineJob['pause']
+class JumpYielding implements Yielding {
+  #yieldIfDue: YieldIfDue | undefined
   #count = 0
-  #turnBegan = 0
 
   set pause(pause: MachineJob['pause']) {
-    this.#pause = pause
-    this.#turnBegan = performance.now()
+    this.#yieldIfDue = pause && yielder(TURN_MS, () => pause())
   }
 
-  isDue(): boolean {
+  yieldIfDue(): Promise<void> | undefined {
     this.#count += 1
-    if (this.#count % LOOK_EVERY !== 0 || this.#pause === undefined) return false
-    return performance.now() - this.#turnBegan > TURN_MS
-  }
-
-  async draw(): Promise<void> {
-    await this.#pause?.()
-    this.#turnBegan = performance.now()
+    return this.#count % LOOK_EVERY === 0 ? this.#yieldIfDue?.() : undefined
   }
 }

@@ -1,15 +1,15 @@
-// Turns: many long runs at once keep others waiting no longer than one.
+// YieldQueue: many long runs at once keep others waiting no longer than one.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { createExecutor } from '../../../src/evm/run/lazyexecutor.ts'
-import { Turns } from '../../../src/evm/run/turns.ts'
+import { YieldQueue } from '../../../src/evm/run/yieldqueue.ts'
 import { callOf } from './stage.ts'
 
 describe('those who wait for a turn', () => {
   test('go on one by one, in the order in which they came', async () => {
-    const turns = new Turns()
+    const queue = new YieldQueue()
     const gone: number[] = []
-    for (const i of [1, 2, 3]) void turns.next().then(() => gone.push(i))
+    for (const i of [1, 2, 3]) void queue.next().then(() => gone.push(i))
     const seen: number[] = []
     while (gone.length < 3) {
       await nextTurn()
@@ -20,11 +20,11 @@ describe('those who wait for a turn', () => {
   })
 
   test('may come again at once', async () => {
-    const turns = new Turns()
+    const queue = new YieldQueue()
     const gone: string[] = []
     const again = async (name: string): Promise<void> => {
       for (let i = 0; i < 3; i += 1) {
-        await turns.next()
+        await queue.next()
         gone.push(name)
       }
     }

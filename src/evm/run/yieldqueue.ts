@@ -1,7 +1,7 @@
-// Turns of long runs: however many there are, timers and sockets have theirs after each single one.
+// Where long runs wait when they yield: however many there are, timers and sockets have their turn after each single one.
 
 /** Lets those who wait go on one by one, each in a turn of the event loop of its own, in the order in which they came. */
-export class Turns {
+export class YieldQueue {
   readonly #waiting: (() => void)[] = []
 
   /** Resolves when timers and sockets have had their turn, and all who waited before have gone on. */
