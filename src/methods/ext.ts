@@ -1,4 +1,5 @@
 // Blocks, headers, receipts and transactions as the bytes that are hashed: debug_getRaw…, eth_getRaw… and ext.
+
 import type { Hash } from '../core/hex.ts'
 import { findRecord, recordAt } from '../node/chain/lookup.ts'
 import type { BlockRecord } from '../node/ledger/blockrecord.ts'
@@ -10,10 +11,9 @@ import { encodeReceipt } from '../protocol/receipt.ts'
 import { type Method, optional, param } from '../rpc/method.ts'
 import { data, hash, list, nullable, quantityNumber, text } from '../rpc/primitives.ts'
 import { type MethodContext, method } from './common/context.ts'
+import { UNKNOWN } from './common/examples.ts'
 import { PROTOCOL_VERSION } from './eth/chain.ts'
 import { blockReference, byHash, LATEST } from './wire/decodeblock.ts'
-
-const UNKNOWN = `0x${'ab'.repeat(32)}`
 
 const rawBlock = method({
   name: 'debug_getRawBlock',

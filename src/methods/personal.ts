@@ -22,12 +22,12 @@ import { type Method, optional, param, secret } from '../rpc/method.ts'
 import { address, boolean, data, hash, list, text } from '../rpc/primitives.ts'
 import type { Decoder } from '../rpc/schema.ts'
 import { type MethodContext, method } from './common/context.ts'
+import { ACCOUNT } from './common/examples.ts'
 import { transactionRequest } from './wire/decodeobject.ts'
 
 /** How long a new account, or one unlocked without a duration, stays unlocked. */
 const DEFAULT_UNLOCK_MS = 30 * 60 * 1000
 
-const ACCOUNT = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 const KEY = `0x${'11'.repeat(32)}`
 
 /** A private key, with or without 0x. Messages never show it. */

@@ -1,12 +1,11 @@
 // Dropping transactions that wait.
+
 import { evict, evictAll } from '../../node/mining/drop.ts'
 import { type Method, param } from '../../rpc/method.ts'
 import { address, boolean, hash, nullable } from '../../rpc/primitives.ts'
 import { type MethodContext, method } from '../common/context.ts'
+import { ACCOUNT, UNKNOWN } from '../common/examples.ts'
 import { ack } from '../compat/profile.ts'
-
-const UNKNOWN = `0x${'11'.repeat(32)}`
-const ACCOUNT = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 
 const hardhatDrop = method({
   name: 'hardhat_dropTransaction',

@@ -1,4 +1,5 @@
 // Signatures as a test wants them: contracts take them as those of whoever they should be.
+
 import { type Signature, signatureFromBytes, signatureFromCompact } from '../../core/crypto.ts'
 import { DevchainError } from '../../core/errors.ts'
 import type { Address } from '../../core/hex.ts'
@@ -8,9 +9,8 @@ import { type Method, optional, param } from '../../rpc/method.ts'
 import { address, data } from '../../rpc/primitives.ts'
 import type { Decoder } from '../../rpc/schema.ts'
 import { type MethodContext, method } from '../common/context.ts'
+import { STRANGER } from '../common/examples.ts'
 import { ack } from '../compat/profile.ts'
-
-const ACCOUNT = '0x00000000000000000000000000000000000a11ce'
 
 /** The last byte of a signature. */
 const VALUES_OF_V: readonly unknown[] = [0, 1, 27, 28]
@@ -55,7 +55,7 @@ const impersonate = method({
   summary: 'Lets a signature count as made by an account, for contracts that ask ecrecover.',
   params: [param('signature', signatureOrPair), optional('account', address)],
   result: ack,
-  example: { params: [`0x${'11'.repeat(64)}1b`, ACCOUNT], result: null },
+  example: { params: [`0x${'11'.repeat(64)}1b`, STRANGER], result: null },
   writes: 'chain',
   tell: ([[, paired], given]) => `signature counts as of ${paired ?? given}`,
   handle: async ({ chain, profile }, [made, paired], given) => {

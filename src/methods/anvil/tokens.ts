@@ -10,11 +10,10 @@ import { address, quantity } from '../../rpc/primitives.ts'
 import type { Decoder } from '../../rpc/schema.ts'
 import type { Account } from '../../state/world.ts'
 import { type MethodContext, method } from '../common/context.ts'
+import { ACCOUNT, OTHER_ACCOUNT } from '../common/examples.ts'
 import { ack } from '../compat/profile.ts'
 import { members, refined } from '../wire/decodeobject.ts'
 
-const HOLDER = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
-const SPENDER = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'
 const TOKEN = '0x5fbdb2315678afecb367f032d93f642f64180aa3'
 
 const dealErc20 = method({
@@ -29,7 +28,7 @@ const dealErc20 = method({
   summary: 'Sets how much of an ERC-20 token an account has; the total supply stays.',
   params: [param('holder', address), param('token', address), param('amount', quantity)],
   result: ack,
-  example: { params: [HOLDER, TOKEN, '0x3e8'] },
+  example: { params: [ACCOUNT, TOKEN, '0x3e8'] },
   writes: 'chain',
   tell: ([holder, token, amount]) => `${holder} has ${number(amount)} of token ${token}`,
   handle: async ({ chain, profile }, holder, token, amount) => {
@@ -49,7 +48,7 @@ const setErc20Allowance = method({
     param('amount', quantity),
   ],
   result: ack,
-  example: { params: [HOLDER, SPENDER, TOKEN, '0x3e8'] },
+  example: { params: [ACCOUNT, OTHER_ACCOUNT, TOKEN, '0x3e8'] },
   writes: 'chain',
   tell: ([owner, spender, token, amount]) =>
     `${spender} may spend ${number(amount)} of token ${token} of ${owner}`,
@@ -83,7 +82,7 @@ const dealAny = method({
     'Sets how much an {account} has: {amount} of the token {erc20}, or wei where none is named.',
   params: [param('deal', deal)],
   result: ack,
-  example: { params: [{ account: HOLDER, amount: '0x3e8' }], result: null },
+  example: { params: [{ account: ACCOUNT, amount: '0x3e8' }], result: null },
   writes: 'chain',
   tell: ([{ account, amount, erc20 }]) =>
     erc20 === undefined

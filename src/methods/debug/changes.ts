@@ -1,4 +1,5 @@
 // debug: what blocks changed.
+
 import { DevchainError } from '../../core/errors.ts'
 import type { Address, Hash } from '../../core/hex.ts'
 import { yielding } from '../../core/yield.ts'
@@ -12,9 +13,8 @@ import { type Method, optional, param } from '../../rpc/method.ts'
 import { address, hash, list } from '../../rpc/primitives.ts'
 import { type Account, accountAt, accountsOf, stateRoot, type World } from '../../state/world.ts'
 import { type MethodContext, method } from '../common/context.ts'
+import { UNKNOWN } from '../common/examples.ts'
 import { blockReference, byHash } from '../wire/decodeblock.ts'
-
-const UNKNOWN = `0x${'ab'.repeat(32)}`
 
 const modifiedByNumber = method({
   name: 'debug_getModifiedAccountsByNumber',

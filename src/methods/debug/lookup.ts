@@ -1,4 +1,5 @@
 // debug: what is known by a hash or a key, and accounts in the middle of a block.
+
 import { DevchainError, printValue } from '../../core/errors.ts'
 import { bytesFromHex, type Hash, hashFromBytes, paddedBytes } from '../../core/hex.ts'
 import { yielding } from '../../core/yield.ts'
@@ -19,11 +20,9 @@ import {
 import type { Decoder, Encoder } from '../../rpc/schema.ts'
 import { accountAt, accountsOf, emptyAccount, type World } from '../../state/world.ts'
 import { type MethodContext, method } from '../common/context.ts'
+import { ACCOUNT, UNKNOWN } from '../common/examples.ts'
 import { accountInfo } from '../eth/state.ts'
 import { blockReference, LATEST } from '../wire/decodeblock.ts'
-
-const UNKNOWN = `0x${'ab'.repeat(32)}`
-const ACCOUNT = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 
 /** What keys of code begin with in geth's database: the letter c. */
 const CODE_PREFIX = 0x63

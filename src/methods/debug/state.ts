@@ -1,4 +1,5 @@
 // debug: the accounts and storage of a block, a page at a time, in the order of their hashes.
+
 import { DevchainError } from '../../core/errors.ts'
 import {
   type Address,
@@ -24,9 +25,8 @@ import {
   type World,
 } from '../../state/world.ts'
 import { type MethodContext, method } from '../common/context.ts'
+import { ACCOUNT } from '../common/examples.ts'
 import { blockReference } from '../wire/decodeblock.ts'
-
-const ACCOUNT = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 
 /** Accounts of one page, at most. */
 const MAX_ACCOUNTS = 256

@@ -1,6 +1,7 @@
 // debug: traces in geth's forms, and the head of the chain. Struct logs are those that all clients agreed upon in 2026
 // (execution-apis, pull request 762): words of memory and storage with 0x, which geth left out before. (The node of the specification has a
 // default tracer of its own, which no client library reads, and null for unknown hashes, which are errors here.)
+
 import { DevchainError } from '../../core/errors.ts'
 import { quantityFromBigint } from '../../core/hex.ts'
 import { traceMessage } from '../../node/calls/replay.ts'
@@ -16,6 +17,7 @@ import type { JsonText } from '../../rpc/jsontext.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { data, hash, nothing, quantity } from '../../rpc/primitives.ts'
 import { type MethodContext, method, printLines } from '../common/context.ts'
+import { TRANSFER, UNKNOWN } from '../common/examples.ts'
 import {
   DEFAULT_TRACE,
   type TraceCallOptions,
@@ -28,14 +30,6 @@ import { blockReference, byHash, LATEST } from '../wire/decodeblock.ts'
 import { transactionRequest } from '../wire/decodeobject.ts'
 import { quantityResult } from '../wire/encodeobject.ts'
 import { blockTraces, chainTraces, transactionTrace } from '../wire/traces/encodetrace.ts'
-
-const UNKNOWN = `0x${'ab'.repeat(32)}`
-
-const TRANSFER = {
-  from: '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266',
-  to: '0x70997970c51812dc3a010c7d01b50e0d17dc79c8',
-  value: '0x1',
-}
 
 const traceTransaction = method({
   name: 'debug_traceTransaction',

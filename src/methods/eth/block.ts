@@ -9,6 +9,7 @@ import { cumulativeDifficulty, type Header, hashHeader } from '../../protocol/bl
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { boolean, hash, list, nullable, quantityNumber } from '../../rpc/primitives.ts'
 import { type MethodContext, method } from '../common/context.ts'
+import { UNKNOWN } from '../common/examples.ts'
 import { viewOfReceipt, withShortened } from '../common/views.ts'
 import { blockReference, byHash, isPending, LATEST } from '../wire/decodeblock.ts'
 import {
@@ -20,8 +21,6 @@ import {
   viewOfUncle,
 } from '../wire/encodeblock.ts'
 import { quantityResult } from '../wire/encodeobject.ts'
-
-const UNKNOWN = `0x${'ab'.repeat(32)}`
 
 const getBlockByHash = method({
   name: 'eth_getBlockByHash',

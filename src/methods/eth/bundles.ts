@@ -1,4 +1,5 @@
 // eth: calls and signed transactions that build on each other, run without being sent.
+
 import { keccakHash } from '../../core/crypto.ts'
 import { DevchainError, printValue } from '../../core/errors.ts'
 import { bytesFromHex, concatBytes, hexFromBytes } from '../../core/hex.ts'
@@ -27,6 +28,7 @@ import {
 import type { Decoder, Encoder } from '../../rpc/schema.ts'
 import type { Asker } from '../../rpc/session.ts'
 import { type MethodContext, method, printLines } from '../common/context.ts'
+import { ACCOUNT } from '../common/examples.ts'
 import { blockReference, LATEST } from '../wire/decodeblock.ts'
 import {
   blockOverrides,
@@ -38,8 +40,6 @@ import {
 } from '../wire/decodeobject.ts'
 import { field, fieldIfAny, shape } from '../wire/encodeobject.ts'
 import { failureText } from './simulate.ts'
-
-const ACCOUNT = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 
 /** A bundle of calls, in erigon's name of its overrides and in another that clients use. */
 const bundleOfCalls: Decoder<CallBundle> = refined(

@@ -1,4 +1,5 @@
 // eth: running messages: calls and estimates that leave no trace, and transactions that do.
+
 import { whenThere } from '../../core/promises.ts'
 import {
   type AccessListAnswer,
@@ -17,16 +18,11 @@ import {
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { data, hash, quantity, text } from '../../rpc/primitives.ts'
 import { type MethodContext, method, printLines } from '../common/context.ts'
+import { TRANSFER } from '../common/examples.ts'
 import { blockReference, LATEST } from '../wire/decodeblock.ts'
 import { blockOverrides, stateOverrides, transactionRequest } from '../wire/decodeobject.ts'
 import { accessListShape } from '../wire/encodeblock.ts'
 import { field, fieldIfAny, quantityResult, shape } from '../wire/encodeobject.ts'
-
-const TRANSFER = {
-  from: '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266',
-  to: '0x70997970c51812dc3a010c7d01b50e0d17dc79c8',
-  value: '0x1',
-}
 
 const ethCall = method({
   name: 'eth_call',

@@ -11,6 +11,7 @@ import { type Method, optional, param } from '../../rpc/method.ts'
 import { data, quantityNumber } from '../../rpc/primitives.ts'
 import type { Decoder } from '../../rpc/schema.ts'
 import { type MethodContext, method } from '../common/context.ts'
+import { TRANSFER } from '../common/examples.ts'
 import { viewOfReceipt } from '../common/views.ts'
 import { transactionRequest } from '../wire/decodeobject.ts'
 import {
@@ -20,9 +21,6 @@ import {
   viewOfPooled,
 } from '../wire/encodeblock.ts'
 import { encodedAs, field, shape } from '../wire/encodeobject.ts'
-
-const ALICE = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
-const BOB = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'
 
 /** How long a receipt is waited for: geth's numbers. */
 const USUAL_WAIT_MS = 20_000
@@ -52,7 +50,7 @@ const fill = method({
     raw: field(data, ({ raw }) => raw),
     tx: field(encodedAs(transactionShape, viewOfPooled), (transaction) => transaction),
   }),
-  example: { params: [{ from: ALICE, to: BOB, value: '0x1' }] },
+  example: { params: [TRANSFER] },
   handle: async ({ chain, caller }, given) => {
     const isAwaited = caller.isWaiting
     const request = { ...given, from: given.from ?? ZERO_ADDRESS }
@@ -83,7 +81,7 @@ const sendSync = method({
     'Signs a transaction with an unlocked account, sends it and answers its receipt; error 4 when it is not mined in time.',
   params: [param('transaction', transactionRequest), optional('timeout', timeout, USUAL_WAIT_MS)],
   result: receiptShape,
-  example: { params: [{ from: ALICE, to: BOB, value: '0x1' }] },
+  example: { params: [TRANSFER] },
   writes: 'transaction',
   handle: async (context, request, milliseconds) =>
     receiptOf(

@@ -1,4 +1,5 @@
 // eth and personal: signatures over messages and structured data, and signed transactions that are not sent.
+
 import {
   messageDigest,
   recoverAddress,
@@ -16,9 +17,9 @@ import { type Method, optional, param, secret } from '../../rpc/method.ts'
 import { address, data, text } from '../../rpc/primitives.ts'
 import type { Decoder } from '../../rpc/schema.ts'
 import { type MethodContext, method } from '../common/context.ts'
+import { ACCOUNT } from '../common/examples.ts'
 import { transactionRequest } from '../wire/decodeobject.ts'
 
-const ACCOUNT = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 const MESSAGE = '0xdeadbeef'
 
 /** Structured data as an object, or as the JSON text of one, which is what some wallets send. */

@@ -1,4 +1,5 @@
 // eth: what an account has at a block: balance, nonce, code, storage.
+
 import { DevchainError } from '../../core/errors.ts'
 import { type Address, type Hash, wordFromBigint } from '../../core/hex.ts'
 import { readAt, recordAt } from '../../node/chain/lookup.ts'
@@ -20,11 +21,10 @@ import {
   type World,
 } from '../../state/world.ts'
 import { type MethodContext, method } from '../common/context.ts'
+import { ACCOUNT } from '../common/examples.ts'
 import { blockReference, isPending, LATEST } from '../wire/decodeblock.ts'
 import { keyed, refined } from '../wire/decodeobject.ts'
 import { field, quantityResult, shape } from '../wire/encodeobject.ts'
-
-const ACCOUNT = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 
 const getBalance = method({
   name: 'eth_getBalance',

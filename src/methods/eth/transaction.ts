@@ -1,4 +1,5 @@
 // eth: transactions and receipts.
+
 import { addresses, isImpersonated } from '../../node/accounts/accounts.ts'
 import { findRecord } from '../../node/chain/lookup.ts'
 import { headOf, transactionPlace } from '../../node/ledger/blocktree.ts'
@@ -19,6 +20,7 @@ import {
 } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'
 import { type MethodContext, method } from '../common/context.ts'
+import { UNKNOWN } from '../common/examples.ts'
 import { shortened, viewOfReceipt } from '../common/views.ts'
 import { blockReference, byHash, isPending } from '../wire/decodeblock.ts'
 import {
@@ -29,8 +31,6 @@ import {
   viewOfPlaced,
   viewOfPooled,
 } from '../wire/encodeblock.ts'
-
-const UNKNOWN = `0x${'ab'.repeat(32)}`
 
 const byTransactionHash = method({
   name: 'eth_getTransactionByHash',

@@ -8,11 +8,10 @@ import { type Method, param } from '../../rpc/method.ts'
 import { boolean, data, hash, list, quantity } from '../../rpc/primitives.ts'
 import type { Decoder, Encoder } from '../../rpc/schema.ts'
 import { type MethodContext, method } from '../common/context.ts'
+import { UNKNOWN } from '../common/examples.ts'
 import { encodedAs, quantityResult } from '../wire/encodeobject.ts'
 
 const SECONDS_PER_HOUR = 3600n
-
-const UNKNOWN = `0x${'ab'.repeat(32)}`
 
 const workResult: Encoder<EthashWork> = encodedAs(list(hash), ({ sealHash, seedHash, target }) => [
   sealHash,

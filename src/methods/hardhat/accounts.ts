@@ -23,10 +23,9 @@ import { address, boolean, data, quantity, text } from '../../rpc/primitives.ts'
 import type { Decoder, Encoder, Json } from '../../rpc/schema.ts'
 import { type Account, nonceAt, withSlots } from '../../state/world.ts'
 import { type MethodContext, method } from '../common/context.ts'
+import { STRANGER } from '../common/examples.ts'
 import { ack } from '../compat/profile.ts'
 import { oneOrMore } from '../wire/decodeobject.ts'
-
-const ACCOUNT = '0x00000000000000000000000000000000000a11ce'
 
 const MAX_WORD = 2n ** 256n - 1n
 
@@ -36,7 +35,7 @@ const setBalance = method({
   summary: 'Sets the balance of an account, or of each of several, in wei.',
   params: [param('account', oneOrMore(address)), param('balance', quantity)],
   result: ack,
-  example: { params: [ACCOUNT, '0xde0b6b3a7640000'], result: null },
+  example: { params: [STRANGER, '0xde0b6b3a7640000'], result: null },
   writes: 'chain',
   tell: ([accounts, balance]) => `balance of ${listed(accounts)} ${ether(balance)}`,
   handle: async ({ chain, profile }, accounts, balance) => {
@@ -51,7 +50,7 @@ const addBalance = method({
   summary: 'Adds to the balance of an account, or of each of several, in wei.',
   params: [param('account', oneOrMore(address)), param('amount', quantity)],
   result: ack,
-  example: { params: [ACCOUNT, '0xde0b6b3a7640000'], result: null },
+  example: { params: [STRANGER, '0xde0b6b3a7640000'], result: null },
   writes: 'chain',
   tell: ([accounts, amount]) => `${ether(amount)} more for ${listed(accounts)}`,
   handle: async ({ chain, profile }, accounts, amount) => {
@@ -70,7 +69,7 @@ const setCode = method({
   summary: 'Sets the runtime code of an account; its storage, nonce and balance stay.',
   params: [param('account', address), param('code', data)],
   result: ack,
-  example: { params: [ACCOUNT, '0x602a60005260206000f3'], result: null },
+  example: { params: [STRANGER, '0x602a60005260206000f3'], result: null },
   writes: 'chain',
   tell: ([account, code]) => `code of ${account} ${plural(code.length, 'byte')}`,
   handle: async ({ chain, profile }, account, code) => {
@@ -86,7 +85,7 @@ const setNonce = method({
   summary: 'Sets how many transactions an account has sent; waiting ones that are used up go.',
   params: [param('account', address), param('nonce', quantity)],
   result: ack,
-  example: { params: [ACCOUNT, '0x9'], result: null },
+  example: { params: [STRANGER, '0x9'], result: null },
   writes: 'chain',
   tell: ([account, nonce]) => `nonce of ${account} ${number(nonce)}`,
   handle: async ({ chain, profile }, account, nonce) => {
@@ -128,7 +127,7 @@ const setStorageAt = method({
   summary: 'Sets a storage slot of an account.',
   params: [param('account', address), param('slot', word), param('value', word)],
   result: boolean,
-  example: { params: [ACCOUNT, '0x0', `0x${'00'.repeat(31)}07`], result: true },
+  example: { params: [STRANGER, '0x0', `0x${'00'.repeat(31)}07`], result: true },
   writes: 'chain',
   tell: ([account, slot, value]) =>
     `storage of ${account} slot ${quantityFromBigint(slot)} = ${quantityFromBigint(value)}`,
@@ -147,7 +146,7 @@ const impersonate = method({
   summary: 'Lets this node send transactions of an account without its key, contracts included.',
   params: [param('account', address)],
   result: ack,
-  example: { params: [ACCOUNT], result: null },
+  example: { params: [STRANGER], result: null },
   writes: 'chain',
   tell: ([account]) => `impersonating ${account}`,
   handle: async ({ chain, profile }, account) => {
@@ -171,7 +170,7 @@ const stopImpersonatingAccount = method({
   summary: 'Ends what hardhat_impersonateAccount began.',
   params: [param('account', address)],
   result: ended,
-  example: { params: [ACCOUNT], result: null },
+  example: { params: [STRANGER], result: null },
   writes: 'chain',
   tell: ([account]) => `no longer impersonating ${account}`,
   handle: async ({ chain, profile }, account) => {
@@ -206,7 +205,7 @@ const addAccount = method({
     'Takes in an account without its key; personal_unlockAccount lets it send. False when it is there already.',
   params: [param('account', address), secret(param('passphrase', text))],
   result: boolean,
-  example: { params: [ACCOUNT, 'secret'], result: true },
+  example: { params: [STRANGER, 'secret'], result: true },
   writes: 'chain',
   tell: ([account]) => `account ${account} without its key`,
   handle: ({ chain }, account, passphrase) =>
@@ -218,7 +217,7 @@ const removeAccount = method({
   summary: 'Takes away what evm_addAccount took in; false when there is no such account.',
   params: [param('account', address), secret(param('passphrase', text))],
   result: boolean,
-  example: { params: [ACCOUNT, 'secret'], result: false },
+  example: { params: [STRANGER, 'secret'], result: false },
   writes: 'chain',
   tell: ([account]) => `account ${account} removed`,
   handle: ({ chain }, account, passphrase) =>

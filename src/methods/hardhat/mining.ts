@@ -31,12 +31,11 @@ import {
 } from '../../rpc/primitives.ts'
 import type { Decoder, Encoder } from '../../rpc/schema.ts'
 import { type MethodContext, method } from '../common/context.ts'
+import { STRANGER } from '../common/examples.ts'
 import { requireFork } from '../common/requirefork.ts'
 import { ack, type Profile } from '../compat/profile.ts'
 import { mineOn, mineOrder, ONE_BLOCK } from '../wire/decodemine.ts'
 import { minedBlockShape } from '../wire/encodeminedblock.ts'
-
-const ACCOUNT = '0x00000000000000000000000000000000000a11ce'
 
 /** A number of JSON. */
 const plainNumber: Encoder<number> = {
@@ -194,7 +193,7 @@ const setCoinbase = method({
   summary: 'Sets who gets the fees of the blocks to come.',
   params: [param('account', address)],
   result: ack,
-  example: { params: [ACCOUNT], result: null },
+  example: { params: [STRANGER], result: null },
   writes: 'chain',
   tell: ([account]) => `coinbase ${account}`,
   handle: ({ chain, profile }, coinbase) => changed(chain, { coinbase }, profile),
@@ -285,7 +284,7 @@ const setEtherbase = method({
   summary: 'Sets who gets the fees of the blocks to come.',
   params: [param('account', address)],
   result: boolean,
-  example: { params: [ACCOUNT], result: true },
+  example: { params: [STRANGER], result: true },
   writes: 'chain',
   tell: ([account]) => `coinbase ${account}`,
   handle: async ({ chain }, coinbase) => {

@@ -1,6 +1,7 @@
 // ots: what the Otterscan explorer asks of a node besides the usual methods, in level 8 of its API. Quantities are hex
 // everywhere; where the nodes that serve it differ (logs left out of receipts, `value` null in calls that move none), the
 // leaner form is taken, as the explorer asks for whole receipts where it shows them.
+
 import { creationOf } from '../../node/calls/appearances.ts'
 import { TraceBudget } from '../../node/calls/replay.ts'
 import { findRecord, recordAt } from '../../node/chain/lookup.ts'
@@ -20,6 +21,7 @@ import {
 import type { Encoder } from '../../rpc/schema.ts'
 import { codeAt } from '../../state/world.ts'
 import { type MethodContext, method } from '../common/context.ts'
+import { ACCOUNT, UNKNOWN } from '../common/examples.ts'
 import { minedPlace } from '../tracing/recording.ts'
 import { blockReference, byHash, LATEST } from '../wire/decodeblock.ts'
 import {
@@ -33,9 +35,6 @@ import {
   tracedCall,
 } from '../wire/encodeexplorer.ts'
 import { operationsOf, searchAfter, searchBefore, tracedCalls } from './search.ts'
-
-const UNKNOWN = `0x${'ab'.repeat(32)}`
-const ACCOUNT = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 
 /** Of the API: the explorer asks for it before all else. */
 const LEVEL = 8

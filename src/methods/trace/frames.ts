@@ -3,6 +3,7 @@
 // creations that failed are listed, `trace_get` takes a place in the transaction's tree of frames, and `trace_filter`
 // looks at each frame's own sender and receiver. The outermost frame has, as every other, the gas that was left when it
 // began and what it used itself: without the intrinsic gas of the transaction, and before refunds.
+
 import { DevchainError, printValue } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import { type CallFrame, recordCalls } from '../../evm/tracers/calls.ts'
@@ -25,6 +26,7 @@ import { data, enumeration, hash, list, quantityNumber } from '../../rpc/primiti
 import { type Decoder, type Json, remark } from '../../rpc/schema.ts'
 import type { World } from '../../state/world.ts'
 import { type MethodContext, method, printLines } from '../common/context.ts'
+import { TRANSFER, UNKNOWN } from '../common/examples.ts'
 import { PARTS, type Part, replayRecorder } from '../tracing/parts.ts'
 import { begin, minedPlace, newWork, recordBlock, type Work } from '../tracing/recording.ts'
 import type { Recording } from '../tracing/tracers.ts'
@@ -40,14 +42,6 @@ import {
   repliesForm,
 } from '../wire/traces/encodetrace.ts'
 import { type FrameQuery, frameQuery, matchesFrame, matchesReward } from './framequery.ts'
-
-const UNKNOWN = `0x${'ab'.repeat(32)}`
-
-const TRANSFER = {
-  from: '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266',
-  to: '0x70997970c51812dc3a010c7d01b50e0d17dc79c8',
-  value: '0x1',
-}
 
 const parts = list(enumeration(PARTS))
 

@@ -5,12 +5,11 @@ import { transactionPlace } from '../../node/ledger/blocktree.ts'
 import { type Method, param } from '../../rpc/method.ts'
 import { hash } from '../../rpc/primitives.ts'
 import { type MethodContext, method } from '../common/context.ts'
+import { UNKNOWN } from '../common/examples.ts'
 import { opcodeGasRecorder } from '../tracing/opcodegas.ts'
 import { newWork, recordBlock } from '../tracing/recording.ts'
 import { blockReference } from '../wire/decodeblock.ts'
 import { blockOpcodeGas, transactionOpcodeGas } from '../wire/traces/encodetrace.ts'
-
-const UNKNOWN = `0x${'ab'.repeat(32)}`
 
 const ofTransaction = method({
   name: 'trace_transactionOpcodeGas',
