@@ -1,92 +1,132 @@
-// Every method that is answered, in the order of tables.
+// Every method that is answered, by prefix: the folder, or the file, that its declaration stands in.
 import type { Method } from '../rpc/method.ts'
-import { testingBlobMethods } from './anvil/blobs.ts'
-import { testingChainMethods } from './anvil/chain.ts'
-import { testingPoolMethods } from './anvil/pool.ts'
-import { testingSignatureMethods } from './anvil/signatures.ts'
-import { testingTokenMethods } from './anvil/tokens.ts'
+import { anvilAccountMethods } from './anvil/accounts.ts'
+import { anvilBlobMethods } from './anvil/blobs.ts'
+import { anvilChainMethods } from './anvil/chain.ts'
+import { anvilMiningMethods } from './anvil/mining.ts'
+import { anvilPoolMethods } from './anvil/pool.ts'
+import { anvilReorgMethods } from './anvil/reorg.ts'
+import { anvilSignatureMethods } from './anvil/signatures.ts'
+import { anvilTokenMethods } from './anvil/tokens.ts'
 import type { MethodContext } from './common/context.ts'
-import { unsupportedMethods } from './common/unsupported.ts'
+import { dbMethods } from './db.ts'
 import { debugChangesMethods } from './debug/changes.ts'
+import { debugHeadMethods } from './debug/head.ts'
 import { debugLookupMethods } from './debug/lookup.ts'
+import { debugRawMethods } from './debug/raw.ts'
 import { debugStateMethods } from './debug/state.ts'
-import { debugMethods } from './debug/trace.ts'
+import { debugTraceMethods } from './debug/trace.ts'
 import { debugWitnessMethods } from './debug/witness.ts'
-import { reorganizeMethods } from './devchain/reorg.ts'
+import { reorgMethods } from './devchain/reorg.ts'
 import { snapshotMethods } from './devchain/snapshots.ts'
 import { blockMethods } from './eth/block.ts'
 import { bundleMethods } from './eth/bundles.ts'
-import { executeMethods } from './eth/call.ts'
+import { callMethods } from './eth/call.ts'
 import { chainMethods } from './eth/chain.ts'
 import { configMethods } from './eth/config.ts'
 import { feeMethods } from './eth/fees.ts'
 import { filterMethods } from './eth/filters.ts'
-import { proofMethods } from './eth/proof.ts'
-import { conditionalMethods } from './eth/send.ts'
-import { fillMethods } from './eth/sendsync.ts'
+import { sendMethods } from './eth/send.ts'
 import { signMethods } from './eth/sign.ts'
 import { simulateMethods } from './eth/simulate.ts'
 import { stateMethods } from './eth/state.ts'
 import { subscribeMethods } from './eth/subscribe.ts'
 import { transactionMethods } from './eth/transaction.ts'
 import { workMethods } from './eth/work.ts'
-import { evmMethods } from './evm/mining.ts'
-import { rawMethods } from './ext.ts'
-import { testingAccountMethods } from './hardhat/accounts.ts'
-import { testingMiningMethods } from './hardhat/mining.ts'
+import { evmAccountMethods } from './evm/accounts.ts'
+import { evmClockMethods } from './evm/clock.ts'
+import { evmMiningMethods } from './evm/mining.ts'
+import { evmSnapshotMethods } from './evm/snapshots.ts'
+import { extMethods } from './ext.ts'
+import { hardhatAccountMethods } from './hardhat/accounts.ts'
+import { hardhatChainMethods } from './hardhat/chain.ts'
+import { hardhatMiningMethods } from './hardhat/mining.ts'
+import { hardhatPoolMethods } from './hardhat/pool.ts'
+import { hardhatUnsupportedMethods } from './hardhat/unsupported.ts'
+import { minerMethods } from './miner.ts'
 import { mnrMethods } from './mnr.ts'
 import { netMethods } from './net.ts'
-import { otsMethods } from './ots/transaction.ts'
+import { otsAccountMethods } from './ots/account.ts'
+import { otsBlockMethods } from './ots/block.ts'
+import { otsSearchMethods } from './ots/search.ts'
+import { otsTransactionMethods } from './ots/transaction.ts'
 import { personalMethods } from './personal.ts'
 import { rpcMethods } from './rpc.ts'
-import { buildBlockMethods } from './testing.ts'
-import { traceMethods } from './trace/frames.ts'
-import { traceOpcodeMethods } from './trace/opcodegas.ts'
+import { shhMethods } from './shh.ts'
+import { testingMethods } from './testing.ts'
+import { traceCallMethods } from './trace/call.ts'
+import { traceFrameMethods } from './trace/frames.ts'
+import { traceOpcodeGasMethods } from './trace/opcodegas.ts'
+import { traceReplayMethods } from './trace/replay.ts'
 import { txpoolMethods } from './txpool.ts'
 import { web3Methods } from './web3.ts'
 
-export const methods: readonly Method<MethodContext>[] = [
-  ...web3Methods,
-  ...netMethods,
-  ...chainMethods,
-  ...configMethods,
-  ...feeMethods,
-  ...stateMethods,
-  ...proofMethods,
-  ...blockMethods,
-  ...transactionMethods,
-  ...executeMethods,
-  ...conditionalMethods,
-  ...simulateMethods,
-  ...bundleMethods,
-  ...fillMethods,
-  ...signMethods,
-  ...filterMethods,
-  ...subscribeMethods,
-  ...workMethods,
-  ...mnrMethods,
-  ...personalMethods,
-  ...evmMethods,
-  ...snapshotMethods,
-  ...reorganizeMethods,
-  ...testingAccountMethods,
-  ...testingSignatureMethods,
-  ...testingTokenMethods,
-  ...testingMiningMethods,
-  ...testingPoolMethods,
-  ...testingBlobMethods,
-  ...testingChainMethods,
-  ...buildBlockMethods,
-  ...txpoolMethods,
-  ...debugMethods,
-  ...debugStateMethods,
-  ...debugChangesMethods,
-  ...debugLookupMethods,
-  ...debugWitnessMethods,
-  ...traceMethods,
-  ...traceOpcodeMethods,
-  ...otsMethods,
-  ...rawMethods,
-  ...rpcMethods,
-  ...unsupportedMethods,
-]
+type Methods = readonly Method<MethodContext>[]
+
+/** The methods of each prefix, in the order of tables. */
+export const methodsByPrefix: Readonly<Record<string, Methods>> = {
+  web3: web3Methods,
+  net: netMethods,
+  eth: [
+    ...chainMethods,
+    ...configMethods,
+    ...feeMethods,
+    ...stateMethods,
+    ...blockMethods,
+    ...transactionMethods,
+    ...callMethods,
+    ...sendMethods,
+    ...simulateMethods,
+    ...bundleMethods,
+    ...signMethods,
+    ...filterMethods,
+    ...subscribeMethods,
+    ...workMethods,
+  ],
+  mnr: mnrMethods,
+  personal: personalMethods,
+  evm: [...evmSnapshotMethods, ...evmMiningMethods, ...evmClockMethods, ...evmAccountMethods],
+  devchain: [...snapshotMethods, ...reorgMethods],
+  hardhat: [
+    ...hardhatAccountMethods,
+    ...hardhatMiningMethods,
+    ...hardhatPoolMethods,
+    ...hardhatChainMethods,
+    ...hardhatUnsupportedMethods,
+  ],
+  anvil: [
+    ...anvilAccountMethods,
+    ...anvilSignatureMethods,
+    ...anvilTokenMethods,
+    ...anvilMiningMethods,
+    ...anvilReorgMethods,
+    ...anvilPoolMethods,
+    ...anvilBlobMethods,
+    ...anvilChainMethods,
+  ],
+  miner: minerMethods,
+  testing: testingMethods,
+  txpool: txpoolMethods,
+  debug: [
+    ...debugTraceMethods,
+    ...debugStateMethods,
+    ...debugChangesMethods,
+    ...debugLookupMethods,
+    ...debugRawMethods,
+    ...debugWitnessMethods,
+    ...debugHeadMethods,
+  ],
+  trace: [
+    ...traceFrameMethods,
+    ...traceReplayMethods,
+    ...traceCallMethods,
+    ...traceOpcodeGasMethods,
+  ],
+  ots: [...otsAccountMethods, ...otsTransactionMethods, ...otsBlockMethods, ...otsSearchMethods],
+  ext: extMethods,
+  rpc: rpcMethods,
+  db: dbMethods,
+  shh: shhMethods,
+}
+
+export const methods: Methods = Object.values(methodsByPrefix).flat()

@@ -1,5 +1,6 @@
 // personal: the accounts that the node holds keys for, encrypted in memory.
 
+import { messageDigest, recoverAddress, signatureFromBytes } from '../core/crypto.ts'
 import { DevchainError, printValue } from '../core/errors.ts'
 import { number } from '../core/format.ts'
 import { type Address, bytesFromHex } from '../core/hex.ts'
@@ -7,6 +8,7 @@ import {
   type AccountBook,
   addresses,
   importKey,
+  keyWithPassphrase,
   lock,
   newAccount,
   newAccountWithSeed,
@@ -22,8 +24,10 @@ import { type Method, optional, param, secret } from '../rpc/method.ts'
 import { address, boolean, data, hash, list, text } from '../rpc/primitives.ts'
 import type { Decoder } from '../rpc/schema.ts'
 import { type MethodContext, method } from './common/context.ts'
-import { ACCOUNT } from './common/examples.ts'
-import { transactionRequest } from './wire/decodeobject.ts'
+import { ACCOUNT, MESSAGE } from './common/examples.ts'
+import { keyAt, signMessage } from './common/sign.ts'
+
+import { transactionRequest } from './wire/decodetransaction.ts'
 
 /** How long a new account, or one unlocked without a duration, stays unlocked. */
 const DEFAULT_UNLOCK_MS = 30 * 60 * 1000
@@ -217,6 +221,42 @@ function encryptionOf({ environment, state }: Chain): EncryptionOptions {
   }
 }
 
+const personalSign = method({
+  name: 'personal_sign',
+  summary: 'As eth_sign, the message first; with a passphrase the account may be locked.',
+  params: [param('message', data), param('address', address), secret(optional('passphrase', text))],
+  result: data,
+  example: { params: [MESSAGE, ACCOUNT] },
+  handle: async ({ chain }, message, account, passphrase) => {
+    const key =
+      passphrase === undefined
+        ? keyAt(chain, account)
+        : await keyWithPassphrase(chain.state.accounts, account, passphrase)
+    return signMessage(chain, key, message)
+  },
+})
+
+const recover = method({
+  name: 'personal_ecRecover',
+  summary: 'The address that signed a message with eth_sign or personal_sign.',
+  params: [param('message', data), param('signature', data)],
+  result: address,
+  example: { params: [MESSAGE, `0x${'11'.repeat(64)}1b`] },
+  handle: ({ chain }, message, signature) =>
+    signerOf(messageDigest(message, chain.state.config.options.chainName), signature),
+})
+
+/** @throws {DevchainError} `INVALID_PARAMS` when no key made the signature */
+function signerOf(digest: Uint8Array, signature: Uint8Array): Address {
+  const parts = signatureFromBytes(signature)
+  try {
+    return recoverAddress(digest, parts)
+  } catch (error) {
+    if (!(error instanceof DevchainError)) throw error
+    throw new DevchainError('INVALID_PARAMS', `signature: ${error.message}`)
+  }
+}
+
 export const personalMethods: readonly Method<MethodContext>[] = [
   listAccounts,
   create,
@@ -227,4 +267,6 @@ export const personalMethods: readonly Method<MethodContext>[] = [
   unlockAccount,
   send,
   signTransaction,
+  personalSign,
+  recover,
 ]

@@ -112,4 +112,4 @@ const build = method({
     ),
 })
 
-export const buildBlockMethods: readonly Method<MethodContext>[] = [build]
+export const testingMethods: readonly Method<MethodContext>[] = [build]

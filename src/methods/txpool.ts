@@ -9,8 +9,8 @@ import { type Method, param } from '../rpc/method.ts'
 import { address, text } from '../rpc/primitives.ts'
 import type { Encoder, Json, JsonSchema } from '../rpc/schema.ts'
 import { type MethodContext, method } from './common/context.ts'
-import { poolEntryShape } from './wire/encodeblock.ts'
 import { quantityResult } from './wire/encodeobject.ts'
+import { poolEntryShape } from './wire/encodetransaction.ts'
 
 /** `pending` could be mined now; `queued` waits for an earlier nonce of its sender. */
 interface PoolContent {

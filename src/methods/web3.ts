@@ -1,16 +1,10 @@
 // web3: the program's name, and Keccak-256.
+
 import { keccakHash } from '../core/crypto.ts'
-import type { Method } from '../rpc/method.ts'
-import { param } from '../rpc/method.ts'
+import { type Method, param } from '../rpc/method.ts'
 import { data, hash, text } from '../rpc/primitives.ts'
 import { type MethodContext, method } from './common/context.ts'
-
-/** Clients that look for a node's name look at the beginning. */
-export function clientVersionOf({ info, profile }: MethodContext): string {
-  const system = `${process.platform}-${process.arch}/node${process.versions.node}`
-  const own = `${info.name}/v${info.version}/${system}`
-  return profile.clientName === undefined ? own : `${profile.clientName}/${own}`
-}
+import { clientVersionOf } from './common/version.ts'
 
 const clientVersion = method({
   name: 'web3_clientVersion',

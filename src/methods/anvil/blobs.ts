@@ -1,4 +1,5 @@
 // Blobs that transactions came with, as tests of rollups look them up.
+
 import { blobByHash, blobsOfTransaction } from '../../node/sending/blobs.ts'
 import { type Method, param } from '../../rpc/method.ts'
 import { data, hash, list, nullable } from '../../rpc/primitives.ts'
@@ -24,4 +25,4 @@ const byTransaction = method({
   handle: ({ chain }, transaction) => blobsOfTransaction(chain.state, transaction) ?? null,
 })
 
-export const testingBlobMethods: readonly Method<MethodContext>[] = [byHash, byTransaction]
+export const anvilBlobMethods: readonly Method<MethodContext>[] = [byHash, byTransaction]

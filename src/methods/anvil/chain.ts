@@ -1,43 +1,22 @@
-// The chain as a whole: what it is, going back to its beginning, its accounts as a file, and its log.
-import { keccakHash } from '../../core/crypto.ts'
-import { DevchainError, printValue } from '../../core/errors.ts'
-import { concatBytes, paddedBytes } from '../../core/hex.ts'
+// anvil: what the chain is, and its accounts as a file.
+
+import { DevchainError } from '../../core/errors.ts'
 import type { Chain } from '../../node/chain/chain.ts'
-import { RESET, reset } from '../../node/commands/commands.ts'
 import { loadState } from '../../node/dump/load.ts'
 import { dumpState } from '../../node/dump/write.ts'
 import { blockByNumber, headOf } from '../../node/ledger/blocktree.ts'
-import type { ChainState, Snapshot } from '../../node/ledger/chainstate.ts'
-import { snapshotsOf } from '../../node/ledger/snapshots.ts'
 import { type NextRules, nextRules } from '../../node/mining/miner.ts'
 import { gasPrice } from '../../node/sending/gasoracle.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { boolean, data, hash, quantity, text } from '../../rpc/primitives.ts'
-import type { Decoder, Encoder, Json } from '../../rpc/schema.ts'
+import type { Encoder } from '../../rpc/schema.ts'
 import { type MethodContext, method } from '../common/context.ts'
+import { NO_FORK, unsupported } from '../common/unsupported.ts'
 import { ack } from '../compat/profile.ts'
-import { clientVersionOf } from '../web3.ts'
 import { field, plainInteger, quantityResult, shape } from '../wire/encodeobject.ts'
 
 /** The highest chain id that clients count with exactly. */
 const MAX_CHAIN_ID = BigInt(Number.MAX_SAFE_INTEGER)
-
-/** Options of a reset, which may name a chain to fork: there is none here. */
-const resetOptions: Decoder<null> = {
-  name: 'options',
-  json: { type: 'object' },
-  decode: (value, path) => {
-    if (!Array.isArray(value) && isEmpty(value)) return null
-    const message = `${path}: expected none, as this chain is no fork of another, got ${printValue(value)}`
-    throw new DevchainError('INVALID_PARAMS', message)
-  },
-}
-
-/** True of an object in which nothing is said: clients write members that they were not given as null. */
-function isEmpty(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  return Object.values(value).every((member) => member === null || isEmpty(member))
-}
 
 /** That the chain is no fork of another, in the members that anvil's clients read. */
 const noFork: Encoder<null> = {
@@ -45,50 +24,6 @@ const noFork: Encoder<null> = {
   json: { type: 'object' },
   encode: () => ({ forkUrl: null, forkBlockNumber: null, forkRetryBackoff: null }),
 }
-
-/** What is said of a chain as a whole. */
-interface Metadata {
-  readonly clientVersion: string
-  readonly state: ChainState
-  readonly instanceId: string
-  readonly snapshots: readonly Snapshot[]
-}
-
-/** By id, the number and the hash of the block at which each was taken. */
-const snapshotsShape: Encoder<readonly Snapshot[]> = {
-  name: 'snapshots',
-  json: { type: 'object', additionalProperties: { type: 'array' } },
-  encode: (snapshots) =>
-    Object.fromEntries(
-      snapshots.map(({ id, state }): [string, Json] => {
-        const { header, hash: blockHash } = headOf(state.tree).block
-        return [`0x${id.toString(16)}`, [Number(header.number), blockHash]]
-      }),
-    ),
-}
-
-const metadata = method({
-  name: 'hardhat_metadata',
-  aliases: ['anvil_metadata'],
-  summary: 'The program, the chain and its newest block; instanceId changes with each reset.',
-  params: [],
-  result: shape<Metadata>('metadata', {
-    clientVersion: field(text, ({ clientVersion }) => clientVersion),
-    chainId: field(plainInteger, ({ state }) => state.config.chainId),
-    instanceId: field(text, ({ instanceId }) => instanceId),
-    latestBlockNumber: field(plainInteger, ({ state }) => headOf(state.tree).block.header.number),
-    latestBlockHash: field(hash, ({ state }) => headOf(state.tree).block.hash),
-    snapshots: field(snapshotsShape, ({ snapshots }) => snapshots),
-  }),
-  example: { params: [] },
-  handle: (context) => {
-    const { chain } = context
-    const { state } = chain
-    const instanceId = keccakHash(concatBytes(chain.instance, paddedBytes(BigInt(state.resets), 8)))
-    const clientVersion = clientVersionOf(context)
-    return { clientVersion, state, instanceId, snapshots: snapshotsOf(state) }
-  },
-})
 
 const environmentShape: Encoder<MethodContext> = shape<MethodContext>('environment', {
   baseFee: field(quantityResult, ({ chain }) => nextRulesOf(chain).baseFee),
@@ -140,21 +75,6 @@ const getLastBlockWallTime = method({
   handle: ({ chain }) => BigInt(chain.headMadeAt),
 })
 
-const resetTo = method({
-  name: 'hardhat_reset',
-  aliases: ['anvil_reset'],
-  summary:
-    'Goes back to genesis; forgets snapshots and the pool. There are no forks of other chains.',
-  params: [optional('options', resetOptions)],
-  result: ack,
-  example: { params: [], result: null },
-  writes: 'chain',
-  handle: async ({ chain, profile }) => {
-    await chain.update(reset, RESET)
-    return profile.ack
-  },
-})
-
 const setChainId = method({
   name: 'anvil_setChainId',
   aliases: ['hardhat_setChainId'],
@@ -173,20 +93,6 @@ const setChainId = method({
       state: { ...state, config: { ...state.config, chainId } },
       value: undefined,
     }))
-    return profile.ack
-  },
-})
-
-const setLoggingEnabled = method({
-  name: 'hardhat_setLoggingEnabled',
-  aliases: ['anvil_setLoggingEnabled'],
-  summary: 'Turns the log of calls and blocks off and on.',
-  params: [param('enabled', boolean)],
-  result: ack,
-  example: { params: [true], result: null },
-  tell: ([enabled]) => `log ${enabled ? 'on' : 'off'}`,
-  handle: ({ logging, profile }, enabled) => {
-    logging.isEnabled = enabled
     return profile.ack
   },
 })
@@ -222,14 +128,12 @@ function nextRulesOf({ state, environment }: Chain): NextRules {
   return nextRules(state, environment.now())
 }
 
-export const testingChainMethods: readonly Method<MethodContext>[] = [
-  metadata,
+export const anvilChainMethods: readonly Method<MethodContext>[] = [
   nodeInfo,
   getGenesisTime,
   getLastBlockWallTime,
-  resetTo,
   setChainId,
-  setLoggingEnabled,
   dump,
   load,
+  unsupported('anvil_setRpcUrl', NO_FORK),
 ]

@@ -1,22 +1,11 @@
-// Dropping transactions that wait.
+// anvil: dropping transactions that wait.
 
 import { evict, evictAll } from '../../node/mining/drop.ts'
 import { type Method, param } from '../../rpc/method.ts'
-import { address, boolean, hash, nullable } from '../../rpc/primitives.ts'
+import { address, hash, nullable } from '../../rpc/primitives.ts'
 import { type MethodContext, method } from '../common/context.ts'
 import { ACCOUNT, UNKNOWN } from '../common/examples.ts'
 import { ack } from '../compat/profile.ts'
-
-const hardhatDrop = method({
-  name: 'hardhat_dropTransaction',
-  summary: 'Takes a transaction that waits out of the pool; false when none of that hash waits.',
-  params: [param('hash', hash)],
-  result: boolean,
-  example: { params: [UNKNOWN], result: false },
-  writes: 'chain',
-  tell: ([wanted]) => `dropped ${wanted}`,
-  handle: ({ chain }, wanted) => chain.update((state) => evict(state, wanted)),
-})
 
 const anvilDrop = method({
   name: 'anvil_dropTransaction',
@@ -61,8 +50,7 @@ const removePoolTransactions = method({
   },
 })
 
-export const testingPoolMethods: readonly Method<MethodContext>[] = [
-  hardhatDrop,
+export const anvilPoolMethods: readonly Method<MethodContext>[] = [
   anvilDrop,
   dropAll,
   removePoolTransactions,

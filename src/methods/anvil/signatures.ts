@@ -1,4 +1,4 @@
-// Signatures as a test wants them: contracts take them as those of whoever they should be.
+// anvil: signatures that contracts take as those of whoever they should be.
 
 import { type Signature, signatureFromBytes, signatureFromCompact } from '../../core/crypto.ts'
 import { DevchainError } from '../../core/errors.ts'
@@ -72,4 +72,4 @@ const impersonate = method({
   },
 })
 
-export const testingSignatureMethods: readonly Method<MethodContext>[] = [impersonate]
+export const anvilSignatureMethods: readonly Method<MethodContext>[] = [impersonate]

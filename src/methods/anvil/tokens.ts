@@ -1,4 +1,4 @@
-// Tokens as a test wants them: balances and allowances without asking whoever may mint.
+// anvil: balances and allowances of tokens without asking whoever may mint.
 
 import { DevchainError } from '../../core/errors.ts'
 import { ether, number } from '../../core/format.ts'
@@ -98,7 +98,7 @@ const dealAny = method({
   },
 })
 
-export const testingTokenMethods: readonly Method<MethodContext>[] = [
+export const anvilTokenMethods: readonly Method<MethodContext>[] = [
   dealErc20,
   setErc20Allowance,
   dealAny,

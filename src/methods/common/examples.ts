@@ -18,3 +18,6 @@ export const TRANSFER: Readonly<Record<'from' | 'to' | 'value', string>> = {
   to: OTHER_ACCOUNT,
   value: '0x1',
 }
+
+/** Bytes to sign. */
+export const MESSAGE: string = '0xdeadbeef'

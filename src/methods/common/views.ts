@@ -4,7 +4,9 @@ import type { TransactionPlace } from '../../node/ledger/blocktree.ts'
 import { executedAt } from '../../node/ledger/blocktree.ts'
 import { nextRules } from '../../node/mining/miner.ts'
 import { blobFeeOf } from '../../node/sending/gasoracle.ts'
-import type { BlockView, ReceiptView, TransactionView } from '../wire/encodeblock.ts'
+import type { BlockView } from '../wire/encodeblock.ts'
+import type { ReceiptView } from '../wire/encodereceipt.ts'
+import type { TransactionView } from '../wire/encodetransaction.ts'
 import type { MethodContext } from './context.ts'
 
 type Told = Pick<MethodContext, 'chain' | 'profile'>

@@ -21,8 +21,8 @@ import type { Decoder, Encoder } from '../../rpc/schema.ts'
 import { accountAt, accountsOf, emptyAccount, type World } from '../../state/world.ts'
 import { type MethodContext, method } from '../common/context.ts'
 import { ACCOUNT, UNKNOWN } from '../common/examples.ts'
-import { accountInfo } from '../eth/state.ts'
 import { blockReference, LATEST } from '../wire/decodeblock.ts'
+import { accountInfo } from '../wire/encodeaccount.ts'
 
 /** What keys of code begin with in geth's database: the letter c. */
 const CODE_PREFIX = 0x63

@@ -9,13 +9,11 @@ import type { CallRequest } from '../../node/calls/request.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import { recordAt } from '../../node/chain/lookup.ts'
 import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
-import { headOf } from '../../node/ledger/blocktree.ts'
 import type { BlockReference } from '../../node/ledger/references.ts'
-import { reorganize } from '../../node/mining/reorganize.ts'
 import { decodeBlock } from '../../protocol/blockdecoding.ts'
 import type { JsonText } from '../../rpc/jsontext.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
-import { data, hash, nothing, quantity } from '../../rpc/primitives.ts'
+import { data, hash } from '../../rpc/primitives.ts'
 import { type MethodContext, method, printLines } from '../common/context.ts'
 import { TRANSFER, UNKNOWN } from '../common/examples.ts'
 import {
@@ -27,8 +25,7 @@ import {
 import { begin, minedPlace, newWork, recordBlock, type Work } from '../tracing/recording.ts'
 import type { Recorder, Recording } from '../tracing/tracers.ts'
 import { blockReference, byHash, LATEST } from '../wire/decodeblock.ts'
-import { transactionRequest } from '../wire/decodeobject.ts'
-import { quantityResult } from '../wire/encodeobject.ts'
+import { transactionRequest } from '../wire/decodetransaction.ts'
 import { blockTraces, chainTraces, transactionTrace } from '../wire/traces/encodetrace.ts'
 
 const traceTransaction = method({
@@ -106,39 +103,6 @@ const traceCall = method({
   result: transactionTrace,
   example: { params: [TRANSFER, 'latest', { tracer: 'noopTracer' }], result: {} },
   handle: traceRequest,
-})
-
-const wireProtocolQueueSize = method({
-  name: 'debug_wireProtocolQueueSize',
-  summary: 'Messages of other nodes that wait to be handled: none, as long as there are no peers.',
-  params: [],
-  result: quantityResult,
-  example: { params: [], result: '0x0' },
-  handle: () => 0n,
-})
-
-const setHead = method({
-  name: 'debug_setHead',
-  summary:
-    'Takes the blocks after a number off the chain, as a reorganization does; their transactions are lost.',
-  params: [param('number', quantity)],
-  result: nothing,
-  example: { params: ['0x0'], result: null },
-  writes: 'chain',
-  handle: async ({ chain, caller }, number) => {
-    const now = chain.environment.now()
-    await chain.update(
-      (state, executor) => {
-        const head = headOf(state.tree).block.header.number
-        if (number === head) return { state, value: undefined }
-        if (number > head) throw beyondHead(number, head)
-        const depth = head - number
-        return reorganize(executor, state, { depth, blocks: [], requeue: false, now })
-      },
-      { isAwaited: caller.isWaiting },
-    )
-    return null
-  },
 })
 
 async function traceBlock(
@@ -241,18 +205,11 @@ async function traceRequest(
   return work.writer.end()
 }
 
-function beyondHead(number: bigint, head: bigint): DevchainError {
-  const message = `number: expected a block up to the newest, ${head}, got ${number}`
-  return new DevchainError('INVALID_PARAMS', message)
-}
-
-export const debugMethods: readonly Method<MethodContext>[] = [
+export const debugTraceMethods: readonly Method<MethodContext>[] = [
   traceTransaction,
   traceBlockByHash,
   traceBlockByNumber,
   traceEncodedBlock,
   traceChain,
   traceCall,
-  wireProtocolQueueSize,
-  setHead,
 ]

@@ -16,11 +16,11 @@ import {
   type BlockView,
   blockShape,
   headerShape,
-  receiptShape,
   viewOfBlock,
   viewOfUncle,
 } from '../wire/encodeblock.ts'
 import { quantityResult } from '../wire/encodeobject.ts'
+import { receiptShape } from '../wire/encodereceipt.ts'
 
 const getBlockByHash = method({
   name: 'eth_getBlockByHash',

@@ -30,14 +30,9 @@ import type { Asker } from '../../rpc/session.ts'
 import { type MethodContext, method, printLines } from '../common/context.ts'
 import { ACCOUNT } from '../common/examples.ts'
 import { blockReference, LATEST } from '../wire/decodeblock.ts'
-import {
-  blockOverrides,
-  members,
-  oneOrMore,
-  refined,
-  stateOverrides,
-  transactionRequest,
-} from '../wire/decodeobject.ts'
+import { members, oneOrMore, refined } from '../wire/decodeobject.ts'
+import { blockOverrides, stateOverrides } from '../wire/decodeoverrides.ts'
+import { transactionRequest } from '../wire/decodetransaction.ts'
 import { field, fieldIfAny, shape } from '../wire/encodeobject.ts'
 import { failureText } from './simulate.ts'
 

@@ -1,4 +1,4 @@
-// eth: running messages: calls and estimates that leave no trace, and transactions that do.
+// eth: messages that are run and leave no trace: calls, estimates, access lists.
 
 import { whenThere } from '../../core/promises.ts'
 import {
@@ -9,20 +9,15 @@ import {
   executionError,
 } from '../../node/calls/call.ts'
 import { pendingReference } from '../../node/ledger/references.ts'
-import { resend } from '../../node/sending/replace.ts'
-import {
-  sendRawTransaction,
-  sendTransaction,
-  sendUnsignedTransaction,
-} from '../../node/sending/send.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
-import { data, hash, quantity, text } from '../../rpc/primitives.ts'
+import { data, text } from '../../rpc/primitives.ts'
 import { type MethodContext, method, printLines } from '../common/context.ts'
 import { TRANSFER } from '../common/examples.ts'
 import { blockReference, LATEST } from '../wire/decodeblock.ts'
-import { blockOverrides, stateOverrides, transactionRequest } from '../wire/decodeobject.ts'
-import { accessListShape } from '../wire/encodeblock.ts'
+import { blockOverrides, stateOverrides } from '../wire/decodeoverrides.ts'
+import { transactionRequest } from '../wire/decodetransaction.ts'
 import { field, fieldIfAny, quantityResult, shape } from '../wire/encodeobject.ts'
+import { accessListShape } from '../wire/encodetransaction.ts'
 
 const ethCall = method({
   name: 'eth_call',
@@ -101,63 +96,4 @@ const accessList = method({
   },
 })
 
-const send = method({
-  name: 'eth_sendTransaction',
-  summary:
-    'Signs a transaction with an unlocked account and sends it; under instant mining it is mined first.',
-  params: [param('transaction', transactionRequest)],
-  result: hash,
-  example: { params: [TRANSFER] },
-  writes: 'transaction',
-  handle: ({ chain, caller }, request) => sendTransaction(chain, request, caller.isWaiting),
-})
-
-const sendUnsigned = method({
-  name: 'eth_sendUnsignedTransaction',
-  summary:
-    'Sends a transaction of any account, without a signature, as though it were impersonated.',
-  params: [param('transaction', transactionRequest)],
-  result: hash,
-  example: { params: [TRANSFER] },
-  writes: 'transaction',
-  handle: ({ chain, caller }, request) => sendUnsignedTransaction(chain, request, caller.isWaiting),
-})
-
-const sendRaw = method({
-  name: 'eth_sendRawTransaction',
-  summary:
-    'Sends a signed transaction of type 0 to 4, of type 3 with its blobs; under instant mining it is mined first.',
-  params: [param('raw', data)],
-  result: hash,
-  example: {
-    params: ['0x02f86521808080825208947099'],
-  },
-  writes: 'transaction',
-  handle: ({ chain, caller }, raw) => sendRawTransaction(chain, raw, caller.isWaiting),
-})
-
-const resendWaiting = method({
-  name: 'eth_resend',
-  summary:
-    'Replaces the waiting transaction of a sender and nonce by one with another gas price or gas limit; for blobs it offers 10 % more. Answers its hash.',
-  params: [
-    param('transaction', transactionRequest),
-    optional('gasPrice', quantity),
-    optional('gasLimit', quantity),
-  ],
-  result: hash,
-  example: { params: [{ ...TRANSFER, nonce: '0x0' }, '0x3b9aca00'] },
-  writes: 'transaction',
-  handle: ({ chain, caller }, request, gasPrice, gasLimit) =>
-    resend(chain, request, { gasPrice, gasLimit }, caller.isWaiting),
-})
-
-export const executeMethods: readonly Method<MethodContext>[] = [
-  ethCall,
-  estimate,
-  accessList,
-  send,
-  sendUnsigned,
-  sendRaw,
-  resendWaiting,
-]
+export const callMethods: readonly Method<MethodContext>[] = [ethCall, estimate, accessList]

@@ -1,4 +1,5 @@
 // eth: the chain as a whole: who it is, how far it is, who mines it.
+
 import type { Hash } from '../../core/hex.ts'
 import { addresses } from '../../node/accounts/accounts.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
@@ -7,10 +8,9 @@ import type { Method } from '../../rpc/method.ts'
 import { address, boolean, hash, list, text } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'
 import { type MethodContext, method } from '../common/context.ts'
+import { unsupported } from '../common/unsupported.ts'
+import { PROTOCOL_VERSION } from '../common/version.ts'
 import { quantityResult } from '../wire/encodeobject.ts'
-
-/** The wire protocol that blocks of this form would be exchanged by: eth/68. */
-export const PROTOCOL_VERSION = '0x44'
 
 const chainId = method({
   name: 'eth_chainId',
@@ -114,6 +114,18 @@ const blockNumber = method({
   handle: ({ chain }) => headOf(chain.state.tree).block.header.number,
 })
 
+/** The specification lists them as not supported. */
+const COMPILERS = [
+  'eth_getCompilers',
+  'eth_compileLLL',
+  'eth_compileSolidity',
+  'eth_compileSerpent',
+]
+
+const compilers = COMPILERS.map((name) =>
+  unsupported(name, 'compilers are deliberately not included in the node'),
+)
+
 export const chainMethods: readonly Method<MethodContext>[] = [
   chainId,
   protocolVersion,
@@ -123,4 +135,5 @@ export const chainMethods: readonly Method<MethodContext>[] = [
   bridgeState,
   accounts,
   blockNumber,
+  ...compilers,
 ]

@@ -13,7 +13,7 @@ import { boolean, hash, nullable, quantity } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'
 import { type MethodContext, method } from '../common/context.ts'
 import type { Profile } from '../compat/profile.ts'
-import { logQuery } from '../wire/decodeobject.ts'
+import { logQuery } from '../wire/decodelogquery.ts'
 import { logShape, logsShape, textOfLog } from '../wire/encodelog.ts'
 import { quantityResult } from '../wire/encodeobject.ts'
 

@@ -1,12 +1,31 @@
-// eth: transactions that are mined under terms of their senders.
-import type { Hash } from '../../core/hex.ts'
+// eth: transactions that are sent, at once or under conditions, with their receipt or without.
+
+import { DevchainError, printValue } from '../../core/errors.ts'
+import { type Hash, ZERO_ADDRESS } from '../../core/hex.ts'
+import { estimateGas } from '../../node/calls/call.ts'
+import { pendingReference } from '../../node/ledger/references.ts'
 import type { Terms } from '../../node/pool/conditions.ts'
-import { sendConditional } from '../../node/sending/send.ts'
+import { inclusionOf } from '../../node/sending/inclusion.ts'
+import { resend } from '../../node/sending/replace.ts'
+import {
+  fillTransaction,
+  sendConditional,
+  sendRawTransaction,
+  sendTransaction,
+  sendUnsignedTransaction,
+} from '../../node/sending/send.ts'
+import { type Transaction, withoutSignature } from '../../protocol/transaction.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
-import { address, data, hash, quantity } from '../../rpc/primitives.ts'
+import { address, data, hash, quantity, quantityNumber } from '../../rpc/primitives.ts'
 import type { Decoder } from '../../rpc/schema.ts'
 import { type MethodContext, method } from '../common/context.ts'
+import { TRANSFER } from '../common/examples.ts'
+import { viewOfReceipt } from '../common/views.ts'
 import { keyed, members, refined } from '../wire/decodeobject.ts'
+import { transactionRequest } from '../wire/decodetransaction.ts'
+import { encodedAs, field, shape } from '../wire/encodeobject.ts'
+import { type ReceiptView, receiptShape } from '../wire/encodereceipt.ts'
+import { transactionShape, viewOfPooled } from '../wire/encodetransaction.ts'
 
 const slotWords: Decoder<ReadonlyMap<bigint, bigint>> = refined(
   keyed('words by slot', quantity),
@@ -52,4 +71,142 @@ const sendRawConditional = method({
     sendConditional(chain, raw, conditions, caller.isWaiting),
 })
 
-export const conditionalMethods: readonly Method<MethodContext>[] = [sendRawConditional]
+const send = method({
+  name: 'eth_sendTransaction',
+  summary:
+    'Signs a transaction with an unlocked account and sends it; under instant mining it is mined first.',
+  params: [param('transaction', transactionRequest)],
+  result: hash,
+  example: { params: [TRANSFER] },
+  writes: 'transaction',
+  handle: ({ chain, caller }, request) => sendTransaction(chain, request, caller.isWaiting),
+})
+
+const sendUnsigned = method({
+  name: 'eth_sendUnsignedTransaction',
+  summary:
+    'Sends a transaction of any account, without a signature, as though it were impersonated.',
+  params: [param('transaction', transactionRequest)],
+  result: hash,
+  example: { params: [TRANSFER] },
+  writes: 'transaction',
+  handle: ({ chain, caller }, request) => sendUnsignedTransaction(chain, request, caller.isWaiting),
+})
+
+const sendRaw = method({
+  name: 'eth_sendRawTransaction',
+  summary:
+    'Sends a signed transaction of type 0 to 4, of type 3 with its blobs; under instant mining it is mined first.',
+  params: [param('raw', data)],
+  result: hash,
+  example: {
+    params: ['0x02f86521808080825208947099'],
+  },
+  writes: 'transaction',
+  handle: ({ chain, caller }, raw) => sendRawTransaction(chain, raw, caller.isWaiting),
+})
+
+const resendWaiting = method({
+  name: 'eth_resend',
+  summary:
+    'Replaces the waiting transaction of a sender and nonce by one with another gas price or gas limit; for blobs it offers 10 % more. Answers its hash.',
+  params: [
+    param('transaction', transactionRequest),
+    optional('gasPrice', quantity),
+    optional('gasLimit', quantity),
+  ],
+  result: hash,
+  example: { params: [{ ...TRANSFER, nonce: '0x0' }, '0x3b9aca00'] },
+  writes: 'transaction',
+  handle: ({ chain, caller }, request, gasPrice, gasLimit) =>
+    resend(chain, request, { gasPrice, gasLimit }, caller.isWaiting),
+})
+
+/** How long a receipt is waited for: geth's numbers. */
+const USUAL_WAIT_MS = 20_000
+
+const LONGEST_WAIT_MS = 60_000
+
+const timeout: Decoder<number> = {
+  name: 'milliseconds',
+  json: quantityNumber.json,
+  decode: (value, path) => {
+    const milliseconds = quantityNumber.decode(value, path)
+    if (milliseconds >= 1 && milliseconds <= LONGEST_WAIT_MS) return milliseconds
+    const message = `${path}: expected 1 to ${LONGEST_WAIT_MS} milliseconds, got ${printValue(value)}`
+    throw new DevchainError('INVALID_PARAMS', message)
+  },
+}
+
+/**
+ * Gas that is not given is estimated, whatever `eth_sendTransaction` would take, so that what would fail is not filled
+ * in but refused with the reason.
+ */
+const fill = method({
+  name: 'eth_fillTransaction',
+  summary:
+    'A transaction with nonce, gas, fees and type filled in, unsigned; one that would fail is refused.',
+  params: [param('transaction', transactionRequest)],
+  result: shape<Transaction>('filled transaction', {
+    raw: field(data, ({ raw }) => raw),
+    tx: field(encodedAs(transactionShape, viewOfPooled), (transaction) => transaction),
+  }),
+  example: { params: [TRANSFER] },
+  handle: async ({ chain, caller }, given) => {
+    const isAwaited = caller.isWaiting
+    const request = { ...given, from: given.from ?? ZERO_ADDRESS }
+    const gas = request.gas ?? (await estimateGas(chain, request, pendingReference, { isAwaited }))
+    return withoutSignature(await fillTransaction(chain, { ...request, gas }), request.from)
+  },
+})
+
+const sendRawSync = method({
+  name: 'eth_sendRawTransactionSync',
+  summary:
+    'Sends a signed transaction and answers its receipt; error 4 with the hash when it is not mined in time (EIP-7966).',
+  params: [param('raw', data), optional('timeout', timeout, USUAL_WAIT_MS)],
+  result: receiptShape,
+  example: { params: ['0x02f86521808080825208947099'] },
+  writes: 'transaction',
+  handle: async (context, raw, milliseconds) =>
+    receiptOf(
+      context,
+      await sendRawTransaction(context.chain, raw, context.caller.isWaiting),
+      milliseconds,
+    ),
+})
+
+const sendSync = method({
+  name: 'eth_sendTransactionSync',
+  summary:
+    'Signs a transaction with an unlocked account, sends it and answers its receipt; error 4 when it is not mined in time.',
+  params: [param('transaction', transactionRequest), optional('timeout', timeout, USUAL_WAIT_MS)],
+  result: receiptShape,
+  example: { params: [TRANSFER] },
+  writes: 'transaction',
+  handle: async (context, request, milliseconds) =>
+    receiptOf(
+      context,
+      await sendTransaction(context.chain, request, context.caller.isWaiting),
+      milliseconds,
+    ),
+})
+
+async function receiptOf(
+  context: MethodContext,
+  hash: Hash,
+  milliseconds: number,
+): Promise<ReceiptView> {
+  return viewOfReceipt(context, await inclusionOf(context.chain, hash, milliseconds))
+}
+
+export const sendMethods: readonly Method<MethodContext>[] = [
+  sendRawConditional,
+  send,
+  sendUnsigned,
+  sendRaw,
+  resendWaiting,
+  fill,
+  sendRawSync,
+  sendSync,
+]

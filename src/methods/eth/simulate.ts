@@ -13,13 +13,9 @@ import { boolean, data, list, text } from '../../rpc/primitives.ts'
 import type { Decoder, Encoder } from '../../rpc/schema.ts'
 import { type MethodContext, method, printLines } from '../common/context.ts'
 import { blockReference, LATEST } from '../wire/decodeblock.ts'
-import {
-  blockOverrides,
-  members,
-  refined,
-  stateOverrides,
-  transactionRequest,
-} from '../wire/decodeobject.ts'
+import { members, refined } from '../wire/decodeobject.ts'
+import { blockOverrides, stateOverrides } from '../wire/decodeoverrides.ts'
+import { transactionRequest } from '../wire/decodetransaction.ts'
 import { type BlockView, blockFields, viewOfBlock } from '../wire/encodeblock.ts'
 import { logShape } from '../wire/encodelog.ts'
 import { field, fieldIfAny, quantityResult, shape } from '../wire/encodeobject.ts'

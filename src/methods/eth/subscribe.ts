@@ -11,15 +11,12 @@ import type { Decoder, Json, Notes } from '../../rpc/schema.ts'
 import type { Session } from '../../rpc/session.ts'
 import { type MethodContext, method } from '../common/context.ts'
 import type { Selection, Selector } from '../common/subscriptions.ts'
-import { logQuery, members } from '../wire/decodeobject.ts'
-import {
-  headerShape,
-  receiptShape,
-  transactionShape,
-  viewOfBlock,
-  viewOfPooled,
-} from '../wire/encodeblock.ts'
+import { logQuery } from '../wire/decodelogquery.ts'
+import { members } from '../wire/decodeobject.ts'
+import { headerShape, viewOfBlock } from '../wire/encodeblock.ts'
 import { logShape } from '../wire/encodelog.ts'
+import { receiptShape } from '../wire/encodereceipt.ts'
+import { transactionShape, viewOfPooled } from '../wire/encodetransaction.ts'
 import { addBlockFilter } from './filters.ts'
 
 const KINDS = [

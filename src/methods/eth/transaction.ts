@@ -23,14 +23,14 @@ import { type MethodContext, method } from '../common/context.ts'
 import { UNKNOWN } from '../common/examples.ts'
 import { shortened, viewOfReceipt } from '../common/views.ts'
 import { blockReference, byHash, isPending } from '../wire/decodeblock.ts'
+import { receiptShape } from '../wire/encodereceipt.ts'
 import {
   pendingTransactionShape,
-  receiptShape,
   type TransactionView,
   transactionShape,
   viewOfPlaced,
   viewOfPooled,
-} from '../wire/encodeblock.ts'
+} from '../wire/encodetransaction.ts'
 
 const byTransactionHash = method({
   name: 'eth_getTransactionByHash',
@@ -149,6 +149,35 @@ function ownPending({ accounts, pool, tree }: ChainState, now: number): readonly
     .filter(({ from }) => own.has(from) || isImpersonated(accounts, from, now))
 }
 
+const rawByBlockHashAndIndex = method({
+  name: 'eth_getRawTransactionByBlockHashAndIndex',
+  summary:
+    'The encoding of a transaction, by its block’s hash and its index there; null when there is none.',
+  params: [param('hash', hash), param('index', quantityNumber)],
+  result: nullable(data),
+  example: { params: [UNKNOWN, '0x0'], result: null },
+  handle: (context, blockHash, index) => rawAt(context, byHash(blockHash), index),
+})
+
+const rawByBlockNumberAndIndex = method({
+  name: 'eth_getRawTransactionByBlockNumberAndIndex',
+  summary:
+    'The encoding of a transaction, by its block’s number and its index there; null when there is none.',
+  params: [param('block', blockReference), param('index', quantityNumber)],
+  result: nullable(data),
+  example: { params: ['latest', '0x0'], result: null },
+  handle: (context, block, index) => rawAt(context, block, index),
+})
+
+async function rawAt(
+  { chain, caller }: MethodContext,
+  block: BlockReference,
+  index: number,
+): Promise<Uint8Array | undefined> {
+  const record = await findRecord(chain, block, caller.isWaiting)
+  return record?.block.transactions[index]?.raw
+}
+
 export const transactionMethods: readonly Method<MethodContext>[] = [
   byTransactionHash,
   byBlockHashAndIndex,
@@ -157,4 +186,6 @@ export const transactionMethods: readonly Method<MethodContext>[] = [
   getReceipt,
   getRaw,
   pendingTransactions,
+  rawByBlockHashAndIndex,
+  rawByBlockNumberAndIndex,
 ]

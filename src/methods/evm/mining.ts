@@ -1,66 +1,22 @@
-// evm: what test suites do to a chain: snapshots, time, mining.
-import { time } from '../../core/format.ts'
-import type { Chain } from '../../node/chain/chain.ts'
+// evm: mining by hand, instantly or on an interval, and how much gas blocks have.
+
+import { DevchainError } from '../../core/errors.ts'
+import { number } from '../../core/format.ts'
 import {
-  increaseTime,
-  RESET,
-  reset,
-  revertOrder,
-  revertTo,
+  setGasLimit,
   setMiningMode,
-  setNextTimestamp,
-  setTime,
   startMining,
   stopMining,
-  takeSnapshot,
 } from '../../node/commands/commands.ts'
 import type { MiningMode } from '../../node/ledger/chainstate.ts'
 import { describeMining, isInstant } from '../../node/ledger/miningmode.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
-import { boolean, nothing, nullable, quantity, quantityNumber, text } from '../../rpc/primitives.ts'
-import type { Decoder, Encoder } from '../../rpc/schema.ts'
+import { boolean, nothing, quantity, quantityNumber, text } from '../../rpc/primitives.ts'
+import type { Decoder } from '../../rpc/schema.ts'
 import { type MethodContext, method } from '../common/context.ts'
+import { mineOn } from '../common/mine.ts'
 import { ack } from '../compat/profile.ts'
-import { mineOn, mineOrder, ONE_BLOCK } from '../wire/decodemine.ts'
-import { quantityResult } from '../wire/encodeobject.ts'
-
-const snapshot = method({
-  name: 'evm_snapshot',
-  aliases: ['anvil_snapshot', 'hardhat_snapshot'],
-  summary:
-    'Remembers the chain as it is; evm_revert brings it back. Costs the same whatever its size.',
-  params: [],
-  result: quantityResult,
-  example: { params: [], result: '0x1' },
-  writes: 'chain',
-  handle: async ({ chain }) => BigInt(await chain.update(takeSnapshot)),
-})
-
-const revert = method({
-  name: 'evm_revert',
-  aliases: ['anvil_revert', 'hardhat_revert'],
-  summary:
-    'Brings back everything as it was at a snapshot, and drops later snapshots; false when the id is unknown.',
-  params: [param('id', quantity)],
-  result: boolean,
-  example: { params: ['0x1'], result: false },
-  writes: 'chain',
-  handle: ({ chain }, id) =>
-    chain.update((state) => revertTo(state, Number(id)), revertOrder(chain.state, Number(id))),
-})
-
-const resetChain = method({
-  name: 'evm_reset',
-  summary: 'Goes back to genesis; forgets snapshots and the pool.',
-  params: [],
-  result: nothing,
-  example: { params: [], result: null },
-  writes: 'chain',
-  handle: async ({ chain }) => {
-    await chain.update(reset, RESET)
-    return null
-  },
-})
+import { mineOrder, ONE_BLOCK } from '../wire/decodemine.ts'
 
 const mineBlocks = method({
   name: 'evm_mine',
@@ -75,46 +31,6 @@ const mineBlocks = method({
     return profile.mined
   },
 })
-
-/** A sum of seconds in the form of the node whose ways are taken. */
-const secondsAhead: Encoder<string | number> = {
-  name: 'seconds',
-  json: { anyOf: [quantity.json, { type: 'integer' }] },
-  encode: (value) => value,
-}
-
-const secondsResult: Encoder<bigint> = {
-  name: 'seconds',
-  json: { title: 'seconds', type: 'integer' },
-  encode: Number,
-}
-
-const increase = method({
-  name: 'evm_increaseTime',
-  aliases: ['hardhat_increaseTime'],
-  summary: 'Moves the clock ahead for good, by seconds; answers by how much it is ahead in all.',
-  params: [param('seconds', quantity)],
-  result: secondsAhead,
-  example: { params: ['0xe10'], result: '0xe10' },
-  writes: 'chain',
-  handle: async ({ chain, profile }, seconds) =>
-    profile.secondsAhead(await increasedTime(chain, seconds)),
-})
-
-/** Anvil's clients read a JSON number and nothing else. */
-const anvilIncrease = method({
-  name: 'anvil_increaseTime',
-  summary: 'As evm_increaseTime, but answers a JSON number.',
-  params: [param('seconds', quantity)],
-  result: secondsResult,
-  example: { params: ['0xe10'], result: 3600 },
-  writes: 'chain',
-  handle: ({ chain }, seconds) => increasedTime(chain, seconds),
-})
-
-function increasedTime(chain: Chain, seconds: bigint): Promise<bigint> {
-  return chain.update((state) => increaseTime(state, seconds, chain.environment.now()))
-}
 
 const start = method({
   name: 'evm_startMining',
@@ -144,40 +60,6 @@ const stop = method({
   handle: async ({ chain }) => {
     await chain.update(stopMining)
     return null
-  },
-})
-
-const setNextBlockTimestamp = method({
-  name: 'evm_setNextBlockTimestamp',
-  aliases: ['anvil_setNextBlockTimestamp', 'hardhat_setNextBlockTimestamp'],
-  summary: 'Sets the exact time of the next block, in seconds; later blocks go on from there.',
-  params: [param('timestamp', quantity)],
-  result: nullable(text),
-  example: { params: ['0x77359400'], result: null },
-  writes: 'chain',
-  tell: ([timestamp]) => `next block at ${time(timestamp)}`,
-  handle: async ({ chain, profile }, timestamp) => {
-    await chain.update((state) => setNextTimestamp(state, timestamp))
-    return profile.nextTimestamp(timestamp)
-  },
-})
-
-/** Above this a time is one of JavaScript, in milliseconds: as seconds it would be in the year 33658. */
-const MILLISECONDS_FROM = 10n ** 12n
-
-/** Ganache and anvil answer a JSON number, which may be negative. Ganache goes back in time, which no chain can. */
-const setClock = method({
-  name: 'evm_setTime',
-  aliases: ['anvil_setTime', 'hardhat_setTime'],
-  summary:
-    'Sets the clock, in seconds or milliseconds since 1970; answers by how many seconds it is ahead of its source.',
-  params: [param('time', quantity)],
-  result: secondsResult,
-  example: { params: ['0x77359400'] },
-  writes: 'chain',
-  handle: ({ chain }, time) => {
-    const seconds = time >= MILLISECONDS_FROM ? time / 1000n : time
-    return chain.update((state) => setTime(state, seconds, chain.environment.now()))
   },
 })
 
@@ -246,17 +128,34 @@ const setIntervalMining = method({
   },
 })
 
-export const evmMethods: readonly Method<MethodContext>[] = [
-  snapshot,
-  revert,
-  resetChain,
+/** Gas limits of a block fit 63 bits, which clients count in. */
+const MAX_GAS_LIMIT = 2n ** 63n - 1n
+
+const setBlockGasLimit = method({
+  name: 'evm_setBlockGasLimit',
+  aliases: ['anvil_setBlockGasLimit', 'hardhat_setBlockGasLimit'],
+  summary: 'Sets the gas limit of the blocks to come.',
+  params: [param('gasLimit', quantity)],
+  result: boolean,
+  example: { params: ['0x1c9c380'], result: true },
+  writes: 'chain',
+  tell: ([gasLimit]) => `gas limit ${number(gasLimit)}`,
+  handle: async ({ chain, profile }, blockGasLimit) => {
+    const { leastGasLimit } = profile
+    if (blockGasLimit < leastGasLimit || blockGasLimit > MAX_GAS_LIMIT) {
+      const message = `gasLimit: expected ${leastGasLimit} to ${MAX_GAS_LIMIT}, got ${blockGasLimit}`
+      throw new DevchainError('INVALID_PARAMS', message, undefined, { blockGasLimit })
+    }
+    await chain.update((state) => setGasLimit(state, blockGasLimit))
+    return true
+  },
+})
+
+export const evmMiningMethods: readonly Method<MethodContext>[] = [
   mineBlocks,
-  increase,
-  anvilIncrease,
   start,
   stop,
-  setNextBlockTimestamp,
-  setClock,
   setAutomine,
   setIntervalMining,
+  setBlockGasLimit,
 ]

@@ -1,33 +1,24 @@
-// Accounts as a test wants them: balances, code, nonces and slots set without a transaction, and senders without keys.
+// hardhat: balances, code, nonces and slots set without a transaction, and senders without keys.
 
 import { MAX_UINT64 } from '../../core/bigints.ts'
 import { keccakHash } from '../../core/crypto.ts'
 import { DevchainError } from '../../core/errors.ts'
 import { ether, listed, number, plural } from '../../core/format.ts'
 import { type Address, quantityFromBigint } from '../../core/hex.ts'
-import {
-  type AccountBook,
-  addKeyless,
-  impersonateAccount,
-  removeKeyless,
-  stopImpersonating,
-} from '../../node/accounts/accounts.ts'
-import type { Chain } from '../../node/chain/chain.ts'
-import { editAccount, editAccounts } from '../../node/cheats/edit.ts'
+import { impersonateAccount, stopImpersonating } from '../../node/accounts/accounts.ts'
+import { editAccount } from '../../node/cheats/edit.ts'
 import { changeAccounts } from '../../node/commands/commands.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
-import type { Change } from '../../node/ledger/change.ts'
-import { type Method, param, secret } from '../../rpc/method.ts'
-import { address, boolean, data, quantity, text } from '../../rpc/primitives.ts'
+import { type Method, param } from '../../rpc/method.ts'
+import { address, boolean, data, quantity } from '../../rpc/primitives.ts'
 import type { Decoder, Encoder, Json } from '../../rpc/schema.ts'
-import { type Account, nonceAt, withSlots } from '../../state/world.ts'
+import { nonceAt, withSlots } from '../../state/world.ts'
+import { edit, editEach } from '../common/accounts.ts'
 import { type MethodContext, method } from '../common/context.ts'
 import { STRANGER } from '../common/examples.ts'
 import { ack } from '../compat/profile.ts'
 import { oneOrMore } from '../wire/decodeobject.ts'
-
-const MAX_WORD = 2n ** 256n - 1n
 
 const setBalance = method({
   name: 'hardhat_setBalance',
@@ -40,25 +31,6 @@ const setBalance = method({
   tell: ([accounts, balance]) => `balance of ${listed(accounts)} ${ether(balance)}`,
   handle: async ({ chain, profile }, accounts, balance) => {
     await editEach(chain, accounts, (account) => ({ ...account, balance }))
-    return profile.ack
-  },
-})
-
-const addBalance = method({
-  name: 'anvil_addBalance',
-  aliases: ['hardhat_addBalance', 'tenderly_addBalance'],
-  summary: 'Adds to the balance of an account, or of each of several, in wei.',
-  params: [param('account', oneOrMore(address)), param('amount', quantity)],
-  result: ack,
-  example: { params: [STRANGER, '0xde0b6b3a7640000'], result: null },
-  writes: 'chain',
-  tell: ([accounts, amount]) => `${ether(amount)} more for ${listed(accounts)}`,
-  handle: async ({ chain, profile }, accounts, amount) => {
-    await editEach(chain, accounts, (account) => {
-      const balance = account.balance + amount
-      if (balance > MAX_WORD) throw tooMuch(account.address, amount)
-      return { ...account, balance }
-    })
     return profile.ack
   },
 })
@@ -182,82 +154,11 @@ const stopImpersonatingAccount = method({
   },
 })
 
-const autoImpersonate = method({
-  name: 'anvil_autoImpersonateAccount',
-  aliases: ['hardhat_autoImpersonateAccount'],
-  summary: 'Lets this node send transactions of anybody without keys (true), or ends that (false).',
-  params: [param('enabled', boolean)],
-  result: ack,
-  example: { params: [true], result: null },
-  writes: 'chain',
-  tell: ([enabled]) => `${enabled ? '' : 'no longer '}impersonating everybody`,
-  handle: async ({ chain, profile }, enabled) => {
-    await chain.update((state) =>
-      changeAccounts(state, { ...state.accounts, autoImpersonate: enabled }),
-    )
-    return profile.ack
-  },
-})
-
-const addAccount = method({
-  name: 'evm_addAccount',
-  summary:
-    'Takes in an account without its key; personal_unlockAccount lets it send. False when it is there already.',
-  params: [param('account', address), secret(param('passphrase', text))],
-  result: boolean,
-  example: { params: [STRANGER, 'secret'], result: true },
-  writes: 'chain',
-  tell: ([account]) => `account ${account} without its key`,
-  handle: ({ chain }, account, passphrase) =>
-    chain.update((state) => exchanged(state, addKeyless(state.accounts, account, passphrase))),
-})
-
-const removeAccount = method({
-  name: 'evm_removeAccount',
-  summary: 'Takes away what evm_addAccount took in; false when there is no such account.',
-  params: [param('account', address), secret(param('passphrase', text))],
-  result: boolean,
-  example: { params: [STRANGER, 'secret'], result: false },
-  writes: 'chain',
-  tell: ([account]) => `account ${account} removed`,
-  handle: ({ chain }, account, passphrase) =>
-    chain.update((state) => exchanged(state, removeKeyless(state.accounts, account, passphrase))),
-})
-
-/** Another book, if there is one. */
-function exchanged(state: ChainState, book: AccountBook | undefined): Change<boolean> {
-  return book === undefined
-    ? { state, value: false }
-    : { ...changeAccounts(state, book), value: true }
-}
-
-function edit(chain: Chain, account: Address, change: (before: Account) => Account): Promise<void> {
-  return editEach(chain, [account], change)
-}
-
-/** All in one step, so that nobody sees some of them changed. */
-function editEach(
-  chain: Chain,
-  accounts: readonly Address[],
-  change: (before: Account) => Account,
-): Promise<void> {
-  return chain.update((state) => editAccounts(state, accounts, change))
-}
-
-function tooMuch(account: Address, amount: bigint): DevchainError {
-  const message = `amount: ${account} would have more than ${MAX_WORD} wei with ${amount} more`
-  return new DevchainError('INVALID_PARAMS', message)
-}
-
-export const testingAccountMethods: readonly Method<MethodContext>[] = [
+export const hardhatAccountMethods: readonly Method<MethodContext>[] = [
   setBalance,
-  addBalance,
   setCode,
   setNonce,
   setStorageAt,
   impersonate,
   stopImpersonatingAccount,
-  autoImpersonate,
-  addAccount,
-  removeAccount,
 ]

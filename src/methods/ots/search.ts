@@ -1,20 +1,19 @@
-// What the Otterscan explorer looks for: an account's transactions, and what happened within one.
+// ots: the transactions of an account.
+
 import { DevchainError } from '../../core/errors.ts'
-import type { Address, Hash } from '../../core/hex.ts'
-import { type CallFrame, recordCalls } from '../../evm/tracers/calls.ts'
-import { combineTracers } from '../../evm/tracers/combine.ts'
+import type { Address } from '../../core/hex.ts'
 import { findAppearances } from '../../node/calls/appearances.ts'
-import { replay, TraceBudget } from '../../node/calls/replay.ts'
-import { headOf, type TransactionPlace } from '../../node/ledger/blocktree.ts'
-import type { MethodContext } from '../common/context.ts'
-import { minedPlace } from '../tracing/recording.ts'
-import type { InternalOperation, SearchPage, TracedCall } from '../wire/encodeexplorer.ts'
+import { TraceBudget } from '../../node/calls/replay.ts'
+import { executedAt, headOf } from '../../node/ledger/blocktree.ts'
+import { sentWithNonce } from '../../node/sending/inclusion.ts'
+import { type Method, param } from '../../rpc/method.ts'
+import { address, hash, nullable, quantity, quantityNumber } from '../../rpc/primitives.ts'
+import { type MethodContext, method } from '../common/context.ts'
+import { ACCOUNT } from '../common/examples.ts'
+import { type SearchPage, searchPage } from '../wire/encodeexplorer.ts'
 
 /** Entries of one page, at most, but for the rest of the last block. */
 const MAX_SIZE = 1_000
-
-/** Kinds of frames that move no ether. */
-const VALUELESS: ReadonlySet<CallFrame['kind']> = new Set(['DELEGATECALL', 'STATICCALL'])
 
 /** Transactions of an account before a block, newest first. Block 0 stands for the one after the newest. */
 export async function searchBefore(
@@ -46,72 +45,53 @@ export async function searchAfter(
   return { places: places.toReversed(), isFirst: isComplete, isLast }
 }
 
-/**
- * Transfers, destructions and creations within a transaction, in their order. What failed, alone or with a frame around
- * it, did not happen and is left out.
- */
-export async function operationsOf(
-  context: MethodContext,
-  hash: Hash,
-): Promise<InternalOperation[]> {
-  const top = await framesOf(context, minedPlace(context.chain, hash))
-  const operations: InternalOperation[] = []
-  const visit = (frame: CallFrame, depth: number): void => {
-    if (frame.failure !== undefined) return
-    const type = depth === 0 ? undefined : typeOf(frame)
-    const { from, to, value } = frame
-    if (type !== undefined && to !== null) operations.push({ type, from, to, value })
-    for (const inner of frame.calls) visit(inner, depth + 1)
-  }
-  visit(top, 0)
-  return operations
-}
-
-/** All calls of a transaction, each before those that it made. */
-export async function tracedCalls(context: MethodContext, hash: Hash): Promise<TracedCall[]> {
-  const top = await framesOf(context, minedPlace(context.chain, hash))
-  const calls: TracedCall[] = []
-  const visit = (frame: CallFrame, depth: number): void => {
-    const { kind, from, to, input, output } = frame
-    const value = VALUELESS.has(kind) ? null : frame.value
-    calls.push({ type: kind, depth, from, to, value, input, output })
-    for (const inner of frame.calls) visit(inner, depth + 1)
-  }
-  visit(top, 0)
-  return calls
-}
-
-function typeOf({ kind, value }: CallFrame): InternalOperation['type'] | undefined {
-  switch (kind) {
-    case 'SELFDESTRUCT':
-      return 1
-    case 'CREATE':
-      return 2
-    case 'CREATE2':
-      return 3
-    case 'CALL':
-      return value > 0n ? 0 : undefined
-    default:
-      return undefined
-  }
-}
-
-/** The outermost frame of a mined transaction, run again. */
-async function framesOf(
-  { chain, options }: MethodContext,
-  { record, index }: TransactionPlace,
-): Promise<CallFrame> {
-  const budget = new TraceBudget(options.traceLimit)
-  const recorder = recordCalls({ keep: budget.keep })
-  const tracer = combineTracers([{ onTick: budget.tick }, recorder.tracer])
-  const tracerFor = (_: unknown, at: number): typeof tracer | undefined =>
-    at === index ? tracer : undefined
-  for await (const _ of replay(chain, record, tracerFor, index));
-  return recorder.top()
-}
-
 function sizeOf(size: number): number {
   if (size > 0 && size <= MAX_SIZE) return size
   const message = `size: expected 1 to ${MAX_SIZE} transactions a page, got ${size}`
   throw new DevchainError('INVALID_PARAMS', message)
 }
+
+const searchTransactionsBefore = method({
+  name: 'ots_searchTransactionsBefore',
+  summary:
+    'Transactions that an account takes part in, in blocks before a number (0: all), the newest first.',
+  params: [param('address', address), param('block', quantity), param('size', quantityNumber)],
+  result: searchPage,
+  example: {
+    params: [ACCOUNT, 0, 25],
+    result: { txs: [], receipts: [], firstPage: true, lastPage: true },
+  },
+  handle: searchBefore,
+})
+
+const searchTransactionsAfter = method({
+  name: 'ots_searchTransactionsAfter',
+  summary:
+    'Transactions that an account takes part in, in blocks after a number (0: all), the newest first.',
+  params: [param('address', address), param('block', quantity), param('size', quantityNumber)],
+  result: searchPage,
+  example: {
+    params: [ACCOUNT, 0, 25],
+    result: { txs: [], receipts: [], firstPage: true, lastPage: true },
+  },
+  handle: searchAfter,
+})
+
+const bySenderAndNonce = method({
+  name: 'ots_getTransactionBySenderAndNonce',
+  summary:
+    'The hash of the transaction that an account sent with a nonce; null when none is mined.',
+  params: [param('sender', address), param('nonce', quantity)],
+  result: nullable(hash),
+  example: { params: [ACCOUNT, 0], result: null },
+  handle: ({ chain }, sender, nonce) => {
+    const place = sentWithNonce(chain.state, sender, nonce)?.place
+    return place === undefined ? null : executedAt(place).transaction.hash
+  },
+})
+
+export const otsSearchMethods: readonly Method<MethodContext>[] = [
+  searchTransactionsBefore,
+  searchTransactionsAfter,
+  bySenderAndNonce,
+]

@@ -1,68 +1,21 @@
-// ots: what the Otterscan explorer asks of a node besides the usual methods, in level 8 of its API. Quantities are hex
-// everywhere; where the nodes that serve it differ (logs left out of receipts, `value` null in calls that move none), the
-// leaner form is taken, as the explorer asks for whole receipts where it shows them.
+// ots: what happened within a transaction.
 
-import { creationOf } from '../../node/calls/appearances.ts'
-import { TraceBudget } from '../../node/calls/replay.ts'
-import { findRecord, recordAt } from '../../node/chain/lookup.ts'
-import { executedAt } from '../../node/ledger/blocktree.ts'
-import { sentWithNonce } from '../../node/sending/inclusion.ts'
-import { type Method, optional, param } from '../../rpc/method.ts'
-import {
-  address,
-  boolean,
-  data,
-  hash,
-  list,
-  nullable,
-  quantity,
-  quantityNumber,
-} from '../../rpc/primitives.ts'
-import type { Encoder } from '../../rpc/schema.ts'
-import { codeAt } from '../../state/world.ts'
+import type { Hash } from '../../core/hex.ts'
+import { type CallFrame, recordCalls } from '../../evm/tracers/calls.ts'
+import { combineTracers } from '../../evm/tracers/combine.ts'
+import { replay, TraceBudget } from '../../node/calls/replay.ts'
+import { executedAt, type TransactionPlace } from '../../node/ledger/blocktree.ts'
+import { type Method, param } from '../../rpc/method.ts'
+import { data, hash, list } from '../../rpc/primitives.ts'
 import { type MethodContext, method } from '../common/context.ts'
-import { ACCOUNT, UNKNOWN } from '../common/examples.ts'
+import { UNKNOWN } from '../common/examples.ts'
 import { minedPlace } from '../tracing/recording.ts'
-import { blockReference, byHash, LATEST } from '../wire/decodeblock.ts'
 import {
-  blockDetails,
-  blockPage,
-  creation,
-  detailsOf,
+  type InternalOperation,
   internalOperation,
-  pageOf,
-  searchPage,
+  type TracedCall,
   tracedCall,
 } from '../wire/encodeexplorer.ts'
-import { operationsOf, searchAfter, searchBefore, tracedCalls } from './search.ts'
-
-/** Of the API: the explorer asks for it before all else. */
-const LEVEL = 8
-
-const level: Encoder<number> = {
-  name: 'number',
-  json: { title: 'number', type: 'integer' },
-  encode: (value) => value,
-}
-
-const getApiLevel = method({
-  name: 'ots_getApiLevel',
-  summary: 'The level of the explorer’s API that is served, as a plain number.',
-  params: [],
-  result: level,
-  example: { params: [], result: LEVEL },
-  handle: () => LEVEL,
-})
-
-const hasCode = method({
-  name: 'ots_hasCode',
-  summary: 'Whether an account has code.',
-  params: [param('address', address), optional('block', blockReference, LATEST)],
-  result: boolean,
-  example: { params: [ACCOUNT, 'latest'], result: false },
-  handle: async ({ chain, caller }, account, block) =>
-    codeAt((await recordAt(chain, block, caller.isWaiting)).world, account).length > 0,
-})
 
 const getInternalOperations = method({
   name: 'ots_getInternalOperations',
@@ -95,103 +48,75 @@ const getTransactionError = method({
   },
 })
 
-const getBlockDetails = method({
-  name: 'ots_getBlockDetails',
-  summary: 'A block without its transactions: their number, the fees they paid, what was issued.',
-  params: [param('block', blockReference)],
-  result: nullable(blockDetails),
-  example: { params: ['0xffffff'], result: null },
-  handle: async ({ chain, caller }, block) =>
-    detailsOf(chain, await findRecord(chain, block, caller.isWaiting)),
-})
+/** Kinds of frames that move no ether. */
+const VALUELESS: ReadonlySet<CallFrame['kind']> = new Set(['DELEGATECALL', 'STATICCALL'])
 
-const getBlockDetailsByHash = method({
-  name: 'ots_getBlockDetailsByHash',
-  summary: 'As ots_getBlockDetails, by the block’s hash.',
-  params: [param('hash', hash)],
-  result: nullable(blockDetails),
-  example: { params: [UNKNOWN], result: null },
-  handle: async ({ chain }, blockHash) =>
-    detailsOf(chain, await findRecord(chain, byHash(blockHash))),
-})
+/**
+ * Transfers, destructions and creations within a transaction, in their order. What failed, alone or with a frame around
+ * it, did not happen and is left out.
+ */
+export async function operationsOf(
+  context: MethodContext,
+  hash: Hash,
+): Promise<InternalOperation[]> {
+  const top = await framesOf(context, minedPlace(context.chain, hash))
+  const operations: InternalOperation[] = []
+  const visit = (frame: CallFrame, depth: number): void => {
+    if (frame.failure !== undefined) return
+    const type = depth === 0 ? undefined : typeOf(frame)
+    const { from, to, value } = frame
+    if (type !== undefined && to !== null) operations.push({ type, from, to, value })
+    for (const inner of frame.calls) visit(inner, depth + 1)
+  }
+  visit(top, 0)
+  return operations
+}
 
-const getBlockTransactions = method({
-  name: 'ots_getBlockTransactions',
-  summary: 'A page of a block’s transactions, page 0 the last ones; inputs are cut after 4 bytes.',
-  params: [
-    param('block', blockReference),
-    param('page', quantityNumber),
-    param('size', quantityNumber),
-  ],
-  result: nullable(blockPage),
-  example: { params: ['0xffffff', 0, 25], result: null },
-  handle: async ({ chain, caller }, block, page, size) =>
-    pageOf(await findRecord(chain, block, caller.isWaiting), page, size),
-})
+/** All calls of a transaction, each before those that it made. */
+export async function tracedCalls(context: MethodContext, hash: Hash): Promise<TracedCall[]> {
+  const top = await framesOf(context, minedPlace(context.chain, hash))
+  const calls: TracedCall[] = []
+  const visit = (frame: CallFrame, depth: number): void => {
+    const { kind, from, to, input, output } = frame
+    const value = VALUELESS.has(kind) ? null : frame.value
+    calls.push({ type: kind, depth, from, to, value, input, output })
+    for (const inner of frame.calls) visit(inner, depth + 1)
+  }
+  visit(top, 0)
+  return calls
+}
 
-const searchTransactionsBefore = method({
-  name: 'ots_searchTransactionsBefore',
-  summary:
-    'Transactions that an account takes part in, in blocks before a number (0: all), the newest first.',
-  params: [param('address', address), param('block', quantity), param('size', quantityNumber)],
-  result: searchPage,
-  example: {
-    params: [ACCOUNT, 0, 25],
-    result: { txs: [], receipts: [], firstPage: true, lastPage: true },
-  },
-  handle: searchBefore,
-})
+function typeOf({ kind, value }: CallFrame): InternalOperation['type'] | undefined {
+  switch (kind) {
+    case 'SELFDESTRUCT':
+      return 1
+    case 'CREATE':
+      return 2
+    case 'CREATE2':
+      return 3
+    case 'CALL':
+      return value > 0n ? 0 : undefined
+    default:
+      return undefined
+  }
+}
 
-const searchTransactionsAfter = method({
-  name: 'ots_searchTransactionsAfter',
-  summary:
-    'Transactions that an account takes part in, in blocks after a number (0: all), the newest first.',
-  params: [param('address', address), param('block', quantity), param('size', quantityNumber)],
-  result: searchPage,
-  example: {
-    params: [ACCOUNT, 0, 25],
-    result: { txs: [], receipts: [], firstPage: true, lastPage: true },
-  },
-  handle: searchAfter,
-})
+/** The outermost frame of a mined transaction, run again. */
+async function framesOf(
+  { chain, options }: MethodContext,
+  { record, index }: TransactionPlace,
+): Promise<CallFrame> {
+  const budget = new TraceBudget(options.traceLimit)
+  const recorder = recordCalls({ keep: budget.keep })
+  const tracer = combineTracers([{ onTick: budget.tick }, recorder.tracer])
+  const tracerFor = (_: unknown, at: number): typeof tracer | undefined =>
+    at === index ? tracer : undefined
+  for await (const _ of replay(chain, record, tracerFor, index));
+  return recorder.top()
+}
 
-const bySenderAndNonce = method({
-  name: 'ots_getTransactionBySenderAndNonce',
-  summary:
-    'The hash of the transaction that an account sent with a nonce; null when none is mined.',
-  params: [param('sender', address), param('nonce', quantity)],
-  result: nullable(hash),
-  example: { params: [ACCOUNT, 0], result: null },
-  handle: ({ chain }, sender, nonce) => {
-    const place = sentWithNonce(chain.state, sender, nonce)?.place
-    return place === undefined ? null : executedAt(place).transaction.hash
-  },
-})
-
-const getContractCreator = method({
-  name: 'ots_getContractCreator',
-  summary: 'Who made a contract, and in which transaction; null for what no transaction made.',
-  params: [param('address', address)],
-  result: nullable(creation),
-  example: { params: [ACCOUNT], result: null },
-  handle: async ({ chain, options }, contract) => {
-    const found = await creationOf(chain, contract, new TraceBudget(options.traceLimit))
-    if (found === undefined) return null
-    return { hash: executedAt(found.place).transaction.hash, creator: found.creator }
-  },
-})
-
-export const otsMethods: readonly Method<MethodContext>[] = [
-  getApiLevel,
-  hasCode,
+export const otsTransactionMethods: readonly Method<MethodContext>[] = [
   getInternalOperations,
   traceTransaction,
   getTransactionError,
-  getBlockDetails,
-  getBlockDetailsByHash,
-  getBlockTransactions,
-  searchTransactionsBefore,
-  searchTransactionsAfter,
-  bySenderAndNonce,
-  getContractCreator,
 ]

@@ -4,60 +4,26 @@
 // looks at each frame's own sender and receiver. The outermost frame has, as every other, the gas that was left when it
 // began and what it used itself: without the intrinsic gas of the transaction, and before refunds.
 
-import { DevchainError, printValue } from '../../core/errors.ts'
+import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import { type CallFrame, recordCalls } from '../../evm/tracers/calls.ts'
 import { type FlatFrame, flatten } from '../../evm/tracers/flat.ts'
-import {
-  type TracedRun,
-  type TracerFor,
-  traceMessage,
-  traceUnsent,
-} from '../../node/calls/replay.ts'
-import type { CallRequest } from '../../node/calls/request.ts'
 import { findRecord, recordAt } from '../../node/chain/lookup.ts'
 import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
 import { headOf, transactionPlace } from '../../node/ledger/blocktree.ts'
 import type { BlockReference } from '../../node/ledger/references.ts'
-import { decodeSent } from '../../protocol/sidecar.ts'
 import type { JsonText } from '../../rpc/jsontext.ts'
-import { type Method, optional, param } from '../../rpc/method.ts'
-import { data, enumeration, hash, list, quantityNumber } from '../../rpc/primitives.ts'
-import { type Decoder, type Json, remark } from '../../rpc/schema.ts'
-import type { World } from '../../state/world.ts'
-import { type MethodContext, method, printLines } from '../common/context.ts'
-import { TRANSFER, UNKNOWN } from '../common/examples.ts'
-import { PARTS, type Part, replayRecorder } from '../tracing/parts.ts'
-import { begin, minedPlace, newWork, recordBlock, type Work } from '../tracing/recording.ts'
-import type { Recording } from '../tracing/tracers.ts'
-import { blockReference, LATEST } from '../wire/decodeblock.ts'
-import { blockOverrides, stateOverrides, transactionRequest } from '../wire/decodeobject.ts'
+import { type Method, param } from '../../rpc/method.ts'
+import { hash, list, quantityNumber } from '../../rpc/primitives.ts'
+import { type Json, remark } from '../../rpc/schema.ts'
+import { type MethodContext, method } from '../common/context.ts'
+import { UNKNOWN } from '../common/examples.ts'
+import { newWork, recordBlock, type Work } from '../tracing/recording.ts'
+import { blockReference } from '../wire/decodeblock.ts'
 import { type FramePlace, flatFrame, writeFlatFrames } from '../wire/traces/encodeframes.ts'
 import { rewardEntries } from '../wire/traces/encoderewards.ts'
-import {
-  placedFrameForm,
-  placedFrames,
-  replayForm,
-  replaysForm,
-  repliesForm,
-} from '../wire/traces/encodetrace.ts'
+import { placedFrameForm, placedFrames } from '../wire/traces/encodetrace.ts'
 import { type FrameQuery, frameQuery, matchesFrame, matchesReward } from './framequery.ts'
-
-const parts = list(enumeration(PARTS))
-
-/** A pair of a message and what is wanted of it. */
-const tracedMessage: Decoder<readonly [CallRequest, readonly Part[]]> = {
-  name: '[transaction, types]',
-  json: { type: 'array', prefixItems: [transactionRequest.json, parts.json], minItems: 2 },
-  decode: (value, path, notes) => {
-    if (!Array.isArray(value) || value.length !== 2) {
-      const message = `${path}: expected a pair [transaction, types], got ${printValue(value)}`
-      throw new DevchainError('INVALID_PARAMS', message)
-    }
-    const message = transactionRequest.decode(value[0], `${path}[0]`, notes)
-    return [message, parts.decode(value[1], `${path}[1]`)]
-  },
-}
 
 const transactionFrames = method({
   name: 'trace_transaction',
@@ -103,119 +69,6 @@ const oneFrame = method({
   result: placedFrameForm,
   example: { params: [UNKNOWN, ['0x0']], result: null },
   handle: frameAt,
-})
-
-const traceCall = method({
-  name: 'trace_call',
-  summary: 'A message run as eth_call does: its frames, the differences of state, its operations.',
-  params: [
-    param('transaction', transactionRequest),
-    optional('types', parts, ['trace']),
-    optional('block', blockReference, LATEST),
-    optional('stateOverrides', stateOverrides),
-    optional('blockOverrides', blockOverrides),
-  ],
-  result: replayForm,
-  example: { params: [TRANSFER, ['trace'], 'latest'] },
-  handle: (context, request, wanted, reference, accounts, block) =>
-    recordOne(context, wanted, (tracerFor) =>
-      traceMessage(
-        context.chain,
-        {
-          request,
-          reference,
-          stateOverrides: accounts,
-          blockOverrides: block,
-          isAwaited: context.caller.isWaiting,
-        },
-        tracerFor,
-      ),
-    ),
-})
-
-const traceCallMany = method({
-  name: 'trace_callMany',
-  summary:
-    'Messages run one after the other, each on what those before it left: a list of [transaction, types].',
-  params: [param('calls', list(tracedMessage)), optional('block', blockReference, LATEST)],
-  result: repliesForm,
-  example: { params: [[[TRANSFER, ['trace']]], 'latest'] },
-  handle: async (context, calls, reference) => {
-    const work = newWork(context)
-    let world: World | undefined
-    work.writer.write('[')
-    for (const [index, [request, wanted]] of calls.entries()) {
-      if (index > 0) work.writer.write(',')
-      const run = await recordInto(work, wanted, (tracerFor) =>
-        traceMessage(
-          context.chain,
-          { request, reference, world, isAwaited: work.isAwaited },
-          tracerFor,
-        ),
-      )
-      printLines(context, run.outcome)
-      world = run.outcome.world
-    }
-    work.writer.write(']')
-    return work.writer.end()
-  },
-})
-
-const traceRaw = method({
-  name: 'trace_rawTransaction',
-  summary: 'A signed transaction run as it would be in the next block, without being sent.',
-  params: [param('raw', data), optional('types', parts, ['trace'])],
-  result: replayForm,
-  example: { params: ['0x02f86521808080825208947099', ['trace']] },
-  handle: (context, raw, wanted) => {
-    const { transaction } = decodeSent(raw)
-    return recordOne(context, wanted, (tracerFor) =>
-      traceUnsent(context.chain, transaction, tracerFor),
-    )
-  },
-})
-
-const replayTransaction = method({
-  name: 'trace_replayTransaction',
-  summary: 'A mined transaction run again: its frames, the differences of state, its operations.',
-  params: [param('hash', hash), optional('types', parts, ['trace'])],
-  result: replayForm,
-  example: { params: [UNKNOWN, ['trace']] },
-  handle: async (context, transactionHash, wanted) => {
-    const { record, index } = minedPlace(context.chain, transactionHash)
-    const work = newWork(context)
-    await recordBlock(context.chain, record, {
-      work,
-      recorder: replayRecorder(wanted, false),
-      only: index,
-      each: (recording, run) => recording.write(run),
-    })
-    return work.writer.end()
-  },
-})
-
-const replayBlock = method({
-  name: 'trace_replayBlockTransactions',
-  summary: 'All transactions of a block run again, each as trace_replayTransaction does.',
-  params: [param('block', blockReference), optional('types', parts, ['trace'])],
-  result: replaysForm,
-  example: { params: ['earliest', ['trace']], result: [] },
-  handle: async (context, reference, wanted) => {
-    const record = await recordAt(context.chain, reference, context.caller.isWaiting)
-    const work = newWork(context)
-    const recorder = replayRecorder(wanted, true)
-    work.writer.write('[')
-    await recordBlock(context.chain, record, {
-      work,
-      recorder: (stage) => {
-        if (stage.place?.index !== 0) work.writer.write(',')
-        return recorder(stage)
-      },
-      each: (recording, run) => recording.write(run),
-    })
-    work.writer.write(']')
-    return work.writer.end()
-  },
 })
 
 /** Writes the frames of a block's transactions, or of one. */
@@ -338,40 +191,9 @@ async function rangeOf(
   throw new DevchainError('INVALID_PARAMS', message)
 }
 
-/** Records a run that is in no block. */
-async function recordOne(
-  context: MethodContext,
-  wanted: readonly Part[],
-  trace: (tracerFor: TracerFor) => Promise<TracedRun>,
-): Promise<JsonText> {
-  const work = newWork(context)
-  printLines(context, (await recordInto(work, wanted, trace)).outcome)
-  return work.writer.end()
-}
-
-async function recordInto(
-  work: Work,
-  wanted: readonly Part[],
-  trace: (tracerFor: TracerFor) => Promise<TracedRun>,
-): Promise<TracedRun> {
-  let recording: Recording | undefined
-  const run = await trace((subject) => {
-    recording = begin(work, replayRecorder(wanted, false), subject, undefined)
-    return recording.tracer
-  })
-  await recording?.write(run)
-  work.budget.release()
-  return run
-}
-
-export const traceMethods: readonly Method<MethodContext>[] = [
+export const traceFrameMethods: readonly Method<MethodContext>[] = [
   transactionFrames,
   blockFrames,
   filteredFrames,
   oneFrame,
-  traceCall,
-  traceCallMany,
-  traceRaw,
-  replayTransaction,
-  replayBlock,
 ]

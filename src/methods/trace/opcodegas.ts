@@ -61,4 +61,4 @@ const ofBlock = method({
   },
 })
 
-export const traceOpcodeMethods: readonly Method<MethodContext>[] = [ofTransaction, ofBlock]
+export const traceOpcodeGasMethods: readonly Method<MethodContext>[] = [ofTransaction, ofBlock]

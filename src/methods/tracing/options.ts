@@ -2,7 +2,8 @@
 import type { BlockOverrides, StateOverrides } from '../../node/calls/overrides.ts'
 import { anything, boolean, quantityNumber, text } from '../../rpc/primitives.ts'
 import type { Decoder, Notes } from '../../rpc/schema.ts'
-import { blockOverrides, members, stateOverrides } from '../wire/decodeobject.ts'
+import { members } from '../wire/decodeobject.ts'
+import { blockOverrides, stateOverrides } from '../wire/decodeoverrides.ts'
 import { type Recorder, recorderNamed, structLogRecorder } from './tracers.ts'
 
 /** What a trace shall be. */

@@ -1,9 +1,12 @@
 // The parts of trace_replay… and trace_call: frames, state difference, operations, as many of them as are wanted.
+
 import { hexFromBytes } from '../../core/hex.ts'
 import type { Tracer } from '../../evm/executor.ts'
 import { recordCalls } from '../../evm/tracers/calls.ts'
 import { combineTracers } from '../../evm/tracers/combine.ts'
 import { traceOperations } from '../../evm/tracers/operations.ts'
+import { enumeration, list } from '../../rpc/primitives.ts'
+import type { Decoder } from '../../rpc/schema.ts'
 import { writeFlatFrames } from '../wire/traces/encodeframes.ts'
 import { writeOperations } from '../wire/traces/encodeoperations.ts'
 import { stateDiffOf } from '../wire/traces/encodestate.ts'
@@ -46,3 +49,6 @@ export function replayRecorder(parts: readonly Part[], withHash: boolean): Recor
     }
   }
 }
+
+/** Which parts are wanted. */
+export const parts: Decoder<readonly Part[]> = list(enumeration(PARTS))

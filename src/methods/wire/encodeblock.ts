@@ -1,10 +1,7 @@
 // Blocks, transactions, receipts and logs as clients see them.
 
-import { type Address, type Hash, ZERO_HASH } from '../../core/hex.ts'
-import type { LogEntry } from '../../node/events/logs.ts'
+import type { Hash } from '../../core/hex.ts'
 import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
-import type { TransactionPlace } from '../../node/ledger/blocktree.ts'
-import { executedAt } from '../../node/ledger/blocktree.ts'
 import {
   cumulativeDifficulty,
   type Header,
@@ -12,39 +9,11 @@ import {
   sealBlock,
   type Withdrawal,
 } from '../../protocol/block.ts'
-import { effectiveGasPrice } from '../../protocol/fees.ts'
-import type { AccessListEntry, Authorization, Transaction } from '../../protocol/transaction.ts'
+import type { Transaction } from '../../protocol/transaction.ts'
 import { address, data, hash, list, nullable } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'
-import { logShape } from './encodelog.ts'
-import {
-  encodedAs,
-  type Field,
-  field,
-  fieldIfAny,
-  fieldUnless,
-  plainInteger,
-  quantityResult,
-  type Shortened,
-  shape,
-} from './encodeobject.ts'
-
-/** Where a transaction stands for whoever looks at it: `undefined` while it is pending. */
-export interface Place {
-  readonly blockHash: Hash
-  readonly blockNumber: bigint
-  /** Seconds since 1970. */
-  readonly blockTimestamp: bigint
-  readonly index: number
-  /** Wei per gas; undefined before london. */
-  readonly baseFee: bigint | undefined
-}
-
-/** A transaction, and where it stands. */
-export interface TransactionView extends Shortened {
-  readonly transaction: Transaction
-  readonly place: Place | undefined
-}
+import { type Field, field, fieldIfAny, quantityResult, shape } from './encodeobject.ts'
+import { type TransactionView, transactionShape, viewOfPlaced } from './encodetransaction.ts'
 
 /** Members of a block that nodes leave open while it is pending. */
 export type PendingMember = 'number' | 'hash' | 'nonce' | 'mixHash' | 'logsBloom' | 'miner'
@@ -79,137 +48,6 @@ export interface BlockView {
   readonly uncles: readonly Hash[]
   readonly withdrawals: readonly Withdrawal[] | undefined
 }
-
-export const accessListShape: Encoder<readonly AccessListEntry[]> = list(
-  shape<AccessListEntry>('access list entry', {
-    address: field(address, (entry) => entry.address),
-    storageKeys: field(list(hash), (entry) => entry.storageKeys),
-  }),
-)
-
-const authorizationList: Encoder<readonly Authorization[]> = list(
-  shape<Authorization>('authorization', {
-    chainId: field(quantityResult, (authorization) => authorization.chainId),
-    address: field(address, (authorization) => authorization.address),
-    nonce: field(quantityResult, (authorization) => authorization.nonce),
-    yParity: field(quantityResult, (authorization) => BigInt(authorization.yParity)),
-    r: field(quantityResult, (authorization) => authorization.r),
-    s: field(quantityResult, (authorization) => authorization.s),
-  }),
-)
-
-/** Members that depend on nothing but the transaction itself and the base fee it paid. */
-const transactionFields: Readonly<Record<string, Field<TransactionView>>> = {
-  from: field(address, ({ transaction }) => transaction.from),
-  gas: field(quantityResult, ({ transaction }) => transaction.gasLimit),
-  gasPrice: field(quantityResult, paidPrice),
-  maxFeePerGas: fieldIfAny(quantityResult, ({ transaction }) =>
-    transaction.type >= 2 ? transaction.maxFeePerGas : undefined,
-  ),
-  maxPriorityFeePerGas: fieldIfAny(quantityResult, ({ transaction }) =>
-    transaction.type >= 2 ? transaction.maxPriorityFeePerGas : undefined,
-  ),
-  hash: field(hash, ({ transaction }) => transaction.hash),
-  input: field(data, ({ transaction }) => transaction.data),
-  nonce: field(quantityResult, ({ transaction }) => transaction.nonce),
-  to: field(nullable(address), ({ transaction }) => transaction.to),
-  value: field(quantityResult, ({ transaction }) => transaction.value),
-  type: fieldUnless('type', quantityResult, ({ transaction }) => BigInt(transaction.type)),
-  chainId: fieldUnless('chainId', quantityResult, ({ transaction }) => transaction.chainId),
-  accessList: fieldIfAny(accessListShape, ({ transaction }) =>
-    transaction.type >= 1 ? transaction.accessList : undefined,
-  ),
-  authorizationList: fieldIfAny(authorizationList, ({ transaction }) =>
-    transaction.type === 4 ? transaction.authorizationList : undefined,
-  ),
-  maxFeePerBlobGas: fieldIfAny(
-    quantityResult,
-    ({ transaction }) => transaction.blobs?.maxFeePerBlobGas,
-  ),
-  blobVersionedHashes: fieldIfAny(
-    list(hash),
-    ({ transaction }) => transaction.blobs?.versionedHashes,
-  ),
-  v: field(quantityResult, ({ transaction }) => transaction.v),
-  r: field(quantityResult, ({ transaction }) => transaction.r),
-  s: field(quantityResult, ({ transaction }) => transaction.s),
-  yParity: fieldIfAny(quantityResult, ({ transaction }) =>
-    transaction.type >= 1 ? transaction.v : undefined,
-  ),
-}
-
-/** The members of a transaction (spec 2.3), those of its type included, and its block's time (execution-apis). */
-export const placedTransactionFields: Readonly<Record<string, Field<TransactionView>>> = {
-  blockHash: field(nullable(hash), ({ place }) => place?.blockHash ?? null),
-  blockNumber: field(nullable(quantityResult), ({ place }) => place?.blockNumber ?? null),
-  blockTimestamp: field(nullable(quantityResult), ({ place }) => place?.blockTimestamp ?? null),
-  transactionIndex: field(nullable(quantityResult), ({ place }) => orNull(place?.index)),
-  ...transactionFields,
-}
-
-/** A transaction. */
-export const transactionShape: Encoder<TransactionView> = shape(
-  'transaction',
-  placedTransactionFields,
-)
-
-/** An entry of `eth_pendingTransactions`: zero hash and index (spec 2.3), no block number. */
-export const pendingTransactionShape: Encoder<Transaction> = encodedAs(
-  shape<TransactionView>('pending transaction', {
-    blockHash: field(hash, () => ZERO_HASH),
-    blockNumber: field(nullable(quantityResult), () => null),
-    blockTimestamp: field(nullable(quantityResult), () => null),
-    transactionIndex: field(quantityResult, () => 0n),
-    ...transactionFields,
-  }),
-  viewOfPooled,
-)
-
-/** An entry of `txpool_content`: a transaction without a place. */
-export const poolEntryShape: Encoder<Transaction> = encodedAs(transactionShape, viewOfPooled)
-
-/** A transaction whose receipt is written. */
-export interface ReceiptView extends TransactionPlace, Shortened {
-  /** What blobs cost in its block, where receipts of transactions without blobs tell it too: wei per gas. */
-  readonly blobPrice?: bigint | undefined
-  /** Of its block, where receipts tell it: seconds. */
-  readonly timestamp?: bigint | undefined
-}
-
-/** A receipt (spec 2.4): with `status` from byzantium on, with `root` before. */
-export const receiptShape: Encoder<ReceiptView> = shape<ReceiptView>('receipt', {
-  transactionHash: field(hash, (place) => executedAt(place).transaction.hash),
-  transactionIndex: field(quantityResult, ({ index }) => BigInt(index)),
-  blockHash: field(hash, ({ record }) => record.block.hash),
-  blockNumber: field(quantityResult, ({ record }) => record.block.header.number),
-  from: field(address, (place) => executedAt(place).transaction.from),
-  to: field(nullable(address), (place) => executedAt(place).transaction.to),
-  cumulativeGasUsed: field(quantityResult, (place) => executedAt(place).receipt.cumulativeGasUsed),
-  gasUsed: field(quantityResult, (place) => executedAt(place).receipt.gasUsed),
-  contractAddress: field(
-    nullable<Address>(address),
-    (place) => executedAt(place).receipt.contractAddress,
-  ),
-  logs: field(list(logShape), logsOfPlace),
-  logsBloom: field(data, (place) => executedAt(place).receipt.logsBloom),
-  type: fieldUnless('type', quantityResult, (place) => BigInt(executedAt(place).receipt.type)),
-  effectiveGasPrice: fieldUnless(
-    'effectiveGasPrice',
-    quantityResult,
-    (place) => executedAt(place).receipt.effectiveGasPrice,
-  ),
-  status: fieldIfAny(quantityResult, (place) => {
-    const { receipt } = executedAt(place)
-    return receipt.root === undefined ? BigInt(receipt.status) : undefined
-  }),
-  root: fieldIfAny(hash, (place) => executedAt(place).receipt.root),
-  blobGasUsed: fieldIfAny(quantityResult, (place) => executedAt(place).receipt.blobGas?.used),
-  blobGasPrice: fieldIfAny(
-    quantityResult,
-    (view) => executedAt(view).receipt.blobGas?.price ?? view.blobPrice,
-  ),
-  blockTimestamp: fieldIfAny(plainInteger, ({ timestamp }) => timestamp),
-})
 
 /** What a block's hash is taken of, and the hash: the members of `newHeads` notifications. */
 const headerFields: Readonly<Record<string, Field<BlockView>>> = {
@@ -324,50 +162,4 @@ export function viewOfUncle(
     uncles: [],
     withdrawals: uncle.withdrawalsRoot === undefined ? undefined : [],
   }
-}
-
-/** A transaction that waits in the pool. */
-export function viewOfPooled(transaction: Transaction): TransactionView {
-  return { transaction, place: undefined }
-}
-
-/** A transaction of a block; one of the pending block has no place yet. */
-export function viewOfPlaced(at: TransactionPlace, pending: boolean): TransactionView {
-  const { transaction } = executedAt(at)
-  if (pending) return viewOfPooled(transaction)
-  const { hash: blockHash, header } = at.record.block
-  const place = {
-    blockHash,
-    blockNumber: header.number,
-    blockTimestamp: header.timestamp,
-    index: at.index,
-    baseFee: header.baseFeePerGas,
-  }
-  return { transaction, place }
-}
-
-/** The logs of one transaction; their indexes count over the whole block. */
-function logsOfPlace(place: TransactionPlace): readonly LogEntry[] {
-  const { record, index } = place
-  const before = record.executed
-    .slice(0, index)
-    .reduce((sum, { receipt }) => sum + receipt.logs.length, 0)
-  return executedAt(place).receipt.logs.map((log, i) => ({
-    log,
-    record,
-    transactionIndex: index,
-    logIndex: before + i,
-    removed: false,
-  }))
-}
-
-/** Wei per gas: what was paid once mined, the highest that may be paid before. */
-function paidPrice({ transaction, place }: TransactionView): bigint {
-  return place?.baseFee === undefined
-    ? transaction.maxFeePerGas
-    : effectiveGasPrice(transaction, place.baseFee)
-}
-
-function orNull(index: number | undefined): bigint | null {
-  return index === undefined ? null : BigInt(index)
 }

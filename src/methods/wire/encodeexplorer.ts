@@ -6,16 +6,10 @@ import type { TransactionPlace } from '../../node/ledger/blocktree.ts'
 import { rewardsIn } from '../../node/mining/rewards.ts'
 import { address, boolean, data, hash, list, nullable, text } from '../../rpc/primitives.ts'
 import type { Encoder, Json } from '../../rpc/schema.ts'
-import {
-  type BlockView,
-  blockFields,
-  receiptShape,
-  type TransactionView,
-  transactionShape,
-  viewOfBlock,
-  viewOfPlaced,
-} from './encodeblock.ts'
+import { type BlockView, blockFields, viewOfBlock } from './encodeblock.ts'
 import { field, quantityResult, shape } from './encodeobject.ts'
+import { receiptShape } from './encodereceipt.ts'
+import { type TransactionView, transactionShape, viewOfPlaced } from './encodetransaction.ts'
 
 /** What a block's miners got that there was not before. */
 export interface Issuance {

@@ -5,8 +5,9 @@ import type { TransactionPlace } from '../../node/ledger/blocktree.ts'
 import { executedAt } from '../../node/ledger/blocktree.ts'
 import { data, list, text } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'
-import { blockFields, placedTransactionFields, viewOfBlock, viewOfPlaced } from './encodeblock.ts'
+import { blockFields, viewOfBlock } from './encodeblock.ts'
 import { encodedAs, type Field, field, fieldIfAny, shape } from './encodeobject.ts'
+import { placedTransactionFields, viewOfPlaced } from './encodetransaction.ts'
 
 /** A transaction with what it returned, and the text that it reverted with if there was one (anvil's members). */
 const minedTransaction: Encoder<TransactionPlace> = shape('mined transaction', {

@@ -1,0 +1,58 @@
+// anvil: balances, and senders without keys.
+
+import { DevchainError } from '../../core/errors.ts'
+import { ether, listed } from '../../core/format.ts'
+import type { Address } from '../../core/hex.ts'
+import { changeAccounts } from '../../node/commands/commands.ts'
+import { type Method, param } from '../../rpc/method.ts'
+import { address, boolean, quantity } from '../../rpc/primitives.ts'
+import { editEach } from '../common/accounts.ts'
+import { type MethodContext, method } from '../common/context.ts'
+import { STRANGER } from '../common/examples.ts'
+import { ack } from '../compat/profile.ts'
+import { oneOrMore } from '../wire/decodeobject.ts'
+
+const MAX_WORD = 2n ** 256n - 1n
+
+const addBalance = method({
+  name: 'anvil_addBalance',
+  aliases: ['hardhat_addBalance', 'tenderly_addBalance'],
+  summary: 'Adds to the balance of an account, or of each of several, in wei.',
+  params: [param('account', oneOrMore(address)), param('amount', quantity)],
+  result: ack,
+  example: { params: [STRANGER, '0xde0b6b3a7640000'], result: null },
+  writes: 'chain',
+  tell: ([accounts, amount]) => `${ether(amount)} more for ${listed(accounts)}`,
+  handle: async ({ chain, profile }, accounts, amount) => {
+    await editEach(chain, accounts, (account) => {
+      const balance = account.balance + amount
+      if (balance > MAX_WORD) throw tooMuch(account.address, amount)
+      return { ...account, balance }
+    })
+    return profile.ack
+  },
+})
+
+const autoImpersonate = method({
+  name: 'anvil_autoImpersonateAccount',
+  aliases: ['hardhat_autoImpersonateAccount'],
+  summary: 'Lets this node send transactions of anybody without keys (true), or ends that (false).',
+  params: [param('enabled', boolean)],
+  result: ack,
+  example: { params: [true], result: null },
+  writes: 'chain',
+  tell: ([enabled]) => `${enabled ? '' : 'no longer '}impersonating everybody`,
+  handle: async ({ chain, profile }, enabled) => {
+    await chain.update((state) =>
+      changeAccounts(state, { ...state.accounts, autoImpersonate: enabled }),
+    )
+    return profile.ack
+  },
+})
+
+function tooMuch(account: Address, amount: bigint): DevchainError {
+  const message = `amount: ${account} would have more than ${MAX_WORD} wei with ${amount} more`
+  return new DevchainError('INVALID_PARAMS', message)
+}
+
+export const anvilAccountMethods: readonly Method<MethodContext>[] = [addBalance, autoImpersonate]

@@ -1,0 +1,64 @@
+// anvil: reorganizations.
+
+import { DevchainError, printValue } from '../../core/errors.ts'
+import { type Method, optional, param } from '../../rpc/method.ts'
+import { list, nothing, quantity, quantityNumber } from '../../rpc/primitives.ts'
+import type { Decoder } from '../../rpc/schema.ts'
+import { type MethodContext, method } from '../common/context.ts'
+import { run } from '../common/reorganize.ts'
+import { type Item, item, replacements } from '../wire/decodereorg.ts'
+
+/** anvil's pair of a transaction and the new block that it goes into, counted from 0. */
+const placedItem: Decoder<readonly [Item, number]> = {
+  name: '[transaction, index of a new block]',
+  json: {
+    type: 'array',
+    items: { anyOf: [item.json, quantityNumber.json] },
+    minItems: 2,
+    maxItems: 2,
+  },
+  decode: (value, path, notes) => {
+    if (!Array.isArray(value) || value.length !== 2) {
+      const message = `${path}: expected [transaction, index of a new block], got ${printValue(value)}`
+      throw new DevchainError('INVALID_PARAMS', message)
+    }
+    const given = item.decode(value[0], `${path}[0]`, notes)
+    return [given, quantityNumber.decode(value[1], `${path}[1]`)]
+  },
+}
+
+const anvilReorg = method({
+  name: 'anvil_reorg',
+  summary:
+    'Replaces the last blocks by as many with the given transactions only; others of theirs are lost. See devchain_reorg.',
+  params: [param('depth', quantity), optional('transactions', list(placedItem), [])],
+  result: nothing,
+  example: { params: ['0x1', []] },
+  writes: 'chain',
+  handle: async ({ chain, caller }, depth, placed) => {
+    const empty = replacements(depth, 'depth')
+    const outside = placed.find(([, index]) => index >= empty.length)
+    if (outside !== undefined) {
+      const message = `transactions: expected an index of a new block, 0 to ${empty.length - 1}, got ${outside[1]}`
+      throw new DevchainError('INVALID_PARAMS', message)
+    }
+    const filled = empty.map((_, i) => placed.filter(([, at]) => at === i).map(([each]) => each))
+    await run(chain, { depth, blocks: filled, requeue: false }, caller.isWaiting)
+    return null
+  },
+})
+
+const anvilRollback = method({
+  name: 'anvil_rollback',
+  summary: 'Takes the last blocks off the chain, one unless told; their transactions are lost.',
+  params: [optional('depth', quantity, 1n)],
+  result: nothing,
+  example: { params: ['0x1'] },
+  writes: 'chain',
+  handle: async ({ chain, caller }, depth) => {
+    await run(chain, { depth, blocks: [], requeue: false }, caller.isWaiting)
+    return null
+  },
+})
+
+export const anvilReorgMethods: readonly Method<MethodContext>[] = [anvilReorg, anvilRollback]

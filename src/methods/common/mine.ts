@@ -1,0 +1,49 @@
+// Mining blocks: the body of evm_mine, hardhat_mine and anvil_mine.
+
+import type { IsAwaited } from '../../evm/executor.ts'
+import type { Chain } from '../../node/chain/chain.ts'
+import { type MineRequest, mine } from '../../node/commands/commands.ts'
+import { headOf } from '../../node/ledger/blocktree.ts'
+import type { BlockRange } from '../../node/ledger/canonicalchain.ts'
+import type { ChainState } from '../../node/ledger/chainstate.ts'
+
+/**
+ * Mines blocks on a chain, as ordered when their turn has come.
+ * @param isAwaited false gives it up, and then nothing was mined
+ * @returns the new blocks, oldest first
+ * @throws {DevchainError} as `mine`
+ */
+export function mineOn(
+  chain: Chain,
+  order: (state: ChainState) => Omit<MineRequest, 'now' | 'onBug'>,
+  isAwaited?: IsAwaited,
+): Promise<BlockRange> {
+  const { environment } = chain
+  const onBug = (error: unknown): void => environment.onBug(error)
+  return chain.update(
+    (state, executor) => mine(executor, state, { ...order(state), now: environment.now(), onBug }),
+    { isAwaited },
+  )
+}
+
+interface ManyBlocks {
+  readonly blocks: bigint
+  readonly interval: bigint | undefined
+  /** True: the first block is an interval after the newest; else its time is the clock's. */
+  readonly isFirstSpaced: boolean
+}
+
+export async function mineBlocks(
+  chain: Chain,
+  { blocks, interval, isFirstSpaced }: ManyBlocks,
+  isAwaited: IsAwaited,
+): Promise<void> {
+  // an interval of nothing leaves the first block to the clock, as no two blocks have one time
+  const isExact = isFirstSpaced && interval !== undefined && interval > 0n
+  const order = ({ tree }: ChainState): Omit<MineRequest, 'now'> => ({
+    blocks,
+    interval,
+    timestamp: isExact ? headOf(tree).block.header.timestamp + interval : undefined,
+  })
+  await mineOn(chain, order, isAwaited)
+}

@@ -1,0 +1,75 @@
+// Replacing blocks: the body of devchain_reorg, anvil_reorg and anvil_rollback.
+
+import { DevchainError } from '../../core/errors.ts'
+import type { Hash } from '../../core/hex.ts'
+import type { IsAwaited } from '../../evm/executor.ts'
+import type { Chain } from '../../node/chain/chain.ts'
+import { headOf, transactionPlace } from '../../node/ledger/blocktree.ts'
+import type { ChainState } from '../../node/ledger/chainstate.ts'
+import {
+  type BranchTransaction,
+  type Reorganized,
+  reorganize,
+} from '../../node/mining/reorganize.ts'
+import { pooledByHash } from '../../node/pool/pool.ts'
+import { gasFor, signedBySender } from '../../node/sending/send.ts'
+import { decodeSent } from '../../protocol/sidecar.ts'
+import type { Transaction } from '../../protocol/transaction.ts'
+import type { Blocks, Item } from '../wire/decodereorg.ts'
+
+export interface Order {
+  readonly depth: bigint
+  readonly blocks: Blocks
+  readonly requeue: boolean
+}
+
+export async function run(
+  chain: Chain,
+  { depth, blocks: wanted, requeue }: Order,
+  isAwaited: IsAwaited,
+): Promise<Reorganized> {
+  const makers = await Promise.all(
+    wanted.map((items) => Promise.all(items.map((each) => maker(chain, each, isAwaited)))),
+  )
+  return chain.update(
+    (state, executor) => {
+      const kept = headOf(state.tree).block.header.number - depth
+      const bound = makers.map((each) => each.map((make) => make(state, kept)))
+      const now = chain.environment.now()
+      return reorganize(executor, state, { depth, blocks: bound, requeue, now })
+    },
+    { isAwaited },
+  )
+}
+
+/** How an item becomes a transaction, once it is settled which state is reorganized and which block stays the newest. */
+type Maker = (before: ChainState, kept: bigint) => BranchTransaction
+
+async function maker(chain: Chain, given: Item, isAwaited: IsAwaited): Promise<Maker> {
+  if (given.kind === 'raw') {
+    const { transaction } = decodeSent(given.raw)
+    return () => () => transaction
+  }
+  if (given.kind === 'hash') {
+    return (before, kept) => () => knownTransaction(before, given.hash, kept)
+  }
+  const gas = await gasFor(chain, given.request, isAwaited)
+  return () => (state, now) => signedBySender(state, { ...given.request, gas }, now)
+}
+
+/** A transaction that waits, or that stands in a block to be replaced. */
+function knownTransaction({ pool, tree }: ChainState, wanted: Hash, kept: bigint): Transaction {
+  const place = transactionPlace(tree, wanted)
+  const transaction =
+    place?.record.block.transactions[place.index] ?? pooledByHash(pool, wanted)?.transaction
+  if (transaction === undefined) {
+    throw new DevchainError(
+      'NOT_FOUND',
+      `transaction ${wanted} not found: it neither waits nor is in a block`,
+    )
+  }
+  const number = place?.record.block.header.number
+  if (number === undefined || number > kept) return transaction
+  const message = `already known: ${wanted} is in block ${number}, which stays`
+  throw new DevchainError('ALREADY_KNOWN', message)
+}

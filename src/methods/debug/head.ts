@@ -1,0 +1,49 @@
+// debug: the head of the chain.
+
+import { DevchainError } from '../../core/errors.ts'
+import { headOf } from '../../node/ledger/blocktree.ts'
+import { reorganize } from '../../node/mining/reorganize.ts'
+import { type Method, param } from '../../rpc/method.ts'
+import { nothing, quantity } from '../../rpc/primitives.ts'
+import { type MethodContext, method } from '../common/context.ts'
+import { quantityResult } from '../wire/encodeobject.ts'
+
+const wireProtocolQueueSize = method({
+  name: 'debug_wireProtocolQueueSize',
+  summary: 'Messages of other nodes that wait to be handled: none, as long as there are no peers.',
+  params: [],
+  result: quantityResult,
+  example: { params: [], result: '0x0' },
+  handle: () => 0n,
+})
+
+const setHead = method({
+  name: 'debug_setHead',
+  summary:
+    'Takes the blocks after a number off the chain, as a reorganization does; their transactions are lost.',
+  params: [param('number', quantity)],
+  result: nothing,
+  example: { params: ['0x0'], result: null },
+  writes: 'chain',
+  handle: async ({ chain, caller }, number) => {
+    const now = chain.environment.now()
+    await chain.update(
+      (state, executor) => {
+        const head = headOf(state.tree).block.header.number
+        if (number === head) return { state, value: undefined }
+        if (number > head) throw beyondHead(number, head)
+        const depth = head - number
+        return reorganize(executor, state, { depth, blocks: [], requeue: false, now })
+      },
+      { isAwaited: caller.isWaiting },
+    )
+    return null
+  },
+})
+
+function beyondHead(number: bigint, head: bigint): DevchainError {
+  const message = `number: expected a block up to the newest, ${head}, got ${number}`
+  return new DevchainError('INVALID_PARAMS', message)
+}
+
+export const debugHeadMethods: readonly Method<MethodContext>[] = [wireProtocolQueueSize, setHead]

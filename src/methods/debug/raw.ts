@@ -1,0 +1,56 @@
+// debug: blocks, headers, receipts and transactions as the bytes that are hashed.
+
+import { recordAt } from '../../node/chain/lookup.ts'
+import { encodeBlock, encodeHeader } from '../../protocol/block.ts'
+import { type Method, optional } from '../../rpc/method.ts'
+import { data, list } from '../../rpc/primitives.ts'
+import { type MethodContext, method } from '../common/context.ts'
+import { blockReference, LATEST } from '../wire/decodeblock.ts'
+import { encodedReceipts } from '../wire/encodereceipt.ts'
+
+const rawBlock = method({
+  name: 'debug_getRawBlock',
+  summary: 'The RLP of a block: header, transactions, uncles, withdrawals.',
+  params: [optional('block', blockReference, LATEST)],
+  result: data,
+  example: { params: ['earliest'] },
+  handle: async ({ chain, caller }, block) =>
+    encodeBlock((await recordAt(chain, block, caller.isWaiting)).block),
+})
+
+const rawHeader = method({
+  name: 'debug_getRawHeader',
+  summary: 'The RLP of a block’s header; its Keccak-256 is the block’s hash.',
+  params: [optional('block', blockReference, LATEST)],
+  result: data,
+  example: { params: ['earliest'] },
+  handle: async ({ chain, caller }, block) =>
+    encodeHeader((await recordAt(chain, block, caller.isWaiting)).block.header),
+})
+
+const rawReceipts = method({
+  name: 'debug_getRawReceipts',
+  summary: 'The canonical encodings of a block’s receipts.',
+  params: [optional('block', blockReference, LATEST)],
+  result: list(data),
+  example: { params: ['earliest'], result: [] },
+  handle: async ({ chain, caller }, block) =>
+    encodedReceipts(await recordAt(chain, block, caller.isWaiting)),
+})
+
+const rawTransactions = method({
+  name: 'debug_getRawTransactions',
+  summary: 'The canonical encodings of a block’s transactions.',
+  params: [optional('block', blockReference, LATEST)],
+  result: list(data),
+  example: { params: ['earliest'], result: [] },
+  handle: async ({ chain, caller }, block) =>
+    (await recordAt(chain, block, caller.isWaiting)).block.transactions.map(({ raw }) => raw),
+})
+
+export const debugRawMethods: readonly Method<MethodContext>[] = [
+  rawBlock,
+  rawHeader,
+  rawReceipts,
+  rawTransactions,
+]

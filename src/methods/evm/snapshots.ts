@@ -1,0 +1,47 @@
+// evm: snapshots, and going back to genesis.
+
+import { RESET, reset, revertOrder, revertTo, takeSnapshot } from '../../node/commands/commands.ts'
+import { type Method, param } from '../../rpc/method.ts'
+import { boolean, nothing, quantity } from '../../rpc/primitives.ts'
+import { type MethodContext, method } from '../common/context.ts'
+import { quantityResult } from '../wire/encodeobject.ts'
+
+const snapshot = method({
+  name: 'evm_snapshot',
+  aliases: ['anvil_snapshot', 'hardhat_snapshot'],
+  summary:
+    'Remembers the chain as it is; evm_revert brings it back. Costs the same whatever its size.',
+  params: [],
+  result: quantityResult,
+  example: { params: [], result: '0x1' },
+  writes: 'chain',
+  handle: async ({ chain }) => BigInt(await chain.update(takeSnapshot)),
+})
+
+const revert = method({
+  name: 'evm_revert',
+  aliases: ['anvil_revert', 'hardhat_revert'],
+  summary:
+    'Brings back everything as it was at a snapshot, and drops later snapshots; false when the id is unknown.',
+  params: [param('id', quantity)],
+  result: boolean,
+  example: { params: ['0x1'], result: false },
+  writes: 'chain',
+  handle: ({ chain }, id) =>
+    chain.update((state) => revertTo(state, Number(id)), revertOrder(chain.state, Number(id))),
+})
+
+const resetChain = method({
+  name: 'evm_reset',
+  summary: 'Goes back to genesis; forgets snapshots and the pool.',
+  params: [],
+  result: nothing,
+  example: { params: [], result: null },
+  writes: 'chain',
+  handle: async ({ chain }) => {
+    await chain.update(reset, RESET)
+    return null
+  },
+})
+
+export const evmSnapshotMethods: readonly Method<MethodContext>[] = [snapshot, revert, resetChain]

@@ -1,0 +1,20 @@
+// hardhat: dropping a transaction that waits.
+
+import { evict } from '../../node/mining/drop.ts'
+import { type Method, param } from '../../rpc/method.ts'
+import { boolean, hash } from '../../rpc/primitives.ts'
+import { type MethodContext, method } from '../common/context.ts'
+import { UNKNOWN } from '../common/examples.ts'
+
+const hardhatDrop = method({
+  name: 'hardhat_dropTransaction',
+  summary: 'Takes a transaction that waits out of the pool; false when none of that hash waits.',
+  params: [param('hash', hash)],
+  result: boolean,
+  example: { params: [UNKNOWN], result: false },
+  writes: 'chain',
+  tell: ([wanted]) => `dropped ${wanted}`,
+  handle: ({ chain }, wanted) => chain.update((state) => evict(state, wanted)),
+})
+
+export const hardhatPoolMethods: readonly Method<MethodContext>[] = [hardhatDrop]

@@ -1,0 +1,141 @@
+// trace: messages and signed transactions that are run and traced, and leave nothing.
+
+import { DevchainError, printValue } from '../../core/errors.ts'
+import {
+  type TracedRun,
+  type TracerFor,
+  traceMessage,
+  traceUnsent,
+} from '../../node/calls/replay.ts'
+import type { CallRequest } from '../../node/calls/request.ts'
+import { decodeSent } from '../../protocol/sidecar.ts'
+import type { JsonText } from '../../rpc/jsontext.ts'
+import { type Method, optional, param } from '../../rpc/method.ts'
+import { data, list } from '../../rpc/primitives.ts'
+import type { Decoder } from '../../rpc/schema.ts'
+import type { World } from '../../state/world.ts'
+import { type MethodContext, method, printLines } from '../common/context.ts'
+import { TRANSFER } from '../common/examples.ts'
+import { type Part, parts, replayRecorder } from '../tracing/parts.ts'
+import { begin, newWork, type Work } from '../tracing/recording.ts'
+import type { Recording } from '../tracing/tracers.ts'
+import { blockReference, LATEST } from '../wire/decodeblock.ts'
+import { blockOverrides, stateOverrides } from '../wire/decodeoverrides.ts'
+import { transactionRequest } from '../wire/decodetransaction.ts'
+import { replayForm, repliesForm } from '../wire/traces/encodetrace.ts'
+
+/** A pair of a message and what is wanted of it. */
+const tracedMessage: Decoder<readonly [CallRequest, readonly Part[]]> = {
+  name: '[transaction, types]',
+  json: { type: 'array', prefixItems: [transactionRequest.json, parts.json], minItems: 2 },
+  decode: (value, path, notes) => {
+    if (!Array.isArray(value) || value.length !== 2) {
+      const message = `${path}: expected a pair [transaction, types], got ${printValue(value)}`
+      throw new DevchainError('INVALID_PARAMS', message)
+    }
+    const message = transactionRequest.decode(value[0], `${path}[0]`, notes)
+    return [message, parts.decode(value[1], `${path}[1]`)]
+  },
+}
+
+const traceCall = method({
+  name: 'trace_call',
+  summary: 'A message run as eth_call does: its frames, the differences of state, its operations.',
+  params: [
+    param('transaction', transactionRequest),
+    optional('types', parts, ['trace']),
+    optional('block', blockReference, LATEST),
+    optional('stateOverrides', stateOverrides),
+    optional('blockOverrides', blockOverrides),
+  ],
+  result: replayForm,
+  example: { params: [TRANSFER, ['trace'], 'latest'] },
+  handle: (context, request, wanted, reference, accounts, block) =>
+    recordOne(context, wanted, (tracerFor) =>
+      traceMessage(
+        context.chain,
+        {
+          request,
+          reference,
+          stateOverrides: accounts,
+          blockOverrides: block,
+          isAwaited: context.caller.isWaiting,
+        },
+        tracerFor,
+      ),
+    ),
+})
+
+const traceCallMany = method({
+  name: 'trace_callMany',
+  summary:
+    'Messages run one after the other, each on what those before it left: a list of [transaction, types].',
+  params: [param('calls', list(tracedMessage)), optional('block', blockReference, LATEST)],
+  result: repliesForm,
+  example: { params: [[[TRANSFER, ['trace']]], 'latest'] },
+  handle: async (context, calls, reference) => {
+    const work = newWork(context)
+    let world: World | undefined
+    work.writer.write('[')
+    for (const [index, [request, wanted]] of calls.entries()) {
+      if (index > 0) work.writer.write(',')
+      const run = await recordInto(work, wanted, (tracerFor) =>
+        traceMessage(
+          context.chain,
+          { request, reference, world, isAwaited: work.isAwaited },
+          tracerFor,
+        ),
+      )
+      printLines(context, run.outcome)
+      world = run.outcome.world
+    }
+    work.writer.write(']')
+    return work.writer.end()
+  },
+})
+
+const traceRaw = method({
+  name: 'trace_rawTransaction',
+  summary: 'A signed transaction run as it would be in the next block, without being sent.',
+  params: [param('raw', data), optional('types', parts, ['trace'])],
+  result: replayForm,
+  example: { params: ['0x02f86521808080825208947099', ['trace']] },
+  handle: (context, raw, wanted) => {
+    const { transaction } = decodeSent(raw)
+    return recordOne(context, wanted, (tracerFor) =>
+      traceUnsent(context.chain, transaction, tracerFor),
+    )
+  },
+})
+
+/** Records a run that is in no block. */
+async function recordOne(
+  context: MethodContext,
+  wanted: readonly Part[],
+  trace: (tracerFor: TracerFor) => Promise<TracedRun>,
+): Promise<JsonText> {
+  const work = newWork(context)
+  printLines(context, (await recordInto(work, wanted, trace)).outcome)
+  return work.writer.end()
+}
+
+async function recordInto(
+  work: Work,
+  wanted: readonly Part[],
+  trace: (tracerFor: TracerFor) => Promise<TracedRun>,
+): Promise<TracedRun> {
+  let recording: Recording | undefined
+  const run = await trace((subject) => {
+    recording = begin(work, replayRecorder(wanted, false), subject, undefined)
+    return recording.tracer
+  })
+  await recording?.write(run)
+  work.budget.release()
+  return run
+}
+
+export const traceCallMethods: readonly Method<MethodContext>[] = [
+  traceCall,
+  traceCallMany,
+  traceRaw,
+]

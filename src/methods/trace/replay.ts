@@ -1,0 +1,56 @@
+// trace: mined transactions run again.
+
+import { recordAt } from '../../node/chain/lookup.ts'
+import { type Method, optional, param } from '../../rpc/method.ts'
+import { hash } from '../../rpc/primitives.ts'
+import { type MethodContext, method } from '../common/context.ts'
+import { UNKNOWN } from '../common/examples.ts'
+import { parts, replayRecorder } from '../tracing/parts.ts'
+import { minedPlace, newWork, recordBlock } from '../tracing/recording.ts'
+import { blockReference } from '../wire/decodeblock.ts'
+import { replayForm, replaysForm } from '../wire/traces/encodetrace.ts'
+
+const replayTransaction = method({
+  name: 'trace_replayTransaction',
+  summary: 'A mined transaction run again: its frames, the differences of state, its operations.',
+  params: [param('hash', hash), optional('types', parts, ['trace'])],
+  result: replayForm,
+  example: { params: [UNKNOWN, ['trace']] },
+  handle: async (context, transactionHash, wanted) => {
+    const { record, index } = minedPlace(context.chain, transactionHash)
+    const work = newWork(context)
+    await recordBlock(context.chain, record, {
+      work,
+      recorder: replayRecorder(wanted, false),
+      only: index,
+      each: (recording, run) => recording.write(run),
+    })
+    return work.writer.end()
+  },
+})
+
+const replayBlock = method({
+  name: 'trace_replayBlockTransactions',
+  summary: 'All transactions of a block run again, each as trace_replayTransaction does.',
+  params: [param('block', blockReference), optional('types', parts, ['trace'])],
+  result: replaysForm,
+  example: { params: ['earliest', ['trace']], result: [] },
+  handle: async (context, reference, wanted) => {
+    const record = await recordAt(context.chain, reference, context.caller.isWaiting)
+    const work = newWork(context)
+    const recorder = replayRecorder(wanted, true)
+    work.writer.write('[')
+    await recordBlock(context.chain, record, {
+      work,
+      recorder: (stage) => {
+        if (stage.place?.index !== 0) work.writer.write(',')
+        return recorder(stage)
+      },
+      each: (recording, run) => recording.write(run),
+    })
+    work.writer.write(']')
+    return work.writer.end()
+  },
+})
+
+export const traceReplayMethods: readonly Method<MethodContext>[] = [replayTransaction, replayBlock]

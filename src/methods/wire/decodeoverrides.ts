@@ -1,0 +1,84 @@
+// Accounts and the block as a call shall find them: geth’s state and block overrides.
+
+import { type Hash, wordFromBigint } from '../../core/hex.ts'
+import type { AccountOverride, BlockOverrides, StateOverrides } from '../../node/calls/overrides.ts'
+import { address, data, hash, quantity } from '../../rpc/primitives.ts'
+import type { Decoder } from '../../rpc/schema.ts'
+import { invalid, keyed, members, refined } from './decodeobject.ts'
+
+/** A storage slot or its value: QUANTITY or 32 bytes, both as an integer. */
+const word: Decoder<bigint> = { ...quantity, name: 'storage word' }
+
+const slots: Decoder<ReadonlyMap<bigint, bigint>> = refined(
+  keyed('storage slots', word),
+  (values, path) =>
+    new Map([...values].map(([key, value]) => [word.decode(key, `${path}.${key}`), value])),
+)
+
+const accountOverride: Decoder<AccountOverride> = members('account override', {
+  balance: quantity,
+  nonce: quantity,
+  code: data,
+  state: slots,
+  stateDiff: slots,
+  movePrecompileToAddress: address,
+})
+
+/** Accounts as a call shall find them, by address: geth's state override set. */
+export const stateOverrides: Decoder<StateOverrides> = refined(
+  keyed('state overrides', accountOverride),
+  (accounts, path) =>
+    new Map([...accounts].map(([key, value]) => [address.decode(key, `${path}.${key}`), value])),
+)
+
+const blockHashes: Decoder<ReadonlyMap<bigint, Hash>> = refined(
+  keyed('block hashes', hash),
+  (hashes, path) =>
+    new Map([...hashes].map(([key, value]) => [quantity.decode(key, `${path}.${key}`), value])),
+)
+
+/** 32 bytes; some clients write them as a number. */
+const randomness: Decoder<Hash> = refined(quantity, wordFromBigint)
+
+/** No chain here has withdrawals: an empty list says so, and changes nothing. */
+const noWithdrawals: Decoder<null> = {
+  name: 'withdrawals',
+  json: { type: 'array', maxItems: 0 },
+  decode: (value, path) => {
+    if (Array.isArray(value) && value.length === 0) return null
+    throw invalid(path, 'an empty list, as this chain has no withdrawals', value)
+  },
+}
+
+/** The block as a call shall find it: geth's block overrides, in its names of today and of before. */
+export const blockOverrides: Decoder<BlockOverrides> = refined(
+  members('block overrides', {
+    number: quantity,
+    time: quantity,
+    timestamp: quantity,
+    gasLimit: quantity,
+    feeRecipient: address,
+    coinbase: address,
+    prevRandao: randomness,
+    random: randomness,
+    baseFeePerGas: quantity,
+    baseFee: quantity,
+    blobBaseFee: quantity,
+    difficulty: quantity,
+    beaconRoot: hash,
+    withdrawals: noWithdrawals,
+    blockHash: blockHashes,
+  }),
+  (given) => ({
+    number: given.number,
+    timestamp: given.time ?? given.timestamp,
+    gasLimit: given.gasLimit,
+    coinbase: given.feeRecipient ?? given.coinbase,
+    prevRandao: given.prevRandao ?? given.random,
+    baseFee: given.baseFeePerGas ?? given.baseFee,
+    blobBaseFee: given.blobBaseFee,
+    difficulty: given.difficulty,
+    beaconRoot: given.beaconRoot,
+    blockHash: given.blockHash,
+  }),
+)

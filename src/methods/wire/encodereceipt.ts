@@ -1,0 +1,81 @@
+// Receipts as clients see them, and as the bytes that are hashed.
+
+import type { Address } from '../../core/hex.ts'
+import type { LogEntry } from '../../node/events/logs.ts'
+import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
+import { executedAt, type TransactionPlace } from '../../node/ledger/blocktree.ts'
+import { encodeReceipt } from '../../protocol/receipt.ts'
+import { address, data, hash, list, nullable } from '../../rpc/primitives.ts'
+import type { Encoder } from '../../rpc/schema.ts'
+import { logShape } from './encodelog.ts'
+import {
+  field,
+  fieldIfAny,
+  fieldUnless,
+  plainInteger,
+  quantityResult,
+  type Shortened,
+  shape,
+} from './encodeobject.ts'
+
+/** A transaction whose receipt is written. */
+export interface ReceiptView extends TransactionPlace, Shortened {
+  /** What blobs cost in its block, where receipts of transactions without blobs tell it too: wei per gas. */
+  readonly blobPrice?: bigint | undefined
+  /** Of its block, where receipts tell it: seconds. */
+  readonly timestamp?: bigint | undefined
+}
+
+/** A receipt (spec 2.4): with `status` from byzantium on, with `root` before. */
+export const receiptShape: Encoder<ReceiptView> = shape<ReceiptView>('receipt', {
+  transactionHash: field(hash, (place) => executedAt(place).transaction.hash),
+  transactionIndex: field(quantityResult, ({ index }) => BigInt(index)),
+  blockHash: field(hash, ({ record }) => record.block.hash),
+  blockNumber: field(quantityResult, ({ record }) => record.block.header.number),
+  from: field(address, (place) => executedAt(place).transaction.from),
+  to: field(nullable(address), (place) => executedAt(place).transaction.to),
+  cumulativeGasUsed: field(quantityResult, (place) => executedAt(place).receipt.cumulativeGasUsed),
+  gasUsed: field(quantityResult, (place) => executedAt(place).receipt.gasUsed),
+  contractAddress: field(
+    nullable<Address>(address),
+    (place) => executedAt(place).receipt.contractAddress,
+  ),
+  logs: field(list(logShape), logsOfPlace),
+  logsBloom: field(data, (place) => executedAt(place).receipt.logsBloom),
+  type: fieldUnless('type', quantityResult, (place) => BigInt(executedAt(place).receipt.type)),
+  effectiveGasPrice: fieldUnless(
+    'effectiveGasPrice',
+    quantityResult,
+    (place) => executedAt(place).receipt.effectiveGasPrice,
+  ),
+  status: fieldIfAny(quantityResult, (place) => {
+    const { receipt } = executedAt(place)
+    return receipt.root === undefined ? BigInt(receipt.status) : undefined
+  }),
+  root: fieldIfAny(hash, (place) => executedAt(place).receipt.root),
+  blobGasUsed: fieldIfAny(quantityResult, (place) => executedAt(place).receipt.blobGas?.used),
+  blobGasPrice: fieldIfAny(
+    quantityResult,
+    (view) => executedAt(view).receipt.blobGas?.price ?? view.blobPrice,
+  ),
+  blockTimestamp: fieldIfAny(plainInteger, ({ timestamp }) => timestamp),
+})
+
+/** The logs of one transaction; their indexes count over the whole block. */
+function logsOfPlace(place: TransactionPlace): readonly LogEntry[] {
+  const { record, index } = place
+  const before = record.executed
+    .slice(0, index)
+    .reduce((sum, { receipt }) => sum + receipt.logs.length, 0)
+  return executedAt(place).receipt.logs.map((log, i) => ({
+    log,
+    record,
+    transactionIndex: index,
+    logIndex: before + i,
+    removed: false,
+  }))
+}
+
+export function encodedReceipts({ executed }: BlockRecord): readonly Uint8Array[] {
+  return executed.map(({ receipt }) => encodeReceipt(receipt))
+}

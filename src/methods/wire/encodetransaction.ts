@@ -1,0 +1,153 @@
+// Transactions as clients see them: mined, pending, of the pool.
+import { type Hash, ZERO_HASH } from '../../core/hex.ts'
+import { executedAt, type TransactionPlace } from '../../node/ledger/blocktree.ts'
+import { effectiveGasPrice } from '../../protocol/fees.ts'
+import type { AccessListEntry, Authorization, Transaction } from '../../protocol/transaction.ts'
+import { address, data, hash, list, nullable } from '../../rpc/primitives.ts'
+import type { Encoder } from '../../rpc/schema.ts'
+import {
+  encodedAs,
+  type Field,
+  field,
+  fieldIfAny,
+  fieldUnless,
+  quantityResult,
+  type Shortened,
+  shape,
+} from './encodeobject.ts'
+
+/** Where a transaction stands for whoever looks at it: `undefined` while it is pending. */
+export interface Place {
+  readonly blockHash: Hash
+  readonly blockNumber: bigint
+  /** Seconds since 1970. */
+  readonly blockTimestamp: bigint
+  readonly index: number
+  /** Wei per gas; undefined before london. */
+  readonly baseFee: bigint | undefined
+}
+
+/** A transaction, and where it stands. */
+export interface TransactionView extends Shortened {
+  readonly transaction: Transaction
+  readonly place: Place | undefined
+}
+
+export const accessListShape: Encoder<readonly AccessListEntry[]> = list(
+  shape<AccessListEntry>('access list entry', {
+    address: field(address, (entry) => entry.address),
+    storageKeys: field(list(hash), (entry) => entry.storageKeys),
+  }),
+)
+
+const authorizationList: Encoder<readonly Authorization[]> = list(
+  shape<Authorization>('authorization', {
+    chainId: field(quantityResult, (authorization) => authorization.chainId),
+    address: field(address, (authorization) => authorization.address),
+    nonce: field(quantityResult, (authorization) => authorization.nonce),
+    yParity: field(quantityResult, (authorization) => BigInt(authorization.yParity)),
+    r: field(quantityResult, (authorization) => authorization.r),
+    s: field(quantityResult, (authorization) => authorization.s),
+  }),
+)
+
+/** Members that depend on nothing but the transaction itself and the base fee it paid. */
+const transactionFields: Readonly<Record<string, Field<TransactionView>>> = {
+  from: field(address, ({ transaction }) => transaction.from),
+  gas: field(quantityResult, ({ transaction }) => transaction.gasLimit),
+  gasPrice: field(quantityResult, paidPrice),
+  maxFeePerGas: fieldIfAny(quantityResult, ({ transaction }) =>
+    transaction.type >= 2 ? transaction.maxFeePerGas : undefined,
+  ),
+  maxPriorityFeePerGas: fieldIfAny(quantityResult, ({ transaction }) =>
+    transaction.type >= 2 ? transaction.maxPriorityFeePerGas : undefined,
+  ),
+  hash: field(hash, ({ transaction }) => transaction.hash),
+  input: field(data, ({ transaction }) => transaction.data),
+  nonce: field(quantityResult, ({ transaction }) => transaction.nonce),
+  to: field(nullable(address), ({ transaction }) => transaction.to),
+  value: field(quantityResult, ({ transaction }) => transaction.value),
+  type: fieldUnless('type', quantityResult, ({ transaction }) => BigInt(transaction.type)),
+  chainId: fieldUnless('chainId', quantityResult, ({ transaction }) => transaction.chainId),
+  accessList: fieldIfAny(accessListShape, ({ transaction }) =>
+    transaction.type >= 1 ? transaction.accessList : undefined,
+  ),
+  authorizationList: fieldIfAny(authorizationList, ({ transaction }) =>
+    transaction.type === 4 ? transaction.authorizationList : undefined,
+  ),
+  maxFeePerBlobGas: fieldIfAny(
+    quantityResult,
+    ({ transaction }) => transaction.blobs?.maxFeePerBlobGas,
+  ),
+  blobVersionedHashes: fieldIfAny(
+    list(hash),
+    ({ transaction }) => transaction.blobs?.versionedHashes,
+  ),
+  v: field(quantityResult, ({ transaction }) => transaction.v),
+  r: field(quantityResult, ({ transaction }) => transaction.r),
+  s: field(quantityResult, ({ transaction }) => transaction.s),
+  yParity: fieldIfAny(quantityResult, ({ transaction }) =>
+    transaction.type >= 1 ? transaction.v : undefined,
+  ),
+}
+
+/** The members of a transaction (spec 2.3), those of its type included, and its block's time (execution-apis). */
+export const placedTransactionFields: Readonly<Record<string, Field<TransactionView>>> = {
+  blockHash: field(nullable(hash), ({ place }) => place?.blockHash ?? null),
+  blockNumber: field(nullable(quantityResult), ({ place }) => place?.blockNumber ?? null),
+  blockTimestamp: field(nullable(quantityResult), ({ place }) => place?.blockTimestamp ?? null),
+  transactionIndex: field(nullable(quantityResult), ({ place }) => orNull(place?.index)),
+  ...transactionFields,
+}
+
+/** A transaction. */
+export const transactionShape: Encoder<TransactionView> = shape(
+  'transaction',
+  placedTransactionFields,
+)
+
+/** An entry of `eth_pendingTransactions`: zero hash and index (spec 2.3), no block number. */
+export const pendingTransactionShape: Encoder<Transaction> = encodedAs(
+  shape<TransactionView>('pending transaction', {
+    blockHash: field(hash, () => ZERO_HASH),
+    blockNumber: field(nullable(quantityResult), () => null),
+    blockTimestamp: field(nullable(quantityResult), () => null),
+    transactionIndex: field(quantityResult, () => 0n),
+    ...transactionFields,
+  }),
+  viewOfPooled,
+)
+
+/** An entry of `txpool_content`: a transaction without a place. */
+export const poolEntryShape: Encoder<Transaction> = encodedAs(transactionShape, viewOfPooled)
+
+/** A transaction that waits in the pool. */
+export function viewOfPooled(transaction: Transaction): TransactionView {
+  return { transaction, place: undefined }
+}
+
+/** A transaction of a block; one of the pending block has no place yet. */
+export function viewOfPlaced(at: TransactionPlace, pending: boolean): TransactionView {
+  const { transaction } = executedAt(at)
+  if (pending) return viewOfPooled(transaction)
+  const { hash: blockHash, header } = at.record.block
+  const place = {
+    blockHash,
+    blockNumber: header.number,
+    blockTimestamp: header.timestamp,
+    index: at.index,
+    baseFee: header.baseFeePerGas,
+  }
+  return { transaction, place }
+}
+
+/** Wei per gas: what was paid once mined, the highest that may be paid before. */
+function paidPrice({ transaction, place }: TransactionView): bigint {
+  return place?.baseFee === undefined
+    ? transaction.maxFeePerGas
+    : effectiveGasPrice(transaction, place.baseFee)
+}
+
+function orNull(index: number | undefined): bigint | null {
+  return index === undefined ? null : BigInt(index)
+}

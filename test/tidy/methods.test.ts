@@ -1,0 +1,78 @@
+// Where methods stand: a declaration in the folder or file of its prefix, and below all of them what they share.
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { methods, methodsByPrefix } from '../../src/methods/index.ts'
+import type { Method } from '../../src/rpc/method.ts'
+
+const folder = path.resolve(import.meta.dirname, '../../src/methods')
+
+/** What prefixes share, from the top: a folder imports from those after it alone. */
+const SHARED = ['tracing', 'common', 'compat', 'wire']
+
+const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.ts'))
+  .sort()
+
+/** The first part of a file's path: `eth` of eth/block.ts, `net` of net.ts. */
+function placeOf(file: string): string {
+  return (file.split('/')[0] ?? '').replace(/\.ts$/, '')
+}
+
+const declaring = files.filter((file) => file !== 'index.ts' && !SHARED.includes(placeOf(file)))
+
+/** The names of the methods that a file lists. */
+async function listedIn(file: string): Promise<readonly string[]> {
+  const members: Readonly<Record<string, unknown>> = await import(path.join(folder, file))
+  return Object.entries(members)
+    .filter(([name]) => name.endsWith('Methods'))
+    .flatMap(([, list]) => (list as readonly Method<never>[]).map(({ name }) => name))
+}
+
+describe('methods', () => {
+  test.each(declaring)('%s declares methods of its prefix alone', async (file) => {
+    const strangers = (await listedIn(file)).filter(
+      (name) => name.split(/[_.]/, 1)[0] !== placeOf(file),
+    )
+    expect(strangers).toEqual([])
+  })
+
+  test('each that is answered is listed by a file of its prefix, under its prefix', async () => {
+    const listed = await Promise.all(declaring.map(listedIn))
+    expect(listed.flat().sort()).toEqual(methods.map(({ name }) => name).sort())
+    for (const [prefix, members] of Object.entries(methodsByPrefix)) {
+      expect(members.map(({ name }) => name.split(/[_.]/, 1)[0])).toEqual(members.map(() => prefix))
+    }
+  })
+
+  test('what prefixes share imports none of them, and only from what stands below it', () => {
+    const wrong = files.flatMap((file) =>
+      importsOf(file)
+        .filter((target) => rankOf(target) < rankOf(file))
+        .map((target) => `${file} imports ${target}`),
+    )
+    expect(wrong).toEqual([])
+  })
+
+  test('no prefix imports from another', () => {
+    const wrong = declaring.flatMap((file) =>
+      importsOf(file)
+        .filter((target) => !SHARED.includes(placeOf(target)) && placeOf(target) !== placeOf(file))
+        .map((target) => `${file} imports ${target}`),
+    )
+    expect(wrong).toEqual([])
+  })
+})
+
+/** What a file imports of src/methods, for types too. */
+function importsOf(file: string): string[] {
+  const text = readFileSync(path.join(folder, file), 'utf8')
+  return [...text.matchAll(/\bfrom '(\.[^']+)'/g)]
+    .map(([, target = '']) => path.join(path.dirname(file), target))
+    .filter((target) => !target.startsWith('..'))
+}
+
+/** 0 for the list of all, 1 for the prefixes, then what they share. */
+function rankOf(file: string): number {
+  return file === 'index.ts' ? 0 : SHARED.indexOf(placeOf(file)) + 2
+}
