@@ -15,13 +15,12 @@ import type { ChainState } from '../../node/ledger/chainstate.ts'
  */
 export function mineOn(
   chain: Chain,
-  order: (state: ChainState) => Omit<MineRequest, 'now' | 'onBug'>,
+  order: (state: ChainState) => Omit<MineRequest, 'now'>,
   isAwaited?: IsAwaited,
 ): Promise<BlockRange> {
   const { environment } = chain
-  const onBug = (error: unknown): void => environment.onBug(error)
   return chain.update(
-    (state, executor) => mine(executor, state, { ...order(state), now: environment.now(), onBug }),
+    (state, executor) => mine(executor, state, { ...order(state), now: environment.now() }),
     { isAwaited },
   )
 }

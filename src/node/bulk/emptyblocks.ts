@@ -37,9 +37,6 @@ const SEALED_TAIL = RING + 1n
 /** Blocks between two moments when other work may have a turn: half a millisecond. */
 const BREATH = 64
 
-/** Timestamps that are reckoned between two such moments. */
-const TIMES = 1_024
-
 /**
  * Blocks mined one by one before a miner of empty blocks is made, and slots of the rings for each more of them: to take
  * over 16,000 slots takes 45 ms, and each block that it mines saves 40 µs.
@@ -66,8 +63,6 @@ export interface RunRequest {
   readonly interval: bigint | undefined
   /** Awaited after each few blocks. */
   readonly yieldIfDue: YieldIfDue
-  /** Told of what goes wrong, and keeps no block from being mined. */
-  readonly onBug: (error: unknown) => void
 }
 
 /** The state after a run, and how many blocks it has. The clock is that of before: the next block sets it. */
@@ -210,7 +205,7 @@ function longRun(
   return { state: { ...state, tree }, blocks: BigInt(run.count) }
 }
 
-interface SealedRequest extends Pick<RunRequest, 'yieldIfDue' | 'onBug'> {
+interface SealedRequest extends Pick<RunRequest, 'yieldIfDue'> {
   readonly count: number
   readonly timestampAt: (index: number) => bigint
 }
@@ -218,28 +213,18 @@ interface SealedRequest extends Pick<RunRequest, 'yieldIfDue' | 'onBug'> {
 async function sealedRun(
   state: ChainState,
   ready: Standing,
-  { count, timestampAt, yieldIfDue, onBug }: SealedRequest,
+  { count, timestampAt, yieldIfDue }: SealedRequest,
 ): Promise<MinedRun | undefined> {
   const { miner } = ready
   const { row } = miner
   const start = row.count
-  // shared with the thread that works ahead
-  const times = new Float64Array(new SharedArrayBuffer(8 * count))
-  for (let index = 0; index < count; index++) {
-    times[index] = Number(timestampAt(index))
-    if (index % TIMES === 0) await yieldIfDue()
-  }
-  const end = miner.workAhead(times, onBug)
-  try {
+  await yieldIfDue()
+  while (row.count < start + count) {
+    const index = row.count - start
+    const length = Math.min(BREATH, count - index)
+    const times = Array.from({ length }, (_, at) => Number(timestampAt(index + at)))
+    if (miner.mine(times) < length) break
     await yieldIfDue()
-    while (row.count < start + count) {
-      const index = row.count - start
-      const length = Math.min(BREATH, count - index)
-      if (miner.mine(times.subarray(index, index + length)) < length) break
-      await yieldIfDue()
-    }
-  } finally {
-    end()
   }
   const mined = row.count - start
   if (mined === 0) return undefined

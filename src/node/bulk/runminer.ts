@@ -14,7 +14,6 @@ import { EmptyRow, type Template } from './emptyrun.ts'
 import { LiveTrie } from './livetrie.ts'
 import type { RingStorages } from './ringworlds.ts'
 import { WASM } from './runminer.wasm.ts'
-import { TimeHashes } from './timehashes.ts'
 
 /** Which system contracts hear of each block. Both run the main network's code. */
 export interface Told {
@@ -39,7 +38,7 @@ const ORDER = [
   ...(['parentHash', 'stateRoot', 'numberEnd', 'timestampEnd'] as const),
   ...(['numberLength', 'timestampLength', 'seed', 'root', 'randao', 'header'] as const),
   ...(['above', 'aboveEnd', 'times', 'parents', 'rooted'] as const),
-  ...(['timestamps', 'hashes', 'roots', 'accounts', 'ahead'] as const),
+  ...(['timestamps', 'hashes', 'roots'] as const),
 ] as const
 
 type Order = Partial<Record<(typeof ORDER)[number], number>>
@@ -95,9 +94,6 @@ export class RunMiner {
   readonly #timestamps: number
   readonly #hashes: number
   readonly #roots: number
-  readonly #accounts: number
-  /** What is hashed ahead, and the block from which on. */
-  #ahead: { readonly hashes: TimeHashes; readonly first: number } | undefined
   /** True when the tries can't follow the chain any more. */
   #isLost = false
   /** Parts the row from this miner. */
@@ -122,7 +118,6 @@ export class RunMiner {
     this.#timestamps = arena.allocate(8 * MOST_AT_ONCE)
     this.#hashes = arena.allocate(32 * MOST_AT_ONCE)
     this.#roots = arena.allocate(32 * MOST_AT_ONCE)
-    this.#accounts = arena.allocate(32 * MOST_AT_ONCE)
     this.#order = arena.allocate(4 * ORDER.length)
     const rings = this.#ringsOf(told)
     this.#times = rings.find(({ contract }) => contract === BEACON_ROOTS)?.trie
@@ -134,7 +129,6 @@ export class RunMiner {
       timestamps: this.#timestamps,
       hashes: this.#hashes,
       roots: this.#roots,
-      ahead: this.#accounts,
     })
   }
 
@@ -163,38 +157,12 @@ export class RunMiner {
     return mined
   }
 
-  /**
-   * Has a part of the work for the next blocks, with these timestamps, done by another thread where that is worth the
-   * effort.
-   * @param onBug told of what goes wrong there: the work is done here then
-   * @returns to be called after the last of them
-   */
-  workAhead(times: Float64Array, onBug: (error: unknown) => void): () => void {
-    if (this.#times === undefined) return () => undefined
-    const hasher = {
-      module: MODULE,
-      bytes: this.#arena.bytes,
-      order: this.#order,
-      timestamps: this.#timestamps,
-      accounts: this.#accounts,
-      most: MOST_AT_ONCE,
-    }
-    const hashes = TimeHashes.begin(hasher, times, onBug)
-    if (hashes === undefined) return () => undefined
-    this.#ahead = { hashes, first: this.row.count }
-    return () => {
-      this.#ahead = undefined
-      this.#tell({ accounts: 0 })
-      hashes.close()
-    }
-  }
-
   #mineFrom(start: number, timestamps: ArrayLike<number>): number {
     const number = this.next
     const timestamp = timestamps[start]!
     if (this.#isLost || !Number.isSafeInteger(timestamp)) return 0
     this.#layOut(number, timestamp)
-    const most = this.#takeHashes(Math.min(MOST_AT_ONCE, timestamps.length - start))
+    const most = Math.min(MOST_AT_ONCE, timestamps.length - start)
     const views = this.#viewsNow()
     for (let index = 0; index < most; index++) views.timestamps[index] = timestamps[start + index]!
     const count = this.#arena.exports.mine(this.#order, number, most)
@@ -216,20 +184,6 @@ export class RunMiner {
       }
     }
     return this.#views
-  }
-
-  /** Takes what was hashed ahead for at most `most` blocks; returns for how many, or `most` where nothing was. */
-  #takeHashes(most: number): number {
-    if (this.#ahead === undefined) return most
-    const { hashes, first } = this.#ahead
-    const index = this.row.count - first
-    // not those that are taken now: fewer blocks than these may be mined
-    hashes.giveBack(index)
-    const known = hashes.from(index, most)
-    this.#arena.bytes.set(known, this.#accounts)
-    const count = known.length / 32
-    this.#tell({ accounts: count === 0 ? 0 : this.#accounts })
-    return count || most
   }
 
   /** Writes the header for integers of the size of these. The hashes in it are written with each block. */
@@ -313,9 +267,6 @@ export class RunMiner {
   /** Tells storages what was hashed here, which would take them 100 ms when all is new. */
   #shareHashes(index: number, { time, hashes }: RingStorages): void {
     if (this.#isLost || index !== this.row.count - 1) return
-    // those that were hashed ahead are not hashed here
-    if (this.#times !== undefined) this.#arena.exports.hash(this.#times.at, 0)
-    this.#arena.exports.run()
     this.#times?.shareHashes(time)
     this.#parents?.shareHashes(hashes)
   }

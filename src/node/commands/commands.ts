@@ -47,8 +47,6 @@ export interface MineRequest {
   readonly timestamp?: bigint | undefined
   /** Seconds from each block to the next; undefined: what the clock says. */
   readonly interval?: bigint | undefined
-  /** Told of what goes wrong, and keeps no block from being mined; undefined: it is written to standard error. */
-  readonly onBug?: ((error: unknown) => void) | undefined
 }
 
 /**
@@ -160,7 +158,7 @@ export function mine(
 async function mineSeveral(
   executor: Executor,
   state: ChainState,
-  { now, timestamp, interval, onBug = console.error }: MineRequest,
+  { now, timestamp, interval }: MineRequest,
   blocks: bigint,
 ): Promise<Change<BlockRange>> {
   const dropped: DroppedTransaction[] = []
@@ -174,7 +172,7 @@ async function mineSeveral(
     // the last block sets the clock, and the first may be unlike all others
     if (left < blocks && left > 1n) {
       checkLastTimestamp(current, now, interval, left)
-      const run = await mineRun(current, { now, blocks: left - 1n, interval, yieldIfDue, onBug })
+      const run = await mineRun(current, { now, blocks: left - 1n, interval, yieldIfDue })
       current = run?.state ?? current
       left -= run?.blocks ?? 0n
     }

@@ -49,10 +49,6 @@ class Order {
   /** Where hashes and state roots of the blocks go. */
   hashes: usize
   roots: usize
-  /** Hashes of the account of the times, one for each block, where they are known; else 0. */
-  accounts: usize
-  /** Where hashes of that account go that are made ahead. */
-  ahead: usize
 }
 
 /** A value's RLP, before it is copied. */
@@ -75,8 +71,7 @@ export function mine(order: Order, number: f64, count: i32): i32 {
       const slot = <u32>(timestamp % RING)
       if (load<u8>(order.rooted + slot) != 0) return i
       if (!tellTime(ring, slot, timestamp)) return -1
-      if (order.accounts != 0) copyWord(ring.account.target, order.accounts + 32 * i)
-      else hashRing(ring, 1)
+      hashRing(ring, 1)
     }
     if (order.parents != 0) {
       const ring = changetype<Ring>(order.parents)
@@ -88,29 +83,6 @@ export function mine(order: Order, number: f64, count: i32): i32 {
     finishBlock(order, own, timestamp)
     copyWord(order.hashes + 32 * i, order.seed)
     copyWord(order.roots + 32 * i, order.root)
-  }
-  return count
-}
-
-/** Tells the times of `count` blocks, and hashes nothing; returns how many were told. */
-export function follow(order: Order, count: i32): i32 {
-  for (let i = 0; i < count; i++) {
-    const timestamp = <u64>load<f64>(order.timestamps + 8 * i)
-    const slot = <u32>(timestamp % RING)
-    if (!tellTime(changetype<Ring>(order.times), slot, timestamp)) return i
-  }
-  return count
-}
-
-/** Makes the hashes of the account of the times for `count` blocks ahead; returns how many were made. */
-export function foretell(order: Order, count: i32): i32 {
-  const ring = changetype<Ring>(order.times)
-  for (let i = 0; i < count; i++) {
-    const timestamp = <u64>load<f64>(order.timestamps + 8 * i)
-    if (!tellTime(ring, <u32>(timestamp % RING), timestamp)) return i
-    hashRing(ring, 0)
-    run()
-    copyWord(order.ahead + 32 * i, ring.account.target)
   }
   return count
 }

@@ -1,11 +1,9 @@
 // Mining many blocks at once: the same chain as mining them one by one, in other memory.
-import { availableParallelism } from 'node:os'
 import fc from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { Address } from '../../../../src/core/hex.ts'
 import { mineRun } from '../../../../src/node/bulk/emptyblocks.ts'
 import { RunMiner } from '../../../../src/node/bulk/runminer.ts'
-import { TimeHashes } from '../../../../src/node/bulk/timehashes.ts'
 import type { Chain } from '../../../../src/node/chain/chain.ts'
 import { editWorld } from '../../../../src/node/cheats/edit.ts'
 import {
@@ -280,12 +278,10 @@ describe('many empty blocks at once', () => {
         events.push(...mine.mock.calls.splice(0).map(([times]) => times.length), 'turn')
         return undefined
       },
-      onBug: (error) => expect(error).toBe(undefined),
     })
     mine.mockRestore()
     expect(run?.blocks).toBe(5_000n)
-    // timestamps are reckoned, 1,024 between two turns, before the first block is mined
-    expect(events.findIndex((event) => event !== 'turn')).toBeGreaterThanOrEqual(5)
+    expect(events[0]).toBe('turn')
     const pieces = events.filter((event) => event !== 'turn')
     expect(pieces.reduce((sum, blocks) => sum + blocks, 0)).toBe(5_000)
     expect(Math.max(...pieces)).toBeLessThanOrEqual(64)
@@ -297,17 +293,13 @@ describe('many empty blocks at once', () => {
 })
 
 describe('more blocks than the rings of system contracts have slots', () => {
-  // the larger one is more than the thread that works ahead has room for, when headers become longer (at 65,536) too
+  // headers become longer at 65,536, within the larger one
   it.each([
     [17_000, 12n],
     [110_000, 1n],
   ])('have the roots and hashes of their own: %d, %d s apart', async (blocks, interval) => {
     const chain = await testChain({})
-    const told = vi.spyOn(TimeHashes.prototype, 'from')
     await mineBlocks(chain, blocks, interval)
-    const ahead = told.mock.results.reduce((sum, { value }) => sum + value.length / 32, 0)
-    // a thread begins within 50 ms, and the longer run takes a second
-    if (blocks > 100_000 && availableParallelism() > 1) expect(ahead).toBeGreaterThan(1_000)
     await mineBlocks(chain, 1)
     const { tree } = chain.state
     const afterZero: number[] = []
