@@ -5,13 +5,7 @@ import type { Executor } from '../evm/executor.ts'
 import { createExecutor } from '../evm/run/lazyexecutor.ts'
 import { type ChainParameters, chainParameters, OPTIONS, type Some } from '../options/table.ts'
 import { blobRulesAt, blobScheduleFromGenesisConfig } from '../protocol/blobschedule.ts'
-import {
-  EMPTY_REQUESTS_HASH,
-  EMPTY_TRIE_ROOT,
-  EMPTY_UNCLES_HASH,
-  type Header,
-  sealBlock,
-} from '../protocol/block.ts'
+import { EMPTY_REQUESTS_HASH, type Header, sealBlock } from '../protocol/block.ts'
 import { bombDelayAt, glaciersOf } from '../protocol/difficulty.ts'
 import { INITIAL_BASE_FEE } from '../protocol/fees.ts'
 import { forkPointsOf } from '../protocol/forkid.ts'
@@ -24,7 +18,6 @@ import {
   scheduleFromGenesisConfig,
   terminalTotalDifficultyOf,
 } from '../protocol/forks.ts'
-import { bloomOf } from '../protocol/receipt.ts'
 import { TRANSACTION_GAS_CAP } from '../protocol/validity.ts'
 import { createDefaultAlloc, type Genesis, worldFromAlloc } from '../state/genesis.ts'
 import { stateRoot, type World } from '../state/world.ts'
@@ -44,7 +37,7 @@ import type {
   Settings,
 } from './ledger/chainstate.ts'
 import { newClock } from './ledger/clock.ts'
-import { forkFields } from './mining/forkfields.ts'
+import { headerOf } from './mining/environment.ts'
 import { emptyPool } from './pool/pool.ts'
 import { scheduleMining } from './sealing/intervalminer.ts'
 
@@ -348,29 +341,29 @@ function genesisRecord(
 ): BlockRecord {
   checkGenesis(genesis)
   const hardfork = config.hardforkAt(0n, timestamp)
-  const excessBlobGas = genesis?.excessBlobGas ?? 0n
-  const fields = forkFields(
-    { hardfork, baseFee: config.initialBaseFee, excessBlobGas },
-    EMPTY_REQUESTS_HASH,
-  )
-  const header: Header = {
-    parentHash: genesis?.parentHash ?? ZERO_HASH,
-    sha3Uncles: EMPTY_UNCLES_HASH,
-    miner: genesis?.coinbase ?? coinbase,
-    stateRoot: stateRoot(world),
-    transactionsRoot: EMPTY_TRIE_ROOT,
-    receiptsRoot: EMPTY_TRIE_ROOT,
-    logsBloom: bloomOf([]),
-    difficulty: genesis?.difficulty ?? settings.difficulty,
+  const environment = {
+    hardfork,
     number: 0n,
-    gasLimit: genesis?.gasLimit ?? settings.blockGasLimit,
-    gasUsed: genesis?.gasUsed ?? 0n,
     timestamp,
+    coinbase: genesis?.coinbase ?? coinbase,
+    gasLimit: genesis?.gasLimit ?? settings.blockGasLimit,
+    difficulty: genesis?.difficulty ?? settings.difficulty,
+    prevRandao: genesis?.mixHash ?? ZERO_HASH,
+    baseFee: config.initialBaseFee,
+    excessBlobGas: genesis?.excessBlobGas ?? 0n,
+  }
+  const empty = headerOf(environment, genesis?.parentHash ?? ZERO_HASH, {
+    transactions: [],
+    receipts: [],
+    stateRoot: stateRoot(world),
+    requestsHash: EMPTY_REQUESTS_HASH,
     extraData: genesis?.extraData ?? (genesis === undefined ? settings.extraData : EMPTY_BYTES),
-    mixHash: genesis?.mixHash ?? ZERO_HASH,
+  })
+  const header: Header = {
+    ...empty,
+    gasUsed: genesis?.gasUsed ?? 0n,
+    blobGasUsed: empty.blobGasUsed === undefined ? undefined : (genesis?.blobGasUsed ?? 0n),
     nonce: paddedBytes(genesis?.nonce ?? 0n, 8),
-    ...fields,
-    blobGasUsed: isAtLeast(hardfork, 'cancun') ? (genesis?.blobGasUsed ?? 0n) : undefined,
   }
   const block = sealBlock(header, [], [])
   return { block, executed: [], world, totalDifficulty: header.difficulty }

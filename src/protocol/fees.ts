@@ -48,6 +48,16 @@ export function nextBaseFee({ baseFee, gasUsed, gasLimit }: ParentFees): bigint 
 /** Base fee of the first block under EIP-1559, in wei per gas. */
 export const INITIAL_BASE_FEE = 1_000_000_000n
 
+/** Wei per gas of a block of london or later, by the header of the block before (EIP-1559). */
+export function baseFeeAfter({
+  baseFeePerGas,
+  gasUsed,
+  gasLimit,
+}: Omit<ParentFees, 'baseFee'> & { readonly baseFeePerGas: bigint | undefined }): bigint {
+  if (baseFeePerGas === undefined) return INITIAL_BASE_FEE
+  return nextBaseFee({ baseFee: baseFeePerGas, gasUsed, gasLimit })
+}
+
 const TRANSACTION_GAS = 21_000n
 const CREATION_GAS = 32_000n
 const ZERO_BYTE_GAS = 4n

@@ -6,11 +6,10 @@ import { type Block, type Header, transactionsRoot, unclesHash, withdrawalsRoot 
 import { nextDifficulty } from './difficulty.ts'
 import {
   type BlobRules,
+  baseFeeAfter,
   blobGasOfAll,
   GAS_PER_BLOB,
-  INITIAL_BASE_FEE,
   maxBlobGas,
-  nextBaseFee,
   nextExcessBlobGas,
 } from './fees.ts'
 import { type Hardfork, isAtLeast } from './forks.ts'
@@ -208,14 +207,7 @@ function baseFeeProblem(header: Header, place: Place): string | undefined {
   const said = header.baseFeePerGas
   if (missing !== undefined || said === undefined || said === place.own?.baseFee) return missing
   if (isSetByHand(header, place)) return undefined
-  return unequal(baseFeeAfter(place), said)
-}
-
-/** Wei per gas of the block in this place (EIP-1559). */
-function baseFeeAfter(place: Place): bigint {
-  const { baseFeePerGas, gasUsed, gasLimit } = place.parent
-  if (baseFeePerGas === undefined) return INITIAL_BASE_FEE
-  return nextBaseFee({ baseFee: baseFeePerGas, gasUsed, gasLimit })
+  return unequal(baseFeeAfter(place.parent), said)
 }
 
 function isFirstOfLondon({ hardfork, parent }: Place): boolean {

@@ -1,7 +1,7 @@
 // What only blocks of some fork have: methods about it are refused before where a node does so (`--compat`).
 import { DevchainError } from '../../core/errors.ts'
 import type { Chain } from '../../node/chain/chain.ts'
-import { nextRules } from '../../node/mining/miner.ts'
+import { nextRules } from '../../node/mining/environment.ts'
 import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
 
 /** @throws {DevchainError} `METHOD_NOT_SUPPORTED` where the next block has no such thing */

@@ -2,7 +2,7 @@
 import type { Hash } from '../../core/hex.ts'
 import type { TransactionPlace } from '../../node/ledger/blocktree.ts'
 import { executedAt } from '../../node/ledger/blocktree.ts'
-import { nextRules } from '../../node/mining/miner.ts'
+import { nextRules } from '../../node/mining/environment.ts'
 import { blobFeeOf } from '../../node/sending/gasoracle.ts'
 import type { BlockView } from '../wire/encodeblock.ts'
 import type { ReceiptView } from '../wire/encodereceipt.ts'

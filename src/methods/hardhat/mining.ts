@@ -3,7 +3,7 @@
 import { DevchainError } from '../../core/errors.ts'
 import { fee } from '../../core/format.ts'
 import { isInstant } from '../../node/ledger/miningmode.ts'
-import { nextRules } from '../../node/mining/miner.ts'
+import { nextRules } from '../../node/mining/environment.ts'
 import { isAtLeast } from '../../protocol/forks.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { address, boolean, hash, quantity } from '../../rpc/primitives.ts'

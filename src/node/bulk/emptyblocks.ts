@@ -1,9 +1,10 @@
 // Mining empty blocks that are like the one before, one at a time or many at once: when they are, and what becomes of the
 // chain.
 
-import { equalBytes, ZERO_HASH } from '../../core/hex.ts'
+import { equalBytes } from '../../core/hex.ts'
 import type { YieldIfDue } from '../../core/yield.ts'
 import type { BlockEnvironment } from '../../evm/executor.ts'
+import { EMPTY_REQUESTS_HASH, encodeHeader, type Header } from '../../protocol/block.ts'
 import { isAtLeast } from '../../protocol/forks.ts'
 import { BEACON_ROOTS, HISTORY_STORAGE, type Predeploy } from '../../state/predeploys.ts'
 import { hasNoRequests, isAsDeployed, RING } from '../../state/systemslots.ts'
@@ -19,7 +20,8 @@ import {
 import type { ChainConfig, ChainState } from '../ledger/chainstate.ts'
 import type { StateChange } from '../ledger/change.ts'
 import { clockAfterBlock, nextTimestamp, nextTimestamps } from '../ledger/clock.ts'
-import { type Mined, type MineOptions, nextBlockEnvironment } from '../mining/miner.ts'
+import { headerOf, nextBlockEnvironment } from '../mining/environment.ts'
+import type { Mined, MineOptions } from '../mining/miner.ts'
 import { withRewards } from '../mining/rewards.ts'
 import { Candidates } from '../pool/pool.ts'
 import { LongRun } from './emptyrun.ts'
@@ -284,7 +286,6 @@ function hears(world: World, contract: Predeploy): boolean | undefined {
 function isLikeHead(state: ChainState, next: BlockEnvironment): boolean {
   const { tree, settings, config, clock } = state
   const { block, executed, world } = headOf(tree)
-  const { header } = block
   return (
     executed.length === 0 &&
     block.uncles.length === 0 &&
@@ -292,20 +293,21 @@ function isLikeHead(state: ChainState, next: BlockEnvironment): boolean {
     settings.nextPrevRandao === undefined &&
     settings.nextBaseFee === undefined &&
     clock.nextTimestamp === undefined &&
-    config.hardforkAt(header.number, header.timestamp) === next.hardfork &&
-    next.baseFee === (header.baseFeePerGas ?? 0n) &&
-    next.excessBlobGas === (header.excessBlobGas ?? 0n) &&
-    next.gasLimit === header.gasLimit &&
-    next.difficulty === header.difficulty &&
-    next.coinbase === header.miner &&
-    equalBytes(settings.extraData, header.extraData) &&
-    header.nonce.every((byte) => byte === 0) &&
-    (header.parentBeaconBlockRoot ?? ZERO_HASH) === ZERO_HASH &&
+    hasHeaderOf(block.header, next, settings.extraData) &&
     isIdle(state, next) &&
     hasNoUncles(state) &&
-    withRewards(world, config, next.hardfork, header, []) === world &&
+    withRewards(world, config, next.hardfork, block.header, []) === world &&
     hasNoRequests(world, next.hardfork)
   )
+}
+
+/** True when an empty block in this environment has such a header, but for number, time, hashes and randomness. */
+function hasHeaderOf(header: Header, next: BlockEnvironment, extraData: Uint8Array): boolean {
+  const { parentHash, stateRoot, number, timestamp, mixHash } = header
+  const requestsHash = EMPTY_REQUESTS_HASH
+  const contents = { transactions: [], receipts: [], stateRoot, requestsHash, extraData }
+  const empty = headerOf(next, parentHash, contents)
+  return equalBytes(encodeHeader({ ...empty, number, timestamp, mixHash }), encodeHeader(header))
 }
 
 /** True when the next block includes no uncles. */

@@ -5,16 +5,12 @@ import type { IsAwaited } from '../../evm/executor.ts'
 import {
   type Block,
   EMPTY_REQUESTS_HASH,
-  EMPTY_UNCLES_HASH,
   type Header,
   sealBlock,
-  transactionsRoot,
   type Withdrawal,
-  withdrawalsRoot,
 } from '../../protocol/block.ts'
-import { blobGasOfAll } from '../../protocol/fees.ts'
 import { isAtLeast } from '../../protocol/forks.ts'
-import { EMPTY_BLOOM, mergeBlooms, receiptsRoot } from '../../protocol/receipt.ts'
+import { mergeBlooms, receiptsRoot } from '../../protocol/receipt.ts'
 import type { BlobSidecar, SentTransaction } from '../../protocol/sidecar.ts'
 import type { Transaction } from '../../protocol/transaction.ts'
 import { checkBody, checkHeader } from '../../protocol/validation.ts'
@@ -27,8 +23,7 @@ import { placeOf, runBlock } from '../import/validate.ts'
 import type { BlockRecord, ExecutedTransaction } from '../ledger/blockrecord.ts'
 import { blockByHash, headOf } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
-import { forkFields } from '../mining/forkfields.ts'
-import { baseFeeAfter, excessBlobGasAfter } from '../mining/miner.ts'
+import { environmentAfter, headerOf } from '../mining/environment.ts'
 
 /** What a consensus client settles of a block (PayloadAttributes of the engine API). */
 export interface BlockAttributes {
@@ -93,7 +88,7 @@ export async function buildBlock(
   const signers = signersOf(state.accounts)
   const record: BlockRecord = { block, executed: [], world, totalDifficulty, signers }
   const result = await runBlock(new AwaitedExecutor(chain.executor, isAwaited), state, record)
-  const header = { ...draft, ...headerOf(result.executed), stateRoot: stateRoot(result.world) }
+  const header = { ...draft, ...resultsOf(result.executed), stateRoot: stateRoot(result.world) }
   return {
     block: sealBlock(
       { ...header, requestsHash: result.requestsHash },
@@ -152,32 +147,24 @@ function draftOf(
     const message = `payloads are built from paris on, block ${number} at ${timestamp} is of ${hardfork}`
     throw new DevchainError('INVALID_PARAMS', message)
   }
-  const baseFee = baseFeeAfter(state, header, hardfork)
-  const blobRules = state.config.blobRulesAt(number, timestamp)
-  const excessBlobGas = excessBlobGasAfter(header, hardfork, blobRules)
-  const news = forkFields({ hardfork, baseFee, excessBlobGas }, EMPTY_REQUESTS_HASH)
-  const hasBlobs = news.blobGasUsed !== undefined
-  return {
-    parentHash: hash,
-    sha3Uncles: EMPTY_UNCLES_HASH,
-    miner: attributes.feeRecipient,
-    stateRoot: ZERO_HASH,
-    transactionsRoot: transactionsRoot(transactions),
-    receiptsRoot: ZERO_HASH,
-    logsBloom: EMPTY_BLOOM,
-    difficulty: 0n,
+  const environment = environmentAfter(state, header, {
     number,
-    gasLimit: gasLimitAfter(state, header.gasLimit, attributes.targetGasLimit),
-    gasUsed: 0n,
     timestamp,
+    coinbase: attributes.feeRecipient,
+    gasLimit: gasLimitAfter(state, header.gasLimit, attributes.targetGasLimit),
+    difficulty: 0n,
+    prevRandao: attributes.prevRandao,
+    blockHash: () => undefined,
+  })
+  return headerOf(environment, hash, {
+    transactions,
+    receipts: [],
+    stateRoot: ZERO_HASH,
+    requestsHash: EMPTY_REQUESTS_HASH,
     extraData,
-    mixHash: attributes.prevRandao,
-    nonce: new Uint8Array(8),
-    ...news,
-    withdrawalsRoot: news.withdrawalsRoot && withdrawalsRoot(withdrawals),
-    blobGasUsed: hasBlobs ? blobGasOfAll(transactions) : undefined,
-    parentBeaconBlockRoot: hasBlobs ? (attributes.parentBeaconBlockRoot ?? ZERO_HASH) : undefined,
-  }
+    withdrawals,
+    beaconRoot: attributes.parentBeaconBlockRoot,
+  })
 }
 
 /** As near to what is aimed at as one block may come; where nobody says and blocks here have one at once, that. */
@@ -194,15 +181,14 @@ function gasLimitAfter(
 }
 
 /** What a header says of what ran. */
-function headerOf(
+function resultsOf(
   executed: readonly ExecutedTransaction[],
 ): Pick<Header, 'gasUsed' | 'receiptsRoot' | 'logsBloom'> {
   const receipts = executed.map(({ receipt }) => receipt)
-  const blooms = receipts.map(({ logsBloom }) => logsBloom)
   return {
     gasUsed: receipts.at(-1)?.cumulativeGasUsed ?? 0n,
     receiptsRoot: receiptsRoot(receipts),
-    logsBloom: blooms.length === 0 ? EMPTY_BLOOM : mergeBlooms(blooms),
+    logsBloom: mergeBlooms(receipts.map(({ logsBloom }) => logsBloom)),
   }
 }
 

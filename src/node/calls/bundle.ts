@@ -9,13 +9,13 @@ import { blobGasOf, effectiveTip } from '../../protocol/fees.ts'
 import type { Transaction } from '../../protocol/transaction.ts'
 import { requireBlobRoom } from '../../protocol/validity.ts'
 import { balanceAt } from '../../state/world.ts'
-import { signersOf } from '../accounts/accounts.ts'
 import type { Chain } from '../chain/chain.ts'
 import { recordAt } from '../chain/lookup.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import type { BlockReference } from '../ledger/references.ts'
-import { baseFeeAfter, blockEnvironment, excessBlobGasAfter } from '../mining/miner.ts'
+import { blockEnvironment, environmentAfter } from '../mining/environment.ts'
+import { callLimits } from '../mining/limits.ts'
 
 /** What is to be run, and where. What is left out follows from the block before. */
 export interface Bundle {
@@ -66,7 +66,7 @@ export async function callBundle(
   const { state, executor } = chain
   const base = await recordAt(chain, bundle.on, isAwaited)
   const block = environmentOf(state, base, bundle)
-  const limits = { codeSize: state.config.options.codeSizeLimit }
+  const limits = callLimits(state.config)
   const runs: BundleRun[] = []
   let { world } = base
   let gasLeft = block.gasLimit
@@ -90,26 +90,18 @@ export async function callBundle(
 
 /** What contracts learn about the bundle's block. */
 function environmentOf(state: ChainState, base: BlockRecord, bundle: Bundle): BlockEnvironment {
-  const { config } = state
   const { header, hash } = base.block
-  const { number, timestamp = header.timestamp + BLOCK_SECONDS } = bundle
-  const hardfork = config.hardforkAt(number, timestamp)
-  const blobRules = config.blobRulesAt(number, timestamp)
   const past = blockEnvironment(state, base)
-  return {
-    ...past,
-    hardfork,
-    blobRules,
-    number,
-    timestamp,
+  return environmentAfter(state, header, {
+    number: bundle.number,
+    timestamp: bundle.timestamp ?? header.timestamp + BLOCK_SECONDS,
     coinbase: bundle.coinbase ?? past.coinbase,
     gasLimit: bundle.gasLimit ?? past.gasLimit,
     difficulty: bundle.difficulty ?? past.difficulty,
-    baseFee: bundle.baseFee ?? baseFeeAfter(state, header, hardfork),
-    excessBlobGas: excessBlobGasAfter(header, hardfork, blobRules),
-    signers: signersOf(state.accounts),
+    prevRandao: past.prevRandao,
+    baseFee: bundle.baseFee,
     blockHash: (asked) => (asked === header.number ? hash : past.blockHash(asked)),
-  }
+  })
 }
 
 function tooMuchGas({ hash, gasLimit }: Transaction, left: bigint): DevchainError {

@@ -23,6 +23,7 @@ import type { Chain } from '../chain/chain.ts'
 import { readAt } from '../chain/lookup.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
 import type { BlockReference } from '../ledger/references.ts'
+import { callLimits } from '../mining/limits.ts'
 import { sizeOf, union } from './accesslists.ts'
 import { blockOfCall } from './freecalls.ts'
 import { type GasGuess, gasNeedMeter, smallestGas } from './gassearch.ts'
@@ -291,7 +292,7 @@ function run(
     message,
     movedPrecompiles: moved,
     ignoresBaseFee: ignoresBaseFee(chain),
-    limits: { codeSize: chain.state.config.options.codeSizeLimit },
+    limits: callLimits(chain.state.config),
     tracer,
     reportsAccess,
     isAwaited,

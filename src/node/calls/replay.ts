@@ -1,7 +1,7 @@
 // Running again what was mined, and what might be, under the eyes of a tracer.
 
 import { DevchainError } from '../../core/errors.ts'
-import { type Address, ZERO_HASH } from '../../core/hex.ts'
+import type { Address } from '../../core/hex.ts'
 import { yielder } from '../../core/yield.ts'
 import type {
   BlockEnvironment,
@@ -11,7 +11,6 @@ import type {
   Tracer,
   TransactionJob,
 } from '../../evm/executor.ts'
-import { isAtLeast } from '../../protocol/forks.ts'
 import { type Authorization, authorityOf, type Transaction } from '../../protocol/transaction.ts'
 import type { World } from '../../state/world.ts'
 import type { Chain } from '../chain/chain.ts'
@@ -20,8 +19,8 @@ import type { BlockRecord } from '../ledger/blockrecord.ts'
 import { blockByHash, headOf } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import type { BlockReference } from '../ledger/references.ts'
-import { blockLimits } from '../mining/limits.ts'
-import { blockEnvironment, nextBlockEnvironment } from '../mining/miner.ts'
+import { blockEnvironment, blockStart, nextBlockEnvironment } from '../mining/environment.ts'
+import { blockLimits, callLimits } from '../mining/limits.ts'
 import { prepareCall } from './call.ts'
 import type { BlockOverrides, StateOverrides } from './overrides.ts'
 import type { CallRequest } from './request.ts'
@@ -149,7 +148,7 @@ export async function traceMessage(
     (index === undefined ? undefined : await worldBefore(chain, reference, index, isAwaited))
   const conditions = { stateOverrides, blockOverrides, world: base, isAwaited }
   const job = await prepareCall(chain, request, reference, conditions)
-  const limits = { codeSize: chain.state.config.options.codeSizeLimit }
+  const limits = callLimits(chain.state.config)
   const subject = subjectOf(job.message, job.block)
   const tracer = tracerFor(subject, 0)
   const outcome = await chain.executor.call({ ...job, limits, tracer })
@@ -167,13 +166,7 @@ export async function traceUnsent(
 ): Promise<TracedRun> {
   const { state, executor } = chain
   const block = nextBlockEnvironment(state, chain.environment.now())
-  const parent = headOf(state.tree)
-  const before = await executor.beginBlock({
-    world: parent.world,
-    block,
-    parentHash: parent.block.hash,
-    parentBeaconBlockRoot: isAtLeast(block.hardfork, 'cancun') ? ZERO_HASH : undefined,
-  })
+  const before = await executor.beginBlock(blockStart(block, headOf(state.tree)))
   const limits = blockLimits(state.config)
   const subject = subjectOf(transaction, block)
   const tracer = tracerFor(subject, 0)

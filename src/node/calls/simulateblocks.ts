@@ -5,15 +5,9 @@ import { DevchainError, type ErrorWord } from '../../core/errors.ts'
 import { EMPTY_BYTES, type Hash, ZERO_HASH } from '../../core/hex.ts'
 import { yielder } from '../../core/yield.ts'
 import type { BlockEnvironment, MovedPrecompiles, Outcome } from '../../evm/executor.ts'
-import {
-  EMPTY_UNCLES_HASH,
-  type Header,
-  sealBlock,
-  transactionsRoot,
-} from '../../protocol/block.ts'
-import { blobBaseFeeIn, blobGasOf, blobGasOfAll } from '../../protocol/fees.ts'
-import { isAtLeast } from '../../protocol/forks.ts'
-import { type Log, mergeBlooms, receiptsRoot } from '../../protocol/receipt.ts'
+import { type Header, sealBlock } from '../../protocol/block.ts'
+import { blobBaseFeeIn, blobGasOf } from '../../protocol/fees.ts'
+import type { Log } from '../../protocol/receipt.ts'
 import type { Transaction } from '../../protocol/transaction.ts'
 import {
   requireAuthorizations,
@@ -26,15 +20,14 @@ import {
   requireType,
 } from '../../protocol/validity.ts'
 import { accountAt, emptyAccount, stateRoot, type World } from '../../state/world.ts'
-import { signersOf } from '../accounts/accounts.ts'
 import type { Chain } from '../chain/chain.ts'
 import { recordAt } from '../chain/lookup.ts'
 import type { LogEntry } from '../events/logs.ts'
 import type { BlockRecord, ExecutedTransaction } from '../ledger/blockrecord.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import type { BlockReference } from '../ledger/references.ts'
-import { forkFields } from '../mining/forkfields.ts'
-import { baseFeeAfter, blockEnvironment, excessBlobGasAfter } from '../mining/miner.ts'
+import { blockEnvironment, blockStart, environmentAfter, headerOf } from '../mining/environment.ts'
+import { callLimits } from '../mining/limits.ts'
 import { executedAs } from '../mining/receipts.ts'
 import { withRewards } from '../mining/rewards.ts'
 import {
@@ -223,7 +216,7 @@ async function simulateBlock(
   const { executor } = setting.chain
   const { blockOverrides, stateOverrides, calls = [] } = plan
   const { beaconRoot = ZERO_HASH, ...overrides } = blockOverrides
-  const usual = environmentAfter(setting, parent, overrides)
+  const usual = simulatedEnvironment(setting, parent, overrides)
   const environment = applyBlockOverrides(usual, overrides, setting.state.config.hardforkAt)
   const scene: Scene = {
     setting,
@@ -231,12 +224,8 @@ async function simulateBlock(
     moved: movedPrecompiles(stateOverrides, environment.hardfork),
     spent,
   }
-  const begun = await executor.beginBlock({
-    world: applyStateOverrides(parent.world, stateOverrides),
-    block: environment,
-    parentHash: parent.block.hash,
-    parentBeaconBlockRoot: isAtLeast(environment.hardfork, 'cancun') ? beaconRoot : undefined,
-  })
+  const start = { block: parent.block, world: applyStateOverrides(parent.world, stateOverrides) }
+  const begun = await executor.beginBlock(blockStart(environment, start, beaconRoot))
   const runs = await runCalls(scene, calls, begun)
   const executed = runs.map((run) => run.executed)
   const logs = executed.flatMap(({ receipt }) => receipt.logs)
@@ -244,50 +233,39 @@ async function simulateBlock(
   const ran = runs.at(-1)?.outcome.world ?? begun
   const world = withRewards(ran, setting.state.config, hardfork, { miner, number }, [])
   const end = await executor.endBlock({ world, block: environment, logs })
-  const fields = forkFields(environment, end.requestsHash)
-  const header: Header = {
-    ...headerOf(environment, parent, executed, end.world),
-    ...fields,
-    parentBeaconBlockRoot: fields.parentBeaconBlockRoot && beaconRoot,
-    blobGasUsed:
-      fields.blobGasUsed === undefined
-        ? undefined
-        : blobGasOfAll(executed.map(({ transaction }) => transaction)),
-  }
+  const header = headerOf(environment, parent.block.hash, {
+    transactions: executed.map(({ transaction }) => transaction),
+    receipts: executed.map(({ receipt }) => receipt),
+    stateRoot: stateRoot(end.world),
+    requestsHash: end.requestsHash,
+    extraData: EMPTY_BYTES,
+    beaconRoot,
+  })
   const record = recordOf(header, executed, end.world, parent)
   return { record, calls: withPlaces(runs, record) }
 }
 
 /** What contracts would learn about a block of which nothing but number and time is overridden. */
-function environmentAfter(
+function simulatedEnvironment(
   { simulation, state, base, hashes }: Setting,
   parent: BlockRecord,
   { number, timestamp }: PlacedPlan['blockOverrides'],
 ): BlockEnvironment {
   const { header } = parent.block
-  const { config } = state
-  const hardfork = config.hardforkAt(number, timestamp)
-  const blobRules = config.blobRulesAt(number, timestamp)
   const past = blockEnvironment(state, base)
-  return {
-    chainId: config.chainId,
-    hardfork,
+  return environmentAfter(state, header, {
     number,
     timestamp,
     coinbase: header.miner,
     gasLimit: header.gasLimit,
     difficulty: header.difficulty,
     prevRandao: ZERO_HASH,
-    baseFee: simulation.validation ? baseFeeAfter(state, header, hardfork) : 0n,
-    excessBlobGas: excessBlobGasAfter(header, hardfork, blobRules),
-    blobRules,
-    depositContract: config.depositContract,
+    baseFee: simulation.validation ? undefined : 0n,
     blockHash: (asked) => {
       if (asked === base.block.header.number) return base.block.hash
       return hashes.get(asked) ?? past.blockHash(asked)
     },
-    signers: signersOf(state.accounts),
-  }
+  })
 }
 
 async function runCalls(
@@ -351,7 +329,7 @@ async function runCall(
     block: environment,
     message,
     movedPrecompiles: moved,
-    limits: { codeSize: state.config.options.codeSizeLimit },
+    limits: callLimits(state.config),
     tracer: watch?.tracer,
     isAwaited: setting.isAwaited,
   })
@@ -366,32 +344,6 @@ function checkAsBlock(transaction: Transaction, block: BlockEnvironment, world: 
   requireTipWithinCap(transaction)
   requireBaseFee(transaction, block.baseFee)
   requireBlobFee(transaction, blobBaseFeeIn(block))
-}
-
-function headerOf(
-  environment: BlockEnvironment,
-  parent: BlockRecord,
-  executed: readonly ExecutedTransaction[],
-  world: World,
-): Omit<Header, keyof ReturnType<typeof forkFields>> {
-  const receipts = executed.map(({ receipt }) => receipt)
-  return {
-    parentHash: parent.block.hash,
-    sha3Uncles: EMPTY_UNCLES_HASH,
-    miner: environment.coinbase,
-    stateRoot: stateRoot(world),
-    transactionsRoot: transactionsRoot(executed.map(({ transaction }) => transaction)),
-    receiptsRoot: receiptsRoot(receipts),
-    logsBloom: mergeBlooms(receipts.map(({ logsBloom }) => logsBloom)),
-    difficulty: environment.difficulty,
-    number: environment.number,
-    gasLimit: environment.gasLimit,
-    gasUsed: receipts.at(-1)?.cumulativeGasUsed ?? 0n,
-    timestamp: environment.timestamp,
-    extraData: EMPTY_BYTES,
-    mixHash: environment.prevRandao,
-    nonce: new Uint8Array(8),
-  }
 }
 
 function recordOf(

@@ -11,7 +11,7 @@ import {
 } from '../../protocol/block.ts'
 import type { EncodedBlock } from '../../protocol/blockdecoding.ts'
 import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
-import { EMPTY_BLOOM, mergeBlooms, receiptsRoot } from '../../protocol/receipt.ts'
+import { mergeBlooms, receiptsRoot } from '../../protocol/receipt.ts'
 import type { Transaction } from '../../protocol/transaction.ts'
 import { decodeBlockTransaction } from '../../protocol/transactiondecoding.ts'
 import {
@@ -26,9 +26,9 @@ import { balanceAt, stateRoot, type World, withBalance } from '../../state/world
 import { addresses, signersOf } from '../accounts/accounts.ts'
 import type { BlockRecord, ExecutedTransaction } from '../ledger/blockrecord.ts'
 import { blockByHash, headOf } from '../ledger/blocktree.ts'
-import type { ChainConfig, ChainState, Settings } from '../ledger/chainstate.ts'
+import type { ChainState } from '../ledger/chainstate.ts'
+import { blockEnvironment, ownBaseFee } from '../mining/environment.ts'
 import { blockLimits } from '../mining/limits.ts'
-import { blockEnvironment } from '../mining/miner.ts'
 import { executedAs } from '../mining/receipts.ts'
 import { withRewards } from '../mining/rewards.ts'
 
@@ -98,17 +98,6 @@ export function placeOf(
             sharesTimes: config.options.sameTimestamp,
           },
   }
-}
-
-/** Wei per gas that blocks mined here have besides what EIP-1559 gives. */
-function ownBaseFee(
-  { initialBaseFee, behaviour }: ChainConfig,
-  { pinnedBaseFee }: Settings,
-  { number, baseFeePerGas }: Header,
-): bigint | undefined {
-  if (baseFeePerGas === undefined) return initialBaseFee
-  const isFirst = number === 0n && behaviour.firstBaseFeeStays
-  return pinnedBaseFee || isFirst ? baseFeePerGas : undefined
 }
 
 function readTransactions({ transactions }: EncodedBlock, place: Place): readonly Transaction[] {
@@ -285,8 +274,7 @@ function checkResult({ header }: Block, { executed, world, requestsHash }: Resul
   const receipts = executed.map(({ receipt }) => receipt)
   const gasUsed = unequal(receipts.at(-1)?.cumulativeGasUsed ?? 0n, header.gasUsed)
   if (gasUsed !== undefined) throw brokenRule('gas used', gasUsed)
-  const bloom =
-    receipts.length === 0 ? EMPTY_BLOOM : mergeBlooms(receipts.map(({ logsBloom }) => logsBloom))
+  const bloom = mergeBlooms(receipts.map(({ logsBloom }) => logsBloom))
   if (!equalBytes(bloom, header.logsBloom)) {
     throw brokenRule('logs bloom', 'it is not that of the logs')
   }

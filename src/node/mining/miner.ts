@@ -1,43 +1,19 @@
 // Block assembly: transactions of the pool are run one after another and sealed into a block.
 
 import { DevchainError } from '../../core/errors.ts'
-import { type Address, type Hash, ZERO_HASH } from '../../core/hex.ts'
+import type { Address, Hash } from '../../core/hex.ts'
 import { yielder } from '../../core/yield.ts'
 import type { BlockEnvironment, Executor, Outcome, TransactionJob } from '../../evm/executor.ts'
-import {
-  cumulativeDifficulty,
-  type Header,
-  sealBlock,
-  transactionsRoot,
-  unclesHash,
-} from '../../protocol/block.ts'
-import { nextDifficulty } from '../../protocol/difficulty.ts'
-import {
-  type BlobRules,
-  blobBaseFee,
-  blobGasOf,
-  blobGasOfAll,
-  blobRulesOf,
-  maxBlobGas,
-  nextBaseFee,
-  nextExcessBlobGas,
-} from '../../protocol/fees.ts'
+import { cumulativeDifficulty, type Header, sealBlock } from '../../protocol/block.ts'
+import { blobGasOf, blobGasOfAll, maxBlobGas } from '../../protocol/fees.ts'
 import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
-import { EMPTY_BLOOM, mergeBlooms, receiptsRoot } from '../../protocol/receipt.ts'
 import type { Transaction } from '../../protocol/transaction.ts'
 import { stateRoot, type World } from '../../state/world.ts'
-import { signersOf } from '../accounts/accounts.ts'
 import type { BlockRecord, ExecutedTransaction } from '../ledger/blockrecord.ts'
-import {
-  ancestorHash,
-  appendBlock,
-  eligibleUncles,
-  hashByNumber,
-  headOf,
-} from '../ledger/blocktree.ts'
+import { appendBlock, eligibleUncles, headOf } from '../ledger/blocktree.ts'
 import { type ChainState, settingsAfterBlock } from '../ledger/chainstate.ts'
 import type { DroppedTransaction } from '../ledger/change.ts'
-import { clockAfterBlock, nextTimestamp, requireFits } from '../ledger/clock.ts'
+import { clockAfterBlock } from '../ledger/clock.ts'
 import { type AuctionBlock, type Source, sourcesOfWaiting } from '../pool/auction.ts'
 import { requireTerms, type Terms } from '../pool/conditions.ts'
 import {
@@ -48,10 +24,9 @@ import {
   withoutStale,
   withoutTransactions,
 } from '../pool/pool.ts'
-import { forkFields } from './forkfields.ts'
+import { blockStart, headerOf, nextBlockEnvironment } from './environment.ts'
 import { isTooCheap } from './leastprice.ts'
 import { blockLimits } from './limits.ts'
-import { derivedRandao } from './randao.ts'
 import { executedAs } from './receipts.ts'
 import { withRewards } from './rewards.ts'
 
@@ -87,9 +62,6 @@ const TURN_MS = 20
 
 /** Gas of the cheapest transaction there is: with less left in a block, no other can follow. */
 const LEAST_GAS = 21_000n
-
-/** The nonce of a block that nobody worked for. One for all: bulk mining keeps a million headers. */
-const NO_PROOF = new Uint8Array(8)
 
 /**
  * Mines the next block with as many waiting transactions as fit. One that does not fit waits; one that became
@@ -195,133 +167,6 @@ export async function buildPending(
   return sealed(state, environment, assembly)
 }
 
-/** What the checks of a transaction need to know of the block that would be mined now. */
-export type NextRules = Pick<BlockEnvironment, 'number' | 'timestamp' | 'hardfork' | 'baseFee'>
-
-/** The rules of the block that would be mined now. */
-export function nextRules(
-  state: ChainState,
-  now: number,
-  timestamp: bigint = nextTimestamp(state, now),
-): NextRules {
-  requireFits(timestamp)
-  const number = headOf(state.tree).block.header.number + 1n
-  const hardfork = state.config.hardforkAt(number, timestamp)
-  return { number, timestamp, hardfork, baseFee: nextBaseFeeOf(state, hardfork) }
-}
-
-/** Wei per gas of blobs in the block that would be mined now; 0n before cancun. */
-export function nextBlobFee(
-  { config, tree }: ChainState,
-  { number, timestamp, hardfork }: NextRules,
-): bigint {
-  if (!isAtLeast(hardfork, 'cancun')) return 0n
-  const rules = config.blobRulesAt(number, timestamp)
-  const excess = excessBlobGasAfter(headOf(tree).block.header, hardfork, rules)
-  return blobBaseFee(excess, hardfork, rules)
-}
-
-/** What contracts would learn about the block that would be mined now. */
-export function nextBlockEnvironment(
-  state: ChainState,
-  now: number,
-  timestamp?: bigint,
-): BlockEnvironment {
-  const { accounts, config, settings, tree } = state
-  const parent = headOf(tree).block
-  const rules = nextRules(state, now, timestamp)
-  const blobRules = config.blobRulesAt(rules.number, rules.timestamp)
-  // written out: to add so many members to a spread took 7 µs, a twentieth of a block
-  return {
-    number: rules.number,
-    timestamp: rules.timestamp,
-    hardfork: rules.hardfork,
-    baseFee: rules.baseFee,
-    chainId: config.chainId,
-    coinbase: settings.coinbase,
-    gasLimit: settings.blockGasLimit,
-    difficulty: nextDifficultyOf(state, rules),
-    prevRandao: settings.nextPrevRandao ?? derivedRandao(parent.hash, rules.number, tree.abandoned),
-    excessBlobGas: excessBlobGasAfter(parent.header, rules.hardfork, blobRules),
-    blobRules,
-    depositContract: config.depositContract,
-    blockHash: (asked) => hashByNumber(tree, asked),
-    signers: signersOf(accounts),
-  }
-}
-
-/** What the settings say; on a network's chain what its rules do. */
-function nextDifficultyOf({ config, settings, tree }: ChainState, rules: NextRules): bigint {
-  const { number, timestamp, hardfork } = rules
-  if (config.ruleset === 'own') return settings.difficulty
-  if (isAtLeast(hardfork, 'paris')) return 0n
-  const { header } = headOf(tree).block
-  return nextDifficulty(header, timestamp, hardfork, config.bombDelayAt(number, timestamp))
-}
-
-/** What contracts learnt about an existing block while it ran. */
-export function blockEnvironment(
-  { config, tree }: ChainState,
-  record: BlockRecord,
-): BlockEnvironment {
-  const { header } = record.block
-  return {
-    chainId: config.chainId,
-    hardfork: config.hardforkAt(header.number, header.timestamp),
-    number: header.number,
-    timestamp: header.timestamp,
-    coinbase: header.miner,
-    gasLimit: header.gasLimit,
-    difficulty: header.difficulty,
-    prevRandao: record.prevRandao ?? header.mixHash,
-    baseFee: header.baseFeePerGas ?? 0n,
-    excessBlobGas: header.excessBlobGas ?? 0n,
-    blobRules: config.blobRulesAt(header.number, header.timestamp),
-    depositContract: config.depositContract,
-    blockHash: (asked) => ancestorHash(tree, record, asked),
-    signers: record.signers,
-  }
-}
-
-/** Wei per gas of the block after the head; 0n before london. */
-export function nextBaseFeeOf(state: ChainState, hardfork: Hardfork): bigint {
-  const { nextBaseFee: set } = state.settings
-  if (set !== undefined && isAtLeast(hardfork, 'london')) return set
-  return baseFeeAfter(state, headOf(state.tree).block.header, hardfork)
-}
-
-/** Wei per gas of the block after `parent`, as the chain reckons it; 0n before london. */
-export function baseFeeAfter(
-  { config, settings }: ChainState,
-  { number, baseFeePerGas, gasUsed, gasLimit }: Header,
-  hardfork: Hardfork,
-): bigint {
-  if (!isAtLeast(hardfork, 'london')) return 0n
-  if (baseFeePerGas === undefined) return config.initialBaseFee
-  const isFirst = number === 0n && config.behaviour.firstBaseFeeStays
-  return settings.pinnedBaseFee || isFirst
-    ? baseFeePerGas
-    : nextBaseFee({ baseFee: baseFeePerGas, gasUsed, gasLimit })
-}
-
-/** What the block after `parent` begins with; 0n before cancun. */
-export function excessBlobGasAfter(
-  parent: Header,
-  hardfork: Hardfork,
-  rules: BlobRules = blobRulesOf(hardfork),
-): bigint {
-  if (!isAtLeast(hardfork, 'cancun')) return 0n
-  return nextExcessBlobGas(
-    {
-      excessBlobGas: parent.excessBlobGas ?? 0n,
-      blobGasUsed: parent.blobGasUsed ?? 0n,
-      baseFee: parent.baseFeePerGas ?? 0n,
-    },
-    hardfork,
-    rules,
-  )
-}
-
 /** What waits, for a block that takes as much as it can hold. */
 function wholePool({ pool, world, block }: AuctionBlock): Candidates {
   return new Candidates(pool, world, block)
@@ -352,16 +197,10 @@ async function assemble(
   candidates: Source,
   count = Number.POSITIVE_INFINITY,
 ): Promise<Assembly> {
-  const parent = headOf(state.tree)
   const executed: ExecutedTransaction[] = []
   const dropped: DroppedTransaction[] = []
   const limits = blockLimits(state.config)
-  let world = await executor.beginBlock({
-    world: parent.world,
-    block,
-    parentHash: parent.block.hash,
-    parentBeaconBlockRoot: isAtLeast(block.hardfork, 'cancun') ? ZERO_HASH : undefined,
-  })
+  let world = await executor.beginBlock(blockStart(block, headOf(state.tree)))
   const yieldIfDue = yielder(TURN_MS, () => executor.rest())
   let gasLeft = block.gasLimit
   let blobGasLeft = maxBlobGas(block.hardfork, block.blobRules)
@@ -459,32 +298,14 @@ function sealed(state: ChainState, environment: BlockEnvironment, assembly: Asse
   const parent = headOf(state.tree)
   const { executed, world, uncles } = assembly
   const transactions = executed.map(({ transaction }) => transaction)
-  const receipts = executed.map(({ receipt }) => receipt)
-  const news = forkFields(environment, assembly.requestsHash)
-  const header: Header = {
-    parentHash: parent.block.hash,
-    sha3Uncles: unclesHash(uncles),
-    miner: environment.coinbase,
+  const header = headerOf(environment, parent.block.hash, {
+    transactions,
+    receipts: executed.map(({ receipt }) => receipt),
     stateRoot: stateRoot(world),
-    transactionsRoot: transactionsRoot(transactions),
-    receiptsRoot: receiptsRoot(receipts),
-    logsBloom:
-      receipts.length === 0 ? EMPTY_BLOOM : mergeBlooms(receipts.map(({ logsBloom }) => logsBloom)),
-    difficulty: environment.difficulty,
-    number: environment.number,
-    gasLimit: environment.gasLimit,
-    gasUsed: receipts.at(-1)?.cumulativeGasUsed ?? 0n,
-    timestamp: environment.timestamp,
+    requestsHash: assembly.requestsHash,
     extraData: state.settings.extraData,
-    mixHash: environment.prevRandao,
-    nonce: NO_PROOF,
-    baseFeePerGas: news.baseFeePerGas,
-    withdrawalsRoot: news.withdrawalsRoot,
-    blobGasUsed: news.blobGasUsed === undefined ? undefined : blobGasOfAll(transactions),
-    excessBlobGas: news.excessBlobGas,
-    parentBeaconBlockRoot: news.parentBeaconBlockRoot,
-    requestsHash: news.requestsHash,
-  }
+    uncles,
+  })
   const block = sealBlock(header, transactions, uncles)
   const totalDifficulty = parent.totalDifficulty + cumulativeDifficulty(block)
   return { block, executed, world, totalDifficulty, signers: environment.signers }

@@ -22,8 +22,8 @@ import { isImpersonated } from '../accounts/accounts.ts'
 import { headOf, transactionPlace } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import { isInstant } from '../ledger/miningmode.ts'
+import { type NextRules, nextBlobFee, nextRules } from '../mining/environment.ts'
 import { offeredPrice } from '../mining/leastprice.ts'
-import { type NextRules, nextBlobFee, nextRules } from '../mining/miner.ts'
 import { requireTerms, type Terms } from '../pool/conditions.ts'
 import {
   nextNonce,

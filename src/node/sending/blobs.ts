@@ -8,7 +8,7 @@ import { requireBlobs, requireType } from '../../protocol/validity.ts'
 import type { Chain } from '../chain/chain.ts'
 import { transactionPlace } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
-import { nextRules } from '../mining/miner.ts'
+import { nextRules } from '../mining/environment.ts'
 import type { BlobStore } from '../pool/blobstore.ts'
 import { pooledByHash } from '../pool/pool.ts'
 

@@ -9,7 +9,7 @@ import { MAX_TIMESTAMP } from '../../protocol/timestamps.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
 import { appendBlock, type BlockTree, blockByNumber, headOf } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
-import { nextBlockEnvironment } from '../mining/miner.ts'
+import { nextBlockEnvironment } from '../mining/environment.ts'
 
 /** Blocks whose tips a suggestion looks at, and tips per block: geth's numbers. */
 const SAMPLE_BLOCKS = 20

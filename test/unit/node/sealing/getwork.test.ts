@@ -5,7 +5,7 @@ import { parseBytes } from '../../../../src/core/hex.ts'
 import { editAccount } from '../../../../src/node/cheats/edit.ts'
 import { mine, setNextTimestamp } from '../../../../src/node/commands/commands.ts'
 import { headOf } from '../../../../src/node/ledger/blocktree.ts'
-import { blockEnvironment } from '../../../../src/node/mining/miner.ts'
+import { blockEnvironment } from '../../../../src/node/mining/environment.ts'
 import { GetWork, type Imported } from '../../../../src/node/sealing/getwork.ts'
 import { sendRawTransaction } from '../../../../src/node/sending/send.ts'
 import {

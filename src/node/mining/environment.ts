@@ -1,0 +1,252 @@
+// What contracts learn about a block (its environment) and the header of a block that is made here. A field that a fork
+// brings to headers is filled in here, in `headerOf`, and nowhere else.
+import { type Hash, ZERO_HASH } from '../../core/hex.ts'
+import type { BlockEnvironment, BlockStartJob } from '../../evm/executor.ts'
+import {
+  type Header,
+  transactionsRoot,
+  unclesHash,
+  type Withdrawal,
+  withdrawalsRoot,
+} from '../../protocol/block.ts'
+import { nextDifficulty } from '../../protocol/difficulty.ts'
+import {
+  type BlobRules,
+  baseFeeAfter as baseFeeOfNetwork,
+  blobBaseFee,
+  blobGasOfAll,
+  nextExcessBlobGas,
+} from '../../protocol/fees.ts'
+import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
+import { mergeBlooms, type Receipt, receiptsRoot } from '../../protocol/receipt.ts'
+import type { Transaction } from '../../protocol/transaction.ts'
+import type { World } from '../../state/world.ts'
+import { signersOf } from '../accounts/accounts.ts'
+import type { BlockRecord } from '../ledger/blockrecord.ts'
+import { ancestorHash, hashByNumber, headOf } from '../ledger/blocktree.ts'
+import type { ChainConfig, ChainState, Settings } from '../ledger/chainstate.ts'
+import { nextTimestamp, requireFits } from '../ledger/clock.ts'
+import { derivedRandao } from './randao.ts'
+
+/** What the checks of a transaction need to know of the block that would be mined now. */
+export type NextRules = Pick<BlockEnvironment, 'number' | 'timestamp' | 'hardfork' | 'baseFee'>
+
+/** What of a block does not follow from the block before and the rules of the chain. */
+export interface BlockProposal
+  extends Pick<
+    BlockEnvironment,
+    'number' | 'timestamp' | 'coinbase' | 'gasLimit' | 'difficulty' | 'prevRandao' | 'blockHash'
+  > {
+  /** Wei per gas; undefined: what follows from the block before. */
+  readonly baseFee?: bigint | undefined
+}
+
+/** What a block holds, as far as its header tells of it. */
+export interface BlockContents {
+  readonly transactions: readonly Transaction[]
+  readonly receipts: readonly Receipt[]
+  readonly stateRoot: Hash
+  /** Of the requests that came of running it (EIP-7685). */
+  readonly requestsHash: Hash | undefined
+  readonly extraData: Uint8Array
+  readonly uncles?: readonly Header[] | undefined
+  readonly withdrawals?: readonly Withdrawal[] | undefined
+  /** Of the beacon chain's block before (EIP-4788); zero when left out, as there is no beacon chain here. */
+  readonly beaconRoot?: Hash | undefined
+}
+
+/** The nonce of a block that nobody worked for. One for all: bulk mining keeps a million headers. */
+const NO_PROOF = new Uint8Array(8)
+
+/** The rules of the block that would be mined now. */
+export function nextRules(
+  state: ChainState,
+  now: number,
+  timestamp: bigint = nextTimestamp(state, now),
+): NextRules {
+  requireFits(timestamp)
+  const number = headOf(state.tree).block.header.number + 1n
+  const hardfork = state.config.hardforkAt(number, timestamp)
+  return { number, timestamp, hardfork, baseFee: nextBaseFeeOf(state, hardfork) }
+}
+
+/** Wei per gas of blobs in the block that would be mined now; 0n before cancun. */
+export function nextBlobFee(
+  { config, tree }: ChainState,
+  { number, timestamp, hardfork }: NextRules,
+): bigint {
+  if (!isAtLeast(hardfork, 'cancun')) return 0n
+  const rules = config.blobRulesAt(number, timestamp)
+  const excess = excessBlobGasAfter(headOf(tree).block.header, hardfork, rules)
+  return blobBaseFee(excess, hardfork, rules)
+}
+
+/** What contracts would learn about the block that would be mined now. */
+export function nextBlockEnvironment(
+  state: ChainState,
+  now: number,
+  timestamp?: bigint,
+): BlockEnvironment {
+  const { settings, tree } = state
+  const parent = headOf(tree).block
+  const rules = nextRules(state, now, timestamp)
+  const { number } = rules
+  return environmentAfter(state, parent.header, {
+    number,
+    timestamp: rules.timestamp,
+    baseFee: rules.baseFee,
+    coinbase: settings.coinbase,
+    gasLimit: settings.blockGasLimit,
+    difficulty: nextDifficultyOf(state, rules),
+    prevRandao: settings.nextPrevRandao ?? derivedRandao(parent.hash, number, tree.abandoned),
+    blockHash: (asked) => hashByNumber(tree, asked),
+  })
+}
+
+/** What contracts would learn about a block after `parent`, which need not be the newest one. */
+export function environmentAfter(
+  state: ChainState,
+  parent: Header,
+  given: BlockProposal,
+): BlockEnvironment {
+  const { config, accounts } = state
+  const { number, timestamp } = given
+  const hardfork = config.hardforkAt(number, timestamp)
+  const blobRules = config.blobRulesAt(number, timestamp)
+  // written out: a spread that so many members are added to is slow, and each block has one
+  return {
+    chainId: config.chainId,
+    hardfork,
+    number,
+    timestamp,
+    coinbase: given.coinbase,
+    gasLimit: given.gasLimit,
+    difficulty: given.difficulty,
+    prevRandao: given.prevRandao,
+    baseFee: given.baseFee ?? baseFeeAfter(state, parent, hardfork),
+    excessBlobGas: excessBlobGasAfter(parent, hardfork, blobRules),
+    blobRules,
+    depositContract: config.depositContract,
+    blockHash: given.blockHash,
+    signers: signersOf(accounts),
+  }
+}
+
+/** What contracts learnt about an existing block while it ran. */
+export function blockEnvironment(
+  { config, tree }: ChainState,
+  record: BlockRecord,
+): BlockEnvironment {
+  const { header } = record.block
+  return {
+    chainId: config.chainId,
+    hardfork: config.hardforkAt(header.number, header.timestamp),
+    number: header.number,
+    timestamp: header.timestamp,
+    coinbase: header.miner,
+    gasLimit: header.gasLimit,
+    difficulty: header.difficulty,
+    prevRandao: record.prevRandao ?? header.mixHash,
+    baseFee: header.baseFeePerGas ?? 0n,
+    excessBlobGas: header.excessBlobGas ?? 0n,
+    blobRules: config.blobRulesAt(header.number, header.timestamp),
+    depositContract: config.depositContract,
+    blockHash: (asked) => ancestorHash(tree, record, asked),
+    signers: record.signers,
+  }
+}
+
+/** The job that begins a block which is made here: the system calls before its first transaction. */
+export function blockStart(
+  block: BlockEnvironment,
+  parent: { readonly world: World; readonly block: { readonly hash: Hash } },
+  beaconRoot: Hash = ZERO_HASH,
+): BlockStartJob {
+  const parentBeaconBlockRoot = isAtLeast(block.hardfork, 'cancun') ? beaconRoot : undefined
+  return { world: parent.world, block, parentHash: parent.block.hash, parentBeaconBlockRoot }
+}
+
+/** The header of a block that ran in an environment. Fields are undefined before the fork that brought them. */
+export function headerOf(
+  environment: Omit<BlockEnvironment, 'chainId' | 'blobRules' | 'blockHash'>,
+  parentHash: Hash,
+  contents: BlockContents,
+): Header {
+  const { hardfork } = environment
+  const { transactions, receipts, uncles = [], withdrawals = [] } = contents
+  const hasBlobs = isAtLeast(hardfork, 'cancun')
+  return {
+    parentHash,
+    sha3Uncles: unclesHash(uncles),
+    miner: environment.coinbase,
+    stateRoot: contents.stateRoot,
+    transactionsRoot: transactionsRoot(transactions),
+    receiptsRoot: receiptsRoot(receipts),
+    logsBloom: mergeBlooms(receipts.map((receipt) => receipt.logsBloom)),
+    difficulty: environment.difficulty,
+    number: environment.number,
+    gasLimit: environment.gasLimit,
+    gasUsed: receipts.at(-1)?.cumulativeGasUsed ?? 0n,
+    timestamp: environment.timestamp,
+    extraData: contents.extraData,
+    mixHash: environment.prevRandao,
+    nonce: NO_PROOF,
+    baseFeePerGas: isAtLeast(hardfork, 'london') ? environment.baseFee : undefined,
+    withdrawalsRoot: isAtLeast(hardfork, 'shanghai') ? withdrawalsRoot(withdrawals) : undefined,
+    blobGasUsed: hasBlobs ? blobGasOfAll(transactions) : undefined,
+    excessBlobGas: hasBlobs ? environment.excessBlobGas : undefined,
+    parentBeaconBlockRoot: hasBlobs ? (contents.beaconRoot ?? ZERO_HASH) : undefined,
+    requestsHash: isAtLeast(hardfork, 'prague') ? contents.requestsHash : undefined,
+  }
+}
+
+/** What the settings say; on a network's chain what its rules do. */
+function nextDifficultyOf({ config, settings, tree }: ChainState, rules: NextRules): bigint {
+  const { number, timestamp, hardfork } = rules
+  if (config.ruleset === 'own') return settings.difficulty
+  if (isAtLeast(hardfork, 'paris')) return 0n
+  const { header } = headOf(tree).block
+  return nextDifficulty(header, timestamp, hardfork, config.bombDelayAt(number, timestamp))
+}
+
+/** Wei per gas of the block after the head; 0n before london. */
+function nextBaseFeeOf(state: ChainState, hardfork: Hardfork): bigint {
+  const { nextBaseFee: set } = state.settings
+  if (set !== undefined && isAtLeast(hardfork, 'london')) return set
+  return baseFeeAfter(state, headOf(state.tree).block.header, hardfork)
+}
+
+/** Wei per gas of the block after `parent`, as the chain reckons it; 0n before london. */
+function baseFeeAfter(
+  { config, settings }: Pick<ChainState, 'config' | 'settings'>,
+  parent: Header,
+  hardfork: Hardfork,
+): bigint {
+  if (!isAtLeast(hardfork, 'london')) return 0n
+  return ownBaseFee(config, settings, parent) ?? baseFeeOfNetwork(parent)
+}
+
+/** Wei per gas of the block after `parent` where the chain has it otherwise than EIP-1559 gives. */
+export function ownBaseFee(
+  { initialBaseFee, behaviour }: ChainConfig,
+  { pinnedBaseFee }: Settings,
+  { number, baseFeePerGas }: Header,
+): bigint | undefined {
+  if (baseFeePerGas === undefined) return initialBaseFee
+  const isFirst = number === 0n && behaviour.firstBaseFeeStays
+  return pinnedBaseFee || isFirst ? baseFeePerGas : undefined
+}
+
+/** What the block after `parent` begins with; 0n before cancun. */
+function excessBlobGasAfter(parent: Header, hardfork: Hardfork, rules: BlobRules): bigint {
+  if (!isAtLeast(hardfork, 'cancun')) return 0n
+  return nextExcessBlobGas(
+    {
+      excessBlobGas: parent.excessBlobGas ?? 0n,
+      blobGasUsed: parent.blobGasUsed ?? 0n,
+      baseFee: parent.baseFeePerGas ?? 0n,
+    },
+    hardfork,
+    rules,
+  )
+}
