@@ -129,7 +129,7 @@ export function resolveOptions(sources: readonly OptionSource[]): AllSettings {
   return withDefaults({ ...defaultsOf(own.compat), ...own })
 }
 
-/** Defaults of a node whose person is taken. What a genesis file may say is chosen where a chain is made, after the file. */
+/** The defaults of the node that `compat` names, without what a genesis file may say: those are chosen after the file. */
 function defaultsOf(compat: AllSettings['compat']): Some<AllSettings> {
   const { defaults } = profileOf(compat)
   const kept = Object.entries(defaults).filter(([key]) => !optionOf(key as OptionKey).fromGenesis)

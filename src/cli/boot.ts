@@ -83,8 +83,8 @@ export function bootEvent(
 }
 
 /**
- * The first screen: accounts, keys and settings; the URL comes last, where it is looked for. Keys and addresses stand in
- * full, whatever the room: they are there to be copied.
+ * The first screen: accounts, keys and settings, and at the end the URL, where people look for it. Keys and addresses
+ * stand in full, whatever the room: they are there to be copied.
  * @param columns of the terminal; undefined: as wide as may be
  */
 export function bootText(boot: BootEvent, palette: Palette, columns?: number): string {
@@ -140,8 +140,8 @@ function warning({ accounts }: BootEvent, palette: Palette): string[] {
 }
 
 /**
- * Writes what is told of a start for scripts that wait for it: first beside the path, then moved there, so that a script
- * that finds the file finds all of it. Only the user may read it, since it has keys.
+ * Writes the ready file: first beside its path, then moved there, so that the file is never there in part. Only the
+ * user may read it, since it has keys.
  */
 export async function writeReadyFile(path: string, boot: BootEvent): Promise<void> {
   const beside = `${path}.${process.pid}.tmp`

@@ -15,11 +15,11 @@ import { LogWriter, type Sink } from './log/writer.ts'
 import { watchParent } from './parent.ts'
 import { withSpinner } from './spinner.ts'
 
-/** How long sockets, then the log's reader, are waited for at the end: together well under 100 ms. */
+/** How long the end waits for sockets, and then for the log's reader. */
 const CLOSE_MS = 50
 const FLUSH_MS = 30
 
-/** What can wait a little waits so long for the first calls, which wait for the start. */
+/** How long work that is not urgent leaves the processor to the first calls. */
 const FIRST_CALLS_MS = 20
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
@@ -54,7 +54,7 @@ export async function start(settings: AllSettings): Promise<number> {
   }
 }
 
-/** Whoever reads our output may go away; the chain stays. Not done sooner: these streams take a millisecond to make. */
+/** Keeps the chain running when the reader of its output goes away. Called after the start, as it makes the streams. */
 function outliveReaders(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
 }

@@ -105,12 +105,12 @@ async function post(url: string, body: object, patienceMs: number): Promise<unkn
   try {
     return JSON.parse(text)
   } catch {
-    // whoever wrote that is no chain
+    // no chain wrote that
     throw new NoChain(`${url} does not speak JSON-RPC`)
   }
 }
 
-/** By node's own client: `fetch` takes 30 ms to load, more than all the rest. */
+/** Sends with node's own client: loading `fetch` would take longer than the rest of a command. */
 function exchange(url: string, body: string, patienceMs: number): Promise<string> {
   return new Promise((resolve, reject) => {
     const send = url.startsWith('https:') ? httpsRequest : httpRequest

@@ -122,8 +122,8 @@ const FISH_AFTER_HYPHENS = `function __devchain_command
 end`
 
 /**
- * In bash: the names of a running chain's snapshots, nothing where none runs. Bash parts words at colons: what the line has
- * of the word up to its last colon is not typed anew.
+ * In bash: the names of a running chain's snapshots, nothing where none runs. Bash splits words at colons, so a reply
+ * leaves out what the word has up to its last colon.
  */
 const BASH_SNAPSHOTS = `_devchain_snapshots() {
   local line=\${COMP_LINE:0:COMP_POINT} name url=()

@@ -51,7 +51,7 @@ function refusalOf(error: unknown): readonly [code: number, message: string] {
 }
 
 /**
- * Writes block after block: first beside the file, then moved there, so that whoever finds the file finds all of it.
+ * Writes block after block: first beside the file, then moved there, so that the file is never there in part.
  * @returns the number of the last block
  */
 async function exportChain({ file, url }: Wish): Promise<bigint> {

@@ -151,7 +151,7 @@ export async function remoteCommand(
 /** Resolves when all is written: the process ends after, and a pipe may take only so much at once. */
 function print(text: string): Promise<void> {
   return new Promise((resolve) => {
-    // whoever reads may have read enough
+    // the reader may have read enough and be gone
     process.stdout.once('error', () => resolve())
     process.stdout.write(text, () => resolve())
   })

@@ -96,7 +96,7 @@ export interface BackEvent {
   readonly clockSeconds: bigint
   /** How many blocks another branch took the place of. */
   readonly lostBlocks?: number
-  /** Of the transactions of lost blocks those that wait again, and those that are in no block and in no pool any more. */
+  /** The transactions of lost blocks that wait in the pool again, and those that are neither in a block nor in the pool. */
   readonly requeued?: Hashes
   readonly lost?: Hashes
 }
@@ -153,13 +153,13 @@ export interface RunningEvent {
   readonly event: 'running'
   readonly method: string
   readonly durationMs: number
-  /** By the transaction or call that runs now; undefined where nobody counts. */
+  /** By the transaction or call that runs now; undefined where it is not counted. */
   readonly gasUsed: bigint | undefined
-  /** How many more run as long, of which nothing is told now. */
+  /** How many others run as long, and have no line of their own. */
   readonly others: number
 }
 
-/** Something here is broken; the caller was told "internal error". */
+/** A bug of this program; the caller got "internal error". */
 export interface BugEvent {
   readonly event: 'bug'
   readonly stack: string
@@ -297,7 +297,7 @@ function clockJump({ before, after }: StateChange): bigint {
   return increased === 0n ? clockShift(after.clock) - clockShift(before.clock) : increased
 }
 
-/** As `clockJump`; but what set the clock beside increases counts, where it is more than the lost blocks had run ahead. */
+/** As `clockJump`, but counts what set the clock besides increases where it exceeds what the lost blocks ran ahead. */
 function clockJumpBack(change: StateChange): bigint {
   const moved = clockShift(change.after.clock) - clockShift(change.before.clock)
   const told = clockJump(change)

@@ -1,4 +1,4 @@
-// Hints: what a user probably wants to know when something goes wrong for the first time. There are three, each once a run.
+// Hints: what a user probably wants to know when something goes wrong for the first time. Each is given once a run.
 import { number, oneLine } from '../../core/format.ts'
 import type { AllSettings } from '../../options/table.ts'
 import type { CallEvent, ChainEvent } from './events.ts'

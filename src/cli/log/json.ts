@@ -7,15 +7,15 @@ import { builtInName, type NameSource, selectorOf } from './names.ts'
 import { outcomeOf } from './outcome.ts'
 import { askedBy } from './request.ts'
 
-/** Characters of a parameter list, a result or an error's data, as JSON, above which only its beginning is given, as text. */
+/** Characters of JSON above which only the beginning of parameters, a result or an error's data is given, as text. */
 const VALUE_LIMIT = 10_000
 /** The same with `--verbose`. */
 const VERBOSE_LIMIT = 1_000_000
 
 /**
  * Makes the renderer for programs. Each line has `time` (ISO 8601, the wall clock) and `event`; amounts of wei, gas
- * and seconds are decimal strings where they may pass 2^53, block numbers are numbers. A call has an `id`, which what it
- * changed names as `call`.
+ * and seconds are decimal strings where they may pass 2^53, block numbers are numbers. A call has an `id`;
+ * the lines of its changes name that as `call`.
  * @param now milliseconds since 1970
  * @param isVerbose cuts values only where they are very long
  * @param nameOf knows what functions are called

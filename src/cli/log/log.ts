@@ -49,17 +49,17 @@ export interface TextWriter {
 /** Columns of the terminal, asked when a line is drawn over; undefined in files and pipes. */
 export type TerminalWidth = (() => number) | undefined
 
-/** Changes wait so long for the call that made them, before they are told by themselves. */
+/** How long changes wait for the call that made them before they are logged alone. */
 const CLAIM_MS = 10
-/** Bounds what waits when changes come faster than calls are told. */
+/** How many changes wait for their calls at most. */
 const HELD_LIMIT = 1_000
-/** A repetition is drawn over on a terminal at most so often. */
+/** How long a repetition on a terminal waits before it is drawn again. */
 const REDRAW_MS = 50
 /** In a file a run of the same call is written when it ends, or after this time; each time the wait doubles. */
 const FIRST_WAIT_MS = 250
 const LONGEST_WAIT_MS = 60_000
 
-/** A run of the same entry. `written` counts those that the text already told of. */
+/** A run of the same entry; `written` counts those that are in the text already. */
 interface Run {
   entry: Entry
   count: number
@@ -67,7 +67,7 @@ interface Run {
   /** Rows that the text takes on a terminal, when it was drawn. */
   rows: number
   waitMs: number
-  /** When what no line has told of yet is to be shown (performance.now); undefined when all was told. */
+  /** When the rest of the run is to be written (performance.now); undefined when all of it is. */
   dueMs: number | undefined
 }
 
@@ -90,7 +90,7 @@ export class Log {
     this.#hints = hints
   }
 
-  /** Tells of a call, and of the changes that it made. */
+  /** Logs a call, and the changes that it made. */
   call(call: CallEvent): void {
     const changes = this.#claim(call)
     const last = changes.length - 1
@@ -103,7 +103,7 @@ export class Log {
     this.#hint(this.#hints?.afterCall(call, events) ?? [])
   }
 
-  /** Takes note of a change; it is told with the call that made it, or by itself a little later. */
+  /** Notes a change, which is logged with the call that made it, or alone a little later. */
   change(change: StateChange): void {
     this.#held.push(change)
     if (this.#held.length >= HELD_LIMIT) this.#tellHeld()
@@ -115,7 +115,7 @@ export class Log {
     this.#hint(this.#hints?.afterForeignHost(header) ?? [])
   }
 
-  /** Tells of what takes long, as it goes on. */
+  /** Logs that something takes long and goes on. */
   running({ name, durationMs, gasUsed, others }: ProgressReport): void {
     this.#endRun()
     const event = { event: 'running', method: name, durationMs, gasUsed, others } as const
@@ -241,7 +241,7 @@ export class Log {
     run.written = run.count
   }
 
-  /** In a file: one line for those of the run that no line has told of yet. */
+  /** In a file: one line for those of the run that are not written yet. */
   #writeRun(run: Run): void {
     this.#writer.write(this.#renderer.entry({ ...run.entry, count: run.count - run.written }))
     run.written = run.count

@@ -69,7 +69,7 @@ function runsOutcome(runs: readonly Json[], noun: string): string {
   return `${plural(runs.length, noun)}${failed.length === 0 ? '' : `, ${number(failed.length)} failed`}`
 }
 
-/** Blocks, receipts, transactions and the like are told by the fields that only they have. */
+/** Recognizes blocks, receipts, transactions and the like by the fields that only they have. */
 function objectOutcome(method: string, value: JsonObject): string {
   if ('gasLimit' in value && 'parentHash' in value) return blockOutcome(value)
   if ('cumulativeGasUsed' in value) return receiptOutcome(value)

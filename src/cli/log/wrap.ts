@@ -2,9 +2,9 @@
 import { stripVTControlCharacters } from 'node:util'
 import { short } from '../../core/format.ts'
 
-/** From so many columns on addresses stand in full. */
+/** Columns from which on addresses stand in full. */
 export const WIDE = 100
-/** Below, names stand in no column of their own. */
+/** Columns below which names have no column of their own. */
 export const NARROW = 80
 
 /** What a line that goes on is indented by, besides its own indentation. */

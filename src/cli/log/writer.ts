@@ -6,12 +6,12 @@ import type { Writable } from 'node:stream'
 /** Characters that may wait for a slow reader. */
 const BACKLOG_LIMIT = 4_000_000
 
-/** Lines are gathered for so long. Each write takes processor time from reads: 4 % of their throughput at 10 ms. */
+/** How long lines are gathered before they are written: each write takes processor time from the chain. */
 const GATHER_MS = 50
 
 /** Where a log goes. `fd` is set for files: what is left at a crash can be written at once there. */
 export interface Sink {
-  /** Asked once, when there is something to write: to make a stream takes a millisecond, and a start is short. */
+  /** Called once, when there is something to write: making a stream at the start would delay the first calls. */
   readonly open: () => Writable
   readonly fd: number | undefined
 }

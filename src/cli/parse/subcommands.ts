@@ -1,4 +1,4 @@
-// The words that may stand after `devchain`, each once: parsing, help, completions and the table in its page derive from here.
+// The commands, each once: parsing, help, completions and the table of README.md derive from here.
 
 export type SubcommandName =
   | 'exec'
