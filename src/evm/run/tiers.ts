@@ -16,31 +16,36 @@ export interface Tier {
 /** Codes that each tier keeps in mind as failing on it; a program that fails everywhere has few. */
 const FAILING_LIMIT = 1_000
 
+type OnBug = (error: unknown) => void
+
+/** From the fastest to the reference, which every other falls back on. */
+const TIERS: readonly { name: string; load: (onBug: OnBug) => Promise<Machine> }[] = [
+  // the door of fast/compiler: without this entry and the folder all else stands
+  {
+    name: 'compiler',
+    load: async (onBug) => {
+      const { createFastMachine } = await import('../fast/machine.ts')
+      const { createHotCode } = await import('../fast/compiler/hotcode.ts')
+      return createFastMachine(createHotCode(onBug))
+    },
+  },
+  {
+    name: 'interpreter',
+    load: async () => (await import('../fast/machine.ts')).createFastMachine(),
+  },
+  {
+    name: 'reference',
+    load: async () => (await import('../reference/machine.ts')).createReferenceMachine(),
+  },
+]
+
 /**
- * The tiers of a choice, from the fastest to the reference, which every other falls back on.
+ * The tiers of a choice.
  * @param onBug told when a compiler has failed on some code, which then is interpreted
  */
-export function tiersOf(choice: EvmChoice, onBug: (error: unknown) => void): readonly Tier[] {
-  const tiers: readonly Tier[] = [
-    // the door of fast/compiler: without this entry and the folder all else stands
-    {
-      name: 'compiler',
-      load: async () => {
-        const { createFastMachine } = await import('../fast/machine.ts')
-        const { createHotCode } = await import('../fast/compiler/hotcode.ts')
-        return createFastMachine(createHotCode(onBug))
-      },
-    },
-    {
-      name: 'interpreter',
-      load: async () => (await import('../fast/machine.ts')).createFastMachine(),
-    },
-    {
-      name: 'reference',
-      load: async () => (await import('../reference/machine.ts')).createReferenceMachine(),
-    },
-  ]
-  return choice === 'auto' ? tiers : tiers.slice(tiers.findIndex(({ name }) => name === choice))
+export function tiersOf(choice: EvmChoice, onBug: OnBug): readonly Tier[] {
+  const first = choice === 'auto' ? 0 : TIERS.findIndex(({ name }) => name === choice)
+  return TIERS.slice(first).map(({ name, load }) => ({ name, load: () => load(onBug) }))
 }
 
 /** Runs work on one of its tiers. */
