@@ -9,7 +9,13 @@ import { JsonText } from './jsontext.ts'
 import type { Method, Param } from './method.ts'
 
 import type { Json, Notes } from './schema.ts'
-import { namesSecretMethod, withoutParams, withoutQuotes, withoutSecrets } from './secrets.ts'
+import {
+  type CallDetails,
+  namesSecretMethod,
+  withoutParams,
+  withoutQuotes,
+  withoutSecrets,
+} from './secrets.ts'
 
 import {
   DEFAULT_LIMITS,
@@ -24,16 +30,9 @@ import {
 } from './wire.ts'
 
 /** A call that was answered, for the log; also a message that could not be read as one: its method is `(unreadable)`. */
-export interface CallReport {
+export interface CallReport extends CallDetails {
   readonly method: string
-  /** As they were sent, but for secrets. */
-  readonly params: Json
   readonly durationMs: number
-  /** What the method answered, or of a very long answer how long it is; undefined when it failed. */
-  readonly result: Json | undefined
-  readonly error: ErrorObject | undefined
-  /** Remarks on its parameters, which the caller is not told. */
-  readonly notes: readonly string[]
 }
 
 /** What stands behind the report of a call. */
