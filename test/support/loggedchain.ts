@@ -6,6 +6,7 @@ import { PLAIN } from '../../src/cli/log/palette.ts'
 import { createPrettyRenderer } from '../../src/cli/log/pretty.ts'
 import { observerOf } from '../../src/cli/start.ts'
 import { createDevchain, type Devchain, type DevchainOptions } from '../../src/devchain.ts'
+import { readDevchainOptions } from '../../src/settings.ts'
 
 export interface LoggedChain {
   readonly devchain: Devchain
@@ -33,10 +34,8 @@ export async function startLogged(
     ? createJsonRenderer(() => 0, verbose)
     : createPrettyRenderer(PLAIN, verbose)
   const width = columns === undefined ? undefined : (): number => columns
-  const hints = new Hints({
-    noHints: !hasHints,
-    defaultGas: options.defaultGas === 'estimate' ? 'estimate' : 90_000n,
-  })
+  const { defaultGas } = readDevchainOptions(options)
+  const hints = new Hints({ noHints: !hasHints, defaultGas })
   const log = new Log(renderer, { write: (part) => (text += part) }, width, hints)
   const { onCall, ...observer } = observerOf(log)
   const devchain = await createDevchain(

@@ -1,6 +1,8 @@
 // A server with a handful of methods of its own, for tests of the wire that no chain should take part in.
+
 import { once } from 'node:events'
 import { DevchainError } from '../../src/core/errors.ts'
+import { OPTIONS } from '../../src/options/table.ts'
 import {
   type CallReport,
   createDispatcher,
@@ -261,10 +263,10 @@ export async function startTestServer(
   const server = await startServer<TestContext>({
     dispatcher,
     makeContext: (caller) => ({ caller, gates }),
-    host: '127.0.0.1',
+    host: OPTIONS.host.default,
     port: 0,
-    allowHost: [],
-    bodyLimit: 5_000_000,
+    allowHost: OPTIONS.allowHost.default,
+    bodyLimit: OPTIONS.bodyLimit.default,
     info: () => ({ name: 'test' }),
     onBug: (bug) => bugs.push(bug),
     ...options,

@@ -12,6 +12,7 @@ import {
 import { PROGRAM } from '../../program.ts'
 import { mistakeOf } from './mistakes.ts'
 import {
+  EXIT,
   isSubcommand,
   SUBCOMMANDS,
   type Subcommand,
@@ -53,7 +54,7 @@ over the file.
  */
 export function readArguments(argv: readonly string[]): CommandLine | number {
   try {
-    return readCommandLine(argv) ?? 0
+    return readCommandLine(argv) ?? EXIT.ok
   } catch (error) {
     if (!(error instanceof DevchainError)) throw error
     const { message } = error
@@ -62,7 +63,7 @@ export function readArguments(argv: readonly string[]): CommandLine | number {
     process.stderr.write(
       `${isJson ? JSON.stringify({ message }) : `devchain: ${name}${message}`}\n`,
     )
-    return 2
+    return EXIT.usage
   }
 }
 

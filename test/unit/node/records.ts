@@ -16,7 +16,7 @@ import { appendBlock, type BlockTree, treeFrom } from '../../../src/node/ledger/
 import type { ChainState, Settings } from '../../../src/node/ledger/chainstate.ts'
 import { newClock } from '../../../src/node/ledger/clock.ts'
 import { emptyPool, type Pool } from '../../../src/node/pool/pool.ts'
-import { chainParameters } from '../../../src/options/table.ts'
+import { chainParameters, OPTIONS } from '../../../src/options/table.ts'
 import type { Header } from '../../../src/protocol/block.ts'
 import { blobRulesOf } from '../../../src/protocol/fees.ts'
 import { NO_FORK_POINTS } from '../../../src/protocol/forkid.ts'
@@ -165,13 +165,13 @@ export function extend(tree: BlockTree, ...sketches: readonly BlockSketch[]): Bl
 }
 
 const settings: Settings = {
-  coinbase: ZERO_ADDRESS,
-  blockGasLimit: 30_000_000n,
-  difficulty: 1n,
+  coinbase: OPTIONS.coinbase.default,
+  blockGasLimit: OPTIONS.gasLimit.default,
+  difficulty: OPTIONS.difficulty.default,
   extraData: new Uint8Array(),
-  defaultGas: 90_000n,
-  gasPrice: 0n,
-  tip: 0n,
+  defaultGas: OPTIONS.defaultGas.default,
+  gasPrice: OPTIONS.gasPrice.default,
+  tip: OPTIONS.tip.default,
   pinnedBaseFee: true,
   minGasPrice: 0n,
   nextBaseFee: undefined,
@@ -185,8 +185,8 @@ export function stateOf(
 ): ChainState {
   return {
     config: {
-      chainId: 33n,
-      networkId: 33n,
+      chainId: OPTIONS.chainId.default,
+      networkId: OPTIONS.chainId.default,
       options: chainParameters({}),
       hardforkAt: () => 'osaka',
       blobRulesAt: () => blobRulesOf('osaka'),
