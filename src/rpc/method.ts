@@ -121,7 +121,7 @@ export function defineMethod<C, const P extends readonly Param<unknown>[], R>(
     example,
     unsupported: undefined,
     writes,
-    hasSecrets: isResultSecret || params.some((isSecret) => isSecret),
+    hasSecrets: isResultSecret || params.some(({ isSecret }) => isSecret),
     isResultSecret,
     tell:
       tell &&

@@ -88,3 +88,11 @@ test('a parameter whose name says so is declared a secret', () => {
   )
   expect(open).toEqual([])
 })
+
+test('a call that fails is shown as it was sent, where its method has no secrets', async () => {
+  await using chain = await startLogged({}, { verbose: true })
+  await expect(chain.ask('eth_getTransactionByHash', '0x12')).rejects.toThrow('0x12')
+  const said = chain.lines().join('\n')
+  expect(said).toContain('got "0x12"')
+  expect(said).toContain('params  ["0x12"]')
+})
