@@ -19,17 +19,13 @@ import type { StateChange } from './node/ledger/change.ts'
 import { createNode, type Node } from './node/node.ts'
 import { chainParameters, type DevchainSettings } from './options/table.ts'
 import { PROGRAM } from './program.ts'
-import {
-  type CallReport,
-  createDispatcher,
-  type Dispatcher,
-  type DispatcherOptions,
-} from './rpc/dispatch.ts'
-
+import { createDispatcher, type Dispatcher, type DispatcherOptions } from './rpc/dispatch.ts'
 import type { Writes } from './rpc/method.ts'
+import { moduleOf } from './rpc/registry.ts'
+import type { CallReport } from './rpc/report.ts'
 
 import type { Json } from './rpc/schema.ts'
-import { Asker, Caller } from './rpc/session.ts'
+import { Caller, MessageCaller } from './rpc/session.ts'
 import { type RunningServer, startServer } from './server/server.ts'
 import { type DevchainOptions, readDevchainOptions } from './settings.ts'
 import { type Genesis, parseGenesis } from './state/genesis.ts'
@@ -212,7 +208,7 @@ function createContexts(
   return (caller) => ({
     ...node,
     session: caller.session,
-    caller: new Asker(caller),
+    caller: new MessageCaller(caller),
     info: PROGRAM,
     profile,
     logging,
@@ -356,10 +352,6 @@ function checkName(kind: string, name: string, known: readonly string[]): void {
   if (known.includes(name)) return
   const message = `there is no ${kind} ${name}; did you mean ${nearest(name, known, Infinity)}?`
   throw new DevchainError('INVALID_PARAMS', message)
-}
-
-function moduleOf(method: string): string {
-  return method.split(/[_.]/, 1)[0] ?? method
 }
 
 /** What identifies a chain may be said once only: by an option or by the genesis file. */

@@ -1,22 +1,21 @@
 // From a message's text to the reply's: finds methods by name, runs them, and reports each call.
+
 import { DevchainError, printValue } from '../core/errors.ts'
 import { number } from '../core/format.ts'
-import { nearest } from '../core/nearest.ts'
 import { isPromise, type MaybePromise, whenThere } from '../core/promises.ts'
-import type { Alias } from '../options/values.ts'
 import { type ErrorObject, errorObjectOf, RpcError } from './errors.ts'
 import { JsonText } from './jsontext.ts'
 import type { Method, Param } from './method.ts'
-
-import type { Json, Notes } from './schema.ts'
 import {
-  type CallDetails,
-  namesSecretMethod,
-  withoutParams,
-  withoutQuotes,
-  withoutSecrets,
-} from './secrets.ts'
-
+  createRegistry,
+  moduleOf,
+  type Registry,
+  type RegistryOptions,
+  unknownMethod,
+} from './registry.ts'
+import { type CallDetails, type CallReport, UNREADABLE } from './report.ts'
+import type { Json, Notes } from './schema.ts'
+import { namesSecretMethod, withoutParams, withoutQuotes, withoutSecrets } from './secrets.ts'
 import {
   DEFAULT_LIMITS,
   idOf,
@@ -29,32 +28,10 @@ import {
   writeResult,
 } from './wire.ts'
 
-/** A call that was answered, for the log; also a message that could not be read as one: its method is `(unreadable)`. */
-export interface CallReport extends CallDetails {
-  readonly method: string
-  readonly durationMs: number
-}
-
-/** What stands behind the report of a call. */
-export interface Behind<C> {
-  /** Undefined where no method has the name, or none could be read. */
-  readonly method: Method<C> | undefined
-  /** What the call did, where its result does not say it. */
-  readonly told: string | undefined
-  /** What a failed call's error was made of: it may know more than callers are told. */
-  readonly thrown: unknown
-}
-
-export interface DispatcherOptions<C> {
-  readonly methods: readonly Method<C>[]
-  /** Modules whose methods are not answered. */
-  readonly disabled?: readonly string[]
-  readonly aliases?: readonly Alias[]
-  /** Names of methods that are not answered: as if there were none of them. An alias may still lead there. */
-  readonly absent?: readonly string[]
+export interface DispatcherOptions<C> extends RegistryOptions<C> {
   readonly limits?: Partial<WireLimits>
   /** Told of every call once its reply is known; it must return at once, and its failures are bugs. */
-  readonly observe?: ((call: CallReport, context: C, behind: Behind<C>) => void) | undefined
+  readonly observe?: ((call: CallReport, context: C, details: CallDetails<C>) => void) | undefined
   /** Told of every call that is not answered at once; what it returns is called when the call is. */
   readonly begin?: ((method: string, context: C) => () => void) | undefined
   /** Puts parameters into forms that the methods take; what it throws is answered. */
@@ -107,69 +84,67 @@ interface Call {
 /** What a message is answered by: nothing for notifications. */
 type Reply = string | JsonText | undefined
 
-/** Stands in reports where a message names no method, because it cannot be read as a request. */
-export const UNREADABLE = '(unreadable)'
-
 type Answer = { readonly result: Json | JsonText } | Failure
 
 /** What the steps of an answer share. */
-interface Desk<C> {
-  readonly registry: ReadonlyMap<string, Method<C>>
-  readonly disabled: ReadonlyMap<string, string>
-  readonly disabledModules: readonly string[]
+interface DispatcherState<C> {
+  readonly registry: Registry<C>
   readonly limits: WireLimits
   readonly observe: DispatcherOptions<C>['observe']
   readonly begin: DispatcherOptions<C>['begin']
   readonly adapt: DispatcherOptions<C>['adapt']
   readonly describe: DispatcherOptions<C>['describe']
-  readonly tellBug: (error: unknown) => void
+  readonly reportBug: (error: unknown) => void
 }
 
 /** Makes a dispatcher of a list of methods. */
 export function createDispatcher<C>(options: DispatcherOptions<C>): Dispatcher<C> {
-  const desk: Desk<C> = {
-    ...register(options),
-    disabledModules: options.disabled ?? [],
+  const state: DispatcherState<C> = {
+    registry: createRegistry(options),
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     observe: options.observe,
     begin: options.begin,
     adapt: options.adapt,
     describe: options.describe,
-    tellBug: bugTeller(options.onBug),
+    reportBug: bugReporter(options.onBug),
   }
   return {
-    registry: desk.registry,
+    registry: state.registry.methods,
     dispatch: (context, message) => {
-      const refused = (error: unknown): string => refuse(desk, context, null, error, message)
+      const refused = (error: unknown): string => refuse(state, context, null, error, message)
       try {
-        const value = parseMessage(message, desk.limits)
+        const value = parseMessage(message, state.limits)
         if (!Array.isArray(value)) {
-          const replied = reply(desk, context, value)
+          const replied = reply(state, context, value)
           return isPromise(replied) ? replied.catch(refused) : replied
         }
-        checkBatch(value, desk.limits.batch)
-        return replyToAll(desk, context, value).catch(refused)
+        checkBatch(value, state.limits.batch)
+        return replyToAll(state, context, value).catch(refused)
       } catch (error) {
         return refused(error)
       }
     },
-    request: (context, name, given) => request(desk, context, name, given),
+    request: (context, name, given) => request(state, context, name, given),
   }
 }
 
-function failed<C>({ describe, tellBug }: Desk<C>, error: unknown, method = UNREADABLE): Failure {
+function failed<C>(
+  { describe, reportBug }: DispatcherState<C>,
+  error: unknown,
+  method = UNREADABLE,
+): Failure {
   const described = error instanceof DevchainError ? describe?.(error, method) : undefined
-  return { error: described ?? errorObjectOf(error, tellBug), thrown: error }
+  return { error: described ?? errorObjectOf(error, reportBug), thrown: error }
 }
 
 /** Tells the log of a call. */
-function report<C>(desk: Desk<C>, context: C, call: Call, answered: Answer): Answer {
-  const { observe, tellBug } = desk
+function report<C>(state: DispatcherState<C>, context: C, call: Call, answered: Answer): Answer {
+  const { observe, reportBug } = state
   if (observe === undefined) return answered
   const { method: name, params, beganMs, notes } = call
   const isFailure = 'error' in answered
   try {
-    const method = desk.registry.get(name)
+    const method = state.registry.methods.get(name)
     const whole: CallReport = {
       method: name,
       params: params as Json,
@@ -178,128 +153,138 @@ function report<C>(desk: Desk<C>, context: C, call: Call, answered: Answer): Ans
       error: isFailure ? answered.error : undefined,
       notes,
     }
-    observe(shownReport(desk, method, whole), context, {
+    observe(shownReport(state.registry, method, whole), context, {
       method,
       told: method && toldOf(method, context, whole),
       thrown: isFailure ? answered.thrown : undefined,
     })
   } catch (bug) {
-    tellBug(bug)
+    reportBug(bug)
   }
   return answered
 }
 
 /** Answers at once where the method does: a promise costs as much as a small call, and a batch has up to a thousand. */
-function answer<C>(desk: Desk<C>, context: C, name: string, params: Params): MaybePromise<Answer> {
-  const { registry, observe } = desk
+function answer<C>(
+  state: DispatcherState<C>,
+  context: C,
+  name: string,
+  params: Params,
+): MaybePromise<Answer> {
+  const { registry, observe } = state
   const beganMs = observe === undefined ? 0 : performance.now()
   const call = { method: name, params, beganMs, notes: [] }
   try {
-    const method = registry.get(name)
-    if (method === undefined) throw unknownMethod(name, desk)
-    const running = run(desk, method, context, call)
-    if (!isPromise(running)) return report(desk, context, call, { result: running })
-    const end = desk.begin?.(name, context)
+    const method = registry.methods.get(name)
+    if (method === undefined) throw unknownMethod(name, registry)
+    const running = run(state, method, context, call)
+    if (!isPromise(running)) return report(state, context, call, { result: running })
+    const end = state.begin?.(name, context)
     return running.then(
       (result) => {
         end?.()
-        return report(desk, context, call, { result })
+        return report(state, context, call, { result })
       },
       (error: unknown) => {
         end?.()
-        return report(desk, context, call, failed(desk, error, name))
+        return report(state, context, call, failed(state, error, name))
       },
     )
   } catch (error) {
-    return report(desk, context, call, failed(desk, error, name))
+    return report(state, context, call, failed(state, error, name))
   }
 }
 
 /** Replies to one request. */
-function reply<C>(desk: Desk<C>, context: C, value: unknown): MaybePromise<Reply> {
+function reply<C>(state: DispatcherState<C>, context: C, value: unknown): MaybePromise<Reply> {
   let asked: WireRequest
   try {
     asked = readRequest(value)
   } catch (error) {
-    return refuse(desk, context, idOf(value), error, value)
+    return refuse(state, context, idOf(value), error, value)
   }
   const { id, method, params } = asked
-  return whenThere(answer(desk, context, method, params), (each) => write(desk, id, each))
+  return whenThere(answer(state, context, method, params), (each) => write(state, id, each))
 }
 
 /** Replies to what cannot be read as a request. The error may quote it, and the log quotes no secrets. */
 function refuse<C>(
-  desk: Desk<C>,
+  state: DispatcherState<C>,
   context: C,
   id: RequestId,
   error: unknown,
   asked: unknown,
 ): string {
-  const refusal = failed(desk, error)
+  const refusal = failed(state, error)
   const call = { method: UNREADABLE, params: [], beganMs: performance.now(), notes: [] }
-  const isSecret = desk.observe !== undefined && namesSecretMethod(desk.registry, asked)
+  const isSecret = state.observe !== undefined && namesSecretMethod(state.registry.methods, asked)
   const told = isSecret ? { ...refusal, error: withoutQuotes(refusal.error) } : refusal
-  report(desk, context, call, told)
+  report(state, context, call, told)
   return writeError(id, refusal.error)
 }
 
-function write<C>(desk: Desk<C>, id: RequestId | undefined, answered: Answer): Reply {
+function write<C>(state: DispatcherState<C>, id: RequestId | undefined, answered: Answer): Reply {
   if (id === undefined) return undefined
   try {
     return 'error' in answered ? writeError(id, answered.error) : writeResult(id, answered.result)
   } catch (error) {
     // a result that is no JSON
-    return writeError(id, failed(desk, error).error)
+    return writeError(id, failed(state, error).error)
   }
 }
 
 async function replyToAll<C>(
-  desk: Desk<C>,
+  state: DispatcherState<C>,
   context: C,
   batch: readonly unknown[],
 ): Promise<string | undefined> {
-  const limit = desk.limits.replies
+  const limit = state.limits.replies
   let replies = ''
   for (const value of batch) {
     const id = idOf(value)
     if (replies.length > limit && id !== null) {
-      replies += `,${writeError(id, failed(desk, tooMuch(limit)).error)}`
+      replies += `,${writeError(id, failed(state, tooMuch(limit)).error)}`
       continue
     }
-    const given = reply(desk, context, value)
+    const given = reply(state, context, value)
     const text = isPromise(given) ? await given : given
     if (text === undefined) continue
-    replies += `,${typeof text === 'string' ? text : await short(desk, id, text)}`
+    replies += `,${typeof text === 'string' ? text : await short(state, id, text)}`
   }
   return replies === '' ? undefined : `[${replies.slice(1)}]`
 }
 
 /** A long reply within a batch, which is one string. */
-async function short<C>(desk: Desk<C>, id: RequestId, text: JsonText): Promise<string> {
+async function short<C>(state: DispatcherState<C>, id: RequestId, text: JsonText): Promise<string> {
   try {
-    return await text.text(desk.limits.replies)
+    return await text.text(state.limits.replies)
   } catch (error) {
-    return writeError(id, failed(desk, error).error)
+    return writeError(id, failed(state, error).error)
   }
 }
 
 /** A call of this process, without text in between. */
-async function request<C>(desk: Desk<C>, context: C, name: string, given: unknown): Promise<Json> {
-  const { method, params } = readOwnRequest(name, given, desk.tellBug)
-  const answered = await answer(desk, context, method, params)
+async function request<C>(
+  state: DispatcherState<C>,
+  context: C,
+  name: string,
+  given: unknown,
+): Promise<Json> {
+  const { method, params } = readOwnRequest(name, given, state.reportBug)
+  const answered = await answer(state, context, method, params)
   if ('error' in answered) throw new RpcError(answered.error)
   const { result } = answered
   if (!(result instanceof JsonText)) return result
   if (result.value !== undefined) return result.value()
   try {
-    return JSON.parse(await result.text(desk.limits.replies)) as Json
+    return JSON.parse(await result.text(state.limits.replies)) as Json
   } catch (error) {
-    throw new RpcError(failed(desk, error).error)
+    throw new RpcError(failed(state, error).error)
   }
 }
 
 /** Hands bugs on. One in the handing on must not take a reply along. */
-function bugTeller(onBug: (error: unknown) => void): (error: unknown) => void {
+function bugReporter(onBug: (error: unknown) => void): (error: unknown) => void {
   return (error) => {
     try {
       onBug(error)
@@ -322,53 +307,8 @@ function readOwnRequest(
   }
 }
 
-/** The module of a method: what stands before its first underscore or dot. */
-function moduleOf(name: string): string {
-  return name.split(/[_.]/, 1)[0] ?? name
-}
-
-/** The methods by all names: own ones, aliases, and none that is absent unless an alias is called so. */
-function byEveryName<C>(options: DispatcherOptions<C>): Map<string, Method<C>> {
-  const { methods, absent = [], aliases = [] } = options
-  const all = new Map<string, Method<C>>()
-  for (const method of methods) {
-    all.set(method.name, method)
-    for (const name of method.aliases) all.set(name, method)
-  }
-  const given = new Map<string, Method<C>>()
-  for (const { from, to } of aliases) {
-    const prefix = to.endsWith('*') ? to.slice(0, -1) : undefined
-    for (const [name, method] of [...all, ...given]) {
-      if (name === to) given.set(from, method)
-      else if (prefix !== undefined && name.startsWith(prefix)) {
-        given.set(from.slice(0, -1) + name.slice(prefix.length), method)
-      }
-    }
-  }
-  for (const name of absent) all.delete(name)
-  return new Map([...all, ...given])
-}
-
-/** The methods by name, and the names that are not answered, each with the disabled module it belongs to. */
-function register<C>(options: DispatcherOptions<C>): {
-  readonly registry: ReadonlyMap<string, Method<C>>
-  readonly disabled: ReadonlyMap<string, string>
-} {
-  const { disabled: modules = [] } = options
-  const all = byEveryName(options)
-  const disabled = new Map<string, string>()
-  if (modules.length === 0) return { registry: all, disabled }
-  for (const [name, method] of all) {
-    // a method of a disabled module is not to be had under another module's name either
-    const module = [moduleOf(name), moduleOf(method.name)].find((each) => modules.includes(each))
-    if (module !== undefined) disabled.set(name, module)
-  }
-  for (const name of disabled.keys()) all.delete(name)
-  return { registry: all, disabled }
-}
-
 function run<C>(
-  { adapt }: Desk<C>,
+  { adapt }: DispatcherState<C>,
   method: Method<C>,
   context: C,
   { method: name, params, notes }: Call,
@@ -401,21 +341,6 @@ function positional<C>(method: Method<C>, params: Params): readonly unknown[] {
   )
 }
 
-function unknownMethod<C>(
-  name: string,
-  { registry, disabled, disabledModules }: Desk<C>,
-): DevchainError {
-  const shown = /^[\w.]{1,100}$/.test(name) ? name : printValue(name)
-  const module = disabled.get(name) ?? disabledModules.find((each) => each === moduleOf(name))
-  if (module !== undefined) {
-    const message = `the method ${shown} is not available: the module ${module} is disabled`
-    return new DevchainError('METHOD_NOT_FOUND', message)
-  }
-  const proposal = nearest(name, [...registry.keys()])
-  const hint = proposal === undefined ? 'rpc.discover lists all' : `did you mean ${proposal}?`
-  return new DevchainError('METHOD_NOT_FOUND', `the method ${shown} does not exist: ${hint}`)
-}
-
 function checkBatch(batch: readonly unknown[], limit: number): void {
   if (batch.length === 0) {
     throw new DevchainError(
@@ -436,7 +361,7 @@ function tooMuch(limit: number): DevchainError {
 
 /** A report without secrets. Methods that are not answered may have been meant to have some. */
 function shownReport<C>(
-  { registry, disabled }: Desk<C>,
+  { methods, disabled }: Registry<C>,
   method: Method<C> | undefined,
   report: CallReport,
 ): CallReport {
@@ -445,7 +370,7 @@ function shownReport<C>(
   const module = moduleOf(report.method)
   const isSecretive =
     disabled.has(report.method) ||
-    [...registry].some(([name, each]) => moduleOf(name) === module && each.hasSecrets)
+    [...methods].some(([name, each]) => moduleOf(name) === module && each.hasSecrets)
   return isSecretive ? withoutParams(report) : report
 }
 

@@ -2,21 +2,11 @@
 import { printValue } from '../core/errors.ts'
 import type { ErrorObject } from './errors.ts'
 import type { Method } from './method.ts'
+import type { CallReport } from './report.ts'
 import type { Json } from './schema.ts'
 
 /** Stands where a secret was. */
 export const HIDDEN = '•••'
-
-/** What of a call's report may hold secrets. */
-export interface CallDetails {
-  /** As they were sent, but for secrets. */
-  readonly params: Json
-  /** What the method answered, or of a very long answer how long it is; undefined when it failed. */
-  readonly result: Json | undefined
-  readonly error: ErrorObject | undefined
-  /** Remarks on its parameters, which the caller is not told. */
-  readonly notes: readonly string[]
-}
 
 type Secrecy = Pick<Method<never>, 'params' | 'hasSecrets' | 'isResultSecret'>
 
@@ -27,7 +17,7 @@ const LONG = 6
  * A report without secrets: the parameters that are declared so and whatever was sent beyond the declared ones. In a
  * failed call any text but an address may be a secret in the wrong place, and the error may quote one.
  */
-export function withoutSecrets<R extends CallDetails>(method: Secrecy, report: R): R {
+export function withoutSecrets<R extends CallReport>(method: Secrecy, report: R): R {
   if (!method.hasSecrets) return report
   const { params, result, error, notes } = report
   const secrets: Json[] = []
@@ -46,7 +36,7 @@ export function withoutSecrets<R extends CallDetails>(method: Secrecy, report: R
 }
 
 /** A report of a method that is not answered but by its name belongs to those with secrets: nothing that was sent is shown. */
-export function withoutParams<R extends CallDetails>(report: R): R {
+export function withoutParams<R extends CallReport>(report: R): R {
   return { ...report, params: mapped(report.params, () => HIDDEN) }
 }
 

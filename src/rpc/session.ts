@@ -51,8 +51,8 @@ export class Caller {
   }
 }
 
-/** One message of a caller. What is done for it notes here how far it has come. */
-export class Asker {
+/** The caller of one message. What is done for it notes here how far it has come. */
+export class MessageCaller {
   readonly #caller: Caller
   /** True once it is asked whether somebody still waits: what runs long asks that often. */
   isRunning = false

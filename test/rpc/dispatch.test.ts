@@ -1,8 +1,8 @@
 // The dispatcher: which method a name stands for, how parameters reach it, and who is told of what.
 import { describe, expect, test } from 'vitest'
 import { DevchainError } from '../../src/core/errors.ts'
-import type { CallReport } from '../../src/rpc/dispatch.ts'
 import { errorCode, RpcError } from '../../src/rpc/errors.ts'
+import type { CallReport } from '../../src/rpc/report.ts'
 import { call, ownContext, result, startTestServer } from '../support/testserver.ts'
 
 const refusal = (id: unknown, code: number, message: string | RegExp): unknown => ({

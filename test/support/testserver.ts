@@ -4,11 +4,9 @@ import { once } from 'node:events'
 import { DevchainError } from '../../src/core/errors.ts'
 import { OPTIONS } from '../../src/options/table.ts'
 import {
-  type CallReport,
   createDispatcher,
   type Dispatcher,
   type DispatcherOptions,
-  UNREADABLE,
 } from '../../src/rpc/dispatch.ts'
 import { JsonWriter } from '../../src/rpc/jsontext.ts'
 import {
@@ -20,6 +18,7 @@ import {
   param,
 } from '../../src/rpc/method.ts'
 import { anything, nothing, quantity, quantityNumber, text } from '../../src/rpc/primitives.ts'
+import { type CallReport, UNREADABLE } from '../../src/rpc/report.ts'
 import type { Encoder, Json } from '../../src/rpc/schema.ts'
 import { Caller } from '../../src/rpc/session.ts'
 import { type RunningServer, type ServerOptions, startServer } from '../../src/server/server.ts'

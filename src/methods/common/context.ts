@@ -4,7 +4,7 @@ import type { Node } from '../../node/node.ts'
 import type { DevchainSettings } from '../../options/table.ts'
 import { type Declaration, defineMethod, type Method, type Param } from '../../rpc/method.ts'
 import type { Notes } from '../../rpc/schema.ts'
-import type { Asker, Session } from '../../rpc/session.ts'
+import type { MessageCaller, Session } from '../../rpc/session.ts'
 import type { Profile } from '../compat/profile.ts'
 import type { Subscriptions } from './subscriptions.ts'
 
@@ -13,7 +13,7 @@ export interface MethodContext extends Node {
   /** The socket that the request came by; undefined for HTTP and in-process requests. */
   readonly session: Session | undefined
   /** Who asks. Work that takes long looks at `caller.signal` now and then: nobody may wait for it any more. */
-  readonly caller: Asker
+  readonly caller: MessageCaller
   /** How to answer where nodes differ (`--compat`). */
   readonly profile: Profile
   /** Whether calls and blocks are told to whoever logs them. */

@@ -26,7 +26,7 @@ import {
   text,
 } from '../../rpc/primitives.ts'
 import type { Decoder, Encoder } from '../../rpc/schema.ts'
-import type { Asker } from '../../rpc/session.ts'
+import type { MessageCaller } from '../../rpc/session.ts'
 import { type MethodContext, method, printLines } from '../common/context.ts'
 import { ACCOUNT } from '../common/examples.ts'
 import { blockReference, LATEST } from '../wire/decodeblock.ts'
@@ -219,7 +219,7 @@ function sumOf(runs: readonly BundleRun[], part: (run: BundleRun) => bigint): bi
  */
 async function within<T>(
   timeoutMs: number | undefined,
-  { isWaiting }: Asker,
+  { isWaiting }: MessageCaller,
   work: (isAwaited: () => boolean) => Promise<T>,
 ): Promise<T> {
   // none is how clients say that they do not mind
