@@ -9,12 +9,12 @@ import {
   environmentNameOf,
   flagOf,
   OPTION_KEYS,
-  OPTIONS,
   type OptionKey,
   optionOf,
   type Some,
   withDefaults,
-} from './options/table.ts'
+} from './options/derived.ts'
+import { OPTIONS } from './options/table.ts'
 import type { ClockSource } from './options/values.ts'
 
 /** The forms in which a setting may be given: as text it is read as on the command line. */

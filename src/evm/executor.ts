@@ -3,7 +3,7 @@
 import type { Address, Hash, Hex } from '../core/hex.ts'
 import type { PersistentMap } from '../core/persistent.ts'
 import type { MaybePromise } from '../core/promises.ts'
-import type { ChainSettings, Some } from '../options/table.ts'
+import type { ChainSettings, Some } from '../options/derived.ts'
 import type { BlobRules } from '../protocol/fees.ts'
 import type { Hardfork } from '../protocol/forks.ts'
 import type { Log } from '../protocol/receipt.ts'

@@ -1,5 +1,5 @@
 // A node: a chain with what serves those who ask it.
-import { chainParameters } from '../options/table.ts'
+import { chainParameters } from '../options/derived.ts'
 import type { Chain } from './chain/chain.ts'
 import { type ChainOptions, createChain } from './create.ts'
 import { Filters } from './events/filters.ts'

@@ -1,5 +1,5 @@
 // Every option once: flag, type, default, sentence. The command line, the environment, the config file, the options of
-// createDevchain and of a chain, their types, `--help` and the table for users are derived from this list.
+// createDevchain and of a chain, their types, `--help` and the table for users derive from this list: see derived.ts.
 import { type Address, ZERO_ADDRESS } from '../core/hex.ts'
 import { type Hardfork, NEWEST_HARDFORK } from '../protocol/forks.ts'
 import {
@@ -51,19 +51,19 @@ interface Entry<T> {
 }
 
 /** Has a value always. */
-interface Option<T> extends Entry<T> {
+export interface Option<T> extends Entry<T> {
   readonly default: T
 }
 
 /** Has no default: its value may be undefined. */
-interface Optional<T> extends Entry<T> {
+export interface Optional<T> extends Entry<T> {
   /** What holds without it, in words. */
   readonly unset: string
   readonly fromGenesis?: true
 }
 
 /** A genesis file may say it as well. The default comes after the file: its value is undefined until that is read. */
-interface FromGenesis<T> extends Entry<T> {
+export interface FromGenesis<T> extends Entry<T> {
   readonly default: T
   readonly fromGenesis: true
 }
@@ -83,7 +83,7 @@ const chainIdentity: Type<bigint> = integer(
 )
 
 /** What makes a chain. A class, as each of its members states its type; those of settings come from there. */
-class ChainTable {
+export class ChainTable {
   readonly chainId: FromGenesis<bigint> = {
     type: chainIdentity,
     group: 'Chain',
@@ -305,7 +305,7 @@ class ChainTable {
 }
 
 /** What makes its server, and bounds what requests may cost. */
-class ServerTable {
+export class ServerTable {
   readonly host: Option<string> = {
     type: text('HOST', 'a host name or IP address', /^[a-zA-Z0-9:._-]+$/),
     group: 'Server',
@@ -417,77 +417,7 @@ class CommandTable {
   }
 }
 
-type Table = ChainTable & ServerTable & CommandTable
+export type Table = ChainTable & ServerTable & CommandTable
 
 /** The options, in the order of `--help`. */
 export const OPTIONS: Table = { ...new ChainTable(), ...new ServerTable(), ...new CommandTable() }
-
-export type OptionKey = keyof Table
-
-export const OPTION_KEYS: readonly OptionKey[] = Object.keys(OPTIONS) as OptionKey[]
-
-type Value<Entry> =
-  Entry extends Optional<infer T>
-    ? T | undefined
-    : Entry extends FromGenesis<infer T>
-      ? T | undefined
-      : Entry extends Option<infer T>
-        ? T
-        : never
-
-type ValuesOf<Some> = { readonly [Key in keyof Some]: Value<Some[Key]> }
-
-/** What makes a chain: options, read and checked. */
-export type ChainSettings = ValuesOf<ChainTable>
-
-/** What says how a chain begins, and is read for that: the chain itself does not keep it. */
-type Beginning = 'compat' | 'genesis' | 'import'
-
-/** What a chain keeps of its options. */
-export type ChainParameters = Omit<ChainSettings, Beginning> &
-  Pick<DevchainSettings, 'filterTimeout'>
-
-/** The options of `createDevchain`: a chain and its server. */
-export type DevchainSettings = ValuesOf<ChainTable & ServerTable>
-
-/** All options. */
-export type AllSettings = ValuesOf<Table>
-
-/** Some of these settings. */
-export type Some<Settings> = { readonly [Key in keyof Settings]?: Settings[Key] | undefined }
-
-/** An option whatever its type, for those who go through all. */
-export function optionOf(key: OptionKey): AnyOption {
-  return OPTIONS[key]
-}
-
-/** The default of an option, or what holds without it, in words: for help and tables. */
-export function defaultTextOf(key: OptionKey): string {
-  const { type, default: value, unset } = optionOf(key)
-  return unset ?? type.print(value)
-}
-
-/** All settings: those that are given, and defaults for the others. What a genesis file may say stays open. */
-export function withDefaults(given: Some<AllSettings>): AllSettings {
-  const settings = OPTION_KEYS.map((key) => {
-    const { default: value, fromGenesis } = optionOf(key)
-    return [key, given[key] ?? (fromGenesis ? undefined : value)]
-  })
-  return Object.fromEntries(settings) as AllSettings
-}
-
-/** What a chain keeps, with the same defaults. */
-export function chainParameters(given: Some<ChainParameters>): ChainParameters {
-  const { compat, genesis, import: blocks, ...parameters } = withDefaults(given)
-  return parameters
-}
-
-/** `--chain-id` of `chainId`. */
-export function flagOf(key: OptionKey): string {
-  return `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
-}
-
-/** `DEVCHAIN_CHAIN_ID` of `chainId`. */
-export function environmentNameOf(key: OptionKey): string {
-  return `DEVCHAIN_${flagOf(key).slice(2).toUpperCase().replaceAll('-', '_')}`
-}

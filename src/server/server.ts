@@ -1,7 +1,7 @@
 // The server: JSON-RPC over HTTP and WebSocket on one port, on any path.
 
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
-import type { DevchainSettings } from '../options/table.ts'
+import type { DevchainSettings } from '../options/derived.ts'
 import type { Dispatcher } from '../rpc/dispatch.ts'
 import type { Json } from '../rpc/schema.ts'
 import type { Caller } from '../rpc/session.ts'

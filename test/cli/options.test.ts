@@ -8,10 +8,10 @@ import {
   environmentNameOf,
   flagOf,
   OPTION_KEYS,
-  OPTIONS,
   type OptionKey,
   optionOf,
-} from '../../src/options/table.ts'
+} from '../../src/options/derived.ts'
+import { OPTIONS } from '../../src/options/table.ts'
 import {
   type DevchainOptions,
   environmentSource,

@@ -8,12 +8,12 @@ import {
   type AllSettings,
   defaultTextOf,
   flagOf,
-  GROUPS,
   OPTION_KEYS,
   type OptionKey,
   optionOf,
   type Some,
-} from '../../src/options/table.ts'
+} from '../../src/options/derived.ts'
+import { GROUPS } from '../../src/options/table.ts'
 import type { Method } from '../../src/rpc/method.ts'
 
 /** A vertical bar would end a cell. */

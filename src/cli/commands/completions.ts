@@ -1,6 +1,7 @@
 // Completions for shells, made of the list of options and that of subcommands.
 import { DevchainError, printValue } from '../../core/errors.ts'
-import { flagOf, OPTION_KEYS, OPTIONS } from '../../options/table.ts'
+import { flagOf, OPTION_KEYS } from '../../options/derived.ts'
+import { OPTIONS } from '../../options/table.ts'
 import { HARDFORKS } from '../../protocol/forks.ts'
 import type { CommandLine } from '../parse/commandline.ts'
 import {

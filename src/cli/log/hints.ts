@@ -1,6 +1,6 @@
 // Hints: what a user probably wants to know when something goes wrong for the first time. Each is given once a run.
 import { number, oneLine } from '../../core/format.ts'
-import type { AllSettings } from '../../options/table.ts'
+import type { AllSettings } from '../../options/derived.ts'
 import type { CallEvent, ChainEvent } from './events.ts'
 import { askedBy } from './request.ts'
 

@@ -8,7 +8,7 @@ import {
   OPTION_KEYS,
   type OptionKey,
   optionOf,
-} from '../../options/table.ts'
+} from '../../options/derived.ts'
 import { PROGRAM } from '../../program.ts'
 import { mistakeOf } from './mistakes.ts'
 import {

@@ -2,7 +2,7 @@
 import type { Command, CommanderError } from 'commander'
 import { printValue } from '../../core/errors.ts'
 import { hintOf, nearest } from '../../core/nearest.ts'
-import { flagOf, OPTION_KEYS, optionOf } from '../../options/table.ts'
+import { flagOf, OPTION_KEYS, optionOf } from '../../options/derived.ts'
 import { SUBCOMMANDS } from './subcommands.ts'
 
 /** A mistake that commander found, without where to read more. */

@@ -1,7 +1,7 @@
 // What handlers are given besides their parameters, and how a method is declared.
 import type { ConsoleLine } from '../../evm/executor.ts'
 import type { Node } from '../../node/node.ts'
-import type { DevchainSettings } from '../../options/table.ts'
+import type { DevchainSettings } from '../../options/derived.ts'
 import { type Declaration, defineMethod, type Method, type Param } from '../../rpc/method.ts'
 import type { Notes } from '../../rpc/schema.ts'
 import type { MessageCaller, Session } from '../../rpc/session.ts'

@@ -3,7 +3,7 @@
 import type { ErrorWord } from '../../core/errors.ts'
 import { type Address, quantityFromBigint } from '../../core/hex.ts'
 import type { Behaviour } from '../../node/ledger/behaviour.ts'
-import type { DevchainSettings, Some } from '../../options/table.ts'
+import type { DevchainSettings, Some } from '../../options/derived.ts'
 import type { Hardfork } from '../../protocol/forks.ts'
 import type { Transaction } from '../../protocol/transaction.ts'
 import type { ErrorObject } from '../../rpc/errors.ts'

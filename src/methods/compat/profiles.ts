@@ -1,6 +1,6 @@
 // The nodes whose person can be taken, by the name that `--compat` gives them.
 import type { DevchainError } from '../../core/errors.ts'
-import type { AllSettings } from '../../options/table.ts'
+import type { AllSettings } from '../../options/derived.ts'
 import type { ErrorObject } from '../../rpc/errors.ts'
 import { ANVIL } from './anvil.ts'
 import { failureOf } from './failure.ts'

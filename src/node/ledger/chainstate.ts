@@ -1,7 +1,7 @@
 // The one immutable value that a chain holds. A snapshot is a kept reference to it; a revert puts it back.
 
 import type { Address, Hash } from '../../core/hex.ts'
-import type { ChainParameters } from '../../options/table.ts'
+import type { ChainParameters } from '../../options/derived.ts'
 import type { ClockSource } from '../../options/values.ts'
 import type { BlobRules } from '../../protocol/fees.ts'
 import type { ForkPoints } from '../../protocol/forkid.ts'

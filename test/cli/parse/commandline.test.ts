@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { type CommandLine, readCommandLine } from '../../../src/cli/parse/commandline.ts'
 import { SUBCOMMANDS } from '../../../src/cli/parse/subcommands.ts'
-import { flagOf, OPTION_KEYS, optionOf } from '../../../src/options/table.ts'
+import { flagOf, OPTION_KEYS, optionOf } from '../../../src/options/derived.ts'
 
 /** Arguments that ask neither for help nor for the version. */
 const read = (...argv: string[]): CommandLine => readCommandLine(argv)!

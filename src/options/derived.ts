@@ -1,0 +1,81 @@
+// What derives from the table of options: the types of settings, defaults, and names.
+import {
+  type AnyOption,
+  type ChainTable,
+  type FromGenesis,
+  OPTIONS,
+  type Option,
+  type Optional,
+  type ServerTable,
+  type Table,
+} from './table.ts'
+
+export type OptionKey = keyof Table
+
+export const OPTION_KEYS: readonly OptionKey[] = Object.keys(OPTIONS) as OptionKey[]
+
+type Value<Entry> =
+  Entry extends Optional<infer T>
+    ? T | undefined
+    : Entry extends FromGenesis<infer T>
+      ? T | undefined
+      : Entry extends Option<infer T>
+        ? T
+        : never
+
+type ValuesOf<Some> = { readonly [Key in keyof Some]: Value<Some[Key]> }
+
+/** What makes a chain: options, read and checked. */
+export type ChainSettings = ValuesOf<ChainTable>
+
+/** What says how a chain begins, and is read for that: the chain itself does not keep it. */
+type Beginning = 'compat' | 'genesis' | 'import'
+
+/** What a chain keeps of its options. */
+export type ChainParameters = Omit<ChainSettings, Beginning> &
+  Pick<DevchainSettings, 'filterTimeout'>
+
+/** The options of `createDevchain`: a chain and its server. */
+export type DevchainSettings = ValuesOf<ChainTable & ServerTable>
+
+/** All options. */
+export type AllSettings = ValuesOf<Table>
+
+/** Some of these settings. */
+export type Some<Settings> = { readonly [Key in keyof Settings]?: Settings[Key] | undefined }
+
+/** An option whatever its type, for those who go through all. */
+export function optionOf(key: OptionKey): AnyOption {
+  return OPTIONS[key]
+}
+
+/** The default of an option, or what holds without it, in words: for help and tables. */
+export function defaultTextOf(key: OptionKey): string {
+  const { type, default: value, unset } = optionOf(key)
+  return unset ?? type.print(value)
+}
+
+/** All settings: those that are given, and defaults for the others. What a genesis file may say stays open. */
+export function withDefaults(given: Some<AllSettings>): AllSettings {
+  const settings = OPTION_KEYS.map((key) => {
+    const { default: value, fromGenesis } = optionOf(key)
+    return [key, given[key] ?? (fromGenesis ? undefined : value)]
+  })
+  return Object.fromEntries(settings) as AllSettings
+}
+
+/** What a chain keeps, with the same defaults. */
+export function chainParameters(given: Some<ChainParameters>): ChainParameters {
+  const { compat, genesis, import: blocks, ...parameters } = withDefaults(given)
+  return parameters
+}
+
+/** `--chain-id` of `chainId`. */
+export function flagOf(key: OptionKey): string {
+  return `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+}
+
+/** `DEVCHAIN_CHAIN_ID` of `chainId`. */
+export function environmentNameOf(key: OptionKey): string {
+  return `DEVCHAIN_${flagOf(key).slice(2).toUpperCase().replaceAll('-', '_')}`
+}
