@@ -6,12 +6,15 @@ import { hexFromBytes } from '../../src/core/hex.ts'
 import { createDevchain } from '../../src/devchain.ts'
 import { answerLogs } from '../../src/methods/eth/filters.ts'
 import { logByFields, logShape, logsShape } from '../../src/methods/wire/encodelog.ts'
+import { writtenAsText } from '../../src/methods/wire/logtext/logtext.ts'
 import { type LogEntry, logsOf } from '../../src/node/events/logs.ts'
 import type { BlockRecord } from '../../src/node/ledger/blockrecord.ts'
 import { JsonText } from '../../src/rpc/jsontext.ts'
 import { nullable } from '../../src/rpc/primitives.ts'
 import { assemble } from '../support/bytecode.ts'
 import { logOf, recordOf, word } from '../unit/node/records.ts'
+
+const logs = writtenAsText(logsShape)
 
 const record = recordOf(300n, word(4), {
   transactions: [{ logs: [logOf(1)] }, { logs: [logOf(2, 3, 4), logOf(5, 6)] }],
@@ -45,12 +48,12 @@ test('Many logs are written at once as they are one by one', () => {
       pending: index % 5 === 0,
     }
   })
-  const written = logsShape.write?.(entries)?.()
+  const written = logs.write?.(entries)?.()
   expect(written?.toString('utf8')).toBe(JSON.stringify(logsShape.encode(entries)))
   // few are not worth it
-  expect(logsShape.write?.(entries.slice(0, 10))).toBe(undefined)
+  expect(logs.write?.(entries.slice(0, 10))).toBe(undefined)
   // a result that may be missing is written in the same way where it is there
-  const missing = nullable(logsShape)
+  const missing = nullable(logs)
   expect(missing.write?.(entries)?.().toString('utf8')).toBe(written?.toString('utf8'))
   expect(missing.write?.(null)).toBe(undefined)
 })
@@ -81,7 +84,7 @@ test('Logs that are written again are the same, and those of one run in two bloc
     logsOf(each).map((entry) => ({ ...entry, ...changed }))
   const asked = [of(many), of(many), of(twin), of(many, { removed: true }), of(many)]
   for (const entries of asked) {
-    const written = logsShape.write?.(entries)?.()
+    const written = logs.write?.(entries)?.()
     expect(written?.toString('utf8')).toBe(JSON.stringify(logsShape.encode(entries)))
   }
 })
