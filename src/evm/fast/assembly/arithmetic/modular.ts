@@ -80,7 +80,16 @@ function bitsAt(place: usize, bit: u64): u64 {
   return ((load<u64>(at) >> within) | upper) & ALL
 }
 
-/** The product, less as many times the modulus as it holds. */
+/**
+ * c = (a * b) mod m, by Barrett's reduction with the reciprocal that the entry keeps (Handbook of Applied Cryptography, 14.42):
+ *
+ *   x = a * b                  18 limbs, column by column; no column overflows 64 bits. A square needs half of the products
+ *   y = x >> ...               the ten limbs of it that decide on the quotient
+ *   q = y * reciprocal >> ...  the quotient, or one less
+ *   r = x - q * m              the lowest nine limbs alone, as the others are 0; less m once more where q was one less
+ *
+ * It is written out, as limbs that have names stay in registers.
+ */
 function reduce(a: usize, b: usize, c: usize, entry: usize): void {
   const shift = load<u64>(entry, SHIFT)
   const w0 = load<u64>(a)

@@ -3,6 +3,7 @@
 import type { Hardfork } from '../../../../protocol/forks.ts'
 import { OP } from '../../../opcodes.ts'
 import * as layout from '../../layout.ts'
+import type { Trace } from '../trace/trace.ts'
 import { FRAME_LOCAL, GAS_LOCAL, type Limb } from '../wasm/emitter.ts'
 import type { Helper } from '../wasm/helpers.ts'
 import { I64_ADD, I64_EXTEND_I32_U } from '../wasm/instructions.ts'
@@ -78,12 +79,17 @@ function ofAccount(helper: Helper): Compile {
   }
 }
 
+/** Hands a helper the frame and so many words of the stack. */
+function handOver({ emitter, stack }: Trace, count: number): void {
+  for (let n = 0; n < count; n++) emitter.putWord(stack.pop(), operand(n))
+  emitter.get(FRAME_LOCAL)
+  for (let n = 0; n < count; n++) emitter.i32(operand(n))
+}
+
 const compileStorageLoad: Compile = (trace, step) => {
   const exit = trace.exit(step.pc)
   const { emitter, stack } = trace
-  emitter.putWord(stack.pop(), operand(0))
-  emitter.get(FRAME_LOCAL)
-  emitter.i32(operand(0))
+  handOver(trace, 1)
   emitter.i32(operand(1))
   emitter.get(GAS_LOCAL)
   trace.call('sloadOrLeave')
@@ -93,12 +99,8 @@ const compileStorageLoad: Compile = (trace, step) => {
 
 const compileStorageStore: Compile = (trace, step) => {
   const exit = trace.exit(step.pc)
-  const { emitter, stack } = trace
-  emitter.putWord(stack.pop(), operand(0))
-  emitter.putWord(stack.pop(), operand(1))
-  emitter.get(FRAME_LOCAL)
-  emitter.i32(operand(0))
-  emitter.i32(operand(1))
+  const { emitter } = trace
+  handOver(trace, 2)
   emitter.get(GAS_LOCAL)
   emitter.i64(trace.ahead(step))
   trace.call('sstoreOrLeave')
@@ -106,22 +108,14 @@ const compileStorageStore: Compile = (trace, step) => {
 }
 
 const compileTransientLoad: Compile = (trace) => {
-  const { emitter, stack } = trace
-  emitter.putWord(stack.pop(), operand(0))
-  emitter.get(FRAME_LOCAL)
-  emitter.i32(operand(0))
+  handOver(trace, 1)
   trace.call('tload')
-  stack.push(emitter.takeWord(operand(0)))
+  trace.stack.push(trace.emitter.takeWord(operand(0)))
 }
 
 const compileTransientStore: Compile = (trace, step) => {
   needChangeable(trace, trace.exit(step.pc))
-  const { emitter, stack } = trace
-  emitter.putWord(stack.pop(), operand(0))
-  emitter.putWord(stack.pop(), operand(1))
-  emitter.get(FRAME_LOCAL)
-  emitter.i32(operand(0))
-  emitter.i32(operand(1))
+  handOver(trace, 2)
   trace.call('tstore')
 }
 
