@@ -1,4 +1,4 @@
-// What keeps a transaction out of a block, in the order in which callers are told.
+// The checks before a transaction or a call runs, in the order in which callers are told.
 import { areBlobsFree, blobBaseFeeIn, isFree } from '../protocol/fees.ts'
 import type { Transaction } from '../protocol/transaction.ts'
 import {

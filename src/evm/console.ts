@@ -57,7 +57,7 @@ function printAs(directive: string, value: AbiValue): string {
     case '%x':
       return typeof value === 'bigint' ? printHex(value) : printText(value)
     case '%c':
-      // a style, of which a terminal has none
+      // a style, which a terminal does not show
       return ''
     case '%s':
       return printText(value)

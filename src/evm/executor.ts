@@ -1,5 +1,5 @@
-// Running messages and transactions: one job in, one outcome out. Types alone: what the layers above know of engines, so
-// that a faster one can take the reference engine's place without another layer noticing.
+// The contract of all that runs transactions and messages: one job in, one outcome out. It has types alone, which is all
+// that the layers above know, so that a faster machine can replace another without their noticing.
 import type { Address, Hash, Hex } from '../core/hex.ts'
 import type { PersistentMap } from '../core/persistent.ts'
 import type { MaybePromise } from '../core/promises.ts'
@@ -152,7 +152,7 @@ export interface Destruction {
 }
 
 /**
- * Asked every few milliseconds of a run, with the gas that it has used where the engine knows: false gives the run up.
+ * Asked now and then during a run, with the gas that it has used where the machine knows: false gives the run up.
  */
 export type IsAwaited = (gasUsed?: bigint) => boolean
 
@@ -217,7 +217,7 @@ export interface Outcome {
   readonly failure: Failure | undefined
   /** Gas the sender pays for: after refunds. */
   readonly gasUsed: bigint
-  /** Undefined after a failure, and where the engine does not tell. With the transaction's intrinsic gas. */
+  /** Undefined after a failure, and where the machine does not tell. With the transaction's intrinsic gas. */
   readonly gasNeed: GasNeed | undefined
   /** Gas given back at the end, already taken off `gasUsed`. */
   readonly gasRefund: bigint

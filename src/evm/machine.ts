@@ -42,8 +42,8 @@ export interface MachineJob {
   /** Told of every message to the console that opens a frame: from whom (CALLER), and the input, which may change later. */
   readonly onConsole: (from: Address, data: Uint8Array) => void
   /**
-   * Awaited every few milliseconds of work, with the gas used so far where the machine knows it; what it throws gives the
-   * run up and comes out of it. Undefined: no pauses.
+   * The machine awaits it now and then, with the gas used so far where it knows that. What `pause` throws ends the run and
+   * comes out of it. Undefined: no pauses.
    */
   readonly pause: ((gasUsed?: bigint) => Promise<void>) | undefined
 }
@@ -94,15 +94,15 @@ export const MEMORY_LIMIT_REASON = 'memory limit exceeded'
 /** Why a precompile halts that cannot read its input, when it is what a message calls. */
 export const PRECOMPILE_REASON = 'precompile failed'
 
-/** Bytes of memory that any run may have: an engine addresses 4 GiB, and keeps code and state there too. */
+/** Bytes of memory that any run may have: WebAssembly addresses 4 GiB, and keeps code and state there too. */
 const MEMORY_CEILING = 3 * 2 ** 30
 
 /** Frames that can be open at once. */
 const OPEN_FRAMES = 1025
 
 /**
- * Bytes of memory that so much gas buys at most, at 3 a word and the square of the words over 512: frames that are alike
- * get most for it. A power of two, so that runs of other gas have the same.
+ * Bytes of memory that so much gas buys at most, at 3 a word and the square of the words over 512. Frames of equal size get
+ * most for it. The result is a power of two, so that runs with similar gas have the same.
  */
 export function memoryForGas(gas: bigint): number {
   const gasOfEach = Number(gas) / OPEN_FRAMES

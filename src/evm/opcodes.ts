@@ -73,7 +73,7 @@ const TABLE = {
   BLOBHASH: [0x49, 'cancun', 1, 1, 3],
   BLOBBASEFEE: [0x4a, 'cancun', 0, 1, 2],
 
-  // Memory, storage, the way through the code
+  // Memory, storage, jumps
   POP: [0x50, 'frontier', 1, 0, 2],
   MLOAD: [0x51, 'frontier', 1, 1, 3],
   MSTORE: [0x52, 'frontier', 2, 0, 3],
@@ -90,7 +90,7 @@ const TABLE = {
   TSTORE: [0x5d, 'cancun', 2, 0, 100],
   MCOPY: [0x5e, 'cancun', 3, 0, 3],
 
-  // Constants, copies, exchanges, logs
+  // PUSH, DUP, SWAP, LOG
   PUSH0: [0x5f, 'shanghai', 0, 1, 2],
   PUSH1: [0x60, 'frontier', 0, 1, 3],
   PUSH2: [0x61, 'frontier', 0, 1, 3],
@@ -162,7 +162,7 @@ const TABLE = {
   LOG3: [0xa3, 'frontier', 5, 0, 375],
   LOG4: [0xa4, 'frontier', 6, 0, 375],
 
-  // Other frames, and the end of this one
+  // Calls, creations, and what ends a frame
   CREATE: [0xf0, 'frontier', 3, 1, 32_000],
   CALL: [0xf1, 'frontier', 7, 1, 40, { tangerineWhistle: 700, berlin: 0 }],
   CALLCODE: [0xf2, 'frontier', 7, 1, 40, { tangerineWhistle: 700, berlin: 0 }],

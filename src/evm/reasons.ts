@@ -46,7 +46,7 @@ export function describeHalt(error: string, opcode: number | undefined): string 
   if (error === 'invalid opcode' && opcode !== undefined) {
     return `invalid opcode 0x${opcode.toString(16).padStart(2, '0')}`
   }
-  // of an invalid jump the EVM tells the place too, as the hash of the code and a position
+  // for an invalid jump the EVM adds the place: the hash of the code and a position
   const [kind = error] = error.split(' at ')
   return HALTS[kind] ?? error
 }

@@ -62,7 +62,7 @@ export async function beginBlock(context: RunContext, job: BlockStartJob): Promi
   const told = isOther ? previous : undefined
   if (isOther) previous = undefined
   const { timestamp, number } = block
-  // both at once, where both are as they should be: a path of the state trie is changed once
+  // both at once where both contracts are as deployed, so that a path of the state trie changes once
   world = withBlockNews(world, { timestamp, beaconRoot, number, parentHash: previous })
   return told === undefined ? world : tell(context, world, block, HISTORY_STORAGE, told)
 }
@@ -79,7 +79,7 @@ async function tell(
 
 /**
  * Collects the requests of a block from prague on. A system contract that is not there, or whose call fails, makes no
- * requests and is a failure: no network takes such a block (EIP-7002, EIP-7251).
+ * requests and is a failure, as no network takes such a block (EIP-7002, EIP-7251).
  */
 export async function endBlock(
   context: RunContext,
@@ -188,7 +188,7 @@ export async function systemCall(
         const reason = `the call of the system contract at ${address} failed`
         return { world, output: EMPTY_BYTES, failure: reason }
       }
-      // the caller's account among them, which is touched and mostly empty
+      // the caller's account is among them, and mostly empty
       clearEmpty(overlay, touched)
       return { world: overlay.world(), output }
     }

@@ -1,6 +1,6 @@
-// What a transaction does around its execution: buys gas, warms accounts, sets authorizations, runs, gives change,
-// pays the miner, clears away what died. One path for transactions and calls, so that an estimate cannot differ, and
-// one for all machines.
+// What a transaction does around its execution: it buys gas, warms accounts, sets authorizations, runs, refunds unused gas,
+// pays the miner, deletes what died. Transactions and calls share this path, so that an estimate cannot differ, and so do
+// all machines.
 
 import { CONSOLE_ADDRESS } from '../core/abi.ts'
 import { larger, smaller } from '../core/bigints.ts'
@@ -189,8 +189,8 @@ function warmFrom(
 }
 
 /**
- * Moves the value of a message that runs no code, as most transactions of most chains, which takes no machine.
- * @returns undefined, with nothing done, where a machine is needed, or somebody watches what one does
+ * Moves the value of a message that runs no code, which needs no machine.
+ * @returns undefined, with nothing done, where a machine is needed, or a tracer watches it
  */
 function transfer(
   { movedPrecompiles, reportsAccess, tracer }: RunSetting,
@@ -203,7 +203,7 @@ function transfer(
   if (target !== undefined && target.code.length > 0) return undefined
   const sender = overlay.account(from)
   const received = (target?.balance ?? 0n) + value
-  // overrides of the state can make more ether than there may be
+  // overrides of the state can make more ether than a word holds
   if ((sender?.balance ?? 0n) < value || received >= BALANCE_LIMIT) return undefined
   if (from !== to) {
     overlay.setBalance(from, (sender?.balance ?? 0n) - value)
@@ -240,8 +240,8 @@ function billOf(
 }
 
 /**
- * Takes the price of all gas and of the blobs, and counts the transaction. After the last nonce comes the first one: no
- * block may have it (EIP-2681), but calls are asked for no nonce.
+ * Takes the price of all gas and of the blobs, and raises the nonce. The nonce after the last one is 0: no block may have
+ * such a transaction (EIP-2681), but no check looks at the nonce of a call.
  */
 function buyGas(
   overlay: Overlay,
@@ -305,7 +305,7 @@ function settle(
     const balance = overlay.account(from)?.balance ?? 0n
     overlay.setBalance(from, balance + (gasLimit - gasUsed) * price)
   }
-  // with nothing to get, the account of the miner is made all the same before EIP-161
+  // before EIP-161 the miner's account is made even when it gets nothing
   if (tip === 0n && isAtLeast(hardfork, 'spuriousDragon')) return
   overlay.setBalance(coinbase, (overlay.account(coinbase)?.balance ?? 0n) + tip * gasUsed)
 }
@@ -319,8 +319,8 @@ export function clearEmpty(overlay: Overlay, touched: Iterable<Address>): void {
 }
 
 /**
- * What was touched, without what is warm anyhow and had no slot touched: sender, target or created contract, and
- * precompiles.
+ * The access list of a run. Sender, target or created contract, and precompiles, which are warm anyhow, are on it only
+ * with slots.
  */
 function listable(
   { from, to }: CheckedMessage,

@@ -1,5 +1,5 @@
-// Code in the instance's memory: once for each code hash, with its map and the cells where loops are counted. Bounded: there
-// are two halves, and when one is full the other is cleared, so that what is in use stays or soon comes back.
+// Keeps code in the instance's memory, once for each code hash, with its map and the cells where loops are counted. The room
+// has two halves. When one is full the other is cleared, so that code in use stays or soon comes back.
 import type { Hash } from '../../core/hex.ts'
 import type { Instance } from './instance.ts'
 import { CODE_PADDING, CODES, CODES_HALF } from './layout.ts'

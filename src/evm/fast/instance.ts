@@ -1,4 +1,4 @@
-// One instance of the WebAssembly: its memory, its functions, and reading and writing words and addresses there.
+// One instance of the WebAssembly: its memory and its functions. It reads and writes words and addresses there.
 
 import { DevchainError } from '../../core/errors.ts'
 import type { Address } from '../../core/hex.ts'

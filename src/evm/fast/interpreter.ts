@@ -260,7 +260,7 @@ export class Interpreter {
       instance.setNumber(place + layout.ACCOUNT_CELLS, kept.cells)
       return
     }
-    // no room before the next job: for this one only, and without a map, which the instance makes
+    // there is no room before the next job: this one gets a copy of its own without a map, which the instance makes
     const room = instance.exports.take(code.length + layout.CODE_PADDING)
     instance.refresh()
     instance.bytes.set(code, room)

@@ -1,4 +1,5 @@
-// The interpreter in WebAssembly as a machine: lends its instances to jobs, gives them gas to go on with, and lets others have their turn.
+// The interpreter in WebAssembly as a machine. It lends its instances to jobs, gives them gas to go on with, and lets others
+// have their turn.
 import { DevchainError } from '../../core/errors.ts'
 import type { Hardfork } from '../../protocol/forks.ts'
 import type { Machine, MachineJob, MachineResult } from '../machine.ts'
@@ -95,7 +96,7 @@ class FastMachine {
       else if (exit === EXIT_PRECOMPILE) exit = runPrecompile(interpreter)
       else if (exit === EXIT_HOT) exit = this.#hotCode?.onHot(interpreter) ?? EXIT_FRAME
       else if (exit === EXIT_YIELD) {
-        // a precompile may have used more than there was
+        // a precompile may use more than there is
         interpreter.gasUsed += QUANTUM - BigInt.asIntN(64, instance.long(GAS_UNTIL_YIELD))
         instance.setLong(GAS_UNTIL_YIELD, QUANTUM)
         if (performance.now() - began > TURN_MS) return undefined

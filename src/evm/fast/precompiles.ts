@@ -1,4 +1,4 @@
-// Which precompile an address runs, in a job that may have moved some or has an answer for one.
+// Finds the precompile at an address, in a job that may move some or answer in place of one.
 import type { Address } from '../../core/hex.ts'
 import type { Hardfork } from '../../protocol/forks.ts'
 import { ECRECOVER } from '../../protocol/precompiles.ts'

@@ -1,4 +1,4 @@
-// What came of a run: read from the instance's memory, and written back to the overlay when the run has held.
+// Reads what came of a run from the instance's memory, and writes it to the overlay when the run succeeded.
 import { type Address, EMPTY_BYTES, type Hash, wordFromBigint } from '../../core/hex.ts'
 import { isAtLeast } from '../../protocol/forks.ts'
 import type { Log } from '../../protocol/receipt.ts'

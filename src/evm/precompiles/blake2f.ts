@@ -1,4 +1,4 @@
-// The compression function of BLAKE2b (EIP-152), a gas for each round: as many as a block has gas take about a second.
+// The compression function of BLAKE2b (EIP-152), in WebAssembly, as a call may ask for as many rounds as a block has gas.
 import { lazy } from '../../core/lazy.ts'
 import { WASM } from './blake2f.wasm.ts'
 import type { PrecompileCode } from './precompile.ts'

@@ -55,7 +55,7 @@ function adding(group: Group, gas: bigint): PrecompileCode {
       if (input.length !== 2 * width) return undefined
       return ofPoints(bls12381(), (points) =>
         points.with(2 * group.size, (at) => {
-          // a sum needs no points of the group, only of the curve
+          // EIP-2537 asks no point of a sum to be in the group, only on the curve
           points.readPoint(group, at, input.subarray(0, width), false)
           points.readPoint(group, at + group.size, input.subarray(width), false)
           points.add(group, at, at, at + group.size)

@@ -1,4 +1,4 @@
-// Precompiles that hash, sign and copy: the four of frontier.
+// The four precompiles of frontier: ecrecover, sha256, ripemd160, identity.
 import { getHashes, hash } from 'node:crypto'
 import { recoverAddress } from '../../core/crypto.ts'
 import { bigintFromBytes, bytesFromHex, EMPTY_BYTES } from '../../core/hex.ts'

@@ -1,5 +1,5 @@
 // Elliptic curves by mcl, compiled to WebAssembly, which multiplies and pairs much faster than JavaScript does.
-// It is used below its JavaScript interface, which knows one curve at a time and speaks in hex digits.
+// This file uses the functions below its JavaScript interface, which knows one curve at a time and takes hex digits.
 import { loadedLater } from './precompile.ts'
 
 /** The functions of one instance of the library that are used here. Arguments are addresses in its memory. */

@@ -1,4 +1,4 @@
-// What a precompile is to the machines: what it costs, and what it answers, once the library is loaded that it needs.
+// The contract of a precompile: its gas, its answer, and the library that it loads when it is first called.
 
 /** A contract that is part of the machine. Its answer depends on the input alone. */
 export interface PrecompileCode {

@@ -1,4 +1,4 @@
-// Signatures that count as somebody's, whoever made them: what a call of ecrecover is answered then.
+// Answers of ecrecover for signatures that a job declares to be somebody's, whoever made them.
 import { bigintFromBytes, bytesFromHex, concatBytes, hexFromBytes } from '../../core/hex.ts'
 import type { Signers } from '../executor.ts'
 import { leftPadded, type PrecompileCode, paddedSlice } from './precompile.ts'

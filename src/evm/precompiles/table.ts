@@ -1,4 +1,4 @@
-// The precompiles of each fork, by address, as the fast machines run them. The reference machine has the library's.
+// The precompiles of each fork, by address, for the fast machines. The reference runs those of the library.
 import type { Address } from '../../core/hex.ts'
 import type { Hardfork } from '../../protocol/forks.ts'
 import { precompilesOf } from '../../protocol/precompiles.ts'

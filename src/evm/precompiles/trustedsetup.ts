@@ -1,4 +1,4 @@
-// What verifying blobs needs of Ethereum's KZG ceremony: powers of its secret, which nobody knows, on both groups.
+// The part of Ethereum's KZG ceremony that verification needs: powers of its secret, which nobody knows, on both groups.
 
 /**
  * The secret to the powers 0 to 63, times the generator of G1, as compressed points in hex.

@@ -17,7 +17,7 @@ export function frameFailure(
   if (error === 'revert') return { kind: 'revert', reason: describeRevert(returnValue) }
   const isPoor = error === 'out of gas' && runState !== undefined
   const reason = isPoor ? stackProblem(runState, hardfork) : undefined
-  // within code that jumps the library takes all invalid operations for one
+  // within code that jumps the library does not tell which operation was invalid
   const opcode = runState?.code[runState.programCounter]
   return { kind: 'halt', reason: reason ?? describeHalt(error, opcode) }
 }
@@ -30,7 +30,7 @@ function stackProblem(
   { opCode, code, programCounter, stack }: NonNullable<ExecResult['runState']>,
   hardfork: Hardfork,
 ): string | undefined {
-  // what was paid for is left behind
+  // an operation that was paid for is no longer the one at the counter
   const operation = code[programCounter] === opCode ? operationsAt(hardfork).get(opCode) : undefined
   if (operation === undefined) return undefined
   if (stack.length < operation.takes) return 'stack underflow'

@@ -1,9 +1,9 @@
-// The KZG check as the library's EVM asks for it. Blobs themselves it never handles here.
+// The KZG check in the form that the library's EVM asks for. Blobs are handled elsewhere.
 import type { KZG } from '@ethereumjs/util'
 import { bytesFromHex } from '../../core/hex.ts'
 import { verifyEvaluation } from '../precompiles/kzg.ts'
 
-/** To be used once the curve is loaded. */
+/** The curve must be loaded before (`trustedSetup`). */
 export const kzg: KZG = {
   verifyProof: (commitment, z, y, proof) => {
     const holds = verifyEvaluation({

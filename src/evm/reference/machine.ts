@@ -1,4 +1,4 @@
-// The reference machine: messages run on @ethereumjs/evm. Slow, complete, and the measure of the others.
+// The reference machine runs messages on @ethereumjs/evm. It is slow and complete, and the other machines are held against it.
 import type { EVM, EVMResult, EVMRunCallOpts, Log as LibraryLog } from '@ethereumjs/evm'
 import {
   type Address,
@@ -67,7 +67,7 @@ function callOf(
     gasLimit: gas,
     gasPrice,
     blobVersionedHashes: (blobs?.versionedHashes ?? []).map((hash) => hash as string as Hex),
-    // counted already, so that authorizations see it
+    // the transition raised the nonce already, so that authorizations see it
     skipNonceIncrement: true,
   }
 }

@@ -1,4 +1,4 @@
-// A bound on the memory of the library's EVM: gas alone would let a call of much gas have gigabytes.
+// A bound on the memory of the library's EVM, as gas alone would allow a call with much gas gigabytes.
 
 import type { EVM } from '@ethereumjs/evm'
 import { EVMError, type Message } from '@ethereumjs/evm'

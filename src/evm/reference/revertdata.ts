@@ -1,5 +1,5 @@
-// The library's EVM refuses what a creation reverts with when that begins like code that may not be deployed. EIP-3541
-// speaks of code: one in 256 custom errors of constructors begins so, and is revert data.
+// Keeps the revert data of creations that begins with 0xef. The library's EVM refuses it as code that may not be deployed,
+// but EIP-3541 speaks of code alone, and a custom error may begin so.
 import type { EVM } from '@ethereumjs/evm'
 
 /** What EIP-3541 keeps from being deployed begins with it. */

@@ -1,4 +1,4 @@
-// The world as @ethereumjs/evm wants to see it: its state manager over the journal of one run.
+// A state manager of @ethereumjs/evm over the overlay of one run.
 import type { AccountFields, StateManagerInterface } from '@ethereumjs/common'
 import { Account, type Address as LibraryAddress } from '@ethereumjs/util'
 import { hashBytes } from '../../core/crypto.ts'

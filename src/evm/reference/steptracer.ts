@@ -130,7 +130,7 @@ class StepTracer {
   }
 
   enter(message: Message): void {
-    // the call that was open has opened this frame
+    // the call that was pending has opened this frame
     this.#open = undefined
     this.#depth += 1
     this.#tracer.onEnter?.(frameOf(this.#evm, message, this.#lastOpcode))
@@ -267,10 +267,10 @@ class StepTracer {
     const pause = this.#ticks % LOOK_EVERY === 0 ? this.#pauseIfDue() : undefined
     if (pause === undefined) return
     const paused = pause.catch((error: unknown) => {
-      // nobody waits here: the step after the next throws it
+      // nobody awaits this promise: a later step throws the error
       this.#pauseError = error
     })
-    // a listener of two parameters is waited for, at a price for every step: this one is there for a single step
+    // the library awaits a listener of two parameters, which slows every step: this one is attached for a single step
     const wait = (_step: InterpreterStep, resolve?: () => void): void => {
       this.#evm.events.off('step', wait)
       void paused.then(resolve)

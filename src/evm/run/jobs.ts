@@ -1,4 +1,4 @@
-// Where jobs are done: checks first, then the run, on the machine that suits the job.
+// Does jobs: checks them, then runs them on the machine that suits them.
 import { keccakHash } from '../../core/crypto.ts'
 import type { MaybePromise } from '../../core/promises.ts'
 import { OPTIONS } from '../../options/table.ts'
@@ -48,7 +48,7 @@ export function createJobsOn(shared: RunContext): Jobs {
     beginBlock: (job) => beginBlock(context, job),
     endBlock: (job) => endBlock(context, job),
     findWrongBlob: async (sidecar) => {
-      // few chains see a blob
+      // loaded late, as few chains see a blob
       const { findWrongBlob } = await import('../precompiles/blobproofs.ts')
       return findWrongBlob(sidecar, pauseOf(context, {}))
     },
@@ -67,8 +67,8 @@ function transact(context: YieldingContext, job: TransactionJob): MaybePromise<O
 }
 
 /**
- * A free call pays nothing to anybody, whatever the block's base fee is, which BASEFEE tells. A nonce that is given stands
- * in for the sender's own, which decides the address of a created contract.
+ * A free call pays nothing to anybody, whatever the block's base fee is; BASEFEE still tells that. A given nonce replaces the
+ * sender's own, from which the address of a created contract comes.
  */
 function call(context: YieldingContext, job: CallJob): MaybePromise<Outcome> {
   checkMessage(job)
@@ -119,7 +119,7 @@ function memoryOf(
 
 function needsOf({ world, tracer }: JobTraits, { to, data }: CheckedMessage): MachineNeeds {
   return {
-    // the others tell nobody what they do
+    // the other machines take no tracer
     needsReference: tracer !== undefined,
     codeHash: () => (to === null ? undefined : accountAt(world, to)?.codeHash) ?? keccakHash(data),
   }

@@ -20,7 +20,7 @@ type OnBug = (error: unknown) => void
 
 /** From the fastest to the reference, which every other falls back on. */
 const TIERS: readonly { name: string; load: (onBug: OnBug) => Promise<Machine> }[] = [
-  // the door of fast/compiler: without this entry and the folder all else stands
+  // the door of fast/compiler: without this entry and the folder the program is whole, and slower
   {
     name: 'compiler',
     load: async (onBug) => {

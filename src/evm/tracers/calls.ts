@@ -129,7 +129,7 @@ function opened(
     value,
     gas,
     gasUsed: 0n,
-    // it may be a window on memory that changes
+    // copied, as it may be a view of memory that changes
     input: isKept && input.length > 0 ? input.slice() : EMPTY_BYTES,
     output: EMPTY_BYTES,
     failure: undefined,

@@ -11,9 +11,9 @@ export interface OpcodeGas {
 type GasByOpcode = ReadonlyMap<string, OpcodeGas>
 
 /**
- * A tracer that counts. What a call hands to its frame is not the call's own but that of the operations in it; what a
- * precompile uses is the call's. Without intrinsic gas, what frames lose that fail, and refunds, all of it comes to the gas
- * that the run used.
+ * A tracer that counts. The gas that a call hands to its frame counts for the operations in the frame; the gas that a
+ * precompile uses counts for the call. The sum is the gas that the run used, but for intrinsic gas, refunds, and what failing
+ * frames lose.
  */
 export function recordOpcodeGas(): { readonly tracer: Tracer; readonly byOpcode: GasByOpcode } {
   const byOpcode = new Map<string, OpcodeGas>()
@@ -25,7 +25,7 @@ export function recordOpcodeGas(): { readonly tracer: Tracer; readonly byOpcode:
     const entry = byOpcode.get(opName) ?? { count: 0, gasUsed: 0n }
     byOpcode.set(opName, entry)
     entry.count += 1
-    // what there is not cannot be used
+    // an operation cannot use more than there is
     entry.gasUsed += gasCost < gas ? gasCost : gas
     latest = entry
   }

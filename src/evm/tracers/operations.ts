@@ -68,7 +68,7 @@ function codeOf({ to, input }: FrameStart, state: StateView | undefined): Uint8A
 
 /** What `step` did, as the next operation of its frame finds it. */
 function effectOf(step: Step, next: Step): Effect {
-  // DUP and SWAP count those they reach over too
+  // DUP and SWAP count the words that they reach over too
   const count = OPERATIONS.get(step.opcode)?.leaves ?? 0
   return {
     gas: next.gas,

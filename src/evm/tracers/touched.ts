@@ -1,4 +1,4 @@
-// Which accounts and slots a run looked at or changed: what it would take to run it again elsewhere.
+// Records which accounts and slots a run read or changed: the prestate that is needed to run it again elsewhere.
 import { type Address, addressFromBytes, paddedBytes } from '../../core/hex.ts'
 import { delegateOf } from '../../protocol/delegation.ts'
 import type { StateView, Tracer } from '../executor.ts'

@@ -1,4 +1,4 @@
-// CALL and its kin, CREATE, SELFDESTRUCT: what they cost, what they move, and the frames that they open.
+// CALL and its kin, CREATE, SELFDESTRUCT: their gas, the value that they move, and the frames that they open.
 import { keccak } from '../../../core/assembly/keccak'
 import * as layout from '../layout'
 import {
@@ -58,7 +58,7 @@ export function call(frame: usize, kind: u32, top: usize, gas: i64): i32 {
   let granted = largestGrant(gas)
   if (isWithin(asked, granted)) granted = load<i64>(asked)
   else if (load<u32>(layout.FORK) < layout.TANGERINE_WHISTLE) return layout.END_OUT_OF_GAS
-  // before EIP-150 all that is asked for must be there
+  // before EIP-150 the frame must have all the gas that it asks for
   if (load<u32>(layout.FORK) < layout.TANGERINE_WHISTLE) raiseNeed(frame, load<i64>(frame, layout.FRAME_GAS_LIMIT) - gas + granted)
   if (hasValue) raiseNeed(frame, load<i64>(frame, layout.FRAME_GAS_LIMIT) - gas)
   gas -= granted
@@ -107,7 +107,7 @@ function payCall(kind: u32, target: usize, hasValue: bool, gas: i64): i64 {
     const isNew = fork >= layout.SPURIOUS_DRAGON ? hasValue && isDead(target) : !has(target, layout.ACCOUNT_EXISTS)
     if (isNew) gas -= NEW_ACCOUNT_GAS
   }
-  // also when it is its own delegate
+  // an account may be its own delegate
   if (has(target, layout.ACCOUNT_DELEGATED)) gas -= warm(delegateOf(target))
   return gas
 }
@@ -132,7 +132,7 @@ export function transfer(sender: usize, receiver: usize, value: usize, hasValue:
 function openCall(
   frame: usize, kind: u32, place: usize, receiver: usize, codeAccount: usize, gas: i64, granted: i64,
 ): void {
-  // it may fail, and its opener go on
+  // the precompile may fail while its opener goes on
   store<u32>(layout.DEPENDS_ON_GAS, 1)
   const child = frame + layout.FRAME
   const inputLength = load<u32>(place, 64)
@@ -256,7 +256,7 @@ function openCreator(
   const memoryBase = map + ((size + layout.CODE_PADDING + 31) & ~31)
   const room = memoryBase - code
   const end = load<u32>(layout.MEMORY_END) + room
-  // gas for code as long as this is more than any block has
+  // no block has the gas for code as long as this
   if (end > load<u32>(layout.ROOM_END)) unreachable()
   store<u32>(layout.MEMORY_END, end)
   memory.copy(code, source, size)

@@ -1,4 +1,4 @@
-// The instance's doors: what the host and the compiler of hot code call.
+// The exports: what the host and compiled code call.
 import { keccak as hash } from '../../../core/assembly/keccak'
 import * as layout from '../layout'
 import { close } from './frames'
@@ -27,7 +27,7 @@ export function prepare(): void {
 export function beginJob(): void {
   let generation = load<u32>(layout.GENERATION) + 1
   if (generation == 0) {
-    // after 4 billion jobs tags come again
+    // after 4 billion jobs the tags repeat
     memory.fill(layout.FIRST_SLOTS, 0, (layout.FIRST_SLOTS_MASK + 1) << 3)
     memory.fill(layout.FIRST_ACCOUNTS, 0, (layout.FIRST_ACCOUNTS_MASK + 1) << 3)
     generation = 1

@@ -1,4 +1,4 @@
-// Opening and closing frames: the journal's checkpoints, return data, and what a creation leaves behind.
+// Opens and closes frames: checkpoints of the journal, return data, the code of a created contract.
 import * as layout from '../layout'
 import { take } from './state/heap'
 import { raiseNeed } from './state/gasneed'

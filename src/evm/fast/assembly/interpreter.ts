@@ -1,5 +1,5 @@
-// The interpreter: runs the code of one frame, operation by operation, each with its exact gas, until the frame ends,
-// opens another, or something has to leave.
+// The interpreter runs the code of one frame, operation by operation, each with its exact gas, until the frame ends, opens
+// another, or has to leave to the host.
 import * as layout from '../layout'
 import { accountAt, payAccess, readyCode } from './state/accounts'
 import { call, create, destroy } from './calls'
@@ -330,7 +330,7 @@ export function execute(frame: usize): i32 {
               pc = next
               continue
             }
-            // the trace did not get over its head: this round is the interpreter's
+            // the trace left at its head: the interpreter runs this round
             gas--
             if (gas < 0) {
               gas = 0

@@ -1,4 +1,4 @@
-// Operations that need more than a line, and why an operation is refused.
+// Operations that need more than a line, and the reason why the interpreter refuses one.
 import { keccak } from '../../../core/assembly/keccak'
 import * as layout from '../layout'
 import { has, isDead } from './state/accounts'

@@ -1,4 +1,4 @@
-// Compiles what became hot: records one round of it, and puts the compiled trace where the instance finds it.
+// Compiles what became hot: it records one round, compiles the recording, and puts the trace where the instance finds it.
 import type { Hash } from '../../../core/hex.ts'
 import type { Hardfork } from '../../../protocol/forks.ts'
 import type { Operation } from '../../opcodes.ts'
@@ -68,7 +68,7 @@ export function createHotCode(
       storeOf(interpreter).setFork(hardfork)
     },
     onHot: (interpreter) => compiler.onHot(interpreter, storeOf(interpreter)),
-    // seldom: the code of thousands of contracts has to make room
+    // it happens seldom, when the code of thousands of contracts has to make room
     onClear: (interpreter) => stores.get(interpreter)?.clear(),
   }
 }
@@ -103,14 +103,14 @@ class TraceCompiler {
     const isRoot = cell >= place.cells && cell < place.cells + 4 * place.bytes.length
     const root = place.cells + 4 * start
     if (!isRoot && isHead(interpreter, place, start) && instance.number(root) >= TRACE) {
-      // compiled since: the exit only has to be led there
+      // a trace was compiled there since: the exit only has to lead to it
       instance.setNumber(cell, instance.number(root))
       return EXIT_FRAME
     }
     if (store.isEnough(place.code)) return EXIT_FRAME
     if (store.isFull) {
       store.clear()
-      // a cell of an exit went with its trace
+      // the cell of an exit is gone with its trace
       if (!isRoot) return EXIT_FRAME
     }
     const { recording, exit } = record(interpreter, place, frame)
@@ -148,7 +148,7 @@ class TraceCompiler {
     })
     if (trace !== undefined && isWorthIt(trace, isLoopHead))
       store.add(cell, place.code, trace.module)
-    // what comes in between has traces of its own, from the exits of the loops in it
+    // the loops within it have traces, and their exits lead to traces of what comes between
     else if (isLoopHead) instance.bytes[place.jumps + start] = DESTINATION
   }
 

@@ -1,5 +1,5 @@
-// The compiled traces of one instance: bounded in number and in bytes; when they are full all are given up, and what is hot
-// still soon comes back.
+// The compiled traces of one instance, bounded in number and in bytes. When the store is full it drops all of them; what is
+// still hot soon comes back.
 import type { Hardfork } from '../../../protocol/forks.ts'
 import type { Instance } from '../instance.ts'
 import { EXIT_CELLS, EXIT_CELLS_END, TRACE } from '../layout.ts'

@@ -1,4 +1,4 @@
-// The map of a contract's code: where a jump may go, and to which of these places loops come back.
+// The map of a contract's code marks where a jump may go, and which of these places are loop heads.
 import { JUMP, JUMPDEST, JUMPI, PUSH1, PUSH3, PUSH32 } from '../../opcodes.generated'
 
 /** Marks of the map. */

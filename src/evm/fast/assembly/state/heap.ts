@@ -1,5 +1,5 @@
-// Room that a job takes as it goes on: a heap that only grows, lists that grow by moving, and hash tables. All of it is
-// void when the next job begins.
+// Room that a job takes: a heap that only grows, lists that move when they grow, and hash tables. The next job begins with
+// all of it empty.
 import { FIRST_HEAP_END, GENERATION, HEAP_TOP, ROOM_END } from '../../layout'
 import { refuseRoom } from './host'
 

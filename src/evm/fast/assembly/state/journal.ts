@@ -1,5 +1,5 @@
-// What a failed frame takes back: values as they were when the frame began. A value is saved once a checkpoint, so that
-// a loop of stores does not fill the journal.
+// The journal keeps values as they were when a frame began, for when it fails. A value is saved once a checkpoint, so that a
+// loop of stores does not fill the journal.
 import * as layout from '../../layout'
 import { reserve } from './heap'
 import { copyWord, setEmptyHash } from '../arithmetic/words'

@@ -1,4 +1,4 @@
-// Operations on words while compiling, as instructions on limbs: those that are worth having in place.
+// Compiles operations on words to instructions on limbs, where that is faster than calling the instance.
 import { type Emitter, type Limb, type Limbs, MAX_LIMB } from '../wasm/emitter.ts'
 import { I64_EQZ } from '../wasm/instructions.ts'
 import {
@@ -181,8 +181,8 @@ export function exponentOf(value: bigint): number | undefined {
 }
 
 /**
- * Two ways to a word, of which the first is taken when `decider` is 0.
- * @returns locals that both ways have filled
+ * Compiles two ways to a word. The code takes the first when `decider` is 0.
+ * @returns locals that both ways fill
  */
 export function either(
   emitter: Emitter,

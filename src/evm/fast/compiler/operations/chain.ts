@@ -1,4 +1,4 @@
-// Compiles what reads the message, the block, accounts and storage, and what writes storage.
+// Compiles operations that read the message, the block and accounts, and those that read and write storage.
 
 import type { Hardfork } from '../../../../protocol/forks.ts'
 import { OP } from '../../../opcodes.ts'

@@ -1,5 +1,5 @@
-// Compiles constants, the order of the stack, and jumps. A trace goes where its recording went: a jump to a known place
-// vanishes, any other is compared with where it went then.
+// Compiles PUSH, POP, DUP, SWAP and jumps. A trace goes where its recording went: a jump to a known place needs no code, any
+// other is compared with where it went then.
 import { OP } from '../../../opcodes.ts'
 import type { Word } from '../trace/stack.ts'
 import type { Step, Trace } from '../trace/trace.ts'

@@ -291,7 +291,7 @@ const compileReturnCopy: Compile = (trace, step) => {
   trace.needZero(orAll(emitter, [...trace.upper(offset), ...trace.upper(length)]), exit)
   const from = trace.limb(offset, 0)
   const count = trace.limb(length, 0)
-  // neither may be so long that their sum goes over
+  // neither may be so long that their sum overflows
   emitter.limb(or(emitter, from, count))
   emitter.i64(32n)
   emitter.op(I64_SHR_U)

@@ -1,4 +1,4 @@
-// What an operation's compiler looks like, and what several of them share.
+// The type of an operation's compiler, and what several of them share.
 import { OPERANDS } from '../../layout.ts'
 import type { Step, Trace } from '../trace/trace.ts'
 import type { Limbs } from '../wasm/emitter.ts'

@@ -1,4 +1,4 @@
-// Puts a trace's function together: what comes before its operations, the loop around them, and its ways out.
+// Puts a trace's function together: the prologue, the loop around the operations, and the exits.
 
 import { STACK_LIMIT } from '../../../opcodes.ts'
 import {
@@ -75,8 +75,8 @@ export function openTrace(trace: Trace, start: number): void {
 }
 
 /**
- * The end of a loop: what a slot holds goes to the locals that the next round finds it in, or into memory where no
- * operation reads it.
+ * Writes the end of a loop: the content of a slot goes to the locals where the next round expects it, or into memory where
+ * no operation reads it.
  * @returns the slots that differ between rounds
  */
 export function closeLoop(trace: Trace): ReadonlySet<number> {
@@ -94,7 +94,7 @@ export function closeLoop(trace: Trace): ReadonlySet<number> {
         emitter.limb(limb)
         emitter.store64(placeOf(trace, slot) + 8 * i)
       } else if (typeof local === 'number' && local !== limb) {
-        // all are read before the first one is written
+        // all values are read before the first local is written
         emitter.limb(limb)
         targets.push(local)
       }

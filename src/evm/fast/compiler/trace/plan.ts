@@ -1,4 +1,4 @@
-// From a recording to the row of operations that a trace compiles.
+// Turns a recording into the row of operations that a trace compiles.
 import { isPush, OP, type Operation } from '../../../opcodes.ts'
 import type { Step } from './trace.ts'
 

@@ -1,5 +1,5 @@
-// The EVM's stack while compiling: what stands in each slot, relative to the stack's height where the trace begins. Slots
-// below are the trace's entry; their limbs come from memory once, before the trace runs, and only those that it uses.
+// The symbolic stack: what each slot holds while compiling, relative to the stack's height where the trace begins. Slots
+// below that are the trace's entry. The trace reads those of their limbs that it uses once, before it runs.
 import type { Emitter, Limb, Limbs } from '../wasm/emitter.ts'
 import { limbsOf } from '../wasm/limbs.ts'
 

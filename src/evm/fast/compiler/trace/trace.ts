@@ -1,6 +1,6 @@
-// A trace while it is compiled: a row of operations that was run once, with all the ways out of it. Its gas is charged as
-// a whole when it begins, and an exit gives back what was not used. What is unusual leaves before the operation, which
-// then is the interpreter's: gas and errors are decided in one place.
+// A trace while it is compiled: a row of operations that ran once, with its exits. The head charges the gas of the whole
+// row, and an exit gives back what was not used. The trace leaves before an operation that takes an unusual way, and the
+// interpreter runs that one: gas and errors are decided in one place.
 
 import { FRAME_MEMORY_SIZE } from '../../layout.ts'
 import {

@@ -1,5 +1,5 @@
-// Writes the body of a trace's function: instructions, locals, and 256-bit words as four limbs, each of which is either
-// known while compiling or stands in a local.
+// Writes the body of a trace's function: instructions, locals, and 256-bit words as four limbs. A limb is a known number or
+// a local.
 import {
   CALL,
   ELSE,

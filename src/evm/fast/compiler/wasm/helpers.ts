@@ -1,4 +1,4 @@
-// The instance's functions that compiled code calls, and the parts that all modules of compiled code have in common.
+// The functions of the instance that compiled code calls, and the parts that all modules of compiled code share.
 import { TYPE_FUNCTION, TYPE_I32, TYPE_I64 } from './instructions.ts'
 import { Writer } from './writer.ts'
 

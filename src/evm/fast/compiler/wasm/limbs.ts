@@ -1,4 +1,4 @@
-// Arithmetic on limbs while compiling: what is known is computed at once, what is not becomes instructions.
+// Arithmetic on limbs: known numbers are computed while compiling, locals become instructions.
 import { type Emitter, type Limb, type Limbs, MAX_LIMB } from './emitter.ts'
 import {
   I64_ADD,

@@ -1,4 +1,4 @@
-// A growing row of bytes, with the ways in which WebAssembly writes numbers down.
+// A growing row of bytes, and the encodings of numbers in WebAssembly (LEB128).
 
 const FIRST_SIZE = 4096
 
