@@ -65,7 +65,7 @@ export interface Observer {
 export interface Hooks {
   readonly observer?: Observer
   readonly environment?: Partial<Environment>
-  /** True: without the accelerators of the server. Tests hold the plain program against the whole with it. */
+  /** True: without accelerators of server and mining. Tests hold the plain program against the whole with it. */
   readonly isPlain?: boolean
 }
 
@@ -140,6 +140,7 @@ export async function openDevchain(settings: DevchainSettings, hooks: Hooks): Pr
     blocks: await readBlocks(settings),
     behaviour: profile.chain,
     unsaid: profile.defaults,
+    isPlain: hooks.isPlain,
     environment: { ...environment, onBug, begin },
   })
   const { chain } = node

@@ -3,7 +3,7 @@
 import { DevchainError } from '../core/errors.ts'
 import { fee } from '../core/format.ts'
 import { hexFromBytes } from '../core/hex.ts'
-import { startMining, stopMining } from '../node/commands/commands.ts'
+import { startMining, stopMining } from '../node/commands/miningmode.ts'
 import { describeMining } from '../node/ledger/miningmode.ts'
 import { type Method, optional, param } from '../rpc/method.ts'
 import { address, boolean, data, quantity, text } from '../rpc/primitives.ts'

@@ -23,9 +23,9 @@ import { TRANSACTION_GAS_CAP } from '../protocol/validity.ts'
 import { createDefaultAlloc, type Genesis, worldFromAlloc } from '../state/genesis.ts'
 import { stateRoot, type World } from '../state/world.ts'
 import { type AccountBook, addresses, bookOfKeys, deriveAccounts } from './accounts/accounts.ts'
-import { releaseMiner } from './bulk/emptyblocks.ts'
+import { bulkMining } from './bulk/bulk.ts'
 import { Chain, type Environment, systemEnvironment } from './chain/chain.ts'
-import { checkMode } from './commands/commands.ts'
+import { checkMode } from './commands/miningmode.ts'
 import { beginningOf, importBlocks } from './import/importblocks.ts'
 import { type Behaviour, OWN_BEHAVIOUR } from './ledger/behaviour.ts'
 import type { BlockRecord } from './ledger/blockrecord.ts'
@@ -54,6 +54,8 @@ export interface ChainOptions extends Some<ChainParameters> {
   readonly scryptCost?: number | undefined
   readonly environment?: Environment | undefined
   readonly executor?: Executor | undefined
+  /** True: without accelerators, so that empty blocks are mined one by one. Tests hold the plain program to the whole. */
+  readonly isPlain?: boolean | undefined
   /** What is done otherwise than by itself. */
   readonly behaviour?: Partial<Behaviour> | undefined
   /** Defaults in place of the usual ones, for what neither the options nor the genesis file say. */
@@ -86,13 +88,9 @@ export async function createChain(given: ChainOptions = {}): Promise<Chain> {
   const environment = options.environment ?? systemEnvironment
   const executor = options.executor ?? ownExecutor(options, environment)
   const state = await startingState(executor, options, environment.now())
-  const chain = new Chain({
-    state,
-    executor,
-    environment,
-  })
+  const bulk = options.isPlain ? undefined : bulkMining
+  const chain = new Chain({ state, executor, environment, bulk })
   chain.onClose(scheduleMining(chain))
-  chain.onChange(releaseMiner)
   // another's executor may serve other chains
   if (options.executor === undefined) chain.onClose(() => executor.close())
   return chain

@@ -3,7 +3,7 @@ import { addressOfKey, keccak256, recoverAddress, signDigest } from '../../src/c
 import { type Address, bytesFromHex } from '../../src/core/hex.ts'
 import { addresses, requireKey } from '../../src/node/accounts/accounts.ts'
 import { systemEnvironment } from '../../src/node/chain/chain.ts'
-import { mine } from '../../src/node/commands/commands.ts'
+import { mine } from '../../src/node/commands/mine.ts'
 import { createChain } from '../../src/node/create.ts'
 import { sendRawTransaction, sendTransaction } from '../../src/node/sending/send.ts'
 import { signTransaction, type UnsignedTransaction } from '../../src/protocol/transaction.ts'

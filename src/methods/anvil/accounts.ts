@@ -3,7 +3,7 @@
 import { DevchainError } from '../../core/errors.ts'
 import { ether, listed } from '../../core/format.ts'
 import type { Address } from '../../core/hex.ts'
-import { changeAccounts } from '../../node/commands/commands.ts'
+import { changeAccounts } from '../../node/commands/settings.ts'
 import { type Method, param } from '../../rpc/method.ts'
 import { address, boolean, quantity } from '../../rpc/primitives.ts'
 import { editEach } from '../common/accounts.ts'

@@ -2,7 +2,7 @@
 
 import { DevchainError } from '../../core/errors.ts'
 import { number } from '../../core/format.ts'
-import { setBlockInterval } from '../../node/commands/commands.ts'
+import { setBlockInterval } from '../../node/commands/time.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { boolean, list, nullable, quantity } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'

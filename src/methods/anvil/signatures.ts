@@ -4,7 +4,7 @@ import { type Signature, signatureFromBytes, signatureFromCompact } from '../../
 import { DevchainError } from '../../core/errors.ts'
 import type { Address } from '../../core/hex.ts'
 import { impersonateSignature } from '../../node/accounts/accounts.ts'
-import { changeAccounts } from '../../node/commands/commands.ts'
+import { changeAccounts } from '../../node/commands/settings.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { address, data } from '../../rpc/primitives.ts'
 import type { Decoder } from '../../rpc/schema.ts'

@@ -1,7 +1,7 @@
 // Moving the clock: the body of evm_increaseTime and anvil_increaseTime.
 
 import type { Chain } from '../../node/chain/chain.ts'
-import { increaseTime } from '../../node/commands/commands.ts'
+import { increaseTime } from '../../node/commands/time.ts'
 import type { Encoder } from '../../rpc/schema.ts'
 
 export const secondsResult: Encoder<bigint> = {

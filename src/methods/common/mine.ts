@@ -2,7 +2,7 @@
 
 import type { IsAwaited } from '../../evm/executor.ts'
 import type { Chain } from '../../node/chain/chain.ts'
-import { type MineRequest, mine } from '../../node/commands/commands.ts'
+import { type MineRequest, mine } from '../../node/commands/mine.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
 import type { BlockRange } from '../../node/ledger/canonicalchain.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
@@ -15,12 +15,12 @@ import type { ChainState } from '../../node/ledger/chainstate.ts'
  */
 export function mineOn(
   chain: Chain,
-  order: (state: ChainState) => Omit<MineRequest, 'now'>,
+  order: (state: ChainState) => Omit<MineRequest, 'now' | 'bulk'>,
   isAwaited?: IsAwaited,
 ): Promise<BlockRange> {
-  const { environment } = chain
+  const { environment, bulk } = chain
   return chain.update(
-    (state, executor) => mine(executor, state, { ...order(state), now: environment.now() }),
+    (state, executor) => mine(executor, state, { ...order(state), now: environment.now(), bulk }),
     { isAwaited },
   )
 }
@@ -39,7 +39,7 @@ export async function mineBlocks(
 ): Promise<void> {
   // an interval of nothing leaves the first block to the clock, as no two blocks have one time
   const isExact = isFirstSpaced && interval !== undefined && interval > 0n
-  const order = ({ tree }: ChainState): Omit<MineRequest, 'now'> => ({
+  const order = ({ tree }: ChainState): Omit<MineRequest, 'now' | 'bulk'> => ({
     blocks,
     interval,
     timestamp: isExact ? headOf(tree).block.header.timestamp + interval : undefined,

@@ -1,6 +1,6 @@
 // Changing the settings of a chain: the body of hardhat_set… and miner_set….
 import type { Chain } from '../../node/chain/chain.ts'
-import { changeSettings } from '../../node/commands/commands.ts'
+import { changeSettings } from '../../node/commands/settings.ts'
 import type { Settings } from '../../node/ledger/chainstate.ts'
 import type { Profile } from '../compat/profile.ts'
 

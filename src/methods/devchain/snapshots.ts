@@ -5,7 +5,7 @@ import {
   returnTo,
   revertOrder,
   takeNamedSnapshot,
-} from '../../node/commands/commands.ts'
+} from '../../node/commands/snapshots.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
 import type { Snapshot } from '../../node/ledger/chainstate.ts'
 import { snapshotsOf } from '../../node/ledger/snapshots.ts'

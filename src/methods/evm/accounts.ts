@@ -1,7 +1,7 @@
 // evm: accounts without keys.
 
 import { type AccountBook, addKeyless, removeKeyless } from '../../node/accounts/accounts.ts'
-import { changeAccounts } from '../../node/commands/commands.ts'
+import { changeAccounts } from '../../node/commands/settings.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
 import type { Change } from '../../node/ledger/change.ts'
 import { type Method, param, secret } from '../../rpc/method.ts'

@@ -1,7 +1,7 @@
 // evm: the time of blocks.
 
 import { time } from '../../core/format.ts'
-import { setNextTimestamp, setTime } from '../../node/commands/commands.ts'
+import { setNextTimestamp, setTime } from '../../node/commands/time.ts'
 import { type Method, param } from '../../rpc/method.ts'
 import { nullable, quantity, text } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'

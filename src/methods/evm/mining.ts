@@ -2,12 +2,8 @@
 
 import { DevchainError } from '../../core/errors.ts'
 import { number } from '../../core/format.ts'
-import {
-  setGasLimit,
-  setMiningMode,
-  startMining,
-  stopMining,
-} from '../../node/commands/commands.ts'
+import { setMiningMode, startMining, stopMining } from '../../node/commands/miningmode.ts'
+import { setGasLimit } from '../../node/commands/settings.ts'
 import type { MiningMode } from '../../node/ledger/chainstate.ts'
 import { describeMining, isInstant } from '../../node/ledger/miningmode.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'

@@ -1,6 +1,6 @@
 // evm: snapshots, and going back to genesis.
 
-import { RESET, reset, revertOrder, revertTo, takeSnapshot } from '../../node/commands/commands.ts'
+import { RESET, reset, revertOrder, revertTo, takeSnapshot } from '../../node/commands/snapshots.ts'
 import { type Method, param } from '../../rpc/method.ts'
 import { boolean, nothing, quantity } from '../../rpc/primitives.ts'
 import { type MethodContext, method } from '../common/context.ts'

@@ -3,7 +3,7 @@
 import { keccakHash } from '../../core/crypto.ts'
 import { DevchainError, printValue } from '../../core/errors.ts'
 import { concatBytes, paddedBytes } from '../../core/hex.ts'
-import { RESET, reset } from '../../node/commands/commands.ts'
+import { RESET, reset } from '../../node/commands/snapshots.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
 import type { ChainState, Snapshot } from '../../node/ledger/chainstate.ts'
 import { snapshotsOf } from '../../node/ledger/snapshots.ts'

@@ -1,4 +1,4 @@
-// The worlds after blocks that only told the system contracts something: made when they are looked at.
+// The worlds after blocks that wrote to the system contracts and did nothing else: made when they are looked at.
 import type { Hash } from '../../core/hex.ts'
 import { addressKey } from '../../state/keys.ts'
 import { BEACON_ROOTS, HISTORY_STORAGE, type Predeploy } from '../../state/predeploys.ts'
@@ -12,16 +12,16 @@ import {
   type World,
   withAccounts,
 } from '../../state/world.ts'
+import type { SystemWrites } from '../mining/emptyblocks.ts'
 
-/** The blocks, counted from 0. Each has the parent's hash and its own timestamp told; beacon roots are all zero. */
+/** The blocks, counted from 0. Each writes the parent's hash and its own timestamp; beacon roots are all zero. */
 export interface RingBlocks {
   readonly numberAt: (index: number) => bigint
   readonly timestampAt: (index: number) => bigint
   readonly parentHashAt: (index: number) => Hash
-  /** Which of the two contracts is told. */
-  readonly tellsTime: boolean
-  readonly tellsHash: boolean
-  /** Told of storages that were made, which may know none of their hashes. */
+  /** Which of the two contracts is written to. */
+  readonly writes: SystemWrites
+  /** Called with storages that were made, which may know none of their hashes. */
   readonly onMade: (index: number, storages: RingStorages) => void
 }
 
@@ -31,7 +31,7 @@ export interface RingStorages {
   readonly hashes: Trie<StorageSlot>
 }
 
-/** Blocks from one kept pair of storages to the next: each costs some 10 MB where it shares nothing with another. */
+/** Blocks from one kept pair of storages to the next: a pair that shares nothing with another takes megabytes. */
 const STRIDE = 512
 
 /** Kept pairs at strides. */
@@ -42,7 +42,7 @@ const RECENT = 8
 
 /**
  * The worlds after each of many blocks over one `base`. Accounts but those two are the base's; the storage of these is
- * made when it is read, from the nearest kept one before: within 5 ms where reads go forward, else within 100 ms.
+ * made when it is read, from the nearest kept one before.
  */
 export class RingWorlds {
   readonly #base: World
@@ -57,10 +57,11 @@ export class RingWorlds {
 
   /** All accounts after the block. */
   at(index: number): World {
-    const { tellsTime, tellsHash } = this.#blocks
+    const { writes } = this.#blocks
     const changes: TrieChange<Account>[] = []
-    if (tellsTime) changes.push(this.#change(BEACON_ROOTS, () => this.#storagesAt(index).time))
-    if (tellsHash) changes.push(this.#change(HISTORY_STORAGE, () => this.#storagesAt(index).hashes))
+    if (writes.time) changes.push(this.#change(BEACON_ROOTS, () => this.#storagesAt(index).time))
+    if (writes.hash)
+      changes.push(this.#change(HISTORY_STORAGE, () => this.#storagesAt(index).hashes))
     return withAccounts(this.#base, changes)
   }
 
@@ -102,23 +103,22 @@ export class RingWorlds {
 
   /** The storages after block `last`, given those before block `first`. */
   #after({ time, hashes }: RingStorages, first: number, last: number): RingStorages {
-    const { numberAt, timestampAt, parentHashAt } = this.#blocks
+    const { numberAt, timestampAt, parentHashAt, writes } = this.#blocks
     const times = new Map<bigint, bigint>()
     const parents = new Map<bigint, bigint>()
-    const { tellsTime, tellsHash } = this.#blocks
     const ring = Number(RING)
     // backwards, as the newest stays, until the ring is full: timestamps may leave gaps
-    for (let index = last; tellsTime && index >= first && times.size < ring; index--) {
+    for (let index = last; writes.time && index >= first && times.size < ring; index--) {
       const timestamp = timestampAt(index)
       const slot = beaconSlot(timestamp)
       if (!times.has(slot)) times.set(slot, timestamp)
     }
-    for (let index = Math.max(first, last - ring + 1); tellsHash && index <= last; index++) {
+    for (let index = Math.max(first, last - ring + 1); writes.hash && index <= last; index++) {
       parents.set(historySlot(numberAt(index)), BigInt(parentHashAt(index)))
     }
     return {
-      time: tellsTime ? withTold(time, times) : time,
-      hashes: tellsHash ? withTold(hashes, parents) : hashes,
+      time: writes.time ? withSlots(time, times) : time,
+      hashes: writes.hash ? withSlots(hashes, parents) : hashes,
     }
   }
 
@@ -129,7 +129,7 @@ export class RingWorlds {
   }
 }
 
-function withTold(
+function withSlots(
   storage: Trie<StorageSlot>,
   slots: ReadonlyMap<bigint, bigint>,
 ): Trie<StorageSlot> {

@@ -1,5 +1,5 @@
-// Mines empty blocks one after another with real hashes, 10 µs each: what changes of a header and of the state from one to
-// the next is changed in place, in WebAssembly. The slow twin is miner.ts, which makes the same blocks.
+// Mines empty blocks one after another with real hashes: what differs of header and state from one to the next is changed
+// in place, in WebAssembly.
 import { bytesFromHex, equalBytes, ZERO_HASH } from '../../core/hex.ts'
 import { encodeRlp, integerSize } from '../../core/rlp.ts'
 import { encodeHeader } from '../../protocol/block.ts'
@@ -7,22 +7,18 @@ import { addressKey, slotKey } from '../../state/keys.ts'
 import { BEACON_ROOTS, HISTORY_STORAGE, type Predeploy } from '../../state/predeploys.ts'
 import { RING } from '../../state/systemslots.ts'
 import { accountAt, stateRoot } from '../../state/world.ts'
+import type { SystemWrites } from '../mining/emptyblocks.ts'
 import { randaoSeed } from '../mining/randao.ts'
+import type { RunTemplate } from '../mining/runrecords.ts'
 import { itemStarts, layAccountPaths } from './accountpaths.ts'
 import { Arena, type ArenaExports } from './arena.ts'
-import { EmptyRow, type Template } from './emptyrun.ts'
 import { LiveTrie } from './livetrie.ts'
 import type { RingStorages } from './ringworlds.ts'
 import { WASM } from './runminer.wasm.ts'
-
-/** Which system contracts hear of each block. Both run the main network's code. */
-export interface Told {
-  readonly time: boolean
-  readonly hash: boolean
-}
+import { SealedRun } from './sealedrun.ts'
 
 interface Exports extends ArenaExports {
-  readonly mine: (order: number, number: number, count: number) => number
+  readonly mine: (parameters: number, number: number, count: number) => number
   readonly fill: (ring: number, slot: number, value: number, length: number) => number
 }
 
@@ -33,15 +29,15 @@ const RING_SLOTS = Number(RING)
 /** Blocks that one call of the module mines at most. */
 const MOST_AT_ONCE = 64
 
-/** What the module is told: numbers of four bytes in this order (`Order` in assembly/runminer.ts). */
-const ORDER = [
+/** The parameters of the module: numbers of four bytes in this order (`Parameters` in assembly/runminer.ts). */
+const PARAMETERS = [
   ...(['parentHash', 'stateRoot', 'numberEnd', 'timestampEnd'] as const),
   ...(['numberLength', 'timestampLength', 'seed', 'root', 'randao', 'header'] as const),
   ...(['above', 'aboveEnd', 'times', 'parents', 'rooted'] as const),
   ...(['timestamps', 'hashes', 'roots'] as const),
 ] as const
 
-type Order = Partial<Record<(typeof ORDER)[number], number>>
+type Parameters = Partial<Record<(typeof PARAMETERS)[number], number>>
 
 /** Parts of the module's memory, for `MOST_AT_ONCE` blocks. */
 interface Views {
@@ -57,27 +53,27 @@ interface Ring {
 }
 
 /**
- * What a row knows of its miner. An object of its own: a function made in the miner's constructor would keep the miner for
- * as long as the row.
+ * What a run knows of its miner. An object of its own: a function made in the miner's constructor would keep the miner for
+ * as long as the run.
  */
 class Sharing {
-  #told: ((index: number, storages: RingStorages) => void) | undefined
+  #target: ((index: number, storages: RingStorages) => void) | undefined
 
-  constructor(told: (index: number, storages: RingStorages) => void) {
-    this.#told = told
+  constructor(target: (index: number, storages: RingStorages) => void) {
+    this.#target = target
   }
 
-  readonly share = (index: number, storages: RingStorages): void => this.#told?.(index, storages)
+  readonly share = (index: number, storages: RingStorages): void => this.#target?.(index, storages)
 
   end(): void {
-    this.#told = undefined
+    this.#target = undefined
   }
 }
 
-/** Mines the blocks of a row. */
+/** Mines the blocks of a run. */
 export class RunMiner {
-  readonly row: EmptyRow
-  readonly #template: Template
+  readonly run: SealedRun
+  readonly #template: RunTemplate
   /** The number of the first block. */
   readonly #first: number
   #views: Views | undefined
@@ -90,25 +86,24 @@ export class RunMiner {
   readonly #header: number
   readonly #seed: number
   readonly #seedLength: number
-  readonly #order: number
+  readonly #parameters: number
   readonly #timestamps: number
   readonly #hashes: number
   readonly #roots: number
   /** True when the tries can't follow the chain any more. */
   #isLost = false
-  /** Parts the row from this miner. */
+  /** Parts the run from this miner. */
   readonly #letGo: () => void
 
-  constructor(template: Template, told: Told) {
+  constructor(template: RunTemplate, writes: SystemWrites) {
     const { parent, abandoned } = template
     const arena = this.#arena
     this.#template = template
     this.#first = Number(parent.block.header.number) + 1
     const sharing = new Sharing((index, storages) => this.#shareHashes(index, storages))
     this.#letGo = () => sharing.end()
-    this.row = new EmptyRow(template, {
-      tellsTime: told.time,
-      tellsHash: told.hash,
+    this.run = new SealedRun(template, {
+      writes,
       onMade: sharing.share,
     })
     const seed = randaoSeed(bytesFromHex(parent.block.hash), 0n, abandoned)
@@ -118,11 +113,11 @@ export class RunMiner {
     this.#timestamps = arena.allocate(8 * MOST_AT_ONCE)
     this.#hashes = arena.allocate(32 * MOST_AT_ONCE)
     this.#roots = arena.allocate(32 * MOST_AT_ONCE)
-    this.#order = arena.allocate(4 * ORDER.length)
-    const rings = this.#ringsOf(told)
+    this.#parameters = arena.allocate(4 * PARAMETERS.length)
+    const rings = this.#ringsOf(writes)
     this.#times = rings.find(({ contract }) => contract === BEACON_ROOTS)?.trie
     this.#parents = rings.find(({ contract }) => contract === HISTORY_STORAGE)?.trie
-    this.#tell({
+    this.#set({
       seed: this.#seed,
       times: this.#times?.at ?? 0,
       parents: this.#parents?.at ?? 0,
@@ -132,7 +127,7 @@ export class RunMiner {
     })
   }
 
-  /** Mines no more: the row stays, and what mined it, megabytes, need not. */
+  /** Mines no more: the run stays, and the memory that it was mined in need not. */
   close(): void {
     this.#isLost = true
     this.#letGo()
@@ -140,7 +135,7 @@ export class RunMiner {
 
   /** The number of the next block. */
   get next(): number {
-    return this.#first + this.row.count
+    return this.#first + this.run.count
   }
 
   /**
@@ -165,11 +160,11 @@ export class RunMiner {
     const most = Math.min(MOST_AT_ONCE, timestamps.length - start)
     const views = this.#viewsNow()
     for (let index = 0; index < most; index++) views.timestamps[index] = timestamps[start + index]!
-    const count = this.#arena.exports.mine(this.#order, number, most)
+    const count = this.#arena.exports.mine(this.#parameters, number, most)
     this.#isLost = count < 0
     if (count <= 0) return 0
     const { timestamps: mined, hashes, roots } = this.#viewsNow()
-    this.row.log.push(count, mined, hashes, roots)
+    this.run.log.push(count, mined, hashes, roots)
     return count
   }
 
@@ -204,7 +199,7 @@ export class RunMiner {
     })
     this.#arena.bytes.set(encoded, this.#header)
     const starts = itemStarts(encoded).map((start) => this.#header + start)
-    this.#tell({
+    this.#set({
       parentHash: starts[0]! + 1,
       stateRoot: starts[3]! + 1,
       numberEnd: starts[9]!,
@@ -217,19 +212,19 @@ export class RunMiner {
     })
   }
 
-  /** The storages of those who are told, in memory, and the paths to them. */
-  #ringsOf(told: Told): readonly Ring[] {
+  /** The storages that blocks write to, in memory, and the paths to them. */
+  #ringsOf(writes: SystemWrites): readonly Ring[] {
     const { world } = this.#template.parent
     const contracts = [
-      ...(told.time ? [BEACON_ROOTS] : []),
-      ...(told.hash ? [HISTORY_STORAGE] : []),
+      ...(writes.time ? [BEACON_ROOTS] : []),
+      ...(writes.hash ? [HISTORY_STORAGE] : []),
     ]
     const arena = this.#arena
     const root = arena.store(bytesFromHex(stateRoot(world)))
     const keys = contracts.map(({ address }) => addressKey(address))
     const { accounts, above } = layAccountPaths(arena, world, keys, root)
     const first = arena.storeWords(above)
-    this.#tell({ root, above: first, aboveEnd: first + 4 * above.length })
+    this.#set({ root, above: first, aboveEnd: first + 4 * above.length })
     return contracts.map((contract, index) => {
       const { job, storageRoot: target } = accounts[index]!
       // the trie, then `account` and `leaves` of `Ring` in assembly/runminer.ts
@@ -244,7 +239,7 @@ export class RunMiner {
   #fill(trie: LiveTrie, contract: Predeploy, target: number): void {
     const account = accountAt(this.#template.parent.world, contract.address)!
     const rooted = contract === BEACON_ROOTS ? this.#arena.allocate(RING_SLOTS) : 0
-    if (rooted !== 0) this.#tell({ rooted })
+    if (rooted !== 0) this.#set({ rooted })
     const room = this.#arena.allocate(64)
     let isFull = true
     for (const { slot, value } of account.storage.values()) {
@@ -264,16 +259,18 @@ export class RunMiner {
     this.#isLost ||= !isFull || !isSame
   }
 
-  /** Tells storages what was hashed here, which would take them 100 ms when all is new. */
+  /** Hands the hashes that were made here to storages, which need not make them again. */
   #shareHashes(index: number, { time, hashes }: RingStorages): void {
-    if (this.#isLost || index !== this.row.count - 1) return
+    if (this.#isLost || index !== this.run.count - 1) return
     this.#times?.shareHashes(time)
     this.#parents?.shareHashes(hashes)
   }
 
-  #tell(part: Order): void {
+  #set(part: Parameters): void {
     for (const [name, value] of Object.entries(part)) {
-      this.#arena.setWords(this.#order + 4 * ORDER.indexOf(name as keyof Order), [value])
+      this.#arena.setWords(this.#parameters + 4 * PARAMETERS.indexOf(name as keyof Parameters), [
+        value,
+      ])
     }
   }
 

@@ -10,6 +10,7 @@ import { headChange } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import type { CommandOf, StateChange } from '../ledger/change.ts'
 import { nextTimestamp } from '../ledger/clock.ts'
+import type { BulkMining } from '../mining/bulkmining.ts'
 import { blockEnvironment } from '../mining/environment.ts'
 import { buildPending } from '../mining/miner.ts'
 import { AwaitedExecutor } from './awaited.ts'
@@ -46,6 +47,8 @@ export interface ChainParts {
   readonly state: ChainState
   readonly executor: Executor
   readonly environment: Environment
+  /** Undefined: empty blocks are mined as any others. */
+  readonly bulk?: BulkMining | undefined
 }
 
 /** The block that would be mined, remembered for as long as it would be the same. */
@@ -67,6 +70,7 @@ interface KnownEnvironment {
 export class Chain {
   readonly executor: Executor
   readonly environment: Environment
+  readonly bulk: BulkMining | undefined
   #state: ChainState
   #turn: Promise<unknown> = Promise.resolve()
   #waiting = 0
@@ -78,10 +82,12 @@ export class Chain {
   #instance: Uint8Array | undefined
   #headMadeAt: number
 
-  constructor({ state, executor, environment }: ChainParts) {
+  constructor({ state, executor, environment, bulk }: ChainParts) {
     this.#state = state
     this.executor = executor
     this.environment = environment
+    this.bulk = bulk
+    if (bulk !== undefined) this.onChange(bulk.release)
     this.#headMadeAt = environment.now()
   }
 

@@ -2,7 +2,7 @@
 import { DevchainError } from '../../core/errors.ts'
 import { bigintFromBytes } from '../../core/hex.ts'
 import type { Chain } from '../chain/chain.ts'
-import { mine } from '../commands/commands.ts'
+import { mine } from '../commands/mine.ts'
 import { intervalOf, isSameRhythm, nextIntervalOf } from '../ledger/miningmode.ts'
 
 /**
@@ -68,7 +68,7 @@ class Schedule {
   }
 
   async #mine(): Promise<void> {
-    const { environment } = this.#chain
+    const { environment, bulk } = this.#chain
     const progress = { isRunning: false, gasUsed: undefined as bigint | undefined }
     const isAwaited = (gasUsed?: bigint): boolean => {
       progress.isRunning = true
@@ -81,7 +81,8 @@ class Schedule {
         async (state, executor) => {
           // stopped while this command waited for its turn
           if (intervalOf(state.mining) === undefined) return { state, value: undefined }
-          const { state: after, dropped } = await mine(executor, state, { now: environment.now() })
+          const request = { now: environment.now(), bulk }
+          const { state: after, dropped } = await mine(executor, state, request)
           return { state: after, value: undefined, dropped }
         },
         { isAwaited },

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { parseAddress, ZERO_HASH } from '../../../src/core/hex.ts'
 import { addresses } from '../../../src/node/accounts/accounts.ts'
-import { mine } from '../../../src/node/commands/commands.ts'
+import { mine } from '../../../src/node/commands/mine.ts'
 import { createChain, FIXED_GENESIS_TIMESTAMP } from '../../../src/node/create.ts'
 import { headOf } from '../../../src/node/ledger/blocktree.ts'
 import { parseGenesis } from '../../../src/state/genesis.ts'

@@ -3,17 +3,15 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { DevchainError } from '../../../src/core/errors.ts'
 import type { Chain } from '../../../src/node/chain/chain.ts'
+import { mine } from '../../../src/node/commands/mine.ts'
+import { startMining, stopMining } from '../../../src/node/commands/miningmode.ts'
 import {
   dropSnapshot,
-  increaseTime,
-  mine,
   reset,
   revertTo,
-  setNextTimestamp,
-  startMining,
-  stopMining,
   takeSnapshot,
-} from '../../../src/node/commands/commands.ts'
+} from '../../../src/node/commands/snapshots.ts'
+import { increaseTime, setNextTimestamp } from '../../../src/node/commands/time.ts'
 import { headOf } from '../../../src/node/ledger/blocktree.ts'
 import { sendRawTransaction } from '../../../src/node/sending/send.ts'
 import { balanceAt, nonceAt } from '../../../src/state/world.ts'
@@ -208,6 +206,14 @@ const command: fc.Arbitrary<Command> = fc.oneof(
       blocks: fc.integer({ min: 1, max: 2 }),
     }),
   },
+  {
+    // as many as bulk mining takes together
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('mine' as const),
+      blocks: fc.integer({ min: 34, max: 40 }),
+    }),
+  },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('revert' as const), id: fc.nat(6) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('drop' as const), id: fc.nat(6) }) },
   {
@@ -265,7 +271,7 @@ async function run(
     }
     case 'mine':
       await chain.update((state) =>
-        mine(chain.executor, state, { now, blocks: BigInt(each.blocks) }),
+        mine(chain.executor, state, { now, blocks: BigInt(each.blocks), bulk: chain.bulk }),
       )
       model.mine(each.blocks, wall)
       break
@@ -325,11 +331,14 @@ function compare(chain: Chain, { state }: Model): void {
   expect(seen).toEqual({ blocks, balances, nonces, waiting: state.pool.length })
 }
 
-it('a chain does what a naive model does, whatever the commands', async () => {
+it.each([
+  ['with its accelerators', false],
+  ['without any', true],
+])('a chain %s does what a naive model does, whatever the commands', async (_, isPlain) => {
   await fc.assert(
     fc.asyncProperty(fc.array(command, { maxLength: 50, size: 'max' }), async (commands) => {
       const environment = testEnvironment()
-      const chain = await testChain({ environment, accounts: ACCOUNTS, balance: 100n })
+      const chain = await testChain({ environment, accounts: ACCOUNTS, balance: 100n, isPlain })
       const model = new Model(Number(headTime(chain)), 100)
       for (const each of commands) {
         await run(chain, environment, model, each)

@@ -1,6 +1,5 @@
-// Mines empty blocks: system contracts are told of each in their storage, which is kept as live tries, then state root,
-// randomness and hash are made. In WebAssembly, as in JavaScript it takes three times as long, and ten times until that is
-// compiled. Compiled by src/build/wasm.mjs.
+// Mines empty blocks: each is written to the storage of the system contracts, which is kept as live tries, then state root,
+// randomness and hash are made. Compiled by src/build/wasm.mjs.
 import { keccak } from '../../../core/assembly/keccak'
 import { enqueue, Job, run } from './jobs'
 import { allocate, hash, LiveTrie, overwrite, place } from './livetrie'
@@ -11,7 +10,7 @@ export { allocate, childAt, hash, put, targetOf } from './livetrie'
 /** Slots of each of the two rings (EIP-2935, EIP-4788). */
 const RING: u64 = 8191
 
-/** The storage of a system contract that hears of every block. */
+/** The storage of a system contract that every block writes to. */
 @unmanaged
 class Ring extends LiveTrie {
   /** Hashes the contract's account. */
@@ -22,7 +21,7 @@ class Ring extends LiveTrie {
 
 /** What is mined, in addresses that runminer.ts writes. */
 @unmanaged
-class Order {
+class Parameters {
   /** The header's RLP, and where what differs from block to block is in it: hashes begin there, integers end there. */
   parentHash: u32
   stateRoot: u32
@@ -36,10 +35,10 @@ class Order {
   root: u32
   randao: Job
   header: Job
-  /** Addresses of the jobs that hash the accounts above those that are told, up to `aboveEnd`. */
+  /** Addresses of the jobs that hash the trie nodes above those accounts, up to `aboveEnd`. */
   above: usize
   aboveEnd: usize
-  /** The ring of timestamps and that of hashes of parents; 0 for one that is not told. */
+  /** The ring of timestamps and that of hashes of parents; 0 for one that is not written to. */
   times: usize
   parents: usize
   /** A byte for each slot of times: not 0 where there is a beacon root, which would have to be taken away. */
@@ -61,28 +60,28 @@ const WORD: usize = memory.data(32, 16)
  * before one that takes a beacon root's place.
  * @returns how many were mined; -1 when nothing more can be
  */
-export function mine(order: Order, number: f64, count: i32): i32 {
+export function mine(given: Parameters, number: f64, count: i32): i32 {
   for (let i = 0; i < count; i++) {
-    const timestamp = <u64>load<f64>(order.timestamps + 8 * i)
+    const timestamp = <u64>load<f64>(given.timestamps + 8 * i)
     const own = <u64>number + i
-    if (sizeOf(own) != order.numberLength || sizeOf(timestamp) != order.timestampLength) return i
-    if (order.times != 0) {
-      const ring = changetype<Ring>(order.times)
+    if (sizeOf(own) != given.numberLength || sizeOf(timestamp) != given.timestampLength) return i
+    if (given.times != 0) {
+      const ring = changetype<Ring>(given.times)
       const slot = <u32>(timestamp % RING)
-      if (load<u8>(order.rooted + slot) != 0) return i
-      if (!tellTime(ring, slot, timestamp)) return -1
+      if (load<u8>(given.rooted + slot) != 0) return i
+      if (!writeTime(ring, slot, timestamp)) return -1
       hashRing(ring, 1)
     }
-    if (order.parents != 0) {
-      const ring = changetype<Ring>(order.parents)
-      copyWord(WORD, order.seed)
+    if (given.parents != 0) {
+      const ring = changetype<Ring>(given.parents)
+      copyWord(WORD, given.seed)
       if (!fill(ring, <u32>((own - 1) % RING), VALUE, writeValue())) return -1
       hashRing(ring, 0)
     }
     run()
-    finishBlock(order, own, timestamp)
-    copyWord(order.hashes + 32 * i, order.seed)
-    copyWord(order.roots + 32 * i, order.root)
+    finishBlock(given, own, timestamp)
+    copyWord(given.hashes + 32 * i, given.seed)
+    copyWord(given.roots + 32 * i, given.root)
   }
   return count
 }
@@ -97,7 +96,7 @@ export function fill(ring: Ring, slot: u32, value: usize, length: u32): bool {
   return leaf != 0
 }
 
-function tellTime(ring: Ring, slot: u32, timestamp: u64): bool {
+function writeTime(ring: Ring, slot: u32, timestamp: u64): bool {
   memory.fill(WORD, 0, 24)
   store<u64>(WORD, bswap(timestamp), 24)
   return fill(ring, slot, VALUE, writeValue())
@@ -130,16 +129,16 @@ function writeValue(): u32 {
   return <u32>(1 + length)
 }
 
-function finishBlock(order: Order, number: u64, timestamp: u64): void {
-  for (let at = order.above; at != order.aboveEnd; at += 4) enqueue(0, load<Job>(at))
-  writeDigits(order.seed + 64, number)
-  enqueue(1, order.randao)
+function finishBlock(given: Parameters, number: u64, timestamp: u64): void {
+  for (let at = given.above; at != given.aboveEnd; at += 4) enqueue(0, load<Job>(at))
+  writeDigits(given.seed + 64, number)
+  enqueue(1, given.randao)
   run()
-  copyWord(order.parentHash, order.seed)
-  copyWord(order.stateRoot, order.root)
-  writeDigits(order.numberEnd, number)
-  writeDigits(order.timestampEnd, timestamp)
-  enqueue(0, order.header)
+  copyWord(given.parentHash, given.seed)
+  copyWord(given.stateRoot, given.root)
+  writeDigits(given.numberEnd, number)
+  writeDigits(given.timestampEnd, timestamp)
+  enqueue(0, given.header)
   run()
 }
 

@@ -5,14 +5,9 @@ import { expect, test } from 'vitest'
 import type { Hash } from '../../../../src/core/hex.ts'
 import type { Chain } from '../../../../src/node/chain/chain.ts'
 import { editAccount, editWorld } from '../../../../src/node/cheats/edit.ts'
-import {
-  increaseTime,
-  type MineRequest,
-  mine,
-  reset,
-  revertTo,
-  takeSnapshot,
-} from '../../../../src/node/commands/commands.ts'
+import { type MineRequest, mine } from '../../../../src/node/commands/mine.ts'
+import { reset, revertTo, takeSnapshot } from '../../../../src/node/commands/snapshots.ts'
+import { increaseTime } from '../../../../src/node/commands/time.ts'
 import type { BlockRecord } from '../../../../src/node/ledger/blockrecord.ts'
 import {
   blockByHash,
@@ -96,7 +91,12 @@ type Mine = (
 
 const atOnce: Mine = (chain, request, blocks) =>
   chain.update((before) =>
-    mine(chain.executor, before, { ...request, now: NOON, blocks: BigInt(blocks) }),
+    mine(chain.executor, before, {
+      ...request,
+      now: NOON,
+      blocks: BigInt(blocks),
+      bulk: chain.bulk,
+    }),
   )
 
 /** Those that are like the one before go on with its run. */

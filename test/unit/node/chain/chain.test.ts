@@ -2,13 +2,10 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { ZERO_HASH } from '../../../../src/core/hex.ts'
 import { findRecord, recordAt } from '../../../../src/node/chain/lookup.ts'
-import {
-  changeSettings,
-  mine,
-  revertTo,
-  setMiningMode,
-  takeSnapshot,
-} from '../../../../src/node/commands/commands.ts'
+import { mine } from '../../../../src/node/commands/mine.ts'
+import { setMiningMode } from '../../../../src/node/commands/miningmode.ts'
+import { changeSettings } from '../../../../src/node/commands/settings.ts'
+import { revertTo, takeSnapshot } from '../../../../src/node/commands/snapshots.ts'
 import { headOf, transactionPlace } from '../../../../src/node/ledger/blocktree.ts'
 import type { StateChange } from '../../../../src/node/ledger/change.ts'
 import { latest, pendingReference } from '../../../../src/node/ledger/references.ts'

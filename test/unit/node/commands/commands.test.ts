@@ -9,22 +9,18 @@ import {
   lock,
 } from '../../../../src/node/accounts/accounts.ts'
 import type { Chain } from '../../../../src/node/chain/chain.ts'
+import { mine } from '../../../../src/node/commands/mine.ts'
+import { setMiningMode, startMining, stopMining } from '../../../../src/node/commands/miningmode.ts'
+import { changeAccounts, changeSettings } from '../../../../src/node/commands/settings.ts'
 import {
-  changeAccounts,
-  changeSettings,
   dropSnapshot,
-  increaseTime,
-  mine,
   reset,
   returnTo,
   revertTo,
-  setMiningMode,
-  setNextTimestamp,
-  startMining,
-  stopMining,
   takeNamedSnapshot,
   takeSnapshot,
-} from '../../../../src/node/commands/commands.ts'
+} from '../../../../src/node/commands/snapshots.ts'
+import { increaseTime, setNextTimestamp } from '../../../../src/node/commands/time.ts'
 import { headOf } from '../../../../src/node/ledger/blocktree.ts'
 import type { ChainState } from '../../../../src/node/ledger/chainstate.ts'
 import type { Change } from '../../../../src/node/ledger/change.ts'

@@ -1,7 +1,7 @@
 // Filters that callers poll, over the changes of a chain.
 import { describe, expect, test } from 'vitest'
 import type { Hash } from '../../../../src/core/hex.ts'
-import { mine } from '../../../../src/node/commands/commands.ts'
+import { mine } from '../../../../src/node/commands/mine.ts'
 import { type FilterLimits, Filters } from '../../../../src/node/events/filters.ts'
 import type { LogQuery } from '../../../../src/node/events/logs.ts'
 import { truncateTo } from '../../../../src/node/ledger/blocktree.ts'
@@ -247,7 +247,9 @@ describe('many filters', () => {
     const ids = Array.from({ length: 1_000 }, () => filters.addBlockFilter())
     const quiet = [filters.addPendingFilter(), filters.addLogFilter(anything)]
     const before = used()
-    await chain.update((state) => mine(chain.executor, state, { now: NOON, blocks: 20_000n }))
+    await chain.update((state) =>
+      mine(chain.executor, state, { now: NOON, blocks: 20_000n, bulk: chain.bulk }),
+    )
     // a list for each had 2 GB
     expect(used() - before).toBeLessThan(100_000_000)
     const { canonical } = chain.state.tree
@@ -267,7 +269,9 @@ describe('many filters', () => {
     const filters = new Filters(chain)
     const ids = Array.from({ length: 10_000 }, () => filters.addBlockFilter())
     const before = used()
-    await chain.update((state) => mine(chain.executor, state, { now: NOON, blocks: 2_000_000n }))
+    await chain.update((state) =>
+      mine(chain.executor, state, { now: NOON, blocks: 2_000_000n, bulk: chain.bulk }),
+    )
     expect(used() - before).toBeLessThan(20_000_000)
     for (const id of [ids[0]!, ids[9_999]!]) {
       expect(() => filters.changes(id)).toThrow(/missed changes: more than 100000 came/)

@@ -1,7 +1,6 @@
 // The search for logs, which leaves out blocks in pieces, against one that looks at every log.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { LongRun } from '../../../../src/node/bulk/emptyrun.ts'
 import { type LogQuery, logsOf, matches, queryLogs } from '../../../../src/node/events/logs.ts'
 import {
   appendRun,
@@ -10,6 +9,7 @@ import {
   treeFrom,
   truncateTo,
 } from '../../../../src/node/ledger/blocktree.ts'
+import { DerivedRun } from '../../../../src/node/mining/derivedrun.ts'
 import { addressOf, type BlockSketch, extend, logOf, recordOf, stateOf, word } from '../records.ts'
 
 /** What happens to a chain: blocks with a log here and there, blocks in runs, blocks taken away. */
@@ -51,7 +51,7 @@ function taken(tree: BlockTree, step: Step, salt: number): BlockTree {
     return truncateTo(tree, BigInt(Math.floor(step.share * (tree.canonical.length - 1))))
   // runs follow blocks without logs
   const parented = head.executed.length === 0 ? tree : extend(tree, { salt })
-  const run = new LongRun({
+  const run = new DerivedRun({
     parent: headOf(parented),
     count: step.count,
     timestampAt: BigInt,

@@ -12,7 +12,7 @@ import {
 } from '../../../../src/core/hex.ts'
 import { decodeRlp, encodeRlp, type RlpItem } from '../../../../src/core/rlp.ts'
 import type { Chain } from '../../../../src/node/chain/chain.ts'
-import { mine } from '../../../../src/node/commands/commands.ts'
+import { mine } from '../../../../src/node/commands/mine.ts'
 import { type ChainOptions, createChain } from '../../../../src/node/create.ts'
 import { importBlocks } from '../../../../src/node/import/importblocks.ts'
 import { blockByNumber, headOf } from '../../../../src/node/ledger/blocktree.ts'

@@ -4,13 +4,10 @@ import type { Address } from '../../../../src/core/hex.ts'
 import { estimateGas } from '../../../../src/node/calls/call.ts'
 import type { Chain } from '../../../../src/node/chain/chain.ts'
 import { recordAt } from '../../../../src/node/chain/lookup.ts'
-import {
-  changeSettings,
-  increaseTime,
-  mine,
-  setGasLimit,
-  setMiningMode,
-} from '../../../../src/node/commands/commands.ts'
+import { mine } from '../../../../src/node/commands/mine.ts'
+import { setMiningMode } from '../../../../src/node/commands/miningmode.ts'
+import { changeSettings, setGasLimit } from '../../../../src/node/commands/settings.ts'
+import { increaseTime } from '../../../../src/node/commands/time.ts'
 import type { Behaviour } from '../../../../src/node/ledger/behaviour.ts'
 import { headOf } from '../../../../src/node/ledger/blocktree.ts'
 import { latest } from '../../../../src/node/ledger/references.ts'

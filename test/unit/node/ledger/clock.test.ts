@@ -1,15 +1,14 @@
 // Which time the next block gets, under each source and after each jump.
 import { describe, expect, it } from 'vitest'
 import type { Chain } from '../../../../src/node/chain/chain.ts'
+import { mine } from '../../../../src/node/commands/mine.ts'
+import { revertTo, takeSnapshot } from '../../../../src/node/commands/snapshots.ts'
 import {
   increaseTime,
-  mine,
-  revertTo,
   setBlockInterval,
   setNextTimestamp,
   setTime,
-  takeSnapshot,
-} from '../../../../src/node/commands/commands.ts'
+} from '../../../../src/node/commands/time.ts'
 import { FIXED_GENESIS_TIMESTAMP } from '../../../../src/node/create.ts'
 import { clockShift } from '../../../../src/node/ledger/clock.ts'
 import { gasPrice } from '../../../../src/node/sending/gasoracle.ts'
@@ -178,10 +177,14 @@ describe('the clock', () => {
     const chain = await testChain()
     const start = 2n ** 60n + 1n
     await mineOne(chain, start)
-    await chain.update((state) => mine(chain.executor, state, { now: NOON, blocks: 100n }))
+    await chain.update((state) =>
+      mine(chain.executor, state, { now: NOON, blocks: 100n, bulk: chain.bulk }),
+    )
     expect(headTime(chain)).toBe(start + 100n)
     const blocks = 50n
-    await chain.update((state) => mine(chain.executor, state, { now: NOON, blocks, interval: 3n }))
+    await chain.update((state) =>
+      mine(chain.executor, state, { now: NOON, blocks, interval: 3n, bulk: chain.bulk }),
+    )
     expect(headTime(chain)).toBe(start + 101n + 3n * (blocks - 1n))
   })
 

@@ -1,7 +1,7 @@
 // What a chain tells of its rules, now and to come.
 import { describe, expect, test } from 'vitest'
 import { hexFromBytes } from '../../../../src/core/hex.ts'
-import { mine } from '../../../../src/node/commands/commands.ts'
+import { mine } from '../../../../src/node/commands/mine.ts'
 import { forkConfigsOf } from '../../../../src/node/ledger/forkconfig.ts'
 import { parseGenesis } from '../../../../src/state/genesis.ts'
 import { testChain } from '../chains.ts'

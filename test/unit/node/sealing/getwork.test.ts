@@ -3,7 +3,8 @@ import { expect, test } from 'vitest'
 import type { Hash } from '../../../../src/core/hex.ts'
 import { parseBytes } from '../../../../src/core/hex.ts'
 import { editAccount } from '../../../../src/node/cheats/edit.ts'
-import { mine, setNextTimestamp } from '../../../../src/node/commands/commands.ts'
+import { mine } from '../../../../src/node/commands/mine.ts'
+import { setNextTimestamp } from '../../../../src/node/commands/time.ts'
 import { headOf } from '../../../../src/node/ledger/blocktree.ts'
 import { blockEnvironment } from '../../../../src/node/mining/environment.ts'
 import { GetWork, type Imported } from '../../../../src/node/sealing/getwork.ts'
@@ -83,7 +84,9 @@ test('there is no Ethash where its cache would be larger than any chain ever had
   const chain = await testChain({ timestamp: 0n })
   const work = new GetWork(chain)
   const now = chain.environment.now()
-  await chain.update((state) => mine(chain.executor, state, { now, blocks: 18_000_000n }))
+  await chain.update((state) =>
+    mine(chain.executor, state, { now, blocks: 18_000_000n, bulk: chain.bulk }),
+  )
   const refusal = { word: 'LIMIT_EXCEEDED', message: expect.stringContaining('block 18000001') }
   await expect(work.ethashWork()).rejects.toMatchObject(refusal)
   const { sealHash } = await work.mergedWork()

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { impersonateAccount } from '../../../../src/node/accounts/accounts.ts'
 import type { Chain } from '../../../../src/node/chain/chain.ts'
-import { changeAccounts, changeSettings } from '../../../../src/node/commands/commands.ts'
+import { changeAccounts, changeSettings } from '../../../../src/node/commands/settings.ts'
 import type { ChainOptions } from '../../../../src/node/create.ts'
 import { headOf } from '../../../../src/node/ledger/blocktree.ts'
 import type { ChainState } from '../../../../src/node/ledger/chainstate.ts'

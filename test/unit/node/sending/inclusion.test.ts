@@ -2,13 +2,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Chain } from '../../../../src/node/chain/chain.ts'
-import {
-  mine,
-  reset,
-  revertTo,
-  setMiningMode,
-  takeSnapshot,
-} from '../../../../src/node/commands/commands.ts'
+import { mine } from '../../../../src/node/commands/mine.ts'
+import { setMiningMode } from '../../../../src/node/commands/miningmode.ts'
+import { reset, revertTo, takeSnapshot } from '../../../../src/node/commands/snapshots.ts'
 import { inclusionOf, sentWithNonce } from '../../../../src/node/sending/inclusion.ts'
 import { sendRawTransaction } from '../../../../src/node/sending/send.ts'
 import { account, signed, testChain } from '../chains.ts'

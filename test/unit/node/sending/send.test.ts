@@ -10,12 +10,9 @@ import {
 } from '../../../../src/core/hex.ts'
 import { impersonateAccount, lock } from '../../../../src/node/accounts/accounts.ts'
 import type { Chain } from '../../../../src/node/chain/chain.ts'
-import {
-  changeAccounts,
-  mine,
-  startMining,
-  stopMining,
-} from '../../../../src/node/commands/commands.ts'
+import { mine } from '../../../../src/node/commands/mine.ts'
+import { startMining, stopMining } from '../../../../src/node/commands/miningmode.ts'
+import { changeAccounts } from '../../../../src/node/commands/settings.ts'
 import { headOf, transactionPlace } from '../../../../src/node/ledger/blocktree.ts'
 import { pendingOf, queuedOf } from '../../../../src/node/pool/pool.ts'
 import {

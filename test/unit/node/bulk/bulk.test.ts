@@ -2,19 +2,14 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { Address } from '../../../../src/core/hex.ts'
-import { mineRun } from '../../../../src/node/bulk/emptyblocks.ts'
+import { bulkMining } from '../../../../src/node/bulk/bulk.ts'
 import { RunMiner } from '../../../../src/node/bulk/runminer.ts'
 import type { Chain } from '../../../../src/node/chain/chain.ts'
 import { editWorld } from '../../../../src/node/cheats/edit.ts'
-import {
-  changeSettings,
-  increaseTime,
-  mine,
-  revertTo,
-  setNextTimestamp,
-  setTime,
-  takeSnapshot,
-} from '../../../../src/node/commands/commands.ts'
+import { mine } from '../../../../src/node/commands/mine.ts'
+import { changeSettings } from '../../../../src/node/commands/settings.ts'
+import { revertTo, takeSnapshot } from '../../../../src/node/commands/snapshots.ts'
+import { increaseTime, setNextTimestamp, setTime } from '../../../../src/node/commands/time.ts'
 import type { ChainOptions } from '../../../../src/node/create.ts'
 import { queryLogs } from '../../../../src/node/events/logs.ts'
 import type { BlockRecord } from '../../../../src/node/ledger/blockrecord.ts'
@@ -25,6 +20,7 @@ import {
   headOf,
   isCanonical,
 } from '../../../../src/node/ledger/blocktree.ts'
+import { alikeBlocks } from '../../../../src/node/mining/emptyblocks.ts'
 import { mineBlock } from '../../../../src/node/mining/miner.ts'
 import { reorganize } from '../../../../src/node/mining/reorganize.ts'
 import { sendRawTransaction } from '../../../../src/node/sending/send.ts'
@@ -35,7 +31,7 @@ import { account, NOON, signed, testChain } from '../chains.ts'
 
 function mineBlocks(chain: Chain, blocks: number, interval?: bigint): Promise<unknown> {
   return chain.update((state) =>
-    mine(chain.executor, state, { now: NOON, blocks: BigInt(blocks), interval }),
+    mine(chain.executor, state, { now: NOON, blocks: BigInt(blocks), interval, bulk: chain.bulk }),
   )
 }
 
@@ -220,7 +216,9 @@ describe('empty blocks of an interval', () => {
   async function mineByTheClock(chain: Chain, from: number, blocks: number): Promise<number> {
     const mined = vi.spyOn(RunMiner.prototype, 'mine')
     for (let second = from; second < from + blocks; second += 1) {
-      await chain.update((state, executor) => mine(executor, state, { now: NOON + 1_000 * second }))
+      await chain.update((state, executor) =>
+        mine(executor, state, { now: NOON + 1_000 * second, bulk: chain.bulk }),
+      )
     }
     const count = mined.mock.results.filter(({ value }) => value === 1).length
     mined.mockRestore()
@@ -264,20 +262,35 @@ describe('empty blocks of an interval', () => {
   })
 })
 
+describe('a chain without bulk mining', () => {
+  it('mines the same blocks one by one, and derives those of a longer run all the same', async () => {
+    const [fast, plain] = [await testChain({}), await testChain({ isPlain: true })]
+    const sealed = vi.spyOn(RunMiner.prototype, 'mine')
+    await mineBlocks(plain, 200, 3n)
+    expect(sealed).not.toHaveBeenCalled()
+    await mineBlocks(fast, 200, 3n)
+    expect(sealed).toHaveBeenCalled()
+    await expectSame(fast, plain)
+    sealed.mockClear()
+    await mineBlocks(plain, 1_000_100)
+    expect(sealed).not.toHaveBeenCalled()
+    sealed.mockRestore()
+    await mineBlocks(fast, 1_000_100)
+    expect(headOf(plain.state.tree).block).toEqual(headOf(fast.state.tree).block)
+  })
+})
+
 describe('many empty blocks at once', () => {
   it('come in pieces, with a turn for others before, between and after them', async () => {
     const chain = await testChain({})
     await mineBlocks(chain, 100)
     const events: ('turn' | number)[] = []
     const mine = vi.spyOn(RunMiner.prototype, 'mine')
-    const run = await mineRun(chain.state, {
-      now: NOON,
-      blocks: 5_000n,
-      interval: undefined,
-      yieldIfDue: () => {
-        events.push(...mine.mock.calls.splice(0).map(([times]) => times.length), 'turn')
-        return undefined
-      },
+    const wanted = { now: NOON, blocks: 5_000n, interval: undefined }
+    const alike = alikeBlocks(chain.state, wanted)!
+    const run = await bulkMining.mineRun(chain.state, alike, NOON, () => {
+      events.push(...mine.mock.calls.splice(0).map(([times]) => times.length), 'turn')
+      return undefined
     })
     mine.mockRestore()
     expect(run?.blocks).toBe(5_000n)

@@ -1,0 +1,196 @@
+// Accelerator: mines empty blocks that are like the one before by changing, in WebAssembly, what differs between them. It
+// gains on the rows mine100kMs and minePerS of the benchmark. Its plain twin is mining/miner.ts, which makes the same
+// blocks, hash by hash: tests hold the two against each other. The door is `bulk` in create.ts.
+
+import type { YieldIfDue } from '../../core/yield.ts'
+import { RING } from '../../state/systemslots.ts'
+import type { BlockRecord } from '../ledger/blockrecord.ts'
+import { appendRun, type BlockTree, blockByNumber, headOf } from '../ledger/blocktree.ts'
+import type { ChainState } from '../ledger/chainstate.ts'
+import type { StateChange } from '../ledger/change.ts'
+import { clockAfterBlock, nextTimestamp } from '../ledger/clock.ts'
+import type { BulkMining, MinedRun } from '../mining/bulkmining.ts'
+import {
+  type AlikeBlocks,
+  hasNoUncles,
+  haveSameRules,
+  isIdle,
+  type SystemWrites,
+  writesOfAlike,
+} from '../mining/emptyblocks.ts'
+import { nextBlockEnvironment } from '../mining/environment.ts'
+import type { Mined, MineOptions } from '../mining/miner.ts'
+import type { RunMiner } from './runminer.ts'
+
+/** Fewer blocks are mined one by one. */
+const MIN_RUN = 32
+
+/** Blocks between two moments when other work may have a turn. */
+const BATCH = 64
+
+/**
+ * Blocks mined one by one before a miner of empty blocks is made, and slots of the rings for each more of them: taking over
+ * the slots costs as much as mining many blocks.
+ */
+const MIN_STREAK = 8
+const SLOTS_PER_BLOCK = 16
+
+/**
+ * Milliseconds that so few blocks take where they come slowly, one each interval: the time to make a miner does not count
+ * there, and a block that it mines keeps a fraction of the memory.
+ */
+const SLOW_STREAK_MS = 5_000
+
+/** Seconds; a miner of empty blocks, which counts in numbers, knows no later ones. */
+const LATEST = BigInt(Number.MAX_SAFE_INTEGER)
+
+/**
+ * A miner whose newest block is the head of a chain, and of what in the chain's state its blocks are. Of what waits in
+ * the pool nothing can be mined.
+ */
+interface HeadTemplate extends Pick<ChainState, 'config' | 'settings' | 'pool'> {
+  readonly miner: RunMiner
+}
+
+/** Empty blocks that came one after another, and when the first of them did, in milliseconds of wall time. */
+interface Streak {
+  readonly blocks: number
+  readonly since: number
+}
+
+/** By head: the miner of the next block, or the empty blocks of which the head is the last. */
+const byHead = new WeakMap<BlockRecord, HeadTemplate | Streak>()
+
+/** What a chain gets at the door. */
+export const bulkMining: BulkMining = { mineNext, mineRun, noteBlock, release }
+
+/** Closes the miner of the block after a former head: it keeps megabytes, and the head may be kept for good. */
+function release({ before, after }: StateChange): void {
+  const head = headOf(before.tree)
+  if (head === headOf(after.tree)) return
+  const template = byHead.get(head)
+  if (template !== undefined && 'miner' in template) template.miner.close()
+  byHead.delete(head)
+}
+
+/** Mines the next block, which is empty and like the newest one, where there is a miner for it. */
+function mineNext(state: ChainState, options: MineOptions): Mined | undefined {
+  const { tree, config } = state
+  const head = headOf(tree)
+  const template = takeTemplate(state, head, options.now)
+  if (template === undefined) return undefined
+  const { miner } = template
+  const { run, next } = miner
+  const newest = newestTime(template)
+  const timestamp = options.timestamp ?? nextTimestamp(state, options.now, newest)
+  const number = BigInt(next)
+  const isSame = haveSameRules(config, [number - 1n, newest], [number, timestamp])
+  if (!isSame || miner.mine([Number(timestamp)]) === 0) return undefined
+  const record = run.newRecord(run.count - 1)
+  byHead.set(record, template)
+  return {
+    state: {
+      ...state,
+      tree: appendRun(tree, run, record),
+      clock: clockAfterBlock(state, timestamp, options.now, options.timestamp !== undefined),
+    },
+    records: [record],
+    dropped: [],
+  }
+}
+
+/** Seconds, of the block that was mined last. */
+function newestTime({ miner: { run } }: HeadTemplate): bigint {
+  const { count, template } = run
+  return count === 0 ? template.parent.block.header.timestamp : run.timestampAt(count - 1)
+}
+
+/** After several empty blocks a miner is made for those that may follow: the more slots it has to take over, the later. */
+async function noteBlock(state: ChainState, now: number): Promise<void> {
+  const { tree } = state
+  const head = headOf(tree)
+  if (head.executed.length > 0 || head.block.header.timestamp >= LATEST) return
+  const parent = blockByNumber(tree, head.block.header.number - 1n)
+  const streak = streakAfter(parent, now)
+  const isSlow = streak.blocks >= MIN_STREAK && now - streak.since >= SLOW_STREAK_MS
+  if (!isSlow && streak.blocks < MIN_STREAK + slotsOf(tree) / SLOTS_PER_BLOCK) {
+    byHead.set(head, streak)
+    return
+  }
+  const writes = writesOfAlike(state, nextBlockEnvironment(state, now))
+  // otherwise it is asked again after as many blocks
+  if (writes !== undefined) byHead.set(head, await newTemplate(state, writes))
+}
+
+function streakAfter(parent: BlockRecord | undefined, now: number): Streak {
+  const before = parent === undefined ? undefined : byHead.get(parent)
+  return before === undefined || 'miner' in before
+    ? { blocks: 1, since: now }
+    : { blocks: before.blocks + 1, since: before.since }
+}
+
+/** Mines a run where there are enough blocks for the effort. */
+async function mineRun(
+  state: ChainState,
+  blocks: AlikeBlocks,
+  now: number,
+  yieldIfDue: YieldIfDue,
+): Promise<MinedRun | undefined> {
+  const { count, timestampAt, writes } = blocks
+  if (count < MIN_RUN || timestampAt(count - 1) > LATEST) return undefined
+  const template = takeTemplate(state, headOf(state.tree), now)
+  if (template === undefined && SLOTS_PER_BLOCK * count < slotsOf(state.tree)) return undefined
+  return sealRun(state, template ?? (await newTemplate(state, writes)), blocks, yieldIfDue)
+}
+
+async function sealRun(
+  state: ChainState,
+  template: HeadTemplate,
+  { count, timestampAt }: AlikeBlocks,
+  yieldIfDue: YieldIfDue,
+): Promise<MinedRun | undefined> {
+  const { miner } = template
+  const { run } = miner
+  const start = run.count
+  await yieldIfDue()
+  while (run.count < start + count) {
+    const index = run.count - start
+    const length = Math.min(BATCH, count - index)
+    const times = Array.from({ length }, (_, at) => Number(timestampAt(index + at)))
+    if (miner.mine(times) < length) break
+    await yieldIfDue()
+  }
+  const mined = run.count - start
+  if (mined === 0) return undefined
+  const last = run.newRecord(run.count - 1)
+  byHead.set(last, template)
+  return { state: { ...state, tree: appendRun(state.tree, run, last) }, blocks: BigInt(mined) }
+}
+
+async function newTemplate(state: ChainState, writes: SystemWrites): Promise<HeadTemplate> {
+  // a node that mines transactions does not need it, and it takes a moment to compile
+  const { RunMiner } = await import('./runminer.ts')
+  const { config, settings, pool, tree } = state
+  const miner = new RunMiner({ parent: headOf(tree), abandoned: tree.abandoned }, writes)
+  return { config, settings, pool, miner }
+}
+
+/** The miner of the next block, if that is empty; it belongs to nobody else until it is set again. */
+function takeTemplate(state: ChainState, head: BlockRecord, now: number): HeadTemplate | undefined {
+  const template = byHead.get(head)
+  if (template === undefined || !('miner' in template)) return undefined
+  const { config, settings, pool } = state
+  const isLike =
+    template.config === config &&
+    template.settings === settings &&
+    (template.pool === pool || isIdle(state, nextBlockEnvironment(state, now))) &&
+    hasNoUncles(state)
+  if (!isLike) return undefined
+  byHead.delete(head)
+  return template.pool === pool ? template : { ...template, pool }
+}
+
+/** Slots of the rings of system contracts, at most. */
+function slotsOf({ canonical }: BlockTree): number {
+  return 2 * Math.min(Number(RING), canonical.length)
+}

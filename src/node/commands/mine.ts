@@ -1,0 +1,178 @@
+// Mining blocks because somebody said so.
+import { getHeapStatistics } from 'node:v8'
+import { DevchainError } from '../../core/errors.ts'
+import { type MaybePromise, whenThere } from '../../core/promises.ts'
+import { type YieldIfDue, yielder } from '../../core/yield.ts'
+import type { Executor } from '../../evm/executor.ts'
+import { MAX_TIMESTAMP } from '../../protocol/timestamps.ts'
+import { headOf } from '../ledger/blocktree.ts'
+import type { BlockRange } from '../ledger/canonicalchain.ts'
+import type { ChainState } from '../ledger/chainstate.ts'
+import type { Change, DroppedTransaction } from '../ledger/change.ts'
+import { checkTimestamp, nextTimestamps } from '../ledger/clock.ts'
+import type { BulkMining, MinedRun } from '../mining/bulkmining.ts'
+import { appendDerived, MOST_SEALED } from '../mining/derivedrun.ts'
+import { alikeBlocks, type RunRequest } from '../mining/emptyblocks.ts'
+import { type Mined, type MineOptions, mineBlock } from '../mining/miner.ts'
+
+/** Blocks that a chain may have: beyond, numbers would not be exact where they are counted. */
+const MAX_HEIGHT = BigInt(Number.MAX_SAFE_INTEGER)
+
+/** Milliseconds of mining after which other work gets a turn. A request may need two: one to be read, one for its reply. */
+const TURN_MS = 10
+
+/** How much of node's heap may be full before a command that mines many blocks is given up. */
+const MEMORY_SHARE = 0.85
+
+/** What is to be mined. */
+export interface MineRequest {
+  /** Wall time in milliseconds. */
+  readonly now: number
+  /** 1n when left out. */
+  readonly blocks?: bigint | undefined
+  /** Of the first block, in seconds; undefined: what the clock says. */
+  readonly timestamp?: bigint | undefined
+  /** Seconds from each block to the next; undefined: what the clock says. */
+  readonly interval?: bigint | undefined
+  /** What mines empty blocks faster, where the chain has it (`Chain.bulk`). */
+  readonly bulk?: BulkMining | undefined
+}
+
+/**
+ * Mines blocks, empty ones too, whatever the mining mode. Empty blocks in a row are kept as one; of more than 1,000,000
+ * the hashes are not those of their headers (see `DerivedRun`), but for the last 8,192.
+ * @returns the new blocks, oldest first
+ * @throws {DevchainError} `INVALID_PARAMS` for a timestamp that is not after the newest block's, a time beyond 64 bits or
+ *   a negative number; `LIMIT_EXCEEDED` for more than 2^53 blocks, or more than memory holds
+ */
+export function mine(
+  executor: Executor,
+  state: ChainState,
+  request: MineRequest,
+): MaybePromise<Change<BlockRange>> {
+  const { now, blocks = 1n, timestamp, bulk } = request
+  checkBlocks(state, blocks)
+  if (timestamp !== undefined) checkTimestamp(state, timestamp)
+  if (blocks !== 1n) return mineSeveral(executor, state, request, blocks)
+  const next = mineNext(executor, state, { now, timestamp }, bulk)
+  return whenThere(next, (mined) => minedSince(state, mined))
+}
+
+async function mineSeveral(
+  executor: Executor,
+  state: ChainState,
+  { now, timestamp, interval, bulk }: MineRequest,
+  blocks: bigint,
+): Promise<Change<BlockRange>> {
+  const dropped: DroppedTransaction[] = []
+  let current = state
+  let left = blocks
+  const yieldIfDue = yielder(TURN_MS, () => {
+    checkMemory(blocks - left, blocks)
+    return executor.rest()
+  })
+  while (left > 0n) {
+    // the last block sets the clock, and the first may be unlike all others
+    if (left < blocks && left > 1n) {
+      checkLastTimestamp(current, now, interval, left)
+      const wanted = { now, blocks: left - 1n, interval }
+      const run = await mineRun(current, wanted, yieldIfDue, bulk)
+      current = run?.state ?? current
+      left -= run?.blocks ?? 0n
+    }
+    const exact = left === blocks ? timestamp : spaced(current, interval)
+    const mined: Mined = await mineNext(executor, current, { now, timestamp: exact }, bulk)
+    current = mined.state
+    left -= 1n
+    dropped.push(...mined.dropped)
+    await yieldIfDue()
+  }
+  return minedSince(state, { state: current, dropped })
+}
+
+function minedSince(
+  { tree }: ChainState,
+  { state, dropped }: Pick<Mined, 'state' | 'dropped'>,
+): Change<BlockRange> {
+  return { state, value: state.tree.canonical.range(tree.canonical.length), dropped }
+}
+
+/**
+ * Puts several of the next blocks on the chain at once where they are empty and like the newest one; undefined where the
+ * next block is to be mined as any other. More than `MOST_SEALED` have derived hashes; fewer are left to bulk mining.
+ */
+async function mineRun(
+  state: ChainState,
+  request: RunRequest,
+  yieldIfDue: YieldIfDue,
+  bulk: BulkMining | undefined,
+): Promise<MinedRun | undefined> {
+  if (bulk === undefined && request.blocks <= MOST_SEALED) return undefined
+  const alike = alikeBlocks(state, request)
+  if (alike === undefined) return undefined
+  if (alike.count > MOST_SEALED) return appendDerived(state, alike)
+  return bulk?.mineRun(state, alike, request.now, yieldIfDue)
+}
+
+function mineNext(
+  executor: Executor,
+  state: ChainState,
+  options: MineOptions,
+  bulk: BulkMining | undefined,
+): MaybePromise<Mined> {
+  return bulk?.mineNext(state, options) ?? mineAny(executor, state, options, bulk)
+}
+
+async function mineAny(
+  executor: Executor,
+  state: ChainState,
+  options: MineOptions,
+  bulk: BulkMining | undefined,
+): Promise<Mined> {
+  const mined = await mineBlock(executor, state, options)
+  await bulk?.noteBlock(mined.state, options.now)
+  return mined
+}
+
+/** All blocks before the last have earlier times, and fit when it does. */
+function checkLastTimestamp(
+  state: ChainState,
+  now: number,
+  interval: bigint | undefined,
+  blocks: bigint,
+): void {
+  checkSpaced(nextTimestamps(state, now, interval)(Number(blocks - 1n)))
+}
+
+function checkSpaced(last: bigint): void {
+  if (last <= MAX_TIMESTAMP) return
+  const message = `expected times of at most ${MAX_TIMESTAMP} seconds, got ${last} for the last of the blocks`
+  throw new DevchainError('INVALID_PARAMS', message)
+}
+
+/** A block with transactions keeps some 8 kB. A refusal leaves the chain as it was; running out of memory would end it. */
+function checkMemory(mined: bigint, blocks: bigint): void {
+  const { used_heap_size: used, heap_size_limit: limit } = getHeapStatistics()
+  if (used < MEMORY_SHARE * limit) return
+  const megabytes = Math.floor(limit / 2 ** 20)
+  const message = `not enough memory for ${blocks} blocks: ${mined} of them filled ${megabytes} MB; none was kept. Mine fewer, or start node with a larger --max-old-space-size`
+  throw new DevchainError('LIMIT_EXCEEDED', message)
+}
+
+function checkBlocks({ tree }: ChainState, blocks: bigint): void {
+  if (blocks < 0n) {
+    throw new DevchainError('INVALID_PARAMS', `expected a number of blocks, got ${blocks}`)
+  }
+  const room = MAX_HEIGHT - BigInt(tree.canonical.length)
+  if (blocks <= room) return
+  const message = `expected at most ${room} more blocks, got ${blocks}`
+  throw new DevchainError('LIMIT_EXCEEDED', message)
+}
+
+/** The timestamp `interval` seconds after the head; undefined without an interval. A block never has its parent's. */
+function spaced(state: ChainState, interval: bigint | undefined): bigint | undefined {
+  if (interval === undefined) return undefined
+  const timestamp = headOf(state.tree).block.header.timestamp + (interval > 0n ? interval : 1n)
+  checkSpaced(timestamp)
+  return timestamp
+}

@@ -1,0 +1,72 @@
+// Commands that say when blocks are mined.
+import { DevchainError } from '../../core/errors.ts'
+import type { Executor } from '../../evm/executor.ts'
+import { nonceAt } from '../../state/world.ts'
+import { headChange, headOf } from '../ledger/blocktree.ts'
+import { type BlockRange, NO_BLOCKS } from '../ledger/canonicalchain.ts'
+import type { ChainState, MiningMode } from '../ledger/chainstate.ts'
+import type { Change } from '../ledger/change.ts'
+import { intervalOf, isInstant } from '../ledger/miningmode.ts'
+import { mineWaiting } from '../mining/miner.ts'
+import { nextNonce } from '../pool/pool.ts'
+import { mine } from './mine.ts'
+
+/** Holds instant and interval mining back: transactions wait until `startMining` or `mine`. */
+export function stopMining(state: ChainState): Change<undefined> {
+  return { state: { ...state, mining: { ...state.mining, stopped: true } }, value: undefined }
+}
+
+/**
+ * Resumes instant or interval mining and mines what waits; a chain that mined by hand begins to mine instantly.
+ * @returns the blocks mined on the spot
+ */
+export async function startMining(
+  executor: Executor,
+  state: ChainState,
+  now: number,
+): Promise<Change<BlockRange>> {
+  const { mode } = state.mining
+  const resumed = mode.kind === 'manual' ? ({ kind: 'instant' } as const) : mode
+  const started = await setMiningMode(executor, state, resumed, now)
+  const isWaiting = intervalOf(started.state.mining) !== undefined && hasPending(started.state)
+  return isWaiting ? mine(executor, started.state, { now }) : started
+}
+
+/**
+ * Sets when blocks are mined, also where mining was stopped. Instant mining mines what waits at once (or, where chains
+ * behave so, with the next transaction), interval mining when the first interval is over.
+ * @returns the blocks mined on the spot
+ * @throws {DevchainError} `INVALID_PARAMS` for an interval that no timer can keep
+ */
+export async function setMiningMode(
+  executor: Executor,
+  state: ChainState,
+  mode: MiningMode,
+  now: number,
+): Promise<Change<BlockRange>> {
+  checkMode(mode)
+  const resumed: ChainState = { ...state, mining: { mode, stopped: false } }
+  const leaves = !isInstant(resumed.mining) || !state.config.behaviour.automineMinesPool
+  if (leaves) return { state: resumed, value: NO_BLOCKS }
+  const { state: after, dropped } = await mineWaiting(executor, resumed, now)
+  return { state: after, value: headChange(state.tree, after.tree).added, dropped }
+}
+
+/** Refuses an interval that would not be one. */
+export function checkMode(mode: MiningMode): void {
+  if (mode.kind !== 'interval') return
+  const { intervalMs, longestMs = intervalMs } = mode
+  const isNumber = Number.isFinite(intervalMs) && Number.isFinite(longestMs)
+  if (isNumber && intervalMs >= 1 && longestMs >= intervalMs && longestMs < 2 ** 31) return
+  const got = longestMs === intervalMs ? `${intervalMs}` : `${intervalMs} to ${longestMs}`
+  const message = `expected an interval of 1 to ${2 ** 31 - 1} milliseconds, got ${got}`
+  throw new DevchainError('INVALID_PARAMS', message)
+}
+
+function hasPending({ pool, tree }: ChainState): boolean {
+  const { world } = headOf(tree)
+  for (const [sender] of pool.bySender.entries()) {
+    if (nextNonce(pool, world, sender) > nonceAt(world, sender)) return true
+  }
+  return false
+}

@@ -1,0 +1,34 @@
+// Commands that change what the next blocks are made with, and who may send.
+import { blockGasError } from '../../protocol/validity.ts'
+import type { AccountBook } from '../accounts/accounts.ts'
+import type { ChainState, Settings } from '../ledger/chainstate.ts'
+import type { Change } from '../ledger/change.ts'
+import { pooledInOrder, withoutTransactions } from '../pool/pool.ts'
+
+/** Sets the gas limit of the blocks to come. What none of them could hold waits, or leaves the pool. */
+export function setGasLimit(state: ChainState, blockGasLimit: bigint): Change<undefined> {
+  const settings = { ...state.settings, blockGasLimit }
+  if (!state.config.behaviour.limitEmptiesPool)
+    return { state: { ...state, settings }, value: undefined }
+  const dropped = pooledInOrder(state.pool)
+    .filter(({ transaction }) => transaction.gasLimit > blockGasLimit)
+    .map(({ transaction }) => ({
+      transaction,
+      error: blockGasError(transaction.gasLimit, blockGasLimit),
+    }))
+  const pool = withoutTransactions(
+    state.pool,
+    dropped.map(({ transaction }) => transaction),
+  )
+  return { state: { ...state, settings, pool }, value: undefined, dropped }
+}
+
+/** Changes settings; those not named stay. */
+export function changeSettings(state: ChainState, settings: Partial<Settings>): Change<undefined> {
+  return { state: { ...state, settings: { ...state.settings, ...settings } }, value: undefined }
+}
+
+/** Puts another account book in place: after a key was added, unlocked or locked, or an account impersonated. */
+export function changeAccounts(state: ChainState, accounts: AccountBook): Change<undefined> {
+  return { state: { ...state, accounts }, value: undefined }
+}

@@ -1,0 +1,49 @@
+// Commands that set a chain's clock.
+import type { ChainState } from '../ledger/chainstate.ts'
+import type { Change } from '../ledger/change.ts'
+import {
+  clockShift,
+  increasedTime,
+  withInterval,
+  withNextTimestamp,
+  withTime,
+} from '../ledger/clock.ts'
+
+/**
+ * Moves the clock ahead for good.
+ * @returns the sum of all increases, in seconds
+ * @throws {DevchainError} `INVALID_PARAMS` for a negative number or a time beyond 64 bits
+ */
+export function increaseTime(state: ChainState, seconds: bigint, now: number): Change<bigint> {
+  const clock = increasedTime(state, seconds, now)
+  return { state: { ...state, clock }, value: clock.offset }
+}
+
+/**
+ * Gives the next block an exact timestamp; time goes on from there.
+ * @throws {DevchainError} `INVALID_PARAMS` when it is not after the newest block's
+ */
+export function setNextTimestamp(state: ChainState, timestamp: bigint): Change<undefined> {
+  return { state: { ...state, clock: withNextTimestamp(state, timestamp) }, value: undefined }
+}
+
+/**
+ * Sets the clock, which goes on from there.
+ * @returns seconds by which it is now ahead of its source; negative when it is behind
+ * @throws {DevchainError} `INVALID_PARAMS` when it is not after the newest block's time
+ */
+export function setTime(state: ChainState, timestamp: bigint, now: number): Change<bigint> {
+  const clock = withTime(state, timestamp, now)
+  return { state: { ...state, clock }, value: clockShift(clock) }
+}
+
+/**
+ * Sets the seconds from each block to the next, in place of what the clock's source says; undefined ends that.
+ * @throws {DevchainError} `INVALID_PARAMS` for a time beyond 64 bits
+ */
+export function setBlockInterval(
+  state: ChainState,
+  interval: bigint | undefined,
+): Change<undefined> {
+  return { state: { ...state, clock: withInterval(state, interval) }, value: undefined }
+}

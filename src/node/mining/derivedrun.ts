@@ -1,0 +1,107 @@
+// Runs of more empty blocks than anybody could hash: decided behaviour of bulk mining, not an accelerator.
+import { hashBytes, keccak256 } from '../../core/crypto.ts'
+import {
+  bigintFromBytes,
+  bytesFromHex,
+  concatBytes,
+  type Hash,
+  hashFromBytes,
+  paddedBytes,
+} from '../../core/hex.ts'
+import { memoize } from '../../core/lrucache.ts'
+import { RING } from '../../state/systemslots.ts'
+import { stateRoot, type World } from '../../state/world.ts'
+import type { BlockRecord } from '../ledger/blockrecord.ts'
+import type { BlockRun } from '../ledger/blockrun.ts'
+import { appendRun, headOf } from '../ledger/blocktree.ts'
+import type { ChainState } from '../ledger/chainstate.ts'
+import type { MinedRun } from './bulkmining.ts'
+import type { AlikeBlocks } from './emptyblocks.ts'
+import { RECENT_RECORDS, type RunContents, RunRecord, type RunTemplate } from './runrecords.ts'
+
+/** Blocks of one command that have hashes of their own; those of a longer one are derived but for its last ones. */
+export const MOST_SEALED = 1_000_000n
+
+/** Blocks at the end of a long run that are sealed all the same: BLOCKHASH and the ring of hashes see no others. */
+const SEALED_TAIL = RING + 1n
+
+/** Blocks that a derived run is made of. */
+export interface RunPlan extends RunTemplate {
+  readonly count: number
+  readonly timestampAt: (index: number) => bigint
+}
+
+/**
+ * Puts a run without hashes of its own on the chain, up to where the sealed ones begin again.
+ * @param blocks more than `MOST_SEALED`
+ */
+export function appendDerived(state: ChainState, blocks: AlikeBlocks): MinedRun {
+  const run = new DerivedRun({
+    parent: headOf(state.tree),
+    count: blocks.count - Number(SEALED_TAIL),
+    timestampAt: blocks.timestampAt,
+    abandoned: state.tree.abandoned,
+  })
+  const tree = appendRun(state.tree, run, run.recordAt(run.count - 1))
+  return { state: { ...state, tree }, blocks: BigInt(run.count) }
+}
+
+/**
+ * A run of more blocks than anybody could hash. Numbers, timestamps, parent links and state roots hold, but a block's
+ * hash is derived from the run's seed and the block's number, and is not that of its header. System contracts get
+ * nothing written inside: the world is the parent's.
+ */
+export class DerivedRun implements BlockRun, RunContents {
+  readonly count: number
+  readonly template: RunPlan
+  readonly #first: bigint
+  readonly #seed: Uint8Array
+  readonly #root: Hash
+  readonly #records: (index: number) => BlockRecord
+
+  constructor(plan: RunPlan) {
+    const { hash, header } = plan.parent.block
+    this.count = plan.count
+    this.template = plan
+    this.#first = header.number + 1n
+    this.#seed = keccak256(concatBytes(hashBytes(hash), paddedBytes(BigInt(plan.count), 32)))
+    this.#root = stateRoot(plan.parent.world)
+    this.#records = memoize(RECENT_RECORDS, (index) => new RunRecord(this, index))
+  }
+
+  /** 24 bytes of a hash of seed and number, then the number under a mask, so that it can be found again. */
+  hashBytesAt(index: number): Uint8Array {
+    const number = paddedBytes(this.#first + BigInt(index), 8)
+    const start = keccak256(concatBytes(this.#seed, number)).subarray(0, 24)
+    const masked = number.map((byte, at) => byte ^ this.#seed[at]!)
+    return concatBytes(start, masked)
+  }
+
+  hashAt(index: number): Hash {
+    return hashFromBytes(this.hashBytesAt(index))
+  }
+
+  indexOf(hash: Hash): number | undefined {
+    const masked = bytesFromHex(hash).subarray(24)
+    const number = bigintFromBytes(masked.map((byte, at) => byte ^ this.#seed[at]!))
+    const index = Number(number - this.#first)
+    const isInside = index >= 0 && index < this.count
+    return isInside && this.hashAt(index) === hash ? index : undefined
+  }
+
+  recordAt(index: number): BlockRecord {
+    return this.#records(index)
+  }
+
+  rootAt(): Hash {
+    return this.#root
+  }
+
+  timestampAt(index: number): bigint {
+    return this.template.timestampAt(index)
+  }
+
+  worldAt(): World {
+    return this.template.parent.world
+  }
+}

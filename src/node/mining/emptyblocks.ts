@@ -1,0 +1,147 @@
+// Empty blocks that are like the one before: whether the next blocks are such, and how many.
+import { equalBytes } from '../../core/hex.ts'
+import type { BlockEnvironment } from '../../evm/executor.ts'
+import { EMPTY_REQUESTS_HASH, encodeHeader, type Header } from '../../protocol/block.ts'
+import { isAtLeast } from '../../protocol/forks.ts'
+import { BEACON_ROOTS, HISTORY_STORAGE, type Predeploy } from '../../state/predeploys.ts'
+import { hasNoRequests, isAsDeployed } from '../../state/systemslots.ts'
+import { accountAt, type World } from '../../state/world.ts'
+import { headOf, mayHaveUncles } from '../ledger/blocktree.ts'
+import type { ChainConfig, ChainState } from '../ledger/chainstate.ts'
+import { nextTimestamps } from '../ledger/clock.ts'
+import { Candidates } from '../pool/pool.ts'
+import { headerOf, nextBlockEnvironment } from './environment.ts'
+import { withRewards } from './rewards.ts'
+
+/** Which blocks are wanted. */
+export interface RunRequest {
+  /** Wall time in milliseconds. */
+  readonly now: number
+  /** How many, from the next one on. */
+  readonly blocks: bigint
+  /** Seconds from each block to the next; undefined: what the clock says. */
+  readonly interval: bigint | undefined
+}
+
+/** Which system contracts each block writes to. Both run the main network's code. */
+export interface SystemWrites {
+  /** The ring of timestamps (EIP-4788). */
+  readonly time: boolean
+  /** The ring of the hashes of parents (EIP-2935). */
+  readonly hash: boolean
+}
+
+/** The next blocks, all of them empty and like the newest one. */
+export interface AlikeBlocks {
+  readonly count: number
+  /** Seconds, by index from 0 on. */
+  readonly timestampAt: (index: number) => bigint
+  readonly writes: SystemWrites
+}
+
+/** A block's number and timestamp. */
+export type BlockPoint = readonly [number: bigint, timestamp: bigint]
+
+/**
+ * How many of the next blocks are empty and like the newest one, which is empty itself and was mined with the settings of
+ * now; undefined when the next block is none such.
+ */
+export function alikeBlocks(
+  state: ChainState,
+  { now, blocks, interval }: RunRequest,
+): AlikeBlocks | undefined {
+  const timestampAt = nextTimestamps(state, now, interval)
+  const writes = writesOfAlike(state, nextBlockEnvironment(state, now, timestampAt(0)))
+  if (writes === undefined) return undefined
+  return { count: alikeCount(state, blocks, timestampAt), timestampAt, writes }
+}
+
+/** What the next block writes to the system contracts; undefined when it is not empty and like the newest one. */
+export function writesOfAlike(state: ChainState, next: BlockEnvironment): SystemWrites | undefined {
+  const writes = systemWrites(headOf(state.tree).world, next)
+  return writes !== undefined && isLikeHead(state, next) ? writes : undefined
+}
+
+/** True when nothing that waits can be mined in the next block. */
+export function isIdle({ pool, tree }: ChainState, next: BlockEnvironment): boolean {
+  return pool.size === 0 || new Candidates(pool, headOf(tree).world, next).best === undefined
+}
+
+/** True when the next block includes no uncles. */
+export function hasNoUncles({ config, tree }: ChainState): boolean {
+  return config.options.maxUncles === 0 || !mayHaveUncles(tree)
+}
+
+/** True when no rules change after one of the blocks up to the other. */
+export function haveSameRules(
+  { forkPoints }: ChainConfig,
+  one: BlockPoint,
+  other: BlockPoint,
+): boolean {
+  return (
+    isSameSide(forkPoints.blocks, one[0], other[0]) &&
+    isSameSide(forkPoints.times, one[1], other[1])
+  )
+}
+
+function isSameSide(points: readonly bigint[], one: bigint, other: bigint): boolean {
+  return points.every((point) => point <= one === point <= other)
+}
+
+/** Undefined where another contract than the main network's is to be called. */
+function systemWrites(world: World, { hardfork }: BlockEnvironment): SystemWrites | undefined {
+  const time = isAtLeast(hardfork, 'cancun') ? writesTo(world, BEACON_ROOTS) : false
+  const hash = isAtLeast(hardfork, 'prague') ? writesTo(world, HISTORY_STORAGE) : false
+  return time === undefined || hash === undefined ? undefined : { time, hash }
+}
+
+/** False where nothing is deployed; undefined where it is something else. */
+function writesTo(world: World, contract: Predeploy): boolean | undefined {
+  const code = accountAt(world, contract.address)?.code
+  if (code === undefined || code.length === 0) return false
+  return isAsDeployed(world, contract) ? true : undefined
+}
+
+/** True when the next block is empty and its header as the newest one's, but for number, time, hashes and randomness. */
+function isLikeHead(state: ChainState, next: BlockEnvironment): boolean {
+  const { tree, settings, config, clock } = state
+  const { block, executed, world } = headOf(tree)
+  return (
+    executed.length === 0 &&
+    block.uncles.length === 0 &&
+    block.withdrawals.length === 0 &&
+    settings.nextPrevRandao === undefined &&
+    settings.nextBaseFee === undefined &&
+    clock.nextTimestamp === undefined &&
+    hasHeaderOf(block.header, next, settings.extraData) &&
+    isIdle(state, next) &&
+    hasNoUncles(state) &&
+    withRewards(world, config, next.hardfork, block.header, []) === world &&
+    hasNoRequests(world, next.hardfork)
+  )
+}
+
+/** True when an empty block in this environment has such a header, but for number, time, hashes and randomness. */
+function hasHeaderOf(header: Header, next: BlockEnvironment, extraData: Uint8Array): boolean {
+  const { parentHash, stateRoot, number, timestamp, mixHash } = header
+  const requestsHash = EMPTY_REQUESTS_HASH
+  const contents = { transactions: [], receipts: [], stateRoot, requestsHash, extraData }
+  const empty = headerOf(next, parentHash, contents)
+  return equalBytes(encodeHeader({ ...empty, number, timestamp, mixHash }), encodeHeader(header))
+}
+
+/** How many of the next blocks have the same rules, at most as many as wanted: exact, or half as many, or half of that… */
+function alikeCount(
+  { config, tree }: ChainState,
+  wanted: bigint,
+  timestampAt: (index: number) => bigint,
+): number {
+  const next = BigInt(tree.canonical.length)
+  const pointAt = (index: number): BlockPoint => [next + BigInt(index), timestampAt(index)]
+  const first = pointAt(0)
+  let count = Number(wanted)
+  while (count > 0 && !haveSameRules(config, first, pointAt(count - 1))) {
+    count = Math.floor(count / 2)
+  }
+  return count
+}

@@ -1,0 +1,91 @@
+// Records of blocks in a run, made when they are read from what the run keeps of each: hash, state root and timestamp.
+import type { Hash } from '../../core/hex.ts'
+import { integerSize } from '../../core/rlp.ts'
+import type { Block, Header } from '../../protocol/block.ts'
+import type { World } from '../../state/world.ts'
+import type { BlockRecord } from '../ledger/blockrecord.ts'
+import { derivedRandao } from './randao.ts'
+
+/** What the blocks of a run have in common. */
+export interface RunTemplate {
+  /** The block before the first one, empty itself, whose header is theirs but for what follows from number and time. */
+  readonly parent: BlockRecord
+  /** Blocks that had left the chain before (`BlockTree.abandoned`). */
+  readonly abandoned: number
+}
+
+/** What a run keeps of its blocks, counted from 0. */
+export interface RunContents {
+  readonly template: RunTemplate
+  hashAt(index: number): Hash
+  /** Of the state. */
+  rootAt(index: number): Hash
+  /** Seconds. */
+  timestampAt(index: number): bigint
+  worldAt(index: number): World
+}
+
+/** Records that a run remembers at least, as readers often go from one block to its neighbours. */
+export const RECENT_RECORDS = 64
+
+const NONE: readonly never[] = []
+
+/** A block of a run. Its parts are made when they are asked for: of most blocks nobody asks. */
+export class RunRecord implements BlockRecord {
+  readonly #run: RunContents
+  readonly #index: number
+  #block: Block | undefined
+  #world: World | undefined
+
+  constructor(run: RunContents, index: number) {
+    this.#run = run
+    this.#index = index
+  }
+
+  get block(): Block {
+    this.#block ??= blockOf(this.#run, this.#index)
+    return this.#block
+  }
+
+  get world(): World {
+    this.#world ??= this.#run.worldAt(this.#index)
+    return this.#world
+  }
+
+  get executed(): readonly never[] {
+    return NONE
+  }
+
+  get totalDifficulty(): bigint {
+    const { totalDifficulty, block } = this.#run.template.parent
+    return totalDifficulty + block.header.difficulty * BigInt(this.#index + 1)
+  }
+}
+
+/** The hash of the block before the one of an index. */
+export function parentHashAt(run: RunContents, index: number): Hash {
+  return index === 0 ? run.template.parent.block.hash : run.hashAt(index - 1)
+}
+
+function blockOf(run: RunContents, index: number): Block {
+  const { parent, abandoned } = run.template
+  const { header: template, size } = parent.block
+  const number = template.number + 1n + BigInt(index)
+  const parentHash = parentHashAt(run, index)
+  const header: Header = {
+    ...template,
+    parentHash,
+    number,
+    stateRoot: run.rootAt(index),
+    timestamp: run.timestampAt(index),
+    mixHash: derivedRandao(parentHash, number, abandoned),
+  }
+  const parts = { header, transactions: NONE, uncles: NONE, withdrawals: NONE }
+  return { ...parts, hash: run.hashAt(index), size: size + sizeDifference(header, template) }
+}
+
+/** Bytes that a block has more than another that differs in number and timestamp. Both are of more than 256 bytes. */
+function sizeDifference(header: Header, other: Header): number {
+  const own = integerSize(header.number) + integerSize(header.timestamp)
+  return own - integerSize(other.number) - integerSize(other.timestamp)
+}
