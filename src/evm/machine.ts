@@ -97,8 +97,11 @@ export const PRECOMPILE_REASON = 'precompile failed'
 /** Bytes of memory that any run may have: WebAssembly addresses 4 GiB, and keeps code and state there too. */
 const MEMORY_CEILING = 3 * 2 ** 30
 
+/** Frames within the outermost one, at most. */
+export const MAX_CALL_DEPTH = 1024
+
 /** Frames that can be open at once. */
-const OPEN_FRAMES = 1025
+const OPEN_FRAMES = MAX_CALL_DEPTH + 1
 
 /**
  * Bytes of memory that so much gas buys at most, at 3 a word and the square of the words over 512. Frames of equal size get

@@ -11,7 +11,7 @@ import {
 import { type YieldIfDue, yielder } from '../../core/yield.ts'
 import type { Hardfork } from '../../protocol/forks.ts'
 import type { FrameStart, StateView, Tracer } from '../executor.ts'
-import type { MachineJob } from '../machine.ts'
+import { MAX_CALL_DEPTH, type MachineJob } from '../machine.ts'
 import { isLog, OP } from '../opcodes.ts'
 import { frameFailure } from './exceptionalhalts.ts'
 
@@ -20,9 +20,6 @@ const TURN_MS = 5
 
 /** Operations between two looks at the clock. */
 const LOOK_EVERY = 64
-
-/** Frames within frames, at most. */
-const MAX_DEPTH = 1024
 
 const KINDS: ReadonlyMap<number, FrameStart['kind']> = new Map([
   [OP.CREATE, 'CREATE'],
@@ -239,7 +236,7 @@ class StepTracer {
   }
 
   #whyUnopened(depth: number, { from, value }: FrameStart): string {
-    if (depth > MAX_DEPTH) return 'max call depth exceeded'
+    if (depth > MAX_CALL_DEPTH) return 'max call depth exceeded'
     const balance = this.#state.account(from)?.balance ?? 0n
     return balance < value ? 'insufficient balance for transfer' : 'nonce uint64 overflow'
   }

@@ -1,9 +1,10 @@
-// The table of opcodes, held against the library's, and the numbers of forks that the WebAssembly side has.
+// The table of opcodes, held against the library's, and the numbers that both sides of the WebAssembly have.
 import { Common, Mainnet } from '@ethereumjs/common'
 import { createEVM } from '@ethereumjs/evm'
 import { describe, expect, test } from 'vitest'
 import * as layout from '../../../src/evm/fast/layout.ts'
 import { forkNumber } from '../../../src/evm/fast/operations.ts'
+import { MAX_CALL_DEPTH } from '../../../src/evm/machine.ts'
 import { OP, operationsAt } from '../../../src/evm/opcodes.ts'
 import { HARDFORKS, type Hardfork } from '../../../src/protocol/forks.ts'
 
@@ -77,4 +78,8 @@ describe('the forks of the WebAssembly side', () => {
   test('are those whose rules its code asks for', () => {
     expect(known).toEqual(expect.arrayContaining(['homestead', 'berlin', 'london', 'cancun']))
   })
+})
+
+test('both sides of the WebAssembly open as many frames', () => {
+  expect(layout.MAX_DEPTH).toBe(MAX_CALL_DEPTH)
 })

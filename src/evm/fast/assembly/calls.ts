@@ -59,7 +59,9 @@ export function call(frame: usize, kind: u32, top: usize, gas: i64): i32 {
   if (isWithin(asked, granted)) granted = load<i64>(asked)
   else if (load<u32>(layout.FORK) < layout.TANGERINE_WHISTLE) return layout.END_OUT_OF_GAS
   // before EIP-150 the frame must have all the gas that it asks for
-  if (load<u32>(layout.FORK) < layout.TANGERINE_WHISTLE) raiseNeed(frame, load<i64>(frame, layout.FRAME_GAS_LIMIT) - gas + granted)
+  if (load<u32>(layout.FORK) < layout.TANGERINE_WHISTLE) {
+    raiseNeed(frame, load<i64>(frame, layout.FRAME_GAS_LIMIT) - gas + granted)
+  }
   if (hasValue) raiseNeed(frame, load<i64>(frame, layout.FRAME_GAS_LIMIT) - gas)
   gas -= granted
   if (hasValue) granted += STIPEND
@@ -325,7 +327,9 @@ export function destroy(frame: usize, word: usize, gas: i64): i32 {
   if (fork >= layout.BERLIN && warm(heir) == COLD_ACCOUNT_GAS) gas -= COLD_ACCOUNT_GAS
   if (gas < 0) return layout.END_OUT_OF_GAS
   store<i64>(frame, gas, layout.FRAME_GAS)
-  if (fork < layout.LONDON && !has(self, layout.ACCOUNT_DESTROYED)) store<i64>(layout.REFUND, load<i64>(layout.REFUND) + DESTRUCTION_REFUND)
+  if (fork < layout.LONDON && !has(self, layout.ACCOUNT_DESTROYED)) {
+    store<i64>(layout.REFUND, load<i64>(layout.REFUND) + DESTRUCTION_REFUND)
+  }
   raise(self, layout.ACCOUNT_DESTROYED)
   if (heir != self) {
     if (hasBalance) addBalance(heir, self + layout.ACCOUNT_BALANCE)

@@ -87,8 +87,10 @@ function finish(frame: usize, end: i32): usize {
   store<u32>(layout.OUTPUT_LENGTH, load<u32>(frame, layout.FRAME_OUTPUT_LENGTH))
   store<i64>(layout.GAS_LEFT, load<i64>(frame, layout.FRAME_GAS))
   store<i64>(layout.GAS_NEED, load<i64>(frame, layout.FRAME_GAS_NEED))
-  store<u32>(layout.LAST_OPCODE, load<u8>((load<u32>(frame, layout.FRAME_CODE) + load<u32>(frame, layout.FRAME_PC)) as usize))
-  store<u32>(layout.CREATED_ACCOUNT, isCreation(load<u32>(frame, layout.FRAME_KIND)) ? load<u32>(frame, layout.FRAME_ACCOUNT) : 0)
+  const last = load<u32>(frame, layout.FRAME_CODE) + load<u32>(frame, layout.FRAME_PC)
+  store<u32>(layout.LAST_OPCODE, load<u8>(last as usize))
+  const created = isCreation(load<u32>(frame, layout.FRAME_KIND)) ? load<u32>(frame, layout.FRAME_ACCOUNT) : 0
+  store<u32>(layout.CREATED_ACCOUNT, created)
   return 0
 }
 
@@ -122,8 +124,11 @@ function giveBack(frame: usize, opener: usize, kind: u32, isKept: bool): void {
     }
   }
   store<u32>(layout.RETURN_LENGTH, length)
-  if (isKept && isCreation(kind)) copyWord(result, (load<u32>(frame, layout.FRAME_ACCOUNT) as usize) + layout.ACCOUNT_ADDRESS)
-  else setShort(result, u64(isKept))
+  if (isKept && isCreation(kind)) {
+    copyWord(result, (load<u32>(frame, layout.FRAME_ACCOUNT) as usize) + layout.ACCOUNT_ADDRESS)
+  } else {
+    setShort(result, u64(isKept))
+  }
 }
 
 /** Gives the contract that a creation made its code, which the frame returned. @returns how the frame ends */

@@ -154,7 +154,8 @@ export function execute(frame: usize): i32 {
       case op.CALLDATASIZE: { setShort(sp, load<u32>(frame, layout.FRAME_INPUT_LENGTH)); sp += 32; pc++; continue }
       case op.CALLDATACOPY: {
         if (before < floor) { gas = before; end = layout.EXIT_YIELD; break }
-        const left = copyIn(frame, a, b, sp - 96, load<u32>(frame, layout.FRAME_INPUT), load<u32>(frame, layout.FRAME_INPUT_LENGTH), gas)
+        const input = load<u32>(frame, layout.FRAME_INPUT)
+        const left = copyIn(frame, a, b, sp - 96, input, load<u32>(frame, layout.FRAME_INPUT_LENGTH), gas)
         if (left < 0) { end = endOf(left); break }
         gas = left
         size = load<u32>(frame, layout.FRAME_MEMORY_SIZE) as u64
@@ -275,7 +276,10 @@ export function execute(frame: usize): i32 {
       }
       case op.JUMP: {
         const target = load<u32>(a) as usize
-        if (!isIndex(a) || target >= (load<u32>(frame, layout.FRAME_CODE_LENGTH) as usize) || load<u8>(jumps + target) == 0) {
+        if (
+          !isIndex(a) || target >= (load<u32>(frame, layout.FRAME_CODE_LENGTH) as usize) ||
+          load<u8>(jumps + target) == 0
+        ) {
           end = layout.END_INVALID_JUMP
           break
         }
@@ -289,7 +293,10 @@ export function execute(frame: usize): i32 {
           pc++
         } else {
           const target = load<u32>(a) as usize
-          if (!isIndex(a) || target >= (load<u32>(frame, layout.FRAME_CODE_LENGTH) as usize) || load<u8>(jumps + target) == 0) {
+          if (
+            !isIndex(a) || target >= (load<u32>(frame, layout.FRAME_CODE_LENGTH) as usize) ||
+            load<u8>(jumps + target) == 0
+          ) {
             end = layout.END_INVALID_JUMP
             break
           }

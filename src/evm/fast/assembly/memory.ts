@@ -146,7 +146,9 @@ export function hashMemory(frame: usize, offset: usize, length: usize, target: u
  * Hashes 64 bytes, which mostly make a slot of a mapping and come again: the last hashes are remembered.
  */
 function hashPair(place: usize): void {
-  const mixed = (load<u64>(place, 16) ^ rotl<u64>(load<u64>(place, 24), 29) ^ rotl<u64>(load<u64>(place, 8), 43) ^ rotl<u64>(load<u64>(place, 56), 11) ^ load<u64>(place, 48) ^ rotl<u64>(load<u64>(place, 32), 7)) * 0x9e3779b97f4a7c15
+  const key = load<u64>(place, 16) ^ rotl<u64>(load<u64>(place, 24), 29) ^ rotl<u64>(load<u64>(place, 8), 43)
+  const slot = rotl<u64>(load<u64>(place, 56), 11) ^ load<u64>(place, 48) ^ rotl<u64>(load<u64>(place, 32), 7)
+  const mixed = (key ^ slot) * 0x9e3779b97f4a7c15
   const entry: usize = layout.MEMO + ((mixed >> 52) as usize) * layout.MEMO_ENTRY
   if (!isEqual(entry, place) || !isEqual(entry + 32, place + 32)) {
     copyWord(entry, place)

@@ -1,6 +1,6 @@
 // Signatures that count as somebody's: every engine answers ecrecover alike, and only for them.
 import { describe, expect, test } from 'vitest'
-import { addressOfKey, keccak256, signatureBytes, signDigest } from '../../../src/core/crypto.ts'
+import { addressOfKey, keccak256, signatureBytes, signDigest } from '../../../../src/core/crypto.ts'
 import {
   type Address,
   concatBytes,
@@ -8,12 +8,12 @@ import {
   type Hex,
   hexFromBytes,
   paddedBytes,
-} from '../../../src/core/hex.ts'
-import { emptyMap } from '../../../src/core/persistent.ts'
-import type { CallJob, Jobs, Outcome, Signers } from '../../../src/evm/executor.ts'
-import { HARDFORKS } from '../../../src/protocol/forks.ts'
-import { allEngines } from '../../support/engines.ts'
-import { ALICE, BOB, callOf, messageWith, OTHER } from './stage.ts'
+} from '../../../../src/core/hex.ts'
+import { emptyMap } from '../../../../src/core/persistent.ts'
+import type { CallJob, Jobs, Outcome, Signers } from '../../../../src/evm/executor.ts'
+import { HARDFORKS } from '../../../../src/protocol/forks.ts'
+import { allEngines } from '../../../support/engines.ts'
+import { ALICE, BOB, callOf, messageWith, OTHER } from '../stage.ts'
 
 const KEY = keccak256(Uint8Array.of(1))
 const DIGEST = keccak256(Uint8Array.of(2))
