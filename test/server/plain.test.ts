@@ -1,4 +1,4 @@
-// Every script of fixtures/rpc over node's own HTTP server alone, without the accelerator before it.
+// Every script of fixtures/rpc without accelerators: over node's own HTTP server alone, and without compiled loops.
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { readScripts, runScript, SCRIPTS } from '../support/io.ts'

@@ -17,7 +17,7 @@ export interface WireNode {
 
 /**
  * Starts a devchain with these options over the deterministic ones.
- * @param isPlain without the accelerators of the server
+ * @param isPlain without the accelerators, of which the compiler of hot loops is an option's to leave out
  */
 export async function startNode(
   options: Readonly<Record<string, unknown>> = {},
@@ -34,7 +34,12 @@ export async function startNode(
   const bugs: unknown[] = []
   let changes = 0
   const devchain = await createDevchain(
-    { clock: 'frozen', port: 0, ...options } as DevchainOptions,
+    {
+      clock: 'frozen',
+      port: 0,
+      ...(isPlain ? { evm: 'interpreter' } : {}),
+      ...options,
+    } as DevchainOptions,
     {
       isPlain,
       environment: { now: () => 1_600_000_000_000, random },
