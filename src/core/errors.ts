@@ -38,7 +38,7 @@ export type ErrorWord =
   | 'INVALID_BLOBS'
   | 'BLOB_FEE_CAP_TOO_LOW'
   | 'POOL_FULL'
-  | 'TERMS_NOT_MET'
+  | 'CONDITIONS_NOT_MET'
   // a transaction that waits longer than its sender
   | 'NOT_MINED_IN_TIME'
   // a block of an import that breaks a rule

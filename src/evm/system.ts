@@ -21,7 +21,7 @@ import {
   type Predeploy,
   WITHDRAWAL_REQUESTS,
 } from '../state/predeploys.ts'
-import { isAsDeployed, isIdleQueue, withBlockNews } from '../state/systemslots.ts'
+import { isAsDeployed, isIdleQueue, withSystemWrites } from '../state/systemslots.ts'
 import { accountAt, codeAt, type World } from '../state/world.ts'
 import type { BlockEnd, BlockEnvironment, BlockStartJob } from './executor.ts'
 import type { MachineJob, MachineResult } from './machine.ts'
@@ -63,7 +63,7 @@ export async function beginBlock(context: RunContext, job: BlockStartJob): Promi
   if (isOther) previous = undefined
   const { timestamp, number } = block
   // both at once where both contracts are as deployed, so that a path of the state trie changes once
-  world = withBlockNews(world, { timestamp, beaconRoot, number, parentHash: previous })
+  world = withSystemWrites(world, { timestamp, beaconRoot, number, parentHash: previous })
   return told === undefined ? world : tell(context, world, block, HISTORY_STORAGE, told)
 }
 

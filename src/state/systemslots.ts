@@ -44,8 +44,8 @@ export function hasNoRequests(world: World, hardfork: Hardfork): boolean {
   return isIdleQueue(world, WITHDRAWAL_REQUESTS) && isIdleQueue(world, CONSOLIDATION_REQUESTS)
 }
 
-/** What a block tells the system contracts; undefined where its fork tells nothing. */
-export interface BlockNews {
+/** What the system contracts get at the beginning of a block; undefined where the fork has no such contract. */
+export interface SystemInput {
   readonly timestamp: bigint
   readonly beaconRoot: Hash | undefined
   readonly number: bigint
@@ -53,25 +53,25 @@ export interface BlockNews {
 }
 
 /**
- * The world after the contracts were told, as their own code would leave it: running the two takes thirty times as long.
- * Both have the main network's code.
+ * The world after the contracts were called with these values, as their own code would leave it, without running it. Both
+ * have the main network's code.
  */
-export function withBlockNews(world: World, news: BlockNews): World {
-  const { timestamp, beaconRoot, number, parentHash } = news
+export function withSystemWrites(world: World, input: SystemInput): World {
+  const { timestamp, beaconRoot, number, parentHash } = input
   const changed: TrieChange<Account>[] = []
   if (beaconRoot !== undefined) {
     const slot = beaconSlot(timestamp)
     const slots = [slotChange(slot, timestamp), slotChange(slot + RING, BigInt(beaconRoot))]
-    changed.push(told(world, BEACON_ROOTS.address, slots))
+    changed.push(written(world, BEACON_ROOTS.address, slots))
   }
   if (parentHash !== undefined) {
     const slots = [slotChange(historySlot(number), BigInt(parentHash))]
-    changed.push(told(world, HISTORY_STORAGE.address, slots))
+    changed.push(written(world, HISTORY_STORAGE.address, slots))
   }
   return withAccounts(world, changed)
 }
 
-function told(
+function written(
   world: World,
   address: Address,
   slots: readonly TrieChange<StorageSlot>[],

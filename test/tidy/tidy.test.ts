@@ -158,7 +158,7 @@ describe('layers', () => {
     expect([...new Set(imported)].sort()).toEqual(Object.keys(dependencies).sort())
   })
 
-  test('the machines, and the compiler of hot loops, have one door each', () => {
+  test('the machines, the compiler of hot loops and bulk mining have one door each', () => {
     const doors = (folder: string): string[] =>
       sources
         .filter(({ name }) => !name.startsWith(folder))
@@ -171,6 +171,7 @@ describe('layers', () => {
     expect(doors('src/evm/fast/compiler/')).toEqual(['src/evm/run/tiers.ts'])
     expect(doors('src/evm/fast/')).toEqual(['src/evm/run/tiers.ts'])
     expect(doors('src/evm/reference/')).toEqual(['src/evm/run/tiers.ts'])
+    expect(doors('src/node/bulk/')).toEqual(['src/node/create.ts'])
   })
 
   test('no file imports itself by way of others', () => {
@@ -235,6 +236,11 @@ const typeGraph = new Map(
 /** Folders with rooms in them, from the top; '.' is what stands in the folder itself. */
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'src/evm': ['run', 'tracers', 'fast', 'reference', 'precompiles', '.'],
+  'src/node': [
+    '.',
+    ...['dump', 'cheats', 'sending', 'calls', 'events', 'sealing', 'import', 'commands', 'chain'],
+    ...['bulk', 'mining', 'ledger', 'pool', 'accounts'],
+  ],
   'src/evm/fast': ['compiler', 'assembly', '.'],
   'src/evm/fast/assembly': ['.', 'state', 'arithmetic'],
   'src/evm/fast/compiler': ['.', 'operations', 'trace', 'wasm'],

@@ -224,7 +224,7 @@ function blockEvent(record: BlockRecord, first: bigint): BlockEvent {
 /** Events of new blocks: each one's transactions, then the block; empty blocks in a row are one event. */
 function blockEvents(added: BlockRange): ChainEvent[] {
   const events: ChainEvent[] = []
-  for (const { first, record } of added.stretches()) {
+  for (const { first, record } of added.segments()) {
     const { number } = record.block.header
     const last = events.at(-1)
     const isRun = record.executed.length === 0 && last?.event === 'block' && last.transactions === 0

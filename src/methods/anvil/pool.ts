@@ -1,6 +1,6 @@
 // anvil: dropping transactions that wait.
 
-import { evict, evictAll } from '../../node/mining/drop.ts'
+import { dropTransaction, dropTransactions } from '../../node/mining/drop.ts'
 import { type Method, param } from '../../rpc/method.ts'
 import { address, hash, nullable } from '../../rpc/primitives.ts'
 import { type MethodContext, method } from '../common/context.ts'
@@ -17,7 +17,7 @@ const anvilDrop = method({
   writes: 'chain',
   tell: ([wanted], result) => (result === null ? 'none of that hash waits' : `dropped ${wanted}`),
   handle: async ({ chain }, wanted) =>
-    (await chain.update((state) => evict(state, wanted))) ? wanted : null,
+    (await chain.update((state) => dropTransaction(state, wanted))) ? wanted : null,
 })
 
 const dropAll = method({
@@ -30,7 +30,7 @@ const dropAll = method({
   writes: 'chain',
   tell: () => 'dropped all that waited',
   handle: async ({ chain, profile }) => {
-    await chain.update((state) => evictAll(state))
+    await chain.update((state) => dropTransactions(state))
     return profile.ack
   },
 })
@@ -45,7 +45,7 @@ const removePoolTransactions = method({
   writes: 'chain',
   tell: ([sender]) => `dropped what waited of ${sender}`,
   handle: async ({ chain, profile }, sender) => {
-    await chain.update((state) => evictAll(state, sender))
+    await chain.update((state) => dropTransactions(state, sender))
     return profile.ack
   },
 })

@@ -195,8 +195,8 @@ async function traceRequest(
   const run = await traceMessage(
     context.chain,
     { request, reference, isAwaited: work.isAwaited, ...scene },
-    (subject) => {
-      recording = begin(work, recorder, subject, undefined)
+    (target) => {
+      recording = begin(work, recorder, target, undefined)
       return recording.tracer
     },
   )

@@ -44,8 +44,8 @@ async function sightOf(context: MethodContext, record: BlockRecord): Promise<Sig
   const hashes = recordBlockHashes(record.block.header.number)
   await recordBlock(context.chain, record, {
     work: newWork(context),
-    recorder: ({ subject }) => {
-      const touches = touchRecorder(subject)
+    recorder: ({ target }) => {
+      const touches = touchRecorder(target)
       const write = async (): Promise<void> => {
         for (const [address, slots] of touches.touched) {
           touched.set(address, new Set([...(touched.get(address) ?? []), ...slots]))

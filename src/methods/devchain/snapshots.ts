@@ -3,7 +3,7 @@ import { DevchainError, printValue } from '../../core/errors.ts'
 import {
   dropSnapshot,
   returnTo,
-  revertOrder,
+  revertOptions,
   takeNamedSnapshot,
 } from '../../node/commands/snapshots.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
@@ -88,7 +88,7 @@ const revert = method({
   example: { params: ['deployed'] },
   writes: 'chain',
   handle: ({ chain }, wanted) =>
-    chain.update((state) => returnTo(state, wanted), revertOrder(chain.state, wanted)),
+    chain.update((state) => returnTo(state, wanted), revertOptions(chain.state, wanted)),
 })
 
 const drop = method({

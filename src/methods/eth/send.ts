@@ -4,7 +4,7 @@ import { DevchainError, printValue } from '../../core/errors.ts'
 import { type Hash, ZERO_ADDRESS } from '../../core/hex.ts'
 import { estimateGas } from '../../node/calls/call.ts'
 import { pendingReference } from '../../node/ledger/references.ts'
-import type { Terms } from '../../node/pool/conditions.ts'
+import type { Conditions } from '../../node/pool/conditions.ts'
 import { inclusionOf } from '../../node/sending/inclusion.ts'
 import { resend } from '../../node/sending/replace.ts'
 import {
@@ -34,7 +34,7 @@ const slotWords: Decoder<ReadonlyMap<bigint, bigint>> = refined(
 )
 
 /** The root of an account's storage, or words by slot. */
-const storageTerms: Decoder<Hash | ReadonlyMap<bigint, bigint>> = {
+const expectedStorage: Decoder<Hash | ReadonlyMap<bigint, bigint>> = {
   name: 'storage root or words by slot',
   json: { anyOf: [hash.json, slotWords.json] },
   decode: (value, path) =>
@@ -42,13 +42,13 @@ const storageTerms: Decoder<Hash | ReadonlyMap<bigint, bigint>> = {
 }
 
 const knownAccounts = refined(
-  keyed('known accounts', storageTerms),
+  keyed('known accounts', expectedStorage),
   (accounts, path) =>
     new Map([...accounts].map(([key, value]) => [address.decode(key, `${path}.${key}`), value])),
 )
 
 /** @see https://eips.ethereum.org/EIPS/eip-7796 */
-const terms: Decoder<Terms> = refined(
+const conditions: Decoder<Conditions> = refined(
   members('conditions', {
     knownAccounts,
     blockNumberMin: quantity,
@@ -63,7 +63,7 @@ const sendRawConditional = method({
   name: 'eth_sendRawTransactionConditional',
   summary:
     'As eth_sendRawTransaction, for a block of some number and time, and for storage as it is expected; refused or dropped otherwise.',
-  params: [param('raw', data), optional('conditions', terms, {})],
+  params: [param('raw', data), optional('conditions', conditions, {})],
   result: hash,
   example: { params: ['0x02f86521808080825208947099', { blockNumberMax: '0x64' }] },
   writes: 'transaction',

@@ -1,6 +1,12 @@
 // evm: snapshots, and going back to genesis.
 
-import { RESET, reset, revertOrder, revertTo, takeSnapshot } from '../../node/commands/snapshots.ts'
+import {
+  RESET,
+  reset,
+  revertOptions,
+  revertTo,
+  takeSnapshot,
+} from '../../node/commands/snapshots.ts'
 import { type Method, param } from '../../rpc/method.ts'
 import { boolean, nothing, quantity } from '../../rpc/primitives.ts'
 import { type MethodContext, method } from '../common/context.ts'
@@ -28,7 +34,7 @@ const revert = method({
   example: { params: ['0x1'], result: false },
   writes: 'chain',
   handle: ({ chain }, id) =>
-    chain.update((state) => revertTo(state, Number(id)), revertOrder(chain.state, Number(id))),
+    chain.update((state) => revertTo(state, Number(id)), revertOptions(chain.state, Number(id))),
 })
 
 const resetChain = method({

@@ -1,6 +1,6 @@
 // hardhat: dropping a transaction that waits.
 
-import { evict } from '../../node/mining/drop.ts'
+import { dropTransaction } from '../../node/mining/drop.ts'
 import { type Method, param } from '../../rpc/method.ts'
 import { boolean, hash } from '../../rpc/primitives.ts'
 import { type MethodContext, method } from '../common/context.ts'
@@ -14,7 +14,7 @@ const hardhatDrop = method({
   example: { params: [UNKNOWN], result: false },
   writes: 'chain',
   tell: ([wanted]) => `dropped ${wanted}`,
-  handle: ({ chain }, wanted) => chain.update((state) => evict(state, wanted)),
+  handle: ({ chain }, wanted) => chain.update((state) => dropTransaction(state, wanted)),
 })
 
 export const hardhatPoolMethods: readonly Method<MethodContext>[] = [hardhatDrop]

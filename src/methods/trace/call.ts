@@ -125,8 +125,8 @@ async function recordInto(
   trace: (tracerFor: TracerFor) => Promise<TracedRun>,
 ): Promise<TracedRun> {
   let recording: Recording | undefined
-  const run = await trace((subject) => {
-    recording = begin(work, replayRecorder(wanted, false), subject, undefined)
+  const run = await trace((target) => {
+    recording = begin(work, replayRecorder(wanted, false), target, undefined)
     return recording.tracer
   })
   await recording?.write(run)

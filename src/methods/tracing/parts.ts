@@ -23,9 +23,9 @@ export type Part = (typeof PARTS)[number]
  * @param withHash whether it says of which transaction it is
  */
 export function replayRecorder(parts: readonly Part[], withHash: boolean): Recorder {
-  return ({ writer, budget, subject, place }) => {
+  return ({ writer, budget, target, place }) => {
     const calls = parts.includes('trace') ? recordCalls({ keep: budget.keep }) : undefined
-    const touched = parts.includes('stateDiff') ? touchRecorder(subject) : undefined
+    const touched = parts.includes('stateDiff') ? touchRecorder(target) : undefined
     writer.write('{"vmTrace":')
     const tracers: Tracer[] = []
     if (parts.includes('vmTrace')) tracers.push(traceOperations(writeOperations(writer)))

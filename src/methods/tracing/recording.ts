@@ -4,7 +4,7 @@ import type { Hash } from '../../core/hex.ts'
 import type { Tracer } from '../../evm/executor.ts'
 import { abandoned } from '../../evm/reasons.ts'
 import { combineTracers } from '../../evm/tracers/combine.ts'
-import { replay, type Subject, TraceBudget, type TracedRun } from '../../node/calls/replay.ts'
+import { replay, TraceBudget, type TracedRun, type TracedTarget } from '../../node/calls/replay.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
 import { type TransactionPlace, transactionPlace } from '../../node/ledger/blocktree.ts'
@@ -34,10 +34,10 @@ export function newWork({ options, caller }: Pick<MethodContext, 'options' | 'ca
 export function begin(
   { writer, budget, isAwaited }: Work,
   recorder: Recorder,
-  subject: Subject,
+  target: TracedTarget,
   place: Stage['place'],
 ): Recording {
-  const recording = recorder({ writer, budget, subject, place })
+  const recording = recorder({ writer, budget, target, place })
   const onPause = async (): Promise<void> => {
     if (!isAwaited()) throw abandoned()
     await writer.settle()
@@ -66,14 +66,14 @@ export async function recordBlock(
   let recording: Recording | undefined
   let at = 0
   let logsBefore = 0
-  const tracerFor = (subject: Subject, index: number): Tracer | undefined => {
+  const tracerFor = (target: TracedTarget, index: number): Tracer | undefined => {
     if (!work.isAwaited()) throw abandoned()
     at = index
     recording = undefined
     const place = framePlace(record, index, logsBefore)
     logsBefore += record.executed[index]?.receipt.logs.length ?? 0
     if (only !== undefined && index !== only) return undefined
-    recording = begin(work, recorder, subject, place)
+    recording = begin(work, recorder, target, place)
     return recording.tracer
   }
   for await (const run of replay(chain, record, tracerFor, only)) {

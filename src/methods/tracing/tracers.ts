@@ -7,7 +7,7 @@ import { combineTracers } from '../../evm/tracers/combine.ts'
 import { recordSelectors } from '../../evm/tracers/selectors.ts'
 import { type StructLogOptions, traceStructLogs } from '../../evm/tracers/structlogs.ts'
 import { recordTouched, type TouchRecorder } from '../../evm/tracers/touched.ts'
-import type { Subject, TraceBudget, TracedRun } from '../../node/calls/replay.ts'
+import type { TraceBudget, TracedRun, TracedTarget } from '../../node/calls/replay.ts'
 import type { JsonWriter } from '../../rpc/jsontext.ts'
 import { boolean } from '../../rpc/primitives.ts'
 import type { Notes } from '../../rpc/schema.ts'
@@ -25,7 +25,7 @@ import { writeStructLogs } from '../wire/traces/encodestructlogs.ts'
 export interface Stage {
   readonly writer: JsonWriter
   readonly budget: TraceBudget
-  readonly subject: Subject
+  readonly target: TracedTarget
   /** Undefined for a message that is in no block. */
   readonly place: FramePlace | undefined
 }
@@ -60,7 +60,7 @@ export function structLogRecorder(options: StructLogOptions): Recorder {
 }
 
 /** The accounts that a run touches whatever it does, and then those it does. */
-export function touchRecorder({ from, to, coinbase, authorities }: Subject): TouchRecorder {
+export function touchRecorder({ from, to, coinbase, authorities }: TracedTarget): TouchRecorder {
   return recordTouched([from, ...(to === null ? [] : [to]), coinbase, ...authorities])
 }
 
@@ -109,8 +109,8 @@ const prestateConfig = members('prestateTracer config', {
 
 function prestateTracer(config: unknown, path: string, notes?: Notes): Recorder {
   const options = prestateConfig.decode(config, path, notes)
-  return ({ writer, subject }) => {
-    const { tracer, touched } = touchRecorder(subject)
+  return ({ writer, target }) => {
+    const { tracer, touched } = touchRecorder(target)
     return { tracer, write: async (run) => writer.value(prestateOf(run, touched, options)) }
   }
 }

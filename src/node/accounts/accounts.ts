@@ -80,7 +80,7 @@ export async function deriveAccounts(options: DerivationOptions): Promise<Accoun
   return bookOfKeys(await derivedKeys(options))
 }
 
-/** The book that derivation would give, without its 80 ms. */
+/** The book that derivation would give, taken from a table. */
 function testBook({ count }: DerivationOptions): AccountBook {
   return TEST_ACCOUNTS.slice(0, count).reduce((book, [address, key]) => {
     const account = plainAccount(parseAddress(address), bytesFromHex(key))

@@ -18,7 +18,7 @@ export interface EncryptedKey {
 
 /** What encrypting a key needs besides the key. */
 export interface EncryptionOptions {
-  /** Parameter N of scrypt, a power of two: 8192 takes some 20 ms and 8 MB. */
+  /** Parameter N of scrypt, a power of two: memory and time grow with it. */
   readonly cost: number
   readonly random: (length: number) => Uint8Array
 }

@@ -1,6 +1,6 @@
 // The accounts that almost every start begins with: of the phrase that development chains share, at the usual path.
 
-/** The address and the private key at index 0, 1, …: what deriving them anew, which takes 80 ms, would give. */
+/** The address and the private key at index 0, 1, …: what deriving them anew would give. */
 export const TEST_ACCOUNTS: readonly (readonly [address: string, key: string])[] = [
   [
     '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266',

@@ -1,4 +1,4 @@
-// What is kept of empty blocks in a row: hash, state root and timestamp, 72 bytes a block.
+// What is kept of each block of a run: hash, state root and timestamp.
 
 /** Bytes of a hash. */
 const WORD = 32

@@ -37,7 +37,7 @@ export interface BlockAttributes {
   readonly targetGasLimit: bigint | undefined
 }
 
-export interface BlockOrder {
+export interface BlockRequest {
   readonly parentHash: Hash
   readonly attributes: BlockAttributes
   /** All of them go into the block, in this order; undefined: what waits in the pool. */
@@ -69,7 +69,7 @@ const GAS_LIMIT_PARTS = 1024n
  */
 export async function buildBlock(
   chain: Chain,
-  order: BlockOrder,
+  order: BlockRequest,
   isAwaited: IsAwaited,
 ): Promise<BuiltBlock> {
   const { state } = chain
@@ -136,7 +136,7 @@ async function waitingOn(
 function draftOf(
   state: ChainState,
   parent: BlockRecord,
-  { attributes, extraData }: BlockOrder,
+  { attributes, extraData }: BlockRequest,
   transactions: readonly Transaction[],
 ): Header {
   const { header, hash } = parent.block

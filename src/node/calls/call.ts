@@ -58,7 +58,7 @@ export interface Conditions {
 }
 
 /** What a simulation stands on. */
-interface Scene {
+interface CallContext {
   readonly chain: Chain
   readonly world: World
   readonly block: BlockEnvironment
@@ -85,10 +85,10 @@ export function call(
   reference: BlockReference,
   conditions?: Conditions,
 ): MaybePromise<Outcome> {
-  return whenThere(sceneAt(chain, reference, conditions), (given) => {
-    const scene = chain.state.config.behaviour.callsAskForFunds ? given : funded(given, request)
-    const message = messageOf(scene, request)
-    return run(asCalled(scene, message, conditions?.blockOverrides), message)
+  return whenThere(contextAt(chain, reference, conditions), (given) => {
+    const context = chain.state.config.behaviour.callsAskForFunds ? given : funded(given, request)
+    const message = messageOf(context, request)
+    return run(asCalled(context, message, conditions?.blockOverrides), message)
   })
 }
 
@@ -113,11 +113,11 @@ export async function callMany(
   let world: World | undefined
   const yieldIfDue = yielder()
   for (const { transactions = [], blockOverrides } of bundles) {
-    const scene = await sceneAt(chain, reference, { ...conditions, blockOverrides })
+    const context = await contextAt(chain, reference, { ...conditions, blockOverrides })
     const outcomes: Outcome[] = []
     for (const request of transactions) {
       if (conditions?.isAwaited?.() === false) throw abandoned()
-      const current = { ...scene, world: world ?? scene.world }
+      const current = { ...context, world: world ?? context.world }
       const message = messageOf(current, request)
       const outcome = await run(asCalled(current, message, blockOverrides), message)
       world = outcome.world
@@ -148,9 +148,9 @@ export async function prepareCall(
   reference: BlockReference,
   conditions?: Conditions,
 ): Promise<PreparedCall> {
-  const scene = await sceneAt(chain, reference, conditions)
-  const message = messageOf(scene, request)
-  const called = asCalled(scene, message, conditions?.blockOverrides)
+  const context = await contextAt(chain, reference, conditions)
+  const message = messageOf(context, request)
+  const called = asCalled(context, message, conditions?.blockOverrides)
   const { world, block, movedPrecompiles: moved } = called
   return { world, block, message, movedPrecompiles: moved, ignoresBaseFee: ignoresBaseFee(chain) }
 }
@@ -189,29 +189,29 @@ export function estimateGas(
   conditions?: Conditions,
 ): MaybePromise<bigint> {
   return whenThere(
-    sceneAt(chain, reference, conditions),
-    (scene) => gasOfPlainTransfer(scene, request) ?? estimateOn(scene, request),
+    contextAt(chain, reference, conditions),
+    (context) => gasOfPlainTransfer(context, request) ?? estimateOn(context, request),
   )
 }
 
-function estimateOn(given: Scene, request: CallRequest): MaybePromise<bigint> {
+function estimateOn(given: CallContext, request: CallRequest): MaybePromise<bigint> {
   const { estimatesAskForFunds } = given.chain.state.config.behaviour
-  const scene = estimatesAskForFunds ? given : funded(given, request)
-  const message = messageOf(scene, request)
-  const intrinsic = intrinsicGas(message, scene.block.hardfork)
-  const minimum = larger(intrinsic, floorDataGas(message, scene.block.hardfork))
-  const cap = highestGas(scene, request, message, minimum)
+  const context = estimatesAskForFunds ? given : funded(given, request)
+  const message = messageOf(context, request)
+  const intrinsic = intrinsicGas(message, context.block.hardfork)
+  const minimum = larger(intrinsic, floorDataGas(message, context.block.hardfork))
+  const cap = highestGas(context, request, message, minimum)
   const widest = { ...message, gasLimit: cap.gas }
-  return whenThere(run(scene, widest), (outcome) => {
+  return whenThere(run(context, widest), (outcome) => {
     const { failure, gasNeed } = outcome
     if (failure !== undefined) throw estimateError(failure, outcome, cap)
     if (gasNeed?.isCertain === true) return larger(minimum, gasNeed.gas)
     const guesses: GasGuess[] =
       gasNeed === undefined
-        ? [() => outcome.gasUsed + outcome.gasRefund, () => neededGas(scene, widest, intrinsic)]
+        ? [() => outcome.gasUsed + outcome.gasRefund, () => neededGas(context, widest, intrinsic)]
         : [() => gasNeed.gas]
     const succeeds = async (gasLimit: bigint): Promise<boolean> =>
-      (await run(scene, { ...message, gasLimit })).failure === undefined
+      (await run(context, { ...message, gasLimit })).failure === undefined
     return smallestGas(succeeds, { minimum, cap: cap.gas }, guesses)
   })
 }
@@ -228,11 +228,11 @@ export async function createAccessList(
   reference: BlockReference,
   conditions?: Conditions,
 ): Promise<AccessListAnswer> {
-  const scene = await sceneAt(chain, reference, conditions)
-  const message = messageOf(scene, request)
+  const context = await contextAt(chain, reference, conditions)
+  const message = messageOf(context, request)
   let accessList = message.accessList
   for (let round = 1; ; round += 1) {
-    const outcome = await run(scene, { ...message, accessList }, { reportsAccess: true })
+    const outcome = await run(context, { ...message, accessList }, { reportsAccess: true })
     const touched = union(accessList, outcome.accessed)
     // a longer list changes what touching costs, which may change where the run goes
     if (sizeOf(touched) === sizeOf(accessList) || round === MAX_LIST_ROUNDS) {
@@ -243,20 +243,20 @@ export async function createAccessList(
   }
 }
 
-function sceneAt(
+function contextAt(
   chain: Chain,
   reference: BlockReference,
   conditions: Conditions = {},
-): MaybePromise<Scene> {
-  const scene = (record: BlockRecord): Scene => sceneOn(chain, record, conditions)
-  return readAt(chain, reference, scene, conditions.isAwaited)
+): MaybePromise<CallContext> {
+  const context = (record: BlockRecord): CallContext => contextOn(chain, record, conditions)
+  return readAt(chain, reference, context, conditions.isAwaited)
 }
 
-function sceneOn(
+function contextOn(
   chain: Chain,
   record: BlockRecord,
   { stateOverrides, blockOverrides, world, isAwaited }: Conditions,
-): Scene {
+): CallContext {
   const { state } = chain
   const real = chain.environmentOf(record)
   const block = applyBlockOverrides(real, blockOverrides, state.config.hardforkAt)
@@ -275,14 +275,18 @@ function ignoresBaseFee({ state }: Chain): boolean {
   return state.config.behaviour.callsBelowBaseFee
 }
 
-/** The scene as a call has it, which nobody takes for a transaction: free ones see no fees. */
-function asCalled(scene: Scene, message: Message, overrides: BlockOverrides | undefined): Scene {
-  const { behaviour } = scene.chain.state.config
-  return { ...scene, block: blockOfCall(scene.block, message, behaviour, overrides) }
+/** The context as a call has it, which nobody takes for a transaction: free ones see no fees. */
+function asCalled(
+  context: CallContext,
+  message: Message,
+  overrides: BlockOverrides | undefined,
+): CallContext {
+  const { behaviour } = context.chain.state.config
+  return { ...context, block: blockOfCall(context.block, message, behaviour, overrides) }
 }
 
 function run(
-  { chain, world, block, movedPrecompiles: moved, isAwaited }: Scene,
+  { chain, world, block, movedPrecompiles: moved, isAwaited }: CallContext,
   message: Message,
   { tracer, reportsAccess }: Pick<CallJob, 'tracer' | 'reportsAccess'> = {},
 ): MaybePromise<Outcome> {
@@ -300,7 +304,7 @@ function run(
 }
 
 /** The message with everything filled in that the caller left out. */
-function messageOf({ chain, world, block, usualGas }: Scene, request: CallRequest): Message {
+function messageOf({ chain, world, block, usualGas }: CallContext, request: CallRequest): Message {
   const { chainId, behaviour } = chain.state.config
   if (request.chainId !== undefined && request.chainId !== chainId) {
     const text = `wrong chain id: expected ${chainId}, got ${request.chainId}`
@@ -331,15 +335,15 @@ function messageOf({ chain, world, block, usualGas }: Scene, request: CallReques
   return isEnough ? { ...message, gasLimit: affordable } : message
 }
 
-/** The scene where the sender can pay for all that the request may cost. */
-function funded(scene: Scene, request: CallRequest): Scene {
-  const { from = ZERO_ADDRESS, value = 0n, gas = scene.usualGas } = request
-  const { behaviour } = scene.chain.state.config
-  const { maxFeePerGas } = feesOf(withOnePrice(request, behaviour), scene.block)
+/** The context where the sender can pay for all that the request may cost. */
+function funded(context: CallContext, request: CallRequest): CallContext {
+  const { from = ZERO_ADDRESS, value = 0n, gas = context.usualGas } = request
+  const { behaviour } = context.chain.state.config
+  const { maxFeePerGas } = feesOf(withOnePrice(request, behaviour), context.block)
   const cost = value + gas * maxFeePerGas + highestBlobCost({ blobs: blobsOf(request) })
-  if (balanceAt(scene.world, from) >= cost) return scene
-  const world = applyStateOverrides(scene.world, new Map([[from, { balance: cost }]]))
-  return { ...scene, world }
+  if (balanceAt(context.world, from) >= cost) return context
+  const world = applyStateOverrides(context.world, new Map([[from, { balance: cost }]]))
+  return { ...context, world }
 }
 
 /** Gas that the sender can pay for besides value and blobs; undefined when gas is free. */
@@ -360,7 +364,7 @@ interface GasCap {
 
 /** @throws {DevchainError} `INSUFFICIENT_FUNDS` when the sender cannot pay the value and the least gas */
 function highestGas(
-  { chain, world, block }: Scene,
+  { chain, world, block }: CallContext,
   request: CallRequest,
   message: Message,
   minimum: bigint,
@@ -402,12 +406,12 @@ function estimateError(
 
 /** Gas that the run needs to take the same course, as a watched run tells. */
 async function neededGas(
-  scene: Scene,
+  context: CallContext,
   widest: Message,
   intrinsic: bigint,
 ): Promise<bigint | undefined> {
   const meter = gasNeedMeter()
-  await run(scene, widest, { tracer: meter.tracer })
+  await run(context, widest, { tracer: meter.tracer })
   const need = meter.need()
   return need === undefined ? undefined : intrinsic + need
 }

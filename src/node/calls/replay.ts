@@ -26,7 +26,7 @@ import type { BlockOverrides, StateOverrides } from './overrides.ts'
 import type { CallRequest } from './request.ts'
 
 /** What is run: a transaction, or a message that might become one. */
-export interface Subject {
+export interface TracedTarget {
   readonly from: Address
   readonly to: Address | null
   readonly gasLimit: bigint
@@ -37,7 +37,7 @@ export interface Subject {
 
 /** A run that was traced. */
 export interface TracedRun {
-  readonly subject: Subject
+  readonly target: TracedTarget
   /** All accounts as the run found them. */
   readonly before: World
   readonly outcome: Outcome
@@ -49,7 +49,7 @@ export interface TracedRun {
 export type Replayed = Pick<Chain, 'state' | 'executor'>
 
 /** Makes the tracer of a run; undefined: it is run without one, for what comes after it. */
-export type TracerFor = (subject: Subject, index: number) => Tracer | undefined
+export type TracerFor = (target: TracedTarget, index: number) => Tracer | undefined
 
 /** Bytes of calldata, return data and the like that one request keeps until it is answered. */
 const KEPT_LIMIT = 256_000_000
@@ -113,18 +113,18 @@ export async function* replay(
   const yieldIfDue = yielder()
   for (const [index, transaction] of transactions.entries()) {
     if (index > until) return
-    const subject = subjectOf(transaction, block)
-    const tracer = tracerFor(subject, index)
+    const target = targetOf(transaction, block)
+    const tracer = tracerFor(target, index)
     const outcome = await again(executor, record, { world, block, transaction, limits, tracer })
     checkReplay(record, index, outcome)
-    yield { subject, before: world, outcome, transaction }
+    yield { target, before: world, outcome, transaction }
     world = outcome.world
     await yieldIfDue()
   }
 }
 
 /** A message to trace, and what it runs on. */
-export interface MessageScene {
+export interface TracedMessage {
   readonly request: CallRequest
   readonly reference: BlockReference
   readonly stateOverrides?: StateOverrides | undefined
@@ -140,7 +140,7 @@ export interface MessageScene {
 /** Runs a message as `call` does, under a tracer. Reverts and halts are outcomes. */
 export async function traceMessage(
   chain: Chain,
-  { request, reference, stateOverrides, blockOverrides, index, world, isAwaited }: MessageScene,
+  { request, reference, stateOverrides, blockOverrides, index, world, isAwaited }: TracedMessage,
   tracerFor: TracerFor,
 ): Promise<TracedRun> {
   const base =
@@ -149,10 +149,10 @@ export async function traceMessage(
   const conditions = { stateOverrides, blockOverrides, world: base, isAwaited }
   const job = await prepareCall(chain, request, reference, conditions)
   const limits = callLimits(chain.state.config)
-  const subject = subjectOf(job.message, job.block)
-  const tracer = tracerFor(subject, 0)
+  const target = targetOf(job.message, job.block)
+  const tracer = tracerFor(target, 0)
   const outcome = await chain.executor.call({ ...job, limits, tracer })
-  return { subject, before: job.world, outcome, transaction: undefined }
+  return { target, before: job.world, outcome, transaction: undefined }
 }
 
 /**
@@ -168,10 +168,10 @@ export async function traceUnsent(
   const block = nextBlockEnvironment(state, chain.environment.now())
   const before = await executor.beginBlock(blockStart(block, headOf(state.tree)))
   const limits = blockLimits(state.config)
-  const subject = subjectOf(transaction, block)
-  const tracer = tracerFor(subject, 0)
+  const target = targetOf(transaction, block)
+  const tracer = tracerFor(target, 0)
   const outcome = await executor.transact({ world: before, block, transaction, limits, tracer })
-  return { subject, before, outcome, transaction }
+  return { target, before, outcome, transaction }
 }
 
 /**
@@ -252,17 +252,17 @@ function ranOtherwise({ block: { hash, header } }: BlockRecord, problem: string)
   return new DevchainError('NOT_FOUND', message)
 }
 
-function subjectOf(
+function targetOf(
   {
     from,
     to,
     gasLimit,
     authorizationList,
-  }: Omit<Subject, 'coinbase' | 'authorities'> & {
+  }: Omit<TracedTarget, 'coinbase' | 'authorities'> & {
     readonly authorizationList: readonly Authorization[]
   },
   { coinbase }: BlockEnvironment,
-): Subject {
+): TracedTarget {
   const authorities = authorizationList.map(authorityOf).filter((each) => each !== undefined)
   return { from, to, gasLimit, coinbase, authorities }
 }

@@ -102,7 +102,7 @@ type PlacedPlan = Omit<BlockPlan, 'blockOverrides'> & {
 }
 
 /** What blocks are imagined on. */
-interface Setting {
+interface SimulationContext {
   readonly chain: Chain
   readonly state: ChainState
   readonly simulation: Simulation
@@ -114,8 +114,8 @@ interface Setting {
 }
 
 /** A block in which calls are being run. */
-interface Scene {
-  readonly setting: Setting
+interface BlockContext {
+  readonly context: SimulationContext
   readonly environment: BlockEnvironment
   readonly moved: MovedPrecompiles | undefined
   /** Gas that the calls of the blocks before have used. */
@@ -154,14 +154,21 @@ export async function simulateBlocks(
 ): Promise<SimulatedBlock[]> {
   const { state } = chain
   const base = await recordAt(chain, reference, isAwaited)
-  const setting: Setting = { chain, state, simulation, base, hashes: new Map(), isAwaited }
+  const context: SimulationContext = {
+    chain,
+    state,
+    simulation,
+    base,
+    hashes: new Map(),
+    isAwaited,
+  }
   const results: SimulatedBlock[] = []
   let parent = base
   for (const plan of placed(simulation.blocks, base.block.header)) {
     const spent = results.reduce((sum, { record }) => sum + record.block.header.gasUsed, 0n)
-    const result = await simulateBlock(setting, plan, { parent, spent })
+    const result = await simulateBlock(context, plan, { parent, spent })
     parent = result.record
-    setting.hashes.set(parent.block.header.number, parent.block.hash)
+    context.hashes.set(parent.block.header.number, parent.block.hash)
     results.push(result)
   }
   return results
@@ -209,29 +216,29 @@ function checkTime(time: bigint, previous: bigint, number: bigint): void {
 }
 
 async function simulateBlock(
-  setting: Setting,
+  context: SimulationContext,
   plan: PlacedPlan,
-  { parent, spent }: { readonly parent: BlockRecord } & Pick<Scene, 'spent'>,
+  { parent, spent }: { readonly parent: BlockRecord } & Pick<BlockContext, 'spent'>,
 ): Promise<SimulatedBlock> {
-  const { executor } = setting.chain
+  const { executor } = context.chain
   const { blockOverrides, stateOverrides, calls = [] } = plan
   const { beaconRoot = ZERO_HASH, ...overrides } = blockOverrides
-  const usual = simulatedEnvironment(setting, parent, overrides)
-  const environment = applyBlockOverrides(usual, overrides, setting.state.config.hardforkAt)
-  const scene: Scene = {
-    setting,
+  const usual = simulatedEnvironment(context, parent, overrides)
+  const environment = applyBlockOverrides(usual, overrides, context.state.config.hardforkAt)
+  const block: BlockContext = {
+    context,
     environment,
     moved: movedPrecompiles(stateOverrides, environment.hardfork),
     spent,
   }
   const start = { block: parent.block, world: applyStateOverrides(parent.world, stateOverrides) }
   const begun = await executor.beginBlock(blockStart(environment, start, beaconRoot))
-  const runs = await runCalls(scene, calls, begun)
+  const runs = await runCalls(block, calls, begun)
   const executed = runs.map((run) => run.executed)
   const logs = executed.flatMap(({ receipt }) => receipt.logs)
   const { coinbase: miner, hardfork, number } = environment
   const ran = runs.at(-1)?.outcome.world ?? begun
-  const world = withRewards(ran, setting.state.config, hardfork, { miner, number }, [])
+  const world = withRewards(ran, context.state.config, hardfork, { miner, number }, [])
   const end = await executor.endBlock({ world, block: environment, logs })
   const header = headerOf(environment, parent.block.hash, {
     transactions: executed.map(({ transaction }) => transaction),
@@ -247,7 +254,7 @@ async function simulateBlock(
 
 /** What contracts would learn about a block of which nothing but number and time is overridden. */
 function simulatedEnvironment(
-  { simulation, state, base, hashes }: Setting,
+  { simulation, state, base, hashes }: SimulationContext,
   parent: BlockRecord,
   { number, timestamp }: PlacedPlan['blockOverrides'],
 ): BlockEnvironment {
@@ -269,7 +276,7 @@ function simulatedEnvironment(
 }
 
 async function runCalls(
-  scene: Scene,
+  block: BlockContext,
   calls: readonly TransactionRequest[],
   begun: World,
 ): Promise<RunCall[]> {
@@ -277,7 +284,7 @@ async function runCalls(
   let progress: Progress = { world: begun, gasUsed: 0n, blobGasUsed: 0n }
   const yieldIfDue = yielder()
   for (const [index, request] of calls.entries()) {
-    const run = await inSimulation(scene, index, () => runCall(scene, progress, request))
+    const run = await inSimulation(block, index, () => runCall(block, progress, request))
     runs.push(run)
     progress = {
       world: run.outcome.world,
@@ -291,7 +298,7 @@ async function runCalls(
 
 /** Names errors as a simulation does, and says which call is meant. */
 async function inSimulation<T>(
-  { environment }: Scene,
+  { environment }: BlockContext,
   index: number,
   work: () => Promise<T>,
 ): Promise<T> {
@@ -306,12 +313,12 @@ async function inSimulation<T>(
 }
 
 async function runCall(
-  scene: Scene,
+  block: BlockContext,
   progress: Progress,
   request: TransactionRequest,
 ): Promise<RunCall> {
-  const { setting, environment, moved, spent } = scene
-  const { chain, state, simulation } = setting
+  const { context, environment, moved, spent } = block
+  const { chain, state, simulation } = context
   const { world, gasUsed, blobGasUsed } = progress
   const { hardfork, blobRules } = environment
   const { message, transaction } = prepare(
@@ -331,7 +338,7 @@ async function runCall(
     movedPrecompiles: moved,
     limits: callLimits(state.config),
     tracer: watch?.tracer,
-    isAwaited: setting.isAwaited,
+    isAwaited: context.isAwaited,
   })
   const executed = executedAs(transaction, outcome, environment, gasUsed + outcome.gasUsed)
   return { executed, outcome, logs: watch?.logs() ?? outcome.logs }

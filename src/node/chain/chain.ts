@@ -15,7 +15,7 @@ import { blockEnvironment } from '../mining/environment.ts'
 import { buildPending } from '../mining/miner.ts'
 import { AwaitedExecutor } from './awaited.ts'
 import { Readers } from './readers.ts'
-import { type Command, type Order, Recall } from './recall.ts'
+import { type Command, type CommandOptions, Recall } from './recall.ts'
 
 /** What a chain needs of the world outside; tests pass their own. */
 export interface Environment {
@@ -110,11 +110,11 @@ export class Chain {
    * Runs a command on the newest state and puts its result in place. Commands run one at a time in the order of the
    * calls; one that throws changes nothing. Listeners have been told when the promise resolves. A command must not
    * call `update` itself: it would wait for its own end. The executor that it is given gives up what it runs when the
-   * command is to be given up (see `Order`), or the chain is closed.
+   * command is to be given up (see `CommandOptions`), or the chain is closed.
    * @throws {DevchainError} `LIMIT_EXCEEDED` when too many commands wait; `ABANDONED` when it is given up; and whatever
    *   `change` throws
    */
-  async update<T>(change: CommandOf<T>, order: Order = {}): Promise<T> {
+  async update<T>(change: CommandOf<T>, order: CommandOptions = {}): Promise<T> {
     if (this.#waiting >= MAX_WAITING) {
       const message = `too many commands wait: there may be ${MAX_WAITING} at a time`
       throw new DevchainError('LIMIT_EXCEEDED', message)

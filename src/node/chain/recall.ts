@@ -4,7 +4,7 @@ import { DevchainError } from '../../core/errors.ts'
 import type { IsAwaited } from '../../evm/executor.ts'
 
 /** How a command is to be treated. */
-export interface Order {
+export interface CommandOptions {
   /** False once nobody waits for what comes of it. Undefined: somebody always does. */
   readonly isAwaited?: IsAwaited | undefined
   /**
@@ -32,7 +32,7 @@ export class Recall {
   #isClosed = false
 
   /** A command was asked for. */
-  enter({ isAwaited, takesBack }: Order): Command {
+  enter({ isAwaited, takesBack }: CommandOptions): Command {
     const number = this.#asked
     this.#asked += 1
     if (takesBack !== undefined) {

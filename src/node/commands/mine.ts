@@ -1,4 +1,4 @@
-// Mining blocks because somebody said so.
+// The command that mines blocks, whatever the mining mode.
 import { getHeapStatistics } from 'node:v8'
 import { DevchainError } from '../../core/errors.ts'
 import { type MaybePromise, whenThere } from '../../core/promises.ts'

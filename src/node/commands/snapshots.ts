@@ -1,5 +1,5 @@
 // Commands that keep states of a chain and go back to them.
-import type { Order } from '../chain/recall.ts'
+import type { CommandOptions } from '../chain/recall.ts'
 import type { ChainState, Snapshot } from '../ledger/chainstate.ts'
 import type { Change } from '../ledger/change.ts'
 import { checkName, snapshotById, snapshotNamed, withoutSnapshot } from '../ledger/snapshots.ts'
@@ -72,10 +72,10 @@ function withoutNames(state: ChainState): ChainState {
 }
 
 /** How a reset is asked for: what still runs is given up. */
-export const RESET: Order = { takesBack: 'was reset' }
+export const RESET: CommandOptions = { takesBack: 'was reset' }
 
 /** How a revert is asked for: where there is such a snapshot, what still runs is given up. */
-export function revertOrder(state: ChainState, nameOrId: string | number): Order {
+export function revertOptions(state: ChainState, nameOrId: string | number): CommandOptions {
   const snapshot =
     typeof nameOrId === 'string'
       ? state.namedSnapshots.get(nameOrId)

@@ -9,7 +9,7 @@ import { bloomOf, EMPTY_BLOOM, type Log, mergeBlooms } from '../../protocol/rece
 import type { Chain } from '../chain/chain.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
 import { blockByHash, headOf } from '../ledger/blocktree.ts'
-import type { Line } from '../ledger/canonicalchain.ts'
+import type { CanonicalChain } from '../ledger/canonicalchain.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import { numberOfTag } from '../ledger/finality.ts'
 import type { BlockReference } from '../ledger/references.ts'
@@ -204,7 +204,7 @@ function* recordsOf(
 }
 
 /** A number as the index of a block, or as the one after the newest. */
-function indexOf({ length }: Line, number: bigint): number {
+function indexOf({ length }: CanonicalChain, number: bigint): number {
   return number < BigInt(length) ? Number(number) : length
 }
 

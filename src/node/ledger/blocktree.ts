@@ -1,4 +1,4 @@
-// The blocks of a chain: its canonical line, the branches beside it, and which of them is the chain.
+// The blocks of a chain: the canonical ones, the branches beside them, and which branch is the canonical one.
 
 import type { Hash } from '../../core/hex.ts'
 import { emptyMap, type PersistentMap } from '../../core/persistent.ts'
@@ -6,7 +6,7 @@ import { hashHeader } from '../../protocol/block.ts'
 import type { World } from '../../state/world.ts'
 import type { BlockRecord, ExecutedTransaction } from './blockrecord.ts'
 import type { BlockRun } from './blockrun.ts'
-import { type BlockRange, Line, NO_BLOCKS } from './canonicalchain.ts'
+import { type BlockRange, CanonicalChain, NO_BLOCKS } from './canonicalchain.ts'
 
 /** Where a transaction stands in the canonical chain. */
 export interface TransactionPlace {
@@ -24,7 +24,7 @@ export interface SideBlocks {
 /** The canonical chain, the blocks beside it, and every known block and canonical transaction by hash. */
 export interface BlockTree {
   /** `canonical.at(n)` is block n. Never empty: block 0 is the genesis. */
-  readonly canonical: Line
+  readonly canonical: CanonicalChain
   /** But for those in runs of empty blocks: `blockByHash` knows all. */
   readonly byHash: PersistentMap<Hash, BlockRecord>
   readonly places: PersistentMap<Hash, TransactionPlace>
@@ -54,7 +54,7 @@ const NO_CHANGE: HeadChange = { removed: NO_BLOCKS, added: NO_BLOCKS }
 /** A tree of one block. */
 export function treeFrom(genesis: BlockRecord): BlockTree {
   const empty: BlockTree = {
-    canonical: Line.empty(),
+    canonical: CanonicalChain.empty(),
     byHash: emptyMap(),
     places: emptyMap(),
     side: NO_SIDE,
@@ -192,10 +192,10 @@ export function truncateTo(tree: BlockTree, number: bigint): BlockTree {
   return withSideBlocks(kept, leftAfter(tree.canonical, length))
 }
 
-/** The blocks of a line from a number on, the older ones of its runs left out where they are more than a tree keeps. */
-function leftAfter(line: Line, length: number): BlockRecord[] {
-  const recent = Math.max(length, line.length - SIDE_LIMIT)
-  return [...line.filled(length, recent), ...line.values(recent)]
+/** The canonical blocks from a number on, the older ones of its runs left out where they are more than a tree keeps. */
+function leftAfter(chain: CanonicalChain, length: number): BlockRecord[] {
+  const recent = Math.max(length, chain.length - SIDE_LIMIT)
+  return [...chain.filled(length, recent), ...chain.values(recent)]
 }
 
 /**

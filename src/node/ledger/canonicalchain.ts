@@ -1,4 +1,4 @@
-// The canonical line: blocks by number, and runs of empty blocks that are kept as one.
+// The canonical chain: blocks by number, and runs of empty blocks that are kept as one.
 import { bytesFromHex, type Hash } from '../../core/hex.ts'
 import { emptyList, type PersistentList } from '../../core/persistent.ts'
 import type { BlockRecord } from './blockrecord.ts'
@@ -16,11 +16,11 @@ export interface BlockRange extends Iterable<BlockRecord> {
   /** Those that may hold transactions: all that are in no run. */
   filled(): IterableIterator<BlockRecord>
   /** All, those of a run as one. */
-  stretches(): IterableIterator<Stretch>
+  segments(): IterableIterator<Segment>
 }
 
 /** A block, or blocks of a run: the last of them, and the number of the first. */
-export interface Stretch {
+export interface Segment {
   readonly first: bigint
   readonly record: BlockRecord
 }
@@ -37,13 +37,13 @@ interface Span {
   readonly single: number
 }
 
-/** What a line is made of. */
+/** What a canonical chain is made of. */
 interface Blocks {
   readonly single: PersistentList<BlockRecord>
   readonly spans: PersistentList<Span>
 }
 
-/** A run that a line ends with, to which more blocks may come. */
+/** A run that a chain ends with, to which more blocks may come. */
 interface Tail {
   readonly run: BlockRun
   /** The number of its first block. */
@@ -51,7 +51,7 @@ interface Tail {
   readonly head: BlockRecord
 }
 
-/** Where a block is: in a run, or among the single ones. `from` is the lowest number of the stretch that is alike. */
+/** Where a block is: in a run, or among the single ones. `from` is the lowest number of the segment. */
 interface Place {
   readonly run: BlockRun | undefined
   readonly record: BlockRecord | undefined
@@ -59,7 +59,7 @@ interface Place {
 }
 
 /** An immutable list of blocks by number, from 0 on. Block n is at index n; its newest block is in no run. */
-export class Line {
+export class CanonicalChain {
   readonly length: number
   readonly #older: Blocks
   /** Kept apart, so that a run that grows by a block takes as long as nothing: it is filed when somebody reads. */
@@ -72,8 +72,8 @@ export class Line {
     this.#tail = tail
   }
 
-  static empty(): Line {
-    return new Line(0, { single: emptyList(), spans: emptyList() })
+  static empty(): CanonicalChain {
+    return new CanonicalChain(0, { single: emptyList(), spans: emptyList() })
   }
 
   /** The newest block; undefined where there is none. */
@@ -115,45 +115,52 @@ export class Line {
     return undefined
   }
 
-  push(record: BlockRecord): Line {
-    return new Line(this.length + 1, {
+  push(record: BlockRecord): CanonicalChain {
+    return new CanonicalChain(this.length + 1, {
       single: this.#single.push(record),
       spans: this.#spans,
     })
   }
 
-  /** The line with another record of its newest block. */
-  withHead(head: BlockRecord): Line {
+  /** The chain with another record of its newest block. */
+  withHead(head: BlockRecord): CanonicalChain {
     const single = this.#single.truncate(this.#single.length - 1).push(head)
-    return new Line(this.length, { single, spans: this.#spans })
+    return new CanonicalChain(this.length, { single, spans: this.#spans })
   }
 
   /**
-   * The line with all blocks of a run, of which `head` is the last: it is a single one. A run that the line ends with may
+   * The chain with all blocks of a run, of which `head` is the last: it is a single one. A run that the chain ends with may
    * have grown meanwhile.
    */
-  pushRun(run: BlockRun, head: BlockRecord): Line {
+  pushRun(run: BlockRun, head: BlockRecord): CanonicalChain {
     const tail = this.#tail
     return tail?.run === run
-      ? new Line(tail.start + run.count, this.#older, { run, start: tail.start, head })
-      : new Line(this.length + run.count, this.#filed(), { run, start: this.length, head })
+      ? new CanonicalChain(tail.start + run.count, this.#older, { run, start: tail.start, head })
+      : new CanonicalChain(this.length + run.count, this.#filed(), {
+          run,
+          start: this.length,
+          head,
+        })
   }
 
   /** The first `length` blocks. The last of them is made a single one where it was in a run. */
-  truncate(length: number): Line {
+  truncate(length: number): CanonicalChain {
     if (length >= this.length) return this
-    if (length <= 0) return Line.empty()
+    if (length <= 0) return CanonicalChain.empty()
     const single = this.#single
     const span = this.#spanBefore(length - 1)
     if (span === undefined) {
-      return new Line(length, { single: single.truncate(length), spans: emptyList() })
+      return new CanonicalChain(length, { single: single.truncate(length), spans: emptyList() })
     }
     const spans = this.#spans.truncate(this.#indexBefore(length - 1) + 1)
     if (length > span.end) {
-      return new Line(length, { single: single.truncate(span.single + length - span.end), spans })
+      return new CanonicalChain(length, {
+        single: single.truncate(span.single + length - span.end),
+        spans,
+      })
     }
     const head = span.run.recordAt(length - 1 - span.start)
-    return new Line(length, {
+    return new CanonicalChain(length, {
       single: single.truncate(span.single).push(head),
       spans: spans.truncate(spans.length - 1).push({ ...span, end: length - 1 }),
     })
@@ -194,7 +201,7 @@ export class Line {
     }
   }
 
-  *#stretches(from: number): IterableIterator<Stretch> {
+  *#segments(from: number): IterableIterator<Segment> {
     for (let number = from; number < this.length; number++) {
       const first = BigInt(number)
       const span = this.#spanBefore(number)
@@ -204,7 +211,7 @@ export class Line {
   }
 
   /** How many of the first blocks the lines have in common, as one event: not two blocks that happen to be alike. */
-  common(other: Line): number {
+  common(other: CanonicalChain): number {
     let common = Math.min(this.length, other.length)
     const [own, others] = [this.#tail, other.#tail]
     // a run has the same blocks before it wherever it is
@@ -225,28 +232,28 @@ export class Line {
 
   /** Blocks from a number on. */
   range(from: number, order: 'oldest first' | 'newest first' = 'oldest first'): BlockRange {
-    const line = this
+    const chain = this
     const length = this.length - from
     const reversed = order === 'newest first'
-    const numberOf = (index: number): number => (reversed ? line.length - 1 - index : from + index)
+    const numberOf = (index: number): number => (reversed ? chain.length - 1 - index : from + index)
     return {
       length,
       at: (index) => {
         const counted = index < 0 ? length + index : index
-        return counted < 0 || counted >= length ? undefined : line.at(numberOf(counted))
+        return counted < 0 || counted >= length ? undefined : chain.at(numberOf(counted))
       },
-      hashAt: (index) => line.hashAt(numberOf(index))!,
-      hashBytesAt: (index) => line.hashBytesAt(numberOf(index)),
+      hashAt: (index) => chain.hashAt(numberOf(index))!,
+      hashBytesAt: (index) => chain.hashBytesAt(numberOf(index)),
       filled: () => {
-        const filled = line.filled(from)
+        const filled = chain.filled(from)
         return reversed ? [...filled].reverse().values() : filled
       },
-      stretches: () => {
-        const stretches = line.#stretches(from)
-        return reversed ? [...stretches].reverse().values() : stretches
+      segments: () => {
+        const segments = chain.#segments(from)
+        return reversed ? [...segments].reverse().values() : segments
       },
       *[Symbol.iterator]() {
-        for (let index = 0; index < length; index++) yield line.at(numberOf(index))!
+        for (let index = 0; index < length; index++) yield chain.at(numberOf(index))!
       },
     }
   }
@@ -308,4 +315,4 @@ function isSameBlock(one: BlockRecord | undefined, other: BlockRecord | undefine
 }
 
 /** No blocks. */
-export const NO_BLOCKS: BlockRange = Line.empty().range(0)
+export const NO_BLOCKS: BlockRange = CanonicalChain.empty().range(0)

@@ -1,4 +1,4 @@
-// Taking transactions out of the pool before they are mined.
+// Dropping transactions that wait in the pool.
 import { DevchainError } from '../../core/errors.ts'
 import type { Address, Hash } from '../../core/hex.ts'
 import { transactionPlace } from '../ledger/blocktree.ts'
@@ -16,7 +16,7 @@ import {
  * @returns false when none of that hash waits
  * @throws {DevchainError} `INVALID_PARAMS` when it is mined already
  */
-export function evict(state: ChainState, hash: Hash): Change<boolean> {
+export function dropTransaction(state: ChainState, hash: Hash): Change<boolean> {
   const pooled = pooledByHash(state.pool, hash)
   if (pooled !== undefined) {
     return {
@@ -35,7 +35,7 @@ export function evict(state: ChainState, hash: Hash): Change<boolean> {
  * The chain without the waiting transactions of a sender, or of all.
  * @returns how many there were
  */
-export function evictAll(state: ChainState, sender?: Address): Change<number> {
+export function dropTransactions(state: ChainState, sender?: Address): Change<number> {
   const gone = pooledInOrder(state.pool).filter(
     ({ transaction }) => sender === undefined || transaction.from === sender,
   )

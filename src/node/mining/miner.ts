@@ -15,7 +15,7 @@ import { type ChainState, settingsAfterBlock } from '../ledger/chainstate.ts'
 import type { DroppedTransaction } from '../ledger/change.ts'
 import { clockAfterBlock } from '../ledger/clock.ts'
 import { type AuctionBlock, type Source, sourcesOfWaiting } from '../pool/auction.ts'
-import { requireTerms, type Terms } from '../pool/conditions.ts'
+import { type Conditions, requireConditions } from '../pool/conditions.ts'
 import {
   Candidates,
   noncesUsedBy,
@@ -212,7 +212,11 @@ async function assemble(
       candidates.skip()
       continue
     }
-    const outcome = await attempt(executor, { world, block, transaction, limits }, candidates.terms)
+    const outcome = await attempt(
+      executor,
+      { world, block, transaction, limits },
+      candidates.conditions,
+    )
     if (outcome instanceof DevchainError) {
       dropped.push({ transaction, error: outcome })
       candidates.skip()
@@ -243,10 +247,10 @@ function unclesFor({ tree, config }: ChainState, hardfork: Hardfork): readonly H
 async function attempt(
   executor: Executor,
   job: TransactionJob,
-  terms: Terms | undefined,
+  conditions: Conditions | undefined,
 ): Promise<Outcome | DevchainError> {
   try {
-    if (terms !== undefined) requireTerms(terms, job.world, job.block)
+    if (conditions !== undefined) requireConditions(conditions, job.world, job.block)
     return await executor.transact(job)
   } catch (error) {
     if (error instanceof DevchainError && error.word !== 'ABANDONED') return error

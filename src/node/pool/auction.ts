@@ -6,7 +6,7 @@ import type { BlockEnvironment } from '../../evm/executor.ts'
 import { effectiveTip } from '../../protocol/fees.ts'
 import type { Transaction } from '../../protocol/transaction.ts'
 import { accountAt, type World } from '../../state/world.ts'
-import type { Terms } from './conditions.ts'
+import type { Conditions } from './conditions.ts'
 import {
   Candidates,
   isBetter,
@@ -21,7 +21,7 @@ import {
 export interface Source {
   readonly best: Transaction | undefined
   /** Under which the best may be in the block. */
-  readonly terms?: Terms | undefined
+  readonly conditions?: Conditions | undefined
   readonly advance: () => void
   readonly skip: () => void
 }
@@ -124,8 +124,8 @@ export class Auction implements Source {
   }
 
   /** Those of the best. */
-  get terms(): Terms | undefined {
-    return this.#first()?.terms
+  get conditions(): Conditions | undefined {
+    return this.#first()?.conditions
   }
 
   /** The best was taken: its sender's next one may come in the next block. */

@@ -1,11 +1,11 @@
-// Terms under which a transaction may be in a block, besides what every transaction has to keep.
+// Conditions under which a transaction may be in a block, besides what every transaction has to keep.
 import { DevchainError } from '../../core/errors.ts'
 import { type Address, type Hash, wordFromBigint } from '../../core/hex.ts'
 import type { BlockEnvironment } from '../../evm/executor.ts'
 import { accountAt, emptyStorage, slotValue, type World } from '../../state/world.ts'
 
-/** Terms as senders set them, all of which must hold. @see https://eips.ethereum.org/EIPS/eip-7796 */
-export interface Terms {
+/** Conditions as senders set them, all of which must hold. @see https://eips.ethereum.org/EIPS/eip-7796 */
+export interface Conditions {
   /** The storage that accounts must have: its root, or words by slot. */
   readonly accounts?: ReadonlyMap<Address, Hash | ReadonlyMap<bigint, bigint>> | undefined
   /** Of the block, both included. */
@@ -16,22 +16,22 @@ export interface Terms {
   readonly timestampMax?: bigint | undefined
 }
 
-/** Roots and slots that the terms of one transaction may name. */
+/** Roots and slots that the conditions of one transaction may name. */
 const MAX_LOOKUPS = 1_000
 
 /**
- * Refuses a block that the terms are not for.
+ * Refuses a block that the conditions are not for.
  * @param world as the transaction would find it
- * @throws {DevchainError} `TERMS_NOT_MET`
+ * @throws {DevchainError} `CONDITIONS_NOT_MET`
  */
-export function requireTerms(
-  terms: Terms,
+export function requireConditions(
+  conditions: Conditions,
   world: World,
   { number, timestamp }: Pick<BlockEnvironment, 'number' | 'timestamp'>,
 ): void {
-  requireRange('block number', number, terms.blockNumberMin, terms.blockNumberMax)
-  requireRange('block time', timestamp, terms.timestampMin, terms.timestampMax)
-  for (const [address, expected] of terms.accounts ?? []) {
+  requireRange('block number', number, conditions.blockNumberMin, conditions.blockNumberMax)
+  requireRange('block time', timestamp, conditions.timestampMin, conditions.timestampMax)
+  for (const [address, expected] of conditions.accounts ?? []) {
     const storage = accountAt(world, address)?.storage ?? emptyStorage
     if (typeof expected === 'string') {
       requireEqual(`storage root of ${address}`, expected, storage.rootHash)
@@ -44,8 +44,8 @@ export function requireTerms(
   }
 }
 
-/** @throws {DevchainError} `LIMIT_EXCEEDED` for terms that take too long to look at */
-export function checkTerms({ accounts = new Map() }: Terms): void {
+/** @throws {DevchainError} `LIMIT_EXCEEDED` for conditions that take too long to look at */
+export function checkConditions({ accounts = new Map() }: Conditions): void {
   const lookups = [...accounts.values()].reduce(
     (sum, expected) => sum + (typeof expected === 'string' ? 1 : expected.size),
     0,
@@ -71,5 +71,5 @@ function requireEqual(what: string, expected: Hash, got: Hash): void {
 
 function notMet(what: string, expected: string, got: bigint | Hash): DevchainError {
   const message = `condition not met: ${what}: expected ${expected}, got ${got}`
-  return new DevchainError('TERMS_NOT_MET', message)
+  return new DevchainError('CONDITIONS_NOT_MET', message)
 }

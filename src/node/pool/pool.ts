@@ -7,7 +7,7 @@ import type { BlockEnvironment } from '../../evm/executor.ts'
 import { blobBaseFee, effectiveTip } from '../../protocol/fees.ts'
 import { authorityOf, type Transaction } from '../../protocol/transaction.ts'
 import { nonceAt, type World } from '../../state/world.ts'
-import type { Terms } from './conditions.ts'
+import type { Conditions } from './conditions.ts'
 
 /**
  * A waiting transaction; `arrival` counts all that ever entered the chain's pool. Those that came back from an abandoned
@@ -17,7 +17,7 @@ export interface PooledTransaction {
   readonly transaction: Transaction
   readonly arrival: number
   /** Under which it is mined. What comes back from an abandoned block has none any more. */
-  readonly terms?: Terms | undefined
+  readonly conditions?: Conditions | undefined
 }
 
 /** Transactions that wait, at most `POOL_LIMIT`. Immutable. */
@@ -79,16 +79,20 @@ export function nextNonce(pool: Pool, world: World, sender: Address): bigint {
 
 /** The pool with `transaction`, in the place of one with the same sender and nonce. Not checked: see admission.ts. */
 export function withTransaction(pool: Pool, transaction: Transaction): Pool {
-  return withTerms(pool, transaction, undefined)
+  return withConditional(pool, transaction, undefined)
 }
 
-/** As `withTransaction`, of one that is mined under terms. */
-export function withTerms(pool: Pool, transaction: Transaction, terms: Terms | undefined): Pool {
+/** As `withTransaction`, of one that is mined under conditions. */
+export function withConditional(
+  pool: Pool,
+  transaction: Transaction,
+  conditions: Conditions | undefined,
+): Pool {
   const { from, nonce } = transaction
   const replaced = pooledByNonce(pool, from, nonce)
   const rest = replaced === undefined ? pool : withoutTransaction(pool, replaced.transaction)
   const arrival = pool.lastArrival + 1
-  return { ...withEntry(rest, { transaction, arrival, terms }), lastArrival: arrival }
+  return { ...withEntry(rest, { transaction, arrival, conditions }), lastArrival: arrival }
 }
 
 /** The pool with an entry whose sender has none of that nonce waiting. */
@@ -300,8 +304,8 @@ export class Candidates {
   }
 
   /** Those of the best. */
-  get terms(): Terms | undefined {
-    return this.#heads[0]?.entry.terms
+  get conditions(): Conditions | undefined {
+    return this.#heads[0]?.entry.conditions
   }
 
   /** The best was taken: its sender's next one may come. */

@@ -1,4 +1,4 @@
-// Ethash, off the main thread: the cache that a proof is checked with takes seconds to build, and a check a tenth of one.
+// Ethash, off the main thread: it takes seconds to build the cache that a proof is checked with.
 import { createRequire } from 'node:module'
 import { pathToFileURL } from 'node:url'
 import { Worker } from 'node:worker_threads'

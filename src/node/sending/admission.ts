@@ -24,18 +24,18 @@ import type { ChainState } from '../ledger/chainstate.ts'
 import { isInstant } from '../ledger/miningmode.ts'
 import { type NextRules, nextBlobFee, nextRules } from '../mining/environment.ts'
 import { offeredPrice } from '../mining/leastprice.ts'
-import { requireTerms, type Terms } from '../pool/conditions.ts'
+import { type Conditions, requireConditions } from '../pool/conditions.ts'
 import {
   nextNonce,
   POOL_LIMIT,
   type Pool,
   pooledByHash,
   pooledByNonce,
-  withTerms,
+  withConditional,
 } from '../pool/pool.ts'
 
 /** What the checks look at besides the transaction. */
-interface Gate {
+interface AdmissionContext {
   readonly state: ChainState
   /** Wall time in milliseconds. */
   readonly now: number
@@ -46,7 +46,7 @@ interface Gate {
   readonly sender: Account
 }
 
-type Check = (gate: Gate, transaction: Transaction) => void
+type Check = (context: AdmissionContext, transaction: Transaction) => void
 
 /** A new transaction must offer at least this much more than the one it replaces, in percent. */
 const PRICE_BUMP = 10n
@@ -80,26 +80,26 @@ const CHECKS: readonly Check[] = [
  * would be mined at once), least price, sender, nonce, funds, replacement, room in the pool. A nonce that leaves a gap is
  * welcome: the transaction waits until the gap is filled.
  * @param now wall time in milliseconds
- * @param terms under which it is mined, which the next block has to keep already
+ * @param conditions under which it is mined, which the next block has to keep already
  * @throws {DevchainError} with the word of the first check that fails
  */
 export function admit(
   state: ChainState,
   transaction: Transaction,
   now: number,
-  terms?: Terms,
+  conditions?: Conditions,
 ): Pool {
   const rules = nextRules(state, now)
   const { world } = headOf(state.tree)
   const account = accountAt(world, transaction.from)
   const sender = account ?? emptyAccount(transaction.from)
-  const gate: Gate = { state, now, rules, account, sender }
-  for (const check of CHECKS) check(gate, transaction)
-  if (terms !== undefined) requireTerms(terms, world, rules)
-  return withTerms(state.pool, transaction, terms)
+  const context: AdmissionContext = { state, now, rules, account, sender }
+  for (const check of CHECKS) check(context, transaction)
+  if (conditions !== undefined) requireConditions(conditions, world, rules)
+  return withConditional(state.pool, transaction, conditions)
 }
 
-function checkUnknown({ state, sender }: Gate, { hash, nonce }: Transaction): void {
+function checkUnknown({ state, sender }: AdmissionContext, { hash, nonce }: Transaction): void {
   const place = transactionPlace(state.tree, hash)
   if (place !== undefined) {
     const { number } = place.record.block.header
@@ -118,7 +118,7 @@ function checkUnknown({ state, sender }: Gate, { hash, nonce }: Transaction): vo
   }
 }
 
-function checkGasLimit({ state }: Gate, { gasLimit }: Transaction): void {
+function checkGasLimit({ state }: AdmissionContext, { gasLimit }: Transaction): void {
   const { transactionGasCap } = state.config
   if (transactionGasCap !== undefined && gasLimit > transactionGasCap) {
     const message = `transaction gas limit too high: have ${gasLimit}, the cap is ${transactionGasCap}`
@@ -129,7 +129,7 @@ function checkGasLimit({ state }: Gate, { gasLimit }: Transaction): void {
 }
 
 /** Where gaps may not wait, and blocks come with transactions, a transaction is the next of its sender. */
-function checkNonce({ state, sender }: Gate, transaction: Transaction): void {
+function checkNonce({ state, sender }: AdmissionContext, transaction: Transaction): void {
   const mayWait = state.config.behaviour.gapsWait || !isInstant(state.mining)
   if (mayWait) requireUnusedNonce(transaction, sender, mayWait)
   else {
@@ -138,13 +138,13 @@ function checkNonce({ state, sender }: Gate, transaction: Transaction): void {
   }
 }
 
-function checkBlobs({ state, rules }: Gate, transaction: Transaction): void {
+function checkBlobs({ state, rules }: AdmissionContext, transaction: Transaction): void {
   if (transaction.type !== 3) return
   const { number, timestamp, hardfork } = rules
   requireBlobs(transaction, hardfork, state.config.blobRulesAt(number, timestamp))
 }
 
-function checkFeeCap({ state, rules }: Gate, transaction: Transaction): void {
+function checkFeeCap({ state, rules }: AdmissionContext, transaction: Transaction): void {
   // where blocks come later the base fees may fall until then
   const isUrgent = isInstant(state.mining)
   if (isUrgent || state.config.behaviour.poolAsksForBaseFee) {
@@ -153,7 +153,7 @@ function checkFeeCap({ state, rules }: Gate, transaction: Transaction): void {
   if (isUrgent && transaction.type === 3) requireBlobFee(transaction, nextBlobFee(state, rules))
 }
 
-function checkLeastPrice({ state, rules }: Gate, transaction: Transaction): void {
+function checkLeastPrice({ state, rules }: AdmissionContext, transaction: Transaction): void {
   const { minGasPrice } = state.settings
   const offered = offeredPrice(transaction, rules.hardfork)
   if (offered >= minGasPrice) return
@@ -164,7 +164,7 @@ function checkLeastPrice({ state, rules }: Gate, transaction: Transaction): void
 }
 
 /** All fees must rise, else a replacement could lower what a block pays. */
-function checkReplacement({ state }: Gate, transaction: Transaction): void {
+function checkReplacement({ state }: AdmissionContext, transaction: Transaction): void {
   const { from, nonce, maxFeePerGas, maxPriorityFeePerGas } = transaction
   const old = pooledByNonce(state.pool, from, nonce)?.transaction
   if (old === undefined) return
@@ -177,7 +177,10 @@ function checkReplacement({ state }: Gate, transaction: Transaction): void {
   throw new DevchainError('REPLACEMENT_UNDERPRICED', message, undefined, facts)
 }
 
-function checkBlobReplacement({ state }: Gate, { from, nonce, blobs }: Transaction): void {
+function checkBlobReplacement(
+  { state }: AdmissionContext,
+  { from, nonce, blobs }: Transaction,
+): void {
   const old = blobs && pooledByNonce(state.pool, from, nonce)?.transaction.blobs
   if (old === undefined || blobs === undefined) return
   const least = leastReplacement(old.maxFeePerBlobGas)
@@ -191,7 +194,7 @@ export function leastReplacement(price: bigint): bigint {
   return price === 0n ? 1n : (price * (100n + PRICE_BUMP) + 99n) / 100n
 }
 
-function checkRoom({ state }: Gate, { from, nonce }: Transaction): void {
+function checkRoom({ state }: AdmissionContext, { from, nonce }: Transaction): void {
   if (state.pool.size < POOL_LIMIT || pooledByNonce(state.pool, from, nonce) !== undefined) return
   const message = `transaction pool is full: ${POOL_LIMIT} transactions wait`
   throw new DevchainError('POOL_FULL', message)

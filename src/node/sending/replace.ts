@@ -12,7 +12,7 @@ import { sentWithNonce } from './inclusion.ts'
 import { sendProven } from './send.ts'
 
 /** What a replacement has of its own; left out or 0n it is that of the transaction that waits. */
-export interface NewTerms {
+export interface FeeFields {
   /** Wei per gas; of types 2 to 4 the fee and the tip. */
   readonly gasPrice?: bigint | undefined
   readonly gasLimit?: bigint | undefined
@@ -28,13 +28,13 @@ export interface NewTerms {
 export async function resend(
   chain: Chain,
   request: TransactionRequest,
-  terms: NewTerms,
+  fees: FeeFields,
   isAwaited?: IsAwaited,
 ): Promise<Hash> {
   const waiting = waitingAs(chain.state, request)
   requireSame(waiting, request)
   const blobs = blobsOfTransaction(chain.state, waiting.hash)
-  return sendProven(chain, replacementOf(waiting, terms), { blobs, isAwaited })
+  return sendProven(chain, replacementOf(waiting, fees), { blobs, isAwaited })
 }
 
 function waitingAs(state: ChainState, { from, nonce }: TransactionRequest): Transaction {
@@ -96,7 +96,7 @@ function printed(value: unknown): string {
 
 function replacementOf(
   waiting: Transaction,
-  { gasPrice = 0n, gasLimit = 0n }: NewTerms,
+  { gasPrice = 0n, gasLimit = 0n }: FeeFields,
 ): TransactionRequest {
   const { from, type, to, value, data, nonce, blobs } = waiting
   const fee = gasPrice === 0n ? waiting.maxFeePerGas : gasPrice

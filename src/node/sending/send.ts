@@ -35,7 +35,7 @@ import { pendingReference } from '../ledger/references.ts'
 import { type NextRules, nextBlobFee, nextRules } from '../mining/environment.ts'
 import { mineWaiting } from '../mining/miner.ts'
 import { withBlobs } from '../pool/blobstore.ts'
-import { checkTerms, type Terms } from '../pool/conditions.ts'
+import { type Conditions, checkConditions } from '../pool/conditions.ts'
 import { nextNonce } from '../pool/pool.ts'
 import { admit } from './admission.ts'
 import { proveBlobs } from './blobs.ts'
@@ -53,14 +53,14 @@ interface Sent {
 interface Entrant {
   readonly transaction: Transaction
   readonly blobs: readonly Uint8Array[] | undefined
-  readonly terms: Terms | undefined
+  readonly conditions: Conditions | undefined
 }
 
 /** What there is besides a transaction to be sent. */
 interface Delivery {
   /** Known to be those of its hashes; undefined when it has none, or they are no longer kept. */
   readonly blobs?: readonly Uint8Array[] | undefined
-  readonly terms?: Terms | undefined
+  readonly conditions?: Conditions | undefined
   /** False once its caller is gone: what still runs of the sending is given up, and the transaction is nowhere. */
   readonly isAwaited?: IsAwaited | undefined
 }
@@ -90,7 +90,7 @@ export async function sendTransaction(
 export async function sendProven(
   chain: Chain,
   request: TransactionRequest,
-  delivery: Omit<Delivery, 'terms'>,
+  delivery: Omit<Delivery, 'conditions'>,
 ): Promise<Hash> {
   return sendFilled(chain, withSender(chain.state, request), delivery, signedBySender)
 }
@@ -159,18 +159,18 @@ async function sendSigned(
 }
 
 /**
- * As `sendRawTransaction`, for blocks that keep the terms alone. Where the next one does not, the transaction is refused;
+ * As `sendRawTransaction`, for blocks that keep the conditions alone. Where the next one does not, the transaction is refused;
  * where a later one does not, it leaves the pool.
- * @throws {DevchainError} also `TERMS_NOT_MET`, and `LIMIT_EXCEEDED` for terms that are too many
+ * @throws {DevchainError} also `CONDITIONS_NOT_MET`, and `LIMIT_EXCEEDED` for conditions that are too many
  */
 export async function sendConditional(
   chain: Chain,
   raw: Uint8Array,
-  terms: Terms,
+  conditions: Conditions,
   isAwaited?: IsAwaited,
 ): Promise<Hash> {
-  checkTerms(terms)
-  return sendSigned(chain, raw, { terms, isAwaited })
+  checkConditions(conditions)
+  return sendSigned(chain, raw, { conditions, isAwaited })
 }
 
 /**
@@ -267,12 +267,12 @@ async function sendFilled(
 async function send(
   chain: Chain,
   make: (state: ChainState, now: number) => Transaction,
-  { blobs, terms, isAwaited }: Delivery,
+  { blobs, conditions, isAwaited }: Delivery,
 ): Promise<Hash> {
   const { hash, executed } = await chain.update(
     (state, executor) => {
       const now = chain.environment.now()
-      return entered(executor, state, { transaction: make(state, now), blobs, terms }, now)
+      return entered(executor, state, { transaction: make(state, now), blobs, conditions }, now)
     },
     { isAwaited },
   )
@@ -288,11 +288,11 @@ async function send(
 async function entered(
   executor: Executor,
   state: ChainState,
-  { transaction, blobs: given, terms }: Entrant,
+  { transaction, blobs: given, conditions }: Entrant,
   now: number,
 ): Promise<Change<Sent>> {
   const { hash } = transaction
-  const pool = admit(state, transaction, now, terms)
+  const pool = admit(state, transaction, now, conditions)
   const blobs = given ? withBlobs(state.blobs, transaction, given) : state.blobs
   const waiting = { ...state, pool, blobs }
   if (!isInstant(state.mining)) return { state: waiting, value: { hash, executed: undefined } }

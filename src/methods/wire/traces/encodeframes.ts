@@ -41,8 +41,8 @@ export async function writeCallTree(writer: JsonWriter, top: CallFrame): Promise
 }
 
 /** The outermost frame with the gas of the whole transaction: its limit, and what the receipt has. */
-export function wholeFrame(top: CallFrame, { subject, outcome }: TracedRun): CallFrame {
-  return { ...top, gas: subject.gasLimit, gasUsed: outcome.gasUsed }
+export function wholeFrame(top: CallFrame, { target, outcome }: TracedRun): CallFrame {
+  return { ...top, gas: target.gasLimit, gasUsed: outcome.gasUsed }
 }
 
 /** Writes frames as a list, without the brackets around it. */

@@ -37,8 +37,8 @@ export function enqueue(queue: u32, job: Job): void {
 
 /**
  * Does all jobs. Those of a queue are done in their order; between the queues there is none. As long as both have blocks,
- * one of each is permuted at a time, which takes two thirds of the time of one after another: a queue's next job begins
- * in the half that its last one leaves.
+ * one of each is permuted at a time, in the two halves of vectors: a queue's next job begins in the half that its last one
+ * leaves.
  */
 export function run(): void {
   let first = QUEUES

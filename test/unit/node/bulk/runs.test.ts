@@ -291,8 +291,8 @@ test('A chain with runs of empty blocks is the chain without them, whatever is d
           else expect(told).toEqual(twin)
         }
         const { canonical } = fast.state.tree
-        inRuns += canonical.length - [...canonical.range(0).stretches()].length
-        expect([...slow.state.tree.canonical.range(0).stretches()].length).toBe(canonical.length)
+        inRuns += canonical.length - [...canonical.range(0).segments()].length
+        expect([...slow.state.tree.canonical.range(0).segments()].length).toBe(canonical.length)
         fast.close()
         slow.close()
       },

@@ -1,4 +1,4 @@
-// Transactions with terms: refused where the next block does not keep them, dropped where a later one does not.
+// Transactions with conditions: refused where the next block does not keep them, dropped where a later one does not.
 import { describe, expect, test } from 'vitest'
 import type { Hash } from '../../../../src/core/hex.ts'
 import type { Chain } from '../../../../src/node/chain/chain.ts'
@@ -9,7 +9,7 @@ import { setMiningMode } from '../../../../src/node/commands/miningmode.ts'
 import { changeSettings } from '../../../../src/node/commands/settings.ts'
 import { pendingReference } from '../../../../src/node/ledger/references.ts'
 import { reorganize } from '../../../../src/node/mining/reorganize.ts'
-import type { Terms } from '../../../../src/node/pool/conditions.ts'
+import type { Conditions } from '../../../../src/node/pool/conditions.ts'
 import { pooledByHash } from '../../../../src/node/pool/pool.ts'
 import { sendConditional, sendRawTransaction } from '../../../../src/node/sending/send.ts'
 import { withSlots } from '../../../../src/state/world.ts'
@@ -23,8 +23,8 @@ async function waiting(): Promise<Chain> {
   return chain
 }
 
-function send(chain: Chain, terms: Terms, nonce = 0n): Promise<Hash> {
-  return sendConditional(chain, signed(chain, { nonce }).raw, terms)
+function send(chain: Chain, conditions: Conditions, nonce = 0n): Promise<Hash> {
+  return sendConditional(chain, signed(chain, { nonce }).raw, conditions)
 }
 
 const mineOne = (chain: Chain): Promise<unknown> =>
@@ -33,7 +33,7 @@ const mineOne = (chain: Chain): Promise<unknown> =>
 const isWaiting = (chain: Chain, hash: Hash): boolean =>
   pooledByHash(chain.state.pool, hash) !== undefined
 
-describe('a transaction with terms', () => {
+describe('a transaction with conditions', () => {
   test('is mined in a block that keeps them', async () => {
     const chain = await waiting()
     const hash = await send(chain, { blockNumberMin: 1n, blockNumberMax: 1n })
@@ -52,7 +52,7 @@ describe('a transaction with terms', () => {
     const dropped: string[] = []
     chain.onChange((change) => dropped.push(...change.dropped.map(({ error }) => error.word)))
     await mineOne(chain)
-    expect([isWaiting(chain, hash), dropped]).toEqual([false, ['TERMS_NOT_MET']])
+    expect([isWaiting(chain, hash), dropped]).toEqual([false, ['CONDITIONS_NOT_MET']])
   })
 
   test('leaves the pool when storage is no longer as expected, and is not in the pending block', async () => {
@@ -82,14 +82,14 @@ describe('a transaction with terms', () => {
       reorganize(chain.executor, state, { depth: 1n, blocks: [], requeue: true, now }),
     )
     expect([height(chain), isWaiting(chain, hash)]).toEqual([0n, true])
-    expect(pooledByHash(chain.state.pool, hash)?.terms).toBeUndefined()
+    expect(pooledByHash(chain.state.pool, hash)?.conditions).toBeUndefined()
   })
 
   test('names at most 1,000 roots and slots', async () => {
     const chain = await waiting()
     const slots = (count: number): ReadonlyMap<bigint, bigint> =>
       new Map(Array.from({ length: count }, (_, i) => [BigInt(i), 0n]))
-    const of = (count: number): Terms => ({
+    const of = (count: number): Conditions => ({
       accounts: new Map([[account(chain, 3), slots(count)]]),
     })
     await expect(send(chain, of(1_001))).rejects.toMatchObject({ word: 'LIMIT_EXCEEDED' })

@@ -9,7 +9,7 @@ import type { ChainOptions } from '../../../../src/node/create.ts'
 import { headOf, transactionPlace } from '../../../../src/node/ledger/blocktree.ts'
 import type { ChainState } from '../../../../src/node/ledger/chainstate.ts'
 import { pendingReference } from '../../../../src/node/ledger/references.ts'
-import { evict } from '../../../../src/node/mining/drop.ts'
+import { dropTransaction } from '../../../../src/node/mining/drop.ts'
 import { reorganize } from '../../../../src/node/mining/reorganize.ts'
 import { BLOB_LIMIT, withBlobs } from '../../../../src/node/pool/blobstore.ts'
 import { pooledByHash } from '../../../../src/node/pool/pool.ts'
@@ -284,7 +284,7 @@ describe('the blobs that are kept', () => {
   it('are known while the transaction waits, and no longer when it is dropped', async () => {
     const { chain, hash, known } = await waiting()
     expect(known()).toEqual([true, true])
-    await chain.update((state) => evict(state, hash))
+    await chain.update((state) => dropTransaction(state, hash))
     expect(known()).toEqual([false, false])
   })
 
