@@ -90,7 +90,7 @@ export interface Tracer {
   readonly onLog?: (log: Log) => void
   /** A contract gave its balance away and ended its frame (SELFDESTRUCT). */
   readonly onDestroy?: (destruction: Destruction) => void
-  /** Every few milliseconds: the run goes on when it resolves. */
+  /** Now and then: the run goes on when it resolves. */
   readonly onPause?: () => Promise<void>
 }
 

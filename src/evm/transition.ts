@@ -3,7 +3,7 @@
 // all machines.
 
 import { CONSOLE_ADDRESS } from '../core/abi.ts'
-import { larger, smaller } from '../core/bigints.ts'
+import { larger, MAX_UINT256, smaller } from '../core/bigints.ts'
 import { type Address, EMPTY_BYTES, ZERO_ADDRESS } from '../core/hex.ts'
 import type { MaybePromise } from '../core/promises.ts'
 import { delegationTo, isDelegation } from '../protocol/delegation.ts'
@@ -40,9 +40,6 @@ export interface RunSetting
   > {
   readonly world: World
 }
-
-/** Balances stay below. */
-const BALANCE_LIMIT = 2n ** 256n
 
 /** Given back for an authorization whose account existed already (EIP-7702). */
 const AUTHORIZATION_REFUND = 12_500n
@@ -204,7 +201,7 @@ function transfer(
   const sender = overlay.account(from)
   const received = (target?.balance ?? 0n) + value
   // overrides of the state can make more ether than a word holds
-  if ((sender?.balance ?? 0n) < value || received >= BALANCE_LIMIT) return undefined
+  if ((sender?.balance ?? 0n) < value || received > MAX_UINT256) return undefined
   if (from !== to) {
     overlay.setBalance(from, (sender?.balance ?? 0n) - value)
     overlay.setBalance(to, received)

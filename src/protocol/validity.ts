@@ -1,6 +1,6 @@
 // What makes a transaction valid: rules that the pool asks when it comes in and the executor when it runs. Each has one
 // word and begins its message as client libraries expect; who asks decides which rules, and in which order.
-import { MAX_UINT64 } from '../core/bigints.ts'
+import { MAX_UINT64, MAX_UINT256 } from '../core/bigints.ts'
 import { DevchainError } from '../core/errors.ts'
 import type { Address } from '../core/hex.ts'
 import { isDelegation } from './delegation.ts'
@@ -34,8 +34,6 @@ export const MAX_CODE_SIZE = 24_576
 
 /** Highest gas limit of one transaction from osaka on (EIP-7825). */
 export const TRANSACTION_GAS_CAP: bigint = 2n ** 24n
-
-const MAX_WORD = 2n ** 256n - 1n
 
 /** What the rules ask of a sender. */
 export interface Sender {
@@ -303,7 +301,7 @@ export function requireFunds(
 ): void {
   const balance = sender?.balance ?? 0n
   const cost = gasLimit * maxFeePerGas + value + highestBlobCost({ blobs })
-  if (cost <= balance && cost <= MAX_WORD) return
+  if (cost <= balance && cost <= MAX_UINT256) return
   const note = sender === undefined ? ' (an account that does not exist yet)' : ''
   throw new DevchainError(
     'INSUFFICIENT_FUNDS',

@@ -1,5 +1,6 @@
 // anvil: balances, and senders without keys.
 
+import { MAX_UINT256 } from '../../core/bigints.ts'
 import { DevchainError } from '../../core/errors.ts'
 import { ether, listed } from '../../core/format.ts'
 import type { Address } from '../../core/hex.ts'
@@ -11,8 +12,6 @@ import { type MethodContext, method } from '../common/context.ts'
 import { STRANGER } from '../common/examples.ts'
 import { ack } from '../compat/profile.ts'
 import { oneOrMore } from '../wire/decodeobject.ts'
-
-const MAX_WORD = 2n ** 256n - 1n
 
 const addBalance = method({
   name: 'anvil_addBalance',
@@ -26,7 +25,7 @@ const addBalance = method({
   handle: async ({ chain, profile }, accounts, amount) => {
     await editEach(chain, accounts, (account) => {
       const balance = account.balance + amount
-      if (balance > MAX_WORD) throw tooMuch(account.address, amount)
+      if (balance > MAX_UINT256) throw tooMuch(account.address, amount)
       return { ...account, balance }
     })
     return profile.ack
@@ -51,7 +50,7 @@ const autoImpersonate = method({
 })
 
 function tooMuch(account: Address, amount: bigint): DevchainError {
-  const message = `amount: ${account} would have more than ${MAX_WORD} wei with ${amount} more`
+  const message = `amount: ${account} would have more than ${MAX_UINT256} wei with ${amount} more`
   return new DevchainError('INVALID_PARAMS', message)
 }
 

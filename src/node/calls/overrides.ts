@@ -1,5 +1,5 @@
 // What a call may pretend: other accounts and another block, for the length of that call.
-import { MAX_UINT64 } from '../../core/bigints.ts'
+import { MAX_UINT64, MAX_UINT256 } from '../../core/bigints.ts'
 import { DevchainError } from '../../core/errors.ts'
 import type { Address, Hash } from '../../core/hex.ts'
 import type { BlockEnvironment, MovedPrecompiles } from '../../evm/executor.ts'
@@ -52,7 +52,6 @@ export interface BlockOverrides {
   readonly blockHash?: ReadonlyMap<bigint, Hash> | undefined
 }
 
-const MAX_WORD = 2n ** 256n - 1n
 /**
  * A world in which the accounts are as the overrides say; `world` stays as it is. Precompiles are no part of it: for
  * those there is `movedPrecompiles`.
@@ -73,11 +72,11 @@ function checkAccount(address: Address, override: AccountOverride): void {
     const message = `override of ${address}: expected either state (all storage) or stateDiff (single slots), got both`
     throw new DevchainError('INVALID_PARAMS', message, undefined, { overridden: address })
   }
-  checkRange(`override of ${address}: balance`, balance, MAX_WORD)
+  checkRange(`override of ${address}: balance`, balance, MAX_UINT256)
   checkRange(`override of ${address}: nonce`, nonce, MAX_UINT64)
   for (const [slot, value] of state ?? stateDiff ?? []) {
-    checkRange(`override of ${address}: storage slot`, slot, MAX_WORD)
-    checkRange(`override of ${address}: storage value`, value, MAX_WORD)
+    checkRange(`override of ${address}: storage slot`, slot, MAX_UINT256)
+    checkRange(`override of ${address}: storage value`, value, MAX_UINT256)
   }
 }
 
@@ -187,7 +186,7 @@ function checkBlock(overrides: BlockOverrides): void {
   checkRange('block override: number', overrides.number, MAX_UINT64)
   checkRange('block override: timestamp', overrides.timestamp, MAX_UINT64)
   checkRange('block override: gasLimit', overrides.gasLimit, MAX_UINT64)
-  checkRange('block override: baseFee', overrides.baseFee, MAX_WORD)
-  checkRange('block override: difficulty', overrides.difficulty, MAX_WORD)
+  checkRange('block override: baseFee', overrides.baseFee, MAX_UINT256)
+  checkRange('block override: difficulty', overrides.difficulty, MAX_UINT256)
   checkRange('block override: blobBaseFee', overrides.blobBaseFee, MAX_UINT64)
 }
