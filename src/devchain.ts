@@ -10,7 +10,7 @@ import { Subscriptions } from './methods/common/subscriptions.ts'
 import { type FailedExecution, failureOf } from './methods/compat/failure.ts'
 import type { Profile } from './methods/compat/profile.ts'
 import { describedBy, profileOf } from './methods/compat/profiles.ts'
-import { methods } from './methods/index.ts'
+import { firstMethods } from './methods/first.ts'
 import { addresses, keyOf } from './node/accounts/accounts.ts'
 import { type Chain, type Environment, systemEnvironment } from './node/chain/chain.ts'
 import type { ChainOptions } from './node/create.ts'
@@ -20,7 +20,7 @@ import { createNode, type Node } from './node/node.ts'
 import { chainParameters, type DevchainSettings } from './options/derived.ts'
 import { PROGRAM } from './program.ts'
 import { createDispatcher, type Dispatcher, type DispatcherOptions } from './rpc/dispatch.ts'
-import type { Writes } from './rpc/method.ts'
+import type { Method, Writes } from './rpc/method.ts'
 import { moduleOf } from './rpc/registry.ts'
 import type { CallReport } from './rpc/report.ts'
 
@@ -122,7 +122,7 @@ export async function createDevchain(
  *   import that breaks a rule
  */
 export async function openDevchain(settings: DevchainSettings, hooks: Hooks): Promise<Devchain> {
-  checkNames(settings)
+  await checkNames(settings)
   const { observer = {} } = hooks
   const environment: Environment = { ...systemEnvironment, ...hooks.environment }
   const onBug = observer.onBug ?? environment.onBug
@@ -151,8 +151,10 @@ export async function openDevchain(settings: DevchainSettings, hooks: Hooks): Pr
       if (logging.isEnabled) onChange(change)
     })
   }
+  const namesAll = settings.disable.length + settings.alias.length > 0
   const dispatcher = createDispatcher<MethodContext>({
-    methods,
+    methods: namesAll ? await loadMethods() : firstMethods,
+    loadAll: namesAll ? undefined : loadMethods,
     disabled: settings.disable,
     aliases: settings.alias,
     absent: profile.absent,
@@ -334,13 +336,18 @@ function parseJson(path: string, content: string): unknown {
   }
 }
 
+/** All methods. Most of them are loaded when one is asked for, as a start would take a tenth longer with them. */
+async function loadMethods(): Promise<readonly Method<MethodContext>[]> {
+  return (await import('./methods/index.ts')).methods
+}
+
 /**
  * A module to turn off, and what an alias stands for, must exist.
  * @throws {DevchainError} `INVALID_PARAMS` naming the nearest that does
  */
-function checkNames({ disable, alias }: DevchainSettings): void {
+async function checkNames({ disable, alias }: DevchainSettings): Promise<void> {
   if (disable.length + alias.length === 0) return
-  const names = methods.flatMap((method) => [method.name, ...method.aliases])
+  const names = (await loadMethods()).flatMap((method) => [method.name, ...method.aliases])
   const modules = [...new Set(names.map(moduleOf))]
   for (const module of disable) checkName('module', module, [...modules, ...MODULES])
   for (const { to } of alias) {

@@ -29,6 +29,8 @@ import {
 } from './wire.ts'
 
 export interface DispatcherOptions<C> extends RegistryOptions<C> {
+  /** Gives all methods, where `methods` are only those that are asked first: called once, when another is asked for. */
+  readonly loadAll?: (() => Promise<readonly Method<C>[]>) | undefined
   readonly limits?: Partial<WireLimits>
   /** Told of every call once its reply is known; it must return at once, and its failures are bugs. */
   readonly observe?: ((call: CallReport, context: C, details: CallDetails<C>) => void) | undefined
@@ -89,6 +91,8 @@ type Answer = { readonly result: Json | JsonText } | Failure
 /** What the steps of an answer share. */
 interface DispatcherState<C> {
   readonly registry: Registry<C>
+  /** Loads all methods; undefined when all are there. */
+  readonly complete: () => Promise<void> | undefined
   readonly limits: WireLimits
   readonly observe: DispatcherOptions<C>['observe']
   readonly begin: DispatcherOptions<C>['begin']
@@ -99,19 +103,23 @@ interface DispatcherState<C> {
 
 /** Makes a dispatcher of a list of methods. */
 export function createDispatcher<C>(options: DispatcherOptions<C>): Dispatcher<C> {
+  const registry = createRegistry(options)
+  const reportBug = bugReporter(options.onBug)
   const state: DispatcherState<C> = {
-    registry: createRegistry(options),
+    registry,
+    complete: completer(options, registry, reportBug),
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     observe: options.observe,
     begin: options.begin,
     adapt: options.adapt,
     describe: options.describe,
-    reportBug: bugReporter(options.onBug),
+    reportBug,
   }
   return {
     registry: state.registry.methods,
     dispatch: (context, message) => {
-      const refused = (error: unknown): string => refuse(state, context, null, error, message)
+      const refused = (error: unknown): MaybePromise<string> =>
+        refuse(state, context, null, error, message)
       try {
         const value = parseMessage(message, state.limits)
         if (!Array.isArray(value)) {
@@ -125,6 +133,33 @@ export function createDispatcher<C>(options: DispatcherOptions<C>): Dispatcher<C
       }
     },
     request: (context, name, given) => request(state, context, name, given),
+  }
+}
+
+/** Puts all methods into a registry of those that are asked first, once one of the others is wanted. */
+function completer<C>(
+  options: DispatcherOptions<C>,
+  { methods }: Registry<C>,
+  reportBug: DispatcherState<C>['reportBug'],
+): DispatcherState<C>['complete'] {
+  const { loadAll } = options
+  const known = methods as Map<string, Method<C>>
+  let loading: Promise<void> | undefined
+  let isComplete = loadAll === undefined
+  const load = async (): Promise<void> => {
+    try {
+      const all = createRegistry({ ...options, methods: (await loadAll?.()) ?? [] })
+      known.clear()
+      for (const [name, method] of all.methods) known.set(name, method)
+    } catch (error) {
+      reportBug(error)
+    }
+    isComplete = true
+  }
+  return () => {
+    if (isComplete) return undefined
+    loading ??= load()
+    return loading
   }
 }
 
@@ -176,7 +211,11 @@ function answer<C>(
   const call = { method: name, params, beganMs, notes: [] }
   try {
     const method = registry.methods.get(name)
-    if (method === undefined) throw unknownMethod(name, registry)
+    if (method === undefined) {
+      const completed = state.complete()
+      if (completed === undefined) throw unknownMethod(name, registry)
+      return completed.then(() => answer(state, context, name, params))
+    }
     const running = run(state, method, context, call)
     if (!isPromise(running)) return report(state, context, call, { result: running })
     const end = state.begin?.(name, context)
@@ -214,13 +253,17 @@ function refuse<C>(
   id: RequestId,
   error: unknown,
   asked: unknown,
-): string {
+): MaybePromise<string> {
   const refusal = failed(state, error)
   const call = { method: UNREADABLE, params: [], beganMs: performance.now(), notes: [] }
-  const isSecret = state.observe !== undefined && namesSecretMethod(state.registry.methods, asked)
-  const told = isSecret ? { ...refusal, error: withoutQuotes(refusal.error) } : refusal
-  report(state, context, call, told)
-  return writeError(id, refusal.error)
+  // which methods have secrets is known of all once they are loaded
+  return whenThere(state.complete(), () => {
+    const isObserved = state.observe !== undefined
+    const isSecret = isObserved && namesSecretMethod(state.registry.methods, asked)
+    const told = isSecret ? { ...refusal, error: withoutQuotes(refusal.error) } : refusal
+    report(state, context, call, told)
+    return writeError(id, refusal.error)
+  })
 }
 
 function write<C>(state: DispatcherState<C>, id: RequestId | undefined, answered: Answer): Reply {

@@ -3,7 +3,14 @@ import { describe, expect, test } from 'vitest'
 import { DevchainError } from '../../src/core/errors.ts'
 import { errorCode, RpcError } from '../../src/rpc/errors.ts'
 import type { CallReport } from '../../src/rpc/report.ts'
-import { call, ownContext, result, startTestServer } from '../support/testserver.ts'
+import {
+  call,
+  ownContext,
+  result,
+  startTestServer,
+  type TestServer,
+  testMethods,
+} from '../support/testserver.ts'
 
 const refusal = (id: unknown, code: number, message: string | RegExp): unknown => ({
   jsonrpc: '2.0',
@@ -329,4 +336,60 @@ test.each([
   ['EXECUTION_HALTED', -32015],
 ] as const)('%s is %d on the wire', (word, code) => {
   expect(errorCode(word)).toBe(code)
+})
+
+describe('methods that are not among the first', () => {
+  const first = testMethods.filter(({ name }) => name === 'test_echo')
+  const start = async (
+    loadAll: () => Promise<typeof testMethods> = async () => testMethods,
+  ): Promise<{ readonly server: TestServer; readonly loads: () => number }> => {
+    let loads = 0
+    const counted = (): Promise<typeof testMethods> => {
+      loads++
+      return loadAll()
+    }
+    const server = await startTestServer({}, { methods: first, loadAll: counted })
+    return { server, loads: () => loads }
+  }
+
+  test('are loaded once, when one of them is asked for', async () => {
+    const { server, loads } = await start()
+    await using _ = server
+    expect(await server.post(call(1, 'test_echo', [1]))).toEqual(result(1, 1))
+    expect(loads()).toBe(0)
+    const both = [call(2, 'test_add', ['0x2', 3]), call(3, 'test_echo', [1])]
+    expect(await server.post(`[${both}]`)).toEqual([result(2, '0x5'), result(3, 1)])
+    const asked = [4, 5].map((id) => server.post(call(id, 'test_add', ['0x2', id])))
+    expect(await Promise.all(asked)).toEqual([result(4, '0x6'), result(5, '0x7')])
+    expect(loads()).toBe(1)
+    // in the order of all
+    expect([...new Set(server.dispatcher.registry.values())]).toEqual(testMethods)
+  })
+
+  test('are loaded before a name is said to be none of any', async () => {
+    const { server, loads } = await start()
+    await using _ = server
+    const unknown = refusal(1, -32601, 'the method test_ad does not exist: did you mean test_add?')
+    expect(await server.post(call(1, 'test_ad'))).toEqual(unknown)
+    expect(loads()).toBe(1)
+  })
+
+  test('are loaded before the log is told of what cannot be read, as some have secrets', async () => {
+    const { server, loads } = await start()
+    await using _ = server
+    expect(await server.post('{"id":1')).toMatchObject({ error: { code: -32700 } })
+    expect(loads()).toBe(1)
+    expect(server.unreadable).toHaveLength(1)
+  })
+
+  test('that cannot be loaded are a bug, and the others are answered', async () => {
+    const bug = new Error('no such file')
+    const { server } = await start(() => Promise.reject(bug))
+    await using _ = server
+    expect(await server.post(call(1, 'test_add', ['0x2']))).toMatchObject({
+      error: { code: -32601 },
+    })
+    expect(await server.post(call(2, 'test_echo', [1]))).toEqual(result(2, 1))
+    expect(server.bugs).toEqual([bug])
+  })
 })

@@ -19,7 +19,10 @@ function placeOf(file: string): string {
   return (file.split('/')[0] ?? '').replace(/\.ts$/, '')
 }
 
-const declaring = files.filter((file) => file !== 'index.ts' && !SHARED.includes(placeOf(file)))
+/** The list of all methods, and of those that a chain starts with. */
+const LISTS = ['index.ts', 'first.ts']
+
+const declaring = files.filter((file) => !(LISTS.includes(file) || SHARED.includes(placeOf(file))))
 
 /** The names of the methods that a file lists. */
 async function listedIn(file: string): Promise<readonly string[]> {
@@ -72,7 +75,7 @@ function importsOf(file: string): string[] {
     .filter((target) => !target.startsWith('..'))
 }
 
-/** 0 for the list of all, 1 for the prefixes, then what they share. */
+/** 0 for the lists, 1 for the prefixes, then what they share. */
 function rankOf(file: string): number {
-  return file === 'index.ts' ? 0 : SHARED.indexOf(placeOf(file)) + 2
+  return LISTS.includes(file) ? 0 : SHARED.indexOf(placeOf(file)) + 2
 }
