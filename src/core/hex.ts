@@ -62,8 +62,8 @@ export function parseBytes(text: string): Uint8Array {
 }
 
 /**
- * Bytes up to which text is read and made here. Node's own ways begin with 0.15 and 0.3 µs (these take 0.06 and 0.05 for
- * 20 bytes), and a result of theirs holds on to the 8 KB that it is a part of.
+ * Bytes up to which text is read and made here. Node's own ways cost more to begin than so few bytes take, and a result of
+ * theirs holds on to the 8 KB that it is a part of.
  */
 const SHORT = 64
 

@@ -1,4 +1,4 @@
-// Keccak-256, compiled to WebAssembly: 0.3 µs for 32 bytes where the same in JavaScript takes 7.5 µs.
+// Keccak-256, compiled to WebAssembly: the hot spot of all. It is held against @noble/hashes.
 import { WASM } from './keccak.wasm.ts'
 
 interface Exports {
@@ -8,7 +8,7 @@ interface Exports {
 
 /**
  * 32 bytes as eight numbers of four, little-endian: for the hashes that a trie keeps by the million, as half the memory of
- * an array of bytes, and made in a tenth of the time.
+ * an array of bytes, and quicker to make.
  */
 export interface Digest {
   readonly a: number

@@ -1,5 +1,5 @@
-// The curve of all signatures, by two libraries that give the same bits: libsecp256k1 as WebAssembly, which signs in
-// 0.09 ms and recovers in 0.22 ms, and noble-curves, which takes 0.36 ms and 1.4 ms and stands in where that is missing.
+// The curve of all signatures, by two libraries that give the same bits: libsecp256k1 as WebAssembly, and
+// noble-curves, which takes several times as long and stands in where that is missing.
 import { createRequire } from 'node:module'
 import type * as Noble from '@noble/curves/secp256k1.js'
 import type * as Tiny from 'tiny-secp256k1'
@@ -27,7 +27,7 @@ export interface CurveSignature {
 /** The order of the curve's group: what private keys, `r` and `s` are below. */
 export const ORDER: bigint = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 
-// neither is loaded with this module: the first transaction takes the 12 ms, not the start
+// neither is loaded with this module: the first transaction waits for it, not the start
 const load = createRequire(import.meta.url)
 
 /** The faster library, or the other where it cannot be loaded. */

@@ -97,7 +97,7 @@ export function compileWithBytecode(options: BytecodeOptions): Compile {
   }
 }
 
-/** Differs between runtimes that make different bytecode. (`v8.cachedDataVersionTag` would take 1 ms to load.) */
+/** Differs between runtimes that make different bytecode. (`v8.cachedDataVersionTag` would load another module.) */
 function runtimeKey(): string {
   const { version, arch, execArgv, env } = process
   const flags = [...execArgv, env.NODE_OPTIONS ?? ''].join(' ').trim()

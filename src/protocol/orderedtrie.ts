@@ -20,7 +20,7 @@ interface Entry {
 export function orderedTrieRoot(items: readonly Uint8Array[]): Hash {
   const [only] = items
   if (only === undefined) return EMPTY_TRIE_ROOT
-  // a block of instant mining: a tenth of the time of the general way
+  // a block of instant mining: much shorter than the general way
   if (items.length === 1) return keccakHash(encodeRlp([PATH_OF_ONLY_LEAF, only]))
   return keccakHash(encodeRlp(nodeOf(entriesOf(items), 0)))
 }

@@ -97,7 +97,8 @@ function recoverSender(signed: Signed): Address {
   return signerOf(signed)
 }
 
-/** Transactions come again: into a pool after a revert, in blocks of a branch. A sender takes 0.2 ms to recover. */
+/** Transactions come again: into a pool after a revert, in blocks of a branch. Recovering a sender
+ * is the dearest part of a transaction. */
 const signers = new LruCache<Hash, Address>(4096)
 
 function signerOf(signed: Signed): Address {

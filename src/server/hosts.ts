@@ -58,7 +58,7 @@ function wrongHost(header: string): Refusal {
   return { status: 403, word: 'INVALID_REQUEST', message }
 }
 
-/** 4 or 6 for an address, 0 for a name. Node's pattern for version 6 takes 3 ms to make: only addresses come to it. */
+/** 4 or 6 for an address, 0 for a name. Node's pattern for version 6 takes long to make: only addresses come to it. */
 function versionOf(name: string): number {
   const colons = name.indexOf(':') !== name.lastIndexOf(':')
   if (colons) return isIP(name)

@@ -148,7 +148,7 @@ function findLeaf<V>(root: Node<V> | undefined, key: Uint8Array): Leaf<V> | unde
       node = node.children[nibbleAt(key, depth)]
       depth += 1
     } else if (node.kind === 'leaf') {
-      // keys are remembered (`addressKey`), and nearly always the same object: 18 ns instead of 47
+      // keys are remembered (`addressKey`), and nearly always the same object, which is quicker to compare
       if (node.key === key) return node
       return firstDifference(node.key, key, depth, KEY_NIBBLES) === KEY_NIBBLES ? node : undefined
     } else {

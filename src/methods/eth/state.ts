@@ -203,7 +203,7 @@ const getProof = method({
 /** Slots that one request may name, as in geth: a slot of a large contract has some 4 KB of nodes. */
 const MAX_SLOTS = 1_024
 
-/** Slots proven before others have their turn: 30 take some 5 ms in a large contract. */
+/** Slots proven before others have their turn: in a large contract each takes a while. */
 const SLOTS_A_TURN = 30
 
 /**
