@@ -12,7 +12,8 @@ import {
   reorganize,
 } from '../../node/mining/reorganize.ts'
 import { pooledByHash } from '../../node/pool/pool.ts'
-import { gasFor, signedBySender } from '../../node/sending/send.ts'
+import { gasFor } from '../../node/sending/fill.ts'
+import { signedBy } from '../../node/sending/sign.ts'
 import { decodeSent } from '../../protocol/sidecar.ts'
 import type { Transaction } from '../../protocol/transaction.ts'
 import type { Blocks, Item } from '../wire/decodereorg.ts'
@@ -54,7 +55,7 @@ async function maker(chain: Chain, given: Item, isAwaited: IsAwaited): Promise<M
     return (before, kept) => () => knownTransaction(before, given.hash, kept)
   }
   const gas = await gasFor(chain, given.request, isAwaited)
-  return () => (state, now) => signedBySender(state, { ...given.request, gas }, now)
+  return () => (state, now) => signedBy('sender', state, { ...given.request, gas }, now)
 }
 
 /** A transaction that waits, or that stands in a block to be replaced. */

@@ -5,10 +5,10 @@ import { type Hash, ZERO_ADDRESS } from '../../core/hex.ts'
 import { estimateGas } from '../../node/calls/call.ts'
 import { pendingReference } from '../../node/ledger/references.ts'
 import type { Conditions } from '../../node/pool/conditions.ts'
+import { fillTransaction } from '../../node/sending/fill.ts'
 import { inclusionOf } from '../../node/sending/inclusion.ts'
 import { resend } from '../../node/sending/replace.ts'
 import {
-  fillTransaction,
   sendConditional,
   sendRawTransaction,
   sendTransaction,

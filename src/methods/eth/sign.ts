@@ -3,7 +3,7 @@
 import { signatureBytes, signDigest } from '../../core/crypto.ts'
 import { DevchainError, printValue } from '../../core/errors.ts'
 import { parseTypedData, type TypedData, typedDataDigest } from '../../core/typeddata.ts'
-import { signRequest } from '../../node/sending/send.ts'
+import { signRequest } from '../../node/sending/sign.ts'
 import { type Method, param } from '../../rpc/method.ts'
 import { address, data } from '../../rpc/primitives.ts'
 import type { Decoder } from '../../rpc/schema.ts'

@@ -34,7 +34,7 @@ export async function resend(
   const waiting = waitingAs(chain.state, request)
   requireSame(waiting, request)
   const blobs = blobsOfTransaction(chain.state, waiting.hash)
-  return sendProven(chain, replacementOf(waiting, fees), { blobs, isAwaited })
+  return sendProven(chain, replacementOf(waiting, fees), blobs, isAwaited)
 }
 
 function waitingAs(state: ChainState, { from, nonce }: TransactionRequest): Transaction {

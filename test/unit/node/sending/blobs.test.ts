@@ -15,11 +15,8 @@ import { BLOB_LIMIT, withBlobs } from '../../../../src/node/pool/blobstore.ts'
 import { pooledByHash } from '../../../../src/node/pool/pool.ts'
 import { admit } from '../../../../src/node/sending/admission.ts'
 import { blobByHash, blobsOfTransaction } from '../../../../src/node/sending/blobs.ts'
-import {
-  sendRawTransaction,
-  sendTransaction,
-  signRequest,
-} from '../../../../src/node/sending/send.ts'
+import { sendRawTransaction, sendTransaction } from '../../../../src/node/sending/send.ts'
+import { signRequest } from '../../../../src/node/sending/sign.ts'
 import { GAS_PER_BLOB } from '../../../../src/protocol/fees.ts'
 import type { Hardfork } from '../../../../src/protocol/forks.ts'
 import { blobHash, decodeSent, encodeSent } from '../../../../src/protocol/sidecar.ts'

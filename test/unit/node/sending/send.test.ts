@@ -15,12 +15,9 @@ import { startMining, stopMining } from '../../../../src/node/commands/miningmod
 import { changeAccounts } from '../../../../src/node/commands/settings.ts'
 import { headOf, transactionPlace } from '../../../../src/node/ledger/blocktree.ts'
 import { pendingOf, queuedOf } from '../../../../src/node/pool/pool.ts'
-import {
-  fillTransaction,
-  sendRawTransaction,
-  sendTransaction,
-  signRequest,
-} from '../../../../src/node/sending/send.ts'
+import { fillTransaction } from '../../../../src/node/sending/fill.ts'
+import { sendRawTransaction, sendTransaction } from '../../../../src/node/sending/send.ts'
+import { signRequest } from '../../../../src/node/sending/sign.ts'
 import { nonceAt } from '../../../../src/state/world.ts'
 import { account, height, NOON, signed, testChain } from '../chains.ts'
 

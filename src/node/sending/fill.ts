@@ -1,0 +1,209 @@
+// From a request to the transaction that it means: gas, nonce, type and fees are filled in where the caller left them out.
+import { larger, smaller } from '../../core/bigints.ts'
+import { DevchainError, printValue } from '../../core/errors.ts'
+import { type Address, EMPTY_BYTES } from '../../core/hex.ts'
+import type { IsAwaited } from '../../evm/executor.ts'
+import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
+import type {
+  BlobFields,
+  TransactionType,
+  UnsignedTransaction,
+} from '../../protocol/transaction.ts'
+import { requireBlobs } from '../../protocol/validity.ts'
+import { addresses } from '../accounts/accounts.ts'
+import { estimateGas } from '../calls/call.ts'
+import { bothKinds, type TransactionRequest, typeByLists, withOnePrice } from '../calls/request.ts'
+import type { Chain } from '../chain/chain.ts'
+import { headOf } from '../ledger/blocktree.ts'
+import type { ChainState } from '../ledger/chainstate.ts'
+import { pendingReference } from '../ledger/references.ts'
+import { type NextRules, nextBlobFee, nextRules } from '../mining/environment.ts'
+import { nextNonce } from '../pool/pool.ts'
+
+/** A request that says how much gas it takes. */
+export type GasRequest = TransactionRequest & { readonly gas: bigint }
+
+type Fees = Pick<UnsignedTransaction, 'type' | 'maxFeePerGas' | 'maxPriorityFeePerGas'>
+
+/** The transaction that `sendTransaction` would sign now. */
+export async function fillTransaction(
+  chain: Chain,
+  request: TransactionRequest,
+): Promise<UnsignedTransaction> {
+  const gas = await gasFor(chain, request)
+  return filled(chain.state, { ...request, gas }, chain.environment.now())
+}
+
+/** The gas that a request gets. Asked before the command begins: within it an estimate would wait for its end. */
+export async function gasFor(
+  chain: Chain,
+  request: TransactionRequest,
+  isAwaited?: IsAwaited,
+): Promise<bigint> {
+  if (request.gas !== undefined) return request.gas
+  const { defaultGas, blockGasLimit } = chain.state.settings
+  const { transactionGasCap = blockGasLimit } = chain.state.config
+  const most = smaller(blockGasLimit, transactionGasCap)
+  if (defaultGas !== 'estimate') return smaller(defaultGas, most)
+  try {
+    return await estimateGas(chain, request, pendingReference, { isAwaited })
+  } catch (error) {
+    const { behaviour } = chain.state.config
+    const isRefusal = error instanceof DevchainError && error.word !== 'ABANDONED'
+    if (behaviour.refusesFailingEstimates || !isRefusal) throw error
+    return most
+  }
+}
+
+/** The transaction of a request on a state: its nonce follows on those that wait. */
+export function filled(state: ChainState, given: GasRequest, now: number): UnsignedTransaction {
+  const { config, pool, tree } = state
+  const request = withOnePrice(given, config.behaviour)
+  const { to = null, value = 0n, data = EMPTY_BYTES, gas } = request
+  const from = senderOf(request)
+  checkRequest(state, request)
+  const rules = nextRules(state, now)
+  const { hardfork, baseFee } = rules
+  const isProtected = isAtLeast(hardfork, 'spuriousDragon')
+  const { type, maxFeePerGas, maxPriorityFeePerGas } = feesFor(state, request, hardfork, baseFee)
+  return {
+    type,
+    maxFeePerGas,
+    maxPriorityFeePerGas,
+    chainId: isProtected ? config.chainId : undefined,
+    nonce: request.nonce ?? nextNonce(pool, headOf(tree).world, from),
+    gasLimit: gas,
+    to,
+    value,
+    data,
+    accessList: request.accessList ?? [],
+    authorizationList: request.authorizationList ?? [],
+    blobs: type === 3 ? blobFieldsFor(state, request, rules) : undefined,
+  }
+}
+
+/** Where no price is given it is twice what blobs cost now: geth's measure. */
+function blobFieldsFor(
+  state: ChainState,
+  { to = null, blobs }: TransactionRequest,
+  rules: NextRules,
+): BlobFields {
+  const { number, timestamp, hardfork } = rules
+  const { versionedHashes = [], maxFeePerBlobGas } = blobs ?? {}
+  const price = maxFeePerBlobGas ?? 2n * nextBlobFee(state, rules)
+  const fields = { versionedHashes, maxFeePerBlobGas: price }
+  const blobRules = state.config.blobRulesAt(number, timestamp)
+  requireBlobs({ type: 3, to, blobs: fields }, hardfork, blobRules)
+  return fields
+}
+
+/** Where a sender may be missing the first account sends. */
+export function withSender(
+  { accounts, config }: ChainState,
+  request: TransactionRequest,
+): TransactionRequest {
+  if (request.from !== undefined || config.behaviour.needsSender) return request
+  return { ...request, from: addresses(accounts)[0] }
+}
+
+/** @throws {DevchainError} `INVALID_PARAMS` where there is none */
+export function senderOf({ from }: TransactionRequest): Address {
+  if (from !== undefined) return from
+  throw new DevchainError('INVALID_PARAMS', "from: expected the sender's address, got nothing")
+}
+
+/** Refuses members that do not go together. */
+export function checkRequest({ config }: ChainState, request: TransactionRequest): void {
+  const { to, data, chainId } = request
+  if (chainId !== undefined && chainId !== config.chainId) {
+    const message = `invalid chain id for signer: have ${chainId} want ${config.chainId}`
+    const facts = { given: chainId, chainId: config.chainId }
+    throw new DevchainError('WRONG_CHAIN_ID', message, undefined, facts)
+  }
+  if ((to === undefined || to === null) && (data === undefined || data.length === 0)) {
+    const message = 'expected `to`, or `data` with the code of a contract to create: got neither'
+    throw new DevchainError('INVALID_PARAMS', message, undefined, { creates: 'nothing' })
+  }
+  const isDynamic = request.maxFeePerGas !== undefined || request.maxPriorityFeePerGas !== undefined
+  if (request.gasPrice !== undefined && isDynamic) {
+    const message =
+      'expected either gasPrice, or maxFeePerGas and maxPriorityFeePerGas, got both kinds'
+    throw new DevchainError('INVALID_PARAMS', message, undefined, bothKinds(request))
+  }
+  checkType(request, isDynamic)
+}
+
+/** Members that a type cannot carry would be lost without a word. */
+function checkType(request: TransactionRequest, isDynamic: boolean): void {
+  const { accessList, authorizationList, blobs } = request
+  const type = request.type ?? typeByLists(request)
+  if (type === undefined) return
+  if (![0, 1, 2, 3, 4].includes(type)) {
+    const message = `transaction type not supported: expected 0 to 4, got ${printValue(type)}`
+    throw new DevchainError('TYPE_NOT_SUPPORTED', message)
+  }
+  const misfits = [
+    { name: 'maxFeePerGas', isThere: isDynamic && type < 2 },
+    {
+      name: 'accessList',
+      isThere: accessList !== undefined && accessList.length > 0 && type === 0,
+    },
+    { name: 'authorizationList', isThere: authorizationList !== undefined && type !== 4 },
+    { name: 'blobVersionedHashes', isThere: blobs !== undefined && type !== 3 },
+  ]
+  const misfit = misfits.find(({ isThere }) => isThere)
+  if (misfit === undefined) return
+  const message = `a transaction of type ${type} has no ${misfit.name}`
+  throw new DevchainError('INVALID_PARAMS', message)
+}
+
+/** Type and price. Where none is given and the base fee is above the default price, enough is offered to be mined. */
+function feesFor(
+  state: ChainState,
+  request: TransactionRequest,
+  hardfork: Hardfork,
+  baseFee: bigint,
+): Fees {
+  const type = typeFor(state, request, hardfork, baseFee)
+  const { gasPrice: defaultPrice, minGasPrice, tip: usualTip } = state.settings
+  const { baseFeesInCap, usualPriceBeforeLondon } = state.config.behaviour
+  const isEarly = !isAtLeast(hardfork, 'london') && defaultPrice === 0n
+  const { gasPrice, maxFeePerGas, maxPriorityFeePerGas } = request
+  const defaultTip = larger(minGasPrice, usualTip)
+  const enough = (tip: bigint): bigint =>
+    baseFee + tip > defaultPrice ? baseFeesInCap * baseFee + tip : defaultPrice
+  if (type < 2) {
+    const least = isEarly ? usualPriceBeforeLondon : 0n
+    const price = gasPrice ?? larger(enough(defaultTip), least)
+    return { type, maxFeePerGas: price, maxPriorityFeePerGas: price }
+  }
+  const wanted = maxPriorityFeePerGas ?? gasPrice ?? defaultTip
+  const cap = maxFeePerGas ?? gasPrice ?? enough(wanted)
+  // a tip of the caller's is kept even when it is too high: the pool says so
+  const tip = maxPriorityFeePerGas ?? smaller(wanted, cap)
+  return { type, maxFeePerGas: cap, maxPriorityFeePerGas: tip }
+}
+
+function typeFor(
+  { settings, config }: ChainState,
+  {
+    type,
+    gasPrice,
+    maxFeePerGas,
+    maxPriorityFeePerGas,
+    accessList,
+    authorizationList,
+    blobs,
+  }: TransactionRequest,
+  hardfork: Hardfork,
+  baseFee: bigint,
+): TransactionType {
+  const isMarket = isAtLeast(hardfork, 'london') && baseFee + settings.tip > settings.gasPrice
+  const isOpen = gasPrice === undefined && isMarket && !config.behaviour.keepsTypeWithoutPrice
+  const asked = isOpen && (type === 0 || type === 1) ? undefined : type
+  const listed = asked ?? typeByLists({ authorizationList, blobs })
+  if (listed !== undefined) return listed as TransactionType
+  if (maxFeePerGas !== undefined || maxPriorityFeePerGas !== undefined) return 2
+  if (gasPrice === undefined && isMarket) return 2
+  return accessList === undefined ? 0 : 1
+}

@@ -1,0 +1,96 @@
+// Signing requests: with the key of an unlocked account, one that a passphrase opens, or in the name of an impersonated one.
+import { DevchainError } from '../../core/errors.ts'
+import { type BlobSidecar, encodeSent } from '../../protocol/sidecar.ts'
+import { impersonate, signTransaction, type Transaction } from '../../protocol/transaction.ts'
+import { isImpersonated, keyOf, keyWithPassphrase, requireKey } from '../accounts/accounts.ts'
+import type { TransactionRequest } from '../calls/request.ts'
+import type { Chain } from '../chain/chain.ts'
+import type { ChainState } from '../ledger/chainstate.ts'
+import { proveBlobs } from './blobs.ts'
+import {
+  checkRequest,
+  filled,
+  fillTransaction,
+  type GasRequest,
+  senderOf,
+  withSender,
+} from './fill.ts'
+
+/** Who signs a request: its unlocked or impersonated sender, nobody, or a key that was opened for it. */
+export type Signer = 'sender' | 'nobody' | { readonly key: Uint8Array }
+
+/**
+ * A request as the transaction that it becomes on a state.
+ * @param now wall time in milliseconds
+ * @throws {DevchainError} `INVALID_PARAMS`, and where its sender signs `UNKNOWN_ACCOUNT` or `ACCOUNT_LOCKED`
+ */
+export function signedBy(
+  signer: Signer,
+  state: ChainState,
+  request: GasRequest,
+  now: number,
+): Transaction {
+  const unsigned = filled(state, request, now)
+  const from = senderOf(request)
+  if (signer === 'nobody') return impersonate(unsigned, from)
+  if (signer !== 'sender') return signTransaction(unsigned, signer.key)
+  const key = keyOf(state.accounts, from, now)
+  if (key === undefined && isImpersonated(state.accounts, from, now))
+    return impersonate(unsigned, from)
+  return signTransaction(unsigned, key ?? requireKey(state.accounts, from, now), from)
+}
+
+/**
+ * Fills in and signs a transaction without sending it. An impersonated account has no key to sign with.
+ * @returns its encoding, ready to be sent: with the blobs that came with the request
+ * @throws {DevchainError} `UNKNOWN_ACCOUNT` or `ACCOUNT_LOCKED`, or `INVALID_PARAMS`
+ */
+export async function signRequest(chain: Chain, given: TransactionRequest): Promise<Uint8Array> {
+  const request = withSender(chain.state, given)
+  const now = chain.environment.now()
+  const key = requireKey(chain.state.accounts, senderOf(request), now)
+  return signedWith(chain, request, key)
+}
+
+/**
+ * As `signRequest`, with the key that the passphrase opens, whether the account is locked or not.
+ * @throws {DevchainError} also `WRONG_PASSPHRASE`
+ */
+export async function signWithPassphrase(
+  chain: Chain,
+  request: TransactionRequest,
+  passphrase: string,
+): Promise<Uint8Array> {
+  const key = await keyWithPassphrase(chain.state.accounts, senderOf(request), passphrase)
+  return signedWith(chain, request, key)
+}
+
+async function signedWith(
+  chain: Chain,
+  request: TransactionRequest,
+  key: Uint8Array,
+): Promise<Uint8Array> {
+  const transaction = signTransaction(await fillTransaction(chain, request), key)
+  const sidecar = request.blobs?.sidecar
+  if (sidecar === undefined) return transaction.raw
+  await proveBlobs(chain, transaction, sidecar)
+  return encodeSent(transaction, sidecar)
+}
+
+/** The blobs that a request has to come with, proven; undefined where it is for no transaction of type 3. */
+export async function provenSidecar(
+  chain: Chain,
+  request: TransactionRequest,
+): Promise<BlobSidecar | undefined> {
+  const { to = null, blobs } = request
+  if (blobs === undefined) return undefined
+  checkRequest(chain.state, request)
+  const { sidecar, versionedHashes = [], maxFeePerBlobGas = 0n } = blobs
+  if (sidecar === undefined) {
+    const message =
+      'blob transaction without its blobs: expected blobs, and commitments and proofs of them, which this node does not compute'
+    throw new DevchainError('INVALID_BLOBS', message)
+  }
+  await proveBlobs(chain, { type: 3, to, blobs: { versionedHashes, maxFeePerBlobGas } }, sidecar)
+  return sidecar
+}
