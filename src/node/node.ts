@@ -1,7 +1,8 @@
 // A node: a chain with what serves those who ask it.
 import { chainParameters } from '../options/derived.ts'
 import type { Chain } from './chain/chain.ts'
-import { type ChainOptions, createChain } from './create.ts'
+import type { ChainOptions } from './chainoptions.ts'
+import { createChain } from './create.ts'
 import { Filters } from './events/filters.ts'
 import { GetWork } from './sealing/getwork.ts'
 

@@ -1,13 +1,9 @@
 // eth: messages that are run and leave no trace: calls, estimates, access lists.
 
 import { whenThere } from '../../core/promises.ts'
-import {
-  type AccessListAnswer,
-  call,
-  createAccessList,
-  estimateGas,
-  executionError,
-} from '../../node/calls/call.ts'
+import { type AccessListAnswer, createAccessList } from '../../node/calls/accesslists.ts'
+import { call, executionError } from '../../node/calls/call.ts'
+import { estimateGas } from '../../node/calls/estimate.ts'
 import { pendingReference } from '../../node/ledger/references.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { data, text } from '../../rpc/primitives.ts'

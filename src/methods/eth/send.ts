@@ -2,7 +2,7 @@
 
 import { DevchainError, printValue } from '../../core/errors.ts'
 import { type Hash, ZERO_ADDRESS } from '../../core/hex.ts'
-import { estimateGas } from '../../node/calls/call.ts'
+import { estimateGas } from '../../node/calls/estimate.ts'
 import { pendingReference } from '../../node/ledger/references.ts'
 import type { Conditions } from '../../node/pool/conditions.ts'
 import { fillTransaction } from '../../node/sending/fill.ts'

@@ -1,6 +1,51 @@
-// Access lists, put together and counted.
+// Access lists: made for a message, put together and counted.
 import type { Address, Hash } from '../../core/hex.ts'
+import type { ConsoleLine, Failure } from '../../evm/executor.ts'
 import type { AccessListEntry } from '../../protocol/transaction.ts'
+import type { Chain } from '../chain/chain.ts'
+import type { BlockReference } from '../ledger/references.ts'
+import { type CallOptions, contextAt, messageOf, runMessage } from './callcontext.ts'
+import type { CallRequest } from './request.ts'
+
+/** Accounts and slots to declare in advance, and the gas that the run uses when they are. */
+export interface AccessListAnswer {
+  readonly accessList: readonly AccessListEntry[]
+  readonly gasUsed: bigint
+  /** Why the run with this list came to nothing, if it did. */
+  readonly failure: Failure | undefined
+  readonly output: Uint8Array
+  readonly consoleLines: readonly ConsoleLine[]
+}
+
+/** Runs after which a list that still grows is answered as it is: each run may reach for other slots. */
+const MAX_LIST_ROUNDS = 16
+
+/**
+ * The accounts and slots that the message touches, and the gas it uses when it declares them. The sender, the callee
+ * and precompiles are free to touch anyway and are listed only with slots.
+ * @param request its own access list is part of the answer
+ * @throws {DevchainError} as `call`
+ */
+export async function createAccessList(
+  chain: Chain,
+  request: CallRequest,
+  reference: BlockReference,
+  options?: CallOptions,
+): Promise<AccessListAnswer> {
+  const context = await contextAt(chain, reference, options)
+  const message = messageOf(context, request)
+  let accessList = message.accessList
+  for (let round = 1; ; round += 1) {
+    const outcome = await runMessage(context, { ...message, accessList }, { reportsAccess: true })
+    const touched = union(accessList, outcome.accessed)
+    // a longer list changes what touching costs, which may change where the run goes
+    if (sizeOf(touched) === sizeOf(accessList) || round === MAX_LIST_ROUNDS) {
+      const { gasUsed, failure, output, consoleLines } = outcome
+      return { accessList, gasUsed, failure, output, consoleLines }
+    }
+    accessList = touched
+  }
+}
 
 /** The entries of both lists, each address and key once. */
 export function union(

@@ -8,7 +8,8 @@ import {
   paddedBytes,
 } from '../../core/hex.ts'
 import { withSlots } from '../../state/world.ts'
-import { call, createAccessList } from '../calls/call.ts'
+import { createAccessList } from '../calls/accesslists.ts'
+import { call } from '../calls/call.ts'
 import type { Chain } from '../chain/chain.ts'
 import { latest } from '../ledger/references.ts'
 import { editAccount } from './edit.ts'

@@ -11,7 +11,7 @@ import type {
 } from '../../protocol/transaction.ts'
 import { requireBlobs } from '../../protocol/validity.ts'
 import { addresses } from '../accounts/accounts.ts'
-import { estimateGas } from '../calls/call.ts'
+import { estimateGas } from '../calls/estimate.ts'
 import { bothKinds, type TransactionRequest, typeByLists, withOnePrice } from '../calls/request.ts'
 import type { Chain } from '../chain/chain.ts'
 import { headOf } from '../ledger/blocktree.ts'

@@ -3,7 +3,8 @@ import type { Address } from '../../../src/core/hex.ts'
 import { EMPTY_BYTES } from '../../../src/core/hex.ts'
 import { addresses, keyOf } from '../../../src/node/accounts/accounts.ts'
 import type { Chain, Environment } from '../../../src/node/chain/chain.ts'
-import { type ChainOptions, createChain } from '../../../src/node/create.ts'
+import type { ChainOptions } from '../../../src/node/chainoptions.ts'
+import { createChain } from '../../../src/node/create.ts'
 import { headOf } from '../../../src/node/ledger/blocktree.ts'
 import {
   signTransaction,

@@ -10,12 +10,9 @@ import {
 } from '../../../../src/core/hex.ts'
 import type { EvmChoice, Executor } from '../../../../src/evm/executor.ts'
 import { createExecutor } from '../../../../src/evm/run/lazyexecutor.ts'
-import {
-  call,
-  createAccessList,
-  estimateGas,
-  executionError,
-} from '../../../../src/node/calls/call.ts'
+import { createAccessList } from '../../../../src/node/calls/accesslists.ts'
+import { call, executionError } from '../../../../src/node/calls/call.ts'
+import { estimateGas } from '../../../../src/node/calls/estimate.ts'
 import type { BlockOverrides, StateOverrides } from '../../../../src/node/calls/overrides.ts'
 import type { CallRequest } from '../../../../src/node/calls/request.ts'
 import type { Chain } from '../../../../src/node/chain/chain.ts'

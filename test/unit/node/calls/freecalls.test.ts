@@ -1,7 +1,9 @@
 // What a call that offers no price is told of fees: nothing, as in geth and hardhat, unless the chain behaves otherwise.
 import { beforeEach, describe, expect, test } from 'vitest'
 import { bigintFromBytes, type Hash } from '../../../../src/core/hex.ts'
-import { call, callMany, createAccessList, estimateGas } from '../../../../src/node/calls/call.ts'
+import { createAccessList } from '../../../../src/node/calls/accesslists.ts'
+import { call, callMany } from '../../../../src/node/calls/call.ts'
+import { estimateGas } from '../../../../src/node/calls/estimate.ts'
 import type { BlockOverrides } from '../../../../src/node/calls/overrides.ts'
 import { traceMessage } from '../../../../src/node/calls/replay.ts'
 import type { CallRequest } from '../../../../src/node/calls/request.ts'

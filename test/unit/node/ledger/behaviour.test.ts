@@ -1,7 +1,7 @@
 // What a chain does otherwise where it is made to behave so.
 import { describe, expect, test } from 'vitest'
 import type { Address } from '../../../../src/core/hex.ts'
-import { estimateGas } from '../../../../src/node/calls/call.ts'
+import { estimateGas } from '../../../../src/node/calls/estimate.ts'
 import type { Chain } from '../../../../src/node/chain/chain.ts'
 import { recordAt } from '../../../../src/node/chain/lookup.ts'
 import { mine } from '../../../../src/node/commands/mine.ts'

@@ -3,10 +3,10 @@ import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
 import { concatBytes, type Hash } from '../../../../src/core/hex.ts'
 import type { Chain } from '../../../../src/node/chain/chain.ts'
+import type { ChainOptions } from '../../../../src/node/chainoptions.ts'
 import { mine } from '../../../../src/node/commands/mine.ts'
 import { stopMining } from '../../../../src/node/commands/miningmode.ts'
 import { revertTo, takeSnapshot } from '../../../../src/node/commands/snapshots.ts'
-import type { ChainOptions } from '../../../../src/node/create.ts'
 import type { BlockRecord } from '../../../../src/node/ledger/blockrecord.ts'
 import {
   type BlockTree,

@@ -8,7 +8,7 @@ import {
   hexFromBytes,
   paddedBytes,
 } from '../../../../src/core/hex.ts'
-import type { ChainOptions } from '../../../../src/node/create.ts'
+import type { ChainOptions } from '../../../../src/node/chainoptions.ts'
 import type { UnsignedTransaction } from '../../../../src/protocol/transaction.ts'
 import {
   CONSOLIDATION_REQUESTS,

@@ -1,0 +1,197 @@
+// What a message runs on and as: the world and the block after overrides, and the message with all its members.
+import { larger } from '../../core/bigints.ts'
+import { DevchainError } from '../../core/errors.ts'
+import { EMPTY_BYTES, ZERO_ADDRESS } from '../../core/hex.ts'
+import type { MaybePromise } from '../../core/promises.ts'
+import type {
+  BlockEnvironment,
+  CallJob,
+  IsAwaited,
+  Message,
+  MovedPrecompiles,
+  Outcome,
+} from '../../evm/executor.ts'
+import { areBlobsFree, highestBlobCost, intrinsicGas, isFree } from '../../protocol/fees.ts'
+import { balanceAt, type World } from '../../state/world.ts'
+import type { Chain } from '../chain/chain.ts'
+import { readAt } from '../chain/lookup.ts'
+import type { Behaviour } from '../ledger/behaviour.ts'
+import type { BlockRecord } from '../ledger/blockrecord.ts'
+import type { BlockReference } from '../ledger/references.ts'
+import { callLimits } from '../mining/limits.ts'
+import {
+  applyBlockOverrides,
+  applyStateOverrides,
+  type BlockOverrides,
+  movedPrecompiles,
+  type StateOverrides,
+} from './overrides.ts'
+import { blobsOf, type CallRequest, feesOf, requireTypeOfCall, withOnePrice } from './request.ts'
+
+/** What a message runs on instead of a block's state and environment, as far as something else is said. */
+export interface CallOptions {
+  readonly stateOverrides?: StateOverrides | undefined
+  readonly blockOverrides?: BlockOverrides | undefined
+  /** In place of the world after the block. */
+  readonly world?: World | undefined
+  /** A run that is given up throws a DevchainError `ABANDONED`. */
+  readonly isAwaited?: IsAwaited | undefined
+}
+
+/** What a message runs on. */
+export interface CallContext {
+  readonly chain: Chain
+  readonly world: World
+  readonly block: BlockEnvironment
+  readonly movedPrecompiles: MovedPrecompiles | undefined
+  /** Gas of a call that names none: an override may make the block too small for any, and calls are not bound by it. */
+  readonly usualGas: bigint
+  readonly isAwaited: CallOptions['isAwaited']
+}
+
+/** The context of a message on a block: it is made when the block is there. */
+export function contextAt(
+  chain: Chain,
+  reference: BlockReference,
+  options: CallOptions = {},
+): MaybePromise<CallContext> {
+  const context = (record: BlockRecord): CallContext => contextOn(chain, record, options)
+  return readAt(chain, reference, context, options.isAwaited)
+}
+
+function contextOn(
+  chain: Chain,
+  record: BlockRecord,
+  { stateOverrides, blockOverrides, world, isAwaited }: CallOptions,
+): CallContext {
+  const { state } = chain
+  const real = chain.environmentOf(record)
+  const block = applyBlockOverrides(real, blockOverrides, state.config.hardforkAt)
+  return {
+    chain,
+    world: applyStateOverrides(world ?? record.world, stateOverrides),
+    block,
+    movedPrecompiles: movedPrecompiles(stateOverrides, block.hardfork),
+    usualGas: larger(real.gasLimit, block.gasLimit),
+    isAwaited,
+  }
+}
+
+/** Whether calls run whose price is below the base fee. */
+export function ignoresBaseFee({ state }: Chain): boolean {
+  return state.config.behaviour.callsBelowBaseFee
+}
+
+/** The context as a call has it, which nobody takes for a transaction: free ones see no fees. */
+export function asCalled(
+  context: CallContext,
+  message: Message,
+  overrides: BlockOverrides | undefined,
+): CallContext {
+  const { behaviour } = context.chain.state.config
+  return { ...context, block: blockOfCall(context.block, message, behaviour, overrides) }
+}
+
+/** Runs a message in its context. Reverts and halts are outcomes. */
+export function runMessage(
+  { chain, world, block, movedPrecompiles: moved, isAwaited }: CallContext,
+  message: Message,
+  { tracer, reportsAccess }: Pick<CallJob, 'tracer' | 'reportsAccess'> = {},
+): MaybePromise<Outcome> {
+  return chain.executor.call({
+    world,
+    block,
+    message,
+    movedPrecompiles: moved,
+    ignoresBaseFee: ignoresBaseFee(chain),
+    limits: callLimits(chain.state.config),
+    tracer,
+    reportsAccess,
+    isAwaited,
+  })
+}
+
+/** The message with everything filled in that the caller left out. */
+export function messageOf(
+  { chain, world, block, usualGas }: CallContext,
+  request: CallRequest,
+): Message {
+  const { chainId, behaviour } = chain.state.config
+  if (request.chainId !== undefined && request.chainId !== chainId) {
+    const text = `wrong chain id: expected ${chainId}, got ${request.chainId}`
+    const facts = { given: request.chainId, chainId }
+    throw new DevchainError('WRONG_CHAIN_ID', text, undefined, facts)
+  }
+  if (behaviour.callsAskForType) requireTypeOfCall(request, block.hardfork)
+  const fees = feesOf(withOnePrice(request, behaviour), block)
+  const { maxFeePerGas, maxPriorityFeePerGas } = fees
+  const message: Message = {
+    from: request.from ?? ZERO_ADDRESS,
+    to: request.to ?? null,
+    value: request.value ?? 0n,
+    data: request.data ?? EMPTY_BYTES,
+    gasLimit: request.gas ?? usualGas,
+    maxFeePerGas,
+    maxPriorityFeePerGas,
+    accessList: request.accessList ?? [],
+    authorizationList: request.authorizationList ?? [],
+    nonce: request.nonce,
+    blobs: blobsOf(request),
+  }
+  const affordable = affordableGas(world, message)
+  if (request.gas !== undefined || affordable === undefined || affordable >= usualGas)
+    return message
+  // who cannot pay for any gas is told so by the executor
+  const isEnough = affordable >= intrinsicGas(message, block.hardfork)
+  return isEnough ? { ...message, gasLimit: affordable } : message
+}
+
+/** The context where the sender can pay for all that the request may cost. */
+export function funded(context: CallContext, request: CallRequest): CallContext {
+  const { from = ZERO_ADDRESS, value = 0n, gas = context.usualGas } = request
+  const { behaviour } = context.chain.state.config
+  const { maxFeePerGas } = feesOf(withOnePrice(request, behaviour), context.block)
+  const cost = value + gas * maxFeePerGas + highestBlobCost({ blobs: blobsOf(request) })
+  if (balanceAt(context.world, from) >= cost) return context
+  const world = applyStateOverrides(context.world, new Map([[from, { balance: cost }]]))
+  return { ...context, world }
+}
+
+/** Gas that the sender can pay for besides value and blobs; undefined when gas is free. */
+export function affordableGas(
+  world: World,
+  { from, value, maxFeePerGas, blobs }: Pick<Message, 'from' | 'value' | 'maxFeePerGas' | 'blobs'>,
+): bigint | undefined {
+  if (maxFeePerGas === 0n) return undefined
+  const rest = balanceAt(world, from) - value - highestBlobCost({ blobs })
+  return rest > 0n ? rest / maxFeePerGas : 0n
+}
+
+/** Blocks without a base fee, by the blocks that they are made of: the engines keep what they know of a block. */
+const feeless = new WeakMap<BlockEnvironment, BlockEnvironment>()
+
+/**
+ * The block that a call runs in: without a price (or, where the chain behaves so, always) it has no base fee, without a
+ * price for its blobs no base fee of blobs. What overrides name is seen all the same.
+ */
+export function blockOfCall(
+  block: BlockEnvironment,
+  message: Message,
+  { callsSeeBaseFee }: Behaviour,
+  overrides: BlockOverrides = {},
+): BlockEnvironment {
+  if (callsSeeBaseFee === 'all') return block
+  const paysNone = callsSeeBaseFee === 'none' || isFree(message)
+  const hidesFee = block.baseFee > 0n && paysNone && overrides.baseFee === undefined
+  const seen = hidesFee ? withoutFee(block) : block
+  const hidesBlobFee = message.blobs !== undefined && areBlobsFree(message)
+  return hidesBlobFee && overrides.blobBaseFee === undefined ? { ...seen, blobBaseFee: 0n } : seen
+}
+
+function withoutFee(block: BlockEnvironment): BlockEnvironment {
+  const known = feeless.get(block)
+  if (known !== undefined) return known
+  const made = { ...block, baseFee: 0n }
+  feeless.set(block, made)
+  return made
+}

@@ -1,0 +1,150 @@
+// Gas estimates.
+import { larger } from '../../core/bigints.ts'
+import { DevchainError } from '../../core/errors.ts'
+import type { Address } from '../../core/hex.ts'
+import { type MaybePromise, whenThere } from '../../core/promises.ts'
+import type { Failure, Message, Outcome } from '../../evm/executor.ts'
+import { floorDataGas, highestBlobCost, intrinsicGas } from '../../protocol/fees.ts'
+import { balanceAt, codeAt, type World } from '../../state/world.ts'
+import type { Chain } from '../chain/chain.ts'
+import type { BlockReference } from '../ledger/references.ts'
+import { executionError } from './call.ts'
+import {
+  affordableGas,
+  type CallContext,
+  type CallOptions,
+  contextAt,
+  funded,
+  messageOf,
+  runMessage,
+} from './callcontext.ts'
+import { type GasGuess, gasNeedMeter, smallestGas } from './gassearch.ts'
+import type { CallRequest } from './request.ts'
+
+/** What a transaction takes that runs no code. */
+const TRANSFER_GAS = 21_000n
+
+/**
+ * The smallest gas limit with which the message succeeds as a transaction: exact, so that one less fails. At most
+ * the message's own gas or else the block's gas limit, and what the sender can pay when there is a price.
+ *
+ * It runs once with all gas, and mostly that is all: the engine tells what the run would have needed. Where a run looks
+ * at its gas, two more make sure of that; where the engine does not tell, a watched run does.
+ * @throws {DevchainError} `EXECUTION_REVERTED` or `EXECUTION_HALTED` when the message fails with all that gas,
+ *   `INSUFFICIENT_FUNDS` when the sender cannot pay the value and some gas, else as `call`
+ */
+export function estimateGas(
+  chain: Chain,
+  request: CallRequest,
+  reference: BlockReference,
+  options?: CallOptions,
+): MaybePromise<bigint> {
+  return whenThere(
+    contextAt(chain, reference, options),
+    (context) => gasOfPlainTransfer(context, request) ?? estimateOn(context, request),
+  )
+}
+
+function estimateOn(given: CallContext, request: CallRequest): MaybePromise<bigint> {
+  const { estimatesAskForFunds } = given.chain.state.config.behaviour
+  const context = estimatesAskForFunds ? given : funded(given, request)
+  const message = messageOf(context, request)
+  const intrinsic = intrinsicGas(message, context.block.hardfork)
+  const minimum = larger(intrinsic, floorDataGas(message, context.block.hardfork))
+  const cap = highestGas(context, request, message, minimum)
+  const widest = { ...message, gasLimit: cap.gas }
+  return whenThere(runMessage(context, widest), (outcome) => {
+    const { failure, gasNeed } = outcome
+    if (failure !== undefined) throw estimateError(failure, outcome, cap)
+    if (gasNeed?.isCertain === true) return larger(minimum, gasNeed.gas)
+    const guesses: GasGuess[] =
+      gasNeed === undefined
+        ? [() => outcome.gasUsed + outcome.gasRefund, () => neededGas(context, widest, intrinsic)]
+        : [() => gasNeed.gas]
+    const succeeds = async (gasLimit: bigint): Promise<boolean> =>
+      (await runMessage(context, { ...message, gasLimit })).failure === undefined
+    return smallestGas(succeeds, { minimum, cap: cap.gas }, guesses)
+  })
+}
+
+/** How much gas an estimate may go up to, and in words why not more. */
+interface GasCap {
+  readonly gas: bigint
+  readonly reason: string
+}
+
+/** @throws {DevchainError} `INSUFFICIENT_FUNDS` when the sender cannot pay the value and the least gas */
+function highestGas(
+  { chain, world, block }: CallContext,
+  request: CallRequest,
+  message: Message,
+  minimum: bigint,
+): GasCap {
+  const { from, value, maxFeePerGas, blobs } = message
+  const balance = balanceAt(world, from)
+  const least = value + minimum * maxFeePerGas + highestBlobCost({ blobs })
+  if (balance < least) {
+    const text = `insufficient funds for gas * price + value: address ${from} have ${balance} want ${least}`
+    throw new DevchainError('INSUFFICIENT_FUNDS', text, undefined, { from, balance, cost: least })
+  }
+  const { transactionGasCap } = chain.state.config
+  const affordable = affordableGas(world, message)
+  const bounds: GasCap[] = [
+    request.gas === undefined
+      ? { gas: block.gasLimit, reason: 'the gas limit of the block' }
+      : { gas: request.gas, reason: 'the gas given' },
+  ]
+  if (transactionGasCap !== undefined) {
+    bounds.push({ gas: transactionGasCap, reason: 'the most that one transaction may have' })
+  }
+  if (affordable !== undefined) {
+    bounds.push({ gas: affordable, reason: `the most that ${from} can pay for` })
+  }
+  return bounds.reduce((lowest, bound) => (bound.gas < lowest.gas ? bound : lowest))
+}
+
+/** The error of an estimate: as of a call, and for want of gas with the gas it had. */
+function estimateError(
+  failure: Failure,
+  { output, consoleLines }: Outcome,
+  { gas, reason }: GasCap,
+): DevchainError {
+  const isStarved = failure.kind === 'halt' && failure.reason === 'out of gas'
+  const why = isStarved ? `out of gas: it needs more than ${gas}, ${reason}` : failure.reason
+  const facts = isStarved ? { allowance: gas } : undefined
+  return executionError({ ...failure, reason: why }, output, consoleLines, facts)
+}
+
+/** Gas that the run needs to take the same course, as a watched run tells. */
+async function neededGas(
+  context: CallContext,
+  widest: Message,
+  intrinsic: bigint,
+): Promise<bigint | undefined> {
+  const meter = gasNeedMeter()
+  await runMessage(context, widest, { tracer: meter.tracer })
+  const need = meter.need()
+  return need === undefined ? undefined : intrinsic + need
+}
+
+/**
+ * The estimate of a transfer that needs no run where the chain behaves so: whatever it says of funds, price and gas.
+ * Undefined for all else.
+ */
+function gasOfPlainTransfer(
+  { chain, world }: { readonly chain: Chain; readonly world: World },
+  request: CallRequest,
+): bigint | undefined {
+  if (chain.state.config.behaviour.estimatesRunTransfers) return undefined
+  const { to, data, accessList, authorizationList, blobs } = request
+  const isPlain =
+    (data === undefined || data.length === 0) &&
+    accessList === undefined &&
+    authorizationList === undefined &&
+    blobs?.versionedHashes === undefined
+  return isPlain && hasNoCode(world, to) ? TRANSFER_GAS : undefined
+}
+
+function hasNoCode(world: World, to: Address | null | undefined): boolean {
+  return to !== undefined && to !== null && codeAt(world, to).length === 0
+}

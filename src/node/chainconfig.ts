@@ -1,0 +1,120 @@
+// What stays the same of a chain, and the settings it begins with: from the options and what a genesis file says.
+import { DevchainError } from '../core/errors.ts'
+import { type Address, parseAddress } from '../core/hex.ts'
+import { chainParameters } from '../options/derived.ts'
+import { OPTIONS } from '../options/table.ts'
+import { blobRulesAt, blobScheduleFromGenesisConfig } from '../protocol/blobschedule.ts'
+import { bombDelayAt, glaciersOf } from '../protocol/difficulty.ts'
+import { forkPointsOf } from '../protocol/forkid.ts'
+import {
+  alwaysFork,
+  type ForkSchedule,
+  type Hardfork,
+  hardforkAt,
+  isAtLeast,
+  scheduleFromGenesisConfig,
+  terminalTotalDifficultyOf,
+} from '../protocol/forks.ts'
+import { TRANSACTION_GAS_CAP } from '../protocol/validity.ts'
+import type { Genesis } from '../state/genesis.ts'
+import type { ChainOptions, StateOptions } from './chainoptions.ts'
+import { OWN_BEHAVIOUR } from './ledger/behaviour.ts'
+import type { ChainConfig, Settings } from './ledger/chainstate.ts'
+
+/** A fork that is asked for rules always; a genesis file without any fork in it says nothing of forks. */
+export function scheduleOf({ hardfork, genesis, unsaid }: ChainOptions): ForkSchedule {
+  if (hardfork !== undefined) return alwaysFork(hardfork)
+  const config = genesis?.config
+  const namesForks = Object.keys(config ?? {}).some((key) => /(Block|Time)$/.test(key))
+  return config !== undefined && namesForks
+    ? scheduleFromGenesisConfig(config)
+    : alwaysFork(unsaid?.hardfork ?? OPTIONS.hardfork.default)
+}
+
+export function configOf(options: StateOptions, schedule: ForkSchedule): ChainConfig {
+  // a fork that is asked for rules always, with its own numbers
+  const forkConfig = options.hardfork === undefined ? (options.genesis?.config ?? {}) : {}
+  const blobs = blobScheduleFromGenesisConfig(forkConfig)
+  const glaciers = glaciersOf(forkConfig)
+  const ownChainId = options.unsaid?.chainId ?? OPTIONS.chainId.default
+  const chainId = options.chainId ?? genesisChainId(options.genesis) ?? ownChainId
+  return {
+    chainId,
+    networkId: options.networkId ?? chainId,
+    options: chainParameters(options),
+    hardforkAt: (number, timestamp) => hardforkAt(schedule, number, timestamp),
+    blobRulesAt: (number, timestamp) =>
+      blobRulesAt(blobs, timestamp, hardforkAt(schedule, number, timestamp)),
+    bombDelayAt: (number, timestamp) =>
+      bombDelayAt(glaciers, number, hardforkAt(schedule, number, timestamp)),
+    forkPoints: forkPointsOf(forkConfig, options.genesis?.timestamp ?? 0n),
+    ruleset: 'own',
+    hasOwnGenesis: options.genesis === undefined,
+    terminalTotalDifficulty: terminalTotalDifficultyOf(forkConfig),
+    depositContract: depositContractOf(options.genesis),
+    transactionGasCap: options.txGasCap ?? usualGasCap(options, schedule),
+    initialBaseFee: initialBaseFee(options) ?? 0n,
+    scryptCost: options.scryptCost ?? 8192,
+    behaviour: { ...OWN_BEHAVIOUR, ...options.behaviour },
+  }
+}
+
+/** The cap of EIP-7825, where a chain behaves so and begins with a fork that has it. */
+function usualGasCap(
+  { behaviour, genesis }: ChainOptions,
+  schedule: ForkSchedule,
+): bigint | undefined {
+  if (behaviour?.capsTransactionGas !== true) return undefined
+  const hardfork = hardforkAt(schedule, 1n, BigInt(genesis?.timestamp ?? 0))
+  return isAtLeast(hardfork, 'osaka') ? TRANSACTION_GAS_CAP : undefined
+}
+
+function depositContractOf(genesis: Genesis | undefined): Address | undefined {
+  const address = genesis?.config?.depositContractAddress
+  if (address === undefined || address === null) return undefined
+  try {
+    return parseAddress(String(address))
+  } catch (error) {
+    if (!(error instanceof DevchainError)) throw error
+    const message = `genesis: config.depositContractAddress: ${error.message}`
+    throw new DevchainError('INVALID_PARAMS', message)
+  }
+}
+
+function genesisChainId(genesis: Genesis | undefined): bigint | undefined {
+  const chainId = genesis?.config?.chainId
+  if (chainId === undefined) return undefined
+  if (typeof chainId === 'bigint') return chainId
+  if (typeof chainId === 'number' && Number.isSafeInteger(chainId) && chainId > 0) {
+    return BigInt(chainId)
+  }
+  if (typeof chainId === 'string' && /^(0x[0-9a-fA-F]+|[0-9]+)$/.test(chainId)) {
+    return BigInt(chainId)
+  }
+  const message = `genesis: config.chainId: expected a chain id, got ${String(chainId)}`
+  throw new DevchainError('INVALID_PARAMS', message)
+}
+
+/** @param hardfork of the first block */
+export function settingsOf(options: StateOptions, hardfork: Hardfork): Settings {
+  const { genesis, unsaid } = options
+  const { coinbase, gasLimit, difficulty: ownDifficulty } = OPTIONS
+  const difficulty = isAtLeast(hardfork, 'paris') ? unsaid?.difficulty : undefined
+  return {
+    coinbase: options.coinbase ?? unsaid?.coinbase ?? coinbase.default,
+    blockGasLimit: options.gasLimit ?? genesis?.gasLimit ?? unsaid?.gasLimit ?? gasLimit.default,
+    difficulty: options.difficulty ?? genesis?.difficulty ?? difficulty ?? ownDifficulty.default,
+    extraData: options.extraData ?? new TextEncoder().encode('devchain'),
+    defaultGas: options.defaultGas,
+    gasPrice: options.gasPrice,
+    tip: options.tip,
+    pinnedBaseFee: initialBaseFee(options) === undefined,
+    minGasPrice: 0n,
+    nextBaseFee: undefined,
+    nextPrevRandao: undefined,
+  }
+}
+
+function initialBaseFee({ baseFee, genesis, unsaid }: ChainOptions): bigint | undefined {
+  return baseFee ?? genesis?.baseFeePerGas ?? unsaid?.baseFee
+}
