@@ -11,6 +11,7 @@ import { type FailedExecution, failureOf } from './methods/compat/failure.ts'
 import type { Profile } from './methods/compat/profile.ts'
 import { describedBy, profileOf } from './methods/compat/profiles.ts'
 import { firstMethods } from './methods/first.ts'
+import { textOfLogs } from './methods/wire/logtext/logtext.ts'
 import { addresses, keyOf } from './node/accounts/accounts.ts'
 import { type Chain, type Environment, systemEnvironment } from './node/chain/chain.ts'
 import type { ChainOptions } from './node/chainoptions.ts'
@@ -65,7 +66,7 @@ export interface Observer {
 export interface Hooks {
   readonly observer?: Observer
   readonly environment?: Partial<Environment>
-  /** True: without accelerators of server and mining. Tests hold the plain program against the whole with it. */
+  /** True: without accelerators of server, mining and logs. Tests hold the plain program against the whole with it. */
   readonly isPlain?: boolean
 }
 
@@ -206,7 +207,7 @@ function createContexts(
   parts: Parts,
   isListening: () => boolean,
 ): (caller: Caller) => MethodContext {
-  const { settings, node, dispatcher, profile, logging } = parts
+  const { settings, node, dispatcher, profile, logging, isPlain } = parts
   const subscriptions = new Subscriptions()
   return (caller) => ({
     ...node,
@@ -221,6 +222,8 @@ function createContexts(
     registry: dispatcher.registry,
     options: settings,
     subscriptions,
+    // an accelerator
+    textOfLogs: isPlain ? undefined : textOfLogs,
   })
 }
 

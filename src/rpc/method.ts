@@ -1,7 +1,7 @@
 // A method is one declaration; dispatch, discovery, the table in its page and the tests are derived from it.
 import { DevchainError } from '../core/errors.ts'
 import { type MaybePromise, whenThere } from '../core/promises.ts'
-import { JsonText, type Written } from './jsontext.ts'
+import { JsonText } from './jsontext.ts'
 import type { Decoder, Encoder, Json, Notes } from './schema.ts'
 
 /** A parameter. Left out or null, an optional one has the value of `fallback`. */
@@ -102,16 +102,8 @@ export function defineMethod<C, const P extends readonly Param<unknown>[], R>(
 ): Method<C> {
   const { name, aliases = [], summary, params, result, example, handle } = declaration
   const { writes, isResultSecret = false, tell } = declaration
-  const encode = (value: R | JsonText): Json | JsonText => {
-    if (value instanceof JsonText) return value
-    const write = result.write?.(value)
-    if (write === undefined) return result.encode(value)
-    const written = (): Written => {
-      const bytes = write()
-      return { size: bytes.length, pieces: [bytes] }
-    }
-    return new JsonText(written, () => result.encode(value))
-  }
+  const encode = (value: R | JsonText): Json | JsonText =>
+    value instanceof JsonText ? value : result.encode(value)
   return {
     name,
     aliases,

@@ -125,7 +125,6 @@ export function nullable<T>(encoder: Encoder<T>): Encoder<T | null | undefined> 
     name: `${encoder.name} or null`,
     json: { anyOf: [encoder.json, { type: 'null' }] },
     encode: (value) => (isMissing(value) ? null : encoder.encode(value)),
-    write: (value) => (isMissing(value) ? undefined : encoder.write?.(value)),
   }
 }
 

@@ -61,8 +61,6 @@ export interface Encoder<T> {
   readonly name: string
   readonly json: JsonSchema
   readonly encode: (value: T) => Json
-  /** What writes the JSON of `encode`'s value as bytes, where so much is written that making the value first takes long. */
-  readonly write?: (value: T) => (() => Buffer) | undefined
 }
 
 export interface Schema<T> extends Decoder<T>, Encoder<T> {}

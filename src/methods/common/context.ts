@@ -1,7 +1,9 @@
 // What handlers are given besides their parameters, and how a method is declared.
 import type { ConsoleLine } from '../../evm/executor.ts'
+import type { LogEntry } from '../../node/events/logs.ts'
 import type { Node } from '../../node/node.ts'
 import type { DevchainSettings } from '../../options/derived.ts'
+import type { JsonText } from '../../rpc/jsontext.ts'
 import { type Declaration, defineMethod, type Method, type Param } from '../../rpc/method.ts'
 import type { Notes } from '../../rpc/schema.ts'
 import type { MessageCaller, Session } from '../../rpc/session.ts'
@@ -32,6 +34,8 @@ export interface MethodContext extends Node {
   readonly options: DevchainSettings
   /** The subscriptions of all sessions: one for the whole process. */
   readonly subscriptions: Subscriptions
+  /** The JSON of many logs, where an accelerator writes it (wire/logtext); undefined: they are encoded as any result. */
+  readonly textOfLogs: ((entries: readonly LogEntry[]) => JsonText | undefined) | undefined
 }
 
 /** Lines of one call that are told; more are left out, which is told. */

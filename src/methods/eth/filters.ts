@@ -16,10 +16,6 @@ import type { Profile } from '../compat/profile.ts'
 import { logQuery } from '../wire/decodelogquery.ts'
 import { logShape, logsShape } from '../wire/encodelog.ts'
 import { quantityResult } from '../wire/encodeobject.ts'
-import { writtenAsText } from '../wire/logtext/logtext.ts'
-
-// An accelerator: without this call the encoder itself answers.
-const logs = writtenAsText(logsShape)
 
 const EXAMPLE_QUERY = { fromBlock: '0x0', toBlock: 'latest', topics: [] }
 
@@ -31,9 +27,11 @@ const VERY_MANY_LOGS = 8_192
 
 /** Logs as an answer. Very many are written here, with turns for others: as one text they leave hundreds of MB to collect. */
 export function answerLogs(
+  { textOfLogs }: Pick<MethodContext, 'textOfLogs'>,
   entries: readonly LogEntry[],
 ): MaybePromise<readonly LogEntry[] | JsonText> {
-  return entries.length < VERY_MANY_LOGS ? entries : writeVeryMany(entries)
+  if (entries.length >= VERY_MANY_LOGS) return writeVeryMany(entries)
+  return textOfLogs?.(entries) ?? entries
 }
 
 async function writeVeryMany(entries: readonly LogEntry[]): Promise<JsonText> {
@@ -42,7 +40,7 @@ async function writeVeryMany(entries: readonly LogEntry[]): Promise<JsonText> {
   for (const [index, entry] of entries.entries()) {
     if (index % LOGS_IN_A_ROW === 0) await writer.yieldIfDue()
     writer.write(separator)
-    writer.write(JSON.stringify(logShape.encode(entry)))
+    writer.value(logShape.encode(entry))
     separator = ','
   }
   writer.write(']')
@@ -94,7 +92,6 @@ const uninstallFilter = method({
 const changes: Encoder<FilterChanges> = {
   name: 'changes',
   json: { type: 'array', items: { anyOf: [logShape.json, hash.json] } },
-  write: (found) => (found.kind === 'logs' ? logs.write?.(found.logs) : undefined),
   encode: (found) =>
     found.kind === 'logs' ? found.logs.map(logShape.encode) : found.hashes.map(hash.encode),
 }
@@ -116,7 +113,7 @@ const getFilterChanges = method({
       context.filters.changes(id),
       (found) => {
         if (found.kind !== 'logs') return found
-        return whenThere(answerLogs(found.logs), (logs) =>
+        return whenThere(answerLogs(context, found.logs), (logs) =>
           logs instanceof JsonText ? logs : { kind: 'logs', logs },
         )
       },
@@ -128,23 +125,24 @@ const getFilterLogs = method({
   name: 'eth_getFilterLogs',
   summary: 'All stored logs that a log filter matches.',
   params: [param('id', quantity)],
-  result: nullable(logs),
+  result: nullable(logsShape),
   example: { params: ['0x1'] },
   handle: async (context, id) =>
     isUnknown(context, id)
       ? null
-      : answerLogs(await context.filters.logs(id, context.caller.isWaiting)),
+      : answerLogs(context, await context.filters.logs(id, context.caller.isWaiting)),
 })
 
 const getLogs = method({
   name: 'eth_getLogs',
   summary: 'Stored logs of a range of blocks, or of one block, by address and topics.',
   params: [optional('filter', logQuery, { addresses: [], topics: [] })],
-  result: logs,
+  result: logsShape,
   example: { params: [EXAMPLE_QUERY], result: [] },
-  handle: async ({ chain, caller, profile }, query) => {
+  handle: async (context, query) => {
+    const { chain, caller, profile } = context
     refuseFuture(chain, query, profile.logsBeyondHead)
-    return answerLogs(await findLogs(chain, query, { isAwaited: caller.isWaiting }))
+    return answerLogs(context, await findLogs(chain, query, { isAwaited: caller.isWaiting }))
   },
 })
 
