@@ -1,6 +1,6 @@
 // --compat geth: forms of parameters that geth's decoders refuse, in their words (execution-apis' tests; common/hexutil).
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createDevchain, type Devchain } from '../../src/devchain.ts'
+import { createDevchain, type Devchain } from '../../../src/devchain.ts'
 
 const HASH = `0x${'ab'.repeat(32)}`
 const ALICE = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'

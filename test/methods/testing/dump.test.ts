@@ -3,16 +3,16 @@
 import { readFileSync } from 'node:fs'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { createDevchain, type DevchainOptions } from '../../src/devchain.ts'
-import type { Ask } from '../support/anvil.ts'
+import { createDevchain, type DevchainOptions } from '../../../src/devchain.ts'
+import type { Ask } from '../../support/anvil.ts'
 import {
   comparable,
   type DumpedChain,
   growChain,
   olderQuestionsOf,
-} from '../support/dumpedchain.ts'
+} from '../../support/dumpedchain.ts'
 
-const FIXTURE = new URL('../../fixtures/dumps/anvil-1.7.1.json.gz', import.meta.url)
+const FIXTURE = new URL('../../../fixtures/dumps/anvil-1.7.1.json.gz', import.meta.url)
 
 // biome-ignore lint/suspicious/noExplicitAny: dumps are taken apart to be spoilt
 type Json = Record<string, any>

@@ -1,7 +1,7 @@
 // The gas of the outermost frame in trace_…: what was left when it began, and what it used itself. The figures are those
 // that anvil 1.7.1 answered to the same transactions; callTracer has the transaction's limit and what it paid for.
 import { beforeAll, expect, test } from 'vitest'
-import { createDevchain, type Devchain } from '../../src/devchain.ts'
+import { createDevchain, type Devchain } from '../../../src/devchain.ts'
 
 const SENDER = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 const CALLER = '0x00000000000000000000000000000000000c0de0'

@@ -2,7 +2,7 @@
 import { createMPT, type MerklePatriciaTrie, updateMPTFromMerkleProof } from '@ethereumjs/mpt'
 import { RLP } from '@ethereumjs/rlp'
 import { afterEach, describe, expect, test } from 'vitest'
-import { keccakHash } from '../../src/core/crypto.ts'
+import { keccakHash } from '../../../src/core/crypto.ts'
 import {
   bytesFromBigint,
   bytesFromHex,
@@ -11,9 +11,9 @@ import {
   type Hex,
   hexFromBytes,
   paddedBytes,
-} from '../../src/core/hex.ts'
-import { createDevchain, type Devchain, type DevchainOptions } from '../../src/devchain.ts'
-import { networkBlocks, networkGenesis } from '../support/networkchain.ts'
+} from '../../../src/core/hex.ts'
+import { createDevchain, type Devchain, type DevchainOptions } from '../../../src/devchain.ts'
+import { networkBlocks, networkGenesis } from '../../support/networkchain.ts'
 
 interface Witness {
   readonly state: readonly Hex[]

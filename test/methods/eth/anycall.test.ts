@@ -1,9 +1,9 @@
 // Calls of all methods with parameters that are nearly right, and with any others: nothing is answered with a bug.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createDevchain } from '../../src/devchain.ts'
-import { methods } from '../../src/methods/index.ts'
-import type { Json } from '../../src/rpc/schema.ts'
+import { createDevchain } from '../../../src/devchain.ts'
+import { methods } from '../../../src/methods/index.ts'
+import type { Json } from '../../../src/rpc/schema.ts'
 
 const A = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 const B = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'

@@ -6,11 +6,11 @@ import {
   type Hex,
   hexFromBytes,
   parseAddress,
-} from '../../src/core/hex.ts'
-import { createDevchain, type Devchain } from '../../src/devchain.ts'
-import { blobHash, decodeSent, encodeSent } from '../../src/protocol/sidecar.ts'
-import { signTransaction, type Transaction } from '../../src/protocol/transaction.ts'
-import { sidecarOf } from '../support/blobs.ts'
+} from '../../../src/core/hex.ts'
+import { createDevchain, type Devchain } from '../../../src/devchain.ts'
+import { blobHash, decodeSent, encodeSent } from '../../../src/protocol/sidecar.ts'
+import { signTransaction, type Transaction } from '../../../src/protocol/transaction.ts'
+import { sidecarOf } from '../../support/blobs.ts'
 
 /** The key of the first account. */
 const KEY = bytesFromHex('0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80')

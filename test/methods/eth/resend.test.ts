@@ -1,9 +1,9 @@
 // eth_resend: what waits is replaced by the same for another price, whatever its type, and nothing else is.
 import { mnemonicToAccount, privateKeyToAccount } from 'viem/accounts'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { hexFromBytes, ZERO_HASH } from '../../src/core/hex.ts'
-import { createDevchain, type Devchain } from '../../src/devchain.ts'
-import { sidecarOf } from '../support/blobs.ts'
+import { hexFromBytes, ZERO_HASH } from '../../../src/core/hex.ts'
+import { createDevchain, type Devchain } from '../../../src/devchain.ts'
+import { sidecarOf } from '../../support/blobs.ts'
 
 const alice = mnemonicToAccount('test test test test test test test test test test test junk')
 const ALICE = alice.address.toLowerCase()

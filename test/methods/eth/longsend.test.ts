@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
-import { connectRaw, rawPost } from '../support/raw.ts'
-import { ALICE, bodyOf, ENDLESS, LOOPING, type Stage, startEndless } from '../support/stage.ts'
+import { connectRaw, rawPost } from '../../support/raw.ts'
+import { ALICE, bodyOf, ENDLESS, LOOPING, type Stage, startEndless } from '../../support/stage.ts'
 
 const TRANSFER = { from: ALICE, to: ALICE, gas: '0x5208' }
 

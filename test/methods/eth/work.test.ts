@@ -6,13 +6,13 @@ import {
   type LightResult,
   lightCache,
   lightHash,
-} from '../support/lightethash.ts'
-import { startNode, type WireNode } from '../support/node.ts'
+} from '../../support/lightethash.ts'
+import { startNode, type WireNode } from '../../support/node.ts'
 import {
   type MadeParentBlock,
   makeParentBlock,
   type ParentSketch,
-} from '../support/parentblocks.ts'
+} from '../../support/parentblocks.ts'
 
 const A = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 const B = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'

@@ -1,7 +1,7 @@
 // Long traces: bounded in memory, refused over the limit, and others are served meanwhile. LONG_TRACE=1 runs through
 // five million steps and prints what it took; otherwise it is a tenth of that.
 import { describe, expect, test } from 'vitest'
-import { createDevchain, type Devchain } from '../../src/devchain.ts'
+import { createDevchain, type Devchain } from '../../../src/devchain.ts'
 
 const SENDER = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 

@@ -4,8 +4,8 @@ import { createMPT } from '@ethereumjs/mpt'
 import { RLP } from '@ethereumjs/rlp'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { describe, expect, it } from 'vitest'
-import { createDevchain, type Devchain } from '../../src/devchain.ts'
-import { HARDFORKS, isAtLeast } from '../../src/protocol/forks.ts'
+import { createDevchain, type Devchain } from '../../../src/devchain.ts'
+import { HARDFORKS, isAtLeast } from '../../../src/protocol/forks.ts'
 
 type Members = Readonly<Record<string, string | undefined>>
 type JsonBlock = Members & { readonly [list in 'transactions' | 'uncles']: never }

@@ -1,7 +1,7 @@
 // Blocks as each node tells them: what is null while they are pending, and whether difficulties are summed.
 import { BrowserProvider } from 'ethers'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { createDevchain, type Devchain, type DevchainOptions } from '../../src/devchain.ts'
+import { createDevchain, type Devchain, type DevchainOptions } from '../../../src/devchain.ts'
 
 type Block = Readonly<Record<string, unknown>>
 

@@ -1,6 +1,6 @@
 // --compat: the defaults that come with a node's name, and what is stronger than they.
 import { describe, expect, test } from 'vitest'
-import { createDevchain, type Devchain, type DevchainOptions } from '../../src/devchain.ts'
+import { createDevchain, type Devchain, type DevchainOptions } from '../../../src/devchain.ts'
 
 type Node = NonNullable<DevchainOptions['compat']>
 

@@ -1,6 +1,6 @@
 // testing_buildBlockV1: a block that is built and not kept is the one that the chain would mine.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createDevchain, type Devchain } from '../../src/devchain.ts'
+import { createDevchain, type Devchain } from '../../../src/devchain.ts'
 
 const ALICE = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 const BOB = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'

@@ -1,6 +1,6 @@
 // trace_transactionOpcodeGas: the gas of all operations and what a transaction costs before them is what its receipt says.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createDevchain, type Devchain } from '../../src/devchain.ts'
+import { createDevchain, type Devchain } from '../../../src/devchain.ts'
 
 interface OpcodeGas {
   readonly opcode: string

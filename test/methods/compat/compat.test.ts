@@ -1,6 +1,6 @@
 // --compat: executions that fail, units, and names, as the other nodes were seen to answer them.
 import { describe, expect, test } from 'vitest'
-import { createDevchain, type Devchain, type DevchainOptions } from '../../src/devchain.ts'
+import { createDevchain, type Devchain, type DevchainOptions } from '../../../src/devchain.ts'
 
 type Node = NonNullable<DevchainOptions['compat']>
 

@@ -3,15 +3,15 @@ import { createMPT, verifyMPTWithMerkleProof } from '@ethereumjs/mpt'
 import { RLP } from '@ethereumjs/rlp'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { keccak256, keccakHash } from '../../src/core/crypto.ts'
+import { keccak256, keccakHash } from '../../../src/core/crypto.ts'
 import {
   bytesFromBigint,
   bytesFromHex,
   type Hex,
   hexFromBytes,
   paddedBytes,
-} from '../../src/core/hex.ts'
-import { createDevchain, type Devchain } from '../../src/devchain.ts'
+} from '../../../src/core/hex.ts'
+import { createDevchain, type Devchain } from '../../../src/devchain.ts'
 
 interface Proof {
   readonly address: Hex

@@ -3,9 +3,9 @@ import fc from 'fast-check'
 import type { Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, test } from 'vitest'
-import { hexFromBytes } from '../../src/core/hex.ts'
-import { createDevchain, type Devchain } from '../../src/devchain.ts'
-import { assemble } from '../support/bytecode.ts'
+import { hexFromBytes } from '../../../src/core/hex.ts'
+import { createDevchain, type Devchain } from '../../../src/devchain.ts'
+import { assemble } from '../../support/bytecode.ts'
 import {
   allFrames,
   type CallFrame,
@@ -16,7 +16,7 @@ import {
   storyOfCalls,
   storyOfSteps,
   type VmTrace,
-} from '../support/stories.ts'
+} from '../../support/stories.ts'
 
 const SENDER = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 const MINER = `0x${'c0'.repeat(20)}`

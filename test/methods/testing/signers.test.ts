@@ -1,9 +1,9 @@
 // anvil_impersonateSignature: contracts believe the signature in everything that runs, on every engine, and with the state.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { addressOfKey, keccak256, signatureBytes, signDigest } from '../../src/core/crypto.ts'
-import { concatBytes, hexFromBytes, paddedBytes } from '../../src/core/hex.ts'
-import { createDevchain, type Devchain } from '../../src/devchain.ts'
-import { assemble } from '../support/bytecode.ts'
+import { addressOfKey, keccak256, signatureBytes, signDigest } from '../../../src/core/crypto.ts'
+import { concatBytes, hexFromBytes, paddedBytes } from '../../../src/core/hex.ts'
+import { createDevchain, type Devchain } from '../../../src/devchain.ts'
+import { assemble } from '../../support/bytecode.ts'
 
 const SENDER = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 const ALICE = '0x00000000000000000000000000000000000a11ce'

@@ -1,8 +1,8 @@
 // What the blocks of a network paid for work, as trace_block and trace_filter tell it.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { concatBytes, type Hash } from '../../src/core/hex.ts'
-import { createDevchain, type Devchain } from '../../src/devchain.ts'
-import { networkBlocks, networkGenesis } from '../support/networkchain.ts'
+import { concatBytes, type Hash } from '../../../src/core/hex.ts'
+import { createDevchain, type Devchain } from '../../../src/devchain.ts'
+import { networkBlocks, networkGenesis } from '../../support/networkchain.ts'
 
 const MINER = `0x${'c0'.repeat(20)}`
 const UNCLE_MINER = `0x${'c1'.repeat(20)}`

@@ -2,7 +2,7 @@
 import { type Hex, parseTransaction } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createDevchain, type Devchain } from '../../src/devchain.ts'
+import { createDevchain, type Devchain } from '../../../src/devchain.ts'
 
 const KEY = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
 const signer = privateKeyToAccount(KEY)

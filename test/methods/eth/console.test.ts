@@ -1,10 +1,10 @@
 // What contracts print is told once: with the call that ran them for itself, or with the failure that keeps a
 // transaction from being sent.
 import { expect, test } from 'vitest'
-import { keccak256 } from '../../src/core/crypto.ts'
-import { bytesFromHex, concatBytes, hexFromBytes } from '../../src/core/hex.ts'
-import { createDevchain } from '../../src/devchain.ts'
-import { assemble, storing } from '../support/bytecode.ts'
+import { keccak256 } from '../../../src/core/crypto.ts'
+import { bytesFromHex, concatBytes, hexFromBytes } from '../../../src/core/hex.ts'
+import { createDevchain } from '../../../src/devchain.ts'
+import { assemble, storing } from '../../support/bytecode.ts'
 
 const FROM = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 const TO = `0x${'c0'.repeat(20)}`
