@@ -58,7 +58,8 @@ export function baseFeeAfter({
   return nextBaseFee({ baseFee: baseFeePerGas, gasUsed, gasLimit })
 }
 
-const TRANSACTION_GAS = 21_000n
+/** Gas of the cheapest transaction there is: a transfer. */
+export const TRANSACTION_GAS = 21_000n
 const CREATION_GAS = 32_000n
 const ZERO_BYTE_GAS = 4n
 const ACCESS_LIST_ADDRESS_GAS = 2_400n

@@ -68,11 +68,12 @@ export interface OwnValues {
 /** Bytes of extra data. */
 const MAX_EXTRA_DATA = 32
 
-const MIN_GAS_LIMIT = 5_000n
-const MAX_GAS_LIMIT = 2n ** 63n - 1n
+/** The least and the most gas that a block may allow. The most is what clients count in 63 bits. */
+export const MIN_GAS_LIMIT = 5_000n
+export const MAX_GAS_LIMIT: bigint = 2n ** 63n - 1n
 
 /** A gas limit is less than one part of so many away from the parent's. */
-const GAS_LIMIT_PARTS = 1024n
+export const GAS_LIMIT_PARTS = 1024n
 
 /** What London's limits are to those before: a block aims at a half of its limit (EIP-1559). */
 const ELASTICITY = 2n

@@ -1,11 +1,13 @@
 // What makes another node of this one: what `--compat` chooses. One declaration for each node, each in a file of its own;
 // methods look here, and nowhere else, where nodes answer differently.
+
 import type { ErrorWord } from '../../core/errors.ts'
 import { type Address, quantityFromBigint } from '../../core/hex.ts'
 import type { Behaviour } from '../../node/ledger/behaviour.ts'
 import type { DevchainSettings, Some } from '../../options/derived.ts'
 import type { Hardfork } from '../../protocol/forks.ts'
 import type { Transaction } from '../../protocol/transaction.ts'
+import { MIN_GAS_LIMIT } from '../../protocol/validation.ts'
 import type { ErrorObject } from '../../rpc/errors.ts'
 import type { Param } from '../../rpc/method.ts'
 import type { Encoder, Json } from '../../rpc/schema.ts'
@@ -86,9 +88,6 @@ export interface Profile {
   /** How refusals are told, by their word; those that are not here are told as they are. */
   readonly refusals: { readonly [Word in ErrorWord]?: Refusal }
 }
-
-/** The yellow paper's lowest (4.4.4). */
-const MIN_GAS_LIMIT = 5_000n
 
 /** Without `--compat`. */
 export const OWN: Profile = {

@@ -6,6 +6,7 @@ import { setMiningMode, startMining, stopMining } from '../../node/commands/mini
 import { setGasLimit } from '../../node/commands/settings.ts'
 import type { MiningMode } from '../../node/ledger/chainstate.ts'
 import { describeMining, isInstant } from '../../node/ledger/miningmode.ts'
+import { MAX_GAS_LIMIT } from '../../protocol/validation.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { boolean, nothing, quantity, quantityNumber, text } from '../../rpc/primitives.ts'
 import type { Decoder } from '../../rpc/schema.ts'
@@ -123,9 +124,6 @@ const setIntervalMining = method({
     return profile.ack
   },
 })
-
-/** Gas limits of a block fit 63 bits, which clients count in. */
-const MAX_GAS_LIMIT = 2n ** 63n - 1n
 
 const setBlockGasLimit = method({
   name: 'evm_setBlockGasLimit',

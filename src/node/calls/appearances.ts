@@ -5,6 +5,7 @@ import type { Address } from '../../core/hex.ts'
 import { yielder } from '../../core/yield.ts'
 import { type CallFrame, recordCalls } from '../../evm/tracers/calls.ts'
 import { combineTracers } from '../../evm/tracers/combine.ts'
+import { TRANSACTION_GAS } from '../../protocol/fees.ts'
 import { accountAt } from '../../state/world.ts'
 import type { Chain } from '../chain/chain.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
@@ -13,9 +14,6 @@ import { replay, type TraceBudget } from './replay.ts'
 
 /** The accounts of one block's transactions, by index. */
 type Appearances = readonly ReadonlySet<Address>[]
-
-/** Gas of a transaction that runs nothing. */
-const TRANSFER_GAS = 21_000n
 
 const known = new WeakMap<BlockRecord, Appearances>()
 
@@ -132,7 +130,7 @@ async function appearancesIn(
 
 function runsNothing({ transaction, receipt }: BlockRecord['executed'][number]): boolean {
   const isPlain = transaction.to !== null && transaction.data.length === 0
-  return isPlain && receipt.gasUsed === TRANSFER_GAS
+  return isPlain && receipt.gasUsed === TRANSACTION_GAS
 }
 
 /** The outermost frame of each of a block's transactions. */

@@ -13,7 +13,7 @@ import { isAtLeast } from '../../protocol/forks.ts'
 import { mergeBlooms, receiptsRoot } from '../../protocol/receipt.ts'
 import type { BlobSidecar, SentTransaction } from '../../protocol/sidecar.ts'
 import type { Transaction } from '../../protocol/transaction.ts'
-import { checkBody, checkHeader } from '../../protocol/validation.ts'
+import { checkBody, checkHeader, GAS_LIMIT_PARTS } from '../../protocol/validation.ts'
 import { requireChainId } from '../../protocol/validity.ts'
 import { stateRoot } from '../../state/world.ts'
 import { signersOf } from '../accounts/accounts.ts'
@@ -56,9 +56,6 @@ export interface BuiltBlock {
 
 /** The gas limit that clients go towards where nobody says another (EIP-7935). */
 const NETWORK_GAS_LIMIT = 60_000_000n
-
-/** A block's gas limit differs from its parent's by less than this part of it. */
-const GAS_LIMIT_PARTS = 1024n
 
 /**
  * Builds a block on any block that is known. The chain stays as it is. The block has neither difficulty nor uncles, as a

@@ -6,6 +6,7 @@ import { yielder } from '../../core/yield.ts'
 import type { BlockEnvironment, Outcome } from '../../evm/executor.ts'
 import { abandoned } from '../../evm/reasons.ts'
 import { blobGasOf, effectiveTip } from '../../protocol/fees.ts'
+import { BLOCK_SECONDS } from '../../protocol/timestamps.ts'
 import type { Transaction } from '../../protocol/transaction.ts'
 import { requireBlobRoom } from '../../protocol/validity.ts'
 import { balanceAt } from '../../state/world.ts'
@@ -48,9 +49,6 @@ export interface BundleAnswer {
   readonly base: BlockRecord
   readonly runs: readonly BundleRun[]
 }
-
-/** Seconds from block to block: the main network's. */
-const BLOCK_SECONDS = 12n
 
 /**
  * Runs a bundle and leaves it at that. Reverts and halts are outcomes.

@@ -1,10 +1,16 @@
 // Gas estimates.
+
 import { larger } from '../../core/bigints.ts'
 import { DevchainError } from '../../core/errors.ts'
 import type { Address } from '../../core/hex.ts'
 import { type MaybePromise, whenThere } from '../../core/promises.ts'
 import type { Failure, Message, Outcome } from '../../evm/executor.ts'
-import { floorDataGas, highestBlobCost, intrinsicGas } from '../../protocol/fees.ts'
+import {
+  floorDataGas,
+  highestBlobCost,
+  intrinsicGas,
+  TRANSACTION_GAS,
+} from '../../protocol/fees.ts'
 import { balanceAt, codeAt, type World } from '../../state/world.ts'
 import type { Chain } from '../chain/chain.ts'
 import type { BlockReference } from '../ledger/references.ts'
@@ -20,9 +26,6 @@ import {
 } from './callcontext.ts'
 import { type GasGuess, gasNeedMeter, smallestGas } from './gassearch.ts'
 import type { CallRequest } from './request.ts'
-
-/** What a transaction takes that runs no code. */
-const TRANSFER_GAS = 21_000n
 
 /**
  * The smallest gas limit with which the message succeeds as a transaction: exact, so that one less fails. At most
@@ -142,7 +145,7 @@ function gasOfPlainTransfer(
     accessList === undefined &&
     authorizationList === undefined &&
     blobs?.versionedHashes === undefined
-  return isPlain && hasNoCode(world, to) ? TRANSFER_GAS : undefined
+  return isPlain && hasNoCode(world, to) ? TRANSACTION_GAS : undefined
 }
 
 function hasNoCode(world: World, to: Address | null | undefined): boolean {

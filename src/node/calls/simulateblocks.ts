@@ -8,6 +8,7 @@ import type { BlockEnvironment, MovedPrecompiles, Outcome } from '../../evm/exec
 import { type Header, sealBlock } from '../../protocol/block.ts'
 import { blobBaseFeeIn, blobGasOf } from '../../protocol/fees.ts'
 import type { Log } from '../../protocol/receipt.ts'
+import { BLOCK_SECONDS } from '../../protocol/timestamps.ts'
 import type { Transaction } from '../../protocol/transaction.ts'
 import {
   requireAuthorizations,
@@ -76,9 +77,6 @@ export interface SimulatedBlock {
 
 /** Blocks that one simulation may come to, those that fill gaps included: as many as BLOCKHASH knows. */
 const MAX_BLOCKS = 256n
-
-/** Seconds between blocks whose time is not given: the main network's. */
-const BLOCK_SECONDS = 12n
 
 /** What it is called in a simulation when a transaction may not be in a block. */
 const SIMULATED: Partial<Record<ErrorWord, ErrorWord>> = {

@@ -1,8 +1,10 @@
 // A call of an imagined block: as it is run, and as the transaction that the block holds.
+
 import { MAX_UINT64 } from '../../core/bigints.ts'
 import { DevchainError } from '../../core/errors.ts'
 import { EMPTY_BYTES, ZERO_ADDRESS } from '../../core/hex.ts'
 import type { BlockEnvironment, Message } from '../../evm/executor.ts'
+import { TRANSACTION_GAS } from '../../protocol/fees.ts'
 import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
 import {
   type BlobFields,
@@ -33,9 +35,6 @@ export interface PreparedCall {
 
 /** Gas that calls which name none share with all others of a simulation, as in every client that passes the tests. */
 const SHARED_GAS = 50_000_000n
-
-/** The least that any call needs. */
-const LEAST_GAS = 21_000n
 
 const NO_BLOBS: BlobFields = { versionedHashes: [], maxFeePerBlobGas: 0n }
 
@@ -73,9 +72,9 @@ export function prepare(place: CallPlace, request: TransactionRequest): Prepared
 /** The gas of a call that names none: what its block has left, or the simulation where that is less. */
 function sharedGas(leftOfBlock: bigint, leftOfAll: bigint): bigint {
   if (leftOfBlock <= leftOfAll) return leftOfBlock
-  if (leftOfAll >= LEAST_GAS) return leftOfAll
+  if (leftOfAll >= TRANSACTION_GAS) return leftOfAll
   const left = leftOfAll > 0n ? leftOfAll : 0n
-  const message = `gas limit of the simulation reached: calls that name no gas share ${SHARED_GAS}, of which ${left} are left, expected at least ${LEAST_GAS}: name gas`
+  const message = `gas limit of the simulation reached: calls that name no gas share ${SHARED_GAS}, of which ${left} are left, expected at least ${TRANSACTION_GAS}: name gas`
   throw new DevchainError('SIMULATED_BLOCK_GAS_EXCEEDED', message)
 }
 

@@ -25,7 +25,7 @@ import { TRANSACTION_GAS_CAP } from '../../protocol/validity.ts'
 import { balanceAt, stateRoot, type World, withBalance } from '../../state/world.ts'
 import { addresses, signersOf } from '../accounts/accounts.ts'
 import type { BlockRecord, ExecutedTransaction } from '../ledger/blockrecord.ts'
-import { blockByHash, headOf } from '../ledger/blocktree.ts'
+import { blockByHash, headOf, UNCLE_GENERATIONS } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import { blockEnvironment, ownBaseFee } from '../mining/environment.ts'
 import { blockLimits } from '../mining/limits.ts'
@@ -34,9 +34,6 @@ import { withRewards } from '../mining/rewards.ts'
 
 /** Uncles of one block of a network. */
 const NETWORK_UNCLES = 2
-
-/** An uncle's parent is one of so many blocks before the block that includes it (Yellow Paper, 11.1). */
-const UNCLE_GENERATIONS = 7
 
 const WEI_PER_GWEI = 10n ** 9n
 

@@ -37,7 +37,7 @@ export interface BlockTree {
 export const SIDE_LIMIT = 1024
 
 /** An uncle's parent is one of so many blocks before the block that includes it (Yellow Paper, 11.1). */
-const UNCLE_GENERATIONS = 7n
+export const UNCLE_GENERATIONS = 7
 
 const NO_SIDE: SideBlocks = { records: [], highest: -1n }
 
@@ -204,9 +204,9 @@ function leftAfter(chain: CanonicalChain, length: number): BlockRecord[] {
  */
 export function eligibleUncles({ canonical, side }: BlockTree, limit: number): BlockRecord[] {
   const next = BigInt(canonical.length)
-  const lowest = next + 1n - UNCLE_GENERATIONS
+  const lowest = next + 1n - BigInt(UNCLE_GENERATIONS)
   if (limit === 0 || side.highest < lowest) return []
-  const recent = [...canonical.values(Math.max(0, canonical.length - Number(UNCLE_GENERATIONS)))]
+  const recent = [...canonical.values(Math.max(0, canonical.length - UNCLE_GENERATIONS))]
   const used = new Set(recent.flatMap(({ block }) => block.uncles.map(hashHeader)))
   const isEligible = ({ block: { header, hash } }: BlockRecord): boolean =>
     header.number >= lowest &&
@@ -221,7 +221,7 @@ export function eligibleUncles({ canonical, side }: BlockTree, limit: number): B
 
 /** True when some block to come may still include an uncle. */
 export function mayHaveUncles({ canonical, side }: BlockTree): boolean {
-  return side.highest >= BigInt(canonical.length) + 1n - UNCLE_GENERATIONS
+  return side.highest >= BigInt(canonical.length + 1 - UNCLE_GENERATIONS)
 }
 
 /** How the canonical chain of `before` became that of `after`. Takes as long as the blocks that changed. */

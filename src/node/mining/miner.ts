@@ -5,7 +5,7 @@ import type { Address, Hash } from '../../core/hex.ts'
 import { yielder } from '../../core/yield.ts'
 import type { BlockEnvironment, Executor, Outcome, TransactionJob } from '../../evm/executor.ts'
 import { cumulativeDifficulty, type Header, sealBlock } from '../../protocol/block.ts'
-import { blobGasOf, blobGasOfAll, maxBlobGas } from '../../protocol/fees.ts'
+import { blobGasOf, blobGasOfAll, maxBlobGas, TRANSACTION_GAS } from '../../protocol/fees.ts'
 import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
 import type { Transaction } from '../../protocol/transaction.ts'
 import { stateRoot, type World } from '../../state/world.ts'
@@ -59,9 +59,6 @@ interface Assembly {
 
 /** Milliseconds of mining after which other work gets a turn. */
 const TURN_MS = 20
-
-/** Gas of the cheapest transaction there is: with less left in a block, no other can follow. */
-const LEAST_GAS = 21_000n
 
 /**
  * Mines the next block with as many waiting transactions as fit. One that does not fit waits; one that became
@@ -204,7 +201,7 @@ async function assemble(
   const yieldIfDue = yielder(TURN_MS, () => executor.rest())
   let gasLeft = block.gasLimit
   let blobGasLeft = maxBlobGas(block.hardfork, block.blobRules)
-  while (executed.length < count && gasLeft >= LEAST_GAS) {
+  while (executed.length < count && gasLeft >= TRANSACTION_GAS) {
     const transaction = candidates.best
     if (transaction === undefined) break
     const isLarge = transaction.gasLimit > gasLeft || blobGasOf(transaction) > blobGasLeft
