@@ -7,6 +7,7 @@ import { replay } from '../../node/calls/replay.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import { recordAt } from '../../node/chain/lookup.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
+import { latest } from '../../node/ledger/references.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import {
   address,
@@ -21,7 +22,7 @@ import type { Decoder, Encoder } from '../../rpc/schema.ts'
 import { accountAt, accountsOf, emptyAccount, type World } from '../../state/world.ts'
 import { type MethodContext, method } from '../common/context.ts'
 import { ACCOUNT, UNKNOWN } from '../common/examples.ts'
-import { blockReference, LATEST } from '../wire/decodeblock.ts'
+import { blockReference } from '../wire/decodeblock.ts'
 import { accountInfo } from '../wire/encodeaccount.ts'
 
 /** What keys of code begin with in geth's database: the letter c. */
@@ -53,7 +54,7 @@ const codeKey: Decoder<Hash> = {
 const codeByHash = method({
   name: 'debug_codeByHash',
   summary: 'Code by its Keccak-256, of any account after a block; null when none has it.',
-  params: [param('hash', hash), optional('block', blockReference, LATEST)],
+  params: [param('hash', hash), optional('block', blockReference, latest)],
   result: nullable(data),
   example: { params: [UNKNOWN], result: null },
   handle: async ({ chain, caller }, codeHash, block) =>

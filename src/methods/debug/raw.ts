@@ -1,17 +1,18 @@
 // debug: blocks, headers, receipts and transactions as the bytes that are hashed.
 
 import { recordAt } from '../../node/chain/lookup.ts'
+import { latest } from '../../node/ledger/references.ts'
 import { encodeBlock, encodeHeader } from '../../protocol/block.ts'
 import { type Method, optional } from '../../rpc/method.ts'
 import { data, list } from '../../rpc/primitives.ts'
 import { type MethodContext, method } from '../common/context.ts'
-import { blockReference, LATEST } from '../wire/decodeblock.ts'
+import { blockReference } from '../wire/decodeblock.ts'
 import { encodedReceipts } from '../wire/encodereceipt.ts'
 
 const rawBlock = method({
   name: 'debug_getRawBlock',
   summary: 'The RLP of a block: header, transactions, uncles, withdrawals.',
-  params: [optional('block', blockReference, LATEST)],
+  params: [optional('block', blockReference, latest)],
   result: data,
   example: { params: ['earliest'] },
   handle: async ({ chain, caller }, block) =>
@@ -21,7 +22,7 @@ const rawBlock = method({
 const rawHeader = method({
   name: 'debug_getRawHeader',
   summary: 'The RLP of a block’s header; its Keccak-256 is the block’s hash.',
-  params: [optional('block', blockReference, LATEST)],
+  params: [optional('block', blockReference, latest)],
   result: data,
   example: { params: ['earliest'] },
   handle: async ({ chain, caller }, block) =>
@@ -31,7 +32,7 @@ const rawHeader = method({
 const rawReceipts = method({
   name: 'debug_getRawReceipts',
   summary: 'The canonical encodings of a block’s receipts.',
-  params: [optional('block', blockReference, LATEST)],
+  params: [optional('block', blockReference, latest)],
   result: list(data),
   example: { params: ['earliest'], result: [] },
   handle: async ({ chain, caller }, block) =>
@@ -41,7 +42,7 @@ const rawReceipts = method({
 const rawTransactions = method({
   name: 'debug_getRawTransactions',
   summary: 'The canonical encodings of a block’s transactions.',
-  params: [optional('block', blockReference, LATEST)],
+  params: [optional('block', blockReference, latest)],
   result: list(data),
   example: { params: ['earliest'], result: [] },
   handle: async ({ chain, caller }, block) =>

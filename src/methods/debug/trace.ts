@@ -9,7 +9,7 @@ import type { CallRequest } from '../../node/calls/request.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import { recordAt } from '../../node/chain/lookup.ts'
 import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
-import type { BlockReference } from '../../node/ledger/references.ts'
+import { type BlockReference, latest } from '../../node/ledger/references.ts'
 import { decodeBlock } from '../../protocol/blockdecoding.ts'
 import type { JsonText } from '../../rpc/jsontext.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
@@ -22,9 +22,16 @@ import {
   traceCallOptions,
   traceOptions,
 } from '../tracing/options.ts'
-import { begin, minedPlace, newWork, recordBlock, type Work } from '../tracing/recording.ts'
-import type { Recorder, Recording } from '../tracing/tracers.ts'
-import { blockReference, byHash, LATEST } from '../wire/decodeblock.ts'
+import {
+  minedPlace,
+  newWork,
+  recordBlock,
+  recordRun,
+  recordTransaction,
+  type Work,
+} from '../tracing/recording.ts'
+import type { Recorder } from '../tracing/tracers.ts'
+import { blockReference, byHash } from '../wire/decodeblock.ts'
 import { transactionRequest } from '../wire/decodetransaction.ts'
 import { blockTraces, chainTraces, transactionTrace } from '../wire/traces/encodetrace.ts'
 
@@ -35,17 +42,8 @@ const traceTransaction = method({
   params: [param('hash', hash), optional('options', traceOptions, DEFAULT_TRACE)],
   result: transactionTrace,
   example: { params: [UNKNOWN, { tracer: 'callTracer' }] },
-  handle: async (context, transactionHash, recorder) => {
-    const { record, index } = minedPlace(context.chain, transactionHash)
-    const work = newWork(context)
-    await recordBlock(context.chain, record, {
-      work,
-      recorder,
-      only: index,
-      each: (recording, run) => recording.write(run),
-    })
-    return work.writer.end()
-  },
+  handle: (context, transactionHash, recorder) =>
+    recordTransaction(context, minedPlace(context.chain, transactionHash), recorder),
 })
 
 const traceBlockByHash = method({
@@ -97,7 +95,7 @@ const traceCall = method({
     'A message run as eth_call does and traced; {stateOverrides}, {blockOverrides} and {txIndex} say on what.',
   params: [
     param('transaction', transactionRequest),
-    optional('block', blockReference, LATEST),
+    optional('block', blockReference, latest),
     optional('options', traceCallOptions, { recorder: DEFAULT_TRACE }),
   ],
   result: transactionTrace,
@@ -191,17 +189,14 @@ async function traceRequest(
   { recorder, ...scene }: TraceCallOptions,
 ): Promise<JsonText> {
   const work = newWork(context)
-  let recording: Recording | undefined
-  const run = await traceMessage(
-    context.chain,
-    { request, reference, isAwaited: work.isAwaited, ...scene },
-    (target) => {
-      recording = begin(work, recorder, target, undefined)
-      return recording.tracer
-    },
+  const run = await recordRun(work, recorder, (tracerFor) =>
+    traceMessage(
+      context.chain,
+      { request, reference, isAwaited: work.isAwaited, ...scene },
+      tracerFor,
+    ),
   )
   printLines(context, run.outcome)
-  await recording?.write(run)
   return work.writer.end()
 }
 

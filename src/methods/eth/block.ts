@@ -4,14 +4,14 @@ import { type MaybePromise, whenThere } from '../../core/promises.ts'
 import { findRecord } from '../../node/chain/lookup.ts'
 import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
 import { type BlockTree, blockByHash } from '../../node/ledger/blocktree.ts'
-import type { BlockReference } from '../../node/ledger/references.ts'
+import { type BlockReference, latest } from '../../node/ledger/references.ts'
 import { cumulativeDifficulty, type Header, hashHeader } from '../../protocol/block.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { boolean, hash, list, nullable, quantityNumber } from '../../rpc/primitives.ts'
 import { type MethodContext, method } from '../common/context.ts'
 import { UNKNOWN } from '../common/examples.ts'
 import { viewOfReceipt, withShortened } from '../common/views.ts'
-import { blockReference, byHash, isPending, LATEST } from '../wire/decodeblock.ts'
+import { blockReference, byHash, isPending } from '../wire/decodeblock.ts'
 import {
   type BlockView,
   blockShape,
@@ -73,7 +73,7 @@ const countByHash = method({
 const countByNumber = method({
   name: 'eth_getBlockTransactionCountByNumber',
   summary: 'Number of transactions in a block; null when there is no such block.',
-  params: [optional('block', blockReference, LATEST)],
+  params: [optional('block', blockReference, latest)],
   result: nullable(quantityResult),
   example: { params: ['latest'], result: '0x0' },
   handle: (context, block) => countAt(context, block, transactionCount),
@@ -82,7 +82,7 @@ const countByNumber = method({
 const getBlockReceipts = method({
   name: 'eth_getBlockReceipts',
   summary: 'The receipts of all transactions of a block; null when the block is unknown.',
-  params: [optional('block', blockReference, LATEST)],
+  params: [optional('block', blockReference, latest)],
   result: nullable(list(receiptShape)),
   example: { params: ['earliest'], result: [] },
   handle: async (context, block) => {
@@ -105,7 +105,7 @@ const uncleCountByHash = method({
 const uncleCountByNumber = method({
   name: 'eth_getUncleCountByBlockNumber',
   summary: 'Number of uncles of a block; null when there is no such block.',
-  params: [optional('block', blockReference, LATEST)],
+  params: [optional('block', blockReference, latest)],
   result: nullable(quantityResult),
   example: { params: ['latest'], result: '0x0' },
   handle: (context, block) => countAt(context, block, uncleCount),

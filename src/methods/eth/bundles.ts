@@ -12,7 +12,7 @@ import {
 } from '../../node/calls/bundle.ts'
 import { type CallBundle, callMany } from '../../node/calls/call.ts'
 import { worldBefore } from '../../node/calls/replay.ts'
-import type { BlockReference } from '../../node/ledger/references.ts'
+import { type BlockReference, latest } from '../../node/ledger/references.ts'
 import { decodeSent } from '../../protocol/sidecar.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import {
@@ -29,7 +29,7 @@ import type { Decoder, Encoder } from '../../rpc/schema.ts'
 import type { MessageCaller } from '../../rpc/session.ts'
 import { type MethodContext, method, printLines } from '../common/context.ts'
 import { ACCOUNT } from '../common/examples.ts'
-import { blockReference, LATEST } from '../wire/decodeblock.ts'
+import { blockReference } from '../wire/decodeblock.ts'
 import { members, oneOrMore, refined } from '../wire/decodeobject.ts'
 import { blockOverrides, stateOverrides } from '../wire/decodeoverrides.ts'
 import { transactionRequest } from '../wire/decodetransaction.ts'
@@ -65,7 +65,7 @@ const transactionIndex: Decoder<number | undefined> = {
 
 const stateContext: Decoder<StateContext> = refined(
   members('state context', { blockNumber: blockReference, transactionIndex }),
-  (given) => ({ reference: given.blockNumber ?? LATEST, index: given.transactionIndex }),
+  (given) => ({ reference: given.blockNumber ?? latest, index: given.transactionIndex }),
 )
 
 const callAnswer: Encoder<Outcome> = shape<Outcome>('call answer', {
@@ -79,7 +79,7 @@ const callManyMethod = method({
     'Bundles of calls, each call on what those before it left: of each call {value}, or {error} in words. The timeout is in milliseconds.',
   params: [
     param('bundles', oneOrMore(bundleOfCalls)),
-    optional('stateContext', stateContext, { reference: LATEST, index: undefined }),
+    optional('stateContext', stateContext, { reference: latest, index: undefined }),
     optional('stateOverride', stateOverrides),
     optional('timeout', quantityNumber),
   ],
@@ -122,7 +122,7 @@ interface BundleOrder {
 }
 
 const bundleOrder: Decoder<BundleOrder> = refined(bundleMembers, (given, path) => {
-  const { txs = [], blockNumber, stateBlockNumber = LATEST, timeout, ...rest } = given
+  const { txs = [], blockNumber, stateBlockNumber = latest, timeout, ...rest } = given
   if (txs.length === 0) throw missing(`${path}.txs`, 'signed transactions', txs)
   if (blockNumber === undefined) {
     throw missing(`${path}.blockNumber`, 'the number of the block that they run in', blockNumber)

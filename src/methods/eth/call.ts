@@ -4,12 +4,12 @@ import { whenThere } from '../../core/promises.ts'
 import { type AccessListAnswer, createAccessList } from '../../node/calls/accesslists.ts'
 import { call, executionError } from '../../node/calls/call.ts'
 import { estimateGas } from '../../node/calls/estimate.ts'
-import { pendingReference } from '../../node/ledger/references.ts'
+import { latest, pendingReference } from '../../node/ledger/references.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { data, text } from '../../rpc/primitives.ts'
 import { type MethodContext, method, printLines } from '../common/context.ts'
 import { TRANSFER } from '../common/examples.ts'
-import { blockReference, LATEST } from '../wire/decodeblock.ts'
+import { blockReference } from '../wire/decodeblock.ts'
 import { blockOverrides, stateOverrides } from '../wire/decodeoverrides.ts'
 import { transactionRequest } from '../wire/decodetransaction.ts'
 import { field, fieldIfAny, quantityResult, shape } from '../wire/encodeobject.ts'
@@ -20,7 +20,7 @@ const ethCall = method({
   summary: 'What a message returns, run on a block’s state without changing it.',
   params: [
     param('transaction', transactionRequest),
-    optional('block', blockReference, LATEST),
+    optional('block', blockReference, latest),
     optional('stateOverrides', stateOverrides),
     optional('blockOverrides', blockOverrides),
   ],
@@ -68,7 +68,7 @@ const accessList = method({
     'The accounts and slots that a message touches, and the gas it uses when it declares them.',
   params: [
     param('transaction', transactionRequest),
-    optional('block', blockReference, LATEST),
+    optional('block', blockReference, latest),
     optional('stateOverrides', stateOverrides),
   ],
   result: shape<AccessListAnswer>('access list answer', {

@@ -1,7 +1,9 @@
 // eth: what gas costs, now and in the past.
+
 import { DevchainError, printValue } from '../../core/errors.ts'
 import { recordAt } from '../../node/chain/lookup.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
+import { latest } from '../../node/ledger/references.ts'
 import {
   blobFeeOf,
   type FeeHistory,
@@ -15,7 +17,7 @@ import { list, quantity } from '../../rpc/primitives.ts'
 import type { Decoder, Encoder } from '../../rpc/schema.ts'
 import { type MethodContext, method } from '../common/context.ts'
 import { requireFork } from '../common/requirefork.ts'
-import { blockReference, LATEST } from '../wire/decodeblock.ts'
+import { blockReference } from '../wire/decodeblock.ts'
 import { field, fieldIfAny, quantityResult, shape } from '../wire/encodeobject.ts'
 
 const price = method({
@@ -90,7 +92,7 @@ const history = method({
   summary: 'Base fees, fullness and tips of a range of blocks that ends with the one named.',
   params: [
     param('blockCount', quantity),
-    optional('newestBlock', blockReference, LATEST),
+    optional('newestBlock', blockReference, latest),
     optional('rewardPercentiles', percentiles),
   ],
   result: shape<FeeHistory>('fee history', {

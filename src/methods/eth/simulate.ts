@@ -8,11 +8,12 @@ import {
   type Simulation,
   simulateBlocks,
 } from '../../node/calls/simulateblocks.ts'
+import { latest } from '../../node/ledger/references.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { boolean, data, list, text } from '../../rpc/primitives.ts'
 import type { Decoder, Encoder } from '../../rpc/schema.ts'
 import { type MethodContext, method, printLines } from '../common/context.ts'
-import { blockReference, LATEST } from '../wire/decodeblock.ts'
+import { blockReference } from '../wire/decodeblock.ts'
 import { members, refined } from '../wire/decodeobject.ts'
 import { blockOverrides, stateOverrides } from '../wire/decodeoverrides.ts'
 import { transactionRequest } from '../wire/decodetransaction.ts'
@@ -102,7 +103,7 @@ const simulate = method({
   name: 'eth_simulateV1',
   summary:
     'Runs calls in imagined blocks of their own after a block, with overrides; answers the blocks and what came of each call.',
-  params: [param('simulation', order), optional('block', blockReference, LATEST)],
+  params: [param('simulation', order), optional('block', blockReference, latest)],
   result: list(simulatedBlock),
   example: {
     params: [

@@ -6,6 +6,7 @@ import { type Address, type Hash, wordFromBigint } from '../../core/hex.ts'
 import { readAt, recordAt } from '../../node/chain/lookup.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
+import { latest } from '../../node/ledger/references.ts'
 import { nextNonce } from '../../node/pool/pool.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { address, data, hash, list, quantity } from '../../rpc/primitives.ts'
@@ -25,7 +26,7 @@ import {
 } from '../../state/world.ts'
 import { type MethodContext, method } from '../common/context.ts'
 import { ACCOUNT } from '../common/examples.ts'
-import { blockReference, isPending, LATEST } from '../wire/decodeblock.ts'
+import { blockReference, isPending } from '../wire/decodeblock.ts'
 import { keyed, refined } from '../wire/decodeobject.ts'
 import { accountInfo } from '../wire/encodeaccount.ts'
 import { field, quantityResult, shape } from '../wire/encodeobject.ts'
@@ -33,7 +34,7 @@ import { field, quantityResult, shape } from '../wire/encodeobject.ts'
 const getBalance = method({
   name: 'eth_getBalance',
   summary: 'Balance of an account, in wei.',
-  params: [param('address', address), optional('block', blockReference, LATEST)],
+  params: [param('address', address), optional('block', blockReference, latest)],
   result: quantityResult,
   example: { params: [ACCOUNT, 'latest'], result: '0x21e19e0c9bab2400000' },
   handle: ({ chain, caller }, account, block) =>
@@ -46,7 +47,7 @@ const getStorageAt = method({
   params: [
     param('address', address),
     param('position', quantity),
-    optional('block', blockReference, LATEST),
+    optional('block', blockReference, latest),
   ],
   result: hash,
   example: { params: [ACCOUNT, '0x0', 'latest'], result: `0x${'00'.repeat(32)}` },
@@ -62,7 +63,7 @@ const getStorageAt = method({
 const getTransactionCount = method({
   name: 'eth_getTransactionCount',
   summary: 'Transactions sent from an account; `pending` counts those in the pool too.',
-  params: [param('address', address), optional('block', blockReference, LATEST)],
+  params: [param('address', address), optional('block', blockReference, latest)],
   result: quantityResult,
   example: { params: [ACCOUNT, 'latest'], result: '0x0' },
   handle: ({ chain, caller }, account, block) => {
@@ -74,7 +75,7 @@ const getTransactionCount = method({
 const getCode = method({
   name: 'eth_getCode',
   summary: 'Code of a contract; 0x for an account without code.',
-  params: [param('address', address), optional('block', blockReference, LATEST)],
+  params: [param('address', address), optional('block', blockReference, latest)],
   result: data,
   example: { params: [ACCOUNT, 'latest'], result: '0x' },
   handle: ({ chain, caller }, account, block) =>
@@ -84,7 +85,7 @@ const getCode = method({
 const getAccount = method({
   name: 'eth_getAccount',
   summary: 'An account as the state trie has it; an empty one where there is none.',
-  params: [param('address', address), optional('block', blockReference, LATEST)],
+  params: [param('address', address), optional('block', blockReference, latest)],
   result: shape<Account>('account', {
     balance: field(quantityResult, ({ balance }) => balance),
     codeHash: field(hash, ({ codeHash }) => codeHash),
@@ -99,7 +100,7 @@ const getAccount = method({
 const getAccountInfo = method({
   name: 'eth_getAccountInfo',
   summary: 'Balance, nonce and code of an account.',
-  params: [param('address', address), optional('block', blockReference, LATEST)],
+  params: [param('address', address), optional('block', blockReference, latest)],
   result: accountInfo,
   example: {
     params: [ACCOUNT, 'latest'],
@@ -129,7 +130,7 @@ const wordsByAccount: Encoder<ReadonlyMap<Address, readonly Hash[]>> = {
 const getStorageValues = method({
   name: 'eth_getStorageValues',
   summary: 'The words in many storage slots of many accounts, in the order that was asked for.',
-  params: [param('slots', slotsByAccount), optional('block', blockReference, LATEST)],
+  params: [param('slots', slotsByAccount), optional('block', blockReference, latest)],
   result: wordsByAccount,
   example: {
     params: [{ [ACCOUNT]: ['0x0'] }, 'latest'],
@@ -192,7 +193,7 @@ const getProof = method({
   params: [
     param('address', address),
     optional('storageKeys', list(quantity), []),
-    optional('block', blockReference, LATEST),
+    optional('block', blockReference, latest),
   ],
   result: accountProofShape,
   example: { params: ['0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266', [], 'latest'] },

@@ -6,13 +6,14 @@ import { creationOf } from '../../node/calls/appearances.ts'
 import { TraceBudget } from '../../node/calls/replay.ts'
 import { recordAt } from '../../node/chain/lookup.ts'
 import { executedAt } from '../../node/ledger/blocktree.ts'
+import { latest } from '../../node/ledger/references.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { address, boolean, nullable } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'
 import { codeAt } from '../../state/world.ts'
 import { type MethodContext, method } from '../common/context.ts'
 import { ACCOUNT } from '../common/examples.ts'
-import { blockReference, LATEST } from '../wire/decodeblock.ts'
+import { blockReference } from '../wire/decodeblock.ts'
 import { creation } from '../wire/encodeexplorer.ts'
 
 /** Of the API: the explorer asks for it before all else. */
@@ -36,7 +37,7 @@ const getApiLevel = method({
 const hasCode = method({
   name: 'ots_hasCode',
   summary: 'Whether an account has code.',
-  params: [param('address', address), optional('block', blockReference, LATEST)],
+  params: [param('address', address), optional('block', blockReference, latest)],
   result: boolean,
   example: { params: [ACCOUNT, 'latest'], result: false },
   handle: async ({ chain, caller }, account, block) =>

@@ -8,6 +8,7 @@ import {
   traceUnsent,
 } from '../../node/calls/replay.ts'
 import type { CallRequest } from '../../node/calls/request.ts'
+import { latest } from '../../node/ledger/references.ts'
 import { decodeSent } from '../../protocol/sidecar.ts'
 import type { JsonText } from '../../rpc/jsontext.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
@@ -17,9 +18,8 @@ import type { World } from '../../state/world.ts'
 import { type MethodContext, method, printLines } from '../common/context.ts'
 import { TRANSFER } from '../common/examples.ts'
 import { type Part, parts, replayRecorder } from '../tracing/parts.ts'
-import { begin, newWork, type Work } from '../tracing/recording.ts'
-import type { Recording } from '../tracing/tracers.ts'
-import { blockReference, LATEST } from '../wire/decodeblock.ts'
+import { newWork, recordRun, type Work } from '../tracing/recording.ts'
+import { blockReference } from '../wire/decodeblock.ts'
 import { blockOverrides, stateOverrides } from '../wire/decodeoverrides.ts'
 import { transactionRequest } from '../wire/decodetransaction.ts'
 import { replayForm, repliesForm } from '../wire/traces/encodetrace.ts'
@@ -44,7 +44,7 @@ const traceCall = method({
   params: [
     param('transaction', transactionRequest),
     optional('types', parts, ['trace']),
-    optional('block', blockReference, LATEST),
+    optional('block', blockReference, latest),
     optional('stateOverrides', stateOverrides),
     optional('blockOverrides', blockOverrides),
   ],
@@ -70,7 +70,7 @@ const traceCallMany = method({
   name: 'trace_callMany',
   summary:
     'Messages run one after the other, each on what those before it left: a list of [transaction, types].',
-  params: [param('calls', list(tracedMessage)), optional('block', blockReference, LATEST)],
+  params: [param('calls', list(tracedMessage)), optional('block', blockReference, latest)],
   result: repliesForm,
   example: { params: [[[TRANSFER, ['trace']]], 'latest'] },
   handle: async (context, calls, reference) => {
@@ -119,19 +119,12 @@ async function recordOne(
   return work.writer.end()
 }
 
-async function recordInto(
+function recordInto(
   work: Work,
   wanted: readonly Part[],
   trace: (tracerFor: TracerFor) => Promise<TracedRun>,
 ): Promise<TracedRun> {
-  let recording: Recording | undefined
-  const run = await trace((target) => {
-    recording = begin(work, replayRecorder(wanted, false), target, undefined)
-    return recording.tracer
-  })
-  await recording?.write(run)
-  work.budget.release()
-  return run
+  return recordRun(work, replayRecorder(wanted, false), trace)
 }
 
 export const traceCallMethods: readonly Method<MethodContext>[] = [

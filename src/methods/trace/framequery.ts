@@ -2,10 +2,10 @@
 import { DevchainError } from '../../core/errors.ts'
 import type { Address } from '../../core/hex.ts'
 import type { CallFrame } from '../../evm/tracers/calls.ts'
-import type { BlockReference } from '../../node/ledger/references.ts'
+import { type BlockReference, latest } from '../../node/ledger/references.ts'
 import { address, enumeration, quantityNumber } from '../../rpc/primitives.ts'
 import type { Decoder } from '../../rpc/schema.ts'
-import { blockReference, LATEST } from '../wire/decodeblock.ts'
+import { blockReference } from '../wire/decodeblock.ts'
 import { members, oneOrMore } from '../wire/decodeobject.ts'
 
 /** Frames that one request is answered at most. */
@@ -52,7 +52,7 @@ export const frameQuery: Decoder<FrameQuery> = {
     }
     return {
       fromBlock: given.fromBlock ?? { kind: 'tag', tag: 'earliest' },
-      toBlock: given.toBlock ?? LATEST,
+      toBlock: given.toBlock ?? latest,
       from: setOf(given.fromAddress),
       to: setOf(given.toAddress),
       mode: given.mode ?? 'intersection',

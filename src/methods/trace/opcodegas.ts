@@ -7,7 +7,7 @@ import { hash } from '../../rpc/primitives.ts'
 import { type MethodContext, method } from '../common/context.ts'
 import { UNKNOWN } from '../common/examples.ts'
 import { opcodeGasRecorder } from '../tracing/opcodegas.ts'
-import { newWork, recordBlock } from '../tracing/recording.ts'
+import { newWork, recordBlock, recordTransaction } from '../tracing/recording.ts'
 import { blockReference } from '../wire/decodeblock.ts'
 import { blockOpcodeGas, transactionOpcodeGas } from '../wire/traces/encodetrace.ts'
 
@@ -18,17 +18,9 @@ const ofTransaction = method({
   params: [param('hash', hash)],
   result: transactionOpcodeGas,
   example: { params: [UNKNOWN], result: null },
-  handle: async (context, transactionHash) => {
+  handle: (context, transactionHash) => {
     const place = transactionPlace(context.chain.state.tree, transactionHash)
-    if (place === undefined) return null
-    const work = newWork(context)
-    await recordBlock(context.chain, place.record, {
-      work,
-      recorder: opcodeGasRecorder,
-      only: place.index,
-      each: (recording, run) => recording.write(run),
-    })
-    return work.writer.end()
+    return place === undefined ? null : recordTransaction(context, place, opcodeGasRecorder)
   },
 })
 

@@ -6,7 +6,7 @@ import { hash } from '../../rpc/primitives.ts'
 import { type MethodContext, method } from '../common/context.ts'
 import { UNKNOWN } from '../common/examples.ts'
 import { parts, replayRecorder } from '../tracing/parts.ts'
-import { minedPlace, newWork, recordBlock } from '../tracing/recording.ts'
+import { minedPlace, newWork, recordBlock, recordTransaction } from '../tracing/recording.ts'
 import { blockReference } from '../wire/decodeblock.ts'
 import { replayForm, replaysForm } from '../wire/traces/encodetrace.ts'
 
@@ -16,17 +16,12 @@ const replayTransaction = method({
   params: [param('hash', hash), optional('types', parts, ['trace'])],
   result: replayForm,
   example: { params: [UNKNOWN, ['trace']] },
-  handle: async (context, transactionHash, wanted) => {
-    const { record, index } = minedPlace(context.chain, transactionHash)
-    const work = newWork(context)
-    await recordBlock(context.chain, record, {
-      work,
-      recorder: replayRecorder(wanted, false),
-      only: index,
-      each: (recording, run) => recording.write(run),
-    })
-    return work.writer.end()
-  },
+  handle: (context, transactionHash, wanted) =>
+    recordTransaction(
+      context,
+      minedPlace(context.chain, transactionHash),
+      replayRecorder(wanted, false),
+    ),
 })
 
 const replayBlock = method({

@@ -4,11 +4,17 @@ import type { Hash } from '../../core/hex.ts'
 import type { Tracer } from '../../evm/executor.ts'
 import { abandoned } from '../../evm/reasons.ts'
 import { combineTracers } from '../../evm/tracers/combine.ts'
-import { replay, TraceBudget, type TracedRun, type TracedTarget } from '../../node/calls/replay.ts'
+import {
+  replay,
+  TraceBudget,
+  type TracedRun,
+  type TracedTarget,
+  type TracerFor,
+} from '../../node/calls/replay.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
 import { type TransactionPlace, transactionPlace } from '../../node/ledger/blocktree.ts'
-import { JsonWriter } from '../../rpc/jsontext.ts'
+import { type JsonText, JsonWriter } from '../../rpc/jsontext.ts'
 import type { MethodContext } from '../common/context.ts'
 import type { FramePlace } from '../wire/traces/encodeframes.ts'
 import type { Recorder, Recording, Stage } from './tracers.ts'
@@ -31,7 +37,7 @@ export function newWork({ options, caller }: Pick<MethodContext, 'options' | 'ca
  * Begins a recording; its tracer also counts against the limits, waits for the writer, and ends with `ABANDONED` when
  * nobody waits for it.
  */
-export function begin(
+function begin(
   { writer, budget, isAwaited }: Work,
   recorder: Recorder,
   target: TracedTarget,
@@ -44,6 +50,38 @@ export function begin(
   }
   const limits: Tracer = { onTick: budget.tick, onPause }
   return { ...recording, tracer: combineTracers([limits, recording.tracer]) }
+}
+
+/** Records a run that is in no block, and writes what came of it. */
+export async function recordRun(
+  work: Work,
+  recorder: Recorder,
+  trace: (tracerFor: TracerFor) => Promise<TracedRun>,
+): Promise<TracedRun> {
+  let recording: Recording | undefined
+  const run = await trace((subject) => {
+    recording = begin(work, recorder, subject, undefined)
+    return recording.tracer
+  })
+  await recording?.write(run)
+  work.budget.release()
+  return run
+}
+
+/** Replays a mined transaction; the JSON that a recording of it writes. */
+export async function recordTransaction(
+  context: MethodContext,
+  { record, index }: TransactionPlace,
+  recorder: Recorder,
+): Promise<JsonText> {
+  const work = newWork(context)
+  await recordBlock(context.chain, record, {
+    work,
+    recorder,
+    only: index,
+    each: (recording, run) => recording.write(run),
+  })
+  return work.writer.end()
 }
 
 /** Replays a block and records some of its transactions; `each` writes what came of one. */

@@ -10,9 +10,6 @@ const EXPECTED =
   'a block: a number (0x hex or decimal), latest, earliest, pending, safe, finalized, a 32-byte hash, ' +
   'or {blockNumber} or {blockHash, requireCanonical}'
 
-/** The newest block: what an absent block parameter means. */
-export const LATEST: BlockReference = { kind: 'tag', tag: 'latest' }
-
 /** The block with this hash, on whatever branch. */
 export function byHash(hash: Hash): BlockReference {
   return { kind: 'hash', hash, requireCanonical: false }
