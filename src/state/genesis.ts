@@ -58,8 +58,8 @@ type Reader<T> = (value: unknown) => T
 /** Thrown by readers alone, and caught where the path is known. */
 class Unexpected extends Error {}
 
-/** More wrong fields than these are counted, not told. */
-const TOLD_PROBLEMS = 10
+/** More wrong fields than these are counted, not listed. */
+const LISTED_PROBLEMS = 10
 
 /** What other tools write next to the fields that matter. */
 const IGNORED_ACCOUNT_FIELDS = new Set(['comment', 'privatekey', 'secretkey'])
@@ -153,15 +153,15 @@ export function createDefaultAlloc(options: DefaultAllocOptions): GenesisAlloc {
   return alloc
 }
 
-/** What is wrong with a file, gathered while it is read, so that all of it can be told at once. */
+/** What is wrong with a file, gathered while it is read, so that one error lists all of it. */
 class Problems {
-  readonly #told: string[] = []
+  readonly #problems: string[] = []
   #count = 0
 
   add(path: string, expected: string, value: unknown): void {
     this.#count += 1
-    if (this.#told.length >= TOLD_PROBLEMS) return
-    this.#told.push(`${path}: expected ${expected}, got ${printValue(value)}`)
+    if (this.#problems.length >= LISTED_PROBLEMS) return
+    this.#problems.push(`${path}: expected ${expected}, got ${printValue(value)}`)
   }
 
   /** The value read; undefined, and a problem more, when it is not what the reader expects. */
@@ -199,11 +199,11 @@ class Problems {
 
   throwIfAny(): void {
     if (this.#count === 0) return
-    const more = this.#count - this.#told.length
+    const more = this.#count - this.#problems.length
     throw new DevchainError(
       'INVALID_PARAMS',
-      `invalid genesis: ${this.#told.join('; ')}${more > 0 ? `; and ${more} more` : ''}`,
-      { problems: this.#told, count: this.#count },
+      `invalid genesis: ${this.#problems.join('; ')}${more > 0 ? `; and ${more} more` : ''}`,
+      { problems: this.#problems, count: this.#count },
     )
   }
 }

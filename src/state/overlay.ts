@@ -56,7 +56,7 @@ export class Overlay {
   }
 
   /**
-   * The account as changed so far, but for its storage: `storage` tells that. Undefined when there is none.
+   * The account as changed so far, but for its storage: `storage` gives that. Undefined when there is none.
    */
   account(address: Address): Account | undefined {
     const changed = this.#accounts.get(address)
@@ -153,7 +153,7 @@ export class Overlay {
   }
 
   /**
-   * The world with all changes applied; the very world the run began with when they come to nothing. The overlay can
+   * The world with all changes applied; the very world that the run began with when nothing changed. The overlay can
    * be used further.
    */
   world(): World {

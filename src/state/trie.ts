@@ -66,7 +66,7 @@ export class Trie<V> {
       : rootReference(this.#root, this.#encodeValue)
   }
 
-  /** The root node, for who walks the nodes; undefined without keys. Not to be changed. */
+  /** The root node, to walk the nodes from; undefined without keys. Not to be changed. */
   get root(): Node<V> | undefined {
     return this.#root
   }

@@ -28,7 +28,7 @@ export interface AccountBook {
   readonly impersonated: PersistentMap<Address, true>
   /** True: transactions of anybody are sent as if they were signed. */
   readonly autoImpersonate: boolean
-  /** Who contracts are told to have made a signature, whoever made it. */
+  /** Whose signature contracts take one for, whatever key made it. */
   readonly signers: Signers
 }
 
@@ -244,7 +244,7 @@ export function stopImpersonating(book: AccountBook, address: Address): AccountB
 }
 
 /**
- * Lets a signature count as made by `signer`, whatever was signed: contracts are told so, the pool is not.
+ * Lets a signature count as made by `signer`, whatever was signed: for contracts, not for the pool.
  * @throws {DevchainError} `LIMIT_EXCEEDED` when there are too many
  */
 export function impersonateSignature(

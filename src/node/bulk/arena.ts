@@ -1,9 +1,9 @@
 // Linear memory with Keccak-256 in it, for bytes that are hashed again and again as parts of them change.
 
-/** What a module has that an arena is made of. Jobs, nodes and tries are told by their addresses (assembly/livetrie.ts). */
+/** What a module has that an arena is made of. Jobs, nodes and tries are known by their addresses (assembly/livetrie.ts). */
 export interface ArenaExports {
   readonly memory: WebAssembly.Memory
-  /** Where so many zeros are that nobody else has. */
+  /** Allocates so many bytes, which are zero. */
   readonly allocate: (length: number) => number
   /** Sets a key to a value, both of which are in the memory; 0 when a node is too short to be hashed. */
   readonly put: (trie: number, key: number, value: number, length: number) => number
@@ -78,12 +78,12 @@ export class Arena<E extends ArenaExports = ArenaExports> {
     return this.storeWords([source, length, 0, states, target])
   }
 
-  /** Tells a job that was done which of its bytes are the first to change from now on. */
+  /** Sets the first byte of a job that changes from now on, after it was done once. */
   setFrom(job: number, from: number): void {
     this.setWords(job + 8, [from])
   }
 
-  /** @returns where states of the sponge may be kept for so many bytes */
+  /** @returns room for the states of the sponge for an input of so many bytes */
   storeStates(length: number): number {
     return this.allocate(Math.floor(length / RATE) * STATE_LENGTH)
   }

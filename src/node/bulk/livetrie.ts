@@ -32,7 +32,7 @@ export class LiveTrie {
   }
 
   /**
-   * Tells a trie of the same contents the hashes of its nodes, as far as it does not know them. All that changed here was
+   * Gives a trie of the same contents the hashes of its nodes, where it has none yet. All that changed here was
    * hashed.
    */
   shareHashes<V>(trie: Trie<V>): void {

@@ -59,7 +59,7 @@ const NETWORK_GAS_LIMIT = 60_000_000n
 
 /**
  * Builds a block on any block that is known. The chain stays as it is. The block has neither difficulty nor uncles, as a
- * payload tells of none.
+ * payload has neither.
  * @throws {DevchainError} `NOT_FOUND` for an unknown parent, `INVALID_BLOCK` with the rule that the block would break,
  *   `INVALID_PARAMS` for the pool's transactions on another block than the newest
  * @see https://github.com/ethereum/execution-apis/blob/main/src/testing/testing_buildBlockV1.yaml

@@ -95,7 +95,7 @@ export interface PreparedCall {
 }
 
 /**
- * What `call` would run, for who runs it in other ways.
+ * What `call` would run, for callers that run it in other ways.
  * @throws {DevchainError} as `call`, but for the executor's words
  */
 export async function prepareCall(
@@ -113,8 +113,8 @@ export async function prepareCall(
 
 /**
  * The error that a failed execution is answered with.
- * @param lines what it printed; none where its transaction tells of them
- * @param facts what the reason tells in numbers
+ * @param lines what it printed; none where its transaction shows them
+ * @param facts the numbers of the reason
  * @returns `EXECUTION_REVERTED` or `EXECUTION_HALTED`, `data` the raw output as hex
  */
 export function executionError(

@@ -141,7 +141,7 @@ export function messageOf(
   const affordable = affordableGas(world, message)
   if (request.gas !== undefined || affordable === undefined || affordable >= usualGas)
     return message
-  // who cannot pay for any gas is told so by the executor
+  // the executor refuses a sender who cannot pay for any gas
   const isEnough = affordable >= intrinsicGas(message, block.hardfork)
   return isEnough ? { ...message, gasLimit: affordable } : message
 }

@@ -31,8 +31,8 @@ import type { CallRequest } from './request.ts'
  * The smallest gas limit with which the message succeeds as a transaction: exact, so that one less fails. At most
  * the message's own gas or else the block's gas limit, and what the sender can pay when there is a price.
  *
- * It runs once with all gas, and mostly that is all: the engine tells what the run would have needed. Where a run looks
- * at its gas, two more make sure of that; where the engine does not tell, a watched run does.
+ * It mostly runs once, with all gas: the engine reports what the run would have needed. Where a run looks
+ * at its gas, two more make sure of that; where the engine does not report it, a traced run finds it.
  * @throws {DevchainError} `EXECUTION_REVERTED` or `EXECUTION_HALTED` when the message fails with all that gas,
  *   `INSUFFICIENT_FUNDS` when the sender cannot pay the value and some gas, else as `call`
  */
@@ -118,7 +118,7 @@ function estimateError(
   return executionError({ ...failure, reason: why }, output, consoleLines, facts)
 }
 
-/** Gas that the run needs to take the same course, as a watched run tells. */
+/** Gas that the run needs to take the same course, found by tracing it. */
 async function neededGas(
   context: CallContext,
   widest: Message,

@@ -23,9 +23,9 @@ export interface Environment {
   now(): number
   /** Random bytes, for keys and salts. */
   random(length: number): Uint8Array
-  /** Is told of what is thrown where nobody waits for it: in listeners and timers. */
+  /** Gets what is thrown where no caller waits for it: in listeners and timers. */
   onBug(error: unknown): void
-  /** Is told when work begins that nobody asked for; what it returns is called when the work ends. */
+  /** Called when work begins that no caller asked for; what it returns is called when the work ends. */
   begin?(name: string, progress: Progress): () => void
 }
 
@@ -108,7 +108,7 @@ export class Chain {
 
   /**
    * Runs a command on the newest state and puts its result in place. Commands run one at a time in the order of the
-   * calls; one that throws changes nothing. Listeners have been told when the promise resolves. A command must not
+   * calls; one that throws changes nothing. Listeners have run when the promise resolves. A command must not
    * call `update` itself: it would wait for its own end. The executor that it is given gives up what it runs when the
    * command is to be given up (see `CommandOptions`), or the chain is closed.
    * @throws {DevchainError} `LIMIT_EXCEEDED` when too many commands wait; `ABANDONED` when it is given up; and whatever
@@ -131,8 +131,8 @@ export class Chain {
   }
 
   /**
-   * Tells `listener` of every change of the state, after it is in place. What a listener throws goes to
-   * `environment.onBug`; the others are told all the same.
+   * Calls `listener` with every change of the state, after it is in place. What a listener throws goes to
+   * `environment.onBug`; the others are called all the same.
    * @returns ends the listening
    * @throws {DevchainError} `LIMIT_EXCEEDED` when too many listen
    */
@@ -179,7 +179,7 @@ export class Chain {
 
   /**
    * What contracts that are called on a block learn of it, where signatures count as whose they do now. The same value for
-   * the same block, until the state changes: engines need not be told of it again.
+   * the same block, until the state changes: engines know it by identity.
    */
   environmentOf(record: BlockRecord): BlockEnvironment {
     const state = this.#state

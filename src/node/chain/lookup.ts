@@ -49,7 +49,7 @@ export async function recordAt(
 }
 
 /**
- * What `read` tells of the block that a reference names: at once, unless the block is still to be made.
+ * What `read` makes of the block that a reference names: at once, unless the block is still to be made.
  * @throws {DevchainError} as `recordAt`, at once or as the promise's rejection
  */
 export function readAt<T>(

@@ -20,7 +20,7 @@ export class Readers {
     return true
   }
 
-  /** False once the last reader is gone: then it stays false. Each that waits is told of the gas used. */
+  /** False once the last reader is gone: then it stays false. Each that waits gets the gas used so far. */
   readonly isAwaited: IsAwaited = (gasUsed) => {
     this.#waiting = this.#waiting.filter((isWaiting) => isWaiting(gasUsed))
     return this.#waiting.length > 0

@@ -16,7 +16,7 @@ import type { Change } from '../ledger/change.ts'
 import { withoutStale } from '../pool/pool.ts'
 
 /**
- * Puts another world behind the newest block, whose header stays as it was mined: whoever asks for that block finds the
+ * Puts another world behind the newest block, whose header stays as it was mined: readers of that block find the
  * new world, and the next block builds on it. Waiting transactions of `touched` whose nonces are used up by now leave
  * the pool.
  */

@@ -21,7 +21,7 @@ export interface Dump {
   readonly blocks: readonly ReadBlock[]
   /** After the newest block. */
   readonly world: World
-  /** After older blocks, where the dump tells. */
+  /** After older blocks, where the dump has them. */
   readonly older: ReadonlyMap<Hash, World>
 }
 

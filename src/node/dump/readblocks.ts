@@ -1,4 +1,4 @@
-// The blocks of a dump: headers as whoever made them left them, so that hashes stay, and what came of each transaction.
+// The blocks of a dump: headers as their node made them, so that hashes stay, and what came of each transaction.
 import { createdAddress } from '../../core/crypto.ts'
 import type { Address, Hash } from '../../core/hex.ts'
 import { encodeRlp } from '../../core/rlp.ts'
@@ -34,13 +34,13 @@ export interface ReadBlock {
   readonly executed: readonly ExecutedTransaction[]
 }
 
-/** What a dump tells of transactions, by the block's hash and the index in it: twice, where one has two hashes. */
+/** What a dump has of transactions, by the block's hash and the index in it: twice, where one has two hashes. */
 export type Outcomes = ReadonlyMap<Hash, ReadonlyMap<number, readonly Members[]>>
 
 /** Members of headers that come with forks which are not known here: without them the hash would be another. */
 const LATER_MEMBERS: readonly string[] = ['blockAccessListHash', 'slotNumber']
 
-/** Finds out what a dump tells of its transactions. */
+/** Finds what a dump has of its transactions. */
 export function outcomesOf(entries: readonly unknown[]): Outcomes {
   const outcomes = new Map<Hash, Map<number, Members[]>>()
   for (const [index, entry] of entries.entries()) {

@@ -9,7 +9,7 @@ import type { StateChange } from '../ledger/change.ts'
 import { arrivedAfter, pooledByHash } from '../pool/pool.ts'
 import { type LogEntry, logsOf } from './logs.ts'
 
-/** In the order in which listeners are told: pending, removed logs, logs, heads. Found when first asked for. */
+/** In the order in which listeners get them: pending, removed logs, logs, heads. Found when first asked for. */
 export interface Announcements {
   /** Transactions that entered the pool with this change, mined at once or still there, in order of arrival. */
   readonly pending: readonly Transaction[]
@@ -22,7 +22,7 @@ export interface Announcements {
 /** A block with logs. */
 export interface BlockLogs {
   readonly record: BlockRecord
-  /** True when the block was abandoned: its logs are told as if undone, the last first. */
+  /** True when the block was abandoned: its logs come as removed, the last first. */
   readonly removed: boolean
   /** How many. */
   readonly count: number
@@ -45,7 +45,7 @@ export function announcementsOf(change: StateChange): Announcements {
   }
 }
 
-/** The logs of a block, in the order in which listeners are told of them. */
+/** The logs of a block, in the order in which listeners get them. */
 export function entriesOf({ record, removed }: BlockLogs): LogEntry[] {
   return removed ? logsOf(record).reverse().map(asRemoved) : logsOf(record)
 }

@@ -276,7 +276,7 @@ function* wantedLogs(
   }
 }
 
-/** Numbers bound what a log filter hears. A block hash names one block, so nothing new ever matches but its removal. */
+/** Numbers bound the blocks of a log filter. A block hash names one block, so nothing new ever matches but its removal. */
 function isWanted(query: LogQuery, { header, hash }: Block): boolean {
   if (query.blockHash !== undefined && query.blockHash !== hash) return false
   const first = boundOf(query.from)

@@ -16,7 +16,7 @@ interface Shelf<Entry> {
 /** The readers of a shelf: an entry is kept until all of them have read it, or it has to make room. */
 export class Readers<Entry> {
   readonly #shelf: Shelf<Entry>
-  /** What each reads next: the least comes first, as whoever reads goes to the end. */
+  /** What each reads next: the least comes first, as a reader goes to the end. */
   readonly #next = new Map<bigint, number>()
 
   constructor(shelf: Shelf<Entry>) {

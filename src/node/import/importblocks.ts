@@ -123,7 +123,7 @@ interface Settled {
 
 /**
  * Finds out whose rules the chain follows: those that its first block keeps. No block keeps both: before the merge the
- * state tells whether it was paid for, afterwards its difficulty. A chain of one's own that has none keeps its rules where
+ * state shows whether it was paid for, afterwards its difficulty. A chain of one's own that has none keeps its rules where
  * its genesis can be no network's.
  */
 async function settle(

@@ -1,4 +1,4 @@
-// What a chain does where nodes do different things. Whoever makes a chain chooses; the chain knows no names of nodes.
+// What a chain does where nodes do different things. The maker of a chain chooses; the chain knows no names of nodes.
 
 /** Each member says what is done; `OWN_BEHAVIOUR` is what the specification and the protocol ask for. */
 export interface Behaviour {
@@ -34,7 +34,7 @@ export interface Behaviour {
   readonly firstBaseFeeStays: boolean
   /** Wei per gas that is offered at least where nobody set a price, nor a base fee of nothing. */
   readonly usualPrice: bigint
-  /** The same before london, where nothing but offers tells what gas is worth. */
+  /** The same before london, where only offers show what gas is worth. */
   readonly usualPriceBeforeLondon: bigint
   /** How many times the base fee a fee cap covers that the caller leaves open. */
   readonly baseFeesInCap: bigint

@@ -23,7 +23,7 @@ export interface ExecutedTransaction {
 export interface BlockRecord {
   readonly block: Block
   readonly executed: readonly ExecutedTransaction[]
-  /** All accounts after the block. Where they are not known, whoever asks is told so: it throws `NOT_FOUND`. */
+  /** All accounts after the block. Reading it throws `NOT_FOUND` where they are not known. */
   readonly world: World
   /** True: `world` is not known. */
   readonly isStateless?: boolean

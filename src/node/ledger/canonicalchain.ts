@@ -91,7 +91,7 @@ export class CanonicalChain {
     return this.#single.at(span.single + number - span.end)
   }
 
-  /** The hash of a block, for who wants nothing else. */
+  /** The hash of a block, without making the block. */
   hashAt(number: number): Hash | undefined {
     const span = this.#spanBefore(number)
     if (span !== undefined && number < span.end) return span.run.hashAt(number - span.start)

@@ -19,7 +19,7 @@ import type { BlockTree } from './blocktree.ts'
  * on every fork, gas limit and base fee are what the settings say, and senders may be impersonated.
  *
  * `network`: those of Ethereum. Before the merge a block pays its miner (5, 3, then 2 ether) and those of its uncles;
- * after it there is neither difficulty, nonce nor uncle. Chains that were imported have it, as their first block tells.
+ * after it there is neither difficulty, nonce nor uncle. Chains that were imported have it, as their first block shows.
  */
 export type Ruleset = 'own' | 'network'
 

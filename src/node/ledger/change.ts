@@ -24,7 +24,7 @@ export interface Change<T> {
 /** Makes the next state of a state, with an executor that runs for it alone. */
 export type CommandOf<T> = (state: ChainState, executor: Executor) => MaybePromise<Change<T>>
 
-/** One command's effect, as listeners are told of it. */
+/** One command's effect, as listeners get it. */
 export interface StateChange {
   readonly before: ChainState
   readonly after: ChainState

@@ -11,7 +11,7 @@ export function newClock(source: ClockSource, adjustment = 0n): ClockState {
   return { source, offset: 0n, adjustment, nextTimestamp: undefined, interval: undefined }
 }
 
-/** Seconds by which the chain's time is ahead of its source. What a log tells of a time jump is a difference of it. */
+/** Seconds by which the chain's time is ahead of its source. The log of a time jump shows a difference of it. */
 export function clockShift({ offset, adjustment }: ClockState): bigint {
   return offset + adjustment
 }
@@ -19,7 +19,7 @@ export function clockShift({ offset, adjustment }: ClockState): bigint {
 /**
  * The timestamp of the block that would be mined now: always after its parent's.
  * @param now wall time in milliseconds
- * @param parent the newest block's, for who knows it
+ * @param parent the newest block's time, where the caller knows it
  * @throws {DevchainError} `LIMIT_EXCEEDED` when it would be beyond 64 bits
  */
 export function nextTimestamp(
@@ -65,9 +65,9 @@ export function nextTimestamps(
   // a clock that stands still falls behind the blocks; one that steps comes up to them from behind
   if (step === 0n) return (index) => wanted + BigInt(index)
   return (index) => {
-    const told = first + step * BigInt(index)
+    const regular = first + step * BigInt(index)
     const least = parent + 1n + BigInt(index)
-    return told > least ? told : least
+    return regular > least ? regular : least
   }
 }
 
@@ -83,7 +83,7 @@ function sourceStep(source: ClockSource): bigint {
 
 /**
  * The clock after a block with `timestamp` was mined on `state`: from an exact time on it continues.
- * @param exact true when the timestamp was given rather than told by the clock
+ * @param exact true when the timestamp was given, false when it came from the clock
  */
 export function clockAfterBlock(
   state: ChainState,
@@ -173,7 +173,7 @@ export function checkTimestamp(state: ChainState, timestamp: bigint): void {
   }
 }
 
-/** The chain's time for the next block, in seconds, as the clock tells it. */
+/** The chain's time for the next block, in seconds, by the clock. */
 function chainTime(state: ChainState, now: number): bigint {
   return sourceTime(state, now) + clockShift(state.clock)
 }

@@ -41,7 +41,7 @@ export interface BlockProposal
   readonly baseFee?: bigint | undefined
 }
 
-/** What a block holds, as far as its header tells of it. */
+/** What a block holds, as far as its header commits to it. */
 export interface BlockContents {
   readonly transactions: readonly Transaction[]
   readonly receipts: readonly Receipt[]

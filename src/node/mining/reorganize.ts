@@ -157,7 +157,7 @@ function winningDifficulty(
   return missing > settings.difficulty ? missing : settings.difficulty
 }
 
-/** The transactions of the next block. Whoever fills in a nonce counts the block's earlier ones, and nothing that waits. */
+/** The transactions of the next block. Their nonces count the block's earlier ones, and nothing that waits. */
 function made(
   branch: ChainState,
   makers: readonly BranchTransaction[],

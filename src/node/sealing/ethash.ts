@@ -59,7 +59,7 @@ export class Ethash {
     const result = new Promise<EthashResult>((resolve, reject) => {
       this.#waiting.set(task.id, { resolve, reject })
     })
-    // whoever waits for a check keeps the process alive
+    // a check that somebody waits for keeps the process alive
     worker.ref()
     worker.postMessage(task)
     return result

@@ -33,7 +33,7 @@ export interface Work {
   readonly parent: BlockRecord
 }
 
-/** What Ethash miners are told. */
+/** The work of Ethash miners. */
 export interface EthashWork {
   readonly sealHash: Hash
   readonly seedHash: Hash
@@ -41,14 +41,14 @@ export interface EthashWork {
   readonly target: bigint
 }
 
-/** What merged miners are told. */
+/** The work of merged miners. */
 export interface MergedWork {
   readonly sealHash: Hash
   /** The highest hash of a parent header that counts, as an integer. */
   readonly target: bigint
   /** Wei. */
   readonly fees: bigint
-  /** True when the miner should leave what it works on: the parent changed since it was last told, or fees rose by a tenth. */
+  /** True when the miner should leave what it works on: since its last work the parent changed, or fees rose by 10 %. */
   readonly notify: boolean
   readonly parentHash: Hash
 }
@@ -70,7 +70,7 @@ interface Seal {
   readonly nonce: Uint8Array
 }
 
-/** Works that are kept for whoever brings a proof; the oldest is forgotten first. */
+/** Works that are kept until a proof comes; the oldest is forgotten first. */
 const MAX_WORKS = 64
 
 /** Miners whose rates are kept; who has not reported for longest is forgotten first. */
@@ -94,7 +94,7 @@ export class GetWork {
   readonly #ethash = new Ethash()
   readonly #works = new Map<Hash, Work>()
   readonly #rates = new Map<string, { readonly rate: bigint; readonly at: number }>()
-  #told: { readonly parentHash: Hash; readonly fees: bigint } | undefined
+  #lastWork: { readonly parentHash: Hash; readonly fees: bigint } | undefined
 
   constructor(chain: Chain) {
     this.#chain = chain
@@ -137,9 +137,9 @@ export class GetWork {
     const { sealHash: hash, record } = await this.#offer(isAwaited)
     const { parentHash } = record.block.header
     const fees = feesOf(record)
-    const told = this.#told
-    const notify = told?.parentHash !== parentHash || fees * 10n > told.fees * 11n
-    if (notify) this.#told = { parentHash, fees }
+    const last = this.#lastWork
+    const notify = last?.parentHash !== parentHash || fees * 10n > last.fees * 11n
+    if (notify) this.#lastWork = { parentHash, fees }
     return { sealHash: hash, target: mergedTarget(record), fees, notify, parentHash }
   }
 
@@ -243,7 +243,7 @@ function withSeal(record: BlockRecord, seal: Seal): BlockRecord {
   return { block: sealed, executed, world, totalDifficulty, prevRandao: header.mixHash, signers }
 }
 
-/** Wei that whoever mines the block gets. */
+/** Wei that the block's miner gets. */
 function feesOf({ block, executed }: BlockRecord): bigint {
   const baseFee = block.header.baseFeePerGas ?? 0n
   return executed.reduce(

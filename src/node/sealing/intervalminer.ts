@@ -95,7 +95,7 @@ class Schedule {
     }
   }
 
-  /** Tells of what went wrong, but not again each time: a chain at the end of time fails at each interval. */
+  /** Reports an error once: a chain at the end of time fails at each interval with the same one. */
   #tell(error: unknown): void {
     if (!(error instanceof DevchainError)) this.#chain.environment.onBug(error)
     // a block that a reset or a revert took back was not to be

@@ -1,4 +1,4 @@
-// Which transactions may wait in the pool: each check in the order in which callers are told about them.
+// Which transactions may wait in the pool: each check in the order in which callers see its error.
 import { DevchainError } from '../../core/errors.ts'
 import type { Transaction } from '../../protocol/transaction.ts'
 import {

@@ -49,7 +49,7 @@ function waitingAs(state: ChainState, { from, nonce }: TransactionRequest): Tran
   throw new DevchainError('NOT_FOUND', message)
 }
 
-/** Refuses a request that tells of another transaction than the one that waits: its sender knows nothing of that. */
+/** Refuses a request whose members differ from those of the transaction that waits: it would replace another one. */
 function requireSame(waiting: Transaction, request: TransactionRequest): void {
   const has = membersOf({ ...waiting, gas: waiting.gasLimit, gasPrice: waiting.maxFeePerGas })
   const wrong = Object.entries(membersOf(request)).find(
@@ -77,7 +77,7 @@ function membersOf(request: TransactionRequest): Readonly<Record<string, unknown
     maxPriorityFeePerGas,
     maxFeePerBlobGas: blobs?.maxFeePerBlobGas,
     blobVersionedHashes: blobs?.versionedHashes,
-    // in an order of their own, whoever made them
+    // members in one order, as the texts are compared
     accessList: accessList?.map(({ address, storageKeys }) => ({ address, storageKeys })),
     authorizationList: authorizationList?.map((given) => ({
       chainId: given.chainId,

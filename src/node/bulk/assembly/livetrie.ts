@@ -201,7 +201,7 @@ function forkAt(link: usize, key: usize, depth: u32, fork: u32): Branch {
   return branch
 }
 
-/** What is left of an extension from a nibble on: a shorter one, or the branch below. Its parent is to be told. */
+/** What is left of an extension from a nibble on: a shorter one, or the branch below. Its parent has to be updated. */
 function restOf(extension: Extension, begin: u32): Node {
   const child = changetype<Node>(extension.child)
   if (begin == extension.end) return child
