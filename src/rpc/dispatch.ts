@@ -199,7 +199,7 @@ function report<C>(state: DispatcherState<C>, context: C, call: Call, answered: 
   return answered
 }
 
-/** Answers at once where the method does: a promise costs as much as a small call, and a batch has up to a thousand. */
+/** Answers at once where the method does, as small calls need no promise. */
 function answer<C>(
   state: DispatcherState<C>,
   context: C,
@@ -427,10 +427,10 @@ function toldOf<C>(
   return method.tell(positions(method, params as Params), result, context)
 }
 
-/** Bytes of a written result that the log is told as a value; of a longer one it is told how long it is. */
+/** Bytes of a written result that the log gets as a value; of a longer one it gets the size. */
 const SHOWN_BYTES = 10_000
 
-/** What the log is told of a result. */
+/** What the log gets of a result. */
 function shownResult(result: Json | JsonText): Json {
   if (!(result instanceof JsonText)) return result
   if (result.value !== undefined) return result.value()

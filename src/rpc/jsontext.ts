@@ -5,14 +5,14 @@ import { constants, deflateRaw, inflateRaw, type ZlibOptions } from 'node:zlib'
 import { DevchainError } from '../core/errors.ts'
 import type { Json } from './schema.ts'
 
-// looked up when they are used: zlib takes a millisecond to load
+// node loads zlib when a getter is read, which most starts do without
 const deflate = (bytes: Buffer): Promise<Buffer> =>
   promisify<Buffer, ZlibOptions, Buffer>(deflateRaw)(bytes, { level: constants.Z_BEST_SPEED })
 const inflate = (bytes: Buffer): Promise<Buffer> => promisify<Buffer, Buffer>(inflateRaw)(bytes)
 
 /**
- * Characters that are packed together. A piece is written within a few milliseconds; traces shrink to a twentieth and
- * less, which keeps five million steps in some 50 MB.
+ * Characters that are packed together: few enough that packing one piece holds nobody up, and many enough that traces
+ * shrink well.
  */
 const PIECE = 512 * 1024
 

@@ -32,7 +32,7 @@ export interface Method<C> {
   readonly params: readonly Param<unknown>[]
   readonly result: Encoder<never>
   readonly example: Example
-  /** Set for methods that are not supported: the reason that callers are told. */
+  /** Set for methods that are not supported: the reason that the error gives. */
   readonly unsupported: string | undefined
   /** Undefined for a method that changes nothing. */
   readonly writes: Writes | undefined

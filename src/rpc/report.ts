@@ -1,4 +1,4 @@
-// What the log is told of a call.
+// The report of a call, for the log.
 
 import type { ErrorObject } from './errors.ts'
 import type { Method } from './method.ts'
@@ -13,7 +13,7 @@ export interface CallReport {
   /** What the method answered, or of a very long answer how long it is; undefined when it failed. */
   readonly result: Json | undefined
   readonly error: ErrorObject | undefined
-  /** Remarks on its parameters, which the caller is not told. */
+  /** Remarks on its parameters, which the caller does not get. */
   readonly notes: readonly string[]
 }
 

@@ -10,7 +10,7 @@ export const HIDDEN = '•••'
 
 type Secrecy = Pick<Method<never>, 'params' | 'hasSecrets' | 'isResultSecret'>
 
-/** From so many characters on a secret is looked for in messages without its quotes, too: shorter ones are in many words. */
+/** A secret of this length or more is looked for in messages without its quotes too; shorter ones are part of many words. */
 const LONG = 6
 
 /**

@@ -3,7 +3,7 @@ import type { Json } from './schema.ts'
 
 /** Notifications of one method, each made when it is sent. */
 export interface Notifications {
-  /** At most so many. */
+  /** How many there are at most. */
   readonly most: number
   /** `undefined` stands for one that is not wanted: others may have their turn there. */
   readonly params: Iterable<Json | undefined>

@@ -107,7 +107,7 @@ function textOf(bytes: Uint8Array): string {
 }
 
 /**
- * Refuses text whose lists and objects are nested too deeply: whoever walks through the value later does so by
+ * Refuses text whose lists and objects are nested too deeply: what walks through the value later does so by
  * recursion. Brackets inside strings do not count.
  */
 function checkDepth(text: string, limit: number): void {

@@ -10,7 +10,7 @@ import { increasedTime, secondsResult } from '../common/clock.ts'
 import { type MethodContext, method } from '../common/context.ts'
 import { mineBlocks, mineOn } from '../common/mine.ts'
 import { ack } from '../compat/profile.ts'
-import { mineOrder, ONE_BLOCK } from '../wire/decodemine.ts'
+import { mineParameters, ONE_BLOCK } from '../wire/decodemine.ts'
 import { minedBlockShape } from '../wire/encodeminedblock.ts'
 
 /** A number of JSON. */
@@ -38,7 +38,7 @@ const mineDetailed = method({
   aliases: ['evm_mine_detailed', 'anvil_mineDetailed', 'hardhat_mineDetailed'],
   summary:
     'As evm_mine, but answers the blocks, each transaction with its output and why it failed.',
-  params: [optional('order', mineOrder, ONE_BLOCK)],
+  params: [optional('order', mineParameters, ONE_BLOCK)],
   result: list(minedBlockShape),
   example: { params: [] },
   writes: 'chain',

@@ -1,4 +1,4 @@
-// anvil: signatures that contracts take as those of whoever they should be.
+// anvil: signatures that ecrecover takes as made by a chosen account.
 
 import { type Signature, signatureFromBytes, signatureFromCompact } from '../../core/crypto.ts'
 import { DevchainError } from '../../core/errors.ts'

@@ -1,4 +1,4 @@
-// anvil: balances and allowances of tokens without asking whoever may mint.
+// anvil: balances and allowances of ERC-20 tokens, set without a transaction.
 
 import { DevchainError } from '../../core/errors.ts'
 import { ether, number } from '../../core/format.ts'

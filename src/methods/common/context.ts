@@ -18,7 +18,7 @@ export interface MethodContext extends Node {
   readonly caller: MessageCaller
   /** How to answer where nodes differ (`--compat`). */
   readonly profile: Profile
-  /** Whether calls and blocks are told to whoever logs them. */
+  /** Whether calls and blocks are logged. */
   readonly logging: { isEnabled: boolean }
   /** What `web3_clientVersion` and `rpc.discover` say of the program. */
   readonly info: { readonly name: string; readonly version: string }
@@ -26,9 +26,9 @@ export interface MethodContext extends Node {
   readonly listening: boolean
   /** The methods that are answered, by name, once `disabled` and `aliases` are applied. */
   readonly registry: ReadonlyMap<string, Method<MethodContext>>
-  /** Where handlers put the lines that contracts print while a call runs; whoever logs the call takes them out. */
+  /** Where handlers put the lines that contracts print while a call runs; the logger of the call takes them out. */
   readonly printed: string[]
-  /** Where handlers put remarks for the log that are not on the parameters: whoever logs the call takes them out. */
+  /** Where handlers put remarks for the log that are not on the parameters; the logger of the call takes them out. */
   readonly notes: Notes
   /** What the program was started with. Of a chain, its state tells what holds now. */
   readonly options: DevchainSettings
@@ -38,7 +38,7 @@ export interface MethodContext extends Node {
   readonly textOfLogs: ((entries: readonly LogEntry[]) => JsonText | undefined) | undefined
 }
 
-/** Lines of one call that are told; more are left out, which is told. */
+/** Lines of one call that are logged; the log says where more are left out. */
 const PRINTED_LIMIT = 1_000
 
 /** Puts what a run printed with what its call has printed already. */

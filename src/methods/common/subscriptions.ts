@@ -1,4 +1,4 @@
-// The subscriptions of WebSocket sessions: who is told what when a chain changes.
+// The subscriptions of WebSocket sessions: which notifications a change of the chain sends to which session.
 import { DevchainError } from '../../core/errors.ts'
 import { type Hex, hexFromBytes } from '../../core/hex.ts'
 import type { Chain } from '../../node/chain/chain.ts'
@@ -6,18 +6,18 @@ import { type Announcements, announcementsOf } from '../../node/events/changes.t
 import type { Json } from '../../rpc/schema.ts'
 import type { Session } from '../../rpc/session.ts'
 
-/** What of a change of the chain one subscription is told. */
+/** Selects what one subscription is notified of when the chain changes. */
 export type Selector = (announcements: Announcements) => Selection
 
 /** The `result` of each notification, made when it is sent. */
 export interface Selection {
-  /** At most so many. */
+  /** How many there are at most. */
   readonly most: number
   /** `undefined` for what was looked at and is not wanted. */
   readonly results: Iterable<Json | undefined>
 }
 
-/** In what order the subscriptions of a session are told of the same change. */
+/** In what order the subscriptions of a session are notified of the same change. */
 export type SubscriptionKind =
   | 'newPendingTransactions'
   | 'logs'
@@ -102,7 +102,7 @@ export class Subscriptions {
     const known = this.#audiences.get(chain)
     if (known !== undefined) return known
     const members: Audience['members'] = new Map()
-    const stopListening = chain.onChange((change) => tell(members, announcementsOf(change)))
+    const stopListening = chain.onChange((change) => notify(members, announcementsOf(change)))
     const audience = { members, stopListening }
     this.#audiences.set(chain, audience)
     return audience
@@ -121,20 +121,20 @@ export class Subscriptions {
   }
 }
 
-function tell(members: Audience['members'], announcements: Announcements): void {
+function notify(members: Audience['members'], announcements: Announcements): void {
   for (const [session, subscriptions] of members) {
-    // pending transactions first, heads last: whoever hears of a block has its logs and receipts already
+    // pending transactions first, heads last: a client that learns of a block has its logs and receipts already
     const selected = [...subscriptions]
       .sort((one, other) => ORDER.indexOf(one.kind) - ORDER.indexOf(other.kind))
       .map((subscription) => ({ subscription, selection: subscription.select(announcements) }))
     const most = selected.reduce((sum, { selection }) => sum + selection.most, 0)
     if (most > 0)
-      session.notify('eth_subscription', { most, params: told(subscriptions, selected) })
+      session.notify('eth_subscription', { most, params: notificationsOf(subscriptions, selected) })
   }
 }
 
-/** The parameters of each notification of one change to one session. Who has unsubscribed meanwhile is told no more. */
-function* told(
+/** The parameters of each notification of one change to one session. A subscription that has ended meanwhile gets none. */
+function* notificationsOf(
   subscriptions: ReadonlySet<Subscription>,
   selected: readonly { readonly subscription: Subscription; readonly selection: Selection }[],
 ): IterableIterator<Json | undefined> {

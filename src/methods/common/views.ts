@@ -1,4 +1,4 @@
-// Transactions and receipts as the node whose answers are given tells them.
+// Transactions and receipts in the form of the node whose profile is taken.
 import type { Hash } from '../../core/hex.ts'
 import type { TransactionPlace } from '../../node/ledger/blocktree.ts'
 import { executedAt } from '../../node/ledger/blocktree.ts'
@@ -9,38 +9,43 @@ import type { ReceiptView } from '../wire/encodereceipt.ts'
 import type { TransactionView } from '../wire/encodetransaction.ts'
 import type { MethodContext } from './context.ts'
 
-type Told = Pick<MethodContext, 'chain' | 'profile'>
+type ViewContext = Pick<MethodContext, 'chain' | 'profile'>
 
-/** The receipt of a mined transaction, with what receipts tell of its block. */
-export function viewOfReceipt({ chain, profile }: Told, place: TransactionPlace): ReceiptView {
+/** The receipt of a mined transaction, with the members about its block that receipts of the profile have. */
+export function viewOfReceipt(
+  { chain, profile }: ViewContext,
+  place: TransactionPlace,
+): ReceiptView {
   const { header } = place.record.block
   const hardfork = chain.state.config.hardforkAt(header.number, header.timestamp)
-  const without = profile.untold?.(executedAt(place).transaction, hardfork)
+  const without = profile.omittedMembers?.(executedAt(place).transaction, hardfork)
   const view = without === undefined ? place : { ...place, without }
   if (!profile.receiptsTellBlock) return view
   const blobPrice = header.excessBlobGas === undefined ? undefined : blobFeeOf(chain.state, header)
   return { ...view, blobPrice, timestamp: header.timestamp }
 }
 
-/** A block whose transactions are without what is not told of them. */
-export function withShortened({ chain, profile }: Told, view: BlockView): BlockView {
-  const { untold } = profile
-  if (untold === undefined) return view
+/** A block whose transactions are without the members that the profile leaves out. */
+export function withShortened({ chain, profile }: ViewContext, view: BlockView): BlockView {
+  const { omittedMembers } = profile
+  if (omittedMembers === undefined) return view
   const hardfork = chain.state.config.hardforkAt(view.header.number, view.header.timestamp)
   const transactions = (view.transactions as readonly (Hash | TransactionView)[]).map((each) =>
-    typeof each === 'string' ? each : { ...each, without: untold(each.transaction, hardfork) },
+    typeof each === 'string'
+      ? each
+      : { ...each, without: omittedMembers(each.transaction, hardfork) },
   )
   return { ...view, transactions: transactions as BlockView['transactions'] }
 }
 
-/** A transaction without what is not told of it, in its block or in the next. */
-export function shortened({ chain, profile }: Told, view: TransactionView): TransactionView {
-  if (profile.untold === undefined) return view
+/** A transaction without the members that the profile leaves out in its block, or in the next while it is pending. */
+export function shortened({ chain, profile }: ViewContext, view: TransactionView): TransactionView {
+  if (profile.omittedMembers === undefined) return view
   const { state, environment } = chain
   const { blockNumber: number, blockTimestamp: timestamp } = view.place ?? {}
   const hardfork =
     number === undefined || timestamp === undefined
       ? nextRules(state, environment.now()).hardfork
       : state.config.hardforkAt(number, timestamp)
-  return { ...view, without: profile.untold(view.transaction, hardfork) }
+  return { ...view, without: profile.omittedMembers(view.transaction, hardfork) }
 }

@@ -61,7 +61,7 @@ const UNDECODABLE = refusal(INVALID_PARAMS, 'Failed to decode transaction')
 const unknownType: Refusal = (refused) =>
   refused.method.startsWith('eth_sendRaw') ? UNDECODABLE(refused) : undefined
 
-/** A call with too little gas is told the same as one with too much. */
+/** anvil words a call with too little gas as one with too much. */
 const tooLittleGas: Refusal = ({ method }) => {
   const message = isCall(method)
     ? 'intrinsic gas too high -- CallGasCostMoreThanGasLimit'

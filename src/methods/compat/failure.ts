@@ -1,4 +1,4 @@
-// An execution that failed, taken apart for whoever words the error.
+// An execution that failed, taken apart for the profiles that word the error.
 import type { DevchainError } from '../../core/errors.ts'
 import { EMPTY_BYTES, hexFromBytes, parseBytes } from '../../core/hex.ts'
 import { EXECUTION_ERROR, errorText, panicCode } from '../../evm/reasons.ts'

@@ -83,7 +83,7 @@ export const GANACHE: Profile = {
   },
 }
 
-/** Calls are told with what they returned; estimates and transactions with an object that has it. */
+/** Errors of calls have what was returned as data; those of estimates and transactions an object with it. */
 function failure({ reason, data, hash, cause }: FailedExecution, method: string): ErrorObject {
   const kind = kindOf(cause, reason)
   const said = reasonOf(cause, data)

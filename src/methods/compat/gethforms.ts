@@ -57,10 +57,10 @@ function typed(target: Target, flawOf: (text: string) => string | undefined): Fo
   }
 }
 
-/** A value of so many bytes. */
+/** A value of a fixed number of bytes. */
 function fixed(target: Target, bytes: number): Form {
   const form = typed(target, (text) => (hasWrongLength(text) ? undefined : bytesFlaw(text)))
-  // a missing prefix and half a byte are told before the length, and foreign digits after it
+  // geth complains of a missing prefix and of half a byte before the length, and of foreign digits after it
   const hasWrongLength = (text: string): boolean =>
     /^(0x(..)*)?$/i.test(text) && text.length !== 2 + 2 * bytes
   return (value) => {
@@ -74,7 +74,7 @@ function fixed(target: Target, bytes: number): Form {
 const block: Form = (value) => {
   if (typeof value === 'number') return NO_PREFIX
   if (typeof value !== 'string' || TAGS.includes(value)) return undefined
-  // as long as a hash: whether it is one is told in the words for one
+  // geth reads what is as long as a hash as a hash, and complains in the words for one
   if (value.length === 66) return bytesFlaw(value)
   const flaw = numberFlaw(value, 64)
   if (flaw !== undefined) return flaw

@@ -93,14 +93,14 @@ export const HARDHAT: Profile = {
   nextTimestamp: String,
   ignoresForks: false,
   leastGasLimit: 1n,
-  untold,
+  omittedMembers,
   emptyReward: 'absent',
   failure,
   refusals: HARDHAT_REFUSALS,
 }
 
-/** Members that came with a fork: what was not there yet is not told. Legacy transactions never name their chain. */
-function untold({ type }: Transaction, hardfork: Hardfork): readonly string[] {
+/** Members that came with a fork: an earlier fork leaves them out. Legacy transactions never name their chain. */
+function omittedMembers({ type }: Transaction, hardfork: Hardfork): readonly string[] {
   return [
     ...(isAtLeast(hardfork, 'berlin') ? [] : ['type']),
     ...(isAtLeast(hardfork, 'london') ? [] : ['effectiveGasPrice']),
@@ -108,7 +108,7 @@ function untold({ type }: Transaction, hardfork: Hardfork): readonly string[] {
   ]
 }
 
-/** A transaction that failed is told with its hash, in the form of version 2; calls have the form of version 3. */
+/** Errors of transactions name the hash, in the form of version 2; those of calls have the form of version 3. */
 function failure({ reason, data, hash, cause }: FailedExecution): ErrorObject {
   const message = hardhatMessage(cause, reason, data)
   if (cause.kind === 'halt' && reason.startsWith('out of gas')) {

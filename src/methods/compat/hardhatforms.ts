@@ -3,7 +3,7 @@
 import { DevchainError } from '../../core/errors.ts'
 import type { Profile } from './profile.ts'
 
-/** What is wrong with a parameter, in Hardhat's words; `isInput` where it is told as an input that cannot be. */
+/** What is wrong with a parameter, in Hardhat's words; `isInput` where Hardhat calls it an invalid input. */
 interface Misfit {
   readonly words: string
   readonly isInput?: true
@@ -22,7 +22,7 @@ function like(pattern: RegExp, name: string): Form {
       : { words: `invalid value "${value.slice(0, MAX_SHOWN)}" supplied to : ${name}` }
 }
 
-/** Characters of a value that are told: beyond two words none is of use. */
+/** Characters of a value that a message quotes. */
 const MAX_SHOWN = 200
 
 const ADDRESS = like(/^0x[0-9a-fA-F]{40}$/, 'ADDRESS')

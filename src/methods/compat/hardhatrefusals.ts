@@ -51,7 +51,7 @@ const unknownAccount: Words = ({ facts: { address }, message }) =>
     ? message
     : `Unknown account ${checksumAddress(parseAddress(String(address)))}`
 
-/** A chain id that a signature has is told otherwise than one that a request names. */
+/** Hardhat words a chain id of a signature otherwise than one of a request. */
 const wrongChain: Words = ({ method, facts: { given, chainId, type } }) => {
   if (method !== 'eth_sendRawTransaction') {
     return `Invalid chainId ${given} provided, expected ${chainId} instead.`

@@ -18,7 +18,7 @@ import type { Refused } from './refusal.ts'
 /** Options that have another default than here. What is given, or a genesis file says, wins. */
 export type Defaults = Some<DevchainSettings>
 
-/** How a node tells that it refuses a request; undefined: as it is told here. */
+/** How a node words the refusal of a request; undefined: as devchain does. */
 export type Refusal = (refused: Refused) => ErrorObject | undefined
 
 /** The person of one node. */
@@ -53,14 +53,16 @@ export interface Profile {
   readonly nextTimestamp: (timestamp: bigint) => string | null
   /** Whether a least gas price can be set where there is a base fee. */
   readonly hasLeastPriceWithBaseFee: boolean
-  /** Whether what the next block cannot have before london or paris is set nonetheless, and fee histories are told. */
+  /** Whether what the next block cannot have before london or paris is set nonetheless, and fee histories are answered. */
   readonly ignoresForks: boolean
   /** The lowest gas limit that blocks can be given. */
   readonly leastGasLimit: bigint
   /** The `reward` of `eth_feeHistory` where no percentile is asked; undefined: a list for each, each without any. */
   readonly emptyReward: 'absent' | 'empty' | undefined
-  /** Members of a transaction and its receipt that are not told, by the fork of the block; undefined: all are. */
-  readonly untold: ((transaction: Transaction, hardfork: Hardfork) => readonly string[]) | undefined
+  /** Members of a transaction and its receipt that are left out, by the fork of the block; undefined: none. */
+  readonly omittedMembers:
+    | ((transaction: Transaction, hardfork: Hardfork) => readonly string[])
+    | undefined
   /** Whether each receipt tells its block's time, and what blobs cost there. */
   readonly receiptsTellBlock: boolean
   /** What `evm_mine` answers. */
@@ -83,9 +85,9 @@ export interface Profile {
   readonly tellsFailedAccessLists: boolean
   /** How the pool's content names a sender. */
   readonly poolSender: (sender: Address) => string
-  /** How a failed execution is told; undefined: as it is (decisions on errors). */
+  /** How a failed execution is worded; undefined: as devchain does. */
   readonly failure: ((failed: FailedExecution, method: string) => ErrorObject) | undefined
-  /** How refusals are told, by their word; those that are not here are told as they are. */
+  /** How refusals are worded, by their word; the others are worded as devchain does. */
   readonly refusals: { readonly [Word in ErrorWord]?: Refusal }
 }
 
@@ -105,7 +107,7 @@ export const OWN: Profile = {
   ignoresForks: true,
   leastGasLimit: MIN_GAS_LIMIT,
   emptyReward: undefined,
-  untold: undefined,
+  omittedMembers: undefined,
   receiptsTellBlock: false,
   mined: '0x0',
   filters: 'strict',

@@ -28,7 +28,7 @@ export function profileOf(node: CompatNode | undefined): Profile {
 
 /**
  * An error of a method in the words of another node.
- * @returns undefined where it is told as it is
+ * @returns undefined where the error stays as it is
  */
 export function describedBy(
   { failure, refusals }: Profile,

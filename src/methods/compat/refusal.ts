@@ -1,4 +1,4 @@
-// A request that was refused, taken apart for whoever words the error.
+// A request that was refused, taken apart for the profiles that word the error.
 import type { DevchainError, ErrorFacts } from '../../core/errors.ts'
 
 /** What is known of it. */

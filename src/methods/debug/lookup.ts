@@ -154,7 +154,7 @@ async function preimageIn(world: World, wanted: Hash): Promise<Uint8Array> {
   throw new DevchainError('NOT_FOUND', message)
 }
 
-/** Node has a function for it only when it is told so; the flag goes again, as kept bytecode belongs to flags. */
+/** V8 has a function for it only under a flag, which is taken back: cached bytecode is valid for one set of flags. */
 function collectGarbage(): void {
   const { setFlagsFromString } = process.getBuiltinModule('node:v8')
   const { runInNewContext } = process.getBuiltinModule('node:vm')

@@ -15,7 +15,7 @@ import { blockReference } from '../wire/decodeblock.ts'
 import { field, shape } from '../wire/encodeobject.ts'
 
 /**
- * The form of reth: lists without hashes, which whoever reads them makes anew.
+ * The form of reth: lists without hashes, which the reader computes.
  * @see https://github.com/alloy-rs/alloy/blob/main/crates/rpc-types-debug/src/execution_witness.rs
  */
 const witness = shape<Witness>('execution witness', {

@@ -175,7 +175,7 @@ async function uncleAt(
   )
 }
 
-/** Where weights are not told. */
+/** Where answers leave the weights out. */
 const NOT_WEIGHED = { cumulativeDifficulty: undefined, totalDifficulty: undefined }
 
 /** What an uncle weighs; one whose block is no longer kept, without the uncles that it may have had itself. */

@@ -84,7 +84,7 @@ const accessList = method({
       isAwaited: caller.isWaiting,
     })
     const { failure, output, consoleLines } = answer
-    // what succeeds is sent next, and told then
+    // what succeeds is sent next, and prints its lines then
     if (failure === undefined) return answer
     if (!profile.tellsFailedAccessLists) throw executionError(failure, output, consoleLines)
     printLines(context, answer)

@@ -22,10 +22,10 @@ const EXAMPLE_QUERY = { fromBlock: '0x0', toBlock: 'latest', topics: [] }
 /** Logs that are written before others may have their turn. */
 const LOGS_IN_A_ROW = 64
 
-/** Logs, from so many on written in pieces: they are 3 MB and more. */
+/** Logs, from so many on written in pieces. */
 const VERY_MANY_LOGS = 8_192
 
-/** Logs as an answer. Very many are written here, with turns for others: as one text they leave hundreds of MB to collect. */
+/** Logs as an answer. Very many are written here, with turns for others: as one text they leave much garbage. */
 export function answerLogs(
   { textOfLogs }: Pick<MethodContext, 'textOfLogs'>,
   entries: readonly LogEntry[],

@@ -13,13 +13,13 @@ import type { Decoder } from '../../rpc/schema.ts'
 import { type MethodContext, method } from '../common/context.ts'
 import { mineOn } from '../common/mine.ts'
 import { ack } from '../compat/profile.ts'
-import { mineOrder, ONE_BLOCK } from '../wire/decodemine.ts'
+import { mineParameters, ONE_BLOCK } from '../wire/decodemine.ts'
 
 const mineBlocks = method({
   name: 'evm_mine',
   summary:
     'Mines a block, or {blocks}, the first at an exact {timestamp} in seconds if one is given.',
-  params: [optional('order', mineOrder, ONE_BLOCK)],
+  params: [optional('order', mineParameters, ONE_BLOCK)],
   result: text,
   example: { params: [], result: '0x0' },
   writes: 'chain',

@@ -129,7 +129,7 @@ const impersonate = method({
   },
 })
 
-/** Whether there was something to end, where a node's users are told. */
+/** Whether there was something to end; null where the node of the profile does not say. */
 const ended: Encoder<boolean | null> = {
   name: 'null or boolean',
   json: { enum: [null, true, false] },

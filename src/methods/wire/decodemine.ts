@@ -1,22 +1,22 @@
-// What evm_mine and its like are told.
+// The parameters of evm_mine and its like.
 
 import { quantity } from '../../rpc/primitives.ts'
 import type { Decoder } from '../../rpc/schema.ts'
 import { members } from './decodeobject.ts'
 
-/** What `evm_mine` may be told: how many blocks, and the exact time of the first, in seconds. */
-export interface MineOrder {
+/** What `evm_mine` takes: how many blocks, and the exact time of the first, in seconds. */
+export interface MineParameters {
   readonly blocks: bigint
   readonly timestamp: bigint | undefined
 }
 
 /** The next block, when the clock says. */
-export const ONE_BLOCK: MineOrder = { blocks: 1n, timestamp: undefined }
+export const ONE_BLOCK: MineParameters = { blocks: 1n, timestamp: undefined }
 
 const orderMembers = members('order', { timestamp: quantity, blocks: quantity })
 
 /** A timestamp, or `{timestamp}`, `{blocks}`, or both. */
-export const mineOrder: Decoder<MineOrder> = {
+export const mineParameters: Decoder<MineParameters> = {
   name: 'timestamp or {timestamp, blocks}',
   json: { anyOf: [quantity.json, orderMembers.json] },
   decode: (value, path, notes) => {

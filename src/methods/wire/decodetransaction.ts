@@ -76,7 +76,7 @@ export const transactionRequest: Decoder<TransactionRequest> = refined(
     // web3.js describes the network besides
     [...ANSWERED, 'networkId', 'chain', 'hardfork', 'common'],
   ),
-  // all members, written out: rest and spread took 2 µs of a call that takes 12, and the readers find one shape
+  // all members are written out, so that all requests have one shape, which V8 reads faster than copies by rest and spread
   (given, path, notes) => {
     const type = given.type === undefined ? undefined : heededType(given.type, given, path, notes)
     return {

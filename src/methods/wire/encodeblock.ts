@@ -18,7 +18,7 @@ import { type TransactionView, transactionShape, viewOfPlaced } from './encodetr
 /** Members of a block that nodes leave open while it is pending. */
 export type PendingMember = 'number' | 'hash' | 'nonce' | 'mixHash' | 'logsBloom' | 'miner'
 
-/** How blocks are told where nodes differ. */
+/** The form of blocks where nodes differ. */
 export interface BlockForm {
   /** Members of the pending block that are null. */
   readonly pendingNulls: readonly PendingMember[]
@@ -40,7 +40,7 @@ export interface BlockView {
   readonly nulls: readonly PendingMember[]
   /** Bytes of RLP. */
   readonly size: number
-  /** Undefined, as the next, where it is not told. */
+  /** Undefined, as the next, where the form has none. */
   readonly totalDifficulty: bigint | undefined
   /** The block's own difficulty and its uncles'. */
   readonly cumulativeDifficulty: bigint | undefined
@@ -84,7 +84,7 @@ function openField<V>(
   return field(nullable(encoder), (block) => (block.nulls.includes(name) ? null : get(block)))
 }
 
-/** A header, as `newHeads` subscribers are told of it. */
+/** A header, as `newHeads` notifies of it. */
 export const headerShape: Encoder<BlockView> = shape('header', headerFields)
 
 /** The transactions of a block: hashes, or whole objects. */

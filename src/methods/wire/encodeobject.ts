@@ -29,13 +29,13 @@ export function field<T, V>(encoder: Encoder<V>, get: (value: T) => V): Field<T>
   return { json: encoder.json, required: true, encode: (value) => encoder.encode(get(value)) }
 }
 
-/** What is told without some members that there are. */
+/** A value of which some members are left out. */
 export interface Shortened {
   /** Names of members. */
   readonly without?: readonly string[] | undefined
 }
 
-/** A member that is left out where `get` gives undefined, or where it is among those that are not told. */
+/** A member that is left out where `get` gives undefined, or where it is among those that are left out. */
 export function fieldUnless<T extends Shortened, V>(
   name: string,
   encoder: Encoder<V>,

@@ -16,7 +16,7 @@ import {
   shape,
 } from './encodeobject.ts'
 
-/** Where a transaction stands for whoever looks at it: `undefined` while it is pending. */
+/** Where a mined transaction stands: `undefined` while it is pending. */
 export interface Place {
   readonly blockHash: Hash
   readonly blockNumber: bigint
