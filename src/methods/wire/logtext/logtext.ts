@@ -1,8 +1,8 @@
 // Accelerator: writes the JSON of many logs as bytes, and remembers those of logs that were answered before.
 //
-// It gains a third to a half of the time of a reply with many logs (row allLogsMs), which is asked for again and again. Its plain
-// twin is the encoder of ../encodelog.ts with JSON.stringify, which test/methods/eth/logtext.test.ts holds it against. Its
-// door is `textOfLogs` of a request's context, which ../../../devchain.ts puts there.
+// It gains a third to a half of the time of a reply with many logs (row allLogsMs), which is asked for again and again. Its
+// plain twin is the encoder of ../encodelog.ts with JSON.stringify, which test/methods/eth/logtext.test.ts holds it
+// against. Its door is `textOfLogs` of a request's context, which ../../../devchain.ts puts there.
 import { LruCache } from '../../../core/lrucache.ts'
 import type { LogEntry } from '../../../node/events/logs.ts'
 import type { Block } from '../../../protocol/block.ts'
@@ -42,7 +42,7 @@ interface LogBytes {
 /** The last logs that were answered. */
 const logBytes = new LruCache<Log, LogBytes>(8_192)
 
-/** Bytes of a log that is remembered, at most. Usual ones have 600, so that all are 10 MB. */
+/** Bytes of a log that is remembered, at most: usual ones have far fewer. */
 const SHORT_LOG = 2_048
 
 /** A comma and the JSON of what `logShape` gives. */
