@@ -31,8 +31,8 @@ const MODULES = [
     flags: ['--initialMemory', '1', '--memoryBase', '4096'],
   },
   {
-    entry: 'core/assembly/keccak.ts',
-    output: 'core/keccak.wasm.ts',
+    entry: 'core/crypto/assembly/keccak.ts',
+    output: 'core/crypto/keccak.wasm.ts',
     flags: ['--initialMemory', '2'],
   },
   {

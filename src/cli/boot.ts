@@ -1,6 +1,6 @@
 // What is said of a chain once it listens: on the terminal, in the JSON log and in the ready file.
 import { rename, rm, writeFile } from 'node:fs/promises'
-import { checksumAddress } from '../core/crypto.ts'
+import { checksumAddress } from '../core/crypto/crypto.ts'
 import { ether, fee, number, plural } from '../core/format.ts'
 import type { Devchain, Endpoints } from '../devchain.ts'
 import { headOf } from '../node/ledger/blocktree.ts'

@@ -1,6 +1,6 @@
 // The encoding of arguments that contracts understand, as far as it is read here: words, and byte strings.
 // @see https://docs.soliditylang.org/en/latest/abi-spec.html
-import { checksumAddress, keccak256 } from './crypto.ts'
+import { checksumAddress, keccak256 } from './crypto/crypto.ts'
 import { type Address, addressFromBytes, bigintFromBytes, hexFromBytes } from './hex.ts'
 
 /** An argument as it was passed; addresses and byte strings are texts. */

@@ -1,5 +1,5 @@
 // Structured data as wallets sign it (EIP-712): checked, encoded, hashed.
-import { keccak256 } from './crypto.ts'
+import { keccak256 } from './crypto/crypto.ts'
 import { DevchainError, printValue } from './errors.ts'
 import { concatBytes, paddedBytes, parseAddress, parseBytes } from './hex.ts'
 

@@ -1,6 +1,6 @@
 // The checks before a transaction or a call runs, in the order in which callers are told.
 import { areBlobsFree, blobBaseFeeIn, isFree } from '../protocol/fees.ts'
-import type { Transaction } from '../protocol/transaction.ts'
+import type { Transaction } from '../protocol/transactions/transaction.ts'
 import {
   requireAuthorizations,
   requireBaseFee,
@@ -15,7 +15,7 @@ import {
   requireNextNonce,
   requireTipWithinCap,
   requireType,
-} from '../protocol/validity.ts'
+} from '../protocol/transactions/transactionrules.ts'
 import { accountAt, emptyAccount } from '../state/world.ts'
 import type { BlockEnvironment, CallJob, TransactionJob } from './executor.ts'
 

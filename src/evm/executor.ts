@@ -4,16 +4,16 @@ import type { Address, Hash, Hex } from '../core/hex.ts'
 import type { PersistentMap } from '../core/persistent.ts'
 import type { MaybePromise } from '../core/promises.ts'
 import type { ChainSettings, Some } from '../options/derived.ts'
+import type { Log } from '../protocol/blocks/receipt.ts'
 import type { BlobRules } from '../protocol/fees.ts'
 import type { Hardfork } from '../protocol/forks.ts'
-import type { Log } from '../protocol/receipt.ts'
-import type { BlobSidecar } from '../protocol/sidecar.ts'
+import type { BlobSidecar } from '../protocol/transactions/sidecar.ts'
 import type {
   AccessListEntry,
   Authorization,
   BlobFields,
   Transaction,
-} from '../protocol/transaction.ts'
+} from '../protocol/transactions/transaction.ts'
 import type { Account, World } from '../state/world.ts'
 
 /** What contracts can learn about the block they run in. */

@@ -1,8 +1,8 @@
 // A machine runs one message, with all the messages that it brings, over an overlay. What a transaction does around
 // that (buying gas, authorizations, refunds, fees) is `transition.ts`, which does not know which machine it has.
 import type { Address } from '../core/hex.ts'
-import type { Log } from '../protocol/receipt.ts'
-import type { AccessListEntry } from '../protocol/transaction.ts'
+import type { Log } from '../protocol/blocks/receipt.ts'
+import type { AccessListEntry } from '../protocol/transactions/transaction.ts'
 import type { Overlay } from '../state/overlay.ts'
 import type {
   BlockEnvironment,

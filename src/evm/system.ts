@@ -1,6 +1,6 @@
 // System calls at the start and the end of a block, and the requests that they bring (EIP-4788, EIP-2935, EIP-7685).
 import { createHash } from 'node:crypto'
-import { hashBytes } from '../core/crypto.ts'
+import { hashBytes } from '../core/crypto/crypto.ts'
 import {
   type Address,
   bigintFromBytes,
@@ -9,9 +9,9 @@ import {
   type Hash,
   hashFromBytes,
 } from '../core/hex.ts'
-import { EMPTY_REQUESTS_HASH } from '../protocol/block.ts'
+import { EMPTY_REQUESTS_HASH } from '../protocol/blocks/block.ts'
+import type { Log } from '../protocol/blocks/receipt.ts'
 import { isAtLeast } from '../protocol/forks.ts'
-import type { Log } from '../protocol/receipt.ts'
 import { Overlay } from '../state/overlay.ts'
 import {
   BEACON_ROOTS,

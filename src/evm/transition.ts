@@ -6,12 +6,16 @@ import { CONSOLE_ADDRESS } from '../core/abi.ts'
 import { larger, MAX_UINT256, smaller } from '../core/bigints.ts'
 import { type Address, EMPTY_BYTES, ZERO_ADDRESS } from '../core/hex.ts'
 import type { MaybePromise } from '../core/promises.ts'
-import { delegationTo, isDelegation } from '../protocol/delegation.ts'
 import { blobGasOf, floorDataGas, intrinsicGas, maxRefund } from '../protocol/fees.ts'
 import { isAtLeast } from '../protocol/forks.ts'
 import { isPrecompile } from '../protocol/precompiles.ts'
-import { type AccessListEntry, authorityOf, HALF_ORDER } from '../protocol/transaction.ts'
-import { MAX_NONCE } from '../protocol/validity.ts'
+import { delegationTo, isDelegation } from '../protocol/transactions/delegation.ts'
+import {
+  type AccessListEntry,
+  authorityOf,
+  HALF_ORDER,
+} from '../protocol/transactions/transaction.ts'
+import { MAX_NONCE } from '../protocol/transactions/transactionrules.ts'
 import { Overlay } from '../state/overlay.ts'
 import { isEmpty, type World } from '../state/world.ts'
 import { formatConsoleCall } from './console.ts'

@@ -10,7 +10,7 @@ import {
   requireBranchLength,
   requireParentHash,
   requireParentHeader,
-} from '../protocol/parentchain.ts'
+} from '../protocol/work/parentchain.ts'
 import { type Method, param } from '../rpc/method.ts'
 import { boolean, data, hash, quantity, text } from '../rpc/primitives.ts'
 import type { Decoder, Encoder } from '../rpc/schema.ts'

@@ -1,6 +1,6 @@
 // personal: the accounts that the node holds keys for, encrypted in memory.
 
-import { messageDigest, recoverAddress, signatureFromBytes } from '../core/crypto.ts'
+import { messageDigest, recoverAddress, signatureFromBytes } from '../core/crypto/crypto.ts'
 import { DevchainError, printValue } from '../core/errors.ts'
 import { number } from '../core/format.ts'
 import { type Address, bytesFromHex } from '../core/hex.ts'

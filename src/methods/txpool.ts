@@ -4,7 +4,7 @@
 import { type Address, quantityFromBigint } from '../core/hex.ts'
 import { headOf } from '../node/ledger/blocktree.ts'
 import { type PooledTransaction, pendingOf, queuedOf } from '../node/pool/pool.ts'
-import type { Transaction } from '../protocol/transaction.ts'
+import type { Transaction } from '../protocol/transactions/transaction.ts'
 import { type Method, param } from '../rpc/method.ts'
 import { address, text } from '../rpc/primitives.ts'
 import type { Encoder, Json, JsonSchema } from '../rpc/schema.ts'

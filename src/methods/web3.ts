@@ -1,6 +1,6 @@
 // web3: the program's name, and Keccak-256.
 
-import { keccakHash } from '../core/crypto.ts'
+import { keccakHash } from '../core/crypto/crypto.ts'
 import { type Method, param } from '../rpc/method.ts'
 import { data, hash, text } from '../rpc/primitives.ts'
 import { type MethodContext, method } from './common/context.ts'

@@ -4,7 +4,7 @@ import { type Address, parseAddress } from '../core/hex.ts'
 import { chainParameters } from '../options/derived.ts'
 import { OPTIONS } from '../options/table.ts'
 import { blobRulesAt, blobScheduleFromGenesisConfig } from '../protocol/blobschedule.ts'
-import { bombDelayAt, glaciersOf } from '../protocol/difficulty.ts'
+import { bombDelayAt, glaciersOf } from '../protocol/blocks/difficulty.ts'
 import { forkPointsOf } from '../protocol/forkid.ts'
 import {
   alwaysFork,
@@ -15,7 +15,7 @@ import {
   scheduleFromGenesisConfig,
   terminalTotalDifficultyOf,
 } from '../protocol/forks.ts'
-import { TRANSACTION_GAS_CAP } from '../protocol/validity.ts'
+import { TRANSACTION_GAS_CAP } from '../protocol/transactions/transactionrules.ts'
 import type { Genesis } from '../state/genesis.ts'
 import type { ChainOptions, StateOptions } from './chainoptions.ts'
 import { OWN_BEHAVIOUR } from './ledger/behaviour.ts'

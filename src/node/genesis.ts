@@ -2,7 +2,7 @@
 import { DevchainError } from '../core/errors.ts'
 import { type Address, EMPTY_BYTES, paddedBytes, ZERO_HASH } from '../core/hex.ts'
 import { OPTIONS } from '../options/table.ts'
-import { EMPTY_REQUESTS_HASH, type Header, sealBlock } from '../protocol/block.ts'
+import { EMPTY_REQUESTS_HASH, type Header, sealBlock } from '../protocol/blocks/block.ts'
 import type { Hardfork } from '../protocol/forks.ts'
 import { createDefaultAlloc, type Genesis, worldFromAlloc } from '../state/genesis.ts'
 import { stateRoot, type World } from '../state/world.ts'

@@ -1,6 +1,6 @@
 // What gas costs: the price of a transaction, the base fee, intrinsic gas, the price of blobs.
 import { type Hardfork, isAtLeast } from './forks.ts'
-import type { UnsignedTransaction } from './transaction.ts'
+import type { UnsignedTransaction } from './transactions/transaction.ts'
 
 type Priced = Pick<UnsignedTransaction, 'maxFeePerGas' | 'maxPriorityFeePerGas'>
 

@@ -1,6 +1,6 @@
 // The identifier of a chain's rules: a checksum over its genesis and the points where its rules change.
 import { crc32 } from 'node:zlib'
-import { hashBytes } from '../core/crypto.ts'
+import { hashBytes } from '../core/crypto/crypto.ts'
 import { type Hash, paddedBytes } from '../core/hex.ts'
 import { readStart } from './forks.ts'
 

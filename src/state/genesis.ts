@@ -1,5 +1,5 @@
 // Where a chain begins: the usual genesis JSON, read and checked, and the accounts that devchain starts with.
-import { EMPTY_CODE_HASH, keccakHash } from '../core/crypto.ts'
+import { EMPTY_CODE_HASH, keccakHash } from '../core/crypto/crypto.ts'
 import { DevchainError, printValue } from '../core/errors.ts'
 import { type Address, bytesFromHex, EMPTY_BYTES, type Hash } from '../core/hex.ts'
 import type { Hardfork } from '../protocol/forks.ts'

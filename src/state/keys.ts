@@ -1,5 +1,5 @@
 // Keys of the state tries: Keccak-256 of addresses and storage slots, remembered for a while.
-import { keccak256 } from '../core/crypto.ts'
+import { keccak256 } from '../core/crypto/crypto.ts'
 import { type Address, bytesFromHex, paddedBytes } from '../core/hex.ts'
 import { memoize } from '../core/lrucache.ts'
 

@@ -1,5 +1,5 @@
 // The journal of one run: changes to a world that can be taken back, and applied all at once at the end.
-import { keccakHash } from '../core/crypto.ts'
+import { keccakHash } from '../core/crypto/crypto.ts'
 import { type Address, EMPTY_BYTES } from '../core/hex.ts'
 import { addressKey } from './keys.ts'
 import type { TrieChange } from './trie.ts'

@@ -7,7 +7,7 @@ import {
   keccak256,
   readDigest,
   writeDigest,
-} from '../core/keccak.ts'
+} from '../core/crypto/keccak.ts'
 
 /** Nibbles in a 32-byte key. */
 export const KEY_NIBBLES = 64

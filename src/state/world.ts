@@ -1,5 +1,5 @@
 // The world: every account after a block, as one immutable value.
-import { EMPTY_CODE_HASH, keccakHash } from '../core/crypto.ts'
+import { EMPTY_CODE_HASH, keccakHash } from '../core/crypto/crypto.ts'
 import { type Address, EMPTY_BYTES, type Hash } from '../core/hex.ts'
 import { encodeRlp } from '../core/rlp.ts'
 import { addressKey, slotKey } from './keys.ts'

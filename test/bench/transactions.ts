@@ -1,13 +1,21 @@
 // What a transaction costs on its way into a block: hashes, signatures, encodings, pool and block: micro-benchmarks.
-import { addressOfKey, keccak256, recoverAddress, signDigest } from '../../src/core/crypto.ts'
+import {
+  addressOfKey,
+  keccak256,
+  recoverAddress,
+  signDigest,
+} from '../../src/core/crypto/crypto.ts'
 import { type Address, bytesFromHex } from '../../src/core/hex.ts'
 import { addresses, requireKey } from '../../src/node/accounts/accounts.ts'
 import { systemEnvironment } from '../../src/node/chain/chain.ts'
 import { mine } from '../../src/node/commands/mine.ts'
 import { createChain } from '../../src/node/create.ts'
 import { sendRawTransaction, sendTransaction } from '../../src/node/sending/send.ts'
-import { signTransaction, type UnsignedTransaction } from '../../src/protocol/transaction.ts'
-import { decodeTransaction } from '../../src/protocol/transactiondecoding.ts'
+import {
+  signTransaction,
+  type UnsignedTransaction,
+} from '../../src/protocol/transactions/transaction.ts'
+import { decodeTransaction } from '../../src/protocol/transactions/transactiondecoding.ts'
 import { eachOf, type Figure, timed } from './measure.ts'
 
 const KEY = new Uint8Array(32).fill(7)

@@ -1,13 +1,13 @@
 // The official state tests. `npm test` runs a part of them, `npm run test:conformance` all; where the vectors are
 // absent there is nothing to run.
 import { describe, expect, test } from 'vitest'
-import { keccakHash } from '../../src/core/crypto.ts'
+import { keccakHash } from '../../src/core/crypto/crypto.ts'
 import { DevchainError } from '../../src/core/errors.ts'
 import { bytesFromHex, type Hash } from '../../src/core/hex.ts'
 import { encodeRlp } from '../../src/core/rlp.ts'
 import type { Jobs } from '../../src/evm/executor.ts'
 import { OPTIONS } from '../../src/options/table.ts'
-import type { Log } from '../../src/protocol/receipt.ts'
+import type { Log } from '../../src/protocol/blocks/receipt.ts'
 import { stateRoot } from '../../src/state/world.ts'
 import { allEngines } from '../support/engines.ts'
 import {

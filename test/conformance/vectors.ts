@@ -12,7 +12,11 @@ import {
 import type { BlockEnvironment, TransactionJob } from '../../src/evm/executor.ts'
 import type { BlobRules } from '../../src/protocol/fees.ts'
 import { parseHardfork } from '../../src/protocol/forks.ts'
-import type { Authorization, Transaction, TransactionType } from '../../src/protocol/transaction.ts'
+import type {
+  Authorization,
+  Transaction,
+  TransactionType,
+} from '../../src/protocol/transactions/transaction.ts'
 import {
   emptyAccount,
   emptyWorld,

@@ -5,7 +5,7 @@ import { mnemonicToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { concatBytes, hexFromBytes } from '../../src/core/hex.ts'
 import { createDevchain, type Devchain } from '../../src/devchain.ts'
-import { blobHash } from '../../src/protocol/sidecar.ts'
+import { blobHash } from '../../src/protocol/transactions/sidecar.ts'
 import { blobOf, kzg, sidecarOf } from '../support/blobs.ts'
 
 const MNEMONIC = 'test test test test test test test test test test test junk'

@@ -1,5 +1,5 @@
 // Cases of the fuzzer: a world, a fork, some messages one after another, as plain JSON that a fixture can hold.
-import { addressOfKey, keccak256, signDigest } from '../../src/core/crypto.ts'
+import { addressOfKey, keccak256, signDigest } from '../../src/core/crypto/crypto.ts'
 import {
   type Address,
   bytesFromBigint,
@@ -10,7 +10,7 @@ import {
 import { encodeRlp } from '../../src/core/rlp.ts'
 import type { BlockEnvironment } from '../../src/evm/executor.ts'
 import { HARDFORKS, type Hardfork, isAtLeast } from '../../src/protocol/forks.ts'
-import type { Authorization } from '../../src/protocol/transaction.ts'
+import type { Authorization } from '../../src/protocol/transactions/transaction.ts'
 import {
   emptyAccount,
   emptyWorld,

@@ -1,7 +1,7 @@
 // Blobs for tests, with the commitments and proofs that the reference implementation (c-kzg 4844) made of them.
 import { readFileSync } from 'node:fs'
 import { bytesFromHex, hexFromBytes } from '../../src/core/hex.ts'
-import type { BlobSidecar } from '../../src/protocol/sidecar.ts'
+import type { BlobSidecar } from '../../src/protocol/transactions/sidecar.ts'
 
 interface Proven {
   readonly seed: number

@@ -13,11 +13,14 @@ import { MerkleStateManager } from '@ethereumjs/statemanager'
 import { Blob4844Tx, createTxFromRLP, type TypedTransaction } from '@ethereumjs/tx'
 import { createAccount, createAddressFromString, createWithdrawal } from '@ethereumjs/util'
 import { createVM, runBlock } from '@ethereumjs/vm'
-import { addressOfKey, keccak256 } from '../../src/core/crypto.ts'
+import { addressOfKey, keccak256 } from '../../src/core/crypto/crypto.ts'
 import { type Address, bytesFromHex, EMPTY_BYTES, type Hash } from '../../src/core/hex.ts'
 import { GAS_PER_BLOB } from '../../src/protocol/fees.ts'
 import { HARDFORKS, type Hardfork, isAtLeast } from '../../src/protocol/forks.ts'
-import { signTransaction, type UnsignedTransaction } from '../../src/protocol/transaction.ts'
+import {
+  signTransaction,
+  type UnsignedTransaction,
+} from '../../src/protocol/transactions/transaction.ts'
 import { systemContracts } from '../../src/state/predeploys.ts'
 import { assemble } from './bytecode.ts'
 

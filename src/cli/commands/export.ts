@@ -2,7 +2,7 @@
 import { open, rename, rm } from 'node:fs/promises'
 import { DevchainError, printValue } from '../../core/errors.ts'
 import { parseBytes, quantityFromBigint } from '../../core/hex.ts'
-import { decodeBlock, type EncodedBlock } from '../../protocol/blockdecoding.ts'
+import { decodeBlock, type EncodedBlock } from '../../protocol/blocks/blockdecoding.ts'
 import type { Json } from '../../rpc/schema.ts'
 import type { CommandLine } from '../parse/commandline.ts'
 import { EXIT } from '../parse/subcommands.ts'

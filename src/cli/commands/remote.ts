@@ -1,6 +1,6 @@
 // The subcommands that talk to a running chain: rpc, snapshot, revert, snapshots, reset, mine, time, accounts, wait.
 import { readFileSync } from 'node:fs'
-import { checksumAddress } from '../../core/crypto.ts'
+import { checksumAddress } from '../../core/crypto/crypto.ts'
 import { DevchainError, printValue } from '../../core/errors.ts'
 import { ether, number, plural, printable, time } from '../../core/format.ts'
 import { parseAddress } from '../../core/hex.ts'

@@ -9,7 +9,7 @@ import type { DroppedTransaction, StateChange } from '../../node/ledger/change.t
 import { clockShift } from '../../node/ledger/clock.ts'
 import { describeMining } from '../../node/ledger/miningmode.ts'
 import { arrivedAfter, pooledByHash } from '../../node/pool/pool.ts'
-import type { Transaction } from '../../protocol/transaction.ts'
+import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import type { Writes } from '../../rpc/method.ts'
 import type { Json } from '../../rpc/schema.ts'
 

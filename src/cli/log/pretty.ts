@@ -1,5 +1,5 @@
 // The log for people: events as lines of text.
-import { checksumAddress } from '../../core/crypto.ts'
+import { checksumAddress } from '../../core/crypto/crypto.ts'
 import {
   duration,
   ether,

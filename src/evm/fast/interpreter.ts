@@ -1,12 +1,12 @@
 // One interpreter: an instance with its host. It runs a job at a time, and answers what the instance asks meanwhile.
 
 import { CONSOLE_ADDRESS } from '../../core/abi.ts'
-import { EMPTY_CODE_HASH } from '../../core/crypto.ts'
+import { EMPTY_CODE_HASH } from '../../core/crypto/crypto.ts'
 import { type Address, type Hash, ZERO_HASH } from '../../core/hex.ts'
-import { isDelegation } from '../../protocol/delegation.ts'
 import { blobBaseFeeIn } from '../../protocol/fees.ts'
 import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
-import { MAX_CODE_SIZE } from '../../protocol/validity.ts'
+import { isDelegation } from '../../protocol/transactions/delegation.ts'
+import { MAX_CODE_SIZE } from '../../protocol/transactions/transactionrules.ts'
 import type { Account } from '../../state/world.ts'
 import type { BlockEnvironment } from '../executor.ts'
 import type { MachineJob } from '../machine.ts'

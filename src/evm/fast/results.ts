@@ -1,8 +1,8 @@
 // Reads what came of a run from the instance's memory, and writes it to the overlay when the run succeeded.
 import { type Address, EMPTY_BYTES, type Hash, wordFromBigint } from '../../core/hex.ts'
+import type { Log } from '../../protocol/blocks/receipt.ts'
 import { isAtLeast } from '../../protocol/forks.ts'
-import type { Log } from '../../protocol/receipt.ts'
-import type { AccessListEntry } from '../../protocol/transaction.ts'
+import type { AccessListEntry } from '../../protocol/transactions/transaction.ts'
 import type { Failure } from '../executor.ts'
 import { type MachineJob, type MachineResult, MEMORY_LIMIT_REASON } from '../machine.ts'
 import { describeHalt, describeRevert } from '../reasons.ts'

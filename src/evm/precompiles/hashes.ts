@@ -1,6 +1,6 @@
 // The four precompiles of frontier: ecrecover, sha256, ripemd160, identity.
 import { getHashes, hash } from 'node:crypto'
-import { recoverAddress } from '../../core/crypto.ts'
+import { recoverAddress } from '../../core/crypto/crypto.ts'
 import { bigintFromBytes, bytesFromHex, EMPTY_BYTES } from '../../core/hex.ts'
 import { leftPadded, loadedLater, type PrecompileCode, paddedSlice, wordsOf } from './precompile.ts'
 

@@ -7,9 +7,9 @@ import {
   type Hex,
   hashFromBytes,
 } from '../../core/hex.ts'
+import type { Log } from '../../protocol/blocks/receipt.ts'
 import { isAtLeast } from '../../protocol/forks.ts'
-import type { Log } from '../../protocol/receipt.ts'
-import type { AccessListEntry } from '../../protocol/transaction.ts'
+import type { AccessListEntry } from '../../protocol/transactions/transaction.ts'
 import type { BlockEnvironment, Failure, GasNeed } from '../executor.ts'
 import { type Machine, type MachineJob, type MachineResult, PRECOMPILE_REASON } from '../machine.ts'
 import { frameFailure } from './exceptionalhalts.ts'

@@ -1,7 +1,7 @@
 // A state manager of @ethereumjs/evm over the overlay of one run.
 import type { AccountFields, StateManagerInterface } from '@ethereumjs/common'
 import { Account, type Address as LibraryAddress } from '@ethereumjs/util'
-import { hashBytes } from '../../core/crypto.ts'
+import { hashBytes } from '../../core/crypto/crypto.ts'
 import {
   type Address,
   addressFromBytes,

@@ -9,7 +9,7 @@ import {
 } from '@ethereumjs/evm'
 import { Address as LibraryAddress } from '@ethereumjs/util'
 import { createVM } from '@ethereumjs/vm'
-import { hashBytes, keccak256 } from '../../core/crypto.ts'
+import { hashBytes, keccak256 } from '../../core/crypto/crypto.ts'
 import { type Address, bytesFromHex, EMPTY_BYTES } from '../../core/hex.ts'
 import { blobBaseFeeIn } from '../../protocol/fees.ts'
 import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'

@@ -1,5 +1,5 @@
 // Does jobs: checks them, then runs them on the machine that suits them.
-import { keccakHash } from '../../core/crypto.ts'
+import { keccakHash } from '../../core/crypto/crypto.ts'
 import type { MaybePromise } from '../../core/promises.ts'
 import { OPTIONS } from '../../options/table.ts'
 import { areBlobsFree, effectiveGasPrice, effectiveTip, isFree } from '../../protocol/fees.ts'

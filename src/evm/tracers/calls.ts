@@ -1,6 +1,6 @@
 // The tree of frames of a run, each with what went in and what came out.
 import { type Address, EMPTY_BYTES } from '../../core/hex.ts'
-import type { Log } from '../../protocol/receipt.ts'
+import type { Log } from '../../protocol/blocks/receipt.ts'
 import type { Failure, FrameStart, Tracer } from '../executor.ts'
 import { revertText } from '../reasons.ts'
 

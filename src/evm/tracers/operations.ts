@@ -1,7 +1,7 @@
 // Every operation of a run with what it did to stack, memory and storage, frame within frame: OpenEthereum's vmTrace.
 import { EMPTY_BYTES } from '../../core/hex.ts'
-import { delegateOf } from '../../protocol/delegation.ts'
 import { NEWEST_HARDFORK } from '../../protocol/forks.ts'
+import { delegateOf } from '../../protocol/transactions/delegation.ts'
 import type { FrameEnd, FrameStart, StateView, Step, Tracer } from '../executor.ts'
 import { OP, operationsAt } from '../opcodes.ts'
 

@@ -1,6 +1,6 @@
 // Records which accounts and slots a run read or changed: the prestate that is needed to run it again elsewhere.
 import { type Address, addressFromBytes, paddedBytes } from '../../core/hex.ts'
-import { delegateOf } from '../../protocol/delegation.ts'
+import { delegateOf } from '../../protocol/transactions/delegation.ts'
 import type { StateView, Tracer } from '../executor.ts'
 import { OP } from '../opcodes.ts'
 

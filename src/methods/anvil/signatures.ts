@@ -1,6 +1,10 @@
 // anvil: signatures that ecrecover takes as made by a chosen account.
 
-import { type Signature, signatureFromBytes, signatureFromCompact } from '../../core/crypto.ts'
+import {
+  type Signature,
+  signatureFromBytes,
+  signatureFromCompact,
+} from '../../core/crypto/crypto.ts'
 import { DevchainError } from '../../core/errors.ts'
 import type { Address } from '../../core/hex.ts'
 import { impersonateSignature } from '../../node/accounts/accounts.ts'

@@ -14,8 +14,8 @@ import {
 import { pooledByHash } from '../../node/pool/pool.ts'
 import { gasFor } from '../../node/sending/fill.ts'
 import { signedBy } from '../../node/sending/sign.ts'
-import { decodeSent } from '../../protocol/sidecar.ts'
-import type { Transaction } from '../../protocol/transaction.ts'
+import { decodeSent } from '../../protocol/transactions/sidecar.ts'
+import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import type { Blocks, Item } from '../wire/decodereorg.ts'
 
 export interface Order {

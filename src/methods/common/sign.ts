@@ -1,6 +1,6 @@
 // Signing messages: the body of eth_sign and personal_sign.
 
-import { messageDigest, signatureBytes, signDigest } from '../../core/crypto.ts'
+import { messageDigest, signatureBytes, signDigest } from '../../core/crypto/crypto.ts'
 import type { Address } from '../../core/hex.ts'
 import { requireKey } from '../../node/accounts/accounts.ts'
 import type { Chain } from '../../node/chain/chain.ts'

@@ -1,5 +1,5 @@
 // geth: `geth --dev`, whose answers most libraries are written for.
-import { checksumAddress } from '../../core/crypto.ts'
+import { checksumAddress } from '../../core/crypto/crypto.ts'
 import type { ErrorObject } from '../../rpc/errors.ts'
 import { REVERTED, SERVER_ERROR } from './codes.ts'
 import { type Cause, type FailedExecution, reverted } from './failure.ts'

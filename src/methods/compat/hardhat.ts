@@ -2,7 +2,7 @@
 import { parseAddress } from '../../core/hex.ts'
 import { EXECUTION_ERROR } from '../../evm/reasons.ts'
 import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
-import type { Transaction } from '../../protocol/transaction.ts'
+import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import type { ErrorObject } from '../../rpc/errors.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { INTERNAL_ERROR, REVERTED, SERVER_ERROR } from './codes.ts'

@@ -1,5 +1,5 @@
 // What Hardhat's node refuses, in its words: an object with the message stands beside each.
-import { checksumAddress } from '../../core/crypto.ts'
+import { checksumAddress } from '../../core/crypto/crypto.ts'
 import { parseAddress } from '../../core/hex.ts'
 import type { ErrorObject } from '../../rpc/errors.ts'
 import { INTERNAL_ERROR, INVALID_PARAMS, SERVER_ERROR } from './codes.ts'

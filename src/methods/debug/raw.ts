@@ -2,7 +2,7 @@
 
 import { recordAt } from '../../node/chain/lookup.ts'
 import { latest } from '../../node/ledger/references.ts'
-import { encodeBlock, encodeHeader } from '../../protocol/block.ts'
+import { encodeBlock, encodeHeader } from '../../protocol/blocks/block.ts'
 import { type Method, optional } from '../../rpc/method.ts'
 import { data, list } from '../../rpc/primitives.ts'
 import { type MethodContext, method } from '../common/context.ts'

@@ -1,6 +1,6 @@
 // eth: calls and signed transactions that build on each other, run without being sent.
 
-import { keccakHash } from '../../core/crypto.ts'
+import { keccakHash } from '../../core/crypto/crypto.ts'
 import { DevchainError, printValue } from '../../core/errors.ts'
 import { bytesFromHex, concatBytes, hexFromBytes } from '../../core/hex.ts'
 import type { Outcome } from '../../evm/executor.ts'
@@ -13,7 +13,7 @@ import {
 import { type CallBundle, callMany } from '../../node/calls/call.ts'
 import { worldBefore } from '../../node/calls/replay.ts'
 import { type BlockReference, latest } from '../../node/ledger/references.ts'
-import { decodeSent } from '../../protocol/sidecar.ts'
+import { decodeSent } from '../../protocol/transactions/sidecar.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import {
   address,

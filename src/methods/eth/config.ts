@@ -2,7 +2,7 @@
 import type { Address } from '../../core/hex.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
 import { type ForkConfig, type ForkConfigs, forkConfigsOf } from '../../node/ledger/forkconfig.ts'
-import type { Block } from '../../protocol/block.ts'
+import type { Block } from '../../protocol/blocks/block.ts'
 import type { BlobRules } from '../../protocol/fees.ts'
 import type { Method } from '../../rpc/method.ts'
 import { address, data, hash, nullable } from '../../rpc/primitives.ts'

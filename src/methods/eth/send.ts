@@ -14,7 +14,7 @@ import {
   sendTransaction,
   sendUnsignedTransaction,
 } from '../../node/sending/send.ts'
-import { type Transaction, withoutSignature } from '../../protocol/transaction.ts'
+import { type Transaction, withoutSignature } from '../../protocol/transactions/transaction.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { address, data, hash, quantity, quantityNumber } from '../../rpc/primitives.ts'
 import type { Decoder } from '../../rpc/schema.ts'

@@ -1,6 +1,6 @@
 // eth: signatures over messages and structured data, and signed transactions that are not sent.
 
-import { signatureBytes, signDigest } from '../../core/crypto.ts'
+import { signatureBytes, signDigest } from '../../core/crypto/crypto.ts'
 import { DevchainError, printValue } from '../../core/errors.ts'
 import { parseTypedData, type TypedData, typedDataDigest } from '../../core/typeddata.ts'
 import { signRequest } from '../../node/sending/sign.ts'

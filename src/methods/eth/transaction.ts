@@ -7,7 +7,7 @@ import type { ChainState } from '../../node/ledger/chainstate.ts'
 import type { BlockReference } from '../../node/ledger/references.ts'
 import { pendingOf, pooledByHash, pooledInOrder } from '../../node/pool/pool.ts'
 import { sentWithNonce } from '../../node/sending/inclusion.ts'
-import type { Transaction } from '../../protocol/transaction.ts'
+import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import { type Method, param } from '../../rpc/method.ts'
 import {
   address,

@@ -6,7 +6,7 @@ import { setMiningMode, startMining, stopMining } from '../../node/commands/mini
 import { setGasLimit } from '../../node/commands/settings.ts'
 import type { MiningMode } from '../../node/ledger/chainstate.ts'
 import { describeMining, isInstant } from '../../node/ledger/miningmode.ts'
-import { MAX_GAS_LIMIT } from '../../protocol/validation.ts'
+import { MAX_GAS_LIMIT } from '../../protocol/blocks/headerrules.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { boolean, nothing, quantity, quantityNumber, text } from '../../rpc/primitives.ts'
 import type { Decoder } from '../../rpc/schema.ts'

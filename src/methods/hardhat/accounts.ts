@@ -1,7 +1,7 @@
 // hardhat: balances, code, nonces and slots set without a transaction, and senders without keys.
 
 import { MAX_UINT64 } from '../../core/bigints.ts'
-import { keccakHash } from '../../core/crypto.ts'
+import { keccakHash } from '../../core/crypto/crypto.ts'
 import { DevchainError } from '../../core/errors.ts'
 import { ether, listed, number, plural } from '../../core/format.ts'
 import { type Address, quantityFromBigint } from '../../core/hex.ts'

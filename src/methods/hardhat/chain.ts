@@ -1,6 +1,6 @@
 // hardhat: what the chain is, going back to its beginning, and its log.
 
-import { keccakHash } from '../../core/crypto.ts'
+import { keccakHash } from '../../core/crypto/crypto.ts'
 import { DevchainError, printValue } from '../../core/errors.ts'
 import { concatBytes, paddedBytes } from '../../core/hex.ts'
 import { RESET, reset } from '../../node/commands/snapshots.ts'

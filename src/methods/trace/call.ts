@@ -9,7 +9,7 @@ import {
 } from '../../node/calls/replay.ts'
 import type { CallRequest } from '../../node/calls/request.ts'
 import { latest } from '../../node/ledger/references.ts'
-import { decodeSent } from '../../protocol/sidecar.ts'
+import { decodeSent } from '../../protocol/transactions/sidecar.ts'
 import type { JsonText } from '../../rpc/jsontext.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { data, list } from '../../rpc/primitives.ts'

@@ -2,8 +2,12 @@
 
 import { equalBytes } from '../../core/hex.ts'
 import type { BlobRequest, TransactionRequest } from '../../node/calls/request.ts'
-import { blobHash, CELLS } from '../../protocol/sidecar.ts'
-import type { AccessListEntry, Authorization, TransactionType } from '../../protocol/transaction.ts'
+import { blobHash, CELLS } from '../../protocol/transactions/sidecar.ts'
+import type {
+  AccessListEntry,
+  Authorization,
+  TransactionType,
+} from '../../protocol/transactions/transaction.ts'
 import { address, data, hash, list, quantity } from '../../rpc/primitives.ts'
 import { type Decoder, type Notes, remark } from '../../rpc/schema.ts'
 import { type Decoded, invalid, members, refined, required, same } from './decodeobject.ts'

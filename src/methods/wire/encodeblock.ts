@@ -8,8 +8,8 @@ import {
   hashHeader,
   sealBlock,
   type Withdrawal,
-} from '../../protocol/block.ts'
-import type { Transaction } from '../../protocol/transaction.ts'
+} from '../../protocol/blocks/block.ts'
+import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import { address, data, hash, list, nullable } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'
 import { type Field, field, fieldIfAny, quantityResult, shape } from './encodeobject.ts'

@@ -2,7 +2,11 @@
 import { type Hash, ZERO_HASH } from '../../core/hex.ts'
 import { executedAt, type TransactionPlace } from '../../node/ledger/blocktree.ts'
 import { effectiveGasPrice } from '../../protocol/fees.ts'
-import type { AccessListEntry, Authorization, Transaction } from '../../protocol/transaction.ts'
+import type {
+  AccessListEntry,
+  Authorization,
+  Transaction,
+} from '../../protocol/transactions/transaction.ts'
 import { address, data, hash, list, nullable } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'
 import {

@@ -5,7 +5,7 @@ import {
   keccakHash,
   type Signature,
   signatureBytes,
-} from '../../core/crypto.ts'
+} from '../../core/crypto/crypto.ts'
 import { DevchainError } from '../../core/errors.ts'
 import {
   type Address,

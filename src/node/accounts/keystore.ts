@@ -1,6 +1,6 @@
 // Private keys under a passphrase, in the form that wallets exchange (Web3 Secret Storage, version 3).
 import { createCipheriv, createDecipheriv, scrypt, timingSafeEqual } from 'node:crypto'
-import { keccak256 } from '../../core/crypto.ts'
+import { keccak256 } from '../../core/crypto/crypto.ts'
 import { DevchainError } from '../../core/errors.ts'
 import { concatBytes } from '../../core/hex.ts'
 

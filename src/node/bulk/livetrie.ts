@@ -1,5 +1,5 @@
 // A Merkle-Patricia trie in linear memory that gives a root after each change (assembly/livetrie.ts), seen from outside.
-import { readDigest } from '../../core/keccak.ts'
+import { readDigest } from '../../core/crypto/keccak.ts'
 import type { Trie } from '../../state/trie.ts'
 import type { Node } from '../../state/trienode.ts'
 import type { Arena } from './arena.ts'

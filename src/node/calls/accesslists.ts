@@ -1,7 +1,7 @@
 // Access lists: made for a message, put together and counted.
 import type { Address, Hash } from '../../core/hex.ts'
 import type { ConsoleLine, Failure } from '../../evm/executor.ts'
-import type { AccessListEntry } from '../../protocol/transaction.ts'
+import type { AccessListEntry } from '../../protocol/transactions/transaction.ts'
 import type { Chain } from '../chain/chain.ts'
 import type { BlockReference } from '../ledger/references.ts'
 import { type CallOptions, contextAt, messageOf, runMessage } from './callcontext.ts'

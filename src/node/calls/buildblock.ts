@@ -8,13 +8,13 @@ import {
   type Header,
   sealBlock,
   type Withdrawal,
-} from '../../protocol/block.ts'
+} from '../../protocol/blocks/block.ts'
+import { checkBody, checkHeader, GAS_LIMIT_PARTS } from '../../protocol/blocks/headerrules.ts'
+import { mergeBlooms, receiptsRoot } from '../../protocol/blocks/receipt.ts'
 import { isAtLeast } from '../../protocol/forks.ts'
-import { mergeBlooms, receiptsRoot } from '../../protocol/receipt.ts'
-import type { BlobSidecar, SentTransaction } from '../../protocol/sidecar.ts'
-import type { Transaction } from '../../protocol/transaction.ts'
-import { checkBody, checkHeader, GAS_LIMIT_PARTS } from '../../protocol/validation.ts'
-import { requireChainId } from '../../protocol/validity.ts'
+import type { BlobSidecar, SentTransaction } from '../../protocol/transactions/sidecar.ts'
+import type { Transaction } from '../../protocol/transactions/transaction.ts'
+import { requireChainId } from '../../protocol/transactions/transactionrules.ts'
 import { stateRoot } from '../../state/world.ts'
 import { signersOf } from '../accounts/accounts.ts'
 import { AwaitedExecutor } from '../chain/awaited.ts'

@@ -11,7 +11,11 @@ import type {
   Tracer,
   TransactionJob,
 } from '../../evm/executor.ts'
-import { type Authorization, authorityOf, type Transaction } from '../../protocol/transaction.ts'
+import {
+  type Authorization,
+  authorityOf,
+  type Transaction,
+} from '../../protocol/transactions/transaction.ts'
 import type { World } from '../../state/world.ts'
 import type { Chain } from '../chain/chain.ts'
 import { recordAt } from '../chain/lookup.ts'

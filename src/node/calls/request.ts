@@ -3,14 +3,14 @@ import { DevchainError, type ErrorFacts } from '../../core/errors.ts'
 import type { Address, Hash } from '../../core/hex.ts'
 import type { BlockEnvironment, Message } from '../../evm/executor.ts'
 import type { Hardfork } from '../../protocol/forks.ts'
-import type { BlobSidecar } from '../../protocol/sidecar.ts'
+import type { BlobSidecar } from '../../protocol/transactions/sidecar.ts'
 import type {
   AccessListEntry,
   Authorization,
   BlobFields,
   TransactionType,
-} from '../../protocol/transaction.ts'
-import { noAuthorizations, requireType } from '../../protocol/validity.ts'
+} from '../../protocol/transactions/transaction.ts'
+import { noAuthorizations, requireType } from '../../protocol/transactions/transactionrules.ts'
 import type { Behaviour } from '../ledger/behaviour.ts'
 
 /** A message to run, as far as the caller says. Amounts in wei. */

@@ -5,11 +5,11 @@ import { DevchainError, type ErrorWord } from '../../core/errors.ts'
 import { EMPTY_BYTES, type Hash, ZERO_HASH } from '../../core/hex.ts'
 import { yielder } from '../../core/yield.ts'
 import type { BlockEnvironment, MovedPrecompiles, Outcome } from '../../evm/executor.ts'
-import { type Header, sealBlock } from '../../protocol/block.ts'
+import { type Header, sealBlock } from '../../protocol/blocks/block.ts'
+import type { Log } from '../../protocol/blocks/receipt.ts'
 import { blobBaseFeeIn, blobGasOf } from '../../protocol/fees.ts'
-import type { Log } from '../../protocol/receipt.ts'
 import { BLOCK_SECONDS } from '../../protocol/timestamps.ts'
-import type { Transaction } from '../../protocol/transaction.ts'
+import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import {
   requireAuthorizations,
   requireBaseFee,
@@ -19,7 +19,7 @@ import {
   requireNextNonce,
   requireTipWithinCap,
   requireType,
-} from '../../protocol/validity.ts'
+} from '../../protocol/transactions/transactionrules.ts'
 import { accountAt, emptyAccount, stateRoot, type World } from '../../state/world.ts'
 import type { Chain } from '../chain/chain.ts'
 import { recordAt } from '../chain/lookup.ts'

@@ -12,7 +12,7 @@ import {
   type TransactionType,
   type UnsignedTransaction,
   withoutSignature,
-} from '../../protocol/transaction.ts'
+} from '../../protocol/transactions/transaction.ts'
 import { nonceAt, type World } from '../../state/world.ts'
 import { blobsOf, feesOf, type TransactionRequest, typeByLists } from './request.ts'
 

@@ -1,7 +1,7 @@
 // Transfers of ether as logs, among the logs that contracts write: what a simulation may be asked to show.
 import { type Address, type Hash, paddedBytes, wordFromBigint } from '../../core/hex.ts'
 import type { Destruction, FrameEnd, FrameStart, Tracer } from '../../evm/executor.ts'
-import type { Log } from '../../protocol/receipt.ts'
+import type { Log } from '../../protocol/blocks/receipt.ts'
 
 /** Stands for ether where a token's address is expected (ERC-7528). */
 export const ETHER_ADDRESS: Address = `0x${'ee'.repeat(20)}` as Address

@@ -10,7 +10,7 @@ import type {
   Outcome,
   TransactionJob,
 } from '../../evm/executor.ts'
-import type { BlobSidecar } from '../../protocol/sidecar.ts'
+import type { BlobSidecar } from '../../protocol/transactions/sidecar.ts'
 import type { World } from '../../state/world.ts'
 
 /** The executor with an `isAwaited` for each job that has none of its own. */

@@ -1,5 +1,5 @@
 // Commands that change what the next blocks are made with, and who may send.
-import { blockGasError } from '../../protocol/validity.ts'
+import { blockGasError } from '../../protocol/transactions/transactionrules.ts'
 import type { AccountBook } from '../accounts/accounts.ts'
 import type { ChainState, Settings } from '../ledger/chainstate.ts'
 import type { Change } from '../ledger/change.ts'

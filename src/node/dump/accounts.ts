@@ -1,6 +1,6 @@
 // The accounts of a dump: those of the newest block, and those that older blocks left, in the two forms that anvil has.
 
-import { EMPTY_CODE_HASH, keccakHash } from '../../core/crypto.ts'
+import { EMPTY_CODE_HASH, keccakHash } from '../../core/crypto/crypto.ts'
 import { type Address, bytesFromHex, concatBytes, type Hash } from '../../core/hex.ts'
 import { yielder } from '../../core/yield.ts'
 import { addressKey } from '../../state/keys.ts'

@@ -1,7 +1,7 @@
 // Code as anvil's engine keeps it: with padding behind it and a bit for each byte that may be jumped to.
 import { hexFromBytes } from '../../core/hex.ts'
 import { isPush, OP } from '../../evm/opcodes.ts'
-import { delegateOf } from '../../protocol/delegation.ts'
+import { delegateOf } from '../../protocol/transactions/delegation.ts'
 
 /** The JSON of code: what it delegates to, or its bytes and where jumps may go. */
 export function analyzedCode(code: Uint8Array): string {

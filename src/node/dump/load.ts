@@ -2,8 +2,8 @@
 
 import { DevchainError } from '../../core/errors.ts'
 import { yielder } from '../../core/yield.ts'
-import type { Block } from '../../protocol/block.ts'
-import { cumulativeDifficulty } from '../../protocol/block.ts'
+import type { Block } from '../../protocol/blocks/block.ts'
+import { cumulativeDifficulty } from '../../protocol/blocks/block.ts'
 import type { World } from '../../state/world.ts'
 import { editWorld } from '../cheats/edit.ts'
 import type { BlockRecord, ExecutedTransaction } from '../ledger/blockrecord.ts'

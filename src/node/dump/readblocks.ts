@@ -1,5 +1,5 @@
 // The blocks of a dump: headers as their node made them, so that hashes stay, and what came of each transaction.
-import { createdAddress } from '../../core/crypto.ts'
+import { createdAddress } from '../../core/crypto/crypto.ts'
 import type { Address, Hash } from '../../core/hex.ts'
 import { encodeRlp } from '../../core/rlp.ts'
 import {
@@ -11,10 +11,10 @@ import {
   unclesHash,
   type Withdrawal,
   withdrawalsRoot,
-} from '../../protocol/block.ts'
+} from '../../protocol/blocks/block.ts'
+import { bloomOf, type Log, type Receipt, receiptsRoot } from '../../protocol/blocks/receipt.ts'
 import { blobBaseFee, blobGasOf, effectiveGasPrice } from '../../protocol/fees.ts'
-import { bloomOf, type Log, type Receipt, receiptsRoot } from '../../protocol/receipt.ts'
-import type { Transaction } from '../../protocol/transaction.ts'
+import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import type { ExecutedTransaction } from '../ledger/blockrecord.ts'
 import type { ChainConfig } from '../ledger/chainstate.ts'
 import { failureOf } from './exits.ts'

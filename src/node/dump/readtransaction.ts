@@ -7,8 +7,11 @@ import {
   type Transaction,
   type TransactionType,
   type UnsignedTransaction,
-} from '../../protocol/transaction.ts'
-import { decodeBlockTransaction, type SignatureRules } from '../../protocol/transactiondecoding.ts'
+} from '../../protocol/transactions/transaction.ts'
+import {
+  decodeBlockTransaction,
+  type SignatureRules,
+} from '../../protocol/transactions/transactiondecoding.ts'
 import { hashAt, Members, noDump } from './members.ts'
 
 /** A transaction, and whether somebody sent it for an account whose key nobody had. */

@@ -1,5 +1,5 @@
 // Blocks and transactions as a dump has them: members, names and forms are those of anvil.
-import { keccakHash } from '../../core/crypto.ts'
+import { keccakHash } from '../../core/crypto/crypto.ts'
 import {
   bytesFromHex,
   concatBytes,
@@ -8,9 +8,13 @@ import {
   quantityFromBigint,
 } from '../../core/hex.ts'
 import { encodeRlp } from '../../core/rlp.ts'
-import type { Block, Header, Withdrawal } from '../../protocol/block.ts'
-import type { Receipt } from '../../protocol/receipt.ts'
-import { type Authorization, isImpersonated, type Transaction } from '../../protocol/transaction.ts'
+import type { Block, Header, Withdrawal } from '../../protocol/blocks/block.ts'
+import type { Receipt } from '../../protocol/blocks/receipt.ts'
+import {
+  type Authorization,
+  isImpersonated,
+  type Transaction,
+} from '../../protocol/transactions/transaction.ts'
 import type { BlockRecord, ExecutedTransaction } from '../ledger/blockrecord.ts'
 import { exitOf } from './exits.ts'
 import { outermostOf } from './traces.ts'

@@ -1,7 +1,7 @@
 // What a change of the chain means to those who listen: the one place where a difference of two states becomes
 // notifications. Filters and subscriptions both read it, so that they never tell different stories.
 import type { Hash } from '../../core/hex.ts'
-import type { Transaction } from '../../protocol/transaction.ts'
+import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
 import { transactionPlace } from '../ledger/blocktree.ts'
 import type { BlockRange } from '../ledger/canonicalchain.ts'

@@ -8,20 +8,20 @@ import {
   type Header,
   hashHeader,
   type Withdrawal,
-} from '../../protocol/block.ts'
-import type { EncodedBlock } from '../../protocol/blockdecoding.ts'
-import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
-import { mergeBlooms, receiptsRoot } from '../../protocol/receipt.ts'
-import type { Transaction } from '../../protocol/transaction.ts'
-import { decodeBlockTransaction } from '../../protocol/transactiondecoding.ts'
+} from '../../protocol/blocks/block.ts'
+import type { EncodedBlock } from '../../protocol/blocks/blockdecoding.ts'
 import {
   brokenRule,
   checkBody,
   checkHeader,
   type Place,
   unequal,
-} from '../../protocol/validation.ts'
-import { TRANSACTION_GAS_CAP } from '../../protocol/validity.ts'
+} from '../../protocol/blocks/headerrules.ts'
+import { mergeBlooms, receiptsRoot } from '../../protocol/blocks/receipt.ts'
+import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
+import type { Transaction } from '../../protocol/transactions/transaction.ts'
+import { decodeBlockTransaction } from '../../protocol/transactions/transactiondecoding.ts'
+import { TRANSACTION_GAS_CAP } from '../../protocol/transactions/transactionrules.ts'
 import { balanceAt, stateRoot, type World, withBalance } from '../../state/world.ts'
 import { addresses, signersOf } from '../accounts/accounts.ts'
 import type { BlockRecord, ExecutedTransaction } from '../ledger/blockrecord.ts'

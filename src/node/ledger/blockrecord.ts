@@ -1,9 +1,9 @@
 // A block with what came of it.
 import type { Hash } from '../../core/hex.ts'
 import type { ConsoleLine, Failure, Signers } from '../../evm/executor.ts'
-import type { Block } from '../../protocol/block.ts'
-import type { Receipt } from '../../protocol/receipt.ts'
-import type { Transaction } from '../../protocol/transaction.ts'
+import type { Block } from '../../protocol/blocks/block.ts'
+import type { Receipt } from '../../protocol/blocks/receipt.ts'
+import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import type { World } from '../../state/world.ts'
 
 /** A transaction in a block, with all that came of it. */

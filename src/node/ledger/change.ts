@@ -2,7 +2,7 @@
 import type { DevchainError } from '../../core/errors.ts'
 import type { MaybePromise } from '../../core/promises.ts'
 import type { Executor } from '../../evm/executor.ts'
-import type { Transaction } from '../../protocol/transaction.ts'
+import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import type { HeadChange } from './blocktree.ts'
 import type { ChainState } from './chainstate.ts'
 

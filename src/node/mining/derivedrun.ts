@@ -1,5 +1,5 @@
 // Runs of more empty blocks than anybody could hash: decided behaviour of bulk mining, not an accelerator.
-import { hashBytes, keccak256 } from '../../core/crypto.ts'
+import { hashBytes, keccak256 } from '../../core/crypto/crypto.ts'
 import {
   bigintFromBytes,
   bytesFromHex,

@@ -1,7 +1,7 @@
 // Empty blocks that are like the one before: whether the next blocks are such, and how many.
 import { equalBytes } from '../../core/hex.ts'
 import type { BlockEnvironment } from '../../evm/executor.ts'
-import { EMPTY_REQUESTS_HASH, encodeHeader, type Header } from '../../protocol/block.ts'
+import { EMPTY_REQUESTS_HASH, encodeHeader, type Header } from '../../protocol/blocks/block.ts'
 import { isAtLeast } from '../../protocol/forks.ts'
 import { BEACON_ROOTS, HISTORY_STORAGE, type Predeploy } from '../../state/predeploys.ts'
 import { hasNoRequests, isAsDeployed } from '../../state/systemslots.ts'

@@ -8,8 +8,9 @@ import {
   unclesHash,
   type Withdrawal,
   withdrawalsRoot,
-} from '../../protocol/block.ts'
-import { nextDifficulty } from '../../protocol/difficulty.ts'
+} from '../../protocol/blocks/block.ts'
+import { nextDifficulty } from '../../protocol/blocks/difficulty.ts'
+import { mergeBlooms, type Receipt, receiptsRoot } from '../../protocol/blocks/receipt.ts'
 import {
   type BlobRules,
   baseFeeAfter as baseFeeOfNetwork,
@@ -18,8 +19,7 @@ import {
   nextExcessBlobGas,
 } from '../../protocol/fees.ts'
 import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
-import { mergeBlooms, type Receipt, receiptsRoot } from '../../protocol/receipt.ts'
-import type { Transaction } from '../../protocol/transaction.ts'
+import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import type { World } from '../../state/world.ts'
 import { signersOf } from '../accounts/accounts.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'

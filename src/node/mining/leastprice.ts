@@ -1,7 +1,7 @@
 // The least price per gas that users set, and which transactions offer less.
 
 import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
-import type { Transaction } from '../../protocol/transaction.ts'
+import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 
 type Priced = Pick<Transaction, 'maxFeePerGas' | 'maxPriorityFeePerGas'>

@@ -1,5 +1,5 @@
 // What contracts learn as randomness (PREVRANDAO) on a chain that nobody stakes on.
-import { hashBytes, keccakHash } from '../../core/crypto.ts'
+import { hashBytes, keccakHash } from '../../core/crypto/crypto.ts'
 import { concatBytes, type Hash, paddedBytes } from '../../core/hex.ts'
 
 /**

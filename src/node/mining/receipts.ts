@@ -1,10 +1,10 @@
 // From an outcome to what a block keeps of it: the receipt, and what the receipt leaves out.
 import { equalBytes } from '../../core/hex.ts'
 import type { BlockEnvironment, Outcome } from '../../evm/executor.ts'
+import { bloomOf, type Receipt } from '../../protocol/blocks/receipt.ts'
 import { blobBaseFeeIn, blobGasOf, effectiveGasPrice } from '../../protocol/fees.ts'
 import { isAtLeast } from '../../protocol/forks.ts'
-import { bloomOf, type Receipt } from '../../protocol/receipt.ts'
-import type { Transaction } from '../../protocol/transaction.ts'
+import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import { codeAt, stateRoot } from '../../state/world.ts'
 import type { ExecutedTransaction } from '../ledger/blockrecord.ts'
 

@@ -3,7 +3,7 @@
 import { DevchainError } from '../../core/errors.ts'
 import { yielder } from '../../core/yield.ts'
 import type { Executor } from '../../evm/executor.ts'
-import type { Transaction } from '../../protocol/transaction.ts'
+import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import { nonceAt, type World } from '../../state/world.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
 import {

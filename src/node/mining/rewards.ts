@@ -1,7 +1,7 @@
 // Paying for proof-of-work, on chains that pay.
-import type { Header } from '../../protocol/block.ts'
+import type { Header } from '../../protocol/blocks/block.ts'
+import { type Reward, rewardsOf } from '../../protocol/blocks/rewards.ts'
 import type { Hardfork } from '../../protocol/forks.ts'
-import { type Reward, rewardsOf } from '../../protocol/rewards.ts'
 import { balanceAt, type World, withBalance } from '../../state/world.ts'
 import type { ChainConfig } from '../ledger/chainstate.ts'
 

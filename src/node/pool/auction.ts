@@ -4,7 +4,7 @@
 import type { Address } from '../../core/hex.ts'
 import type { BlockEnvironment } from '../../evm/executor.ts'
 import { effectiveTip } from '../../protocol/fees.ts'
-import type { Transaction } from '../../protocol/transaction.ts'
+import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import { accountAt, type World } from '../../state/world.ts'
 import type { Conditions } from './conditions.ts'
 import {

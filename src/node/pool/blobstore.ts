@@ -1,6 +1,6 @@
 // Blobs that came with transactions, kept for a while.
 import type { Hash } from '../../core/hex.ts'
-import type { Transaction } from '../../protocol/transaction.ts'
+import type { Transaction } from '../../protocol/transactions/transaction.ts'
 
 /** The blobs of a transaction, in the order of its hashes. */
 interface KeptBlobs {

@@ -5,7 +5,7 @@ import { emptyMap, type PersistentMap } from '../../core/persistent.ts'
 import type { YieldIfDue } from '../../core/yield.ts'
 import type { BlockEnvironment } from '../../evm/executor.ts'
 import { blobBaseFee, effectiveTip } from '../../protocol/fees.ts'
-import { authorityOf, type Transaction } from '../../protocol/transaction.ts'
+import { authorityOf, type Transaction } from '../../protocol/transactions/transaction.ts'
 import { nonceAt, type World } from '../../state/world.ts'
 import type { Conditions } from './conditions.ts'
 

@@ -1,9 +1,9 @@
 // Work for miners: blocks that only lack a proof, kept until somebody brings one.
-import { hashBytes } from '../../core/crypto.ts'
+import { hashBytes } from '../../core/crypto/crypto.ts'
 import { DevchainError } from '../../core/errors.ts'
 import { bigintFromBytes, equalBytes, type Hash } from '../../core/hex.ts'
 import type { IsAwaited } from '../../evm/executor.ts'
-import { sealBlock } from '../../protocol/block.ts'
+import { sealBlock } from '../../protocol/blocks/block.ts'
 import {
   displayedHash,
   doubleSha256,
@@ -13,8 +13,8 @@ import {
   requireMerkleRoot,
   requireWork,
   workInCoinbase,
-} from '../../protocol/parentchain.ts'
-import { sealHash, seedHash, targetOf } from '../../protocol/work.ts'
+} from '../../protocol/work/parentchain.ts'
+import { sealHash, seedHash, targetOf } from '../../protocol/work/sealing.ts'
 import { stateRoot } from '../../state/world.ts'
 import type { Chain } from '../chain/chain.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'

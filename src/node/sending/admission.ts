@@ -1,6 +1,6 @@
 // Which transactions may wait in the pool: each check in the order in which callers see its error.
 import { DevchainError } from '../../core/errors.ts'
-import type { Transaction } from '../../protocol/transaction.ts'
+import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import {
   requireAuthorizations,
   requireBaseFee,
@@ -16,7 +16,7 @@ import {
   requireTipWithinCap,
   requireType,
   requireUnusedNonce,
-} from '../../protocol/validity.ts'
+} from '../../protocol/transactions/transactionrules.ts'
 import { type Account, accountAt, emptyAccount } from '../../state/world.ts'
 import { isImpersonated } from '../accounts/accounts.ts'
 import { headOf, transactionPlace } from '../ledger/blocktree.ts'

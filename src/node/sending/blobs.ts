@@ -2,9 +2,9 @@
 
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
-import { type BlobSidecar, checkSidecar } from '../../protocol/sidecar.ts'
-import type { UnsignedTransaction } from '../../protocol/transaction.ts'
-import { requireBlobs, requireType } from '../../protocol/validity.ts'
+import { type BlobSidecar, checkSidecar } from '../../protocol/transactions/sidecar.ts'
+import type { UnsignedTransaction } from '../../protocol/transactions/transaction.ts'
+import { requireBlobs, requireType } from '../../protocol/transactions/transactionrules.ts'
 import type { Chain } from '../chain/chain.ts'
 import { transactionPlace } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'

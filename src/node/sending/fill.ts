@@ -8,8 +8,8 @@ import type {
   BlobFields,
   TransactionType,
   UnsignedTransaction,
-} from '../../protocol/transaction.ts'
-import { requireBlobs } from '../../protocol/validity.ts'
+} from '../../protocol/transactions/transaction.ts'
+import { requireBlobs } from '../../protocol/transactions/transactionrules.ts'
 import { addresses } from '../accounts/accounts.ts'
 import { estimateGas } from '../calls/estimate.ts'
 import { bothKinds, type TransactionRequest, typeByLists, withOnePrice } from '../calls/request.ts'

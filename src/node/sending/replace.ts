@@ -2,7 +2,7 @@
 import { DevchainError, printValue } from '../../core/errors.ts'
 import { type Hash, hexFromBytes } from '../../core/hex.ts'
 import type { IsAwaited } from '../../evm/executor.ts'
-import type { Transaction } from '../../protocol/transaction.ts'
+import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import type { TransactionRequest } from '../calls/request.ts'
 import type { Chain } from '../chain/chain.ts'
 import type { ChainState } from '../ledger/chainstate.ts'

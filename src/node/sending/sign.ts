@@ -1,7 +1,11 @@
 // Signing requests: with the key of an unlocked account, one that a passphrase opens, or in the name of an impersonated one.
 import { DevchainError } from '../../core/errors.ts'
-import { type BlobSidecar, encodeSent } from '../../protocol/sidecar.ts'
-import { impersonate, signTransaction, type Transaction } from '../../protocol/transaction.ts'
+import { type BlobSidecar, encodeSent } from '../../protocol/transactions/sidecar.ts'
+import {
+  impersonate,
+  signTransaction,
+  type Transaction,
+} from '../../protocol/transactions/transaction.ts'
 import { isImpersonated, keyOf, keyWithPassphrase, requireKey } from '../accounts/accounts.ts'
 import type { TransactionRequest } from '../calls/request.ts'
 import type { Chain } from '../chain/chain.ts'

@@ -8,8 +8,11 @@ import {
   parseAddress,
 } from '../../../src/core/hex.ts'
 import { createDevchain, type Devchain } from '../../../src/devchain.ts'
-import { blobHash, decodeSent, encodeSent } from '../../../src/protocol/sidecar.ts'
-import { signTransaction, type Transaction } from '../../../src/protocol/transaction.ts'
+import { blobHash, decodeSent, encodeSent } from '../../../src/protocol/transactions/sidecar.ts'
+import {
+  signTransaction,
+  type Transaction,
+} from '../../../src/protocol/transactions/transaction.ts'
 import { sidecarOf } from '../../support/blobs.ts'
 
 /** The key of the first account. */

@@ -1,7 +1,7 @@
 // What contracts print is told once: with the call that ran them for itself, or with the failure that keeps a
 // transaction from being sent.
 import { expect, test } from 'vitest'
-import { keccak256 } from '../../../src/core/crypto.ts'
+import { keccak256 } from '../../../src/core/crypto/crypto.ts'
 import { bytesFromHex, concatBytes, hexFromBytes } from '../../../src/core/hex.ts'
 import { createDevchain } from '../../../src/devchain.ts'
 import { assemble, storing } from '../../support/bytecode.ts'

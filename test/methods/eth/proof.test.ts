@@ -3,7 +3,7 @@ import { createMPT, verifyMPTWithMerkleProof } from '@ethereumjs/mpt'
 import { RLP } from '@ethereumjs/rlp'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { keccak256, keccakHash } from '../../../src/core/crypto.ts'
+import { keccak256, keccakHash } from '../../../src/core/crypto/crypto.ts'
 import {
   bytesFromBigint,
   bytesFromHex,

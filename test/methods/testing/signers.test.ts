@@ -1,6 +1,11 @@
 // anvil_impersonateSignature: contracts believe the signature in everything that runs, on every engine, and with the state.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { addressOfKey, keccak256, signatureBytes, signDigest } from '../../../src/core/crypto.ts'
+import {
+  addressOfKey,
+  keccak256,
+  signatureBytes,
+  signDigest,
+} from '../../../src/core/crypto/crypto.ts'
 import { concatBytes, hexFromBytes, paddedBytes } from '../../../src/core/hex.ts'
 import { createDevchain, type Devchain } from '../../../src/devchain.ts'
 import { assemble } from '../../support/bytecode.ts'

@@ -2,7 +2,7 @@
 import { createMPT, type MerklePatriciaTrie, updateMPTFromMerkleProof } from '@ethereumjs/mpt'
 import { RLP } from '@ethereumjs/rlp'
 import { afterEach, describe, expect, test } from 'vitest'
-import { keccakHash } from '../../../src/core/crypto.ts'
+import { keccakHash } from '../../../src/core/crypto/crypto.ts'
 import {
   bytesFromBigint,
   bytesFromHex,

@@ -2,7 +2,7 @@
 import { type Address, EMPTY_BYTES, type Hash, ZERO_HASH } from '../../../src/core/hex.ts'
 import type { BlockEnvironment, CallJob, Message } from '../../../src/evm/executor.ts'
 import { NEWEST_HARDFORK } from '../../../src/protocol/forks.ts'
-import type { Transaction } from '../../../src/protocol/transaction.ts'
+import type { Transaction } from '../../../src/protocol/transactions/transaction.ts'
 import {
   emptyWorld,
   type World,

@@ -16,7 +16,7 @@ import { Tiers, tiersOf } from '../../../src/evm/run/tiers.ts'
 import type { RunContext } from '../../../src/evm/runcontext.ts'
 import { depositsOf, hashRequests, systemCall } from '../../../src/evm/system.ts'
 import { OPTIONS } from '../../../src/options/table.ts'
-import { EMPTY_REQUESTS_HASH } from '../../../src/protocol/block.ts'
+import { EMPTY_REQUESTS_HASH } from '../../../src/protocol/blocks/block.ts'
 import {
   BEACON_ROOTS,
   CONSOLIDATION_REQUESTS,

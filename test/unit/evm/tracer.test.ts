@@ -10,7 +10,7 @@ import type {
   Tracer,
 } from '../../../src/evm/executor.ts'
 import { createExecutor } from '../../../src/evm/run/lazyexecutor.ts'
-import type { Log } from '../../../src/protocol/receipt.ts'
+import type { Log } from '../../../src/protocol/blocks/receipt.ts'
 import { stateRoot } from '../../../src/state/world.ts'
 import { assemble, calling, deploying, RETURN_WORD, storing } from '../../support/bytecode.ts'
 import { ALICE, CONTRACT, callOf, OTHER, withProgram } from './stage.ts'

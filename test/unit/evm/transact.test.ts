@@ -1,6 +1,6 @@
 // Transactions: what they cost, what they change, and which are refused.
 import { describe, expect, test } from 'vitest'
-import { addressOfKey, keccak256, signDigest } from '../../../src/core/crypto.ts'
+import { addressOfKey, keccak256, signDigest } from '../../../src/core/crypto/crypto.ts'
 import {
   type Address,
   bigintFromBytes,
@@ -17,7 +17,7 @@ import {
   type Authorization,
   impersonate,
   type Transaction,
-} from '../../../src/protocol/transaction.ts'
+} from '../../../src/protocol/transactions/transaction.ts'
 import {
   accountAt,
   balanceAt,

@@ -3,15 +3,15 @@
 // TWIN_RUNS=1000 runs more of them than a suite has time for.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { addressOfKey, keccak256, signDigest } from '../../../src/core/crypto.ts'
+import { addressOfKey, keccak256, signDigest } from '../../../src/core/crypto/crypto.ts'
 import { DevchainError } from '../../../src/core/errors.ts'
 import { type Address, type Hash, hexFromBytes, ZERO_ADDRESS } from '../../../src/core/hex.ts'
 import { encodeTyped } from '../../../src/core/rlp.ts'
 import type { BlockEnvironment, Executor, Outcome } from '../../../src/evm/executor.ts'
 import { createExecutor } from '../../../src/evm/run/lazyexecutor.ts'
+import { bloomOf, type Log } from '../../../src/protocol/blocks/receipt.ts'
 import { blobBaseFee, floorDataGas, intrinsicGas } from '../../../src/protocol/fees.ts'
 import { HARDFORKS, type Hardfork, isAtLeast } from '../../../src/protocol/forks.ts'
-import { bloomOf, type Log } from '../../../src/protocol/receipt.ts'
 import {
   type AccessListEntry,
   type Authorization,
@@ -19,8 +19,8 @@ import {
   signTransaction,
   type TransactionType,
   type UnsignedTransaction,
-} from '../../../src/protocol/transaction.ts'
-import { decodeBlockTransaction } from '../../../src/protocol/transactiondecoding.ts'
+} from '../../../src/protocol/transactions/transaction.ts'
+import { decodeBlockTransaction } from '../../../src/protocol/transactions/transactiondecoding.ts'
 import {
   nonceAt,
   stateRoot,

@@ -10,7 +10,7 @@ import {
   signTransaction,
   type Transaction,
   type UnsignedTransaction,
-} from '../../../src/protocol/transaction.ts'
+} from '../../../src/protocol/transactions/transaction.ts'
 
 /** 2026-01-01T00:00:00Z in milliseconds. */
 export const NOON = 1_767_225_600_000

@@ -1,6 +1,6 @@
 // First blocks as a network may have made them: nothing but their difficulty tells whose rules they follow.
 import { expect } from 'vitest'
-import { addressOfKey } from '../../../src/core/crypto.ts'
+import { addressOfKey } from '../../../src/core/crypto/crypto.ts'
 import { type Address, hexFromBytes } from '../../../src/core/hex.ts'
 import type { Chain } from '../../../src/node/chain/chain.ts'
 import type { ChainOptions } from '../../../src/node/chainoptions.ts'
@@ -8,8 +8,11 @@ import { mine } from '../../../src/node/commands/mine.ts'
 import { createChain } from '../../../src/node/create.ts'
 import { headOf } from '../../../src/node/ledger/blocktree.ts'
 import { sendRawTransaction } from '../../../src/node/sending/send.ts'
-import { encodeBlock } from '../../../src/protocol/block.ts'
-import { signTransaction, type UnsignedTransaction } from '../../../src/protocol/transaction.ts'
+import { encodeBlock } from '../../../src/protocol/blocks/block.ts'
+import {
+  signTransaction,
+  type UnsignedTransaction,
+} from '../../../src/protocol/transactions/transaction.ts'
 import { parseGenesis } from '../../../src/state/genesis.ts'
 import { systemContracts } from '../../../src/state/predeploys.ts'
 import { testEnvironment } from './chains.ts'

@@ -1,5 +1,5 @@
 // Blocks made by hand, for tests that ask questions about a chain without running one.
-import { keccakHash } from '../../../src/core/crypto.ts'
+import { keccakHash } from '../../../src/core/crypto/crypto.ts'
 import {
   type Address,
   type Hash,
@@ -18,11 +18,11 @@ import { newClock } from '../../../src/node/ledger/clock.ts'
 import { emptyPool, type Pool } from '../../../src/node/pool/pool.ts'
 import { chainParameters } from '../../../src/options/derived.ts'
 import { OPTIONS } from '../../../src/options/table.ts'
-import type { Header } from '../../../src/protocol/block.ts'
+import type { Header } from '../../../src/protocol/blocks/block.ts'
+import { bloomOf, type Log } from '../../../src/protocol/blocks/receipt.ts'
 import { blobRulesOf } from '../../../src/protocol/fees.ts'
 import { NO_FORK_POINTS } from '../../../src/protocol/forkid.ts'
-import { bloomOf, type Log } from '../../../src/protocol/receipt.ts'
-import type { Transaction } from '../../../src/protocol/transaction.ts'
+import type { Transaction } from '../../../src/protocol/transactions/transaction.ts'
 import { emptyWorld } from '../../../src/state/world.ts'
 
 /** A transaction of a block by hand. Gas and wei. */

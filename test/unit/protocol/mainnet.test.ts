@@ -8,11 +8,14 @@ import {
   hashHeader,
   sealBlock,
   transactionsRoot,
-} from '../../../src/protocol/block.ts'
+} from '../../../src/protocol/blocks/block.ts'
+import { EMPTY_BLOOM, type Receipt, receiptsRoot } from '../../../src/protocol/blocks/receipt.ts'
 import { nextBaseFee } from '../../../src/protocol/fees.ts'
-import { EMPTY_BLOOM, type Receipt, receiptsRoot } from '../../../src/protocol/receipt.ts'
-import { encodeTransaction, type Transaction } from '../../../src/protocol/transaction.ts'
-import { decodeTransaction } from '../../../src/protocol/transactiondecoding.ts'
+import {
+  encodeTransaction,
+  type Transaction,
+} from '../../../src/protocol/transactions/transaction.ts'
+import { decodeTransaction } from '../../../src/protocol/transactions/transactiondecoding.ts'
 
 const ZERO = parseHash(`0x${'00'.repeat(32)}`)
 

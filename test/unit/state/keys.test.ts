@@ -1,6 +1,6 @@
 // Keys of the state tries.
 import { describe, expect, it } from 'vitest'
-import { keccak256 } from '../../../src/core/crypto.ts'
+import { keccak256 } from '../../../src/core/crypto/crypto.ts'
 import { type Address, bytesFromHex, paddedBytes } from '../../../src/core/hex.ts'
 import { addressKey, slotKey } from '../../../src/state/keys.ts'
 

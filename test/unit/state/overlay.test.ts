@@ -1,7 +1,7 @@
 // The overlay against a naive model that copies everything at each checkpoint.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { keccakHash } from '../../../src/core/crypto.ts'
+import { keccakHash } from '../../../src/core/crypto/crypto.ts'
 import { type Address, addressFromBytes, EMPTY_BYTES, paddedBytes } from '../../../src/core/hex.ts'
 import { Overlay } from '../../../src/state/overlay.ts'
 import {

@@ -4,7 +4,7 @@ import { createEVM, type EVM } from '@ethereumjs/evm'
 import { SimpleStateManager } from '@ethereumjs/statemanager'
 import { Account, Address as EthereumjsAddress } from '@ethereumjs/util'
 import { describe, expect, it } from 'vitest'
-import { createdAddress, keccak256, recoverAddress } from '../../../src/core/crypto.ts'
+import { createdAddress, keccak256, recoverAddress } from '../../../src/core/crypto/crypto.ts'
 import {
   type Address,
   addressFromBytes,

@@ -2,7 +2,7 @@
 import { createMPT, type MerklePatriciaTrie, verifyMerkleProof } from '@ethereumjs/mpt'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { keccak256 } from '../../../src/core/crypto.ts'
+import { keccak256 } from '../../../src/core/crypto/crypto.ts'
 import { bytesFromBigint, bytesFromHex, hexFromBytes } from '../../../src/core/hex.ts'
 import { encodeRlp } from '../../../src/core/rlp.ts'
 import { Trie } from '../../../src/state/trie.ts'

@@ -3,7 +3,7 @@ import { MerkleStateManager } from '@ethereumjs/statemanager'
 import { Account, Address as EthereumjsAddress } from '@ethereumjs/util'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { EMPTY_CODE_HASH, keccakHash } from '../../../src/core/crypto.ts'
+import { EMPTY_CODE_HASH, keccakHash } from '../../../src/core/crypto/crypto.ts'
 import {
   type Address,
   addressFromBytes,

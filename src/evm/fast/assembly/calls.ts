@@ -1,5 +1,5 @@
 // CALL and its kin, CREATE, SELFDESTRUCT: their gas, the value that they move, and the frames that they open.
-import { keccak } from '../../../core/assembly/keccak'
+import { keccak } from '../../../core/crypto/assembly/keccak'
 import * as layout from '../layout'
 import {
   accountAt, addBalance, COLD_ACCOUNT_GAS, delegateOf, has, isDead, readyCode, setNonce, takeBalance, touch, warm, wouldOverflow,

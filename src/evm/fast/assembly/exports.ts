@@ -1,5 +1,5 @@
 // The exports: what the host and compiled code call.
-import { keccak as hash } from '../../../core/assembly/keccak'
+import { keccak as hash } from '../../../core/crypto/assembly/keccak'
 import * as layout from '../layout'
 import { close } from './frames'
 import { execute } from './interpreter'

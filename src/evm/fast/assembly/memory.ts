@@ -1,6 +1,6 @@
 // The memory of a frame: expansion and what it costs, copies, hashes, logs. Functions that cost gas take what is left and
 // give what is left afterwards, below 0 for a reason to halt: too little gas, or too much memory.
-import { keccak } from '../../../core/assembly/keccak'
+import { keccak } from '../../../core/crypto/assembly/keccak'
 import * as layout from '../layout'
 import { reserve } from './state/heap'
 import { copyWord, isEqual, isShort, isZero, mulHigh, setShort, turnWord } from './arithmetic/words'

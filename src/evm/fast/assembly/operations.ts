@@ -1,5 +1,5 @@
 // Operations that need more than a line, and the reason why the interpreter refuses one.
-import { keccak } from '../../../core/assembly/keccak'
+import { keccak } from '../../../core/crypto/assembly/keccak'
 import * as layout from '../layout'
 import { has, isDead } from './state/accounts'
 import { loadBlockHash, loadCodeHash } from './state/host'

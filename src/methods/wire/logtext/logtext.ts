@@ -5,8 +5,8 @@
 // against. Its door is `textOfLogs` of a request's context, which ../../../devchain.ts puts there.
 import { LruCache } from '../../../core/lrucache.ts'
 import type { LogEntry } from '../../../node/events/logs.ts'
-import type { Block } from '../../../protocol/block.ts'
-import type { Log } from '../../../protocol/receipt.ts'
+import type { Block } from '../../../protocol/blocks/block.ts'
+import type { Log } from '../../../protocol/blocks/receipt.ts'
 import { JsonText, type Written } from '../../../rpc/jsontext.ts'
 import { logShape } from '../encodelog.ts'
 

@@ -1,6 +1,6 @@
 // Keccak-256 of bytes that were hashed before and changed from some place on: what a trie that gets a new root after each
 // change does all day. Jobs of two queues are done in pairs.
-import { absorb, finish, permute, RATE, STATE, STATE_LENGTH } from '../../../core/assembly/keccak'
+import { absorb, finish, permute, RATE, STATE, STATE_LENGTH } from '../../../core/crypto/assembly/keccak'
 import { PAIR, permutePair } from './permutepair'
 
 /** Bytes that are hashed, and where the hash goes. */

@@ -1,7 +1,7 @@
 // A Merkle-Patricia trie in linear memory that gives a root after each change: what mining empty blocks asks for. Keys come
 // and change, and never go. One change and root of a trie with 8,191 keys is 11 permutations of Keccak. The slow twin is
 // state/trie.ts. Compiled by src/build/wasm.mjs.
-import { RATE, STATE_LENGTH } from '../../../core/assembly/keccak'
+import { RATE, STATE_LENGTH } from '../../../core/crypto/assembly/keccak'
 import { enqueue, Job, run } from './jobs'
 import { firstDifference, KEY_NIBBLES, LEAF_OVERHEAD, nibbleAt } from './rlp'
 import { writeExtension, writeLeaf, writeLongHeader } from './rlp'

@@ -1,6 +1,6 @@
 // Keccak-f[1600] of two states at once, in the two halves of vectors: 385 ns where one state after the other takes 540 ns.
 // The rounds are those of core/assembly/keccak.ts, whose names they share.
-import { ROUND_CONSTANTS } from '../../../core/assembly/keccak'
+import { ROUND_CONSTANTS } from '../../../core/crypto/assembly/keccak'
 
 /** Lane i of both states, the first in the lower half, is at 16 i. */
 export const PAIR: usize = memory.data(400, 16)

@@ -1,6 +1,6 @@
 // Mines empty blocks: each is written to the storage of the system contracts, which is kept as live tries, then state root,
 // randomness and hash are made. Compiled by src/build/wasm.mjs.
-import { keccak } from '../../../core/assembly/keccak'
+import { keccak } from '../../../core/crypto/assembly/keccak'
 import { enqueue, Job, run } from './jobs'
 import { allocate, hash, LiveTrie, overwrite, place } from './livetrie'
 

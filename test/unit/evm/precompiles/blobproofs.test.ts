@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { bytesFromHex } from '../../../../src/core/hex.ts'
 import { findWrongBlob } from '../../../../src/evm/precompiles/blobproofs.ts'
-import { type BlobSidecar, CELLS } from '../../../../src/protocol/sidecar.ts'
+import { type BlobSidecar, CELLS } from '../../../../src/protocol/transactions/sidecar.ts'
 import { sidecarOf } from '../../../support/blobs.ts'
 
 const turn = (): Promise<void> => setImmediate()

@@ -1,6 +1,11 @@
 // Signatures that count as somebody's: every engine answers ecrecover alike, and only for them.
 import { describe, expect, test } from 'vitest'
-import { addressOfKey, keccak256, signatureBytes, signDigest } from '../../../../src/core/crypto.ts'
+import {
+  addressOfKey,
+  keccak256,
+  signatureBytes,
+  signDigest,
+} from '../../../../src/core/crypto/crypto.ts'
 import {
   type Address,
   concatBytes,

@@ -1,7 +1,7 @@
 // Keys that the node holds: derived, made, imported, encrypted, locked and unlocked.
 import { decryptKeystoreJsonSync } from 'ethers'
 import { describe, expect, it } from 'vitest'
-import type { Signature } from '../../../../src/core/crypto.ts'
+import type { Signature } from '../../../../src/core/crypto/crypto.ts'
 import { bytesFromHex, hexFromBytes, parseAddress, ZERO_ADDRESS } from '../../../../src/core/hex.ts'
 import {
   addresses,

@@ -1,7 +1,7 @@
 // The trie in linear memory against its slow twin: the same roots after the same changes.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { keccak256 } from '../../../../src/core/crypto.ts'
+import { keccak256 } from '../../../../src/core/crypto/crypto.ts'
 import { hexFromBytes, paddedBytes } from '../../../../src/core/hex.ts'
 import { encodeRlp } from '../../../../src/core/rlp.ts'
 import { Arena } from '../../../../src/node/bulk/arena.ts'

@@ -1,6 +1,6 @@
 // What a call may pretend about accounts and its block.
 import { describe, expect, test } from 'vitest'
-import { keccakHash } from '../../../../src/core/crypto.ts'
+import { keccakHash } from '../../../../src/core/crypto/crypto.ts'
 import type { BlockEnvironment } from '../../../../src/evm/executor.ts'
 import {
   type AccountOverride,

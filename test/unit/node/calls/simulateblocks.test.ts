@@ -1,7 +1,7 @@
 // Imagined blocks: what they are made of, what calls come to in them, and what is refused.
 import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { keccakHash } from '../../../../src/core/crypto.ts'
+import { keccakHash } from '../../../../src/core/crypto/crypto.ts'
 import {
   type Address,
   bigintFromBytes,
@@ -28,8 +28,8 @@ import { setMiningMode } from '../../../../src/node/commands/miningmode.ts'
 import { headOf } from '../../../../src/node/ledger/blocktree.ts'
 import { latest, pendingReference } from '../../../../src/node/ledger/references.ts'
 import { sendRawTransaction } from '../../../../src/node/sending/send.ts'
-import { encodeHeader } from '../../../../src/protocol/block.ts'
-import { EMPTY_BLOOM } from '../../../../src/protocol/receipt.ts'
+import { encodeHeader } from '../../../../src/protocol/blocks/block.ts'
+import { EMPTY_BLOOM } from '../../../../src/protocol/blocks/receipt.ts'
 import { balanceAt, nonceAt, stateRoot } from '../../../../src/state/world.ts'
 import { assemble, calling, deploying, RETURN_WORD, storing } from '../../../support/bytecode.ts'
 import { account, signed, testChain } from '../chains.ts'

@@ -14,7 +14,7 @@ import {
 import { treeFrom } from '../../../../src/node/ledger/blocktree.ts'
 import type { BlockReference } from '../../../../src/node/ledger/references.ts'
 import { emptyPool, withTransaction } from '../../../../src/node/pool/pool.ts'
-import { bloomOf, type Log } from '../../../../src/protocol/receipt.ts'
+import { bloomOf, type Log } from '../../../../src/protocol/blocks/receipt.ts'
 import { emptyWorld, withCode } from '../../../../src/state/world.ts'
 import {
   addressOf,

@@ -1,6 +1,6 @@
 // Each rule that an imported block can break: the import stops at the block, with its number and the rule's name.
 import { beforeAll, describe, expect, test } from 'vitest'
-import { addressOfKey, keccakHash } from '../../../../src/core/crypto.ts'
+import { addressOfKey, keccakHash } from '../../../../src/core/crypto/crypto.ts'
 import type { DevchainError } from '../../../../src/core/errors.ts'
 import {
   type Address,
@@ -18,11 +18,14 @@ import { createChain } from '../../../../src/node/create.ts'
 import { importBlocks } from '../../../../src/node/import/importblocks.ts'
 import { blockByNumber, headOf } from '../../../../src/node/ledger/blocktree.ts'
 import { sendTransaction } from '../../../../src/node/sending/send.ts'
-import { encodeBlock } from '../../../../src/protocol/block.ts'
+import { encodeBlock } from '../../../../src/protocol/blocks/block.ts'
+import { orderedTrieRoot } from '../../../../src/protocol/blocks/orderedtrie.ts'
 import { GAS_PER_BLOB } from '../../../../src/protocol/fees.ts'
 import { HARDFORKS, type Hardfork } from '../../../../src/protocol/forks.ts'
-import { orderedTrieRoot } from '../../../../src/protocol/orderedtrie.ts'
-import { signTransaction, type UnsignedTransaction } from '../../../../src/protocol/transaction.ts'
+import {
+  signTransaction,
+  type UnsignedTransaction,
+} from '../../../../src/protocol/transactions/transaction.ts'
 import { parseGenesis } from '../../../../src/state/genesis.ts'
 import {
   BLOCKS_PER_FORK,

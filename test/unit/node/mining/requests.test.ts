@@ -9,7 +9,7 @@ import {
   paddedBytes,
 } from '../../../../src/core/hex.ts'
 import type { ChainOptions } from '../../../../src/node/chainoptions.ts'
-import type { UnsignedTransaction } from '../../../../src/protocol/transaction.ts'
+import type { UnsignedTransaction } from '../../../../src/protocol/transactions/transaction.ts'
 import {
   CONSOLIDATION_REQUESTS,
   DEPOSIT_CONTRACT,

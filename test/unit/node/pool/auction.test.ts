@@ -1,7 +1,7 @@
 // The best of what waits, block after block: the same as looking at everything anew, for less.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { keccakHash } from '../../../../src/core/crypto.ts'
+import { keccakHash } from '../../../../src/core/crypto/crypto.ts'
 import { type Address, EMPTY_BYTES, type Hash } from '../../../../src/core/hex.ts'
 import { mineWaiting } from '../../../../src/node/mining/miner.ts'
 import { Auction, type AuctionBlock, type Source } from '../../../../src/node/pool/auction.ts'
@@ -14,7 +14,7 @@ import {
   withTransaction,
 } from '../../../../src/node/pool/pool.ts'
 import { sendTransaction } from '../../../../src/node/sending/send.ts'
-import type { Transaction } from '../../../../src/protocol/transaction.ts'
+import type { Transaction } from '../../../../src/protocol/transactions/transaction.ts'
 import {
   emptyWorld,
   nonceAt,

@@ -1,7 +1,7 @@
 // Waiting transactions: order, gaps, replacement and bounds.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { keccakHash } from '../../../../src/core/crypto.ts'
+import { keccakHash } from '../../../../src/core/crypto/crypto.ts'
 import { type Address, EMPTY_BYTES, parseAddress } from '../../../../src/core/hex.ts'
 import {
   arrivedAfter,
@@ -18,7 +18,7 @@ import {
   withoutTransactions,
   withTransaction,
 } from '../../../../src/node/pool/pool.ts'
-import type { Transaction } from '../../../../src/protocol/transaction.ts'
+import type { Transaction } from '../../../../src/protocol/transactions/transaction.ts'
 import { emptyWorld, type World, withNonce } from '../../../../src/state/world.ts'
 
 const ALICE = parseAddress(`0x${'a1'.repeat(20)}`)

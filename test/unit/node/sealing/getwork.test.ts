@@ -13,7 +13,7 @@ import {
   decodeParentBlock,
   type ParentProof,
   proofOfBlock,
-} from '../../../../src/protocol/parentchain.ts'
+} from '../../../../src/protocol/work/parentchain.ts'
 import { makeParentBlock } from '../../../support/parentblocks.ts'
 import { account, headTime, signed, testChain, testEnvironment } from '../chains.ts'
 

@@ -9,7 +9,7 @@ import type { ChainState } from '../../../../src/node/ledger/chainstate.ts'
 import { POOL_LIMIT } from '../../../../src/node/pool/pool.ts'
 import { admit } from '../../../../src/node/sending/admission.ts'
 import { sendRawTransaction } from '../../../../src/node/sending/send.ts'
-import type { UnsignedTransaction } from '../../../../src/protocol/transaction.ts'
+import type { UnsignedTransaction } from '../../../../src/protocol/transactions/transaction.ts'
 import { parseGenesis } from '../../../../src/state/genesis.ts'
 import { account, NOON, signed, testChain } from '../chains.ts'
 

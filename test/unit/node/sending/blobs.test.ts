@@ -20,8 +20,11 @@ import { sendRawTransaction, sendTransaction } from '../../../../src/node/sendin
 import { signRequest } from '../../../../src/node/sending/sign.ts'
 import { GAS_PER_BLOB } from '../../../../src/protocol/fees.ts'
 import type { Hardfork } from '../../../../src/protocol/forks.ts'
-import { blobHash, decodeSent, encodeSent } from '../../../../src/protocol/sidecar.ts'
-import type { Transaction, UnsignedTransaction } from '../../../../src/protocol/transaction.ts'
+import { blobHash, decodeSent, encodeSent } from '../../../../src/protocol/transactions/sidecar.ts'
+import type {
+  Transaction,
+  UnsignedTransaction,
+} from '../../../../src/protocol/transactions/transaction.ts'
 import { sidecarOf } from '../../../support/blobs.ts'
 import { account, height, NOON, signed, testChain } from '../chains.ts'
 

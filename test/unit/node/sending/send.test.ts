@@ -1,6 +1,6 @@
 // Sending: defaults, nonces, signing, and mining before the reply.
 import { describe, expect, it } from 'vitest'
-import { keccakHash } from '../../../../src/core/crypto.ts'
+import { keccakHash } from '../../../../src/core/crypto/crypto.ts'
 import {
   type Address,
   bytesFromHex,

@@ -1,8 +1,8 @@
 // Proof of work: what is worked on, how hard it is, and the block that comes of it.
-import { keccak256, keccakHash } from '../core/crypto.ts'
-import { type Hash, hashFromBytes } from '../core/hex.ts'
-import { encodeRlp } from '../core/rlp.ts'
-import { type Header, headerItems } from './block.ts'
+import { keccak256, keccakHash } from '../../core/crypto/crypto.ts'
+import { type Hash, hashFromBytes } from '../../core/hex.ts'
+import { encodeRlp } from '../../core/rlp.ts'
+import { type Header, headerItems } from '../blocks/block.ts'
 
 /** Blocks for which one cache, and so one seed, is used (Ethash). */
 const EPOCH_LENGTH = 30_000n

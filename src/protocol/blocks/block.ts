@@ -1,9 +1,9 @@
 // Blocks and headers: their fields, encodings and hashes.
-import { keccakHash } from '../core/crypto.ts'
-import type { Address, Hash } from '../core/hex.ts'
-import { encodeRlp, joinRlp, listSize, type RlpValue, stringSize } from '../core/rlp.ts'
+import { keccakHash } from '../../core/crypto/crypto.ts'
+import type { Address, Hash } from '../../core/hex.ts'
+import { encodeRlp, joinRlp, listSize, type RlpValue, stringSize } from '../../core/rlp.ts'
+import type { Transaction } from '../transactions/transaction.ts'
 import { orderedTrieRoot } from './orderedtrie.ts'
-import type { Transaction } from './transaction.ts'
 
 export { EMPTY_TRIE_ROOT } from './orderedtrie.ts'
 

@@ -1,6 +1,6 @@
 // Hashes, keys and signatures. Libraries and WebAssembly do the work; nothing above names them.
 
-import { DevchainError } from './errors.ts'
+import { DevchainError } from '../errors.ts'
 import {
   type Address,
   addressFromBytes,
@@ -10,9 +10,9 @@ import {
   type Hash,
   hashFromBytes,
   paddedBytes,
-} from './hex.ts'
+} from '../hex.ts'
+import { lazy } from '../lazy.ts'
 import { keccak256 } from './keccak.ts'
-import { lazy } from './lazy.ts'
 import { loadCurve } from './secp256k1.ts'
 
 export { keccak256 } from './keccak.ts'

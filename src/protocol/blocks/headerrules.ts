@@ -1,9 +1,7 @@
 // The rules that a block keeps or breaks, as far as they can be told without running it. Each has a name, which whoever
 // hands in an invalid block is told.
-import { DevchainError } from '../core/errors.ts'
-import type { Hash } from '../core/hex.ts'
-import { type Block, type Header, transactionsRoot, unclesHash, withdrawalsRoot } from './block.ts'
-import { nextDifficulty } from './difficulty.ts'
+import { DevchainError } from '../../core/errors.ts'
+import type { Hash } from '../../core/hex.ts'
 import {
   type BlobRules,
   baseFeeAfter,
@@ -11,8 +9,10 @@ import {
   GAS_PER_BLOB,
   maxBlobGas,
   nextExcessBlobGas,
-} from './fees.ts'
-import { type Hardfork, isAtLeast } from './forks.ts'
+} from '../fees.ts'
+import { type Hardfork, isAtLeast } from '../forks.ts'
+import { type Block, type Header, transactionsRoot, unclesHash, withdrawalsRoot } from './block.ts'
+import { nextDifficulty } from './difficulty.ts'
 
 /** What a block may break. */
 export type Rule =

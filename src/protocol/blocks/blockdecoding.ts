@@ -1,9 +1,9 @@
 // Reading blocks: the form in which nodes export and exchange them.
-import { DevchainError } from '../core/errors.ts'
-import { decodeRlp, encodeRlp, type RlpItem } from '../core/rlp.ts'
+import { DevchainError } from '../../core/errors.ts'
+import { decodeRlp, encodeRlp, type RlpItem } from '../../core/rlp.ts'
+import { ListFields } from '../fields.ts'
+import { decodeBlockTransaction, type SignatureRules } from '../transactions/transactiondecoding.ts'
 import { type Block, type Header, hashHeader, type Withdrawal } from './block.ts'
-import { ListFields } from './fields.ts'
-import { decodeBlockTransaction, type SignatureRules } from './transactiondecoding.ts'
 
 /** Fields of the oldest headers, and of the newest. */
 const LEAST_FIELDS = 15

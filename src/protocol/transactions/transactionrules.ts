@@ -1,9 +1,8 @@
 // What makes a transaction valid: rules that the pool asks when it comes in and the executor when it runs. Each has one
 // word and begins its message as client libraries expect; who asks decides which rules, and in which order.
-import { MAX_UINT64, MAX_UINT256 } from '../core/bigints.ts'
-import { DevchainError } from '../core/errors.ts'
-import type { Address } from '../core/hex.ts'
-import { isDelegation } from './delegation.ts'
+import { MAX_UINT64, MAX_UINT256 } from '../../core/bigints.ts'
+import { DevchainError } from '../../core/errors.ts'
+import type { Address } from '../../core/hex.ts'
 import {
   type BlobRules,
   blobGasOf,
@@ -13,8 +12,9 @@ import {
   highestBlobCost,
   intrinsicGas,
   maxBlobGas,
-} from './fees.ts'
-import { type Hardfork, isAtLeast } from './forks.ts'
+} from '../fees.ts'
+import { type Hardfork, isAtLeast } from '../forks.ts'
+import { isDelegation } from './delegation.ts'
 import type { BlobFields, Transaction, TransactionType } from './transaction.ts'
 
 /** The fork that brought each type. */

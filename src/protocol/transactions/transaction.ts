@@ -1,8 +1,20 @@
 // Transactions as values, signed and encoded: legacy (type 0), access list (1), dynamic fee (2), blobs (3), set code (4).
-import { addressOfKey, keccak256, keccakHash, recoverAddress, signDigest } from '../core/crypto.ts'
-import { DevchainError } from '../core/errors.ts'
-import { type Address, addressFromBytes, EMPTY_BYTES, type Hash, paddedBytes } from '../core/hex.ts'
-import { decodeRlp, encodeTyped, type RlpItem, type RlpValue } from '../core/rlp.ts'
+import {
+  addressOfKey,
+  keccak256,
+  keccakHash,
+  recoverAddress,
+  signDigest,
+} from '../../core/crypto/crypto.ts'
+import { DevchainError } from '../../core/errors.ts'
+import {
+  type Address,
+  addressFromBytes,
+  EMPTY_BYTES,
+  type Hash,
+  paddedBytes,
+} from '../../core/hex.ts'
+import { decodeRlp, encodeTyped, type RlpItem, type RlpValue } from '../../core/rlp.ts'
 
 /** An address and the storage keys of it that a transaction declares in advance (EIP-2930). */
 export interface AccessListEntry {

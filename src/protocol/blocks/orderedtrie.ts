@@ -1,7 +1,7 @@
 // The root of a trie whose keys are 0, 1, 2 …: what a header says of its transactions, receipts and withdrawals.
-import { keccak256, keccakHash } from '../core/crypto.ts'
-import type { Hash } from '../core/hex.ts'
-import { encodeRlp, type RlpItem } from '../core/rlp.ts'
+import { keccak256, keccakHash } from '../../core/crypto/crypto.ts'
+import type { Hash } from '../../core/hex.ts'
+import { encodeRlp, type RlpItem } from '../../core/rlp.ts'
 
 /** Root of the trie without entries: Keccak-256 of the RLP of the empty string. */
 export const EMPTY_TRIE_ROOT: Hash =

@@ -6,7 +6,7 @@ import { RLP } from '@ethereumjs/rlp'
 import { Bloom, encodeReceipt as theirEncoding } from '@ethereumjs/vm'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { bytesFromHex, hexFromBytes, parseAddress, parseHash } from '../../../src/core/hex.ts'
+import { bytesFromHex, hexFromBytes, parseAddress, parseHash } from '../../../../src/core/hex.ts'
 import {
   EMPTY_REQUESTS_HASH,
   EMPTY_TRIE_ROOT,
@@ -17,9 +17,8 @@ import {
   hashHeader,
   sealBlock,
   unclesHash,
-} from '../../../src/protocol/block.ts'
-import { HARDFORKS, type Hardfork, isAtLeast } from '../../../src/protocol/forks.ts'
-import { orderedTrieProof, orderedTrieRoot } from '../../../src/protocol/orderedtrie.ts'
+} from '../../../../src/protocol/blocks/block.ts'
+import { orderedTrieProof, orderedTrieRoot } from '../../../../src/protocol/blocks/orderedtrie.ts'
 import {
   bloomHas,
   bloomOf,
@@ -27,8 +26,12 @@ import {
   mergeBlooms,
   type Receipt,
   receiptsRoot,
-} from '../../../src/protocol/receipt.ts'
-import { signTransaction, type TransactionType } from '../../../src/protocol/transaction.ts'
+} from '../../../../src/protocol/blocks/receipt.ts'
+import { HARDFORKS, type Hardfork, isAtLeast } from '../../../../src/protocol/forks.ts'
+import {
+  signTransaction,
+  type TransactionType,
+} from '../../../../src/protocol/transactions/transaction.ts'
 
 const seeded = { seed: 20261121, numRuns: 40 }
 

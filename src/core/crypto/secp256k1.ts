@@ -3,7 +3,7 @@
 import { createRequire } from 'node:module'
 import type * as Noble from '@noble/curves/secp256k1.js'
 import type * as Tiny from 'tiny-secp256k1'
-import { bigintFromBytes, concatBytes, paddedBytes } from './hex.ts'
+import { bigintFromBytes, concatBytes, paddedBytes } from '../hex.ts'
 
 /** What is asked of a library. Digests have 32 bytes, and so have keys. */
 export interface Curve {

@@ -15,9 +15,9 @@ import {
   signatureFromBytes,
   signatureFromCompact,
   signDigest,
-} from '../../../src/core/crypto.ts'
-import { bytesFromHex, EMPTY_BYTES, hexFromBytes, parseAddress } from '../../../src/core/hex.ts'
-import { encodeRlp } from '../../../src/core/rlp.ts'
+} from '../../../../src/core/crypto/crypto.ts'
+import { bytesFromHex, EMPTY_BYTES, hexFromBytes, parseAddress } from '../../../../src/core/hex.ts'
+import { encodeRlp } from '../../../../src/core/rlp.ts'
 
 const KEY = bytesFromHex('0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80')
 const ADDRESS = parseAddress('0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266')

@@ -4,9 +4,9 @@ import { Common, Mainnet } from '@ethereumjs/common'
 import { Ethash } from '@ethereumjs/ethash'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { DevchainError } from '../../../src/core/errors.ts'
-import { type Hash, hexFromBytes, parseBytes } from '../../../src/core/hex.ts'
-import { encodeHeader } from '../../../src/protocol/block.ts'
+import { DevchainError } from '../../../../src/core/errors.ts'
+import { type Hash, hexFromBytes, parseBytes } from '../../../../src/core/hex.ts'
+import { encodeHeader } from '../../../../src/protocol/blocks/block.ts'
 import {
   decodeParentBlock,
   decodeParentTransaction,
@@ -17,10 +17,10 @@ import {
   requireMerkleRoot,
   requireWork,
   workInCoinbase,
-} from '../../../src/protocol/parentchain.ts'
-import { sealHash, seedHash, targetOf } from '../../../src/protocol/work.ts'
-import { makeParentBlock } from '../../support/parentblocks.ts'
-import { recordOf, word } from '../node/records.ts'
+} from '../../../../src/protocol/work/parentchain.ts'
+import { sealHash, seedHash, targetOf } from '../../../../src/protocol/work/sealing.ts'
+import { makeParentBlock } from '../../../support/parentblocks.ts'
+import { recordOf, word } from '../../node/records.ts'
 
 describe('work', () => {
   test('is done for the header without its proof, as @ethereumjs/ethash has it', () => {

@@ -1,8 +1,8 @@
 // Blobs, their commitments and proofs: what travels beside a transaction of type 3 and is in no block.
 import { createHash } from 'node:crypto'
-import { DevchainError } from '../core/errors.ts'
-import { type Hash, hashFromBytes } from '../core/hex.ts'
-import { decodeRlp, encodeTyped, type RlpItem, type RlpValue } from '../core/rlp.ts'
+import { DevchainError } from '../../core/errors.ts'
+import { type Hash, hashFromBytes } from '../../core/hex.ts'
+import { decodeRlp, encodeTyped, type RlpItem, type RlpValue } from '../../core/rlp.ts'
 import type { Transaction } from './transaction.ts'
 import { decodeTransaction, malformed } from './transactiondecoding.ts'
 

@@ -1,16 +1,19 @@
 // Blobs beside a transaction: how they are sent, and what is wrong with them before any curve is asked.
 import { describe, expect, test } from 'vitest'
-import { EMPTY_BYTES, type Hash, paddedBytes, parseAddress } from '../../../src/core/hex.ts'
-import { decodeRlp, encodeTyped, type RlpValue } from '../../../src/core/rlp.ts'
+import { EMPTY_BYTES, type Hash, paddedBytes, parseAddress } from '../../../../src/core/hex.ts'
+import { decodeRlp, encodeTyped, type RlpValue } from '../../../../src/core/rlp.ts'
 import {
   type BlobSidecar,
   blobHash,
   checkSidecar,
   decodeSent,
   encodeSent,
-} from '../../../src/protocol/sidecar.ts'
-import { signTransaction, type Transaction } from '../../../src/protocol/transaction.ts'
-import { sidecarOf } from '../../support/blobs.ts'
+} from '../../../../src/protocol/transactions/sidecar.ts'
+import {
+  signTransaction,
+  type Transaction,
+} from '../../../../src/protocol/transactions/transaction.ts'
+import { sidecarOf } from '../../../support/blobs.ts'
 
 const SIDECARS = [sidecarOf(0, [1, 2]), sidecarOf(1, [1, 2])]
 const [plain] = SIDECARS as [BlobSidecar]

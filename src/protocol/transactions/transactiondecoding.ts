@@ -1,6 +1,6 @@
 // Reading transactions: from their canonical encodings only, and who sent them from their signatures.
-import { keccakHash, recoverAddress } from '../core/crypto.ts'
-import { DevchainError } from '../core/errors.ts'
+import { keccakHash, recoverAddress } from '../../core/crypto/crypto.ts'
+import { DevchainError } from '../../core/errors.ts'
 import {
   type Address,
   addressFromBytes,
@@ -8,10 +8,10 @@ import {
   type Hash,
   hashFromBytes,
   hexFromBytes,
-} from '../core/hex.ts'
-import { LruCache } from '../core/lrucache.ts'
-import { decodeRlp, type RlpItem } from '../core/rlp.ts'
-import { type Hardfork, isAtLeast } from './forks.ts'
+} from '../../core/hex.ts'
+import { LruCache } from '../../core/lrucache.ts'
+import { decodeRlp, type RlpItem } from '../../core/rlp.ts'
+import { type Hardfork, isAtLeast } from '../forks.ts'
 import {
   type AccessListEntry,
   type Authorization,

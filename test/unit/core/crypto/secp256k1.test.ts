@@ -1,7 +1,6 @@
 // The two libraries for the curve: one is held against the other, where signatures are usual and where they are not.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { bytesFromHex, concatBytes, hexFromBytes, paddedBytes } from '../../../src/core/hex.ts'
 import {
   type Curve,
   type CurveSignature,
@@ -9,7 +8,8 @@ import {
   loadNoble,
   loadTiny,
   ORDER,
-} from '../../../src/core/secp256k1.ts'
+} from '../../../../src/core/crypto/secp256k1.ts'
+import { bytesFromHex, concatBytes, hexFromBytes, paddedBytes } from '../../../../src/core/hex.ts'
 
 /** The prime of the field that coordinates are in. */
 const FIELD = 2n ** 256n - 2n ** 32n - 977n

@@ -3,18 +3,18 @@ import { Common, Mainnet } from '@ethereumjs/common'
 import { createTxFromRLP } from '@ethereumjs/tx'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { addressOfKey, keccak256, signDigest } from '../../../src/core/crypto.ts'
-import { DevchainError } from '../../../src/core/errors.ts'
+import { addressOfKey, keccak256, signDigest } from '../../../../src/core/crypto/crypto.ts'
+import { DevchainError } from '../../../../src/core/errors.ts'
 import {
   bytesFromHex,
   concatBytes,
   hexFromBytes,
   parseAddress,
   wordFromBigint,
-} from '../../../src/core/hex.ts'
-import { decodeRlp, encodeRlp, type RlpItem } from '../../../src/core/rlp.ts'
-import { floorDataGas, intrinsicGas } from '../../../src/protocol/fees.ts'
-import { HARDFORKS, type Hardfork, isAtLeast } from '../../../src/protocol/forks.ts'
+} from '../../../../src/core/hex.ts'
+import { decodeRlp, encodeRlp, type RlpItem } from '../../../../src/core/rlp.ts'
+import { floorDataGas, intrinsicGas } from '../../../../src/protocol/fees.ts'
+import { HARDFORKS, type Hardfork, isAtLeast } from '../../../../src/protocol/forks.ts'
 import {
   authorityOf,
   encodeTransaction,
@@ -23,11 +23,11 @@ import {
   type Transaction,
   type TransactionType,
   type UnsignedTransaction,
-} from '../../../src/protocol/transaction.ts'
+} from '../../../../src/protocol/transactions/transaction.ts'
 import {
   decodeBlockTransaction,
   decodeTransaction,
-} from '../../../src/protocol/transactiondecoding.ts'
+} from '../../../../src/protocol/transactions/transactiondecoding.ts'
 
 const KEY = bytesFromHex(`0x${'46'.repeat(32)}`)
 const FROM = addressOfKey(KEY)

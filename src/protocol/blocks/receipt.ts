@@ -1,9 +1,9 @@
 // Receipts and logs: what a transaction leaves in its block besides state.
-import { keccak256 } from '../core/crypto.ts'
-import { type Address, bytesFromHex, type Hash } from '../core/hex.ts'
-import { encodeTyped, type RlpValue } from '../core/rlp.ts'
+import { keccak256 } from '../../core/crypto/crypto.ts'
+import { type Address, bytesFromHex, type Hash } from '../../core/hex.ts'
+import { encodeTyped, type RlpValue } from '../../core/rlp.ts'
+import type { TransactionType } from '../transactions/transaction.ts'
 import { orderedTrieRoot } from './orderedtrie.ts'
-import type { TransactionType } from './transaction.ts'
 
 /** An event that a contract emitted. */
 export interface Log {

@@ -1,7 +1,7 @@
 // The parent chain of merged mining: its blocks on the wire, and the proof that one of them was mined for a block here.
 // The format is that of the oldest proof-of-work chain: little-endian numbers, double SHA-256, binary Merkle trees.
 import { createHash } from 'node:crypto'
-import { DevchainError } from '../core/errors.ts'
+import { DevchainError } from '../../core/errors.ts'
 import {
   bigintFromBytes,
   concatBytes,
@@ -9,7 +9,7 @@ import {
   type Hash,
   hashFromBytes,
   hexFromBytes,
-} from '../core/hex.ts'
+} from '../../core/hex.ts'
 
 /** A block of the parent chain, as far as it matters here. */
 export interface ParentBlock {
