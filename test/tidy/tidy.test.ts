@@ -204,7 +204,6 @@ describe('layers', () => {
   test('no file does so with its types counted, and no folder has over 15 files', () => {
     expect(cycles(typeGraph)).toEqual([])
     const folders = [...typeGraph.keys()].map((name) => path.dirname(name))
-    // these two are flat so far
     const sizes = new Map(folders.map((folder) => [folder, folders.filter((f) => f === folder)]))
     const large = [...sizes].filter(([, files]) => files.length > 15)
     expect(large.map(([folder, { length }]) => `${folder}: ${length}`)).toEqual([])
