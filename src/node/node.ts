@@ -1,5 +1,4 @@
 // A node: a chain with what serves those who ask it.
-import { chainParameters } from '../options/derived.ts'
 import type { Chain } from './chain/chain.ts'
 import type { ChainOptions } from './chainoptions.ts'
 import { createChain } from './create.ts'
@@ -19,7 +18,7 @@ export interface Node {
  */
 export async function createNode(options: ChainOptions = {}): Promise<Node> {
   const chain = await createChain(options)
-  const { filterTimeout } = chainParameters(options)
+  const { filterTimeout } = chain.state.config.options
   return {
     chain,
     filters: new Filters(chain, { timeoutMs: filterTimeout }),

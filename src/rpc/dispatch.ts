@@ -1,5 +1,4 @@
 // From a message's text to the reply's: finds methods by name, runs them, and reports each call.
-
 import { DevchainError, printValue } from '../core/errors.ts'
 import { number } from '../core/format.ts'
 import { isPromise, type MaybePromise, whenThere } from '../core/promises.ts'
@@ -28,6 +27,13 @@ import {
   writeResult,
 } from './wire.ts'
 
+/** Puts the parameters of a method into forms that it takes. */
+export type AdaptParams = (
+  method: string,
+  params: readonly unknown[],
+  declared: readonly Param<unknown>[],
+) => readonly unknown[]
+
 export interface DispatcherOptions<C> extends RegistryOptions<C> {
   /** Gives all methods, where `methods` are only those that are asked first: called once, when another is asked for. */
   readonly loadAll?: (() => Promise<readonly Method<C>[]>) | undefined
@@ -36,14 +42,8 @@ export interface DispatcherOptions<C> extends RegistryOptions<C> {
   readonly observe?: ((call: CallReport, context: C, details: CallDetails<C>) => void) | undefined
   /** Told of every call that is not answered at once; what it returns is called when the call is. */
   readonly begin?: ((method: string, context: C) => () => void) | undefined
-  /** Puts parameters into forms that the methods take; what it throws is answered. */
-  readonly adapt?:
-    | ((
-        method: string,
-        params: readonly unknown[],
-        declared: readonly Param<unknown>[],
-      ) => readonly unknown[])
-    | undefined
+  /** What it throws is answered. */
+  readonly adapt?: AdaptParams | undefined
   /** Words errors in another way; undefined: as they are. */
   readonly describe?:
     | ((error: DevchainError, method: string) => ErrorObject | undefined)

@@ -3,6 +3,7 @@ import type { KZG } from '@ethereumjs/util'
 import { bls12_381 } from '@noble/curves/bls12-381.js'
 import { bytesFromHex } from '../../src/core/hex.ts'
 import { POWERS_ON_G2 } from '../../src/evm/precompiles/trustedsetup.ts'
+import { kzg as ownKzg } from '../../src/evm/reference/kzg.ts'
 
 /** Order of the scalar field; z and y are below it. */
 const SCALARS = bls12_381.fields.Fr.ORDER
@@ -28,21 +29,8 @@ export function verifyKzgProof(commitment: string, z: string, y: string, proof: 
   return bls12_381.fields.Fp12.eql(bls12_381.pairingBatch(pairs), bls12_381.fields.Fp12.ONE)
 }
 
-/** What the library's EVM takes as its KZG library; blobs themselves are not handled here. */
-export const kzg: KZG = {
-  verifyProof: verifyKzgProof,
-  blobToKzgCommitment: refuse,
-  computeBlobProof: refuse,
-  verifyBlobProofBatch: refuse,
-  computeCells: refuse,
-  computeCellsAndProofs: refuse,
-  recoverCellsAndProofs: refuse,
-  verifyCellKzgProofBatch: refuse,
-}
-
-function refuse(): never {
-  throw new Error('no execution needs the blobs themselves')
-}
+/** The program's own, which checks with the program's curve, with this check in its place. */
+export const kzg: KZG = { ...ownKzg, verifyProof: verifyKzgProof }
 
 function scalar(text: string): bigint {
   const value = BigInt(text)

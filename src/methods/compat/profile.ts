@@ -8,8 +8,8 @@ import type { DevchainSettings, Some } from '../../options/derived.ts'
 import { MIN_GAS_LIMIT } from '../../protocol/blocks/headerrules.ts'
 import type { Hardfork } from '../../protocol/forks.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
+import type { AdaptParams } from '../../rpc/dispatch.ts'
 import type { ErrorObject } from '../../rpc/errors.ts'
-import type { Param } from '../../rpc/method.ts'
 import type { Encoder, Json } from '../../rpc/schema.ts'
 import { type BlockForm, OWN_FORM } from '../wire/encodeblock.ts'
 import type { FailedExecution } from './failure.ts'
@@ -28,17 +28,8 @@ export interface Profile {
   readonly chain: Partial<Behaviour>
   /** Methods that the node does not have: they are refused as unknown ones, whatever their parameters. */
   readonly absent: readonly string[]
-  /**
-   * Puts parameters into forms that the methods take.
-   * @throws {DevchainError} for those in a form that the node does not take
-   */
-  readonly adaptForms:
-    | ((
-        method: string,
-        params: readonly unknown[],
-        declared: readonly Param<unknown>[],
-      ) => readonly unknown[])
-    | undefined
+  /** Throws a DevchainError for parameters in a form that the node does not take. */
+  readonly adaptForms: AdaptParams | undefined
   /** Whether `eth_mining` tells of blocks that come by themselves; else it is false. */
   readonly tellsMining: boolean
   /** What `web3_clientVersion` begins with; undefined: this program's own name. */

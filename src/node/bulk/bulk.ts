@@ -1,7 +1,6 @@
 // Accelerator: mines empty blocks that are like the one before by changing, in WebAssembly, what differs between them. It
 // gains on the rows mine100kMs and minePerS of the benchmark. Its plain twin is mining/miner.ts, which makes the same
 // blocks, hash by hash: tests hold the two against each other. The door is `bulk` in create.ts.
-
 import type { YieldIfDue } from '../../core/yield.ts'
 import { RING } from '../../state/systemslots.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'

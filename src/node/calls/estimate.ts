@@ -1,5 +1,4 @@
 // Gas estimates.
-
 import { larger } from '../../core/bigints.ts'
 import { DevchainError } from '../../core/errors.ts'
 import type { Address } from '../../core/hex.ts'
