@@ -1,7 +1,8 @@
 // geth: `geth --dev`, whose answers most libraries are written for.
 import { checksumAddress } from '../../core/crypto/crypto.ts'
+import type { Address } from '../../core/hex.ts'
 import type { ErrorObject } from '../../rpc/errors.ts'
-import { REVERTED, SERVER_ERROR } from './codes.ts'
+import { INTERNAL_ERROR, REVERTED, SERVER_ERROR } from './codes.ts'
 import { type Cause, type FailedExecution, reverted } from './failure.ts'
 import { adaptGethForms } from './gethforms.ts'
 import { OWN, type Profile, type Refusal } from './profile.ts'
@@ -47,6 +48,26 @@ const notEnoughFunds: Refusal = ({ method, message, facts: { balance, cost } }) 
   return { code: SERVER_ERROR, message: told }
 }
 
+/** State overrides that geth does not take. */
+const badOverride: Refusal = ({ facts: { unmovable, destination, overridden } }) => {
+  const account = (address: unknown): string => `account ${checksumAddress(address as Address)}`
+  let told: string | undefined
+  if (unmovable !== undefined) told = `${account(unmovable)} is not a precompile`
+  else if (destination !== undefined) told = `${account(destination)} is already overridden`
+  else if (overridden !== undefined) {
+    told = `${account(overridden)} has both 'state' and 'stateDiff'`
+  }
+  return told === undefined ? undefined : { code: SERVER_ERROR, message: told }
+}
+
+/** The last nonce of all is an error without a number of its own. */
+const simulatedNonceTooHigh: Refusal = ({ facts: { beyond, given, from, gasLimit } }) => {
+  if (beyond === undefined) return undefined
+  const sender = `address ${checksumAddress(from as Address)}, nonce: ${given}`
+  const message = `err: nonce has max value: ${sender} (supplied gas ${gasLimit})`
+  return { code: INTERNAL_ERROR, message }
+}
+
 /** What a method did not find: geth's methods say it in words of their own. */
 const notThere: Refusal = ({ method, message, facts }) => {
   const { number, hash } = facts
@@ -66,6 +87,7 @@ const notThere: Refusal = ({ method, message, facts }) => {
 export const GETH: Profile = {
   ...OWN,
   defaults: { chainId: 1337n, baseFee: GWEI, tip: 1n, defaultGas: 'estimate', difficulty: 0n },
+  chain: { precompilesShareAddress: true },
   clientName: 'Geth',
   emptyReward: 'absent',
   block: { pendingNulls: ['hash', 'nonce', 'miner'], hasTotals: false },
@@ -76,10 +98,13 @@ export const GETH: Profile = {
   failure,
   refusals: {
     NOT_FOUND: notThere,
+    INVALID_PARAMS: badOverride,
+    PRECOMPILE_MOVED_TO_ITSELF: badOverride,
     UNKNOWN_ACCOUNT: refusal('unknown account'),
     ACCOUNT_LOCKED: refusal('authentication needed: password or unlock'),
     WRONG_PASSPHRASE: refusal('could not decrypt key with given password'),
     INVALID_BLOCK: inTheseWords,
+    SIMULATED_NONCE_TOO_HIGH: simulatedNonceTooHigh,
     NONCE_TOO_LOW: inTheseWords,
     NONCE_TOO_HIGH: inTheseWords,
     ALREADY_KNOWN: refusal('already known'),

@@ -71,7 +71,7 @@ function contextOn(
     chain,
     world: applyStateOverrides(world ?? record.world, stateOverrides),
     block,
-    movedPrecompiles: movedPrecompiles(stateOverrides, block.hardfork),
+    movedPrecompiles: movedPrecompiles(stateOverrides, block.hardfork, state.config.behaviour),
     usualGas: larger(real.gasLimit, block.gasLimit),
     isAwaited,
   }

@@ -15,6 +15,7 @@ import {
   withCode,
   withSlots,
 } from '../../state/world.ts'
+import type { Behaviour } from '../ledger/behaviour.ts'
 
 /** What is different about one account. Members left out stay as they are. */
 export interface AccountOverride {
@@ -84,12 +85,13 @@ function checkAccount(address: Address, override: AccountOverride): void {
  * Where precompiles are for a run: one that is moved answers at its new address, whatever account is there, and one
  * whose account gets code makes way for it. (In geth any override makes it go, even one of its balance.)
  * @returns undefined when all are where they belong
- * @throws {DevchainError} `PRECOMPILE_MOVED_TO_ITSELF`; `PRECOMPILES_MOVED_TOGETHER` for two with one destination;
- *   `INVALID_PARAMS` for what is no precompile, and for a destination that is overridden itself
+ * @throws {DevchainError} `PRECOMPILE_MOVED_TO_ITSELF`; `PRECOMPILES_MOVED_TOGETHER` for two with one destination, where
+ *   they may not share it; `INVALID_PARAMS` for what is no precompile, and for a destination that is overridden itself
  */
 export function movedPrecompiles(
   overrides: StateOverrides | undefined,
   hardfork: Hardfork,
+  { precompilesShareAddress }: Pick<Behaviour, 'precompilesShareAddress'>,
 ): MovedPrecompiles | undefined {
   const moved = new Map<Address, Address | null>()
   const taken = new Map<Address, Address>()
@@ -97,7 +99,7 @@ export function movedPrecompiles(
     if (to !== undefined) {
       checkMove(address, to, hardfork)
       const other = taken.get(to)
-      if (other !== undefined) throw clash(other, address, to)
+      if (other !== undefined && !precompilesShareAddress) throw clash(other, address, to)
       taken.set(to, address)
     }
     const isReplaced = code !== undefined && isPrecompile(address, hardfork)
@@ -106,19 +108,21 @@ export function movedPrecompiles(
   for (const [to, from] of taken) {
     if (overrides?.has(to) !== true) continue
     const message = `override of ${from}: expected movePrecompileToAddress to be an address without an override of its own, got ${to}`
-    throw new DevchainError('INVALID_PARAMS', message)
+    throw new DevchainError('INVALID_PARAMS', message, undefined, { destination: to })
   }
   return moved.size === 0 ? undefined : moved
 }
 
 function checkMove(address: Address, to: Address, hardfork: Hardfork): void {
+  const isOne = isPrecompile(address, hardfork)
   if (to === address) {
     const message = `override of ${address}: movePrecompileToAddress names the address itself: expected another`
-    throw new DevchainError('PRECOMPILE_MOVED_TO_ITSELF', message)
+    const facts = isOne ? { destination: to } : { unmovable: address }
+    throw new DevchainError('PRECOMPILE_MOVED_TO_ITSELF', message, undefined, facts)
   }
-  if (isPrecompile(address, hardfork)) return
+  if (isOne) return
   const message = `override of ${address}: account ${address} is not a precompile of ${hardfork}, so that it cannot be moved to ${to}`
-  throw new DevchainError('INVALID_PARAMS', message)
+  throw new DevchainError('INVALID_PARAMS', message, undefined, { unmovable: address })
 }
 
 function clash(one: Address, other: Address, to: Address): DevchainError {

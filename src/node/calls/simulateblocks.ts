@@ -226,7 +226,7 @@ async function simulateBlock(
   const block: BlockContext = {
     context,
     environment,
-    moved: movedPrecompiles(stateOverrides, environment.hardfork),
+    moved: movedPrecompiles(stateOverrides, environment.hardfork, context.state.config.behaviour),
     spent,
   }
   const start = { block: parent.block, world: applyStateOverrides(parent.world, stateOverrides) }
@@ -304,9 +304,9 @@ async function inSimulation<T>(
     return await work()
   } catch (error) {
     if (!(error instanceof DevchainError)) throw error
-    const { word, message, data } = error
+    const { word, message, data, facts } = error
     const place = `call ${index} of simulated block ${environment.number}`
-    throw new DevchainError(SIMULATED[word] ?? word, `${message} (${place})`, data)
+    throw new DevchainError(SIMULATED[word] ?? word, `${message} (${place})`, data, facts)
   }
 }
 

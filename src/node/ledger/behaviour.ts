@@ -42,6 +42,8 @@ export interface Behaviour {
   readonly refusesFailingEstimates: boolean
   /** Which calls see the block's base fee: all, those that offer a price, or none; the others see 0, as they pay none. */
   readonly callsSeeBaseFee: 'all' | 'priced' | 'none'
+  /** Two precompiles may be moved to one address, where the later one answers; else that is refused. */
+  readonly precompilesShareAddress: boolean
   /** A call with members of a transaction type that came with a later fork is refused. */
   readonly callsAskForType: boolean
   /** A price below the least keeps a transaction out of blocks; else out of the pool. Where blocks are mined at once it is refused. */
@@ -76,6 +78,7 @@ export const OWN_BEHAVIOUR: Behaviour = {
   baseFeesInCap: 2n,
   refusesFailingEstimates: true,
   callsSeeBaseFee: 'priced',
+  precompilesShareAddress: false,
   callsAskForType: false,
   cheapOnesWait: false,
   finalityNeedsParis: false,

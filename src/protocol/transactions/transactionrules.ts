@@ -254,13 +254,18 @@ export function requireKeyedSender(from: Address, { code }: Sender, isImpersonat
  * @throws {DevchainError} `NONCE_TOO_LOW` for a used nonce, `NONCE_TOO_HIGH` for one beyond all (EIP-2681)
  */
 export function requireUnusedNonce(
-  { nonce }: Transaction,
+  { nonce, from, gasLimit }: Transaction,
   sender: Sender,
   mayWait: boolean = false,
 ): void {
   if (nonce > MAX_NONCE) {
     const message = `nonce too high: have ${nonce}, the highest there is is ${MAX_NONCE}`
-    throw new DevchainError('NONCE_TOO_HIGH', message)
+    throw new DevchainError('NONCE_TOO_HIGH', message, undefined, {
+      given: nonce,
+      beyond: MAX_NONCE,
+      from,
+      gasLimit,
+    })
   }
   if (nonce >= sender.nonce) return
   const message = `nonce too low: next nonce ${sender.nonce}, tx nonce ${nonce}`

@@ -328,6 +328,74 @@ describe('as geth', () => {
   })
 })
 
+/** Precompiles: recovery of signers, and SHA-256. */
+const RECOVERY = '0x0000000000000000000000000000000000000001'
+const SHA256 = '0x0000000000000000000000000000000000000002'
+const ELSEWHERE = '0xc200000000000000000000000000000000000000'
+
+describe('as geth, of overrides', () => {
+  const moveTo = (to: string): object => ({ movePrecompileToAddress: to })
+
+  test.each<readonly [what: string, overrides: object, message: string]>([
+    [
+      'an account that is no precompile, moved',
+      { [STRANGER]: moveTo(ELSEWHERE) },
+      'account 0x00000000000000000000000000000000000A11cE is not a precompile',
+    ],
+    [
+      'an account that is no precompile, moved to itself',
+      { [STRANGER]: moveTo(STRANGER) },
+      'account 0x00000000000000000000000000000000000A11cE is not a precompile',
+    ],
+    [
+      'a precompile, moved to itself',
+      { [SHA256]: moveTo(SHA256) },
+      `account ${SHA256} is already overridden`,
+    ],
+    [
+      'a precompile, moved to an account with an override',
+      { [SHA256]: moveTo(ELSEWHERE), [ELSEWHERE]: { balance: '0x1' } },
+      `account ${ELSEWHERE} is already overridden`,
+    ],
+    [
+      'an account with two storages',
+      { [STRANGER]: { state: {}, stateDiff: {} } },
+      "account 0x00000000000000000000000000000000000A11cE has both 'state' and 'stateDiff'",
+    ],
+  ])('%s is refused', async (_, stateOverrides, message) => {
+    await using devchain = await createDevchain({ compat: 'geth' })
+    const expected = { code: -32000, message }
+    const blocks = { blockStateCalls: [{ stateOverrides }] }
+    expect(await refusal(devchain, 'eth_simulateV1', blocks)).toEqual(expected)
+    const call = [{ to: BOB }, 'latest', stateOverrides]
+    expect(await refusal(devchain, 'eth_call', ...call)).toEqual(expected)
+  })
+
+  test('of two precompiles moved to one address the last answers there', async () => {
+    await using devchain = await createDevchain({ compat: 'geth' })
+    const moved = { [RECOVERY]: moveTo(ELSEWHERE), [SHA256]: moveTo(ELSEWHERE) }
+    const hash = await ask(devchain, 'eth_call', { to: SHA256 }, 'latest')
+    expect(hash).toMatch(/^0xe3b0c442/)
+    expect(await ask(devchain, 'eth_call', { to: ELSEWHERE }, 'latest', moved)).toBe(hash)
+    expect(await ask(devchain, 'eth_call', { to: SHA256 }, 'latest', moved)).toBe('0x')
+    const blocks = { blockStateCalls: [{ stateOverrides: moved, calls: [{ to: ELSEWHERE }] }] }
+    const [block] = (await ask(devchain, 'eth_simulateV1', blocks)) as [
+      { calls: { returnData: string }[] },
+    ]
+    expect(block.calls[0]?.returnData).toBe(hash)
+  })
+
+  test('a nonce with none after it is an internal error where nonces are checked', async () => {
+    await using devchain = await createDevchain({ compat: 'geth' })
+    const stateOverrides = { [STRANGER]: { nonce: '0xffffffffffffffff', balance: '0x1' } }
+    const blockStateCalls = [{ stateOverrides, calls: [{ from: STRANGER, to: BOB }] }]
+    const message =
+      'err: nonce has max value: address 0x00000000000000000000000000000000000A11cE, nonce: 18446744073709551615 (supplied gas 30000000)'
+    const blocks = { blockStateCalls, validation: true }
+    expect(await refusal(devchain, 'eth_simulateV1', blocks)).toEqual({ code: -32603, message })
+  })
+})
+
 describe('by itself and as geth', () => {
   test.each([undefined, 'geth' as const])('%s refuses calls below the base fee', async (compat) => {
     await using devchain = await createDevchain({ compat, baseFee: 10n ** 9n })

@@ -9,6 +9,7 @@ import {
   type BlockOverrides,
   movedPrecompiles,
 } from '../../../../src/node/calls/overrides.ts'
+import { OWN_BEHAVIOUR } from '../../../../src/node/ledger/behaviour.ts'
 import {
   accountAt,
   balanceAt,
@@ -138,10 +139,12 @@ describe('moved precompiles', () => {
       [address, { code }],
       [far, { code }],
     ])
-    expect(movedPrecompiles(undefined, 'osaka')).toBeUndefined()
-    expect(movedPrecompiles(new Map([[far, { code }]]), 'osaka')).toBeUndefined()
-    expect(movedPrecompiles(new Map([[two, { balance: 1n }]]), 'osaka')).toBeUndefined()
-    expect(movedPrecompiles(overrides, 'osaka')).toEqual(new Map([[one, null]]))
+    expect(movedPrecompiles(undefined, 'osaka', OWN_BEHAVIOUR)).toBeUndefined()
+    expect(movedPrecompiles(new Map([[far, { code }]]), 'osaka', OWN_BEHAVIOUR)).toBeUndefined()
+    expect(
+      movedPrecompiles(new Map([[two, { balance: 1n }]]), 'osaka', OWN_BEHAVIOUR),
+    ).toBeUndefined()
+    expect(movedPrecompiles(overrides, 'osaka', OWN_BEHAVIOUR)).toEqual(new Map([[one, null]]))
   })
 
   test('go where they are told, and make way for code', () => {
@@ -153,7 +156,7 @@ describe('moved precompiles', () => {
       [one, far],
       [two, null],
     ])
-    expect(movedPrecompiles(overrides, 'osaka')).toEqual(expected)
+    expect(movedPrecompiles(overrides, 'osaka', OWN_BEHAVIOUR)).toEqual(expected)
   })
 
   test.each<{
@@ -203,13 +206,15 @@ describe('moved precompiles', () => {
     },
   ])('are refused for $name', ({ overrides, word: expected, message }) => {
     const error = { word: expected, message: expect.stringMatching(message) }
-    const make = (): unknown => movedPrecompiles(new Map(overrides), 'osaka')
+    const make = (): unknown => movedPrecompiles(new Map(overrides), 'osaka', OWN_BEHAVIOUR)
     expect(make).toThrow(expect.objectContaining(error))
   })
 
   test('are those of the hardfork: what is none yet cannot be moved', () => {
     const overrides = new Map([[addressOf(5), { movePrecompileToAddress: far }]])
-    expect(() => movedPrecompiles(overrides, 'homestead')).toThrow(/not a precompile of homestead/)
+    expect(() => movedPrecompiles(overrides, 'homestead', OWN_BEHAVIOUR)).toThrow(
+      /not a precompile of homestead/,
+    )
   })
 })
 
