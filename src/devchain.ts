@@ -165,7 +165,8 @@ export async function openDevchain(settings: DevchainSettings, hooks: Hooks): Pr
       caller.begin()
       return begin(method, caller)
     },
-    describe: (error, method) => describedBy(profile, error, method),
+    describe: (error, method) =>
+      describedBy(profile, error, method, headOf(chain.state.tree).block.header.number),
     onBug,
   })
   const onForeignHost = (header: string): void => {

@@ -97,22 +97,52 @@ const unsupported: Refusal = ({ method }) => {
   return { code: INVALID_PARAMS, message: `${method} is not supported when EIP-1559 is active` }
 }
 
-const blockNotFound: Refusal = ({ method, facts: { number, hash, transaction, newest } }) => {
+const OUT_OF_DATA: ErrorObject = { code: INTERNAL_ERROR, message: 'Required data unavailable' }
+
+const NO_RESOURCE: ErrorObject = { code: NOT_FOUND, message: 'Resource not found' }
+
+function outOfRange(height: bigint, asked: unknown): ErrorObject {
+  const message = `BlockOutOfRangeError: block height is ${height} but requested was ${asked}`
+  return { code: INVALID_PARAMS, message }
+}
+
+/** The state after a block that a dump was loaded without. */
+function stateNotFound(method: string, height: bigint, block: unknown): ErrorObject | undefined {
+  if (/_(rollback|reorg)$/.test(method)) return OUT_OF_DATA
+  if (/^(eth_|debug_traceCall)/.test(method)) return outOfRange(height, block)
+  return /^(debug_)?trace/.test(method) ? NO_RESOURCE : undefined
+}
+
+const blockNotFound: Refusal = ({ method, facts, height }) => {
+  const { number, hash, transaction, stateOf } = facts
   if (transaction !== undefined) return undefined
+  if (stateOf !== undefined) return stateNotFound(method, height, stateOf)
   if (hash !== undefined && /Logs$|ilter/.test(method)) {
     return { code: SERVER_ERROR, message: 'unknown block' }
   }
   if (hash !== undefined || (number !== undefined && method.startsWith('debug_trace'))) {
-    return { code: NOT_FOUND, message: 'Resource not found' }
+    return NO_RESOURCE
   }
-  if (number === undefined) return undefined
-  const message = `BlockOutOfRangeError: block height is ${newest} but requested was ${number}`
+  return number === undefined ? undefined : outOfRange(height, number)
+}
+
+/** A time before that of the newest block. */
+const tooEarly: Refusal = ({ facts: { timestamp } }) => {
+  if (timestamp === undefined) return undefined
+  const message = `Timestamp error: ${timestamp} is lower than previous block's timestamp`
   return { code: INVALID_PARAMS, message }
 }
 
 export const ANVIL: Profile = {
   ...OWN,
-  defaults: { chainId: 31_337n, baseFee: GWEI, tip: GWEI, defaultGas: 'estimate', difficulty: 0n },
+  defaults: {
+    chainId: 31_337n,
+    baseFee: GWEI,
+    tip: GWEI,
+    defaultGas: 'estimate',
+    difficulty: 0n,
+    sameTimestamp: true,
+  },
   chain: {
     callsBelowBaseFee: true,
     estimatesRunTransfers: false,
@@ -141,6 +171,7 @@ export const ANVIL: Profile = {
     ACCOUNT_LOCKED: NO_SIGNER,
     METHOD_NOT_SUPPORTED: unsupported,
     NOT_FOUND: blockNotFound,
+    INVALID_PARAMS: tooEarly,
     NONCE_TOO_LOW: refusal(TRANSACTION_REJECTED, NONCE_TOO_LOW),
     ALREADY_KNOWN: alreadyKnown,
     REPLACEMENT_UNDERPRICED: refusal(TRANSACTION_REJECTED, 'replacement transaction underpriced'),

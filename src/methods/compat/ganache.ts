@@ -55,6 +55,7 @@ export const GANACHE: Profile = {
     baseFee: GWEI,
     tip: GWEI,
     difficulty: 0n,
+    sameTimestamp: true,
   },
   chain: {
     callsBelowBaseFee: true,

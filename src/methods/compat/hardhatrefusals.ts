@@ -82,13 +82,13 @@ const unknownType: Words = ({ method, facts: { type, needed, hardfork }, message
   return message
 }
 
-const notFound: Words = ({ facts: { number, hash, branch, newest, transaction }, message }) => {
+const notFound: Words = ({ facts: { number, hash, branch, transaction }, message, height }) => {
   if (transaction !== undefined) {
     return `Unable to find a block containing transaction ${transaction}`
   }
   const block = number ?? hash ?? branch
   if (block === undefined) return message
-  return `Received invalid block tag ${block}. Latest block number is ${newest}`
+  return `Received invalid block tag ${block}. Latest block number is ${height}`
 }
 
 const SHORT_TRANSACTION: Refusal = told(INVALID_PARAMS, () => 'input too short')

@@ -28,14 +28,16 @@ export function profileOf(node: CompatNode | undefined): Profile {
 
 /**
  * An error of a method in the words of another node.
+ * @param height number of the newest block
  * @returns undefined where the error stays as it is
  */
 export function describedBy(
   { failure, refusals }: Profile,
   error: DevchainError,
   method: string,
+  height: bigint,
 ): ErrorObject | undefined {
   const failed = failure && failureOf(error)
   if (failed !== undefined) return failure?.(failed, method)
-  return refusals[error.word]?.(refusedBy(error, method))
+  return refusals[error.word]?.(refusedBy(error, method, height))
 }

@@ -9,11 +9,17 @@ export interface Refused {
   readonly message: string
   /** The numbers and addresses that the message tells; which there are depends on the word. */
   readonly facts: ErrorFacts
+  /** Number of the newest block. */
+  readonly height: bigint
 }
 
 /** What an error says of a refusal. */
-export function refusedBy({ message, facts }: DevchainError, method: string): Refused {
-  return { method, message, facts }
+export function refusedBy(
+  { message, facts }: DevchainError,
+  method: string,
+  height: bigint,
+): Refused {
+  return { method, message, facts, height }
 }
 
 /** Whether a method runs a message without sending it. */

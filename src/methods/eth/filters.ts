@@ -162,7 +162,7 @@ function refuseFuture(
   const begin = beyond(from)
   if (begin !== undefined && taken === 'end') {
     const message = `block ${begin} not found: the newest block is ${head}`
-    throw new DevchainError('NOT_FOUND', message, undefined, { number: begin, newest: head })
+    throw new DevchainError('NOT_FOUND', message, undefined, { number: begin })
   }
   const end = taken === 'none' ? beyond(to) : undefined
   if (end !== undefined) {

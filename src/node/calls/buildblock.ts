@@ -104,7 +104,7 @@ function parentOf({ tree }: ChainState, hash: Hash): BlockRecord {
   if (parent !== undefined) return parent
   const { header, hash: newest } = headOf(tree).block
   const message = `parent block ${hash} not found: the newest block is ${header.number} (${newest})`
-  throw new DevchainError('NOT_FOUND', message, undefined, { hash, newest: header.number })
+  throw new DevchainError('NOT_FOUND', message, undefined, { hash })
 }
 
 /**

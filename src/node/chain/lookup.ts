@@ -70,7 +70,6 @@ function notFound(chain: Chain, reference: BlockReference): never {
   throw new DevchainError('NOT_FOUND', message, undefined, {
     ...(reference.kind === 'number' ? { number: reference.number } : {}),
     ...(reference.kind === 'hash' ? { [isBranch ? 'branch' : 'hash']: reference.hash } : {}),
-    newest: header.number,
   })
 }
 

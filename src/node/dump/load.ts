@@ -50,7 +50,7 @@ class LoadedRecord implements BlockRecord {
     if (this.#world !== undefined) return this.#world
     const { header, hash } = this.block
     const message = `state after block ${header.number} (${hash}) not found: the block was loaded from a dump that does not have it (dumps have that of the newest block, with historical states also those of older ones)`
-    throw new DevchainError('NOT_FOUND', message)
+    throw new DevchainError('NOT_FOUND', message, undefined, { stateOf: header.number })
   }
 }
 

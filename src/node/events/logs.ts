@@ -254,7 +254,7 @@ function recordByHash(state: ChainState, hash: Hash): BlockRecord {
   if (record !== undefined) return record
   const newest = headOf(state.tree).block
   const message = `block ${hash} not found: the newest block is ${newest.header.number} (${newest.hash})`
-  const facts = { hash, newest: newest.header.number }
+  const facts = { hash }
   throw new DevchainError('NOT_FOUND', message, undefined, facts)
 }
 

@@ -72,8 +72,13 @@ export function nextTimestamps(
 }
 
 /** Seconds between a block and the next at the least. */
-function leastStep({ config }: ChainState): bigint {
-  return config.options.sameTimestamp ? 0n : 1n
+function leastStep(state: ChainState): bigint {
+  return sharesTimes(state) ? 0n : 1n
+}
+
+/** Whether a block may have the time of its parent. */
+function sharesTimes({ config }: ChainState): boolean {
+  return config.options.sameTimestamp
 }
 
 /** Seconds by which a source goes on with each block. */
@@ -164,7 +169,10 @@ export function withInterval(state: ChainState, interval: bigint | undefined): C
 export function checkTimestamp(state: ChainState, timestamp: bigint): void {
   const { number, timestamp: newest } = headOf(state.tree).block.header
   if (timestamp < newest + leastStep(state)) {
-    const message = `timestamp ${timestamp} is not after ${newest}, that of the newest block (${number}): block timestamps increase`
+    const [relation, rule] = sharesTimes(state)
+      ? ['before', 'do not go back']
+      : ['not after', 'increase']
+    const message = `timestamp ${timestamp} is ${relation} ${newest}, that of the newest block (${number}): block timestamps ${rule}`
     throw new DevchainError('INVALID_PARAMS', message, undefined, { timestamp, newest })
   }
   if (timestamp > MAX_TIMESTAMP) {

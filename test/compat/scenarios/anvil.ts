@@ -11,6 +11,8 @@ import {
 } from '../requests.ts'
 import type { Scenario, Step } from '../scenario.ts'
 
+const LATER: Step = ['evm_mine', { timestamp: 2_000_000_000 }]
+
 const MANUAL: Step = ['evm_setAutomine', false]
 
 function simulate(call: Readonly<Record<string, unknown>>): Step {
@@ -157,6 +159,25 @@ export const ANVIL: readonly Scenario[] = [
     setup: [['evm_setNextBlockTimestamp', 2_000_000_000], transfer()],
     ask: [['eth_getTransactionReceipt', '{1}']],
     hide: ['hash'],
+  },
+  {
+    name: 'a block with the time of its parent',
+    nodes: ['anvil', 'ganache'],
+    setup: [LATER, LATER],
+    ask: [
+      ['eth_getBlockByNumber', '0x1', false],
+      ['eth_getBlockByNumber', '0x2', false],
+    ],
+    members: ['timestamp'],
+  },
+  {
+    name: 'a time before that of the newest block',
+    nodes: ['anvil'],
+    setup: [LATER],
+    ask: [
+      ['evm_setNextBlockTimestamp', 1_999_999_999],
+      ['evm_mine', 1_999_999_999],
+    ],
   },
   {
     name: 'a transaction sent twice, waiting',

@@ -29,6 +29,10 @@ const { chain, answers } = recorded()
 
 const [SENDER, OTHER] = chain.accounts as [string, string]
 
+const OUT_OF_RANGE = `BlockOutOfRangeError: block height is ${chain.height} but requested was 2`
+
+const TRACER = { tracer: 'callTracer' }
+
 /** A dump as the wire has it. */
 const packed = (dump: unknown): string => `0x${gzipSync(JSON.stringify(dump)).toString('hex')}`
 
@@ -133,6 +137,21 @@ describe('a dump that anvil wrote', () => {
     // what was missing comes with a dump that has it
     await ask('anvil_loadState', packed(dump))
     expect(await ask('debug_traceTransaction', legacy)).toMatchObject({ failed: false })
+  })
+
+  test.each<readonly [method: string, params: readonly unknown[], code: number, message: string]>([
+    ['eth_getBalance', [SENDER, '0x2'], -32602, OUT_OF_RANGE],
+    ['eth_call', [{ to: OTHER }, '0x2'], -32602, OUT_OF_RANGE],
+    ['eth_getProof', [SENDER, [], '0x2'], -32602, OUT_OF_RANGE],
+    ['debug_traceCall', [{ to: OTHER }, '0x2'], -32602, OUT_OF_RANGE],
+    ['anvil_rollback', ['0x1'], -32603, 'Required data unavailable'],
+    ['anvil_reorg', ['0x1', []], -32603, 'Required data unavailable'],
+    ['debug_traceTransaction', [chain.hashes['legacy'], TRACER], -32001, 'Resource not found'],
+  ])('without historical states is asked for one in vain, as on anvil: %s', async (...asked) => {
+    const [method, params, code, message] = asked
+    const ask = await devchain({ compat: 'anvil' })
+    await ask('anvil_loadState', packed({ ...recorded().dump, historical_states: null }))
+    await expect(ask(method, ...params)).rejects.toMatchObject({ code, message })
   })
 
   test('is built upon: number, time, parent, base fee and nonces go on', async () => {

@@ -7,7 +7,7 @@ import { recordAt } from '../../../../src/node/chain/lookup.ts'
 import { mine } from '../../../../src/node/commands/mine.ts'
 import { setMiningMode } from '../../../../src/node/commands/miningmode.ts'
 import { changeSettings, setGasLimit } from '../../../../src/node/commands/settings.ts'
-import { increaseTime } from '../../../../src/node/commands/time.ts'
+import { increaseTime, setNextTimestamp } from '../../../../src/node/commands/time.ts'
 import type { Behaviour } from '../../../../src/node/ledger/behaviour.ts'
 import { headOf } from '../../../../src/node/ledger/blocktree.ts'
 import { latest } from '../../../../src/node/ledger/references.ts'
@@ -110,6 +110,17 @@ describe('blocks', () => {
     await chain.update((state) => increaseTime(state, 5n, NOON))
     await mineOne(chain)
     expect(headTime(chain) - first).toBe(share ? 5n : 7n)
+  })
+
+  test.each([
+    [true, -1n, /is before .* block timestamps do not go back$/],
+    [false, 0n, /is not after .* block timestamps increase$/],
+  ])('that are told too early a time say what is asked of it: %j', async (share, step, words) => {
+    const chain = await testChain({ noMining: true, sameTimestamp: share })
+    await mineOne(chain)
+    const asked = headTime(chain) + step
+    const setting = chain.update((state) => setNextTimestamp(state, asked))
+    await expect(setting).rejects.toThrow(words)
   })
 })
 
