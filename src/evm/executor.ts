@@ -81,8 +81,8 @@ export interface Message {
 export interface Tracer {
   /** Before the outermost frame. `state` shows accounts and storage as they are at each moment of the run. */
   readonly onBegin?: (state: StateView) => void
-  /** Before each operation, without a description, which costs more than many operations: for who counts. */
-  readonly onTick?: () => void
+  /** Now and then, with how many operations ran or were tried since: for who counts. */
+  readonly onTick?: (operations: number) => void
   readonly onStep?: (step: Step) => void
   readonly onEnter?: (frame: FrameStart) => void
   readonly onExit?: (frame: FrameEnd) => void

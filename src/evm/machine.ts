@@ -82,10 +82,19 @@ export interface MachineResult {
 export interface Machine {
   /**
    * @returns a promise only when something has to wait
-   * @throws whatever `pause` and the tracer throw. Anything else that is thrown is a bug of the machine; the overlay is
-   *   then in no state to go on with.
+   * @throws whatever `pause` throws, and an Unrepeatable of what the tracer throws. Anything else that is thrown is a bug
+   *   of the machine; the overlay is then in no state to go on with.
    */
   readonly run: (job: MachineJob) => MachineResult | Promise<MachineResult>
+}
+
+/** What ends a run that may not begin anew on another machine, as its tracer has been told of it: the cause comes out. */
+export class Unrepeatable extends Error {
+  override readonly name = 'Unrepeatable'
+
+  constructor(cause: unknown) {
+    super('the run has been told of', { cause })
+  }
 }
 
 /** Why a frame halts that wants more memory than the limit leaves; it costs all its gas, as want of gas does. */

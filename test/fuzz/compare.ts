@@ -6,6 +6,7 @@ import { OPTIONS } from '../../src/options/table.ts'
 import { isAtLeast } from '../../src/protocol/forks.ts'
 import { nonceAt, stateRoot, type World } from '../../src/state/world.ts'
 import type { Engine } from '../support/engines.ts'
+import { hearFrames } from '../support/heard.ts'
 import {
   assembled,
   authorizationsOf,
@@ -28,14 +29,17 @@ export async function difference(
   const limit = subject.memoryLimit ?? OPTIONS.memoryLimit.default
   let world = worldOf(subject)
   for (const [index, message] of subject.messages.entries()) {
-    const right = await run(first.jobsWithin(limit), subject, message, world)
+    const right = await run(first.jobsWithin(limit), subject, message, world, true)
     // where the first one breaks there is nothing to compare with
     if ('bug' in right.traces) return `message ${index}, ${first.name}: ${right.traces.bug}`
     for (const other of others) {
-      const found = await run(other.jobsWithin(limit), subject, message, world)
-      const fields = differing(right.traces, found.traces)
-      if (fields === undefined) continue
-      return `message ${index} on ${subject.hardfork}, ${first.name} against ${other.name}: ${fields}`
+      for (const isTraced of [false, true]) {
+        const found = await run(other.jobsWithin(limit), subject, message, world, isTraced)
+        const fields = differing(right.traces, found.traces)
+        if (fields === undefined) continue
+        const name = isTraced ? `${other.name}, traced` : other.name
+        return `message ${index} on ${subject.hardfork}, ${first.name} against ${name}: ${fields}`
+      }
     }
     world = right.world
   }
@@ -47,12 +51,16 @@ async function run(
   subject: Case,
   message: CaseMessage,
   world: World,
+  isTraced: boolean,
 ): Promise<{ readonly traces: Traces; readonly world: World }> {
+  const heard = isTraced ? hearFrames() : undefined
+  const tracer = heard?.tracer
   try {
     const outcome = await (message.kind === 'call'
-      ? jobs.call(callOf(subject, message, world))
-      : jobs.transact(transactionOf(subject, message, world)))
-    return { traces: tracesOf(outcome, message), world: outcome.world }
+      ? jobs.call({ ...callOf(subject, message, world), tracer })
+      : jobs.transact({ ...transactionOf(subject, message, world), tracer }))
+    const frames = heard && { frames: heard.lines }
+    return { traces: { ...tracesOf(outcome, message), ...frames }, world: outcome.world }
   } catch (error) {
     if (error instanceof DevchainError) return { traces: { refused: error.word }, world }
     return { traces: { bug: String((error as Error).stack) }, world }
@@ -83,13 +91,22 @@ function isPrecompile(to: string | null): boolean {
   return to?.startsWith(`0x${'0'.repeat(37)}`) === true
 }
 
+/** What was traced is compared with what was traced. */
 function differing(right: Traces, found: Traces): string | undefined {
   const keys = new Set([...Object.keys(right), ...Object.keys(found)])
+  if (!('frames' in found)) keys.delete('frames')
   const lines = [...keys].flatMap((key) => {
-    const [a, b] = [print(right[key]), print(found[key])]
+    const [a, b] = firstDifferent(right[key], found[key]).map(print)
     return a === b ? [] : [`${key} ${a} became ${b}`]
   })
   return lines.length === 0 ? undefined : lines.join('; ')
+}
+
+/** Of lists what first differs. */
+function firstDifferent(right: unknown, found: unknown): readonly unknown[] {
+  if (!Array.isArray(right) || !Array.isArray(found)) return [right, found]
+  const at = right.findIndex((each, index) => print(each) !== print(found[index]))
+  return at === -1 ? [right.length, found.length] : [right[at], found[at]]
 }
 
 function print(value: unknown): string {

@@ -14,6 +14,7 @@ interface InstanceHost {
   readonly loadSlot: (account: number, key: number, value: number) => void
   readonly loadBlockHash: (number: bigint, target: number) => void
   readonly tellConsole: (caller: number, input: number, length: number) => void
+  readonly tellEvents: () => void
 }
 
 /** Bytes of what a job has looked up, changed, logged: some million slots, which no block of a chain comes near to. */

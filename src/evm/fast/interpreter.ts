@@ -8,13 +8,14 @@ import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
 import { isDelegation } from '../../protocol/transactions/delegation.ts'
 import { MAX_CODE_SIZE } from '../../protocol/transactions/transactionrules.ts'
 import type { Account } from '../../state/world.ts'
-import type { BlockEnvironment } from '../executor.ts'
-import type { MachineJob } from '../machine.ts'
+import type { BlockEnvironment, Tracer } from '../executor.ts'
+import { type MachineJob, Unrepeatable } from '../machine.ts'
 import type { PrecompileCode } from '../precompiles/precompile.ts'
 import { type CodePlace, Codes } from './codes.ts'
+import { tellEvents, watchedBy } from './events.ts'
 import { Instance } from './instance.ts'
 import * as layout from './layout.ts'
-import { forkNumber, operationTable } from './operations.ts'
+import { forkNumber, operationTable, refusingTable, TABLE_SIZE } from './operations.ts'
 import type { PrecompileTables } from './precompiles.ts'
 
 /** No limit. */
@@ -34,11 +35,15 @@ export class Interpreter {
   readonly accounts: LoadedAccount[] = []
   /** Of the current job, up to its last yield. */
   gasUsed = 0n
+  /** The job's tracer has heard of what happened. */
+  hasTold = false
   readonly #precompiles: PrecompileTables
   #table: ReadonlyMap<Address, PrecompileCode> = new Map()
   #usual: ReadonlyMap<Address, PrecompileCode> = new Map()
   #job: MachineJob | undefined
   #hardfork: Hardfork | undefined
+  /** Whether OPERATIONS is the table that has operations counted; undefined: it is none. */
+  #counts: boolean | undefined
   #block: BlockEnvironment | undefined
   /** The address whose place is asked for, where its text is known. */
   #asked: Address | undefined
@@ -57,6 +62,7 @@ export class Interpreter {
         loadSlot: (account, key, value) => this.#loadSlot(account, key, value),
         loadBlockHash: (number, target) => this.#loadBlockHash(number, target),
         tellConsole: (caller, input, length) => this.#tellConsole(caller, input, length),
+        tellEvents: () => this.tellEvents(),
       },
       memoryLimit,
     )
@@ -73,6 +79,7 @@ export class Interpreter {
     const { instance } = this
     this.#job = job
     this.gasUsed = 0n
+    this.hasTold = false
     this.accounts.length = 0
     this.codes.makeRoom()
     instance.exports.beginJob()
@@ -86,6 +93,21 @@ export class Interpreter {
     this.#warmSlots(job)
     if (to === null) return instance.exports.openCreation(sender, job.creatorNonce)
     return instance.exports.openMessage(sender, this.place(to))
+  }
+
+  /**
+   * Tells the job's tracer what happened since it was told last.
+   * @throws {Unrepeatable} what the tracer throws
+   */
+  tellEvents(): void {
+    const { tracer } = this.#running
+    if (tracer === undefined) return
+    this.hasTold = true
+    try {
+      tellEvents(this, tracer)
+    } catch (error) {
+      throw new Unrepeatable(error)
+    }
   }
 
   /** Lets go of the job. */
@@ -127,7 +149,19 @@ export class Interpreter {
     return this.#job
   }
 
-  #setRules({ block, limits, memoryLimit, movedPrecompiles, reportsAccess }: MachineJob): void {
+  /** Operations are counted by refusing them all at first. */
+  #setWatched(tracer: Tracer | undefined): void {
+    const { instance } = this
+    instance.setNumber(layout.WATCHED, watchedBy(tracer))
+    const counts = tracer?.onTick !== undefined
+    if (this.#counts === counts) return
+    this.#counts = counts
+    if (counts) instance.bytes.set(refusingTable(), layout.OPERATIONS)
+    else instance.bytes.copyWithin(layout.OPERATIONS, layout.RULES, layout.RULES + TABLE_SIZE)
+  }
+
+  #setRules(job: MachineJob): void {
+    const { block, limits, memoryLimit, movedPrecompiles, reportsAccess, tracer } = job
     const { instance } = this
     const { hardfork, signers } = block
     if (this.#hardfork !== hardfork) {
@@ -135,9 +169,11 @@ export class Interpreter {
       // BLOBBASEFEE and PREVRANDAO are written by fork
       this.#block = undefined
       this.#usual = this.#precompiles.usual(hardfork)
-      instance.bytes.set(operationTable(hardfork), layout.OPERATIONS)
+      instance.bytes.set(operationTable(hardfork), layout.RULES)
+      this.#counts = undefined
       instance.setNumber(layout.FORK, forkNumber(hardfork))
     }
+    this.#setWatched(tracer)
     this.#table = this.#precompiles.of(hardfork, movedPrecompiles, signers)
     const codeSize = limits?.codeSize ?? MAX_CODE_SIZE
     instance.setNumber(layout.CODE_LIMIT, Math.min(codeSize, UNLIMITED))

@@ -50,6 +50,9 @@ export const END_BALANCE: i32 = 31
 export const END_PRECOMPILE: i32 = 32
 /** Frontier: the code could not be paid for, and the contract is made without. No failure. */
 export const END_CODE_UNPAID: i32 = 33
+/** Of a call or creation that opens no frame, beside END_BALANCE: nested too deeply; of a creator whose nonce is the last. */
+export const END_DEPTH: i32 = 34
+export const END_NONCE: i32 = 35
 
 // ---- Hardforks, as their places in HARDFORKS of protocol/forks.ts ----
 
@@ -136,6 +139,15 @@ export const DEPENDS_ON_GAS: u32 = 0x10f0
 export const GAS_NEED: u32 = 0x10f8
 /** First byte behind the reserved room for memories: beyond there is only the heap. */
 export const ROOM_END: u32 = 0x10dc
+/** What a tracer wants to be told, WATCH_… */
+export const WATCHED: u32 = 0x1100
+/** The first free byte for what it is told. */
+export const EVENTS_TOP: u32 = 0x1104
+/** 8 bytes: operations that ran, where they are counted. */
+export const STEPS: u32 = 0x1108
+
+/** WATCHED: frames, logs, destructions. */
+export const WATCH_FRAMES: u32 = 1
 
 // ---- The environment: words (little-endian limbs) that opcodes push as they are ----
 
@@ -160,6 +172,11 @@ export const ENV_BLOB_BASE_FEE: u32 = 0x1320
 export const OPERATIONS: u32 = 0x2400
 /** In the place of the words that are needed: there is no such operation. */
 export const INVALID: u32 = 0xffff
+/**
+ * What OPERATIONS holds when operations are not counted. When they are, OPERATIONS refuses them all, so that each takes the way of
+ * one that cannot run, where it is counted and looked up here.
+ */
+export const RULES: u32 = 0x2c00
 /** Four moduli of long products, with their reciprocals, 208 bytes each. */
 export const MODULI: u32 = 0x1400
 /** Room for the arithmetic of long words, 512 bytes. */
@@ -330,6 +347,42 @@ export const LOG_TOPICS: u32 = 4
 export const LOG_LENGTH: u32 = 8
 export const LOG_SIZE: u32 = 12
 export const LOG_BODY: u32 = 16
+
+// ---- What a tracer is told: events one after another, each with its kind, its size, and fields ----
+
+export const EVENTS: u32 = 0xc4200
+export const EVENTS_END: u32 = 0xd0000
+/** Bytes of calldata, return data, or a log that are copied; more are read where they stand, before the run goes on. */
+export const EVENT_BYTES: u32 = 0x3000
+
+export const EVENT_KIND: u32 = 0
+export const EVENT_SIZE: u32 = 4
+
+/** A frame opens, or a call or creation opens none. ACCOUNT is who calls or creates, TARGET the one called or 0. */
+export const EVENT_ENTER: u32 = 1
+/** A frame ends. ACCOUNT is what a creation made, or 0; OPCODE the operation at its end. */
+export const EVENT_EXIT: u32 = 2
+/** ACCOUNT is 0; DATA is the log, as it stands in LOGS. */
+export const EVENT_LOG: u32 = 3
+/** ACCOUNT is the contract, TARGET who gets what it has, VALUE. */
+export const EVENT_DESTROY: u32 = 4
+
+export const EVENT_ACCOUNT: u32 = 8
+export const EVENT_TARGET: u32 = 12
+/** Of a frame; 0 for the outermost. */
+export const EVENT_DEPTH: u32 = 16
+/** What opens the frame, or ended it. */
+export const EVENT_OPCODE: u32 = 20
+/** Where bytes stand, and how many there are. */
+export const EVENT_DATA: u32 = 24
+export const EVENT_LENGTH: u32 = 28
+/** 8 bytes: given to the frame, or used by it. */
+export const EVENT_GAS: u32 = 32
+/** How the frame ended, END_… */
+export const EVENT_END: u32 = 40
+/** A word. */
+export const EVENT_VALUE: u32 = 48
+export const EVENT: u32 = 80
 
 // ---- The large regions ----
 

@@ -2,7 +2,7 @@
 // have their turn.
 import { DevchainError } from '../../core/errors.ts'
 import type { Hardfork } from '../../protocol/forks.ts'
-import type { Machine, MachineJob, MachineResult } from '../machine.ts'
+import { type Machine, type MachineJob, type MachineResult, Unrepeatable } from '../machine.ts'
 import { Unready } from '../precompiles/precompile.ts'
 import { Interpreter } from './interpreter.ts'
 import {
@@ -77,48 +77,55 @@ class FastMachine {
       const budget = job.pause === undefined ? ENDLESS : QUANTUM
       const exit = interpreter.open(job, this.#hotCode?.threshold ?? 0, budget)
       const result = this.#goOn(interpreter, job, exit)
-      if (result === undefined) return this.#goOnLater(interpreter, job)
+      if ('next' in result) return this.#goOnLater(interpreter, job, result)
       this.#giveBack(interpreter, job)
       return result
     } catch (error) {
-      this.#giveUp(interpreter, job, error)
-      throw error
+      throw this.#giveUp(interpreter, job, error)
     }
   }
 
-  /** Goes on from an exit. @returns undefined when others should have their turn first */
-  #goOn(interpreter: Interpreter, job: MachineJob, first: number): MachineResult | undefined {
+  /** Goes on from an exit until the end, or until others should have their turn. */
+  #goOn(interpreter: Interpreter, job: MachineJob, first: number): MachineResult | Waiting {
     const { instance } = interpreter
     const began = performance.now()
     let exit = first
     while (exit !== EXIT_DONE) {
       if (exit === EXIT_FRAME) exit = instance.exports.run()
-      else if (exit === EXIT_PRECOMPILE) exit = runPrecompile(interpreter)
-      else if (exit === EXIT_HOT) exit = this.#hotCode?.onHot(interpreter) ?? EXIT_FRAME
+      else if (exit === EXIT_PRECOMPILE) {
+        const after = precompiled(interpreter, job)
+        if (typeof after !== 'number') return after
+        exit = after
+      } else if (exit === EXIT_HOT) exit = this.#hotCode?.onHot(interpreter) ?? EXIT_FRAME
       else if (exit === EXIT_YIELD) {
         // a precompile may use more than there is
         interpreter.gasUsed += QUANTUM - BigInt.asIntN(64, instance.long(GAS_UNTIL_YIELD))
         instance.setLong(GAS_UNTIL_YIELD, QUANTUM)
-        if (performance.now() - began > TURN_MS) return undefined
+        interpreter.tellEvents()
+        if (performance.now() - began > TURN_MS) return { next: EXIT_FRAME }
         exit = instance.exports.run()
       } else throw new Error(`the instance left with ${exit}`)
       instance.refresh()
     }
+    interpreter.tellEvents()
     return resultOf(interpreter, job)
   }
 
-  async #goOnLater(interpreter: Interpreter, job: MachineJob): Promise<MachineResult> {
+  async #goOnLater(
+    interpreter: Interpreter,
+    job: MachineJob,
+    first: Waiting,
+  ): Promise<MachineResult> {
+    let result: MachineResult | Waiting = first
     try {
-      for (;;) {
-        await job.pause?.(interpreter.gasUsed)
-        const result = this.#goOn(interpreter, job, EXIT_FRAME)
-        if (result === undefined) continue
-        this.#giveBack(interpreter, job)
-        return result
+      while ('next' in result) {
+        await (result.ready ?? job.pause?.(interpreter.gasUsed))
+        result = this.#goOn(interpreter, job, result.next)
       }
+      this.#giveBack(interpreter, job)
+      return result
     } catch (error) {
-      this.#giveUp(interpreter, job, error)
-      throw error
+      throw this.#giveUp(interpreter, job, error)
     }
   }
 
@@ -143,9 +150,35 @@ class FastMachine {
     if (heap < KEPT_HEAP && !isLarge && this.#idle.length < IDLE_LIMIT) this.#idle.push(interpreter)
   }
 
-  /** After an error from outside the instance is as good as before; after its own bugs it is not kept. */
-  #giveUp(interpreter: Interpreter, job: MachineJob, error: unknown): void {
-    if (error instanceof DevchainError || error instanceof Unready) this.#giveBack(interpreter, job)
+  /**
+   * After an error from outside the instance is as good as before; after its own bugs it is not kept.
+   * @returns what is to be thrown
+   */
+  #giveUp(interpreter: Interpreter, job: MachineJob, error: unknown): unknown {
+    const isOwn = !OUTER.some((kind) => error instanceof kind)
+    if (!isOwn) this.#giveBack(interpreter, job)
+    return isOwn && interpreter.hasTold ? new Unrepeatable(error) : error
+  }
+}
+
+/** What comes out of a run that is no bug of the instance. */
+const OUTER = [DevchainError, Unready, Unrepeatable]
+
+/** A run that waits. */
+interface Waiting {
+  /** The exit to go on from. */
+  readonly next: number
+  /** For this; undefined: for others to have their turn. */
+  readonly ready?: Promise<unknown>
+}
+
+/** Runs a precompile. One whose library is loading is waited for where the run may not begin anew. @returns the next exit */
+function precompiled(interpreter: Interpreter, { tracer }: MachineJob): number | Waiting {
+  try {
+    return runPrecompile(interpreter)
+  } catch (error) {
+    if (!(error instanceof Unready) || tracer === undefined) throw error
+    return { next: EXIT_PRECOMPILE, ready: error.ready }
   }
 }
 

@@ -3,9 +3,12 @@ import { HARDFORKS, type Hardfork } from '../../protocol/forks.ts'
 import { operationsAt, STACK_LIMIT } from '../opcodes.ts'
 import { INVALID } from './layout.ts'
 
-/** The instance's table, OPERATIONS. */
+/** Bytes of a table. */
+export const TABLE_SIZE: number = 256 * 8
+
+/** The instance's table, RULES. */
 export function operationTable(hardfork: Hardfork): Uint8Array {
-  const bytes = new Uint8Array(256 * 8)
+  const bytes = new Uint8Array(TABLE_SIZE)
   const table = new DataView(bytes.buffer)
   const operations = operationsAt(hardfork)
   for (let opcode = 0; opcode < 256; opcode++) {
@@ -19,6 +22,14 @@ export function operationTable(hardfork: Hardfork): Uint8Array {
     table.setUint16(8 * opcode + 2, takes, true)
     table.setUint32(8 * opcode + 4, STACK_LIMIT - Math.max(leaves - takes, 0) - takes, true)
   }
+  return bytes
+}
+
+/** In the place of the table: every operation takes the way of those that cannot run, where operations are counted. */
+export function refusingTable(): Uint8Array {
+  const bytes = new Uint8Array(TABLE_SIZE)
+  const table = new DataView(bytes.buffer)
+  for (let opcode = 0; opcode < 256; opcode++) table.setUint16(8 * opcode + 2, INVALID, true)
   return bytes
 }
 

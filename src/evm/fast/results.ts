@@ -4,7 +4,12 @@ import type { Log } from '../../protocol/blocks/receipt.ts'
 import { isAtLeast } from '../../protocol/forks.ts'
 import type { AccessListEntry } from '../../protocol/transactions/transaction.ts'
 import type { Failure } from '../executor.ts'
-import { type MachineJob, type MachineResult, MEMORY_LIMIT_REASON } from '../machine.ts'
+import {
+  type MachineJob,
+  type MachineResult,
+  MEMORY_LIMIT_REASON,
+  PRECOMPILE_REASON,
+} from '../machine.ts'
 import { describeHalt, describeRevert } from '../reasons.ts'
 import type { Instance } from './instance.ts'
 import type { Interpreter } from './interpreter.ts'
@@ -25,7 +30,9 @@ const HALTS: ReadonlyMap<number, string> = new Map([
   [layout.END_INVALID_CODE, 'invalid bytecode deployed'],
   [layout.END_VALUE_OVERFLOW, 'value overflow'],
   [layout.END_BALANCE, 'insufficient balance'],
-  [layout.END_PRECOMPILE, 'precompile failed'],
+  [layout.END_PRECOMPILE, PRECOMPILE_REASON],
+  [layout.END_DEPTH, 'max call depth exceeded'],
+  [layout.END_NONCE, 'nonce uint64 overflow'],
 ])
 
 /** Reads the result of a job that has ended, and writes its changes to the overlay. */
@@ -42,7 +49,7 @@ export function resultOf(interpreter: Interpreter, job: MachineJob): MachineResu
     : { destroyed: [], touched: forgiven(interpreter) }
   const created = instance.number(layout.CREATED_ACCOUNT)
   return {
-    failure: isKept ? undefined : failureOf(end, output, instance.number(layout.LAST_OPCODE)),
+    failure: failureOf(end, output, instance.number(layout.LAST_OPCODE)),
     gasUsed: job.gas - instance.long(layout.GAS_LEFT),
     gasNeed: isKept
       ? {
@@ -60,7 +67,12 @@ export function resultOf(interpreter: Interpreter, job: MachineJob): MachineResu
   }
 }
 
-function failureOf(end: number, output: Uint8Array, opcode: number): Failure {
+/**
+ * Why a frame came to nothing; undefined when it held.
+ * @param opcode the operation at its end
+ */
+export function failureOf(end: number, output: Uint8Array, opcode: number): Failure | undefined {
+  if (end < layout.END_REVERT || end === layout.END_CODE_UNPAID) return undefined
   if (end === layout.END_REVERT) return { kind: 'revert', reason: describeRevert(output) }
   const word = HALTS.get(end)
   if (word === undefined) throw new Error(`the instance ended with ${end}`)
@@ -142,20 +154,23 @@ function logsOf(instance: Instance): Log[] {
   let place = instance.number(layout.LOGS)
   const end = place + instance.number(layout.LOGS_USED)
   while (place < end) {
-    const count = instance.number(place + layout.LOG_TOPICS)
-    const data = place + layout.LOG_BODY + 32 * count
-    const topics: Hash[] = []
-    for (let at = place + layout.LOG_BODY; at < data; at += 32) topics.push(hashAt(instance, at))
-    logs.push({
-      address: instance.addressAt(
-        instance.number(place + layout.LOG_ACCOUNT) + layout.ACCOUNT_BYTES,
-      ),
-      topics,
-      data: instance.slice(data, instance.number(place + layout.LOG_LENGTH)),
-    })
+    logs.push(logAt(instance, place))
     place += instance.number(place + layout.LOG_SIZE)
   }
   return logs
+}
+
+/** The log that stands at a place. */
+export function logAt(instance: Instance, place: number): Log {
+  const count = instance.number(place + layout.LOG_TOPICS)
+  const data = place + layout.LOG_BODY + 32 * count
+  const topics: Hash[] = []
+  for (let at = place + layout.LOG_BODY; at < data; at += 32) topics.push(hashAt(instance, at))
+  return {
+    address: instance.addressAt(instance.number(place + layout.LOG_ACCOUNT) + layout.ACCOUNT_BYTES),
+    topics,
+    data: instance.slice(data, instance.number(place + layout.LOG_LENGTH)),
+  }
 }
 
 function hashAt({ buffer }: Instance, place: number): Hash {

@@ -16,10 +16,25 @@ export function frameFailure(
   if (error === 'code store out of gas') return undefined
   if (error === 'revert') return { kind: 'revert', reason: describeRevert(returnValue) }
   const isPoor = error === 'out of gas' && runState !== undefined
-  const reason = isPoor ? stackProblem(runState, hardfork) : undefined
+  const reason = isPoor ? stackProblem(runState, hardfork) : baseProblem(error, runState, hardfork)
   // within code that jumps the library does not tell which operation was invalid
   const opcode = runState?.code[runState.programCounter]
   return { kind: 'halt', reason: reason ?? describeHalt(error, opcode) }
+}
+
+/**
+ * Want of gas for the base of an operation that a static call may not run: the library looks at the call first, other EVMs and
+ * the specification look at the gas.
+ */
+function baseProblem(
+  error: string,
+  runState: ExecResult['runState'],
+  hardfork: Hardfork,
+): string | undefined {
+  if (error !== 'static state change' || runState === undefined) return undefined
+  const { code, programCounter, gasLeft } = runState
+  const operation = operationsAt(hardfork).get(code[programCounter] ?? 0)
+  return operation !== undefined && gasLeft < operation.gas ? 'out of gas' : undefined
 }
 
 /**

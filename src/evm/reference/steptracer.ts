@@ -111,7 +111,7 @@ class StepTracer {
     const { code } = step.opcode
     this.#lastOpcode = code
     if (isLog(code) || code >= OP.CREATE) this.#hold(step)
-    this.#tracer.onTick?.()
+    this.#tracer.onTick?.(1)
     this.#tracer.onStep?.({
       pc: step.pc,
       opcode: code,

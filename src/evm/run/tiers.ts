@@ -3,7 +3,7 @@ import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import type { MaybePromise } from '../../core/promises.ts'
 import type { EvmChoice } from '../executor.ts'
-import type { Machine } from '../machine.ts'
+import { type Machine, Unrepeatable } from '../machine.ts'
 import { Unready } from '../precompiles/precompile.ts'
 import type { MachineNeeds, Machines } from '../runcontext.ts'
 
@@ -113,6 +113,7 @@ export class Tiers implements Machines {
     if (error instanceof Unready) {
       return error.ready.then(() => this.#runOn(index, needs, work))
     }
+    if (error instanceof Unrepeatable) throw error.cause
     if (error instanceof DevchainError || index === this.#tiers.length - 1) throw error
     this.#mark(error, index, needs.codeHash())
     return this.#runOn(index + 1, needs, work)

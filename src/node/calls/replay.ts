@@ -69,11 +69,11 @@ export class TraceBudget {
   }
 
   /**
-   * Counts an operation.
+   * Counts operations.
    * @throws {DevchainError} `LIMIT_EXCEEDED` when there were too many
    */
-  readonly tick = (): void => {
-    this.#steps += 1
+  readonly tick = (operations: number): void => {
+    this.#steps += operations
     if (this.#steps <= this.#stepLimit) return
     const message = `the trace is over the limit of ${this.#stepLimit} steps (--trace-limit)`
     throw new DevchainError('LIMIT_EXCEEDED', message)

@@ -1,5 +1,5 @@
 // Tracers see every operation and every frame, and change nothing.
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { bytesFromHex, wordFromBigint } from '../../../src/core/hex.ts'
 import type {
   Destruction,
@@ -15,11 +15,11 @@ import { stateRoot } from '../../../src/state/world.ts'
 import { assemble, calling, deploying, RETURN_WORD, storing } from '../../support/bytecode.ts'
 import { ALICE, CONTRACT, callOf, OTHER, withProgram } from './stage.ts'
 
-const executor = createExecutor()
-
 const word = (value: number): string => wordFromBigint(BigInt(value))
 
-describe('a tracer', () => {
+describe.each(['reference', 'auto'] as const)('a tracer on the engine %s', (evm) => {
+  const executor = createExecutor({ evm })
+
   test('sees each operation before it runs, with its gas and the stack', async () => {
     const steps: Step[] = []
     const tracer = { onStep: (step: Step) => steps.push(step) }
@@ -156,11 +156,14 @@ describe('a tracer', () => {
 
   test('is waited for now and then, and ends the run by throwing', async () => {
     const job = callOf('loop: @loop JUMP', { gasLimit: 5_000_000n })
+    // each look at the clock finds the turn to be over
+    let time = 0
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => (time += 1_000))
     let pauses = 0
     let ticks = 0
     const counting: Tracer = {
-      onTick: () => {
-        ticks += 1
+      onTick: (operations) => {
+        ticks += operations
       },
       onPause: async () => {
         pauses += 1
@@ -174,6 +177,7 @@ describe('a tracer', () => {
       onPause: () => Promise.reject(new Error('no room')),
     }
     await expect(async () => executor.call({ ...job, tracer: failing })).rejects.toThrow('no room')
+    clock.mockRestore()
     const onTick = (): void => {
       throw new Error('enough')
     }

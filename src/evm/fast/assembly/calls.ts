@@ -6,6 +6,7 @@ import {
   zeroBalance,
 } from './state/accounts'
 import { analyze } from './state/code'
+import { depthOf, isTold, tellDestroy, tellEnter, tellUnrun } from './events'
 import { begin, STIPEND } from './frames'
 import { tellConsole } from './state/host'
 import { raiseNeed } from './state/gasneed'
@@ -67,15 +68,27 @@ export function call(frame: usize, kind: u32, top: usize, gas: i64): i32 {
   if (hasValue) granted += STIPEND
   const self = load<u32>(frame, layout.FRAME_ACCOUNT) as usize
   if (isDeepest(frame) || (hasValue && isBelow(self + layout.ACCOUNT_BALANCE, value))) {
+    if (isTold()) {
+      tellCallOpened(frame, kind, place, target, takesValue ? value : 0, granted)
+      tellUnrun(isDeepest(frame) ? layout.END_DEPTH : layout.END_BALANCE, depthOf(frame) + 1, 0, 0)
+    }
     return answer(frame, place, 0, gas + granted)
   }
+  if (isTold()) {
+    const told = takesValue ? value : kind == DELEGATECALL ? frame + layout.FRAME_VALUE : 0
+    tellCallOpened(frame, kind, place, target, told, granted)
+  }
   const receiver = kind == CALL || kind == STATICCALL ? target : self
-  if (hasValue && receiver != self && wouldOverflow(receiver, value)) return answer(frame, place, 0, gas + granted)
+  if (hasValue && receiver != self && wouldOverflow(receiver, value)) {
+    if (isTold()) tellUnrun(layout.END_VALUE_OVERFLOW, depthOf(frame) + 1, 0, 0)
+    return answer(frame, place, 0, gas + granted)
+  }
   const codeAccount = has(target, layout.ACCOUNT_PRECOMPILE) ? target : delegateOf(target)
   const isPrecompile = codeAccount == target && has(target, layout.ACCOUNT_PRECOMPILE)
   if (has(target, layout.ACCOUNT_CONSOLE)) tellCall(frame, kind, place)
   if (!isPrecompile && load<u32>(codeAccount, layout.ACCOUNT_CODE_LENGTH) == 0) {
     if (kind != DELEGATECALL) transfer(self, receiver, value, hasValue)
+    if (isTold()) tellUnrun(layout.END_STOP, depthOf(frame) + 1, 0, 0)
     return answer(frame, place, 1, gas + granted)
   }
   openCall(frame, kind, place, receiver, codeAccount, gas, granted)
@@ -84,6 +97,12 @@ export function call(frame: usize, kind: u32, top: usize, gas: i64): i32 {
   setCallValue(frame, child, kind, value, hasValue)
   if (!isPrecompile) return layout.EXIT_FRAME
   return leaveToPrecompile(child, target)
+}
+
+function tellCallOpened(frame: usize, kind: u32, place: usize, target: usize, value: usize, gas: i64): void {
+  const length = load<u32>(place, 64)
+  const input = (load<u32>(frame, layout.FRAME_MEMORY) + (length ? load<u32>(place, 96) : 0)) as usize
+  tellEnter(kind, depthOf(frame) + 1, load<u32>(frame, layout.FRAME_ACCOUNT), target, value, gas, input, length)
 }
 
 export function leaveToPrecompile(frame: usize, account: usize): i32 {
@@ -203,20 +222,30 @@ export function create(frame: usize, kind: u32, top: usize, gas: i64): i32 {
   const granted = largestGrant(gas)
   const self = load<u32>(frame, layout.FRAME_ACCOUNT) as usize
   const nonce = load<u64>(self, layout.ACCOUNT_NONCE)
+  const code = (load<u32>(frame, layout.FRAME_MEMORY) as usize) + (size ? load<u32>(offset) : 0)
+  const depth = depthOf(frame) + 1
+  if (isTold()) tellEnter(kind, depth, self, 0, value, granted, code, size)
   if (isDeepest(frame) || isBelow(self + layout.ACCOUNT_BALANCE, value) || nonce == u64.MAX_VALUE) {
+    if (isTold()) tellUnrun(whyUncreated(frame, self, value), depth, 0, 0)
     return answer(frame, place, 0, gas)
   }
   setNonce(self, nonce + 1)
-  const code = (load<u32>(frame, layout.FRAME_MEMORY) as usize) + (size ? load<u32>(offset) : 0)
   if (kind == CREATE2) saltedAddress(self, top - 128, code, size)
   else createdAddress(self, nonce)
   const created = accountAt(layout.ADDRESS_SCRATCH)
   if (load<u32>(layout.FORK) >= layout.BERLIN) warm(created)
   store<u32>(layout.DEPENDS_ON_GAS, 1)
-  if (isTaken(created)) return answer(frame, place, 0, gas - granted)
-  if (created != self && wouldOverflow(created, value)) return answer(frame, place, 0, gas)
+  if (isTaken(created)) {
+    if (isTold()) tellUnrun(layout.END_COLLISION, depth, created, granted)
+    return answer(frame, place, 0, gas - granted)
+  }
+  if (created != self && wouldOverflow(created, value)) {
+    if (isTold()) tellUnrun(layout.END_VALUE_OVERFLOW, depth, created, 0)
+    return answer(frame, place, 0, gas)
+  }
   if (size == 0) {
     beginContract(self, created, value)
+    if (isTold()) tellUnrun(layout.END_STOP, depth, created, 0)
     answer(frame, place, 0, gas)
     copyWord(place, created + layout.ACCOUNT_ADDRESS)
     return layout.EXIT_NEXT
@@ -230,6 +259,11 @@ export function create(frame: usize, kind: u32, top: usize, gas: i64): i32 {
   store<u32>(child, created as u32, layout.FRAME_CODE_ACCOUNT)
   beginContract(self, created, value)
   return layout.EXIT_FRAME
+}
+
+function whyUncreated(frame: usize, creator: usize, value: usize): i32 {
+  if (isDeepest(frame)) return layout.END_DEPTH
+  return isBelow(creator + layout.ACCOUNT_BALANCE, value) ? layout.END_BALANCE : layout.END_NONCE
 }
 
 /** There is a contract already, or once was (EIP-684, EIP-7610). */
@@ -331,6 +365,7 @@ export function destroy(frame: usize, word: usize, gas: i64): i32 {
     store<i64>(layout.REFUND, load<i64>(layout.REFUND) + DESTRUCTION_REFUND)
   }
   raise(self, layout.ACCOUNT_DESTROYED)
+  if (isTold()) tellDestroy(self, heir)
   if (heir != self) {
     if (hasBalance) addBalance(heir, self + layout.ACCOUNT_BALANCE)
     touch(heir)

@@ -37,6 +37,8 @@ export function beginJob(): void {
   store<u32>(layout.LAST_CHECKPOINT_ID, 0)
   store<i64>(layout.REFUND, 0)
   store<u32>(layout.DEPENDS_ON_GAS, 0)
+  store<u32>(layout.EVENTS_TOP, layout.EVENTS)
+  store<i64>(layout.STEPS, 0)
   store<u32>(layout.HEAP_TOP, layout.FIRST_HEAP)
   store<u32>(layout.LAST_ACCOUNT, 0)
   list(layout.JOURNAL, layout.FIRST_JOURNAL, layout.FIRST_JOURNAL_SIZE)

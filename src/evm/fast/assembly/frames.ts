@@ -1,5 +1,6 @@
 // Opens and closes frames: checkpoints of the journal, return data, the code of a created contract.
 import * as layout from '../layout'
+import { depthOf, isTold, tellExit } from './events'
 import { take } from './state/heap'
 import { raiseNeed } from './state/gasneed'
 import { checkpoint, saveNoCode, takeBack } from './state/journal'
@@ -67,11 +68,22 @@ export function close(frame: usize, end: i32): usize {
     if (!keepsGas) store<i64>(frame, 0, layout.FRAME_GAS)
   }
   raiseNeed(frame, load<i64>(frame, layout.FRAME_GAS_LIMIT) - load<i64>(frame, layout.FRAME_GAS))
+  if (isTold()) tellEnd(frame, end, kind)
   store<u32>(layout.MEMORY_END, load<u32>(layout.MEMORY_END) - load<u32>(frame, layout.FRAME_ROOM))
   if (frame == layout.FRAMES) return finish(frame, end)
   const opener = frame - layout.FRAME
   giveBack(frame, opener, kind, isKept)
   return opener
+}
+
+function tellEnd(frame: usize, end: i32, kind: u32): void {
+  const last = load<u32>(frame, layout.FRAME_CODE) + load<u32>(frame, layout.FRAME_PC)
+  const created = isCreation(kind) ? load<u32>(frame, layout.FRAME_ACCOUNT) : 0
+  const gasUsed = load<i64>(frame, layout.FRAME_GAS_LIMIT) - load<i64>(frame, layout.FRAME_GAS)
+  tellExit(
+    end, depthOf(frame), created, load<u8>(last as usize), gasUsed,
+    load<u32>(frame, layout.FRAME_OUTPUT), load<u32>(frame, layout.FRAME_OUTPUT_LENGTH),
+  )
 }
 
 /** Takes back what the frame did. */

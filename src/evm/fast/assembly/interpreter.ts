@@ -22,6 +22,12 @@ function save(frame: usize, pc: usize, sp: usize, gas: i64): void {
   store<u32>(frame, sp as u32, layout.FRAME_STACK_TOP)
 }
 
+/** Counts operations, which only those who watch read. */
+@inline
+function count(steps: i64): void {
+  store<i64>(layout.STEPS, load<i64>(layout.STEPS) + steps)
+}
+
 /** Runs the trace of a cell, and those that it leads on to. @returns the last one's exit */
 @inline
 function runTraces(cell: u32, frame: usize): i32 {
@@ -50,9 +56,9 @@ export function execute(frame: usize): i32 {
   let pc = code + (load<u32>(frame, layout.FRAME_PC) as usize)
   if (cells) {
     const cell = cells + ((pc - code) << 2)
-    const count = load<u32>(cell)
-    if (count & layout.TRACE) {
-      const exit = runTraces(count, frame)
+    const rounds = load<u32>(cell)
+    if (rounds & layout.TRACE) {
+      const exit = runTraces(rounds, frame)
       if (exit != layout.EXIT_CONTINUE) {
         store<i64>(layout.GAS_UNTIL_YIELD, load<i64>(frame, layout.FRAME_GAS) - floor)
         return exit
@@ -60,9 +66,9 @@ export function execute(frame: usize): i32 {
       gas = load<i64>(frame, layout.FRAME_GAS)
       sp = load<u32>(frame, layout.FRAME_STACK_TOP) as usize
       pc = code + (load<u32>(frame, layout.FRAME_PC) as usize)
-    } else if (count < hot) {
-      store<u32>(cell, count + 1)
-      if (count + 1 == hot) {
+    } else if (rounds < hot) {
+      store<u32>(cell, rounds + 1)
+      if (rounds + 1 == hot) {
         store<u32>(layout.LAST_CELL, cell as u32)
         return layout.EXIT_HOT
       }
@@ -76,9 +82,16 @@ export function execute(frame: usize): i32 {
     const before = gas
     gas -= (info & 0xffff) as i64
     if (((((sp - stack) >> 5) as u32) - (((info >> 16) & 0xffff) as u32)) > ((info >> 32) as u32) || gas < 0) {
-      end = refuse(opcode, ((sp - stack) >> 5) as u32)
-      gas = before
-      break
+      // here come operations that cannot run, and all while they are counted
+      const rule = load<u64>(layout.RULES + (opcode << 3))
+      gas = before - ((rule & 0xffff) as i64)
+      if (((((sp - stack) >> 5) as u32) - (((rule >> 16) & 0xffff) as u32)) > ((rule >> 32) as u32) || gas < 0) {
+        end = refuse(opcode, ((sp - stack) >> 5) as u32)
+        gas = before
+        break
+      }
+      if (before <= floor) { gas = before; end = layout.EXIT_YIELD; break }
+      count(1)
     }
     const a = sp - 32
     const b = sp - 64
@@ -321,10 +334,12 @@ export function execute(frame: usize): i32 {
         }
         if (cells && load<u8>(jumps + (pc - code)) == 2) {
           const cell = cells + ((pc - code) << 2)
-          const count = load<u32>(cell)
-          if (count & layout.TRACE) {
+          const rounds = load<u32>(cell)
+          if (rounds & layout.TRACE) {
+            // the trace counts it as well
+            count(-1)
             save(frame, pc, sp, before)
-            const exit = runTraces(count, frame)
+            const exit = runTraces(rounds, frame)
             gas = load<i64>(frame, layout.FRAME_GAS)
             if (exit != layout.EXIT_CONTINUE) {
               store<i64>(layout.GAS_UNTIL_YIELD, gas - floor)
@@ -338,6 +353,7 @@ export function execute(frame: usize): i32 {
               continue
             }
             // the trace left at its head: the interpreter runs this round
+            count(1)
             gas--
             if (gas < 0) {
               gas = 0
@@ -347,10 +363,11 @@ export function execute(frame: usize): i32 {
             pc++
             continue
           }
-          if (count < hot) {
-            store<u32>(cell, count + 1)
-            if (count + 1 == hot) {
+          if (rounds < hot) {
+            store<u32>(cell, rounds + 1)
+            if (rounds + 1 == hot) {
               store<u32>(layout.LAST_CELL, cell as u32)
+              count(-1)
               gas = before
               end = layout.EXIT_HOT
               break
@@ -415,7 +432,7 @@ export function execute(frame: usize): i32 {
       }
       case op.CREATE: case op.CALL: case op.CALLCODE: case op.DELEGATECALL: case op.CREATE2:
       case op.STATICCALL: {
-        if (isRecording) { gas = before; end = layout.EXIT_LEAVE; break }
+        if (isRecording) { count(-1); gas = before; end = layout.EXIT_LEAVE; break }
         if (before < floor) { gas = before; end = layout.EXIT_YIELD; break }
         save(frame, pc + 1, sp, gas)
         store<i64>(layout.GAS_UNTIL_YIELD, before - floor)
@@ -433,7 +450,7 @@ export function execute(frame: usize): i32 {
       }
       case op.RETURN:
       case op.REVERT: {
-        if (isRecording) { gas = before; end = layout.EXIT_LEAVE; break }
+        if (isRecording) { count(-1); gas = before; end = layout.EXIT_LEAVE; break }
         const left = expandFor(frame, a, b, gas)
         if (left < 0) { end = endOf(left); break }
         gas = left
@@ -444,7 +461,7 @@ export function execute(frame: usize): i32 {
         break
       }
       case op.SELFDESTRUCT: {
-        if (isRecording) { gas = before; end = layout.EXIT_LEAVE; break }
+        if (isRecording) { count(-1); gas = before; end = layout.EXIT_LEAVE; break }
         end = destroy(frame, a, gas)
         if (end == layout.END_STOP) gas = load<i64>(frame, layout.FRAME_GAS)
         break

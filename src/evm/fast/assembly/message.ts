@@ -4,6 +4,7 @@ import * as layout from '../layout'
 import { accountAt, delegateOf, has, warm, wouldOverflow } from './state/accounts'
 import { beginContract, createdAddress, isTaken, leaveToPrecompile, takeCode, transfer } from './calls'
 import { analyze } from './state/code'
+import { isTold, tellEnter } from './events'
 import { begin, close } from './frames'
 import { take } from './state/heap'
 import { tellConsole } from './state/host'
@@ -27,6 +28,11 @@ function open(kind: u32, account: usize): void {
   begin(frame)
 }
 
+function tellOpened(kind: u32, sender: usize, target: usize, input: usize, length: u32): void {
+  const frame: usize = layout.FRAMES
+  tellEnter(kind, 0, sender, target, frame + layout.FRAME_VALUE, load<i64>(frame, layout.FRAME_GAS), input, length)
+}
+
 @inline
 function endWith(end: i32): i32 {
   close(layout.FRAMES, end)
@@ -40,6 +46,9 @@ export function openMessage(sender: usize, target: usize): i32 {
   open(CALL, target)
   store<u32>(frame, 0, layout.FRAME_CODE)
   store<u32>(frame, 0, layout.FRAME_CODE_LENGTH)
+  if (isTold()) {
+    tellOpened(CALL, sender, target, load<u32>(frame, layout.FRAME_INPUT), load<u32>(frame, layout.FRAME_INPUT_LENGTH))
+  }
   if (has(target, layout.ACCOUNT_CONSOLE)) {
     tellConsole(frame + layout.FRAME_CALLER, load<u32>(frame, layout.FRAME_INPUT), load<u32>(frame, layout.FRAME_INPUT_LENGTH))
   }
@@ -64,6 +73,9 @@ export function openCreation(sender: usize, nonce: u64): i32 {
   const created = accountAt(layout.ADDRESS_SCRATCH)
   if (load<u32>(layout.FORK) >= layout.BERLIN) warm(created)
   open(CREATE, created)
+  if (isTold()) {
+    tellOpened(CREATE, sender, 0, load<u32>(frame, layout.FRAME_CODE), load<u32>(frame, layout.FRAME_CODE_LENGTH))
+  }
   if (isBelow(sender + layout.ACCOUNT_BALANCE, value)) return endWith(layout.END_BALANCE)
   if (isTaken(created)) return endWith(layout.END_COLLISION)
   if (sender != created && wouldOverflow(created, value)) return endWith(layout.END_VALUE_OVERFLOW)

@@ -10,7 +10,7 @@ const ANCESTORS: u64 = 256
 
 /** Why an operation cannot run that has too little gas or the wrong number of words: the words are looked at first. */
 export function refuse(opcode: u32, height: u32): i32 {
-  const info = load<u64>(layout.OPERATIONS + (opcode << 3))
+  const info = load<u64>(layout.RULES + (opcode << 3))
   const needed = ((info >> 16) & 0xffff) as u32
   if (needed == layout.INVALID) return layout.END_INVALID_OPCODE
   if (height < needed) return layout.END_STACK_UNDERFLOW

@@ -75,5 +75,6 @@ function compileSteps(trace: Trace, { steps }: Plan): void {
     compile(trace, step)
     if (trace.hasEnded) return
     trace.used += step.gas
+    trace.passed += 1
   }
 }

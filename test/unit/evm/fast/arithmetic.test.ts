@@ -15,6 +15,7 @@ const instance = new Instance(
     loadSlot: ask,
     loadBlockHash: ask,
     tellConsole: ask,
+    tellEvents: ask,
   },
   65_536,
 )

@@ -14,6 +14,7 @@ const instance = new Instance(
     loadSlot: nothing,
     loadBlockHash: nothing,
     tellConsole: nothing,
+    tellEvents: nothing,
   },
   1_000_000,
 )

@@ -24,6 +24,10 @@ export declare function loadBlockHash(number: u64, target: usize): void
 @external('host', 'tellConsole')
 export declare function tellConsole(caller: usize, input: usize, length: usize): void
 
+/** Hands over all events, and empties their room. */
+@external('host', 'tellEvents')
+export declare function tellEvents(): void
+
 /** The heap may not grow any more: throws. */
 @external('host', 'refuseRoom')
 export declare function refuseRoom(): void

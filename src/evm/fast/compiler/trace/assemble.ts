@@ -10,6 +10,7 @@ import {
   FRAME_STACK,
   FRAME_STACK_TOP,
   LAST_CELL,
+  STEPS,
   YIELD_BELOW,
 } from '../../layout.ts'
 import {
@@ -101,9 +102,21 @@ export function closeLoop(trace: Trace): ReadonlySet<number> {
     }
   }
   for (const local of targets.reverse()) emitter.set(local)
+  countSteps(emitter, trace.passed)
   emitter.op(BR)
   emitter.out.unsigned(emitter.depth)
   return new Set(slots)
+}
+
+/** Counts operations, for tracers that do. */
+function countSteps(emitter: Emitter, steps: number): void {
+  if (steps === 0) return
+  emitter.i32(0)
+  emitter.i32(0)
+  emitter.load64(STEPS)
+  emitter.i64(BigInt(steps))
+  emitter.op(I64_ADD)
+  emitter.store64(STEPS)
 }
 
 /** A slot's distance from BASE_LOCAL. */
@@ -226,9 +239,10 @@ function leaveWith(emitter: Emitter, exit: number): void {
 function writeExit(
   emitter: Emitter,
   trace: Trace,
-  { pc, snapshot, used }: Exit,
+  { pc, snapshot, used, passed }: Exit,
   changing: ReadonlySet<number>,
 ): void {
+  countSteps(emitter, passed)
   const { slots, words, height } = snapshot
   const written = new Set(slots)
   for (const [index, slot] of slots.entries()) {

@@ -42,6 +42,8 @@ export interface Exit {
   readonly snapshot: Snapshot
   /** Gas of the trace's that was used up to here. */
   readonly used: number
+  /** Operations of the trace that ran up to here. */
+  readonly passed: number
   /** What comes behind it may be compiled as well. */
   readonly isLinked: boolean
   /** Its place among those that are branched to; undefined until the first one does. */
@@ -67,6 +69,8 @@ export class Trace {
   /** Gas of all its operations, and of those already passed. */
   readonly total: number
   used = 0
+  /** Operations already passed. */
+  passed = 0
   /** The rest cannot be reached. */
   hasEnded = false
   /** It goes through a jump whose target is not known here: elsewhere it may lead to other places. */
@@ -83,12 +87,14 @@ export class Trace {
 
   /** An exit with the stack as it is now. */
   exit(pc: number, used: number = this.used, isLinked = false): Exit {
-    return { pc, snapshot: this.stack.snapshot(), used, isLinked, label: undefined }
+    // one that is paid for has run
+    const passed = used > this.used ? this.passed + 1 : this.passed
+    return { pc, snapshot: this.stack.snapshot(), used, passed, isLinked, label: undefined }
   }
 
   /** The exit for a head that nothing was changed behind. */
   exitAtHead(pc: number, used: number): Exit {
-    return { pc, snapshot: UNCHANGED, used, isLinked: false, label: undefined }
+    return { pc, snapshot: UNCHANGED, used, passed: 0, isLinked: false, label: undefined }
   }
 
   /** Leaves when the i32 on the stack is not 0. */

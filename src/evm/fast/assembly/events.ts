@@ -1,0 +1,81 @@
+// What a tracer is told of frames: written as it happens, one event after another, and read by the host in pieces.
+import * as layout from '../layout'
+import { tellEvents } from './state/host'
+import { copyWord, setShort } from './arithmetic/words'
+
+/** Does a tracer want to hear of frames? */
+@inline
+export function isTold(): bool {
+  return (load<u32>(layout.WATCHED) & layout.WATCH_FRAMES) != 0
+}
+
+/** Frames around this one. */
+@inline
+export function depthOf(frame: usize): u32 {
+  return ((frame - layout.FRAMES) / layout.FRAME) as u32
+}
+
+/** An event with a copy of its bytes. Those too many for a copy stay where they are: then `tell` has to follow at once. */
+function event(kind: u32, account: usize, target: usize, data: usize, length: u32): usize {
+  const copied = length > layout.EVENT_BYTES ? 0 : (length + 7) & ~7
+  const size = layout.EVENT + copied
+  if (load<u32>(layout.EVENTS_TOP) + size > layout.EVENTS_END) tellEvents()
+  const place = load<u32>(layout.EVENTS_TOP) as usize
+  store<u32>(layout.EVENTS_TOP, (place as u32) + size)
+  store<u32>(place, kind, layout.EVENT_KIND)
+  store<u32>(place, size, layout.EVENT_SIZE)
+  store<u32>(place, account as u32, layout.EVENT_ACCOUNT)
+  store<u32>(place, target as u32, layout.EVENT_TARGET)
+  store<u32>(place, (copied ? place + layout.EVENT : data) as u32, layout.EVENT_DATA)
+  store<u32>(place, length, layout.EVENT_LENGTH)
+  if (copied) memory.copy(place + layout.EVENT, data, length)
+  return place
+}
+
+@inline
+function tell(length: u32): void {
+  if (length > layout.EVENT_BYTES) tellEvents()
+}
+
+/** A frame opens; `value` is a word, or 0 for none. */
+export function tellEnter(
+  kind: u32, depth: u32, from: usize, to: usize, value: usize, gas: i64, input: usize, length: u32,
+): void {
+  const place = event(layout.EVENT_ENTER, from, to, input, length)
+  store<u32>(place, depth, layout.EVENT_DEPTH)
+  store<u32>(place, kind, layout.EVENT_OPCODE)
+  store<i64>(place, gas, layout.EVENT_GAS)
+  if (value) copyWord(place + layout.EVENT_VALUE, value)
+  else setShort(place + layout.EVENT_VALUE, 0)
+  tell(length)
+}
+
+/** A frame has ended, which made `created` or 0. */
+export function tellExit(
+  end: i32, depth: u32, created: usize, opcode: u32, gasUsed: i64, output: usize, length: u32,
+): void {
+  const place = event(layout.EVENT_EXIT, created, 0, output, length)
+  store<u32>(place, depth, layout.EVENT_DEPTH)
+  store<u32>(place, opcode, layout.EVENT_OPCODE)
+  store<i64>(place, gasUsed, layout.EVENT_GAS)
+  store<u32>(place, end as u32, layout.EVENT_END)
+  tell(length)
+}
+
+/** The frame of a call or creation ends in which no code runs. */
+export function tellUnrun(end: i32, depth: u32, created: usize, gasUsed: i64): void {
+  tellExit(end, depth, created, 0, gasUsed, 0, 0)
+}
+
+/** A log was written, which stands in LOGS. */
+export function tellLog(log: usize): void {
+  const length = load<u32>(log, layout.LOG_SIZE)
+  event(layout.EVENT_LOG, 0, 0, log, length)
+  tell(length)
+}
+
+/** A contract gives its balance away. */
+export function tellDestroy(account: usize, heir: usize): void {
+  const place = event(layout.EVENT_DESTROY, account, heir, 0, 0)
+  copyWord(place + layout.EVENT_VALUE, account + layout.ACCOUNT_BALANCE)
+}

@@ -1,0 +1,108 @@
+// Tells a tracer what the instance has written down of frames, logs and destructions, and how many operations ran.
+import type { Address } from '../../core/hex.ts'
+import { EMPTY_BYTES } from '../../core/hex.ts'
+import type { FrameStart, Tracer } from '../executor.ts'
+import { OP } from '../opcodes.ts'
+import type { Interpreter } from './interpreter.ts'
+import * as layout from './layout.ts'
+import { failureOf, logAt } from './results.ts'
+
+const KINDS: ReadonlyMap<number, FrameStart['kind']> = new Map([
+  [OP.CREATE, 'CREATE'],
+  [OP.CALL, 'CALL'],
+  [OP.CALLCODE, 'CALLCODE'],
+  [OP.DELEGATECALL, 'DELEGATECALL'],
+  [OP.CREATE2, 'CREATE2'],
+  [OP.STATICCALL, 'STATICCALL'],
+] as const)
+
+/** What of the instance's work a tracer wants to hear of, as WATCHED has it. */
+export function watchedBy(tracer: Tracer | undefined): number {
+  if (tracer === undefined) return 0
+  const { onEnter, onExit, onLog, onDestroy } = tracer
+  return onEnter || onExit || onLog || onDestroy ? layout.WATCH_FRAMES : 0
+}
+
+/** Tells the tracer of all that happened since it was told last, in order, and empties the room for it. */
+export function tellEvents(interpreter: Interpreter, tracer: Tracer): void {
+  const { instance } = interpreter
+  instance.refresh()
+  const end = instance.number(layout.EVENTS_TOP)
+  // before the tracer, which may throw
+  instance.setNumber(layout.EVENTS_TOP, layout.EVENTS)
+  const steps = Number(instance.long(layout.STEPS))
+  if (steps > 0) {
+    instance.setLong(layout.STEPS, 0n)
+    tracer.onTick?.(steps)
+  }
+  for (let at: number = layout.EVENTS; at < end; at += instance.number(at + layout.EVENT_SIZE)) {
+    tellEvent(interpreter, tracer, at)
+  }
+}
+
+function tellEvent(interpreter: Interpreter, tracer: Tracer, at: number): void {
+  switch (interpreter.instance.number(at + layout.EVENT_KIND)) {
+    case layout.EVENT_ENTER:
+      tracer.onEnter?.(enterAt(interpreter, at))
+      break
+    case layout.EVENT_EXIT:
+      if (tracer.onExit !== undefined) tellExit(interpreter, tracer.onExit, at)
+      break
+    case layout.EVENT_LOG:
+      tracer.onLog?.(
+        logAt(interpreter.instance, interpreter.instance.number(at + layout.EVENT_DATA)),
+      )
+      break
+    default:
+      tracer.onDestroy?.({
+        address: addressOf(interpreter, at + layout.EVENT_ACCOUNT),
+        beneficiary: addressOf(interpreter, at + layout.EVENT_TARGET),
+        balance: interpreter.instance.word(at + layout.EVENT_VALUE),
+      })
+  }
+}
+
+function enterAt(interpreter: Interpreter, at: number): FrameStart {
+  const { instance } = interpreter
+  const target = instance.number(at + layout.EVENT_TARGET)
+  const flags = target === 0 ? 0 : instance.number(target + layout.ACCOUNT_FLAGS)
+  return {
+    kind: KINDS.get(instance.number(at + layout.EVENT_OPCODE)) ?? 'CALL',
+    depth: instance.number(at + layout.EVENT_DEPTH),
+    from: addressOf(interpreter, at + layout.EVENT_ACCOUNT),
+    to: target === 0 ? null : interpreter.loaded(target).address,
+    value: instance.word(at + layout.EVENT_VALUE),
+    gas: instance.long(at + layout.EVENT_GAS),
+    input: bytesAt(interpreter, at),
+    isPrecompile: (flags & layout.ACCOUNT_PRECOMPILE) !== 0,
+  }
+}
+
+function tellExit(
+  interpreter: Interpreter,
+  onExit: NonNullable<Tracer['onExit']>,
+  at: number,
+): void {
+  const { instance } = interpreter
+  const created = instance.number(at + layout.EVENT_ACCOUNT)
+  const bytes = bytesAt(interpreter, at)
+  const output = bytes.length === 0 ? EMPTY_BYTES : bytes.slice()
+  const end = instance.number(at + layout.EVENT_END)
+  onExit({
+    depth: instance.number(at + layout.EVENT_DEPTH),
+    gasUsed: instance.long(at + layout.EVENT_GAS),
+    output,
+    created: created === 0 ? undefined : interpreter.loaded(created).address,
+    failure: failureOf(end, output, instance.number(at + layout.EVENT_OPCODE)),
+  })
+}
+
+/** A view, which may be read only until the instance goes on. */
+function bytesAt({ instance }: Interpreter, at: number): Uint8Array {
+  const place = instance.number(at + layout.EVENT_DATA)
+  return instance.bytes.subarray(place, place + instance.number(at + layout.EVENT_LENGTH))
+}
+
+function addressOf(interpreter: Interpreter, place: number): Address {
+  return interpreter.loaded(interpreter.instance.number(place)).address
+}

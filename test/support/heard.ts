@@ -1,0 +1,39 @@
+// A tracer that writes down all that it hears, as lines.
+import { hexFromBytes } from '../../src/core/hex.ts'
+import type { Failure, Tracer } from '../../src/evm/executor.ts'
+
+export interface Heard {
+  readonly tracer: Tracer
+  readonly lines: readonly string[]
+}
+
+/** Hears of frames, logs and destructions. */
+export function hearFrames(): Heard {
+  const lines: string[] = []
+  const precompiles: boolean[] = []
+  const tracer: Tracer = {
+    onEnter: ({ kind, depth, from, to, value, gas, input, isPrecompile }) => {
+      precompiles.push(isPrecompile)
+      lines.push(
+        `enter ${depth} ${kind} ${from} to ${to} ${isPrecompile} value ${value} gas ${gas} ${hexFromBytes(input)}`,
+      )
+    },
+    onExit: ({ depth, gasUsed, output, created, failure }) => {
+      const why = failureText(failure, precompiles.pop() === true)
+      lines.push(`exit ${depth} gas ${gasUsed} ${why} created ${created} ${hexFromBytes(output)}`)
+    },
+    onLog: ({ address, topics, data }) => {
+      lines.push(`log ${[address, ...topics, hexFromBytes(data)].join(' ')}`)
+    },
+    onDestroy: ({ address, beneficiary, balance }) => {
+      lines.push(`destroy ${address} for ${beneficiary} with ${balance}`)
+    },
+  }
+  return { tracer, lines }
+}
+
+/** Whether a precompile looks at its input or at the gas first is nobody's business. */
+function failureText(failure: Failure | undefined, isPrecompile: boolean): string {
+  if (failure === undefined) return 'held'
+  return isPrecompile ? 'failed' : `${failure.kind}: ${failure.reason}`
+}
