@@ -16,13 +16,6 @@ const KINDS: ReadonlyMap<number, FrameStart['kind']> = new Map([
   [OP.STATICCALL, 'STATICCALL'],
 ] as const)
 
-/** What of the instance's work a tracer wants to hear of, as WATCHED has it. */
-export function watchedBy(tracer: Tracer | undefined): number {
-  if (tracer === undefined) return 0
-  const { onEnter, onExit, onLog, onDestroy } = tracer
-  return onEnter || onExit || onLog || onDestroy ? layout.WATCH_FRAMES : 0
-}
-
 /** Tells the tracer of all that happened since it was told last, in order, and empties the room for it. */
 export function tellEvents(interpreter: Interpreter, tracer: Tracer): void {
   const { instance } = interpreter

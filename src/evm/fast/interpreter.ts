@@ -12,7 +12,6 @@ import type { BlockEnvironment, Tracer } from '../executor.ts'
 import { type MachineJob, Unrepeatable } from '../machine.ts'
 import type { PrecompileCode } from '../precompiles/precompile.ts'
 import { type CodePlace, Codes } from './codes.ts'
-import { tellEvents, watchedBy } from './events.ts'
 import { Instance } from './instance.ts'
 import * as layout from './layout.ts'
 import { forkNumber, operationTable, refusingTable, TABLE_SIZE } from './operations.ts'
@@ -28,6 +27,13 @@ interface LoadedAccount {
   readonly account: Account | undefined
 }
 
+/** What of the instance's work a tracer wants to hear of, as WATCHED has it. */
+function watchedBy(tracer: Tracer | undefined): number {
+  if (tracer === undefined) return 0
+  const { onEnter, onExit, onLog, onDestroy } = tracer
+  return onEnter || onExit || onLog || onDestroy ? layout.WATCH_FRAMES : 0
+}
+
 export class Interpreter {
   readonly instance: Instance
   readonly codes: Codes
@@ -38,6 +44,7 @@ export class Interpreter {
   /** The job's tracer has heard of what happened. */
   hasTold = false
   readonly #precompiles: PrecompileTables
+  readonly #onEvents: (interpreter: Interpreter, tracer: Tracer) => void
   #table: ReadonlyMap<Address, PrecompileCode> = new Map()
   #usual: ReadonlyMap<Address, PrecompileCode> = new Map()
   #job: MachineJob | undefined
@@ -52,7 +59,9 @@ export class Interpreter {
     memoryLimit: number,
     precompiles: PrecompileTables,
     onClearCode: (code: CodePlace) => void,
+    onEvents: (interpreter: Interpreter, tracer: Tracer) => void,
   ) {
+    this.#onEvents = onEvents
     this.#precompiles = precompiles
     this.instance = new Instance(
       {
@@ -104,7 +113,7 @@ export class Interpreter {
     if (tracer === undefined) return
     this.hasTold = true
     try {
-      tellEvents(this, tracer)
+      this.#onEvents(this, tracer)
     } catch (error) {
       throw new Unrepeatable(error)
     }

@@ -4,6 +4,7 @@ import { DevchainError } from '../../core/errors.ts'
 import type { Hardfork } from '../../protocol/forks.ts'
 import { type Machine, type MachineJob, type MachineResult, Unrepeatable } from '../machine.ts'
 import { Unready } from '../precompiles/precompile.ts'
+import { tellEvents } from './events.ts'
 import { Interpreter } from './interpreter.ts'
 import {
   END_OUT_OF_GAS,
@@ -136,8 +137,11 @@ class FastMachine {
     const [interpreter] = index === -1 ? [] : this.#idle.splice(index, 1)
     if (interpreter !== undefined) return interpreter
     const onClear = (code: number): void => this.#hotCode?.onClear(made, code)
-    const made: Interpreter = new Interpreter(memoryLimit, this.#precompiles, ({ code }) =>
-      onClear(code),
+    const made: Interpreter = new Interpreter(
+      memoryLimit,
+      this.#precompiles,
+      ({ code }) => onClear(code),
+      tellEvents,
     )
     return made
   }
