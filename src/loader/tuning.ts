@@ -1,19 +1,22 @@
 // How V8 is set for a process that lives for a test run: thousands of calls, not billions.
 
 /**
- * Has V8 optimize functions sooner. Node 20 to 23 have no compiler between the first and the optimizing one, which waits for
- * 3,000 calls of a function (node 22) or as much of its code. Later versions have one, and gain nothing. V8 has other names
- * for it since version 12. Where memory after many sends is over its bound (150 MB), the space for new objects stays as
- * small as it is after the start. Set once that is over: node's own modules have bytecode for the usual flags alone.
+ * Has V8 optimize functions sooner: after a hundred or so calls, where it waits for 3,000. As all functions of a request
+ * are due at the same call then, and eight of them can wait for the compiler, most are refused at first: V8 asks again
+ * after `invocation-count-for-osr` calls, hundreds by default. Flags differ by the version of V8: from 12 on it counts calls,
+ * and from 13 on there is a compiler between the first and the optimizing one. Where memory after many sends is over its
+ * bound (150 MB), the space for new objects stays as small as it is after the start. All are set once the start is over:
+ * node's own modules have bytecode for the usual flags alone.
  */
 const FLAGS: Readonly<Record<string, readonly string[]>> = {
-  11: [
-    '--interrupt-budget=4000',
-    '--max-inlined-bytecode-size-cumulative=100',
+  11: ['--interrupt-budget=4000', '--invocation-count-for-osr=50'],
+  12: ['--invocation-count-for-turbofan=100', '--invocation-count-for-osr=50'],
+  13: [
+    '--invocation-count-for-maglev=50',
+    '--invocation-count-for-turbofan=100',
+    '--invocation-count-for-osr=50',
     '--semi-space-growth-factor=1',
   ],
-  12: ['--invocation-count-for-turbofan=400'],
-  13: ['--semi-space-growth-factor=1'],
 }
 
 /** Sets the flags for the version of V8 that runs. */
