@@ -1,6 +1,7 @@
 // Reading a dump's JSON member by member, each as what it must be: an error names the member and what it was.
 import { DevchainError, printValue } from '../../core/errors.ts'
 import { type Address, bytesFromHex, type Hash, isBytes } from '../../core/hex.ts'
+import { yielder } from '../../core/yield.ts'
 
 const HEX = /^0x[0-9a-fA-F]{1,64}$/
 const DECIMAL = /^[0-9]{1,78}$/
@@ -101,6 +102,18 @@ export class Members {
   each<T>(name: string, read: (entry: unknown, path: string) => T): T[] {
     const path = this.#pathOf(name)
     return listAt(this.value(name), path).map((entry, index) => read(entry, `${path}[${index}]`))
+  }
+
+  /** As `each`, with turns for others in between. */
+  async eachOfMany<T>(name: string, read: (entry: unknown, path: string) => T): Promise<T[]> {
+    const path = this.#pathOf(name)
+    const yieldIfDue = yielder()
+    const found: T[] = []
+    for (const [index, entry] of listAt(this.value(name), path).entries()) {
+      found.push(read(entry, `${path}[${index}]`))
+      await yieldIfDue()
+    }
+    return found
   }
 
   /** What `read` makes of a member; undefined where there is none. */

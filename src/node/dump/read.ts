@@ -9,6 +9,7 @@ import type { World } from '../../state/world.ts'
 import { blockByNumber, headOf } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import { WorldReader } from './accounts.ts'
+import { parseLongJson } from './json.ts'
 import { hashAt, listAt, Members, noDump } from './members.ts'
 import { type GivenBlock, givenBlock, outcomesOf, type ReadBlock, readBlock } from './readblocks.ts'
 
@@ -32,9 +33,9 @@ export interface Dump {
  *   one too large to hold
  */
 export async function readDump(bytes: Uint8Array, state: ChainState): Promise<Dump> {
-  const dump = new Members(parseDump(await unzipped(bytes)), '')
+  const dump = new Members(await parseDump(await unzipped(bytes)), '')
   if (!dump.has('accounts')) throw noDump('it has no member accounts')
-  const line = lineOf(dump)
+  const line = await lineOf(dump)
   const blocks = await blocksOf(line, dump, state)
   const base = line.length === 0 ? headOf(state.tree) : genesisOf(state)
   const reader = new WorldReader(base.world, keepsEmpty(state))
@@ -60,10 +61,10 @@ async function unzipped(bytes: Uint8Array): Promise<Uint8Array> {
 /** A number of JSON that JavaScript would not count exactly: a nonce may have 64 bits. */
 const LONG_NUMBER = /([:[,]\s*)(\d{16,})(?=\s*[,}\]])/g
 
-function parseDump(bytes: Uint8Array): unknown {
+async function parseDump(bytes: Uint8Array): Promise<unknown> {
+  const parse = (text: string): unknown => JSON.parse(text.replace(LONG_NUMBER, '$1"$2"'))
   try {
-    const text = new TextDecoder().decode(bytes)
-    return JSON.parse(text.replace(LONG_NUMBER, '$1"$2"'))
+    return await parseLongJson(bytes, parse)
   } catch (error) {
     throw noDump(`it is no JSON: ${(error as Error).message}`)
   }
@@ -83,8 +84,8 @@ function keepsEmpty({ config, tree }: ChainState): boolean {
  * The blocks of a dump that are its chain, the genesis first: the newest one and its ancestors. A dump may have others, of
  * chains that were loaded over or rolled back.
  */
-function lineOf(dump: Members): readonly GivenBlock[] {
-  const given = dump.has('blocks') ? dump.each('blocks', givenBlock) : []
+async function lineOf(dump: Members): Promise<readonly GivenBlock[]> {
+  const given = dump.has('blocks') ? await dump.eachOfMany('blocks', givenBlock) : []
   if (given.length === 0) return []
   const byHash = new Map(given.map((block) => [block.hash, block]))
   const line: GivenBlock[] = []
@@ -148,7 +149,7 @@ async function blocksOf(
   { config }: ChainState,
 ): Promise<readonly ReadBlock[]> {
   const entries = dump.has('transactions') ? listAt(dump.value('transactions'), 'transactions') : []
-  const outcomes = outcomesOf(entries)
+  const outcomes = await outcomesOf(entries)
   const yieldIfDue = yielder()
   const blocks: ReadBlock[] = []
   for (const block of line) {

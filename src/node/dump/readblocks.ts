@@ -2,6 +2,7 @@
 import { createdAddress } from '../../core/crypto/crypto.ts'
 import type { Address, Hash } from '../../core/hex.ts'
 import { encodeRlp } from '../../core/rlp.ts'
+import { yielder } from '../../core/yield.ts'
 import {
   type Block,
   type Header,
@@ -41,8 +42,9 @@ export type Outcomes = ReadonlyMap<Hash, ReadonlyMap<number, readonly Members[]>
 const LATER_MEMBERS: readonly string[] = ['blockAccessListHash', 'slotNumber']
 
 /** Finds what a dump has of its transactions. */
-export function outcomesOf(entries: readonly unknown[]): Outcomes {
+export async function outcomesOf(entries: readonly unknown[]): Promise<Outcomes> {
   const outcomes = new Map<Hash, Map<number, Members[]>>()
+  const yieldIfDue = yielder()
   for (const [index, entry] of entries.entries()) {
     const members = new Members(entry, `transactions[${index}]`)
     const info = infoOf(members)
@@ -50,6 +52,7 @@ export function outcomesOf(entries: readonly unknown[]): Outcomes {
     const ofBlock = outcomes.get(hash) ?? new Map<number, Members[]>()
     const place = Number(info.integer('transaction_index', 32))
     outcomes.set(hash, ofBlock.set(place, [...(ofBlock.get(place) ?? []), members]))
+    await yieldIfDue()
   }
   return outcomes
 }
