@@ -90,9 +90,17 @@ export interface Tracer {
   readonly onLog?: (log: Log) => void
   /** A contract gave its balance away and ended its frame (SELFDESTRUCT). */
   readonly onDestroy?: (destruction: Destruction) => void
+  /** After the outermost frame: what the run looked at or changed, in frames that failed too. */
+  readonly onTouched?: (touched: Touched) => void
   /** Now and then: the run goes on when it resolves. */
   readonly onPause?: () => Promise<void>
 }
+
+/**
+ * Accounts that were called, created or asked for, each with the slots of its storage that were read or written; the sender may
+ * be missing. Operations that could not be paid even where nothing is cold touch nothing.
+ */
+export type Touched = ReadonlyMap<Address, ReadonlySet<bigint>>
 
 /** The state in the middle of a run. What it shows changes as the run goes on. */
 export interface StateView {

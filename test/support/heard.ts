@@ -28,6 +28,13 @@ export function hearFrames(): Heard {
     onDestroy: ({ address, beneficiary, balance }) => {
       lines.push(`destroy ${address} for ${beneficiary} with ${balance}`)
     },
+    onTouched: (touched) => {
+      const accounts = [...touched].map(([address, slots]) => {
+        const sorted = [...slots].sort((a, b) => (a < b ? -1 : 1))
+        return `touched ${[address, ...sorted].join(' ')}`
+      })
+      lines.push(...accounts.sort())
+    },
   }
   return { tracer, lines }
 }

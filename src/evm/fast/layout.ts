@@ -300,11 +300,13 @@ export const ACCOUNT_HAS_STORAGE: u32 = 128
 export const ACCOUNT_DELEGATED: u32 = 256
 /** Its calls print. */
 export const ACCOUNT_CONSOLE: u32 = 512
-/** These stay when a frame fails: changed at some time; listed as accessed; touched though the frame failed (0x03). */
+/** These and those behind stay when a frame fails: changed at some time; listed as accessed; touched though it failed (0x03). */
 export const ACCOUNT_WRITTEN: u32 = 1024
 export const ACCOUNT_LISTED: u32 = 2048
 export const ACCOUNT_TOUCHED_EVER: u32 = 4096
 export const ACCOUNT_CODE_WRITTEN: u32 = 8192
+/** Looked at, called, or created. */
+export const ACCOUNT_MET: u32 = 16384
 
 // ---- Slots of storage, and of transient storage, whose account is marked by 1 ----
 
@@ -324,6 +326,8 @@ export const SLOT_HASH: u32 = 112
 export const SLOT_WARM: u32 = 1
 export const SLOT_LISTED: u32 = 2
 export const SLOT_WRITTEN: u32 = 4
+/** On the transaction's access list: it is warm when it is first met. */
+export const SLOT_PREWARMED: u32 = 8
 
 // ---- The journal ----
 

@@ -24,7 +24,7 @@ import {
   ROOM_END,
 } from './layout.ts'
 import { PrecompileTables } from './precompiles.ts'
-import { resultOf } from './results.ts'
+import { resultOf, touchedBy } from './results.ts'
 
 /** What compiles hot code, if anything does. */
 export interface HotCode {
@@ -109,6 +109,7 @@ class FastMachine {
       instance.refresh()
     }
     interpreter.tellEvents()
+    job.tracer?.onTouched?.(touchedBy(interpreter))
     return resultOf(interpreter, job)
   }
 

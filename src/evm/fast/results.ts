@@ -3,7 +3,7 @@ import { type Address, EMPTY_BYTES, type Hash, wordFromBigint } from '../../core
 import type { Log } from '../../protocol/blocks/receipt.ts'
 import { isAtLeast } from '../../protocol/forks.ts'
 import type { AccessListEntry } from '../../protocol/transactions/transaction.ts'
-import type { Failure } from '../executor.ts'
+import type { Failure, Touched } from '../executor.ts'
 import {
   type MachineJob,
   type MachineResult,
@@ -142,6 +142,29 @@ function forgiven(interpreter: Interpreter): Address[] {
   return [...accountPlaces(instance)]
     .filter((place) => instance.number(place + layout.ACCOUNT_FLAGS) & layout.ACCOUNT_TOUCHED_EVER)
     .map((place) => interpreter.loaded(place).address)
+}
+
+/** What the run had to do with, in the order in which it was met for the first time, or nearly so. */
+export function touchedBy(interpreter: Interpreter): Touched {
+  const { instance } = interpreter
+  const touched = new Map<Address, ReadonlySet<bigint>>()
+  for (const place of [...accountPlaces(instance)].reverse()) {
+    const slots = metSlots(instance, place)
+    const isMet = (instance.number(place + layout.ACCOUNT_FLAGS) & layout.ACCOUNT_MET) !== 0
+    if (isMet || slots.size > 0) touched.set(interpreter.loaded(place).address, slots)
+  }
+  return touched
+}
+
+function metSlots(instance: Instance, account: number): ReadonlySet<bigint> {
+  const slots: bigint[] = []
+  let slot = instance.number(account + layout.ACCOUNT_SLOTS)
+  for (; slot !== 0; slot = instance.number(slot + layout.SLOT_BEFORE)) {
+    const flags = instance.number(slot + layout.SLOT_FLAGS)
+    const isOnlyListed = flags & layout.SLOT_PREWARMED && !(flags & layout.SLOT_WARM)
+    if (!isOnlyListed) slots.push(instance.word(slot + layout.SLOT_KEY))
+  }
+  return new Set(slots.reverse())
 }
 
 function* accountPlaces(instance: Instance): Generator<number> {

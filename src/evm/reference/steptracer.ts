@@ -10,10 +10,11 @@ import {
 } from '../../core/hex.ts'
 import { type YieldIfDue, yielder } from '../../core/yield.ts'
 import type { Hardfork } from '../../protocol/forks.ts'
-import type { FrameStart, StateView, Tracer } from '../executor.ts'
+import type { FrameEnd, FrameStart, StateView, Tracer } from '../executor.ts'
 import { MAX_CALL_DEPTH, type MachineJob } from '../machine.ts'
 import { isLog, OP } from '../opcodes.ts'
 import { frameFailure } from './exceptionalhalts.ts'
+import { Touches } from './touches.ts'
 
 /** Milliseconds that a run goes on for before the others have their turn. */
 const TURN_MS = 5
@@ -58,8 +59,8 @@ function attachTracer(
 ): () => void {
   const { tracer } = job
   tracer?.onBegin?.(job.overlay)
-  const { onTick, onStep, onEnter, onExit, onLog, onDestroy } = tracer ?? {}
-  if (!tracer || !(onTick || onStep || onEnter || onExit || onLog || onDestroy)) {
+  const { onTick, onStep, onEnter, onExit, onLog, onDestroy, onTouched } = tracer ?? {}
+  if (!tracer || !(onTick || onStep || onEnter || onExit || onLog || onDestroy || onTouched)) {
     return () => undefined
   }
   const steps = new StepTracer(evm, tracer, job)
@@ -73,6 +74,7 @@ function attachTracer(
     evm.events.off('step', onStepEvent)
     evm.events.off('beforeMessage', onMessage)
     evm.events.off('afterMessage', onResult)
+    steps.end()
   }
 }
 
@@ -83,6 +85,8 @@ class StepTracer {
   readonly #hardfork: Hardfork
   readonly #tracer: Tracer
   readonly #pauseIfDue: YieldIfDue
+  /** Where they are asked for. */
+  readonly #touches: Touches | undefined
   /** The last operation, while it is not known whether it did what it is there for. */
   #open: InterpreterStep | undefined
   #lastOpcode: number | undefined
@@ -103,6 +107,7 @@ class StepTracer {
     this.#hardfork = block.hardfork
     this.#tracer = tracer
     this.#pauseIfDue = yielder(TURN_MS, async () => pause?.())
+    this.#touches = tracer.onTouched && new Touches(overlay, block.hardfork)
   }
 
   step(step: InterpreterStep): void {
@@ -112,6 +117,7 @@ class StepTracer {
     this.#lastOpcode = code
     if (isLog(code) || code >= OP.CREATE) this.#hold(step)
     this.#tracer.onTick?.(1)
+    this.#touches?.step(step)
     this.#tracer.onStep?.({
       pc: step.pc,
       opcode: code,
@@ -130,20 +136,29 @@ class StepTracer {
     // the call that was pending has opened this frame
     this.#open = undefined
     this.#depth += 1
-    this.#tracer.onEnter?.(frameOf(this.#evm, message, this.#lastOpcode))
+    const start = frameOf(this.#evm, message, this.#lastOpcode)
+    this.#touches?.enter(start, message.isStatic)
+    this.#tracer.onEnter?.(start)
   }
 
   exit({ execResult, createdAddress }: EVMResult): void {
     const failure = frameFailure(execResult, this.#hardfork)
     this.#settle(failure === undefined)
     this.#depth -= 1
-    this.#tracer.onExit?.({
+    const end: FrameEnd = {
       depth: this.#depth,
       gasUsed: execResult.executionGasUsed,
       output: execResult.returnValue,
       created: createdAddress === undefined ? undefined : addressFromBytes(createdAddress.bytes),
       failure,
-    })
+    }
+    this.#touches?.exit(end)
+    this.#tracer.onExit?.(end)
+  }
+
+  /** After the outermost frame. */
+  end(): void {
+    if (this.#touches !== undefined) this.#tracer.onTouched?.(this.#touches.touched)
   }
 
   #hold(step: InterpreterStep): void {
@@ -185,17 +200,20 @@ class StepTracer {
   /** A call for which no frame opened: nested too deeply, or of more than the caller has. */
   #tellUnopened(step: InterpreterStep): void {
     const { onEnter, onExit } = this.#tracer
-    if (onEnter === undefined && onExit === undefined) return
+    if (!(onEnter || onExit || this.#touches)) return
     const depth = step.depth + 1
     const start = this.#unopenedFrame(step)
-    onEnter?.(start)
-    onExit?.({
+    const end: FrameEnd = {
       depth,
       gasUsed: 0n,
       output: EMPTY_BYTES,
       created: undefined,
       failure: { kind: 'halt', reason: this.#whyUnopened(depth, start) },
-    })
+    }
+    this.#touches?.enter(start, false)
+    this.#touches?.exit(end)
+    onEnter?.(start)
+    onExit?.(end)
   }
 
   #unopenedFrame(step: InterpreterStep): FrameStart {

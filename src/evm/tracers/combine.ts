@@ -13,6 +13,7 @@ export function combineTracers(tracers: readonly Tracer[]): Tracer {
     ...told(tracers, 'onExit'),
     ...told(tracers, 'onLog'),
     ...told(tracers, 'onDestroy'),
+    ...told(tracers, 'onTouched'),
     ...pausing(tracers),
   }
 }

@@ -7,13 +7,14 @@ import type {
   FrameStart,
   StateView,
   Step,
+  Touched,
   Tracer,
 } from '../../../src/evm/executor.ts'
 import { createExecutor } from '../../../src/evm/run/lazyexecutor.ts'
 import type { Log } from '../../../src/protocol/blocks/receipt.ts'
 import { stateRoot } from '../../../src/state/world.ts'
 import { assemble, calling, deploying, RETURN_WORD, storing } from '../../support/bytecode.ts'
-import { ALICE, CONTRACT, callOf, OTHER, withProgram } from './stage.ts'
+import { ALICE, BOB, CONTRACT, callOf, OTHER, withProgram } from './stage.ts'
 
 const word = (value: number): string => wordFromBigint(BigInt(value))
 
@@ -131,6 +132,23 @@ describe.each(['reference', 'auto'] as const)('a tracer on the engine %s', (evm)
     destructions.length = 0
     await executor.call({ ...callOf(`${OTHER} SELFDESTRUCT`, { gasLimit: 21_010n }), tracer })
     expect(destructions).toEqual([])
+  })
+
+  test('is told in the end what the run looked at, in frames that failed too', async () => {
+    const told: Touched[] = []
+    const tracer = { onTouched: (touched: Touched) => told.push(touched) }
+    const job = callOf(`7 SLOAD ${BOB} BALANCE ${calling(OTHER)}`)
+    const accessList = [{ address: CONTRACT, storageKeys: [word(7), word(8)] }]
+    const message = { ...job.message, accessList: accessList as never }
+    const world = withProgram(job.world, OTHER, '1 3 SSTORE 0 0 REVERT')
+    await executor.call({ ...job, message, world, tracer })
+    expect(told).toEqual([
+      new Map([
+        [CONTRACT, new Set([7n])],
+        [BOB, new Set()],
+        [OTHER, new Set([3n])],
+      ]),
+    ])
   })
 
   test.each([

@@ -2,7 +2,7 @@
 import { keccak } from '../../../core/crypto/assembly/keccak'
 import * as layout from '../layout'
 import {
-  accountAt, addBalance, COLD_ACCOUNT_GAS, delegateOf, has, isDead, readyCode, setNonce, takeBalance, touch, warm, wouldOverflow,
+  accountAt, addBalance, COLD_ACCOUNT_GAS, delegateOf, has, isDead, meet, readyCode, setNonce, takeBalance, touch, warm, wouldOverflow,
   zeroBalance,
 } from './state/accounts'
 import { analyze } from './state/code'
@@ -66,6 +66,8 @@ export function call(frame: usize, kind: u32, top: usize, gas: i64): i32 {
   if (hasValue) raiseNeed(frame, load<i64>(frame, layout.FRAME_GAS_LIMIT) - gas)
   gas -= granted
   if (hasValue) granted += STIPEND
+  meet(target)
+  if (has(target, layout.ACCOUNT_DELEGATED)) meet(delegateOf(target))
   const self = load<u32>(frame, layout.FRAME_ACCOUNT) as usize
   if (isDeepest(frame) || (hasValue && isBelow(self + layout.ACCOUNT_BALANCE, value))) {
     if (isTold()) {
@@ -233,6 +235,7 @@ export function create(frame: usize, kind: u32, top: usize, gas: i64): i32 {
   if (kind == CREATE2) saltedAddress(self, top - 128, code, size)
   else createdAddress(self, nonce)
   const created = accountAt(layout.ADDRESS_SCRATCH)
+  meet(created)
   if (load<u32>(layout.FORK) >= layout.BERLIN) warm(created)
   store<u32>(layout.DEPENDS_ON_GAS, 1)
   if (isTaken(created)) {
@@ -353,6 +356,7 @@ export function destroy(frame: usize, word: usize, gas: i64): i32 {
   const fork = load<u32>(layout.FORK)
   const self = load<u32>(frame, layout.FRAME_ACCOUNT) as usize
   const heir = accountAt(word)
+  meet(heir)
   const hasBalance = !isZero(self + layout.ACCOUNT_BALANCE)
   if (fork >= layout.TANGERINE_WHISTLE) {
     const isNew = fork >= layout.SPURIOUS_DRAGON ? hasBalance && isDead(heir) : !has(heir, layout.ACCOUNT_EXISTS)

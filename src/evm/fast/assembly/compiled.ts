@@ -1,7 +1,7 @@
 // Operations on accounts for compiled code, from berlin on: when the gas does not cover one, nothing has happened, and the
 // interpreter decides.
 import { ACCOUNT_BALANCE, ACCOUNT_CODE_LENGTH, ACCOUNT_WARM } from '../layout'
-import { accountAt, COLD_ACCOUNT_GAS, has, warm, WARM_GAS } from './state/accounts'
+import { accountAt, COLD_ACCOUNT_GAS, has, meet, warm, WARM_GAS } from './state/accounts'
 import { codeHash } from './operations'
 import { copyWord, setShort } from './arithmetic/words'
 
@@ -9,6 +9,7 @@ import { copyWord, setShort } from './arithmetic/words'
 @inline
 function payOrLeave(account: usize, gas: i64): i64 {
   if (gas < (has(account, ACCOUNT_WARM) ? WARM_GAS : COLD_ACCOUNT_GAS)) return -1
+  meet(account)
   return gas - warm(account)
 }
 

@@ -1,7 +1,7 @@
 // The outermost frame: a message from outside, or the creation of a contract by a transaction. The host has set its gas,
 // CALLER, CALLVALUE, and input or init code.
 import * as layout from '../layout'
-import { accountAt, delegateOf, has, warm, wouldOverflow } from './state/accounts'
+import { accountAt, delegateOf, has, meet, warm, wouldOverflow } from './state/accounts'
 import { beginContract, createdAddress, isTaken, leaveToPrecompile, takeCode, transfer } from './calls'
 import { analyze } from './state/code'
 import { isTold, tellEnter } from './events'
@@ -43,6 +43,7 @@ function endWith(end: i32): i32 {
 export function openMessage(sender: usize, target: usize): i32 {
   const frame: usize = layout.FRAMES
   const value = frame + layout.FRAME_VALUE
+  meet(target)
   open(CALL, target)
   store<u32>(frame, 0, layout.FRAME_CODE)
   store<u32>(frame, 0, layout.FRAME_CODE_LENGTH)
@@ -58,6 +59,7 @@ export function openMessage(sender: usize, target: usize): i32 {
   if (has(target, layout.ACCOUNT_PRECOMPILE)) return leaveToPrecompile(frame, target)
   const codeAccount = delegateOf(target)
   if (codeAccount != target) {
+    meet(codeAccount)
     store<u32>(codeAccount, load<u32>(codeAccount, layout.ACCOUNT_FLAGS) | layout.ACCOUNT_WARM, layout.ACCOUNT_FLAGS)
   }
   if (load<u32>(codeAccount, layout.ACCOUNT_CODE_LENGTH) == 0) return endWith(layout.END_STOP)
@@ -72,6 +74,7 @@ export function openCreation(sender: usize, nonce: u64): i32 {
   createdAddress(sender, nonce)
   const created = accountAt(layout.ADDRESS_SCRATCH)
   if (load<u32>(layout.FORK) >= layout.BERLIN) warm(created)
+  meet(created)
   open(CREATE, created)
   if (isTold()) {
     tellOpened(CREATE, sender, 0, load<u32>(frame, layout.FRAME_CODE), load<u32>(frame, layout.FRAME_CODE_LENGTH))

@@ -6,7 +6,7 @@ import {
   quantityFromBigint,
   wordFromBigint,
 } from '../../../core/hex.ts'
-import type { Touched } from '../../../evm/tracers/touched.ts'
+import type { Touched } from '../../../evm/executor.ts'
 import type { TracedRun } from '../../../node/calls/replay.ts'
 import type { Json } from '../../../rpc/schema.ts'
 import { type Account, accountAt, isEmpty, slotValue } from '../../../state/world.ts'

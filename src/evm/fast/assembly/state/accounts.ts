@@ -69,6 +69,12 @@ function mark(account: usize, flags: u32): void {
   store<u32>(account, load<u32>(account, layout.ACCOUNT_FLAGS) | flags, layout.ACCOUNT_FLAGS)
 }
 
+/** Marks an account as one that the run has to do with. */
+@inline
+export function meet(account: usize): void {
+  mark(account, layout.ACCOUNT_MET)
+}
+
 /** Neither nonce nor balance nor code (EIP-161); or not there at all. */
 export function isDead(account: usize): bool {
   return (
@@ -185,5 +191,6 @@ export function delegateOf(account: usize): usize {
 /** Pays for reading an account and warms it: gas left, below 0 when there is too little. */
 @inline
 export function payAccess(account: usize, gas: i64): i64 {
+  meet(account)
   return load<u32>(layout.FORK) < layout.BERLIN ? gas : gas - warm(account)
 }

@@ -7,7 +7,7 @@ import { copyWord, setEmptyHash } from '../arithmetic/words'
 /** Flags of an account that a failure leaves as they are: they tell what was done at some time. */
 const LASTING: u32 =
   layout.ACCOUNT_WRITTEN | layout.ACCOUNT_LISTED | layout.ACCOUNT_TOUCHED_EVER |
-  layout.ACCOUNT_CODE_WRITTEN | layout.ACCOUNT_CODE_READY
+  layout.ACCOUNT_CODE_WRITTEN | layout.ACCOUNT_CODE_READY | layout.ACCOUNT_MET
 
 function note(place: usize, kind: u32): usize {
   const entry = reserve(layout.JOURNAL, layout.ENTRY)

@@ -71,6 +71,16 @@ function slotOf(frame: usize, key: usize): usize {
   return slotAt(load<u32>(frame, layout.FRAME_ACCOUNT), key)
 }
 
+/** Has it not been accessed (EIP-2929)? One of the access list is warm from the first time on. */
+@inline
+function isCold(slot: usize): bool {
+  const flags = load<u32>(slot, layout.SLOT_FLAGS)
+  if (flags & layout.SLOT_WARM) return false
+  if (!(flags & layout.SLOT_PREWARMED)) return true
+  store<u32>(slot, flags | layout.SLOT_WARM, layout.SLOT_FLAGS)
+  return false
+}
+
 function warmSlot(slot: usize): void {
   saveCold(slot)
   const flags = load<u32>(slot, layout.SLOT_FLAGS)
@@ -81,7 +91,7 @@ function warmSlot(slot: usize): void {
 /** For the transaction's access list (EIP-2930): warm from the start. */
 export function preWarmSlot(account: usize, key: usize): void {
   const slot = slotAt(account as u32, key)
-  store<u32>(slot, load<u32>(slot, layout.SLOT_FLAGS) | layout.SLOT_WARM, layout.SLOT_FLAGS)
+  store<u32>(slot, load<u32>(slot, layout.SLOT_FLAGS) | layout.SLOT_PREWARMED, layout.SLOT_FLAGS)
 }
 
 /**
@@ -91,11 +101,11 @@ export function preWarmSlot(account: usize, key: usize): void {
 export function sload(frame: usize, key: usize, target: usize, gas: i64): i64 {
   const slot = slotOf(frame, key)
   if (load<u32>(layout.FORK) >= layout.BERLIN) {
-    if (load<u32>(slot, layout.SLOT_FLAGS) & layout.SLOT_WARM) {
-      gas -= WARM_GAS
-    } else {
+    if (isCold(slot)) {
       warmSlot(slot)
       gas -= COLD_SLOT_GAS
+    } else {
+      gas -= WARM_GAS
     }
   }
   copyWord(target, slot + layout.SLOT_VALUE)
@@ -105,10 +115,10 @@ export function sload(frame: usize, key: usize, target: usize, gas: i64): i64 {
 /** The same for compiled code: when the gas does not cover it nothing has happened. From berlin on. */
 export function sloadOrLeave(frame: usize, key: usize, target: usize, gas: i64): i64 {
   const slot = slotOf(frame, key)
-  const isWarm = (load<u32>(slot, layout.SLOT_FLAGS) & layout.SLOT_WARM) != 0
-  gas -= isWarm ? WARM_GAS : COLD_SLOT_GAS
+  const isFirst = isCold(slot)
+  gas -= isFirst ? COLD_SLOT_GAS : WARM_GAS
   if (gas < 0) return NONE
-  if (!isWarm) warmSlot(slot)
+  if (isFirst) warmSlot(slot)
   copyWord(target, slot + layout.SLOT_VALUE)
   return gas
 }
@@ -129,7 +139,7 @@ function write(frame: usize, key: usize, value: usize, gas: i64, fork: u32): i64
   if (fork >= layout.ISTANBUL) gas -= netCost(slot, value, fork)
   else if (fork == layout.CONSTANTINOPLE) gas -= firstNetCost(slot, value)
   else gas -= grossCost(slot, value)
-  if (fork >= layout.BERLIN && !(load<u32>(slot, layout.SLOT_FLAGS) & layout.SLOT_WARM)) {
+  if (fork >= layout.BERLIN && isCold(slot)) {
     warmSlot(slot)
     gas -= COLD_SLOT_GAS
   }

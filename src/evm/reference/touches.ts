@@ -1,0 +1,73 @@
+// What a run of the library's EVM looks at: accounts and slots, gathered from its steps and frames.
+import type { InterpreterStep } from '@ethereumjs/evm'
+import { type Address, addressFromBytes, paddedBytes } from '../../core/hex.ts'
+import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
+import { delegateOf } from '../../protocol/transactions/delegation.ts'
+import type { FrameEnd, FrameStart, StateView, Touched } from '../executor.ts'
+import { OP, operationsAt } from '../opcodes.ts'
+
+/** These find the address of an account on top of the stack. */
+const LOOKING_AT: ReadonlySet<number> = new Set([
+  ...[OP.BALANCE, OP.EXTCODESIZE, OP.EXTCODECOPY, OP.EXTCODEHASH, OP.SELFDESTRUCT],
+])
+
+/** Gas that SSTORE wants to be left (EIP-2200). */
+const SENTRY_GAS = 2300n
+
+/** Gathers what one run touches. */
+export class Touches {
+  readonly #touched = new Map<Address, Set<bigint>>()
+  readonly #state: StateView
+  readonly #hardfork: Hardfork
+  /** Of each open frame. */
+  readonly #isStatic: boolean[] = []
+
+  constructor(state: StateView, hardfork: Hardfork) {
+    this.#state = state
+    this.#hardfork = hardfork
+  }
+
+  get touched(): Touched {
+    return this.#touched
+  }
+
+  step(step: InterpreterStep): void {
+    const word = step.stack.at(-1)
+    if (word === undefined || !this.#isTried(step)) return
+    const { code } = step.opcode
+    if (code === OP.SLOAD || code === OP.SSTORE) {
+      this.#touch(addressFromBytes(step.address.bytes)).add(word)
+    } else if (LOOKING_AT.has(code)) this.#touch(addressFromBytes(paddedBytes(word, 20)))
+  }
+
+  enter({ to }: FrameStart, isStatic: boolean): void {
+    this.#isStatic.push(isStatic)
+    if (to === null) return
+    this.#touch(to)
+    const delegate = delegateOf(this.#state.code(to))
+    const isFollowed = delegate !== undefined && isAtLeast(this.#hardfork, 'prague')
+    if (isFollowed) this.#touch(delegate)
+  }
+
+  exit({ created }: FrameEnd): void {
+    this.#isStatic.pop()
+    if (created !== undefined) this.#touch(created)
+  }
+
+  /** Whether an operation gets as far as to look. */
+  #isTried({ opcode: { code }, gasLeft, stack }: InterpreterStep): boolean {
+    const operation = operationsAt(this.#hardfork).get(code)
+    if (operation === undefined || stack.length < operation.takes || gasLeft < operation.gas) {
+      return false
+    }
+    const changes = code === OP.SSTORE || code === OP.SELFDESTRUCT
+    if (changes && this.#isStatic.at(-1) === true) return false
+    return code !== OP.SSTORE || gasLeft > SENTRY_GAS || !isAtLeast(this.#hardfork, 'istanbul')
+  }
+
+  #touch(address: Address): Set<bigint> {
+    const slots = this.#touched.get(address) ?? new Set()
+    this.#touched.set(address, slots)
+    return slots
+  }
+}
