@@ -20,6 +20,9 @@ import type { StateChange } from './node/ledger/change.ts'
 import { createNode, type Node } from './node/node.ts'
 import { chainParameters, type DevchainSettings } from './options/derived.ts'
 import { PROGRAM } from './program.ts'
+import { ProjectDoor } from './project/door.ts'
+import type { ProjectEvent } from './project/events.ts'
+import type { Names } from './project/naming/names.ts'
 import { createDispatcher, type Dispatcher, type DispatcherOptions } from './rpc/dispatch.ts'
 import type { Method, Writes } from './rpc/method.ts'
 import { moduleOf } from './rpc/registry.ts'
@@ -58,6 +61,10 @@ export interface Observer {
   readonly onForeignHost?: (header: string) => void
   /** A request, or a block of interval mining, has run for two seconds; told again at growing intervals. */
   readonly onRunning?: (running: ProgressReport) => void
+  /** Artifacts of the user's project were read, or could not be. */
+  readonly onArtifacts?: (event: ProjectEvent) => void
+  /** The names of the user's project are known from now on. */
+  readonly onNames?: (names: Names) => void
   /** Something here is broken: the caller was told "internal error". Standard error when left out. */
   readonly onBug?: (error: unknown) => void
 }
@@ -66,6 +73,8 @@ export interface Observer {
 export interface Hooks {
   readonly observer?: Observer
   readonly environment?: Partial<Environment>
+  /** Where artifacts are looked for that no option names; nowhere when left out. */
+  readonly folder?: string | undefined
   /** True: without accelerators of server, mining and logs. Tests hold the plain program against the whole with it. */
   readonly isPlain?: boolean
 }
@@ -99,6 +108,8 @@ export interface Devchain {
   /** The chain itself, below any method, with its filters and its work for miners. */
   readonly node: Node
   readonly accounts: readonly DevAccount[]
+  /** Resolves when the artifacts that are there at the start have been read. They are read in the background anyway. */
+  readonly artifactsRead: () => Promise<void>
   /** Starts the server, or says where it listens already. Rejects with node's `EADDRINUSE` when the port is taken. */
   readonly listen: () => Promise<Endpoints>
   /** Closes sockets, timers and filters. May be called again. */
@@ -146,6 +157,7 @@ export async function openDevchain(settings: DevchainSettings, hooks: Hooks): Pr
   })
   const { chain } = node
   chain.onClose(() => progresses.close())
+  const project = openDoor(settings, hooks, chain, onBug)
   const { onChange } = observer
   if (onChange !== undefined) {
     chain.onChange((change) => {
@@ -172,8 +184,39 @@ export async function openDevchain(settings: DevchainSettings, hooks: Hooks): Pr
   const onForeignHost = (header: string): void => {
     if (logging.isEnabled) observer.onForeignHost?.(header)
   }
-  const shared = { settings, node, chain, dispatcher, environment, profile, logging, onBug }
+  const shared = {
+    settings,
+    node,
+    project,
+    chain,
+    dispatcher,
+    environment,
+    profile,
+    logging,
+    onBug,
+  }
   return assemble({ ...shared, onForeignHost, isPlain: hooks.isPlain })
+}
+
+/** How long the artifacts of a project leave the processor to the first calls. */
+const FIRST_CALLS_MS = 20
+
+/** The door to the user's project, whose artifacts are read a little later. */
+function openDoor(
+  settings: DevchainSettings,
+  { observer = {}, folder }: Hooks,
+  chain: Chain,
+  onBug: (error: unknown) => void,
+): ProjectDoor {
+  const tell = observer.onArtifacts ?? (() => undefined)
+  const onNames = observer.onNames ?? (() => undefined)
+  const door = new ProjectDoor({ chain, settings, folder, tell, onNames, onBug })
+  const timer = setTimeout(() => void door.read(), FIRST_CALLS_MS).unref()
+  chain.onClose(() => {
+    clearTimeout(timer)
+    door.close()
+  })
+  return door
 }
 
 /** Hands a call on with what was printed and remarked for it, and empties the lists for the next call of the same batch. */
@@ -195,6 +238,7 @@ interface Parts {
   readonly onForeignHost: (header: string) => void
   readonly settings: DevchainSettings
   readonly node: Node
+  readonly project: ProjectDoor
   readonly chain: Chain
   readonly dispatcher: Dispatcher<MethodContext>
   readonly environment: Environment
@@ -208,7 +252,7 @@ function createContexts(
   parts: Parts,
   isListening: () => boolean,
 ): (caller: Caller) => MethodContext {
-  const { settings, node, dispatcher, profile, logging, isPlain } = parts
+  const { settings, node, project, dispatcher, profile, logging, isPlain } = parts
   const { chain, filters, getWork } = node
   const subscriptions = new Subscriptions()
   // each member by its name: one is made for every request, and V8 takes long to spread an object
@@ -216,6 +260,7 @@ function createContexts(
     chain,
     filters,
     getWork,
+    project,
     session: caller.session,
     caller: new MessageCaller(caller),
     info: PROGRAM,
@@ -272,6 +317,7 @@ function assemble(parts: Parts): Devchain {
     request: ({ method, params }) => dispatcher.request(makeContext(ownProcess), method, params),
     node,
     accounts: devAccounts(chain, environment.now()),
+    artifactsRead: () => parts.project.read(),
     listen,
     close,
     [Symbol.asyncDispose]: close,

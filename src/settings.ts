@@ -38,6 +38,8 @@ export type DevchainOptions = {
 /** Options that cannot both be given. */
 const CONTRADICTIONS: readonly (readonly [OptionKey, OptionKey, why: string])[] = [
   ['blockTime', 'noMining', 'one mines on an interval, the other never by itself'],
+  ['artifacts', 'noArtifacts', 'one reads artifacts, the other none'],
+  ['abi', 'noArtifacts', 'one reads artifacts, the other none'],
   ['quiet', 'verbose', 'one silences the log, the other lengthens it'],
 ]
 

@@ -45,6 +45,7 @@ const [{ exports: names }] = await bundle({
   command: path.join(root, 'src/cli/main.ts'),
 })
 await bundle({ shell: path.join(root, 'src/cli/shell.ts') }, [commandApart])
+await bundle({ reader: path.join(root, 'src/project/reading/reader.ts') }, [], 'reader', false)
 await bundle({ loader: path.join(root, 'src/loader/loader.ts') }, [], 'loader', false)
 writeApi(names)
 

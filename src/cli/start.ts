@@ -65,7 +65,10 @@ async function run(settings: AllSettings, terminal: Terminal): Promise<Devchain>
     'starting the chain',
     terminal.hasSpinner,
     async () => {
-      const devchain = await openDevchain(settings, { observer: terminal.observer })
+      const devchain = await openDevchain(settings, {
+        observer: terminal.observer,
+        folder: process.cwd(),
+      })
       return { devchain, endpoints: await devchain.listen() }
     },
   )
@@ -122,6 +125,8 @@ export function observerOf(log: Log): Observer {
     onChange: (change) => log.change(change),
     onForeignHost: (header) => log.foreignHost(header),
     onRunning: (running) => log.running(running),
+    onArtifacts: (event) => log.artifacts(event),
+    onNames: (names) => log.use(names),
     onBug: (error) => log.bug(error),
   }
 }

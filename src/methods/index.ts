@@ -17,6 +17,7 @@ import { debugRawMethods } from './debug/raw.ts'
 import { debugStateMethods } from './debug/state.ts'
 import { debugTraceMethods } from './debug/trace.ts'
 import { debugWitnessMethods } from './debug/witness.ts'
+import { projectMethods } from './devchain/project.ts'
 import { reorgMethods } from './devchain/reorg.ts'
 import { snapshotMethods } from './devchain/snapshots.ts'
 import { blockMethods } from './eth/block.ts'
@@ -40,6 +41,7 @@ import { evmSnapshotMethods } from './evm/snapshots.ts'
 import { extMethods } from './ext.ts'
 import { hardhatAccountMethods } from './hardhat/accounts.ts'
 import { hardhatChainMethods } from './hardhat/chain.ts'
+import { hardhatCompilationMethods } from './hardhat/compilation.ts'
 import { hardhatMiningMethods } from './hardhat/mining.ts'
 import { hardhatPoolMethods } from './hardhat/pool.ts'
 import { hardhatUnsupportedMethods } from './hardhat/unsupported.ts'
@@ -86,12 +88,13 @@ export const methodsByPrefix: Readonly<Record<string, Methods>> = {
   mnr: mnrMethods,
   personal: personalMethods,
   evm: [...evmSnapshotMethods, ...evmMiningMethods, ...evmClockMethods, ...evmAccountMethods],
-  devchain: [...snapshotMethods, ...reorgMethods],
+  devchain: [...snapshotMethods, ...reorgMethods, ...projectMethods],
   hardhat: [
     ...hardhatAccountMethods,
     ...hardhatMiningMethods,
     ...hardhatPoolMethods,
     ...hardhatChainMethods,
+    ...hardhatCompilationMethods,
     ...hardhatUnsupportedMethods,
   ],
   anvil: [

@@ -6,6 +6,7 @@ import {
   OPTIONS,
   type Option,
   type Optional,
+  type ProjectTable,
   type ServerTable,
   type Table,
 } from './table.ts'
@@ -35,8 +36,8 @@ type Beginning = 'compat' | 'genesis' | 'import'
 export type ChainParameters = Omit<ChainSettings, Beginning> &
   Pick<DevchainSettings, 'filterTimeout'>
 
-/** The options of `createDevchain`: a chain and its server. */
-export type DevchainSettings = ValuesOf<ChainTable & ServerTable>
+/** The options of `createDevchain`: a chain, its server, and what is known of the project. */
+export type DevchainSettings = ValuesOf<ChainTable & ServerTable & ProjectTable>
 
 /** All options. */
 export type AllSettings = ValuesOf<Table>

@@ -26,6 +26,7 @@ import {
   integer,
   moment,
   names,
+  paths,
   type Type,
   text,
 } from './values.ts'
@@ -36,6 +37,7 @@ export const GROUPS = [
   'Transactions',
   'Mining and time',
   'Server',
+  'Project',
   'Terminal',
   'Process',
 ] as const
@@ -359,6 +361,29 @@ export class ServerTable {
   }
 }
 
+/** What is known of the user's project: names for the log and for failures. */
+export class ProjectTable {
+  readonly artifacts: Option<readonly string[]> = {
+    type: paths,
+    group: 'Project',
+    sentence:
+      'Folder of artifacts, or of a project; repeatable (of a command: out, artifacts, build/contracts)',
+    default: [],
+  }
+  readonly abi: Option<readonly string[]> = {
+    type: paths,
+    group: 'Project',
+    sentence: 'File with an ABI, or with what the compiler answered; repeatable',
+    default: [],
+  }
+  readonly noArtifacts: Option<boolean> = {
+    type: flag,
+    group: 'Project',
+    sentence: 'Read no artifacts',
+    default: false,
+  }
+}
+
 /** What concerns the command only: its terminal and its process. */
 class CommandTable {
   readonly quiet: Option<boolean> = {
@@ -417,7 +442,12 @@ class CommandTable {
   }
 }
 
-export type Table = ChainTable & ServerTable & CommandTable
+export type Table = ChainTable & ServerTable & ProjectTable & CommandTable
 
 /** The options, in the order of `--help`. */
-export const OPTIONS: Table = { ...new ChainTable(), ...new ServerTable(), ...new CommandTable() }
+export const OPTIONS: Table = {
+  ...new ChainTable(),
+  ...new ServerTable(),
+  ...new ProjectTable(),
+  ...new CommandTable(),
+}

@@ -254,6 +254,21 @@ function list<T>(
   }
 }
 
+/** Paths; a comma may be part of one. */
+export const paths: Type<readonly string[]> = {
+  placeholder: 'PATH',
+  expected: 'a path, or a list of paths',
+  repeatable: true,
+  read: (value) => {
+    const items: readonly unknown[] = Array.isArray(value) ? value : [value]
+    const given = items.filter(
+      (item): item is string => typeof item === 'string' && /\S/.test(item),
+    )
+    return given.length === items.length ? given : undefined
+  },
+  print: (items) => items.join(', ') || 'none',
+}
+
 export const names: Type<readonly string[]> = list(
   'NAMES',
   'module names such as personal,txpool',

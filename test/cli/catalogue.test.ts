@@ -16,7 +16,6 @@ const HARDHAT = expect.stringContaining('within its own process')
 const NEEDING: Readonly<Record<string, unknown>> = {
   anvil_setRpcUrl: FORK,
   hardhat_setRpcUrl: FORK,
-  hardhat_addCompilationResult: HARDHAT,
   hardhat_getStackTraceFailuresCount: HARDHAT,
 }
 

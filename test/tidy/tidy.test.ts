@@ -59,6 +59,8 @@ const LAYERS = [
   'server',
   'link',
   'methods',
+  // names from the user's artifacts, reached by one door
+  'project',
   'rpc',
   'node',
   'evm',
@@ -133,6 +135,7 @@ describe('layers', () => {
     // the Ethash worker hashes where this project's own modules are not loaded, the evm where OpenSSL has no RIPEMD-160
     ['@noble/hashes', ['node', 'evm']],
     ['mcl-wasm', ['evm']],
+    ['ox', ['project']],
     ['@scure/bip32', ['node']],
     ['@scure/bip39', ['node']],
   ])('%s is imported in %s only', (library, layers) => {
@@ -172,6 +175,21 @@ describe('layers', () => {
     expect(doors('src/evm/fast/')).toEqual(['src/evm/run/tiers.ts'])
     expect(doors('src/evm/reference/')).toEqual(['src/evm/run/tiers.ts'])
     expect(doors('src/node/bulk/')).toEqual(['src/node/create.ts'])
+  })
+
+  test('the user’s project has one door, and its reader has none but the thread it runs in', () => {
+    const users = [...graph]
+      .filter(([name]) => !name.startsWith('src/project/'))
+      .filter(([, targets]) => targets.some((target) => target.startsWith('src/project/')))
+    expect(users.map(([name]) => name)).toEqual(['src/devchain.ts'])
+    expect([...graph].filter(([, targets]) => targets.includes('src/project/project.ts'))).toEqual(
+      [],
+    )
+    expect(
+      [...loadedWith('src/project/door.ts').keys()].filter((name) =>
+        /^(src\/project|ox)/.test(name),
+      ),
+    ).toEqual(['src/project/door.ts'])
   })
 
   test('no file imports itself by way of others', () => {

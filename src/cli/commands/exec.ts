@@ -68,7 +68,7 @@ async function runBeside(
   let endpoints: Endpoints
   try {
     output = openOutput(log, settings)
-    devchain = await openDevchain(settings, { observer: output.observer })
+    devchain = await openDevchain(settings, { observer: output.observer, folder: process.cwd() })
     endpoints = await devchain.listen()
     const boot = bootEvent(devchain, endpoints, settings)
     if (settings.readyFile !== undefined) await writeReadyFile(settings.readyFile, boot)

@@ -61,6 +61,8 @@ export interface TransactionEvent {
     | undefined
   /** What contracts printed, oldest first. */
   readonly console: readonly string[]
+  /** What ran, for who knows names: no line has it as it is. */
+  readonly executed?: ExecutedTransaction | undefined
 }
 
 /** A mined block, or a run of empty ones mined at once: `first` to `number`. */
@@ -203,6 +205,7 @@ function transactionEvent(executed: ExecutedTransaction, block: bigint): Transac
       data: hexFromBytes(executed.output.subarray(0, INPUT_LIMIT)),
     },
     console: consoleLines.map((line) => line.text),
+    executed,
   }
 }
 

@@ -1,11 +1,12 @@
 // The log for programs: one JSON object a line, with the same events as the log for people.
 import type { Json } from '../../rpc/schema.ts'
 import { bounded } from './bounded.ts'
-import type { BugEvent, CallEvent, ChainEvent, RunningEvent } from './events.ts'
+import type { BugEvent, CallEvent, ChainEvent, RunningEvent, TransactionEvent } from './events.ts'
 import type { Entry, Renderer } from './log.ts'
 import { builtInName, type NameSource, selectorOf } from './names.ts'
 import { outcomeOf } from './outcome.ts'
 import { askedBy } from './request.ts'
+import { plainTold, type Scene, toldCall, toldError, toldEvents, toldMessage } from './scene.ts'
 
 /** Characters of JSON above which only the beginning of parameters, a result or an error's data is given, as text. */
 const VALUE_LIMIT = 10_000
@@ -27,17 +28,19 @@ export function createJsonRenderer(
 ): Renderer {
   const line = (event: object): string =>
     `${JSON.stringify({ time: new Date(now()).toISOString(), ...event })}\n`
-  const look: Look = { nameOf, limit: isVerbose ? VERBOSE_LIMIT : VALUE_LIMIT }
+  const look: Look = { nameOf, scene: undefined, limit: isVerbose ? VERBOSE_LIMIT : VALUE_LIMIT }
   return {
     collapses: false,
     boot: (boot) => line({ event: 'boot', ...boot }),
-    entry: ({ call, id, events }: Entry) => {
-      const calls = call === undefined ? '' : line(callObject(look, call, id))
-      return calls + events.map((event) => line({ ...eventObject(look, event), call: id })).join('')
+    entry: ({ call, id, events, scene }: Entry) => {
+      const seen = { ...look, scene }
+      const calls = call === undefined ? '' : line(callObject(seen, call, id))
+      return calls + events.map((event) => line({ ...eventObject(seen, event), call: id })).join('')
     },
     hint: (event) => line(event),
     running: ({ durationMs, gasUsed, ...event }: RunningEvent) =>
       line({ ...event, durationMs: Math.round(durationMs), gasUsed: gasUsed?.toString() }),
+    artifacts: (event) => line(event),
     bug: (event: BugEvent) => line(event),
     end: (event) => line(event),
     dropped: (lines) => line({ event: 'overflow', lines }),
@@ -46,11 +49,14 @@ export function createJsonRenderer(
 
 interface Look {
   readonly nameOf: NameSource
+  /** The names of the user's project; undefined where there is none. */
+  readonly scene: Scene | undefined
   readonly limit: number
 }
 
-function callObject({ nameOf, limit }: Look, call: CallEvent, id: number | undefined): object {
-  const { event, method, durationMs, error, console: printed, notes, told } = call
+function callObject(look: Look, call: CallEvent, id: number | undefined): object {
+  const { nameOf, limit, scene } = look
+  const { event, method, durationMs, error, console: printed, notes } = call
   const cut: string[] = []
   const within = (name: string, value: Json | undefined): Json | undefined => {
     if (value === undefined) return undefined
@@ -59,6 +65,8 @@ function callObject({ nameOf, limit }: Look, call: CallEvent, id: number | undef
     return fitting
   }
   const asked = askedBy(call)
+  const told = toldCall(scene, call)
+  const custom = call.failure && toldError(scene, asked?.to ?? null, call.failure.data)
   return {
     event,
     id,
@@ -66,10 +74,12 @@ function callObject({ nameOf, limit }: Look, call: CallEvent, id: number | undef
     durationMs: Math.round(durationMs * 1000) / 1000,
     ok: error === undefined,
     ...(asked && { to: asked.to, ...functionOf(nameOf, asked.to, asked.input) }),
+    called: told && plainTold(told),
     params: within('params', call.params),
     result: within('result', call.result),
     error: error && { ...error, data: within('error.data', error.data) },
-    outcome: error === undefined ? (told ?? outcomeOf(call)) : undefined,
+    customError: custom && plainTold(custom),
+    outcome: error === undefined ? (call.told ?? outcomeOf(call)) : undefined,
     ...(cut.length > 0 ? { cut } : {}),
     ...(printed.length > 0 ? { console: printed } : {}),
     ...(notes.length > 0 ? { notes } : {}),
@@ -113,13 +123,28 @@ const SMALL = new Set([
 ])
 
 /** The event without bigints. (A replacer for `JSON.stringify` would be asked about every field of every line.) */
-function eventObject({ nameOf }: Look, event: ChainEvent): object {
+function eventObject(look: Look, event: ChainEvent): object {
   const fields = Object.entries(plainEvent(event)).map(([name, value]) => {
+    if (name === 'executed') return [name, undefined]
     if (typeof value !== 'bigint') return [name, value]
     return [name, SMALL.has(name) ? Number(value) : value.toString()]
   })
   const object = Object.fromEntries(fields)
   if (event.event !== 'transaction') return object
-  const called = functionOf(nameOf, event.to, event.input)
-  return { ...object, ...called, input: undefined, ok: event.failure === undefined }
+  const called = functionOf(look.nameOf, event.to, event.input)
+  const named = look.scene && namesOf(look.scene, event)
+  return { ...object, ...called, ...named, input: undefined, ok: event.failure === undefined }
+}
+
+/** What the project knows of a transaction. */
+function namesOf(scene: Scene, event: TransactionEvent): object {
+  const { executed, to, failure } = event
+  const called = executed && toldMessage(scene, to, executed.transaction.data)
+  const custom = failure && toldError(scene, to, failure.data)
+  const { told } = toldEvents(scene, event)
+  return {
+    called: called && plainTold(called),
+    customError: custom && plainTold(custom),
+    ...(told.length > 0 ? { events: told.map(plainTold) } : {}),
+  }
 }

@@ -2,7 +2,10 @@
 import { isDeepStrictEqual, stripVTControlCharacters } from 'node:util'
 import type { Hash } from '../../core/hex.ts'
 import type { ProgressReport } from '../../core/progress.ts'
+import { headOf } from '../../node/ledger/blocktree.ts'
 import type { StateChange } from '../../node/ledger/change.ts'
+import type { ProjectEvent } from '../../project/events.ts'
+import type { Names } from '../../project/naming/names.ts'
 import type { Json } from '../../rpc/schema.ts'
 import type { BootEvent } from '../boot.ts'
 import {
@@ -16,6 +19,7 @@ import {
   sentHash,
 } from './events.ts'
 import type { HintEvent, Hints } from './hints.ts'
+import type { Scene } from './scene.ts'
 
 /** A call with what it changed; or, without a call, what changed by itself (a mining interval). */
 export interface Entry {
@@ -25,6 +29,8 @@ export interface Entry {
   /** How many times in a row; above 1 only for entries that collapse. */
   readonly count: number
   readonly events: readonly ChainEvent[]
+  /** What names are looked up in; undefined where there is no project. */
+  readonly scene?: Scene | undefined
 }
 
 /** Turns events into text: whole lines, each with its line feed. */
@@ -36,6 +42,7 @@ export interface Renderer {
   readonly entry: (entry: Entry, columns?: number) => string
   readonly hint: (event: HintEvent, columns?: number) => string
   readonly running: (event: RunningEvent) => string
+  readonly artifacts: (event: ProjectEvent) => string
   readonly bug: (event: BugEvent) => string
   readonly end: (event: EndEvent) => string
   readonly dropped: (lines: number) => string
@@ -51,6 +58,8 @@ export type TerminalWidth = (() => number) | undefined
 
 /** How long changes wait for the call that made them before they are logged alone. */
 const CLAIM_MS = 10
+/** Entries that wait for their turn at most, where names are looked up. */
+const QUEUE_LIMIT = 10_000
 /** How many changes wait for their calls at most. */
 const HELD_LIMIT = 1_000
 /** How long a repetition on a terminal waits before it is drawn again. */
@@ -82,6 +91,10 @@ export class Log {
   #claimTimer: NodeJS.Timeout | undefined
   #run: Run | undefined
   #runTimer: NodeJS.Timeout | undefined
+  #names: Names | undefined
+  /** What is told after replies: to look names up takes time. */
+  #queue: (() => void)[] = []
+  #queueTimer: NodeJS.Immediate | undefined
 
   constructor(renderer: Renderer, writer: TextWriter, width: TerminalWidth, hints?: Hints) {
     this.#renderer = renderer
@@ -90,17 +103,26 @@ export class Log {
     this.#hints = hints
   }
 
+  /** Tells names from now on. */
+  use(names: Names): void {
+    this.#names = names
+  }
+
   /** Logs a call, and the changes that it made. */
   call(call: CallEvent): void {
     const changes = this.#claim(call)
-    const last = changes.length - 1
-    const events = changes.flatMap((change, i) =>
-      changeEvents(change, i === last ? call : undefined),
-    )
     this.#totals.calls += 1
     if (call.error !== undefined) this.#totals.failedCalls += 1
-    this.#tell({ call, id: this.#totals.calls, count: 1, events })
-    this.#hint(this.#hints?.afterCall(call, events) ?? [])
+    const id = this.#totals.calls
+    const scene = this.#scene(changes.at(-1))
+    this.#later(() => {
+      const last = changes.length - 1
+      const events = changes.flatMap((change, i) =>
+        changeEvents(change, i === last ? call : undefined),
+      )
+      this.#tell({ call, id, count: 1, events, scene })
+      this.#hint(this.#hints?.afterCall(call, events) ?? [])
+    })
   }
 
   /** Notes a change, which is logged with the call that made it, or alone a little later. */
@@ -112,17 +134,27 @@ export class Log {
 
   /** Takes note of a request that was refused because of the `Host` that it named. */
   foreignHost(header: string): void {
+    this.#tellQueue()
     this.#hint(this.#hints?.afterForeignHost(header) ?? [])
   }
 
   /** Logs that something takes long and goes on. */
   running({ name, durationMs, gasUsed, others }: ProgressReport): void {
+    this.#tellQueue()
     this.#endRun()
     const event = { event: 'running', method: name, durationMs, gasUsed, others } as const
     this.#writer.write(this.#renderer.running(event))
   }
 
+  /** Logs what was found of the user's project. */
+  artifacts(event: ProjectEvent): void {
+    this.#tellQueue()
+    this.#endRun()
+    this.#writer.write(this.#renderer.artifacts(event))
+  }
+
   bug(error: unknown): void {
+    this.#tellQueue()
     this.#endRun()
     const stack = error instanceof Error ? (error.stack ?? error.message) : String(error)
     this.#writer.write(this.#renderer.bug({ event: 'bug', stack }))
@@ -131,6 +163,7 @@ export class Log {
   /** Writes what waits. */
   finish(): void {
     this.#tellHeld()
+    this.#tellQueue()
     this.#endRun()
   }
 
@@ -139,6 +172,33 @@ export class Log {
     this.finish()
     const durationMs = Math.round(performance.now() - this.#beganMs)
     this.#writer.write(this.#renderer.end({ event: 'end', ...this.#totals, durationMs }))
+  }
+
+  /** Where there are names, after the reply; else at once. */
+  #later(tell: () => void): void {
+    if (this.#names === undefined && this.#queue.length === 0) {
+      tell()
+      return
+    }
+    this.#queue.push(tell)
+    if (this.#queue.length >= QUEUE_LIMIT) this.#tellQueue()
+    this.#queueTimer ??= setImmediate(() => this.#tellQueue())
+  }
+
+  #tellQueue(): void {
+    clearImmediate(this.#queueTimer)
+    this.#queueTimer = undefined
+    const queue = this.#queue
+    this.#queue = []
+    for (const tell of queue) tell()
+  }
+
+  /** Names are looked up among the accounts as a change left them, or as they are. */
+  #scene(change: StateChange | undefined): Scene | undefined {
+    const names = this.#names
+    if (names === undefined) return undefined
+    const world = change === undefined ? names.world : headOf(change.after.tree).world
+    return { names, world }
   }
 
   #hint(hints: readonly HintEvent[]): void {
@@ -173,8 +233,11 @@ export class Log {
     const held = this.#held
     this.#held = []
     for (const change of held) {
-      const events = changeEvents(change, undefined)
-      if (events.length > 0) this.#tell({ call: undefined, count: 1, events })
+      const scene = this.#scene(change)
+      this.#later(() => {
+        const events = changeEvents(change, undefined)
+        if (events.length > 0) this.#tell({ call: undefined, count: 1, events, scene })
+      })
     }
   }
 

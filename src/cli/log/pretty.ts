@@ -17,6 +17,8 @@ import {
 } from '../../core/format.ts'
 import type { Address } from '../../core/hex.ts'
 import { describeMining } from '../../node/ledger/miningmode.ts'
+import type { ProjectEvent } from '../../project/events.ts'
+import type { Told } from '../../project/naming/names.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { bootText } from '../boot.ts'
 import { beginning } from './bounded.ts'
@@ -37,6 +39,15 @@ import { builtInName, type NameSource, nameIn, selectorOf } from './names.ts'
 import { failureText, outcomeOf } from './outcome.ts'
 import type { Palette } from './palette.ts'
 import { askedBy } from './request.ts'
+import {
+  answerText,
+  phraseOf,
+  type Scene,
+  toldCall,
+  toldError,
+  toldEvents,
+  toldMessage,
+} from './scene.ts'
 import { NARROW, WIDE, wrapped } from './wrap.ts'
 
 /** Wide enough for nearly all methods, so that durations stand in a column. */
@@ -75,14 +86,16 @@ export function createPrettyRenderer(
   const wide = { palette, isVerbose, nameOf, address: checksum, columns: undefined }
   const look: Look = {
     ...wide,
+    scene: undefined,
     label: remembering((method: string) => oneLine(method, 60).padEnd(METHOD_WIDTH)),
   }
   return {
     collapses: true,
     boot: (boot, columns) => bootText(boot, palette, columns),
     entry: (entry, columns) => {
-      if (columns === undefined) return `${entryLines(look, entry).join('\n')}\n`
-      const lines = entryLines(fitted(look, columns), entry)
+      const seen = { ...look, scene: entry.scene }
+      if (columns === undefined) return `${entryLines(seen, entry).join('\n')}\n`
+      const lines = entryLines(fitted(seen, columns), entry)
       return `${lines.map((line) => wrapped(line, columns)).join('\n')}\n`
     },
     hint: ({ hint }, columns) => {
@@ -91,6 +104,7 @@ export function createPrettyRenderer(
     },
     end: (event) => `${palette.dim(endLine(event))}\n`,
     running: (event) => `${palette.yellow(runningLine(event))}\n`,
+    artifacts: (event) => `${artifactsLine(palette, event)}\n`,
     bug: (event) => `${bugLines(look, event).join('\n')}\n`,
     dropped: (lines) =>
       `${palette.yellow(`… ${plural(lines, 'line')} dropped: the log's reader is too slow`)}\n`,
@@ -105,6 +119,8 @@ interface Look {
   readonly address: (address: Address) => string
   /** A method's name as wide as its column. */
   readonly label: (method: string) => string
+  /** The names of the user's project; undefined where there is none. */
+  readonly scene: Scene | undefined
   /** Of the terminal; undefined: as wide as may be. */
   readonly columns: number | undefined
 }
@@ -136,13 +152,13 @@ function entryLines(look: Look, { call, count, events }: Entry): string[] {
   }
   // Nearly all calls are reads; the rest is not even looked at for them.
   if (events.length === 0 && !look.isVerbose && call.console.length + call.notes.length === 0) {
-    return [callLine(look, call, toldOf(look, call, [], []) || outcomeOf(call), { count })]
+    return [callLine(look, call, toldOf(look, call, [], []), { count })]
   }
   const headlines = events.filter((event) => HEADLINES.has(event.event))
   const others = events.filter((event) => !HEADLINES.has(event.event))
   const told = call.error === undefined ? toldOf(look, call, headlines, others) : ''
   return [
-    callLine(look, call, told || outcomeOf(call), { count, events }),
+    callLine(look, call, told, { count, events }),
     ...call.notes.map((note) => `    ${look.palette.yellow('note')} ${oneLine(note, 300)}`),
     ...(look.isVerbose ? verboseLines(look, call) : []),
     ...call.console.flatMap((line) => consoleLines(look.palette, line)),
@@ -177,7 +193,7 @@ function withNames({ address }: Look, phrase: string): string {
 function callLine(
   look: Look,
   call: CallEvent,
-  said: string,
+  told: string,
   { count, events = [] }: { readonly count: number; readonly events?: readonly ChainEvent[] },
 ): string {
   const method = look.label(call.method)
@@ -187,21 +203,35 @@ function callLine(
   const took = palette.dim(isNarrow ? time : time.padStart(DURATION_WIDTH))
   // its transaction says whom it called
   const isTold = events.some(({ event }) => event === 'transaction')
-  const subject = isTold || call.told !== undefined ? undefined : subjectOf(look, call)
+  const named = isTold ? undefined : toldCall(look.scene, call)
+  const subject = isTold || call.told !== undefined ? undefined : subjectOf(look, call, named)
   const failed = call.error !== undefined
   const dress = failed ? palette.red : (text: string) => text
   const counter = count > 1 ? `  ${palette.yellow(`×${number(count)}`)}` : ''
+  const said = told || saidOf(look, call, named)
   const reason = isShort(look) ? said.replace(/0x[0-9a-f]{40}\b/gi, short) : said
   const outcome = failed ? `✗ ${reason}` : said
   const line = subject === undefined ? outcome : joinedBy(subject, outcome)
   return `${dress(method)}  ${took}  ${dress(line)}${counter}`
 }
 
+/** What came of a call: in the words of the project where it knows them. */
+function saidOf(look: Look, call: CallEvent, named: Told | undefined): string {
+  const { failure } = call
+  if (failure !== undefined) {
+    const error = toldError(look.scene, askedBy(call)?.to ?? null, failure.data)
+    if (error !== undefined) return phraseOf(error, look.isVerbose)
+  }
+  const answer = call.error === undefined ? answerText(named, call) : undefined
+  return answer === undefined ? outcomeOf(call) : `→ ${answer}`
+}
+
 /** Whom a call called, and which function. */
-function subjectOf(look: Look, call: CallEvent): string | undefined {
+function subjectOf(look: Look, call: CallEvent, named: Told | undefined): string | undefined {
   const asked = askedBy(call)
   if (asked === undefined) return undefined
   const { to, input } = asked
+  if (named !== undefined) return `${to === null ? 'new ' : ''}${phraseOf(named, look.isVerbose)}`
   if (to === null) return 'new contract'
   const callee = /^0x[0-9a-f]{40}$/i.test(to)
     ? short(look.address(to.toLowerCase() as Address))
@@ -284,25 +314,61 @@ function clockLine({ clockSeconds, offsetSeconds }: ClockEvent): string {
 }
 
 function transactionLines(look: Look, event: TransactionEvent): string[] {
-  const { palette, address } = look
-  const target =
-    event.to !== null
-      ? [address(event.to), ...functionOf(look, event.to, event.input)].join(' ')
-      : `new contract${event.created === null ? '' : ` ${address(event.created)}`}`
+  const { palette } = look
   const status =
     event.failure === undefined
       ? palette.green('success')
-      : palette.red(`failed: ${oneLine(failureText(event.failure), 300)}`)
+      : palette.red(`failed: ${oneLine(failureOf(look, event, event.failure), 300)}`)
   const used = gasOf(look, event)
   const dot = palette.dim(' · ')
   const blobs = event.blobs === undefined ? [] : [plural(event.blobs, 'blob')]
   const amounts = [`value ${ether(event.value)}`, used, ...blobs, `fee ${ether(event.fee)}`]
   return [
     `  transaction ${palette.bold(event.hash)}`,
-    `    ${address(event.from)} ${palette.dim('→')} ${target}`,
+    `    ${nameFor(look, event.from)} ${palette.dim('→')} ${targetOf(look, event)}`,
     `    ${[...amounts, status].join(dot)}`,
+    ...eventTexts(look, event).map((text) => `    ${palette.cyan('event')} ${text}`),
     ...event.console.flatMap((line) => consoleLines(palette, line)),
   ]
+}
+
+/** Whom a transaction called, and with what; or what it created. */
+function targetOf(look: Look, event: TransactionEvent): string {
+  const { scene, address, isVerbose } = look
+  const { to, created, executed } = event
+  const input = executed?.transaction.data
+  const named = scene && input && toldMessage(scene, to, input)
+  if (to === null) {
+    const name = named === undefined ? 'contract' : phraseOf(named, isVerbose)
+    return `new ${name}${created === null ? '' : ` ${address(created)}`}`
+  }
+  if (named === undefined)
+    return [nameFor(look, to), ...functionOf(look, to, event.input)].join(' ')
+  return `${phraseOf(named, isVerbose)} ${look.palette.dim(address(to))}`
+}
+
+/** An account: its label, if it has one, before its address. */
+function nameFor({ scene, address }: Look, account: Address): string {
+  const label = scene?.names.label(account)
+  return label === undefined ? address(account) : `${label} ${address(account)}`
+}
+
+function failureOf(
+  look: Look,
+  { to }: TransactionEvent,
+  failure: NonNullable<TransactionEvent['failure']>,
+): string {
+  const error = toldError(look.scene, to, failure.data)
+  return error === undefined ? failureText(failure) : phraseOf(error, look.isVerbose)
+}
+
+/** The events of a transaction that the project knows. */
+function eventTexts(look: Look, event: TransactionEvent): string[] {
+  if (look.scene === undefined) return []
+  const { told, others } = toldEvents(look.scene, event)
+  const texts = told.map((each) => phraseOf(each, look.isVerbose))
+  const isRest = others > 0 && told.length > 0
+  return isRest ? [...texts, `and ${plural(others, 'other')}`] : texts
 }
 
 /** Gas that was used, and how much that is of what there was. */
@@ -355,6 +421,12 @@ function endLine(event: EndEvent): string {
     plural(event.blocks, 'block'),
   ]
   return `ended after ${duration(event.durationMs)}: ${parts.join(', ')}`
+}
+
+/** `artifacts  42 contracts of ./out` */
+function artifactsLine(palette: Palette, event: ProjectEvent): string {
+  if ('warning' in event) return `${palette.yellow('artifacts')}  ${oneLine(event.warning, 400)}`
+  return `${palette.dim('artifacts')}  ${plural(event.contracts, 'contract')} of ${oneLine(event.place, 200)}`
 }
 
 /** `eth_sendTransaction still running, 12 s, 1.2 G gas` */

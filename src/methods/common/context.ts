@@ -3,6 +3,7 @@ import type { ConsoleLine } from '../../evm/executor.ts'
 import type { LogEntry } from '../../node/events/logs.ts'
 import type { Node } from '../../node/node.ts'
 import type { DevchainSettings } from '../../options/derived.ts'
+import type { ProjectDoor } from '../../project/door.ts'
 import type { JsonText } from '../../rpc/jsontext.ts'
 import { type Declaration, defineMethod, type Method, type Param } from '../../rpc/method.ts'
 import type { Notes } from '../../rpc/schema.ts'
@@ -12,6 +13,8 @@ import type { Subscriptions } from './subscriptions.ts'
 
 /** Everything that a handler may use. Made anew for each request. */
 export interface MethodContext extends Node {
+  /** The user's own contracts, as far as they are known. */
+  readonly project: ProjectDoor
   /** The socket that the request came by; undefined for HTTP and in-process requests. */
   readonly session: Session | undefined
   /** Who asks. Work that takes long looks at `caller.signal` now and then: nobody may wait for it any more. */

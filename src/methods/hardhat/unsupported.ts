@@ -8,6 +8,5 @@ const NO_STACK_TRACES =
 
 export const hardhatUnsupportedMethods: readonly Method<MethodContext>[] = [
   unsupported('hardhat_setRpcUrl', NO_FORK),
-  unsupported('hardhat_addCompilationResult', NO_STACK_TRACES),
   unsupported('hardhat_getStackTraceFailuresCount', NO_STACK_TRACES),
 ]

@@ -1,0 +1,104 @@
+// What a project's names make of calls and transactions: phrases for the log.
+import { oneLine } from '../../core/format.ts'
+import { type Address, bytesFromHex, isBytes } from '../../core/hex.ts'
+import type { Names, Told, ToldCall } from '../../project/naming/names.ts'
+import type { Json } from '../../rpc/schema.ts'
+import type { World } from '../../state/world.ts'
+import type { CallEvent, TransactionEvent } from './events.ts'
+import { askedBy } from './request.ts'
+
+/** The names of a project, and the accounts that they are looked up among. */
+export interface Scene {
+  readonly names: Names
+  readonly world: World
+}
+
+/** Characters that a call, an event or an error may take in a line. */
+const PHRASE = 240
+
+/** Events below one transaction; how many more there are is told. */
+const LISTED = 50
+
+/** A call, event or error in words. */
+export function phraseOf({ text, whole }: Told, isVerbose: boolean): string {
+  return oneLine(isVerbose ? whole : text, isVerbose ? 10 * PHRASE : PHRASE)
+}
+
+/** What a call of an execution calls or creates; undefined where the project does not know. */
+export function toldCall(scene: Scene | undefined, call: CallEvent): Told | ToldCall | undefined {
+  const asked = scene && askedBy(call)
+  if (asked === undefined || !isBytes(asked.input || '0x')) return undefined
+  const input = bytesFromHex(asked.input || '0x')
+  return toldMessage(scene!, asked.to, input)
+}
+
+/** What a message calls or creates. */
+export function toldMessage(
+  { names, world }: Scene,
+  to: string | null,
+  input: Uint8Array,
+): Told | ToldCall | undefined {
+  if (to === null) return names.creation(world, input)
+  return isAddress(to) ? names.call(world, to.toLowerCase() as Address, input) : undefined
+}
+
+/** What a call returned, in words. */
+export function answerText(
+  told: Told | ToldCall | undefined,
+  { result }: CallEvent,
+): string | undefined {
+  if (told === undefined || !('answer' in told)) return undefined
+  if (typeof result !== 'string' || !isBytes(result) || result === '0x') return undefined
+  const answer = told.answer(bytesFromHex(result))
+  return answer && oneLine(answer, PHRASE)
+}
+
+/** The custom error that an execution failed with. @param to who was called */
+export function toldError(
+  scene: Scene | undefined,
+  to: string | null,
+  data: string,
+): Told | undefined {
+  if (scene === undefined || !isBytes(data)) return undefined
+  const callee = to !== null && isAddress(to) ? (to.toLowerCase() as Address) : null
+  return scene.names.error(scene.world, callee, bytesFromHex(data))
+}
+
+/** The events of a transaction that the project knows, and how many others there are. */
+export function toldEvents(
+  { names, world }: Scene,
+  { executed, to }: TransactionEvent,
+): { readonly told: readonly Told[]; readonly others: number } {
+  const logs = executed?.receipt.logs ?? []
+  const told = logs.slice(0, LISTED).flatMap((log) => names.event(world, log, to) ?? [])
+  return { told, others: logs.length - told.length }
+}
+
+/** The parts of a told call, event or error for programs. */
+export function plainTold({ contract, name, signature, values }: Told): {
+  readonly [key: string]: Json | undefined
+} {
+  return {
+    contract,
+    name,
+    signature,
+    args: values?.map(({ parameter, value }) => ({
+      ...(parameter.name ? { name: parameter.name } : {}),
+      type: parameter.type,
+      value: plainValue(value),
+    })),
+  }
+}
+
+/** A value as JSON: numbers as decimal text, tuples as lists of what they hold. */
+function plainValue(value: unknown): Json {
+  if (Array.isArray(value)) return (value as readonly unknown[]).map(plainValue)
+  if (typeof value === 'bigint' || typeof value === 'number') return value.toString()
+  if (typeof value === 'object' && value !== null && 'value' in value)
+    return plainValue(value.value)
+  return typeof value === 'boolean' ? value : String(value)
+}
+
+function isAddress(text: string): boolean {
+  return /^0x[0-9a-f]{40}$/i.test(text)
+}

@@ -1,0 +1,35 @@
+// hardhat: what was compiled, handed over by Hardhat's plugins.
+import { DevchainError, printValue } from '../../core/errors.ts'
+import { type Method, param } from '../../rpc/method.ts'
+import { boolean, text } from '../../rpc/primitives.ts'
+import type { Decoder } from '../../rpc/schema.ts'
+import { type MethodContext, method } from '../common/context.ts'
+
+const compilerJson: Decoder<object> = {
+  name: 'JSON of a compiler',
+  json: { type: 'object' },
+  decode: (value, path) => {
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
+    const message = `${path}: expected standard JSON of the compiler, got ${printValue(value)}`
+    throw new DevchainError('INVALID_PARAMS', message)
+  },
+}
+
+const addCompilation = method({
+  name: 'hardhat_addCompilationResult',
+  summary: 'Takes names from a compilation, as Hardhat’s own node does when its user compiles.',
+  params: [
+    param('solcVersion', text),
+    param('compilerInput', compilerJson),
+    param('compilerOutput', compilerJson),
+  ],
+  result: boolean,
+  example: { params: ['0.8.37', { sources: {} }, { contracts: {} }], result: true },
+  handle: async ({ project }, solcVersion, input, output) => {
+    const opened = await project.open()
+    opened.addValue({ input, output }, `compilation by solc ${solcVersion}`)
+    return true
+  },
+})
+
+export const hardhatCompilationMethods: readonly Method<MethodContext>[] = [addCompilation]

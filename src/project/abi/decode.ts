@@ -1,0 +1,113 @@
+// Values out of what contracts are given and give back, by their ABI. The library that decodes them is loaded with this file.
+import { type AbiParameters, decode } from 'ox/AbiParameters'
+import { hexFromBytes } from '../../core/hex.ts'
+import type { AbiItem } from '../reading/summary.ts'
+
+/** A parameter as ABIs describe it. */
+export interface Parameter {
+  readonly name?: string
+  readonly type: string
+  readonly components?: readonly Parameter[]
+  readonly indexed?: boolean
+}
+
+/** A parameter with the value that it has. */
+export interface Argument {
+  readonly parameter: Parameter
+  /** Numbers, bigints, booleans, texts; lists for arrays, lists of arguments for tuples. */
+  readonly value: unknown
+}
+
+/** Bytes that are decoded: of more than so many nothing is told. */
+const LONGEST = 1_000_000
+
+const parsed = new WeakMap<AbiItem, ParsedItem>()
+
+interface ParsedItem {
+  readonly inputs: readonly Parameter[]
+  readonly outputs: readonly Parameter[]
+}
+
+/** The parameters of an ABI item, read when they are first asked for. */
+function parametersOf(item: AbiItem): ParsedItem {
+  const known = parsed.get(item)
+  if (known !== undefined) return known
+  const { inputs = [], outputs = [] } = JSON.parse(item.json) as Partial<ParsedItem>
+  parsed.set(item, { inputs, outputs })
+  return { inputs, outputs }
+}
+
+/** The arguments of a call, an error or a constructor; undefined where the bytes do not fit. @param data without a selector */
+export function decodeInputs(item: AbiItem, data: Uint8Array): readonly Argument[] | undefined {
+  return decodeAs(parametersOf(item).inputs, data)
+}
+
+/** What a function returned; undefined where the bytes do not fit. */
+export function decodeOutputs(item: AbiItem, data: Uint8Array): readonly Argument[] | undefined {
+  return decodeAs(parametersOf(item).outputs, data)
+}
+
+/** The arguments of an event: indexed ones are in its topics, long ones of those as hashes alone. */
+export function decodeEvent(
+  item: AbiItem,
+  topics: readonly Uint8Array[],
+  data: Uint8Array,
+): readonly Argument[] | undefined {
+  const { inputs } = parametersOf(item)
+  const indexed = inputs.filter((each) => each.indexed === true)
+  if (indexed.length !== topics.length - 1) return undefined
+  const others = decodeAs(
+    inputs.filter((each) => each.indexed !== true),
+    data,
+  )
+  if (others === undefined) return undefined
+  const inTopics = indexed.map((parameter, i) => topicArgument(parameter, topics[i + 1]!))
+  const [ofTopics, ofData] = [inTopics.values(), others.values()]
+  const all = inputs.map((each) => (each.indexed === true ? ofTopics : ofData).next().value)
+  return all.every((each) => each !== undefined) ? (all as Argument[]) : undefined
+}
+
+function topicArgument(parameter: Parameter, topic: Uint8Array): Argument | undefined {
+  const isValue = /^(u?int\d*|address|bool|bytes\d+)$/.test(parameter.type)
+  if (!isValue) return { parameter: { ...parameter, type: 'bytes32' }, value: hexFromBytes(topic) }
+  return decodeAs([parameter], topic)?.[0]
+}
+
+function decodeAs(
+  parameters: readonly Parameter[],
+  data: Uint8Array,
+): readonly Argument[] | undefined {
+  if (parameters.length === 0) return []
+  if (data.length > LONGEST) return undefined
+  try {
+    const values: readonly unknown[] = decode(
+      parameters.map(nameless) as AbiParameters,
+      hexFromBytes(data),
+      {
+        checksumAddress: true,
+      },
+    )
+    return parameters.map((parameter, i) => argument(parameter, values[i]))
+  } catch {
+    return undefined
+  }
+}
+
+/** Names decide what the library makes of a tuple: without them it makes a list. */
+function nameless({ type, components }: Parameter): Parameter {
+  return components === undefined ? { type } : { type, components: components.map(nameless) }
+}
+
+/** A decoded value, with the arguments of tuples in place of plain lists. */
+function argument(parameter: Parameter, value: unknown): Argument {
+  const { type, components = [] } = parameter
+  const array = /^(.*)\[\d*\]$/.exec(type)
+  if (array !== null && Array.isArray(value)) {
+    const item: Parameter = { ...parameter, type: array[1] ?? '' }
+    return { parameter, value: value.map((each) => argument(item, each).value) }
+  }
+  if (type === 'tuple' && Array.isArray(value)) {
+    return { parameter, value: components.map((each, i) => argument(each, value[i])) }
+  }
+  return { parameter, value }
+}

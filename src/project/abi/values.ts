@@ -1,0 +1,85 @@
+// Decoded values in words for people: amounts, addresses by name, long things shortened.
+import { bytes, decimal, ether, number, oneLine, short } from '../../core/format.ts'
+import type { Argument, Parameter } from './decode.ts'
+
+/** The unit of a token. */
+export interface Token {
+  readonly symbol: string
+  readonly decimals: number
+}
+
+/** How values are told. */
+export interface Telling {
+  /** What people call an address; undefined: its hex. */
+  readonly nameOf: (address: string) => string | undefined
+  /** The token whose amounts they are. */
+  readonly token: Token | undefined
+  /** True: nothing is shortened. */
+  readonly isWhole: boolean
+}
+
+/** Items of a list, and characters of a text, that are told in short. */
+const LISTED = 3
+const TEXT = 60
+
+/** Amounts of ether are taken for such when they are at least so many wei and have few digits. */
+const LEAST_ETHER = 10n ** 14n
+const ROUND_ETHER = 10n ** 12n
+const MOST_ETHER = 10n ** 30n
+
+/** `have 1 ether, want 5 ether` */
+export function namedArguments(list: readonly Argument[], telling: Telling): string {
+  return list
+    .map((each) => [each.parameter.name, valueText(each, telling)].filter(Boolean).join(' '))
+    .join(', ')
+}
+
+/** `0xf39F…2266, 5 ether` */
+export function plainArguments(list: readonly Argument[], telling: Telling): string {
+  return list.map((each) => valueText(each, telling)).join(', ')
+}
+
+/** A value in words. */
+export function valueText({ parameter, value }: Argument, telling: Telling): string {
+  if (Array.isArray(value)) return listText(parameter, value as readonly unknown[], telling)
+  if (parameter.type === 'address') return addressText(String(value), telling)
+  if (typeof value === 'bigint' || typeof value === 'number') {
+    return numberText(parameter, BigInt(value), telling)
+  }
+  if (typeof value !== 'string') return String(value)
+  if (parameter.type === 'string') {
+    return JSON.stringify(telling.isWhole ? value : oneLine(value, TEXT))
+  }
+  if (telling.isWhole) return value
+  return value.length === 66 ? short(value) : bytes(value)
+}
+
+function listText(parameter: Parameter, items: readonly unknown[], telling: Telling): string {
+  if (parameter.type === 'tuple')
+    return `(${namedArguments(items as readonly Argument[], telling)})`
+  const item: Parameter = { ...parameter, type: parameter.type.replace(/\[\d*\]$/, '') }
+  const shown = telling.isWhole ? items : items.slice(0, LISTED)
+  const texts = shown.map((value) => valueText({ parameter: item, value }, telling))
+  const more = items.length - shown.length
+  return `[${[...texts, ...(more > 0 ? [`… ${number(more)} more`] : [])].join(', ')}]`
+}
+
+function addressText(address: string, { nameOf, isWhole }: Telling): string {
+  return nameOf(address) ?? (isWhole ? address : short(address))
+}
+
+function numberText({ type }: Parameter, value: bigint, { token }: Telling): string {
+  if (type !== 'uint256') return number(value)
+  if (token !== undefined) {
+    const isAll = value === 2n ** 256n - 1n
+    return `${isAll ? 'unlimited' : grouped(decimal(value, token.decimals))} ${token.symbol}`
+  }
+  const isEther = value >= LEAST_ETHER && value < MOST_ETHER && value % ROUND_ETHER === 0n
+  return isEther ? ether(value) : number(value)
+}
+
+function grouped(digits: string): string {
+  const [whole = '', fraction] = digits.split('.')
+  const text = number(BigInt(whole))
+  return fraction === undefined ? text : `${text}.${fraction}`
+}

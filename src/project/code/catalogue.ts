@@ -1,0 +1,334 @@
+// The contracts that are known, and what looks them up: by code, by selector, by name.
+import type { AbiItem, ContractSummary, Format, ReaderNews, ReadFile } from '../reading/summary.ts'
+import {
+  type CodeShape,
+  fitsProbes,
+  hashOf,
+  maskedMetadata,
+  withoutHoles,
+  withoutMetadata,
+} from './shape.ts'
+
+/** A contract of the user's. */
+export interface Contract {
+  readonly name: string
+  /** Path of its source as the compiler was told it; empty where the artifact does not say. */
+  readonly source: string
+  readonly format: Format
+  /** The file that describes it. */
+  readonly file: string
+  readonly sourceId: number | undefined
+  readonly abi: readonly AbiItem[]
+  readonly creation: CodeShape | undefined
+  readonly runtime: CodeShape | undefined
+  /** Counts files as they are read: what was compiled last has the highest. */
+  readonly age: number
+}
+
+/** A contract that some code is taken for. */
+export interface Match {
+  readonly contract: Contract
+  /** True where the code is not the compiled one, or several contracts have the same. */
+  readonly isGuess: boolean
+}
+
+/** A code that begins with that of a creation, and where the arguments of its constructor begin. */
+export interface CreationMatch extends Match {
+  readonly argumentsAt: number
+}
+
+/** Contracts that are kept; those of further files are left out, and that is told. */
+export const MOST_CONTRACTS = 50_000
+
+/** Functions that an ABI must have at least for a guess by its selectors. */
+const TELLING_FUNCTIONS = 3
+
+/** Share of the selectors in a code that the guessed ABI must have. */
+const TELLING_SHARE = 0.6
+
+type ByLength = Map<number, Contract[]>
+
+/** The lookups, made anew when the contracts change. */
+interface Lookups {
+  readonly runtimes: ByLength
+  /** Runtimes by the length of what stands before their metadata. */
+  readonly bodies: ByLength
+  readonly creations: ByLength
+  readonly bySelector: ReadonlyMap<string, readonly Contract[]>
+  readonly names: ReadonlyMap<string, readonly Contract[]>
+  readonly items: ReadonlyMap<string, AbiItem>
+}
+
+/** All contracts that were read. */
+export class Catalogue {
+  readonly #files = new Map<string, readonly Contract[]>()
+  readonly #stamps = new Map<string, string>()
+  readonly #items = new Map<string, AbiItem>()
+  #age = 0
+  #version = 0
+  #count = 0
+  #lookups: Lookups | undefined
+  #matches = new WeakMap<
+    Uint8Array,
+    { readonly version: number; readonly match: Match | undefined }
+  >()
+
+  /** Changes with every change of the contracts. */
+  get version(): number {
+    return this.#version
+  }
+
+  get isEmpty(): boolean {
+    return this.#files.size === 0
+  }
+
+  /** What is known of files, so that they are read again only when they changed. */
+  get stamps(): Readonly<Record<string, string>> {
+    return Object.fromEntries(this.#stamps)
+  }
+
+  /** Those with code in files that `isOf` takes; where none has code, all of them. */
+  count(isOf: (file: string) => boolean): number {
+    const contracts = [...this.#files].flatMap(([file, list]) => (isOf(file) ? list : []))
+    const deployable = contracts.filter(({ runtime, creation }) => runtime ?? creation)
+    return deployable.length > 0 ? deployable.length : contracts.length
+  }
+
+  files(): IterableIterator<string> {
+    return this.#files.keys()
+  }
+
+  /**
+   * Takes news of one reader in.
+   * @param items what that reader told of before, in its order; news are added
+   * @returns false when there are too many contracts for all of them
+   */
+  add({ items: news, files }: ReaderNews, items: AbiItem[]): boolean {
+    for (const item of news) items.push(this.#shared(item))
+    let fits = true
+    for (const file of files) fits = this.#addFile(file, items) && fits
+    return fits
+  }
+
+  /** Forgets files that are gone. */
+  remove(files: Iterable<string>): void {
+    for (const file of files) {
+      this.#count -= this.#files.get(file)?.length ?? 0
+      this.#files.delete(file)
+      this.#stamps.delete(file)
+    }
+    this.#changed()
+  }
+
+  #addFile({ path, stamp, contracts }: ReadFile, items: readonly AbiItem[]): boolean {
+    const former = this.#files.get(path)?.length ?? 0
+    if (this.#count - former + contracts.length > MOST_CONTRACTS) return false
+    this.#count += contracts.length - former
+    this.#age += 1
+    const age = this.#age
+    this.#stamps.set(path, stamp)
+    this.#files.set(
+      path,
+      contracts.map((each) => contractOf(each, path, age, items)),
+    )
+    this.#changed()
+    return true
+  }
+
+  /** Contracts have most of their functions in common: each is kept once. */
+  #shared(item: AbiItem): AbiItem {
+    const known = this.#items.get(item.json)
+    if (known !== undefined) return known
+    this.#items.set(item.json, item)
+    return item
+  }
+
+  #changed(): void {
+    this.#version += 1
+    this.#lookups = undefined
+  }
+
+  get #all(): Lookups {
+    this.#lookups ??= lookupsOf([...this.#files.values()].flat())
+    return this.#lookups
+  }
+
+  /** The contract that deployed code is of. The answer is remembered as long as the code is the same value. */
+  runtime(code: Uint8Array): Match | undefined {
+    const known = this.#matches.get(code)
+    if (known?.version === this.#version) return known.match
+    const match = this.#matchRuntime(code) ?? this.#guess(code)
+    this.#matches.set(code, { version: this.#version, match })
+    return match
+  }
+
+  /** The contract that a creation makes: its code, and arguments after it. */
+  creation(input: Uint8Array): CreationMatch | undefined {
+    let longest: CreationMatch | undefined
+    for (const [length, contracts] of this.#all.creations) {
+      if (length > input.length || (longest && length <= longest.argumentsAt)) continue
+      const code = input.subarray(0, length)
+      const match = best(contracts, code, ({ creation }) => creation)
+      if (match !== undefined) longest = { ...match, argumentsAt: length }
+    }
+    return longest
+  }
+
+  /** An item that some contract has, by selector or topic: for code that no artifact is of. */
+  item(kind: AbiItem['kind'], key: string): AbiItem | undefined {
+    return this.#all.items.get(`${kind} ${key}`)
+  }
+
+  /** All contracts of a name. */
+  named(name: string): readonly Contract[] {
+    return this.#all.names.get(name) ?? []
+  }
+
+  /** A contract's name, with its path where others have the same name. */
+  nameOf({ name, source, file }: Contract): string {
+    const others = this.named(name)
+    const isUnique = others.every(
+      (each) => each.source === source && (source !== '' || each.file === file),
+    )
+    return isUnique ? name : `${name} (${source || file})`
+  }
+
+  #matchRuntime(code: Uint8Array): Match | undefined {
+    const { runtimes, bodies } = this.#all
+    const found = best(runtimes.get(code.length) ?? [], code, ({ runtime }) => runtime)
+    if (found !== undefined) return found
+    const body = withoutMetadata(code)
+    if (body === undefined) return undefined
+    return bestBody(bodies.get(body.length) ?? [], body)
+  }
+
+  /** The contract whose functions a code seems to have, where no compiled code is the same. */
+  #guess(code: Uint8Array): Match | undefined {
+    const { bySelector } = this.#all
+    const present = selectorsIn(code)
+    const candidates = new Set([...present].flatMap((each) => bySelector.get(each) ?? []))
+    let likeliest: Contract | undefined
+    let most = 0
+    for (const contract of candidates) {
+      const selectors = functionsOf(contract)
+      if (selectors.length < TELLING_FUNCTIONS || selectors.length < present.size * TELLING_SHARE)
+        continue
+      if (selectors.length < most || !selectors.every((each) => present.has(each))) continue
+      const isBetter = selectors.length > most || contract.age > (likeliest?.age ?? 0)
+      if (!isBetter) continue
+      likeliest = contract
+      most = selectors.length
+    }
+    return likeliest && { contract: likeliest, isGuess: true }
+  }
+}
+
+function contractOf(
+  { abi, ...summary }: ContractSummary,
+  file: string,
+  age: number,
+  items: readonly AbiItem[],
+): Contract {
+  return { ...summary, file, age, abi: abi.flatMap((number) => items[number] ?? []) }
+}
+
+function lookupsOf(contracts: readonly Contract[]): Lookups {
+  const runtimes: ByLength = new Map()
+  const bodies: ByLength = new Map()
+  const creations: ByLength = new Map()
+  const bySelector = new Map<string, Contract[]>()
+  const names = new Map<string, Contract[]>()
+  const items = new Map<string, AbiItem>()
+  for (const contract of contracts) {
+    const { runtime, creation, name, abi } = contract
+    put(names, name, contract)
+    if (runtime !== undefined) put(runtimes, runtime.length, contract)
+    if (runtime?.body !== undefined) put(bodies, runtime.body.length, contract)
+    if (creation !== undefined) put(creations, creation.length, contract)
+    for (const selector of functionsOf(contract)) put(bySelector, selector, contract)
+    for (const item of abi) if (item.key !== '') items.set(`${item.kind} ${item.key}`, item)
+  }
+  return { runtimes, bodies, creations, bySelector, names, items }
+}
+
+function put<K>(map: Map<K, Contract[]>, key: K, contract: Contract): void {
+  const list = map.get(key)
+  if (list === undefined) map.set(key, [contract])
+  else list.push(contract)
+}
+
+function functionsOf({ abi }: Contract): readonly string[] {
+  return abi.filter(({ kind }) => kind === 'function').map(({ key }) => key)
+}
+
+/** The contract whose code this is, by its hash; else by its hash without the metadata's hashes. */
+function best(
+  contracts: readonly Contract[],
+  code: Uint8Array,
+  shapeIn: (contract: Contract) => CodeShape | undefined,
+): Match | undefined {
+  const exact: Contract[] = []
+  const masked: Contract[] = []
+  const hashes = new Map<string, { readonly exact: string; readonly masked: string }>()
+  for (const contract of contracts) {
+    const shape = shapeIn(contract)
+    if (shape === undefined || !fitsProbes(code, shape.probes)) continue
+    const key = shape.holes.map(({ start, length }) => `${start}+${length}`).join()
+    const hashed = hashes.get(key) ?? hashesOf(code, shape)
+    hashes.set(key, hashed)
+    if (hashed.exact === shape.exact) exact.push(contract)
+    else if (hashed.masked === shape.masked) masked.push(contract)
+  }
+  return chosen(exact.length > 0 ? exact : masked)
+}
+
+function hashesOf(code: Uint8Array, { holes }: CodeShape): { exact: string; masked: string } {
+  const filled = withoutHoles(code, holes)
+  return { exact: hashOf(filled), masked: hashOf(maskedMetadata(filled)) }
+}
+
+function bestBody(contracts: readonly Contract[], body: Uint8Array): Match | undefined {
+  return chosen(
+    contracts.filter(({ runtime }) => {
+      if (runtime?.body === undefined) return false
+      const filled = withoutHoles(body, runtime.holes)
+      return hashOf(maskedMetadata(filled)) === runtime.body.hash
+    }),
+  )
+}
+
+/** The newest of contracts with the same code. Where they are different ones, any of them is a guess. */
+function chosen(contracts: readonly Contract[]): Match | undefined {
+  if (contracts.length === 0) return undefined
+  const contract = contracts.reduce((newest, each) => (each.age > newest.age ? each : newest))
+  const isGuess = contracts.some((each) => each.name !== contract.name)
+  return { contract, isGuess }
+}
+
+const PUSH1 = 0x60
+const PUSH4 = 0x63
+const PUSH32 = 0x7f
+
+/** The selectors that a code compares with. */
+function selectorsIn(code: Uint8Array): ReadonlySet<string> {
+  const found = new Set<string>()
+  for (let at = 0; at < code.length; at++) {
+    const opcode = code[at]!
+    if (opcode < PUSH1 || opcode > PUSH32) continue
+    const size = opcode - PUSH1 + 1
+    if (opcode === PUSH4 && isComparison(code[at + 5])) {
+      found.add(`0x${Buffer.from(code.subarray(at + 1, at + 5)).toString('hex')}`)
+    }
+    at += size
+  }
+  return found
+}
+
+const EQ = 0x14
+const SUB = 0x03
+const XOR = 0x18
+
+/** What compilers put after a selector that they look for. */
+function isComparison(opcode: number | undefined): boolean {
+  return opcode === EQ || opcode === SUB || opcode === XOR
+}

@@ -1,0 +1,93 @@
+// Code that runs other code: minimal clones (EIP-1167), proxies with well-known slots (EIP-1967), delegations (EIP-7702).
+import {
+  type Address,
+  addressFromBytes,
+  bigintFromBytes,
+  bytesFromHex,
+  paddedBytes,
+} from '../../core/hex.ts'
+import { codeAt, storageAt, type World } from '../../state/world.ts'
+
+/** How an account comes to run the code of another. */
+export type Detour = 'clone' | 'proxy' | 'beacon' | 'delegation'
+
+/** What an account runs instead of its own code. */
+export interface Target {
+  readonly via: Detour
+  readonly address: Address
+}
+
+/** keccak256('eip1967.proxy.implementation') − 1 */
+const IMPLEMENTATION_SLOT = 0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbcn
+/** keccak256('eip1967.proxy.beacon') − 1 */
+const BEACON_SLOT = 0xa3f0ad74e5423aebfd80d3ef4346578335a9a72aeaee59ff6cb3582b35133d50n
+
+/** What stands before the address in code that only delegates. */
+const CLONES = [
+  // EIP-1167, and Vyper's and Solady's forms of it
+  '363d3d373d3d3d363d73',
+  '366000600037611000600036600073',
+  '365f5f375f5f365f73',
+  '5f5f365f5f37365f73',
+  '3d3d3d3d363d3d37363d73',
+].map((text) => bytesFromHex(`0x${text}`))
+
+const DELEGATION = bytesFromHex('0xef0100')
+const ADDRESS_LENGTH = 20
+const DELEGATECALL = 0xf4
+
+/** Longest code that is looked at for a clone without arguments. */
+const CLONE_TAIL = 40
+
+/**
+ * What the account at an address runs in place of its own code; undefined for an account that runs that.
+ * @param implementationOf asks a beacon
+ */
+export function targetOf(
+  world: World,
+  address: Address,
+  implementationOf: (beacon: Address) => Address | undefined,
+): Target | undefined {
+  const code = codeAt(world, address)
+  if (code.length === 0) return undefined
+  const delegate =
+    code.length === DELEGATION.length + ADDRESS_LENGTH ? addressAfter(code, DELEGATION) : undefined
+  if (delegate !== undefined) return { via: 'delegation', address: delegate }
+  const cloned = clonedBy(code)
+  if (cloned !== undefined) return { via: 'clone', address: cloned }
+  const implementation = slotAddress(world, address, IMPLEMENTATION_SLOT)
+  if (implementation !== undefined) return { via: 'proxy', address: implementation }
+  const beacon = slotAddress(world, address, BEACON_SLOT)
+  const behind = beacon && implementationOf(beacon)
+  return behind === undefined ? undefined : { via: 'beacon', address: behind }
+}
+
+function clonedBy(code: Uint8Array): Address | undefined {
+  for (const head of CLONES) {
+    const address = addressAfter(code, head)
+    if (address === undefined) continue
+    const tail = code.subarray(
+      head.length + ADDRESS_LENGTH,
+      head.length + ADDRESS_LENGTH + CLONE_TAIL,
+    )
+    if (tail.includes(DELEGATECALL)) return address
+  }
+  return undefined
+}
+
+function addressAfter(code: Uint8Array, head: Uint8Array): Address | undefined {
+  if (code.length < head.length + ADDRESS_LENGTH) return undefined
+  if (head.some((byte, i) => code[i] !== byte)) return undefined
+  return addressFromBytes(code.subarray(head.length, head.length + ADDRESS_LENGTH))
+}
+
+function slotAddress(world: World, address: Address, slot: bigint): Address | undefined {
+  const value = storageAt(world, address, slot)
+  return value === 0n ? undefined : addressIn(paddedBytes(value, 32))
+}
+
+/** The address in the last bytes of a word; undefined where there is none. */
+export function addressIn(word: Uint8Array): Address | undefined {
+  const bytes = word.subarray(word.length - ADDRESS_LENGTH)
+  return bigintFromBytes(bytes) === 0n ? undefined : addressFromBytes(bytes)
+}

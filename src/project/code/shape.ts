@@ -1,0 +1,163 @@
+// What is kept of a compiled contract's code: its length, what a linker or constructor fills in, and hashes of the rest.
+import { createHash } from 'node:crypto'
+
+/** Bytes that are filled in after compilation: library addresses, immutables, the own address of a library. */
+export interface Hole {
+  readonly start: number
+  readonly length: number
+}
+
+/** A compiled code without the code itself. */
+export interface CodeShape {
+  readonly length: number
+  readonly holes: readonly Hole[]
+  /** Of the code with its holes zeroed. */
+  readonly exact: string
+  /** The same with the hashes of metadata zeroed as well: those change with a comment. */
+  readonly masked: string
+  /** Of code without its metadata at the end; undefined where there is none. */
+  readonly body: { readonly length: number; readonly hash: string } | undefined
+  /** Some bytes of it, by which most others are told apart without hashing. */
+  readonly probes: readonly Probe[]
+}
+
+/** Four bytes of a code, as a number, and where they stand. */
+export interface Probe {
+  readonly at: number
+  readonly value: number
+}
+
+/** Bytes that an address takes in PUSH20, and an immutable in PUSH32. */
+const ADDRESS_LENGTH = 20
+const WORD_LENGTH = 32
+const PUSH20 = 0x73
+const PUSH32 = 0x7f
+
+/** Where a linker writes the address of a library: 40 characters that begin with two underscores. */
+const PLACEHOLDER = /__.{38}/g
+
+/** Keys of a contract's metadata in CBOR, and the bytes of hash that follow them. */
+const METADATA_HASHES: readonly (readonly [key: Buffer, length: number])[] = [
+  [Buffer.from('64697066735822', 'hex'), 34],
+  [Buffer.from('65627a7a72305820', 'hex'), 32],
+  [Buffer.from('65627a7a72315820', 'hex'), 32],
+]
+
+/** Bytes of metadata that are believed. */
+const LONGEST_METADATA = 256
+
+/**
+ * The bytes and holes of a compiled code.
+ * @param object hex, with or without 0x, with placeholders where libraries are to be linked
+ * @param references what the compiler says is filled in
+ * @returns undefined for no code, and for what is none
+ */
+export function compiledCode(
+  object: string,
+  references: readonly Hole[] = [],
+): { readonly code: Buffer; readonly holes: readonly Hole[] } | undefined {
+  const text = object.startsWith('0x') ? object.slice(2) : object
+  const links: Hole[] = []
+  const linked = text.replace(PLACEHOLDER, (_, at: number) => {
+    links.push({ start: at / 2, length: ADDRESS_LENGTH })
+    return '0'.repeat(2 * ADDRESS_LENGTH)
+  })
+  const code = Buffer.from(linked, 'hex')
+  if (code.length === 0 || 2 * code.length !== linked.length) return undefined
+  const given = references.filter(({ start, length }) => start + length <= code.length)
+  const own = given.length > 0 ? [] : immutablesOf(code)
+  return { code, holes: [...links, ...given, ...own, ...selfOf(code)] }
+}
+
+/** What is kept of a compiled code. */
+export function shapeOf(code: Uint8Array, holes: readonly Hole[]): CodeShape {
+  const filled = withoutHoles(code, holes)
+  const body = withoutMetadata(filled)
+  const masked = maskedMetadata(filled)
+  return {
+    length: code.length,
+    holes,
+    exact: hashOf(filled),
+    masked: hashOf(masked),
+    body:
+      body === undefined
+        ? undefined
+        : { length: body.length, hash: hashOf(maskedMetadata(Buffer.from(body))) },
+    probes: probesOf(masked, filled, holes),
+  }
+}
+
+/** A copy of code with zeros in its holes. */
+export function withoutHoles(code: Uint8Array, holes: readonly Hole[]): Buffer {
+  const copy = Buffer.from(code)
+  for (const { start, length } of holes) copy.fill(0, start, start + length)
+  return copy
+}
+
+/** The code with zeros for all hashes of metadata, its own and those of contracts that it creates. */
+export function maskedMetadata(code: Buffer): Buffer {
+  let masked = code
+  for (const [key, length] of METADATA_HASHES) {
+    for (let at = code.indexOf(key); at >= 0; at = code.indexOf(key, at + key.length)) {
+      if (masked === code) masked = Buffer.from(code)
+      masked.fill(0, at + key.length, Math.min(code.length, at + key.length + length))
+    }
+  }
+  return masked
+}
+
+/** Code without the metadata at its end, whose length its last two bytes tell; undefined where none is there. */
+export function withoutMetadata(code: Uint8Array): Uint8Array | undefined {
+  if (code.length < 4) return undefined
+  const length = 256 * code[code.length - 2]! + code[code.length - 1]! + 2
+  if (length > Math.min(LONGEST_METADATA, code.length - 1)) return undefined
+  // a CBOR map of one to four members
+  const first = code[code.length - length]!
+  return first >= 0xa1 && first <= 0xa4 ? code.subarray(0, code.length - length) : undefined
+}
+
+/** Short enough to be kept by the thousand, long enough to be met once. */
+export function hashOf(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('base64').slice(0, 24)
+}
+
+/** True when code has what a shape's probes saw, but for holes. */
+export function fitsProbes(code: Uint8Array, probes: readonly Probe[]): boolean {
+  return probes.every(({ at, value }) => wordAt(code, at) === value)
+}
+
+function wordAt(code: Uint8Array, at: number): number {
+  return ((code[at]! << 24) | (code[at + 1]! << 16) | (code[at + 2]! << 8) | code[at + 3]!) >>> 0
+}
+
+const PROBES = 4
+
+/** Bytes at even distances, but none that may differ from one deployment to another. */
+function probesOf(masked: Buffer, filled: Buffer, holes: readonly Hole[]): Probe[] {
+  const probes: Probe[] = []
+  const isFixed = (at: number): boolean =>
+    holes.every(({ start, length }) => at + 4 <= start || at >= start + length) &&
+    masked.readUInt32BE(at) === filled.readUInt32BE(at)
+  for (let i = 1; i <= PROBES; i++) {
+    const at = Math.floor(((masked.length - 4) * i) / (PROBES + 1))
+    if (at >= 0 && isFixed(at)) probes.push({ at, value: masked.readUInt32BE(at) })
+  }
+  return probes
+}
+
+/** Immutables in code whose compiler did not say where they are: words of zeros that are pushed. */
+function immutablesOf(code: Buffer): Hole[] {
+  const zeros = Buffer.alloc(WORD_LENGTH + 1)
+  zeros[0] = PUSH32
+  const holes: Hole[] = []
+  for (let at = code.indexOf(zeros); at >= 0; at = code.indexOf(zeros, at + zeros.length)) {
+    holes.push({ start: at + 1, length: WORD_LENGTH })
+  }
+  return holes
+}
+
+/** The address of a library that it compares with its own, to refuse calls that are not delegated. */
+function selfOf(code: Buffer): Hole[] {
+  const isLibrary = code[0] === PUSH20 && code.subarray(1, 1 + ADDRESS_LENGTH).every((b) => b === 0)
+  return isLibrary ? [{ start: 1, length: ADDRESS_LENGTH }] : []
+}

@@ -1,0 +1,125 @@
+// The door to the user's project: nothing of it is loaded before there are artifacts, or somebody hands some over.
+import { type FSWatcher, watch } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import path from 'node:path'
+import type { Chain } from '../node/chain/chain.ts'
+import type { DevchainSettings } from '../options/derived.ts'
+import type { ProjectEvent } from './events.ts'
+import type { Names } from './naming/names.ts'
+import type { Project } from './project.ts'
+
+/** What tells that a folder may be that of a project. */
+const SIGNS = ['out', 'artifacts', path.join('build', 'contracts'), 'foundry.toml']
+
+/** Quiet after a sign came up, until it is looked at: a compiler is at work. */
+const QUIET_MS = 250
+
+export interface DoorOptions {
+  readonly chain: Chain
+  readonly settings: Pick<DevchainSettings, 'artifacts' | 'abi' | 'noArtifacts'>
+  /** Where artifacts are looked for that no option names; undefined: nowhere. */
+  readonly folder: string | undefined
+  readonly tell: (event: ProjectEvent) => void
+  /** Told once the project is there. */
+  readonly onNames: (names: Names) => void
+  readonly onBug: (error: unknown) => void
+}
+
+export class ProjectDoor {
+  readonly #options: DoorOptions
+  #opening: Promise<Project> | undefined
+  #project: Project | undefined
+  #reading: Promise<void> | undefined
+  #watcher: FSWatcher | undefined
+  #timer: NodeJS.Timeout | undefined
+  #isClosed = false
+
+  constructor(options: DoorOptions) {
+    this.#options = options
+  }
+
+  /** The project, where there is one. */
+  get project(): Project | undefined {
+    return this.#project
+  }
+
+  /** Looks for artifacts and reads them, once. Resolves when they are read; never rejects. */
+  read(): Promise<void> {
+    this.#reading ??= this.#read().catch(this.#options.onBug)
+    return this.#reading
+  }
+
+  /** The project, which is loaded if it was not. */
+  open(): Promise<Project> {
+    this.#opening ??= this.#load()
+    return this.#opening
+  }
+
+  close(): void {
+    this.#isClosed = true
+    clearTimeout(this.#timer)
+    this.#watcher?.close()
+    this.#project?.close()
+  }
+
+  async #load(): Promise<Project> {
+    const { chain, folder = process.cwd(), tell, onNames, onBug } = this.#options
+    const { Project } = await import('./project.ts')
+    const project = new Project({ chain, folder, tell, onBug })
+    this.#project = project
+    if (this.#isClosed) project.close()
+    onNames(project.names)
+    return project
+  }
+
+  async #read(): Promise<void> {
+    const { settings, folder, tell } = this.#options
+    if (settings.noArtifacts) return
+    const given = [...settings.artifacts, ...settings.abi]
+    if (given.length === 0 && folder !== undefined) await this.#search(folder)
+    for (const each of given) {
+      if (this.#isClosed) return
+      try {
+        await (await this.open()).add(each)
+      } catch (error) {
+        // the chain runs all the same
+        tell({ event: 'artifacts', warning: (error as Error).message })
+      }
+    }
+  }
+
+  /** Reads what the folder has; where a project is compiled for the first time, when it is there. */
+  async #search(folder: string): Promise<void> {
+    this.#await(folder)
+    if (!(await hasSign(folder)) || this.#isClosed) return
+    await (await this.open()).addProject(folder)
+  }
+
+  #await(folder: string): void {
+    if (this.#watcher !== undefined || this.#isClosed) return
+    try {
+      this.#watcher = watch(folder, { persistent: false }, (_, name) => {
+        if (name === null || !SIGNS.some((sign) => sign.split(path.sep)[0] === name)) return
+        clearTimeout(this.#timer)
+        const again = (): void => void this.#search(folder).catch(this.#options.onBug)
+        this.#timer = setTimeout(again, QUIET_MS).unref()
+      })
+      this.#watcher.on('error', () => this.#watcher?.close())
+    } catch {
+      // the system watches no more: what is there now is read
+    }
+  }
+}
+
+/** One look at what every project has; all else is loaded only then. */
+async function hasSign(folder: string): Promise<boolean> {
+  for (const sign of SIGNS) {
+    try {
+      await stat(path.join(folder, sign))
+      return true
+    } catch {
+      // not this one
+    }
+  }
+  return false
+}

@@ -1,0 +1,131 @@
+// What an account is: the contract whose code it runs, by way of proxies too, and the token that it may be.
+import { type Address, hexFromBytes } from '../../core/hex.ts'
+import { LruCache } from '../../core/lrucache.ts'
+import { isPromise } from '../../core/promises.ts'
+import { call } from '../../node/calls/call.ts'
+import type { Chain } from '../../node/chain/chain.ts'
+import { latest } from '../../node/ledger/references.ts'
+import { codeAt, type World } from '../../state/world.ts'
+import type { Token } from '../abi/values.ts'
+import type { Catalogue, Contract, Match } from '../code/catalogue.ts'
+import { addressIn, type Detour, targetOf } from '../code/proxies.ts'
+
+/** A contract as it stands on the chain. */
+export interface Identity {
+  /** Undefined where no artifact is of its code. */
+  readonly contract: Contract | undefined
+  /** True where the code is like the contract's, and no more. */
+  readonly isGuess: boolean
+  /** How it comes to run that contract; undefined: it is its own code. */
+  readonly via: Detour | undefined
+  /** Of its own code, where that is another: the proxy's. */
+  readonly outer: Contract | undefined
+  /** The account whose code runs. */
+  readonly code: Address
+}
+
+/** Proxies of proxies are followed so far. */
+const DEEPEST = 4
+
+/** Gas that a contract has to tell its name. */
+const ASKING_GAS = 200_000n
+
+/** Accounts whose symbol is remembered. */
+const REMEMBERED = 2_000
+
+/** bytes4(keccak256('implementation()')), and so on. */
+const IMPLEMENTATION = Uint8Array.of(0x5c, 0x60, 0xda, 0x1b)
+const SYMBOL = Uint8Array.of(0x95, 0xd8, 0x9b, 0x41)
+const DECIMALS = Uint8Array.of(0x31, 0x3c, 0xe5, 0x67)
+
+/** Most decimals that a token is believed to have. */
+const MOST_DECIMALS = 36n
+
+/** Knows accounts by their code. */
+export class Identities {
+  readonly #chain: Chain
+  readonly #catalogue: Catalogue
+  readonly #tokens = new LruCache<
+    Address,
+    { readonly code: Uint8Array; readonly token: Token | undefined }
+  >(REMEMBERED)
+
+  constructor(chain: Chain, catalogue: Catalogue) {
+    this.#chain = chain
+    this.#catalogue = catalogue
+  }
+
+  /** What the account is; undefined for one without code. */
+  of(world: World, address: Address, depth = 0): Identity | undefined {
+    const code = codeAt(world, address)
+    if (code.length === 0) return undefined
+    const target = targetOf(world, address, (beacon) => this.#implementationOf(world, beacon))
+    const own = this.#catalogue.runtime(code)
+    if (target === undefined || depth >= DEEPEST) return plain(own, address)
+    const inner = this.of(world, target.address, depth + 1)
+    if (inner?.contract === undefined) return plain(own, address)
+    return { ...inner, via: target.via, outer: own?.contract }
+  }
+
+  /** The symbol and decimals that a contract tells; undefined where it tells none. */
+  token(world: World, address: Address): Token | undefined {
+    const code = codeAt(world, address)
+    if (code.length === 0) return undefined
+    const known = this.#tokens.get(address)
+    if (known?.code === code) return known.token
+    const symbol = symbolIn(this.#ask(world, address, SYMBOL))
+    const decimals =
+      symbol === undefined ? undefined : numberIn(this.#ask(world, address, DECIMALS))
+    const token =
+      symbol === undefined || decimals === undefined
+        ? undefined
+        : { symbol, decimals: Number(decimals) }
+    this.#tokens.set(address, { code, token })
+    return token
+  }
+
+  #implementationOf(world: World, beacon: Address): Address | undefined {
+    const word = this.#ask(world, beacon, IMPLEMENTATION)
+    return word?.length === 32 ? addressIn(word) : undefined
+  }
+
+  /** What a contract answers; undefined where it fails, and where the answer would have to be waited for. */
+  #ask(world: World, to: Address, data: Uint8Array): Uint8Array | undefined {
+    try {
+      const outcome = call(this.#chain, { to, data, gas: ASKING_GAS }, latest, { world })
+      if (!isPromise(outcome)) return outcome.failure === undefined ? outcome.output : undefined
+      outcome.catch(() => undefined)
+      return undefined
+    } catch {
+      return undefined
+    }
+  }
+}
+
+function plain(match: Match | undefined, code: Address): Identity {
+  const { contract, isGuess = false } = match ?? {}
+  return { contract, isGuess, via: undefined, outer: undefined, code }
+}
+
+function numberIn(word: Uint8Array | undefined): bigint | undefined {
+  if (word?.length !== 32) return undefined
+  const value = BigInt(hexFromBytes(word))
+  return value <= MOST_DECIMALS ? value : undefined
+}
+
+/** A short word, as a string or as 32 bytes. */
+function symbolIn(output: Uint8Array | undefined): string | undefined {
+  if (output === undefined || output.length < 32) return undefined
+  const text =
+    output.length === 32
+      ? Buffer.from(output).toString('latin1').replace(/\0+$/, '')
+      : stringAt(Buffer.from(output))
+  return text !== undefined && /^[\w.$€£₿-]{1,16}$/.test(text) ? text : undefined
+}
+
+function stringAt(output: Buffer): string | undefined {
+  const length = output.length < 64 ? 0 : output.readUInt32BE(60)
+  return output.readUInt32BE(28) === 32 && 64 + length <= output.length
+    ? output.toString('utf8', 64, 64 + length)
+    : undefined
+}

@@ -1,0 +1,250 @@
+// What calls, events, errors and creations are called, with their values: all that is told of a project in one line each.
+import { checksumAddress } from '../../core/crypto/crypto.ts'
+import { short } from '../../core/format.ts'
+import { type Address, bytesFromHex, hexFromBytes } from '../../core/hex.ts'
+import type { Chain } from '../../node/chain/chain.ts'
+import { headOf } from '../../node/ledger/blocktree.ts'
+import type { Log } from '../../protocol/blocks/receipt.ts'
+import { codeAt, type World } from '../../state/world.ts'
+import { type Argument, decodeEvent, decodeInputs, decodeOutputs } from '../abi/decode.ts'
+import { namedArguments, plainArguments, type Telling } from '../abi/values.ts'
+import type { Catalogue } from '../code/catalogue.ts'
+import type { AbiItem } from '../reading/summary.ts'
+import { Identities, type Identity } from './identity.ts'
+
+/** Something with its values, in words. */
+export interface Told {
+  /** `Vault`, `~Vault` where it is a guess; undefined where nobody knows. */
+  readonly contract: string | undefined
+  /** `withdraw`, or a selector. */
+  readonly name: string
+  readonly signature: string | undefined
+  /** In short. */
+  readonly text: string
+  /** With the names of all arguments, and nothing shortened. */
+  readonly whole: string
+  readonly values: readonly Argument[] | undefined
+}
+
+/** A call told, and what reads its answer. */
+export interface ToldCall extends Told {
+  readonly answer: (output: Uint8Array) => string | undefined
+}
+
+/** ERC-20's, and what is usual beside it: their uint256 are amounts of the token. */
+const AMOUNTS: ReadonlySet<string> = new Set(
+  `transfer approve transferFrom mint burn burnFrom increaseAllowance decreaseAllowance deposit withdraw permit
+  balanceOf allowance totalSupply Transfer Approval Deposit Withdrawal ERC20InsufficientBalance
+  ERC20InsufficientAllowance`.split(/\s+/),
+)
+
+/** Parameters that are no amounts all the same. */
+const NO_AMOUNT = /deadline|nonce|id$/i
+
+/** Knows the names of a project. */
+export class Names {
+  readonly #chain: Chain
+  readonly #catalogue: Catalogue
+  readonly #labels: ReadonlyMap<Address, string>
+  readonly identities: Identities
+
+  constructor(chain: Chain, catalogue: Catalogue, labels: ReadonlyMap<Address, string>) {
+    this.#chain = chain
+    this.#catalogue = catalogue
+    this.#labels = labels
+    this.identities = new Identities(chain, catalogue)
+  }
+
+  /** The accounts as they are now. */
+  get world(): World {
+    return headOf(this.#chain.state.tree).world
+  }
+
+  /** The name that somebody gave an account. */
+  label(address: Address): string | undefined {
+    return this.#labels.get(address)
+  }
+
+  /** What people call an account: its label, its token's symbol, or the contract that it is. */
+  nameOf(world: World, address: Address): string | undefined {
+    const label = this.#labels.get(address)
+    if (label !== undefined) return label
+    const identity = this.identities.of(world, address)
+    if (identity?.contract !== undefined) return this.#contractName(identity)
+    return identity === undefined ? undefined : this.identities.token(world, address)?.symbol
+  }
+
+  /** An address within values: a label, or the contract and which one of them. */
+  argumentName(world: World, text: string): string | undefined {
+    const address = text.toLowerCase() as Address
+    const label = this.#labels.get(address)
+    if (label !== undefined) return label
+    const name = codeAt(world, address).length === 0 ? undefined : this.nameOf(world, address)
+    return name === undefined ? undefined : `${name}@${short(checksumAddress(address))}`
+  }
+
+  /** What a message calls. Undefined where nobody knows the function. */
+  call(world: World, to: Address, input: Uint8Array): ToldCall | undefined {
+    const identity = this.identities.of(world, to)
+    const contract = this.nameOf(world, to)
+    const key = input.length < 4 ? '' : hexFromBytes(input.subarray(0, 4))
+    const item = this.#itemOf(identity, 'function', key)
+    if (item === undefined) {
+      if (contract === undefined) return undefined
+      const name = input.length === 0 ? 'receive' : key || 'fallback'
+      return { ...bare(contract, name), answer: () => undefined }
+    }
+    const data = input.subarray(4)
+    const told = this.#told(world, to, { contract, item, values: decodeInputs(item, data) })
+    const telling = this.#telling(world, to, item)
+    return {
+      ...told,
+      answer: (output) => {
+        const values = decodeOutputs(item, output)
+        return values && plainArguments(values, telling)
+      },
+    }
+  }
+
+  /** What a creation creates, with the arguments of the constructor. */
+  creation(world: World, input: Uint8Array): Told | undefined {
+    const match = this.#catalogue.creation(input)
+    if (match === undefined) return undefined
+    const contract = `${match.isGuess ? '~' : ''}${this.#catalogue.nameOf(match.contract)}`
+    const item = match.contract.abi.find(({ kind }) => kind === 'constructor')
+    if (item === undefined) return { ...bare(contract, 'constructor'), text: `${contract}()` }
+    const values = decodeInputs(item, input.subarray(match.argumentsAt))
+    const telling = this.#telling(world, undefined, item)
+    const [text, whole] = argumentsIn(values, telling)
+    return {
+      contract,
+      name: 'constructor',
+      signature: undefined,
+      text: `${contract}(${text})`,
+      whole: `${contract}(${whole})`,
+      values,
+    }
+  }
+
+  /** The contract that an account is, however its creation went. */
+  created(world: World, address: Address): string | undefined {
+    const identity = this.identities.of(world, address)
+    return identity?.contract && this.#contractName(identity)
+  }
+
+  /** An event with its values; undefined where nobody knows it. @param to whose name is not told */
+  event(world: World, log: Log, to: Address | null): Told | undefined {
+    const [topic] = log.topics
+    if (topic === undefined) return undefined
+    const identity = this.identities.of(world, log.address)
+    const item = this.#itemOf(identity, 'event', topic)
+    if (item === undefined) return undefined
+    const values = decodeEvent(item, log.topics.map(bytesFromHex), log.data)
+    if (values === undefined) return undefined
+    const contract = log.address === to ? undefined : this.nameOf(world, log.address)
+    return this.#told(world, log.address, { contract, item, values, withNames: true })
+  }
+
+  /** A custom error with its values; undefined where nobody knows it. @param to who was called */
+  error(world: World, to: Address | null, data: Uint8Array): Told | undefined {
+    if (data.length < 4) return undefined
+    const identity = to === null ? undefined : this.identities.of(world, to)
+    const item = this.#itemOf(identity, 'error', hexFromBytes(data.subarray(0, 4)))
+    const values = item && decodeInputs(item, data.subarray(4))
+    if (item === undefined || values === undefined) return undefined
+    return this.#told(world, to ?? undefined, {
+      contract: undefined,
+      item,
+      values,
+      withNames: true,
+    })
+  }
+
+  /** The ABI member of a contract, of the proxy before it, or of whatever contract has one like it. */
+  #itemOf(identity: Identity | undefined, kind: AbiItem['kind'], key: string): AbiItem | undefined {
+    if (key === '') return undefined
+    const isIt = (item: AbiItem): boolean => item.key === key && item.kind === kind
+    return (
+      identity?.contract?.abi.find(isIt) ??
+      identity?.outer?.abi.find(isIt) ??
+      this.#catalogue.item(kind, key)
+    )
+  }
+
+  #contractName({ contract, isGuess }: Identity): string | undefined {
+    if (contract === undefined) return undefined
+    return `${isGuess ? '~' : ''}${this.#catalogue.nameOf(contract)}`
+  }
+
+  #told(
+    world: World,
+    at: Address | undefined,
+    found: {
+      readonly contract: string | undefined
+      readonly item: AbiItem
+      readonly values: readonly Argument[] | undefined
+      readonly withNames?: boolean
+    },
+  ): Told {
+    const { contract, item, values, withNames } = found
+    const [text, whole] = argumentsIn(values, this.#telling(world, at, item), withNames)
+    const { name, signature } = item
+    const full = contract === undefined ? name : `${contract}.${name}`
+    return {
+      contract,
+      name,
+      signature,
+      text: `${full}(${text})`,
+      whole: `${full}(${whole})`,
+      values,
+    }
+  }
+
+  #telling(world: World, at: Address | undefined, item: AbiItem): Telling {
+    const hasAmounts = at !== undefined && AMOUNTS.has(item.name)
+    const token = hasAmounts ? this.identities.token(world, at) : undefined
+    return {
+      nameOf: (address) => this.argumentName(world, address),
+      token,
+      isWhole: false,
+    }
+  }
+}
+
+/** The arguments in short and in full; of what does not fit the ABI, nothing but that there is something. */
+function argumentsIn(
+  values: readonly Argument[] | undefined,
+  telling: Telling,
+  withNames = false,
+): readonly [string, string] {
+  if (values === undefined) return ['…', '…']
+  const plain = values.map((each) => withoutToken(each, telling))
+  const short = withNames ? namedEach(plain) : plainEach(plain)
+  return [
+    short,
+    namedEach(plain.map(({ value, how }) => ({ value, how: { ...how, isWhole: true } }))),
+  ]
+}
+
+interface Way {
+  readonly value: Argument
+  readonly how: Telling
+}
+
+function withoutToken(value: Argument, telling: Telling): Way {
+  const isAmount = !NO_AMOUNT.test(value.parameter.name ?? '')
+  return { value, how: isAmount ? telling : { ...telling, token: undefined } }
+}
+
+function namedEach(list: readonly Way[]): string {
+  return list.map(({ value, how }) => namedArguments([value], how)).join(', ')
+}
+
+function plainEach(list: readonly Way[]): string {
+  return list.map(({ value, how }) => plainArguments([value], how)).join(', ')
+}
+
+function bare(contract: string, name: string): Told {
+  const text = `${contract}.${name}()`
+  return { contract, name, signature: undefined, text, whole: text, values: undefined }
+}

@@ -1,0 +1,231 @@
+// The user's project: reads its artifacts in the background, keeps up with the compiler, and knows what things are called.
+import path from 'node:path'
+import { DevchainError, printValue } from '../core/errors.ts'
+import { listed, oneLine } from '../core/format.ts'
+import type { Address } from '../core/hex.ts'
+import type { Chain } from '../node/chain/chain.ts'
+import { Catalogue, MOST_CONTRACTS } from './code/catalogue.ts'
+import type { ProjectEvent } from './events.ts'
+import { Names } from './naming/names.ts'
+import { artifactFolders, artifactsBelow, isFolder } from './reading/find.ts'
+import { contractsIn } from './reading/formats.ts'
+import { Summarizer } from './reading/read.ts'
+import { readBeside } from './reading/readers.ts'
+import type { AbiItem, SkippedFile } from './reading/summary.ts'
+import { FolderWatch, MOST_WATCHED } from './reading/watch.ts'
+
+/** Labels that are kept, and characters of one. */
+const MOST_LABELS = 10_000
+const LONGEST_LABEL = 64
+
+/** Compilations that were handed over by methods, and are kept: the newest. */
+const MOST_COMPILATIONS = 100
+
+/** A folder whose artifacts are read. */
+interface Source {
+  readonly folder: string
+  readonly watch: FolderWatch
+  /** Files that were skipped, and told of. */
+  readonly told: Set<string>
+}
+
+/** What a project is made for. */
+export interface ProjectOptions {
+  readonly chain: Chain
+  /** Paths are told as seen from here. */
+  readonly folder: string
+  readonly tell: (event: ProjectEvent) => void
+  readonly onBug: (error: unknown) => void
+}
+
+export class Project {
+  readonly names: Names
+  readonly catalogue: Catalogue = new Catalogue()
+  readonly #labels = new Map<Address, string>()
+  readonly #options: ProjectOptions
+  readonly #sources = new Map<string, Source>()
+  readonly #compilations: string[] = []
+  /** One reading at a time: each begins when those before it are done. */
+  #turn: Promise<unknown> = Promise.resolve()
+  #isClosed = false
+
+  constructor(options: ProjectOptions) {
+    this.#options = options
+    this.names = new Names(options.chain, this.catalogue, this.#labels)
+  }
+
+  /**
+   * Reads the artifacts in a folder, or in the folders of artifacts in that of a project, and goes on to watch them.
+   * @returns how many contracts they describe
+   */
+  async addFolder(folder: string): Promise<number> {
+    const inside = await artifactFolders(folder)
+    return await this.#addAll(inside.length > 0 ? inside : [folder])
+  }
+
+  /** Reads the folders of artifacts in that of a project, where it has any. */
+  async addProject(folder: string): Promise<number> {
+    return await this.#addAll(await artifactFolders(folder))
+  }
+
+  /** Reads one file: an ABI, an artifact, or what the compiler answered. @returns how many contracts it describes */
+  async addFile(file: string): Promise<number> {
+    const whole = path.resolve(file)
+    const skipped = await this.#inTurn(() => this.#readFiles([whole], {}))
+    const [problem] = skipped
+    if (problem !== undefined) {
+      throw new DevchainError(
+        'INVALID_PARAMS',
+        `cannot read the artifacts in ${file}: ${problem.why}`,
+      )
+    }
+    const contracts = this.catalogue.count((each) => each === whole)
+    this.#options.tell({ event: 'artifacts', contracts, place: this.#shown(whole) })
+    return contracts
+  }
+
+  /** Reads a folder or a file. @throws {DevchainError} `INVALID_PARAMS` where there is neither */
+  async add(name: string): Promise<number> {
+    return (await isFolder(name)) ? await this.addFolder(name) : await this.addFile(name)
+  }
+
+  /**
+   * Takes artifacts that somebody hands over: an artifact, or what the compiler answered.
+   * @throws {DevchainError} `INVALID_PARAMS` for what is neither
+   */
+  addValue(value: unknown, name: string): number {
+    const found = contractsIn(value, name)
+    if (found === undefined) {
+      const message = `expected an artifact, an ABI, or the output of a compiler, got ${printValue(value)}`
+      throw new DevchainError('INVALID_PARAMS', message)
+    }
+    const summarizer = new Summarizer()
+    const contracts = found.map((each) => summarizer.summaryOf(each))
+    const file = `${name} #${this.#compilations.length + 1}`
+    const news = {
+      items: summarizer.takeItems(),
+      files: [{ path: file, stamp: '', contracts }],
+      skipped: [],
+    }
+    this.#compilations.push(file)
+    this.catalogue.remove(
+      this.#compilations.splice(0, this.#compilations.length - MOST_COMPILATIONS),
+    )
+    this.catalogue.add(news, [])
+    return contracts.length
+  }
+
+  /** Calls an account by a name; an empty one takes its name away. */
+  label(address: Address, text: string): void {
+    const name = oneLine(text.trim(), LONGEST_LABEL)
+    if (name === '') this.#labels.delete(address)
+    else if (this.#labels.size < MOST_LABELS || this.#labels.has(address))
+      this.#labels.set(address, name)
+    else {
+      throw new DevchainError('LIMIT_EXCEEDED', `there may be ${MOST_LABELS} labels at a time`)
+    }
+  }
+
+  get labels(): ReadonlyMap<Address, string> {
+    return this.#labels
+  }
+
+  close(): void {
+    this.#isClosed = true
+    for (const { watch } of this.#sources.values()) watch.close()
+  }
+
+  async #addAll(folders: readonly string[]): Promise<number> {
+    for (const each of folders) {
+      const whole = path.resolve(each)
+      if (!this.#sources.has(whole)) {
+        const watch = new FolderWatch(() => this.#background(() => this.#readFolder(whole)))
+        this.#sources.set(whole, { folder: whole, watch, told: new Set() })
+      }
+      await this.#inTurn(() => this.#readFolder(whole))
+    }
+    return this.catalogue.count((file) => folders.some((each) => isBelow(each, file)))
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#turn.then(work)
+    this.#turn = result.catch(() => undefined)
+    return result
+  }
+
+  #background(work: () => Promise<unknown>): void {
+    if (this.#isClosed) return
+    this.#inTurn(work).catch((error: unknown) => this.#options.onBug(error))
+  }
+
+  /** Reads what is new in a folder, forgets what is gone, and says how much there is when that changed. */
+  async #readFolder(folder: string): Promise<void> {
+    const source = this.#sources.get(folder)
+    if (source === undefined || this.#isClosed) return
+    const { files, folders, isCut } = await artifactsBelow(folder)
+    const isWatched = source.watch.follow(folders)
+    const present = new Set(files)
+    const gone = [...this.catalogue.files()].filter(
+      (file) => isBelow(folder, file) && !present.has(file),
+    )
+    const before = this.catalogue.version
+    if (gone.length > 0) this.catalogue.remove(gone)
+    const skipped = await this.#readFiles(files, this.catalogue.stamps)
+    this.#warn(source, skipped, { isCut, isWatched })
+    if (this.catalogue.version === before) return
+    const contracts = this.catalogue.count((file) => isBelow(folder, file))
+    this.#options.tell({ event: 'artifacts', contracts, place: this.#shown(folder) })
+  }
+
+  async #readFiles(
+    files: readonly string[],
+    known: Readonly<Record<string, string>>,
+  ): Promise<readonly SkippedFile[]> {
+    const items: AbiItem[] = []
+    const skipped: SkippedFile[] = []
+    let fits = true
+    for await (const news of readBeside({ files, known })) {
+      if (this.#isClosed) break
+      fits = this.catalogue.add(news, items) && fits
+      skipped.push(...news.skipped)
+    }
+    if (!fits) this.#warning(`only ${MOST_CONTRACTS} contracts are kept`)
+    return skipped
+  }
+
+  /** One warning for all files that cannot be read; none again for one that was told of. */
+  #warn(
+    { folder, told }: Source,
+    skipped: readonly SkippedFile[],
+    { isCut, isWatched }: { readonly isCut: boolean; readonly isWatched: boolean },
+  ): void {
+    const fresh = skipped.filter(({ path: file }) => !told.has(file))
+    for (const { path: file } of fresh) told.add(file)
+    if (fresh.length > 0) {
+      const names = fresh.map(({ path: file, why }) => `${path.relative(folder, file)} (${why})`)
+      this.#warning(`skipped in ${this.#shown(folder)}: ${listed(names)}`)
+    }
+    if (isCut && !told.has(folder)) {
+      told.add(folder)
+      this.#warning(`not all artifacts of ${this.#shown(folder)} are read: there are too many`)
+    }
+    if (!isWatched && !told.has('watch')) {
+      told.add('watch')
+      this.#warning(`only ${MOST_WATCHED} folders of ${this.#shown(folder)} are watched`)
+    }
+  }
+
+  #warning(warning: string): void {
+    this.#options.tell({ event: 'artifacts', warning })
+  }
+
+  /** `./out` */
+  #shown(place: string): string {
+    const relative = path.relative(this.#options.folder, place)
+    return relative.startsWith('..') ? place : `./${relative}`
+  }
+}
+
+function isBelow(folder: string, file: string): boolean {
+  return file.startsWith(path.resolve(folder) + path.sep)
+}

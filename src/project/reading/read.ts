@@ -1,0 +1,165 @@
+// Reads artifacts one by one, and makes of each what is kept of it.
+import { readFileSync, statSync } from 'node:fs'
+import path from 'node:path'
+import { keccak256 } from '../../core/crypto/keccak.ts'
+import { compiledCode, shapeOf } from '../code/shape.ts'
+import { contractsIn, type FoundCode, type FoundContract, isObject, type Loose } from './formats.ts'
+import type {
+  AbiItem,
+  ContractSummary,
+  ReaderNews,
+  ReadFile,
+  ReadOrder,
+  SkippedFile,
+} from './summary.ts'
+
+/** Bytes of an artifact that is read; build information is longer, and is not read here. */
+const LARGEST_FILE = 64_000_000
+
+/** Files that one piece of news tells of. */
+const FILES_A_PIECE = 10
+
+/** Members of an ABI that one reader remembers, so that contracts share them. */
+const MOST_ITEMS = 200_000
+
+/** Reads files in their order, and tells of them in pieces. Never throws for what a file holds. */
+export function* read({ files, known }: ReadOrder): IterableIterator<ReaderNews> {
+  const summarizer = new Summarizer()
+  let read: ReadFile[] = []
+  let skipped: SkippedFile[] = []
+  for (const [index, file] of files.entries()) {
+    const result = readOne(file, known[file], summarizer)
+    if (result !== undefined && 'why' in result) skipped.push(result)
+    else if (result !== undefined) read.push(result)
+    if ((index + 1) % FILES_A_PIECE !== 0) continue
+    yield { items: summarizer.takeItems(), files: read, skipped }
+    read = []
+    skipped = []
+  }
+  yield { items: summarizer.takeItems(), files: read, skipped }
+}
+
+/** @returns undefined when the file is as it was known */
+function readOne(
+  file: string,
+  known: string | undefined,
+  summarizer: Summarizer,
+): ReadFile | SkippedFile | undefined {
+  try {
+    // at once: to wait for the system's threads takes longer than most files do
+    const { size, mtimeMs } = statSync(file)
+    const stamp = `${size} ${mtimeMs}`
+    if (stamp === known) return undefined
+    if (size > LARGEST_FILE) {
+      return { path: file, why: `${Math.round(size / 1e6)} MB are more than is read` }
+    }
+    const found = contractsIn(JSON.parse(readFileSync(file, 'utf8')), path.basename(file, '.json'))
+    if (found === undefined) return { path: file, why: 'no artifact' }
+    return { path: file, stamp, contracts: found.map((each) => summarizer.summaryOf(each)) }
+  } catch (error) {
+    return { path: file, why: reasonOf(error) }
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof SyntaxError) return 'no valid JSON'
+  const { code, message } = error as NodeJS.ErrnoException
+  return code === 'ENOENT' ? 'there is no such file' : message
+}
+
+/** Makes summaries; ABI members that contracts have in common are handed on once. */
+export class Summarizer {
+  readonly #numbers = new Map<string, number>()
+  #items: AbiItem[] = []
+  #count = 0
+
+  summaryOf(found: FoundContract): ContractSummary {
+    const { name, source, format, sourceId, abi, creation, runtime } = found
+    return {
+      name: name.slice(0, 200),
+      source,
+      format,
+      sourceId,
+      abi: abi.flatMap((item) => this.#numberOf(item)),
+      creation: codeShape(creation),
+      runtime: codeShape(runtime),
+    }
+  }
+
+  /** The members that were not handed on yet. Summaries count them from the first that ever was. */
+  takeItems(): readonly AbiItem[] {
+    const items = this.#items
+    this.#items = []
+    return items
+  }
+
+  #numberOf(item: unknown): number[] {
+    if (!isObject(item)) return []
+    const json = JSON.stringify(lean(item))
+    const known = this.#numbers.get(json)
+    if (known !== undefined) return [known]
+    const made = abiItem(item, json)
+    if (made === undefined || this.#count >= MOST_ITEMS) return []
+    const number = this.#count
+    this.#count += 1
+    this.#numbers.set(json, number)
+    this.#items.push(made)
+    return [number]
+  }
+}
+
+function codeShape({ object, references }: FoundCode): ContractSummary['runtime'] {
+  const compiled = compiledCode(object, references)
+  return compiled && shapeOf(compiled.code, compiled.holes)
+}
+
+const KINDS: ReadonlySet<unknown> = new Set(['function', 'error', 'event', 'constructor'])
+
+/** Undefined for what has no name to look up: fallback, receive. */
+function abiItem(item: Loose, json: string): AbiItem | undefined {
+  const { type, name = '' } = item
+  if (!KINDS.has(type) || typeof name !== 'string') return undefined
+  const kind = type as AbiItem['kind']
+  if (kind === 'constructor') return { kind, name: '', signature: '', key: '', json }
+  const signature = `${name}(${typesOf(item.inputs)})`
+  const digest = Buffer.from(keccak256(Buffer.from(signature))).toString('hex')
+  const isBare = kind === 'event' && item.anonymous === true
+  const key = isBare ? '' : `0x${kind === 'event' ? digest : digest.slice(0, 8)}`
+  return { kind, name, signature, key, json }
+}
+
+/** Types of parameters as a signature has them: tuples with what they hold. */
+function typesOf(parameters: unknown): string {
+  if (!Array.isArray(parameters)) return ''
+  return (parameters as readonly unknown[]).map(typeOf).join(',')
+}
+
+function typeOf(parameter: unknown): string {
+  if (!isObject(parameter)) return ''
+  const type = String(parameter.type)
+  return type.startsWith('tuple') ? `(${typesOf(parameter.components)})${type.slice(5)}` : type
+}
+
+/** An ABI member without what decoding does not ask for. */
+function lean({ type, name, inputs, outputs, stateMutability, anonymous }: Loose): Loose {
+  return {
+    type,
+    name,
+    inputs: parameters(inputs),
+    outputs: parameters(outputs),
+    stateMutability,
+    anonymous,
+  }
+}
+
+function parameters(list: unknown): unknown {
+  if (!Array.isArray(list)) return undefined
+  return (list as readonly unknown[])
+    .filter(isObject)
+    .map(({ name, type, components, indexed }) => ({
+      name,
+      type,
+      components: parameters(components),
+      indexed,
+    }))
+}

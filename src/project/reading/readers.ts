@@ -1,0 +1,64 @@
+// Reads artifacts beside the chain: in a thread of its own in the built program (an accelerator: calls go on while megabytes of JSON
+// are parsed), else on this thread, with turns for others.
+import { existsSync } from 'node:fs'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { Worker } from 'node:worker_threads'
+import { read } from './read.ts'
+import { END, type ReaderNews, type ReadOrder } from './summary.ts'
+
+/** Where the build puts the thread's program. */
+const PROGRAM = '../reader/reader.cjs'
+
+/** Memory that the thread may have, in MB: the largest artifacts take a few times their size. */
+const MEMORY_MB = 1_024
+
+/** Reads files in the background. */
+export function readBeside(order: ReadOrder): AsyncIterableIterator<ReaderNews> {
+  const program = fileURLToPath(new URL(PROGRAM, import.meta.url))
+  return existsSync(program) ? readInThread(program, order) : readInTurns(order)
+}
+
+/** The plain way. */
+export async function* readInTurns(order: ReadOrder): AsyncIterableIterator<ReaderNews> {
+  for (const news of read(order)) {
+    yield news
+    await nextTurn()
+  }
+}
+
+async function* readInThread(program: string, order: ReadOrder): AsyncIterableIterator<ReaderNews> {
+  const worker = new Worker(program, {
+    workerData: order,
+    resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
+  })
+  worker.unref()
+  const told: (ReaderNews | typeof END)[] = []
+  let failure: unknown
+  let wake = (): void => undefined
+  worker.on('message', (message: ReaderNews | typeof END) => {
+    told.push(message)
+    wake()
+  })
+  const fail = (error: unknown): void => {
+    failure ??= error
+    wake()
+  }
+  worker.on('error', fail)
+  worker.on('exit', () => fail(new Error('the reader of artifacts ended too early')))
+  try {
+    for (;;) {
+      const message = told.shift()
+      if (message === END) return
+      if (message !== undefined) yield message
+      else if (failure !== undefined) throw failure
+      else {
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+      }
+    }
+  } finally {
+    await worker.terminate()
+  }
+}

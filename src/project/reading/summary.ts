@@ -1,0 +1,62 @@
+// What the reader of artifacts hands on: little enough to be kept for thousands of contracts.
+import type { CodeShape } from '../code/shape.ts'
+
+/** A member of an ABI that can be looked up. */
+export interface AbiItem {
+  readonly kind: 'function' | 'error' | 'event' | 'constructor'
+  readonly name: string
+  /** `transfer(address,uint256)` */
+  readonly signature: string
+  /** Selector, or of an event its first topic; empty for a constructor. */
+  readonly key: string
+  /** The item as the compiler wrote it, without what nobody asks for. */
+  readonly json: string
+}
+
+/** Tools whose artifacts are read. */
+export type Format = 'foundry' | 'hardhat2' | 'hardhat3' | 'truffle' | 'compiler' | 'abi'
+
+/** A contract of an artifact. */
+export interface ContractSummary {
+  readonly name: string
+  /** Path of its source as the compiler was told it; empty where the artifact does not say. */
+  readonly source: string
+  readonly format: Format
+  /** Index of its source in source maps, where the artifact says it. */
+  readonly sourceId: number | undefined
+  /** The ABI: indexes into the items that the reader handed on. */
+  readonly abi: readonly number[]
+  /** Undefined for an interface or an abstract contract. */
+  readonly creation: CodeShape | undefined
+  readonly runtime: CodeShape | undefined
+}
+
+/** A file that was read. `stamp` changes when the file does. */
+export interface ReadFile {
+  readonly path: string
+  readonly stamp: string
+  readonly contracts: readonly ContractSummary[]
+}
+
+/** A file that could not be read, and why. */
+export interface SkippedFile {
+  readonly path: string
+  readonly why: string
+}
+
+/** One piece of what the reader tells. */
+export interface ReaderNews {
+  readonly items: readonly AbiItem[]
+  readonly files: readonly ReadFile[]
+  readonly skipped: readonly SkippedFile[]
+}
+
+/** What a reader is asked. */
+export interface ReadOrder {
+  readonly files: readonly string[]
+  /** Stamps of files that are known: they are not read again. */
+  readonly known: Readonly<Record<string, string>>
+}
+
+/** The last message of a reader that runs in a thread of its own. */
+export const END = 'end'

@@ -1,0 +1,243 @@
+// What the log tells of a project's contracts: names, arguments, events, errors, amounts, on one line each.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { parseEther } from 'viem'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Ask, callData, deploy, initCode, SENDER, send } from '../support/deploy.ts'
+import { type LogForm, type LoggedChain, startLogged } from '../support/loggedchain.ts'
+import { type Compilation, compile, projectSources, writeProject } from '../support/solidity.ts'
+
+const OTHER = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'
+const WEEK = 604_800n
+
+let folder: string
+let artifacts: string
+let project: Compilation
+
+beforeAll(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'devchain-project-'))
+  project = compile(projectSources(), { optimizer: { enabled: true } })
+  artifacts = writeProject(folder, 'foundry', project)
+})
+
+afterAll(() => rmSync(folder, { recursive: true }))
+
+async function started(form?: LogForm): Promise<LoggedChain> {
+  const chain = await startLogged({ artifacts: [artifacts], defaultGas: 'estimate' }, form)
+  await chain.devchain.artifactsRead()
+  return chain
+}
+
+/** A vault of the sender with 1 ether in it. */
+async function vaultOn(ask: Ask): Promise<string> {
+  const rates = await deploy(ask, initCode(project, 'Rates'))
+  const vault = await deploy(ask, initCode(project, 'Vault', [SENDER, WEEK], { Rates: rates }))
+  await send(ask, { to: vault, value: '0xde0b6b3a7640000' })
+  return vault
+}
+
+const withdraw = (amount: string): string =>
+  callData(project, 'Vault', 'withdraw', [parseEther(amount)])
+
+/** The lines with what differs from one contract to the next taken out. */
+function plain(lines: readonly string[]): string[] {
+  return lines.filter((line) => !/^ {2}(transaction|block)|base fee/.test(line))
+}
+
+describe('the log of a project', () => {
+  test('says once how many contracts it knows, and where from', async () => {
+    await using chain = await started()
+    expect(chain.lines()).toEqual([`artifacts  7 contracts of ${artifacts}`])
+  })
+
+  test('tells what a transaction creates, calls and emits', async () => {
+    await using chain = await started()
+    chain.lines()
+    const vault = await vaultOn(chain.ask)
+    chain.lines()
+    await send(chain.ask, {
+      to: vault,
+      value: '0x1bc16d674ec80000',
+      data: callData(project, 'Vault', 'deposit', ['for the rent']),
+    })
+    expect(plain(chain.lines())).toMatchInlineSnapshot(`
+      [
+        "eth_sendTransaction  1.0 ms  0x3680…e23c",
+        "    0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266 → Vault.deposit("for the rent") 0xe7f1725E7734CE288F8367e1Bb143E90bb3F0512",
+        "    value 2 ether · gas 36,982 of 5,000,000 (<1 %) · fee 0 ether · success",
+        "    event Deposited(who 0xf39F…2266, amount 2 ether, note "for the rent")",
+        "eth_getTransactionReceipt  1.0 ms  success, block 4, gas 36,982",
+      ]
+    `)
+  })
+
+  test('tells a creation with the arguments of its constructor', async () => {
+    await using chain = await started()
+    chain.lines()
+    await vaultOn(chain.ask)
+    expect(plain(chain.lines())).toMatchInlineSnapshot(`
+      [
+        "eth_sendTransaction  1.0 ms  0x647c…4137",
+        "    0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266 → new Rates() 0x5FbDB2315678afecb367f032d93F642f64180aa3",
+        "    value 0 ether · gas 130,600 of 5,000,000 (2 %) · fee 0 ether · success",
+        "eth_getTransactionReceipt  1.0 ms  success, block 1, gas 130,600",
+        "eth_sendTransaction  1.0 ms  0x3f99…917a",
+        "    0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266 → new Vault(0xf39F…2266, 604,800) 0xe7f1725E7734CE288F8367e1Bb143E90bb3F0512",
+        "    value 0 ether · gas 523,218 of 5,000,000 (10 %) · fee 0 ether · success",
+        "eth_getTransactionReceipt  1.0 ms  success, block 2, gas 523,218",
+        "eth_sendTransaction  1.0 ms  0x0d3d…df95",
+        "    0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266 → Vault.receive() 0xe7f1725E7734CE288F8367e1Bb143E90bb3F0512",
+        "    value 1 ether · gas 69,905 of 5,000,000 (1 %) · fee 0 ether · success",
+        "    event Deposited(who 0xf39F…2266, amount 1 ether, note "")",
+        "eth_getTransactionReceipt  1.0 ms  success, block 3, gas 69,905",
+      ]
+    `)
+  })
+
+  test('tells calls with arguments and answers, and errors with what they hold', async () => {
+    await using chain = await started()
+    const { ask } = chain
+    const vault = await vaultOn(ask)
+    chain.lines()
+    const data = callData(project, 'Vault', 'balanceOf', [SENDER])
+    await ask('eth_call', { to: vault, data })
+    await ask('eth_call', { from: SENDER, to: vault, data: withdraw('5') }).catch(() => undefined)
+    await ask('eth_estimateGas', { from: SENDER, to: vault, data: withdraw('5') }).catch(
+      () => undefined,
+    )
+    const order = { who: OTHER, amounts: [1n, 2n, 3n, 4n] }
+    await ask('eth_call', { to: vault, data: callData(project, 'Vault', 'place', [order]) }).catch(
+      () => undefined,
+    )
+    expect(chain.lines()).toMatchInlineSnapshot(`
+      [
+        "eth_call  1.0 ms  Vault.balanceOf(0xf39F…2266) → 1 ether",
+        "eth_call  1.0 ms  Vault.withdraw(5 ether) ✗ InsufficientBalance(have 1 ether, want 5 ether)",
+        "eth_estimateGas  1.0 ms  Vault.withdraw(5 ether) ✗ InsufficientBalance(have 1 ether, want 5 ether)",
+        "eth_call  1.0 ms  Vault.place((who 0x7099…79C8, amounts [1, 2, 3, … 1 more])) ✗ InsufficientBalance(have 0, want 10)",
+      ]
+    `)
+  })
+
+  test('tells amounts of tokens in their decimals', async () => {
+    await using chain = await started()
+    const { ask } = chain
+    const coin = await deploy(ask, initCode(project, 'Coin', [5_000_000_000n]))
+    chain.lines()
+    await send(ask, { to: coin, data: callData(project, 'Coin', 'transfer', [OTHER, 1_500_000n]) })
+    await send(ask, {
+      to: coin,
+      data: callData(project, 'Coin', 'approve', [OTHER, 2n ** 256n - 1n]),
+    })
+    await ask('eth_call', { to: coin, data: callData(project, 'Coin', 'balanceOf', [OTHER]) })
+    const data = callData(project, 'Coin', 'transfer', [SENDER, 2_000_000n])
+    await ask('eth_call', { from: OTHER, to: coin, data }).catch(() => undefined)
+    expect(plain(chain.lines())).toMatchInlineSnapshot(`
+      [
+        "eth_sendTransaction  1.0 ms  0x5966…addd",
+        "    0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266 → Coin.transfer(0x7099…79C8, 1.5 USC) 0x5FbDB2315678afecb367f032d93F642f64180aa3",
+        "    value 0 ether · gas 51,533 of 5,000,000 (1 %) · fee 0 ether · success",
+        "    event Transfer(from 0xf39F…2266, to 0x7099…79C8, value 1.5 USC)",
+        "eth_getTransactionReceipt  1.0 ms  success, block 2, gas 51,533",
+        "eth_sendTransaction  1.0 ms  0x6b2f…d8c9",
+        "    0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266 → Coin.approve(0x7099…79C8, unlimited USC) 0x5FbDB2315678afecb367f032d93F642f64180aa3",
+        "    value 0 ether · gas 46,463 of 5,000,000 (<1 %) · fee 0 ether · success",
+        "    event Approval(owner 0xf39F…2266, spender 0x7099…79C8, value unlimited USC)",
+        "eth_getTransactionReceipt  1.0 ms  success, block 3, gas 46,463",
+        "eth_call  1.0 ms  Coin.balanceOf(0x7099…79C8) → 1.5 USC",
+        "eth_call  1.0 ms  Coin.transfer(0xf39F…2266, 2 USC) ✗ ERC20InsufficientBalance(sender 0x7099…79C8, balance 1.5 USC, needed 2 USC)",
+      ]
+    `)
+  })
+
+  test.each(['Proxy', 'BeaconProxy', 'Cloner', 'delegation'])(
+    'calls what runs behind a %s by its name',
+    async (kind) => {
+      await using chain = await started()
+      const { ask } = chain
+      const vault = await vaultOn(ask)
+      const proxy = await behind(ask, kind, vault)
+      chain.lines()
+      await ask('eth_call', { from: SENDER, to: proxy, data: withdraw('5') }).catch(() => undefined)
+      expect(chain.lines()).toEqual([
+        'eth_call  1.0 ms  Vault.withdraw(5 ether) ✗ InsufficientBalance(have 0, want 5 ether)',
+      ])
+    },
+  )
+
+  test('calls accounts by their labels', async () => {
+    await using chain = await started()
+    const { ask } = chain
+    const coin = await deploy(ask, initCode(project, 'Coin', [5_000_000_000n]))
+    await ask('devchain_label', { [SENDER]: 'alice', [OTHER]: 'bob', [coin]: 'gold' })
+    chain.lines()
+    await send(ask, { to: coin, data: callData(project, 'Coin', 'transfer', [OTHER, 1_500_000n]) })
+    expect(plain(chain.lines())).toMatchInlineSnapshot(`
+      [
+        "eth_sendTransaction  1.0 ms  0x5966…addd",
+        "    alice 0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266 → gold.transfer(bob, 1.5 USC) 0x5FbDB2315678afecb367f032d93F642f64180aa3",
+        "    value 0 ether · gas 51,533 of 5,000,000 (1 %) · fee 0 ether · success",
+        "    event Transfer(from alice, to bob, value 1.5 USC)",
+        "eth_getTransactionReceipt  1.0 ms  success, block 2, gas 51,533",
+      ]
+    `)
+  })
+
+  test('has the same for programs', async () => {
+    await using chain = await started({ json: true })
+    const { ask } = chain
+    const vault = await vaultOn(ask)
+    chain.lines()
+    await ask('eth_call', { from: SENDER, to: vault, data: withdraw('5') }).catch(() => undefined)
+    await send(ask, { to: vault, value: '0x1' })
+    const [call, , transaction] = chain.lines().map((line) => JSON.parse(line))
+    expect(call).toMatchObject({
+      called: {
+        contract: 'Vault',
+        name: 'withdraw',
+        signature: 'withdraw(uint256)',
+        args: [{ name: 'amount', type: 'uint256', value: parseEther('5').toString() }],
+      },
+      customError: {
+        name: 'InsufficientBalance',
+        args: [{ name: 'have', value: parseEther('1').toString() }, { name: 'want' }],
+      },
+    })
+    expect(transaction).toMatchObject({
+      called: { contract: 'Vault', name: 'receive' },
+      events: [
+        {
+          name: 'Deposited',
+          args: [
+            { name: 'who' },
+            { name: 'amount', value: '1' },
+            { name: 'note', type: 'string', value: '' },
+          ],
+        },
+      ],
+    })
+    expect(transaction).not.toHaveProperty('executed')
+  })
+})
+
+async function behind(ask: Ask, kind: string, vault: string): Promise<string> {
+  if (kind === 'Proxy') return deploy(ask, initCode(project, 'Proxy', [vault]))
+  if (kind === 'BeaconProxy') {
+    const beacon = await deploy(ask, initCode(project, 'Beacon', [vault]))
+    return deploy(ask, initCode(project, 'BeaconProxy', [beacon]))
+  }
+  if (kind === 'delegation') {
+    await ask('hardhat_setCode', OTHER, `0xef0100${vault.slice(2)}`)
+    return OTHER
+  }
+  const cloner = await deploy(ask, initCode(project, 'Cloner'))
+  const { transactionHash } = await send(ask, {
+    to: cloner,
+    data: callData(project, 'Cloner', 'clone', [vault]),
+  })
+  const receipt = (await ask('eth_getTransactionReceipt', transactionHash)) as {
+    logs: { data: string }[]
+  }
+  return `0x${receipt.logs[0]!.data.slice(-40)}`
+}

@@ -1,0 +1,220 @@
+// Reading a project's artifacts: of every tool, whole or broken, now and when they change.
+import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { Address } from '../../src/core/hex.ts'
+import { createDevchain, type Devchain, type DevchainOptions } from '../../src/devchain.ts'
+import type { ProjectEvent } from '../../src/project/events.ts'
+import type { Names } from '../../src/project/naming/names.ts'
+import { codeAt } from '../../src/state/world.ts'
+import { deploy, initCode, SENDER } from '../support/deploy.ts'
+import {
+  compile,
+  contractNamed,
+  type Layout,
+  projectSources,
+  writeProject,
+} from '../support/solidity.ts'
+
+const LAYOUTS: readonly Layout[] = ['foundry', 'hardhat2', 'hardhat3', 'truffle']
+const PLACES = {
+  foundry: './out',
+  hardhat2: './artifacts',
+  hardhat3: './artifacts',
+  truffle: './build/contracts',
+}
+
+/** A watch waits until the compiler is quiet. */
+const PATIENT = { timeout: 10_000 }
+
+let folder: string
+let told: ProjectEvent[]
+let names: Names | undefined
+let devchain: Devchain | undefined
+
+beforeEach(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'devchain-reading-'))
+  told = []
+  names = undefined
+})
+
+afterEach(async () => {
+  await devchain?.close()
+  rmSync(folder, { recursive: true })
+})
+
+async function started(options: DevchainOptions = {}): Promise<Devchain> {
+  const observer = {
+    onArtifacts: (event: ProjectEvent) => told.push(event),
+    onNames: (known: Names) => {
+      names = known
+    },
+  }
+  devchain = await createDevchain({ defaultGas: 'estimate', ...options }, { observer, folder })
+  await devchain.artifactsRead()
+  return devchain
+}
+
+const project = compile(projectSources(), { optimizer: { enabled: true } })
+
+/** Deploys a vault, and says what it is taken for. */
+async function nameOfVault({ request }: Devchain): Promise<string | undefined> {
+  const ask = (method: string, ...params: unknown[]): Promise<unknown> =>
+    request({ method, params })
+  const rates = await deploy(ask, initCode(project, 'Rates'))
+  const address = await deploy(ask, initCode(project, 'Vault', [SENDER, 7n], { Rates: rates }))
+  const world = names!.world
+  expect(codeAt(world, address as Address).length).toBeGreaterThan(0)
+  return names?.nameOf(world, address as Address)
+}
+
+describe('a project folder', () => {
+  test.each(LAYOUTS)('of %s is found and read', async (layout) => {
+    writeProject(folder, layout, project)
+    const chain = await started()
+    expect(told).toEqual([{ event: 'artifacts', contracts: 7, place: PLACES[layout] }])
+    expect(await nameOfVault(chain)).toBe('Vault')
+  })
+
+  test('of Foundry with another folder for artifacts is read there', async () => {
+    writeProject(folder, 'foundry', project)
+    writeFileSync(path.join(folder, 'foundry.toml'), "[profile.default]\nout = 'forged'\n")
+    rmSync(path.join(folder, 'out'), { recursive: true })
+    mkdirSync(path.join(folder, 'forged'))
+    writeFileSync(path.join(folder, 'forged/Vault.json'), JSON.stringify(project.output))
+    await started()
+    expect(told).toEqual([{ event: 'artifacts', contracts: 7, place: './forged' }])
+  })
+
+  test('without artifacts says nothing, and loads nothing', async () => {
+    const chain = await started()
+    expect([told, names]).toEqual([[], undefined])
+    await chain.request({ method: 'eth_accounts' })
+    expect(names).toBeUndefined()
+  })
+
+  test('is not looked at with noArtifacts', async () => {
+    writeProject(folder, 'foundry', project)
+    await started({ noArtifacts: true })
+    expect([told, names]).toEqual([[], undefined])
+  })
+
+  test('is not looked at where other artifacts are named', async () => {
+    writeProject(folder, 'foundry', project)
+    const other = path.join(folder, 'other')
+    writeProject(other, 'truffle', project)
+    await started({ artifacts: [other] })
+    expect(told).toEqual([{ event: 'artifacts', contracts: 7, place: './other/build/contracts' }])
+  })
+
+  test('is read when it is compiled for the first time', async () => {
+    await started()
+    writeProject(folder, 'hardhat3', project)
+    await vi.waitFor(
+      () => expect(told).toContainEqual({ event: 'artifacts', contracts: 7, place: './artifacts' }),
+      PATIENT,
+    )
+  })
+})
+
+describe('artifacts that change', () => {
+  test('change the names at once', async () => {
+    const artifacts = writeProject(folder, 'foundry', project)
+    const chain = await started()
+    expect(await nameOfVault(chain)).toBe('Vault')
+    const { abi, evm } = contractNamed(project, 'Vault')
+    const renamed = {
+      contractName: 'Safe',
+      _format: 'hh-sol-artifact-1',
+      sourceName: 'src/Safe.sol',
+      abi,
+    }
+    const code = {
+      bytecode: `0x${evm.bytecode.object}`,
+      deployedBytecode: `0x${evm.deployedBytecode.object}`,
+    }
+    writeFileSync(
+      path.join(artifacts, 'Vault.sol/Vault.json'),
+      JSON.stringify({ ...renamed, ...code }),
+    )
+    await vi.waitFor(() => expect(told).toHaveLength(2), PATIENT)
+    expect(await nameOfVault(chain)).toBe('Safe')
+  })
+
+  test('and go are forgotten', async () => {
+    const artifacts = writeProject(folder, 'foundry', project)
+    const chain = await started()
+    rmSync(path.join(artifacts, 'Vault.sol'), { recursive: true })
+    await vi.waitFor(() => expect(told.at(-1)).toMatchObject({ contracts: 6 }), PATIENT)
+    expect(await nameOfVault(chain)).toBeUndefined()
+  })
+})
+
+describe('files that cannot be read', () => {
+  test('are skipped with one warning that names them', async () => {
+    const artifacts = writeProject(folder, 'foundry', project)
+    writeFileSync(path.join(artifacts, 'Broken.json'), '{"abi": [')
+    writeFileSync(path.join(artifacts, 'Foreign.json'), '{"version": 3}')
+    writeFileSync(path.join(artifacts, 'Huge.json'), '')
+    truncateSync(path.join(artifacts, 'Huge.json'), 70_000_000)
+    const chain = await started()
+    expect(told).toEqual([
+      {
+        event: 'artifacts',
+        warning:
+          'skipped in ./out: Broken.json (no valid JSON), Foreign.json (no artifact), Huge.json (70 MB are more than is read)',
+      },
+      { event: 'artifacts', contracts: 7, place: './out' },
+    ])
+    expect(await nameOfVault(chain)).toBe('Vault')
+  })
+
+  test('are read when they are whole, and not complained of twice', async () => {
+    const artifacts = writeProject(folder, 'foundry', project)
+    writeFileSync(path.join(artifacts, 'Half.json'), '{"abi": [')
+    await started()
+    expect(told).toHaveLength(2)
+    const { abi } = contractNamed(project, 'Coin')
+    const whole = { abi, bytecode: { object: '0x00' }, deployedBytecode: { object: '0x00' } }
+    writeFileSync(path.join(artifacts, 'Half.json'), JSON.stringify(whole))
+    await vi.waitFor(
+      () => expect(told.at(-1)).toEqual({ event: 'artifacts', contracts: 8, place: './out' }),
+      PATIENT,
+    )
+    expect(told).toHaveLength(3)
+  })
+
+  test.each([
+    [
+      'a folder that is not there',
+      'nowhere',
+      /cannot read the artifacts in .*nowhere: there is no such file/,
+    ],
+    [
+      'a file that is no artifact',
+      'package.json',
+      /cannot read the artifacts in .*package.json: no artifact/,
+    ],
+  ])('do not keep the chain from running: %s', async (_, name, warning) => {
+    writeFileSync(path.join(folder, 'package.json'), '{"name": "x"}')
+    const chain = await started({ artifacts: [path.join(folder, name)] })
+    expect(told).toEqual([{ event: 'artifacts', warning: expect.stringMatching(warning) }])
+    expect(await chain.request({ method: 'eth_blockNumber' })).toBe('0x0')
+  })
+})
+
+describe('single files', () => {
+  test.each([
+    ['an ABI', contractNamed(project, 'Vault').abi, 1],
+    ['the answer to standard JSON', project.output, 7],
+    ['build information', { input: project.input, output: project.output }, 7],
+  ])('may hold %s', async (_, content, contracts) => {
+    const file = path.join(folder, 'Vault.json')
+    writeFileSync(file, JSON.stringify(content))
+    const chain = await started({ abi: [file] })
+    expect(told).toEqual([{ event: 'artifacts', contracts, place: './Vault.json' }])
+    // an ABI alone knows no code
+    expect(await nameOfVault(chain)).toBe(contracts === 1 ? '~Vault' : 'Vault')
+  })
+})
