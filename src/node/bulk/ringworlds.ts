@@ -112,6 +112,7 @@ export class RingWorlds {
       const timestamp = timestampAt(index)
       const slot = beaconSlot(timestamp)
       if (!times.has(slot)) times.set(slot, timestamp)
+      index = firstAt(timestamp, timestampAt, first, index)
     }
     for (let index = Math.max(first, last - ring + 1); writes.hash && index <= last; index++) {
       parents.set(historySlot(numberAt(index)), BigInt(parentHashAt(index)))
@@ -127,6 +128,24 @@ export class RingWorlds {
       accountAt(this.#base, address)?.storage ?? emptyStorage
     return { time: storageAt(BEACON_ROOTS), hashes: storageAt(HISTORY_STORAGE) }
   }
+}
+
+/** The first of the blocks from `first` to `index` with the time of the last one: times never go back. */
+function firstAt(
+  timestamp: bigint,
+  timestampAt: (index: number) => bigint,
+  first: number,
+  index: number,
+): number {
+  // most blocks have a time of their own
+  if (index === first || timestampAt(index - 1) !== timestamp) return index
+  let [earlier, found] = [first - 1, index]
+  while (found - earlier > 1) {
+    const middle = earlier + Math.floor((found - earlier) / 2)
+    if (timestampAt(middle) === timestamp) found = middle
+    else earlier = middle
+  }
+  return found
 }
 
 function withSlots(

@@ -9,7 +9,7 @@ import { headOf } from '../ledger/blocktree.ts'
 import type { BlockRange } from '../ledger/canonicalchain.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import type { Change, DroppedTransaction } from '../ledger/change.ts'
-import { checkTimestamp, nextTimestamps } from '../ledger/clock.ts'
+import { checkTimestamp, leastStep, nextTimestamps } from '../ledger/clock.ts'
 import type { BulkMining, MinedRun } from '../mining/bulkmining.ts'
 import { appendDerived, MOST_SEALED } from '../mining/derivedrun.ts'
 import { alikeBlocks, type RunRequest } from '../mining/emptyblocks.ts'
@@ -169,10 +169,11 @@ function checkBlocks({ tree }: ChainState, blocks: bigint): void {
   throw new DevchainError('LIMIT_EXCEEDED', message)
 }
 
-/** The timestamp `interval` seconds after the head; undefined without an interval. A block never has its parent's. */
+/** The timestamp `interval` seconds after the head, and as late as it has to be; undefined without an interval. */
 function spaced(state: ChainState, interval: bigint | undefined): bigint | undefined {
   if (interval === undefined) return undefined
-  const timestamp = headOf(state.tree).block.header.timestamp + (interval > 0n ? interval : 1n)
+  const space = interval > 0n ? interval : leastStep(state)
+  const timestamp = headOf(state.tree).block.header.timestamp + space
   checkSpaced(timestamp)
   return timestamp
 }

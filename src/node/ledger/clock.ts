@@ -17,7 +17,7 @@ export function clockShift({ offset, adjustment }: ClockState): bigint {
 }
 
 /**
- * The timestamp of the block that would be mined now: always after its parent's.
+ * The timestamp of the block that would be mined now: after its parent's, or the same where blocks may share a time.
  * @param now wall time in milliseconds
  * @param parent the newest block's time, where the caller knows it
  * @throws {DevchainError} `LIMIT_EXCEEDED` when it would be beyond 64 bits
@@ -55,24 +55,25 @@ export function nextTimestamps(
   interval: bigint | undefined = state.clock.interval,
 ): (index: number) => bigint {
   const parent = headOf(state.tree).block.header.timestamp
-  const step = interval === undefined ? sourceStep(state.clock.source) : interval
+  const leastSpace = leastStep(state)
   if (interval !== undefined) {
-    const spacing = step > 0n ? step : leastStep(state)
-    return (index) => parent + spacing * BigInt(index + 1)
+    const space = interval > 0n ? interval : leastSpace
+    return (index) => parent + space * BigInt(index + 1)
   }
   const first = chainTime(state, now)
-  const wanted = first > parent ? first : parent + leastStep(state)
+  const step = sourceStep(state.clock.source)
+  const wanted = first > parent ? first : parent + leastSpace
   // a clock that stands still falls behind the blocks; one that steps comes up to them from behind
-  if (step === 0n) return (index) => wanted + BigInt(index)
+  if (step === 0n) return (index) => wanted + leastSpace * BigInt(index)
   return (index) => {
     const regular = first + step * BigInt(index)
-    const least = parent + 1n + BigInt(index)
+    const least = parent + leastSpace * BigInt(index + 1)
     return regular > least ? regular : least
   }
 }
 
 /** Seconds between a block and the next at the least. */
-function leastStep(state: ChainState): bigint {
+export function leastStep(state: ChainState): bigint {
   return sharesTimes(state) ? 0n : 1n
 }
 

@@ -69,12 +69,16 @@ async function expectSame(fast: Chain, slow: Chain): Promise<void> {
   }
 }
 
+const STEPS = { kind: 'step', seconds: 7n } as const
+
 const cases: readonly (readonly [string, ChainOptions])[] = [
   ['on the newest fork', {}],
   ['on cancun, where only times are told', { hardfork: 'cancun' }],
   ['on london, where the world stays the same', { hardfork: 'london' }],
   ['under a fee market, until the base fee is still', { baseFee: 1_000_000n }],
-  ['with a clock that steps', { clock: { kind: 'step', seconds: 7n } }],
+  ['with a clock that steps', { clock: STEPS }],
+  ['that share their times', { sameTimestamp: true }],
+  ['that may share a time, of a clock that steps', { sameTimestamp: true, clock: STEPS }],
 ]
 
 type Miner = (chain: Chain, blocks: number, interval?: bigint) => Promise<unknown>
@@ -188,9 +192,10 @@ describe('blocks mined one after another by commands of their own', () => {
   })
 
   it('are the same whatever happens to the chain between them', async () => {
+    const several = fc.array(commands, { minLength: 5, maxLength: 25 })
     await fc.assert(
-      fc.asyncProperty(fc.array(commands, { minLength: 5, maxLength: 25 }), async (list) => {
-        const options: ChainOptions = { hardfork: 'prague' }
+      fc.asyncProperty(several, fc.boolean(), async (list, sameTimestamp) => {
+        const options: ChainOptions = { hardfork: 'prague', sameTimestamp }
         const [fast, slow] = [await testChain(options), await testChain(options)]
         for (const command of list) {
           await Promise.all([command(fast, mineBlocks), command(slow, mineSlowly)])
@@ -343,12 +348,13 @@ describe('more blocks than are sealed', () => {
   const MANY = 1_100_000
 
   /** Whether a block is where it should be, seen from all sides. */
-  function expectLinked({ state: { tree } }: Chain, number: bigint): void {
+  function expectLinked({ state: { tree, config } }: Chain, number: bigint): void {
+    const seconds = config.options.sameTimestamp ? 0n : 1n
     const record = blockByNumber(tree, number)!
     const parent = blockByNumber(tree, number - 1n)!
     expect(record.block.header.number).toBe(number)
     expect(record.block.header.parentHash).toBe(parent.block.hash)
-    expect(record.block.header.timestamp).toBe(parent.block.header.timestamp + 1n)
+    expect(record.block.header.timestamp).toBe(parent.block.header.timestamp + seconds)
     expect(record.totalDifficulty).toBe(parent.totalDifficulty + 1n)
     expect(stateRoot(record.world)).toBe(record.block.header.stateRoot)
     expect(hashByNumber(tree, number)).toBe(record.block.hash)
@@ -383,6 +389,12 @@ describe('more blocks than are sealed', () => {
     expect(blockByHash(chain.state.tree, headOf(chain.state.tree).block.header.mixHash)).toBe(
       undefined,
     )
+  })
+
+  it('that share one time are linked as well, however many they are', async () => {
+    const chain = await testChain({ sameTimestamp: true })
+    await mineBlocks(chain, 1e9)
+    expectLinkedAll(chain)
   })
 
   it.each([
