@@ -58,6 +58,8 @@ export type ErrorWord =
   | 'SIMULATED_INSUFFICIENT_FUNDS'
   | 'SIMULATED_BLOCK_GAS_EXCEEDED'
   | 'SIMULATED_INIT_CODE_TOO_LARGE'
+  // what linked peers would undo at once
+  | 'LINKED'
   // an execution whose caller hung up, or whose chain was closed
   | 'ABANDONED'
   // an execution that reverted or halted; `data` holds the raw return bytes

@@ -121,7 +121,7 @@ export class Chain {
     }
     this.#waiting += 1
     const command = this.#recall.enter(order)
-    const result = this.#turn.then(() => this.#run(change, command))
+    const result = this.#turn.then(() => this.#run(change, command, order.peer))
     // the next command waits for this one's end, however it ends; its error goes to its own caller
     this.#turn = result.then(
       () => undefined,
@@ -206,7 +206,7 @@ export class Chain {
     this.#known = undefined
   }
 
-  async #run<T>(change: CommandOf<T>, command: Command): Promise<T> {
+  async #run<T>(change: CommandOf<T>, command: Command, peer?: string): Promise<T> {
     try {
       command.begin()
       const before = this.#state
@@ -216,7 +216,7 @@ export class Chain {
         this.#state = after
         const head = headChange(before.tree, after.tree)
         if (head.added.length > 0) this.#headMadeAt = this.environment.now()
-        this.#tell({ before, after, head, dropped })
+        this.#tell({ before, after, head, dropped, peer })
       }
       return value
     } catch (error) {

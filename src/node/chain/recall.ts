@@ -12,6 +12,8 @@ export interface CommandOptions {
    * after a moment are given up, as nothing of them would be left.
    */
   readonly takesBack?: string | undefined
+  /** The peer whose blocks it puts in place: listeners are told. */
+  readonly peer?: string | undefined
 }
 
 /**

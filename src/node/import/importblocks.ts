@@ -46,21 +46,38 @@ export async function importBlocks(
   state: ChainState,
   file: Uint8Array,
 ): Promise<ChainState> {
-  const weights = new ProofWeights(state)
-  let current = state
+  const blocks = new BlockImport(state)
   let previous = 0n
   const yieldIfDue = yielder(TURN_MS)
   for (let at = 0; at < file.length; ) {
     const { block, end } = readAt(file, at, previous + 1n)
     previous = block.header.number
     at = end
-    if (blockByHash(current.tree, block.hash) === undefined) {
-      current = await withImported(executor, weights.merged(current, block), block)
-      weights.add(block)
-    }
+    if (blockByHash(blocks.state.tree, block.hash) === undefined) await blocks.add(executor, block)
     await yieldIfDue()
   }
-  return finished(state, current)
+  return onTop(state, blocks.state)
+}
+
+/** Blocks that are imported one after another into a state, which nobody else sees. */
+export class BlockImport {
+  readonly #weights: ProofWeights
+  /** With the blocks so far; not yet what follows from them for blocks to be mined: see `onTop`. */
+  state: ChainState
+
+  constructor(state: ChainState) {
+    this.state = state
+    this.#weights = new ProofWeights(state)
+  }
+
+  /**
+   * Validates a block of whatever known parent in full, and puts it into the tree.
+   * @throws {DevchainError} `INVALID_BLOCK` as `importBlocks`; then the state stays as it is
+   */
+  async add(executor: Executor, block: EncodedBlock): Promise<void> {
+    this.state = await withImported(executor, this.#weights.merged(this.state, block), block)
+    this.#weights.add(block)
+  }
 }
 
 /** The block that begins at a byte of the file, and where it ends. */
@@ -173,9 +190,11 @@ class ProofWeights {
   readonly #terminal: bigint | undefined
 
   constructor({ config, tree }: ChainState) {
-    const { block } = headOf(tree)
     this.#terminal = config.terminalTotalDifficulty
-    this.#weights.set(block.hash, block.header.difficulty)
+    if (this.#terminal === undefined) return
+    let weight = 0n
+    for (const { block } of tree.canonical.values()) weight += block.header.difficulty
+    this.#weights.set(headOf(tree).block.hash, weight)
   }
 
   add({ header, hash }: EncodedBlock): void {
@@ -203,7 +222,7 @@ class ProofWeights {
 }
 
 /** The state after all blocks: what follows from them for the blocks to be mined, and for the way back. */
-function finished(before: ChainState, after: ChainState): ChainState {
+export function onTop(before: ChainState, after: ChainState): ChainState {
   const { config } = after
   if (before.tree === after.tree || config.ruleset === 'own') return after
   const { origin } = after

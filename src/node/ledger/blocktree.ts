@@ -175,6 +175,22 @@ export function withBlock(tree: BlockTree, record: BlockRecord): BlockTree {
   return record.totalDifficulty > head.totalDifficulty ? withHead(grown, record) : grown
 }
 
+/**
+ * The tree with blocks in a row, of which it knows the parent of the first. Where they are heavier than the chain they
+ * become the chain, however many they are; else they are kept beside it when they are few.
+ */
+export function withBranch(tree: BlockTree, records: readonly BlockRecord[]): BlockTree {
+  const [first, last] = [records[0], records.at(-1)]
+  if (first === undefined || last === undefined) return tree
+  const isHeavier = last.totalDifficulty > headOf(tree).totalDifficulty
+  const fork = first.block.header.number - 1n
+  if (isHeavier && hashByNumber(tree, fork) === first.block.header.parentHash) {
+    return records.reduce(appendBlock, truncateTo(tree, fork))
+  }
+  if (!isHeavier && records.length >= UNCLE_GENERATIONS) return tree
+  return records.reduce(withBlock, tree)
+}
+
 /** The tree with block `number` as its head. The blocks after it stay known by hash, on a branch of their own. */
 export function truncateTo(tree: BlockTree, number: bigint): BlockTree {
   const length = Number(number) + 1

@@ -30,4 +30,6 @@ export interface StateChange {
   readonly after: ChainState
   readonly head: HeadChange
   readonly dropped: readonly DroppedTransaction[]
+  /** The peer whose blocks these are; undefined: the change was made here. */
+  readonly peer?: string | undefined
 }

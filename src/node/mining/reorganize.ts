@@ -16,6 +16,7 @@ import {
   transactionPlace,
   truncateTo,
   withBlock,
+  withBranch,
 } from '../ledger/blocktree.ts'
 import { NO_BLOCKS } from '../ledger/canonicalchain.ts'
 import { type ChainState, settingsAfterBlock } from '../ledger/chainstate.ts'
@@ -101,7 +102,17 @@ export async function reorganize(
  * branch is the heaviest; the pool follows.
  */
 export function adopt(state: ChainState, record: BlockRecord): Change<undefined> {
-  const tree = withBlock(state.tree, record)
+  return withTree(state, withBlock(state.tree, record))
+}
+
+/** As `adopt`, of blocks in a row: all of them become the chain, or none. */
+export function adoptBranch(state: ChainState, records: readonly BlockRecord[]): Change<undefined> {
+  return withTree(state, withBranch(state.tree, records))
+}
+
+/** The state with another tree, which the pool follows. */
+function withTree(state: ChainState, tree: BlockTree): Change<undefined> {
+  if (tree === state.tree) return { state, value: undefined }
   const { pool, dropped } = follow(state.pool, tree, headChange(state.tree, tree))
   return { state: { ...state, tree, pool }, value: undefined, dropped }
 }

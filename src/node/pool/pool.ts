@@ -132,6 +132,7 @@ export function withoutTransaction(pool: Pool, { hash, from, nonce }: Transactio
  */
 export function withReturned(pool: Pool, transactions: readonly Transaction[]): Pool {
   const free = transactions.filter(({ from, nonce }) => !pooledByNonce(pool, from, nonce))
+  if (free.length === 0) return pool
   let first = pool.lastArrival + 1
   for (const [, { arrival }] of pool.byHash.entries()) first = Math.min(first, arrival)
   return free.reduce(

@@ -1,0 +1,23 @@
+// Another time for a genesis that nothing was built on yet: that of a chain which this one is to be linked to.
+import type { Hash } from '../../core/hex.ts'
+import { sealBlock } from '../../protocol/blocks/block.ts'
+import { headOf, treeFrom } from '../ledger/blocktree.ts'
+import type { ChainState } from '../ledger/chainstate.ts'
+
+/**
+ * The state of a chain that has its genesis alone, with another time of it.
+ * @returns undefined where that does not make the wanted genesis
+ */
+export function withGenesisTime(
+  state: ChainState,
+  timestamp: bigint,
+  wanted: Hash,
+): ChainState | undefined {
+  const { world, totalDifficulty, block } = headOf(state.tree)
+  const sealed = sealBlock({ ...block.header, timestamp }, [])
+  if (sealed.hash !== wanted) return undefined
+  const genesis = { block: sealed, executed: [], world, totalDifficulty }
+  const tree = treeFrom(genesis)
+  const { origin } = state
+  return { ...state, tree, origin: origin && { ...origin, tree } }
+}

@@ -1,0 +1,99 @@
+// A branch that was made elsewhere: its blocks are validated beside the chain, which takes them over when they are heavier.
+import { DevchainError } from '../../core/errors.ts'
+import type { Hash } from '../../core/hex.ts'
+import type { Executor } from '../../evm/executor.ts'
+import type { EncodedBlock } from '../../protocol/blocks/blockdecoding.ts'
+import type { BlockRecord } from '../ledger/blockrecord.ts'
+import {
+  appendBlock,
+  blockByHash,
+  hashByNumber,
+  headOf,
+  isCanonical,
+  truncateTo,
+} from '../ledger/blocktree.ts'
+import type { ChainState } from '../ledger/chainstate.ts'
+import type { Change } from '../ledger/change.ts'
+import { adoptBranch } from '../mining/reorganize.ts'
+import { BlockImport, onTop } from './importblocks.ts'
+
+/** Blocks in a row after one of the chain. The chain itself does not change until it adopts them. */
+export class Branch {
+  readonly #blocks: BlockImport
+  readonly #base: ChainState
+  /** Those after the block that the branch begins with, or after the last one that was adopted. */
+  #records: BlockRecord[] = []
+
+  /** @param parent the block that the first one follows, of the chain or beside it */
+  constructor(state: ChainState, parent: BlockRecord) {
+    this.#base = state
+    const beside: BlockRecord[] = []
+    let fork: BlockRecord | undefined = parent
+    while (fork !== undefined && !isCanonical(state.tree, fork)) {
+      beside.unshift(fork)
+      fork = blockByHash(state.tree, fork.block.header.parentHash)
+    }
+    const tree = truncateTo(state.tree, fork?.block.header.number ?? 0n)
+    this.#blocks = new BlockImport({ ...state, tree: beside.reduce(appendBlock, tree) })
+    this.#records = beside
+  }
+
+  /** The newest block so far. */
+  get head(): BlockRecord {
+    return headOf(this.#blocks.state.tree)
+  }
+
+  /** The state whose newest block is the branch's. */
+  get state(): ChainState {
+    return this.#blocks.state
+  }
+
+  /** Blocks that no chain has adopted yet. */
+  get waiting(): number {
+    return this.#records.length
+  }
+
+  /**
+   * Validates the next block in full. One that the chain knows from before is not run again.
+   * @throws {DevchainError} `INVALID_BLOCK` as `importBlocks`, also for a block that does not follow
+   */
+  async add(executor: Executor, block: EncodedBlock): Promise<void> {
+    const { parentHash, number } = block.header
+    if (parentHash !== this.head.block.hash) {
+      const message = `block ${number}: parent hash: expected ${this.head.block.hash}, the header says ${parentHash}`
+      throw new DevchainError('INVALID_BLOCK', message, {
+        rule: 'parent hash',
+        number: Number(number),
+      })
+    }
+    const known = this.#known(block.hash)
+    if (known === undefined) await this.#blocks.add(executor, block)
+    else this.#blocks.state = { ...this.state, tree: appendBlock(this.state.tree, known) }
+    this.#records.push(this.head)
+  }
+
+  #known(hash: Hash): BlockRecord | undefined {
+    return blockByHash(this.#base.tree, hash)
+  }
+
+  /**
+   * What a chain becomes with the blocks that wait: they are its newest where they are heavier than what it has; few
+   * that are not are kept beside it. Called within a command; where that is put in place, `adopted` is told.
+   */
+  adoptedBy(state: ChainState): Change<undefined> {
+    const change = adoptBranch(state, this.#records)
+    const after = change.state
+    if (after === state || after.tree.canonical === state.tree.canonical) return change
+    const { config } = this.state
+    if (config === this.#base.config) return change
+    return { ...change, state: onTop(state, { ...after, config }) }
+  }
+
+  /** Forgets the blocks that are part of the chain now. */
+  adopted({ tree }: ChainState): void {
+    const last = this.#records.at(-1)
+    if (last !== undefined && hashByNumber(tree, last.block.header.number) === last.block.hash) {
+      this.#records = []
+    }
+  }
+}

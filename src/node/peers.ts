@@ -1,0 +1,132 @@
+// Other chains that a chain is linked to, as those see them who do not link. What links stands above (src/link), and is
+// loaded when it is needed.
+import type { Hash } from '../core/hex.ts'
+
+/** Where links are taken, on the port of the server. */
+export const LINK_PATH = '/.link'
+
+/** How far an import has come. */
+export interface SyncStatus {
+  /** Where it began. */
+  readonly startingBlock: bigint
+  readonly currentBlock: bigint
+  /** As the peers say. */
+  readonly highestBlock: bigint
+}
+
+/** A linked peer. */
+export interface PeerInfo {
+  /** 64 hex digits, without 0x: another at each start of the peer. */
+  readonly id: string
+  /** As its user calls it (`--node-name`); may be empty. */
+  readonly name: string
+  /** Program and version. */
+  readonly client: string
+  /** Undefined where the peer connected to this node. */
+  readonly url: string | undefined
+  readonly host: string
+  readonly address: string
+  readonly port: number
+  readonly head: Hash
+  readonly number: bigint
+  readonly totalDifficulty: bigint
+  /** True while it is cut off (devchain_partition). */
+  readonly isHeld: boolean
+  /** Milliseconds for a message there and back; undefined before the first was counted. */
+  readonly latencyMs: number | undefined
+}
+
+/** What is counted of a peer, in the order of sco_peerList. */
+const DEED_NAMES = [
+  'successfulHandshakes',
+  'failedHandshakes',
+  'invalidNetworks',
+  'repeatedMessages',
+  'validBlocks',
+  'validTransactions',
+  'invalidBlocks',
+  'invalidTransactions',
+  'invalidMessages',
+  'timeoutMessages',
+  'unexpectedMessages',
+  'invalidHeader',
+] as const
+
+export type Deed = (typeof DEED_NAMES)[number]
+
+export const DEEDS: readonly Deed[] = DEED_NAMES
+
+/** What a peer did so far, counted by its id, and for its address. */
+export interface Reputation {
+  /** The first 8 digits of a node id, or an IP address. */
+  readonly id: string
+  readonly type: 'node' | 'address'
+  readonly counts: Readonly<Record<Deed, number>>
+  readonly score: number
+  /** How often it was banned for its score. */
+  readonly punishments: number
+  readonly isGood: boolean
+  /** Milliseconds since 1970; 0 while it is not banned. */
+  readonly punishedUntil: number
+}
+
+/** This node as its peers see it. */
+export interface OwnNode {
+  readonly id: string
+  readonly name: string
+}
+
+/** The peers of a chain. */
+export interface Peers {
+  readonly self: OwnNode
+  /** Those that are linked and not cut off, the longest linked first. */
+  list(): readonly PeerInfo[]
+  /** Those that are cut off as well. */
+  all(): readonly PeerInfo[]
+  /** Messages that wait to be sent or handled. */
+  queueSize(): number
+  /** Undefined while nothing is imported. */
+  syncing(): SyncStatus | undefined
+  /** True while blocks of peers may take the place of one's own. */
+  isFollowing(): boolean
+  onSyncing(listener: (status: SyncStatus | undefined) => void): () => void
+  reputations(): readonly Reputation[]
+  /** Forgets what a node or an address did; false when nothing is known of it. */
+  clearReputation(idOrAddress: string): boolean
+  /** @throws {DevchainError} `INVALID_PARAMS` for what is no address, block of addresses or known host */
+  ban(address: string): Promise<void>
+  unban(address: string): Promise<void>
+  banned(): readonly string[]
+  /**
+   * Links to a node for as long as the chain runs, trying again where it is not there.
+   * @returns false when it is linked to already
+   */
+  add(url: string): boolean
+  /** Ends the link to a node, by its URL, name, id or the beginning of it; false when there is none. */
+  remove(peer: string): boolean
+  /**
+   * Cuts a peer off, or joins it again; all of them, and those to come, where none is named.
+   * @returns the peers that this is about
+   * @throws {DevchainError} `NOT_FOUND` for a peer that is not there
+   */
+  partition(peer: string | undefined, isOn: boolean): readonly PeerInfo[]
+  /** Ends all links; there are no others until `link`. @returns how many there were */
+  unlink(): number
+  /** Takes and makes links again. */
+  link(): void
+  close(): void
+}
+
+/** The way to the peers of a chain: they are loaded with the first link, or when they are asked for something. */
+export interface PeersDoor {
+  /** Undefined while nothing was ever linked, banned or counted. */
+  readonly now: Peers | undefined
+  /** False with --no-link. */
+  readonly takesLinks: boolean
+  readonly load: () => Promise<Peers>
+}
+
+/** How a peer is called in the log: by its name, or the beginning of its id. */
+export function nameOf({ id, name }: Pick<PeerInfo, 'id' | 'name'>): string {
+  return name === '' ? id.slice(0, 8) : name
+}
