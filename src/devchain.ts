@@ -1,9 +1,11 @@
 // createDevchain: puts a chain, its methods and its server together. The composition root, and the programmatic API.
 import { readFile } from 'node:fs/promises'
-import { DevchainError, ExecutionError } from './core/errors.ts'
+import { DevchainError, ExecutionError, printValue } from './core/errors.ts'
 import { type Address, type Hex, hexFromBytes } from './core/hex.ts'
 import { nearest } from './core/nearest.ts'
 import { type Progress, Progresses, type ProgressReport } from './core/progress.ts'
+import { LinkEntrance } from './link/door.ts'
+import type { PeerEvent } from './link/network.ts'
 import type { MethodContext } from './methods/common/context.ts'
 import { MODULES } from './methods/common/modules.ts'
 import { Subscriptions } from './methods/common/subscriptions.ts'
@@ -18,7 +20,10 @@ import type { ChainOptions } from './node/chainoptions.ts'
 import { headOf } from './node/ledger/blocktree.ts'
 import type { StateChange } from './node/ledger/change.ts'
 import { createNode, type Node } from './node/node.ts'
+import type { PeerInfo } from './node/peers.ts'
 import { chainParameters, type DevchainSettings } from './options/derived.ts'
+import { OPTIONS } from './options/table.ts'
+import { readPeerUrl } from './options/values.ts'
 import { PROGRAM } from './program.ts'
 import { ProjectDoor } from './project/door.ts'
 import type { ProjectEvent } from './project/events.ts'
@@ -65,6 +70,8 @@ export interface Observer {
   readonly onArtifacts?: (event: ProjectEvent) => void
   /** The names of the user's project are known from now on. */
   readonly onNames?: (names: Names) => void
+  /** A peer came or went, or was refused. */
+  readonly onPeer?: (event: PeerEvent) => void
   /** Something here is broken: the caller was told "internal error". Standard error when left out. */
   readonly onBug?: (error: unknown) => void
 }
@@ -94,6 +101,18 @@ export interface Endpoints {
   readonly port: number
 }
 
+/** The chains that a chain is linked to. */
+export interface LinkedChains {
+  /** Those that are linked and not cut off. */
+  readonly list: () => readonly PeerInfo[]
+  /** Links to a chain, by a URL such as `ws://127.0.0.1:8546`; false where there is such a link already. */
+  readonly add: (url: string) => Promise<boolean>
+  /** Ends a link, by URL, name or id. */
+  readonly remove: (peer: string) => Promise<boolean>
+  /** Cuts a peer off or joins it again; all of them, and those to come, where none is named. */
+  readonly partition: (isOn: boolean, peer?: string) => Promise<readonly PeerInfo[]>
+}
+
 /** A running chain. */
 export interface Devchain {
   /**
@@ -110,6 +129,7 @@ export interface Devchain {
   readonly accounts: readonly DevAccount[]
   /** Resolves when the artifacts that are there at the start have been read. They are read in the background anyway. */
   readonly artifactsRead: () => Promise<void>
+  readonly peers: LinkedChains
   /** Starts the server, or says where it listens already. Rejects with node's `EADDRINUSE` when the port is taken. */
   readonly listen: () => Promise<Endpoints>
   /** Closes sockets, timers and filters. May be called again. */
@@ -184,18 +204,21 @@ export async function openDevchain(settings: DevchainSettings, hooks: Hooks): Pr
   const onForeignHost = (header: string): void => {
     if (logging.isEnabled) observer.onForeignHost?.(header)
   }
-  const shared = {
-    settings,
-    node,
-    project,
+  const subscriptions = new Subscriptions()
+  const peers = new LinkEntrance({
     chain,
-    dispatcher,
-    environment,
-    profile,
-    logging,
+    settings,
+    client: `${PROGRAM.name}/${PROGRAM.version}`,
+    tell: (event) => {
+      if (logging.isEnabled) observer.onPeer?.(event)
+    },
+    onSyncing: (status) => subscriptions.tellSyncing(chain, status),
     onBug,
-  }
-  return assemble({ ...shared, onForeignHost, isPlain: hooks.isPlain })
+  })
+  await peers.start()
+  const shared = { settings, node, project, chain, peers, dispatcher, environment }
+  const { isPlain } = hooks
+  return assemble({ ...shared, profile, logging, subscriptions, onForeignHost, onBug, isPlain })
 }
 
 /** How long the artifacts of a project leave the processor to the first calls. */
@@ -234,6 +257,8 @@ function observing(
 }
 
 interface Parts {
+  readonly peers: LinkEntrance
+  readonly subscriptions: Subscriptions
   readonly isPlain: boolean | undefined
   readonly onForeignHost: (header: string) => void
   readonly settings: DevchainSettings
@@ -253,8 +278,8 @@ function createContexts(
   isListening: () => boolean,
 ): (caller: Caller) => MethodContext {
   const { settings, node, project, dispatcher, profile, logging, isPlain } = parts
+  const { peers, subscriptions } = parts
   const { chain, filters, getWork } = node
-  const subscriptions = new Subscriptions()
   // each member by its name: one is made for every request, and V8 takes long to spread an object
   return (caller) => ({
     chain,
@@ -272,13 +297,14 @@ function createContexts(
     registry: dispatcher.registry,
     options: settings,
     subscriptions,
+    peers,
     // an accelerator
     textOfLogs: isPlain ? undefined : textOfLogs,
   })
 }
 
 function assemble(parts: Parts): Devchain {
-  const { settings, node, chain, dispatcher, environment, isPlain, onBug } = parts
+  const { settings, node, chain, dispatcher, environment, isPlain, peers, onBug } = parts
   let server: Promise<RunningServer> | undefined
   let isListening = false
   const ownProcess = new Caller()
@@ -294,6 +320,7 @@ function assemble(parts: Parts): Devchain {
       onForeignHost: parts.onForeignHost,
       bodyLimit,
       isPlain,
+      links: peers,
       info: () => healthOf(chain),
       onBug,
     })
@@ -316,11 +343,28 @@ function assemble(parts: Parts): Devchain {
   return {
     request: ({ method, params }) => dispatcher.request(makeContext(ownProcess), method, params),
     node,
+    peers: linkedChains(peers),
     accounts: devAccounts(chain, environment.now()),
     artifactsRead: () => parts.project.read(),
     listen,
     close,
     [Symbol.asyncDispose]: close,
+  }
+}
+
+function linkedChains(peers: LinkEntrance): LinkedChains {
+  return {
+    list: () => peers.now?.list() ?? [],
+    add: async (given) => {
+      const url = readPeerUrl(given)
+      if (url === undefined) {
+        const message = `expected ${OPTIONS.peer.type.expected}, got ${printValue(given)}`
+        throw new DevchainError('INVALID_PARAMS', message)
+      }
+      return (await peers.load()).add(url)
+    },
+    remove: async (peer) => peers.now?.remove(peer) ?? false,
+    partition: async (isOn, peer) => (await peers.load()).partition(peer, isOn),
   }
 }
 

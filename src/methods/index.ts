@@ -1,5 +1,6 @@
 // Every method that is answered, by prefix: the folder, or the file, that its declaration stands in.
 import type { Method } from '../rpc/method.ts'
+import { adminMethods } from './admin.ts'
 import { anvilAccountMethods } from './anvil/accounts.ts'
 import { anvilBlobMethods } from './anvil/blobs.ts'
 import { anvilChainMethods } from './anvil/chain.ts'
@@ -17,6 +18,7 @@ import { debugRawMethods } from './debug/raw.ts'
 import { debugStateMethods } from './debug/state.ts'
 import { debugTraceMethods } from './debug/trace.ts'
 import { debugWitnessMethods } from './debug/witness.ts'
+import { linkMethods } from './devchain/links.ts'
 import { projectMethods } from './devchain/project.ts'
 import { reorgMethods } from './devchain/reorg.ts'
 import { snapshotMethods } from './devchain/snapshots.ts'
@@ -54,6 +56,7 @@ import { otsSearchMethods } from './ots/search.ts'
 import { otsTransactionMethods } from './ots/transaction.ts'
 import { personalMethods } from './personal.ts'
 import { rpcMethods } from './rpc.ts'
+import { scoMethods } from './sco.ts'
 import { shhMethods } from './shh.ts'
 import { testingMethods } from './testing.ts'
 import { traceCallMethods } from './trace/call.ts'
@@ -88,7 +91,7 @@ export const methodsByPrefix: Readonly<Record<string, Methods>> = {
   mnr: mnrMethods,
   personal: personalMethods,
   evm: [...evmSnapshotMethods, ...evmMiningMethods, ...evmClockMethods, ...evmAccountMethods],
-  devchain: [...snapshotMethods, ...reorgMethods, ...projectMethods],
+  devchain: [...snapshotMethods, ...reorgMethods, ...linkMethods, ...projectMethods],
   hardhat: [
     ...hardhatAccountMethods,
     ...hardhatMiningMethods,
@@ -127,6 +130,8 @@ export const methodsByPrefix: Readonly<Record<string, Methods>> = {
   ],
   ots: [...otsAccountMethods, ...otsTransactionMethods, ...otsBlockMethods, ...otsSearchMethods],
   ext: extMethods,
+  sco: scoMethods,
+  admin: adminMethods,
   rpc: rpcMethods,
   db: dbMethods,
   shh: shhMethods,

@@ -1,4 +1,6 @@
-// net: the network as clients see it. A devchain has no peers yet.
+// net: the network as clients see it.
+
+import type { PeerInfo } from '../node/peers.ts'
 import type { Method } from '../rpc/method.ts'
 import { boolean, list, text } from '../rpc/primitives.ts'
 import { type MethodContext, method } from './common/context.ts'
@@ -16,11 +18,11 @@ const version = method({
 
 const listening = method({
   name: 'net_listening',
-  summary: 'True while the node listens for connections.',
+  summary: 'True while the node listens, and takes links of peers.',
   params: [],
   result: boolean,
   example: { params: [], result: true },
-  handle: (context) => context.listening,
+  handle: ({ listening, peers }) => listening && peers.takesLinks,
 })
 
 const peerCount = method({
@@ -29,7 +31,7 @@ const peerCount = method({
   params: [],
   result: quantityResult,
   example: { params: [], result: '0x0' },
-  handle: (context) => BigInt(peersOf(context).length),
+  handle: ({ peers }) => BigInt(peers.now?.list().length ?? 0),
 })
 
 const peerList = method({
@@ -38,12 +40,11 @@ const peerList = method({
   params: [],
   result: list(text),
   example: { params: [], result: [] },
-  handle: peersOf,
+  handle: ({ peers }) => peers.now?.list().map(entryOf) ?? [],
 })
 
-/** Nothing connects chains to each other yet, so nobody is a peer. */
-function peersOf(_: MethodContext): readonly string[] {
-  return []
+function entryOf({ id, host, address, port }: PeerInfo): string {
+  return `${id.slice(0, 8)} | ${host}/${address}:${port}`
 }
 
 export const netMethods: readonly Method<MethodContext>[] = [

@@ -1,11 +1,9 @@
 // What derives from the table of options: the types of settings, defaults, and names.
+import type { AnyOption, FromGenesis, Option, Optional } from './option.ts'
+import type { PeerTable } from './peers.ts'
 import {
-  type AnyOption,
   type ChainTable,
-  type FromGenesis,
   OPTIONS,
-  type Option,
-  type Optional,
   type ProjectTable,
   type ServerTable,
   type Table,
@@ -36,8 +34,8 @@ type Beginning = 'compat' | 'genesis' | 'import'
 export type ChainParameters = Omit<ChainSettings, Beginning> &
   Pick<DevchainSettings, 'filterTimeout'>
 
-/** The options of `createDevchain`: a chain, its server, and what is known of the project. */
-export type DevchainSettings = ValuesOf<ChainTable & ServerTable & ProjectTable>
+/** The options of `createDevchain`: a chain, its server, its peers, and what is known of the project. */
+export type DevchainSettings = ValuesOf<ChainTable & ServerTable & PeerTable & ProjectTable>
 
 /** All options. */
 export type AllSettings = ValuesOf<Table>

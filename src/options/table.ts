@@ -2,6 +2,8 @@
 // createDevchain and of a chain, their types, `--help` and the table for users derive from this list: see derived.ts.
 import { type Address, ZERO_ADDRESS } from '../core/hex.ts'
 import { type Hardfork, NEWEST_HARDFORK } from '../protocol/forks.ts'
+import type { FromGenesis, Option, Optional } from './option.ts'
+import { PeerTable } from './peers.ts'
 import {
   type Alias,
   address,
@@ -30,52 +32,6 @@ import {
   type Type,
   text,
 } from './values.ts'
-
-export const GROUPS = [
-  'Chain',
-  'Accounts',
-  'Transactions',
-  'Mining and time',
-  'Server',
-  'Project',
-  'Terminal',
-  'Process',
-] as const
-
-export type Group = (typeof GROUPS)[number]
-
-/** One option. Names derive from the key: `chainId` → `--chain-id`, `DEVCHAIN_CHAIN_ID`, config key `chainId`. */
-interface Entry<T> {
-  readonly type: Type<T>
-  readonly group: Group
-  /** One sentence, without a full stop. */
-  readonly sentence: string
-}
-
-/** Has a value always. */
-export interface Option<T> extends Entry<T> {
-  readonly default: T
-}
-
-/** Has no default: its value may be undefined. */
-export interface Optional<T> extends Entry<T> {
-  /** What holds without it, in words. */
-  readonly unset: string
-  readonly fromGenesis?: true
-}
-
-/** A genesis file may say it as well. The default comes after the file: its value is undefined until that is read. */
-export interface FromGenesis<T> extends Entry<T> {
-  readonly default: T
-  readonly fromGenesis: true
-}
-
-/** An option whatever its kind. */
-export type AnyOption = Entry<unknown> & {
-  readonly default?: unknown
-  readonly unset?: string
-  readonly fromGenesis?: true
-}
 
 const chainIdentity: Type<bigint> = integer(
   'ID',
@@ -442,12 +398,13 @@ class CommandTable {
   }
 }
 
-export type Table = ChainTable & ServerTable & ProjectTable & CommandTable
+export type Table = ChainTable & ServerTable & PeerTable & ProjectTable & CommandTable
 
 /** The options, in the order of `--help`. */
 export const OPTIONS: Table = {
   ...new ChainTable(),
   ...new ServerTable(),
+  ...new PeerTable(),
   ...new ProjectTable(),
   ...new CommandTable(),
 }

@@ -283,6 +283,36 @@ export const hosts: Type<readonly string[]> = list(
   asIs,
 )
 
+/** `ws://127.0.0.1:8546`, or `wss`; also read from `http`, from a host and port, and from a port alone. */
+export const peerUrls: Type<readonly string[]> = list(
+  'URL',
+  'the WebSocket URL of another devchain, such as ws://127.0.0.1:8546',
+  readPeerUrl,
+  asIs,
+)
+
+/** The URL of a node, with its scheme and port; undefined for what is none. */
+export function readPeerUrl(given: string): string | undefined {
+  const text = /^\d+$/.test(given) ? `127.0.0.1:${given}` : given
+  const match = /^(?:(wss?|https?):\/\/)?([a-z0-9._-]+|\[[0-9a-f:.]+\])(?::(\d{1,5}))?\/?$/i.exec(
+    text,
+  )
+  if (match === null || !URL.canParse(`ws://${match[2]}`)) return undefined
+  const [, scheme = 'ws', host = '', port] = match
+  const isSecure = /s$/i.test(scheme.replace(/^ws$/i, ''))
+  const number = port ?? (match[1] === undefined ? '8545' : isSecure ? '443' : '80')
+  if (Number(number) < 1 || Number(number) > 65_535) return undefined
+  return `${isSecure ? 'wss' : 'ws'}://${host.toLowerCase()}:${Number(number)}`
+}
+
+export const linkHosts: Type<readonly string[]> = list(
+  'ADDRESS',
+  'an IP address, a block such as 10.0.0.0/8, or * for any',
+  (address) =>
+    /^([0-9a-f:.]+(\/\d{1,3})?|\*)$/i.test(address) ? address.toLowerCase() : undefined,
+  asIs,
+)
+
 export const aliases: Type<readonly Alias[]> = list(
   'NEW=OLD',
   'NEW=OLD with two method names, or new_*=old_* for a whole module',

@@ -1,5 +1,7 @@
 // What answers messages, and what HTTP servers need besides.
+import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type { MaybePromise } from '../core/promises.ts'
 import type { Dispatcher } from '../rpc/dispatch.ts'
 import { errorObjectOf } from '../rpc/errors.ts'
@@ -21,6 +23,18 @@ export interface Timeouts {
   readonly stallMs: number
 }
 
+/** Takes the sockets of other chains that want a link. */
+export interface LinkDoor {
+  /** The path that they ask for. */
+  readonly path: string
+  /** @returns why this one is not taken; undefined: it was taken over */
+  readonly take: (
+    request: IncomingMessage,
+    socket: Duplex,
+    head: Buffer,
+  ) => Promise<string | undefined>
+}
+
 /** What a server of HTTP needs to answer requests. */
 export interface HttpOptions<C> {
   readonly dispatcher: Dispatcher<C>
@@ -31,6 +45,8 @@ export interface HttpOptions<C> {
   readonly info: () => Json
   readonly timeouts: Timeouts
   readonly checkHost: HostCheck
+  /** Where links to other chains go; undefined: none are taken. */
+  readonly links?: LinkDoor | undefined
   /** Told of long replies. */
   readonly relief: Relief
   /** Told of whatever is thrown and should not be. */

@@ -55,7 +55,7 @@ export function createNodeHttp<C>(options: HttpOptions<C>): HttpServer {
   const sockets = acceptWebSockets(
     http,
     { answer, bodyLimit, relief, stallMs: options.timeouts.stallMs },
-    { checkHost: options.checkHost, end },
+    { checkHost: options.checkHost, end, links: options.links, onBug: options.onBug },
   )
   // node watches the time of requests from this event on
   http.emit('listening')

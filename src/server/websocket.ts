@@ -6,7 +6,7 @@ import { errorCode } from '../rpc/errors.ts'
 import type { JsonText } from '../rpc/jsontext.ts'
 import { Caller, type Session } from '../rpc/session.ts'
 import { idOf, writeError } from '../rpc/wire.ts'
-import type { Answer } from './answer.ts'
+import type { Answer, LinkDoor } from './answer.ts'
 import type { HostCheck } from './hosts.ts'
 import { Outbox, Turns } from './outbox.ts'
 import type { Relief } from './relief.ts'
@@ -28,6 +28,9 @@ export interface Door {
   readonly checkHost: HostCheck
   /** Says why a socket is not taken, and ends it. */
   readonly end: (socket: Duplex, refusal: Refusal) => void
+  /** Where links to other chains go; undefined: none are taken. */
+  readonly links: LinkDoor | undefined
+  readonly onBug: (error: unknown) => void
 }
 
 export interface WebSockets {
@@ -65,7 +68,7 @@ const FULL: Refusal = {
 export function acceptWebSockets(
   http: Server,
   options: MessageOptions,
-  { checkHost, end }: Door,
+  { checkHost, end, links, onBug }: Door,
 ): WebSockets {
   const server = new WebSocketServer({
     noServer: true,
@@ -86,6 +89,12 @@ export function acceptWebSockets(
     const refusal =
       checkHost(request.headers.host) ?? (server.clients.size < MAX_SESSIONS ? undefined : FULL)
     if (refusal !== undefined) return end(socket, refusal)
+    if (links !== undefined && request.url?.split('?', 1)[0] === links.path) {
+      void takeLink(links, request, socket, head)
+        .then((refused) => refused && end(socket, refused))
+        .catch(onBug)
+      return
+    }
     server.handleUpgrade(request, socket, head, (client) => {
       sockets.add(socket)
       socket.once('close', () => sockets.delete(socket))
@@ -94,6 +103,21 @@ export function acceptWebSockets(
     })
   })
   return { has: (socket) => sockets.has(socket), close: () => close(server) }
+}
+
+/** @returns why a link is not taken */
+async function takeLink(
+  links: LinkDoor,
+  request: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+): Promise<Refusal | undefined> {
+  // a page of whatever site could else talk to this machine's nodes
+  const isPage = request.headers.origin !== undefined
+  const message = isPage
+    ? 'links are not taken from web pages'
+    : await links.take(request, socket, head)
+  return message === undefined ? undefined : { status: 403, word: 'INVALID_REQUEST', message }
 }
 
 /**

@@ -13,7 +13,7 @@ import {
   optionOf,
   type Some,
 } from '../../src/options/derived.ts'
-import { GROUPS } from '../../src/options/table.ts'
+import { GROUPS } from '../../src/options/option.ts'
 import type { Method } from '../../src/rpc/method.ts'
 
 /** A vertical bar would end a cell. */

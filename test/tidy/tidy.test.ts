@@ -175,6 +175,7 @@ describe('layers', () => {
     expect(doors('src/evm/fast/')).toEqual(['src/evm/run/tiers.ts'])
     expect(doors('src/evm/reference/')).toEqual(['src/evm/run/tiers.ts'])
     expect(doors('src/node/bulk/')).toEqual(['src/node/create.ts'])
+    expect(doors('src/link/')).toEqual(['src/devchain.ts'])
   })
 
   test('the user’s project has one door, and its reader has none but the thread it runs in', () => {
@@ -256,6 +257,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     ...['dump', 'cheats', 'sending', 'calls', 'events', 'sealing', 'import', 'commands', 'chain'],
     ...['bulk', 'mining', 'ledger', 'pool', 'accounts'],
   ],
+  'src/link': ['.', 'sync', 'peers', 'protocol'],
   'src/evm/fast': ['compiler', 'assembly', '.'],
   'src/evm/fast/assembly': ['.', 'state', 'arithmetic'],
   'src/evm/fast/compiler': ['.', 'operations', 'trace', 'wasm'],
@@ -290,10 +292,10 @@ function loadedWith(name: string): Map<string, string> {
 
 describe('the start', () => {
   test.each(['src/cli/main.ts', 'src/cli/start.ts', 'src/devchain.ts'])(
-    '%s loads neither the reference executor nor the decorations of a terminal',
+    '%s loads neither the reference executor nor links to other chains nor the decorations of a terminal',
     (name) => {
       expect(graph.get(name)?.length).toBeGreaterThan(3)
-      const late = /^(@ethereumjs\/(?!rlp)|chalk|ora|src\/evm\/reference\/)/
+      const late = /^(@ethereumjs\/(?!rlp)|chalk|ora|src\/evm\/reference\/|src\/link\/(?!door\.ts))/
       const early = [...loadedWith(name)].filter(([target]) => late.test(target))
       expect(early.map(([target, file]) => `${file} imports ${target}`)).toEqual([])
     },

@@ -11,6 +11,7 @@ import { type Method, optional, param } from '../../rpc/method.ts'
 import { boolean, data, hash, quantity, text } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'
 import { type MethodContext, method } from '../common/context.ts'
+import { requireUnlinked } from '../common/peers.ts'
 import { NO_FORK, unsupported } from '../common/unsupported.ts'
 import { ack } from '../compat/profile.ts'
 import { field, plainInteger, quantityResult, shape } from '../wire/encodeobject.ts'
@@ -118,7 +119,8 @@ const load = method({
   example: { params: [`0x${Buffer.from('{"accounts":{}}').toString('hex')}`], result: true },
   writes: 'chain',
   tell: () => 'state loaded',
-  handle: async ({ chain }, bytes) => {
+  handle: async ({ chain, peers }, bytes) => {
+    requireUnlinked({ peers }, 'load a state')
     await chain.update((state) => loadState(state, bytes, chain.environment.now()))
     return true
   },

@@ -5,6 +5,7 @@ import { type Method, optional, param } from '../../rpc/method.ts'
 import { list, nothing, quantity, quantityNumber } from '../../rpc/primitives.ts'
 import type { Decoder } from '../../rpc/schema.ts'
 import { type MethodContext, method } from '../common/context.ts'
+import { requireUnlinked } from '../common/peers.ts'
 import { run } from '../common/reorganize.ts'
 import { type Item, item, replacements } from '../wire/decodereorg.ts'
 
@@ -55,7 +56,8 @@ const anvilRollback = method({
   result: nothing,
   example: { params: ['0x1'] },
   writes: 'chain',
-  handle: async ({ chain, caller }, depth) => {
+  handle: async ({ chain, caller, peers }, depth) => {
+    requireUnlinked({ peers }, 'take blocks off the chain')
     await run(chain, { depth, blocks: [], requeue: false }, caller.isWaiting)
     return null
   },

@@ -2,6 +2,7 @@
 import type { ConsoleLine } from '../../evm/executor.ts'
 import type { LogEntry } from '../../node/events/logs.ts'
 import type { Node } from '../../node/node.ts'
+import type { PeersDoor } from '../../node/peers.ts'
 import type { DevchainSettings } from '../../options/derived.ts'
 import type { ProjectDoor } from '../../project/door.ts'
 import type { JsonText } from '../../rpc/jsontext.ts'
@@ -37,6 +38,8 @@ export interface MethodContext extends Node {
   readonly options: DevchainSettings
   /** The subscriptions of all sessions: one for the whole process. */
   readonly subscriptions: Subscriptions
+  /** The chains that this one is linked to. */
+  readonly peers: PeersDoor
   /** The JSON of many logs, where an accelerator writes it (wire/logtext); undefined: they are encoded as any result. */
   readonly textOfLogs: ((entries: readonly LogEntry[]) => JsonText | undefined) | undefined
 }

@@ -3,8 +3,15 @@ import { DevchainError } from '../../core/errors.ts'
 import { type Hex, hexFromBytes } from '../../core/hex.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import { type Announcements, announcementsOf } from '../../node/events/changes.ts'
+import type { SyncStatus } from '../../node/peers.ts'
 import type { Json } from '../../rpc/schema.ts'
 import type { Session } from '../../rpc/session.ts'
+import { syncShape } from '../wire/peers/encodesync.ts'
+
+/** What subscribers of `syncing` are told, as geth does: an object while blocks are imported, else false. */
+export function syncChange(status: SyncStatus | undefined): Json {
+  return status === undefined ? false : { syncing: true, status: syncShape.encode(status) }
+}
 
 /** Selects what one subscription is notified of when the chain changes. */
 export type Selector = (announcements: Announcements) => Selection
@@ -74,6 +81,16 @@ export class Subscriptions {
     if (sameChain === undefined) members.set(session, new Set([subscription]))
     else sameChain.add(subscription)
     return id
+  }
+
+  /** Tells those who subscribed to it that an import began, or that none goes on. */
+  tellSyncing(chain: Chain, status: SyncStatus | undefined): void {
+    for (const [session, subscriptions] of this.#audiences.get(chain)?.members ?? []) {
+      const params = [...subscriptions]
+        .filter(({ kind }) => kind === 'syncing')
+        .map(({ id }) => ({ subscription: id, result: syncChange(status) }))
+      if (params.length > 0) session.notify('eth_subscription', { most: params.length, params })
+    }
   }
 
   /** Ends a subscription of this session; false when it has none of that id. */

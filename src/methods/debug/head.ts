@@ -6,15 +6,16 @@ import { reorganize } from '../../node/mining/reorganize.ts'
 import { type Method, param } from '../../rpc/method.ts'
 import { nothing, quantity } from '../../rpc/primitives.ts'
 import { type MethodContext, method } from '../common/context.ts'
+import { requireUnlinked } from '../common/peers.ts'
 import { quantityResult } from '../wire/encodeobject.ts'
 
 const wireProtocolQueueSize = method({
   name: 'debug_wireProtocolQueueSize',
-  summary: 'Messages of other nodes that wait to be handled: none, as long as there are no peers.',
+  summary: 'Messages that wait to be sent to peers, or to be handled.',
   params: [],
   result: quantityResult,
   example: { params: [], result: '0x0' },
-  handle: () => 0n,
+  handle: ({ peers }) => BigInt(peers.now?.queueSize() ?? 0),
 })
 
 const setHead = method({
@@ -25,7 +26,8 @@ const setHead = method({
   result: nothing,
   example: { params: ['0x0'], result: null },
   writes: 'chain',
-  handle: async ({ chain, caller }, number) => {
+  handle: async ({ chain, caller, peers }, number) => {
+    requireUnlinked({ peers }, 'take blocks off the chain')
     const now = chain.environment.now()
     await chain.update(
       (state, executor) => {

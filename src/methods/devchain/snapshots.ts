@@ -14,6 +14,7 @@ import { type Method, param } from '../../rpc/method.ts'
 import { hash, list, nullable, quantity, text } from '../../rpc/primitives.ts'
 import type { Decoder, Encoder } from '../../rpc/schema.ts'
 import { type MethodContext, method } from '../common/context.ts'
+import { requireUnlinked } from '../common/peers.ts'
 import { members } from '../wire/decodeobject.ts'
 import { field, quantityResult, shape } from '../wire/encodeobject.ts'
 
@@ -87,8 +88,10 @@ const revert = method({
   result: snapshotShape,
   example: { params: ['deployed'] },
   writes: 'chain',
-  handle: ({ chain }, wanted) =>
-    chain.update((state) => returnTo(state, wanted), revertOptions(chain.state, wanted)),
+  handle: ({ chain, peers }, wanted) => {
+    requireUnlinked({ peers }, 'revert to a snapshot')
+    return chain.update((state) => returnTo(state, wanted), revertOptions(chain.state, wanted))
+  },
 })
 
 const drop = method({

@@ -11,6 +11,7 @@ import { type MethodContext, method } from '../common/context.ts'
 import { unsupported } from '../common/unsupported.ts'
 import { PROTOCOL_VERSION } from '../common/version.ts'
 import { quantityResult } from '../wire/encodeobject.ts'
+import { syncShape } from '../wire/peers/encodesync.ts'
 
 const chainId = method({
   name: 'eth_chainId',
@@ -32,11 +33,11 @@ const protocolVersion = method({
 
 const syncing = method({
   name: 'eth_syncing',
-  summary: 'False: this chain makes its own blocks and imports none.',
+  summary: 'How far the import of blocks of peers has come; false while none is imported.',
   params: [],
-  result: boolean,
+  result: syncShape,
   example: { params: [], result: false },
-  handle: () => false,
+  handle: ({ peers }) => peers.now?.syncing(),
 })
 
 const coinbase = method({

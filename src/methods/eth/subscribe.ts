@@ -4,13 +4,14 @@ import { type Hash, quantityFromBigint } from '../../core/hex.ts'
 import { type BlockLogs, entriesOf } from '../../node/events/changes.ts'
 import { type LogQuery, matches } from '../../node/events/logs.ts'
 import type { BlockRange } from '../../node/ledger/canonicalchain.ts'
+import type { SyncStatus } from '../../node/peers.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { boolean, enumeration, hash, list, text } from '../../rpc/primitives.ts'
 import type { Decoder, Json, Notes } from '../../rpc/schema.ts'
 import type { Session } from '../../rpc/session.ts'
 import { type MethodContext, method } from '../common/context.ts'
-import type { Selection, Selector } from '../common/subscriptions.ts'
+import { type Selection, type Selector, syncChange } from '../common/subscriptions.ts'
 import { logQuery } from '../wire/decodelogquery.ts'
 import { members } from '../wire/decodeobject.ts'
 import { headerShape, viewOfBlock } from '../wire/encodeblock.ts'
@@ -81,13 +82,13 @@ const subscribe = method({
   result: text,
   example: { params: ['newHeads'] },
   handle: (context, kind, given) => {
-    const { chain, profile, session, subscriptions } = context
+    const { chain, peers, profile, session, subscriptions } = context
     const isIgnored = profile.filters === 'lenient' && kind === 'newPendingTransactions'
     if (!isIgnored || given.given !== 'an object') checkDetails(kind, given)
     const polled = session === undefined ? polledInstead(context, kind, given) : undefined
     if (polled !== undefined) return quantityFromBigint(polled)
     const id = subscriptions.add(sessionOf(session), chain, kind, selectorOf(kind, given))
-    if (kind === 'syncing') tellNotSyncing(sessionOf(session), id)
+    if (kind === 'syncing') tellSyncing(sessionOf(session), id, peers.now?.syncing())
     return id
   },
 })
@@ -203,9 +204,9 @@ function checkDetails(kind: (typeof KINDS)[number], { given }: Details): void {
   )
 }
 
-/** A chain that makes its own blocks is never syncing: subscribers learn that once, after they have their id. */
-function tellNotSyncing(session: Session, id: string): void {
-  const params = [{ subscription: id, result: false }]
+/** Subscribers learn how it is at once, after they have their id; then when it changes: see `Subscriptions.tellSyncing`. */
+function tellSyncing(session: Session, id: string, status: SyncStatus | undefined): void {
+  const params = [{ subscription: id, result: syncChange(status) }]
   setImmediate(() => session.notify('eth_subscription', { most: 1, params }))
 }
 

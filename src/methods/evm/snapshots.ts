@@ -10,6 +10,7 @@ import {
 import { type Method, param } from '../../rpc/method.ts'
 import { boolean, nothing, quantity } from '../../rpc/primitives.ts'
 import { type MethodContext, method } from '../common/context.ts'
+import { requireUnlinked } from '../common/peers.ts'
 import { quantityResult } from '../wire/encodeobject.ts'
 
 const snapshot = method({
@@ -33,8 +34,11 @@ const revert = method({
   result: boolean,
   example: { params: ['0x1'], result: false },
   writes: 'chain',
-  handle: ({ chain }, id) =>
-    chain.update((state) => revertTo(state, Number(id)), revertOptions(chain.state, Number(id))),
+  handle: ({ chain, peers }, id) => {
+    requireUnlinked({ peers }, 'revert to a snapshot')
+    const options = revertOptions(chain.state, Number(id))
+    return chain.update((state) => revertTo(state, Number(id)), options)
+  },
 })
 
 const resetChain = method({
@@ -44,7 +48,8 @@ const resetChain = method({
   result: nothing,
   example: { params: [], result: null },
   writes: 'chain',
-  handle: async ({ chain }) => {
+  handle: async ({ chain, peers }) => {
+    requireUnlinked({ peers }, 'reset the chain')
     await chain.update(reset, RESET)
     return null
   },

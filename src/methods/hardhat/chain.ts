@@ -11,6 +11,7 @@ import { type Method, optional, param } from '../../rpc/method.ts'
 import { boolean, hash, text } from '../../rpc/primitives.ts'
 import type { Decoder, Encoder, Json } from '../../rpc/schema.ts'
 import { type MethodContext, method } from '../common/context.ts'
+import { requireUnlinked } from '../common/peers.ts'
 import { clientVersionOf } from '../common/version.ts'
 import { ack } from '../compat/profile.ts'
 import { field, plainInteger, shape } from '../wire/encodeobject.ts'
@@ -85,7 +86,8 @@ const resetTo = method({
   result: ack,
   example: { params: [], result: null },
   writes: 'chain',
-  handle: async ({ chain, profile }) => {
+  handle: async ({ chain, peers, profile }) => {
+    requireUnlinked({ peers }, 'reset the chain')
     await chain.update(reset, RESET)
     return profile.ack
   },

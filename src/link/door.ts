@@ -1,0 +1,83 @@
+// The one way to the peers of a chain. What links it is loaded when somebody comes, or somebody is to be found.
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { Chain } from '../node/chain/chain.ts'
+import { LINK_PATH, type PeersDoor, type SyncStatus } from '../node/peers.ts'
+import type { DevchainSettings } from '../options/derived.ts'
+import type { Network, PeerEvent } from './network.ts'
+
+export interface DoorOptions {
+  readonly chain: Chain
+  readonly settings: Pick<
+    DevchainSettings,
+    'peer' | 'nodeName' | 'follow' | 'mineForPeers' | 'noLink' | 'linkHost' | 'maxPeers'
+  >
+  /** Program and version. */
+  readonly client: string
+  readonly tell: (event: PeerEvent) => void
+  /** An import begins, or none goes on any more. */
+  readonly onSyncing: (status: SyncStatus | undefined) => void
+  readonly onBug: (error: unknown) => void
+}
+
+export class LinkEntrance implements PeersDoor {
+  readonly path: string = LINK_PATH
+  readonly takesLinks: boolean
+  readonly #options: DoorOptions
+  #now: Network | undefined
+  #loading: Promise<Network> | undefined
+
+  constructor(options: DoorOptions) {
+    this.#options = options
+    this.takesLinks = !options.settings.noLink
+    options.chain.onClose(() => this.#now?.close())
+  }
+
+  get now(): Network | undefined {
+    return this.#now
+  }
+
+  readonly load = (): Promise<Network> => {
+    this.#loading ??= this.#open()
+    return this.#loading
+  }
+
+  /** Links to the nodes that the options name, if any. Resolves when each was tried. */
+  async start(): Promise<void> {
+    if (this.#options.settings.peer.length > 0) await (await this.load()).start()
+  }
+
+  /** @returns why a socket is not taken; undefined: it was taken over */
+  readonly take = async (
+    request: IncomingMessage,
+    socket: Duplex,
+    head: Buffer,
+  ): Promise<string | undefined> => {
+    if (!this.takesLinks) return 'this node takes no links (--no-link)'
+    const network = await this.load()
+    const address = request.socket.remoteAddress ?? ''
+    const refusal = network.refusalOf(address)
+    if (refusal === undefined) network.accept(request, socket, head)
+    return refusal
+  }
+
+  async #open(): Promise<Network> {
+    const { Network } = await import('./network.ts')
+    const { chain, settings, client, tell, onSyncing, onBug } = this.#options
+    const network = new Network({
+      chain,
+      peers: settings.peer,
+      name: settings.nodeName ?? '',
+      client,
+      maxPeers: settings.maxPeers,
+      follows: settings.follow === 'on',
+      minesForPeers: settings.mineForPeers,
+      linkHosts: settings.linkHost,
+      tell,
+      onBug,
+    })
+    network.onSyncing(onSyncing)
+    this.#now = network
+    return network
+  }
+}

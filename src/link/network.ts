@@ -1,0 +1,255 @@
+// The peers of one chain: puts table, synchronization and gossip together, and is what methods see of them.
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { DevchainError, printValue } from '../core/errors.ts'
+import type { Hash } from '../core/hex.ts'
+import type { Chain } from '../node/chain/chain.ts'
+import { withGenesisTime } from '../node/commands/genesistime.ts'
+import type { OwnNode, PeerInfo, Peers, Reputation, SyncStatus } from '../node/peers.ts'
+import { AddressList, plainAddress } from './peers/addresses.ts'
+import { isMeant, type Peer } from './peers/peer.ts'
+import { type PeerEvent, PeerTable } from './peers/peertable.ts'
+import { Reputations } from './peers/reputation.ts'
+import { Acceptor, dial } from './peers/sockets.ts'
+import { forkIdsOf, helloOf, isOpen, type NodeIdentity } from './protocol/handshake.ts'
+import { LIMITS, type Limits } from './protocol/limits.ts'
+import type { Told } from './protocol/link.ts'
+import type { Pipe } from './protocol/pipe.ts'
+import { systemTiming, type Timing } from './protocol/timing.ts'
+import { Gossip } from './sync/gossip.ts'
+import { blocksFor, headersFor, transactionsFor } from './sync/serving.ts'
+import { Synchronizer } from './sync/synchronizer.ts'
+
+export type { PeerEvent } from './peers/peertable.ts'
+
+export interface NetworkOptions {
+  readonly chain: Chain
+  /** URLs of nodes that links are kept to. */
+  readonly peers: readonly string[]
+  /** As the user calls this node; may be empty. */
+  readonly name: string
+  /** Program and version. */
+  readonly client: string
+  readonly maxPeers: number
+  /** False: blocks of peers are not taken over (--follow off). */
+  readonly follows: boolean
+  readonly minesForPeers: boolean
+  /** Addresses that links are taken from, besides those of this machine; `*` for any. */
+  readonly linkHosts: readonly string[]
+  readonly tell: (event: PeerEvent) => void
+  readonly onBug: (error: unknown) => void
+  /** What tests pass in place of the system's. */
+  readonly timing?: Timing
+  readonly limits?: Partial<Limits>
+  readonly dial?: (url: string) => Promise<Pipe>
+}
+
+/** In which nodes that are there have answered at the start. */
+const FIRST_LINK_MS = 1_000
+
+export class Network implements Peers {
+  readonly self: OwnNode
+  readonly #options: NetworkOptions
+  readonly #table: PeerTable
+  readonly #reputations: Reputations
+  readonly #bans = new AddressList()
+  readonly #allowed = new AddressList()
+  readonly #sync: Synchronizer
+  readonly #gossip: Gossip
+  readonly #acceptor = new Acceptor()
+  readonly #stopListening: () => void
+
+  constructor(options: NetworkOptions) {
+    const { chain, timing = systemTiming, tell, onBug, maxPeers, minesForPeers } = options
+    this.#options = options
+    this.#allowed.addAddress('127.0.0.0/8')
+    this.#allowed.addAddress('::1')
+    for (const host of options.linkHosts) if (host !== '*') this.#allowed.addAddress(host)
+    this.#reputations = new Reputations(timing)
+    const identity: NodeIdentity = {
+      nodeId: chain.environment.random(32),
+      name: options.name,
+      client: options.client,
+    }
+    this.self = { id: Buffer.from(identity.nodeId).toString('hex'), name: options.name }
+    this.#table = new PeerTable({
+      timing,
+      limits: { ...LIMITS, ...options.limits },
+      maxPeers,
+      dial: options.dial ?? dial,
+      reputations: this.#reputations,
+      bans: this.#bans,
+      hello: () => helloOf(chain.state, identity),
+      forkIds: () => forkIdsOf(chain.state),
+      adopt: (genesis, time) => adoptGenesis(chain, genesis, time),
+      linked: (peer) => this.#greet(peer),
+      gone: (peer) => this.#gossip.forget(peer),
+      held: (peer) => this.#greet(peer),
+      message: (peer, message) => this.#handle(peer, message),
+      tell,
+      onBug,
+    })
+    const shared = {
+      chain,
+      timing,
+      peers: () => this.#table.present(),
+      note: this.#table.note.bind(this.#table),
+      onBug,
+    }
+    this.#sync = new Synchronizer({ ...shared, tell })
+    this.#gossip = new Gossip({ ...shared, minesForPeers })
+    this.#stopListening = chain.onChange((change) => this.#gossip.note(change))
+  }
+
+  /** Links to the nodes that were named. Resolves when each was tried, so that what is there is linked. */
+  async start(): Promise<void> {
+    const { peers } = this.#options
+    for (const url of peers) this.#table.add(url)
+    if (peers.length > 0) await this.#table.settled(FIRST_LINK_MS)
+  }
+
+  /** Somebody wants a link. */
+  accept(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    this.#acceptor.take(request, socket, head, (pipe) => this.take(pipe))
+  }
+
+  /** As `accept`, over whatever pipe. */
+  take(pipe: Pipe): void {
+    this.#table.accept(pipe)
+  }
+
+  /** Why links of an address are not taken; undefined: they are. */
+  refusalOf(from: string): string | undefined {
+    const address = plainAddress(from)
+    if (this.#bans.has(address)) return `${address} is banned`
+    if (this.#reputations.bannedMs({ id: undefined, address }) > 0) return `${address} is banned`
+    if (this.#options.linkHosts.includes('*') || this.#allowed.has(address)) return undefined
+    return `links are not taken from ${address}: start with --link-host ${address} to allow it`
+  }
+
+  list(): readonly PeerInfo[] {
+    return this.#table.present().map(({ info }) => info)
+  }
+
+  all(): readonly PeerInfo[] {
+    return this.#table.all().map(({ info }) => info)
+  }
+
+  queueSize(): number {
+    return this.#table.queued
+  }
+
+  /** True while a branch is fetched or imported. */
+  get isBusy(): boolean {
+    return this.#sync.isBusy
+  }
+
+  syncing(): SyncStatus | undefined {
+    return this.#sync.status
+  }
+
+  isFollowing(): boolean {
+    return this.#options.follows
+  }
+
+  onSyncing(listener: (status: SyncStatus | undefined) => void): () => void {
+    return this.#sync.onStatus(listener)
+  }
+
+  reputations(): readonly Reputation[] {
+    return this.#reputations.list(this.#options.chain.environment.now())
+  }
+
+  clearReputation(idOrAddress: string): boolean {
+    return this.#reputations.clear(idOrAddress)
+  }
+
+  async ban(address: string): Promise<void> {
+    await this.#bans.add(address)
+    this.#table.dropBanned()
+  }
+
+  async unban(address: string): Promise<void> {
+    await this.#bans.remove(address)
+  }
+
+  banned(): readonly string[] {
+    return this.#bans.texts()
+  }
+
+  add(url: string): boolean {
+    return this.#table.add(url)
+  }
+
+  remove(peer: string): boolean {
+    return this.#table.remove(peer)
+  }
+
+  partition(wanted: string | undefined, isOn: boolean): readonly PeerInfo[] {
+    if (wanted === undefined) {
+      this.#table.partition('all', isOn)
+      return this.all()
+    }
+    const meant = this.#meant(wanted)
+    this.#table.partition(meant, isOn)
+    return meant.map(({ info }) => info)
+  }
+
+  unlink(): number {
+    return this.#table.unlink()
+  }
+
+  link(): void {
+    this.#table.relink()
+  }
+
+  close(): void {
+    this.#stopListening()
+    this.#sync.close()
+    this.#gossip.close()
+    this.#table.close()
+  }
+
+  #meant(wanted: string): readonly Peer[] {
+    const all = this.#table.all()
+    const meant = all.filter((peer) => isMeant(peer, wanted))
+    if (meant.length > 0) return meant
+    const known = all.map(({ id, name, place }) => name || (place.url ?? id.slice(0, 8)))
+    const expected = known.length === 0 ? 'there is none' : `there are ${known.join(', ')}`
+    throw new DevchainError('NOT_FOUND', `peer ${printValue(wanted)} not found: ${expected}`)
+  }
+
+  /** A peer is there, or there again. */
+  #greet(peer: Peer): void {
+    if (!peer.isPresent) return
+    this.#gossip.greet(peer)
+    if (this.#options.follows) this.#sync.rejoined(peer)
+  }
+
+  #handle(peer: Peer, message: Told): void {
+    const { state } = this.#options.chain
+    const { link } = peer
+    if (message.kind === 'announce') this.#heardOfBlocks(peer, message)
+    else if (message.kind === 'pooled') this.#gossip.heard(peer, message)
+    else if (message.kind === 'getHeaders') link.send(headersFor(state, message))
+    else if (message.kind === 'getBlocks') link.send(blocksFor(state, message))
+    else if (message.kind === 'getTransactions') link.send(transactionsFor(state, message))
+  }
+
+  #heardOfBlocks(peer: Peer, message: Extract<Told, { readonly kind: 'announce' }>): void {
+    const { head: hash, number, totalDifficulty, blocks } = message
+    peer.head = { hash, number, totalDifficulty }
+    peer.note(hash)
+    if (!this.#options.follows) return
+    this.#sync.offer(peer, blocks)
+    this.#sync.wake()
+  }
+}
+
+/** Takes over the time of another genesis, as long as nothing was built on one's own. */
+function adoptGenesis(chain: Chain, genesis: Hash, time: bigint): Promise<boolean> {
+  return chain.update((state) => {
+    const adopted = isOpen(state) ? withGenesisTime(state, time, genesis) : undefined
+    return { state: adopted ?? state, value: adopted !== undefined }
+  })
+}

@@ -1,0 +1,115 @@
+// Addresses that are banned, and those that links are taken from: single ones and blocks of them.
+import { lookup } from 'node:dns/promises'
+import { BlockList, isIP } from 'node:net'
+import { DevchainError } from '../../core/errors.ts'
+
+/** Entries that a list may have. */
+const MAX_ENTRIES = 10_000
+
+type Family = 'ipv4' | 'ipv6'
+
+/** An address, or all that begin with the same bits. */
+interface Entry {
+  readonly text: string
+  readonly address: string
+  /** Undefined for a single address. */
+  readonly bits: number | undefined
+}
+
+/** Addresses in the order of sco_bannedAddresses: single ones first. */
+export class AddressList {
+  readonly #entries = new Map<string, Entry>()
+  #list = new BlockList()
+
+  /**
+   * @param text `1.2.3.4`, `1.2.3.0/24`, IPv6 alike, or the name of a host
+   * @throws {DevchainError} `INVALID_PARAMS` for anything else
+   */
+  async add(text: string): Promise<void> {
+    if (this.#entries.size >= MAX_ENTRIES) {
+      const message = `too many addresses are banned: there may be ${MAX_ENTRIES}`
+      throw new DevchainError('LIMIT_EXCEEDED', message)
+    }
+    this.#put(await entryOf(text))
+  }
+
+  /** As `add`, of what is an address or a block. */
+  addAddress(text: string): void {
+    const entry = parse(text)
+    if (entry === undefined) throw invalid(text)
+    this.#put(entry)
+  }
+
+  async remove(text: string): Promise<void> {
+    const { text: key } = await entryOf(text)
+    this.#entries.delete(key)
+    this.#list = new BlockList()
+    for (const entry of this.#entries.values()) addTo(this.#list, entry)
+  }
+
+  has(address: string): boolean {
+    return isIP(address) !== 0 && this.#list.check(address, familyOf(address))
+  }
+
+  texts(): readonly string[] {
+    const all = [...this.#entries.values()]
+    const [single, blocks] = [true, false].map((isSingle) =>
+      all.filter(({ bits }) => (bits === undefined) === isSingle).map(({ text }) => text),
+    ) as [string[], string[]]
+    return [...single, ...blocks]
+  }
+
+  #put(entry: Entry): void {
+    this.#entries.set(entry.text, entry)
+    addTo(this.#list, entry)
+  }
+}
+
+/** An IPv4 address that comes as an IPv6 one, as it is written elsewhere. */
+export function plainAddress(address: string): string {
+  return address.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, '')
+}
+
+function addTo(list: BlockList, { address, bits }: Entry): void {
+  if (bits === undefined) list.addAddress(address, familyOf(address))
+  else list.addSubnet(address, bits, familyOf(address))
+}
+
+function familyOf(address: string): Family {
+  return address.includes(':') ? 'ipv6' : 'ipv4'
+}
+
+/** An address or a block of them; undefined for anything else. */
+function parse(text: string): Entry | undefined {
+  const [given = '', mask, ...rest] = text.trim().split('/')
+  const address = plainAddress(given)
+  const version = isIP(address)
+  // everything is not an address
+  const isWildcard = /^[0:.]+$/.test(address) && !/[1-9]/.test(address)
+  if (version === 0 || isWildcard || rest.length > 0) return undefined
+  if (mask === undefined) return { text: address, address, bits: undefined }
+  const bits = /^\d{1,3}$/.test(mask) ? Number(mask) : 0
+  if (bits < 1 || bits > (version === 4 ? 32 : 128)) return undefined
+  return { text: `${address}/${bits}`, address, bits }
+}
+
+async function entryOf(text: string): Promise<Entry> {
+  const entry = parse(text)
+  if (entry !== undefined) return entry
+  // what is made of digits and colons alone is an address that is wrong, no name
+  if (!/^[a-z0-9]([a-z0-9.-]*[a-z][a-z0-9.-]*)$/i.test(text)) throw invalid(text)
+  try {
+    const { address } = await lookup(text)
+    return { text: address, address, bits: undefined }
+  } catch {
+    throw invalid(text)
+  }
+}
+
+function invalid(text: string): DevchainError {
+  const expected = 'an IPv4 or IPv6 address, a block such as 10.0.0.0/8, or the name of a host'
+  return new DevchainError(
+    'INVALID_PARAMS',
+    `invalid banned address ${text.slice(0, 100) || '""'}: expected ${expected}`,
+  )
+}

@@ -1,0 +1,89 @@
+// A peer: a node that this one is linked to, and what is known of it.
+import { type Hash, hexFromBytes } from '../../core/hex.ts'
+import { LruCache } from '../../core/lrucache.ts'
+import type { PeerInfo } from '../../node/peers.ts'
+import type { Link } from '../protocol/link.ts'
+import type { Values } from '../protocol/messages.ts'
+import type { RemoteEnd } from '../protocol/pipe.ts'
+
+/** The newest block of a peer, as it says. */
+export interface PeerHead {
+  readonly hash: Hash
+  readonly number: bigint
+  readonly totalDifficulty: bigint
+}
+
+/** Blocks and transactions that a peer is known to have: they are not told to it. */
+const KNOWN = 8_192
+
+/** Where a peer is. */
+export interface Place {
+  /** Undefined where it connected to this node. */
+  readonly url: string | undefined
+  readonly host: string
+  readonly remote: RemoteEnd
+}
+
+export class Peer {
+  /** 64 hex digits. */
+  readonly id: string
+  readonly name: string
+  readonly client: string
+  readonly place: Place
+  readonly link: Link
+  head: PeerHead
+  readonly #known = new LruCache<Hash, true>(KNOWN)
+
+  constructor(hello: Values<'hello'>, place: Place, link: Link) {
+    this.id = idOf(hello)
+    this.name = hello.name
+    this.client = hello.client
+    this.place = place
+    this.link = link
+    this.head = { hash: hello.head, number: hello.number, totalDifficulty: hello.totalDifficulty }
+    this.note(hello.head)
+  }
+
+  /** True while it hears and tells. */
+  get isPresent(): boolean {
+    return this.link.isLinked && !this.link.isHeld
+  }
+
+  knows(hash: Hash): boolean {
+    return this.#known.get(hash) === true
+  }
+
+  note(hash: Hash): void {
+    this.#known.set(hash, true)
+  }
+
+  get info(): PeerInfo {
+    const { id, name, client, place, head, link } = this
+    return {
+      id,
+      name,
+      client,
+      url: place.url,
+      host: place.host,
+      address: place.remote.address,
+      port: place.remote.port,
+      head: head.hash,
+      number: head.number,
+      totalDifficulty: head.totalDifficulty,
+      isHeld: link.isHeld,
+      latencyMs: link.latencyMs,
+    }
+  }
+}
+
+export function idOf({ nodeId }: Pick<Values<'hello'>, 'nodeId'>): string {
+  return hexFromBytes(nodeId).slice(2)
+}
+
+/** True for the peer that a user means by a URL, a name, an id or the beginning of one, or where it is. */
+export function isMeant({ id, name, place }: Peer, wanted: string): boolean {
+  const { url, remote } = place
+  const isStart = /^[0-9a-f]{4,64}$/i.test(wanted) && id.startsWith(wanted.toLowerCase())
+  const endpoints = [url, url?.replace(/^wss?:\/\//, ''), `${remote.address}:${remote.port}`]
+  return isStart || wanted === name || endpoints.includes(wanted.replace(/\/$/, ''))
+}

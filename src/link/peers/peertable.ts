@@ -1,0 +1,337 @@
+// The peers of a node: who is taken, who is refused and why, and how links that were lost come back.
+import type { Hash } from '../../core/hex.ts'
+import { type Deed, nameOf } from '../../node/peers.ts'
+import { type Hello, judge, otherGenesis } from '../protocol/handshake.ts'
+import { type Limits, Throttle } from '../protocol/limits.ts'
+import { Link, type Told } from '../protocol/link.ts'
+import { encodeMessage } from '../protocol/messages.ts'
+import type { Pipe } from '../protocol/pipe.ts'
+import { Refusal } from '../protocol/refusal.ts'
+import type { Timing } from '../protocol/timing.ts'
+import type { AddressList } from './addresses.ts'
+import { Dialer } from './dialer.ts'
+import { idOf, isMeant, Peer } from './peer.ts'
+import type { Reputations } from './reputation.ts'
+
+/** What happens among peers, for the log. */
+export type PeerEvent =
+  | { readonly kind: 'linked'; readonly peer: string; readonly where: string }
+  | { readonly kind: 'unlinked'; readonly peer: string; readonly reason: string }
+  | { readonly kind: 'refused'; readonly where: string; readonly reason: string }
+  | { readonly kind: 'unreachable'; readonly where: string; readonly reason: string }
+  | { readonly kind: 'partition'; readonly peer: string; readonly isOn: boolean }
+  | { readonly kind: 'banned'; readonly peer: string; readonly ms: number }
+  | { readonly kind: 'rejected'; readonly peer: string; readonly reason: string }
+
+export interface TableOptions {
+  readonly timing: Timing
+  readonly limits: Limits
+  readonly maxPeers: number
+  readonly dial: (url: string) => Promise<Pipe>
+  readonly reputations: Reputations
+  readonly bans: AddressList
+  /** How this node introduces itself now. */
+  readonly hello: () => Hello
+  readonly forkIds: () => readonly Uint8Array[]
+  /** Takes over the time of another genesis. @returns false when that is not possible any more */
+  readonly adopt: (genesis: Hash, genesisTime: bigint) => Promise<boolean>
+  readonly linked: (peer: Peer) => void
+  readonly gone: (peer: Peer) => void
+  /** A peer hears and tells again, or does not any more. */
+  readonly held: (peer: Peer) => void
+  readonly message: (peer: Peer, message: Told) => Promise<void> | void
+  readonly tell: (event: PeerEvent) => void
+  readonly onBug: (error: unknown) => void
+}
+
+/** Connections that others may open a second, and at once. */
+const CONNECTIONS = { perSecond: 20, atOnce: 50 }
+
+/** Nodes that a user may name. */
+const MAX_DIALERS = 100
+
+/** Where a connection goes, before it is known who is there. */
+interface Way {
+  readonly url: string | undefined
+  readonly host: string
+}
+
+const DUPLICATE = 'there is a link between these two nodes already'
+
+const UNLINKED = 'its user took this node off its links'
+
+export class PeerTable {
+  readonly #options: TableOptions
+  readonly #peers = new Map<string, Peer>()
+  readonly #dialers = new Map<string, Dialer>()
+  /** Which node was found at a URL. */
+  readonly #nodeAt = new Map<string, string>()
+  readonly #links = new Set<Link>()
+  readonly #connections: Throttle
+  /** Node ids of those that the log told of as linked. */
+  readonly #told = new Set<string>()
+  /** Node ids that are cut off. */
+  readonly #cut = new Set<string>()
+  #isAllCut = false
+  #isUnlinked = false
+  #isClosed = false
+
+  constructor(options: TableOptions) {
+    this.#options = options
+    const { perSecond, atOnce } = CONNECTIONS
+    this.#connections = new Throttle(perSecond, atOnce, options.timing.now())
+  }
+
+  /** Those that are linked, the longest linked first. */
+  all(): readonly Peer[] {
+    return [...this.#peers.values()]
+  }
+
+  /** Those that hear and tell. */
+  present(): readonly Peer[] {
+    return this.all().filter((peer) => peer.isPresent)
+  }
+
+  get queued(): number {
+    return [...this.#links].reduce((sum, { queued }) => sum + queued, 0)
+  }
+
+  /** Keeps a link to a node from now on. @returns false when it is kept already */
+  add(url: string): boolean {
+    if (this.#dialers.has(url) || this.#dialers.size >= MAX_DIALERS) return false
+    const { timing, dial, tell } = this.#options
+    const host = new URL(url).hostname
+    const isLinked = (): boolean =>
+      this.#isUnlinked || this.#isLinkedAt(url) || this.#peers.size >= this.#options.maxPeers
+    const dialer = new Dialer({
+      url,
+      timing,
+      dial,
+      isLinked,
+      connected: (pipe) => this.#connect(pipe, { url, host }),
+      failed: (reason) => tell({ kind: 'unreachable', where: url, reason }),
+    })
+    this.#dialers.set(url, dialer)
+    dialer.start()
+    return true
+  }
+
+  /** Ends links to a node, and dials it no more. */
+  remove(wanted: string): boolean {
+    const meant = this.all().filter((peer) => isMeant(peer, wanted))
+    const urls = [...this.#dialers.keys()].filter(
+      (url) => url === wanted || meant.some(({ id }) => this.#nodeAt.get(url) === id),
+    )
+    for (const url of urls) {
+      this.#dialers.get(url)?.end()
+      this.#dialers.delete(url)
+    }
+    for (const { link } of meant) link.close('its user removed this peer')
+    return meant.length + urls.length > 0
+  }
+
+  /** Resolves when each node that was named was tried once, or after a while. */
+  async settled(ms: number): Promise<void> {
+    const { timing } = this.#options
+    const isSettled = (): boolean =>
+      [...this.#dialers].every(([url, each]) => each.wasTried || this.#isLinkedAt(url))
+    const ends = timing.now() + ms
+    while (!isSettled() && timing.now() < ends && !this.#isClosed) {
+      await new Promise<void>((resolve) => {
+        timing.after(2, resolve)
+      })
+    }
+  }
+
+  /** Somebody connected to this node. */
+  accept(pipe: Pipe): void {
+    const { timing, maxPeers } = this.#options
+    const refuse = (reason: string): void => {
+      pipe.listen({ message: () => undefined, end: () => undefined })
+      pipe.send(encodeMessage({ kind: 'goodbye', reason }))
+      pipe.close()
+    }
+    const isTooOften = !this.#connections.take(timing.now())
+    if (this.#isUnlinked) refuse(UNLINKED)
+    else if (isTooOften || this.#links.size - this.#peers.size >= maxPeers + 5) {
+      refuse('too many connections at once')
+    } else void this.#connect(pipe, { url: undefined, host: '' })
+  }
+
+  /** Ends the links to whoever is banned by now. */
+  dropBanned(): void {
+    for (const peer of this.all()) {
+      if (this.#options.bans.has(peer.place.remote.address)) peer.link.close('banned')
+    }
+  }
+
+  /** Cuts peers off, or joins them again: one, or all and those to come. */
+  partition(peers: readonly Peer[] | 'all', isOn: boolean): void {
+    if (peers === 'all') {
+      this.#isAllCut = isOn
+      this.#cut.clear()
+    }
+    for (const peer of peers === 'all' ? this.all() : peers) {
+      if (isOn) this.#cut.add(peer.id)
+      else this.#cut.delete(peer.id)
+      if (peer.link.isHeldHere === isOn) continue
+      peer.link.hold(isOn)
+      this.#options.tell({ kind: 'partition', peer: nameOf(peer), isOn })
+    }
+  }
+
+  unlink(): number {
+    this.#isUnlinked = true
+    const count = this.#peers.size
+    for (const link of [...this.#links]) link.close(UNLINKED)
+    return count
+  }
+
+  relink(): void {
+    this.#isUnlinked = false
+    for (const dialer of this.#dialers.values()) dialer.start()
+  }
+
+  close(): void {
+    this.#isClosed = true
+    for (const dialer of this.#dialers.values()) dialer.end()
+    for (const link of [...this.#links]) link.close('the node is stopping')
+  }
+
+  /** Counts what a peer did, and lets go of one that did too much wrong. */
+  note(peer: Peer, deed: Deed, times = 1): void {
+    const { reputations } = this.#options
+    const { id, place } = peer
+    const ms = reputations.note({ id, address: place.remote.address }, deed, times)
+    if (ms !== undefined) this.#ban(peer, ms)
+  }
+
+  #ban(peer: Peer, ms: number): void {
+    this.#options.tell({ kind: 'banned', peer: nameOf(peer), ms })
+    peer.link.close(`banned for ${ms / 1000} s: it did too much that is wrong`)
+  }
+
+  /** @returns when the connection has ended: true where its peer was taken */
+  #connect(pipe: Pipe, way: Way): Promise<boolean> {
+    const { timing, limits, hello, tell, onBug } = this.#options
+    const place = { ...way, host: way.host, remote: pipe.remote }
+    if (this.#options.bans.has(pipe.remote.address) || this.#isUnlinked || this.#isClosed) {
+      pipe.destroy()
+      return Promise.resolve(false)
+    }
+    return new Promise((resolve) => {
+      let known: Hello | undefined
+      let peer: Peer | undefined
+      const who = (): { id: string | undefined; address: string } => ({
+        id: known && idOf(known),
+        address: pipe.remote.address,
+      })
+      const link: Link = new Link({
+        pipe,
+        timing,
+        limits,
+        hello,
+        listener: {
+          greet: async (given) => {
+            known = given
+            if (way.url !== undefined) this.#nodeAt.set(way.url, idOf(given))
+            return this.#judge(given, way, link)
+          },
+          linked: () => {
+            if (known === undefined) return
+            peer = new Peer(known, place, link)
+            this.#enter(peer)
+          },
+          message: (message) => peer && this.#options.message(peer, message),
+          deed: (deed) => {
+            if (peer !== undefined) this.note(peer, deed)
+            else this.#options.reputations.note(who(), deed)
+          },
+          held: () => {
+            if (peer !== undefined) this.#options.held(peer)
+          },
+          end: (reason, deed) => {
+            this.#links.delete(link)
+            const ms = deed && this.#options.reputations.note(who(), deed)
+            if (peer !== undefined) this.#leave(peer, reason)
+            else if (!this.#isClosed && reason !== DUPLICATE) {
+              tell({ kind: 'refused', where: whereOf(place), reason })
+            }
+            if (ms !== undefined) {
+              tell({ kind: 'banned', peer: peer ? nameOf(peer) : whereOf(place), ms })
+            }
+            resolve(peer !== undefined)
+          },
+          onBug,
+        },
+      })
+      this.#links.add(link)
+    })
+  }
+
+  /** @throws {Refusal} why a node is not taken */
+  async #judge(given: Hello, way: Way, link: Link): Promise<boolean> {
+    const { hello, forkIds, adopt, reputations, maxPeers } = this.#options
+    const own = hello()
+    const verdict = judge(own, given, forkIds())
+    const id = idOf(given)
+    const bannedMs = reputations.bannedMs({ id, address: '' })
+    if (bannedMs > 0) throw new Refusal(`banned for another ${Math.ceil(bannedMs / 1000)} s`)
+    if (verdict === 'wait') return false
+    if (verdict === 'adopt') {
+      if (!(await adopt(given.genesis, given.genesisTime))) throw otherGenesis(own, given)
+      link.greetAgain()
+    }
+    const other = this.#peers.get(id)
+    if (other !== undefined && !this.#isPreferred(other, id, way)) throw new Refusal(DUPLICATE)
+    if (other === undefined && this.#peers.size >= maxPeers) {
+      throw new Refusal(`it has as many peers as it takes: ${maxPeers}`)
+    }
+    other?.link.close(DUPLICATE)
+    return true
+  }
+
+  /** Of two links between the same nodes both sides keep the one that the node of the lower id made. */
+  #isPreferred(other: Peer, id: string, { url }: Way): boolean {
+    const isMadeHere = url !== undefined
+    // two in the same direction: the old one is of a connection that broke
+    if ((other.place.url !== undefined) === isMadeHere) return true
+    return idOf(this.#options.hello()) < id === isMadeHere
+  }
+
+  #enter(peer: Peer): void {
+    const { tell, linked } = this.#options
+    this.#peers.set(peer.id, peer)
+    this.note(peer, 'successfulHandshakes')
+    if (!this.#told.has(peer.id)) {
+      tell({ kind: 'linked', peer: nameOf(peer), where: whereOf(peer.place) })
+    }
+    this.#told.add(peer.id)
+    if (this.#isAllCut || this.#cut.has(peer.id)) peer.link.hold(true)
+    linked(peer)
+  }
+
+  #leave(peer: Peer, reason: string): void {
+    if (this.#peers.get(peer.id) !== peer) return
+    this.#peers.delete(peer.id)
+    const { tell, gone } = this.#options
+    gone(peer)
+    // another link takes its place
+    if (reason === DUPLICATE) return
+    this.#told.delete(peer.id)
+    if (this.#isClosed) return
+    tell({ kind: 'unlinked', peer: nameOf(peer), reason })
+    // it may have been the other direction's turn
+    for (const [url, dialer] of this.#dialers) {
+      if (this.#nodeAt.get(url) === peer.id) dialer.start()
+    }
+  }
+
+  #isLinkedAt(url: string): boolean {
+    return this.#peers.has(this.#nodeAt.get(url) ?? '')
+  }
+}
+
+function whereOf({ url, remote }: Peer['place']): string {
+  return url ?? `${remote.address}:${remote.port}`
+}

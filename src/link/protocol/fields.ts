@@ -1,0 +1,82 @@
+// The kinds of fields that messages between peers have: how each is written as RLP, and read with a bound.
+import { DevchainError } from '../../core/errors.ts'
+import type { Hash } from '../../core/hex.ts'
+import type { RlpItem, RlpValue } from '../../core/rlp.ts'
+import { ListFields } from '../../protocol/fields.ts'
+
+/** One kind of field. */
+export interface Field<T> {
+  readonly encode: (value: T) => RlpValue
+  /**
+   * Reads the next field of a message.
+   * @throws {DevchainError} `INVALID_PARAMS` for what is no such value, or larger than it may be
+   */
+  readonly read: (fields: ListFields, name: string) => T
+}
+
+/** An integer of at most so many bytes. */
+export function integer(most: number): Field<bigint> {
+  return { encode: (value) => value, read: (fields, name) => fields.integer(name, most) }
+}
+
+/** An integer that JavaScript counts exactly. */
+export const count: Field<number> = {
+  encode: (value) => BigInt(value),
+  read: (fields, name) => Number(fields.integer(name, 6)),
+}
+
+export const hash: Field<Hash> = {
+  encode: (value) => value,
+  read: (fields, name) => fields.hash(name),
+}
+
+export const flag: Field<boolean> = {
+  encode: (value) => (value ? 1n : 0n),
+  read: (fields, name) => fields.integer(name, 1) !== 0n,
+}
+
+/** Bytes, so many at most; exactly so many where `least` says the same. */
+export function bytes(most: number, least = 0): Field<Uint8Array> {
+  return {
+    encode: (value) => value,
+    read: (fields, name) => {
+      const value = fields.bytes(name)
+      if (value.length <= most && value.length >= least) return value
+      const expected = least === most ? `${most}` : `at most ${most}`
+      throw wrong(`${name} has ${value.length} bytes, expected ${expected}`)
+    },
+  }
+}
+
+/** One line of UTF-8 of at most so many bytes; what no terminal should get is replaced. */
+export function text(most: number): Field<string> {
+  const raw = bytes(most)
+  return {
+    encode: (value) => new TextEncoder().encode(value).subarray(0, most),
+    read: (fields, name) =>
+      new TextDecoder().decode(raw.read(fields, name)).replace(/[\p{Cc}\p{Cf}]/gu, '�'),
+  }
+}
+
+/** So many items at most. */
+export function list<T>(item: Field<T>, most: number): Field<readonly T[]> {
+  return {
+    encode: (values) => values.map(item.encode),
+    read: (fields, name) => {
+      const items = fields.list(name)
+      if (items.length > most) {
+        throw wrong(`${name} has ${items.length} items, expected at most ${most}`)
+      }
+      return readAll(items, name, item)
+    },
+  }
+}
+
+function readAll<T>(items: readonly RlpItem[], name: string, item: Field<T>): readonly T[] {
+  const fields = new ListFields(items, name, items.length, items.length)
+  return items.map((_, i) => item.read(fields, `${i}`))
+}
+
+function wrong(problem: string): DevchainError {
+  return new DevchainError('INVALID_PARAMS', `malformed message: ${problem}`)
+}

@@ -1,0 +1,352 @@
+// A link to one peer, over whatever pipe: greeting, questions and their answers, silence, and what is too much.
+import { DevchainError } from '../../core/errors.ts'
+import { isPromise, type MaybePromise } from '../../core/promises.ts'
+import { yielder } from '../../core/yield.ts'
+import type { Deed } from '../../node/peers.ts'
+import type { Limits } from './limits.ts'
+import { Throttle } from './limits.ts'
+import { decodeMessage, encodeMessage, type Message, type Values } from './messages.ts'
+import type { Pipe } from './pipe.ts'
+import { Refusal } from './refusal.ts'
+import type { Timing } from './timing.ts'
+
+/** Questions, with the kind of their answers. */
+const ANSWERS = {
+  getHeaders: 'headers',
+  getBlocks: 'blocks',
+  getTransactions: 'transactions',
+} as const
+
+export type Question = keyof typeof ANSWERS
+export type AnswerOf<Q extends Question> = Message<(typeof ANSWERS)[Q]>
+export type AskedOf<Q extends Question> = Omit<Values<Q>, 'id'>
+
+/** What a link hands on to whoever made it. */
+export type Told = Exclude<Message, Message<'hello' | 'goodbye' | 'ping' | 'pong' | 'hold'>>
+
+export interface LinkListener {
+  /**
+   * The peer introduced itself.
+   * @returns true when it is taken; false when it will do so once more, as it takes over something of this chain first
+   * @throws {Refusal} why it is not taken
+   */
+  readonly greet: (hello: Values<'hello'>) => MaybePromise<boolean>
+  /** Both have introduced themselves. */
+  readonly linked: () => void
+  /** Questions, and what is said unasked. */
+  readonly message: (message: Told) => MaybePromise<void>
+  readonly deed: (deed: Deed) => void
+  /** The link is cut off, or joined again, on either side. */
+  readonly held: (isHeld: boolean) => void
+  /** Called once. */
+  readonly end: (reason: string, deed: Deed | undefined) => void
+  readonly onBug: (error: unknown) => void
+}
+
+export interface LinkOptions {
+  readonly pipe: Pipe
+  readonly timing: Timing
+  readonly limits: Limits
+  /** How this node introduces itself now. */
+  readonly hello: () => Values<'hello'>
+  readonly listener: LinkListener
+}
+
+/** Questions that may be open at a time. */
+const MAX_OPEN = 64
+
+/** Milliseconds of work for one peer after which others have their turn. */
+const TURN_MS = 5
+
+/** Milliseconds that the last words have to leave. */
+const GOODBYE_MS = 500
+
+/** Milliseconds until it is looked again whether a full pipe has room. */
+const ROOM_MS = 20
+
+interface OpenQuestion {
+  readonly answer: string
+  readonly resolve: (answer: Message) => void
+  readonly reject: (error: Refusal) => void
+  readonly stopTimer: () => void
+}
+
+export class Link {
+  readonly #options: LinkOptions
+  readonly #throttle: Throttle
+  readonly #waiting: Uint8Array[] = []
+  readonly #open = new Map<number, OpenQuestion>()
+  #waitingBytes = 0
+  #isReading = true
+  #isHandling = false
+  #state: 'greeting' | 'linked' | 'ended' = 'greeting'
+  #nextId = 1
+  #heardAt: number
+  #stopTimer: () => void
+  #isHeldHere = false
+  #isHeldThere = false
+  #pingSentAt: number | undefined
+  /** Milliseconds that the last ping took; undefined before the first. */
+  latencyMs: number | undefined
+
+  constructor(options: LinkOptions) {
+    this.#options = options
+    const { timing, limits, pipe } = options
+    this.#heardAt = timing.now()
+    this.#throttle = new Throttle(limits.messagesPerSecond, limits.messagesAtOnce, timing.now())
+    this.#stopTimer = timing.after(limits.helloMs, () =>
+      this.#fail(new Refusal(`it said nothing for ${limits.helloMs} ms`, 'timeoutMessages')),
+    )
+    pipe.listen({
+      message: (message) => this.#take(message),
+      end: (reason) => this.#end(reason ?? 'the connection was closed'),
+    })
+    this.#write({ kind: 'hello', ...options.hello() })
+  }
+
+  get isLinked(): boolean {
+    return this.#state === 'linked'
+  }
+
+  /** True while either side hears nothing. */
+  get isHeld(): boolean {
+    return this.#isHeldHere || this.#isHeldThere
+  }
+
+  get isHeldHere(): boolean {
+    return this.#isHeldHere
+  }
+
+  /** Messages that wait to be sent or handled. */
+  get queued(): number {
+    return this.#waiting.length + this.#options.pipe.unsent
+  }
+
+  /** Says something, unless the link is held or not there. */
+  send(message: Told): void {
+    if (this.#state === 'linked' && !this.isHeld) this.#write(message)
+  }
+
+  /** Introduces this node anew. */
+  greetAgain(): void {
+    this.#write({ kind: 'hello', ...this.#options.hello() })
+  }
+
+  /**
+   * Asks, and waits for the answer.
+   * @throws {Refusal} when there is none in time, or none any more
+   */
+  ask<Q extends Question>(kind: Q, asked: AskedOf<Q>): Promise<AnswerOf<Q>> {
+    return new Promise((resolve, reject) => {
+      if (this.#state !== 'linked' || this.isHeld || this.#open.size >= MAX_OPEN) {
+        return reject(new Refusal('it cannot be asked now'))
+      }
+      const id = this.#nextId++
+      const { answerMs } = this.#options.limits
+      const stopTimer = this.#options.timing.after(answerMs, () => {
+        this.#open.delete(id)
+        this.#options.listener.deed('timeoutMessages')
+        reject(new Refusal(`no answer to ${kind} in ${answerMs} ms`, 'timeoutMessages'))
+      })
+      const settle = resolve as unknown as (answer: Message) => void
+      this.#open.set(id, { answer: ANSWERS[kind], resolve: settle, reject, stopTimer })
+      this.#write({ kind, id, ...asked } as unknown as Message)
+    })
+  }
+
+  /** Cuts the link off, or joins it again; both sides know. */
+  hold(isOn: boolean): void {
+    if (this.#state !== 'linked' || this.#isHeldHere === isOn) return
+    this.#isHeldHere = isOn
+    this.#write({ kind: 'hold', isOn })
+    this.#noteHeld(this.#isHeldThere)
+  }
+
+  /** Ends the link, and tells the other side why. */
+  close(reason: string): void {
+    this.#fail(new Refusal(reason))
+  }
+
+  /** Ends the link for what the other side did. */
+  refuse(refusal: Refusal): void {
+    this.#fail(refusal)
+  }
+
+  #take(message: Uint8Array): void {
+    if (this.#state === 'ended') return
+    const { timing, limits, pipe } = this.#options
+    this.#heardAt = timing.now()
+    if (!this.#throttle.take(this.#heardAt)) {
+      const problem = `it sends more than ${limits.messagesPerSecond} messages a second`
+      this.#fail(new Refusal(problem, 'invalidMessages'))
+      return
+    }
+    this.#waiting.push(message)
+    this.#waitingBytes += message.length
+    if (this.#isReading && this.#isFull()) {
+      this.#isReading = false
+      pipe.read(false)
+    }
+    if (!this.#isHandling) void this.#handleAll()
+  }
+
+  #isFull(): boolean {
+    const { waitingMessages, waitingBytes } = this.#options.limits
+    return this.#waiting.length > waitingMessages || this.#waitingBytes > waitingBytes
+  }
+
+  /** Handles what waits, in its order, with turns for others. */
+  async #handleAll(): Promise<void> {
+    this.#isHandling = true
+    const yieldIfDue = yielder(TURN_MS)
+    try {
+      for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
+        this.#waitingBytes -= next.length
+        if (!this.#isReading && !this.#isFull()) {
+          this.#isReading = true
+          this.#options.pipe.read(true)
+        }
+        const handled = this.#handle(decodeMessage(next))
+        if (isPromise(handled)) await handled
+        await yieldIfDue()
+        await this.#room()
+        if ((this.#state as string) === 'ended') return
+      }
+    } catch (error) {
+      this.#fail(this.#refusalOf(error))
+    } finally {
+      this.#isHandling = false
+    }
+  }
+
+  #refusalOf(error: unknown): Refusal {
+    if (error instanceof Refusal) return error
+    if (error instanceof DevchainError) return new Refusal(error.message, 'invalidMessages')
+    this.#options.listener.onBug(error)
+    return new Refusal('something is broken here')
+  }
+
+  /** Waits while the other side does not read what it asked for. */
+  async #room(): Promise<void> {
+    const { pipe, timing, limits } = this.#options
+    const since = timing.now()
+    while (this.#state === 'linked' && pipe.unsentBytes > limits.unsentBytes) {
+      if (timing.now() - since > limits.silenceMs) {
+        throw new Refusal(`it reads nothing for ${limits.silenceMs} ms`, 'timeoutMessages')
+      }
+      await new Promise<void>((resolve) => {
+        timing.after(ROOM_MS, resolve)
+      })
+    }
+  }
+
+  #handle(message: Message): MaybePromise<void> {
+    switch (message.kind) {
+      case 'hello':
+        return this.#greet(message)
+      case 'goodbye':
+        return this.#end(message.reason)
+      case 'ping':
+        return this.#write({ kind: 'pong', id: message.id })
+      case 'pong':
+        return this.#notePong()
+    }
+    if (this.#state !== 'linked') {
+      throw new Refusal(`it said ${message.kind} before hello`, 'unexpectedMessages')
+    }
+    if (message.kind === 'hold') {
+      this.#noteHeld(message.isOn)
+      return undefined
+    }
+    // what crossed the line before both knew that it is cut
+    if (this.isHeld) return undefined
+    if (isAnswer(message)) return this.#answer(message)
+    return this.#options.listener.message(message)
+  }
+
+  async #greet(hello: Values<'hello'>): Promise<void> {
+    if (this.#state === 'linked') throw new Refusal('it said hello twice', 'unexpectedMessages')
+    const isTaken = await this.#options.listener.greet(hello)
+    if (!isTaken || this.#state !== 'greeting') return
+    this.#state = 'linked'
+    this.#stopTimer()
+    this.#watch()
+    this.#options.listener.linked()
+  }
+
+  #answer(message: Message<'headers' | 'blocks' | 'transactions'>): void {
+    const question = this.#open.get(message.id)
+    if (question === undefined) {
+      // one that comes too late was counted when its time was over
+      if (message.id < this.#nextId) return
+      throw new Refusal(`it answered question ${message.id}, never asked`, 'unexpectedMessages')
+    }
+    if (question.answer !== message.kind) {
+      throw new Refusal(`it answered with ${message.kind}`, 'unexpectedMessages')
+    }
+    this.#open.delete(message.id)
+    question.stopTimer()
+    question.resolve(message)
+  }
+
+  #notePong(): void {
+    if (this.#pingSentAt === undefined) return
+    this.latencyMs = this.#options.timing.now() - this.#pingSentAt
+    this.#pingSentAt = undefined
+  }
+
+  #noteHeld(isHeldThere: boolean): void {
+    this.#isHeldThere = isHeldThere
+    if (this.isHeld) this.#rejectAll('it is cut off')
+    this.#options.listener.held(this.isHeld)
+  }
+
+  /** Looks now and then whether the other side is there. */
+  #watch(): void {
+    const { timing, limits } = this.#options
+    this.#stopTimer = timing.after(limits.pingMs, () => {
+      const silentMs = timing.now() - this.#heardAt
+      if (silentMs >= limits.silenceMs) {
+        return this.#fail(new Refusal(`silent for ${limits.silenceMs} ms`, 'timeoutMessages'))
+      }
+      this.#pingSentAt ??= timing.now()
+      this.#write({ kind: 'ping', id: this.#nextId })
+      this.#watch()
+    })
+  }
+
+  #write(message: Message): void {
+    if (this.#state !== 'ended') this.#options.pipe.send(encodeMessage(message))
+  }
+
+  #fail({ message, deed }: Refusal): void {
+    if (this.#state === 'ended') return
+    const { pipe, timing } = this.#options
+    this.#write({ kind: 'goodbye', reason: message })
+    pipe.close()
+    timing.after(GOODBYE_MS, () => pipe.destroy())
+    this.#end(message, deed)
+  }
+
+  #end(reason: string, deed?: Deed): void {
+    if (this.#state === 'ended') return
+    this.#state = 'ended'
+    this.#stopTimer()
+    this.#waiting.splice(0)
+    this.#options.pipe.close()
+    this.#rejectAll(reason)
+    this.#options.listener.end(reason, deed)
+  }
+
+  #rejectAll(reason: string): void {
+    for (const { reject, stopTimer } of this.#open.values()) {
+      stopTimer()
+      reject(new Refusal(reason))
+    }
+    this.#open.clear()
+  }
+}
+
+function isAnswer(message: Message): message is Message<'headers' | 'blocks' | 'transactions'> {
+  return (Object.values(ANSWERS) as string[]).includes(message.kind)
+}

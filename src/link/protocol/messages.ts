@@ -1,0 +1,175 @@
+// What peers say to each other: every message once, as a number and its fields. A message is the RLP list of both.
+import { DevchainError } from '../../core/errors.ts'
+import type { Hash } from '../../core/hex.ts'
+import { decodeRlp, encodeRlp } from '../../core/rlp.ts'
+import { ListFields } from '../../protocol/fields.ts'
+import { bytes, count, type Field, flag, hash, integer, list, text } from './fields.ts'
+
+/** The version of this protocol. Peers of another are refused. */
+export const LINK_VERSION = 1
+
+/** Bytes of one message. A block that is larger does not travel. */
+export const MAX_MESSAGE: number = 16 * 2 ** 20
+
+/** Bytes after which an answer with several items ends: the rest is asked for again. */
+export const REPLY_BYTES: number = 2 ** 20
+
+/** Items that one message may have. */
+export const MOST = {
+  /** Hashes by which an asker tells which blocks it has. */
+  locator: 100,
+  headers: 512,
+  blocks: 128,
+  hashes: 4_096,
+  transactions: 256,
+} as const
+
+/** Bytes of a header. */
+const MAX_HEADER = 2_048
+
+/** The fields of each message. Those with `id` are a question, or the answer with the same number. */
+export interface Messages {
+  /** The first one on both sides. It comes again where a side took over the other's time of the genesis. */
+  readonly hello: {
+    readonly version: number
+    readonly networkId: bigint
+    readonly chainId: bigint
+    readonly genesis: Hash
+    /** Seconds. */
+    readonly genesisTime: bigint
+    /** True: no block but the genesis is there, whose time nobody asked for. */
+    readonly isOpen: boolean
+    /** EIP-2124, as of the newest block. */
+    readonly forkId: Uint8Array
+    /** Rules of block 1. */
+    readonly hardfork: string
+    readonly head: Hash
+    readonly number: bigint
+    readonly totalDifficulty: bigint
+    readonly nodeId: Uint8Array
+    readonly name: string
+    readonly client: string
+  }
+  /** The last one: why the link ends. */
+  readonly goodbye: { readonly reason: string }
+  /** The sender's newest block, and where they are few the blocks that led to it, the oldest first. */
+  readonly announce: {
+    readonly head: Hash
+    readonly number: bigint
+    readonly totalDifficulty: bigint
+    readonly blocks: readonly Uint8Array[]
+  }
+  /** Asks for the headers after the first of these hashes that is on the other's chain. */
+  readonly getHeaders: {
+    readonly id: number
+    readonly locator: readonly Hash[]
+    readonly most: number
+  }
+  readonly headers: { readonly id: number; readonly headers: readonly Uint8Array[] }
+  readonly getBlocks: { readonly id: number; readonly hashes: readonly Hash[] }
+  /** The first of the blocks that were asked for, as many as fit. */
+  readonly blocks: { readonly id: number; readonly blocks: readonly Uint8Array[] }
+  /** Hashes of transactions that wait at the sender. */
+  readonly pooled: { readonly hashes: readonly Hash[] }
+  readonly getTransactions: { readonly id: number; readonly hashes: readonly Hash[] }
+  readonly transactions: { readonly id: number; readonly transactions: readonly Uint8Array[] }
+  readonly ping: { readonly id: number }
+  readonly pong: { readonly id: number }
+  /** True: the sender hears and tells nothing but this until it says otherwise (devchain_partition). */
+  readonly hold: { readonly isOn: boolean }
+}
+
+export type Kind = keyof Messages
+
+/** The values of a message of a kind. */
+export type Values<K extends Kind> = Messages[K]
+
+/** A message of one of these kinds. */
+export type Message<K extends Kind = Kind> = {
+  [Each in K]: { readonly kind: Each } & Messages[Each]
+}[K]
+
+type Shape<M> = { readonly [Name in keyof M]: Field<M[Name]> }
+
+/** Each message's number, and how its fields are written, in the order in which they travel. */
+const SHAPES: { readonly [K in Kind]: readonly [code: number, fields: Shape<Messages[K]>] } = {
+  hello: [
+    0,
+    {
+      version: count,
+      networkId: integer(8),
+      chainId: integer(8),
+      genesis: hash,
+      genesisTime: integer(8),
+      isOpen: flag,
+      forkId: bytes(4, 4),
+      hardfork: text(32),
+      head: hash,
+      number: integer(8),
+      totalDifficulty: integer(64),
+      nodeId: bytes(32, 32),
+      name: text(64),
+      client: text(64),
+    },
+  ],
+  goodbye: [1, { reason: text(300) }],
+  announce: [
+    2,
+    {
+      head: hash,
+      number: integer(8),
+      totalDifficulty: integer(64),
+      blocks: list(bytes(MAX_MESSAGE), MOST.blocks),
+    },
+  ],
+  getHeaders: [3, { id: count, locator: list(hash, MOST.locator), most: count }],
+  headers: [4, { id: count, headers: list(bytes(MAX_HEADER), MOST.headers) }],
+  getBlocks: [5, { id: count, hashes: list(hash, MOST.blocks) }],
+  blocks: [6, { id: count, blocks: list(bytes(MAX_MESSAGE), MOST.blocks) }],
+  pooled: [7, { hashes: list(hash, MOST.hashes) }],
+  getTransactions: [8, { id: count, hashes: list(hash, MOST.transactions) }],
+  transactions: [9, { id: count, transactions: list(bytes(MAX_MESSAGE), MOST.transactions) }],
+  ping: [10, { id: count }],
+  pong: [11, { id: count }],
+  hold: [12, { isOn: flag }],
+}
+
+type AnyFields = Readonly<Record<string, Field<unknown>>>
+
+const KINDS = new Map<number, Kind>(
+  Object.entries(SHAPES).map(([kind, [code]]) => [code, kind as Kind]),
+)
+
+export function encodeMessage(message: Message): Uint8Array {
+  const [code, fields] = SHAPES[message.kind] as readonly [number, AnyFields]
+  const values = message as unknown as Readonly<Record<string, unknown>>
+  return encodeRlp([
+    BigInt(code),
+    ...Object.entries(fields).map(([name, field]) => field.encode(values[name])),
+  ])
+}
+
+/**
+ * Reads a message, each of its bytes once.
+ * @throws {DevchainError} `INVALID_PARAMS` naming what is wrong with it
+ */
+export function decodeMessage(encoded: Uint8Array): Message {
+  if (encoded.length > MAX_MESSAGE) {
+    throw new DevchainError(
+      'INVALID_PARAMS',
+      `malformed message: it has ${encoded.length} bytes, expected at most ${MAX_MESSAGE}`,
+    )
+  }
+  const item = decodeRlp(encoded)
+  const head = new ListFields(item, 'message', 1, 32)
+  const code = Number(head.integer('kind', 1))
+  const kind = KINDS.get(code)
+  if (kind === undefined || item instanceof Uint8Array) {
+    throw new DevchainError('INVALID_PARAMS', `malformed message: there is no kind ${code}`)
+  }
+  const fields = SHAPES[kind][1] as AnyFields
+  const names = Object.keys(fields)
+  const body = new ListFields(item.slice(1), kind, names.length, names.length)
+  const values = names.map((name) => [name, fields[name]?.read(body, name)])
+  return { kind, ...Object.fromEntries(values) } as Message
+}

@@ -1,0 +1,260 @@
+// Tells peers of new blocks and waiting transactions, and takes what they tell: hashes first, what is behind them on request.
+import { DevchainError } from '../../core/errors.ts'
+import type { Hash } from '../../core/hex.ts'
+import { yielder } from '../../core/yield.ts'
+import type { Chain } from '../../node/chain/chain.ts'
+import { headChange, headOf, transactionPlace } from '../../node/ledger/blocktree.ts'
+import type { ChainState } from '../../node/ledger/chainstate.ts'
+import type { StateChange } from '../../node/ledger/change.ts'
+import type { Deed } from '../../node/peers.ts'
+import { arrivedAfter, pooledByHash, pooledInOrder } from '../../node/pool/pool.ts'
+import { receiveTransactions } from '../../node/sending/receive.ts'
+import { encodeBlock } from '../../protocol/blocks/block.ts'
+import { decodeSent } from '../../protocol/transactions/sidecar.ts'
+import type { Transaction } from '../../protocol/transactions/transaction.ts'
+import type { Peer } from '../peers/peer.ts'
+import { type Message, MOST } from '../protocol/messages.ts'
+import { Refusal } from '../protocol/refusal.ts'
+import type { Timing } from '../protocol/timing.ts'
+import { travels } from './serving.ts'
+
+export interface GossipOptions {
+  readonly chain: Chain
+  readonly timing: Timing
+  /** Those that hear and tell. */
+  readonly peers: () => readonly Peer[]
+  readonly note: (peer: Peer, deed: Deed, times?: number) => void
+  /** True: instant mining mines what peers sent (--mine-for-peers). */
+  readonly minesForPeers: boolean
+  readonly onBug: (error: unknown) => void
+}
+
+/** Milliseconds in which blocks are gathered before they are told of. */
+const GATHER_BLOCKS_MS = 2
+
+/** The same of transactions. */
+const GATHER_TRANSACTIONS_MS = 10
+
+/** The pool is looked through for what is new; at most one part of so many of the time goes into that. */
+const LOOKING_SHARE = 10
+
+/** Blocks, and bytes of them, that are sent along when they are told of. Of more the peer asks for the headers. */
+const PUSHED_BLOCKS = 32
+const PUSHED_BYTES = 256 * 1024
+
+/** Beyond so many transactions that wait here, no more are asked for. */
+const ROOM = 10_000
+
+/** Transactions of one peer that may wait to be asked for. */
+const MAX_WANTED = 8_192
+
+/** Milliseconds of reading transactions after which others have their turn. */
+const TURN_MS = 5
+
+/** Refusals that say nothing against whoever sent a transaction: chains may be at different blocks. */
+const HARMLESS: readonly string[] = [
+  'ALREADY_KNOWN',
+  'NONCE_TOO_LOW',
+  'NONCE_TOO_HIGH',
+  'REPLACEMENT_UNDERPRICED',
+  'TRANSACTION_UNDERPRICED',
+  'FEE_CAP_TOO_LOW',
+  'EXCEEDS_BLOCK_GAS_LIMIT',
+  'POOL_FULL',
+]
+
+export class Gossip {
+  readonly #options: GossipOptions
+  readonly #wanted = new Map<Peer, Set<Hash>>()
+  readonly #asked = new Set<Hash>()
+  readonly #returned = new Set<Hash>()
+  /** The state whose blocks were told of. */
+  #told: ChainState
+  #toldArrival: number
+  #stopBlocks: (() => void) | undefined
+  #stopTransactions: (() => void) | undefined
+
+  constructor(options: GossipOptions) {
+    this.#options = options
+    this.#told = options.chain.state
+    this.#toldArrival = options.chain.state.pool.lastArrival
+  }
+
+  /** Something changed: what is new is told soon. */
+  note({ before, after, head }: StateChange): void {
+    const { timing, peers } = this.#options
+    if (peers().length === 0) {
+      this.#told = after
+      this.#toldArrival = after.pool.lastArrival
+      return
+    }
+    if (before.tree !== after.tree) {
+      this.#stopBlocks ??= timing.after(GATHER_BLOCKS_MS, () => this.#tellBlocks())
+    }
+    for (const { block } of head.removed.filled()) {
+      for (const { hash } of block.transactions) {
+        if (this.#returned.size < MOST.hashes) this.#returned.add(hash)
+      }
+    }
+    const hasNew = before.pool.lastArrival !== after.pool.lastArrival || this.#returned.size > 0
+    if (hasNew && after.pool.size > 0) this.#tellTransactionsIn(GATHER_TRANSACTIONS_MS)
+  }
+
+  /** A peer is there, or there again: it is told what there is. */
+  greet(peer: Peer): void {
+    const { state } = this.#options.chain
+    const { block, totalDifficulty } = headOf(state.tree)
+    const { hash, header } = block
+    peer.note(hash)
+    const head = { head: hash, number: header.number, totalDifficulty }
+    peer.link.send({ kind: 'announce', ...head, blocks: [] })
+    const waiting = pooledInOrder(state.pool).map(({ transaction }) => transaction)
+    this.#tellHashes(peer, waiting)
+  }
+
+  forget(peer: Peer): void {
+    this.#wanted.delete(peer)
+  }
+
+  close(): void {
+    this.#stopBlocks?.()
+    this.#stopTransactions?.()
+  }
+
+  /** A peer told of transactions. */
+  heard(peer: Peer, { hashes }: Message<'pooled'>): void {
+    const { state } = this.#options.chain
+    const wanted = this.#wanted.get(peer) ?? new Set<Hash>()
+    for (const hash of hashes) {
+      peer.note(hash)
+      const isKnown = pooledByHash(state.pool, hash) ?? transactionPlace(state.tree, hash)
+      if (isKnown !== undefined || this.#asked.has(hash)) continue
+      if (wanted.size < MAX_WANTED) wanted.add(hash)
+    }
+    const isAsking = this.#wanted.has(peer)
+    this.#wanted.set(peer, wanted)
+    if (!isAsking) void this.#ask(peer, wanted)
+  }
+
+  /** Asks one peer for what is wanted of it, one batch after another. */
+  async #ask(peer: Peer, wanted: Set<Hash>): Promise<void> {
+    const { chain, onBug } = this.#options
+    try {
+      while (wanted.size > 0 && peer.isPresent) {
+        const some = [...wanted].slice(0, MOST.transactions)
+        for (const hash of some) wanted.delete(hash)
+        if (chain.state.pool.size + this.#asked.size >= ROOM) break
+        const hashes = some.filter((hash) => !this.#asked.has(hash))
+        if (hashes.length > 0) await this.#fetch(peer, hashes)
+      }
+    } catch (error) {
+      this.#failed(peer, error, onBug)
+    } finally {
+      if (this.#wanted.get(peer) === wanted) this.#wanted.delete(peer)
+    }
+  }
+
+  #failed(peer: Peer, error: unknown, onBug: (error: unknown) => void): void {
+    if (error instanceof Refusal) {
+      if (error.deed !== undefined && error.deed !== 'timeoutMessages') peer.link.refuse(error)
+    } else if (!(error instanceof DevchainError)) onBug(error)
+  }
+
+  async #fetch(peer: Peer, hashes: readonly Hash[]): Promise<void> {
+    for (const hash of hashes) this.#asked.add(hash)
+    try {
+      const { transactions } = await peer.link.ask('getTransactions', { hashes })
+      const read = await this.#read(peer, transactions, new Set(hashes))
+      const { chain, note, minesForPeers } = this.#options
+      const refused = await receiveTransactions(chain, read, minesForPeers)
+      const wrong = refused.filter(({ error }) => !HARMLESS.includes(error.word))
+      note(peer, 'invalidTransactions', wrong.length)
+      note(peer, 'validTransactions', read.length - refused.length)
+    } finally {
+      for (const hash of hashes) this.#asked.delete(hash)
+    }
+  }
+
+  /** Those that are well-formed. Their senders are found out here, which takes long. */
+  async #read(
+    peer: Peer,
+    encoded: readonly Uint8Array[],
+    hashes: ReadonlySet<Hash>,
+  ): Promise<readonly Transaction[]> {
+    const yieldIfDue = yielder(TURN_MS)
+    const read: Transaction[] = []
+    for (const bytes of encoded) {
+      try {
+        const { transaction } = decodeSent(bytes)
+        if (!hashes.has(transaction.hash)) {
+          throw new Refusal('it sent a transaction that was not asked for', 'unexpectedMessages')
+        }
+        read.push(transaction)
+      } catch (error) {
+        if (!(error instanceof DevchainError)) throw error
+        this.#options.note(peer, 'invalidTransactions')
+      }
+      await yieldIfDue()
+    }
+    return read
+  }
+
+  #tellBlocks(): void {
+    this.#stopBlocks = undefined
+    const { chain, peers } = this.#options
+    const { state } = chain
+    const { added } = headChange(this.#told.tree, state.tree)
+    this.#told = state
+    const { block, totalDifficulty } = headOf(state.tree)
+    const { hash, header } = block
+    const head = { head: hash, number: header.number, totalDifficulty }
+    const pushed = added.length <= PUSHED_BLOCKS ? [...added].map((record) => record.block) : []
+    const encoded = pushed.map((each) => encodeBlock(each))
+    const isLight = encoded.reduce((sum, { length }) => sum + length, 0) <= PUSHED_BYTES
+    for (const peer of peers()) {
+      if (peer.knows(hash)) continue
+      const first = pushed.findIndex((each) => !peer.knows(each.hash))
+      const blocks = isLight && first >= 0 ? encoded.slice(first) : []
+      peer.link.send({ kind: 'announce', ...head, blocks })
+      for (const each of pushed) peer.note(each.hash)
+      peer.note(hash)
+    }
+  }
+
+  #tellTransactionsIn(ms: number): void {
+    const { timing } = this.#options
+    this.#stopTransactions ??= timing.after(ms, () => this.#tellTransactions())
+  }
+
+  #tellTransactions(): void {
+    this.#stopTransactions = undefined
+    const { chain, peers, timing } = this.#options
+    const { pool } = chain.state
+    const begin = timing.now()
+    const returned = [...this.#returned]
+      .map((hash) => pooledByHash(pool, hash)?.transaction)
+      .filter((transaction) => transaction !== undefined)
+    this.#returned.clear()
+    const arrived = arrivedAfter(pool, this.#toldArrival).map(({ transaction }) => transaction)
+    this.#toldArrival = pool.lastArrival
+    for (const peer of peers()) this.#tellHashes(peer, [...returned, ...arrived])
+    const tookMs = timing.now() - begin
+    if (tookMs < 1) return
+    // the next look waits, so that a large pool costs no more than its share
+    this.#stopTransactions = timing.after(LOOKING_SHARE * tookMs, () => {
+      this.#stopTransactions = undefined
+      if (chain.state.pool.lastArrival !== this.#toldArrival) this.#tellTransactions()
+    })
+  }
+
+  #tellHashes(peer: Peer, transactions: readonly Transaction[]): void {
+    const hashes = transactions
+      .filter((transaction) => travels(transaction) && !peer.knows(transaction.hash))
+      .map(({ hash }) => hash)
+    for (let at = 0; at < hashes.length; at += MOST.hashes) {
+      const some = hashes.slice(at, at + MOST.hashes)
+      for (const hash of some) peer.note(hash)
+      peer.link.send({ kind: 'pooled', hashes: some })
+    }
+  }
+}

@@ -1,0 +1,84 @@
+// Answers to what peers ask: headers, blocks and waiting transactions, as many as one answer holds.
+import { keccakHash } from '../../core/crypto/crypto.ts'
+import type { Hash } from '../../core/hex.ts'
+import { blockByHash, blockByNumber, isCanonical } from '../../node/ledger/blocktree.ts'
+import type { ChainState } from '../../node/ledger/chainstate.ts'
+import { pooledByHash } from '../../node/pool/pool.ts'
+import { encodeBlock, encodeHeader } from '../../protocol/blocks/block.ts'
+import { isImpersonated, type Transaction } from '../../protocol/transactions/transaction.ts'
+import { type Message, MOST, REPLY_BYTES } from '../protocol/messages.ts'
+import { Refusal } from '../protocol/refusal.ts'
+
+/** Headers after the first of the asker's hashes that is on this chain; none where no hash is. */
+export function headersFor(
+  { tree }: ChainState,
+  { id, locator, most }: Message<'getHeaders'>,
+): Message<'headers'> {
+  const known = locator.map((hash) => blockByHash(tree, hash))
+  const fork = known.find((record) => record !== undefined && isCanonical(tree, record))
+  const headers: Uint8Array[] = []
+  const first = fork === undefined ? undefined : fork.block.header.number + 1n
+  const count = Math.min(most, MOST.headers)
+  for (let i = 0; first !== undefined && i < count; i++) {
+    const record = blockByNumber(tree, first + BigInt(i))
+    if (record === undefined) break
+    const encoded = encodeHeader(record.block.header)
+    if (keccakHash(encoded) !== record.block.hash) throw longRun(record.block.header.number)
+    headers.push(encoded)
+  }
+  return { kind: 'headers', id, headers }
+}
+
+function longRun(number: bigint): Refusal {
+  return new Refusal(
+    `block ${number} of this chain is in a run of more than 1,000,000 empty blocks: their hashes are not those of their headers, and no other chain takes them`,
+  )
+}
+
+/** The first of these blocks, up to one that is not known or would make the answer too long. */
+export function blocksFor(
+  { tree }: ChainState,
+  { id, hashes }: Message<'getBlocks'>,
+): Message<'blocks'> {
+  return { kind: 'blocks', id, blocks: asManyAsFit(hashes, (hash) => encoded(tree, hash)) }
+}
+
+function encoded(tree: ChainState['tree'], hash: Hash): Uint8Array | undefined {
+  const record = blockByHash(tree, hash)
+  return record && encodeBlock(record.block)
+}
+
+/** Those of these transactions that wait here. */
+export function transactionsFor(
+  { pool }: ChainState,
+  { id, hashes }: Message<'getTransactions'>,
+): Message<'transactions'> {
+  const waiting = hashes
+    .map((hash) => pooledByHash(pool, hash)?.transaction)
+    .filter((transaction) => transaction !== undefined && travels(transaction))
+  const transactions = asManyAsFit(waiting, (transaction) => transaction?.raw)
+  return { kind: 'transactions', id, transactions }
+}
+
+/**
+ * True for a transaction that a peer can judge by itself. The sender of an impersonated one is known here alone, and
+ * blobs are not sent on.
+ */
+export function travels(transaction: Transaction): boolean {
+  return transaction.type !== 3 && !isImpersonated(transaction)
+}
+
+function asManyAsFit<T>(
+  items: readonly T[],
+  encode: (item: T) => Uint8Array | undefined,
+): Uint8Array[] {
+  const parts: Uint8Array[] = []
+  let size = 0
+  for (const item of items) {
+    const part = encode(item)
+    if (part === undefined || (parts.length > 0 && size + part.length > REPLY_BYTES)) break
+    parts.push(part)
+    size += part.length
+  }
+  return parts
+}

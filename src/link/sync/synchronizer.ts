@@ -1,0 +1,346 @@
+// Keeps the chain at the heaviest branch among the peers: finds out who has a better one, fetches it, validates it.
+import { DevchainError } from '../../core/errors.ts'
+import type { Hash } from '../../core/hex.ts'
+import { LruCache } from '../../core/lrucache.ts'
+import { yielder } from '../../core/yield.ts'
+import { AwaitedExecutor } from '../../node/chain/awaited.ts'
+import type { Chain } from '../../node/chain/chain.ts'
+import { Branch } from '../../node/import/branch.ts'
+import { blockByHash, headOf, UNCLE_GENERATIONS } from '../../node/ledger/blocktree.ts'
+import { type Deed, nameOf, type SyncStatus } from '../../node/peers.ts'
+import { decodeBlock } from '../../protocol/blocks/blockdecoding.ts'
+import type { Peer, PeerHead } from '../peers/peer.ts'
+import type { PeerEvent } from '../peers/peertable.ts'
+import { Refusal } from '../protocol/refusal.ts'
+import type { Timing } from '../protocol/timing.ts'
+import { BodyFetcher, type FetchedBlock } from './bodies.ts'
+import { FreshBlocks } from './freshblocks.ts'
+import { HeaderSource } from './headers.ts'
+
+export interface SyncOptions {
+  readonly chain: Chain
+  readonly timing: Timing
+  /** Those that hear and tell. */
+  readonly peers: () => readonly Peer[]
+  readonly note: (peer: Peer, deed: Deed, times?: number) => void
+  readonly tell: (event: PeerEvent) => void
+  readonly onBug: (error: unknown) => void
+}
+
+/** Milliseconds of import after which others have their turn. */
+const TURN_MS = 10
+
+/** Milliseconds of import after which what is there is put on the chain. */
+const ADOPT_MS = 100
+
+/** Blocks that a branch may have beyond those it takes the place of, before it is heavier. */
+const MAX_LIGHT = 20_000n
+
+/** Milliseconds until a head that could not be fetched is tried again. */
+const RETRY_MS = 2_000
+
+/** Hashes of blocks that are remembered as invalid. */
+const REMEMBERED = 1_024
+
+/** What a block can break that its header, and so its hash, says nothing of: whoever sent it is to blame. */
+const BODY_RULES: readonly unknown[] = [
+  'encoding',
+  'uncles hash',
+  'transactions root',
+  'withdrawals root',
+]
+
+/** A branch ends with a block that is invalid, which was counted. */
+class RejectedBlock extends Refusal {}
+
+export class Synchronizer {
+  readonly #options: SyncOptions
+  readonly #fresh = new FreshBlocks()
+  readonly #invalid = new LruCache<Hash, string>(REMEMBERED)
+  /** The head of a peer that led to nothing, and until when it is not tried again. */
+  readonly #ignored = new WeakMap<Peer, { readonly hash: Hash; readonly until: number }>()
+  readonly #listeners = new Set<(status: SyncStatus | undefined) => void>()
+  readonly #executor: AwaitedExecutor
+  #isRunning = false
+  #isClosed = false
+  #range: Omit<SyncStatus, 'currentBlock'> | undefined
+
+  constructor(options: SyncOptions) {
+    this.#options = options
+    this.#executor = new AwaitedExecutor(options.chain.executor, () => !this.#isClosed)
+  }
+
+  /** Undefined while nothing is imported that is worth to be told. */
+  get status(): SyncStatus | undefined {
+    const { tree } = this.#options.chain.state
+    return this.#range && { ...this.#range, currentBlock: headOf(tree).block.header.number }
+  }
+
+  onStatus(listener: (status: SyncStatus | undefined) => void): () => void {
+    this.#listeners.add(listener)
+    return () => {
+      this.#listeners.delete(listener)
+    }
+  }
+
+  /** True while a branch is fetched or imported. */
+  get isBusy(): boolean {
+    return this.#isRunning
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#listeners.clear()
+  }
+
+  /**
+   * A peer sent blocks unasked.
+   * @throws {DevchainError} `INVALID_PARAMS` for what is no block
+   */
+  offer(from: Peer, encoded: readonly Uint8Array[]): void {
+    const { tree } = this.#options.chain.state
+    for (const bytes of encoded) {
+      const block = decodeBlock(bytes)
+      from.note(block.hash)
+      const isKnown = blockByHash(tree, block.hash) !== undefined || this.#fresh.has(block.hash)
+      if (isKnown || this.#invalid.get(block.hash) !== undefined) {
+        this.#options.note(from, 'repeatedMessages')
+      } else this.#fresh.add({ block, from })
+    }
+  }
+
+  /** Looks whether a peer has something better, and goes on until none has. */
+  wake(): void {
+    if (this.#isRunning || this.#isClosed) return
+    this.#isRunning = true
+    void this.#run()
+  }
+
+  async #run(): Promise<void> {
+    try {
+      for (let peer = this.#best(); peer !== undefined; peer = this.#best()) {
+        const target = peer.head
+        const isSettled = await this.#follow(peer, target)
+        if (this.#isUnknown(target.hash)) this.#ignore(peer, target, isSettled)
+      }
+    } catch (error) {
+      if (!this.#isClosed) this.#options.onBug(error)
+    } finally {
+      this.#isRunning = false
+      this.#setRange(undefined)
+    }
+  }
+
+  /** Turns to others: for good where it is known what this head is, for a while where it could not be fetched. */
+  #ignore(peer: Peer, { hash }: PeerHead, isSettled: boolean): void {
+    const { timing } = this.#options
+    const until = isSettled ? Number.POSITIVE_INFINITY : timing.now() + RETRY_MS
+    this.#ignored.set(peer, { hash, until })
+    if (!isSettled) timing.after(RETRY_MS, () => this.wake())
+  }
+
+  /** A peer that was cut off is there again: what failed for that is tried anew. */
+  rejoined(peer: Peer): void {
+    this.#ignored.delete(peer)
+    this.wake()
+  }
+
+  /** Who has the heaviest branch that is worth to be looked at. */
+  #best(): Peer | undefined {
+    if (this.#isClosed) return undefined
+    const wanted = this.#options.peers().filter((peer) => this.#isWanted(peer))
+    return wanted.reduce<Peer | undefined>(
+      (best, peer) =>
+        best !== undefined && best.head.totalDifficulty >= peer.head.totalDifficulty ? best : peer,
+      undefined,
+    )
+  }
+
+  /** True for the head of a heavier branch, and of one beside the chain that may still be an uncle. */
+  #isWanted(peer: Peer): boolean {
+    const { head } = peer
+    if (!this.#isUnknown(head.hash) || this.#invalid.get(head.hash) !== undefined) return false
+    const ignored = this.#ignored.get(peer)
+    if (ignored?.hash === head.hash && ignored.until > this.#options.timing.now()) return false
+    const { block, totalDifficulty } = headOf(this.#options.chain.state.tree)
+    const isRecent = head.number + BigInt(UNCLE_GENERATIONS) > block.header.number
+    return head.totalDifficulty > totalDifficulty || isRecent
+  }
+
+  #isUnknown(hash: Hash): boolean {
+    return blockByHash(this.#options.chain.state.tree, hash) === undefined
+  }
+
+  /** @returns true when it is known what the branch is worth; false when it could not be fetched */
+  async #follow(peer: Peer, target: PeerHead): Promise<boolean> {
+    try {
+      const { state } = this.#options.chain
+      const fresh = this.#fresh.leadingTo(target.hash, state)
+      if (fresh === undefined) await this.#followHeaders(peer, target)
+      else {
+        const branch = new Branch(state, fresh.parent)
+        await this.#import(branch, peer, sequence(fresh.blocks), undefined)
+        this.#checkClaim(peer, target, branch)
+      }
+      return true
+    } catch (error) {
+      return this.#blame(peer, error)
+    }
+  }
+
+  async #followHeaders(peer: Peer, target: PeerHead): Promise<void> {
+    const { chain, peers, note } = this.#options
+    const { state } = chain
+    const headers = new HeaderSource(peer, state, (hash) => this.#invalid.get(hash) !== undefined)
+    const fetcher = new BodyFetcher({ source: peer, peers, note })
+    const blocks = fetcher.blocksOf(headers)
+    const first = await blocks.next()
+    const fork = headers.fork && blockByHash(state.tree, headers.fork)
+    if (first.done === true || fork === undefined) return this.#checkEnd(peer, target)
+    const own = headOf(state.tree)
+    const isHeavier = target.totalDifficulty > own.totalDifficulty
+    const length = target.number - fork.block.header.number
+    if (!isHeavier && length >= UNCLE_GENERATIONS) return
+    if (length > 1n) {
+      this.#setRange({
+        startingBlock: this.#range?.startingBlock ?? fork.block.header.number,
+        highestBlock: target.number,
+      })
+    }
+    const branch = new Branch(state, fork)
+    await this.#import(branch, peer, rejoined(first.value, blocks), fetcher)
+    this.#checkClaim(peer, target, branch)
+  }
+
+  /** Validates blocks one after another; the chain takes them over as soon as they are heavier. */
+  async #import(
+    branch: Branch,
+    peer: Peer,
+    blocks: AsyncIterable<FetchedBlock>,
+    fetcher: BodyFetcher | undefined,
+  ): Promise<void> {
+    const { timing } = this.#options
+    const yieldIfDue = yielder(TURN_MS)
+    const start = branch.head.block.header.number
+    let adoptAt = timing.now() + ADOPT_MS
+    try {
+      for await (const fetched of blocks) {
+        await this.#add(branch, peer, fetched, fetcher)
+        if (timing.now() >= adoptAt) {
+          await this.#adopt(branch, peer)
+          adoptAt = timing.now() + ADOPT_MS
+          this.#checkWeight(branch, start)
+        }
+        await yieldIfDue()
+        if (this.#isClosed) return
+      }
+    } finally {
+      if (!this.#isClosed) await this.#adopt(branch, peer)
+    }
+  }
+
+  async #add(
+    branch: Branch,
+    peer: Peer,
+    { block, from }: FetchedBlock,
+    fetcher: BodyFetcher | undefined,
+  ): Promise<void> {
+    try {
+      await branch.add(this.#executor, block)
+      this.#fresh.delete(block.hash)
+      from.note(block.hash)
+      this.#options.note(from, 'validBlocks')
+    } catch (error) {
+      this.#fresh.delete(block.hash)
+      if (!(error instanceof DevchainError && error.word === 'INVALID_BLOCK')) throw error
+      const { rule } = error.data as { readonly rule?: unknown }
+      this.#options.note(from, 'invalidBlocks')
+      if (!BODY_RULES.includes(rule)) return this.#reject(block.hash, peer, from, error)
+      this.#options.tell({ kind: 'rejected', peer: nameOf(from), reason: error.message })
+      // the header may be right: another peer may have what belongs to it
+      if (fetcher === undefined) throw new RejectedBlock(error.message)
+      const [again] = await fetcher.fetch([block], new Set([from]))
+      if (again !== undefined) await this.#add(branch, peer, again, undefined)
+    }
+  }
+
+  /** An invalid block is remembered, and what follows it is not looked at. */
+  #reject(hash: Hash, peer: Peer, from: Peer, error: DevchainError): never {
+    this.#invalid.set(hash, error.message)
+    this.#options.tell({ kind: 'rejected', peer: nameOf(from), reason: error.message })
+    // who announced the branch, too, where another peer sent the block
+    if (peer !== from) this.#options.note(peer, 'invalidBlocks')
+    throw new RejectedBlock(error.message)
+  }
+
+  async #adopt(branch: Branch, peer: Peer): Promise<void> {
+    const { chain } = this.#options
+    if (branch.waiting === 0) return
+    await chain.update((state) => branch.adoptedBy(state), { peer: nameOf(peer) })
+    branch.adopted(chain.state)
+  }
+
+  /** @throws {Refusal} for a branch that gets no heavier, however long it is */
+  #checkWeight(branch: Branch, start: bigint): void {
+    const own = headOf(this.#options.chain.state.tree).block.header.number
+    const replaced = own > start ? own - start : 0n
+    if (BigInt(branch.waiting) <= replaced + MAX_LIGHT) return
+    const message = `${branch.waiting} blocks of its branch are no heavier than the ${replaced} here`
+    throw new Refusal(message, 'invalidHeader')
+  }
+
+  /** Difficulty that a peer claims has to be there. */
+  #checkClaim(peer: Peer, target: PeerHead, branch: Branch): void {
+    const { block, totalDifficulty } = branch.head
+    if (block.hash !== target.hash) this.#checkEnd(peer, target)
+    if (block.hash !== target.hash || totalDifficulty === target.totalDifficulty) return
+    peer.head = { hash: block.hash, number: block.header.number, totalDifficulty }
+    throw new Refusal(
+      `its total difficulty is ${totalDifficulty}, it claimed ${target.totalDifficulty}`,
+      'invalidHeader',
+    )
+  }
+
+  /** A branch ended before the head that was announced. */
+  #checkEnd(peer: Peer, target: PeerHead): void {
+    if (peer.head.hash !== target.hash || !peer.isPresent) return
+    const { number, totalDifficulty } = target
+    throw new Refusal(
+      `it claimed block ${number} with a total difficulty of ${totalDifficulty}, and does not send it`,
+      'invalidHeader',
+    )
+  }
+
+  /**
+   * What went wrong with a branch is counted against who announced it.
+   * @returns true when it is wrong; false when it could not be fetched
+   */
+  #blame(peer: Peer, error: unknown): boolean {
+    if (error instanceof DevchainError && error.word === 'ABANDONED') return true
+    const isMalformed = error instanceof DevchainError && error.word === 'INVALID_PARAMS'
+    if (!(error instanceof Refusal || isMalformed)) throw error
+    const deed = error instanceof Refusal ? error.deed : 'invalidMessages'
+    // what was counted already, and what nobody is to blame for
+    if (deed === undefined || deed === 'timeoutMessages') return error instanceof RejectedBlock
+    this.#options.tell({ kind: 'rejected', peer: nameOf(peer), reason: error.message })
+    this.#options.note(peer, deed)
+    return true
+  }
+
+  #setRange(range: Omit<SyncStatus, 'currentBlock'> | undefined): void {
+    const wasRunning = this.#range !== undefined
+    this.#range = range
+    if (range === undefined && !wasRunning) return
+    const { status } = this
+    for (const listener of this.#listeners) listener(status)
+  }
+}
+
+async function* sequence<T>(items: readonly T[]): AsyncGenerator<T> {
+  yield* items
+}
+
+async function* rejoined<T>(first: T, rest: AsyncGenerator<T>): AsyncGenerator<T> {
+  yield first
+  yield* rest
+}

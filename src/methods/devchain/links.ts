@@ -1,0 +1,64 @@
+// Links on request: cutting peers off and joining them again, and doing without any for a while.
+import { DevchainError } from '../../core/errors.ts'
+import { type Method, optional } from '../../rpc/method.ts'
+import { boolean, list, text } from '../../rpc/primitives.ts'
+import type { Decoder } from '../../rpc/schema.ts'
+import { type MethodContext, method } from '../common/context.ts'
+import { members } from '../wire/decodeobject.ts'
+import { quantityResult } from '../wire/encodeobject.ts'
+import { peerShape } from '../wire/peers/encodepeer.ts'
+
+interface Order {
+  /** Undefined: all, and those to come. */
+  readonly peer: string | undefined
+  readonly on: boolean
+}
+
+const orderMembers = members('order', { peer: text, on: boolean })
+
+/** `{peer, on}`, or `on` alone. */
+const order: Decoder<Order> = {
+  name: 'on or {peer, on}',
+  json: { anyOf: [boolean.json, orderMembers.json] },
+  decode: (value, path, notes) => {
+    if (typeof value === 'boolean') return { peer: undefined, on: value }
+    const { peer, on = true } = orderMembers.decode(value, path, notes)
+    if (peer !== '') return { peer, on }
+    const message = `${path}.peer: expected the URL, name or id of a peer, got ""; without it all are meant`
+    throw new DevchainError('INVALID_PARAMS', message)
+  },
+}
+
+const partition = method({
+  name: 'devchain_partition',
+  summary:
+    'Cuts {peer} off, by URL, name or id, or with {on: false} joins it again; without a name all peers, and those to come.',
+  params: [optional('order', order, { peer: undefined, on: true })],
+  result: list(peerShape),
+  example: { params: [{ on: true }], result: [] },
+  handle: async ({ peers }, { peer, on }) => (await peers.load()).partition(peer, on),
+})
+
+const unlink = method({
+  name: 'devchain_unlink',
+  summary:
+    'Ends all links, and makes and takes none until devchain_link; answers how many there were.',
+  params: [],
+  result: quantityResult,
+  example: { params: [], result: '0x0' },
+  handle: async ({ peers }) => BigInt((await peers.load()).unlink()),
+})
+
+const link = method({
+  name: 'devchain_link',
+  summary: 'Makes and takes links again after devchain_unlink.',
+  params: [],
+  result: boolean,
+  example: { params: [], result: true },
+  handle: ({ peers }) => {
+    peers.now?.link()
+    return true
+  },
+})
+
+export const linkMethods: readonly Method<MethodContext>[] = [partition, unlink, link]

@@ -1,0 +1,126 @@
+// sco: what peers did so far, and which addresses are banned.
+
+import { DEEDS, type Deed, type Reputation } from '../node/peers.ts'
+import { type Method, param } from '../rpc/method.ts'
+import { boolean, list, nothing, text } from '../rpc/primitives.ts'
+import type { Encoder } from '../rpc/schema.ts'
+import { type MethodContext, method } from './common/context.ts'
+import { type Field, field, plainInteger, shape } from './wire/encodeobject.ts'
+
+function integer<T>(get: (value: T) => number): Field<T> {
+  return field(plainInteger, (value: T) => BigInt(Math.round(get(value))))
+}
+
+const reputationShape: Encoder<Reputation> = shape<Reputation>('reputation', {
+  ...Object.fromEntries(
+    DEEDS.map((deed) => [deed, integer<Reputation>((one) => one.counts[deed])]),
+  ),
+  score: integer(({ score }) => score),
+  punishments: integer(({ punishments }) => punishments),
+  goodReputation: field(boolean, ({ isGood }) => isGood),
+  punishedUntil: integer(({ punishedUntil }) => punishedUntil),
+  id: field(text, ({ id }) => id),
+  type: field(text, ({ type }) => type),
+})
+
+type All = readonly Reputation[]
+
+function sum(get: (one: Reputation) => number): Field<All> {
+  return integer((all) => all.reduce((total, one) => total + get(one), 0))
+}
+
+const total = (deed: Deed): Field<All> => sum(({ counts }) => counts[deed])
+
+const summaryShape: Encoder<All> = shape<All>('reputation summary', {
+  count: integer(({ length }) => length),
+  successfulHandshakes: total('successfulHandshakes'),
+  failedHandshakes: total('failedHandshakes'),
+  invalidHeader: total('invalidHeader'),
+  validBlocks: total('validBlocks'),
+  invalidBlocks: total('invalidBlocks'),
+  validTransactions: total('validTransactions'),
+  invalidTransactions: total('invalidTransactions'),
+  invalidNetworks: total('invalidNetworks'),
+  invalidMessages: total('invalidMessages'),
+  repeatedMessages: total('repeatedMessages'),
+  timeoutMessages: total('timeoutMessages'),
+  unexpectedMessages: total('unexpectedMessages'),
+  peersTotalScore: sum(({ score }) => score),
+  punishments: sum(({ punishments }) => punishments),
+  goodReputationCount: sum(({ isGood }) => (isGood ? 1 : 0)),
+  badReputationCount: sum(({ isGood }) => (isGood ? 0 : 1)),
+})
+
+const peerList = method({
+  name: 'sco_peerList',
+  summary: 'What each peer did so far, counted for its node and for its address.',
+  params: [],
+  result: list(reputationShape),
+  example: { params: [], result: [] },
+  handle: ({ peers }) => peers.now?.reputations() ?? [],
+})
+
+const reputationSummary = method({
+  name: 'sco_reputationSummary',
+  summary: 'The sums over sco_peerList.',
+  params: [],
+  result: summaryShape,
+  example: { params: [] },
+  handle: ({ peers }) => peers.now?.reputations() ?? [],
+})
+
+const banAddress = method({
+  name: 'sco_banAddress',
+  summary:
+    'Takes no links from an address or a block of addresses any more, and ends those there are.',
+  params: [param('address', text)],
+  result: nothing,
+  example: { params: ['10.0.0.0/8'], result: null },
+  handle: async ({ peers }, address) => {
+    await (await peers.load()).ban(address)
+    return null
+  },
+})
+
+const unbanAddress = method({
+  name: 'sco_unbanAddress',
+  summary: 'Ends a ban of sco_banAddress; null also where there is none.',
+  params: [param('address', text)],
+  result: nothing,
+  example: { params: ['10.0.0.0/8'], result: null },
+  handle: async ({ peers }, address) => {
+    await (await peers.load()).unban(address)
+    return null
+  },
+})
+
+const bannedAddresses = method({
+  name: 'sco_bannedAddresses',
+  summary: 'What sco_banAddress was asked for: single addresses first, then blocks of them.',
+  params: [],
+  result: list(text),
+  example: { params: [], result: [] },
+  handle: ({ peers }) => peers.now?.banned() ?? [],
+})
+
+const clearPeerScoring = method({
+  name: 'sco_clearPeerScoring',
+  summary:
+    'Forgets what a peer did, by its node id or its address, and its ban; answers the list after it.',
+  params: [param('peer', text)],
+  result: list(reputationShape),
+  example: { params: ['10.0.0.7'], result: [] },
+  handle: ({ peers }, peer) => {
+    peers.now?.clearReputation(peer)
+    return peers.now?.reputations() ?? []
+  },
+})
+
+export const scoMethods: readonly Method<MethodContext>[] = [
+  peerList,
+  reputationSummary,
+  banAddress,
+  unbanAddress,
+  bannedAddresses,
+  clearPeerScoring,
+]

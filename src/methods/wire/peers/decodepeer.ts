@@ -1,0 +1,15 @@
+// The URL of another node, as it is named to admin_addPeer.
+import { readPeerUrl } from '../../../options/values.ts'
+import type { Decoder } from '../../../rpc/schema.ts'
+import { invalid } from '../decodeobject.ts'
+
+/** `ws://127.0.0.1:8546`, in whatever form the option --peer takes. */
+export const peerUrl: Decoder<string> = {
+  name: 'url',
+  json: { type: 'string' },
+  decode: (value, path) => {
+    const url = typeof value === 'string' ? readPeerUrl(value.trim()) : undefined
+    if (url !== undefined) return url
+    throw invalid(path, 'the WebSocket URL of another devchain, such as ws://127.0.0.1:8546', value)
+  },
+}

@@ -1,0 +1,32 @@
+// Peers as admin and devchain answer them.
+
+import type { PeerInfo } from '../../../node/peers.ts'
+import { boolean, hash, nullable, text } from '../../../rpc/primitives.ts'
+import type { Encoder } from '../../../rpc/schema.ts'
+import { field, plainInteger, quantityResult, shape } from '../encodeobject.ts'
+
+/** A linked peer: what geth says of one, and what is special to these links. */
+export const peerShape: Encoder<PeerInfo> = shape<PeerInfo>('peer', {
+  id: field(text, ({ id }) => id),
+  name: field(text, ({ name, client }) => (name === '' ? client : `${client}/${name}`)),
+  enode: field(nullable(text), ({ url }) => url),
+  caps: field(
+    { name: 'capabilities', json: { type: 'array', items: text.json }, encode: () => ['link/1'] },
+    (peer) => peer,
+  ),
+  network: field(
+    shape<PeerInfo>('connection', {
+      remoteAddress: field(text, ({ address, port }) => `${address}:${port}`),
+      inbound: field(boolean, ({ url }) => url === undefined),
+      static: field(boolean, ({ url }) => url !== undefined),
+    }),
+    (peer) => peer,
+  ),
+  head: field(hash, ({ head }) => head),
+  number: field(quantityResult, ({ number }) => number),
+  totalDifficulty: field(quantityResult, ({ totalDifficulty }) => totalDifficulty),
+  partitioned: field(boolean, ({ isHeld }) => isHeld),
+  latencyMs: field(nullable(plainInteger), ({ latencyMs }) =>
+    latencyMs === undefined ? undefined : BigInt(Math.round(latencyMs)),
+  ),
+})
