@@ -99,6 +99,8 @@ const unsupported: Refusal = ({ method }) => {
 
 const OUT_OF_DATA: ErrorObject = { code: INTERNAL_ERROR, message: 'Required data unavailable' }
 
+const NO_FILTER: ErrorObject = { code: SERVER_ERROR, message: 'filter not found' }
+
 const NO_RESOURCE: ErrorObject = { code: NOT_FOUND, message: 'Resource not found' }
 
 function outOfRange(height: bigint, asked: unknown): ErrorObject {
@@ -113,9 +115,10 @@ function stateNotFound(method: string, height: bigint, block: unknown): ErrorObj
   return /^(debug_)?trace/.test(method) ? NO_RESOURCE : undefined
 }
 
-const blockNotFound: Refusal = ({ method, facts, height }) => {
-  const { number, hash, transaction, stateOf } = facts
+const notFound: Refusal = ({ method, facts, height }) => {
+  const { number, hash, transaction, filter, stateOf } = facts
   if (transaction !== undefined) return undefined
+  if (filter !== undefined) return NO_FILTER
   if (stateOf !== undefined) return stateNotFound(method, height, stateOf)
   if (hash !== undefined && /Logs$|ilter/.test(method)) {
     return { code: SERVER_ERROR, message: 'unknown block' }
@@ -170,7 +173,7 @@ export const ANVIL: Profile = {
     UNKNOWN_ACCOUNT: NO_SIGNER,
     ACCOUNT_LOCKED: NO_SIGNER,
     METHOD_NOT_SUPPORTED: unsupported,
-    NOT_FOUND: blockNotFound,
+    NOT_FOUND: notFound,
     INVALID_PARAMS: tooEarly,
     NONCE_TOO_LOW: refusal(TRANSACTION_REJECTED, NONCE_TOO_LOW),
     ALREADY_KNOWN: alreadyKnown,

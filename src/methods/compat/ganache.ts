@@ -42,10 +42,12 @@ const unknownMethod: Refusal = ({ method }) => {
   return { code: ANY_ERROR, message }
 }
 
-const notFound: Refusal = ({ facts: { number, hash } }) =>
-  number === undefined && hash === undefined
+const notFound: Refusal = ({ facts: { number, hash, filter } }) => {
+  if (filter !== undefined) return { code: ANY_ERROR, message: 'filter not found' }
+  return number === undefined && hash === undefined
     ? undefined
     : { code: ANY_ERROR, message: 'header not found' }
+}
 
 export const GANACHE: Profile = {
   ...OWN,

@@ -161,6 +161,15 @@ export const ANVIL: readonly Scenario[] = [
     hide: ['hash'],
   },
   {
+    name: 'a filter that is not there',
+    nodes: ['anvil', 'ganache'],
+    ask: [
+      ['eth_getFilterChanges', '0x9'],
+      ['eth_getFilterLogs', '0x9'],
+      ['eth_uninstallFilter', '0x9'],
+    ],
+  },
+  {
     name: 'a block with the time of its parent',
     nodes: ['anvil', 'ganache'],
     setup: [LATER, LATER],
