@@ -139,9 +139,9 @@ export class Network implements Peers {
     return this.#table.queued
   }
 
-  /** True while a branch is fetched or imported. */
+  /** True while blocks or transactions are fetched. */
   get isBusy(): boolean {
-    return this.#sync.isBusy
+    return this.#sync.isBusy || this.#gossip.isBusy
   }
 
   syncing(): SyncStatus | undefined {

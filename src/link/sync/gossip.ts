@@ -112,6 +112,11 @@ export class Gossip {
     this.#tellHashes(peer, waiting)
   }
 
+  /** True while transactions are asked for. */
+  get isBusy(): boolean {
+    return this.#wanted.size > 0
+  }
+
   forget(peer: Peer): void {
     this.#wanted.delete(peer)
   }

@@ -1,0 +1,502 @@
+// Peers that do wrong, one by one: what the node does about each, and that it goes on.
+import { describe, expect, test } from 'vitest'
+import { encodeRlp } from '../../../src/core/rlp.ts'
+import { LIMITS } from '../../../src/link/protocol/limits.ts'
+import { mine } from '../../../src/node/commands/mine.ts'
+import { blockByNumber, headOf } from '../../../src/node/ledger/blocktree.ts'
+import { sendRawTransaction } from '../../../src/node/sending/send.ts'
+import {
+  type Block,
+  encodeBlock,
+  encodeHeader,
+  type Header,
+  sealBlock,
+} from '../../../src/protocol/blocks/block.ts'
+import { type Answers, type HandmadePeer, handmadePeer } from '../../support/handmade.ts'
+import { LinkWorld, type TestNode } from '../../support/linkworld.ts'
+import { height, signed } from '../node/chains.ts'
+
+/** Blocks that another chain of the same genesis mined: empty ones, and in the last a transfer. */
+async function blocksElsewhere(world: LinkWorld, count: number): Promise<readonly Block[]> {
+  const other = await world.add('other')
+  for (let i = 1; i < count; i++) {
+    await other.chain.update((state, executor) =>
+      mine(executor, state, { now: other.chain.environment.now() }),
+    )
+  }
+  await sendRawTransaction(other.chain, signed(other.chain).raw)
+  const { tree } = other.chain.state
+  return Array.from({ length: count }, (_, i) => blockByNumber(tree, BigInt(i + 1))!.block)
+}
+
+/** How a peer answers that has exactly these blocks after the genesis. */
+function serving(blocks: readonly Block[]): Answers {
+  return {
+    getHeaders: ({ locator, most }) => {
+      const after = blocks.findIndex(({ hash }) => hash === locator[0])
+      return blocks.slice(after + 1, after + 1 + most).map(({ header }) => encodeHeader(header))
+    },
+    getBlocks: ({ hashes }) =>
+      hashes.flatMap((hash) => blocks.filter((each) => each.hash === hash).map(encodeBlock)),
+  }
+}
+
+/** Announces the last of some blocks, as though they were very heavy. */
+function announce(peer: HandmadePeer, blocks: readonly Block[], totalDifficulty = 1_000n): void {
+  const last = blocks.at(-1)!
+  peer.say({
+    kind: 'announce',
+    head: last.hash,
+    number: last.header.number,
+    totalDifficulty,
+    blocks: [],
+  })
+}
+
+/** The block with another header. */
+function changed(block: Block, changes: Partial<Header>): Block {
+  return sealBlock({ ...block.header, ...changes }, block.transactions, block.uncles)
+}
+
+function countOf({ network }: TestNode, deed: string): number {
+  const entry = network.reputations().find(({ type }) => type === 'node')
+  return (entry?.counts as Record<string, number> | undefined)?.[deed] ?? 0
+}
+
+/** The node still answers and mines. */
+async function expectAlive({ chain }: TestNode): Promise<void> {
+  const before = height(chain)
+  await sendRawTransaction(chain, signed(chain, { index: 3 }).raw)
+  expect(height(chain)).toBe(before + 1n)
+}
+
+describe('a peer is let go of that', () => {
+  test.each<[string, Uint8Array, RegExp]>([
+    ['sends garbage', Uint8Array.of(0xff, 1, 2), /expected RLP/],
+    ['sends text', new TextEncoder().encode('{"jsonrpc":"2.0"}'), /ends at byte 1 of 17/],
+    ['sends an unknown message', encodeRlp([99n]), /there is no kind 99/],
+    ['leaves fields out', encodeRlp([2n, 1n]), /announce has 1 fields, expected 4/],
+    [
+      'sends lists without end',
+      new Uint8Array(200).fill(0xc1),
+      /nested deeper|longer than the bytes|ends at byte/,
+    ],
+    ['sends more than a message may have', new Uint8Array(16 * 2 ** 20 + 1), /at most 16777216/],
+  ])('%s', async (_, bytes, reason) => {
+    await using world = new LinkWorld()
+    const node = await world.add('a')
+    const peer = await handmadePeer(world, node)
+    expect(node.network.list().length).toBe(1)
+    peer.throwIn(bytes)
+    await world.settle()
+    expect(peer.farewell()).toMatch(reason)
+    expect(node.network.list()).toEqual([])
+    expect(countOf(node, 'invalidMessages')).toBe(1)
+    await expectAlive(node)
+  })
+
+  test('says too much', async () => {
+    await using world = new LinkWorld()
+    const node = await world.add('a')
+    const peer = await handmadePeer(world, node)
+    for (let id = 0; id < LIMITS.messagesAtOnce + 2_000; id++) peer.say({ kind: 'ping', id })
+    await world.settle()
+    expect(peer.farewell()).toMatch(/more than 2000 messages a second/)
+    await expectAlive(node)
+  })
+
+  test('answers what nobody asked, and with another kind', async () => {
+    await using world = new LinkWorld()
+    const node = await world.add('a')
+    const peer = await handmadePeer(world, node)
+    peer.say({ kind: 'headers', id: 77, headers: [] })
+    await world.settle()
+    expect(peer.farewell()).toMatch(/answered question 77, never asked/)
+    expect(countOf(node, 'unexpectedMessages')).toBe(1)
+  })
+
+  test('says something before it introduces itself, or introduces itself twice', async () => {
+    await using world = new LinkWorld()
+    const node = await world.add('a')
+    const early = await handmadePeer(world, node, 'silent')
+    early.say({ kind: 'pooled', hashes: [] })
+    await world.settle()
+    expect(early.farewell()).toMatch(/said pooled before hello/)
+    const peer = await handmadePeer(world, node)
+    const [hello] = (await handmadePeer(world, node, { nodeId: new Uint8Array(32).fill(7) })).heard(
+      'hello',
+    )
+    peer.say({ ...hello! })
+    await world.settle()
+    expect(peer.farewell()).toMatch(/hello twice/)
+  })
+
+  test('is silent from the start', async () => {
+    await using world = new LinkWorld()
+    const node = await world.add('a')
+    const peer = await handmadePeer(world, node, 'silent')
+    await world.pass(LIMITS.helloMs)
+    await world.settle()
+    expect(peer.farewell()).toMatch(/said nothing for 5000 ms/)
+  })
+
+  test('is half open: it says nothing any more', async () => {
+    await using world = new LinkWorld()
+    const node = await world.add('a')
+    const peer = await handmadePeer(world, node)
+    await world.pass(LIMITS.silenceMs + LIMITS.pingMs)
+    await world.settle()
+    expect(peer.heard('ping').length).toBeGreaterThan(0)
+    expect(peer.farewell()).toMatch(/silent for 30000 ms/)
+    expect(node.network.list()).toEqual([])
+  })
+
+  test('asks and asks, and reads nothing', async () => {
+    await using world = new LinkWorld()
+    const node = await world.add('a')
+    for (let i = 0; i < 20; i++) {
+      await sendRawTransaction(
+        node.chain,
+        signed(node.chain, { nonce: BigInt(i), gasLimit: 2_000_000n, data: new Uint8Array(30_000) })
+          .raw,
+      )
+    }
+    const peer = await handmadePeer(world, node)
+    const far = peer.pipe.other!
+    far.isStuck = true
+    const { tree } = node.chain.state
+    const hashes = Array.from({ length: 20 }, (_, i) => tree.canonical.hashAt(i + 1)!)
+    for (let id = 1; id < 200; id++) peer.say({ kind: 'getBlocks', id, hashes })
+    await world.settle()
+    // a few answers wait, and no more are made
+    expect(far.unsentBytes).toBeLessThan(2 * LIMITS.unsentBytes)
+    await world.pass(LIMITS.silenceMs + 100)
+    expect(node.network.list()).toEqual([])
+    await expectAlive(node)
+  })
+})
+
+describe('a peer is not taken that is of', () => {
+  test.each([
+    ['another version', { version: 2 }, /version of the protocol: 1 and 2 differ/],
+    ['another network', { networkId: 7n }, /network id: 33 and 7 differ/],
+    ['another chain', { chainId: 1n }, /chain id: 33 and 1 differ/],
+    ['other rules', { hardfork: 'london' }, /hardfork: \w+ and london differ/],
+    ['another genesis', { genesis: `0x${'ab'.repeat(32)}` }, /genesis: 0x\w+ and 0xabab\w+ differ/],
+    [
+      'a genesis of another time',
+      { genesis: `0x${'ab'.repeat(32)}`, genesisTime: 5n },
+      /genesis and its time: 0x\w+ at 1767000000 and 0x\w+ at 5 differ/,
+    ],
+    [
+      'another plan of forks',
+      { forkId: Uint8Array.of(1, 2, 3, 4) },
+      /fork id: 0x\w+ and 0x01020304/,
+    ],
+  ])('%s', async (_, changes, reason) => {
+    await using world = new LinkWorld()
+    const node = await world.add('a')
+    const peer = await handmadePeer(world, node, changes as never)
+    expect(peer.farewell()).toMatch(reason)
+    expect(node.network.all()).toEqual([])
+    expect(node.events).toEqual([
+      { kind: 'refused', where: '127.0.0.1:1', reason: expect.stringMatching(reason) },
+    ])
+  })
+})
+
+describe('an invalid block is refused, remembered, and counted', () => {
+  const RULES: readonly (readonly [rule: string, change: (block: Block) => Block])[] = [
+    ['timestamp', (block) => changed(block, { timestamp: 1n })],
+    ['extra data', (block) => changed(block, { extraData: new Uint8Array(33) })],
+    ['gas used', (block) => changed(block, { gasUsed: block.header.gasLimit + 1n })],
+    ['blob gas used', (block) => changed(block, { blobGasUsed: 7n })],
+    ['excess blob gas', (block) => changed(block, { excessBlobGas: 5n })],
+  ]
+
+  test.each(RULES)('of a header that breaks the rule of %s', async (rule, change) => {
+    await using world = new LinkWorld()
+    const node = await world.add('a')
+    const blocks = await blocksElsewhere(world, 3)
+    const bad = [...blocks.slice(0, 2), change(blocks[2]!)]
+    const peer = await handmadePeer(world, node, {}, serving(bad))
+    announce(peer, bad)
+    await world.settle()
+    expect(countOf(node, 'invalidHeader')).toBe(1)
+    expect(node.events.at(-1)).toMatchObject({
+      kind: 'rejected',
+      reason: expect.stringContaining(rule),
+    })
+    await expectAlive(node)
+  })
+
+  const BODIES: readonly (readonly [rule: string, change: (block: Block) => Block])[] = [
+    ['state root', (block) => changed(block, { stateRoot: `0x${'11'.repeat(32)}` as never })],
+    ['receipts root', (block) => changed(block, { receiptsRoot: `0x${'11'.repeat(32)}` as never })],
+    ['logs bloom', (block) => changed(block, { logsBloom: new Uint8Array(256).fill(1) })],
+    ['gas used', (block) => changed(block, { gasUsed: 21_001n })],
+    ['uncles hash', (block) => changed(block, { sha3Uncles: `0x${'11'.repeat(32)}` as never })],
+    [
+      'transactions root',
+      (block) => changed(block, { transactionsRoot: `0x${'11'.repeat(32)}` as never }),
+    ],
+  ]
+
+  test.each(BODIES)('of a block whose %s is wrong', async (rule, change) => {
+    await using world = new LinkWorld()
+    const node = await world.add('a')
+    const blocks = await blocksElsewhere(world, 3)
+    const bad = [...blocks.slice(0, 2), change(blocks[2]!)]
+    const peer = await handmadePeer(world, node, {}, serving(bad))
+    announce(peer, bad)
+    await world.settle()
+    // what came before is as good as any
+    expect(height(node.chain)).toBe(2n)
+    expect(countOf(node, 'invalidBlocks')).toBe(1)
+    expect(countOf(node, 'validBlocks')).toBe(2)
+    expect(node.events.at(1)).toMatchObject({
+      kind: 'rejected',
+      reason: expect.stringContaining(`block 3: ${rule}`),
+    })
+    const asked = peer.heard('getBlocks').length
+    announce(peer, bad, 2_000n)
+    await world.settle()
+    expect(peer.heard('getBlocks').length).toBe(asked)
+    await expectAlive(node)
+  })
+
+  test('of several: the node is banned for a time that grows, and taken again', async () => {
+    await using world = new LinkWorld()
+    const node = await world.add('a')
+    const [block] = await blocksElsewhere(world, 1)
+    for (const [round, seconds] of [10, 20].entries()) {
+      const peer = await handmadePeer(world, node)
+      for (let i = 0; i < 4 && peer.farewell() === undefined; i++) {
+        const bad = changed(block!, { gasUsed: BigInt(7 + i + 10 * round) })
+        peer.say({
+          kind: 'announce',
+          head: bad.hash,
+          number: 1n,
+          totalDifficulty: 100n,
+          blocks: [encodeBlock(bad)],
+        })
+        await world.settle()
+      }
+      expect(peer.farewell()).toBe(`banned for ${seconds} s: it did too much that is wrong`)
+      const refused = await handmadePeer(world, node)
+      expect(refused.farewell()).toMatch(/^banned for another \d+ s$/)
+      const entry = node.network.reputations().find(({ type }) => type === 'node')
+      expect(entry).toMatchObject({ punishments: round + 1, isGood: false })
+      await world.pass(seconds * 1000)
+    }
+    await handmadePeer(world, node)
+    expect(node.network.list().length).toBe(1)
+    expect(node.network.clearReputation('ee'.repeat(4))).toBe(true)
+    expect(node.network.reputations().filter(({ type }) => type === 'node')).toEqual([])
+  })
+})
+
+describe('what is claimed has to be there', () => {
+  test('headers without end are not read beyond what was announced', async () => {
+    await using world = new LinkWorld()
+    const node = await world.add('a')
+    const blocks = await blocksElsewhere(world, 30)
+    const peer = await handmadePeer(world, node, {}, serving(blocks))
+    const early = blocks[3]!
+    const wrong = { ...early, hash: `0x${'77'.repeat(32)}` } as Block
+    announce(peer, [wrong])
+    await world.settle()
+    expect(peer.heard('getHeaders').length).toBe(1)
+    expect(countOf(node, 'invalidHeader')).toBe(1)
+    expect(node.events.at(-1)).toMatchObject({
+      reason: 'it sends header 5 though its newest block is 4',
+    })
+    await expectAlive(node)
+  })
+
+  test('headers have to follow one another, and a block that is here', async () => {
+    await using world = new LinkWorld()
+    const node = await world.add('a')
+    const blocks = await blocksElsewhere(world, 5)
+    for (const list of [blocks.slice(2), [blocks[0]!, blocks[2]!]]) {
+      const peer = await handmadePeer(
+        world,
+        node,
+        { nodeId: new Uint8Array(32).fill(list.length) },
+        {
+          getHeaders: () => list.map(({ header }) => encodeHeader(header)),
+        },
+      )
+      announce(peer, blocks)
+      await world.settle()
+      expect(node.events.at(-1)).toMatchObject({
+        kind: 'rejected',
+        reason: expect.stringMatching(/header 3 does not follow the one before/),
+      })
+    }
+  })
+
+  test('headers without blocks', async () => {
+    await using world = new LinkWorld()
+    const node = await world.add('a')
+    const blocks = await blocksElsewhere(world, 5)
+    const { getHeaders } = serving(blocks)
+    const peer = await handmadePeer(world, node, {}, { getHeaders, getBlocks: () => [] } as Answers)
+    announce(peer, blocks)
+    await world.settle()
+    expect(node.events.at(-1)).toMatchObject({
+      kind: 'rejected',
+      reason: 'nobody sends block 1 of its branch',
+    })
+    expect(countOf(node, 'invalidHeader')).toBe(1)
+    expect(height(node.chain)).toBe(0n)
+    await expectAlive(node)
+  })
+
+  test('a question that is never answered holds nobody up for long', async () => {
+    await using world = new LinkWorld()
+    const node = await world.add('a')
+    const blocks = await blocksElsewhere(world, 5)
+    const stalling = await handmadePeer(world, node)
+    announce(stalling, blocks, 5_000n)
+    const honest = await handmadePeer(
+      world,
+      node,
+      { nodeId: new Uint8Array(32).fill(9) },
+      serving(blocks),
+    )
+    announce(honest, blocks, headOfBlocks(blocks))
+    expect(height(node.chain)).toBe(0n)
+    const before = world.timing.now()
+    await world.settle()
+    expect(world.timing.now() - before).toBeGreaterThan(LIMITS.answerMs)
+    expect(height(node.chain)).toBe(5n)
+    expect(countOf(node, 'timeoutMessages')).toBeGreaterThan(0)
+  })
+
+  test('difficulty', async () => {
+    await using world = new LinkWorld()
+    const node = await world.add('a')
+    const blocks = await blocksElsewhere(world, 5)
+    const peer = await handmadePeer(world, node, {}, serving(blocks))
+    announce(peer, blocks, 10n ** 30n)
+    await world.settle()
+    // the blocks are as good as any, the claim is not
+    expect(height(node.chain)).toBe(5n)
+    expect(countOf(node, 'invalidHeader')).toBe(1)
+    expect(node.network.list()[0]?.totalDifficulty).toBe(
+      headOf(node.chain.state.tree).totalDifficulty,
+    )
+  })
+
+  test('blocks of another hash than asked for', async () => {
+    await using world = new LinkWorld()
+    const node = await world.add('a')
+    const blocks = await blocksElsewhere(world, 3)
+    const { getHeaders } = serving(blocks)
+    const peer = await handmadePeer(world, node, {}, {
+      getHeaders,
+      getBlocks: () => [encodeBlock(blocks[2]!)],
+    } as Answers)
+    announce(peer, blocks)
+    await world.settle()
+    expect(countOf(node, 'unexpectedMessages')).toBe(1)
+    expect(height(node.chain)).toBe(0n)
+  })
+})
+
+describe('a body that is not that of its header', () => {
+  test('is fetched from another peer, and the one who sent it is to blame', async () => {
+    await using world = new LinkWorld()
+    const node = await world.add('a')
+    const blocks = await blocksElsewhere(world, 3)
+    const last = blocks[2]!
+    const emptied = encodeBlock({ ...last, transactions: [] })
+    const liar = await handmadePeer(
+      world,
+      node,
+      { number: 3n },
+      {
+        getHeaders: serving(blocks).getHeaders!,
+        getBlocks: ({ hashes }) =>
+          hashes.map((hash) =>
+            hash === last.hash ? emptied : encodeBlock(blocks.find((each) => each.hash === hash)!),
+          ),
+      },
+    )
+    const honestId = { nodeId: new Uint8Array(32).fill(9), number: 3n, head: last.hash }
+    await handmadePeer(world, node, { ...honestId, totalDifficulty: 1n }, serving(blocks))
+    announce(liar, blocks, headOfBlocks(blocks))
+    await world.settle()
+    expect(height(node.chain)).toBe(3n)
+    const [first] = node.network.reputations().filter(({ id }) => id === 'eeeeeeee')
+    expect(first?.counts.invalidBlocks).toBe(1)
+  })
+})
+
+describe('transactions', () => {
+  test('ten thousand of no value fill the pool to its share, and the node goes on', async () => {
+    await using world = new LinkWorld()
+    const node = await world.add('a', { noMining: true })
+    const transactions = Array.from({ length: 10_500 }, (_, nonce) =>
+      signed(node.chain, { nonce: BigInt(nonce), index: 1, value: 0n }),
+    )
+    const byHash = new Map(transactions.map((each) => [each.hash, each.raw]))
+    const peer = await handmadePeer(
+      world,
+      node,
+      {},
+      {
+        getTransactions: ({ hashes }) => hashes.map((hash) => byHash.get(hash)!),
+      },
+    )
+    for (let at = 0; at < transactions.length; at += 2_000) {
+      const hashes = transactions.slice(at, at + 2_000).map(({ hash }) => hash)
+      peer.say({ kind: 'pooled', hashes })
+      await world.settle()
+    }
+    const { size } = node.chain.state.pool
+    expect(size).toBeLessThanOrEqual(10_000)
+    expect(size).toBeGreaterThan(9_500)
+    await sendRawTransaction(node.chain, signed(node.chain, { index: 2 }).raw)
+    expect(node.chain.state.pool.size).toBe(size + 1)
+  })
+
+  test('that nobody can pay for cost reputation, until it is gone', async () => {
+    await using world = new LinkWorld()
+    const node = await world.add('a', { noMining: true })
+    const transactions = Array.from({ length: 300 }, (_, nonce) =>
+      signed(node.chain, { nonce: BigInt(nonce), index: 1, value: 10n ** 30n }),
+    )
+    const byHash = new Map(transactions.map((each) => [each.hash, each.raw]))
+    const peer = await handmadePeer(
+      world,
+      node,
+      {},
+      {
+        getTransactions: ({ hashes }) => hashes.map((hash) => byHash.get(hash)!),
+      },
+    )
+    peer.say({ kind: 'pooled', hashes: transactions.map(({ hash }) => hash) })
+    await world.settle()
+    expect(node.chain.state.pool.size).toBe(0)
+    expect(countOf(node, 'invalidTransactions')).toBe(256)
+    expect(peer.farewell()).toMatch(/^banned for 10 s/)
+  })
+
+  test('that were not asked for are not taken', async () => {
+    await using world = new LinkWorld()
+    const node = await world.add('a', { noMining: true })
+    const [one, other] = [0n, 1n].map((nonce) => signed(node.chain, { nonce, index: 1 }))
+    const peer = await handmadePeer(world, node, {}, { getTransactions: () => [other!.raw] })
+    peer.say({ kind: 'pooled', hashes: [one!.hash] })
+    await world.settle()
+    expect(peer.farewell()).toMatch(/a transaction that was not asked for/)
+    expect(node.chain.state.pool.size).toBe(0)
+  })
+})
+
+/** The total difficulty of a chain that ends with these blocks after the genesis of difficulty 1. */
+function headOfBlocks(blocks: readonly Block[]): bigint {
+  return blocks.reduce((sum, { header }) => sum + header.difficulty, 1n)
+}
