@@ -127,6 +127,7 @@ export function observerOf(log: Log): Observer {
     onRunning: (running) => log.running(running),
     onArtifacts: (event) => log.artifacts(event),
     onNames: (names) => log.use(names),
+    onPeer: (event) => log.peer(event),
     onBug: (error) => log.bug(error),
   }
 }

@@ -2,9 +2,9 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Chain } from '../node/chain/chain.ts'
-import { LINK_PATH, type PeersDoor, type SyncStatus } from '../node/peers.ts'
+import { LINK_PATH, type PeerEvent, type PeersDoor, type SyncStatus } from '../node/peers.ts'
 import type { DevchainSettings } from '../options/derived.ts'
-import type { Network, PeerEvent } from './network.ts'
+import type { Network } from './network.ts'
 
 export interface DoorOptions {
   readonly chain: Chain

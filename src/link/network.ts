@@ -5,10 +5,10 @@ import { DevchainError, printValue } from '../core/errors.ts'
 import type { Hash } from '../core/hex.ts'
 import type { Chain } from '../node/chain/chain.ts'
 import { withGenesisTime } from '../node/commands/genesistime.ts'
-import type { OwnNode, PeerInfo, Peers, Reputation, SyncStatus } from '../node/peers.ts'
+import type { OwnNode, PeerEvent, PeerInfo, Peers, Reputation, SyncStatus } from '../node/peers.ts'
 import { AddressList, plainAddress } from './peers/addresses.ts'
 import { isMeant, type Peer } from './peers/peer.ts'
-import { type PeerEvent, PeerTable } from './peers/peertable.ts'
+import { PeerTable } from './peers/peertable.ts'
 import { Reputations } from './peers/reputation.ts'
 import { Acceptor, dial } from './peers/sockets.ts'
 import { forkIdsOf, helloOf, isOpen, type NodeIdentity } from './protocol/handshake.ts'
@@ -19,8 +19,6 @@ import { systemTiming, type Timing } from './protocol/timing.ts'
 import { Gossip } from './sync/gossip.ts'
 import { blocksFor, headersFor, transactionsFor } from './sync/serving.ts'
 import { Synchronizer } from './sync/synchronizer.ts'
-
-export type { PeerEvent } from './peers/peertable.ts'
 
 export interface NetworkOptions {
   readonly chain: Chain
@@ -81,7 +79,7 @@ export class Network implements Peers {
       bans: this.#bans,
       hello: () => helloOf(chain.state, identity),
       forkIds: () => forkIdsOf(chain.state),
-      adopt: (genesis, time) => adoptGenesis(chain, genesis, time),
+      adopt: (genesis, time, peer) => adoptGenesis(chain, { genesis, time, peer }),
       linked: (peer) => this.#greet(peer),
       gone: (peer) => this.#gossip.forget(peer),
       held: (peer) => this.#greet(peer),
@@ -247,9 +245,15 @@ export class Network implements Peers {
 }
 
 /** Takes over the time of another genesis, as long as nothing was built on one's own. */
-function adoptGenesis(chain: Chain, genesis: Hash, time: bigint): Promise<boolean> {
-  return chain.update((state) => {
-    const adopted = isOpen(state) ? withGenesisTime(state, time, genesis) : undefined
-    return { state: adopted ?? state, value: adopted !== undefined }
-  })
+function adoptGenesis(
+  chain: Chain,
+  { genesis, time, peer }: { readonly genesis: Hash; readonly time: bigint; readonly peer: string },
+): Promise<boolean> {
+  return chain.update(
+    (state) => {
+      const adopted = isOpen(state) ? withGenesisTime(state, time, genesis) : undefined
+      return { state: adopted ?? state, value: adopted !== undefined }
+    },
+    { peer },
+  )
 }

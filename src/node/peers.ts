@@ -70,6 +70,16 @@ export interface Reputation {
   readonly punishedUntil: number
 }
 
+/** What happens among peers, for the log. */
+export type PeerEvent =
+  | { readonly kind: 'linked'; readonly peer: string; readonly where: string }
+  | { readonly kind: 'unlinked'; readonly peer: string; readonly reason: string }
+  | { readonly kind: 'refused'; readonly where: string; readonly reason: string }
+  | { readonly kind: 'unreachable'; readonly where: string; readonly reason: string }
+  | { readonly kind: 'partition'; readonly peer: string; readonly isOn: boolean }
+  | { readonly kind: 'banned'; readonly peer: string; readonly ms: number }
+  | { readonly kind: 'rejected'; readonly peer: string; readonly reason: string }
+
 /** This node as its peers see it. */
 export interface OwnNode {
   readonly id: string

@@ -1,6 +1,6 @@
 // Chains in one process, linked over queues in memory, with a clock that stands still until a test moves it.
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { Network, type NetworkOptions, type PeerEvent } from '../../src/link/network.ts'
+import { Network, type NetworkOptions } from '../../src/link/network.ts'
 import type { Limits } from '../../src/link/protocol/limits.ts'
 import type { Pipe, PipeListener } from '../../src/link/protocol/pipe.ts'
 import type { Timing } from '../../src/link/protocol/timing.ts'
@@ -8,6 +8,7 @@ import type { Chain } from '../../src/node/chain/chain.ts'
 import type { ChainOptions } from '../../src/node/chainoptions.ts'
 import { createChain } from '../../src/node/create.ts'
 import { headOf } from '../../src/node/ledger/blocktree.ts'
+import type { PeerEvent } from '../../src/node/peers.ts'
 import { testEnvironment } from '../unit/node/chains.ts'
 
 interface Timer {

@@ -12,6 +12,7 @@ import { arrivedAfter, pooledByHash } from '../../node/pool/pool.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import type { Writes } from '../../rpc/method.ts'
 import type { Json } from '../../rpc/schema.ts'
+import { type ImportedEvent, importedEvent } from './peers.ts'
 
 /** A call that was answered. */
 export interface CallEvent {
@@ -96,6 +97,8 @@ export interface BackEvent {
   readonly toBlock: bigint
   /** By how much the clock jumped. */
   readonly clockSeconds: bigint
+  /** Whose branch it is; undefined: it was made here. */
+  readonly peer?: string
   /** How many blocks another branch took the place of. */
   readonly lostBlocks?: number
   /** The transactions of lost blocks that wait in the pool again, and those that are neither in a block nor in the pool. */
@@ -176,6 +179,7 @@ export type ChainEvent =
   | MiningEvent
   | WaitingEvent
   | DroppedEvent
+  | ImportedEvent
 export type Event = CallEvent | ChainEvent | RunningEvent | BugEvent
 
 /** Bytes of an input, and of what a failure returned, that an event holds. */
@@ -386,8 +390,20 @@ function leftovers({
   return { lostBlocks, requeued: hashesOf(requeued), lost: hashesOf(lost) }
 }
 
+/** What is told of blocks of a peer. Those that were replaced may be told, their transactions not one by one. */
+function importEvents(change: StateChange, peer: string): ChainEvent[] {
+  const imported = importedEvent(change)
+  const isGenesis = imported?.number === 0n
+  const back = { ...backEvent(change, { event: 'reorganization', id: undefined }), peer }
+  const isBack = change.head.removed.length > 0 && !isGenesis
+  const lost: ChainEvent[] = isBack ? [{ ...back, ...leftovers(change) }] : []
+  const dropped = change.dropped.map(droppedEvent)
+  return [...lost, ...dropped, ...(imported === undefined ? [] : [imported])]
+}
+
 /** Everything to tell of a change, the cause's headline first. */
 export function changeEvents(change: StateChange, cause: Cause | undefined): ChainEvent[] {
+  if (change.peer !== undefined) return importEvents(change, change.peer)
   const way = wayBack(cause)
   if (way !== undefined) return [backEvent(change, way), ...blockEvents(change.head.added)]
   const { removed, added } = change.head

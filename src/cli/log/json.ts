@@ -41,6 +41,7 @@ export function createJsonRenderer(
     running: ({ durationMs, gasUsed, ...event }: RunningEvent) =>
       line({ ...event, durationMs: Math.round(durationMs), gasUsed: gasUsed?.toString() }),
     artifacts: (event) => line(event),
+    peer: (event) => line({ event: 'peer', ...event }),
     bug: (event: BugEvent) => line(event),
     end: (event) => line(event),
     dropped: (lines) => line({ event: 'overflow', lines }),

@@ -4,6 +4,7 @@ import type { Hash } from '../../core/hex.ts'
 import type { ProgressReport } from '../../core/progress.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
 import type { StateChange } from '../../node/ledger/change.ts'
+import type { PeerEvent } from '../../node/peers.ts'
 import type { ProjectEvent } from '../../project/events.ts'
 import type { Names } from '../../project/naming/names.ts'
 import type { Json } from '../../rpc/schema.ts'
@@ -19,6 +20,7 @@ import {
   sentHash,
 } from './events.ts'
 import type { HintEvent, Hints } from './hints.ts'
+import { joinedImports } from './peers.ts'
 import type { Scene } from './scene.ts'
 
 /** A call with what it changed; or, without a call, what changed by itself (a mining interval). */
@@ -43,6 +45,7 @@ export interface Renderer {
   readonly hint: (event: HintEvent, columns?: number) => string
   readonly running: (event: RunningEvent) => string
   readonly artifacts: (event: ProjectEvent) => string
+  readonly peer: (event: PeerEvent) => string
   readonly bug: (event: BugEvent) => string
   readonly end: (event: EndEvent) => string
   readonly dropped: (lines: number) => string
@@ -127,6 +130,11 @@ export class Log {
 
   /** Notes a change, which is logged with the call that made it, or alone a little later. */
   change(change: StateChange): void {
+    // blocks of peers are no call's doing
+    if (change.peer !== undefined) {
+      this.#tellAlone(change)
+      return
+    }
     this.#held.push(change)
     if (this.#held.length >= HELD_LIMIT) this.#tellHeld()
     this.#claimTimer ??= setTimeout(() => this.#tellHeld(), CLAIM_MS).unref()
@@ -144,6 +152,13 @@ export class Log {
     this.#endRun()
     const event = { event: 'running', method: name, durationMs, gasUsed, others } as const
     this.#writer.write(this.#renderer.running(event))
+  }
+
+  /** Logs that a peer came or went, or was refused. */
+  peer(event: PeerEvent): void {
+    this.#tellQueue()
+    this.#endRun()
+    this.#writer.write(this.#renderer.peer(event))
   }
 
   /** Logs what was found of the user's project. */
@@ -232,13 +247,15 @@ export class Log {
     this.#claimTimer = undefined
     const held = this.#held
     this.#held = []
-    for (const change of held) {
-      const scene = this.#scene(change)
-      this.#later(() => {
-        const events = changeEvents(change, undefined)
-        if (events.length > 0) this.#tell({ call: undefined, count: 1, events, scene })
-      })
-    }
+    for (const change of held) this.#tellAlone(change)
+  }
+
+  #tellAlone(change: StateChange): void {
+    const scene = this.#scene(change)
+    this.#later(() => {
+      const events = changeEvents(change, undefined)
+      if (events.length > 0) this.#tell({ call: undefined, count: 1, events, scene })
+    })
   }
 
   #tell(entry: Entry): void {
@@ -334,17 +351,26 @@ function collapses({ call, events }: Entry): boolean {
 
 function isEmptyBlock(events: readonly ChainEvent[]): boolean {
   const [event] = events
-  return events.length === 1 && event?.event === 'block' && event.transactions === 0
+  if (events.length !== 1 || event === undefined) return false
+  return event.event === 'imported' || (event.event === 'block' && event.transactions === 0)
 }
 
 function isSame(a: Entry, b: Entry): boolean {
   if (!(collapses(a) && collapses(b))) return false
-  if (a.call === undefined || b.call === undefined) return a.call === b.call
+  if (a.call === undefined || b.call === undefined) return a.call === b.call && isRow(a, b)
   return (
     a.call.method === b.call.method &&
     a.call.error?.message === b.call.error?.message &&
     isEqual(a.call.params, b.call.params)
   )
+}
+
+/** True for blocks of one kind: made here, or of one peer, each of which follows the one before. */
+function isRow({ events: [former] }: Entry, { events: [latest] }: Entry): boolean {
+  if (former?.event !== 'imported' || latest?.event !== 'imported') {
+    return former?.event === latest?.event
+  }
+  return joinedImports(former, latest) !== undefined
 }
 
 /** Equality of JSON. Lists of text, as nearly all parameters are, are compared ten times as fast as by node. */
@@ -361,6 +387,10 @@ function isDeepEqual(a: Json, b: Json): boolean {
 function joined(run: Entry, next: Entry): Entry {
   const [former] = run.events
   const [latest] = next.events
+  if (former?.event === 'imported' && latest?.event === 'imported') {
+    const both = joinedImports(former, latest)
+    return both === undefined ? next : { ...next, events: [both] }
+  }
   if (former?.event !== 'block' || latest?.event !== 'block') return next
   return { ...next, events: [{ ...latest, first: former.first }] }
 }

@@ -38,6 +38,7 @@ import type { Entry, Renderer } from './log.ts'
 import { builtInName, type NameSource, nameIn, selectorOf } from './names.ts'
 import { failureText, outcomeOf } from './outcome.ts'
 import type { Palette } from './palette.ts'
+import { importedLine, peerLine } from './peers.ts'
 import { askedBy } from './request.ts'
 import {
   answerText,
@@ -105,6 +106,7 @@ export function createPrettyRenderer(
     end: (event) => `${palette.dim(endLine(event))}\n`,
     running: (event) => `${palette.yellow(runningLine(event))}\n`,
     artifacts: (event) => `${artifactsLine(palette, event)}\n`,
+    peer: (event) => `${palette.cyan('peers')}  ${peerLine(event)}\n`,
     bug: (event) => `${bugLines(look, event).join('\n')}\n`,
     dropped: (lines) =>
       `${palette.yellow(`… ${plural(lines, 'line')} dropped: the log's reader is too slow`)}\n`,
@@ -283,6 +285,8 @@ function headline(event: ChainEvent): string {
       return `${plural(event.added.count, 'transaction')} waiting, ${number(event.poolSize)} in the pool`
     case 'dropped':
       return `dropped ${short(event.hash)} of ${short(event.from)}, nonce ${number(event.nonce)}: ${oneLine(event.reason, 200)}`
+    case 'imported':
+      return importedLine(event)
     case 'block':
     case 'transaction':
       return event.event
@@ -294,8 +298,13 @@ function snapshotName({ id, name }: SnapshotEvent): string {
 }
 
 function backLine(event: BackEvent): string {
-  const name = event.event === 'revert' ? `revert to ${oneLine(event.id ?? '', 64)}` : event.event
+  const branch = event.peer === undefined ? '' : ` to the branch of ${oneLine(event.peer, 40)}`
+  const name =
+    event.event === 'revert'
+      ? `revert to ${oneLine(event.id ?? '', 64)}`
+      : `${event.event}${branch}`
   const parts: string[] = []
+  if (event.peer !== undefined) parts.push(`${plural(event.lostBlocks ?? 0, 'block')} deep`)
   if (event.fromBlock !== event.toBlock) {
     parts.push(`block ${number(event.fromBlock)} → ${number(event.toBlock)}`)
   } else if (event.lostBlocks) parts.push(`${plural(event.lostBlocks, 'block')} replaced`)

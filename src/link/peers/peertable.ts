@@ -1,6 +1,7 @@
 // The peers of a node: who is taken, who is refused and why, and how links that were lost come back.
 import type { Hash } from '../../core/hex.ts'
-import { type Deed, nameOf } from '../../node/peers.ts'
+import { LruCache } from '../../core/lrucache.ts'
+import { type Deed, nameOf, type PeerEvent } from '../../node/peers.ts'
 import { type Hello, judge, otherGenesis } from '../protocol/handshake.ts'
 import { type Limits, Throttle } from '../protocol/limits.ts'
 import { Link, type Told } from '../protocol/link.ts'
@@ -13,16 +14,6 @@ import { Dialer } from './dialer.ts'
 import { idOf, isMeant, Peer } from './peer.ts'
 import type { Reputations } from './reputation.ts'
 
-/** What happens among peers, for the log. */
-export type PeerEvent =
-  | { readonly kind: 'linked'; readonly peer: string; readonly where: string }
-  | { readonly kind: 'unlinked'; readonly peer: string; readonly reason: string }
-  | { readonly kind: 'refused'; readonly where: string; readonly reason: string }
-  | { readonly kind: 'unreachable'; readonly where: string; readonly reason: string }
-  | { readonly kind: 'partition'; readonly peer: string; readonly isOn: boolean }
-  | { readonly kind: 'banned'; readonly peer: string; readonly ms: number }
-  | { readonly kind: 'rejected'; readonly peer: string; readonly reason: string }
-
 export interface TableOptions {
   readonly timing: Timing
   readonly limits: Limits
@@ -34,7 +25,7 @@ export interface TableOptions {
   readonly hello: () => Hello
   readonly forkIds: () => readonly Uint8Array[]
   /** Takes over the time of another genesis. @returns false when that is not possible any more */
-  readonly adopt: (genesis: Hash, genesisTime: bigint) => Promise<boolean>
+  readonly adopt: (genesis: Hash, genesisTime: bigint, peer: string) => Promise<boolean>
   readonly linked: (peer: Peer) => void
   readonly gone: (peer: Peer) => void
   /** A peer hears and tells again, or does not any more. */
@@ -46,6 +37,9 @@ export interface TableOptions {
 
 /** Connections that others may open a second, and at once. */
 const CONNECTIONS = { perSecond: 20, atOnce: 50 }
+
+/** Milliseconds until the same refusal is told again. */
+const REFUSED_AGAIN_MS = 60_000
 
 /** Nodes that a user may name. */
 const MAX_DIALERS = 100
@@ -70,6 +64,8 @@ export class PeerTable {
   readonly #connections: Throttle
   /** Node ids of those that the log told of as linked. */
   readonly #told = new Set<string>()
+  /** When the log told of which refusal. */
+  readonly #refusals = new LruCache<string, number>(100)
   /** Node ids that are cut off. */
   readonly #cut = new Set<string>()
   #isAllCut = false
@@ -254,9 +250,7 @@ export class PeerTable {
             this.#links.delete(link)
             const ms = deed && this.#options.reputations.note(who(), deed)
             if (peer !== undefined) this.#leave(peer, reason)
-            else if (!this.#isClosed && reason !== DUPLICATE) {
-              tell({ kind: 'refused', where: whereOf(place), reason })
-            }
+            else if (!this.#isClosed && reason !== DUPLICATE) this.#tellRefused(place, reason)
             if (ms !== undefined) {
               tell({ kind: 'banned', peer: peer ? nameOf(peer) : whereOf(place), ms })
             }
@@ -279,7 +273,8 @@ export class PeerTable {
     if (bannedMs > 0) throw new Refusal(`banned for another ${Math.ceil(bannedMs / 1000)} s`)
     if (verdict === 'wait') return false
     if (verdict === 'adopt') {
-      if (!(await adopt(given.genesis, given.genesisTime))) throw otherGenesis(own, given)
+      if (!(await adopt(given.genesis, given.genesisTime, nameOf({ id, name: given.name }))))
+        throw otherGenesis(own, given)
       link.greetAgain()
     }
     const other = this.#peers.get(id)
@@ -325,6 +320,17 @@ export class PeerTable {
     for (const [url, dialer] of this.#dialers) {
       if (this.#nodeAt.get(url) === peer.id) dialer.start()
     }
+  }
+
+  /** The same refusal of the same address is told now and then: who dials does so again and again. */
+  #tellRefused(place: Peer['place'], reason: string): void {
+    const { timing, tell } = this.#options
+    const key = `${place.url ?? place.remote.address} ${reason}`
+    const now = timing.now()
+    const toldAt = this.#refusals.get(key)
+    if (toldAt !== undefined && now - toldAt < REFUSED_AGAIN_MS) return
+    this.#refusals.set(key, now)
+    tell({ kind: 'refused', where: whereOf(place), reason })
   }
 
   #isLinkedAt(url: string): boolean {

@@ -152,17 +152,17 @@ async function settle(
     const ruled = withRuleset(state, ruleset)
     return { state: ruled, record: await validateBlock(executor, ruled, block) }
   }
-  const isOwn = state.config.hasOwnGenesis
-  const [likely, other] = isOwn ? (['own', 'network'] as const) : (['network', 'own'] as const)
+  // no network begins with a genesis that no file gave
+  if (state.config.hasOwnGenesis) return await attempt('own')
   try {
-    return await attempt(likely)
+    return await attempt('network')
   } catch (first) {
     if (!(first instanceof DevchainError)) throw first
     try {
-      return await attempt(other)
+      return await attempt('own')
     } catch (second) {
       if (!(second instanceof DevchainError)) throw second
-      throw isOwn ? ofBoth(second, first) : ofBoth(first, second)
+      throw ofBoth(first, second)
     }
   }
 }

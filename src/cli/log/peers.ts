@@ -1,0 +1,80 @@
+// What the log tells of peers: those that come and go, and the blocks that came from them.
+import { duration, number, oneLine, plural, short, time } from '../../core/format.ts'
+import type { Hash } from '../../core/hex.ts'
+import type { StateChange } from '../../node/ledger/change.ts'
+import type { PeerEvent } from '../../node/peers.ts'
+
+/** Blocks that a peer sent, in a row: `first` to `number`. Block 0 alone: its genesis was taken over. */
+export interface ImportedEvent {
+  readonly event: 'imported'
+  readonly first: bigint
+  readonly number: bigint
+  readonly hash: Hash
+  readonly transactions: number
+  /** Of the newest, in seconds since 1970. */
+  readonly timestamp: bigint
+  readonly peer: string
+}
+
+/** The blocks that a change took over; undefined where there are none. */
+export function importedEvent({ head, peer }: StateChange): ImportedEvent | undefined {
+  const { added } = head
+  const last = added.at(-1)
+  if (last === undefined || peer === undefined) return undefined
+  let transactions = 0
+  for (const { block } of added.filled()) transactions += block.transactions.length
+  const { header, hash } = last.block
+  const first = header.number - BigInt(added.length) + 1n
+  const { number, timestamp } = header
+  return { event: 'imported', first, number, hash, transactions, timestamp, peer }
+}
+
+/** One event in place of two that follow each other; undefined where they do not. */
+export function joinedImports(
+  former: ImportedEvent,
+  latest: ImportedEvent,
+): ImportedEvent | undefined {
+  if (former.peer !== latest.peer || former.number + 1n !== latest.first) return undefined
+  const transactions = former.transactions + latest.transactions
+  return { ...latest, first: former.first, transactions }
+}
+
+/** `imported blocks 1 to 64 of bob, 60 transactions: 0x1234…abcd, 2026-01-01 00:00:00` */
+export function importedLine(event: ImportedEvent): string {
+  const { first, number: last, transactions, hash, timestamp } = event
+  const peer = oneLine(event.peer, 40)
+  if (last === 0n) return `genesis of ${peer} taken over: it is of ${time(timestamp)}`
+  const blocks =
+    first === last ? `block ${number(last)}` : `blocks ${number(first)} to ${number(last)}`
+  const holding = transactions === 0 ? 'empty' : plural(transactions, 'transaction')
+  return `imported ${blocks} of ${peer}, ${holding}: ${short(hash)}, ${time(timestamp)}`
+}
+
+/** What happened, in one line. */
+export function peerLine(event: PeerEvent): string {
+  const who = oneLine('peer' in event ? event.peer : event.where, 80)
+  const reason = 'reason' in event ? oneLine(event.reason, 300) : ''
+  switch (event.kind) {
+    case 'linked':
+      return `linked to ${who} (${oneLine(event.where, 80)})`
+    case 'unlinked':
+      return `link to ${who} ended: ${reason}`
+    case 'refused':
+      return `link with ${who} refused: ${reason}`
+    case 'unreachable':
+      return `no link to ${who} yet: ${reason}; trying again`
+    case 'partition':
+      return event.isOn ? `${who} is cut off` : `${who} is joined again`
+    case 'banned':
+      return `${who} is banned for ${duration(event.ms)}: it did too much that is wrong`
+    case 'rejected':
+      return `blocks of ${who} refused: ${reason}${remedyOf(reason)}`
+  }
+}
+
+/** What a user may have done that makes blocks invalid elsewhere. */
+function remedyOf(reason: string): string {
+  return /: state root: /.test(reason)
+    ? ' (state that is set by hand, as with hardhat_setBalance, is in no block: do the same on both, or send transactions)'
+    : ''
+}
