@@ -229,8 +229,11 @@ export class Network implements Peers {
     const { link } = peer
     if (message.kind === 'announce') this.#heardOfBlocks(peer, message)
     else if (message.kind === 'pooled') this.#gossip.heard(peer, message)
-    else if (message.kind === 'getHeaders') link.send(headersFor(state, message))
-    else if (message.kind === 'getBlocks') link.send(blocksFor(state, message))
+    else if (message.kind === 'getHeaders') {
+      // who asks for a branch that was left meanwhile learns of it before the answer
+      this.#gossip.tellNow()
+      link.send(headersFor(state, message))
+    } else if (message.kind === 'getBlocks') link.send(blocksFor(state, message))
     else if (message.kind === 'getTransactions') link.send(transactionsFor(state, message))
   }
 

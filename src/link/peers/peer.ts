@@ -32,6 +32,8 @@ export class Peer {
   readonly place: Place
   readonly link: Link
   head: PeerHead
+  /** The newest block here that it was told of last. */
+  toldHead: Hash | undefined
   readonly #known = new LruCache<Hash, true>(KNOWN)
 
   constructor(hello: Values<'hello'>, place: Place, link: Link) {

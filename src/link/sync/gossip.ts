@@ -108,6 +108,7 @@ export class Gossip {
     peer.note(hash)
     const head = { head: hash, number: header.number, totalDifficulty }
     peer.link.send({ kind: 'announce', ...head, blocks: [] })
+    peer.toldHead = hash
     const waiting = pooledInOrder(state.pool).map(({ transaction }) => transaction)
     this.#tellHashes(peer, waiting)
   }
@@ -115,6 +116,13 @@ export class Gossip {
   /** True while transactions are asked for. */
   get isBusy(): boolean {
     return this.#wanted.size > 0
+  }
+
+  /** Tells of blocks that are gathered: what is said after it is about the newest one. */
+  tellNow(): void {
+    if (this.#stopBlocks === undefined) return
+    this.#stopBlocks()
+    this.#tellBlocks()
   }
 
   forget(peer: Peer): void {
@@ -217,10 +225,12 @@ export class Gossip {
     const encoded = pushed.map((each) => encodeBlock(each))
     const isLight = encoded.reduce((sum, { length }) => sum + length, 0) <= PUSHED_BYTES
     for (const peer of peers()) {
-      if (peer.knows(hash)) continue
+      // also where it knows the block: it has to know what the newest one here is
+      if (peer.toldHead === hash) continue
       const first = pushed.findIndex((each) => !peer.knows(each.hash))
       const blocks = isLight && first >= 0 ? encoded.slice(first) : []
       peer.link.send({ kind: 'announce', ...head, blocks })
+      peer.toldHead = hash
       for (const each of pushed) peer.note(each.hash)
       peer.note(hash)
     }
