@@ -252,7 +252,11 @@ export class Gossip {
     this.#returned.clear()
     const arrived = arrivedAfter(pool, this.#toldArrival).map(({ transaction }) => transaction)
     this.#toldArrival = pool.lastArrival
-    for (const peer of peers()) this.#tellHashes(peer, [...returned, ...arrived])
+    for (const peer of peers()) {
+      // one that heard of it may have asked for it while it was in a block
+      this.#sendHashes(peer, returned)
+      this.#tellHashes(peer, arrived)
+    }
     const tookMs = timing.now() - begin
     if (tookMs < 1) return
     // the next look waits, so that a large pool costs no more than its share
@@ -262,10 +266,16 @@ export class Gossip {
     })
   }
 
+  /** Those that it has not heard of. */
   #tellHashes(peer: Peer, transactions: readonly Transaction[]): void {
-    const hashes = transactions
-      .filter((transaction) => travels(transaction) && !peer.knows(transaction.hash))
-      .map(({ hash }) => hash)
+    this.#sendHashes(
+      peer,
+      transactions.filter(({ hash }) => !peer.knows(hash)),
+    )
+  }
+
+  #sendHashes(peer: Peer, transactions: readonly Transaction[]): void {
+    const hashes = transactions.filter(travels).map(({ hash }) => hash)
     for (let at = 0; at < hashes.length; at += MOST.hashes) {
       const some = hashes.slice(at, at + MOST.hashes)
       for (const hash of some) peer.note(hash)

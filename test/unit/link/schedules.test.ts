@@ -98,6 +98,28 @@ async function play(steps: readonly Step[], instant: boolean): Promise<void> {
   }
 }
 
+/** Schedules that once ended otherwise. */
+const FOUND: readonly (readonly Step[])[] = [
+  // the peer left its branch while it was asked for it
+  [
+    { kind: 'cut', node: 0, other: 2 },
+    { kind: 'cut', node: 1, other: 2 },
+    { kind: 'send', node: 0 },
+    { kind: 'send', node: 1 },
+    { kind: 'send', node: 0 },
+    { kind: 'cut', node: 0, other: 1 },
+  ],
+  // a transaction was asked for while it was in a block that was abandoned later
+  [
+    { kind: 'cut', node: 2, other: 0 },
+    { kind: 'send', node: 2 },
+    { kind: 'wait' },
+    { kind: 'send', node: 0 },
+    { kind: 'mine', node: 1 },
+    { kind: 'mine', node: 0 },
+  ],
+]
+
 test.each([true, false])(
   '100 schedules of partitions, sends, mines and heals, of nodes that mine at once: %s',
   async (instant) => {
@@ -105,7 +127,7 @@ test.each([true, false])(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), (steps) =>
         play(steps, instant),
       ),
-      { seed: 17, numRuns: 50 },
+      { seed: 17, numRuns: 50 + FOUND.length, examples: FOUND.map((steps) => [[...steps]]) },
     )
   },
   120_000,
