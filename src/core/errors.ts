@@ -60,6 +60,9 @@ export type ErrorWord =
   | 'SIMULATED_INIT_CODE_TOO_LARGE'
   // what linked peers would undo at once
   | 'LINKED'
+  // another network that this chain was forked from: something of it is not here yet, or cannot be had
+  | 'MISSING_STATE'
+  | 'UPSTREAM_FAILED'
   // an execution whose caller hung up, or whose chain was closed
   | 'ABANDONED'
   // an execution that reverted or halted; `data` holds the raw return bytes

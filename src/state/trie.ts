@@ -1,5 +1,15 @@
 // A persistent Merkle-Patricia trie: immutable, each node remembers its hash, hashed when first asked.
-import { bytesFromHex, type Hash, hashFromBytes } from '../core/hex.ts'
+import {
+  type Address,
+  bytesFromHex,
+  type Hash,
+  type Hex,
+  hashFromBytes,
+  hexFromBytes,
+} from '../core/hex.ts'
+import { emptyMap, type PersistentMap } from '../core/persistent.ts'
+import { DevchainError } from '../core/errors.ts'
+import type { Backing } from './backing.ts'
 import {
   type Branch,
   type EditToken,
@@ -39,35 +49,52 @@ const EMPTY_ROOT_BYTES = bytesFromHex(EMPTY_ROOT)
 export class Trie<V> {
   readonly #root: Node<V> | undefined
   readonly #encodeValue: EncodeValue<V>
+  /** Keys that another network has; undefined: the trie has no keys but its own. */
+  readonly #base: Base<V> | undefined
 
-  private constructor(root: Node<V> | undefined, encodeValue: EncodeValue<V>) {
+  private constructor(
+    root: Node<V> | undefined,
+    encodeValue: EncodeValue<V>,
+    base: Base<V> | undefined,
+  ) {
     this.#root = root
     this.#encodeValue = encodeValue
+    this.#base = base
   }
 
   /** A trie without keys. `encodeValue` gives the RLP of a value, called when its leaf is hashed. */
   static empty<V>(encodeValue: EncodeValue<V>): Trie<V> {
-    return new Trie<V>(undefined, encodeValue)
+    return new Trie<V>(undefined, encodeValue, undefined)
   }
 
+  /** A trie with the keys of a backing, of which only a part is here. */
+  static backed<V>(encodeValue: EncodeValue<V>, backing: Backing<V>): Trie<V> {
+    return new Trie<V>(undefined, encodeValue, { backing, gone: emptyMap() })
+  }
+
+  /** False also where a backing has the keys: which of them there are is not known. */
   get isEmpty(): boolean {
-    return this.#root === undefined
+    return this.#root === undefined && this.#base === undefined
+  }
+
+  /** True when not all of its keys are here. */
+  get isBacked(): boolean {
+    return this.#base !== undefined
   }
 
   /** The Merkle root. The first call hashes what changed since the versions that were hashed before. */
   get rootHash(): Hash {
-    return this.#root === undefined ? EMPTY_ROOT : hashFromBytes(this.rootBytes)
+    return this.isEmpty ? EMPTY_ROOT : hashFromBytes(this.rootBytes)
   }
 
-  /** The Merkle root as 32 bytes, not to be changed. */
+  /** The Merkle root as 32 bytes, not to be changed. Where there is a backing, it says what that is. */
   get rootBytes(): Uint8Array {
-    return this.#root === undefined
-      ? EMPTY_ROOT_BYTES
-      : rootReference(this.#root, this.#encodeValue)
+    return this.#base === undefined ? this.#ownRoot() : rootOver(this.#base, this.#root, this)
   }
 
   /** The root node, to walk the nodes from; undefined without keys. Not to be changed. */
   get root(): Node<V> | undefined {
+    requireWhole(this.#base)
     return this.#root
   }
 
@@ -76,32 +103,48 @@ export class Trie<V> {
     return this.#encodeValue
   }
 
-  get(key: Uint8Array): V | undefined {
+  /**
+   * @param name what the key is the hash of: a backing asks for it by that
+   * @throws {MissingState} where a backing does not know the value yet
+   */
+  get(key: Uint8Array, name?: Address | bigint): V | undefined {
     const leaf = findLeaf(this.#root, key)
+    if (leaf === undefined && this.#base !== undefined) return below(this.#base, key, name)
     return leaf?.value
   }
 
+  /** True when `get` answers at once. */
+  knows(key: Uint8Array, name?: Address | bigint): boolean {
+    if (this.#base === undefined || findLeaf(this.#root, key) !== undefined) return true
+    return this.#base.gone.has(hexFromBytes(key)) || this.#base.backing.knows(key, name)
+  }
+
   set(key: Uint8Array, value: V): Trie<V> {
-    return this.#with(insert(this.#root, key, value, 0, {}))
+    return this.withChanges([{ key, value }])
   }
 
   delete(key: Uint8Array): Trie<V> {
-    return this.#with(remove(this.#root, key, 0, {}))
+    return this.withChanges([{ key, value: undefined }])
   }
 
   /** All changes at once, later ones over earlier ones: nodes on shared paths are copied only once. */
   withChanges(changes: Iterable<TrieChange<V>>): Trie<V> {
     const edit: EditToken = {}
     let root = this.#root
+    let base = this.#base
     for (const { key, value } of changes) {
       root = value === undefined ? remove(root, key, 0, edit) : insert(root, key, value, 0, edit)
+      if (base !== undefined) base = marked(base, key, value === undefined)
     }
-    return this.#with(root)
+    if (root === this.#root && base === this.#base) return this
+    return new Trie(root, this.#encodeValue, base)
   }
 
-  /** Keys and values in the order of the keys, beginning at `from` or what follows it. */
+  /**
+   * Keys and values in the order of the keys, beginning at `from` or what follows it. Of a backing those that are known.
+   */
   entries(from?: Uint8Array): IterableIterator<readonly [Uint8Array, V]> {
-    return walk(this.#root, from, 0)
+    return walk(this.#base === undefined ? this.#root : withKnown(this.#base, this.#root), from, 0)
   }
 
   /** Values in the order of their keys. */
@@ -115,6 +158,7 @@ export class Trie<V> {
    * @see https://eips.ethereum.org/EIPS/eip-1186
    */
   proof(key: Uint8Array): readonly Uint8Array[] {
+    requireWhole(this.#base)
     const nodes: Uint8Array[] = []
     for (const node of pathTo(this.#root, key)) {
       const isRoot = nodes.length === 0
@@ -130,14 +174,70 @@ export class Trie<V> {
    * the key was taken away, and its branch with it, that is a key of what was left of the branch.
    */
   keyBeside(key: Uint8Array): Uint8Array | undefined {
+    requireWhole(this.#base)
     let last: Node<V> | undefined
     for (const node of pathTo(this.#root, key)) last = node
     return last === undefined || last.kind === 'branch' ? undefined : last.key
   }
 
-  #with(root: Node<V> | undefined): Trie<V> {
-    return root === this.#root ? this : new Trie(root, this.#encodeValue)
+  #ownRoot(): Uint8Array {
+    return this.#root === undefined
+      ? EMPTY_ROOT_BYTES
+      : rootReference(this.#root, this.#encodeValue)
   }
+}
+
+/** What a trie has besides its own nodes. */
+interface Base<V> {
+  readonly backing: Backing<V>
+  /** Keys of the backing that were taken away, as hex. */
+  readonly gone: PersistentMap<Hex, true>
+}
+
+/** The value of a key that the trie's own nodes do not have. */
+function below<V>(
+  { backing, gone }: Base<V>,
+  key: Uint8Array,
+  name: Address | bigint | undefined,
+): V | undefined {
+  return gone.size > 0 && gone.has(hexFromBytes(key)) ? undefined : backing.get(key, name)
+}
+
+/** The base with a key taken away, or back as it was set. */
+function marked<V>(base: Base<V>, key: Uint8Array, isGone: boolean): Base<V> {
+  const hex = hexFromBytes(key)
+  if (base.gone.has(hex) === isGone) return base
+  return { ...base, gone: isGone ? base.gone.set(hex, true) : base.gone.delete(hex) }
+}
+
+function rootOver<V>(
+  { backing, gone }: Base<V>,
+  set: Node<V> | undefined,
+  { encodeValue }: Trie<V>,
+): Uint8Array {
+  const setRoot = (): Uint8Array =>
+    set === undefined ? EMPTY_ROOT_BYTES : rootReference(set, encodeValue)
+  const keys = [...gone.entries()].map(([key]) => bytesFromHex(key))
+  return backing.root({ set, setRoot, gone: keys })
+}
+
+/** The nodes of all keys that are here. */
+function withKnown<V>({ backing, gone }: Base<V>, set: Node<V> | undefined): Node<V> | undefined {
+  const edit: EditToken = {}
+  let root = set
+  for (const [key, value] of backing.known()) {
+    if (findLeaf(set, key) !== undefined || gone.has(hexFromBytes(key))) continue
+    root = insert(root, key, value, 0, edit)
+  }
+  return root
+}
+
+/** @throws {DevchainError} `METHOD_NOT_SUPPORTED` where nodes are wanted that are not here */
+function requireWhole<V>(base: Base<V> | undefined): void {
+  if (base === undefined) return
+  const message =
+    'this state is a fork of another network, of which only a part is here: there are no proofs over it'
+  throw new DevchainError('METHOD_NOT_SUPPORTED', message)
 }
 
 function findLeaf<V>(root: Node<V> | undefined, key: Uint8Array): Leaf<V> | undefined {

@@ -53,7 +53,7 @@ export function isEmpty({ nonce, balance, code }: Account): boolean {
 
 /** The account, or undefined when there is none (an empty account of an old fork is there, with zeros). */
 export function accountAt(world: World, address: Address): Account | undefined {
-  return world.accounts.get(addressKey(address))
+  return world.accounts.get(addressKey(address), address)
 }
 
 /** Wei; 0n when there is no such account. */
@@ -80,7 +80,7 @@ export function storageAt(world: World, address: Address, slot: bigint): bigint 
 /** The value of a slot in one account's storage. */
 export function slotValue(storage: Trie<StorageSlot>, slot: bigint): bigint {
   if (storage.isEmpty) return 0n
-  return storage.get(slotKey(slot))?.value ?? 0n
+  return storage.get(slotKey(slot), slot)?.value ?? 0n
 }
 
 /** The root of the state trie, as a block header names it. Hashed when first asked. */
@@ -145,8 +145,10 @@ export function withSlots(
   const changes: TrieChange<StorageSlot>[] = []
   for (const [slot, value] of slots) {
     // a slot set to what it was (a reentrancy guard, say) would cost a path of hashes
-    if (slotValue(storage, slot) === value) continue
-    changes.push({ key: slotKey(slot), value: value === 0n ? undefined : { slot, value } })
+    const key = slotKey(slot)
+    // what a slot of a fork was is not asked for: it is set all the same
+    if (storage.knows(key, slot) && slotValue(storage, slot) === value) continue
+    changes.push({ key, value: value === 0n ? undefined : { slot, value } })
   }
   return changes.length === 0 ? storage : storage.withChanges(changes)
 }

@@ -1,0 +1,111 @@
+// The blocks of a forked network up to the one that the fork goes on from: known by number and hash once they were asked for.
+import { DevchainError } from '../core/errors.ts'
+import { bytesFromHex, type Hash, quantityFromBigint, ZERO_HASH } from '../core/hex.ts'
+import { LruCache } from '../core/lrucache.ts'
+import type { BlockRecord } from '../node/ledger/blockrecord.ts'
+import type { BlockRun } from '../node/ledger/blockrun.ts'
+import { type Miss, type MissSource, MissingState } from '../state/backing.ts'
+import { gathering, missed } from './gather.ts'
+import { type RemoteBlock, readBlock, recordOf } from './header.ts'
+import type { BlockPoint, Network } from './network.ts'
+import { BlockState } from './state.ts'
+
+/** Blocks that are kept with their states; older ones are asked for again, of the store first. */
+const KEPT_BLOCKS = 512
+
+/** Hashes of no block that are remembered. */
+const KEPT_STRANGERS = 4_096
+
+export class Ancestors implements BlockRun, MissSource {
+  readonly count: number
+  readonly #network: Network
+  readonly #fork: BlockPoint
+  readonly #records = new LruCache<bigint, BlockRecord>(KEPT_BLOCKS)
+  readonly #numbers = new LruCache<Hash, bigint>(KEPT_BLOCKS)
+  readonly #hashes = new Map<bigint, Hash>()
+  readonly #strangers = new LruCache<Hash, true>(KEPT_STRANGERS)
+
+  /** @param head the block that the fork goes on from */
+  constructor(network: Network, head: RemoteBlock) {
+    const { number, stateRoot, parentHash } = head.header
+    this.count = Number(number) + 1
+    this.#network = network
+    this.#fork = { number, hash: head.hash, stateRoot }
+    this.#hashes.set(number, head.hash)
+    if (number > 0n) this.#hashes.set(number - 1n, parentHash)
+  }
+
+  hashAt(index: number): Hash {
+    const number = BigInt(index)
+    const known = this.#hashes.get(number)
+    if (known !== undefined) return known
+    missed({ kind: 'header', number }, this)
+    return ZERO_HASH
+  }
+
+  hashBytesAt(index: number): Uint8Array {
+    return bytesFromHex(this.hashAt(index))
+  }
+
+  indexOf(hash: Hash): number | undefined {
+    const known = this.#numbers.get(hash)
+    if (known !== undefined) return Number(known)
+    if (this.#strangers.get(hash)) return undefined
+    throw this.#missing({ kind: 'block', hash })
+  }
+
+  recordAt(index: number): BlockRecord {
+    const number = BigInt(index)
+    const known = this.#records.get(number)
+    if (known !== undefined) return known
+    throw this.#missing({ kind: 'header', number })
+  }
+
+  async fetch(misses: readonly Miss[]): Promise<void> {
+    await Promise.all(
+      misses.map((miss) => {
+        if (miss.kind === 'header') return this.#fetchNumber(miss.number)
+        return miss.kind === 'block' ? this.#fetchHash(miss.hash) : undefined
+      }),
+    )
+  }
+
+  /** A block is no guess: what needs one ends here, and goes on when it is there. */
+  #missing(miss: Miss): MissingState {
+    gathering()?.add(miss, this)
+    return new MissingState(miss, this)
+  }
+
+  async #fetchNumber(number: bigint): Promise<void> {
+    const params = [quantityFromBigint(number), false]
+    const json = await this.#network.askBelow(this.#fork, 'eth_getBlockByNumber', params, number)
+    if (json === null) {
+      const message = `the forked network has no block ${number}, below the fork at ${this.#fork.number}`
+      throw new DevchainError('UPSTREAM_FAILED', message)
+    }
+    this.#put(readBlock(json))
+  }
+
+  async #fetchHash(hash: Hash): Promise<void> {
+    const json = await this.#network.askBelow(this.#fork, 'eth_getBlockByHash', [hash, false])
+    const block = json === null ? undefined : readBlock(json)
+    if (block === undefined || block.header.number >= this.#fork.number) {
+      this.#strangers.set(hash, true)
+      return
+    }
+    await this.#fetchNumber(block.header.number)
+    // one beside the chain has a sibling of its number there
+    if (this.#numbers.get(hash) === undefined) this.#strangers.set(hash, true)
+  }
+
+  #put(block: RemoteBlock): void {
+    const { hash, header } = block
+    const { number, stateRoot } = header
+    const point = { number, hash, stateRoot }
+    const record = recordOf(block, 0, () => new BlockState(this.#network, point).world)
+    this.#records.set(number, record)
+    this.#numbers.set(hash, number)
+    this.#hashes.set(number, hash)
+    if (number > 0n) this.#hashes.set(number - 1n, header.parentHash)
+  }
+}

@@ -1,0 +1,250 @@
+// Asks another network: what is asked in one turn goes out together, in batches whose size is learned; what fails is
+// asked again, later or elsewhere.
+import { DevchainError } from '../../core/errors.ts'
+import type { Json } from '../../rpc/schema.ts'
+import {
+  type Ask,
+  isLimitError,
+  type Provider,
+  ProviderFailure,
+  type Reply,
+  type UpstreamError,
+} from './provider.ts'
+
+/** How another network is asked. */
+export interface ClientOptions {
+  /** The first that answers is used; at least one. */
+  readonly providers: readonly Provider[]
+  readonly timeoutMs: number
+  /** How often a failed request is repeated. */
+  readonly retries: number
+  /** Told when the network lets us wait; one sentence without secrets. */
+  readonly onNotice?: ((text: string) => void) | undefined
+  /** Waits; tests pass their own. */
+  readonly wait?: ((milliseconds: number) => Promise<void>) | undefined
+}
+
+/** What an upstream refused, in its own words. */
+export class RefusedByUpstream extends DevchainError {
+  readonly upstream: UpstreamError
+
+  constructor(upstream: UpstreamError, { method }: Ask, name: string) {
+    super('UPSTREAM_FAILED', `${name} refuses ${method}: ${upstream.message}`, upstream.data)
+    this.upstream = upstream
+  }
+}
+
+/** How much was asked. */
+export interface Traffic {
+  /** Requests of HTTP, or calls of a provider. */
+  readonly sent: number
+  /** Requests of JSON-RPC. */
+  readonly asked: number
+  /** Most requests of JSON-RPC in one of HTTP, as learned. */
+  readonly batch: number
+}
+
+/** Batches that are on their way at the same time. */
+const MOST_IN_FLIGHT = 8
+
+/** The first wait after a failure, and the longest, in milliseconds. */
+const FIRST_WAIT_MS = 250
+const LONGEST_WAIT_MS = 10_000
+
+/** Times that a limit is waited for: with the waits between them, about two minutes. */
+const MOST_LIMITED = 16
+
+interface Waiting {
+  readonly ask: Ask
+  readonly resolve: (result: Json) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** What is known of a provider. */
+interface Known {
+  readonly provider: Provider
+  batch: number
+}
+
+export class Client {
+  readonly #options: ClientOptions
+  readonly #known: readonly Known[]
+  #current = 0
+  #queue: Waiting[] = []
+  #isScheduled = false
+  #inFlight = 0
+  #mostInFlight = MOST_IN_FLIGHT
+  #sent = 0
+  #asked = 0
+  #isClosed = false
+
+  constructor(options: ClientOptions) {
+    this.#options = options
+    this.#known = options.providers.map((provider) => ({ provider, batch: provider.mostAtOnce }))
+  }
+
+  get traffic(): Traffic {
+    return { sent: this.#sent, asked: this.#asked, batch: this.#provider.batch }
+  }
+
+  /** Names who is asked, without keys. */
+  get name(): string {
+    return this.#provider.provider.name
+  }
+
+  get #provider(): Known {
+    return this.#known[this.#current]!
+  }
+
+  /**
+   * Asks one thing, together with what else is asked in this turn.
+   * @throws {RefusedByUpstream} an error that is answered; {DevchainError} `UPSTREAM_FAILED` when nothing is
+   */
+  request(method: string, params: readonly Json[]): Promise<Json> {
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ ask: { method, params }, resolve, reject })
+      if (this.#isScheduled) return
+      this.#isScheduled = true
+      setImmediate(() => {
+        this.#isScheduled = false
+        this.#flush()
+      })
+    })
+  }
+
+  /** What is still asked fails. */
+  close(): void {
+    this.#isClosed = true
+    for (const { reject } of this.#queue.splice(0)) reject(closed())
+  }
+
+  #flush(): void {
+    while (this.#queue.length > 0 && this.#inFlight < this.#mostInFlight) {
+      const batch = this.#queue.splice(0, this.#provider.batch)
+      this.#inFlight += 1
+      this.#deliver(batch).finally(() => {
+        this.#inFlight -= 1
+        this.#flush()
+      })
+    }
+  }
+
+  /** Sends a batch until each of its requests has an answer, or none can be had. Never rejects. */
+  async #deliver(batch: readonly Waiting[]): Promise<void> {
+    try {
+      const answered = await this.#ask(batch.map(({ ask }) => ask))
+      batch.forEach(({ ask, resolve, reject }, index) => {
+        const reply = answered[index]!
+        if ('result' in reply) resolve(reply.result)
+        else reject(new RefusedByUpstream(reply.error, ask, this.name))
+      })
+    } catch (error) {
+      for (const { reject } of batch) reject(error)
+    }
+  }
+
+  async #ask(asks: readonly Ask[]): Promise<readonly Reply[]> {
+    const replies: (Reply | undefined)[] = asks.map(() => undefined)
+    const attempts = { broken: 0, limited: 0 }
+    for (;;) {
+      const open = asks.flatMap((_, index) => (replies[index] === undefined ? [index] : []))
+      if (open.length === 0) return replies as Reply[]
+      if (this.#isClosed) throw closed()
+      const part = open.slice(0, this.#provider.batch)
+      try {
+        const limited = await this.#send(asks, part, replies)
+        if (limited === undefined) this.#mostInFlight = Math.min(MOST_IN_FLIGHT, this.#mostInFlight + 1)
+        else await this.#waitForLimit(limited, undefined, attempts)
+      } catch (error) {
+        if (!(error instanceof ProviderFailure)) throw error
+        await this.#afterFailure(error, part.length, attempts)
+      }
+    }
+  }
+
+  /** @returns the words of a limit that some of the requests came up against */
+  async #send(
+    asks: readonly Ask[],
+    part: readonly number[],
+    replies: (Reply | undefined)[],
+  ): Promise<string | undefined> {
+    this.#sent += 1
+    this.#asked += part.length
+    const { provider } = this.#provider
+    const sent = part.map((index) => asks[index]!)
+    const answers = await provider.send(sent, this.#options.timeoutMs)
+    let limited: string | undefined
+    answers.forEach((reply, at) => {
+      if ('error' in reply && isLimitError(reply.error)) limited = reply.error.message
+      else replies[part[at]!] = reply
+    })
+    return limited
+  }
+
+  async #afterFailure(failure: ProviderFailure, length: number, attempts: Attempts): Promise<void> {
+    if (failure.kind === 'refused') {
+      if (length > 1) {
+        this.#learnBatch(length)
+        return
+      }
+    } else if (failure.kind === 'limited') {
+      await this.#waitForLimit(failure.message, failure.retryAfterMs, attempts)
+      return
+    }
+    attempts.broken += 1
+    if (attempts.broken > this.#options.retries) throw failed(failure)
+    if (this.#known.length > 1) this.#current = (this.#current + 1) % this.#known.length
+    // a large batch may be what is too much for it
+    else if (length > 1 && attempts.broken > 1) this.#learnBatch(length)
+    await this.#wait(waitAfter(attempts.broken))
+  }
+
+  #learnBatch(refused: number): void {
+    const known = this.#provider
+    known.batch = Math.max(1, Math.min(known.batch, Math.floor(refused / 2)))
+  }
+
+  async #waitForLimit(
+    words: string,
+    retryAfterMs: number | undefined,
+    attempts: Attempts,
+  ): Promise<void> {
+    attempts.limited += 1
+    if (attempts.limited > MOST_LIMITED) throw failed(new Error(words))
+    this.#mostInFlight = Math.max(1, Math.floor(this.#mostInFlight / 2))
+    const delay = retryAfterMs ?? waitAfter(attempts.limited)
+    const count = this.#queue.length + 1
+    this.#options.onNotice?.(
+      `waiting ${delay / 1000} s for ${this.name}, ${count} requests: ${words}`,
+    )
+    await this.#wait(delay)
+  }
+
+  #wait(milliseconds: number): Promise<void> {
+    return (this.#options.wait ?? wait)(milliseconds)
+  }
+}
+
+interface Attempts {
+  broken: number
+  limited: number
+}
+
+/** Milliseconds to wait after so many failures in a row. */
+function waitAfter(failures: number): number {
+  return Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (failures - 1))
+}
+
+function failed({ message }: Error): DevchainError {
+  return new DevchainError('UPSTREAM_FAILED', `the forked network cannot be asked: ${message}`)
+}
+
+function closed(): DevchainError {
+  return new DevchainError('ABANDONED', 'the fork was closed')
+}
+
+function wait(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, milliseconds)
+  })
+}

@@ -1,0 +1,104 @@
+// The executor of a chain that may be a fork: a job that meets something unknown is done again once it is known.
+import type { MaybePromise } from '../core/promises.ts'
+import type {
+  BlockEnd,
+  BlockStartJob,
+  CallJob,
+  Executor,
+  IsAwaited,
+  Jobs,
+  Outcome,
+  TransactionJob,
+} from '../evm/executor.ts'
+import type { Address } from '../core/hex.ts'
+import type { BlobSidecar } from '../protocol/transactions/sidecar.ts'
+import type { World } from '../state/world.ts'
+import { complete, type Gathering, gathering, withoutGuesses } from './gather.ts'
+
+/** What is known of a message before it runs. */
+export interface Foreseen {
+  readonly from: Address
+  readonly to: Address | null
+  readonly value: bigint
+  readonly data: Uint8Array
+}
+
+/** Fetches what a message will need, as far as upstream tells: a second round less. */
+export type Foresee = (
+  message: Foreseen,
+  world: World,
+  attempt: Gathering,
+) => Promise<void> | undefined
+
+/** Jobs on worlds that are here as a whole go straight to the executor within. */
+export class GatheringExecutor implements Executor {
+  readonly #inner: Executor
+  readonly #foresee: Foresee
+
+  constructor(inner: Executor, foresee: Foresee) {
+    this.#inner = inner
+    this.#foresee = foresee
+  }
+
+  transact(job: TransactionJob): MaybePromise<Outcome> {
+    if (!job.world.accounts.isBacked) return this.#inner.transact(job)
+    return this.#run(job, job.transaction, (each) => this.#inner.transact(each))
+  }
+
+  call(job: CallJob): MaybePromise<Outcome> {
+    if (!job.world.accounts.isBacked) return this.#inner.call(job)
+    return this.#run(job, job.message, (each) => this.#inner.call(each))
+  }
+
+  async beginBlock(job: BlockStartJob): Promise<World> {
+    return complete(() => this.#inner.beginBlock(job), { guesses: true })
+  }
+
+  async endBlock(job: Parameters<Jobs['endBlock']>[0]): Promise<BlockEnd> {
+    return complete(() => this.#inner.endBlock(job), { guesses: true })
+  }
+
+  findWrongBlob(sidecar: BlobSidecar): Promise<number | undefined> {
+    return this.#inner.findWrongBlob(sidecar)
+  }
+
+  rest(isAwaited?: IsAwaited): Promise<void> {
+    return this.#inner.rest(isAwaited)
+  }
+
+  close(): void {
+    this.#inner.close()
+  }
+
+  /** What a tracer is told it must be told once: so the job is rehearsed without it until all is known. */
+  #run<Job extends TransactionJob | CallJob>(
+    job: Job,
+    message: Foreseen,
+    run: (job: Job) => MaybePromise<Outcome>,
+  ): MaybePromise<Outcome> {
+    const outer = gathering()
+    // what goes on with a guess already fetches nothing more for it
+    if (outer?.hasMisses) return run(untold(job, outer))
+    const foresee = (attempt: Gathering): Promise<void> | undefined =>
+      this.#foresee(message, job.world, attempt)
+    const rehearsed = complete(
+      () => {
+        const attempt = gathering()
+        return run(attempt === undefined ? job : untold(job, attempt))
+      },
+      { guesses: true, foresee },
+    )
+    if (job.tracer === undefined) return rehearsed
+    return Promise.resolve(rehearsed).then(() => withoutGuesses(() => run(job)))
+  }
+}
+
+/** A job that nobody is told of, and that is given up once it has gone astray. */
+function untold<Job extends TransactionJob | CallJob>(job: Job, attempt: Gathering): Job {
+  const { isAwaited } = job
+  return {
+    ...job,
+    tracer: undefined,
+    isAwaited: (gasUsed?: bigint) => !attempt.isAstray && isAwaited?.(gasUsed) !== false,
+  }
+}

@@ -1,0 +1,140 @@
+// What a run, a command or a read needs of another network, gathered while it goes on with guesses: then all of it is
+// fetched at once, and it begins anew. Nothing that was made of a guess is ever kept.
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { DevchainError } from '../core/errors.ts'
+import { isPromise, type MaybePromise } from '../core/promises.ts'
+import { type Miss, type MissSource, MissingState, printMiss } from '../state/backing.ts'
+
+/** Rounds until everything is known. A run whose addresses each depend on a slot before needs as many as it is deep. */
+const MOST_ROUNDS = 2_000
+
+/** Misses of one round; more are left to the next. */
+const MOST_MISSES = 20_000
+
+/** Milliseconds that something goes on after its first guess: it may have gone astray. */
+const ASTRAY_MS = 20
+
+/** The misses of one attempt. */
+export class Gathering {
+  readonly #bySource = new Map<MissSource, Map<string, Miss>>()
+  #count = 0
+  #since = 0
+
+  get hasMisses(): boolean {
+    return this.#count > 0
+  }
+
+  /** True once it has gone on with guesses for long enough: what comes of it is not wanted. */
+  get isAstray(): boolean {
+    return this.#count > 0 && performance.now() - this.#since > ASTRAY_MS
+  }
+
+  add(miss: Miss, source: MissSource): void {
+    if (this.#count >= MOST_MISSES) return
+    if (this.#count === 0) this.#since = performance.now()
+    let misses = this.#bySource.get(source)
+    if (misses === undefined) {
+      misses = new Map()
+      this.#bySource.set(source, misses)
+    }
+    const key = printMiss(miss)
+    if (misses.has(key)) return
+    misses.set(key, miss)
+    this.#count += 1
+  }
+
+  /** Fetches all that was missed. */
+  async fetch(): Promise<void> {
+    await Promise.all(
+      [...this.#bySource].map(([source, misses]) => source.fetch([...misses.values()])),
+    )
+  }
+}
+
+/** What gathers where the program is now. */
+const here = new AsyncLocalStorage<Gathering | undefined>()
+
+/** The attempt that this is part of; undefined where nothing may be guessed. */
+export function gathering(): Gathering | undefined {
+  return here.getStore()
+}
+
+/**
+ * Notes that something is missing. When it returns, a guess may be given for it.
+ * @throws {MissingState} where nothing may be guessed
+ */
+export function missed(miss: Miss, source: MissSource): void {
+  const attempt = here.getStore()
+  if (attempt === undefined) throw new MissingState(miss, source)
+  attempt.add(miss, source)
+}
+
+/** How an attempt is made complete. */
+interface Completion {
+  /** False: without guesses, as the work has effects; it ends at its first miss. */
+  readonly guesses: boolean
+  /** Called before what was missed first is fetched: it may know what else will be. */
+  readonly foresee?: ((attempt: Gathering) => Promise<void> | undefined) | undefined
+}
+
+/**
+ * Does work until nothing that it needs is missing.
+ * @param work begins anew each time; with guesses it has no effects
+ * @throws {DevchainError} `UPSTREAM_FAILED` when something cannot be fetched; and what the work throws that knew all
+ */
+export function complete<T>(work: () => MaybePromise<T>, how: Completion): MaybePromise<T> {
+  const attempt = new Gathering()
+  try {
+    const value = here.run(how.guesses ? attempt : undefined, work)
+    if (isPromise(value)) {
+      return value.then(
+        (made) => (attempt.hasMisses ? again(work, how, attempt) : made),
+        (error: unknown) => afterError(error, work, how, attempt),
+      )
+    }
+    return attempt.hasMisses ? again(work, how, attempt) : value
+  } catch (error) {
+    return afterError(error, work, how, attempt)
+  }
+}
+
+function afterError<T>(
+  error: unknown,
+  work: () => MaybePromise<T>,
+  how: Completion,
+  attempt: Gathering,
+): Promise<T> {
+  if (error instanceof MissingState) attempt.add(error.miss, error.source)
+  if (!attempt.hasMisses) throw error
+  return again(work, how, attempt)
+}
+
+/** Fetches what the first attempt missed, and tries until nothing is missed. */
+async function again<T>(
+  work: () => MaybePromise<T>,
+  how: Completion,
+  first: Gathering,
+): Promise<T> {
+  let missing = first
+  for (let round = 0; round < MOST_ROUNDS; round++) {
+    const foreseen = round === 0 ? how.foresee?.(missing) : undefined
+    // what is missing is known before: it need not wait for what may be
+    await Promise.all([missing.fetch(), foreseen])
+    const attempt = new Gathering()
+    try {
+      const value = await here.run(how.guesses ? attempt : undefined, work)
+      if (!attempt.hasMisses) return value
+    } catch (error) {
+      if (error instanceof MissingState) attempt.add(error.miss, error.source)
+      if (!attempt.hasMisses) throw error
+    }
+    missing = attempt
+  }
+  const message = `the forked network was asked ${MOST_ROUNDS} times, and still something is missing`
+  throw new DevchainError('UPSTREAM_FAILED', message)
+}
+
+/** Does work where nothing is guessed: it throws at its first miss. */
+export function withoutGuesses<T>(work: () => T): T {
+  return here.run(undefined, work)
+}

@@ -1,0 +1,152 @@
+// Which rules a forked network has: its schedule where that is known, else the newest that its headers admit.
+import { DevchainError } from '../core/errors.ts'
+import type { Header } from '../protocol/blocks/block.ts'
+import {
+  alwaysFork,
+  type ForkSchedule,
+  type Hardfork,
+  HARDFORKS,
+  hardforkAt,
+  isAtLeast,
+  NEWEST_HARDFORK,
+  scheduleFromGenesisConfig,
+} from '../protocol/forks.ts'
+
+/** A genesis `config`: what is known of a network's forks. */
+type Config = Readonly<Record<string, number>>
+
+/** All forks up to london from the first block on. */
+const FROM_START = {
+  homesteadBlock: 0,
+  eip150Block: 0,
+  eip158Block: 0,
+  byzantiumBlock: 0,
+  constantinopleBlock: 0,
+  petersburgBlock: 0,
+  istanbulBlock: 0,
+  berlinBlock: 0,
+  londonBlock: 0,
+}
+
+/** @see https://github.com/ethereum/go-ethereum/blob/master/params/config.go */
+const CONFIGS: ReadonlyMap<bigint, Config> = new Map([
+  [
+    1n,
+    {
+      homesteadBlock: 1_150_000,
+      eip150Block: 2_463_000,
+      eip158Block: 2_675_000,
+      byzantiumBlock: 4_370_000,
+      constantinopleBlock: 7_280_000,
+      petersburgBlock: 7_280_000,
+      istanbulBlock: 9_069_000,
+      berlinBlock: 12_244_000,
+      londonBlock: 12_965_000,
+      mergeNetsplitBlock: 15_537_394,
+      shanghaiTime: 1_681_338_455,
+      cancunTime: 1_710_338_135,
+      pragueTime: 1_746_612_311,
+      osakaTime: 1_764_798_551,
+      bpo1Time: 1_765_290_071,
+      bpo2Time: 1_767_747_671,
+    },
+  ],
+  [
+    11_155_111n,
+    {
+      ...FROM_START,
+      mergeNetsplitBlock: 1_450_409,
+      shanghaiTime: 1_677_557_088,
+      cancunTime: 1_706_655_072,
+      pragueTime: 1_741_159_776,
+      osakaTime: 1_760_427_360,
+      bpo1Time: 1_761_017_184,
+      bpo2Time: 1_761_607_008,
+    },
+  ],
+  [
+    560_048n,
+    {
+      ...FROM_START,
+      mergeNetsplitBlock: 0,
+      shanghaiTime: 0,
+      cancunTime: 0,
+      pragueTime: 1_742_999_832,
+      osakaTime: 1_761_677_592,
+      bpo1Time: 1_762_365_720,
+      bpo2Time: 1_762_955_544,
+    },
+  ],
+])
+
+/** Networks whose headers say less than their rules admit: those of Arbitrum. */
+const HEADERS_TELL_LESS: ReadonlyMap<bigint, Hardfork> = new Map([
+  [42_161n, 'prague'],
+  [42_170n, 'prague'],
+  [421_614n, 'prague'],
+])
+
+/** Networks that run other code than that of the EVM: ZKsync Era and what is made of it. */
+const OTHER_MACHINES: ReadonlyMap<bigint, string> = new Map([
+  [324n, 'ZKsync Era'],
+  [300n, 'ZKsync Sepolia'],
+  [2_741n, 'Abstract'],
+  [11_124n, 'Abstract Testnet'],
+  [232n, 'Lens'],
+  [37_111n, 'Lens Testnet'],
+  [50_104n, 'Sophon'],
+])
+
+/** @throws {DevchainError} `INVALID_PARAMS` for a network whose contracts are no code of the EVM */
+export function requireEvm(chainId: bigint): void {
+  const name = OTHER_MACHINES.get(chainId)
+  if (name === undefined) return
+  const message = `fork: ${name} (chain ${chainId}) runs code of its own virtual machine, not of the EVM: here it would be executed as something else`
+  throw new DevchainError('INVALID_PARAMS', message)
+}
+
+/** Which hardfork rules at a block. */
+export type HardforkAt = (number: bigint, timestamp: bigint) => Hardfork
+
+/**
+ * The rules of a network's blocks, and of those that are mined on top.
+ * @param named the hardfork that the network itself names
+ */
+export function rulesOf(
+  chainId: bigint,
+  { header }: { readonly header: Header },
+  named: Hardfork | undefined,
+): HardforkAt {
+  const config = CONFIGS.get(chainId)
+  const schedule: ForkSchedule =
+    config === undefined
+      ? alwaysFork(named ?? HEADERS_TELL_LESS.get(chainId) ?? admittedBy(header))
+      : scheduleFromGenesisConfig(config)
+  return (number, timestamp) => hardforkAt(schedule, number, timestamp)
+}
+
+/** The newest hardfork that makes such headers. */
+export function admittedBy(header: Header): Hardfork {
+  if (header.requestsHash !== undefined) return NEWEST_HARDFORK
+  if (header.excessBlobGas !== undefined) return 'cancun'
+  if (header.withdrawalsRoot !== undefined) return 'shanghai'
+  if (header.baseFeePerGas === undefined) return 'berlin'
+  return header.difficulty === 0n ? 'paris' : 'london'
+}
+
+/** A hardfork's name as other nodes write it; undefined for one that is not known here. */
+export function namedHardfork(name: unknown, header: Header): Hardfork | undefined {
+  if (typeof name !== 'string') return undefined
+  const wanted = name.toLowerCase().replace(/[^a-z0-9]/g, '')
+  const found = HARDFORKS.find((fork) => fork.toLowerCase() === wanted)
+  // headers that it makes have no more than these
+  return found !== undefined && isAtLeast(found, lowestOf(header)) ? found : undefined
+}
+
+/** The oldest hardfork whose headers have the members of this one. */
+function lowestOf(header: Header): Hardfork {
+  if (header.requestsHash !== undefined) return 'prague'
+  if (header.excessBlobGas !== undefined) return 'cancun'
+  if (header.withdrawalsRoot !== undefined) return 'shanghai'
+  return header.baseFeePerGas === undefined ? 'frontier' : 'london'
+}

@@ -1,0 +1,52 @@
+// What was fetched of a network, by what was asked: kept in memory, in the cache folder, in a cassette.
+import type { Json } from '../../rpc/schema.ts'
+
+/** What was asked: of which block (or `code`, or the chain), which method, with which parameters. */
+export interface ItemKey {
+  /** `chain id/block hash`; `code` for code by its hash. */
+  readonly of: string
+  readonly method: string
+  readonly params: readonly Json[]
+}
+
+/** Keeps what never changes. */
+export interface Store {
+  /** Undefined when it is not kept. */
+  readonly get: (key: ItemKey) => Json | undefined
+  readonly put: (key: ItemKey, value: Json) => void
+  /** Writes what is not written yet. */
+  readonly flush: () => Promise<void>
+}
+
+/** A key as one text: JSON, so that no two keys are the same. */
+export function textOfKey({ of, method, params }: ItemKey): string {
+  return JSON.stringify([of, method, params])
+}
+
+/** Keeps nothing. */
+export const NO_STORE: Store = {
+  get: () => undefined,
+  put: () => undefined,
+  flush: async () => undefined,
+}
+
+/** Stores one over the other: what the lower has is put into the upper too. */
+export function layered(upper: Store, lower: Store): Store {
+  return {
+    get: (key) => {
+      const above = upper.get(key)
+      if (above !== undefined) return above
+      const below = lower.get(key)
+      if (below !== undefined) upper.put(key, below)
+      return below
+    },
+    put: (key, value) => {
+      upper.put(key, value)
+      lower.put(key, value)
+    },
+    flush: async () => {
+      await upper.flush()
+      await lower.flush()
+    },
+  }
+}
