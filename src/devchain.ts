@@ -4,6 +4,7 @@ import { DevchainError, ExecutionError, printValue } from './core/errors.ts'
 import { type Address, type Hex, hexFromBytes } from './core/hex.ts'
 import { nearest } from './core/nearest.ts'
 import { type Progress, Progresses, type ProgressReport } from './core/progress.ts'
+import { Forking } from './forking.ts'
 import { LinkEntrance } from './link/door.ts'
 import type { MethodContext } from './methods/common/context.ts'
 import { MODULES } from './methods/common/modules.ts'
@@ -63,6 +64,8 @@ export interface Observer {
   readonly onChange?: (change: StateChange) => void
   /** A request was refused, as it names a `Host` that is not allowed: the header. */
   readonly onForeignHost?: (header: string) => void
+  /** Something that a user should know of the network that is forked: a sentence. */
+  readonly onNotice?: (text: string) => void
   /** A request, or a block of interval mining, has run for two seconds; told again at growing intervals. */
   readonly onRunning?: (running: ProgressReport) => void
   /** Artifacts of the user's project were read, or could not be. */
@@ -165,8 +168,12 @@ export async function openDevchain(settings: DevchainSettings, hooks: Hooks): Pr
   const profile = profileOf(settings.compat)
   const genesis = await readGenesis(settings)
   checkIdentity(settings, genesis)
+  const forking = new Forking(settings, (text) => {
+    if (logging.isEnabled) observer.onNotice?.(text)
+  })
   const node = await createNodeFrom(settings, {
     ...chainParameters(settings),
+    ...(await forking.atStart()),
     genesis,
     blocks: await readBlocks(settings),
     behaviour: profile.chain,
@@ -175,6 +182,7 @@ export async function openDevchain(settings: DevchainSettings, hooks: Hooks): Pr
     environment: { ...environment, onBug, begin },
   })
   const { chain } = node
+  forking.serve(chain)
   chain.onClose(() => progresses.close())
   const project = openDoor(settings, hooks, chain, onBug)
   const { onChange } = observer
@@ -191,6 +199,7 @@ export async function openDevchain(settings: DevchainSettings, hooks: Hooks): Pr
     aliases: settings.alias,
     absent: profile.absent,
     adapt: profile.adaptForms,
+    reach: forking.reach,
     observe: observer.onCall && observing(observer.onCall),
     begin: (method, { caller }) => {
       caller.begin()
@@ -215,7 +224,7 @@ export async function openDevchain(settings: DevchainSettings, hooks: Hooks): Pr
     onBug,
   })
   await peers.start()
-  const shared = { settings, node, project, chain, peers, dispatcher, environment }
+  const shared = { settings, node, project, forking, chain, peers, dispatcher, environment }
   const { isPlain } = hooks
   return assemble({ ...shared, profile, logging, subscriptions, onForeignHost, onBug, isPlain })
 }
@@ -263,6 +272,7 @@ interface Parts {
   readonly settings: DevchainSettings
   readonly node: Node
   readonly project: ProjectDoor
+  readonly forking: Forking
   readonly chain: Chain
   readonly dispatcher: Dispatcher<MethodContext>
   readonly environment: Environment
@@ -276,7 +286,7 @@ function createContexts(
   parts: Parts,
   isListening: () => boolean,
 ): (caller: Caller) => MethodContext {
-  const { settings, node, project, dispatcher, profile, logging, isPlain } = parts
+  const { settings, node, project, forking, dispatcher, profile, logging, isPlain } = parts
   const { peers, subscriptions } = parts
   const { chain, filters, getWork } = node
   // each member by its name: one is made for every request, and V8 takes long to spread an object
@@ -285,6 +295,7 @@ function createContexts(
     filters,
     getWork,
     project,
+    forking,
     session: caller.session,
     caller: new MessageCaller(caller),
     info: PROGRAM,
@@ -462,7 +473,7 @@ function checkName(kind: string, name: string, known: readonly string[]): void {
 /** What identifies a chain may be said once only: by an option or by the genesis file. */
 function checkIdentity(settings: DevchainSettings, genesis: Genesis | undefined): void {
   const { chainId, timestamp } = settings
-  refuseDifference('chain id', chainId, genesis?.config?.chainId)
+  refuseDifference('chain id', chainId === 'remote' ? undefined : chainId, genesis?.config?.chainId)
   refuseDifference('timestamp', timestamp, genesis?.timestamp)
 }
 

@@ -14,6 +14,7 @@ import {
   type Some,
   withDefaults,
 } from './options/derived.ts'
+import type { ForkChoice, ForkRequest } from './options/fork.ts'
 import { OPTIONS } from './options/table.ts'
 import type { ClockSource } from './options/values.ts'
 
@@ -28,7 +29,9 @@ type Given<T> = T extends boolean
         ? string
         : T extends Address
           ? string
-          : T
+          : T extends ForkChoice
+            ? ForkRequest | string
+            : T
 
 /** The options of `createDevchain`; each has the meaning, unit and default of its flag. */
 export type DevchainOptions = {

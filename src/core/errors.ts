@@ -88,6 +88,17 @@ export class DevchainError extends Error {
   }
 }
 
+/** True for what ends work whoever asked for it: nobody waits for it, or the network of a fork cannot be had. */
+export function isInterruption(error: unknown): boolean {
+  return error instanceof DevchainError && INTERRUPTIONS.has(error.word)
+}
+
+const INTERRUPTIONS: ReadonlySet<ErrorWord> = new Set<ErrorWord>([
+  'ABANDONED',
+  'MISSING_STATE',
+  'UPSTREAM_FAILED',
+])
+
 /** An execution that came to nothing, with what contracts printed before, where no transaction tells of it. */
 export class ExecutionError extends DevchainError {
   /** Oldest first. */

@@ -4,7 +4,7 @@ import { bytesFromHex, type Hash, quantityFromBigint, ZERO_HASH } from '../core/
 import { LruCache } from '../core/lrucache.ts'
 import type { BlockRecord } from '../node/ledger/blockrecord.ts'
 import type { BlockRun } from '../node/ledger/blockrun.ts'
-import { type Miss, type MissSource, MissingState } from '../state/backing.ts'
+import { type Miss, MissingState, type MissSource } from '../state/backing.ts'
 import { gathering, missed } from './gather.ts'
 import { type RemoteBlock, readBlock, recordOf } from './header.ts'
 import type { BlockPoint, Network } from './network.ts'
@@ -12,6 +12,9 @@ import { BlockState } from './state.ts'
 
 /** Blocks that are kept with their states; older ones are asked for again, of the store first. */
 const KEPT_BLOCKS = 512
+
+/** Hashes that are kept without their blocks. */
+const KEPT_HASHES = 16_384
 
 /** Hashes of no block that are remembered. */
 const KEPT_STRANGERS = 4_096
@@ -22,7 +25,7 @@ export class Ancestors implements BlockRun, MissSource {
   readonly #fork: BlockPoint
   readonly #records = new LruCache<bigint, BlockRecord>(KEPT_BLOCKS)
   readonly #numbers = new LruCache<Hash, bigint>(KEPT_BLOCKS)
-  readonly #hashes = new Map<bigint, Hash>()
+  readonly #hashes = new LruCache<bigint, Hash>(KEPT_HASHES)
   readonly #strangers = new LruCache<Hash, true>(KEPT_STRANGERS)
 
   /** @param head the block that the fork goes on from */
@@ -31,13 +34,12 @@ export class Ancestors implements BlockRun, MissSource {
     this.count = Number(number) + 1
     this.#network = network
     this.#fork = { number, hash: head.hash, stateRoot }
-    this.#hashes.set(number, head.hash)
     if (number > 0n) this.#hashes.set(number - 1n, parentHash)
   }
 
   hashAt(index: number): Hash {
     const number = BigInt(index)
-    const known = this.#hashes.get(number)
+    const known = number === this.#fork.number ? this.#fork.hash : this.#hashes.get(number)
     if (known !== undefined) return known
     missed({ kind: 'header', number }, this)
     return ZERO_HASH
@@ -48,6 +50,7 @@ export class Ancestors implements BlockRun, MissSource {
   }
 
   indexOf(hash: Hash): number | undefined {
+    if (hash === this.#fork.hash) return Number(this.#fork.number)
     const known = this.#numbers.get(hash)
     if (known !== undefined) return Number(known)
     if (this.#strangers.get(hash)) return undefined

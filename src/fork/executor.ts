@@ -1,4 +1,6 @@
 // The executor of a chain that may be a fork: a job that meets something unknown is done again once it is known.
+
+import type { Address } from '../core/hex.ts'
 import type { MaybePromise } from '../core/promises.ts'
 import type {
   BlockEnd,
@@ -10,7 +12,6 @@ import type {
   Outcome,
   TransactionJob,
 } from '../evm/executor.ts'
-import type { Address } from '../core/hex.ts'
 import type { BlobSidecar } from '../protocol/transactions/sidecar.ts'
 import type { World } from '../state/world.ts'
 import { complete, type Gathering, gathering, withoutGuesses } from './gather.ts'
@@ -24,11 +25,7 @@ export interface Foreseen {
 }
 
 /** Fetches what a message will need, as far as upstream tells: a second round less. */
-export type Foresee = (
-  message: Foreseen,
-  world: World,
-  attempt: Gathering,
-) => Promise<void> | undefined
+export type Foresee = (message: Foreseen, world: World) => Promise<void> | undefined
 
 /** Jobs on worlds that are here as a whole go straight to the executor within. */
 export class GatheringExecutor implements Executor {
@@ -79,8 +76,7 @@ export class GatheringExecutor implements Executor {
     const outer = gathering()
     // what goes on with a guess already fetches nothing more for it
     if (outer?.hasMisses) return run(untold(job, outer))
-    const foresee = (attempt: Gathering): Promise<void> | undefined =>
-      this.#foresee(message, job.world, attempt)
+    const foresee = (): Promise<void> | undefined => this.#foresee(message, job.world)
     const rehearsed = complete(
       () => {
         const attempt = gathering()

@@ -2,8 +2,8 @@
 // fetched at once, and it begins anew. Nothing that was made of a guess is ever kept.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { DevchainError } from '../core/errors.ts'
-import { isPromise, type MaybePromise } from '../core/promises.ts'
-import { type Miss, type MissSource, MissingState, printMiss } from '../state/backing.ts'
+import { isPromise, type MaybePromise, whenThere } from '../core/promises.ts'
+import { type Miss, MissingState, type MissSource, printMiss } from '../state/backing.ts'
 
 /** Rounds until everything is known. A run whose addresses each depend on a slot before needs as many as it is deep. */
 const MOST_ROUNDS = 2_000
@@ -16,9 +16,17 @@ const ASTRAY_MS = 20
 
 /** The misses of one attempt. */
 export class Gathering {
+  /** False: it has effects, so that it ends at its first miss. */
+  readonly guesses: boolean
+  /** True once something of it is there for good, so that it cannot begin anew. */
+  hasEffects = false
   readonly #bySource = new Map<MissSource, Map<string, Miss>>()
   #count = 0
   #since = 0
+
+  constructor(guesses: boolean) {
+    this.guesses = guesses
+  }
 
   get hasMisses(): boolean {
     return this.#count > 0
@@ -52,11 +60,12 @@ export class Gathering {
 }
 
 /** What gathers where the program is now. */
-const here = new AsyncLocalStorage<Gathering | undefined>()
+const here = new AsyncLocalStorage<Gathering>()
 
-/** The attempt that this is part of; undefined where nothing may be guessed. */
+/** The attempt that this is part of, with guesses; undefined where nothing may be guessed. */
 export function gathering(): Gathering | undefined {
-  return here.getStore()
+  const attempt = here.getStore()
+  return attempt?.guesses === true ? attempt : undefined
 }
 
 /**
@@ -64,7 +73,7 @@ export function gathering(): Gathering | undefined {
  * @throws {MissingState} where nothing may be guessed
  */
 export function missed(miss: Miss, source: MissSource): void {
-  const attempt = here.getStore()
+  const attempt = gathering()
   if (attempt === undefined) throw new MissingState(miss, source)
   attempt.add(miss, source)
 }
@@ -74,7 +83,7 @@ interface Completion {
   /** False: without guesses, as the work has effects; it ends at its first miss. */
   readonly guesses: boolean
   /** Called before what was missed first is fetched: it may know what else will be. */
-  readonly foresee?: ((attempt: Gathering) => Promise<void> | undefined) | undefined
+  readonly foresee?: (() => Promise<void> | undefined) | undefined
 }
 
 /**
@@ -83,9 +92,9 @@ interface Completion {
  * @throws {DevchainError} `UPSTREAM_FAILED` when something cannot be fetched; and what the work throws that knew all
  */
 export function complete<T>(work: () => MaybePromise<T>, how: Completion): MaybePromise<T> {
-  const attempt = new Gathering()
+  const attempt = new Gathering(how.guesses)
   try {
-    const value = here.run(how.guesses ? attempt : undefined, work)
+    const value = here.run(attempt, work)
     if (isPromise(value)) {
       return value.then(
         (made) => (attempt.hasMisses ? again(work, how, attempt) : made),
@@ -104,9 +113,14 @@ function afterError<T>(
   how: Completion,
   attempt: Gathering,
 ): Promise<T> {
-  if (error instanceof MissingState) attempt.add(error.miss, error.source)
-  if (!attempt.hasMisses) throw error
+  noteMiss(error, attempt)
   return again(work, how, attempt)
+}
+
+/** @throws the error where it is no miss, or where what has happened cannot happen again */
+function noteMiss(error: unknown, attempt: Gathering): void {
+  if (error instanceof MissingState) attempt.add(error.miss, error.source)
+  if (!attempt.hasMisses || attempt.hasEffects) throw error
 }
 
 /** Fetches what the first attempt missed, and tries until nothing is missed. */
@@ -117,16 +131,15 @@ async function again<T>(
 ): Promise<T> {
   let missing = first
   for (let round = 0; round < MOST_ROUNDS; round++) {
-    const foreseen = round === 0 ? how.foresee?.(missing) : undefined
+    const foreseen = round === 0 ? how.foresee?.() : undefined
     // what is missing is known before: it need not wait for what may be
     await Promise.all([missing.fetch(), foreseen])
-    const attempt = new Gathering()
+    const attempt = new Gathering(how.guesses)
     try {
-      const value = await here.run(how.guesses ? attempt : undefined, work)
+      const value = await here.run(attempt, work)
       if (!attempt.hasMisses) return value
     } catch (error) {
-      if (error instanceof MissingState) attempt.add(error.miss, error.source)
-      if (!attempt.hasMisses) throw error
+      noteMiss(error, attempt)
     }
     missing = attempt
   }
@@ -136,5 +149,19 @@ async function again<T>(
 
 /** Does work where nothing is guessed: it throws at its first miss. */
 export function withoutGuesses<T>(work: () => T): T {
-  return here.run(undefined, work)
+  return here.run(new Gathering(false), work)
+}
+
+/** Does work as a part of an attempt. */
+export function within<T>(attempt: Gathering, work: () => T): T {
+  return here.run(attempt, work)
+}
+
+/** Makes a command of a chain complete; once it is, what it is part of has an effect. */
+export function completeCommand<T>(work: () => MaybePromise<T>): MaybePromise<T> {
+  const whole = here.getStore()
+  return whenThere(complete(work, { guesses: true }), (value) => {
+    if (whole !== undefined) whole.hasEffects = true
+    return value
+  })
 }

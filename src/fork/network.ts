@@ -194,7 +194,10 @@ export class Network {
     const method = 'eth_getStorageValues'
     if (this.#refused.has(method)) return undefined
     const asked: Record<Address, Hash[]> = {}
-    for (const { address, slot } of slots) (asked[address] ??= []).push(wordFromBigint(slot))
+    for (const { address, slot } of slots) {
+      asked[address] ??= []
+      asked[address].push(wordFromBigint(slot))
+    }
     try {
       const answer = await this.ask(method, [asked, quantityFromBigint(point.number)])
       return valuesOf(answer, asked, slots)

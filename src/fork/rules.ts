@@ -4,8 +4,8 @@ import type { Header } from '../protocol/blocks/block.ts'
 import {
   alwaysFork,
   type ForkSchedule,
-  type Hardfork,
   HARDFORKS,
+  type Hardfork,
   hardforkAt,
   isAtLeast,
   NEWEST_HARDFORK,

@@ -1,13 +1,7 @@
 // The accounts and slots of another network at one of its blocks, as far as they were fetched.
 import { EMPTY_CODE_HASH, keccakHash } from '../core/crypto/crypto.ts'
 import { DevchainError } from '../core/errors.ts'
-import {
-  type Address,
-  bytesFromHex,
-  EMPTY_BYTES,
-  type Hash,
-  wordFromBigint,
-} from '../core/hex.ts'
+import { type Address, bytesFromHex, EMPTY_BYTES, type Hash, wordFromBigint } from '../core/hex.ts'
 import { LruCache } from '../core/lrucache.ts'
 import type { BackedChanges, Backing, Miss, MissSource } from '../state/backing.ts'
 import { addressKey, slotKey } from '../state/keys.ts'

@@ -4,6 +4,7 @@ import { type Address, parseAddress } from '../core/hex.ts'
 import { chainParameters } from '../options/derived.ts'
 import { OPTIONS } from '../options/table.ts'
 import { blobRulesAt, blobScheduleFromGenesisConfig } from '../protocol/blobschedule.ts'
+import type { Header } from '../protocol/blocks/block.ts'
 import { bombDelayAt, glaciersOf } from '../protocol/blocks/difficulty.ts'
 import { forkPointsOf } from '../protocol/forkid.ts'
 import {
@@ -20,6 +21,7 @@ import type { Genesis } from '../state/genesis.ts'
 import type { ChainOptions, StateOptions } from './chainoptions.ts'
 import { OWN_BEHAVIOUR } from './ledger/behaviour.ts'
 import type { ChainConfig, Settings } from './ledger/chainstate.ts'
+import type { ForkBase } from './ledger/upstream.ts'
 
 /** A fork that is asked for rules always; a genesis file without any fork in it says nothing of forks. */
 export function scheduleOf({ hardfork, genesis, unsaid }: ChainOptions): ForkSchedule {
@@ -58,6 +60,57 @@ export function configOf(options: StateOptions, schedule: ForkSchedule): ChainCo
     behaviour: { ...OWN_BEHAVIOUR, ...options.behaviour },
   }
 }
+
+/** Which hardfork rules at a block of a fork: one that is asked for rules all blocks that are mined here. */
+export function hardforkOfFork(
+  { hardfork }: ChainOptions,
+  { hardforkAt: remote, upstream }: ForkBase,
+): ChainConfig['hardforkAt'] {
+  return (number, timestamp) =>
+    hardfork !== undefined && number > upstream.number ? hardfork : remote(number, timestamp)
+}
+
+/** What stays the same of a fork. */
+export function configOfFork(
+  options: StateOptions,
+  { upstream, takesChainId }: ForkBase,
+  hardforkAt: ChainConfig['hardforkAt'],
+): ChainConfig {
+  const schedule = alwaysFork(options.hardfork ?? OPTIONS.hardfork.default)
+  const given = takesChainId ? { ...options, chainId: upstream.chainId } : options
+  const config = configOf({ ...given, genesis: undefined }, schedule)
+  return {
+    ...config,
+    hardforkAt,
+    blobRulesAt: (number, timestamp) => blobRulesAt([], timestamp, hardforkAt(number, timestamp)),
+    bombDelayAt: (number, timestamp) =>
+      bombDelayAt(glaciersOf({}), number, hardforkAt(number, timestamp)),
+    hasOwnGenesis: false,
+    upstream,
+  }
+}
+
+/** What may be set of a fork: its blocks are as large as the network's, and cost what is said here. */
+export function settingsOfFork(
+  options: StateOptions,
+  { takesBaseFee }: ForkBase,
+  { gasLimit, baseFeePerGas }: Header,
+  hardfork: Hardfork,
+): Settings {
+  const settings = settingsOf({ ...options, genesis: undefined }, hardfork)
+  const usual = gasLimit > 0n && gasLimit < UNLIMITED_GAS ? gasLimit : settings.blockGasLimit
+  const hasFee = isAtLeast(hardfork, 'london') && baseFeePerGas !== undefined
+  return {
+    ...settings,
+    blockGasLimit: options.gasLimit ?? usual,
+    pinnedBaseFee: settings.pinnedBaseFee && !takesBaseFee,
+    // where fees are not the network's the first block brings ours
+    nextBaseFee: takesBaseFee || !hasFee ? undefined : (initialBaseFee(options) ?? 0n),
+  }
+}
+
+/** Gas limits from here on mean that a network has none: those of Arbitrum. */
+const UNLIMITED_GAS = 1n << 40n
 
 /** The cap of EIP-7825, where a chain behaves so and begins with a fork that has it. */
 function usualGasCap(

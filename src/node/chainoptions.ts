@@ -4,6 +4,7 @@ import type { ChainParameters, Some } from '../options/derived.ts'
 import type { Genesis } from '../state/genesis.ts'
 import type { Environment } from './chain/chain.ts'
 import type { Behaviour } from './ledger/behaviour.ts'
+import type { ForkBase, Piecemeal } from './ledger/upstream.ts'
 
 /** What a chain is made from: its options, and what no user gives. What a genesis file says comes before a default. */
 export interface ChainOptions extends Some<ChainParameters> {
@@ -17,6 +18,9 @@ export interface ChainOptions extends Some<ChainParameters> {
   readonly scryptCost?: number | undefined
   readonly environment?: Environment | undefined
   readonly executor?: Executor | undefined
+  /** The other network's block that the chain goes on from, and what that takes. */
+  readonly fork?: ForkBase | undefined
+  readonly piecemeal?: Piecemeal | undefined
   /** True: without accelerators, so that empty blocks are mined one by one. Tests hold the plain program to the whole. */
   readonly isPlain?: boolean | undefined
   /** What is done otherwise than by itself. */

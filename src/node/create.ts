@@ -4,17 +4,26 @@ import { createExecutor } from '../evm/run/lazyexecutor.ts'
 import { chainParameters } from '../options/derived.ts'
 import { INITIAL_BASE_FEE } from '../protocol/fees.ts'
 import { hardforkAt } from '../protocol/forks.ts'
+import { CREATE2_DEPLOYER, systemContracts } from '../state/predeploys.ts'
 import { type AccountBook, addresses, bookOfKeys, deriveAccounts } from './accounts/accounts.ts'
 import { bulkMining } from './bulk/bulk.ts'
 import { Chain, type Environment, systemEnvironment } from './chain/chain.ts'
-import { configOf, scheduleOf, settingsOf } from './chainconfig.ts'
+import {
+  configOf,
+  configOfFork,
+  hardforkOfFork,
+  scheduleOf,
+  settingsOf,
+  settingsOfFork,
+} from './chainconfig.ts'
 import type { ChainOptions, StateOptions } from './chainoptions.ts'
 import { checkMode } from './commands/miningmode.ts'
 import { genesisRecord, genesisTimestamp, genesisWorld } from './genesis.ts'
 import { beginningOf, importBlocks } from './import/importblocks.ts'
-import { headOf, treeFrom } from './ledger/blocktree.ts'
+import { appendRun, emptyTree, headOf, treeFrom } from './ledger/blocktree.ts'
 import type { ChainState, ClockState, MiningMode } from './ledger/chainstate.ts'
 import { newClock } from './ledger/clock.ts'
+import type { ForkBase } from './ledger/upstream.ts'
 import { emptyPool } from './pool/pool.ts'
 import { scheduleMining } from './sealing/intervalminer.ts'
 
@@ -30,6 +39,7 @@ export async function createChain(given: ChainOptions = {}): Promise<Chain> {
   const state = await startingState(executor, options, environment.now())
   const bulk = options.isPlain ? undefined : bulkMining
   const chain = new Chain({ state, executor, environment, bulk })
+  if (options.piecemeal !== undefined) chain.work(options.piecemeal)
   chain.onClose(scheduleMining(chain))
   // another's executor may serve other chains
   if (options.executor === undefined) chain.onClose(() => executor.close())
@@ -91,27 +101,48 @@ function otherBeginnings(
   return [...general, { genesis: { ...genesis, baseFeePerGas, timestamp } }]
 }
 
+/**
+ * The state that a chain has which goes on from another network's block, in place of the one that it had.
+ * @throws {DevchainError} as `createChain`
+ */
+export function forkedState(given: ChainOptions, now: number): Promise<ChainState> {
+  return firstState({ ...given, ...chainParameters(given) }, now)
+}
+
 /** The state that a chain begins with. */
 async function firstState(options: StateOptions, now: number): Promise<ChainState> {
   const mode = miningMode(options)
   checkMode(mode)
   const schedule = scheduleOf(options)
   const accounts = await accountsOf(options)
+  if (options.fork !== undefined) return originOf(stateOfFork(options, options.fork, accounts, now))
   const timestamp = genesisTimestamp(options, now)
   const hardfork = hardforkAt(schedule, 1n, timestamp)
   const settings = settingsOf(options, hardfork)
   const config = configOf(options, schedule)
   const world = genesisWorld(options, addresses(accounts), hardfork)
   const genesis = genesisRecord(options, { config, settings, timestamp, world })
-  const origin: ChainState = {
-    config,
-    tree: treeFrom(genesis),
+  const clock = firstClock(options, now)
+  return originOf(
+    emptyState(options, { config, tree: treeFrom(genesis), clock, settings, accounts }),
+  )
+}
+
+function originOf(origin: ChainState): ChainState {
+  return { ...origin, origin }
+}
+
+/** A state in which nothing has happened yet. */
+function emptyState(
+  options: StateOptions,
+  parts: Pick<ChainState, 'config' | 'tree' | 'clock' | 'settings' | 'accounts'>,
+): ChainState {
+  return {
+    ...parts,
     pool: emptyPool,
     blobs: [],
-    clock: firstClock(options, now),
-    settings,
-    mining: { mode, stopped: false },
-    accounts: { ...accounts, autoImpersonate: options.autoImpersonate },
+    mining: { mode: miningMode(options), stopped: false },
+    accounts: { ...parts.accounts, autoImpersonate: options.autoImpersonate },
     parentChainHeight: 0,
     newestSnapshot: undefined,
     namedSnapshots: new Map(),
@@ -119,7 +150,30 @@ async function firstState(options: StateOptions, now: number): Promise<ChainStat
     resets: 0,
     origin: undefined,
   }
-  return { ...origin, origin }
+}
+
+/** The state of a chain that goes on from another network's block. */
+function stateOfFork(
+  options: StateOptions,
+  fork: ForkBase,
+  accounts: AccountBook,
+  now: number,
+): ChainState {
+  const hardforkAt = hardforkOfFork(options, fork)
+  const { header: base } = fork
+  const hardfork = hardforkAt(base.number + 1n, base.timestamp)
+  const balances = new Map(addresses(accounts).map((address) => [address, options.balance]))
+  const contracts = [...systemContracts(hardfork), ...(options.noCreate2 ? [] : [CREATE2_DEPLOYER])]
+  const code = new Map(contracts.map((each) => [each.address, each.code]))
+  const head = fork.head({ balances, code })
+  const timestamp = options.timestamp ?? base.timestamp
+  return emptyState(options, {
+    config: configOfFork(options, fork, hardforkAt),
+    tree: appendRun(emptyTree, fork.ancestors, head),
+    clock: firstClock({ ...options, timestamp }, now),
+    settings: settingsOfFork(options, fork, base, hardfork),
+    accounts,
+  })
 }
 
 function miningMode({ noMining, blockTime }: StateOptions): MiningMode {

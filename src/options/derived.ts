@@ -1,4 +1,5 @@
 // What derives from the table of options: the types of settings, defaults, and names.
+import type { ForkTable } from './fork.ts'
 import type { AnyOption, FromGenesis, Option, Optional } from './option.ts'
 import type { PeerTable } from './peers.ts'
 import {
@@ -31,11 +32,21 @@ export type ChainSettings = ValuesOf<ChainTable>
 type Beginning = 'compat' | 'genesis' | 'import'
 
 /** What a chain keeps of its options. */
-export type ChainParameters = Omit<ChainSettings, Beginning> &
-  Pick<DevchainSettings, 'filterTimeout'>
+export type ChainParameters = Omit<ChainSettings, Beginning | Remote> &
+  Pick<DevchainSettings, 'filterTimeout'> & {
+    readonly [Key in Remote]: Exclude<ChainSettings[Key], 'remote'>
+  }
+
+/** What a chain keeps, as it may be given. */
+type GivenParameters = Omit<ChainParameters, Remote> & Pick<ChainSettings, Remote>
+
+/** What a fork may take over from its network. */
+type Remote = 'chainId' | 'baseFee'
 
 /** The options of `createDevchain`: a chain, its server, its peers, and what is known of the project. */
-export type DevchainSettings = ValuesOf<ChainTable & ServerTable & PeerTable & ProjectTable>
+export type DevchainSettings = ValuesOf<
+  ChainTable & ForkTable & ServerTable & PeerTable & ProjectTable
+>
 
 /** All options. */
 export type AllSettings = ValuesOf<Table>
@@ -64,9 +75,14 @@ export function withDefaults(given: Some<AllSettings>): AllSettings {
 }
 
 /** What a chain keeps, with the same defaults. */
-export function chainParameters(given: Some<ChainParameters>): ChainParameters {
-  const { compat, genesis, import: blocks, ...parameters } = withDefaults(given)
-  return parameters
+export function chainParameters(given: Some<GivenParameters>): ChainParameters {
+  const { compat, genesis, import: blocks, fork, ...parameters } = withDefaults(given)
+  return { ...parameters, chainId: known(parameters.chainId), baseFee: known(parameters.baseFee) }
+}
+
+/** What is taken over is not known before the network is asked. */
+function known<T>(value: T | 'remote' | undefined): T | undefined {
+  return value === 'remote' ? undefined : value
 }
 
 /** `--chain-id` of `chainId`. */

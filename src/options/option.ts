@@ -3,6 +3,7 @@ import type { Type } from './values.ts'
 
 export const GROUPS = [
   'Chain',
+  'Fork',
   'Accounts',
   'Transactions',
   'Mining and time',
@@ -37,7 +38,7 @@ export interface Optional<T> extends Entry<T> {
 
 /** A genesis file may say it as well. The default comes after the file: its value is undefined until that is read. */
 export interface FromGenesis<T> extends Entry<T> {
-  readonly default: T
+  readonly default: Exclude<T, 'remote'>
   readonly fromGenesis: true
 }
 

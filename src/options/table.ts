@@ -2,6 +2,7 @@
 // createDevchain and of a chain, their types, `--help` and the table for users derive from this list: see derived.ts.
 import { type Address, ZERO_ADDRESS } from '../core/hex.ts'
 import { type Hardfork, NEWEST_HARDFORK } from '../protocol/forks.ts'
+import { ForkTable } from './fork.ts'
 import type { FromGenesis, Option, Optional } from './option.ts'
 import { PeerTable } from './peers.ts'
 import {
@@ -28,6 +29,7 @@ import {
   integer,
   moment,
   names,
+  orRemote,
   paths,
   type Type,
   text,
@@ -42,10 +44,10 @@ const chainIdentity: Type<bigint> = integer(
 
 /** What makes a chain. A class, as each of its members states its type; those of settings come from there. */
 export class ChainTable {
-  readonly chainId: FromGenesis<bigint> = {
-    type: chainIdentity,
+  readonly chainId: FromGenesis<bigint | 'remote'> = {
+    type: orRemote(chainIdentity),
     group: 'Chain',
-    sentence: 'Chain id that transactions are signed for',
+    sentence: "Chain id that transactions are signed for; remote: the forked network's",
     default: 33n,
     fromGenesis: true,
   }
@@ -159,10 +161,11 @@ export class ChainTable {
     default: 0n,
   }
   /** Wei per gas. */
-  readonly baseFee: Optional<bigint> = {
-    type: gasFee,
+  readonly baseFee: Optional<bigint | 'remote'> = {
+    type: orRemote(gasFee),
     group: 'Transactions',
-    sentence: 'Start the EIP-1559 fee market at this base fee',
+    sentence:
+      "Start the EIP-1559 fee market at this base fee; remote: go on from the forked network's",
     unset: 'pinned at 0',
     fromGenesis: true,
   }
@@ -398,11 +401,12 @@ class CommandTable {
   }
 }
 
-export type Table = ChainTable & ServerTable & PeerTable & ProjectTable & CommandTable
+export type Table = ChainTable & ForkTable & ServerTable & PeerTable & ProjectTable & CommandTable
 
 /** The options, in the order of `--help`. */
 export const OPTIONS: Table = {
   ...new ChainTable(),
+  ...new ForkTable(),
   ...new ServerTable(),
   ...new PeerTable(),
   ...new ProjectTable(),

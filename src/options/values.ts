@@ -150,6 +150,21 @@ function milliseconds(value: unknown): number | undefined {
   return Number.isInteger(duration) && duration >= 1 && duration < 2 ** 31 ? duration : undefined
 }
 
+/** A value, or `remote`: that of the network which the chain is a fork of. */
+export function orRemote({
+  placeholder,
+  expected,
+  read,
+  print,
+}: Type<bigint>): Type<bigint | 'remote'> {
+  return {
+    placeholder: `${placeholder}|remote`,
+    expected: `${expected}, or remote in a fork`,
+    read: (value) => (textOf(value).toLowerCase() === 'remote' ? 'remote' : read(value)),
+    print: (value) => (value === 'remote' ? value : print(value)),
+  }
+}
+
 export const duration: Type<number> = {
   placeholder: 'SECONDS',
   expected: 'a duration in seconds above zero, such as 2, 0.5, 500ms or 5m (at most 24 days)',

@@ -44,12 +44,30 @@ export interface DispatcherOptions<C> extends RegistryOptions<C> {
   readonly begin?: ((method: string, context: C) => () => void) | undefined
   /** What it throws is answered. */
   readonly adapt?: AdaptParams | undefined
+  /** How methods are answered that may need another network; undefined: as any. */
+  readonly reach?: (() => Reach<C> | undefined) | undefined
   /** Words errors in another way; undefined: as they are. */
   readonly describe?:
     | ((error: DevchainError, method: string) => ErrorObject | undefined)
     | undefined
   /** Told of whatever is thrown and is no `DevchainError`. */
   readonly onBug: (error: unknown) => void
+}
+
+/** How methods are answered where another network may be needed for it. */
+export interface Reach<C> {
+  /** The answer of the other network; undefined where the method is answered here. */
+  readonly passOn: (
+    context: C,
+    method: Method<C>,
+    params: readonly unknown[],
+  ) => MaybePromise<Json> | undefined
+  /** Runs a method until nothing that it needs is missing. */
+  readonly complete: <T>(
+    context: C,
+    method: Method<C>,
+    work: () => MaybePromise<T>,
+  ) => MaybePromise<T>
 }
 
 export interface Dispatcher<C> {
@@ -97,6 +115,7 @@ interface DispatcherState<C> {
   readonly observe: DispatcherOptions<C>['observe']
   readonly begin: DispatcherOptions<C>['begin']
   readonly adapt: DispatcherOptions<C>['adapt']
+  readonly reach: DispatcherOptions<C>['reach']
   readonly describe: DispatcherOptions<C>['describe']
   readonly reportBug: (error: unknown) => void
 }
@@ -112,6 +131,7 @@ export function createDispatcher<C>(options: DispatcherOptions<C>): Dispatcher<C
     observe: options.observe,
     begin: options.begin,
     adapt: options.adapt,
+    reach: options.reach,
     describe: options.describe,
     reportBug,
   }
@@ -351,7 +371,7 @@ function readOwnRequest(
 }
 
 function run<C>(
-  { adapt }: DispatcherState<C>,
+  { adapt, reach }: DispatcherState<C>,
   method: Method<C>,
   context: C,
   { method: name, params, notes }: Call,
@@ -362,7 +382,12 @@ function run<C>(
   }
   const given = positions(method, params)
   const adapted = adapt === undefined ? given : adapt(name, given, method.params)
-  return method.run(context, adapted, notes)
+  const beyond = reach?.()
+  if (beyond === undefined) return method.run(context, adapted, notes)
+  return (
+    beyond.passOn(context, method, adapted) ??
+    beyond.complete(context, method, () => method.run(context, adapted, notes))
+  )
 }
 
 function positions<C>(method: Method<C>, params: Params): readonly unknown[] {

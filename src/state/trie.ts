@@ -1,4 +1,6 @@
 // A persistent Merkle-Patricia trie: immutable, each node remembers its hash, hashed when first asked.
+
+import { DevchainError } from '../core/errors.ts'
 import {
   type Address,
   bytesFromHex,
@@ -8,7 +10,6 @@ import {
   hexFromBytes,
 } from '../core/hex.ts'
 import { emptyMap, type PersistentMap } from '../core/persistent.ts'
-import { DevchainError } from '../core/errors.ts'
 import type { Backing } from './backing.ts'
 import {
   type Branch,

@@ -58,6 +58,7 @@ const LAYERS = [
   'devchain',
   'server',
   'link',
+  'fork',
   'methods',
   // names from the user's artifacts, reached by one door
   'project',
@@ -75,6 +76,8 @@ const LAYERS = [
 /** Files at the root of src, and the layer they count to. */
 const ROOT_FILES: Readonly<Record<string, string>> = {
   'src/devchain.ts': 'devchain',
+  // has src/fork loaded when there is one
+  'src/forking.ts': 'devchain',
   // read by the composition root and the command line alone
   'src/settings.ts': 'devchain',
   // name and version: read by whoever prints them
@@ -176,6 +179,7 @@ describe('layers', () => {
     expect(doors('src/evm/reference/')).toEqual(['src/evm/run/tiers.ts'])
     expect(doors('src/node/bulk/')).toEqual(['src/node/create.ts'])
     expect(doors('src/link/')).toEqual(['src/devchain.ts'])
+    expect(doors('src/fork/')).toEqual(['src/forking.ts'])
   })
 
   test('the user’s project has one door, and its reader has none but the thread it runs in', () => {
@@ -258,6 +262,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     ...['bulk', 'mining', 'ledger', 'pool', 'accounts'],
   ],
   'src/link': ['.', 'sync', 'peers', 'protocol'],
+  'src/fork': ['.', 'client', 'store'],
   'src/evm/fast': ['compiler', 'assembly', '.'],
   'src/evm/fast/assembly': ['.', 'state', 'arithmetic'],
   'src/evm/fast/compiler': ['.', 'operations', 'trace', 'wasm'],
@@ -292,10 +297,11 @@ function loadedWith(name: string): Map<string, string> {
 
 describe('the start', () => {
   test.each(['src/cli/main.ts', 'src/cli/start.ts', 'src/devchain.ts'])(
-    '%s loads neither the reference executor nor links to other chains nor the decorations of a terminal',
+    '%s loads neither the reference executor nor links to other chains, forks of them, nor the decorations of a terminal',
     (name) => {
       expect(graph.get(name)?.length).toBeGreaterThan(3)
-      const late = /^(@ethereumjs\/(?!rlp)|chalk|ora|src\/evm\/reference\/|src\/link\/(?!door\.ts))/
+      const late =
+        /^(@ethereumjs\/(?!rlp)|chalk|ora|src\/evm\/reference\/|src\/link\/(?!door\.ts)|src\/fork\/)/
       const early = [...loadedWith(name)].filter(([target]) => late.test(target))
       expect(early.map(([target, file]) => `${file} imports ${target}`)).toEqual([])
     },

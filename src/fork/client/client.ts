@@ -122,7 +122,7 @@ export class Client {
     while (this.#queue.length > 0 && this.#inFlight < this.#mostInFlight) {
       const batch = this.#queue.splice(0, this.#provider.batch)
       this.#inFlight += 1
-      this.#deliver(batch).finally(() => {
+      void this.#deliver(batch).finally(() => {
         this.#inFlight -= 1
         this.#flush()
       })
@@ -153,7 +153,8 @@ export class Client {
       const part = open.slice(0, this.#provider.batch)
       try {
         const limited = await this.#send(asks, part, replies)
-        if (limited === undefined) this.#mostInFlight = Math.min(MOST_IN_FLIGHT, this.#mostInFlight + 1)
+        if (limited === undefined)
+          this.#mostInFlight = Math.min(MOST_IN_FLIGHT, this.#mostInFlight + 1)
         else await this.#waitForLimit(limited, undefined, attempts)
       } catch (error) {
         if (!(error instanceof ProviderFailure)) throw error

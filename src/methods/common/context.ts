@@ -1,6 +1,7 @@
 // What handlers are given besides their parameters, and how a method is declared.
 import type { ConsoleLine } from '../../evm/executor.ts'
 import type { LogEntry } from '../../node/events/logs.ts'
+import type { ForkBase } from '../../node/ledger/upstream.ts'
 import type { Node } from '../../node/node.ts'
 import type { PeersDoor } from '../../node/peers.ts'
 import type { DevchainSettings } from '../../options/derived.ts'
@@ -12,10 +13,25 @@ import type { MessageCaller, Session } from '../../rpc/session.ts'
 import type { Profile } from '../compat/profile.ts'
 import type { Subscriptions } from './subscriptions.ts'
 
+/** Begins forks of other networks. */
+export interface ForkStarter {
+  /**
+   * @param choice what of it is said; undefined members: as before
+   * @returns what a chain begins with
+   * @throws {DevchainError} `INVALID_PARAMS` for what cannot be forked, `UPSTREAM_FAILED` when the network cannot be asked
+   */
+  readonly again: (choice: {
+    readonly url?: string | undefined
+    readonly block?: string | undefined
+  }) => Promise<ForkBase>
+}
+
 /** Everything that a handler may use. Made anew for each request. */
 export interface MethodContext extends Node {
   /** The user's own contracts, as far as they are known. */
   readonly project: ProjectDoor
+  /** Begins a fork of another network, or another one. */
+  readonly forking: ForkStarter
   /** The socket that the request came by; undefined for HTTP and in-process requests. */
   readonly session: Session | undefined
   /** Who asks. Work that takes long looks at `caller.signal` now and then: nobody may wait for it any more. */

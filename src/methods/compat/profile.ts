@@ -4,7 +4,7 @@
 import type { ErrorWord } from '../../core/errors.ts'
 import { type Address, quantityFromBigint } from '../../core/hex.ts'
 import type { Behaviour } from '../../node/ledger/behaviour.ts'
-import type { DevchainSettings, Some } from '../../options/derived.ts'
+import type { ChainParameters, DevchainSettings, Some } from '../../options/derived.ts'
 import { MIN_GAS_LIMIT } from '../../protocol/blocks/headerrules.ts'
 import type { Hardfork } from '../../protocol/forks.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
@@ -16,7 +16,7 @@ import type { FailedExecution } from './failure.ts'
 import type { Refused } from './refusal.ts'
 
 /** Options that have another default than here. What is given, or a genesis file says, wins. */
-export type Defaults = Some<DevchainSettings>
+export type Defaults = Some<Omit<DevchainSettings, keyof ChainParameters>> & Some<ChainParameters>
 
 /** How a node words the refusal of a request; undefined: as devchain does. */
 export type Refusal = (refused: Refused) => ErrorObject | undefined

@@ -1,6 +1,6 @@
 // Running again what was mined, and what might be, under the eyes of a tracer.
 
-import { DevchainError } from '../../core/errors.ts'
+import { DevchainError, isInterruption } from '../../core/errors.ts'
 import type { Address } from '../../core/hex.ts'
 import { yielder } from '../../core/yield.ts'
 import type {
@@ -235,7 +235,7 @@ async function again(
     return await executor.transact(job)
   } catch (error) {
     const isRefused = record.isLoaded === true && error instanceof DevchainError
-    if (!isRefused || error.word === 'ABANDONED' || error.word === 'LIMIT_EXCEEDED') throw error
+    if (!isRefused || isInterruption(error) || error.word === 'LIMIT_EXCEEDED') throw error
     throw ranOtherwise(record, error.message)
   }
 }

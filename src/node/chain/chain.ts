@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { DevchainError } from '../../core/errors.ts'
 import type { Progress } from '../../core/progress.ts'
-import { isPromise } from '../../core/promises.ts'
+import { isPromise, type MaybePromise } from '../../core/promises.ts'
 import type { BlockEnvironment, Executor, IsAwaited } from '../../evm/executor.ts'
 import { signersOf } from '../accounts/accounts.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
@@ -10,6 +10,7 @@ import { headChange } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import type { CommandOf, StateChange } from '../ledger/change.ts'
 import { nextTimestamp } from '../ledger/clock.ts'
+import type { Piecemeal } from '../ledger/upstream.ts'
 import type { BulkMining } from '../mining/bulkmining.ts'
 import { blockEnvironment } from '../mining/environment.ts'
 import { buildPending } from '../mining/miner.ts'
@@ -68,9 +69,11 @@ interface KnownEnvironment {
 
 /** One isolated chain. Readers take `state`, a value that never changes under them; writers use `update`. */
 export class Chain {
-  readonly executor: Executor
   readonly environment: Environment
   readonly bulk: BulkMining | undefined
+  #executor: Executor
+  /** Undefined: all that the chain needs is here. */
+  #piecemeal: Piecemeal | undefined
   #state: ChainState
   #turn: Promise<unknown> = Promise.resolve()
   #waiting = 0
@@ -84,7 +87,7 @@ export class Chain {
 
   constructor({ state, executor, environment, bulk }: ChainParts) {
     this.#state = state
-    this.executor = executor
+    this.#executor = executor
     this.environment = environment
     this.bulk = bulk
     if (bulk !== undefined) this.onChange(bulk.release)
@@ -93,6 +96,17 @@ export class Chain {
 
   get state(): ChainState {
     return this.#state
+  }
+
+  get executor(): Executor {
+    return this.#executor
+  }
+
+  /** From now on the state of the chain may be one that is fetched piece by piece. */
+  work(piecemeal: Piecemeal): void {
+    if (this.#piecemeal !== undefined) return
+    this.#piecemeal = piecemeal
+    this.#executor = piecemeal.executor(this.#executor)
   }
 
   /** Wall time in milliseconds at which the last block came, whatever its timestamp says: the genesis with the chain. */
@@ -167,7 +181,7 @@ export class Chain {
     const readers = new Readers(isAwaited)
     const command = this.#recall.read(readers.isAwaited)
     const executor = new AwaitedExecutor(this.executor, command.isAwaited)
-    const record = buildPending(executor, state, now)
+    const record = Promise.resolve(this.#complete(() => buildPending(executor, state, now)))
       .catch((error: unknown) => {
         if (this.#pending?.record === record) this.#pending = undefined
         throw command.explained(error)
@@ -210,7 +224,8 @@ export class Chain {
     try {
       command.begin()
       const before = this.#state
-      const changed = change(before, new AwaitedExecutor(this.executor, command.isAwaited))
+      const executor = new AwaitedExecutor(this.executor, command.isAwaited)
+      const changed = this.#complete(() => change(before, executor))
       const { state: after, value, dropped = [] } = isPromise(changed) ? await changed : changed
       if (after !== before) {
         this.#state = after
@@ -224,6 +239,11 @@ export class Chain {
     } finally {
       this.#waiting -= 1
     }
+  }
+
+  /** Does work that has no effects, on whatever it needs. */
+  #complete<T>(work: () => MaybePromise<T>): MaybePromise<T> {
+    return this.#piecemeal === undefined ? work() : this.#piecemeal.complete(work)
   }
 
   #tell(change: StateChange): void {

@@ -107,11 +107,12 @@ async function mineRun(
   yieldIfDue: YieldIfDue,
   bulk: BulkMining | undefined,
 ): Promise<MinedRun | undefined> {
-  if (bulk === undefined && request.blocks <= MOST_SEALED) return undefined
+  const able = ableIn(state, bulk)
+  if (able === undefined && request.blocks <= MOST_SEALED) return undefined
   const alike = alikeBlocks(state, request)
   if (alike === undefined) return undefined
   if (alike.count > MOST_SEALED) return appendDerived(state, alike)
-  return bulk?.mineRun(state, alike, request.now, yieldIfDue)
+  return able?.mineRun(state, alike, request.now, yieldIfDue)
 }
 
 function mineNext(
@@ -120,7 +121,13 @@ function mineNext(
   options: MineOptions,
   bulk: BulkMining | undefined,
 ): MaybePromise<Mined> {
-  return bulk?.mineNext(state, options) ?? mineAny(executor, state, options, bulk)
+  const able = ableIn(state, bulk)
+  return able?.mineNext(state, options) ?? mineAny(executor, state, options, able)
+}
+
+/** Bulk mining works on the nodes of the state trie, which are not all here in a fork. */
+function ableIn({ tree }: ChainState, bulk: BulkMining | undefined): BulkMining | undefined {
+  return headOf(tree).world.accounts.isBacked ? undefined : bulk
 }
 
 async function mineAny(

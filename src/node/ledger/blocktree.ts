@@ -51,16 +51,18 @@ export interface HeadChange {
 
 const NO_CHANGE: HeadChange = { removed: NO_BLOCKS, added: NO_BLOCKS }
 
+/** A tree of no block: one is put there at once. */
+export const emptyTree: BlockTree = {
+  canonical: CanonicalChain.empty(),
+  byHash: emptyMap(),
+  places: emptyMap(),
+  side: NO_SIDE,
+  abandoned: 0,
+}
+
 /** A tree of one block. */
 export function treeFrom(genesis: BlockRecord): BlockTree {
-  const empty: BlockTree = {
-    canonical: CanonicalChain.empty(),
-    byHash: emptyMap(),
-    places: emptyMap(),
-    side: NO_SIDE,
-    abandoned: 0,
-  }
-  return appendBlock(empty, genesis)
+  return appendBlock(emptyTree, genesis)
 }
 
 /** The newest canonical block. */

@@ -11,6 +11,7 @@ import type { BlobStore } from '../pool/blobstore.ts'
 import type { Pool } from '../pool/pool.ts'
 import type { Behaviour } from './behaviour.ts'
 import type { BlockTree } from './blocktree.ts'
+import type { Upstream } from './upstream.ts'
 
 /**
  * Whose rules the blocks of a chain follow.
@@ -54,6 +55,8 @@ export interface ChainConfig {
   /** Cost parameter N of scrypt, a power of two, for keys encrypted by the node (r = 8, p = 1). */
   readonly scryptCost: number
   readonly behaviour: Behaviour
+  /** The network that the chain is a fork of. */
+  readonly upstream?: Upstream | undefined
 }
 
 /** What methods may change while the chain runs, and a revert restores. */

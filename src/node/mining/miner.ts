@@ -1,6 +1,6 @@
 // Block assembly: transactions of the pool are run one after another and sealed into a block.
 
-import { DevchainError } from '../../core/errors.ts'
+import { DevchainError, isInterruption } from '../../core/errors.ts'
 import type { Address, Hash } from '../../core/hex.ts'
 import { yielder } from '../../core/yield.ts'
 import type { BlockEnvironment, Executor, Outcome, TransactionJob } from '../../evm/executor.ts'
@@ -250,7 +250,7 @@ async function attempt(
     if (conditions !== undefined) requireConditions(conditions, job.world, job.block)
     return await executor.transact(job)
   } catch (error) {
-    if (error instanceof DevchainError && error.word !== 'ABANDONED') return error
+    if (error instanceof DevchainError && !isInterruption(error)) return error
     throw error
   }
 }

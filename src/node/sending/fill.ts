@@ -1,6 +1,6 @@
 // From a request to the transaction that it means: gas, nonce, type and fees are filled in where the caller left them out.
 import { larger, smaller } from '../../core/bigints.ts'
-import { DevchainError, printValue } from '../../core/errors.ts'
+import { DevchainError, isInterruption, printValue } from '../../core/errors.ts'
 import { type Address, EMPTY_BYTES } from '../../core/hex.ts'
 import type { IsAwaited } from '../../evm/executor.ts'
 import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
@@ -49,7 +49,7 @@ export async function gasFor(
     return await estimateGas(chain, request, pendingReference, { isAwaited })
   } catch (error) {
     const { behaviour } = chain.state.config
-    const isRefusal = error instanceof DevchainError && error.word !== 'ABANDONED'
+    const isRefusal = error instanceof DevchainError && !isInterruption(error)
     if (behaviour.refusesFailingEstimates || !isRefusal) throw error
     return most
   }

@@ -1,0 +1,71 @@
+// eth_feeHistory over the block of the fork: the network's part, and then that of the blocks mined here.
+import { quantityFromBigint } from '../core/hex.ts'
+import type { Json } from '../rpc/schema.ts'
+import { numberOf, placeOf, type Question, referenceIn } from './places.ts'
+
+/** What a fee history has of each block. */
+interface History {
+  readonly oldestBlock: Json
+  readonly [member: string]: Json | undefined
+}
+
+/** The members that have one entry for the block after the newest. */
+const ONE_MORE = ['baseFeePerGas', 'baseFeePerBlobGas']
+
+const MEMBERS = [...ONE_MORE, 'gasUsedRatio', 'blobGasUsedRatio', 'reward']
+
+/** The answer where some of the blocks are the network's; undefined where none is. */
+export function feeHistoryOver(question: Question): Promise<Json> | undefined {
+  const { context, params, upstream } = question
+  const { state } = context.chain
+  const [count, newest, percentiles] = params
+  const reference = referenceIn(newest ?? 'latest')
+  const blocks = blocksOf(count)
+  if (reference === undefined || reference.kind === 'hash' || blocks === undefined) return undefined
+  const place = placeOf(state, upstream, reference)
+  const more = percentiles === undefined ? [] : [percentiles]
+  if (typeof place === 'bigint') {
+    const asked = [quantityFromBigint(blocks), quantityFromBigint(place), ...more]
+    return upstream.ask('eth_feeHistory', asked, place) as Promise<Json>
+  }
+  const head = BigInt(state.tree.canonical.length) - 1n
+  const last = numberOf(state, reference) ?? head + 1n
+  const own = last - upstream.number
+  return last > head + 1n || blocks <= own ? undefined : joined(question, blocks, own)
+}
+
+async function joined(
+  { context, method, params, upstream }: Question,
+  blocks: bigint,
+  own: bigint,
+): Promise<Json> {
+  const { number } = upstream
+  const count = blocks - own > number + 1n ? number + 1n : blocks - own
+  const [, newest, ...more] = params
+  const older = [quantityFromBigint(count), quantityFromBigint(number), ...more]
+  const [remote, local] = (await Promise.all([
+    upstream.ask('eth_feeHistory', older, number),
+    method.run(context, [quantityFromBigint(own), newest, ...more], []),
+  ])) as unknown as [History, History]
+  const members = MEMBERS.flatMap((name) => {
+    const first = listOf(remote[name])
+    const second = listOf(local[name])
+    if (first === undefined || second === undefined) return []
+    const kept = ONE_MORE.includes(name) ? first.slice(0, Number(count)) : first
+    return [[name, [...kept, ...second]] as const]
+  })
+  return { oldestBlock: remote.oldestBlock, ...Object.fromEntries(members) }
+}
+
+function listOf(value: Json | undefined): readonly Json[] | undefined {
+  return Array.isArray(value) ? value : undefined
+}
+
+/** Undefined for what is no count, which the method itself refuses. */
+function blocksOf(count: unknown): bigint | undefined {
+  const isNumber = typeof count === 'number' && Number.isSafeInteger(count)
+  const isText = typeof count === 'string' && /^(0x[0-9a-fA-F]+|\d+)$/.test(count)
+  if (!(isNumber || isText)) return undefined
+  const blocks = BigInt(count)
+  return blocks >= 1n && blocks <= 1024n ? blocks : undefined
+}

@@ -1,0 +1,92 @@
+// eth_getLogs over the block of the fork: the network's logs, asked for in pieces that it takes, and then those made here.
+
+import { DevchainError } from '../core/errors.ts'
+import { quantityFromBigint } from '../core/hex.ts'
+import { MAX_LOGS } from '../node/events/logs.ts'
+import type { Upstream } from '../node/ledger/upstream.ts'
+import { JsonText } from '../rpc/jsontext.ts'
+import type { Json } from '../rpc/schema.ts'
+import { RefusedByUpstream } from './client/client.ts'
+import { numberOf, placeOf, type Question, referenceIn } from './places.ts'
+
+type Filter = Readonly<Record<string, Json | undefined>>
+
+/** Characters of one answer of ours. */
+const LIMIT = 500_000_000
+
+/** The answer where some of the blocks are the network's; undefined where none is. */
+export function logsOver(question: Question): Promise<Json> | undefined {
+  const { context, params, upstream } = question
+  const { state } = context.chain
+  const [given] = params
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return undefined
+  const filter = given as Filter
+  if (filter.blockHash !== undefined && filter.blockHash !== null) {
+    const reference = referenceIn(filter.blockHash)
+    const place = reference === undefined ? 'here' : placeOf(state, upstream, reference)
+    return place === 'here' ? undefined : (upstream.ask('eth_getLogs', [filter]) as Promise<Json>)
+  }
+  const from = boundOf(question, filter.fromBlock)
+  const to = boundOf(question, filter.toBlock)
+  if (from === undefined || from > upstream.number || (to !== undefined && to < from)) {
+    return undefined
+  }
+  return inParts(question, filter, from, to)
+}
+
+/** The number of a bound; undefined for the pending block, and for what the method itself refuses. */
+function boundOf({ context }: Question, value: Json | undefined): bigint | undefined {
+  const reference = referenceIn(value ?? 'latest')
+  if (reference === undefined || reference.kind === 'hash') return undefined
+  return numberOf(context.chain.state, reference)
+}
+
+async function inParts(
+  { context, method, upstream }: Question,
+  filter: Filter,
+  from: bigint,
+  to: bigint | undefined,
+): Promise<Json> {
+  const last = to === undefined || to > upstream.number ? upstream.number : to
+  const logs = await logsBetween(upstream, filter, from, last)
+  if (to !== undefined && to <= upstream.number) return logs
+  const rest = { ...filter, fromBlock: quantityFromBigint(upstream.number + 1n) }
+  const head = BigInt(context.chain.state.tree.canonical.length) - 1n
+  // nothing was mined here yet
+  if (head <= upstream.number && to !== undefined) return logs
+  const own = await jsonOf(await method.run(context, [rest], []))
+  return [...logs, ...(own as readonly Json[])]
+}
+
+async function jsonOf(result: Json | JsonText): Promise<Json> {
+  if (!(result instanceof JsonText)) return result
+  return result.value?.() ?? (JSON.parse(await result.text(LIMIT)) as Json)
+}
+
+/** Words by which services say how many blocks they take. */
+const RANGE_WORDS = /range|too many|limit|exceed|more than|larger|results|timeout|timed out|size/i
+
+/** The logs of the network's blocks; a range that is too wide for it is halved until it is not. */
+async function logsBetween(
+  upstream: Upstream,
+  filter: Filter,
+  from: bigint,
+  to: bigint,
+): Promise<readonly Json[]> {
+  const range = { fromBlock: quantityFromBigint(from), toBlock: quantityFromBigint(to) }
+  try {
+    return (await upstream.ask('eth_getLogs', [{ ...filter, ...range }], to)) as readonly Json[]
+  } catch (error) {
+    const isTooWide =
+      error instanceof RefusedByUpstream && from < to && RANGE_WORDS.test(error.upstream.message)
+    if (!isTooWide) throw error
+  }
+  const middle = (from + to) / 2n
+  const first = await logsBetween(upstream, filter, from, middle)
+  const second = await logsBetween(upstream, filter, middle + 1n, to)
+  if (first.length + second.length > MAX_LOGS) {
+    const message = `more than ${MAX_LOGS} logs match between the blocks ${from} and ${to}: ask for fewer blocks`
+    throw new DevchainError('LIMIT_EXCEEDED', message)
+  }
+  return [...first, ...second]
+}

@@ -1,0 +1,65 @@
+// Where what a request names is: here, or on the network that the chain is a fork of.
+import { DevchainError } from '../core/errors.ts'
+import type { Hash } from '../core/hex.ts'
+import type { MethodContext } from '../methods/common/context.ts'
+import { blockReference } from '../methods/wire/decodeblock.ts'
+import { blockByHash, headOf } from '../node/ledger/blocktree.ts'
+import type { ChainState } from '../node/ledger/chainstate.ts'
+import { numberOfTag } from '../node/ledger/finality.ts'
+import type { BlockReference } from '../node/ledger/references.ts'
+import type { Upstream } from '../node/ledger/upstream.ts'
+import type { Method } from '../rpc/method.ts'
+import type { Json } from '../rpc/schema.ts'
+import { MissingState } from '../state/backing.ts'
+
+/** A method that may be asked about what is the network's. */
+export interface Question {
+  readonly context: MethodContext
+  readonly method: Method<MethodContext>
+  readonly params: readonly unknown[]
+  readonly upstream: Upstream
+}
+
+/** What a parameter names; undefined for what is no block, which the method itself refuses. */
+export function referenceIn(value: unknown): BlockReference | undefined {
+  try {
+    return blockReference.decode(value as Json, 'block', [])
+  } catch (error) {
+    if (error instanceof DevchainError) return undefined
+    throw error
+  }
+}
+
+/** Where a block is: here, or on the network by its number, or perhaps there by its hash. */
+export function placeOf(
+  state: ChainState,
+  { number: fork }: Upstream,
+  reference: BlockReference,
+): 'here' | bigint | Hash {
+  if (reference.kind === 'hash') return placeOfHash(state, fork, reference.hash)
+  const number = numberOf(state, reference)
+  return number !== undefined && number <= fork ? number : 'here'
+}
+
+/** The number that a reference names; undefined for the pending block. */
+export function numberOf(
+  state: ChainState,
+  reference: Exclude<BlockReference, { kind: 'hash' }>,
+): bigint | undefined {
+  if (reference.kind === 'number') return reference.number
+  if (reference.tag === 'pending') return undefined
+  if (reference.tag === 'earliest') return 0n
+  if (reference.tag === 'latest') return headOf(state.tree).block.header.number
+  return numberOfTag(state, reference.tag)
+}
+
+function placeOfHash({ tree }: ChainState, fork: bigint, hash: Hash): 'here' | bigint | Hash {
+  try {
+    const number = blockByHash(tree, hash)?.block.header.number
+    if (number === undefined) return hash
+    return number > fork ? 'here' : number
+  } catch (error) {
+    if (error instanceof MissingState) return hash
+    throw error
+  }
+}

@@ -1,0 +1,113 @@
+// Forks of other networks, as a program starts with one or comes to one later. Nothing of src/fork is loaded before.
+import { DevchainError } from './core/errors.ts'
+import type { ForkSettings, OpenFork } from './fork/door.ts'
+import type { MethodContext } from './methods/common/context.ts'
+import type { Chain } from './node/chain/chain.ts'
+import type { ForkBase, Piecemeal } from './node/ledger/upstream.ts'
+import type { DevchainSettings } from './options/derived.ts'
+import type { ForkChoice } from './options/fork.ts'
+import type { Reach } from './rpc/dispatch.ts'
+
+type Door = typeof import('./fork/door.ts')
+
+/** The forks of one program. */
+export class Forking {
+  readonly #settings: DevchainSettings
+  readonly #onNotice: (text: string) => void
+  readonly #open: OpenFork[] = []
+  #door: Door | undefined
+  #chain: Chain | undefined
+  #choice: ForkChoice | undefined
+
+  constructor(settings: DevchainSettings, onNotice: (text: string) => void) {
+    this.#settings = settings
+    this.#onNotice = onNotice
+    this.#choice = settings.fork
+  }
+
+  /** How methods are answered; undefined for as long as there is no fork. */
+  readonly reach = (): Reach<MethodContext> | undefined => this.#door?.reach
+
+  /**
+   * What the chain begins with as the options say.
+   * @throws {DevchainError} `INVALID_PARAMS` for options that need a fork where there is none
+   */
+  async atStart(): Promise<{ readonly fork?: ForkBase; readonly piecemeal?: Piecemeal }> {
+    const {
+      fork,
+      forkReplay,
+      forkRecord,
+      chainId,
+      baseFee,
+      genesis,
+      import: blocks,
+    } = this.#settings
+    if (fork === undefined && forkReplay === undefined) {
+      requireNoFork({
+        'chain id remote': chainId === 'remote',
+        'base fee remote': baseFee === 'remote',
+        'a file to record a fork': forkRecord !== undefined,
+      })
+      return {}
+    }
+    if (genesis !== undefined || blocks !== undefined) {
+      const message =
+        'a fork begins with the blocks of its network: it takes neither a genesis file nor blocks to import'
+      throw new DevchainError('INVALID_PARAMS', message)
+    }
+    const base = await this.#begin(this.#settings)
+    return { fork: base, piecemeal: this.#door?.piecemealOf(() => this.#chain) as Piecemeal }
+  }
+
+  /** The chain is there. */
+  serve(chain: Chain): void {
+    this.#chain = chain
+    chain.onClose(() => {
+      for (const { close } of this.#open) close()
+    })
+  }
+
+  /**
+   * Another block to go on from, or another network.
+   * @param choice what of it is said; undefined members: as before
+   */
+  async again({
+    url,
+    block,
+  }: {
+    url?: string | undefined
+    block?: string | undefined
+  }): Promise<ForkBase> {
+    const before = this.#choice ?? { urls: [], block: undefined }
+    const choice = url === undefined ? { ...before, block } : { urls: [url], block }
+    const base = await this.#begin({ ...this.#settings, fork: choice, forkReplay: undefined })
+    this.#choice = choice
+    const { piecemealOf } = await this.#load()
+    this.#chain?.work(piecemealOf(() => this.#chain))
+    return base
+  }
+
+  async #begin(settings: ForkSettings): Promise<ForkBase> {
+    const { openFork } = await this.#load()
+    const opened = await openFork(settings, this.#onNotice)
+    this.#open.push(opened)
+    // a reset forgets all snapshots: what was forked before the last time is reached by nothing
+    while (this.#open.length > 2) this.#open.shift()?.close()
+    return opened.base
+  }
+
+  async #load(): Promise<Door> {
+    this.#door ??= await import('./fork/door.ts')
+    return this.#door
+  }
+}
+
+function requireNoFork(given: Readonly<Record<string, boolean>>): void {
+  for (const [name, isGiven] of Object.entries(given)) {
+    if (!isGiven) continue
+    throw new DevchainError(
+      'INVALID_PARAMS',
+      `${name} needs a network to fork: name one with --fork`,
+    )
+  }
+}

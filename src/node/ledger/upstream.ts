@@ -1,0 +1,72 @@
+// The network that a chain is a fork of, as a chain and its methods see it.
+import type { Address, Hash } from '../../core/hex.ts'
+import type { MaybePromise } from '../../core/promises.ts'
+import type { Executor } from '../../evm/executor.ts'
+import type { Header } from '../../protocol/blocks/block.ts'
+import type { Hardfork } from '../../protocol/forks.ts'
+import type { BlockRecord } from './blockrecord.ts'
+import type { BlockRun } from './blockrun.ts'
+
+/** What is told of a fork. */
+export interface UpstreamFacts {
+  /** Who is asked, without keys. */
+  readonly name: string
+  /** Requests sent, of HTTP or to a provider, and what was asked in them. */
+  readonly requests: number
+  readonly asked: number
+  /** Most that one request asks, as learned. */
+  readonly batch: number
+  /** True: state roots of blocks mined here are those that the network would have. */
+  readonly isRootKnown: boolean
+}
+
+/** The network that a chain is a fork of. */
+export interface Upstream {
+  readonly chainId: bigint
+  /** The block that the fork goes on from. */
+  readonly number: bigint
+  readonly hash: Hash
+  readonly facts: () => UpstreamFacts
+  /**
+   * Asks for what follows from the blocks up to the fork, and so never changes.
+   * @param params JSON
+   * @param block the one that it belongs to, where that is known
+   * @returns JSON
+   * @throws {DevchainError} `UPSTREAM_FAILED` with the network's words
+   */
+  readonly ask: (method: string, params: readonly unknown[], block?: bigint) => Promise<unknown>
+  /** Asks for what only saves time: nothing of it is kept. */
+  readonly peek: (method: string, params: readonly unknown[]) => Promise<unknown>
+}
+
+/** What a fork begins with. */
+export interface ForkBase {
+  readonly upstream: Upstream
+  /** All blocks up to the one that the fork goes on from, which is the last of them. */
+  readonly ancestors: BlockRun
+  /** Of the block that the fork goes on from. */
+  readonly header: Header
+  /** That block with the world that the fork begins with. */
+  readonly head: (own: OwnState) => BlockRecord
+  readonly hardforkAt: (number: bigint, timestamp: bigint) => Hardfork
+  /** True: the chain has the network's chain id. */
+  readonly takesChainId: boolean
+  /** True: the next base fee follows from the network's. */
+  readonly takesBaseFee: boolean
+}
+
+/** What a fork has besides what its network has. */
+export interface OwnState {
+  /** Balances in wei of the accounts of this chain's users. */
+  readonly balances: ReadonlyMap<Address, bigint>
+  /** Code where the network has none. */
+  readonly code: ReadonlyMap<Address, Uint8Array>
+}
+
+/** How a chain works whose state is fetched piece by piece. */
+export interface Piecemeal {
+  /** An executor that does a job again once it is known what it needs. */
+  readonly executor: (inner: Executor) => Executor
+  /** Does work without effects until nothing that it needs is missing. */
+  readonly complete: <T>(work: () => MaybePromise<T>) => MaybePromise<T>
+}

@@ -1,0 +1,139 @@
+// The options of forks of other networks: a part of the table.
+import type { Option, Optional } from './option.ts'
+import { count, duration, file, flag, type Type } from './values.ts'
+
+/** What an EIP-1193 provider has; another devchain is one. */
+export interface ForkProvider {
+  readonly request: (request: {
+    readonly method: string
+    readonly params?: readonly unknown[]
+  }) => Promise<unknown>
+}
+
+/** Which network is forked, and at which block. */
+export interface ForkChoice {
+  /** Of nodes that have the same chain; the first that answers is asked. None where there is a provider, or a cassette. */
+  readonly urls: readonly string[]
+  /** In-process only. */
+  readonly provider?: ForkProvider | undefined
+  /**
+   * A number, a hash, a tag, or a negative number: so many blocks before the newest. Undefined: the newest, less what a
+   * reorganization may reach.
+   */
+  readonly block: string | undefined
+}
+
+/** How a program names a fork. */
+export interface ForkRequest {
+  readonly url?: string | readonly string[] | undefined
+  readonly provider?: ForkProvider | undefined
+  readonly block?: string | number | bigint | undefined
+}
+
+/** A block as it may follow a URL after `@`, or be given by a program. */
+const BLOCK = /^(-?\d+|0x[0-9a-fA-F]{1,64}|latest|safe|finalized|earliest)$/
+
+const URL_WITH_BLOCK =
+  /^(https?:\/\/\S+?)(?:@(-?\d+|0x[0-9a-fA-F]{1,64}|latest|safe|finalized|earliest))?$/i
+
+/** Reads `URL[@BLOCK]`, several of them, or what a program gives. */
+function readFork(value: unknown): ForkChoice | undefined {
+  if (typeof value === 'string') return readTexts([value])
+  if (Array.isArray(value)) return readTexts(value)
+  if (typeof value !== 'object' || value === null) return undefined
+  const { url, provider, block, ...others } = value as ForkRequest
+  if (Object.keys(others).length > 0) return undefined
+  const isProvider = typeof provider?.request === 'function'
+  if ((provider !== undefined && !isProvider) || (url === undefined) === !isProvider)
+    return undefined
+  const given = block === undefined ? undefined : String(block)
+  if (given !== undefined && !BLOCK.test(given)) return undefined
+  if (isProvider) return { urls: [], provider, block: given }
+  const read = readTexts(typeof url === 'string' ? [url] : [...(url ?? [])])
+  if (read === undefined || (given !== undefined && read.block !== undefined)) return undefined
+  return { ...read, block: given ?? read.block }
+}
+
+function readTexts(texts: readonly unknown[]): ForkChoice | undefined {
+  const parts = texts.flatMap((each) =>
+    typeof each === 'string' ? each.split(/,(?=https?:)/) : [''],
+  )
+  const matches = parts.map((part) => URL_WITH_BLOCK.exec(part.trim()))
+  const blocks = new Set(matches.flatMap((match) => match?.[2]?.toLowerCase() ?? []))
+  const urls = matches.flatMap((match) => match?.[1] ?? [])
+  if (urls.length !== parts.length || urls.length === 0 || blocks.size > 1) return undefined
+  const [block] = blocks
+  return { urls, block }
+}
+
+const forkChoice: Type<ForkChoice> = {
+  placeholder: 'URL[@BLOCK]',
+  expected:
+    'the URL of a node, https://… or http://…, and perhaps @ and a block: a number, a hash, a tag, or -N for N blocks before the newest (in a program also {url, block} or {provider, block})',
+  read: readFork,
+  // keys stand in URLs: nobody is shown one
+  print: ({ urls, block }) => `${urls.length} URLs${block === undefined ? '' : ` at ${block}`}`,
+  repeatable: true,
+}
+
+/** A header of HTTP: `Name: value`. */
+const headers: Type<readonly string[]> = {
+  placeholder: 'NAME:VALUE',
+  expected: 'a header such as "Authorization: Bearer abc"',
+  read: (value) => {
+    const lines = (Array.isArray(value) ? value : [value]).map((line: unknown) =>
+      String(line).trim(),
+    )
+    return lines.every((line) => /^[\w-]+: ?[^\r\n]+$/.test(line)) ? lines : undefined
+  },
+  print: (lines) => (lines.length === 0 ? 'none' : `${lines.length} headers`),
+  repeatable: true,
+}
+
+/** What makes a chain go on from another network's block. */
+export class ForkTable {
+  readonly fork: Optional<ForkChoice> = {
+    type: forkChoice,
+    group: 'Fork',
+    sentence:
+      'Begin as a copy of another network at a block, and go on alone; repeatable: a URL in place of one that fails',
+    unset: 'none',
+  }
+  readonly forkHeader: Option<readonly string[]> = {
+    type: headers,
+    group: 'Fork',
+    sentence: 'Header that the forked network is asked with; repeatable',
+    default: [],
+  }
+  /** Milliseconds. */
+  readonly forkTimeout: Option<number> = {
+    type: duration,
+    group: 'Fork',
+    sentence: 'How long one request to the forked network may take',
+    default: 30_000,
+  }
+  readonly forkRetries: Option<number> = {
+    type: count('NUMBER', 0, 100, 'a whole number from 0 to 100'),
+    group: 'Fork',
+    sentence: 'How often a request that failed is repeated',
+    default: 5,
+  }
+  readonly noForkCache: Option<boolean> = {
+    type: flag,
+    group: 'Fork',
+    sentence: 'Keep nothing of what is fetched in the cache folder, and read nothing from there',
+    default: false,
+  }
+  readonly forkRecord: Optional<string> = {
+    type: file,
+    group: 'Fork',
+    sentence: 'Write all that is fetched to a file, to be replayed without network',
+    unset: 'none',
+  }
+  readonly forkReplay: Optional<string> = {
+    type: file,
+    group: 'Fork',
+    sentence: 'Fork what such a file holds, and ask no network',
+    unset: 'none',
+  }
+}

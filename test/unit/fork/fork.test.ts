@@ -1,0 +1,263 @@
+// Forks: a chain that begins as a copy of another network, and goes on alone.
+import { describe, expect, test } from 'vitest'
+import { createDevchain, type Devchain, type DevchainOptions } from '../../../src/devchain.ts'
+import {
+  deployKeeper,
+  SUMMED,
+  sendOn,
+  setting,
+  startUpstream,
+  type Upstream,
+  word,
+} from '../../support/upstream.ts'
+
+interface Fork {
+  readonly devchain: Devchain
+  readonly ask: Upstream['ask']
+  readonly [Symbol.asyncDispose]: () => Promise<void>
+}
+
+/** A fork of a network, without the cache folder. */
+async function forkOf(upstream: Upstream, options: DevchainOptions = {}): Promise<Fork> {
+  const devchain = await createDevchain({
+    fork: { url: upstream.url },
+    noForkCache: true,
+    clock: 'step:12',
+    ...options,
+  })
+  return {
+    devchain,
+    ask: (method, ...params) => devchain.request({ method, params }),
+    [Symbol.asyncDispose]: () => devchain.close(),
+  }
+}
+
+const SUM = BigInt((SUMMED * (SUMMED - 1)) / 2 + 100 * SUMMED)
+
+describe('a fork', () => {
+  test('begins at the newest block of a node of one’s own, under its own chain id', async () => {
+    await using upstream = await startUpstream({ chainId: 5 })
+    await deployKeeper(upstream)
+    await using fork = await forkOf(upstream)
+    expect(await fork.ask('eth_blockNumber')).toBe(await upstream.ask('eth_blockNumber'))
+    expect(await fork.ask('eth_chainId')).toBe('0x21')
+    expect(await fork.ask('eth_getBlockByNumber', 'latest', true)).toEqual(
+      await upstream.ask('eth_getBlockByNumber', 'latest', true),
+    )
+    await using same = await forkOf(upstream, { chainId: 'remote' })
+    expect(await same.ask('eth_chainId')).toBe('0x5')
+  })
+
+  test('asks nothing about its users’ accounts at the start, and their nonces when they send', async () => {
+    await using upstream = await startUpstream()
+    const [first] = (await upstream.ask('eth_accounts')) as string[]
+    await sendOn(upstream.ask, { to: first, value: '0x1' })
+    await upstream.ask('anvil_setCode', first, '0x6001')
+    await using fork = await forkOf(upstream)
+    expect(upstream.requests).toHaveLength(1)
+    expect(await fork.ask('eth_getBalance', first)).toBe('0x21e19e0c9bab2400000')
+    expect(await fork.ask('eth_getCode', first)).toBe('0x')
+    expect(upstream.requests).toHaveLength(1)
+    expect(await fork.ask('eth_getTransactionCount', first)).toBe('0x1')
+    expect(upstream.requests).toHaveLength(2)
+  })
+
+  test('runs a call of forty slots in few requests, and a second one in none', async () => {
+    await using upstream = await startUpstream()
+    const keeper = await deployKeeper(upstream)
+    await using fork = await forkOf(upstream)
+    const begun = upstream.requests.length
+    expect(await fork.ask('eth_call', { to: keeper })).toBe(`0x${word(SUM)}`)
+    expect(upstream.requests.length - begun).toBeLessThanOrEqual(3)
+    const warm = upstream.requests.length
+    expect(await fork.ask('eth_call', { to: keeper })).toBe(`0x${word(SUM)}`)
+    expect(upstream.requests).toHaveLength(warm)
+  })
+
+  test('follows addresses that depend on slots, however deep', async () => {
+    await using upstream = await startUpstream()
+    const keeper = await deployKeeper(upstream)
+    upstream.faults.unknown.add('eth_createAccessList')
+    await using fork = await forkOf(upstream)
+    expect(await fork.ask('eth_call', { to: keeper, data: `0x${word(5)}` })).toBe(`0x${word(6000)}`)
+  })
+
+  test('goes on alone: neither side sees what the other mines', async () => {
+    await using upstream = await startUpstream()
+    const keeper = await deployKeeper(upstream)
+    await using fork = await forkOf(upstream)
+    const { number } = (await fork.ask('eth_getBlockByNumber', 'latest', false)) as {
+      number: string
+    }
+    await sendOn(upstream.ask, { to: keeper, data: setting(0, 7) })
+    expect((await sendOn(fork.ask, { to: keeper, data: setting(0, 9) })).status).toBe('0x1')
+    expect(await fork.ask('eth_getStorageAt', keeper, '0x0')).toBe(`0x${word(9)}`)
+    expect(await fork.ask('eth_getStorageAt', keeper, '0x0', number)).toBe(`0x${word(100)}`)
+    expect(await upstream.ask('eth_getStorageAt', keeper, '0x0')).toBe(`0x${word(7)}`)
+    expect(await fork.ask('eth_call', { to: keeper })).toBe(`0x${word(SUM - 91n)}`)
+  })
+
+  test('comes back by snapshot and reset, and takes edits of its state', async () => {
+    await using upstream = await startUpstream()
+    const keeper = await deployKeeper(upstream)
+    await using fork = await forkOf(upstream)
+    const start = await fork.ask('eth_blockNumber')
+    const id = await fork.ask('evm_snapshot')
+    await sendOn(fork.ask, { to: keeper, data: setting(0, 9) })
+    await fork.ask('evm_revert', id)
+    expect(await fork.ask('eth_getStorageAt', keeper, '0x0')).toBe(`0x${word(100)}`)
+    await fork.ask('anvil_setStorageAt', keeper, '0x1', `0x${word(77)}`)
+    await fork.ask('anvil_setBalance', keeper, '0x5')
+    expect(await fork.ask('eth_getBalance', keeper)).toBe('0x5')
+    expect(await fork.ask('eth_call', { to: keeper })).toBe(`0x${word(SUM - 24n)}`)
+    await fork.ask('hardhat_reset')
+    expect(await fork.ask('eth_call', { to: keeper })).toBe(`0x${word(SUM)}`)
+    expect(await fork.ask('eth_getBalance', keeper)).toBe('0x0')
+    expect(await fork.ask('eth_blockNumber')).toBe(start)
+  })
+
+  test('tells of old blocks, transactions, receipts and traces in the network’s own words', async () => {
+    await using upstream = await startUpstream()
+    const keeper = await deployKeeper(upstream)
+    const old = await sendOn(upstream.ask, { to: keeper, data: setting(3, 4) })
+    await using fork = await forkOf(upstream)
+    await sendOn(fork.ask, { to: keeper, data: setting(3, 5) })
+    const { transactionHash: hash, blockHash, blockNumber } = old
+    const questions: readonly (readonly [string, ...unknown[]])[] = [
+      ['eth_getBlockByNumber', 'earliest', true],
+      ['eth_getBlockByNumber', blockNumber, false],
+      ['eth_getBlockByHash', blockHash, true],
+      ['eth_getBlockReceipts', blockNumber],
+      ['eth_getBlockTransactionCountByNumber', blockNumber],
+      ['eth_getTransactionByHash', hash],
+      ['eth_getTransactionReceipt', hash],
+      ['eth_getRawTransactionByHash', hash],
+      ['eth_getTransactionByBlockNumberAndIndex', blockNumber, '0x0'],
+      ['debug_traceTransaction', hash, { tracer: 'callTracer' }],
+      ['debug_traceBlockByNumber', blockNumber, { tracer: 'callTracer' }],
+      ['trace_transaction', hash],
+      ['eth_getLogs', { blockHash }],
+      ['eth_getLogs', { fromBlock: '0x0', toBlock: blockNumber }],
+      ['eth_getProof', keeper, ['0x0'], '0x1'],
+      ['eth_getBalance', keeper, '0x0'],
+      ['eth_getCode', keeper, '0x1'],
+      ['eth_call', { to: keeper }, '0x1'],
+      ['eth_getTransactionByHash', `0x${word(1)}`],
+      ['eth_getTransactionReceipt', `0x${word(1)}`],
+      ['eth_getBlockByHash', `0x${word(1)}`, false],
+    ]
+    for (const [method, ...params] of questions) {
+      const expected = await upstream.ask(method, ...params)
+      expect([method, await fork.ask(method, ...params)]).toEqual([method, expected])
+    }
+  })
+
+  test('knows nothing of what the network mines later', async () => {
+    await using upstream = await startUpstream()
+    const keeper = await deployKeeper(upstream)
+    await using fork = await forkOf(upstream)
+    const late = await sendOn(upstream.ask, { to: keeper, data: setting(3, 4) })
+    expect(await fork.ask('eth_getTransactionReceipt', late.transactionHash)).toBeNull()
+    expect(await fork.ask('eth_getTransactionByHash', late.transactionHash)).toBeNull()
+    expect(await fork.ask('eth_getBlockByHash', late.blockHash, false)).toBeNull()
+    expect(await fork.ask('eth_getBlockByNumber', late.blockNumber, false)).toBeNull()
+  })
+
+  test('puts logs and fees of both sides together', async () => {
+    await using upstream = await startUpstream()
+    const keeper = await deployKeeper(upstream)
+    await using fork = await forkOf(upstream)
+    await sendOn(fork.ask, { to: keeper, data: setting(3, 5) })
+    const before = (await upstream.ask('eth_getLogs', { fromBlock: '0x0' })) as unknown[]
+    const all = (await fork.ask('eth_getLogs', { fromBlock: '0x0' })) as { data: string }[]
+    expect(all.slice(0, -1)).toEqual(before)
+    expect(all.at(-1)?.data).toBe(`0x${word(5)}`)
+    const fees = (await fork.ask('eth_feeHistory', '0x4', 'latest', [50])) as Record<
+      string,
+      unknown[]
+    >
+    expect(fees.oldestBlock).toBe('0x0')
+    expect(fees.baseFeePerGas).toHaveLength(5)
+    expect(fees.gasUsedRatio).toHaveLength(4)
+    expect(fees.reward).toHaveLength(4)
+  })
+
+  test('halves a range of logs until the network takes it', async () => {
+    await using upstream = await startUpstream()
+    const keeper = await deployKeeper(upstream)
+    for (let i = 0; i < 10; i++) await sendOn(upstream.ask, { to: keeper, data: setting(i, i) })
+    const expected = await upstream.ask('eth_getLogs', { fromBlock: '0x0' })
+    upstream.faults.refuse = ({ method, params }) => {
+      const [filter] = params as [{ fromBlock: string; toBlock: string }]
+      const isWide =
+        method === 'eth_getLogs' && Number(filter.toBlock) - Number(filter.fromBlock) > 2
+      return isWide ? { code: -32005, message: 'query exceeds max block range 3' } : undefined
+    }
+    await using fork = await forkOf(upstream)
+    expect(await fork.ask('eth_getLogs', { fromBlock: '0x0' })).toEqual(expected)
+  })
+
+  test('tells BLOCKHASH of blocks on both sides', async () => {
+    await using upstream = await startUpstream()
+    await upstream.ask('hardhat_mine', '0x20')
+    await using fork = await forkOf(upstream)
+    await fork.ask('hardhat_mine', '0x3')
+    // NUMBER minus the input, BLOCKHASH
+    const code = '0x600035430340600052602060 00f3'.replace(' ', '')
+    const target = `0x${'12'.repeat(20)}`
+    for (const back of [1, 2, 3, 4, 20]) {
+      const request = { to: target, data: `0x${word(back)}` }
+      const number = Number(await fork.ask('eth_blockNumber')) - back
+      const block = (await fork.ask('eth_getBlockByNumber', number, false)) as { hash: string }
+      const seen = await fork.ask('eth_call', request, 'latest', { [target]: { code } })
+      expect([back, seen]).toEqual([back, block.hash])
+    }
+  })
+
+  test.each([
+    ['a number', '2', 2],
+    ['a hexadecimal number', '0x3', 3],
+    ['so many before the newest', '-4', 16],
+    ['a tag', 'earliest', 0],
+  ])('begins at a block named by %s', async (_, block, expected) => {
+    await using upstream = await startUpstream()
+    await upstream.ask('hardhat_mine', '0x14')
+    await using fork = await forkOf(upstream, { fork: `${upstream.url}@${block}` })
+    expect(Number(await fork.ask('eth_blockNumber'))).toBe(expected)
+  })
+
+  test('is forked itself, in one process and without a socket', async () => {
+    await using upstream = await startUpstream()
+    const keeper = await deployKeeper(upstream)
+    await using first = await forkOf(upstream)
+    await sendOn(first.ask, { to: keeper, data: setting(0, 9) })
+    await using second = await forkOf(upstream, { fork: { provider: first.devchain } })
+    expect(await second.ask('eth_call', { to: keeper })).toBe(`0x${word(SUM - 91n)}`)
+    expect(await second.ask('eth_getBlockByNumber', 'earliest', false)).toEqual(
+      await upstream.ask('eth_getBlockByNumber', 'earliest', false),
+    )
+  })
+})
+
+describe('what is no fork', () => {
+  test.each([
+    [{ fork: 'ftp://example.com' }, /fork: expected the URL of a node/],
+    [{ fork: { url: 'http://127.0.0.1:1', block: 'newest' } }, /fork: expected the URL/],
+    [{ chainId: 'remote' }, /chain id remote needs a network to fork/],
+    [{ forkRecord: 'x' }, /a file to record a fork needs a network to fork/],
+  ] as const)('%j is refused', async (options, message) => {
+    await expect(createDevchain(options as DevchainOptions)).rejects.toThrow(message)
+  })
+
+  test('a block that the network does not have is named', async () => {
+    await using upstream = await startUpstream()
+    await expect(forkOf(upstream, { fork: `${upstream.url}@99` })).rejects.toThrow(
+      /has no block 99; its newest is 0/,
+    )
+  })
+
+  test('a network that runs other code than that of the EVM is refused with the reason', async () => {
+    await using upstream = await startUpstream({ chainId: 324 })
+    await expect(forkOf(upstream)).rejects.toThrow(/ZKsync Era .* virtual machine/)
+  })
+})
