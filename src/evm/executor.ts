@@ -83,7 +83,10 @@ export interface Tracer {
   readonly onBegin?: (state: StateView) => void
   /** Now and then, with how many operations ran or were tried since: for who counts. */
   readonly onTick?: (operations: number) => void
+  /** Each operation, in order, also one that cannot run. */
   readonly onStep?: (step: Step) => void
+  /** Stacks alone when left out. */
+  readonly stepParts?: StepParts | undefined
   readonly onEnter?: (frame: FrameStart) => void
   readonly onExit?: (frame: FrameEnd) => void
   /** A log was written; it is void when its frame or one around it fails in the end. */
@@ -117,7 +120,10 @@ export interface Step {
   readonly opName: string
   /** Left before the operation. */
   readonly gas: bigint
-  /** Of the operation, with the gas that a call passes on. It may be more than there is. */
+  /**
+   * Of the operation, with the gas that a call passes on. Of one that fails what it costs at least; more than there is only where
+   * that depends on what it names alone: an account, a slot, an exponent.
+   */
   readonly gasCost: bigint
   /** To be given back at the end of the transaction, as far as it has come. */
   readonly refund: bigint
@@ -125,10 +131,18 @@ export interface Step {
   readonly depth: number
   /** Whose storage it works on. */
   readonly address: Address
-  /** From the bottom to the top. */
+  /** From the bottom to the top. It changes as the run goes on: to be copied by who keeps it. */
   readonly stack: readonly bigint[]
   /** The tracer's to keep. */
   readonly memory: Uint8Array
+  /** What SLOAD finds; 0n when it could not be paid even where nothing is cold. */
+  readonly loaded: bigint | undefined
+}
+
+/** What of each step a tracer reads: what it leaves out may be empty. */
+export interface StepParts {
+  readonly stack: boolean
+  readonly memory: boolean
 }
 
 export interface FrameStart {
@@ -140,6 +154,8 @@ export interface FrameStart {
   readonly gas: bigint
   /** May change as the run goes on: to be copied by who keeps it. */
   readonly input: Uint8Array
+  /** The code that it is to run, where steps are told too; a delegation is followed. To be asked for at once, and copied. */
+  readonly code: () => Uint8Array
   /** True for a call of a contract that is part of the machine. */
   readonly isPrecompile: boolean
 }

@@ -184,6 +184,14 @@ export const OP: Readonly<Record<OpcodeName, number>> = Object.fromEntries(
   ROWS.map(([name, [opcode]]) => [name, opcode]),
 ) as Record<OpcodeName, number>
 
+/** The names of all bytes at a hardfork: INVALID for those that are no operations. */
+export function namesAt(hardfork: Hardfork): readonly string[] {
+  const names = Array<string>(256).fill('INVALID')
+  for (const [name, [opcode, since]] of ROWS) if (isAtLeast(hardfork, since)) names[opcode] = name
+  if (!isAtLeast(hardfork, 'paris')) names[OP.PREVRANDAO] = 'DIFFICULTY'
+  return names
+}
+
 /** An operation as a fork has it. */
 export interface Operation {
   /** What it costs at least. */

@@ -6,7 +6,7 @@ import { OPTIONS } from '../../src/options/table.ts'
 import { isAtLeast } from '../../src/protocol/forks.ts'
 import { nonceAt, stateRoot, type World } from '../../src/state/world.ts'
 import type { Engine } from '../support/engines.ts'
-import { hearFrames } from '../support/heard.ts'
+import { type Heard, hearFrames, hearSteps } from '../support/heard.ts'
 import {
   assembled,
   authorizationsOf,
@@ -29,15 +29,17 @@ export async function difference(
   const limit = subject.memoryLimit ?? OPTIONS.memoryLimit.default
   let world = worldOf(subject)
   for (const [index, message] of subject.messages.entries()) {
-    const right = await run(first.jobsWithin(limit), subject, message, world, true)
+    const right = await run(first.jobsWithin(limit), subject, message, world, hearSteps())
     // where the first one breaks there is nothing to compare with
     if ('bug' in right.traces) return `message ${index}, ${first.name}: ${right.traces.bug}`
     for (const other of others) {
-      for (const isTraced of [false, true]) {
-        const found = await run(other.jobsWithin(limit), subject, message, world, isTraced)
+      // no code is compiled where steps are told
+      const traced = other.name === 'compiler' ? hearFrames() : hearSteps()
+      for (const heard of [undefined, traced]) {
+        const found = await run(other.jobsWithin(limit), subject, message, world, heard)
         const fields = differing(right.traces, found.traces)
         if (fields === undefined) continue
-        const name = isTraced ? `${other.name}, traced` : other.name
+        const name = heard === undefined ? other.name : `${other.name}, traced`
         return `message ${index} on ${subject.hardfork}, ${first.name} against ${name}: ${fields}`
       }
     }
@@ -51,16 +53,15 @@ async function run(
   subject: Case,
   message: CaseMessage,
   world: World,
-  isTraced: boolean,
+  heard: Heard | undefined,
 ): Promise<{ readonly traces: Traces; readonly world: World }> {
-  const heard = isTraced ? hearFrames() : undefined
   const tracer = heard?.tracer
   try {
     const outcome = await (message.kind === 'call'
       ? jobs.call({ ...callOf(subject, message, world), tracer })
       : jobs.transact({ ...transactionOf(subject, message, world), tracer }))
-    const frames = heard && { frames: heard.lines }
-    return { traces: { ...tracesOf(outcome, message), ...frames }, world: outcome.world }
+    const told = heard === undefined ? {} : heardOf(heard)
+    return { traces: { ...tracesOf(outcome, message), ...told }, world: outcome.world }
   } catch (error) {
     if (error instanceof DevchainError) return { traces: { refused: error.word }, world }
     return { traces: { bug: String((error as Error).stack) }, world }
@@ -87,6 +88,12 @@ function tracesOf(outcome: Outcome, { to }: CaseMessage): Traces {
   }
 }
 
+/** What a tracer of frames hears, and what one of steps hears. */
+function heardOf({ lines }: Heard): Traces {
+  const frames = lines.filter((line) => !/^(step|code|\d)/.test(line))
+  return frames.length === lines.length ? { frames } : { frames, steps: lines }
+}
+
 function isPrecompile(to: string | null): boolean {
   return to?.startsWith(`0x${'0'.repeat(37)}`) === true
 }
@@ -94,7 +101,7 @@ function isPrecompile(to: string | null): boolean {
 /** What was traced is compared with what was traced. */
 function differing(right: Traces, found: Traces): string | undefined {
   const keys = new Set([...Object.keys(right), ...Object.keys(found)])
-  if (!('frames' in found)) keys.delete('frames')
+  for (const key of ['frames', 'steps']) if (!(key in found)) keys.delete(key)
   const lines = [...keys].flatMap((key) => {
     const [a, b] = firstDifferent(right[key], found[key]).map(print)
     return a === b ? [] : [`${key} ${a} became ${b}`]

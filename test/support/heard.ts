@@ -1,10 +1,44 @@
 // A tracer that writes down all that it hears, as lines.
 import { hexFromBytes } from '../../src/core/hex.ts'
-import type { Failure, Tracer } from '../../src/evm/executor.ts'
+import type { Failure, Step, Tracer } from '../../src/evm/executor.ts'
 
 export interface Heard {
   readonly tracer: Tracer
   readonly lines: readonly string[]
+}
+
+/** Hears of all, steps with what memory holds. */
+export function hearSteps(): Heard {
+  const { tracer, lines } = hearFrames()
+  const written: string[] = lines as string[]
+  let steps = 0
+  const onStep = (step: Step): void => {
+    const { pc, opName, opcode, gas, gasCost, refund, depth, address, stack, memory, loaded } = step
+    steps += 1
+    written.push(
+      `step ${pc} ${opName} ${opcode} gas ${gas} cost ${gasCost} refund ${refund} at ${depth} ${address} loaded ${loaded} stack ${stack.join(' ')} memory ${hexFromBytes(memory)}`,
+    )
+  }
+  let ticks = 0
+  return {
+    tracer: {
+      ...tracer,
+      onStep,
+      stepParts: { stack: true, memory: true },
+      onTick: (count) => {
+        ticks += count
+      },
+      onEnter: (start) => {
+        tracer.onEnter?.(start)
+        written.push(`code ${hexFromBytes(start.code())}`)
+      },
+      onTouched: (touched) => {
+        tracer.onTouched?.(touched)
+        written.push(`${steps} steps, counted ${ticks}`)
+      },
+    },
+    lines,
+  }
 }
 
 /** Hears of frames, logs and destructions. */

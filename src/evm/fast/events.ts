@@ -1,4 +1,4 @@
-// Tells a tracer what the instance has written down of frames, logs and destructions, and how many operations ran.
+// Tells a tracer what the instance has written down of frames, logs, destructions and operations, and how many of these ran.
 import type { Address } from '../../core/hex.ts'
 import { EMPTY_BYTES } from '../../core/hex.ts'
 import type { FrameStart, Tracer } from '../executor.ts'
@@ -35,7 +35,14 @@ export function tellEvents(interpreter: Interpreter, tracer: Tracer): void {
 
 function tellEvent(interpreter: Interpreter, tracer: Tracer, at: number): void {
   switch (interpreter.instance.number(at + layout.EVENT_KIND)) {
+    case layout.EVENT_STEP:
+      tracer.onStep?.(interpreter.steps.stepAt(at, addressOf(interpreter, at + layout.EVENT_ACCOUNT)))
+      break
+    case layout.EVENT_MEMORY:
+      interpreter.steps.writeMemory(at, bytesAt(interpreter, at))
+      break
     case layout.EVENT_ENTER:
+      if (tracer.onStep !== undefined) interpreter.steps.enter(at)
       tracer.onEnter?.(enterAt(interpreter, at))
       break
     case layout.EVENT_EXIT:
@@ -59,6 +66,7 @@ function enterAt(interpreter: Interpreter, at: number): FrameStart {
   const { instance } = interpreter
   const target = instance.number(at + layout.EVENT_TARGET)
   const flags = target === 0 ? 0 : instance.number(target + layout.ACCOUNT_FLAGS)
+  const input = bytesAt(interpreter, at)
   return {
     kind: KINDS.get(instance.number(at + layout.EVENT_OPCODE)) ?? 'CALL',
     depth: instance.number(at + layout.EVENT_DEPTH),
@@ -66,7 +74,8 @@ function enterAt(interpreter: Interpreter, at: number): FrameStart {
     to: target === 0 ? null : interpreter.loaded(target).address,
     value: instance.word(at + layout.EVENT_VALUE),
     gas: instance.long(at + layout.EVENT_GAS),
-    input: bytesAt(interpreter, at),
+    input,
+    code: () => (target === 0 ? input : codeOf(interpreter, target)),
     isPrecompile: (flags & layout.ACCOUNT_PRECOMPILE) !== 0,
   }
 }
@@ -88,6 +97,19 @@ function tellExit(
     created: created === 0 ? undefined : interpreter.loaded(created).address,
     failure: failureOf(end, output, instance.number(at + layout.EVENT_OPCODE)),
   })
+}
+
+/** The code that runs when an account is called, as it is now. */
+function codeOf(interpreter: Interpreter, account: number): Uint8Array {
+  const { instance } = interpreter
+  const delegate = instance.number(account + layout.ACCOUNT_DELEGATE)
+  const place = delegate === 0 ? account : delegate
+  const flags = instance.number(place + layout.ACCOUNT_FLAGS)
+  if ((flags & layout.ACCOUNT_CODE_WRITTEN) === 0) {
+    return interpreter.loaded(place).account?.code ?? EMPTY_BYTES
+  }
+  const code = instance.number(place + layout.ACCOUNT_CODE)
+  return instance.bytes.subarray(code, code + instance.number(place + layout.ACCOUNT_CODE_LENGTH))
 }
 
 /** A view, which may be read only until the instance goes on. */

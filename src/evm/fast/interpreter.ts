@@ -16,6 +16,7 @@ import { Instance } from './instance.ts'
 import * as layout from './layout.ts'
 import { forkNumber, operationTable, refusingTable, TABLE_SIZE } from './operations.ts'
 import type { PrecompileTables } from './precompiles.ts'
+import { Steps } from './steps.ts'
 
 /** No limit. */
 const UNLIMITED = 0xffff_ffff
@@ -30,13 +31,18 @@ interface LoadedAccount {
 /** What of the instance's work a tracer wants to hear of, as WATCHED has it. */
 function watchedBy(tracer: Tracer | undefined): number {
   if (tracer === undefined) return 0
-  const { onEnter, onExit, onLog, onDestroy } = tracer
-  return onEnter || onExit || onLog || onDestroy ? layout.WATCH_FRAMES : 0
+  const { onStep, onEnter, onExit, onLog, onDestroy, stepParts } = tracer
+  // steps tell of the frames that they are in
+  const frames = onStep || onEnter || onExit || onLog || onDestroy ? layout.WATCH_FRAMES : 0
+  const steps = onStep ? layout.WATCH_STEPS : 0
+  return frames | steps | (onStep && stepParts?.memory ? layout.WATCH_MEMORY : 0)
 }
 
 export class Interpreter {
   readonly instance: Instance
   readonly codes: Codes
+  /** Of the current job, where its tracer wants them. */
+  readonly steps: Steps
   /** What the current job has asked for, by the number that the instance keeps. */
   readonly accounts: LoadedAccount[] = []
   /** Of the current job, up to its last yield. */
@@ -76,6 +82,7 @@ export class Interpreter {
       memoryLimit,
     )
     this.codes = new Codes(this.instance, onClearCode)
+    this.steps = new Steps(this.instance)
   }
 
   /**
@@ -159,10 +166,11 @@ export class Interpreter {
   }
 
   /** Operations are counted by refusing them all at first. */
-  #setWatched(tracer: Tracer | undefined): void {
+  #setWatched(tracer: Tracer | undefined, hardfork: Hardfork): void {
     const { instance } = this
     instance.setNumber(layout.WATCHED, watchedBy(tracer))
-    const counts = tracer?.onTick !== undefined
+    const counts = tracer?.onTick !== undefined || tracer?.onStep !== undefined
+    if (tracer?.onStep !== undefined) this.steps.begin(tracer, hardfork)
     if (this.#counts === counts) return
     this.#counts = counts
     if (counts) instance.bytes.set(refusingTable(), layout.OPERATIONS)
@@ -182,7 +190,7 @@ export class Interpreter {
       this.#counts = undefined
       instance.setNumber(layout.FORK, forkNumber(hardfork))
     }
-    this.#setWatched(tracer)
+    this.#setWatched(tracer, hardfork)
     this.#table = this.#precompiles.of(hardfork, movedPrecompiles, signers)
     const codeSize = limits?.codeSize ?? MAX_CODE_SIZE
     instance.setNumber(layout.CODE_LIMIT, Math.min(codeSize, UNLIMITED))

@@ -146,8 +146,13 @@ export const EVENTS_TOP: u32 = 0x1104
 /** 8 bytes: operations that ran, where they are counted. */
 export const STEPS: u32 = 0x1108
 
-/** WATCHED: frames, logs, destructions. */
+/** The step that is written down already, while it is not known what it costs; 0: none. */
+export const OPEN_STEP: u32 = 0x1110
+
+/** WATCHED: frames, logs, destructions; also operations; also what memory holds. */
 export const WATCH_FRAMES: u32 = 1
+export const WATCH_STEPS: u32 = 2
+export const WATCH_MEMORY: u32 = 4
 
 // ---- The environment: words (little-endian limbs) that opcodes push as they are ----
 
@@ -248,6 +253,9 @@ export const FRAME_ROOM: u32 = 208
  * than is paid, and at the end.
  */
 export const FRAME_GAS_NEED: u32 = 216
+/** Where in memory the operation that runs writes, and how much: for who watches memory. */
+export const FRAME_WRITTEN: u32 = 224
+export const FRAME_WRITTEN_LENGTH: u32 = 228
 
 /** FRAME_FLAGS: may not change the state; records its jumps. */
 export const FLAG_STATIC: u32 = 1
@@ -371,6 +379,11 @@ export const EVENT_LOG: u32 = 3
 /** ACCOUNT is the contract, TARGET who gets what it has, VALUE. */
 export const EVENT_DESTROY: u32 = 4
 
+/** An operation, with fields of its own. */
+export const EVENT_STEP: u32 = 5
+/** Memory of the frame at DEPTH holds DATA at the offset TARGET. */
+export const EVENT_MEMORY: u32 = 6
+
 export const EVENT_ACCOUNT: u32 = 8
 export const EVENT_TARGET: u32 = 12
 /** Of a frame; 0 for the outermost. */
@@ -387,6 +400,18 @@ export const EVENT_END: u32 = 40
 /** A word. */
 export const EVENT_VALUE: u32 = 48
 export const EVENT: u32 = 80
+
+/** Of a step, whose ACCOUNT, DEPTH, OPCODE and GAS stand as above: words on the stack, and the topmost. */
+export const STEP_PC: u32 = 12
+export const STEP_HEIGHT: u32 = 24
+export const STEP_MEMORY_SIZE: u32 = 28
+export const STEP_TOP: u32 = 48
+/** 8 bytes each. */
+export const STEP_COST: u32 = 80
+export const STEP_REFUND: u32 = 88
+/** What SLOAD finds. */
+export const STEP_LOADED: u32 = 96
+export const STEP: u32 = 128
 
 // ---- The large regions ----
 

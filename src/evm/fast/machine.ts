@@ -41,6 +41,9 @@ export interface HotCode {
 /** Gas between two looks at the clock: little time, also for the code that is slowest for its gas. */
 const QUANTUM = 300_000n
 
+/** The same where each operation is told of. */
+const TOLD_QUANTUM = 5_000n
+
 /** Gas that nobody uses up. */
 const ENDLESS = 2n ** 61n
 
@@ -75,7 +78,7 @@ class FastMachine {
     const interpreter = this.#take(job.memoryLimit)
     try {
       this.#hotCode?.onJob(interpreter, job.block.hardfork)
-      const budget = job.pause === undefined ? ENDLESS : QUANTUM
+      const budget = job.pause === undefined ? ENDLESS : quantumOf(job)
       const exit = interpreter.open(job, this.#hotCode?.threshold ?? 0, budget)
       const result = this.#goOn(interpreter, job, exit)
       if ('next' in result) return this.#goOnLater(interpreter, job, result)
@@ -100,8 +103,8 @@ class FastMachine {
       } else if (exit === EXIT_HOT) exit = this.#hotCode?.onHot(interpreter) ?? EXIT_FRAME
       else if (exit === EXIT_YIELD) {
         // a precompile may use more than there is
-        interpreter.gasUsed += QUANTUM - BigInt.asIntN(64, instance.long(GAS_UNTIL_YIELD))
-        instance.setLong(GAS_UNTIL_YIELD, QUANTUM)
+        interpreter.gasUsed += quantumOf(job) - BigInt.asIntN(64, instance.long(GAS_UNTIL_YIELD))
+        instance.setLong(GAS_UNTIL_YIELD, quantumOf(job))
         interpreter.tellEvents()
         if (performance.now() - began > TURN_MS) return { next: EXIT_FRAME }
         exit = instance.exports.run()
@@ -164,6 +167,10 @@ class FastMachine {
     if (!isOwn) this.#giveBack(interpreter, job)
     return isOwn && interpreter.hasTold ? new Unrepeatable(error) : error
   }
+}
+
+function quantumOf({ tracer }: MachineJob): bigint {
+  return tracer?.onStep === undefined ? QUANTUM : TOLD_QUANTUM
 }
 
 /** What comes out of a run that is no bug of the instance. */

@@ -9,10 +9,11 @@ import {
   wordFromBigint,
 } from '../../core/hex.ts'
 import { type YieldIfDue, yielder } from '../../core/yield.ts'
-import type { Hardfork } from '../../protocol/forks.ts'
+import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
+import { delegateOf } from '../../protocol/transactions/delegation.ts'
 import type { FrameEnd, FrameStart, StateView, Tracer } from '../executor.ts'
 import { MAX_CALL_DEPTH, type MachineJob } from '../machine.ts'
-import { isLog, OP } from '../opcodes.ts'
+import { isLog, OP, type Operation, operationsAt } from '../opcodes.ts'
 import { frameFailure } from './exceptionalhalts.ts'
 import { Touches } from './touches.ts'
 
@@ -30,6 +31,13 @@ const KINDS: ReadonlyMap<number, FrameStart['kind']> = new Map([
   [OP.CREATE2, 'CREATE2'],
   [OP.STATICCALL, 'STATICCALL'],
 ] as const)
+
+const INVALID = 0xfe
+
+/** Their cost depends on what they name, and on nothing that may be too large to be paid. */
+const NAMING: ReadonlySet<number> = new Set([
+  ...[OP.EXP, OP.BALANCE, OP.EXTCODESIZE, OP.EXTCODEHASH, OP.SLOAD, OP.SSTORE],
+])
 
 /**
  * Attaches listeners to an EVM: one to each message for the console, and what the tracer asks for.
@@ -83,10 +91,13 @@ class StepTracer {
   readonly #evm: EVM
   readonly #state: StateView
   readonly #hardfork: Hardfork
+  readonly #operations: ReadonlyMap<number, Operation>
   readonly #tracer: Tracer
   readonly #pauseIfDue: YieldIfDue
   /** Where they are asked for. */
   readonly #touches: Touches | undefined
+  /** Of each open frame. */
+  readonly #codes: FrameStart['code'][] = []
   /** The last operation, while it is not known whether it did what it is there for. */
   #open: InterpreterStep | undefined
   #lastOpcode: number | undefined
@@ -105,6 +116,7 @@ class StepTracer {
     this.#evm = evm
     this.#state = overlay
     this.#hardfork = block.hardfork
+    this.#operations = operationsAt(block.hardfork)
     this.#tracer = tracer
     this.#pauseIfDue = yielder(TURN_MS, async () => pause?.())
     this.#touches = tracer.onTouched && new Touches(overlay, block.hardfork)
@@ -113,7 +125,7 @@ class StepTracer {
   step(step: InterpreterStep): void {
     this.#yieldIfDue()
     this.#settle(true)
-    const { code } = step.opcode
+    const code = this.#opcodeAt(step)
     this.#lastOpcode = code
     if (isLog(code) || code >= OP.CREATE) this.#hold(step)
     this.#tracer.onTick?.(1)
@@ -123,12 +135,13 @@ class StepTracer {
       opcode: code,
       opName: step.opcode.name,
       gas: step.gasLeft,
-      gasCost: feeOf(step) + this.#passedOn(step),
+      gasCost: this.#feeOf(step) + this.#passedOn(step),
       refund: step.gasRefund,
       depth: step.depth,
       address: addressFromBytes(step.address.bytes),
       stack: step.stack,
       memory: step.memory,
+      loaded: this.#loadedBy(step),
     })
   }
 
@@ -136,7 +149,8 @@ class StepTracer {
     // the call that was pending has opened this frame
     this.#open = undefined
     this.#depth += 1
-    const start = frameOf(this.#evm, message, this.#lastOpcode)
+    const start = this.#frameOf(message)
+    this.#codes.push(start.code)
     this.#touches?.enter(start, message.isStatic)
     this.#tracer.onEnter?.(start)
   }
@@ -152,6 +166,7 @@ class StepTracer {
       created: createdAddress === undefined ? undefined : addressFromBytes(createdAddress.bytes),
       failure,
     }
+    this.#codes.pop()
     this.#touches?.exit(end)
     this.#tracer.onExit?.(end)
   }
@@ -159,6 +174,57 @@ class StepTracer {
   /** After the outermost frame. */
   end(): void {
     if (this.#touches !== undefined) this.#tracer.onTouched?.(this.#touches.touched)
+  }
+
+  /** The frame that a message opens. Under DELEGATECALL it is from the contract that runs, to the one whose code it is. */
+  #frameOf(message: Message): FrameStart {
+    const kind = kindOf(message, this.#lastOpcode)
+    const from = kind === 'DELEGATECALL' && message.to !== undefined ? message.to : message.caller
+    const to = targetOf(message)
+    // the library takes it away from the message of a creation
+    const input = message.data
+    return {
+      kind,
+      depth: message.depth,
+      from: addressFromBytes(from.bytes),
+      to,
+      value: message.value,
+      gas: message.gasLimit,
+      input,
+      code: () => (to === null ? input : this.#codeOf(to)),
+      isPrecompile: to !== null && isPrecompile(this.#evm, to),
+    }
+  }
+
+  #codeOf(address: Address): Uint8Array {
+    const code = this.#state.code(address)
+    const delegate = isAtLeast(this.#hardfork, 'prague') ? delegateOf(code) : undefined
+    return delegate === undefined ? code : this.#state.code(delegate)
+  }
+
+  /** For the library all that the fork does not have is 0xfe. */
+  #opcodeAt({ opcode: { code }, pc }: InterpreterStep): number {
+    return code === INVALID ? (this.#codes.at(-1)?.()[pc] ?? INVALID) : code
+  }
+
+  #loadedBy({ opcode: { code }, stack, address, gasLeft }: InterpreterStep): bigint | undefined {
+    if (code !== OP.SLOAD) return undefined
+    const slot = stack.at(-1)
+    if (slot === undefined || gasLeft < this.#baseOf(code)) return 0n
+    return this.#state.storage(addressFromBytes(address.bytes), slot)
+  }
+
+  /** What an operation costs at least; 0 for one that the fork does not have. */
+  #baseOf(opcode: number): bigint {
+    return BigInt(this.#operations.get(opcode)?.gas ?? 0)
+  }
+
+  /** What an operation costs, without the gas that a call passes on. */
+  #feeOf({ opcode: { code, dynamicFee, fee }, gasLeft }: InterpreterStep): bigint {
+    const whole = dynamicFee ?? BigInt(fee)
+    const base = this.#baseOf(code)
+    const isTold = whole <= gasLeft || (NAMING.has(code) && gasLeft >= base)
+    return isTold ? whole : base
   }
 
   #hold(step: InterpreterStep): void {
@@ -223,7 +289,7 @@ class StepTracer {
     const depth = step.depth + 1
     if (kind === 'CREATE' || kind === 'CREATE2') {
       const [value = 0n, offset = 0n, length = 0n] = topOf(stack, 3)
-      const left = step.gasLeft - feeOf(step)
+      const left = step.gasLeft - this.#feeOf(step)
       const input = memoryAt(memory, offset, length)
       return {
         kind,
@@ -233,6 +299,7 @@ class StepTracer {
         value,
         gas: this.#grant(left),
         input,
+        code: () => input,
         isPrecompile: false,
       }
     }
@@ -249,6 +316,7 @@ class StepTracer {
       value,
       gas: this.#passedOn(step) + stipend,
       input: memoryAt(memory, offset, length),
+      code: () => this.#codeOf(addressOfWord(to)),
       isPrecompile: isPrecompile(this.#evm, addressOfWord(to)),
     }
   }
@@ -264,9 +332,10 @@ class StepTracer {
     const { code } = step.opcode
     if (code === OP.CREATE || code === OP.CREATE2 || !KINDS.has(code)) return 0n
     const asked = step.stack.at(-1) ?? 0n
-    if (!this.#evm.common.gteHardfork('tangerineWhistle')) return asked
-    const granted = this.#grant(step.gasLeft - feeOf(step))
-    return asked < granted ? asked : granted
+    const granted = this.#grant(step.gasLeft - this.#feeOf(step))
+    if (asked <= granted) return asked
+    // before EIP-150 it fails
+    return this.#evm.common.gteHardfork('tangerineWhistle') ? granted : 0n
   }
 
   /** All but one 64th; before EIP-150 all. */
@@ -294,23 +363,6 @@ class StepTracer {
   }
 }
 
-/** The frame that a message opens. Under DELEGATECALL it is from the contract that runs, to the one whose code it is. */
-function frameOf(evm: EVM, message: Message, lastOpcode: number | undefined): FrameStart {
-  const kind = kindOf(message, lastOpcode)
-  const from = kind === 'DELEGATECALL' && message.to !== undefined ? message.to : message.caller
-  const to = targetOf(message)
-  return {
-    kind,
-    depth: message.depth,
-    from: addressFromBytes(from.bytes),
-    to,
-    value: message.value,
-    gas: message.gasLimit,
-    input: message.data,
-    isPrecompile: to !== null && isPrecompile(evm, to),
-  }
-}
-
 /** Whose code runs; null for a creation. */
 function targetOf(message: Message): Address | null {
   // a creation has no code address: asking for it throws
@@ -326,10 +378,6 @@ function kindOf({ to, salt, depth }: Message, lastOpcode: number | undefined): F
 
 function isPrecompile(evm: EVM, address: Address): boolean {
   return evm.precompiles.has(address.slice(2))
-}
-
-function feeOf({ opcode }: InterpreterStep): bigint {
-  return opcode.dynamicFee ?? BigInt(opcode.fee)
 }
 
 /** The topmost words of a stack, the top first. */

@@ -4,7 +4,7 @@ import { type Address, addressFromBytes, paddedBytes } from '../../core/hex.ts'
 import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
 import { delegateOf } from '../../protocol/transactions/delegation.ts'
 import type { FrameEnd, FrameStart, StateView, Touched } from '../executor.ts'
-import { OP, operationsAt } from '../opcodes.ts'
+import { OP, type Operation, operationsAt } from '../opcodes.ts'
 
 /** These find the address of an account on top of the stack. */
 const LOOKING_AT: ReadonlySet<number> = new Set([
@@ -19,12 +19,14 @@ export class Touches {
   readonly #touched = new Map<Address, Set<bigint>>()
   readonly #state: StateView
   readonly #hardfork: Hardfork
+  readonly #operations: ReadonlyMap<number, Operation>
   /** Of each open frame. */
   readonly #isStatic: boolean[] = []
 
   constructor(state: StateView, hardfork: Hardfork) {
     this.#state = state
     this.#hardfork = hardfork
+    this.#operations = operationsAt(hardfork)
   }
 
   get touched(): Touched {
@@ -56,7 +58,7 @@ export class Touches {
 
   /** Whether an operation gets as far as to look. */
   #isTried({ opcode: { code }, gasLeft, stack }: InterpreterStep): boolean {
-    const operation = operationsAt(this.#hardfork).get(code)
+    const operation = this.#operations.get(code)
     if (operation === undefined || stack.length < operation.takes || gasLeft < operation.gas) {
       return false
     }

@@ -119,8 +119,8 @@ function memoryOf(
 
 function needsOf({ world, tracer }: JobTraits, { to, data }: CheckedMessage): MachineNeeds {
   return {
-    // the other machines tell of no steps
-    needsReference: tracer?.onStep !== undefined || tracer?.onBegin !== undefined,
+    // the other machines tell of steps when they are over
+    needsReference: tracer?.onBegin !== undefined,
     codeHash: () => (to === null ? undefined : accountAt(world, to)?.codeHash) ?? keccakHash(data),
   }
 }

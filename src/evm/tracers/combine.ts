@@ -1,5 +1,5 @@
 // Several tracers over one run.
-import type { Tracer } from '../executor.ts'
+import type { StepParts, Tracer } from '../executor.ts'
 
 /** A tracer that tells each of `tracers`, in their order. What none of them asks for it does not ask for either. */
 export function combineTracers(tracers: readonly Tracer[]): Tracer {
@@ -9,6 +9,7 @@ export function combineTracers(tracers: readonly Tracer[]): Tracer {
     ...told(tracers, 'onBegin'),
     ...told(tracers, 'onTick'),
     ...told(tracers, 'onStep'),
+    stepParts: partsOf(tracers.filter(({ onStep }) => onStep !== undefined)),
     ...told(tracers, 'onEnter'),
     ...told(tracers, 'onExit'),
     ...told(tracers, 'onLog'),
@@ -18,7 +19,15 @@ export function combineTracers(tracers: readonly Tracer[]): Tracer {
   }
 }
 
-type Hook = Exclude<keyof Tracer, 'onPause'>
+/** What any of them reads. */
+function partsOf(tracers: readonly Tracer[]): StepParts {
+  return {
+    stack: tracers.some(({ stepParts }) => stepParts?.stack !== false),
+    memory: tracers.some(({ stepParts }) => stepParts?.memory === true),
+  }
+}
+
+type Hook = Exclude<keyof Tracer, 'onPause' | 'stepParts'>
 
 function told<H extends Hook>(tracers: readonly Tracer[], hook: H): Pick<Tracer, H> {
   type Listener = (event: unknown) => void

@@ -31,6 +31,7 @@ export function recordOpcodeGas(): { readonly tracer: Tracer; readonly byOpcode:
   }
   const tracer: Tracer = {
     onStep: count,
+    stepParts: { stack: false, memory: false },
     onEnter: (frame) => {
       const opener = openers.length === 0 ? undefined : latest
       openers.push(opener)

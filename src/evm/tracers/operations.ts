@@ -1,8 +1,6 @@
 // Every operation of a run with what it did to stack, memory and storage, frame within frame: OpenEthereum's vmTrace.
-import { EMPTY_BYTES } from '../../core/hex.ts'
 import { NEWEST_HARDFORK } from '../../protocol/forks.ts'
-import { delegateOf } from '../../protocol/transactions/delegation.ts'
-import type { FrameEnd, FrameStart, StateView, Step, Tracer } from '../executor.ts'
+import type { FrameEnd, FrameStart, Step, Tracer } from '../executor.ts'
 import { OP, operationsAt } from '../opcodes.ts'
 
 /** What an operation did. */
@@ -29,22 +27,18 @@ const OPERATIONS = operationsAt(NEWEST_HARDFORK)
 
 /** Describes every operation and its effect to `sink`. Calls of precompiles open no frame. */
 export function traceOperations(sink: OperationSink): Tracer {
-  let state: StateView | undefined
   /** Of each open frame: the operation that is open; of a precompile's frame nothing is told. */
-  const open: (Step | undefined)[] = []
+  const open: (Begun | undefined)[] = []
   const precompiles: boolean[] = []
-  const onBegin = (view: StateView): void => {
-    state = view
-  }
   const onEnter = (start: FrameStart): void => {
     open.push(undefined)
     precompiles.push(start.isPrecompile && start.depth > 0)
-    if (precompiles.at(-1) !== true) sink.openFrame(codeOf(start, state))
+    if (precompiles.at(-1) !== true) sink.openFrame(start.code())
   }
   const onStep = (step: Step): void => {
     const before = open.at(-1)
     if (before !== undefined) sink.closeOperation(effectOf(before, step))
-    open[open.length - 1] = step
+    open[open.length - 1] = begun(step)
     sink.openOperation(step.pc, step.gasCost)
   }
   const onExit = ({ failure }: FrameEnd): void => {
@@ -55,19 +49,22 @@ export function traceOperations(sink: OperationSink): Tracer {
     }
     if (precompiles.pop() !== true) sink.closeFrame()
   }
-  return { onBegin, onEnter, onStep, onExit }
+  return { onEnter, onStep, stepParts: { stack: true, memory: true }, onExit }
 }
 
-/** The code that a frame runs; a delegation is followed. */
-function codeOf({ to, input }: FrameStart, state: StateView | undefined): Uint8Array {
-  if (to === null) return input.slice()
-  const code = state?.code(to) ?? EMPTY_BYTES
-  const delegate = delegateOf(code)
-  return delegate === undefined ? code : (state?.code(delegate) ?? EMPTY_BYTES)
+/** An operation about to run, with the words that it may take: the topmost last. */
+type Begun = Pick<Step, 'opcode' | 'gas' | 'gasCost' | 'stack'>
+
+/** Words that an operation takes, at most. */
+const MOST_WORDS = 7
+
+function begun({ opcode, gas, gasCost, stack }: Step): Begun {
+  const isTelling = opcode === OP.SSTORE || WINDOWS.has(opcode)
+  return { opcode, gas, gasCost, stack: isTelling ? stack.slice(-MOST_WORDS) : [] }
 }
 
 /** What `step` did, as the next operation of its frame finds it. */
-function effectOf(step: Step, next: Step): Effect {
+function effectOf(step: Begun, next: Step): Effect {
   // DUP and SWAP count the words that they reach over too
   const count = OPERATIONS.get(step.opcode)?.leaves ?? 0
   return {
@@ -79,17 +76,17 @@ function effectOf(step: Step, next: Step): Effect {
 }
 
 /** What the operation did that ended its frame. */
-function lastEffect(step: Step): Effect {
+function lastEffect(step: Begun): Effect {
   return { gas: step.gas - step.gasCost, push: [], memory: undefined, store: storeOf(step) }
 }
 
-function storeOf({ opcode, stack }: Step): Effect['store'] {
+function storeOf({ opcode, stack }: Begun): Effect['store'] {
   if (opcode !== OP.SSTORE) return undefined
   return { slot: stack.at(-1) ?? 0n, value: stack.at(-2) ?? 0n }
 }
 
 /** The window of memory that an operation wrote or, MLOAD, read. */
-function memoryOf({ opcode, stack }: Step, memory: Uint8Array): Effect['memory'] {
+function memoryOf({ opcode, stack }: Begun, memory: Uint8Array): Effect['memory'] {
   const window = WINDOWS.get(opcode)
   if (window === undefined) return undefined
   const offset = Number(stack.at(-1 - window.offset) ?? 0n)

@@ -1,6 +1,6 @@
 // Every operation of a run with gas, stack, memory and storage: what geth calls struct logs.
 import type { Address } from '../../core/hex.ts'
-import type { FrameEnd, StateView, Step, Tracer } from '../executor.ts'
+import type { FrameEnd, Step, Tracer } from '../executor.ts'
 import { OP } from '../opcodes.ts'
 
 /** What is told of each operation. */
@@ -43,17 +43,16 @@ const FAULTS: ReadonlySet<string> = new Set(['out of gas', 'stack underflow', 's
 /** Describes every operation to `sink`. */
 export function traceStructLogs(options: StructLogOptions, sink: StructLogSink): Tracer {
   const storages = new Map<Address, Map<bigint, bigint>>()
-  let state: StateView | undefined
   let returned: (Uint8Array | undefined)[] = []
   let last: Step | undefined
   let count = 0
   const storageOf = (step: Step): ReadonlyMap<bigint, bigint> | undefined => {
-    const { opcode, stack, address } = step
+    const { opcode, stack, address, loaded } = step
     const slot = stack.at(-1)
     if (slot === undefined || (opcode !== OP.SLOAD && opcode !== OP.SSTORE)) return undefined
     const slots = storages.get(address) ?? new Map<bigint, bigint>()
     storages.set(address, slots)
-    const value = opcode === OP.SLOAD ? state?.storage(address, slot) : stack.at(-2)
+    const value = opcode === OP.SLOAD ? loaded : stack.at(-2)
     if (value !== undefined) slots.set(slot, value)
     return slots
   }
@@ -88,10 +87,8 @@ export function traceStructLogs(options: StructLogOptions, sink: StructLogSink):
     const isSilent = failure === undefined ? created !== undefined : failure.kind === 'halt'
     if (depth > 0) returned[depth - 1] = isSilent ? undefined : output
   }
-  const onBegin = (view: StateView): void => {
-    state = view
-  }
-  return { onBegin, onStep, onExit }
+  const { withStack, withStorage, withMemory } = options
+  return { onStep, stepParts: { stack: withStack || withStorage, memory: withMemory }, onExit }
 }
 
 /** True unless the frame failed after its last operation, as a creation that cannot pay for its code does. */

@@ -98,7 +98,8 @@ export function gasNeedMeter(): GasNeedMeter {
     if (outer === undefined) whole = frame.need
     else outer.inner = { need: frame.need, used: gasUsed, stipend: frame.stipend }
   }
-  return { tracer: { onEnter, onStep, onExit }, need: () => whole }
+  const stepParts = { stack: false, memory: false }
+  return { tracer: { onEnter, onStep, stepParts, onExit }, need: () => whole }
 }
 
 /**

@@ -8,6 +8,7 @@ import {
 import { analyze } from './state/code'
 import { depthOf, isTold, tellDestroy, tellEnter, tellUnrun } from './events'
 import { begin, STIPEND } from './frames'
+import { closeStep } from './steps'
 import { tellConsole } from './state/host'
 import { raiseNeed } from './state/gasneed'
 import { raise } from './state/journal'
@@ -66,6 +67,7 @@ export function call(frame: usize, kind: u32, top: usize, gas: i64): i32 {
   if (hasValue) raiseNeed(frame, load<i64>(frame, layout.FRAME_GAS_LIMIT) - gas)
   gas -= granted
   if (hasValue) granted += STIPEND
+  if (isTold()) closeStep(gas, top)
   meet(target)
   if (has(target, layout.ACCOUNT_DELEGATED)) meet(delegateOf(target))
   const self = load<u32>(frame, layout.FRAME_ACCOUNT) as usize
@@ -220,13 +222,19 @@ export function create(frame: usize, kind: u32, top: usize, gas: i64): i32 {
   if (gas < 0) return endOf(gas)
   const size = load<u32>(length)
   const limit = load<u32>(layout.INIT_CODE_LIMIT)
-  if (limit && size > limit) return layout.END_INIT_CODE_SIZE
+  if (limit && size > limit) {
+    if (isTold()) closeStep(gas, top)
+    return layout.END_INIT_CODE_SIZE
+  }
   const granted = largestGrant(gas)
   const self = load<u32>(frame, layout.FRAME_ACCOUNT) as usize
   const nonce = load<u64>(self, layout.ACCOUNT_NONCE)
   const code = (load<u32>(frame, layout.FRAME_MEMORY) as usize) + (size ? load<u32>(offset) : 0)
   const depth = depthOf(frame) + 1
-  if (isTold()) tellEnter(kind, depth, self, 0, value, granted, code, size)
+  if (isTold()) {
+    closeStep(gas, top)
+    tellEnter(kind, depth, self, 0, value, granted, code, size)
+  }
   if (isDeepest(frame) || isBelow(self + layout.ACCOUNT_BALANCE, value) || nonce == u64.MAX_VALUE) {
     if (isTold()) tellUnrun(whyUncreated(frame, self, value), depth, 0, 0)
     return answer(frame, place, 0, gas)
@@ -369,7 +377,10 @@ export function destroy(frame: usize, word: usize, gas: i64): i32 {
     store<i64>(layout.REFUND, load<i64>(layout.REFUND) + DESTRUCTION_REFUND)
   }
   raise(self, layout.ACCOUNT_DESTROYED)
-  if (isTold()) tellDestroy(self, heir)
+  if (isTold()) {
+    closeStep(gas, word + 32)
+    tellDestroy(self, heir)
+  }
   if (heir != self) {
     if (hasBalance) addBalance(heir, self + layout.ACCOUNT_BALANCE)
     touch(heir)

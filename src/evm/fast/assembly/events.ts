@@ -15,6 +15,12 @@ export function depthOf(frame: usize): u32 {
   return ((frame - layout.FRAMES) / layout.FRAME) as u32
 }
 
+/** Does a tracer want to hear of operations? */
+@inline
+export function areStepsTold(): bool {
+  return (load<u32>(layout.WATCHED) & layout.WATCH_STEPS) != 0
+}
+
 /** An event with a copy of its bytes. Those too many for a copy stay where they are: then `tell` has to follow at once. */
 function event(kind: u32, account: usize, target: usize, data: usize, length: u32): usize {
   const copied = length > layout.EVENT_BYTES ? 0 : (length + 7) & ~7
@@ -47,7 +53,9 @@ export function tellEnter(
   store<i64>(place, gas, layout.EVENT_GAS)
   if (value) copyWord(place + layout.EVENT_VALUE, value)
   else setShort(place + layout.EVENT_VALUE, 0)
-  tell(length)
+  // with steps the code of the frame is told too, as it is now
+  if (areStepsTold()) tellEvents()
+  else tell(length)
 }
 
 /** A frame has ended, which made `created` or 0. */
@@ -78,4 +86,11 @@ export function tellLog(log: usize): void {
 export function tellDestroy(account: usize, heir: usize): void {
   const place = event(layout.EVENT_DESTROY, account, heir, 0, 0)
   copyWord(place + layout.EVENT_VALUE, account + layout.ACCOUNT_BALANCE)
+}
+
+/** Memory of a frame was written to. */
+export function tellMemory(depth: u32, offset: u32, data: usize, length: u32): void {
+  const place = event(layout.EVENT_MEMORY, 0, offset, data, length)
+  store<u32>(place, depth, layout.EVENT_DEPTH)
+  tell(length)
 }

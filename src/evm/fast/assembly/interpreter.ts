@@ -5,10 +5,12 @@ import { accountAt, payAccess, readyCode } from './state/accounts'
 import { call, create, destroy } from './calls'
 import { addMod, div, mod, signedDiv, signedMod } from './arithmetic/division'
 import { mulMod } from './arithmetic/modular'
+import { areStepsTold } from './events'
 import { copyIn, copyWithin, endOf, expand, expandFor, hashMemory, isStatic, loadInput, log, OUT_OF_GAS } from './memory'
 import * as op from '../opcodes.generated'
 import { blobHash, blockHash, codeHash, payExponent, pushLong, refuse } from './operations'
 import { sload, sstore, tload, tstore } from './state/storage'
+import { closeStep, endStep, openStep } from './steps'
 import {
   add, bitLength, byteAt, copyWord, exp, isBelow, isEqual, isIndex, isSignedBelow, isZero, mul, setShort, shiftLeft, shiftRight,
   shiftRightSigned, signExtend, sub, turnWord,
@@ -26,6 +28,13 @@ function save(frame: usize, pc: usize, sp: usize, gas: i64): void {
 @inline
 function count(steps: i64): void {
   store<i64>(layout.STEPS, load<i64>(layout.STEPS) + steps)
+}
+
+/** Counts an operation that is watched, and tells of it where that is wanted; the STOP behind all code is none. */
+function watch(frame: usize, pc: usize, opcode: u32, sp: usize, gas: i64): void {
+  if (pc >= (load<u32>(frame, layout.FRAME_CODE_LENGTH) as usize)) return closeStep(gas, sp)
+  count(1)
+  if (areStepsTold()) openStep(frame, pc, opcode, sp, gas)
 }
 
 /** Runs the trace of a cell, and those that it leads on to. @returns the last one's exit */
@@ -49,7 +58,7 @@ export function execute(frame: usize): i32 {
   const jumps = load<u32>(frame, layout.FRAME_JUMPS) as usize
   const memoryBase = load<u32>(frame, layout.FRAME_MEMORY) as usize
   const isRecording = (load<u32>(frame, layout.FRAME_FLAGS) & layout.FLAG_RECORD) != 0
-  const cells = isRecording ? 0 : (load<u32>(frame, layout.FRAME_CELLS) as usize)
+  const cells = isRecording || areStepsTold() ? 0 : (load<u32>(frame, layout.FRAME_CELLS) as usize)
   const hot = load<u32>(layout.HOT)
   const floor = gas - load<i64>(layout.GAS_UNTIL_YIELD)
   store<i64>(layout.YIELD_BELOW, floor)
@@ -88,10 +97,11 @@ export function execute(frame: usize): i32 {
       if (((((sp - stack) >> 5) as u32) - (((rule >> 16) & 0xffff) as u32)) > ((rule >> 32) as u32) || gas < 0) {
         end = refuse(opcode, ((sp - stack) >> 5) as u32)
         gas = before
+        watch(frame, pc - code, opcode, sp, before)
         break
       }
       if (before <= floor) { gas = before; end = layout.EXIT_YIELD; break }
-      count(1)
+      watch(frame, pc - code, opcode, sp, before)
     }
     const a = sp - 32
     const b = sp - 64
@@ -445,7 +455,10 @@ export function execute(frame: usize): i32 {
           pc++
           continue
         }
-        if (end >= layout.FIRST_END) save(frame, pc, sp, gas)
+        if (end >= layout.FIRST_END) {
+          endStep(frame, end, gas, sp)
+          save(frame, pc, sp, gas)
+        }
         return end
       }
       case op.RETURN:
@@ -470,6 +483,7 @@ export function execute(frame: usize): i32 {
     }
     break
   }
+  endStep(frame, end, gas, sp)
   save(frame, pc, sp, gas)
   store<i64>(layout.GAS_UNTIL_YIELD, gas - floor)
   return end

@@ -48,6 +48,8 @@ export function openMessage(sender: usize, target: usize): i32 {
   store<u32>(frame, 0, layout.FRAME_CODE)
   store<u32>(frame, 0, layout.FRAME_CODE_LENGTH)
   if (isTold()) {
+    // of the code that runs is told too
+    delegateOf(target)
     tellOpened(CALL, sender, target, load<u32>(frame, layout.FRAME_INPUT), load<u32>(frame, layout.FRAME_INPUT_LENGTH))
   }
   if (has(target, layout.ACCOUNT_CONSOLE)) {

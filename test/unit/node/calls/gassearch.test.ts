@@ -33,6 +33,7 @@ const FRAME = {
   value: 0n,
   input: new Uint8Array(),
   isPrecompile: false,
+    code: () => new Uint8Array(),
 } as const
 
 /** Gas left after a course, or undefined when it ran out. Calls `meter` as an executor would. */
@@ -73,7 +74,7 @@ function afterCall(
 
 function stepWith(gas: bigint, depth: number): Step {
   const rest = { pc: 0, opcode: 0, opName: 'STOP', gasCost: 0n, refund: 0n, address: ZERO_ADDRESS }
-  return { ...rest, gas, depth, stack: [], memory: new Uint8Array() }
+  return { ...rest, gas, depth, stack: [], memory: new Uint8Array(), loaded: undefined }
 }
 
 const course: fc.Arbitrary<Course> = fc.letrec<{ course: Course }>((tie) => ({

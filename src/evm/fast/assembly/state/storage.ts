@@ -123,11 +123,11 @@ export function sloadOrLeave(frame: usize, key: usize, target: usize, gas: i64):
   return gas
 }
 
-/** Writes a slot. @returns gas left, below 0 when there is too little */
+/** Writes a slot. @returns gas left, below 0 when there is too little: as much as is missing, or the least of all numbers */
 export function sstore(frame: usize, key: usize, value: usize, gas: i64): i64 {
   const fork = load<u32>(layout.FORK)
   if (fork >= layout.ISTANBUL) {
-    if (gas <= SENTRY_GAS) return NONE
+    if (gas <= SENTRY_GAS) return i64.MIN_VALUE
     raiseNeed(frame, load<i64>(frame, layout.FRAME_GAS_LIMIT) - gas + SENTRY_GAS + 1)
   }
   return write(frame, key, value, gas, fork)
@@ -143,7 +143,7 @@ function write(frame: usize, key: usize, value: usize, gas: i64, fork: u32): i64
     warmSlot(slot)
     gas -= COLD_SLOT_GAS
   }
-  if (gas < 0) return NONE
+  if (gas < 0) return gas
   if (isEqual(slot + layout.SLOT_VALUE, value)) return gas
   saveSlot(slot)
   copyWord(slot + layout.SLOT_VALUE, value)

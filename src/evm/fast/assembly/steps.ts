@@ -1,0 +1,109 @@
+// What a tracer is told of operations. A step is written before its operation runs, and told when it is known what that costs:
+// at the next operation of the frame, at a frame or a log that it opens or writes, or at the frame's end.
+import * as layout from '../layout'
+import {
+  BALANCE, CALL, CALLCODE, CALLDATACOPY, CODECOPY, DELEGATECALL, EXP, EXTCODECOPY, EXTCODEHASH, EXTCODESIZE, MCOPY, MSTORE, MSTORE8,
+  RETURNDATACOPY, SLOAD, SSTORE, STATICCALL,
+} from '../opcodes.generated'
+import { copyWord, isIndex, setShort } from './arithmetic/words'
+import { depthOf, tellMemory } from './events'
+import { tellEvents } from './state/host'
+
+/** Writes down an operation about to run, which may not be able to. */
+export function openStep(frame: usize, pc: usize, opcode: u32, sp: usize, gas: i64): void {
+  closeStep(gas, sp)
+  const watchesMemory = (load<u32>(layout.WATCHED) & layout.WATCH_MEMORY) != 0
+  if (watchesMemory) tellWritten(frame)
+  if (load<u32>(layout.EVENTS_TOP) + layout.STEP > layout.EVENTS_END) tellEvents()
+  const place = load<u32>(layout.EVENTS_TOP) as usize
+  const stack = load<u32>(frame, layout.FRAME_STACK) as usize
+  store<u32>(place, layout.EVENT_STEP, layout.EVENT_KIND)
+  store<u32>(place, layout.STEP, layout.EVENT_SIZE)
+  store<u32>(place, load<u32>(frame, layout.FRAME_ACCOUNT), layout.EVENT_ACCOUNT)
+  store<u32>(place, pc as u32, layout.STEP_PC)
+  store<u32>(place, depthOf(frame), layout.EVENT_DEPTH)
+  store<u32>(place, opcode, layout.EVENT_OPCODE)
+  store<u32>(place, ((sp - stack) >> 5) as u32, layout.STEP_HEIGHT)
+  store<u32>(place, load<u32>(frame, layout.FRAME_MEMORY_SIZE), layout.STEP_MEMORY_SIZE)
+  store<i64>(place, gas, layout.EVENT_GAS)
+  store<i64>(place, load<i64>(layout.REFUND), layout.STEP_REFUND)
+  // below an empty stack there are other bytes, which nobody reads
+  copyWord(place + layout.STEP_TOP, sp - 32)
+  store<u32>(layout.OPEN_STEP, place as u32)
+  if (watchesMemory) noteWritten(frame, opcode, sp)
+}
+
+/** The operation has cost all but `gas`; the stack ends at `sp`. */
+export function closeStep(gas: i64, sp: usize): void {
+  const place = load<u32>(layout.OPEN_STEP) as usize
+  if (place == 0) return
+  const opcode = load<u32>(place, layout.EVENT_OPCODE)
+  if (opcode == SLOAD) copyWord(place + layout.STEP_LOADED, sp - 32)
+  // what it gives back counts from the operation itself on
+  else if (opcode == SSTORE) store<i64>(place, load<i64>(layout.REFUND), layout.STEP_REFUND)
+  tellStep(place, load<i64>(place, layout.EVENT_GAS) - gas)
+}
+
+/** The operation has ended its frame, or could not run. */
+export function endStep(frame: usize, end: i32, gas: i64, sp: usize): void {
+  const place = load<u32>(layout.OPEN_STEP) as usize
+  if (place == 0) return
+  if (end < layout.FIRST_HALT) return closeStep(gas, sp)
+  const opcode = load<u32>(place, layout.EVENT_OPCODE)
+  const before = load<i64>(place, layout.EVENT_GAS)
+  const isKnown = opcode == SSTORE || opcode == BALANCE || opcode == EXTCODESIZE || opcode == EXTCODEHASH || opcode == EXP
+  if (end == layout.END_OUT_OF_GAS && gas < 0 && (opcode == SLOAD || (isKnown && gas > i64.MIN_VALUE))) return closeStep(gas, sp)
+  // it is told what it costs at least
+  const base = (load<u16>(layout.RULES + (opcode << 3)) as i64)
+  setShort(place + layout.STEP_LOADED, 0)
+  const isCall = opcode == CALL || opcode == CALLCODE || opcode == DELEGATECALL || opcode == STATICCALL
+  tellStep(place, isCall && sp > (load<u32>(frame, layout.FRAME_STACK) as usize) ? base + passedOn(sp - 32, before - base) : base)
+}
+
+/** Gas that a call which failed would have passed on of so much. */
+function passedOn(asked: usize, left: i64): i64 {
+  if (left <= 0) return 0
+  const isOld = load<u32>(layout.FORK) < layout.TANGERINE_WHISTLE
+  const most = isOld ? left : left - (((left as u64) >> 6) as i64)
+  if (isIndex(asked) && load<i64>(asked) <= most) return load<i64>(asked)
+  return isOld ? 0 : most
+}
+
+@inline
+function tellStep(place: usize, cost: i64): void {
+  store<i64>(place, cost, layout.STEP_COST)
+  store<u32>(layout.EVENTS_TOP, (place as u32) + layout.STEP)
+  store<u32>(layout.OPEN_STEP, 0)
+}
+
+/** Tells what the frame's last operation has written to memory. */
+function tellWritten(frame: usize): void {
+  const length = load<u32>(frame, layout.FRAME_WRITTEN_LENGTH)
+  if (length == 0) return
+  store<u32>(frame, 0, layout.FRAME_WRITTEN_LENGTH)
+  const offset = load<u32>(frame, layout.FRAME_WRITTEN)
+  const size = load<u32>(frame, layout.FRAME_MEMORY_SIZE)
+  if (offset + length > size) return
+  tellMemory(depthOf(frame), offset, load<u32>(frame, layout.FRAME_MEMORY) + offset, length)
+}
+
+/** Notes where an operation about to run will write. Words that the stack does not have do no harm: it fails. */
+function noteWritten(frame: usize, opcode: u32, sp: usize): void {
+  if (opcode == MSTORE) note(frame, sp - 32, 32)
+  else if (opcode == MSTORE8) note(frame, sp - 32, 1)
+  else if (opcode == CALLDATACOPY || opcode == CODECOPY || opcode == RETURNDATACOPY || opcode == MCOPY) {
+    noteAt(frame, sp - 32, sp - 96)
+  } else if (opcode == EXTCODECOPY) noteAt(frame, sp - 64, sp - 128)
+  else if (opcode == CALL || opcode == CALLCODE) noteAt(frame, sp - 192, sp - 224)
+  else if (opcode == DELEGATECALL || opcode == STATICCALL) noteAt(frame, sp - 160, sp - 192)
+}
+
+function noteAt(frame: usize, offset: usize, length: usize): void {
+  if (isIndex(length)) note(frame, offset, load<u32>(length))
+}
+
+function note(frame: usize, offset: usize, length: u32): void {
+  if (!isIndex(offset)) return
+  store<u32>(frame, load<u32>(offset), layout.FRAME_WRITTEN)
+  store<u32>(frame, length, layout.FRAME_WRITTEN_LENGTH)
+}

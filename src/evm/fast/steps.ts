@@ -1,0 +1,122 @@
+// Makes steps of what the instance writes down of operations: of stack and memory that is what changed since the step before.
+import type { Address } from '../../core/hex.ts'
+import { EMPTY_BYTES } from '../../core/hex.ts'
+import { type Hardfork, NEWEST_HARDFORK } from '../../protocol/forks.ts'
+import type { Step, Tracer } from '../executor.ts'
+import { namesAt, OP, operationsAt } from '../opcodes.ts'
+import type { Instance } from './instance.ts'
+import * as layout from './layout.ts'
+
+/** Words that an operation puts on the stack: 0 or 1. DUP and SWAP are known from the stack itself. */
+const LEAVES: readonly number[] = Array.from(
+  { length: 256 },
+  (_, opcode) => operationsAt(NEWEST_HARDFORK).get(opcode)?.leaves ?? 0,
+)
+
+/** What is known of an open frame. */
+interface OpenFrame {
+  readonly stack: bigint[]
+  /** The operation before; -1: there was none. */
+  last: number
+  /** Memory as far as it was written to; zeros follow. */
+  memory: Uint8Array
+  /** Memory as it was told last, while nothing has changed. */
+  told: Uint8Array | undefined
+}
+
+/** Follows the frames of one run. */
+export class Steps {
+  readonly #instance: Instance
+  readonly #frames: OpenFrame[] = []
+  #hardfork: Hardfork | undefined
+  #names: readonly string[] = []
+  #watchesStack = false
+  #watchesMemory = false
+
+  constructor(instance: Instance) {
+    this.#instance = instance
+  }
+
+  /** A run begins. */
+  begin(tracer: Tracer, hardfork: Hardfork): void {
+    this.#frames.length = 0
+    if (this.#hardfork !== hardfork) this.#names = namesAt(hardfork)
+    this.#hardfork = hardfork
+    this.#watchesStack = tracer.stepParts?.stack !== false
+    this.#watchesMemory = tracer.stepParts?.memory === true
+  }
+
+  /** A frame opens. */
+  enter(at: number): void {
+    const depth = this.#instance.number(at + layout.EVENT_DEPTH)
+    this.#frames[depth] = { stack: [], last: -1, memory: EMPTY_BYTES, told: undefined }
+  }
+
+  stepAt(at: number, address: Address): Step {
+    const instance = this.#instance
+    const depth = instance.number(at + layout.EVENT_DEPTH)
+    const opcode = instance.number(at + layout.EVENT_OPCODE)
+    const frame = this.#frames[depth]
+    if (frame === undefined) throw new Error(`the instance tells of a step in no frame, at ${depth}`)
+    if (this.#watchesStack) this.#follow(frame, at)
+    frame.last = opcode
+    return {
+      pc: instance.number(at + layout.STEP_PC),
+      opcode,
+      opName: this.#names[opcode] as string,
+      gas: instance.long(at + layout.EVENT_GAS),
+      gasCost: instance.long(at + layout.STEP_COST),
+      refund: instance.long(at + layout.STEP_REFUND),
+      depth,
+      address,
+      stack: frame.stack,
+      memory: this.#watchesMemory ? this.#memoryAt(frame, at) : EMPTY_BYTES,
+      loaded: opcode === OP.SLOAD ? instance.word(at + layout.STEP_LOADED) : undefined,
+    }
+  }
+
+  /** Memory of a frame was written to. */
+  writeMemory(at: number, bytes: Uint8Array): void {
+    const frame = this.#frames[this.#instance.number(at + layout.EVENT_DEPTH)]
+    if (frame === undefined) return
+    const offset = this.#instance.number(at + layout.EVENT_TARGET)
+    frame.memory = reaching(frame.memory, offset + bytes.length)
+    frame.memory.set(bytes, offset)
+    frame.told = undefined
+  }
+
+  /** Has the stack hold what the operation before has left there. */
+  #follow({ stack, last }: OpenFrame, at: number): void {
+    if (last >= OP.SWAP1 && last <= OP.SWAP16) {
+      const top = stack.length - 1
+      const other = top - (last - OP.SWAP1 + 1)
+      const word = stack[top] as bigint
+      stack[top] = stack[other] as bigint
+      stack[other] = word
+    } else if (last >= OP.DUP1 && last <= OP.DUP16) {
+      stack.push(stack[stack.length - 1 - (last - OP.DUP1)] as bigint)
+    } else {
+      const height = this.#instance.number(at + layout.STEP_HEIGHT)
+      const leaves = last === -1 ? 0 : (LEAVES[last] as number)
+      stack.length = height - leaves
+      if (leaves > 0) stack.push(this.#instance.word(at + layout.STEP_TOP))
+    }
+  }
+
+  #memoryAt(frame: OpenFrame, at: number): Uint8Array {
+    const size = this.#instance.number(at + layout.STEP_MEMORY_SIZE)
+    if (frame.told?.length !== size) {
+      frame.memory = reaching(frame.memory, size)
+      frame.told = frame.memory.slice(0, size)
+    }
+    return frame.told
+  }
+}
+
+/** The same bytes, with zeros behind them so that there are so many at least. */
+function reaching(bytes: Uint8Array, size: number): Uint8Array {
+  if (bytes.length >= size) return bytes
+  const longer = new Uint8Array(Math.max(size, 2 * bytes.length))
+  longer.set(bytes)
+  return longer
+}
