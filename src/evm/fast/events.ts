@@ -36,7 +36,9 @@ export function tellEvents(interpreter: Interpreter, tracer: Tracer): void {
 function tellEvent(interpreter: Interpreter, tracer: Tracer, at: number): void {
   switch (interpreter.instance.number(at + layout.EVENT_KIND)) {
     case layout.EVENT_STEP:
-      tracer.onStep?.(interpreter.steps.stepAt(at, addressOf(interpreter, at + layout.EVENT_ACCOUNT)))
+      tracer.onStep?.(
+        interpreter.steps.stepAt(at, addressOf(interpreter, at + layout.EVENT_ACCOUNT)),
+      )
       break
     case layout.EVENT_MEMORY:
       interpreter.steps.writeMemory(at, bytesAt(interpreter, at))

@@ -57,7 +57,8 @@ export class Steps {
     const depth = instance.number(at + layout.EVENT_DEPTH)
     const opcode = instance.number(at + layout.EVENT_OPCODE)
     const frame = this.#frames[depth]
-    if (frame === undefined) throw new Error(`the instance tells of a step in no frame, at ${depth}`)
+    if (frame === undefined)
+      throw new Error(`the instance tells of a step in no frame, at ${depth}`)
     if (this.#watchesStack) this.#follow(frame, at)
     frame.last = opcode
     return {

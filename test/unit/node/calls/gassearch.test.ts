@@ -33,7 +33,7 @@ const FRAME = {
   value: 0n,
   input: new Uint8Array(),
   isPrecompile: false,
-    code: () => new Uint8Array(),
+  code: () => new Uint8Array(),
 } as const
 
 /** Gas left after a course, or undefined when it ran out. Calls `meter` as an executor would. */
