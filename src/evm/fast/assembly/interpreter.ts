@@ -10,7 +10,7 @@ import { copyIn, copyWithin, endOf, expand, expandFor, hashMemory, isStatic, loa
 import * as op from '../opcodes.generated'
 import { blobHash, blockHash, codeHash, payExponent, pushLong, refuse } from './operations'
 import { sload, sstore, tload, tstore } from './state/storage'
-import { closeStep, endStep, openStep } from './steps'
+import { count, endStep, watch } from './steps'
 import {
   add, bitLength, byteAt, copyWord, exp, isBelow, isEqual, isIndex, isSignedBelow, isZero, mul, setShort, shiftLeft, shiftRight,
   shiftRightSigned, signExtend, sub, turnWord,
@@ -22,19 +22,6 @@ function save(frame: usize, pc: usize, sp: usize, gas: i64): void {
   store<i64>(frame, gas, layout.FRAME_GAS)
   store<u32>(frame, (pc - (load<u32>(frame, layout.FRAME_CODE) as usize)) as u32, layout.FRAME_PC)
   store<u32>(frame, sp as u32, layout.FRAME_STACK_TOP)
-}
-
-/** Counts operations, which only those who watch read. */
-@inline
-function count(steps: i64): void {
-  store<i64>(layout.STEPS, load<i64>(layout.STEPS) + steps)
-}
-
-/** Counts an operation that is watched, and tells of it where that is wanted; the STOP behind all code is none. */
-function watch(frame: usize, pc: usize, opcode: u32, sp: usize, gas: i64): void {
-  if (pc >= (load<u32>(frame, layout.FRAME_CODE_LENGTH) as usize)) return closeStep(gas, sp)
-  count(1)
-  if (areStepsTold()) openStep(frame, pc, opcode, sp, gas)
 }
 
 /** Runs the trace of a cell, and those that it leads on to. @returns the last one's exit */

@@ -6,11 +6,24 @@ import {
   RETURNDATACOPY, SLOAD, SSTORE, STATICCALL,
 } from '../opcodes.generated'
 import { copyWord, isIndex, setShort } from './arithmetic/words'
-import { depthOf, tellMemory } from './events'
+import { areStepsTold, depthOf, tellMemory } from './events'
 import { tellEvents } from './state/host'
 
+/** Counts operations, which only those who watch read. */
+@inline
+export function count(steps: i64): void {
+  store<i64>(layout.STEPS, load<i64>(layout.STEPS) + steps)
+}
+
+/** Counts an operation that is watched, and tells of it where that is wanted; the STOP behind all code is none. */
+export function watch(frame: usize, pc: usize, opcode: u32, sp: usize, gas: i64): void {
+  if (pc >= (load<u32>(frame, layout.FRAME_CODE_LENGTH) as usize)) return closeStep(gas, sp)
+  count(1)
+  if (areStepsTold()) openStep(frame, pc, opcode, sp, gas)
+}
+
 /** Writes down an operation about to run, which may not be able to. */
-export function openStep(frame: usize, pc: usize, opcode: u32, sp: usize, gas: i64): void {
+function openStep(frame: usize, pc: usize, opcode: u32, sp: usize, gas: i64): void {
   closeStep(gas, sp)
   const watchesMemory = (load<u32>(layout.WATCHED) & layout.WATCH_MEMORY) != 0
   if (watchesMemory) tellWritten(frame)
