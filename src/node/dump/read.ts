@@ -9,7 +9,6 @@ import type { World } from '../../state/world.ts'
 import { blockByNumber, headOf } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import { WorldReader } from './accounts.ts'
-import { parseLongJson } from './json.ts'
 import { hashAt, listAt, Members, noDump } from './members.ts'
 import { type GivenBlock, givenBlock, outcomesOf, type ReadBlock, readBlock } from './readblocks.ts'
 
@@ -33,7 +32,7 @@ export interface Dump {
  *   one too large to hold
  */
 export async function readDump(bytes: Uint8Array, state: ChainState): Promise<Dump> {
-  const dump = new Members(await parseDump(await unzipped(bytes)), '')
+  const dump = new Members(parseDump(await unzipped(bytes)), '')
   if (!dump.has('accounts')) throw noDump('it has no member accounts')
   const line = await lineOf(dump)
   const blocks = await blocksOf(line, dump, state)
@@ -61,10 +60,10 @@ async function unzipped(bytes: Uint8Array): Promise<Uint8Array> {
 /** A number of JSON that JavaScript would not count exactly: a nonce may have 64 bits. */
 const LONG_NUMBER = /([:[,]\s*)(\d{16,})(?=\s*[,}\]])/g
 
-async function parseDump(bytes: Uint8Array): Promise<unknown> {
-  const parse = (text: string): unknown => JSON.parse(text.replace(LONG_NUMBER, '$1"$2"'))
+function parseDump(bytes: Uint8Array): unknown {
   try {
-    return await parseLongJson(bytes, parse)
+    const text = new TextDecoder().decode(bytes)
+    return JSON.parse(text.replace(LONG_NUMBER, '$1"$2"'))
   } catch (error) {
     throw noDump(`it is no JSON: ${(error as Error).message}`)
   }
