@@ -25,9 +25,11 @@ export interface TextLimits {
   readonly size: number
   /** Bytes that are kept of it, packed. */
   readonly kept: number
+  /** Bytes from its beginning that are kept as they are: packing takes longer than writing. */
+  readonly plain: number
 }
 
-const DEFAULT_LIMITS: TextLimits = { size: 16_000_000_000, kept: 400_000_000 }
+const DEFAULT_LIMITS: TextLimits = { size: 16_000_000_000, kept: 400_000_000, plain: 32_000_000 }
 
 /** Milliseconds of writing after which other work gets a turn. */
 const TURN_MS = 10
@@ -102,7 +104,7 @@ export class JsonText {
   }
 }
 
-/** Writes JSON of any size: packed on another thread as it grows. The writer answers for it being JSON. */
+/** Writes JSON of any size: what is much is packed on another thread as it grows. The writer answers for it being JSON. */
 export class JsonWriter {
   readonly #limits: TextLimits
   readonly #pieces: Piece[] = []
@@ -162,6 +164,7 @@ export class JsonWriter {
     this.#size += piece.length
     this.#check()
     const at = this.#pieces.push(piece) - 1
+    if (this.#size <= this.#limits.plain) return
     const packing = deflate(piece).then((packed) => {
       this.#kept += packed.length
       this.#pieces[at] = { packed }

@@ -7,11 +7,9 @@ import { namesAt, OP, operationsAt } from '../opcodes.ts'
 import type { Instance } from './instance.ts'
 import * as layout from './layout.ts'
 
-/** Words that an operation puts on the stack: 0 or 1. DUP and SWAP are known from the stack itself. */
-const LEAVES: readonly number[] = Array.from(
-  { length: 256 },
-  (_, opcode) => operationsAt(NEWEST_HARDFORK).get(opcode)?.leaves ?? 0,
-)
+/** Of the operations that put a word on the stack: 1. DUP and SWAP are known from the stack itself. */
+const LEAVES = new Uint8Array(256)
+for (const [opcode, { leaves }] of operationsAt(NEWEST_HARDFORK)) LEAVES[opcode] = leaves
 
 /** What is known of an open frame. */
 interface OpenFrame {

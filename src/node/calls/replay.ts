@@ -122,6 +122,8 @@ export async function* replay(
     const outcome = await again(executor, record, { world, block, transaction, limits, tracer })
     checkReplay(record, index, outcome)
     yield { target, before: world, outcome, transaction }
+    // made when asked for
+    if (index === until) return
     world = outcome.world
     await yieldIfDue()
   }

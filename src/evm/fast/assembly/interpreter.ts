@@ -443,7 +443,7 @@ export function execute(frame: usize): i32 {
           continue
         }
         if (end >= layout.FIRST_END) {
-          endStep(frame, end, gas, sp)
+          if (load<u32>(layout.OPEN_STEP)) endStep(frame, end, gas, sp)
           save(frame, pc, sp, gas)
         }
         return end
@@ -470,7 +470,7 @@ export function execute(frame: usize): i32 {
     }
     break
   }
-  endStep(frame, end, gas, sp)
+  if (load<u32>(layout.OPEN_STEP)) endStep(frame, end, gas, sp)
   save(frame, pc, sp, gas)
   store<i64>(layout.GAS_UNTIL_YIELD, gas - floor)
   return end
