@@ -23,7 +23,7 @@ const MAX_UNPACKED = 8
 export interface TextLimits {
   /** Bytes of JSON. */
   readonly size: number
-  /** Bytes that are kept of it, packed. */
+  /** Bytes that are kept of it, most of them packed. */
   readonly kept: number
   /** Bytes from its beginning that are kept as they are: packing takes longer than writing. */
   readonly plain: number
@@ -164,7 +164,10 @@ export class JsonWriter {
     this.#size += piece.length
     this.#check()
     const at = this.#pieces.push(piece) - 1
-    if (this.#size <= this.#limits.plain) return
+    if (this.#size <= this.#limits.plain) {
+      this.#kept += piece.length
+      return
+    }
     const packing = deflate(piece).then((packed) => {
       this.#kept += packed.length
       this.#pieces[at] = { packed }
