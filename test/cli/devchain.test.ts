@@ -147,7 +147,7 @@ describe('options', () => {
   })
 
   test.each<[DevchainOptions, RegExp]>([
-    [{ alias: 'a_*=sco_*' }, /there is no module sco; did you mean/],
+    [{ alias: 'a_*=sc_*' }, /there is no module sc; did you mean sco\?/],
     [{ disable: 'persnal' }, /there is no module persnal; did you mean personal\?/],
     [{ alias: 'a=eth_chainid' }, /there is no method eth_chainid; did you mean eth_chainId\?/],
     [{ alias: 'a_*=evn_*' }, /there is no module evn; did you mean evm\?/],

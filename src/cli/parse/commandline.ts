@@ -191,6 +191,8 @@ function createOption(key: OptionKey): Option {
   const isPlain = type.placeholder === undefined || preset === 'none'
   const shown = preset.length > 40 ? preset.replace(/ .* /, ' … ') : preset
   const option = new Option(`${flagOf(key)}${value}`, isPlain ? sentence : `${sentence} (${shown})`)
+  // a flag `--no-…` is an option of its own, and does not turn another one off
+  option.negate = false
   if (type.repeatable) {
     option.argParser((text: string, former: readonly string[] | undefined) => [
       ...(former ?? []),
@@ -200,7 +202,7 @@ function createOption(key: OptionKey): Option {
   return option.helpGroup(`${group}:`)
 }
 
-/** The options of a chain that were given. `--no-…` flags are options of their own here, unlike in commander. */
+/** The options of a chain that were given. */
 function givenOptions(command: Command, keys: readonly OptionKey[]): GivenOptions {
   const values: Partial<Record<OptionKey, unknown>> = {}
   const byFlag = new Map(command.options.map((option) => [option.long, option]))
@@ -209,7 +211,7 @@ function givenOptions(command: Command, keys: readonly OptionKey[]): GivenOption
     if (option === undefined) continue
     const name = option.attributeName()
     if (command.getOptionValueSource(name) !== 'cli') continue
-    values[key] = option.negate ? true : command.getOptionValue(name)
+    values[key] = command.getOptionValue(name)
   }
   return values
 }
