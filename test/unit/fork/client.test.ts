@@ -1,0 +1,204 @@
+// How another network is asked: batches whose size is learned, limits, failures, and other nodes in place of one.
+import { describe, expect, test } from 'vitest'
+import { Client, type ClientOptions } from '../../../src/fork/client/client.ts'
+import { eip1193Provider } from '../../../src/fork/client/eip1193.ts'
+import { httpProvider } from '../../../src/fork/client/http.ts'
+import { isPrivateUrl } from '../../../src/fork/client/private.ts'
+import { shownUrl, withoutSecrets } from '../../../src/fork/client/redact.ts'
+import { startUpstream, type Upstream } from '../../support/upstream.ts'
+
+interface Watched {
+  readonly client: Client
+  /** Milliseconds that it waited, each time. */
+  readonly waits: number[]
+  readonly notices: string[]
+}
+
+function clientOf(urls: readonly string[], options: Partial<ClientOptions> = {}): Watched {
+  const waits: number[] = []
+  const notices: string[] = []
+  const client = new Client({
+    providers: urls.map((url) => httpProvider(url)),
+    timeoutMs: 5_000,
+    retries: 3,
+    onNotice: (text) => notices.push(text),
+    wait: async (milliseconds) => {
+      waits.push(milliseconds)
+    },
+    ...options,
+  })
+  return { client, waits, notices }
+}
+
+/** Balances of so many accounts. */
+function askMany({ client }: Watched, count: number): Promise<unknown[]> {
+  const addresses = Array.from({ length: count }, (_, i) => `0x${`${i + 1}`.padStart(40, '0')}`)
+  return Promise.all(addresses.map((each) => client.request('eth_getBalance', [each, 'latest'])))
+}
+
+const ZEROS = (count: number): string[] => Array.from({ length: count }, () => '0x0')
+
+const sizesOf = ({ requests }: Upstream): number[] => requests.map(({ length }) => length)
+
+describe('requests of one turn', () => {
+  test('go out together', async () => {
+    await using upstream = await startUpstream()
+    const watched = clientOf([upstream.url])
+    expect(await askMany(watched, 90)).toEqual(ZEROS(90))
+    expect(sizesOf(upstream)).toEqual([90])
+    expect(watched.client.traffic).toEqual({ sent: 1, asked: 90, batch: 100 })
+  })
+
+  test('come in the batches that the network takes, once it has refused larger ones', async () => {
+    await using upstream = await startUpstream()
+    upstream.faults.mostTogether = 20
+    const watched = clientOf([upstream.url])
+    expect(await askMany(watched, 100)).toEqual(ZEROS(100))
+    const learned = watched.client.traffic.batch
+    expect(learned).toBeLessThanOrEqual(20)
+    const before = upstream.requests.length
+    expect(await askMany(watched, 50)).toEqual(ZEROS(50))
+    expect(Math.max(...sizesOf(upstream).slice(before))).toBe(learned)
+  })
+
+  test('come one by one where no batch is taken', async () => {
+    await using upstream = await startUpstream()
+    upstream.faults.mostTogether = 1
+    const watched = clientOf([upstream.url])
+    expect(await askMany(watched, 8)).toEqual(ZEROS(8))
+    expect(watched.client.traffic.batch).toBe(1)
+  })
+
+  test('are answered each: an error of one is not that of the others', async () => {
+    await using upstream = await startUpstream()
+    const { client } = clientOf([upstream.url])
+    const [good, bad] = await Promise.allSettled([
+      client.request('eth_chainId', []),
+      client.request('eth_nonsense', []),
+    ])
+    expect(good).toEqual({ status: 'fulfilled', value: '0x21' })
+    expect(String((bad as PromiseRejectedResult).reason)).toMatch(
+      /refuses eth_nonsense: the method eth_nonsense does not exist/,
+    )
+  })
+})
+
+describe('a limit', () => {
+  test.each([
+    ['by status 429 and Retry-After', 429, 'slow down', { 'retry-after': '3' }, 3000],
+    ['by status 429 alone', 429, 'slow down', {}, 250],
+    ['by status 503', 503, '', {}, 250],
+    [
+      'by an error instead of a batch',
+      200,
+      '{"jsonrpc":"2.0","id":null,"error":{"code":-32005,"message":"too many requests"}}',
+      {},
+      250,
+    ],
+  ])('%s is waited for, and told', async (_, status, body, headers, waited) => {
+    await using upstream = await startUpstream()
+    upstream.faults.next.push({ status, body, headers: headers as Record<string, string> })
+    const watched = clientOf([upstream.url])
+    expect(await askMany(watched, 3)).toEqual(ZEROS(3))
+    expect(watched.waits).toEqual([waited])
+    expect(watched.notices).toHaveLength(1)
+    expect(watched.notices[0]).toMatch(
+      /^waiting [\d.]+ s for http:\/\/127\.0\.0\.1:\d+, 1 requests/,
+    )
+  })
+
+  test('on single items of a batch has those alone asked again', async () => {
+    await using upstream = await startUpstream()
+    let refusals = 4
+    upstream.faults.refuse = () =>
+      refusals-- > 0 ? { code: -32007, message: '50/second request limit reached' } : undefined
+    const watched = clientOf([upstream.url])
+    expect(await askMany(watched, 10)).toEqual(ZEROS(10))
+    expect(sizesOf(upstream)).toEqual([10, 4])
+  })
+
+  test('that does not end is an error with the network’s words, after bounded waits', async () => {
+    await using upstream = await startUpstream()
+    upstream.faults.refuse = () => ({ code: 429, message: 'monthly quota used up' })
+    const watched = clientOf([upstream.url])
+    await expect(askMany(watched, 2)).rejects.toThrow(/cannot be asked: monthly quota used up/)
+    expect(watched.waits).toHaveLength(16)
+    expect(Math.max(...watched.waits)).toBe(10_000)
+  })
+})
+
+describe('a failure', () => {
+  test('is tried again, and in the end told with its cause', async () => {
+    await using upstream = await startUpstream()
+    upstream.faults.next.push({ status: 502, body: '<html>bad gateway</html>' })
+    const watched = clientOf([upstream.url])
+    expect(await askMany(watched, 1)).toEqual(ZEROS(1))
+    upstream.faults.isCut = true
+    await expect(askMany(watched, 1)).rejects.toThrow(/^the forked network cannot be asked: http/)
+    expect(watched.waits).toEqual([250, 250, 500, 1000])
+  })
+
+  test('has another node asked where there is one', async () => {
+    await using broken = await startUpstream()
+    await using good = await startUpstream()
+    broken.faults.isCut = true
+    const watched = clientOf([broken.url, good.url])
+    expect(await askMany(watched, 5)).toEqual(ZEROS(5))
+    expect(sizesOf(good)).toEqual([5])
+    expect(await askMany(watched, 5)).toEqual(ZEROS(5))
+    expect(sizesOf(broken)).toEqual([5])
+  })
+
+  test('by silence ends with the time that was given', async () => {
+    const silent = eip1193Provider({ request: () => new Promise(() => undefined) })
+    const { client } = clientOf([], { providers: [silent], timeoutMs: 20, retries: 0 })
+    await expect(client.request('eth_chainId', [])).rejects.toThrow(/no answer within 0.02 s/)
+  })
+
+  test('of a closed fork comes at once', async () => {
+    await using upstream = await startUpstream()
+    const { client } = clientOf([upstream.url])
+    const asked = client.request('eth_chainId', [])
+    client.close()
+    await expect(asked).rejects.toThrow('the fork was closed')
+  })
+})
+
+describe('keys of a URL', () => {
+  const KEY = 'abcdef0123456789abcdef0123456789'
+
+  test.each([
+    [`https://mainnet.example.io/v3/${KEY}`, 'https://mainnet.example.io/…'],
+    [`https://rpc.example.io/?apikey=${KEY}`, 'https://rpc.example.io/…'],
+    [`https://user:${KEY}@rpc.example.io:8443`, 'https://rpc.example.io:8443/…'],
+    ['http://127.0.0.1:8545', 'http://127.0.0.1:8545'],
+  ])('are not shown: %s', (url, shown) => {
+    expect(shownUrl(url)).toBe(shown)
+    expect(withoutSecrets(`cannot reach ${url}, with ${url}`, url)).not.toContain(KEY)
+  })
+
+  test('are not in errors and notices either', async () => {
+    await using upstream = await startUpstream()
+    const url = `${upstream.url}/v3/${KEY}`
+    const watched = clientOf([url], { retries: 0 })
+    upstream.faults.next.push({ status: 429, body: `key ${KEY} has no more credits` })
+    upstream.faults.next.push({ status: 500, body: `no such project ${KEY}` })
+    const failed: unknown = await askMany(watched, 1).catch((error: unknown) => error)
+    expect(String(failed)).toMatch(/answered 500: no such project …/)
+    expect([String(failed), ...watched.notices].join()).not.toContain(KEY)
+  })
+})
+
+test.each([
+  ['http://localhost:8545', true],
+  ['http://127.0.0.1:8545', true],
+  ['http://10.2.3.4', true],
+  ['http://172.20.0.2:1', true],
+  ['http://[::1]:8545', true],
+  ['http://node', true],
+  ['https://mainnet.infura.io/v3/x', false],
+  ['https://8.8.8.8', false],
+  ['http://172.32.0.1', false],
+])('%s is an address of one’s own: %s', (url, isOwn) => {
+  expect(isPrivateUrl(url)).toBe(isOwn)
+})

@@ -1,0 +1,199 @@
+// What was fetched, kept: in the cache folder by many processes at once, and in cassettes.
+import {
+  appendFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { keccakHash } from '../../../src/core/crypto/crypto.ts'
+import { bytesFromHex } from '../../../src/core/hex.ts'
+import { createDevchain, type Devchain, type DevchainOptions } from '../../../src/devchain.ts'
+import { diskStore } from '../../../src/fork/store/disk.ts'
+import {
+  deployKeeper,
+  SUMMED,
+  sendOn,
+  setting,
+  startUpstream,
+  word,
+} from '../../support/upstream.ts'
+
+let folder = ''
+const cacheHome = process.env.XDG_CACHE_HOME
+
+beforeEach(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'devchain-fork-'))
+  process.env.XDG_CACHE_HOME = folder
+})
+
+afterEach(() => {
+  if (cacheHome === undefined) delete process.env.XDG_CACHE_HOME
+  else process.env.XDG_CACHE_HOME = cacheHome
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const ITEM = { of: `1/0x${'ab'.repeat(32)}`, method: 'eth_getBalance', params: ['0x01'] }
+
+function filesBelow(): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    /\.(items|hex)$/.test(name),
+  )
+}
+
+function ask(devchain: Devchain, method: string, ...params: unknown[]): Promise<unknown> {
+  return devchain.request({ method, params })
+}
+
+function forkOf(options: DevchainOptions): Promise<Devchain> {
+  return createDevchain({ clock: 'step:12', ...options })
+}
+
+const SUM = `0x${word((SUMMED * (SUMMED - 1)) / 2 + 100 * SUMMED)}`
+
+describe('the cache folder', () => {
+  test('has what another store has written', async () => {
+    const one = diskStore(folder)
+    one.put(ITEM, '0x5')
+    one.put({ ...ITEM, params: ['0x02'] }, null)
+    await one.flush()
+    const other = diskStore(folder)
+    expect(other.get(ITEM)).toBe('0x5')
+    expect(other.get({ ...ITEM, params: ['0x02'] })).toBeNull()
+    expect(other.get({ ...ITEM, of: '1/0x00' })).toBeUndefined()
+  })
+
+  test('passes over what was torn, and over what is not as it was written', async () => {
+    const one = diskStore(folder)
+    one.put(ITEM, '0x5')
+    await one.flush()
+    const [name = ''] = filesBelow()
+    const file = path.join(folder, name)
+    appendFileSync(file, '\n12345678 ["eth_getBalance",["0x02"],"0x')
+    const two = diskStore(folder)
+    two.put({ ...ITEM, params: ['0x03'] }, '0x7')
+    await two.flush()
+    const text = readFileSync(file, 'utf8')
+    writeFileSync(file, text.replace('"0x5"', '"0x6"'))
+    const three = diskStore(folder)
+    expect(three.get(ITEM)).toBeUndefined()
+    expect(three.get({ ...ITEM, params: ['0x02'] })).toBeUndefined()
+    expect(three.get({ ...ITEM, params: ['0x03'] })).toBe('0x7')
+  })
+
+  test('keeps code once by its hash, and takes no other for it', async () => {
+    const hash = keccakHash(bytesFromHex('0x6001'))
+    const key = { of: 'code', method: 'eth_getCode', params: [hash] }
+    const one = diskStore(folder)
+    one.put(key, '0x6001')
+    expect(diskStore(folder).get(key)).toBe('0x6001')
+    writeFileSync(path.join(folder, filesBelow()[0] ?? ''), '0x6002')
+    expect(diskStore(folder).get(key)).toBeUndefined()
+  })
+
+  test('serves the next fork of the same block, whatever the URL, and nothing local is in it', async () => {
+    await using upstream = await startUpstream()
+    const keeper = await deployKeeper(upstream)
+    await using first = await forkOf({ fork: { url: upstream.url } })
+    expect(await ask(first, 'eth_call', { to: keeper })).toBe(SUM)
+    await sendOn((method, ...params) => ask(first, method, ...params), {
+      to: keeper,
+      data: setting(0, 9),
+    })
+    await first.close()
+    await using second = await forkOf({ fork: { url: `${upstream.url}/another/key` } })
+    const begun = upstream.requests.length
+    expect(await ask(second, 'eth_call', { to: keeper })).toBe(SUM)
+    expect(upstream.requests).toHaveLength(begun)
+    expect(filesBelow().join()).not.toContain('another')
+  })
+
+  test('serves twenty forks at once', async () => {
+    await using upstream = await startUpstream()
+    const keeper = await deployKeeper(upstream)
+    const sums = await Promise.all(
+      Array.from({ length: 20 }, async () => {
+        await using fork = await forkOf({ fork: { url: upstream.url } })
+        return await ask(fork, 'eth_call', { to: keeper })
+      }),
+    )
+    expect(new Set(sums)).toEqual(new Set([SUM]))
+    await using last = await forkOf({ fork: { url: upstream.url } })
+    const begun = upstream.requests.length
+    expect(await ask(last, 'eth_call', { to: keeper })).toBe(SUM)
+    expect(upstream.requests).toHaveLength(begun)
+  })
+
+  test('is left alone where it is not wanted', async () => {
+    await using upstream = await startUpstream()
+    const keeper = await deployKeeper(upstream)
+    await using fork = await forkOf({ fork: { url: upstream.url }, noForkCache: true })
+    await ask(fork, 'eth_call', { to: keeper })
+    await fork.close()
+    expect(filesBelow()).toEqual([])
+  })
+})
+
+describe('a cassette', () => {
+  /** Records a fork that did something, and gives its newest block. */
+  async function record(file: string, url: string, keeper: string): Promise<unknown> {
+    await using fork = await forkOf({ fork: { url }, noForkCache: true, forkRecord: file })
+    return await play(fork, keeper)
+  }
+
+  async function play(fork: Devchain, keeper: string): Promise<unknown> {
+    const on = (method: string, ...params: readonly unknown[]): Promise<unknown> =>
+      ask(fork, method, ...params)
+    expect(await on('eth_call', { to: keeper })).toBe(SUM)
+    await sendOn(on, { to: keeper, data: setting(2, 9) })
+    expect(await on('eth_getBlockByNumber', '0x1', false)).not.toBeNull()
+    return on('eth_getBlockByNumber', 'latest', true)
+  }
+
+  test('has a chain start and run without network, and give the same blocks', async () => {
+    const file = path.join(folder, 'fork.jsonl')
+    const upstream = await startUpstream()
+    const keeper = await deployKeeper(upstream)
+    const recorded = await record(file, upstream.url, keeper)
+    await upstream.close()
+    await using replayed = await forkOf({ forkReplay: file })
+    expect(await play(replayed, keeper)).toEqual(recorded)
+  })
+
+  test('is the same file each time, its lines in order', async () => {
+    await using upstream = await startUpstream()
+    const keeper = await deployKeeper(upstream)
+    const files = ['one', 'two'].map((name) => path.join(folder, name))
+    for (const file of files) await record(file, upstream.url, keeper)
+    const [one = '', two] = files.map((file) => readFileSync(file, 'utf8'))
+    expect(one).toBe(two)
+    const items = one.trimEnd().split('\n').slice(1)
+    expect(items.length).toBeGreaterThan(SUMMED)
+    for (const line of items) expect(JSON.parse(line)).toHaveLength(4)
+  })
+
+  test('that lacks something names it', async () => {
+    const file = path.join(folder, 'fork.jsonl')
+    await using upstream = await startUpstream()
+    const keeper = await deployKeeper(upstream)
+    await record(file, upstream.url, keeper)
+    await using replayed = await forkOf({ forkReplay: file })
+    await expect(ask(replayed, 'eth_getStorageAt', keeper, '0x4d2')).rejects.toThrow(
+      /has no answer to eth_getStorageAt .*4d2/,
+    )
+  })
+
+  test.each([
+    ['nothing', undefined, /there is no such file/],
+    ['something else', 'hello\n', /is no recorded fork/],
+    ['a line that is none', '["devchain fork 1",{"chainId":"1"}]\n[1]\n', /line 2 is no item/],
+  ])('that is %s is refused', async (_, text, message) => {
+    const file = path.join(folder, 'broken')
+    if (text !== undefined) writeFileSync(file, text)
+    await expect(forkOf({ forkReplay: file })).rejects.toThrow(message)
+  })
+})
