@@ -17,6 +17,7 @@ import { textOfLogs } from './methods/wire/logtext/logtext.ts'
 import { addresses, keyOf } from './node/accounts/accounts.ts'
 import { type Chain, type Environment, systemEnvironment } from './node/chain/chain.ts'
 import type { ChainOptions } from './node/chainoptions.ts'
+import { stateFrom } from './node/create.ts'
 import { headOf } from './node/ledger/blocktree.ts'
 import type { StateChange } from './node/ledger/change.ts'
 import { createNode, type Node } from './node/node.ts'
@@ -171,7 +172,7 @@ export async function openDevchain(settings: DevchainSettings, hooks: Hooks): Pr
   const forking = new Forking(settings, (text) => {
     if (logging.isEnabled) observer.onNotice?.(text)
   })
-  const node = await createNodeFrom(settings, {
+  const options: ChainOptions = {
     ...chainParameters(settings),
     ...(await forking.atStart()),
     genesis,
@@ -180,9 +181,10 @@ export async function openDevchain(settings: DevchainSettings, hooks: Hooks): Pr
     unsaid: profile.defaults,
     isPlain: hooks.isPlain,
     environment: { ...environment, onBug, begin },
-  })
+  }
+  const node = await createNodeFrom(settings, options)
   const { chain } = node
-  forking.serve(chain)
+  forking.serve(chain, (fork) => stateFrom({ ...options, fork }, environment.now()))
   chain.onClose(() => progresses.close())
   const project = openDoor(settings, hooks, chain, onBug)
   const { onChange } = observer

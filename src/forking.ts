@@ -1,8 +1,9 @@
 // Forks of other networks, as a program starts with one or comes to one later. Nothing of src/fork is loaded before.
 import { DevchainError } from './core/errors.ts'
 import type { ForkSettings, OpenFork } from './fork/door.ts'
-import type { MethodContext } from './methods/common/context.ts'
+import type { ForkOrder, ForkStarter, MethodContext } from './methods/common/context.ts'
 import type { Chain } from './node/chain/chain.ts'
+import type { ChainState } from './node/ledger/chainstate.ts'
 import type { ForkBase, Piecemeal } from './node/ledger/upstream.ts'
 import type { DevchainSettings } from './options/derived.ts'
 import type { ForkChoice } from './options/fork.ts'
@@ -10,14 +11,18 @@ import type { Reach } from './rpc/dispatch.ts'
 
 type Door = typeof import('./fork/door.ts')
 
+/** The state that a chain begins with, as a fork or without. */
+export type StateFrom = (fork: ForkBase | undefined) => Promise<ChainState>
+
 /** The forks of one program. */
-export class Forking {
+export class Forking implements ForkStarter {
   readonly #settings: DevchainSettings
   readonly #onNotice: (text: string) => void
   readonly #open: OpenFork[] = []
   #door: Door | undefined
   #chain: Chain | undefined
   #choice: ForkChoice | undefined
+  #stateFrom: StateFrom | undefined
 
   constructor(settings: DevchainSettings, onNotice: (text: string) => void) {
     this.#settings = settings
@@ -56,35 +61,39 @@ export class Forking {
       throw new DevchainError('INVALID_PARAMS', message)
     }
     const base = await this.#begin(this.#settings)
-    return { fork: base, piecemeal: this.#door?.piecemealOf(() => this.#chain) as Piecemeal }
+    return { fork: base, piecemeal: this.#piecemeal(await this.#load()) }
   }
 
-  /** The chain is there. */
-  serve(chain: Chain): void {
+  /** The chain is there; with other options it would begin with `stateFrom`. */
+  serve(chain: Chain, stateFrom: StateFrom): void {
     this.#chain = chain
+    this.#stateFrom = stateFrom
     chain.onClose(() => {
       for (const { close } of this.#open) close()
     })
   }
 
-  /**
-   * Another block to go on from, or another network.
-   * @param choice what of it is said; undefined members: as before
-   */
-  async again({
-    url,
-    block,
-  }: {
-    url?: string | undefined
-    block?: string | undefined
-  }): Promise<ForkBase> {
+  async begin({ url, block }: ForkOrder): Promise<ChainState> {
     const before = this.#choice ?? { urls: [], block: undefined }
-    const choice = url === undefined ? { ...before, block } : { urls: [url], block }
-    const base = await this.#begin({ ...this.#settings, fork: choice, forkReplay: undefined })
+    const named = block === undefined ? undefined : block.toString()
+    const choice = url === undefined ? { ...before, block: named } : { urls: [url], block: named }
+    const fork = await this.#begin({ ...this.#settings, fork: choice, forkReplay: undefined })
     this.#choice = choice
-    const { piecemealOf } = await this.#load()
-    this.#chain?.work(piecemealOf(() => this.#chain))
-    return base
+    this.#chain?.work(this.#piecemeal(await this.#load()))
+    return this.#state(fork)
+  }
+
+  leave(): Promise<ChainState> {
+    return this.#state(undefined)
+  }
+
+  #piecemeal({ piecemealOf }: Door): Piecemeal {
+    return piecemealOf(() => this.#chain)
+  }
+
+  #state(fork: ForkBase | undefined): Promise<ChainState> {
+    if (this.#stateFrom === undefined) throw new Error('the chain is not there yet')
+    return this.#stateFrom(fork)
   }
 
   async #begin(settings: ForkSettings): Promise<ForkBase> {

@@ -13,7 +13,6 @@ import { eip1193Provider } from './client/eip1193.ts'
 import { type Header, httpProvider } from './client/http.ts'
 import { isPrivateUrl } from './client/private.ts'
 import type { Provider } from './client/provider.ts'
-import { shownUrl } from './client/redact.ts'
 import { type RemoteBlock, readBlock, recordOf } from './header.ts'
 import { type Asker, type BlockPoint, Network } from './network.ts'
 import { namedHardfork, requireEvm, rulesOf } from './rules.ts'
@@ -68,7 +67,10 @@ function openCassette(settings: ForkSettings, file: string): OpenFork {
     },
   }
   const found = { head, block, newest: block.header.number, depth: 0n }
-  return opened(settings, found, { asker, store: layered(memoryStore(), store) })
+  const moveTo = async (): Promise<void> => {
+    throw new DevchainError('INVALID_PARAMS', `${file} is replayed: no network is asked`)
+  }
+  return opened(settings, found, { asker, store: layered(memoryStore(), store), moveTo })
 }
 
 async function openNetwork(settings: ForkSettings, onNotice: OnNotice): Promise<OpenFork> {
@@ -81,7 +83,9 @@ async function openNetwork(settings: ForkSettings, onNotice: OnNotice): Promise<
   try {
     const found = await findBlock(client, fork)
     requireEvm(BigInt(found.head.chainId))
-    await requireSameBlock(providers, found.block, { timeoutMs, retries: 0, onNotice })
+    const [first, ...others] = providers
+    const asking = { timeoutMs, retries: 0, onNotice }
+    await requireSameBlock(others, found.block, asking, first?.name)
     const kept: Store[] = [memoryStore()]
     const folder = cacheFolder()
     if (!settings.noForkCache && folder !== undefined && fork.provider === undefined) {
@@ -90,7 +94,12 @@ async function openNetwork(settings: ForkSettings, onNotice: OnNotice): Promise<
     const recorded = settings.forkRecord
     if (recorded !== undefined) kept.unshift(recordTo(recorded, () => found.head))
     const store = kept.reduceRight((lower, upper) => layered(upper, lower))
-    const { base, close } = opened(settings, found, { asker: client, store })
+    const moveTo = async (url: string): Promise<void> => {
+      const other = providersOf({ urls: [url], block: undefined }, settings.forkHeader)
+      await requireSameBlock(other, found.block, { timeoutMs, retries, onNotice }, client.name)
+      client.use(other)
+    }
+    const { base, close } = opened(settings, found, { asker: client, store, moveTo })
     return {
       base,
       close: () => {
@@ -180,9 +189,10 @@ async function requireSameBlock(
   providers: readonly Provider[],
   { header, hash }: RemoteBlock,
   options: { timeoutMs: number; retries: number; onNotice: OnNotice },
+  first: string | undefined,
 ): Promise<void> {
   await Promise.all(
-    providers.slice(1).map(async (provider) => {
+    providers.map(async (provider) => {
       const client = new Client({ ...options, providers: [provider] })
       let found: Json | undefined
       try {
@@ -194,16 +204,22 @@ async function requireSameBlock(
       }
       const other = (found as { hash?: unknown } | null)?.hash
       if (other === hash) return
-      const message = `fork: ${provider.name} has another block ${header.number} than ${providers[0]?.name}: ${String(other ?? 'none')}, not ${hash}`
+      const message = `fork: ${provider.name} has another block ${header.number} than ${first}: ${String(other ?? 'none')}, not ${hash}`
       throw new DevchainError('INVALID_PARAMS', message)
     }),
   )
 }
 
+/** Who answers, what is kept of it, and how to have somebody else answer. */
+interface Carriers extends Pick<Upstream, 'moveTo'> {
+  readonly asker: Asker
+  readonly store: Store
+}
+
 function opened(
   { chainId, baseFee }: ForkSettings,
   { head, block, newest, depth }: Found,
-  { asker, store }: { readonly asker: Asker; readonly store: Store },
+  { asker, store, moveTo }: Carriers,
 ): OpenFork {
   const id = BigInt(head.chainId)
   const isShallow = (number: bigint): boolean => number + depth > newest
@@ -212,7 +228,7 @@ function opened(
   const { number, stateRoot } = block.header
   const point: BlockPoint = { number, hash: block.hash, stateRoot }
   const base: ForkBase = {
-    upstream: upstreamOf(network, point),
+    upstream: { ...upstreamOf(network, point), moveTo },
     ancestors: new Ancestors(network, block),
     header: block.header,
     head: ({ balances: own, code }) =>
@@ -224,7 +240,7 @@ function opened(
   return { base, close: () => void store.flush() }
 }
 
-function upstreamOf(network: Network, point: BlockPoint): Upstream {
+function upstreamOf(network: Network, point: BlockPoint): Omit<Upstream, 'moveTo'> {
   return {
     chainId: network.chainId,
     number: point.number,
@@ -237,9 +253,4 @@ function upstreamOf(network: Network, point: BlockPoint): Upstream {
       network.askBelow(point, method, params as readonly Json[], block),
     peek: (method, params) => network.ask(method, params as readonly Json[]),
   }
-}
-
-/** Names the networks of a choice, without keys. */
-export function shownChoice({ urls, provider }: ForkChoice): string {
-  return provider === undefined ? urls.map(shownUrl).join(', ') : 'a provider'
 }

@@ -18,6 +18,7 @@ import { debugRawMethods } from './debug/raw.ts'
 import { debugStateMethods } from './debug/state.ts'
 import { debugTraceMethods } from './debug/trace.ts'
 import { debugWitnessMethods } from './debug/witness.ts'
+import { forkMethods } from './devchain/fork.ts'
 import { linkMethods } from './devchain/links.ts'
 import { projectMethods } from './devchain/project.ts'
 import { reorgMethods } from './devchain/reorg.ts'
@@ -91,7 +92,13 @@ export const methodsByPrefix: Readonly<Record<string, Methods>> = {
   mnr: mnrMethods,
   personal: personalMethods,
   evm: [...evmSnapshotMethods, ...evmMiningMethods, ...evmClockMethods, ...evmAccountMethods],
-  devchain: [...snapshotMethods, ...reorgMethods, ...linkMethods, ...projectMethods],
+  devchain: [
+    ...snapshotMethods,
+    ...reorgMethods,
+    ...forkMethods,
+    ...linkMethods,
+    ...projectMethods,
+  ],
   hardhat: [
     ...hardhatAccountMethods,
     ...hardhatMiningMethods,

@@ -102,10 +102,10 @@ function otherBeginnings(
 }
 
 /**
- * The state that a chain has which goes on from another network's block, in place of the one that it had.
+ * The state that a chain with these options begins with: what another one is reset to.
  * @throws {DevchainError} as `createChain`
  */
-export function forkedState(given: ChainOptions, now: number): Promise<ChainState> {
+export function stateFrom(given: ChainOptions, now: number): Promise<ChainState> {
   return firstState({ ...given, ...chainParameters(given) }, now)
 }
 
@@ -169,7 +169,10 @@ function stateOfFork(
   const timestamp = options.timestamp ?? base.timestamp
   return emptyState(options, {
     config: configOfFork(options, fork, hardforkAt),
-    tree: appendRun(emptyTree, fork.ancestors, head),
+    tree: {
+      ...appendRun(emptyTree, fork.ancestors, head),
+      network: { run: fork.ancestors, number: Number(base.number) },
+    },
     clock: firstClock({ ...options, timestamp }, now),
     settings: settingsOfFork(options, fork, base, hardfork),
     accounts,

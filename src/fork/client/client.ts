@@ -68,7 +68,7 @@ interface Known {
 
 export class Client {
   readonly #options: ClientOptions
-  readonly #known: readonly Known[]
+  #known: readonly Known[]
   #current = 0
   #queue: Waiting[] = []
   #isScheduled = false
@@ -80,7 +80,13 @@ export class Client {
 
   constructor(options: ClientOptions) {
     this.#options = options
-    this.#known = options.providers.map((provider) => ({ provider, batch: provider.mostAtOnce }))
+    this.#known = options.providers.map(unknown)
+  }
+
+  /** Asks others from now on. */
+  use(providers: readonly Provider[]): void {
+    this.#known = providers.map(unknown)
+    this.#current = 0
   }
 
   get traffic(): Traffic {
@@ -224,6 +230,11 @@ export class Client {
   #wait(milliseconds: number): Promise<void> {
     return (this.#options.wait ?? wait)(milliseconds)
   }
+}
+
+/** A provider of which nothing was learned yet. */
+function unknown(provider: Provider): Known {
+  return { provider, batch: provider.mostAtOnce }
 }
 
 interface Attempts {

@@ -5,25 +5,29 @@ import type { Chain } from '../../node/chain/chain.ts'
 import { loadState } from '../../node/dump/load.ts'
 import { dumpState } from '../../node/dump/write.ts'
 import { blockByNumber, headOf } from '../../node/ledger/blocktree.ts'
+import type { Upstream } from '../../node/ledger/upstream.ts'
 import { type NextRules, nextRules } from '../../node/mining/environment.ts'
 import { gasPrice } from '../../node/sending/gasoracle.ts'
-import { type Method, optional, param } from '../../rpc/method.ts'
+import { type Method, optional, param, secret } from '../../rpc/method.ts'
 import { boolean, data, hash, quantity, text } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'
 import { type MethodContext, method } from '../common/context.ts'
 import { requireUnlinked } from '../common/peers.ts'
-import { NO_FORK, unsupported } from '../common/unsupported.ts'
 import { ack } from '../compat/profile.ts'
 import { field, plainInteger, quantityResult, shape } from '../wire/encodeobject.ts'
 
 /** The highest chain id that clients count with exactly. */
 const MAX_CHAIN_ID = BigInt(Number.MAX_SAFE_INTEGER)
 
-/** That the chain is no fork of another, in the members that anvil's clients read. */
-const noFork: Encoder<null> = {
+/** What the chain is a fork of, in the members that anvil's clients read; without keys. */
+const forkConfig: Encoder<Upstream | undefined> = {
   name: 'fork',
   json: { type: 'object' },
-  encode: () => ({ forkUrl: null, forkBlockNumber: null, forkRetryBackoff: null }),
+  encode: (upstream) => ({
+    forkUrl: upstream?.facts().name ?? null,
+    forkBlockNumber: upstream === undefined ? null : Number(upstream.number),
+    forkRetryBackoff: null,
+  }),
 }
 
 const environmentShape: Encoder<MethodContext> = shape<MethodContext>('environment', {
@@ -51,7 +55,7 @@ const nodeInfo = method({
     hardFork: field(text, ({ chain }) => nextRulesOf(chain).hardfork),
     transactionOrder: field(text, () => 'fees'),
     environment: field(environmentShape, (context) => context),
-    forkConfig: field(noFork, () => null),
+    forkConfig: field(forkConfig, ({ chain }) => chain.state.config.upstream),
   }),
   example: { params: [] },
   handle: (context) => context,
@@ -126,6 +130,25 @@ const load = method({
   },
 })
 
+const setRpcUrl = method({
+  name: 'anvil_setRpcUrl',
+  aliases: ['hardhat_setRpcUrl'],
+  summary:
+    'Has another node asked for what a fork needs of its network: it must have the same block.',
+  params: [secret(param('url', text))],
+  result: ack,
+  example: { params: ['http://127.0.0.1:8546'] },
+  handle: async ({ chain, profile }, url) => {
+    const { upstream } = chain.state.config
+    if (upstream === undefined) {
+      const message = 'this chain is no fork of another network, whose URL could be changed'
+      throw new DevchainError('METHOD_NOT_SUPPORTED', message)
+    }
+    await upstream.moveTo(url)
+    return profile.ack
+  },
+})
+
 function nextRulesOf({ state, environment }: Chain): NextRules {
   return nextRules(state, environment.now())
 }
@@ -137,5 +160,5 @@ export const anvilChainMethods: readonly Method<MethodContext>[] = [
   setChainId,
   dump,
   load,
-  unsupported('anvil_setRpcUrl', NO_FORK),
+  setRpcUrl,
 ]

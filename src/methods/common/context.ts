@@ -1,7 +1,7 @@
 // What handlers are given besides their parameters, and how a method is declared.
 import type { ConsoleLine } from '../../evm/executor.ts'
 import type { LogEntry } from '../../node/events/logs.ts'
-import type { ForkBase } from '../../node/ledger/upstream.ts'
+import type { ChainState } from '../../node/ledger/chainstate.ts'
 import type { Node } from '../../node/node.ts'
 import type { PeersDoor } from '../../node/peers.ts'
 import type { DevchainSettings } from '../../options/derived.ts'
@@ -13,24 +13,27 @@ import type { MessageCaller, Session } from '../../rpc/session.ts'
 import type { Profile } from '../compat/profile.ts'
 import type { Subscriptions } from './subscriptions.ts'
 
-/** Begins forks of other networks. */
+/** Which network is forked at which block; what is undefined stays as it is. */
+export interface ForkOrder {
+  readonly url: string | undefined
+  readonly block: bigint | undefined
+}
+
+/** Begins forks of other networks, and ends them. */
 export interface ForkStarter {
   /**
-   * @param choice what of it is said; undefined members: as before
-   * @returns what a chain begins with
+   * @returns the state that the chain begins with as that fork
    * @throws {DevchainError} `INVALID_PARAMS` for what cannot be forked, `UPSTREAM_FAILED` when the network cannot be asked
    */
-  readonly again: (choice: {
-    readonly url?: string | undefined
-    readonly block?: string | undefined
-  }) => Promise<ForkBase>
+  readonly begin: (order: ForkOrder) => Promise<ChainState>
+  /** @returns the state that the chain begins with without a network */
+  readonly leave: () => Promise<ChainState>
 }
 
 /** Everything that a handler may use. Made anew for each request. */
 export interface MethodContext extends Node {
   /** The user's own contracts, as far as they are known. */
   readonly project: ProjectDoor
-  /** Begins a fork of another network, or another one. */
   readonly forking: ForkStarter
   /** The socket that the request came by; undefined for HTTP and in-process requests. */
   readonly session: Session | undefined

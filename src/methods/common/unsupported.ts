@@ -18,6 +18,3 @@ export function unsupported(name: string, reason: string): Method<MethodContext>
   })
   return { ...refused, unsupported: reason }
 }
-
-/** Why nothing can change the URL of the network that is forked. */
-export const NO_FORK = 'this chain is no fork of another network, whose URL could be changed'

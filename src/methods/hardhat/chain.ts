@@ -3,34 +3,38 @@
 import { keccakHash } from '../../core/crypto/crypto.ts'
 import { DevchainError, printValue } from '../../core/errors.ts'
 import { concatBytes, paddedBytes } from '../../core/hex.ts'
-import { RESET, reset } from '../../node/commands/snapshots.ts'
+import { RESET, reset, resetTo } from '../../node/commands/snapshots.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
 import type { ChainState, Snapshot } from '../../node/ledger/chainstate.ts'
 import { snapshotsOf } from '../../node/ledger/snapshots.ts'
+import type { Upstream } from '../../node/ledger/upstream.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
-import { boolean, hash, text } from '../../rpc/primitives.ts'
+import { boolean, hash, quantity, text } from '../../rpc/primitives.ts'
 import type { Decoder, Encoder, Json } from '../../rpc/schema.ts'
-import { type MethodContext, method } from '../common/context.ts'
+import { type ForkOrder, type MethodContext, method } from '../common/context.ts'
 import { requireUnlinked } from '../common/peers.ts'
 import { clientVersionOf } from '../common/version.ts'
 import { ack } from '../compat/profile.ts'
-import { field, plainInteger, shape } from '../wire/encodeobject.ts'
+import { members } from '../wire/decodeobject.ts'
+import { field, fieldIfAny, plainInteger, shape } from '../wire/encodeobject.ts'
 
-/** Options of a reset, which may name a chain to fork: there is none here. */
-const resetOptions: Decoder<null> = {
+const forkMembers = members('forking', { jsonRpcUrl: text, blockNumber: quantity })
+
+const optionMembers = members('options', { forking: forkMembers })
+
+/** Which network the chain is a fork of from now on: undefined for none, or the one it began with. */
+const resetOptions: Decoder<ForkOrder | undefined> = {
   name: 'options',
-  json: { type: 'object' },
-  decode: (value, path) => {
-    if (!Array.isArray(value) && isEmpty(value)) return null
-    const message = `${path}: expected none, as this chain is no fork of another, got ${printValue(value)}`
-    throw new DevchainError('INVALID_PARAMS', message)
+  json: optionMembers.json,
+  decode: (value, path, notes) => {
+    if (Array.isArray(value)) {
+      const message = `${path}: expected {forking: {jsonRpcUrl, blockNumber}} or nothing, got ${printValue(value)}`
+      throw new DevchainError('INVALID_PARAMS', message)
+    }
+    const { forking } = optionMembers.decode(value, path, notes)
+    const { jsonRpcUrl: url, blockNumber: block } = forking ?? {}
+    return url === undefined && block === undefined ? undefined : { url, block }
   },
-}
-
-/** True of an object in which nothing is said: clients write members that they were not given as null. */
-function isEmpty(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  return Object.values(value).every((member) => member === null || isEmpty(member))
 }
 
 /** What is said of a chain as a whole. */
@@ -54,6 +58,13 @@ const snapshotsShape: Encoder<readonly Snapshot[]> = {
     ),
 }
 
+/** The network that the chain is a fork of, in the words of hardhat. */
+const forkedNetwork: Encoder<Upstream> = shape<Upstream>('forked network', {
+  chainId: field(plainInteger, ({ chainId }) => chainId),
+  forkBlockNumber: field(plainInteger, ({ number }) => number),
+  forkBlockHash: field(hash, (upstream) => upstream.hash),
+})
+
 const metadata = method({
   name: 'hardhat_metadata',
   aliases: ['anvil_metadata'],
@@ -66,6 +77,7 @@ const metadata = method({
     latestBlockNumber: field(plainInteger, ({ state }) => headOf(state.tree).block.header.number),
     latestBlockHash: field(hash, ({ state }) => headOf(state.tree).block.hash),
     snapshots: field(snapshotsShape, ({ snapshots }) => snapshots),
+    forkedNetwork: fieldIfAny(forkedNetwork, ({ state }) => state.config.upstream),
   }),
   example: { params: [] },
   handle: (context) => {
@@ -77,18 +89,23 @@ const metadata = method({
   },
 })
 
-const resetTo = method({
+const resetChain = method({
   name: 'hardhat_reset',
   aliases: ['anvil_reset'],
   summary:
-    'Goes back to genesis; forgets snapshots and the pool. There are no forks of other chains.',
+    'Begins anew, and forgets snapshots and the pool: as a fork of the network that is named, or without one.',
   params: [optional('options', resetOptions)],
   result: ack,
   example: { params: [], result: null },
   writes: 'chain',
-  handle: async ({ chain, peers, profile }) => {
+  handle: async ({ chain, peers, forking, profile }, order) => {
     requireUnlinked({ peers }, 'reset the chain')
-    await chain.update(reset, RESET)
+    const isFork = chain.state.config.upstream !== undefined
+    if (order === undefined && !isFork) await chain.update(reset, RESET)
+    else {
+      const origin = await (order === undefined ? forking.leave() : forking.begin(order))
+      await chain.update((state) => resetTo(state, origin), RESET)
+    }
     return profile.ack
   },
 })
@@ -109,6 +126,6 @@ const setLoggingEnabled = method({
 
 export const hardhatChainMethods: readonly Method<MethodContext>[] = [
   metadata,
-  resetTo,
+  resetChain,
   setLoggingEnabled,
 ]

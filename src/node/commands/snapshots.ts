@@ -85,7 +85,11 @@ export function revertOptions(state: ChainState, nameOrId: string | number): Com
 
 /** Goes back to the genesis and everything as it was then. Snapshots and the pool are forgotten; ids go on. */
 export function reset(state: ChainState): Change<undefined> {
-  const origin = state.origin ?? state
+  return resetTo(state, state.origin ?? state)
+}
+
+/** Begins anew with another state, as though the chain had begun with it. */
+export function resetTo(state: ChainState, origin: ChainState): Change<undefined> {
   const { nextSnapshotId, resets } = state
   return { state: { ...origin, origin, nextSnapshotId, resets: resets + 1 }, value: undefined }
 }

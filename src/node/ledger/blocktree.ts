@@ -29,8 +29,17 @@ export interface BlockTree {
   readonly byHash: PersistentMap<Hash, BlockRecord>
   readonly places: PersistentMap<Hash, TransactionPlace>
   readonly side: SideBlocks
+  /** What it has of another network, which it is a fork of. */
+  readonly network: NetworkPart | undefined
   /** How many blocks ever left the canonical chain. It makes those that take their place other blocks. */
   readonly abandoned: number
+}
+
+/** The blocks that a fork has of its network. */
+export interface NetworkPart {
+  readonly run: BlockRun
+  /** The block that the fork goes on from. */
+  readonly number: number
 }
 
 /** Blocks beside the canonical chain that are kept. The first seen is forgotten first. */
@@ -57,6 +66,7 @@ export const emptyTree: BlockTree = {
   byHash: emptyMap(),
   places: emptyMap(),
   side: NO_SIDE,
+  network: undefined,
   abandoned: 0,
 }
 
@@ -132,6 +142,7 @@ export function appendBlock(tree: BlockTree, record: BlockRecord): BlockTree {
     canonical: tree.canonical.push(record),
     byHash: tree.byHash.set(hash, record),
     places,
+    network: tree.network,
     side: isOld ? sideOf(tree.side.records.filter(({ block }) => block.hash !== hash)) : tree.side,
     abandoned: tree.abandoned,
   }
@@ -245,13 +256,14 @@ export function mayHaveUncles({ canonical, side }: BlockTree): boolean {
 /** How the canonical chain of `before` became that of `after`. Takes as long as the blocks that changed. */
 export function headChange(before: BlockTree, after: BlockTree): HeadChange {
   if (before.canonical === after.canonical) return NO_CHANGE
-  const common = before.canonical.common(after.canonical)
+  const isSameNetwork = before.network === after.network
+  const common = isSameNetwork ? before.canonical.common(after.canonical) : 0
+  // what a fork has of its network neither comes nor goes
+  const gone = Math.max(common, before.network?.number ?? 0)
   return {
     removed:
-      common === before.canonical.length
-        ? NO_BLOCKS
-        : before.canonical.range(common, 'newest first'),
-    added: after.canonical.range(common),
+      gone === before.canonical.length ? NO_BLOCKS : before.canonical.range(gone, 'newest first'),
+    added: after.canonical.range(Math.max(common, after.network?.number ?? 0)),
   }
 }
 

@@ -35,6 +35,11 @@ export interface Upstream {
    * @throws {DevchainError} `UPSTREAM_FAILED` with the network's words
    */
   readonly ask: (method: string, params: readonly unknown[], block?: bigint) => Promise<unknown>
+  /**
+   * Asks another node of the same network from now on.
+   * @throws {DevchainError} `INVALID_PARAMS` for one that has another block where the fork begins
+   */
+  readonly moveTo: (url: string) => Promise<void>
   /** Asks for what only saves time: nothing of it is kept. */
   readonly peek: (method: string, params: readonly unknown[]) => Promise<unknown>
 }

@@ -110,7 +110,7 @@ describe('a fork', () => {
     await fork.ask('anvil_setBalance', keeper, '0x5')
     expect(await fork.ask('eth_getBalance', keeper)).toBe('0x5')
     expect(await fork.ask('eth_call', { to: keeper })).toBe(`0x${word(SUM - 24n)}`)
-    await fork.ask('hardhat_reset')
+    await fork.ask('evm_reset')
     expect(await fork.ask('eth_call', { to: keeper })).toBe(`0x${word(SUM)}`)
     expect(await fork.ask('eth_getBalance', keeper)).toBe('0x0')
     expect(await fork.ask('eth_blockNumber')).toBe(start)
@@ -236,6 +236,61 @@ describe('a fork', () => {
     expect(await second.ask('eth_getBlockByNumber', 'earliest', false)).toEqual(
       await upstream.ask('eth_getBlockByNumber', 'earliest', false),
     )
+  })
+})
+
+describe('a reset', () => {
+  test('begins as the fork that is named, or without one, and listeners hear of no block of the network', async () => {
+    await using upstream = await startUpstream()
+    const keeper = await deployKeeper(upstream)
+    const height = await upstream.ask('eth_blockNumber')
+    await using plain = await createDevchain({ noForkCache: true, clock: 'step:12' })
+    const ask: Upstream['ask'] = (method, ...params) => plain.request({ method, params })
+    const filter = await ask('eth_newBlockFilter')
+    await ask('evm_mine')
+    expect(await ask('devchain_forkInfo')).toBeNull()
+    await ask('anvil_reset', { forking: { jsonRpcUrl: upstream.url } })
+    expect(await ask('eth_blockNumber')).toBe(height)
+    expect(await ask('eth_call', { to: keeper })).toBe(`0x${word(SUM)}`)
+    const { hash } = (await ask('eth_getBlockByNumber', 'latest', false)) as { hash: string }
+    expect(((await ask('eth_getFilterChanges', filter)) as string[]).at(-1)).toBe(hash)
+    expect(await ask('devchain_forkInfo')).toMatchObject({ blockNumber: height, blockHash: hash })
+    expect(await ask('hardhat_metadata')).toMatchObject({ forkedNetwork: { forkBlockHash: hash } })
+    await sendOn(ask, { to: keeper, data: setting(0, 9) })
+    await ask('hardhat_reset', { forking: { blockNumber: 1 } })
+    expect(await ask('eth_blockNumber')).toBe('0x1')
+    expect(await ask('eth_call', { to: keeper })).toBe(`0x${word(0)}`)
+    await ask('hardhat_reset')
+    expect(await ask('eth_blockNumber')).toBe('0x0')
+    expect(await ask('eth_getCode', keeper)).toBe('0x')
+    expect(await ask('devchain_forkInfo')).toBeNull()
+  })
+
+  test('that cannot be done leaves the chain as it was', async () => {
+    await using upstream = await startUpstream()
+    const keeper = await deployKeeper(upstream)
+    await using fork = await forkOf(upstream, { forkRetries: 0 })
+    const reset = fork.ask('hardhat_reset', { forking: { jsonRpcUrl: 'http://127.0.0.1:1' } })
+    await expect(reset).rejects.toThrow(/the forked network cannot be asked: http:\/\/127.0.0.1:1/)
+    expect(await fork.ask('eth_call', { to: keeper })).toBe(`0x${word(SUM)}`)
+  })
+})
+
+describe('another URL', () => {
+  test('is asked from then on, where it has the same block', async () => {
+    await using upstream = await startUpstream()
+    const keeper = await deployKeeper(upstream)
+    await using other = await startUpstream()
+    await using fork = await forkOf(upstream)
+    await expect(fork.ask('anvil_setRpcUrl', other.url)).rejects.toThrow(/has another block 2 than/)
+    await using copy = await forkOf(upstream)
+    const { url } = await copy.devchain.listen()
+    await fork.ask('anvil_setRpcUrl', url)
+    const begun = upstream.requests.length
+    expect(await fork.ask('anvil_nodeInfo')).toMatchObject({ forkConfig: { forkUrl: url } })
+    expect(await fork.ask('eth_call', { to: keeper })).toBe(`0x${word(SUM)}`)
+    expect(upstream.requests.length).toBeGreaterThan(begun)
+    expect(await fork.ask('devchain_forkInfo')).toMatchObject({ source: url })
   })
 })
 
