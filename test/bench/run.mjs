@@ -10,7 +10,8 @@ const loader = await createServer({
 const { engineFigures } = await loader.ssrLoadModule('/test/bench/engine.ts')
 const { transactionFigures } = await loader.ssrLoadModule('/test/bench/transactions.ts')
 const { blockFigures } = await loader.ssrLoadModule('/test/bench/blocks.ts')
-for (const figures of [engineFigures, transactionFigures, blockFigures]) {
+const { linkFigures } = await loader.ssrLoadModule('/test/bench/links.ts')
+for (const figures of [engineFigures, transactionFigures, blockFigures, linkFigures]) {
   for await (const { name, value, unit } of figures()) {
     console.log(`${name.padEnd(52)} ${value.toFixed(value < 10 ? 2 : 0).padStart(8)} ${unit}`)
   }

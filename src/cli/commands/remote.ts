@@ -117,6 +117,22 @@ const HANDLERS: Partial<Record<SubcommandName, (question: Question) => Promise<A
     const json = rows.map(({ address, balance }) => ({ address, balance: balance.toString() }))
     return { json, text: lines.length === 0 ? 'no accounts' : lines.join('\n') }
   },
+  peers: async ({ call }) => {
+    const peers = ((await call('admin_peers')) as readonly Json[]).map(peerOf)
+    return {
+      json: peers.map((peer) => ({ ...peer })),
+      text: peers.length === 0 ? 'no peers' : peers.map(peerLine).join('\n'),
+    }
+  },
+  partition: async ({ call, words: [word = 'on'], flags }) => {
+    if (word !== 'on' && word !== 'off') throw usage(`expected on or off, got ${printValue(word)}`)
+    const { peer } = flags
+    const order = { on: word === 'on', ...(peer === undefined ? {} : { peer }) }
+    const meant = ((await call('devchain_partition', [order])) as readonly Json[]).map(peerOf)
+    const names = meant.length === 0 ? 'peers to come' : meant.map(({ name }) => name).join(', ')
+    const text = `${word === 'on' ? 'cut off from' : 'joined with'} ${names}`
+    return { json: meant.map((each) => ({ ...each })), text }
+  },
   wait: async ({ url, flags }) => {
     const timeout = String(flags.timeout ?? DEFAULT_WAIT)
     const chainId = await awaitChain(url, timeout)
@@ -241,6 +257,41 @@ async function namesAt(url: string): Promise<Answer> {
   const listed = (await ask(url, allSnapshots, COMPLETION_MS)) as readonly Json[]
   const names = listed.map(snapshotOf).map(({ id, name }) => name ?? id)
   return { json: [...names], text: names.length === 0 ? undefined : names.join('\n') }
+}
+
+/** A peer as admin_peers answers it, in short. */
+interface RemotePeer {
+  /** The name that its user gave it, or the beginning of its id. */
+  readonly name: string
+  readonly address: string
+  readonly blockNumber: number
+  readonly blockHash: string
+  readonly partitioned: boolean
+}
+
+/** @throws {NoChain} when a chain of another kind answered */
+function peerOf(value: Json): RemotePeer {
+  const blockNumber = quantityOf(value, 'number')
+  const { id, name, network, head, partitioned } = value as unknown as {
+    readonly id: string
+    readonly name: string
+    readonly network: { readonly remoteAddress: string }
+    readonly head: string
+    readonly partitioned: boolean
+  }
+  return {
+    // program/version/name
+    name: name.split('/').slice(2).join('/') || id.slice(0, 8),
+    address: network.remoteAddress,
+    blockNumber,
+    blockHash: head,
+    partitioned,
+  }
+}
+
+function peerLine({ name, address, blockNumber, blockHash, partitioned }: RemotePeer): string {
+  const state = partitioned ? ', cut off' : ''
+  return `${name} at ${address}, block ${number(BigInt(blockNumber))} ${blockHash}${state}`
 }
 
 /** The snapshot with numbers as scripts compare them. */

@@ -11,6 +11,8 @@ export type SubcommandName =
   | 'mine'
   | 'time'
   | 'accounts'
+  | 'peers'
+  | 'partition'
   | 'export'
   | 'completions'
 
@@ -198,6 +200,30 @@ is reverted to. One without is dropped when an older one is reverted to, as thos
     arguments: [],
     sentence: 'List the accounts with balances',
   }),
+  remote({
+    name: 'peers',
+    arguments: [],
+    sentence: 'List the linked chains with their newest blocks',
+  }),
+  remote(
+    {
+      name: 'partition',
+      arguments: [
+        {
+          name: 'on|off',
+          sentence: 'on cuts off (on), off joins again',
+          kind: 'optional',
+          values: ['on', 'off'],
+        },
+      ],
+      sentence: 'Cut the chain off from its peers, or join them again',
+    },
+    {
+      name: '--peer',
+      placeholder: 'PEER',
+      sentence: 'From one peer alone, by its URL, name or id',
+    },
+  ),
   {
     name: 'export',
     arguments: [

@@ -3,6 +3,7 @@ import { keccakHash } from '../../core/crypto/crypto.ts'
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import { decodeRlp } from '../../core/rlp.ts'
+import { yielder } from '../../core/yield.ts'
 import { placeOf } from '../../node/import/validate.ts'
 import { blockByHash, hashByNumber, isCanonical } from '../../node/ledger/blocktree.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
@@ -34,6 +35,9 @@ export function locatorOf({ tree }: ChainState): Hash[] {
   }
   return [...hashes, hashByNumber(tree, 0n)!]
 }
+
+/** Milliseconds of checking headers after which others have their turn. */
+const TURN_MS = 5
 
 /** What a branch may not contain. */
 export type IsInvalid = (hash: Hash) => boolean
@@ -94,7 +98,11 @@ export class HeaderSource {
   async #ask(): Promise<void> {
     const locator = this.#last === undefined ? locatorOf(this.#state) : [this.#last.hash]
     const { headers } = await this.#peer.link.ask('getHeaders', { locator, most: MOST.headers })
-    for (const encoded of headers) this.#add(encoded)
+    const yieldIfDue = yielder(TURN_MS)
+    for (const encoded of headers) {
+      this.#add(encoded)
+      await yieldIfDue()
+    }
     if (headers.length === 0 || this.#last?.hash === this.#target.hash) this.#isAtEnd = true
   }
 

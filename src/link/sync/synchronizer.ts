@@ -59,6 +59,8 @@ export class Synchronizer {
   /** The head of a peer that led to nothing, and until when it is not tried again. */
   readonly #ignored = new WeakMap<Peer, { readonly hash: Hash; readonly until: number }>()
   readonly #listeners = new Set<(status: SyncStatus | undefined) => void>()
+  /** Blocks of each peer that were found valid and are not counted yet. */
+  readonly #valid = new Map<Peer, number>()
   readonly #executor: AwaitedExecutor
   #isRunning = false
   #isClosed = false
@@ -248,7 +250,7 @@ export class Synchronizer {
       await branch.add(this.#executor, block)
       this.#fresh.delete(block.hash)
       from.note(block.hash)
-      this.#options.note(from, 'validBlocks')
+      this.#valid.set(from, (this.#valid.get(from) ?? 0) + 1)
     } catch (error) {
       this.#fresh.delete(block.hash)
       if (!(error instanceof DevchainError && error.word === 'INVALID_BLOCK')) throw error
@@ -273,7 +275,9 @@ export class Synchronizer {
   }
 
   async #adopt(branch: Branch, peer: Peer): Promise<void> {
-    const { chain } = this.#options
+    const { chain, note } = this.#options
+    for (const [from, count] of this.#valid) note(from, 'validBlocks', count)
+    this.#valid.clear()
     if (branch.waiting === 0) return
     await chain.update((state) => branch.adoptedBy(state), { peer: nameOf(peer) })
     branch.adopted(chain.state)

@@ -1,0 +1,128 @@
+// What links cost: importing the blocks of a peer, and sending while a peer listens. Processes of their own, as users have them.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Figure } from './measure.ts'
+
+const BLOCKS = 10_000
+const SENDS = 3_000
+const ROUNDS = 5
+
+interface Running {
+  readonly url: string
+  readonly accounts: readonly { readonly address: string }[]
+  readonly child: ChildProcess
+}
+
+/** Blocks of a peer in a second, the longest answer meanwhile, and what a link takes of the speed of sends. */
+export async function* linkFigures(): AsyncIterableIterator<Figure> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'devchain-links-'))
+  const running: Running[] = []
+  const start = async (...args: string[]): Promise<Running> => {
+    const node = await startNode(path.join(folder, `${running.length}`), args)
+    running.push(node)
+    return node
+  }
+  try {
+    const a = await start('--timestamp', '1700000000')
+    await sendMany(a, BLOCKS)
+    const { ms, longestMs } = await importOf(a, start)
+    yield {
+      name: `blocks of one transfer imported from a peer, of ${BLOCKS}`,
+      value: (1000 * BLOCKS) / ms,
+      unit: '/s',
+    }
+    yield { name: 'longest answer meanwhile', value: longestMs, unit: 'ms' }
+    const alone = await start()
+    const linked = await start()
+    await start('--peer', linked.url.replace('http', 'ws'))
+    // the two in turn: what else the machine does falls on both
+    const times = { alone: Number.POSITIVE_INFINITY, linked: Number.POSITIVE_INFINITY }
+    for (let round = 0; round < ROUNDS; round++) {
+      times.alone = Math.min(times.alone, await sendOneByOne(alone))
+      times.linked = Math.min(times.linked, await sendOneByOne(linked))
+    }
+    yield { name: 'a send, alone', value: (1000 * times.alone) / SENDS, unit: 'µs' }
+    yield { name: 'a send, linked to one peer', value: (1000 * times.linked) / SENDS, unit: 'µs' }
+  } finally {
+    for (const { child } of running) child.kill()
+    await rm(folder, { recursive: true })
+  }
+}
+
+async function startNode(ready: string, args: readonly string[]): Promise<Running> {
+  const child = spawn(
+    process.execPath,
+    [
+      'bin/devchain.js',
+      '--port',
+      '0',
+      '--quiet',
+      '--exit-with-parent',
+      '--ready-file',
+      ready,
+      ...args,
+    ],
+    { stdio: 'ignore' },
+  )
+  for (;;) {
+    try {
+      const { url, accounts } = JSON.parse(await readFile(ready, 'utf8'))
+      return { url, accounts, child }
+    } catch {
+      if (child.exitCode !== null) throw new Error(`devchain ended with ${child.exitCode}`)
+      await delay(5)
+    }
+  }
+}
+
+async function ask(url: string, body: unknown): Promise<unknown> {
+  const response = await fetch(url, { method: 'POST', body: JSON.stringify(body) })
+  return response.json()
+}
+
+function transfer({ accounts: [from, to] }: Running, id: number): object {
+  const value = { from: from?.address, to: to?.address, value: '0x1', gas: '0x5208' }
+  return { jsonrpc: '2.0', id, method: 'eth_sendTransaction', params: [value] }
+}
+
+/** Sends so many, a block each. */
+async function sendMany(node: Running, count: number): Promise<void> {
+  for (let at = 0; at < count; at += 500) {
+    await ask(
+      node.url,
+      Array.from({ length: 500 }, (_, i) => transfer(node, i)),
+    )
+  }
+}
+
+/** @returns milliseconds */
+async function sendOneByOne(node: Running): Promise<number> {
+  const begin = performance.now()
+  for (let i = 0; i < SENDS; i++) await ask(node.url, transfer(node, i))
+  return performance.now() - begin
+}
+
+async function importOf(
+  source: Running,
+  start: (...args: string[]) => Promise<Running>,
+): Promise<{ readonly ms: number; readonly longestMs: number }> {
+  const begin = performance.now()
+  const node = await start('--timestamp', '1700000000', '--peer', source.url.replace('http', 'ws'))
+  let longestMs = 0
+  for (;;) {
+    const asked = performance.now()
+    const { result } = (await ask(node.url, {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'eth_blockNumber',
+      params: [],
+    })) as { readonly result: string }
+    const now = performance.now()
+    longestMs = Math.max(longestMs, now - asked)
+    if (Number(result) === BLOCKS) return { ms: now - begin, longestMs }
+    await delay(10)
+  }
+}

@@ -1,0 +1,290 @@
+// Chains that talk, as users have them: processes of their own on this machine, clients over HTTP and WebSocket.
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { request } from 'node:http'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import {
+  type Address,
+  createPublicClient,
+  createTestClient,
+  createWalletClient,
+  defineChain,
+  type Hex,
+  http,
+} from 'viem'
+import { mnemonicToAccount } from 'viem/accounts'
+import { afterEach, describe, expect, inject, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { type Started, startProcess } from '../../support/boot.ts'
+import type { Contract } from '../../support/contracts.ts'
+
+const MNEMONIC = 'test test test test test test test test test test test junk'
+const { abi, bytecode } = inject('contracts').Vault as Contract
+
+/** How long nodes have to come to the same. */
+const PATIENCE_MS = 25_000
+
+interface Node {
+  readonly name: string
+  readonly url: string
+  readonly wsUrl: string
+  readonly port: number
+  readonly process: Started
+  readonly ask: (method: string, ...params: unknown[]) => Promise<unknown>
+}
+
+const folder = mkdtempSync(path.join(tmpdir(), 'devchain-link-'))
+const running: Node[] = []
+let started = 0
+
+afterEach(async () => {
+  for (const { process } of running) process.child.kill()
+  await Promise.all(running.splice(0).map(({ process }) => process.ended))
+  if (started === 0) rmSync(folder, { recursive: true, force: true })
+})
+
+async function start(name: string, ...args: string[]): Promise<Node> {
+  const ready = path.join(folder, `${name}-${started++}`)
+  const flags = ['--port', '0', '--node-name', name, '--ready-file', ready, '--exit-with-parent']
+  const process = startProcess([...flags, ...args])
+  await process.says(/Listening on/)
+  const { url } = JSON.parse(readFileSync(ready, 'utf8')) as Node
+  const [wsUrl, port] = [url.replace('http', 'ws'), Number(new URL(url).port)]
+  const ask: Node['ask'] = async (method, ...params) => {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+    const response = await fetch(url, { method: 'POST', body })
+    const { result, error } = (await response.json()) as { result: unknown; error?: Error }
+    if (error !== undefined) throw new Error(error.message)
+    return result
+  }
+  const node = { name, url, wsUrl, port, process, ask }
+  running.push(node)
+  return node
+}
+
+async function eventually<T>(what: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
+  const end = performance.now() + PATIENCE_MS
+  for (;;) {
+    const value = await what()
+    if (holds(value)) return value
+    if (performance.now() > end) throw new Error(`still ${JSON.stringify(value)}`)
+    await delay(10)
+  }
+}
+
+async function headOf({ ask }: Node): Promise<string> {
+  const block = (await ask('eth_getBlockByNumber', 'latest', false)) as { readonly hash: string }
+  return block.hash
+}
+
+/** Waits until all have the same newest block. */
+async function agree(nodes: readonly Node[]): Promise<string> {
+  const heads = await eventually(
+    () => Promise.all(nodes.map(headOf)),
+    (hashes) => new Set(hashes).size === 1,
+  )
+  return heads[0]!
+}
+
+function clientsOf({ url }: Node, index: number) {
+  const chain = defineChain({
+    id: 33,
+    name: 'devchain',
+    nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
+    rpcUrls: { default: { http: [url] } },
+  })
+  const account = mnemonicToAccount(MNEMONIC, { addressIndex: index })
+  const transport = http(url, { retryCount: 0 })
+  return {
+    account,
+    public: createPublicClient({ chain, transport, pollingInterval: 20 }),
+    wallet: createWalletClient({ chain, transport, account }),
+    test: createTestClient({ chain, transport, mode: 'anvil' }),
+  }
+}
+
+interface HeardLog {
+  readonly removed: boolean
+  readonly transactionHash: string
+}
+
+/** All logs of a contract that a node tells of from now on. */
+async function logsOf({ wsUrl }: Node, address: string) {
+  const socket = new WebSocket(wsUrl)
+  await once(socket, 'open')
+  const heard: HeardLog[] = []
+  socket.on('message', (text) => {
+    const { params } = JSON.parse(String(text)) as { params?: { result: HeardLog } }
+    if (params !== undefined) heard.push(params.result)
+  })
+  const params = ['logs', { address }]
+  socket.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_subscribe', params }))
+  await once(socket, 'message')
+  return { heard, stop: () => socket.terminate() }
+}
+
+async function transfer(node: Node, from: string, count: number): Promise<string[]> {
+  const hashes: string[] = []
+  for (let i = 0; i < count; i++) {
+    const to = `0x${'11'.repeat(20)}`
+    hashes.push((await node.ask('eth_sendTransaction', { from, to, value: '0x1' })) as string)
+  }
+  return hashes
+}
+
+describe('linked processes', () => {
+  test('two are in step under load, and a third that joins late catches up', async () => {
+    const a = await start('alice')
+    const b = await start('bob', '--peer', a.wsUrl)
+    const [one, other] = (await a.ask('eth_accounts')) as [string, string]
+    const sent = await Promise.all([transfer(a, one, 100), transfer(b, other, 100)])
+    const c = await start('carol', '--peer', b.wsUrl)
+    await a.ask('evm_mine')
+    await agree([a, b, c])
+    // what was mined on a branch that lost waits: the next block takes it
+    await a.ask('evm_mine')
+    await agree([a, b, c])
+    for (const node of [a, b, c]) {
+      const nonces = await Promise.all(
+        [one, other].map((from) => node.ask('eth_getTransactionCount', from, 'latest')),
+      )
+      expect(nonces).toEqual(['0x64', '0x64'])
+      for (const hash of sent.flat()) {
+        expect(await node.ask('eth_getTransactionReceipt', hash), hash).not.toBeNull()
+      }
+    }
+    expect(await c.ask('eth_syncing')).toBe(false)
+  })
+
+  test('three in a line hear of blocks and transactions of the farthest', async () => {
+    const a = await start('alice', '--no-mining')
+    const b = await start('bob', '--no-mining', '--peer', a.wsUrl)
+    const c = await start('carol', '--no-mining', '--peer', b.wsUrl)
+    const names = (await b.ask('admin_peers')) as { readonly name: string }[]
+    expect(names.map(({ name }) => name.split('/').at(-1)).sort()).toEqual(['alice', 'carol'])
+    const [from] = (await a.ask('eth_accounts')) as [string]
+    const [hash] = await transfer(a, from, 1)
+    await eventually(
+      () => c.ask('eth_getTransactionByHash', hash),
+      (found) => found !== null,
+    )
+    await c.ask('evm_mine')
+    await agree([a, b, c])
+    expect(await a.ask('eth_getTransactionReceipt', hash)).toMatchObject({ status: '0x1' })
+  })
+
+  test('cut off and healed: the same head and contracts everywhere, each removed log once', async () => {
+    const a = await start('alice')
+    const b = await start('bob', '--peer', a.wsUrl)
+    const [alice, bob] = [clientsOf(a, 0), clientsOf(b, 1)]
+    const hash = await alice.wallet.deployContract({ abi, bytecode: bytecode as Hex, args: [0n] })
+    const { contractAddress } = await alice.public.waitForTransactionReceipt({ hash })
+    await agree([a, b])
+    const vault = { address: contractAddress as Address, abi }
+    const { heard, stop } = await logsOf(b, vault.address)
+    await eventually(
+      async () => (await b.ask('eth_blockNumber')) as string,
+      (number) => number === '0x1',
+    )
+    await b.ask('devchain_partition', { peer: 'alice', on: true })
+    expect(await a.ask('net_peerCount')).toBe('0x0')
+    const deposit = async (clients: typeof alice, value: bigint): Promise<Hex> => {
+      const order = { ...vault, functionName: 'deposit', args: ['note'], value }
+      const sent = await clients.wallet.writeContract(order as never)
+      await clients.public.waitForTransactionReceipt({ hash: sent })
+      return sent
+    }
+    const lost = await deposit(bob, 7n)
+    const kept = await deposit(alice, 5n)
+    await a.ask('hardhat_mine', '0x3')
+    await b.ask('devchain_partition', { peer: 'alice', on: false })
+    await agree([a, b])
+    // the deposit that lost waits at both
+    for (const node of [a, b]) {
+      await eventually(
+        () => node.ask('eth_getTransactionByHash', lost),
+        (found) => (found as { readonly blockHash: unknown } | null)?.blockHash === null,
+      )
+    }
+    await a.ask('evm_mine')
+    await agree([a, b])
+    const told = await eventually(
+      async () => heard.map(({ removed, transactionHash }) => [transactionHash, removed] as const),
+      (logs) => logs.length >= 4,
+    )
+    stop()
+    expect(told).toEqual([
+      [lost, false],
+      [lost, true],
+      [kept, false],
+      [lost, false],
+    ])
+    for (const clients of [alice, bob]) {
+      expect(await clients.public.getBalance({ address: vault.address })).toBe(12n)
+    }
+    const uncles = await Promise.all(
+      [2, 3, 4, 5, 6].map((number) =>
+        a.ask('eth_getUncleCountByBlockNumber', `0x${number.toString(16)}`),
+      ),
+    )
+    expect(uncles.map(Number).reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(1)
+  })
+
+  test('a node that is started anew fetches everything again, and the other dials it', async () => {
+    const a = await start('alice', '--timestamp', '1700000000')
+    const b = await start('bob', '--timestamp', '1700000000', '--peer', a.wsUrl)
+    await a.ask('hardhat_mine', '0x40')
+    const head = await agree([a, b])
+    a.process.child.kill()
+    await a.process.ended
+    await eventually(
+      () => b.ask('net_peerCount'),
+      (count) => count === '0x0',
+    )
+    const again = await start('alice', '--timestamp', '1700000000', '--port', `${a.port}`)
+    expect(await agree([again, b])).toBe(head)
+  })
+
+  test('a revert is refused under a link, and done after devchain_unlink', async () => {
+    const a = await start('alice')
+    const b = await start('bob', '--peer', a.wsUrl)
+    const id = await b.ask('evm_snapshot')
+    await a.ask('evm_mine')
+    await agree([a, b])
+    await expect(b.ask('evm_revert', id)).rejects.toThrow(
+      /^cannot revert to a snapshot while linked to alice: .* devchain_unlink first, or start with --follow off$/,
+    )
+    expect(await b.ask('devchain_unlink')).toBe('0x1')
+    expect(await b.ask('evm_revert', id)).toBe(true)
+    expect(await b.ask('eth_blockNumber')).toBe('0x0')
+    await b.ask('devchain_link')
+    await agree([a, b])
+    const leader = await start('carol', '--follow', 'off', '--peer', b.wsUrl)
+    await leader.ask('evm_reset')
+    expect(await leader.ask('eth_blockNumber')).toBe('0x0')
+  })
+
+  test('a page of whatever site gets no link, and neither does who is not let in', async () => {
+    const a = await start('alice', '--no-link')
+    expect(await a.ask('net_listening')).toBe(false)
+    const b = await start('bob', '--peer', a.wsUrl)
+    await b.process.says(/no link to ws:\S+ yet: Unexpected server response: 403/)
+    const headers = {
+      connection: 'Upgrade',
+      upgrade: 'websocket',
+      origin: 'https://example.org',
+      'sec-websocket-version': '13',
+      'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+    }
+    const status = await new Promise((resolve, reject) => {
+      const { port } = b
+      const asked = request({ host: '127.0.0.1', port, path: '/.link', headers })
+      asked.on('response', ({ statusCode }) => resolve(statusCode))
+      asked.on('error', reject)
+      asked.end()
+    })
+    expect(status).toBe(403)
+  })
+})
