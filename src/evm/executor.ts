@@ -133,6 +133,8 @@ export interface Step {
   readonly address: Address
   /** From the bottom to the top. It changes as the run goes on: to be copied by who keeps it. */
   readonly stack: readonly bigint[]
+  /** Words at its bottom that are as they were at the frame's operation before; 0 where that is not known. */
+  readonly unchanged: number
   /** The tracer's to keep. */
   readonly memory: Uint8Array
   /** What SLOAD finds; 0n when it could not be paid even where nothing is cold. */

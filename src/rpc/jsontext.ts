@@ -31,6 +31,8 @@ export interface TextLimits {
 
 const DEFAULT_LIMITS: TextLimits = { size: 16_000_000_000, kept: 400_000_000, plain: 32_000_000 }
 
+const NOTHING = Buffer.alloc(0)
+
 /** Milliseconds of writing after which other work gets a turn. */
 const TURN_MS = 10
 
@@ -109,6 +111,9 @@ export class JsonWriter {
   readonly #limits: TextLimits
   readonly #pieces: Piece[] = []
   readonly #packing: Promise<void>[] = []
+  /** What comes behind the pieces: the beginning of the next one, up to `#filled`, then text. */
+  #next = NOTHING
+  #filled = 0
   #text = ''
   #size = 0
   #kept = 0
@@ -121,7 +126,21 @@ export class JsonWriter {
   /** @throws {DevchainError} `LIMIT_EXCEEDED` when it becomes too much */
   write(text: string): void {
     this.#text += text
-    if (this.#text.length >= PIECE) this.#pack()
+    if (this.#text.length >= PIECE) this.#endPiece()
+  }
+
+  /** Writes text that stands as bytes, up to `end` of them. */
+  copy(bytes: Buffer, end: number): void {
+    // a character is no more than three bytes
+    if (this.#filled + 3 * this.#text.length + end > this.#next.length) this.#endPiece()
+    if (end > PIECE) {
+      this.#keep(Buffer.from(bytes.subarray(0, end)))
+      return
+    }
+    if (this.#next.length === 0) this.#next = Buffer.allocUnsafeSlow(PIECE)
+    if (this.#text !== '') this.#filled += this.#next.write(this.#text, this.#filled)
+    this.#text = ''
+    this.#filled += bytes.copy(this.#next, this.#filled, 0, end)
   }
 
   /** A value that fits into memory. */
@@ -148,9 +167,7 @@ export class JsonWriter {
    */
   async end(value?: () => Json): Promise<JsonText> {
     await Promise.all(this.#packing)
-    if (this.#text !== '') {
-      const rest = Buffer.from(this.#text)
-      this.#text = ''
+    for (const rest of this.#rest()) {
       this.#size += rest.length
       this.#pieces.push(rest)
     }
@@ -158,9 +175,22 @@ export class JsonWriter {
     return new JsonText(() => written, value)
   }
 
-  #pack(): void {
-    const piece = Buffer.from(this.#text)
+  #endPiece(): void {
+    for (const piece of this.#rest()) this.#keep(piece)
+  }
+
+  /** Takes what comes behind the pieces. */
+  #rest(): Buffer[] {
+    const pieces: Buffer[] = []
+    if (this.#filled > 0) pieces.push(this.#next.subarray(0, this.#filled))
+    if (this.#text !== '') pieces.push(Buffer.from(this.#text))
+    this.#next = NOTHING
+    this.#filled = 0
     this.#text = ''
+    return pieces
+  }
+
+  #keep(piece: Buffer): void {
     this.#size += piece.length
     this.#check()
     const at = this.#pieces.push(piece) - 1

@@ -57,7 +57,7 @@ export class Steps {
     const frame = this.#frames[depth]
     if (frame === undefined)
       throw new Error(`the instance tells of a step in no frame, at ${depth}`)
-    if (this.#watchesStack) this.#follow(frame, at)
+    const unchanged = this.#watchesStack ? this.#follow(frame, at) : 0
     frame.last = opcode
     return {
       pc: instance.number(at + layout.STEP_PC),
@@ -69,6 +69,7 @@ export class Steps {
       depth,
       address,
       stack: frame.stack,
+      unchanged,
       memory: this.#watchesMemory ? this.#memoryAt(frame, at) : EMPTY_BYTES,
       loaded: opcode === OP.SLOAD ? instance.word(at + layout.STEP_LOADED) : undefined,
     }
@@ -84,22 +85,25 @@ export class Steps {
     frame.told = undefined
   }
 
-  /** Has the stack hold what the operation before has left there. */
-  #follow({ stack, last }: OpenFrame, at: number): void {
+  /** Has the stack hold what the operation before has left there. @returns words at its bottom that stay */
+  #follow({ stack, last }: OpenFrame, at: number): number {
     if (last >= OP.SWAP1 && last <= OP.SWAP16) {
       const top = stack.length - 1
       const other = top - (last - OP.SWAP1 + 1)
       const word = stack[top] as bigint
       stack[top] = stack[other] as bigint
       stack[other] = word
-    } else if (last >= OP.DUP1 && last <= OP.DUP16) {
-      stack.push(stack[stack.length - 1 - (last - OP.DUP1)] as bigint)
-    } else {
-      const height = this.#instance.number(at + layout.STEP_HEIGHT)
-      const leaves = last === -1 ? 0 : (LEAVES[last] as number)
-      stack.length = height - leaves
-      if (leaves > 0) stack.push(this.#instance.word(at + layout.STEP_TOP))
+      return other
     }
+    if (last >= OP.DUP1 && last <= OP.DUP16) {
+      return stack.push(stack[stack.length - 1 - (last - OP.DUP1)] as bigint) - 1
+    }
+    const height = this.#instance.number(at + layout.STEP_HEIGHT)
+    const leaves = last === -1 ? 0 : (LEAVES[last] as number)
+    const unchanged = height - leaves
+    while (stack.length > unchanged) stack.pop()
+    if (leaves > 0) stack.push(this.#instance.word(at + layout.STEP_TOP))
+    return unchanged
   }
 
   #memoryAt(frame: OpenFrame, at: number): Uint8Array {

@@ -140,6 +140,7 @@ class StepTracer {
       depth: step.depth,
       address: addressFromBytes(step.address.bytes),
       stack: step.stack,
+      unchanged: 0,
       memory: step.memory,
       loaded: this.#loadedBy(step),
     })

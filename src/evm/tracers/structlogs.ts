@@ -23,6 +23,8 @@ export interface StructLog {
   readonly depth: number
   readonly refund: bigint
   readonly stack: readonly bigint[] | undefined
+  /** Words at the bottom of the stack that are as they were at this depth's operation before. */
+  readonly unchanged: number
   readonly memory: Uint8Array | undefined
   /** Of an operation on storage: the slots of that account that the run has met so far. */
   readonly storage: ReadonlyMap<bigint, bigint> | undefined
@@ -72,6 +74,7 @@ export function traceStructLogs(options: StructLogOptions, sink: StructLogSink):
       depth: depth + 1,
       refund,
       stack: options.withStack ? step.stack : undefined,
+      unchanged: step.unchanged,
       memory: options.withMemory ? step.memory : undefined,
       storage: options.withStorage ? storageOf(step) : undefined,
       returnData: options.withReturnData ? returned[depth] : undefined,

@@ -16,16 +16,22 @@ export interface StructLogText extends StructLogSink {
  * @see https://github.com/ethereum/execution-apis/pull/762
  */
 export function writeStructLogs(writer: JsonWriter): StructLogText {
-  const stackText = remembersStack()
+  const stacks: StackText[] = []
   const memoryText = remembersMemory()
   let isFirst = true
   writer.write('[')
   const write = (log: StructLog): void => {
-    const { pc, opName, gas, gasCost, depth, refund, stack, memory, storage, returnData } = log
+    const { pc, opName, gas, gasCost, depth, refund, stack, unchanged } = log
+    const { memory, storage, returnData } = log
     // an entry is closed by the next one: whether it failed is known only then
     let text = `${isFirst ? '' : '},'}{"pc":${pc},"op":"${opName}","gas":${gas},"gasCost":${gasCost},"depth":${depth}`
     if (refund > 0n) text += `,"refund":${refund}`
-    if (stack !== undefined) text += `,"stack":[${stackText(stack)}]`
+    if (stack !== undefined) {
+      writer.write(`${text},"stack":[`)
+      stacks[depth] ??= new StackText()
+      stacks[depth].write(writer, stack, unchanged)
+      text = ']'
+    }
     if (memory !== undefined && memory.length > 0) text += `,"memory":[${memoryText(memory)}]`
     if (storage !== undefined) text += `,"storage":{${storageText(storage)}}`
     if (returnData !== undefined && returnData.length > 0) {
@@ -41,21 +47,34 @@ export function writeStructLogs(writer: JsonWriter): StructLogText {
   }
 }
 
-/** Text of stacks, each of which differs from the one before in a few words. */
-function remembersStack(): (stack: readonly bigint[]) => string {
-  const words: bigint[] = []
-  const texts: string[] = []
-  return (stack) => {
-    for (let i = 0; i < stack.length; i++) {
-      const word = stack[i]!
-      if (words[i] === word) continue
-      words[i] = word
-      texts[i] = `"0x${word.toString(16)}"`
+/** A word as text, and the comma before it. */
+const WORD_TEXT = 69
+
+/** Text of the stacks of one depth, each of which differs from the one before in a few words. */
+class StackText {
+  readonly #words: bigint[] = []
+  /** Where the text of each word ends. */
+  readonly #ends: number[] = []
+  #bytes = Buffer.allocUnsafe(32 * WORD_TEXT)
+
+  /** @param unchanged words at the bottom that are those of the stack before */
+  write(writer: JsonWriter, stack: readonly bigint[], unchanged: number): void {
+    let from = Math.min(unchanged, this.#words.length)
+    while (from < stack.length && this.#words[from] === stack[from]) from += 1
+    if (WORD_TEXT * stack.length > this.#bytes.length) {
+      this.#bytes = Buffer.concat([this.#bytes], 2 * WORD_TEXT * stack.length)
     }
-    // what is above is no part of this stack, and would be compared in vain
-    words.length = stack.length
-    texts.length = stack.length
-    return texts.join(',')
+    // what is above is no part of this stack
+    this.#words.length = from
+    let end = from === 0 ? 0 : (this.#ends[from - 1] as number)
+    for (let i = from; i < stack.length; i++) {
+      const word = stack[i] as bigint
+      const text = `${i === 0 ? '' : ','}"0x${word.toString(16)}"`
+      end += this.#bytes.write(text, end, 'latin1')
+      this.#words[i] = word
+      this.#ends[i] = end
+    }
+    writer.copy(this.#bytes, end)
   }
 }
 

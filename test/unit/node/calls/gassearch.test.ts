@@ -74,7 +74,15 @@ function afterCall(
 
 function stepWith(gas: bigint, depth: number): Step {
   const rest = { pc: 0, opcode: 0, opName: 'STOP', gasCost: 0n, refund: 0n, address: ZERO_ADDRESS }
-  return { ...rest, gas, depth, stack: [], memory: new Uint8Array(), loaded: undefined }
+  return {
+    ...rest,
+    gas,
+    depth,
+    stack: [],
+    unchanged: 0,
+    memory: new Uint8Array(),
+    loaded: undefined,
+  }
 }
 
 const course: fc.Arbitrary<Course> = fc.letrec<{ course: Course }>((tie) => ({
