@@ -5,6 +5,7 @@ import { ether, fee, number, plural } from '../core/format.ts'
 import type { Devchain, Endpoints } from '../devchain.ts'
 import { headOf } from '../node/ledger/blocktree.ts'
 import { describeMining } from '../node/ledger/miningmode.ts'
+import type { Upstream } from '../node/ledger/upstream.ts'
 import type { DevchainSettings } from '../options/derived.ts'
 import { PROGRAM } from '../program.ts'
 import { balanceAt } from '../state/world.ts'
@@ -29,13 +30,22 @@ export interface BootEvent {
   readonly tip: string
   /** The node whose defaults and answers are taken. */
   readonly compat: string | undefined
-  /** Of the newest block; undefined before london. */
+  /** Of the newest block, or where it is set already of the next; undefined before london. */
   readonly baseFee: string | undefined
   readonly isBaseFeePinned: boolean
   readonly mining: string
   readonly clock: string
   /** Of the newest block. */
   readonly blockNumber: number
+  /** The network that the chain is a fork of, and the block that it goes on from. */
+  readonly fork:
+    | {
+        readonly source: string
+        readonly chainId: number
+        readonly blockNumber: number
+        readonly blockHash: string
+      }
+    | undefined
   readonly mnemonic: string
   readonly derivationPath: string
   readonly accounts: readonly {
@@ -67,11 +77,12 @@ export function bootEvent(
     gasPrice: settings.gasPrice.toString(),
     tip: settings.tip.toString(),
     compat: options.compat,
-    baseFee: block.header.baseFeePerGas?.toString(),
+    baseFee: (settings.nextBaseFee ?? block.header.baseFeePerGas)?.toString(),
     isBaseFeePinned: settings.pinnedBaseFee,
     mining: describeMining(state.mining),
     clock: clock.kind === 'step' ? `${clock.seconds} s a block` : clock.kind,
     blockNumber: Number(block.header.number),
+    fork: forkOf(config.upstream),
     mnemonic: options.mnemonic,
     derivationPath: options.derivationPath,
     accounts: devchain.accounts.map(({ address, privateKey }) => ({
@@ -80,6 +91,17 @@ export function bootEvent(
       balance: balanceAt(world, address).toString(),
     })),
   }
+}
+
+function forkOf(upstream: Upstream | undefined): BootEvent['fork'] {
+  return (
+    upstream && {
+      source: upstream.facts().name,
+      chainId: Number(upstream.chainId),
+      blockNumber: Number(upstream.number),
+      blockHash: upstream.hash,
+    }
+  )
 }
 
 /**
@@ -99,6 +121,7 @@ export function bootText(boot: BootEvent, palette: Palette, columns?: number): s
     ['Base fee', `${base}${boot.isBaseFeePinned ? ', pinned' : ', moves with demand'}`],
     ['Mining', boot.mining === 'instant' ? 'instant, a block a transaction' : boot.mining],
   ]
+  if (boot.fork !== undefined) rows.unshift(['Fork', forkText(boot.fork)])
   if (boot.tip !== '0') rows.push(['Tip', fee(BigInt(boot.tip))])
   if (boot.compat !== undefined) rows.push(['Compat', boot.compat])
   if (boot.networkId !== boot.chainId) rows.push(['Network id', String(boot.networkId)])
@@ -116,6 +139,12 @@ export function bootText(boot: BootEvent, palette: Palette, columns?: number): s
     columns === undefined ? line : wrapped(line, columns, (word) => word)
   return `${lines.map(fit).join('\n')}\n`
 }
+
+function forkText({ source, chainId, blockNumber, blockHash }: ForkFacts): string {
+  return `${source}, chain ${chainId}, block ${number(BigInt(blockNumber))} (${blockHash})`
+}
+
+type ForkFacts = NonNullable<BootEvent['fork']>
 
 function accountLines({ accounts }: BootEvent, palette: Palette): string[] {
   const listed = accounts.slice(0, LISTED)

@@ -124,6 +124,7 @@ export function observerOf(log: Log): Observer {
     onCall: (call) => log.call({ event: 'call', ...call }),
     onChange: (change) => log.change(change),
     onForeignHost: (header) => log.foreignHost(header),
+    onNotice: (text) => log.notice(text),
     onRunning: (running) => log.running(running),
     onArtifacts: (event) => log.artifacts(event),
     onNames: (names) => log.use(names),

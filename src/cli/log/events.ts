@@ -164,6 +164,12 @@ export interface RunningEvent {
   readonly others: number
 }
 
+/** Something that a user should know, in a sentence. */
+export interface NoticeEvent {
+  readonly event: 'notice'
+  readonly text: string
+}
+
 /** A bug of this program; the caller got "internal error". */
 export interface BugEvent {
   readonly event: 'bug'
@@ -180,7 +186,7 @@ export type ChainEvent =
   | WaitingEvent
   | DroppedEvent
   | ImportedEvent
-export type Event = CallEvent | ChainEvent | RunningEvent | BugEvent
+export type Event = CallEvent | ChainEvent | RunningEvent | NoticeEvent | BugEvent
 
 /** Bytes of an input, and of what a failure returned, that an event holds. */
 const INPUT_LIMIT = 4_096

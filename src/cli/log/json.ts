@@ -40,6 +40,7 @@ export function createJsonRenderer(
     hint: (event) => line(event),
     running: ({ durationMs, gasUsed, ...event }: RunningEvent) =>
       line({ ...event, durationMs: Math.round(durationMs), gasUsed: gasUsed?.toString() }),
+    notice: (event) => line(event),
     artifacts: (event) => line(event),
     peer: (event) => line({ event: 'peer', ...event }),
     bug: (event: BugEvent) => line(event),

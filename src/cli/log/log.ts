@@ -16,6 +16,7 @@ import {
   changeEvents,
   type EndEvent,
   hasEntered,
+  type NoticeEvent,
   type RunningEvent,
   sentHash,
 } from './events.ts'
@@ -44,6 +45,7 @@ export interface Renderer {
   readonly entry: (entry: Entry, columns?: number) => string
   readonly hint: (event: HintEvent, columns?: number) => string
   readonly running: (event: RunningEvent) => string
+  readonly notice: (event: NoticeEvent) => string
   readonly artifacts: (event: ProjectEvent) => string
   readonly peer: (event: PeerEvent) => string
   readonly bug: (event: BugEvent) => string
@@ -152,6 +154,13 @@ export class Log {
     this.#endRun()
     const event = { event: 'running', method: name, durationMs, gasUsed, others } as const
     this.#writer.write(this.#renderer.running(event))
+  }
+
+  /** Logs what a user should know. */
+  notice(text: string): void {
+    this.#tellQueue()
+    this.#endRun()
+    this.#writer.write(this.#renderer.notice({ event: 'notice', text }))
   }
 
   /** Logs that a peer came or went, or was refused. */

@@ -105,6 +105,7 @@ export function createPrettyRenderer(
     },
     end: (event) => `${palette.dim(endLine(event))}\n`,
     running: (event) => `${palette.yellow(runningLine(event))}\n`,
+    notice: ({ text }) => `${palette.yellow(oneLine(text, 500))}\n`,
     artifacts: (event) => `${artifactsLine(palette, event)}\n`,
     peer: (event) => `${palette.cyan('peers')}  ${peerLine(event)}\n`,
     bug: (event) => `${bugLines(look, event).join('\n')}\n`,
