@@ -13,6 +13,7 @@ import { type FailedExecution, failureOf } from './methods/compat/failure.ts'
 import type { Profile } from './methods/compat/profile.ts'
 import { describedBy, profileOf } from './methods/compat/profiles.ts'
 import { firstMethods } from './methods/first.ts'
+import { explaining } from './methods/tracing/explain.ts'
 import { textOfLogs } from './methods/wire/logtext/logtext.ts'
 import { addresses, keyOf } from './node/accounts/accounts.ts'
 import { type Chain, type Environment, systemEnvironment } from './node/chain/chain.ts'
@@ -209,6 +210,7 @@ export async function openDevchain(settings: DevchainSettings, hooks: Hooks): Pr
     },
     describe: (error, method) =>
       describedBy(profile, error, method, headOf(chain.state.tree).block.header.number),
+    explain: settings.plainErrors ? undefined : explaining(onBug),
     onBug,
   })
   const onForeignHost = (header: string): void => {

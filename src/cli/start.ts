@@ -6,6 +6,7 @@ import { DevchainError } from '../core/errors.ts'
 import { type Devchain, type Observer, openDevchain } from '../devchain.ts'
 import type { AllSettings } from '../options/derived.ts'
 import { type BootEvent, bootEvent, writeReadyFile } from './boot.ts'
+import { type GasTableRow, gasTable } from './commands/gastable.ts'
 import { Hints } from './log/hints.ts'
 import { createJsonRenderer } from './log/json.ts'
 import { Log, type Renderer, type TerminalWidth } from './log/log.ts'
@@ -42,6 +43,7 @@ export async function start(settings: AllSettings): Promise<number> {
     const devchain = await run(settings, terminal)
     setTimeout(outliveReaders, FIRST_CALLS_MS).unref()
     await stopped
+    if (settings.gasReport) terminal.report(await gasReportOf(devchain))
     await Promise.race([devchain.close(), delay(CLOSE_MS)])
     return 0
   } catch (error) {
@@ -83,6 +85,8 @@ interface Terminal {
   readonly observer: Observer
   readonly hasSpinner: boolean
   readonly greet: (boot: BootEvent) => void
+  /** Prints the gas report. */
+  readonly report: (rows: readonly GasTableRow[]) => void
   readonly close: () => Promise<void>
 }
 
@@ -109,6 +113,11 @@ async function openTerminal(settings: AllSettings): Promise<Terminal> {
         }
       }
     },
+    report: (rows) => {
+      output.log.finish()
+      const line = JSON.stringify({ time: new Date().toISOString(), event: 'gasReport', rows })
+      output.writer.write(settings.log === 'json' ? `${line}\n` : `\n${gasTable(rows)}\n\n`)
+    },
     close: async () => {
       if (isUp && !isSilent) output.log.end()
       else output.log.finish()
@@ -116,6 +125,10 @@ async function openTerminal(settings: AllSettings): Promise<Terminal> {
       process.off('exit', onExit)
     },
   }
+}
+
+async function gasReportOf({ request }: Devchain): Promise<readonly GasTableRow[]> {
+  return (await request({ method: 'devchain_gasReport' })) as readonly GasTableRow[]
 }
 
 /** Tells a log of everything that a chain does. */
@@ -151,7 +164,12 @@ async function openOutput(settings: AllSettings, sink: Sink): Promise<Output> {
       : createPrettyRenderer(palette, verbose)
   const writer = new LogWriter(sink, renderer.dropped)
   const width = isTerminal ? () => process.stdout.columns || 80 : undefined
-  return { writer, renderer, width, log: new Log(renderer, writer, width, new Hints(settings)) }
+  return {
+    writer,
+    renderer,
+    width,
+    log: new Log(renderer, writer, width, new Hints(settings), settings.trace),
+  }
 }
 
 /** Standard output; when it is a file, written in the background, which `process.stdout` would not do. */

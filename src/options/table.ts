@@ -341,6 +341,24 @@ export class ProjectTable {
     sentence: 'Read no artifacts',
     default: false,
   }
+  readonly trace: Optional<'failed' | 'all'> = {
+    type: choice('failed', 'all'),
+    group: 'Project',
+    sentence: 'Print the calls of transactions as a tree, with names and changes of storage',
+    unset: 'none',
+  }
+  readonly gasReport: Option<boolean> = {
+    type: flag,
+    group: 'Project',
+    sentence: 'Print at the end what the functions of the project used',
+    default: false,
+  }
+  readonly plainErrors: Option<boolean> = {
+    type: flag,
+    group: 'Project',
+    sentence: 'Answer failed executions without the place in Solidity (solidityStack)',
+    default: false,
+  }
 }
 
 /** What concerns the command only: its terminal and its process. */

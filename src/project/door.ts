@@ -16,7 +16,7 @@ const QUIET_MS = 250
 
 export interface DoorOptions {
   readonly chain: Chain
-  readonly settings: Pick<DevchainSettings, 'artifacts' | 'abi' | 'noArtifacts'>
+  readonly settings: Pick<DevchainSettings, 'artifacts' | 'abi' | 'noArtifacts' | 'trace'>
   /** Where artifacts are looked for that no option names; undefined: nowhere. */
   readonly folder: string | undefined
   readonly tell: (event: ProjectEvent) => void
@@ -74,6 +74,8 @@ export class ProjectDoor {
 
   async #read(): Promise<void> {
     const { settings, folder, tell } = this.#options
+    // traces are told with what names there are
+    if (settings.trace !== undefined) await this.open()
     if (settings.noArtifacts) return
     const given = [...settings.artifacts, ...settings.abi]
     if (given.length === 0 && folder !== undefined) await this.#search(folder)

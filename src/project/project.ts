@@ -1,11 +1,16 @@
 // The user's project: reads its artifacts in the background, keeps up with the compiler, and knows what things are called.
 import path from 'node:path'
+import { deflateSync, inflateSync } from 'node:zlib'
 import { DevchainError, printValue } from '../core/errors.ts'
 import { listed, oneLine } from '../core/format.ts'
-import type { Address } from '../core/hex.ts'
+import type { Address, Hash } from '../core/hex.ts'
+import { runOfMined } from '../node/calls/replay.ts'
 import type { Chain } from '../node/chain/chain.ts'
+import type { Again } from '../node/chain/failedrun.ts'
+import type { World } from '../state/world.ts'
 import { Catalogue, MOST_CONTRACTS } from './code/catalogue.ts'
 import type { ProjectEvent } from './events.ts'
+import { GasReport } from './gas/report.ts'
 import { Names } from './naming/names.ts'
 import { artifactFolders, artifactsBelow, isFolder } from './reading/find.ts'
 import { contractsIn } from './reading/formats.ts'
@@ -13,13 +18,18 @@ import { Summarizer } from './reading/read.ts'
 import { readBeside } from './reading/readers.ts'
 import type { AbiItem, SkippedFile } from './reading/summary.ts'
 import { FolderWatch, MOST_WATCHED } from './reading/watch.ts'
+import { DetailReader } from './solidity/details.ts'
+import { type Explanation, entryText, explain } from './solidity/explain.ts'
+import { tracedMined } from './trace/mined.ts'
+import { type Trace, traceOf } from './trace/tree.ts'
 
 /** Labels that are kept, and characters of one. */
 const MOST_LABELS = 10_000
 const LONGEST_LABEL = 64
 
-/** Compilations that were handed over by methods, and are kept: the newest. */
+/** Compilations that were handed over by methods, and are kept: the newest; and bytes of them, compressed. */
 const MOST_COMPILATIONS = 100
+const MOST_COMPRESSED = 32_000_000
 
 /** A folder whose artifacts are read. */
 interface Source {
@@ -40,18 +50,35 @@ export interface ProjectOptions {
 
 export class Project {
   readonly names: Names
+  /** What functions use, from now on. */
+  readonly gas: GasReport
   readonly catalogue: Catalogue = new Catalogue()
   readonly #labels = new Map<Address, string>()
   readonly #options: ProjectOptions
   readonly #sources = new Map<string, Source>()
   readonly #compilations: string[] = []
+  /** What was handed over, compressed: sources are looked up in it. */
+  readonly #values = new Map<string, Buffer>()
+  readonly #details: DetailReader = new DetailReader(this.catalogue, (file) => this.#valueOf(file))
+  #handedOver = 0
   /** One reading at a time: each begins when those before it are done. */
   #turn: Promise<unknown> = Promise.resolve()
   #isClosed = false
 
   constructor(options: ProjectOptions) {
     this.#options = options
-    this.names = new Names(options.chain, this.catalogue, this.#labels)
+    const { chain } = options
+    this.names = new Names(
+      chain,
+      this.catalogue,
+      this.#labels,
+      async (hash) => {
+        const again = runOfMined(chain, hash)
+        return again && (await this.linesOf(again, 'it failed'))
+      },
+      async (hash) => (await this.trace(hash)).lines,
+    )
+    this.gas = new GasReport(chain, this.names, this.catalogue)
   }
 
   /**
@@ -101,18 +128,27 @@ export class Project {
     }
     const summarizer = new Summarizer()
     const contracts = found.map((each) => summarizer.summaryOf(each))
-    const file = `${name} #${this.#compilations.length + 1}`
+    this.#handedOver += 1
+    const file = `${name} #${this.#handedOver}`
     const news = {
       items: summarizer.takeItems(),
       files: [{ path: file, stamp: '', contracts }],
       skipped: [],
     }
     this.#compilations.push(file)
-    this.catalogue.remove(
-      this.#compilations.splice(0, this.#compilations.length - MOST_COMPILATIONS),
-    )
+    const oldest = this.#compilations.splice(0, this.#compilations.length - MOST_COMPILATIONS)
+    for (const each of oldest) this.#values.delete(each)
+    this.catalogue.remove(oldest)
     this.catalogue.add(news, [])
+    this.#keep(file, value)
     return contracts.length
+  }
+
+  /** Why a run failed, and where in its source; undefined where that is not known. */
+  async explain(again: Again, usual: string): Promise<Explanation | undefined> {
+    if (this.catalogue.isEmpty) return undefined
+    const { names, catalogue } = this
+    return await explain({ names, catalogue, details: this.#details }, again, usual)
   }
 
   /** Calls an account by a name; an empty one takes its name away. */
@@ -132,7 +168,45 @@ export class Project {
 
   close(): void {
     this.#isClosed = true
+    this.gas.close()
     for (const { watch } of this.#sources.values()) watch.close()
+  }
+
+  /** Keeps what was handed over for its sources, in place of the oldest where it is much. */
+  #keep(file: string, value: unknown): void {
+    this.#values.set(file, deflateSync(JSON.stringify(value), { level: 1 }))
+    let size = [...this.#values.values()].reduce((sum, { length }) => sum + length, 0)
+    for (const [oldest, { length }] of this.#values) {
+      if (size <= MOST_COMPRESSED) return
+      this.#values.delete(oldest)
+      size -= length
+    }
+  }
+
+  #valueOf(file: string): unknown {
+    const kept = this.#values.get(file)
+    return kept && (JSON.parse(inflateSync(kept).toString()) as unknown)
+  }
+
+  /** The same in lines: the reason, and below it the stack. */
+  async linesOf(again: Again, usual: string): Promise<readonly string[] | undefined> {
+    const explained = await this.explain(again, usual)
+    return explained && [explained.reason, ...explained.stack.map(entryText)]
+  }
+
+  /**
+   * A mined transaction as a tree of calls with names, and what it changed in storage.
+   * @throws {DevchainError} `NOT_FOUND` where it is in no block of the chain
+   */
+  async trace(hash: Hash): Promise<Trace> {
+    const { names } = this
+    const layoutOf = (world: World, address: Address): unknown => {
+      const identity = names.identities.of(world, address)
+      const isKnown = identity?.contract !== undefined && !identity.isGuess
+      return isKnown ? this.#details.of(identity.contract)?.layout : undefined
+    }
+    const traced = await tracedMined(this.#options.chain, hash)
+    return traceOf({ names, layoutOf }, traced)
   }
 
   async #addAll(folders: readonly string[]): Promise<number> {

@@ -34,6 +34,9 @@ export type AdaptParams = (
   declared: readonly Param<unknown>[],
 ) => readonly unknown[]
 
+/** Lines that tell of a failure, once they are known. */
+export type Explaining = Promise<readonly string[] | undefined>
+
 export interface DispatcherOptions<C> extends RegistryOptions<C> {
   /** Gives all methods, where `methods` are only those that are asked first: called once, when another is asked for. */
   readonly loadAll?: (() => Promise<readonly Method<C>[]>) | undefined
@@ -50,6 +53,8 @@ export interface DispatcherOptions<C> extends RegistryOptions<C> {
   readonly describe?:
     | ((error: DevchainError, method: string) => ErrorObject | undefined)
     | undefined
+  /** Tells why and where something failed, beside the error; undefined where that is not known. Never rejects. */
+  readonly explain?: ((error: unknown, context: C) => Explaining | undefined) | undefined
   /** Told of whatever is thrown and is no `DevchainError`. */
   readonly onBug: (error: unknown) => void
 }
@@ -117,6 +122,7 @@ interface DispatcherState<C> {
   readonly adapt: DispatcherOptions<C>['adapt']
   readonly reach: DispatcherOptions<C>['reach']
   readonly describe: DispatcherOptions<C>['describe']
+  readonly explain: DispatcherOptions<C>['explain']
   readonly reportBug: (error: unknown) => void
 }
 
@@ -133,6 +139,7 @@ export function createDispatcher<C>(options: DispatcherOptions<C>): Dispatcher<C
     adapt: options.adapt,
     reach: options.reach,
     describe: options.describe,
+    explain: options.explain,
     reportBug,
   }
   return {
@@ -245,13 +252,31 @@ function answer<C>(
         return report(state, context, call, { result })
       },
       (error: unknown) => {
-        end?.()
-        return report(state, context, call, failed(state, error, name))
+        return whenThere(explained(state, context, call, error), (answered) => {
+          end?.()
+          return answered
+        })
       },
     )
   } catch (error) {
-    return report(state, context, call, failed(state, error, name))
+    return explained(state, context, call, error)
   }
+}
+
+/** Answers a failure, with the place where it happened if that can be told. */
+function explained<C>(
+  state: DispatcherState<C>,
+  context: C,
+  call: Call,
+  error: unknown,
+): MaybePromise<Answer> {
+  const answered = (lines?: readonly string[]): Answer => {
+    const failure = failed(state, error, call.method)
+    const whole = lines && { ...failure, error: { ...failure.error, solidityStack: lines } }
+    return report(state, context, call, whole ?? failure)
+  }
+  const explaining = state.explain?.(error, context)
+  return explaining === undefined ? answered() : explaining.then(answered)
 }
 
 /** Replies to one request. */

@@ -72,6 +72,8 @@ export interface ErrorObject {
   readonly code: number
   readonly message: string
   readonly data?: Json
+  /** Why and where in the user's source an execution failed, a line each: what no client looks for. */
+  readonly solidityStack?: readonly string[]
 }
 
 /** What `request` of the in-process API rejects with (EIP-1193, ProviderRpcError). */
@@ -79,11 +81,13 @@ export class RpcError extends Error {
   override readonly name = 'RpcError'
   readonly code: number
   readonly data: Json | undefined
+  readonly solidityStack: readonly string[] | undefined
 
-  constructor({ code, message, data }: ErrorObject) {
+  constructor({ code, message, data, solidityStack }: ErrorObject) {
     super(message)
     this.code = code
     this.data = data
+    this.solidityStack = solidityStack
   }
 }
 

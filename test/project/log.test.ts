@@ -3,10 +3,16 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseEther } from 'viem'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type Ask, callData, deploy, initCode, SENDER, send } from '../support/deploy.ts'
 import { type LogForm, type LoggedChain, startLogged } from '../support/loggedchain.ts'
-import { type Compilation, compile, projectSources, writeProject } from '../support/solidity.ts'
+import {
+  type Compilation,
+  compile,
+  deployableOf,
+  projectSources,
+  writeProject,
+} from '../support/solidity.ts'
 
 const OTHER = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'
 const WEEK = 604_800n
@@ -48,7 +54,7 @@ function plain(lines: readonly string[]): string[] {
 describe('the log of a project', () => {
   test('says once how many contracts it knows, and where from', async () => {
     await using chain = await started()
-    expect(chain.lines()).toEqual([`artifacts  7 contracts of ${artifacts}`])
+    expect(chain.lines()).toEqual([`artifacts  ${deployableOf(project)} contracts of ${artifacts}`])
   })
 
   test('tells what a transaction creates, calls and emits', async () => {
@@ -113,9 +119,9 @@ describe('the log of a project', () => {
     expect(chain.lines()).toMatchInlineSnapshot(`
       [
         "eth_call  1.0 ms  Vault.balanceOf(0xf39F…2266) → 1 ether",
-        "eth_call  1.0 ms  Vault.withdraw(5 ether) ✗ InsufficientBalance(have 1 ether, want 5 ether)",
-        "eth_estimateGas  1.0 ms  Vault.withdraw(5 ether) ✗ InsufficientBalance(have 1 ether, want 5 ether)",
-        "eth_call  1.0 ms  Vault.place((who 0x7099…79C8, amounts [1, 2, 3, … 1 more])) ✗ InsufficientBalance(have 0, want 10)",
+        "eth_call  1.0 ms  Vault.withdraw(5 ether) ✗ InsufficientBalance(have 1 ether, want 5 ether) at src/Vault.sol:72",
+        "eth_estimateGas  1.0 ms  Vault.withdraw(5 ether) ✗ InsufficientBalance(have 1 ether, want 5 ether) at src/Vault.sol:72",
+        "eth_call  1.0 ms  Vault.place((who 0x7099…79C8, amounts [1, 2, 3, … 1 more])) ✗ InsufficientBalance(have 0, want 10) at src/Vault.sol:72",
       ]
     `)
   })
@@ -146,7 +152,7 @@ describe('the log of a project', () => {
         "    event Approval(owner 0xf39F…2266, spender 0x7099…79C8, value unlimited USC)",
         "eth_getTransactionReceipt  1.0 ms  success, block 3, gas 46,463",
         "eth_call  1.0 ms  Coin.balanceOf(0x7099…79C8) → 1.5 USC",
-        "eth_call  1.0 ms  Coin.transfer(0xf39F…2266, 2 USC) ✗ ERC20InsufficientBalance(sender 0x7099…79C8, balance 1.5 USC, needed 2 USC)",
+        "eth_call  1.0 ms  Coin.transfer(0xf39F…2266, 2 USC) ✗ ERC20InsufficientBalance(sender 0x7099…79C8, balance 1.5 USC, needed 2 USC) at src/Coin.sol:23",
       ]
     `)
   })
@@ -161,10 +167,35 @@ describe('the log of a project', () => {
       chain.lines()
       await ask('eth_call', { from: SENDER, to: proxy, data: withdraw('5') }).catch(() => undefined)
       expect(chain.lines()).toEqual([
-        'eth_call  1.0 ms  Vault.withdraw(5 ether) ✗ InsufficientBalance(have 0, want 5 ether)',
+        'eth_call  1.0 ms  Vault.withdraw(5 ether) ✗ InsufficientBalance(have 0, want 5 ether) at src/Vault.sol:72',
       ])
     },
   )
+
+  test('tells where in Solidity a transaction failed, and in --verbose a call', async () => {
+    await using chain = await started({ verbose: true })
+    const vault = await vaultOn(chain.ask)
+    chain.lines()
+    const request = { from: SENDER, to: vault, data: withdraw('5'), gas: '0x186a0' }
+    await chain.ask('eth_sendTransaction', request)
+    await vi.waitFor(() => expect(chain.written()).toContain('withdraw'))
+    await chain.ask('eth_call', request).catch(() => undefined)
+    const lines = chain.lines().filter((line) => !/^ {4}(params|result|data)/.test(line))
+    expect(plain(lines)).toMatchInlineSnapshot(`
+      [
+        "eth_sendTransaction  1.0 ms  0xa9cd…8831",
+        "    0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266 → Vault.withdraw(amount 5 ether) 0xe7f1725E7734CE288F8367e1Bb143E90bb3F0512",
+        "    value 0 ether · gas 26,184 of 100,000 (26 %) · fee 0 ether · failed: InsufficientBalance(have 1 ether, want 5 ether) at src/Vault.sol:72",
+        "      at Vault._check (src/Vault.sol:72:20)",
+        "      at Vault._withdraw (src/Vault.sol:66:9)",
+        "      at Vault.withdraw (src/Vault.sol:45:9)",
+        "eth_call  1.0 ms  Vault.withdraw(amount 5 ether) ✗ InsufficientBalance(have 1 ether, want 5 ether) at src/Vault.sol:72",
+        "      at Vault._check (src/Vault.sol:72:20)",
+        "      at Vault._withdraw (src/Vault.sol:66:9)",
+        "      at Vault.withdraw (src/Vault.sol:45:9)",
+      ]
+    `)
+  })
 
   test('calls accounts by their labels', async () => {
     await using chain = await started()

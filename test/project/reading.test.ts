@@ -12,6 +12,7 @@ import { deploy, initCode, SENDER } from '../support/deploy.ts'
 import {
   compile,
   contractNamed,
+  deployableOf,
   type Layout,
   projectSources,
   writeProject,
@@ -58,6 +59,8 @@ async function started(options: DevchainOptions = {}): Promise<Devchain> {
 
 const project = compile(projectSources(), { optimizer: { enabled: true } })
 
+const ALL = deployableOf(project)
+
 /** Deploys a vault, and says what it is taken for. */
 async function nameOfVault({ request }: Devchain): Promise<string | undefined> {
   const ask = (method: string, ...params: unknown[]): Promise<unknown> =>
@@ -73,7 +76,7 @@ describe('a project folder', () => {
   test.each(LAYOUTS)('of %s is found and read', async (layout) => {
     writeProject(folder, layout, project)
     const chain = await started()
-    expect(told).toEqual([{ event: 'artifacts', contracts: 7, place: PLACES[layout] }])
+    expect(told).toEqual([{ event: 'artifacts', contracts: ALL, place: PLACES[layout] }])
     expect(await nameOfVault(chain)).toBe('Vault')
   })
 
@@ -84,7 +87,7 @@ describe('a project folder', () => {
     mkdirSync(path.join(folder, 'forged'))
     writeFileSync(path.join(folder, 'forged/Vault.json'), JSON.stringify(project.output))
     await started()
-    expect(told).toEqual([{ event: 'artifacts', contracts: 7, place: './forged' }])
+    expect(told).toEqual([{ event: 'artifacts', contracts: ALL, place: './forged' }])
   })
 
   test('without artifacts says nothing, and loads nothing', async () => {
@@ -105,14 +108,15 @@ describe('a project folder', () => {
     const other = path.join(folder, 'other')
     writeProject(other, 'truffle', project)
     await started({ artifacts: [other] })
-    expect(told).toEqual([{ event: 'artifacts', contracts: 7, place: './other/build/contracts' }])
+    expect(told).toEqual([{ event: 'artifacts', contracts: ALL, place: './other/build/contracts' }])
   })
 
   test('is read when it is compiled for the first time', async () => {
     await started()
     writeProject(folder, 'hardhat3', project)
     await vi.waitFor(
-      () => expect(told).toContainEqual({ event: 'artifacts', contracts: 7, place: './artifacts' }),
+      () =>
+        expect(told).toContainEqual({ event: 'artifacts', contracts: ALL, place: './artifacts' }),
       PATIENT,
     )
   })
@@ -146,7 +150,7 @@ describe('artifacts that change', () => {
     const artifacts = writeProject(folder, 'foundry', project)
     const chain = await started()
     rmSync(path.join(artifacts, 'Vault.sol'), { recursive: true })
-    await vi.waitFor(() => expect(told.at(-1)).toMatchObject({ contracts: 6 }), PATIENT)
+    await vi.waitFor(() => expect(told.at(-1)).toMatchObject({ contracts: ALL - 1 }), PATIENT)
     expect(await nameOfVault(chain)).toBeUndefined()
   })
 })
@@ -165,7 +169,7 @@ describe('files that cannot be read', () => {
         warning:
           'skipped in ./out: Broken.json (no valid JSON), Foreign.json (no artifact), Huge.json (70 MB are more than is read)',
       },
-      { event: 'artifacts', contracts: 7, place: './out' },
+      { event: 'artifacts', contracts: ALL, place: './out' },
     ])
     expect(await nameOfVault(chain)).toBe('Vault')
   })
@@ -179,7 +183,7 @@ describe('files that cannot be read', () => {
     const whole = { abi, bytecode: { object: '0x00' }, deployedBytecode: { object: '0x00' } }
     writeFileSync(path.join(artifacts, 'Half.json'), JSON.stringify(whole))
     await vi.waitFor(
-      () => expect(told.at(-1)).toEqual({ event: 'artifacts', contracts: 8, place: './out' }),
+      () => expect(told.at(-1)).toEqual({ event: 'artifacts', contracts: ALL + 1, place: './out' }),
       PATIENT,
     )
     expect(told).toHaveLength(3)
@@ -207,8 +211,8 @@ describe('files that cannot be read', () => {
 describe('single files', () => {
   test.each([
     ['an ABI', contractNamed(project, 'Vault').abi, 1],
-    ['the answer to standard JSON', project.output, 7],
-    ['build information', { input: project.input, output: project.output }, 7],
+    ['the answer to standard JSON', project.output, ALL],
+    ['build information', { input: project.input, output: project.output }, ALL],
   ])('may hold %s', async (_, content, contracts) => {
     const file = path.join(folder, 'Vault.json')
     writeFileSync(file, JSON.stringify(content))

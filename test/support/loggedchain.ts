@@ -13,6 +13,8 @@ export interface LoggedChain {
   readonly ask: (method: string, ...params: unknown[]) => Promise<unknown>
   /** What the log has said since this was called last. Every call took 1 ms. */
   readonly lines: () => string[]
+  /** What the log has written since, of what need not wait. */
+  readonly written: () => string
   readonly [Symbol.asyncDispose]: () => Promise<void>
 }
 
@@ -34,9 +36,9 @@ export async function startLogged(
     ? createJsonRenderer(() => 0, verbose)
     : createPrettyRenderer(PLAIN, verbose)
   const width = columns === undefined ? undefined : (): number => columns
-  const { defaultGas } = readDevchainOptions(options)
+  const { defaultGas, trace } = readDevchainOptions(options)
   const hints = new Hints({ noHints: !hasHints, defaultGas })
-  const log = new Log(renderer, { write: (part) => (text += part) }, width, hints)
+  const log = new Log(renderer, { write: (part) => (text += part) }, width, hints, trace)
   const { onCall, ...observer } = observerOf(log)
   const devchain = await createDevchain(
     { clock: 'frozen', timestamp: 1_600_000_000, ...options },
@@ -52,6 +54,7 @@ export async function startLogged(
     devchain,
     ask: (method, ...params) => devchain.request({ method, params }),
     lines,
+    written: () => text,
     [Symbol.asyncDispose]: () => devchain.close(),
   }
 }

@@ -62,7 +62,14 @@ export function projectSources(): Record<string, { readonly content: string }> {
 export function compile(sources: CompilerInput['sources'], settings: Settings = {}): Compilation {
   const require = createRequire(import.meta.url)
   const solc = require('solc') as { compile(input: string): string; version(): string }
-  const all = ['abi', 'metadata', 'storageLayout', 'evm.bytecode', 'evm.deployedBytecode']
+  const all = [
+    'abi',
+    'metadata',
+    'storageLayout',
+    'evm.bytecode',
+    'evm.deployedBytecode',
+    'evm.methodIdentifiers',
+  ]
   const input: CompilerInput = {
     language: 'Solidity',
     sources,
@@ -88,6 +95,12 @@ export function contractNamed({ output }: Compilation, name: string): CompiledCo
   const found = Object.values(output.contracts).find((unit) => unit[name] !== undefined)?.[name]
   if (found === undefined) throw new Error(`no contract ${name} was compiled`)
   return found
+}
+
+/** How many contracts of a compilation have code. */
+export function deployableOf({ output }: Compilation): number {
+  const contracts = Object.values(output.contracts).flatMap((unit) => Object.values(unit))
+  return contracts.filter(({ evm }) => evm.bytecode.object !== '').length
 }
 
 /** How a tool lays artifacts out. */

@@ -96,10 +96,10 @@ function openOutput(when: LogWhen, settings: AllSettings): Output {
     settings.log === 'json'
       ? createJsonRenderer(Date.now, verbose)
       : createPrettyRenderer(PLAIN, verbose)
-  if (path === undefined && when === 'failure') return keptOutput(renderer, new Hints(settings))
+  if (path === undefined && when === 'failure') return keptOutput(renderer, settings)
   const sink = path === undefined ? { open: () => process.stderr, fd: undefined } : logFile(path)
   const writer = new LogWriter(sink, renderer.dropped)
-  const lines = new Log(renderer, writer, undefined, new Hints(settings))
+  const lines = new Log(renderer, writer, undefined, new Hints(settings), settings.trace)
   return {
     observer: observerOf(lines),
     greet: (boot) => writer.write(renderer.boot(boot)),
@@ -113,9 +113,9 @@ function openOutput(when: LogWhen, settings: AllSettings): Output {
 const SILENT: Output = { observer: {}, greet: () => undefined, finish: async () => undefined }
 
 /** The log is shown when the command has failed. */
-function keptOutput(renderer: Renderer, hints: Hints): Output {
+function keptOutput(renderer: Renderer, settings: AllSettings): Output {
   const kept = new NewestText(KEPT)
-  const lines = new Log(renderer, kept, undefined, hints)
+  const lines = new Log(renderer, kept, undefined, new Hints(settings), settings.trace)
   return {
     observer: observerOf(lines),
     greet: (boot) => kept.write(renderer.boot(boot)),

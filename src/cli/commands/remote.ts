@@ -9,12 +9,22 @@ import type { CommandLine } from '../parse/commandline.ts'
 import { parseMove, parseWait } from '../parse/parsetime.ts'
 import { EXIT, type SubcommandName } from '../parse/subcommands.ts'
 import { ask, askAll, type Call, ChainRefusal, chainUrl, NoChain } from './client.ts'
+import {
+  differenceTable,
+  type GasTableRow,
+  gasDifferences,
+  gasTable,
+  parseGasReport,
+  parseThreshold,
+} from './gastable.ts'
 
 /** What a command found out, for scripts and for people. */
 interface Answer {
   readonly json: Json
   /** Undefined: nothing is printed. */
   readonly text: string | undefined
+  /** Undefined: 0. */
+  readonly exitCode?: number
 }
 
 /** What a handler may ask. */
@@ -36,6 +46,9 @@ interface RemoteSnapshot {
   readonly blockHash: string
   readonly timestamp: string
 }
+
+/** A trace as devchain_traceTransaction answers it. */
+type RemoteTrace = { readonly lines: readonly string[]; readonly [key: string]: Json }
 
 const DEFAULT_WAIT = '60'
 
@@ -133,6 +146,25 @@ const HANDLERS: Partial<Record<SubcommandName, (question: Question) => Promise<A
     const text = `${word === 'on' ? 'cut off from' : 'joined with'} ${names}`
     return { json: meant.map((each) => ({ ...each })), text }
   },
+  trace: async ({ call, words: [hash = ''] }) => {
+    const { lines, ...json } = (await call('devchain_traceTransaction', [hash])) as RemoteTrace
+    return { json: json as Json, text: lines.join('\n') }
+  },
+  'gas-report': async ({ call, flags }) => {
+    const rows = (await call('devchain_gasReport')) as unknown as readonly GasTableRow[]
+    const { compare, threshold = '0' } = flags
+    if (compare === undefined) return { json: rows as unknown as Json, text: gasTable(rows) }
+    const file = String(compare)
+    const limit = parseThreshold(String(threshold))
+    const differences = gasDifferences(rows, parseGasReport(readReport(file), file))
+    const isRefused = differences.some(({ percent }) => percent > limit)
+    const json = differences as unknown as Json
+    return {
+      json,
+      text: differenceTable(differences),
+      exitCode: isRefused ? EXIT.refused : EXIT.ok,
+    }
+  },
   wait: async ({ url, flags }) => {
     const timeout = String(flags.timeout ?? DEFAULT_WAIT)
     const chainId = await awaitChain(url, timeout)
@@ -155,10 +187,10 @@ export async function remoteCommand(
     const url = chainUrl(flags.url)
     const call: Question['call'] = (method, params = []) => ask(url, { method, params })
     const callAll: Question['callAll'] = (calls) => askAll(url, calls)
-    const { json, text } = await handler({ call, callAll, url, words, flags })
+    const { json, text, exitCode = EXIT.ok } = await handler({ call, callAll, url, words, flags })
     const line = isJson ? JSON.stringify(json) : text && printable(text)
     if (line !== undefined) await print(`${line}\n`)
-    return EXIT.ok
+    return exitCode
   } catch (error) {
     return refuse(name, error, isJson)
   }
@@ -193,6 +225,16 @@ function exitOf(error: unknown): readonly [code: number, hint: string] {
 
 function usage(message: string): DevchainError {
   return new DevchainError('INVALID_PARAMS', message)
+}
+
+/** @throws {DevchainError} `INVALID_PARAMS` when there is no such file */
+function readReport(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    throw usage(`cannot read ${file}: ${code === 'ENOENT' ? 'there is no such file' : message}`)
+  }
 }
 
 function readInput(): string {

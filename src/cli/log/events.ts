@@ -22,7 +22,13 @@ export interface CallEvent {
   readonly durationMs: number
   readonly result: Json | undefined
   readonly error:
-    | { readonly code: number; readonly message: string; readonly data?: Json }
+    | {
+        readonly code: number
+        readonly message: string
+        readonly data?: Json
+        /** Why and where in Solidity it failed, a line each. */
+        readonly solidityStack?: readonly string[]
+      }
     | undefined
   /** What contracts printed while it ran without a transaction (`eth_call`), oldest first. */
   readonly console: readonly string[]

@@ -28,12 +28,18 @@ export function createJsonRenderer(
 ): Renderer {
   const line = (event: object): string =>
     `${JSON.stringify({ time: new Date(now()).toISOString(), ...event })}\n`
-  const look: Look = { nameOf, scene: undefined, limit: isVerbose ? VERBOSE_LIMIT : VALUE_LIMIT }
+  const look: Look = {
+    nameOf,
+    scene: undefined,
+    stacks: undefined,
+    traces: undefined,
+    limit: isVerbose ? VERBOSE_LIMIT : VALUE_LIMIT,
+  }
   return {
     collapses: false,
     boot: (boot) => line({ event: 'boot', ...boot }),
-    entry: ({ call, id, events, scene }: Entry) => {
-      const seen = { ...look, scene }
+    entry: ({ call, id, events, scene, stacks, traces }: Entry) => {
+      const seen = { ...look, scene, stacks, traces }
       const calls = call === undefined ? '' : line(callObject(seen, call, id))
       return calls + events.map((event) => line({ ...eventObject(seen, event), call: id })).join('')
     },
@@ -53,6 +59,9 @@ interface Look {
   readonly nameOf: NameSource
   /** The names of the user's project; undefined where there is none. */
   readonly scene: Scene | undefined
+  /** Where in Solidity transactions failed, by their hashes. */
+  readonly stacks: Entry['stacks']
+  readonly traces: Entry['traces']
   readonly limit: number
 }
 
@@ -135,7 +144,10 @@ function eventObject(look: Look, event: ChainEvent): object {
   if (event.event !== 'transaction') return object
   const called = functionOf(look.nameOf, event.to, event.input)
   const named = look.scene && namesOf(look.scene, event)
-  return { ...object, ...called, ...named, input: undefined, ok: event.failure === undefined }
+  const solidityStack = look.stacks?.get(event.hash)
+  const trace = look.traces?.get(event.hash)
+  const ok = event.failure === undefined
+  return { ...object, ...called, ...named, solidityStack, trace, input: undefined, ok }
 }
 
 /** What the project knows of a transaction. */

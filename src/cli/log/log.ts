@@ -22,7 +22,7 @@ import {
 } from './events.ts'
 import type { HintEvent, Hints } from './hints.ts'
 import { joinedImports } from './peers.ts'
-import type { Scene } from './scene.ts'
+import { type Scene, withStacks } from './scene.ts'
 
 /** A call with what it changed; or, without a call, what changed by itself (a mining interval). */
 export interface Entry {
@@ -34,6 +34,10 @@ export interface Entry {
   readonly events: readonly ChainEvent[]
   /** What names are looked up in; undefined where there is no project. */
   readonly scene?: Scene | undefined
+  /** Of transactions that failed, by their hashes: the reason, and where in Solidity, a line each. */
+  readonly stacks?: ReadonlyMap<string, readonly string[]> | undefined
+  /** Calls of transactions as trees, by their hashes, in lines. */
+  readonly traces?: ReadonlyMap<string, readonly string[]> | undefined
 }
 
 /** Turns events into text: whole lines, each with its line feed. */
@@ -73,6 +77,9 @@ const REDRAW_MS = 50
 const FIRST_WAIT_MS = 250
 const LONGEST_WAIT_MS = 60_000
 
+/** Tells an entry; a promise where it waits for an explanation. With `isNow` it does not. */
+type Teller = (isNow: boolean) => Promise<void> | undefined
+
 /** A run of the same entry; `written` counts those that are in the text already. */
 interface Run {
   entry: Entry
@@ -90,6 +97,7 @@ export class Log {
   readonly #writer: TextWriter
   readonly #width: TerminalWidth
   readonly #hints: Hints | undefined
+  readonly #traces: Scene['traces']
   readonly #beganMs = performance.now()
   readonly #totals = { calls: 0, failedCalls: 0, transactions: 0, failedTransactions: 0, blocks: 0 }
   #held: StateChange[] = []
@@ -98,10 +106,20 @@ export class Log {
   #runTimer: NodeJS.Timeout | undefined
   #names: Names | undefined
   /** What is told after replies: to look names up takes time. */
-  #queue: (() => void)[] = []
+  #queue: Teller[] = []
   #queueTimer: NodeJS.Immediate | undefined
+  /** Tells what waits for an explanation, without it. */
+  #tellWaiting: (() => void) | undefined
 
-  constructor(renderer: Renderer, writer: TextWriter, width: TerminalWidth, hints?: Hints) {
+  /** @param traces of which transactions the calls are told */
+  constructor(
+    renderer: Renderer,
+    writer: TextWriter,
+    width: TerminalWidth,
+    hints?: Hints,
+    traces?: Scene['traces'],
+  ) {
+    this.#traces = traces
     this.#renderer = renderer
     this.#writer = writer
     this.#width = width
@@ -120,13 +138,15 @@ export class Log {
     if (call.error !== undefined) this.#totals.failedCalls += 1
     const id = this.#totals.calls
     const scene = this.#scene(changes.at(-1))
-    this.#later(() => {
+    this.#later((isNow) => {
       const last = changes.length - 1
       const events = changes.flatMap((change, i) =>
         changeEvents(change, i === last ? call : undefined),
       )
-      this.#tell({ call, id, count: 1, events, scene })
-      this.#hint(this.#hints?.afterCall(call, events) ?? [])
+      return this.#withStacks({ call, id, count: 1, events, scene }, isNow, (entry) => {
+        this.#tell(entry)
+        this.#hint(this.#hints?.afterCall(call, entry.events) ?? [])
+      })
     })
   }
 
@@ -187,7 +207,7 @@ export class Log {
   /** Writes what waits. */
   finish(): void {
     this.#tellHeld()
-    this.#tellQueue()
+    this.#tellAll()
     this.#endRun()
   }
 
@@ -199,22 +219,55 @@ export class Log {
   }
 
   /** Where there are names, after the reply; else at once. */
-  #later(tell: () => void): void {
+  #later(tell: Teller): void {
     if (this.#names === undefined && this.#queue.length === 0) {
-      tell()
+      void tell(true)
       return
     }
     this.#queue.push(tell)
-    if (this.#queue.length >= QUEUE_LIMIT) this.#tellQueue()
+    if (this.#queue.length >= QUEUE_LIMIT) this.#tellAll()
     this.#queueTimer ??= setImmediate(() => this.#tellQueue())
   }
 
+  /** Tells what waits, up to what has to be explained first: that goes on by itself. */
   #tellQueue(): void {
     clearImmediate(this.#queueTimer)
     this.#queueTimer = undefined
-    const queue = this.#queue
-    this.#queue = []
-    for (const tell of queue) tell()
+    while (this.#tellWaiting === undefined) {
+      const tell = this.#queue.shift()
+      if (tell === undefined) return
+      void tell(false)?.then(() => this.#tellQueue())
+    }
+  }
+
+  /** Tells all that waits, explained or not. */
+  #tellAll(): void {
+    clearImmediate(this.#queueTimer)
+    this.#queueTimer = undefined
+    this.#tellWaiting?.()
+    for (const tell of this.#queue.splice(0)) void tell(true)
+  }
+
+  /** Tells an entry with the places where its transactions failed, once they are known. */
+  #withStacks(
+    entry: Entry,
+    isNow: boolean,
+    tell: (entry: Entry) => void,
+  ): Promise<void> | undefined {
+    const explaining = isNow ? undefined : withStacks(entry)
+    if (explaining === undefined) {
+      tell(entry)
+      return undefined
+    }
+    let isTold = false
+    const tellOnce = (found: Entry): void => {
+      if (isTold) return
+      isTold = true
+      this.#tellWaiting = undefined
+      tell(found)
+    }
+    this.#tellWaiting = () => tellOnce(entry)
+    return explaining.then(tellOnce, () => tellOnce(entry))
   }
 
   /** Names are looked up among the accounts as a change left them, or as they are. */
@@ -222,7 +275,7 @@ export class Log {
     const names = this.#names
     if (names === undefined) return undefined
     const world = change === undefined ? names.world : headOf(change.after.tree).world
-    return { names, world }
+    return { names, world, traces: this.#traces }
   }
 
   #hint(hints: readonly HintEvent[]): void {
@@ -261,9 +314,11 @@ export class Log {
 
   #tellAlone(change: StateChange): void {
     const scene = this.#scene(change)
-    this.#later(() => {
+    this.#later((isNow) => {
       const events = changeEvents(change, undefined)
-      if (events.length > 0) this.#tell({ call: undefined, count: 1, events, scene })
+      if (events.length === 0) return undefined
+      const entry = { call: undefined, count: 1, events, scene }
+      return this.#withStacks(entry, isNow, (found) => this.#tell(found))
     })
   }
 

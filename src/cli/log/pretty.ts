@@ -42,6 +42,7 @@ import { importedLine, peerLine } from './peers.ts'
 import { askedBy } from './request.ts'
 import {
   answerText,
+  briefly,
   phraseOf,
   type Scene,
   toldCall,
@@ -88,13 +89,15 @@ export function createPrettyRenderer(
   const look: Look = {
     ...wide,
     scene: undefined,
+    stacks: undefined,
+    traces: undefined,
     label: remembering((method: string) => oneLine(method, 60).padEnd(METHOD_WIDTH)),
   }
   return {
     collapses: true,
     boot: (boot, columns) => bootText(boot, palette, columns),
     entry: (entry, columns) => {
-      const seen = { ...look, scene: entry.scene }
+      const seen = { ...look, scene: entry.scene, stacks: entry.stacks, traces: entry.traces }
       if (columns === undefined) return `${entryLines(seen, entry).join('\n')}\n`
       const lines = entryLines(fitted(seen, columns), entry)
       return `${lines.map((line) => wrapped(line, columns)).join('\n')}\n`
@@ -124,6 +127,9 @@ interface Look {
   readonly label: (method: string) => string
   /** The names of the user's project; undefined where there is none. */
   readonly scene: Scene | undefined
+  /** Where in Solidity transactions failed, by their hashes. */
+  readonly stacks: Entry['stacks']
+  readonly traces: Entry['traces']
   /** Of the terminal; undefined: as wide as may be. */
   readonly columns: number | undefined
 }
@@ -164,6 +170,7 @@ function entryLines(look: Look, { call, count, events }: Entry): string[] {
     callLine(look, call, told, { count, events }),
     ...call.notes.map((note) => `    ${look.palette.yellow('note')} ${oneLine(note, 300)}`),
     ...(look.isVerbose ? verboseLines(look, call) : []),
+    ...(look.isVerbose ? stackLines(look, call.error?.solidityStack) : []),
     ...call.console.flatMap((line) => consoleLines(look.palette, line)),
     ...others.flatMap((event) => eventLines(look, event)),
   ]
@@ -220,7 +227,8 @@ function callLine(
 
 /** What came of a call: in the words of the project where it knows them. */
 function saidOf(look: Look, call: CallEvent, named: Told | undefined): string {
-  const { failure } = call
+  const { failure, error: { solidityStack } = {} } = call
+  if (solidityStack !== undefined) return briefly(solidityStack)
   if (failure !== undefined) {
     const error = toldError(look.scene, askedBy(call)?.to ?? null, failure.data)
     if (error !== undefined) return phraseOf(error, look.isVerbose)
@@ -337,6 +345,8 @@ function transactionLines(look: Look, event: TransactionEvent): string[] {
     `  transaction ${palette.bold(event.hash)}`,
     `    ${nameFor(look, event.from)} ${palette.dim('→')} ${targetOf(look, event)}`,
     `    ${[...amounts, status].join(dot)}`,
+    ...stackLines(look, look.stacks?.get(event.hash)),
+    ...(look.traces?.get(event.hash) ?? []).map((line) => `    ${palette.dim('│')} ${line}`),
     ...eventTexts(look, event).map((text) => `    ${palette.cyan('event')} ${text}`),
     ...event.console.flatMap((line) => consoleLines(palette, line)),
   ]
@@ -363,11 +373,18 @@ function nameFor({ scene, address }: Look, account: Address): string {
   return label === undefined ? address(account) : `${label} ${address(account)}`
 }
 
+/** Where in Solidity something failed, innermost first. */
+function stackLines({ palette }: Look, lines: readonly string[] = []): string[] {
+  return lines.slice(1).map((line) => `      ${palette.dim(oneLine(line, 200))}`)
+}
+
 function failureOf(
   look: Look,
-  { to }: TransactionEvent,
+  { to, hash }: TransactionEvent,
   failure: NonNullable<TransactionEvent['failure']>,
 ): string {
+  const lines = look.stacks?.get(hash)
+  if (lines !== undefined) return briefly(lines)
   const error = toldError(look.scene, to, failure.data)
   return error === undefined ? failureText(failure) : phraseOf(error, look.isVerbose)
 }

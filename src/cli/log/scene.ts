@@ -1,16 +1,18 @@
 // What a project's names make of calls and transactions: phrases for the log.
 import { oneLine } from '../../core/format.ts'
-import { type Address, bytesFromHex, isBytes } from '../../core/hex.ts'
+import { type Address, bytesFromHex, type Hash, isBytes } from '../../core/hex.ts'
 import type { Names, Told, ToldCall } from '../../project/naming/names.ts'
 import type { Json } from '../../rpc/schema.ts'
 import type { World } from '../../state/world.ts'
-import type { CallEvent, TransactionEvent } from './events.ts'
+import type { CallEvent, ChainEvent, TransactionEvent } from './events.ts'
 import { askedBy } from './request.ts'
 
 /** The names of a project, and the accounts that they are looked up among. */
 export interface Scene {
   readonly names: Names
   readonly world: World
+  /** Of which transactions the calls are told as a tree. */
+  readonly traces: 'failed' | 'all' | undefined
 }
 
 /** Characters that a call, an event or an error may take in a line. */
@@ -72,6 +74,63 @@ export function toldEvents(
   const logs = executed?.receipt.logs ?? []
   const told = logs.slice(0, LISTED).flatMap((log) => names.event(world, log, to) ?? [])
   return { told, others: logs.length - told.length }
+}
+
+/** Failed transactions of one entry that are explained: each is run again. */
+const EXPLAINED = 10
+
+/** What an entry is, as far as its failures are explained. */
+interface Failing {
+  readonly call: CallEvent | undefined
+  readonly events: readonly ChainEvent[]
+  readonly scene?: Scene | undefined
+  readonly stacks?: ReadonlyMap<string, readonly string[]> | undefined
+  readonly traces?: ReadonlyMap<string, readonly string[]> | undefined
+}
+
+/** The entry with why and where its transactions failed, and with their traces; undefined where nothing is to be added. */
+export function withStacks<E extends Failing>(entry: E): Promise<E> | undefined {
+  const { events, scene } = entry
+  if (scene === undefined) return undefined
+  const transactions = events.filter((event) => event.event === 'transaction')
+  const failed = transactions.filter(({ failure }) => failure !== undefined)
+  const traced = scene.traces === 'all' ? transactions : scene.traces === 'failed' ? failed : []
+  if (failed.length + traced.length === 0) return undefined
+  return explained(entry, scene, failed.slice(0, EXPLAINED), traced.slice(0, EXPLAINED))
+}
+
+async function explained<E extends Failing>(
+  entry: E,
+  { names }: Scene,
+  failed: readonly TransactionEvent[],
+  traced: readonly TransactionEvent[],
+): Promise<E> {
+  const { call } = entry
+  const known = call?.error?.solidityStack
+  const stacks = await linesOf(failed, async (hash) =>
+    known !== undefined && call?.failure?.hash === hash ? known : await names.explain(hash),
+  )
+  return { ...entry, stacks, traces: await linesOf(traced, names.trace) }
+}
+
+/** Lines for transactions, by their hashes; none where they cannot be run again. */
+async function linesOf(
+  transactions: readonly TransactionEvent[],
+  lines: (hash: Hash) => Promise<readonly string[] | undefined>,
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const found = new Map<string, readonly string[]>()
+  for (const { hash } of transactions) {
+    const told = await lines(hash).catch(() => undefined)
+    if (told !== undefined) found.set(hash, told)
+  }
+  return found
+}
+
+/** `InsufficientBalance(have 1 ether, want 5 ether) at src/Vault.sol:45` of the lines of an explanation. */
+export function briefly([reason = '', ...stack]: readonly string[]): string {
+  const places = stack.flatMap((line) => /\((about )?([^()]+:\d+):\d+\)$/.exec(line) ?? [])
+  const [, about = '', place] = places
+  return oneLine(place === undefined ? reason : `${reason} at ${about}${place}`, PHRASE)
 }
 
 /** The parts of a told call, event or error for programs. */

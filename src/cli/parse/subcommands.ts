@@ -13,6 +13,8 @@ export type SubcommandName =
   | 'accounts'
   | 'peers'
   | 'partition'
+  | 'trace'
+  | 'gas-report'
   | 'export'
   | 'completions'
 
@@ -222,6 +224,30 @@ is reverted to. One without is dropped when an older one is reverted to, as thos
       name: '--peer',
       placeholder: 'PEER',
       sentence: 'From one peer alone, by its URL, name or id',
+    },
+  ),
+  remote({
+    name: 'trace',
+    arguments: [{ name: 'hash', sentence: 'Of a mined transaction', kind: 'required' }],
+    sentence: 'Print the calls of a transaction as a tree, with names and changes of storage',
+  }),
+  remote(
+    {
+      name: 'gas-report',
+      arguments: [],
+      sentence: 'Print what the functions of the project used',
+      notes: `  devchain gas-report --json > before.json
+  devchain gas-report --compare before.json --threshold 5     ends with 1 where an average rose by over 5 %`,
+    },
+    {
+      name: '--compare',
+      placeholder: 'FILE',
+      sentence: 'Print what changed since an earlier report with --json',
+    },
+    {
+      name: '--threshold',
+      placeholder: 'PERCENT',
+      sentence: 'How much an average may rise (0)',
     },
   ),
   {

@@ -1,14 +1,16 @@
 // The user's project: artifacts and labels that somebody hands over (devchain_addArtifacts,
-// devchain_label). They change how things are told, and nothing else.
+// devchain_label), which change how things are told and nothing else; and a transaction told by its names.
 
 import { checksumAddress } from '../../core/crypto/crypto.ts'
 import { DevchainError, printValue } from '../../core/errors.ts'
 import { type Address, parseAddress } from '../../core/hex.ts'
+import type { GasRow } from '../../project/gas/report.ts'
+import type { Trace } from '../../project/trace/tree.ts'
 import { type Method, param } from '../../rpc/method.ts'
-import { anything, quantityNumber } from '../../rpc/primitives.ts'
-import type { Decoder, Encoder } from '../../rpc/schema.ts'
+import { anything, hash, quantityNumber } from '../../rpc/primitives.ts'
+import type { Decoder, Encoder, Json } from '../../rpc/schema.ts'
 import { type MethodContext, method } from '../common/context.ts'
-import { ACCOUNT } from '../common/examples.ts'
+import { ACCOUNT, UNKNOWN } from '../common/examples.ts'
 
 /** A path, or JSON: what it is exactly is seen when it is read. */
 const artifacts: Decoder<unknown> = {
@@ -75,4 +77,41 @@ const label = method({
   },
 })
 
-export const projectMethods: readonly Method<MethodContext>[] = [add, label]
+const trace: Encoder<Trace> = {
+  name: 'trace',
+  json: anything.json,
+  encode: (made) => made as unknown as Json,
+}
+
+const traceTransaction = method({
+  name: 'devchain_traceTransaction',
+  summary:
+    'A mined transaction as a tree of calls with the names of the project, its events and changes of storage; also in lines.',
+  params: [param('hash', hash)],
+  result: trace,
+  example: { params: [UNKNOWN] },
+  handle: async ({ project }, transactionHash) => (await project.open()).trace(transactionHash),
+})
+
+const gasRows: Encoder<readonly GasRow[]> = {
+  name: 'gas report',
+  json: { type: 'array', items: { type: 'object' } },
+  encode: (rows) => rows as unknown as Json,
+}
+
+const gasReport = method({
+  name: 'devchain_gasReport',
+  summary:
+    'Gas of each function of the project and of deployments, as numbers: calls, min, average, median, max of what was mined.',
+  params: [],
+  result: gasRows,
+  example: { params: [], result: [] },
+  handle: async ({ project }) => (await project.open()).gas.rows(),
+})
+
+export const projectMethods: readonly Method<MethodContext>[] = [
+  add,
+  label,
+  traceTransaction,
+  gasReport,
+]

@@ -4,6 +4,8 @@ import { whenThere } from '../../core/promises.ts'
 import { type AccessListAnswer, createAccessList } from '../../node/calls/accesslists.ts'
 import { call, executionError } from '../../node/calls/call.ts'
 import { estimateGas } from '../../node/calls/estimate.ts'
+import { traceMessage } from '../../node/calls/replay.ts'
+import { withRun } from '../../node/chain/failedrun.ts'
 import { latest, pendingReference } from '../../node/ledger/references.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { data, text } from '../../rpc/primitives.ts'
@@ -35,7 +37,13 @@ const ethCall = method({
     })
     return whenThere(outcome, (made) => {
       const { consoleLines, failure, output } = made
-      if (failure !== undefined) throw executionError(failure, output, consoleLines)
+      if (failure !== undefined) {
+        throw withRun(executionError(failure, output, consoleLines), async (tracer) => {
+          const overrides = { stateOverrides: accounts, blockOverrides: environment }
+          const again = { request, reference: block, isAwaited: caller.isWaiting, ...overrides }
+          return (await traceMessage(chain, again, () => tracer)).before
+        })
+      }
       printLines(context, made)
       return output
     })

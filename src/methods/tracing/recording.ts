@@ -14,6 +14,7 @@ import {
 import type { Chain } from '../../node/chain/chain.ts'
 import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
 import { type TransactionPlace, transactionPlace } from '../../node/ledger/blocktree.ts'
+import type { Names } from '../../project/naming/names.ts'
 import { type JsonText, JsonWriter } from '../../rpc/jsontext.ts'
 import type { MethodContext } from '../common/context.ts'
 import type { FramePlace } from '../wire/traces/encodeframes.ts'
@@ -25,12 +26,19 @@ export interface Work {
   readonly budget: TraceBudget
   /** False: nobody waits for the answer any more. */
   readonly isAwaited: () => boolean
+  /** Of the user's project; undefined where there is none. */
+  readonly names: Names | undefined
 }
 
 /** The work of a request. */
-export function newWork({ options, caller }: Pick<MethodContext, 'options' | 'caller'>): Work {
+export function newWork({
+  options,
+  caller,
+  project,
+}: Pick<MethodContext, 'options' | 'caller' | 'project'>): Work {
   const budget = new TraceBudget(options.traceLimit)
-  return { writer: new JsonWriter(), budget, isAwaited: caller.isWaiting }
+  const names = project.project?.names
+  return { writer: new JsonWriter(), budget, isAwaited: caller.isWaiting, names }
 }
 
 /**
@@ -38,12 +46,12 @@ export function newWork({ options, caller }: Pick<MethodContext, 'options' | 'ca
  * nobody waits for it.
  */
 function begin(
-  { writer, budget, isAwaited }: Work,
+  { writer, budget, isAwaited, names }: Work,
   recorder: Recorder,
   target: TracedTarget,
   place: Stage['place'],
 ): Recording {
-  const recording = recorder({ writer, budget, target, place })
+  const recording = recorder({ writer, budget, target, place, names })
   const onPause = async (): Promise<void> => {
     if (!isAwaited()) throw abandoned()
     await writer.settle()

@@ -2,12 +2,13 @@
 import { DevchainError, printValue } from '../../core/errors.ts'
 import { hexFromBytes } from '../../core/hex.ts'
 import type { Tracer } from '../../evm/executor.ts'
-import { recordCalls } from '../../evm/tracers/calls.ts'
+import { type CallFrame, recordCalls } from '../../evm/tracers/calls.ts'
 import { combineTracers } from '../../evm/tracers/combine.ts'
 import { recordSelectors } from '../../evm/tracers/selectors.ts'
 import { type StructLogOptions, traceStructLogs } from '../../evm/tracers/structlogs.ts'
 import { recordTouched, type TouchRecorder } from '../../evm/tracers/touched.ts'
 import type { TraceBudget, TracedRun, TracedTarget } from '../../node/calls/replay.ts'
+import type { Names } from '../../project/naming/names.ts'
 import type { JsonWriter } from '../../rpc/jsontext.ts'
 import { boolean } from '../../rpc/primitives.ts'
 import type { Notes } from '../../rpc/schema.ts'
@@ -28,6 +29,8 @@ export interface Stage {
   readonly target: TracedTarget
   /** Undefined for a message that is in no block. */
   readonly place: FramePlace | undefined
+  /** Of the user's project; undefined where there is none. */
+  readonly names: Names | undefined
 }
 
 /** A run that is being recorded. */
@@ -64,18 +67,29 @@ export function touchRecorder({ from, to, coinbase, authorities }: TracedTarget)
   return recordTouched([from, ...(to === null ? [] : [to]), coinbase, ...authorities])
 }
 
-const callConfig = members('callTracer config', { onlyTopCall: boolean, withLog: boolean })
+const callConfig = members('callTracer config', {
+  onlyTopCall: boolean,
+  withLog: boolean,
+  names: boolean,
+})
 
 function callTracer(config: unknown, path: string, notes?: Notes): Recorder {
-  const { onlyTopCall, withLog } = callConfig.decode(config, path, notes)
-  return ({ writer, budget, place }) => {
+  const { onlyTopCall, withLog, names: wantsNames } = callConfig.decode(config, path, notes)
+  return ({ writer, budget, place, names }) => {
     const { tracer, top } = recordCalls({
       onlyTop: onlyTopCall,
       withLogs: withLog,
       logsBefore: place?.logsBefore,
       keep: budget.keep,
     })
-    return { tracer, write: (run) => writeCallTree(writer, wholeFrame(top(), run)) }
+    return {
+      tracer,
+      write: (run) => {
+        const { world } = run.outcome
+        const nameOf = wantsNames && names && ((frame: CallFrame) => names.frame(world, frame))
+        return writeCallTree(writer, wholeFrame(top(), run), nameOf || undefined)
+      },
+    }
   }
 }
 

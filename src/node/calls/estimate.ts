@@ -12,6 +12,7 @@ import {
 } from '../../protocol/fees.ts'
 import { balanceAt, codeAt, type World } from '../../state/world.ts'
 import type { Chain } from '../chain/chain.ts'
+import { withRun } from '../chain/failedrun.ts'
 import type { BlockReference } from '../ledger/references.ts'
 import { executionError } from './call.ts'
 import {
@@ -57,7 +58,11 @@ function estimateOn(given: CallContext, request: CallRequest): MaybePromise<bigi
   const widest = { ...message, gasLimit: cap.gas }
   return whenThere(runMessage(context, widest), (outcome) => {
     const { failure, gasNeed } = outcome
-    if (failure !== undefined) throw estimateError(failure, outcome, cap)
+    if (failure !== undefined) {
+      throw withRun(estimateError(failure, outcome, cap), (tracer) =>
+        whenThere(runMessage(context, widest, { tracer }), () => context.world),
+      )
+    }
     if (gasNeed?.isCertain === true) return larger(minimum, gasNeed.gas)
     const guesses: GasGuess[] =
       gasNeed === undefined

@@ -1,7 +1,7 @@
 // Running again what was mined, and what might be, under the eyes of a tracer.
 
 import { DevchainError, isInterruption } from '../../core/errors.ts'
-import type { Address } from '../../core/hex.ts'
+import type { Address, Hash } from '../../core/hex.ts'
 import { yielder } from '../../core/yield.ts'
 import type {
   BlockEnvironment,
@@ -18,9 +18,10 @@ import {
 } from '../../protocol/transactions/transaction.ts'
 import type { World } from '../../state/world.ts'
 import type { Chain } from '../chain/chain.ts'
+import type { Again } from '../chain/failedrun.ts'
 import { recordAt } from '../chain/lookup.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
-import { blockByHash, headOf } from '../ledger/blocktree.ts'
+import { blockByHash, headOf, transactionPlace } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import type { BlockReference } from '../ledger/references.ts'
 import { blockEnvironment, blockStart, nextBlockEnvironment } from '../mining/environment.ts'
@@ -126,6 +127,19 @@ export async function* replay(
     if (index === until) return
     world = outcome.world
     await yieldIfDue()
+  }
+}
+
+/** How to run a mined transaction again; undefined where it is in no block. */
+export function runOfMined(chain: Replayed, hash: Hash): Again | undefined {
+  const place = transactionPlace(chain.state.tree, hash)
+  if (place === undefined) return undefined
+  const { record, index } = place
+  return async (tracer) => {
+    let { world } = record
+    const runs = replay(chain, record, (_, i) => (i === index ? tracer : undefined), index)
+    for await (const { before } of runs) world = before
+    return world
   }
 }
 

@@ -179,6 +179,15 @@ export class Catalogue {
     return this.#all.items.get(`${kind} ${key}`)
   }
 
+  /** The first contract that is meant. */
+  find(isMeant: (contract: Contract) => boolean): Contract | undefined {
+    for (const contracts of this.#files.values()) {
+      const found = contracts.find(isMeant)
+      if (found !== undefined) return found
+    }
+    return undefined
+  }
+
   /** All contracts of a name. */
   named(name: string): readonly Contract[] {
     return this.#all.names.get(name) ?? []

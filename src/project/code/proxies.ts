@@ -6,6 +6,7 @@ import {
   bytesFromHex,
   paddedBytes,
 } from '../../core/hex.ts'
+import { delegateOf } from '../../protocol/transactions/delegation.ts'
 import { codeAt, storageAt, type World } from '../../state/world.ts'
 
 /** How an account comes to run the code of another. */
@@ -32,7 +33,6 @@ const CLONES = [
   '3d3d3d3d363d3d37363d73',
 ].map((text) => bytesFromHex(`0x${text}`))
 
-const DELEGATION = bytesFromHex('0xef0100')
 const ADDRESS_LENGTH = 20
 const DELEGATECALL = 0xf4
 
@@ -50,8 +50,7 @@ export function targetOf(
 ): Target | undefined {
   const code = codeAt(world, address)
   if (code.length === 0) return undefined
-  const delegate =
-    code.length === DELEGATION.length + ADDRESS_LENGTH ? addressAfter(code, DELEGATION) : undefined
+  const delegate = delegateOf(code)
   if (delegate !== undefined) return { via: 'delegation', address: delegate }
   const cloned = clonedBy(code)
   if (cloned !== undefined) return { via: 'clone', address: cloned }

@@ -1,7 +1,8 @@
 // What calls, events, errors and creations are called, with their values: all that is told of a project in one line each.
 import { checksumAddress } from '../../core/crypto/crypto.ts'
 import { short } from '../../core/format.ts'
-import { type Address, bytesFromHex, hexFromBytes } from '../../core/hex.ts'
+import { type Address, bytesFromHex, type Hash, hexFromBytes } from '../../core/hex.ts'
+import type { CallFrame } from '../../evm/tracers/calls.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
 import type { Log } from '../../protocol/blocks/receipt.ts'
@@ -47,8 +48,21 @@ export class Names {
   readonly #catalogue: Catalogue
   readonly #labels: ReadonlyMap<Address, string>
   readonly identities: Identities
+  /** Why and where in Solidity a mined transaction failed, a line each; undefined where nobody knows. */
+  readonly explain: (hash: Hash) => Promise<readonly string[] | undefined>
 
-  constructor(chain: Chain, catalogue: Catalogue, labels: ReadonlyMap<Address, string>) {
+  /** A mined transaction as a tree of calls, in lines. */
+  readonly trace: (hash: Hash) => Promise<readonly string[]>
+
+  constructor(
+    chain: Chain,
+    catalogue: Catalogue,
+    labels: ReadonlyMap<Address, string>,
+    explain: Names['explain'],
+    trace: Names['trace'],
+  ) {
+    this.explain = explain
+    this.trace = trace
     this.#chain = chain
     this.#catalogue = catalogue
     this.#labels = labels
@@ -126,10 +140,11 @@ export class Names {
     }
   }
 
-  /** The contract that an account is, however its creation went. */
-  created(world: World, address: Address): string | undefined {
-    const identity = this.identities.of(world, address)
-    return identity?.contract && this.#contractName(identity)
+  /** What a frame calls or creates, in short; undefined where nobody knows. */
+  frame(world: World, { kind, to, input, isPrecompile }: CallFrame): string | undefined {
+    if (kind === 'SELFDESTRUCT' || isPrecompile) return undefined
+    if (kind === 'CREATE' || kind === 'CREATE2') return this.creation(world, input)?.text
+    return to === null ? undefined : this.call(world, to, input)?.text
   }
 
   /** An event with its values; undefined where nobody knows it. @param to whose name is not told */

@@ -113,19 +113,29 @@ function codeShape({ object, references }: FoundCode): ContractSummary['runtime'
   return compiled && shapeOf(compiled.code, compiled.holes)
 }
 
-const KINDS: ReadonlySet<unknown> = new Set(['function', 'error', 'event', 'constructor'])
+const KINDS: ReadonlySet<unknown> = new Set([
+  'function',
+  'error',
+  'event',
+  'constructor',
+  'fallback',
+  'receive',
+])
 
-/** Undefined for what has no name to look up: fallback, receive. */
+/** Undefined for what is no member of an ABI. */
 function abiItem(item: Loose, json: string): AbiItem | undefined {
   const { type, name = '' } = item
   if (!KINDS.has(type) || typeof name !== 'string') return undefined
   const kind = type as AbiItem['kind']
-  if (kind === 'constructor') return { kind, name: '', signature: '', key: '', json }
+  const isPayable = item.stateMutability === 'payable' || item.payable === true
+  if (kind === 'constructor' || kind === 'fallback' || kind === 'receive') {
+    return { kind, name: '', signature: '', key: '', isPayable, json }
+  }
   const signature = `${name}(${typesOf(item.inputs)})`
   const digest = Buffer.from(keccak256(Buffer.from(signature))).toString('hex')
   const isBare = kind === 'event' && item.anonymous === true
   const key = isBare ? '' : `0x${kind === 'event' ? digest : digest.slice(0, 8)}`
-  return { kind, name, signature, key, json }
+  return { kind, name, signature, key, isPayable, json }
 }
 
 /** Types of parameters as a signature has them: tuples with what they hold. */

@@ -3,12 +3,14 @@ import type { CodeShape } from '../code/shape.ts'
 
 /** A member of an ABI that can be looked up. */
 export interface AbiItem {
-  readonly kind: 'function' | 'error' | 'event' | 'constructor'
+  readonly kind: 'function' | 'error' | 'event' | 'constructor' | 'fallback' | 'receive'
   readonly name: string
   /** `transfer(address,uint256)` */
   readonly signature: string
-  /** Selector, or of an event its first topic; empty for a constructor. */
+  /** Selector, or of an event its first topic; empty for what is not called by one. */
   readonly key: string
+  /** True where it takes ether. */
+  readonly isPayable: boolean
   /** The item as the compiler wrote it, without what nobody asks for. */
   readonly json: string
 }

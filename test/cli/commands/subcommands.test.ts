@@ -132,6 +132,20 @@ describe('a running chain', () => {
     expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThanOrEqual(110)
   })
 
+  test('tells the calls of a transaction', async () => {
+    const [from, to] = JSON.parse(await said('rpc', 'eth_accounts', '--json')) as string[]
+    const transfer = JSON.stringify({ from, to, value: '0x7' })
+    const hash = JSON.parse(await said('rpc', 'eth_sendTransaction', transfer, '--json')) as string
+    expect(await said('trace', hash)).toMatch(/^0x\w{4}…\w{4} · value 7 wei · gas 21,000\n$/)
+    const { call } = JSON.parse(await said('trace', hash, '--json'))
+    expect(call).toMatchObject({ type: 'CALL', value: '0x7', steps: [] })
+  })
+
+  test('tells what functions used', async () => {
+    expect(await said('gas-report')).toBe('no transaction to a contract of the project yet\n')
+    expect(JSON.parse(await said('gas-report', '--json'))).toEqual([])
+  })
+
   test('is waited for', async () => {
     expect(await said('wait')).toBe(`a chain answers at ${url}\n`)
     expect(JSON.parse(await said('wait', '--json'))).toEqual({ url, chainId: '0x21' })
@@ -151,6 +165,13 @@ describe('a running chain', () => {
     [['rpc', 'eth_getBlance', '0x1'], 1, /did you mean eth_getBalance\?/],
     [['rpc', 'eth_call', '{"to":1}', '--json'], 1, /^\{"code":-32602,"message":".*"\}$/],
     [['mine', 'many'], 2, /^devchain: mine: expected a number of blocks, got "many"$/],
+    [['gas-report', '--compare', 'no.json'], 2, /cannot read no\.json: there is no such file$/],
+    [['gas-report', '--compare', 'package.json', '--threshold', 'x'], 2, /expected a percentage/],
+    [
+      ['gas-report', '--compare', 'package.json'],
+      2,
+      /package\.json: expected what devchain gas-report/,
+    ],
     [['mine', '1', '2'], 2, /too many arguments, from "2" on: devchain mine \[blocks\]/],
     [['mine', '--jsn'], 2, /unknown option --jsn; did you mean --json\?/],
     [['mine', '--quickly'], 2, /unknown option --quickly \(devchain mine --help tells more\)/],

@@ -27,15 +27,20 @@ export interface FlatForm extends FlatOptions {
 /**
  * Writes a tree of frames in the form of geth's callTracer: `{type, from, to?, gas, gasUsed, input, output?, error?,
  * revertReason?, value?, calls?, logs?}`.
+ * @param nameOf adds `name` to a frame whose name it knows
  */
-export async function writeCallTree(writer: JsonWriter, top: CallFrame): Promise<void> {
+export async function writeCallTree(
+  writer: JsonWriter,
+  top: CallFrame,
+  nameOf?: (frame: CallFrame) => string | undefined,
+): Promise<void> {
   await writer.yieldIfDue()
-  const members = JSON.stringify(callMembers(top))
+  const members = JSON.stringify({ ...callMembers(top), name: nameOf?.(top) })
   if (top.calls.length === 0) return writer.write(members)
   writer.write(`${members.slice(0, -1)},"calls":[`)
   for (const [index, call] of top.calls.entries()) {
     if (index > 0) writer.write(',')
-    await writeCallTree(writer, call)
+    await writeCallTree(writer, call, nameOf)
   }
   writer.write(']}')
 }
@@ -76,7 +81,7 @@ export function flatFrame({ frame, traceAddress, subtraces }: FlatFrame, form: F
   }
 }
 
-function callMembers(frame: CallFrame): Json {
+function callMembers(frame: CallFrame): { readonly [key: string]: Json | undefined } {
   const { kind, from, to, value, gas, gasUsed, input, output, failure, revertText, logs } = frame
   const isRevert = failure?.kind === 'revert'
   return {

@@ -1,0 +1,104 @@
+// The gas report as a table, and beside an earlier one: pure, so that the command for a running chain needs no chain.
+import { DevchainError, printValue } from '../../core/errors.ts'
+import { number } from '../../core/format.ts'
+
+/** A row as devchain_gasReport answers it. */
+export interface GasTableRow {
+  readonly contract: string
+  readonly function: string
+  readonly calls: number
+  readonly min: number
+  readonly average: number
+  readonly median: number
+  readonly max: number
+}
+
+/** A row whose average is not what it was. */
+export interface GasDifference extends GasTableRow {
+  readonly before: number
+  /** Of the average. */
+  readonly percent: number
+}
+
+const HEADINGS = ['Contract', 'Function', 'Calls', 'Min', 'Average', 'Median', 'Max']
+
+/** The report as text; the contract's name stands in the first of its rows. */
+export function gasTable(rows: readonly GasTableRow[]): string {
+  if (rows.length === 0) return 'no transaction to a contract of the project yet'
+  const cells = rows.map((row, i) => [
+    rows[i - 1]?.contract === row.contract ? '' : row.contract,
+    row.function,
+    ...[row.calls, row.min, row.average, row.median, row.max].map(number),
+  ])
+  return aligned([HEADINGS, ...cells])
+}
+
+/** What changed, the worst first. */
+export function differenceTable(differences: readonly GasDifference[]): string {
+  if (differences.length === 0) return 'no average changed'
+  const cells = differences.map((each) => [
+    each.contract,
+    each.function,
+    number(each.before),
+    number(each.average),
+    percentText(each.percent),
+  ])
+  return aligned([['Contract', 'Function', 'Was', 'Is', 'Change'], ...cells])
+}
+
+function percentText(percent: number): string {
+  return `${percent < 0 ? '−' : '+'}${Math.abs(percent).toFixed(1)} %`
+}
+
+/** Columns as wide as their widest cell; numbers to the right. */
+function aligned(lines: readonly (readonly string[])[]): string {
+  const widths = lines[0]!.map((_, i) => Math.max(...lines.map((line) => line[i]?.length ?? 0)))
+  const pad = (cell: string, i: number): string =>
+    i < 2 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!)
+  return lines.map((line) => line.map(pad).join('  ').trimEnd()).join('\n')
+}
+
+/** The functions whose average is another than in an earlier report; those that are in one of them alone are left out. */
+export function gasDifferences(
+  rows: readonly GasTableRow[],
+  earlier: readonly GasTableRow[],
+): readonly GasDifference[] {
+  const before = new Map(earlier.map((row) => [`${row.contract} ${row.function}`, row.average]))
+  return rows
+    .flatMap((row) => {
+      const was = before.get(`${row.contract} ${row.function}`)
+      if (was === undefined || was === row.average || was === 0) return []
+      return [{ ...row, before: was, percent: (100 * (row.average - was)) / was }]
+    })
+    .sort((a, b) => b.percent - a.percent)
+}
+
+/**
+ * Reads an earlier report: what `devchain gas-report --json` printed.
+ * @throws {DevchainError} `INVALID_PARAMS` for what is none
+ */
+export function parseGasReport(text: string, file: string): readonly GasTableRow[] {
+  let json: unknown
+  try {
+    json = JSON.parse(text)
+  } catch (error) {
+    const message = `${file} is no valid JSON: ${(error as Error).message}`
+    throw new DevchainError('INVALID_PARAMS', message)
+  }
+  if (Array.isArray(json) && json.every(isRow)) return json
+  const message = `${file}: expected what devchain gas-report --json prints, got ${printValue(json)}`
+  throw new DevchainError('INVALID_PARAMS', message)
+}
+
+function isRow(value: unknown): value is GasTableRow {
+  const { contract, function: name, average } = (value ?? {}) as Partial<GasTableRow>
+  return typeof contract === 'string' && typeof name === 'string' && typeof average === 'number'
+}
+
+/** Reads a percentage: `5`, `0.5`, `5%`. @throws {DevchainError} `INVALID_PARAMS` for what is none */
+export function parseThreshold(text: string): number {
+  const digits = /^(\d+(?:\.\d+)?) ?%?$/.exec(text)?.[1]
+  if (digits !== undefined) return Number(digits)
+  const message = `expected a percentage such as 5 or 0.5, got ${printValue(text)}`
+  throw new DevchainError('INVALID_PARAMS', message)
+}

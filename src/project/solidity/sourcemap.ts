@@ -1,0 +1,72 @@
+// Source maps of the Solidity compiler: which text an instruction comes from.
+// @see https://docs.soliditylang.org/en/latest/internals/source_mappings.html
+
+/** Where an instruction comes from. */
+export interface Origin {
+  /** Bytes from the beginning of the source. */
+  readonly start: number
+  readonly length: number
+  /** Index of the source; −1 for code that the compiler made up. */
+  readonly source: number
+  /** `i` goes into a function, `o` comes out of one. */
+  readonly jump: 'i' | 'o' | '-'
+}
+
+/** The origins of instructions, by their places in the code. */
+export interface CodeMap {
+  readonly at: (pc: number) => Origin | undefined
+}
+
+const PUSH1 = 0x60
+const PUSH32 = 0x7f
+
+/** Numbers that an origin takes in an array. */
+const WIDTH = 4
+
+const JUMPS = ['-', 'i', 'o'] as const
+
+/** Reads a source map for the code that it belongs to. */
+export function codeMapOf(sourceMap: string, code: Uint8Array): CodeMap {
+  const origins = originsIn(sourceMap)
+  const instructions = instructionsIn(code)
+  return {
+    at: (pc) => {
+      const index = instructions[pc] ?? 0
+      const at = (index - 1) * WIDTH
+      if (index === 0 || at >= origins.length) return undefined
+      return {
+        start: origins[at]!,
+        length: origins[at + 1]!,
+        source: origins[at + 2]!,
+        jump: JUMPS[origins[at + 3]!] ?? '-',
+      }
+    },
+  }
+}
+
+/** Of each place in the code, the number of its instruction, from 1 on; 0 within the bytes that one pushes. */
+function instructionsIn(code: Uint8Array): Uint32Array {
+  const numbers = new Uint32Array(code.length)
+  let count = 0
+  for (let pc = 0; pc < code.length; pc++) {
+    count += 1
+    numbers[pc] = count
+    const opcode = code[pc]!
+    if (opcode >= PUSH1 && opcode <= PUSH32) pc += opcode - PUSH1 + 1
+  }
+  return numbers
+}
+
+/** `start:length:source:jump:depth;…`: what is left out is as it was before. */
+function originsIn(sourceMap: string): Int32Array {
+  const entries = sourceMap === '' ? [] : sourceMap.split(';')
+  const origins = new Int32Array(entries.length * WIDTH)
+  const last = [0, 0, -1, 0]
+  for (const [i, entry] of entries.entries()) {
+    const parts = entry === '' ? [] : entry.split(':')
+    for (const field of [0, 1, 2]) if (parts[field]) last[field] = Number(parts[field])
+    if (parts[3]) last[3] = Math.max(0, JUMPS.indexOf(parts[3] as 'i'))
+    origins.set(last, i * WIDTH)
+  }
+  return origins
+}

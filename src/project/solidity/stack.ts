@@ -1,0 +1,271 @@
+// Where a run failed, as a stack of places in Solidity, innermost first: a function of what was recorded and of source maps.
+import { hexFromBytes } from '../../core/hex.ts'
+import { OP } from '../../evm/opcodes.ts'
+import type { Contract } from '../code/catalogue.ts'
+import type { Details, Source } from './details.ts'
+import type { LastStep, RunFrame } from './frames.ts'
+import type { SourceFunction } from './outline.ts'
+import { type CodeMap, codeMapOf, type Origin } from './sourcemap.ts'
+
+/** A place in a source. */
+export interface Place {
+  readonly path: string
+  readonly line: number
+  readonly column: number
+  /** True where the compiler moved code about, so that it may be a place nearby. */
+  readonly isAbout: boolean
+}
+
+/** One entry of the stack. */
+export interface StackEntry {
+  /** `Vault`; the address of a contract that is not known. */
+  readonly contract: string
+  readonly function: string | undefined
+  readonly place: Place | undefined
+}
+
+/** The contract that a frame runs, with its source. */
+export interface FrameContract {
+  readonly contract: Contract
+  /** As people are told it. */
+  readonly name: string
+  readonly details: Details | undefined
+}
+
+/** Who knows what frames run. */
+export type ContractOf = (frame: RunFrame) => FrameContract | undefined
+
+/** A frame where something failed, with what is known of it. */
+export interface FailedFrame {
+  readonly frame: RunFrame
+  readonly known: FrameContract | undefined
+  /** The innermost first. */
+  readonly entries: readonly StackEntry[]
+  /** The text that its last operation comes from; empty where that is none of the user's. */
+  readonly text: string
+  /** True where it did not come to the body of a function. */
+  readonly isBeforeBody: boolean
+}
+
+/** The frames that a failure went through, from the outermost to the one that it came from. */
+export function failedFrames(top: RunFrame, contractOf: ContractOf): readonly FailedFrame[] {
+  const frames: FailedFrame[] = []
+  let frame: RunFrame | undefined = top
+  while (frame !== undefined) {
+    const cause: RunFrame | undefined = causeOf(frame)
+    frames.push(failedFrame(frame, contractOf(frame), cause !== undefined))
+    frame = cause
+  }
+  return frames
+}
+
+/** The call whose failure was handed on: the newest, when it failed with the same data. */
+function causeOf({ calls, failure, output }: RunFrame): RunFrame | undefined {
+  const newest = calls.at(-1)
+  if (newest?.failure === undefined || failure?.kind !== 'revert' || newest.isPrecompile)
+    return undefined
+  return Buffer.compare(newest.output, output) === 0 ? newest : undefined
+}
+
+/** A place in the user's own text. */
+interface Spot {
+  readonly source: Source
+  readonly origin: Origin
+  readonly around: SourceFunction | undefined
+}
+
+/** A call of a function within the contract. */
+interface InnerCall {
+  /** Where it was called. */
+  readonly site: Origin | undefined
+  /** What was entered, as the compiler describes it. */
+  readonly entered: Origin | undefined
+}
+
+function failedFrame(
+  frame: RunFrame,
+  known: FrameContract | undefined,
+  isHandedOn: boolean,
+): FailedFrame {
+  const details = known?.details
+  const code = frame.code ?? frame.input
+  const sourceMap = frame.code === undefined ? details?.creationMap : details?.runtimeMap
+  if (known === undefined || details === undefined || !sourceMap) {
+    const contract = known?.name ?? frame.to ?? 'new contract'
+    const entries = [{ contract, function: undefined, place: undefined }]
+    return { frame, known, entries, text: '', isBeforeBody: false }
+  }
+  const map = codeMapOf(sourceMap, code)
+  const calls = innerCalls(frame, map)
+  const last = isHandedOn ? callStep(frame) : frame.last.at(-1)
+  const spot = (origin: Origin | undefined): Spot | undefined => spotOf(details, origin)
+  const end = endSpot(frame, map, last, calls, spot)
+  const isBeforeBody = end?.around === undefined || isDeclaration(end)
+  const isWhole = isBeforeBody || isTooLarge(frame)
+  const entries = isWhole
+    ? [declarationOf(frame, known, details)]
+    : entriesOf({ known, details, calls, end, spot })
+  return { frame, known, entries, text: end === undefined ? '' : textOf(end), isBeforeBody }
+}
+
+/** True for a creation that came to its end, and whose code is refused. */
+function isTooLarge({ failure }: RunFrame): boolean {
+  return failure?.reason === 'max code size exceeded'
+}
+
+/** The function that a frame calls, or the constructor, or else the contract, where it is declared. */
+function declarationOf(
+  { code, input }: RunFrame,
+  { contract, name }: FrameContract,
+  details: Details,
+): StackEntry {
+  const key = input.length < 4 ? '' : hexFromBytes(input.subarray(0, 4))
+  const called = contract.abi.find((each) => each.kind === 'function' && each.key === key)
+  const wanted = code === undefined ? 'constructor' : called?.name
+  const sources = details.sources()
+  const isWanted = (each: SourceFunction): boolean => each.name === wanted
+  const own = sources.flatMap((source) =>
+    source.outline.functions
+      .filter(
+        (each) => isWanted(each) && (each.contract === contract.name || wanted !== 'constructor'),
+      )
+      .map((each) => ({ source, start: each.start, contract: each.contract, function: each.name })),
+  )
+  const found = own.find((each) => each.contract === contract.name) ?? own[0]
+  if (found !== undefined) {
+    const place = {
+      path: found.source.path,
+      ...found.source.outline.lineAt(found.start),
+      isAbout: false,
+    }
+    return { contract: name, function: found.function, place }
+  }
+  for (const { outline, path } of sources) {
+    const start = outline.contracts.get(contract.name)
+    if (start === undefined) continue
+    return {
+      contract: name,
+      function: undefined,
+      place: { path, ...outline.lineAt(start), isAbout: false },
+    }
+  }
+  return { contract: name, function: undefined, place: undefined }
+}
+
+/** The operation that called: what comes after it only hands the failure on. */
+function callStep({ last, steps, calledAt }: RunFrame): LastStep | undefined {
+  return last[last.length - 1 - (steps - calledAt)] ?? last.at(-1)
+}
+
+/** The functions that were being run at the end, outermost first. */
+function innerCalls({ jumps }: RunFrame, map: CodeMap): readonly InnerCall[] {
+  const calls: InnerCall[] = []
+  for (let i = 0; i < jumps.length; i += 2) {
+    const site = map.at(jumps[i]!)
+    if (site?.jump === 'i') calls.push({ site, entered: map.at(jumps[i + 1]!) })
+    else if (site?.jump === 'o') calls.pop()
+  }
+  return calls
+}
+
+function spotOf(details: Details, origin: Origin | undefined): Spot | undefined {
+  const source = origin && details.source(origin.source)
+  if (origin === undefined || source === undefined) return undefined
+  return { source, origin, around: source.outline.functionAt(origin.start) }
+}
+
+/** Where it ended in the user's text: code that the compiler made up belongs to who called it. */
+function endSpot(
+  { last }: RunFrame,
+  map: CodeMap,
+  step: LastStep | undefined,
+  calls: readonly InnerCall[],
+  spot: (origin: Origin | undefined) => Spot | undefined,
+): Spot | undefined {
+  const isWithin = (each: Spot | undefined): each is Spot =>
+    each?.around !== undefined && !isDeclaration(each)
+  const newest = (steps: readonly LastStep[]): Spot | undefined =>
+    steps.map(({ pc }) => spot(map.at(pc))).findLast(isWithin)
+  const own = step && spot(map.at(step.pc))
+  const inner = calls.at(-1)
+  if (isWithin(own)) {
+    if (!isElsewhere(own, spot(inner?.entered))) return own
+    // an end that several functions share has the place of one of them: what came before tells of which
+    const block = last.findLastIndex(({ opcode }) => opcode === OP.JUMPDEST)
+    const before = newest(last.slice(0, Math.max(0, block)))
+    return before?.around === own.around ? own : (before ?? own)
+  }
+  const called = spot(inner?.site)
+  if (isWithin(called)) return called
+  // the newest operation of the user's own text, unless nothing of that ran yet
+  return newest(last) ?? own
+}
+
+/** True for code that is of a whole function or contract, such as its checks of value and arguments. */
+function isDeclaration({ origin, around }: Spot): boolean {
+  return (
+    around !== undefined &&
+    origin.start === around.start &&
+    origin.length >= around.end - around.start - 1
+  )
+}
+
+interface Trail {
+  readonly known: FrameContract
+  readonly details: Details
+  readonly calls: readonly InnerCall[]
+  readonly end: Spot | undefined
+  readonly spot: (origin: Origin | undefined) => Spot | undefined
+}
+
+/** The entries of a frame, innermost first. */
+function entriesOf({ known, details, calls, end, spot }: Trail): readonly StackEntry[] {
+  const entries: StackEntry[] = []
+  const isBlurred = details.isOptimized && end !== undefined
+  if (end !== undefined) {
+    const isAbout = isBlurred && isElsewhere(end, spot(calls.at(-1)?.entered))
+    entries.push(entryOf(known, end, isAbout))
+  }
+  let inner = end
+  for (const { site, entered } of [...calls].reverse()) {
+    const declared = spot(entered)
+    // what was entered is none of the user's functions: it has the place of who called it
+    if (declared === undefined || !isDeclaration(declared)) continue
+    // a modifier runs within the function that has it
+    if (inner?.around?.kind === 'modifier') entries.push(entryOf(known, declared, false))
+    const called = spot(site)
+    inner = called
+    if (called?.around === undefined || isDeclaration(called)) continue
+    entries.push(entryOf(known, called, false))
+  }
+  return entries
+}
+
+/** True where an operation is of another function than the one that was entered: the optimizer joined equal code. */
+function isElsewhere(end: Spot, entered: Spot | undefined): boolean {
+  if (entered?.around === undefined || !isDeclaration(entered)) return true
+  return entered.around !== end.around && end.around?.kind !== 'modifier'
+}
+
+function entryOf({ name }: FrameContract, spot: Spot, isAbout: boolean): StackEntry {
+  const { around } = spot
+  return {
+    contract: around?.contract ?? name,
+    function: around?.name,
+    place: placeOf(spot, isAbout),
+  }
+}
+
+function placeOf(spot: Spot | undefined, isAbout: boolean): Place | undefined {
+  if (spot === undefined) return undefined
+  const { source, origin } = spot
+  return { path: source.path, ...source.outline.lineAt(origin.start), isAbout }
+}
+
+/** Characters of a source that a reason quotes. */
+const QUOTED = 120
+
+function textOf({ source, origin }: Spot): string {
+  const text = source.text.slice(origin.start, origin.start + Math.min(origin.length, QUOTED))
+  return Buffer.from(text, 'latin1').toString('utf8').replace(/\s+/g, ' ')
+}

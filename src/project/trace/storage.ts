@@ -1,0 +1,185 @@
+// The variables that slots of storage hold, by the layout that the compiler gives, and the keys that a run mentions.
+// @see https://docs.soliditylang.org/en/latest/internals/layout_in_storage.html
+import { checksumAddress, keccak256 } from '../../core/crypto/crypto.ts'
+import {
+  addressFromBytes,
+  bigintFromBytes,
+  concatBytes,
+  hexFromBytes,
+  paddedBytes,
+} from '../../core/hex.ts'
+import { type Telling, valueText } from '../abi/values.ts'
+import { isObject, type Loose } from '../reading/formats.ts'
+
+/** A slot that changed. */
+export interface SlotChange {
+  readonly slot: bigint
+  readonly before: bigint
+  readonly after: bigint
+}
+
+/** A variable within a slot. */
+interface Variable {
+  readonly name: string
+  /** As ABIs name it: `uint256`, `address`; `text` for what may be a short string. */
+  readonly type: string
+  /** Bytes from the low end of the slot, and how many. */
+  readonly offset: number
+  readonly size: number
+}
+
+/** Places that are worked out for one contract. */
+const MOST_PLACES = 20_000
+
+/** Elements of an array, and mappings within mappings, that are looked into. */
+const MOST_ELEMENTS = 64
+const DEEPEST = 3
+
+/** Tells changes of storage in words: `balanceOf[0xf39F…2266] 1 ether → 0`; slots without a name as numbers. */
+export function storageTexts(
+  layout: unknown,
+  changes: readonly SlotChange[],
+  keys: readonly Uint8Array[],
+  telling: Telling,
+): string[] {
+  const variables = variablesOf(layout, keys, telling)
+  return changes.flatMap(({ slot, before, after }) => {
+    const known = variables.get(slot) ?? []
+    const changed = known.filter((each) => part(before, each) !== part(after, each))
+    if (changed.length === 0) return [`slot ${slotText(slot)} ${word(before)} → ${word(after)}`]
+    return changed.map((each) => {
+      const [from, to] = [part(before, each), part(after, each)]
+      return `${each.name} ${text(each, from, telling)} → ${text(each, to, telling)}`
+    })
+  })
+}
+
+function variablesOf(
+  layout: unknown,
+  keys: readonly Uint8Array[],
+  telling: Telling,
+): ReadonlyMap<bigint, readonly Variable[]> {
+  const found = new Map<bigint, Variable[]>()
+  if (!isObject(layout) || !Array.isArray(layout['storage']) || !isObject(layout['types']))
+    return found
+  const types = layout['types']
+  let places = 0
+  const put = (slot: bigint, variable: Variable): void => {
+    places += 1
+    if (places > MOST_PLACES) return
+    const list = found.get(slot)
+    if (list === undefined) found.set(slot, [variable])
+    else list.push(variable)
+  }
+  const expand = (id: unknown, name: string, slot: bigint, offset: number, depth: number): void => {
+    const type = types[String(id)]
+    if (!isObject(type) || places > MOST_PLACES) return
+    const size = Number(type['numberOfBytes'])
+    switch (type['encoding']) {
+      case 'mapping':
+        if (depth >= DEEPEST) return
+        for (const key of keys) {
+          const keyName = keyText(String(type['key']), key, telling)
+          if (keyName === undefined) continue
+          const place = bigintFromBytes(keccak256(concatBytes(key, paddedBytes(slot, 32))))
+          expand(type['value'], `${name}[${keyName}]`, place, 0, depth + 1)
+        }
+        return
+      case 'dynamic_array': {
+        put(slot, { name: `${name}.length`, type: 'uint', offset: 0, size: 32 })
+        const start = bigintFromBytes(keccak256(paddedBytes(slot, 32)))
+        elements(type, name, start, MOST_ELEMENTS, depth)
+        return
+      }
+      case 'bytes':
+        put(slot, { name, type: 'text', offset: 0, size: 32 })
+        return
+    }
+    if (Array.isArray(type['members'])) {
+      for (const each of (type['members'] as readonly unknown[]).filter(isObject)) {
+        const at = slot + BigInt(String(each['slot']))
+        expand(each['type'], `${name}.${String(each['label'])}`, at, Number(each['offset']), depth)
+      }
+    } else if (type['base'] !== undefined) {
+      const length = Number(/\[(\d+)\]$/.exec(String(type['label']))?.[1] ?? 0)
+      elements(type, name, slot, Math.min(length, MOST_ELEMENTS), depth)
+    } else put(slot, { name, type: abiType(type), offset, size })
+  }
+  const elements = (
+    type: Loose,
+    name: string,
+    start: bigint,
+    count: number,
+    depth: number,
+  ): void => {
+    const base = types[String(type['base'])]
+    const size = isObject(base) ? Number(base['numberOfBytes']) : 32
+    const perSlot = Math.max(1, Math.floor(32 / size))
+    const slots = BigInt(Math.ceil(size / 32))
+    for (let i = 0; i < count; i++) {
+      const at = start + BigInt(Math.floor(i / perSlot)) * slots
+      expand(type['base'], `${name}[${i}]`, at, (i % perSlot) * size, depth)
+    }
+  }
+  for (const each of (layout['storage'] as readonly unknown[]).filter(isObject)) {
+    expand(
+      each['type'],
+      String(each['label']),
+      BigInt(String(each['slot'])),
+      Number(each['offset']),
+      0,
+    )
+  }
+  return found
+}
+
+/** A key in words; undefined where a word is none of the type. */
+function keyText(type: string, key: Uint8Array, telling: Telling): string | undefined {
+  const value = bigintFromBytes(key)
+  if (/^t_(address|contract)/.test(type)) {
+    if (value === 0n || value >> 160n !== 0n) return undefined
+    return text({ name: '', type: 'address', offset: 0, size: 20 }, value, telling)
+  }
+  const bits = Number(/^t_uint(\d+)$/.exec(type)?.[1] ?? 0)
+  if (bits > 0) return value >> BigInt(bits) === 0n ? value.toString() : undefined
+  return /^t_(bytes32|int256)$/.test(type) ? hexFromBytes(key) : undefined
+}
+
+function abiType({ label }: Loose): string {
+  const name = String(label)
+  if (/^(contract|address)/.test(name)) return 'address'
+  return name.startsWith('enum') ? 'uint8' : name
+}
+
+function part(value: bigint, { offset, size }: Variable): bigint {
+  return (value >> BigInt(8 * offset)) & ((1n << BigInt(8 * size)) - 1n)
+}
+
+function text({ type, size }: Variable, value: bigint, telling: Telling): string {
+  if (type === 'address') {
+    const address = checksumAddress(addressFromBytes(paddedBytes(value, 20)))
+    return valueText({ parameter: { type }, value: address }, telling)
+  }
+  if (type === 'bool') return String(value !== 0n)
+  if (type === 'text') return shortText(value)
+  if (/^int\d*$/.test(type)) return BigInt.asIntN(8 * size, value).toString()
+  if (/^bytes\d+$/.test(type)) return hexFromBytes(paddedBytes(value, size))
+  return valueText({ parameter: { type }, value }, telling)
+}
+
+/** A string of up to 31 bytes is in its slot, with its length; of a longer one the slot has the length alone. */
+function shortText(value: bigint): string {
+  const bytes = paddedBytes(value, 32)
+  const last = bytes[31]!
+  if (last % 2 === 1) return `${(value - 1n) / 2n} bytes`
+  return JSON.stringify(Buffer.from(bytes.subarray(0, last / 2)).toString('utf8'))
+}
+
+function word(value: bigint): string {
+  return value < 1n << 64n ? value.toString() : `0x${value.toString(16)}`
+}
+
+function slotText(slot: bigint): string {
+  const hex = `0x${slot.toString(16)}`
+  return hex.length <= 18 ? hex : `${hex.slice(0, 6)}…${hex.slice(-4)}`
+}

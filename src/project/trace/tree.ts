@@ -1,0 +1,245 @@
+// A transaction as a tree of calls, with everything by its name: for the log, for `devchain trace`, and for programs.
+import { checksumAddress } from '../../core/crypto/crypto.ts'
+import { bytes, ether, number, oneLine, short } from '../../core/format.ts'
+import {
+  type Address,
+  bytesFromHex,
+  hexFromBytes,
+  paddedBytes,
+  quantityFromBigint,
+} from '../../core/hex.ts'
+import type { Touched } from '../../evm/executor.ts'
+import type { CallFrame, FrameLog } from '../../evm/tracers/calls.ts'
+import { accountAt, slotValue, type World } from '../../state/world.ts'
+import type { Telling } from '../abi/values.ts'
+import type { Names, Told, ToldCall } from '../naming/names.ts'
+import { type SlotChange, storageTexts } from './storage.ts'
+
+/** A call with those that it made. Gas and amounts as QUANTITYs. */
+export interface TraceNode {
+  readonly type: CallFrame['kind']
+  readonly from: Address
+  readonly to: Address | null
+  /** `Vault.withdraw(5 ether)`; what it is in hex where nobody knows a name. */
+  readonly name: string
+  readonly value: string
+  readonly gasUsed: string
+  readonly input: string
+  readonly output: string
+  /** What it returned, in words. */
+  readonly result?: string
+  readonly error?: string
+  /** Events and calls in their order. */
+  readonly steps: readonly (TraceNode | TraceEvent)[]
+}
+
+export interface TraceEvent {
+  readonly type: 'EVENT'
+  readonly address: Address
+  readonly name: string
+}
+
+/** Changes of an account's storage, in words. */
+export interface TraceStorage {
+  readonly address: Address
+  readonly name: string
+  readonly changes: readonly string[]
+}
+
+export interface Trace {
+  readonly call: TraceNode
+  readonly storage: readonly TraceStorage[]
+  /** The same for people. */
+  readonly lines: readonly string[]
+}
+
+/** What a trace is made of. */
+export interface TracedTransaction {
+  readonly top: CallFrame
+  readonly touched: Touched
+  readonly before: World
+  readonly after: World
+}
+
+/** What traces need to know. */
+export interface Tracing {
+  readonly names: Names
+  /** The layout of an account's storage, as the compiler gives it. */
+  readonly layoutOf: (world: World, address: Address) => unknown
+}
+
+/** Characters of a name in a line. */
+const LINE = 300
+
+/** Words of inputs that may be keys of mappings. */
+const MOST_KEYS = 128
+
+export function traceOf(tracing: Tracing, traced: TracedTransaction): Trace {
+  const { names } = tracing
+  const call = nodeOf(names, traced.after, traced.top)
+  const storage = traced.top.failure === undefined ? storageOf(tracing, traced) : []
+  return { call, storage, lines: traceLines(call, storage) }
+}
+
+function nodeOf(names: Names, world: World, frame: CallFrame): TraceNode {
+  const { kind, from, to, value, gasUsed, input, output, failure } = frame
+  const told = toldOf(names, world, frame)
+  const result =
+    failure === undefined && told !== undefined && 'answer' in told
+      ? told.answer(output)
+      : undefined
+  return {
+    type: kind,
+    from,
+    to,
+    name: told === undefined ? plainName(names, world, frame) : told.text,
+    value: quantityFromBigint(value),
+    gasUsed: quantityFromBigint(gasUsed),
+    input: hexFromBytes(input),
+    output: hexFromBytes(output),
+    ...(result ? { result } : {}),
+    ...(failure === undefined ? {} : { error: errorOf(names, world, frame) }),
+    steps: stepsOf(names, world, frame),
+  }
+}
+
+function toldOf(names: Names, world: World, frame: CallFrame): Told | ToldCall | undefined {
+  const { kind, to, input, isPrecompile } = frame
+  if (kind === 'SELFDESTRUCT' || isPrecompile) return undefined
+  if (kind === 'CREATE' || kind === 'CREATE2') return names.creation(world, input)
+  return to === null ? undefined : names.call(world, to, input)
+}
+
+function plainName(
+  names: Names,
+  world: World,
+  { kind, to, input, isPrecompile }: CallFrame,
+): string {
+  if (kind === 'CREATE' || kind === 'CREATE2') return 'contract'
+  if (to === null) return ''
+  const account = names.argumentName(world, to) ?? short(checksumAddress(to))
+  if (kind === 'SELFDESTRUCT') return `selfdestruct to ${account}`
+  if (isPrecompile) return `precompile ${Number(to)}`
+  const selector = input.length < 4 ? '' : `.${hexFromBytes(input.subarray(0, 4))}`
+  return `${account}${selector}`
+}
+
+function errorOf(names: Names, world: World, { to, output, failure }: CallFrame): string {
+  const told = names.error(world, to, output)
+  return told?.text ?? failure?.reason.replace(/^revert (?=.)/, '') ?? ''
+}
+
+/** Each event stands after as many calls as came before it. */
+function stepsOf(names: Names, world: World, frame: CallFrame): (TraceNode | TraceEvent)[] {
+  const steps: (TraceNode | TraceEvent)[] = []
+  const logs = [...frame.logs]
+  const take = (position: number): void => {
+    while (logs[0] !== undefined && logs[0].position <= position) {
+      steps.push(eventOf(names, world, frame, logs.shift()!))
+    }
+  }
+  for (const [i, call] of frame.calls.entries()) {
+    take(i)
+    steps.push(nodeOf(names, world, call))
+  }
+  take(frame.calls.length)
+  return steps
+}
+
+function eventOf(
+  names: Names,
+  world: World,
+  { kind, from, to }: CallFrame,
+  { log }: FrameLog,
+): TraceEvent {
+  const told = names.event(world, log, kind === 'DELEGATECALL' ? from : to)
+  const [topic = ''] = log.topics
+  const raw = `${short(topic)} ${bytes(hexFromBytes(log.data))}`
+  return { type: 'EVENT', address: log.address, name: told?.text ?? raw }
+}
+
+function storageOf(tracing: Tracing, traced: TracedTransaction): TraceStorage[] {
+  const { names, layoutOf } = tracing
+  const { top, touched, before, after } = traced
+  const keys = keysIn(top)
+  const telling: Telling = {
+    nameOf: (address) => names.argumentName(after, address),
+    token: undefined,
+    isWhole: false,
+  }
+  return [...touched].flatMap(([address, slots]) => {
+    const changes = changesOf(before, after, address, slots)
+    if (changes.length === 0) return []
+    const name = names.nameOf(after, address) ?? short(checksumAddress(address))
+    const texts = storageTexts(layoutOf(after, address), changes, keys, telling)
+    return [{ address, name, changes: texts }]
+  })
+}
+
+function changesOf(
+  before: World,
+  after: World,
+  address: Address,
+  slots: ReadonlySet<bigint>,
+): SlotChange[] {
+  const [old, now] = [accountAt(before, address), accountAt(after, address)]
+  return [...slots]
+    .map((slot) => ({
+      slot,
+      before: old === undefined ? 0n : slotValue(old.storage, slot),
+      after: now === undefined ? 0n : slotValue(now.storage, slot),
+    }))
+    .filter((each) => each.before !== each.after)
+}
+
+/** What mappings may be keyed by: senders, and the words of all inputs and events. */
+function keysIn(top: CallFrame): readonly Uint8Array[] {
+  const keys = new Map<string, Uint8Array>()
+  const add = (word: Uint8Array): void => {
+    if (word.length === 32 && keys.size < MOST_KEYS) keys.set(hexFromBytes(word), word)
+  }
+  const visit = ({ from, to, input, logs, calls }: CallFrame): void => {
+    for (const address of [from, to]) if (address !== null) add(paddedBytes(BigInt(address), 32))
+    for (let at = 4; at + 32 <= input.length && keys.size < MOST_KEYS; at += 32) {
+      add(input.slice(at, at + 32))
+    }
+    for (const { log } of logs) for (const topic of log.topics.slice(1)) add(bytesFromHex(topic))
+    for (const call of calls) visit(call)
+  }
+  visit(top)
+  return [...keys.values()]
+}
+
+/** The tree in lines. */
+function traceLines(call: TraceNode, storage: readonly TraceStorage[]): string[] {
+  return [
+    nodeLine(call),
+    ...childLines(call, ''),
+    ...storage.flatMap(({ name, changes }) =>
+      changes.map((each) => oneLine(`storage ${name}.${each}`, LINE)),
+    ),
+  ]
+}
+
+function childLines({ steps }: TraceNode, indent: string): string[] {
+  return steps.flatMap((step, i) => {
+    const isLast = i === steps.length - 1
+    const line = step.type === 'EVENT' ? oneLine(`event ${step.name}`, LINE) : nodeLine(step)
+    const below =
+      step.type === 'EVENT' ? [] : childLines(step, `${indent}${isLast ? '   ' : '│  '}`)
+    return [`${indent}${isLast ? '└─ ' : '├─ '}${line}`, ...below]
+  })
+}
+
+/** `Vault.withdraw(5 ether) · gas 26,184 · ✗ InsufficientBalance(have 1 ether, want 5 ether)` */
+function nodeLine({ type, name, value, gasUsed, result, error }: TraceNode): string {
+  const isCreation = type === 'CREATE' || type === 'CREATE2'
+  const kind =
+    type === 'CALL' || type === 'SELFDESTRUCT' || isCreation ? '' : ` (${type.toLowerCase()})`
+  const parts = [`${isCreation ? 'new ' : ''}${name}${kind}`]
+  if (BigInt(value) > 0n && type !== 'DELEGATECALL') parts.push(`value ${ether(BigInt(value))}`)
+  if (type !== 'SELFDESTRUCT') parts.push(`gas ${number(BigInt(gasUsed))}`)
+  if (result !== undefined) parts.push(`→ ${result}`)
+  if (error !== undefined) parts.push(`✗ ${error}`)
+  return oneLine(parts.join(' · '), LINE)
+}

@@ -1,0 +1,132 @@
+// What the functions of a project use: counted whatever is reverted, told as a table, and held against an earlier report.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { parseEther } from 'viem'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  differenceTable,
+  type GasTableRow,
+  gasDifferences,
+  gasTable,
+  parseGasReport,
+  parseThreshold,
+} from '../../src/cli/commands/gastable.ts'
+import { createDevchain, type Devchain } from '../../src/devchain.ts'
+import { type Ask, callData, deploy, initCode, SENDER, send } from '../support/deploy.ts'
+import { compile, projectSources, writeProject } from '../support/solidity.ts'
+
+const project = compile(projectSources(), { optimizer: { enabled: true } })
+let folder: string
+let chain: Devchain
+let ask: Ask
+
+beforeAll(async () => {
+  folder = mkdtempSync(path.join(tmpdir(), 'devchain-gas-'))
+  chain = await createDevchain({ artifacts: [writeProject(folder, 'foundry', project)] })
+  await chain.artifactsRead()
+  ask = (method, ...params) => chain.request({ method, params })
+})
+
+afterAll(async () => {
+  await chain.close()
+  rmSync(folder, { recursive: true })
+})
+
+async function rows(): Promise<readonly GasTableRow[]> {
+  return (await ask('devchain_gasReport')) as readonly GasTableRow[]
+}
+
+describe('the gas report', () => {
+  test('has calls and deployments of a project, with those that were reverted', async () => {
+    const rates = await deploy(ask, initCode(project, 'Rates'))
+    const vault = await deploy(ask, initCode(project, 'Vault', [SENDER, 7n], { Rates: rates }))
+    const deposit = {
+      to: vault,
+      value: '0xde0b6b3a7640000',
+      data: callData(project, 'Vault', 'deposit', ['x']),
+    }
+    const snapshot = await ask('evm_snapshot')
+    await send(ask, deposit)
+    await send(ask, deposit)
+    await ask('evm_revert', snapshot)
+    await send(ask, deposit)
+    await send(ask, { to: vault, value: '0x1' })
+    await send(ask, { to: vault, data: callData(project, 'Vault', 'withdraw', [1n]) })
+    // fails, and is left out
+    await send(ask, { to: vault, data: callData(project, 'Vault', 'withdraw', [parseEther('50')]) })
+    // of nobody's
+    await send(ask, { to: SENDER, value: '0x1' })
+    expect(gasTable(await rows())).toMatchInlineSnapshot(`
+      "Contract  Function           Calls      Min  Average   Median      Max
+      Rates     (deployment)           1  130,600  130,600  130,600  130,600
+      Vault     (deployment)           1  523,194  523,194  523,194  523,194
+                deposit(string)        3   36,850   59,650   71,050   71,050
+                receive()              1   35,705   35,705   35,705   35,705
+                withdraw(uint256)      1   42,538   42,538   42,538   42,538"
+    `)
+  })
+
+  test('does not count again what a reorganization puts back', async () => {
+    const before = await rows()
+    await ask('devchain_reorg', { depth: 1 })
+    expect(await rows()).toEqual(before)
+  })
+})
+
+const row = (name: string, average: number): GasTableRow => ({
+  contract: 'Vault',
+  function: name,
+  calls: 1,
+  min: average,
+  average,
+  median: average,
+  max: average,
+})
+
+describe('an earlier report', () => {
+  test('is held against, the worst first; what is in one alone is left out', () => {
+    const now = [row('a()', 110), row('b()', 90), row('c()', 100), row('d()', 1), row('f()', 300)]
+    const earlier = [
+      row('a()', 100),
+      row('b()', 100),
+      row('c()', 100),
+      row('e()', 1),
+      row('f()', 100),
+    ]
+    const differences = gasDifferences(now, earlier)
+    expect(differences.map((each) => [each.function, each.percent])).toEqual([
+      ['f()', 200],
+      ['a()', 10],
+      ['b()', -10],
+    ])
+    expect(differenceTable(differences)).toMatchInlineSnapshot(`
+      "Contract  Function  Was   Is    Change
+      Vault     f()       100  300  +200.0 %
+      Vault     a()       100  110   +10.0 %
+      Vault     b()       100   90   −10.0 %"
+    `)
+    expect(differenceTable([])).toBe('no average changed')
+  })
+
+  test.each([
+    ['{', /^x\.json is no valid JSON/],
+    ['{}', /^x\.json: expected what devchain gas-report --json prints, got \{\}$/],
+    ['[{"contract":"Vault"}]', /expected what devchain gas-report --json prints/],
+  ])('that is none is refused: %s', (text, message) => {
+    expect(() => parseGasReport(text, 'x.json')).toThrow(message)
+  })
+
+  test.each([
+    ['5', 5],
+    ['0.5', 0.5],
+    ['5%', 5],
+    ['5 %', 5],
+  ])('is held against with a threshold of %s', (text, percent) => {
+    expect(parseThreshold(text)).toBe(percent)
+  })
+
+  test.each(['', 'x', '-1', '5 %%'])('knows no threshold %j', (text) => {
+    expect(() => parseThreshold(text)).toThrow('expected a percentage such as 5 or 0.5')
+  })
+})

@@ -1,0 +1,151 @@
+// Where in Solidity an execution fails: the stack beside the error, for every layout and kind of failure.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { parseEther } from 'viem'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  createDevchain,
+  type Devchain,
+  type DevchainOptions,
+  type RpcError,
+} from '../../src/devchain.ts'
+import { type Ask, callData, deploy, initCode, SENDER, send } from '../support/deploy.ts'
+import {
+  type Compilation,
+  compile,
+  type Layout,
+  projectSources,
+  type Settings,
+  writeProject,
+} from '../support/solidity.ts'
+
+let folder: string
+
+beforeAll(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'devchain-stack-'))
+})
+
+afterAll(() => rmSync(folder, { recursive: true }))
+
+interface Stage {
+  readonly chain: Devchain
+  readonly ask: Ask
+  readonly project: Compilation
+  /** The lines of the failure of a request. */
+  readonly failing: (method: string, ...params: unknown[]) => Promise<readonly string[] | undefined>
+  readonly [Symbol.asyncDispose]: () => Promise<void>
+}
+
+const WAYS: Readonly<Record<string, Settings>> = {
+  plain: {},
+  optimized: { optimizer: { enabled: true } },
+  viaIR: { optimizer: { enabled: true }, viaIR: true },
+}
+
+async function staged(
+  layout: Layout,
+  way = 'plain',
+  options: DevchainOptions = {},
+): Promise<Stage> {
+  const project = compile(projectSources(), WAYS[way])
+  const artifacts = writeProject(path.join(folder, `${layout}-${way}`), layout, project)
+  const chain = await createDevchain({ defaultGas: 'estimate', artifacts: [artifacts], ...options })
+  await chain.artifactsRead()
+  const ask: Ask = (method, ...params) => chain.request({ method, params })
+  return {
+    chain,
+    ask,
+    project,
+    failing: async (method, ...params) => {
+      try {
+        await ask(method, ...params)
+      } catch (error) {
+        return (error as RpcError).solidityStack
+      }
+      throw new Error(`${method} did not fail`)
+    },
+    [Symbol.asyncDispose]: () => chain.close(),
+  }
+}
+
+async function vaultOn({ ask, project }: Stage): Promise<string> {
+  const rates = await deploy(ask, initCode(project, 'Rates'))
+  const vault = await deploy(ask, initCode(project, 'Vault', [SENDER, 7n], { Rates: rates }))
+  await send(ask, { to: vault, value: '0xde0b6b3a7640000' })
+  return vault
+}
+
+const STACK = [
+  'InsufficientBalance(have 1 ether, want 5 ether)',
+  'at Vault._check (src/Vault.sol:72:20)',
+  'at Vault._withdraw (src/Vault.sol:66:9)',
+  'at Vault.withdraw (src/Vault.sol:45:9)',
+]
+
+describe('a call that fails three functions deep', () => {
+  test.each<Layout>(['foundry', 'hardhat2', 'hardhat3', 'truffle'])(
+    'is told with its stack from artifacts of %s',
+    async (layout) => {
+      await using stage = await staged(layout)
+      const to = await vaultOn(stage)
+      const data = callData(stage.project, 'Vault', 'withdraw', [parseEther('5')])
+      const request = { from: SENDER, to, data }
+      expect(await stage.failing('eth_call', request)).toEqual(STACK)
+      expect(await stage.failing('eth_estimateGas', request)).toEqual(STACK)
+      expect(await stage.failing('eth_sendTransaction', request)).toEqual(STACK)
+    },
+  )
+
+  test.each(['optimized', 'viaIR'])('is told as well where it is %s', async (way) => {
+    await using stage = await staged('foundry', way)
+    const to = await vaultOn(stage)
+    const data = callData(stage.project, 'Vault', 'withdraw', [parseEther('5')])
+    expect(await stage.failing('eth_call', { from: SENDER, to, data })).toMatchSnapshot()
+  })
+})
+
+describe('the stack', () => {
+  test('goes through proxies', async () => {
+    await using stage = await staged('foundry')
+    const vault = await vaultOn(stage)
+    const proxy = await deploy(stage.ask, initCode(stage.project, 'Proxy', [vault]))
+    const data = callData(stage.project, 'Vault', 'withdraw', [parseEther('5')])
+    expect(await stage.failing('eth_call', { from: SENDER, to: proxy, data })).toEqual([
+      'InsufficientBalance(have 0, want 5 ether)',
+      ...STACK.slice(1),
+      'at Proxy.fallback (src/Proxies.sol:17:23)',
+    ])
+  })
+
+  test('is told of a transaction whose failure is thrown, with the data that clients expect', async () => {
+    await using stage = await staged('foundry', 'plain', { onRevert: 'throw', compat: 'hardhat' })
+    const to = await vaultOn(stage)
+    const data = callData(stage.project, 'Vault', 'withdraw', [parseEther('5')])
+    const error = (await stage
+      .ask('eth_sendTransaction', { from: SENDER, to, data, gas: '0x186a0' })
+      .catch((thrown: unknown) => thrown)) as RpcError
+    expect(error.solidityStack).toEqual(STACK)
+    expect(error.data).toMatchObject({ data: expect.stringMatching(/^0xcf479181/) })
+  })
+
+  test('is left out with plainErrors, and where nobody knows the source', async () => {
+    await using plain = await staged('foundry', 'plain', { plainErrors: true })
+    const data = callData(plain.project, 'Vault', 'withdraw', [parseEther('5')])
+    expect(
+      await plain.failing('eth_call', { from: SENDER, to: await vaultOn(plain), data }),
+    ).toBeUndefined()
+    await using stage = await staged('foundry')
+    // reverts with nothing
+    expect(await stage.failing('eth_call', { data: '0x5f5ffd' })).toBeUndefined()
+  })
+
+  test('is told from what Hardhat hands over', async () => {
+    await using stage = await staged('foundry', 'plain', { artifacts: [] })
+    const { input, output } = stage.project
+    await stage.ask('hardhat_addCompilationResult', '0.8.37', input, output)
+    const data = callData(stage.project, 'Vault', 'withdraw', [parseEther('5')])
+    const request = { from: SENDER, to: await vaultOn(stage), data }
+    expect(await stage.failing('eth_call', request)).toEqual(STACK)
+  })
+})

@@ -1,0 +1,160 @@
+// A transaction as a tree of calls with names: as a method, in the log, and as a command.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { parseEther } from 'viem'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { type Ask, callData, deploy, initCode, SENDER, send } from '../support/deploy.ts'
+import { startLogged } from '../support/loggedchain.ts'
+import { type Compilation, compile, projectSources, writeProject } from '../support/solidity.ts'
+
+const OTHER = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'
+
+let folder: string
+let artifacts: string
+let project: Compilation
+
+beforeAll(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'devchain-trace-'))
+  project = compile(projectSources())
+  artifacts = writeProject(folder, 'foundry', project)
+})
+
+afterAll(() => rmSync(folder, { recursive: true }))
+
+interface Answer {
+  readonly lines: readonly string[]
+  readonly call: { readonly name: string; readonly steps: readonly { readonly type: string }[] }
+}
+
+async function traced(ask: Ask, request: object): Promise<Answer> {
+  const { transactionHash } = await send(ask, request)
+  return (await ask('devchain_traceTransaction', transactionHash)) as Answer
+}
+
+async function vaultOn(ask: Ask): Promise<string> {
+  const rates = await deploy(ask, initCode(project, 'Rates'))
+  const vault = await deploy(ask, initCode(project, 'Vault', [SENDER, 7n], { Rates: rates }))
+  await send(ask, { to: vault, value: '0xde0b6b3a7640000' })
+  return vault
+}
+
+describe('a trace', () => {
+  test('has calls, events, answers and changes of storage by their names', async () => {
+    await using chain = await startLogged({ artifacts: [artifacts] })
+    await chain.devchain.artifactsRead()
+    const { ask } = chain
+    const vault = await vaultOn(ask)
+    const proxy = await deploy(ask, initCode(project, 'Proxy', [vault]))
+    const value = '0xde0b6b3a7640000'
+    await send(ask, { to: proxy, value, data: callData(project, 'Vault', 'deposit', ['x']) })
+    const data = callData(project, 'Vault', 'withdraw', [parseEther('0.25')])
+    const { lines, call } = await traced(ask, { to: proxy, data })
+    expect(lines).toMatchInlineSnapshot(`
+      [
+        "Vault.withdraw(0.25 ether) · gas 48,116",
+        "└─ Vault.withdraw(0.25 ether) (delegatecall) · gas 22,076",
+        "   ├─ event Withdrawn(who 0xf39F…2266, amount 0.25 ether)",
+        "   └─ 0xf39F…2266 · value 0.25 ether · gas 0",
+        "storage Vault.balanceOf[0xf39F…2266] 1 ether → 0.75 ether",
+        "storage Vault.total 1 ether → 0.75 ether",
+      ]
+    `)
+    expect(call).toMatchObject({ name: 'Vault.withdraw(0.25 ether)', type: 'CALL' })
+  })
+
+  test('names tokens’ amounts, nested mappings and packed variables', async () => {
+    await using chain = await startLogged({ artifacts: [artifacts] })
+    await chain.devchain.artifactsRead()
+    const { ask } = chain
+    const coin = await deploy(ask, initCode(project, 'Coin', [5_000_000n]))
+    const approve = callData(project, 'Coin', 'approve', [OTHER, 70n])
+    expect((await traced(ask, { to: coin, data: approve })).lines).toMatchInlineSnapshot(`
+      [
+        "Coin.approve(0x7099…79C8, 0.00007 USC) · gas 46,650 · → true",
+        "└─ event Approval(owner 0xf39F…2266, spender 0x7099…79C8, value 0.00007 USC)",
+        "storage Coin.allowance[0xf39F…2266][0x7099…79C8] 0 → 70",
+      ]
+    `)
+    const vault = await vaultOn(ask)
+    const close = callData(project, 'Vault', 'close')
+    expect((await traced(ask, { to: vault, data: close })).lines).toMatchInlineSnapshot(`
+      [
+        "Vault.close() · gas 43,452",
+        "storage Vault.isClosed false → true",
+      ]
+    `)
+  })
+
+  test('of a creation and of a failure within', async () => {
+    await using chain = await startLogged({ artifacts: [artifacts], defaultGas: 'estimate' })
+    await chain.devchain.artifactsRead()
+    const { ask } = chain
+    const rates = await deploy(ask, initCode(project, 'Rates'))
+    const data = initCode(project, 'Failures', [], { Rates: rates })
+    expect((await traced(ask, { data })).lines).toMatchInlineSnapshot(`
+      [
+        "new Failures() · gas 2,647,339",
+        "└─ new Inner() · gas 151,594",
+        "storage Failures.inner 0x0000…0000 → Inner@0xCafa…052c",
+      ]
+    `)
+    const failures = await deploy(ask, data)
+    const creates = callData(project, 'Failures', 'creates', [500n])
+    expect((await traced(ask, { to: failures, data: creates })).lines).toMatchInlineSnapshot(`
+      [
+        "Failures.creates(500) · gas 54,813 · ✗ BadConstructor: too much",
+        "└─ new BadConstructor(500) · gas 680 · ✗ BadConstructor: too much",
+      ]
+    `)
+  })
+
+  test('in geth’s form has names where they are asked for', async () => {
+    await using chain = await startLogged({ artifacts: [artifacts] })
+    await chain.devchain.artifactsRead()
+    const { ask } = chain
+    const vault = await vaultOn(ask)
+    const data = callData(project, 'Vault', 'withdraw', [parseEther('0.25')])
+    const { transactionHash } = await send(ask, { to: vault, data })
+    const names = { tracer: 'callTracer', tracerConfig: { names: true } }
+    expect(await ask('debug_traceTransaction', transactionHash, names)).toMatchObject({
+      name: 'Vault.withdraw(0.25 ether)',
+      type: 'CALL',
+      calls: [{ value: '0x3782dace9d90000' }],
+    })
+    const plain = await ask('debug_traceTransaction', transactionHash, { tracer: 'callTracer' })
+    expect(plain).not.toHaveProperty('name')
+  })
+
+  test('is told without artifacts as well', async () => {
+    await using chain = await startLogged({})
+    const vault = await vaultOn(chain.ask)
+    const { lines } = await traced(chain.ask, { to: vault, value: '0x1' })
+    expect(lines).toMatchInlineSnapshot(`
+      [
+        "0xe7f1…0512 · value 1 wei · gas 36,243",
+        "└─ event 0x6f85…f928 0x0000…0000 (96 bytes)",
+        "storage 0xe7f1…0512.slot 0x7230…a722 1000000000000000000 → 1000000000000000001",
+        "storage 0xe7f1…0512.slot 0x1 1000000000000000000 → 1000000000000000001",
+      ]
+    `)
+  })
+
+  test.each([
+    ['failed', [false, true]],
+    ['all', [true, true]],
+    [undefined, [false, false]],
+  ] as const)('stands in the log with --trace %s', async (trace, expected) => {
+    await using chain = await startLogged({ artifacts: [artifacts], trace })
+    await chain.devchain.artifactsRead()
+    const { ask } = chain
+    const vault = await vaultOn(ask)
+    await vi.waitFor(() => expect(chain.written()).toContain('Deposited'))
+    const deposited = chain.lines().some((line) => line.includes('│ Vault.receive'))
+    const data = callData(project, 'Vault', 'withdraw', [parseEther('5')])
+    await send(ask, { to: vault, data })
+    await vi.waitFor(() => expect(chain.written()).toContain('at Vault.withdraw'))
+    const failed = chain.lines().some((line) => line.includes('│ Vault.withdraw'))
+    expect([deposited, failed]).toEqual(expected)
+  })
+})
