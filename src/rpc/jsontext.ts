@@ -149,9 +149,14 @@ export class JsonWriter {
   }
 
   /** To be awaited between two writes: lets others have their turn, and the packing catch up. */
-  async yieldIfDue(): Promise<void> {
+  yieldIfDue(): Promise<void> | undefined {
+    const isDue = performance.now() - this.#turnBegan >= TURN_MS
+    return isDue || this.#packing.length > MAX_UNPACKED ? this.#yield(isDue) : undefined
+  }
+
+  async #yield(isDue: boolean): Promise<void> {
     if (this.#packing.length > MAX_UNPACKED) await this.settle()
-    if (performance.now() - this.#turnBegan < TURN_MS) return
+    if (!isDue) return
     await nextTurn()
     this.#turnBegan = performance.now()
   }

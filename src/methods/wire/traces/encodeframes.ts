@@ -24,6 +24,8 @@ export interface FlatForm extends FlatOptions {
   readonly place: FramePlace | undefined
 }
 
+type NameOf = (frame: CallFrame) => string | undefined
+
 /**
  * Writes a tree of frames in the form of geth's callTracer: `{type, from, to?, gas, gasUsed, input, output?, error?,
  * revertReason?, value?, calls?, logs?}`.
@@ -32,17 +34,28 @@ export interface FlatForm extends FlatOptions {
 export async function writeCallTree(
   writer: JsonWriter,
   top: CallFrame,
-  nameOf?: (frame: CallFrame) => string | undefined,
+  nameOf?: NameOf,
 ): Promise<void> {
-  await writer.yieldIfDue()
-  const members = JSON.stringify({ ...callMembers(top), name: nameOf?.(top) })
-  if (top.calls.length === 0) return writer.write(members)
-  writer.write(`${members.slice(0, -1)},"calls":[`)
-  for (const [index, call] of top.calls.entries()) {
-    if (index > 0) writer.write(',')
-    await writeCallTree(writer, call, nameOf)
+  for (const text of callTexts(top, nameOf)) {
+    writer.write(text)
+    const due = writer.yieldIfDue()
+    if (due !== undefined) await due
   }
-  writer.write(']}')
+}
+
+function* callTexts(frame: CallFrame, nameOf: NameOf | undefined): IterableIterator<string> {
+  const name = nameOf?.(frame)
+  const members = `${callText(frame)}${name === undefined ? '' : `,"name":${JSON.stringify(name)}`}`
+  if (frame.calls.length === 0) {
+    yield `${members}}`
+    return
+  }
+  yield `${members},"calls":[`
+  for (const [index, call] of frame.calls.entries()) {
+    if (index > 0) yield ','
+    yield* callTexts(call, nameOf)
+  }
+  yield ']}'
 }
 
 /** The outermost frame with the gas of the whole transaction: its limit, and what the receipt has. */
@@ -81,23 +94,19 @@ export function flatFrame({ frame, traceAddress, subtraces }: FlatFrame, form: F
   }
 }
 
-function callMembers(frame: CallFrame): { readonly [key: string]: Json | undefined } {
+/** A frame's members but for its calls, without the bracket at the end. Put together as text, as there may be very many. */
+function callText(frame: CallFrame): string {
   const { kind, from, to, value, gas, gasUsed, input, output, failure, revertText, logs } = frame
-  const isRevert = failure?.kind === 'revert'
-  return {
-    from,
-    gas: quantityFromBigint(gas),
-    gasUsed: quantityFromBigint(gasUsed),
-    to: to ?? undefined,
-    input: hexFromBytes(input),
-    output:
-      output.length > 0 && (failure === undefined || isRevert) ? hexFromBytes(output) : undefined,
-    error: failure === undefined ? undefined : gethError(frame),
-    revertReason: revertText,
-    logs: logs.length === 0 ? undefined : logs.map(logMembers),
-    value: kind === 'STATICCALL' ? undefined : quantityFromBigint(value),
-    type: kind,
-  }
+  let text = `{"from":"${from}","gas":"${quantityFromBigint(gas)}","gasUsed":"${quantityFromBigint(gasUsed)}"`
+  if (to !== null) text += `,"to":"${to}"`
+  text += `,"input":"${hexFromBytes(input)}"`
+  const isGiven = failure === undefined || failure.kind === 'revert'
+  if (output.length > 0 && isGiven) text += `,"output":"${hexFromBytes(output)}"`
+  if (failure !== undefined) text += `,"error":${JSON.stringify(gethError(frame))}`
+  if (revertText !== undefined) text += `,"revertReason":${JSON.stringify(revertText)}`
+  if (logs.length > 0) text += `,"logs":${JSON.stringify(logs.map(logMembers))}`
+  if (kind !== 'STATICCALL') text += `,"value":"${quantityFromBigint(value)}"`
+  return `${text},"type":"${kind}"`
 }
 
 function logMembers({ log, position, index }: FrameLog): Json {
