@@ -9,7 +9,7 @@ import type { ChainOptions } from '../../src/node/chainoptions.ts'
 import { createChain } from '../../src/node/create.ts'
 import { headOf } from '../../src/node/ledger/blocktree.ts'
 import type { PeerEvent } from '../../src/node/peers.ts'
-import { testEnvironment } from '../unit/node/chains.ts'
+import { NOON, testEnvironment } from '../unit/node/chains.ts'
 
 interface Timer {
   readonly at: number
@@ -144,6 +144,8 @@ export interface TestNode {
 export type NodeOptions = ChainOptions &
   Partial<Pick<NetworkOptions, 'peers' | 'name' | 'maxPeers' | 'follows' | 'minesForPeers'>> & {
     readonly limits?: Partial<Limits>
+    /** The wall clock, in milliseconds since 1970. */
+    readonly now?: number
   }
 
 /** Nodes that find each other by `ws://NAME`. */
@@ -165,7 +167,7 @@ export class LinkWorld implements AsyncDisposable {
     const chain = await createChain({
       timestamp: 1_767_000_000n,
       ...options,
-      environment: { ...environment, random },
+      environment: { ...environment, now: () => options.now ?? NOON, random },
     })
     const events: PeerEvent[] = []
     const network = new Network({

@@ -1,5 +1,6 @@
 // The blocks of a branch whose headers are known: fetched from several peers at once, handed on in their order.
 import { DevchainError } from '../../core/errors.ts'
+import { yielder } from '../../core/yield.ts'
 import type { Deed } from '../../node/peers.ts'
 import { decodeBlock, type EncodedBlock } from '../../protocol/blocks/blockdecoding.ts'
 import type { Peer } from '../peers/peer.ts'
@@ -11,6 +12,9 @@ export interface FetchedBlock {
   readonly block: EncodedBlock
   readonly from: Peer
 }
+
+/** Milliseconds of reading blocks after which others have their turn. */
+const TURN_MS = 5
 
 /** Blocks that one question asks for. */
 const CHUNK = 64
@@ -85,7 +89,7 @@ export class BodyFetcher {
       const hashes = headers.map(({ hash }) => hash)
       const { blocks } = await peer.link.ask('getBlocks', { hashes })
       if (blocks.length === 0) this.#lacking.add(peer)
-      return blocks.map((encoded, i) => readBlock(encoded, headers[i]))
+      return await readBlocks(blocks, headers)
     } catch (error) {
       if (error instanceof DevchainError) this.#options.note(peer, 'invalidMessages')
       else if (!(error instanceof Refusal)) throw error
@@ -122,6 +126,19 @@ export class BodyFetcher {
       failed.has(source) && source.isPresent ? 'invalidHeader' : undefined,
     )
   }
+}
+
+async function readBlocks(
+  encoded: readonly Uint8Array[],
+  wanted: readonly HashedHeader[],
+): Promise<readonly EncodedBlock[]> {
+  const yieldIfDue = yielder(TURN_MS)
+  const blocks: EncodedBlock[] = []
+  for (const [i, each] of encoded.entries()) {
+    blocks.push(readBlock(each, wanted[i]))
+    await yieldIfDue()
+  }
+  return blocks
 }
 
 function readBlock(encoded: Uint8Array, wanted: HashedHeader | undefined): EncodedBlock {

@@ -1,6 +1,8 @@
 // Chains that talk: links, synchronization, competing blocks, transactions that travel.
 import { describe, expect, test } from 'vitest'
+import { decodeMessage } from '../../../src/link/protocol/messages.ts'
 import { mine } from '../../../src/node/commands/mine.ts'
+import { reset } from '../../../src/node/commands/snapshots.ts'
 import { headOf } from '../../../src/node/ledger/blocktree.ts'
 import { sendRawTransaction } from '../../../src/node/sending/send.ts'
 import { headHash, LinkWorld, type TestNode } from '../../support/linkworld.ts'
@@ -63,5 +65,228 @@ describe('linked chains', () => {
     expect([a.chain.state.pool.size, b.chain.state.pool.size]).toEqual([0, 0])
     expect(headHash(b)).toBe(headHash(a))
     expect(headOf(b.chain.state.tree).block.transactions.length).toBe(1)
+  })
+})
+
+describe('a genesis whose time nobody asked for', () => {
+  const open = { timestamp: undefined }
+
+  test('becomes that of the peer, and blocks come after it', async () => {
+    await using world = new LinkWorld()
+    const a = await world.add('a', { timestamp: 1_700_000_000n })
+    await mineOn(a, 2)
+    const b = await world.add('b', { ...open, peers: ['a'] })
+    await world.settle()
+    expect(headHash(b)).toBe(headHash(a))
+    expect(b.events).toEqual([{ kind: 'linked', peer: 'a', where: 'ws://a' }])
+    await b.chain.update(reset)
+    expect(headOf(b.chain.state.tree).block.header.timestamp).toBe(1_700_000_000n)
+  })
+
+  test('is the earlier of two, whoever dials', async () => {
+    await using world = new LinkWorld()
+    const early = await world.add('a', { ...open, now: 5_000_000 })
+    const late = await world.add('b', { ...open, now: 9_000_000, peers: ['a'] })
+    const later = await world.add('c', { ...open, now: 9_500_000, peers: ['b'] })
+    await world.settle()
+    expect(headOf(early.chain.state.tree).block.header.timestamp).toBe(5_000n)
+    expect([headHash(late), headHash(later)]).toEqual([headHash(early), headHash(early)])
+    expect(early.network.list().length).toBe(1)
+  })
+
+  test('stays where something was built on it', async () => {
+    await using world = new LinkWorld()
+    const a = await world.add('a', { timestamp: 1_700_000_000n })
+    const b = await world.add('b', open)
+    await mineOn(b, 1)
+    b.network.add('ws://a')
+    await world.settle()
+    expect(a.network.all()).toEqual([])
+    expect(b.events.at(-1)).toMatchObject({
+      kind: 'refused',
+      reason: expect.stringMatching(
+        /^genesis and its time: 0x\w+ at \d+ and 0x\w+ at 1700000000 differ$/,
+      ),
+    })
+  })
+})
+
+describe('links', () => {
+  test('between two nodes that dial each other there is one, seen alike from both', async () => {
+    await using world = new LinkWorld()
+    const a = await world.add('a', { peers: ['b'] })
+    const b = await world.add('b', { peers: ['a'] })
+    await world.pass(3_000)
+    await world.settle()
+    expect([a, b].map(({ network }) => network.all().length)).toEqual([1, 1])
+    const made = [a, b].filter(({ network }) => network.all()[0]?.url !== undefined)
+    expect(made.length).toBe(1)
+    expect([...a.events, ...b.events].map(({ kind }) => kind).sort()).toEqual([
+      'linked',
+      'linked',
+      'unreachable',
+    ])
+  })
+
+  test('to oneself are refused', async () => {
+    await using world = new LinkWorld()
+    const a = await world.add('a', { peers: ['a'] })
+    await world.pass(500)
+    expect(a.network.all()).toEqual([])
+    expect(a.events.at(-1)).toMatchObject({ reason: 'that is this node itself' })
+  })
+
+  test('are as many as there may be', async () => {
+    await using world = new LinkWorld()
+    const a = await world.add('a', { maxPeers: 1 })
+    await world.add('b', { peers: ['a'] })
+    const c = await world.add('c', { peers: ['a'] })
+    expect(a.network.list().map(({ name }) => name)).toEqual(['b'])
+    expect(c.events.at(-1)).toMatchObject({ reason: 'it has as many peers as it takes: 1' })
+  })
+
+  test('come back when the other node does, and not once they are removed', async () => {
+    await using world = new LinkWorld()
+    const a = await world.add('a')
+    const b = await world.add('b', { peers: ['a'] })
+    for (const pipe of world.pipes) pipe.destroy()
+    await world.settle()
+    expect(b.network.list().length).toBe(1)
+    expect(b.network.remove('a')).toBe(true)
+    await world.pass(20_000)
+    expect([a, b].map(({ network }) => network.all().length)).toEqual([0, 0])
+    expect(b.network.remove('a')).toBe(false)
+  })
+
+  test('end and stay away between unlink and link', async () => {
+    await using world = new LinkWorld()
+    const a = await world.add('a')
+    const b = await world.add('b', { peers: ['a'] })
+    expect(a.network.unlink()).toBe(1)
+    await world.pass(5_000)
+    await mineOn(a, 1)
+    await world.settle()
+    expect([a, b].map(({ network }) => network.all().length)).toEqual([0, 0])
+    expect(height(b.chain)).toBe(0n)
+    a.network.link()
+    await world.pass(10_000)
+    await world.settle()
+    expect(headHash(b)).toBe(headHash(a))
+  })
+
+  test('of a banned address end, and no new ones are taken until it is free', async () => {
+    await using world = new LinkWorld()
+    const a = await world.add('a')
+    const b = await world.add('b', { peers: ['a'] })
+    await a.network.ban('127.0.0.0/8')
+    await world.settle()
+    expect(a.network.all()).toEqual([])
+    await world.pass(1_000)
+    expect(b.network.all()).toEqual([])
+    await a.network.unban('127.0.0.0/8')
+    await world.pass(10_000)
+    expect(a.network.list().length).toBe(1)
+  })
+})
+
+describe('what a node does with what peers send', () => {
+  test('with --follow off it takes no blocks, and the others follow it', async () => {
+    await using world = new LinkWorld()
+    const a = await world.add('a', { follows: false })
+    const b = await world.add('b', { peers: ['a'] })
+    await mineOn(b, 3)
+    await world.settle()
+    expect(height(a.chain)).toBe(0n)
+    expect(a.network.isFollowing()).toBe(false)
+    await mineOn(a, 4)
+    await world.settle()
+    expect(headHash(b)).toBe(headHash(a))
+  })
+
+  test('a transaction waits there; with --mine-for-peers it is mined', async () => {
+    for (const minesForPeers of [false, true]) {
+      await using world = new LinkWorld()
+      const a = await world.add('a', { noMining: true })
+      const b = await world.add('b', { peers: ['a'], minesForPeers })
+      await sendRawTransaction(a.chain, signed(a.chain).raw)
+      await world.settle()
+      expect(b.chain.state.pool.size).toBe(minesForPeers ? 0 : 1)
+      expect(height(a.chain)).toBe(minesForPeers ? 1n : 0n)
+    }
+  })
+
+  test('a transaction is asked for once, though two peers told of it', async () => {
+    await using world = new LinkWorld()
+    const a = await world.add('a', { noMining: true })
+    const b = await world.add('b', { noMining: true, peers: ['a'] })
+    const c = await world.add('c', { noMining: true, peers: ['a', 'b'] })
+    await sendRawTransaction(a.chain, signed(a.chain).raw)
+    await world.settle()
+    expect([b, c].map(({ chain }) => chain.state.pool.size)).toEqual([1, 1])
+    const bodies = world.pipes
+      .flatMap(({ log }) => log)
+      .filter((bytes) => decodeMessage(bytes).kind === 'transactions')
+    expect(bodies.length).toBe(2)
+  })
+
+  test('siblings become uncles, and weigh', async () => {
+    await using world = new LinkWorld()
+    const a = await world.add('a')
+    const b = await world.add('b', { peers: ['a'] })
+    a.network.partition(undefined, true)
+    await world.settle()
+    await mineOn(a, 1)
+    await sendRawTransaction(b.chain, signed(b.chain).raw)
+    a.network.partition(undefined, false)
+    await world.settle()
+    expect(headHash(a)).not.toBe(headHash(b))
+    await mineOn(a, 1)
+    await world.settle()
+    expect(headHash(b)).toBe(headHash(a))
+    expect(headOf(b.chain.state.tree).block.uncles.length).toBe(1)
+    expect(headOf(b.chain.state.tree).totalDifficulty).toBe(4n)
+  })
+
+  test('a branch longer than all that is kept beside a chain wins all the same', async () => {
+    await using world = new LinkWorld()
+    const a = await world.add('a')
+    const b = await world.add('b', { peers: ['a'] })
+    a.network.partition(undefined, true)
+    await world.settle()
+    await mineOn(a, 1_300)
+    await sendRawTransaction(b.chain, signed(b.chain).raw)
+    await mineOn(b, 1_200)
+    a.network.partition(undefined, false)
+    await world.settle()
+    expect(height(b.chain)).toBe(1_300n)
+    expect(headHash(b)).toBe(headHash(a))
+    expect(b.chain.state.pool.size).toBe(1)
+  })
+
+  test('how far an import has come is told while it goes on', async () => {
+    await using world = new LinkWorld()
+    const a = await world.add('a')
+    await mineOn(a, 300)
+    const b = await world.add('b')
+    const told: unknown[] = []
+    b.network.onSyncing((status) => told.push(status))
+    b.network.add('ws://a')
+    await world.settle()
+    expect(told).toEqual([{ startingBlock: 0n, currentBlock: 0n, highestBlock: 300n }, undefined])
+  })
+
+  test('a partition lasts for a peer that comes anew', async () => {
+    await using world = new LinkWorld()
+    const a = await world.add('a')
+    const b = await world.add('b', { peers: ['a'] })
+    b.network.partition('a', true)
+    await world.settle()
+    for (const pipe of world.pipes) pipe.destroy()
+    await world.settle()
+    expect(b.network.all().map(({ isHeld }) => isHeld)).toEqual([true])
+    expect(a.network.list()).toEqual([])
+    expect(() => b.network.partition('nobody', true)).toThrow(
+      'peer "nobody" not found: there are a',
+    )
   })
 })
