@@ -29,8 +29,9 @@ export interface GossipOptions {
   readonly onBug: (error: unknown) => void
 }
 
-/** Milliseconds in which blocks are gathered before they are told of. */
-const GATHER_BLOCKS_MS = 2
+/** Milliseconds in which blocks are gathered before they are told of: from the first after a while, and of many. */
+const GATHER_FIRST_MS = 1
+const GATHER_MANY_MS = 20
 
 /** The same of transactions. */
 const GATHER_TRANSACTIONS_MS = 10
@@ -39,7 +40,7 @@ const GATHER_TRANSACTIONS_MS = 10
 const LOOKING_SHARE = 10
 
 /** Blocks, and bytes of them, that are sent along when they are told of. Of more the peer asks for the headers. */
-const PUSHED_BLOCKS = 32
+const PUSHED_BLOCKS: number = MOST.blocks
 const PUSHED_BYTES = 256 * 1024
 
 /** Beyond so many transactions that wait here, no more are asked for. */
@@ -71,6 +72,8 @@ export class Gossip {
   /** The state whose blocks were told of. */
   #told: ChainState
   #toldArrival: number
+  /** When blocks were told of last. */
+  #toldAt = Number.NEGATIVE_INFINITY
   #stopBlocks: (() => void) | undefined
   #stopTransactions: (() => void) | undefined
 
@@ -89,8 +92,13 @@ export class Gossip {
       return
     }
     if (before.tree !== after.tree) {
-      this.#stopBlocks ??= timing.after(GATHER_BLOCKS_MS, () => this.#tellBlocks())
+      this.#stopBlocks ??= timing.after(
+        Math.max(GATHER_FIRST_MS, this.#toldAt + GATHER_MANY_MS - timing.now()),
+        () => this.#tellBlocks(),
+      )
     }
+    // of blocks that were added alone there is no more to note
+    if (head.removed.length === 0 && after.pool.size === 0) return
     for (const { block } of head.removed.filled()) {
       for (const { hash } of block.transactions) {
         if (this.#returned.size < MOST.hashes) this.#returned.add(hash)
@@ -216,6 +224,7 @@ export class Gossip {
     this.#stopBlocks = undefined
     const { chain, peers } = this.#options
     const { state } = chain
+    this.#toldAt = this.#options.timing.now()
     const { added } = headChange(this.#told.tree, state.tree)
     this.#told = state
     const { block, totalDifficulty } = headOf(state.tree)
