@@ -222,7 +222,8 @@ function opened(
   { asker, store, moveTo }: Carriers,
 ): OpenFork {
   const id = BigInt(head.chainId)
-  const isShallow = (number: bigint): boolean => number + depth > newest
+  // chains of one's own are many under one id, and may be begun anew
+  const isShallow = (number: bigint): boolean => depth === 0n || number + depth > newest
   const network = new Network({ chainId: id, asker, store, isShallow, now: Date.now })
   network.noteVerified(block.hash)
   const { number, stateRoot } = block.header

@@ -112,6 +112,19 @@ describe('the cache folder', () => {
     expect(filesBelow().join()).not.toContain('another')
   })
 
+  test('does not take a network for another one of the same chain id', async () => {
+    const hashes: unknown[] = []
+    for (const balance of ['1', '2']) {
+      await using upstream = await startUpstream({ balance })
+      await upstream.ask('hardhat_mine', '0x3')
+      await using fork = await forkOf({ fork: { url: upstream.url } })
+      const block = (await ask(fork, 'eth_getBlockByNumber', '0x1', false)) as { hash: string }
+      expect(block).toEqual(await upstream.ask('eth_getBlockByNumber', '0x1', false))
+      hashes.push(block.hash)
+    }
+    expect(hashes[0]).not.toBe(hashes[1])
+  })
+
   test('serves twenty forks at once', async () => {
     await using upstream = await startUpstream()
     const keeper = await deployKeeper(upstream)
