@@ -80,17 +80,21 @@ function decodeAs(
   if (parameters.length === 0) return []
   if (data.length > LONGEST) return undefined
   try {
-    const values: readonly unknown[] = decode(
-      parameters.map(nameless) as AbiParameters,
-      hexFromBytes(data),
-      {
-        checksumAddress: true,
-      },
-    )
+    const values: readonly unknown[] = decode(bareOf(parameters), data, {
+      checksumAddress: false,
+    })
     return parameters.map((parameter, i) => argument(parameter, values[i]))
   } catch {
     return undefined
   }
+}
+
+const bare = new WeakMap<readonly Parameter[], AbiParameters>()
+
+function bareOf(parameters: readonly Parameter[]): AbiParameters {
+  const made = bare.get(parameters) ?? (parameters.map(nameless) as AbiParameters)
+  bare.set(parameters, made)
+  return made
 }
 
 /** Names decide what the library makes of a tuple: without them it makes a list. */

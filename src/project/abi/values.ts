@@ -1,5 +1,7 @@
 // Decoded values in words for people: amounts, addresses by name, long things shortened.
+import { checksumAddress } from '../../core/crypto/crypto.ts'
 import { bytes, decimal, ether, number, oneLine, short } from '../../core/format.ts'
+import type { Address } from '../../core/hex.ts'
 import type { Argument, Parameter } from './decode.ts'
 
 /** The unit of a token. */
@@ -65,7 +67,10 @@ function listText(parameter: Parameter, items: readonly unknown[], telling: Tell
 }
 
 function addressText(address: string, { nameOf, isWhole }: Telling): string {
-  return nameOf(address) ?? (isWhole ? address : short(address))
+  const name = nameOf(address)
+  if (name !== undefined) return name
+  const checksum = checksumAddress(address as Address)
+  return isWhole ? checksum : short(checksum)
 }
 
 function numberText({ type }: Parameter, value: bigint, { token }: Telling): string {

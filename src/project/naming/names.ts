@@ -9,7 +9,7 @@ import type { Log } from '../../protocol/blocks/receipt.ts'
 import { codeAt, type World } from '../../state/world.ts'
 import { type Argument, decodeEvent, decodeInputs, decodeOutputs } from '../abi/decode.ts'
 import { namedArguments, plainArguments, type Telling } from '../abi/values.ts'
-import type { Catalogue } from '../code/catalogue.ts'
+import type { Catalogue, Contract } from '../code/catalogue.ts'
 import type { AbiItem } from '../reading/summary.ts'
 import { Identities, type Identity } from './identity.ts'
 
@@ -42,12 +42,38 @@ const AMOUNTS: ReadonlySet<string> = new Set(
 /** Parameters that are no amounts all the same. */
 const NO_AMOUNT = /deadline|nonce|id$/i
 
+/** What was found out of the accounts of one world. */
+interface Memory {
+  readonly world: World
+  readonly version: number
+  readonly names: Remembered<string>
+  readonly inArguments: Remembered<string>
+  readonly identities: Remembered<Identity>
+}
+
+/** Accounts that are remembered; then all are forgotten. */
+const MOST_REMEMBERED = 10_000
+
+/** What was found out of accounts, nothing among it. */
+class Remembered<T> {
+  readonly #known = new Map<Address, T | undefined>()
+
+  get(address: Address, find: () => T | undefined): T | undefined {
+    if (this.#known.has(address)) return this.#known.get(address)
+    const found = find()
+    if (this.#known.size >= MOST_REMEMBERED) this.#known.clear()
+    this.#known.set(address, found)
+    return found
+  }
+}
+
 /** Knows the names of a project. */
 export class Names {
   readonly #chain: Chain
   readonly #catalogue: Catalogue
   readonly #labels: ReadonlyMap<Address, string>
   readonly identities: Identities
+  #memory: Memory | undefined
   /** Why and where in Solidity a mined transaction failed, a line each; undefined where nobody knows. */
   readonly explain: (hash: Hash) => Promise<readonly string[] | undefined>
 
@@ -81,9 +107,13 @@ export class Names {
 
   /** What people call an account: its label, its token's symbol, or the contract that it is. */
   nameOf(world: World, address: Address): string | undefined {
+    return this.#remembered(world).names.get(address, () => this.#nameOf(world, address))
+  }
+
+  #nameOf(world: World, address: Address): string | undefined {
     const label = this.#labels.get(address)
     if (label !== undefined) return label
-    const identity = this.identities.of(world, address)
+    const identity = this.#identity(world, address)
     if (identity?.contract !== undefined) return this.#contractName(identity)
     return identity === undefined ? undefined : this.identities.token(world, address)?.symbol
   }
@@ -91,6 +121,11 @@ export class Names {
   /** An address within values: a label, or the contract and which one of them. */
   argumentName(world: World, text: string): string | undefined {
     const address = text.toLowerCase() as Address
+    const { inArguments } = this.#remembered(world)
+    return inArguments.get(address, () => this.#argumentName(world, address))
+  }
+
+  #argumentName(world: World, address: Address): string | undefined {
     const label = this.#labels.get(address)
     if (label !== undefined) return label
     const name = codeAt(world, address).length === 0 ? undefined : this.nameOf(world, address)
@@ -99,7 +134,7 @@ export class Names {
 
   /** What a message calls. Undefined where nobody knows the function. */
   call(world: World, to: Address, input: Uint8Array): ToldCall | undefined {
-    const identity = this.identities.of(world, to)
+    const identity = this.#identity(world, to)
     const contract = this.nameOf(world, to)
     const key = input.length < 4 ? '' : hexFromBytes(input.subarray(0, 4))
     const item = this.#itemOf(identity, 'function', key)
@@ -110,14 +145,11 @@ export class Names {
     }
     const data = input.subarray(4)
     const told = this.#told(world, to, { contract, item, values: decodeInputs(item, data) })
-    const telling = this.#telling(world, to, item)
-    return {
-      ...told,
-      answer: (output) => {
-        const values = decodeOutputs(item, output)
-        return values && plainArguments(values, telling)
-      },
+    const answer = (output: Uint8Array): string | undefined => {
+      const values = decodeOutputs(item, output)
+      return values && plainArguments(values, this.#telling(world, to, item))
     }
+    return Object.assign(told, { answer })
   }
 
   /** What a creation creates, with the arguments of the constructor. */
@@ -129,15 +161,12 @@ export class Names {
     if (item === undefined) return { ...bare(contract, 'constructor'), text: `${contract}()` }
     const values = decodeInputs(item, input.subarray(match.argumentsAt))
     const telling = this.#telling(world, undefined, item)
-    const [text, whole] = argumentsIn(values, telling)
-    return {
+    return toldAs(
       contract,
-      name: 'constructor',
-      signature: undefined,
-      text: `${contract}(${text})`,
-      whole: `${contract}(${whole})`,
+      { contract, name: 'constructor', signature: undefined },
       values,
-    }
+      telling,
+    )
   }
 
   /** What a frame calls or creates, in short; undefined where nobody knows. */
@@ -151,7 +180,7 @@ export class Names {
   event(world: World, log: Log, to: Address | null): Told | undefined {
     const [topic] = log.topics
     if (topic === undefined) return undefined
-    const identity = this.identities.of(world, log.address)
+    const identity = this.#identity(world, log.address)
     const item = this.#itemOf(identity, 'event', topic)
     if (item === undefined) return undefined
     const values = decodeEvent(item, log.topics.map(bytesFromHex), log.data)
@@ -163,7 +192,7 @@ export class Names {
   /** A custom error with its values; undefined where nobody knows it. @param to who was called */
   error(world: World, to: Address | null, data: Uint8Array): Told | undefined {
     if (data.length < 4) return undefined
-    const identity = to === null ? undefined : this.identities.of(world, to)
+    const identity = to === null ? undefined : this.#identity(world, to)
     const item = this.#itemOf(identity, 'error', hexFromBytes(data.subarray(0, 4)))
     const values = item && decodeInputs(item, data.subarray(4))
     if (item === undefined || values === undefined) return undefined
@@ -175,13 +204,32 @@ export class Names {
     })
   }
 
+  #identity(world: World, address: Address): Identity | undefined {
+    const { identities } = this.#remembered(world)
+    return identities.get(address, () => this.identities.of(world, address))
+  }
+
+  /** What was found out of accounts, as long as neither they nor the artifacts nor the labels change. */
+  #remembered(world: World): Memory {
+    const version = this.#catalogue.version + this.#labels.size
+    if (this.#memory?.world !== world || this.#memory.version !== version) {
+      this.#memory = {
+        world,
+        version,
+        names: new Remembered(),
+        inArguments: new Remembered(),
+        identities: new Remembered(),
+      }
+    }
+    return this.#memory
+  }
+
   /** The ABI member of a contract, of the proxy before it, or of whatever contract has one like it. */
   #itemOf(identity: Identity | undefined, kind: AbiItem['kind'], key: string): AbiItem | undefined {
     if (key === '') return undefined
-    const isIt = (item: AbiItem): boolean => item.key === key && item.kind === kind
     return (
-      identity?.contract?.abi.find(isIt) ??
-      identity?.outer?.abi.find(isIt) ??
+      (identity?.contract && memberOf(identity.contract, kind, key)) ??
+      (identity?.outer && memberOf(identity.outer, kind, key)) ??
       this.#catalogue.item(kind, key)
     )
   }
@@ -202,17 +250,10 @@ export class Names {
     },
   ): Told {
     const { contract, item, values, withNames } = found
-    const [text, whole] = argumentsIn(values, this.#telling(world, at, item), withNames)
     const { name, signature } = item
     const full = contract === undefined ? name : `${contract}.${name}`
-    return {
-      contract,
-      name,
-      signature,
-      text: `${full}(${text})`,
-      whole: `${full}(${whole})`,
-      values,
-    }
+    const telling = this.#telling(world, at, item)
+    return toldAs(full, { contract, name, signature }, values, telling, withNames)
   }
 
   #telling(world: World, at: Address | undefined, item: AbiItem): Telling {
@@ -226,19 +267,39 @@ export class Names {
   }
 }
 
-/** The arguments in short and in full; of what does not fit the ABI, nothing but that there is something. */
-function argumentsIn(
+const members = new WeakMap<Contract, ReadonlyMap<string, AbiItem>>()
+
+/** A member of a contract's ABI, by its selector or topic. */
+function memberOf(contract: Contract, kind: AbiItem['kind'], key: string): AbiItem | undefined {
+  const known =
+    members.get(contract) ?? new Map(contract.abi.map((item) => [`${item.kind} ${item.key}`, item]))
+  members.set(contract, known)
+  return known.get(`${kind} ${key}`)
+}
+
+/** What was called `full`, with its arguments; of what does not fit the ABI, nothing but that there is something. */
+function toldAs(
+  full: string,
+  facts: Pick<Told, 'contract' | 'name' | 'signature'>,
   values: readonly Argument[] | undefined,
   telling: Telling,
   withNames = false,
-): readonly [string, string] {
-  if (values === undefined) return ['…', '…']
-  const plain = values.map((each) => withoutToken(each, telling))
-  const short = withNames ? namedEach(plain) : plainEach(plain)
-  return [
-    short,
-    namedEach(plain.map(({ value, how }) => ({ value, how: { ...how, isWhole: true } }))),
-  ]
+): Told {
+  const { contract, name, signature } = facts
+  const plain = values?.map((each) => withoutToken(each, telling))
+  const short = plain && (withNames ? namedEach(plain) : plainEach(plain))
+  return {
+    contract,
+    name,
+    signature,
+    text: `${full}(${short ?? '…'})`,
+    // few ask for it
+    get whole() {
+      const all = plain?.map(({ value, how }) => ({ value, how: { ...how, isWhole: true } }))
+      return `${full}(${all === undefined ? '…' : namedEach(all)})`
+    },
+    values,
+  }
 }
 
 interface Way {

@@ -1,6 +1,6 @@
 // The variables that slots of storage hold, by the layout that the compiler gives, and the keys that a run mentions.
 // @see https://docs.soliditylang.org/en/latest/internals/layout_in_storage.html
-import { checksumAddress, keccak256 } from '../../core/crypto/crypto.ts'
+import { keccak256 } from '../../core/crypto/crypto.ts'
 import {
   addressFromBytes,
   bigintFromBytes,
@@ -157,7 +157,7 @@ function part(value: bigint, { offset, size }: Variable): bigint {
 
 function text({ type, size }: Variable, value: bigint, telling: Telling): string {
   if (type === 'address') {
-    const address = checksumAddress(addressFromBytes(paddedBytes(value, 20)))
+    const address = addressFromBytes(paddedBytes(value, 20))
     return valueText({ parameter: { type }, value: address }, telling)
   }
   if (type === 'bool') return String(value !== 0n)
