@@ -22,8 +22,8 @@ const PHRASE = 240
 const LISTED = 50
 
 /** A call, event or error in words. */
-export function phraseOf({ text, whole }: Told, isVerbose: boolean): string {
-  return oneLine(isVerbose ? whole : text, isVerbose ? 10 * PHRASE : PHRASE)
+export function phraseOf(told: Told, isVerbose: boolean): string {
+  return isVerbose ? oneLine(told.whole, 10 * PHRASE) : oneLine(told.text, PHRASE)
 }
 
 /** What a call of an execution calls or creates; undefined where the project does not know. */
