@@ -111,21 +111,29 @@ export async function recordBlock(
 ): Promise<void> {
   let recording: Recording | undefined
   let at = 0
-  let logsBefore = 0
+  const logsBefore = logCounter(record)
   const tracerFor = (target: TracedTarget, index: number): Tracer | undefined => {
     if (!work.isAwaited()) throw abandoned()
     at = index
     recording = undefined
-    const place = framePlace(record, index, logsBefore)
-    logsBefore += record.executed[index]?.receipt.logs.length ?? 0
     if (only !== undefined && index !== only) return undefined
-    recording = begin(work, recorder, target, place)
+    recording = begin(work, recorder, target, framePlace(record, index, logsBefore(index)))
     return recording.tracer
   }
   for await (const run of replay(chain, record, tracerFor, only)) {
     // what a recording keeps goes once it is written
     if (recording !== undefined) await each(recording, run, at)
     work.budget.release()
+  }
+}
+
+/** Counts the logs of a block before the transaction of an index, which rises. */
+function logCounter({ executed }: BlockRecord): (index: number) => number {
+  let counted = 0
+  let logs = 0
+  return (index) => {
+    for (; counted < index; counted++) logs += executed[counted]?.receipt.logs.length ?? 0
+    return logs
   }
 }
 

@@ -51,7 +51,7 @@ export interface TracedRun {
 }
 
 /** A chain as it was when somebody began to look at it: blocks may be run again long after it went on. */
-export type Replayed = Pick<Chain, 'state' | 'executor'>
+export type Replayed = Pick<Chain, 'state' | 'executor'> & Partial<Pick<Chain, 'worldsBetween'>>
 
 /** Makes the tracer of a run; undefined: it is run without one, for what comes after it. */
 export type TracerFor = (target: TracedTarget, index: number) => Tracer | undefined
@@ -100,31 +100,35 @@ export class TraceBudget {
 /**
  * Runs a block's transactions again, each on the state that it was mined on: after the system calls at the block's
  * beginning and the transactions before it. What comes of each is what came of it then, gas included.
- * @param until index of the last transaction that is run; all when left out
+ * @param only index of the only transaction that is told of; those before it are run where it takes them
  * @throws {DevchainError} `NOT_FOUND` when the block's parent is no longer known
  */
 export async function* replay(
   chain: Replayed,
   record: BlockRecord,
   tracerFor: TracerFor,
-  until: number = Number.POSITIVE_INFINITY,
+  only?: number,
 ): AsyncIterableIterator<TracedRun> {
   const { transactions } = record.block
   if (transactions.length === 0) return
-  const { state, executor } = chain
+  const { state, executor, worldsBetween } = chain
   const block = environmentThen(state, record)
   const limits = blockLimits(state.config)
-  let world = await worldAtStart(chain, record, block)
+  const start = worldsBetween?.nearest(record, only ?? 0)
+  let world = start?.world ?? (await worldAtStart(chain, record, block))
   const yieldIfDue = yielder()
-  for (const [index, transaction] of transactions.entries()) {
-    if (index > until) return
+  for (let index = start?.index ?? 0; index < transactions.length; index++) {
+    worldsBetween?.keep(record, index, world)
+    const transaction = transactions[index]!
     const target = targetOf(transaction, block)
     const tracer = tracerFor(target, index)
     const outcome = await again(executor, record, { world, block, transaction, limits, tracer })
     checkReplay(record, index, outcome)
-    yield { target, before: world, outcome, transaction }
-    // made when asked for
-    if (index === until) return
+    if (only === undefined || index === only) {
+      yield { target, before: world, outcome, transaction }
+    }
+    // the world after it is made when asked for
+    if (index === only) return
     world = outcome.world
     await yieldIfDue()
   }

@@ -17,6 +17,7 @@ import { buildPending } from '../mining/miner.ts'
 import { AwaitedExecutor } from './awaited.ts'
 import { Readers } from './readers.ts'
 import { type Command, type CommandOptions, Recall } from './recall.ts'
+import { WorldsBetween } from './worldsbetween.ts'
 
 /** What a chain needs of the world outside; tests pass their own. */
 export interface Environment {
@@ -72,6 +73,8 @@ export class Chain {
   readonly environment: Environment
   readonly bulk: BulkMining | undefined
   #executor: Executor
+  /** Of blocks that were run again lately. */
+  readonly worldsBetween: WorldsBetween = new WorldsBetween()
   /** Undefined: all that the chain needs is here. */
   #piecemeal: Piecemeal | undefined
   #state: ChainState
