@@ -29,6 +29,7 @@ import { readPeerUrl } from './options/values.ts'
 import { PROGRAM } from './program.ts'
 import { ProjectDoor } from './project/door.ts'
 import type { ProjectEvent } from './project/events.ts'
+import type { GasRow } from './project/gas/report.ts'
 import type { Names } from './project/naming/names.ts'
 import { createDispatcher, type Dispatcher, type DispatcherOptions } from './rpc/dispatch.ts'
 import type { Method, Writes } from './rpc/method.ts'
@@ -133,6 +134,8 @@ export interface Devchain {
   readonly accounts: readonly DevAccount[]
   /** Resolves when the artifacts that are there at the start have been read. They are read in the background anyway. */
   readonly artifactsRead: () => Promise<void>
+  /** What the functions of the user's project used, in all blocks since its artifacts were read. */
+  readonly gasReport: () => Promise<readonly GasRow[]>
   readonly peers: LinkedChains
   /** Starts the server, or says where it listens already. Rejects with node's `EADDRINUSE` when the port is taken. */
   readonly listen: () => Promise<Endpoints>
@@ -360,6 +363,7 @@ function assemble(parts: Parts): Devchain {
     peers: linkedChains(peers),
     accounts: devAccounts(chain, environment.now()),
     artifactsRead: () => parts.project.read(),
+    gasReport: async () => (await parts.project.open()).gas.rows(),
     listen,
     close,
     [Symbol.asyncDispose]: close,

@@ -43,7 +43,7 @@ export async function start(settings: AllSettings): Promise<number> {
     const devchain = await run(settings, terminal)
     setTimeout(outliveReaders, FIRST_CALLS_MS).unref()
     await stopped
-    if (settings.gasReport) terminal.report(await gasReportOf(devchain))
+    if (settings.gasReport) terminal.report(await devchain.gasReport())
     await Promise.race([devchain.close(), delay(CLOSE_MS)])
     return 0
   } catch (error) {
@@ -125,10 +125,6 @@ async function openTerminal(settings: AllSettings): Promise<Terminal> {
       process.off('exit', onExit)
     },
   }
-}
-
-async function gasReportOf({ request }: Devchain): Promise<readonly GasTableRow[]> {
-  return (await request({ method: 'devchain_gasReport' })) as readonly GasTableRow[]
 }
 
 /** Tells a log of everything that a chain does. */

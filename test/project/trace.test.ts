@@ -73,7 +73,7 @@ describe('a trace', () => {
       [
         "Coin.approve(0x7099…79C8, 0.00007 USC) · gas 46,650 · → true",
         "└─ event Approval(owner 0xf39F…2266, spender 0x7099…79C8, value 0.00007 USC)",
-        "storage Coin.allowance[0xf39F…2266][0x7099…79C8] 0 → 70",
+        "storage Coin.allowance[0xf39F…2266][0x7099…79C8] 0 USC → 0.00007 USC",
       ]
     `)
     const vault = await vaultOn(ask)

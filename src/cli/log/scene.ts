@@ -69,10 +69,10 @@ export function toldError(
 /** The events of a transaction that the project knows, and how many others there are. */
 export function toldEvents(
   { names, world }: Scene,
-  { executed, to }: TransactionEvent,
+  { executed, to, created }: TransactionEvent,
 ): { readonly told: readonly Told[]; readonly others: number } {
   const logs = executed?.receipt.logs ?? []
-  const told = logs.slice(0, LISTED).flatMap((log) => names.event(world, log, to) ?? [])
+  const told = logs.slice(0, LISTED).flatMap((log) => names.event(world, log, to ?? created) ?? [])
   return { told, others: logs.length - told.length }
 }
 

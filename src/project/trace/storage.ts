@@ -28,6 +28,9 @@ interface Variable {
   readonly size: number
 }
 
+/** Variables of a token that are amounts of it. */
+const AMOUNTS = /balance|allowance|supply/i
+
 /** Places that are worked out for one contract. */
 const MOST_PLACES = 20_000
 
@@ -155,7 +158,7 @@ function part(value: bigint, { offset, size }: Variable): bigint {
   return (value >> BigInt(8 * offset)) & ((1n << BigInt(8 * size)) - 1n)
 }
 
-function text({ type, size }: Variable, value: bigint, telling: Telling): string {
+function text({ name, type, size }: Variable, value: bigint, telling: Telling): string {
   if (type === 'address') {
     const address = addressFromBytes(paddedBytes(value, 20))
     return valueText({ parameter: { type }, value: address }, telling)
@@ -164,7 +167,8 @@ function text({ type, size }: Variable, value: bigint, telling: Telling): string
   if (type === 'text') return shortText(value)
   if (/^int\d*$/.test(type)) return BigInt.asIntN(8 * size, value).toString()
   if (/^bytes\d+$/.test(type)) return hexFromBytes(paddedBytes(value, size))
-  return valueText({ parameter: { type }, value }, telling)
+  const token = AMOUNTS.test(name) ? telling.token : undefined
+  return valueText({ parameter: { type }, value }, { ...telling, token })
 }
 
 /** A string of up to 31 bytes is in its slot, with its length; of a longer one the slot has the length alone. */

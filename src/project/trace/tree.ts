@@ -162,15 +162,13 @@ function storageOf(tracing: Tracing, traced: TracedTransaction): TraceStorage[] 
   const { names, layoutOf } = tracing
   const { top, touched, before, after } = traced
   const keys = keysIn(top)
-  const telling: Telling = {
-    nameOf: (address) => names.argumentName(after, address),
-    token: undefined,
-    isWhole: false,
-  }
+  const nameOf = (address: string): string | undefined => names.argumentName(after, address)
   return [...touched].flatMap(([address, slots]) => {
     const changes = changesOf(before, after, address, slots)
     if (changes.length === 0) return []
     const name = names.nameOf(after, address) ?? short(checksumAddress(address))
+    const token = names.identities.token(after, address)
+    const telling: Telling = { nameOf, token, isWhole: false }
     const texts = storageTexts(layoutOf(after, address), changes, keys, telling)
     return [{ address, name, changes: texts }]
   })
