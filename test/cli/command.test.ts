@@ -57,6 +57,7 @@ describe('help and mistakes', () => {
     [['--no-mining=false'], /--no-mining takes no value, got "false"/],
     [['--quiet=1'], /--quiet takes no value, got "1"/],
     [['--instamine'], /unknown option --instamine \(--help lists all\)/],
+    [['--fork-url', 'x'], /unknown option --fork-url; did you mean --fork URL\?/],
     [['--chainid=5'], /unknown option --chainid; did you mean --chain-id\?/],
     [['--port', 'abc'], /--port: expected a port number from 0 to 65535, got "abc"/],
     [['--port'], /--port needs a value: a port number/],

@@ -28,8 +28,27 @@ function unknownOption(command: Command, text: string): string {
   // commander knows no flag of this name that takes a value
   if (flags.includes(flag)) return `${flag} takes no value, got ${printValue(value)}`
   if (/^-\d/.test(flag)) return `unknown option ${flag}; after -- it is an argument`
+  const ours = FOREIGN.get(flag)
+  if (ours !== undefined) return `unknown option ${flag}; did you mean ${ours}?`
   return `unknown option ${flag}${hintOf(flag, flags)}`
 }
+
+/** Flags of other nodes whose names are too unlike ours to be found by them. */
+const FOREIGN: ReadonlyMap<string, string> = new Map([
+  ['--fork-url', '--fork URL'],
+  ['--rpc-url', '--fork URL'],
+  ['--fork.url', '--fork URL'],
+  ['--fork.network', '--fork URL'],
+  ['--fork-block-number', '--fork URL@BLOCK'],
+  ['--fork.blockNumber', '--fork URL@BLOCK'],
+  ['--fork.headers', '--fork-header'],
+  ['--fork.disableCache', '--no-fork-cache'],
+  ['--no-storage-caching', '--no-fork-cache'],
+  ['--fork-retry-backoff', '--fork-retries'],
+  ['--retries', '--fork-retries'],
+  ['--timeout', '--fork-timeout'],
+  ['--fork-chain-id', '--chain-id'],
+])
 
 /** @param declared the option as it was declared: `--port <PORT>` */
 function missingValue(declared: string): string {

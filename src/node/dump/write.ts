@@ -5,10 +5,18 @@ import { DevchainError } from '../../core/errors.ts'
 import { concatBytes, hexFromBytes, quantityFromBigint, wordFromBigint } from '../../core/hex.ts'
 import { yielder } from '../../core/yield.ts'
 import { blobBaseFee } from '../../protocol/fees.ts'
-import { type Account, accountAt, accountsOf, emptyAccount, type World } from '../../state/world.ts'
+import {
+  type Account,
+  accountAt,
+  accountsOf,
+  emptyAccount,
+  emptyWorld,
+  type World,
+} from '../../state/world.ts'
 import type { Replayed } from '../calls/replay.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
-import { blockByNumber, headOf } from '../ledger/blocktree.ts'
+import { type BlockTree, blockByNumber, headOf } from '../ledger/blocktree.ts'
+import { CanonicalChain } from '../ledger/canonicalchain.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import { analyzedCode } from './analyzed.ts'
 import { tracesOf } from './traces.ts'
@@ -24,14 +32,16 @@ const LEAST_BLOCK = 1_000
 const PIECE = 2 ** 16
 
 /**
- * The accounts after the newest block and all blocks with their transactions, gzipped. Transactions are run again for the
+ * The accounts after the newest block and all blocks with their transactions, gzipped; of a fork the accounts that are known here
+ * alone. Transactions are run again for the
  * frames that anvil wants to know of each.
  * @param historical true: also the accounts after each older block
  * @throws {DevchainError} `LIMIT_EXCEEDED` for a dump too large to be read again
  */
 export async function dumpState(chain: Replayed, historical = false): Promise<Uint8Array> {
   const { state, executor } = chain
-  if (state.tree.canonical.length * LEAST_BLOCK > MAX_DUMP) throw tooLarge(state, false)
+  const blocks = state.tree.network === undefined ? state.tree.canonical.length : 0
+  if (blocks * LEAST_BLOCK > MAX_DUMP) throw tooLarge(state, false)
   const gzip = createGzip()
   const compressed: Uint8Array[] = []
   gzip.on('data', (part: Uint8Array) => compressed.push(part))
@@ -77,7 +87,7 @@ async function* jsonOf(
 ): AsyncIterableIterator<Iterable<string>> {
   yield beginningOf(chain.state)
   let separator = ''
-  for (const record of chain.state.tree.canonical.filled()) {
+  for (const record of ownBlocks(chain.state.tree).filled()) {
     const traces = await tracesOf(chain, record)
     for (const outcome of dumpedOutcomes(record, traces)) {
       yield [separator, JSON.stringify(outcome)]
@@ -96,16 +106,22 @@ function* beginningOf(state: ChainState): IterableIterator<string> {
   yield `,"best_block_number":${head.block.header.number},"accounts":{`
   yield* accountParts(accountsWith(head.world, genesis))
   yield '},"blocks":['
-  yield* joined(tree.canonical.values(), ({ block }) => JSON.stringify(dumpedBlock(block)))
+  yield* joined(ownBlocks(tree).values(), ({ block }) => JSON.stringify(dumpedBlock(block)))
   yield '],"transactions":['
 }
 
 function* endOf(state: ChainState, historical: boolean): IterableIterator<string> {
-  const { canonical } = state.tree
+  const canonical = ownBlocks(state.tree)
   yield '],"historical_states":'
-  if (historical) yield* olderStates(canonical.values(0, canonical.length - 1), genesisOf(state))
+  if (historical && canonical.length > 0)
+    yield* olderStates(canonical.values(0, canonical.length - 1), genesisOf(state))
   else yield 'null'
   yield '}'
+}
+
+/** A fork has none: its accounts stand for all that they are, and its blocks would follow on those of its network. */
+function ownBlocks({ canonical, network }: BlockTree): CanonicalChain {
+  return network === undefined ? canonical : CanonicalChain.empty()
 }
 
 function* joined<T>(items: Iterable<T>, print: (item: T) => string): IterableIterator<string> {
@@ -117,6 +133,7 @@ function* joined<T>(items: Iterable<T>, print: (item: T) => string): IterableIte
 }
 
 function genesisOf({ origin, tree }: ChainState): World {
+  if (tree.network !== undefined) return emptyWorld
   return blockByNumber((origin ?? { tree }).tree, 0n)!.world
 }
 

@@ -1,5 +1,6 @@
 // The blocks of a chain: the canonical ones, the branches beside them, and which branch is the canonical one.
 
+import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import { emptyMap, type PersistentMap } from '../../core/persistent.ts'
 import { hashHeader } from '../../protocol/blocks/block.ts'
@@ -204,8 +205,12 @@ export function withBranch(tree: BlockTree, records: readonly BlockRecord[]): Bl
   return records.reduce(withBlock, tree)
 }
 
-/** The tree with block `number` as its head. The blocks after it stay known by hash, on a branch of their own. */
+/**
+ * The tree with block `number` as its head. The blocks after it stay known by hash, on a branch of their own.
+ * @throws {DevchainError} `INVALID_PARAMS` for one of the network that a fork goes on from
+ */
 export function truncateTo(tree: BlockTree, number: bigint): BlockTree {
+  requireOwn(tree, number)
   const length = Number(number) + 1
   const canonical = tree.canonical.truncate(length)
   let places = tree.places
@@ -219,6 +224,12 @@ export function truncateTo(tree: BlockTree, number: bigint): BlockTree {
     abandoned: tree.abandoned + tree.canonical.length - canonical.length,
   }
   return withSideBlocks(kept, leftAfter(tree.canonical, length))
+}
+
+function requireOwn({ network }: BlockTree, number: bigint): void {
+  if (network === undefined || number >= network.number) return
+  const message = `cannot go back to block ${number}: the chain is a fork that begins at block ${network.number}; hardhat_reset forks at another`
+  throw new DevchainError('INVALID_PARAMS', message)
 }
 
 /** The canonical blocks from a number on, the older ones of its runs left out where they are more than a tree keeps. */

@@ -226,6 +226,38 @@ describe('a fork', () => {
     expect(Number(await fork.ask('eth_blockNumber'))).toBe(expected)
   })
 
+  test('goes back no further than it began', async () => {
+    await using upstream = await startUpstream()
+    await upstream.ask('hardhat_mine', '0x5')
+    await using fork = await forkOf(upstream)
+    await fork.ask('hardhat_mine', '0x2')
+    for (const [method, ...params] of [
+      ['debug_setHead', '0x3'],
+      ['anvil_rollback', 3],
+      ['devchain_reorg', 3],
+    ] as const) {
+      await expect(fork.ask(method, ...params)).rejects.toThrow(
+        /cannot go back to block \d: the chain is a fork that begins at block 5/,
+      )
+    }
+    await fork.ask('anvil_rollback', 2)
+    expect(await fork.ask('eth_blockNumber')).toBe('0x5')
+    await fork.ask('hardhat_mine', '0x2')
+    expect(await fork.ask('eth_blockNumber')).toBe('0x7')
+  })
+
+  test('is dumped with the accounts that are known of it', async () => {
+    await using upstream = await startUpstream()
+    const keeper = await deployKeeper(upstream)
+    await using fork = await forkOf(upstream)
+    await sendOn(fork.ask, { to: keeper, data: setting(0, 9) })
+    expect(await fork.ask('eth_call', { to: keeper })).toBe(`0x${word(SUM - 91n)}`)
+    await using other = await createDevchain()
+    const on: Upstream['ask'] = (method, ...params) => other.request({ method, params })
+    expect(await on('anvil_loadState', await fork.ask('anvil_dumpState', true))).toBe(true)
+    expect(await on('eth_call', { to: keeper })).toBe(`0x${word(SUM - 91n)}`)
+  })
+
   test('is forked itself, in one process and without a socket', async () => {
     await using upstream = await startUpstream()
     const keeper = await deployKeeper(upstream)
