@@ -42,7 +42,13 @@ describe('help and mistakes', () => {
     const { code, stdout, stderr } = await run(['--help'])
     expect([code, stderr]).toEqual([0, ''])
     expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(100)
-    for (const heading of ['Chain:', 'Accounts:', 'Server:', 'Terminal:', '--chain-id <ID|remote>']) {
+    for (const heading of [
+      'Chain:',
+      'Accounts:',
+      'Server:',
+      'Terminal:',
+      '--chain-id <ID|remote>',
+    ]) {
       expect(stdout).toContain(heading)
     }
   })
