@@ -28,7 +28,7 @@ export const LIMITS: Limits = {
   messagesPerSecond: 2_000,
   messagesAtOnce: 4_000,
   waitingMessages: 256,
-  waitingBytes: 4 * 2 ** 20,
+  waitingBytes: 2 ** 20,
   unsentBytes: 2 * 2 ** 20,
 }
 

@@ -6,7 +6,7 @@ import type { ChainState } from '../../node/ledger/chainstate.ts'
 import type { FetchedBlock } from './bodies.ts'
 
 const MAX_BLOCKS = 512
-const MAX_BYTES = 8_000_000
+const MAX_BYTES = 2_000_000
 
 /** Blocks that lead from one that is known to one that is wanted, the oldest first. */
 export interface FreshBranch {

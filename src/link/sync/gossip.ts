@@ -44,7 +44,7 @@ const PUSHED_BLOCKS: number = MOST.blocks
 const PUSHED_BYTES = 256 * 1024
 
 /** Beyond so many transactions that wait here, no more are asked for. */
-const ROOM = 10_000
+const ROOM = 4_096
 
 /** Transactions of one peer that may wait to be asked for. */
 const MAX_WANTED = 8_192
@@ -162,9 +162,10 @@ export class Gossip {
     const { chain, onBug } = this.#options
     try {
       while (wanted.size > 0 && peer.isPresent) {
-        const some = [...wanted].slice(0, MOST.transactions)
+        const room = ROOM - chain.state.pool.size - this.#asked.size
+        if (room <= 0) break
+        const some = [...wanted].slice(0, Math.min(MOST.transactions, room))
         for (const hash of some) wanted.delete(hash)
-        if (chain.state.pool.size + this.#asked.size >= ROOM) break
         const hashes = some.filter((hash) => !this.#asked.has(hash))
         if (hashes.length > 0) await this.#fetch(peer, hashes)
       }
