@@ -18,7 +18,7 @@ import { Summarizer } from './reading/read.ts'
 import { readBeside } from './reading/readers.ts'
 import type { AbiItem, SkippedFile } from './reading/summary.ts'
 import { FolderWatch, MOST_WATCHED } from './reading/watch.ts'
-import { DetailReader } from './solidity/details.ts'
+import { DetailReader, withoutBulk } from './solidity/details.ts'
 import { type Explanation, entryText, explain } from './solidity/explain.ts'
 import { tracedMined } from './trace/mined.ts'
 import { type Trace, traceOf } from './trace/tree.ts'
@@ -174,7 +174,7 @@ export class Project {
 
   /** Keeps what was handed over for its sources, in place of the oldest where it is much. */
   #keep(file: string, value: unknown): void {
-    this.#values.set(file, deflateSync(JSON.stringify(value), { level: 1 }))
+    this.#values.set(file, deflateSync(JSON.stringify(withoutBulk(value)), { level: 1 }))
     let size = [...this.#values.values()].reduce((sum, { length }) => sum + length, 0)
     for (const [oldest, { length }] of this.#values) {
       if (size <= MOST_COMPRESSED) return

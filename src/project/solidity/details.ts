@@ -34,7 +34,7 @@ const KEPT_CONTRACTS = 50
 const KEPT_BUILDS = 4
 
 /** Bytes of build information that is read. */
-const LARGEST_BUILD = 400_000_000
+const LARGEST_BUILD = 150_000_000
 
 /** Folders above an artifact in which its sources are looked for. */
 const HIGHEST = 6
@@ -149,6 +149,32 @@ export class DetailReader {
     const output = isObject(given['output']) ? given['output'] : given
     return fromBuild(buildOf(given['input'], output), contract)
   }
+}
+
+/** What details are read from, without the rest: syntax trees and code are most of what a compiler answers. */
+export function withoutBulk(value: unknown): unknown {
+  if (!isObject(value)) return value
+  const output = isObject(value['output']) ? value['output'] : value
+  const sources = entriesOf(output['sources']).map(([name, each]) => [
+    name,
+    { id: member(each, 'id') },
+  ])
+  const contracts = entriesOf(output['contracts']).map(([source, unit]) => [
+    source,
+    Object.fromEntries(entriesOf(unit).map(([name, each]) => [name, leanContract(each)])),
+  ])
+  const lean = { sources: Object.fromEntries(sources), contracts: Object.fromEntries(contracts) }
+  const { input } = value
+  return {
+    input: { sources: member(input, 'sources'), settings: member(input, 'settings') },
+    output: lean,
+  }
+}
+
+function leanContract(contract: unknown): Loose {
+  const { creationMap, runtimeMap } = mapsIn(member(contract, 'evm'))
+  const evm = { bytecode: { sourceMap: creationMap }, deployedBytecode: { sourceMap: runtimeMap } }
+  return { evm, storageLayout: member(contract, 'storageLayout') }
 }
 
 function details(
