@@ -10,6 +10,7 @@ import { OPTIONS } from '../../src/options/table.ts'
 import type { Log } from '../../src/protocol/blocks/receipt.ts'
 import { stateRoot } from '../../src/state/world.ts'
 import { allEngines } from '../support/engines.ts'
+import { hearSteps } from '../support/heard.ts'
 import {
   type Expectation,
   jobOf,
@@ -61,6 +62,26 @@ if (folder === undefined) {
 
 function conformance(vectors: string): void {
   const engines = allEngines()
+  const [reference, fastest] = [engines[0], engines.at(-1)].map((engine) =>
+    engine?.jobsWithin(OPTIONS.memoryLimit.default),
+  ) as [Jobs, Jobs]
+
+  test.each(vectorFiles(vectors))(
+    'tracers hear the same of %s',
+    { timeout: 300_000 },
+    async (file) => {
+      const tests = Object.entries(readStateTests(vectors, file))
+      const differences: string[] = []
+      for (const [name, test] of chosen(file, tests)) {
+        for (const [fork, expectation] of casesOf(test)) {
+          const found = await differenceOf([reference, fastest], test, fork, expectation)
+          if (found !== undefined) differences.push(`${name} on ${fork}: ${found.slice(0, 500)}`)
+        }
+      }
+      expect(differences).toEqual([])
+    },
+  )
+
   describe.each(engines)('the official state tests on the engine: $name', ({ jobsWithin }) => {
     const jobs = jobsWithin(OPTIONS.memoryLimit.default)
 
@@ -90,6 +111,33 @@ function chosen<T>(file: string, tests: readonly T[]): readonly T[] {
   if (LONG_FILES.has(file)) return []
   const stride = Math.max(1, Math.ceil(tests.length / SHORT_COUNT))
   return tests.filter((_, index) => index % stride === 0)
+}
+
+/** Steps of a test that are compared. */
+const MOST_STEPS = 3_000
+
+/** Where the engines tell a tracer different things of a run; undefined when they tell the same. */
+async function differenceOf(
+  [right, found]: readonly [Jobs, Jobs],
+  test: StateTest,
+  fork: string,
+  expectation: Expectation,
+): Promise<string | undefined> {
+  const job = jobOf(test, fork, expectation)
+  const told: (readonly string[])[] = []
+  for (const jobs of [right, found]) {
+    const { tracer, lines } = hearSteps(MOST_STEPS)
+    try {
+      await jobs.transact({ ...job, tracer })
+    } catch (error) {
+      if (!(error instanceof DevchainError)) throw error
+    }
+    told.push(lines)
+  }
+  const [expected = [], lines = []] = told
+  const at = expected.findIndex((line, index) => line !== lines[index])
+  if (at !== -1) return `expected ${expected[at]}, was told ${lines[at]}`
+  return expected.length === lines.length ? undefined : `told also ${lines[expected.length]}`
 }
 
 /** What is wrong with an engine's answer; undefined when nothing is. */

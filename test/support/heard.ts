@@ -1,4 +1,5 @@
 // A tracer that writes down all that it hears, as lines.
+import { DevchainError } from '../../src/core/errors.ts'
 import { hexFromBytes } from '../../src/core/hex.ts'
 import type { Failure, Step, Tracer } from '../../src/evm/executor.ts'
 
@@ -7,14 +8,18 @@ export interface Heard {
   readonly lines: readonly string[]
 }
 
-/** Hears of all, steps with what memory holds. */
-export function hearSteps(): Heard {
+/**
+ * Hears of all, steps with what memory holds.
+ * @param most steps, after which it ends the run by a DevchainError
+ */
+export function hearSteps(most: number = Number.POSITIVE_INFINITY): Heard {
   const { tracer, lines } = hearFrames()
   const written: string[] = lines as string[]
   let steps = 0
   const onStep = (step: Step): void => {
     const { pc, opName, opcode, gas, gasCost, refund, depth, address, stack, memory, loaded } = step
     steps += 1
+    if (steps > most) throw new DevchainError('LIMIT_EXCEEDED', 'the test has heard enough')
     written.push(
       `step ${pc} ${opName} ${opcode} gas ${gas} cost ${gasCost} refund ${refund} at ${depth} ${address} loaded ${loaded} stack ${stack.join(' ')} memory ${hexFromBytes(memory)}`,
     )

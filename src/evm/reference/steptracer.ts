@@ -1,5 +1,5 @@
 // A step tracer over the library's EVM: its events become steps, frames, logs and destructions, each told once it is sure.
-import type { EVM, EVMResult, InterpreterStep, Message } from '@ethereumjs/evm'
+import type { EVM, EVMResult, ExecResult, InterpreterStep, Message } from '@ethereumjs/evm'
 import { CONSOLE_ADDRESS } from '../../core/abi.ts'
 import {
   type Address,
@@ -157,6 +157,7 @@ class StepTracer {
   }
 
   exit({ execResult, createdAddress }: EVMResult): void {
+    this.#tellUntold(execResult)
     const failure = frameFailure(execResult, this.#hardfork)
     this.#settle(failure === undefined)
     this.#depth -= 1
@@ -170,6 +171,22 @@ class StepTracer {
     this.#codes.pop()
     this.#touches?.exit(end)
     this.#tracer.onExit?.(end)
+  }
+
+  /** The library says nothing of a REVERT whose stack is too short, as it looks for what that would give back. */
+  #tellUntold({ exceptionError, runState }: ExecResult): void {
+    if (exceptionError?.error !== 'stack underflow' || runState?.opCode !== OP.REVERT) return
+    const { programCounter, gasLeft, gasRefund, memory, memoryWordCount, env } = runState
+    this.step({
+      pc: programCounter,
+      opcode: { name: 'REVERT', code: OP.REVERT, fee: 0, dynamicFee: 0n, isAsync: false },
+      gasLeft,
+      gasRefund,
+      depth: env.depth,
+      address: env.address,
+      stack: runState.stack.getStack(),
+      memory: memory.read(0, 32 * Number(memoryWordCount)),
+    } as InterpreterStep)
   }
 
   /** After the outermost frame. */
@@ -217,13 +234,15 @@ class StepTracer {
 
   /** What an operation costs at least; 0 for one that the fork does not have. */
   #baseOf(opcode: number): bigint {
+    if (opcode === OP.SELFDESTRUCT && isAtLeast(this.#hardfork, 'tangerineWhistle')) return 5_000n
     return BigInt(this.#operations.get(opcode)?.gas ?? 0)
   }
 
   /** What an operation costs, without the gas that a call passes on. */
-  #feeOf({ opcode: { code, dynamicFee, fee }, gasLeft }: InterpreterStep): bigint {
+  #feeOf({ opcode: { code, dynamicFee, fee }, gasLeft, stack }: InterpreterStep): bigint {
     const whole = dynamicFee ?? BigInt(fee)
     const base = this.#baseOf(code)
+    if (stack.length < (this.#operations.get(code)?.takes ?? 0)) return base
     const isTold = whole <= gasLeft || (NAMING.has(code) && gasLeft >= base)
     return isTold ? whole : base
   }

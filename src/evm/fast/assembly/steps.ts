@@ -3,7 +3,7 @@
 import * as layout from '../layout'
 import {
   BALANCE, CALL, CALLCODE, CALLDATACOPY, CODECOPY, DELEGATECALL, EXP, EXTCODECOPY, EXTCODEHASH, EXTCODESIZE, MCOPY, MSTORE, MSTORE8,
-  RETURNDATACOPY, SLOAD, SSTORE, STATICCALL,
+  RETURNDATACOPY, SELFDESTRUCT, SLOAD, SSTORE, STATICCALL,
 } from '../opcodes.generated'
 import { copyWord, isIndex, setShort } from './arithmetic/words'
 import { areStepsTold, depthOf, tellMemory } from './events'
@@ -21,6 +21,9 @@ export function watch(frame: usize, pc: usize, opcode: u32, sp: usize, gas: i64)
   count(1)
   if (areStepsTold()) openStep(frame, pc, opcode, sp, gas)
 }
+
+/** What SELFDESTRUCT costs at least; its row in the table has none of it. */
+const DESTRUCTION_GAS: i64 = 5000
 
 /** Writes down an operation about to run, which may not be able to. */
 function openStep(frame: usize, pc: usize, opcode: u32, sp: usize, gas: i64): void {
@@ -67,7 +70,8 @@ export function endStep(frame: usize, end: i32, gas: i64, sp: usize): void {
   const isKnown = opcode == SSTORE || opcode == BALANCE || opcode == EXTCODESIZE || opcode == EXTCODEHASH || opcode == EXP
   if (end == layout.END_OUT_OF_GAS && gas < 0 && (opcode == SLOAD || (isKnown && gas > i64.MIN_VALUE))) return closeStep(gas, sp)
   // it is told what it costs at least
-  const base = (load<u16>(layout.RULES + (opcode << 3)) as i64)
+  const isDestruction = opcode == SELFDESTRUCT && load<u32>(layout.FORK) >= layout.TANGERINE_WHISTLE
+  const base: i64 = isDestruction ? DESTRUCTION_GAS : (load<u16>(layout.RULES + (opcode << 3)) as i64)
   setShort(place + layout.STEP_LOADED, 0)
   const isCall = opcode == CALL || opcode == CALLCODE || opcode == DELEGATECALL || opcode == STATICCALL
   tellStep(place, isCall && sp > (load<u32>(frame, layout.FRAME_STACK) as usize) ? base + passedOn(sp - 32, before - base) : base)
