@@ -1,5 +1,4 @@
 // createDevchain: puts a chain, its methods and its server together. The composition root, and the programmatic API.
-import { readFile } from 'node:fs/promises'
 import { DevchainError, ExecutionError, printValue } from './core/errors.ts'
 import { type Address, type Hex, hexFromBytes } from './core/hex.ts'
 import { nearest } from './core/nearest.ts'
@@ -21,7 +20,7 @@ import type { ChainOptions } from './node/chainoptions.ts'
 import { stateFrom } from './node/create.ts'
 import { headOf } from './node/ledger/blocktree.ts'
 import type { StateChange } from './node/ledger/change.ts'
-import { createNode, type Node } from './node/node.ts'
+import type { Node } from './node/node.ts'
 import type { PeerEvent, PeerInfo } from './node/peers.ts'
 import { chainParameters, type DevchainSettings } from './options/derived.ts'
 import { OPTIONS } from './options/table.ts'
@@ -35,12 +34,12 @@ import { createDispatcher, type Dispatcher, type DispatcherOptions } from './rpc
 import type { Method, Writes } from './rpc/method.ts'
 import { moduleOf } from './rpc/registry.ts'
 import type { CallReport } from './rpc/report.ts'
-
 import type { Json } from './rpc/schema.ts'
 import { Caller, MessageCaller } from './rpc/session.ts'
 import { type RunningServer, startServer } from './server/server.ts'
 import { type DevchainOptions, readDevchainOptions } from './settings.ts'
-import { type Genesis, parseGenesis } from './state/genesis.ts'
+import { createNodeFrom, readBlocks, readGenesis } from './startfiles.ts'
+import type { Genesis } from './state/genesis.ts'
 
 export type { RpcError } from './rpc/errors.ts'
 export type { DevchainOptions } from './settings.ts'
@@ -62,23 +61,23 @@ export interface ObservedCall extends CallReport {
 /** What an observer is told of; nothing that it does changes the chain. */
 export interface Observer {
   /** A request was answered. */
-  readonly onCall?: (call: ObservedCall) => void
+  readonly onCall?: ((call: ObservedCall) => void) | undefined
   /** The chain's state changed; told before the request that changed it is answered. */
-  readonly onChange?: (change: StateChange) => void
+  readonly onChange?: ((change: StateChange) => void) | undefined
   /** A request was refused, as it names a `Host` that is not allowed: the header. */
-  readonly onForeignHost?: (header: string) => void
+  readonly onForeignHost?: ((header: string) => void) | undefined
   /** Something that a user should know of the network that is forked: a sentence. */
-  readonly onNotice?: (text: string) => void
+  readonly onNotice?: ((text: string) => void) | undefined
   /** A request, or a block of interval mining, has run for two seconds; told again at growing intervals. */
-  readonly onRunning?: (running: ProgressReport) => void
+  readonly onRunning?: ((running: ProgressReport) => void) | undefined
   /** Artifacts of the user's project were read, or could not be. */
-  readonly onArtifacts?: (event: ProjectEvent) => void
+  readonly onArtifacts?: ((event: ProjectEvent) => void) | undefined
   /** The names of the user's project are known from now on. */
-  readonly onNames?: (names: Names) => void
+  readonly onNames?: ((names: Names) => void) | undefined
   /** A peer came or went, or was refused. */
-  readonly onPeer?: (event: PeerEvent) => void
+  readonly onPeer?: ((event: PeerEvent) => void) | undefined
   /** Something here is broken: the caller was told "internal error". Standard error when left out. */
-  readonly onBug?: (error: unknown) => void
+  readonly onBug?: ((error: unknown) => void) | undefined
 }
 
 /** What a chain may be given besides options: who watches it, and where it has time and chance from. */
@@ -162,43 +161,88 @@ export async function createDevchain(
  */
 export async function openDevchain(settings: DevchainSettings, hooks: Hooks): Promise<Devchain> {
   await checkNames(settings)
-  const { observer = {} } = hooks
+  const base = baseOf(settings, hooks)
+  const { environment, observer, onBug, progresses } = base
+  const forking = new Forking(settings, (text) => observer.onNotice?.(text))
+  const options = await chainOptions(base, forking)
+  const node = await createNodeFrom(settings, options)
+  const { chain } = node
+  forking.serve(chain, (fork) => stateFrom({ ...options, fork }, environment.now()))
+  chain.onClose(() => progresses.close())
+  if (observer.onChange !== undefined) chain.onChange(observer.onChange)
+  const project = openDoor(settings, hooks, chain, onBug)
+  const dispatcher = await openDispatcher(base, chain, forking)
+  const subscriptions = new Subscriptions()
+  const peers = openLinks(base, chain, subscriptions)
+  await peers.start()
+  return assemble({ ...base, node, chain, project, forking, dispatcher, subscriptions, peers })
+}
+
+/** What the parts of a program have in common. */
+interface Base {
+  readonly settings: DevchainSettings
+  readonly environment: Environment
+  readonly profile: Profile
+  readonly logging: MethodContext['logging']
+  /** Hears nothing while logging is off. */
+  readonly observer: Observer
+  readonly progresses: Progresses
+  readonly isPlain: boolean | undefined
+  readonly onBug: (error: unknown) => void
+}
+
+function baseOf(settings: DevchainSettings, hooks: Hooks): Base {
   const environment: Environment = { ...systemEnvironment, ...hooks.environment }
-  const onBug = observer.onBug ?? environment.onBug
+  const onBug = hooks.observer?.onBug ?? environment.onBug
   const logging = { isEnabled: true }
-  const progresses = new Progresses((running) => {
-    if (logging.isEnabled) observer.onRunning?.(running)
-  })
-  const begin = (name: string, progress: Progress): (() => void) => progresses.begin(name, progress)
+  const observer = whileLogging(hooks.observer ?? {}, logging)
+  const progresses = new Progresses((running) => observer.onRunning?.(running))
   const profile = profileOf(settings.compat)
+  const { isPlain } = hooks
+  return { settings, environment, profile, logging, observer, progresses, isPlain, onBug }
+}
+
+/** An observer that is told of what happens only while logging is on. Of artifacts it is always told. */
+function whileLogging(observer: Observer, logging: Readonly<MethodContext['logging']>): Observer {
+  const muted = <T>(tell: ((event: T) => void) | undefined): ((event: T) => void) | undefined =>
+    tell && ((event) => (logging.isEnabled ? tell(event) : undefined))
+  return {
+    ...observer,
+    onCall: muted(observer.onCall),
+    onChange: muted(observer.onChange),
+    onForeignHost: muted(observer.onForeignHost),
+    onNotice: muted(observer.onNotice),
+    onPeer: muted(observer.onPeer),
+    onRunning: muted(observer.onRunning),
+  }
+}
+
+async function chainOptions(
+  { settings, environment, profile, progresses, isPlain, onBug }: Base,
+  forking: Forking,
+): Promise<ChainOptions> {
   const genesis = await readGenesis(settings)
   checkIdentity(settings, genesis)
-  const forking = new Forking(settings, (text) => {
-    if (logging.isEnabled) observer.onNotice?.(text)
-  })
-  const options: ChainOptions = {
+  const begin = (name: string, progress: Progress): (() => void) => progresses.begin(name, progress)
+  return {
     ...chainParameters(settings),
     ...(await forking.atStart()),
     genesis,
     blocks: await readBlocks(settings),
     behaviour: profile.chain,
     unsaid: profile.defaults,
-    isPlain: hooks.isPlain,
+    isPlain,
     environment: { ...environment, onBug, begin },
   }
-  const node = await createNodeFrom(settings, options)
-  const { chain } = node
-  forking.serve(chain, (fork) => stateFrom({ ...options, fork }, environment.now()))
-  chain.onClose(() => progresses.close())
-  const project = openDoor(settings, hooks, chain, onBug)
-  const { onChange } = observer
-  if (onChange !== undefined) {
-    chain.onChange((change) => {
-      if (logging.isEnabled) onChange(change)
-    })
-  }
+}
+
+async function openDispatcher(
+  { settings, profile, observer, progresses, onBug }: Base,
+  chain: Chain,
+  forking: Forking,
+): Promise<Dispatcher<MethodContext>> {
   const namesAll = settings.disable.length + settings.alias.length > 0
-  const dispatcher = createDispatcher<MethodContext>({
+  return createDispatcher<MethodContext>({
     methods: namesAll ? await loadMethods() : firstMethods,
     loadAll: namesAll ? undefined : loadMethods,
     disabled: settings.disable,
@@ -209,31 +253,28 @@ export async function openDevchain(settings: DevchainSettings, hooks: Hooks): Pr
     observe: observer.onCall && observing(observer.onCall),
     begin: (method, { caller }) => {
       caller.begin()
-      return begin(method, caller)
+      return progresses.begin(method, caller)
     },
     describe: (error, method) =>
       describedBy(profile, error, method, headOf(chain.state.tree).block.header.number),
     explain: settings.plainErrors ? undefined : explaining(onBug),
     onBug,
   })
-  const onForeignHost = (header: string): void => {
-    if (logging.isEnabled) observer.onForeignHost?.(header)
-  }
-  const subscriptions = new Subscriptions()
-  const peers = new LinkEntrance({
+}
+
+function openLinks(
+  { settings, observer, onBug }: Base,
+  chain: Chain,
+  subscriptions: Subscriptions,
+): LinkEntrance {
+  return new LinkEntrance({
     chain,
     settings,
     client: `${PROGRAM.name}/${PROGRAM.version}`,
-    tell: (event) => {
-      if (logging.isEnabled) observer.onPeer?.(event)
-    },
+    tell: (event) => observer.onPeer?.(event),
     onSyncing: (status) => subscriptions.tellSyncing(chain, status),
     onBug,
   })
-  await peers.start()
-  const shared = { settings, node, project, forking, chain, peers, dispatcher, environment }
-  const { isPlain } = hooks
-  return assemble({ ...shared, profile, logging, subscriptions, onForeignHost, onBug, isPlain })
 }
 
 /** How long the artifacts of a project leave the processor to the first calls. */
@@ -261,31 +302,23 @@ function openDoor(
 function observing(
   onCall: (call: ObservedCall) => void,
 ): NonNullable<DispatcherOptions<MethodContext>['observe']> {
-  return (call, { printed, notes, logging }, { method, told, thrown }) => {
+  return (call, { printed, notes }, { method, told, thrown }) => {
     const lines = printed.splice(0)
     const remarks = [...call.notes, ...notes.splice(0)]
     if (thrown instanceof ExecutionError) lines.push(...thrown.printed)
-    if (!logging.isEnabled) return
     const failure = thrown instanceof DevchainError ? failureOf(thrown) : undefined
     onCall({ ...call, notes: remarks, console: lines, writes: method?.writes, told, failure })
   }
 }
 
-interface Parts {
-  readonly peers: LinkEntrance
-  readonly subscriptions: Subscriptions
-  readonly isPlain: boolean | undefined
-  readonly onForeignHost: (header: string) => void
-  readonly settings: DevchainSettings
+interface Parts extends Base {
   readonly node: Node
+  readonly chain: Chain
   readonly project: ProjectDoor
   readonly forking: Forking
-  readonly chain: Chain
   readonly dispatcher: Dispatcher<MethodContext>
-  readonly environment: Environment
-  readonly profile: Profile
-  readonly logging: MethodContext['logging']
-  readonly onBug: (error: unknown) => void
+  readonly subscriptions: Subscriptions
+  readonly peers: LinkEntrance
 }
 
 /** Makes the context of each request. */
@@ -321,7 +354,7 @@ function createContexts(
 }
 
 function assemble(parts: Parts): Devchain {
-  const { settings, node, chain, dispatcher, environment, isPlain, peers, onBug } = parts
+  const { settings, node, chain, dispatcher, environment, observer, isPlain, peers, onBug } = parts
   let server: Promise<RunningServer> | undefined
   let isListening = false
   const ownProcess = new Caller()
@@ -334,7 +367,7 @@ function assemble(parts: Parts): Devchain {
       host,
       port,
       allowHost,
-      onForeignHost: parts.onForeignHost,
+      onForeignHost: (header) => observer.onForeignHost?.(header),
       bodyLimit,
       isPlain,
       links: peers,
@@ -400,56 +433,6 @@ function devAccounts(chain: Chain, now: number): readonly DevAccount[] {
     const key = keyOf(book, address, now)
     return key === undefined ? [] : [{ address, privateKey: hexFromBytes(key) }]
   })
-}
-
-async function readGenesis({ genesis }: DevchainSettings): Promise<Genesis | undefined> {
-  if (genesis === undefined) return undefined
-  if (typeof genesis !== 'string') return parseGenesis(genesis)
-  const json = parseJson(genesis, await readText('genesis file', genesis))
-  try {
-    return parseGenesis(json)
-  } catch (error) {
-    if (!(error instanceof DevchainError)) throw error
-    throw new DevchainError(error.word, `${genesis}: ${error.message.replaceAll('\n', '; ')}`)
-  }
-}
-
-async function readBlocks({ import: blocks }: DevchainSettings): Promise<Uint8Array | undefined> {
-  return typeof blocks === 'string' ? readBytes('file of blocks', blocks) : blocks
-}
-
-/** Makes the chain; what is wrong with a block to import begins with the file's name. */
-async function createNodeFrom(settings: DevchainSettings, options: ChainOptions): Promise<Node> {
-  try {
-    return await createNode(options)
-  } catch (error) {
-    const isBlock = error instanceof DevchainError && error.word === 'INVALID_BLOCK'
-    if (!isBlock || typeof settings.import !== 'string') throw error
-    throw new DevchainError(error.word, `${settings.import}: ${error.message}`, error.data)
-  }
-}
-
-async function readText(what: string, path: string): Promise<string> {
-  return new TextDecoder().decode(await readBytes(what, path))
-}
-
-async function readBytes(what: string, path: string): Promise<Uint8Array> {
-  try {
-    return new Uint8Array(await readFile(path))
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    const why = code === 'ENOENT' ? 'there is no such file' : message
-    throw new DevchainError('INVALID_PARAMS', `cannot read the ${what} ${path}: ${why}`)
-  }
-}
-
-function parseJson(path: string, content: string): unknown {
-  try {
-    return JSON.parse(content)
-  } catch (error) {
-    const message = `${path} is no valid JSON: ${(error as Error).message}`
-    throw new DevchainError('INVALID_PARAMS', message)
-  }
 }
 
 /** All methods. Most of them are loaded when one is asked for, as a start would take a tenth longer with them. */
