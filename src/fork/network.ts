@@ -30,6 +30,8 @@ export interface NetworkParts {
   readonly store: Store
   /** True: a block near its head could be another one later. */
   readonly isShallow: (number: bigint) => boolean
+  /** True: accounts and slots are fetched with their proofs. */
+  readonly isProven: boolean
   /** Milliseconds of any clock. */
   readonly now: () => number
 }
@@ -58,6 +60,10 @@ export class Network {
 
   get name(): string {
     return this.#parts.asker.name
+  }
+
+  get isProven(): boolean {
+    return this.#parts.isProven
   }
 
   get traffic(): Traffic {

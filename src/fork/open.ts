@@ -5,9 +5,11 @@ import { type Hash, quantityFromBigint } from '../core/hex.ts'
 import { cacheFolder } from '../loader/cachefolder.ts'
 import type { ForkBase, Upstream } from '../node/ledger/upstream.ts'
 import type { ForkChoice } from '../options/fork.ts'
+import { hashHeader } from '../protocol/blocks/block.ts'
 import type { Hardfork } from '../protocol/forks.ts'
 import type { Json } from '../rpc/schema.ts'
 import { Ancestors } from './ancestors.ts'
+import { quantity } from './answers.ts'
 import { Client } from './client/client.ts'
 import { eip1193Provider } from './client/eip1193.ts'
 import { type Header, httpProvider } from './client/http.ts'
@@ -16,7 +18,7 @@ import type { Provider } from './client/provider.ts'
 import { type RemoteBlock, readBlock, recordOf } from './header.ts'
 import { type Asker, type BlockPoint, Network } from './network.ts'
 import { namedHardfork, requireEvm, rulesOf } from './rules.ts'
-import { BlockState, quantity } from './state.ts'
+import { BlockState } from './state.ts'
 import { type CassetteHead, readCassette, recordTo } from './store/cassette.ts'
 import { diskStore } from './store/disk.ts'
 import { memoryStore } from './store/memory.ts'
@@ -29,6 +31,7 @@ export interface ForkSettings {
   readonly forkTimeout: number
   readonly forkRetries: number
   readonly noForkCache: boolean
+  readonly forkProofs: boolean
   readonly forkRecord: string | undefined
   readonly forkReplay: string | undefined
   readonly chainId?: bigint | 'remote' | undefined
@@ -217,14 +220,18 @@ interface Carriers extends Pick<Upstream, 'moveTo'> {
 }
 
 function opened(
-  { chainId, baseFee }: ForkSettings,
+  { chainId, baseFee, forkProofs: isProven }: ForkSettings,
   { head, block, newest, depth }: Found,
   { asker, store, moveTo }: Carriers,
 ): OpenFork {
   const id = BigInt(head.chainId)
+  if (isProven && hashHeader(block.header) !== block.hash) {
+    const message = `fork: the header of block ${block.header.number} has members that are not known here, so that nothing can be proven by it: leave --fork-proofs out`
+    throw new DevchainError('INVALID_PARAMS', message)
+  }
   // chains of one's own are many under one id, and may be begun anew
   const isShallow = (number: bigint): boolean => depth === 0n || number + depth > newest
-  const network = new Network({ chainId: id, asker, store, isShallow, now: Date.now })
+  const network = new Network({ chainId: id, asker, store, isProven, isShallow, now: Date.now })
   network.noteVerified(block.hash)
   const { number, stateRoot } = block.header
   const point: BlockPoint = { number, hash: block.hash, stateRoot }
@@ -248,7 +255,8 @@ function upstreamOf(network: Network, point: BlockPoint): Omit<Upstream, 'moveTo
     hash: point.hash as Hash,
     facts: () => {
       const { sent, asked, batch } = network.traffic
-      return { name: network.name, requests: sent, asked, batch, isRootKnown: false }
+      const { isProven } = network
+      return { isProven, name: network.name, requests: sent, asked, batch, isRootKnown: false }
     },
     ask: (method, params, block) =>
       network.askBelow(point, method, params as readonly Json[], block),

@@ -1,6 +1,5 @@
 // The accounts and slots of another network at one of its blocks, as far as they were fetched.
 import { EMPTY_CODE_HASH, keccakHash } from '../core/crypto/crypto.ts'
-import { DevchainError } from '../core/errors.ts'
 import { type Address, bytesFromHex, EMPTY_BYTES, type Hash, wordFromBigint } from '../core/hex.ts'
 import { LruCache } from '../core/lrucache.ts'
 import type { BackedChanges, Backing, Miss, MissSource } from '../state/backing.ts'
@@ -14,8 +13,10 @@ import {
   type StorageSlot,
   type World,
 } from '../state/world.ts'
+import { quantity, unexpected } from './answers.ts'
 import { missed } from './gather.ts'
 import type { BlockPoint, Network } from './network.ts'
+import { proveAccount, proveSlots, unproven } from './proven.ts'
 
 /** What is otherwise here than on the network, before anything was changed. */
 export interface Patches {
@@ -48,6 +49,8 @@ export class BlockState implements MissSource {
   readonly #accounts = new Map<Address, Account | undefined>()
   readonly #nonces = new Map<Address, bigint>()
   readonly #storages = new Map<Address, Storage>()
+  /** Of accounts that were proven. */
+  readonly #roots = new Map<Address, Uint8Array>()
 
   constructor(network: Network, point: BlockPoint, patches: Patches = NO_PATCHES) {
     this.#network = network
@@ -122,11 +125,18 @@ export class BlockState implements MissSource {
 
   async #fetchNonce(address: Address): Promise<void> {
     if (this.#nonces.has(address)) return
-    this.#nonces.set(address, quantity(await this.#ask('eth_getTransactionCount', [address])))
+    const nonce = this.#network.isProven
+      ? (await proveAccount(this.#network, this.#point, address)).nonce
+      : quantity(await this.#ask('eth_getTransactionCount', [address]))
+    this.#nonces.set(address, nonce)
   }
 
   async #fetchAccount(address: Address): Promise<void> {
     if (this.#accounts.has(address)) return
+    if (this.#network.isProven) {
+      await this.#fetchProven(address)
+      return
+    }
     const [balance, nonce, text] = await Promise.all([
       this.#ask('eth_getBalance', [address]),
       this.#ask('eth_getTransactionCount', [address]),
@@ -136,6 +146,26 @@ export class BlockState implements MissSource {
       address,
       this.#accountOf(address, quantity(balance), quantity(nonce), codeOf(text)),
     )
+  }
+
+  async #fetchProven(address: Address): Promise<void> {
+    const [{ balance, nonce, codeHash, storageRoot }, text] = await Promise.all([
+      proveAccount(this.#network, this.#point, address),
+      this.#network.codeAt(address, this.#point),
+    ])
+    const code = codeOf(text)
+    if (code.hash !== codeHash) throw unproven(`the code of ${address}`, 'it has another hash')
+    this.#roots.set(address, storageRoot)
+    this.#accounts.set(address, this.#accountOf(address, balance, nonce, code))
+  }
+
+  async #fetchProvenSlots(address: Address, slots: readonly bigint[]): Promise<void> {
+    if (!this.#roots.has(address)) await this.#fetchProven(address)
+    const root = this.#roots.get(address) ?? emptyStorage.rootBytes
+    const values = await proveSlots(this.#network, this.#point, { address, root }, slots)
+    slots.forEach((slot, index) => {
+      this.#storageOf(address).values.set(slot, values[index] ?? 0n)
+    })
   }
 
   /** Undefined for one of which nothing is there: it cannot be told from an empty one, which no newer fork has. */
@@ -173,6 +203,16 @@ export class BlockState implements MissSource {
   async #fetchSlots(
     slots: readonly { readonly address: Address; readonly slot: bigint }[],
   ): Promise<void> {
+    if (this.#network.isProven) {
+      const byAddress = new Map<Address, bigint[]>()
+      for (const { address, slot } of slots) {
+        byAddress.set(address, [...(byAddress.get(address) ?? []), slot])
+      }
+      await Promise.all(
+        [...byAddress].map(([address, some]) => this.#fetchProvenSlots(address, some)),
+      )
+      return
+    }
     if (slots.length >= LEAST_TOGETHER) {
       const parts: (typeof slots)[] = []
       for (let at = 0; at < slots.length; at += MOST_TOGETHER) {
@@ -251,18 +291,7 @@ function codeOf(text: unknown): { readonly code: Uint8Array; readonly hash: Hash
   return read
 }
 
-/** Reads a number that another node wrote. */
-export function quantity(value: unknown): bigint {
-  if (typeof value === 'string' && /^0x[0-9a-fA-F]{1,64}$/.test(value)) return BigInt(value)
-  throw unexpected('a number', value)
-}
-
 /** Reads a slot's value: some nodes leave leading zeros out, or answer nothing for zero. */
 function word(value: unknown): bigint {
   return value === '0x' ? 0n : quantity(value)
-}
-
-function unexpected(what: string, value: unknown): DevchainError {
-  const got = JSON.stringify(value)?.slice(0, 100) ?? 'nothing'
-  return new DevchainError('UPSTREAM_FAILED', `the forked network answered ${got}, not ${what}`)
 }

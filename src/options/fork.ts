@@ -124,6 +124,12 @@ export class ForkTable {
     sentence: 'Keep nothing of what is fetched in the cache folder, and read nothing from there',
     default: false,
   }
+  readonly forkProofs: Option<boolean> = {
+    type: flag,
+    group: 'Fork',
+    sentence: "Check all accounts and slots against the block's state root (eth_getProof)",
+    default: false,
+  }
   readonly forkRecord: Optional<string> = {
     type: file,
     group: 'Fork',

@@ -6,7 +6,7 @@ import { createDevchain, type Devchain, type DevchainOptions } from '../../src/d
 import { assemble, deploying, RETURN_WORD } from './bytecode.ts'
 
 /** A request of JSON-RPC. */
-interface Asked {
+export interface Asked {
   readonly id: number
   readonly method: string
   readonly params: readonly unknown[]

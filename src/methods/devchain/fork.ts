@@ -16,6 +16,7 @@ const forkInfo = method({
       blockNumber: field(quantityResult, ({ number }) => number),
       blockHash: field(hash, (upstream) => upstream.hash),
       source: field(text, (upstream) => upstream.facts().name),
+      proven: field(boolean, (upstream) => upstream.facts().isProven),
       stateRootsHold: field(boolean, (upstream) => upstream.facts().isRootKnown),
       requestsSent: field(plainInteger, (upstream) => BigInt(upstream.facts().requests)),
       itemsAsked: field(plainInteger, (upstream) => BigInt(upstream.facts().asked)),

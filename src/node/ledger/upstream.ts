@@ -16,6 +16,8 @@ export interface UpstreamFacts {
   readonly asked: number
   /** Most that one request asks, as learned. */
   readonly batch: number
+  /** True: accounts and slots are checked against the state root of the fork's block. */
+  readonly isProven: boolean
   /** True: state roots of blocks mined here are those that the network would have. */
   readonly isRootKnown: boolean
 }

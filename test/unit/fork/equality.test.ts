@@ -5,6 +5,7 @@ import { createDevchain, type Devchain } from '../../../src/devchain.ts'
 import { Network } from '../../../src/fork/network.ts'
 import { NO_STORE } from '../../../src/fork/store/store.ts'
 import {
+  type Asked,
   deployKeeper,
   KEEPER_CODE,
   sendOn,
@@ -116,35 +117,93 @@ async function repeat(from: Ask, to: Ask, number: number): Promise<void> {
 }
 
 describe('a fork of a network of 200 random blocks', () => {
-  test('has its accounts, slots, logs and calls at each tenth block, and comes to the same by the same transactions', async () => {
-    await using network = await createDevchain({ clock: 'step:12', chainId: 77, accounts: 7 })
-    const ask = askOf(network)
-    const addresses = await grow(ask)
-    expect(Number(await ask('eth_blockNumber'))).toBe(BLOCKS)
-    for (let number = STEP; number < BLOCKS; number += STEP) {
-      const hex = `0x${number.toString(16)}`
-      await using fork = await createDevchain({
-        fork: { provider: network, block: number },
-        chainId: 'remote',
-        accounts: 0,
-        noMining: true,
-      })
-      const here = askOf(fork)
-      for (const address of addresses) {
-        const expected = await accountAt(ask, address, hex)
-        expect([address, await accountAt(here, address, 'latest')]).toEqual([address, expected])
+  test.each([false, true])(
+    'has its accounts, slots, logs and calls at each tenth block, and comes to the same by the same transactions; proven: %s',
+    async (forkProofs) => {
+      await using network = await createDevchain({ clock: 'step:12', chainId: 77, accounts: 7 })
+      const ask = askOf(network)
+      const addresses = await grow(ask)
+      expect(Number(await ask('eth_blockNumber'))).toBe(BLOCKS)
+      for (let number = STEP; number < BLOCKS; number += STEP) {
+        const hex = `0x${number.toString(16)}`
+        await using fork = await createDevchain({
+          fork: { provider: network, block: number },
+          chainId: 'remote',
+          forkProofs,
+          accounts: 0,
+          noMining: true,
+        })
+        const here = askOf(fork)
+        for (const address of addresses) {
+          const expected = await accountAt(ask, address, hex)
+          expect([address, await accountAt(here, address, 'latest')]).toEqual([address, expected])
+        }
+        const range = { fromBlock: `0x${(number - STEP + 1).toString(16)}`, toBlock: hex }
+        expect(await here('eth_getLogs', range)).toEqual(await ask('eth_getLogs', range))
+        for (let next = number + 1; next <= number + 3; next++) await repeat(ask, here, next)
+        const after = `0x${(number + 3).toString(16)}`
+        for (const address of addresses) {
+          const expected = await accountAt(ask, address, after)
+          expect([address, await accountAt(here, address, 'latest')]).toEqual([address, expected])
+        }
       }
-      const range = { fromBlock: `0x${(number - STEP + 1).toString(16)}`, toBlock: hex }
-      expect(await here('eth_getLogs', range)).toEqual(await ask('eth_getLogs', range))
-      for (let next = number + 1; next <= number + 3; next++) await repeat(ask, here, next)
-      const after = `0x${(number + 3).toString(16)}`
-      for (const address of addresses) {
-        const expected = await accountAt(ask, address, after)
-        expect([address, await accountAt(here, address, 'latest')]).toEqual([address, expected])
-      }
-    }
-  }, 60_000)
+    },
+    60_000,
+  )
 })
+
+describe('a network that lies', () => {
+  const LIES: readonly (readonly [string, (asked: Asked, result: never) => unknown, RegExp])[] = [
+    [
+      'a balance',
+      ({ method }, result: { accountProof: string[] }) =>
+        method === 'eth_getProof'
+          ? { ...result, accountProof: result.accountProof.map(withOtherEnd) }
+          : result,
+      /the proof of account 0x[0-9a-f]{40} does not hold: a node has another hash/,
+    ],
+    [
+      'code',
+      ({ method }, result) => (method === 'eth_getCode' ? '0x6001' : result),
+      /the proof of the code of 0x[0-9a-f]{40} does not hold: it has another hash/,
+    ],
+    [
+      'a slot',
+      ({ method }, result: { storageProof: { proof: string[] }[] }) =>
+        method === 'eth_getProof'
+          ? {
+              ...result,
+              storageProof: result.storageProof.map((each) => ({
+                ...each,
+                proof: each.proof.slice(0, -1),
+              })),
+            }
+          : result,
+      /the proof of slot 0x[0-9a-f]+ of 0x[0-9a-f]{40} does not hold: it ends too early/,
+    ],
+  ]
+
+  test.each(LIES)(
+    'about %s is found out, and named, where proofs are asked for',
+    async (_, lie, message) => {
+      await using upstream = await startUpstream()
+      const keeper = await deployKeeper(upstream)
+      upstream.faults.lie = lie as (asked: Asked, result: unknown) => unknown
+      await using fork = await createDevchain({
+        fork: { url: upstream.url },
+        noForkCache: true,
+        forkProofs: true,
+      })
+      await expect(askOf(fork)('eth_call', { to: keeper })).rejects.toThrow(message)
+      expect(await askOf(fork)('devchain_forkInfo')).toMatchObject({ proven: true })
+    },
+  )
+})
+
+/** A node with another last byte. */
+function withOtherEnd(node: string): string {
+  return `${node.slice(0, -2)}${node.endsWith('00') ? '01' : '00'}`
+}
 
 describe('a network that goes wrong', () => {
   test('that is reorganized below the fork is an error that names both blocks', async () => {
@@ -155,6 +214,7 @@ describe('a network that goes wrong', () => {
       chainId: 1n,
       asker,
       store: NO_STORE,
+      isProven: false,
       isShallow: () => true,
       now: () => time,
     })

@@ -1,0 +1,119 @@
+// Accounts and slots of another network with their proofs: what it says is checked against the state root of its block.
+import { EMPTY_CODE_HASH } from '../core/crypto/crypto.ts'
+import { DevchainError } from '../core/errors.ts'
+import {
+  type Address,
+  bigintFromBytes,
+  bytesFromHex,
+  type Hash,
+  hashFromBytes,
+  isBytes,
+  wordFromBigint,
+} from '../core/hex.ts'
+import { decodeRlp, type RlpItem } from '../core/rlp.ts'
+import { addressKey, slotKey } from '../state/keys.ts'
+import { emptyStorage } from '../state/world.ts'
+import { unexpected } from './answers.ts'
+import type { BlockPoint, Network } from './network.ts'
+import { BrokenProof, provenValue } from './proof.ts'
+
+/** Slots of one `eth_getProof`. */
+const MOST_SLOTS = 512
+
+/** An account as the state trie has it; zeros where it has none. */
+export interface ProvenAccount {
+  readonly nonce: bigint
+  readonly balance: bigint
+  readonly storageRoot: Uint8Array
+  readonly codeHash: Hash
+}
+
+const ABSENT: ProvenAccount = {
+  nonce: 0n,
+  balance: 0n,
+  storageRoot: emptyStorage.rootBytes,
+  codeHash: EMPTY_CODE_HASH,
+}
+
+/** @throws {DevchainError} `UPSTREAM_FAILED` naming the account whose proof does not hold */
+export async function proveAccount(
+  network: Network,
+  point: BlockPoint,
+  address: Address,
+): Promise<ProvenAccount> {
+  const answer = await network.askAt('eth_getProof', [address, []], point)
+  const { accountProof } = (answer ?? {}) as { accountProof?: unknown }
+  const nodes = nodesOf(accountProof)
+  return checked(`account ${address}`, () => {
+    const value = provenValue(bytesFromHex(point.stateRoot), addressKey(address), nodes)
+    if (value === undefined) return ABSENT
+    const [nonce, balance, storageRoot, codeHash] = bytesIn(decodeRlp(value), 4)
+    return {
+      nonce: bigintFromBytes(nonce!),
+      balance: bigintFromBytes(balance!),
+      storageRoot: storageRoot!,
+      codeHash: hashFromBytes(codeHash!),
+    }
+  })
+}
+
+/** The words in slots of a proven account. @throws {DevchainError} as `proveAccount` */
+export async function proveSlots(
+  network: Network,
+  point: BlockPoint,
+  { address, root }: { readonly address: Address; readonly root: Uint8Array },
+  slots: readonly bigint[],
+): Promise<readonly bigint[]> {
+  const words: bigint[] = []
+  for (let at = 0; at < slots.length; at += MOST_SLOTS) {
+    const some = slots.slice(at, at + MOST_SLOTS)
+    const params = [address, some.map((slot) => wordFromBigint(slot))]
+    const answer = await network.askAt('eth_getProof', params, point)
+    const { storageProof } = (answer ?? {}) as { storageProof?: unknown }
+    const proofs = Array.isArray(storageProof) ? storageProof : []
+    some.forEach((slot, index) => {
+      const nodes = nodesOf((proofs[index] as { proof?: unknown } | undefined)?.proof)
+      words.push(
+        checked(`slot 0x${slot.toString(16)} of ${address}`, () => {
+          const value = provenValue(root, slotKey(slot), nodes)
+          return value === undefined ? 0n : bigintFromBytes(bytesOf(decodeRlp(value)))
+        }),
+      )
+    })
+  }
+  return words
+}
+
+/** The error of something that is not as the block's state root has it. */
+export function unproven(what: string, why: string): DevchainError {
+  const message = `the forked network lies, or serves another block: the proof of ${what} does not hold: ${why} (--fork-proofs)`
+  return new DevchainError('UPSTREAM_FAILED', message)
+}
+
+function checked<T>(what: string, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    // nodes that cannot be decoded prove nothing either
+    if (error instanceof BrokenProof || error instanceof DevchainError) {
+      throw unproven(what, error.message)
+    }
+    throw error
+  }
+}
+
+function nodesOf(value: unknown): readonly Uint8Array[] {
+  const isList = Array.isArray(value) && value.every((node) => isBytes(String(node)))
+  if (!isList) throw unexpected('a proof', value)
+  return value.map((node) => bytesFromHex(String(node)))
+}
+
+function bytesIn(item: RlpItem, length: number): readonly Uint8Array[] {
+  if (item instanceof Uint8Array || item.length !== length) throw new BrokenProof('a leaf is none')
+  return item.map(bytesOf)
+}
+
+function bytesOf(item: RlpItem): Uint8Array {
+  if (item instanceof Uint8Array) return item
+  throw new BrokenProof('a leaf is none')
+}
