@@ -3,10 +3,10 @@ import type { MethodContext } from '../methods/common/context.ts'
 import type { Chain } from '../node/chain/chain.ts'
 import type { Piecemeal } from '../node/ledger/upstream.ts'
 import type { Reach } from '../rpc/dispatch.ts'
+import { passOn } from './boundary/passon.ts'
 import { GatheringExecutor } from './executor.ts'
 import { foresee } from './foresee.ts'
 import { complete, completeCommand } from './gather.ts'
-import { passOn } from './passon.ts'
 
 export { type ForkSettings, type OpenFork, openFork } from './open.ts'
 

@@ -1,16 +1,16 @@
 // Where what a request names is: here, or on the network that the chain is a fork of.
-import { DevchainError } from '../core/errors.ts'
-import type { Hash } from '../core/hex.ts'
-import type { MethodContext } from '../methods/common/context.ts'
-import { blockReference } from '../methods/wire/decodeblock.ts'
-import { blockByHash, headOf } from '../node/ledger/blocktree.ts'
-import type { ChainState } from '../node/ledger/chainstate.ts'
-import { numberOfTag } from '../node/ledger/finality.ts'
-import type { BlockReference } from '../node/ledger/references.ts'
-import type { Upstream } from '../node/ledger/upstream.ts'
-import type { Method } from '../rpc/method.ts'
-import type { Json } from '../rpc/schema.ts'
-import { MissingState } from '../state/backing.ts'
+import { DevchainError } from '../../core/errors.ts'
+import type { Hash } from '../../core/hex.ts'
+import type { MethodContext } from '../../methods/common/context.ts'
+import { blockReference } from '../../methods/wire/decodeblock.ts'
+import { blockByHash, headOf } from '../../node/ledger/blocktree.ts'
+import type { ChainState } from '../../node/ledger/chainstate.ts'
+import { numberOfTag } from '../../node/ledger/finality.ts'
+import type { BlockReference } from '../../node/ledger/references.ts'
+import type { Upstream } from '../../node/ledger/upstream.ts'
+import type { Method } from '../../rpc/method.ts'
+import type { Json } from '../../rpc/schema.ts'
+import { MissingState } from '../../state/backing.ts'
 
 /** A method that may be asked about what is the network's. */
 export interface Question {

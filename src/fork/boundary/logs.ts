@@ -1,12 +1,12 @@
 // eth_getLogs over the block of the fork: the network's logs, asked for in pieces that it takes, and then those made here.
 
-import { DevchainError } from '../core/errors.ts'
-import { quantityFromBigint } from '../core/hex.ts'
-import { MAX_LOGS } from '../node/events/logs.ts'
-import type { Upstream } from '../node/ledger/upstream.ts'
-import { JsonText } from '../rpc/jsontext.ts'
-import type { Json } from '../rpc/schema.ts'
-import { RefusedByUpstream } from './client/client.ts'
+import { DevchainError } from '../../core/errors.ts'
+import { quantityFromBigint } from '../../core/hex.ts'
+import { MAX_LOGS } from '../../node/events/logs.ts'
+import type { Upstream } from '../../node/ledger/upstream.ts'
+import { JsonText } from '../../rpc/jsontext.ts'
+import type { Json } from '../../rpc/schema.ts'
+import { RefusedByUpstream } from '../client/client.ts'
 import { numberOf, placeOf, type Question, referenceIn } from './places.ts'
 
 type Filter = Readonly<Record<string, Json | undefined>>

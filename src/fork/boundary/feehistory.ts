@@ -1,6 +1,6 @@
 // eth_feeHistory over the block of the fork: the network's part, and then that of the blocks mined here.
-import { quantityFromBigint } from '../core/hex.ts'
-import type { Json } from '../rpc/schema.ts'
+import { quantityFromBigint } from '../../core/hex.ts'
+import type { Json } from '../../rpc/schema.ts'
 import { numberOf, placeOf, type Question, referenceIn } from './places.ts'
 
 /** What a fee history has of each block. */
