@@ -14,7 +14,7 @@ import type { PrecompileCode } from '../precompiles/precompile.ts'
 import { type CodePlace, Codes } from './codes.ts'
 import { Instance } from './instance.ts'
 import * as layout from './layout.ts'
-import { forkNumber, operationTable, refusingTable, TABLE_SIZE } from './operations.ts'
+import { forkNumber, operationTable, REFUSING_TABLE, TABLE_SIZE } from './operations.ts'
 import type { PrecompileTables } from './precompiles.ts'
 import { Steps } from './steps.ts'
 
@@ -173,7 +173,7 @@ export class Interpreter {
     if (tracer?.onStep !== undefined) this.steps.begin(tracer, hardfork)
     if (this.#counts === counts) return
     this.#counts = counts
-    if (counts) instance.bytes.set(refusingTable(), layout.OPERATIONS)
+    if (counts) instance.bytes.set(REFUSING_TABLE, layout.OPERATIONS)
     else instance.bytes.copyWithin(layout.OPERATIONS, layout.RULES, layout.RULES + TABLE_SIZE)
   }
 
