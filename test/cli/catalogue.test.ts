@@ -9,13 +9,10 @@ import { CATALOGUE, catalogueTable, stateOf } from '../support/docs.ts'
 
 const names = Object.values(CATALOGUE).flat()
 
-const FORK = expect.stringContaining('no fork of another network')
 const HARDHAT = expect.stringContaining('within its own process')
 
-/** What other nodes answer and nothing here could do, by what it needs: another network, or Hardhat around the node. */
+/** What other nodes answer and nothing here could do, by what it needs: Hardhat around the node. */
 const NEEDING: Readonly<Record<string, unknown>> = {
-  anvil_setRpcUrl: FORK,
-  hardhat_setRpcUrl: FORK,
   hardhat_getStackTraceFailuresCount: HARDHAT,
 }
 
