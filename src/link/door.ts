@@ -1,10 +1,13 @@
 // The one way to the peers of a chain. What links it is loaded when somebody comes, or somebody is to be found.
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { DevchainError } from '../core/errors.ts'
 import type { Chain } from '../node/chain/chain.ts'
 import { LINK_PATH, type PeerEvent, type PeersDoor, type SyncStatus } from '../node/peers.ts'
 import type { DevchainSettings } from '../options/derived.ts'
 import type { Network } from './network.ts'
+
+const FORK = 'a fork of another network is linked to no other chain'
 
 export interface DoorOptions {
   readonly chain: Chain
@@ -53,6 +56,7 @@ export class LinkEntrance implements PeersDoor {
     socket: Duplex,
     head: Buffer,
   ): Promise<string | undefined> => {
+    if (this.#isFork) return FORK
     if (!this.takesLinks) return 'this node takes no links (--no-link)'
     const network = await this.load()
     const address = request.socket.remoteAddress ?? ''
@@ -61,7 +65,13 @@ export class LinkEntrance implements PeersDoor {
     return refusal
   }
 
+  /** True: what the chain begins with is another network's, and no peer has it. */
+  get #isFork(): boolean {
+    return this.#options.chain.state.tree.network !== undefined
+  }
+
   async #open(): Promise<Network> {
+    if (this.#isFork) throw new DevchainError('METHOD_NOT_SUPPORTED', FORK)
     const { Network } = await import('./network.ts')
     const { chain, settings, client, tell, onSyncing, onBug } = this.#options
     const network = new Network({

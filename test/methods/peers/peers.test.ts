@@ -88,3 +88,29 @@ test.each([
   await devchain.peers.partition(true)
   await devchain.request({ method: 'evm_revert', params: ['0x1'] })
 })
+
+test('a fork of another network is linked to nobody, and says so', async () => {
+  const source = await open()
+  await source.devchain.request({ method: 'evm_mine' })
+  const forked = await createDevchain({ port: 0, fork: source.wsUrl.replace('ws', 'http') })
+  opened.push(forked)
+  const { wsUrl } = await forked.listen()
+  const message = 'a fork of another network is linked to no other chain'
+  const params = [source.wsUrl]
+  await expect(forked.request({ method: 'admin_addPeer', params })).rejects.toMatchObject({
+    code: -32004,
+    message,
+  })
+  const socket = new WebSocket(`${wsUrl}/.link`)
+  const [, response] = (await once(socket, 'unexpected-response')) as [
+    unknown,
+    { statusCode: number },
+  ]
+  expect(response.statusCode).toBe(403)
+  socket.on('error', () => undefined)
+  socket.terminate()
+  const peer = [source.wsUrl]
+  await expect(createDevchain({ fork: source.wsUrl.replace('ws', 'http'), peer })).rejects.toThrow(
+    message,
+  )
+})
