@@ -13,15 +13,15 @@ const SOONER: readonly string[] = [
 
 /**
  * What differs by the version of V8: from 12 on it counts calls, from 13 on there is a compiler between the first and the
- * optimizing one. Where memory after many sends is over its bound (150 MB), the space for new objects stays as small as
- * it is after the start.
+ * optimizing one, whose code takes memory and is soon replaced. Where memory after many sends is over its bound (150 MB),
+ * the space for new objects stays as small as it is after the start.
  */
 const FLAGS: Readonly<Record<string, readonly string[]>> = {
   11: [...SOONER, '--interrupt-budget=4000'],
   12: [...SOONER, '--invocation-count-for-turbofan=100'],
   13: [
     ...SOONER,
-    '--invocation-count-for-maglev=50',
+    '--no-maglev',
     '--invocation-count-for-turbofan=100',
     '--semi-space-growth-factor=1',
   ],
