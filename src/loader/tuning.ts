@@ -1,7 +1,7 @@
 // How V8 is set for a process that lives for a test run: thousands of calls, not billions.
 
 /**
- * Has V8 optimize functions sooner: after a hundred or so calls, where it waits for 3,000. As all functions of a request
+ * Has V8 optimize functions sooner: after some hundred calls, where it waits for 3,000. As all functions of a request
  * are due at the same call then, and eight of them can wait for the compiler, most are refused at first: V8 asks again
  * after `invocation-count-for-osr` calls, hundreds by default. Less is inlined, so that each is compiled sooner.
  */
@@ -18,11 +18,11 @@ const SOONER: readonly string[] = [
  */
 const FLAGS: Readonly<Record<string, readonly string[]>> = {
   11: [...SOONER, '--interrupt-budget=4000'],
-  12: [...SOONER, '--invocation-count-for-turbofan=100'],
+  12: [...SOONER, '--invocation-count-for-turbofan=200'],
   13: [
     ...SOONER,
     '--no-maglev',
-    '--invocation-count-for-turbofan=100',
+    '--invocation-count-for-turbofan=300',
     '--semi-space-growth-factor=1',
   ],
 }
