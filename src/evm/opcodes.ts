@@ -1,5 +1,7 @@
 // The opcodes of all forks, one row each. The constants of the WebAssembly side are made from this table (build/wasm.mjs).
+
 import { type Hardfork, isAtLeast } from '../protocol/forks.ts'
+import type { FrameStart } from './executor.ts'
 
 type Row = readonly [
   opcode: number,
@@ -230,3 +232,13 @@ export function isPush(opcode: number): boolean {
 export function isLog(opcode: number): boolean {
   return opcode >= OP.LOG0 && opcode <= OP.LOG4
 }
+
+/** The operations that open a frame, as the kind of frame that they open. */
+export const FRAME_KINDS: ReadonlyMap<number, FrameStart['kind']> = new Map([
+  [OP.CREATE, 'CREATE'],
+  [OP.CALL, 'CALL'],
+  [OP.CALLCODE, 'CALLCODE'],
+  [OP.DELEGATECALL, 'DELEGATECALL'],
+  [OP.CREATE2, 'CREATE2'],
+  [OP.STATICCALL, 'STATICCALL'],
+] as const)

@@ -2,19 +2,10 @@
 import type { Address } from '../../core/hex.ts'
 import { EMPTY_BYTES } from '../../core/hex.ts'
 import type { FrameStart, Tracer } from '../executor.ts'
-import { OP } from '../opcodes.ts'
+import { FRAME_KINDS } from '../opcodes.ts'
 import type { Interpreter } from './interpreter.ts'
 import * as layout from './layout.ts'
 import { failureOf, logAt } from './results.ts'
-
-const KINDS: ReadonlyMap<number, FrameStart['kind']> = new Map([
-  [OP.CREATE, 'CREATE'],
-  [OP.CALL, 'CALL'],
-  [OP.CALLCODE, 'CALLCODE'],
-  [OP.DELEGATECALL, 'DELEGATECALL'],
-  [OP.CREATE2, 'CREATE2'],
-  [OP.STATICCALL, 'STATICCALL'],
-] as const)
 
 /** Tells the tracer of all that happened since it was told last, in order, and empties the room for it. */
 export function tellEvents(interpreter: Interpreter, tracer: Tracer): void {
@@ -70,7 +61,7 @@ function enterAt(interpreter: Interpreter, at: number): FrameStart {
   const flags = target === 0 ? 0 : instance.number(target + layout.ACCOUNT_FLAGS)
   const input = bytesAt(interpreter, at)
   return {
-    kind: KINDS.get(instance.number(at + layout.EVENT_OPCODE)) ?? 'CALL',
+    kind: FRAME_KINDS.get(instance.number(at + layout.EVENT_OPCODE)) ?? 'CALL',
     depth: instance.number(at + layout.EVENT_DEPTH),
     from: addressOf(interpreter, at + layout.EVENT_ACCOUNT),
     to: target === 0 ? null : interpreter.loaded(target).address,

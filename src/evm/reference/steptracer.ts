@@ -13,7 +13,7 @@ import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
 import { delegateOf } from '../../protocol/transactions/delegation.ts'
 import type { FrameEnd, FrameStart, StateView, Tracer } from '../executor.ts'
 import { MAX_CALL_DEPTH, type MachineJob } from '../machine.ts'
-import { isLog, OP, type Operation, operationsAt } from '../opcodes.ts'
+import { FRAME_KINDS, isLog, OP, type Operation, operationsAt } from '../opcodes.ts'
 import { frameFailure } from './exceptionalhalts.ts'
 import { Touches } from './touches.ts'
 
@@ -22,15 +22,6 @@ const TURN_MS = 5
 
 /** Operations between two looks at the clock. */
 const LOOK_EVERY = 64
-
-const KINDS: ReadonlyMap<number, FrameStart['kind']> = new Map([
-  [OP.CREATE, 'CREATE'],
-  [OP.CALL, 'CALL'],
-  [OP.CALLCODE, 'CALLCODE'],
-  [OP.DELEGATECALL, 'DELEGATECALL'],
-  [OP.CREATE2, 'CREATE2'],
-  [OP.STATICCALL, 'STATICCALL'],
-] as const)
 
 const INVALID = 0xfe
 
@@ -262,7 +253,7 @@ class StepTracer {
     const { code } = step.opcode
     if (isLog(code)) this.#tellLog(step)
     else if (code === OP.SELFDESTRUCT) this.#tellDestruction(step)
-    else if (KINDS.has(code)) this.#tellUnopened(step)
+    else if (FRAME_KINDS.has(code)) this.#tellUnopened(step)
   }
 
   #tellLog({ opcode, stack, memory, address }: InterpreterStep): void {
@@ -304,7 +295,7 @@ class StepTracer {
 
   #unopenedFrame(step: InterpreterStep): FrameStart {
     const { stack, memory, opcode } = step
-    const kind = KINDS.get(opcode.code) ?? 'CALL'
+    const kind = FRAME_KINDS.get(opcode.code) ?? 'CALL'
     const from = addressFromBytes(step.address.bytes)
     const depth = step.depth + 1
     if (kind === 'CREATE' || kind === 'CREATE2') {
@@ -350,7 +341,7 @@ class StepTracer {
   /** Gas that a call hands to the frame it opens (EIP-150), without the stipend. */
   #passedOn(step: InterpreterStep): bigint {
     const { code } = step.opcode
-    if (code === OP.CREATE || code === OP.CREATE2 || !KINDS.has(code)) return 0n
+    if (code === OP.CREATE || code === OP.CREATE2 || !FRAME_KINDS.has(code)) return 0n
     const asked = step.stack.at(-1) ?? 0n
     const granted = this.#grant(step.gasLeft - this.#feeOf(step))
     if (asked <= granted) return asked
@@ -393,7 +384,7 @@ function targetOf(message: Message): Address | null {
 function kindOf({ to, salt, depth }: Message, lastOpcode: number | undefined): FrameStart['kind'] {
   if (to === undefined) return salt === undefined ? 'CREATE' : 'CREATE2'
   if (depth === 0) return 'CALL'
-  return KINDS.get(lastOpcode ?? OP.CALL) ?? 'CALL'
+  return FRAME_KINDS.get(lastOpcode ?? OP.CALL) ?? 'CALL'
 }
 
 function isPrecompile(evm: EVM, address: Address): boolean {
