@@ -2,7 +2,7 @@
 import path from 'node:path'
 import { deflateSync, inflateSync } from 'node:zlib'
 import { DevchainError, printValue } from '../core/errors.ts'
-import { listed, oneLine } from '../core/format.ts'
+import { listed } from '../core/format.ts'
 import type { Address, Hash } from '../core/hex.ts'
 import { runOfMined } from '../node/calls/replay.ts'
 import type { Chain } from '../node/chain/chain.ts'
@@ -11,6 +11,7 @@ import type { World } from '../state/world.ts'
 import { Catalogue, MOST_CONTRACTS } from './code/catalogue.ts'
 import type { ProjectEvent } from './events.ts'
 import { GasReport } from './gas/report.ts'
+import { Labels } from './naming/labels.ts'
 import { Names } from './naming/names.ts'
 import { artifactFolders, artifactsBelow, isFolder } from './reading/find.ts'
 import { contractsIn } from './reading/formats.ts'
@@ -22,10 +23,6 @@ import { DetailReader, withoutBulk } from './solidity/details.ts'
 import { type Explanation, entryText, explain } from './solidity/explain.ts'
 import { tracedMined } from './trace/mined.ts'
 import { type Trace, traceOf } from './trace/tree.ts'
-
-/** Labels that are kept, and characters of one. */
-const MOST_LABELS = 10_000
-const LONGEST_LABEL = 64
 
 /** Compilations that were handed over by methods, and are kept: the newest; and bytes of them, compressed. */
 const MOST_COMPILATIONS = 100
@@ -53,7 +50,7 @@ export class Project {
   /** What functions use, from now on. */
   readonly gas: GasReport
   readonly catalogue: Catalogue = new Catalogue()
-  readonly #labels = new Map<Address, string>()
+  readonly labels: Labels = new Labels()
   readonly #options: ProjectOptions
   readonly #sources = new Map<string, Source>()
   readonly #compilations: string[] = []
@@ -71,7 +68,7 @@ export class Project {
     this.names = new Names(
       chain,
       this.catalogue,
-      this.#labels,
+      this.labels,
       async (hash) => {
         const again = runOfMined(chain, hash)
         return again && (await this.linesOf(again, 'it failed'))
@@ -149,21 +146,6 @@ export class Project {
     if (this.catalogue.isEmpty) return undefined
     const { names, catalogue } = this
     return await explain({ names, catalogue, details: this.#details }, again, usual)
-  }
-
-  /** Calls an account by a name; an empty one takes its name away. */
-  label(address: Address, text: string): void {
-    const name = oneLine(text.trim(), LONGEST_LABEL)
-    if (name === '') this.#labels.delete(address)
-    else if (this.#labels.size < MOST_LABELS || this.#labels.has(address))
-      this.#labels.set(address, name)
-    else {
-      throw new DevchainError('LIMIT_EXCEEDED', `there may be ${MOST_LABELS} labels at a time`)
-    }
-  }
-
-  get labels(): ReadonlyMap<Address, string> {
-    return this.#labels
   }
 
   close(): void {

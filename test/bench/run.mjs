@@ -11,7 +11,9 @@ const { engineFigures } = await loader.ssrLoadModule('/test/bench/engine.ts')
 const { transactionFigures } = await loader.ssrLoadModule('/test/bench/transactions.ts')
 const { blockFigures } = await loader.ssrLoadModule('/test/bench/blocks.ts')
 const { linkFigures } = await loader.ssrLoadModule('/test/bench/links.ts')
-for (const figures of [engineFigures, transactionFigures, blockFigures, linkFigures]) {
+const { tellingFigures } = await loader.ssrLoadModule('/test/bench/telling.ts')
+const all = [engineFigures, transactionFigures, blockFigures, linkFigures, tellingFigures]
+for (const figures of all) {
   for await (const { name, value, unit } of figures()) {
     console.log(`${name.padEnd(52)} ${value.toFixed(value < 10 ? 2 : 0).padStart(8)} ${unit}`)
   }

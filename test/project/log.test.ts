@@ -9,6 +9,7 @@ import { type LogForm, type LoggedChain, startLogged } from '../support/loggedch
 import {
   type Compilation,
   compile,
+  contractNamed,
   deployableOf,
   projectSources,
   writeProject,
@@ -157,6 +158,39 @@ describe('the log of a project', () => {
     `)
   })
 
+  test('takes the symbol of a token that has none before it is initialized', async () => {
+    await using chain = await started()
+    const { ask } = chain
+    const { object } = contractNamed(project, 'Coin').evm.deployedBytecode
+    await ask('hardhat_setCode', OTHER, `0x${object}`)
+    chain.lines()
+    const data = callData(project, 'Coin', 'balanceOf', [SENDER])
+    await ask('eth_call', { to: OTHER, data })
+    const symbol = `0x${Buffer.from('USC').toString('hex').padEnd(62, '0')}06`
+    await ask('hardhat_setStorageAt', OTHER, '0x1', symbol)
+    await ask('eth_call', { to: OTHER, data })
+    expect(chain.lines().filter((line) => line.startsWith('eth_call'))).toEqual([
+      'eth_call  1.0 ms  Coin.balanceOf(0xf39F…2266) → 0',
+      'eth_call  1.0 ms  Coin.balanceOf(0xf39F…2266) → 0 USC',
+    ])
+  })
+
+  test('keeps the order of many calls and of what is told at once', async () => {
+    await using chain = await started()
+    const { ask } = chain
+    const vault = await vaultOn(ask)
+    chain.lines()
+    const count = 200
+    for (let i = 0; i < count; i++) {
+      const who = `0x${i.toString(16).padStart(40, '0')}`
+      await ask('eth_call', { to: vault, data: callData(project, 'Vault', 'balanceOf', [who]) })
+    }
+    await ask('devchain_addArtifacts', path.join(artifacts, 'Coin.sol/Coin.json'))
+    const lines = chain.lines()
+    expect(lines.filter((line) => line.includes('Vault.balanceOf('))).toHaveLength(count)
+    expect(lines.findIndex((line) => line.startsWith('artifacts'))).toBe(count)
+  })
+
   test.each(['Proxy', 'BeaconProxy', 'Cloner', 'delegation'])(
     'calls what runs behind a %s by its name',
     async (kind) => {
@@ -213,6 +247,25 @@ describe('the log of a project', () => {
         "eth_getTransactionReceipt  1.0 ms  success, block 2, gas 51,533",
       ]
     `)
+  })
+
+  test('calls an account by its newest label', async () => {
+    await using chain = await started()
+    const { ask } = chain
+    const vault = await vaultOn(ask)
+    chain.lines()
+    const data = callData(project, 'Vault', 'balanceOf', [OTHER])
+    const lines: (string | undefined)[] = []
+    for (const name of ['bob', 'rob', '']) {
+      await ask('devchain_label', { [OTHER]: name })
+      await ask('eth_call', { to: vault, data })
+      lines.push(chain.lines().at(-1))
+    }
+    expect(lines).toEqual([
+      'eth_call  1.0 ms  Vault.balanceOf(bob) → 0',
+      'eth_call  1.0 ms  Vault.balanceOf(rob) → 0',
+      'eth_call  1.0 ms  Vault.balanceOf(0x7099…79C8) → 0',
+    ])
   })
 
   test('has the same for programs', async () => {

@@ -69,6 +69,9 @@ export type TerminalWidth = (() => number) | undefined
 const CLAIM_MS = 10
 /** Entries that wait for their turn at most, where names are looked up. */
 const QUEUE_LIMIT = 10_000
+/** How long entries wait for others, and how many are told in a row: to look names up leaves replies their turn. */
+const GATHER_MS = 5
+const IN_A_ROW = 50
 /** How many changes wait for their calls at most. */
 const HELD_LIMIT = 1_000
 /** How long a repetition on a terminal waits before it is drawn again. */
@@ -107,7 +110,7 @@ export class Log {
   #names: Names | undefined
   /** What is told after replies: to look names up takes time. */
   #queue: Teller[] = []
-  #queueTimer: NodeJS.Immediate | undefined
+  #queueTimer: NodeJS.Timeout | undefined
   /** Tells what waits for an explanation, without it. */
   #tellWaiting: (() => void) | undefined
 
@@ -226,14 +229,18 @@ export class Log {
     }
     this.#queue.push(tell)
     if (this.#queue.length >= QUEUE_LIMIT) this.#tellAll()
-    this.#queueTimer ??= setImmediate(() => this.#tellQueue())
+    this.#queueTimer ??= setTimeout(() => this.#tellQueue(IN_A_ROW), GATHER_MS).unref()
   }
 
-  /** Tells what waits, up to what has to be explained first: that goes on by itself. */
-  #tellQueue(): void {
-    clearImmediate(this.#queueTimer)
+  /** Tells what waits, up to what has to be explained first: that goes on by itself. @param most told until others have a turn */
+  #tellQueue(most = Number.POSITIVE_INFINITY): void {
+    clearTimeout(this.#queueTimer)
     this.#queueTimer = undefined
-    while (this.#tellWaiting === undefined) {
+    for (let told = 0; this.#tellWaiting === undefined; told++) {
+      if (told >= most) {
+        this.#queueTimer = setTimeout(() => this.#tellQueue(most)).unref()
+        return
+      }
       const tell = this.#queue.shift()
       if (tell === undefined) return
       void tell(false)?.then(() => this.#tellQueue())
@@ -242,7 +249,7 @@ export class Log {
 
   /** Tells all that waits, explained or not. */
   #tellAll(): void {
-    clearImmediate(this.#queueTimer)
+    clearTimeout(this.#queueTimer)
     this.#queueTimer = undefined
     this.#tellWaiting?.()
     for (const tell of this.#queue.splice(0)) void tell(true)

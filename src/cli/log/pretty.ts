@@ -18,7 +18,7 @@ import {
 import type { Address } from '../../core/hex.ts'
 import { describeMining } from '../../node/ledger/miningmode.ts'
 import type { ProjectEvent } from '../../project/events.ts'
-import type { Told } from '../../project/naming/names.ts'
+import type { Told } from '../../project/naming/told.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { bootText } from '../boot.ts'
 import { beginning } from './bounded.ts'

@@ -1,7 +1,8 @@
 // What a project's names make of calls and transactions: phrases for the log.
 import { oneLine } from '../../core/format.ts'
 import { type Address, bytesFromHex, type Hash, isBytes } from '../../core/hex.ts'
-import type { Names, Told, ToldCall } from '../../project/naming/names.ts'
+import type { Names } from '../../project/naming/names.ts'
+import type { Told, ToldCall } from '../../project/naming/told.ts'
 import type { Json } from '../../rpc/schema.ts'
 import type { World } from '../../state/world.ts'
 import type { CallEvent, ChainEvent, TransactionEvent } from './events.ts'

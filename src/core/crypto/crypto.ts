@@ -112,14 +112,19 @@ export function signatureFromCompact(bytes: Uint8Array): Signature {
   }
 }
 
+/** `a`, and how much lower `A` is. */
+const LOWER_A = 0x61
+const LOWER_TO_UPPER = 0x20
+
 /** The address in mixed case, whose letters carry a checksum (EIP-55). */
 export function checksumAddress(address: Address): string {
-  const digits = address.slice(2)
-  const hash = keccakHash(new TextEncoder().encode(digits)).slice(2)
-  const mixed = [...digits].map((digit, i) =>
-    parseInt(hash[i] ?? '0', 16) > 7 ? digit.toUpperCase() : digit,
-  )
-  return `0x${mixed.join('')}`
+  const digits = Buffer.from(address.slice(2), 'latin1')
+  const hash = keccak256(digits)
+  for (const [i, digit] of digits.entries()) {
+    const nibble = i % 2 === 0 ? hash[i >> 1]! >> 4 : hash[i >> 1]! & 15
+    if (nibble > 7 && digit >= LOWER_A) digits[i] = digit - LOWER_TO_UPPER
+  }
+  return `0x${digits.toString('latin1')}`
 }
 
 /** The address of a contract made by a transaction or CREATE: from its creator's RLP-coded address and nonce. */

@@ -72,8 +72,8 @@ const label = method({
   example: { params: [{ [ACCOUNT]: 'alice' }] },
   handle: async ({ project }, given) => {
     const opened = await project.open()
-    for (const [address, name] of given) opened.label(address, name)
-    return opened.labels
+    for (const [address, name] of given) opened.labels.set(address, name)
+    return opened.labels.all
   },
 })
 

@@ -52,6 +52,7 @@ export function targetOf(
   if (code.length === 0) return undefined
   const delegate = delegateOf(code)
   if (delegate !== undefined) return { via: 'delegation', address: delegate }
+  if (!delegates(code)) return undefined
   const cloned = clonedBy(code)
   if (cloned !== undefined) return { via: 'clone', address: cloned }
   const implementation = slotAddress(world, address, IMPLEMENTATION_SLOT)
@@ -59,6 +60,17 @@ export function targetOf(
   const beacon = slotAddress(world, address, BEACON_SLOT)
   const behind = beacon && implementationOf(beacon)
   return behind === undefined ? undefined : { via: 'beacon', address: behind }
+}
+
+const delegating = new WeakMap<Uint8Array, boolean>()
+
+/** True for code with a DELEGATECALL somewhere, in constants and the like too: without one it runs no other code. */
+function delegates(code: Uint8Array): boolean {
+  const known = delegating.get(code)
+  if (known !== undefined) return known
+  const found = code.includes(DELEGATECALL)
+  delegating.set(code, found)
+  return found
 }
 
 function clonedBy(code: Uint8Array): Address | undefined {

@@ -41,14 +41,21 @@ const DECIMALS = Uint8Array.of(0x31, 0x3c, 0xe5, 0x67)
 /** Most decimals that a token is believed to have. */
 const MOST_DECIMALS = 36n
 
+/** What an account answered, and how often it was asked in vain or not. */
+interface KnownToken {
+  readonly code: Uint8Array
+  readonly token: Token | undefined
+  readonly asked: number
+}
+
+/** How often an account is asked for a symbol. */
+const MOST_ASKED = 8
+
 /** Knows accounts by their code. */
 export class Identities {
   readonly #chain: Chain
   readonly #catalogue: Catalogue
-  readonly #tokens = new LruCache<
-    Address,
-    { readonly code: Uint8Array; readonly token: Token | undefined }
-  >(REMEMBERED)
+  readonly #tokens = new LruCache<Address, KnownToken>(REMEMBERED)
 
   constructor(chain: Chain, catalogue: Catalogue) {
     this.#chain = chain
@@ -72,16 +79,19 @@ export class Identities {
     const code = codeAt(world, address)
     if (code.length === 0) return undefined
     const known = this.#tokens.get(address)
-    if (known?.code === code) return known.token
-    const symbol = symbolIn(this.#ask(world, address, SYMBOL))
-    const decimals =
-      symbol === undefined ? undefined : numberIn(this.#ask(world, address, DECIMALS))
-    const token =
-      symbol === undefined || decimals === undefined
-        ? undefined
-        : { symbol, decimals: Number(decimals) }
-    this.#tokens.set(address, { code, token })
+    const isSame = known?.code === code
+    // one that tells no symbol may tell it once it is initialized
+    if (isSame && (known.token !== undefined || known.asked >= MOST_ASKED)) return known.token
+    const token = this.#askedToken(world, address)
+    this.#tokens.set(address, { code, token, asked: isSame ? known.asked + 1 : 1 })
     return token
+  }
+
+  #askedToken(world: World, address: Address): Token | undefined {
+    const symbol = symbolIn(this.#ask(world, address, SYMBOL))
+    if (symbol === undefined) return undefined
+    const decimals = numberIn(this.#ask(world, address, DECIMALS))
+    return decimals === undefined ? undefined : { symbol, decimals: Number(decimals) }
   }
 
   #implementationOf(world: World, beacon: Address): Address | undefined {

@@ -7,30 +7,13 @@ import type { Chain } from '../../node/chain/chain.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
 import type { Log } from '../../protocol/blocks/receipt.ts'
 import { codeAt, type World } from '../../state/world.ts'
-import { type Argument, decodeEvent, decodeInputs, decodeOutputs } from '../abi/decode.ts'
-import { namedArguments, plainArguments, type Telling } from '../abi/values.ts'
+import { decodeEvent, decodeInputs } from '../abi/decode.ts'
+import type { Telling } from '../abi/values.ts'
 import type { Catalogue, Contract } from '../code/catalogue.ts'
 import type { AbiItem } from '../reading/summary.ts'
 import { Identities, type Identity } from './identity.ts'
-
-/** Something with its values, in words. */
-export interface Told {
-  /** `Vault`, `~Vault` where it is a guess; undefined where nobody knows. */
-  readonly contract: string | undefined
-  /** `withdraw`, or a selector. */
-  readonly name: string
-  readonly signature: string | undefined
-  /** In short. */
-  readonly text: string
-  /** With the names of all arguments, and nothing shortened. */
-  readonly whole: string
-  readonly values: readonly Argument[] | undefined
-}
-
-/** A call told, and what reads its answer. */
-export interface ToldCall extends Told {
-  readonly answer: (output: Uint8Array) => string | undefined
-}
+import type { Labels } from './labels.ts'
+import { bare, Named, NamedCall, type Told, type ToldCall } from './told.ts'
 
 /** ERC-20's, and what is usual beside it: their uint256 are amounts of the token. */
 const AMOUNTS: ReadonlySet<string> = new Set(
@@ -38,9 +21,6 @@ const AMOUNTS: ReadonlySet<string> = new Set(
   balanceOf allowance totalSupply Transfer Approval Deposit Withdrawal ERC20InsufficientBalance
   ERC20InsufficientAllowance`.split(/\s+/),
 )
-
-/** Parameters that are no amounts all the same. */
-const NO_AMOUNT = /deadline|nonce|id$/i
 
 /** What was found out of the accounts of one world. */
 interface Memory {
@@ -71,7 +51,7 @@ class Remembered<T> {
 export class Names {
   readonly #chain: Chain
   readonly #catalogue: Catalogue
-  readonly #labels: ReadonlyMap<Address, string>
+  readonly #labels: Labels
   readonly identities: Identities
   #memory: Memory | undefined
   /** Why and where in Solidity a mined transaction failed, a line each; undefined where nobody knows. */
@@ -83,7 +63,7 @@ export class Names {
   constructor(
     chain: Chain,
     catalogue: Catalogue,
-    labels: ReadonlyMap<Address, string>,
+    labels: Labels,
     explain: Names['explain'],
     trace: Names['trace'],
   ) {
@@ -140,16 +120,12 @@ export class Names {
     const item = this.#itemOf(identity, 'function', key)
     if (item === undefined) {
       if (contract === undefined) return undefined
-      const name = input.length === 0 ? 'receive' : key || 'fallback'
-      return { ...bare(contract, name), answer: () => undefined }
+      return bare(contract, input.length === 0 ? 'receive' : key || 'fallback')
     }
-    const data = input.subarray(4)
-    const told = this.#told(world, to, { contract, item, values: decodeInputs(item, data) })
-    const answer = (output: Uint8Array): string | undefined => {
-      const values = decodeOutputs(item, output)
-      return values && plainArguments(values, this.#telling(world, to, item))
-    }
-    return Object.assign(told, { answer })
+    const { name, signature } = item
+    const decode = (): ReturnType<typeof decodeInputs> => decodeInputs(item, input.subarray(4))
+    const telling = (): Telling => this.#telling(world, to, item)
+    return new NamedCall(item, { contract, name, signature }, decode, telling)
   }
 
   /** What a creation creates, with the arguments of the constructor. */
@@ -159,13 +135,11 @@ export class Names {
     const contract = `${match.isGuess ? '~' : ''}${this.#catalogue.nameOf(match.contract)}`
     const item = match.contract.abi.find(({ kind }) => kind === 'constructor')
     if (item === undefined) return { ...bare(contract, 'constructor'), text: `${contract}()` }
-    const values = decodeInputs(item, input.subarray(match.argumentsAt))
-    const telling = this.#telling(world, undefined, item)
-    return toldAs(
-      contract,
-      { contract, name: 'constructor', signature: undefined },
-      values,
-      telling,
+    const subject = { contract, name: 'constructor', signature: undefined, full: contract }
+    return new Named(
+      subject,
+      () => decodeInputs(item, input.subarray(match.argumentsAt)),
+      () => this.#telling(world, undefined, item),
     )
   }
 
@@ -186,7 +160,7 @@ export class Names {
     const values = decodeEvent(item, log.topics.map(bytesFromHex), log.data)
     if (values === undefined) return undefined
     const contract = log.address === to ? undefined : this.nameOf(world, log.address)
-    return this.#told(world, log.address, { contract, item, values, withNames: true })
+    return this.#namedItem(world, log.address, { contract, item, values })
   }
 
   /** A custom error with its values; undefined where nobody knows it. @param to who was called */
@@ -196,12 +170,7 @@ export class Names {
     const item = this.#itemOf(identity, 'error', hexFromBytes(data.subarray(0, 4)))
     const values = item && decodeInputs(item, data.subarray(4))
     if (item === undefined || values === undefined) return undefined
-    return this.#told(world, to ?? undefined, {
-      contract: undefined,
-      item,
-      values,
-      withNames: true,
-    })
+    return this.#namedItem(world, to ?? undefined, { contract: undefined, item, values })
   }
 
   #identity(world: World, address: Address): Identity | undefined {
@@ -211,7 +180,7 @@ export class Names {
 
   /** What was found out of accounts, as long as neither they nor the artifacts nor the labels change. */
   #remembered(world: World): Memory {
-    const version = this.#catalogue.version + this.#labels.size
+    const version = this.#catalogue.version + this.#labels.version
     if (this.#memory?.world !== world || this.#memory.version !== version) {
       this.#memory = {
         world,
@@ -239,21 +208,23 @@ export class Names {
     return `${isGuess ? '~' : ''}${this.#catalogue.nameOf(contract)}`
   }
 
-  #told(
+  /** An event or error, with values that were decoded. */
+  #namedItem(
     world: World,
     at: Address | undefined,
     found: {
       readonly contract: string | undefined
       readonly item: AbiItem
-      readonly values: readonly Argument[] | undefined
-      readonly withNames?: boolean
+      readonly values: ReturnType<typeof decodeInputs>
     },
   ): Told {
-    const { contract, item, values, withNames } = found
+    const { contract, item, values } = found
     const { name, signature } = item
-    const full = contract === undefined ? name : `${contract}.${name}`
-    const telling = this.#telling(world, at, item)
-    return toldAs(full, { contract, name, signature }, values, telling, withNames)
+    return new Named(
+      { contract, name, signature, withNames: true },
+      () => values,
+      () => this.#telling(world, at, item),
+    )
   }
 
   #telling(world: World, at: Address | undefined, item: AbiItem): Telling {
@@ -275,52 +246,4 @@ function memberOf(contract: Contract, kind: AbiItem['kind'], key: string): AbiIt
     members.get(contract) ?? new Map(contract.abi.map((item) => [`${item.kind} ${item.key}`, item]))
   members.set(contract, known)
   return known.get(`${kind} ${key}`)
-}
-
-/** What was called `full`, with its arguments; of what does not fit the ABI, nothing but that there is something. */
-function toldAs(
-  full: string,
-  facts: Pick<Told, 'contract' | 'name' | 'signature'>,
-  values: readonly Argument[] | undefined,
-  telling: Telling,
-  withNames = false,
-): Told {
-  const { contract, name, signature } = facts
-  const plain = values?.map((each) => withoutToken(each, telling))
-  const short = plain && (withNames ? namedEach(plain) : plainEach(plain))
-  return {
-    contract,
-    name,
-    signature,
-    text: `${full}(${short ?? '…'})`,
-    // few ask for it
-    get whole() {
-      const all = plain?.map(({ value, how }) => ({ value, how: { ...how, isWhole: true } }))
-      return `${full}(${all === undefined ? '…' : namedEach(all)})`
-    },
-    values,
-  }
-}
-
-interface Way {
-  readonly value: Argument
-  readonly how: Telling
-}
-
-function withoutToken(value: Argument, telling: Telling): Way {
-  const isAmount = !NO_AMOUNT.test(value.parameter.name ?? '')
-  return { value, how: isAmount ? telling : { ...telling, token: undefined } }
-}
-
-function namedEach(list: readonly Way[]): string {
-  return list.map(({ value, how }) => namedArguments([value], how)).join(', ')
-}
-
-function plainEach(list: readonly Way[]): string {
-  return list.map(({ value, how }) => plainArguments([value], how)).join(', ')
-}
-
-function bare(contract: string, name: string): Told {
-  const text = `${contract}.${name}()`
-  return { contract, name, signature: undefined, text, whole: text, values: undefined }
 }

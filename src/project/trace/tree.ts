@@ -12,7 +12,8 @@ import type { Touched } from '../../evm/executor.ts'
 import type { CallFrame, FrameLog } from '../../evm/tracers/calls.ts'
 import { accountAt, slotValue, type World } from '../../state/world.ts'
 import type { Telling } from '../abi/values.ts'
-import type { Names, Told, ToldCall } from '../naming/names.ts'
+import type { Names } from '../naming/names.ts'
+import type { Told, ToldCall } from '../naming/told.ts'
 import { type SlotChange, storageTexts } from './storage.ts'
 
 /** A call with those that it made. Gas and amounts as QUANTITYs. */

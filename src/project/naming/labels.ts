@@ -1,0 +1,42 @@
+// Names that somebody gave to accounts.
+import { DevchainError } from '../../core/errors.ts'
+import { oneLine } from '../../core/format.ts'
+import type { Address } from '../../core/hex.ts'
+
+/** Labels that are kept, and characters of one. */
+const MOST_LABELS = 10_000
+const LONGEST_LABEL = 64
+
+/** Accounts' names by their addresses. */
+export class Labels {
+  readonly #names = new Map<Address, string>()
+  #version = 0
+
+  /** Changes with every label. */
+  get version(): number {
+    return this.#version
+  }
+
+  get all(): ReadonlyMap<Address, string> {
+    return this.#names
+  }
+
+  get(address: Address): string | undefined {
+    return this.#names.get(address)
+  }
+
+  /**
+   * Calls an account by a name; an empty one takes its name away.
+   * @throws {DevchainError} `LIMIT_EXCEEDED` when there are too many
+   */
+  set(address: Address, text: string): void {
+    const name = oneLine(text.trim(), LONGEST_LABEL)
+    const isFull = this.#names.size >= MOST_LABELS && !this.#names.has(address)
+    if (name !== '' && isFull) {
+      throw new DevchainError('LIMIT_EXCEEDED', `there may be ${MOST_LABELS} labels at a time`)
+    }
+    if (name === '') this.#names.delete(address)
+    else this.#names.set(address, name)
+    this.#version += 1
+  }
+}

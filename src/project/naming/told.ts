@@ -1,0 +1,132 @@
+// Calls, events, errors and creations in words. Values are decoded when they are asked for: who counts functions needs none.
+import { type Argument, decodeOutputs } from '../abi/decode.ts'
+import { namedArguments, plainArguments, type Telling } from '../abi/values.ts'
+import type { AbiItem } from '../reading/summary.ts'
+
+/** Something with its values, in words. */
+export interface Told {
+  /** `Vault`, `~Vault` where it is a guess; undefined where nobody knows. */
+  readonly contract: string | undefined
+  /** `withdraw`, or a selector. */
+  readonly name: string
+  readonly signature: string | undefined
+  /** In short. */
+  readonly text: string
+  /** With the names of all arguments, and nothing shortened. */
+  readonly whole: string
+  readonly values: readonly Argument[] | undefined
+}
+
+/** A call told, and what reads its answer. */
+export interface ToldCall extends Told {
+  readonly answer: (output: Uint8Array) => string | undefined
+}
+
+/** What is told before values are looked at. */
+export interface Subject {
+  readonly contract: string | undefined
+  readonly name: string
+  readonly signature: string | undefined
+  /** What stands before the arguments; the name, with the contract's before it, when left out. */
+  readonly full?: string
+  /** True: with the names of all arguments in short, too. */
+  readonly withNames?: boolean
+}
+
+/** Parameters that are no amounts, though others of the same function are. */
+const NO_AMOUNT = /deadline|nonce|id$/i
+
+/** Something that the project knows by its ABI. */
+export class Named implements Told {
+  readonly #subject: Subject
+  readonly #telling: () => Telling
+  readonly #decode: () => readonly Argument[] | undefined
+  #values: { readonly list: readonly Argument[] | undefined } | undefined
+  #text: string | undefined
+
+  /** @param decode gives the values; undefined where the bytes do not fit the ABI */
+  constructor(
+    subject: Subject,
+    decode: () => readonly Argument[] | undefined,
+    telling: () => Telling,
+  ) {
+    this.#subject = subject
+    this.#decode = decode
+    this.#telling = telling
+  }
+
+  get contract(): string | undefined {
+    return this.#subject.contract
+  }
+
+  get name(): string {
+    return this.#subject.name
+  }
+
+  get signature(): string | undefined {
+    return this.#subject.signature
+  }
+
+  get values(): readonly Argument[] | undefined {
+    this.#values ??= { list: this.#decode() }
+    return this.#values.list
+  }
+
+  get text(): string {
+    this.#text ??= this.#written(this.#subject.withNames === true, false)
+    return this.#text
+  }
+
+  get whole(): string {
+    return this.#written(true, true)
+  }
+
+  #written(withNames: boolean, isWhole: boolean): string {
+    const {
+      contract,
+      name,
+      full = contract === undefined ? name : `${contract}.${name}`,
+    } = this.#subject
+    const { values } = this
+    // of what does not fit the ABI, nothing but that there is something
+    if (values === undefined) return `${full}(…)`
+    const telling = { ...this.#telling(), isWhole }
+    const write = withNames ? namedArguments : plainArguments
+    return `${full}(${values.map((each) => write([each], withoutToken(each, telling))).join(', ')})`
+  }
+}
+
+/** A call by its ABI. */
+export class NamedCall extends Named implements ToldCall {
+  readonly #item: AbiItem
+  readonly #answerTelling: () => Telling
+
+  constructor(
+    item: AbiItem,
+    subject: Subject,
+    decode: () => readonly Argument[] | undefined,
+    telling: () => Telling,
+  ) {
+    super(subject, decode, telling)
+    this.#item = item
+    this.#answerTelling = telling
+  }
+
+  answer(output: Uint8Array): string | undefined {
+    const values = decodeOutputs(this.#item, output)
+    return values && plainArguments(values, this.#answerTelling())
+  }
+}
+
+function withoutToken({ parameter }: Argument, telling: Telling): Telling {
+  const { token } = telling
+  const isOther = token !== undefined && NO_AMOUNT.test(parameter.name ?? '')
+  return isOther ? { ...telling, token: undefined } : telling
+}
+
+/** What is called without values, or with such as nobody knows. */
+export function bare(contract: string, name: string): ToldCall {
+  const text = `${contract}.${name}()`
+  const shared = { contract, name, signature: undefined, values: undefined }
+  return { ...shared, text, whole: text, answer: () => undefined }
+}
