@@ -212,7 +212,7 @@ describe('the log of a project', () => {
     chain.lines()
     const request = { from: SENDER, to: vault, data: withdraw('5'), gas: '0x186a0' }
     await chain.ask('eth_sendTransaction', request)
-    await vi.waitFor(() => expect(chain.written()).toContain('withdraw'))
+    await vi.waitFor(() => expect(chain.written()).toContain('withdraw'), 10_000)
     await chain.ask('eth_call', request).catch(() => undefined)
     const lines = chain.lines().filter((line) => !/^ {4}(params|result|data)/.test(line))
     expect(plain(lines)).toMatchInlineSnapshot(`

@@ -153,7 +153,7 @@ describe('a trace', () => {
     const deposited = chain.lines().some((line) => line.includes('│ Vault.receive'))
     const data = callData(project, 'Vault', 'withdraw', [parseEther('5')])
     await send(ask, { to: vault, data })
-    await vi.waitFor(() => expect(chain.written()).toContain('at Vault.withdraw'))
+    await vi.waitFor(() => expect(chain.written()).toContain('at Vault.withdraw'), 10_000)
     const failed = chain.lines().some((line) => line.includes('│ Vault.withdraw'))
     expect([deposited, failed]).toEqual(expected)
   })
