@@ -85,6 +85,7 @@ export class Client {
 
   /** Asks others from now on. */
   use(providers: readonly Provider[]): void {
+    for (const { provider } of this.#known) provider.close?.()
     this.#known = providers.map(unknown)
     this.#current = 0
   }
@@ -122,6 +123,7 @@ export class Client {
   close(): void {
     this.#isClosed = true
     for (const { reject } of this.#queue.splice(0)) reject(closed())
+    for (const { provider } of this.#known) provider.close?.()
   }
 
   #flush(): void {

@@ -1,6 +1,8 @@
 // Requests to another network by HTTP.
 import { DevchainError } from '../../core/errors.ts'
 import type { Json } from '../../rpc/schema.ts'
+import { JSON_HEADERS, type Poster, posterOf } from './post.ts'
+import { isPrivateUrl } from './private.ts'
 import { type Ask, isLimitError, type Provider, ProviderFailure, type Reply } from './provider.ts'
 import { shownUrl, withoutSecrets } from './redact.ts'
 
@@ -19,20 +21,23 @@ export function httpProvider(url: string, headers: readonly Header[] = []): Prov
   const own = new URL(href)
   own.username = ''
   own.password = ''
-  const sent: Record<string, string> = { 'content-type': 'application/json' }
+  const sent: Record<string, string> = { ...JSON_HEADERS }
+  // at home it would take time and save none
+  if (!isPrivateUrl(href)) sent['accept-encoding'] = 'gzip'
   for (const { name, value } of headers) sent[name] = value
   if (username !== '') {
     const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
     sent.authorization ??= `Basic ${Buffer.from(pair).toString('base64')}`
   }
+  const poster = posterOf(own, sent)
   return {
     name: shownUrl(url),
     mostAtOnce: MOST_AT_ONCE,
     send: async (asks, timeoutMs) => {
       const body = JSON.stringify(asks.length === 1 ? envelope(asks[0]!, 0) : asks.map(envelope))
-      const answer = await post({ url: own.href, shown: url, headers: sent, body, timeoutMs })
-      return repliesOf(answer, asks, url)
+      return repliesOf(await answerOf(poster, body, timeoutMs, url), asks, url)
     },
+    close: () => poster.close(),
   }
 }
 
@@ -58,36 +63,38 @@ function envelope({ method, params }: Ask, id: number): Json {
   return { jsonrpc: '2.0', id, method, params }
 }
 
-interface Posted {
-  readonly url: string
-  /** The URL as it was given, to be kept out of errors. */
-  readonly shown: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: string
-  readonly timeoutMs: number
-}
-
 interface Answer {
   readonly status: number
   readonly text: string
   readonly retryAfterMs: number | undefined
 }
 
-async function post({ url, shown, headers, body, timeoutMs }: Posted): Promise<Answer> {
+/** @param url as it was given, to be kept out of errors */
+async function answerOf(
+  poster: Poster,
+  body: string,
+  timeoutMs: number,
+  url: string,
+): Promise<Answer> {
   try {
-    const signal = AbortSignal.timeout(timeoutMs)
-    const response = await fetch(url, { method: 'POST', headers, body, signal })
-    const after = Number(response.headers.get('retry-after') ?? Number.NaN)
-    const retryAfterMs = after >= 0 ? Math.min(after, LONGEST_WAIT) * 1000 : undefined
-    return { status: response.status, text: await response.text(), retryAfterMs }
+    const { status, text, retryAfter } = await poster.post(body, timeoutMs)
+    return { status, text, retryAfterMs: waitOf(retryAfter) }
   } catch (error) {
-    const { name, message, cause } = error as Error
-    const why =
-      name === 'TimeoutError'
-        ? `no answer within ${timeoutMs / 1000} s`
-        : ((cause as Error | undefined)?.message ?? message)
-    throw new ProviderFailure('broken', `${shownUrl(shown)}: ${withoutSecrets(why, shown)}`)
+    const { name, message, code, cause } = error as NodeJS.ErrnoException
+    const isLate = name === 'AbortError' && (cause as Error | undefined)?.name === 'TimeoutError'
+    // of several addresses that all refuse node tells no more than a code
+    const why = isLate ? `no answer within ${timeoutMs / 1000} s` : message || String(code)
+    throw new ProviderFailure('broken', `${shownUrl(url)}: ${withoutSecrets(why, url)}`)
   }
+}
+
+/** Milliseconds of a `Retry-After`: seconds, or a date. */
+function waitOf(value: string | undefined): number | undefined {
+  if (value === undefined) return undefined
+  const seconds = /^\d+(\.\d+)?$/.test(value)
+    ? Number(value)
+    : (Date.parse(value) - Date.now()) / 1000
+  return seconds >= 0 ? Math.min(seconds, LONGEST_WAIT) * 1000 : undefined
 }
 
 /** Reads what was answered, whatever a gateway in between made of it. */

@@ -29,6 +29,8 @@ export interface Provider {
    * @throws {ProviderFailure} when none of them was answered
    */
   readonly send: (asks: readonly Ask[], timeoutMs: number) => Promise<readonly Reply[]>
+  /** Cuts what connections it keeps. */
+  readonly close?: () => void
 }
 
 /**
