@@ -163,7 +163,7 @@ export async function openDevchain(settings: DevchainSettings, hooks: Hooks): Pr
   await checkNames(settings)
   const base = baseOf(settings, hooks)
   const { environment, observer, onBug, progresses } = base
-  const forking = new Forking(settings, (text) => observer.onNotice?.(text))
+  const forking = new Forking(settings, (text) => observer.onNotice?.(text), onBug)
   const options = await chainOptions(base, forking)
   const node = await createNodeFrom(settings, options)
   const { chain } = node

@@ -1,8 +1,11 @@
 // Forks of other networks, as a program starts with one or comes to one later. Nothing of src/fork is loaded before.
 import { DevchainError } from './core/errors.ts'
+import type { Executor } from './evm/executor.ts'
+import { createExecutor } from './evm/run/lazyexecutor.ts'
 import type { ForkSettings, OpenFork } from './fork/door.ts'
 import type { ForkOrder, ForkStarter, MethodContext } from './methods/common/context.ts'
 import type { Chain } from './node/chain/chain.ts'
+import type { ChainOptions } from './node/chainoptions.ts'
 import type { ChainState } from './node/ledger/chainstate.ts'
 import type { ForkBase, Piecemeal } from './node/ledger/upstream.ts'
 import type { DevchainSettings } from './options/derived.ts'
@@ -18,15 +21,22 @@ export type StateFrom = (fork: ForkBase | undefined) => Promise<ChainState>
 export class Forking implements ForkStarter {
   readonly #settings: DevchainSettings
   readonly #onNotice: (text: string) => void
+  readonly #onBug: (error: unknown) => void
   readonly #open: OpenFork[] = []
   #door: Door | undefined
   #chain: Chain | undefined
   #choice: ForkChoice | undefined
   #stateFrom: StateFrom | undefined
+  #executor: Executor | undefined
 
-  constructor(settings: DevchainSettings, onNotice: (text: string) => void) {
+  constructor(
+    settings: DevchainSettings,
+    onNotice: (text: string) => void,
+    onBug: (error: unknown) => void,
+  ) {
     this.#settings = settings
     this.#onNotice = onNotice
+    this.#onBug = onBug
     this.#choice = settings.fork
   }
 
@@ -37,7 +47,7 @@ export class Forking implements ForkStarter {
    * What the chain begins with as the options say.
    * @throws {DevchainError} `INVALID_PARAMS` for options that need a fork where there is none
    */
-  async atStart(): Promise<{ readonly fork?: ForkBase; readonly piecemeal?: Piecemeal }> {
+  async atStart(): Promise<Pick<ChainOptions, 'fork' | 'piecemeal' | 'executor'>> {
     const {
       fork,
       forkReplay,
@@ -60,8 +70,17 @@ export class Forking implements ForkStarter {
         'a fork begins with the blocks of its network: it takes neither a genesis file nor blocks to import'
       throw new DevchainError('INVALID_PARAMS', message)
     }
-    const base = await this.#begin(this.#settings)
-    return { fork: base, piecemeal: this.#piecemeal(await this.#load()) }
+    const executor = this.#makeExecutor()
+    const base = this.#begin(this.#settings)
+    await (await this.#load()).warmUpUntil(base, executor)
+    return { fork: await base, piecemeal: this.#piecemeal(await this.#load()), executor }
+  }
+
+  /** The chain's: it loads what it needs before there is a chain. */
+  #makeExecutor(): Executor {
+    const { evm, memoryLimit } = this.#settings
+    this.#executor = createExecutor({ evm, memoryLimit, onBug: this.#onBug })
+    return this.#executor
   }
 
   /** The chain is there; with other options it would begin with `stateFrom`. */
@@ -69,6 +88,7 @@ export class Forking implements ForkStarter {
     this.#chain = chain
     this.#stateFrom = stateFrom
     chain.onClose(() => {
+      this.#executor?.close()
       for (const { close } of this.#open) close()
     })
   }

@@ -1,0 +1,59 @@
+// What the first requests will need is loaded while a network lets us wait for its first answer. It takes no time that
+// anybody would have back: nothing is begun once the answer is there.
+import { signDigest } from '../core/crypto/crypto.ts'
+import { type Address, EMPTY_BYTES, ZERO_ADDRESS, ZERO_HASH } from '../core/hex.ts'
+import type { CallJob, Executor } from '../evm/executor.ts'
+import { NEWEST_HARDFORK } from '../protocol/forks.ts'
+import { emptyWorld, withCode } from '../state/world.ts'
+
+/**
+ * Does one piece after another until `isAwaited` says that the wait is over.
+ * @param executor the chain's: a job has it load its machine
+ */
+export async function warmUp(executor: Executor, isAwaited: () => boolean): Promise<void> {
+  const pieces: readonly (() => unknown)[] = [
+    () => executor.call(JOB),
+    () => import('../methods/index.ts'),
+    () => signDigest(new Uint8Array(32).fill(1), new Uint8Array(32).fill(1)),
+  ]
+  for (const piece of pieces) {
+    // an answer that has come has its turn first
+    await new Promise((resolve) => setImmediate(resolve))
+    if (!isAwaited()) return
+    await piece()
+  }
+}
+
+const CONTRACT = `0x${'11'.repeat(20)}` as Address
+
+/** PUSH1 0, SLOAD, PUSH1 0, SSTORE, STOP */
+const CODE = Uint8Array.of(0x60, 0, 0x54, 0x60, 0, 0x55, 0)
+
+/** A call of a contract in a world that has nothing else. */
+const JOB: CallJob = {
+  world: withCode(emptyWorld, CONTRACT, CODE),
+  block: {
+    chainId: 1n,
+    hardfork: NEWEST_HARDFORK,
+    number: 1n,
+    timestamp: 1n,
+    coinbase: ZERO_ADDRESS,
+    gasLimit: 30_000_000n,
+    difficulty: 0n,
+    prevRandao: ZERO_HASH,
+    baseFee: 0n,
+    excessBlobGas: 0n,
+    blockHash: () => undefined,
+  },
+  message: {
+    from: ZERO_ADDRESS,
+    to: CONTRACT,
+    value: 0n,
+    data: EMPTY_BYTES,
+    gasLimit: 1_000_000n,
+    maxFeePerGas: 0n,
+    maxPriorityFeePerGas: 0n,
+    accessList: [],
+    authorizationList: [],
+  },
+}
