@@ -1,5 +1,5 @@
 // Another network: what it is asked at a block is kept, what it refused is remembered, and its blocks stay what they were.
-import { keccakHash } from '../core/crypto/crypto.ts'
+import { EMPTY_CODE_HASH, keccakHash } from '../core/crypto/crypto.ts'
 import { DevchainError } from '../core/errors.ts'
 import {
   type Address,
@@ -85,6 +85,11 @@ export class Network {
     return this.#kept({ of: this.#placeOf(point.hash), method, params }, at)
   }
 
+  /** What `askAt` would answer without asking. */
+  keptAt(method: string, params: readonly Json[], { hash }: BlockPoint): Json | undefined {
+    return this.#parts.store.get({ of: this.#placeOf(hash), method, params })
+  }
+
   /**
    * Asks for what follows from the blocks up to the fork, and so never changes.
    * @param block the one that it belongs to, where that is known: deep ones serve forks at other blocks too
@@ -135,17 +140,24 @@ export class Network {
     return values.map((value) => value ?? fetched[next++]!)
   }
 
+  /** What `codeAt` would answer without asking. */
+  keptCodeAt(address: Address, point: BlockPoint): Json | undefined {
+    const hash = this.keptAt('eth_getCode', [address], point)
+    // most accounts have none: that wants no look into a file
+    if (hash === EMPTY_CODE_HASH) return '0x'
+    return typeof hash === 'string' ? this.#parts.store.get(codeKey(hash)) : undefined
+  }
+
   /** Code, which is kept by its hash: many accounts have the same. */
   async codeAt(address: Address, point: BlockPoint): Promise<Json> {
     const { store } = this.#parts
     const key = { of: this.#placeOf(point.hash), method: 'eth_getCode', params: [address] }
-    const hash = store.get(key)
-    const kept = typeof hash === 'string' ? store.get(codeKey(hash)) : undefined
+    const kept = this.keptCodeAt(address, point)
     if (kept !== undefined) return kept
     const code = await this.ask('eth_getCode', [address, quantityFromBigint(point.number)])
     if (typeof code !== 'string' || !isBytes(code)) return code
     const found = keccakHash(bytesFromHex(code))
-    store.put(codeKey(found), code)
+    if (found !== EMPTY_CODE_HASH) store.put(codeKey(found), code)
     store.put(key, found)
     return code
   }

@@ -89,11 +89,9 @@ async function openNetwork(settings: ForkSettings, onNotice: OnNotice): Promise<
     const [first, ...others] = providers
     const asking = { timeoutMs, retries: 0, onNotice }
     await requireSameBlock(others, found.block, asking, first?.name)
-    const kept: Store[] = [memoryStore()]
     const folder = cacheFolder()
-    if (!settings.noForkCache && folder !== undefined && fork.provider === undefined) {
-      kept.push(diskStore(path.join(folder, 'forks')))
-    }
+    const isOnDisk = !settings.noForkCache && folder !== undefined && fork.provider === undefined
+    const kept = [isOnDisk ? diskStore(path.join(folder, 'forks')) : memoryStore()]
     const recorded = settings.forkRecord
     if (recorded !== undefined) kept.unshift(recordTo(recorded, () => found.head))
     const store = kept.reduceRight((lower, upper) => layered(upper, lower))

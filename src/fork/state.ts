@@ -88,6 +88,7 @@ export class BlockState implements MissSource {
   #account(address: Address): Account | undefined {
     const known = this.#accounts.get(address)
     if (known !== undefined || this.#accounts.has(address)) return known
+    if (this.#takeKept(address)) return this.#accounts.get(address)
     missed({ kind: 'account', address }, this)
     // what a guess is good for: slots of it are asked for in the same round
     return { ...emptyAccount(address), storage: this.#storageOf(address).trie }
@@ -148,6 +149,19 @@ export class BlockState implements MissSource {
     )
   }
 
+  /** An account that an earlier fork fetched is there at once. @returns false where it did not */
+  #takeKept(address: Address): boolean {
+    if (this.#network.isProven) return false
+    const balance = this.#network.keptAt('eth_getBalance', [address], this.#point)
+    if (balance === undefined) return false
+    const nonce = this.#network.keptAt('eth_getTransactionCount', [address], this.#point)
+    const text = this.#network.keptCodeAt(address, this.#point)
+    if (nonce === undefined || text === undefined) return false
+    const account = this.#accountOf(address, quantity(balance), quantity(nonce), codeOf(text))
+    this.#accounts.set(address, account)
+    return true
+  }
+
   async #fetchProven(address: Address): Promise<void> {
     const [{ balance, nonce, codeHash, storageRoot }, text] = await Promise.all([
       proveAccount(this.#network, this.#point, address),
@@ -190,10 +204,21 @@ export class BlockState implements MissSource {
   #storageOf(address: Address): Storage {
     let storage = this.#storages.get(address)
     if (storage === undefined) {
-      storage = new Storage((slot) => missed({ kind: 'slot', address, slot }, this))
+      storage = new Storage((slot) => {
+        const kept = this.#keptSlot(address, slot)
+        if (kept === undefined) missed({ kind: 'slot', address, slot }, this)
+        return kept
+      })
       this.#storages.set(address, storage)
     }
     return storage
+  }
+
+  #keptSlot(address: Address, slot: bigint): bigint | undefined {
+    if (this.#network.isProven) return undefined
+    const params = [address, wordFromBigint(slot)]
+    const kept = this.#network.keptAt('eth_getStorageAt', params, this.#point)
+    return kept === undefined ? undefined : word(kept)
   }
 
   #hasSlot(address: Address, slot: bigint): boolean {
@@ -253,13 +278,17 @@ class Storage {
   readonly values = new Map<bigint, bigint>()
   readonly trie: Trie<StorageSlot>
 
-  constructor(onMiss: (slot: bigint) => void) {
+  /** @param onMiss gives a value that is kept elsewhere */
+  constructor(onMiss: (slot: bigint) => bigint | undefined) {
     const { values } = this
     const backing: Backing<StorageSlot> = {
       get: (_, slot) => {
         if (typeof slot !== 'bigint') return undefined
-        const value = values.get(slot)
-        if (value === undefined) onMiss(slot)
+        let value = values.get(slot)
+        if (value === undefined) {
+          value = onMiss(slot)
+          if (value !== undefined) values.set(slot, value)
+        }
         return value === undefined || value === 0n ? undefined : { slot, value }
       },
       knows: (_, slot) => typeof slot === 'bigint' && values.has(slot),

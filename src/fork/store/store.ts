@@ -18,9 +18,15 @@ export interface Store {
   readonly flush: () => Promise<void>
 }
 
-/** A key as one text: JSON, so that no two keys are the same. */
+/** A key as one text, so that no two keys are the same: lines of texts without any, else JSON, which begins with a bracket. */
 export function textOfKey({ of, method, params }: ItemKey): string {
-  return JSON.stringify([of, method, params])
+  return params.every(isLine)
+    ? `${of}\n${method}\n${params.join('\n')}`
+    : JSON.stringify([of, method, params])
+}
+
+function isLine(param: Json): param is string {
+  return typeof param === 'string' && !param.includes('\n')
 }
 
 /** Keeps nothing. */
