@@ -14,7 +14,7 @@ import type {
   BlobFields,
   Transaction,
 } from '../protocol/transactions/transaction.ts'
-import type { Account, World } from '../state/world.ts'
+import type { World } from '../state/world.ts'
 
 /** What contracts can learn about the block they run in. */
 export interface BlockEnvironment {
@@ -79,24 +79,22 @@ export interface Message {
  * ends the run and comes out of it.
  */
 export interface Tracer {
-  /** Before the outermost frame. `state` shows accounts and storage as they are at each moment of the run. */
-  readonly onBegin?: (state: StateView) => void
   /** Now and then, with how many operations ran or were tried since: for who counts. */
-  readonly onTick?: (operations: number) => void
+  readonly onTick?: ((operations: number) => void) | undefined
   /** Each operation, in order, also one that cannot run. */
-  readonly onStep?: (step: Step) => void
+  readonly onStep?: ((step: Step) => void) | undefined
   /** Stacks alone when left out. */
   readonly stepParts?: StepParts | undefined
-  readonly onEnter?: (frame: FrameStart) => void
-  readonly onExit?: (frame: FrameEnd) => void
+  readonly onEnter?: ((frame: FrameStart) => void) | undefined
+  readonly onExit?: ((frame: FrameEnd) => void) | undefined
   /** A log was written; it is void when its frame or one around it fails in the end. */
-  readonly onLog?: (log: Log) => void
+  readonly onLog?: ((log: Log) => void) | undefined
   /** A contract gave its balance away and ended its frame (SELFDESTRUCT). */
-  readonly onDestroy?: (destruction: Destruction) => void
+  readonly onDestroy?: ((destruction: Destruction) => void) | undefined
   /** After the outermost frame: what the run looked at or changed, in frames that failed too. */
-  readonly onTouched?: (touched: Touched) => void
+  readonly onTouched?: ((touched: Touched) => void) | undefined
   /** Now and then: the run goes on when it resolves. */
-  readonly onPause?: () => Promise<void>
+  readonly onPause?: (() => Promise<void>) | undefined
 }
 
 /**
@@ -104,14 +102,6 @@ export interface Tracer {
  * be missing. Operations that could not be paid even where nothing is cold touch nothing.
  */
 export type Touched = ReadonlyMap<Address, ReadonlySet<bigint>>
-
-/** The state in the middle of a run. What it shows changes as the run goes on. */
-export interface StateView {
-  /** Undefined when there is none. Its storage is not up to date: `storage` is. */
-  readonly account: (address: Address) => Account | undefined
-  readonly code: (address: Address) => Uint8Array
-  readonly storage: (address: Address, slot: bigint) => bigint
-}
 
 /** One operation about to run. */
 export interface Step {
@@ -156,7 +146,7 @@ export interface FrameStart {
   readonly gas: bigint
   /** May change as the run goes on: to be copied by who keeps it. */
   readonly input: Uint8Array
-  /** The code that it is to run, where steps are told too; a delegation is followed. To be asked for at once, and copied. */
+  /** The code that it is to run, where steps are told too; a delegation is followed. To be asked for at once, and kept as it is. */
   readonly code: () => Uint8Array
   /** True for a call of a contract that is part of the machine. */
   readonly isPrecompile: boolean

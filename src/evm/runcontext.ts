@@ -3,22 +3,15 @@ import type { Hash } from '../core/hex.ts'
 import type { MaybePromise } from '../core/promises.ts'
 import type { Machine } from './machine.ts'
 
-/** What of a job decides on its machine. */
-export interface MachineNeeds {
-  /** True: only the reference can run it. */
-  readonly needsReference: boolean
-  /** Hash of the code that begins; asked only when some code has failed on a machine. */
-  readonly codeHash: () => Hash
-}
-
 /** Machines of which the fastest that can does the work. */
 export interface Machines {
   /**
    * Does `work` on a machine. It must begin anew each time it is called: when a machine has a bug, the next one is tried.
+   * @param codeHash of the code that begins; asked only when some code has failed on a machine
    * @returns a promise only when something has to wait
    * @throws {DevchainError} what the work throws; and whatever the last machine throws
    */
-  run<T>(needs: MachineNeeds, work: (machine: Machine) => MaybePromise<T>): MaybePromise<T>
+  run<T>(codeHash: () => Hash, work: (machine: Machine) => MaybePromise<T>): MaybePromise<T>
 }
 
 export interface RunContext {

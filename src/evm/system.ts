@@ -180,8 +180,8 @@ export async function systemCall(
 ): Promise<Collected> {
   const account = accountAt(world, address)
   if (account === undefined || account.code.length === 0) return { world, output: EMPTY_BYTES }
-  const needs = { needsReference: false, codeHash: () => account.codeHash }
-  return context.machines.run(needs, (machine) => {
+  const codeHash = (): Hash => account.codeHash
+  return context.machines.run(codeHash, (machine) => {
     const overlay = new Overlay(world)
     const finish = ({ failure, output, touched }: MachineResult): Collected => {
       if (failure !== undefined) {

@@ -68,7 +68,7 @@ function enterAt(interpreter: Interpreter, at: number): FrameStart {
     value: instance.word(at + layout.EVENT_VALUE),
     gas: instance.long(at + layout.EVENT_GAS),
     input,
-    code: () => (target === 0 ? input : codeOf(interpreter, target)),
+    code: () => (target === 0 ? input.slice() : codeOf(interpreter, target)),
     isPrecompile: (flags & layout.ACCOUNT_PRECOMPILE) !== 0,
   }
 }
@@ -102,7 +102,7 @@ function codeOf(interpreter: Interpreter, account: number): Uint8Array {
     return interpreter.loaded(place).account?.code ?? EMPTY_BYTES
   }
   const code = instance.number(place + layout.ACCOUNT_CODE)
-  return instance.bytes.subarray(code, code + instance.number(place + layout.ACCOUNT_CODE_LENGTH))
+  return instance.slice(code, instance.number(place + layout.ACCOUNT_CODE_LENGTH))
 }
 
 /** A view, which may be read only until the instance goes on. */

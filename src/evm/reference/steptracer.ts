@@ -8,10 +8,11 @@ import {
   paddedBytes,
   wordFromBigint,
 } from '../../core/hex.ts'
+import { lazy } from '../../core/lazy.ts'
 import { type YieldIfDue, yielder } from '../../core/yield.ts'
 import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
 import { delegateOf } from '../../protocol/transactions/delegation.ts'
-import type { FrameEnd, FrameStart, StateView, Tracer } from '../executor.ts'
+import type { FrameEnd, FrameStart, Tracer } from '../executor.ts'
 import { MAX_CALL_DEPTH, type MachineJob } from '../machine.ts'
 import { FRAME_KINDS, isLog, OP, type Operation, operationsAt } from '../opcodes.ts'
 import { frameFailure } from './exceptionalhalts.ts'
@@ -57,7 +58,6 @@ function attachTracer(
   job: Pick<MachineJob, 'overlay' | 'block' | 'tracer' | 'pause'>,
 ): () => void {
   const { tracer } = job
-  tracer?.onBegin?.(job.overlay)
   const { onTick, onStep, onEnter, onExit, onLog, onDestroy, onTouched } = tracer ?? {}
   if (!tracer || !(onTick || onStep || onEnter || onExit || onLog || onDestroy || onTouched)) {
     return () => undefined
@@ -80,7 +80,7 @@ function attachTracer(
 /** What one run has come to, as far as its events have told. */
 class StepTracer {
   readonly #evm: EVM
-  readonly #state: StateView
+  readonly #state: MachineJob['overlay']
   readonly #hardfork: Hardfork
   readonly #operations: ReadonlyMap<number, Operation>
   readonly #tracer: Tracer
@@ -200,7 +200,8 @@ class StepTracer {
       value: message.value,
       gas: message.gasLimit,
       input,
-      code: () => (to === null ? input : this.#codeOf(to)),
+      // init code is a view of its creator's memory
+      code: lazy(() => (to === null ? input.slice() : this.#codeOf(to))),
       isPrecompile: to !== null && isPrecompile(this.#evm, to),
     }
   }

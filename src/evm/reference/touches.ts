@@ -3,7 +3,8 @@ import type { InterpreterStep } from '@ethereumjs/evm'
 import { type Address, addressFromBytes, paddedBytes } from '../../core/hex.ts'
 import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
 import { delegateOf } from '../../protocol/transactions/delegation.ts'
-import type { FrameEnd, FrameStart, StateView, Touched } from '../executor.ts'
+import type { Overlay } from '../../state/overlay.ts'
+import type { FrameEnd, FrameStart, Touched } from '../executor.ts'
 import { OP, type Operation, operationsAt } from '../opcodes.ts'
 
 /** These find the address of an account on top of the stack. */
@@ -17,13 +18,13 @@ const SENTRY_GAS = 2300n
 /** Gathers what one run touches. */
 export class Touches {
   readonly #touched = new Map<Address, Set<bigint>>()
-  readonly #state: StateView
+  readonly #state: Overlay
   readonly #hardfork: Hardfork
   readonly #operations: ReadonlyMap<number, Operation>
   /** Of each open frame. */
   readonly #isStatic: boolean[] = []
 
-  constructor(state: StateView, hardfork: Hardfork) {
+  constructor(state: Overlay, hardfork: Hardfork) {
     this.#state = state
     this.#hardfork = hardfork
     this.#operations = operationsAt(hardfork)

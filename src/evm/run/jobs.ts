@@ -1,5 +1,6 @@
 // Does jobs: checks them, then runs them on the machine that suits them.
 import { keccakHash } from '../../core/crypto/crypto.ts'
+import type { Hash } from '../../core/hex.ts'
 import type { MaybePromise } from '../../core/promises.ts'
 import { OPTIONS } from '../../options/table.ts'
 import { areBlobsFree, effectiveGasPrice, effectiveTip, isFree } from '../../protocol/fees.ts'
@@ -8,7 +9,7 @@ import { blobPriceOf, checkMessage, checkTransaction } from '../checks.ts'
 import type { CallJob, ExecutorOptions, Jobs, Outcome, TransactionJob } from '../executor.ts'
 import { type MachineJob, memoryForGas } from '../machine.ts'
 import { abandoned } from '../reasons.ts'
-import type { MachineNeeds, RunContext } from '../runcontext.ts'
+import type { RunContext } from '../runcontext.ts'
 import { beginBlock, endBlock } from '../system.ts'
 import {
   applyMessage,
@@ -103,7 +104,7 @@ function apply(
     tracer: job.tracer,
     pause: pauseOf(context, job),
   }
-  return context.machines.run(needsOf(job, message), (machine) =>
+  return context.machines.run(codeHashOf(job, message), (machine) =>
     applyMessage(machine, setting, message, terms),
   )
 }
@@ -117,12 +118,9 @@ function memoryOf(
   return limits?.memory === 'gas' ? Math.max(memoryLimit, memoryForGas(gasLimit)) : memoryLimit
 }
 
-function needsOf({ world, tracer }: JobTraits, { to, data }: CheckedMessage): MachineNeeds {
-  return {
-    // the other machines tell of steps when they are over
-    needsReference: tracer?.onBegin !== undefined,
-    codeHash: () => (to === null ? undefined : accountAt(world, to)?.codeHash) ?? keccakHash(data),
-  }
+/** Of the code that a message begins with. */
+function codeHashOf({ world }: JobTraits, { to, data }: CheckedMessage): () => Hash {
+  return () => (to === null ? undefined : accountAt(world, to)?.codeHash) ?? keccakHash(data)
 }
 
 /** Lets timers and sockets have their turn during a long run, and ends one that nobody waits for any more. */

@@ -5,7 +5,7 @@ import type { MaybePromise } from '../../core/promises.ts'
 import type { EvmChoice } from '../executor.ts'
 import { type Machine, Unrepeatable } from '../machine.ts'
 import { Unready } from '../precompiles/precompile.ts'
-import type { MachineNeeds, Machines } from '../runcontext.ts'
+import type { Machines } from '../runcontext.ts'
 
 /** A machine, by name, loaded when it is first needed. */
 export interface Tier {
@@ -17,6 +17,8 @@ export interface Tier {
 const FAILING_LIMIT = 1_000
 
 type OnBug = (error: unknown) => void
+
+type CodeHash = () => Hash
 
 /** From the fastest to the reference, which every other falls back on. */
 const TIERS: readonly { name: string; load: (onBug: OnBug) => Promise<Machine> }[] = [
@@ -65,58 +67,56 @@ export class Tiers implements Machines {
   }
 
   /** Nobody hears of a tier that fails but `onBug`. */
-  run<T>(needs: MachineNeeds, work: (machine: Machine) => MaybePromise<T>): MaybePromise<T> {
-    return this.#runOn(this.#firstFor(needs), needs, work)
+  run<T>(codeHash: CodeHash, work: (machine: Machine) => MaybePromise<T>): MaybePromise<T> {
+    return this.#runOn(this.#firstFor(codeHash), codeHash, work)
   }
 
-  #firstFor({ needsReference, codeHash }: MachineNeeds): number {
-    const last = this.#tiers.length - 1
-    if (needsReference) return last
+  #firstFor(codeHash: CodeHash): number {
     const index = this.#failing.findIndex((codes) => codes.size === 0 || !codes.has(codeHash()))
-    return index === -1 ? last : index
+    return index === -1 ? this.#tiers.length - 1 : index
   }
 
   #runOn<T>(
     index: number,
-    needs: MachineNeeds,
+    codeHash: CodeHash,
     work: (machine: Machine) => MaybePromise<T>,
   ): MaybePromise<T> {
     const machine = this.#machines[index]
-    if (machine === undefined) return this.#loadAndRun(index, needs, work)
+    if (machine === undefined) return this.#loadAndRun(index, codeHash, work)
     try {
       const result = work(machine)
       if (!(result instanceof Promise)) return result
-      return result.catch((error: unknown) => this.#recover(error, index, needs, work))
+      return result.catch((error: unknown) => this.#recover(error, index, codeHash, work))
     } catch (error) {
-      return this.#recover(error, index, needs, work)
+      return this.#recover(error, index, codeHash, work)
     }
   }
 
   async #loadAndRun<T>(
     index: number,
-    needs: MachineNeeds,
+    codeHash: CodeHash,
     work: (machine: Machine) => MaybePromise<T>,
   ): Promise<T> {
     const tier = this.#tiers[index]
     if (tier === undefined) throw new Error(`there is no tier ${index}`)
     this.#machines[index] ??= await tier.load()
-    return this.#runOn(index, needs, work)
+    return this.#runOn(index, codeHash, work)
   }
 
   /** Goes on after an error: with the same tier, with the one below, or not at all. */
   #recover<T>(
     error: unknown,
     index: number,
-    needs: MachineNeeds,
+    codeHash: CodeHash,
     work: (machine: Machine) => MaybePromise<T>,
   ): MaybePromise<T> {
     if (error instanceof Unready) {
-      return error.ready.then(() => this.#runOn(index, needs, work))
+      return error.ready.then(() => this.#runOn(index, codeHash, work))
     }
     if (error instanceof Unrepeatable) throw error.cause
     if (error instanceof DevchainError || index === this.#tiers.length - 1) throw error
-    this.#mark(error, index, needs.codeHash())
-    return this.#runOn(index + 1, needs, work)
+    this.#mark(error, index, codeHash())
+    return this.#runOn(index + 1, codeHash, work)
   }
 
   #mark(error: unknown, index: number, codeHash: Hash): void {

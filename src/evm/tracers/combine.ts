@@ -6,16 +6,15 @@ export function combineTracers(tracers: readonly Tracer[]): Tracer {
   const [only] = tracers
   if (tracers.length === 1 && only !== undefined) return only
   return {
-    ...told(tracers, 'onBegin'),
-    ...told(tracers, 'onTick'),
-    ...told(tracers, 'onStep'),
+    onTick: inTurn(tracers.map(({ onTick }) => onTick)),
+    onStep: inTurn(tracers.map(({ onStep }) => onStep)),
     stepParts: partsOf(tracers.filter(({ onStep }) => onStep !== undefined)),
-    ...told(tracers, 'onEnter'),
-    ...told(tracers, 'onExit'),
-    ...told(tracers, 'onLog'),
-    ...told(tracers, 'onDestroy'),
-    ...told(tracers, 'onTouched'),
-    ...pausing(tracers),
+    onEnter: inTurn(tracers.map(({ onEnter }) => onEnter)),
+    onExit: inTurn(tracers.map(({ onExit }) => onExit)),
+    onLog: inTurn(tracers.map(({ onLog }) => onLog)),
+    onDestroy: inTurn(tracers.map(({ onDestroy }) => onDestroy)),
+    onTouched: inTurn(tracers.map(({ onTouched }) => onTouched)),
+    onPause: pausing(tracers.map(({ onPause }) => onPause)),
   }
 }
 
@@ -27,24 +26,23 @@ function partsOf(tracers: readonly Tracer[]): StepParts {
   }
 }
 
-type Hook = Exclude<keyof Tracer, 'onPause' | 'stepParts'>
+type Listener<T> = (event: T) => void
 
-function told<H extends Hook>(tracers: readonly Tracer[], hook: H): Pick<Tracer, H> {
-  type Listener = (event: unknown) => void
-  const listeners = tracers.map((tracer) => tracer[hook]).filter((each) => each !== undefined)
-  if (listeners.length === 0) return {} as Pick<Tracer, H>
-  const tell: Listener = (event) => {
-    for (const listener of listeners) (listener as Listener)(event)
+/** One listener for all; undefined where there is none. */
+function inTurn<T>(all: readonly (Listener<T> | undefined)[]): Listener<T> | undefined {
+  const listeners = all.filter((each) => each !== undefined)
+  if (listeners.length < 2) return listeners[0]
+  return (event) => {
+    for (const listener of listeners) listener(event)
   }
-  return { [hook]: tell } as Pick<Tracer, H>
 }
 
-function pausing(tracers: readonly Tracer[]): Pick<Tracer, 'onPause'> {
-  const pauses = tracers.map(({ onPause }) => onPause).filter((each) => each !== undefined)
-  if (pauses.length === 0) return {}
-  return {
-    onPause: async () => {
-      for (const pause of pauses) await pause()
-    },
+type Pause = NonNullable<Tracer['onPause']>
+
+function pausing(all: readonly (Pause | undefined)[]): Pause | undefined {
+  const pauses = all.filter((each) => each !== undefined)
+  if (pauses.length < 2) return pauses[0]
+  return async () => {
+    for (const pause of pauses) await pause()
   }
 }

@@ -1,9 +1,8 @@
 // What is recorded of a failing run, frame by frame, to tell afterwards where in the source it failed.
 import { DevchainError } from '../../core/errors.ts'
 import type { Address } from '../../core/hex.ts'
-import type { Failure, FrameStart, StateView, Step, Tracer } from '../../evm/executor.ts'
+import type { Failure, FrameStart, Step, Tracer } from '../../evm/executor.ts'
 import { OP } from '../../evm/opcodes.ts'
-import { delegateOf } from '../../protocol/transactions/delegation.ts'
 
 /** A frame of a run. */
 export interface RunFrame {
@@ -61,7 +60,6 @@ export function recordFrames(): {
 } {
   const open: Open[] = []
   let top: RunFrame | undefined
-  let state: StateView | undefined
   let jumps = 0
   let steps = 0
   const onStep = ({ pc, opcode, stack }: Step): void => {
@@ -81,13 +79,10 @@ export function recordFrames(): {
     if (frame.last.length >= 2 * KEPT_STEPS) frame.last = frame.last.slice(-KEPT_STEPS)
   }
   const tracer: Tracer = {
-    onBegin: (view) => {
-      state = view
-    },
     onEnter: (start) => {
       const caller = open.at(-1)
       if (caller !== undefined) caller.calledAt = caller.steps
-      const code = start.to === null ? undefined : codeRunAt(state, start.to)
+      const code = start.to === null ? undefined : start.code()
       open.push(opened(start, code))
     },
     onStep,
@@ -104,13 +99,6 @@ export function recordFrames(): {
     },
   }
   return { tracer, top: () => (jumps > MOST_JUMPS ? undefined : top) }
-}
-
-/** The code that a call of an account runs: that of its delegate, where it has one. */
-function codeRunAt(state: StateView | undefined, address: Address): Uint8Array | undefined {
-  const own = state?.code(address)
-  const delegate = own && delegateOf(own)
-  return delegate === undefined ? own : state?.code(delegate)
 }
 
 /** Ends a frame; of one that succeeded nothing is told. @returns how many jumps are forgotten with it */
