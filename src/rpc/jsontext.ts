@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { constants, deflateRaw, inflateRaw, type ZlibOptions } from 'node:zlib'
 import { DevchainError } from '../core/errors.ts'
+import type { MaybePromise } from '../core/promises.ts'
 import type { Json } from './schema.ts'
 
 // node loads zlib when a getter is read, which most starts do without
@@ -33,6 +34,9 @@ const DEFAULT_LIMITS: TextLimits = { size: 16_000_000_000, kept: 400_000_000, pl
 
 const NOTHING = Buffer.alloc(0)
 
+/** Characters up to which a text is short: then it is handled as one string. */
+const SHORT = 64 * 1024
+
 /** Milliseconds of writing after which other work gets a turn. */
 const TURN_MS = 10
 
@@ -48,15 +52,18 @@ export interface Written {
 
 /** JSON that has been written, or will be when it is read: once or more, a piece at a time. */
 export class JsonText {
+  /** The whole text, where it is short and has been written. */
+  readonly short: string | undefined
   /** Makes the value itself, where that fits into memory. */
   readonly value: (() => Json) | undefined
   readonly #write: () => Written
   #made: Written | undefined
 
   /** @param write called at most once */
-  constructor(write: () => Written, value?: () => Json) {
+  constructor(write: () => Written, value?: () => Json, short?: string) {
     this.#write = write
     this.value = value
+    this.short = short
   }
 
   /** Bytes of the JSON. */
@@ -104,6 +111,14 @@ export class JsonText {
     this.#made ??= this.#write()
     return this.#made
   }
+}
+
+function shortText(text: string, value?: () => Json): JsonText {
+  const write = (): Written => {
+    const bytes = Buffer.from(text)
+    return { size: bytes.length, pieces: [bytes] }
+  }
+  return new JsonText(write, value, text)
 }
 
 /** Writes JSON of any size: what is much is packed on another thread as it grows. The writer answers for it being JSON. */
@@ -170,7 +185,12 @@ export class JsonWriter {
    * What was written.
    * @param value makes the value that it stands for, where that fits into memory
    */
-  async end(value?: () => Json): Promise<JsonText> {
+  end(value?: () => Json): MaybePromise<JsonText> {
+    const isShort = this.#pieces.length === 0 && this.#filled === 0 && this.#text.length <= SHORT
+    return isShort ? shortText(this.#text, value) : this.#endLong(value)
+  }
+
+  async #endLong(value?: () => Json): Promise<JsonText> {
     await Promise.all(this.#packing)
     for (const rest of this.#rest()) {
       this.#size += rest.length

@@ -78,10 +78,9 @@ export function idOf(value: unknown): RequestId {
 }
 
 export function writeResult(id: RequestId, result: Json | JsonText): string | JsonText {
-  if (result instanceof JsonText) {
-    return result.within(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`, '}')
-  }
-  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${JSON.stringify(result)}}`
+  const before = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`
+  if (!(result instanceof JsonText)) return `${before}${JSON.stringify(result)}}`
+  return result.short === undefined ? result.within(before, '}') : `${before}${result.short}}`
 }
 
 export function writeError(id: RequestId, error: ErrorObject): string {

@@ -76,6 +76,14 @@ describe('a long reply', () => {
     socket.terminate()
   })
 
+  test('is written as a string where it is short, with its length in bytes', async () => {
+    await using server = await startTestServer()
+    const response = await fetch(server.url, { method: 'POST', body: call(1, 'test_long', [3]) })
+    const written = await response.text()
+    expect(JSON.parse(written)).toEqual(result(1, many(3)))
+    expect(Number(response.headers.get('content-length'))).toBe(Buffer.byteLength(written))
+  })
+
   test('is a value within the process', async () => {
     await using server = await startTestServer()
     const context = ownContext(server)
@@ -83,16 +91,16 @@ describe('a long reply', () => {
   })
 
   test('that is too long for a batch is an error in its place', async () => {
-    await using server = await startTestServer({}, { limits: { replies: 1_000 } })
+    await using server = await startTestServer({}, { limits: { replies: 100_000 } })
     const replies = await server.post(
-      `[${call(1, 'test_long', [999])},${call(2, 'test_echo', [2])}]`,
+      `[${call(1, 'test_long', [20_000])},${call(2, 'test_echo', [2])}]`,
     )
     expect(replies).toMatchObject([
       { id: 1, error: { code: -32005 } },
       { id: 2, result: 2 },
     ])
     const context = ownContext(server)
-    const asked = server.dispatcher.request(context, 'test_long', [999])
+    const asked = server.dispatcher.request(context, 'test_long', [20_000])
     await expect(asked).rejects.toMatchObject({ code: -32005 })
   })
 
