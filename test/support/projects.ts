@@ -10,11 +10,16 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { COMMAND, ROOT } from './boot.ts'
 
 const run = promisify(execFile)
+
+/** How often one that waits looks whether another has installed. */
+const POLL_MS = 100
 
 /** Where a project lives. */
 export function projectFolder(name: string): string {
@@ -27,10 +32,56 @@ export async function installProject(name: string, node: string = process.execPa
   const lock = readFileSync(path.join(folder, 'package-lock.json'))
   const stamp = createHash('sha256').update(lock).digest('hex')
   const stampFile = path.join(folder, 'node_modules/.installed')
-  if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp) return
-  const flags = ['--ignore-scripts', '--no-audit', '--no-fund']
-  await run(node, [npmScript(), 'ci', ...flags], { cwd: folder })
-  writeFileSync(stampFile, stamp)
+  const isInstalled = (): boolean =>
+    existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp
+  if (isInstalled()) return
+  await alone(folder, async () => {
+    if (isInstalled()) return
+    const flags = ['--ignore-scripts', '--no-audit', '--no-fund']
+    await run(node, [npmScript(), 'ci', ...flags], { cwd: folder })
+    writeFileSync(stampFile, stamp)
+  })
+}
+
+/** Test files run side by side, and some want the same packages: one installs them, the others wait. */
+async function alone(folder: string, work: () => Promise<void>): Promise<void> {
+  const key = createHash('sha256').update(folder).digest('hex').slice(0, 16)
+  const file = path.join(tmpdir(), `devchain-install-${key}`)
+  while (!isTaken(file)) await pause(POLL_MS)
+  try {
+    await work()
+  } finally {
+    rmSync(file, { force: true })
+  }
+}
+
+/** Takes a lock that nobody has, or that a process had that is gone. */
+function isTaken(file: string): boolean {
+  try {
+    writeFileSync(file, String(process.pid), { flag: 'wx' })
+    return true
+  } catch {
+    const owner = Number(readIfThere(file))
+    if (owner > 0 && !isRunning(owner)) rmSync(file, { force: true })
+    return false
+  }
+}
+
+function readIfThere(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** Makes the built command what `npx devchain` runs in a project. */

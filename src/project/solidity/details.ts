@@ -317,9 +317,9 @@ function nearest(file: string, name: string): string | undefined {
   return undefined
 }
 
-/** Hardhat 3 puts the package before a path: `project/contracts/Vault.sol`. */
+/** Hardhat 3 puts the package before a path: `project/contracts/Vault.sol`, `npm/@scope/name@1.0.0/Vault.sol`. */
 function shownPath(name: string): string {
-  return name.replace(/^project\//, '').replace(/^npm\/([^/]+?)@[^/]+\//, '$1/')
+  return name.replace(/^project\//, '').replace(/^npm\/((?:@[^/]+\/)?[^/@]+)@[^/]+\//, '$1/')
 }
 
 function sourceOf(name: string, content: string): Source {
