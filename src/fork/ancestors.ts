@@ -4,7 +4,7 @@ import { bytesFromHex, type Hash, quantityFromBigint, ZERO_HASH } from '../core/
 import { LruCache } from '../core/lrucache.ts'
 import type { BlockRecord } from '../node/ledger/blockrecord.ts'
 import type { BlockRun } from '../node/ledger/blockrun.ts'
-import { type Miss, MissingState, type MissSource } from '../state/backing.ts'
+import { type Miss, MissingState, type MissSource } from '../state/misses.ts'
 import { gathering, missed } from './gather.ts'
 import { type RemoteBlock, readBlock, recordOf } from './header.ts'
 import type { BlockPoint, Network } from './network.ts'

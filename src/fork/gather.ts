@@ -3,7 +3,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { DevchainError } from '../core/errors.ts'
 import { isPromise, type MaybePromise, whenThere } from '../core/promises.ts'
-import { type Miss, MissingState, type MissSource, printMiss } from '../state/backing.ts'
+import { type Miss, MissingState, type MissSource, printMiss } from '../state/misses.ts'
 
 /** Rounds until everything is known. A run whose addresses each depend on a slot before needs as many as it is deep. */
 const MOST_ROUNDS = 2_000
@@ -18,6 +18,8 @@ const ASTRAY_MS = 20
 export class Gathering {
   /** False: it has effects, so that it ends at its first miss. */
   readonly guesses: boolean
+  /** True once a guess was given: what follows from it is worth nothing. */
+  hasGuessed = false
   /** True once something of it is there for good, so that it cannot begin anew. */
   hasEffects = false
   readonly #bySource = new Map<MissSource, Map<string, Miss>>()
@@ -76,6 +78,7 @@ export function missed(miss: Miss, source: MissSource): void {
   const attempt = gathering()
   if (attempt === undefined) throw new MissingState(miss, source)
   attempt.add(miss, source)
+  attempt.hasGuessed = true
 }
 
 /** How an attempt is made complete. */
@@ -119,7 +122,9 @@ function afterError<T>(
 
 /** @throws the error where it is no miss, or where what has happened cannot happen again */
 function noteMiss(error: unknown, attempt: Gathering): void {
-  if (error instanceof MissingState) attempt.add(error.miss, error.source)
+  if (error instanceof MissingState) {
+    for (const { miss, source } of [error, ...error.others]) attempt.add(miss, source)
+  }
   if (!attempt.hasMisses || attempt.hasEffects) throw error
 }
 

@@ -55,11 +55,11 @@ export interface OpenFork {
 export async function openFork(settings: ForkSettings, onNotice: OnNotice): Promise<OpenFork> {
   return settings.forkReplay === undefined
     ? await openNetwork(settings, onNotice)
-    : openCassette(settings, settings.forkReplay)
+    : openCassette(settings, settings.forkReplay, onNotice)
 }
 
 /** A fork of what a file holds. Nobody is asked. */
-function openCassette(settings: ForkSettings, file: string): OpenFork {
+function openCassette(settings: ForkSettings, file: string, onNotice: OnNotice): OpenFork {
   const { head, store } = readCassette(file)
   const block = readBlock(head.block)
   const asker: Asker = {
@@ -73,7 +73,7 @@ function openCassette(settings: ForkSettings, file: string): OpenFork {
   const moveTo = async (): Promise<void> => {
     throw new DevchainError('INVALID_PARAMS', `${file} is replayed: no network is asked`)
   }
-  return opened(settings, found, { asker, store: layered(memoryStore(), store), moveTo })
+  return opened(settings, found, { asker, store: layered(memoryStore(), store), moveTo }, onNotice)
 }
 
 async function openNetwork(settings: ForkSettings, onNotice: OnNotice): Promise<OpenFork> {
@@ -100,7 +100,7 @@ async function openNetwork(settings: ForkSettings, onNotice: OnNotice): Promise<
       await requireSameBlock(other, found.block, { timeoutMs, retries, onNotice }, client.name)
       client.use(other)
     }
-    const { base, close } = opened(settings, found, { asker: client, store, moveTo })
+    const { base, close } = opened(settings, found, { asker: client, store, moveTo }, onNotice)
     return {
       base,
       close: () => {
@@ -221,6 +221,7 @@ function opened(
   { chainId, baseFee, forkProofs: isProven }: ForkSettings,
   { head, block, newest, depth }: Found,
   { asker, store, moveTo }: Carriers,
+  onNotice: OnNotice,
 ): OpenFork {
   const id = BigInt(head.chainId)
   if (isProven && hashHeader(block.header) !== block.hash) {
@@ -233,12 +234,17 @@ function opened(
   network.noteVerified(block.hash)
   const { number, stateRoot } = block.header
   const point: BlockPoint = { number, hash: block.hash, stateRoot }
+  let isRootKnown = isProven
+  const onLost = (why: string): void => {
+    isRootKnown = false
+    onNotice(`state roots of blocks mined from now on are not the network's: ${why}`)
+  }
   const base: ForkBase = {
-    upstream: { ...upstreamOf(network, point), moveTo },
+    upstream: { ...upstreamOf(network, point, () => isRootKnown), moveTo },
     ancestors: new Ancestors(network, block),
     header: block.header,
     head: ({ balances: own, code }) =>
-      recordOf(block, 0, () => new BlockState(network, point, { own, code }).world),
+      recordOf(block, 0, () => new BlockState(network, point, { own, code }, onLost).world),
     hardforkAt: rulesOf(id, block, (head.hardfork ?? undefined) as Hardfork | undefined),
     takesChainId: chainId === 'remote',
     takesBaseFee: baseFee === 'remote',
@@ -246,15 +252,19 @@ function opened(
   return { base, close: () => void store.flush() }
 }
 
-function upstreamOf(network: Network, point: BlockPoint): Omit<Upstream, 'moveTo'> {
+function upstreamOf(
+  network: Network,
+  point: BlockPoint,
+  isRootKnown: () => boolean,
+): Omit<Upstream, 'moveTo'> {
   return {
     chainId: network.chainId,
     number: point.number,
     hash: point.hash as Hash,
     facts: () => {
       const { sent, asked, batch } = network.traffic
-      const { isProven } = network
-      return { isProven, name: network.name, requests: sent, asked, batch, isRootKnown: false }
+      const { isProven, name } = network
+      return { isProven, name, requests: sent, asked, batch, isRootKnown: isRootKnown() }
     },
     ask: (method, params, block) =>
       network.askBelow(point, method, params as readonly Json[], block),

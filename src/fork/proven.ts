@@ -1,5 +1,4 @@
 // Accounts and slots of another network with their proofs: what it says is checked against the state root of its block.
-import { EMPTY_CODE_HASH } from '../core/crypto/crypto.ts'
 import { DevchainError } from '../core/errors.ts'
 import {
   type Address,
@@ -12,15 +11,15 @@ import {
 } from '../core/hex.ts'
 import { decodeRlp, type RlpItem } from '../core/rlp.ts'
 import { addressKey, slotKey } from '../state/keys.ts'
-import { emptyStorage } from '../state/world.ts'
+import { BrokenProof } from '../state/sparse.ts'
 import { unexpected } from './answers.ts'
 import type { BlockPoint, Network } from './network.ts'
-import { BrokenProof, provenValue } from './proof.ts'
+import { type ProvenNodes, provenValue } from './proof.ts'
 
 /** Slots of one `eth_getProof`. */
 const MOST_SLOTS = 512
 
-/** An account as the state trie has it; zeros where it has none. */
+/** An account as the state trie has it. */
 export interface ProvenAccount {
   readonly nonce: bigint
   readonly balance: bigint
@@ -28,25 +27,23 @@ export interface ProvenAccount {
   readonly codeHash: Hash
 }
 
-const ABSENT: ProvenAccount = {
-  nonce: 0n,
-  balance: 0n,
-  storageRoot: emptyStorage.rootBytes,
-  codeHash: EMPTY_CODE_HASH,
-}
-
-/** @throws {DevchainError} `UPSTREAM_FAILED` naming the account whose proof does not hold */
+/**
+ * An account; undefined where there is none.
+ * @param known gets the nodes of the proof
+ * @throws {DevchainError} `UPSTREAM_FAILED` naming the account whose proof does not hold
+ */
 export async function proveAccount(
   network: Network,
   point: BlockPoint,
   address: Address,
-): Promise<ProvenAccount> {
+  known: ProvenNodes,
+): Promise<ProvenAccount | undefined> {
   const answer = await network.askAt('eth_getProof', [address, []], point)
   const { accountProof } = (answer ?? {}) as { accountProof?: unknown }
   const nodes = nodesOf(accountProof)
   return checked(`account ${address}`, () => {
-    const value = provenValue(bytesFromHex(point.stateRoot), addressKey(address), nodes)
-    if (value === undefined) return ABSENT
+    const value = provenValue(bytesFromHex(point.stateRoot), addressKey(address), nodes, known)
+    if (value === undefined) return undefined
     const [nonce, balance, storageRoot, codeHash] = bytesIn(decodeRlp(value), 4)
     return {
       nonce: bigintFromBytes(nonce!),
@@ -63,6 +60,7 @@ export async function proveSlots(
   point: BlockPoint,
   { address, root }: { readonly address: Address; readonly root: Uint8Array },
   slots: readonly bigint[],
+  known: ProvenNodes,
 ): Promise<readonly bigint[]> {
   const words: bigint[] = []
   for (let at = 0; at < slots.length; at += MOST_SLOTS) {
@@ -75,7 +73,7 @@ export async function proveSlots(
       const nodes = nodesOf((proofs[index] as { proof?: unknown } | undefined)?.proof)
       words.push(
         checked(`slot 0x${slot.toString(16)} of ${address}`, () => {
-          const value = provenValue(root, slotKey(slot), nodes)
+          const value = provenValue(root, slotKey(slot), nodes, known)
           return value === undefined ? 0n : bigintFromBytes(bytesOf(decodeRlp(value)))
         }),
       )

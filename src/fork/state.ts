@@ -1,22 +1,34 @@
 // The accounts and slots of another network at one of its blocks, as far as they were fetched.
 import { EMPTY_CODE_HASH, keccakHash } from '../core/crypto/crypto.ts'
-import { type Address, bytesFromHex, EMPTY_BYTES, type Hash, wordFromBigint } from '../core/hex.ts'
+import {
+  type Address,
+  bytesFromHex,
+  EMPTY_BYTES,
+  equalBytes,
+  type Hash,
+  wordFromBigint,
+} from '../core/hex.ts'
 import { LruCache } from '../core/lrucache.ts'
-import type { BackedChanges, Backing, Miss, MissSource } from '../state/backing.ts'
+import type { BackedChanges, Backing, BackingNodes } from '../state/backing.ts'
 import { addressKey, slotKey } from '../state/keys.ts'
+import { type Miss, MissingState, type MissSource } from '../state/misses.ts'
+import type { SparseChange } from '../state/sparsetrie.ts'
 import { Trie } from '../state/trie.ts'
+import { EMPTY_ROOT_BYTES } from '../state/trienode.ts'
 import {
   type Account,
   emptyAccount,
   emptyStorage,
   emptyWorld,
+  isEmpty,
   type StorageSlot,
   type World,
 } from '../state/world.ts'
 import { quantity, unexpected } from './answers.ts'
-import { missed } from './gather.ts'
+import { gathering, missed } from './gather.ts'
 import type { BlockPoint, Network } from './network.ts'
-import { proveAccount, proveSlots, unproven } from './proven.ts'
+import { unproven } from './proven.ts'
+import { ProvenTries } from './tries.ts'
 
 /** What is otherwise here than on the network, before anything was changed. */
 export interface Patches {
@@ -49,18 +61,26 @@ export class BlockState implements MissSource {
   readonly #accounts = new Map<Address, Account | undefined>()
   readonly #nonces = new Map<Address, bigint>()
   readonly #storages = new Map<Address, Storage>()
-  /** Of accounts that were proven. */
-  readonly #roots = new Map<Address, Uint8Array>()
+  /** Where the network is asked for proofs. */
+  readonly #tries: ProvenTries | undefined
 
-  constructor(network: Network, point: BlockPoint, patches: Patches = NO_PATCHES) {
+  /** @param onLost told once, should the roots of what is changed not be known any more, and why */
+  constructor(
+    network: Network,
+    point: BlockPoint,
+    patches: Patches = NO_PATCHES,
+    onLost: (why: string) => void = () => undefined,
+  ) {
     this.#network = network
     this.#point = point
     this.#patches = patches
+    this.#tries = network.isProven ? new ProvenTries(network, point, this, onLost) : undefined
     const backing: Backing<Account> = {
       get: (_, name) => (typeof name === 'string' ? this.#account(name) : undefined),
       knows: (_, name) => typeof name === 'string' && this.#knows(name),
       known: () => this.#known(),
       root: (changes) => rootOf(changes, bytesFromHex(point.stateRoot)),
+      nodes: this.#tries && this.#nodesOver(this.#tries),
     }
     this.world = { accounts: Trie.backed(emptyWorld.accounts.encodeValue, backing) }
     for (const [address, balance] of patches.own) {
@@ -71,9 +91,11 @@ export class BlockState implements MissSource {
   /** Fetches what is missing, all at once. */
   async fetch(misses: readonly Miss[]): Promise<void> {
     const slots = misses.filter((miss) => miss.kind === 'slot')
+    const nodes = misses.filter((miss) => miss.kind === 'node')
     await Promise.all([
       this.#network.verify(this.#point),
       this.#fetchSlots(slots.filter(({ address, slot }) => !this.#hasSlot(address, slot))),
+      nodes.length > 0 && this.#tries?.fetchNodes(nodes),
       ...misses.map((miss) => {
         if (miss.kind === 'account') return this.#fetchAccount(miss.address)
         return miss.kind === 'nonce' ? this.#fetchNonce(miss.address) : undefined
@@ -126,16 +148,17 @@ export class BlockState implements MissSource {
 
   async #fetchNonce(address: Address): Promise<void> {
     if (this.#nonces.has(address)) return
-    const nonce = this.#network.isProven
-      ? (await proveAccount(this.#network, this.#point, address)).nonce
-      : quantity(await this.#ask('eth_getTransactionCount', [address]))
+    const nonce =
+      this.#tries === undefined
+        ? quantity(await this.#ask('eth_getTransactionCount', [address]))
+        : ((await this.#tries.proveAccount(address))?.nonce ?? 0n)
     this.#nonces.set(address, nonce)
   }
 
   async #fetchAccount(address: Address): Promise<void> {
     if (this.#accounts.has(address)) return
-    if (this.#network.isProven) {
-      await this.#fetchProven(address)
+    if (this.#tries !== undefined) {
+      await this.#fetchProven(address, this.#tries)
       return
     }
     const [balance, nonce, text] = await Promise.all([
@@ -143,10 +166,15 @@ export class BlockState implements MissSource {
       this.#ask('eth_getTransactionCount', [address]),
       this.#network.codeAt(address, this.#point),
     ])
-    this.#accounts.set(
-      address,
-      this.#accountOf(address, quantity(balance), quantity(nonce), codeOf(text)),
-    )
+    this.#accounts.set(address, this.#told(address, balance, nonce, text))
+  }
+
+  /** An account as a network tells of it. */
+  #told(address: Address, balance: unknown, nonce: unknown, text: unknown): Account | undefined {
+    const told = { balance: quantity(balance), nonce: quantity(nonce), code: codeOf(text) }
+    // without code and nonce nothing ever ran there that could have written a slot
+    const hasStorage = told.nonce > 0n || told.code.code.length > 0
+    return this.#accountOf(address, { ...told, hasStorage })
   }
 
   /** An account that an earlier fork fetched is there at once. @returns false where it did not */
@@ -157,46 +185,47 @@ export class BlockState implements MissSource {
     const nonce = this.#network.keptAt('eth_getTransactionCount', [address], this.#point)
     const text = this.#network.keptCodeAt(address, this.#point)
     if (nonce === undefined || text === undefined) return false
-    const account = this.#accountOf(address, quantity(balance), quantity(nonce), codeOf(text))
-    this.#accounts.set(address, account)
+    this.#accounts.set(address, this.#told(address, balance, nonce, text))
     return true
   }
 
-  async #fetchProven(address: Address): Promise<void> {
-    const [{ balance, nonce, codeHash, storageRoot }, text] = await Promise.all([
-      proveAccount(this.#network, this.#point, address),
+  async #fetchProven(address: Address, tries: ProvenTries): Promise<void> {
+    const [proven, text] = await Promise.all([
+      tries.proveAccount(address),
       this.#network.codeAt(address, this.#point),
     ])
     const code = codeOf(text)
-    if (code.hash !== codeHash) throw unproven(`the code of ${address}`, 'it has another hash')
-    this.#roots.set(address, storageRoot)
-    this.#accounts.set(address, this.#accountOf(address, balance, nonce, code))
-  }
-
-  async #fetchProvenSlots(address: Address, slots: readonly bigint[]): Promise<void> {
-    if (!this.#roots.has(address)) await this.#fetchProven(address)
-    const root = this.#roots.get(address) ?? emptyStorage.rootBytes
-    const values = await proveSlots(this.#network, this.#point, { address, root }, slots)
-    slots.forEach((slot, index) => {
-      this.#storageOf(address).values.set(slot, values[index] ?? 0n)
-    })
+    if (code.hash !== (proven?.codeHash ?? EMPTY_CODE_HASH)) {
+      throw unproven(`the code of ${address}`, 'it has another hash')
+    }
+    const hasStorage = proven !== undefined && !equalBytes(proven.storageRoot, EMPTY_ROOT_BYTES)
+    const { nonce, balance } = proven ?? { nonce: 0n, balance: 0n }
+    const account = this.#accountOf(address, { nonce, balance, code, hasStorage })
+    // an empty account that is there: it goes when it is touched (EIP-161)
+    this.#accounts.set(address, account ?? (proven && emptyAccount(address)))
   }
 
   /** Undefined for one of which nothing is there: it cannot be told from an empty one, which no newer fork has. */
   #accountOf(
     address: Address,
-    balance: bigint,
-    nonce: bigint,
-    { code, hash: codeHash }: ReturnType<typeof codeOf>,
+    {
+      nonce,
+      balance,
+      code: { code, hash: codeHash },
+      hasStorage,
+    }: {
+      readonly nonce: bigint
+      readonly balance: bigint
+      readonly code: ReturnType<typeof codeOf>
+      readonly hasStorage: boolean
+    },
   ): Account | undefined {
     const ours = this.#patches.code.get(address)
     if (ours !== undefined && code.length === 0) {
       const codeHash = keccakHash(ours)
       return { ...emptyAccount(address), balance, nonce: 1n, code: ours, codeHash }
     }
-    if (balance === 0n && nonce === 0n && code.length === 0) return undefined
-    // without code and nonce nothing ever ran there that could have written a slot
-    const hasStorage = nonce > 0n || code.length > 0
+    if (balance === 0n && nonce === 0n && code.length === 0 && !hasStorage) return undefined
     const storage = hasStorage ? this.#storageOf(address).trie : emptyStorage
     return { address, nonce, balance, codeHash, code, storage }
   }
@@ -204,11 +233,15 @@ export class BlockState implements MissSource {
   #storageOf(address: Address): Storage {
     let storage = this.#storages.get(address)
     if (storage === undefined) {
-      storage = new Storage((slot) => {
+      const onMiss = (slot: bigint): bigint | undefined => {
         const kept = this.#keptSlot(address, slot)
         if (kept === undefined) missed({ kind: 'slot', address, slot }, this)
         return kept
-      })
+      }
+      storage = new Storage(
+        onMiss,
+        (values) => this.#tries && slotNodes(address, values, this, this.#tries),
+      )
       this.#storages.set(address, storage)
     }
     return storage
@@ -228,13 +261,14 @@ export class BlockState implements MissSource {
   async #fetchSlots(
     slots: readonly { readonly address: Address; readonly slot: bigint }[],
   ): Promise<void> {
-    if (this.#network.isProven) {
+    const tries = this.#tries
+    if (tries !== undefined) {
       const byAddress = new Map<Address, bigint[]>()
       for (const { address, slot } of slots) {
         byAddress.set(address, [...(byAddress.get(address) ?? []), slot])
       }
       await Promise.all(
-        [...byAddress].map(([address, some]) => this.#fetchProvenSlots(address, some)),
+        [...byAddress].map(([address, some]) => this.#fetchProvenSlots(address, some, tries)),
       )
       return
     }
@@ -268,6 +302,49 @@ export class BlockState implements MissSource {
     return true
   }
 
+  async #fetchProvenSlots(
+    address: Address,
+    slots: readonly bigint[],
+    tries: ProvenTries,
+  ): Promise<void> {
+    const values = await tries.proveSlots(address, slots)
+    slots.forEach((slot, index) => {
+      this.#storageOf(address).values.set(slot, values[index] ?? 0n)
+    })
+  }
+
+  #nodesOver(tries: ProvenTries): BackingNodes<Account> {
+    return {
+      untouched: tries.state,
+      begun: tries.state.with(() => this.#patched()),
+      require: (name) => this.#require(name as Address),
+      nameOf: ({ address }) => address,
+      whyUnknown: tries.whyUnknown,
+    }
+  }
+
+  /** An account is known with the nodes on the way to it. */
+  #require(address: Address): void {
+    const isOwn = this.#patches.own.has(address)
+    if (isOwn ? this.#nonces.has(address) : this.#accounts.has(address)) return
+    throw new MissingState({ kind: isOwn ? 'nonce' : 'account', address }, this)
+  }
+
+  /** What is otherwise here than on the network. */
+  #patched(): readonly SparseChange[] {
+    const { own, code } = this.#patches
+    return [...own.keys(), ...code.keys()].map((address) => ({
+      key: addressKey(address),
+      encode: () => {
+        this.#require(address)
+        const account = this.#accounts.get(address)
+        return account === undefined || isEmpty(account)
+          ? undefined
+          : emptyWorld.accounts.encodeValue(account)
+      },
+    }))
+  }
+
   #ask(method: string, params: readonly string[]): Promise<unknown> {
     return this.#network.askAt(method, params, this.#point)
   }
@@ -278,8 +355,14 @@ class Storage {
   readonly values = new Map<bigint, bigint>()
   readonly trie: Trie<StorageSlot>
 
-  /** @param onMiss gives a value that is kept elsewhere */
-  constructor(onMiss: (slot: bigint) => bigint | undefined) {
+  /**
+   * @param onMiss gives a value that is kept elsewhere
+   * @param nodesOf the nodes, where there are proofs
+   */
+  constructor(
+    onMiss: (slot: bigint) => bigint | undefined,
+    nodesOf: (values: ReadonlyMap<bigint, bigint>) => BackingNodes<StorageSlot> | undefined,
+  ) {
     const { values } = this
     const backing: Backing<StorageSlot> = {
       get: (_, slot) => {
@@ -298,13 +381,35 @@ class Storage {
         }
       },
       root: (changes) => rootOf(changes, changes.setRoot()),
+      nodes: nodesOf(values),
     }
     this.trie = Trie.backed(emptyStorage.encodeValue, backing)
   }
 }
 
+function slotNodes(
+  address: Address,
+  values: ReadonlyMap<bigint, bigint>,
+  source: MissSource,
+  tries: ProvenTries,
+): BackingNodes<StorageSlot> {
+  const untouched = tries.storageOf(address)
+  return {
+    untouched,
+    begun: untouched,
+    require: (name) => {
+      const slot = name as bigint
+      if (!values.has(slot)) throw new MissingState({ kind: 'slot', address, slot }, source)
+    },
+    nameOf: ({ slot }) => slot,
+    whyUnknown: tries.whyUnknown,
+  }
+}
+
 /** The root of what is known: that of the network until something is changed, then that of the changes alone. */
 function rootOf<V>({ set, setRoot, gone }: BackedChanges<V>, untouched: Uint8Array): Uint8Array {
+  // nothing that comes of a guess is kept
+  if (gathering()?.hasGuessed === true) return EMPTY_ROOT_BYTES
   const [first] = gone
   return set === undefined && first === undefined ? untouched : setRoot()
 }

@@ -1,6 +1,6 @@
 // What lies below a trie of which only a part is here: a fork's accounts and slots that another network has.
-import { DevchainError } from '../core/errors.ts'
-import type { Address, Hash } from '../core/hex.ts'
+import type { Address } from '../core/hex.ts'
+import type { SparseTrie } from './sparsetrie.ts'
 import type { Node } from './trienode.ts'
 
 /**
@@ -18,8 +18,27 @@ export interface Backing<V> {
   readonly knows: (key: Uint8Array, name: Address | bigint | undefined) => boolean
   /** Keys and values that are known, in any order. */
   readonly known: () => Iterable<readonly [Uint8Array, V]>
-  /** The root of the trie with changes over these keys: 32 bytes. */
+  /** The root of the trie with changes over these keys where there are no nodes of it: 32 bytes. */
   readonly root: (changes: BackedChanges<V>) => Uint8Array
+  /** Its nodes, as far as they are known; undefined where there are no proofs of them. */
+  readonly nodes?: BackingNodes<V> | undefined
+}
+
+/** The nodes of a trie of which only a part is here. */
+export interface BackingNodes<V> {
+  /** As the network has it. */
+  readonly untouched: SparseTrie
+  /** With what is otherwise here from the beginning on: it comes in with the first change. */
+  readonly begun: SparseTrie
+  /**
+   * Asks for the nodes on the way to a key.
+   * @throws {MissingState} when they are not known yet
+   */
+  readonly require: (name: Address | bigint) => void
+  /** What the key of a value is the hash of. */
+  readonly nameOf: (value: V) => Address | bigint
+  /** Undefined where they are true; else why they are not. */
+  readonly whyUnknown: () => string | undefined
 }
 
 /** What was changed over a backing. */
@@ -30,46 +49,4 @@ export interface BackedChanges<V> {
   readonly setRoot: () => Uint8Array
   /** Keys that were taken away. */
   readonly gone: Iterable<Uint8Array>
-}
-
-/** Something of another network that a run, a command or a read needs. */
-export type Miss =
-  | { readonly kind: 'account'; readonly address: Address }
-  | { readonly kind: 'nonce'; readonly address: Address }
-  | { readonly kind: 'slot'; readonly address: Address; readonly slot: bigint }
-  | { readonly kind: 'header'; readonly number: bigint }
-  | { readonly kind: 'block'; readonly hash: Hash }
-
-/** Who can fetch what is missing. Two misses of one source may be fetched together. */
-export interface MissSource {
-  /** @throws {DevchainError} `UPSTREAM_FAILED` when it cannot be had */
-  readonly fetch: (misses: readonly Miss[]) => Promise<void>
-}
-
-/** What is asked for is another network's, and has not been fetched yet. Whoever can wait fetches it and begins anew. */
-export class MissingState extends DevchainError {
-  readonly miss: Miss
-  readonly source: MissSource
-
-  constructor(miss: Miss, source: MissSource) {
-    super('MISSING_STATE', `not known here yet: ${printMiss(miss)}`)
-    this.miss = miss
-    this.source = source
-  }
-}
-
-/** A miss in words, which is also its key among others of its source. */
-export function printMiss(miss: Miss): string {
-  switch (miss.kind) {
-    case 'account':
-      return `account ${miss.address}`
-    case 'nonce':
-      return `nonce of ${miss.address}`
-    case 'slot':
-      return `slot 0x${miss.slot.toString(16)} of ${miss.address}`
-    case 'header':
-      return `block ${miss.number}`
-    case 'block':
-      return `block ${miss.hash}`
-  }
 }

@@ -162,7 +162,8 @@ export class Overlay {
     for (const address of addresses) {
       const before = accountAt(this.#base, address)
       const after = this.#applied(address)
-      if (!isSame(before, after)) changes.push({ key: addressKey(address), value: after })
+      if (!isSame(before, after))
+        changes.push({ key: addressKey(address), value: after, name: address })
     }
     return changes.length === 0 ? this.#base : withAccounts(this.#base, changes)
   }

@@ -84,5 +84,5 @@ function written(
 
 /** A slot is set to its value, without a look at what it was: a hash and a time are always others. */
 export function slotChange(slot: bigint, value: bigint): TrieChange<StorageSlot> {
-  return { key: slotKey(slot), value: value === 0n ? undefined : { slot, value } }
+  return { key: slotKey(slot), value: value === 0n ? undefined : { slot, value }, name: slot }
 }

@@ -11,36 +11,31 @@ import {
 } from '../core/hex.ts'
 import { emptyMap, type PersistentMap } from '../core/persistent.ts'
 import type { Backing } from './backing.ts'
+import { asItIs } from './sparse.ts'
+import type { SparseChange, SparseTrie } from './sparsetrie.ts'
+import { insert, remove } from './trieedit.ts'
 import {
-  type Branch,
   type EditToken,
+  EMPTY_ROOT,
+  EMPTY_ROOT_BYTES,
   type EncodeValue,
-  type Extension,
   encodeNode,
-  firstDifference,
   isShort,
   KEY_NIBBLES,
-  type Leaf,
-  makeBranch,
-  makeExtension,
-  makeLeaf,
   type Node,
-  nibbleAt,
   referenceOf,
   rootReference,
+  type WholeNode,
 } from './trienode.ts'
+import { findLeaf, pathTo, walk } from './triewalk.ts'
 
 /** One change of a batch; an undefined value takes the key away. */
 export interface TrieChange<V> {
   readonly key: Uint8Array
   readonly value: V | undefined
+  /** What the key of something that is taken away is the hash of: a trie of which only a part is here asks for it. */
+  readonly name?: Address | bigint
 }
-
-/** Keccak-256 of the RLP of nothing: the root of a trie without keys. */
-const EMPTY_ROOT: Hash =
-  '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421' as Hash
-
-const EMPTY_ROOT_BYTES = bytesFromHex(EMPTY_ROOT)
 
 /**
  * An immutable map from 32-byte keys to values, with a root hash. A change costs O(log n) and shares all other nodes,
@@ -70,7 +65,7 @@ export class Trie<V> {
 
   /** A trie with the keys of a backing, of which only a part is here. */
   static backed<V>(encodeValue: EncodeValue<V>, backing: Backing<V>): Trie<V> {
-    return new Trie<V>(undefined, encodeValue, { backing, gone: emptyMap() })
+    return new Trie<V>(undefined, encodeValue, { backing, gone: emptyMap(), nodes: undefined })
   }
 
   /** False also where a backing has the keys: which of them there are is not known. */
@@ -130,15 +125,9 @@ export class Trie<V> {
 
   /** All changes at once, later ones over earlier ones: nodes on shared paths are copied only once. */
   withChanges(changes: Iterable<TrieChange<V>>): Trie<V> {
-    const edit: EditToken = {}
-    let root = this.#root
-    let base = this.#base
-    for (const { key, value } of changes) {
-      root = value === undefined ? remove(root, key, 0, edit) : insert(root, key, value, 0, edit)
-      if (base !== undefined) base = marked(base, key, value === undefined)
-    }
-    if (root === this.#root && base === this.#base) return this
-    return new Trie(root, this.#encodeValue, base)
+    if (this.#base !== undefined) return this.#withBackedChanges([...changes], this.#base)
+    const root = withValues(this.#root, changes)
+    return root === this.#root ? this : new Trie(root, this.#encodeValue, undefined)
   }
 
   /**
@@ -156,29 +145,60 @@ export class Trie<V> {
   /**
    * The RLP of the nodes from the root towards `key`, as far as they exist: proof that the key has its value, or
    * that it has none. A node shorter than 32 bytes is part of its parent and not listed. No nodes for an empty trie.
+   * @param name as in `get`
    * @see https://eips.ethereum.org/EIPS/eip-1186
    */
-  proof(key: Uint8Array): readonly Uint8Array[] {
-    requireWhole(this.#base)
-    const nodes: Uint8Array[] = []
-    for (const node of pathTo(this.#root, key)) {
-      const isRoot = nodes.length === 0
-      if (isRoot || !isShort(referenceOf(node, this.#encodeValue))) {
-        nodes.push(encodeNode(node, this.#encodeValue))
-      }
-    }
-    return nodes
+  proof(key: Uint8Array, name?: Address | bigint): readonly Uint8Array[] {
+    if (this.#base === undefined) return proofAlong(pathTo(this.#root, key), this.#encodeValue)
+    return proofAlong(pathTo(rootFor(this.#base, name), key), asItIs)
   }
 
   /**
-   * A key below the leaf or extension at which the search for an absent `key` ends; undefined where it ends at a branch. When
-   * the key was taken away, and its branch with it, that is a key of what was left of the branch.
+   * Where the search for an absent `key` ends: the nibbles above and of that leaf or extension, as a key and their
+   * count; undefined where it ends at a branch. When the key was taken away, and its branch with it, that is what was
+   * left of the branch.
    */
-  keyBeside(key: Uint8Array): Uint8Array | undefined {
-    requireWhole(this.#base)
-    let last: Node<V> | undefined
-    for (const node of pathTo(this.#root, key)) last = node
-    return last === undefined || last.kind === 'branch' ? undefined : last.key
+  nodeBeside(key: Uint8Array): NodePlace | undefined {
+    const path =
+      this.#base === undefined
+        ? pathTo<unknown>(this.#root, key)
+        : pathTo<unknown>(rootFor(this.#base, undefined), key)
+    let last: WholeNode<unknown> | undefined
+    for (const node of path) last = node
+    if (last === undefined || last.kind === 'branch') return undefined
+    return { key: last.key, end: last.kind === 'leaf' ? KEY_NIBBLES : last.to }
+  }
+
+  /** Nodes as `proof` gives them, on the way to what `nodeBeside` found. */
+  proofOf({ key, end }: NodePlace): readonly Uint8Array[] {
+    if (this.#base === undefined) {
+      return proofAlong(pathTo(this.#root, key, end), this.#encodeValue)
+    }
+    return proofAlong(pathTo(rootFor(this.#base, undefined), key, end), asItIs)
+  }
+
+  #withBackedChanges(changes: readonly TrieChange<V>[], before: Base<V>): Trie<V> {
+    let base = before
+    for (const { key, value } of changes) base = marked(base, key, value === undefined)
+    const root = withValues(this.#root, changes)
+    if (root === this.#root && base === before) return this
+    const { backing, nodes } = before
+    if (backing.nodes !== undefined) {
+      const over = nodes ?? backing.nodes.begun
+      base = { ...base, nodes: over.with(() => changes.map((each) => this.#sparse(each, backing))) }
+    }
+    return new Trie(root, this.#encodeValue, base)
+  }
+
+  #sparse({ key, value, name }: TrieChange<V>, { nodes }: Backing<V>): SparseChange {
+    return {
+      key,
+      encode: () => {
+        const asked = value === undefined ? name : nodes?.nameOf(value)
+        if (asked !== undefined) nodes?.require(asked)
+        return value === undefined ? undefined : this.#encodeValue(value)
+      },
+    }
   }
 
   #ownRoot(): Uint8Array {
@@ -193,6 +213,15 @@ interface Base<V> {
   readonly backing: Backing<V>
   /** Keys of the backing that were taken away, as hex. */
   readonly gone: PersistentMap<Hex, true>
+  /** Undefined until something was changed, and where the backing has no nodes. */
+  readonly nodes: SparseTrie | undefined
+}
+
+/** Where a node is: the nibbles above it, and its own. */
+interface NodePlace {
+  readonly key: Uint8Array
+  /** How many they are. */
+  readonly end: number
 }
 
 /** The value of a key that the trie's own nodes do not have. */
@@ -212,10 +241,14 @@ function marked<V>(base: Base<V>, key: Uint8Array, isGone: boolean): Base<V> {
 }
 
 function rootOver<V>(
-  { backing, gone }: Base<V>,
+  { backing, gone, nodes: changed }: Base<V>,
   set: Node<V> | undefined,
   { encodeValue }: Trie<V>,
 ): Uint8Array {
+  const { nodes } = backing
+  if (nodes !== undefined && nodes.whyUnknown() === undefined) {
+    return (changed ?? nodes.untouched).rootBytes
+  }
   const setRoot = (): Uint8Array =>
     set === undefined ? EMPTY_ROOT_BYTES : rootReference(set, encodeValue)
   const keys = [...gone.entries()].map(([key]) => bytesFromHex(key))
@@ -235,224 +268,50 @@ function withKnown<V>({ backing, gone }: Base<V>, set: Node<V> | undefined): Nod
 
 /** @throws {DevchainError} `METHOD_NOT_SUPPORTED` where nodes are wanted that are not here */
 function requireWhole<V>(base: Base<V> | undefined): void {
-  if (base === undefined) return
-  const message =
-    'this state is a fork of another network, of which only a part is here: there are no proofs over it'
-  throw new DevchainError('METHOD_NOT_SUPPORTED', message)
-}
-
-function findLeaf<V>(root: Node<V> | undefined, key: Uint8Array): Leaf<V> | undefined {
-  let node = root
-  let depth = 0
-  while (node !== undefined) {
-    if (node.kind === 'branch') {
-      node = node.children[nibbleAt(key, depth)]
-      depth += 1
-    } else if (node.kind === 'leaf') {
-      // keys are remembered (`addressKey`), and nearly always the same object, which is quicker to compare
-      if (node.key === key) return node
-      return firstDifference(node.key, key, depth, KEY_NIBBLES) === KEY_NIBBLES ? node : undefined
-    } else {
-      if (firstDifference(node.key, key, depth, node.to) !== node.to) return undefined
-      depth = node.to
-      node = node.child
-    }
-  }
-  return undefined
-}
-
-/** The nodes that a search for `key` meets, the one where it fails included. */
-function* pathTo<V>(root: Node<V> | undefined, key: Uint8Array): IterableIterator<Node<V>> {
-  let node = root
-  let depth = 0
-  while (node !== undefined) {
-    yield node
-    if (node.kind === 'leaf') return
-    if (node.kind === 'branch') {
-      node = node.children[nibbleAt(key, depth)]
-      depth += 1
-    } else {
-      if (firstDifference(node.key, key, depth, node.to) !== node.to) return
-      depth = node.to
-      node = node.child
-    }
-  }
+  if (base !== undefined) throw noNodes('only a part of it is here')
 }
 
 /**
- * The node with `key` set below it; `node` itself when nothing changes, or when it was made in this batch and is
- * changed in place. A node of this batch has only ancestors of this batch, and none of them is hashed before it ends.
+ * The root of the nodes over a backing.
+ * @param name what is looked for: the way to it is asked for
+ * @throws {DevchainError} `METHOD_NOT_SUPPORTED` where there are none
  */
-function insert<V>(
-  node: Node<V> | undefined,
-  key: Uint8Array,
-  value: V,
-  depth: number,
-  edit: EditToken,
-): Node<V> {
-  if (node === undefined) return makeLeaf(key, depth, value, edit)
-  if (node.kind === 'branch') return insertIntoBranch(node, key, value, depth, edit)
-  if (node.kind === 'leaf') return insertAtLeaf(node, key, value, edit)
-  const fork = firstDifference(node.key, key, depth, node.to)
-  if (fork === node.to) {
-    const child = insertIntoBranch(node.child, key, value, node.to, edit)
-    return withChild(node, child, edit)
-  }
-  const rest =
-    fork + 1 < node.to ? makeExtension(node.key, fork + 1, node.to, node.child, edit) : node.child
-  const leaf = makeLeaf(key, fork + 1, value, edit)
-  return forkAt(fork, depth, { key: node.key, node: rest }, { key, node: leaf }, edit)
+function rootFor<V>(
+  { backing, nodes: changed }: Base<V>,
+  name: Address | bigint | undefined,
+): Node<Uint8Array> | undefined {
+  const { nodes } = backing
+  if (nodes === undefined) throw noNodes('it was not fetched with proofs (--fork-proofs)')
+  const why = nodes.whyUnknown()
+  if (why !== undefined) throw noNodes(why)
+  if (name !== undefined) nodes.require(name)
+  return (changed ?? nodes.untouched).root
 }
 
-function insertIntoBranch<V>(
-  branch: Branch<V>,
-  key: Uint8Array,
-  value: V,
-  depth: number,
-  edit: EditToken,
-): Branch<V> {
-  const nibble = nibbleAt(key, depth)
-  const before = branch.children[nibble]
-  const after = insert(before, key, value, depth + 1, edit)
-  if (after === before) return branch
-  return withChildAt(branch, nibble, after, edit)
+function noNodes(why: string): DevchainError {
+  const message = `there are no proofs over this state, which is a fork of another network's: ${why}`
+  return new DevchainError('METHOD_NOT_SUPPORTED', message)
 }
 
-function insertAtLeaf<V>(leaf: Leaf<V>, key: Uint8Array, value: V, edit: EditToken): Node<V> {
-  const fork = firstDifference(leaf.key, key, leaf.depth, KEY_NIBBLES)
-  if (fork < KEY_NIBBLES) {
-    const moved = makeLeaf(leaf.key, fork + 1, leaf.value, edit)
-    const added = makeLeaf(key, fork + 1, value, edit)
-    return forkAt(fork, leaf.depth, { key: leaf.key, node: moved }, { key, node: added }, edit)
-  }
-  if (leaf.value === value) return leaf
-  if (leaf.edit !== edit) return makeLeaf(leaf.key, leaf.depth, value, edit)
-  leaf.value = value
-  return leaf
-}
-
-/** A node and a key below it: which way it lies. */
-interface Way<V> {
-  readonly key: Uint8Array
-  readonly node: Node<V>
-}
-
-/** A branch at nibble `fork` with two ways, below an extension when the ways have nibbles in common from `depth` on. */
-function forkAt<V>(
-  fork: number,
-  depth: number,
-  one: Way<V>,
-  other: Way<V>,
-  edit: EditToken,
-): Node<V> {
-  const children = new Array<Node<V> | undefined>(16).fill(undefined)
-  children[nibbleAt(one.key, fork)] = one.node
-  children[nibbleAt(other.key, fork)] = other.node
-  const branch = makeBranch(children, 2, edit)
-  return fork > depth ? makeExtension(one.key, depth, fork, branch, edit) : branch
-}
-
-/** The node without `key` below it, in canonical form; `node` itself as in `insert`. */
-function remove<V>(
-  node: Node<V> | undefined,
-  key: Uint8Array,
-  depth: number,
-  edit: EditToken,
+function withValues<V>(
+  before: Node<V> | undefined,
+  changes: Iterable<TrieChange<V>>,
 ): Node<V> | undefined {
-  if (node === undefined) return undefined
-  if (node.kind === 'branch') return removeFromBranch(node, key, depth, edit)
-  if (node.kind === 'leaf') {
-    return firstDifference(node.key, key, depth, KEY_NIBBLES) === KEY_NIBBLES ? undefined : node
+  const edit: EditToken = {}
+  let root = before
+  for (const { key, value } of changes) {
+    root = value === undefined ? remove(root, key, 0, edit) : insert(root, key, value, 0, edit)
   }
-  if (firstDifference(node.key, key, depth, node.to) !== node.to) return node
-  const child = removeFromBranch(node.child, key, node.to, edit)
-  if (child === node.child) return node
-  return child.kind === 'branch'
-    ? withChild(node, child, edit)
-    : lengthen(child, firstKey(child), depth, edit)
+  return root
 }
 
-/** A branch that keeps one child gives way to that child. */
-function removeFromBranch<V>(
-  branch: Branch<V>,
-  key: Uint8Array,
-  depth: number,
-  edit: EditToken,
-): Node<V> {
-  const nibble = nibbleAt(key, depth)
-  const before = branch.children[nibble]
-  const after = remove(before, key, depth + 1, edit)
-  if (after === before) return branch
-  if (after !== undefined || branch.count > 2) return withChildAt(branch, nibble, after, edit)
-  const last = branch.children.find((child, i) => child !== undefined && i !== nibble)!
-  return lengthen(last, firstKey(last), depth, edit)
-}
-
-/** The node, its path beginning at `depth` instead of further down: what canonical form asks when a branch goes. */
-function lengthen<V>(
-  node: Node<V>,
-  key: Uint8Array,
-  depth: number,
-  edit: EditToken,
-): Leaf<V> | Extension<V> {
-  switch (node.kind) {
-    case 'leaf':
-      return makeLeaf(key, depth, node.value, edit)
-    case 'extension':
-      return makeExtension(key, depth, node.to, node.child, edit)
-    case 'branch':
-      return makeExtension(key, depth, depth + 1, node, edit)
-  }
-}
-
-/** A key below the node. */
-function firstKey<V>(node: Node<V>): Uint8Array {
-  let at = node
-  while (at.kind === 'branch') at = at.children.find((child) => child !== undefined)!
-  return at.key
-}
-
-function withChild<V>(extension: Extension<V>, child: Branch<V>, edit: EditToken): Extension<V> {
-  if (extension.child === child) return extension
-  if (extension.edit !== edit) {
-    return makeExtension(extension.key, extension.from, extension.to, child, edit)
-  }
-  extension.child = child
-  return extension
-}
-
-function withChildAt<V>(
-  branch: Branch<V>,
-  nibble: number,
-  child: Node<V> | undefined,
-  edit: EditToken,
-): Branch<V> {
-  const fresh =
-    branch.edit === edit ? branch : makeBranch(branch.children.slice(), branch.count, edit)
-  const before = fresh.children[nibble]
-  fresh.children[nibble] = child
-  fresh.count += (child === undefined ? 0 : 1) - (before === undefined ? 0 : 1)
-  return fresh
-}
-
-function* walk<V>(
-  node: Node<V> | undefined,
-  from: Uint8Array | undefined,
-  depth: number,
-): IterableIterator<readonly [Uint8Array, V]> {
-  if (node === undefined) return
-  if (node.kind === 'branch') {
-    const first = from === undefined ? 0 : nibbleAt(from, depth)
-    // only the first way is bounded by `from`; all keys of the others are above it
-    for (let i = first; i < 16; i++) {
-      yield* walk(node.children[i], i === first ? from : undefined, depth + 1)
+function proofAlong<V>(path: Iterable<WholeNode<V>>, encodeValue: EncodeValue<V>): Uint8Array[] {
+  const nodes: Uint8Array[] = []
+  for (const node of path) {
+    const isRoot = nodes.length === 0
+    if (isRoot || !isShort(referenceOf(node, encodeValue))) {
+      nodes.push(encodeNode(node, encodeValue))
     }
-    return
   }
-  const end = node.kind === 'leaf' ? KEY_NIBBLES : node.to
-  const fork = from === undefined ? end : firstDifference(node.key, from, depth, end)
-  const differs = from !== undefined && fork < end
-  if (differs && nibbleAt(node.key, fork) < nibbleAt(from, fork)) return
-  if (node.kind === 'leaf') yield [node.key, node.value]
-  else yield* walk(node.child, differs ? undefined : from, node.to)
+  return nodes
 }

@@ -8,6 +8,13 @@ import {
   readDigest,
   writeDigest,
 } from '../core/crypto/keccak.ts'
+import { bytesFromHex, type Hash } from '../core/hex.ts'
+
+/** Keccak-256 of the RLP of nothing: the root of a trie without keys. */
+export const EMPTY_ROOT: Hash =
+  '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421' as Hash
+
+export const EMPTY_ROOT_BYTES: Uint8Array = bytesFromHex(EMPTY_ROOT)
 
 /** Nibbles in a 32-byte key. */
 export const KEY_NIBBLES = 64
@@ -48,10 +55,28 @@ export interface Extension<V> extends Hashed {
   readonly key: Uint8Array
   readonly from: number
   readonly to: number
-  child: Branch<V>
+  child: Branch<V> | Blinded<V>
 }
 
-export type Node<V> = Leaf<V> | Branch<V> | Extension<V>
+/** A node of which only the hash is here: what it is is read when somebody needs it. */
+export interface Blinded<V> {
+  readonly kind: 'blinded'
+  readonly edit: undefined
+  readonly reference: Digest
+  /**
+   * The node itself.
+   * @param key one below it, as far as its first `depth` nibbles go
+   * @throws {MissingState} when it is not known yet
+   */
+  readonly reveal: (key: Uint8Array, depth: number) => WholeNode<V>
+  /** True once it was revealed. */
+  readonly isKnown: () => boolean
+}
+
+/** A node that is here. */
+export type WholeNode<V> = Leaf<V> | Branch<V> | Extension<V>
+
+export type Node<V> = WholeNode<V> | Blinded<V>
 
 export function makeLeaf<V>(key: Uint8Array, depth: number, value: V, edit: EditToken): Leaf<V> {
   return { kind: 'leaf', edit, reference: undefined, key, depth, value }
@@ -69,16 +94,34 @@ export function makeExtension<V>(
   key: Uint8Array,
   from: number,
   to: number,
-  child: Branch<V>,
+  child: Branch<V> | Blinded<V>,
   edit: EditToken,
 ): Extension<V> {
   return { kind: 'extension', edit, reference: undefined, key, from, to, child }
+}
+
+/** The node itself, where only its hash may be here. @throws {MissingState} as `reveal` */
+export function revealed<V>(node: Node<V>, key: Uint8Array, depth: number): WholeNode<V> {
+  return node.kind === 'blinded' ? node.reveal(key, depth) : node
 }
 
 /** The nibble of `key` at `index`, 0 to 15; the higher half of a byte comes first. */
 export function nibbleAt(key: Uint8Array, index: number): number {
   const byte = key[index >> 1]!
   return (index & 1) === 0 ? byte >> 4 : byte & 15
+}
+
+/** Sets a nibble of `key`, in place. */
+export function setNibble(key: Uint8Array, index: number, nibble: number): void {
+  const byte = key[index >> 1]!
+  key[index >> 1] = (index & 1) === 0 ? (nibble << 4) | (byte & 15) : (byte & 0xf0) | nibble
+}
+
+/** The key with another nibble at `index`. */
+export function withNibble(key: Uint8Array, index: number, nibble: number): Uint8Array {
+  const changed = key.slice()
+  setNibble(changed, index, nibble)
+  return changed
 }
 
 /** The first index in [from, to) where the nibbles of the keys differ; `to` when none does. */
@@ -116,6 +159,7 @@ export function rootReference<V>(root: Node<V>, encodeValue: EncodeValue<V>): Ui
 
 /** What a parent holds of the node. */
 export function referenceOf<V>(node: Node<V>, encodeValue: EncodeValue<V>): Reference {
+  if (node.kind === 'blinded') return node.reference
   node.reference ??=
     node.kind === 'branch' ? hashBranch(node, encodeValue) : hashPair(node, encodeValue)
   return node.reference
@@ -127,7 +171,7 @@ export function isShort(reference: Reference): reference is Uint8Array {
 }
 
 /** The RLP of a node. */
-export function encodeNode<V>(node: Node<V>, encodeValue: EncodeValue<V>): Uint8Array {
+export function encodeNode<V>(node: WholeNode<V>, encodeValue: EncodeValue<V>): Uint8Array {
   if (node.kind === 'branch') {
     const page = pageOf(BRANCH_LENGTH)
     return page.bytes.slice(0, writeBranch(page, node, encodeValue))
@@ -186,7 +230,8 @@ function pageOf(length: number): Page {
   return { bytes, view: new DataView(bytes.buffer) }
 }
 
-function digestOf(hash: Uint8Array): Digest {
+/** A hash of 32 bytes as eight numbers. */
+export function digestOf(hash: Uint8Array): Digest {
   return readDigest(new DataView(hash.buffer, hash.byteOffset), 0)
 }
 

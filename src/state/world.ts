@@ -104,7 +104,7 @@ export function withAccount(world: World, account: Account): World {
 }
 
 export function withoutAccount(world: World, address: Address): World {
-  return withAccounts(world, [{ key: addressKey(address), value: undefined }])
+  return withAccounts(world, [{ key: addressKey(address), value: undefined, name: address }])
 }
 
 /** Many accounts at once, by the Keccak-256 of their addresses; undefined takes one away. */
@@ -148,7 +148,7 @@ export function withSlots(
     const key = slotKey(slot)
     // what a slot of a fork was is not asked for: it is set all the same
     if (storage.knows(key, slot) && slotValue(storage, slot) === value) continue
-    changes.push({ key, value: value === 0n ? undefined : { slot, value } })
+    changes.push({ key, value: value === 0n ? undefined : { slot, value }, name: slot })
   }
   return changes.length === 0 ? storage : storage.withChanges(changes)
 }

@@ -10,7 +10,7 @@ import type { BlockReference } from '../../node/ledger/references.ts'
 import type { Upstream } from '../../node/ledger/upstream.ts'
 import type { Method } from '../../rpc/method.ts'
 import type { Json } from '../../rpc/schema.ts'
-import { MissingState } from '../../state/backing.ts'
+import { MissingState } from '../../state/misses.ts'
 
 /** A method that may be asked about what is the network's. */
 export interface Question {

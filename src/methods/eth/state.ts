@@ -224,10 +224,10 @@ async function proofOf(
   const proofs: SlotProof[] = []
   for (const slot of slots) {
     const value = slotValue(account.storage, slot)
-    proofs.push({ slot, value, nodes: account.storage.proof(slotKey(slot)) })
+    proofs.push({ slot, value, nodes: account.storage.proof(slotKey(slot), slot) })
     if (proofs.length % SLOTS_A_TURN === 0) await nextTurn()
   }
-  return { account, nodes: world.accounts.proof(addressKey(address)), slots: proofs }
+  return { account, nodes: world.accounts.proof(addressKey(address), address), slots: proofs }
 }
 
 export const stateMethods: readonly Method<MethodContext>[] = [

@@ -1,6 +1,6 @@
 // The nodes of the state trie above a few accounts, in linear memory, where these accounts change in place.
 import { rlpItemEnd } from '../../core/rlp.ts'
-import { encodeNode, type Node, nibbleAt } from '../../state/trienode.ts'
+import { encodeNode, type Node, nibbleAt, revealed } from '../../state/trienode.ts'
 import type { Account, World } from '../../state/world.ts'
 import type { Arena } from './arena.ts'
 
@@ -40,11 +40,12 @@ export function layAccountPaths(
 
   /** Lays out a node that all the keys have on their paths, whose own path begins at nibble `depth`. */
   const lay = (
-    node: Node<Account>,
+    at: Node<Account>,
     own: readonly Uint8Array[],
     depth: number,
     place: number,
   ): void => {
+    const node = revealed(at, own[0]!, depth)
     const encoded = encodeNode(node, accounts.encodeValue)
     const source = arena.store(encoded)
     const { length } = encoded

@@ -39,7 +39,7 @@ export class LiveTrie {
     const { bytes, exports } = this.#arena
     const view = new DataView(bytes.buffer)
     const share = (at: number, node: Node<V>): void => {
-      if (node.reference !== undefined) return
+      if (node.reference !== undefined || node.kind === 'blinded') return
       node.reference = readDigest(view, exports.targetOf(at))
       if (node.kind === 'extension') share(exports.childAt(at, 0), node.child)
       if (node.kind !== 'branch') return

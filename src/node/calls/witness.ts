@@ -112,12 +112,12 @@ async function nodesOf(before: World, after: World, touched: Touched): Promise<U
   const nodes = new Nodes()
   let count = 0
   for (const [address, slots] of touched) {
-    nodes.add(before.accounts, after.accounts, addressKey(address))
+    nodes.add(before.accounts, after.accounts, addressKey(address), address)
     const account = accountAt(before, address)
     if (account === undefined) continue
     const storage = accountAt(after, address)?.storage ?? emptyStorage
     for (const slot of slots) {
-      nodes.add(account.storage, storage, slotKey(slot))
+      nodes.add(account.storage, storage, slotKey(slot), slot)
       count += 1
       if (count % TURN === 0) await nextTurn()
     }
@@ -132,11 +132,11 @@ class Nodes {
   readonly #byText = new Map<string, Uint8Array>()
 
   /** The nodes that it takes to find a key, and to take it away where it is gone after. */
-  add<V>(before: Trie<V>, after: Trie<V>, key: Uint8Array): void {
-    this.#keep(before.proof(key))
-    if (before === after || before.get(key) === undefined || after.get(key) !== undefined) return
-    const beside = after.keyBeside(key)
-    if (beside !== undefined) this.#keep(before.proof(beside))
+  add<V>(before: Trie<V>, after: Trie<V>, key: Uint8Array, name: Address | bigint): void {
+    this.#keep(before.proof(key, name))
+    const isGone = before.get(key, name) !== undefined && after.get(key, name) === undefined
+    const beside = isGone ? after.nodeBeside(key) : undefined
+    if (beside !== undefined) this.#keep(before.proofOf(beside))
   }
 
   all(): Uint8Array[] {

@@ -29,6 +29,7 @@ type Ask = (method: string, ...params: readonly unknown[]) => Promise<unknown>
 interface Block {
   readonly number: string
   readonly timestamp: string
+  readonly stateRoot: string
   readonly transactions: readonly string[]
 }
 
@@ -105,7 +106,7 @@ function outcomeOf(receipt: Record<string, unknown>): unknown {
 }
 
 /** Sends the transactions of a block to another chain, mines them at the block's time, and gives both sides' outcomes. */
-async function repeat(from: Ask, to: Ask, number: number): Promise<void> {
+async function repeat(from: Ask, to: Ask, number: number, isProven: boolean): Promise<void> {
   const block = (await from('eth_getBlockByNumber', number, false)) as Block
   for (const hash of block.transactions) {
     await to('eth_sendRawTransaction', await from('eth_getRawTransactionByHash', hash))
@@ -114,6 +115,9 @@ async function repeat(from: Ask, to: Ask, number: number): Promise<void> {
   const theirs = (await from('eth_getBlockReceipts', block.number)) as Record<string, unknown>[]
   const ours = (await to('eth_getBlockReceipts', block.number)) as Record<string, unknown>[]
   expect(ours.map(outcomeOf)).toEqual(theirs.map(outcomeOf))
+  if (!isProven) return
+  const made = (await to('eth_getBlockByNumber', number, false)) as Block
+  expect([number, made.stateRoot]).toEqual([number, block.stateRoot])
 }
 
 describe('a fork of a network of 200 random blocks', () => {
@@ -140,7 +144,8 @@ describe('a fork of a network of 200 random blocks', () => {
         }
         const range = { fromBlock: `0x${(number - STEP + 1).toString(16)}`, toBlock: hex }
         expect(await here('eth_getLogs', range)).toEqual(await ask('eth_getLogs', range))
-        for (let next = number + 1; next <= number + 3; next++) await repeat(ask, here, next)
+        for (let next = number + 1; next <= number + 3; next++)
+          await repeat(ask, here, next, forkProofs)
         const after = `0x${(number + 3).toString(16)}`
         for (const address of addresses) {
           const expected = await accountAt(ask, address, after)

@@ -1,0 +1,180 @@
+// Sets keys of a trie and takes them away: nodes on their paths are copied, all others shared.
+import {
+  type Branch,
+  type EditToken,
+  type Extension,
+  firstDifference,
+  KEY_NIBBLES,
+  type Leaf,
+  makeBranch,
+  makeExtension,
+  makeLeaf,
+  type Node,
+  nibbleAt,
+  revealed,
+  type WholeNode,
+  withNibble,
+} from './trienode.ts'
+
+/**
+ * The node with `key` set below it; `node` itself when nothing changes, or when it was made in this batch and is
+ * changed in place. A node of this batch has only ancestors of this batch, and none of them is hashed before it ends.
+ */
+export function insert<V>(
+  node: Node<V> | undefined,
+  key: Uint8Array,
+  value: V,
+  depth: number,
+  edit: EditToken,
+): Node<V> {
+  if (node === undefined) return makeLeaf(key, depth, value, edit)
+  if (node.kind === 'branch') return insertIntoBranch(node, key, value, depth, edit)
+  if (node.kind === 'leaf') return insertAtLeaf(node, key, value, edit)
+  if (node.kind === 'blinded') return insert(node.reveal(key, depth), key, value, depth, edit)
+  const fork = firstDifference(node.key, key, depth, node.to)
+  if (fork === node.to) {
+    const child = insertIntoBranch(branchOf(node, key), key, value, node.to, edit)
+    return withChild(node, child, edit)
+  }
+  const rest =
+    fork + 1 < node.to ? makeExtension(node.key, fork + 1, node.to, node.child, edit) : node.child
+  const leaf = makeLeaf(key, fork + 1, value, edit)
+  return forkAt(fork, depth, { key: node.key, node: rest }, { key, node: leaf }, edit)
+}
+
+function insertIntoBranch<V>(
+  branch: Branch<V>,
+  key: Uint8Array,
+  value: V,
+  depth: number,
+  edit: EditToken,
+): Branch<V> {
+  const nibble = nibbleAt(key, depth)
+  const before = branch.children[nibble]
+  const after = insert(before, key, value, depth + 1, edit)
+  if (after === before) return branch
+  return withChildAt(branch, nibble, after, edit)
+}
+
+function insertAtLeaf<V>(leaf: Leaf<V>, key: Uint8Array, value: V, edit: EditToken): Node<V> {
+  const fork = firstDifference(leaf.key, key, leaf.depth, KEY_NIBBLES)
+  if (fork < KEY_NIBBLES) {
+    const moved = makeLeaf(leaf.key, fork + 1, leaf.value, edit)
+    const added = makeLeaf(key, fork + 1, value, edit)
+    return forkAt(fork, leaf.depth, { key: leaf.key, node: moved }, { key, node: added }, edit)
+  }
+  if (leaf.value === value) return leaf
+  if (leaf.edit !== edit) return makeLeaf(leaf.key, leaf.depth, value, edit)
+  leaf.value = value
+  return leaf
+}
+
+/** A node and a key below it: which way it lies. */
+interface Way<V> {
+  readonly key: Uint8Array
+  readonly node: Node<V>
+}
+
+/** A branch at nibble `fork` with two ways, below an extension when the ways have nibbles in common from `depth` on. */
+function forkAt<V>(
+  fork: number,
+  depth: number,
+  one: Way<V>,
+  other: Way<V>,
+  edit: EditToken,
+): Node<V> {
+  const children = new Array<Node<V> | undefined>(16).fill(undefined)
+  children[nibbleAt(one.key, fork)] = one.node
+  children[nibbleAt(other.key, fork)] = other.node
+  const branch = makeBranch(children, 2, edit)
+  return fork > depth ? makeExtension(one.key, depth, fork, branch, edit) : branch
+}
+
+/** The node without `key` below it, in canonical form; `node` itself as in `insert`. */
+export function remove<V>(
+  node: Node<V> | undefined,
+  key: Uint8Array,
+  depth: number,
+  edit: EditToken,
+): Node<V> | undefined {
+  if (node === undefined) return undefined
+  if (node.kind === 'branch') return removeFromBranch(node, key, depth, edit)
+  if (node.kind === 'leaf') {
+    return firstDifference(node.key, key, depth, KEY_NIBBLES) === KEY_NIBBLES ? undefined : node
+  }
+  if (node.kind === 'blinded') return remove(node.reveal(key, depth), key, depth, edit)
+  if (firstDifference(node.key, key, depth, node.to) !== node.to) return node
+  const branch = branchOf(node, key)
+  const child = removeFromBranch(branch, key, node.to, edit)
+  if (child === branch) return node
+  return child.kind === 'branch'
+    ? withChild(node, child, edit)
+    : lengthen(child, child.key, depth, edit)
+}
+
+/** A branch that keeps one child gives way to that child. */
+function removeFromBranch<V>(
+  branch: Branch<V>,
+  key: Uint8Array,
+  depth: number,
+  edit: EditToken,
+): WholeNode<V> {
+  const nibble = nibbleAt(key, depth)
+  const before = branch.children[nibble]
+  const after = remove(before, key, depth + 1, edit)
+  if (after === before) return branch
+  if (after !== undefined || branch.count > 2) return withChildAt(branch, nibble, after, edit)
+  const kept = branch.children.findIndex((child, i) => child !== undefined && i !== nibble)
+  const beside = withNibble(key, depth, kept)
+  return lengthen(revealed(branch.children[kept]!, beside, depth + 1), beside, depth, edit)
+}
+
+/**
+ * The node, its path beginning at `depth` instead of further down: what canonical form asks when a branch goes.
+ * @param key one below it, as far as the nibble at `depth`
+ */
+function lengthen<V>(
+  node: WholeNode<V>,
+  key: Uint8Array,
+  depth: number,
+  edit: EditToken,
+): Leaf<V> | Extension<V> {
+  switch (node.kind) {
+    case 'leaf':
+      return makeLeaf(node.key, depth, node.value, edit)
+    case 'extension':
+      return makeExtension(node.key, depth, node.to, node.child, edit)
+    case 'branch':
+      return makeExtension(key, depth, depth + 1, node, edit)
+  }
+}
+
+/** What stands below an extension. */
+function branchOf<V>({ child, to }: Extension<V>, key: Uint8Array): Branch<V> {
+  const node = revealed(child, key, to)
+  if (node.kind === 'branch') return node
+  throw new Error('what stands below an extension is no branch')
+}
+
+function withChild<V>(extension: Extension<V>, child: Branch<V>, edit: EditToken): Extension<V> {
+  if (extension.child === child) return extension
+  if (extension.edit !== edit) {
+    return makeExtension(extension.key, extension.from, extension.to, child, edit)
+  }
+  extension.child = child
+  return extension
+}
+
+function withChildAt<V>(
+  branch: Branch<V>,
+  nibble: number,
+  child: Node<V> | undefined,
+  edit: EditToken,
+): Branch<V> {
+  const fresh =
+    branch.edit === edit ? branch : makeBranch(branch.children.slice(), branch.count, edit)
+  const before = fresh.children[nibble]
+  fresh.children[nibble] = child
+  fresh.count += (child === undefined ? 0 : 1) - (before === undefined ? 0 : 1)
+  return fresh
+}

@@ -1,0 +1,89 @@
+// Finds keys among the nodes of a trie, and walks over them.
+import {
+  firstDifference,
+  KEY_NIBBLES,
+  type Leaf,
+  type Node,
+  nibbleAt,
+  revealed,
+  type WholeNode,
+} from './trienode.ts'
+
+/** The leaf of a key. @throws {MissingState} at a blinded node that is not known yet */
+export function findLeaf<V>(root: Node<V> | undefined, key: Uint8Array): Leaf<V> | undefined {
+  let node = root
+  let depth = 0
+  while (node !== undefined) {
+    if (node.kind === 'branch') {
+      node = node.children[nibbleAt(key, depth)]
+      depth += 1
+    } else if (node.kind === 'leaf') {
+      // keys are remembered (`addressKey`), and nearly always the same object, which is quicker to compare
+      if (node.key === key) return node
+      return firstDifference(node.key, key, depth, KEY_NIBBLES) === KEY_NIBBLES ? node : undefined
+    } else if (node.kind === 'blinded') {
+      node = node.reveal(key, depth)
+    } else {
+      if (firstDifference(node.key, key, depth, node.to) !== node.to) return undefined
+      depth = node.to
+      node = node.child
+    }
+  }
+  return undefined
+}
+
+/**
+ * The nodes that a search for `key` meets, the one where it fails included.
+ * @param end nibbles after which it ends at a node that is not known
+ * @throws {MissingState} at one before
+ */
+export function* pathTo<V>(
+  root: Node<V> | undefined,
+  key: Uint8Array,
+  end: number = KEY_NIBBLES,
+): IterableIterator<WholeNode<V>> {
+  let at = root
+  let depth = 0
+  while (at !== undefined) {
+    if (depth >= end && at.kind === 'blinded' && !at.isKnown()) return
+    const node = revealed(at, key, depth)
+    yield node
+    if (node.kind === 'leaf') return
+    if (node.kind === 'branch') {
+      at = node.children[nibbleAt(key, depth)]
+      depth += 1
+    } else {
+      if (firstDifference(node.key, key, depth, node.to) !== node.to) return
+      depth = node.to
+      at = node.child
+    }
+  }
+}
+
+/**
+ * Keys and values below a node of which all are here, in the order of the keys.
+ * @param from the first key that is wanted
+ * @param depth nibbles above the node
+ */
+export function* walk<V>(
+  node: Node<V> | undefined,
+  from: Uint8Array | undefined,
+  depth: number,
+): IterableIterator<readonly [Uint8Array, V]> {
+  if (node === undefined) return
+  if (node.kind === 'blinded') throw new Error('the keys below a blinded node are not known')
+  if (node.kind === 'branch') {
+    const first = from === undefined ? 0 : nibbleAt(from, depth)
+    // only the first way is bounded by `from`; all keys of the others are above it
+    for (let i = first; i < 16; i++) {
+      yield* walk(node.children[i], i === first ? from : undefined, depth + 1)
+    }
+    return
+  }
+  const end = node.kind === 'leaf' ? KEY_NIBBLES : node.to
+  const fork = from === undefined ? end : firstDifference(node.key, from, depth, end)
+  const differs = from !== undefined && fork < end
+  if (differs && nibbleAt(node.key, fork) < nibbleAt(from, fork)) return
+  if (node.kind === 'leaf') yield [node.key, node.value]
+  else yield* walk(node.child, differs ? undefined : from, node.to)
+}
