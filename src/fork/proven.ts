@@ -14,7 +14,7 @@ import { addressKey, slotKey } from '../state/keys.ts'
 import { BrokenProof } from '../state/sparse.ts'
 import { unexpected } from './answers.ts'
 import type { BlockPoint, Network } from './network.ts'
-import { type ProvenNodes, provenValue } from './proof.ts'
+import { type ProvenNodes, provenValue } from './proofs/proof.ts'
 
 /** Slots of one `eth_getProof`. */
 const MOST_SLOTS = 512

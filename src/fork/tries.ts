@@ -7,8 +7,8 @@ import { SparseTrie } from '../state/sparsetrie.ts'
 import { EMPTY_ROOT_BYTES, nibbleAt } from '../state/trienode.ts'
 import { gathering } from './gather.ts'
 import type { BlockPoint, Network } from './network.ts'
-import { namesWith } from './prefixes.ts'
-import type { ProvenNodes } from './proof.ts'
+import { namesWith } from './proofs/prefixes.ts'
+import type { ProvenNodes } from './proofs/proof.ts'
 import { type ProvenAccount, proveAccount, proveSlots } from './proven.ts'
 
 export class ProvenTries {

@@ -1,9 +1,9 @@
 // Merkle proofs that another network gives: what they prove of a key under a root that is known.
-import { keccak256 } from '../core/crypto/keccak.ts'
-import { equalBytes, type Hex, hexFromBytes } from '../core/hex.ts'
-import { BrokenProof, type FindNode, sparseRoot } from '../state/sparse.ts'
-import { firstDifference, KEY_NIBBLES } from '../state/trienode.ts'
-import { pathTo } from '../state/triewalk.ts'
+import { keccak256 } from '../../core/crypto/keccak.ts'
+import { equalBytes, type Hex, hexFromBytes } from '../../core/hex.ts'
+import { BrokenProof, type FindNode, sparseRoot } from '../../state/sparse.ts'
+import { firstDifference, KEY_NIBBLES } from '../../state/trienode.ts'
+import { pathTo } from '../../state/triewalk.ts'
 
 /** The RLP of nodes by their hash, which each of them was held against. */
 export type ProvenNodes = Map<Hex, Uint8Array>

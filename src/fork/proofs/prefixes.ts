@@ -1,8 +1,8 @@
 // Names whose hash begins as wanted. `eth_getProof` takes names, not places in a trie, but what it proves of a name that is
 // not there has the nodes on the way to where that would be.
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { Desk } from '../core/crypto/keccak.ts'
-import { LruCache } from '../core/lrucache.ts'
+import { Desk } from '../../core/crypto/keccak.ts'
+import { LruCache } from '../../core/lrucache.ts'
 
 /** What is hashed: a number, big-endian, in as many bytes as an address or a slot has. */
 export type NameLength = 20 | 32
