@@ -70,10 +70,11 @@ export class Forking implements ForkStarter {
         'a fork begins with the blocks of its network: it takes neither a genesis file nor blocks to import'
       throw new DevchainError('INVALID_PARAMS', message)
     }
+    const door = await this.#load()
     const executor = this.#makeExecutor()
     const base = this.#begin(this.#settings)
-    await (await this.#load()).warmUpUntil(base, executor)
-    return { fork: await base, piecemeal: this.#piecemeal(await this.#load()), executor }
+    await door.warmUpUntil(base, executor)
+    return { fork: await base, piecemeal: this.#piecemeal(door), executor }
   }
 
   /** The chain's: it loads what it needs before there is a chain. */

@@ -1,5 +1,6 @@
 // Commands by name, `devchain mine`. A bundle of its own: those to a running chain do not load the code of one.
 
+import { forkCacheCommand } from './commands/forkcache.ts'
 import { remoteCommand } from './commands/remote.ts'
 import { readArguments } from './parse/commandline.ts'
 
@@ -16,6 +17,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     const { heavyCommand } = await import('./main.ts')
     return await heavyCommand(name, line)
   }
+  if (name === 'fork-cache') return await forkCacheCommand(line)
   // without a command there are options alone, which are not for this bundle
   if (name === undefined) throw new Error(`${argv[0]} is no command`)
   return await remoteCommand(name, line)

@@ -1,8 +1,7 @@
 // The way in: a network and one of its blocks, as options name them, become what a chain begins with.
-import path from 'node:path'
 import { DevchainError } from '../core/errors.ts'
 import { type Hash, quantityFromBigint } from '../core/hex.ts'
-import { cacheFolder } from '../loader/cachefolder.ts'
+import { forkFolder } from '../loader/cachefolder.ts'
 import type { ForkBase, Upstream } from '../node/ledger/upstream.ts'
 import type { ForkChoice } from '../options/fork.ts'
 import { hashHeader } from '../protocol/blocks/block.ts'
@@ -78,7 +77,7 @@ function openCassette(settings: ForkSettings, file: string, onNotice: OnNotice):
 
 async function openNetwork(settings: ForkSettings, onNotice: OnNotice): Promise<OpenFork> {
   const { fork, forkTimeout: timeoutMs, forkRetries: retries } = settings
-  if (fork === undefined) {
+  if (fork === undefined || (fork.urls.length === 0 && fork.provider === undefined)) {
     throw new DevchainError('INVALID_PARAMS', 'there is no network to fork: name one with --fork')
   }
   const providers = providersOf(fork, settings.forkHeader)
@@ -89,9 +88,9 @@ async function openNetwork(settings: ForkSettings, onNotice: OnNotice): Promise<
     const [first, ...others] = providers
     const asking = { timeoutMs, retries: 0, onNotice }
     await requireSameBlock(others, found.block, asking, first?.name)
-    const folder = cacheFolder()
+    const folder = forkFolder()
     const isOnDisk = !settings.noForkCache && folder !== undefined && fork.provider === undefined
-    const kept = [isOnDisk ? diskStore(path.join(folder, 'forks')) : memoryStore()]
+    const kept = [isOnDisk ? diskStore(folder) : memoryStore()]
     const recorded = settings.forkRecord
     if (recorded !== undefined) kept.unshift(recordTo(recorded, () => found.head))
     const store = kept.reduceRight((lower, upper) => layered(upper, lower))

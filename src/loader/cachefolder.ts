@@ -19,6 +19,14 @@ export function cacheFolder(
   return path.join(HOME, caches, 'devchain')
 }
 
+/** Where forks keep what they fetched; undefined where there is no cache folder. */
+export function forkFolder(
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): string | undefined {
+  const folder = cacheFolder(environment)
+  return folder && path.join(folder, 'forks')
+}
+
 /** The specification has a relative path ignored. */
 function isAbsolute(folder: string | undefined): folder is string {
   return folder !== undefined && path.isAbsolute(folder)

@@ -94,7 +94,9 @@ const HANDLERS: Partial<Record<SubcommandName, (question: Question) => Promise<A
     const text = all.length === 0 ? 'no snapshots' : all.map(lineOf).join('\n')
     return { json: all.map(jsonOf), text }
   },
-  reset: async ({ call }) => {
+  reset: async ({ call, words: [block], flags }) => {
+    if (flags.fork === true) return await forkAnew(call, block)
+    if (block !== undefined) throw usage(`a block is for --fork, got ${printValue(block)}`)
     await call('evm_reset')
     return { json: null, text: 'went back to genesis' }
   },
@@ -170,6 +172,18 @@ const HANDLERS: Partial<Record<SubcommandName, (question: Question) => Promise<A
     const chainId = await awaitChain(url, timeout)
     return { json: { url, chainId }, text: `a chain answers at ${url}` }
   },
+}
+
+/** @param block its number; undefined or `latest`: the newest, as far as reorganizations do not reach it */
+async function forkAnew(call: Question['call'], block: string | undefined): Promise<Answer> {
+  const isNewest = block === undefined || block === 'latest'
+  if (!isNewest && !/^(\d{1,18}|0x[0-9a-fA-F]{1,15})$/.test(block)) {
+    throw usage(`expected the number of a block, or latest, got ${printValue(block)}`)
+  }
+  const forking = isNewest ? {} : { blockNumber: `0x${BigInt(block).toString(16)}` }
+  await call('hardhat_reset', [{ forking }])
+  const blockNumber = Number(await call('eth_blockNumber'))
+  return { json: { blockNumber }, text: `forked anew at block ${number(BigInt(blockNumber))}` }
 }
 
 /**

@@ -16,6 +16,7 @@ export type SubcommandName =
   | 'trace'
   | 'gas-report'
   | 'export'
+  | 'fork-cache'
   | 'completions'
 
 /** What a subcommand ends with. */
@@ -176,11 +177,17 @@ is reverted to. One without is dropped when an older one is reverted to, as thos
     },
     { name: '--names', sentence: 'Print names alone, or ids, one a line: for completions' },
   ),
-  remote({
-    name: 'reset',
-    arguments: [],
-    sentence: 'Go back to genesis; snapshots and pool are forgotten',
-  }),
+  remote(
+    {
+      name: 'reset',
+      arguments: [
+        { name: 'block', sentence: 'With --fork: its number (the newest)', kind: 'optional' },
+      ],
+      sentence:
+        'Go back to genesis, or to the block that was forked; snapshots and pool are forgotten',
+    },
+    { name: '--fork', sentence: 'Fork the same network anew, at another of its blocks' },
+  ),
   remote({
     name: 'mine',
     arguments: [{ name: 'blocks', sentence: 'How many (1)', kind: 'optional' }],
@@ -263,6 +270,21 @@ is reverted to. One without is dropped when an older one is reverted to, as thos
     sentence: 'Write the blocks of the chain to a file, as --import reads them',
     flags: [URL_FLAG],
     exits: EXITS,
+  },
+  {
+    name: 'fork-cache',
+    arguments: [],
+    sentence: 'Tell where forks keep what they fetched, and how much that is',
+    flags: [
+      { name: '--size', sentence: 'Print the bytes alone' },
+      { name: '--clear', sentence: 'Delete it all' },
+      { name: '--json', sentence: 'Print JSON, for scripts; errors too' },
+    ],
+    exits: [
+      ['0', 'done'],
+      ['1', 'it could not be deleted'],
+      ['2', 'the arguments are wrong'],
+    ],
   },
   {
     name: 'completions',

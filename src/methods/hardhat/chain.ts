@@ -32,8 +32,7 @@ const resetOptions: Decoder<ForkOrder | undefined> = {
       throw new DevchainError('INVALID_PARAMS', message)
     }
     const { forking } = optionMembers.decode(value, path, notes)
-    const { jsonRpcUrl: url, blockNumber: block } = forking ?? {}
-    return url === undefined && block === undefined ? undefined : { url, block }
+    return forking && { url: forking.jsonRpcUrl, block: forking.blockNumber }
   },
 }
 

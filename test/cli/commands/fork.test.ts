@@ -1,0 +1,85 @@
+// What the command line has for forks: another block, and the cache.
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createDevchain } from '../../../src/devchain.ts'
+import { boot, request, startProcess } from '../../support/boot.ts'
+import { startUpstream } from '../../support/upstream.ts'
+
+let folder: string
+
+beforeEach(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'devchain-fork-command-'))
+})
+afterEach(() => {
+  rmSync(folder, { recursive: true, force: true })
+})
+
+interface Ran {
+  readonly code: number | NodeJS.Signals
+  readonly stdout: string
+  readonly stderr: string
+}
+
+async function run(args: readonly string[], env: Readonly<Record<string, string>>): Promise<Ran> {
+  const { ended, stdout, stderr } = startProcess(args, { env })
+  const code = await ended
+  return { code, stdout: stdout(), stderr: stderr() }
+}
+
+describe('devchain reset --fork', () => {
+  test('forks the same network at another block, and refuses what is no block', async () => {
+    await using upstream = await startUpstream()
+    await upstream.ask('hardhat_mine', '0x5')
+    await using fork = await createDevchain({
+      fork: { url: upstream.url, block: 2 },
+      noForkCache: true,
+      port: 0,
+    })
+    const env = { DEVCHAIN_URL: (await fork.listen()).url }
+    const said = async (...args: string[]): Promise<string> => (await run(args, env)).stdout
+    expect(await said('reset', '--fork', '4')).toBe('forked anew at block 4\n')
+    expect(await fork.request({ method: 'eth_blockNumber' })).toBe('0x4')
+    expect(JSON.parse(await said('reset', '--fork', '--json'))).toEqual({ blockNumber: 5 })
+    expect(await said('mine', '2')).toContain('the newest is 7')
+    expect(await said('reset', '0x3', '--fork')).toBe('forked anew at block 3\n')
+    const wrong: readonly (readonly [readonly string[], RegExp])[] = [
+      [['reset', '3'], /a block is for --fork, got "3"/],
+      [['reset', '--fork', 'soon'], /expected the number of a block, or latest, got "soon"/],
+    ]
+    for (const [args, message] of wrong) {
+      const { code, stderr } = await run(args, env)
+      expect([code, stderr]).toEqual([2, expect.stringMatching(message)])
+    }
+    const far = await run(['reset', '--fork', '99'], env)
+    expect([far.code, far.stderr]).toEqual([1, expect.stringMatching(/has no block 99/)])
+    expect(await fork.request({ method: 'eth_blockNumber' })).toBe('0x3')
+  })
+
+  test('says that there is no network where none was forked', async () => {
+    await using plain = await createDevchain({ port: 0 })
+    const env = { DEVCHAIN_URL: (await plain.listen()).url }
+    const { code, stderr } = await run(['reset', '--fork'], env)
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/there is no network to fork/)])
+  })
+})
+
+describe('devchain fork-cache', () => {
+  test('tells how much is kept, and deletes it', async () => {
+    await using upstream = await startUpstream()
+    const env = { XDG_CACHE_HOME: folder }
+    const forks = path.join(folder, 'devchain', 'forks')
+    expect((await run(['fork-cache'], env)).stdout).toBe(`${forks}: 0.0 MB in 0 files\n`)
+    const fork = await boot(['--fork', upstream.url], { env })
+    await request(fork.url, 'eth_getBalance', `0x${'12'.repeat(20)}`, 'latest')
+    await fork.stop()
+    const { files, bytes } = JSON.parse((await run(['fork-cache', '--json'], env)).stdout)
+    expect(files).toBeGreaterThan(0)
+    expect((await run(['fork-cache', '--size'], env)).stdout).toBe(`${bytes}\n`)
+    const cleared = await run(['fork-cache', '--clear'], env)
+    expect(cleared).toMatchObject({ code: 0, stderr: '' })
+    expect(cleared.stdout).toMatch(/^deleted 0\.0 MB in \d files? in .*forks\n$/)
+    expect(readdirSync(path.join(folder, 'devchain'))).not.toContain('forks')
+  })
+})
