@@ -93,6 +93,8 @@ export interface Tracer {
   readonly onDestroy?: ((destruction: Destruction) => void) | undefined
   /** After the outermost frame: what the run looked at or changed, in frames that failed too. */
   readonly onTouched?: ((touched: Touched) => void) | undefined
+  /** After the outermost frame: which operations ran, in frames that failed too. */
+  readonly onReached?: ((reached: readonly ReachedCode[]) => void) | undefined
   /** Now and then: the run goes on when it resolves. */
   readonly onPause?: (() => Promise<void>) | undefined
 }
@@ -102,6 +104,23 @@ export interface Tracer {
  * be missing. Operations that could not be paid even where nothing is cold touch nothing.
  */
 export type Touched = ReadonlyMap<Address, ReadonlySet<bigint>>
+
+/**
+ * What a run reached of a code: marks where control came together, where it parted, and where frames ended. What lies between
+ * ran as often (tracers/reached.ts). A code may be told of several times.
+ */
+export interface ReachedCode {
+  /** The code that an account has; of a creation the code that made one, with its arguments. */
+  readonly code: Uint8Array
+  readonly isCreation: boolean
+  /** Frames that began to run it. */
+  readonly starts: number
+  /**
+   * Three numbers for each mark: the place of an operation; how often a JUMPDEST was come to, or a JUMPI jumped; how often a frame
+   * ended there.
+   */
+  readonly marks: Uint32Array
+}
 
 /** One operation about to run. */
 export interface Step {

@@ -6,7 +6,7 @@ import { OPTIONS } from '../../src/options/table.ts'
 import { isAtLeast } from '../../src/protocol/forks.ts'
 import { nonceAt, stateRoot, type World } from '../../src/state/world.ts'
 import type { Engine } from '../support/engines.ts'
-import { type Heard, hearFrames, hearSteps } from '../support/heard.ts'
+import { type Heard, hearFrames, hearReached, hearSteps } from '../support/heard.ts'
 import {
   assembled,
   authorizationsOf,
@@ -33,9 +33,9 @@ export async function difference(
     // where the first one breaks there is nothing to compare with
     if ('bug' in right.traces) return `message ${index}, ${first.name}: ${right.traces.bug}`
     for (const other of others) {
-      // no code is compiled where steps are told
+      // no code is compiled where steps or what is reached are told
       const traced = other.name === 'compiler' ? hearFrames() : hearSteps()
-      for (const heard of [undefined, traced]) {
+      for (const heard of [undefined, traced, hearReached()]) {
         const found = await run(other.jobsWithin(limit), subject, message, world, heard)
         const fields = differing(right.traces, found.traces)
         if (fields === undefined) continue
@@ -88,10 +88,12 @@ function tracesOf(outcome: Outcome, { to }: CaseMessage): Traces {
   }
 }
 
-/** What a tracer of frames hears, and what one of steps hears. */
-function heardOf({ lines }: Heard): Traces {
+/** What a tracer of frames hears, what one of steps hears, and what was reached. */
+function heardOf({ lines, reached }: Heard): Traces {
+  const told = reached === undefined ? {} : { reached: reached() }
+  if (lines.length === 0) return told
   const frames = lines.filter((line) => !/^(step|code|\d)/.test(line))
-  return frames.length === lines.length ? { frames } : { frames, steps: lines }
+  return frames.length === lines.length ? { frames } : { ...told, frames, steps: lines }
 }
 
 function isPrecompile(to: string | null): boolean {
@@ -101,7 +103,7 @@ function isPrecompile(to: string | null): boolean {
 /** What was traced is compared with what was traced. */
 function differing(right: Traces, found: Traces): string | undefined {
   const keys = new Set([...Object.keys(right), ...Object.keys(found)])
-  for (const key of ['frames', 'steps']) if (!(key in found)) keys.delete(key)
+  for (const key of ['frames', 'steps', 'reached']) if (!(key in found)) keys.delete(key)
   const lines = [...keys].flatMap((key) => {
     const [a, b] = firstDifferent(right[key], found[key]).map(print)
     return a === b ? [] : [`${key} ${a} became ${b}`]

@@ -1,11 +1,15 @@
 // A tracer that writes down all that it hears, as lines.
 import { DevchainError } from '../../src/core/errors.ts'
 import { hexFromBytes } from '../../src/core/hex.ts'
-import type { Failure, Step, Tracer } from '../../src/evm/executor.ts'
+import type { Failure, ReachedCode, Step, Tracer } from '../../src/evm/executor.ts'
+import { OP } from '../../src/evm/opcodes.ts'
+import { addReached, hitsOf, noCounts } from '../../src/evm/tracers/reached.ts'
 
 export interface Heard {
   readonly tracer: Tracer
   readonly lines: readonly string[]
+  /** How often operations were tried, by their code, once the run is over; undefined where it does not listen for that. */
+  readonly reached?: () => readonly string[]
 }
 
 /**
@@ -25,17 +29,29 @@ export function hearSteps(most: number = Number.POSITIVE_INFINITY): Heard {
     )
   }
   let ticks = 0
+  const tried = new Tried()
+  const reached = hearReached()
   return {
     tracer: {
       ...tracer,
-      onStep,
+      ...reached.tracer,
+      onStep: (step) => {
+        onStep(step)
+        tried.step(step)
+      },
       stepParts: { stack: true, memory: true },
       onTick: (count) => {
         ticks += count
       },
       onEnter: (start) => {
         tracer.onEnter?.(start)
-        written.push(`code ${hexFromBytes(start.code())}`)
+        const code = hexFromBytes(start.code())
+        written.push(`code ${code}`)
+        tried.open.push(`${start.to === null ? 'creation' : 'code'} ${code}`)
+      },
+      onExit: (end) => {
+        tracer.onExit?.(end)
+        tried.open.pop()
       },
       onTouched: (touched) => {
         tracer.onTouched?.(touched)
@@ -43,7 +59,71 @@ export function hearSteps(most: number = Number.POSITIVE_INFINITY): Heard {
       },
     },
     lines,
+    reached: () => {
+      const counted = tried.lines()
+      const told = reached.reached?.() ?? []
+      const wrong = counted.find((line, i) => line !== told[i]) ?? told[counted.length]
+      if (wrong !== undefined) throw new Error(`steps and marks differ: ${wrong}`)
+      return counted
+    },
   }
+}
+
+/** Hears of what was reached, and of nothing else. */
+export function hearReached(): Heard {
+  const heard: ReachedCode[] = []
+  return {
+    tracer: { onReached: (reached) => heard.push(...reached) },
+    lines: [],
+    reached: () => reachedLines(heard),
+  }
+}
+
+/** Steps counted one by one, by code and place, with the jumps of JUMPI. */
+class Tried {
+  readonly open: string[] = []
+  readonly #counts = new Map<string, Map<string, number>>()
+
+  step({ pc, opcode, stack, gas, gasCost }: Step): void {
+    const code = this.open.at(-1) ?? ''
+    this.#count(code, `${pc}`)
+    const jumps = opcode === OP.JUMPI && gas >= gasCost && stack.length >= 2 && stack.at(-2) !== 0n
+    if (jumps) this.#count(code, `${pc} jumps`)
+  }
+
+  lines(): readonly string[] {
+    return [...this.#counts].map(([code, counts]) => lineOf(code, counts)).sort()
+  }
+
+  #count(code: string, what: string): void {
+    const counts = this.#counts.get(code) ?? new Map<string, number>()
+    this.#counts.set(code, counts)
+    counts.set(what, (counts.get(what) ?? 0) + 1)
+  }
+}
+
+/** The same out of marks. */
+function reachedLines(reached: readonly ReachedCode[]): readonly string[] {
+  const sums = new Map<string, ReturnType<typeof noCounts> & { readonly code: Uint8Array }>()
+  for (const each of reached) {
+    const key = `${each.isCreation ? 'creation' : 'code'} ${hexFromBytes(each.code)}`
+    const sum = sums.get(key) ?? { ...noCounts(), code: each.code }
+    sums.set(key, sum)
+    addReached(sum, each)
+  }
+  const lines = [...sums].map(([key, sum]) => {
+    const { hits, jumped } = hitsOf(sum.code, sum)
+    const counts = new Map<string, number>()
+    for (const [pc, count] of hits.entries()) if (count !== 0) counts.set(`${pc}`, count)
+    for (const [pc, count] of jumped.entries()) if (count !== 0) counts.set(`${pc} jumps`, count)
+    return lineOf(key, counts)
+  })
+  return lines.sort()
+}
+
+function lineOf(code: string, counts: ReadonlyMap<string, number>): string {
+  const texts = [...counts].map(([what, count]) => `${what}: ${count}`)
+  return `${code} ${texts.sort().join(', ')}`
 }
 
 /** Hears of frames, logs and destructions. */

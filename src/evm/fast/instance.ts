@@ -15,6 +15,7 @@ interface InstanceHost {
   readonly loadBlockHash: (number: bigint, target: number) => void
   readonly tellConsole: (caller: number, input: number, length: number) => void
   readonly tellEvents: () => void
+  readonly tellReached: (record: number) => void
 }
 
 /** Bytes of what a job has looked up, changed, logged: some million slots, which no block of a chain comes near to. */

@@ -8,14 +8,21 @@ import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
 import { isDelegation } from '../../protocol/transactions/delegation.ts'
 import { MAX_CODE_SIZE } from '../../protocol/transactions/transactionrules.ts'
 import type { Account } from '../../state/world.ts'
-import type { BlockEnvironment, Tracer } from '../executor.ts'
+import type { BlockEnvironment, ReachedCode, Tracer } from '../executor.ts'
 import { type MachineJob, Unrepeatable } from '../machine.ts'
 import type { PrecompileCode } from '../precompiles/precompile.ts'
 import { type CodePlace, Codes } from './codes.ts'
 import { Instance } from './instance.ts'
 import * as layout from './layout.ts'
-import { forkNumber, operationTable, REFUSING_TABLE, TABLE_SIZE } from './operations.ts'
+import {
+  forkNumber,
+  operationTable,
+  REFUSING_TABLE,
+  refuseMarks,
+  TABLE_SIZE,
+} from './operations.ts'
 import type { PrecompileTables } from './precompiles.ts'
+import { reachedIn } from './reached.ts'
 import { Steps } from './steps.ts'
 
 /** No limit. */
@@ -31,11 +38,21 @@ interface LoadedAccount {
 /** What of the instance's work a tracer wants to hear of, as WATCHED has it. */
 function watchedBy(tracer: Tracer | undefined): number {
   if (tracer === undefined) return 0
-  const { onStep, onEnter, onExit, onLog, onDestroy, stepParts } = tracer
+  const { onStep, onEnter, onExit, onLog, onDestroy, onReached, stepParts } = tracer
   // steps tell of the frames that they are in
   const frames = onStep || onEnter || onExit || onLog || onDestroy ? layout.WATCH_FRAMES : 0
   const steps = onStep ? layout.WATCH_STEPS : 0
-  return frames | steps | (onStep && stepParts?.memory ? layout.WATCH_MEMORY : 0)
+  const memory = onStep && stepParts?.memory ? layout.WATCH_MEMORY : 0
+  return frames | steps | memory | (onReached ? layout.WATCH_REACHED : 0)
+}
+
+/** Which operations take the way of those that cannot run, where they are counted. */
+type Refused = 'none' | 'marks' | 'all'
+
+function refusedFor(tracer: Tracer | undefined): Refused {
+  if (tracer === undefined) return 'none'
+  if (tracer.onTick !== undefined || tracer.onStep !== undefined) return 'all'
+  return tracer.onReached === undefined ? 'none' : 'marks'
 }
 
 export class Interpreter {
@@ -45,6 +62,8 @@ export class Interpreter {
   readonly steps: Steps
   /** What the current job has asked for, by the number that the instance keeps. */
   readonly accounts: LoadedAccount[] = []
+  /** What creations of the current job reached, where its tracer wants it. */
+  readonly reached: ReachedCode[] = []
   /** Of the current job, up to its last yield. */
   gasUsed = 0n
   /** The job's tracer has heard of what happened. */
@@ -55,8 +74,8 @@ export class Interpreter {
   #usual: ReadonlyMap<Address, PrecompileCode> = new Map()
   #job: MachineJob | undefined
   #hardfork: Hardfork | undefined
-  /** Whether OPERATIONS is the table that has operations counted; undefined: it is none. */
-  #counts: boolean | undefined
+  /** Which table OPERATIONS is; undefined: none. */
+  #refused: Refused | undefined
   #block: BlockEnvironment | undefined
   /** The address whose place is asked for, where its text is known. */
   #asked: Address | undefined
@@ -78,6 +97,10 @@ export class Interpreter {
         loadBlockHash: (number, target) => this.#loadBlockHash(number, target),
         tellConsole: (caller, input, length) => this.#tellConsole(caller, input, length),
         tellEvents: () => this.tellEvents(),
+        tellReached: (record) => {
+          this.instance.refresh()
+          this.reached.push(reachedIn(this, record, true))
+        },
       },
       memoryLimit,
     )
@@ -97,6 +120,7 @@ export class Interpreter {
     this.gasUsed = 0n
     this.hasTold = false
     this.accounts.length = 0
+    this.reached.length = 0
     this.codes.makeRoom()
     instance.exports.beginJob()
     this.#setRules(job)
@@ -130,6 +154,7 @@ export class Interpreter {
   close(): void {
     this.#job = undefined
     this.accounts.length = 0
+    this.reached.length = 0
   }
 
   /** The instance's place of an account. */
@@ -165,16 +190,17 @@ export class Interpreter {
     return this.#job
   }
 
-  /** Operations are counted by refusing them all at first. */
+  /** Operations are counted by refusing them at first. */
   #setWatched(tracer: Tracer | undefined, hardfork: Hardfork): void {
     const { instance } = this
     instance.setNumber(layout.WATCHED, watchedBy(tracer))
-    const counts = tracer?.onTick !== undefined || tracer?.onStep !== undefined
+    const refused = refusedFor(tracer)
     if (tracer?.onStep !== undefined) this.steps.begin(tracer, hardfork)
-    if (this.#counts === counts) return
-    this.#counts = counts
-    if (counts) instance.bytes.set(REFUSING_TABLE, layout.OPERATIONS)
+    if (this.#refused === refused) return
+    this.#refused = refused
+    if (refused === 'all') instance.bytes.set(REFUSING_TABLE, layout.OPERATIONS)
     else instance.bytes.copyWithin(layout.OPERATIONS, layout.RULES, layout.RULES + TABLE_SIZE)
+    if (refused === 'marks') refuseMarks(instance.bytes.subarray(layout.OPERATIONS))
   }
 
   #setRules(job: MachineJob): void {
@@ -187,7 +213,7 @@ export class Interpreter {
       this.#block = undefined
       this.#usual = this.#precompiles.usual(hardfork)
       instance.bytes.set(operationTable(hardfork), layout.RULES)
-      this.#counts = undefined
+      this.#refused = undefined
       instance.setNumber(layout.FORK, forkNumber(hardfork))
     }
     this.#setWatched(tracer, hardfork)

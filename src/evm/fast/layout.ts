@@ -149,10 +149,15 @@ export const STEPS: u32 = 0x1108
 /** The step that is written down already, while it is not known what it costs; 0: none. */
 export const OPEN_STEP: u32 = 0x1110
 
-/** WATCHED: frames, logs, destructions; also operations; also what memory holds. */
+/** The record of what was reached that was made last, each names the one before; and those that creations have left. */
+export const REACHED: u32 = 0x1114
+export const REACHED_FREE: u32 = 0x1118
+
+/** WATCHED: frames, logs, destructions; also operations; also what memory holds; which operations were reached, and how often. */
 export const WATCH_FRAMES: u32 = 1
 export const WATCH_STEPS: u32 = 2
 export const WATCH_MEMORY: u32 = 4
+export const WATCH_REACHED: u32 = 8
 
 // ---- The environment: words (little-endian limbs) that opcodes push as they are ----
 
@@ -256,6 +261,8 @@ export const FRAME_GAS_NEED: u32 = 216
 /** Where in memory the operation that runs writes, and how much: for who watches memory. */
 export const FRAME_WRITTEN: u32 = 224
 export const FRAME_WRITTEN_LENGTH: u32 = 228
+/** The record of what is reached of its code; 0: none. Set only where that is watched. */
+export const FRAME_REACHED: u32 = 232
 
 /** FRAME_FLAGS: may not change the state; records its jumps. */
 export const FLAG_STATIC: u32 = 1
@@ -293,6 +300,8 @@ export const ACCOUNT_SAVED: u32 = 140
 export const ACCOUNT_BYTES: u32 = 144
 /** Where the host keeps what it knows of it. */
 export const ACCOUNT_HOST: u32 = 164
+/** The record of what was reached of its code. */
+export const ACCOUNT_REACHED: u32 = 168
 
 export const ACCOUNT_EXISTS: u32 = 1
 export const ACCOUNT_PRECOMPILE: u32 = 2
@@ -412,6 +421,28 @@ export const STEP_REFUND: u32 = 88
 /** What SLOAD finds. */
 export const STEP_LOADED: u32 = 96
 export const STEP: u32 = 128
+
+// ---- What was reached of a code: how often it began, and marks of its operations ----
+
+export const REACHED_BEFORE: u32 = 0
+/** Where the code stands. */
+export const REACHED_CODE: u32 = 4
+export const REACHED_LENGTH: u32 = 8
+export const REACHED_STARTS: u32 = 12
+/** The mark made last. */
+export const REACHED_MARKS: u32 = 16
+/** The longest code that the record has room for. */
+export const REACHED_ROOM: u32 = 20
+/** Four bytes for each of the code: its mark, or 0. */
+export const REACHED_PLACES: u32 = 32
+
+export const MARK: u32 = 16
+export const MARK_BEFORE: u32 = 0
+export const MARK_PC: u32 = 4
+/** Of a JUMPDEST how often it was come to, of a JUMPI how often it jumped. */
+export const MARK_COUNT: u32 = 8
+/** How often a frame ended there. */
+export const MARK_ENDS: u32 = 12
 
 // ---- The large regions ----
 

@@ -24,6 +24,7 @@ import {
   ROOM_END,
 } from './layout.ts'
 import { PrecompileTables } from './precompiles.ts'
+import { reachedBy } from './reached.ts'
 import { resultOf, touchedBy } from './results.ts'
 
 /** What compiles hot code, if anything does. */
@@ -113,6 +114,7 @@ class FastMachine {
     }
     interpreter.tellEvents()
     job.tracer?.onTouched?.(touchedBy(interpreter))
+    job.tracer?.onReached?.([...interpreter.reached, ...reachedBy(interpreter)])
     return resultOf(interpreter, job)
   }
 

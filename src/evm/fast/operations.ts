@@ -1,6 +1,6 @@
 // The operations of a hardfork as the instance looks them up.
 import { HARDFORKS, type Hardfork } from '../../protocol/forks.ts'
-import { operationsAt, STACK_LIMIT } from '../opcodes.ts'
+import { OP, operationsAt, STACK_LIMIT } from '../opcodes.ts'
 import { INVALID } from './layout.ts'
 
 /** Bytes of a table. */
@@ -28,6 +28,13 @@ export function operationTable(hardfork: Hardfork): Uint8Array {
 /** In the place of the table: every operation takes the way of those that cannot run, where operations are counted. */
 export const REFUSING_TABLE: Uint8Array = new Uint8Array(TABLE_SIZE)
 for (let place = 2; place < TABLE_SIZE; place += 8) REFUSING_TABLE.fill(INVALID, place, place + 2)
+
+/** The same in a table for the operations alone that what is reached is told by. */
+export function refuseMarks(table: Uint8Array): void {
+  for (const opcode of [OP.JUMPDEST, OP.JUMPI]) {
+    table.fill(INVALID, 8 * opcode + 2, 8 * opcode + 4)
+  }
+}
 
 /** The place of a fork in their order, as the instance compares them. */
 export function forkNumber(hardfork: Hardfork): number {

@@ -16,6 +16,7 @@ import type { FrameEnd, FrameStart, Tracer } from '../executor.ts'
 import { MAX_CALL_DEPTH, type MachineJob } from '../machine.ts'
 import { FRAME_KINDS, isLog, OP, type Operation, operationsAt } from '../opcodes.ts'
 import { frameFailure } from './exceptionalhalts.ts'
+import { Reaches } from './reaches.ts'
 import { Touches } from './touches.ts'
 
 /** Milliseconds that a run goes on for before the others have their turn. */
@@ -58,10 +59,9 @@ function attachTracer(
   job: Pick<MachineJob, 'overlay' | 'block' | 'tracer' | 'pause'>,
 ): () => void {
   const { tracer } = job
-  const { onTick, onStep, onEnter, onExit, onLog, onDestroy, onTouched } = tracer ?? {}
-  if (!tracer || !(onTick || onStep || onEnter || onExit || onLog || onDestroy || onTouched)) {
-    return () => undefined
-  }
+  const { onTick, onStep, onEnter, onExit, onLog, onDestroy, onTouched, onReached } = tracer ?? {}
+  const asked = [onTick, onStep, onEnter, onExit, onLog, onDestroy, onTouched, onReached]
+  if (!tracer || asked.every((each) => each === undefined)) return () => undefined
   const steps = new StepTracer(evm, tracer, job)
   const onStepEvent = (step: InterpreterStep): void => steps.step(step)
   const onMessage = (message: Message): void => steps.enter(message)
@@ -87,6 +87,7 @@ class StepTracer {
   readonly #pauseIfDue: YieldIfDue
   /** Where they are asked for. */
   readonly #touches: Touches | undefined
+  readonly #reaches: Reaches | undefined
   /** Of each open frame. */
   readonly #codes: FrameStart['code'][] = []
   /** The last operation, while it is not known whether it did what it is there for. */
@@ -111,6 +112,7 @@ class StepTracer {
     this.#tracer = tracer
     this.#pauseIfDue = yielder(TURN_MS, async () => pause?.())
     this.#touches = tracer.onTouched && new Touches(overlay, block.hardfork)
+    this.#reaches = tracer.onReached && new Reaches(block.hardfork)
   }
 
   step(step: InterpreterStep): void {
@@ -121,6 +123,7 @@ class StepTracer {
     if (isLog(code) || code >= OP.CREATE) this.#hold(step)
     this.#tracer.onTick?.(1)
     this.#touches?.step(step)
+    this.#reaches?.step(step, code)
     this.#tracer.onStep?.({
       pc: step.pc,
       opcode: code,
@@ -144,6 +147,7 @@ class StepTracer {
     const start = this.#frameOf(message)
     this.#codes.push(start.code)
     this.#touches?.enter(start, message.isStatic)
+    this.#reaches?.enter(start)
     this.#tracer.onEnter?.(start)
   }
 
@@ -161,6 +165,7 @@ class StepTracer {
     }
     this.#codes.pop()
     this.#touches?.exit(end)
+    this.#reaches?.exit()
     this.#tracer.onExit?.(end)
   }
 
@@ -183,6 +188,7 @@ class StepTracer {
   /** After the outermost frame. */
   end(): void {
     if (this.#touches !== undefined) this.#tracer.onTouched?.(this.#touches.touched)
+    if (this.#reaches !== undefined) this.#tracer.onReached?.(this.#reaches.reached)
   }
 
   /** The frame that a message opens. Under DELEGATECALL it is from the contract that runs, to the one whose code it is. */

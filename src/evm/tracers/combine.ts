@@ -14,6 +14,7 @@ export function combineTracers(tracers: readonly Tracer[]): Tracer {
     onLog: inTurn(tracers.map(({ onLog }) => onLog)),
     onDestroy: inTurn(tracers.map(({ onDestroy }) => onDestroy)),
     onTouched: inTurn(tracers.map(({ onTouched }) => onTouched)),
+    onReached: inTurn(tracers.map(({ onReached }) => onReached)),
     onPause: pausing(tracers.map(({ onPause }) => onPause)),
   }
 }

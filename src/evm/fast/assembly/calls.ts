@@ -8,6 +8,7 @@ import {
 import { analyze } from './state/code'
 import { depthOf, isTold, tellDestroy, tellEnter, tellUnrun } from './events'
 import { begin, STIPEND } from './frames'
+import { isReachWatched, reachCode, reachCreation } from './reached'
 import { closeStep } from './steps'
 import { tellConsole } from './state/host'
 import { raiseNeed } from './state/gasneed'
@@ -193,6 +194,7 @@ export function takeCode(frame: usize, account: usize): void {
   store<u32>(frame, load<u32>(account, layout.ACCOUNT_CODE_LENGTH), layout.FRAME_CODE_LENGTH)
   store<u32>(frame, load<u32>(account, layout.ACCOUNT_JUMPS), layout.FRAME_JUMPS)
   store<u32>(frame, load<u32>(account, layout.ACCOUNT_CELLS), layout.FRAME_CELLS)
+  if (isReachWatched()) reachCode(frame, account)
 }
 
 /** CALLER and CALLVALUE of the new frame; DELEGATECALL hands its own on. */
@@ -326,6 +328,7 @@ function openCreator(
   store<u32>(child, size, layout.FRAME_CODE_LENGTH)
   store<u32>(child, map, layout.FRAME_JUMPS)
   store<u32>(child, 0, layout.FRAME_CELLS)
+  if (isReachWatched()) reachCreation(child)
   begin(child)
 }
 

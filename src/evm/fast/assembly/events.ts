@@ -21,6 +21,12 @@ export function areStepsTold(): bool {
   return (load<u32>(layout.WATCHED) & layout.WATCH_STEPS) != 0
 }
 
+/** Has code to run operation by operation, as a tracer hears of them? Then none is compiled. */
+@inline
+export function isEachWatched(): bool {
+  return (load<u32>(layout.WATCHED) & (layout.WATCH_STEPS | layout.WATCH_REACHED)) != 0
+}
+
 /** An event with a copy of its bytes. Those too many for a copy stay where they are: then `tell` has to follow at once. */
 function event(kind: u32, account: usize, target: usize, data: usize, length: u32): usize {
   const copied = length > layout.EVENT_BYTES ? 0 : (length + 7) & ~7

@@ -2,6 +2,7 @@
 import * as layout from '../layout'
 import { depthOf, isTold, tellExit } from './events'
 import { take } from './state/heap'
+import { isReachWatched, leaveReached } from './reached'
 import { raiseNeed } from './state/gasneed'
 import { checkpoint, saveNoCode, takeBack } from './state/journal'
 import { CALL, CALLCODE, CREATE, CREATE2 } from '../opcodes.generated'
@@ -68,7 +69,10 @@ export function close(frame: usize, end: i32): usize {
     if (!keepsGas) store<i64>(frame, 0, layout.FRAME_GAS)
   }
   raiseNeed(frame, load<i64>(frame, layout.FRAME_GAS_LIMIT) - load<i64>(frame, layout.FRAME_GAS))
-  if (isTold()) tellEnd(frame, end, kind)
+  if (load<u32>(layout.WATCHED)) {
+    if (isReachWatched()) leaveReached(frame, end, isCreation(kind))
+    if (isTold()) tellEnd(frame, end, kind)
+  }
   store<u32>(layout.MEMORY_END, load<u32>(layout.MEMORY_END) - load<u32>(frame, layout.FRAME_ROOM))
   if (frame == layout.FRAMES) return finish(frame, end)
   const opener = frame - layout.FRAME

@@ -5,7 +5,7 @@ import { accountAt, payAccess, readyCode } from './state/accounts'
 import { call, create, destroy } from './calls'
 import { addMod, div, mod, signedDiv, signedMod } from './arithmetic/division'
 import { mulMod } from './arithmetic/modular'
-import { areStepsTold } from './events'
+import { isEachWatched } from './events'
 import { copyIn, copyWithin, endOf, expand, expandFor, hashMemory, isStatic, loadInput, log, OUT_OF_GAS } from './memory'
 import * as op from '../opcodes.generated'
 import { blobHash, blockHash, codeHash, payExponent, pushLong, refuse } from './operations'
@@ -45,7 +45,7 @@ export function execute(frame: usize): i32 {
   const jumps = load<u32>(frame, layout.FRAME_JUMPS) as usize
   const memoryBase = load<u32>(frame, layout.FRAME_MEMORY) as usize
   const isRecording = (load<u32>(frame, layout.FRAME_FLAGS) & layout.FLAG_RECORD) != 0
-  const cells = isRecording || areStepsTold() ? 0 : (load<u32>(frame, layout.FRAME_CELLS) as usize)
+  const cells = isRecording || isEachWatched() ? 0 : (load<u32>(frame, layout.FRAME_CELLS) as usize)
   const hot = load<u32>(layout.HOT)
   const floor = gas - load<i64>(layout.GAS_UNTIL_YIELD)
   store<i64>(layout.YIELD_BELOW, floor)
@@ -84,11 +84,11 @@ export function execute(frame: usize): i32 {
       if (((((sp - stack) >> 5) as u32) - (((rule >> 16) & 0xffff) as u32)) > ((rule >> 32) as u32) || gas < 0) {
         end = refuse(opcode, ((sp - stack) >> 5) as u32)
         gas = before
-        watch(frame, pc - code, opcode, sp, before)
+        watch(frame, pc - code, opcode, sp, before, false)
         break
       }
       if (before <= floor) { gas = before; end = layout.EXIT_YIELD; break }
-      watch(frame, pc - code, opcode, sp, before)
+      watch(frame, pc - code, opcode, sp, before, true)
     }
     const a = sp - 32
     const b = sp - 64

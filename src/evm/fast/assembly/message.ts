@@ -6,6 +6,7 @@ import { beginContract, createdAddress, isTaken, leaveToPrecompile, takeCode, tr
 import { analyze } from './state/code'
 import { isTold, tellEnter } from './events'
 import { begin, close } from './frames'
+import { isReachWatched, reachCreation } from './reached'
 import { take } from './state/heap'
 import { tellConsole } from './state/host'
 import { CALL, CREATE } from '../opcodes.generated'
@@ -25,6 +26,7 @@ function open(kind: u32, account: usize): void {
   store<u32>(frame, account as u32, layout.FRAME_ACCOUNT)
   store<u32>(frame, account as u32, layout.FRAME_CODE_ACCOUNT)
   copyWord(frame + layout.FRAME_ADDRESS, account + layout.ACCOUNT_ADDRESS)
+  store<u32>(frame, 0, layout.FRAME_REACHED)
   begin(frame)
 }
 
@@ -92,5 +94,6 @@ export function openCreation(sender: usize, nonce: u64): i32 {
   store<u32>(frame, map as u32, layout.FRAME_JUMPS)
   store<u32>(frame, 0, layout.FRAME_CELLS)
   store<u32>(frame, 0, layout.FRAME_INPUT_LENGTH)
+  if (isReachWatched()) reachCreation(frame)
   return layout.EXIT_FRAME
 }

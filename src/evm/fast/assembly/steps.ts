@@ -7,6 +7,7 @@ import {
 } from '../opcodes.generated'
 import { copyWord, isIndex, setShort } from './arithmetic/words'
 import { areStepsTold, depthOf, tellMemory } from './events'
+import { isReachWatched, reach } from './reached'
 import { tellEvents } from './state/host'
 
 /** Counts operations, which only those who watch read. */
@@ -16,9 +17,10 @@ export function count(steps: i64): void {
 }
 
 /** Counts an operation that is watched, and tells of it where that is wanted; the STOP behind all code is none. */
-export function watch(frame: usize, pc: usize, opcode: u32, sp: usize, gas: i64): void {
+export function watch(frame: usize, pc: usize, opcode: u32, sp: usize, gas: i64, canRun: bool): void {
   if (pc >= (load<u32>(frame, layout.FRAME_CODE_LENGTH) as usize)) return closeStep(gas, sp)
   count(1)
+  if (isReachWatched()) reach(frame, pc, opcode, sp, canRun)
   if (areStepsTold()) openStep(frame, pc, opcode, sp, gas)
 }
 

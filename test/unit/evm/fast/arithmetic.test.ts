@@ -16,6 +16,7 @@ const instance = new Instance(
     loadBlockHash: ask,
     tellConsole: ask,
     tellEvents: ask,
+    tellReached: ask,
   },
   65_536,
 )

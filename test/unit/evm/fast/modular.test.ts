@@ -15,6 +15,7 @@ const instance = new Instance(
     loadBlockHash: nothing,
     tellConsole: nothing,
     tellEvents: nothing,
+    tellReached: nothing,
   },
   1_000_000,
 )

@@ -28,6 +28,10 @@ export declare function tellConsole(caller: usize, input: usize, length: usize):
 @external('host', 'tellEvents')
 export declare function tellEvents(): void
 
+/** Hands over what was reached of the code of a creation, which goes with its frame. */
+@external('host', 'tellReached')
+export declare function tellReached(record: usize): void
+
 /** The heap may not grow any more: throws. */
 @external('host', 'refuseRoom')
 export declare function refuseRoom(): void

@@ -1,0 +1,67 @@
+// What a run of the library's EVM reaches, as marks, gathered from its steps and frames: the twin of fast/assembly/reached.ts.
+import type { InterpreterStep } from '@ethereumjs/evm'
+import type { Hardfork } from '../../protocol/forks.ts'
+import type { FrameStart, ReachedCode } from '../executor.ts'
+import { OP, type Operation, operationsAt } from '../opcodes.ts'
+
+/** A frame, and where it is. */
+interface Place {
+  readonly code: Uint8Array
+  readonly isCreation: boolean
+  /** By the places of operations: how often they were come to, or jumped; and how often a frame ended there. */
+  readonly marks: Map<number, [count: number, ends: number]>
+  /** Its last operation; undefined: none yet. */
+  last: number | undefined
+  /** That is a JUMPI, and jumps. */
+  jumps: boolean
+}
+
+/** Gathers what one run reaches, frame by frame. */
+export class Reaches {
+  readonly #operations: ReadonlyMap<number, Operation>
+  readonly #open: Place[] = []
+  readonly reached: ReachedCode[] = []
+
+  constructor(hardfork: Hardfork) {
+    this.#operations = operationsAt(hardfork)
+  }
+
+  enter({ to, code }: FrameStart): void {
+    const copy = code().slice()
+    this.#open.push({
+      code: copy,
+      isCreation: to === null,
+      marks: new Map(),
+      last: undefined,
+      jumps: false,
+    })
+  }
+
+  /** @param code the operation's number, also of one that the fork does not have */
+  step({ pc, stack, gasLeft }: InterpreterStep, code: number): void {
+    const place = this.#open.at(-1)
+    if (place === undefined) return
+    const operation = this.#operations.get(code)
+    const canRun =
+      operation !== undefined && stack.length >= operation.takes && gasLeft >= operation.gas
+    place.jumps = code === OP.JUMPI && canRun && stack.at(-2) !== 0n
+    place.last = pc
+    if (code === OP.JUMPDEST || place.jumps) markAt(place, pc)[0] += 1
+  }
+
+  exit(): void {
+    const place = this.#open.pop()
+    if (place?.last === undefined) return
+    const { code, isCreation, marks, last, jumps } = place
+    // of one that jumps nowhere it is counted that it jumps
+    if (!jumps) markAt(place, last)[1] += 1
+    const flat = [...marks].flatMap(([pc, [count, ends]]) => [pc, count, ends])
+    this.reached.push({ code, isCreation, starts: 1, marks: Uint32Array.from(flat) })
+  }
+}
+
+function markAt({ marks }: Place, pc: number): [count: number, ends: number] {
+  const mark = marks.get(pc) ?? [0, 0]
+  marks.set(pc, mark)
+  return mark
+}
