@@ -82,6 +82,16 @@ export function rlpItemEnd(bytes: Uint8Array, at: number): number {
   return headAt(bytes, at, bytes.length).end
 }
 
+/**
+ * The encoding of the first item of an encoded list, as a part of `bytes`.
+ * @throws {DevchainError} `INVALID_PARAMS` when they are no list, or the item is cut off
+ */
+export function firstOfList(bytes: Uint8Array): Uint8Array {
+  const { isList, start, end } = headAt(bytes, 0, bytes.length)
+  if (!isList) throw malformed('the item is not a list')
+  return bytes.subarray(start, headAt(bytes, start, end).end)
+}
+
 /** Where an item is: its payload is from `start` to `end`. */
 interface Head {
   readonly isList: boolean

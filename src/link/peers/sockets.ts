@@ -114,7 +114,9 @@ class SocketPipe implements Pipe {
   }
 }
 
+/** The bytes as what they are: the slice of a Buffer is no copy of its own. */
 function bytesOf(data: RawData): Uint8Array {
-  if (Array.isArray(data)) return Buffer.concat(data)
-  return data instanceof ArrayBuffer ? new Uint8Array(data) : data
+  if (data instanceof ArrayBuffer) return new Uint8Array(data)
+  const { buffer, byteOffset, length } = Array.isArray(data) ? Buffer.concat(data) : data
+  return new Uint8Array(buffer, byteOffset, length)
 }

@@ -1,15 +1,17 @@
 // Tells peers of new blocks and waiting transactions, and takes what they tell: hashes first, what is behind them on request.
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
+import { memoize } from '../../core/lrucache.ts'
 import { yielder } from '../../core/yield.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import { headChange, headOf, transactionPlace } from '../../node/ledger/blocktree.ts'
+import type { BlockRange } from '../../node/ledger/canonicalchain.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
 import type { StateChange } from '../../node/ledger/change.ts'
 import type { Deed } from '../../node/peers.ts'
 import { arrivedAfter, pooledByHash, pooledInOrder } from '../../node/pool/pool.ts'
 import { receiveTransactions } from '../../node/sending/receive.ts'
-import { encodeBlock } from '../../protocol/blocks/block.ts'
+import { type Block, encodeBlock } from '../../protocol/blocks/block.ts'
 import { decodeSent } from '../../protocol/transactions/sidecar.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import type { Peer } from '../peers/peer.ts'
@@ -33,6 +35,9 @@ export interface GossipOptions {
 const GATHER_FIRST_MS = 1
 const GATHER_MANY_MS = 20
 
+/** Milliseconds until a peer is told of a newest block that it knows: it has nothing to do then. */
+const GATHER_KNOWN_MS = 100
+
 /** The same of transactions. */
 const GATHER_TRANSACTIONS_MS = 10
 
@@ -42,6 +47,9 @@ const LOOKING_SHARE = 10
 /** Blocks, and bytes of them, that are sent along when they are told of. Of more the peer asks for the headers. */
 const PUSHED_BLOCKS: number = MOST.blocks
 const PUSHED_BYTES = 256 * 1024
+
+/** A peer that is so many blocks behind is sent none: it has enough to do, and asks for the rest when it has come so far. */
+const FAR_BEHIND = 512n
 
 /** Beyond so many transactions that wait here, no more are asked for. */
 const ROOM = 4_096
@@ -75,6 +83,7 @@ export class Gossip {
   /** When blocks were told of last. */
   #toldAt = Number.NEGATIVE_INFINITY
   #stopBlocks: (() => void) | undefined
+  #stopHead: (() => void) | undefined
   #stopTransactions: (() => void) | undefined
 
   constructor(options: GossipOptions) {
@@ -85,18 +94,12 @@ export class Gossip {
 
   /** Something changed: what is new is told soon. */
   note({ before, after, head }: StateChange): void {
-    const { timing, peers } = this.#options
-    if (peers().length === 0) {
+    if (this.#options.peers().length === 0) {
       this.#told = after
       this.#toldArrival = after.pool.lastArrival
       return
     }
-    if (before.tree !== after.tree) {
-      this.#stopBlocks ??= timing.after(
-        Math.max(GATHER_FIRST_MS, this.#toldAt + GATHER_MANY_MS - timing.now()),
-        () => this.#tellBlocks(),
-      )
-    }
+    if (before.tree !== after.tree) this.#tellBlocksSoon()
     // of blocks that were added alone there is no more to note
     if (head.removed.length === 0 && after.pool.size === 0) return
     for (const { block } of head.removed.filled()) {
@@ -111,12 +114,7 @@ export class Gossip {
   /** A peer is there, or there again: it is told what there is. */
   greet(peer: Peer): void {
     const { state } = this.#options.chain
-    const { block, totalDifficulty } = headOf(state.tree)
-    const { hash, header } = block
-    peer.note(hash)
-    const head = { head: hash, number: header.number, totalDifficulty }
-    peer.link.send({ kind: 'announce', ...head, blocks: [] })
-    peer.toldHead = hash
+    announce(peer, state, [])
     const waiting = pooledInOrder(state.pool).map(({ transaction }) => transaction)
     this.#tellHashes(peer, waiting)
   }
@@ -128,9 +126,12 @@ export class Gossip {
 
   /** Tells of blocks that are gathered: what is said after it is about the newest one. */
   tellNow(): void {
-    if (this.#stopBlocks === undefined) return
-    this.#stopBlocks()
-    this.#tellBlocks()
+    if (this.#stopBlocks !== undefined) {
+      this.#stopBlocks()
+      this.#tellBlocks()
+    }
+    this.#stopHead?.()
+    this.#tellHead()
   }
 
   forget(peer: Peer): void {
@@ -139,6 +140,7 @@ export class Gossip {
 
   close(): void {
     this.#stopBlocks?.()
+    this.#stopHead?.()
     this.#stopTransactions?.()
   }
 
@@ -207,7 +209,8 @@ export class Gossip {
     const read: Transaction[] = []
     for (const bytes of encoded) {
       try {
-        const { transaction } = decodeSent(bytes)
+        // what stays in the pool must not keep the message that it came in
+        const { transaction } = decodeSent(bytes.slice())
         if (!hashes.has(transaction.hash)) {
           throw new Refusal('it sent a transaction that was not asked for', 'unexpectedMessages')
         }
@@ -221,28 +224,48 @@ export class Gossip {
     return read
   }
 
+  #tellBlocksSoon(): void {
+    if (this.#stopBlocks !== undefined) return
+    const { chain, timing, peers } = this.#options
+    const { hash } = headOf(chain.state.tree).block
+    if (!peers().every((peer) => peer.knows(hash))) {
+      const waitMs = Math.max(GATHER_FIRST_MS, this.#toldAt + GATHER_MANY_MS - timing.now())
+      this.#stopBlocks = timing.after(waitMs, () => this.#tellBlocks())
+      return
+    }
+    this.#told = chain.state
+    if (peers().every(({ toldHead }) => toldHead === hash)) return
+    this.#stopHead ??= timing.after(GATHER_KNOWN_MS, () => this.#tellHead())
+  }
+
+  /** Tells those of new blocks who do not know the newest one. */
   #tellBlocks(): void {
     this.#stopBlocks = undefined
-    const { chain, peers } = this.#options
+    const { chain, peers, timing } = this.#options
     const { state } = chain
-    this.#toldAt = this.#options.timing.now()
-    const { added } = headChange(this.#told.tree, state.tree)
+    this.#toldAt = timing.now()
+    const pushed = pushable(headChange(this.#told.tree, state.tree).added)
     this.#told = state
-    const { block, totalDifficulty } = headOf(state.tree)
-    const { hash, header } = block
-    const head = { head: hash, number: header.number, totalDifficulty }
-    const pushed = added.length <= PUSHED_BLOCKS ? [...added].map((record) => record.block) : []
-    const encoded = pushed.map((each) => encodeBlock(each))
-    const isLight = encoded.reduce((sum, { length }) => sum + length, 0) <= PUSHED_BYTES
+    const { block } = headOf(state.tree)
+    const encode = memoize(PUSHED_BLOCKS, encodeBlock)
     for (const peer of peers()) {
-      // also where it knows the block: it has to know what the newest one here is
-      if (peer.toldHead === hash) continue
-      const first = pushed.findIndex((each) => !peer.knows(each.hash))
-      const blocks = isLight && first >= 0 ? encoded.slice(first) : []
-      peer.link.send({ kind: 'announce', ...head, blocks })
-      peer.toldHead = hash
-      for (const each of pushed) peer.note(each.hash)
-      peer.note(hash)
+      if (peer.knows(block.hash)) continue
+      const isFarBehind = peer.head.number + FAR_BEHIND < block.header.number
+      const first = isFarBehind ? -1 : pushed.findIndex(({ hash }) => !peer.knows(hash))
+      const blocks = first < 0 ? [] : pushed.slice(first)
+      announce(peer, state, blocks.map(encode))
+      for (const { hash } of blocks) peer.note(hash)
+    }
+    this.#tellBlocksSoon()
+  }
+
+  /** Tells those of the newest block who know it: they have to know that it is the newest one here. */
+  #tellHead(): void {
+    this.#stopHead = undefined
+    const { chain, peers } = this.#options
+    const { hash } = headOf(chain.state.tree).block
+    for (const peer of peers()) {
+      if (peer.knows(hash) && peer.toldHead !== hash) announce(peer, chain.state, [])
     }
   }
 
@@ -292,4 +315,20 @@ export class Gossip {
       peer.link.send({ kind: 'pooled', hashes: some })
     }
   }
+}
+
+/** Tells a peer what the newest block here is. */
+function announce(peer: Peer, { tree }: ChainState, blocks: readonly Uint8Array[]): void {
+  const { block, totalDifficulty } = headOf(tree)
+  const { hash, header } = block
+  peer.link.send({ kind: 'announce', head: hash, number: header.number, totalDifficulty, blocks })
+  peer.toldHead = hash
+  peer.note(hash)
+}
+
+/** New blocks, where they are few enough to be sent along. */
+function pushable(added: BlockRange): readonly Block[] {
+  if (added.length > PUSHED_BLOCKS) return []
+  const blocks = [...added].map(({ block }) => block)
+  return blocks.reduce((sum, { size }) => sum + size, 0) <= PUSHED_BYTES ? blocks : []
 }

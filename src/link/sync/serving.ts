@@ -4,7 +4,12 @@ import type { Hash } from '../../core/hex.ts'
 import { blockByHash, blockByNumber, isCanonical } from '../../node/ledger/blocktree.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
 import { pooledByHash } from '../../node/pool/pool.ts'
-import { encodeBlock, encodeHeader } from '../../protocol/blocks/block.ts'
+import {
+  type Block,
+  encodeBlock,
+  encodeHeader,
+  rememberEncoding,
+} from '../../protocol/blocks/block.ts'
 import { isImpersonated, type Transaction } from '../../protocol/transactions/transaction.ts'
 import { type Message, MOST, REPLY_BYTES } from '../protocol/messages.ts'
 import { Refusal } from '../protocol/refusal.ts'
@@ -22,11 +27,17 @@ export function headersFor(
   for (let i = 0; first !== undefined && i < count; i++) {
     const record = blockByNumber(tree, first + BigInt(i))
     if (record === undefined) break
-    const encoded = encodeHeader(record.block.header)
-    if (keccakHash(encoded) !== record.block.hash) throw longRun(record.block.header.number)
-    headers.push(encoded)
+    headers.push(encodedHeader(record.block))
   }
   return { kind: 'headers', id, headers }
+}
+
+/** A header as the asker hashes it. Its block is asked for next. */
+function encodedHeader({ header, hash, transactions }: Block): Uint8Array {
+  const encoded = encodeHeader(header)
+  rememberEncoding(header, encoded)
+  if (transactions.length === 0 && keccakHash(encoded) !== hash) throw longRun(header.number)
+  return encoded
 }
 
 function longRun(number: bigint): Refusal {

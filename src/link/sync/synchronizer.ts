@@ -101,7 +101,8 @@ export class Synchronizer {
   offer(from: Peer, encoded: readonly Uint8Array[]): void {
     const { tree } = this.#options.chain.state
     for (const bytes of encoded) {
-      const block = decodeBlock(bytes)
+      // what waits must not keep the message that it came in
+      const block = decodeBlock(bytes.slice())
       from.note(block.hash)
       const isKnown = blockByHash(tree, block.hash) !== undefined || this.#fresh.has(block.hash)
       if (isKnown || this.#invalid.get(block.hash) !== undefined) {

@@ -1,6 +1,7 @@
 // Blocks and headers: their fields, encodings and hashes.
 import { keccakHash } from '../../core/crypto/crypto.ts'
 import type { Address, Hash } from '../../core/hex.ts'
+import { LruCache } from '../../core/lrucache.ts'
 import { encodeRlp, joinRlp, listSize, type RlpValue, stringSize } from '../../core/rlp.ts'
 import type { Transaction } from '../transactions/transaction.ts'
 import { orderedTrieRoot } from './orderedtrie.ts'
@@ -73,9 +74,17 @@ export const EMPTY_UNCLES_HASH: Hash =
 export const EMPTY_REQUESTS_HASH: Hash =
   '0xe3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855' as Hash
 
-/** The RLP of a header: fifteen fields, then those of later forks that are there. */
+/** Encodings of headers that came or were made lately: a block is sent to peers soon after. */
+const encodings = new LruCache<Header, Uint8Array>(512)
+
+/** The RLP of a header: fifteen fields, then those of later forks that are there. Not to be written to. */
 export function encodeHeader(header: Header): Uint8Array {
-  return encodeRlp(headerItems(header))
+  return encodings.get(header) ?? encodeRlp(headerItems(header))
+}
+
+/** Has `encodeHeader` find the RLP of this header for a while. */
+export function rememberEncoding(header: Header, encoded: Uint8Array): void {
+  encodings.set(header, encoded)
 }
 
 /** The hash of a block: Keccak-256 of its header's RLP. */
@@ -109,6 +118,7 @@ export function sealBlock(
   withdrawals: readonly Withdrawal[] = NO_WITHDRAWALS,
 ): Block {
   const encoded = encodeHeader(header)
+  rememberEncoding(header, encoded)
   const size = listSize(
     encoded.length +
       listSize(

@@ -1,9 +1,10 @@
 // Reading blocks: the form in which nodes export and exchange them.
+import { keccakHash } from '../../core/crypto/crypto.ts'
 import { DevchainError } from '../../core/errors.ts'
-import { decodeRlp, encodeRlp, type RlpItem } from '../../core/rlp.ts'
+import { decodeRlp, encodeRlp, firstOfList, type RlpItem } from '../../core/rlp.ts'
 import { ListFields } from '../fields.ts'
 import { decodeBlockTransaction, type SignatureRules } from '../transactions/transactiondecoding.ts'
-import { type Block, type Header, hashHeader, type Withdrawal } from './block.ts'
+import { type Block, type Header, rememberEncoding, type Withdrawal } from './block.ts'
 
 /** Fields of the oldest headers, and of the newest. */
 const LEAST_FIELDS = 15
@@ -22,6 +23,9 @@ export interface EncodedBlock extends Omit<Block, 'transactions'> {
 export function decodeBlock(bytes: Uint8Array): EncodedBlock {
   const fields = new ListFields(decodeRlp(bytes), 'block', 3, 4)
   const header = decodeHeader(fields.item(), 'header')
+  // a part of the bytes would keep all of them
+  const encodedHeader = new Uint8Array(firstOfList(bytes))
+  rememberEncoding(header, encodedHeader)
   // a legacy transaction is a list in the list, the others are byte strings
   const transactions = fields
     .list('transactions')
@@ -34,7 +38,7 @@ export function decodeBlock(bytes: Uint8Array): EncodedBlock {
   const withdrawals = fields.hasNext ? fields.list('withdrawals').map(decodeWithdrawal) : []
   return {
     header,
-    hash: hashHeader(header),
+    hash: keccakHash(encodedHeader),
     transactions,
     uncles,
     withdrawals,

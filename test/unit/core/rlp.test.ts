@@ -15,6 +15,7 @@ import {
   decodeRlp,
   encodeRlp,
   encodeTyped,
+  firstOfList,
   joinRlp,
   listSize,
   type RlpItem,
@@ -76,6 +77,17 @@ describe('round trips', () => {
       }),
       seeded,
     )
+  })
+
+  test('the first item of a list is found in its encoding', () => {
+    fc.assert(
+      fc.property(fc.array(item, { minLength: 1, maxLength: 8 }), (items) => {
+        expect(firstOfList(encodeRlp(items))).toEqual(encodeRlp(items[0]!))
+      }),
+      seeded,
+    )
+    expect(() => firstOfList(encodeRlp([]))).toThrow(/there are no bytes|longer than/)
+    expect(() => firstOfList(Uint8Array.of(1))).toThrow('the item is not a list')
   })
 
   test('what is encoded is what @ethereumjs/rlp encodes', () => {

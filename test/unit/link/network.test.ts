@@ -1,6 +1,6 @@
 // Chains that talk: links, synchronization, competing blocks, transactions that travel.
 import { describe, expect, test } from 'vitest'
-import { decodeMessage } from '../../../src/link/protocol/messages.ts'
+import { decodeMessage, type Message } from '../../../src/link/protocol/messages.ts'
 import { mine } from '../../../src/node/commands/mine.ts'
 import { reset } from '../../../src/node/commands/snapshots.ts'
 import { headOf } from '../../../src/node/ledger/blocktree.ts'
@@ -288,5 +288,47 @@ describe('what a node does with what peers send', () => {
     expect(() => b.network.partition('nobody', true)).toThrow(
       'peer "nobody" not found: there are a',
     )
+  })
+})
+
+describe('what a node tells', () => {
+  /** What left one end of the first link between two nodes, of a kind. */
+  function announced(world: LinkWorld, end: number): readonly Message<'announce'>[] {
+    const messages = world.pipes[end]!.log.map(decodeMessage)
+    return messages.filter((message) => message.kind === 'announce')
+  }
+
+  test('of a block that the peer sent it says a while later that it is the newest', async () => {
+    await using world = new LinkWorld()
+    const a = await world.add('a')
+    const b = await world.add('b', { peers: ['a'] })
+    const begin = announced(world, 0).length
+    await mineOn(a, 1)
+    await world.pass(50)
+    expect(headHash(b)).toBe(headHash(a))
+    expect(announced(world, 0).length).toBe(begin)
+    await world.pass(100)
+    expect(announced(world, 0).slice(begin)).toMatchObject([{ head: headHash(a), blocks: [] }])
+    expect(a.network.list()[0]?.head).toBe(headHash(a))
+  })
+
+  test('a peer that is far behind is sent no blocks unasked, and gets them all', async () => {
+    await using world = new LinkWorld()
+    const a = await world.add('a')
+    const b = await world.add('b', { peers: ['a'] })
+    const [near, far] = world.pipes
+    // what a tells does not arrive
+    far!.isStuck = true
+    for (let round = 0; round < 12; round++) {
+      await mineOn(a, 60)
+      await world.pass(30)
+    }
+    const sizes = announced(world, 1).map(({ blocks }) => blocks.length)
+    expect(sizes.slice(-12)).toEqual([...Array(8).fill(60), 0, 0, 0, 0])
+    far!.isStuck = false
+    near!.read(true)
+    await world.settle()
+    expect(headHash(b)).toBe(headHash(a))
+    expect(height(b.chain)).toBe(720n)
   })
 })
