@@ -3,7 +3,7 @@
 import { DevchainError, printValue } from '../../core/errors.ts'
 import { bytesFromHex, type Hash, hashFromBytes, paddedBytes } from '../../core/hex.ts'
 import { yielding } from '../../core/yield.ts'
-import { replay } from '../../node/calls/replay.ts'
+import { replayOne } from '../../node/calls/replay.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import { recordAt } from '../../node/chain/lookup.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
@@ -94,11 +94,8 @@ const accountInfoAt = method({
   handle: async ({ chain, caller }, block, index, account) => {
     const record = await recordAt(chain, block, caller.isWaiting)
     if (index >= record.block.transactions.length) return null
-    let world = record.world
-    for await (const { outcome } of replay(chain, record, () => undefined, index)) {
-      world = outcome.world
-    }
-    return accountAt(world, account) ?? emptyAccount(account)
+    const { outcome } = await replayOne(chain, { record, index }, () => undefined)
+    return accountAt(outcome.world, account) ?? emptyAccount(account)
   },
 })
 

@@ -3,7 +3,7 @@
 import type { Hash } from '../../core/hex.ts'
 import { type CallFrame, recordCalls } from '../../evm/tracers/calls.ts'
 import { combineTracers } from '../../evm/tracers/combine.ts'
-import { replay, TraceBudget } from '../../node/calls/replay.ts'
+import { replayOne, TraceBudget } from '../../node/calls/replay.ts'
 import { executedAt, type TransactionPlace } from '../../node/ledger/blocktree.ts'
 import { type Method, param } from '../../rpc/method.ts'
 import { data, hash, list } from '../../rpc/primitives.ts'
@@ -104,14 +104,14 @@ function typeOf({ kind, value }: CallFrame): InternalOperation['type'] | undefin
 /** The outermost frame of a mined transaction, run again. */
 async function framesOf(
   { chain, options }: MethodContext,
-  { record, index }: TransactionPlace,
+  place: TransactionPlace,
 ): Promise<CallFrame> {
   const budget = new TraceBudget(options.traceLimit)
   const recorder = recordCalls({ keep: budget.keep })
   const tracer = combineTracers([{ onTick: budget.tick }, recorder.tracer])
   const tracerFor = (_: unknown, at: number): typeof tracer | undefined =>
-    at === index ? tracer : undefined
-  for await (const _ of replay(chain, record, tracerFor, index));
+    at === place.index ? tracer : undefined
+  await replayOne(chain, place, tracerFor)
   return recorder.top()
 }
 

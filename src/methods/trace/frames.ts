@@ -18,7 +18,8 @@ import { hash, list, quantityNumber } from '../../rpc/primitives.ts'
 import { type Json, remark } from '../../rpc/schema.ts'
 import { type MethodContext, method } from '../common/context.ts'
 import { UNKNOWN } from '../common/examples.ts'
-import { newWork, recordBlock, type Work } from '../tracing/recording.ts'
+import { newWork, recordBlock, recordTransaction, type Work } from '../tracing/recording.ts'
+import type { Recorder } from '../tracing/tracers.ts'
 import { blockReference } from '../wire/decodeblock.ts'
 import { type FramePlace, flatFrame, writeFlatFrames } from '../wire/traces/encodeframes.ts'
 import { rewardEntries } from '../wire/traces/encoderewards.ts'
@@ -34,7 +35,7 @@ const transactionFrames = method({
   example: { params: [UNKNOWN], result: null },
   handle: (context, transactionHash) => {
     const place = transactionPlace(context.chain.state.tree, transactionHash)
-    return place === undefined ? null : framesOf(context, place.record, place.index)
+    return place === undefined ? null : recordTransaction(context, place, listRecorder)
   },
 })
 
@@ -47,7 +48,7 @@ const blockFrames = method({
   example: { params: ['earliest'], result: [] },
   handle: async (context, block) => {
     const record = await findRecord(context.chain, block, context.caller.isWaiting)
-    return record === undefined ? null : framesOf(context, record)
+    return record === undefined ? null : blockFramesOf(context, record)
   },
 })
 
@@ -71,22 +72,38 @@ const oneFrame = method({
   handle: frameAt,
 })
 
-/** Writes the frames of a block's transactions, or of one. */
-async function framesOf(
-  context: MethodContext,
-  record: BlockRecord,
-  only?: number,
-): Promise<JsonText> {
+type TakeFrames = (top: CallFrame, place: FramePlace) => Promise<void>
+
+/** Hands the frames of a transaction over to who writes them. */
+function treeRecorder(take: TakeFrames): Recorder {
+  return ({ budget, place }) => {
+    const { tracer, top } = recordCalls({ keep: budget.keep })
+    const write = async (): Promise<void> => {
+      if (place !== undefined) await take(top(), place)
+    }
+    return { tracer, write }
+  }
+}
+
+/** Writes the frames of a transaction as a list. */
+const listRecorder: Recorder = (stage) =>
+  treeRecorder(async (top, place) => {
+    stage.writer.write('[')
+    await writeFlatFrames(stage.writer, top, { withParityErrors: true, place })
+    stage.writer.write(']')
+  })(stage)
+
+/** Writes the frames of a block's transactions, and its rewards. */
+async function blockFramesOf(context: MethodContext, record: BlockRecord): Promise<JsonText> {
   const work = newWork(context)
   work.writer.write('[')
   let isFirst = true
-  await eachTree(context, record, { work, only }, async (top, place) => {
+  await eachTree(context, record, work, async (top, place) => {
     if (!isFirst) work.writer.write(',')
     isFirst = false
     await writeFlatFrames(work.writer, top, { withParityErrors: true, place })
   })
-  const rewards = only === undefined ? rewardEntries(context.chain, record) : []
-  for (const { entry } of rewards) {
+  for (const { entry } of rewardEntries(context.chain, record)) {
     if (!isFirst) work.writer.write(',')
     isFirst = false
     work.writer.value(entry)
@@ -99,42 +116,32 @@ async function framesOf(
 async function eachTree(
   { chain }: MethodContext,
   record: BlockRecord,
-  { work, only }: { readonly work: Work; readonly only?: number | undefined },
-  take: (top: CallFrame, place: FramePlace) => Promise<void>,
+  work: Work,
+  take: TakeFrames,
 ): Promise<void> {
-  await recordBlock(chain, record, {
-    work,
-    only,
-    recorder: ({ budget, place }) => {
-      const { tracer, top } = recordCalls({ keep: budget.keep })
-      const write = async (): Promise<void> => {
-        if (place !== undefined) await take(top(), place)
-      }
-      return { tracer, write }
-    },
-    each: (recording, run) => recording.write(run),
-  })
+  const each: Parameters<typeof recordBlock>[2]['each'] = (recording, run) => recording.write(run)
+  await recordBlock(chain, record, { work, recorder: treeRecorder(take), each })
 }
 
-async function frameAt(
+/** The frame at a place in a transaction's tree. */
+function frameAt(
   context: MethodContext,
   transactionHash: Hash,
   positions: readonly number[],
-): Promise<JsonText | null> {
+): Promise<JsonText> | null {
   const place = transactionPlace(context.chain.state.tree, transactionHash)
   if (place === undefined) return null
-  const { record, index } = place
-  const work = newWork(context)
   const wanted = positions.join()
-  await eachTree(context, record, { work, only: index }, async (top, at) => {
-    let found: FlatFrame | undefined
-    for (const flat of flatten(top)) {
-      if (flat.traceAddress.join() === wanted) found = flat
-    }
-    const form = { withParityErrors: true, place: at }
-    work.writer.value(found === undefined ? null : flatFrame(found, form))
-  })
-  return work.writer.end()
+  return recordTransaction(context, place, (stage) =>
+    treeRecorder(async (top, at) => {
+      let found: FlatFrame | undefined
+      for (const flat of flatten(top)) {
+        if (flat.traceAddress.join() === wanted) found = flat
+      }
+      const form = { withParityErrors: true, place: at }
+      stage.writer.value(found === undefined ? null : flatFrame(found, form))
+    })(stage),
+  )
 }
 
 /** Walks through the blocks until there are frames enough. */
@@ -154,7 +161,7 @@ async function filterFrames(context: MethodContext, query: FrameQuery): Promise<
   for (const record of tree.canonical.filled(Number(from), Number(to) + 1)) {
     if (count >= query.count) break
     await work.writer.yieldIfDue()
-    await eachTree(context, record, { work }, async (top, place) => {
+    await eachTree(context, record, work, async (top, place) => {
       const form = { withParityErrors: true, place }
       for (const flat of flatten(top)) {
         await work.writer.yieldIfDue()

@@ -75,9 +75,9 @@ export const traceCallOptions: Decoder<TraceCallOptions> = {
 function recorderOf(given: Known, path: string, notes: Notes | undefined): Recorder {
   const { tracer, tracerConfig, onlyTopCall, withLog } = given
   if (tracer === undefined || tracer === '') return structLogRecorder(structLogOptions(given))
-  const flat = tracer === 'callTracer' ? defined({ onlyTopCall, withLog }) : {}
   const isPlain = typeof tracerConfig === 'object' && !Array.isArray(tracerConfig)
-  const config = isPlain || tracerConfig === undefined ? { ...flat, ...tracerConfig } : tracerConfig
+  const isJoined = tracer === 'callTracer' && (isPlain || tracerConfig === undefined)
+  const config = isJoined ? { onlyTopCall, withLog, ...tracerConfig } : tracerConfig
   return recorderNamed(tracer, config, `${path}.tracerConfig`, notes)
 }
 
@@ -89,8 +89,4 @@ function structLogOptions(given: Known): Parameters<typeof structLogRecorder>[0]
     withReturnData: given.enableReturnData ?? given.disableReturnData === false,
     limit: given.limit ?? 0,
   }
-}
-
-function defined(object: object): object {
-  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined))
 }

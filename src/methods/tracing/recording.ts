@@ -3,9 +3,9 @@ import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import type { Tracer } from '../../evm/executor.ts'
 import { abandoned } from '../../evm/reasons.ts'
-import { combineTracers } from '../../evm/tracers/combine.ts'
 import {
   replay,
+  replayOne,
   TraceBudget,
   type TracedRun,
   type TracedTarget,
@@ -41,6 +41,11 @@ export function newWork({
   return { writer: new JsonWriter(), budget, isAwaited: caller.isWaiting, names }
 }
 
+/** A recording with its limits. */
+interface BegunRecording extends Omit<Recording, 'tracer'> {
+  readonly tracer: Tracer
+}
+
 /**
  * Begins a recording; its tracer also counts against the limits, waits for the writer, and ends with `ABANDONED` when
  * nobody waits for it.
@@ -50,25 +55,32 @@ function begin(
   recorder: Recorder,
   target: TracedTarget,
   place: Stage['place'],
-): Recording {
+): BegunRecording {
   const recording = recorder({ writer, budget, target, place, names })
   const onPause = async (): Promise<void> => {
     if (!isAwaited()) throw abandoned()
     await writer.settle()
   }
-  const limits: Tracer = { onTick: budget.tick, onPause }
-  return { ...recording, tracer: combineTracers([limits, recording.tracer]) }
+  const tracer = { ...recording.tracer, onTick: budget.tick, onPause }
+  return { tracer, write: recording.write }
 }
 
-/** Records a run that is in no block, and writes what came of it. */
+/**
+ * Records a run, and writes what came of it.
+ * @param place undefined for a run that is in no block
+ */
 export async function recordRun(
   work: Work,
   recorder: Recorder,
   trace: (tracerFor: TracerFor) => Promise<TracedRun>,
+  place?: FramePlace,
 ): Promise<TracedRun> {
-  let recording: Recording | undefined
-  const run = await trace((subject) => {
-    recording = begin(work, recorder, subject, undefined)
+  let recording: BegunRecording | undefined
+  const run = await trace((target, index) => {
+    if (!work.isAwaited()) throw abandoned()
+    // those before it in its block
+    if (place !== undefined && index !== place.index) return undefined
+    recording = begin(work, recorder, target, place)
     return recording.tracer
   })
   await recording?.write(run)
@@ -79,48 +91,45 @@ export async function recordRun(
 /** Replays a mined transaction; the JSON that a recording of it writes. */
 export async function recordTransaction(
   context: MethodContext,
-  { record, index }: TransactionPlace,
+  transaction: TransactionPlace,
   recorder: Recorder,
 ): Promise<JsonText> {
   const work = newWork(context)
-  await recordBlock(context.chain, record, {
+  const { record, index } = transaction
+  const place = framePlace(record, index, logCounter(record)(index))
+  await recordRun(
     work,
     recorder,
-    only: index,
-    each: (recording, run) => recording.write(run),
-  })
+    (tracerFor) => replayOne(context.chain, transaction, tracerFor),
+    place,
+  )
   return work.writer.end()
 }
 
-/** Replays a block and records some of its transactions; `each` writes what came of one. */
+/** Replays a block and records its transactions; `each` writes what came of one. */
 export async function recordBlock(
   chain: Chain,
   record: BlockRecord,
   {
     work,
     recorder,
-    only,
     each,
   }: {
     readonly work: Work
     readonly recorder: Recorder
-    /** Index of the only transaction that is recorded; all when left out. */
-    readonly only?: number | undefined
     readonly each: (recording: Recording, run: TracedRun, index: number) => Promise<void>
   },
 ): Promise<void> {
-  let recording: Recording | undefined
+  let recording: BegunRecording | undefined
   let at = 0
   const logsBefore = logCounter(record)
   const tracerFor = (target: TracedTarget, index: number): Tracer | undefined => {
     if (!work.isAwaited()) throw abandoned()
     at = index
-    recording = undefined
-    if (only !== undefined && index !== only) return undefined
     recording = begin(work, recorder, target, framePlace(record, index, logsBefore(index)))
     return recording.tracer
   }
-  for await (const run of replay(chain, record, tracerFor, only)) {
+  for await (const run of replay(chain, record, tracerFor)) {
     // what a recording keeps goes once it is written
     if (recording !== undefined) await each(recording, run, at)
     work.budget.release()

@@ -35,7 +35,8 @@ export interface Stage {
 
 /** A run that is being recorded. */
 export interface Recording {
-  readonly tracer: Tracer
+  /** The limits of the request have the hooks that are left out. */
+  readonly tracer: Omit<Tracer, 'onTick' | 'onPause'>
   /** Writes one JSON value, or the rest of one that was begun with the recording. */
   readonly write: (run: TracedRun) => Promise<void>
 }
@@ -85,9 +86,11 @@ function callTracer(config: unknown, path: string, notes?: Notes): Recorder {
     return {
       tracer,
       write: (run) => {
-        const { world } = run.outcome
-        const nameOf = wantsNames && names && ((frame: CallFrame) => names.frame(world, frame))
-        return writeCallTree(writer, wholeFrame(top(), run), nameOf || undefined)
+        const isNamed = wantsNames === true && names !== undefined
+        const nameOf = isNamed
+          ? (frame: CallFrame) => names.frame(run.outcome.world, frame)
+          : undefined
+        return writeCallTree(writer, wholeFrame(top(), run), nameOf)
       },
     }
   }

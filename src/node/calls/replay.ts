@@ -5,11 +5,10 @@ import type { Address, Hash } from '../../core/hex.ts'
 import { yielder } from '../../core/yield.ts'
 import type {
   BlockEnvironment,
-  Executor,
+  ExecutionLimits,
   IsAwaited,
   Outcome,
   Tracer,
-  TransactionJob,
 } from '../../evm/executor.ts'
 import {
   type Authorization,
@@ -21,7 +20,12 @@ import type { Chain } from '../chain/chain.ts'
 import type { Again } from '../chain/failedrun.ts'
 import { recordAt } from '../chain/lookup.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
-import { blockByHash, headOf, transactionPlace } from '../ledger/blocktree.ts'
+import {
+  blockByHash,
+  headOf,
+  type TransactionPlace,
+  transactionPlace,
+} from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import type { BlockReference } from '../ledger/references.ts'
 import { blockEnvironment, blockStart, nextBlockEnvironment } from '../mining/environment.ts'
@@ -97,53 +101,83 @@ export class TraceBudget {
   }
 }
 
+/** A block whose transactions are run again. */
+interface Scene {
+  readonly chain: Replayed
+  readonly record: BlockRecord
+  readonly block: BlockEnvironment
+  readonly limits: ExecutionLimits
+}
+
 /**
  * Runs a block's transactions again, each on the state that it was mined on: after the system calls at the block's
  * beginning and the transactions before it. What comes of each is what came of it then, gas included.
- * @param only index of the only transaction that is told of; those before it are run where it takes them
  * @throws {DevchainError} `NOT_FOUND` when the block's parent is no longer known
  */
 export async function* replay(
   chain: Replayed,
   record: BlockRecord,
   tracerFor: TracerFor,
-  only?: number,
 ): AsyncIterableIterator<TracedRun> {
-  const { transactions } = record.block
-  if (transactions.length === 0) return
-  const { state, executor, worldsBetween } = chain
-  const block = environmentThen(state, record)
-  const limits = blockLimits(state.config)
-  const start = worldsBetween?.nearest(record, only ?? 0)
-  let world = start?.world ?? (await worldAtStart(chain, record, block))
+  const count = record.block.transactions.length
+  if (count === 0) return
+  const scene = sceneOf(chain, record)
   const yieldIfDue = yielder()
-  for (let index = start?.index ?? 0; index < transactions.length; index++) {
-    worldsBetween?.keep(record, index, world)
-    const transaction = transactions[index]!
-    const target = targetOf(transaction, block)
-    const tracer = tracerFor(target, index)
-    const outcome = await again(executor, record, { world, block, transaction, limits, tracer })
-    checkReplay(record, index, outcome)
-    if (only === undefined || index === only) {
-      yield { target, before: world, outcome, transaction }
-    }
+  let world = await worldFoundBy(scene, 0, tracerFor)
+  for (let index = 0; index < count; index++) {
+    chain.worldsBetween?.keep(record, index, world)
+    const run = await rerun(scene, index, world, tracerFor)
+    yield run
     // the world after it is made when asked for
-    if (index === only) return
-    world = outcome.world
+    if (index + 1 < count) world = run.outcome.world
     await yieldIfDue()
   }
+}
+
+/**
+ * Runs one of a block's transactions again, as `replay` does; those before it are run where the state that it finds is not
+ * at hand.
+ * @throws {DevchainError} as `replay`
+ */
+export async function replayOne(
+  chain: Replayed,
+  { record, index }: TransactionPlace,
+  tracerFor: TracerFor,
+): Promise<TracedRun> {
+  const scene = sceneOf(chain, record)
+  const world = await worldFoundBy(scene, index, tracerFor)
+  return rerun(scene, index, world, tracerFor)
+}
+
+function sceneOf(chain: Replayed, record: BlockRecord): Scene {
+  const block = environmentThen(chain.state, record)
+  return { chain, record, block, limits: blockLimits(chain.state.config) }
+}
+
+/** The accounts that a block's transaction finds: kept ones, or what those before it leave. */
+async function worldFoundBy(scene: Scene, index: number, tracerFor: TracerFor): Promise<World> {
+  const { chain, record } = scene
+  const { worldsBetween } = chain
+  const nearest = worldsBetween?.nearest(record, index)
+  let world = nearest?.world ?? (await worldAtStart(scene))
+  if (nearest?.index === index) return world
+  const yieldIfDue = yielder()
+  for (let at = nearest?.index ?? 0; at < index; at++) {
+    worldsBetween?.keep(record, at, world)
+    world = (await rerun(scene, at, world, tracerFor)).outcome.world
+    await yieldIfDue()
+  }
+  worldsBetween?.keep(record, index, world)
+  return world
 }
 
 /** How to run a mined transaction again; undefined where it is in no block. */
 export function runOfMined(chain: Replayed, hash: Hash): Again | undefined {
   const place = transactionPlace(chain.state.tree, hash)
   if (place === undefined) return undefined
-  const { record, index } = place
   return async (tracer) => {
-    let { world } = record
-    const runs = replay(chain, record, (_, i) => (i === index ? tracer : undefined), index)
-    for await (const { before } of runs) world = before
-    return world
+    const tracerFor: TracerFor = (_, index) => (index === place.index ? tracer : undefined)
+    return (await replayOne(chain, place, tracerFor)).before
   }
 }
 
@@ -210,18 +244,12 @@ export async function worldBefore(
 ): Promise<World> {
   const record = await recordAt(chain, reference, isAwaited)
   if (index >= record.block.transactions.length) return record.world
-  for await (const run of replay(chain, record, () => undefined, index)) {
-    if (run.transaction === record.block.transactions[index]) return run.before
-  }
-  return record.world
+  return worldFoundBy(sceneOf(chain, record), index, () => undefined)
 }
 
 /** The world that a block's first transaction finds. */
-async function worldAtStart(
-  { state, executor }: Replayed,
-  { block: { header, hash } }: BlockRecord,
-  block: BlockEnvironment,
-): Promise<World> {
+function worldAtStart({ chain: { state, executor }, record, block }: Scene): Promise<World> {
+  const { header, hash } = record.block
   const parent = blockByHash(state.tree, header.parentHash)
   if (parent === undefined) {
     const message = `block ${hash} cannot be run again: its parent ${header.parentHash} is not kept`
@@ -237,27 +265,40 @@ async function worldAtStart(
 
 /** What a block ran in, under the chain id that its transactions were signed for: that of the chain may have changed. */
 function environmentThen(state: ChainState, record: BlockRecord): BlockEnvironment {
-  const block = blockEnvironment(state, record)
-  const chainId = record.block.transactions.find((each) => each.chainId !== undefined)?.chainId
-  return chainId === undefined ? block : { ...block, chainId }
+  const signed = record.block.transactions.find((each) => each.chainId !== undefined)
+  return blockEnvironment(state, record, signed?.chainId)
 }
 
 /**
  * Runs a transaction as it ran.
  * @throws {DevchainError} `NOT_FOUND` where the block was made by another node, and this one would have refused it
  */
-async function again(
-  executor: Executor,
-  record: BlockRecord,
-  job: TransactionJob,
-): Promise<Outcome> {
+async function rerun(
+  { chain: { executor }, record, block, limits }: Scene,
+  index: number,
+  before: World,
+  tracerFor: TracerFor,
+): Promise<TracedRun> {
+  const transaction = record.block.transactions[index]!
+  const target = targetOf(transaction, block)
+  const tracer = tracerFor(target, index)
+  const isAwaited = undefined
+  const job = { world: before, block, transaction, limits, tracer, isAwaited }
+  let outcome: Outcome
   try {
-    return await executor.transact(job)
+    outcome = await executor.transact(job)
   } catch (error) {
-    const isRefused = record.isLoaded === true && error instanceof DevchainError
-    if (!isRefused || isInterruption(error) || error.word === 'LIMIT_EXCEEDED') throw error
-    throw ranOtherwise(record, error.message)
+    throw failureAgain(record, error)
   }
+  checkReplay(record, index, outcome)
+  return { target, before, outcome, transaction }
+}
+
+/** Why a transaction could not be run again. */
+function failureAgain(record: BlockRecord, error: unknown): unknown {
+  const isRefused = record.isLoaded === true && error instanceof DevchainError
+  if (!isRefused || isInterruption(error) || error.word === 'LIMIT_EXCEEDED') return error
+  return ranOtherwise(record, error.message)
 }
 
 /** A replay that differs is a bug here, and its trace would be of something that never happened. */

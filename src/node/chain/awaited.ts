@@ -24,7 +24,9 @@ export class AwaitedExecutor implements Executor {
   }
 
   transact(job: TransactionJob): MaybePromise<Outcome> {
-    return this.#executor.transact({ isAwaited: this.#isAwaited, ...job })
+    const { world, block, transaction, limits, tracer, isAwaited = this.#isAwaited } = job
+    // in the order of those that are run again: so machine code for one serves for both
+    return this.#executor.transact({ world, block, transaction, limits, tracer, isAwaited })
   }
 
   call(job: CallJob): MaybePromise<Outcome> {

@@ -132,14 +132,19 @@ export function environmentAfter(
   }
 }
 
-/** What contracts learnt about an existing block while it ran. */
+/**
+ * What contracts learnt about an existing block while it ran. Its members stand in the order of `environmentAfter`: so machine
+ * code for the blocks that are mined serves here too.
+ * @param chainId undefined: what is the chain's now
+ */
 export function blockEnvironment(
   { config, tree }: ChainState,
   record: BlockRecord,
+  chainId: bigint = config.chainId,
 ): BlockEnvironment {
   const { header } = record.block
   return {
-    chainId: config.chainId,
+    chainId,
     hardfork: config.hardforkAt(header.number, header.timestamp),
     number: header.number,
     timestamp: header.timestamp,

@@ -5,7 +5,7 @@ import type { Tracer } from '../../evm/executor.ts'
 import { recordCalls } from '../../evm/tracers/calls.ts'
 import { combineTracers } from '../../evm/tracers/combine.ts'
 import { recordTouched } from '../../evm/tracers/touched.ts'
-import { replay, TraceBudget, type TracedRun } from '../../node/calls/replay.ts'
+import { replayOne, TraceBudget } from '../../node/calls/replay.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import { transactionPlace } from '../../node/ledger/blocktree.ts'
 import type { TracedTransaction } from './tree.ts'
@@ -22,18 +22,15 @@ export async function tracedMined(chain: Chain, hash: Hash): Promise<TracedTrans
       `transaction ${hash} not found: it is in no block of the chain`,
     )
   }
-  const { record, index } = place
   const { tracer: calls, top } = recordCalls({
     withLogs: true,
     keep: new TraceBudget(Number.POSITIVE_INFINITY).keep,
   })
   const { tracer: touching, touched } = recordTouched([])
   const tracer: Tracer = combineTracers([calls, touching])
-  let last: TracedRun | undefined
-  const runs = replay(chain, record, (_, i) => (i === index ? tracer : undefined), index)
-  for await (const run of runs) last = run
-  if (last === undefined) throw new Error(`transaction ${hash} was not run again`)
-  const { before, outcome } = last
+  const { before, outcome } = await replayOne(chain, place, (_, i) =>
+    i === place.index ? tracer : undefined,
+  )
   const whole = { ...top(), gasUsed: outcome.gasUsed }
   return { top: whole, touched, before, after: outcome.world }
 }

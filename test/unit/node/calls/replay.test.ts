@@ -1,6 +1,6 @@
 // Running mined transactions again: those before them only where the world between is not kept.
 import { describe, expect, test } from 'vitest'
-import { replay } from '../../../../src/node/calls/replay.ts'
+import { replay, replayOne } from '../../../../src/node/calls/replay.ts'
 import type { Chain } from '../../../../src/node/chain/chain.ts'
 import { WorldsBetween } from '../../../../src/node/chain/worldsbetween.ts'
 import { mine } from '../../../../src/node/commands/mine.ts'
@@ -35,11 +35,8 @@ describe('a mined transaction run again', () => {
     }
     const counting = { state: chain.state, executor, worldsBetween: new WorldsBetween() }
     const foundBy = async (index: number): Promise<bigint> => {
-      let found = -1n
-      for await (const { before } of replay(counting, record, () => undefined, index)) {
-        found = balanceAt(before, account(chain, 1)) - begun
-      }
-      return found
+      const { before } = await replayOne(counting, { record, index }, () => undefined)
+      return balanceAt(before, account(chain, 1)) - begun
     }
     expect(await foundBy(4)).toBe(4n)
     expect(runs).toBe(5)
@@ -49,6 +46,12 @@ describe('a mined transaction run again', () => {
     expect(await foundBy(0)).toBe(0n)
     // each of them, and the one before the last that had not been gone through
     expect(runs).toBe(5 + 1 + 1 + 2 + 1)
+    // a block as a whole begins at its beginning
+    const found: bigint[] = []
+    for await (const { before } of replay(counting, record, () => undefined)) {
+      found.push(balanceAt(before, account(chain, 1)) - begun)
+    }
+    expect(found).toEqual([0n, 1n, 2n, 3n, 4n, 5n])
   })
 })
 
