@@ -154,6 +154,11 @@ export interface Step {
 export interface StepParts {
   readonly stack: boolean
   readonly memory: boolean
+  /**
+   * The operations that it reads, besides those that cannot run: others may be left out. The stack may then have its top
+   * word alone, and a step's cost is that of all until the next one that is told. Undefined: all.
+   */
+  readonly only?: ReadonlySet<number> | undefined
 }
 
 export interface FrameStart {

@@ -145,7 +145,8 @@ export class Project {
   async explain(again: Again, usual: string): Promise<Explanation | undefined> {
     if (this.catalogue.isEmpty) return undefined
     const { names, catalogue } = this
-    return await explain({ names, catalogue, details: this.#details }, again, usual)
+    const now = (): number => performance.now()
+    return await explain({ names, catalogue, details: this.#details, now }, again, usual)
   }
 
   close(): void {

@@ -10,6 +10,8 @@ import {
   type DevchainOptions,
   type RpcError,
 } from '../../src/devchain.ts'
+import type { Tracer } from '../../src/evm/executor.ts'
+import { type Explainer, explain } from '../../src/project/solidity/explain.ts'
 import { type Ask, callData, deploy, initCode, SENDER, send } from '../support/deploy.ts'
 import {
   type Compilation,
@@ -105,7 +107,54 @@ describe('a call that fails three functions deep', () => {
   })
 })
 
+const LONG = `
+contract Long {
+    function run(uint256 count) external pure returns (uint256 sum) {
+        for (uint256 i = 0; i < count; i++) sum += inner(i);
+        fail(sum);
+    }
+
+    function inner(uint256 a) internal pure returns (uint256) {
+        return a == 0 ? 1 : half(a);
+    }
+
+    function half(uint256 a) internal pure returns (uint256) {
+        return a / 2;
+    }
+
+    function fail(uint256 sum) internal pure {
+        require(sum == 0, "sum");
+    }
+}`
+
 describe('the stack', () => {
+  test('has the functions that are open, however many were called before', async () => {
+    const project = compile({ 'src/Long.sol': { content: `pragma solidity ^0.8.28;${LONG}` } })
+    const artifacts = writeProject(path.join(folder, 'long'), 'foundry', project)
+    await using chain = await createDevchain({ artifacts: [artifacts] })
+    await chain.artifactsRead()
+    const ask: Ask = (method, ...params) => chain.request({ method, params })
+    const to = await deploy(ask, initCode(project, 'Long'))
+    const data = callData(project, 'Long', 'run', [1_000n])
+    const error = await ask('eth_call', { to, data }).catch((thrown: unknown) => thrown)
+    expect((error as RpcError).solidityStack).toEqual([
+      'sum',
+      'at Long.fail (src/Long.sol:17:9)',
+      'at Long.run (src/Long.sol:5:9)',
+    ])
+  })
+
+  test('is given up where it takes too long', async () => {
+    let nowMs = 0
+    const explainer = { now: () => (nowMs += 1_000) } as unknown as Explainer
+    const endless = async (tracer: Tracer): Promise<never> => {
+      for (;;) await tracer.onPause?.()
+    }
+    await expect(explain(explainer, endless, 'too long')).rejects.toThrow(
+      'what takes longer than 3000 ms to be run again is not explained',
+    )
+  })
+
   test('goes through proxies', async () => {
     await using stage = await staged('foundry')
     const vault = await vaultOn(stage)

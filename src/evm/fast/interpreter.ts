@@ -10,17 +10,12 @@ import { MAX_CODE_SIZE } from '../../protocol/transactions/transactionrules.ts'
 import type { Account } from '../../state/world.ts'
 import type { BlockEnvironment, ReachedCode, Tracer } from '../executor.ts'
 import { type MachineJob, Unrepeatable } from '../machine.ts'
+import { OP } from '../opcodes.ts'
 import type { PrecompileCode } from '../precompiles/precompile.ts'
 import { type CodePlace, Codes } from './codes.ts'
 import { Instance } from './instance.ts'
 import * as layout from './layout.ts'
-import {
-  forkNumber,
-  operationTable,
-  REFUSING_TABLE,
-  refuseMarks,
-  TABLE_SIZE,
-} from './operations.ts'
+import { forkNumber, operationTable, REFUSING_TABLE, refuse, TABLE_SIZE } from './operations.ts'
 import type { PrecompileTables } from './precompiles.ts'
 import { reachedIn } from './reached.ts'
 import { Steps } from './steps.ts'
@@ -46,13 +41,18 @@ function watchedBy(tracer: Tracer | undefined): number {
   return frames | steps | memory | (onReached ? layout.WATCH_REACHED : 0)
 }
 
-/** Which operations take the way of those that cannot run, where they are counted. */
-type Refused = 'none' | 'marks' | 'all'
+/** Which operations take the way of those that cannot run, so that they are watched. */
+type Refused = ReadonlySet<number> | 'all' | 'none'
+
+/** By these what is reached is told. */
+const MARKS: ReadonlySet<number> = new Set([OP.JUMPDEST, OP.JUMPI])
 
 function refusedFor(tracer: Tracer | undefined): Refused {
-  if (tracer === undefined) return 'none'
-  if (tracer.onTick !== undefined || tracer.onStep !== undefined) return 'all'
-  return tracer.onReached === undefined ? 'none' : 'marks'
+  const { onTick, onStep, onReached, stepParts } = tracer ?? {}
+  if (onTick !== undefined) return 'all'
+  const steps = onStep && (stepParts?.only ?? 'all')
+  if (steps === undefined) return onReached === undefined ? 'none' : MARKS
+  return onReached === undefined || steps === 'all' ? steps : new Set([...steps, ...MARKS])
 }
 
 export class Interpreter {
@@ -74,7 +74,7 @@ export class Interpreter {
   #usual: ReadonlyMap<Address, PrecompileCode> = new Map()
   #job: MachineJob | undefined
   #hardfork: Hardfork | undefined
-  /** Which table OPERATIONS is; undefined: none. */
+  /** Which operations OPERATIONS refuses; undefined: it is no table yet. */
   #refused: Refused | undefined
   #block: BlockEnvironment | undefined
   /** The address whose place is asked for, where its text is known. */
@@ -190,17 +190,20 @@ export class Interpreter {
     return this.#job
   }
 
-  /** Operations are counted by refusing them at first. */
+  /** Operations are counted and told by refusing them at first. */
   #setWatched(tracer: Tracer | undefined, hardfork: Hardfork): void {
     const { instance } = this
     instance.setNumber(layout.WATCHED, watchedBy(tracer))
-    const refused = refusedFor(tracer)
     if (tracer?.onStep !== undefined) this.steps.begin(tracer, hardfork)
+    const refused = refusedFor(tracer)
     if (this.#refused === refused) return
     this.#refused = refused
-    if (refused === 'all') instance.bytes.set(REFUSING_TABLE, layout.OPERATIONS)
-    else instance.bytes.copyWithin(layout.OPERATIONS, layout.RULES, layout.RULES + TABLE_SIZE)
-    if (refused === 'marks') refuseMarks(instance.bytes.subarray(layout.OPERATIONS))
+    if (refused === 'all') {
+      instance.bytes.set(REFUSING_TABLE, layout.OPERATIONS)
+      return
+    }
+    instance.bytes.copyWithin(layout.OPERATIONS, layout.RULES, layout.RULES + TABLE_SIZE)
+    if (refused !== 'none') refuse(instance.bytes, layout.OPERATIONS, refused)
   }
 
   #setRules(job: MachineJob): void {

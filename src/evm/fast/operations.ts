@@ -1,6 +1,6 @@
 // The operations of a hardfork as the instance looks them up.
 import { HARDFORKS, type Hardfork } from '../../protocol/forks.ts'
-import { OP, operationsAt, STACK_LIMIT } from '../opcodes.ts'
+import { operationsAt, STACK_LIMIT } from '../opcodes.ts'
 import { INVALID } from './layout.ts'
 
 /** Bytes of a table. */
@@ -29,11 +29,9 @@ export function operationTable(hardfork: Hardfork): Uint8Array {
 export const REFUSING_TABLE: Uint8Array = new Uint8Array(TABLE_SIZE)
 for (let place = 2; place < TABLE_SIZE; place += 8) REFUSING_TABLE.fill(INVALID, place, place + 2)
 
-/** The same in a table for the operations alone that what is reached is told by. */
-export function refuseMarks(table: Uint8Array): void {
-  for (const opcode of [OP.JUMPDEST, OP.JUMPI]) {
-    table.fill(INVALID, 8 * opcode + 2, 8 * opcode + 4)
-  }
+/** Has some operations take that way. @param at of the table */
+export function refuse(bytes: Uint8Array, at: number, opcodes: ReadonlySet<number>): void {
+  for (const opcode of opcodes) bytes.fill(INVALID, at + 8 * opcode + 2, at + 8 * opcode + 4)
 }
 
 /** The place of a fork in their order, as the instance compares them. */

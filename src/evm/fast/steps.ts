@@ -29,6 +29,7 @@ export class Steps {
   #hardfork: Hardfork | undefined
   #names: readonly string[] = []
   #watchesStack = false
+  #watchesTop = false
   #watchesMemory = false
 
   constructor(instance: Instance) {
@@ -40,7 +41,9 @@ export class Steps {
     this.#frames.length = 0
     if (this.#hardfork !== hardfork) this.#names = namesAt(hardfork)
     this.#hardfork = hardfork
-    this.#watchesStack = tracer.stepParts?.stack !== false
+    const { stack = true, only } = tracer.stepParts ?? {}
+    this.#watchesStack = stack && only === undefined
+    this.#watchesTop = stack && only !== undefined
     this.#watchesMemory = tracer.stepParts?.memory === true
   }
 
@@ -68,7 +71,7 @@ export class Steps {
       refund: instance.long(at + layout.STEP_REFUND),
       depth,
       address,
-      stack: frame.stack,
+      stack: this.#watchesTop ? this.#topAt(at) : frame.stack,
       unchanged,
       memory: this.#watchesMemory ? this.#memoryAt(frame, at) : EMPTY_BYTES,
       loaded: opcode === OP.SLOAD ? instance.word(at + layout.STEP_LOADED) : undefined,
@@ -104,6 +107,11 @@ export class Steps {
     while (stack.length > unchanged) stack.pop()
     if (leaves > 0) stack.push(this.#instance.word(at + layout.STEP_TOP))
     return unchanged
+  }
+
+  #topAt(at: number): readonly bigint[] {
+    const isEmpty = this.#instance.number(at + layout.STEP_HEIGHT) === 0
+    return isEmpty ? [] : [this.#instance.word(at + layout.STEP_TOP)]
   }
 
   #memoryAt(frame: OpenFrame, at: number): Uint8Array {

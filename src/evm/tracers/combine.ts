@@ -24,7 +24,15 @@ function partsOf(tracers: readonly Tracer[]): StepParts {
   return {
     stack: tracers.some(({ stepParts }) => stepParts?.stack !== false),
     memory: tracers.some(({ stepParts }) => stepParts?.memory === true),
+    ...onlyOf(tracers),
   }
+}
+
+/** The operations that any of them reads; nothing where one reads all. */
+function onlyOf(tracers: readonly Tracer[]): Pick<StepParts, 'only'> {
+  const sets = tracers.flatMap(({ stepParts }) => stepParts?.only ?? [])
+  if (sets.length === 0 || sets.length < tracers.length) return {}
+  return { only: new Set(sets.flatMap((each) => [...each])) }
 }
 
 type Listener<T> = (event: T) => void

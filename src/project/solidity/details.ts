@@ -5,6 +5,7 @@ import { LruCache } from '../../core/lrucache.ts'
 import type { Catalogue, Contract } from '../code/catalogue.ts'
 import { isObject, type Loose } from '../reading/formats.ts'
 import { type Outline, outlineOf } from './outline.ts'
+import { type CodeMap, codeMapOf } from './sourcemap.ts'
 
 /** A source, as it was compiled or as it is now. */
 export interface Source {
@@ -17,8 +18,10 @@ export interface Source {
 
 /** What is known of a contract's source. */
 export interface Details {
-  readonly creationMap: string
-  readonly runtimeMap: string
+  /** Of a creation, whose arguments follow its code; undefined where there is no source map. */
+  readonly creationMap: (input: Uint8Array) => CodeMap | undefined
+  /** Of deployed code. */
+  readonly runtimeMap: (code: Uint8Array) => CodeMap | undefined
   /** By the index that source maps have for it. */
   readonly source: (id: number) => Source | undefined
   /** The source that the contract stands in, and then those that it takes code from. */
@@ -189,12 +192,21 @@ function details(
     return known.get(id)
   }
   return {
-    creationMap,
-    runtimeMap,
+    creationMap: once(creationMap),
+    runtimeMap: once(runtimeMap),
     isOptimized,
     layout,
     source,
     sources: () => sourcesIn(runtimeMap, source),
+  }
+}
+
+/** The map of a contract's code, read once: its instructions are the same wherever it is deployed. */
+function once(sourceMap: string): (code: Uint8Array) => CodeMap | undefined {
+  let known: CodeMap | undefined
+  return (code) => {
+    if (sourceMap !== '') known ??= codeMapOf(sourceMap, code)
+    return known
   }
 }
 

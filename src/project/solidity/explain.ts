@@ -1,14 +1,16 @@
 // A failed run, explained: its reason, and the stack of places in Solidity where it failed.
 import { checksumAddress } from '../../core/crypto/crypto.ts'
+import { DevchainError } from '../../core/errors.ts'
 import { short } from '../../core/format.ts'
 import type { Again } from '../../node/chain/failedrun.ts'
 import type { World } from '../../state/world.ts'
 import type { Catalogue, Match } from '../code/catalogue.ts'
 import type { Names } from '../naming/names.ts'
 import type { DetailReader } from './details.ts'
-import { type RunFrame, recordFrames } from './frames.ts'
+import { failureChain, type RunFrame, recordFrames } from './frames.ts'
 import { silentReason } from './reason.ts'
-import { type FailedFrame, failedFrames, type StackEntry } from './stack.ts'
+import { type FailedFrame, type FrameContract, failedFrame, type StackEntry } from './stack.ts'
+import { type Followed, recordTrails } from './trails.ts'
 
 /** Why a run failed, and where. */
 export interface Explanation {
@@ -21,11 +23,16 @@ export interface Explanation {
 /** Entries that are told: of a deep recursion the innermost and the outermost. */
 const MOST_ENTRIES = 40
 
+/** How long the caller of what failed waits for an explanation. */
+const LONGEST_MS = 3_000
+
 /** What explanations need. */
 export interface Explainer {
   readonly names: Names
   readonly catalogue: Catalogue
   readonly details: DetailReader
+  /** Milliseconds since some moment. */
+  readonly now: () => number
 }
 
 /** Explains a failure; undefined where it does not fail, or in no contract whose source is known. */
@@ -34,27 +41,56 @@ export async function explain(
   again: Again,
   usual: string,
 ): Promise<Explanation | undefined> {
-  const { tracer, top } = recordFrames()
-  const world = await again(tracer)
-  const outermost = top()
+  const onPause = impatience(explainer.now)
+  const first = recordFrames()
+  const world = await again({ ...first.tracer, onPause })
+  const outermost = first.top()
   if (outermost?.failure === undefined) return undefined
-  const frames = failedFrames(outermost, (frame) => contractOf(explainer, frame))
+  const chain = failureChain(outermost)
+  const contracts = chain.map((frame) => contractOf(explainer, frame))
+  // what runs in none of the user's contracts is not run again
+  if (contracts.every((known) => known?.map === undefined)) return undefined
+  const second = recordTrails(
+    new Map(chain.map((frame, i) => [frame.number, followedOf(frame, contracts[i])])),
+  )
+  await again({ ...second.tracer, onPause })
+  const frames = chain.flatMap((frame, i) => {
+    const trail = second.trails.get(frame.number)
+    const isHandedOn = i < chain.length - 1
+    return trail === undefined ? [] : failedFrame({ frame, known: contracts[i], trail, isHandedOn })
+  })
   const stack = [...frames].reverse().flatMap(({ entries }) => entries)
   if (!stack.some(({ place }) => place !== undefined)) return undefined
   return { reason: reasonOf(explainer, frames, world, usual), stack: shortened(stack) }
 }
 
+/** Gives up what takes so long that its caller waits in vain. */
+function impatience(now: () => number): () => Promise<void> {
+  const endMs = now() + LONGEST_MS
+  return async () => {
+    if (now() < endMs) return
+    const message = `what takes longer than ${LONGEST_MS} ms to be run again is not explained`
+    throw new DevchainError('LIMIT_EXCEEDED', message)
+  }
+}
+
+function followedOf(frame: RunFrame, known: FrameContract | undefined): Followed {
+  return { code: frame.code ?? frame.input, map: known?.map }
+}
+
 function contractOf(
   { catalogue, details }: Explainer,
   { code, input }: RunFrame,
-): ReturnType<Parameters<typeof failedFrames>[1]> {
+): FrameContract | undefined {
   const match: Match | undefined =
     code === undefined ? catalogue.creation(input) : catalogue.runtime(code)
   if (match === undefined) return undefined
   const { contract, isGuess } = match
   const name = `${isGuess ? '~' : ''}${catalogue.nameOf(contract)}`
   // the source of a guess would be another's
-  return { contract, name, details: isGuess ? undefined : details.of(contract) }
+  const found = isGuess ? undefined : details.of(contract)
+  const map = code === undefined ? found?.creationMap(input) : found?.runtimeMap(code)
+  return { contract, name, details: found, map }
 }
 
 function reasonOf(

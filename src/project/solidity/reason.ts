@@ -27,7 +27,7 @@ export function silentReason(failed: FailedFrame, nameOf: NameOf): string | unde
   if (failure.kind === 'halt') return haltReason(failed)
   return (
     (failed.isBeforeBody ? refusal(failed) : undefined) ??
-    calleeReason(frame, nameOf) ??
+    calleeReason(failed, nameOf) ??
     quotedReason(failed) ??
     'reverted without a reason'
   )
@@ -91,20 +91,20 @@ function isLibrary({ code, kind }: RunFrame): boolean {
 }
 
 /** What Solidity finds wrong with whom a function calls: no code, or an answer that is none. */
-function calleeReason(frame: RunFrame, nameOf: NameOf): string | undefined {
-  const { last, calls, steps, calledAt } = frame
-  const newest = calls.at(-1)
+function calleeReason({ frame, trail }: FailedFrame, nameOf: NameOf): string | undefined {
+  const { last, calledAt } = trail
+  const newest = frame.calls.at(-1)
   const recent = last.slice(-CHECK_STEPS)
-  const sinceCall = calledAt === 0 ? recent : last.slice(last.length - (steps - calledAt))
-  const asked = sinceCall.findLast(({ opcode }) => opcode === OP.EXTCODESIZE)
-  const isNear = asked !== undefined && recent.includes(asked)
-  if (isNear && asked.top !== undefined) {
+  const sinceCall = calledAt === undefined ? recent : last.slice(calledAt + 1)
+  const asked = recent.findLast(
+    (step) => step.opcode === OP.EXTCODESIZE && sinceCall.includes(step),
+  )
+  if (asked?.top !== undefined) {
     const address = addressFromBytes(paddedBytes(asked.top & ((1n << 160n) - 1n), 20))
-    const isChecked = sinceCall.indexOf(asked) >= sinceCall.length - CHECK_STEPS
-    if (isChecked) return `${nameOf(address)} was called, and has no code`
+    return `${nameOf(address)} was called, and has no code`
   }
   if (newest?.failure !== undefined || newest?.to == null || newest.isPrecompile) return undefined
-  if (steps - calledAt > last.length || newest.output.length >= 32) return undefined
+  if (calledAt === undefined || newest.output.length >= 32) return undefined
   const looks = sinceCall.some(({ opcode }) => opcode === OP.RETURNDATASIZE)
   if (!looks) return undefined
   if (newest.code?.length === 0) return `${nameOf(newest.to)} was called, and has no code`

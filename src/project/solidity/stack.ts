@@ -3,9 +3,10 @@ import { hexFromBytes } from '../../core/hex.ts'
 import { OP } from '../../evm/opcodes.ts'
 import type { Contract } from '../code/catalogue.ts'
 import type { Details, Source } from './details.ts'
-import type { LastStep, RunFrame } from './frames.ts'
+import type { RunFrame } from './frames.ts'
 import type { SourceFunction } from './outline.ts'
-import { type CodeMap, codeMapOf, type Origin } from './sourcemap.ts'
+import type { CodeMap, Origin } from './sourcemap.ts'
+import type { InnerCall, LastStep, Trail } from './trails.ts'
 
 /** A place in a source. */
 export interface Place {
@@ -30,41 +31,27 @@ export interface FrameContract {
   /** As people are told it. */
   readonly name: string
   readonly details: Details | undefined
+  /** Of the code that the frame runs; undefined without a source map. */
+  readonly map: CodeMap | undefined
 }
 
-/** Who knows what frames run. */
-export type ContractOf = (frame: RunFrame) => FrameContract | undefined
-
-/** A frame where something failed, with what is known of it. */
-export interface FailedFrame {
+/** A frame of the chain of a failure, with all that is known of it. */
+export interface ChainFrame {
   readonly frame: RunFrame
   readonly known: FrameContract | undefined
+  readonly trail: Trail
+  /** True where the failure came from a call. */
+  readonly isHandedOn: boolean
+}
+
+/** A frame where something failed, with what is told of it. */
+export interface FailedFrame extends ChainFrame {
   /** The innermost first. */
   readonly entries: readonly StackEntry[]
   /** The text that its last operation comes from; empty where that is none of the user's. */
   readonly text: string
   /** True where it did not come to the body of a function. */
   readonly isBeforeBody: boolean
-}
-
-/** The frames that a failure went through, from the outermost to the one that it came from. */
-export function failedFrames(top: RunFrame, contractOf: ContractOf): readonly FailedFrame[] {
-  const frames: FailedFrame[] = []
-  let frame: RunFrame | undefined = top
-  while (frame !== undefined) {
-    const cause: RunFrame | undefined = causeOf(frame)
-    frames.push(failedFrame(frame, contractOf(frame), cause !== undefined))
-    frame = cause
-  }
-  return frames
-}
-
-/** The call whose failure was handed on: the newest, when it failed with the same data. */
-function causeOf({ calls, failure, output }: RunFrame): RunFrame | undefined {
-  const newest = calls.at(-1)
-  if (newest?.failure === undefined || failure?.kind !== 'revert' || newest.isPrecompile)
-    return undefined
-  return Buffer.compare(newest.output, output) === 0 ? newest : undefined
 }
 
 /** A place in the user's own text. */
@@ -74,38 +61,24 @@ interface Spot {
   readonly around: SourceFunction | undefined
 }
 
-/** A call of a function within the contract. */
-interface InnerCall {
-  /** Where it was called. */
-  readonly site: Origin | undefined
-  /** What was entered, as the compiler describes it. */
-  readonly entered: Origin | undefined
-}
-
-function failedFrame(
-  frame: RunFrame,
-  known: FrameContract | undefined,
-  isHandedOn: boolean,
-): FailedFrame {
-  const details = known?.details
-  const code = frame.code ?? frame.input
-  const sourceMap = frame.code === undefined ? details?.creationMap : details?.runtimeMap
-  if (known === undefined || details === undefined || !sourceMap) {
+/** Where a frame failed. */
+export function failedFrame(chained: ChainFrame): FailedFrame {
+  const { frame, known, trail, isHandedOn } = chained
+  if (known?.details === undefined || known.map === undefined) {
     const contract = known?.name ?? frame.to ?? 'new contract'
     const entries = [{ contract, function: undefined, place: undefined }]
-    return { frame, known, entries, text: '', isBeforeBody: false }
+    return { ...chained, entries, text: '', isBeforeBody: false }
   }
-  const map = codeMapOf(sourceMap, code)
-  const calls = innerCalls(frame, map)
-  const last = isHandedOn ? callStep(frame) : frame.last.at(-1)
+  const { details, map } = known
+  const last = isHandedOn ? callStep(trail) : trail.last.at(-1)
   const spot = (origin: Origin | undefined): Spot | undefined => spotOf(details, origin)
-  const end = endSpot(frame, map, last, calls, spot)
+  const end = endSpot(trail, map, last, spot)
   const isBeforeBody = end?.around === undefined || isDeclaration(end)
   const isWhole = isBeforeBody || isTooLarge(frame)
   const entries = isWhole
     ? [declarationOf(frame, known, details)]
-    : entriesOf({ known, details, calls, end, spot })
-  return { frame, known, entries, text: end === undefined ? '' : textOf(end), isBeforeBody }
+    : entriesOf({ known, details, calls: trail.calls, end, spot })
+  return { ...chained, entries, text: end === undefined ? '' : textOf(end), isBeforeBody }
 }
 
 /** True for a creation that came to its end, and whose code is refused. */
@@ -153,19 +126,8 @@ function declarationOf(
 }
 
 /** The operation that called: what comes after it only hands the failure on. */
-function callStep({ last, steps, calledAt }: RunFrame): LastStep | undefined {
-  return last[last.length - 1 - (steps - calledAt)] ?? last.at(-1)
-}
-
-/** The functions that were being run at the end, outermost first. */
-function innerCalls({ jumps }: RunFrame, map: CodeMap): readonly InnerCall[] {
-  const calls: InnerCall[] = []
-  for (let i = 0; i < jumps.length; i += 2) {
-    const site = map.at(jumps[i]!)
-    if (site?.jump === 'i') calls.push({ site, entered: map.at(jumps[i + 1]!) })
-    else if (site?.jump === 'o') calls.pop()
-  }
-  return calls
+function callStep({ last, calledAt }: Trail): LastStep | undefined {
+  return calledAt === undefined ? last.at(-1) : last[calledAt]
 }
 
 function spotOf(details: Details, origin: Origin | undefined): Spot | undefined {
@@ -176,10 +138,9 @@ function spotOf(details: Details, origin: Origin | undefined): Spot | undefined 
 
 /** Where it ended in the user's text: code that the compiler made up belongs to who called it. */
 function endSpot(
-  { last }: RunFrame,
+  { last, calls }: Trail,
   map: CodeMap,
   step: LastStep | undefined,
-  calls: readonly InnerCall[],
   spot: (origin: Origin | undefined) => Spot | undefined,
 ): Spot | undefined {
   const isWithin = (each: Spot | undefined): each is Spot =>
@@ -210,7 +171,7 @@ function isDeclaration({ origin, around }: Spot): boolean {
   )
 }
 
-interface Trail {
+interface Way {
   readonly known: FrameContract
   readonly details: Details
   readonly calls: readonly InnerCall[]
@@ -219,7 +180,7 @@ interface Trail {
 }
 
 /** The entries of a frame, innermost first. */
-function entriesOf({ known, details, calls, end, spot }: Trail): readonly StackEntry[] {
+function entriesOf({ known, details, calls, end, spot }: Way): readonly StackEntry[] {
   const entries: StackEntry[] = []
   const isBlurred = details.isOptimized && end !== undefined
   if (end !== undefined) {

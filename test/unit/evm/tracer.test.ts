@@ -34,6 +34,31 @@ describe.each(['reference', 'auto'] as const)('a tracer on the engine %s', (evm)
     expect(steps[4]).toMatchObject({ depth: 0, address: CONTRACT, opcode: 0x55, stack: [3n, 0n] })
   })
 
+  test('sees the operations that it reads, and those that cannot run, whatever else is left out', async () => {
+    const told: [name: string, pc: number, top: bigint | undefined][] = []
+    const only = new Set([0x55])
+    const tracer: Tracer = {
+      onStep: ({ pc, opcode, opName, stack }) => {
+        if (only.has(opcode) || opName === 'ADD') told.push([opName, pc, stack.at(-1)])
+      },
+      stepParts: { stack: true, memory: false, only },
+    }
+    await executor.call({ ...callOf('7 9 SSTORE 1 2 POP POP 5 ADD'), tracer })
+    expect(told).toEqual([
+      ['SSTORE', 4, 9n],
+      ['ADD', 13, 5n],
+    ])
+  })
+
+  test('sees all operations again after a run that was told in part', async () => {
+    const only = { stack: false, memory: false, only: new Set([0x55]) }
+    await executor.call({ ...callOf('7 9 SSTORE'), tracer: { onStep: () => 0, stepParts: only } })
+    const names: string[] = []
+    const tracer = { onStep: (step: Step) => names.push(step.opName) }
+    await executor.call({ ...callOf('7 9 SSTORE'), tracer })
+    expect(names).toEqual(['PUSH1', 'PUSH1', 'SSTORE'])
+  })
+
   test('sees frames open and close, inner ones within outer ones', async () => {
     const events: string[] = []
     const tracer = {
