@@ -1,20 +1,17 @@
 // The blocks of a forked network up to the one that the fork goes on from: known by number and hash once they were asked for.
-import { DevchainError } from '../core/errors.ts'
-import { bytesFromHex, type Hash, quantityFromBigint, ZERO_HASH } from '../core/hex.ts'
+import { bytesFromHex, type Hash, ZERO_HASH } from '../core/hex.ts'
 import { LruCache } from '../core/lrucache.ts'
 import type { BlockRecord } from '../node/ledger/blockrecord.ts'
 import type { BlockRun } from '../node/ledger/blockrun.ts'
 import { type Miss, MissingState, type MissSource } from '../state/misses.ts'
 import { gathering, missed } from './gather.ts'
 import { type RemoteBlock, readBlock, recordOf } from './header.ts'
+import type { Lineage } from './lineage.ts'
 import type { BlockPoint, Network } from './network.ts'
 import { BlockState } from './state.ts'
 
 /** Blocks that are kept with their states; older ones are asked for again, of the store first. */
 const KEPT_BLOCKS = 512
-
-/** Hashes that are kept without their blocks. */
-const KEPT_HASHES = 16_384
 
 /** Hashes of no block that are remembered. */
 const KEPT_STRANGERS = 4_096
@@ -25,23 +22,26 @@ export class Ancestors implements BlockRun, MissSource {
   readonly #fork: BlockPoint
   readonly #records = new LruCache<bigint, BlockRecord>(KEPT_BLOCKS)
   readonly #numbers = new LruCache<Hash, bigint>(KEPT_BLOCKS)
-  readonly #hashes = new LruCache<bigint, Hash>(KEPT_HASHES)
+  readonly #lineage: Lineage
   readonly #strangers = new LruCache<Hash, true>(KEPT_STRANGERS)
 
-  /** @param head the block that the fork goes on from */
-  constructor(network: Network, head: RemoteBlock) {
-    const { number, stateRoot, parentHash } = head.header
+  /**
+   * @param head the block that the fork goes on from
+   * @param lineage of that block
+   */
+  constructor(network: Network, head: RemoteBlock, lineage: Lineage) {
+    const { number, stateRoot } = head.header
     this.count = Number(number) + 1
     this.#network = network
     this.#fork = { number, hash: head.hash, stateRoot }
-    if (number > 0n) this.#hashes.set(number - 1n, parentHash)
+    this.#lineage = lineage
   }
 
   hashAt(index: number): Hash {
     const number = BigInt(index)
-    const known = number === this.#fork.number ? this.#fork.hash : this.#hashes.get(number)
+    const known = this.#lineage.hashOf(number)
     if (known !== undefined) return known
-    missed({ kind: 'header', number }, this)
+    missed({ kind: 'hash', number }, this)
     return ZERO_HASH
   }
 
@@ -65,12 +65,14 @@ export class Ancestors implements BlockRun, MissSource {
   }
 
   async fetch(misses: readonly Miss[]): Promise<void> {
-    await Promise.all(
-      misses.map((miss) => {
+    const hashes = misses.filter((miss) => miss.kind === 'hash')
+    await Promise.all([
+      hashes.length > 0 && this.#lineage.find(hashes.map(({ number }) => number)),
+      ...misses.map((miss) => {
         if (miss.kind === 'header') return this.#fetchNumber(miss.number)
         return miss.kind === 'block' ? this.#fetchHash(miss.hash) : undefined
       }),
-    )
+    ])
   }
 
   /** A block is no guess: what needs one ends here, and goes on when it is there. */
@@ -80,13 +82,7 @@ export class Ancestors implements BlockRun, MissSource {
   }
 
   async #fetchNumber(number: bigint): Promise<void> {
-    const params = [quantityFromBigint(number), false]
-    const json = await this.#network.askBelow(this.#fork, 'eth_getBlockByNumber', params, number)
-    if (json === null) {
-      const message = `the forked network has no block ${number}, below the fork at ${this.#fork.number}`
-      throw new DevchainError('UPSTREAM_FAILED', message)
-    }
-    this.#put(readBlock(json))
+    this.#put(await this.#lineage.blockAt(number))
   }
 
   async #fetchHash(hash: Hash): Promise<void> {
@@ -108,7 +104,5 @@ export class Ancestors implements BlockRun, MissSource {
     const record = recordOf(block, 0, () => new BlockState(this.#network, point).world)
     this.#records.set(number, record)
     this.#numbers.set(hash, number)
-    this.#hashes.set(number, hash)
-    if (number > 0n) this.#hashes.set(number - 1n, header.parentHash)
   }
 }

@@ -15,6 +15,7 @@ import { type Header, httpProvider } from './client/http.ts'
 import { isPrivateUrl } from './client/private.ts'
 import type { Provider } from './client/provider.ts'
 import { type RemoteBlock, readBlock, recordOf } from './header.ts'
+import { Lineage } from './lineage.ts'
 import { type Asker, type BlockPoint, Network } from './network.ts'
 import { namedHardfork, requireEvm, rulesOf } from './rules.ts'
 import { BlockState } from './state.ts'
@@ -233,14 +234,15 @@ function opened(
   network.noteVerified(block.hash)
   const { number, stateRoot } = block.header
   const point: BlockPoint = { number, hash: block.hash, stateRoot }
+  const lineage = new Lineage(network, block)
   let isRootKnown = isProven
   const onLost = (why: string): void => {
     isRootKnown = false
     onNotice(`state roots of blocks mined from now on are not the network's: ${why}`)
   }
   const base: ForkBase = {
-    upstream: { ...upstreamOf(network, point, () => isRootKnown), moveTo },
-    ancestors: new Ancestors(network, block),
+    upstream: { ...upstreamOf(network, point, lineage, () => isRootKnown), moveTo },
+    ancestors: new Ancestors(network, block, lineage),
     header: block.header,
     head: ({ balances: own, code }) =>
       recordOf(block, 0, () => new BlockState(network, point, { own, code }, onLost).world),
@@ -251,9 +253,18 @@ function opened(
   return { base, close: () => void store.flush() }
 }
 
+/** Methods whose answers are headers, or have their members. */
+const TELLING_HEADERS: ReadonlySet<string> = new Set([
+  'eth_getBlockByHash',
+  'eth_getBlockByNumber',
+  'eth_getHeaderByHash',
+  'eth_getHeaderByNumber',
+])
+
 function upstreamOf(
   network: Network,
   point: BlockPoint,
+  lineage: Lineage,
   isRootKnown: () => boolean,
 ): Omit<Upstream, 'moveTo'> {
   return {
@@ -265,8 +276,11 @@ function upstreamOf(
       const { isProven, name } = network
       return { isProven, name, requests: sent, asked, batch, isRootKnown: isRootKnown() }
     },
-    ask: (method, params, block) =>
-      network.askBelow(point, method, params as readonly Json[], block),
+    ask: async (method, params, block) => {
+      const answer = await network.askBelow(point, method, params as readonly Json[], block)
+      if (network.isProven && TELLING_HEADERS.has(method)) await lineage.requireOwn(answer)
+      return answer
+    },
     peek: (method, params) => network.ask(method, params as readonly Json[]),
   }
 }

@@ -9,6 +9,7 @@ export type Miss =
   | { readonly kind: 'slot'; readonly address: Address; readonly slot: bigint }
   | NodeMiss
   | { readonly kind: 'header'; readonly number: bigint }
+  | { readonly kind: 'hash'; readonly number: bigint }
   | { readonly kind: 'block'; readonly hash: Hash }
 
 /** A node of the state trie, or of the storage of an account, by the nibbles above it. */
@@ -53,6 +54,8 @@ export function printMiss(miss: Miss): string {
       return `node ${miss.prefix} of ${miss.owner === undefined ? 'the state' : `the storage of ${miss.owner}`}`
     case 'header':
       return `block ${miss.number}`
+    case 'hash':
+      return `hash of block ${miss.number}`
     case 'block':
       return `block ${miss.hash}`
   }

@@ -33,6 +33,7 @@ const OF_BLOCKS: Readonly<Record<string, number>> = {
   eth_getRawTransactionByBlockHashAndIndex: 0,
   eth_getRawTransactionByBlockNumberAndIndex: 0,
   eth_getProof: 2,
+  debug_executionWitness: 0,
   debug_getRawBlock: 0,
   debug_getRawHeader: 0,
   debug_getRawReceipts: 0,

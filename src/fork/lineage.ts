@@ -1,0 +1,177 @@
+// The hashes of the blocks below a fork. With proofs each is followed from the fork's own: by the hash that a header has of its
+// parent, or by what the contract of EIP-2935 keeps in the state that the fork's header has the root of.
+import { DevchainError } from '../core/errors.ts'
+import {
+  equalBytes,
+  type Hash,
+  hashFromBytes,
+  paddedBytes,
+  quantityFromBigint,
+} from '../core/hex.ts'
+import { LruCache } from '../core/lrucache.ts'
+import { hashHeader } from '../protocol/blocks/block.ts'
+import type { Json } from '../rpc/schema.ts'
+import { HISTORY_STORAGE } from '../state/predeploys.ts'
+import { historySlot, RING } from '../state/systemslots.ts'
+import { accountAt, slotValue } from '../state/world.ts'
+import { type RemoteBlock, readBlock } from './header.ts'
+import type { BlockPoint, Network } from './network.ts'
+import { unproven } from './proven.ts'
+import { BlockState } from './state.ts'
+
+/** Hashes that are kept: more than one walk comes by. */
+const KEPT_HASHES = 16_384
+
+/** Headers that are followed from parent to parent, and how many are fetched at once. */
+const MOST_WALKED = 8_192n
+const AT_ONCE = 256n
+
+export class Lineage {
+  readonly #network: Network
+  readonly #fork: BlockPoint
+  readonly #hashes = new LruCache<bigint, Hash>(KEPT_HASHES)
+  /** The state after the fork's block as the network has it; undefined where nothing keeps hashes there. */
+  #history: BlockState | undefined
+
+  /** @param head the block that the fork goes on from */
+  constructor(network: Network, head: RemoteBlock) {
+    const { number, stateRoot, requestsHash } = head.header
+    this.#network = network
+    this.#fork = { number, hash: head.hash, stateRoot }
+    // the contract came with prague, as did this member
+    if (requestsHash !== undefined) this.#history = new BlockState(network, this.#fork)
+    this.#note(head)
+  }
+
+  /** Undefined for one that is not known yet. */
+  hashOf(number: bigint): Hash | undefined {
+    return number === this.#fork.number ? this.#fork.hash : this.#hashes.get(number)
+  }
+
+  /**
+   * Has the hashes of blocks known.
+   * @throws {DevchainError} `UPSTREAM_FAILED` where they cannot be had, or not be proven
+   */
+  async find(numbers: readonly bigint[]): Promise<void> {
+    await this.#fromHistory(numbers)
+    const open = numbers.filter((number) => this.hashOf(number) === undefined)
+    if (this.#network.isProven) {
+      // on the way to the oldest one the others are met
+      for (const number of open.toSorted((a, b) => (a < b ? -1 : 1))) await this.#prove(number)
+    } else await Promise.all(open.map((number) => this.blockAt(number)))
+  }
+
+  /** A block below the fork. @throws {DevchainError} as `find` */
+  async blockAt(number: bigint): Promise<RemoteBlock> {
+    if (this.#network.isProven) await this.#prove(number)
+    const block = await this.#fetch(number)
+    if (this.#network.isProven) this.#requireHash(block)
+    this.#note(block)
+    return block
+  }
+
+  /**
+   * Holds what the network shows as a block against the hashes that are proven, as far back as these can be followed.
+   * @throws {DevchainError} `UPSTREAM_FAILED` when it is another
+   */
+  async requireOwn(json: Json): Promise<void> {
+    if (json === null) return
+    const block = readBlock(json)
+    const { number } = block.header
+    if (number > this.#fork.number || this.#isBeyond(number)) return
+    await this.#prove(number)
+    this.#requireHash(block)
+  }
+
+  async #fetch(number: bigint): Promise<RemoteBlock> {
+    const params = [quantityFromBigint(number), false]
+    const json = await this.#network.askBelow(this.#fork, 'eth_getBlockByNumber', params, number)
+    if (json !== null) return readBlock(json)
+    const message = `the forked network has no block ${number}, below the fork at ${this.#fork.number}`
+    throw new DevchainError('UPSTREAM_FAILED', message)
+  }
+
+  #note({ hash, header: { number, parentHash } }: RemoteBlock): void {
+    this.#hashes.set(number, hash)
+    if (number > 0n) this.#hashes.set(number - 1n, parentHash)
+  }
+
+  /** Number of the oldest block whose hash the contract keeps; that of the fork where there is none. */
+  get #oldestKept(): bigint {
+    const { number } = this.#fork
+    if (this.#history === undefined) return number
+    return number > RING ? number - RING : 0n
+  }
+
+  #isBeyond(number: bigint): boolean {
+    return this.#oldestKept - number > MOST_WALKED
+  }
+
+  /** Reads hashes out of the contract's storage. */
+  async #fromHistory(numbers: readonly bigint[]): Promise<void> {
+    const oldest = this.#oldestKept
+    const kept = numbers.filter((each) => each >= oldest && this.hashOf(each) === undefined)
+    const history = this.#history
+    if (history === undefined || kept.length === 0) return
+    const { address, code } = HISTORY_STORAGE
+    const slots = kept.map((number) => historySlot(number + 1n))
+    const misses = slots.map((slot) => ({ kind: 'slot', address, slot }) as const)
+    const isThere = await this.#fetched(history.fetch([{ kind: 'account', address }, ...misses]))
+    const account = isThere ? accountAt(history.world, address) : undefined
+    // another contract would keep them elsewhere, as that of Arbitrum does
+    if (account === undefined || !equalBytes(account.code, code)) {
+      this.#history = undefined
+      return
+    }
+    kept.forEach((number, index) => {
+      const value = slotValue(account.storage, slots[index]!)
+      if (value !== 0n) this.#hashes.set(number, hashFromBytes(paddedBytes(value, 32)))
+    })
+  }
+
+  /** False where the network does not tell, and nothing need be proven: headers tell it too. */
+  async #fetched(work: Promise<void>): Promise<boolean> {
+    try {
+      await work
+      return true
+    } catch (error) {
+      if (this.#network.isProven || !(error instanceof DevchainError)) throw error
+      return false
+    }
+  }
+
+  async #prove(number: bigint): Promise<void> {
+    if (this.hashOf(number) !== undefined) return
+    const oldest = this.#oldestKept
+    await this.#fromHistory([number < oldest ? oldest : number])
+    if (this.hashOf(number) === undefined) await this.#walk(number)
+  }
+
+  /** Follows headers from the next newer one whose hash is known. */
+  async #walk(number: bigint): Promise<void> {
+    let top = number + 1n
+    while (this.hashOf(top) === undefined && top - number <= MOST_WALKED) top += 1n
+    if (top - number > MOST_WALKED) {
+      const message = `block ${number} of the forked network is over ${MOST_WALKED} blocks below those whose hashes are proven: it is too far to follow headers to it (--fork-proofs)`
+      throw new DevchainError('UPSTREAM_FAILED', message)
+    }
+    for (let at = top; at > number; at -= AT_ONCE) {
+      const count = at - number < AT_ONCE ? at - number : AT_ONCE
+      const wanted = Array.from({ length: Number(count) }, (_, index) => at - BigInt(index))
+      for (const block of await Promise.all(wanted.map((each) => this.#fetch(each)))) {
+        this.#requireHash(block)
+        this.#note(block)
+      }
+    }
+  }
+
+  #requireHash({ hash, header }: RemoteBlock): void {
+    const { number } = header
+    const proven = this.hashOf(number)
+    if (hashHeader(header) !== hash) {
+      throw unproven(`block ${number}`, `its header has another hash than ${hash}`)
+    }
+    if (hash === proven) return
+    throw unproven(`block ${number}`, `it is ${hash}, and the fork follows from ${proven}`)
+  }
+}
