@@ -26,6 +26,7 @@ import { chainParameters, type DevchainSettings } from './options/derived.ts'
 import { OPTIONS } from './options/table.ts'
 import { readPeerUrl } from './options/values.ts'
 import { PROGRAM } from './program.ts'
+import type { CoverageReport } from './project/coverage/coverage.ts'
 import { ProjectDoor } from './project/door.ts'
 import type { ProjectEvent } from './project/events.ts'
 import type { GasRow } from './project/gas/report.ts'
@@ -135,6 +136,13 @@ export interface Devchain {
   readonly artifactsRead: () => Promise<void>
   /** What the functions of the user's project used, in all blocks since its artifacts were read. */
   readonly gasReport: () => Promise<readonly GasRow[]>
+  /**
+   * Which lines, functions and branches calls and transactions have reached, where `coverage` names a file.
+   * @throws {RpcError} where it does not
+   */
+  readonly coverage: () => Promise<CoverageReport>
+  /** Writes them to that file, once; `close` does so too. Rejects with node's error where it cannot be written. */
+  readonly writeCoverage: () => Promise<CoverageReport>
   readonly peers: LinkedChains
   /** Starts the server, or says where it listens already. Rejects with node's `EADDRINUSE` when the port is taken. */
   readonly listen: () => Promise<Endpoints>
@@ -171,6 +179,7 @@ export async function openDevchain(settings: DevchainSettings, hooks: Hooks): Pr
   chain.onClose(() => progresses.close())
   if (observer.onChange !== undefined) chain.onChange(observer.onChange)
   const project = openDoor(settings, hooks, chain, onBug)
+  await project.begin()
   const dispatcher = await openDispatcher(base, chain, forking)
   const subscriptions = new Subscriptions()
   const peers = openLinks(base, chain, subscriptions)
@@ -385,10 +394,13 @@ function assemble(parts: Parts): Devchain {
     }
   }
   const close = async (): Promise<void> => {
+    const written =
+      settings.coverage === undefined ? undefined : await settled(parts.project.writeCoverage())
     chain.close()
     isListening = false
     ownProcess.hangUp()
     await (await server)?.close()
+    if (written instanceof Error) throw written
   }
   return {
     request: ({ method, params }) => dispatcher.request(makeContext(ownProcess), method, params),
@@ -397,10 +409,17 @@ function assemble(parts: Parts): Devchain {
     accounts: devAccounts(chain, environment.now()),
     artifactsRead: () => parts.project.read(),
     gasReport: async () => (await parts.project.open()).gas.rows(),
+    coverage: () => parts.project.coverage(),
+    writeCoverage: () => parts.project.writeCoverage(),
     listen,
     close,
     [Symbol.asyncDispose]: close,
   }
+}
+
+/** What a promise comes to, or its error. */
+function settled(work: Promise<unknown>): Promise<unknown> {
+  return work.catch((error: unknown) => error)
 }
 
 function linkedChains(peers: LinkEntrance): LinkedChains {

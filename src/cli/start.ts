@@ -6,7 +6,6 @@ import { DevchainError } from '../core/errors.ts'
 import { type Devchain, type Observer, openDevchain } from '../devchain.ts'
 import type { AllSettings } from '../options/derived.ts'
 import { type BootEvent, bootEvent, writeReadyFile } from './boot.ts'
-import { type GasTableRow, gasTable } from './commands/gastable.ts'
 import { Hints } from './log/hints.ts'
 import { createJsonRenderer } from './log/json.ts'
 import { Log, type Renderer, type TerminalWidth } from './log/log.ts'
@@ -14,6 +13,7 @@ import { loadPalette, wantsColor } from './log/palette.ts'
 import { createPrettyRenderer } from './log/pretty.ts'
 import { LogWriter, type Sink } from './log/writer.ts'
 import { watchParent } from './parent.ts'
+import { endReports } from './reports.ts'
 import { withSpinner } from './spinner.ts'
 
 /** How long the end waits for sockets, and then for the log's reader. */
@@ -43,7 +43,7 @@ export async function start(settings: AllSettings): Promise<number> {
     const devchain = await run(settings, terminal)
     setTimeout(outliveReaders, FIRST_CALLS_MS).unref()
     await stopped
-    if (settings.gasReport) terminal.report(await devchain.gasReport())
+    terminal.report(await endReports(devchain, settings))
     await Promise.race([devchain.close(), delay(CLOSE_MS)])
     return 0
   } catch (error) {
@@ -85,8 +85,8 @@ interface Terminal {
   readonly observer: Observer
   readonly hasSpinner: boolean
   readonly greet: (boot: BootEvent) => void
-  /** Prints the gas report. */
-  readonly report: (rows: readonly GasTableRow[]) => void
+  /** Prints the reports of the end. */
+  readonly report: (text: string) => void
   readonly close: () => Promise<void>
 }
 
@@ -113,10 +113,9 @@ async function openTerminal(settings: AllSettings): Promise<Terminal> {
         }
       }
     },
-    report: (rows) => {
+    report: (text) => {
       output.log.finish()
-      const line = JSON.stringify({ time: new Date().toISOString(), event: 'gasReport', rows })
-      output.writer.write(settings.log === 'json' ? `${line}\n` : `\n${gasTable(rows)}\n\n`)
+      output.writer.write(text)
     },
     close: async () => {
       if (isUp && !isSilent) output.log.end()
@@ -210,7 +209,7 @@ function delay(milliseconds: number): Promise<void> {
 /** What the user can do about an error; undefined when it is a bug. */
 export function refusalOf(
   error: unknown,
-  { host, port, readyFile, logFile }: AllSettings,
+  { host, port, readyFile, logFile, coverage }: AllSettings,
 ): Refusal | undefined {
   if (error instanceof DevchainError) {
     // not the arguments are wrong, but what they name
@@ -238,8 +237,10 @@ export function refusalOf(
   const file =
     path === logFile
       ? `${logFile} (--log-file)`
-      : path.startsWith(`${readyFile}`)
-        ? `${readyFile} (--ready-file)`
-        : path
+      : path === coverage
+        ? `${coverage} (--coverage)`
+        : path.startsWith(`${readyFile}`)
+          ? `${readyFile} (--ready-file)`
+          : path
   return { message: `cannot write ${file}: ${reason}`, exitCode: 1 }
 }

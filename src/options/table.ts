@@ -353,6 +353,13 @@ export class ProjectTable {
     sentence: 'Print at the end what the functions of the project used',
     default: false,
   }
+  readonly coverage: Optional<string> = {
+    type: file,
+    group: 'Project',
+    sentence:
+      'Write at the end which lines and branches of the sources calls and transactions reached (lcov)',
+    unset: 'none',
+  }
   readonly plainErrors: Option<boolean> = {
     type: flag,
     group: 'Project',

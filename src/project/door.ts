@@ -1,9 +1,11 @@
 // The door to the user's project: nothing of it is loaded before there are artifacts, or somebody hands some over.
 import { type FSWatcher, watch } from 'node:fs'
-import { stat } from 'node:fs/promises'
+import { stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { DevchainError } from '../core/errors.ts'
 import type { Chain } from '../node/chain/chain.ts'
 import type { DevchainSettings } from '../options/derived.ts'
+import type { CoverageReport } from './coverage/coverage.ts'
 import type { ProjectEvent } from './events.ts'
 import type { Names } from './naming/names.ts'
 import type { Project } from './project.ts'
@@ -16,7 +18,10 @@ const QUIET_MS = 250
 
 export interface DoorOptions {
   readonly chain: Chain
-  readonly settings: Pick<DevchainSettings, 'artifacts' | 'abi' | 'noArtifacts' | 'trace'>
+  readonly settings: Pick<
+    DevchainSettings,
+    'artifacts' | 'abi' | 'noArtifacts' | 'trace' | 'coverage'
+  >
   /** Where artifacts are looked for that no option names; undefined: nowhere. */
   readonly folder: string | undefined
   readonly tell: (event: ProjectEvent) => void
@@ -32,6 +37,7 @@ export class ProjectDoor {
   #reading: Promise<void> | undefined
   #watcher: FSWatcher | undefined
   #timer: NodeJS.Timeout | undefined
+  #written: Promise<CoverageReport> | undefined
   #isClosed = false
 
   constructor(options: DoorOptions) {
@@ -53,6 +59,39 @@ export class ProjectDoor {
   open(): Promise<Project> {
     this.#opening ??= this.#load()
     return this.#opening
+  }
+
+  /**
+   * What calls and transactions have reached, once all artifacts are read.
+   * @throws {DevchainError} `INVALID_REQUEST` where nobody asked for it to be counted
+   */
+  async coverage(): Promise<CoverageReport> {
+    if (this.#options.settings.coverage === undefined) {
+      const message = 'coverage is not counted: start the chain with --coverage FILE'
+      throw new DevchainError('INVALID_REQUEST', message)
+    }
+    await this.read()
+    return (await (await this.open()).coverage()).report()
+  }
+
+  /**
+   * Writes them to the file that is named for them, once.
+   * @throws {DevchainError} as `coverage`; node's error where the file cannot be written
+   */
+  writeCoverage(): Promise<CoverageReport> {
+    this.#written ??= this.#write()
+    return this.#written
+  }
+
+  async #write(): Promise<CoverageReport> {
+    const report = await this.coverage()
+    await writeFile(this.#options.settings.coverage ?? '', report.lcov)
+    return report
+  }
+
+  /** Counts what is reached from now on, where that is asked for. */
+  async begin(): Promise<void> {
+    if (this.#options.settings.coverage !== undefined) await (await this.open()).coverage()
   }
 
   close(): void {

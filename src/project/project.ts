@@ -9,6 +9,7 @@ import type { Chain } from '../node/chain/chain.ts'
 import type { Again } from '../node/chain/failedrun.ts'
 import type { World } from '../state/world.ts'
 import { Catalogue, MOST_CONTRACTS } from './code/catalogue.ts'
+import type { Coverage } from './coverage/coverage.ts'
 import type { ProjectEvent } from './events.ts'
 import { GasReport } from './gas/report.ts'
 import { Labels } from './naming/labels.ts'
@@ -58,6 +59,7 @@ export class Project {
   readonly #values = new Map<string, Buffer>()
   readonly #details: DetailReader = new DetailReader(this.catalogue, (file) => this.#valueOf(file))
   #handedOver = 0
+  #coverage: Promise<Coverage> | undefined
   /** One reading at a time: each begins when those before it are done. */
   #turn: Promise<unknown> = Promise.resolve()
   #isClosed = false
@@ -139,6 +141,21 @@ export class Project {
     this.catalogue.add(news, [])
     this.#keep(file, value)
     return contracts.length
+  }
+
+  /** Counts from now on what calls and transactions reach. */
+  coverage(): Promise<Coverage> {
+    this.#coverage ??= this.#openCoverage()
+    return this.#coverage
+  }
+
+  async #openCoverage(): Promise<Coverage> {
+    const { Coverage } = await import('./coverage/coverage.ts')
+    const { chain, folder } = this.#options
+    const coverage = new Coverage({ catalogue: this.catalogue, details: this.#details, folder })
+    chain.watchReached(coverage.take)
+    chain.onClose(() => coverage.close())
+    return coverage
   }
 
   /** Why a run failed, and where in its source; undefined where that is not known. */

@@ -1,9 +1,9 @@
 // The command in the folder of a project: it finds the artifacts, tells names, compiles the gas report at its end.
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { boot, request } from '../support/boot.ts'
+import { boot, request, startProcess } from '../support/boot.ts'
 import { callData, deploy, initCode, SENDER, send } from '../support/deploy.ts'
 import { compile, deployableOf, projectSources, writeProject } from '../support/solidity.ts'
 
@@ -40,6 +40,51 @@ describe('devchain in the folder of a project', () => {
     expect(said).toMatch(/\n +transfer\(address,uint256\) +1 .*\n\nended after/)
     // the report asks for nothing that would be logged
     expect(said).not.toContain('devchain_gasReport')
+  })
+
+  test('tells at the end what was reached of its sources, and before that whoever asks', async () => {
+    const chain = await boot(['--coverage', 'lcov.info', '--no-hints'], { cwd: folder })
+    const coin = await deploy(
+      (method, ...params) => request(chain.url, method, ...params),
+      initCode(project, 'Coin', [5_000_000n]),
+    )
+    const approve = callData(project, 'Coin', 'approve', [SENDER, 1n])
+    await request(chain.url, 'eth_call', { to: coin, data: approve })
+    const env = { DEVCHAIN_URL: chain.url }
+    const asked = startProcess(['coverage', 'early.info'], { cwd: folder, env })
+    expect(await asked.ended).toBe(0)
+    expect(asked.stdout()).toMatch(/^src\/Coin\.sol +50\.0 % \(5\/10\) +66\.6 % \(2\/3\) /m)
+    expect(asked.stdout()).toMatch(/\n\nwritten to early\.info\n$/)
+    expect(await chain.stop()).toBe(0)
+    const table = asked.stdout().split('\n\n')[0]!
+    expect(chain.stdout()).toContain(`\n${table}\n\ncoverage written to lcov.info\n`)
+    const [early, last] = ['early.info', 'lcov.info'].map((name) =>
+      readFileSync(path.join(folder, name), 'utf8'),
+    )
+    expect(last).toBe(early)
+    expect(last).toContain('FNDA:1,Coin.approve\n')
+  })
+
+  test('tells both reports behind a command of exec, whatever becomes of its log', async () => {
+    const script = `fetch(process.env.DEVCHAIN_URL, { method: 'POST', body: '{"id":1,"method":"eth_chainId"}' })`
+    const ends = async (log: string, file: string, code = 0): Promise<readonly unknown[]> => {
+      const flags = ['exec', '--log', log, '--gas-report', '--coverage', file]
+      const command = ['--', process.execPath, '-e', `${script}.then(() => process.exit(${code}))`]
+      const { ended, stderr } = startProcess([...flags, ...command], { cwd: folder })
+      return [await ended, stderr()]
+    }
+    const reports =
+      /no transaction to a contract of the project yet\n\nFile +Lines.*\nsrc\/Coin\.sol +0\.0 %[\s\S]*all files[\s\S]*\n\ncoverage written to lcov\.info\n\n/
+    for (const log of ['failure', 'always', 'never']) {
+      expect(await ends(log, 'lcov.info')).toEqual([0, expect.stringMatching(reports)])
+    }
+    expect(await ends('failure', 'lcov.info', 3)).toEqual([3, expect.stringMatching(reports)])
+    expect(await ends('never', 'no/lcov.info')).toEqual([
+      1,
+      expect.stringMatching(
+        /devchain: exec: cannot write no\/lcov\.info \(--coverage\): ENOENT[^\n]*\n$/,
+      ),
+    ])
   })
 
   test('says nothing of artifacts with --no-artifacts, and without any', async () => {

@@ -6,13 +6,13 @@ import { parseEther } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   differenceTable,
-  type GasTableRow,
   gasDifferences,
   gasTable,
   parseGasReport,
   parseThreshold,
 } from '../../src/cli/commands/gastable.ts'
 import { createDevchain, type Devchain } from '../../src/devchain.ts'
+import type { GasRow } from '../../src/project/gas/report.ts'
 import { type Ask, callData, deploy, initCode, SENDER, send } from '../support/deploy.ts'
 import { compile, projectSources, writeProject } from '../support/solidity.ts'
 
@@ -33,8 +33,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-async function rows(): Promise<readonly GasTableRow[]> {
-  return (await ask('devchain_gasReport')) as readonly GasTableRow[]
+async function rows(): Promise<readonly GasRow[]> {
+  return (await ask('devchain_gasReport')) as readonly GasRow[]
 }
 
 describe('the gas report', () => {
@@ -74,7 +74,7 @@ describe('the gas report', () => {
   })
 })
 
-const row = (name: string, average: number): GasTableRow => ({
+const row = (name: string, average: number): GasRow => ({
   contract: 'Vault',
   function: name,
   calls: 1,

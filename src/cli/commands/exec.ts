@@ -13,6 +13,7 @@ import { createPrettyRenderer } from '../log/pretty.ts'
 import { LogWriter } from '../log/writer.ts'
 import type { CommandLine, GivenOptions } from '../parse/commandline.ts'
 import { EXIT } from '../parse/subcommands.ts'
+import { endReports } from '../reports.ts'
 import { logFile, observerOf, refusalOf } from '../start.ts'
 
 /** What a shell ends with when there is no such command, and when it cannot be run. */
@@ -54,6 +55,8 @@ export async function execCommand(
 interface Output {
   readonly observer: Observer
   readonly greet: (boot: BootEvent) => void
+  /** Puts the reports of the end into the log; undefined: they are shown though the log is not. */
+  readonly report: ((text: string) => void) | undefined
   /** Shows what is to be shown, once the command has ended. */
   readonly finish: (exitCode: number) => Promise<void>
 }
@@ -81,12 +84,41 @@ async function runBeside(
   }
   try {
     const { exitCode, refusal } = await run(command, endpoints.url)
+    const reports = refusal === undefined ? await reportsOf(devchain, settings) : NO_REPORTS
+    output.report?.(reports.text)
     await output.finish(refusal === undefined ? exitCode : 0)
-    process.stderr.write(refusal ?? '')
-    return exitCode
+    const untold = output.report === undefined ? reports.text : ''
+    await toStandardError(untold + (refusal ?? reports.refusal))
+    return exitCode === 0 && reports.refusal !== '' ? EXIT.refused : exitCode
   } finally {
-    await devchain.close()
+    await devchain.close().catch(() => undefined)
   }
+}
+
+/** The reports, and why they could not all be made. */
+interface Reports {
+  readonly text: string
+  readonly refusal: string
+}
+
+const NO_REPORTS: Reports = { text: '', refusal: '' }
+
+async function reportsOf(devchain: Devchain, settings: AllSettings): Promise<Reports> {
+  try {
+    return { text: await endReports(devchain, settings), refusal: '' }
+  } catch (error) {
+    const refusal = refusalOf(error, settings)
+    if (refusal === undefined) throw error
+    return { text: '', refusal: `devchain: exec: ${refusal.message}\n` }
+  }
+}
+
+/** Resolves when all is written, and when nobody reads any more. */
+function toStandardError(text: string): Promise<void> {
+  return new Promise((resolve) => {
+    process.stderr.once('error', () => resolve())
+    process.stderr.write(text, () => resolve())
+  })
 }
 
 function openOutput(when: LogWhen, settings: AllSettings): Output {
@@ -103,6 +135,10 @@ function openOutput(when: LogWhen, settings: AllSettings): Output {
   return {
     observer: observerOf(lines),
     greet: (boot) => writer.write(renderer.boot(boot)),
+    report: (text) => {
+      lines.finish()
+      writer.write(text)
+    },
     finish: async () => {
       lines.end()
       await writer.finish(FLUSH_MS)
@@ -110,7 +146,12 @@ function openOutput(when: LogWhen, settings: AllSettings): Output {
   }
 }
 
-const SILENT: Output = { observer: {}, greet: () => undefined, finish: async () => undefined }
+const SILENT: Output = {
+  observer: {},
+  greet: () => undefined,
+  report: undefined,
+  finish: async () => undefined,
+}
 
 /** The log is shown when the command has failed. */
 function keptOutput(renderer: Renderer, settings: AllSettings): Output {
@@ -119,14 +160,10 @@ function keptOutput(renderer: Renderer, settings: AllSettings): Output {
   return {
     observer: observerOf(lines),
     greet: (boot) => kept.write(renderer.boot(boot)),
+    report: undefined,
     finish: async (exitCode) => {
       lines.end()
-      if (exitCode === 0) return
-      await new Promise<void>((resolve) => {
-        // nobody may read any more
-        process.stderr.once('error', () => resolve())
-        process.stderr.write(kept.text, () => resolve())
-      })
+      if (exitCode !== 0) await toStandardError(kept.text)
     },
   }
 }

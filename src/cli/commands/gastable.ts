@@ -1,20 +1,11 @@
 // The gas report as a table, and beside an earlier one: pure, so that the command for a running chain needs no chain.
 import { DevchainError, printValue } from '../../core/errors.ts'
 import { number } from '../../core/format.ts'
-
-/** A row as devchain_gasReport answers it. */
-export interface GasTableRow {
-  readonly contract: string
-  readonly function: string
-  readonly calls: number
-  readonly min: number
-  readonly average: number
-  readonly median: number
-  readonly max: number
-}
+import type { GasRow } from '../../project/gas/report.ts'
+import { aligned } from './columns.ts'
 
 /** A row whose average is not what it was. */
-export interface GasDifference extends GasTableRow {
+export interface GasDifference extends GasRow {
   readonly before: number
   /** Of the average. */
   readonly percent: number
@@ -23,14 +14,14 @@ export interface GasDifference extends GasTableRow {
 const HEADINGS = ['Contract', 'Function', 'Calls', 'Min', 'Average', 'Median', 'Max']
 
 /** The report as text; the contract's name stands in the first of its rows. */
-export function gasTable(rows: readonly GasTableRow[]): string {
+export function gasTable(rows: readonly GasRow[]): string {
   if (rows.length === 0) return 'no transaction to a contract of the project yet'
   const cells = rows.map((row, i) => [
     rows[i - 1]?.contract === row.contract ? '' : row.contract,
     row.function,
     ...[row.calls, row.min, row.average, row.median, row.max].map(number),
   ])
-  return aligned([HEADINGS, ...cells])
+  return aligned([HEADINGS, ...cells], 2)
 }
 
 /** What changed, the worst first. */
@@ -43,25 +34,17 @@ export function differenceTable(differences: readonly GasDifference[]): string {
     number(each.average),
     percentText(each.percent),
   ])
-  return aligned([['Contract', 'Function', 'Was', 'Is', 'Change'], ...cells])
+  return aligned([['Contract', 'Function', 'Was', 'Is', 'Change'], ...cells], 2)
 }
 
 function percentText(percent: number): string {
   return `${percent < 0 ? '−' : '+'}${Math.abs(percent).toFixed(1)} %`
 }
 
-/** Columns as wide as their widest cell; numbers to the right. */
-function aligned(lines: readonly (readonly string[])[]): string {
-  const widths = lines[0]!.map((_, i) => Math.max(...lines.map((line) => line[i]?.length ?? 0)))
-  const pad = (cell: string, i: number): string =>
-    i < 2 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!)
-  return lines.map((line) => line.map(pad).join('  ').trimEnd()).join('\n')
-}
-
 /** The functions whose average is another than in an earlier report; those that are in one of them alone are left out. */
 export function gasDifferences(
-  rows: readonly GasTableRow[],
-  earlier: readonly GasTableRow[],
+  rows: readonly GasRow[],
+  earlier: readonly GasRow[],
 ): readonly GasDifference[] {
   const before = new Map(earlier.map((row) => [`${row.contract} ${row.function}`, row.average]))
   return rows
@@ -77,7 +60,7 @@ export function gasDifferences(
  * Reads an earlier report: what `devchain gas-report --json` printed.
  * @throws {DevchainError} `INVALID_PARAMS` for what is none
  */
-export function parseGasReport(text: string, file: string): readonly GasTableRow[] {
+export function parseGasReport(text: string, file: string): readonly GasRow[] {
   let json: unknown
   try {
     json = JSON.parse(text)
@@ -90,8 +73,8 @@ export function parseGasReport(text: string, file: string): readonly GasTableRow
   throw new DevchainError('INVALID_PARAMS', message)
 }
 
-function isRow(value: unknown): value is GasTableRow {
-  const { contract, function: name, average } = (value ?? {}) as Partial<GasTableRow>
+function isRow(value: unknown): value is GasRow {
+  const { contract, function: name, average } = (value ?? {}) as Partial<GasRow>
   return typeof contract === 'string' && typeof name === 'string' && typeof average === 'number'
 }
 

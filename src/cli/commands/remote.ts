@@ -1,17 +1,19 @@
 // The subcommands that talk to a running chain: rpc, snapshot, revert, snapshots, reset, mine, time, accounts, wait.
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { checksumAddress } from '../../core/crypto/crypto.ts'
 import { DevchainError, printValue } from '../../core/errors.ts'
 import { ether, number, plural, printable, time } from '../../core/format.ts'
 import { parseAddress } from '../../core/hex.ts'
+import type { CoverageRow } from '../../project/coverage/lcov.ts'
+import type { GasRow } from '../../project/gas/report.ts'
 import type { Json } from '../../rpc/schema.ts'
 import type { CommandLine } from '../parse/commandline.ts'
 import { parseMove, parseWait } from '../parse/parsetime.ts'
 import { EXIT, type SubcommandName } from '../parse/subcommands.ts'
 import { ask, askAll, type Call, ChainRefusal, chainUrl, NoChain } from './client.ts'
+import { coverageTable } from './coveragetable.ts'
 import {
   differenceTable,
-  type GasTableRow,
   gasDifferences,
   gasTable,
   parseGasReport,
@@ -49,6 +51,12 @@ interface RemoteSnapshot {
 
 /** A trace as devchain_traceTransaction answers it. */
 type RemoteTrace = { readonly lines: readonly string[]; readonly [key: string]: Json }
+
+/** Coverage as devchain_coverage answers it. */
+interface RemoteCoverage {
+  readonly lcov: string
+  readonly files: readonly CoverageRow[]
+}
 
 const DEFAULT_WAIT = '60'
 
@@ -153,7 +161,7 @@ const HANDLERS: Partial<Record<SubcommandName, (question: Question) => Promise<A
     return { json: json as Json, text: lines.join('\n') }
   },
   'gas-report': async ({ call, flags }) => {
-    const rows = (await call('devchain_gasReport')) as unknown as readonly GasTableRow[]
+    const rows = (await call('devchain_gasReport')) as unknown as readonly GasRow[]
     const { compare, threshold = '0' } = flags
     if (compare === undefined) return { json: rows as unknown as Json, text: gasTable(rows) }
     const file = String(compare)
@@ -166,6 +174,12 @@ const HANDLERS: Partial<Record<SubcommandName, (question: Question) => Promise<A
       text: differenceTable(differences),
       exitCode: isRefused ? EXIT.refused : EXIT.ok,
     }
+  },
+  coverage: async ({ call, words: [file] }) => {
+    const { lcov, files } = (await call('devchain_coverage')) as unknown as RemoteCoverage
+    if (file !== undefined) writeReport(file, lcov)
+    const written = file === undefined ? '' : `\n\nwritten to ${file}`
+    return { json: files as unknown as Json, text: `${coverageTable(files)}${written}` }
   },
   wait: async ({ url, flags }) => {
     const timeout = String(flags.timeout ?? DEFAULT_WAIT)
@@ -248,6 +262,15 @@ function readReport(file: string): string {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     throw usage(`cannot read ${file}: ${code === 'ENOENT' ? 'there is no such file' : message}`)
+  }
+}
+
+/** @throws {DevchainError} `INVALID_PARAMS` where there cannot be such a file */
+function writeReport(file: string, text: string): void {
+  try {
+    writeFileSync(file, text)
+  } catch (error) {
+    throw usage(`cannot write ${file}: ${(error as Error).message}`)
   }
 }
 

@@ -15,6 +15,7 @@ export type SubcommandName =
   | 'partition'
   | 'trace'
   | 'gas-report'
+  | 'coverage'
   | 'export'
   | 'fork-cache'
   | 'completions'
@@ -257,6 +258,18 @@ is reverted to. One without is dropped when an older one is reverted to, as thos
       sentence: 'How much an average may rise (0)',
     },
   ),
+  remote({
+    name: 'coverage',
+    arguments: [
+      {
+        name: 'file',
+        sentence: 'Write it there in lcov’s form',
+        kind: 'optional',
+        values: 'files',
+      },
+    ],
+    sentence: 'Print what calls and transactions have reached of the sources (--coverage)',
+  }),
   {
     name: 'export',
     arguments: [

@@ -4,6 +4,7 @@
 import { checksumAddress } from '../../core/crypto/crypto.ts'
 import { DevchainError, printValue } from '../../core/errors.ts'
 import { type Address, parseAddress } from '../../core/hex.ts'
+import type { CoverageReport } from '../../project/coverage/coverage.ts'
 import type { GasRow } from '../../project/gas/report.ts'
 import type { Trace } from '../../project/trace/tree.ts'
 import { type Method, param } from '../../rpc/method.ts'
@@ -109,9 +110,26 @@ const gasReport = method({
   handle: async ({ project }) => (await project.open()).gas.rows(),
 })
 
+const coverageReport: Encoder<CoverageReport> = {
+  name: 'coverage',
+  json: { type: 'object' },
+  encode: ({ lcov, rows }) => ({ lcov, files: rows as unknown as Json }),
+}
+
+const coverage = method({
+  name: 'devchain_coverage',
+  summary:
+    'What calls and transactions have reached of the sources of the project: {lcov, files}, the text of an lcov file and a row for each of its files.',
+  params: [],
+  result: coverageReport,
+  example: { params: [] },
+  handle: async ({ project }) => await project.coverage(),
+})
+
 export const projectMethods: readonly Method<MethodContext>[] = [
   add,
   label,
   traceTransaction,
   gasReport,
+  coverage,
 ]

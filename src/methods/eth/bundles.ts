@@ -93,7 +93,8 @@ const callManyMethod = method({
     return within(timeoutMs, caller, async (isAwaited) => {
       const world =
         index === undefined ? undefined : await worldBefore(chain, reference, index, isAwaited)
-      const conditions = { stateOverrides: overrides, world, isAwaited }
+      const tracer = chain.callTracer
+      const conditions = { stateOverrides: overrides, world, isAwaited, tracer }
       const outcomes = await callMany(chain, bundles, reference, conditions)
       for (const outcome of outcomes.flat()) printLines(context, outcome)
       return outcomes

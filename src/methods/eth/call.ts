@@ -34,6 +34,7 @@ const ethCall = method({
       stateOverrides: accounts,
       blockOverrides: environment,
       isAwaited: caller.isWaiting,
+      tracer: chain.callTracer,
     })
     return whenThere(outcome, (made) => {
       const { consoleLines, failure, output } = made

@@ -44,7 +44,7 @@ export function call(
   return whenThere(contextAt(chain, reference, options), (given) => {
     const context = chain.state.config.behaviour.callsAskForFunds ? given : funded(given, request)
     const message = messageOf(context, request)
-    return runMessage(asCalled(context, message, options?.blockOverrides), message)
+    return runMessage(asCalled(context, message, options?.blockOverrides), message, options)
   })
 }
 
@@ -75,7 +75,8 @@ export async function callMany(
       if (options?.isAwaited?.() === false) throw abandoned()
       const current = { ...context, world: world ?? context.world }
       const message = messageOf(current, request)
-      const outcome = await runMessage(asCalled(current, message, blockOverrides), message)
+      const called = asCalled(current, message, blockOverrides)
+      const outcome = await runMessage(called, message, options)
       world = outcome.world
       outcomes.push(outcome)
       await yieldIfDue()

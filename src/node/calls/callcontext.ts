@@ -10,6 +10,7 @@ import type {
   Message,
   MovedPrecompiles,
   Outcome,
+  Tracer,
 } from '../../evm/executor.ts'
 import { areBlobsFree, highestBlobCost, intrinsicGas, isFree } from '../../protocol/fees.ts'
 import { balanceAt, type World } from '../../state/world.ts'
@@ -36,6 +37,8 @@ export interface CallOptions {
   readonly world?: World | undefined
   /** A run that is given up throws a DevchainError `ABANDONED`. */
   readonly isAwaited?: IsAwaited | undefined
+  /** Of `call` and `callMany`. */
+  readonly tracer?: Tracer | undefined
 }
 
 /** What a message runs on. */

@@ -8,23 +8,27 @@ import type {
   IsAwaited,
   Jobs,
   Outcome,
+  Tracer,
   TransactionJob,
 } from '../../evm/executor.ts'
 import type { BlobSidecar } from '../../protocol/transactions/sidecar.ts'
 import type { World } from '../../state/world.ts'
 
-/** The executor with an `isAwaited` for each job that has none of its own. */
+/** The executor with an `isAwaited` for each job that has none of its own, and a tracer for transactions without one. */
 export class AwaitedExecutor implements Executor {
   readonly #executor: Executor
   readonly #isAwaited: IsAwaited
+  readonly #tracer: Tracer | undefined
 
-  constructor(executor: Executor, isAwaited: IsAwaited) {
+  constructor(executor: Executor, isAwaited: IsAwaited, tracer?: Tracer) {
     this.#executor = executor
     this.#isAwaited = isAwaited
+    this.#tracer = tracer
   }
 
   transact(job: TransactionJob): MaybePromise<Outcome> {
-    const { world, block, transaction, limits, tracer, isAwaited = this.#isAwaited } = job
+    const { world, block, transaction, limits, isAwaited = this.#isAwaited } = job
+    const { tracer = this.#tracer } = job
     // in the order of those that are run again: so machine code for one serves for both
     return this.#executor.transact({ world, block, transaction, limits, tracer, isAwaited })
   }

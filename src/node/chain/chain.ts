@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { DevchainError } from '../../core/errors.ts'
 import type { Progress } from '../../core/progress.ts'
 import { isPromise, type MaybePromise } from '../../core/promises.ts'
-import type { BlockEnvironment, Executor, IsAwaited } from '../../evm/executor.ts'
+import type { BlockEnvironment, Executor, IsAwaited, Tracer } from '../../evm/executor.ts'
 import { signersOf } from '../accounts/accounts.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
 import { headChange } from '../ledger/blocktree.ts'
@@ -15,6 +15,7 @@ import type { BulkMining } from '../mining/bulkmining.ts'
 import { blockEnvironment } from '../mining/environment.ts'
 import { buildPending } from '../mining/miner.ts'
 import { AwaitedExecutor } from './awaited.ts'
+import { type OnReached, Reaching } from './reaching.ts'
 import { Readers } from './readers.ts'
 import { type Command, type CommandOptions, Recall } from './recall.ts'
 import { WorldsBetween } from './worldsbetween.ts'
@@ -86,6 +87,8 @@ export class Chain {
   #pending: PendingBlock | undefined
   #known: KnownEnvironment | undefined
   #instance: Uint8Array | undefined
+  #onReached: OnReached | undefined
+  #callTracer: Tracer | undefined
   #headMadeAt: number
 
   constructor({ state, executor, environment, bulk }: ChainParts) {
@@ -110,6 +113,17 @@ export class Chain {
     if (this.#piecemeal !== undefined) return
     this.#piecemeal = piecemeal
     this.#executor = piecemeal.executor(this.#executor)
+  }
+
+  /** Has `listener` told from now on what calls reach, and transactions as they are put into blocks. */
+  watchReached(listener: OnReached): void {
+    this.#onReached = listener
+    this.#callTracer = { onReached: listener }
+  }
+
+  /** For the runs of calls; undefined: nobody wants to know what they reach. */
+  get callTracer(): Tracer | undefined {
+    return this.#callTracer
   }
 
   /** Wall time in milliseconds at which the last block came, whatever its timestamp says: the genesis with the chain. */
@@ -227,8 +241,12 @@ export class Chain {
     try {
       command.begin()
       const before = this.#state
-      const executor = new AwaitedExecutor(this.executor, command.isAwaited)
-      const changed = this.#complete(() => change(before, executor))
+      const reaching = this.#onReached && new Reaching(this.#onReached)
+      const executor = new AwaitedExecutor(this.executor, command.isAwaited, reaching?.tracer)
+      const changed = this.#complete(() => {
+        reaching?.begin()
+        return change(before, executor)
+      })
       const { state: after, value, dropped = [] } = isPromise(changed) ? await changed : changed
       if (after !== before) {
         this.#state = after
@@ -236,6 +254,7 @@ export class Chain {
         if (head.added.length > 0) this.#headMadeAt = this.environment.now()
         this.#tell({ before, after, head, dropped, peer })
       }
+      reaching?.tell()
       return value
     } catch (error) {
       throw command.explained(error)

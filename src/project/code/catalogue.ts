@@ -30,6 +30,8 @@ export interface Match {
   readonly contract: Contract
   /** True where the code is not the compiled one, or several contracts have the same. */
   readonly isGuess: boolean
+  /** True where the code is the compiled one, be it that of several contracts. */
+  readonly isSame: boolean
 }
 
 /** A code that begins with that of a creation, and where the arguments of its constructor begin. */
@@ -179,6 +181,11 @@ export class Catalogue {
     return this.#all.items.get(`${kind} ${key}`)
   }
 
+  /** All contracts, with code or without. */
+  *contracts(): Generator<Contract> {
+    for (const contracts of this.#files.values()) yield* contracts
+  }
+
   /** The first contract that is meant. */
   find(isMeant: (contract: Contract) => boolean): Contract | undefined {
     for (const contracts of this.#files.values()) {
@@ -228,7 +235,7 @@ export class Catalogue {
       likeliest = contract
       most = selectors.length
     }
-    return likeliest && { contract: likeliest, isGuess: true }
+    return likeliest && { contract: likeliest, isGuess: true, isSame: false }
   }
 }
 
@@ -311,7 +318,7 @@ function chosen(contracts: readonly Contract[]): Match | undefined {
   if (contracts.length === 0) return undefined
   const contract = contracts.reduce((newest, each) => (each.age > newest.age ? each : newest))
   const isGuess = contracts.some((each) => each.name !== contract.name)
-  return { contract, isGuess }
+  return { contract, isGuess, isSame: true }
 }
 
 const PUSH1 = 0x60

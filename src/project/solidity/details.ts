@@ -1,5 +1,5 @@
 // Source maps and sources of a contract: read from its artifact, and what that refers to, when they are asked for.
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, type Stats, statSync } from 'node:fs'
 import path from 'node:path'
 import { LruCache } from '../../core/lrucache.ts'
 import type { Catalogue, Contract } from '../code/catalogue.ts'
@@ -319,22 +319,27 @@ function sourceNear(file: string, name: string): Source | undefined {
 }
 
 /** The path of a file or folder of this name in the nearest folder above a file. */
-function nearest(file: string, name: string): string | undefined {
+export function nearest(
+  file: string,
+  name: string,
+  isMeant: (found: Stats) => boolean = () => true,
+): string | undefined {
   let folder = path.dirname(file)
   for (let i = 0; i < HIGHEST; i++) {
     const candidate = path.join(folder, name)
-    if (statSync(candidate, { throwIfNoEntry: false }) !== undefined) return candidate
+    const found = statSync(candidate, { throwIfNoEntry: false })
+    if (found !== undefined && isMeant(found)) return candidate
     folder = path.dirname(folder)
   }
   return undefined
 }
 
 /** Hardhat 3 puts the package before a path: `project/contracts/Vault.sol`, `npm/@scope/name@1.0.0/Vault.sol`. */
-function shownPath(name: string): string {
+export function shownPath(name: string): string {
   return name.replace(/^project\//, '').replace(/^npm\/((?:@[^/]+\/)?[^/@]+)@[^/]+\//, '$1/')
 }
 
-function sourceOf(name: string, content: string): Source {
+export function sourceOf(name: string, content: string): Source {
   const bytes = Buffer.from(content, 'utf8').toString('latin1')
   return { path: name, text: bytes, outline: outlineOf(bytes) }
 }

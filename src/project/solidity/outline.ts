@@ -23,7 +23,7 @@ export interface Outline {
 }
 
 /** Comments and texts are as long as they were, and blank: braces in them mean nothing. */
-const SILENT = /\/\/[^\n]*|\/\*[\s\S]*?\*\/|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'/g
+export const SILENT: RegExp = /\/\/[^\n]*|\/\*[\s\S]*?\*\/|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'/g
 
 const DECLARATION =
   /\b(?:(contract|library|interface)\s+([A-Za-z_$][\w$]*)|(function|modifier)\s+([A-Za-z_$][\w$]*)|(constructor|receive|fallback|function)\s*\()/g

@@ -172,6 +172,11 @@ describe('a running chain', () => {
       2,
       /package\.json: expected what devchain gas-report/,
     ],
+    [
+      ['coverage'],
+      1,
+      /^devchain: coverage: coverage is not counted: start the chain with --coverage/,
+    ],
     [['mine', '1', '2'], 2, /too many arguments, from "2" on: devchain mine \[blocks\]/],
     [['mine', '--jsn'], 2, /unknown option --jsn; did you mean --json\?/],
     [['mine', '--quickly'], 2, /unknown option --quickly \(devchain mine --help tells more\)/],

@@ -1,0 +1,38 @@
+// Coverage as a table: pure, so that the command for a running chain needs no chain.
+import type { CoverageRow, Share } from '../../project/coverage/lcov.ts'
+import { aligned } from './columns.ts'
+
+const HEADINGS = ['File', 'Lines', 'Functions', 'Branches']
+
+/** How much of each file was reached, and of all together. */
+export function coverageTable(rows: readonly CoverageRow[]): string {
+  if (rows.length === 0) return 'no source of the project is known'
+  const all: CoverageRow = {
+    file: 'all files',
+    lines: sumOf(rows.map(({ lines }) => lines)),
+    functions: sumOf(rows.map(({ functions }) => functions)),
+    branches: sumOf(rows.map(({ branches }) => branches)),
+  }
+  const cells = [...rows, all].map((row) => [
+    row.file,
+    ...[row.lines, row.functions, row.branches].map(shareText),
+  ])
+  return aligned([HEADINGS, ...cells], 1)
+}
+
+function sumOf(shares: readonly Share[]): Share {
+  return shares.reduce(
+    (sum, { hit, found }) => ({ hit: sum.hit + hit, found: sum.found + found }),
+    {
+      hit: 0,
+      found: 0,
+    },
+  )
+}
+
+/** `93.3 % (14/15)`; 100 only for all. */
+function shareText({ hit, found }: Share): string {
+  if (found === 0) return '–'
+  const percent = Math.floor((1_000 * hit) / found) / 10
+  return `${percent.toFixed(1)} % (${hit}/${found})`
+}

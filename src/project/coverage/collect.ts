@@ -1,0 +1,140 @@
+// Adds up what calls and transactions reached, by the code that ran. Codes that differ only in what deployments fill in, and
+// creations that differ only in arguments, are the same.
+import type { ReachedCode } from '../../evm/executor.ts'
+import { addReached, noCounts, type ReachCounts } from '../../evm/tracers/reached.ts'
+import type { Catalogue, Match } from '../code/catalogue.ts'
+import { hashOf } from '../code/shape.ts'
+
+/** Runs that wait to be added. */
+const MOST_WAITING = 1_000
+
+/** Codes that no artifact is of, which are kept as one may come yet; and of all others. */
+const MOST_UNKNOWN = 200
+const MOST_CODES = 20_000
+
+/** A code that ran. */
+export interface RanCode {
+  /** One of those that are the same. */
+  readonly code: Uint8Array
+  readonly isCreation: boolean
+  readonly counts: ReachCounts
+}
+
+/** Adds up, a little later than it is told. */
+export class Collector {
+  readonly #catalogue: Catalogue
+  readonly #ran = new Map<string, RanCode>()
+  readonly #unknown = new Map<string, RanCode>()
+  /** By the values that engines keep of codes. */
+  #known = new WeakMap<Uint8Array, RanCode>()
+  #version = -1
+  #waiting: ReachedCode[] = []
+  #timer: NodeJS.Immediate | undefined
+  #isCut = false
+
+  constructor(catalogue: Catalogue) {
+    this.#catalogue = catalogue
+  }
+
+  /** True where there were more codes than are kept. */
+  get isCut(): boolean {
+    return this.#isCut
+  }
+
+  /** Takes what a run reached. */
+  readonly take = (reached: readonly ReachedCode[]): void => {
+    this.#waiting.push(...reached)
+    if (this.#waiting.length >= MOST_WAITING) this.#addAll()
+    else this.#timer ??= setImmediate(() => this.#addAll())
+  }
+
+  /** All that ran of codes that artifacts are of. */
+  ran(): readonly RanCode[] {
+    this.#addAll()
+    this.#lookAgain()
+    return [...this.#ran.values()]
+  }
+
+  close(): void {
+    clearImmediate(this.#timer)
+  }
+
+  #addAll(): void {
+    clearImmediate(this.#timer)
+    this.#timer = undefined
+    const waiting = this.#waiting
+    this.#waiting = []
+    if (this.#version !== this.#catalogue.version) this.#lookAgain()
+    for (const each of waiting) {
+      const ran = this.#known.get(each.code) ?? this.#ranOf(each)
+      if (ran !== undefined) addReached(ran.counts, each)
+    }
+  }
+
+  /** Where the artifacts have changed, codes may be of other contracts. */
+  #lookAgain(): void {
+    if (this.#version === this.#catalogue.version) return
+    this.#version = this.#catalogue.version
+    this.#known = new WeakMap()
+    const unknown = [...this.#unknown.values()]
+    this.#unknown.clear()
+    for (const { code, isCreation, counts } of unknown) {
+      const ran = this.#ranOf({ code, isCreation })
+      if (ran !== undefined) addCounts(ran.counts, counts)
+    }
+  }
+
+  #ranOf({ code, isCreation }: Pick<ReachedCode, 'code' | 'isCreation'>): RanCode | undefined {
+    const match = matchOf(this.#catalogue, { code, isCreation })
+    const ran =
+      match === undefined
+        ? kept(this.#unknown, `${isCreation} ${hashOf(code)}`, { code, isCreation }, MOST_UNKNOWN)
+        : kept(this.#ran, keyOf(match, isCreation), { code: match.code, isCreation }, MOST_CODES)
+    if (ran === undefined) this.#isCut = true
+    // engines hand on values of their own for creations
+    else if (!isCreation) this.#known.set(code, ran)
+    return ran
+  }
+}
+
+/** A match, and the code without what follows it. */
+export type CodeMatch = Match & { readonly code: Uint8Array }
+
+/** The contract that a code is of; undefined where that would be a guess. */
+export function matchOf(
+  catalogue: Catalogue,
+  { code, isCreation }: Pick<ReachedCode, 'code' | 'isCreation'>,
+): CodeMatch | undefined {
+  if (!isCreation) {
+    const match = catalogue.runtime(code)
+    return match?.isSame ? { ...match, code } : undefined
+  }
+  const match = catalogue.creation(code)
+  return match?.isSame ? { ...match, code: code.subarray(0, match.argumentsAt) } : undefined
+}
+
+/** The same for code that is the same, compiled as often as you like. */
+function keyOf({ contract, code }: CodeMatch, isCreation: boolean): string {
+  const shape = isCreation ? contract.creation : contract.runtime
+  return `${isCreation} ${contract.source}:${contract.name} ${shape?.exact} ${code.length}`
+}
+
+function kept(
+  all: Map<string, RanCode>,
+  key: string,
+  { code, isCreation }: Pick<RanCode, 'code' | 'isCreation'>,
+  most: number,
+): RanCode | undefined {
+  const known = all.get(key)
+  if (known !== undefined) return known
+  if (all.size >= most) return undefined
+  // a copy: what a value stands in may be much larger
+  const made = { code: code.slice(), isCreation, counts: noCounts() }
+  all.set(key, made)
+  return made
+}
+
+function addCounts(sum: ReachCounts, { starts, marks }: ReachCounts): void {
+  const flat = [...marks].flatMap(([pc, { count, ends }]) => [pc, count, ends])
+  addReached(sum, { isCreation: false, starts, marks: Uint32Array.from(flat) })
+}

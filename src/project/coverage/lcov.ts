@@ -1,0 +1,183 @@
+// The counts of a report as lcov writes them, and a row for each file.
+// @see https://manpages.debian.org/unstable/lcov/geninfo.1.en.html
+import type { SourceFunction } from '../solidity/outline.ts'
+import type { Range } from './cursor.ts'
+import type { BranchTally, FunctionTally, MeasuredFile } from './measure.ts'
+
+/** Parts that ran, of those that there are. */
+export interface Share {
+  readonly hit: number
+  readonly found: number
+}
+
+/** How much of a file ran. */
+export interface CoverageRow {
+  readonly file: string
+  readonly lines: Share
+  readonly functions: Share
+  readonly branches: Share
+}
+
+/** What a file comes to. */
+interface FileCounts {
+  readonly functions: readonly {
+    readonly line: number
+    readonly name: string
+    readonly count: number
+  }[]
+  readonly branches: readonly BranchCounts[]
+  /** How often each line began to run that anything begins on. */
+  readonly lines: ReadonlyMap<number, number>
+}
+
+interface BranchCounts {
+  readonly line: number
+  /** How often it was come to, and how often it went each way. */
+  readonly count: number
+  readonly ways: readonly number[]
+}
+
+/** One file as a section of lcov, and as a row; undefined where nothing in it can run. */
+export function recordOf(file: MeasuredFile): { lcov: string; row: CoverageRow } | undefined {
+  const counts = countsOf(file)
+  const { functions, branches, lines } = counts
+  if (functions.length === 0) return undefined
+  const ways = branches.flatMap((each) => each.ways)
+  const row = {
+    file: file.path,
+    lines: shareOf([...lines.values()]),
+    functions: shareOf(functions.map(({ count }) => count)),
+    branches: shareOf(ways),
+  }
+  return { lcov: textOf(row, counts), row }
+}
+
+function shareOf(counts: readonly number[]): Share {
+  return { hit: counts.filter((count) => count > 0).length, found: counts.length }
+}
+
+function textOf(row: CoverageRow, { functions, branches, lines }: FileCounts): string {
+  const text = [
+    'TN:',
+    `SF:${row.file}`,
+    ...functions.map(({ line, name }) => `FN:${line},${name}`),
+    ...functions.map(({ count, name }) => `FNDA:${count},${name}`),
+    `FNF:${row.functions.found}`,
+    `FNH:${row.functions.hit}`,
+    ...branches.flatMap(({ line, count, ways }, block) =>
+      ways.map((taken, way) => `BRDA:${line},${block},${way},${count === 0 ? '-' : taken}`),
+    ),
+    `BRF:${row.branches.found}`,
+    `BRH:${row.branches.hit}`,
+    ...[...lines].map(([line, count]) => `DA:${line},${count}`),
+    `LF:${row.lines.found}`,
+    `LH:${row.lines.hit}`,
+    'end_of_record',
+  ]
+  return `${text.join('\n')}\n`
+}
+
+function countsOf({ functions, source }: MeasuredFile): FileCounts {
+  const lineOf = ({ start }: Range): number => source.outline.lineAt(start).line
+  const names = namesOf(functions, lineOf)
+  const lines = new Map<number, number>()
+  const count = (range: Range, times: number): void => {
+    const line = lineOf(range)
+    lines.set(line, Math.max(lines.get(line) ?? 0, times))
+  }
+  for (const { coverable, statements, branches, isPresent } of functions) {
+    for (const [i, range] of coverable.statements.entries()) {
+      const tally = statements[i]!
+      // the compiler has left it out of a function that is there: nobody could see it run
+      if (!isPresent || tally.isPresent) count(range, tally.count)
+    }
+    for (const each of branches) if (each.isPresent) count(each.branch.at, each.count)
+  }
+  return {
+    functions: functions.map((each, i) => ({
+      line: lineOf(each.coverable.function),
+      name: names[i]!,
+      count: entriesOf(each),
+    })),
+    branches: functions.flatMap((owner) =>
+      owner.branches.flatMap((each) => {
+        const line = lineOf(each.branch.at)
+        const counts = branchOf(owner, each)
+        // readers want a branch to be on a line that is counted
+        return counts === undefined || !lines.has(line) ? [] : [{ line, ...counts }]
+      }),
+    ),
+    lines: new Map([...lines].sort(([a], [b]) => a - b)),
+  }
+}
+
+/** `Vault.deposit`, with the line where there are several of the name. */
+function namesOf(
+  functions: readonly FunctionTally[],
+  lineOf: (range: SourceFunction) => number,
+): readonly string[] {
+  const names = functions.map(({ coverable: { function: each } }) =>
+    each.contract === undefined ? each.name : `${each.contract}.${each.name}`,
+  )
+  return names.map((name, i) =>
+    names.filter((other) => other === name).length === 1
+      ? name
+      : `${name}:${lineOf(functions[i]!.coverable.function)}`,
+  )
+}
+
+/** How often a function was entered: where none jumps into it, how often its first statement ran. */
+function entriesOf({ entries, count, statements }: FunctionTally): number {
+  return entries ?? statements.find(({ isPresent }) => isPresent)?.count ?? count
+}
+
+/** Undefined where the compiler has left it out, or nothing tells of a way. */
+function branchOf(
+  owner: FunctionTally,
+  tally: BranchTally,
+): Omit<BranchCounts, 'line'> | undefined {
+  const { branch, count, byJump, isPresent } = tally
+  if (!owner.isPresent) return { count: 0, ways: branch.ways.map(() => 0) }
+  const told = branch.ways.map((range, i) => wayOf(owner, range, tally.ways[i]!))
+  switch (branch.kind) {
+    case 'require':
+      return isPresent ? { count, ways: byJump } : undefined
+    case 'if': {
+      const [good = isPresent ? byJump[0] : undefined, bad] = told
+      if (good === undefined) return undefined
+      const before = isPresent ? count : statementAt(owner, branch.at)?.count
+      const rest = bad ?? (before === undefined ? undefined : Math.max(0, before - good))
+      return rest === undefined ? undefined : { count: before ?? good + rest, ways: [good, rest] }
+    }
+    case 'ternary':
+    case 'clauses': {
+      const ways = told.filter((each) => each !== undefined)
+      if (ways.length < told.length) return undefined
+      return { count: ways.reduce((sum, each) => sum + each, 0), ways }
+    }
+  }
+}
+
+/** How often a way was taken: as its first statement ran, or its operations did; undefined where it has neither. */
+function wayOf(
+  owner: FunctionTally,
+  range: Range | undefined,
+  { isPresent, count }: { readonly isPresent: boolean; readonly count: number },
+): number | undefined {
+  if (range === undefined) return undefined
+  const first = owner.coverable.statements.findIndex(
+    ({ start, end }, i) =>
+      start >= range.start && end <= range.end && owner.statements[i]!.isPresent,
+  )
+  if (first >= 0) return owner.statements[first]!.count
+  return isPresent ? count : undefined
+}
+
+function statementAt(
+  { coverable, statements }: FunctionTally,
+  { start }: Range,
+): { readonly count: number } | undefined {
+  const index = coverable.statements.findIndex((each) => each.start === start)
+  const found = statements[index]
+  return found?.isPresent ? found : undefined
+}

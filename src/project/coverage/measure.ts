@@ -1,0 +1,411 @@
+// How often statements, branches and functions of sources ran: the counts of operations, brought to the text by source maps.
+import { OP } from '../../evm/opcodes.ts'
+import { type Hits, hitsOf, type ReachCounts } from '../../evm/tracers/reached.ts'
+import type { Source } from '../solidity/details.ts'
+import type { CodeMap, Origin } from '../solidity/sourcemap.ts'
+import { type Coverable, coverablesOf } from './coverables.ts'
+import type { Branch, Range } from './cursor.ts'
+
+/** A code that ran, with what tells of its source. */
+export interface MeasuredCode {
+  readonly code: Uint8Array
+  readonly counts: ReachCounts
+  readonly map: CodeMap
+  /** The source of an index in the source map, and its path in the report; undefined where that is not reported. */
+  readonly file: (id: number) => { readonly path: string; readonly source: Source } | undefined
+}
+
+/** Something of a source, and how often it ran. */
+export interface Tally {
+  count: number
+  /** Some code that ran holds it. */
+  isPresent: boolean
+}
+
+/** A place where control parts, and how often it went each way. */
+export interface BranchTally extends Tally {
+  readonly branch: Branch
+  /** How often each way was taken, as the jump tells; `count` is how often it was come to. */
+  readonly byJump: [good: number, bad: number]
+  /** By the operations of the ways that no statement tells of. */
+  readonly ways: readonly Tally[]
+}
+
+/** A function with all that is counted of it. */
+export interface FunctionTally extends Tally {
+  readonly coverable: Coverable
+  readonly statements: readonly Tally[]
+  readonly branches: readonly BranchTally[]
+  /** How often it was jumped into; undefined: it never was, as its code stands where it is used. */
+  entries: number | undefined
+}
+
+/** A source of the report. */
+export interface MeasuredFile {
+  readonly path: string
+  readonly source: Source
+  readonly functions: readonly FunctionTally[]
+}
+
+/** Gathers counts, code by code. */
+export class Measure {
+  readonly #files = new Map<string, FileIndex>()
+
+  /** The files, by their paths. */
+  get files(): readonly MeasuredFile[] {
+    return [...this.#files.values()]
+      .map(({ file }) => file)
+      .sort((a, b) => (a.path < b.path ? -1 : 1))
+  }
+
+  has(path: string): boolean {
+    return this.#files.has(path)
+  }
+
+  /** A file of the report, reached or not. */
+  file(path: string, source: Source): FileIndex {
+    const known = this.#files.get(path) ?? new FileIndex(path, source)
+    this.#files.set(path, known)
+    return known
+  }
+
+  /** Adds what ran of a code. */
+  add({ code, counts, map, file }: MeasuredCode): void {
+    const files = new Map<number, FileIndex | undefined>()
+    const indexOf = (id: number): FileIndex | undefined => {
+      if (!files.has(id)) {
+        const found = file(id)
+        files.set(id, found && this.file(found.path, found.source))
+      }
+      return files.get(id)
+    }
+    const run = { code, map, ...hitsOf(code, counts) }
+    new CodeReading(run, indexOf).read()
+  }
+}
+
+interface Run extends Hits {
+  readonly code: Uint8Array
+  readonly map: CodeMap
+}
+
+/** A statement and its tally; those of a file stand in their order. */
+interface Placed {
+  readonly range: Range
+  readonly tally: Tally
+  readonly owner: FunctionTally
+  /** Parts of it that are counted by themselves: ways of ternaries. */
+  readonly parts: readonly Part[]
+}
+
+interface Part {
+  readonly range: Range
+  readonly tally: Tally
+}
+
+/** A file, and what finds its parts. */
+class FileIndex {
+  readonly file: MeasuredFile
+  readonly #placed: readonly Placed[]
+  readonly #byStart: ReadonlyMap<number, FunctionTally>
+  readonly #jumps: ReadonlyMap<string, BranchTally>
+  /** Clauses without statements. */
+  readonly clauses: readonly Part[]
+
+  constructor(path: string, source: Source) {
+    const functions = coverablesOf(source.text, source.outline).map(tallyOf)
+    this.file = { path, source, functions }
+    this.#placed = functions.flatMap(placedIn).sort((a, b) => a.range.start - b.range.start)
+    this.#byStart = new Map(functions.map((each) => [each.coverable.function.start, each]))
+    const branches = functions.flatMap((each) => each.branches)
+    this.#jumps = new Map(
+      branches
+        .filter(({ branch: { kind } }) => kind === 'if' || kind === 'require')
+        .map((each) => [keyOf(each.branch.range), each]),
+    )
+    this.clauses = branches.filter(({ branch }) => branch.kind === 'clauses').flatMap(partsOf)
+  }
+
+  /** The statement that a part of the source lies in. */
+  statementAt({ start, length }: Origin): Placed | undefined {
+    let [low, high] = [0, this.#placed.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (this.#placed[middle]!.range.start <= start) low = middle + 1
+      else high = middle
+    }
+    const found = this.#placed[low - 1]
+    return found !== undefined && start + length <= found.range.end ? found : undefined
+  }
+
+  /** The function whose body a part of the source lies in. */
+  functionAround(origin: Origin): FunctionTally | undefined {
+    const around = this.file.source.outline.functionAt(origin.start)
+    const found = around && this.#byStart.get(around.start)
+    return found !== undefined && isWithin(origin, found.coverable.body) ? found : undefined
+  }
+
+  /** The function that a part of the source is, from its head to the end of its body. */
+  functionOf({ start, length }: Origin): FunctionTally | undefined {
+    const found = this.#byStart.get(start)
+    return found?.coverable.function.end === start + length ? found : undefined
+  }
+
+  branchOf({ start, length }: Origin): BranchTally | undefined {
+    return this.#jumps.get(`${start} ${start + length}`)
+  }
+}
+
+export type { FileIndex }
+
+function keyOf({ start, end }: Range): string {
+  return `${start} ${end}`
+}
+
+function isWithin({ start, length }: Origin, range: Range): boolean {
+  return start >= range.start && start + length <= range.end
+}
+
+function tallyOf(coverable: Coverable): FunctionTally {
+  const branches = coverable.branches.map((branch) => ({
+    branch,
+    count: 0,
+    isPresent: false,
+    byJump: [0, 0] as [number, number],
+    ways: branch.ways.map(() => ({ count: 0, isPresent: false })),
+  }))
+  const statements = coverable.statements.map(() => ({ count: 0, isPresent: false }))
+  return { coverable, count: 0, isPresent: false, statements, branches, entries: undefined }
+}
+
+function placedIn(owner: FunctionTally): readonly Placed[] {
+  const ternaries = owner.branches.filter(({ branch }) => branch.kind === 'ternary')
+  return owner.coverable.statements.map((range, i) => ({
+    range,
+    tally: owner.statements[i]!,
+    owner,
+    parts: ternaries.filter(({ branch }) => branch.range === range).flatMap(partsOf),
+  }))
+}
+
+function partsOf({ branch, ways }: BranchTally): readonly Part[] {
+  return branch.ways.flatMap((range, i) =>
+    range === undefined ? [] : [{ range, tally: ways[i]! }],
+  )
+}
+
+/** What ran of a part, by the operations of one code. */
+interface Anchored {
+  /** Its first operations with their origins, by which copies are known. */
+  readonly sign: string
+  /** Of the first operation, in all copies. */
+  sum: number
+  /** The most of any operation after one of something else. */
+  most: number
+}
+
+/** Goes through one code. */
+class CodeReading {
+  readonly #run: Run
+  readonly #indexOf: (id: number) => FileIndex | undefined
+  /** By the functions that modifiers stand in. */
+  readonly #anchors = new Map<FunctionTally | undefined, Map<Tally, Anchored>>()
+  readonly #wholes = new Map<FunctionTally, number>()
+  readonly #entries = new Map<number, FunctionTally>()
+  /** The function whose code comes last. */
+  #around: FunctionTally | undefined
+  /** Parts that the operation before belonged to. */
+  #before: readonly Tally[] = []
+
+  constructor(run: Run, indexOf: (id: number) => FileIndex | undefined) {
+    this.#run = run
+    this.#indexOf = indexOf
+  }
+
+  read(): void {
+    const { code } = this.#run
+    let pushed: number | undefined
+    for (let pc = 0; pc < code.length; pc++) {
+      const opcode = code[pc]!
+      this.#operation(pc, opcode, pushed)
+      const size = pushSizeOf(opcode)
+      pushed = size > 0 && size <= 3 ? numberAt(code, pc + 1, size) : undefined
+      pc += size
+    }
+    this.#add()
+  }
+
+  #operation(pc: number, opcode: number, pushed: number | undefined): void {
+    const { map, hits } = this.#run
+    const origin = map.at(pc)
+    const file = origin && this.#indexOf(origin.source)
+    if (origin === undefined || file === undefined) {
+      this.#before = []
+      return
+    }
+    const owner = file.functionAround(origin)
+    if (owner !== undefined) owner.isPresent = true
+    const whole = file.functionOf(origin)
+    if (whole !== undefined) this.#around = whole
+    if (whole !== undefined && !this.#wholes.has(whole)) this.#wholes.set(whole, hits[pc]!)
+    if (opcode === OP.JUMPI) this.#branch(file.branchOf(origin), pc, pushed)
+    if (opcode === OP.JUMP && origin.jump === 'i') this.#enter(pushed)
+    this.#anchor(file, origin, pc)
+  }
+
+  /** Counts the first operation of each part, in each of its copies. */
+  #anchor(file: FileIndex, origin: Origin, pc: number): void {
+    const placed = file.statementAt(origin)
+    const parts = [...(placed?.parts ?? []), ...file.clauses].filter(({ range }) =>
+      isWithin(origin, range),
+    )
+    const all: readonly Part[] = placed === undefined ? parts : [placed, ...parts]
+    // the code of a modifier stands in each function that has it
+    const isModifier = placed?.owner.coverable.function.kind === 'modifier'
+    const anchors = this.#anchorsIn(isModifier ? this.#around : undefined)
+    for (const { range, tally } of all) {
+      if (this.#before.includes(tally)) continue
+      const count = this.#countAt(pc, range)
+      const sign = this.#signAt(pc, origin.source)
+      const known = anchors.get(tally)
+      if (known === undefined) anchors.set(tally, { sign, sum: count, most: count })
+      else {
+        if (known.sign === sign) known.sum += count
+        known.most = Math.max(known.most, count)
+      }
+    }
+    this.#before = all.map(({ tally }) => tally)
+  }
+
+  #anchorsIn(around: FunctionTally | undefined): Map<Tally, Anchored> {
+    const known = this.#anchors.get(around) ?? new Map<Tally, Anchored>()
+    this.#anchors.set(around, known)
+    return known
+  }
+
+  /** How often an operation ran: of the target of a jump that stands for a whole part (`if (…) break`) how often it is jumped there. */
+  #countAt(pc: number, range: Range): number {
+    const { hits, jumped } = this.#run
+    const jump = this.#jumpBehind(pc)
+    const isOuter = jump !== undefined && !this.#isAt(jump, range)
+    return isOuter ? jumped[jump]! : hits[pc]!
+  }
+
+  /** The place of the JUMPI whose target an operation pushes. */
+  #jumpBehind(pc: number): number | undefined {
+    const { code } = this.#run
+    const size = pushSizeOf(code[pc]!)
+    return size > 0 && code[pc + 1 + size] === OP.JUMPI ? pc + 1 + size : undefined
+  }
+
+  #isAt(pc: number, range: Range): boolean {
+    const origin = this.#run.map.at(pc)
+    return origin !== undefined && isWithin(origin, range)
+  }
+
+  #signAt(start: number, source: number): string {
+    const { code, map } = this.#run
+    let sign = ''
+    let pc = start
+    for (let i = 0; i < SIGN_LENGTH; i++) {
+      const origin = map.at(pc)
+      if (origin?.source !== source) break
+      const opcode = code[pc]!
+      sign += `${origin.start} ${origin.length} ${opcode} `
+      pc += 1 + pushSizeOf(opcode)
+    }
+    return sign
+  }
+
+  #branch(tally: BranchTally | undefined, pc: number, pushed: number | undefined): void {
+    if (tally === undefined) return
+    const { hits, jumped } = this.#run
+    const jumps = jumped[pc]!
+    const passes = hits[pc]! - jumps
+    const isGoodJump =
+      tally.branch.kind === 'require'
+        ? this.#isGoodJump(pc, pushed)
+        : this.#isPushedBy(pc, tally.branch.ways[0])
+    tally.isPresent = true
+    tally.count += hits[pc]!
+    tally.byJump[0] += isGoodJump ? jumps : passes
+    tally.byJump[1] += isGoodJump ? passes : jumps
+  }
+
+  /** Whether a jump goes to where a part would jump: the compiler makes one of both. */
+  #isPushedBy(jump: number, range: Range | undefined): boolean {
+    const pushes = [2, 3, 4].map((length) => jump - length)
+    return (
+      range !== undefined &&
+      pushes.some((pc) => this.#jumpBehind(pc) === jump && this.#isAt(pc, range))
+    )
+  }
+
+  /** Whether a check that holds jumps over what refuses, as it mostly does. */
+  #isGoodJump(pc: number, target: number | undefined): boolean {
+    const { code } = this.#run
+    return endsBadly(code, pc + 1) || target === undefined || !endsBadly(code, target)
+  }
+
+  /** A function is entered by a jump to the operation that has its whole text for an origin. */
+  #enter(target: number | undefined): void {
+    const origin = target === undefined ? undefined : this.#run.map.at(target)
+    const entered = origin && this.#indexOf(origin.source)?.functionOf(origin)
+    if (target !== undefined && entered !== undefined) this.#entries.set(target, entered)
+  }
+
+  #add(): void {
+    for (const anchors of this.#anchors.values()) {
+      for (const [tally, { sum, most }] of anchors) {
+        tally.isPresent = true
+        tally.count += Math.max(sum, most)
+      }
+    }
+    for (const [entered, count] of this.#wholes) {
+      entered.isPresent = true
+      entered.count += count
+    }
+    for (const [target, entered] of this.#entries) {
+      entered.entries = (entered.entries ?? 0) + this.#run.hits[target]!
+    }
+  }
+}
+
+/** Operations that a copy has in common with what it is a copy of. */
+const SIGN_LENGTH = 8
+
+function pushSizeOf(opcode: number): number {
+  return opcode > OP.PUSH0 && opcode <= OP.PUSH32 ? opcode - OP.PUSH0 : 0
+}
+
+/** Operations that are followed to the end of a refusal. */
+const LONGEST_REFUSAL = 100
+
+const INVALID = 0xfe
+
+/** Whether code from a place on comes to REVERT or INVALID without a choice. */
+function endsBadly(code: Uint8Array, start: number): boolean {
+  let pushed: number | undefined
+  let pc = start
+  for (let steps = 0; steps < LONGEST_REFUSAL && pc < code.length; steps++) {
+    const opcode = code[pc]!
+    if (opcode === OP.REVERT || opcode === INVALID) return true
+    if (opcode === OP.JUMPI || opcode === OP.STOP || opcode === OP.RETURN) return false
+    if (opcode === OP.JUMP) {
+      if (pushed === undefined) return false
+      pc = pushed
+      pushed = undefined
+      continue
+    }
+    const size = pushSizeOf(opcode)
+    pushed = size > 0 && size <= 3 ? numberAt(code, pc + 1, size) : undefined
+    pc += 1 + size
+  }
+  return false
+}
+
+function numberAt(code: Uint8Array, start: number, size: number): number {
+  let value = 0
+  for (let i = 0; i < size; i++) value = 256 * value + (code[start + i] ?? 0)
+  return value
+}

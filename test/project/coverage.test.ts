@@ -1,0 +1,255 @@
+// Coverage by source map: how often lines, functions and branches ran, as lcov has it.
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { parseEther } from 'viem'
+import { describe, expect, test } from 'vitest'
+import { createDevchain, type Devchain } from '../../src/devchain.ts'
+import type { CoverageReport } from '../../src/project/coverage/coverage.ts'
+import { ROOT } from '../support/boot.ts'
+import { type Ask, callData, deploy, initCode, SENDER, send } from '../support/deploy.ts'
+import {
+  type Compilation,
+  compile,
+  type Layout,
+  projectSources,
+  type Settings,
+  writeProject,
+} from '../support/solidity.ts'
+
+const LAYOUTS: readonly Layout[] = ['foundry', 'hardhat2', 'hardhat3', 'truffle']
+
+/** Code that is as it was written; and code that an optimizer has moved about. */
+const COMPILERS: readonly (readonly [string, Settings])[] = [
+  ['plain', {}],
+  ['optimized', { optimizer: { enabled: true } }],
+]
+
+/** A chain beside a project, whose artifacts it has read. */
+async function beside<T>(
+  layout: Layout,
+  project: Compilation,
+  work: (ask: Ask, chain: Devchain, folder: string) => Promise<T>,
+): Promise<T> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'devchain-coverage-'))
+  const artifacts = [writeProject(folder, layout, project)]
+  const coverage = path.join(folder, 'lcov.info')
+  const chain = await createDevchain({ artifacts, coverage }, { folder })
+  try {
+    await chain.artifactsRead()
+    return await work((method, ...params) => chain.request({ method, params }), chain, folder)
+  } finally {
+    await chain.close()
+    rmSync(folder, { recursive: true })
+  }
+}
+
+async function driveVault(ask: Ask, project: Compilation): Promise<void> {
+  const rates = await deploy(ask, initCode(project, 'Rates'))
+  const vault = await deploy(ask, initCode(project, 'Vault', [SENDER, 7n], { Rates: rates }))
+  const data = (name: string, args: readonly unknown[]): string =>
+    callData(project, 'Vault', name, args)
+  const deposit = { to: vault, value: '0xde0b6b3a7640000', data: data('deposit', ['x']) }
+  const snapshot = await ask('evm_snapshot')
+  await send(ask, deposit)
+  await ask('evm_revert', snapshot)
+  await send(ask, deposit)
+  await send(ask, { to: vault, value: '0x1' })
+  await send(ask, { to: vault, data: data('withdraw', [1n]) })
+  await send(ask, { to: vault, data: data('withdraw', [parseEther('50')]) })
+  await ask('eth_call', { to: vault, data: data('withInterest', [5n, 6n]) })
+}
+
+/** The counts of an lcov file, read as its readers do. */
+interface Section {
+  readonly lines: ReadonlyMap<number, number>
+  readonly branches: ReadonlyMap<number, readonly string[]>
+  readonly functions: ReadonlyMap<string, number>
+  readonly sums: Readonly<Record<string, number>>
+}
+
+function sectionsIn(lcov: string): ReadonlyMap<string, Section> {
+  const sections = lcov.split('end_of_record\n').slice(0, -1)
+  return new Map(sections.map((text) => [/^SF:(.+)$/m.exec(text)![1]!, sectionOf(text)]))
+}
+
+function sectionOf(text: string): Section {
+  const branches = new Map<number, string[]>()
+  const functions = new Map<string, number>()
+  for (const [, line, taken] of text.matchAll(/^BRDA:(\d+),\d+,\d+,(-|\d+)$/gm)) {
+    branches.set(Number(line), [...(branches.get(Number(line)) ?? []), taken!])
+  }
+  for (const [, count, name] of text.matchAll(/^FNDA:(\d+),(.+)$/gm)) {
+    functions.set(name!, Number(count))
+  }
+  const lines = [...text.matchAll(/^DA:(\d+),(\d+)$/gm)]
+  const sums = [...text.matchAll(/^(LF|LH|FNF|FNH|BRF|BRH):(\d+)$/gm)]
+  return {
+    lines: new Map(lines.map(([, line, count]) => [Number(line), Number(count)])),
+    branches,
+    functions,
+    sums: Object.fromEntries(sums.map(([, name, sum]) => [name, Number(sum)])),
+  }
+}
+
+function hitIn(counts: Iterable<number | string>): number {
+  return [...counts].filter((count) => Number(count) > 0).length
+}
+
+describe.each(COMPILERS)('of %s code', (_, settings) => {
+  test('the same is told of artifacts of every tool, with files that nothing reached', async () => {
+    const project = compile(projectSources(), settings)
+    for (const layout of LAYOUTS) {
+      const { lcov } = await beside(layout, project, async (ask, chain) => {
+        await driveVault(ask, project)
+        return await chain.coverage()
+      })
+      await expect(lcov, layout).toMatchFileSnapshot('__snapshots__/vault.lcov.info')
+    }
+  })
+
+  test('every line, and every way of a branch, is counted as often as it ran', async () => {
+    const content = readFileSync(path.join(ROOT, 'fixtures/project/Covered.sol'), 'utf8')
+    const project = compile({ 'src/Covered.sol': { content } }, settings)
+    const { lcov } = await beside('hardhat3', project, async (ask, chain) => {
+      await driveCovered(ask, project)
+      return await chain.coverage()
+    })
+    const { lines, branches, functions } = sectionsIn(lcov).get('src/Covered.sol')!
+    // its call is put where it would jump to
+    const expected = content.replace(/ \/\/~(.*)$/gm, settings.optimizer ? '' : ' //=$1')
+    const told = expected.split('\n').map((line, i) => {
+      const count = lines.get(i + 1)
+      const ways = branches.get(i + 1)
+      const counted =
+        count === undefined ? '' : ` //= ${count}${ways ? ` [${ways.join(' ')}]` : ''}`
+      return line.replace(/ \/\/=.*$/, '') + counted
+    })
+    expect(told.join('\n')).toBe(expected)
+    expect([...functions].map((each) => each.join(' '))).toEqual([
+      'Answers.answer 3',
+      'Base.limited 6',
+      'Base.never 0',
+      'Covered.constructor 1',
+      'Covered.add 3',
+      'Covered.put 3',
+      'Covered.twice 3',
+      'Covered.choose 3',
+      'Covered.ask 3',
+      'Covered.rounds 1',
+      'Covered.low 2',
+      'Covered.unused 0',
+    ])
+  })
+})
+
+async function driveCovered(ask: Ask, project: Compilation): Promise<void> {
+  const answers = await deploy(ask, initCode(project, 'Answers'))
+  const to = await deploy(ask, initCode(project, 'Covered', [answers]))
+  const data = (name: string, n: bigint): string => callData(project, 'Covered', name, [n])
+  for (const n of [1n, 2n, 100n]) await send(ask, { to, data: data('add', n) })
+  for (const n of [3n, 5n, 6n]) await send(ask, { to, data: data('put', n) })
+  for (const n of [0n, 1n, 2n]) await ask('eth_call', { to, data: data('choose', n) })
+  for (const n of [3n, 4n, 6n]) await send(ask, { to, data: data('ask', n) })
+  await ask('eth_call', { to, data: data('rounds', 9n) })
+  for (const n of [1n, 9n]) await ask('eth_call', { to, data: data('low', n) })
+}
+
+describe('the file', () => {
+  const project = compile(projectSources())
+
+  test('is one that readers of lcov take: sums hold, branches and functions are of lines that are there', async () => {
+    const { lcov, rows } = await beside('foundry', project, async (ask, chain) => {
+      await driveVault(ask, project)
+      return await chain.coverage()
+    })
+    const sections = sectionsIn(lcov)
+    expect([...sections.keys()]).toEqual(rows.map(({ file }) => file))
+    expect(lcov).not.toMatch(/NaN|undefined|\n\n|-\d/)
+    for (const [file, { lines, branches, functions, sums }] of sections) {
+      const ways = [...branches.values()].flat()
+      expect(sums, file).toEqual({
+        LF: lines.size,
+        LH: hitIn(lines.values()),
+        FNF: functions.size,
+        FNH: hitIn(functions.values()),
+        BRF: ways.length,
+        BRH: hitIn(ways),
+      })
+      for (const line of branches.keys()) expect(lines.has(line), `${file}:${line}`).toBe(true)
+      expect([...lines.keys()], file).toEqual([...lines.keys()].sort((a, b) => a - b))
+    }
+  })
+
+  test('is written when the chain is closed, and says of a folder that is not there', async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'devchain-coverage-'))
+    const file = path.join(folder, 'lcov.info')
+    const artifacts = [writeProject(folder, 'foundry', project)]
+    const chain = await createDevchain({ artifacts, coverage: file }, { folder })
+    await driveVault((method, ...params) => chain.request({ method, params }), project)
+    await chain.close()
+    expect(readFileSync(file, 'utf8')).toContain('FNDA:2,Vault.withdraw\n')
+    const lost = await createDevchain({ coverage: path.join(folder, 'no/lcov.info') }, { folder })
+    await expect(lost.close()).rejects.toThrow('ENOENT')
+    rmSync(folder, { recursive: true })
+  })
+})
+
+describe('what is counted', () => {
+  const project = compile(projectSources())
+
+  /** How often the functions of Vault were entered. */
+  async function entered(chain: Devchain): Promise<Readonly<Record<string, number>>> {
+    const report: CoverageReport = await chain.coverage()
+    return Object.fromEntries(sectionsIn(report.lcov).get('src/Vault.sol')!.functions)
+  }
+
+  test('are calls and transactions in blocks, and neither estimates nor what is only tried', async () => {
+    await beside('foundry', project, async (ask, chain) => {
+      const rates = await deploy(ask, initCode(project, 'Rates'))
+      const vault = await deploy(ask, initCode(project, 'Vault', [SENDER, 7n], { Rates: rates }))
+      const close = { from: SENDER, to: vault, data: callData(project, 'Vault', 'close') }
+      const counted = async (): Promise<number | undefined> => (await entered(chain))['Vault.close']
+      await ask('eth_estimateGas', close)
+      await ask('eth_createAccessList', close)
+      await ask('debug_traceCall', close, 'latest', { tracer: 'callTracer' })
+      expect(await counted()).toBe(0)
+      await ask('eth_call', close)
+      await ask('eth_callMany', [{ transactions: [close, close] }], { blockNumber: 'latest' })
+      expect(await counted()).toBe(3)
+      await ask('evm_setAutomine', false)
+      const hash = await ask('eth_sendTransaction', { ...close, gas: '0x30d40' })
+      await ask('eth_getBlockByNumber', 'pending', false)
+      expect(await counted()).toBe(3)
+      await ask('evm_mine')
+      expect(await counted()).toBe(4)
+      await ask('debug_traceTransaction', hash, { tracer: 'callTracer' })
+      await ask('devchain_traceTransaction', hash)
+      expect(await counted()).toBe(4)
+    })
+  })
+
+  test('is also what ran before the artifacts were there', async () => {
+    const chain = await createDevchain({ coverage: path.join(tmpdir(), 'unwritten', 'lcov.info') })
+    const ask: Ask = (method, ...params) => chain.request({ method, params })
+    await driveVault(ask, project)
+    await ask('devchain_addArtifacts', project)
+    expect(await entered(chain)).toMatchObject({ 'Vault.withdraw': 2, 'Vault.constructor': 1 })
+    const { lcov, files } = (await ask('devchain_coverage')) as Record<string, unknown>
+    expect(lcov).toContain('SF:src/Vault.sol\n')
+    expect(files).toContainEqual({
+      file: 'src/Vault.sol',
+      lines: { hit: 16, found: 20 },
+      functions: { hit: 8, found: 10 },
+      branches: { hit: 5, found: 10 },
+    })
+    await expect(chain.close()).rejects.toThrow('ENOENT')
+  })
+
+  test('is nothing without the option, and no run is watched', async () => {
+    const chain = await createDevchain()
+    expect(chain.node.chain.callTracer).toBeUndefined()
+    await expect(chain.coverage()).rejects.toThrow('start the chain with --coverage FILE')
+    await chain.close()
+  })
+})
