@@ -26,6 +26,9 @@ const parsed = new WeakMap<AbiItem, ParsedItem>()
 interface ParsedItem {
   readonly inputs: readonly Parameter[]
   readonly outputs: readonly Parameter[]
+  /** Of an event: each that is in a topic of its own, and those that are in the data. */
+  readonly indexed: readonly (readonly [Parameter])[]
+  readonly others: readonly Parameter[]
 }
 
 /** The parameters of an ABI item, read when they are first asked for. */
@@ -33,8 +36,15 @@ function parametersOf(item: AbiItem): ParsedItem {
   const known = parsed.get(item)
   if (known !== undefined) return known
   const { inputs = [], outputs = [] } = JSON.parse(item.json) as Partial<ParsedItem>
-  parsed.set(item, { inputs, outputs })
-  return { inputs, outputs }
+  const isIndexed = (each: Parameter): boolean => each.indexed === true
+  const made: ParsedItem = {
+    inputs,
+    outputs,
+    indexed: inputs.filter(isIndexed).map((each) => [each]),
+    others: inputs.filter((each) => !isIndexed(each)),
+  }
+  parsed.set(item, made)
+  return made
 }
 
 /** The arguments of a call, an error or a constructor; undefined where the bytes do not fit. @param data without a selector */
@@ -53,24 +63,21 @@ export function decodeEvent(
   topics: readonly Uint8Array[],
   data: Uint8Array,
 ): readonly Argument[] | undefined {
-  const { inputs } = parametersOf(item)
-  const indexed = inputs.filter((each) => each.indexed === true)
+  const { inputs, indexed, others } = parametersOf(item)
   if (indexed.length !== topics.length - 1) return undefined
-  const others = decodeAs(
-    inputs.filter((each) => each.indexed !== true),
-    data,
-  )
-  if (others === undefined) return undefined
+  const values = decodeAs(others, data)
+  if (values === undefined) return undefined
   const inTopics = indexed.map((parameter, i) => topicArgument(parameter, topics[i + 1]!))
-  const [ofTopics, ofData] = [inTopics.values(), others.values()]
+  const [ofTopics, ofData] = [inTopics.values(), values.values()]
   const all = inputs.map((each) => (each.indexed === true ? ofTopics : ofData).next().value)
   return all.every((each) => each !== undefined) ? (all as Argument[]) : undefined
 }
 
-function topicArgument(parameter: Parameter, topic: Uint8Array): Argument | undefined {
+function topicArgument(only: readonly [Parameter], topic: Uint8Array): Argument | undefined {
+  const [parameter] = only
   const isValue = /^(u?int\d*|address|bool|bytes\d+)$/.test(parameter.type)
   if (!isValue) return { parameter: { ...parameter, type: 'bytes32' }, value: hexFromBytes(topic) }
-  return decodeAs([parameter], topic)?.[0]
+  return decodeAs(only, topic)?.[0]
 }
 
 function decodeAs(
