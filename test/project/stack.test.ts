@@ -201,3 +201,65 @@ describe('the stack', () => {
     expect(await stage.failing('eth_call', request)).toEqual(STACK)
   })
 })
+
+describe('a reply that tells of failed runs', () => {
+  const OK = { to: SENDER }
+
+  async function answered(method: string, paramsOf: (failing: object) => unknown[]) {
+    await using stage = await staged('foundry')
+    const to = await vaultOn(stage)
+    const data = callData(stage.project, 'Vault', 'withdraw', [parseEther('5')])
+    return await stage.ask(method, ...paramsOf({ from: SENDER, to, data }))
+  }
+
+  test('has the stack of an access list', async () => {
+    expect(await answered('eth_createAccessList', (failing) => [failing])).toMatchObject({
+      error: expect.stringContaining('revert'),
+      solidityStack: STACK,
+    })
+  })
+
+  test('has those of a simulation’s calls, beside what clients read', async () => {
+    const blocks = await answered('eth_simulateV1', (failing) => [
+      { blockStateCalls: [{ calls: [OK, failing] }, { calls: [failing] }] },
+    ])
+    const calls = (blocks as { calls: { error?: object }[] }[]).map((block) => block.calls)
+    const error = { code: 3, data: expect.stringMatching(/^0xcf479181/), solidityStack: STACK }
+    expect(calls).toMatchObject([[{ status: '0x1' }, { error }], [{ error }]])
+    expect(calls[0]![0]).not.toHaveProperty('error')
+  })
+
+  test('has those of bundles of calls', async () => {
+    const bundles = (failing: object): unknown[] => [
+      [{ transactions: [failing, OK] }, { transactions: [OK, failing] }],
+      { blockNumber: 'latest' },
+    ]
+    const failed = { error: expect.stringContaining('execution reverted'), solidityStack: STACK }
+    const right = { value: '0x' }
+    expect(await answered('eth_callMany', bundles)).toEqual([
+      [failed, right],
+      [right, failed],
+    ])
+  })
+
+  test('has those of a bundle of transactions', async () => {
+    await using stage = await staged('foundry')
+    const to = await vaultOn(stage)
+    const data = callData(stage.project, 'Vault', 'withdraw', [parseEther('5')])
+    const request = { from: SENDER, to, data, gas: '0x30d40', gasPrice: '0x0' }
+    const raw = await stage.ask('eth_signTransaction', request)
+    const bundle = { txs: [raw], blockNumber: '0x9', stateBlockNumber: 'latest' }
+    expect(await stage.ask('eth_callBundle', bundle)).toMatchObject({
+      results: [{ error: expect.stringContaining('reverted'), solidityStack: STACK }],
+    })
+  })
+
+  test('has none with plainErrors', async () => {
+    await using stage = await staged('foundry', 'plain', { plainErrors: true })
+    const to = await vaultOn(stage)
+    const data = callData(stage.project, 'Vault', 'withdraw', [parseEther('5')])
+    const answer = await stage.ask('eth_createAccessList', { from: SENDER, to, data })
+    expect(answer).toHaveProperty('error')
+    expect(answer).not.toHaveProperty('solidityStack')
+  })
+})

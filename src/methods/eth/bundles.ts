@@ -29,11 +29,12 @@ import type { Decoder, Encoder } from '../../rpc/schema.ts'
 import type { MessageCaller } from '../../rpc/session.ts'
 import { type MethodContext, method, printLines } from '../common/context.ts'
 import { ACCOUNT } from '../common/examples.ts'
+import { type Explained, withStacks } from '../tracing/explain.ts'
 import { blockReference } from '../wire/decodeblock.ts'
 import { members, oneOrMore, refined } from '../wire/decodeobject.ts'
 import { blockOverrides, stateOverrides } from '../wire/decodeoverrides.ts'
 import { transactionRequest } from '../wire/decodetransaction.ts'
-import { field, fieldIfAny, shape } from '../wire/encodeobject.ts'
+import { field, fieldIfAny, shape, stackField } from '../wire/encodeobject.ts'
 import { failureText } from './simulate.ts'
 
 /** A bundle of calls, in erigon's name of its overrides and in another that clients use. */
@@ -68,9 +69,14 @@ const stateContext: Decoder<StateContext> = refined(
   (given) => ({ reference: given.blockNumber ?? latest, index: given.transactionIndex }),
 )
 
-const callAnswer: Encoder<Outcome> = shape<Outcome>('call answer', {
-  value: fieldIfAny(data, ({ failure, output }) => (failure === undefined ? output : undefined)),
-  error: fieldIfAny(text, ({ failure }) => failure && failureText(failure)),
+interface CallAnswer {
+  readonly outcome: Outcome
+}
+
+const callAnswer: Encoder<Explained<CallAnswer>> = shape('call answer', {
+  value: fieldIfAny(data, ({ outcome: { failure, output } }) => (failure ? undefined : output)),
+  error: fieldIfAny(text, ({ outcome: { failure } }) => failure && failureText(failure)),
+  solidityStack: stackField,
 })
 
 const callManyMethod = method({
@@ -96,8 +102,14 @@ const callManyMethod = method({
       const tracer = chain.callTracer
       const conditions = { stateOverrides: overrides, world, isAwaited, tracer }
       const outcomes = await callMany(chain, bundles, reference, conditions)
-      for (const outcome of outcomes.flat()) printLines(context, outcome)
-      return outcomes
+      const all = outcomes.flat()
+      for (const outcome of all) printLines(context, outcome)
+      const told = await withStacks(
+        context,
+        all.map((outcome) => ({ outcome })),
+      )
+      const answers = told.values()
+      return outcomes.map((bundle) => bundle.flatMap(() => answers.next().value ?? []))
     })
   },
 })
@@ -148,7 +160,7 @@ const integer: Encoder<bigint> = {
   encode: Number,
 }
 
-const bundleRun: Encoder<BundleRun> = shape<BundleRun>('bundle run', {
+const bundleRun: Encoder<Explained<BundleRun>> = shape('bundle run', {
   txHash: field(hash, ({ transaction }) => transaction.hash),
   fromAddress: field(address, ({ transaction }) => transaction.from),
   toAddress: field(nullable(address), ({ transaction }) => transaction.to),
@@ -162,6 +174,7 @@ const bundleRun: Encoder<BundleRun> = shape<BundleRun>('bundle run', {
   revert: fieldIfAny(text, ({ outcome: { failure, output } }) =>
     failure?.kind === 'revert' ? hexFromBytes(output) : undefined,
   ),
+  solidityStack: stackField,
 })
 
 /**
@@ -205,7 +218,7 @@ const callBundleMethod = method({
     return within(timeoutMs, caller, async (isAwaited) => {
       const answer = await callBundle(chain, { ...bundle, transactions }, isAwaited)
       for (const { outcome } of answer.runs) printLines(context, outcome)
-      return answer
+      return { ...answer, runs: await withStacks(context, answer.runs) }
     })
   },
 })

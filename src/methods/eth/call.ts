@@ -4,17 +4,17 @@ import { whenThere } from '../../core/promises.ts'
 import { type AccessListAnswer, createAccessList } from '../../node/calls/accesslists.ts'
 import { call, executionError } from '../../node/calls/call.ts'
 import { estimateGas } from '../../node/calls/estimate.ts'
-import { traceMessage } from '../../node/calls/replay.ts'
-import { withRun } from '../../node/chain/failedrun.ts'
+import { runOf, withRun } from '../../node/chain/failedrun.ts'
 import { latest, pendingReference } from '../../node/ledger/references.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { data, text } from '../../rpc/primitives.ts'
 import { type MethodContext, method, printLines } from '../common/context.ts'
 import { TRANSFER } from '../common/examples.ts'
+import { type Explained, withStacks } from '../tracing/explain.ts'
 import { blockReference } from '../wire/decodeblock.ts'
 import { blockOverrides, stateOverrides } from '../wire/decodeoverrides.ts'
 import { transactionRequest } from '../wire/decodetransaction.ts'
-import { field, fieldIfAny, quantityResult, shape } from '../wire/encodeobject.ts'
+import { field, fieldIfAny, quantityResult, shape, stackField } from '../wire/encodeobject.ts'
 import { accessListShape } from '../wire/encodetransaction.ts'
 
 const ethCall = method({
@@ -39,11 +39,7 @@ const ethCall = method({
     return whenThere(outcome, (made) => {
       const { consoleLines, failure, output } = made
       if (failure !== undefined) {
-        throw withRun(executionError(failure, output, consoleLines), async (tracer) => {
-          const overrides = { stateOverrides: accounts, blockOverrides: environment }
-          const again = { request, reference: block, isAwaited: caller.isWaiting, ...overrides }
-          return (await traceMessage(chain, again, () => tracer)).before
-        })
+        throw withRun(executionError(failure, output, consoleLines), runOf(made))
       }
       printLines(context, made)
       return output
@@ -80,10 +76,11 @@ const accessList = method({
     optional('block', blockReference, latest),
     optional('stateOverrides', stateOverrides),
   ],
-  result: shape<AccessListAnswer>('access list answer', {
+  result: shape<Explained<AccessListAnswer>>('access list answer', {
     accessList: field(accessListShape, (answer) => answer.accessList),
     gasUsed: field(quantityResult, (answer) => answer.gasUsed),
-    error: fieldIfAny(text, (answer) => answer.failure?.reason),
+    error: fieldIfAny(text, ({ outcome }) => outcome.failure?.reason),
+    solidityStack: stackField,
   }),
   example: { params: [TRANSFER, 'latest'], result: { accessList: [], gasUsed: '0x5208' } },
   handle: async (context, request, block, accounts) => {
@@ -92,12 +89,16 @@ const accessList = method({
       stateOverrides: accounts,
       isAwaited: caller.isWaiting,
     })
-    const { failure, output, consoleLines } = answer
+    const { outcome } = answer
+    const { failure, output, consoleLines } = outcome
     // what succeeds is sent next, and prints its lines then
     if (failure === undefined) return answer
-    if (!profile.tellsFailedAccessLists) throw executionError(failure, output, consoleLines)
-    printLines(context, answer)
-    return answer
+    if (!profile.tellsFailedAccessLists) {
+      throw withRun(executionError(failure, output, consoleLines), runOf(outcome))
+    }
+    printLines(context, outcome)
+    const [explained = answer] = await withStacks(context, [answer])
+    return explained
   },
 })
 

@@ -13,13 +13,14 @@ import { type Method, optional, param } from '../../rpc/method.ts'
 import { boolean, data, list, text } from '../../rpc/primitives.ts'
 import type { Decoder, Encoder } from '../../rpc/schema.ts'
 import { type MethodContext, method, printLines } from '../common/context.ts'
+import { type Explained, withStacks } from '../tracing/explain.ts'
 import { blockReference } from '../wire/decodeblock.ts'
 import { members, refined } from '../wire/decodeobject.ts'
 import { blockOverrides, stateOverrides } from '../wire/decodeoverrides.ts'
 import { transactionRequest } from '../wire/decodetransaction.ts'
 import { type BlockView, blockFields, viewOfBlock } from '../wire/encodeblock.ts'
 import { logShape } from '../wire/encodelog.ts'
-import { field, fieldIfAny, quantityResult, shape } from '../wire/encodeobject.ts'
+import { field, fieldIfAny, quantityResult, shape, stackField } from '../wire/encodeobject.ts'
 
 /** A simulation, and how its blocks are to be written. */
 interface Order {
@@ -29,7 +30,7 @@ interface Order {
 
 /** An imagined block, ready to be written. */
 interface SimulatedView extends BlockView {
-  readonly calls: readonly SimulatedCall[]
+  readonly calls: readonly Explained<SimulatedCall>[]
 }
 
 const blockPlan: Decoder<BlockPlan> = members('block to simulate', {
@@ -64,15 +65,17 @@ const errorCode: Encoder<Failure['kind']> = {
 interface CallError {
   readonly failure: Failure
   readonly output: Uint8Array
+  readonly solidityStack?: readonly string[] | undefined
 }
 
 const callError: Encoder<CallError> = shape<CallError>('call error', {
   code: field(errorCode, ({ failure }) => failure.kind),
   message: field(text, ({ failure }) => failureText(failure)),
   data: fieldIfAny(data, ({ failure, output }) => (failure.kind === 'revert' ? output : undefined)),
+  solidityStack: stackField,
 })
 
-const simulatedCall: Encoder<SimulatedCall> = shape<SimulatedCall>('simulated call', {
+const simulatedCall: Encoder<Explained<SimulatedCall>> = shape('simulated call', {
   returnData: field(data, ({ outcome }) =>
     outcome.failure === undefined ? outcome.output : EMPTY_BYTES,
   ),
@@ -82,7 +85,8 @@ const simulatedCall: Encoder<SimulatedCall> = shape<SimulatedCall>('simulated ca
   status: field(quantityResult, ({ outcome }) => (outcome.failure === undefined ? 1n : 0n)),
   error: fieldIfAny(
     callError,
-    ({ outcome: { failure, output } }) => failure && { failure, output },
+    ({ outcome: { failure, output }, solidityStack }) =>
+      failure && { failure, output, solidityStack },
   ),
 })
 
@@ -123,10 +127,16 @@ const simulate = method({
     const { chain, caller } = context
     const blocks = await simulateBlocks(chain, simulation, block, caller.isWaiting)
     for (const { outcome } of blocks.flatMap(({ calls }) => calls)) printLines(context, outcome)
-    return blocks.map(({ record, calls }) => ({
-      ...viewOfBlock(record, { full, pending: false }),
-      calls,
-    }))
+    const told = await withStacks(
+      context,
+      blocks.flatMap(({ calls }) => calls),
+    )
+    let first = 0
+    return blocks.map(({ record, calls }) => {
+      first += calls.length
+      const view = viewOfBlock(record, { full, pending: false })
+      return { ...view, calls: told.slice(first - calls.length, first) }
+    })
   },
 })
 

@@ -1,11 +1,56 @@
 // Why and where in Solidity an execution failed: told beside its error, where the user's source is known.
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
+import type { Outcome } from '../../evm/executor.ts'
 import { runOfMined } from '../../node/calls/replay.ts'
-import { runOf } from '../../node/chain/failedrun.ts'
+import { type Again, runOf } from '../../node/chain/failedrun.ts'
+import type { Project } from '../../project/project.ts'
 import type { DispatcherOptions } from '../../rpc/dispatch.ts'
 import type { MethodContext } from '../common/context.ts'
 import { failureOf } from '../compat/failure.ts'
+
+/** Something that was run, with why and where in Solidity it failed, a line each: what no client looks for. */
+export type Explained<T> = T & { readonly solidityStack?: readonly string[] | undefined }
+
+/** Failures of one reply that are explained: each is run again. */
+const EXPLAINED = 10
+
+/** The same runs, with explanations for the first of those that failed where there is a project. */
+export async function withStacks<T extends { readonly outcome: Outcome }>(
+  context: Pick<MethodContext, 'project' | 'options'>,
+  runs: readonly T[],
+): Promise<readonly Explained<T>[]> {
+  const {
+    project: { project },
+    options,
+  } = context
+  const failed = runs.filter(({ outcome }) => outcome.failure !== undefined).slice(0, EXPLAINED)
+  if (project === undefined || options.plainErrors || failed.length === 0) return runs
+  const stacks = new Map<T, readonly string[] | undefined>()
+  for (const run of failed) {
+    const again = runOf(run.outcome)
+    const reason = run.outcome.failure?.reason ?? ''
+    if (again !== undefined) stacks.set(run, await linesOf(project, again, reason))
+  }
+  return runs.map((run) => {
+    const solidityStack = stacks.get(run)
+    return solidityStack === undefined ? run : { ...run, solidityStack }
+  })
+}
+
+/** Undefined also for what cannot be run again, or takes too long. */
+async function linesOf(
+  project: Project,
+  again: Again,
+  reason: string,
+): Promise<readonly string[] | undefined> {
+  try {
+    return await project.linesOf(again, reason)
+  } catch (error) {
+    if (error instanceof DevchainError) return undefined
+    throw error
+  }
+}
 
 /**
  * Explains failed executions, if there is a project: each is run again.
@@ -20,13 +65,6 @@ export function explaining(
     if (failure === undefined) return undefined
     const { hash, reason } = failure
     const again = hash === undefined ? runOf(error) : runOfMined(chain, hash as Hash)
-    return (
-      again &&
-      project.linesOf(again, reason).catch((bug: unknown) => {
-        // what cannot be run again, or takes too long, is not explained
-        if (!(bug instanceof DevchainError)) onBug(bug)
-        return undefined
-      })
-    )
+    return again && linesOf(project, again, reason).catch((bug: unknown) => void onBug(bug))
   }
 }

@@ -1,5 +1,6 @@
 // Objects that clients are given, declared member by member: one list gives both their encoding and their schema.
 import { quantityFromBigint } from '../../core/hex.ts'
+import { list, text } from '../../rpc/primitives.ts'
 import type { Encoder, Json, JsonSchema } from '../../rpc/schema.ts'
 
 /** A QUANTITY of a reply: 0x and hex without leading zeros. Requests may write it in other ways. */
@@ -54,6 +55,10 @@ export function fieldIfAny<T, V>(encoder: Encoder<V>, get: (value: T) => V | und
   }
   return { json: encoder.json, required: false, encode }
 }
+
+/** Why and where in Solidity an execution failed, beside its error: where it is known. */
+export const stackField: Field<{ readonly solidityStack?: readonly string[] | undefined }> =
+  fieldIfAny(list(text), ({ solidityStack }) => solidityStack)
 
 /** An encoder of objects with exactly these members, written in this order. */
 export function shape<T>(name: string, fields: Readonly<Record<string, Field<T>>>): Encoder<T> {

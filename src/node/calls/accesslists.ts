@@ -1,6 +1,6 @@
 // Access lists: made for a message, put together and counted.
 import type { Address, Hash } from '../../core/hex.ts'
-import type { ConsoleLine, Failure } from '../../evm/executor.ts'
+import type { Outcome } from '../../evm/executor.ts'
 import type { AccessListEntry } from '../../protocol/transactions/transaction.ts'
 import type { Chain } from '../chain/chain.ts'
 import type { BlockReference } from '../ledger/references.ts'
@@ -11,10 +11,8 @@ import type { CallRequest } from './request.ts'
 export interface AccessListAnswer {
   readonly accessList: readonly AccessListEntry[]
   readonly gasUsed: bigint
-  /** Why the run with this list came to nothing, if it did. */
-  readonly failure: Failure | undefined
-  readonly output: Uint8Array
-  readonly consoleLines: readonly ConsoleLine[]
+  /** Of the run with this list. */
+  readonly outcome: Outcome
 }
 
 /** Runs after which a list that still grows is answered as it is: each run may reach for other slots. */
@@ -40,8 +38,7 @@ export async function createAccessList(
     const touched = union(accessList, outcome.accessed)
     // a longer list changes what touching costs, which may change where the run goes
     if (sizeOf(touched) === sizeOf(accessList) || round === MAX_LIST_ROUNDS) {
-      const { gasUsed, failure, output, consoleLines } = outcome
-      return { accessList, gasUsed, failure, output, consoleLines }
+      return { accessList, gasUsed: outcome.gasUsed, outcome }
     }
     accessList = touched
   }

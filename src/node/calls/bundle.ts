@@ -3,7 +3,7 @@
 import { DevchainError } from '../../core/errors.ts'
 import type { Address } from '../../core/hex.ts'
 import { yielder } from '../../core/yield.ts'
-import type { BlockEnvironment, Outcome } from '../../evm/executor.ts'
+import type { BlockEnvironment, Outcome, TransactionJob } from '../../evm/executor.ts'
 import { abandoned } from '../../evm/reasons.ts'
 import { blobGasOf, effectiveTip } from '../../protocol/fees.ts'
 import { BLOCK_SECONDS } from '../../protocol/timestamps.ts'
@@ -11,6 +11,7 @@ import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import { requireBlobRoom } from '../../protocol/transactions/transactionrules.ts'
 import { balanceAt } from '../../state/world.ts'
 import type { Chain } from '../chain/chain.ts'
+import { withRun } from '../chain/failedrun.ts'
 import { recordAt } from '../chain/lookup.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
@@ -74,7 +75,14 @@ export async function callBundle(
     if (!isAwaited()) throw abandoned()
     if (transaction.gasLimit > gasLeft) throw tooMuchGas(transaction, gasLeft)
     requireBlobRoom(transaction, blobGasUsed, block.hardfork, block.blobRules)
-    const outcome = await executor.transact({ world, block, transaction, limits, isAwaited })
+    const job: TransactionJob = { world, block, transaction, limits, isAwaited }
+    const outcome = await executor.transact(job)
+    if (outcome.failure !== undefined) {
+      withRun(outcome, async (tracer) => {
+        await executor.transact({ ...job, tracer })
+        return job.world
+      })
+    }
     const coinbaseDiff = balanceAt(outcome.world, block.coinbase) - balanceAt(world, block.coinbase)
     const gasFees = outcome.gasUsed * effectiveTip(transaction, block.baseFee)
     runs.push({ transaction, outcome, coinbaseDiff, gasFees })

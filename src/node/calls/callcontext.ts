@@ -2,7 +2,7 @@
 import { larger } from '../../core/bigints.ts'
 import { DevchainError } from '../../core/errors.ts'
 import { EMPTY_BYTES, ZERO_ADDRESS } from '../../core/hex.ts'
-import type { MaybePromise } from '../../core/promises.ts'
+import { type MaybePromise, whenThere } from '../../core/promises.ts'
 import type {
   BlockEnvironment,
   CallJob,
@@ -15,6 +15,7 @@ import type {
 import { areBlobsFree, highestBlobCost, intrinsicGas, isFree } from '../../protocol/fees.ts'
 import { balanceAt, type World } from '../../state/world.ts'
 import type { Chain } from '../chain/chain.ts'
+import { withRun } from '../chain/failedrun.ts'
 import { readAt } from '../chain/lookup.ts'
 import type { Behaviour } from '../ledger/behaviour.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
@@ -95,22 +96,36 @@ export function asCalled(
   return { ...context, block: blockOfCall(context.block, message, behaviour, overrides) }
 }
 
-/** Runs a message in its context. Reverts and halts are outcomes. */
+/** Runs a message in its context. Reverts and halts are outcomes, which can be run again. */
 export function runMessage(
   { chain, world, block, movedPrecompiles: moved, isAwaited }: CallContext,
   message: Message,
   { tracer, reportsAccess }: Pick<CallJob, 'tracer' | 'reportsAccess'> = {},
 ): MaybePromise<Outcome> {
-  return chain.executor.call({
+  const job: CallJob = {
     world,
     block,
     message,
     movedPrecompiles: moved,
     ignoresBaseFee: ignoresBaseFee(chain),
     limits: callLimits(chain.state.config),
-    tracer,
     reportsAccess,
     isAwaited,
+  }
+  return repeatable(chain, job, chain.executor.call({ ...job, tracer }))
+}
+
+/** The outcome of a message. One that failed can be run again: the same job comes to the same. */
+export function repeatable(
+  { executor }: Pick<Chain, 'executor'>,
+  job: CallJob,
+  outcome: MaybePromise<Outcome>,
+): MaybePromise<Outcome> {
+  return whenThere(outcome, (made) => {
+    if (made.failure === undefined) return made
+    const again = (tracer: Tracer): MaybePromise<World> =>
+      whenThere(executor.call({ ...job, tracer }), () => job.world)
+    return withRun(made, again)
   })
 }
 

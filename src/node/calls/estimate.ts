@@ -12,7 +12,7 @@ import {
 } from '../../protocol/fees.ts'
 import { balanceAt, codeAt, type World } from '../../state/world.ts'
 import type { Chain } from '../chain/chain.ts'
-import { withRun } from '../chain/failedrun.ts'
+import { runOf, withRun } from '../chain/failedrun.ts'
 import type { BlockReference } from '../ledger/references.ts'
 import { executionError } from './call.ts'
 import {
@@ -59,9 +59,7 @@ function estimateOn(given: CallContext, request: CallRequest): MaybePromise<bigi
   return whenThere(runMessage(context, widest), (outcome) => {
     const { failure, gasNeed } = outcome
     if (failure !== undefined) {
-      throw withRun(estimateError(failure, outcome, cap), (tracer) =>
-        whenThere(runMessage(context, widest, { tracer }), () => context.world),
-      )
+      throw withRun(estimateError(failure, outcome, cap), runOf(outcome))
     }
     if (gasNeed?.isCertain === true) return larger(minimum, gasNeed.gas)
     const guesses: GasGuess[] =

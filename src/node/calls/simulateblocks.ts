@@ -4,7 +4,7 @@
 import { DevchainError, type ErrorWord } from '../../core/errors.ts'
 import { EMPTY_BYTES, type Hash, ZERO_HASH } from '../../core/hex.ts'
 import { yielder } from '../../core/yield.ts'
-import type { BlockEnvironment, MovedPrecompiles, Outcome } from '../../evm/executor.ts'
+import type { BlockEnvironment, CallJob, MovedPrecompiles, Outcome } from '../../evm/executor.ts'
 import { type Header, sealBlock } from '../../protocol/blocks/block.ts'
 import type { Log } from '../../protocol/blocks/receipt.ts'
 import { blobBaseFeeIn, blobGasOf } from '../../protocol/fees.ts'
@@ -31,6 +31,7 @@ import { blockEnvironment, blockStart, environmentAfter, headerOf } from '../min
 import { callLimits } from '../mining/limits.ts'
 import { executedAs } from '../mining/receipts.ts'
 import { withRewards } from '../mining/rewards.ts'
+import { repeatable } from './callcontext.ts'
 import {
   applyBlockOverrides,
   applyStateOverrides,
@@ -329,15 +330,16 @@ async function runCall(
   requireBlobRoom(transaction, blobGasUsed, hardfork, blobRules)
   if (simulation.validation) checkAsBlock(transaction, environment, world)
   const watch = simulation.traceTransfers ? watchTransfers() : undefined
-  const outcome = await chain.executor.call({
+  const job: CallJob = {
     world,
     block: environment,
     message,
     movedPrecompiles: moved,
     limits: callLimits(state.config),
-    tracer: watch?.tracer,
     isAwaited: context.isAwaited,
-  })
+  }
+  const run = chain.executor.call({ ...job, tracer: watch?.tracer })
+  const outcome = await repeatable(chain, job, run)
   const executed = executedAs(transaction, outcome, environment, gasUsed + outcome.gasUsed)
   return { executed, outcome, logs: watch?.logs() ?? outcome.logs }
 }

@@ -531,8 +531,8 @@ describe('an access list', () => {
 
   test('has the slots of the callee, and makes the run cost what it says', async () => {
     const request = { from: rich, to: at('storeTwice') }
-    const { accessList, gasUsed, failure } = await list(request)
-    expect(failure).toBeUndefined()
+    const { accessList, gasUsed, outcome } = await list(request)
+    expect(outcome.failure).toBeUndefined()
     expect(accessList).toEqual([{ address: at('storeTwice'), storageKeys: [word(0), word(1)] }])
     expect((await run({ ...request, accessList })).gasUsed).toBe(gasUsed)
   })
@@ -545,12 +545,10 @@ describe('an access list', () => {
   })
 
   test('is empty for a transfer', async () => {
-    expect(await list({ from: rich, to: addressOf(0x505), value: 1n })).toEqual({
+    expect(await list({ from: rich, to: addressOf(0x505), value: 1n })).toMatchObject({
       accessList: [],
       gasUsed: 21_000n,
-      failure: undefined,
-      output: new Uint8Array(),
-      consoleLines: [],
+      outcome: { failure: undefined, output: new Uint8Array(), consoleLines: [] },
     })
   })
 
@@ -563,8 +561,8 @@ describe('an access list', () => {
   test('tells why the run failed, with what it touched until then', async () => {
     const source = '0 SLOAD 0 0 REVERT'
     const overrides = new Map([[addressOf(0x300), { code: assemble(source) }]])
-    const { accessList, failure } = await list({ from: rich, to: addressOf(0x300) }, overrides)
-    expect(failure).toMatchObject({ kind: 'revert' })
+    const { accessList, outcome } = await list({ from: rich, to: addressOf(0x300) }, overrides)
+    expect(outcome.failure).toMatchObject({ kind: 'revert' })
     expect(accessList).toEqual([{ address: addressOf(0x300), storageKeys: [word(0)] }])
   })
 })
