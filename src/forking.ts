@@ -52,6 +52,7 @@ export class Forking implements ForkStarter {
       fork,
       forkReplay,
       forkRecord,
+      forkTransaction,
       chainId,
       baseFee,
       genesis,
@@ -62,6 +63,7 @@ export class Forking implements ForkStarter {
         'chain id remote': chainId === 'remote',
         'base fee remote': baseFee === 'remote',
         'a file to record a fork': forkRecord !== undefined,
+        'a transaction of a fork': forkTransaction !== undefined,
       })
       return {}
     }
@@ -70,6 +72,7 @@ export class Forking implements ForkStarter {
         'a fork begins with the blocks of its network: it takes neither a genesis file nor blocks to import'
       throw new DevchainError('INVALID_PARAMS', message)
     }
+    requireTogether(this.#settings)
     const door = await this.#load()
     const executor = this.#makeExecutor()
     const base = this.#begin(this.#settings)
@@ -85,20 +88,28 @@ export class Forking implements ForkStarter {
   }
 
   /** The chain is there; with other options it would begin with `stateFrom`. */
-  serve(chain: Chain, stateFrom: StateFrom): void {
+  async serve(chain: Chain, stateFrom: StateFrom): Promise<void> {
     this.#chain = chain
     this.#stateFrom = stateFrom
     chain.onClose(() => {
       this.#executor?.close()
       for (const { close } of this.#open) close()
     })
+    await this.#open.at(-1)?.fill(chain)
   }
 
   async begin({ url, block }: ForkOrder): Promise<ChainState> {
     const before = this.#choice ?? { urls: [], block: undefined }
     const named = block === undefined ? undefined : block.toString()
     const choice = url === undefined ? { ...before, block: named } : { urls: [url], block: named }
-    const fork = await this.#begin({ ...this.#settings, fork: choice, forkReplay: undefined })
+    const fork = await this.#begin({
+      ...this.#settings,
+      fork: choice,
+      forkReplay: undefined,
+      forkTransaction: undefined,
+      // another URL may be of another network
+      forkChainId: url === undefined ? this.#settings.forkChainId : undefined,
+    })
     this.#choice = choice
     this.#chain?.work(this.#piecemeal(await this.#load()))
     return this.#state(fork)
@@ -140,4 +151,17 @@ function requireNoFork(given: Readonly<Record<string, boolean>>): void {
       `${name} needs a network to fork: name one with --fork`,
     )
   }
+}
+
+/** @throws {DevchainError} `INVALID_PARAMS` for options of a fork that do not go together */
+function requireTogether({ fork, forkTransaction, forkLater, chainId }: DevchainSettings): void {
+  const problem =
+    forkTransaction !== undefined && fork?.block !== undefined
+      ? 'a transaction has its block: --fork-transaction goes with a URL alone, not with @BLOCK'
+      : forkLater && forkTransaction === undefined
+        ? '--fork-later means what came after a transaction: name it with --fork-transaction'
+        : forkLater && chainId !== 'remote'
+          ? '--fork-later needs --chain-id remote: transactions of the network are signed for its chain id'
+          : undefined
+  if (problem !== undefined) throw new DevchainError('INVALID_PARAMS', problem)
 }

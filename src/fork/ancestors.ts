@@ -4,10 +4,12 @@ import { LruCache } from '../core/lrucache.ts'
 import type { BlockRecord } from '../node/ledger/blockrecord.ts'
 import type { BlockRun } from '../node/ledger/blockrun.ts'
 import { type Miss, MissingState, type MissSource } from '../state/misses.ts'
+import type { World } from '../state/world.ts'
 import { gathering, missed } from './gather.ts'
 import { type RemoteBlock, readBlock, recordOf } from './header.ts'
 import type { Lineage } from './lineage.ts'
 import type { BlockPoint, Network } from './network.ts'
+import { wholeBlock } from './replay/whole.ts'
 import { BlockState } from './state.ts'
 
 /** Blocks that are kept with their states; older ones are asked for again, of the store first. */
@@ -75,6 +77,15 @@ export class Ancestors implements BlockRun, MissSource {
     ])
   }
 
+  /** Has a block's transactions here too, to be run again. */
+  async recall(number: bigint): Promise<void> {
+    const known = this.#records.get(number)
+    if (known !== undefined && known.block.transactions.length > 0) return
+    const worldAfter = (point: BlockPoint): World => new BlockState(this.#network, point).world
+    const record = await wholeBlock(this.#network, this.#fork, number, worldAfter)
+    this.#keep(record)
+  }
+
   /** A block is no guess: what needs one ends here, and goes on when it is there. */
   #missing(miss: Miss): MissingState {
     gathering()?.add(miss, this)
@@ -101,7 +112,12 @@ export class Ancestors implements BlockRun, MissSource {
     const { hash, header } = block
     const { number, stateRoot } = header
     const point = { number, hash, stateRoot }
-    const record = recordOf(block, 0, () => new BlockState(this.#network, point).world)
+    this.#keep(recordOf(block, 0, () => new BlockState(this.#network, point).world))
+  }
+
+  #keep(record: BlockRecord): void {
+    const { hash, header } = record.block
+    const { number } = header
     this.#records.set(number, record)
     this.#numbers.set(hash, number)
   }

@@ -8,7 +8,7 @@ import { passOn } from './boundary/passon.ts'
 import { GatheringExecutor } from './executor.ts'
 import { foresee } from './foresee.ts'
 import { complete, completeCommand } from './gather.ts'
-import { warmUp } from './warmup.ts'
+import { warmUp } from './start/warmup.ts'
 
 export { type ForkSettings, type OpenFork, openFork } from './open.ts'
 

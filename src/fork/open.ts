@@ -1,25 +1,29 @@
 // The way in: a network and one of its blocks, as options name them, become what a chain begins with.
 import { DevchainError } from '../core/errors.ts'
-import { type Hash, quantityFromBigint } from '../core/hex.ts'
+import type { Hash } from '../core/hex.ts'
 import { forkFolder } from '../loader/cachefolder.ts'
+import type { Chain } from '../node/chain/chain.ts'
+import { headOf } from '../node/ledger/blocktree.ts'
 import type { ForkBase, Upstream } from '../node/ledger/upstream.ts'
 import type { ForkChoice } from '../options/fork.ts'
 import { hashHeader } from '../protocol/blocks/block.ts'
 import type { Hardfork } from '../protocol/forks.ts'
 import type { Json } from '../rpc/schema.ts'
 import { Ancestors } from './ancestors.ts'
-import { quantity } from './answers.ts'
 import { Client } from './client/client.ts'
 import { eip1193Provider } from './client/eip1193.ts'
 import { type Header, httpProvider } from './client/http.ts'
-import { isPrivateUrl } from './client/private.ts'
 import type { Provider } from './client/provider.ts'
-import { type RemoteBlock, readBlock, recordOf } from './header.ts'
+import { readBlock, recordOf } from './header.ts'
 import { Lineage } from './lineage.ts'
 import { type Asker, type BlockPoint, Network } from './network.ts'
-import { namedHardfork, requireEvm, rulesOf } from './rules.ts'
+import { sendLater } from './replay/later.ts'
+import { worldAfter } from './replay/prefix.ts'
+import { requireEvm, rulesOf } from './rules.ts'
+import { type Found, findBlock, requireSameBlock } from './start/find.ts'
+import { headsIn, NO_HEADS } from './start/heads.ts'
 import { BlockState } from './state.ts'
-import { type CassetteHead, readCassette, recordTo } from './store/cassette.ts'
+import { type Prefix, readCassette, recordTo } from './store/cassette.ts'
 import { diskStore } from './store/disk.ts'
 import { memoryStore } from './store/memory.ts'
 import { layered, type Store } from './store/store.ts'
@@ -34,6 +38,9 @@ export interface ForkSettings {
   readonly forkProofs: boolean
   readonly forkRecord: string | undefined
   readonly forkReplay: string | undefined
+  readonly forkTransaction?: string | undefined
+  readonly forkLater?: boolean | undefined
+  readonly forkChainId?: bigint | undefined
   readonly chainId?: bigint | 'remote' | undefined
   readonly baseFee?: bigint | 'remote' | undefined
 }
@@ -44,6 +51,8 @@ export type OnNotice = (text: string) => void
 /** A fork that is ready, and what ends it. */
 export interface OpenFork {
   readonly base: ForkBase
+  /** Puts into the pool of the chain what is to wait there. */
+  readonly fill: (chain: Chain) => Promise<void>
   /** Writes what was fetched, and asks nothing more. */
   readonly close: () => void
 }
@@ -69,7 +78,7 @@ function openCassette(settings: ForkSettings, file: string, onNotice: OnNotice):
       throw new DevchainError('UPSTREAM_FAILED', message)
     },
   }
-  const found = { head, block, newest: block.header.number, depth: 0n }
+  const found = { head, block, newest: block.header.number, depth: 0n, isSeen: true }
   const moveTo = async (): Promise<void> => {
     throw new DevchainError('INVALID_PARAMS', `${file} is replayed: no network is asked`)
   }
@@ -77,21 +86,26 @@ function openCassette(settings: ForkSettings, file: string, onNotice: OnNotice):
 }
 
 async function openNetwork(settings: ForkSettings, onNotice: OnNotice): Promise<OpenFork> {
-  const { fork, forkTimeout: timeoutMs, forkRetries: retries } = settings
-  if (fork === undefined || (fork.urls.length === 0 && fork.provider === undefined)) {
+  const { fork: choice, forkTimeout: timeoutMs, forkRetries: retries } = settings
+  if (choice === undefined || (choice.urls.length === 0 && choice.provider === undefined)) {
     throw new DevchainError('INVALID_PARAMS', 'there is no network to fork: name one with --fork')
   }
-  const providers = providersOf(fork, settings.forkHeader)
+  const providers = providersOf(choice, settings.forkHeader)
   const client = new Client({ providers, timeoutMs, retries, onNotice })
   try {
-    const found = await findBlock(client, fork)
-    requireEvm(BigInt(found.head.chainId))
-    const [first, ...others] = providers
-    const asking = { timeoutMs, retries: 0, onNotice }
-    await requireSameBlock(others, found.block, asking, first?.name)
     const folder = forkFolder()
-    const isOnDisk = !settings.noForkCache && folder !== undefined && fork.provider === undefined
+    const isOnDisk = !settings.noForkCache && folder !== undefined && choice.provider === undefined
     const kept = [isOnDisk ? diskStore(folder) : memoryStore()]
+    const { forkTransaction: transaction, forkChainId } = settings
+    const order = { fork: choice, transaction, chainId: forkChainId }
+    const found = await findBlock(client, order, isOnDisk ? headsIn(kept[0]!) : NO_HEADS)
+    requireEvm(BigInt(found.head.chainId))
+    const asking = { timeoutMs, retries: 0, onNotice }
+    const meet = (): Promise<void> => {
+      const strangers = found.isSeen ? providers.slice(1) : providers
+      return requireSameBlock(strangers, found.block, asking, providers[0]?.name)
+    }
+    if (found.isSeen) await meet()
     const recorded = settings.forkRecord
     if (recorded !== undefined) kept.unshift(recordTo(recorded, () => found.head))
     const store = kept.reduceRight((lower, upper) => layered(upper, lower))
@@ -100,9 +114,10 @@ async function openNetwork(settings: ForkSettings, onNotice: OnNotice): Promise<
       await requireSameBlock(other, found.block, { timeoutMs, retries, onNotice }, client.name)
       client.use(other)
     }
-    const { base, close } = opened(settings, found, { asker: client, store, moveTo }, onNotice)
+    const asker = found.isSeen ? client : greeting(client, meet)
+    const { close, ...fork } = opened(settings, found, { asker, store, moveTo }, onNotice)
     return {
-      base,
+      ...fork,
       close: () => {
         client.close()
         close()
@@ -111,6 +126,24 @@ async function openNetwork(settings: ForkSettings, onNotice: OnNotice): Promise<
   } catch (error) {
     client.close()
     throw error
+  }
+}
+
+/** Asks a network that was not asked yet: with the first request goes the question whether it has the block. */
+function greeting(client: Client, meet: () => Promise<void>): Asker {
+  let met: Promise<void> | undefined
+  return {
+    get name() {
+      return client.name
+    },
+    get traffic() {
+      return client.traffic
+    },
+    request: async (method, params) => {
+      met ??= meet()
+      const [answer] = await Promise.all([client.request(method, params), met])
+      return answer
+    },
   }
 }
 
@@ -124,93 +157,6 @@ function headerOf(line: string): Header {
   return { name: line.slice(0, at), value: line.slice(at + 1).trim() }
 }
 
-/** The block to go on from, and what else is asked at the start. */
-interface Found {
-  readonly head: CassetteHead
-  readonly block: RemoteBlock
-  /** Number of the network's newest block. */
-  readonly newest: bigint
-  /** Blocks that a reorganization may take. */
-  readonly depth: bigint
-}
-
-/** Depths that reorganizations do not reach, by chain id: where a network has finality, less. */
-const DEPTHS: ReadonlyMap<bigint, bigint> = new Map([
-  [1n, 32n],
-  [11_155_111n, 32n],
-  [560_048n, 32n],
-  [17_000n, 32n],
-  [100n, 38n],
-])
-
-const USUAL_DEPTH = 128n
-
-async function findBlock(client: Client, fork: ForkChoice): Promise<Found> {
-  const named = fork.block ?? 'latest'
-  const isHash = /^0x[0-9a-fA-F]{64}$/.test(named)
-  const isRelative = named.startsWith('-') || fork.block === undefined
-  const asked = isHash || isRelative ? 'latest' : tagOrNumber(named)
-  const [id, first, newestJson, info] = await Promise.all([
-    client.request('eth_chainId', []),
-    isHash
-      ? client.request('eth_getBlockByHash', [named, false])
-      : client.request('eth_getBlockByNumber', [asked, false]),
-    client.request('eth_blockNumber', []),
-    // what only test nodes know: by which rules they go
-    client.request('anvil_nodeInfo', []).catch(() => null),
-  ])
-  const chainId = quantity(id)
-  const newest = quantity(newestJson)
-  const isOwn = fork.provider !== undefined || fork.urls.every(isPrivateUrl)
-  const depth = isOwn ? 0n : (DEPTHS.get(chainId) ?? USUAL_DEPTH)
-  let json = first
-  if (isRelative) {
-    const back = fork.block === undefined ? depth : -BigInt(named)
-    const number = newest > back ? newest - back : 0n
-    if (back > 0n) {
-      json = await client.request('eth_getBlockByNumber', [quantityFromBigint(number), false])
-    }
-  }
-  if (json === null) {
-    const message = `fork: ${client.name} has no block ${named}; its newest is ${newest}`
-    throw new DevchainError('INVALID_PARAMS', message)
-  }
-  const block = readBlock(json)
-  const name = (info as { hardFork?: unknown } | null)?.hardFork
-  const hardfork = namedHardfork(name, block.header) ?? null
-  return { head: { chainId: `${chainId}`, block: json, hardfork }, block, newest, depth }
-}
-
-function tagOrNumber(text: string): string {
-  return /^(\d|0x)/.test(text) ? quantityFromBigint(BigInt(text)) : text
-}
-
-/** Each of several nodes must show the same block; one that cannot be reached may come back. */
-async function requireSameBlock(
-  providers: readonly Provider[],
-  { header, hash }: RemoteBlock,
-  options: { timeoutMs: number; retries: number; onNotice: OnNotice },
-  first: string | undefined,
-): Promise<void> {
-  await Promise.all(
-    providers.map(async (provider) => {
-      const client = new Client({ ...options, providers: [provider] })
-      let found: Json | undefined
-      try {
-        const params = [quantityFromBigint(header.number), false]
-        found = await client.request('eth_getBlockByNumber', params)
-      } catch (error) {
-        options.onNotice(`not asked for now: ${(error as Error).message}`)
-        return
-      }
-      const other = (found as { hash?: unknown } | null)?.hash
-      if (other === hash) return
-      const message = `fork: ${provider.name} has another block ${header.number} than ${first}: ${String(other ?? 'none')}, not ${hash}`
-      throw new DevchainError('INVALID_PARAMS', message)
-    }),
-  )
-}
-
 /** Who answers, what is kept of it, and how to have somebody else answer. */
 interface Carriers extends Pick<Upstream, 'moveTo'> {
   readonly asker: Asker
@@ -218,7 +164,7 @@ interface Carriers extends Pick<Upstream, 'moveTo'> {
 }
 
 function opened(
-  { chainId, baseFee, forkProofs: isProven }: ForkSettings,
+  { chainId, baseFee, forkLater, forkProofs: isProven }: ForkSettings,
   { head, block, newest, depth }: Found,
   { asker, store, moveTo }: Carriers,
   onNotice: OnNotice,
@@ -240,17 +186,33 @@ function opened(
     isRootKnown = false
     onNotice(`state roots of blocks mined from now on are not the network's: ${why}`)
   }
+  const ancestors = new Ancestors(network, block, lineage)
   const base: ForkBase = {
-    upstream: { ...upstreamOf(network, point, lineage, () => isRootKnown), moveTo },
-    ancestors: new Ancestors(network, block, lineage),
+    upstream: {
+      ...upstreamOf(network, point, lineage, () => isRootKnown),
+      recall: (number) => ancestors.recall(number),
+      moveTo,
+    },
+    ancestors,
     header: block.header,
     head: ({ balances: own, code }) =>
       recordOf(block, 0, () => new BlockState(network, point, { own, code }, onLost).world),
+    runFirst: head.prefix && runFirst(head.prefix, onNotice),
     hardforkAt: rulesOf(id, block, (head.hardfork ?? undefined) as Hardfork | undefined),
     takesChainId: chainId === 'remote',
     takesBaseFee: baseFee === 'remote',
   }
-  return { base, close: () => void store.flush() }
+  const fill = async (chain: Chain): Promise<void> => {
+    if (forkLater && head.prefix !== undefined) await sendLater(chain, head.prefix, onNotice)
+  }
+  return { base, fill, close: () => void store.flush() }
+}
+
+function runFirst(prefix: Prefix, onNotice: OnNotice): NonNullable<ForkBase['runFirst']> {
+  return (state, executor) => {
+    const { world } = headOf(state.tree)
+    return worldAfter(prefix, state, world, executor, onNotice)
+  }
 }
 
 /** Methods whose answers are headers, or have their members. */
@@ -266,7 +228,7 @@ function upstreamOf(
   point: BlockPoint,
   lineage: Lineage,
   isRootKnown: () => boolean,
-): Omit<Upstream, 'moveTo'> {
+): Omit<Upstream, 'moveTo' | 'recall'> {
   return {
     chainId: network.chainId,
     number: point.number,

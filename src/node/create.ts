@@ -5,6 +5,7 @@ import { chainParameters } from '../options/derived.ts'
 import { INITIAL_BASE_FEE } from '../protocol/fees.ts'
 import { hardforkAt } from '../protocol/forks.ts'
 import { CREATE2_DEPLOYER, systemContracts } from '../state/predeploys.ts'
+import type { World } from '../state/world.ts'
 import { type AccountBook, addresses, bookOfKeys, deriveAccounts } from './accounts/accounts.ts'
 import { bulkMining } from './bulk/bulk.ts'
 import { Chain, type Environment, systemEnvironment } from './chain/chain.ts'
@@ -115,7 +116,9 @@ async function firstState(options: StateOptions, now: number): Promise<ChainStat
   checkMode(mode)
   const schedule = scheduleOf(options)
   const accounts = await accountsOf(options)
-  if (options.fork !== undefined) return originOf(stateOfFork(options, options.fork, accounts, now))
+  if (options.fork !== undefined) {
+    return originOf(await beginningOfFork(options, options.fork, accounts, now))
+  }
   const timestamp = genesisTimestamp(options, now)
   const hardfork = hardforkAt(schedule, 1n, timestamp)
   const settings = settingsOf(options, hardfork)
@@ -152,12 +155,32 @@ function emptyState(
   }
 }
 
-/** The state of a chain that goes on from another network's block. */
+/** The state of a fork; where it begins in the middle of a block, what came before it there has been run. */
+async function beginningOfFork(
+  options: StateOptions,
+  fork: ForkBase,
+  accounts: AccountBook,
+  now: number,
+): Promise<ChainState> {
+  const state = stateOfFork(options, fork, accounts, now)
+  const { runFirst } = fork
+  if (runFirst === undefined) return state
+  const { executor, piecemeal } = options
+  if (executor === undefined) throw new Error('nothing is there to run transactions with')
+  const world = await runFirst(state, piecemeal?.executor(executor) ?? executor)
+  return stateOfFork(options, fork, accounts, now, world)
+}
+
+/**
+ * The state of a chain that goes on from another network's block.
+ * @param world its accounts, where they are not those after that block
+ */
 function stateOfFork(
   options: StateOptions,
   fork: ForkBase,
   accounts: AccountBook,
   now: number,
+  world?: World,
 ): ChainState {
   const hardforkAt = hardforkOfFork(options, fork)
   const { header: base } = fork
@@ -165,7 +188,9 @@ function stateOfFork(
   const balances = new Map(addresses(accounts).map((address) => [address, options.balance]))
   const contracts = [...systemContracts(hardfork), ...(options.noCreate2 ? [] : [CREATE2_DEPLOYER])]
   const code = new Map(contracts.map((each) => [each.address, each.code]))
-  const head = fork.head({ balances, code })
+  const there = fork.head({ balances, code })
+  const { block, executed, totalDifficulty } = there
+  const head = world === undefined ? there : { block, executed, totalDifficulty, world }
   const timestamp = options.timestamp ?? base.timestamp
   return emptyState(options, {
     config: configOfFork(options, fork, hardforkAt),

@@ -1,6 +1,6 @@
 // The options of forks of other networks: a part of the table.
 import type { Option, Optional } from './option.ts'
-import { count, duration, file, flag, type Type } from './values.ts'
+import { chainIdentity, count, duration, file, flag, type Type } from './values.ts'
 
 /** What an EIP-1193 provider has; another devchain is one. */
 export interface ForkProvider {
@@ -76,6 +76,16 @@ const forkChoice: Type<ForkChoice> = {
   repeatable: true,
 }
 
+const transactionHash: Type<string> = {
+  placeholder: 'HASH',
+  expected: 'the hash of a transaction: 0x and 64 hex digits',
+  read: (value) =>
+    typeof value === 'string' && /^0x[0-9a-fA-F]{64}$/.test(value)
+      ? value.toLowerCase()
+      : undefined,
+  print: (hash) => hash,
+}
+
 /** A header of HTTP: `Name: value`. */
 const headers: Type<readonly string[]> = {
   placeholder: 'NAME:VALUE',
@@ -97,6 +107,26 @@ export class ForkTable {
     group: 'Fork',
     sentence:
       'Begin as a copy of another network at a block, and go on alone; repeatable: a URL in place of one that fails',
+    unset: 'none',
+  }
+  readonly forkTransaction: Optional<string> = {
+    type: transactionHash,
+    group: 'Fork',
+    sentence: 'Begin with the state before this transaction of the forked network',
+    unset: 'none',
+  }
+  readonly forkLater: Option<boolean> = {
+    type: flag,
+    group: 'Fork',
+    sentence:
+      'Have what came after that transaction in its block wait in the pool; with --chain-id remote',
+    default: false,
+  }
+  readonly forkChainId: Optional<bigint> = {
+    type: chainIdentity,
+    group: 'Fork',
+    sentence:
+      'Chain id that the forked network must have; a block of it that was forked before is forked again without network',
     unset: 'none',
   }
   readonly forkHeader: Option<readonly string[]> = {

@@ -12,6 +12,7 @@ import {
   blocksFile,
   byteSize,
   type ClockSource,
+  chainIdentity,
   choice,
   clock,
   codeSize,
@@ -31,16 +32,8 @@ import {
   names,
   orRemote,
   paths,
-  type Type,
   text,
 } from './values.ts'
-
-const chainIdentity: Type<bigint> = integer(
-  'ID',
-  1n,
-  (1n << 53n) - 1n,
-  'a whole number from 1 to 9007199254740991',
-)
 
 /** What makes a chain. A class, as each of its members states its type; those of settings come from there. */
 export class ChainTable {

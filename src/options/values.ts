@@ -95,6 +95,14 @@ export function integer(
   }
 }
 
+/** A chain id or network id, which clients keep as numbers of JavaScript. */
+export const chainIdentity: Type<bigint> = integer(
+  'ID',
+  1n,
+  (1n << 53n) - 1n,
+  'a whole number from 1 to 9007199254740991',
+)
+
 export function count(
   placeholder: string,
   min: number,

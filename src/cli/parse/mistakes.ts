@@ -47,7 +47,7 @@ const FOREIGN: ReadonlyMap<string, string> = new Map([
   ['--fork-retry-backoff', '--fork-retries'],
   ['--retries', '--fork-retries'],
   ['--timeout', '--fork-timeout'],
-  ['--fork-chain-id', '--chain-id'],
+  ['--fork-transaction-hash', '--fork-transaction'],
 ])
 
 /** @param declared the option as it was declared: `--port <PORT>` */

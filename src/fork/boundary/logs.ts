@@ -4,15 +4,11 @@ import { DevchainError } from '../../core/errors.ts'
 import { quantityFromBigint } from '../../core/hex.ts'
 import { MAX_LOGS } from '../../node/events/logs.ts'
 import type { Upstream } from '../../node/ledger/upstream.ts'
-import { JsonText } from '../../rpc/jsontext.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { RefusedByUpstream } from '../client/client.ts'
-import { numberOf, placeOf, type Question, referenceIn } from './places.ts'
+import { jsonOf, numberOf, placeOf, type Question, referenceIn } from './places.ts'
 
 type Filter = Readonly<Record<string, Json | undefined>>
-
-/** Characters of one answer of ours. */
-const LIMIT = 500_000_000
 
 /** The answer where some of the blocks are the network's; undefined where none is. */
 export function logsOver(question: Question): Promise<Json> | undefined {
@@ -56,11 +52,6 @@ async function inParts(
   if (head <= upstream.number && to !== undefined) return logs
   const own = await jsonOf(await method.run(context, [rest], []))
   return [...logs, ...(own as readonly Json[])]
-}
-
-async function jsonOf(result: Json | JsonText): Promise<Json> {
-  if (!(result instanceof JsonText)) return result
-  return result.value?.() ?? (JSON.parse(await result.text(LIMIT)) as Json)
 }
 
 /** Words by which services say how many blocks they take. */

@@ -11,6 +11,7 @@ import type { Json } from '../../rpc/schema.ts'
 import { feeHistoryOver } from './feehistory.ts'
 import { logsOver } from './logs.ts'
 import { placeOf, type Question, referenceIn } from './places.ts'
+import { traced } from './retrace.ts'
 
 /** The network's answer, or both ones put together; undefined where the chain itself answers. */
 type Answerer = (question: Question) => MaybePromise<Json> | undefined
@@ -96,11 +97,18 @@ function ofBlock(question: Question, position: number): MaybePromise<Json> | und
   const asked = params.map((param, index) => (index === position ? named : param))
   while (asked.length <= position) asked.push(asked.length === position ? named : null)
   const number = typeof place === 'bigint' ? place : undefined
-  return upstream
-    .ask(method.name, asked, number)
-    .then((answer) =>
-      typeof place === 'bigint' ? answer : below(answer as Json, upstream),
-    ) as Promise<Json>
+  const ask = async (): Promise<Json> => {
+    const answer = (await upstream.ask(method.name, asked, number)) as Json
+    return number === undefined ? below(answer, upstream) : answer
+  }
+  return traced(question, ask, async () => number ?? (await numberAt(upstream, place as Hash)))
+}
+
+/** The number of an old block of the network; undefined for none. */
+async function numberAt(upstream: Upstream, hash: Hash): Promise<bigint | undefined> {
+  const block = await upstream.ask('eth_getBlockByHash', [hash, false])
+  const known = below(block as Json, upstream) as { readonly number?: string } | null
+  return known?.number === undefined ? undefined : BigInt(known.number)
 }
 
 /** True when the world after the fork's own block is no longer the network's. */
@@ -110,11 +118,14 @@ function isChanged({ tree }: ChainState, { number }: Upstream, place: bigint | H
   return record === undefined || record.world.accounts.rootHash !== record.block.header.stateRoot
 }
 
-async function beyond({ method, params, upstream }: Question, hash: Hash): Promise<Json> {
+async function beyond(question: Question, hash: Hash): Promise<Json> {
+  const { method, params, upstream } = question
   const transaction = await upstream.ask('eth_getTransactionByHash', [hash])
   const known = below(transaction as Json, upstream)
   if (method.name === 'eth_getTransactionByHash' || known === null) return known
-  return (await upstream.ask(method.name, params)) as Json
+  const { blockNumber } = known as { readonly blockNumber: string }
+  const ask = async (): Promise<Json> => (await upstream.ask(method.name, params)) as Json
+  return traced(question, ask, async () => BigInt(blockNumber))
 }
 
 function ofTransaction(question: Question): MaybePromise<Json> | undefined {

@@ -8,6 +8,7 @@ import type { ChainState } from '../../node/ledger/chainstate.ts'
 import { numberOfTag } from '../../node/ledger/finality.ts'
 import type { BlockReference } from '../../node/ledger/references.ts'
 import type { Upstream } from '../../node/ledger/upstream.ts'
+import { JsonText } from '../../rpc/jsontext.ts'
 import type { Method } from '../../rpc/method.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { MissingState } from '../../state/misses.ts'
@@ -62,4 +63,13 @@ function placeOfHash({ tree }: ChainState, fork: bigint, hash: Hash): 'here' | b
     if (error instanceof MissingState) return hash
     throw error
   }
+}
+
+/** Characters of one answer of ours. */
+const LIMIT = 500_000_000
+
+/** A result of a method, whatever form it has. */
+export async function jsonOf(result: Json | JsonText): Promise<Json> {
+  if (!(result instanceof JsonText)) return result
+  return result.value?.() ?? (JSON.parse(await result.text(LIMIT)) as Json)
 }

@@ -12,6 +12,15 @@ export interface CassetteHead {
   readonly block: Json
   /** The hardfork that the network itself named; null where it named none. */
   readonly hardfork: string | null
+  /** What of the next block is run on it: the transactions before that of an index. */
+  readonly prefix?: Prefix
+}
+
+/** The beginning of a block. */
+export interface Prefix {
+  /** With its transactions in full. */
+  readonly block: Json
+  readonly index: number
 }
 
 /** Says what the file is, and of which form. */

@@ -313,7 +313,7 @@ function checkReplay(record: BlockRecord, index: number, { gasUsed }: Outcome): 
 }
 
 function ranOtherwise({ block: { hash, header } }: BlockRecord, problem: string): DevchainError {
-  const message = `trace of block ${header.number} (${hash}) not found: it was loaded from a dump of another node, and run again by the rules here it is another: ${problem}`
+  const message = `trace of block ${header.number} (${hash}) not found: it was made by another node, and run again by the rules here it is another: ${problem}`
   return new DevchainError('NOT_FOUND', message)
 }
 

@@ -4,8 +4,10 @@ import type { MaybePromise } from '../../core/promises.ts'
 import type { Executor } from '../../evm/executor.ts'
 import type { Header } from '../../protocol/blocks/block.ts'
 import type { Hardfork } from '../../protocol/forks.ts'
+import type { World } from '../../state/world.ts'
 import type { BlockRecord } from './blockrecord.ts'
 import type { BlockRun } from './blockrun.ts'
+import type { ChainState } from './chainstate.ts'
 
 /** What is told of a fork. */
 export interface UpstreamFacts {
@@ -42,6 +44,11 @@ export interface Upstream {
    * @throws {DevchainError} `INVALID_PARAMS` for one that has another block where the fork begins
    */
   readonly moveTo: (url: string) => Promise<void>
+  /**
+   * Has the transactions of an old block here, so that it can be run again.
+   * @throws {DevchainError} `METHOD_NOT_SUPPORTED` for one with transactions that only its network can run
+   */
+  readonly recall: (block: bigint) => Promise<void>
   /** Asks for what only saves time: nothing of it is kept. */
   readonly peek: (method: string, params: readonly unknown[]) => Promise<unknown>
 }
@@ -56,6 +63,11 @@ export interface ForkBase {
   /** That block with the world that the fork begins with. */
   readonly head: (own: OwnState) => BlockRecord
   readonly hardforkAt: (number: bigint, timestamp: bigint) => Hardfork
+  /**
+   * What is run on that block's state before the chain begins; undefined: nothing.
+   * @param state with that block as its head
+   */
+  readonly runFirst?: ((state: ChainState, executor: Executor) => Promise<World>) | undefined
   /** True: the chain has the network's chain id. */
   readonly takesChainId: boolean
   /** True: the next base fee follows from the network's. */

@@ -13,6 +13,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { keccakHash } from '../../../src/core/crypto/crypto.ts'
 import { bytesFromHex } from '../../../src/core/hex.ts'
 import { createDevchain, type Devchain, type DevchainOptions } from '../../../src/devchain.ts'
+import type { RemoteBlock } from '../../../src/fork/header.ts'
+import { headsIn } from '../../../src/fork/start/heads.ts'
 import { diskStore } from '../../../src/fork/store/disk.ts'
 import {
   deployKeeper,
@@ -139,6 +141,65 @@ describe('the cache folder', () => {
     const begun = upstream.requests.length
     expect(await ask(last, 'eth_call', { to: keeper })).toBe(SUM)
     expect(upstream.requests).toHaveLength(begun)
+  })
+
+  test('has a block forked again without network, where it is named by its hash and the chain id is', async () => {
+    const upstream = await startUpstream({ chainId: 5 })
+    const keeper = await deployKeeper(upstream)
+    const { hash } = (await upstream.ask('eth_getBlockByNumber', 'latest', false)) as {
+      hash: string
+    }
+    const options = { fork: { url: upstream.url, block: hash }, forkChainId: 5n, forkRetries: 0 }
+    await using first = await forkOf(options)
+    expect(await ask(first, 'eth_call', { to: keeper })).toBe(SUM)
+    await first.close()
+    await upstream.close()
+    await using second = await forkOf(options)
+    expect(await ask(second, 'eth_call', { to: keeper })).toBe(SUM)
+    await expect(ask(second, 'eth_getBalance', `0x${'12'.repeat(20)}`)).rejects.toThrow(
+      /cannot be asked/,
+    )
+  })
+
+  test('has the network shown to be the same once it is asked, where it was not at the start', async () => {
+    await using upstream = await startUpstream({ chainId: 5 })
+    const { hash } = (await upstream.ask('eth_getBlockByNumber', 'latest', false)) as {
+      hash: string
+    }
+    const forkChainId = 5n
+    await (await forkOf({ fork: { url: upstream.url, block: hash }, forkChainId })).close()
+    await using other = await startUpstream({ chainId: 5, balance: '7' })
+    const fork = { url: other.url, block: hash }
+    await using wrong = await forkOf({ fork, forkChainId })
+    expect(other.requests).toHaveLength(0)
+    await expect(ask(wrong, 'eth_getBalance', `0x${'12'.repeat(20)}`)).rejects.toThrow(
+      /has another block 0 than/,
+    )
+    await using right = await forkOf({ fork: { url: upstream.url, block: hash }, forkChainId })
+    expect(await ask(right, 'eth_getBalance', `0x${'12'.repeat(20)}`)).toBe('0x0')
+    await expect(forkOf({ fork: upstream.url, forkChainId: 6n })).rejects.toThrow(
+      /has the chain id 5, not 6 \(--fork-chain-id\)/,
+    )
+  })
+
+  test('knows the chain of a URL, and numbers that no reorganization reaches', () => {
+    const store = diskStore(folder)
+    const heads = headsIn(store)
+    const url = 'https://rpc.example/v3/a-key-of-mine'
+    const block = { header: { number: 100n }, hash: `0x${'ab'.repeat(32)}` } as RemoteBlock
+    const head = { chainId: '1', block: null, hardfork: null }
+    const fork = { urls: [url], block: '100' }
+    heads.keep(fork, { head, block, newest: 131n, depth: 32n, isSeen: true })
+    expect(heads.find(fork, undefined)).toBeUndefined()
+    expect(heads.find({ ...fork, block: block.hash }, undefined)).toEqual(head)
+    heads.keep(fork, { head, block, newest: 132n, depth: 32n, isSeen: true })
+    expect(heads.find(fork, undefined)).toEqual(head)
+    expect(heads.find({ ...fork, block: '0x64' }, undefined)).toEqual(head)
+    expect(heads.find({ ...fork, block: 'latest' }, undefined)).toBeUndefined()
+    expect(heads.find({ ...fork, block: '-1' }, undefined)).toBeUndefined()
+    expect(heads.find({ ...fork, urls: [`${url}2`] }, undefined)).toBeUndefined()
+    expect(heads.find({ ...fork, urls: [`${url}2`] }, 1n)).toEqual(head)
+    expect(heads.find(fork, 2n)).toBeUndefined()
   })
 
   test('is left alone where it is not wanted', async () => {

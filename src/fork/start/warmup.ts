@@ -1,10 +1,10 @@
 // What the first requests will need is loaded while a network lets us wait for its first answer. It takes no time that
 // anybody would have back: nothing is begun once the answer is there.
-import { signDigest } from '../core/crypto/crypto.ts'
-import { type Address, EMPTY_BYTES, ZERO_ADDRESS, ZERO_HASH } from '../core/hex.ts'
-import type { CallJob, Executor } from '../evm/executor.ts'
-import { NEWEST_HARDFORK } from '../protocol/forks.ts'
-import { emptyWorld, withCode } from '../state/world.ts'
+import { signDigest } from '../../core/crypto/crypto.ts'
+import { type Address, EMPTY_BYTES, ZERO_ADDRESS, ZERO_HASH } from '../../core/hex.ts'
+import type { CallJob, Executor } from '../../evm/executor.ts'
+import { NEWEST_HARDFORK } from '../../protocol/forks.ts'
+import { emptyWorld, withCode } from '../../state/world.ts'
 
 /**
  * Does one piece after another until `isAwaited` says that the wait is over.
@@ -13,7 +13,7 @@ import { emptyWorld, withCode } from '../state/world.ts'
 export async function warmUp(executor: Executor, isAwaited: () => boolean): Promise<void> {
   const pieces: readonly (() => unknown)[] = [
     () => executor.call(JOB),
-    () => import('../methods/index.ts'),
+    () => import('../../methods/index.ts'),
     () => signDigest(new Uint8Array(32).fill(1), new Uint8Array(32).fill(1)),
   ]
   for (const piece of pieces) {

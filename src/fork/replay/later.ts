@@ -1,0 +1,47 @@
+// What came after a transaction in its block, waiting in the pool of a fork that begins before it.
+import { DevchainError } from '../../core/errors.ts'
+import type { Chain } from '../../node/chain/chain.ts'
+import type { ChainState } from '../../node/ledger/chainstate.ts'
+import { admit } from '../../node/sending/admission.ts'
+import type { Transaction } from '../../protocol/transactions/transaction.ts'
+import type { Json } from '../../rpc/schema.ts'
+import type { Prefix } from '../store/cassette.ts'
+import { readTransaction } from './transactions.ts'
+
+/** Puts them into the pool, and says how many are not taken. */
+export async function sendLater(
+  chain: Chain,
+  { block, index }: Prefix,
+  onNotice: (text: string) => void,
+): Promise<void> {
+  const { transactions = [] } = block as { transactions?: readonly Json[] }
+  const later = transactions.slice(index + 1).map(readTransaction)
+  const now = chain.environment.now()
+  const refused = await chain.update((state) => {
+    let after = state
+    let count = 0
+    for (const each of later) {
+      const entered = each && withWaiting(after, each, now)
+      if (entered === undefined) count += 1
+      after = entered ?? after
+    }
+    return { state: after, value: count }
+  })
+  if (refused > 0) {
+    onNotice(`${refused} of the ${later.length} transactions after the forked one cannot wait here`)
+  }
+}
+
+/** Undefined for one that is not taken. */
+function withWaiting(
+  state: ChainState,
+  transaction: Transaction,
+  now: number,
+): ChainState | undefined {
+  try {
+    return { ...state, pool: admit(state, transaction, now) }
+  } catch (error) {
+    if (error instanceof DevchainError) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,65 @@
+// The state before a transaction of another network: what its block did until then is run on the state before the block.
+import { DevchainError, isInterruption } from '../../core/errors.ts'
+import type { BlockEnvironment, Executor } from '../../evm/executor.ts'
+import type { ChainState } from '../../node/ledger/chainstate.ts'
+import { blockEnvironment } from '../../node/mining/environment.ts'
+import type { Transaction } from '../../protocol/transactions/transaction.ts'
+import type { Json } from '../../rpc/schema.ts'
+import type { World } from '../../state/world.ts'
+import { readBlock, recordOf } from '../header.ts'
+import type { Prefix } from '../store/cassette.ts'
+import { readTransaction } from './transactions.ts'
+
+/**
+ * Runs the beginning of the block after the head.
+ * @param state that of a chain whose head is the block before
+ * @param onNotice told of transactions that cannot be run here, and are left out
+ * @returns the accounts after it
+ */
+export async function worldAfter(
+  { block: json, index }: Prefix,
+  state: ChainState,
+  parent: World,
+  executor: Executor,
+  onNotice: (text: string) => void,
+): Promise<World> {
+  const remote = readBlock(json)
+  const { header } = remote
+  const { transactions = [] } = json as { transactions?: readonly Json[] }
+  const then = blockEnvironment(
+    state,
+    recordOf(remote, 0, () => parent),
+  )
+  const block = { ...then, chainId: state.config.upstream?.chainId ?? then.chainId }
+  const { parentHash, parentBeaconBlockRoot } = header
+  let world = await executor.beginBlock({ world: parent, block, parentHash, parentBeaconBlockRoot })
+  let left = 0
+  for (const each of transactions.slice(0, index)) {
+    const after = await worldOf(executor, world, block, readTransaction(each))
+    if (after === undefined) left += 1
+    world = after ?? world
+  }
+  if (left > 0) {
+    onNotice(
+      `${left} of the ${index} transactions before the forked one cannot be run here, and are left out`,
+    )
+  }
+  return world
+}
+
+/** Undefined where the transaction cannot be run by the rules here. */
+async function worldOf(
+  executor: Executor,
+  world: World,
+  block: BlockEnvironment,
+  transaction: Transaction | undefined,
+): Promise<World | undefined> {
+  if (transaction === undefined) return undefined
+  try {
+    return (await executor.transact({ world, block, transaction })).world
+  } catch (error) {
+    const isRefused = error instanceof DevchainError && error.word !== 'UPSTREAM_FAILED'
+    if (!isRefused || isInterruption(error)) throw error
+    return undefined
+  }
+}

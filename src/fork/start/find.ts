@@ -1,0 +1,176 @@
+// Which block a fork goes on from: asked of the network, or as an earlier fork has found it.
+import { DevchainError } from '../../core/errors.ts'
+import { quantityFromBigint } from '../../core/hex.ts'
+import type { ForkChoice } from '../../options/fork.ts'
+import type { Json } from '../../rpc/schema.ts'
+import { quantity } from '../answers.ts'
+import { Client } from '../client/client.ts'
+import { isPrivateUrl } from '../client/private.ts'
+import type { Provider } from '../client/provider.ts'
+import { type RemoteBlock, readBlock } from '../header.ts'
+import { namedHardfork } from '../rules.ts'
+import type { CassetteHead, Prefix } from '../store/cassette.ts'
+import { type Heads, isHash, tagOrNumber } from './heads.ts'
+
+/** The block to go on from, and what else is asked at the start. */
+export interface Found {
+  readonly head: CassetteHead
+  readonly block: RemoteBlock
+  /** Number of the network's newest block. */
+  readonly newest: bigint
+  /** Blocks that a reorganization may take. */
+  readonly depth: bigint
+  /** False: nobody was asked yet. */
+  readonly isSeen: boolean
+}
+
+/** Depths that reorganizations do not reach, by chain id: where a network has finality, less. */
+const DEPTHS: ReadonlyMap<bigint, bigint> = new Map([
+  [1n, 32n],
+  [11_155_111n, 32n],
+  [560_048n, 32n],
+  [17_000n, 32n],
+  [100n, 38n],
+])
+
+const USUAL_DEPTH = 128n
+
+/** What is to be found. */
+export interface BlockOrder {
+  readonly fork: ForkChoice
+  /** The fork begins with the state before it. */
+  readonly transaction?: string | undefined
+  /** What the network must have. */
+  readonly chainId?: bigint | undefined
+}
+
+/**
+ * Finds the block, in one round where its number or hash is named; where an earlier fork has found it already, in none.
+ * @throws {DevchainError} `INVALID_PARAMS` where the network has no such block, or is another
+ */
+export async function findBlock(client: Client, order: BlockOrder, heads: Heads): Promise<Found> {
+  const { fork, transaction, chainId: wanted } = order
+  const kept = transaction === undefined ? heads.find(fork, wanted) : undefined
+  if (kept !== undefined) return foundAgain(kept, fork)
+  const [id, newestJson, first, info] = await Promise.all([
+    client.request('eth_chainId', []),
+    client.request('eth_blockNumber', []),
+    transaction === undefined
+      ? askNamed(client, fork)
+      : client.request('eth_getTransactionByHash', [transaction]),
+    // what only test nodes know: by which rules they go
+    client.request('anvil_nodeInfo', []).catch(() => null),
+  ])
+  const chainId = quantity(id)
+  requireChain(client, chainId, wanted)
+  const newest = quantity(newestJson)
+  const depth = depthOf(fork, chainId)
+  const place =
+    transaction === undefined
+      ? { json: await blockOf(client, fork, { first, newest, depth }) }
+      : await placeOf(client, transaction, first)
+  const block = readBlock(place.json)
+  const name = (info as { hardFork?: unknown } | null)?.hardFork
+  const hardfork = namedHardfork(name, block.header) ?? null
+  const { prefix } = place
+  const head = { chainId: `${chainId}`, block: place.json, hardfork, ...(prefix && { prefix }) }
+  const found = { head, block, newest, depth, isSeen: true }
+  if (transaction === undefined) heads.keep(fork, found)
+  return found
+}
+
+function requireChain({ name }: Client, chainId: bigint, wanted: bigint | undefined): void {
+  if (wanted === undefined || wanted === chainId) return
+  const message = `fork: ${name} has the chain id ${chainId}, not ${wanted} (--fork-chain-id)`
+  throw new DevchainError('INVALID_PARAMS', message)
+}
+
+/** Blocks that a reorganization may take: none where the node is one's own. */
+function depthOf({ provider, urls }: ForkChoice, chainId: bigint): bigint {
+  const isOwn = provider !== undefined || urls.every(isPrivateUrl)
+  return isOwn ? 0n : (DEPTHS.get(chainId) ?? USUAL_DEPTH)
+}
+
+/** A block that an earlier fork found, on a network that was not asked yet: what is as deep as it stays. */
+function foundAgain(head: CassetteHead, fork: ForkChoice): Found {
+  const block = readBlock(head.block)
+  const depth = depthOf(fork, BigInt(head.chainId))
+  return { head, block, newest: block.header.number + depth, depth, isSeen: false }
+}
+
+function isRelative({ block }: ForkChoice): boolean {
+  return block === undefined || block.startsWith('-')
+}
+
+function askNamed(client: Client, fork: ForkChoice): Promise<Json> {
+  const named = fork.block ?? 'latest'
+  if (isHash(named)) return client.request('eth_getBlockByHash', [named, false])
+  const asked = isRelative(fork) ? 'latest' : tagOrNumber(named)
+  return client.request('eth_getBlockByNumber', [asked, false])
+}
+
+async function blockOf(
+  client: Client,
+  fork: ForkChoice,
+  { first, newest, depth }: { first: Json; newest: bigint; depth: bigint },
+): Promise<Json> {
+  const back = isRelative(fork) ? (fork.block === undefined ? depth : -BigInt(fork.block)) : 0n
+  const number = newest > back ? newest - back : 0n
+  const params = [quantityFromBigint(number), false]
+  const json = back > 0n ? await client.request('eth_getBlockByNumber', params) : first
+  if (json !== null) return json
+  const message = `fork: ${client.name} has no block ${fork.block ?? 'latest'}; its newest is ${newest}`
+  throw new DevchainError('INVALID_PARAMS', message)
+}
+
+/** The block before that of a transaction, and what is run on it. */
+async function placeOf(
+  client: Client,
+  hash: string,
+  transaction: Json,
+): Promise<{ readonly json: Json; readonly prefix?: Prefix }> {
+  const { blockHash, blockNumber } = (transaction ?? {}) as Readonly<Record<string, Json>>
+  if (
+    typeof blockHash !== 'string' ||
+    typeof blockNumber !== 'string' ||
+    BigInt(blockNumber) === 0n
+  ) {
+    const what = transaction === null ? 'has no transaction' : 'has in no block yet'
+    throw new DevchainError('INVALID_PARAMS', `fork: ${client.name} ${what} ${hash}`)
+  }
+  const [block, json] = await Promise.all([
+    client.request('eth_getBlockByHash', [blockHash, true]),
+    client.request('eth_getBlockByNumber', [quantityFromBigint(BigInt(blockNumber) - 1n), false]),
+  ])
+  const { transactions = [] } = (block ?? {}) as { transactions?: readonly { hash?: unknown }[] }
+  const index = transactions.findIndex((each) => each.hash === hash.toLowerCase())
+  if (json !== null && index >= 0) return { json, prefix: { block, index } }
+  const message = `fork: ${client.name} does not show the block ${BigInt(blockNumber)} of ${hash} as a whole`
+  throw new DevchainError('UPSTREAM_FAILED', message)
+}
+
+/** Each of several nodes must show the same block; one that cannot be reached may come back. */
+export async function requireSameBlock(
+  providers: readonly Provider[],
+  { header, hash }: RemoteBlock,
+  options: { timeoutMs: number; retries: number; onNotice: (text: string) => void },
+  first: string | undefined,
+): Promise<void> {
+  await Promise.all(
+    providers.map(async (provider) => {
+      const client = new Client({ ...options, providers: [provider] })
+      let found: Json | undefined
+      try {
+        const params = [quantityFromBigint(header.number), false]
+        found = await client.request('eth_getBlockByNumber', params)
+      } catch (error) {
+        options.onNotice(`not asked for now: ${(error as Error).message}`)
+        return
+      }
+      const other = (found as { hash?: unknown } | null)?.hash
+      if (other === hash) return
+      const message = `fork: ${provider.name} has another block ${header.number} than ${first}: ${String(other ?? 'none')}, not ${hash}`
+      throw new DevchainError('INVALID_PARAMS', message)
+    }),
+  )
+}

@@ -1,0 +1,75 @@
+// Blocks that earlier forks began with: one that is named by number or hash is forked again without asking anybody.
+import { keccakHash } from '../../core/crypto/crypto.ts'
+import { quantityFromBigint } from '../../core/hex.ts'
+import type { ForkChoice } from '../../options/fork.ts'
+import type { Json } from '../../rpc/schema.ts'
+import { isPrivateUrl } from '../client/private.ts'
+import type { CassetteHead } from '../store/cassette.ts'
+import type { ItemKey, Store } from '../store/store.ts'
+import type { Found } from './find.ts'
+
+/** What earlier forks found. */
+export interface Heads {
+  /** @param chainId the network's, where the user names it */
+  readonly find: (fork: ForkChoice, chainId: bigint | undefined) => CassetteHead | undefined
+  readonly keep: (fork: ForkChoice, found: Found) => void
+}
+
+export const NO_HEADS: Heads = { find: () => undefined, keep: () => undefined }
+
+/**
+ * Heads in a store. A number belongs to a block only where reorganizations do not reach it; which chain a URL has is kept by the
+ * URL's hash, for others than those of one's own nodes, which are begun anew.
+ */
+export function headsIn(store: Store): Heads {
+  const find: Heads['find'] = (fork, named) => {
+    const { block, urls } = fork
+    if (block === undefined || !/^(0x|\d)/.test(block)) return undefined
+    const chainId = named?.toString() ?? chainIdIn(store, urls)
+    if (chainId === undefined) return undefined
+    const hash = isHash(block)
+      ? block.toLowerCase()
+      : store.get(numberKey(chainId, tagOrNumber(block)))
+    if (typeof hash !== 'string') return undefined
+    return store.get(headKey(chainId, hash)) as CassetteHead | undefined
+  }
+  const keep: Heads['keep'] = ({ urls }, { head, block, newest, depth }) => {
+    const { number } = block.header
+    store.put(headKey(head.chainId, block.hash), head as unknown as Json)
+    if (depth > 0n && number + depth <= newest) {
+      store.put(numberKey(head.chainId, quantityFromBigint(number)), block.hash)
+    }
+    for (const url of urls) {
+      if (!isPrivateUrl(url)) store.put(urlKey(url), head.chainId)
+    }
+  }
+  return { find, keep }
+}
+
+/** Undefined also where two URLs are of two chains. */
+function chainIdIn(store: Store, urls: readonly string[]): string | undefined {
+  const known = new Set(urls.map((url) => (isPrivateUrl(url) ? undefined : store.get(urlKey(url)))))
+  const [chainId] = known
+  return known.size === 1 && typeof chainId === 'string' ? chainId : undefined
+}
+
+function headKey(chainId: string, hash: string): ItemKey {
+  return { of: `${chainId}/${hash}`, method: 'head', params: [] }
+}
+
+function numberKey(chainId: string, number: string): ItemKey {
+  return { of: 'heads', method: 'head', params: [chainId, number] }
+}
+
+function urlKey(url: string): ItemKey {
+  return { of: 'heads', method: 'eth_chainId', params: [keccakHash(new TextEncoder().encode(url))] }
+}
+
+export function isHash(text: string): boolean {
+  return /^0x[0-9a-fA-F]{64}$/.test(text)
+}
+
+/** A block as it is asked for by number or tag. */
+export function tagOrNumber(text: string): string {
+  return /^(\d|0x)/.test(text) ? quantityFromBigint(BigInt(text)) : text
+}
