@@ -47,7 +47,7 @@ export class Forking implements ForkStarter {
    * What the chain begins with as the options say.
    * @throws {DevchainError} `INVALID_PARAMS` for options that need a fork where there is none
    */
-  async atStart(): Promise<Pick<ChainOptions, 'fork' | 'piecemeal' | 'executor'>> {
+  async atStart(): Promise<Pick<ChainOptions, 'fork' | 'runFirst' | 'piecemeal' | 'executor'>> {
     const {
       fork,
       forkReplay,
@@ -77,7 +77,9 @@ export class Forking implements ForkStarter {
     const executor = this.#makeExecutor()
     const base = this.#begin(this.#settings)
     await door.warmUpUntil(base, executor)
-    return { fork: await base, piecemeal: this.#piecemeal(door), executor }
+    const begun = await base
+    const runFirst = this.#open.at(-1)?.runFirst
+    return { fork: begun, runFirst, piecemeal: this.#piecemeal(door), executor }
   }
 
   /** The chain's: it loads what it needs before there is a chain. */

@@ -7,7 +7,7 @@ import type { Reach } from '../rpc/dispatch.ts'
 import { passOn } from './boundary/passon.ts'
 import { GatheringExecutor } from './executor.ts'
 import { foresee } from './foresee.ts'
-import { complete, completeCommand } from './gather.ts'
+import { complete, completeCommand } from './network/gather.ts'
 import { warmUp } from './start/warmup.ts'
 
 export { type ForkSettings, type OpenFork, openFork } from './open.ts'

@@ -14,7 +14,7 @@ import type {
 } from '../evm/executor.ts'
 import type { BlobSidecar } from '../protocol/transactions/sidecar.ts'
 import type { World } from '../state/world.ts'
-import { complete, type Gathering, gathering, withoutGuesses } from './gather.ts'
+import { complete, type Gathering, gathering, withoutGuesses } from './network/gather.ts'
 
 /** What is known of a message before it runs. */
 export interface Foreseen {

@@ -5,7 +5,7 @@ import type { Upstream } from '../node/ledger/upstream.ts'
 import type { World } from '../state/world.ts'
 import { accountAt, slotValue } from '../state/world.ts'
 import type { Foreseen } from './executor.ts'
-import { Gathering, within } from './gather.ts'
+import { Gathering, within } from './network/gather.ts'
 
 /** Networks that do not make access lists, as they said. */
 const refusing = new WeakSet<Upstream>()

@@ -3,6 +3,7 @@ import { DevchainError } from '../core/errors.ts'
 import type { Hash } from '../core/hex.ts'
 import { forkFolder } from '../loader/cachefolder.ts'
 import type { Chain } from '../node/chain/chain.ts'
+import type { RunFirst } from '../node/chainoptions.ts'
 import { headOf } from '../node/ledger/blocktree.ts'
 import type { ForkBase, Upstream } from '../node/ledger/upstream.ts'
 import type { ForkChoice } from '../options/fork.ts'
@@ -14,13 +15,14 @@ import { Client } from './client/client.ts'
 import { eip1193Provider } from './client/eip1193.ts'
 import { type Header, httpProvider } from './client/http.ts'
 import type { Provider } from './client/provider.ts'
-import { readBlock, recordOf } from './header.ts'
 import { Lineage } from './lineage.ts'
-import { type Asker, type BlockPoint, Network } from './network.ts'
+import { readBlock, recordOf } from './network/header.ts'
+import { type Asker, type BlockPoint, Network } from './network/network.ts'
+import { requireEvm, rulesOf } from './network/rules.ts'
 import { sendLater } from './replay/later.ts'
 import { worldAfter } from './replay/prefix.ts'
-import { requireEvm, rulesOf } from './rules.ts'
-import { type Found, findBlock, requireSameBlock } from './start/find.ts'
+import { findBlock, requireSameBlock } from './start/find.ts'
+import type { Found } from './start/found.ts'
 import { headsIn, NO_HEADS } from './start/heads.ts'
 import { BlockState } from './state.ts'
 import { type Prefix, readCassette, recordTo } from './store/cassette.ts'
@@ -51,6 +53,7 @@ export type OnNotice = (text: string) => void
 /** A fork that is ready, and what ends it. */
 export interface OpenFork {
   readonly base: ForkBase
+  readonly runFirst: RunFirst | undefined
   /** Puts into the pool of the chain what is to wait there. */
   readonly fill: (chain: Chain) => Promise<void>
   /** Writes what was fetched, and asks nothing more. */
@@ -197,7 +200,6 @@ function opened(
     header: block.header,
     head: ({ balances: own, code }) =>
       recordOf(block, 0, () => new BlockState(network, point, { own, code }, onLost).world),
-    runFirst: head.prefix && runFirst(head.prefix, onNotice),
     hardforkAt: rulesOf(id, block, (head.hardfork ?? undefined) as Hardfork | undefined),
     takesChainId: chainId === 'remote',
     takesBaseFee: baseFee === 'remote',
@@ -205,10 +207,16 @@ function opened(
   const fill = async (chain: Chain): Promise<void> => {
     if (forkLater && head.prefix !== undefined) await sendLater(chain, head.prefix, onNotice)
   }
-  return { base, fill, close: () => void store.flush() }
+  const { prefix } = head
+  return {
+    base,
+    runFirst: prefix && runFirst(prefix, onNotice),
+    fill,
+    close: () => void store.flush(),
+  }
 }
 
-function runFirst(prefix: Prefix, onNotice: OnNotice): NonNullable<ForkBase['runFirst']> {
+function runFirst(prefix: Prefix, onNotice: OnNotice): RunFirst {
   return (state, executor) => {
     const { world } = headOf(state.tree)
     return worldAfter(prefix, state, world, executor, onNotice)

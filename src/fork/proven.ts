@@ -12,8 +12,8 @@ import {
 import { decodeRlp, type RlpItem } from '../core/rlp.ts'
 import { addressKey, slotKey } from '../state/keys.ts'
 import { BrokenProof } from '../state/sparse.ts'
-import { unexpected } from './answers.ts'
-import type { BlockPoint, Network } from './network.ts'
+import { unexpected } from './network/answers.ts'
+import type { BlockPoint, Network } from './network/network.ts'
 import { type ProvenNodes, provenValue } from './proofs/proof.ts'
 
 /** Slots of one `eth_getProof`. */

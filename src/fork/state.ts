@@ -24,9 +24,9 @@ import {
   type StorageSlot,
   type World,
 } from '../state/world.ts'
-import { quantity, unexpected } from './answers.ts'
-import { gathering, missed } from './gather.ts'
-import type { BlockPoint, Network } from './network.ts'
+import { quantity, unexpected } from './network/answers.ts'
+import { gathering, missed } from './network/gather.ts'
+import type { BlockPoint, Network } from './network/network.ts'
 import { unproven } from './proven.ts'
 import { ProvenTries } from './tries.ts'
 

@@ -2,8 +2,10 @@
 import type { Executor } from '../evm/executor.ts'
 import type { ChainParameters, Some } from '../options/derived.ts'
 import type { Genesis } from '../state/genesis.ts'
+import type { World } from '../state/world.ts'
 import type { Environment } from './chain/chain.ts'
 import type { Behaviour } from './ledger/behaviour.ts'
+import type { ChainState } from './ledger/chainstate.ts'
 import type { ForkBase, Piecemeal } from './ledger/upstream.ts'
 
 /** What a chain is made from: its options, and what no user gives. What a genesis file says comes before a default. */
@@ -21,6 +23,8 @@ export interface ChainOptions extends Some<ChainParameters> {
   /** The other network's block that the chain goes on from, and what that takes. */
   readonly fork?: ForkBase | undefined
   readonly piecemeal?: Piecemeal | undefined
+  /** What is run on the state of a fork before the chain begins: it makes the accounts after it. */
+  readonly runFirst?: RunFirst | undefined
   /** True: without accelerators, so that empty blocks are mined one by one. Tests hold the plain program to the whole. */
   readonly isPlain?: boolean | undefined
   /** What is done otherwise than by itself. */
@@ -28,6 +32,9 @@ export interface ChainOptions extends Some<ChainParameters> {
   /** Defaults in place of the usual ones, for what neither the options nor the genesis file say. */
   readonly unsaid?: Unsaid | undefined
 }
+
+/** @param state with the forked block as its head */
+export type RunFirst = (state: ChainState, executor: Executor) => Promise<World>
 
 /** What a genesis file may say. The difficulty is that of blocks from paris on. */
 type Unsaid = Pick<

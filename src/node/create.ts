@@ -163,9 +163,8 @@ async function beginningOfFork(
   now: number,
 ): Promise<ChainState> {
   const state = stateOfFork(options, fork, accounts, now)
-  const { runFirst } = fork
+  const { runFirst, executor, piecemeal } = options
   if (runFirst === undefined) return state
-  const { executor, piecemeal } = options
   if (executor === undefined) throw new Error('nothing is there to run transactions with')
   const world = await runFirst(state, piecemeal?.executor(executor) ?? executor)
   return stateOfFork(options, fork, accounts, now, world)

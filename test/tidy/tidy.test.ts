@@ -263,7 +263,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     ...['bulk', 'mining', 'ledger', 'pool', 'accounts'],
   ],
   'src/link': ['.', 'sync', 'peers', 'protocol'],
-  'src/fork': ['.', 'boundary', 'client', 'proofs', 'store'],
+  'src/fork': ['.', 'start', 'boundary', 'replay', 'network', 'client', 'proofs', 'store'],
   'src/evm/fast': ['compiler', 'assembly', '.'],
   'src/evm/fast/assembly': ['.', 'state', 'arithmetic'],
   'src/evm/fast/compiler': ['.', 'operations', 'trace', 'wasm'],

@@ -4,7 +4,7 @@ import type { MethodContext } from '../../methods/common/context.ts'
 import type { Method } from '../../rpc/method.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { RefusedByUpstream } from '../client/client.ts'
-import { complete } from '../gather.ts'
+import { complete } from '../network/gather.ts'
 import { jsonOf, type Question } from './places.ts'
 
 type Traced = Readonly<Record<string, Json>>

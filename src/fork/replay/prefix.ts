@@ -6,7 +6,7 @@ import { blockEnvironment } from '../../node/mining/environment.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import type { Json } from '../../rpc/schema.ts'
 import type { World } from '../../state/world.ts'
-import { readBlock, recordOf } from '../header.ts'
+import { readBlock, recordOf } from '../network/header.ts'
 import type { Prefix } from '../store/cassette.ts'
 import { readTransaction } from './transactions.ts'
 

@@ -8,7 +8,7 @@ import {
   type TransactionType,
 } from '../../protocol/transactions/transaction.ts'
 import type { Json } from '../../rpc/schema.ts'
-import { quantity, unexpected } from '../answers.ts'
+import { quantity, unexpected } from '../network/answers.ts'
 
 export type Members = Readonly<Record<string, Json | undefined>>
 

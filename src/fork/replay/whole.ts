@@ -6,10 +6,10 @@ import { EMPTY_BLOOM, type Receipt } from '../../protocol/blocks/receipt.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import type { Json } from '../../rpc/schema.ts'
 import type { World } from '../../state/world.ts'
-import { quantity } from '../answers.ts'
 import { RefusedByUpstream } from '../client/client.ts'
-import { readBlock, recordOf } from '../header.ts'
-import type { BlockPoint, Network } from '../network.ts'
+import { quantity } from '../network/answers.ts'
+import { readBlock, recordOf } from '../network/header.ts'
+import type { BlockPoint, Network } from '../network/network.ts'
 import { type Members, readTransaction } from './transactions.ts'
 
 /**

@@ -3,26 +3,15 @@ import { DevchainError } from '../../core/errors.ts'
 import { quantityFromBigint } from '../../core/hex.ts'
 import type { ForkChoice } from '../../options/fork.ts'
 import type { Json } from '../../rpc/schema.ts'
-import { quantity } from '../answers.ts'
 import { Client } from '../client/client.ts'
 import { isPrivateUrl } from '../client/private.ts'
 import type { Provider } from '../client/provider.ts'
-import { type RemoteBlock, readBlock } from '../header.ts'
-import { namedHardfork } from '../rules.ts'
+import { quantity } from '../network/answers.ts'
+import { type RemoteBlock, readBlock } from '../network/header.ts'
+import { namedHardfork } from '../network/rules.ts'
 import type { CassetteHead, Prefix } from '../store/cassette.ts'
+import type { Found } from './found.ts'
 import { type Heads, isHash, tagOrNumber } from './heads.ts'
-
-/** The block to go on from, and what else is asked at the start. */
-export interface Found {
-  readonly head: CassetteHead
-  readonly block: RemoteBlock
-  /** Number of the network's newest block. */
-  readonly newest: bigint
-  /** Blocks that a reorganization may take. */
-  readonly depth: bigint
-  /** False: nobody was asked yet. */
-  readonly isSeen: boolean
-}
 
 /** Depths that reorganizations do not reach, by chain id: where a network has finality, less. */
 const DEPTHS: ReadonlyMap<bigint, bigint> = new Map([

@@ -6,7 +6,7 @@ import type { Json } from '../../rpc/schema.ts'
 import { isPrivateUrl } from '../client/private.ts'
 import type { CassetteHead } from '../store/cassette.ts'
 import type { ItemKey, Store } from '../store/store.ts'
-import type { Found } from './find.ts'
+import type { Found } from './found.ts'
 
 /** What earlier forks found. */
 export interface Heads {

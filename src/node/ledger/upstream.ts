@@ -4,10 +4,8 @@ import type { MaybePromise } from '../../core/promises.ts'
 import type { Executor } from '../../evm/executor.ts'
 import type { Header } from '../../protocol/blocks/block.ts'
 import type { Hardfork } from '../../protocol/forks.ts'
-import type { World } from '../../state/world.ts'
 import type { BlockRecord } from './blockrecord.ts'
 import type { BlockRun } from './blockrun.ts'
-import type { ChainState } from './chainstate.ts'
 
 /** What is told of a fork. */
 export interface UpstreamFacts {
@@ -63,11 +61,6 @@ export interface ForkBase {
   /** That block with the world that the fork begins with. */
   readonly head: (own: OwnState) => BlockRecord
   readonly hardforkAt: (number: bigint, timestamp: bigint) => Hardfork
-  /**
-   * What is run on that block's state before the chain begins; undefined: nothing.
-   * @param state with that block as its head
-   */
-  readonly runFirst?: ((state: ChainState, executor: Executor) => Promise<World>) | undefined
   /** True: the chain has the network's chain id. */
   readonly takesChainId: boolean
   /** True: the next base fee follows from the network's. */

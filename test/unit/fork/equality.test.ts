@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Hash } from '../../../src/core/hex.ts'
 import { createDevchain } from '../../../src/devchain.ts'
-import { Network } from '../../../src/fork/network.ts'
+import { Network } from '../../../src/fork/network/network.ts'
 import { NO_STORE } from '../../../src/fork/store/store.ts'
 import type { Hardfork } from '../../../src/protocol/forks.ts'
 import { HISTORY_STORAGE } from '../../../src/state/predeploys.ts'

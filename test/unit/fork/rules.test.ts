@@ -2,8 +2,8 @@
 import { type ChainConfig, Hoodi, Mainnet, Sepolia } from '@ethereumjs/common'
 import { describe, expect, test } from 'vitest'
 import { type Hash, hexFromBytes, ZERO_HASH } from '../../../src/core/hex.ts'
-import { readBlock } from '../../../src/fork/header.ts'
-import { rulesOf } from '../../../src/fork/rules.ts'
+import { readBlock } from '../../../src/fork/network/header.ts'
+import { rulesOf } from '../../../src/fork/network/rules.ts'
 import { forkIdAt } from '../../../src/protocol/forkid.ts'
 import { HARDFORKS, type Hardfork } from '../../../src/protocol/forks.ts'
 

@@ -13,7 +13,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { keccakHash } from '../../../src/core/crypto/crypto.ts'
 import { bytesFromHex } from '../../../src/core/hex.ts'
 import { createDevchain, type Devchain, type DevchainOptions } from '../../../src/devchain.ts'
-import type { RemoteBlock } from '../../../src/fork/header.ts'
+import type { RemoteBlock } from '../../../src/fork/network/header.ts'
 import { headsIn } from '../../../src/fork/start/heads.ts'
 import { diskStore } from '../../../src/fork/store/disk.ts'
 import {

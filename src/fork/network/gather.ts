@@ -1,9 +1,9 @@
 // What a run, a command or a read needs of another network, gathered while it goes on with guesses: then all of it is
 // fetched at once, and it begins anew. Nothing that was made of a guess is ever kept.
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { DevchainError } from '../core/errors.ts'
-import { isPromise, type MaybePromise, whenThere } from '../core/promises.ts'
-import { type Miss, MissingState, type MissSource, printMiss } from '../state/misses.ts'
+import { DevchainError } from '../../core/errors.ts'
+import { isPromise, type MaybePromise, whenThere } from '../../core/promises.ts'
+import { type Miss, MissingState, type MissSource, printMiss } from '../../state/misses.ts'
 
 /** Rounds until everything is known. A run whose addresses each depend on a slot before needs as many as it is deep. */
 const MOST_ROUNDS = 2_000

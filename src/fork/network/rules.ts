@@ -1,6 +1,6 @@
 // Which rules a forked network has: its schedule where that is known, else the newest that its headers admit.
-import { DevchainError } from '../core/errors.ts'
-import type { Header } from '../protocol/blocks/block.ts'
+import { DevchainError } from '../../core/errors.ts'
+import type { Header } from '../../protocol/blocks/block.ts'
 import {
   alwaysFork,
   type ForkSchedule,
@@ -10,7 +10,7 @@ import {
   isAtLeast,
   NEWEST_HARDFORK,
   scheduleFromGenesisConfig,
-} from '../protocol/forks.ts'
+} from '../../protocol/forks.ts'
 
 /** A genesis `config`: what is known of a network's forks. */
 type Config = Readonly<Record<string, number>>

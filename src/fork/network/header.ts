@@ -1,5 +1,5 @@
 // Blocks of another network as headers of ours: what of them the chain itself needs. Their JSON is passed on untouched.
-import { DevchainError } from '../core/errors.ts'
+import { DevchainError } from '../../core/errors.ts'
 import {
   type Address,
   bytesFromHex,
@@ -10,11 +10,11 @@ import {
   parseHash,
   ZERO_ADDRESS,
   ZERO_HASH,
-} from '../core/hex.ts'
-import type { BlockRecord } from '../node/ledger/blockrecord.ts'
-import type { Header } from '../protocol/blocks/block.ts'
-import type { Json } from '../rpc/schema.ts'
-import type { World } from '../state/world.ts'
+} from '../../core/hex.ts'
+import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
+import type { Header } from '../../protocol/blocks/block.ts'
+import type { Json } from '../../rpc/schema.ts'
+import type { World } from '../../state/world.ts'
 
 /** The header of a block, its hash, and what some networks add. */
 export interface RemoteBlock {

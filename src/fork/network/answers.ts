@@ -1,5 +1,5 @@
 // What another network answers, read: what it is not is an error that shows it.
-import { DevchainError } from '../core/errors.ts'
+import { DevchainError } from '../../core/errors.ts'
 
 /** Reads a number that another node wrote. */
 export function quantity(value: unknown): bigint {

@@ -1,6 +1,6 @@
 // Another network: what it is asked at a block is kept, what it refused is remembered, and its blocks stay what they were.
-import { EMPTY_CODE_HASH, keccakHash } from '../core/crypto/crypto.ts'
-import { DevchainError } from '../core/errors.ts'
+import { EMPTY_CODE_HASH, keccakHash } from '../../core/crypto/crypto.ts'
+import { DevchainError } from '../../core/errors.ts'
 import {
   type Address,
   bytesFromHex,
@@ -8,10 +8,10 @@ import {
   isBytes,
   quantityFromBigint,
   wordFromBigint,
-} from '../core/hex.ts'
-import type { Json } from '../rpc/schema.ts'
-import { type Client, RefusedByUpstream, type Traffic } from './client/client.ts'
-import { type ItemKey, type Store, textOfKey } from './store/store.ts'
+} from '../../core/hex.ts'
+import type { Json } from '../../rpc/schema.ts'
+import { type Client, RefusedByUpstream, type Traffic } from '../client/client.ts'
+import { type ItemKey, type Store, textOfKey } from '../store/store.ts'
 
 /** A block of a network, as its state is asked for. */
 export interface BlockPoint {
