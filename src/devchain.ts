@@ -175,9 +175,7 @@ export async function openDevchain(settings: DevchainSettings, hooks: Hooks): Pr
   const options = await chainOptions(base, forking)
   const node = await createNodeFrom(settings, options)
   const { chain } = node
-  await forking.serve(chain, (fork) =>
-    stateFrom({ ...options, fork, runFirst: undefined }, environment.now()),
-  )
+  await forking.serve(chain, (fork) => stateFrom({ ...options, fork }, environment.now()))
   chain.onClose(() => progresses.close())
   if (observer.onChange !== undefined) chain.onChange(observer.onChange)
   const project = openDoor(settings, hooks, chain, onBug)

@@ -107,7 +107,7 @@ function otherBeginnings(
  * @throws {DevchainError} as `createChain`
  */
 export function stateFrom(given: ChainOptions, now: number): Promise<ChainState> {
-  return firstState({ ...given, ...chainParameters(given) }, now)
+  return firstState({ ...given, ...chainParameters(given), runFirst: undefined }, now)
 }
 
 /** The state that a chain begins with. */
