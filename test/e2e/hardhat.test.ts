@@ -1,6 +1,7 @@
 // Hardhat projects as their users have them, run by Hardhat itself with `--network localhost` against a chain that
 // speaks like its node.
 import { execFile } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createDevchain, type Devchain } from '../../src/devchain.ts'
 import { installDevchain, installProject, newerNode, projectFolder } from '../support/projects.ts'
@@ -60,6 +61,43 @@ describe('a Hardhat project', () => {
       })
       expect(output).toContain('15 passing')
       expect(code).toBe(0)
+    },
+    TWO_MINUTES,
+  )
+
+  test(
+    'has them all the same where errors have stacks beside them',
+    async () => {
+      const stacks: string[] = []
+      // both were compiled by the tests above and below, or are now
+      const artifacts = ['hardhat2', 'hardhat3'].map((name) => `${projectFolder(name)}/artifacts`)
+      for (const folder of artifacts) mkdirSync(folder, { recursive: true })
+      const knowing = await createDevchain(
+        { port: 0, compat: 'hardhat', artifacts },
+        { observer: { onCall: ({ error }) => void stacks.push(...(error?.solidityStack ?? [])) } },
+      )
+      try {
+        await knowing.artifactsRead()
+        const variables = { DEVCHAIN_URL: (await knowing.listen()).url }
+        const second = ['node_modules/hardhat/internal/cli/bootstrap.js', '--config']
+        const config = [
+          'hardhat.config.cjs',
+          '--network',
+          'localhost',
+          'test',
+          'test/piggybank.cjs',
+        ]
+        const two = await run('hardhat2', process.execPath, [...second, ...config], variables)
+        expect(two.output).toContain('15 passing')
+        expect(stacks.some((line) => /^at Piggybank\.\w+ \(/.test(line))).toBe(true)
+        stacks.splice(0)
+        const third = ['node_modules/hardhat/dist/src/cli.js', 'test', 'mocha', '--network']
+        const three = await run('hardhat3', newNode, [...third, 'localhost'], variables)
+        expect(three.output).toContain('14 passing')
+        expect(stacks.some((line) => /^at Piggybank\.\w+ \(/.test(line))).toBe(true)
+      } finally {
+        await knowing.close()
+      }
     },
     TWO_MINUTES,
   )
