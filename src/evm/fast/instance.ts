@@ -149,12 +149,26 @@ export class Instance {
     const at = place >> 3
     const limbs = this.words64
     const low = limbs[at] as bigint
+    // most words are short, and long ones take much longer to put together
+    if (this.#isShort(place >> 2)) return low
     const second = limbs[at + 1] as bigint
     const third = limbs[at + 2] as bigint
     const high = limbs[at + 3] as bigint
-    // most words are short, and long ones take much longer to put together
-    if (second === 0n && third === 0n && high === 0n) return low
     return low | (second << 64n) | (third << 128n) | (high << 192n)
+  }
+
+  /** Whether a word is less than 2^64; looked at in small numbers, as each bigint is made anew. */
+  #isShort(at: number): boolean {
+    const words = this.words32 as unknown as readonly number[]
+    return (
+      (words[at + 2]! |
+        words[at + 3]! |
+        words[at + 4]! |
+        words[at + 5]! |
+        words[at + 6]! |
+        words[at + 7]!) ===
+      0
+    )
   }
 
   setWord(place: number, value: bigint): void {

@@ -42,8 +42,9 @@ export interface HotCode {
 /** Gas between two looks at the clock: little time, also for the code that is slowest for its gas. */
 const QUANTUM = 300_000n
 
-/** The same where each operation is told of. */
-const TOLD_QUANTUM = 5_000n
+/** The same where each operation is told of, and where memory is told with it. */
+const TOLD_QUANTUM = 15_000n
+const TOLD_MEMORY_QUANTUM = 5_000n
 
 /** Gas that nobody uses up. */
 const ENDLESS = 2n ** 61n
@@ -172,7 +173,8 @@ class FastMachine {
 }
 
 function quantumOf({ tracer }: MachineJob): bigint {
-  return tracer?.onStep === undefined ? QUANTUM : TOLD_QUANTUM
+  if (tracer?.onStep === undefined) return QUANTUM
+  return tracer.stepParts?.memory === true ? TOLD_MEMORY_QUANTUM : TOLD_QUANTUM
 }
 
 /** What comes out of a run that is no bug of the instance. */

@@ -13,18 +13,8 @@ export interface StructLogOptions {
   readonly limit: number
 }
 
-/** One operation. What was not asked for, or does not apply, is undefined. */
-export interface StructLog {
-  readonly pc: number
-  readonly opName: string
-  readonly gas: bigint
-  readonly gasCost: bigint
-  /** 1 for the outermost frame. */
-  readonly depth: number
-  readonly refund: bigint
-  readonly stack: readonly bigint[] | undefined
-  /** Words at the bottom of the stack that are as they were at this depth's operation before. */
-  readonly unchanged: number
+/** What is told of an operation besides the step and its stack. What was not asked for, or does not apply, is undefined. */
+export interface StepDetails {
   readonly memory: Uint8Array | undefined
   /** Of an operation on storage: the slots of that account that the run has met so far. */
   readonly storage: ReadonlyMap<bigint, bigint> | undefined
@@ -34,7 +24,7 @@ export interface StructLog {
 
 /** Takes the operations of a run as they come. None is kept: there may be millions. */
 export interface StructLogSink {
-  readonly write: (log: StructLog) => void
+  readonly write: (step: Step, details: StepDetails | undefined) => void
   /** The last operation that was written failed, by want of gas or a stack that does not fit. */
   readonly fail: (reason: string) => void
 }
@@ -44,6 +34,8 @@ const FAULTS: ReadonlySet<string> = new Set(['out of gas', 'stack underflow', 's
 
 /** Describes every operation to `sink`. */
 export function traceStructLogs(options: StructLogOptions, sink: StructLogSink): Tracer {
+  const { withStack, withStorage, withMemory, withReturnData } = options
+  const hasDetails = withStorage || withMemory || withReturnData
   const storages = new Map<Address, Map<bigint, bigint>>()
   let returned: (Uint8Array | undefined)[] = []
   let last: Step | undefined
@@ -58,6 +50,11 @@ export function traceStructLogs(options: StructLogOptions, sink: StructLogSink):
     if (value !== undefined) slots.set(slot, value)
     return slots
   }
+  const detailsOf = (step: Step): StepDetails => ({
+    memory: withMemory ? step.memory : undefined,
+    storage: withStorage ? storageOf(step) : undefined,
+    returnData: withReturnData ? returned[step.depth] : undefined,
+  })
   const onStep = (step: Step): void => {
     if (options.limit > 0 && count >= options.limit) {
       last = undefined
@@ -65,21 +62,9 @@ export function traceStructLogs(options: StructLogOptions, sink: StructLogSink):
     }
     count += 1
     last = step
-    const { pc, opName, gas, gasCost, depth, refund, opcode } = step
-    sink.write({
-      pc,
-      opName,
-      gas,
-      gasCost,
-      depth: depth + 1,
-      refund,
-      stack: options.withStack ? step.stack : undefined,
-      unchanged: step.unchanged,
-      memory: options.withMemory ? step.memory : undefined,
-      storage: options.withStorage ? storageOf(step) : undefined,
-      returnData: options.withReturnData ? returned[depth] : undefined,
-    })
+    sink.write(step, hasDetails ? detailsOf(step) : undefined)
     // a call that opens no frame returns nothing
+    const { opcode, depth } = step
     if (opcode >= OP.CREATE && opcode !== OP.RETURN) returned[depth] = undefined
   }
   const onExit = ({ depth, output, created, failure }: FrameEnd): void => {
@@ -90,7 +75,6 @@ export function traceStructLogs(options: StructLogOptions, sink: StructLogSink):
     const isSilent = failure === undefined ? created !== undefined : failure.kind === 'halt'
     if (depth > 0) returned[depth - 1] = isSilent ? undefined : output
   }
-  const { withStack, withStorage, withMemory } = options
   return { onStep, stepParts: { stack: withStack || withStorage, memory: withMemory }, onExit }
 }
 

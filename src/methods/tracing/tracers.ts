@@ -48,7 +48,7 @@ export type Recorder = (stage: Stage) => Recording
 export function structLogRecorder(options: StructLogOptions): Recorder {
   return ({ writer }) => {
     writer.write('{"structLogs":')
-    const logs = writeStructLogs(writer)
+    const logs = writeStructLogs(writer, options)
     return {
       tracer: traceStructLogs(options, logs),
       write: async ({ outcome }) => {
