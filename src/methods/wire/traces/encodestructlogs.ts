@@ -1,12 +1,5 @@
 // Struct logs as geth writes them, as text: a run may have millions, and none is kept as a value.
-import {
-  ascii,
-  MOST_DIGITS,
-  writeBigDecimal,
-  writeBytes,
-  writeDecimal,
-  writeHex,
-} from '../../../core/ascii.ts'
+
 import { wordFromBigint } from '../../../core/hex.ts'
 import type { Step } from '../../../evm/executor.ts'
 import type {
@@ -15,6 +8,7 @@ import type {
   StructLogSink,
 } from '../../../evm/tracers/structlogs.ts'
 import type { JsonWriter } from '../../../rpc/jsontext.ts'
+import { ascii, MOST_DIGITS, writeBigDecimal, writeBytes, writeDecimal, writeHex } from './ascii.ts'
 
 /** A list of struct logs that is being written. */
 export interface StructLogText extends StructLogSink {

@@ -8,7 +8,7 @@ import {
   writeBytes,
   writeDecimal,
   writeHex,
-} from '../../../src/core/ascii.ts'
+} from '../../../src/methods/wire/traces/ascii.ts'
 
 const word = fc.oneof(
   fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }),
