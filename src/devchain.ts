@@ -27,7 +27,7 @@ import { OPTIONS } from './options/table.ts'
 import { readPeerUrl } from './options/values.ts'
 import { PROGRAM } from './program.ts'
 import type { CoverageReport } from './project/coverage/coverage.ts'
-import { ProjectDoor } from './project/door.ts'
+import { isAskedOfProject, ProjectDoor } from './project/door.ts'
 import type { ProjectEvent } from './project/events.ts'
 import type { GasRow } from './project/gas/report.ts'
 import type { Names } from './project/naming/names.ts'
@@ -39,8 +39,7 @@ import type { Json } from './rpc/schema.ts'
 import { Caller, MessageCaller } from './rpc/session.ts'
 import { type RunningServer, startServer } from './server/server.ts'
 import { type DevchainOptions, readDevchainOptions } from './settings.ts'
-import { createNodeFrom, readBlocks, readGenesis } from './startfiles.ts'
-import type { Genesis } from './state/genesis.ts'
+import { checkIdentity, createNodeFrom, readBlocks, readGenesis } from './startfiles.ts'
 
 export type { RpcError } from './rpc/errors.ts'
 export type { DevchainOptions } from './settings.ts'
@@ -311,7 +310,8 @@ function openDoor(
 function observing(
   onCall: (call: ObservedCall) => void,
 ): NonNullable<DispatcherOptions<MethodContext>['observe']> {
-  return (call, { printed, notes }, { method, told, thrown }) => {
+  return (call, { printed, notes, isOwn }, { method, told, thrown }) => {
+    if (isOwn) return
     const lines = printed.splice(0)
     const remarks = [...call.notes, ...notes.splice(0)]
     if (thrown instanceof ExecutionError) lines.push(...thrown.printed)
@@ -334,12 +334,12 @@ interface Parts extends Base {
 function createContexts(
   parts: Parts,
   isListening: () => boolean,
-): (caller: Caller) => MethodContext {
+): (caller: Caller, isOwn?: boolean) => MethodContext {
   const { settings, node, project, forking, dispatcher, profile, logging, isPlain } = parts
   const { peers, subscriptions } = parts
   const { chain, filters, getWork } = node
   // each member by its name: one is made for every request, and V8 takes long to spread an object
-  return (caller) => ({
+  return (caller, isOwn = false) => ({
     chain,
     filters,
     getWork,
@@ -353,6 +353,7 @@ function createContexts(
     listening: isListening(),
     printed: [],
     notes: [],
+    isOwn,
     registry: dispatcher.registry,
     options: settings,
     subscriptions,
@@ -368,6 +369,8 @@ function assemble(parts: Parts): Devchain {
   let isListening = false
   const ownProcess = new Caller()
   const makeContext = createContexts(parts, () => isListening)
+  const ask = (method: string, ...params: readonly unknown[]): Promise<unknown> =>
+    dispatcher.request(makeContext(ownProcess, true), method, params)
   const listen = async (): Promise<Endpoints> => {
     const { host, port, allowHost, bodyLimit } = settings
     server ??= startServer({
@@ -380,6 +383,7 @@ function assemble(parts: Parts): Devchain {
       bodyLimit,
       isPlain,
       links: peers,
+      site: { owns: isAskedOfProject, answer: (request) => parts.project.answer(request, ask) },
       info: () => healthOf(chain),
       onBug,
     })
@@ -477,22 +481,5 @@ async function checkNames({ disable, alias }: DevchainSettings): Promise<void> {
 function checkName(kind: string, name: string, known: readonly string[]): void {
   if (known.includes(name)) return
   const message = `there is no ${kind} ${name}; did you mean ${nearest(name, known, Infinity)}?`
-  throw new DevchainError('INVALID_PARAMS', message)
-}
-
-/** What identifies a chain may be said once only: by an option or by the genesis file. */
-function checkIdentity(settings: DevchainSettings, genesis: Genesis | undefined): void {
-  const { chainId, timestamp } = settings
-  refuseDifference('chain id', chainId === 'remote' ? undefined : chainId, genesis?.config?.chainId)
-  refuseDifference('timestamp', timestamp, genesis?.timestamp)
-}
-
-/** @param file the file's value as it is written there: a JSON number, decimal or hex text */
-function refuseDifference(what: string, option: bigint | undefined, file: unknown): void {
-  if (option === undefined || file === undefined) return
-  const text = String(file)
-  // What is no number at all is the business of whoever reads the file.
-  if (!/^(0x[0-9a-f]+|[0-9]+)$/i.test(text) || BigInt(text) === option) return
-  const message = `${what} ${option} contradicts the genesis file, which has ${text}`
   throw new DevchainError('INVALID_PARAMS', message)
 }

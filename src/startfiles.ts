@@ -21,6 +21,23 @@ export async function readGenesis({ genesis }: DevchainSettings): Promise<Genesi
   }
 }
 
+/** What identifies a chain may be said once only: by an option or by the genesis file. */
+export function checkIdentity(settings: DevchainSettings, genesis: Genesis | undefined): void {
+  const { chainId, timestamp } = settings
+  refuseDifference('chain id', chainId === 'remote' ? undefined : chainId, genesis?.config?.chainId)
+  refuseDifference('timestamp', timestamp, genesis?.timestamp)
+}
+
+/** @param file the file's value as it is written there: a JSON number, decimal or hex text */
+function refuseDifference(what: string, option: bigint | undefined, file: unknown): void {
+  if (option === undefined || file === undefined) return
+  const text = String(file)
+  // What is no number at all is the business of whoever reads the file.
+  if (!/^(0x[0-9a-f]+|[0-9]+)$/i.test(text) || BigInt(text) === option) return
+  const message = `${what} ${option} contradicts the genesis file, which has ${text}`
+  throw new DevchainError('INVALID_PARAMS', message)
+}
+
 /** The blocks to import that the options name. */
 export async function readBlocks({
   import: blocks,

@@ -9,9 +9,19 @@ import type { CoverageReport } from './coverage/coverage.ts'
 import type { ProjectEvent } from './events.ts'
 import type { Names } from './naming/names.ts'
 import type { Project } from './project.ts'
+import type { Ask } from './sourcify/repository.ts'
+import type { SiteReply, SiteRequest } from './sourcify/site.ts'
 
 /** What tells that a folder may be that of a project. */
 const SIGNS = ['out', 'artifacts', path.join('build', 'contracts'), 'foundry.toml']
+
+/** What is asked of the project over HTTP: below /sourcify. forge adds `v2` to a URL without its last `/`. */
+const SITE = /^\/sourcify(\/|v2\/)/
+
+/** True for what `answer` of the door answers. */
+export function isAskedOfProject(target: string): boolean {
+  return SITE.test(target)
+}
 
 /** Quiet after a sign came up, until it is looked at: a compiler is at work. */
 const QUIET_MS = 250
@@ -92,6 +102,12 @@ export class ProjectDoor {
   /** Counts what is reached from now on, where that is asked for. */
   async begin(): Promise<void> {
     if (this.#options.settings.coverage !== undefined) await (await this.open()).coverage()
+  }
+
+  /** Answers what is asked below /sourcify. @param ask asks the chain, as a client would */
+  async answer(request: SiteRequest, ask: Ask): Promise<SiteReply> {
+    const project = await this.open()
+    return await (await project.site).answer(request, ask)
   }
 
   close(): void {

@@ -22,6 +22,7 @@ import type { AbiItem, SkippedFile } from './reading/summary.ts'
 import { FolderWatch, MOST_WATCHED } from './reading/watch.ts'
 import { DetailReader, withoutBulk } from './solidity/details.ts'
 import { type Explanation, entryText, explain } from './solidity/explain.ts'
+import type { SourcifySite } from './sourcify/site.ts'
 import { tracedMined } from './trace/mined.ts'
 import { type Trace, traceOf } from './trace/tree.ts'
 
@@ -60,6 +61,7 @@ export class Project {
   readonly #details: DetailReader = new DetailReader(this.catalogue, (file) => this.#valueOf(file))
   #handedOver = 0
   #coverage: Promise<Coverage> | undefined
+  #site: Promise<SourcifySite> | undefined
   /** One reading at a time: each begins when those before it are done. */
   #turn: Promise<unknown> = Promise.resolve()
   #isClosed = false
@@ -164,6 +166,22 @@ export class Project {
     const { names, catalogue } = this
     const now = (): number => performance.now()
     return await explain({ names, catalogue, details: this.#details, now }, again, usual)
+  }
+
+  /** What answers below /sourcify; loaded when somebody asks. */
+  get site(): Promise<SourcifySite> {
+    this.#site ??= this.#openSite()
+    return this.#site
+  }
+
+  async #openSite(): Promise<SourcifySite> {
+    const { SourcifySite } = await import('./sourcify/site.ts')
+    return new SourcifySite({
+      chain: this.#options.chain,
+      catalogue: this.catalogue,
+      handedOver: (file) => this.#valueOf(file),
+      add: (value, name) => void this.addValue(value, name),
+    })
   }
 
   close(): void {

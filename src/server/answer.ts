@@ -35,6 +35,29 @@ export interface LinkDoor {
   ) => Promise<string | undefined>
 }
 
+/** A request below a path that is not JSON-RPC's. */
+export interface SiteRequest {
+  readonly method: 'GET' | 'POST'
+  /** Path and query, as the client wrote them. */
+  readonly target: string
+  /** Of the body: `application/json`. */
+  readonly contentType: string
+  readonly body: Uint8Array
+}
+
+export interface SiteReply {
+  readonly status: number
+  readonly contentType: string
+  readonly body: string
+}
+
+/** Answers requests that are not JSON-RPC. */
+export interface Site {
+  /** True for a target whose requests it answers. */
+  readonly owns: (target: string) => boolean
+  readonly answer: (request: SiteRequest) => Promise<SiteReply>
+}
+
 /** What a server of HTTP needs to answer requests. */
 export interface HttpOptions<C> {
   readonly dispatcher: Dispatcher<C>
@@ -47,6 +70,8 @@ export interface HttpOptions<C> {
   readonly checkHost: HostCheck
   /** Where links to other chains go; undefined: none are taken. */
   readonly links?: LinkDoor | undefined
+  /** What answers besides JSON-RPC. */
+  readonly site?: Site | undefined
   /** Told of long replies. */
   readonly relief: Relief
   /** Told of whatever is thrown and should not be. */

@@ -11,6 +11,8 @@ import {
   type HttpServer,
   idleCheckMs,
   type Reply,
+  type Site,
+  type SiteReply,
   type Timeouts,
 } from './answer.ts'
 import { Connection } from './connection.ts'
@@ -119,13 +121,15 @@ function handleRequests<C>(
   connections: ReadonlyMap<Duplex, Connection>,
   answer: Answer,
 ): void {
-  const { checkHost, bodyLimit, relief } = options
+  const { checkHost, bodyLimit, relief, site, onBug } = options
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
     const connection = connections.get(request.socket)
     if (connection === undefined || connection.isEnding) return
     connection.begin(response)
     const wrongHost = checkHost(request.headers.host)
     if (wrongHost !== undefined) refuse(response, wrongHost)
+    else if (isAskedOfSite(request, site))
+      void visit(request, response, connection, { site, bodyLimit, onBug })
     else if (request.method === 'POST')
       void post(request, response, connection, { answer, bodyLimit, relief })
     else if (request.method === 'OPTIONS') preflight(request, response)
@@ -173,6 +177,44 @@ async function reply(response: ServerResponse, body: Reply, relief: Relief): Pro
   if (body === undefined) response.writeHead(204, CORS_HEADERS).end()
   else if (typeof body === 'string') send(response, 200, body)
   else await sendLong(response, body)
+}
+
+function isAskedOfSite(request: IncomingMessage, site: Site | undefined): site is Site {
+  const { method = '', url = '/' } = request
+  return ['GET', 'HEAD', 'POST'].includes(method) && site?.owns(url) === true
+}
+
+/** Answers a request that is not JSON-RPC. */
+async function visit(
+  request: IncomingMessage,
+  response: ServerResponse,
+  connection: Connection,
+  { site, bodyLimit, onBug }: Pick<HttpOptions<unknown>, 'bodyLimit' | 'onBug'> & { site: Site },
+): Promise<void> {
+  if (connection.waiting >= MAX_PIPELINED) {
+    return refuse(response, tooManyPipelined)
+  }
+  connection.waiting++
+  const body = await readPost(request, bodyLimit)
+  if (body !== 'gone' && !response.headersSent) {
+    if (body instanceof Uint8Array) {
+      const asked = answerOf(site, request, body)
+      const reply = await asked.catch((error: unknown) => failureOf(error, onBug))
+      send(response, reply.status, reply.body, {}, reply.contentType)
+    } else refuse(response, body)
+  }
+  connection.waiting--
+}
+
+function failureOf(error: unknown, onBug: (error: unknown) => void): SiteReply {
+  const body = writeError(null, errorObjectOf(error, onBug))
+  return { status: 500, contentType: 'application/json', body }
+}
+
+function answerOf(site: Site, request: IncomingMessage, body: Uint8Array): Promise<SiteReply> {
+  const { url: target = '/', headers } = request
+  const method = request.method === 'POST' ? 'POST' : 'GET'
+  return site.answer({ method, target, contentType: headers['content-type'] ?? '', body })
 }
 
 /** The body as it was before it was compressed, or why it is not taken. */

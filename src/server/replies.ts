@@ -54,12 +54,13 @@ export function send(
   status: number,
   body: string,
   headers: Refusal['headers'] = {},
+  contentType = 'application/json',
 ): void {
   response
     .writeHead(status, {
       ...CORS_HEADERS,
       ...headers,
-      'content-type': 'application/json',
+      'content-type': contentType,
       'content-length': Buffer.byteLength(body),
     })
     .end(body)

@@ -5,7 +5,7 @@ import type { DevchainSettings } from '../options/derived.ts'
 import type { Dispatcher } from '../rpc/dispatch.ts'
 import type { Json } from '../rpc/schema.ts'
 import type { Caller } from '../rpc/session.ts'
-import type { HttpOptions, HttpServer, LinkDoor, Timeouts } from './answer.ts'
+import type { HttpOptions, HttpServer, LinkDoor, Site, Timeouts } from './answer.ts'
 import { createHostCheck } from './hosts.ts'
 import { createFastHttp } from './http/fasthttp.ts'
 import { Relief } from './relief.ts'
@@ -23,6 +23,8 @@ export interface ServerOptions<C>
   readonly timeouts?: Partial<Timeouts>
   /** Where links to other chains go; undefined: none are taken. */
   readonly links?: LinkDoor | undefined
+  /** What answers besides JSON-RPC. */
+  readonly site?: Site | undefined
   /** Told of whatever `makeContext` and `info` throw; their callers are told "internal error". */
   readonly onBug: (error: unknown) => void
   /** True: no accelerator stands before node's own HTTP server. Tests hold the two against each other. */

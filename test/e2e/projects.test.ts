@@ -1,9 +1,11 @@
 // Projects of four tools, built by the tools themselves, deployed and used by real clients against the command in
 // their folder: what it tells is held against fixtures/projects/expected, word for word.
 import { execFile } from 'node:child_process'
-import { rmSync } from 'node:fs'
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
+import { encodeDeployData, type Hex, keccak256 } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Booted, boot, COMMAND, plainEnvironment, request } from '../support/boot.ts'
 import {
@@ -13,7 +15,7 @@ import {
   PROJECTS,
   type Tool,
 } from '../support/toolprojects.ts'
-import { type Played, playScenario } from '../support/toolscenario.ts'
+import { OWNER, type Played, playScenario } from '../support/toolscenario.ts'
 
 const run = promisify(execFile)
 
@@ -73,8 +75,120 @@ describe.each<Tool>(['foundry', 'hardhat2', 'hardhat3', 'truffle'])(
     test.skipIf(tool === 'foundry' && !hasForge)('has its gas told', async () => {
       await expect(await said('gas-report')).toMatchFileSnapshot(expected('gas.txt'))
     })
+
+    test.skipIf(tool === 'foundry' && !hasForge)('has its sources served', async () => {
+      for (const [name, address] of Object.entries(played.addresses)) {
+        // minimal proxies are compiled by nobody, and the other was not made
+        if (name === 'Clone' || name === 'odd Picky') continue
+        const place = `${chain.url}/sourcify/contracts/full_match/33/${address}`
+        const metadata = (await (await fetch(`${place}/metadata.json`)).json()) as Metadata
+        const { settings, sources } = metadata
+        expect(Object.values(settings.compilationTarget)).toEqual([name])
+        for (const [source, { keccak256: hash }] of Object.entries(sources)) {
+          const served = await fetch(`${place}/sources/${source}`)
+          expect([source, keccak256(new Uint8Array(await served.arrayBuffer()))]).toEqual([
+            source,
+            hash,
+          ])
+        }
+      }
+    })
   },
 )
+
+describe.skipIf(!hasForge)(
+  'forge verify-contract (skipped where npm has no build of forge)',
+  { timeout: TWO_MINUTES },
+  () => {
+    let project: BuiltProject
+    let chain: Booted
+    let home: string
+    const coin = '0x5FbDB2315678afecb367f032d93F642f64180aa3'
+
+    beforeAll(async () => {
+      project = await buildProject('foundry')
+      home = compilerHome(project)
+      chain = await boot(FIXED, { cwd: project.folder })
+      await chain.says(/artifacts {2}\d+ contracts of/)
+      const { abi, bytecode } = project.contract('Coin')
+      const data = encodeDeployData({ abi, bytecode: bytecode as Hex, args: [1n] })
+      await request(chain.url, 'eth_sendTransaction', { from: OWNER, gas: '0x2dc6c0', data })
+    }, TWO_MINUTES)
+
+    afterAll(async () => {
+      await chain.stop()
+      for (const folder of [project.folder, home]) rmSync(folder, { recursive: true })
+    })
+
+    /** What forge says of a contract; the URL is given as users write it. */
+    const verified = (contract: string, url: string, ...flags: string[]): Promise<string> =>
+      forgeVerify({ project, home, url: chain.url }, [coin, contract, ...flags], url)
+
+    test.each(['sourcify', 'sourcify/'])('finds what is verified already at /%s', async (url) => {
+      expect(await verified('contracts/Coin.sol:Coin', url)).toContain('is already verified')
+    })
+
+    test('has what it posts verified', async () => {
+      const said = await verified('contracts/Coin.sol:Coin', 'sourcify', '--skip-is-verified-check')
+      expect(said).toMatch(/Contract successfully verified:\s+Status: `exact_match`/)
+    })
+
+    test('is told why what it posts is not verified', async () => {
+      const said = await verified(
+        'contracts/Picky.sol:Picky',
+        'sourcify',
+        '--skip-is-verified-check',
+      )
+      expect(said).toContain('is that of contracts/Coin.sol:Coin, not of contracts/Picky.sol:Picky')
+      const file = path.join(project.folder, 'contracts/Coin.sol')
+      appendFileSync(file, '// changed since')
+      const changed = await verified(
+        'contracts/Coin.sol:Coin',
+        'sourcify',
+        '--skip-is-verified-check',
+      )
+      expect(changed).toContain('contracts/Coin.sol is not as it was when the code was compiled')
+    })
+  },
+)
+
+interface Metadata {
+  readonly settings: { readonly compilationTarget: Readonly<Record<string, string>> }
+  readonly sources: Readonly<Record<string, { readonly keccak256: string }>>
+}
+
+/** A home folder with the project's compiler where forge looks for compilers, which it would else fetch. */
+function compilerHome({ folder }: BuiltProject): string {
+  const home = mkdtempSync(path.join(tmpdir(), 'devchain-forge-home-'))
+  const program = path.join(home, '.svm/0.8.37/solc-0.8.37')
+  mkdirSync(path.dirname(program), { recursive: true })
+  writeFileSync(program, `#!/bin/sh\nexec ${path.join(folder, 'solc.mjs')} "$@"\n`, { mode: 0o755 })
+  return home
+}
+
+/** Runs forge to its end, whatever it comes to. */
+async function forgeVerify(
+  { project, home, url }: { project: BuiltProject; home: string; url: string },
+  args: readonly string[],
+  place: string,
+): Promise<string> {
+  const env = {
+    ...process.env,
+    HOME: home,
+    FOUNDRY_OFFLINE: 'true',
+    // a version with its commit is looked up nowhere, unless the cache has it without
+    FOUNDRY_CACHE_PATH: path.join(home, 'no-cache'),
+  }
+  const where = ['--verifier', 'sourcify', '--verifier-url', `${url}/${place}`, '--rpc-url', url]
+  const compiler = ['--compiler-version', '0.8.37+commit.f401782d']
+  const all = ['verify-contract', ...where, '--chain', '33', ...compiler, '--watch', ...args]
+  const flags = [...all, '--compilation-profile', 'default']
+  const said = run((await forgeProgram())!, flags, { cwd: project.folder, env })
+  return await said.then(
+    ({ stdout }) => stdout,
+    ({ stdout, stderr }: { stdout: string; stderr: string }) => stdout + stderr,
+  )
+}
 
 interface Traced {
   readonly lines: readonly string[]

@@ -159,7 +159,9 @@ function writeHardhat(folder: string, { input, output }: Compilation, version: 2
     const whole = { id, _format: 'hh-sol-build-info-1', solcVersion: '0.8.37', input, output }
     writeJson(path.join(info, `${id}.json`), whole)
   } else {
-    writeJson(path.join(info, `${id}.json`), { _format: 'hh3-sol-build-info-1', id, input })
+    const solcLongVersion = '0.8.37+commit.f401782d'
+    const asked = { _format: 'hh3-sol-build-info-1', id, solcLongVersion, input }
+    writeJson(path.join(info, `${id}.json`), asked)
     writeJson(path.join(info, `${id}.output.json`), {
       _format: 'hh3-sol-build-info-output-1',
       id,

@@ -53,6 +53,8 @@ export interface MethodContext extends Node {
   readonly printed: string[]
   /** Where handlers put remarks for the log that are not on the parameters; the logger of the call takes them out. */
   readonly notes: Notes
+  /** True for what the program asks itself: the log has no line for it. */
+  readonly isOwn: boolean
   /** What the program was started with. Of a chain, its state tells what holds now. */
   readonly options: DevchainSettings
   /** The subscriptions of all sessions: one for the whole process. */

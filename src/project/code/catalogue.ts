@@ -34,6 +34,14 @@ export interface Match {
   readonly isSame: boolean
 }
 
+/** The contracts that have a code. */
+export interface Alike {
+  /** The newest first. */
+  readonly contracts: readonly Contract[]
+  /** True where the hashes of metadata are the same too: the sources are, to the byte. */
+  readonly isExact: boolean
+}
+
 /** A code that begins with that of a creation, and where the arguments of its constructor begin. */
 export interface CreationMatch extends Match {
   readonly argumentsAt: number
@@ -159,9 +167,20 @@ export class Catalogue {
   runtime(code: Uint8Array): Match | undefined {
     const known = this.#matches.get(code)
     if (known?.version === this.#version) return known.match
-    const match = this.#matchRuntime(code) ?? this.#guess(code)
+    const match = chosen(this.alike(code)) ?? this.#guess(code)
     this.#matches.set(code, { version: this.#version, match })
     return match
+  }
+
+  /** The contracts whose deployed code this is; undefined where it is nobody's. */
+  alike(code: Uint8Array): Alike | undefined {
+    const { runtimes, bodies } = this.#all
+    const found = alike(runtimes.get(code.length) ?? [], code, ({ runtime }) => runtime)
+    if (found !== undefined) return found
+    const body = withoutMetadata(code)
+    if (body === undefined) return undefined
+    const contracts = withBody(bodies.get(body.length) ?? [], body)
+    return contracts.length > 0 ? { contracts: newestFirst(contracts), isExact: false } : undefined
   }
 
   /** The contract that a creation makes: its code, and arguments after it. */
@@ -170,7 +189,7 @@ export class Catalogue {
     for (const [length, contracts] of this.#all.creations) {
       if (length > input.length || (longest && length <= longest.argumentsAt)) continue
       const code = input.subarray(0, length)
-      const match = best(contracts, code, ({ creation }) => creation)
+      const match = chosen(alike(contracts, code, ({ creation }) => creation))
       if (match !== undefined) longest = { ...match, argumentsAt: length }
     }
     return longest
@@ -207,15 +226,6 @@ export class Catalogue {
       (each) => each.source === source && (source !== '' || each.file === file),
     )
     return isUnique ? name : `${name} (${source || file})`
-  }
-
-  #matchRuntime(code: Uint8Array): Match | undefined {
-    const { runtimes, bodies } = this.#all
-    const found = best(runtimes.get(code.length) ?? [], code, ({ runtime }) => runtime)
-    if (found !== undefined) return found
-    const body = withoutMetadata(code)
-    if (body === undefined) return undefined
-    return bestBody(bodies.get(body.length) ?? [], body)
   }
 
   /** The contract whose functions a code seems to have, where no compiled code is the same. */
@@ -277,12 +287,12 @@ function functionsOf({ abi }: Contract): readonly string[] {
   return abi.filter(({ kind }) => kind === 'function').map(({ key }) => key)
 }
 
-/** The contract whose code this is, by its hash; else by its hash without the metadata's hashes. */
-function best(
+/** The contracts whose code this is, by its hash; else by its hash without the metadata's hashes. */
+function alike(
   contracts: readonly Contract[],
   code: Uint8Array,
   shapeIn: (contract: Contract) => CodeShape | undefined,
-): Match | undefined {
+): Alike | undefined {
   const exact: Contract[] = []
   const masked: Contract[] = []
   const hashes = new Map<string, { readonly exact: string; readonly masked: string }>()
@@ -295,7 +305,12 @@ function best(
     if (hashed.exact === shape.exact) exact.push(contract)
     else if (hashed.masked === shape.masked) masked.push(contract)
   }
-  return chosen(exact.length > 0 ? exact : masked)
+  if (exact.length > 0) return { contracts: newestFirst(exact), isExact: true }
+  return masked.length > 0 ? { contracts: newestFirst(masked), isExact: false } : undefined
+}
+
+function newestFirst(contracts: readonly Contract[]): readonly Contract[] {
+  return contracts.toSorted((a, b) => b.age - a.age)
 }
 
 function hashesOf(code: Uint8Array, { holes }: CodeShape): { exact: string; masked: string } {
@@ -303,21 +318,19 @@ function hashesOf(code: Uint8Array, { holes }: CodeShape): { exact: string; mask
   return { exact: hashOf(filled), masked: hashOf(maskedMetadata(filled)) }
 }
 
-function bestBody(contracts: readonly Contract[], body: Uint8Array): Match | undefined {
-  return chosen(
-    contracts.filter(({ runtime }) => {
-      if (runtime?.body === undefined) return false
-      const filled = withoutHoles(body, runtime.holes)
-      return hashOf(maskedMetadata(filled)) === runtime.body.hash
-    }),
-  )
+function withBody(contracts: readonly Contract[], body: Uint8Array): readonly Contract[] {
+  return contracts.filter(({ runtime }) => {
+    if (runtime?.body === undefined) return false
+    const filled = withoutHoles(body, runtime.holes)
+    return hashOf(maskedMetadata(filled)) === runtime.body.hash
+  })
 }
 
 /** The newest of contracts with the same code. Where they are different ones, any of them is a guess. */
-function chosen(contracts: readonly Contract[]): Match | undefined {
-  if (contracts.length === 0) return undefined
-  const contract = contracts.reduce((newest, each) => (each.age > newest.age ? each : newest))
-  const isGuess = contracts.some((each) => each.name !== contract.name)
+function chosen(found: Alike | undefined): Match | undefined {
+  const contract = found?.contracts[0]
+  if (contract === undefined) return undefined
+  const isGuess = found?.contracts.some((each) => each.name !== contract.name) === true
   return { contract, isGuess, isSame: true }
 }
 

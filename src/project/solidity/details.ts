@@ -177,7 +177,8 @@ export function withoutBulk(value: unknown): unknown {
 function leanContract(contract: unknown): Loose {
   const { creationMap, runtimeMap } = mapsIn(member(contract, 'evm'))
   const evm = { bytecode: { sourceMap: creationMap }, deployedBytecode: { sourceMap: runtimeMap } }
-  return { evm, storageLayout: member(contract, 'storageLayout') }
+  const { storageLayout, metadata } = isObject(contract) ? contract : {}
+  return { evm, storageLayout, metadata }
 }
 
 function details(
@@ -238,13 +239,13 @@ function fromBuild(build: Build, contract: Contract): Details | undefined {
 }
 
 /** `artifacts/contracts/Vault.sol/Vault.dbg.json` says where the build information is. */
-function buildOfSecond(file: string): readonly [string, string] {
+export function buildOfSecond(file: string): readonly [string, string] {
   const reference = text(jsonIn(file.replace(/\.json$/, '.dbg.json'))['buildInfo'])
   const build = path.resolve(path.dirname(file), reference)
   return [build, build]
 }
 
-function buildOfThird(file: string): readonly [string, string] {
+export function buildOfThird(file: string): readonly [string, string] {
   const id = text(jsonIn(file)['buildInfoId'])
   const folder = nearest(file, 'build-info')
   if (folder === undefined || !/^[\w.-]+$/.test(id))
@@ -344,20 +345,20 @@ export function sourceOf(name: string, content: string): Source {
   return { path: name, text: bytes, outline: outlineOf(bytes) }
 }
 
-function jsonIn(file: string, limit = LARGEST_BUILD): Loose {
+export function jsonIn(file: string, limit: number = LARGEST_BUILD): Loose {
   if (statSync(file).size > limit) throw new Error(`${file} is too large`)
   const json: unknown = JSON.parse(readFileSync(file, 'utf8'))
   return isObject(json) ? json : {}
 }
 
-function member(value: unknown, name: string): unknown {
+export function member(value: unknown, name: string): unknown {
   return isObject(value) ? value[name] : undefined
 }
 
-function entriesOf(value: unknown): (readonly [string, unknown])[] {
+export function entriesOf(value: unknown): (readonly [string, unknown])[] {
   return isObject(value) ? Object.entries(value) : []
 }
 
-function text(value: unknown): string {
+export function text(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }

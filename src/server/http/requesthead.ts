@@ -20,7 +20,7 @@ const BEGINNING = 'POST /'
 /** Heads that are remembered: clients send the same ones, but for the length. */
 const REMEMBERED = 256
 
-const FORM = /^POST \/[!-~]* HTTP\/1\.1((?:\r\n[!#$%&'*+.^_`|~\w-]+:[\t -~]*)*)$/
+const FORM = /^POST (\/[!-~]*) HTTP\/1\.1((?:\r\n[!#$%&'*+.^_`|~\w-]+:[\t -~]*)*)$/
 
 /** Headers that ask for what only node's server does. */
 const UNUSUAL = new Set([
@@ -46,11 +46,13 @@ export interface KnownHead {
 
 /**
  * Makes the reader of the heads that bytes begin with. It gives undefined for one that is not whole, and for whatever is
- * not plain: a strict reader of few forms leaves all others, and their mistakes, to node's.
+ * not plain: a strict reader of few forms leaves all others, and their mistakes, to node's. What is asked of a site,
+ * by its target, is not plain.
  */
 export function createHeadReader(
   bodyLimit: number,
   checkHost: HostCheck,
+  isOther: (target: string) => boolean = () => false,
 ): (bytes: Buffer) => KnownHead | undefined {
   const known = new Map<string, KnownHead>()
   let last: KnownHead | undefined
@@ -65,7 +67,7 @@ export function createHeadReader(
       last = remembered
       return last
     }
-    const head = readHead(text, checkHost)
+    const head = readHead(text, checkHost, isOther)
     if (head === undefined || head.length > bodyLimit) return undefined
     if (known.size >= REMEMBERED) known.clear()
     last = { head, bytes: new Uint8Array(bytes.subarray(0, end + HEAD_END.length)) }
@@ -85,9 +87,13 @@ function beginsWith(bytes: Buffer, known: Uint8Array): boolean {
   return bytes.length >= length && bytes.compare(known, 0, length, 0, length) === 0
 }
 
-function readHead(text: string, checkHost: HostCheck): PlainHead | undefined {
-  const lines = FORM.exec(text)?.[1]
-  if (lines === undefined) return undefined
+function readHead(
+  text: string,
+  checkHost: HostCheck,
+  isOther: (target: string) => boolean,
+): PlainHead | undefined {
+  const [, target = '', lines] = FORM.exec(text) ?? []
+  if (lines === undefined || isOther(target)) return undefined
   const values = new Map<string, string>()
   for (const line of lines.split('\r\n').slice(1)) {
     const colon = line.indexOf(':')

@@ -1,0 +1,208 @@
+// What a contract was compiled from, and what came of it: metadata, sources, codes, as its artifact or build information has them.
+import { readFileSync, statSync } from 'node:fs'
+import path from 'node:path'
+import { keccak256 } from '../../core/crypto/keccak.ts'
+import { hexFromBytes } from '../../core/hex.ts'
+import { LruCache } from '../../core/lrucache.ts'
+import type { Catalogue, Contract } from '../code/catalogue.ts'
+import { isObject, type Loose } from '../reading/formats.ts'
+import {
+  buildOfSecond,
+  buildOfThird,
+  entriesOf,
+  jsonIn,
+  member,
+  nearest,
+  text,
+} from '../solidity/details.ts'
+import { type Compilation, rebuiltMetadata } from './rebuilt.ts'
+
+/** A contract with all that an explorer asks of it. */
+export interface Compiled {
+  readonly contract: Contract
+  /** The compiler's: settings, ABI, and the hash of each source. */
+  readonly metadata: Loose
+  /** By path as the compiler was told them, each as it was compiled. */
+  readonly sources: ReadonlyMap<string, string>
+  /** Paths of sources that are not to be had as they were compiled. */
+  readonly missing: readonly string[]
+  readonly creation: Loose
+  readonly runtime: Loose
+  readonly storageLayout: unknown
+}
+
+/** Contracts that are kept at hand. */
+const KEPT = 20
+
+/** Bytes of a source that is read from the disk. */
+const LARGEST_SOURCE = 10_000_000
+
+/** The members of an artifact that are read, whatever tool wrote it. */
+interface Output {
+  readonly metadata: unknown
+  readonly creation: unknown
+  readonly runtime: unknown
+  readonly storageLayout: unknown
+  /** A source that the artifact, or what it refers to, has; undefined for others. */
+  readonly sourceAt: (name: string) => string | undefined
+}
+
+/** Reads what contracts were compiled from. */
+export class CompiledReader {
+  readonly #catalogue: Catalogue
+  readonly #handedOver: (file: string) => unknown
+  readonly #known = new LruCache<Contract, Compiled>(KEPT)
+
+  /** @param handedOver gives what was handed over instead of read from a file */
+  constructor(catalogue: Catalogue, handedOver: (file: string) => unknown) {
+    this.#catalogue = catalogue
+    this.#handedOver = handedOver
+  }
+
+  /** Undefined where the artifact has no metadata, or is gone. What has all its sources is remembered. */
+  of(contract: Contract): Compiled | undefined {
+    const known = this.#known.get(contract)
+    if (known !== undefined) return known
+    try {
+      const compiled = compiledFrom(contract, this.#outputOf(contract))
+      if (compiled?.missing.length === 0) this.#known.set(contract, compiled)
+      return compiled
+    } catch {
+      // gone, or half-written
+      return undefined
+    }
+  }
+
+  #outputOf(contract: Contract): Output {
+    switch (contract.format) {
+      case 'foundry':
+        return foundryOutput(contract)
+      case 'truffle':
+        return this.#truffleOutput(contract)
+      case 'hardhat2':
+        return hardhatOutput(contract, buildOfSecond(contract.file))
+      case 'hardhat3':
+        return hardhatOutput(contract, buildOfThird(contract.file))
+      case 'compiler': {
+        const given = this.#handedOver(contract.file) ?? jsonIn(contract.file)
+        const output = member(given, 'output') ?? given
+        const compilerVersion = text(member(given, 'solcLongVersion'))
+        return compilerOutput(contract, { input: member(given, 'input'), output, compilerVersion })
+      }
+      case 'abi':
+        throw new Error('an ABI tells of no sources')
+    }
+  }
+
+  /** Each artifact has its own source; those of others are in theirs. */
+  #truffleOutput(contract: Contract): Output {
+    const artifact = jsonIn(contract.file)
+    const folder = path.dirname(contract.file)
+    const sourceAt = (name: string): string | undefined => {
+      const plain = name.replace(/^project:\//, '')
+      const other = this.#catalogue.find(
+        ({ file, source }) => path.dirname(file) === folder && source.endsWith(plain),
+      )
+      const own = other && jsonIn(other.file)['source']
+      return typeof own === 'string' ? own : sourceNear(contract.file, plain.replace(/^\//, ''))
+    }
+    const { metadata, bytecode, deployedBytecode, immutableReferences } = artifact
+    const creation = { object: bytecode, sourceMap: artifact['sourceMap'] }
+    const runtimeMap = artifact['deployedSourceMap']
+    const runtime = { object: deployedBytecode, sourceMap: runtimeMap, immutableReferences }
+    return { metadata, creation, runtime, storageLayout: undefined, sourceAt }
+  }
+}
+
+function foundryOutput({ file }: Contract): Output {
+  const artifact = jsonIn(file)
+  const { rawMetadata, bytecode, deployedBytecode, storageLayout } = artifact
+  return {
+    metadata: rawMetadata ?? artifact['metadata'],
+    creation: bytecode,
+    runtime: deployedBytecode,
+    storageLayout,
+    sourceAt: (name) => sourceNear(file, name),
+  }
+}
+
+function hardhatOutput(contract: Contract, [inputFile, outputFile]: readonly string[]): Output {
+  const whole = jsonIn(inputFile ?? '')
+  const output = inputFile === outputFile ? whole : jsonIn(outputFile ?? '')
+  const compilerVersion = text(whole['solcLongVersion'])
+  return compilerOutput(contract, {
+    input: whole['input'],
+    output: output['output'],
+    compilerVersion,
+  })
+}
+
+function compilerOutput({ file, source, name }: Contract, compilation: Compilation): Output {
+  const { input, output } = compilation
+  const unit = member(member(output, 'contracts'), source)
+  const contract = member(unit, name)
+  const evm = member(contract, 'evm')
+  const sources = member(input, 'sources')
+  return {
+    metadata:
+      member(contract, 'metadata') ?? rebuiltMetadata(compilation, [source, name], hashOfSource),
+    creation: member(evm, 'bytecode'),
+    runtime: member(evm, 'deployedBytecode'),
+    storageLayout: member(contract, 'storageLayout'),
+    sourceAt: (each) => {
+      const content = member(member(sources, each), 'content')
+      return typeof content === 'string' ? content : sourceNear(file, each)
+    },
+  }
+}
+
+function compiledFrom(contract: Contract, output: Output): Compiled | undefined {
+  const metadata = metadataIn(output.metadata)
+  if (metadata === undefined) return undefined
+  const sources = new Map<string, string>()
+  const missing: string[] = []
+  for (const [name, each] of entriesOf(metadata['sources'])) {
+    const content = member(each, 'content') ?? output.sourceAt(name)
+    if (typeof content === 'string' && hashOfSource(content) === member(each, 'keccak256'))
+      sources.set(name, content)
+    else missing.push(name)
+  }
+  const { creation, runtime, storageLayout } = output
+  return {
+    contract,
+    metadata,
+    sources,
+    missing,
+    creation: isObject(creation) ? creation : {},
+    runtime: isObject(runtime) ? runtime : {},
+    storageLayout,
+  }
+}
+
+/** The compiler writes metadata as text in its output; Foundry's artifacts have it read. */
+export function metadataIn(value: unknown): Loose | undefined {
+  const read: unknown = typeof value === 'string' && value !== '' ? JSON.parse(value) : value
+  return isObject(read) && isObject(read['sources']) ? read : undefined
+}
+
+/** As metadata has it for each source. */
+export function hashOfSource(content: string): string {
+  return hexFromBytes(keccak256(Buffer.from(content, 'utf8')))
+}
+
+/** A source as it is on the disk now, in a folder that the artifact is in, or among the packages there. */
+function sourceNear(file: string, name: string): string | undefined {
+  const found = path.isAbsolute(name)
+    ? name
+    : (nearest(file, name) ?? nearest(file, path.join('node_modules', name)))
+  const size = found && statSync(found, { throwIfNoEntry: false })?.size
+  if (found === undefined || !size || size > LARGEST_SOURCE) return undefined
+  return readFileSync(found, 'utf8')
+}
+
+/** Path and name of the contract that metadata describes: `src/Vault.sol`, `Vault`. */
+export function targetOf(metadata: Loose): readonly [source: string, name: string] {
+  const target = member(member(metadata, 'settings'), 'compilationTarget')
+  const [source = '', name] = entriesOf(target)[0] ?? []
+  return [source, text(name)]
+}

@@ -1,0 +1,219 @@
+// What somebody posts to have a contract verified, held against what the project's artifacts were compiled from.
+import { createHash } from 'node:crypto'
+import { listed } from '../../core/format.ts'
+import { type Address, bytesFromHex } from '../../core/hex.ts'
+import type { Contract } from '../code/catalogue.ts'
+import type { Loose } from '../reading/formats.ts'
+import { entriesOf, member, text } from '../solidity/details.ts'
+import { type Compiled, type CompiledReader, hashOfSource, targetOf } from './compiled.ts'
+import {
+  type Ask,
+  type Candidates,
+  type Repository,
+  type Unverified,
+  type Verified,
+  verifiedAs,
+} from './repository.ts'
+
+/** Sources that a contract is said to be compiled from. */
+export interface Posted {
+  /** By path. */
+  readonly sources: ReadonlyMap<string, string>
+  /** Path and name of the contract; undefined: whichever has the code. */
+  readonly target: readonly [source: string, name: string] | undefined
+  /** `0.8.30`, with or without its commit; undefined where nobody says it. */
+  readonly compilerVersion: string | undefined
+  /** Of the compiler; undefined where nobody says them. */
+  readonly settings: unknown
+  /** The compiler's, as it wrote it; undefined where it was not posted. */
+  readonly metadata: { readonly text: string; readonly value: Loose } | undefined
+}
+
+/** What a verification is given. */
+export interface Verifying {
+  readonly repository: Repository
+  readonly reader: CompiledReader
+  /** Takes over a contract that no artifact describes. */
+  readonly add: (value: unknown, name: string) => void
+}
+
+/** No compiler is on board: what is posted is verified where it is what the artifacts were compiled from. */
+export async function verify(
+  { repository, reader, add }: Verifying,
+  ask: Ask,
+  address: Address,
+  posted: Posted,
+): Promise<Verified | Unverified> {
+  const found = await repository.candidates(ask, address)
+  if ('message' in found) {
+    if (found.code !== 'no_match' || posted.metadata === undefined) return found
+    const code = String(await ask('eth_getCode', address, 'latest'))
+    const value = vouchedFor(code, posted, posted.metadata)
+    if ('message' in value) return value
+    add(value.artifact, `verified at ${address}`)
+    return await repository.find(ask, address)
+  }
+  return held(found, address, posted, (contract) => reader.of(contract))
+}
+
+function held(
+  candidates: Candidates,
+  address: Address,
+  posted: Posted,
+  compiledOf: (contract: Contract) => Compiled | undefined,
+): Verified | Unverified {
+  const meant = candidates.contracts.filter((each) => isMeant(each, posted.target))
+  if (meant.length === 0) {
+    const names = listed(candidates.contracts.map(({ source, name }) => `${source}:${name}`))
+    const message = `the code at ${address} is that of ${names}, not of ${posted.target?.join(':')}`
+    return { code: 'no_match', message }
+  }
+  let why: Unverified | undefined
+  for (const contract of meant) {
+    const compiled = compiledOf(contract)
+    const difference = compiled === undefined ? undefined : differenceTo(compiled, posted)
+    if (compiled !== undefined && difference === undefined) {
+      return verifiedAs(address, candidates, withSources(compiled, posted))
+    }
+    why ??= difference
+  }
+  const message = `the artifact of the code at ${address} has no metadata of the compiler`
+  return why ?? { code: 'missing_source', message }
+}
+
+function isMeant({ name, source }: Contract, target: Posted['target']): boolean {
+  if (target === undefined) return true
+  // tools put a name before paths: project/src/Vault.sol, project:/src/Vault.sol
+  const [path, wanted] = target
+  return name === wanted && (source.endsWith(path) || path.endsWith(source))
+}
+
+/** Why what is posted does not give the code that an artifact has; undefined where it does. */
+function differenceTo({ metadata }: Compiled, posted: Posted): Unverified | undefined {
+  const hashes = new Set([...posted.sources.values()].map(hashOfSource))
+  const changed = entriesOf(metadata['sources']).filter(
+    ([, each]) => !hashes.has(text(member(each, 'keccak256'))),
+  )
+  const absent = changed.filter(([name]) => !posted.sources.has(name)).map(([name]) => name)
+  if (absent.length > 0) {
+    return { code: 'missing_source', message: `${listed(absent)} is missing among the sources` }
+  }
+  if (changed.length > 0) {
+    const names = listed(changed.map(([name]) => name))
+    const message = `${names} is not as it was when the code was compiled`
+    return { code: 'no_match', message }
+  }
+  return differentSetting(metadata, posted)
+}
+
+/** Settings that change code, and what the compiler takes where they are left out; undefined: that depends on the compiler. */
+const TELLING_SETTINGS: readonly (readonly [path: readonly string[], usual: unknown])[] = [
+  [['evmVersion'], undefined],
+  [['viaIR'], false],
+  [['optimizer', 'enabled'], false],
+  [['optimizer', 'runs'], 200],
+]
+
+function differentSetting(metadata: Loose, posted: Posted): Unverified | undefined {
+  const version = text(member(metadata['compiler'], 'version'))
+  const given = posted.compilerVersion?.replace(/^v/, '') ?? version
+  if (!version.startsWith(given) && !given.startsWith(version)) {
+    return { code: 'no_match', message: `the code was compiled by ${version}, not by ${given}` }
+  }
+  if (posted.settings === undefined) return undefined
+  for (const [path, usual] of TELLING_SETTINGS) {
+    const ours = at(metadata['settings'], path) ?? usual
+    const theirs = at(posted.settings, path) ?? usual
+    if (ours === undefined || theirs === undefined || ours === theirs) continue
+    const message = `the code was compiled with ${path.join('.')} ${ours}, not ${theirs}`
+    return { code: 'no_match', message }
+  }
+  return undefined
+}
+
+function at(value: unknown, path: readonly string[]): unknown {
+  return path.reduce(member, value)
+}
+
+/** What was posted has what is gone from the disk since. */
+function withSources(compiled: Compiled, { sources }: Posted): Compiled {
+  if (compiled.missing.length === 0) return compiled
+  const byHash = new Map([...sources.values()].map((each) => [hashOfSource(each), each]))
+  const all = entriesOf(compiled.metadata['sources']).map(
+    ([name, each]) => [name, byHash.get(text(member(each, 'keccak256'))) ?? ''] as const,
+  )
+  return { ...compiled, sources: new Map(all), missing: [] }
+}
+
+/**
+ * A contract that no artifact describes, as the compiler's answer would: its code ends with the hash of the metadata that
+ * was posted, and that has the hash of each source.
+ */
+function vouchedFor(
+  code: string,
+  { sources, settings }: Posted,
+  { text: written, value }: NonNullable<Posted['metadata']>,
+): { readonly artifact: Loose } | Unverified {
+  const texts = [written, JSON.stringify(value), JSON.stringify(sorted(value))]
+  if (!texts.some((each) => hasHashOf(code, each))) {
+    const message = 'the code does not end with the hash of this metadata, and no artifact is of it'
+    return { code: 'no_match', message }
+  }
+  const byHash = new Map([...sources.values()].map((each) => [hashOfSource(each), each]))
+  const found = entriesOf(value['sources']).map(([name, each]) => {
+    const literal = text(member(each, 'content'))
+    return [name, literal || byHash.get(text(member(each, 'keccak256')))] as const
+  })
+  const absent = found.filter(([, content]) => content === undefined).map(([name]) => name)
+  if (absent.length > 0) {
+    const message = `${listed(absent)} is missing among the sources, or is not the one that was compiled`
+    return { code: 'missing_source', message }
+  }
+  const [source, name] = targetOf(value)
+  const { abi } = (value['output'] ?? {}) as Loose
+  const evm = { deployedBytecode: { object: code } }
+  const contracts = { [source]: { [name]: { abi, metadata: written, evm } } }
+  const contents = Object.fromEntries(found.map(([each, content]) => [each, { content }]))
+  return { artifact: { input: { sources: contents, settings }, output: { contracts } } }
+}
+
+/** Bytes of a file that is one block to IPFS. */
+const ONE_BLOCK = 262_144
+
+/** The keys `ipfs` and the head of a hash, as code ends with them. */
+const IPFS_KEY = '64697066735822'
+
+/** True where code ends with the IPFS hash of a text. */
+function hasHashOf(code: string, content: string): boolean {
+  const bytes = Buffer.from(content, 'utf8')
+  if (bytes.length > ONE_BLOCK) return false
+  const at = code.lastIndexOf(IPFS_KEY)
+  return at >= 0 && code.slice(at + IPFS_KEY.length, at + IPFS_KEY.length + 68) === ipfsHash(bytes)
+}
+
+/**
+ * The multihash of a file as IPFS names it (CIDv0).
+ * @see https://docs.soliditylang.org/en/latest/metadata.html
+ */
+function ipfsHash(bytes: Buffer): string {
+  const size = varint(bytes.length)
+  // a file (type 2), its content, its size
+  const file = Buffer.concat([bytesFromHex('0x080212'), size, bytes, bytesFromHex('0x18'), size])
+  const block = Buffer.concat([bytesFromHex('0x0a'), varint(file.length), file])
+  return `1220${createHash('sha256').update(block).digest('hex')}`
+}
+
+function varint(value: number): Buffer {
+  const bytes: number[] = []
+  let rest = value
+  for (; rest > 0x7f; rest >>>= 7) bytes.push((rest & 0x7f) | 0x80)
+  return Buffer.from([...bytes, rest])
+}
+
+/** With members in the order of their names, as the compiler writes metadata. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
+  return Object.fromEntries(entries.map(([name, each]) => [name, sorted(each)]))
+}

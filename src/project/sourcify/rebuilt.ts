@@ -1,0 +1,71 @@
+// Metadata of a contract whose compiler was not asked for it, as by Hardhat 3: put together from what it was asked and answered.
+import { isObject, type Loose } from '../reading/formats.ts'
+import { entriesOf, member, text } from '../solidity/details.ts'
+
+/** A compilation, and a contract in it. */
+export interface Compilation {
+  readonly input: unknown
+  readonly output: unknown
+  /** `0.8.30+commit.73712a01` */
+  readonly compilerVersion: string
+}
+
+/**
+ * What the compiler would write, but for what only it knows: documentation and licenses.
+ * @param hashOf of a source's content
+ * @returns undefined where the compilation has no ABI of the contract, or no content of a source
+ */
+export function rebuiltMetadata(
+  { input, output, compilerVersion }: Compilation,
+  [source, name]: readonly [source: string, name: string],
+  hashOf: (content: string) => string,
+): Loose | undefined {
+  const abi = member(member(member(member(output, 'contracts'), source), name), 'abi')
+  const contents = sourcesOf(input, output, source).map(
+    (each) => [each, member(member(member(input, 'sources'), each), 'content')] as const,
+  )
+  if (!Array.isArray(abi) || contents.some(([, content]) => typeof content !== 'string')) {
+    return undefined
+  }
+  const hashes = contents.map(([each, content]) => [each, { keccak256: hashOf(text(content)) }])
+  return {
+    compiler: { version: compilerVersion },
+    language: member(input, 'language') ?? 'Solidity',
+    output: { abi, devdoc: NO_DOCUMENTATION, userdoc: NO_DOCUMENTATION },
+    settings: settingsOf(member(input, 'settings'), { [source]: name }),
+    sources: Object.fromEntries(hashes),
+    version: 1,
+  }
+}
+
+const NO_DOCUMENTATION = { methods: {}, version: 1 }
+
+function settingsOf(settings: unknown, compilationTarget: Loose): Loose {
+  const { outputSelection, libraries, ...rest } = isObject(settings) ? settings : {}
+  const linked = entriesOf(libraries).flatMap(([file, each]) =>
+    entriesOf(each).map(([name, address]) => [`${file}:${name}`, address]),
+  )
+  return {
+    optimizer: { enabled: false, runs: 200 },
+    remappings: [],
+    ...rest,
+    compilationTarget,
+    libraries: Object.fromEntries(linked),
+  }
+}
+
+/** A source and all that it imports, by the syntax trees; all sources where there are none. */
+function sourcesOf(input: unknown, output: unknown, source: string): readonly string[] {
+  const trees = member(output, 'sources')
+  const found = new Set([source])
+  for (const each of found) {
+    const nodes = member(member(member(trees, each), 'ast'), 'nodes')
+    if (!Array.isArray(nodes)) return entriesOf(member(input, 'sources')).map(([name]) => name)
+    for (const node of nodes as readonly unknown[]) {
+      if (member(node, 'nodeType') === 'ImportDirective') {
+        found.add(text(member(node, 'absolutePath')))
+      }
+    }
+  }
+  return [...found].sort()
+}

@@ -1,0 +1,164 @@
+// What is verified on the chain: contracts whose deployed code is that of the project's artifacts, with their sources.
+import { type Address, bytesFromHex, type Hex } from '../../core/hex.ts'
+import type { Catalogue, Contract } from '../code/catalogue.ts'
+import { maskedMetadata, withoutMetadata } from '../code/shape.ts'
+import type { Compiled, CompiledReader } from './compiled.ts'
+
+/** Asks the chain by one of its methods, as a client would. */
+export type Ask = (method: string, ...params: readonly unknown[]) => Promise<unknown>
+
+/** How a code is that of a contract: with its metadata, or but for it. */
+export type Quality = 'exact_match' | 'match'
+
+/** A contract on the chain that an artifact with all its sources is of. */
+export interface Verified {
+  readonly address: Address
+  readonly code: Hex
+  readonly runtimeMatch: Quality
+  readonly compiled: Compiled
+}
+
+/** How a verified contract came to be. */
+export interface Origin {
+  /** Undefined where no transaction made it, or one that called another contract. */
+  readonly creationMatch: Quality | undefined
+  readonly deployment: Deployment | undefined
+  /** Arguments of its constructor, after the code that made it; undefined where that is not known. */
+  readonly constructorArguments: Hex | undefined
+}
+
+/** The transaction that made a contract. */
+export interface Deployment {
+  readonly transactionHash: string
+  readonly blockNumber: number
+  readonly transactionIndex: number
+  readonly deployer: string
+  /** What it made it with; undefined where it called another contract, which made it. */
+  readonly input: Hex | undefined
+}
+
+/** Why a contract is not verified. */
+export interface Unverified {
+  /** Sourcify's word for it. */
+  readonly code: 'contract_not_deployed' | 'no_match' | 'missing_source'
+  readonly message: string
+}
+
+/** The code of an account, and the contracts that have it. */
+export interface Candidates {
+  readonly code: Hex
+  readonly contracts: readonly Contract[]
+  readonly isExact: boolean
+}
+
+/** Looks contracts up by their addresses. */
+export class Repository {
+  readonly #catalogue: Catalogue
+  readonly #reader: CompiledReader
+
+  constructor(catalogue: Catalogue, reader: CompiledReader) {
+    this.#catalogue = catalogue
+    this.#reader = reader
+  }
+
+  /** What is verified at an address: the newest artifact with all its sources that has the code. */
+  async find(ask: Ask, address: Address): Promise<Verified | Unverified> {
+    const candidates = await this.candidates(ask, address)
+    if ('message' in candidates) return candidates
+    let why: Unverified | undefined
+    for (const contract of candidates.contracts) {
+      const compiled = this.compiled(contract)
+      if (!('message' in compiled)) return verifiedAs(address, candidates, compiled)
+      why ??= compiled
+    }
+    return why ?? unknownCode(address)
+  }
+
+  /** The contracts whose code is at an address. */
+  async candidates(ask: Ask, address: Address): Promise<Candidates | Unverified> {
+    const code = (await ask('eth_getCode', address, 'latest')) as Hex
+    if (code === '0x') {
+      return { code: 'contract_not_deployed', message: `there is no code at ${address}` }
+    }
+    const bytes = bytesFromHex(code)
+    const alike = this.#catalogue.alike(bytes)
+    if (alike === undefined) return unknownCode(address)
+    const isExact = alike.isExact && hasMetadataHash(bytes)
+    return { code, contracts: alike.contracts, isExact }
+  }
+
+  /** What a contract was compiled from, all of it. */
+  compiled(contract: Contract): Compiled | Unverified {
+    const compiled = this.#reader.of(contract)
+    const name = this.#catalogue.nameOf(contract)
+    if (compiled === undefined) {
+      const message = `the artifact of ${name} has no metadata of the compiler`
+      return { code: 'missing_source', message }
+    }
+    if (compiled.missing.length === 0) return compiled
+    const message = `${compiled.missing.join(', ')} of ${name} cannot be had as it was compiled`
+    return { code: 'missing_source', message }
+  }
+
+  /** How a contract was made, where that can be found. */
+  async originOf(ask: Ask, { address, compiled, runtimeMatch }: Verified): Promise<Origin> {
+    const deployment = await deploymentOf(ask, address)
+    const created = deployment?.input && this.#catalogue.creation(bytesFromHex(deployment.input))
+    const isSame = created && (created.isGuess || created.contract.name === compiled.contract.name)
+    if (!isSame) return { deployment, creationMatch: undefined, constructorArguments: undefined }
+    const rest = deployment?.input?.slice(2 + 2 * created.argumentsAt) ?? ''
+    return { deployment, creationMatch: runtimeMatch, constructorArguments: `0x${rest}` }
+  }
+}
+
+/** A contract that is verified with what it was compiled from. */
+export function verifiedAs(
+  address: Address,
+  { code, isExact }: Candidates,
+  compiled: Compiled,
+): Verified {
+  return { address, code, runtimeMatch: isExact ? 'exact_match' : 'match', compiled }
+}
+
+function unknownCode(address: Address): Unverified {
+  const message = `the code at ${address} is that of no artifact that was read: compile the project, and name its artifacts with --artifacts where they are elsewhere`
+  return { code: 'no_match', message }
+}
+
+/** True where the hash of metadata is part of a code: without it other sources may have the same code. */
+function hasMetadataHash(code: Uint8Array): boolean {
+  const body = withoutMetadata(code)
+  if (body === undefined) return false
+  const tail = Buffer.from(code.subarray(body.length))
+  return maskedMetadata(tail) !== tail
+}
+
+/** Undefined where no transaction made the contract, or where it would take too long to find. */
+async function deploymentOf(ask: Ask, address: Address): Promise<Deployment | undefined> {
+  try {
+    const created = (await ask('ots_getContractCreator', address)) as Created | null
+    if (created === null) return undefined
+    const sent = (await ask('eth_getTransactionByHash', created.hash)) as Sent
+    return {
+      transactionHash: created.hash,
+      blockNumber: Number(sent.blockNumber),
+      transactionIndex: Number(sent.transactionIndex),
+      deployer: created.creator,
+      input: sent.to === null ? sent.input : undefined,
+    }
+  } catch {
+    return undefined
+  }
+}
+
+interface Created {
+  readonly hash: string
+  readonly creator: string
+}
+
+interface Sent {
+  readonly to: string | null
+  readonly input: Hex
+  readonly blockNumber: string
+  readonly transactionIndex: string
+}

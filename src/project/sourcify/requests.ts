@@ -1,0 +1,110 @@
+// What clients of Sourcify post, read into one form: standard JSON, metadata with sources, files.
+import { printValue } from '../../core/errors.ts'
+import { isObject, type Loose } from '../reading/formats.ts'
+import { entriesOf, member, text } from '../solidity/details.ts'
+import { metadataIn, targetOf } from './compiled.ts'
+import type { Posted } from './posted.ts'
+
+/** Why something posted cannot be read. */
+export class BadRequest extends Error {}
+
+/** A JSON object. @throws {BadRequest} for anything else */
+export function readJson(contentType: string, body: Uint8Array): Loose {
+  if (!/json/i.test(contentType)) {
+    throw new BadRequest(`expected a body of application/json, got ${contentType || 'no type'}`)
+  }
+  let value: unknown
+  try {
+    value = JSON.parse(Buffer.from(body).toString('utf8'))
+  } catch {
+    throw new BadRequest('expected a body of valid JSON')
+  }
+  if (!isObject(value)) throw new BadRequest(`expected a JSON object, got ${printValue(value)}`)
+  return value
+}
+
+/** `POST /v2/verify/{chain}/{address}`. @throws {BadRequest} naming what is missing */
+export function readStandardJson(body: Loose): Posted {
+  const { stdJsonInput, compilerVersion, contractIdentifier } = body
+  const identifier = textMember('contractIdentifier', contractIdentifier)
+  const at = identifier.lastIndexOf(':')
+  if (at < 0) {
+    const message = `contractIdentifier: expected a path and a name such as src/Vault.sol:Vault, got ${printValue(identifier)}`
+    throw new BadRequest(message)
+  }
+  const sources = entriesOf(objectMember('stdJsonInput', stdJsonInput)['sources'])
+  if (sources.length === 0) throw new BadRequest('stdJsonInput.sources: expected sources')
+  return {
+    sources: new Map(sources.map(([name, each]) => [name, contentOf(name, each)])),
+    target: [identifier.slice(0, at), identifier.slice(at + 1)],
+    compilerVersion: textMember('compilerVersion', compilerVersion),
+    settings: member(stdJsonInput, 'settings') ?? {},
+    metadata: undefined,
+  }
+}
+
+/** `POST /v2/verify/metadata/{chain}/{address}`. @throws {BadRequest} naming what is missing */
+export function readMetadata(body: Loose): Posted {
+  const { metadata } = body
+  const sources = objectMember('sources', body['sources'])
+  return withMetadata(textsOf('sources', sources), metadata)
+}
+
+/** `POST /verify` of the first version: files by their names, `metadata.json` among them. @throws {BadRequest} */
+export function readFiles(body: Loose): Posted {
+  const files = textsOf('files', objectMember('files', body['files']))
+  for (const [name, content] of files) {
+    const metadata = /\.json$/.test(name) ? jsonOrNothing(content) : undefined
+    if (metadata === undefined) continue
+    files.delete(name)
+    return withMetadata(files, content)
+  }
+  throw new BadRequest('files: expected metadata.json among them')
+}
+
+function withMetadata(sources: ReadonlyMap<string, string>, metadata: unknown): Posted {
+  const value = typeof metadata === 'string' ? jsonOrNothing(metadata) : metadataIn(metadata)
+  if (value === undefined) {
+    throw new BadRequest(`metadata: expected that of the compiler, got ${printValue(metadata)}`)
+  }
+  const settings = isObject(value['settings']) ? value['settings'] : {}
+  return {
+    sources,
+    target: targetOf(value),
+    compilerVersion: text(member(value['compiler'], 'version')),
+    settings,
+    metadata: { text: typeof metadata === 'string' ? metadata : JSON.stringify(value), value },
+  }
+}
+
+function jsonOrNothing(content: string): Loose | undefined {
+  try {
+    return metadataIn(content)
+  } catch {
+    return undefined
+  }
+}
+
+function contentOf(name: string, source: unknown): string {
+  const content = member(source, 'content')
+  if (typeof content === 'string') return content
+  throw new BadRequest(`stdJsonInput.sources: expected the content of ${name}: none is fetched`)
+}
+
+function textsOf(name: string, files: Loose): Map<string, string> {
+  const texts = entriesOf(files).map(([each, content]) => {
+    if (typeof content === 'string') return [each, content] as const
+    throw new BadRequest(`${name}: expected text for ${each}, got ${printValue(content)}`)
+  })
+  return new Map(texts)
+}
+
+function objectMember(name: string, value: unknown): Loose {
+  if (isObject(value)) return value
+  throw new BadRequest(`${name}: expected an object, got ${printValue(value)}`)
+}
+
+function textMember(name: string, value: unknown): string {
+  if (typeof value === 'string' && value !== '') return value
+  throw new BadRequest(`${name}: expected text, got ${printValue(value)}`)
+}

@@ -1,0 +1,376 @@
+// What is served below /sourcify: a repository of verified contracts, and Sourcify's server in both of its versions.
+import { checksumAddress } from '../../core/crypto/crypto.ts'
+import { printValue } from '../../core/errors.ts'
+import { type Address, parseAddress } from '../../core/hex.ts'
+import type { Chain } from '../../node/chain/chain.ts'
+import type { Catalogue } from '../code/catalogue.ts'
+import type { Loose } from '../reading/formats.ts'
+import { member } from '../solidity/details.ts'
+import { CompiledReader } from './compiled.ts'
+import { Jobs } from './jobs.ts'
+import { type Posted, verify } from './posted.ts'
+import { type Ask, type Origin, Repository, type Unverified, type Verified } from './repository.ts'
+import { BadRequest, readFiles, readJson, readMetadata, readStandardJson } from './requests.ts'
+import { FIELDS, filesOf, type Minimal, minimalOf, sourceAt, unverifiedView } from './views.ts'
+
+/** A request, as the server hands it over. */
+export interface SiteRequest {
+  readonly method: 'GET' | 'POST'
+  readonly target: string
+  readonly contentType: string
+  readonly body: Uint8Array
+}
+
+export interface SiteReply {
+  readonly status: number
+  readonly contentType: string
+  readonly body: string
+}
+
+/** What the site is about. */
+export interface SiteOptions {
+  readonly chain: Chain
+  readonly catalogue: Catalogue
+  /** Gives what was handed over instead of read from a file. */
+  readonly handedOver: (file: string) => unknown
+  /** Takes over a contract that no artifact describes. */
+  readonly add: (value: unknown, name: string) => void
+}
+
+/** Addresses that one request may ask about. */
+const MOST_ADDRESSES = 100
+
+/** The longest target that is read. */
+const LONGEST_TARGET = 10_000
+
+/** A request whose path was understood. */
+interface Visit {
+  readonly ask: Ask
+  /** Parts of the path, as the pattern of the route has them. */
+  readonly parts: readonly string[]
+  readonly query: URLSearchParams
+  readonly contentType: string
+  readonly body: Uint8Array
+}
+
+type Handler = (visit: Visit) => SiteReply | Promise<SiteReply>
+
+interface Route {
+  readonly method: SiteRequest['method']
+  readonly path: RegExp
+  readonly handle: Handler
+}
+
+/** What comes before a path of the server, of the repository, and of forge, which adds `v2` to a URL without its last `/`. */
+const BEGINNING = /^\/sourcify(?:\/+(?:server\/+|repository\/+)?|(?=v2\/))/
+
+export class SourcifySite {
+  readonly #options: SiteOptions
+  readonly #repository: Repository
+  readonly #reader: CompiledReader
+  readonly #jobs = new Jobs()
+  readonly #routes: readonly Route[]
+
+  constructor(options: SiteOptions) {
+    this.#options = options
+    this.#reader = new CompiledReader(options.catalogue, options.handedOver)
+    this.#repository = new Repository(options.catalogue, this.#reader)
+    this.#routes = [...this.#readingRoutes(), ...this.#verifyingRoutes()]
+  }
+
+  /** Answers a request. @param ask asks the chain, as a client would */
+  async answer({ method, target, contentType, body }: SiteRequest, ask: Ask): Promise<SiteReply> {
+    const [path = '', search = ''] = target.split('?', 2)
+    const place = decoded(path.replace(BEGINNING, ''))
+    if (target.length > LONGEST_TARGET || place === undefined) {
+      return problem(400, 'invalid_parameter', `expected a path, got ${printValue(path)}`)
+    }
+    const query = new URLSearchParams(search)
+    for (const route of this.#routes) {
+      const match = route.method === method ? route.path.exec(place) : null
+      if (match === null) continue
+      try {
+        return await route.handle({ ask, parts: match.slice(1), query, contentType, body })
+      } catch (error) {
+        if (error instanceof BadRequest) return problem(400, 'invalid_parameter', error.message)
+        throw error
+      }
+    }
+    return problem(404, 'route_not_found', `${method} ${path} is not served`)
+  }
+
+  #readingRoutes(): readonly Route[] {
+    const get = (path: RegExp, handle: Handler): Route => ({ method: 'GET', path, handle })
+    return [
+      get(/^contracts\/(full|partial)_match\/(\w+)\/(\w+)\/(.+)$/, (visit) => this.#file(visit)),
+      get(/^files\/(any\/)?(\w+)\/(\w+)$/, (visit) => this.#files(visit)),
+      get(/^check-by-addresses$/, (visit) => this.#check(visit, false)),
+      get(/^check-all-by-addresses$/, (visit) => this.#check(visit, true)),
+      get(/^chains$/, () => this.#chains()),
+      get(/^health$/, () => ({ ...json(200, ''), contentType: 'text/plain', body: 'Alive' })),
+      get(/^v2\/contract\/all-chains\/(\w+)$/, (visit) => this.#everywhere(visit)),
+      get(/^v2\/contract\/(\w+)\/(\w+)$/, (visit) => this.#contract(visit)),
+      get(/^v2\/verify\/([\w-]+)$/, (visit) => this.#job(visit)),
+    ]
+  }
+
+  #verifyingRoutes(): readonly Route[] {
+    const post = (path: RegExp, handle: Handler): Route => ({ method: 'POST', path, handle })
+    const similar = { sources: new Map(), target: undefined, settings: undefined }
+    return [
+      post(/^v2\/verify\/metadata\/(\w+)\/(\w+)$/, (visit) =>
+        this.#submit(visit, () => readMetadata(jsonOf(visit))),
+      ),
+      post(/^v2\/verify\/similarity\/(\w+)\/(\w+)$/, (visit) =>
+        this.#submit(visit, () => ({
+          ...similar,
+          compilerVersion: undefined,
+          metadata: undefined,
+        })),
+      ),
+      post(/^v2\/verify\/(\w+)\/(\w+)$/, (visit) =>
+        this.#submit(visit, () => readStandardJson(jsonOf(visit))),
+      ),
+      post(/^verify$/, (visit) => this.#verifyFirst(visit)),
+    ]
+  }
+
+  get #chainId(): bigint {
+    return this.#options.chain.state.config.chainId
+  }
+
+  get #now(): number {
+    return this.#options.chain.environment.now()
+  }
+
+  #minimal(found: Verified, origin: Origin): Minimal {
+    return minimalOf(found, origin, { chainId: this.#chainId, now: this.#now })
+  }
+
+  /** What is verified at an address of this chain. */
+  async #find(ask: Ask, chainId: string, address: Address): Promise<Verified | Unverified> {
+    if (chainId === String(this.#chainId)) return await this.#repository.find(ask, address)
+    return { code: 'no_match', message: `the chain here is ${this.#chainId}, not ${chainId}` }
+  }
+
+  /** A file of the repository. */
+  async #file({ ask, parts: [quality, chainId = '', name = '', file = ''] }: Visit) {
+    const found = await this.#find(ask, chainId, addressIn(name))
+    if ('message' in found) return missing(found.message)
+    const isFull = found.runtimeMatch === 'exact_match'
+    if (isFull !== (quality === 'full')) {
+      return missing(`${name} is a ${isFull ? 'full' : 'partial'} match`)
+    }
+    if (file === 'metadata.json') return json(200, found.compiled.metadata)
+    if (file.startsWith('sources/')) {
+      const source = sourceAt(found, file.slice('sources/'.length))
+      if (source === undefined) return missing(`${name} has no ${file}`)
+      return { status: 200, contentType: 'text/plain; charset=utf-8', body: source }
+    }
+    const files = filesOf(found, await this.#repository.originOf(ask, found))
+    const content = files.find((each) => each.name === file)?.content
+    return content === undefined
+      ? missing(`${name} has no ${file}`)
+      : { status: 200, contentType: 'text/plain; charset=utf-8', body: content }
+  }
+
+  /** All files of a contract at once; of a full match alone where both kinds are not asked for (`any`). */
+  async #files({ ask, parts: [both, chainId = '', name = ''] }: Visit): Promise<SiteReply> {
+    const found = await this.#find(ask, chainId, addressIn(name))
+    const isFull = !('message' in found) && found.runtimeMatch === 'exact_match'
+    if ('message' in found || (both === undefined && !isFull)) {
+      const message = 'message' in found ? found.message : `${name} is a partial match`
+      return json(404, { error: 'Files have not been found!', message })
+    }
+    const status = isFull ? 'full' : 'partial'
+    const folder = `/contracts/${status}_match/${chainId}/${checksumAddress(found.address)}`
+    const origin = await this.#repository.originOf(ask, found)
+    const files = filesOf(found, origin).map((file) => ({
+      name: file.name.split('/').at(-1),
+      path: `${folder}/${file.name}`,
+      content: file.content,
+    }))
+    return json(200, both === undefined ? files : { status, files })
+  }
+
+  /** The first version's answer for several addresses. */
+  async #check({ ask, query }: Visit, isDetailed: boolean): Promise<SiteReply> {
+    const names = listIn(query, 'addresses')
+    const chainIds = listIn(query, 'chainIds')
+    const answers: Loose[] = []
+    for (const address of names) {
+      const checked: Loose[] = []
+      for (const chainId of chainIds) {
+        const found = await this.#find(ask, chainId, addressIn(address))
+        if ('message' in found) continue
+        const status = found.runtimeMatch === 'exact_match' ? 'perfect' : 'partial'
+        if (isDetailed || status === 'perfect') checked.push({ chainId, status })
+      }
+      if (checked.length === 0) answers.push({ address, status: 'false' })
+      else if (isDetailed) answers.push({ address, chainIds: checked })
+      else
+        answers.push({
+          address,
+          status: 'perfect',
+          chainIds: checked.map((each) => each['chainId']),
+        })
+    }
+    return json(200, answers)
+  }
+
+  #chains(): SiteReply {
+    const chainId = Number(this.#chainId)
+    const name = 'devchain'
+    return json(200, [
+      { name, title: name, chainId, rpc: [], supported: true, etherscanAPI: false },
+    ])
+  }
+
+  async #everywhere({ ask, parts: [name = ''] }: Visit): Promise<SiteReply> {
+    const found = await this.#repository.find(ask, addressIn(name))
+    if ('message' in found) return json(404, { results: [] })
+    const origin = await this.#repository.originOf(ask, found)
+    return json(200, { results: [this.#minimal(found, origin)] })
+  }
+
+  async #contract({ ask, parts: [chainId = '', name = ''], query }: Visit): Promise<SiteReply> {
+    const view = fieldsAsked(query)
+    const address = addressIn(name)
+    if (chainId !== String(this.#chainId)) return this.#otherChain(chainId)
+    const found = await this.#repository.find(ask, address)
+    if ('message' in found) {
+      return json(404, { ...unverifiedView(chainId, address), message: found.message })
+    }
+    const origin = await this.#repository.originOf(ask, found)
+    return json(200, { ...this.#minimal(found, origin), ...view(found, origin) })
+  }
+
+  #job({ parts: [id = ''] }: Visit): SiteReply {
+    const job = this.#jobs.of(id)
+    if (job !== undefined) return json(200, job)
+    return problem(404, 'job_not_found', `No verification job found for id ${id}`)
+  }
+
+  /** The second version's verification: an id, to be asked for what it came to. */
+  async #submit(visit: Visit, read: () => Posted): Promise<SiteReply> {
+    const [chainId = '', name = ''] = visit.parts
+    const address = addressIn(name)
+    if (chainId !== String(this.#chainId)) return this.#otherChain(chainId)
+    const startedAt = this.#now
+    const found = await this.#verify(visit.ask, address, read())
+    if ('message' in found) {
+      const error = { customCode: found.code, message: found.message }
+      const view = unverifiedView(chainId, address)
+      return json(202, { verificationId: this.#jobs.add(view, startedAt, this.#now, error) })
+    }
+    const view = this.#minimal(found, await this.#repository.originOf(visit.ask, found))
+    return json(202, { verificationId: this.#jobs.add(view, startedAt, this.#now) })
+  }
+
+  /** The first version's: the answer at once. */
+  async #verifyFirst(visit: Visit): Promise<SiteReply> {
+    const body = jsonOf(visit)
+    const [address, chainId] = [String(body['address']), String(body['chain'])]
+    if (chainId !== String(this.#chainId)) return this.#otherChain(chainId)
+    const found = await this.#verify(visit.ask, addressIn(address), readFiles(body))
+    if ('message' in found) return json(500, { error: found.message })
+    const status = found.runtimeMatch === 'exact_match' ? 'perfect' : 'partial'
+    return json(200, { result: [{ address: checksumAddress(found.address), chainId, status }] })
+  }
+
+  async #verify(ask: Ask, address: Address, posted: Posted): Promise<Verified | Unverified> {
+    const { add } = this.#options
+    const given = { repository: this.#repository, reader: this.#reader, add }
+    return await verify(given, ask, address, posted)
+  }
+
+  #otherChain(chainId: string): SiteReply {
+    const message = `The chain with chainId ${chainId} is not supported: the chain here is ${this.#chainId}`
+    return problem(404, 'unsupported_chain', message)
+  }
+}
+
+/** Which fields a query asks for. @throws {BadRequest} naming one that there is none of */
+function fieldsAsked(query: URLSearchParams): (found: Verified, origin: Origin) => Loose {
+  const [fields, omit] = [query.get('fields'), query.get('omit')]
+  if (fields !== null && omit !== null) throw new BadRequest('expected fields or omit, not both')
+  const named = (fields ?? omit ?? '').split(',').filter((each) => each !== '')
+  const wrong = named.find((each) => each !== 'all' && !isField(each))
+  if (wrong !== undefined) throw new BadRequest(`there is no field ${printValue(wrong)}`)
+  const isAll = omit !== null || named.includes('all')
+  const chosen = isAll
+    ? Object.keys(FIELDS)
+    : [...new Set(named.map((each) => each.split('.')[0]!))]
+  const wanted = omit === null ? chosen : chosen.filter((each) => !named.includes(each))
+  return (found, origin) => {
+    const view: Record<string, unknown> = {}
+    for (const name of wanted) view[name] = FIELDS[name]?.(found, origin)
+    return isAll ? view : onlyParts(view, named)
+  }
+}
+
+/** The first version's and ours, which every answer has. */
+const ALWAYS = ['match', 'creationMatch', 'runtimeMatch', 'chainId', 'address', 'verifiedAt']
+
+function isField(name: string): boolean {
+  const [first = ''] = name.split('.')
+  return Object.hasOwn(FIELDS, first) || ALWAYS.includes(first)
+}
+
+/** Of `compilation` only what `compilation.name` and the like ask for, unless all of it is asked for too. */
+function onlyParts(view: Loose, named: readonly string[]): Loose {
+  const partial: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(view)) {
+    const parts = named.filter((each) => each.startsWith(`${name}.`))
+    if (ALWAYS.includes(name)) continue
+    if (named.includes(name) || parts.length === 0) partial[name] = value
+    else {
+      const inner = parts.map((each) => each.slice(name.length + 1))
+      partial[name] = Object.fromEntries(inner.map((each) => [each, member(value, each) ?? null]))
+    }
+  }
+  return partial
+}
+
+function listIn(query: URLSearchParams, name: string): readonly string[] {
+  const list = (query.get(name) ?? '').split(',').filter((each) => each !== '')
+  if (list.length === 0) throw new BadRequest(`${name}: expected one at least`)
+  if (list.length > MOST_ADDRESSES) {
+    throw new BadRequest(`${name}: expected at most ${MOST_ADDRESSES}, got ${list.length}`)
+  }
+  return list
+}
+
+function addressIn(text: string): Address {
+  try {
+    return parseAddress(text)
+  } catch (error) {
+    throw new BadRequest((error as Error).message)
+  }
+}
+
+function jsonOf({ contentType, body }: Visit): Loose {
+  return readJson(contentType, body)
+}
+
+/** Undefined for escapes that are none. */
+function decoded(path: string): string | undefined {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return undefined
+  }
+}
+
+function json(status: number, value: unknown): SiteReply {
+  return { status, contentType: 'application/json', body: JSON.stringify(value) }
+}
+
+/** The repository's and the first version's way to say that something is not there. */
+function missing(message: string): SiteReply {
+  return json(404, { error: message })
+}
+
+function problem(status: number, customCode: string, message: string): SiteReply {
+  return json(status, { customCode, message, errorId: customCode, error: message })
+}

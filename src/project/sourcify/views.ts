@@ -1,0 +1,182 @@
+// A verified contract in the forms that Sourcify's clients read: files of a repository, and the fields of the server's second version.
+import path from 'node:path'
+import { checksumAddress } from '../../core/crypto/crypto.ts'
+import { keccak256 } from '../../core/crypto/keccak.ts'
+import { type Address, hexFromBytes } from '../../core/hex.ts'
+import { isObject, type Loose } from '../reading/formats.ts'
+import type { AbiItem } from '../reading/summary.ts'
+import { entriesOf, member, text } from '../solidity/details.ts'
+import { targetOf } from './compiled.ts'
+import type { Origin, Quality, Verified } from './repository.ts'
+
+/** A file of the repository. */
+export interface RepositoryFile {
+  /** Below the contract's folder: `metadata.json`, `sources/src/Vault.sol`. */
+  readonly name: string
+  readonly content: string
+}
+
+/** What every answer of the second version begins with. */
+export interface Minimal {
+  readonly match: Quality | null
+  readonly creationMatch: Quality | null
+  readonly runtimeMatch: Quality | null
+  readonly chainId: string
+  readonly address: string
+  readonly verifiedAt?: string
+}
+
+/** The files of a contract, as Sourcify's repository has them. */
+export function filesOf({ compiled }: Verified, origin: Origin): readonly RepositoryFile[] {
+  const { metadata, sources, runtime } = compiled
+  const { constructorArguments, deployment } = origin
+  const files = [{ name: 'metadata.json', content: JSON.stringify(metadata) }]
+  for (const [name, content] of sources) {
+    files.push({ name: path.posix.join('sources', placeOf(name)), content })
+  }
+  if (constructorArguments !== undefined && constructorArguments !== '0x')
+    files.push({ name: 'constructor-args.txt', content: constructorArguments })
+  if (deployment !== undefined)
+    files.push({ name: 'creator-tx-hash.txt', content: deployment.transactionHash })
+  const { immutableReferences } = runtime
+  if (isObject(immutableReferences) && Object.keys(immutableReferences).length > 0) {
+    const content = JSON.stringify(immutableReferences)
+    files.push({ name: 'immutable-references.json', content })
+  }
+  return files
+}
+
+/** A source's place below `sources`: nothing leads out of it. */
+function placeOf(name: string): string {
+  return path.posix.normalize(`/${name.replaceAll('\\', '/')}`).slice(1)
+}
+
+/**
+ * The source that a path of the repository means: as it is, with `_` for `@` and `:` as Otterscan asks, or by the hash
+ * of its path as the second form of the repository has it.
+ */
+export function sourceAt({ compiled }: Verified, name: string): string | undefined {
+  for (const [each, content] of compiled.sources) {
+    const place = placeOf(each)
+    const hash = hexFromBytes(keccak256(Buffer.from(each, 'utf8')))
+    const names = [each, place, place.replaceAll(/[@:]/g, '_'), hash, hash.slice(2)]
+    if (names.includes(name)) return content
+  }
+  return undefined
+}
+
+/** What is said of a contract first. */
+export function minimalOf(
+  found: Verified,
+  { creationMatch }: Origin,
+  { chainId, now }: { readonly chainId: bigint; readonly now: number },
+): Minimal {
+  return {
+    match: found.runtimeMatch,
+    creationMatch: creationMatch ?? null,
+    runtimeMatch: found.runtimeMatch,
+    chainId: String(chainId),
+    address: checksumAddress(found.address),
+    verifiedAt: `${new Date(now).toISOString().slice(0, 19)}Z`,
+  }
+}
+
+/** Of an account that is not verified. */
+export function unverifiedView(chainId: string, address: Address): Minimal {
+  const none = { match: null, creationMatch: null, runtimeMatch: null }
+  return { ...none, chainId, address: checksumAddress(address) }
+}
+
+type FieldView = (found: Verified, origin: Origin) => unknown
+
+/** Of the second version's fields those that are known here, each made when it is asked for; null: it is not. */
+export const FIELDS: Readonly<Record<string, FieldView>> = {
+  matchId: () => null,
+  abi: ({ compiled }) => member(compiled.metadata['output'], 'abi') ?? null,
+  userdoc: ({ compiled }) => member(compiled.metadata['output'], 'userdoc') ?? null,
+  devdoc: ({ compiled }) => member(compiled.metadata['output'], 'devdoc') ?? null,
+  metadata: ({ compiled }) => compiled.metadata,
+  sources: ({ compiled }) => sourcesView(compiled.sources),
+  sourceIds: () => null,
+  storageLayout: ({ compiled }) => compiled.storageLayout ?? null,
+  transientStorageLayout: () => null,
+  additionalInput: () => null,
+  compilation: compilationView,
+  creationBytecode: ({ compiled }, { deployment }) => ({
+    onchainBytecode: deployment?.input ?? null,
+    ...codeView(compiled.creation),
+  }),
+  runtimeBytecode: ({ compiled, code }) => ({
+    onchainBytecode: code,
+    ...codeView(compiled.runtime),
+    immutableReferences: compiled.runtime['immutableReferences'] ?? null,
+  }),
+  deployment: (_, { deployment }) => ({
+    transactionHash: deployment?.transactionHash ?? null,
+    blockNumber: deployment === undefined ? null : String(deployment.blockNumber),
+    transactionIndex: deployment === undefined ? null : String(deployment.transactionIndex),
+    deployer: deployment?.deployer ?? null,
+  }),
+  signatures: ({ compiled }) => ({
+    function: signaturesOf(compiled.contract.abi, 'function'),
+    event: signaturesOf(compiled.contract.abi, 'event'),
+    error: signaturesOf(compiled.contract.abi, 'error'),
+  }),
+  stdJsonInput: ({ compiled }) => ({
+    language: compiled.metadata['language'] ?? 'Solidity',
+    sources: sourcesView(compiled.sources),
+    settings: inputSettings(compiled.metadata['settings']),
+  }),
+  stdJsonOutput: () => null,
+  proxyResolution: () => null,
+}
+
+function sourcesView(sources: ReadonlyMap<string, string>): Loose {
+  return Object.fromEntries([...sources].map(([name, content]) => [name, { content }]))
+}
+
+function compilationView({ compiled: { metadata } }: Verified): Loose {
+  const [source, name] = targetOf(metadata)
+  return {
+    language: metadata['language'] ?? 'Solidity',
+    compiler: 'solc',
+    compilerVersion: text(member(metadata['compiler'], 'version')),
+    compilerSettings: inputSettings(metadata['settings']),
+    name,
+    fullyQualifiedName: `${source}:${name}`,
+  }
+}
+
+function codeView(code: Loose): Loose {
+  const { object, sourceMap, linkReferences } = code
+  const hex = text(object)
+  return {
+    recompiledBytecode: hex === '' || hex.startsWith('0x') ? hex || null : `0x${hex}`,
+    sourceMap: sourceMap ?? null,
+    linkReferences: linkReferences ?? null,
+    cborAuxdata: null,
+    transformations: null,
+    transformationValues: null,
+  }
+}
+
+function signaturesOf(abi: readonly AbiItem[], kind: AbiItem['kind']): readonly Loose[] {
+  return abi
+    .filter((each) => each.kind === kind)
+    .map(({ signature }) => {
+      const hash = hexFromBytes(keccak256(Buffer.from(signature)))
+      return { signature, signatureHash32: hash, signatureHash4: hash.slice(0, 10) }
+    })
+}
+
+/** Settings as the compiler is told them: metadata has the target among them, and libraries with their paths before them. */
+function inputSettings(settings: unknown): Loose {
+  const { compilationTarget, libraries, ...rest } = isObject(settings) ? settings : {}
+  const placed: Record<string, Record<string, unknown>> = {}
+  for (const [key, address] of entriesOf(libraries)) {
+    const at = key.lastIndexOf(':')
+    const source = key.slice(0, Math.max(at, 0))
+    placed[source] = { ...placed[source], [key.slice(at + 1)]: address }
+  }
+  return { ...rest, libraries: placed }
+}
