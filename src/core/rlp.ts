@@ -64,14 +64,39 @@ const MAX_DEPTH = 64
 /**
  * Decodes exactly one item, and only from its canonical encoding: what is decoded encodes to the same bytes.
  * Each byte is looked at once.
+ * @param mostItems items that may be in it, on all levels: a decoded one takes a hundred times the memory of its byte
  * @returns byte strings that are parts of `bytes`, not copies
- * @throws {DevchainError} `INVALID_PARAMS` when the bytes are not one well-formed item.
+ * @throws {DevchainError} `INVALID_PARAMS` when the bytes are not one well-formed item, or have more items
  */
-export function decodeRlp(bytes: Uint8Array): RlpItem {
+export function decodeRlp(
+  bytes: Uint8Array,
+  mostItems: number = Number.POSITIVE_INFINITY,
+): RlpItem {
+  return itemOf(bytes, soleHead(bytes), 0, { left: mostItems, most: mostItems })
+}
+
+/**
+ * The items of an encoded list, each still encoded: what is in them is not looked at.
+ * @returns parts of `bytes`
+ * @throws {DevchainError} `INVALID_PARAMS` when the bytes are no list, an item is cut off, or there are more items
+ */
+export function encodedItems(bytes: Uint8Array, mostItems: number): Uint8Array[] {
+  const { isList, start, end } = soleHead(bytes)
+  if (!isList) throw malformed('the item is not a list')
+  const items: Uint8Array[] = []
+  for (let next = start; next < end; ) {
+    if (items.length >= mostItems) throw tooMany(mostItems)
+    const item = headAt(bytes, next, end)
+    items.push(bytes.subarray(next, item.end))
+    next = item.end
+  }
+  return items
+}
+
+function soleHead(bytes: Uint8Array): Head {
   const head = headAt(bytes, 0, bytes.length)
-  if (head.end !== bytes.length)
-    throw malformed(`the item ends at byte ${head.end} of ${bytes.length}`)
-  return itemOf(bytes, head, 0)
+  if (head.end === bytes.length) return head
+  throw malformed(`the item ends at byte ${head.end} of ${bytes.length}`)
 }
 
 /**
@@ -82,16 +107,6 @@ export function rlpItemEnd(bytes: Uint8Array, at: number): number {
   return headAt(bytes, at, bytes.length).end
 }
 
-/**
- * The encoding of the first item of an encoded list, as a part of `bytes`.
- * @throws {DevchainError} `INVALID_PARAMS` when they are no list, or the item is cut off
- */
-export function firstOfList(bytes: Uint8Array): Uint8Array {
-  const { isList, start, end } = headAt(bytes, 0, bytes.length)
-  if (!isList) throw malformed('the item is not a list')
-  return bytes.subarray(start, headAt(bytes, start, end).end)
-}
-
 /** Where an item is: its payload is from `start` to `end`. */
 interface Head {
   readonly isList: boolean
@@ -99,13 +114,26 @@ interface Head {
   readonly end: number
 }
 
-function itemOf(bytes: Uint8Array, { isList, start, end }: Head, depth: number): RlpItem {
+/** How many items a decoding may still make. */
+interface Budget {
+  left: number
+  readonly most: number
+}
+
+function itemOf(
+  bytes: Uint8Array,
+  { isList, start, end }: Head,
+  depth: number,
+  budget: Budget,
+): RlpItem {
+  budget.left -= 1
+  if (budget.left < 0) throw tooMany(budget.most)
   if (!isList) return bytes.subarray(start, end)
   if (depth === MAX_DEPTH) throw malformed(`lists are nested deeper than ${MAX_DEPTH}`)
   const items: RlpItem[] = []
   for (let next = start; next < end; ) {
     const head = headAt(bytes, next, end)
-    items.push(itemOf(bytes, head, depth + 1))
+    items.push(itemOf(bytes, head, depth + 1, budget))
     next = head.end
   }
   return items
@@ -136,6 +164,10 @@ function lengthAt(bytes: Uint8Array, from: number, to: number): number {
   if (length < 56)
     throw malformed(`the length at byte ${from} is ${length}, which has a shorter form`)
   return length
+}
+
+function tooMany(most: number): DevchainError {
+  return malformed(`there are more than ${most} items`)
 }
 
 function malformed(problem: string): DevchainError {

@@ -1,7 +1,7 @@
 // What peers say to each other: every message once, as a number and its fields. A message is the RLP list of both.
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
-import { decodeRlp, encodeRlp } from '../../core/rlp.ts'
+import { decodeRlp, encodedItems, encodeRlp, type RlpItem } from '../../core/rlp.ts'
 import { ListFields } from '../../protocol/fields.ts'
 import { bytes, count, type Field, flag, hash, integer, list, text } from './fields.ts'
 
@@ -26,6 +26,22 @@ export const MOST = {
 
 /** Bytes of a header. */
 const MAX_HEADER = 2_048
+
+/** Bytes of messages of kinds that carry no answer of blocks or transactions. */
+const MAX_SHORT: number = 2 ** 20 + 2 ** 16
+
+/** Bytes of blocks that are sent unasked, with what is around them. */
+const MAX_ANNOUNCE: number = 2 ** 19
+
+/** Bytes that a message of a kind has at most, where that is not `MAX_SHORT`. */
+const LONGEST: Partial<Record<Kind, number>> = {
+  announce: MAX_ANNOUNCE,
+  blocks: MAX_MESSAGE,
+  transactions: MAX_MESSAGE,
+}
+
+/** Items of a message: its kind, its fields, and what is in the one that is a list. */
+const MOST_ITEMS: number = 32 + MOST.hashes
 
 /** The fields of each message. Those with `id` are a question, or the answer with the same number. */
 export interface Messages {
@@ -150,26 +166,28 @@ export function encodeMessage(message: Message): Uint8Array {
 }
 
 /**
- * Reads a message, each of its bytes once.
+ * Reads a message, each of its bytes once. How long it is and how many items it has is held against its kind first.
  * @throws {DevchainError} `INVALID_PARAMS` naming what is wrong with it
  */
 export function decodeMessage(encoded: Uint8Array): Message {
-  if (encoded.length > MAX_MESSAGE) {
-    throw new DevchainError(
-      'INVALID_PARAMS',
-      `malformed message: it has ${encoded.length} bytes, expected at most ${MAX_MESSAGE}`,
-    )
-  }
-  const item = decodeRlp(encoded)
-  const head = new ListFields(item, 'message', 1, 32)
-  const code = Number(head.integer('kind', 1))
-  const kind = KINDS.get(code)
-  if (kind === undefined || item instanceof Uint8Array) {
-    throw new DevchainError('INVALID_PARAMS', `malformed message: there is no kind ${code}`)
-  }
+  checkSize(encoded, 'message', MAX_MESSAGE)
+  const [head] = encodedItems(encoded, MOST_ITEMS)
+  const code = head && new ListFields([decodeRlp(head, 1)], 'message', 1, 1).integer('kind', 1)
+  const kind = KINDS.get(Number(code))
+  if (kind === undefined) throw malformed(`there is no kind ${code ?? '""'}`)
+  checkSize(encoded, kind, LONGEST[kind] ?? MAX_SHORT)
+  const [, ...items] = decodeRlp(encoded, MOST_ITEMS) as readonly RlpItem[]
   const fields = SHAPES[kind][1] as AnyFields
   const names = Object.keys(fields)
-  const body = new ListFields(item.slice(1), kind, names.length, names.length)
+  const body = new ListFields(items, kind, names.length, names.length)
   const values = names.map((name) => [name, fields[name]?.read(body, name)])
   return { kind, ...Object.fromEntries(values) } as Message
+}
+
+function checkSize({ length }: Uint8Array, name: string, most: number): void {
+  if (length > most) throw malformed(`${name} has ${length} bytes, expected at most ${most}`)
+}
+
+function malformed(problem: string): DevchainError {
+  return new DevchainError('INVALID_PARAMS', `malformed message: ${problem}`)
 }

@@ -9,7 +9,13 @@ import {
   sealBlock,
   type Withdrawal,
 } from '../../protocol/blocks/block.ts'
-import { checkBody, checkHeader, GAS_LIMIT_PARTS } from '../../protocol/blocks/headerrules.ts'
+import { withEncoded } from '../../protocol/blocks/blockdecoding.ts'
+import {
+  checkBlobGas,
+  checkBody,
+  checkHeader,
+  GAS_LIMIT_PARTS,
+} from '../../protocol/blocks/headerrules.ts'
 import { mergeBlooms, receiptsRoot } from '../../protocol/blocks/receipt.ts'
 import { isAtLeast } from '../../protocol/forks.ts'
 import type { BlobSidecar, SentTransaction } from '../../protocol/transactions/sidecar.ts'
@@ -80,7 +86,8 @@ export async function buildBlock(
   const place = placeOf(state, draft, parent.block)
   // the gas limit may be one that the chain would not have by itself
   checkHeader(draft, { ...place, own: place.own && { ...place.own, gasLimit: draft.gasLimit } })
-  checkBody(block, place)
+  checkBody(withEncoded(block), place)
+  checkBlobGas(block)
   const { totalDifficulty, world } = parent
   const signers = signersOf(state.accounts)
   const record: BlockRecord = { block, executed: [], world, totalDifficulty, signers }

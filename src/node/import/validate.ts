@@ -1,6 +1,7 @@
 // Validating a block that was made elsewhere: its place, its uncles, and all that comes of running it.
 import { DevchainError } from '../../core/errors.ts'
 import { equalBytes } from '../../core/hex.ts'
+import { yielder } from '../../core/yield.ts'
 import type { BlockEnvironment, Executor } from '../../evm/executor.ts'
 import {
   type Block,
@@ -12,6 +13,7 @@ import {
 import type { EncodedBlock } from '../../protocol/blocks/blockdecoding.ts'
 import {
   brokenRule,
+  checkBlobGas,
   checkBody,
   checkHeader,
   type Place,
@@ -37,6 +39,9 @@ const NETWORK_UNCLES = 2
 
 const WEI_PER_GWEI = 10n ** 9n
 
+/** Milliseconds of one block's work after which others have their turn. */
+const TURN_MS = 10
+
 /**
  * Runs a block of whatever known parent and holds it against the rules of the chain (`config.ruleset`), all but the work
  * done for its difficulty.
@@ -52,8 +57,9 @@ export async function validateBlock(
   if (parent === undefined) throw unknownParent(state, header)
   const place = placeOf(state, header, parent.block)
   checkHeader(header, place)
-  const block = { ...encoded, transactions: readTransactions(encoded, place) }
-  checkBody(block, place)
+  checkBody(encoded, place)
+  const block = { ...encoded, transactions: await readTransactions(executor, encoded, place) }
+  checkBlobGas(block)
   checkUncles(state, block, place)
   const unproven: BlockRecord = {
     block,
@@ -97,18 +103,30 @@ export function placeOf(
   }
 }
 
-function readTransactions({ transactions }: EncodedBlock, place: Place): readonly Transaction[] {
-  const { hardfork, own } = place
-  const rules = { hardfork, allowsImpersonated: own !== undefined }
-  return transactions.map((raw, index) => {
-    try {
-      const transaction = decodeBlockTransaction(raw, rules)
-      if (own === undefined) checkForNetwork(transaction, hardfork)
-      return transaction
-    } catch (error) {
-      throw transactionError(error, index)
-    }
-  })
+/** With turns for others: whoever sent them has to be found out. */
+async function readTransactions(
+  executor: Executor,
+  { transactions }: EncodedBlock,
+  place: Place,
+): Promise<readonly Transaction[]> {
+  const yieldIfDue = yielder(TURN_MS, () => executor.rest())
+  const read: Transaction[] = []
+  for (const [index, raw] of transactions.entries()) {
+    read.push(readTransaction(raw, index, place))
+    await yieldIfDue()
+  }
+  return read
+}
+
+function readTransaction(raw: Uint8Array, index: number, { hardfork, own }: Place): Transaction {
+  try {
+    const rules = { hardfork, allowsImpersonated: own !== undefined }
+    const transaction = decodeBlockTransaction(raw, rules)
+    if (own === undefined) checkForNetwork(transaction, hardfork)
+    return transaction
+  } catch (error) {
+    throw transactionError(error, index)
+  }
 }
 
 /** What only a network asks of a transaction: here senders sign and spend as they like. */
@@ -235,6 +253,7 @@ async function runTransactions(
 ): Promise<Pick<Result, 'executed' | 'world'>> {
   const executed: ExecutedTransaction[] = []
   const limits = blockLimits(config)
+  const yieldIfDue = yielder(TURN_MS, () => executor.rest())
   let world = begun
   let gasUsed = 0n
   for (const [index, transaction] of transactions.entries()) {
@@ -251,6 +270,7 @@ async function runTransactions(
     } catch (error) {
       throw transactionError(error, index)
     }
+    await yieldIfDue()
   }
   return { executed, world }
 }

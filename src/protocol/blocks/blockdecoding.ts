@@ -1,7 +1,8 @@
 // Reading blocks: the form in which nodes export and exchange them.
 import { keccakHash } from '../../core/crypto/crypto.ts'
 import { DevchainError } from '../../core/errors.ts'
-import { decodeRlp, encodeRlp, firstOfList, type RlpItem } from '../../core/rlp.ts'
+import { decodeRlp, encodedItems, type RlpItem } from '../../core/rlp.ts'
+import { TRANSACTION_GAS } from '../fees.ts'
 import { ListFields } from '../fields.ts'
 import { decodeBlockTransaction, type SignatureRules } from '../transactions/transactiondecoding.ts'
 import { type Block, type Header, rememberEncoding, type Withdrawal } from './block.ts'
@@ -16,34 +17,77 @@ export interface EncodedBlock extends Omit<Block, 'transactions'> {
   readonly transactions: readonly Uint8Array[]
 }
 
+/** Header, transactions, uncles, and from shanghai on withdrawals. */
+const MOST_PARTS = 4
+
+/** Uncles that a block may have on whatever chain, and withdrawals. */
+const MOST_UNCLES = 10
+const MOST_WITHDRAWALS = 4_096
+
 /**
- * Reads a block. What is read encodes to the same bytes; whether it is valid is another question.
+ * Reads a block. What is read encodes to the same bytes; whether it is valid is another question. Of its lists no more is
+ * read than a block can have.
  * @throws {DevchainError} `INVALID_PARAMS` for what is no well-formed block
  */
 export function decodeBlock(bytes: Uint8Array): EncodedBlock {
-  const fields = new ListFields(decodeRlp(bytes), 'block', 3, 4)
-  const header = decodeHeader(fields.item(), 'header')
-  // a part of the bytes would keep all of them
-  const encodedHeader = new Uint8Array(firstOfList(bytes))
-  rememberEncoding(header, encodedHeader)
-  // a legacy transaction is a list in the list, the others are byte strings
-  const transactions = fields
-    .list('transactions')
-    .map((item) => (item instanceof Uint8Array ? item : encodeRlp(item)))
-  const uncles = fields.list('uncles').map((item, i) => decodeHeader(item, `uncle ${i}`))
-  if (fields.hasNext !== (header.withdrawalsRoot !== undefined)) {
-    const problem = fields.hasNext ? 'has withdrawals and no root of them' : 'has no withdrawals'
-    throw new DevchainError('INVALID_PARAMS', `malformed block: it ${problem}`)
+  const parts = encodedItems(bytes, MOST_PARTS)
+  const [headerPart, transactionsPart, unclesPart, withdrawalsPart] = parts
+  if (headerPart === undefined || transactionsPart === undefined || unclesPart === undefined) {
+    throw malformed(`block: it has ${parts.length} fields, expected 3 to ${MOST_PARTS}`)
   }
-  const withdrawals = fields.hasNext ? fields.list('withdrawals').map(decodeWithdrawal) : []
+  // a part of the bytes would keep all of them
+  const encodedHeader = new Uint8Array(headerPart)
+  const header = decodeHeader(decodeRlp(encodedHeader, MOST_FIELDS + 1), 'header')
+  rememberEncoding(header, encodedHeader)
+  if ((withdrawalsPart !== undefined) !== (header.withdrawalsRoot !== undefined)) {
+    const problem = withdrawalsPart ? 'has withdrawals and no root of them' : 'has no withdrawals'
+    throw malformed(`block: it ${problem}`)
+  }
   return {
     header,
     hash: keccakHash(encodedHeader),
-    transactions,
-    uncles,
-    withdrawals,
+    transactions: transactionsOf(transactionsPart, header),
+    uncles: unclesOf(unclesPart),
+    withdrawals: withdrawalsPart ? withdrawalsOf(withdrawalsPart) : [],
     size: bytes.length,
   }
+}
+
+function transactionsOf(part: Uint8Array, { gasLimit }: Header): readonly Uint8Array[] {
+  const most = Number(gasLimit / TRANSACTION_GAS)
+  return partsOf(part, 'transactions', most).map((item) =>
+    // a legacy transaction is a list in the list, the others are byte strings
+    isList(item) ? item : (decodeRlp(item) as Uint8Array),
+  )
+}
+
+function unclesOf(part: Uint8Array): readonly Header[] {
+  const uncles = partsOf(part, 'uncles', MOST_UNCLES)
+  return uncles.map((item, i) => decodeHeader(decodeRlp(item, MOST_FIELDS + 1), `uncle ${i}`))
+}
+
+function withdrawalsOf(part: Uint8Array): readonly Withdrawal[] {
+  const withdrawals = partsOf(part, 'withdrawals', MOST_WITHDRAWALS)
+  return withdrawals.map((item, i) => decodeWithdrawal(decodeRlp(item, MOST_FIELDS), i))
+}
+
+/** The items of a list in a block, each still encoded. */
+function partsOf(part: Uint8Array, name: string, most: number): readonly Uint8Array[] {
+  if (!isList(part)) throw malformed(`block.${name} is not a list`)
+  return encodedItems(part, most)
+}
+
+function isList(encoded: Uint8Array): boolean {
+  return (encoded[0] ?? 0) >= 0xc0
+}
+
+function malformed(problem: string): DevchainError {
+  return new DevchainError('INVALID_PARAMS', `malformed ${problem}`)
+}
+
+/** The block with its transactions as bytes. */
+export function withEncoded(block: Block): EncodedBlock {
+  return { ...block, transactions: block.transactions.map(({ raw }) => raw) }
 }
 
 /**

@@ -11,8 +11,10 @@ import {
   nextExcessBlobGas,
 } from '../fees.ts'
 import { type Hardfork, isAtLeast } from '../forks.ts'
-import { type Block, type Header, transactionsRoot, unclesHash, withdrawalsRoot } from './block.ts'
+import { type Block, type Header, unclesHash, withdrawalsRoot } from './block.ts'
+import type { EncodedBlock } from './blockdecoding.ts'
 import { nextDifficulty } from './difficulty.ts'
+import { orderedTrieRoot } from './orderedtrie.ts'
 
 /** What a block may break. */
 export type Rule =
@@ -104,15 +106,15 @@ const HEADER_CHECKS: readonly (readonly [Rule, Check<Header>])[] = [
   ['requests hash', fieldProblem('requestsHash', 'prague')],
 ]
 
-const BODY_CHECKS: readonly (readonly [Rule, Check<Block>])[] = [
-  ['block size', sizeProblem],
+/** Whether it is the body of its header comes first: what else is wrong with it is then the block's fault. */
+const BODY_CHECKS: readonly (readonly [Rule, Check<EncodedBlock>])[] = [
   ['uncles hash', ({ header, uncles }) => unequal(unclesHash(uncles), header.sha3Uncles)],
   [
     'transactions root',
-    ({ header, transactions }) => unequal(transactionsRoot(transactions), header.transactionsRoot),
+    ({ header, transactions }) => unequal(orderedTrieRoot(transactions), header.transactionsRoot),
   ],
   ['withdrawals root', withdrawalsProblem],
-  ['blob gas used', blobGasSumProblem],
+  ['block size', sizeProblem],
 ]
 
 /**
@@ -124,11 +126,21 @@ export function checkHeader(header: Header, place: Place): void {
 }
 
 /**
- * Holds what a block contains against its header.
+ * Holds what a block contains against its header. Its transactions need not be read for that.
  * @throws {DevchainError} `INVALID_BLOCK` naming the first rule that it breaks
  */
-export function checkBody(block: Block, place: Place): void {
+export function checkBody(block: EncodedBlock, place: Place): void {
   check(BODY_CHECKS, block, place)
+}
+
+/**
+ * Holds the blobs of a block's transactions against what its header says of them.
+ * @throws {DevchainError} `INVALID_BLOCK`
+ */
+export function checkBlobGas({ header, transactions }: Block): void {
+  if (header.blobGasUsed === undefined) return
+  const problem = unequal(blobGasOfAll(transactions), header.blobGasUsed)
+  if (problem !== undefined) throw brokenRule('blob gas used', problem)
 }
 
 /** The error of a block that breaks a rule; `data` holds the rule's name. */
@@ -249,19 +261,13 @@ function excessBlobGasProblem(
   return unequal(nextExcessBlobGas(before, hardfork, blobRules), excessBlobGas)
 }
 
-function sizeProblem({ size }: Block, { hardfork, own }: Place): string | undefined {
+function sizeProblem({ size }: EncodedBlock, { hardfork, own }: Place): string | undefined {
   if (own !== undefined || !isAtLeast(hardfork, 'osaka') || size <= MAX_BLOCK_BYTES)
     return undefined
   return `the block has ${size} bytes, at most ${MAX_BLOCK_BYTES} are allowed`
 }
 
-function withdrawalsProblem({ header, withdrawals }: Block): string | undefined {
+function withdrawalsProblem({ header, withdrawals }: EncodedBlock): string | undefined {
   if (header.withdrawalsRoot === undefined) return undefined
   return unequal(withdrawalsRoot(withdrawals), header.withdrawalsRoot)
-}
-
-function blobGasSumProblem({ header, transactions }: Block): string | undefined {
-  if (header.blobGasUsed === undefined) return undefined
-  const used = blobGasOfAll(transactions)
-  return unequal(used, header.blobGasUsed)
 }

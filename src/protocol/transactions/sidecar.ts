@@ -4,7 +4,7 @@ import { DevchainError } from '../../core/errors.ts'
 import { type Hash, hashFromBytes } from '../../core/hex.ts'
 import { decodeRlp, encodeTyped, type RlpItem, type RlpValue } from '../../core/rlp.ts'
 import type { Transaction } from './transaction.ts'
-import { decodeTransaction, malformed } from './transactiondecoding.ts'
+import { decodeTransaction, MOST_ITEMS, malformed } from './transactiondecoding.ts'
 
 /** The blobs of one transaction, and what proves that its hashes stand for them. */
 export interface BlobSidecar {
@@ -55,7 +55,7 @@ export function blobHash(commitment: Uint8Array): Hash {
  * @see https://eips.ethereum.org/EIPS/eip-7594#networking
  */
 export function decodeSent(raw: Uint8Array): SentTransaction {
-  const items = raw[0] === 3 ? decodeRlp(raw.subarray(1)) : raw
+  const items = raw[0] === 3 ? decodeRlp(raw.subarray(1), MOST_ITEMS) : raw
   const inner = items instanceof Uint8Array ? undefined : items[0]
   if (items instanceof Uint8Array || inner === undefined || inner instanceof Uint8Array) {
     return { transaction: decodeTransaction(raw), sidecar: undefined }

@@ -225,6 +225,9 @@ export function malformed(problem: string): DevchainError {
   return new DevchainError('INVALID_PARAMS', `malformed transaction: ${problem}`)
 }
 
+/** RLP items that one transaction has at most: with so many keys in its access list it would cost 200 million gas. */
+export const MOST_ITEMS: number = 2 ** 17
+
 /** Reads the items of an RLP list one after another, each as what it must be. */
 class Fields {
   private readonly items: readonly RlpItem[]
@@ -232,7 +235,7 @@ class Fields {
   private next = 0
 
   constructor(source: RlpItem, count: number, name = '') {
-    const item = name === '' ? decodeRlp(source as Uint8Array) : source
+    const item = name === '' ? decodeRlp(source as Uint8Array, MOST_ITEMS) : source
     if (item instanceof Uint8Array) throw malformed(`${name || 'it'} is not a list`)
     if (item.length !== count) {
       throw malformed(`${name || 'it'} has ${item.length} fields, expected ${count}`)

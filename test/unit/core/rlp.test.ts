@@ -13,9 +13,9 @@ import {
 } from '../../../src/core/hex.ts'
 import {
   decodeRlp,
+  encodedItems,
   encodeRlp,
   encodeTyped,
-  firstOfList,
   joinRlp,
   listSize,
   type RlpItem,
@@ -79,15 +79,14 @@ describe('round trips', () => {
     )
   })
 
-  test('the first item of a list is found in its encoding', () => {
+  test('the items of a list are found without decoding them', () => {
     fc.assert(
-      fc.property(fc.array(item, { minLength: 1, maxLength: 8 }), (items) => {
-        expect(firstOfList(encodeRlp(items))).toEqual(encodeRlp(items[0]!))
+      fc.property(fc.array(item, { maxLength: 8 }), (items) => {
+        expect(encodedItems(encodeRlp(items), 8)).toEqual(items.map(encodeRlp))
       }),
       seeded,
     )
-    expect(() => firstOfList(encodeRlp([]))).toThrow(/there are no bytes|longer than/)
-    expect(() => firstOfList(Uint8Array.of(1))).toThrow('the item is not a list')
+    expect(() => encodedItems(Uint8Array.of(1), 8)).toThrow('the item is not a list')
   })
 
   test('what is encoded is what @ethereumjs/rlp encodes', () => {
@@ -188,6 +187,16 @@ describe('what is refused', () => {
   ])('%s', (_, text, problem) => {
     expect(() => decodeRlp(bytesFromHex(text))).toThrow(DevchainError)
     expect(() => decodeRlp(bytesFromHex(text))).toThrow(new RegExp(`^expected RLP: .*${problem}`))
+  })
+
+  test('more items than there may be, before they are made', () => {
+    const [flat, nested] = [encodeRlp([1n, 2n, 3n]), encodeRlp([[1n], [2n]])]
+    expect(decodeRlp(flat, 4)).toHaveLength(3)
+    for (const bytes of [flat, nested]) {
+      expect(() => decodeRlp(bytes, 3)).toThrow('expected RLP: there are more than 3 items')
+    }
+    expect(encodedItems(flat, 3)).toHaveLength(3)
+    expect(() => encodedItems(flat, 2)).toThrow('expected RLP: there are more than 2 items')
   })
 
   test('whatever bytes come, they are read or refused as @ethereumjs/rlp does', () => {

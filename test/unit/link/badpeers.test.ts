@@ -1,7 +1,9 @@
 // Peers that do wrong, one by one: what the node does about each, and that it goes on.
 import { describe, expect, test } from 'vitest'
-import { encodeRlp } from '../../../src/core/rlp.ts'
+import type { Address, Hash } from '../../../src/core/hex.ts'
+import { encodeRlp, joinRlp } from '../../../src/core/rlp.ts'
 import { LIMITS } from '../../../src/link/protocol/limits.ts'
+import { encodeMessage } from '../../../src/link/protocol/messages.ts'
 import { mine } from '../../../src/node/commands/mine.ts'
 import { blockByNumber, headOf } from '../../../src/node/ledger/blocktree.ts'
 import { sendRawTransaction } from '../../../src/node/sending/send.ts'
@@ -70,6 +72,27 @@ async function expectAlive({ chain }: TestNode): Promise<void> {
   expect(height(chain)).toBe(before + 1n)
 }
 
+/** The encoding of a list of so many items of this byte. */
+function listOf(count: number, byte: number): Uint8Array {
+  return joinRlp([...new Uint8Array(count)].map(() => Uint8Array.of(byte)))
+}
+
+/** An announcement of so many bytes of nothing, or of one block. */
+function announcing(size: number, block: Uint8Array = new Uint8Array(size)): Uint8Array {
+  const head = `0x${'77'.repeat(32)}` as Hash
+  const blocks = [block]
+  return encodeMessage({ kind: 'announce', head, number: 1n, totalDifficulty: 9n, blocks })
+}
+
+/** A block of 30,000,000 gas whose transactions are this. */
+function blockOf(transactions: Uint8Array): Uint8Array {
+  const hash = `0x${'77'.repeat(32)}` as Hash
+  const [word, number] = [hash, 30_000_000n]
+  const fields = [word, word, `0x${'11'.repeat(20)}` as Address, word, word, word]
+  const rest = [new Uint8Array(256), 1n, 1n, number, 0n, 5n, new Uint8Array(), word]
+  return joinRlp([encodeRlp([...fields, ...rest, new Uint8Array(8)]), transactions, encodeRlp([])])
+}
+
 describe('a peer is let go of that', () => {
   test.each<[string, Uint8Array, RegExp]>([
     ['sends garbage', Uint8Array.of(0xff, 1, 2), /expected RLP/],
@@ -82,6 +105,14 @@ describe('a peer is let go of that', () => {
       /nested deeper|longer than the bytes|ends at byte/,
     ],
     ['sends more than a message may have', new Uint8Array(8 * 2 ** 20 + 1), /at most 8388608/],
+    ['announces more than it may', announcing(2 ** 19), /announce has \d+ bytes, expected at most/],
+    ['sends a message of many items', listOf(7 * 2 ** 20, 0x80), /more than 4128 items/],
+    ['announces a block of many fields', announcing(0, listOf(9_000, 0x80)), /more than 4 items/],
+    [
+      'announces a block of many transactions',
+      announcing(0, blockOf(listOf(9_000, 0x80))),
+      /more than 1428 items/,
+    ],
   ])('%s', async (_, bytes, reason) => {
     await using world = new LinkWorld()
     const node = await world.add('a')
@@ -406,32 +437,43 @@ describe('what is claimed has to be there', () => {
 })
 
 describe('a body that is not that of its header', () => {
-  test('is fetched from another peer, and the one who sent it is to blame', async () => {
-    await using world = new LinkWorld()
-    const node = await world.add('a')
-    const blocks = await blocksElsewhere(world, 3)
-    const last = blocks[2]!
-    const emptied = encodeBlock({ ...last, transactions: [] })
-    const liar = await handmadePeer(
-      world,
-      node,
-      { number: 3n },
-      {
-        getHeaders: serving(blocks).getHeaders!,
-        getBlocks: ({ hashes }) =>
-          hashes.map((hash) =>
-            hash === last.hash ? emptied : encodeBlock(blocks.find((each) => each.hash === hash)!),
-          ),
-      },
-    )
-    const honestId = { nodeId: new Uint8Array(32).fill(9), number: 3n, head: last.hash }
-    await handmadePeer(world, node, { ...honestId, totalDifficulty: 1n }, serving(blocks))
-    announce(liar, blocks, headOfBlocks(blocks))
-    await world.settle()
-    expect(height(node.chain)).toBe(3n)
-    const [first] = node.network.reputations().filter(({ id }) => id === 'eeeeeeee')
-    expect(first?.counts.invalidBlocks).toBe(1)
-  })
+  const BODIES: readonly (readonly [what: string, transactions: readonly Uint8Array[]])[] = [
+    ['no transactions', []],
+    ['a transaction that cannot be read', [Uint8Array.of(2, 0xc0)]],
+  ]
+
+  test.each(BODIES)(
+    'is fetched from another peer, and who sent it is to blame: %s',
+    async (_, bodies) => {
+      await using world = new LinkWorld()
+      const node = await world.add('a')
+      const blocks = await blocksElsewhere(world, 3)
+      const last = blocks[2]!
+      const transactions = bodies.map((raw) => ({ ...last.transactions[0]!, raw }))
+      const emptied = encodeBlock({ ...last, transactions })
+      const liar = await handmadePeer(
+        world,
+        node,
+        { number: 3n },
+        {
+          getHeaders: serving(blocks).getHeaders!,
+          getBlocks: ({ hashes }) =>
+            hashes.map((hash) =>
+              hash === last.hash
+                ? emptied
+                : encodeBlock(blocks.find((each) => each.hash === hash)!),
+            ),
+        },
+      )
+      const honestId = { nodeId: new Uint8Array(32).fill(9), number: 3n, head: last.hash }
+      await handmadePeer(world, node, { ...honestId, totalDifficulty: 1n }, serving(blocks))
+      announce(liar, blocks, headOfBlocks(blocks))
+      await world.settle()
+      expect(height(node.chain)).toBe(3n)
+      const [first] = node.network.reputations().filter(({ id }) => id === 'eeeeeeee')
+      expect(first?.counts.invalidBlocks).toBe(1)
+    },
+  )
 })
 
 describe('transactions', () => {
