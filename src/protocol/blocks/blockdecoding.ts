@@ -33,7 +33,7 @@ export function decodeBlock(bytes: Uint8Array): EncodedBlock {
   const parts = encodedItems(bytes, MOST_PARTS)
   const [headerPart, transactionsPart, unclesPart, withdrawalsPart] = parts
   if (headerPart === undefined || transactionsPart === undefined || unclesPart === undefined) {
-    throw malformed(`block: it has ${parts.length} fields, expected 3 to ${MOST_PARTS}`)
+    throw malformed(`block has ${parts.length} fields, expected 3 to ${MOST_PARTS}`)
   }
   // a part of the bytes would keep all of them
   const encodedHeader = new Uint8Array(headerPart)
