@@ -30,7 +30,7 @@ const MOST_WITHDRAWALS = 4_096
  * @throws {DevchainError} `INVALID_PARAMS` for what is no well-formed block
  */
 export function decodeBlock(bytes: Uint8Array): EncodedBlock {
-  const parts = encodedItems(bytes, MOST_PARTS)
+  const parts = partsOf(bytes, 'block', MOST_PARTS)
   const [headerPart, transactionsPart, unclesPart, withdrawalsPart] = parts
   if (headerPart === undefined || transactionsPart === undefined || unclesPart === undefined) {
     throw malformed(`block has ${parts.length} fields, expected 3 to ${MOST_PARTS}`)
@@ -55,25 +55,25 @@ export function decodeBlock(bytes: Uint8Array): EncodedBlock {
 
 function transactionsOf(part: Uint8Array, { gasLimit }: Header): readonly Uint8Array[] {
   const most = Number(gasLimit / TRANSACTION_GAS)
-  return partsOf(part, 'transactions', most).map((item) =>
+  return partsOf(part, 'block.transactions', most).map((item) =>
     // a legacy transaction is a list in the list, the others are byte strings
     isList(item) ? item : (decodeRlp(item) as Uint8Array),
   )
 }
 
 function unclesOf(part: Uint8Array): readonly Header[] {
-  const uncles = partsOf(part, 'uncles', MOST_UNCLES)
+  const uncles = partsOf(part, 'block.uncles', MOST_UNCLES)
   return uncles.map((item, i) => decodeHeader(decodeRlp(item, MOST_FIELDS + 1), `uncle ${i}`))
 }
 
 function withdrawalsOf(part: Uint8Array): readonly Withdrawal[] {
-  const withdrawals = partsOf(part, 'withdrawals', MOST_WITHDRAWALS)
+  const withdrawals = partsOf(part, 'block.withdrawals', MOST_WITHDRAWALS)
   return withdrawals.map((item, i) => decodeWithdrawal(decodeRlp(item, MOST_FIELDS), i))
 }
 
 /** The items of a list in a block, each still encoded. */
 function partsOf(part: Uint8Array, name: string, most: number): readonly Uint8Array[] {
-  if (!isList(part)) throw malformed(`block.${name} is not a list`)
+  if (!isList(part)) throw malformed(`${name} is not a list`)
   return encodedItems(part, most)
 }
 
