@@ -179,8 +179,7 @@ function opened(
   }
   // chains of one's own are many under one id, and may be begun anew
   const isShallow = (number: bigint): boolean => depth === 0n || number + depth > newest
-  const network = new Network({ chainId: id, asker, store, isProven, isShallow, now: Date.now })
-  network.noteVerified(block.hash)
+  const network = new Network({ chainId: id, asker, store, isProven, isShallow })
   const { number, stateRoot } = block.header
   const point: BlockPoint = { number, hash: block.hash, stateRoot }
   const lineage = new Lineage(network, block)

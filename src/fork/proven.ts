@@ -38,20 +38,25 @@ export async function proveAccount(
   address: Address,
   known: ProvenNodes,
 ): Promise<ProvenAccount | undefined> {
-  const answer = await network.askAt('eth_getProof', [address, []], point)
-  const { accountProof } = (answer ?? {}) as { accountProof?: unknown }
-  const nodes = nodesOf(accountProof)
-  return checked(`account ${address}`, () => {
-    const value = provenValue(bytesFromHex(point.stateRoot), addressKey(address), nodes, known)
-    if (value === undefined) return undefined
-    const [nonce, balance, storageRoot, codeHash] = bytesIn(decodeRlp(value), 4)
-    return {
-      nonce: bigintFromBytes(nonce!),
-      balance: bigintFromBytes(balance!),
-      storageRoot: storageRoot!,
-      codeHash: hashFromBytes(codeHash!),
-    }
+  const root = bytesFromHex(point.stateRoot)
+  return network.askAt('eth_getProof', [address, []], point, (answer) => {
+    const { accountProof } = (answer ?? {}) as { accountProof?: unknown }
+    const nodes = nodesOf(accountProof)
+    return checked(`account ${address}`, () => {
+      const value = provenValue(root, addressKey(address), nodes, known)
+      return value === undefined ? undefined : accountIn(value)
+    })
   })
+}
+
+function accountIn(leaf: Uint8Array): ProvenAccount {
+  const [nonce, balance, storageRoot, codeHash] = bytesIn(decodeRlp(leaf), 4)
+  return {
+    nonce: bigintFromBytes(nonce!),
+    balance: bigintFromBytes(balance!),
+    storageRoot: storageRoot!,
+    codeHash: hashFromBytes(codeHash!),
+  }
 }
 
 /** The words in slots of a proven account. @throws {DevchainError} as `proveAccount` */
@@ -62,24 +67,25 @@ export async function proveSlots(
   slots: readonly bigint[],
   known: ProvenNodes,
 ): Promise<readonly bigint[]> {
-  const words: bigint[] = []
+  const parts: (readonly bigint[])[] = []
   for (let at = 0; at < slots.length; at += MOST_SLOTS) {
-    const some = slots.slice(at, at + MOST_SLOTS)
-    const params = [address, some.map((slot) => wordFromBigint(slot))]
-    const answer = await network.askAt('eth_getProof', params, point)
-    const { storageProof } = (answer ?? {}) as { storageProof?: unknown }
-    const proofs = Array.isArray(storageProof) ? storageProof : []
-    some.forEach((slot, index) => {
-      const nodes = nodesOf((proofs[index] as { proof?: unknown } | undefined)?.proof)
-      words.push(
-        checked(`slot 0x${slot.toString(16)} of ${address}`, () => {
+    parts.push(slots.slice(at, at + MOST_SLOTS))
+  }
+  const words = parts.map((part) => {
+    const params = [address, part.map((slot) => wordFromBigint(slot))]
+    return network.askAt('eth_getProof', params, point, (answer) => {
+      const { storageProof } = (answer ?? {}) as { storageProof?: unknown }
+      const proofs = Array.isArray(storageProof) ? storageProof : []
+      return part.map((slot, index) => {
+        const nodes = nodesOf((proofs[index] as { proof?: unknown } | undefined)?.proof)
+        return checked(`slot 0x${slot.toString(16)} of ${address}`, () => {
           const value = provenValue(root, slotKey(slot), nodes, known)
           return value === undefined ? 0n : bigintFromBytes(bytesOf(decodeRlp(value)))
-        }),
-      )
+        })
+      })
     })
-  }
-  return words
+  })
+  return (await Promise.all(words)).flat()
 }
 
 /** The error of something that is not as the block's state root has it. */

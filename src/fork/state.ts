@@ -24,7 +24,7 @@ import {
   type StorageSlot,
   type World,
 } from '../state/world.ts'
-import { quantity, unexpected } from './network/answers.ts'
+import { quantity, unexpected, word } from './network/answers.ts'
 import { gathering, missed } from './network/gather.ts'
 import type { BlockPoint, Network } from './network/network.ts'
 import { unproven } from './proven.ts'
@@ -93,7 +93,6 @@ export class BlockState implements MissSource {
     const slots = misses.filter((miss) => miss.kind === 'slot')
     const nodes = misses.filter((miss) => miss.kind === 'node')
     await Promise.all([
-      this.#network.verify(this.#point),
       this.#fetchSlots(slots.filter(({ address, slot }) => !this.#hasSlot(address, slot))),
       nodes.length > 0 && this.#tries?.fetchNodes(nodes),
       ...misses.map((miss) => {
@@ -150,7 +149,7 @@ export class BlockState implements MissSource {
     if (this.#nonces.has(address)) return
     const nonce =
       this.#tries === undefined
-        ? quantity(await this.#ask('eth_getTransactionCount', [address]))
+        ? await this.#ask('eth_getTransactionCount', [address], quantity)
         : ((await this.#tries.proveAccount(address))?.nonce ?? 0n)
     this.#nonces.set(address, nonce)
   }
@@ -162,19 +161,19 @@ export class BlockState implements MissSource {
       return
     }
     const [balance, nonce, text] = await Promise.all([
-      this.#ask('eth_getBalance', [address]),
-      this.#ask('eth_getTransactionCount', [address]),
+      this.#ask('eth_getBalance', [address], quantity),
+      this.#ask('eth_getTransactionCount', [address], quantity),
       this.#network.codeAt(address, this.#point),
     ])
     this.#accounts.set(address, this.#told(address, balance, nonce, text))
   }
 
   /** An account as a network tells of it. */
-  #told(address: Address, balance: unknown, nonce: unknown, text: unknown): Account | undefined {
-    const told = { balance: quantity(balance), nonce: quantity(nonce), code: codeOf(text) }
+  #told(address: Address, balance: bigint, nonce: bigint, text: unknown): Account | undefined {
+    const code = codeOf(text)
     // without code and nonce nothing ever ran there that could have written a slot
-    const hasStorage = told.nonce > 0n || told.code.code.length > 0
-    return this.#accountOf(address, { ...told, hasStorage })
+    const hasStorage = nonce > 0n || code.code.length > 0
+    return this.#accountOf(address, { balance, nonce, code, hasStorage })
   }
 
   /** An account that an earlier fork fetched is there at once. @returns false where it did not */
@@ -185,17 +184,21 @@ export class BlockState implements MissSource {
     const nonce = this.#network.keptAt('eth_getTransactionCount', [address], this.#point)
     const text = this.#network.keptCodeAt(address, this.#point)
     if (nonce === undefined || text === undefined) return false
-    this.#accounts.set(address, this.#told(address, balance, nonce, text))
+    this.#accounts.set(address, this.#told(address, quantity(balance), quantity(nonce), text))
     return true
   }
 
   async #fetchProven(address: Address, tries: ProvenTries): Promise<void> {
+    const proof = tries.proveAccount(address)
+    const hash = proof.then((found) => found?.codeHash ?? EMPTY_CODE_HASH)
+    // nobody may wait for it any more
+    hash.catch(() => undefined)
     const [proven, text] = await Promise.all([
-      tries.proveAccount(address),
-      this.#network.codeAt(address, this.#point),
+      proof,
+      this.#network.codeAt(address, this.#point, hash),
     ])
     const code = codeOf(text)
-    if (code.hash !== (proven?.codeHash ?? EMPTY_CODE_HASH)) {
+    if (code.hash !== (await hash)) {
       throw unproven(`the code of ${address}`, 'it has another hash')
     }
     const hasStorage = proven !== undefined && !equalBytes(proven.storageRoot, EMPTY_ROOT_BYTES)
@@ -284,8 +287,9 @@ export class BlockState implements MissSource {
       slots
         .filter(({ address, slot }) => !this.#hasSlot(address, slot))
         .map(async ({ address, slot }) => {
-          const value = await this.#ask('eth_getStorageAt', [address, wordFromBigint(slot)])
-          this.#storageOf(address).values.set(slot, word(value))
+          const params = [address, wordFromBigint(slot)]
+          const value = await this.#ask('eth_getStorageAt', params, word)
+          this.#storageOf(address).values.set(slot, value)
         }),
     )
   }
@@ -345,8 +349,8 @@ export class BlockState implements MissSource {
     }))
   }
 
-  #ask(method: string, params: readonly string[]): Promise<unknown> {
-    return this.#network.askAt(method, params, this.#point)
+  #ask<T>(method: string, params: readonly string[], read: (answer: unknown) => T): Promise<T> {
+    return this.#network.askAt(method, params, this.#point, read)
   }
 }
 
@@ -423,9 +427,4 @@ function codeOf(text: unknown): { readonly code: Uint8Array; readonly hash: Hash
   const read = { code, hash: code.length === 0 ? EMPTY_CODE_HASH : keccakHash(code) }
   codes.set(hex, read)
   return read
-}
-
-/** Reads a slot's value: some nodes leave leading zeros out, or answer nothing for zero. */
-function word(value: unknown): bigint {
-  return value === '0x' ? 0n : quantity(value)
 }

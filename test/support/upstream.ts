@@ -24,6 +24,10 @@ export interface Faults {
   lie: ((asked: Asked, result: unknown) => unknown) | undefined
   /** Error of an item, in place of its answer. */
   refuse: ((asked: Asked) => { code: number; message: string } | undefined) | undefined
+  /** What the replies to a batch are changed to: their order, or how many there are. */
+  replies: ((replies: readonly object[]) => readonly object[]) | undefined
+  /** Who answers in its place. */
+  stranger: Devchain | undefined
   /** True: connections are cut without an answer. */
   isCut: boolean
   /** Milliseconds before each answer. */
@@ -52,6 +56,8 @@ export async function startUpstream(options: DevchainOptions = {}): Promise<Upst
     unknown: new Set(),
     lie: undefined,
     refuse: undefined,
+    replies: undefined,
+    stranger: undefined,
     isCut: false,
     latencyMs: 0,
   }
@@ -74,7 +80,7 @@ export async function startUpstream(options: DevchainOptions = {}): Promise<Upst
       const answer = isTooLong
         ? { jsonrpc: '2.0', id: null, error: { code: -32600, message: 'batch is too large' } }
         : Array.isArray(body)
-          ? await Promise.all(body.map((each) => answerTo(devchain, faults, each)))
+          ? changed(await Promise.all(body.map((each) => answerTo(devchain, faults, each))), faults)
           : await answerTo(devchain, faults, body as Asked)
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
     })
@@ -99,6 +105,10 @@ export async function startUpstream(options: DevchainOptions = {}): Promise<Upst
   }
 }
 
+function changed(replies: readonly object[], faults: Faults): readonly object[] {
+  return faults.replies?.(replies) ?? replies
+}
+
 async function answerTo(devchain: Devchain, faults: Faults, asked: Asked): Promise<object> {
   const { id, method, params } = asked
   const envelope = { jsonrpc: '2.0', id }
@@ -107,7 +117,7 @@ async function answerTo(devchain: Devchain, faults: Faults, asked: Asked): Promi
     : faults.refuse?.(asked)
   if (refused !== undefined) return { ...envelope, error: refused }
   try {
-    const result = await devchain.request({ method, params })
+    const result = await (faults.stranger ?? devchain).request({ method, params })
     return { ...envelope, result: faults.lie === undefined ? result : faults.lie(asked, result) }
   } catch (error) {
     const { code, message, data } = error as { code: number; message: string; data?: unknown }

@@ -7,6 +7,16 @@ export function quantity(value: unknown): bigint {
   throw unexpected('a number', value)
 }
 
+/** Reads a slot's value: some nodes leave leading zeros out, or answer nothing for zero. */
+export function word(value: unknown): bigint {
+  return value === '0x' ? 0n : quantity(value)
+}
+
+/** True for what `word` reads. */
+export function isWord(value: unknown): boolean {
+  return typeof value === 'string' && /^0x[0-9a-fA-F]{0,64}$/.test(value)
+}
+
 /** The error of an answer that is something else. */
 export function unexpected(what: string, value: unknown): DevchainError {
   const got = JSON.stringify(value)?.slice(0, 100) ?? 'nothing'

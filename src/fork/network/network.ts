@@ -12,6 +12,7 @@ import {
 import type { Json } from '../../rpc/schema.ts'
 import { type Client, RefusedByUpstream, type Traffic } from '../client/client.ts'
 import { type ItemKey, type Store, textOfKey } from '../store/store.ts'
+import { isWord } from './answers.ts'
 
 /** A block of a network, as its state is asked for. */
 export interface BlockPoint {
@@ -32,12 +33,7 @@ export interface NetworkParts {
   readonly isShallow: (number: bigint) => boolean
   /** True: accounts and slots are fetched with their proofs. */
   readonly isProven: boolean
-  /** Milliseconds of any clock. */
-  readonly now: () => number
 }
-
-/** Milliseconds between two looks whether a block is still there. */
-const VERIFY_MS = 10_000
 
 /** JSON-RPC numbers of a method that is not there, or not for us. */
 const UNKNOWN_METHOD = new Set([-32601, -32004, -32600])
@@ -51,7 +47,8 @@ export class Network {
   /** Methods that the network does not know. */
   readonly #refused = new Set<string>()
   readonly #pending = new Map<string, Promise<Json>>()
-  readonly #verified = new Map<Hash, number>()
+  /** Looks at blocks that were begun in this turn. */
+  readonly #looks = new Map<Hash, Promise<void>>()
 
   constructor(parts: NetworkParts) {
     this.chainId = parts.chainId
@@ -79,10 +76,18 @@ export class Network {
     return this.#refused.has(method)
   }
 
-  /** Asks for a state after a block, with the block as the last parameter: the answer never changes, and is kept. */
-  askAt(method: string, params: readonly Json[], point: BlockPoint): Promise<Json> {
+  /**
+   * Asks for a state after a block, with the block as the last parameter: the answer never changes, and is kept.
+   * @param read reads it; what it refuses is not kept
+   */
+  askAt<T>(
+    method: string,
+    params: readonly Json[],
+    point: BlockPoint,
+    read: (answer: Json) => T,
+  ): Promise<T> {
     const at = [...params, quantityFromBigint(point.number)]
-    return this.#kept({ of: this.#placeOf(point.hash), method, params }, at)
+    return this.#kept({ of: this.#placeOf(point.hash), method, params }, at, point, read)
   }
 
   /** What `askAt` would answer without asking. */
@@ -102,7 +107,10 @@ export class Network {
   ): Promise<Json> {
     const isDeep = block !== undefined && !this.isShallow(block)
     const of = isDeep ? `${this.chainId}` : this.#placeOf(fork.hash)
-    return this.#kept({ of, method, params }, params)
+    const read = (answer: Json): Json => answer
+    // what is of a block is there: a node that has fallen behind does not know it yet
+    const isAnswer = block === undefined ? undefined : (answer: Json) => answer !== null
+    return this.#kept({ of, method, params }, params, isDeep ? undefined : fork, read, isAnswer)
   }
 
   /** Asks for what may be otherwise tomorrow. */
@@ -148,38 +156,23 @@ export class Network {
     return typeof hash === 'string' ? this.#parts.store.get(codeKey(hash)) : undefined
   }
 
-  /** Code, which is kept by its hash: many accounts have the same. */
-  async codeAt(address: Address, point: BlockPoint): Promise<Json> {
+  /**
+   * Code, which is kept by its hash: many accounts have the same.
+   * @param proven its hash, where that is proven: other code is not kept
+   */
+  async codeAt(address: Address, point: BlockPoint, proven?: Promise<Hash>): Promise<Json> {
     const { store } = this.#parts
     const key = { of: this.#placeOf(point.hash), method: 'eth_getCode', params: [address] }
     const kept = this.keptCodeAt(address, point)
-    if (kept !== undefined) return kept
-    const code = await this.ask('eth_getCode', [address, quantityFromBigint(point.number)])
+    if (kept !== undefined && (await isProven(kept, proven))) return kept
+    const at = quantityFromBigint(point.number)
+    const code = await this.#verified(this.ask('eth_getCode', [address, at]), point)
     if (typeof code !== 'string' || !isBytes(code)) return code
+    if (!(await isProven(code, proven))) return code
     const found = keccakHash(bytesFromHex(code))
     if (found !== EMPTY_CODE_HASH) store.put(codeKey(found), code)
     store.put(key, found)
     return code
-  }
-
-  /** Looks whether a block near the head is still what it was. @throws {DevchainError} `UPSTREAM_FAILED` when it is not */
-  async verify({ number, hash }: BlockPoint): Promise<void> {
-    if (!this.isShallow(number)) return
-    const now = this.#parts.now()
-    const last = this.#verified.get(hash)
-    if (last !== undefined && now - last < VERIFY_MS) return
-    this.#verified.set(hash, now)
-    const block = await this.ask('eth_getBlockByNumber', [quantityFromBigint(number), false])
-    const found = (block as { hash?: unknown } | null)?.hash
-    if (found === hash) return
-    this.#verified.delete(hash)
-    const message = `block ${number} of the forked network was ${hash} and is ${String(found ?? 'gone')}: it was reorganized below the fork; fork anew, at a deeper block`
-    throw new DevchainError('UPSTREAM_FAILED', message)
-  }
-
-  /** Notes that a block has just been seen. */
-  noteVerified(hash: Hash): void {
-    this.#verified.set(hash, this.#parts.now())
   }
 
   flush(): Promise<void> {
@@ -190,19 +183,62 @@ export class Network {
     return `${this.chainId}/${hash}`
   }
 
-  /** The kept answer, or one that is asked for now. The same question is not asked twice at a time. */
-  async #kept(key: ItemKey, params: readonly Json[]): Promise<Json> {
+  /**
+   * The kept answer, or one that is asked for now. The same question is not asked twice at a time.
+   * @param point the block that it hangs on; undefined for what no reorganization reaches
+   * @param isAnswer false for what is not kept
+   */
+  async #kept<T>(
+    key: ItemKey,
+    params: readonly Json[],
+    point: BlockPoint | undefined,
+    read: (answer: Json) => T,
+    isAnswer: (answer: Json) => boolean = () => true,
+  ): Promise<T> {
     const { store } = this.#parts
     const kept = store.get(key)
-    if (kept !== undefined) return kept
+    if (kept !== undefined) return read(kept)
     const text = textOfKey(key)
-    const pending = this.#pending.get(text)
-    if (pending !== undefined) return pending
-    const asked = this.ask(key.method, params).finally(() => this.#pending.delete(text))
-    this.#pending.set(text, asked)
-    const value = await asked
-    store.put(key, value)
+    let pending = this.#pending.get(text)
+    if (pending === undefined) {
+      const asked = this.ask(key.method, params)
+      pending = this.#verified(asked, point).finally(() => this.#pending.delete(text))
+      this.#pending.set(text, pending)
+    }
+    const answer = await pending
+    const value = read(answer)
+    if (isAnswer(answer)) store.put(key, answer)
     return value
+  }
+
+  /**
+   * An answer about a block that is still what it was: the two are asked for together, so that nothing of another branch, or of
+   * another network, is taken.
+   * @throws {DevchainError} `UPSTREAM_FAILED` when the block is another
+   */
+  async #verified(asked: Promise<Json>, point: BlockPoint | undefined): Promise<Json> {
+    if (point === undefined || !this.isShallow(point.number)) return asked
+    const [answer] = await Promise.all([asked, this.#look(point)])
+    return answer
+  }
+
+  /** Looks whether a block is still what it was: once for all that is asked in one turn. */
+  #look(point: BlockPoint): Promise<void> {
+    const begun = this.#looks.get(point.hash)
+    if (begun !== undefined) return begun
+    const look = this.verify(point)
+    this.#looks.set(point.hash, look)
+    setImmediate(() => this.#looks.delete(point.hash))
+    return look
+  }
+
+  /** @throws {DevchainError} `UPSTREAM_FAILED` when a block is not what it was */
+  async verify({ number, hash }: BlockPoint): Promise<void> {
+    const block = await this.ask('eth_getBlockByNumber', [quantityFromBigint(number), false])
+    const found = (block as { hash?: unknown } | null)?.hash
+    if (found === hash) return
+    const message = `block ${number} of the forked network was ${hash} and is ${String(found ?? 'gone')}: it was reorganized below the fork; fork anew, at a deeper block`
+    throw new DevchainError('UPSTREAM_FAILED', message)
   }
 
   async #askTogether(
@@ -217,7 +253,8 @@ export class Network {
       asked[address].push(wordFromBigint(slot))
     }
     try {
-      const answer = await this.ask(method, [asked, quantityFromBigint(point.number)])
+      const at = quantityFromBigint(point.number)
+      const answer = await this.#verified(this.ask(method, [asked, at]), point)
       return valuesOf(answer, asked, slots)
     } catch (error) {
       if (!(error instanceof RefusedByUpstream)) throw error
@@ -247,9 +284,14 @@ function valuesOf(
     if (!Array.isArray(list) || list.length !== asked[address]?.length) return undefined
     const index = seen.get(address) ?? 0
     seen.set(address, index + 1)
+    if (!isWord(list[index])) return undefined
     values.push(list[index]!)
   }
   return values
+}
+
+async function isProven(code: Json, hash: Promise<Hash> | undefined): Promise<boolean> {
+  return hash === undefined || keccakHash(bytesFromHex(String(code))) === (await hash)
 }
 
 function codeKey(hash: string): ItemKey {

@@ -1,0 +1,201 @@
+// Networks with faults: a fork comes to the right answer, or to an error in the network's words, and nothing false stays.
+import { describe, expect, test } from 'vitest'
+import { createDevchain, type DevchainOptions } from '../../../src/devchain.ts'
+import {
+  type Asked,
+  deployKeeper,
+  type Faults,
+  SUMMED,
+  sendOn,
+  setting,
+  startUpstream,
+  type Upstream,
+  word,
+} from '../../support/upstream.ts'
+
+const SUM = `0x${word((SUMMED * (SUMMED - 1)) / 2 + 100 * SUMMED)}`
+
+interface Fork {
+  readonly ask: Upstream['ask']
+  readonly [Symbol.asyncDispose]: () => Promise<void>
+}
+
+async function forkOf(upstream: Upstream, options: DevchainOptions = {}): Promise<Fork> {
+  const devchain = await createDevchain({
+    fork: { url: upstream.url },
+    noForkCache: true,
+    clock: 'step:12',
+    ...options,
+  })
+  return {
+    ask: (method, ...params) => devchain.request({ method, params }),
+    [Symbol.asyncDispose]: () => devchain.close(),
+  }
+}
+
+const ofMethod =
+  (method: string, answer: unknown) =>
+  (asked: Asked, result: unknown): unknown =>
+    asked.method === method ? answer : result
+
+/** Faults of one answer that a service gives while it is too busy, and then no more. */
+const PASSING: readonly (readonly [string, Faults['next'][number]])[] = [
+  ['429 with Retry-After', { status: 429, body: 'slow down', headers: { 'retry-after': '0' } }],
+  ['503', { status: 503, body: '', headers: { 'retry-after': '0' } }],
+  [
+    'an error of a limit for a whole batch',
+    {
+      status: 200,
+      body: '{"jsonrpc":"2.0","id":null,"error":{"code":-32005,"message":"rate limit exceeded"}}',
+      headers: { 'retry-after': '0' },
+    },
+  ],
+  ['a page of a gateway', { status: 502, body: '<html>bad gateway</html>' }],
+  ['an empty body', { status: 200, body: '' }],
+  ['half of a body', { status: 200, body: '[{"jsonrpc":"2.0","id":0,"resu' }],
+]
+
+const LASTING: readonly (readonly [string, Partial<Faults>])[] = [
+  ['is slow', { latencyMs: 30 }],
+  ['takes no batches', { mostTogether: 1 }],
+  ['takes batches of seven', { mostTogether: 7 }],
+  ['replies in another order', { replies: (all) => all.toReversed() }],
+  ['replies to a part of a batch', { replies: (all) => all.slice(0, 3) }],
+  ['knows no way to read many slots', { unknown: new Set(['eth_getStorageValues']) }],
+  ['makes no access lists', { unknown: new Set(['eth_createAccessList']) }],
+  [
+    'answers nonsense for an access list',
+    { lie: ofMethod('eth_createAccessList', { accessList: 'none' }) },
+  ],
+  [
+    'names other slots in an access list than are read',
+    {
+      lie: ofMethod('eth_createAccessList', {
+        accessList: [{ address: `0x${'ab'.repeat(20)}`, storageKeys: [`0x${word(1)}`] }],
+      }),
+    },
+  ],
+  [
+    'answers nonsense for many slots',
+    { lie: ofMethod('eth_getStorageValues', { '0x00': ['0x1'] }) },
+  ],
+]
+
+describe.each([false, true])('with proofs: %s, a network that', (forkProofs) => {
+  test.each(LASTING)('%s is forked all the same', async (_, faults) => {
+    await using upstream = await startUpstream()
+    const keeper = await deployKeeper(upstream)
+    Object.assign(upstream.faults, faults)
+    await using fork = await forkOf(upstream, { forkProofs })
+    expect(await fork.ask('eth_call', { to: keeper })).toBe(SUM)
+    expect((await sendOn(fork.ask, { to: keeper, data: setting(0, 9) })).status).toBe('0x1')
+    expect(await fork.ask('eth_getStorageAt', keeper, '0x0')).toBe(`0x${word(9)}`)
+  })
+
+  test.each(PASSING)('answers %s once is asked again', async (_, answer) => {
+    await using upstream = await startUpstream()
+    const keeper = await deployKeeper(upstream)
+    await using fork = await forkOf(upstream, { forkProofs, accounts: 0 })
+    upstream.faults.next.push(answer)
+    expect(await fork.ask('eth_call', { to: keeper })).toBe(SUM)
+  })
+
+  test('cuts connections is told, and forked on once it is back', async () => {
+    await using upstream = await startUpstream()
+    const keeper = await deployKeeper(upstream)
+    await using fork = await forkOf(upstream, { forkProofs, forkRetries: 0 })
+    upstream.faults.isCut = true
+    const [from] = (await fork.ask('eth_accounts')) as string[]
+    const request = { from, to: keeper, data: setting(0, 9), gas: '0x60000' }
+    for (const ask of [
+      () => fork.ask('eth_call', { to: keeper }),
+      () => fork.ask('eth_sendTransaction', request),
+      () => fork.ask('eth_getBlockByNumber', '0x1', false),
+    ]) {
+      await expect(ask()).rejects.toThrow(/^the forked network cannot be asked: http:\/\/127/)
+    }
+    upstream.faults.isCut = false
+    expect(await fork.ask('eth_call', { to: keeper })).toBe(SUM)
+    expect((await sendOn(fork.ask, request)).status).toBe('0x1')
+    expect(Number(await fork.ask('eth_blockNumber'))).toBe(
+      Number(await upstream.ask('eth_blockNumber')) + 1,
+    )
+  })
+
+  test('is silent for longer than it may is told', async () => {
+    await using upstream = await startUpstream()
+    const keeper = await deployKeeper(upstream)
+    await using fork = await forkOf(upstream, { forkProofs, forkRetries: 0, forkTimeout: '200ms' })
+    upstream.faults.latencyMs = 1_000
+    await expect(fork.ask('eth_call', { to: keeper })).rejects.toThrow(/no answer within 0.2 s/)
+    upstream.faults.latencyMs = 0
+    expect(await fork.ask('eth_call', { to: keeper })).toBe(SUM)
+  })
+
+  test('has pruned the state is told in its own words, and blocks go on without it', async () => {
+    await using upstream = await startUpstream()
+    const keeper = await deployKeeper(upstream)
+    await using fork = await forkOf(upstream, { forkProofs, hardfork: 'london' })
+    upstream.faults.refuse = ({ method }) =>
+      /^eth_get(Proof|Balance|Storage)/.test(method)
+        ? { code: -32000, message: 'missing trie node 5a1f (path 0a)' }
+        : undefined
+    await expect(fork.ask('eth_call', { to: keeper })).rejects.toThrow(
+      /refuses eth_get\w+: missing trie node 5a1f/,
+    )
+    upstream.faults.refuse = undefined
+    expect(await fork.ask('eth_call', { to: keeper })).toBe(SUM)
+  })
+})
+
+describe('a reorganization of the network', () => {
+  test.each([false, true])(
+    'below the fork is told, and nothing of the other branch is taken; proven: %s',
+    async (forkProofs) => {
+      await using upstream = await startUpstream()
+      const keeper = await deployKeeper(upstream)
+      await upstream.ask('evm_mine')
+      await using fork = await forkOf(upstream, { forkProofs })
+      const stranger = `0x${'51'.repeat(20)}`
+      expect(await fork.ask('eth_call', { to: keeper })).toBe(SUM)
+      await upstream.ask('anvil_rollback', 1)
+      await sendOn(upstream.ask, { to: stranger, value: '0x5' })
+      await expect(fork.ask('eth_getBalance', stranger)).rejects.toThrow(
+        /block 3 of the forked network was 0x[0-9a-f]{64} and is 0x[0-9a-f]{64}: it was reorganized below the fork/,
+      )
+      // what is here already stays as it was
+      expect(await fork.ask('eth_call', { to: keeper })).toBe(SUM)
+    },
+  )
+})
+
+describe('another network', () => {
+  test('in the place of one of several is refused at the start, with both hashes', async () => {
+    await using one = await startUpstream()
+    await using other = await startUpstream({ balance: '5' })
+    const fork = createDevchain({
+      fork: { url: [one.url, other.url] },
+      noForkCache: true,
+    })
+    await expect(fork).rejects.toThrow(
+      /has another block 0 than http:\/\/127\.0\.0\.1:\d+: 0x[0-9a-f]{64}, not 0x[0-9a-f]{64}/,
+    )
+  })
+
+  test.each([false, true])(
+    'in its place is told, and nothing of it stays; proven: %s',
+    async (forkProofs) => {
+      await using upstream = await startUpstream()
+      const keeper = await deployKeeper(upstream)
+      await using stranger = await createDevchain({ chainId: 5, clock: 'step:12' })
+      await stranger.request({ method: 'hardhat_mine', params: ['0x5'] })
+      await using fork = await forkOf(upstream, { forkProofs })
+      upstream.faults.stranger = stranger
+      await expect(fork.ask('eth_call', { to: keeper })).rejects.toThrow(
+        /block 2 of the forked network was 0x[0-9a-f]{64} and is 0x[0-9a-f]{64}/,
+      )
+      upstream.faults.stranger = undefined
+      expect(await fork.ask('eth_call', { to: keeper })).toBe(SUM)
+    },
+  )
+})
