@@ -343,7 +343,8 @@ export class ProjectTable {
   readonly gasReport: Option<boolean> = {
     type: flag,
     group: 'Project',
-    sentence: 'Print at the end what the functions of the project used',
+    sentence:
+      'Print at the end what the functions of the project used, also where contracts call them',
     default: false,
   }
   readonly coverage: Optional<string> = {

@@ -30,7 +30,7 @@ export interface DoorOptions {
   readonly chain: Chain
   readonly settings: Pick<
     DevchainSettings,
-    'artifacts' | 'abi' | 'noArtifacts' | 'trace' | 'coverage'
+    'artifacts' | 'abi' | 'noArtifacts' | 'trace' | 'coverage' | 'gasReport'
   >
   /** Where artifacts are looked for that no option names; undefined: nowhere. */
   readonly folder: string | undefined
@@ -99,9 +99,11 @@ export class ProjectDoor {
     return report
   }
 
-  /** Counts what is reached from now on, where that is asked for. */
+  /** Counts from now on what the reports of the end are to tell. */
   async begin(): Promise<void> {
-    if (this.#options.settings.coverage !== undefined) await (await this.open()).coverage()
+    const { coverage, gasReport } = this.#options.settings
+    if (gasReport) (await this.open()).countInnerGas()
+    if (coverage !== undefined) await (await this.open()).coverage()
   }
 
   /** Answers what is asked below /sourcify. @param ask asks the chain, as a client would */

@@ -145,6 +145,11 @@ export class Project {
     return contracts.length
   }
 
+  /** Counts also what contracts call of each other, from now on. */
+  countInnerGas(): void {
+    this.gas.countInner(this.#options.chain)
+  }
+
   /** Counts from now on what calls and transactions reach. */
   coverage(): Promise<Coverage> {
     this.#coverage ??= this.#openCoverage()

@@ -1,7 +1,14 @@
 // Projects of four tools, built by the tools themselves, deployed and used by real clients against the command in
 // their folder: what it tells is held against fixtures/projects/expected, word for word.
 import { execFile } from 'node:child_process'
-import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
@@ -24,6 +31,9 @@ const TWO_MINUTES = 120_000
 /** Equal blocks and hashes each run. */
 const FIXED = ['--clock', 'frozen', '--timestamp', '1600000000', '--no-hints']
 
+/** What is told at the end, and when it is asked for. */
+const REPORTS = ['--gas-report', '--coverage', 'lcov.info']
+
 const hasForge = (await forgeProgram()) !== undefined
 
 describe.each<Tool>(['foundry', 'hardhat2', 'hardhat3', 'truffle'])(
@@ -36,7 +46,7 @@ describe.each<Tool>(['foundry', 'hardhat2', 'hardhat3', 'truffle'])(
     beforeAll(async () => {
       if (tool === 'foundry' && !hasForge) return
       project = await buildProject(tool)
-      chain = await boot(FIXED, { cwd: project.folder })
+      chain = await boot([...FIXED, ...REPORTS], { cwd: project.folder })
       await chain.says(/artifacts {2}\d+ contracts of/)
       played = await playScenario(project, chain.url)
       // the log is written when the processor is free: this is its last line
@@ -92,6 +102,14 @@ describe.each<Tool>(['foundry', 'hardhat2', 'hardhat3', 'truffle'])(
           ])
         }
       }
+    })
+
+    test.skipIf(tool === 'foundry' && !hasForge)('has its coverage told', async () => {
+      const lcov = path.join(project.folder, 'early.info')
+      const printed = await said('coverage', lcov)
+      const [table] = printed.split('\n\n')
+      await expect(`${table}\n`).toMatchFileSnapshot(expected('coverage.txt'))
+      await expect(readFileSync(lcov, 'utf8')).toMatchFileSnapshot(expected('lcov.info'))
     })
   },
 )

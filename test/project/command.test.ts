@@ -35,7 +35,7 @@ describe('devchain in the folder of a project', () => {
     expect(await chain.stop()).toBe(0)
     const said = chain.stdout()
     expect(said).toMatch(
-      /Contract +Function +Calls +Min +Average +Median +Max\nCoin +\(deployment\) +1 /,
+      /Contract +Function +Calls +Failed +Min +Average +Median +Max\nCoin +\(deployment\) +1 /,
     )
     expect(said).toMatch(/\n +transfer\(address,uint256\) +1 .*\n\nended after/)
     // the report asks for nothing that would be logged

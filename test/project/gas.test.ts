@@ -53,17 +53,17 @@ describe('the gas report', () => {
     await send(ask, deposit)
     await send(ask, { to: vault, value: '0x1' })
     await send(ask, { to: vault, data: callData(project, 'Vault', 'withdraw', [1n]) })
-    // fails, and is left out
+    // fails: its gas is left out
     await send(ask, { to: vault, data: callData(project, 'Vault', 'withdraw', [parseEther('50')]) })
     // of nobody's
     await send(ask, { to: SENDER, value: '0x1' })
     expect(gasTable(await rows())).toMatchInlineSnapshot(`
-      "Contract  Function           Calls      Min  Average   Median      Max
-      Rates     (deployment)           1  130,600  130,600  130,600  130,600
-      Vault     (deployment)           1  523,194  523,194  523,194  523,194
-                deposit(string)        3   36,850   59,650   71,050   71,050
-                receive()              1   35,705   35,705   35,705   35,705
-                withdraw(uint256)      1   42,538   42,538   42,538   42,538"
+      "Contract  Function           Calls  Failed      Min  Average   Median      Max
+      Rates     (deployment)           1       0  130,600  130,600  130,600  130,600
+      Vault     (deployment)           1       0  523,194  523,194  523,194  523,194
+                deposit(string)        3       0   36,850   59,650   71,050   71,050
+                receive()              1       0   35,705   35,705   35,705   35,705
+                withdraw(uint256)      1       1   42,538   42,538   42,538   42,538"
     `)
   })
 
@@ -74,10 +74,40 @@ describe('the gas report', () => {
   })
 })
 
+describe('the gas report of calls within transactions', () => {
+  test('has each call by another contract, and not the one that a proxy hands on', async () => {
+    const inner = await createDevchain({ artifacts: [path.join(folder, 'out')], gasReport: true })
+    await inner.artifactsRead()
+    const request: Ask = (method, ...params) => inner.request({ method, params })
+    const rates = await deploy(request, initCode(project, 'Rates'))
+    const links = { Rates: rates }
+    const vault = await deploy(request, initCode(project, 'Vault', [SENDER, 7n], links))
+    const proxy = await deploy(request, initCode(project, 'Proxy', [vault]))
+    const data = callData(project, 'Vault', 'withInterest', [100n, 5n])
+    for (const to of [vault, proxy]) await send(request, { to, data })
+    const tooHigh = callData(project, 'Vault', 'withInterest', [100n, 5_000_000n])
+    await send(request, { to: vault, data: tooHigh })
+    const before = await inner.gasReport()
+    await request('devchain_reorg', { depth: 1 })
+    expect(await inner.gasReport()).toEqual(before)
+    expect(gasTable(before)).toMatchInlineSnapshot(`
+      "Contract  Function                               Calls  Failed      Min  Average   Median      Max
+      Proxy     (deployment)                               1       0  103,564  103,564  103,564  103,564
+      Rates     (deployment)                               1       0  130,600  130,600  130,600  130,600
+                withInterest(uint256,uint256) (inner)      2       1      520      520      520      520
+      Vault     (deployment)                               1       0  523,194  523,194  523,194  523,194
+                withInterest(uint256,uint256)              2       1   25,127   27,519   27,519   29,911"
+    `)
+    await inner.close()
+  })
+})
+
 const row = (name: string, average: number): GasRow => ({
   contract: 'Vault',
   function: name,
+  kind: 'transaction',
   calls: 1,
+  failed: 0,
   min: average,
   average,
   median: average,

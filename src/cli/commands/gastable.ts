@@ -11,15 +11,19 @@ export interface GasDifference extends GasRow {
   readonly percent: number
 }
 
-const HEADINGS = ['Contract', 'Function', 'Calls', 'Min', 'Average', 'Median', 'Max']
+const HEADINGS = ['Contract', 'Function', 'Calls', 'Failed', 'Min', 'Average', 'Median', 'Max']
 
 /** The report as text; the contract's name stands in the first of its rows. */
 export function gasTable(rows: readonly GasRow[]): string {
   if (rows.length === 0) return 'no transaction to a contract of the project yet'
   const cells = rows.map((row, i) => [
     rows[i - 1]?.contract === row.contract ? '' : row.contract,
-    row.function,
-    ...[row.calls, row.min, row.average, row.median, row.max].map(number),
+    functionText(row),
+    number(row.calls),
+    number(row.failed),
+    ...[row.min, row.average, row.median, row.max].map((amount) =>
+      row.calls === 0 ? '–' : number(amount),
+    ),
   ])
   return aligned([HEADINGS, ...cells], 2)
 }
@@ -29,12 +33,16 @@ export function differenceTable(differences: readonly GasDifference[]): string {
   if (differences.length === 0) return 'no average changed'
   const cells = differences.map((each) => [
     each.contract,
-    each.function,
+    functionText(each),
     number(each.before),
     number(each.average),
     percentText(each.percent),
   ])
   return aligned([['Contract', 'Function', 'Was', 'Is', 'Change'], ...cells], 2)
+}
+
+function functionText({ function: name, kind }: GasRow): string {
+  return kind === 'inner' ? `${name} (inner)` : name
 }
 
 function percentText(percent: number): string {
@@ -46,14 +54,20 @@ export function gasDifferences(
   rows: readonly GasRow[],
   earlier: readonly GasRow[],
 ): readonly GasDifference[] {
-  const before = new Map(earlier.map((row) => [`${row.contract} ${row.function}`, row.average]))
+  const before = new Map(earlier.map((row) => [keyOf(row), row.average]))
   return rows
     .flatMap((row) => {
-      const was = before.get(`${row.contract} ${row.function}`)
-      if (was === undefined || was === row.average || was === 0) return []
+      const was = before.get(keyOf(row))
+      // of calls that all failed there is no average
+      if (was === undefined || was === row.average || was === 0 || row.average === 0) return []
       return [{ ...row, before: was, percent: (100 * (row.average - was)) / was }]
     })
     .sort((a, b) => b.percent - a.percent)
+}
+
+/** Earlier versions knew no other kind. */
+function keyOf({ contract, function: name, kind = 'transaction' }: GasRow): string {
+  return `${kind} ${contract} ${name}`
 }
 
 /**

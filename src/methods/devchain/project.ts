@@ -103,7 +103,7 @@ const gasRows: Encoder<readonly GasRow[]> = {
 const gasReport = method({
   name: 'devchain_gasReport',
   summary:
-    'Gas of each function of the project and of deployments, as numbers: calls, min, average, median, max of what was mined.',
+    'Gas of each function of the project and of deployments, as numbers: calls, failed, min, average, median, max of what was mined; with --gas-report also of calls by other contracts (kind inner).',
   params: [],
   result: gasRows,
   example: { params: [], result: [] },

@@ -15,7 +15,7 @@ import type { BulkMining } from '../mining/bulkmining.ts'
 import { blockEnvironment } from '../mining/environment.ts'
 import { buildPending } from '../mining/miner.ts'
 import { AwaitedExecutor } from './awaited.ts'
-import { type OnReached, Reaching } from './reaching.ts'
+import { type CommandWatch, type OnReached, Reaching, watchedBy } from './reaching.ts'
 import { Readers } from './readers.ts'
 import { type Command, type CommandOptions, Recall } from './recall.ts'
 import { WorldsBetween } from './worldsbetween.ts'
@@ -87,7 +87,7 @@ export class Chain {
   #pending: PendingBlock | undefined
   #known: KnownEnvironment | undefined
   #instance: Uint8Array | undefined
-  #onReached: OnReached | undefined
+  readonly #watches: (() => CommandWatch)[] = []
   #callTracer: Tracer | undefined
   #headMadeAt: number
 
@@ -117,8 +117,13 @@ export class Chain {
 
   /** Has `listener` told from now on what calls reach, and transactions as they are put into blocks. */
   watchReached(listener: OnReached): void {
-    this.#onReached = listener
+    this.watchCommands(() => new Reaching(listener))
     this.#callTracer = { onReached: listener }
+  }
+
+  /** Has the transactions of each command watched from now on, as they are put into blocks. */
+  watchCommands(make: () => CommandWatch): void {
+    this.#watches.push(make)
   }
 
   /** For the runs of calls; undefined: nobody wants to know what they reach. */
@@ -241,10 +246,10 @@ export class Chain {
     try {
       command.begin()
       const before = this.#state
-      const reaching = this.#onReached && new Reaching(this.#onReached)
-      const executor = new AwaitedExecutor(this.executor, command.isAwaited, reaching?.tracer)
+      const watch = watchedBy(this.#watches)
+      const executor = new AwaitedExecutor(this.executor, command.isAwaited, watch?.tracer)
       const changed = this.#complete(() => {
-        reaching?.begin()
+        watch?.begin()
         return change(before, executor)
       })
       const { state: after, value, dropped = [] } = isPromise(changed) ? await changed : changed
@@ -253,8 +258,8 @@ export class Chain {
         const head = headChange(before.tree, after.tree)
         if (head.added.length > 0) this.#headMadeAt = this.environment.now()
         this.#tell({ before, after, head, dropped, peer })
+        watch?.tell(head.removed.length > 0)
       }
-      reaching?.tell()
       return value
     } catch (error) {
       throw command.explained(error)

@@ -1,11 +1,36 @@
-// What a command's transactions reach, gathered until the command is known to hold.
+// Who watches the transactions of commands: what they reach, and whatever else a tracer hears, is told once a command holds.
 import type { ReachedCode, Tracer } from '../../evm/executor.ts'
+import { combineTracers } from '../../evm/tracers/combine.ts'
+
+/** Watches the transactions of one command. */
+export interface CommandWatch {
+  readonly tracer: Tracer
+  /** The command begins, or begins anew: what was heard before came to nothing. */
+  readonly begin: () => void
+  /** The command holds. @param takesBack true where it took blocks off the chain */
+  readonly tell: (takesBack: boolean) => void
+}
+
+/** Several as one; undefined for none. */
+export function watchedBy(makers: readonly (() => CommandWatch)[]): CommandWatch | undefined {
+  if (makers.length === 0) return undefined
+  const watches = makers.map((make) => make())
+  return {
+    tracer: combineTracers(watches.map(({ tracer }) => tracer)),
+    begin: () => {
+      for (const watch of watches) watch.begin()
+    },
+    tell: (takesBack) => {
+      for (const watch of watches) watch.tell(takesBack)
+    },
+  }
+}
 
 /** Who is told what calls and transactions reached. */
 export type OnReached = (reached: readonly ReachedCode[]) => void
 
-/** Gathers for one command, which may begin anew. */
-export class Reaching {
+/** Gathers what the transactions of a command reach. */
+export class Reaching implements CommandWatch {
   readonly #listener: OnReached
   #all: ReachedCode[] = []
   readonly tracer: Tracer = {
@@ -16,12 +41,10 @@ export class Reaching {
     this.#listener = listener
   }
 
-  /** Forgets what an attempt reached that came to nothing. */
   begin(): void {
     this.#all = []
   }
 
-  /** The command is done. */
   tell(): void {
     if (this.#all.length > 0) this.#listener(this.#all)
   }

@@ -200,8 +200,6 @@ interface Anchored {
   readonly sign: string
   /** Of the first operation, in all copies. */
   sum: number
-  /** The most of any operation after one of something else. */
-  most: number
 }
 
 /** Goes through one code. */
@@ -268,11 +266,8 @@ class CodeReading {
       const count = this.#countAt(pc, range)
       const sign = this.#signAt(pc, origin.source)
       const known = anchors.get(tally)
-      if (known === undefined) anchors.set(tally, { sign, sum: count, most: count })
-      else {
-        if (known.sign === sign) known.sum += count
-        known.most = Math.max(known.most, count)
-      }
+      if (known === undefined) anchors.set(tally, { sign, sum: count })
+      else if (known.sign === sign) known.sum += count
     }
     this.#before = all.map(({ tally }) => tally)
   }
@@ -356,9 +351,9 @@ class CodeReading {
 
   #add(): void {
     for (const anchors of this.#anchors.values()) {
-      for (const [tally, { sum, most }] of anchors) {
+      for (const [tally, { sum }] of anchors) {
         tally.isPresent = true
-        tally.count += Math.max(sum, most)
+        tally.count += sum
       }
     }
     for (const [entered, count] of this.#wholes) {

@@ -1,17 +1,23 @@
 // How much gas the functions of a project use: counted as blocks are mined, whatever is reverted later.
+import type { Address } from '../../core/hex.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import type { ExecutedTransaction } from '../../node/ledger/blockrecord.ts'
 import type { StateChange } from '../../node/ledger/change.ts'
 import type { World } from '../../state/world.ts'
 import type { Catalogue } from '../code/catalogue.ts'
 import type { Names } from '../naming/names.ts'
+import { type InnerCalls, InnerCallWatch } from './inner.ts'
 
-/** What the transactions to one function used. */
+/** What the calls of one function used; amounts are 0 where none succeeded. */
 export interface GasRow {
   readonly contract: string
   /** `deposit(string)`, `(deployment)` */
   readonly function: string
+  /** Transactions, with all that they cost; or calls by other contracts within them, with the gas of the call alone. */
+  readonly kind: 'transaction' | 'inner'
+  /** Those that succeeded: amounts are of them. */
   readonly calls: number
+  readonly failed: number
   readonly min: number
   readonly average: number
   readonly median: number
@@ -29,8 +35,22 @@ const MOST_WAITING = 1_000
 interface Usage {
   readonly contract: string
   readonly function: string
-  /** How many transactions used an amount. */
+  readonly kind: GasRow['kind']
+  /** How many calls used an amount. */
   readonly amounts: Map<number, number>
+  failed: number
+}
+
+/** What is called, or created where `to` is null. */
+interface Called {
+  readonly to: Address | null
+  readonly input: Uint8Array
+}
+
+/** Calls within transactions, and the accounts when they were made. */
+interface WaitingCalls {
+  readonly calls: readonly InnerCalls[]
+  readonly world: World
 }
 
 /** Counts the transactions of a chain from now on. */
@@ -38,7 +58,7 @@ export class GasReport {
   readonly #names: Names
   readonly #catalogue: Catalogue
   readonly #usages = new Map<string, Usage>()
-  #waiting: StateChange[] = []
+  #waiting: (StateChange | WaitingCalls)[] = []
   #timer: NodeJS.Immediate | undefined
   readonly #end: () => void
 
@@ -48,12 +68,24 @@ export class GasReport {
     this.#end = chain.onChange((change) => this.#await(change))
   }
 
+  /** Counts calls within transactions too, from now on: frames are told of for it. */
+  countInner(chain: Chain): void {
+    const take = (calls: readonly InnerCalls[]): void =>
+      this.#wait({ calls, world: this.#names.world })
+    chain.watchCommands(() => new InnerCallWatch(take))
+  }
+
   /** What was counted, by contract and function. */
   rows(): readonly GasRow[] {
     this.#countAll()
     return [...this.#usages.values()]
       .map(rowOf)
-      .sort((a, b) => compare(a.contract, b.contract) || compare(a.function, b.function))
+      .sort(
+        (a, b) =>
+          compare(a.contract, b.contract) ||
+          compare(a.function, b.function) ||
+          compare(b.kind, a.kind),
+      )
   }
 
   close(): void {
@@ -63,8 +95,11 @@ export class GasReport {
 
   /** Counted later: names are looked up for it. */
   #await(change: StateChange): void {
-    if (change.head.added.length === 0) return
-    this.#waiting.push(change)
+    if (change.head.added.length > 0) this.#wait(change)
+  }
+
+  #wait(what: StateChange | WaitingCalls): void {
+    this.#waiting.push(what)
     if (this.#waiting.length >= MOST_WAITING) this.#countAll()
     // before the first artifact is read nothing has a name
     else if (!this.#catalogue.isEmpty) this.#timer ??= setImmediate(() => this.#countAll())
@@ -75,7 +110,10 @@ export class GasReport {
     this.#timer = undefined
     const waiting = this.#waiting
     this.#waiting = []
-    for (const change of waiting) this.#countChange(change)
+    for (const each of waiting) {
+      if ('head' in each) this.#countChange(each)
+      else for (const calls of each.calls) this.#countInner(calls, each.world)
+    }
   }
 
   #countChange({ head }: StateChange): void {
@@ -92,22 +130,38 @@ export class GasReport {
   }
 
   #count({ transaction, receipt, failure }: ExecutedTransaction, world: World): void {
-    // what failed says little of what a function needs
-    if (failure !== undefined) return
     const { to, data } = transaction
-    const told = to === null ? this.#names.creation(world, data) : this.#names.call(world, to, data)
-    if (told?.contract === undefined) return
-    const called = told.signature ?? (data.length < 4 ? 'receive()' : 'fallback()')
+    const usage = this.#usageOf('transaction', { to, input: data }, world)
+    if (usage === undefined) return
+    // what failed says little of what a function needs
+    if (failure === undefined) add(usage.amounts, Number(receipt.gasUsed))
+    else usage.failed += 1
+  }
+
+  #countInner({ to, input, through, gas, failed }: InnerCalls, world: World): void {
+    // what a proxy hands on is the same call
+    const handing = through && this.#names.identities.of(world, through)
+    if (handing?.via !== undefined) return
+    const usage = this.#usageOf('inner', { to, input }, world)
+    if (usage === undefined) return
+    for (const amount of gas) add(usage.amounts, amount)
+    usage.failed += failed
+  }
+
+  /** Undefined for what has no name, and where there is too much. */
+  #usageOf(kind: GasRow['kind'], { to, input }: Called, world: World): Usage | undefined {
+    const told =
+      to === null ? this.#names.creation(world, input) : this.#names.call(world, to, input)
+    if (told?.contract === undefined) return undefined
+    const called = told.signature ?? (input.length < 4 ? 'receive()' : 'fallback()')
     const name = to === null ? '(deployment)' : called
-    const key = `${told.contract} ${name}`
-    const usage = this.#usages.get(key) ?? {
-      contract: told.contract,
-      function: name,
-      amounts: new Map<number, number>(),
-    }
-    if (!this.#usages.has(key) && this.#usages.size >= MOST_FUNCTIONS) return
-    this.#usages.set(key, usage)
-    add(usage.amounts, Number(receipt.gasUsed))
+    const key = `${kind} ${told.contract} ${name}`
+    const known = this.#usages.get(key)
+    if (known !== undefined || this.#usages.size >= MOST_FUNCTIONS) return known
+    const { contract } = told
+    const made = { contract, function: name, kind, amounts: new Map<number, number>(), failed: 0 }
+    this.#usages.set(key, made)
+    return made
   }
 }
 
@@ -117,7 +171,7 @@ function add(amounts: Map<number, number>, gas: number): void {
   amounts.set(amount, (amounts.get(amount) ?? 0) + 1)
 }
 
-function rowOf({ contract, function: name, amounts }: Usage): GasRow {
+function rowOf({ contract, function: name, kind, amounts, failed }: Usage): GasRow {
   const sorted = [...amounts].sort(([a], [b]) => a - b)
   const calls = sorted.reduce((sum, [, count]) => sum + count, 0)
   const total = sorted.reduce((sum, [gas, count]) => sum + gas * count, 0)
@@ -133,9 +187,11 @@ function rowOf({ contract, function: name, amounts }: Usage): GasRow {
   return {
     contract,
     function: name,
+    kind,
     calls,
+    failed,
     min: sorted[0]?.[0] ?? 0,
-    average: Math.round(total / calls),
+    average: calls === 0 ? 0 : Math.round(total / calls),
     median: Math.round(median),
     max: sorted.at(-1)?.[0] ?? 0,
   }
