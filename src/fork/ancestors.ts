@@ -25,6 +25,7 @@ export class Ancestors implements BlockRun, MissSource {
   readonly #records = new LruCache<bigint, BlockRecord>(KEPT_BLOCKS)
   readonly #numbers = new LruCache<Hash, bigint>(KEPT_BLOCKS)
   readonly #lineage: Lineage
+  readonly #seen = new LruCache<bigint, bigint>(KEPT_BLOCKS)
   readonly #strangers = new LruCache<Hash, true>(KEPT_STRANGERS)
 
   /**
@@ -92,6 +93,11 @@ export class Ancestors implements BlockRun, MissSource {
     return new MissingState(miss, this)
   }
 
+  /** The number that contracts saw in a block that was read; undefined for its own. */
+  seenNumberOf(number: bigint): bigint | undefined {
+    return this.#seen.get(number)
+  }
+
   async #fetchNumber(number: bigint): Promise<void> {
     this.#put(await this.#lineage.blockAt(number))
   }
@@ -112,6 +118,7 @@ export class Ancestors implements BlockRun, MissSource {
     const { hash, header } = block
     const { number, stateRoot } = header
     const point = { number, hash, stateRoot }
+    if (block.parentNumber !== undefined) this.#seen.set(number, block.parentNumber)
     this.#keep(recordOf(block, 0, () => new BlockState(this.#network, point).world))
   }
 

@@ -4,6 +4,7 @@ import type { MethodContext } from '../methods/common/context.ts'
 import type { Chain } from '../node/chain/chain.ts'
 import type { Piecemeal } from '../node/ledger/upstream.ts'
 import type { Reach } from '../rpc/dispatch.ts'
+import { adapted } from './arbitrum.ts'
 import { passOn } from './boundary/passon.ts'
 import { GatheringExecutor } from './executor.ts'
 import { foresee } from './foresee.ts'
@@ -26,8 +27,10 @@ export async function warmUpUntil(waited: Promise<unknown>, executor: Executor):
 export function piecemealOf(chain: () => Chain | undefined): Piecemeal {
   return {
     executor: (inner) =>
-      new GatheringExecutor(inner, (message, world) =>
-        foresee(chain()?.state.config.upstream, message, world),
+      new GatheringExecutor(
+        inner,
+        (message, world) => foresee(chain()?.state.config.upstream, message, world),
+        (job) => adapted(job, chain()?.state.config.upstream?.seenNumber),
       ),
     complete: completeCommand,
   }

@@ -27,24 +27,29 @@ export interface Foreseen {
 /** Fetches what a message will need, as far as upstream tells: a second round less. */
 export type Foresee = (message: Foreseen, world: World) => Promise<void> | undefined
 
+/** Makes a job what its network would run. */
+export type Adapt = <Job extends TransactionJob | CallJob>(job: Job) => Job
+
 /** Jobs on worlds that are here as a whole go straight to the executor within. */
 export class GatheringExecutor implements Executor {
   readonly #inner: Executor
   readonly #foresee: Foresee
+  readonly #adapt: Adapt
 
-  constructor(inner: Executor, foresee: Foresee) {
+  constructor(inner: Executor, foresee: Foresee, adapt: Adapt = (job) => job) {
     this.#inner = inner
     this.#foresee = foresee
+    this.#adapt = adapt
   }
 
   transact(job: TransactionJob): MaybePromise<Outcome> {
     if (!job.world.accounts.isBacked) return this.#inner.transact(job)
-    return this.#run(job, job.transaction, (each) => this.#inner.transact(each))
+    return this.#run(this.#adapt(job), job.transaction, (each) => this.#inner.transact(each))
   }
 
   call(job: CallJob): MaybePromise<Outcome> {
     if (!job.world.accounts.isBacked) return this.#inner.call(job)
-    return this.#run(job, job.message, (each) => this.#inner.call(each))
+    return this.#run(this.#adapt(job), job.message, (each) => this.#inner.call(each))
   }
 
   async beginBlock(job: BlockStartJob): Promise<World> {

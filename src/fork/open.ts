@@ -5,7 +5,7 @@ import { forkFolder } from '../loader/cachefolder.ts'
 import type { Chain } from '../node/chain/chain.ts'
 import type { RunFirst } from '../node/chainoptions.ts'
 import { headOf } from '../node/ledger/blocktree.ts'
-import type { ForkBase, Upstream } from '../node/ledger/upstream.ts'
+import type { ForkBase, SeenNumber, Upstream } from '../node/ledger/upstream.ts'
 import type { ForkChoice } from '../options/fork.ts'
 import { hashHeader } from '../protocol/blocks/block.ts'
 import type { Hardfork } from '../protocol/forks.ts'
@@ -16,7 +16,7 @@ import { eip1193Provider } from './client/eip1193.ts'
 import { type Header, httpProvider } from './client/http.ts'
 import type { Provider } from './client/provider.ts'
 import { Lineage } from './lineage.ts'
-import { readBlock, recordOf } from './network/header.ts'
+import { type RemoteBlock, readBlock, recordOf } from './network/header.ts'
 import { type Asker, type BlockPoint, Network } from './network/network.ts'
 import { requireEvm, rulesOf } from './network/rules.ts'
 import { sendLater } from './replay/later.ts'
@@ -179,7 +179,7 @@ function opened(
   }
   // chains of one's own are many under one id, and may be begun anew
   const isShallow = (number: bigint): boolean => depth === 0n || number + depth > newest
-  const network = new Network({ chainId: id, asker, store, isProven, isShallow })
+  const network = new Network({ chainId: id, asker, store, isProven, isShallow, onNotice })
   const { number, stateRoot } = block.header
   const point: BlockPoint = { number, hash: block.hash, stateRoot }
   const lineage = new Lineage(network, block)
@@ -192,6 +192,7 @@ function opened(
   const base: ForkBase = {
     upstream: {
       ...upstreamOf(network, point, lineage, () => isRootKnown),
+      seenNumber: block.parentNumber === undefined ? undefined : seenAfter(block, ancestors),
       recall: (number) => ancestors.recall(number),
       moveTo,
     },
@@ -212,6 +213,18 @@ function opened(
     runFirst: prefix && runFirst(prefix, onNotice),
     fill,
     close: () => void store.flush(),
+  }
+}
+
+/** Seconds between two blocks of the main network, which Arbitrum's contracts see the numbers of. */
+const SLOT_SECONDS = 12n
+
+/** In blocks mined here the number goes on with the time, as it does there. */
+function seenAfter({ header, parentNumber = 0n }: RemoteBlock, ancestors: Ancestors): SeenNumber {
+  return ({ number, timestamp }) => {
+    if (number < header.number) return ancestors.seenNumberOf(number)
+    const seconds = timestamp - header.timestamp
+    return parentNumber + (seconds > 0n ? seconds / SLOT_SECONDS : 0n)
   }
 }
 

@@ -223,6 +223,7 @@ export class BlockState implements MissSource {
       readonly hasStorage: boolean
     },
   ): Account | undefined {
+    this.#network.noteUsed(address, code)
     const ours = this.#patches.code.get(address)
     if (ours !== undefined && code.length === 0) {
       const codeHash = keccakHash(ours)

@@ -13,6 +13,7 @@ import type { Json } from '../../rpc/schema.ts'
 import { type Client, RefusedByUpstream, type Traffic } from '../client/client.ts'
 import { type ItemKey, type Store, textOfKey } from '../store/store.ts'
 import { isWord } from './answers.ts'
+import { ownContractNotice } from './owncontracts.ts'
 
 /** A block of a network, as its state is asked for. */
 export interface BlockPoint {
@@ -33,7 +34,11 @@ export interface NetworkParts {
   readonly isShallow: (number: bigint) => boolean
   /** True: accounts and slots are fetched with their proofs. */
   readonly isProven: boolean
+  readonly onNotice?: (text: string) => void
 }
+
+/** Such contracts stand at low addresses. */
+const NO_HIGH_DIGITS = '0'.repeat(28)
 
 /** JSON-RPC numbers of a method that is not there, or not for us. */
 const UNKNOWN_METHOD = new Set([-32601, -32004, -32600])
@@ -49,6 +54,8 @@ export class Network {
   readonly #pending = new Map<string, Promise<Json>>()
   /** Looks at blocks that were begun in this turn. */
   readonly #looks = new Map<Hash, Promise<void>>()
+  /** Contracts of its nodes that were told of. */
+  readonly #told = new Set<Address>()
 
   constructor(parts: NetworkParts) {
     this.chainId = parts.chainId
@@ -65,6 +72,15 @@ export class Network {
 
   get traffic(): Traffic {
     return this.#parts.asker.traffic ?? { sent: 0, asked: 0, batch: 0 }
+  }
+
+  /** An account is used: one that is code of the network's own nodes is told of once. */
+  noteUsed(address: Address, code: Uint8Array): void {
+    if (code.length > 1 && address.slice(2, 30) !== NO_HIGH_DIGITS) return
+    const notice = ownContractNotice(this.chainId, address, code)
+    if (notice === undefined || this.#told.has(address)) return
+    this.#told.add(address)
+    this.#parts.onNotice?.(notice)
   }
 
   isShallow(number: bigint): boolean {

@@ -29,6 +29,8 @@ export interface Upstream {
   readonly number: bigint
   readonly hash: Hash
   readonly facts: () => UpstreamFacts
+  /** Undefined: contracts see the numbers of blocks. */
+  readonly seenNumber?: SeenNumber | undefined
   /**
    * Asks for what follows from the blocks up to the fork, and so never changes.
    * @param params JSON
@@ -50,6 +52,12 @@ export interface Upstream {
   /** Asks for what only saves time: nothing of it is kept. */
   readonly peek: (method: string, params: readonly unknown[]) => Promise<unknown>
 }
+
+/** The number that contracts see in a block, where that is not the block's own. */
+export type SeenNumber = (block: {
+  readonly number: bigint
+  readonly timestamp: bigint
+}) => bigint | undefined
 
 /** What a fork begins with. */
 export interface ForkBase {

@@ -1,0 +1,85 @@
+// Networks whose contracts are not all fetched: those of Arbitrum, and others that are code of their nodes.
+import { expect, test } from 'vitest'
+import type { Address } from '../../../src/core/hex.ts'
+import { hexFromBytes } from '../../../src/core/hex.ts'
+import { createDevchain, type Devchain } from '../../../src/devchain.ts'
+import { ownContractNotice } from '../../../src/fork/network/owncontracts.ts'
+import { assemble, deploying, RETURN_WORD } from '../../support/bytecode.ts'
+import { sendOn, startUpstream, type Upstream, word } from '../../support/upstream.ts'
+
+const ARBSYS = `0x${'64'.padStart(40, '0')}`
+const GAS_INFO = `0x${'6c'.padStart(40, '0')}`
+
+/** A network that looks like Arbitrum: blocks tell that of the network below, and ArbSys has INVALID for its code. */
+async function startArbitrum(): Promise<Upstream> {
+  const upstream = await startUpstream({ chainId: 42_161 })
+  for (const address of [ARBSYS, GAS_INFO]) await upstream.ask('anvil_setCode', address, '0xfe')
+  upstream.faults.lie = ({ method }, result) =>
+    method === 'eth_getBlockByNumber' && result !== null
+      ? { ...(result as object), l1BlockNumber: l1Of((result as { number: string }).number) }
+      : result
+  return upstream
+}
+
+function l1Of(number: string): string {
+  return `0x${(1_000 + Number(number) * 2).toString(16)}`
+}
+
+async function forkOf(upstream: Upstream): Promise<{
+  readonly devchain: Devchain
+  readonly ask: Upstream['ask']
+  readonly notices: readonly string[]
+}> {
+  const notices: string[] = []
+  const devchain = await createDevchain(
+    { fork: upstream.url, noForkCache: true, clock: 'step:24' },
+    { observer: { onNotice: (text) => notices.push(text) } },
+  )
+  return { devchain, notices, ask: (method, ...params) => devchain.request({ method, params }) }
+}
+
+test('a fork of Arbitrum shows contracts the block of the network below, and its own through ArbSys', async () => {
+  await using upstream = await startArbitrum()
+  const telling = hexFromBytes(deploying(assemble(`NUMBER ${RETURN_WORD}`)))
+  const { contractAddress: teller } = await sendOn(upstream.ask, { data: telling })
+  await upstream.ask('hardhat_mine', '0x4')
+  const { devchain, ask, notices } = await forkOf(upstream)
+  await using _ = devchain
+  expect(await ask('eth_blockNumber')).toBe('0x5')
+  expect(await ask('eth_call', { to: teller }, 'latest')).toBe(`0x${word(1_010)}`)
+  expect(await ask('eth_call', { to: teller }, '0x3')).toBe(`0x${word(1_006)}`)
+  const own = { to: ARBSYS, data: '0xa3b1b31d' }
+  expect(await ask('eth_call', own, 'latest')).toBe(`0x${word(5)}`)
+  expect(await ask('eth_call', { to: ARBSYS, data: '0xd127f54a' })).toBe(`0x${word(33)}`)
+  await ask('evm_mine')
+  const [before, after] = (await Promise.all(
+    ['0x5', '0x6'].map((number) => ask('eth_getBlockByNumber', number, false)),
+  )) as { timestamp: string }[]
+  // blocks of the network below are twelve seconds apart
+  const passed = Math.floor((Number(after?.timestamp) - Number(before?.timestamp)) / 12)
+  expect(passed).toBeGreaterThanOrEqual(2)
+  expect(await ask('eth_call', { to: teller }, 'latest')).toBe(`0x${word(1_010 + passed)}`)
+  expect(await ask('eth_call', own, 'latest')).toBe(`0x${word(6)}`)
+  await expect(ask('eth_call', { to: ARBSYS, data: '0x12345678' })).rejects.toThrow(/revert/)
+  expect(notices).toEqual([])
+  await expect(ask('eth_call', { to: GAS_INFO, data: '0x41b247a8' })).rejects.toThrow(/invalid/)
+  await expect(ask('eth_call', { to: GAS_INFO, data: '0x41b247a8' })).rejects.toThrow(/invalid/)
+  expect(notices).toEqual([expect.stringMatching(/6c is ArbGasInfo, a contract of Arbitrum/)])
+})
+
+test.each<[bigint, string, string, RegExp | undefined]>([
+  [56n, '64', '0x', /is tmHeaderValidate, a contract of BNB Smart Chain/],
+  [1_284n, '802', '0x60006000fd', /is the native token as ERC-20, a contract of Moonbeam/],
+  [42_161n, '64', '0xfe', /is ArbSys, .*only arbBlockNumber and arbChainID are here/],
+  [99_999n, '1234', '0xfe', /has INVALID as its only code/],
+  [1n, '64', '0x', undefined],
+  [56n, '6400', '0x', undefined],
+])(
+  'on chain %i the account 0x%s with code %s is told of as it is',
+  (chainId, digits, code, notice) => {
+    const address = `0x${digits.padStart(40, '0')}` as Address
+    const told = ownContractNotice(chainId, address, Buffer.from(code.slice(2), 'hex'))
+    if (notice === undefined) expect(told).toBeUndefined()
+    else expect(told).toMatch(notice)
+  },
+)
