@@ -2,7 +2,8 @@
 
 import { DevchainError } from '../../core/errors.ts'
 import { quantityFromBigint } from '../../core/hex.ts'
-import { MAX_LOGS } from '../../node/events/logs.ts'
+import { type LogQuery, MAX_LOGS } from '../../node/events/logs.ts'
+import type { BlockReference } from '../../node/ledger/references.ts'
 import type { Upstream } from '../../node/ledger/upstream.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { RefusedByUpstream } from '../client/client.ts'
@@ -28,6 +29,33 @@ export function logsOver(question: Question): Promise<Json> | undefined {
     return undefined
   }
   return inParts(question, filter, from, to)
+}
+
+/** As `logsOver`, for what a filter looks for. */
+export function filterLogsOver(question: Question): Promise<Json> | undefined {
+  const { context, params } = question
+  const [given] = params
+  if (typeof given !== 'string' || !/^0x[0-9a-fA-F]{1,64}$/.test(given)) return undefined
+  const query = context.filters.rangeOf(BigInt(given))
+  const method = context.registry.get('eth_getLogs')
+  if (query === undefined || method === undefined) return undefined
+  return logsOver({ ...question, method, params: [filterOf(query)] })
+}
+
+/** A query as `eth_getLogs` is asked it. */
+function filterOf({ from, to, blockHash, addresses, topics }: LogQuery): Filter {
+  const range: Filter =
+    blockHash === undefined ? { fromBlock: named(from), toBlock: named(to) } : { blockHash }
+  const wanted: Filter = { topics: topics as Json }
+  return addresses.length === 0
+    ? { ...range, ...wanted }
+    : { ...range, ...wanted, address: addresses }
+}
+
+function named(reference: BlockReference | undefined): Json {
+  if (reference === undefined) return 'latest'
+  if (reference.kind === 'number') return quantityFromBigint(reference.number)
+  return reference.kind === 'tag' ? reference.tag : reference.hash
 }
 
 /** The number of a bound; undefined for the pending block, and for what the method itself refuses. */

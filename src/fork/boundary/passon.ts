@@ -9,7 +9,7 @@ import { pooledByHash } from '../../node/pool/pool.ts'
 import type { Method } from '../../rpc/method.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { feeHistoryOver } from './feehistory.ts'
-import { logsOver } from './logs.ts'
+import { filterLogsOver, logsOver } from './logs.ts'
 import { placeOf, type Question, referenceIn } from './places.ts'
 import { traced } from './retrace.ts'
 
@@ -63,6 +63,7 @@ const OF_TRANSACTIONS: ReadonlySet<string> = new Set([
 
 const OTHERS: Readonly<Record<string, Answerer>> = {
   eth_getLogs: logsOver,
+  eth_getFilterLogs: filterLogsOver,
   eth_feeHistory: feeHistoryOver,
 }
 

@@ -155,6 +155,13 @@ export class Filters {
     }))
   }
 
+  /** What `logs` looks for; undefined where the filter is none of logs, or not there. */
+  rangeOf(id: bigint): LogQuery | undefined {
+    if (!this.has(id)) return undefined
+    const { query, since } = this.#polled(id)
+    return query && storedRange(query, since)
+  }
+
   /**
    * All stored logs in a log filter's range, whether delivered or not. `latest` as the beginning is the newest block
    * of the moment when the filter was made.

@@ -271,6 +271,29 @@ describe('a fork', () => {
   })
 })
 
+describe('a filter of logs', () => {
+  test('gives those of both sides of the fork', async () => {
+    await using upstream = await startUpstream()
+    const keeper = await deployKeeper(upstream)
+    const old = await sendOn(upstream.ask, { to: keeper, data: setting(3, 4) })
+    await using fork = await forkOf(upstream)
+    const topics = [`0x${word(3)}`]
+    const filter = { fromBlock: old.blockNumber, address: keeper, topics: [topics] }
+    const id = await fork.ask('eth_newFilter', filter)
+    const late = await fork.ask('eth_newFilter', { topics })
+    const others = await fork.ask('eth_newFilter', { ...filter, topics: [`0x${word(4)}`] })
+    const own = await sendOn(fork.ask, { to: keeper, data: setting(3, 5) })
+    const logs = (await fork.ask('eth_getFilterLogs', id)) as { blockHash: string }[]
+    expect(logs.map(({ blockHash }) => blockHash)).toEqual([old.blockHash, own.blockHash])
+    expect(logs).toEqual(await fork.ask('eth_getLogs', filter))
+    expect(await fork.ask('eth_getFilterChanges', id)).toHaveLength(1)
+    const both = await fork.ask('eth_getFilterLogs', late)
+    expect(both).toEqual(logs)
+    expect(await fork.ask('eth_getFilterLogs', others)).toEqual([])
+    await expect(fork.ask('eth_getFilterLogs', '0x99')).rejects.toThrow(/filter/)
+  })
+})
+
 describe('a reset', () => {
   test('begins as the fork that is named, or without one, and listeners hear of no block of the network', async () => {
     await using upstream = await startUpstream()
