@@ -1,17 +1,28 @@
-// What a message will need, as its network knows: an access list says it before the run has come there.
+// What a message will need, as its network knows: a trace or an access list says it before the run has come there.
 import { DevchainError } from '../core/errors.ts'
 import { type Address, type Hash, hexFromBytes, quantityFromBigint } from '../core/hex.ts'
 import type { Upstream } from '../node/ledger/upstream.ts'
 import type { World } from '../state/world.ts'
 import { accountAt, slotValue } from '../state/world.ts'
+import { RefusedByUpstream } from './client/client.ts'
 import type { Foreseen } from './executor.ts'
 import { Gathering, within } from './network/gather.ts'
+import { isUnknownMethod } from './network/network.ts'
 
-/** Networks that do not make access lists, as they said. */
-const refusing = new WeakSet<Upstream>()
+/** Tells accounts and slots with what is in them. */
+const TRACE = 'debug_traceCall'
 
-/** Slots that an access list names at most: those of more are met one by one. */
+/** Tells addresses and slots. */
+const LIST = 'eth_createAccessList'
+
+/** Methods that a network does not have, or takes too long for. */
+const refused = new WeakMap<Upstream, Set<string>>()
+
+/** Slots that are read as they are told of, at most: those of more are met one by one. */
 const MOST_SLOTS = 10_000
+
+/** Milliseconds after which a network is no longer waited for: what it would tell is met without it. */
+const PATIENCE_MS = 3_000
 
 interface Entry {
   readonly address: Address
@@ -24,35 +35,90 @@ interface Entry {
  */
 export function foresee(
   upstream: Upstream | undefined,
-  { from, to, value, data }: Foreseen,
+  message: Foreseen,
   world: World,
 ): Promise<void> | undefined {
-  if (upstream === undefined || to === null || data.length < 4 || refusing.has(upstream)) {
-    return undefined
-  }
-  const call = { from, to, value: quantityFromBigint(value), data: hexFromBytes(data) }
-  return fetchListed(upstream, call, world)
+  if (upstream === undefined || message.to === null || message.data.length < 4) return undefined
+  // what is proven is not taken from a trace: a list is asked for with other things
+  const known = refused.get(upstream) ?? new Set(upstream.facts().isProven ? [TRACE] : [])
+  refused.set(upstream, known)
+  return known.has(TRACE) && known.has(LIST)
+    ? undefined
+    : fetchForeseen(upstream, known, message, world)
 }
 
-async function fetchListed(
+async function fetchForeseen(
   upstream: Upstream,
-  call: Readonly<Record<string, string>>,
+  known: Set<string>,
+  { from, to, value, data }: Foreseen,
   world: World,
 ): Promise<void> {
-  let answer: unknown
-  try {
-    answer = await upstream.peek('eth_createAccessList', [
-      call,
-      quantityFromBigint(upstream.number),
-    ])
-  } catch (error) {
-    if (!(error instanceof DevchainError)) throw error
-    // one that has no funds there, or reverts, is foreseen no better the next time
-    refusing.add(upstream)
+  const call = { from, to, value: quantityFromBigint(value), data: hexFromBytes(data) }
+  const at = quantityFromBigint(upstream.number)
+  // who sends here may have nothing there
+  const stateOverrides = { [from]: { balance: `0x${'f'.repeat(32)}` } }
+  const options = { tracer: 'prestateTracer', stateOverrides }
+  const traced = await told(upstream, known, TRACE, [call, at, options])
+  const accounts = traced === undefined ? undefined : accountsIn(traced)
+  if (accounts !== undefined) {
+    const { [from]: _, ...others } = accounts
+    upstream.take(others)
+    await readAll(listOf(accounts), world)
     return
   }
-  const list = (answer as { accessList?: readonly Entry[] } | null)?.accessList ?? []
-  await readAll(list, world)
+  const answer = await told(upstream, known, LIST, [call, at])
+  const { accessList = [] } = (answer ?? {}) as { accessList?: readonly Entry[] }
+  await readAll(accessList, world)
+}
+
+/** What the network tells; undefined where it does not. A message that fails there says nothing of the method. */
+async function told(
+  upstream: Upstream,
+  known: Set<string>,
+  method: string,
+  params: readonly unknown[],
+): Promise<unknown> {
+  if (known.has(method)) return undefined
+  const asked = upstream.peek(method, params).catch((error: unknown) => {
+    if (!(error instanceof DevchainError)) throw error
+    if (!(error instanceof RefusedByUpstream) || isUnknownMethod(error)) known.add(method)
+    return undefined
+  })
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => {
+      known.add(method)
+      resolve(undefined)
+    }, PATIENCE_MS)
+  })
+  try {
+    return await Promise.race([asked, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+type Accounts = Readonly<Record<string, { readonly storage?: Readonly<Record<string, string>> }>>
+
+/** The accounts of a trace, in lower case; undefined for what is none. */
+function accountsIn(answer: unknown): Accounts | undefined {
+  if (typeof answer !== 'object' || answer === null) return undefined
+  const entries = Object.entries(answer as Accounts)
+  if (
+    !entries.every(
+      ([address, each]) => /^0x[0-9a-fA-F]{40}$/.test(address) && typeof each === 'object',
+    )
+  ) {
+    return undefined
+  }
+  return Object.fromEntries(entries.map(([address, each]) => [address.toLowerCase(), each]))
+}
+
+function listOf(accounts: Accounts): readonly Entry[] {
+  return Object.entries(accounts).map(([address, { storage = {} }]) => ({
+    address: address as Address,
+    storageKeys: Object.keys(storage) as Hash[],
+  }))
 }
 
 /** Reads what is listed: what is not here yet is fetched, accounts and slots at once. */

@@ -263,6 +263,9 @@ function upstreamOf(
       if (network.isProven && TELLING_HEADERS.has(method)) await lineage.requireOwn(answer)
       return answer
     },
-    peek: (method, params) => network.ask(method, params as readonly Json[]),
+    take: (accounts) => {
+      if (!network.isProven) network.take(accounts, point)
+    },
+    peek: (method, params) => network.askAbout(method, params as readonly Json[], point),
   }
 }

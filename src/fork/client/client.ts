@@ -128,13 +128,20 @@ export class Client {
 
   #flush(): void {
     while (this.#queue.length > 0 && this.#inFlight < this.#mostInFlight) {
-      const batch = this.#queue.splice(0, this.#provider.batch)
+      const batch = this.#queue.splice(0, this.#nextLength())
       this.#inFlight += 1
       void this.#deliver(batch).finally(() => {
         this.#inFlight -= 1
         this.#flush()
       })
     }
+  }
+
+  /** How many of the queue go out next: traces alone, as some services take none in batches. */
+  #nextLength(): number {
+    const traced = this.#queue.findIndex(({ ask }) => isTrace(ask))
+    const length = traced === -1 ? this.#queue.length : Math.max(1, traced)
+    return Math.min(length, this.#provider.batch)
   }
 
   /** Sends a batch until each of its requests has an answer, or none can be had. Never rejects. */
@@ -232,6 +239,10 @@ export class Client {
   #wait(milliseconds: number): Promise<void> {
     return (this.#options.wait ?? wait)(milliseconds)
   }
+}
+
+function isTrace({ method }: Ask): boolean {
+  return /^(debug|trace)_/.test(method)
 }
 
 /** A provider of which nothing was learned yet. */

@@ -134,7 +134,7 @@ export class Network {
     try {
       return await this.#parts.asker.request(method, params)
     } catch (error) {
-      if (error instanceof RefusedByUpstream && isUnknown(error)) this.#refused.add(method)
+      if (error instanceof RefusedByUpstream && isUnknownMethod(error)) this.#refused.add(method)
       throw error
     }
   }
@@ -172,12 +172,42 @@ export class Network {
     return typeof hash === 'string' ? this.#parts.store.get(codeKey(hash)) : undefined
   }
 
+  /** Asks for what is not kept, about a block that is still what it was. */
+  askAbout(method: string, params: readonly Json[], point: BlockPoint): Promise<Json> {
+    return this.#verified(this.ask(method, params), point)
+  }
+
+  /** Keeps what a trace tells of accounts at a block, as though each part of it had been asked for. */
+  take(accounts: Readonly<Record<string, unknown>>, point: BlockPoint): void {
+    const { store } = this.#parts
+    const of = this.#placeOf(point.hash)
+    for (const [address, told] of Object.entries(accounts)) {
+      const { balance, nonce = 0, code = '0x', storage = {} } = told as Traced
+      const count = typeof nonce === 'number' ? quantityFromBigint(BigInt(nonce)) : nonce
+      if (!(isQuantity(balance) && isQuantity(count) && isBytes(code))) continue
+      store.put({ of, method: 'eth_getBalance', params: [address] }, balance)
+      store.put({ of, method: 'eth_getTransactionCount', params: [address] }, count)
+      this.#keepCode({ of, method: 'eth_getCode', params: [address] }, code)
+      for (const [slot, word] of Object.entries(storage)) {
+        if (!(isQuantity(slot) && isQuantity(word))) continue
+        const params = [address, wordFromBigint(BigInt(slot))]
+        store.put({ of, method: 'eth_getStorageAt', params }, word)
+      }
+    }
+  }
+
+  #keepCode(key: ItemKey, code: string): void {
+    const { store } = this.#parts
+    const found = keccakHash(bytesFromHex(code))
+    if (found !== EMPTY_CODE_HASH) store.put(codeKey(found), code)
+    store.put(key, found)
+  }
+
   /**
    * Code, which is kept by its hash: many accounts have the same.
    * @param proven its hash, where that is proven: other code is not kept
    */
   async codeAt(address: Address, point: BlockPoint, proven?: Promise<Hash>): Promise<Json> {
-    const { store } = this.#parts
     const key = { of: this.#placeOf(point.hash), method: 'eth_getCode', params: [address] }
     const kept = this.keptCodeAt(address, point)
     if (kept !== undefined && (await isProven(kept, proven))) return kept
@@ -185,9 +215,7 @@ export class Network {
     const code = await this.#verified(this.ask('eth_getCode', [address, at]), point)
     if (typeof code !== 'string' || !isBytes(code)) return code
     if (!(await isProven(code, proven))) return code
-    const found = keccakHash(bytesFromHex(code))
-    if (found !== EMPTY_CODE_HASH) store.put(codeKey(found), code)
-    store.put(key, found)
+    this.#keepCode(key, code)
     return code
   }
 
@@ -281,6 +309,18 @@ export class Network {
   }
 }
 
+/** An account of a trace. */
+interface Traced {
+  readonly balance?: unknown
+  readonly nonce?: unknown
+  readonly code?: string
+  readonly storage?: Readonly<Record<string, unknown>>
+}
+
+function isQuantity(value: unknown): value is string {
+  return typeof value === 'string' && /^0x[0-9a-fA-F]{1,64}$/.test(value)
+}
+
 /** The values in the order of the slots; undefined where the answer is not what was asked for. */
 function valuesOf(
   answer: Json,
@@ -314,6 +354,7 @@ function codeKey(hash: string): ItemKey {
   return { of: 'code', method: 'eth_getCode', params: [hash] }
 }
 
-function isUnknown({ upstream: { code, message } }: RefusedByUpstream): boolean {
+/** True when the network says that it has no such method, or not for us. */
+export function isUnknownMethod({ upstream: { code, message } }: RefusedByUpstream): boolean {
   return UNKNOWN_METHOD.has(code) || UNKNOWN_WORDS.test(message)
 }

@@ -49,6 +49,8 @@ export interface Upstream {
    * @throws {DevchainError} `METHOD_NOT_SUPPORTED` for one with transactions that only its network can run
    */
   readonly recall: (block: bigint) => Promise<void>
+  /** Takes what the network told of accounts after the fork's block, as a trace has them; where state is proven, nothing. */
+  readonly take: (accounts: Readonly<Record<string, unknown>>) => void
   /** Asks for what only saves time: nothing of it is kept. */
   readonly peek: (method: string, params: readonly unknown[]) => Promise<unknown>
 }

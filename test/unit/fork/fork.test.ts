@@ -74,10 +74,61 @@ describe('a fork', () => {
     expect(upstream.requests).toHaveLength(warm)
   })
 
+  test.each([
+    ['a trace', [], 'debug_traceCall', 'eth_createAccessList'],
+    ['an access list', ['debug_traceCall'], 'eth_createAccessList', 'debug_traceCall'],
+  ] as const)(
+    'asks for %s once, which tells all slots that depend on others',
+    async (_, unknown, asked, other) => {
+      await using upstream = await startUpstream()
+      const keeper = await deployKeeper(upstream)
+      for (const method of unknown) upstream.faults.unknown.add(method)
+      await using fork = await forkOf(upstream)
+      const call = { to: keeper, data: `0x${word(5)}` }
+      await fork.ask('eth_call', { to: `0x${'12'.repeat(20)}`, data: '0x12345678' })
+      const begun = upstream.requests.length
+      expect(await fork.ask('eth_call', call)).toBe(`0x${word(6000)}`)
+      const methods = upstream.requests
+        .slice(begun)
+        .flat()
+        .map(({ method }) => method)
+      expect(methods.filter((method) => method === asked)).toHaveLength(1)
+      expect(methods).not.toContain(other)
+      // one round for five slots that each name the next
+      expect(upstream.requests.length - begun).toBeLessThanOrEqual(3)
+    },
+  )
+
+  test('does not take a trace for the sender’s, and what reverts there for a refusal', async () => {
+    await using upstream = await startUpstream()
+    const keeper = await deployKeeper(upstream)
+    await using fork = await forkOf(upstream)
+    const poor = `0x${'77'.repeat(20)}`
+    await fork.ask('anvil_impersonateAccount', poor)
+    await fork.ask('anvil_setBalance', poor, '0x10')
+    const hash = await fork.ask('eth_sendTransaction', {
+      from: poor,
+      to: keeper,
+      data: setting(7, 8),
+      gas: '0x20000',
+    })
+    expect(await fork.ask('eth_getTransactionReceipt', hash)).toMatchObject({ status: '0x1' })
+    expect(await fork.ask('eth_getBalance', poor)).toBe('0x10')
+    expect(await fork.ask('eth_getBalance', poor, '0x0')).toBe('0x0')
+    const begun = upstream.requests.length
+    await fork.ask('eth_call', { to: keeper, data: setting(9, 9) })
+    const methods = upstream.requests
+      .slice(begun)
+      .flat()
+      .map(({ method }) => method)
+    expect(methods).toContain('debug_traceCall')
+  })
+
   test('follows addresses that depend on slots, however deep', async () => {
     await using upstream = await startUpstream()
     const keeper = await deployKeeper(upstream)
-    upstream.faults.unknown.add('eth_createAccessList')
+    for (const method of ['eth_createAccessList', 'debug_traceCall'])
+      upstream.faults.unknown.add(method)
     await using fork = await forkOf(upstream)
     expect(await fork.ask('eth_call', { to: keeper, data: `0x${word(5)}` })).toBe(`0x${word(6000)}`)
   })
