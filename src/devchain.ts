@@ -16,6 +16,7 @@ import { explaining } from './methods/tracing/explain.ts'
 import { textOfLogs } from './methods/wire/logtext/logtext.ts'
 import { addresses, keyOf } from './node/accounts/accounts.ts'
 import { type Chain, type Environment, systemEnvironment } from './node/chain/chain.ts'
+import type { Again } from './node/chain/failedrun.ts'
 import type { ChainOptions } from './node/chainoptions.ts'
 import { stateFrom } from './node/create.ts'
 import { headOf } from './node/ledger/blocktree.ts'
@@ -56,6 +57,8 @@ export interface ObservedCall extends CallReport {
   readonly told?: string | undefined
   /** How its execution failed, whatever words the caller is told of it. */
   readonly failure?: CallFailure | undefined
+  /** How it can be run again, where its calls are to be told. */
+  readonly again?: Again | undefined
 }
 
 /** What an observer is told of; nothing that it does changes the chain. */
@@ -310,13 +313,15 @@ function openDoor(
 function observing(
   onCall: (call: ObservedCall) => void,
 ): NonNullable<DispatcherOptions<MethodContext>['observe']> {
-  return (call, { printed, notes, isOwn }, { method, told, thrown }) => {
+  return (call, { printed, runs, notes, isOwn }, { method, told, thrown }) => {
     if (isOwn) return
     const lines = printed.splice(0)
     const remarks = [...call.notes, ...notes.splice(0)]
     if (thrown instanceof ExecutionError) lines.push(...thrown.printed)
     const failure = thrown instanceof DevchainError ? failureOf(thrown) : undefined
-    onCall({ ...call, notes: remarks, console: lines, writes: method?.writes, told, failure })
+    const [again] = runs.splice(0)
+    const { writes } = method ?? {}
+    onCall({ ...call, notes: remarks, console: lines, writes, told, failure, again })
   }
 }
 
@@ -352,6 +357,7 @@ function createContexts(
     logging,
     listening: isListening(),
     printed: [],
+    runs: [],
     notes: [],
     isOwn,
     registry: dispatcher.registry,

@@ -14,6 +14,7 @@ import {
   type ClockSource,
   chainIdentity,
   choice,
+  choiceOr,
   clock,
   codeSize,
   count,
@@ -335,9 +336,10 @@ export class ProjectTable {
     default: false,
   }
   readonly trace: Optional<'failed' | 'all'> = {
-    type: choice('failed', 'all'),
+    type: choiceOr('all', 'failed', 'all'),
     group: 'Project',
-    sentence: 'Print the calls of transactions as a tree, with names and changes of storage',
+    sentence:
+      'Print the calls of transactions, calls and estimates as a tree, with names and changes of storage; alone: of all',
     unset: 'none',
   }
   readonly gasReport: Option<boolean> = {

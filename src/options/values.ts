@@ -9,6 +9,8 @@ import { MAX_TIMESTAMP } from '../protocol/timestamps.ts'
 export interface Type<T> {
   /** What follows the flag in `--help`; undefined for a flag without a value. */
   readonly placeholder: string | undefined
+  /** What the flag means alone, where its value may be left out. */
+  readonly alone?: string
   /** Completes "expected …". */
   readonly expected: string
   /** Undefined when `value` is not of the kind. May throw a DevchainError that says more. */
@@ -241,6 +243,14 @@ export function choice<const T extends string>(...words: readonly T[]): Type<T> 
     read: (value) => words.find((word) => word === textOf(value).toLowerCase()),
     print: asIs,
   }
+}
+
+/** A choice of which one word is meant where none is given. */
+export function choiceOr<const T extends string>(
+  alone: NoInfer<T>,
+  ...words: readonly T[]
+): Type<T> {
+  return { ...choice(...words), alone }
 }
 
 export const clock: Type<ClockSource> = {

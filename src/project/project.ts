@@ -23,8 +23,8 @@ import { FolderWatch, MOST_WATCHED } from './reading/watch.ts'
 import { DetailReader, withoutBulk } from './solidity/details.ts'
 import { type Explanation, entryText, explain } from './solidity/explain.ts'
 import type { SourcifySite } from './sourcify/site.ts'
-import { tracedMined } from './trace/mined.ts'
-import { type Trace, traceOf } from './trace/tree.ts'
+import { tracedAgain, tracedMined } from './trace/runs.ts'
+import { type Trace, type TracedTransaction, traceOf } from './trace/tree.ts'
 
 /** Compilations that were handed over by methods, and are kept: the newest; and bytes of them, compressed. */
 const MOST_COMPILATIONS = 100
@@ -69,16 +69,14 @@ export class Project {
   constructor(options: ProjectOptions) {
     this.#options = options
     const { chain } = options
-    this.names = new Names(
-      chain,
-      this.catalogue,
-      this.labels,
-      async (hash) => {
+    this.names = new Names(chain, this.catalogue, this.labels, {
+      explain: async (hash) => {
         const again = runOfMined(chain, hash)
         return again && (await this.linesOf(again, 'it failed'))
       },
-      async (hash) => (await this.trace(hash)).lines,
-    )
+      trace: async (hash) => (await this.trace(hash)).lines,
+      traceRun: async (again) => this.#traceOf(await tracedAgain(again)).lines,
+    })
     this.gas = new GasReport(chain, this.names, this.catalogue)
   }
 
@@ -222,13 +220,16 @@ export class Project {
    * @throws {DevchainError} `NOT_FOUND` where it is in no block of the chain
    */
   async trace(hash: Hash): Promise<Trace> {
+    return this.#traceOf(await tracedMined(this.#options.chain, hash))
+  }
+
+  #traceOf(traced: TracedTransaction): Trace {
     const { names } = this
     const layoutOf = (world: World, address: Address): unknown => {
       const identity = names.identities.of(world, address)
       const isKnown = identity?.contract !== undefined && !identity.isGuess
       return isKnown ? this.#details.of(identity.contract)?.layout : undefined
     }
-    const traced = await tracedMined(this.#options.chain, hash)
     return traceOf({ names, layoutOf }, traced)
   }
 

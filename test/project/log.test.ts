@@ -127,6 +127,26 @@ describe('the log of a project', () => {
     `)
   })
 
+  test('takes neither gas nor the hash of what waits for an answer', async () => {
+    await using chain = await started()
+    const { ask } = chain
+    const vault = await vaultOn(ask)
+    await ask('evm_setAutomine', false)
+    chain.lines()
+    const data = callData(project, 'Vault', 'withInterest', [1_000n, 10n])
+    await ask('eth_estimateGas', { to: vault, data })
+    await ask('eth_estimateGas', { from: SENDER, to: vault, data: withdraw('0.5') })
+    await ask('eth_sendTransaction', { from: SENDER, to: vault, data, gas: '0x186a0' })
+    expect(plain(chain.lines())).toMatchInlineSnapshot(`
+      [
+        "eth_estimateGas  1.0 ms  Vault.withInterest(1,000, 10) → 25,139 gas",
+        "eth_estimateGas  1.0 ms  Vault.withdraw(0.5 ether) → 44,814 gas",
+        "eth_sendTransaction  1.0 ms  Vault.withInterest(1,000, 10) → 0x0712…47dc",
+        "  1 transaction waiting, 1 in the pool",
+      ]
+    `)
+  })
+
   test('tells amounts of tokens in their decimals', async () => {
     await using chain = await started()
     const { ask } = chain

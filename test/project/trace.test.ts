@@ -157,4 +157,87 @@ describe('a trace', () => {
     const failed = chain.lines().some((line) => line.includes('│ Vault.withdraw'))
     expect([deposited, failed]).toEqual(expected)
   })
+
+  test('stands in the log below calls and estimates too', async () => {
+    await using chain = await startLogged({ artifacts: [artifacts], trace: 'all' })
+    await chain.devchain.artifactsRead()
+    const { ask } = chain
+    const vault = await vaultOn(ask)
+    const proxy = await deploy(ask, initCode(project, 'Proxy', [vault]))
+    const withdraw = callData(project, 'Vault', 'withdraw', [parseEther('0.25')])
+    const failing = callData(project, 'Vault', 'withdraw', [parseEther('5')])
+    const below = async (method: string, request: object): Promise<readonly string[]> => {
+      chain.lines()
+      await ask(method, request).catch(() => undefined)
+      await vi.waitFor(() => expect(chain.written()).toContain('│'), 10_000)
+      return chain.lines()
+    }
+    expect({
+      call: await below('eth_call', { from: SENDER, to: vault, data: withdraw }),
+      answer: await below('eth_call', {
+        to: proxy,
+        data: callData(project, 'Vault', 'balanceOf', [SENDER]),
+      }),
+      failure: await below('eth_call', { from: SENDER, to: proxy, data: failing }),
+      estimate: await below('eth_estimateGas', { from: SENDER, to: vault, data: withdraw }),
+    }).toMatchInlineSnapshot(`
+      {
+        "answer": [
+          "eth_call  1.0 ms  Vault.balanceOf(0xf39F…2266) → 0",
+          "    │ Vault.balanceOf(0xf39F…2266) · gas 7,647 · → 0",
+          "    │ └─ Vault.balanceOf(0xf39F…2266) (delegatecall) · gas 2,868 · → 0",
+        ],
+        "call": [
+          "eth_call  1.0 ms  Vault.withdraw(0.25 ether) → 0x",
+          "    │ Vault.withdraw(0.25 ether) · gas 22,076",
+          "    │ ├─ event Withdrawn(who 0xf39F…2266, amount 0.25 ether)",
+          "    │ └─ 0xf39F…2266 · value 0.25 ether · gas 0",
+        ],
+        "estimate": [
+          "eth_estimateGas  1.0 ms  Vault.withdraw(0.25 ether) → 45,556 gas",
+          "    │ Vault.withdraw(0.25 ether) · gas 22,076",
+          "    │ ├─ event Withdrawn(who 0xf39F…2266, amount 0.25 ether)",
+          "    │ └─ 0xf39F…2266 · value 0.25 ether · gas 0",
+        ],
+        "failure": [
+          "eth_call  1.0 ms  Vault.withdraw(5 ether) ✗ InsufficientBalance(have 0, want 5 ether) at src/Vault.sol:72",
+          "    │ Vault.withdraw(5 ether) · gas 10,091 · ✗ InsufficientBalance(have 0, want 5 ether)",
+          "    │ └─ Vault.withdraw(5 ether) (delegatecall) · gas 5,307 · ✗ InsufficientBalance(have 0, want 5 ether)",
+        ],
+      }
+    `)
+  })
+
+  test('stands below failed calls alone with --trace failed', async () => {
+    await using chain = await startLogged({ artifacts: [artifacts], trace: 'failed' })
+    await chain.devchain.artifactsRead()
+    const vault = await vaultOn(chain.ask)
+    chain.lines()
+    const call = (amount: string): Promise<unknown> => {
+      const data = callData(project, 'Vault', 'withdraw', [parseEther(amount)])
+      return chain.ask('eth_call', { from: SENDER, to: vault, data }).catch(() => undefined)
+    }
+    await call('0.25')
+    await call('5')
+    await vi.waitFor(() => expect(chain.written()).toContain('│'), 10_000)
+    const lines = chain.lines()
+    expect(lines.filter((line) => line.includes('│'))).toEqual([
+      expect.stringMatching(/│ Vault\.withdraw\(5 ether\).*✗ InsufficientBalance/),
+    ])
+    expect(lines).toHaveLength(3)
+  })
+
+  test('is a member of a call’s line for programs', async () => {
+    await using chain = await startLogged({ artifacts: [artifacts], trace: 'all' }, { json: true })
+    await chain.devchain.artifactsRead()
+    const vault = await vaultOn(chain.ask)
+    chain.lines()
+    const data = callData(project, 'Vault', 'balanceOf', [SENDER])
+    await chain.ask('eth_call', { to: vault, data })
+    await vi.waitFor(() => expect(chain.written()).toContain('"trace"'), 10_000)
+    expect(JSON.parse(chain.lines()[0]!)).toMatchObject({
+      method: 'eth_call',
+      trace: [expect.stringMatching(/^Vault\.balanceOf\(0xf39F…2266\) · gas [\d,]+ · → 1 ether$/)],
+    })
+  })
 })

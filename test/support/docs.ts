@@ -30,7 +30,8 @@ export function optionTable(): string {
   const rows = GROUPS.flatMap((group) =>
     OPTION_KEYS.filter((key) => optionOf(key).group === group).map((key) => {
       const { type, sentence } = optionOf(key)
-      const value = type.placeholder === undefined ? '' : ` ${type.placeholder}`
+      const { placeholder = '', alone } = type
+      const value = placeholder && ` ${alone === undefined ? placeholder : `[${placeholder}]`}`
       return [code(flagOf(key) + value), cell(defaultTextOf(key)), cell(sentence)]
     }),
   )

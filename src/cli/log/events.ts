@@ -1,6 +1,7 @@
 // What the log tells, as plain values: of calls, and of the difference between two states of a chain. How it is
 // written is pretty.ts's and json.ts's matter; both get the same events.
 import { type Address, type Hash, hexFromBytes } from '../../core/hex.ts'
+import type { Again } from '../../node/chain/failedrun.ts'
 import type { BlockRecord, ExecutedTransaction } from '../../node/ledger/blockrecord.ts'
 import { transactionPlace } from '../../node/ledger/blocktree.ts'
 import type { BlockRange } from '../../node/ledger/canonicalchain.ts'
@@ -42,6 +43,8 @@ export interface CallEvent {
   readonly failure?:
     | { readonly reason: string; readonly data: string; readonly hash: string | undefined }
     | undefined
+  /** How it can be run again, where its calls are to be told; no line has it. */
+  readonly again?: Again | undefined
 }
 
 /** A mined transaction. Amounts in wei. */

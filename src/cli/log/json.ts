@@ -33,13 +33,14 @@ export function createJsonRenderer(
     scene: undefined,
     stacks: undefined,
     traces: undefined,
+    callTrace: undefined,
     limit: isVerbose ? VERBOSE_LIMIT : VALUE_LIMIT,
   }
   return {
     collapses: false,
     boot: (boot) => line({ event: 'boot', ...boot }),
-    entry: ({ call, id, events, scene, stacks, traces }: Entry) => {
-      const seen = { ...look, scene, stacks, traces }
+    entry: ({ call, id, events, scene, stacks, traces, callTrace }: Entry) => {
+      const seen = { ...look, scene, stacks, traces, callTrace }
       const calls = call === undefined ? '' : line(callObject(seen, call, id))
       return calls + events.map((event) => line({ ...eventObject(seen, event), call: id })).join('')
     },
@@ -62,6 +63,7 @@ interface Look {
   /** Where in Solidity transactions failed, by their hashes. */
   readonly stacks: Entry['stacks']
   readonly traces: Entry['traces']
+  readonly callTrace: Entry['callTrace']
   readonly limit: number
 }
 
@@ -94,6 +96,7 @@ function callObject(look: Look, call: CallEvent, id: number | undefined): object
     ...(cut.length > 0 ? { cut } : {}),
     ...(printed.length > 0 ? { console: printed } : {}),
     ...(notes.length > 0 ? { notes } : {}),
+    trace: look.callTrace,
   }
 }
 

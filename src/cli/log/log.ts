@@ -38,6 +38,8 @@ export interface Entry {
   readonly stacks?: ReadonlyMap<string, readonly string[]> | undefined
   /** Calls of transactions as trees, by their hashes, in lines. */
   readonly traces?: ReadonlyMap<string, readonly string[]> | undefined
+  /** The call's own calls as a tree, in lines, where it made no transaction. */
+  readonly callTrace?: readonly string[] | undefined
 }
 
 /** Turns events into text: whole lines, each with its line feed. */

@@ -91,13 +91,15 @@ export function createPrettyRenderer(
     scene: undefined,
     stacks: undefined,
     traces: undefined,
+    callTrace: undefined,
     label: remembering((method: string) => oneLine(method, 60).padEnd(METHOD_WIDTH)),
   }
   return {
     collapses: true,
     boot: (boot, columns) => bootText(boot, palette, columns),
     entry: (entry, columns) => {
-      const seen = { ...look, scene: entry.scene, stacks: entry.stacks, traces: entry.traces }
+      const { scene, stacks, traces, callTrace } = entry
+      const seen = { ...look, scene, stacks, traces, callTrace }
       if (columns === undefined) return `${entryLines(seen, entry).join('\n')}\n`
       const lines = entryLines(fitted(seen, columns), entry)
       return `${lines.map((line) => wrapped(line, columns)).join('\n')}\n`
@@ -130,6 +132,7 @@ interface Look {
   /** Where in Solidity transactions failed, by their hashes. */
   readonly stacks: Entry['stacks']
   readonly traces: Entry['traces']
+  readonly callTrace: Entry['callTrace']
   /** Of the terminal; undefined: as wide as may be. */
   readonly columns: number | undefined
 }
@@ -160,7 +163,8 @@ function entryLines(look: Look, { call, count, events }: Entry): string[] {
     return events.flatMap((event) => eventLines(look, event).map((line) => line.slice(INDENT)))
   }
   // Nearly all calls are reads; the rest is not even looked at for them.
-  if (events.length === 0 && !look.isVerbose && call.console.length + call.notes.length === 0) {
+  const isPlain = events.length === 0 && !look.isVerbose && look.callTrace === undefined
+  if (isPlain && call.console.length + call.notes.length === 0) {
     return [callLine(look, call, toldOf(look, call, [], []), { count })]
   }
   const headlines = events.filter((event) => HEADLINES.has(event.event))
@@ -171,6 +175,7 @@ function entryLines(look: Look, { call, count, events }: Entry): string[] {
     ...call.notes.map((note) => `    ${look.palette.yellow('note')} ${oneLine(note, 300)}`),
     ...(look.isVerbose ? verboseLines(look, call) : []),
     ...(look.isVerbose ? stackLines(look, call.error?.solidityStack) : []),
+    ...traceLines(look, look.callTrace),
     ...call.console.flatMap((line) => consoleLines(look.palette, line)),
     ...others.flatMap((event) => eventLines(look, event)),
   ]
@@ -346,7 +351,7 @@ function transactionLines(look: Look, event: TransactionEvent): string[] {
     `    ${nameFor(look, event.from)} ${palette.dim('→')} ${targetOf(look, event)}`,
     `    ${[...amounts, status].join(dot)}`,
     ...stackLines(look, look.stacks?.get(event.hash)),
-    ...(look.traces?.get(event.hash) ?? []).map((line) => `    ${palette.dim('│')} ${line}`),
+    ...traceLines(look, look.traces?.get(event.hash)),
     ...eventTexts(look, event).map((text) => `    ${palette.cyan('event')} ${text}`),
     ...event.console.flatMap((line) => consoleLines(palette, line)),
   ]
@@ -374,6 +379,10 @@ function nameFor({ scene, address }: Look, account: Address): string {
 }
 
 /** Where in Solidity something failed, innermost first. */
+function traceLines({ palette }: Look, lines: readonly string[] = []): string[] {
+  return lines.map((line) => `    ${palette.dim('│')} ${line}`)
+}
+
 function stackLines({ palette }: Look, lines: readonly string[] = []): string[] {
   return lines.slice(1).map((line) => `      ${palette.dim(oneLine(line, 200))}`)
 }

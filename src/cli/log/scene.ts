@@ -45,12 +45,13 @@ export function toldMessage(
   return isAddress(to) ? names.call(world, to.toLowerCase() as Address, input) : undefined
 }
 
-/** What a call returned, in words. */
+/** What an `eth_call`, whatever its prefix, returned, in words. */
 export function answerText(
   told: Told | ToldCall | undefined,
-  { result }: CallEvent,
+  { method, result }: CallEvent,
 ): string | undefined {
-  if (told === undefined || !('answer' in told)) return undefined
+  // what others answer is gas, or a hash
+  if (told === undefined || !('answer' in told) || !/_call$/.test(method)) return undefined
   if (typeof result !== 'string' || !isBytes(result) || result === '0x') return undefined
   const answer = told.answer(bytesFromHex(result))
   return answer && oneLine(answer, PHRASE)
@@ -87,17 +88,31 @@ interface Failing {
   readonly scene?: Scene | undefined
   readonly stacks?: ReadonlyMap<string, readonly string[]> | undefined
   readonly traces?: ReadonlyMap<string, readonly string[]> | undefined
+  readonly callTrace?: readonly string[] | undefined
 }
 
 /** The entry with why and where its transactions failed, and with their traces; undefined where nothing is to be added. */
 export function withStacks<E extends Failing>(entry: E): Promise<E> | undefined {
-  const { events, scene } = entry
+  const { call, events, scene } = entry
   if (scene === undefined) return undefined
   const transactions = events.filter((event) => event.event === 'transaction')
   const failed = transactions.filter(({ failure }) => failure !== undefined)
   const traced = scene.traces === 'all' ? transactions : scene.traces === 'failed' ? failed : []
-  if (failed.length + traced.length === 0) return undefined
+  const isTraced =
+    scene.traces === 'all' || (scene.traces === 'failed' && call?.error !== undefined)
+  const again = isTraced ? call?.again : undefined
+  if (failed.length + traced.length === 0) {
+    return again && withCallTrace(entry, scene.names.traceRun(again))
+  }
   return explained(entry, scene, failed.slice(0, EXPLAINED), traced.slice(0, EXPLAINED))
+}
+
+/** The entry with its call's own calls, where they can be told. */
+async function withCallTrace<E extends Failing>(
+  entry: E,
+  lines: Promise<readonly string[]>,
+): Promise<E> {
+  return { ...entry, callTrace: await lines }
 }
 
 async function explained<E extends Failing>(

@@ -9,6 +9,7 @@ import {
   type OptionKey,
   optionOf,
 } from '../../options/derived.ts'
+import type { Type } from '../../options/values.ts'
 import { PROGRAM } from '../../program.ts'
 import { mistakeOf } from './mistakes.ts'
 import {
@@ -187,12 +188,13 @@ function chainKeys({ flags }: Subcommand): readonly OptionKey[] {
 function createOption(key: OptionKey): Option {
   const { type, group, sentence } = optionOf(key)
   const preset = defaultTextOf(key)
-  const value = type.placeholder === undefined ? '' : ` <${type.placeholder}>`
+  const value = valueTerm(type)
   const isPlain = type.placeholder === undefined || preset === 'none'
   const shown = preset.length > 40 ? preset.replace(/ .* /, ' … ') : preset
   const option = new Option(`${flagOf(key)}${value}`, isPlain ? sentence : `${sentence} (${shown})`)
   // a flag `--no-…` is an option of its own, and does not turn another one off
   option.negate = false
+  if (type.alone !== undefined) option.preset(type.alone)
   if (type.repeatable) {
     option.argParser((text: string, former: readonly string[] | undefined) => [
       ...(former ?? []),
@@ -200,6 +202,12 @@ function createOption(key: OptionKey): Option {
     ])
   }
   return option.helpGroup(`${group}:`)
+}
+
+/** What stands after a flag: ` <NUMBER>`, in brackets where it may be left out. */
+function valueTerm({ placeholder, alone }: Type<unknown>): string {
+  if (placeholder === undefined) return ''
+  return alone === undefined ? ` <${placeholder}>` : ` [${placeholder}]`
 }
 
 /** The options of a chain that were given. */

@@ -1,5 +1,6 @@
 // What handlers are given besides their parameters, and how a method is declared.
 import type { ConsoleLine } from '../../evm/executor.ts'
+import type { Again } from '../../node/chain/failedrun.ts'
 import type { LogEntry } from '../../node/events/logs.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
 import type { Node } from '../../node/node.ts'
@@ -51,6 +52,8 @@ export interface MethodContext extends Node {
   readonly registry: ReadonlyMap<string, Method<MethodContext>>
   /** Where handlers put the lines that contracts print while a call runs; the logger of the call takes them out. */
   readonly printed: string[]
+  /** Where handlers put how what they ran can be run again, for the log to tell its calls; its logger takes it out. */
+  readonly runs: Again[]
   /** Where handlers put remarks for the log that are not on the parameters; the logger of the call takes them out. */
   readonly notes: Notes
   /** True for what the program asks itself: the log has no line for it. */
@@ -76,6 +79,17 @@ export function printLines(
   for (const { text } of consoleLines) {
     if (printed.length > PRINTED_LIMIT) return
     printed.push(printed.length === PRINTED_LIMIT ? 'too many lines: the rest is left out' : text)
+  }
+}
+
+/** Notes how the first run of a call can be run again, where calls are told as trees (`--trace`). */
+export function onRunOf({
+  options,
+  runs,
+}: Pick<MethodContext, 'options' | 'runs'>): ((again: Again) => void) | undefined {
+  if (options.trace === undefined) return undefined
+  return (again) => {
+    if (runs.length === 0) runs.push(again)
   }
 }
 

@@ -8,7 +8,7 @@ import { runOf, withRun } from '../../node/chain/failedrun.ts'
 import { latest, pendingReference } from '../../node/ledger/references.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
 import { data, text } from '../../rpc/primitives.ts'
-import { type MethodContext, method, printLines } from '../common/context.ts'
+import { type MethodContext, method, onRunOf, printLines } from '../common/context.ts'
 import { TRANSFER } from '../common/examples.ts'
 import { type Explained, withStacks } from '../tracing/explain.ts'
 import { blockReference } from '../wire/decodeblock.ts'
@@ -35,6 +35,7 @@ const ethCall = method({
       blockOverrides: environment,
       isAwaited: caller.isWaiting,
       tracer: chain.callTracer,
+      onRun: onRunOf(context),
     })
     return whenThere(outcome, (made) => {
       const { consoleLines, failure, output } = made
@@ -59,11 +60,12 @@ const estimate = method({
   ],
   result: quantityResult,
   example: { params: [TRANSFER], result: '0x5208' },
-  handle: ({ chain, caller }, request, block, accounts, environment) =>
-    estimateGas(chain, request, block, {
+  handle: (context, request, block, accounts, environment) =>
+    estimateGas(context.chain, request, block, {
       stateOverrides: accounts,
       blockOverrides: environment,
-      isAwaited: caller.isWaiting,
+      isAwaited: context.caller.isWaiting,
+      onRun: onRunOf(context),
     }),
 })
 

@@ -15,7 +15,7 @@ import type {
 import { areBlobsFree, highestBlobCost, intrinsicGas, isFree } from '../../protocol/fees.ts'
 import { balanceAt, type World } from '../../state/world.ts'
 import type { Chain } from '../chain/chain.ts'
-import { withRun } from '../chain/failedrun.ts'
+import { type Again, withRun } from '../chain/failedrun.ts'
 import { readAt } from '../chain/lookup.ts'
 import type { Behaviour } from '../ledger/behaviour.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
@@ -40,6 +40,8 @@ export interface CallOptions {
   readonly isAwaited?: IsAwaited | undefined
   /** Of `call` and `callMany`. */
   readonly tracer?: Tracer | undefined
+  /** Told of each run how it can be run again. */
+  readonly onRun?: ((again: Again) => void) | undefined
 }
 
 /** What a message runs on. */
@@ -51,6 +53,7 @@ export interface CallContext {
   /** Gas of a call that names none: an override may make the block too small for any, and calls are not bound by it. */
   readonly usualGas: bigint
   readonly isAwaited: CallOptions['isAwaited']
+  readonly onRun: CallOptions['onRun']
 }
 
 /** The context of a message on a block: it is made when the block is there. */
@@ -66,7 +69,7 @@ export function contextAt(
 function contextOn(
   chain: Chain,
   record: BlockRecord,
-  { stateOverrides, blockOverrides, world, isAwaited }: CallOptions,
+  { stateOverrides, blockOverrides, world, isAwaited, onRun }: CallOptions,
 ): CallContext {
   const { state } = chain
   const real = chain.environmentOf(record)
@@ -78,6 +81,7 @@ function contextOn(
     movedPrecompiles: movedPrecompiles(stateOverrides, block.hardfork, state.config.behaviour),
     usualGas: larger(real.gasLimit, block.gasLimit),
     isAwaited,
+    onRun,
   }
 }
 
@@ -98,7 +102,7 @@ export function asCalled(
 
 /** Runs a message in its context. Reverts and halts are outcomes, which can be run again. */
 export function runMessage(
-  { chain, world, block, movedPrecompiles: moved, isAwaited }: CallContext,
+  { chain, world, block, movedPrecompiles: moved, isAwaited, onRun }: CallContext,
   message: Message,
   { tracer, reportsAccess }: Pick<CallJob, 'tracer' | 'reportsAccess'> = {},
 ): MaybePromise<Outcome> {
@@ -112,21 +116,23 @@ export function runMessage(
     reportsAccess,
     isAwaited,
   }
+  onRun?.(againOf(chain, job))
   return repeatable(chain, job, chain.executor.call({ ...job, tracer }))
 }
 
 /** The outcome of a message. One that failed can be run again: the same job comes to the same. */
 export function repeatable(
-  { executor }: Pick<Chain, 'executor'>,
+  chain: Pick<Chain, 'executor'>,
   job: CallJob,
   outcome: MaybePromise<Outcome>,
 ): MaybePromise<Outcome> {
-  return whenThere(outcome, (made) => {
-    if (made.failure === undefined) return made
-    const again = (tracer: Tracer): MaybePromise<World> =>
-      whenThere(executor.call({ ...job, tracer }), () => job.world)
-    return withRun(made, again)
-  })
+  return whenThere(outcome, (made) =>
+    made.failure === undefined ? made : withRun(made, againOf(chain, job)),
+  )
+}
+
+function againOf({ executor }: Pick<Chain, 'executor'>, job: CallJob): Again {
+  return (tracer) => whenThere(executor.call({ ...job, tracer }), () => job.world)
 }
 
 /** The message with everything filled in that the caller left out. */

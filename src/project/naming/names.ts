@@ -4,6 +4,7 @@ import { short } from '../../core/format.ts'
 import { type Address, bytesFromHex, type Hash, hexFromBytes } from '../../core/hex.ts'
 import type { CallFrame } from '../../evm/tracers/calls.ts'
 import type { Chain } from '../../node/chain/chain.ts'
+import type { Again } from '../../node/chain/failedrun.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
 import type { Log } from '../../protocol/blocks/receipt.ts'
 import { codeAt, type World } from '../../state/world.ts'
@@ -47,6 +48,9 @@ class Remembered<T> {
   }
 }
 
+/** Who tells of whole runs. */
+type Tellers = Pick<Names, 'explain' | 'trace' | 'traceRun'>
+
 /** Knows the names of a project. */
 export class Names {
   readonly #chain: Chain
@@ -60,15 +64,14 @@ export class Names {
   /** A mined transaction as a tree of calls, in lines. */
   readonly trace: (hash: Hash) => Promise<readonly string[]>
 
-  constructor(
-    chain: Chain,
-    catalogue: Catalogue,
-    labels: Labels,
-    explain: Names['explain'],
-    trace: Names['trace'],
-  ) {
+  /** The same of something else that ran. */
+  readonly traceRun: (again: Again) => Promise<readonly string[]>
+
+  constructor(chain: Chain, catalogue: Catalogue, labels: Labels, tellers: Tellers) {
+    const { explain, trace, traceRun } = tellers
     this.explain = explain
     this.trace = trace
+    this.traceRun = traceRun
     this.#chain = chain
     this.#catalogue = catalogue
     this.#labels = labels

@@ -26,7 +26,13 @@ describe('without a command', () => {
       expect(read(flag).options).toEqual({ [key]: true })
       return
     }
-    expect(read(flag, '-1=Ü b').options).toEqual({ [key]: value })
+    if (type.alone === undefined) {
+      expect(read(flag, '-1=Ü b').options).toEqual({ [key]: value })
+    } else {
+      expect(read(flag, 'Ü b').options).toEqual({ [key]: 'Ü b' })
+      expect(read(flag).options).toEqual({ [key]: type.alone })
+      expect(read(flag, '--quiet').options).toEqual({ [key]: type.alone, quiet: true })
+    }
     expect(read(`${flag}=-1=Ü b`).options).toEqual({ [key]: value })
   })
 

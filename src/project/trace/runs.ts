@@ -1,4 +1,4 @@
-// A mined transaction run again for its trace.
+// What ran, run again for its trace.
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import type { Tracer } from '../../evm/executor.ts'
@@ -7,6 +7,7 @@ import { combineTracers } from '../../evm/tracers/combine.ts'
 import { recordTouched } from '../../evm/tracers/touched.ts'
 import { replayOne, TraceBudget } from '../../node/calls/replay.ts'
 import type { Chain } from '../../node/chain/chain.ts'
+import type { Again } from '../../node/chain/failedrun.ts'
 import { transactionPlace } from '../../node/ledger/blocktree.ts'
 import type { TracedTransaction } from './tree.ts'
 
@@ -24,7 +25,7 @@ export async function tracedMined(chain: Chain, hash: Hash): Promise<TracedTrans
   }
   const { tracer: calls, top } = recordCalls({
     withLogs: true,
-    keep: new TraceBudget(Number.POSITIVE_INFINITY).keep,
+    keep: budget().keep,
   })
   const { tracer: touching, touched } = recordTouched([])
   const tracer: Tracer = combineTracers([calls, touching])
@@ -33,4 +34,15 @@ export async function tracedMined(chain: Chain, hash: Hash): Promise<TracedTrans
   )
   const whole = { ...top(), gasUsed: outcome.gasUsed }
   return { top: whole, touched, before, after: outcome.world }
+}
+
+/** Runs something that is no transaction again, and keeps its calls; of what it changes nothing stays. */
+export async function tracedAgain(again: Again): Promise<TracedTransaction> {
+  const { tracer, top } = recordCalls({ withLogs: true, keep: budget().keep })
+  const world = await again(tracer)
+  return { top: top(), touched: new Map(), before: world, after: world }
+}
+
+function budget(): TraceBudget {
+  return new TraceBudget(Number.POSITIVE_INFINITY)
 }
