@@ -4,7 +4,7 @@ import { OP } from '../../evm/opcodes.ts'
 import type { Contract } from '../code/catalogue.ts'
 import type { Details, Source } from './details.ts'
 import type { RunFrame } from './frames.ts'
-import type { SourceFunction } from './outline.ts'
+import { SILENT, type SourceFunction } from './outline.ts'
 import type { CodeMap, Origin } from './sourcemap.ts'
 import type { InnerCall, LastStep, Trail } from './trails.ts'
 
@@ -205,7 +205,15 @@ function entriesOf({ known, details, calls, end, spot }: Way): readonly StackEnt
 /** True where an operation is of another function than the one that was entered: the optimizer joined equal code. */
 function isElsewhere(end: Spot, entered: Spot | undefined): boolean {
   if (entered?.around === undefined || !isDeclaration(entered)) return true
-  return entered.around !== end.around && end.around?.kind !== 'modifier'
+  if (entered.around === end.around) return false
+  return end.around?.kind !== 'modifier' || !hasModifier(entered, end.around.name)
+}
+
+/** True where a function is declared with a modifier: code of that runs within it. */
+function hasModifier({ source, origin }: Spot, name: string): boolean {
+  const text = source.text.slice(origin.start, origin.start + origin.length)
+  const [head = ''] = text.replace(SILENT, ' ').split('{', 1)
+  return head.split(/[^\w$]+/).includes(name)
 }
 
 function entryOf({ name }: FrameContract, spot: Spot, isAbout: boolean): StackEntry {
