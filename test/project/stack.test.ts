@@ -107,6 +107,79 @@ describe('a call that fails three functions deep', () => {
   })
 })
 
+/** Reverts that are alike at their ends, which an optimizer joins. Those that fail say so by the number they are given. */
+const ALIKE = `
+contract Alike {
+    error First(uint256 number, address who);
+    error Second(uint256 number, address who);
+
+    mapping(address => uint256) public map;
+
+    function run(uint256 number) external {
+        map[msg.sender] = number;
+        if (number == 1) {
+            revert First(number, msg.sender); // 1
+        }
+        require(number != 2, "is two"); // 2
+        if (number == 3) {
+            revert Second(number, msg.sender); // 3
+        }
+        require(number != 4, "the same"); // 4
+        require(number != 5, "the same"); // 5
+        inner(number);
+        if (number > 100) {
+            map[msg.sender] = 1;
+        } else {
+            map[msg.sender] = 2;
+        }
+        revert First(number, msg.sender); // 9
+    }
+
+    function inner(uint256 number) internal {
+        map[address(this)] = number;
+        require(number != 6, "is six"); // 6
+        if (number == 7) revert First(number, msg.sender); // 7
+        if (number == 8) revert Second(number, msg.sender); // 8
+    }
+
+    function other(uint256 number) external {
+        inner(number);
+        inner(number + 1);
+    }
+}
+`
+
+describe('reverts whose ends the optimizer has joined', () => {
+  const lines = ALIKE.split('\n')
+
+  test.each<Settings>([
+    {},
+    { optimizer: { enabled: true } },
+    { optimizer: { enabled: true, runs: 1 } },
+    { optimizer: { enabled: true, runs: 1_000_000 } },
+    { optimizer: { enabled: true }, viaIR: true },
+  ])('are told where they are thrown, or about there (%j)', async (settings) => {
+    const compiled = compile({ 'src/Alike.sol': { content: ALIKE } }, settings)
+    const name = `alike-${JSON.stringify(settings).replace(/\W/g, '')}`
+    const artifacts = writeProject(path.join(folder, name), 'foundry', compiled)
+    const chain = await createDevchain({ defaultGas: 'estimate', artifacts: [artifacts] })
+    await chain.artifactsRead()
+    const ask: Ask = (method, ...params) => chain.request({ method, params })
+    const to = await deploy(ask, initCode(compiled, 'Alike'))
+    for (let number = 1; number <= 9; number++) {
+      const data = callData(compiled, 'Alike', 'run', [BigInt(number)])
+      const failed = ask('eth_call', { from: SENDER, to, data })
+      const { solidityStack } = (await failed.catch((error: unknown) => error)) as RpcError
+      const place = solidityStack?.[1] ?? ''
+      const [, line] = /Alike\.sol:(\d+)/.exec(place) ?? []
+      // the intermediate language has one end for several, and nothing that tells of which
+      if (settings.viaIR && place.includes('(about ')) continue
+      expect(lines[Number(line) - 1]).toContain(`// ${number}`)
+    }
+    await chain.close()
+  })
+})
+
 const LONG = `
 contract Long {
     function run(uint256 count) external pure returns (uint256 sum) {

@@ -72,7 +72,9 @@ export function failedFrame(chained: ChainFrame): FailedFrame {
   const { details, map } = known
   const last = isHandedOn ? callStep(trail) : trail.last.at(-1)
   const spot = (origin: Origin | undefined): Spot | undefined => spotOf(details, origin)
-  const end = endSpot(trail, map, last, spot)
+  const told = endSpot(trail, map, last, spot)
+  const words = wordsOf(frame, known.contract)
+  const end = isHandedOn || words === undefined ? told : saying(words, told, trail, map, spot)
   const isBeforeBody = end?.around === undefined || isDeclaration(end)
   const isWhole = isBeforeBody || isTooLarge(frame)
   const entries = isWhole
@@ -160,6 +162,57 @@ function endSpot(
   if (isWithin(called)) return called
   // the newest operation of the user's own text, unless nothing of that ran yet
   return newest(last) ?? own
+}
+
+/** Selector of Error(string). */
+const ERROR = '0x08c379a0'
+
+/** What stands in the source where this is thrown: the name of an error, or the text of a reason. */
+function wordsOf({ output, failure }: RunFrame, { abi }: Contract): string | undefined {
+  if (failure?.kind !== 'revert' || output.length < 4) return undefined
+  const key = hexFromBytes(output.subarray(0, 4))
+  if (key !== ERROR) return abi.find((each) => each.kind === 'error' && each.key === key)?.name
+  const length = output.length < 68 ? 0 : Buffer.from(output).readUInt32BE(64)
+  const text = Buffer.from(output.subarray(68, 68 + length)).toString('latin1')
+  return text === '' ? undefined : text
+}
+
+/**
+ * Where an error is thrown whose end the optimizer has joined with that of another: code that says the words, and jumps
+ * to what is the end of both.
+ */
+function saying(
+  words: string,
+  end: Spot | undefined,
+  { last }: Trail,
+  map: CodeMap,
+  spot: (origin: Origin | undefined) => Spot | undefined,
+): Spot | undefined {
+  const block = last.findLastIndex(({ opcode }) => opcode === OP.JUMPDEST)
+  if (block < 1 || last[block - 1]?.opcode !== OP.JUMP) return end
+  const spots = last.map(({ pc }) => spot(map.at(pc)))
+  const says = (each: Spot | undefined): each is Spot =>
+    each?.around !== undefined && !isDeclaration(each) && wholeTextOf(each).includes(words)
+  const decided = last.findLastIndex(
+    ({ opcode }, i) => i < block && opcode === OP.JUMPI && spots[i]?.around !== undefined,
+  )
+  // what a jump comes to has the place of what was before it
+  const found = spots.findLast(
+    (each, i) => i < block && i > decided && last[i]?.opcode !== OP.JUMPDEST && says(each),
+  )
+  const wasRefused = last[decided + 1]?.pc === (last[decided]?.pc ?? 0) + 1
+  const other = found ?? (wasRefused && says(spots[decided]) ? spots[decided] : undefined)
+  return other !== undefined && (end === undefined || !overlaps(other, end)) ? other : end
+}
+
+function overlaps(a: Spot, b: Spot): boolean {
+  if (a.source !== b.source) return false
+  const [first, second] = a.origin.start <= b.origin.start ? [a, b] : [b, a]
+  return second.origin.start < first.origin.start + first.origin.length
+}
+
+function wholeTextOf({ source, origin }: Spot): string {
+  return source.text.slice(origin.start, origin.start + origin.length)
 }
 
 /** True for code that is of a whole function or contract, such as its checks of value and arguments. */
