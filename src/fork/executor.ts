@@ -7,12 +7,11 @@ import type {
   BlockStartJob,
   CallJob,
   Executor,
-  IsAwaited,
   Jobs,
   Outcome,
   TransactionJob,
 } from '../evm/executor.ts'
-import type { BlobSidecar } from '../protocol/transactions/sidecar.ts'
+import { DelegatingExecutor } from '../node/chain/delegating.ts'
 import type { World } from '../state/world.ts'
 import { complete, type Gathering, gathering, withoutGuesses } from './network/gather.ts'
 
@@ -31,45 +30,32 @@ export type Foresee = (message: Foreseen, world: World) => Promise<void> | undef
 export type Adapt = <Job extends TransactionJob | CallJob>(job: Job) => Job
 
 /** Jobs on worlds that are here as a whole go straight to the executor within. */
-export class GatheringExecutor implements Executor {
-  readonly #inner: Executor
+export class GatheringExecutor extends DelegatingExecutor {
   readonly #foresee: Foresee
   readonly #adapt: Adapt
 
   constructor(inner: Executor, foresee: Foresee, adapt: Adapt = (job) => job) {
-    this.#inner = inner
+    super(inner)
     this.#foresee = foresee
     this.#adapt = adapt
   }
 
-  transact(job: TransactionJob): MaybePromise<Outcome> {
-    if (!job.world.accounts.isBacked) return this.#inner.transact(job)
-    return this.#run(this.#adapt(job), job.transaction, (each) => this.#inner.transact(each))
+  override transact(job: TransactionJob): MaybePromise<Outcome> {
+    if (!job.world.accounts.isBacked) return super.transact(job)
+    return this.#run(this.#adapt(job), job.transaction, (each) => super.transact(each))
   }
 
-  call(job: CallJob): MaybePromise<Outcome> {
-    if (!job.world.accounts.isBacked) return this.#inner.call(job)
-    return this.#run(this.#adapt(job), job.message, (each) => this.#inner.call(each))
+  override call(job: CallJob): MaybePromise<Outcome> {
+    if (!job.world.accounts.isBacked) return super.call(job)
+    return this.#run(this.#adapt(job), job.message, (each) => super.call(each))
   }
 
-  async beginBlock(job: BlockStartJob): Promise<World> {
-    return complete(() => this.#inner.beginBlock(job), { guesses: true })
+  override async beginBlock(job: BlockStartJob): Promise<World> {
+    return complete(() => super.beginBlock(job), { guesses: true })
   }
 
-  async endBlock(job: Parameters<Jobs['endBlock']>[0]): Promise<BlockEnd> {
-    return complete(() => this.#inner.endBlock(job), { guesses: true })
-  }
-
-  findWrongBlob(sidecar: BlobSidecar): Promise<number | undefined> {
-    return this.#inner.findWrongBlob(sidecar)
-  }
-
-  rest(isAwaited?: IsAwaited): Promise<void> {
-    return this.#inner.rest(isAwaited)
-  }
-
-  close(): void {
-    this.#inner.close()
+  override async endBlock(job: Parameters<Jobs['endBlock']>[0]): Promise<BlockEnd> {
+    return complete(() => super.endBlock(job), { guesses: true })
   }
 
   /** What a tracer is told it must be told once: so the job is rehearsed without it until all is known. */
