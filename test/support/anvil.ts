@@ -9,6 +9,7 @@ import { installProject, projectFolder } from './projects.ts'
 export type Ask = (method: string, ...params: unknown[]) => Promise<unknown>
 
 export interface Anvil {
+  readonly url: string
   readonly ask: Ask
   readonly stop: () => Promise<void>
 }
@@ -39,6 +40,7 @@ export async function startAnvil(program: string, ...args: string[]): Promise<An
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   const url = await listening(child)
   return {
+    url,
     ask: (method, ...params) => request(url, method, ...params),
     stop: () => {
       child.kill('SIGINT')
