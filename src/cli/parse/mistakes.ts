@@ -35,6 +35,7 @@ function unknownOption(command: Command, text: string): string {
 
 /** Flags of other nodes whose names are too unlike ours to be found by them. */
 const FOREIGN: ReadonlyMap<string, string> = new Map([
+  ['-f', '--fork URL'],
   ['--fork-url', '--fork URL'],
   ['--rpc-url', '--fork URL'],
   ['--fork.url', '--fork URL'],
@@ -42,6 +43,10 @@ const FOREIGN: ReadonlyMap<string, string> = new Map([
   ['--fork-block-number', '--fork URL@BLOCK'],
   ['--fork.blockNumber', '--fork URL@BLOCK'],
   ['--fork.headers', '--fork-header'],
+  ['--fork.jwt', '--fork-header'],
+  ['--fork.userAgent', '--fork-header'],
+  ['--fork.preLatestConfirmations', '--fork URL@-N'],
+  ['--fork.deleteCache', 'devchain fork-cache --clear'],
   ['--fork.disableCache', '--no-fork-cache'],
   ['--no-storage-caching', '--no-fork-cache'],
   ['--fork-retry-backoff', '--fork-retries'],

@@ -58,6 +58,17 @@ describe('without a command', () => {
     ],
     [['--port8545'], /^unknown option --port8545 \(--help lists all\)/],
     [['-p', '1'], 'unknown option -p (--help lists all)'],
+    [['-f', 'http://x'], /^unknown option -f; did you mean --fork URL\?/],
+    [['--fork-url', 'http://x'], /did you mean --fork URL\?/],
+    [['--rpc-url=http://x'], /did you mean --fork URL\?/],
+    [['--fork.network', 'mainnet'], /did you mean --fork URL\?/],
+    [['--fork-block-number', '1'], /did you mean --fork URL@BLOCK\?/],
+    [['--fork-transaction-hash', '0x1'], /did you mean --fork-transaction\?/],
+    [['--fork.headers', 'a: b'], /did you mean --fork-header\?/],
+    [['--no-storage-caching'], /did you mean --no-fork-cache\?/],
+    [['--retries', '3'], /did you mean --fork-retries\?/],
+    [['--timeout', '3'], /did you mean --fork-timeout\?/],
+    [['--fork.deleteCache'], /did you mean devchain fork-cache --clear\?/],
   ])('%j is refused, or not', (args, message) => {
     if (message === undefined) expect(read(...args).name).toBeUndefined()
     else expect(() => read(...args)).toThrow(message)
