@@ -100,6 +100,10 @@ export class Forking implements ForkStarter {
     await this.#open.at(-1)?.fill(chain)
   }
 
+  knowsNetwork(): boolean {
+    return this.#choice !== undefined
+  }
+
   async begin({ url, block }: ForkOrder): Promise<ChainState> {
     const before = this.#choice ?? { urls: [], block: undefined }
     const named = block === undefined ? undefined : block.toString()

@@ -27,6 +27,10 @@ function filesBelow(folder: string): SourceFile[] {
     })
 }
 
+/** What may stand at the top of the repository besides hidden files, and what commands make there. */
+const TOP = /^(bin|src|test|fixtures|(CHANGELOG|README)\.md|package(-lock)?\.json|tsconfig\.json)$/
+const MADE = /^(node_modules|dist|.*\.(log|tgz))$/
+
 const sources = filesBelow('src')
 const tests = filesBelow('test')
 
@@ -88,6 +92,11 @@ const ROOT_FILES: Readonly<Record<string, string>> = {
 function layerOf(name: string): string {
   return ROOT_FILES[name] ?? name.split('/')[1] ?? ''
 }
+
+test('nothing else stands at the top', () => {
+  const seen = readdirSync(root).filter((name) => !name.startsWith('.') && !MADE.test(name))
+  expect(seen.filter((name) => !TOP.test(name))).toEqual([])
+})
 
 describe('layers', () => {
   test('every file of src belongs to a layer', () => {

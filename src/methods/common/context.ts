@@ -22,6 +22,8 @@ export interface ForkOrder {
 
 /** Begins forks of other networks, and ends them. */
 export interface ForkStarter {
+  /** True where a fork needs no URL, as one was named before. */
+  readonly knowsNetwork: () => boolean
   /**
    * @returns the state that the chain begins with as that fork
    * @throws {DevchainError} `INVALID_PARAMS` for what cannot be forked, `UPSTREAM_FAILED` when the network cannot be asked

@@ -36,6 +36,10 @@ const resetOptions: Decoder<ForkOrder | undefined> = {
   },
 }
 
+function namesAny({ url, block }: ForkOrder): boolean {
+  return url !== undefined || block !== undefined
+}
+
 /** What is said of a chain as a whole. */
 interface Metadata {
   readonly clientVersion: string
@@ -100,9 +104,11 @@ const resetChain = method({
   handle: async ({ chain, peers, forking, profile }, order) => {
     requireUnlinked({ peers }, 'reset the chain')
     const isFork = chain.state.config.upstream !== undefined
-    if (order === undefined && !isFork) await chain.update(reset, RESET)
+    // viem sends {forking: {blockNumber: null}} for a plain reset
+    const forks = order !== undefined && (forking.knowsNetwork() || namesAny(order))
+    if (!forks && !isFork) await chain.update(reset, RESET)
     else {
-      const origin = await (order === undefined ? forking.leave() : forking.begin(order))
+      const origin = await (forks ? forking.begin(order) : forking.leave())
       await chain.update((state) => resetTo(state, origin), RESET)
     }
     return profile.ack
