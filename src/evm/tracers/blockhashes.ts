@@ -16,11 +16,13 @@ export function recordBlockHashes(number: bigint): BlockHashRecorder {
   let oldest: bigint | undefined
   const tracer: Tracer = {
     onStep: ({ opcode, stack }) => {
+      // those that cannot run are told too
       if (opcode !== OP.BLOCKHASH) return
       const asked = stack.at(-1)
       if (asked === undefined || asked >= number || asked + REACH < number) return
       if (oldest === undefined || asked < oldest) oldest = asked
     },
+    stepParts: { stack: true, memory: false, only: new Set([OP.BLOCKHASH]) },
   }
   return { tracer, oldest: () => oldest }
 }
