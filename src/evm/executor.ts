@@ -271,6 +271,11 @@ export interface Outcome {
   readonly consoleLines: readonly ConsoleLine[]
   /** When asked for: accounts and slots the run touched, in EIP-2930's form. What `eth_createAccessList` answers. */
   readonly accessed: readonly AccessListEntry[]
+  /**
+   * True: the outermost frame was the only one; none was tried within it, no precompile called, no contract destroyed. False also
+   * where the machine does not tell.
+   */
+  readonly isAlone: boolean
 }
 
 /** The system calls before the first transaction of a block (EIP-4788, EIP-2935). */

@@ -76,6 +76,8 @@ export interface MachineResult {
    * order, each with such slots; in frames that failed too. Else none.
    */
   readonly accessed: readonly AccessListEntry[]
+  /** As `Outcome` has it. */
+  readonly isAlone: boolean
 }
 
 /** Runs messages. What it comes to depends on the job alone. Runs may overlap while one of them pauses. */

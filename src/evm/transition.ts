@@ -147,6 +147,7 @@ class RunOutcome implements Outcome {
   readonly created: Address | undefined
   readonly consoleLines: readonly ConsoleLine[]
   readonly accessed: readonly AccessListEntry[]
+  readonly isAlone: boolean
   #end: Overlay | World
 
   constructor(
@@ -163,6 +164,7 @@ class RunOutcome implements Outcome {
     this.logs = result.logs
     this.created = message.to === null ? result.created : undefined
     this.consoleLines = lines
+    this.isAlone = result.isAlone
     this.accessed = reportsAccess ? listable(message, result, block) : []
     this.#end = overlay
   }
@@ -224,6 +226,7 @@ const NOTHING_RUN: Omit<MachineResult, 'touched'> = {
   created: undefined,
   destroyed: [],
   accessed: [],
+  isAlone: true,
 }
 
 type Bill = Pick<Outcome, 'gasUsed' | 'gasRefund'>

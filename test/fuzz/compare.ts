@@ -29,7 +29,7 @@ export async function difference(
   const limit = subject.memoryLimit ?? OPTIONS.memoryLimit.default
   let world = worldOf(subject)
   for (const [index, message] of subject.messages.entries()) {
-    const right = await run(first.jobsWithin(limit), subject, message, world, hearSteps())
+    const right = await runHeard(first.jobsWithin(limit), subject, message, world)
     // where the first one breaks there is nothing to compare with
     if ('bug' in right.traces) return `message ${index}, ${first.name}: ${right.traces.bug}`
     for (const other of others) {
@@ -46,6 +46,22 @@ export async function difference(
     world = right.world
   }
   return undefined
+}
+
+/** A run of the engine that others are held against: whether its frame is the only one, which it does not tell, is seen. */
+async function runHeard(
+  jobs: Jobs,
+  subject: Case,
+  message: CaseMessage,
+  world: World,
+): ReturnType<typeof run> {
+  const heard = hearSteps()
+  const right = await run(jobs, subject, message, world, heard)
+  if (!('root' in right.traces)) return right
+  const opened = heard.lines.filter((line) => line.startsWith('enter'))
+  const isDestroying = heard.lines.some((line) => line.startsWith('destroy'))
+  const isAlone = opened.length === 1 && !opened[0]?.includes(' true value') && !isDestroying
+  return { ...right, traces: { ...right.traces, isAlone } }
 }
 
 async function run(
@@ -71,6 +87,8 @@ async function run(
 function tracesOf(outcome: Outcome, { to }: CaseMessage): Traces {
   const { failure, gasUsed, gasRefund, output, logs, created, consoleLines, accessed } = outcome
   return {
+    // an engine need not tell
+    ...(outcome.isAlone ? { isAlone: true } : {}),
     // whether a precompile looks at its input or at the gas first is nobody's business
     failure: failure && (isPrecompile(to) ? 'halt' : `${failure.kind}: ${failure.reason}`),
     gasUsed,
@@ -103,7 +121,7 @@ function isPrecompile(to: string | null): boolean {
 /** What was traced is compared with what was traced. */
 function differing(right: Traces, found: Traces): string | undefined {
   const keys = new Set([...Object.keys(right), ...Object.keys(found)])
-  for (const key of ['frames', 'steps', 'reached']) if (!(key in found)) keys.delete(key)
+  for (const key of ['frames', 'steps', 'reached', 'isAlone']) if (!(key in found)) keys.delete(key)
   const lines = [...keys].flatMap((key) => {
     const [a, b] = firstDifferent(right[key], found[key]).map(print)
     return a === b ? [] : [`${key} ${a} became ${b}`]

@@ -152,6 +152,8 @@ export const OPEN_STEP: u32 = 0x1110
 /** The record of what was reached that was made last, each names the one before; and those that creations have left. */
 export const REACHED: u32 = 0x1114
 export const REACHED_FREE: u32 = 0x1118
+/** 1: the run opened another frame than its outermost, or tried to, or called a precompile, or a contract was destroyed. */
+export const HAS_MORE_FRAMES: u32 = 0x111c
 
 /** WATCHED: frames, logs, destructions; also operations; also what memory holds; which operations were reached, and how often. */
 export const WATCH_FRAMES: u32 = 1

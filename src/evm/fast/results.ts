@@ -64,6 +64,7 @@ export function resultOf(interpreter: Interpreter, job: MachineJob): MachineResu
     destroyed: changes.destroyed,
     touched: changes.touched,
     accessed: accessedBy(instance, job),
+    isAlone: instance.number(layout.HAS_MORE_FRAMES) === 0,
   }
 }
 

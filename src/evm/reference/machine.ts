@@ -50,6 +50,7 @@ async function run(vm: PooledVm, job: MachineJob): Promise<MachineResult> {
     destroyed: destroyedBy(result, job.block),
     touched: touchedBy(evm),
     accessed: accessedBy(evm),
+    isAlone: false,
   }
 }
 

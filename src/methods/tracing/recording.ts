@@ -18,6 +18,7 @@ import type { Names } from '../../project/naming/names.ts'
 import { type JsonText, JsonWriter } from '../../rpc/jsontext.ts'
 import type { MethodContext } from '../common/context.ts'
 import type { FramePlace } from '../wire/traces/encodeframes.ts'
+import { isFrameKnown } from './aloneframe.ts'
 import type { Recorder, Recording, Stage } from './tracers.ts'
 
 /** What the recordings of one request share. */
@@ -88,7 +89,7 @@ export async function recordRun(
   return run
 }
 
-/** Replays a mined transaction; the JSON that a recording of it writes. */
+/** The JSON that a recording of a mined transaction writes: it is replayed, where what came of it is not known already. */
 export async function recordTransaction(
   context: MethodContext,
   transaction: TransactionPlace,
@@ -97,6 +98,11 @@ export async function recordTransaction(
   const work = newWork(context)
   const { record, index } = transaction
   const place = framePlace(record, index, logCounter(record)(index))
+  const executed = record.executed[index]
+  if (recorder.ofAlone && executed && isFrameKnown(executed, context.options.traceLimit)) {
+    await recorder.ofAlone({ writer: work.writer, place }, executed)
+    return work.writer.end()
+  }
   await recordRun(
     work,
     recorder,

@@ -8,6 +8,7 @@ import { recordSelectors } from '../../evm/tracers/selectors.ts'
 import { type StructLogOptions, traceStructLogs } from '../../evm/tracers/structlogs.ts'
 import { recordTouched, type TouchRecorder } from '../../evm/tracers/touched.ts'
 import type { TraceBudget, TracedRun, TracedTarget } from '../../node/calls/replay.ts'
+import type { ExecutedTransaction } from '../../node/ledger/blockrecord.ts'
 import type { Names } from '../../project/naming/names.ts'
 import type { JsonWriter } from '../../rpc/jsontext.ts'
 import { boolean } from '../../rpc/primitives.ts'
@@ -21,6 +22,7 @@ import {
 } from '../wire/traces/encodeframes.ts'
 import { prestateOf } from '../wire/traces/encodestate.ts'
 import { writeStructLogs } from '../wire/traces/encodestructlogs.ts'
+import { knownFrame } from './aloneframe.ts'
 
 /** What a recording is made for. */
 export interface Stage {
@@ -42,7 +44,14 @@ export interface Recording {
 }
 
 /** Begins a recording. */
-export type Recorder = (stage: Stage) => Recording
+export interface Recorder {
+  (stage: Stage): Recording
+  /** Writes what a recording would of a transaction with one frame that is known, without a run. */
+  readonly ofAlone?: (
+    stage: Pick<Stage, 'writer' | 'place'>,
+    executed: ExecutedTransaction,
+  ) => Promise<void>
+}
 
 /** Struct logs: `{structLogs, gas, failed, returnValue}`. Written from the beginning of the run on. */
 export function structLogRecorder(options: StructLogOptions): Recorder {
@@ -76,7 +85,7 @@ const callConfig = members('callTracer config', {
 
 function callTracer(config: unknown, path: string, notes?: Notes): Recorder {
   const { onlyTopCall, withLog, names: wantsNames } = callConfig.decode(config, path, notes)
-  return ({ writer, budget, place, names }) => {
+  const recorder: Recorder = ({ writer, budget, place, names }) => {
     const { tracer, top } = recordCalls({
       onlyTop: onlyTopCall,
       withLogs: withLog,
@@ -94,6 +103,12 @@ function callTracer(config: unknown, path: string, notes?: Notes): Recorder {
       },
     }
   }
+  // names are those of contracts as they are after the run
+  if (wantsNames === true) return recorder
+  return Object.assign(recorder, {
+    ofAlone: ({ writer, place }: Pick<Stage, 'writer' | 'place'>, executed: ExecutedTransaction) =>
+      writeCallTree(writer, knownFrame(executed, withLog ? (place?.logsBefore ?? 0) : undefined)),
+  })
 }
 
 const flatConfig = members('flatCallTracer config', {

@@ -14,6 +14,8 @@ export interface ExecutedTransaction {
   readonly output: Uint8Array
   readonly failure: Failure | undefined
   readonly consoleLines: readonly ConsoleLine[]
+  /** True: its run had no frame but the outermost. Left out or false where that is not known. */
+  readonly isAlone?: boolean
 }
 
 /**

@@ -30,8 +30,8 @@ export function executedAs(
       price: blobBaseFeeIn(block),
     },
   }
-  const { failure, consoleLines } = outcome
-  return { transaction, receipt, output: keptOutput(outcome), failure, consoleLines }
+  const { failure, consoleLines, isAlone } = outcome
+  return { transaction, receipt, output: keptOutput(outcome), failure, consoleLines, isAlone }
 }
 
 /** What a run returned; where that is a contract's code, the bytes that the world keeps already. */

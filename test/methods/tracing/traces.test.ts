@@ -84,7 +84,20 @@ async function checkTransaction(devchain: Devchain, transaction: object): Promis
   checkSelectors(calls, await trace('4byteTracer'))
   await checkReplay(devchain, hash, calls, steps)
   await checkState(devchain, hash, receipt)
+  await checkAgain(trace, calls)
   return calls
+}
+
+/** A tree that is known without a run is what a run tells: within other tracers each is run. */
+async function checkAgain(
+  trace: <T>(tracer: string, tracerConfig: object) => Promise<T>,
+  calls: CallFrame,
+): Promise<void> {
+  const both = { callTracer: { withLog: true }, noopTracer: {} }
+  const again = await trace<{ readonly callTracer: CallFrame }>('muxTracer', both)
+  expect(calls).toEqual(again.callTracer)
+  const { logs: _, ...bare } = calls
+  if (calls.calls === undefined) expect(await trace('callTracer', {})).toEqual(bare)
 }
 
 function checkReceipt(receipt: Receipt, calls: CallFrame, steps: StructTrace): void {

@@ -68,6 +68,7 @@ export function call(frame: usize, kind: u32, top: usize, gas: i64): i32 {
   if (hasValue) raiseNeed(frame, load<i64>(frame, layout.FRAME_GAS_LIMIT) - gas)
   gas -= granted
   if (hasValue) granted += STIPEND
+  store<u32>(layout.HAS_MORE_FRAMES, 1)
   if (isTold()) closeStep(gas, top)
   meet(target)
   if (has(target, layout.ACCOUNT_DELEGATED)) meet(delegateOf(target))
@@ -233,6 +234,7 @@ export function create(frame: usize, kind: u32, top: usize, gas: i64): i32 {
   const nonce = load<u64>(self, layout.ACCOUNT_NONCE)
   const code = (load<u32>(frame, layout.FRAME_MEMORY) as usize) + (size ? load<u32>(offset) : 0)
   const depth = depthOf(frame) + 1
+  store<u32>(layout.HAS_MORE_FRAMES, 1)
   if (isTold()) {
     closeStep(gas, top)
     tellEnter(kind, depth, self, 0, value, granted, code, size)
@@ -380,6 +382,7 @@ export function destroy(frame: usize, word: usize, gas: i64): i32 {
     store<i64>(layout.REFUND, load<i64>(layout.REFUND) + DESTRUCTION_REFUND)
   }
   raise(self, layout.ACCOUNT_DESTROYED)
+  store<u32>(layout.HAS_MORE_FRAMES, 1)
   if (isTold()) {
     closeStep(gas, word + 32)
     tellDestroy(self, heir)

@@ -60,7 +60,10 @@ export function openMessage(sender: usize, target: usize): i32 {
   if (isBelow(sender + layout.ACCOUNT_BALANCE, value)) return endWith(layout.END_BALANCE)
   if (sender != target && wouldOverflow(target, value)) return endWith(layout.END_VALUE_OVERFLOW)
   transfer(sender, target, value, !isZero(value))
-  if (has(target, layout.ACCOUNT_PRECOMPILE)) return leaveToPrecompile(frame, target)
+  if (has(target, layout.ACCOUNT_PRECOMPILE)) {
+    store<u32>(layout.HAS_MORE_FRAMES, 1)
+    return leaveToPrecompile(frame, target)
+  }
   const codeAccount = delegateOf(target)
   if (codeAccount != target) {
     meet(codeAccount)
