@@ -1,7 +1,8 @@
 // Hardhat projects as their users have them, run by Hardhat itself with `--network localhost` against a chain that
 // speaks like its node.
 import { execFile } from 'node:child_process'
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createDevchain, type Devchain } from '../../src/devchain.ts'
 import { installDevchain, installProject, newerNode, projectFolder } from '../support/projects.ts'
@@ -31,6 +32,10 @@ function run(
     })
   })
 }
+
+const PIGGYBANK = 'contracts/Piggybank.sol/Piggybank.json'
+
+const projectFile = (...names: string[]): string => path.join(projectFolder('hardhat2'), ...names)
 
 describe('a Hardhat project', () => {
   let devchain: Devchain
@@ -113,6 +118,29 @@ describe('a Hardhat project', () => {
         expect(output).toContain('15 passing')
         expect(code).toBe(0)
       }
+    },
+    TWO_MINUTES,
+  )
+
+  test(
+    'of version 2 hands over what it compiles, by the watcher of its own node',
+    async () => {
+      const cli = 'node_modules/hardhat/internal/cli/bootstrap.js'
+      const config = ['--config', 'hardhat.config.cjs', '--network', 'localhost']
+      const args = [cli, ...config, 'run', '--no-compile', 'scripts/handover.cjs']
+      const { code, output } = await run('hardhat2', process.execPath, args, {
+        DEVCHAIN_URL: url,
+      })
+      expect([code, output]).toEqual([0, expect.stringContaining('handed over: true')])
+      const { bytecode } = JSON.parse(readFileSync(projectFile('artifacts', PIGGYBANK), 'utf8'))
+      const wrong = { data: `${bytecode}${'0'.repeat(64)}` }
+      const failure = devchain.request({ method: 'eth_call', params: [wrong] })
+      await expect(failure).rejects.toMatchObject({
+        solidityStack: [
+          'Unlock time should be in the future',
+          'at Piggybank.constructor (contracts/Piggybank.sol:16:9)',
+        ],
+      })
     },
     TWO_MINUTES,
   )
