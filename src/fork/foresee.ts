@@ -136,5 +136,11 @@ async function readAll(list: readonly Entry[], world: World): Promise<void> {
       }
     }
   })
-  if (attempt.hasMisses) await attempt.fetch()
+  if (!attempt.hasMisses) return
+  try {
+    await attempt.fetch()
+  } catch (error) {
+    // what is told of need not be what the message comes to
+    if (!(error instanceof RefusedByUpstream)) throw error
+  }
 }

@@ -11,7 +11,7 @@ import { hashHeader } from '../protocol/blocks/block.ts'
 import type { Hardfork } from '../protocol/forks.ts'
 import type { Json } from '../rpc/schema.ts'
 import { Ancestors } from './ancestors.ts'
-import { Client } from './client/client.ts'
+import { Client, NotRecorded } from './client/client.ts'
 import { eip1193Provider } from './client/eip1193.ts'
 import { type Header, httpProvider } from './client/http.ts'
 import type { Provider } from './client/provider.ts'
@@ -76,9 +76,9 @@ function openCassette(settings: ForkSettings, file: string, onNotice: OnNotice):
   const block = readBlock(head.block)
   const asker: Asker = {
     name: file,
+    isFixed: true,
     request: async (method, params) => {
-      const message = `${file}, which is replayed, has no answer to ${method} ${JSON.stringify(params)}: record it anew with --fork-record`
-      throw new DevchainError('UPSTREAM_FAILED', message)
+      throw new NotRecorded({ method, params }, file)
     },
   }
   const found = { head, block, newest: block.header.number, depth: 0n, isSeen: true }

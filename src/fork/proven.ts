@@ -7,17 +7,15 @@ import {
   type Hash,
   hashFromBytes,
   isBytes,
-  wordFromBigint,
 } from '../core/hex.ts'
+import type { MaybePromise } from '../core/promises.ts'
 import { decodeRlp, type RlpItem } from '../core/rlp.ts'
+import type { Json } from '../rpc/schema.ts'
 import { addressKey, slotKey } from '../state/keys.ts'
 import { BrokenProof } from '../state/sparse.ts'
 import { unexpected } from './network/answers.ts'
 import type { BlockPoint, Network } from './network/network.ts'
 import { type ProvenNodes, provenValue } from './proofs/proof.ts'
-
-/** Slots of one `eth_getProof`. */
-const MOST_SLOTS = 512
 
 /** An account as the state trie has it. */
 export interface ProvenAccount {
@@ -59,33 +57,28 @@ function accountIn(leaf: Uint8Array): ProvenAccount {
   }
 }
 
-/** The words in slots of a proven account. @throws {DevchainError} as `proveAccount` */
+/**
+ * The words in slots of a proven account, whose proof may be on its way.
+ * @throws {DevchainError} as `proveAccount`
+ */
 export async function proveSlots(
   network: Network,
   point: BlockPoint,
-  { address, root }: { readonly address: Address; readonly root: Uint8Array },
+  { address, root }: { readonly address: Address; readonly root: MaybePromise<Uint8Array> },
   slots: readonly bigint[],
   known: ProvenNodes,
 ): Promise<readonly bigint[]> {
-  const parts: (readonly bigint[])[] = []
-  for (let at = 0; at < slots.length; at += MOST_SLOTS) {
-    parts.push(slots.slice(at, at + MOST_SLOTS))
-  }
-  const words = parts.map((part) => {
-    const params = [address, part.map((slot) => wordFromBigint(slot))]
-    return network.askAt('eth_getProof', params, point, (answer) => {
-      const { storageProof } = (answer ?? {}) as { storageProof?: unknown }
-      const proofs = Array.isArray(storageProof) ? storageProof : []
-      return part.map((slot, index) => {
-        const nodes = nodesOf((proofs[index] as { proof?: unknown } | undefined)?.proof)
-        return checked(`slot 0x${slot.toString(16)} of ${address}`, () => {
-          const value = provenValue(root, slotKey(slot), nodes, known)
-          return value === undefined ? 0n : bigintFromBytes(bytesOf(decodeRlp(value)))
-        })
+  const reader = async (): Promise<(answer: Json, slot: bigint) => bigint> => {
+    const proven = await root
+    return (answer, slot) => {
+      const nodes = nodesOf((answer as { proof?: unknown } | null)?.proof)
+      return checked(`slot 0x${slot.toString(16)} of ${address}`, () => {
+        const value = provenValue(proven, slotKey(slot), nodes, known)
+        return value === undefined ? 0n : bigintFromBytes(bytesOf(decodeRlp(value)))
       })
-    })
-  })
-  return (await Promise.all(words)).flat()
+    }
+  }
+  return network.slotProofs(address, slots, point, reader())
 }
 
 /** The error of something that is not as the block's state root has it. */

@@ -56,9 +56,13 @@ export class ProvenTries {
   }
 
   async proveSlots(address: Address, slots: readonly bigint[]): Promise<readonly bigint[]> {
-    if (!this.#roots.has(address)) await this.proveAccount(address)
-    const root = this.#roots.get(address) ?? EMPTY_ROOT_BYTES
+    const root = this.#roots.get(address) ?? this.#rootOf(address)
     return proveSlots(this.#network, this.#point, { address, root }, slots, this.#nodes)
+  }
+
+  async #rootOf(address: Address): Promise<Uint8Array> {
+    await this.proveAccount(address)
+    return this.#roots.get(address) ?? EMPTY_ROOT_BYTES
   }
 
   /** Why state roots are those of what is known alone; undefined where they are the network's. */

@@ -34,6 +34,15 @@ export class RefusedByUpstream extends DevchainError {
   }
 }
 
+/** What a recording that stands for a network does not have. */
+export class NotRecorded extends RefusedByUpstream {
+  constructor(ask: Ask, file: string) {
+    super({ code: -32_000, message: 'it was not asked while it was recorded' }, ask, file)
+    const { method, params } = ask
+    this.message = `${file}, which is replayed, has no answer to ${method} ${JSON.stringify(params)}: record it anew with --fork-record`
+  }
+}
+
 /** How much was asked. */
 export interface Traffic {
   /** Requests of HTTP, or calls of a provider. */

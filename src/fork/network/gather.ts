@@ -4,6 +4,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { DevchainError } from '../../core/errors.ts'
 import { isPromise, type MaybePromise, whenThere } from '../../core/promises.ts'
 import { type Miss, MissingState, type MissSource, printMiss } from '../../state/misses.ts'
+import { RefusedByUpstream } from '../client/client.ts'
 
 /** Rounds until everything is known. A run whose addresses each depend on a slot before needs as many as it is deep. */
 const MOST_ROUNDS = 2_000
@@ -23,6 +24,8 @@ export class Gathering {
   /** True once something of it is there for good, so that it cannot begin anew. */
   hasEffects = false
   readonly #bySource = new Map<MissSource, Map<string, Miss>>()
+  /** What was missed before any guess. */
+  #first: { readonly miss: Miss; readonly source: MissSource } | undefined
   #count = 0
   #since = 0
 
@@ -42,6 +45,7 @@ export class Gathering {
   add(miss: Miss, source: MissSource): void {
     if (this.#count >= MOST_MISSES) return
     if (this.#count === 0) this.#since = performance.now()
+    this.#first ??= { miss, source }
     let misses = this.#bySource.get(source)
     if (misses === undefined) {
       misses = new Map()
@@ -53,11 +57,18 @@ export class Gathering {
     this.#count += 1
   }
 
-  /** Fetches all that was missed. */
+  /** Fetches all that was missed; where some of it is refused, what is needed whatever else is. */
   async fetch(): Promise<void> {
-    await Promise.all(
-      [...this.#bySource].map(([source, misses]) => source.fetch([...misses.values()])),
-    )
+    try {
+      await Promise.all(
+        [...this.#bySource].map(([source, misses]) => source.fetch([...misses.values()])),
+      )
+    } catch (error) {
+      // what is missed after a guess may be nothing that anybody asks for once more is known
+      const isGuessed = this.#count > 1 && this.hasGuessed
+      if (!(error instanceof RefusedByUpstream && isGuessed && this.#first)) throw error
+      await this.#first.source.fetch([this.#first.miss])
+    }
   }
 }
 

@@ -23,7 +23,11 @@ export interface BlockPoint {
 }
 
 /** Who answers what no store has: the network itself, or nobody. */
-export type Asker = Pick<Client, 'request' | 'name'> & { readonly traffic?: Traffic }
+export type Asker = Pick<Client, 'request' | 'name'> & {
+  readonly traffic?: Traffic
+  /** True: it never becomes another network. */
+  readonly isFixed?: boolean
+}
 
 /** A network that was forked. */
 export interface NetworkParts {
@@ -45,6 +49,9 @@ const UNKNOWN_METHOD = new Set([-32601, -32004, -32600])
 
 const UNKNOWN_WORDS =
   /method.*(not (found|supported|available|allowed|exist|whitelisted|enabled)|unsupported|disabled)|does not exist|not supported|unknown method/i
+
+/** Slots of one `eth_getProof`. */
+const MOST_PROVEN = 512
 
 export class Network {
   readonly chainId: bigint
@@ -164,6 +171,44 @@ export class Network {
     return values.map((value) => value ?? fetched[next++]!)
   }
 
+  /**
+   * Proofs of slots of an account. Each is kept as though it was asked for alone: how they come together differs.
+   * @param read reads one, once it is there itself; what it refuses is not kept
+   */
+  async slotProofs<T>(
+    address: Address,
+    slots: readonly bigint[],
+    point: BlockPoint,
+    read: Promise<(proof: Json, slot: bigint) => T>,
+  ): Promise<readonly T[]> {
+    const { store } = this.#parts
+    const method = 'eth_getProof'
+    const of = this.#placeOf(point.hash)
+    const keyOf = (slot: bigint): ItemKey => ({
+      of,
+      method,
+      params: [address, [wordFromBigint(slot)]],
+    })
+    const proofs = new Map(slots.map((slot) => [slot, store.get(keyOf(slot))]))
+    const open = slots.filter((slot) => proofs.get(slot) === undefined)
+    const parts = Array.from({ length: Math.ceil(open.length / MOST_PROVEN) }, (_, index) =>
+      open.slice(index * MOST_PROVEN, (index + 1) * MOST_PROVEN),
+    )
+    const asked = parts.map(async (part) => {
+      const params = [address, part.map(wordFromBigint), quantityFromBigint(point.number)]
+      const answer = await this.#verified(this.ask(method, params), point)
+      const { storageProof } = (answer ?? {}) as { storageProof?: unknown }
+      const list = Array.isArray(storageProof) ? (storageProof as Json[]) : []
+      part.forEach((slot, index) => {
+        proofs.set(slot, list[index] ?? null)
+      })
+    })
+    const [reader] = await Promise.all([read, ...asked])
+    const values = slots.map((slot) => reader(proofs.get(slot) ?? null, slot))
+    for (const slot of open) store.put(keyOf(slot), proofs.get(slot) ?? null)
+    return values
+  }
+
   /** What `codeAt` would answer without asking. */
   keptCodeAt(address: Address, point: BlockPoint): Json | undefined {
     const hash = this.keptAt('eth_getCode', [address], point)
@@ -261,7 +306,8 @@ export class Network {
    * @throws {DevchainError} `UPSTREAM_FAILED` when the block is another
    */
   async #verified(asked: Promise<Json>, point: BlockPoint | undefined): Promise<Json> {
-    if (point === undefined || !this.isShallow(point.number)) return asked
+    const isSettled = point === undefined || !this.isShallow(point.number)
+    if (isSettled || this.#parts.asker.isFixed === true) return asked
     const [answer] = await Promise.all([asked, this.#look(point)])
     return answer
   }

@@ -191,11 +191,15 @@ describe('another network', () => {
       await stranger.request({ method: 'hardhat_mine', params: ['0x5'] })
       await using fork = await forkOf(upstream, { forkProofs })
       upstream.faults.stranger = stranger
-      await expect(fork.ask('eth_call', { to: keeper })).rejects.toThrow(
-        /block 2 of the forked network was 0x[0-9a-f]{64} and is 0x[0-9a-f]{64}/,
-      )
+      const following = { to: keeper, data: `0x${word(5)}` }
+      for (const call of [{ to: keeper }, following]) {
+        await expect(fork.ask('eth_call', call)).rejects.toThrow(
+          /block 2 of the forked network was 0x[0-9a-f]{64} and is 0x[0-9a-f]{64}/,
+        )
+      }
       upstream.faults.stranger = undefined
       expect(await fork.ask('eth_call', { to: keeper })).toBe(SUM)
+      expect(await fork.ask('eth_call', following)).toBe(`0x${word(6_000)}`)
     },
   )
 })

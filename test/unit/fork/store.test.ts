@@ -238,6 +238,41 @@ describe('a cassette', () => {
     expect(await play(replayed, keeper)).toEqual(recorded)
   })
 
+  test.each([false, true])(
+    'is replayed in whatever rounds slots are asked for; proven: %s',
+    async (forkProofs) => {
+      const file = path.join(folder, 'fork.jsonl')
+      const upstream = await startUpstream()
+      const keeper = await deployKeeper(upstream)
+      const options = { forkProofs, chainId: 'remote' as const, accounts: 3 }
+      const follow = { to: keeper, data: `0x${word(4)}` }
+      const act = async (fork: Devchain): Promise<unknown> => {
+        expect(await ask(fork, 'eth_call', follow)).toBe(`0x${word(5_000)}`)
+        expect(await ask(fork, 'eth_call', { to: keeper })).toBe(SUM)
+        for (const slot of [2, 3, 4, 5]) {
+          await sendOn((method, ...params) => ask(fork, method, ...params), {
+            to: keeper,
+            data: setting(slot, 0),
+          })
+        }
+        expect(await ask(fork, 'devchain_forkInfo')).toMatchObject({ stateRootsHold: forkProofs })
+        return ask(fork, 'eth_getBlockByNumber', 'latest', true)
+      }
+      const recorded = await (async () => {
+        await using fork = await forkOf({
+          fork: { url: upstream.url },
+          noForkCache: true,
+          forkRecord: file,
+          ...options,
+        })
+        return await act(fork)
+      })()
+      await upstream.close()
+      await using replayed = await forkOf({ forkReplay: file, ...options })
+      expect(await act(replayed)).toEqual(recorded)
+    },
+  )
+
   test('is the same file each time, its lines in order', async () => {
     await using upstream = await startUpstream()
     const keeper = await deployKeeper(upstream)
