@@ -10,7 +10,7 @@ const MOST_WAITING = 1_000
 
 /** Codes that no artifact is of, which are kept as one may come yet; and of all others. */
 const MOST_UNKNOWN = 200
-const MOST_CODES = 20_000
+const MOST_CODES = 4_000
 
 /** A code that ran. */
 export interface RanCode {

@@ -95,13 +95,15 @@ export class Coverage {
     }
   }
 
+  /** From its file, which is read sooner than what the compiler said of it. */
   #sourceOf(contract: Contract, name: string): Source | undefined {
-    const found = this.#options.details.of(contract)?.sources() ?? []
-    const known = found.find((each) => each.path === name)
-    if (known !== undefined) return known
     const file = fileOf(contract, name)
+    if (file === undefined) {
+      const sources = this.#options.details.of(contract)?.sources() ?? []
+      return sources.find((each) => each.path === name)
+    }
     try {
-      return file === undefined ? undefined : sourceOf(name, readFileSync(file, 'utf8'))
+      return sourceOf(name, readFileSync(file, 'utf8'))
     } catch {
       // gone since it was compiled
       return undefined
