@@ -67,8 +67,8 @@ async function fetchForeseen(
     return
   }
   const answer = await told(upstream, known, LIST, [call, at])
-  const { accessList = [] } = (answer ?? {}) as { accessList?: readonly Entry[] }
-  await readAll(accessList, world)
+  const { accessList } = (answer ?? {}) as { accessList?: unknown }
+  await readAll(Array.isArray(accessList) ? accessList.filter(isEntry) : [], world)
 }
 
 /** What the network tells; undefined where it does not. A message that fails there says nothing of the method. */
@@ -98,27 +98,40 @@ async function told(
   }
 }
 
-type Accounts = Readonly<Record<string, { readonly storage?: Readonly<Record<string, string>> }>>
+interface Told {
+  readonly storage?: unknown
+}
+
+type Accounts = Readonly<Record<string, Told>>
 
 /** The accounts of a trace, in lower case; undefined for what is none. */
 function accountsIn(answer: unknown): Accounts | undefined {
   if (typeof answer !== 'object' || answer === null) return undefined
-  const entries = Object.entries(answer as Accounts)
-  if (
-    !entries.every(
-      ([address, each]) => /^0x[0-9a-fA-F]{40}$/.test(address) && typeof each === 'object',
-    )
-  ) {
-    return undefined
-  }
-  return Object.fromEntries(entries.map(([address, each]) => [address.toLowerCase(), each]))
+  const entries = Object.entries(answer).filter(
+    ([address, each]) => isAddress(address) && typeof each === 'object' && each !== null,
+  )
+  if (entries.length === 0) return undefined
+  return Object.fromEntries(entries.map(([address, each]) => [address.toLowerCase(), each as Told]))
 }
 
 function listOf(accounts: Accounts): readonly Entry[] {
-  return Object.entries(accounts).map(([address, { storage = {} }]) => ({
+  return Object.entries(accounts).map(([address, { storage }]) => ({
     address: address as Address,
-    storageKeys: Object.keys(storage) as Hash[],
+    storageKeys: typeof storage === 'object' ? (Object.keys(storage ?? {}) as Hash[]) : [],
   }))
+}
+
+function isEntry(value: unknown): value is Entry {
+  const { address, storageKeys } = (value ?? {}) as { address?: unknown; storageKeys?: unknown }
+  return isAddress(address) && Array.isArray(storageKeys)
+}
+
+function isAddress(value: unknown): value is Address {
+  return typeof value === 'string' && /^0x[0-9a-fA-F]{40}$/.test(value)
+}
+
+function isSlot(value: unknown): value is string {
+  return typeof value === 'string' && /^0x[0-9a-fA-F]{1,64}$/.test(value)
 }
 
 /** Reads what is listed: what is not here yet is fetched, accounts and slots at once. */
@@ -131,6 +144,7 @@ async function readAll(list: readonly Entry[], world: World): Promise<void> {
       if (account === undefined) continue
       for (const key of storageKeys) {
         if (slots >= MOST_SLOTS) return
+        if (!isSlot(key)) continue
         slots += 1
         slotValue(account.storage, BigInt(key))
       }

@@ -227,13 +227,13 @@ export class Network {
     const { store } = this.#parts
     const of = this.#placeOf(point.hash)
     for (const [address, told] of Object.entries(accounts)) {
-      const { balance, nonce = 0, code = '0x', storage = {} } = told as Traced
-      const count = typeof nonce === 'number' ? quantityFromBigint(BigInt(nonce)) : nonce
-      if (!(isQuantity(balance) && isQuantity(count) && isBytes(code))) continue
+      const { balance, nonce = 0, code = '0x', storage } = told as Traced
+      const count = Number.isSafeInteger(nonce) ? `0x${Number(nonce).toString(16)}` : nonce
+      if (!(isQuantity(balance) && isQuantity(count) && isBytes(String(code)))) continue
       store.put({ of, method: 'eth_getBalance', params: [address] }, balance)
       store.put({ of, method: 'eth_getTransactionCount', params: [address] }, count)
       this.#keepCode({ of, method: 'eth_getCode', params: [address] }, code)
-      for (const [slot, word] of Object.entries(storage)) {
+      for (const [slot, word] of Object.entries(storage ?? {})) {
         if (!(isQuantity(slot) && isQuantity(word))) continue
         const params = [address, wordFromBigint(BigInt(slot))]
         store.put({ of, method: 'eth_getStorageAt', params }, word)

@@ -33,6 +33,10 @@ async function forkOf(upstream: Upstream, options: DevchainOptions = {}): Promis
   }
 }
 
+const TRACE = 'debug_traceCall'
+
+const OTHER = `0x${'ab'.repeat(20)}`
+
 const ofMethod =
   (method: string, answer: unknown) =>
   (asked: Asked, result: unknown): unknown =>
@@ -62,16 +66,43 @@ const LASTING: readonly (readonly [string, Partial<Faults>])[] = [
   ['replies in another order', { replies: (all) => all.toReversed() }],
   ['replies to a part of a batch', { replies: (all) => all.slice(0, 3) }],
   ['knows no way to read many slots', { unknown: new Set(['eth_getStorageValues']) }],
-  ['makes no access lists', { unknown: new Set(['eth_createAccessList']) }],
+  ['neither traces nor makes access lists', { unknown: new Set([TRACE, 'eth_createAccessList']) }],
   [
     'answers nonsense for an access list',
-    { lie: ofMethod('eth_createAccessList', { accessList: 'none' }) },
+    { unknown: new Set([TRACE]), lie: ofMethod('eth_createAccessList', { accessList: 'none' }) },
+  ],
+  [
+    'has nonsense in an access list',
+    {
+      unknown: new Set([TRACE]),
+      lie: ofMethod('eth_createAccessList', {
+        accessList: [
+          null,
+          {},
+          { address: OTHER, storageKeys: ['slot', null] },
+          { address: '0x12' },
+        ],
+      }),
+    },
+  ],
+  ...[null, 'none', [1], { '0x12': {} }, { [OTHER]: null }, { [OTHER]: { storage: 'none' } }].map(
+    (answer) =>
+      [`answers ${JSON.stringify(answer)} for a trace`, { lie: ofMethod(TRACE, answer) }] as const,
+  ),
+  [
+    'has nonsense in a trace',
+    {
+      lie: ofMethod(TRACE, {
+        [OTHER]: { balance: 'much', nonce: -1, code: 'none', storage: { slot: 'word', '0x1': {} } },
+      }),
+    },
   ],
   [
     'names other slots in an access list than are read',
     {
+      unknown: new Set([TRACE]),
       lie: ofMethod('eth_createAccessList', {
-        accessList: [{ address: `0x${'ab'.repeat(20)}`, storageKeys: [`0x${word(1)}`] }],
+        accessList: [{ address: OTHER, storageKeys: [`0x${word(1)}`] }],
       }),
     },
   ],
@@ -88,6 +119,7 @@ describe.each([false, true])('with proofs: %s, a network that', (forkProofs) => 
     Object.assign(upstream.faults, faults)
     await using fork = await forkOf(upstream, { forkProofs })
     expect(await fork.ask('eth_call', { to: keeper })).toBe(SUM)
+    expect(await fork.ask('eth_call', { to: keeper, data: `0x${word(5)}` })).toBe(`0x${word(6000)}`)
     expect((await sendOn(fork.ask, { to: keeper, data: setting(0, 9) })).status).toBe('0x1')
     expect(await fork.ask('eth_getStorageAt', keeper, '0x0')).toBe(`0x${word(9)}`)
   })
