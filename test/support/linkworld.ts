@@ -235,7 +235,9 @@ export class LinkWorld implements AsyncDisposable {
   }
 
   #isBusy(): boolean {
-    const isMoving = this.pipes.some(({ sent, isStuck }) => sent.length > 0 && !isStuck)
+    const isMoving = this.pipes.some(
+      ({ sent, isStuck, other }) => sent.length > 0 && !isStuck && other?.isRead === true,
+    )
     return isMoving || [...this.#nodes.values()].some(({ network }) => network.isBusy)
   }
 

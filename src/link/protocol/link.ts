@@ -245,6 +245,7 @@ export class Link {
       case 'hello':
         return this.#greet(message)
       case 'goodbye':
+        this.#options.pipe.close()
         return this.#end(message.reason)
       case 'ping':
         return this.#write({ kind: 'pong', id: message.id })
@@ -323,7 +324,9 @@ export class Link {
     if (this.#state === 'ended') return
     const { pipe, timing } = this.#options
     this.#write({ kind: 'goodbye', reason: message })
-    pipe.close()
+    // of one that did wrong nothing more is read, not even its goodbye
+    if (deed !== undefined) pipe.read(false)
+    else pipe.close()
     timing.after(GOODBYE_MS, () => pipe.destroy())
     this.#end(message, deed)
   }
@@ -333,7 +336,6 @@ export class Link {
     this.#state = 'ended'
     this.#stopTimer()
     this.#waiting.splice(0)
-    this.#options.pipe.close()
     this.#rejectAll(reason)
     this.#options.listener.end(reason, deed)
   }

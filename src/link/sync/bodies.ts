@@ -91,8 +91,10 @@ export class BodyFetcher {
       if (blocks.length === 0) this.#lacking.add(peer)
       return await readBlocks(blocks, headers)
     } catch (error) {
-      if (error instanceof DevchainError) this.#options.note(peer, 'invalidMessages')
-      else if (!(error instanceof Refusal)) throw error
+      // what else it has to say is not read
+      if (error instanceof DevchainError) {
+        peer.link.refuse(new Refusal(error.message, 'invalidMessages'))
+      } else if (!(error instanceof Refusal)) throw error
       // one that came too late is counted already
       else if (error.deed !== undefined && error.deed !== 'timeoutMessages') {
         this.#options.note(peer, error.deed)

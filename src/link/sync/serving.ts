@@ -11,8 +11,11 @@ import {
   rememberEncoding,
 } from '../../protocol/blocks/block.ts'
 import { isImpersonated, type Transaction } from '../../protocol/transactions/transaction.ts'
-import { type Message, MOST, REPLY_BYTES } from '../protocol/messages.ts'
+import { MAX_MESSAGE, type Message, MOST, REPLY_BYTES } from '../protocol/messages.ts'
 import { Refusal } from '../protocol/refusal.ts'
+
+/** Bytes of a block that travels: its message has a head. */
+const MAX_BLOCK: number = MAX_MESSAGE - 64
 
 /** Headers after the first of the asker's hashes that is on this chain; none where no hash is. */
 export function headersFor(
@@ -55,8 +58,16 @@ export function blocksFor(
 }
 
 function encoded(tree: ChainState['tree'], hash: Hash): Uint8Array | undefined {
-  const record = blockByHash(tree, hash)
-  return record && encodeBlock(record.block)
+  const block = blockByHash(tree, hash)?.block
+  if (block === undefined) return undefined
+  if (block.size > MAX_BLOCK) throw largeBlock(block)
+  return encodeBlock(block)
+}
+
+function largeBlock({ header, size }: Block): Refusal {
+  return new Refusal(
+    `block ${header.number} of this chain has ${size} bytes: of more than ${MAX_BLOCK} none travels`,
+  )
 }
 
 /** Those of these transactions that wait here. */

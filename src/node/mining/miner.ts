@@ -71,7 +71,7 @@ export async function mineBlock(
 ): Promise<Mined> {
   const environment = nextBlockEnvironment(state, options.now, options.timestamp)
   const assembly = await assemble(executor, state, environment, waiting(state, environment))
-  return appended(state, environment, assembly, options)
+  return appended(executor, state, environment, assembly, options)
 }
 
 /**
@@ -91,7 +91,7 @@ export async function mineGiven(
   if (refused !== undefined) throw refused.error
   const left = transactions[assembly.executed.length]
   if (left !== undefined) throw noRoom(left, environment, assembly)
-  return appended(state, environment, assembly, options)
+  return appended(executor, state, environment, assembly, options)
 }
 
 function noRoom(
@@ -256,13 +256,16 @@ async function attempt(
 }
 
 /** The state with the block appended, and what it took out of the pool and the clock. */
-function appended(
+async function appended(
+  executor: Executor,
   state: ChainState,
   environment: BlockEnvironment,
   assembly: Assembly,
   { now, timestamp }: MineOptions,
-): Mined {
+): Promise<Mined> {
+  const yieldIfDue = yielder(TURN_MS, () => executor.rest())
   const record = sealed(state, environment, assembly)
+  await yieldIfDue()
   const after = withRecord(state, record, { now, timestamp })
   return {
     state: { ...after, pool: poolAfter(state.pool, assembly) },
@@ -292,7 +295,7 @@ function poolAfter(pool: Pool, { executed, dropped, world }: Assembly): Pool {
   const rest = withoutTransactions(pool, gone)
   if (rest.size === 0) return rest
   const senders = executed.flatMap(({ transaction }) => noncesUsedBy(transaction))
-  return withoutStale(rest, world, senders)
+  return withoutStale(rest, world, new Set(senders))
 }
 
 function sealed(state: ChainState, environment: BlockEnvironment, assembly: Assembly): BlockRecord {

@@ -151,8 +151,7 @@ export function noncesUsedBy({ from, authorizationList }: Transaction): Address[
 export function staleOf(pool: Pool, world: World, sender: Address): PooledTransaction[] {
   const queue = pool.bySender.get(sender)
   if (queue === undefined) return []
-  const nonce = nonceAt(world, sender)
-  return entriesOf(queue).filter(({ transaction }) => transaction.nonce < nonce)
+  return entriesOf(queue, nonceAt(world, sender))
 }
 
 /** The pool without any of these transactions. */
@@ -245,12 +244,12 @@ function selectBySender(
   return selected
 }
 
-function entriesOf(queue: SenderQueue): PooledTransaction[] {
+/** @param end where given, only those of lower nonces */
+function entriesOf({ runs, byNonce }: SenderQueue, end?: bigint): PooledTransaction[] {
   const entries: PooledTransaction[] = []
-  for (const { from, to } of queue.runs) {
-    for (let nonce = from; nonce < to; nonce += 1n) {
-      entries.push(queue.byNonce.get(nonce.toString())!)
-    }
+  for (const { from, to } of runs) {
+    const last = end === undefined || to < end ? to : end
+    for (let nonce = from; nonce < last; nonce += 1n) entries.push(byNonce.get(nonce.toString())!)
   }
   return entries
 }

@@ -1,0 +1,278 @@
+// Floods: a peer sends whatever it can as fast as it can. A node goes on answering its users, and takes no more memory.
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterEach, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { bytesFromHex } from '../../../src/core/hex.ts'
+import { decodeRlp, joinRlp } from '../../../src/core/rlp.ts'
+import {
+  decodeMessage,
+  encodeMessage,
+  MAX_MESSAGE,
+  type Message,
+  MOST,
+} from '../../../src/link/protocol/messages.ts'
+import {
+  type Block,
+  encodeBlock,
+  encodeHeader,
+  sealBlock,
+} from '../../../src/protocol/blocks/block.ts'
+import { decodeHeader } from '../../../src/protocol/blocks/blockdecoding.ts'
+import { COMMAND, ROOT, type Started, startProcess } from '../../support/boot.ts'
+import { signed, testChain } from '../../unit/node/chains.ts'
+
+/** What the issue asks: answers within so many milliseconds, and memory within so many bytes of what it was. */
+const MOST_HELD_MS = 50
+const MOST_GROWN_BYTES = 50e6
+
+interface Line {
+  readonly at: number
+  readonly heldMs: number
+  readonly bytes: number
+}
+
+interface Watched {
+  readonly url: string
+  readonly ask: (method: string, ...params: unknown[]) => Promise<unknown>
+  readonly lines: () => readonly Line[]
+}
+
+let folder = ''
+let started: Started | undefined
+
+afterEach(async () => {
+  started?.child.kill()
+  await started?.ended
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** A node that was used for a while, and is watched from within. */
+async function startWatched(): Promise<Watched> {
+  folder = mkdtempSync(path.join(tmpdir(), 'devchain-flood-'))
+  const [ready, file] = [path.join(folder, 'ready'), path.join(folder, 'watch')]
+  const watcher = path.join(ROOT, 'test/support/watch.mjs')
+  started = startProcess(['--port', '0', '--ready-file', ready, '--exit-with-parent', '--quiet'], {
+    command: [process.execPath, '--import', watcher, COMMAND] as never,
+    env: { WATCH_FILE: file },
+  })
+  let url = ''
+  while (url === '') {
+    try {
+      url = JSON.parse(readFileSync(ready, 'utf8')).url
+    } catch {
+      await delay(20)
+    }
+  }
+  const post = async (body: unknown): Promise<unknown> =>
+    (await fetch(url, { method: 'POST', body: JSON.stringify(body) })).json()
+  const ask: Watched['ask'] = async (method, ...params) =>
+    ((await post({ jsonrpc: '2.0', id: 1, method, params })) as { result: unknown }).result
+  const [from, to] = (await ask('eth_accounts')) as [string, string]
+  const send = { method: 'eth_sendTransaction', params: [{ from, to, value: '0x1' }] }
+  for (let i = 0; i < 6; i++) {
+    await post(Array.from({ length: 100 }, (_, id) => ({ jsonrpc: '2.0', id, ...send })))
+  }
+  const lines = (): readonly Line[] =>
+    readFileSync(file, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+  return { url, ask, lines }
+}
+
+type Answer = (message: Message) => Message | undefined
+
+/** A peer of a new id, linked. Resolves with undefined where it is not taken: too many came at once. */
+/** Waits until something holds. */
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  while (!(await holds())) await delay(10)
+}
+
+async function intruder(url: string, answer: Answer = () => undefined) {
+  const socket = new WebSocket(url.replace('http', 'ws').replace(/\/?$/, '/.link'))
+  const say = (message: Message): void => socket.send(encodeMessage(message))
+  const isLinked = new Promise<boolean>((resolve) => {
+    socket.on('error', () => resolve(false))
+    socket.on('close', () => resolve(false))
+    socket.on('message', (data) => {
+      const message = decodeMessage(new Uint8Array(data as Buffer))
+      if (message.kind === 'hello') {
+        const nodeId = randomBytes(32)
+        say({ ...message, nodeId, name: 'mallory' })
+      } else if (message.kind === 'goodbye') resolve(false)
+      // the first that is said to a peer that is taken
+      else if (message.kind === 'announce') resolve(true)
+      const reply = answer(message)
+      if (reply !== undefined) say(reply)
+    })
+  })
+  if (!(await isLinked)) return undefined
+  /** Sends as fast as the other side reads, until it hangs up. */
+  const pour = async (messages: Iterable<Uint8Array>): Promise<void> => {
+    for (const bytes of messages) {
+      if (socket.readyState !== WebSocket.OPEN) break
+      await new Promise((resolve) => socket.send(bytes, resolve))
+    }
+  }
+  return { say, pour, socket, end: () => socket.terminate() }
+}
+
+/** Peers that come one after another, as many as a node takes, and do the same. */
+async function each(
+  url: string,
+  count: number,
+  flood: (peer: NonNullable<Awaited<ReturnType<typeof intruder>>>) => Promise<void>,
+): Promise<void> {
+  for (let i = 0; i < count; i++) {
+    const peer = await intruder(url)
+    if (peer === undefined) await delay(50)
+    else {
+      await flood(peer)
+      peer.end()
+    }
+  }
+}
+
+function repeated<T>(count: number, item: T): readonly T[] {
+  return new Array<T>(count).fill(item)
+}
+
+/** Headers that follow one another, from one of the node's on: as valid as headers can be seen to be. */
+async function headersAfter({ ask }: Watched, count: number): Promise<readonly Block[]> {
+  const { number } = (await ask('eth_getBlockByNumber', 'latest', false)) as { number: string }
+  const raw = bytesFromHex((await ask('debug_getRawHeader', number)) as never)
+  let block = sealBlock(decodeHeader(decodeRlp(raw), 'header'), [])
+  return Array.from({ length: count }, () => {
+    const { header, hash } = block
+    const [at, after] = [header.number + 1n, header.timestamp + 1n]
+    block = sealBlock({ ...header, parentHash: hash, number: at, timestamp: after }, [])
+    return block
+  })
+}
+
+function announcementOf({ hash, header }: Block, blocks: readonly Block[]): Message<'announce'> {
+  const head = { head: hash, number: header.number, totalDifficulty: 10n ** 9n }
+  return { kind: 'announce', ...head, blocks: blocks.map((block) => encodeBlock(block)) }
+}
+
+/** Everything that a peer does to a node, each for some seconds at most. */
+const FLOODS: readonly (readonly [what: string, flood: (node: Watched) => Promise<void>])[] = [
+  [
+    'garbage',
+    async ({ url }) => {
+      const garbage = randomBytes(1_000_000)
+      await each(url, 12, ({ pour }) => pour(repeated(17, garbage)))
+    },
+  ],
+  [
+    'messages that are too large',
+    async ({ url }) => {
+      const large = new Uint8Array(MAX_MESSAGE + 1)
+      await each(url, 12, ({ pour }) => pour(repeated(2, large)))
+    },
+  ],
+  [
+    'messages of as many items as bytes',
+    async ({ url }) => {
+      const many = joinRlp(repeated(MAX_MESSAGE - 10, Uint8Array.of(0x80)))
+      await each(url, 12, ({ pour }) => pour([many]))
+    },
+  ],
+  [
+    'too many messages',
+    async ({ url }) => {
+      const ping = encodeMessage({ kind: 'ping', id: 1 })
+      const nothing = encodeMessage({ kind: 'pooled', hashes: [] })
+      await each(url, 10, ({ pour }) =>
+        pour([...repeated(5_000, ping), ...repeated(5_000, nothing)]),
+      )
+    },
+  ],
+  [
+    'ten thousand transactions of no value',
+    async ({ url, ask }) => {
+      const chain = await testChain()
+      const changes = { index: 1, value: 0n, maxFeePerGas: 10n ** 10n }
+      const all = Array.from({ length: 10_000 }, (_, i) =>
+        signed(chain, { ...changes, nonce: BigInt(i) }),
+      )
+      const byHash = new Map(all.map((transaction) => [transaction.hash, transaction.raw]))
+      const peer = await intruder(url, (message) => {
+        if (message.kind !== 'getTransactions') return undefined
+        const transactions = message.hashes.map((hash) => byHash.get(hash)!)
+        return { kind: 'transactions', id: message.id, transactions }
+      })
+      for (let at = 0; at < all.length; at += MOST.hashes) {
+        const hashes = all.slice(at, at + MOST.hashes).map(({ hash }) => hash)
+        peer?.say({ kind: 'pooled', hashes })
+      }
+      await until(async () => {
+        const { pending, queued } = (await ask('txpool_status')) as Record<string, string>
+        return Number(pending) + Number(queued) > 3_800
+      })
+    },
+  ],
+  [
+    'invalid blocks',
+    async (node) => {
+      const good = await headersAfter(node, 1)
+      for (let i = 0; i < 60; i++) {
+        const peer = await intruder(node.url)
+        if (peer === undefined) await delay(50)
+        for (let extra = 0; extra < 4; extra++) {
+          const extraData = Uint8Array.of(i, extra)
+          const block = sealBlock({ ...good[0]!.header, extraData, gasUsed: 5n }, [])
+          peer?.say(announcementOf(block, [block]))
+        }
+        await delay(10)
+        peer?.end()
+      }
+    },
+  ],
+  [
+    'headers without end, and garbage for blocks',
+    async (node) => {
+      const blocks = await headersAfter(node, 20_000)
+      const places = new Map(blocks.map(({ hash }, i) => [hash, i]))
+      const encoded = blocks.map(({ header }) => encodeHeader(header))
+      const garbage = randomBytes(MAX_MESSAGE - 1_000)
+      const answer: Answer = (message) => {
+        if (message.kind === 'getHeaders') {
+          const at = places.get(message.locator[0]!) ?? -1
+          return { kind: 'headers', id: message.id, headers: encoded.slice(at + 1, at + 513) }
+        }
+        if (message.kind === 'getBlocks') {
+          return { kind: 'blocks', id: message.id, blocks: [garbage] }
+        }
+        return undefined
+      }
+      for (let i = 0; i < 12; i++) {
+        const peer = await intruder(node.url, answer)
+        peer?.say(announcementOf(blocks.at(-1)!, []))
+        await delay(250)
+        peer?.end()
+      }
+    },
+  ],
+]
+
+test.each(FLOODS)('a node goes on under %s', async (_, flood) => {
+  const node = await startWatched()
+  await delay(300)
+  const before = node.lines().at(-1)!
+  await flood(node)
+  const number = await node.ask('eth_blockNumber')
+  await node.ask('evm_mine')
+  expect(Number(await node.ask('eth_blockNumber'))).toBe(Number(number) + 1)
+  await delay(100)
+  const during = node.lines().filter(({ at }) => at > before.at)
+  const held = Math.max(...during.map(({ heldMs }) => heldMs))
+  const grown = Math.max(...during.map(({ bytes }) => bytes)) - before.bytes
+  expect(during.length).toBeGreaterThan(2)
+  expect(held).toBeLessThan(MOST_HELD_MS)
+  expect(grown).toBeLessThan(MOST_GROWN_BYTES)
+})
