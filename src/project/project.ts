@@ -8,7 +8,7 @@ import { runOfMined } from '../node/calls/replay.ts'
 import type { Chain } from '../node/chain/chain.ts'
 import type { Again } from '../node/chain/failedrun.ts'
 import type { World } from '../state/world.ts'
-import { Catalogue, MOST_CONTRACTS } from './code/catalogue.ts'
+import { Catalogue, type Contract, MOST_CONTRACTS } from './code/catalogue.ts'
 import type { Coverage } from './coverage/coverage.ts'
 import type { ProjectEvent } from './events.ts'
 import { GasReport } from './gas/report.ts'
@@ -75,7 +75,7 @@ export class Project {
         return again && (await this.linesOf(again, 'it failed'))
       },
       trace: async (hash) => (await this.trace(hash)).lines,
-      traceRun: async (again) => this.#traceOf(await tracedAgain(again)).lines,
+      traceRun: async (again) => (await this.#traceOf(await tracedAgain(again))).lines,
     })
     this.gas = new GasReport(chain, this.names, this.catalogue)
   }
@@ -220,15 +220,22 @@ export class Project {
    * @throws {DevchainError} `NOT_FOUND` where it is in no block of the chain
    */
   async trace(hash: Hash): Promise<Trace> {
-    return this.#traceOf(await tracedMined(this.#options.chain, hash))
+    return await this.#traceOf(await tracedMined(this.#options.chain, hash))
   }
 
-  #traceOf(traced: TracedTransaction): Trace {
+  async #traceOf(traced: TracedTransaction): Promise<Trace> {
     const { names } = this
-    const layoutOf = (world: World, address: Address): unknown => {
+    const contractOf = (world: World, address: Address): Contract | undefined => {
       const identity = names.identities.of(world, address)
-      const isKnown = identity?.contract !== undefined && !identity.isGuess
-      return isKnown ? this.#details.of(identity.contract)?.layout : undefined
+      return identity?.isGuess === false ? identity.contract : undefined
+    }
+    const touched = [...traced.touched.keys()]
+    await this.#details.prepare(
+      touched.flatMap((address) => contractOf(traced.after, address) ?? []),
+    )
+    const layoutOf = (world: World, address: Address): unknown => {
+      const contract = contractOf(world, address)
+      return contract && this.#details.of(contract)?.layout
     }
     return traceOf({ names, layoutOf }, traced)
   }

@@ -50,6 +50,19 @@ export function isObject(value: unknown): value is Loose {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** A member of what may be an object. */
+export function member(value: unknown, name: string): unknown {
+  return isObject(value) ? value[name] : undefined
+}
+
+export function entriesOf(value: unknown): (readonly [string, unknown])[] {
+  return isObject(value) ? Object.entries(value) : []
+}
+
+export function text(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
 type Artifact = Loose & { readonly abi: readonly unknown[] }
 
 function isAbi(list: readonly unknown[]): boolean {
@@ -93,9 +106,9 @@ function hardhatContract(json: Artifact): FoundContract {
     format: isThird ? 'hardhat3' : 'hardhat2',
     sourceId: undefined,
     abi: json.abi,
-    creation: { object: textOf(json.bytecode), references: [] },
+    creation: { object: text(json.bytecode), references: [] },
     runtime: {
-      object: textOf(json.deployedBytecode),
+      object: text(json.deployedBytecode),
       references: immutables(json.immutableReferences),
     },
   }
@@ -104,16 +117,16 @@ function hardhatContract(json: Artifact): FoundContract {
 /** `build/contracts/Vault.json` */
 function truffleContract(json: Artifact): FoundContract {
   const { ast } = json
-  const [, , index] = isObject(ast) ? textOf(ast.src).split(':') : []
+  const [, , index] = isObject(ast) ? text(ast.src).split(':') : []
   return {
     name: String(json.contractName),
-    source: textOf(json.sourcePath),
+    source: text(json.sourcePath),
     format: 'truffle',
     sourceId: index === undefined ? undefined : numberOf(Number(index)),
     abi: json.abi,
-    creation: { object: textOf(json.bytecode), references: [] },
+    creation: { object: text(json.bytecode), references: [] },
     runtime: {
-      object: textOf(json.deployedBytecode),
+      object: text(json.deployedBytecode),
       references: immutables(json.immutableReferences),
     },
   }
@@ -161,14 +174,14 @@ function combinedContract(key: string, contract: Loose): FoundContract {
     format: 'compiler',
     sourceId: undefined,
     abi: Array.isArray(list) ? list : [],
-    creation: { object: textOf(contract.bin), references: [] },
-    runtime: { object: textOf(contract['bin-runtime']), references: [] },
+    creation: { object: text(contract.bin), references: [] },
+    runtime: { object: text(contract['bin-runtime']), references: [] },
   }
 }
 
 function compilerCode(code: unknown): FoundCode {
   if (!isObject(code)) return NO_CODE
-  return { object: textOf(code.object), references: immutables(code.immutableReferences) }
+  return { object: text(code.object), references: immutables(code.immutableReferences) }
 }
 
 /** `{"26": [{"start": 298, "length": 32}]}` */
@@ -179,10 +192,6 @@ function immutables(references: unknown): Hole[] {
     .filter(isObject)
     .map(({ start, length }) => ({ start: Number(start), length: Number(length) }))
     .filter(({ start, length }) => start >= 0 && length > 0)
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : ''
 }
 
 function numberOf(value: unknown): number | undefined {

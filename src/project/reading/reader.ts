@@ -1,7 +1,10 @@
 // The reader as a thread of its own: it is given an order, and tells its news. It is bundled apart.
 import { parentPort, workerData } from 'node:worker_threads'
+import { type BuildOrder, readBuild } from './builds.ts'
 import { read } from './read.ts'
 import { END, type ReadOrder } from './summary.ts'
 
-for (const news of read(workerData as ReadOrder)) parentPort?.postMessage(news)
+const order = workerData as ReadOrder | BuildOrder
+const news = 'build' in order ? [readBuild(order.build)] : read(order)
+for (const each of news) parentPort?.postMessage(each)
 parentPort?.postMessage(END)

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
+import { type Build, type BuildFiles, type BuildOrder, readBuild } from './builds.ts'
 import { read } from './read.ts'
 import { END, type ReaderNews, type ReadOrder } from './summary.ts'
 
@@ -15,8 +16,21 @@ const MEMORY_MB = 1_024
 
 /** Reads files in the background. */
 export function readBeside(order: ReadOrder): AsyncIterableIterator<ReaderNews> {
+  const program = threadProgram()
+  return program === undefined ? readInTurns(order) : readInThread(program, order)
+}
+
+/** Reads build information in the background: megabytes of JSON, most of which nobody asks for. */
+export async function readBuildBeside(build: BuildFiles): Promise<Build> {
+  const program = threadProgram()
+  if (program === undefined) return readBuild(build)
+  for await (const read of readInThread<Build>(program, { build })) return read
+  throw new Error(`nothing was read of ${build[0]}`)
+}
+
+function threadProgram(): string | undefined {
   const program = fileURLToPath(new URL(PROGRAM, import.meta.url))
-  return existsSync(program) ? readInThread(program, order) : readInTurns(order)
+  return existsSync(program) ? program : undefined
 }
 
 /** The plain way. */
@@ -27,16 +41,19 @@ export async function* readInTurns(order: ReadOrder): AsyncIterableIterator<Read
   }
 }
 
-async function* readInThread(program: string, order: ReadOrder): AsyncIterableIterator<ReaderNews> {
+async function* readInThread<News>(
+  program: string,
+  order: ReadOrder | BuildOrder,
+): AsyncIterableIterator<News> {
   const worker = new Worker(program, {
     workerData: order,
     resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
   })
   worker.unref()
-  const told: (ReaderNews | typeof END)[] = []
+  const told: (News | typeof END)[] = []
   let failure: unknown
   let wake = (): void => undefined
-  worker.on('message', (message: ReaderNews | typeof END) => {
+  worker.on('message', (message: News | typeof END) => {
     told.push(message)
     wake()
   })

@@ -1,9 +1,19 @@
 // Source maps and sources of a contract: read from its artifact, and what that refers to, when they are asked for.
-import { readdirSync, readFileSync, type Stats, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, type Stats, statSync } from 'node:fs'
 import path from 'node:path'
 import { LruCache } from '../../core/lrucache.ts'
 import type { Catalogue, Contract } from '../code/catalogue.ts'
-import { isObject, type Loose } from '../reading/formats.ts'
+import {
+  type Build,
+  type BuildFiles,
+  buildOf,
+  isOptimizedBy,
+  jsonIn,
+  type Maps,
+  mapsIn,
+} from '../reading/builds.ts'
+import { entriesOf, isObject, type Loose, member, text } from '../reading/formats.ts'
+import { Builds } from './builds.ts'
 import { type Outline, outlineOf } from './outline.ts'
 import { type CodeMap, codeMapOf } from './sourcemap.ts'
 
@@ -32,42 +42,38 @@ export interface Details {
   readonly layout: unknown
 }
 
-/** Contracts, and files of build information, that are kept at hand. */
+/** Contracts that are kept at hand. */
 const KEPT_CONTRACTS = 50
-const KEPT_BUILDS = 4
-
-/** Bytes of build information that is read. */
-const LARGEST_BUILD = 150_000_000
 
 /** Folders above an artifact in which its sources are looked for. */
 const HIGHEST = 6
-
-/** Build information, as far as it is used. */
-interface Build {
-  readonly texts: ReadonlyMap<string, string>
-  readonly paths: ReadonlyMap<number, string>
-  readonly maps: ReadonlyMap<string, Maps>
-  readonly isOptimized: boolean
-}
-
-interface Maps {
-  readonly creationMap: string
-  readonly runtimeMap: string
-  /** Of storage; undefined where the compiler was not asked for it. */
-  readonly layout?: unknown
-}
 
 /** Reads the details of contracts. */
 export class DetailReader {
   readonly #catalogue: Catalogue
   readonly #handedOver: (file: string) => unknown
   readonly #known = new LruCache<Contract, Details | 'none'>(KEPT_CONTRACTS)
-  readonly #builds = new LruCache<string, Build>(KEPT_BUILDS)
+  readonly #builds: Builds = new Builds()
 
   /** @param handedOver gives what was handed over instead of read from a file */
   constructor(catalogue: Catalogue, handedOver: (file: string) => unknown) {
     this.#catalogue = catalogue
     this.#handedOver = handedOver
+  }
+
+  /** Reads what the details of contracts refer to beside the chain, where it is not at hand. */
+  async prepare(contracts: Iterable<Contract>): Promise<void> {
+    for (const contract of contracts) {
+      if (this.#known.get(contract) !== undefined) continue
+      try {
+        for (const files of this.#buildsOf(contract)) {
+          const build = await this.#builds.load(files)
+          if (hasSource(build, contract)) break
+        }
+      } catch {
+        // gone, or half-written: names are told without lines
+      }
+    }
   }
 
   /** Undefined where the artifact has no source map, or what it refers to is gone. */
@@ -84,6 +90,22 @@ export class DetailReader {
     return details
   }
 
+  /** Files of build information that a contract's details may be in, in the order in which they are looked at. */
+  #buildsOf({ file, format }: Contract): readonly BuildFiles[] {
+    switch (format) {
+      case 'foundry':
+        return foundryBuilds(file)
+      case 'hardhat2':
+        return [buildOfSecond(file)]
+      case 'hardhat3':
+        return [buildOfThird(file)]
+      case 'compiler':
+        return existsSync(file) ? [[file, file]] : []
+      default:
+        return []
+    }
+  }
+
   #read(contract: Contract): Details | undefined {
     switch (contract.format) {
       case 'foundry':
@@ -91,9 +113,7 @@ export class DetailReader {
       case 'truffle':
         return this.#truffle(contract)
       case 'hardhat2':
-        return this.#hardhat(contract, buildOfSecond(contract.file))
       case 'hardhat3':
-        return this.#hardhat(contract, buildOfThird(contract.file))
       case 'compiler':
         return this.#compiler(contract)
       case 'abi':
@@ -104,13 +124,21 @@ export class DetailReader {
   /** Maps are in the artifact; the paths of sources by their ids are in the build information. */
   #foundry(contract: Contract): Details | undefined {
     const artifact = jsonIn(contract.file)
-    const paths = foundryPaths(contract)
+    const paths = this.#foundryPaths(contract)
     const settings = member(member(artifact, 'metadata'), 'settings')
     const maps = { ...mapsIn(artifact), layout: artifact.storageLayout }
     return details(maps, isOptimizedBy(settings), (id) => {
-      const name = id === contract.sourceId ? contract.source : paths.get(id)
+      const name = id === contract.sourceId ? contract.source : paths?.get(id)
       return name === undefined ? undefined : sourceNear(contract.file, name)
     })
+  }
+
+  #foundryPaths(contract: Contract): Build['paths'] | undefined {
+    for (const files of foundryBuilds(contract.file)) {
+      const build = this.#builds.of(files)
+      if (hasSource(build, contract)) return build.paths
+    }
+    return undefined
   }
 
   /** Each artifact has its own source; those of others are in theirs. */
@@ -136,21 +164,12 @@ export class DetailReader {
     })
   }
 
-  #hardhat(
-    contract: Contract,
-    [inputFile, outputFile]: readonly [string, string],
-  ): Details | undefined {
-    const key = `${outputFile} ${statSync(outputFile).mtimeMs}`
-    const build = this.#builds.get(key) ?? readBuild(inputFile, outputFile)
-    this.#builds.set(key, build)
-    return fromBuild(build, contract)
-  }
-
+  /** What the compiler answered: in files, or handed over. */
   #compiler(contract: Contract): Details | undefined {
-    const given = this.#handedOver(contract.file) ?? jsonIn(contract.file)
-    if (!isObject(given)) return undefined
-    const output = isObject(given['output']) ? given['output'] : given
-    return fromBuild(buildOf(given['input'], output), contract)
+    const [files] = this.#buildsOf(contract)
+    if (files !== undefined) return fromBuild(this.#builds.of(files), contract)
+    const given = this.#handedOver(contract.file)
+    return isObject(given) ? fromBuild(buildOf(given, given), contract) : undefined
   }
 }
 
@@ -239,13 +258,13 @@ function fromBuild(build: Build, contract: Contract): Details | undefined {
 }
 
 /** `artifacts/contracts/Vault.sol/Vault.dbg.json` says where the build information is. */
-export function buildOfSecond(file: string): readonly [string, string] {
+export function buildOfSecond(file: string): BuildFiles {
   const reference = text(jsonIn(file.replace(/\.json$/, '.dbg.json'))['buildInfo'])
   const build = path.resolve(path.dirname(file), reference)
   return [build, build]
 }
 
-export function buildOfThird(file: string): readonly [string, string] {
+export function buildOfThird(file: string): BuildFiles {
   const id = text(jsonIn(file)['buildInfoId'])
   const folder = nearest(file, 'build-info')
   if (folder === undefined || !/^[\w.-]+$/.test(id))
@@ -253,64 +272,20 @@ export function buildOfThird(file: string): readonly [string, string] {
   return [path.join(folder, `${id}.json`), path.join(folder, `${id}.output.json`)]
 }
 
-function readBuild(inputFile: string, outputFile: string): Build {
-  const whole = jsonIn(inputFile, LARGEST_BUILD)
-  const output = inputFile === outputFile ? whole : jsonIn(outputFile, LARGEST_BUILD)
-  return buildOf(whole['input'], output['output'])
-}
-
-function buildOf(input: unknown, output: unknown): Build {
-  const texts = entriesOf(member(input, 'sources')).map(
-    ([name, source]) => [name, member(source, 'content')] as const,
-  )
-  const paths = entriesOf(member(output, 'sources')).map(
-    ([name, source]) => [Number(member(source, 'id')), name] as const,
-  )
-  const maps = entriesOf(member(output, 'contracts')).flatMap(([source, unit]) =>
-    entriesOf(unit).map(
-      ([name, contract]) =>
-        [
-          `${source}:${name}`,
-          { ...mapsIn(member(contract, 'evm')), layout: member(contract, 'storageLayout') },
-        ] as const,
-    ),
-  )
-  return {
-    texts: new Map(
-      texts.filter((each): each is readonly [string, string] => typeof each[1] === 'string'),
-    ),
-    paths: new Map(paths),
-    maps: new Map(maps),
-    isOptimized: isOptimizedBy(member(input, 'settings')),
-  }
-}
-
-function mapsIn(code: unknown): Maps {
-  return {
-    creationMap: text(member(member(code, 'bytecode'), 'sourceMap')),
-    runtimeMap: text(member(member(code, 'deployedBytecode'), 'sourceMap')),
-  }
-}
-
-function isOptimizedBy(settings: unknown): boolean {
-  const isEnabled = member(member(settings, 'optimizer'), 'enabled') === true
-  return isEnabled || member(settings, 'viaIR') === true
-}
-
-/** Paths of sources by their ids, from the newest build information that agrees with the artifact. */
-function foundryPaths({ file, source, sourceId }: Contract): ReadonlyMap<number, string> {
+/** Foundry's build information, the newest first. */
+function foundryBuilds(file: string): readonly BuildFiles[] {
   const folder = nearest(file, 'build-info')
-  if (folder === undefined) return new Map()
-  const builds = readdirSync(folder)
+  if (folder === undefined) return []
+  return readdirSync(folder)
     .filter((name) => name.endsWith('.json'))
     .map((name) => path.join(folder, name))
     .sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs)
-  for (const build of builds) {
-    const ids = entriesOf(jsonIn(build, LARGEST_BUILD)['source_id_to_path'])
-    const paths = new Map(ids.map(([id, name]) => [Number(id), text(name)]))
-    if (sourceId !== undefined && paths.get(sourceId) === source) return paths
-  }
-  return new Map()
+    .map((each) => [each, each])
+}
+
+/** True where build information and an artifact agree in the index of the contract's source. */
+function hasSource({ paths }: Build, { source, sourceId, format }: Contract): boolean {
+  return format !== 'foundry' || (sourceId !== undefined && paths.get(sourceId) === source)
 }
 
 /** A source as it is on the disk, below a folder that the artifact is in. */
@@ -343,22 +318,4 @@ export function shownPath(name: string): string {
 export function sourceOf(name: string, content: string): Source {
   const bytes = Buffer.from(content, 'utf8').toString('latin1')
   return { path: name, text: bytes, outline: outlineOf(bytes) }
-}
-
-export function jsonIn(file: string, limit: number = LARGEST_BUILD): Loose {
-  if (statSync(file).size > limit) throw new Error(`${file} is too large`)
-  const json: unknown = JSON.parse(readFileSync(file, 'utf8'))
-  return isObject(json) ? json : {}
-}
-
-export function member(value: unknown, name: string): unknown {
-  return isObject(value) ? value[name] : undefined
-}
-
-export function entriesOf(value: unknown): (readonly [string, unknown])[] {
-  return isObject(value) ? Object.entries(value) : []
-}
-
-export function text(value: unknown): string {
-  return typeof value === 'string' ? value : ''
 }

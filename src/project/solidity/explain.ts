@@ -47,7 +47,12 @@ export async function explain(
   const outermost = first.top()
   if (outermost?.failure === undefined) return undefined
   const chain = failureChain(outermost)
-  const contracts = chain.map((frame) => contractOf(explainer, frame))
+  const matches = chain.map((frame) => matchOf(explainer, frame))
+  const told = matches.flatMap((match) =>
+    match === undefined || match.isGuess ? [] : match.contract,
+  )
+  await explainer.details.prepare(told)
+  const contracts = chain.map((frame, i) => contractOf(explainer, frame, matches[i]))
   // what runs in none of the user's contracts is not run again
   if (contracts.every((known) => known?.map === undefined)) return undefined
   const second = recordTrails(
@@ -78,12 +83,15 @@ function followedOf(frame: RunFrame, known: FrameContract | undefined): Followed
   return { code: frame.code ?? frame.input, map: known?.map }
 }
 
+function matchOf({ catalogue }: Explainer, { code, input }: RunFrame): Match | undefined {
+  return code === undefined ? catalogue.creation(input) : catalogue.runtime(code)
+}
+
 function contractOf(
   { catalogue, details }: Explainer,
   { code, input }: RunFrame,
+  match: Match | undefined,
 ): FrameContract | undefined {
-  const match: Match | undefined =
-    code === undefined ? catalogue.creation(input) : catalogue.runtime(code)
   if (match === undefined) return undefined
   const { contract, isGuess } = match
   const name = `${isGuess ? '~' : ''}${catalogue.nameOf(contract)}`

@@ -5,16 +5,9 @@ import { keccak256 } from '../../core/crypto/keccak.ts'
 import { hexFromBytes } from '../../core/hex.ts'
 import { LruCache } from '../../core/lrucache.ts'
 import type { Catalogue, Contract } from '../code/catalogue.ts'
-import { isObject, type Loose } from '../reading/formats.ts'
-import {
-  buildOfSecond,
-  buildOfThird,
-  entriesOf,
-  jsonIn,
-  member,
-  nearest,
-  text,
-} from '../solidity/details.ts'
+import { jsonIn } from '../reading/builds.ts'
+import { entriesOf, isObject, type Loose, member, text } from '../reading/formats.ts'
+import { buildOfSecond, buildOfThird, nearest } from '../solidity/details.ts'
 import { type Compilation, rebuiltMetadata } from './rebuilt.ts'
 
 /** A contract with all that an explorer asks of it. */

@@ -4,7 +4,7 @@ import { listed } from '../../core/format.ts'
 import { type Address, bytesFromHex } from '../../core/hex.ts'
 import type { Contract } from '../code/catalogue.ts'
 import type { Loose } from '../reading/formats.ts'
-import { entriesOf, member, text } from '../solidity/details.ts'
+import { entriesOf, member, text } from '../reading/formats.ts'
 import { type Compiled, type CompiledReader, hashOfSource, targetOf } from './compiled.ts'
 import {
   type Ask,

@@ -1,6 +1,5 @@
 // Metadata of a contract whose compiler was not asked for it, as by Hardhat 3: put together from what it was asked and answered.
-import { isObject, type Loose } from '../reading/formats.ts'
-import { entriesOf, member, text } from '../solidity/details.ts'
+import { entriesOf, isObject, type Loose, member, text } from '../reading/formats.ts'
 
 /** A compilation, and a contract in it. */
 export interface Compilation {

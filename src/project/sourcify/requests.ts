@@ -1,7 +1,7 @@
 // What clients of Sourcify post, read into one form: standard JSON, metadata with sources, files.
 import { printValue } from '../../core/errors.ts'
-import { isObject, type Loose } from '../reading/formats.ts'
-import { entriesOf, member, text } from '../solidity/details.ts'
+import { entriesOf, isObject, type Loose, member, text } from '../reading/formats.ts'
+
 import { metadataIn, targetOf } from './compiled.ts'
 import type { Posted } from './posted.ts'
 

@@ -3,9 +3,9 @@ import path from 'node:path'
 import { checksumAddress } from '../../core/crypto/crypto.ts'
 import { keccak256 } from '../../core/crypto/keccak.ts'
 import { type Address, hexFromBytes } from '../../core/hex.ts'
-import { isObject, type Loose } from '../reading/formats.ts'
+import { entriesOf, isObject, type Loose, member, text } from '../reading/formats.ts'
 import type { AbiItem } from '../reading/summary.ts'
-import { entriesOf, member, text } from '../solidity/details.ts'
+
 import { targetOf } from './compiled.ts'
 import type { Origin, Quality, Verified } from './repository.ts'
 

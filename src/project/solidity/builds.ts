@@ -1,0 +1,46 @@
+// Build information that is kept at hand: read beside the chain where somebody can wait for it.
+import { statSync } from 'node:fs'
+import { LruCache } from '../../core/lrucache.ts'
+import { type Build, type BuildFiles, readBuild } from '../reading/builds.ts'
+import { readBuildBeside } from '../reading/readers.ts'
+
+/** Compilations that are kept. */
+const KEPT = 4
+
+export class Builds {
+  readonly #known = new LruCache<string, Build>(KEPT)
+  readonly #loading = new Map<string, Promise<Build>>()
+
+  /** At once: in this thread where it was not loaded before. */
+  of(files: BuildFiles): Build {
+    return this.#keep(keyOf(files), () => readBuild(files))
+  }
+
+  /** Reads beside the chain, once for all who ask meanwhile. */
+  async load(files: BuildFiles): Promise<Build> {
+    const key = keyOf(files)
+    const known = this.#known.get(key)
+    if (known !== undefined) return known
+    const loading = this.#loading.get(key) ?? readBuildBeside(files)
+    this.#loading.set(key, loading)
+    try {
+      const build = await loading
+      return this.#keep(key, () => build)
+    } finally {
+      this.#loading.delete(key)
+    }
+  }
+
+  #keep(key: string, make: () => Build): Build {
+    const known = this.#known.get(key)
+    if (known !== undefined) return known
+    const build = make()
+    this.#known.set(key, build)
+    return build
+  }
+}
+
+/** Changes when the files do. */
+function keyOf(files: BuildFiles): string {
+  return files.map((file) => `${file} ${statSync(file).mtimeMs}`).join()
+}
