@@ -77,6 +77,11 @@ export interface Message {
 /**
  * Observes a run, step by step and frame by frame. Every member is optional; none may change anything. What one throws
  * ends the run and comes out of it.
+ *
+ * To use it: any job takes one (`executor.call({ ...job, tracer })`), for a mined transaction `replayOne` of
+ * node/calls/replay.ts hands it on, `combineTracers` makes one of several. Each hook costs what it tells: frames little, what was
+ * reached or touched nothing until the end, steps most. Who reads steps says what of them (`stepParts`), best of which operations
+ * alone. Both machines tell the same, which the fuzzer holds.
  */
 export interface Tracer {
   /** Now and then, with how many operations ran or were tried since: for who counts. */
