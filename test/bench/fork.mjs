@@ -1,5 +1,7 @@
 // Forks by devchain, and by the programs that are named with their commands, of one network with latency: how long, and how many
-// requests. `node test/bench/fork.mjs [NAME COMMAND…]…`, where URL and PORT in a command are put in; `npm run build` first.
+// requests. `node test/bench/fork.mjs ["NAME COMMAND…"]…`, where URL and PORT in a command are put in; `npm run build` first. Such
+// as "anvil ANVIL --fork-url URL --port PORT --silent" and, with a Node of version 22 and a config that is empty but for a network
+// `node`, "hardhat NODE hardhat/dist/src/cli.js --config CONFIG node --fork URL --hostname 127.0.0.1 --port PORT".
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import http from 'node:http'
