@@ -164,6 +164,23 @@ describe.each([false, true])('with proofs: %s, a network that', (forkProofs) => 
     expect(await fork.ask('eth_call', { to: keeper })).toBe(SUM)
   })
 
+  test('has fallen behind and does not know an old block yet is asked for it again', async () => {
+    await using upstream = await startUpstream()
+    await deployKeeper(upstream)
+    await using fork = await forkOf(upstream)
+    upstream.faults.lie = ({ method, params }, result) =>
+      method === 'eth_getBlockByNumber' && params[0] === '0x1' ? null : result
+    expect(await fork.ask('eth_getBlockByNumber', '0x1', false)).toBeNull()
+    await expect(fork.ask('eth_getBalance', `0x${'51'.repeat(20)}`, '0x1')).rejects.toThrow(
+      /the forked network has no block 1, below the fork at 2/,
+    )
+    upstream.faults.lie = undefined
+    expect(await fork.ask('eth_getBlockByNumber', '0x1', false)).toEqual(
+      await upstream.ask('eth_getBlockByNumber', '0x1', false),
+    )
+    expect(await fork.ask('eth_getBalance', `0x${'51'.repeat(20)}`, '0x1')).toBe('0x0')
+  })
+
   test('has pruned the state is told in its own words, and blocks go on without it', async () => {
     await using upstream = await startUpstream()
     const keeper = await deployKeeper(upstream)
