@@ -147,6 +147,18 @@ describe('the log of a project', () => {
     `)
   })
 
+  test('names whom a known function is asked of where nobody knows the contract', async () => {
+    await using chain = await started()
+    chain.lines()
+    const data = callData(project, 'Vault', 'balanceOf', [SENDER])
+    await chain.ask('eth_call', { to: OTHER, data })
+    expect(chain.lines()).toEqual(['eth_call  1.0 ms  0x7099…79C8 balanceOf(0xf39F…2266) → 0x'])
+    const hash = await chain.ask('eth_sendTransaction', { from: SENDER, to: OTHER, data })
+    expect(await chain.ask('devchain_traceTransaction', hash)).toMatchObject({
+      lines: [expect.stringMatching(/^0x7099…79C8\.balanceOf\(0xf39F…2266\) · gas /)],
+    })
+  })
+
   test('tells amounts of tokens in their decimals', async () => {
     await using chain = await started()
     const { ask } = chain

@@ -247,12 +247,19 @@ function subjectOf(look: Look, call: CallEvent, named: Told | undefined): string
   const asked = askedBy(call)
   if (asked === undefined) return undefined
   const { to, input } = asked
-  if (named !== undefined) return `${to === null ? 'new ' : ''}${phraseOf(named, look.isVerbose)}`
+  if (named !== undefined) {
+    const phrase = phraseOf(named, look.isVerbose)
+    if (to === null) return `new ${phrase}`
+    // a function that is known by its selector alone
+    return named.contract === undefined ? `${calleeOf(look, to)} ${phrase}` : phrase
+  }
   if (to === null) return 'new contract'
-  const callee = /^0x[0-9a-f]{40}$/i.test(to)
-    ? short(look.address(to.toLowerCase() as Address))
-    : oneLine(to, 42)
-  return [callee, ...functionOf(look, to, input)].join(' ')
+  return [calleeOf(look, to), ...functionOf(look, to, input)].join(' ')
+}
+
+function calleeOf({ address }: Look, to: string): string {
+  const isAddress = /^0x[0-9a-f]{40}$/i.test(to)
+  return isAddress ? short(address(to.toLowerCase() as Address)) : oneLine(to, 42)
 }
 
 /** The name of the function that is called, else its selector; nothing where there is none. */

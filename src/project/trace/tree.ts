@@ -93,7 +93,7 @@ function nodeOf(names: Names, world: World, frame: CallFrame): TraceNode {
     type: kind,
     from,
     to,
-    name: told === undefined ? plainName(names, world, frame) : told.text,
+    name: told === undefined ? plainName(names, world, frame) : fullName(told, frame),
     value: quantityFromBigint(value),
     gasUsed: quantityFromBigint(gasUsed),
     input: hexFromBytes(input),
@@ -109,6 +109,11 @@ function toldOf(names: Names, world: World, frame: CallFrame): Told | ToldCall |
   if (kind === 'SELFDESTRUCT' || isPrecompile) return undefined
   if (kind === 'CREATE' || kind === 'CREATE2') return names.creation(world, input)
   return to === null ? undefined : names.call(world, to, input)
+}
+
+/** A function that is known by its selector alone has the account before it. */
+function fullName({ contract, text }: Told, { to }: CallFrame): string {
+  return contract === undefined && to !== null ? `${short(checksumAddress(to))}.${text}` : text
 }
 
 function plainName(
