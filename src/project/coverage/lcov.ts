@@ -26,7 +26,7 @@ interface FileCounts {
     readonly count: number
   }[]
   readonly branches: readonly BranchCounts[]
-  /** How often each line began to run that anything begins on. */
+  /** How often each line began to run on which a function or a statement begins. */
   readonly lines: ReadonlyMap<number, number>
 }
 
@@ -78,20 +78,23 @@ function textOf(row: CoverageRow, { functions, branches, lines }: FileCounts): s
 }
 
 function countsOf({ functions, source }: MeasuredFile): FileCounts {
-  const lineOf = ({ start }: Range): number => source.outline.lineAt(start).line
+  const lineOf = ({ start }: { readonly start: number }): number =>
+    source.outline.lineAt(start).line
   const names = namesOf(functions, lineOf)
   const lines = new Map<number, number>()
-  const count = (range: Range, times: number): void => {
+  const count = (range: { readonly start: number }, times: number): void => {
     const line = lineOf(range)
     lines.set(line, Math.max(lines.get(line) ?? 0, times))
   }
-  for (const { coverable, statements, branches, isPresent } of functions) {
+  for (const each of functions) {
+    const { coverable, statements, branches, isPresent } = each
+    count(coverable.function, entriesOf(each))
     for (const [i, range] of coverable.statements.entries()) {
       const tally = statements[i]!
       // the compiler has left it out of a function that is there: nobody could see it run
       if (!isPresent || tally.isPresent) count(range, tally.count)
     }
-    for (const each of branches) if (each.isPresent) count(each.branch.at, each.count)
+    for (const tally of branches) if (tally.isPresent) count(tally.branch.at, tally.count)
   }
   return {
     functions: functions.map((each, i) => ({
