@@ -1,0 +1,62 @@
+// How a URL is posted to: compressed answers, answers that send elsewhere, connections that are kept.
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import { expect, onTestFinished, test } from 'vitest'
+import { posterOf } from '../../../src/fork/client/post.ts'
+
+async function serve(listener: RequestListener): Promise<URL> {
+  const server = createServer(listener)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
+}
+
+function post(url: URL, headers: Readonly<Record<string, string>> = {}): Promise<string> {
+  const poster = posterOf(url, headers)
+  onTestFinished(() => poster.close())
+  return poster.post('{}', 10_000).then(({ text }) => text)
+}
+
+test('a compressed answer is read', async () => {
+  const url = await serve((_, response) => {
+    response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('{"result":1}'))
+  })
+  expect(await post(url)).toBe('{"result":1}')
+})
+
+test('an answer that sends elsewhere is followed, and headers stay with their own server', async () => {
+  const there = await serve((request, response) => {
+    response.end(`${request.method} ${request.headers.authorization}`)
+  })
+  const here = await serve((request, response) => {
+    const target = request.url === '/' ? '/moved' : there.href
+    response.writeHead(request.url === '/stay' ? 200 : 308, { location: target }).end('here')
+  })
+  expect(await post(here, { authorization: 'secret' })).toBe('POST undefined')
+  expect(await post(new URL('/stay', here), { authorization: 'secret' })).toBe('here')
+})
+
+test('an answer that sends round in circles ends', async () => {
+  const url = await serve((_, response) => {
+    response.writeHead(307, { location: '/' }).end('round')
+  })
+  expect(await post(url)).toBe('round')
+})
+
+test('a kept connection that the server closes as it is used again costs nothing', async () => {
+  let requests = 0
+  const url = await serve((request, response) => {
+    requests += 1
+    // the second is cut before it is answered
+    if (requests === 2) request.socket.destroy()
+    else response.end(String(requests))
+  })
+  const poster = posterOf(url, {})
+  onTestFinished(() => poster.close())
+  expect((await poster.post('{}', 10_000)).text).toBe('1')
+  expect((await poster.post('{}', 10_000)).text).toBe('3')
+})
