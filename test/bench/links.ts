@@ -1,14 +1,17 @@
 // What links cost: importing the blocks of a peer, and sending while a peer listens. Processes of their own, as users have them.
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Figure } from './measure.ts'
 
 const BLOCKS = 10_000
-const SENDS = 3_000
-const ROUNDS = 5
+
+/** A pair is two processes, one alone and one linked; each round sends so much to both, in turns. */
+const PAIRS = 3
+const ROUNDS = 6
+const SENDS = 500
 
 interface Running {
   readonly url: string
@@ -20,8 +23,9 @@ interface Running {
 export async function* linkFigures(): AsyncIterableIterator<Figure> {
   const folder = await mkdtemp(path.join(tmpdir(), 'devchain-links-'))
   const running: Running[] = []
+  let started = 0
   const start = async (...args: string[]): Promise<Running> => {
-    const node = await startNode(path.join(folder, `${running.length}`), args)
+    const node = await startNode(path.join(folder, `${started++}`), args)
     running.push(node)
     return node
   }
@@ -35,17 +39,18 @@ export async function* linkFigures(): AsyncIterableIterator<Figure> {
       unit: '/s',
     }
     yield { name: 'longest answer meanwhile', value: longestMs, unit: 'ms' }
-    const alone = await start()
-    const linked = await start()
-    await start('--peer', linked.url.replace('http', 'ws'))
-    // the two in turn: what else the machine does falls on both
-    const times = { alone: Number.POSITIVE_INFINITY, linked: Number.POSITIVE_INFINITY }
-    for (let round = 0; round < ROUNDS; round++) {
-      times.alone = Math.min(times.alone, await sendOneByOne(alone))
-      times.linked = Math.min(times.linked, await sendOneByOne(linked))
+    const costs: Cost[] = []
+    for (let pair = 0; pair < PAIRS; pair++) {
+      const alone = await start()
+      const linked = await start()
+      await start('--peer', linked.url.replace('http', 'ws'))
+      costs.push(...(await costsOf(alone, linked)))
+      for (const { child } of running.splice(-3)) child.kill()
     }
-    yield { name: 'a send, alone', value: (1000 * times.alone) / SENDS, unit: 'µs' }
-    yield { name: 'a send, linked to one peer', value: (1000 * times.linked) / SENDS, unit: 'µs' }
+    yield { name: 'a send, alone', value: median(costs.map(({ alone }) => alone)), unit: 'µs' }
+    yield { name: 'a send, linked', value: median(costs.map(({ linked }) => linked)), unit: 'µs' }
+    const ratios = costs.map(({ alone, linked }) => 100 * (linked / alone - 1))
+    yield { name: 'what the link adds, median of rounds', value: median(ratios), unit: '%' }
   } finally {
     for (const { child } of running) child.kill()
     await rm(folder, { recursive: true })
@@ -98,11 +103,45 @@ async function sendMany(node: Running, count: number): Promise<void> {
   }
 }
 
-/** @returns milliseconds */
+/** Microseconds of the processor that a send takes of two nodes. */
+interface Cost {
+  readonly alone: number
+  readonly linked: number
+}
+
+/** The two in turns, whoever is first: what else the machine does falls on both. */
+async function costsOf(alone: Running, linked: Running): Promise<readonly Cost[]> {
+  await sendMany(alone, 2_000)
+  await sendMany(linked, 2_000)
+  const costs: Cost[] = []
+  for (let round = 0; round < ROUNDS; round++) {
+    const [first, second] = round % 2 === 0 ? [alone, linked] : [linked, alone]
+    const times = [await sendOneByOne(first), await sendOneByOne(second)] as [number, number]
+    const [ofAlone, ofLinked] = round % 2 === 0 ? times : [times[1], times[0]]
+    costs.push({ alone: ofAlone, linked: ofLinked })
+  }
+  return costs
+}
+
+function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
+}
+
+/** @returns microseconds of the processor that the node takes for one */
 async function sendOneByOne(node: Running): Promise<number> {
-  const begin = performance.now()
+  const begin = await workedMs(node)
   for (let i = 0; i < SENDS; i++) await ask(node.url, transfer(node, i))
-  return performance.now() - begin
+  return (1000 * ((await workedMs(node)) - begin)) / SENDS
+}
+
+/** Milliseconds that all threads of a process have run so far. */
+async function workedMs({ child }: Running): Promise<number> {
+  const folder = `/proc/${child.pid}/task`
+  const threads = await readdir(folder)
+  const texts = await Promise.all(
+    threads.map((id) => readFile(`${folder}/${id}/schedstat`, 'utf8')),
+  )
+  return texts.reduce((sum, text) => sum + Number(text.split(' ')[0]) / 1e6, 0)
 }
 
 async function importOf(

@@ -4,7 +4,7 @@
 export interface Figure {
   readonly name: string
   readonly value: number
-  readonly unit: 'µs' | 'ms' | 'bytes' | '/s' | '%'
+  readonly unit: 'µs' | 'ms' | 'bytes' | '/s' | '%' | '%'
 }
 
 /** Rounds of which the fastest counts: what else the machine does only adds to the others. */
