@@ -113,11 +113,13 @@ export function runMessage(
     movedPrecompiles: moved,
     ignoresBaseFee: ignoresBaseFee(chain),
     limits: callLimits(chain.state.config),
+    // named, not spread into a copy: this is the path of every eth_call
+    tracer,
     reportsAccess,
     isAwaited,
   }
   onRun?.(againOf(chain, job))
-  return repeatable(chain, job, chain.executor.call({ ...job, tracer }))
+  return repeatable(chain, job, chain.executor.call(job))
 }
 
 /** The outcome of a message. One that failed can be run again: the same job comes to the same. */
