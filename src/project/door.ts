@@ -1,6 +1,6 @@
 // The door to the user's project: nothing of it is loaded before there are artifacts, or somebody hands some over.
 import { type FSWatcher, watch } from 'node:fs'
-import { stat, writeFile } from 'node:fs/promises'
+import { mkdir, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { DevchainError } from '../core/errors.ts'
 import type { Chain } from '../node/chain/chain.ts'
@@ -85,7 +85,7 @@ export class ProjectDoor {
   }
 
   /**
-   * Writes them to the file that is named for them, once.
+   * Writes them to the file that is named for them, once; a folder that is not there is made.
    * @throws {DevchainError} as `coverage`; node's error where the file cannot be written
    */
   writeCoverage(): Promise<CoverageReport> {
@@ -95,7 +95,9 @@ export class ProjectDoor {
 
   async #write(): Promise<CoverageReport> {
     const report = await this.coverage()
-    await writeFile(this.#options.settings.coverage ?? '', report.lcov)
+    const file = this.#options.settings.coverage ?? ''
+    await mkdir(path.dirname(file), { recursive: true })
+    await writeFile(file, report.lcov)
     return report
   }
 
