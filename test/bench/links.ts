@@ -43,7 +43,11 @@ export async function* linkFigures(): AsyncIterableIterator<Figure> {
     for (let pair = 0; pair < PAIRS; pair++) {
       const alone = await start()
       const linked = await start()
-      await start('--peer', linked.url.replace('http', 'ws'))
+      const peer = await start('--peer', linked.url.replace('http', 'ws'))
+      await sendMany(alone, 2_000)
+      await sendMany(linked, 2_000)
+      // what the peer lacks of these is asked for later
+      while ((await heightOf(peer)) < (await heightOf(linked))) await delay(10)
       costs.push(...(await costsOf(alone, linked)))
       for (const { child } of running.splice(-3)) child.kill()
     }
@@ -93,6 +97,11 @@ function transfer({ accounts: [from, to] }: Running, id: number): object {
   return { jsonrpc: '2.0', id, method: 'eth_sendTransaction', params: [value] }
 }
 
+async function heightOf({ url }: Running): Promise<number> {
+  const asked = { jsonrpc: '2.0', id: 1, method: 'eth_blockNumber', params: [] }
+  return Number(((await ask(url, asked)) as { readonly result: string }).result)
+}
+
 /** Sends so many, a block each. */
 async function sendMany(node: Running, count: number): Promise<void> {
   for (let at = 0; at < count; at += 500) {
@@ -111,8 +120,6 @@ interface Cost {
 
 /** The two in turns, whoever is first: what else the machine does falls on both. */
 async function costsOf(alone: Running, linked: Running): Promise<readonly Cost[]> {
-  await sendMany(alone, 2_000)
-  await sendMany(linked, 2_000)
   const costs: Cost[] = []
   for (let round = 0; round < ROUNDS; round++) {
     const [first, second] = round % 2 === 0 ? [alone, linked] : [linked, alone]
