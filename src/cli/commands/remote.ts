@@ -188,11 +188,19 @@ const HANDLERS: Partial<Record<SubcommandName, (question: Question) => Promise<A
   },
 }
 
+/** The JSON-RPC number of parameters that make no sense. */
+const INVALID_PARAMS = -32_602
+
 /** @param block its number; undefined or `latest`: the newest, as far as reorganizations do not reach it */
 async function forkAnew(call: Question['call'], block: string | undefined): Promise<Answer> {
   const isNewest = block === undefined || block === 'latest'
   if (!isNewest && !/^(\d{1,18}|0x[0-9a-fA-F]{1,15})$/.test(block)) {
     throw usage(`expected the number of a block, or latest, got ${printValue(block)}`)
+  }
+  // such a reset of a chain that forks nothing would go back to genesis
+  if (isNewest && (await call('devchain_forkInfo')) === null) {
+    const message = 'there is no network to fork: name one with devchain --fork URL'
+    throw new ChainRefusal(message, INVALID_PARAMS, undefined)
   }
   const forking = isNewest ? {} : { blockNumber: `0x${BigInt(block).toString(16)}` }
   await call('hardhat_reset', [{ forking }])

@@ -59,9 +59,13 @@ describe('devchain reset --fork', () => {
 
   test('says that there is no network where none was forked', async () => {
     await using plain = await createDevchain({ port: 0 })
+    await plain.request({ method: 'evm_mine' })
     const env = { DEVCHAIN_URL: (await plain.listen()).url }
     const { code, stderr } = await run(['reset', '--fork'], env)
     expect([code, stderr]).toEqual([1, expect.stringMatching(/there is no network to fork/)])
+    const named = await run(['reset', '--fork', '3'], env)
+    expect([named.code, named.stderr]).toEqual([1, expect.stringMatching(/no network to fork/)])
+    expect(await plain.request({ method: 'eth_blockNumber' })).toBe('0x1')
   })
 })
 
