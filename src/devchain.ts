@@ -1,14 +1,13 @@
 // createDevchain: puts a chain, its methods and its server together. The composition root, and the programmatic API.
-import { DevchainError, ExecutionError, printValue } from './core/errors.ts'
+import { DevchainError, printValue } from './core/errors.ts'
 import { type Address, type Hex, hexFromBytes } from './core/hex.ts'
 import { nearest } from './core/nearest.ts'
-import { type Progress, Progresses, type ProgressReport } from './core/progress.ts'
+import { type Progress, Progresses } from './core/progress.ts'
 import { Forking } from './forking.ts'
 import { LinkEntrance } from './link/door.ts'
 import type { MethodContext } from './methods/common/context.ts'
 import { MODULES } from './methods/common/modules.ts'
 import { Subscriptions } from './methods/common/subscriptions.ts'
-import { type FailedExecution, failureOf } from './methods/compat/failure.ts'
 import type { Profile } from './methods/compat/profile.ts'
 import { describedBy, profileOf } from './methods/compat/profiles.ts'
 import { firstMethods } from './methods/first.ts'
@@ -16,72 +15,31 @@ import { explaining } from './methods/tracing/explain.ts'
 import { textOfLogs } from './methods/wire/logtext/logtext.ts'
 import { addresses, keyOf } from './node/accounts/accounts.ts'
 import { type Chain, type Environment, systemEnvironment } from './node/chain/chain.ts'
-import type { Again } from './node/chain/failedrun.ts'
 import type { ChainOptions } from './node/chainoptions.ts'
 import { stateFrom } from './node/create.ts'
 import { headOf } from './node/ledger/blocktree.ts'
-import type { StateChange } from './node/ledger/change.ts'
 import type { Node } from './node/node.ts'
-import type { PeerEvent, PeerInfo } from './node/peers.ts'
+import type { PeerInfo } from './node/peers.ts'
+import { type Observer, observing, whileLogging } from './observer.ts'
 import { chainParameters, type DevchainSettings } from './options/derived.ts'
 import { OPTIONS } from './options/table.ts'
 import { readPeerUrl } from './options/values.ts'
 import { PROGRAM } from './program.ts'
 import type { CoverageReport } from './project/coverage/coverage.ts'
 import { isAskedOfProject, ProjectDoor } from './project/door.ts'
-import type { ProjectEvent } from './project/events.ts'
 import type { GasRow } from './project/gas/report.ts'
-import type { Names } from './project/naming/names.ts'
-import { createDispatcher, type Dispatcher, type DispatcherOptions } from './rpc/dispatch.ts'
-import type { Method, Writes } from './rpc/method.ts'
+import { createDispatcher, type Dispatcher } from './rpc/dispatch.ts'
+import type { Method } from './rpc/method.ts'
 import { moduleOf } from './rpc/registry.ts'
-import type { CallReport } from './rpc/report.ts'
 import type { Json } from './rpc/schema.ts'
 import { Caller, MessageCaller } from './rpc/session.ts'
 import { type RunningServer, startServer } from './server/server.ts'
 import { type DevchainOptions, readDevchainOptions } from './settings.ts'
 import { checkIdentity, createNodeFrom, readBlocks, readGenesis } from './startfiles.ts'
 
+export type { CallFailure, ObservedCall, Observer } from './observer.ts'
 export type { RpcError } from './rpc/errors.ts'
 export type { DevchainOptions } from './settings.ts'
-
-/** How the execution of a call failed. */
-export type CallFailure = Pick<FailedExecution, 'reason' | 'data' | 'hash'>
-
-/** A call, with the console lines of contracts that ran for it alone, without a transaction. */
-export interface ObservedCall extends CallReport {
-  readonly console: readonly string[]
-  /** What its method changes; undefined: nothing. */
-  readonly writes?: Writes | undefined
-  /** What it did, in a phrase, where its result does not say it; addresses and hashes in full. */
-  readonly told?: string | undefined
-  /** How its execution failed, whatever words the caller is told of it. */
-  readonly failure?: CallFailure | undefined
-  /** How it can be run again, where its calls are to be told. */
-  readonly again?: Again | undefined
-}
-
-/** What an observer is told of; nothing that it does changes the chain. */
-export interface Observer {
-  /** A request was answered. */
-  readonly onCall?: ((call: ObservedCall) => void) | undefined
-  /** The chain's state changed; told before the request that changed it is answered. */
-  readonly onChange?: ((change: StateChange) => void) | undefined
-  /** A request was refused, as it names a `Host` that is not allowed: the header. */
-  readonly onForeignHost?: ((header: string) => void) | undefined
-  /** Something that a user should know of the network that is forked: a sentence. */
-  readonly onNotice?: ((text: string) => void) | undefined
-  /** A request, or a block of interval mining, has run for two seconds; told again at growing intervals. */
-  readonly onRunning?: ((running: ProgressReport) => void) | undefined
-  /** Artifacts of the user's project were read, or could not be. */
-  readonly onArtifacts?: ((event: ProjectEvent) => void) | undefined
-  /** The names of the user's project are known from now on. */
-  readonly onNames?: ((names: Names) => void) | undefined
-  /** A peer came or went, or was refused. */
-  readonly onPeer?: ((event: PeerEvent) => void) | undefined
-  /** Something here is broken: the caller was told "internal error". Standard error when left out. */
-  readonly onBug?: ((error: unknown) => void) | undefined
-}
 
 /** What a chain may be given besides options: who watches it, and where it has time and chance from. */
 export interface Hooks {
@@ -213,21 +171,6 @@ function baseOf(settings: DevchainSettings, hooks: Hooks): Base {
   return { settings, environment, profile, logging, observer, progresses, isPlain, onBug }
 }
 
-/** An observer that is told of what happens only while logging is on. Of artifacts it is always told. */
-function whileLogging(observer: Observer, logging: Readonly<MethodContext['logging']>): Observer {
-  const muted = <T>(tell: ((event: T) => void) | undefined): ((event: T) => void) | undefined =>
-    tell && ((event) => (logging.isEnabled ? tell(event) : undefined))
-  return {
-    ...observer,
-    onCall: muted(observer.onCall),
-    onChange: muted(observer.onChange),
-    onForeignHost: muted(observer.onForeignHost),
-    onNotice: muted(observer.onNotice),
-    onPeer: muted(observer.onPeer),
-    onRunning: muted(observer.onRunning),
-  }
-}
-
 async function chainOptions(
   { settings, environment, profile, progresses, isPlain, onBug }: Base,
   forking: Forking,
@@ -309,22 +252,6 @@ function openDoor(
   return door
 }
 
-/** Hands a call on with what was printed and remarked for it, and empties the lists for the next call of the same batch. */
-function observing(
-  onCall: (call: ObservedCall) => void,
-): NonNullable<DispatcherOptions<MethodContext>['observe']> {
-  return (call, { printed, runs, notes, isOwn }, { method, told, thrown }) => {
-    if (isOwn) return
-    const lines = printed.splice(0)
-    const remarks = [...call.notes, ...notes.splice(0)]
-    if (thrown instanceof ExecutionError) lines.push(...thrown.printed)
-    const failure = thrown instanceof DevchainError ? failureOf(thrown) : undefined
-    const [again] = runs.splice(0)
-    const { writes } = method ?? {}
-    onCall({ ...call, notes: remarks, console: lines, writes, told, failure, again })
-  }
-}
-
 interface Parts extends Base {
   readonly node: Node
   readonly chain: Chain
@@ -343,7 +270,7 @@ function createContexts(
   const { settings, node, project, forking, dispatcher, profile, logging, isPlain } = parts
   const { peers, subscriptions } = parts
   const { chain, filters, getWork } = node
-  // each member by its name: one is made for every request, and V8 takes long to spread an object
+  // one is made for every request too
   return (caller, isOwn = false) => ({
     chain,
     filters,

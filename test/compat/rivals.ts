@@ -110,7 +110,7 @@ function hardhatNetwork({ hardfork, sameTimestamp }: Settings): string {
 async function install(rival: Rival): Promise<{ readonly folder: string; readonly node: string }> {
   const { packages, node: nodeOf } = PROGRAMS[rival]
   const node = await nodeOf()
-  const cache = process.env['XDG_CACHE_HOME'] ?? path.join(homedir(), '.cache')
+  const cache = process.env.XDG_CACHE_HOME ?? path.join(homedir(), '.cache')
   const folder = path.join(cache, 'devchain-compat', packages.join('+').replaceAll('/', '-'))
   const done = path.join(folder, '.installed')
   if (existsSync(done)) return { folder, node }

@@ -98,7 +98,7 @@ const CALLS: Readonly<Record<string, (stage: Stage) => Promise<unknown>>> = {
         string,
         (amount: bigint) => { call(o: object): Promise<unknown> }
       >
-    )['withdraw']!(AMOUNT).call({ from: SENDER })
+    ).withdraw!(AMOUNT).call({ from: SENDER })
   },
 }
 

@@ -47,15 +47,15 @@ class TreeReader {
 
   #node(node: Node): void {
     const { nodeType } = node
-    if (DEFINITIONS.has(nodeType) && node['body']) this.functions.push(rangeOf(node))
+    if (DEFINITIONS.has(nodeType) && node.body) this.functions.push(rangeOf(node))
     if (LEAVES.has(nodeType)) this.statements.push(rangeOf(node))
     for (const name of PARTS[nodeType] ?? []) {
       const part = node[name] as Node | null | undefined
       if (part) this.statements.push(rangeOf(part))
     }
     if (BRANCHES.has(nodeType)) this.branches.push(`${BRANCHES.get(nodeType)} ${rangeOf(node)}`)
-    const callee = node['expression'] as Node | undefined
-    const called = (callee?.['expression'] as Node | undefined)?.['name']
+    const callee = node.expression as Node | undefined
+    const called = (callee?.expression as Node | undefined)?.name
     const isCheck = nodeType === 'ExpressionStatement' && /^(?:require|assert)$/.test(`${called}`)
     if (isCheck) this.branches.push(`require ${rangeOf(node)}`)
     for (const [name, child] of Object.entries(node)) {

@@ -100,7 +100,7 @@ export async function failuresOn(ask: Ask, project: Compilation): Promise<readon
       to: failures,
       data: takes
         .replace(NOBODY.slice(2), 'ff'.repeat(20))
-        .replace('0'.repeat(24) + 'ff', 'ff'.repeat(13)),
+        .replace(`${'0'.repeat(24)}ff`, 'ff'.repeat(13)),
     }),
     raw('constructor fails', { data: initCode(project, 'BadConstructor', [500n]) }),
     raw('constructor is not payable', { data: initCode(project, 'NoEther', [1n]), value }),

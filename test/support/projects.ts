@@ -110,9 +110,9 @@ export async function newerNode(): Promise<string> {
 
 /** npm as a script: the one that runs the tests, or the first on the path. */
 export function npmScript(): string {
-  const running = process.env['npm_execpath']
+  const running = process.env.npm_execpath
   if (running !== undefined) return running
-  const folders = (process.env['PATH'] ?? '').split(path.delimiter)
+  const folders = (process.env.PATH ?? '').split(path.delimiter)
   const found = folders.map((folder) => path.join(folder, 'npm')).find((file) => existsSync(file))
   if (found === undefined) throw new Error('npm is not on the path')
   return realpathSync(found)

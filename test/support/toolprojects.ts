@@ -97,7 +97,7 @@ export async function buildProject(tool: Tool): Promise<BuiltProject> {
 function environment(node: string): NodeJS.ProcessEnv {
   return {
     ...process.env,
-    PATH: `${path.dirname(node)}${path.delimiter}${process.env['PATH'] ?? ''}`,
+    PATH: `${path.dirname(node)}${path.delimiter}${process.env.PATH ?? ''}`,
     HARDHAT_DISABLE_TELEMETRY_PROMPT: 'true',
     NO_COLOR: '1',
     FORCE_COLOR: '0',

@@ -51,7 +51,7 @@ class Player {
   /** Deploys with viem. */
   async deploy(name: string, args: readonly unknown[] = [], as = name): Promise<Address> {
     const { abi } = this.#project.contract(name)
-    const library = this.addresses['Fees'] ?? OTHER
+    const library = this.addresses.Fees ?? OTHER
     const bytecode = linked(this.#project.contract(name), library)
     const wallet = createWalletClient({ account: OWNER, transport: this.#transport })
     const address = getContractAddress({ from: OWNER, nonce: this.#nonce })
@@ -122,7 +122,7 @@ async function deployAll(player: Player): Promise<void> {
   await player.deploy('BeaconProxy', [beacon, opening])
   const factory = await player.deploy('Factory')
   await player.write(['Factory', factory], 'cloneOf', [bank])
-  player.addresses['Clone'] = (await player.read('Factory', factory, 'clones', [0n])) as Address
+  player.addresses.Clone = (await player.read('Factory', factory, 'clones', [0n])) as Address
   await player.deploy('Coin', [5_000_000n])
   await player.deploy('Curve')
   await player.deploy('Picky', [2n])
@@ -138,14 +138,14 @@ async function useBanks(player: Player): Promise<void> {
     await player.estimate(bank[1], player.data('Bank', 'withdraw', [parseEther('2')]))
     await player.read('Bank', bank[1], 'balanceOf', [OWNER])
   }
-  const bank = player.addresses['ERC1967Proxy']!
+  const bank = player.addresses.ERC1967Proxy!
   await player.write(['Bank', bank], 'open', ['twice'])
   await player.send('not payable', bank, player.data('Bank', 'close'), 1n)
-  await player.send('unknown function', player.addresses['Bank']!, '0x12345678')
+  await player.send('unknown function', player.addresses.Bank!, '0x12345678')
 }
 
 async function useCoin(player: Player): Promise<void> {
-  const coin = ['Coin', player.addresses['Coin']!] as const
+  const coin = ['Coin', player.addresses.Coin!] as const
   await player.write(coin, 'approve', [OTHER, 1_000_000n])
   await player.write(coin, 'transfer', [OTHER, 1_500_000n])
   await player.write(coin, 'transfer', [OTHER, 9_000_000n], 0n, 'transfer too much')
@@ -170,7 +170,7 @@ async function askWithEthers(
   const network = Network.from(33)
   const provider = new JsonRpcProvider(url, network, { staticNetwork: network, batchMaxCount: 1 })
   try {
-    const bank = contractOf(project, 'Bank', addresses['BeaconProxy']!, provider)
+    const bank = contractOf(project, 'Bank', addresses.BeaconProxy!, provider)
     const overrides = { from: OTHER }
     await bank.getFunction('name').staticCall(overrides)
     await bank.getFunction('close').staticCall(overrides).catch(expected)

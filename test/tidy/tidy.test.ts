@@ -82,6 +82,7 @@ const ROOT_FILES: Readonly<Record<string, string>> = {
   'src/devchain.ts': 'devchain',
   // has src/fork loaded when there is one
   'src/forking.ts': 'devchain',
+  'src/observer.ts': 'devchain',
   'src/startfiles.ts': 'devchain',
   // read by the composition root and the command line alone
   'src/settings.ts': 'devchain',

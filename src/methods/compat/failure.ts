@@ -34,7 +34,7 @@ export function failureOf(error: DevchainError): FailedExecution | undefined {
     ? message.slice(EXECUTION_ERROR.length)
     : message
   const cause: Cause = word === 'EXECUTION_HALTED' ? { kind: 'halt' } : causeOf(output)
-  const allowance = facts['allowance'] === undefined ? undefined : BigInt(facts['allowance'])
+  const allowance = facts.allowance === undefined ? undefined : BigInt(facts.allowance)
   return { reason, data: hexFromBytes(output), hash, cause, allowance }
 }
 

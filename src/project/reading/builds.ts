@@ -42,7 +42,7 @@ export function readBuild([inputFile, outputFile]: BuildFiles): Build {
 /** @param whole that has the input @param other that has the output, or is it */
 export function buildOf(whole: Loose, other: Loose): Build {
   const { input } = whole
-  const output = isObject(other['output']) ? other['output'] : other
+  const output = isObject(other.output) ? other.output : other
   const texts = entriesOf(member(input, 'sources')).flatMap(([name, source]) => {
     const content = member(source, 'content')
     return typeof content === 'string' ? [[name, content] as const] : []
@@ -63,9 +63,9 @@ export function buildOf(whole: Loose, other: Loose): Build {
 
 /** Foundry has a table of them; the compiler tells the index of each source. */
 function pathsIn(whole: Loose, output: Loose): readonly (readonly [number, string])[] {
-  const table = entriesOf(whole['source_id_to_path'])
+  const table = entriesOf(whole.source_id_to_path)
   if (table.length > 0) return table.map(([id, name]) => [Number(id), text(name)])
-  return entriesOf(output['sources']).map(([name, unit]) => [Number(member(unit, 'id')), name])
+  return entriesOf(output.sources).map(([name, unit]) => [Number(member(unit, 'id')), name])
 }
 
 export function mapsIn(code: unknown): Maps {

@@ -145,10 +145,10 @@ export class DetailReader {
   #truffle(contract: Contract): Details | undefined {
     const artifact = jsonIn(contract.file)
     const maps = {
-      creationMap: text(artifact['sourceMap']),
-      runtimeMap: text(artifact['deployedSourceMap']),
+      creationMap: text(artifact.sourceMap),
+      runtimeMap: text(artifact.deployedSourceMap),
     }
-    const metadata: unknown = JSON.parse(text(artifact['metadata']) || '{}')
+    const metadata: unknown = JSON.parse(text(artifact.metadata) || '{}')
     return details(maps, isOptimizedBy(member(metadata, 'settings')), (id) => {
       const folder = path.dirname(contract.file)
       const other = this.#catalogue.find(
@@ -158,7 +158,7 @@ export class DetailReader {
         other &&
         sourceOf(
           path.relative(path.resolve(folder, '../..'), other.source),
-          text(jsonIn(other.file)['source']),
+          text(jsonIn(other.file).source),
         )
       )
     })
@@ -176,12 +176,12 @@ export class DetailReader {
 /** What details are read from, without the rest: syntax trees and code are most of what a compiler answers. */
 export function withoutBulk(value: unknown): unknown {
   if (!isObject(value)) return value
-  const output = isObject(value['output']) ? value['output'] : value
-  const sources = entriesOf(output['sources']).map(([name, each]) => [
+  const output = isObject(value.output) ? value.output : value
+  const sources = entriesOf(output.sources).map(([name, each]) => [
     name,
     { id: member(each, 'id') },
   ])
-  const contracts = entriesOf(output['contracts']).map(([source, unit]) => [
+  const contracts = entriesOf(output.contracts).map(([source, unit]) => [
     source,
     Object.fromEntries(entriesOf(unit).map(([name, each]) => [name, leanContract(each)])),
   ])
@@ -259,13 +259,13 @@ function fromBuild(build: Build, contract: Contract): Details | undefined {
 
 /** `artifacts/contracts/Vault.sol/Vault.dbg.json` says where the build information is. */
 export function buildOfSecond(file: string): BuildFiles {
-  const reference = text(jsonIn(file.replace(/\.json$/, '.dbg.json'))['buildInfo'])
+  const reference = text(jsonIn(file.replace(/\.json$/, '.dbg.json')).buildInfo)
   const build = path.resolve(path.dirname(file), reference)
   return [build, build]
 }
 
 export function buildOfThird(file: string): BuildFiles {
-  const id = text(jsonIn(file)['buildInfoId'])
+  const id = text(jsonIn(file).buildInfoId)
   const folder = nearest(file, 'build-info')
   if (folder === undefined || !/^[\w.-]+$/.test(id))
     throw new Error(`no build information of ${file}`)

@@ -96,12 +96,12 @@ export class CompiledReader {
       const other = this.#catalogue.find(
         ({ file, source }) => path.dirname(file) === folder && source.endsWith(plain),
       )
-      const own = other && jsonIn(other.file)['source']
+      const own = other && jsonIn(other.file).source
       return typeof own === 'string' ? own : sourceNear(contract.file, plain.replace(/^\//, ''))
     }
     const { metadata, bytecode, deployedBytecode, immutableReferences } = artifact
-    const creation = { object: bytecode, sourceMap: artifact['sourceMap'] }
-    const runtimeMap = artifact['deployedSourceMap']
+    const creation = { object: bytecode, sourceMap: artifact.sourceMap }
+    const runtimeMap = artifact.deployedSourceMap
     const runtime = { object: deployedBytecode, sourceMap: runtimeMap, immutableReferences }
     return { metadata, creation, runtime, storageLayout: undefined, sourceAt }
   }
@@ -111,7 +111,7 @@ function foundryOutput({ file }: Contract): Output {
   const artifact = jsonIn(file)
   const { rawMetadata, bytecode, deployedBytecode, storageLayout } = artifact
   return {
-    metadata: rawMetadata ?? artifact['metadata'],
+    metadata: rawMetadata ?? artifact.metadata,
     creation: bytecode,
     runtime: deployedBytecode,
     storageLayout,
@@ -122,10 +122,10 @@ function foundryOutput({ file }: Contract): Output {
 function hardhatOutput(contract: Contract, [inputFile, outputFile]: readonly string[]): Output {
   const whole = jsonIn(inputFile ?? '')
   const output = inputFile === outputFile ? whole : jsonIn(outputFile ?? '')
-  const compilerVersion = text(whole['solcLongVersion'])
+  const compilerVersion = text(whole.solcLongVersion)
   return compilerOutput(contract, {
-    input: whole['input'],
-    output: output['output'],
+    input: whole.input,
+    output: output.output,
     compilerVersion,
   })
 }
@@ -154,7 +154,7 @@ function compiledFrom(contract: Contract, output: Output): Compiled | undefined 
   if (metadata === undefined) return undefined
   const sources = new Map<string, string>()
   const missing: string[] = []
-  for (const [name, each] of entriesOf(metadata['sources'])) {
+  for (const [name, each] of entriesOf(metadata.sources)) {
     const content = member(each, 'content') ?? output.sourceAt(name)
     if (typeof content === 'string' && hashOfSource(content) === member(each, 'keccak256'))
       sources.set(name, content)
@@ -175,7 +175,7 @@ function compiledFrom(contract: Contract, output: Output): Compiled | undefined 
 /** The compiler writes metadata as text in its output; Foundry's artifacts have it read. */
 export function metadataIn(value: unknown): Loose | undefined {
   const read: unknown = typeof value === 'string' && value !== '' ? JSON.parse(value) : value
-  return isObject(read) && isObject(read['sources']) ? read : undefined
+  return isObject(read) && isObject(read.sources) ? read : undefined
 }
 
 /** As metadata has it for each source. */

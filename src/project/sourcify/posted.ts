@@ -91,7 +91,7 @@ function isMeant({ name, source }: Contract, target: Posted['target']): boolean 
 /** Why what is posted does not give the code that an artifact has; undefined where it does. */
 function differenceTo({ metadata }: Compiled, posted: Posted): Unverified | undefined {
   const hashes = new Set([...posted.sources.values()].map(hashOfSource))
-  const changed = entriesOf(metadata['sources']).filter(
+  const changed = entriesOf(metadata.sources).filter(
     ([, each]) => !hashes.has(text(member(each, 'keccak256'))),
   )
   const absent = changed.filter(([name]) => !posted.sources.has(name)).map(([name]) => name)
@@ -115,14 +115,14 @@ const TELLING_SETTINGS: readonly (readonly [path: readonly string[], usual: unkn
 ]
 
 function differentSetting(metadata: Loose, posted: Posted): Unverified | undefined {
-  const version = text(member(metadata['compiler'], 'version'))
+  const version = text(member(metadata.compiler, 'version'))
   const given = posted.compilerVersion?.replace(/^v/, '') ?? version
   if (!version.startsWith(given) && !given.startsWith(version)) {
     return { code: 'no_match', message: `the code was compiled by ${version}, not by ${given}` }
   }
   if (posted.settings === undefined) return undefined
   for (const [path, usual] of TELLING_SETTINGS) {
-    const ours = at(metadata['settings'], path) ?? usual
+    const ours = at(metadata.settings, path) ?? usual
     const theirs = at(posted.settings, path) ?? usual
     if (ours === undefined || theirs === undefined || ours === theirs) continue
     const message = `the code was compiled with ${path.join('.')} ${ours}, not ${theirs}`
@@ -139,7 +139,7 @@ function at(value: unknown, path: readonly string[]): unknown {
 function withSources(compiled: Compiled, { sources }: Posted): Compiled {
   if (compiled.missing.length === 0) return compiled
   const byHash = new Map([...sources.values()].map((each) => [hashOfSource(each), each]))
-  const all = entriesOf(compiled.metadata['sources']).map(
+  const all = entriesOf(compiled.metadata.sources).map(
     ([name, each]) => [name, byHash.get(text(member(each, 'keccak256'))) ?? ''] as const,
   )
   return { ...compiled, sources: new Map(all), missing: [] }
@@ -160,7 +160,7 @@ function vouchedFor(
     return { code: 'no_match', message }
   }
   const byHash = new Map([...sources.values()].map((each) => [hashOfSource(each), each]))
-  const found = entriesOf(value['sources']).map(([name, each]) => {
+  const found = entriesOf(value.sources).map(([name, each]) => {
     const literal = text(member(each, 'content'))
     return [name, literal || byHash.get(text(member(each, 'keccak256')))] as const
   })
@@ -170,7 +170,7 @@ function vouchedFor(
     return { code: 'missing_source', message }
   }
   const [source, name] = targetOf(value)
-  const { abi } = (value['output'] ?? {}) as Loose
+  const { abi } = (value.output ?? {}) as Loose
   const evm = { deployedBytecode: { object: code } }
   const contracts = { [source]: { [name]: { abi, metadata: written, evm } } }
   const contents = Object.fromEntries(found.map(([each, content]) => [each, { content }]))

@@ -32,7 +32,7 @@ export function readStandardJson(body: Loose): Posted {
     const message = `contractIdentifier: expected a path and a name such as src/Vault.sol:Vault, got ${printValue(identifier)}`
     throw new BadRequest(message)
   }
-  const sources = entriesOf(objectMember('stdJsonInput', stdJsonInput)['sources'])
+  const sources = entriesOf(objectMember('stdJsonInput', stdJsonInput).sources)
   if (sources.length === 0) throw new BadRequest('stdJsonInput.sources: expected sources')
   return {
     sources: new Map(sources.map(([name, each]) => [name, contentOf(name, each)])),
@@ -46,13 +46,13 @@ export function readStandardJson(body: Loose): Posted {
 /** `POST /v2/verify/metadata/{chain}/{address}`. @throws {BadRequest} naming what is missing */
 export function readMetadata(body: Loose): Posted {
   const { metadata } = body
-  const sources = objectMember('sources', body['sources'])
+  const sources = objectMember('sources', body.sources)
   return withMetadata(textsOf('sources', sources), metadata)
 }
 
 /** `POST /verify` of the first version: files by their names, `metadata.json` among them. @throws {BadRequest} */
 export function readFiles(body: Loose): Posted {
-  const files = textsOf('files', objectMember('files', body['files']))
+  const files = textsOf('files', objectMember('files', body.files))
   for (const [name, content] of files) {
     const metadata = /\.json$/.test(name) ? jsonOrNothing(content) : undefined
     if (metadata === undefined) continue
@@ -67,11 +67,11 @@ function withMetadata(sources: ReadonlyMap<string, string>, metadata: unknown): 
   if (value === undefined) {
     throw new BadRequest(`metadata: expected that of the compiler, got ${printValue(metadata)}`)
   }
-  const settings = isObject(value['settings']) ? value['settings'] : {}
+  const settings = isObject(value.settings) ? value.settings : {}
   return {
     sources,
     target: targetOf(value),
-    compilerVersion: text(member(value['compiler'], 'version')),
+    compilerVersion: text(member(value.compiler, 'version')),
     settings,
     metadata: { text: typeof metadata === 'string' ? metadata : JSON.stringify(value), value },
   }

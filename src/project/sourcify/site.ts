@@ -212,7 +212,7 @@ export class SourcifySite {
         answers.push({
           address,
           status: 'perfect',
-          chainIds: checked.map((each) => each['chainId']),
+          chainIds: checked.map((each) => each.chainId),
         })
     }
     return json(200, answers)
@@ -270,7 +270,7 @@ export class SourcifySite {
   /** The first version's: the answer at once. */
   async #verifyFirst(visit: Visit): Promise<SiteReply> {
     const body = jsonOf(visit)
-    const [address, chainId] = [String(body['address']), String(body['chain'])]
+    const [address, chainId] = [String(body.address), String(body.chain)]
     if (chainId !== String(this.#chainId)) return this.#otherChain(chainId)
     const found = await this.#verify(visit.ask, addressIn(address), readFiles(body))
     if ('message' in found) return json(500, { error: found.message })

@@ -92,9 +92,9 @@ type FieldView = (found: Verified, origin: Origin) => unknown
 /** Of the second version's fields those that are known here, each made when it is asked for; null: it is not. */
 export const FIELDS: Readonly<Record<string, FieldView>> = {
   matchId: () => null,
-  abi: ({ compiled }) => member(compiled.metadata['output'], 'abi') ?? null,
-  userdoc: ({ compiled }) => member(compiled.metadata['output'], 'userdoc') ?? null,
-  devdoc: ({ compiled }) => member(compiled.metadata['output'], 'devdoc') ?? null,
+  abi: ({ compiled }) => member(compiled.metadata.output, 'abi') ?? null,
+  userdoc: ({ compiled }) => member(compiled.metadata.output, 'userdoc') ?? null,
+  devdoc: ({ compiled }) => member(compiled.metadata.output, 'devdoc') ?? null,
   metadata: ({ compiled }) => compiled.metadata,
   sources: ({ compiled }) => sourcesView(compiled.sources),
   sourceIds: () => null,
@@ -109,7 +109,7 @@ export const FIELDS: Readonly<Record<string, FieldView>> = {
   runtimeBytecode: ({ compiled, code }) => ({
     onchainBytecode: code,
     ...codeView(compiled.runtime),
-    immutableReferences: compiled.runtime['immutableReferences'] ?? null,
+    immutableReferences: compiled.runtime.immutableReferences ?? null,
   }),
   deployment: (_, { deployment }) => ({
     transactionHash: deployment?.transactionHash ?? null,
@@ -123,9 +123,9 @@ export const FIELDS: Readonly<Record<string, FieldView>> = {
     error: signaturesOf(compiled.contract.abi, 'error'),
   }),
   stdJsonInput: ({ compiled }) => ({
-    language: compiled.metadata['language'] ?? 'Solidity',
+    language: compiled.metadata.language ?? 'Solidity',
     sources: sourcesView(compiled.sources),
-    settings: inputSettings(compiled.metadata['settings']),
+    settings: inputSettings(compiled.metadata.settings),
   }),
   stdJsonOutput: () => null,
   proxyResolution: () => null,
@@ -138,10 +138,10 @@ function sourcesView(sources: ReadonlyMap<string, string>): Loose {
 function compilationView({ compiled: { metadata } }: Verified): Loose {
   const [source, name] = targetOf(metadata)
   return {
-    language: metadata['language'] ?? 'Solidity',
+    language: metadata.language ?? 'Solidity',
     compiler: 'solc',
-    compilerVersion: text(member(metadata['compiler'], 'version')),
-    compilerSettings: inputSettings(metadata['settings']),
+    compilerVersion: text(member(metadata.compiler, 'version')),
+    compilerSettings: inputSettings(metadata.settings),
     name,
     fullyQualifiedName: `${source}:${name}`,
   }

@@ -63,9 +63,8 @@ function variablesOf(
   telling: Telling,
 ): ReadonlyMap<bigint, readonly Variable[]> {
   const found = new Map<bigint, Variable[]>()
-  if (!isObject(layout) || !Array.isArray(layout['storage']) || !isObject(layout['types']))
-    return found
-  const types = layout['types']
+  if (!isObject(layout) || !Array.isArray(layout.storage) || !isObject(layout.types)) return found
+  const types = layout.types
   let places = 0
   const put = (slot: bigint, variable: Variable): void => {
     places += 1
@@ -77,15 +76,15 @@ function variablesOf(
   const expand = (id: unknown, name: string, slot: bigint, offset: number, depth: number): void => {
     const type = types[String(id)]
     if (!isObject(type) || places > MOST_PLACES) return
-    const size = Number(type['numberOfBytes'])
-    switch (type['encoding']) {
+    const size = Number(type.numberOfBytes)
+    switch (type.encoding) {
       case 'mapping':
         if (depth >= DEEPEST) return
         for (const key of keys) {
-          const keyName = keyText(String(type['key']), key, telling)
+          const keyName = keyText(String(type.key), key, telling)
           if (keyName === undefined) continue
           const place = bigintFromBytes(keccak256(concatBytes(key, paddedBytes(slot, 32))))
-          expand(type['value'], `${name}[${keyName}]`, place, 0, depth + 1)
+          expand(type.value, `${name}[${keyName}]`, place, 0, depth + 1)
         }
         return
       case 'dynamic_array': {
@@ -98,13 +97,13 @@ function variablesOf(
         put(slot, { name, type: 'text', offset: 0, size: 32 })
         return
     }
-    if (Array.isArray(type['members'])) {
-      for (const each of (type['members'] as readonly unknown[]).filter(isObject)) {
-        const at = slot + BigInt(String(each['slot']))
-        expand(each['type'], `${name}.${String(each['label'])}`, at, Number(each['offset']), depth)
+    if (Array.isArray(type.members)) {
+      for (const each of (type.members as readonly unknown[]).filter(isObject)) {
+        const at = slot + BigInt(String(each.slot))
+        expand(each.type, `${name}.${String(each.label)}`, at, Number(each.offset), depth)
       }
-    } else if (type['base'] !== undefined) {
-      const length = Number(/\[(\d+)\]$/.exec(String(type['label']))?.[1] ?? 0)
+    } else if (type.base !== undefined) {
+      const length = Number(/\[(\d+)\]$/.exec(String(type.label))?.[1] ?? 0)
       elements(type, name, slot, Math.min(length, MOST_ELEMENTS), depth)
     } else put(slot, { name, type: abiType(type), offset, size })
   }
@@ -115,23 +114,17 @@ function variablesOf(
     count: number,
     depth: number,
   ): void => {
-    const base = types[String(type['base'])]
-    const size = isObject(base) ? Number(base['numberOfBytes']) : 32
+    const base = types[String(type.base)]
+    const size = isObject(base) ? Number(base.numberOfBytes) : 32
     const perSlot = Math.max(1, Math.floor(32 / size))
     const slots = BigInt(Math.ceil(size / 32))
     for (let i = 0; i < count; i++) {
       const at = start + BigInt(Math.floor(i / perSlot)) * slots
-      expand(type['base'], `${name}[${i}]`, at, (i % perSlot) * size, depth)
+      expand(type.base, `${name}[${i}]`, at, (i % perSlot) * size, depth)
     }
   }
-  for (const each of (layout['storage'] as readonly unknown[]).filter(isObject)) {
-    expand(
-      each['type'],
-      String(each['label']),
-      BigInt(String(each['slot'])),
-      Number(each['offset']),
-      0,
-    )
+  for (const each of (layout.storage as readonly unknown[]).filter(isObject)) {
+    expand(each.type, String(each.label), BigInt(String(each.slot)), Number(each.offset), 0)
   }
   return found
 }

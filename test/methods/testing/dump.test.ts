@@ -146,7 +146,7 @@ describe('a dump that anvil wrote', () => {
     ['debug_traceCall', [{ to: OTHER }, '0x2'], -32602, OUT_OF_RANGE],
     ['anvil_rollback', ['0x1'], -32603, 'Required data unavailable'],
     ['anvil_reorg', ['0x1', []], -32603, 'Required data unavailable'],
-    ['debug_traceTransaction', [chain.hashes['legacy'], TRACER], -32001, 'Resource not found'],
+    ['debug_traceTransaction', [chain.hashes.legacy, TRACER], -32001, 'Resource not found'],
   ])('without historical states is asked for one in vain, as on anvil: %s', async (...asked) => {
     const [method, params, code, message] = asked
     const ask = await devchain({ compat: 'anvil' })
@@ -165,11 +165,11 @@ describe('a dump that anvil wrote', () => {
       status: '0x1',
       blockNumber: `0x${(chain.height + 1).toString(16)}`,
     })
-    expect(after).toMatchObject({ parentHash: before['hash'], transactions: [hash] })
-    expect(Number(after['timestamp'])).toBe(Number(before['timestamp']) + 1)
+    expect(after).toMatchObject({ parentHash: before.hash, transactions: [hash] })
+    expect(Number(after.timestamp)).toBe(Number(before.timestamp) + 1)
     // a block without transactions takes an eighth off
-    const baseFee = BigInt(before['baseFeePerGas']!)
-    expect(BigInt(after['baseFeePerGas']!)).toBe(baseFee - baseFee / 8n)
+    const baseFee = BigInt(before.baseFeePerGas!)
+    expect(BigInt(after.baseFeePerGas!)).toBe(baseFee - baseFee / 8n)
   })
 
   test('leaves a way back: a revert undoes it', async () => {
@@ -221,9 +221,9 @@ describe('a dump that anvil wrote', () => {
   test('has other blocks, which are no part of its chain, passed over', async () => {
     const ask = await devchain()
     const { dump } = recorded()
-    const [stale] = dump['blocks']
+    const [stale] = dump.blocks
     const other = { ...stale, header: { ...stale.header, extraData: '0x01' } }
-    await ask('anvil_loadState', packed({ ...dump, blocks: [...dump['blocks'], other] }))
+    await ask('anvil_loadState', packed({ ...dump, blocks: [...dump.blocks, other] }))
     for (const [question, answer] of answers.filter(([text]) =>
       text.includes('getBlockByNumber'),
     )) {
@@ -250,8 +250,8 @@ describe('a dump that devchain wrote', () => {
     const ask = await devchain()
     await ask('evm_mine')
     const [plain, whole] = [await ask('anvil_dumpState'), await ask('anvil_dumpState', true)]
-    expect(unpacked(plain)['historical_states']).toBeNull()
-    expect(unpacked(whole)['historical_states']).toHaveLength(1)
+    expect(unpacked(plain).historical_states).toBeNull()
+    expect(unpacked(whole).historical_states).toHaveLength(1)
     expect({ ...unpacked(whole), historical_states: null }).toEqual(unpacked(plain))
   })
 
@@ -358,49 +358,49 @@ describe('a dump of accounts alone', () => {
 describe('a bad dump', () => {
   /** A block of the recorded dump, by its number. */
   const block = (dump: Json, number: number): Json =>
-    dump['blocks'].find(({ header }: Json) => Number(header.number) === number)
+    dump.blocks.find(({ header }: Json) => Number(header.number) === number)
 
   const without = (dump: Json, number: number): void => {
-    dump['blocks'] = dump['blocks'].filter((each: Json) => each !== block(dump, number))
+    dump.blocks = dump.blocks.filter((each: Json) => each !== block(dump, number))
   }
 
   const cases: readonly (readonly [string, (dump: Json) => unknown, string | RegExp])[] = [
     [
       'accounts that are a list',
-      (dump) => (dump['accounts'] = []),
+      (dump) => (dump.accounts = []),
       'accounts: expected an object, got []',
     ],
     [
       'accounts by what is no address',
-      (dump) => (dump['accounts'] = { '0x12': {} }),
+      (dump) => (dump.accounts = { '0x12': {} }),
       'accounts: expected a 20-byte address, got "0x12"',
     ],
     [
       'an account that is none',
-      (dump) => (dump['accounts'][SENDER] = 'rich'),
+      (dump) => (dump.accounts[SENDER] = 'rich'),
       /accounts\.0x.*: expected an object, got "rich"/,
     ],
     [
       'a negative balance',
-      (dump) => (dump['accounts'][SENDER].balance = -1),
+      (dump) => (dump.accounts[SENDER].balance = -1),
       /\.balance: expected an integer below 2\^256, got -1/,
     ],
     [
       'a nonce beyond 64 bits',
-      (dump) => (dump['accounts'][SENDER].nonce = '0x10000000000000000'),
+      (dump) => (dump.accounts[SENDER].nonce = '0x10000000000000000'),
       /\.nonce: expected an integer below 2\^64/,
     ],
     [
       'code that is no hex',
-      (dump) => (dump['accounts'][SENDER].code = '0xzz'),
+      (dump) => (dump.accounts[SENDER].code = '0xzz'),
       /\.code: expected 0x-prefixed bytes, got "0xzz"/,
     ],
     [
       'storage that is a list',
-      (dump) => (dump['accounts'][SENDER].storage = []),
+      (dump) => (dump.accounts[SENDER].storage = []),
       /\.storage: expected an object, got \[\]/,
     ],
-    ['blocks that are none', (dump) => (dump['blocks'] = {}), 'blocks: expected a list, got {}'],
+    ['blocks that are none', (dump) => (dump.blocks = {}), 'blocks: expected a list, got {}'],
     [
       'a missing block',
       (dump) => without(dump, 5),
@@ -413,62 +413,62 @@ describe('a bad dump', () => {
     ],
     [
       'another number than its place',
-      (dump) => (block(dump, 5)['header'].number = '0x9'),
+      (dump) => (block(dump, 5).header.number = '0x9'),
       /blocks: block 6 follows 0x.*, and none has that hash/,
     ],
     [
       'no newest block',
-      (dump) => (dump['best_block_number'] = 99),
+      (dump) => (dump.best_block_number = 99),
       'blocks: expected block 99, the newest one by best_block_number, among them',
     ],
     [
       'a header without a root',
-      (dump) => delete block(dump, 3)['header'].stateRoot,
+      (dump) => delete block(dump, 3).header.stateRoot,
       /header\.stateRoot: expected a 32-byte hash, got nothing/,
     ],
     [
       'a header of a later fork',
-      (dump) => (block(dump, 3)['header'].blockAccessListHash = `0x${'00'.repeat(32)}`),
+      (dump) => (block(dump, 3).header.blockAccessListHash = `0x${'00'.repeat(32)}`),
       /it has blockAccessListHash, of a fork that is not known here/,
     ],
     [
       'a time beyond 64 bits',
-      (dump) => (block(dump, 3)['header'].timestamp = `0x1${'00'.repeat(8)}`),
+      (dump) => (block(dump, 3).header.timestamp = `0x1${'00'.repeat(8)}`),
       /timestamp: expected an integer below 2\^64/,
     ],
     [
       'a changed transaction',
-      (dump) => (block(dump, 1)['transactions'][0].transaction.value = '0x9'),
+      (dump) => (block(dump, 1).transactions[0].transaction.value = '0x9'),
       /block 1 has the transactionsRoot 0x.*, and what is in it 0x/,
     ],
     [
       'a lost transaction',
-      (dump) => block(dump, 1)['transactions'].pop(),
+      (dump) => block(dump, 1).transactions.pop(),
       /block 1 has the transactionsRoot/,
     ],
     [
       'a transaction of an unknown type',
-      (dump) => (block(dump, 1)['transactions'][0].transaction.type = '0x7e'),
+      (dump) => (block(dump, 1).transactions[0].transaction.type = '0x7e'),
       /type: expected 0 to 4, got 126/,
     ],
     [
       'a signature of nobody',
-      (dump) => (block(dump, 1)['transactions'][0].transaction.r = '0x0'),
+      (dump) => (block(dump, 1).transactions[0].transaction.r = '0x0'),
       /transaction: invalid signature/,
     ],
     [
       'a missing receipt',
-      (dump) => dump['transactions'].pop(),
+      (dump) => dump.transactions.pop(),
       /transactions: none is 0x.*, index \d+ of block \d+/,
     ],
     [
       'a changed receipt',
-      (dump) => (dump['transactions'][0].receipt.status = '0x0'),
+      (dump) => (dump.transactions[0].receipt.status = '0x0'),
       /block \d+ has the receiptsRoot 0x/,
     ],
     [
       'another hash of a transaction',
-      (dump) => (dump['transactions'][0].info.transaction_hash = `0x${'11'.repeat(32)}`),
+      (dump) => (dump.transactions[0].info.transaction_hash = `0x${'11'.repeat(32)}`),
       /transaction_hash: expected 0x.*, as its encoding has it/,
     ],
     [
@@ -478,14 +478,14 @@ describe('a bad dump', () => {
     ],
     [
       'an older state that is none',
-      (dump) => (dump['historical_states'][0][1] = 7),
+      (dump) => (dump.historical_states[0][1] = 7),
       /historical_states\[0\]\[1\]: expected an object, got 7/,
     ],
   ]
 
   /** A bit of code changes, and its hash does not. */
   function spoilCode(dump: Json): void {
-    for (const [, { accounts }] of dump['historical_states']) {
+    for (const [, { accounts }] of dump.historical_states) {
       for (const { code } of Object.values<Json>(accounts)) {
         const analyzed = code?.LegacyAnalyzed
         if (analyzed?.original_len > 0) analyzed.bytecode = `0xff${analyzed.bytecode.slice(4)}`
