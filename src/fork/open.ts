@@ -98,7 +98,7 @@ async function openNetwork(settings: ForkSettings, onNotice: OnNotice): Promise<
   try {
     const folder = forkFolder()
     const isOnDisk = !settings.noForkCache && folder !== undefined && choice.provider === undefined
-    const kept = [isOnDisk ? diskStore(folder) : memoryStore()]
+    const kept = [isOnDisk ? diskStore(folder, { onFull: begunAnew(onNotice) }) : memoryStore()]
     const { forkTransaction: transaction, forkChainId } = settings
     const order = { fork: choice, transaction, chainId: forkChainId }
     const found = await findBlock(client, order, isOnDisk ? headsIn(kept[0]!) : NO_HEADS)
@@ -148,6 +148,10 @@ function greeting(client: Client, meet: () => Promise<void>): Asker {
       return answer
     },
   }
+}
+
+function begunAnew(onNotice: OnNotice): (file: string) => void {
+  return (file) => onNotice(`the cache file ${file} has grown too large, and is begun anew`)
 }
 
 function providersOf({ urls, provider }: ForkChoice, lines: readonly string[]): Provider[] {

@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   writeFileSync,
 } from 'node:fs'
 import path from 'node:path'
@@ -17,17 +18,34 @@ import { type ItemKey, type Store, textOfKey } from './store.ts'
 /** Blocks whose items are held in memory. */
 const MOST_OPEN = 64
 
+/** Bytes of the items of one block, or of all that a network has of no block: more begin anew. */
+const MOST_BYTES = 256_000_000
+
 /** Codes have files of their own: they are the same in all blocks and networks. */
 const CODE = 'code'
+
+/** The items of one file, and how large it is. */
+interface Items {
+  readonly byName: Map<string, Json>
+  bytes: number
+}
+
+/** What a store may be told to do otherwise. */
+export interface DiskOptions {
+  /** Told of a file that grew too large and was begun anew. */
+  readonly onFull?: (file: string) => void
+  readonly mostBytes?: number
+}
 
 /**
  * A store in a folder, which many processes may use at once. Each record is a line of its own with a checksum, written by
  * one call: what was torn when a process was killed is passed over. A folder that cannot be written to is none.
  */
-export function diskStore(folder: string): Store {
-  const open = new Map<string, Map<string, Json>>()
+export function diskStore(folder: string, options: DiskOptions = {}): Store {
+  const { onFull = () => undefined, mostBytes = MOST_BYTES } = options
+  const open = new Map<string, Items>()
   const waiting = new Map<string, string[]>()
-  const itemsOf = (of: string): Map<string, Json> => {
+  const itemsOf = (of: string): Items => {
     let items = open.get(of)
     if (items !== undefined) return items
     items = readItems(fileOf(folder, of))
@@ -40,19 +58,31 @@ export function diskStore(folder: string): Store {
     for (const [of, records] of waiting) append(fileOf(folder, of), records)
     waiting.clear()
   }
+  const put = (of: string, name: string, value: Json, record: string): void => {
+    const items = itemsOf(of)
+    items.bytes += record.length + 1
+    if (items.bytes > mostBytes) {
+      items.byName.clear()
+      items.bytes = record.length + 1
+      waiting.delete(of)
+      remove(fileOf(folder, of))
+      onFull(fileOf(folder, of))
+    }
+    items.byName.set(name, value)
+    if (waiting.size === 0) setImmediate(write)
+    const records = waiting.get(of) ?? []
+    records.push(record)
+    waiting.set(of, records)
+  }
   return {
-    get: (key) => (key.of === CODE ? readCode(folder, key) : itemsOf(key.of).get(nameOf(key))),
+    get: (key) =>
+      key.of === CODE ? readCode(folder, key) : itemsOf(key.of).byName.get(nameOf(key)),
     put: (key, value) => {
-      if (key.of === CODE) {
-        writeCode(folder, key, value)
-        return
+      if (key.of === CODE) writeCode(folder, key, value)
+      else {
+        const { of, method, params } = key
+        put(of, nameOf(key), value, recordOf(JSON.stringify([method, params, value])))
       }
-      const { of, method, params } = key
-      itemsOf(of).set(nameOf(key), value)
-      if (waiting.size === 0) setImmediate(write)
-      const records = waiting.get(of) ?? []
-      records.push(recordOf(JSON.stringify([method, params, value])))
-      waiting.set(of, records)
     },
     flush: async () => write(),
   }
@@ -76,15 +106,24 @@ function append(file: string, records: readonly string[]): void {
   }
 }
 
-function readItems(file: string): Map<string, Json> {
-  const items = new Map<string, Json>()
-  for (const line of textOf(file).split('\n')) {
+function remove(file: string): void {
+  try {
+    rmSync(file, { force: true })
+  } catch {
+    // as in `append`
+  }
+}
+
+function readItems(file: string): Items {
+  const byName = new Map<string, Json>()
+  const text = textOf(file)
+  for (const line of text.split('\n')) {
     const json = line.slice(9)
     if (json === '' || recordOf(json) !== line) continue
     const [method, params, value] = JSON.parse(json) as [string, Json[], Json]
-    items.set(nameOf({ method, params }), value)
+    byName.set(nameOf({ method, params }), value)
   }
-  return items
+  return { byName, bytes: text.length }
 }
 
 /** What tells an item from others of its block. */

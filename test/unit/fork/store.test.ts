@@ -87,6 +87,21 @@ describe('the cache folder', () => {
     expect(three.get({ ...ITEM, params: ['0x03'] })).toBe('0x7')
   })
 
+  test('begins a file anew that has grown too large, and tells so', async () => {
+    const told: string[] = []
+    const options = { mostBytes: 200, onFull: (file: string) => told.push(file) }
+    const one = diskStore(folder, options)
+    for (let i = 0; i < 5; i++) one.put({ ...ITEM, params: [`0x0${i}`] }, `0x${i}`)
+    await one.flush()
+    expect(told).toEqual([path.join(folder, filesBelow()[0] ?? '')])
+    const other = diskStore(folder, options)
+    expect(other.get({ ...ITEM, params: ['0x00'] })).toBeUndefined()
+    expect(other.get({ ...ITEM, params: ['0x04'] })).toBe('0x4')
+    // what is there when it is opened counts too
+    for (let i = 5; i < 9; i++) other.put({ ...ITEM, params: [`0x0${i}`] }, `0x${i}`)
+    expect(told).toHaveLength(2)
+  })
+
   test('keeps code once by its hash, and takes no other for it', async () => {
     const hash = keccakHash(bytesFromHex('0x6001'))
     const key = { of: 'code', method: 'eth_getCode', params: [hash] }
