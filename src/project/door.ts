@@ -96,7 +96,8 @@ export class ProjectDoor {
   async #write(): Promise<CoverageReport> {
     const report = await this.coverage()
     const file = this.#options.settings.coverage ?? ''
-    await mkdir(path.dirname(file), { recursive: true })
+    // what is wrong with the folder is told of the file
+    await mkdir(path.dirname(file), { recursive: true }).catch(() => undefined)
     await writeFile(file, report.lcov)
     return report
   }
