@@ -9,7 +9,7 @@ import { bytes, count, type Field, flag, hash, integer, list, text } from './fie
 export const LINK_VERSION = 1
 
 /** Bytes of one message. A block that is larger does not travel. While it is read it takes twice as much memory. */
-export const MAX_MESSAGE: number = 4 * 2 ** 20
+export const MAX_MESSAGE: number = 2 ** 21
 
 /** Bytes after which an answer with several items ends: the rest is asked for again. */
 export const REPLY_BYTES: number = 2 ** 20

@@ -336,14 +336,14 @@ describe('what a node tells', () => {
 test('a block that is too large to travel ends the link with its size, at both ends', async () => {
   await using world = new LinkWorld()
   const a = await world.add('a', { gasLimit: 60_000_000n })
-  const data = new Uint8Array(4 * 2 ** 20)
-  const changes = { data, gasLimit: 43_000_000n, value: 0n }
+  const data = new Uint8Array(2 ** 21)
+  const changes = { data, gasLimit: 22_000_000n, value: 0n }
   await sendRawTransaction(a.chain, signed(a.chain, changes).raw)
   const b = await world.add('b', { gasLimit: 60_000_000n, peers: ['a'] })
   expect(height(b.chain)).toBe(0n)
   const told = {
     reason: expect.stringMatching(
-      /^block 1 of this chain has \d+ bytes: of more than 4194240 none travels$/,
+      /^block 1 of this chain has \d+ bytes: of more than 2097088 none travels$/,
     ),
   }
   expect(a.events).toContainEqual(expect.objectContaining(told))
