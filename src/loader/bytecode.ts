@@ -18,8 +18,8 @@ import { Script } from 'node:vm'
 const KEEP_START_AFTER_MS = 40
 const KEEP_LATE_AFTER_MS = 1_500
 
-/** Files of bytecode that are kept in all: the oldest go first. A start makes few of them, none over a megabyte. */
-const MAX_KEPT = 100
+/** Files of bytecode that are kept in all: the oldest go first. A version has about 150 of them, none over a megabyte. */
+const MAX_KEPT = 400
 
 /** Files of bytecode end so. That of late parts is made with the flags that are set after the start, if any. */
 const KEPT = '.cache'
