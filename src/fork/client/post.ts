@@ -1,6 +1,5 @@
 // One POST after another over connections that are kept: by node's own client, which is there sooner than `fetch`.
 import http from 'node:http'
-import https from 'node:https'
 import { gunzipSync } from 'node:zlib'
 
 /** Connections to one server. */
@@ -34,8 +33,8 @@ type Headers = Readonly<Record<string, string>>
 export function posterOf(url: URL, headers: Headers): Poster {
   const options = { keepAlive: true, maxSockets: MOST_CONNECTIONS }
   let agents: { readonly [protocol: string]: http.Agent } = {}
-  const agentFor = ({ protocol }: URL): http.Agent => {
-    const agent = agents[protocol] ?? new (clientOf(protocol).Agent)(options)
+  const agentFor = (client: Client, { protocol }: URL): http.Agent => {
+    const agent = agents[protocol] ?? new client.Agent(options)
     agents = { ...agents, [protocol]: agent }
     return agent
   }
@@ -46,7 +45,9 @@ export function posterOf(url: URL, headers: Headers): Poster {
       for (let moves = 0; ; moves++) {
         // secrets are for the server that they were given for
         const sent = at.host === url.host ? headers : JSON_HEADERS
-        const answer = await once({ url: at, agent: agentFor(at), headers: sent, body, end })
+        const client = await clientOf(at)
+        const agent = agentFor(client, at)
+        const answer = await once({ client, url: at, agent, headers: sent, body, end })
         if (answer.location === undefined || moves === MOST_MOVES) return answer
         at = new URL(answer.location, at)
       }
@@ -59,11 +60,15 @@ export function posterOf(url: URL, headers: Headers): Poster {
 
 export const JSON_HEADERS: Headers = { 'content-type': 'application/json', accept: '*/*' }
 
-function clientOf(protocol: string): typeof http | typeof https {
-  return protocol === 'https:' ? https : http
+type Client = typeof http | typeof import('node:https')
+
+/** What encrypts takes a while to load, which a node of one's own has no use for. */
+async function clientOf({ protocol }: URL): Promise<Client> {
+  return protocol === 'https:' ? (await import('node:https')).default : http
 }
 
 interface Request {
+  readonly client: Client
   readonly url: URL
   readonly agent: http.Agent
   readonly headers: Headers
@@ -91,9 +96,9 @@ interface Sent {
   readonly isStale: () => boolean
 }
 
-function send({ url, agent, headers, body, end }: Request): Sent {
+function send({ client, url, agent, headers, body, end }: Request): Sent {
   let response: http.IncomingMessage | undefined
-  const request = clientOf(url.protocol).request(url, {
+  const request = client.request(url, {
     method: 'POST',
     agent,
     headers: { ...headers, 'content-length': String(Buffer.byteLength(body)) },
