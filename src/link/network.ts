@@ -95,7 +95,8 @@ export class Network implements Peers {
       onBug,
     }
     this.#sync = new Synchronizer({ ...shared, tell })
-    this.#gossip = new Gossip({ ...shared, minesForPeers })
+    const { follows } = options
+    this.#gossip = new Gossip({ ...shared, minesForPeers, takesImpersonated: follows, tell })
     this.#stopListening = chain.onChange((change) => this.#gossip.note(change))
   }
 

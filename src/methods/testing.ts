@@ -107,7 +107,12 @@ const build = method({
   handle: ({ chain, caller }, parentHash, attributes, transactions, extraData) =>
     buildBlock(
       chain,
-      { parentHash, attributes, transactions: transactions?.map(decodeSent), extraData },
+      {
+        parentHash,
+        attributes,
+        transactions: transactions?.map((raw) => decodeSent(raw)),
+        extraData,
+      },
       caller.isWaiting,
     ),
 })

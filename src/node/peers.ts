@@ -78,7 +78,10 @@ export type PeerEvent =
   | { readonly kind: 'unreachable'; readonly where: string; readonly reason: string }
   | { readonly kind: 'partition'; readonly peer: string; readonly isOn: boolean }
   | { readonly kind: 'banned'; readonly peer: string; readonly ms: number }
+  /** Blocks. */
   | { readonly kind: 'rejected'; readonly peer: string; readonly reason: string }
+  /** Transactions. */
+  | { readonly kind: 'passedOver'; readonly peer: string; readonly reason: string }
 
 /** This node as its peers see it. */
 export interface OwnNode {

@@ -69,6 +69,8 @@ export function peerLine(event: PeerEvent): string {
       return `${who} is banned for ${duration(event.ms)}: it did too much that is wrong`
     case 'rejected':
       return `blocks of ${who} refused: ${reason}${remedyOf(reason)}`
+    case 'passedOver':
+      return `transactions of ${who} passed over: ${reason}`
   }
 }
 

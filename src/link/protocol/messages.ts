@@ -88,6 +88,10 @@ export interface Messages {
   /** Hashes of transactions that wait at the sender. */
   readonly pooled: { readonly hashes: readonly Hash[] }
   readonly getTransactions: { readonly id: number; readonly hashes: readonly Hash[] }
+  /**
+   * Those of the transactions that were asked for and wait, as many as fit: with their blobs in the form of EIP-4844 and
+   * EIP-7594, those of impersonated senders with the sender in place of a signature.
+   */
   readonly transactions: { readonly id: number; readonly transactions: readonly Uint8Array[] }
   readonly ping: { readonly id: number }
   readonly pong: { readonly id: number }

@@ -4,21 +4,26 @@ import type { Hash } from '../../core/hex.ts'
 import { memoize } from '../../core/lrucache.ts'
 import { yielder } from '../../core/yield.ts'
 import type { Chain } from '../../node/chain/chain.ts'
-import { headChange, headOf, transactionPlace } from '../../node/ledger/blocktree.ts'
+import { headChange, headOf } from '../../node/ledger/blocktree.ts'
 import type { BlockRange } from '../../node/ledger/canonicalchain.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
 import type { StateChange } from '../../node/ledger/change.ts'
-import type { Deed } from '../../node/peers.ts'
-import { arrivedAfter, pooledByHash, pooledInOrder } from '../../node/pool/pool.ts'
-import { receiveTransactions } from '../../node/sending/receive.ts'
+import { type Deed, nameOf, type PeerEvent } from '../../node/peers.ts'
+import {
+  arrivedAfter,
+  type PooledTransaction,
+  pooledByHash,
+  pooledInOrder,
+} from '../../node/pool/pool.ts'
+import { readReceived, receiveTransactions } from '../../node/sending/receive.ts'
 import { type Block, encodeBlock } from '../../protocol/blocks/block.ts'
-import { decodeSent } from '../../protocol/transactions/sidecar.ts'
-import type { Transaction } from '../../protocol/transactions/transaction.ts'
+import type { SentTransaction } from '../../protocol/transactions/sidecar.ts'
+import { isImpersonated } from '../../protocol/transactions/transaction.ts'
 import type { Peer } from '../peers/peer.ts'
-import { type Message, MOST } from '../protocol/messages.ts'
+import { type Message, MOST, REPLY_BYTES } from '../protocol/messages.ts'
 import { Refusal } from '../protocol/refusal.ts'
 import type { Timing } from '../protocol/timing.ts'
-import { travels } from './serving.ts'
+import { isHere, travels, waitingBytes } from './travel.ts'
 
 export interface GossipOptions {
   readonly chain: Chain
@@ -28,6 +33,12 @@ export interface GossipOptions {
   readonly note: (peer: Peer, deed: Deed, times?: number) => void
   /** True: instant mining mines what peers sent (--mine-for-peers). */
   readonly minesForPeers: boolean
+  /**
+   * True: transactions of impersonated senders are taken. A peer whose blocks are taken may send from any account anyway,
+   * in one of them.
+   */
+  readonly takesImpersonated: boolean
+  readonly tell: (event: PeerEvent) => void
   readonly onBug: (error: unknown) => void
 }
 
@@ -51,14 +62,21 @@ const PUSHED_BYTES = 256 * 1024
 /** A peer that is so many blocks behind is sent none: it has enough to do, and asks for the rest when it has come so far. */
 const FAR_BEHIND = 512n
 
-/** Beyond so many transactions that wait here, no more are asked for. */
+/** Beyond so many transactions that wait here, or bytes of them with their blobs, no more are asked for. */
 const ROOM = 4_096
+const ROOM_BYTES = 16 * 2 ** 20
+
+/** Milliseconds until it is looked again whether what other peers were asked for left room. */
+const ROOM_MS = 20
 
 /** Transactions of one peer that may wait to be asked for. */
 const MAX_WANTED = 8_192
 
 /** Milliseconds of reading transactions after which others have their turn. */
 const TURN_MS = 5
+
+/** Blobs without proof cost so much to find out, and no node that proves them itself sends any. */
+const UNPROVEN_WEIGHT = 20
 
 /** Refusals that say nothing against whoever sent a transaction: chains may be at different blocks. */
 const HARMLESS: readonly string[] = [
@@ -76,12 +94,18 @@ export class Gossip {
   readonly #options: GossipOptions
   readonly #wanted = new Map<Peer, Set<Hash>>()
   readonly #asked = new Set<Hash>()
+  /** Those that peers are told of though they may have heard of them. */
   readonly #returned = new Set<Hash>()
+  /** Peers whose transactions were passed over. */
+  readonly #passedOver = new WeakSet<Peer>()
+  /** Questions for transactions that are open. */
+  #openQuestions = 0
   /** The state whose blocks were told of. */
   #told: ChainState
   #toldArrival: number
   /** When blocks were told of last. */
   #toldAt = Number.NEGATIVE_INFINITY
+  #isClosed = false
   #stopBlocks: (() => void) | undefined
   #stopHead: (() => void) | undefined
   #stopTransactions: (() => void) | undefined
@@ -115,8 +139,7 @@ export class Gossip {
   greet(peer: Peer): void {
     const { state } = this.#options.chain
     announce(peer, state, [])
-    const waiting = pooledInOrder(state.pool).map(({ transaction }) => transaction)
-    this.#tellHashes(peer, waiting)
+    this.#tellHashes(peer, pooledInOrder(state.pool))
   }
 
   /** True while transactions are asked for. */
@@ -139,6 +162,7 @@ export class Gossip {
   }
 
   close(): void {
+    this.#isClosed = true
     this.#stopBlocks?.()
     this.#stopHead?.()
     this.#stopTransactions?.()
@@ -150,8 +174,7 @@ export class Gossip {
     const wanted = this.#wanted.get(peer) ?? new Set<Hash>()
     for (const hash of hashes) {
       peer.note(hash)
-      const isKnown = pooledByHash(state.pool, hash) ?? transactionPlace(state.tree, hash)
-      if (isKnown !== undefined || this.#asked.has(hash)) continue
+      if (isHere(state, hash) || this.#asked.has(hash)) continue
       if (wanted.size < MAX_WANTED) wanted.add(hash)
     }
     const isAsking = this.#wanted.has(peer)
@@ -161,15 +184,20 @@ export class Gossip {
 
   /** Asks one peer for what is wanted of it, one batch after another. */
   async #ask(peer: Peer, wanted: Set<Hash>): Promise<void> {
-    const { chain, onBug } = this.#options
+    const { onBug } = this.#options
     try {
-      while (wanted.size > 0 && peer.isPresent) {
-        const room = ROOM - chain.state.pool.size - this.#asked.size
-        if (room <= 0) break
+      while (wanted.size > 0 && peer.isPresent && !this.#isClosed) {
+        const room = this.#room()
+        if (room === 0) break
+        if (room < 0) {
+          await this.#othersDone()
+          continue
+        }
         const some = [...wanted].slice(0, Math.min(MOST.transactions, room))
         for (const hash of some) wanted.delete(hash)
         const hashes = some.filter((hash) => !this.#asked.has(hash))
-        if (hashes.length > 0) await this.#fetch(peer, hashes)
+        const unanswered = hashes.length === 0 ? [] : await this.#fetch(peer, hashes)
+        for (const hash of unanswered) wanted.add(hash)
       }
     } catch (error) {
       this.#failed(peer, error, onBug)
@@ -184,40 +212,80 @@ export class Gossip {
     } else if (!(error instanceof DevchainError)) onBug(error)
   }
 
-  async #fetch(peer: Peer, hashes: readonly Hash[]): Promise<void> {
+  /** How many transactions may be asked for: 0 where the pool has too many, less where too many are on their way. */
+  #room(): number {
+    const { state } = this.#options.chain
+    const room = ROOM - state.pool.size
+    if (room <= 0) return 0
+    const roomBytes = ROOM_BYTES - waitingBytes(state)
+    if (roomBytes <= 0) return 0
+    const isOnItsWay = this.#openQuestions * REPLY_BYTES >= roomBytes || this.#asked.size >= room
+    return isOnItsWay && this.#openQuestions > 0 ? -1 : room - this.#asked.size
+  }
+
+  #othersDone(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#options.timing.after(ROOM_MS, resolve)
+    })
+  }
+
+  /** @returns those that the answer had no room for */
+  async #fetch(peer: Peer, hashes: readonly Hash[]): Promise<readonly Hash[]> {
     for (const hash of hashes) this.#asked.add(hash)
+    this.#openQuestions += 1
     try {
       const { transactions } = await peer.link.ask('getTransactions', { hashes })
       const read = await this.#read(peer, transactions, new Set(hashes))
-      const { chain, note, minesForPeers } = this.#options
-      const refused = await receiveTransactions(chain, read, minesForPeers)
-      const wrong = refused.filter(({ error }) => !HARMLESS.includes(error.word))
-      note(peer, 'invalidTransactions', wrong.length)
-      note(peer, 'validTransactions', read.length - refused.length)
+      await this.#receive(peer, read)
+      const answered = new Set(read.map(({ transaction }) => transaction.hash))
+      return answered.size === 0 ? [] : hashes.filter((hash) => !answered.has(hash))
     } finally {
+      this.#openQuestions -= 1
       for (const hash of hashes) this.#asked.delete(hash)
     }
   }
 
-  /** Those that are well-formed. Their senders are found out here, which takes long. */
+  async #receive(peer: Peer, read: readonly SentTransaction[]): Promise<void> {
+    const { chain, note, minesForPeers, takesImpersonated } = this.#options
+    const taken = read.filter(
+      ({ transaction }) => takesImpersonated || !isImpersonated(transaction),
+    )
+    if (taken.length < read.length) this.#passOver(peer)
+    const { refused, completed } = await receiveTransactions(chain, taken, minesForPeers)
+    const wrong = refused.filter(({ error }) => !HARMLESS.includes(error.word))
+    note(peer, 'invalidTransactions', wrong.length)
+    note(peer, 'validTransactions', taken.length - refused.length)
+    for (const hash of completed) this.#returned.add(hash)
+    if (completed.length > 0) this.#tellTransactionsIn(GATHER_TRANSACTIONS_MS)
+  }
+
+  #passOver(peer: Peer): void {
+    if (this.#passedOver.has(peer)) return
+    this.#passedOver.add(peer)
+    const reason = 'their senders are impersonated: with --follow off those are not taken'
+    this.#options.tell({ kind: 'passedOver', peer: nameOf(peer), reason })
+  }
+
+  /** Those that are well-formed. Their senders are found out and their blobs proven here, which takes long. */
   async #read(
     peer: Peer,
     encoded: readonly Uint8Array[],
     hashes: ReadonlySet<Hash>,
-  ): Promise<readonly Transaction[]> {
+  ): Promise<readonly SentTransaction[]> {
+    const { chain, note } = this.#options
     const yieldIfDue = yielder(TURN_MS)
-    const read: Transaction[] = []
+    const read: SentTransaction[] = []
     for (const bytes of encoded) {
       try {
         // what stays in the pool must not keep the message that it came in
-        const { transaction } = decodeSent(bytes.slice())
-        if (!hashes.has(transaction.hash)) {
+        const sent = await readReceived(chain, bytes.slice(), true)
+        if (!hashes.has(sent.transaction.hash)) {
           throw new Refusal('it sent a transaction that was not asked for', 'unexpectedMessages')
         }
-        read.push(transaction)
+        read.push(sent)
       } catch (error) {
         if (!(error instanceof DevchainError)) throw error
-        this.#options.note(peer, 'invalidTransactions')
+        note(peer, 'invalidTransactions', error.word === 'INVALID_BLOBS' ? UNPROVEN_WEIGHT : 1)
       }
       await yieldIfDue()
     }
@@ -280,10 +348,10 @@ export class Gossip {
     const { pool } = chain.state
     const begin = timing.now()
     const returned = [...this.#returned]
-      .map((hash) => pooledByHash(pool, hash)?.transaction)
-      .filter((transaction) => transaction !== undefined)
+      .map((hash) => pooledByHash(pool, hash))
+      .filter((entry) => entry !== undefined)
     this.#returned.clear()
-    const arrived = arrivedAfter(pool, this.#toldArrival).map(({ transaction }) => transaction)
+    const arrived = arrivedAfter(pool, this.#toldArrival)
     this.#toldArrival = pool.lastArrival
     for (const peer of peers()) {
       // one that heard of it may have asked for it while it was in a block
@@ -300,15 +368,18 @@ export class Gossip {
   }
 
   /** Those that it has not heard of. */
-  #tellHashes(peer: Peer, transactions: readonly Transaction[]): void {
+  #tellHashes(peer: Peer, entries: readonly PooledTransaction[]): void {
     this.#sendHashes(
       peer,
-      transactions.filter(({ hash }) => !peer.knows(hash)),
+      entries.filter(({ transaction }) => !peer.knows(transaction.hash)),
     )
   }
 
-  #sendHashes(peer: Peer, transactions: readonly Transaction[]): void {
-    const hashes = transactions.filter(travels).map(({ hash }) => hash)
+  #sendHashes(peer: Peer, entries: readonly PooledTransaction[]): void {
+    const { state } = this.#options.chain
+    const hashes = entries
+      .filter((entry) => travels(state, entry))
+      .map(({ transaction }) => transaction.hash)
     for (let at = 0; at < hashes.length; at += MOST.hashes) {
       const some = hashes.slice(at, at + MOST.hashes)
       for (const hash of some) peer.note(hash)

@@ -10,9 +10,9 @@ import {
   encodeHeader,
   rememberEncoding,
 } from '../../protocol/blocks/block.ts'
-import { isImpersonated, type Transaction } from '../../protocol/transactions/transaction.ts'
 import { MAX_MESSAGE, type Message, MOST, REPLY_BYTES } from '../protocol/messages.ts'
 import { Refusal } from '../protocol/refusal.ts'
+import { encodeTravelling, travels } from './travel.ts'
 
 /** Bytes of a block that travels: its message has a head. */
 const MAX_BLOCK: number = MAX_MESSAGE - 64
@@ -72,22 +72,17 @@ function largeBlock({ header, size }: Block): Refusal {
 
 /** Those of these transactions that wait here. */
 export function transactionsFor(
-  { pool }: ChainState,
+  state: ChainState,
   { id, hashes }: Message<'getTransactions'>,
 ): Message<'transactions'> {
   const waiting = hashes
-    .map((hash) => pooledByHash(pool, hash)?.transaction)
-    .filter((transaction) => transaction !== undefined && travels(transaction))
-  const transactions = asManyAsFit(waiting, (transaction) => transaction?.raw)
+    .map((hash) => pooledByHash(state.pool, hash))
+    .filter((entry) => entry !== undefined && travels(state, entry))
+  const transactions = asManyAsFit(
+    waiting,
+    (entry) => entry && encodeTravelling(state, entry.transaction),
+  )
   return { kind: 'transactions', id, transactions }
-}
-
-/**
- * True for a transaction that a peer can judge by itself. The sender of an impersonated one is known here alone, and
- * blobs are not sent on.
- */
-export function travels(transaction: Transaction): boolean {
-  return transaction.type !== 3 && !isImpersonated(transaction)
 }
 
 function asManyAsFit<T>(

@@ -1,33 +1,39 @@
-// Blobs that came with transactions, kept for a while.
+// Blobs that came with transactions, with what proves them, kept for a while.
 import type { Hash } from '../../core/hex.ts'
+import type { BlobSidecar } from '../../protocol/transactions/sidecar.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 
-/** The blobs of a transaction, in the order of its hashes. */
+/** What came with a transaction: its blobs are in the order of its hashes. */
 interface KeptBlobs {
   readonly transaction: Hash
   readonly hashes: readonly Hash[]
-  readonly blobs: readonly Uint8Array[]
+  readonly sidecar: BlobSidecar
 }
 
 /** Blobs of the transactions that came last, the oldest first. Immutable. */
 export type BlobStore = readonly KeptBlobs[]
 
-/** Blobs that a chain keeps: 64 MB. What snapshots hold beyond that goes with them. */
+/** Blobs that a chain keeps: 67 MB with their proofs. What snapshots hold beyond that goes with them. */
 export const BLOB_LIMIT = 512
 
 /** The store with the blobs of one more transaction, without the oldest where they are too many. */
 export function withBlobs(
   store: BlobStore,
   { hash, blobs: fields }: Transaction,
-  blobs: readonly Uint8Array[],
+  sidecar: BlobSidecar,
 ): BlobStore {
-  const kept: KeptBlobs = { transaction: hash, hashes: fields?.versionedHashes ?? [], blobs }
+  const kept: KeptBlobs = { transaction: hash, hashes: fields?.versionedHashes ?? [], sidecar }
   const all = [...store.filter(({ transaction }) => transaction !== hash), kept]
-  let surplus = all.reduce((sum, each) => sum + each.blobs.length, -BLOB_LIMIT)
+  let surplus = all.reduce((sum, { sidecar: { blobs } }) => sum + blobs.length, -BLOB_LIMIT)
   const first = all.findIndex((each) => {
     if (surplus <= 0) return true
-    surplus -= each.blobs.length
+    surplus -= each.sidecar.blobs.length
     return false
   })
   return all.slice(first)
+}
+
+/** What a transaction came with; undefined when it has no blobs, or they are no longer kept. */
+export function keptSidecar(store: BlobStore, transaction: Hash): BlobSidecar | undefined {
+  return store.find((each) => each.transaction === transaction)?.sidecar
 }

@@ -1,6 +1,9 @@
 // Which transactions may wait in the pool: each check in the order in which callers see its error.
 import { DevchainError } from '../../core/errors.ts'
-import type { Transaction } from '../../protocol/transactions/transaction.ts'
+import {
+  isImpersonated as hasNoSignature,
+  type Transaction,
+} from '../../protocol/transactions/transaction.ts'
 import {
   requireAuthorizations,
   requireBaseFee,
@@ -65,8 +68,7 @@ const CHECKS: readonly Check[] = [
   (_, transaction) => requireTipWithinCap(transaction),
   checkFeeCap,
   checkLeastPrice,
-  ({ state, sender, now }, { from }) =>
-    requireKeyedSender(from, sender, isImpersonated(state.accounts, from, now)),
+  checkSender,
   checkNonce,
   ({ account }, transaction) => requireFunds(transaction, account),
   checkReplacement,
@@ -126,6 +128,13 @@ function checkGasLimit({ state }: AdmissionContext, { gasLimit }: Transaction): 
     throw new DevchainError('GAS_LIMIT_TOO_HIGH', message, undefined, facts)
   }
   requireBlockGas(gasLimit, state.settings.blockGasLimit)
+}
+
+/** One without a signature was let in by whoever read it: the account may be impersonated at another node. */
+function checkSender({ state, sender, now }: AdmissionContext, transaction: Transaction): void {
+  const { from } = transaction
+  const needsNoKey = hasNoSignature(transaction) || isImpersonated(state.accounts, from, now)
+  requireKeyedSender(from, sender, needsNoKey)
 }
 
 /** Where gaps may not wait, and blocks come with transactions, a transaction is the next of its sender. */

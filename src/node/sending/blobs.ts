@@ -2,14 +2,18 @@
 
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
-import { type BlobSidecar, checkSidecar } from '../../protocol/transactions/sidecar.ts'
+import {
+  type BlobSidecar,
+  checkSidecar,
+  type SentTransaction,
+} from '../../protocol/transactions/sidecar.ts'
 import type { UnsignedTransaction } from '../../protocol/transactions/transaction.ts'
 import { requireBlobs, requireType } from '../../protocol/transactions/transactionrules.ts'
 import type { Chain } from '../chain/chain.ts'
 import { transactionPlace } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import { nextRules } from '../mining/environment.ts'
-import type { BlobStore } from '../pool/blobstore.ts'
+import { type BlobStore, keptSidecar } from '../pool/blobstore.ts'
 import { pooledByHash } from '../pool/pool.ts'
 
 /**
@@ -32,18 +36,33 @@ export async function proveBlobs(
   throw new DevchainError('INVALID_BLOBS', message)
 }
 
+/**
+ * Makes sure that a transaction of type 3 came with its blobs.
+ * @throws {DevchainError} as `proveBlobs`
+ */
+export async function requireProven(
+  chain: Chain,
+  { transaction, sidecar }: SentTransaction,
+): Promise<void> {
+  if (transaction.type !== 3) return
+  if (sidecar !== undefined) return proveBlobs(chain, transaction, sidecar)
+  const message =
+    'blob transaction without its blobs: expected 0x03 and rlp([transaction, blobs, commitments, proofs]) or rlp([transaction, 1, blobs, commitments, cell proofs]), got the transaction alone, as blocks hold it'
+  throw new DevchainError('INVALID_BLOBS', message)
+}
+
 /** The blobs of a transaction that waits or is mined; undefined when it has none, or they are no longer kept. */
 export function blobsOfTransaction(
   state: ChainState,
   hash: Hash,
 ): readonly Uint8Array[] | undefined {
-  return keptBlobs(state).find(({ transaction }) => transaction === hash)?.blobs
+  return keptSidecar(keptBlobs(state), hash)?.blobs
 }
 
 /** The blob of a hash, of any transaction that waits or is mined. */
 export function blobByHash(state: ChainState, hash: Hash): Uint8Array | undefined {
   const kept = keptBlobs(state).find(({ hashes }) => hashes.includes(hash))
-  return kept?.blobs[kept.hashes.indexOf(hash)]
+  return kept?.sidecar.blobs[kept.hashes.indexOf(hash)]
 }
 
 /** Those of transactions that the chain knows: not of what was dropped, or left behind by a reorganization. */

@@ -1,55 +1,99 @@
 // Transactions that others send on: each that may wait here does so.
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
-import type { Transaction } from '../../protocol/transactions/transaction.ts'
+import { decodeSent, type SentTransaction } from '../../protocol/transactions/sidecar.ts'
+import {
+  decodeImpersonated,
+  decodeTransaction,
+} from '../../protocol/transactions/transactiondecoding.ts'
 import type { Chain } from '../chain/chain.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import type { Change } from '../ledger/change.ts'
 import { isInstant } from '../ledger/miningmode.ts'
 import { mineWaiting } from '../mining/miner.ts'
+import { keptSidecar, withBlobs } from '../pool/blobstore.ts'
 import { admit } from './admission.ts'
+import { requireProven } from './blobs.ts'
 
 /** A transaction that may not wait, and why. */
-export interface RefusedTransaction {
+interface RefusedTransaction {
   readonly hash: Hash
   readonly error: DevchainError
 }
 
+/** What became of transactions. Those of neither list wait. */
+export interface Received {
+  readonly refused: readonly RefusedTransaction[]
+  /** Those that were here, and whose blobs were not. */
+  readonly completed: readonly Hash[]
+}
+
+const NOTHING: Received = { refused: [], completed: [] }
+
 /**
- * Puts transactions into the pool, those that may wait.
+ * Reads a transaction as `sendRawTransaction` does: its blobs are proven.
+ * @param mayBeImpersonated true: its sender may stand in place of a signature, where blocks of this chain may have that
+ * @throws {DevchainError} as `sendRawTransaction`
+ */
+export async function readReceived(
+  chain: Chain,
+  raw: Uint8Array,
+  mayBeImpersonated: boolean,
+): Promise<SentTransaction> {
+  const mayBe = mayBeImpersonated && chain.state.config.ruleset !== 'network'
+  const sent = decodeSent(raw, mayBe ? decodeImpersonated : decodeTransaction)
+  await requireProven(chain, sent)
+  return sent
+}
+
+/**
+ * Puts transactions into the pool, those that may wait, and keeps their blobs.
+ * @param sent read by `readReceived`
  * @param mines true: instant mining mines them; else they wait for a block that comes for another reason
- * @returns those that may not
  */
 export function receiveTransactions(
   chain: Chain,
-  transactions: readonly Transaction[],
+  sent: readonly SentTransaction[],
   mines: boolean,
-): Promise<readonly RefusedTransaction[]> {
+): Promise<Received> {
   return chain.update(async (state, executor) => {
     const now = chain.environment.now()
-    const { state: waiting, value: refused } = admitAll(state, transactions, now)
-    if (!(mines && isInstant(state.mining)) || waiting === state) {
-      return { state: waiting, value: refused }
-    }
+    const { state: waiting, value } = admitAll(state, sent, now)
+    const isNew = waiting.pool !== state.pool
+    if (!(mines && isInstant(state.mining)) || !isNew) return { state: waiting, value }
     const mined = await mineWaiting(executor, waiting, now)
-    return { state: mined.state, value: refused, dropped: mined.dropped }
+    return { state: mined.state, value, dropped: mined.dropped }
   })
 }
 
 function admitAll(
   state: ChainState,
-  transactions: readonly Transaction[],
+  sent: readonly SentTransaction[],
   now: number,
-): Change<readonly RefusedTransaction[]> {
-  const refused: RefusedTransaction[] = []
-  let current = state
-  for (const transaction of transactions) {
-    try {
-      current = { ...current, pool: admit(current, transaction, now) }
-    } catch (error) {
-      if (!(error instanceof DevchainError)) throw error
-      refused.push({ hash: transaction.hash, error })
+): Change<Received> {
+  let current: Change<Received> = { state, value: NOTHING }
+  for (const each of sent) current = admitOne(current, each, now)
+  return current
+}
+
+function admitOne(
+  { state, value }: Change<Received>,
+  { transaction, sidecar }: SentTransaction,
+  now: number,
+): Change<Received> {
+  const { hash } = transaction
+  const blobs = sidecar ? withBlobs(state.blobs, transaction, sidecar) : state.blobs
+  try {
+    return { state: { ...state, pool: admit(state, transaction, now), blobs }, value }
+  } catch (error) {
+    if (!(error instanceof DevchainError)) throw error
+    const isKnown = error.word === 'ALREADY_KNOWN'
+    if (isKnown && sidecar !== undefined && keptSidecar(state.blobs, hash) === undefined) {
+      return {
+        state: { ...state, blobs },
+        value: { ...value, completed: [...value.completed, hash] },
+      }
     }
+    return { state, value: { ...value, refused: [...value.refused, { hash, error }] } }
   }
-  return { state: current, value: refused }
 }

@@ -6,8 +6,8 @@ import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import type { TransactionRequest } from '../calls/request.ts'
 import type { Chain } from '../chain/chain.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
+import { keptSidecar } from '../pool/blobstore.ts'
 import { leastReplacement } from './admission.ts'
-import { blobsOfTransaction } from './blobs.ts'
 import { sentWithNonce } from './inclusion.ts'
 import { sendProven } from './send.ts'
 
@@ -33,8 +33,8 @@ export async function resend(
 ): Promise<Hash> {
   const waiting = waitingAs(chain.state, request)
   requireSame(waiting, request)
-  const blobs = blobsOfTransaction(chain.state, waiting.hash)
-  return sendProven(chain, replacementOf(waiting, fees), blobs, isAwaited)
+  const sidecar = keptSidecar(chain.state.blobs, waiting.hash)
+  return sendProven(chain, replacementOf(waiting, fees), sidecar, isAwaited)
 }
 
 function waitingAs(state: ChainState, { from, nonce }: TransactionRequest): Transaction {

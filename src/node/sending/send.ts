@@ -3,7 +3,7 @@
 import { DevchainError } from '../../core/errors.ts'
 import { EMPTY_BYTES, type Hash } from '../../core/hex.ts'
 import type { Executor, IsAwaited } from '../../evm/executor.ts'
-import { decodeSent } from '../../protocol/transactions/sidecar.ts'
+import { type BlobSidecar, decodeSent } from '../../protocol/transactions/sidecar.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import { keyWithPassphrase } from '../accounts/accounts.ts'
 import { executionError } from '../calls/call.ts'
@@ -18,7 +18,7 @@ import { mineWaiting } from '../mining/miner.ts'
 import { withBlobs } from '../pool/blobstore.ts'
 import { type Conditions, checkConditions } from '../pool/conditions.ts'
 import { admit } from './admission.ts'
-import { proveBlobs } from './blobs.ts'
+import { requireProven } from './blobs.ts'
 import { type GasRequest, gasFor, senderOf, withSender } from './fill.ts'
 import { provenSidecar, type Signer, signedBy } from './sign.ts'
 
@@ -30,8 +30,8 @@ interface Sent {
 
 /** What comes with a transaction into the pool. */
 interface Attachments {
-  /** Known to be those of its hashes; undefined when it has none, or they are no longer kept. */
-  readonly blobs?: readonly Uint8Array[] | undefined
+  /** Proven; undefined when it has no blobs, or they are no longer kept. */
+  readonly sidecar?: BlobSidecar | undefined
   readonly conditions?: Conditions | undefined
 }
 
@@ -59,21 +59,21 @@ export async function sendTransaction(
   isAwaited?: IsAwaited,
 ): Promise<Hash> {
   const sidecar = await provenSidecar(chain, request)
-  return sendProven(chain, request, sidecar?.blobs, isAwaited)
+  return sendProven(chain, request, sidecar, isAwaited)
 }
 
 /**
- * As `sendTransaction`, with blobs that are known to be those of the request's hashes; undefined where it has none.
+ * As `sendTransaction`, with blobs that are proven to be those of the request's hashes; undefined where it has none.
  * @throws {DevchainError} as `sendTransaction`
  */
 export async function sendProven(
   chain: Chain,
   request: TransactionRequest,
-  blobs: readonly Uint8Array[] | undefined,
+  sidecar: BlobSidecar | undefined,
   isAwaited?: IsAwaited,
 ): Promise<Hash> {
   const prepared = await prepare(chain, withSender(chain.state, request), 'sender', isAwaited)
-  return submit(chain, { ...prepared, blobs }, isAwaited)
+  return submit(chain, { ...prepared, sidecar }, isAwaited)
 }
 
 /**
@@ -89,7 +89,7 @@ export async function sendWithPassphrase(
   const key = await keyWithPassphrase(chain.state.accounts, senderOf(request), passphrase)
   const sidecar = await provenSidecar(chain, request)
   const prepared = await prepare(chain, request, { key }, isAwaited)
-  return submit(chain, { ...prepared, blobs: sidecar?.blobs }, isAwaited)
+  return submit(chain, { ...prepared, sidecar }, isAwaited)
 }
 
 /**
@@ -131,21 +131,14 @@ export async function sendUnsignedTransaction(
 ): Promise<Hash> {
   const sidecar = await provenSidecar(chain, request)
   const prepared = await prepare(chain, request, 'nobody', isAwaited)
-  return submit(chain, { ...prepared, blobs: sidecar?.blobs }, isAwaited)
+  return submit(chain, { ...prepared, sidecar }, isAwaited)
 }
 
 /** Decodes a signed transaction, and proves the blobs of one of type 3. */
 async function readSigned(chain: Chain, raw: Uint8Array): Promise<Signed> {
-  const { transaction, sidecar } = decodeSent(raw)
-  if (transaction.type === 3) {
-    if (sidecar === undefined) {
-      const message =
-        'blob transaction without its blobs: expected 0x03 and rlp([transaction, blobs, commitments, proofs]) or rlp([transaction, 1, blobs, commitments, cell proofs]), got the transaction alone, as blocks hold it'
-      throw new DevchainError('INVALID_BLOBS', message)
-    }
-    await proveBlobs(chain, transaction, sidecar)
-  }
-  return { transaction, blobs: sidecar?.blobs }
+  const sent = decodeSent(raw)
+  await requireProven(chain, sent)
+  return sent
 }
 
 /** Settles the gas of a request. The rest follows when it is submitted. */
@@ -191,12 +184,12 @@ async function submit(
 async function entered(
   executor: Executor,
   state: ChainState,
-  { transaction, blobs: given, conditions }: Signed,
+  { transaction, sidecar, conditions }: Signed,
   now: number,
 ): Promise<Change<Sent>> {
   const { hash } = transaction
   const pool = admit(state, transaction, now, conditions)
-  const blobs = given ? withBlobs(state.blobs, transaction, given) : state.blobs
+  const blobs = sidecar ? withBlobs(state.blobs, transaction, sidecar) : state.blobs
   const waiting = { ...state, pool, blobs }
   if (!isInstant(state.mining)) return { state: waiting, value: { hash, executed: undefined } }
   const { state: after, dropped } = await mineWaiting(executor, waiting, now)

@@ -51,17 +51,21 @@ export function blobHash(commitment: Uint8Array): Hash {
 /**
  * Reads a transaction as it is sent: canonical, or of type 3 in the form of the network, which is 3 and then
  * rlp([transaction, blobs, commitments, proofs]) or rlp([transaction, 1, blobs, commitments, proofs]).
- * @throws {DevchainError} as `decodeTransaction`; what the blobs are is not looked at
+ * @param decode reads the transaction itself, and finds out its sender
+ * @throws {DevchainError} as `decode`; what the blobs are is not looked at
  * @see https://eips.ethereum.org/EIPS/eip-7594#networking
  */
-export function decodeSent(raw: Uint8Array): SentTransaction {
+export function decodeSent(
+  raw: Uint8Array,
+  decode: (raw: Uint8Array) => Transaction = decodeTransaction,
+): SentTransaction {
   const items = raw[0] === 3 ? decodeRlp(raw.subarray(1), MOST_ITEMS) : raw
   const inner = items instanceof Uint8Array ? undefined : items[0]
   if (items instanceof Uint8Array || inner === undefined || inner instanceof Uint8Array) {
-    return { transaction: decodeTransaction(raw), sidecar: undefined }
+    return { transaction: decode(raw), sidecar: undefined }
   }
   return {
-    transaction: decodeTransaction(encodeTyped(3, inner)),
+    transaction: decode(encodeTyped(3, inner)),
     sidecar: decodeSidecar(items.slice(1)),
   }
 }

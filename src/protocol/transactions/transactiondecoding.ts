@@ -35,6 +35,17 @@ export function decodeTransaction(raw: Uint8Array): Transaction {
   return decodeSigned(raw, recoverSender)
 }
 
+/**
+ * As `decodeTransaction`, of one that may also have its sender's address in place of a signature, as `impersonate` puts it.
+ * @throws {DevchainError} as `decodeTransaction`
+ */
+export function decodeImpersonated(raw: Uint8Array): Transaction {
+  return decodeSigned(raw, (signed) => {
+    const { signature } = signed
+    return isImpersonated(signature) ? impersonatedSender(signature.r) : recoverSender(signed)
+  })
+}
+
 /** Which signatures are good where a transaction stands. */
 export interface SignatureRules {
   /** Before homestead `s` may be in the upper half of the order (EIP-2). */

@@ -17,8 +17,12 @@ import {
 import { mnemonicToAccount } from 'viem/accounts'
 import { afterEach, describe, expect, inject, test } from 'vitest'
 import { WebSocket } from 'ws'
+import { hexFromBytes } from '../../../src/core/hex.ts'
+import { blobOf, kzg } from '../../support/blobs.ts'
 import { type Started, startProcess } from '../../support/boot.ts'
 import type { Contract } from '../../support/contracts.ts'
+
+const ZERO = `0x${'00'.repeat(20)}` as const
 
 const MNEMONIC = 'test test test test test test test test test test test junk'
 const { abi, bytecode } = inject('contracts').Vault as Contract
@@ -173,6 +177,36 @@ describe('linked processes', () => {
     await c.ask('evm_mine')
     await agree([a, b, c])
     expect(await a.ask('eth_getTransactionReceipt', hash)).toMatchObject({ status: '0x1' })
+  })
+
+  test('what is impersonated or has blobs is mined by whoever mines, and comes back from a branch that lost', async () => {
+    const a = await start('alice', '--no-mining')
+    const b = await start('bob', '--no-mining', '--peer', a.wsUrl)
+    const stranger = `0x${'5a'.repeat(20)}`
+    await a.ask('hardhat_impersonateAccount', stranger)
+    const order = { from: stranger, to: stranger, gasPrice: '0x0' }
+    const blobs = [hexFromBytes(blobOf(1))]
+    const sent = [
+      (await a.ask('eth_sendTransaction', order)) as string,
+      await clientsOf(a, 2).wallet.sendTransaction({ blobs, kzg, maxFeePerBlobGas: 9n, to: ZERO }),
+    ]
+    const waiting = (node: Node) => async (): Promise<unknown> =>
+      ((await node.ask('txpool_status')) as { readonly pending: string }).pending
+    await eventually(waiting(b), (count) => count === '0x2')
+    expect(await b.ask('anvil_getBlobsByTransactionHash', sent[1])).toEqual(blobs)
+    await b.ask('devchain_partition', { on: true })
+    await b.ask('evm_mine')
+    await a.ask('anvil_dropAllTransactions')
+    await a.ask('hardhat_mine', '0x3')
+    await b.ask('devchain_partition', { on: false })
+    await agree([a, b])
+    for (const node of [a, b]) await eventually(waiting(node), (count) => count === '0x2')
+    expect(await a.ask('anvil_getBlobsByTransactionHash', sent[1])).toEqual(blobs)
+    await a.ask('evm_mine')
+    await agree([a, b])
+    for (const hash of sent) {
+      expect(await b.ask('eth_getTransactionReceipt', hash)).toMatchObject({ status: '0x1' })
+    }
   })
 
   test('cut off and healed: the same head and contracts everywhere, each removed log once', async () => {

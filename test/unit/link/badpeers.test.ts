@@ -14,6 +14,8 @@ import {
   type Header,
   sealBlock,
 } from '../../../src/protocol/blocks/block.ts'
+import { blobHash, encodeSent } from '../../../src/protocol/transactions/sidecar.ts'
+import { sidecarOf } from '../../support/blobs.ts'
 import { type Answers, type HandmadePeer, handmadePeer } from '../../support/handmade.ts'
 import { LinkWorld, type TestNode } from '../../support/linkworld.ts'
 import { height, signed } from '../node/chains.ts'
@@ -523,6 +525,29 @@ describe('transactions', () => {
     await world.settle()
     expect(node.chain.state.pool.size).toBe(0)
     expect(countOf(node, 'invalidTransactions')).toBe(256)
+    expect(peer.farewell()).toMatch(/^banned for 10 s/)
+  })
+
+  test('with blobs that are not proven cost as much as their proofs take to look at', async () => {
+    await using world = new LinkWorld()
+    const node = await world.add('a', { noMining: true })
+    const { blobs, commitments } = sidecarOf(0, [1])
+    const wrong = { version: 0, blobs, commitments, proofs: sidecarOf(0, [2]).proofs } as const
+    const fields = { maxFeePerBlobGas: 10n, versionedHashes: commitments.map(blobHash) }
+    const transactions = Array.from({ length: 9 }, (_, nonce) =>
+      signed(node.chain, { type: 3, index: 1, nonce: BigInt(nonce), blobs: fields }),
+    )
+    const byHash = new Map(transactions.map((each) => [each.hash, encodeSent(each, wrong)]))
+    const getTransactions: Answers['getTransactions'] = ({ hashes }) =>
+      hashes.slice(0, 1).map((hash) => byHash.get(hash)!)
+    const peer = await handmadePeer(world, node, {}, { getTransactions })
+    for (const { hash } of transactions) {
+      peer.say({ kind: 'pooled', hashes: [hash] })
+      await world.settle()
+    }
+    expect(node.chain.state.pool.size).toBe(0)
+    // the sixth is one too many
+    expect(countOf(node, 'invalidTransactions')).toBe(6 * 20)
     expect(peer.farewell()).toMatch(/^banned for 10 s/)
   })
 

@@ -324,7 +324,7 @@ describe('the blobs that are kept', () => {
       blobTransaction(chain, [], { nonce: BigInt(nonce) }),
     )
     const store = [...transactions, transactions[99]!].reduce<ChainState['blobs']>(
-      (kept, transaction) => withBlobs(kept, transaction, sidecar.blobs),
+      (kept, transaction) => withBlobs(kept, transaction, sidecar),
       [],
     )
     expect(store).toHaveLength(Math.floor(BLOB_LIMIT / 6))
