@@ -126,13 +126,13 @@ async function differenceOf(
   const job = jobOf(test, fork, expectation)
   const told: (readonly string[])[] = []
   for (const jobs of [right, found]) {
-    const { tracer, lines } = hearSteps(MOST_STEPS)
+    const { tracer, steps = [] } = hearSteps(MOST_STEPS)
     try {
       await jobs.transact({ ...job, tracer })
     } catch (error) {
       if (!(error instanceof DevchainError)) throw error
     }
-    told.push(lines)
+    told.push(steps)
   }
   const [expected = [], lines = []] = told
   const at = expected.findIndex((line, index) => line !== lines[index])

@@ -58,8 +58,8 @@ async function runHeard(
   const heard = hearSteps()
   const right = await run(jobs, subject, message, world, heard)
   if (!('root' in right.traces)) return right
-  const opened = heard.lines.filter((line) => line.startsWith('enter'))
-  const isDestroying = heard.lines.some((line) => line.startsWith('destroy'))
+  const opened = heard.frames.filter((line) => line.startsWith('enter'))
+  const isDestroying = heard.frames.some((line) => line.startsWith('destroy'))
   const isAlone = opened.length === 1 && !opened[0]?.includes(' true value') && !isDestroying
   return { ...right, traces: { ...right.traces, isAlone } }
 }
@@ -107,11 +107,12 @@ function tracesOf(outcome: Outcome, { to }: CaseMessage): Traces {
 }
 
 /** What a tracer of frames hears, what one of steps hears, and what was reached. */
-function heardOf({ lines, reached }: Heard): Traces {
-  const told = reached === undefined ? {} : { reached: reached() }
-  if (lines.length === 0) return told
-  const frames = lines.filter((line) => !/^(step|code|\d)/.test(line))
-  return frames.length === lines.length ? { frames } : { ...told, frames, steps: lines }
+function heardOf({ frames, steps, reached }: Heard): Traces {
+  return {
+    ...(frames.length === 0 ? {} : { frames }),
+    ...(steps === undefined ? {} : { steps }),
+    ...(reached === undefined ? {} : { reached: reached() }),
+  }
 }
 
 function isPrecompile(to: string | null): boolean {
@@ -132,7 +133,9 @@ function differing(right: Traces, found: Traces): string | undefined {
 /** Of lists what first differs. */
 function firstDifferent(right: unknown, found: unknown): readonly unknown[] {
   if (!Array.isArray(right) || !Array.isArray(found)) return [right, found]
-  const at = right.findIndex((each, index) => print(each) !== print(found[index]))
+  const isOther = (each: unknown, index: number): boolean =>
+    each !== found[index] && print(each) !== print(found[index])
+  const at = right.findIndex(isOther)
   return at === -1 ? [right.length, found.length] : [right[at], found[at]]
 }
 

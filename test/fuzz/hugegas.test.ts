@@ -10,12 +10,12 @@ import { loopCaseOf } from './loops.ts'
 import { Random } from './random.ts'
 
 /** Cases, in as many tests as share them; every fourth is a loop that becomes hot. */
-const CASES = Number(process.env.HUGE_CASES ?? 120)
+const CASES = Number(process.env.HUGE_CASES ?? 240)
 const TESTS = 6
 const LOOP_EVERY = 4
 
 /** Gas of which a program that ends by itself leaves at least half. */
-const PLENTY = 10_000_000
+const PLENTY = 2_000_000
 
 const EDGES = [2n ** 61n, 2n ** 62n, 2n ** 63n - 1n, 2n ** 63n - 1_000_000n]
 

@@ -7,7 +7,10 @@ import { addReached, hitsOf, noCounts } from '../../src/evm/tracers/reached.ts'
 
 export interface Heard {
   readonly tracer: Tracer
-  readonly lines: readonly string[]
+  /** Frames, logs, destructions and what was touched; empty where it does not listen for them. */
+  readonly frames: readonly string[]
+  /** The same with every step in between, where it listens for steps. */
+  readonly steps?: readonly string[]
   /** How often operations were tried, by their code, once the run is over; undefined where it does not listen for that. */
   readonly reached?: () => readonly string[]
 }
@@ -17,16 +20,23 @@ export interface Heard {
  * @param most steps, after which it ends the run by a DevchainError
  */
 export function hearSteps(most: number = Number.POSITIVE_INFINITY): Heard {
-  const { tracer, lines } = hearFrames()
-  const written: string[] = lines as string[]
+  const frames: string[] = []
+  const written: string[] = []
+  const tracer = tracerOfFrames((line) => {
+    frames.push(line)
+    written.push(line)
+  })
+  const memoryText = textsOfMemory()
   let steps = 0
   const onStep = (step: Step): void => {
     const { pc, opName, opcode, gas, gasCost, refund, depth, address, stack, memory, loaded } = step
     steps += 1
     if (steps > most) throw new DevchainError('LIMIT_EXCEEDED', 'the test has heard enough')
-    written.push(
-      `step ${pc} ${opName} ${opcode} gas ${gas} cost ${gasCost} refund ${refund} at ${depth} ${address} loaded ${loaded} stack ${stack.join(' ')} memory ${hexFromBytes(memory)}`,
-    )
+    const costs = [gas, 'cost', gasCost, 'refund', refund]
+    const place = [depth, address, 'loaded', `${loaded}`]
+    // joined, a line is one text; a template would keep all its pieces
+    const line = ['step', pc, opName, opcode, 'gas', ...costs, 'at', ...place, 'stack', ...stack]
+    written.push([...line, 'memory', memoryText(memory)].join(' '))
   }
   let ticks = 0
   const tried = new Tried()
@@ -47,18 +57,19 @@ export function hearSteps(most: number = Number.POSITIVE_INFINITY): Heard {
         tracer.onEnter?.(start)
         const code = hexFromBytes(start.code())
         written.push(`code ${code}`)
-        tried.open.push(`${start.to === null ? 'creation' : 'code'} ${code}`)
+        tried.enter(`${start.to === null ? 'creation' : 'code'} ${code}`)
       },
       onExit: (end) => {
         tracer.onExit?.(end)
-        tried.open.pop()
+        tried.exit()
       },
       onTouched: (touched) => {
         tracer.onTouched?.(touched)
         written.push(`${steps} steps, counted ${ticks}`)
       },
     },
-    lines,
+    frames,
+    steps: written,
     reached: () => {
       const counted = tried.lines()
       const told = reached.reached?.() ?? []
@@ -69,37 +80,63 @@ export function hearSteps(most: number = Number.POSITIVE_INFINITY): Heard {
   }
 }
 
+/** What memory holds, as text: where it is what it was the last time, that is all that is said. */
+function textsOfMemory(): (memory: Uint8Array) => string {
+  let last = Buffer.alloc(0)
+  return (memory) => {
+    if (last.equals(memory)) return 'as before'
+    last = Buffer.from(memory)
+    return hexFromBytes(memory)
+  }
+}
+
 /** Hears of what was reached, and of nothing else. */
 export function hearReached(): Heard {
   const heard: ReachedCode[] = []
   return {
     tracer: { onReached: (reached) => heard.push(...reached) },
-    lines: [],
+    frames: [],
     reached: () => reachedLines(heard),
   }
 }
 
 /** Steps counted one by one, by code and place, with the jumps of JUMPI. */
 class Tried {
-  readonly open: string[] = []
-  readonly #counts = new Map<string, Map<string, number>>()
+  readonly #open: Counted[] = []
+  readonly #byCode = new Map<string, Counted>()
+
+  enter(code: string): void {
+    const counted = this.#byCode.get(code) ?? { steps: new Map(), jumps: new Map() }
+    this.#byCode.set(code, counted)
+    this.#open.push(counted)
+  }
+
+  exit(): void {
+    this.#open.pop()
+  }
 
   step({ pc, opcode, stack, gas, gasCost }: Step): void {
-    const code = this.open.at(-1) ?? ''
-    this.#count(code, `${pc}`)
+    const counted = this.#open.at(-1)
+    if (counted === undefined) throw new Error('a step outside of all frames')
+    addOne(counted.steps, pc)
     const jumps = opcode === OP.JUMPI && gas >= gasCost && stack.length >= 2 && stack.at(-2) !== 0n
-    if (jumps) this.#count(code, `${pc} jumps`)
+    if (jumps) addOne(counted.jumps, pc)
   }
 
   lines(): readonly string[] {
-    return [...this.#counts].map(([code, counts]) => lineOf(code, counts)).sort()
+    const reached = [...this.#byCode].filter(([, { steps }]) => steps.size > 0)
+    return reached.map(([code, counted]) => lineOf(code, counted)).sort()
   }
+}
 
-  #count(code: string, what: string): void {
-    const counts = this.#counts.get(code) ?? new Map<string, number>()
-    this.#counts.set(code, counts)
-    counts.set(what, (counts.get(what) ?? 0) + 1)
-  }
+/** How often the operations of a code were tried, and how often they jumped, by place. */
+interface Counted {
+  readonly steps: Map<number, number>
+  readonly jumps: Map<number, number>
+}
+
+function addOne(counts: Map<number, number>, place: number): void {
+  counts.set(place, (counts.get(place) ?? 0) + 1)
 }
 
 /** The same out of marks. */
@@ -113,49 +150,54 @@ function reachedLines(reached: readonly ReachedCode[]): readonly string[] {
   }
   const lines = [...sums].map(([key, sum]) => {
     const { hits, jumped } = hitsOf(sum.code, sum)
-    const counts = new Map<string, number>()
-    for (const [pc, count] of hits.entries()) if (count !== 0) counts.set(`${pc}`, count)
-    for (const [pc, count] of jumped.entries()) if (count !== 0) counts.set(`${pc} jumps`, count)
-    return lineOf(key, counts)
+    const steps = new Map([...hits.entries()].filter(([, count]) => count !== 0))
+    const jumps = new Map([...jumped.entries()].filter(([, count]) => count !== 0))
+    return lineOf(key, { steps, jumps })
   })
   return lines.sort()
 }
 
-function lineOf(code: string, counts: ReadonlyMap<string, number>): string {
-  const texts = [...counts].map(([what, count]) => `${what}: ${count}`)
+function lineOf(code: string, { steps, jumps }: Counted): string {
+  const texts = [
+    ...[...steps].map(([pc, count]) => `${pc}: ${count}`),
+    ...[...jumps].map(([pc, count]) => `${pc} jumps: ${count}`),
+  ]
   return `${code} ${texts.sort().join(', ')}`
 }
 
 /** Hears of frames, logs and destructions. */
 export function hearFrames(): Heard {
-  const lines: string[] = []
+  const frames: string[] = []
+  return { tracer: tracerOfFrames((line) => frames.push(line)), frames }
+}
+
+function tracerOfFrames(write: (line: string) => void): Tracer {
   const precompiles: boolean[] = []
-  const tracer: Tracer = {
+  return {
     onEnter: ({ kind, depth, from, to, value, gas, input, isPrecompile }) => {
       precompiles.push(isPrecompile)
-      lines.push(
+      write(
         `enter ${depth} ${kind} ${from} to ${to} ${isPrecompile} value ${value} gas ${gas} ${hexFromBytes(input)}`,
       )
     },
     onExit: ({ depth, gasUsed, output, created, failure }) => {
       const why = failureText(failure, precompiles.pop() === true)
-      lines.push(`exit ${depth} gas ${gasUsed} ${why} created ${created} ${hexFromBytes(output)}`)
+      write(`exit ${depth} gas ${gasUsed} ${why} created ${created} ${hexFromBytes(output)}`)
     },
     onLog: ({ address, topics, data }) => {
-      lines.push(`log ${[address, ...topics, hexFromBytes(data)].join(' ')}`)
+      write(`log ${[address, ...topics, hexFromBytes(data)].join(' ')}`)
     },
     onDestroy: ({ address, beneficiary, balance }) => {
-      lines.push(`destroy ${address} for ${beneficiary} with ${balance}`)
+      write(`destroy ${address} for ${beneficiary} with ${balance}`)
     },
     onTouched: (touched) => {
       const accounts = [...touched].map(([address, slots]) => {
         const sorted = [...slots].sort((a, b) => (a < b ? -1 : 1))
         return `touched ${[address, ...sorted].join(' ')}`
       })
-      lines.push(...accounts.sort())
+      for (const account of accounts.sort()) write(account)
     },
   }
-  return { tracer, lines }
 }
 
 /** Whether a precompile looks at its input or at the gas first is nobody's business. */
