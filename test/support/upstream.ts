@@ -137,6 +137,30 @@ function later(milliseconds: number): Promise<void> {
   })
 }
 
+/** A fork of a network. */
+export interface Fork {
+  readonly devchain: Devchain
+  readonly ask: Upstream['ask']
+  /** What its log told. */
+  readonly notices: readonly string[]
+  readonly [Symbol.asyncDispose]: () => Promise<void>
+}
+
+/** A fork of a network, without the cache folder: the same in every run. */
+export async function forkOf(upstream: Upstream, options: DevchainOptions = {}): Promise<Fork> {
+  const notices: string[] = []
+  const devchain = await createDevchain(
+    { fork: { url: upstream.url }, noForkCache: true, clock: 'step:12', ...options },
+    { observer: { onNotice: (text) => notices.push(text) } },
+  )
+  return {
+    devchain,
+    notices,
+    ask: (method, ...params) => devchain.request({ method, params }),
+    [Symbol.asyncDispose]: () => devchain.close(),
+  }
+}
+
 /** A 32-byte word without 0x. */
 export function word(value: bigint | number): string {
   return value.toString(16).padStart(64, '0')

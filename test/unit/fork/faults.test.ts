@@ -1,37 +1,19 @@
 // Networks with faults: a fork comes to the right answer, or to an error in the network's words, and nothing false stays.
 import { describe, expect, test } from 'vitest'
-import { createDevchain, type DevchainOptions } from '../../../src/devchain.ts'
+import { createDevchain } from '../../../src/devchain.ts'
 import {
   type Asked,
   deployKeeper,
   type Faults,
+  forkOf,
   SUMMED,
   sendOn,
   setting,
   startUpstream,
-  type Upstream,
   word,
 } from '../../support/upstream.ts'
 
 const SUM = `0x${word((SUMMED * (SUMMED - 1)) / 2 + 100 * SUMMED)}`
-
-interface Fork {
-  readonly ask: Upstream['ask']
-  readonly [Symbol.asyncDispose]: () => Promise<void>
-}
-
-async function forkOf(upstream: Upstream, options: DevchainOptions = {}): Promise<Fork> {
-  const devchain = await createDevchain({
-    fork: { url: upstream.url },
-    noForkCache: true,
-    clock: 'step:12',
-    ...options,
-  })
-  return {
-    ask: (method, ...params) => devchain.request({ method, params }),
-    [Symbol.asyncDispose]: () => devchain.close(),
-  }
-}
 
 const TRACE = 'debug_traceCall'
 

@@ -1,8 +1,9 @@
 // Forks: a chain that begins as a copy of another network, and goes on alone.
 import { describe, expect, test } from 'vitest'
-import { createDevchain, type Devchain, type DevchainOptions } from '../../../src/devchain.ts'
+import { createDevchain, type DevchainOptions } from '../../../src/devchain.ts'
 import {
   deployKeeper,
+  forkOf,
   SUMMED,
   sendOn,
   setting,
@@ -10,27 +11,6 @@ import {
   type Upstream,
   word,
 } from '../../support/upstream.ts'
-
-interface Fork {
-  readonly devchain: Devchain
-  readonly ask: Upstream['ask']
-  readonly [Symbol.asyncDispose]: () => Promise<void>
-}
-
-/** A fork of a network, without the cache folder. */
-async function forkOf(upstream: Upstream, options: DevchainOptions = {}): Promise<Fork> {
-  const devchain = await createDevchain({
-    fork: { url: upstream.url },
-    noForkCache: true,
-    clock: 'step:12',
-    ...options,
-  })
-  return {
-    devchain,
-    ask: (method, ...params) => devchain.request({ method, params }),
-    [Symbol.asyncDispose]: () => devchain.close(),
-  }
-}
 
 const SUM = BigInt((SUMMED * (SUMMED - 1)) / 2 + 100 * SUMMED)
 

@@ -1,29 +1,17 @@
 // Hashes of the blocks below a fork: out of the contract of EIP-2935 where it is there, and with proofs followed from the fork's own.
 import { describe, expect, test } from 'vitest'
-import { createDevchain, type DevchainOptions } from '../../../src/devchain.ts'
-import { type Asked, startUpstream, type Upstream, word } from '../../support/upstream.ts'
+import {
+  type Asked,
+  type Fork,
+  forkOf,
+  startUpstream,
+  type Upstream,
+  word,
+} from '../../support/upstream.ts'
 
 interface Block {
   readonly hash: string
   readonly number: string
-}
-
-interface Fork {
-  readonly ask: Upstream['ask']
-  readonly [Symbol.asyncDispose]: () => Promise<void>
-}
-
-async function forkOf(upstream: Upstream, options: DevchainOptions = {}): Promise<Fork> {
-  const devchain = await createDevchain({
-    fork: { url: upstream.url },
-    noForkCache: true,
-    clock: 'step:12',
-    ...options,
-  })
-  return {
-    ask: (method, ...params) => devchain.request({ method, params }),
-    [Symbol.asyncDispose]: () => devchain.close(),
-  }
 }
 
 const hashAt = async ({ ask }: Pick<Upstream, 'ask'>, number: number): Promise<string> =>

@@ -2,10 +2,9 @@
 import { expect, test } from 'vitest'
 import type { Address } from '../../../src/core/hex.ts'
 import { hexFromBytes } from '../../../src/core/hex.ts'
-import { createDevchain, type Devchain } from '../../../src/devchain.ts'
 import { ownContractNotice } from '../../../src/fork/network/owncontracts.ts'
 import { assemble, deploying, RETURN_WORD } from '../../support/bytecode.ts'
-import { sendOn, startUpstream, type Upstream, word } from '../../support/upstream.ts'
+import { forkOf, sendOn, startUpstream, type Upstream, word } from '../../support/upstream.ts'
 
 const ARBSYS = `0x${'64'.padStart(40, '0')}`
 const GAS_INFO = `0x${'6c'.padStart(40, '0')}`
@@ -25,26 +24,13 @@ function l1Of(number: string): string {
   return `0x${(1_000 + Number(number) * 2).toString(16)}`
 }
 
-async function forkOf(upstream: Upstream): Promise<{
-  readonly devchain: Devchain
-  readonly ask: Upstream['ask']
-  readonly notices: readonly string[]
-}> {
-  const notices: string[] = []
-  const devchain = await createDevchain(
-    { fork: upstream.url, noForkCache: true, clock: 'step:24' },
-    { observer: { onNotice: (text) => notices.push(text) } },
-  )
-  return { devchain, notices, ask: (method, ...params) => devchain.request({ method, params }) }
-}
-
 test('a fork of Arbitrum shows contracts the block of the network below, and its own through ArbSys', async () => {
   await using upstream = await startArbitrum()
   const telling = hexFromBytes(deploying(assemble(`NUMBER ${RETURN_WORD}`)))
   const { contractAddress: teller } = await sendOn(upstream.ask, { data: telling })
   await upstream.ask('hardhat_mine', '0x4')
-  const { devchain, ask, notices } = await forkOf(upstream)
-  await using _ = devchain
+  await using fork = await forkOf(upstream, { clock: 'step:24' })
+  const { ask, notices } = fork
   expect(await ask('eth_blockNumber')).toBe('0x5')
   expect(await ask('eth_call', { to: teller }, 'latest')).toBe(`0x${word(1_010)}`)
   expect(await ask('eth_call', { to: teller }, '0x3')).toBe(`0x${word(1_006)}`)

@@ -4,12 +4,14 @@ import { describe, expect, test } from 'vitest'
 import { keccak256 } from '../../../src/core/crypto/crypto.ts'
 import { bytesFromHex, hexFromBytes, paddedBytes } from '../../../src/core/hex.ts'
 import { decodeRlp } from '../../../src/core/rlp.ts'
-import { createDevchain, type DevchainOptions } from '../../../src/devchain.ts'
+import type { DevchainOptions } from '../../../src/devchain.ts'
 import { namesWith } from '../../../src/fork/proofs/prefixes.ts'
 import { slotKey } from '../../../src/state/keys.ts'
 import {
   type Asked,
   deployKeeper,
+  type Fork,
+  forkOf,
   sendOn,
   setting,
   startUpstream,
@@ -29,29 +31,9 @@ interface Proof {
   readonly storageProof: readonly { readonly value: string; readonly proof: readonly string[] }[]
 }
 
-interface Fork {
-  readonly ask: Upstream['ask']
-  readonly notices: string[]
-  readonly [Symbol.asyncDispose]: () => Promise<void>
-}
-
 /** A fork that has nothing of its own, so that it is what the network is. */
-async function forkOf(upstream: Upstream, options: DevchainOptions = {}): Promise<Fork> {
-  const notices: string[] = []
-  const devchain = await createDevchain({
-    fork: { url: upstream.url },
-    noForkCache: true,
-    forkProofs: true,
-    chainId: 'remote',
-    accounts: 0,
-    clock: 'step:12',
-    ...options,
-  })
-  return {
-    ask: (method, ...params) => devchain.request({ method, params }),
-    notices,
-    [Symbol.asyncDispose]: () => devchain.close(),
-  }
+function provenForkOf(upstream: Upstream, options: DevchainOptions = {}): Promise<Fork> {
+  return forkOf(upstream, { forkProofs: true, chainId: 'remote', accounts: 0, ...options })
 }
 
 const newest = (ask: Upstream['ask']): Promise<Block> =>
@@ -87,8 +69,8 @@ const isProof = ({ method }: Asked): boolean => method === 'eth_getProof'
 describe('a fork with proofs', () => {
   test('says that state roots hold, where one without says that they do not', async () => {
     await using upstream = await startUpstream()
-    await using proven = await forkOf(upstream)
-    await using plain = await forkOf(upstream, { forkProofs: false })
+    await using proven = await provenForkOf(upstream)
+    await using plain = await provenForkOf(upstream, { forkProofs: false })
     expect(await proven.ask('devchain_forkInfo')).toMatchObject({ stateRootsHold: true })
     expect(await plain.ask('devchain_forkInfo')).toMatchObject({ stateRootsHold: false })
   })
@@ -96,7 +78,7 @@ describe('a fork with proofs', () => {
   test('has the network’s state root while slots are set and cleared, each in a block', async () => {
     await using upstream = await startUpstream()
     const keeper = await deployKeeper(upstream)
-    await using fork = await forkOf(upstream)
+    await using fork = await provenForkOf(upstream)
     for (const [slot, value] of [
       [3, 0],
       [70, 5],
@@ -117,7 +99,7 @@ describe('a fork with proofs', () => {
   test('asks for a name beside a slot that goes, where its branch gives way, and in few rounds', async () => {
     await using upstream = await startUpstream()
     const keeper = await deployKeeper(upstream)
-    await using fork = await forkOf(upstream)
+    await using fork = await provenForkOf(upstream)
     const before = upstream.requests.length
     await upstream.ask('evm_setAutomine', false)
     const [from] = (await upstream.ask('eth_accounts')) as string[]
@@ -145,7 +127,7 @@ describe('a fork with proofs', () => {
   test('proves accounts and slots of its own blocks', async () => {
     await using upstream = await startUpstream()
     const keeper = await deployKeeper(upstream)
-    await using fork = await forkOf(upstream)
+    await using fork = await provenForkOf(upstream)
     await onBoth(upstream, fork, { to: keeper, data: setting(0, 9) })
     const slots = ['0x0', '0x1', '0x3e7']
     for (const address of [keeper, `0x${'77'.repeat(20)}`]) {
@@ -171,7 +153,7 @@ describe('a fork with proofs', () => {
   test('has witnesses of its own blocks, as the network has of the same', async () => {
     await using upstream = await startUpstream()
     const keeper = await deployKeeper(upstream)
-    await using fork = await forkOf(upstream)
+    await using fork = await provenForkOf(upstream)
     for (const slot of [3, 4, 5, 6]) {
       await onBoth(upstream, fork, { to: keeper, data: setting(slot, 0) })
       const ours = (await fork.ask('debug_executionWitness', 'latest')) as Record<string, string[]>
@@ -185,7 +167,7 @@ describe('a fork with proofs', () => {
   test('has roots and proofs of what it has besides the network from its first block on', async () => {
     await using upstream = await startUpstream()
     const keeper = await deployKeeper(upstream)
-    await using fork = await forkOf(upstream, { accounts: 3, balance: '7' })
+    await using fork = await provenForkOf(upstream, { accounts: 3, balance: '7' })
     await sendOn(fork.ask, { to: keeper, data: setting(0, 9) })
     const [, second] = (await fork.ask('eth_accounts')) as string[]
     const { stateRoot } = await newest(fork.ask)
@@ -203,7 +185,7 @@ describe('a fork with proofs', () => {
   test('has the roots of state that is edited, snapshots and reverts included', async () => {
     await using upstream = await startUpstream()
     const keeper = await deployKeeper(upstream)
-    await using fork = await forkOf(upstream)
+    await using fork = await provenForkOf(upstream)
     const edit = async ({ ask }: Pick<Fork, 'ask'>): Promise<void> => {
       await ask('anvil_setStorageAt', keeper, `0x${word(2)}`, `0x${word(0)}`)
       await ask('anvil_setStorageAt', keeper, `0x${word(500)}`, `0x${word(4)}`)
@@ -216,7 +198,7 @@ describe('a fork with proofs', () => {
     await fork.ask('anvil_setStorageAt', keeper, `0x${word(7)}`, `0x${word(7)}`)
     await fork.ask('evm_mine')
     await fork.ask('evm_revert', snapshot)
-    await using other = await forkOf(upstream, { fork: `${upstream.url}@2` })
+    await using other = await provenForkOf(upstream, { fork: `${upstream.url}@2` })
     await using whole = await startUpstream()
     expect(await deployKeeper(whole)).toBe(keeper)
     for (const each of [fork, other, whole]) {
@@ -235,14 +217,14 @@ describe('a fork with proofs', () => {
     const [one, other] = twins()
     await sendOn(upstream.ask, { to: keeper, data: setting(one, 1n << 200n) })
     await sendOn(upstream.ask, { to: keeper, data: setting(other, 2n << 200n) })
-    await using fork = await forkOf(upstream)
+    await using fork = await provenForkOf(upstream)
     const [theirs, ours] = await onBoth(upstream, fork, { to: keeper, data: setting(one, 0) })
     expect(ours.stateRoot).not.toBe(theirs.stateRoot)
     expect(await fork.ask('devchain_forkInfo')).toMatchObject({ stateRootsHold: false })
     await expect(fork.ask('eth_getProof', keeper, [], 'latest')).rejects.toThrow(
       /there are no proofs over this state, .*: a node of the storage of 0x[0-9a-f]{40} is needed, at [0-9a-f]{9,}/,
     )
-    await using known = await forkOf(upstream, { fork: `${upstream.url}@4` })
+    await using known = await provenForkOf(upstream, { fork: `${upstream.url}@4` })
     await known.ask('eth_getStorageAt', keeper, `0x${word(other)}`)
     const raw = await upstream.ask('eth_getRawTransactionByBlockNumberAndIndex', 'latest', '0x0')
     await known.ask('evm_setNextBlockTimestamp', theirs.timestamp)
@@ -254,7 +236,7 @@ describe('a fork with proofs', () => {
     await using upstream = await startUpstream()
     const keeper = await deployKeeper(upstream)
     upstream.faults.unknown.add('eth_getProof')
-    await using fork = await forkOf(upstream)
+    await using fork = await provenForkOf(upstream)
     await expect(fork.ask('eth_getBalance', keeper)).rejects.toThrow(
       /refuses eth_getProof: the method eth_getProof does not exist/,
     )

@@ -1,34 +1,14 @@
 // Transactions of the forked network that are run again here: those before the one that a fork begins with, and old ones to trace.
 import { describe, expect, test } from 'vitest'
-import { createDevchain, type Devchain, type DevchainOptions } from '../../../src/devchain.ts'
+import type { DevchainOptions } from '../../../src/devchain.ts'
 import {
   deployKeeper,
+  forkOf,
   setting,
   startUpstream,
   type Upstream,
   word,
 } from '../../support/upstream.ts'
-
-interface Fork {
-  readonly ask: Upstream['ask']
-  readonly notices: readonly string[]
-  readonly devchain: Devchain
-  readonly [Symbol.asyncDispose]: () => Promise<void>
-}
-
-async function forkOf(upstream: Upstream, options: DevchainOptions = {}): Promise<Fork> {
-  const notices: string[] = []
-  const devchain = await createDevchain(
-    { fork: { url: upstream.url }, noForkCache: true, clock: 'step:12', ...options },
-    { observer: { onNotice: (text) => notices.push(text) } },
-  )
-  return {
-    devchain,
-    notices,
-    ask: (method, ...params) => devchain.request({ method, params }),
-    [Symbol.asyncDispose]: () => devchain.close(),
-  }
-}
 
 interface Busy {
   readonly keeper: string
