@@ -18,6 +18,7 @@ import type { Provider } from './client/provider.ts'
 import { Lineage } from './lineage.ts'
 import { type RemoteBlock, readBlock, recordOf } from './network/header.ts'
 import { type Asker, type BlockPoint, Network } from './network/network.ts'
+import { type BlockAge, PrunedState } from './network/pruned.ts'
 import { requireEvm, rulesOf } from './network/rules.ts'
 import { sendLater } from './replay/later.ts'
 import { worldAfter } from './replay/prefix.ts'
@@ -117,6 +118,10 @@ async function openNetwork(settings: ForkSettings, onNotice: OnNotice): Promise<
       await requireSameBlock(other, found.block, { timeoutMs, retries, onNotice }, client.name)
       client.use(other)
     }
+    void found.pruned?.then((refused) => {
+      if (refused !== undefined)
+        onNotice(new PrunedState(refused, ageIn(found), Date.now()).message)
+    })
     const asker = found.isSeen ? client : greeting(client, meet)
     const { close, ...fork } = opened(settings, found, { asker, store, moveTo }, onNotice)
     return {
@@ -170,12 +175,22 @@ interface Carriers extends Pick<Upstream, 'moveTo'> {
   readonly store: Store
 }
 
+/** How old the fork's block is, or one before it. */
+function ageIn(
+  { block: { header }, newest, isSeen }: Found,
+  number: bigint = header.number,
+): BlockAge {
+  const timestamp = number === header.number ? header.timestamp : undefined
+  return { number, timestamp, newest: isSeen ? newest : undefined }
+}
+
 function opened(
   { chainId, baseFee, forkLater, forkProofs: isProven }: ForkSettings,
-  { head, block, newest, depth }: Found,
+  found: Found,
   { asker, store, moveTo }: Carriers,
   onNotice: OnNotice,
 ): OpenFork {
+  const { head, block, newest, depth } = found
   const id = BigInt(head.chainId)
   if (isProven && hashHeader(block.header) !== block.hash) {
     const message = `fork: the header of block ${block.header.number} has members that are not known here, so that nothing can be proven by it: leave --fork-proofs out`
@@ -183,7 +198,8 @@ function opened(
   }
   // chains of one's own are many under one id, and may be begun anew
   const isShallow = (number: bigint): boolean => depth === 0n || number + depth > newest
-  const network = new Network({ chainId: id, asker, store, isProven, isShallow, onNotice })
+  const ageOf = (number: bigint): BlockAge => ageIn(found, number)
+  const network = new Network({ chainId: id, asker, store, isProven, isShallow, onNotice, ageOf })
   const { number, stateRoot } = block.header
   const point: BlockPoint = { number, hash: block.hash, stateRoot }
   const lineage = new Lineage(network, block)

@@ -8,6 +8,7 @@ import {
   type Provider,
   ProviderFailure,
   type Reply,
+  tellsOfPruning,
   type UpstreamError,
 } from './provider.ts'
 
@@ -27,10 +28,15 @@ export interface ClientOptions {
 /** What an upstream refused, in its own words. */
 export class RefusedByUpstream extends DevchainError {
   readonly upstream: UpstreamError
+  readonly ask: Ask
+  /** Who refuses it, without keys. */
+  readonly by: string
 
-  constructor(upstream: UpstreamError, { method }: Ask, name: string) {
-    super('UPSTREAM_FAILED', `${name} refuses ${method}: ${upstream.message}`, upstream.data)
+  constructor(upstream: UpstreamError, ask: Ask, by: string) {
+    super('UPSTREAM_FAILED', `${by} refuses ${ask.method}: ${upstream.message}`, upstream.data)
     this.upstream = upstream
+    this.ask = ask
+    this.by = by
   }
 }
 
@@ -169,14 +175,14 @@ export class Client {
 
   async #ask(asks: readonly Ask[]): Promise<readonly Reply[]> {
     const replies: (Reply | undefined)[] = asks.map(() => undefined)
-    const attempts = { broken: 0, limited: 0 }
+    const attempts = { broken: 0, limited: 0, elsewhere: 0 }
     for (;;) {
       const open = asks.flatMap((_, index) => (replies[index] === undefined ? [index] : []))
       if (open.length === 0) return replies as Reply[]
       if (this.#isClosed) throw closed()
       const part = open.slice(0, this.#provider.batch)
       try {
-        const limited = await this.#send(asks, part, replies)
+        const limited = await this.#send(asks, part, replies, attempts)
         if (limited === undefined)
           this.#mostInFlight = Math.min(MOST_IN_FLIGHT, this.#mostInFlight + 1)
         else await this.#waitForLimit(limited, undefined, attempts)
@@ -192,17 +198,22 @@ export class Client {
     asks: readonly Ask[],
     part: readonly number[],
     replies: (Reply | undefined)[],
+    attempts: Attempts,
   ): Promise<string | undefined> {
     this.#sent += 1
     this.#asked += part.length
     const { provider } = this.#provider
     const sent = part.map((index) => asks[index]!)
     const answers = await provider.send(sent, this.#options.timeoutMs)
+    const mayMove = attempts.elsewhere < this.#known.length - 1
     let limited: string | undefined
+    let isElsewhere = false
     answers.forEach((reply, at) => {
       if ('error' in reply && isLimitError(reply.error)) limited = reply.error.message
+      else if (mayMove && 'error' in reply && tellsOfPruning(reply.error)) isElsewhere = true
       else replies[part[at]!] = reply
     })
+    if (isElsewhere) this.#moveOn(attempts)
     return limited
   }
 
@@ -222,6 +233,12 @@ export class Client {
     // a large batch may be what is too much for it
     else if (length > 1 && attempts.broken > 1) this.#learnBatch(length)
     await this.#wait(waitAfter(attempts.broken))
+  }
+
+  /** What one node does not keep another may have. */
+  #moveOn(attempts: Attempts): void {
+    attempts.elsewhere += 1
+    this.#current = (this.#current + 1) % this.#known.length
   }
 
   #learnBatch(refused: number): void {
@@ -262,6 +279,8 @@ function unknown(provider: Provider): Known {
 interface Attempts {
   broken: number
   limited: number
+  /** Nodes that do not keep what is asked for. */
+  elsewhere: number
 }
 
 /** Milliseconds to wait after so many failures in a row. */

@@ -56,7 +56,7 @@ export class ProviderFailure extends Error {
 const LIMIT_CODES = new Set([-32005, -32007, -32016, 429])
 
 const LIMIT_WORDS =
-  /rate.?limit|too many requests|request limit|requests? per second|compute units|capacity|throttl|quota|exceeded.*limit.*(second|minute|day)/i
+  /rate.?limit|too many requests|request limit|requests? per second|limited to [\d,]+ ?\/ ?s|compute units|capacity|throttl|quota|exceeded.*limit.*(second|minute|day)/i
 
 /** Bounds of an answer, which asking again does not lift: a range that is too wide. */
 const SIZE_WORDS = /block range|range|results?\b|response size|logs/i
@@ -65,4 +65,18 @@ const SIZE_WORDS = /block range|range|results?\b|response size|logs/i
 export function isLimitError({ code, message }: UpstreamError): boolean {
   if (LIMIT_WORDS.test(message)) return true
   return LIMIT_CODES.has(code) && !SIZE_WORDS.test(message)
+}
+
+/**
+ * Words by which nodes and services refuse a state that they do not keep.
+ * @see https://github.com/ethereum/go-ethereum/blob/master/trie/errors.go and state/database.go, paradigmxyz/reth
+ * crates/rpc/rpc-eth-types/src/error, erigontech/erigon db/state (PrunedError), NethermindEth/nethermind (GetStateFailureResult),
+ * and those of Infura, Alchemy, publicnode, Chainstack
+ */
+const PRUNED_WORDS =
+  /missing trie node|(historical|old|required) .*(state|data|history).*(unavailable|not available|not found|pruned|pruning|is not)|state (0x\w+ |at block \S+ )?(is )?(unavailable|not available|(already )?pruned)|no state available|pruned (history|state)|(due to|been) prun|proof window|archive (requests?|state|data|node)|no historical rpc/i
+
+/** True for the error of a node that does not keep what is asked for: another may. */
+export function tellsOfPruning({ message }: UpstreamError): boolean {
+  return PRUNED_WORDS.test(message)
 }

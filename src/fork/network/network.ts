@@ -14,6 +14,7 @@ import { type Client, RefusedByUpstream, type Traffic } from '../client/client.t
 import { type ItemKey, type Store, textOfKey } from '../store/store.ts'
 import { isWord } from './answers.ts'
 import { ownContractNotice } from './owncontracts.ts'
+import { type BlockAge, isPruned, PrunedState } from './pruned.ts'
 
 /** A block of a network, as its state is asked for. */
 export interface BlockPoint {
@@ -39,6 +40,8 @@ export interface NetworkParts {
   /** True: accounts and slots are fetched with their proofs. */
   readonly isProven: boolean
   readonly onNotice?: (text: string) => void
+  /** How old a block is, to be told where the network has pruned its state. */
+  readonly ageOf?: ((number: bigint) => BlockAge) | undefined
 }
 
 /** Such contracts stand at low addresses. */
@@ -110,7 +113,8 @@ export class Network {
     read: (answer: Json) => T,
   ): Promise<T> {
     const at = [...params, quantityFromBigint(point.number)]
-    return this.#kept({ of: this.#placeOf(point.hash), method, params }, at, point, read)
+    const key = { of: this.#placeOf(point.hash), method, params }
+    return this.#explained(this.#kept(key, at, point, read), point.number)
   }
 
   /** What `askAt` would answer without asking. */
@@ -133,7 +137,8 @@ export class Network {
     const read = (answer: Json): Json => answer
     // what is of a block is there: a node that has fallen behind does not know it yet
     const isAnswer = block === undefined ? undefined : (answer: Json) => answer !== null
-    return this.#kept({ of, method, params }, params, isDeep ? undefined : fork, read, isAnswer)
+    const at = isDeep ? undefined : fork
+    return this.#explained(this.#kept({ of, method, params }, params, at, read, isAnswer), block)
   }
 
   /** Asks for what may be otherwise tomorrow. */
@@ -162,7 +167,8 @@ export class Network {
     const { store } = this.#parts
     const values = slots.map((each) => store.get(keyOf(each)))
     const open = slots.filter((_, index) => values[index] === undefined)
-    const fetched = open.length === 0 ? [] : await this.#askTogether(open, point)
+    const asked = open.length === 0 ? [] : this.#askTogether(open, point)
+    const fetched = await this.#explained(Promise.resolve(asked), point.number)
     if (fetched === undefined) return undefined
     open.forEach((each, index) => {
       store.put(keyOf(each), fetched[index]!)
@@ -196,7 +202,8 @@ export class Network {
     )
     const asked = parts.map(async (part) => {
       const params = [address, part.map(wordFromBigint), quantityFromBigint(point.number)]
-      const answer = await this.#verified(this.ask(method, params), point)
+      const asked = this.#verified(this.ask(method, params), point)
+      const answer = await this.#explained(asked, point.number)
       const { storageProof } = (answer ?? {}) as { storageProof?: unknown }
       const list = Array.isArray(storageProof) ? (storageProof as Json[]) : []
       part.forEach((slot, index) => {
@@ -257,7 +264,8 @@ export class Network {
     const kept = this.keptCodeAt(address, point)
     if (kept !== undefined && (await isProven(kept, proven))) return kept
     const at = quantityFromBigint(point.number)
-    const code = await this.#verified(this.ask('eth_getCode', [address, at]), point)
+    const asked = this.#verified(this.ask('eth_getCode', [address, at]), point)
+    const code = await this.#explained(asked, point.number)
     if (typeof code !== 'string' || !isBytes(code)) return code
     if (!(await isProven(code, proven))) return code
     this.#keepCode(key, code)
@@ -312,6 +320,17 @@ export class Network {
     return answer
   }
 
+  /** What is asked about a block; where the network does not keep its state, the error says how old it is. */
+  async #explained<T>(asked: Promise<T>, number: bigint | undefined): Promise<T> {
+    try {
+      return await asked
+    } catch (error) {
+      if (number === undefined || !isPruned(error) || error instanceof PrunedState) throw error
+      const age = this.#parts.ageOf?.(number) ?? { number }
+      throw new PrunedState(error, age, Date.now())
+    }
+  }
+
   /** Looks whether a block is still what it was: once for all that is asked in one turn. */
   #look(point: BlockPoint): Promise<void> {
     const begun = this.#looks.get(point.hash)
@@ -347,7 +366,7 @@ export class Network {
       const answer = await this.#verified(this.ask(method, [asked, at]), point)
       return valuesOf(answer, asked, slots)
     } catch (error) {
-      if (!(error instanceof RefusedByUpstream)) throw error
+      if (!(error instanceof RefusedByUpstream) || isPruned(error)) throw error
       // whatever it does not like of it, single slots are what everybody answers
       this.#refused.add(method)
       return undefined

@@ -1,13 +1,14 @@
 // Which block a fork goes on from: asked of the network, or as an earlier fork has found it.
 import { DevchainError } from '../../core/errors.ts'
-import { quantityFromBigint } from '../../core/hex.ts'
+import { quantityFromBigint, ZERO_ADDRESS } from '../../core/hex.ts'
 import type { ForkChoice } from '../../options/fork.ts'
 import type { Json } from '../../rpc/schema.ts'
-import { Client } from '../client/client.ts'
+import { Client, type RefusedByUpstream } from '../client/client.ts'
 import { isPrivateUrl } from '../client/private.ts'
 import type { Provider } from '../client/provider.ts'
 import { quantity } from '../network/answers.ts'
 import { type RemoteBlock, readBlock } from '../network/header.ts'
+import { isPruned } from '../network/pruned.ts'
 import { namedHardfork } from '../network/rules.ts'
 import type { CassetteHead, Prefix } from '../store/cassette.ts'
 import type { Found } from './found.ts'
@@ -41,6 +42,8 @@ export async function findBlock(client: Client, order: BlockOrder, heads: Heads)
   const { fork, transaction, chainId: wanted } = order
   const kept = transaction === undefined ? heads.find(fork, wanted) : undefined
   if (kept !== undefined) return foundAgain(kept, fork)
+  const named = transaction === undefined ? numberIn(fork) : undefined
+  const early = named === undefined ? undefined : askState(client, fork, named)
   const [id, newestJson, first, info] = await Promise.all([
     client.request('eth_chainId', []),
     client.request('eth_blockNumber', []),
@@ -56,14 +59,14 @@ export async function findBlock(client: Client, order: BlockOrder, heads: Heads)
   const depth = depthOf(fork, chainId)
   const place =
     transaction === undefined
-      ? { json: await blockOf(client, fork, { first, newest, depth }) }
-      : await placeOf(client, transaction, first)
+      ? await blockOf(client, fork, { first, newest, depth })
+      : await placeOf(client, fork, transaction, first)
   const block = readBlock(place.json)
   const name = (info as { hardFork?: unknown } | null)?.hardFork
   const hardfork = namedHardfork(name, block.header) ?? null
-  const { prefix } = place
+  const { prefix, pruned = early } = place
   const head = { chainId: `${chainId}`, block: place.json, hardfork, ...(prefix && { prefix }) }
-  const found = { head, block, newest, depth, isSeen: true }
+  const found = { head, block, newest, depth, isSeen: true, pruned }
   if (transaction === undefined) heads.keep(fork, found)
   return found
 }
@@ -74,10 +77,37 @@ function requireChain({ name }: Client, chainId: bigint, wanted: bigint | undefi
   throw new DevchainError('INVALID_PARAMS', message)
 }
 
+function isOwn({ provider, urls }: ForkChoice): boolean {
+  return provider !== undefined || urls.every(isPrivateUrl)
+}
+
 /** Blocks that a reorganization may take: none where the node is one's own. */
-function depthOf({ provider, urls }: ForkChoice, chainId: bigint): bigint {
-  const isOwn = provider !== undefined || urls.every(isPrivateUrl)
-  return isOwn ? 0n : (DEPTHS.get(chainId) ?? USUAL_DEPTH)
+function depthOf(fork: ForkChoice, chainId: bigint): bigint {
+  return isOwn(fork) ? 0n : (DEPTHS.get(chainId) ?? USUAL_DEPTH)
+}
+
+/** The number by which a block is named; undefined for any other name, and for no name. */
+function numberIn({ block }: ForkChoice): bigint | undefined {
+  return block !== undefined && /^(\d|0x)/.test(block) && !isHash(block) ? BigInt(block) : undefined
+}
+
+/** Where a block's place is, and what the network says of its state. */
+interface Place {
+  readonly json: Json
+  readonly prefix?: Prefix
+  readonly pruned?: Found['pruned']
+}
+
+/**
+ * Asks for something of a block's state, which services keep for the newest blocks alone. It goes out with what else is asked in
+ * this turn, and nobody waits for it. One's own node is not asked: it may have to fetch it itself.
+ */
+function askState(client: Client, fork: ForkChoice, number: bigint): Found['pruned'] {
+  if (isOwn(fork)) return undefined
+  const asked = client.request('eth_getBalance', [ZERO_ADDRESS, quantityFromBigint(number)])
+  const none = (): RefusedByUpstream | undefined => undefined
+  // any other error is told when somebody needs the state
+  return asked.then(none, (error: unknown) => (isPruned(error) ? error : undefined))
 }
 
 /** A block that an earlier fork found, on a network that was not asked yet: what is as deep as it stays. */
@@ -102,12 +132,14 @@ async function blockOf(
   client: Client,
   fork: ForkChoice,
   { first, newest, depth }: { first: Json; newest: bigint; depth: bigint },
-): Promise<Json> {
+): Promise<Place> {
   const back = isRelative(fork) ? (fork.block === undefined ? depth : -BigInt(fork.block)) : 0n
   const number = newest > back ? newest - back : 0n
   const params = [quantityFromBigint(number), false]
-  const json = back > 0n ? await client.request('eth_getBlockByNumber', params) : first
-  if (json !== null) return json
+  const isAsked = back > 0n
+  const pruned = isAsked ? askState(client, fork, number) : undefined
+  const json = isAsked ? await client.request('eth_getBlockByNumber', params) : first
+  if (json !== null) return { json, pruned }
   const message = `fork: ${client.name} has no block ${fork.block ?? 'latest'}; its newest is ${newest}`
   throw new DevchainError('INVALID_PARAMS', message)
 }
@@ -115,9 +147,10 @@ async function blockOf(
 /** The block before that of a transaction, and what is run on it. */
 async function placeOf(
   client: Client,
+  fork: ForkChoice,
   hash: string,
   transaction: Json,
-): Promise<{ readonly json: Json; readonly prefix?: Prefix }> {
+): Promise<Place> {
   const { blockHash, blockNumber } = (transaction ?? {}) as Readonly<Record<string, Json>>
   if (
     typeof blockHash !== 'string' ||
@@ -127,13 +160,15 @@ async function placeOf(
     const what = transaction === null ? 'has no transaction' : 'has in no block yet'
     throw new DevchainError('INVALID_PARAMS', `fork: ${client.name} ${what} ${hash}`)
   }
+  const before = BigInt(blockNumber) - 1n
+  const pruned = askState(client, fork, before)
   const [block, json] = await Promise.all([
     client.request('eth_getBlockByHash', [blockHash, true]),
-    client.request('eth_getBlockByNumber', [quantityFromBigint(BigInt(blockNumber) - 1n), false]),
+    client.request('eth_getBlockByNumber', [quantityFromBigint(before), false]),
   ])
   const { transactions = [] } = (block ?? {}) as { transactions?: readonly { hash?: unknown }[] }
   const index = transactions.findIndex((each) => each.hash === hash.toLowerCase())
-  if (json !== null && index >= 0) return { json, prefix: { block, index } }
+  if (json !== null && index >= 0) return { json, prefix: { block, index }, pruned }
   const message = `fork: ${client.name} does not show the block ${BigInt(blockNumber)} of ${hash} as a whole`
   throw new DevchainError('UPSTREAM_FAILED', message)
 }

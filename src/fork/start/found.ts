@@ -1,4 +1,5 @@
 // What a fork begins with, once it is found.
+import type { RefusedByUpstream } from '../client/client.ts'
 import type { RemoteBlock } from '../network/header.ts'
 import type { CassetteHead } from '../store/cassette.ts'
 
@@ -12,4 +13,6 @@ export interface Found {
   readonly depth: bigint
   /** False: nobody was asked yet. */
   readonly isSeen: boolean
+  /** What the network says of the block's state, where it does not keep that: asked beside what the start waits for. */
+  readonly pruned?: Promise<RefusedByUpstream | undefined> | undefined
 }

@@ -1,0 +1,61 @@
+// State that a network no longer keeps: most nodes have that of the newest blocks alone. What they say of it, and what a user can
+// do about it.
+import { RefusedByUpstream } from '../client/client.ts'
+import { tellsOfPruning } from '../client/provider.ts'
+
+/** True for the error of a node that has no state of an old block. */
+export function isPruned(error: unknown): error is RefusedByUpstream {
+  return error instanceof RefusedByUpstream && tellsOfPruning(error.upstream)
+}
+
+/** What is known of how old a block is. */
+export interface BlockAge {
+  readonly number: bigint
+  /** Seconds since 1970; undefined where its header is not here. */
+  readonly timestamp?: bigint | undefined
+  /** Number of the network's newest block, as far as it was told. */
+  readonly newest?: bigint | undefined
+}
+
+/** What a network refuses of a state that it does not keep, with what a user can do about it. */
+export class PrunedState extends RefusedByUpstream {
+  /** @param now milliseconds since 1970 */
+  constructor(refused: RefusedByUpstream, age: BlockAge, now: number) {
+    super(refused.upstream, refused.ask, refused.by)
+    this.message = `${refused.message}: ${adviceOn(refused, age, now)}`
+  }
+}
+
+function adviceOn({ ask }: RefusedByUpstream, age: BlockAge, now: number): string {
+  const isProof = ask.method === 'eth_getProof'
+  const what = isProof ? 'gives no proofs of' : 'does not keep the state of'
+  const less = isProof ? ', or do without proofs' : ''
+  return `it ${what} block ${age.number}${ageOf(age, now)}: name the URL of an archive node, or fork a newer block${less}`
+}
+
+function ageOf({ number, timestamp, newest }: BlockAge, now: number): string {
+  const seconds = timestamp === undefined ? 0 : Math.floor(now / 1000) - Number(timestamp)
+  const behind = newest === undefined ? 0 : Number(newest - number)
+  const parts = [
+    ...(seconds > 0 ? [`is ${durationOf(seconds)} old`] : []),
+    ...(behind > 0 ? [`lies ${counted(behind, 'block')} behind its newest`] : []),
+  ]
+  return parts.length === 0 ? '' : `, which ${parts.join(' and ')}`
+}
+
+const UNITS: readonly (readonly [seconds: number, name: string])[] = [
+  [86_400, 'day'],
+  [3_600, 'hour'],
+  [60, 'minute'],
+  [1, 'second'],
+]
+
+/** A duration in the largest unit of which there is one or more, rounded down. */
+function durationOf(seconds: number): string {
+  const [length, name] = UNITS.find(([each]) => seconds >= each) ?? [1, 'second']
+  return counted(Math.floor(seconds / length), name)
+}
+
+function counted(count: number, name: string): string {
+  return `${count.toLocaleString('en')} ${name}${count === 1 ? '' : 's'}`
+}

@@ -1,0 +1,175 @@
+// Networks that keep the state of their newest blocks alone: a user is told which block is too old, how old, and what to do.
+import { describe, expect, test } from 'vitest'
+import { Client, RefusedByUpstream } from '../../../src/fork/client/client.ts'
+import { type Ask, type Reply, tellsOfPruning } from '../../../src/fork/client/provider.ts'
+import { PrunedState } from '../../../src/fork/network/pruned.ts'
+import { findBlock } from '../../../src/fork/start/find.ts'
+import { NO_HEADS } from '../../../src/fork/start/heads.ts'
+import { deployKeeper, forkOf, startUpstream, type Upstream } from '../../support/upstream.ts'
+
+const MISSING = { code: -32000, message: 'missing trie node 5a1f (path ) state is not available' }
+
+const ofState = ({ method }: { readonly method: string }): typeof MISSING | undefined =>
+  /^eth_get(Balance|TransactionCount|Code|Storage|Proof)/.test(method) ? MISSING : undefined
+
+const ofProofs = ({ method }: { readonly method: string }): typeof MISSING | undefined =>
+  method === 'eth_getProof' ? MISSING : undefined
+
+describe('an error', () => {
+  test.each([
+    'missing trie node 94d34 (path ) state 0x94d34 is not available, not found',
+    'required historical state unavailable (reexec=128)',
+    'historical state is not available',
+    'historical state 0x12 is not available',
+    'historical state not available in path scheme yet',
+    'state at block #123 is pruned',
+    'old data not available due to pruning: requested block 6134861',
+    'pruned history unavailable: requested 1, earliest available 2',
+    'No state available for block 0x3f9e020290502d1d41f4b5519e7d456f0935dea980ec310935206cac8239117e',
+    'distance to target block exceeds maximum proof window',
+    'project ID does not have access to archive state',
+    'Archive requests require a personal token. Get one at: https://www.allnodes.com/publicnode',
+    'no historical RPC is available for this historical (pre-bedrock) execution request',
+  ])('that says "%s" tells of state that is gone', (message) => {
+    expect(tellsOfPruning({ code: -32000, message })).toBe(true)
+  })
+
+  test.each([
+    'execution reverted: state machine is not available yet',
+    'header not found',
+    'the method eth_getProof does not exist/is not available',
+    'query returned more than 10000 results',
+    'nonce too low',
+    'rate limit exceeded',
+  ])('that says "%s" does not', (message) => {
+    expect(tellsOfPruning({ code: -32000, message })).toBe(false)
+  })
+
+  test.each([
+    [{ number: 5n }, 'block 5: name'],
+    [{ number: 5n, newest: 6n }, 'block 5, which lies 1 block behind its newest: name'],
+    [{ number: 5n, timestamp: 1_000n }, 'block 5, which is 1 day old: name'],
+    [
+      { number: 5n, timestamp: 87_000n, newest: 21_005n },
+      'block 5, which is 6 minutes old and lies 21,000 blocks behind its newest: name',
+    ],
+    [{ number: 5n, timestamp: 90_000n }, 'block 5: name'],
+  ])('of the block %o tells "%s"', (age, told) => {
+    const ask = { method: 'eth_getBalance', params: [] }
+    const refused = new RefusedByUpstream(MISSING, ask, 'https://rpc.example.org/…')
+    expect(new PrunedState(refused, age, 87_400_000).message).toContain(told)
+  })
+})
+
+describe('state that is gone', () => {
+  test.each([
+    [false, ofState, /does not keep the state of block 2, .* or fork a newer block$/],
+    [true, ofProofs, /gives no proofs of block 2, .* or fork a newer block, or do without proofs$/],
+  ])('is told with the first that needs it; proven: %s', async (forkProofs, refuse, advice) => {
+    await using upstream = await startUpstream()
+    const keeper = await deployKeeper(upstream)
+    await upstream.ask('evm_mine')
+    await using fork = await forkOf(upstream, { fork: `${upstream.url}@2`, forkProofs })
+    const [from] = (await fork.ask('eth_accounts')) as string[]
+    upstream.faults.refuse = refuse
+    for (const ask of [
+      () => fork.ask('eth_call', { to: keeper }),
+      () => fork.ask('eth_getBalance', keeper),
+      () => fork.ask('eth_getStorageAt', keeper, '0x0'),
+      () => fork.ask('eth_sendTransaction', { from, to: keeper, gas: '0x60000' }),
+    ]) {
+      const failed: unknown = await ask().catch((error: unknown) => error)
+      expect(String(failed)).toMatch(
+        /refuses eth_\w+: missing trie node 5a1f .*: it .* block 2, which is [\d,]+ days? old and lies 1 block behind its newest: name the URL of an archive node/,
+      )
+      expect(String(failed)).toMatch(advice)
+    }
+    // many slots are asked for together again, once there is somebody who has them
+    upstream.faults.refuse = undefined
+    const before = upstream.requests.length
+    expect(await fork.ask('eth_call', { to: keeper })).toBe(
+      await upstream.ask('eth_call', { to: keeper }),
+    )
+    const methods = upstream.requests
+      .slice(before)
+      .flat()
+      .map(({ method }) => method)
+    expect(methods).toContain(forkProofs ? 'eth_getProof' : 'eth_getStorageValues')
+    expect(methods).not.toContain('eth_getStorageAt')
+  })
+
+  test('of an older block than the fork’s is told of that one', async () => {
+    await using upstream = await startUpstream()
+    const keeper = await deployKeeper(upstream)
+    await using fork = await forkOf(upstream)
+    upstream.faults.refuse = ofState
+    await expect(fork.ask('eth_getBalance', keeper, '0x1')).rejects.toThrow(
+      /does not keep the state of block 1, which lies 1 block behind its newest/,
+    )
+    await expect(fork.ask('eth_getProof', keeper, [], '0x1')).rejects.toThrow(
+      /gives no proofs of block 1, which lies 1 block behind its newest/,
+    )
+  })
+
+  test('is asked of the next URL', async () => {
+    await using pruned = await startUpstream()
+    await using archive = await startUpstream()
+    const keeper = await deployKeeper(pruned)
+    await deployKeeper(archive)
+    pruned.faults.refuse = ofState
+    await using fork = await forkOf(pruned, { fork: { url: [pruned.url, archive.url] } })
+    expect(await fork.ask('eth_call', { to: keeper })).toBe(
+      await archive.ask('eth_call', { to: keeper }),
+    )
+    // where none has it, that is told
+    archive.faults.refuse = ofState
+    const failed = fork.ask('eth_getBalance', `0x${'51'.repeat(20)}`)
+    await expect(failed).rejects.toThrow(/does not keep the state of block 2/)
+  })
+})
+
+/** A service that carries what it is asked to a chain, and keeps count. */
+function serviceOf(upstream: Upstream): { client: Client; sent: (readonly Ask[])[] } {
+  const sent: (readonly Ask[])[] = []
+  const reply = async ({ method, params }: Ask): Promise<Reply> => {
+    const error = ofState({ method })
+    return error === undefined
+      ? { result: (await upstream.ask(method, ...params)) as never }
+      : { error }
+  }
+  const send = (asks: readonly Ask[]): Promise<readonly Reply[]> => {
+    sent.push(asks)
+    return Promise.all(asks.map(reply))
+  }
+  const provider = { name: 'https://rpc.example.org/…', mostAtOnce: 100, send }
+  return { client: new Client({ providers: [provider], timeoutMs: 1_000, retries: 0 }), sent }
+}
+
+describe('the state of a service’s block', () => {
+  const urls = ['https://rpc.example.org/v3/KEY']
+
+  test.each([
+    ['1', 1],
+    ['0x1', 1],
+    ['-1', 2],
+    [undefined, 2],
+  ])('named %s is asked for in the requests that find it: %i', async (block, requests) => {
+    await using upstream = await startUpstream()
+    await upstream.ask('hardhat_mine', '0xff')
+    const { client, sent } = serviceOf(upstream)
+    const found = await findBlock(client, { fork: { urls, block } }, NO_HEADS)
+    expect(sent).toHaveLength(requests)
+    const number = `0x${found.block.header.number.toString(16)}`
+    const asked = sent.at(-1)?.filter(({ method }) => method === 'eth_getBalance')
+    expect(asked).toEqual([{ method: 'eth_getBalance', params: [`0x${'00'.repeat(20)}`, number] }])
+    expect((await found.pruned)?.message).toMatch(/refuses eth_getBalance: missing trie node/)
+  })
+
+  test('named by a tag is not asked for, nor that of a node of one’s own', async () => {
+    await using upstream = await startUpstream()
+    const { client, sent } = serviceOf(upstream)
+    await findBlock(client, { fork: { urls, block: 'latest' } }, NO_HEADS)
+    await findBlock(client, { fork: { urls: [upstream.url], block: '0' } }, NO_HEADS)
+    expect(sent.flat().map(({ method }) => method)).not.toContain('eth_getBalance')
+  })
+})
