@@ -9,12 +9,15 @@ import { callData, deploy, initCode, SENDER } from '../support/deploy.ts'
 import { type Compilation, compile, projectSources, writeProject } from '../support/solidity.ts'
 import type { Figure } from './measure.ts'
 
-/** Requests of one round, and rounds of which the middle one counts. */
-const REQUESTS = 300
-const ROUNDS = 15
+/** Pairs of processes: what V8 makes of one is not what it makes of the next. */
+const PAIRS = 3
+
+/** Rounds of a pair, and requests of one to each of the two: many times as long as lines wait to be told. */
+const ROUNDS = 20
+const REQUESTS = 100
 
 /** Requests before the first round: V8 compiles meanwhile. */
-const WARM_UP = 2_000
+const WARM_UP = 1_200
 
 interface Node {
   readonly child: ChildProcess
@@ -28,37 +31,46 @@ type Work = (node: Node, i: number) => Promise<unknown>
 interface Cost {
   /** Microseconds of the processor for each request, all threads together. */
   readonly processor: number
-  /** Microseconds until the answer, the middle one. */
+  /** Microseconds until the answer: the mean, as what is told between two answers delays few of them, and those much. */
   readonly answer: number
 }
+
+/** A round of both: with names, and without. */
+type Round = readonly [told: Cost, plain: Cost]
 
 /** Processor time and answers' times with names, and what of them the names take. */
 export async function* tellingFigures(): AsyncIterableIterator<Figure> {
   const folder = await mkdtemp(path.join(tmpdir(), 'devchain-telling-'))
   const project = compile(projectSources())
   const artifacts = writeProject(folder, 'foundry', project)
-  const nodes: Node[] = []
-  const begin = async (...args: string[]): Promise<Node> => {
-    const node = await startNode(path.join(folder, `${nodes.length}`), project, args)
-    nodes.push(node)
-    return node
-  }
+  const works = Object.entries(worksOf(project))
+  const rounds = works.map((): Round[] => [])
   try {
-    const told = await begin('--artifacts', artifacts)
-    const plain = await begin('--no-artifacts')
-    for (const [name, work] of Object.entries(worksOf(project))) {
-      const costs = await inTurns(told, plain, work)
-      for (const part of ['processor', 'answer'] as const) {
-        const what = part === 'processor' ? `processor time of ${name}` : `answer to ${name}`
-        const pairs = costs.map((pair) => pair.map((each) => each[part]) as [number, number])
-        yield { name: `${what}, told by name`, value: middle(pairs.map(([a]) => a)), unit: 'µs' }
-        const more = middle(pairs.map(([a, b]) => a / b - 1))
-        yield { name: '  more than without names', value: 100 * more, unit: '%' }
+    for (let pair = 0; pair < PAIRS; pair++) {
+      const files = path.join(folder, `${pair}`)
+      const told = await startNode(`${files}-told`, project, ['--artifacts', artifacts])
+      const plain = await startNode(`${files}-plain`, project, ['--no-artifacts'])
+      try {
+        for (const [i, [, work]] of works.entries()) {
+          rounds[i]!.push(...(await inTurns(told, plain, work)))
+        }
+      } finally {
+        for (const { child } of [told, plain]) child.kill()
       }
     }
   } finally {
-    for (const { child } of nodes) child.kill()
     await rm(folder, { recursive: true })
+  }
+  for (const [i, [name]] of works.entries()) yield* figuresOf(name, rounds[i]!)
+}
+
+function* figuresOf(name: string, rounds: readonly Round[]): IterableIterator<Figure> {
+  for (const part of ['processor', 'answer'] as const) {
+    const what = part === 'processor' ? `processor time of ${name}` : `answer to ${name}`
+    const value = middle(rounds.map(([told]) => told[part]))
+    yield { name: `${what}, told by name`, value, unit: 'µs' }
+    const more = middle(rounds.map(([told, plain]) => told[part] / plain[part] - 1))
+    yield { name: '  more than without names', value: 100 * more, unit: '%' }
   }
 }
 
@@ -80,34 +92,36 @@ function worksOf(project: Compilation): Readonly<Record<string, Work>> {
 }
 
 /** Each round of one beside one of the other: what else the machine does falls on both. */
-async function inTurns(
-  told: Node,
-  plain: Node,
-  work: Work,
-): Promise<readonly (readonly [Cost, Cost])[]> {
-  for (const node of [told, plain]) for (let i = 0; i < WARM_UP; i++) await work(node, i)
-  const costs: [Cost, Cost][] = []
+async function inTurns(told: Node, plain: Node, work: Work): Promise<readonly Round[]> {
+  for (const node of [told, plain]) await answersOf(node, work, 0, WARM_UP)
+  const rounds: Round[] = []
   for (let round = 0; round < ROUNDS; round++) {
     const first = WARM_UP + round * REQUESTS
-    const isEven = round % 2 === 0
-    const [a, b] = isEven ? [told, plain] : [plain, told]
-    const pair: [Cost, Cost] = [await costOf(a, work, first), await costOf(b, work, first)]
-    costs.push(isEven ? pair : [pair[1], pair[0]])
+    const before = await processorsOf(told, plain)
+    const answers = new Map<Node, number>()
+    for (const node of round % 2 === 0 ? [told, plain] : [plain, told]) {
+      answers.set(node, await answersOf(node, work, first, REQUESTS))
+    }
+    // what is told while the other is asked is counted too
+    const after = await processorsOf(told, plain)
+    const cost = (node: Node, i: 0 | 1): Cost => ({
+      processor: (after[i] - before[i]) / REQUESTS,
+      answer: answers.get(node) ?? Number.NaN,
+    })
+    rounds.push([cost(told, 0), cost(plain, 1)])
   }
-  return costs
+  return rounds
 }
 
-async function costOf(node: Node, work: Work, first: number): Promise<Cost> {
-  const before = await processorOf(node)
-  const answers: number[] = []
-  for (let i = first; i < first + REQUESTS; i++) {
-    const began = performance.now()
-    await work(node, i)
-    answers.push(1000 * (performance.now() - began))
-  }
-  // what is told after the last answer belongs to it too
-  await delay(60)
-  return { processor: ((await processorOf(node)) - before) / REQUESTS, answer: middle(answers) }
+/** Microseconds until an answer, in the mean of some requests one after another. */
+async function answersOf(node: Node, work: Work, first: number, count: number): Promise<number> {
+  const began = performance.now()
+  for (let i = first; i < first + count; i++) await work(node, i)
+  return (1000 * (performance.now() - began)) / count
+}
+
+async function processorsOf(told: Node, plain: Node): Promise<readonly [number, number]> {
+  return [await processorOf(told), await processorOf(plain)]
 }
 
 /** Microseconds of the processor that a process has taken, as Linux counts them. */
