@@ -3,6 +3,8 @@
 /** `30000000n` as `30,000,000`, with a real minus sign. */
 export function number(value: bigint | number): string {
   const digits = value.toString()
+  // most numbers of a line are short, and the expression takes longer than all the rest of it
+  if (digits.length <= 3 && value >= 0) return digits
   const grouped = digits.replace('-', '').replace(/\B(?=(\d{3})+$)/g, ',')
   return digits.startsWith('-') ? `−${grouped}` : grouped
 }

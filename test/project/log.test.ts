@@ -300,6 +300,74 @@ describe('the log of a project', () => {
     ])
   })
 
+  test('calls an account by the code that it has at the time', async () => {
+    await using chain = await started()
+    const { ask } = chain
+    const vault = await vaultOn(ask)
+    const data = callData(project, 'Vault', 'balanceOf', [OTHER])
+    const snapshot = await ask('evm_snapshot')
+    chain.lines()
+    const told = async (): Promise<string | undefined> => {
+      await ask('eth_call', { to: vault, data })
+      return chain.lines().at(-1)
+    }
+    const nobody = 'eth_call  1.0 ms  Vault.balanceOf(0x7099…79C8) → 0'
+    expect(await told()).toBe(nobody)
+    const { object } = contractNamed(project, 'Coin').evm.deployedBytecode
+    await ask('hardhat_setCode', OTHER, `0x${object}`)
+    expect(await told()).toBe('eth_call  1.0 ms  Vault.balanceOf(Coin@0x7099…79C8) → 0')
+    await ask('evm_revert', snapshot)
+    expect(await told()).toBe(nobody)
+  })
+
+  test('takes an account for a proxy only where its code can delegate', async () => {
+    await using chain = await started()
+    const { ask } = chain
+    const coin = await deploy(ask, initCode(project, 'Coin', [5_000_000_000n]))
+    const implementation = '0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc'
+    await ask('hardhat_setStorageAt', OTHER, implementation, `0x${coin.slice(2).padStart(64, '0')}`)
+    const lines: (string | undefined)[] = []
+    // 0xf4 is DELEGATECALL, and here the constant of a PUSH1
+    for (const code of ['0x60f400', '0xf400']) {
+      await ask('hardhat_setCode', OTHER, code)
+      chain.lines()
+      await ask('eth_call', { to: OTHER, data: '0x313ce567' }).catch(() => undefined)
+      lines.push(chain.lines().at(-1))
+    }
+    expect(lines).toEqual([
+      expect.stringContaining('0x7099…79C8 decimals()'),
+      expect.stringContaining('Coin.decimals()'),
+    ])
+  })
+
+  test('tells of a call with the functions of what was handed over before it', async () => {
+    await using chain = await startLogged({ defaultGas: 'estimate' })
+    const { ask } = chain
+    const coin = await deploy(ask, initCode(project, 'Coin', [5_000_000_000n]))
+    const data = callData(project, 'Coin', 'balanceOf', [OTHER])
+    const lines: (string | undefined)[] = []
+    const { abi } = contractNamed(project, 'Coin')
+    const renamed = { type: 'function', name: 'sumOf', inputs: [], outputs: [] }
+    const named = (contractName: string, functions: readonly object[]): object => {
+      const code = contractNamed(project, 'Coin').evm
+      return {
+        contractName,
+        abi: functions,
+        bytecode: `0x${code.bytecode.object}`,
+        deployedBytecode: `0x${code.deployedBytecode.object}`,
+      }
+    }
+    for (const artifact of [named('Coin', abi), named('Money', [...abi, renamed])]) {
+      await ask('devchain_addArtifacts', artifact)
+      await ask('eth_call', { to: coin, data })
+      lines.push(chain.lines().at(-1))
+    }
+    expect(lines).toEqual([
+      'eth_call  1.0 ms  Coin.balanceOf(0x7099…79C8) → 0 USC',
+      'eth_call  1.0 ms  ~Money.balanceOf(0x7099…79C8) → 0 USC',
+    ])
+  })
+
   test('has the same for programs', async () => {
     await using chain = await started({ json: true })
     const { ask } = chain

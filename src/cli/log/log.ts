@@ -72,7 +72,7 @@ const CLAIM_MS = 10
 /** Entries that wait for their turn at most, where names are looked up. */
 const QUEUE_LIMIT = 10_000
 /** How long entries wait for others, and how many are told in a row: to look names up leaves replies their turn. */
-const GATHER_MS = 5
+const GATHER_MS = 20
 const IN_A_ROW = 50
 /** How many changes wait for their calls at most. */
 const HELD_LIMIT = 1_000

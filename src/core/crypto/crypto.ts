@@ -116,15 +116,20 @@ export function signatureFromCompact(bytes: Uint8Array): Signature {
 const LOWER_A = 0x61
 const LOWER_TO_UPPER = 0x20
 
+/** `0x`, and room for the digits of an address. */
+const ADDRESS_TEXT: Buffer = Buffer.from(`0x${'0'.repeat(40)}`)
+const ADDRESS_DIGITS: Buffer = ADDRESS_TEXT.subarray(2)
+
 /** The address in mixed case, whose letters carry a checksum (EIP-55). */
 export function checksumAddress(address: Address): string {
-  const digits = Buffer.from(address.slice(2), 'latin1')
+  const digits = ADDRESS_DIGITS
+  for (let i = 0; i < digits.length; i++) digits[i] = address.charCodeAt(i + 2)
   const hash = keccak256(digits)
-  for (const [i, digit] of digits.entries()) {
+  for (let i = 0; i < digits.length; i++) {
     const nibble = i % 2 === 0 ? hash[i >> 1]! >> 4 : hash[i >> 1]! & 15
-    if (nibble > 7 && digit >= LOWER_A) digits[i] = digit - LOWER_TO_UPPER
+    if (nibble > 7 && digits[i]! >= LOWER_A) digits[i]! -= LOWER_TO_UPPER
   }
-  return `0x${digits.toString('latin1')}`
+  return ADDRESS_TEXT.toString('latin1')
 }
 
 /** The address of a contract made by a transaction or CREATE: from its creator's RLP-coded address and nonce. */

@@ -1,7 +1,7 @@
 // Values out of what contracts are given and give back, by their ABI. The library that decodes them is loaded with this file.
 import { type AbiParameters, decode } from 'ox/AbiParameters'
-import { hexFromBytes } from '../../core/hex.ts'
 import type { AbiItem } from '../reading/summary.ts'
+import { readWords, type WordReader, wordReaders } from './words.ts'
 
 /** A parameter as ABIs describe it. */
 export interface Parameter {
@@ -40,11 +40,17 @@ function parametersOf(item: AbiItem): ParsedItem {
   const made: ParsedItem = {
     inputs,
     outputs,
-    indexed: inputs.filter(isIndexed).map((each) => [each]),
+    indexed: inputs.filter(isIndexed).map((each) => [inTopic(each)]),
     others: inputs.filter((each) => !isIndexed(each)),
   }
   parsed.set(item, made)
   return made
+}
+
+/** What is long is in a topic as a hash. */
+function inTopic(parameter: Parameter): Parameter {
+  const isValue = /^(u?int\d*|address|bool|bytes\d+)$/.test(parameter.type)
+  return isValue ? parameter : { ...parameter, type: 'bytes32' }
 }
 
 /** The arguments of a call, an error or a constructor; undefined where the bytes do not fit. @param data without a selector */
@@ -67,17 +73,10 @@ export function decodeEvent(
   if (indexed.length !== topics.length - 1) return undefined
   const values = decodeAs(others, data)
   if (values === undefined) return undefined
-  const inTopics = indexed.map((parameter, i) => topicArgument(parameter, topics[i + 1]!))
+  const inTopics = indexed.map((only, i) => decodeAs(only, topics[i + 1]!)?.[0])
   const [ofTopics, ofData] = [inTopics.values(), values.values()]
   const all = inputs.map((each) => (each.indexed === true ? ofTopics : ofData).next().value)
   return all.every((each) => each !== undefined) ? (all as Argument[]) : undefined
-}
-
-function topicArgument(only: readonly [Parameter], topic: Uint8Array): Argument | undefined {
-  const [parameter] = only
-  const isValue = /^(u?int\d*|address|bool|bytes\d+)$/.test(parameter.type)
-  if (!isValue) return { parameter: { ...parameter, type: 'bytes32' }, value: hexFromBytes(topic) }
-  return decodeAs(only, topic)?.[0]
 }
 
 function decodeAs(
@@ -86,21 +85,31 @@ function decodeAs(
 ): readonly Argument[] | undefined {
   if (parameters.length === 0) return []
   if (data.length > LONGEST) return undefined
+  const { bare, readers } = preparedOf(parameters)
+  const words = readers && readWords(readers, data)
+  if (words !== undefined) return words.map((value, i) => ({ parameter: parameters[i]!, value }))
   try {
-    const values: readonly unknown[] = decode(bareOf(parameters), data, {
-      checksumAddress: false,
-    })
+    const values: readonly unknown[] = decode(bare, data, { checksumAddress: false })
     return parameters.map((parameter, i) => argument(parameter, values[i]))
   } catch {
     return undefined
   }
 }
 
-const bare = new WeakMap<readonly Parameter[], AbiParameters>()
+/** What is found out of parameters once. */
+interface Prepared {
+  readonly bare: AbiParameters
+  readonly readers: readonly WordReader[] | undefined
+}
 
-function bareOf(parameters: readonly Parameter[]): AbiParameters {
-  const made = bare.get(parameters) ?? (parameters.map(nameless) as AbiParameters)
-  bare.set(parameters, made)
+const prepared = new WeakMap<readonly Parameter[], Prepared>()
+
+function preparedOf(parameters: readonly Parameter[]): Prepared {
+  const known = prepared.get(parameters)
+  if (known !== undefined) return known
+  const bare = parameters.map(nameless) as AbiParameters
+  const made = { bare, readers: wordReaders(parameters.map(({ type }) => type)) }
+  prepared.set(parameters, made)
   return made
 }
 

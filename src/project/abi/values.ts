@@ -2,7 +2,6 @@
 import { checksumAddress } from '../../core/crypto/crypto.ts'
 import { bytes, decimal, ether, number, oneLine, short } from '../../core/format.ts'
 import type { Address } from '../../core/hex.ts'
-import { memoize } from '../../core/lrucache.ts'
 import type { Argument, Parameter } from './decode.ts'
 
 /** The unit of a token. */
@@ -20,11 +19,6 @@ export interface Telling {
   /** True: nothing is shortened. */
   readonly isWhole: boolean
 }
-
-/** Addresses whose form for people is remembered: it costs a Keccak-256. */
-const REMEMBERED = 1_000
-
-const checksummed = memoize(REMEMBERED, (address: Address) => checksumAddress(address))
 
 /** Items of a list, and characters of a text, that are told in short. */
 const LISTED = 3
@@ -75,7 +69,7 @@ function listText(parameter: Parameter, items: readonly unknown[], telling: Tell
 function addressText(address: string, { nameOf, isWhole }: Telling): string {
   const name = nameOf(address)
   if (name !== undefined) return name
-  const checksum = checksummed(address as Address)
+  const checksum = checksumAddress(address as Address)
   return isWhole ? checksum : short(checksum)
 }
 

@@ -6,6 +6,7 @@ import {
   bytesFromHex,
   paddedBytes,
 } from '../../core/hex.ts'
+import { isPush, OP } from '../../evm/opcodes.ts'
 import { delegateOf } from '../../protocol/transactions/delegation.ts'
 import { codeAt, storageAt, type World } from '../../state/world.ts'
 
@@ -34,7 +35,6 @@ const CLONES = [
 ].map((text) => bytesFromHex(`0x${text}`))
 
 const ADDRESS_LENGTH = 20
-const DELEGATECALL = 0xf4
 
 /** Longest code that is looked at for a clone without arguments. */
 const CLONE_TAIL = 40
@@ -64,13 +64,21 @@ export function targetOf(
 
 const delegating = new WeakMap<Uint8Array, boolean>()
 
-/** True for code with a DELEGATECALL somewhere, in constants and the like too: without one it runs no other code. */
+/** True for code with a DELEGATECALL among its operations, be it never reached: without one it runs no other code. */
 function delegates(code: Uint8Array): boolean {
   const known = delegating.get(code)
   if (known !== undefined) return known
-  const found = code.includes(DELEGATECALL)
+  let at = 0
+  while (at < code.length && code[at] !== OP.DELEGATECALL) at = nextOperation(code, at)
+  const found = at < code.length
   delegating.set(code, found)
   return found
+}
+
+/** Constants are no operations. */
+function nextOperation(code: Uint8Array, at: number): number {
+  const opcode = code[at]!
+  return isPush(opcode) ? at + opcode - OP.PUSH1 + 2 : at + 1
 }
 
 function clonedBy(code: Uint8Array): Address | undefined {
@@ -81,7 +89,7 @@ function clonedBy(code: Uint8Array): Address | undefined {
       head.length + ADDRESS_LENGTH,
       head.length + ADDRESS_LENGTH + CLONE_TAIL,
     )
-    if (tail.includes(DELEGATECALL)) return address
+    if (tail.includes(OP.DELEGATECALL)) return address
   }
   return undefined
 }

@@ -33,17 +33,18 @@ interface Memory {
 }
 
 /** Accounts that are remembered; then all are forgotten. */
-const MOST_REMEMBERED = 10_000
+const MOST_REMEMBERED = 1_000
 
-/** What was found out of accounts, nothing among it. */
-class Remembered<T> {
-  readonly #known = new Map<Address, T | undefined>()
+/** What was found out of accounts, nothing (null) among it. */
+class Remembered<T extends object | string> {
+  readonly #known = new Map<Address, T | null>()
 
   get(address: Address, find: () => T | undefined): T | undefined {
-    if (this.#known.has(address)) return this.#known.get(address)
+    const known = this.#known.get(address)
+    if (known !== undefined) return known ?? undefined
     const found = find()
     if (this.#known.size >= MOST_REMEMBERED) this.#known.clear()
-    this.#known.set(address, found)
+    this.#known.set(address, found ?? null)
     return found
   }
 }
@@ -241,12 +242,22 @@ export class Names {
   }
 }
 
-const members = new WeakMap<Contract, ReadonlyMap<string, AbiItem>>()
+type Members = ReadonlyMap<string, AbiItem>
 
-/** A member of a contract's ABI, by its selector or topic. */
+const members = new WeakMap<Contract, ReadonlyMap<AbiItem['kind'], Members>>()
+
+/** A member of a contract's ABI, by its selector or topic; of several the last. */
 function memberOf(contract: Contract, kind: AbiItem['kind'], key: string): AbiItem | undefined {
-  const known =
-    members.get(contract) ?? new Map(contract.abi.map((item) => [`${item.kind} ${item.key}`, item]))
+  const known = members.get(contract) ?? membersOf(contract)
   members.set(contract, known)
-  return known.get(`${kind} ${key}`)
+  return known.get(kind)?.get(key)
+}
+
+function membersOf({ abi }: Contract): ReadonlyMap<AbiItem['kind'], Members> {
+  const found = new Map<AbiItem['kind'], Map<string, AbiItem>>()
+  for (const item of abi) {
+    const ofKind = found.get(item.kind) ?? new Map<string, AbiItem>()
+    found.set(item.kind, ofKind.set(item.key, item))
+  }
+  return found
 }
