@@ -1,4 +1,4 @@
-// Long work on this thread that yields to others in between.
+// Long work on this thread: it yields to others in between, and has the memory that it leaves given back.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { MaybePromise } from './promises.ts'
 
@@ -21,6 +21,33 @@ export function yielder(
     if (performance.now() < turnEnds) return undefined
     return pause().then(() => {
       turnEnds = performance.now() + turnMs
+    })
+  }
+}
+
+/**
+ * As `yielder`, for work of several kinds that goes on at the same time: together it has one turn, and of what waits for
+ * the next one a single piece goes on.
+ */
+export function sharedYielder(turnMs: number = TURN_MS): YieldIfDue {
+  const waiting: (() => void)[] = []
+  /** Undefined: nothing was done in this turn. */
+  let turnEnds: number | undefined
+  const begin = (): number => {
+    setImmediate(() => {
+      turnEnds = undefined
+      const next = waiting.shift()
+      if (next === undefined) return
+      begin()
+      next()
+    })
+    turnEnds = performance.now() + turnMs
+    return turnEnds
+  }
+  return () => {
+    if (performance.now() < (turnEnds ?? begin())) return undefined
+    return new Promise((resolve) => {
+      waiting.push(resolve)
     })
   }
 }
@@ -60,4 +87,21 @@ export function collect<T>(
     return found
   }
   return goOn()
+}
+
+/** Bytes that V8 holds for pressure: more than the 64 MiB that it lets memory outside of its heap grow by. */
+const PRESSURE = 128 * 1024 * 1024
+
+/**
+ * Lets V8 begin to collect beside other work, as it does when memory outside of its heap grows. Nothing is written to this
+ * memory, so that the system gives none. `gc()` would hold everything up for as long as all that lives takes.
+ * @returns the memory: what nobody takes, a compiler leaves out
+ */
+export function hintAtPressure(): ArrayBuffer | undefined {
+  try {
+    return new ArrayBuffer(PRESSURE)
+  } catch {
+    // there is no room for it: then V8 knows
+    return undefined
+  }
 }

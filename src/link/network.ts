@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { DevchainError, printValue } from '../core/errors.ts'
 import type { Hash } from '../core/hex.ts'
+import { sharedYielder } from '../core/yield.ts'
 import type { Chain } from '../node/chain/chain.ts'
 import { withGenesisTime } from '../node/commands/genesistime.ts'
 import type { OwnNode, PeerEvent, PeerInfo, Peers, Reputation, SyncStatus } from '../node/peers.ts'
@@ -42,6 +43,9 @@ export interface NetworkOptions {
   readonly dial?: (url: string) => Promise<Pipe>
 }
 
+/** Milliseconds of work for peers after which users have their turn; an import has its own. */
+const TURN_MS = 5
+
 /** In which nodes that are there have answered at the start. */
 const FIRST_LINK_MS = 1_000
 
@@ -64,6 +68,7 @@ export class Network implements Peers {
     this.#allowed.addAddress('::1')
     for (const host of options.linkHosts) if (host !== '*') this.#allowed.addAddress(host)
     this.#reputations = new Reputations(timing)
+    const yieldIfDue = sharedYielder(TURN_MS)
     const identity: NodeIdentity = {
       nodeId: chain.environment.random(32),
       name: options.name,
@@ -85,6 +90,7 @@ export class Network implements Peers {
       held: (peer) => this.#greet(peer),
       message: (peer, message) => this.#handle(peer, message),
       tell,
+      yieldIfDue,
       onBug,
     })
     const shared = {
@@ -92,6 +98,7 @@ export class Network implements Peers {
       timing,
       peers: () => this.#table.present(),
       note: this.#table.note.bind(this.#table),
+      yieldIfDue,
       onBug,
     }
     this.#sync = new Synchronizer({ ...shared, tell })

@@ -1,4 +1,5 @@
 // Has the memory of large replies given back, once nobody asks for more.
+import { hintAtPressure } from '../core/yield.ts'
 
 /** Bytes of replies after which there is something to give back. */
 const LARGE = 16 * 1024 * 1024
@@ -8,9 +9,6 @@ const QUIET_MS = 1_000
 
 /** The first hint ends the collection that is under way, which keeps what was alive as it began; the second one the rest. */
 const HINTS = 3
-
-/** Bytes that V8 holds for pressure: more than the 64 MiB that it lets memory outside of its heap grow by. */
-const PRESSURE = 128 * 1024 * 1024
 
 /** Counts what is replied. V8 grows its heap for a large reply, and does not look at it again while nothing happens. */
 export class Relief {
@@ -52,19 +50,5 @@ export class Relief {
     }
     this.#isBusy = false
     this.#timer = this.#hints > 0 ? this.#wait() : undefined
-  }
-}
-
-/**
- * Lets V8 begin to collect beside other work, as it does when memory outside of its heap grows. Nothing is written to this
- * memory, so that the system gives none. `gc()` would hold everything up for as long as all that lives takes.
- * @returns the memory: what nobody takes, a compiler leaves out
- */
-function hintAtPressure(): ArrayBuffer | undefined {
-  try {
-    return new ArrayBuffer(PRESSURE)
-  } catch {
-    // there is no room for it: then V8 knows
-    return undefined
   }
 }

@@ -52,6 +52,7 @@ export async function handmadePeer(
         say({ kind: 'transactions', id, transactions: answers.getTransactions(message) })
       }
     },
+    part: () => undefined,
     end: () => undefined,
   })
   const identity = { nodeId: new Uint8Array(32).fill(0xee), name: 'mallory', client: 'test' }

@@ -65,7 +65,7 @@ export class MemoryPipe implements Pipe {
   isRead = true
   /** While true nothing that is sent here arrives. */
   isStuck = false
-  #listener: PipeListener | undefined
+  listener: PipeListener | undefined
   #isDelivering = false
 
   get unsent(): number {
@@ -90,7 +90,7 @@ export class MemoryPipe implements Pipe {
     await nextTurn()
     while (this.sent.length > 0 && this.other?.isRead === true && !this.isStuck) {
       const message = this.sent.shift()!
-      this.other.#listener?.message(message)
+      this.other.listener?.message(message)
       if (this.sent.length % 16 === 0) await nextTurn()
     }
     this.#isDelivering = false
@@ -109,8 +109,8 @@ export class MemoryPipe implements Pipe {
   }
 
   hangUp(): void {
-    const listener = this.#listener
-    this.#listener = undefined
+    const listener = this.listener
+    this.listener = undefined
     this.isOpen = false
     listener?.end(undefined)
   }
@@ -121,7 +121,7 @@ export class MemoryPipe implements Pipe {
   }
 
   listen(listener: PipeListener): void {
-    this.#listener = listener
+    this.listener = listener
     void this.other?.deliver()
   }
 }

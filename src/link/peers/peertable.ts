@@ -1,8 +1,10 @@
 // The peers of a node: who is taken, who is refused and why, and how links that were lost come back.
 import type { Hash } from '../../core/hex.ts'
 import { LruCache } from '../../core/lrucache.ts'
+import type { YieldIfDue } from '../../core/yield.ts'
 import { type Deed, nameOf, type PeerEvent } from '../../node/peers.ts'
 import { type Hello, judge, otherGenesis } from '../protocol/handshake.ts'
+import { Intake } from '../protocol/intake.ts'
 import { type Limits, Throttle } from '../protocol/limits.ts'
 import { Link, type Told } from '../protocol/link.ts'
 import { encodeMessage } from '../protocol/messages.ts'
@@ -32,6 +34,8 @@ export interface TableOptions {
   readonly held: (peer: Peer) => void
   readonly message: (peer: Peer, message: Told) => Promise<void> | void
   readonly tell: (event: PeerEvent) => void
+  /** The turns of all that is done for peers. */
+  readonly yieldIfDue: YieldIfDue
   readonly onBug: (error: unknown) => void
 }
 
@@ -61,6 +65,7 @@ export class PeerTable {
   /** Which node was found at a URL. */
   readonly #nodeAt = new Map<string, string>()
   readonly #links = new Set<Link>()
+  readonly #intake = new Intake()
   readonly #connections: Throttle
   /** Node ids of those that the log told of as linked. */
   readonly #told = new Set<string>()
@@ -143,7 +148,7 @@ export class PeerTable {
   accept(pipe: Pipe): void {
     const { timing, maxPeers } = this.#options
     const refuse = (reason: string): void => {
-      pipe.listen({ message: () => undefined, end: () => undefined })
+      pipe.listen({ message: () => undefined, part: () => undefined, end: () => undefined })
       pipe.send(encodeMessage({ kind: 'goodbye', reason }))
       pipe.close()
     }
@@ -209,7 +214,7 @@ export class PeerTable {
 
   /** @returns when the connection has ended: true where its peer was taken */
   #connect(pipe: Pipe, way: Way): Promise<boolean> {
-    const { timing, limits, hello, tell, onBug } = this.#options
+    const { timing, limits, hello, tell, yieldIfDue, onBug } = this.#options
     const place = { ...way, host: way.host, remote: pipe.remote }
     if (this.#options.bans.has(pipe.remote.address) || this.#isUnlinked || this.#isClosed) {
       pipe.destroy()
@@ -226,6 +231,9 @@ export class PeerTable {
         pipe,
         timing,
         limits,
+        intake: this.#intake,
+        links: () => Math.max(1, this.#links.size),
+        yieldIfDue,
         hello,
         listener: {
           greet: async (given) => {

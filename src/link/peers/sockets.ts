@@ -10,10 +10,20 @@ import { plainAddress } from './addresses.ts'
 /** In which a connection has to be there. */
 const CONNECT_MS = 5_000
 
+/** Bytes that keeping a chunk costs besides its own. */
+const CHUNK_COST = 512
+
+/** Bytes of a message that are held before it is told that it is not all there: most are shorter. */
+const UNCOUNTED = 2 ** 16
+
 /** No compression: peers are near. What is said is bytes, never text. */
 const OPTIONS = {
   maxPayload: MAX_MESSAGE,
   perMessageDeflate: false,
+  // peers send each message whole
+  maxFragments: 16,
+  // one that does wrong is not waited for
+  closeTimeout: 500,
   skipUTF8Validation: true,
 } as const
 
@@ -27,14 +37,16 @@ export function dial(url: string): Promise<Pipe> {
   target.pathname = LINK_PATH
   return new Promise((resolve, reject) => {
     const client = new WebSocket(target, { ...OPTIONS, handshakeTimeout: CONNECT_MS })
+    let stream: Duplex | undefined
     let remote: RemoteEnd = { address: target.hostname, port: Number(target.port) }
     client.once('upgrade', ({ socket }) => {
+      stream = socket
       remote = remoteOf(socket)
     })
     client.once('error', reject)
     client.once('open', () => {
       client.off('error', reject)
-      resolve(new SocketPipe(client, remote))
+      resolve(new SocketPipe(client, remote, stream))
     })
   })
 }
@@ -45,7 +57,7 @@ export class Acceptor {
 
   take(request: IncomingMessage, socket: Duplex, head: Buffer, then: (pipe: Pipe) => void): void {
     this.#server.handleUpgrade(request, socket, head, (client) => {
-      then(new SocketPipe(client, remoteOf(request.socket)))
+      then(new SocketPipe(client, remoteOf(request.socket), socket))
     })
   }
 }
@@ -62,11 +74,15 @@ function remoteOf({ remoteAddress = '', remotePort = 0 }: Socket): RemoteEnd {
 class SocketPipe implements Pipe {
   readonly remote: RemoteEnd
   readonly #client: WebSocket
+  readonly #stream: Duplex | undefined
+  #partBytes = 0
   #unsent = 0
   #problem: string | undefined
 
-  constructor(client: WebSocket, remote: RemoteEnd) {
+  /** @param stream what the frames come in on */
+  constructor(client: WebSocket, remote: RemoteEnd, stream: Duplex | undefined) {
     this.#client = client
+    this.#stream = stream
     this.remote = remote
     // ws closes with the fitting code by itself, and tells of the end
     client.on('error', ({ message }) => {
@@ -106,8 +122,16 @@ class SocketPipe implements Pipe {
     else this.#client.pause()
   }
 
-  listen({ message, end }: PipeListener): void {
-    this.#client.on('message', (data) => message(bytesOf(data)))
+  listen({ message, part, end }: PipeListener): void {
+    // before ws reads it: what begins in the chunk in which a message ends is not counted, and less than a chunk
+    this.#stream?.prependListener('data', (chunk: Uint8Array) => {
+      this.#partBytes += chunk.length + CHUNK_COST
+      if (this.#partBytes > UNCOUNTED) part(this.#partBytes)
+    })
+    this.#client.on('message', (data) => {
+      this.#partBytes = 0
+      message(bytesOf(data))
+    })
     this.#client.once('close', () => end(this.#problem))
     if (this.#client.readyState === WebSocket.CLOSED) end(this.#problem)
     else this.#client.resume()

@@ -16,7 +16,7 @@ export interface Limits {
   /** Messages and bytes of one peer that wait to be handled; beyond, its socket is not read. */
   readonly waitingMessages: number
   readonly waitingBytes: number
-  /** Bytes that wait to be sent to a peer; beyond, its questions wait. */
+  /** Bytes that wait to be sent, of which each peer has an equal share; beyond, its questions wait. */
   readonly unsentBytes: number
 }
 

@@ -1,11 +1,18 @@
 // A link to one peer, over whatever pipe: greeting, questions and their answers, silence, and what is too much.
 import { DevchainError } from '../../core/errors.ts'
 import { isPromise, type MaybePromise } from '../../core/promises.ts'
-import { yielder } from '../../core/yield.ts'
+import type { YieldIfDue } from '../../core/yield.ts'
 import type { Deed } from '../../node/peers.ts'
+import type { Intake, IntakeHolder } from './intake.ts'
 import type { Limits } from './limits.ts'
 import { Throttle } from './limits.ts'
-import { decodeMessage, encodeMessage, type Message, type Values } from './messages.ts'
+import {
+  decodeMessage,
+  encodeMessage,
+  MAX_ANNOUNCE,
+  type Message,
+  type Values,
+} from './messages.ts'
 import type { Pipe } from './pipe.ts'
 import { Refusal } from './refusal.ts'
 import type { Timing } from './timing.ts'
@@ -47,6 +54,10 @@ export interface LinkOptions {
   readonly pipe: Pipe
   readonly timing: Timing
   readonly limits: Limits
+  /** What links have in common: what came on all of them, how many there are, their turns. */
+  readonly intake: Intake
+  readonly links: () => number
+  readonly yieldIfDue: YieldIfDue
   /** How this node introduces itself now. */
   readonly hello: () => Values<'hello'>
   readonly listener: LinkListener
@@ -54,9 +65,6 @@ export interface LinkOptions {
 
 /** Questions that may be open at a time. */
 const MAX_OPEN = 64
-
-/** Milliseconds of work for one peer after which others have their turn. */
-const TURN_MS = 5
 
 /** Milliseconds that the last words have to leave. */
 const GOODBYE_MS = 500
@@ -71,17 +79,20 @@ interface OpenQuestion {
   readonly stopTimer: () => void
 }
 
-export class Link {
+export class Link implements IntakeHolder {
   readonly #options: LinkOptions
   readonly #throttle: Throttle
   readonly #waiting: Uint8Array[] = []
   readonly #open = new Map<number, OpenQuestion>()
   #waitingBytes = 0
+  /** Of a message that is not all there. */
+  #partBytes = 0
   #isReading = true
   #isHandling = false
   #state: 'greeting' | 'linked' | 'ended' = 'greeting'
   #nextId = 1
   #heardAt: number
+  #askedAt = Number.NEGATIVE_INFINITY
   #stopTimer: () => void
   #isHeldHere = false
   #isHeldThere = false
@@ -99,6 +110,7 @@ export class Link {
     )
     pipe.listen({
       message: (message) => this.#take(message),
+      part: (bytes) => this.#takePart(bytes),
       end: (reason) => this.#end(reason ?? 'the connection was closed'),
     })
     this.#write({ kind: 'hello', ...options.hello() })
@@ -142,13 +154,15 @@ export class Link {
         return reject(new Refusal('it cannot be asked now'))
       }
       const id = this.#nextId++
-      const { answerMs } = this.#options.limits
-      const stopTimer = this.#options.timing.after(answerMs, () => {
+      const { timing, limits } = this.#options
+      const { answerMs } = limits
+      const stopTimer = timing.after(answerMs, () => {
         this.#open.delete(id)
         this.#options.listener.deed('timeoutMessages')
         reject(new Refusal(`no answer to ${kind} in ${answerMs} ms`, 'timeoutMessages'))
       })
       const settle = resolve as unknown as (answer: Message) => void
+      this.#askedAt = timing.now()
       this.#open.set(id, { answer: ANSWERS[kind], resolve: settle, reject, stopTimer })
       this.#write({ kind, id, ...asked } as unknown as Message)
     })
@@ -167,14 +181,32 @@ export class Link {
     this.#fail(new Refusal(reason))
   }
 
+  /** Ends the link at once: what it holds would else stay for a while. */
+  letGo(
+    problem = 'messages of all peers that are unfinished or wait are too many bytes, and its is the oldest',
+  ): void {
+    this.#fail(new Refusal(problem, 'timeoutMessages'))
+    this.#options.pipe.destroy()
+  }
+
   /** Ends the link for what the other side did. */
   refuse(refusal: Refusal): void {
     this.#fail(refusal)
   }
 
+  #takePart(bytes: number): void {
+    if (this.#state === 'ended') return
+    this.#partBytes = bytes
+    const { timing, limits, intake } = this.#options
+    const isAnswer = timing.now() - this.#askedAt < limits.silenceMs
+    if (bytes > 2 * MAX_ANNOUNCE && !isAnswer) {
+      this.letGo(`it sends a message of more than ${MAX_ANNOUNCE} bytes that nobody asked for`)
+    } else intake.hold(this, this.#waitingBytes + bytes)
+  }
+
   #take(message: Uint8Array): void {
     if (this.#state === 'ended') return
-    const { timing, limits, pipe } = this.#options
+    const { timing, limits, pipe, intake } = this.#options
     this.#heardAt = timing.now()
     if (!this.#throttle.take(this.#heardAt)) {
       const problem = `it sends more than ${limits.messagesPerSecond} messages a second`
@@ -183,6 +215,10 @@ export class Link {
     }
     this.#waiting.push(message)
     this.#waitingBytes += message.length
+    this.#partBytes = 0
+    intake.pass(message.length)
+    intake.hold(this, this.#waitingBytes)
+    if ((this.#state as string) === 'ended') return
     if (this.#isReading && this.#isFull()) {
       this.#isReading = false
       pipe.read(false)
@@ -198,17 +234,22 @@ export class Link {
   /** Handles what waits, in its order, with turns for others. */
   async #handleAll(): Promise<void> {
     this.#isHandling = true
-    const yieldIfDue = yielder(TURN_MS)
+    const { yieldIfDue, intake } = this.#options
     try {
-      for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
+      while (this.#waiting.length > 0) {
+        // not awaited where there is none: what came on other links would pass it in the same turn
+        const pause = yieldIfDue()
+        if (pause !== undefined) await pause
+        const next = this.#waiting.shift()
+        if (next === undefined) return
         this.#waitingBytes -= next.length
+        intake.advance(this, this.#waitingBytes + this.#partBytes)
         if (!this.#isReading && !this.#isFull()) {
           this.#isReading = true
           this.#options.pipe.read(true)
         }
         const handled = this.#handle(decodeMessage(next))
         if (isPromise(handled)) await handled
-        await yieldIfDue()
         await this.#room()
         if ((this.#state as string) === 'ended') return
       }
@@ -228,9 +269,9 @@ export class Link {
 
   /** Waits while the other side does not read what it asked for. */
   async #room(): Promise<void> {
-    const { pipe, timing, limits } = this.#options
+    const { pipe, timing, limits, links } = this.#options
     const since = timing.now()
-    while (this.#state === 'linked' && pipe.unsentBytes > limits.unsentBytes) {
+    while (this.#state === 'linked' && pipe.unsentBytes > limits.unsentBytes / links()) {
       if (timing.now() - since > limits.silenceMs) {
         throw new Refusal(`it reads nothing for ${limits.silenceMs} ms`, 'timeoutMessages')
       }
@@ -317,7 +358,10 @@ export class Link {
   }
 
   #write(message: Message): void {
-    if (this.#state !== 'ended') this.#options.pipe.send(encodeMessage(message))
+    if (this.#state === 'ended') return
+    const encoded = encodeMessage(message)
+    this.#options.intake.pass(encoded.length)
+    this.#options.pipe.send(encoded)
   }
 
   #fail({ message, deed }: Refusal): void {
@@ -336,6 +380,7 @@ export class Link {
     this.#state = 'ended'
     this.#stopTimer()
     this.#waiting.splice(0)
+    this.#options.intake.release(this)
     this.#rejectAll(reason)
     this.#options.listener.end(reason, deed)
   }

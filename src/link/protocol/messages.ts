@@ -30,8 +30,8 @@ const MAX_HEADER = 2_048
 /** Bytes of messages of kinds that carry no answer of blocks or transactions. */
 const MAX_SHORT: number = 2 ** 20 + 2 ** 16
 
-/** Bytes of blocks that are sent unasked, with what is around them. */
-const MAX_ANNOUNCE: number = 2 ** 19
+/** Bytes of blocks that are sent unasked, with what is around them. No other message that nobody asked for is longer. */
+export const MAX_ANNOUNCE: number = 2 ** 19
 
 /** Bytes that a message of a kind has at most, where that is not `MAX_SHORT`. */
 const LONGEST: Partial<Record<Kind, number>> = {

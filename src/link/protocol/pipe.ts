@@ -25,6 +25,8 @@ export interface RemoteEnd {
 
 export interface PipeListener {
   readonly message: (message: Uint8Array) => void
+  /** More of a message that is not all there: so many bytes of it are held by now. */
+  readonly part: (bytes: number) => void
   /** Called once. @param reason what the transport says of it, where it says something */
   readonly end: (reason: string | undefined) => void
 }

@@ -1,6 +1,6 @@
 // The blocks of a branch whose headers are known: fetched from several peers at once, handed on in their order.
 import { DevchainError } from '../../core/errors.ts'
-import { yielder } from '../../core/yield.ts'
+import type { YieldIfDue } from '../../core/yield.ts'
 import type { Deed } from '../../node/peers.ts'
 import { decodeBlock, type EncodedBlock } from '../../protocol/blocks/blockdecoding.ts'
 import type { Peer } from '../peers/peer.ts'
@@ -13,9 +13,6 @@ export interface FetchedBlock {
   readonly from: Peer
 }
 
-/** Milliseconds of reading blocks after which others have their turn. */
-const TURN_MS = 5
-
 /** Blocks that one question asks for. */
 const CHUNK = 64
 
@@ -27,6 +24,7 @@ export interface BodyOptions {
   readonly source: Peer
   readonly peers: () => readonly Peer[]
   readonly note: (peer: Peer, deed: Deed) => void
+  readonly yieldIfDue: YieldIfDue
 }
 
 export class BodyFetcher {
@@ -89,7 +87,7 @@ export class BodyFetcher {
       const hashes = headers.map(({ hash }) => hash)
       const { blocks } = await peer.link.ask('getBlocks', { hashes })
       if (blocks.length === 0) this.#lacking.add(peer)
-      return await readBlocks(blocks, headers)
+      return await readBlocks(blocks, headers, this.#options.yieldIfDue)
     } catch (error) {
       // what else it has to say is not read
       if (error instanceof DevchainError) {
@@ -133,8 +131,8 @@ export class BodyFetcher {
 async function readBlocks(
   encoded: readonly Uint8Array[],
   wanted: readonly HashedHeader[],
+  yieldIfDue: YieldIfDue,
 ): Promise<readonly EncodedBlock[]> {
-  const yieldIfDue = yielder(TURN_MS)
   const blocks: EncodedBlock[] = []
   for (const [i, each] of encoded.entries()) {
     blocks.push(readBlock(each, wanted[i]))

@@ -2,7 +2,7 @@
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import { memoize } from '../../core/lrucache.ts'
-import { yielder } from '../../core/yield.ts'
+import type { YieldIfDue } from '../../core/yield.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import { headChange, headOf } from '../../node/ledger/blocktree.ts'
 import type { BlockRange } from '../../node/ledger/canonicalchain.ts'
@@ -20,7 +20,7 @@ import { type Block, encodeBlock } from '../../protocol/blocks/block.ts'
 import type { SentTransaction } from '../../protocol/transactions/sidecar.ts'
 import { isImpersonated } from '../../protocol/transactions/transaction.ts'
 import type { Peer } from '../peers/peer.ts'
-import { type Message, MOST, REPLY_BYTES } from '../protocol/messages.ts'
+import { MAX_MESSAGE, type Message, MOST } from '../protocol/messages.ts'
 import { Refusal } from '../protocol/refusal.ts'
 import type { Timing } from '../protocol/timing.ts'
 import { isHere, travels, waitingBytes } from './travel.ts'
@@ -39,6 +39,7 @@ export interface GossipOptions {
    */
   readonly takesImpersonated: boolean
   readonly tell: (event: PeerEvent) => void
+  readonly yieldIfDue: YieldIfDue
   readonly onBug: (error: unknown) => void
 }
 
@@ -70,10 +71,7 @@ const ROOM_BYTES = 16 * 2 ** 20
 const ROOM_MS = 20
 
 /** Transactions of one peer that may wait to be asked for. */
-const MAX_WANTED = 8_192
-
-/** Milliseconds of reading transactions after which others have their turn. */
-const TURN_MS = 5
+const MAX_WANTED = ROOM
 
 /** Blobs without proof cost so much to find out, and no node that proves them itself sends any. */
 const UNPROVEN_WEIGHT = 20
@@ -105,6 +103,7 @@ export class Gossip {
   #toldArrival: number
   /** When blocks were told of last. */
   #toldAt = Number.NEGATIVE_INFINITY
+  #reading: Promise<unknown> = Promise.resolve()
   #isClosed = false
   #stopBlocks: (() => void) | undefined
   #stopHead: (() => void) | undefined
@@ -219,7 +218,7 @@ export class Gossip {
     if (room <= 0) return 0
     const roomBytes = ROOM_BYTES - waitingBytes(state)
     if (roomBytes <= 0) return 0
-    const isOnItsWay = this.#openQuestions * REPLY_BYTES >= roomBytes || this.#asked.size >= room
+    const isOnItsWay = this.#openQuestions * MAX_MESSAGE >= roomBytes || this.#asked.size >= room
     return isOnItsWay && this.#openQuestions > 0 ? -1 : room - this.#asked.size
   }
 
@@ -235,7 +234,7 @@ export class Gossip {
     this.#openQuestions += 1
     try {
       const { transactions } = await peer.link.ask('getTransactions', { hashes })
-      const read = await this.#read(peer, transactions, new Set(hashes))
+      const read = await this.#inOrder(() => this.#read(peer, transactions, new Set(hashes)))
       await this.#receive(peer, read)
       const answered = new Set(read.map(({ transaction }) => transaction.hash))
       return answered.size === 0 ? [] : hashes.filter((hash) => !answered.has(hash))
@@ -243,6 +242,13 @@ export class Gossip {
       this.#openQuestions -= 1
       for (const hash of hashes) this.#asked.delete(hash)
     }
+  }
+
+  /** Reads for one peer after another: proofs take turns of their own. */
+  #inOrder<T>(read: () => Promise<T>): Promise<T> {
+    const done = this.#reading.then(read)
+    this.#reading = done.catch(() => undefined)
+    return done
   }
 
   async #receive(peer: Peer, read: readonly SentTransaction[]): Promise<void> {
@@ -272,8 +278,7 @@ export class Gossip {
     encoded: readonly Uint8Array[],
     hashes: ReadonlySet<Hash>,
   ): Promise<readonly SentTransaction[]> {
-    const { chain, note } = this.#options
-    const yieldIfDue = yielder(TURN_MS)
+    const { chain, note, yieldIfDue } = this.#options
     const read: SentTransaction[] = []
     for (const bytes of encoded) {
       try {

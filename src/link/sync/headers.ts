@@ -3,7 +3,7 @@ import { keccakHash } from '../../core/crypto/crypto.ts'
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import { decodeRlp } from '../../core/rlp.ts'
-import { yielder } from '../../core/yield.ts'
+import type { YieldIfDue } from '../../core/yield.ts'
 import { placeOf } from '../../node/import/validate.ts'
 import { blockByHash, hashByNumber, isCanonical } from '../../node/ledger/blocktree.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
@@ -36,9 +36,6 @@ export function locatorOf({ tree }: ChainState): Hash[] {
   return [...hashes, hashByNumber(tree, 0n)!]
 }
 
-/** Milliseconds of checking headers after which others have their turn. */
-const TURN_MS = 5
-
 /** What a branch may not contain. */
 export type IsInvalid = (hash: Hash) => boolean
 
@@ -47,6 +44,7 @@ export class HeaderSource {
   readonly #state: ChainState
   readonly #target: PeerHead
   readonly #isInvalid: IsInvalid
+  readonly #yieldIfDue: YieldIfDue
   #last: HashedHeader | undefined
   #buffer: HashedHeader[] = []
   #isAtEnd = false
@@ -55,11 +53,12 @@ export class HeaderSource {
   /** The newest block that both have; known once there is a header. */
   fork: Hash | undefined
 
-  constructor(peer: Peer, state: ChainState, isInvalid: IsInvalid) {
+  constructor(peer: Peer, state: ChainState, isInvalid: IsInvalid, yieldIfDue: YieldIfDue) {
     this.#peer = peer
     this.#state = state
     this.#target = peer.head
     this.#isInvalid = isInvalid
+    this.#yieldIfDue = yieldIfDue
   }
 
   /** The newest header so far. */
@@ -98,10 +97,9 @@ export class HeaderSource {
   async #ask(): Promise<void> {
     const locator = this.#last === undefined ? locatorOf(this.#state) : [this.#last.hash]
     const { headers } = await this.#peer.link.ask('getHeaders', { locator, most: MOST.headers })
-    const yieldIfDue = yielder(TURN_MS)
     for (const encoded of headers) {
       this.#add(encoded)
-      await yieldIfDue()
+      await this.#yieldIfDue()
     }
     if (headers.length === 0 || this.#last?.hash === this.#target.hash) this.#isAtEnd = true
   }

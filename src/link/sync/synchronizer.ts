@@ -2,7 +2,7 @@
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import { LruCache } from '../../core/lrucache.ts'
-import { yielder } from '../../core/yield.ts'
+import { type YieldIfDue, yielder } from '../../core/yield.ts'
 import { AwaitedExecutor } from '../../node/chain/awaited.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import { Branch } from '../../node/import/branch.ts'
@@ -23,6 +23,8 @@ export interface SyncOptions {
   readonly peers: () => readonly Peer[]
   readonly note: (peer: Peer, deed: Deed, times?: number) => void
   readonly tell: (event: PeerEvent) => void
+  /** The turns of what comes from peers. Importing it has turns of its own. */
+  readonly yieldIfDue: YieldIfDue
   readonly onBug: (error: unknown) => void
 }
 
@@ -191,10 +193,11 @@ export class Synchronizer {
   }
 
   async #followHeaders(peer: Peer, target: PeerHead): Promise<void> {
-    const { chain, peers, note } = this.#options
+    const { chain, peers, note, yieldIfDue } = this.#options
     const { state } = chain
-    const headers = new HeaderSource(peer, state, (hash) => this.#invalid.get(hash) !== undefined)
-    const fetcher = new BodyFetcher({ source: peer, peers, note })
+    const isInvalid = (hash: Hash): boolean => this.#invalid.get(hash) !== undefined
+    const headers = new HeaderSource(peer, state, isInvalid, yieldIfDue)
+    const fetcher = new BodyFetcher({ source: peer, peers, note, yieldIfDue })
     const blocks = fetcher.blocksOf(headers)
     const first = await blocks.next()
     const fork = headers.fork && blockByHash(state.tree, headers.fork)

@@ -1,12 +1,13 @@
 // Floods: a peer sends whatever it can as fast as it can. A node goes on answering its users, and takes no more memory.
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
-import { bytesFromHex } from '../../../src/core/hex.ts'
+import { bytesFromHex, type Hash, hexFromBytes } from '../../../src/core/hex.ts'
 import { decodeRlp, joinRlp } from '../../../src/core/rlp.ts'
 import {
   decodeMessage,
@@ -28,6 +29,9 @@ import { signed, testChain } from '../../unit/node/chains.ts'
 /** What the issue asks: answers within so many milliseconds, and memory within so many bytes of what it was. */
 const MOST_HELD_MS = 50
 const MOST_GROWN_BYTES = 50e6
+
+/** As many as a node takes (--max-peers). */
+const MOST_PEERS = 25
 
 interface Line {
   readonly at: number
@@ -86,12 +90,12 @@ async function startWatched(): Promise<Watched> {
 
 type Answer = (message: Message) => Message | undefined
 
-/** A peer of a new id, linked. Resolves with undefined where it is not taken: too many came at once. */
 /** Waits until something holds. */
 async function until(holds: () => Promise<boolean>): Promise<void> {
   while (!(await holds())) await delay(10)
 }
 
+/** A peer of a new id, linked. Resolves with undefined where it is not taken: too many came at once. */
 async function intruder(url: string, answer: Answer = () => undefined) {
   const socket = new WebSocket(url.replace('http', 'ws').replace(/\/?$/, '/.link'))
   const say = (message: Message): void => socket.send(encodeMessage(message))
@@ -121,11 +125,44 @@ async function intruder(url: string, answer: Answer = () => undefined) {
   return { say, pour, socket, end: () => socket.terminate() }
 }
 
+type Intruder = NonNullable<Awaited<ReturnType<typeof intruder>>>
+
+/** As many peers as a node takes, all at once. Those that it lets go of are still there for the test. */
+async function crowd(url: string, flood: (peer: Intruder) => Promise<void>): Promise<void> {
+  const peers: Intruder[] = []
+  for (let tries = 0; peers.length < MOST_PEERS && tries < 2 * MOST_PEERS; tries++) {
+    const peer = await intruder(url)
+    if (peer !== undefined) peers.push(peer)
+  }
+  expect(peers.length).toBe(MOST_PEERS)
+  await Promise.all(peers.map(flood))
+  // they hold on to what they have for a while
+  await delay(1_000)
+  for (const peer of peers) peer.end()
+}
+
+/** The head of a frame of so many bytes, as clients send it (RFC 6455), whose mask changes nothing. */
+function frameHead(length: number, opcode: number, isLast: boolean): Uint8Array {
+  const head = Buffer.alloc(14)
+  head[0] = opcode | (isLast ? 0x80 : 0)
+  head[1] = 0x80 | 127
+  head.writeBigUInt64BE(BigInt(length), 2)
+  return head
+}
+
+/** Sends bytes as they are, beneath all frames. Resolves once they have left, or cannot any more. */
+function pourRaw({ socket }: Intruder, bytes: Uint8Array): Promise<void> {
+  const { _socket: raw } = socket as unknown as { readonly _socket: Socket | null }
+  if (!raw?.writable) return Promise.resolve()
+  // its error comes here where it is destroyed meanwhile
+  return new Promise((resolve) => raw.write(bytes, () => resolve()))
+}
+
 /** Peers that come one after another, as many as a node takes, and do the same. */
 async function each(
   url: string,
   count: number,
-  flood: (peer: NonNullable<Awaited<ReturnType<typeof intruder>>>) => Promise<void>,
+  flood: (peer: Intruder) => Promise<void>,
 ): Promise<void> {
   for (let i = 0; i < count; i++) {
     const peer = await intruder(url)
@@ -180,6 +217,82 @@ const FLOODS: readonly (readonly [what: string, flood: (node: Watched) => Promis
     async ({ url }) => {
       const many = joinRlp(repeated(MAX_MESSAGE - 10, Uint8Array.of(0x80)))
       await each(url, 12, ({ pour }) => pour([many]))
+    },
+  ],
+  [
+    'messages that are never finished',
+    async ({ url }) => {
+      const half = Buffer.concat([frameHead(MAX_MESSAGE, 2, true), new Uint8Array(MAX_MESSAGE - 1)])
+      await crowd(url, (peer) => pourRaw(peer, half))
+    },
+  ],
+  [
+    'fragments of messages that are never finished',
+    async ({ url }) => {
+      const part = new Uint8Array(2 ** 16)
+      const first = Buffer.concat([frameHead(part.length, 2, false), part])
+      const next = Buffer.concat([frameHead(part.length, 0, false), part])
+      const most = Buffer.concat([first, ...repeated(MAX_MESSAGE / part.length - 1, next)])
+      await crowd(url, (peer) => pourRaw(peer, most))
+    },
+  ],
+  [
+    'fragments of one byte',
+    async ({ url }) => {
+      const [first, next] = [2, 0].map((opcode) => Buffer.from([opcode, 0x81, 0, 0, 0, 0, 7]))
+      const most = Buffer.concat([first!, ...repeated(200_000, next!)])
+      await crowd(url, (peer) => pourRaw(peer, most))
+    },
+  ],
+  [
+    'messages that arrive in drops',
+    async ({ url }) => {
+      const head = frameHead(MAX_MESSAGE, 2, true)
+      const drop = new Uint8Array(1)
+      await crowd(url, async (peer) => {
+        await pourRaw(peer, head)
+        for (let i = 0; i < 4_000; i++) {
+          void pourRaw(peer, drop)
+          await delay(0)
+        }
+      })
+    },
+  ],
+  [
+    'questions whose answers nobody reads',
+    async (node) => {
+      const numbers = Array.from({ length: 128 }, (_, i) => `0x${(i + 1).toString(16)}`)
+      const hashes = await Promise.all(
+        numbers.map(async (number) => {
+          const block = await node.ask('eth_getBlockByNumber', number, false)
+          return (block as { readonly hash: Hash }).hash
+        }),
+      )
+      await crowd(node.url, async ({ socket, say }) => {
+        socket.pause()
+        for (let id = 1; id <= 200; id++) say({ kind: 'getBlocks', id, hashes })
+      })
+    },
+  ],
+  [
+    'large messages all at once',
+    async ({ url }) => {
+      const large = encodeMessage({
+        kind: 'blocks',
+        id: 1,
+        blocks: [randomBytes(MAX_MESSAGE - 99)],
+      })
+      await crowd(url, ({ pour }) => pour(repeated(3, large)))
+    },
+  ],
+  [
+    'transactions that are told of and nowhere',
+    async ({ url }) => {
+      await crowd(url, async ({ pour }) => {
+        const hash = (): Hash => hexFromBytes(randomBytes(32)) as Hash
+        const hashes = Array.from({ length: MOST.hashes }, hash)
+        await pour([encodeMessage({ kind: 'pooled', hashes })])
+      })
     },
   ],
   [

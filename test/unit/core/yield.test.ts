@@ -1,6 +1,6 @@
 // Turns for others during long work.
 import { expect, test, vi } from 'vitest'
-import { yielder } from '../../../src/core/yield.ts'
+import { sharedYielder, yielder } from '../../../src/core/yield.ts'
 
 test('Others have their turn once the work has taken so long, and then the time counts anew', async () => {
   let now = 1_000
@@ -28,4 +28,29 @@ test('What the pause throws, the work throws', () => {
     throw new Error('no memory is left')
   })
   expect(yieldIfDue).toThrow('no memory is left')
+})
+
+test('Work of several kinds has one turn together, and of what waits one piece goes on at a time', async () => {
+  let now = 1_000
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now)
+  const yieldIfDue = sharedYielder(20)
+  const done: string[] = []
+  const work = async (name: string): Promise<void> => {
+    for (let piece = 1; piece <= 2; piece++) {
+      const pause = yieldIfDue()
+      if (pause !== undefined) await pause
+      now += 20
+      done.push(`${name}${piece}`)
+    }
+  }
+  const all = Promise.all([work('a'), work('b'), work('c')])
+  // each turn of the loop has place for one piece
+  for (let turn = 0; done.length < 6; turn++) {
+    expect(done.length).toBeLessThanOrEqual(turn + 1)
+    await new Promise(setImmediate)
+  }
+  await all
+  // in the order in which they began to wait
+  expect(done).toEqual(['a1', 'a2', 'b1', 'c1', 'b2', 'c2'])
+  clock.mockRestore()
 })

@@ -1,0 +1,60 @@
+// What came from all peers and is not handled: how much there may be, and who is let go.
+import { expect, test } from 'vitest'
+import { Intake, type IntakeHolder, MAX_INTAKE } from '../../../src/link/protocol/intake.ts'
+import { MAX_ANNOUNCE } from '../../../src/link/protocol/messages.ts'
+import { handmadePeer } from '../../support/handmade.ts'
+import { LinkWorld, type MemoryPipe } from '../../support/linkworld.ts'
+
+function holders(names: string): { readonly gone: string[]; readonly all: IntakeHolder[] } {
+  const gone: string[] = []
+  return { gone, all: [...names].map((name) => ({ letGo: () => void gone.push(name) })) }
+}
+
+test('beyond what there may be, those go whose bytes have waited longest', () => {
+  const intake = new Intake()
+  const { gone, all } = holders('abc')
+  const [a, b, c] = all as [IntakeHolder, IntakeHolder, IntakeHolder]
+  intake.hold(a, MAX_INTAKE / 2)
+  intake.hold(b, MAX_INTAKE / 4)
+  intake.hold(c, MAX_INTAKE / 4)
+  expect(gone).toEqual([])
+  // something of the first was handled
+  intake.advance(a, MAX_INTAKE / 2)
+  intake.hold(c, MAX_INTAKE / 4 + 1)
+  expect(gone).toEqual(['b'])
+  intake.hold(a, MAX_INTAKE)
+  expect(gone).toEqual(['b', 'c'])
+  intake.hold(a, MAX_INTAKE + 1)
+  expect(gone).toEqual(['b', 'c', 'a'])
+})
+
+test('what is handled, or whose link has ended, counts no more', () => {
+  const intake = new Intake()
+  const { gone, all } = holders('ab')
+  for (const holder of all) {
+    intake.hold(holder, MAX_INTAKE)
+    intake.hold(holder, 0)
+    intake.hold(holder, MAX_INTAKE)
+    intake.release(holder)
+  }
+  expect(gone).toEqual([])
+})
+
+/** Lets the node at the other end of a pipe hold so many bytes of a message that does not go on. */
+function begin({ other }: MemoryPipe, bytes: number): void {
+  other?.listener?.part(bytes)
+}
+
+test('a message that nobody asked for is not taken in beyond what such messages have', async () => {
+  await using world = new LinkWorld()
+  const node = await world.add('a')
+  const peer = await handmadePeer(world, node)
+  begin(peer.pipe, MAX_ANNOUNCE)
+  expect(node.network.list().length).toBe(1)
+  begin(peer.pipe, 2 * MAX_ANNOUNCE + 1)
+  expect(node.network.list()).toEqual([])
+  expect(node.events.at(-1)).toMatchObject({
+    kind: 'unlinked',
+    reason: 'it sends a message of more than 524288 bytes that nobody asked for',
+  })
+})
