@@ -283,6 +283,14 @@ function upstreamOf(
       if (network.isProven && TELLING_HEADERS.has(method)) await lineage.requireOwn(answer)
       return answer
     },
+    askTogether: (method, params, block, make) =>
+      network.askBelow(
+        point,
+        method,
+        params as readonly Json[],
+        block,
+        make as () => Promise<Json>,
+      ),
     take: (accounts) => {
       if (!network.isProven) network.take(accounts, point)
     },

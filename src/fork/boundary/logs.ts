@@ -1,15 +1,10 @@
 // eth_getLogs over the block of the fork: the network's logs, asked for in pieces that it takes, and then those made here.
-
-import { DevchainError } from '../../core/errors.ts'
 import { quantityFromBigint } from '../../core/hex.ts'
-import { type LogQuery, MAX_LOGS } from '../../node/events/logs.ts'
+import type { LogQuery } from '../../node/events/logs.ts'
 import type { BlockReference } from '../../node/ledger/references.ts'
-import type { Upstream } from '../../node/ledger/upstream.ts'
 import type { Json } from '../../rpc/schema.ts'
-import { RefusedByUpstream } from '../client/client.ts'
 import { jsonOf, numberOf, placeOf, type Question, referenceIn } from './places.ts'
-
-type Filter = Readonly<Record<string, Json | undefined>>
+import { type Filter, logsBetween } from './ranges.ts'
 
 /** The answer where some of the blocks are the network's; undefined where none is. */
 export function logsOver(question: Question): Promise<Json> | undefined {
@@ -72,7 +67,14 @@ async function inParts(
   to: bigint | undefined,
 ): Promise<Json> {
   const last = to === undefined || to > upstream.number ? upstream.number : to
-  const logs = await logsBetween(upstream, filter, from, last)
+  const asked = {
+    ...filter,
+    fromBlock: quantityFromBigint(from),
+    toBlock: quantityFromBigint(last),
+  }
+  const logs = (await upstream.askTogether('eth_getLogs', [asked], last, () =>
+    logsBetween(upstream, filter, { from, to: last }),
+  )) as readonly Json[]
   if (to !== undefined && to <= upstream.number) return logs
   const rest = { ...filter, fromBlock: quantityFromBigint(upstream.number + 1n) }
   const head = BigInt(context.chain.state.tree.canonical.length) - 1n
@@ -80,32 +82,4 @@ async function inParts(
   if (head <= upstream.number && to !== undefined) return logs
   const own = await jsonOf(await method.run(context, [rest], []))
   return [...logs, ...(own as readonly Json[])]
-}
-
-/** Words by which services say how many blocks they take. */
-const RANGE_WORDS = /range|too many|limit|exceed|more than|larger|results|timeout|timed out|size/i
-
-/** The logs of the network's blocks; a range that is too wide for it is halved until it is not. */
-async function logsBetween(
-  upstream: Upstream,
-  filter: Filter,
-  from: bigint,
-  to: bigint,
-): Promise<readonly Json[]> {
-  const range = { fromBlock: quantityFromBigint(from), toBlock: quantityFromBigint(to) }
-  try {
-    return (await upstream.ask('eth_getLogs', [{ ...filter, ...range }], to)) as readonly Json[]
-  } catch (error) {
-    const isTooWide =
-      error instanceof RefusedByUpstream && from < to && RANGE_WORDS.test(error.upstream.message)
-    if (!isTooWide) throw error
-  }
-  const middle = (from + to) / 2n
-  const first = await logsBetween(upstream, filter, from, middle)
-  const second = await logsBetween(upstream, filter, middle + 1n, to)
-  if (first.length + second.length > MAX_LOGS) {
-    const message = `more than ${MAX_LOGS} logs match between the blocks ${from} and ${to}: ask for fewer blocks`
-    throw new DevchainError('LIMIT_EXCEEDED', message)
-  }
-  return [...first, ...second]
 }

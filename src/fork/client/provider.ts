@@ -59,7 +59,7 @@ const LIMIT_WORDS =
   /rate.?limit|too many requests|request limit|requests? per second|limited to [\d,]+ ?\/ ?s|compute units|capacity|throttl|quota|exceeded.*limit.*(second|minute|day)/i
 
 /** Bounds of an answer, which asking again does not lift: a range that is too wide. */
-const SIZE_WORDS = /block range|range|results?\b|response size|logs/i
+const SIZE_WORDS = /range|results?\b|size\b|logs|blocks\b/i
 
 /** True for the error of a service that wants to be asked later. */
 export function isLimitError({ code, message }: UpstreamError): boolean {

@@ -114,7 +114,8 @@ export class Network {
   ): Promise<T> {
     const at = [...params, quantityFromBigint(point.number)]
     const key = { of: this.#placeOf(point.hash), method, params }
-    return this.#explained(this.#kept(key, at, point, read), point.number)
+    const asked = this.#kept(key, () => this.ask(method, at), point, read)
+    return this.#explained(asked, point.number)
   }
 
   /** What `askAt` would answer without asking. */
@@ -125,12 +126,14 @@ export class Network {
   /**
    * Asks for what follows from the blocks up to the fork, and so never changes.
    * @param block the one that it belongs to, where that is known: deep ones serve forks at other blocks too
+   * @param ask has the answer, where that takes more than one request
    */
   askBelow(
     fork: BlockPoint,
     method: string,
     params: readonly Json[],
     block?: bigint,
+    ask: () => Promise<Json> = () => this.ask(method, params),
   ): Promise<Json> {
     const isDeep = block !== undefined && !this.isShallow(block)
     const of = isDeep ? `${this.chainId}` : this.#placeOf(fork.hash)
@@ -138,7 +141,7 @@ export class Network {
     // what is of a block is there: a node that has fallen behind does not know it yet
     const isAnswer = block === undefined ? undefined : (answer: Json) => answer !== null
     const at = isDeep ? undefined : fork
-    return this.#explained(this.#kept({ of, method, params }, params, at, read, isAnswer), block)
+    return this.#explained(this.#kept({ of, method, params }, ask, at, read, isAnswer), block)
   }
 
   /** Asks for what may be otherwise tomorrow. */
@@ -287,7 +290,7 @@ export class Network {
    */
   async #kept<T>(
     key: ItemKey,
-    params: readonly Json[],
+    ask: () => Promise<Json>,
     point: BlockPoint | undefined,
     read: (answer: Json) => T,
     isAnswer: (answer: Json) => boolean = () => true,
@@ -298,8 +301,7 @@ export class Network {
     const text = textOfKey(key)
     let pending = this.#pending.get(text)
     if (pending === undefined) {
-      const asked = this.ask(key.method, params)
-      pending = this.#verified(asked, point).finally(() => this.#pending.delete(text))
+      pending = this.#verified(ask(), point).finally(() => this.#pending.delete(text))
       this.#pending.set(text, pending)
     }
     const answer = await pending

@@ -40,6 +40,16 @@ export interface Upstream {
    */
   readonly ask: (method: string, params: readonly unknown[], block?: bigint) => Promise<unknown>
   /**
+   * As `ask`, for an answer that may be put together of several: it is kept as one.
+   * @param make asks for its parts, with `peek`
+   */
+  readonly askTogether: (
+    method: string,
+    params: readonly unknown[],
+    block: bigint,
+    make: () => Promise<unknown>,
+  ) => Promise<unknown>
+  /**
    * Asks another node of the same network from now on.
    * @throws {DevchainError} `INVALID_PARAMS` for one that has another block where the fork begins
    */
@@ -51,7 +61,7 @@ export interface Upstream {
   readonly recall: (block: bigint) => Promise<void>
   /** Takes what the network told of accounts after the fork's block, as a trace has them; where state is proven, nothing. */
   readonly take: (accounts: Readonly<Record<string, unknown>>) => void
-  /** Asks for what only saves time: nothing of it is kept. */
+  /** Asks for a part of an answer, or for what only saves time: nothing of it is kept. */
   readonly peek: (method: string, params: readonly unknown[]) => Promise<unknown>
 }
 

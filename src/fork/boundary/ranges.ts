@@ -1,0 +1,205 @@
+// The logs of many blocks, asked for in ranges that a network takes: each service says in words of its own how many those are.
+import { DevchainError } from '../../core/errors.ts'
+import { quantityFromBigint } from '../../core/hex.ts'
+import { MAX_LOGS } from '../../node/events/logs.ts'
+import type { Upstream } from '../../node/ledger/upstream.ts'
+import type { Json } from '../../rpc/schema.ts'
+import { RefusedByUpstream } from '../client/client.ts'
+import type { UpstreamError } from '../client/provider.ts'
+
+export type Filter = Readonly<Record<string, Json | undefined>>
+
+/** Blocks from a first to a last one. */
+interface Range {
+  readonly from: bigint
+  readonly to: bigint
+}
+
+/** Ranges of a network's own width that are asked for in one batch. */
+const TOGETHER = 16
+
+/** Requests that one search takes at most. */
+const MOST_ASKED = 10_000
+
+/** Blocks that a network takes at once, as it said. */
+const widths = new WeakMap<Upstream, bigint>()
+
+/**
+ * The logs of the network's blocks, in order: asked for as a whole, and where that is too much in parts, as wide as the network
+ * says, or else half as wide each time.
+ * @throws {DevchainError} `LIMIT_EXCEEDED` where they are too many, or take too many requests
+ */
+export async function logsBetween(
+  upstream: Upstream,
+  filter: Filter,
+  whole: Range,
+): Promise<readonly Json[]> {
+  const logs: Json[] = []
+  const search = { upstream, filter, whole, width: widthOf(whole), most: 0, asked: 0 }
+  let next = whole.from
+  while (next <= whole.to) {
+    for (const [range, found] of await askRound(search, next)) {
+      if (found instanceof RefusedByUpstream) {
+        search.width = narrower(upstream, found, range)
+        break
+      }
+      for (const log of found) logs.push(log)
+      requireFew(logs.length, whole)
+      widen(search, found.length)
+      next = range.to + 1n
+    }
+  }
+  return logs
+}
+
+interface Search {
+  readonly upstream: Upstream
+  readonly filter: Filter
+  readonly whole: Range
+  /** Blocks of the next range. */
+  width: bigint
+  /** Most logs that were found in one. */
+  most: number
+  /** Requests until now. */
+  asked: number
+}
+
+function widthOf({ from, to }: Range): bigint {
+  return to - from + 1n
+}
+
+/** Asks for the next range; where the network said how many blocks it takes, for several. */
+async function askRound(
+  search: Search,
+  next: bigint,
+): Promise<readonly (readonly [Range, readonly Json[] | RefusedByUpstream])[]> {
+  const { upstream, filter, whole } = search
+  const known = widths.get(upstream)
+  if (known !== undefined && known < search.width) search.width = known
+  const { width } = search
+  const count = known === width ? TOGETHER : 1
+  const ranges = Array.from({ length: count }, (_, index) => next + BigInt(index) * width)
+    .filter((from) => from <= whole.to)
+    .map((from) => ({ from, to: from + width - 1n < whole.to ? from + width - 1n : whole.to }))
+  requireAffordable(search, next)
+  search.asked += ranges.length
+  return Promise.all(ranges.map(async (range) => [range, await ask(upstream, filter, range)]))
+}
+
+async function ask(
+  upstream: Upstream,
+  filter: Filter,
+  { from, to }: Range,
+): Promise<readonly Json[] | RefusedByUpstream> {
+  const range = { fromBlock: quantityFromBigint(from), toBlock: quantityFromBigint(to) }
+  try {
+    return (await upstream.peek('eth_getLogs', [{ ...filter, ...range }])) as readonly Json[]
+  } catch (error) {
+    if (error instanceof RefusedByUpstream && isTooMuch(error.upstream, { from, to })) return error
+    throw error
+  }
+}
+
+/** Where fewer logs are found, more blocks fit. */
+function widen(search: Search, found: number): void {
+  search.most = Math.max(search.most, found)
+  if (found * 2 <= search.most) search.width *= 2n
+}
+
+/** Blocks of the next range, after one was refused; what the network always takes is remembered. */
+function narrower(
+  upstream: Upstream,
+  { upstream: error }: RefusedByUpstream,
+  range: Range,
+): bigint {
+  const hint = hintIn(error, range)
+  if (hint?.isLasting === true) widths.set(upstream, hint.width)
+  return hint?.width ?? widthOf(range) / 2n
+}
+
+function requireFew(count: number, { from, to }: Range): void {
+  if (count <= MAX_LOGS) return
+  const message = `more than ${MAX_LOGS} logs match between the blocks ${from} and ${to}: ask for fewer blocks`
+  throw new DevchainError('LIMIT_EXCEEDED', message)
+}
+
+function requireAffordable({ upstream, whole, width, asked }: Search, next: bigint): void {
+  const left = (whole.to - next) / width + 1n
+  const isKnown = widths.get(upstream) === width
+  if (asked < MOST_ASKED && !(isKnown && left > BigInt(MOST_ASKED))) return
+  const message = `${upstream.facts().name} gives logs of ${width} blocks at a time, so that those between the blocks ${whole.from} and ${whole.to} take more than ${MOST_ASKED} requests: ask for fewer blocks`
+  throw new DevchainError('LIMIT_EXCEEDED', message)
+}
+
+/** Words by which services say that a range is too wide, or has too many logs. */
+const TOO_MUCH_WORDS =
+  /range|too many|limit|exceed|more than|larger|results|timeout|timed out|size|distance/i
+
+function isTooMuch(error: UpstreamError, range: Range): boolean {
+  return range.from < range.to && TOO_MUCH_WORDS.test(error.message)
+}
+
+/** What a service said of the ranges that it takes. */
+export interface RangeHint {
+  /** Blocks. */
+  readonly width: bigint
+  /** True: of any blocks; false: of those that were asked for. */
+  readonly isLasting: boolean
+}
+
+/**
+ * Reads how many blocks a service takes out of the words with which it refused a range; undefined where it does not say it.
+ *
+ * "Try with this block range [0x1, 0x64]" (Infura, and its `data`), "this block range should work: [0x1, 0x64]" (Alchemy), "retry
+ * with the range 1-100" (reth), "limited to a 10,000 range" (QuickNode), "exceed maximum block range: 50000" (bsc, publicnode),
+ * "range 100000 exceeds limit of 10000" (Infura), "ranges over 10000 blocks are not supported" (dRPC), "up to a 2K block range".
+ */
+export function hintIn(error: UpstreamError, range: Range): RangeHint | undefined {
+  const proposed = proposedIn(error, range)
+  const lasting = lastingIn(error, range)
+  // a range that is proposed fits what is asked for
+  if (proposed !== undefined) return { width: proposed, isLasting: proposed === lasting }
+  return lasting === undefined ? undefined : { width: lasting, isLasting: true }
+}
+
+const PROPOSED = [
+  /\[\s*(0x[0-9a-f]{1,16})\s*,\s*(0x[0-9a-f]{1,16})\s*\]/i,
+  /try[^\d]{1,40}(\d{1,16})\s*-\s*(\d{1,16})/i,
+]
+
+/** Blocks of a range that a service proposes, which lies within the one that it refused. */
+function proposedIn({ message, data }: UpstreamError, range: Range): bigint | undefined {
+  const { from, to } = (data ?? {}) as { readonly from?: unknown; readonly to?: unknown }
+  const named = PROPOSED.map((words) => words.exec(message)?.slice(1))
+  for (const pair of [...named, [from, to]]) {
+    if (pair === undefined || !pair.every(isNumber)) continue
+    const [first, last] = pair.map((each) => BigInt(String(each))) as [bigint, bigint]
+    const isNarrower = last - first < range.to - range.from
+    if (first >= range.from && last >= first && isNarrower) return last - first + 1n
+  }
+  return undefined
+}
+
+function isNumber(value: unknown): boolean {
+  return typeof value === 'string' && /^(0x[0-9a-fA-F]{1,16}|\d{1,16})$/.test(value)
+}
+
+/** Numbers that do not count logs, seconds or bytes. */
+const COUNTS =
+  /(?<![\w.,-]|results? )(\d[\d,_]*)(k?)\b(?! ?(?:results?|logs?|events?|entries|s\b|sec|ms\b|min|[kmg]?b\b|bytes?|param|address|topics?|cu\b|credits?))/gi
+
+/** The most blocks that a service takes at any time: the largest number in its words that is less than what was asked for. */
+function lastingIn({ message }: UpstreamError, range: Range): bigint | undefined {
+  if (!/block|range|distance|size/i.test(message)) return undefined
+  const counts = [...message.matchAll(COUNTS)]
+    .map(([, digits, thousands]) => {
+      const count = BigInt(digits!.replace(/[,_]/g, ''))
+      return thousands === '' ? count : count * 1_000n
+    })
+    .filter((count) => count > 0n && count < range.to - range.from)
+    .filter((count) => count !== range.from && count !== range.to)
+  return counts.reduce<bigint | undefined>(
+    (most, each) => (most === undefined || each > most ? each : most),
+    undefined,
+  )
+}
