@@ -230,7 +230,7 @@ function opened(
   const { prefix } = head
   return {
     base,
-    runFirst: prefix && runFirst(prefix, onNotice),
+    runFirst: prefix && runFirst({ network, point }, prefix, onNotice),
     fill,
     close: () => void store.flush(),
   }
@@ -248,10 +248,14 @@ function seenAfter({ header, parentNumber = 0n }: RemoteBlock, ancestors: Ancest
   }
 }
 
-function runFirst(prefix: Prefix, onNotice: OnNotice): RunFirst {
+function runFirst(
+  at: Parameters<typeof worldAfter>[0],
+  prefix: Prefix,
+  onNotice: OnNotice,
+): RunFirst {
   return (state, executor) => {
     const { world } = headOf(state.tree)
-    return worldAfter(prefix, state, world, executor, onNotice)
+    return worldAfter(at, prefix, state, world, executor, onNotice)
   }
 }
 

@@ -7,22 +7,27 @@ import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import type { Json } from '../../rpc/schema.ts'
 import type { World } from '../../state/world.ts'
 import { readBlock, recordOf } from '../network/header.ts'
+import type { BlockPoint, Network } from '../network/network.ts'
 import type { Prefix } from '../store/cassette.ts'
+import { effectsOf, withEffects } from './effects.ts'
 import { readTransaction } from './transactions.ts'
 
 /**
- * Runs the beginning of the block after the head.
+ * Runs the beginning of the block after the head, or has its network tell what came of it.
+ * @param network and its block that is the head
  * @param state that of a chain whose head is the block before
  * @param onNotice told of transactions that cannot be run here, and are left out
  * @returns the accounts after it
  */
 export async function worldAfter(
-  { block: json, index }: Prefix,
+  { network, point }: { readonly network: Network; readonly point: BlockPoint },
+  prefix: Prefix,
   state: ChainState,
   parent: World,
   executor: Executor,
   onNotice: (text: string) => void,
 ): Promise<World> {
+  const { block: json, index } = prefix
   const remote = readBlock(json)
   const { header } = remote
   const { transactions = [] } = json as { transactions?: readonly Json[] }
@@ -32,10 +37,17 @@ export async function worldAfter(
   )
   const block = { ...then, chainId: state.config.upstream?.chainId ?? then.chainId }
   const { parentHash, parentBeaconBlockRoot } = header
-  let world = await executor.beginBlock({ world: parent, block, parentHash, parentBeaconBlockRoot })
+  const before = transactions.slice(0, index).map(readTransaction)
+  const begun = { world: parent, block, parentHash, parentBeaconBlockRoot }
+  const [beginning, effects] = await Promise.all([
+    executor.beginBlock(begun),
+    effectsOf(network, point, prefix, before.includes(undefined)),
+  ])
+  if (effects !== undefined) return await withEffects(beginning, effects)
+  let world = beginning
   let left = 0
-  for (const each of transactions.slice(0, index)) {
-    const after = await worldOf(executor, world, block, readTransaction(each))
+  for (const each of before) {
+    const after = await worldOf(executor, world, block, each)
     if (after === undefined) left += 1
     world = after ?? world
   }

@@ -1,7 +1,11 @@
 // Transactions of the forked network that are run again here: those before the one that a fork begins with, and old ones to trace.
 import { describe, expect, test } from 'vitest'
 import type { DevchainOptions } from '../../../src/devchain.ts'
+import { createDevchain } from '../../../src/devchain.ts'
+import type { Hardfork } from '../../../src/protocol/forks.ts'
+import { askOf, randomNetwork } from '../../support/randomnetwork.ts'
 import {
+  type Asked,
   deployKeeper,
   forkOf,
   setting,
@@ -12,19 +16,27 @@ import {
 
 interface Busy {
   readonly keeper: string
-  /** Of four transactions of one block, each of which sets slot 0 to another value from 7 on. */
+  /** Of the transactions of one block, each of which sets slot 0 to another value from 7 on. */
   readonly hashes: readonly string[]
   readonly number: string
 }
 
-/** A network whose newest but one block has four transactions. */
-async function busy(upstream: Upstream): Promise<Busy> {
+/** A block’s first transaction is of a type that only its network has. */
+function strange({ method }: Asked, result: unknown): unknown {
+  if (method !== 'eth_getBlockByHash' || result === null) return result
+  const { transactions, ...block } = result as { transactions: { type: string }[] }
+  const [first, ...others] = transactions
+  return { ...block, transactions: [{ ...first, type: '0x7e' }, ...others] }
+}
+
+/** A network whose newest but one block has so many transactions. */
+async function busy(upstream: Upstream, count = 4): Promise<Busy> {
   const { ask } = upstream
   const keeper = await deployKeeper(upstream)
   await ask('evm_setAutomine', false)
   const [from] = (await ask('eth_accounts')) as readonly string[]
   const hashes: string[] = []
-  for (const value of [7, 8, 9, 10]) {
+  for (let value = 7; value < 7 + count; value++) {
     const request = { from, to: keeper, data: setting(0, value), gas: '0x20000' }
     hashes.push((await ask('eth_sendTransaction', request)) as string)
   }
@@ -73,15 +85,94 @@ describe('a fork at a transaction', () => {
     expect(fork.notices).toEqual([])
   })
 
-  test('leaves out, and says so, what only its network can run', async () => {
+  test.each(['nothing', 'a block', 'too little', 'an account that is none'])(
+    'runs here what the network answers %s for, as a trace',
+    async (answer) => {
+      await using upstream = await startUpstream()
+      const { keeper, hashes } = await busy(upstream, 6)
+      const result = { pre: { '0x12': {} }, post: {} }
+      const answers: Record<string, unknown> = {
+        nothing: null,
+        'a block': {},
+        'too little': [{ result: { pre: {}, post: {} } }],
+        'an account that is none': hashes.map((txHash) => ({ txHash, result })),
+      }
+      upstream.faults.lie = ({ method }, truth) =>
+        method === 'debug_traceBlockByHash' ? answers[answer] : truth
+      await using fork = await forkOf(upstream, { forkTransaction: hashes[5] as string })
+      expect(await fork.ask('eth_getStorageAt', keeper, '0x0')).toBe(`0x${word(11)}`)
+      expect(upstream.requests.flat()).toContainEqual(
+        expect.objectContaining({ method: 'debug_traceBlockByHash' }),
+      )
+    },
+  )
+
+  test.each<Hardfork>(['bpo2', 'shanghai'])(
+    'has what the network traces as though it was run here: %s',
+    async (hardfork) => {
+      await using network = await randomNetwork(40, hardfork)
+      const ask = askOf(network)
+      let compared = 0
+      for (let number = 1; number <= 40; number++) {
+        const at = `0x${number.toString(16)}`
+        const { transactions } = (await ask('eth_getBlockByNumber', at, false)) as {
+          transactions: readonly string[]
+        }
+        if (transactions.length < 5) continue
+        const { accounts } = (await ask('debug_dumpBlock', at)) as {
+          accounts: Record<string, { address: string; storage?: Record<string, string> }>
+        }
+        const states = await Promise.all(
+          [true, false].map(async (isTraced) => {
+            const asked: string[] = []
+            const request: typeof network.request = (request) => {
+              asked.push(request.method)
+              const isRefused = !isTraced && request.method === 'debug_traceBlockByHash'
+              return isRefused
+                ? Promise.reject(new Error('no such method'))
+                : network.request(request)
+            }
+            await using fork = await createDevchain({
+              fork: { provider: { request } },
+              forkTransaction: transactions[4] as string,
+              accounts: 7,
+            })
+            const here = askOf(fork)
+            const told = Object.values(accounts).map(({ address, storage = {} }) =>
+              Promise.all([
+                address,
+                here('eth_getBalance', address),
+                here('eth_getTransactionCount', address),
+                here('eth_getCode', address),
+                here('eth_getStorageValues', { [address]: ['0x0', ...Object.keys(storage)] }),
+              ]),
+            )
+            const state = await Promise.all(told)
+            expect(asked.includes('debug_traceBlockByHash')).toBe(true)
+            return state
+          }),
+        )
+        expect(states[0]).toEqual(states[1])
+        compared += 1
+      }
+      expect(compared).toBeGreaterThan(3)
+    },
+  )
+
+  test('has what only its network can run, as the network traces it', async () => {
     await using upstream = await startUpstream()
     const { keeper, hashes } = await busy(upstream)
-    upstream.faults.lie = ({ method }, result) => {
-      if (method !== 'eth_getBlockByHash' || result === null) return result
-      const { transactions, ...block } = result as { transactions: { type: string }[] }
-      const [first, ...others] = transactions
-      return { ...block, transactions: [{ ...first, type: '0x7e' }, ...others] }
-    }
+    upstream.faults.lie = strange
+    await using fork = await forkOf(upstream, { forkTransaction: hashes[2] as string })
+    expect(fork.notices).toEqual([])
+    expect(await fork.ask('eth_getStorageAt', keeper, '0x0')).toBe(`0x${word(8)}`)
+  })
+
+  test('leaves out, and says so, what only its network can run, and does not trace', async () => {
+    await using upstream = await startUpstream()
+    upstream.faults.unknown.add('debug_traceBlockByHash')
+    const { keeper, hashes } = await busy(upstream)
+    upstream.faults.lie = strange
     await using fork = await forkOf(upstream, { forkTransaction: hashes[2] as string })
     // the second has the nonce after that of the first
     expect(fork.notices).toEqual([

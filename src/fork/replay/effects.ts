@@ -1,0 +1,199 @@
+// What the first transactions of a block did, as their network traces it: one request, where running them here takes several
+// rounds for each, and networks have transactions of their own that only they can run.
+import { EMPTY_CODE_HASH, keccakHash } from '../../core/crypto/crypto.ts'
+import { DevchainError } from '../../core/errors.ts'
+import { type Address, bytesFromHex, type Hash, isBytes } from '../../core/hex.ts'
+import type { Json } from '../../rpc/schema.ts'
+import {
+  accountAt,
+  emptyAccount,
+  emptyStorage,
+  type World,
+  withAccount,
+  withoutAccount,
+  withSlots,
+} from '../../state/world.ts'
+import { complete } from '../network/gather.ts'
+import type { BlockPoint, Network } from '../network/network.ts'
+import type { Prefix } from '../store/cassette.ts'
+
+/** Fewer transactions are run here as fast. */
+const LEAST_TRACED = 4
+
+/** Milliseconds after which a network is no longer waited for: the transactions are run here. */
+const PATIENCE_MS = 20_000
+
+/** What became of an account, as JSON. */
+interface Effect {
+  /** True: it was destroyed, and what else is here came after that. */
+  readonly isNew: boolean
+  /** True: it is not there. */
+  readonly isGone: boolean
+  /** By how many wei it has more: negative for less. */
+  readonly gained: string
+  readonly nonce?: number
+  readonly code?: string
+  readonly storage: Readonly<Record<string, string>>
+}
+
+export type Effects = Readonly<Record<Address, Effect>>
+
+/**
+ * The effects of a prefix; undefined where the network does not trace them, and where what it says is to be proven.
+ * @param hasStrangers true where only the network can run some of the transactions
+ */
+export async function effectsOf(
+  network: Network,
+  fork: BlockPoint,
+  prefix: Prefix,
+  hasStrangers: boolean,
+): Promise<Effects | undefined> {
+  const { block, index } = prefix
+  if (network.isProven || !(hasStrangers || index >= LEAST_TRACED)) return undefined
+  const { hash } = block as { readonly hash: Hash }
+  const make = async (): Promise<Json> => {
+    const options = { tracer: 'prestateTracer', tracerConfig: { diffMode: true } }
+    const traced = await network.ask('debug_traceBlockByHash', [hash, options])
+    return merged(diffsIn(traced, prefix)) as unknown as Json
+  }
+  try {
+    const asked = network.askBelow(fork, 'devchain_effects', [hash, index], undefined, make)
+    return (await soon(asked)) as Effects | undefined
+  } catch (error) {
+    // then they are run here
+    if (error instanceof DevchainError && error.word === 'UPSTREAM_FAILED') return undefined
+    throw error
+  }
+}
+
+async function soon<T>(asked: Promise<T>): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, PATIENCE_MS, undefined)
+  })
+  // it may fail when nobody waits for it any more
+  asked.catch(() => undefined)
+  try {
+    return await Promise.race([asked, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+interface Told {
+  readonly balance?: string
+  readonly nonce?: number
+  readonly code?: string
+  readonly codeHash?: string
+  readonly storage?: Readonly<Record<string, string>>
+}
+
+type Accounts = Readonly<Record<string, Told>>
+
+/** What one transaction changed: accounts before it, and what of them is otherwise after it. */
+interface Diff {
+  readonly pre: Accounts
+  readonly post: Accounts
+}
+
+/** @throws {DevchainError} `UPSTREAM_FAILED` for what is no trace of the block */
+function diffsIn(traced: Json, { block, index }: Prefix): readonly Diff[] {
+  const { transactions = [] } = block as { transactions?: readonly { hash?: Json }[] }
+  const list = Array.isArray(traced) ? traced.slice(0, index) : []
+  const diffs = list.flatMap((each, at) => {
+    const { txHash, result } = (each ?? {}) as { txHash?: Json; result?: Json }
+    const isOther = txHash !== undefined && txHash !== transactions[at]?.hash
+    const { pre, post } = (result ?? {}) as Partial<Record<keyof Diff, Json>>
+    return isOther || !isAccounts(pre) || !isAccounts(post) ? [] : [{ pre, post }]
+  })
+  if (diffs.length === index) return diffs
+  throw new DevchainError('UPSTREAM_FAILED', 'the forked network answered no trace of the block')
+}
+
+function isAccounts(value: Json | undefined): value is Json & Accounts {
+  if (typeof value !== 'object' || value === null) return false
+  return Object.entries(value).every(
+    ([address, told]) => /^0x[0-9a-fA-F]{40}$/.test(address) && isTold(told as Json),
+  )
+}
+
+function isTold(value: Json): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  const { balance = '0x0', nonce = 0, code = '0x', storage = {} } = value as Record<string, Json>
+  return (
+    isQuantity(balance) &&
+    Number.isSafeInteger(nonce) &&
+    isBytes(String(code)) &&
+    Object.entries(storage ?? {}).every((pair) => pair.every(isQuantity))
+  )
+}
+
+function isQuantity(value: unknown): boolean {
+  return typeof value === 'string' && /^0x[0-9a-fA-F]{1,64}$/.test(value)
+}
+
+function merged(diffs: readonly Diff[]): Effects {
+  const effects = new Map<Address, Effect>()
+  for (const { pre, post } of diffs) {
+    for (const key of new Set([...Object.keys(pre), ...Object.keys(post)])) {
+      const address = key.toLowerCase() as Address
+      effects.set(address, next(effects.get(address), pre[key], post[key]))
+    }
+  }
+  return Object.fromEntries(effects)
+}
+
+function next(before: Effect | undefined, pre: Told | undefined, post: Told | undefined): Effect {
+  const had = BigInt(pre?.balance ?? '0x0')
+  // what is otherwise is told, and nothing of an account that is gone
+  const has = post === undefined ? 0n : BigInt(post.balance ?? pre?.balance ?? '0x0')
+  const gained = `${BigInt(before?.gained ?? 0) + has - had}`
+  if (post === undefined) return { isNew: true, isGone: true, gained, storage: {} }
+  const cleared = Object.keys(pre?.storage ?? {}).map((slot) => [slot, '0x0'] as const)
+  const nonce = post.nonce ?? before?.nonce
+  const code = post.codeHash === EMPTY_CODE_HASH ? '0x' : (post.code ?? before?.code)
+  return {
+    isNew: before?.isNew ?? false,
+    isGone: false,
+    gained,
+    ...(nonce !== undefined && { nonce }),
+    ...(code !== undefined && { code }),
+    storage: { ...before?.storage, ...Object.fromEntries(cleared), ...post.storage },
+  }
+}
+
+/**
+ * The accounts after what was traced. Balances gain and lose, as those of accounts of this chain's users are not the network's.
+ * What is not known yet of the accounts is fetched.
+ */
+export async function withEffects(world: World, effects: Effects): Promise<World> {
+  const apply = (): World => {
+    let after = world
+    for (const [address, effect] of Object.entries(effects) as [Address, Effect][]) {
+      after = withEffect(after, address, effect)
+    }
+    return after
+  }
+  return await complete(apply, { guesses: true })
+}
+
+function withEffect(world: World, address: Address, effect: Effect): World {
+  const { isNew, isGone, gained, nonce, code, storage } = effect
+  const before = accountAt(world, address) ?? emptyAccount(address)
+  const balance = before.balance + BigInt(gained)
+  if (isGone && balance <= 0n) return withoutAccount(world, address)
+  const bytes = code === undefined ? undefined : bytesFromHex(code)
+  const slots = Object.entries(storage).map(
+    ([slot, value]) => [BigInt(slot), BigInt(value)] as const,
+  )
+  const kept = isNew ? { ...emptyAccount(address), storage: emptyStorage } : before
+  return withAccount(world, {
+    ...kept,
+    address,
+    balance: balance > 0n ? balance : 0n,
+    nonce: nonce === undefined ? kept.nonce : BigInt(nonce),
+    code: bytes ?? kept.code,
+    codeHash: bytes === undefined ? kept.codeHash : keccakHash(bytes),
+    storage: slots.length === 0 ? kept.storage : withSlots(kept.storage, new Map(slots)),
+  })
+}
