@@ -21,7 +21,7 @@ import { readBeside } from './reading/readers.ts'
 import type { AbiItem, SkippedFile } from './reading/summary.ts'
 import { FolderWatch, MOST_WATCHED } from './reading/watch.ts'
 import { DetailReader, withoutBulk } from './solidity/details.ts'
-import { type Explanation, entryText, explain } from './solidity/explain.ts'
+import { type Explanation, entryText, explain, type Foresight } from './solidity/explain.ts'
 import type { SourcifySite } from './sourcify/site.ts'
 import { tracedAgain, tracedMined } from './trace/runs.ts'
 import { type Trace, type TracedTransaction, traceOf } from './trace/tree.ts'
@@ -59,6 +59,7 @@ export class Project {
   /** What was handed over, compressed: sources are looked up in it. */
   readonly #values = new Map<string, Buffer>()
   readonly #details: DetailReader = new DetailReader(this.catalogue, (file) => this.#valueOf(file))
+  readonly #foresight: Foresight = { isAtHand: false }
   #handedOver = 0
   #coverage: Promise<Coverage> | undefined
   #site: Promise<SourcifySite> | undefined
@@ -168,7 +169,8 @@ export class Project {
     if (this.catalogue.isEmpty) return undefined
     const { names, catalogue } = this
     const now = (): number => performance.now()
-    return await explain({ names, catalogue, details: this.#details, now }, again, usual)
+    const explainer = { names, catalogue, details: this.#details, now, foresight: this.#foresight }
+    return await explain(explainer, again, usual)
   }
 
   /** What answers below /sourcify; loaded when somebody asks. */

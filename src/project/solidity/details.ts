@@ -76,6 +76,12 @@ export class DetailReader {
     }
   }
 
+  /** As `of`, but nothing is read: undefined also where it would have to be. */
+  atHand(contract: Contract): Details | undefined {
+    const known = this.#known.get(contract)
+    return known === 'none' ? undefined : known
+  }
+
   /** Undefined where the artifact has no source map, or what it refers to is gone. */
   of(contract: Contract): Details | undefined {
     const known = this.#known.get(contract)

@@ -6,11 +6,12 @@ import type { Again } from '../../node/chain/failedrun.ts'
 import type { World } from '../../state/world.ts'
 import type { Catalogue, Match } from '../code/catalogue.ts'
 import type { Names } from '../naming/names.ts'
-import type { DetailReader } from './details.ts'
-import { failureChain, type RunFrame, recordFrames } from './frames.ts'
+import type { DetailReader, Details } from './details.ts'
+import { failureChain, type MapOf, type RunFrame, recordFrames } from './frames.ts'
 import { silentReason } from './reason.ts'
+import type { CodeMap } from './sourcemap.ts'
 import { type FailedFrame, type FrameContract, failedFrame, type StackEntry } from './stack.ts'
-import { type Followed, recordTrails } from './trails.ts'
+import { trailOf } from './trails.ts'
 
 /** Why a run failed, and where. */
 export interface Explanation {
@@ -33,6 +34,19 @@ export interface Explainer {
   readonly details: DetailReader
   /** Milliseconds since some moment. */
   readonly now: () => number
+  readonly foresight: Foresight
+}
+
+/** What the last failure leads to expect of the next: what fails is mostly what failed before. */
+export interface Foresight {
+  /** True where its contracts were known and at hand: then the first run follows them, and needs no second. */
+  isAtHand: boolean
+}
+
+/** A run of what failed: the frames that the failure went through, from the outermost on, and the accounts. */
+interface Run {
+  readonly chain: readonly RunFrame[]
+  readonly world: World
 }
 
 /** Explains a failure; undefined where it does not fail, or in no contract whose source is known. */
@@ -41,32 +55,55 @@ export async function explain(
   again: Again,
   usual: string,
 ): Promise<Explanation | undefined> {
-  const onPause = impatience(explainer.now)
-  const first = recordFrames()
-  const world = await again({ ...first.tracer, onPause })
-  const outermost = first.top()
-  if (outermost?.failure === undefined) return undefined
-  const chain = failureChain(outermost)
-  const matches = chain.map((frame) => matchOf(explainer, frame))
+  const { foresight } = explainer
+  const first = await runOf(explainer, again, foresight.isAtHand)
+  if (first === undefined) return undefined
+  const matches = first.chain.map((frame) => matchOf(explainer, frame))
   const told = matches.flatMap((match) =>
     match === undefined || match.isGuess ? [] : match.contract,
   )
   await explainer.details.prepare(told)
-  const contracts = chain.map((frame, i) => contractOf(explainer, frame, matches[i]))
+  const contracts = first.chain.map((frame, i) => contractOf(explainer, frame, matches[i]))
+  foresight.isAtHand = contracts.some((known) => known?.map !== undefined)
   // what runs in none of the user's contracts is not run again
-  if (contracts.every((known) => known?.map === undefined)) return undefined
-  const second = recordTrails(
-    new Map(chain.map((frame, i) => [frame.number, followedOf(frame, contracts[i])])),
-  )
-  await again({ ...second.tracer, onPause })
-  const frames = chain.flatMap((frame, i) => {
-    const trail = second.trails.get(frame.number)
-    const isHandedOn = i < chain.length - 1
+  if (!foresight.isAtHand) return undefined
+  const isFollowed = ({ trail }: RunFrame, i: number): boolean =>
+    trail !== undefined && trail.map === contracts[i]?.map
+  const run = first.chain.every(isFollowed) ? first : await runOf(explainer, again, true)
+  if (run === undefined) return undefined
+  const frames = run.chain.flatMap((frame, i) => {
+    const trail = frame.trail && trailOf(frame.trail)
+    const isHandedOn = i < run.chain.length - 1
     return trail === undefined ? [] : failedFrame({ frame, known: contracts[i], trail, isHandedOn })
   })
   const stack = [...frames].reverse().flatMap(({ entries }) => entries)
   if (!stack.some(({ place }) => place !== undefined)) return undefined
-  return { reason: reasonOf(explainer, frames, world, usual), stack: shortened(stack) }
+  return { reason: reasonOf(explainer, frames, run.world, usual), stack: shortened(stack) }
+}
+/** Runs it again; undefined where it does not fail. @param isFollowed true: how its frames came to their ends is recorded */
+async function runOf(
+  explainer: Explainer,
+  again: Again,
+  isFollowed: boolean,
+): Promise<Run | undefined> {
+  const { tracer, top } = recordFrames(isFollowed ? mapAtHand(explainer) : undefined)
+  const world = await again({ ...tracer, onPause: impatience(explainer.now) })
+  const outermost = top()
+  if (outermost?.failure === undefined) return undefined
+  return { chain: failureChain(outermost), world }
+}
+
+/** The source map of what a frame runs, where nothing has to be read for it. */
+function mapAtHand(explainer: Explainer): MapOf {
+  return (frame) => {
+    const match = matchOf(explainer, frame)
+    if (match === undefined || match.isGuess) return undefined
+    return mapOf(frame, explainer.details.atHand(match.contract))
+  }
+}
+
+function mapOf({ code, input }: RunFrame, details: Details | undefined): CodeMap | undefined {
+  return code === undefined ? details?.creationMap(input) : details?.runtimeMap(code)
 }
 
 /** Gives up what takes so long that its caller waits in vain. */
@@ -79,17 +116,13 @@ function impatience(now: () => number): () => Promise<void> {
   }
 }
 
-function followedOf(frame: RunFrame, known: FrameContract | undefined): Followed {
-  return { code: frame.code ?? frame.input, map: known?.map }
-}
-
 function matchOf({ catalogue }: Explainer, { code, input }: RunFrame): Match | undefined {
   return code === undefined ? catalogue.creation(input) : catalogue.runtime(code)
 }
 
 function contractOf(
   { catalogue, details }: Explainer,
-  { code, input }: RunFrame,
+  frame: RunFrame,
   match: Match | undefined,
 ): FrameContract | undefined {
   if (match === undefined) return undefined
@@ -97,8 +130,7 @@ function contractOf(
   const name = `${isGuess ? '~' : ''}${catalogue.nameOf(contract)}`
   // the source of a guess would be another's
   const found = isGuess ? undefined : details.of(contract)
-  const map = code === undefined ? found?.creationMap(input) : found?.runtimeMap(code)
-  return { contract, name, details: found, map }
+  return { contract, name, details: found, map: mapOf(frame, found) }
 }
 
 function reasonOf(

@@ -1,12 +1,12 @@
-// The frames of a failed run, as a first run of it tells: which of them failed, and whose code they ran.
+// The frames of a failed run, as another run of it tells: which of them failed, whose code they ran, and how they came to their ends.
 import type { Address } from '../../core/hex.ts'
 import { EMPTY_BYTES } from '../../core/hex.ts'
 import type { Failure, FrameStart, Tracer } from '../../evm/executor.ts'
+import type { CodeMap } from './sourcemap.ts'
+import { beginTrail, follow, type OpenTrail, TELLING } from './trails.ts'
 
 /** A frame of a run. */
 export interface RunFrame {
-  /** Counts the frames of the run as they are opened, from 0 on. */
-  readonly number: number
   readonly kind: FrameStart['kind']
   /** Whose code runs; null for a creation. */
   readonly to: Address | null
@@ -19,6 +19,8 @@ export interface RunFrame {
   readonly calls: readonly RunFrame[]
   readonly output: Uint8Array
   readonly failure: Failure | undefined
+  /** How it came to its end; undefined where that was not recorded, and of what succeeded. */
+  readonly trail: OpenTrail | undefined
 }
 
 /** Calls of one frame that are kept: the newest. */
@@ -26,28 +28,45 @@ const KEPT_CALLS = 4
 
 type Open = { -readonly [K in keyof RunFrame]: RunFrame[K] } & { calls: RunFrame[] }
 
-/** Records the frames of a run. */
-export function recordFrames(): {
+/** The source map of what a frame runs, where it is at hand. */
+export type MapOf = (frame: RunFrame) => CodeMap | undefined
+
+const NONE: ReadonlySet<number> = new Set()
+
+/**
+ * Records the frames of a run.
+ * @param mapOf with it the way of each frame is recorded too, by the source map of its code
+ */
+export function recordFrames(mapOf?: MapOf): {
   readonly tracer: Tracer
   /** The outermost frame, once the run is over. */
   readonly top: () => RunFrame | undefined
 } {
   const open: Open[] = []
-  let count = 0
+  let current: OpenTrail | undefined
   let top: RunFrame | undefined
   const tracer: Tracer = {
     onEnter: (start) => {
-      open.push(opened(start, count))
-      count += 1
+      if (current !== undefined) current.calledAt = current.forgotten + current.told.length
+      const frame = opened(start)
+      if (mapOf !== undefined && !frame.isPrecompile) {
+        frame.trail = beginTrail(frame.code ?? frame.input, mapOf(frame))
+      }
+      current = frame.trail
+      open.push(frame)
     },
     onExit: ({ output, failure }) => {
       const frame = open.pop()
       if (frame === undefined) return
+      const caller = open.at(-1)
+      current = caller?.trail
       frame.output = output
       frame.failure = failure
       // of what succeeded nothing is told
-      if (failure === undefined) frame.calls = []
-      const caller = open.at(-1)
+      if (failure === undefined) {
+        frame.calls = []
+        frame.trail = undefined
+      }
       if (caller === undefined) top = frame
       else {
         caller.calls.push(frame)
@@ -55,15 +74,16 @@ export function recordFrames(): {
       }
     },
     // with steps the code of a frame is told too
-    onStep: () => undefined,
-    stepParts: { stack: false, memory: false, only: new Set() },
+    onStep: (step) => {
+      if (current !== undefined) follow(current, step)
+    },
+    stepParts: { stack: mapOf !== undefined, memory: false, only: mapOf ? TELLING : NONE },
   }
   return { tracer, top: () => top }
 }
 
-function opened({ kind, to, value, input, code, isPrecompile }: FrameStart, number: number): Open {
+function opened({ kind, to, value, input, code, isPrecompile }: FrameStart): Open {
   return {
-    number,
     kind,
     to,
     value,
@@ -73,6 +93,7 @@ function opened({ kind, to, value, input, code, isPrecompile }: FrameStart, numb
     calls: [],
     output: EMPTY_BYTES,
     failure: undefined,
+    trail: undefined,
   }
 }
 

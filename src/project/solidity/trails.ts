@@ -1,5 +1,5 @@
-// How frames came to their ends, as a second run of them tells: the functions that were entered, and the last operations.
-import type { Step, Tracer } from '../../evm/executor.ts'
+// How frames came to their ends: the functions that were entered, and the last operations.
+import type { Step } from '../../evm/executor.ts'
 import { OP } from '../../evm/opcodes.ts'
 import type { CodeMap, Origin } from './sourcemap.ts'
 
@@ -29,16 +29,10 @@ export interface Trail {
   readonly calledAt: number | undefined
 }
 
-/** What a frame runs. */
-export interface Followed {
-  readonly code: Uint8Array
-  readonly map: CodeMap | undefined
-}
-
 const INVALID = 0xfe
 
 /** Operations that tell of where a run is: those between them stand one after another in the code. */
-const TELLING: ReadonlySet<number> = new Set([
+export const TELLING: ReadonlySet<number> = new Set([
   ...[OP.JUMP, OP.JUMPI, OP.JUMPDEST],
   ...[OP.STOP, OP.RETURN, OP.REVERT, INVALID, OP.SELFDESTRUCT],
   ...[OP.CALL, OP.CALLCODE, OP.DELEGATECALL, OP.STATICCALL, OP.CREATE, OP.CREATE2],
@@ -54,8 +48,10 @@ const KEPT_STEPS = 64
 /** Functions within functions that are kept: the machine's stack has no room for more. */
 const DEEPEST = 1_024
 
-interface Open {
-  readonly followed: Followed
+/** The way of a frame so far. */
+export interface OpenTrail {
+  readonly code: Uint8Array
+  readonly map: CodeMap | undefined
   readonly calls: InnerCall[]
   told: LastStep[]
   /** How many of `told` were forgotten, and how many there were in all when the newest call began. */
@@ -63,41 +59,16 @@ interface Open {
   calledAt: number | undefined
 }
 
-/** Records how some frames of a run end. @param followed by their numbers */
-export function recordTrails(followed: ReadonlyMap<number, Followed>): {
-  readonly tracer: Tracer
-  /** By the frames' numbers, once the run is over. */
-  readonly trails: ReadonlyMap<number, Trail>
-} {
-  const trails = new Map<number, Trail>()
-  const frames: { readonly number: number; readonly open: Open | undefined }[] = []
-  let count = 0
-  let current: Open | undefined
-  const tracer: Tracer = {
-    onEnter: () => {
-      if (current !== undefined) current.calledAt = current.forgotten + current.told.length
-      const each = followed.get(count)
-      current = each && { followed: each, calls: [], told: [], forgotten: 0, calledAt: undefined }
-      frames.push({ number: count, open: current })
-      count += 1
-    },
-    onStep: (step) => {
-      if (current !== undefined) follow(current, step)
-    },
-    onExit: () => {
-      const ended = frames.pop()
-      if (ended?.open !== undefined) trails.set(ended.number, trailOf(ended.open))
-      current = frames.at(-1)?.open
-    },
-    stepParts: { stack: true, memory: false, only: TELLING },
-  }
-  return { tracer, trails }
+/** The way of a frame that begins. @param map of its code; functions are not followed without one */
+export function beginTrail(code: Uint8Array, map: CodeMap | undefined): OpenTrail {
+  return { code, map, calls: [], told: [], forgotten: 0, calledAt: undefined }
 }
 
-function follow(open: Open, { pc, opcode, stack }: Step): void {
-  const { told, calls, followed } = open
+/** Notes an operation of the frame, before it runs. */
+export function follow(open: OpenTrail, { pc, opcode, stack }: Step): void {
+  const { told, calls, map } = open
   const before = told.at(-1)
-  if (before?.opcode === OP.JUMP) jumped(calls, followed.map, before.pc, pc)
+  if (before?.opcode === OP.JUMP) jumped(calls, map, before.pc, pc)
   told.push({ pc, opcode, top: opcode === OP.EXTCODESIZE ? stack.at(-1) : undefined })
   if (told.length < 2 * KEPT_STEPS) return
   open.forgotten += told.length - KEPT_STEPS
@@ -111,14 +82,15 @@ function jumped(calls: InnerCall[], map: CodeMap | undefined, from: number, to: 
   else if (site?.jump === 'i' && calls.length < DEEPEST) calls.push({ site, entered: map?.at(to) })
 }
 
-function trailOf({ followed, calls, told, forgotten, calledAt }: Open): Trail {
+/** How the frame came to its end, once it has. */
+export function trailOf({ code, calls, told, forgotten, calledAt }: OpenTrail): Trail {
   const last: LastStep[] = []
   let at: number | undefined
   for (const [i, step] of told.entries()) {
     last.push(step)
     if (forgotten + i + 1 === calledAt) at = last.length - 1
     const next = told[i + 1]
-    if (next !== undefined) last.push(...between(followed.code, step, next.pc))
+    if (next !== undefined) last.push(...between(code, step, next.pc))
   }
   return { calls, last, calledAt: at }
 }
