@@ -57,11 +57,12 @@ export class LinkEntrance implements PeersDoor {
     head: Buffer,
   ): Promise<string | undefined> => {
     if (this.#isFork) return FORK
-    if (!this.takesLinks) return 'this node takes no links (--no-link)'
     const network = await this.load()
-    const address = request.socket.remoteAddress ?? ''
-    const refusal = network.refusalOf(address)
+    const refusal = this.takesLinks
+      ? network.refusalOf(request)
+      : 'this node takes no links (--no-link)'
     if (refusal === undefined) network.accept(request, socket, head)
+    else network.tellRefused(request, refusal)
     return refusal
   }
 

@@ -7,11 +7,12 @@ import { sharedYielder } from '../core/yield.ts'
 import type { Chain } from '../node/chain/chain.ts'
 import { withGenesisTime } from '../node/commands/genesistime.ts'
 import type { OwnNode, PeerEvent, PeerInfo, Peers, Reputation, SyncStatus } from '../node/peers.ts'
-import { AddressList, plainAddress } from './peers/addresses.ts'
+import { AddressList } from './peers/addresses.ts'
 import { isMeant, type Peer } from './peers/peer.ts'
 import { PeerTable } from './peers/peertable.ts'
 import { Reputations } from './peers/reputation.ts'
 import { Acceptor, dial } from './peers/sockets.ts'
+import { plainAddress } from './peers/told.ts'
 import { forkIdsOf, helloOf, isOpen, type NodeIdentity } from './protocol/handshake.ts'
 import { LIMITS, type Limits } from './protocol/limits.ts'
 import type { Told } from './protocol/link.ts'
@@ -124,13 +125,19 @@ export class Network implements Peers {
     this.#table.accept(pipe)
   }
 
-  /** Why links of an address are not taken; undefined: they are. */
-  refusalOf(from: string): string | undefined {
-    const address = plainAddress(from)
+  /** Why a link is not taken; undefined: it is. */
+  refusalOf({ socket }: IncomingMessage): string | undefined {
+    const address = plainAddress(socket.remoteAddress ?? '')
     if (this.#bans.has(address)) return `${address} is banned`
     if (this.#reputations.bannedMs({ id: undefined, address }) > 0) return `${address} is banned`
     if (this.#options.linkHosts.includes('*') || this.#allowed.has(address)) return undefined
     return `links are not taken from ${address}: start with --link-host ${address} to allow it`
+  }
+
+  /** A link was not taken. */
+  tellRefused({ socket }: IncomingMessage, reason: string): void {
+    const remote = { address: socket.remoteAddress ?? '', port: socket.remotePort ?? 0 }
+    this.#table.tellRefused({ ...remote, address: plainAddress(remote.address) }, reason)
   }
 
   list(): readonly PeerInfo[] {

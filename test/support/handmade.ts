@@ -58,6 +58,8 @@ export async function handmadePeer(
   const identity = { nodeId: new Uint8Array(32).fill(0xee), name: 'mallory', client: 'test' }
   if (changes !== 'silent') {
     say({ kind: 'hello', ...helloOf(node.chain.state, identity), ...changes })
+    // it takes the node
+    say({ kind: 'ping', id: 0 })
     await world.settle()
   }
   return {

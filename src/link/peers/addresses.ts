@@ -2,6 +2,7 @@
 import { lookup } from 'node:dns/promises'
 import { BlockList, isIP } from 'node:net'
 import { DevchainError } from '../../core/errors.ts'
+import { plainAddress } from './told.ts'
 
 /** Entries that a list may have. */
 const MAX_ENTRIES = 10_000
@@ -63,11 +64,6 @@ export class AddressList {
     this.#entries.set(entry.text, entry)
     addTo(this.#list, entry)
   }
-}
-
-/** An IPv4 address that comes as an IPv6 one, as it is written elsewhere. */
-export function plainAddress(address: string): string {
-  return address.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, '')
 }
 
 function addTo(list: BlockList, { address, bits }: Entry): void {

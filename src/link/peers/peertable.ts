@@ -1,6 +1,5 @@
 // The peers of a node: who is taken, who is refused and why, and how links that were lost come back.
 import type { Hash } from '../../core/hex.ts'
-import { LruCache } from '../../core/lrucache.ts'
 import type { YieldIfDue } from '../../core/yield.ts'
 import { type Deed, nameOf, type PeerEvent } from '../../node/peers.ts'
 import { type Hello, judge, otherGenesis } from '../protocol/handshake.ts'
@@ -8,13 +7,14 @@ import { Intake } from '../protocol/intake.ts'
 import { type Limits, Throttle } from '../protocol/limits.ts'
 import { Link, type Told } from '../protocol/link.ts'
 import { encodeMessage } from '../protocol/messages.ts'
-import type { Pipe } from '../protocol/pipe.ts'
+import type { Pipe, RemoteEnd } from '../protocol/pipe.ts'
 import { Refusal } from '../protocol/refusal.ts'
 import type { Timing } from '../protocol/timing.ts'
 import type { AddressList } from './addresses.ts'
 import { Dialer } from './dialer.ts'
 import { idOf, isMeant, Peer } from './peer.ts'
 import type { Reputations } from './reputation.ts'
+import { ToldRefusals } from './told.ts'
 
 export interface TableOptions {
   readonly timing: Timing
@@ -42,9 +42,6 @@ export interface TableOptions {
 /** Connections that others may open a second, and at once. */
 const CONNECTIONS = { perSecond: 20, atOnce: 50 }
 
-/** Milliseconds until the same refusal is told again. */
-const REFUSED_AGAIN_MS = 60_000
-
 /** Nodes that a user may name. */
 const MAX_DIALERS = 100
 
@@ -69,8 +66,7 @@ export class PeerTable {
   readonly #connections: Throttle
   /** Node ids of those that the log told of as linked. */
   readonly #told = new Set<string>()
-  /** When the log told of which refusal. */
-  readonly #refusals = new LruCache<string, number>(100)
+  readonly #refusals = new ToldRefusals()
   /** Node ids that are cut off. */
   readonly #cut = new Set<string>()
   #isAllCut = false
@@ -243,6 +239,8 @@ export class PeerTable {
           },
           linked: () => {
             if (known === undefined) return
+            const refusal = this.#makePlace(idOf(known), way, link)
+            if (refusal !== undefined) return link.close(refusal)
             peer = new Peer(known, place, link)
             this.#enter(peer)
           },
@@ -258,7 +256,9 @@ export class PeerTable {
             this.#links.delete(link)
             const ms = deed && this.#options.reputations.note(who(), deed)
             if (peer !== undefined) this.#leave(peer, reason)
-            else if (!this.#isClosed && reason !== DUPLICATE) this.#tellRefused(place, reason)
+            else if (!this.#isClosed && reason !== DUPLICATE) {
+              this.tellRefused(place.remote, reason, place.url)
+            }
             if (ms !== undefined) {
               tell({ kind: 'banned', peer: peer ? nameOf(peer) : whereOf(place), ms })
             }
@@ -273,7 +273,7 @@ export class PeerTable {
 
   /** @throws {Refusal} why a node is not taken */
   async #judge(given: Hello, way: Way, link: Link): Promise<boolean> {
-    const { hello, forkIds, adopt, reputations, maxPeers } = this.#options
+    const { hello, forkIds, adopt, reputations } = this.#options
     const own = hello()
     const verdict = judge(own, given, forkIds())
     const id = idOf(given)
@@ -285,13 +285,26 @@ export class PeerTable {
         throw otherGenesis(own, given)
       link.greetAgain()
     }
-    const other = this.#peers.get(id)
-    if (other !== undefined && !this.#isPreferred(other, id, way)) throw new Refusal(DUPLICATE)
-    if (other === undefined && this.#peers.size >= maxPeers) {
-      throw new Refusal(`it has as many peers as it takes: ${maxPeers}`)
-    }
-    other?.link.close(DUPLICATE)
+    const refusal = this.#placeRefusal(id, way)
+    if (refusal !== undefined) throw new Refusal(refusal)
     return true
+  }
+
+  /** Why there is no place for a node; undefined: there is. */
+  #placeRefusal(id: string, way: Way): string | undefined {
+    const { maxPeers } = this.#options
+    const other = this.#peers.get(id)
+    if (other !== undefined) return this.#isPreferred(other, id, way) ? undefined : DUPLICATE
+    if (this.#peers.size < maxPeers) return undefined
+    return `it has as many peers as it takes: ${maxPeers}`
+  }
+
+  /** As `placeRefusal`, and ends the other link to the same node. Others may have come since it was taken. */
+  #makePlace(id: string, way: Way, link: Link): string | undefined {
+    const refusal = this.#placeRefusal(id, way)
+    const other = this.#peers.get(id)
+    if (refusal === undefined && other?.link !== link) other?.link.close(DUPLICATE)
+    return refusal
   }
 
   /** Of two links between the same nodes both sides keep the one that the node of the lower id made. */
@@ -331,14 +344,10 @@ export class PeerTable {
   }
 
   /** The same refusal of the same address is told now and then: who dials does so again and again. */
-  #tellRefused(place: Peer['place'], reason: string): void {
+  tellRefused(remote: RemoteEnd, reason: string, url?: string): void {
     const { timing, tell } = this.#options
-    const key = `${place.url ?? place.remote.address} ${reason}`
-    const now = timing.now()
-    const toldAt = this.#refusals.get(key)
-    if (toldAt !== undefined && now - toldAt < REFUSED_AGAIN_MS) return
-    this.#refusals.set(key, now)
-    tell({ kind: 'refused', where: whereOf(place), reason })
+    if (!this.#refusals.isNew(`${url ?? remote.address} ${reason}`, timing.now())) return
+    tell({ kind: 'refused', where: whereOf({ url, remote }), reason })
   }
 
   #isLinkedAt(url: string): boolean {
@@ -346,6 +355,6 @@ export class PeerTable {
   }
 }
 
-function whereOf({ url, remote }: Peer['place']): string {
+function whereOf({ url, remote }: Pick<Peer['place'], 'url' | 'remote'>): string {
   return url ?? `${remote.address}:${remote.port}`
 }

@@ -5,7 +5,7 @@ import { type RawData, WebSocket, WebSocketServer } from 'ws'
 import { LINK_PATH } from '../../node/peers.ts'
 import { MAX_MESSAGE } from '../protocol/messages.ts'
 import type { Pipe, PipeListener, RemoteEnd } from '../protocol/pipe.ts'
-import { plainAddress } from './addresses.ts'
+import { plainAddress } from './told.ts'
 
 /** In which a connection has to be there. */
 const CONNECT_MS = 5_000
@@ -44,11 +44,36 @@ export function dial(url: string): Promise<Pipe> {
       remote = remoteOf(socket)
     })
     client.once('error', reject)
+    client.once('unexpected-response', (request, response) => {
+      void refusalOf(response).then((reason) => {
+        request.destroy()
+        reject(new Error(reason))
+      })
+    })
     client.once('open', () => {
       client.off('error', reject)
       resolve(new SocketPipe(client, remote, stream))
     })
   })
+}
+
+/** Characters of an answer that are looked at for its reason. */
+const MAX_ANSWER = 1_000
+
+/** Why a node answers otherwise than with a link, in its own words where it is a devchain. */
+async function refusalOf(response: IncomingMessage): Promise<string> {
+  let text = ''
+  try {
+    for await (const part of response.setEncoding('utf8')) {
+      text += part
+      if (text.length > MAX_ANSWER) break
+    }
+    const { error } = JSON.parse(text) as { readonly error?: { readonly message?: unknown } }
+    if (typeof error?.message === 'string') return error.message
+  } catch {
+    // another server than a devchain
+  }
+  return `it answers with status ${response.statusCode}, and not with a link`
 }
 
 /** Takes upgrade requests that were made for a link. */

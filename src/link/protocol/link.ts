@@ -38,7 +38,7 @@ export interface LinkListener {
    * @throws {Refusal} why it is not taken
    */
   readonly greet: (hello: Values<'hello'>) => MaybePromise<boolean>
-  /** Both have introduced themselves. */
+  /** Both have introduced themselves, and taken each other. */
   readonly linked: () => void
   /** Questions, and what is said unasked. */
   readonly message: (message: Told) => MaybePromise<void>
@@ -90,6 +90,9 @@ export class Link implements IntakeHolder {
   #isReading = true
   #isHandling = false
   #state: 'greeting' | 'linked' | 'ended' = 'greeting'
+  /** True once the peer was taken here, and once it shows that it has taken this node. */
+  #isTakenHere = false
+  #isTakenThere = false
   #nextId = 1
   #heardAt: number
   #askedAt = Number.NEGATIVE_INFINITY
@@ -289,11 +292,13 @@ export class Link implements IntakeHolder {
         this.#options.pipe.close()
         return this.#end(message.reason)
       case 'ping':
-        return this.#write({ kind: 'pong', id: message.id })
+        this.#write({ kind: 'pong', id: message.id })
+        return this.#noteTakenThere()
       case 'pong':
         return this.#notePong()
     }
-    if (this.#state !== 'linked') {
+    if (this.#isTakenHere) this.#noteTakenThere()
+    if ((this.#state as string) !== 'linked') {
       throw new Refusal(`it said ${message.kind} before hello`, 'unexpectedMessages')
     }
     if (message.kind === 'hold') {
@@ -310,6 +315,20 @@ export class Link implements IntakeHolder {
     if (this.#state === 'linked') throw new Refusal('it said hello twice', 'unexpectedMessages')
     const isTaken = await this.#options.listener.greet(hello)
     if (!isTaken || this.#state !== 'greeting') return
+    this.#isTakenHere = true
+    // who is not taken hears goodbye in its place
+    this.#ping()
+    this.#enter()
+  }
+
+  #noteTakenThere(): void {
+    this.#isTakenThere = true
+    this.#enter()
+  }
+
+  /** Both have taken each other. */
+  #enter(): void {
+    if (this.#state !== 'greeting' || !this.#isTakenHere || !this.#isTakenThere) return
     this.#state = 'linked'
     this.#stopTimer()
     this.#watch()
@@ -351,10 +370,14 @@ export class Link implements IntakeHolder {
       if (silentMs >= limits.silenceMs) {
         return this.#fail(new Refusal(`silent for ${limits.silenceMs} ms`, 'timeoutMessages'))
       }
-      this.#pingSentAt ??= timing.now()
-      this.#write({ kind: 'ping', id: this.#nextId })
+      this.#ping()
       this.#watch()
     })
+  }
+
+  #ping(): void {
+    this.#pingSentAt ??= this.#options.timing.now()
+    this.#write({ kind: 'ping', id: this.#nextId })
   }
 
   #write(message: Message): void {

@@ -93,6 +93,7 @@ export interface Messages {
    * EIP-7594, those of impersonated senders with the sender in place of a signature.
    */
   readonly transactions: { readonly id: number; readonly transactions: readonly Uint8Array[] }
+  /** The first one says that the sender has taken the other. */
   readonly ping: { readonly id: number }
   readonly pong: { readonly id: number }
   /** True: the sender hears and tells nothing but this until it says otherwise (devchain_partition). */

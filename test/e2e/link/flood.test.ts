@@ -107,6 +107,7 @@ async function intruder(url: string, answer: Answer = () => undefined) {
       if (message.kind === 'hello') {
         const nodeId = randomBytes(32)
         say({ ...message, nodeId, name: 'mallory' })
+        say({ kind: 'ping', id: 0 })
       } else if (message.kind === 'goodbye') resolve(false)
       // the first that is said to a peer that is taken
       else if (message.kind === 'announce') resolve(true)

@@ -304,7 +304,12 @@ describe('linked processes', () => {
     const a = await start('alice', '--no-link')
     expect(await a.ask('net_listening')).toBe(false)
     const b = await start('bob', '--peer', a.wsUrl)
-    await b.process.says(/no link to ws:\S+ yet: Unexpected server response: 403/)
+    await b.process.says(
+      /no link to ws:\S+ yet: this node takes no links \(--no-link\); trying again/,
+    )
+    await a.process.says(
+      /link with 127\.0\.0\.1:\d+ refused: this node takes no links \(--no-link\)/,
+    )
     const headers = {
       connection: 'Upgrade',
       upgrade: 'websocket',

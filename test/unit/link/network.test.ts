@@ -142,7 +142,35 @@ describe('links', () => {
     await world.add('b', { peers: ['a'] })
     const c = await world.add('c', { peers: ['a'] })
     expect(a.network.list().map(({ name }) => name)).toEqual(['b'])
-    expect(c.events.at(-1)).toMatchObject({ reason: 'it has as many peers as it takes: 1' })
+    const refusal = {
+      kind: 'refused',
+      where: 'ws://a',
+      reason: 'it has as many peers as it takes: 1',
+    }
+    expect(c.events).toEqual([refusal])
+    // it tries again, after waits that grow
+    const before = world.pipes.length
+    await world.pass(8_000)
+    expect(c.events).toEqual([refusal])
+    expect((world.pipes.length - before) / 2).toBeLessThan(8)
+  })
+
+  test('that come from both sides at once leave one', async () => {
+    for (const ids of [
+      ['a', 'b'],
+      ['b', 'a'],
+    ] as const) {
+      await using world = new LinkWorld()
+      const [one, other] = [await world.add(ids[0]), await world.add(ids[1])]
+      one.network.add(other.url)
+      other.network.add(one.url)
+      await world.settle()
+      await world.pass(3_000)
+      expect([one, other].map(({ network }) => network.all().length)).toEqual([1, 1])
+      await mineOn(one, 1)
+      await world.settle()
+      expect(headHash(other)).toBe(headHash(one))
+    }
   })
 
   test('come back when the other node does, and not once they are removed', async () => {
