@@ -186,6 +186,9 @@ export const OP: Readonly<Record<OpcodeName, number>> = Object.fromEntries(
   ROWS.map(([name, [opcode]]) => [name, opcode]),
 ) as Record<OpcodeName, number>
 
+/** The opcode that no fork will ever give a meaning, and assertions end with (EIP-141). */
+export const INVALID = 0xfe
+
 /** The names of all bytes at a hardfork: INVALID for those that are no operations. */
 export function namesAt(hardfork: Hardfork): readonly string[] {
   const names = Array<string>(256).fill('INVALID')

@@ -14,7 +14,7 @@ import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
 import { delegateOf } from '../../protocol/transactions/delegation.ts'
 import type { FrameEnd, FrameStart, Tracer } from '../executor.ts'
 import { MAX_CALL_DEPTH, type MachineJob } from '../machine.ts'
-import { FRAME_KINDS, isLog, OP, type Operation, operationsAt } from '../opcodes.ts'
+import { FRAME_KINDS, INVALID, isLog, OP, type Operation, operationsAt } from '../opcodes.ts'
 import { frameFailure } from './exceptionalhalts.ts'
 import { Reaches } from './reaches.ts'
 import { Touches } from './touches.ts'
@@ -24,8 +24,6 @@ const TURN_MS = 5
 
 /** Operations between two looks at the clock. */
 const LOOK_EVERY = 64
-
-const INVALID = 0xfe
 
 /** Their cost depends on what they name, and on nothing that may be too large to be paid. */
 const NAMING: ReadonlySet<number> = new Set([

@@ -1,5 +1,6 @@
 // Contracts that are part of a network's own nodes, and so cannot be fetched: what is told of them when something calls them.
 import type { Address } from '../../core/hex.ts'
+import { INVALID } from '../../evm/opcodes.ts'
 
 type Names = Readonly<Record<string, string>>
 
@@ -67,9 +68,6 @@ const BY_CHAIN: ReadonlyMap<bigint, readonly [network: string, names: Names]> = 
   [296n, ['Hedera', HEDERA]],
   [42_220n, ['Celo', CELO]],
 ])
-
-/** INVALID: what some networks show as the code of such contracts. */
-const INVALID = 0xfe
 
 /**
  * What a user should know when an account is used that is code of its network's nodes.

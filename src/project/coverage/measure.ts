@@ -1,5 +1,5 @@
 // How often statements, branches and functions of sources ran: the counts of operations, brought to the text by source maps.
-import { OP } from '../../evm/opcodes.ts'
+import { INVALID, OP } from '../../evm/opcodes.ts'
 import { type Hits, hitsOf, type ReachCounts } from '../../evm/tracers/reached.ts'
 import type { Source } from '../solidity/details.ts'
 import type { CodeMap, Origin } from '../solidity/sourcemap.ts'
@@ -375,8 +375,6 @@ function pushSizeOf(opcode: number): number {
 
 /** Operations that are followed to the end of a refusal. */
 const LONGEST_REFUSAL = 100
-
-const INVALID = 0xfe
 
 /** Whether code from a place on comes to REVERT or INVALID without a choice. */
 function endsBadly(code: Uint8Array, start: number): boolean {

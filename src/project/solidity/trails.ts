@@ -1,6 +1,6 @@
 // How frames came to their ends: the functions that were entered, and the last operations.
 import type { Step } from '../../evm/executor.ts'
-import { OP } from '../../evm/opcodes.ts'
+import { INVALID, OP } from '../../evm/opcodes.ts'
 import type { CodeMap, Origin } from './sourcemap.ts'
 
 /** A call of a function within a contract. */
@@ -28,8 +28,6 @@ export interface Trail {
   /** The one of them that made its newest call; undefined where there was none, or where it is longer ago. */
   readonly calledAt: number | undefined
 }
-
-const INVALID = 0xfe
 
 /** Operations that tell of where a run is: those between them stand one after another in the code. */
 export const TELLING: ReadonlySet<number> = new Set([
