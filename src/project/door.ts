@@ -5,12 +5,12 @@ import path from 'node:path'
 import { DevchainError } from '../core/errors.ts'
 import type { Chain } from '../node/chain/chain.ts'
 import type { DevchainSettings } from '../options/derived.ts'
+import type { SiteReply, SiteRequest } from '../rpc/site.ts'
 import type { CoverageReport } from './coverage/coverage.ts'
 import type { ProjectEvent } from './events.ts'
 import type { Names } from './naming/names.ts'
 import type { Project } from './project.ts'
 import type { Ask } from './sourcify/repository.ts'
-import type { SiteReply, SiteRequest } from './sourcify/site.ts'
 
 /** What tells that a folder may be that of a project. */
 const SIGNS = ['out', 'artifacts', path.join('build', 'contracts'), 'foundry.toml']

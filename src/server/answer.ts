@@ -8,6 +8,7 @@ import { errorObjectOf } from '../rpc/errors.ts'
 import type { JsonText } from '../rpc/jsontext.ts'
 import type { Json } from '../rpc/schema.ts'
 import type { Caller } from '../rpc/session.ts'
+import type { SiteReply, SiteRequest } from '../rpc/site.ts'
 import { writeError } from '../rpc/wire.ts'
 import type { HostCheck } from './hosts.ts'
 import type { Relief } from './relief.ts'
@@ -33,22 +34,6 @@ export interface LinkDoor {
     socket: Duplex,
     head: Buffer,
   ) => Promise<string | undefined>
-}
-
-/** A request below a path that is not JSON-RPC's. */
-export interface SiteRequest {
-  readonly method: 'GET' | 'POST'
-  /** Path and query, as the client wrote them. */
-  readonly target: string
-  /** Of the body: `application/json`. */
-  readonly contentType: string
-  readonly body: Uint8Array
-}
-
-export interface SiteReply {
-  readonly status: number
-  readonly contentType: string
-  readonly body: string
 }
 
 /** Answers requests that are not JSON-RPC. */

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Duplex } from 'node:stream'
 import { errorObjectOf } from '../rpc/errors.ts'
 import type { Json } from '../rpc/schema.ts'
+import type { SiteReply } from '../rpc/site.ts'
 import { writeError } from '../rpc/wire.ts'
 import {
   type Answer,
@@ -12,7 +13,6 @@ import {
   idleCheckMs,
   type Reply,
   type Site,
-  type SiteReply,
   type Timeouts,
 } from './answer.ts'
 import { Connection } from './connection.ts'

@@ -3,6 +3,7 @@ import { checksumAddress } from '../../core/crypto/crypto.ts'
 import { printValue } from '../../core/errors.ts'
 import { type Address, parseAddress } from '../../core/hex.ts'
 import type { Chain } from '../../node/chain/chain.ts'
+import type { SiteReply, SiteRequest } from '../../rpc/site.ts'
 import type { Catalogue } from '../code/catalogue.ts'
 import type { Loose } from '../reading/formats.ts'
 import { member } from '../reading/formats.ts'
@@ -12,20 +13,6 @@ import { type Posted, verify } from './posted.ts'
 import { type Ask, type Origin, Repository, type Unverified, type Verified } from './repository.ts'
 import { BadRequest, readFiles, readJson, readMetadata, readStandardJson } from './requests.ts'
 import { FIELDS, filesOf, type Minimal, minimalOf, sourceAt, unverifiedView } from './views.ts'
-
-/** A request, as the server hands it over. */
-export interface SiteRequest {
-  readonly method: 'GET' | 'POST'
-  readonly target: string
-  readonly contentType: string
-  readonly body: Uint8Array
-}
-
-export interface SiteReply {
-  readonly status: number
-  readonly contentType: string
-  readonly body: string
-}
 
 /** What the site is about. */
 export interface SiteOptions {
