@@ -159,14 +159,26 @@ async function post(
   connection: Connection,
   { answer, bodyLimit, relief }: Pick<MessageOptions, 'answer' | 'bodyLimit' | 'relief'>,
 ): Promise<void> {
+  await withBody(request, response, connection, bodyLimit, async (body) =>
+    reply(response, await answer(connection.caller, body), relief),
+  )
+}
+
+/** Has a request answered whose body is read and taken, unless too many wait before it; refuses it else. */
+async function withBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  connection: Connection,
+  bodyLimit: number,
+  answered: (body: Uint8Array) => Promise<void>,
+): Promise<void> {
   if (connection.waiting >= MAX_PIPELINED) {
     return refuse(response, tooManyPipelined)
   }
   connection.waiting++
   const body = await readPost(request, bodyLimit)
   if (body !== 'gone' && !response.headersSent) {
-    if (body instanceof Uint8Array)
-      await reply(response, await answer(connection.caller, body), relief)
+    if (body instanceof Uint8Array) await answered(body)
     else refuse(response, body)
   }
   connection.waiting--
@@ -191,19 +203,11 @@ async function visit(
   connection: Connection,
   { site, bodyLimit, onBug }: Pick<HttpOptions<unknown>, 'bodyLimit' | 'onBug'> & { site: Site },
 ): Promise<void> {
-  if (connection.waiting >= MAX_PIPELINED) {
-    return refuse(response, tooManyPipelined)
-  }
-  connection.waiting++
-  const body = await readPost(request, bodyLimit)
-  if (body !== 'gone' && !response.headersSent) {
-    if (body instanceof Uint8Array) {
-      const asked = answerOf(site, request, body)
-      const reply = await asked.catch((error: unknown) => failureOf(error, onBug))
-      send(response, reply.status, reply.body, {}, reply.contentType)
-    } else refuse(response, body)
-  }
-  connection.waiting--
+  await withBody(request, response, connection, bodyLimit, async (body) => {
+    const asked = answerOf(site, request, body)
+    const reply = await asked.catch((error: unknown) => failureOf(error, onBug))
+    send(response, reply.status, reply.body, {}, reply.contentType)
+  })
 }
 
 function failureOf(error: unknown, onBug: (error: unknown) => void): SiteReply {
