@@ -1,7 +1,7 @@
 // What of a source can be covered: the statements of its functions and their branches, read from the text alone, as some tools
 // keep no syntax trees. Places are bytes from the beginning of the source.
 import { type Outline, SILENT, type SourceFunction } from '../solidity/outline.ts'
-import { type Branch, Cursor, type Found, type Range } from './cursor.ts'
+import { BlockReader, type Branch, Cursor, type Found, type Range } from './cursor.ts'
 import { YulReader } from './yul.ts'
 
 /** A function or modifier with its body. */
@@ -54,25 +54,8 @@ function bodyOf(code: string, { start, end }: SourceFunction): number | undefine
 const CALL_OPTIONS = /\{\s*(?:value|gas|salt)\s*:/y
 
 /** Reads statements of Solidity. */
-class StatementReader extends Cursor {
-  readonly #found: Found
-
-  constructor(code: string, at: number, found: Found) {
-    super(code, at)
-    this.#found = found
-  }
-
-  /** Reads the block at the cursor. */
-  block(): Range {
-    this.peek()
-    const start = this.at
-    this.at += 1
-    while (!this.isEnd && this.peek() !== '}') this.#statement()
-    this.at += 1
-    return { start, end: this.at }
-  }
-
-  #statement(): Range {
+class StatementReader extends BlockReader {
+  protected override statement(): Range {
     if (this.peek() === '{') return this.block()
     const start = this.at
     switch (this.word()) {
@@ -83,7 +66,7 @@ class StatementReader extends Cursor {
       case 'while':
         this.at += 5
         this.#add(this.parenthesized())
-        return { start, end: this.#statement().end }
+        return { start, end: this.statement().end }
       case 'do':
         return this.#do()
       case 'try':
@@ -103,10 +86,10 @@ class StatementReader extends Cursor {
     const start = this.at
     this.at += 2
     const condition = this.#add(this.parenthesized())
-    const truth = this.#statement()
-    const otherwise = this.takeWord('else') ? this.#statement() : undefined
+    const truth = this.statement()
+    const otherwise = this.takeWord('else') ? this.statement() : undefined
     const range = { start, end: (otherwise ?? truth).end }
-    this.#found.branches.push({ kind: 'if', range, at: condition, ways: [truth, otherwise] })
+    this.found.branches.push({ kind: 'if', range, at: condition, ways: [truth, otherwise] })
     return range
   }
 
@@ -119,13 +102,13 @@ class StatementReader extends Cursor {
       this.#add(this.until(end))
       this.at += 1
     }
-    return { start, end: this.#statement().end }
+    return { start, end: this.statement().end }
   }
 
   #do(): Range {
     const start = this.at
     this.at += 2
-    this.#statement()
+    this.statement()
     this.takeWord('while')
     this.#add(this.parenthesized())
     return this.#ended(start, this.at)
@@ -138,7 +121,7 @@ class StatementReader extends Cursor {
     const clauses = [this.#clause()]
     while (this.word() === 'catch') clauses.push(this.#clause())
     const range = { start, end: clauses.at(-1)!.end }
-    this.#found.branches.push({ kind: 'clauses', range, at: call, ways: clauses })
+    this.found.branches.push({ kind: 'clauses', range, at: call, ways: clauses })
     return range
   }
 
@@ -168,7 +151,7 @@ class StatementReader extends Cursor {
   }
 
   #assembly(): number {
-    const reader = new YulReader(this.code, this.at, this.#found)
+    const reader = new YulReader(this.code, this.at, this.found)
     reader.block()
     this.at = reader.at
     return this.at
@@ -193,7 +176,7 @@ class StatementReader extends Cursor {
 
   #add(range: Range): Range {
     if (range.end <= range.start) return range
-    const { statements, branches } = this.#found
+    const { statements, branches } = this.found
     statements.push(range)
     const text = this.code.slice(range.start, range.end)
     if (/^(?:require|assert)\s*\(/.test(text)) {
@@ -208,7 +191,7 @@ class StatementReader extends Cursor {
     const truth = untilColon(cursor)
     cursor.at += 1
     const otherwise = cursor.until(',;:')
-    this.#found.branches.push({ kind: 'ternary', range, at: range, ways: [truth, otherwise] })
+    this.found.branches.push({ kind: 'ternary', range, at: range, ways: [truth, otherwise] })
   }
 }
 

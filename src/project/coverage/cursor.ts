@@ -94,4 +94,28 @@ export class Cursor {
   }
 }
 
+/** Reads the statements of blocks in braces, in whatever language they are. */
+export abstract class BlockReader extends Cursor {
+  /** What was gathered so far. */
+  protected readonly found: Found
+
+  constructor(code: string, at: number, found: Found) {
+    super(code, at)
+    this.found = found
+  }
+
+  /** Reads the statement at the cursor. */
+  protected abstract statement(): unknown
+
+  /** Reads the block at the cursor. */
+  block(): Range {
+    this.peek()
+    const start = this.at
+    this.at += 1
+    while (!this.isEnd && this.peek() !== '}') this.statement()
+    this.at += 1
+    return { start, end: this.at }
+  }
+}
+
 const WORD = /[\w$.]+/y

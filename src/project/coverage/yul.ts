@@ -1,26 +1,9 @@
 // The statements of inline assembly.
-import { Cursor, type Found, type Range } from './cursor.ts'
+import { BlockReader, type Range } from './cursor.ts'
 
 /** Reads statements of Yul, which no semicolons part. */
-export class YulReader extends Cursor {
-  readonly #found: Found
-
-  constructor(code: string, at: number, found: Found) {
-    super(code, at)
-    this.#found = found
-  }
-
-  /** Reads the block at the cursor. */
-  block(): Range {
-    this.peek()
-    const start = this.at
-    this.at += 1
-    while (!this.isEnd && this.peek() !== '}') this.#statement()
-    this.at += 1
-    return { start, end: this.at }
-  }
-
-  #statement(): void {
+export class YulReader extends BlockReader {
+  protected override statement(): void {
     if (this.peek() === '{') {
       this.block()
       return
@@ -68,7 +51,7 @@ export class YulReader extends Cursor {
     const truth = this.block()
     const range = { start, end: this.at }
     const ways = [truth, undefined]
-    this.#found.branches.push({ kind: 'if', range, at: condition, ways })
+    this.found.branches.push({ kind: 'if', range, at: condition, ways })
   }
 
   #switch(start: number): void {
@@ -80,7 +63,7 @@ export class YulReader extends Cursor {
       ways.push(this.block())
     }
     const range = { start, end: ways.at(-1)?.end ?? value.end }
-    this.#found.branches.push({ kind: 'clauses', range, at: value, ways })
+    this.found.branches.push({ kind: 'clauses', range, at: value, ways })
   }
 
   #for(): void {
@@ -119,7 +102,7 @@ export class YulReader extends Cursor {
   }
 
   #add(range: Range): Range {
-    if (range.end > range.start) this.#found.statements.push(range)
+    if (range.end > range.start) this.found.statements.push(range)
     return range
   }
 }
