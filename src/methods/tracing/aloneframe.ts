@@ -1,10 +1,8 @@
 // Accelerator: the frame of a mined transaction that opened no other, without running it again.
 //
-// It gains three quarters of a small call tree (row smallCallTracerPerS). Its door is `ofAlone` of a recorder; without it each
-// transaction is run again, which test/methods/tracing/alone.test.ts holds it against.
+// It gains three quarters of a small call tree (row smallCallTracerPerS). Its door is `ofAlone` of a recorder, which tells
+// `outermostFrame`; without it each transaction is run again, which test/methods/tracing/alone.test.ts holds it against.
 
-import { revertText } from '../../evm/reasons.ts'
-import type { CallFrame, FrameLog } from '../../evm/tracers/calls.ts'
 import type { ExecutedTransaction } from '../../node/ledger/blockrecord.ts'
 
 /**
@@ -21,33 +19,3 @@ export function isFrameKnown(
 
 /** What limits that are none come to. */
 const MOST_STEPS = Number.MAX_SAFE_INTEGER
-
-/**
- * The frame as a run under a tracer of calls would tell it, with the gas of the whole transaction.
- * @param logsBefore logs of the block before those of the transaction; undefined: without logs
- */
-export function knownFrame(
-  { transaction, receipt, output, failure }: ExecutedTransaction,
-  logsBefore: number | undefined,
-): CallFrame {
-  const { from, to, value, gasLimit, data } = transaction
-  return {
-    kind: to === null ? 'CREATE' : 'CALL',
-    from,
-    to: to ?? (failure === undefined ? receipt.contractAddress : null),
-    value,
-    gas: gasLimit,
-    gasUsed: receipt.gasUsed,
-    input: data,
-    output,
-    failure,
-    revertText: failure?.kind === 'revert' ? revertText(output) : undefined,
-    isPrecompile: false,
-    calls: [],
-    logs: logsBefore === undefined ? [] : logsOf(receipt.logs, logsBefore),
-  }
-}
-
-function logsOf(logs: ExecutedTransaction['receipt']['logs'], before: number): FrameLog[] {
-  return logs.map((log, i) => ({ log, position: 0, index: before + i }))
-}

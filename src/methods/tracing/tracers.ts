@@ -9,6 +9,7 @@ import { type StructLogOptions, traceStructLogs } from '../../evm/tracers/struct
 import { recordTouched, type TouchRecorder } from '../../evm/tracers/touched.ts'
 import type { TraceBudget, TracedRun, TracedTarget } from '../../node/calls/replay.ts'
 import type { ExecutedTransaction } from '../../node/ledger/blockrecord.ts'
+import { outermostFrame } from '../../node/ledger/outermostframe.ts'
 import type { Names } from '../../project/naming/names.ts'
 import type { JsonWriter } from '../../rpc/jsontext.ts'
 import { boolean } from '../../rpc/primitives.ts'
@@ -22,7 +23,6 @@ import {
 } from '../wire/traces/encodeframes.ts'
 import { prestateOf } from '../wire/traces/encodestate.ts'
 import { writeStructLogs } from '../wire/traces/encodestructlogs.ts'
-import { knownFrame } from './aloneframe.ts'
 
 /** What a recording is made for. */
 export interface Stage {
@@ -107,7 +107,10 @@ function callTracer(config: unknown, path: string, notes?: Notes): Recorder {
   if (wantsNames === true) return recorder
   return Object.assign(recorder, {
     ofAlone: ({ writer, place }: Pick<Stage, 'writer' | 'place'>, executed: ExecutedTransaction) =>
-      writeCallTree(writer, knownFrame(executed, withLog ? (place?.logsBefore ?? 0) : undefined)),
+      writeCallTree(
+        writer,
+        outermostFrame(executed, withLog ? (place?.logsBefore ?? 0) : undefined),
+      ),
   })
 }
 

@@ -5,6 +5,7 @@ import { hexFromBytes, quantityFromBigint, ZERO_ADDRESS } from '../../core/hex.t
 import { type CallFrame, recordCalls } from '../../evm/tracers/calls.ts'
 import { type Replayed, replay } from '../calls/replay.ts'
 import type { BlockRecord, ExecutedTransaction } from '../ledger/blockrecord.ts'
+import { outermostFrame } from '../ledger/outermostframe.ts'
 import { exitOf } from './exits.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -32,29 +33,11 @@ export async function tracesOf(
 }
 
 /** The outermost frame of a transaction that cannot be run again, without what it called. */
-export function outermostOf({
-  transaction,
-  receipt,
-  output,
-  failure,
-}: ExecutedTransaction): Json[] {
-  const { from, to, value, data, gasLimit } = transaction
-  const frame: CallFrame = {
-    kind: to === null ? 'CREATE' : 'CALL',
-    from,
-    to: to ?? receipt.contractAddress,
-    value,
-    gas: gasLimit,
-    gasUsed: receipt.gasUsed,
-    input: data,
-    output,
-    failure,
-    revertText: undefined,
-    isPrecompile: false,
-    calls: [],
-    logs: receipt.logs.map((log, index) => ({ log, position: 0, index })),
-  }
-  return nodesOf(frame)
+export function outermostOf(executed: ExecutedTransaction): Json[] {
+  const { transaction, receipt } = executed
+  // of a creation that failed, what it would have made
+  const to = transaction.to ?? receipt.contractAddress
+  return nodesOf({ ...outermostFrame(executed, 0), to })
 }
 
 function nodesOf(top: CallFrame): Json[] {
