@@ -13,6 +13,9 @@ const CONNECT_MS = 5_000
 /** Bytes that keeping a chunk costs besides its own. */
 const CHUNK_COST = 512
 
+/** Bytes that the system hands over at once, where there are as many. */
+const FULL_CHUNK = 2 ** 16
+
 /** Bytes of a message that are held before it is told that it is not all there: most are shorter. */
 const UNCOUNTED = 2 ** 16
 
@@ -101,6 +104,8 @@ class SocketPipe implements Pipe {
   readonly #client: WebSocket
   readonly #stream: Duplex | undefined
   #partBytes = 0
+  #isWanted = false
+  #isResting = false
   #unsent = 0
   #problem: string | undefined
 
@@ -134,7 +139,7 @@ class SocketPipe implements Pipe {
 
   close(): void {
     // a client that reads nothing is not told of its end
-    this.#client.resume()
+    this.read(true)
     this.#client.close()
   }
 
@@ -143,14 +148,27 @@ class SocketPipe implements Pipe {
   }
 
   read(wanted: boolean): void {
-    if (wanted) this.#client.resume()
-    else this.#client.pause()
+    this.#isWanted = wanted
+    if (!wanted) this.#client.pause()
+    else if (!this.#isResting) this.#client.resume()
+  }
+
+  /** Others have their turn: where there is more, a socket is else read up to 32 times before anything else happens. */
+  #rest(): void {
+    if (this.#isResting) return
+    this.#isResting = true
+    this.#client.pause()
+    setImmediate(() => {
+      this.#isResting = false
+      if (this.#isWanted) this.#client.resume()
+    })
   }
 
   listen({ message, part, end }: PipeListener): void {
     // before ws reads it: what begins in the chunk in which a message ends is not counted, and less than a chunk
     this.#stream?.prependListener('data', (chunk: Uint8Array) => {
       this.#partBytes += chunk.length + CHUNK_COST
+      if (chunk.length >= FULL_CHUNK) this.#rest()
       if (this.#partBytes > UNCOUNTED) part(this.#partBytes)
     })
     this.#client.on('message', (data) => {
@@ -159,7 +177,7 @@ class SocketPipe implements Pipe {
     })
     this.#client.once('close', () => end(this.#problem))
     if (this.#client.readyState === WebSocket.CLOSED) end(this.#problem)
-    else this.#client.resume()
+    else this.read(true)
   }
 }
 

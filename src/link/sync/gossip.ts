@@ -76,6 +76,9 @@ const MAX_WANTED = ROOM
 /** Blobs without proof cost so much to find out, and no node that proves them itself sends any. */
 const UNPROVEN_WEIGHT = 20
 
+/** Transactions that enter the pool before users have their turn. */
+const RECEIVED_AT_ONCE = 64
+
 /** Refusals that say nothing against whoever sent a transaction: chains may be at different blocks. */
 const HARMLESS: readonly string[] = [
   'ALREADY_KNOWN',
@@ -252,17 +255,21 @@ export class Gossip {
   }
 
   async #receive(peer: Peer, read: readonly SentTransaction[]): Promise<void> {
-    const { chain, note, minesForPeers, takesImpersonated } = this.#options
+    const { chain, note, minesForPeers, takesImpersonated, yieldIfDue } = this.#options
     const taken = read.filter(
       ({ transaction }) => takesImpersonated || !isImpersonated(transaction),
     )
     if (taken.length < read.length) this.#passOver(peer)
-    const { refused, completed } = await receiveTransactions(chain, taken, minesForPeers)
-    const wrong = refused.filter(({ error }) => !HARMLESS.includes(error.word))
-    note(peer, 'invalidTransactions', wrong.length)
-    note(peer, 'validTransactions', taken.length - refused.length)
-    for (const hash of completed) this.#returned.add(hash)
-    if (completed.length > 0) this.#tellTransactionsIn(GATHER_TRANSACTIONS_MS)
+    for (let at = 0; at < taken.length; at += RECEIVED_AT_ONCE) {
+      const some = taken.slice(at, at + RECEIVED_AT_ONCE)
+      const { refused, completed } = await receiveTransactions(chain, some, minesForPeers)
+      const wrong = refused.filter(({ error }) => !HARMLESS.includes(error.word))
+      note(peer, 'invalidTransactions', wrong.length)
+      note(peer, 'validTransactions', some.length - refused.length)
+      for (const hash of completed) this.#returned.add(hash)
+      if (completed.length > 0) this.#tellTransactionsIn(GATHER_TRANSACTIONS_MS)
+      await yieldIfDue()
+    }
   }
 
   #passOver(peer: Peer): void {

@@ -92,7 +92,8 @@ type Answer = (message: Message) => Message | undefined
 
 /** Waits until something holds. */
 async function until(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds())) await delay(10)
+  // not so often that the question is what the node is busy with
+  while (!(await holds())) await delay(200)
 }
 
 /** A peer of a new id, linked. Resolves with undefined where it is not taken: too many came at once. */
