@@ -115,7 +115,8 @@ async function openNetwork(settings: ForkSettings, onNotice: OnNotice): Promise<
     const store = kept.reduceRight((lower, upper) => layered(upper, lower))
     const moveTo = async (url: string): Promise<void> => {
       const other = providersOf({ urls: [url], block: undefined }, settings.forkHeader)
-      await requireSameBlock(other, found.block, { timeoutMs, retries, onNotice }, client.name)
+      const meeting = { timeoutMs, retries, onNotice, mustAnswer: true }
+      await requireSameBlock(other, found.block, meeting, client.name)
       client.use(other)
     }
     void found.pruned?.then((refused) => {

@@ -36,6 +36,10 @@ const BLOCK = /^(-?\d+|0x[0-9a-fA-F]{1,64}|latest|safe|finalized|earliest)$/
 const URL_WITH_BLOCK =
   /^(https?:\/\/\S+?)(?:@(-?\d+|0x[0-9a-fA-F]{1,64}|latest|safe|finalized|earliest))?$/i
 
+/** What stands after the last `@` is no block and no host either: a misspelled block, which would be asked as a host, or as a path. */
+const URL_WITH_OTHER =
+  /^https?:\/\/(?:(?:localhost|[\w-]+(?:\.[\w-]+)+|\[[\da-f:.]+\])(?::\d*)?@[\w-]*|[^/]+\/.*[^/]@[\w-]*)$/i
+
 /** Reads `URL[@BLOCK]`, several of them, or what a program gives. */
 function readFork(value: unknown): ForkChoice | undefined {
   if (typeof value === 'string') return readTexts([value])
@@ -61,6 +65,7 @@ function readTexts(texts: readonly unknown[]): ForkChoice | undefined {
   const matches = parts.map((part) => URL_WITH_BLOCK.exec(part.trim()))
   const blocks = new Set(matches.flatMap((match) => match?.[2]?.toLowerCase() ?? []))
   const urls = matches.flatMap((match) => match?.[1] ?? [])
+  if (urls.some((url) => URL_WITH_OTHER.test(url))) return undefined
   if (urls.length !== parts.length || urls.length === 0 || blocks.size > 1) return undefined
   const [block] = blocks
   return { urls, block }

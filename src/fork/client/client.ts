@@ -175,10 +175,11 @@ export class Client {
 
   async #ask(asks: readonly Ask[]): Promise<readonly Reply[]> {
     const replies: (Reply | undefined)[] = asks.map(() => undefined)
-    const attempts = { broken: 0, limited: 0, elsewhere: 0 }
+    const attempts = { broken: 0, limited: 0, elsewhere: 0, open: asks.length }
     for (;;) {
       const open = asks.flatMap((_, index) => (replies[index] === undefined ? [index] : []))
       if (open.length === 0) return replies as Reply[]
+      attempts.open = open.length
       if (this.#isClosed) throw closed()
       const part = open.slice(0, this.#provider.batch)
       try {
@@ -229,7 +230,10 @@ export class Client {
     }
     attempts.broken += 1
     if (attempts.broken > this.#options.retries) throw failed(failure)
-    if (this.#known.length > 1) this.#current = (this.#current + 1) % this.#known.length
+    if (this.#known.length > 1) {
+      this.#current = (this.#current + 1) % this.#known.length
+      this.#options.onNotice?.(`asking ${this.name} now: ${failure.message}`)
+    }
     // a large batch may be what is too much for it
     else if (length > 1 && attempts.broken > 1) this.#learnBatch(length)
     await this.#wait(waitAfter(attempts.broken))
@@ -255,10 +259,9 @@ export class Client {
     if (attempts.limited > MOST_LIMITED) throw failed(new Error(words))
     this.#mostInFlight = Math.max(1, Math.floor(this.#mostInFlight / 2))
     const delay = retryAfterMs ?? waitAfter(attempts.limited)
-    const count = this.#queue.length + 1
-    this.#options.onNotice?.(
-      `waiting ${delay / 1000} s for ${this.name}, ${count} requests: ${words}`,
-    )
+    const count = this.#queue.length + attempts.open
+    const requests = count === 1 ? '1 request' : `${count} requests`
+    this.#options.onNotice?.(`waiting ${delay / 1000} s for ${this.name}, ${requests}: ${words}`)
     await this.#wait(delay)
   }
 
@@ -281,6 +284,8 @@ interface Attempts {
   limited: number
   /** Nodes that do not keep what is asked for. */
   elsewhere: number
+  /** Requests that have no answer yet. */
+  open: number
 }
 
 /** Milliseconds to wait after so many failures in a row. */

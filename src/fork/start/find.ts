@@ -173,28 +173,50 @@ async function placeOf(
   throw new DevchainError('UPSTREAM_FAILED', message)
 }
 
-/** Each of several nodes must show the same block; one that cannot be reached may come back. */
+/** How several nodes are asked for one block. */
+interface Meeting {
+  readonly timeoutMs: number
+  readonly retries: number
+  readonly onNotice: (text: string) => void
+  /** Has one that cannot be reached be an error; else it is told, as it may come back. */
+  readonly mustAnswer?: boolean
+}
+
+/** Each of several nodes must show the same block. */
 export async function requireSameBlock(
   providers: readonly Provider[],
-  { header, hash }: RemoteBlock,
-  options: { timeoutMs: number; retries: number; onNotice: (text: string) => void },
+  block: RemoteBlock,
+  meeting: Meeting,
   first: string | undefined,
 ): Promise<void> {
   await Promise.all(
     providers.map(async (provider) => {
-      const client = new Client({ ...options, providers: [provider] })
-      let found: Json | undefined
+      const client = new Client({ ...meeting, providers: [provider] })
+      let found: Json
       try {
-        const params = [quantityFromBigint(header.number), false]
+        const params = [quantityFromBigint(block.header.number), false]
         found = await client.request('eth_getBlockByNumber', params)
       } catch (error) {
-        options.onNotice(`not asked for now: ${(error as Error).message}`)
+        if (meeting.mustAnswer) throw error
+        meeting.onNotice(`not asked for now: ${(error as Error).message}`)
         return
       }
-      const other = (found as { hash?: unknown } | null)?.hash
-      if (other === hash) return
-      const message = `fork: ${provider.name} has another block ${header.number} than ${first}: ${String(other ?? 'none')}, not ${hash}`
-      throw new DevchainError('INVALID_PARAMS', message)
+      requireHash(provider, found, block, first)
     }),
   )
+}
+
+function requireHash(
+  { name }: Provider,
+  found: Json,
+  { header: { number }, hash }: RemoteBlock,
+  first: string | undefined,
+): void {
+  const other = (found as { hash?: unknown } | null)?.hash
+  if (other === hash) return
+  const what =
+    other === undefined
+      ? `has no block ${number}, which is ${hash} of ${first}`
+      : `has another block ${number} than ${first}: ${String(other)}, not ${hash}`
+  throw new DevchainError('INVALID_PARAMS', `fork: ${name} ${what}`)
 }

@@ -103,7 +103,7 @@ describe('a limit', () => {
     expect(watched.waits).toEqual([waited])
     expect(watched.notices).toHaveLength(1)
     expect(watched.notices[0]).toMatch(
-      /^waiting [\d.]+ s for http:\/\/127\.0\.0\.1:\d+, 1 requests/,
+      /^waiting [\d.]+ s for http:\/\/127\.0\.0\.1:\d+, 3 requests: /,
     )
   })
 
@@ -147,6 +147,9 @@ describe('a failure', () => {
     expect(sizesOf(good)).toEqual([5])
     expect(await askMany(watched, 5)).toEqual(ZEROS(5))
     expect(sizesOf(broken)).toEqual([5])
+    expect(watched.notices).toEqual([
+      expect.stringMatching(`^asking ${good.url} now: ${broken.url}: socket hang up`),
+    ])
   })
 
   test('by silence ends with the time that was given', async () => {

@@ -367,8 +367,12 @@ describe('another URL', () => {
     await using upstream = await startUpstream()
     const keeper = await deployKeeper(upstream)
     await using other = await startUpstream()
-    await using fork = await forkOf(upstream)
-    await expect(fork.ask('anvil_setRpcUrl', other.url)).rejects.toThrow(/has another block 2 than/)
+    await using fork = await forkOf(upstream, { forkRetries: 0 })
+    await expect(fork.ask('anvil_setRpcUrl', other.url)).rejects.toThrow(
+      /has no block 2, which is 0x[0-9a-f]{64} of http/,
+    )
+    const beyond = 'http://127.0.0.1:1'
+    await expect(fork.ask('anvil_setRpcUrl', beyond)).rejects.toThrow(/cannot be asked: .*:1: /)
     await using copy = await forkOf(upstream)
     const { url } = await copy.devchain.listen()
     await fork.ask('anvil_setRpcUrl', url)
@@ -383,6 +387,10 @@ describe('another URL', () => {
 describe('what is no fork', () => {
   test.each([
     [{ fork: 'ftp://example.com' }, /fork: expected the URL of a node/],
+    // a block that is none would be asked as a host, or as a part of a key
+    ...['127.0.0.1:8545', 'localhost', '[::1]:8545', 'rpc.example.io', 'rpc.example.io/v3/KEY'].map(
+      (host) => [{ fork: `http://${host}@pending` }, /fork: expected the URL of a node/] as const,
+    ),
     [{ fork: { url: 'http://127.0.0.1:1', block: 'newest' } }, /fork: expected the URL/],
     [{ chainId: 'remote' }, /chain id remote needs a network to fork/],
     [{ forkRecord: 'x' }, /a file to record a fork needs a network to fork/],
