@@ -1,6 +1,6 @@
 // net: the network as clients see it.
 
-import type { PeerInfo } from '../node/peers.ts'
+import { type PeerInfo, printEndpoint } from '../node/peers.ts'
 import type { Method } from '../rpc/method.ts'
 import { boolean, list, text } from '../rpc/primitives.ts'
 import { type MethodContext, method } from './common/context.ts'
@@ -43,8 +43,8 @@ const peerList = method({
   handle: ({ peers }) => peers.now?.list().map(entryOf) ?? [],
 })
 
-function entryOf({ id, host, address, port }: PeerInfo): string {
-  return `${id.slice(0, 8)} | ${host}/${address}:${port}`
+function entryOf(peer: PeerInfo): string {
+  return `${peer.id.slice(0, 8)} | ${peer.host}/${printEndpoint(peer)}`
 }
 
 export const netMethods: readonly Method<MethodContext>[] = [

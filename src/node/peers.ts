@@ -139,6 +139,11 @@ export interface PeersDoor {
   readonly load: () => Promise<Peers>
 }
 
+/** An address and a port as URLs have them: `127.0.0.1:8545`, `[::1]:8545`. */
+export function printEndpoint({ address, port }: Pick<PeerInfo, 'address' | 'port'>): string {
+  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
+}
+
 /** How a peer is called in the log: by its name, or the beginning of its id. */
 export function nameOf({ id, name }: Pick<PeerInfo, 'id' | 'name'>): string {
   return name === '' ? id.slice(0, 8) : name

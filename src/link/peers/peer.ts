@@ -1,7 +1,7 @@
 // A peer: a node that this one is linked to, and what is known of it.
 import { type Hash, hexFromBytes } from '../../core/hex.ts'
 import { LruCache } from '../../core/lrucache.ts'
-import type { PeerInfo } from '../../node/peers.ts'
+import { type PeerInfo, printEndpoint } from '../../node/peers.ts'
 import type { Link } from '../protocol/link.ts'
 import type { Values } from '../protocol/messages.ts'
 import type { RemoteEnd } from '../protocol/pipe.ts'
@@ -91,6 +91,6 @@ export function idOf({ nodeId }: Pick<Values<'hello'>, 'nodeId'>): string {
 export function isMeant({ id, name, place }: Peer, wanted: string): boolean {
   const { url, remote } = place
   const isStart = /^[0-9a-f]{4,64}$/i.test(wanted) && id.startsWith(wanted.toLowerCase())
-  const endpoints = [url, url?.replace(/^wss?:\/\//, ''), `${remote.address}:${remote.port}`]
+  const endpoints = [url, url?.replace(/^wss?:\/\//, ''), printEndpoint(remote)]
   return isStart || wanted === name || endpoints.includes(wanted.replace(/\/$/, ''))
 }

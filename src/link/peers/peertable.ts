@@ -1,7 +1,7 @@
 // The peers of a node: who is taken, who is refused and why, and how links that were lost come back.
 import type { Hash } from '../../core/hex.ts'
 import type { YieldIfDue } from '../../core/yield.ts'
-import { type Deed, nameOf, type PeerEvent } from '../../node/peers.ts'
+import { type Deed, nameOf, type PeerEvent, printEndpoint } from '../../node/peers.ts'
 import { type Hello, judge, otherGenesis } from '../protocol/handshake.ts'
 import { Intake } from '../protocol/intake.ts'
 import { type Limits, Throttle } from '../protocol/limits.ts'
@@ -356,5 +356,5 @@ export class PeerTable {
 }
 
 function whereOf({ url, remote }: Pick<Peer['place'], 'url' | 'remote'>): string {
-  return url ?? `${remote.address}:${remote.port}`
+  return url ?? printEndpoint(remote)
 }

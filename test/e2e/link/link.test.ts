@@ -300,6 +300,25 @@ describe('linked processes', () => {
     expect(await leader.ask('eth_blockNumber')).toBe('0x0')
   })
 
+  test.each([
+    ['127.0.0.2', '127.0.0.2', '127.0.0.2'],
+    ['::1', '[::1]', '[::1]'],
+  ])('links to and from %s are taken, listed and banned', async (host, inUrl, listed) => {
+    const a = await start('alice', '--host', host)
+    const b = await start('bob', '--peer', `ws://${inUrl}:${a.port}`)
+    const { id } = (await a.ask('admin_nodeInfo')) as { readonly id: string }
+    expect(await b.ask('net_peerList')).toEqual([
+      `${id.slice(0, 8)} | ${inUrl}/${listed}:${a.port}`,
+    ])
+    const [peer] = (await a.ask('admin_peers')) as [{ network: { remoteAddress: string } }]
+    const { remoteAddress } = peer.network
+    expect(remoteAddress).toMatch(host === '::1' ? /^\[::1\]:\d+$/ : /^127\.0\.0\.\d:\d+$/)
+    const from = new URL(`ws://${remoteAddress}`).hostname.replace(/[[\]]/g, '')
+    await a.ask('sco_banAddress', `${from}/${host === '::1' ? 64 : 24}`)
+    expect(await a.ask('net_peerCount')).toBe('0x0')
+    await b.process.says(/no link to ws:\S+ yet: \S+ is banned; trying again/)
+  })
+
   test('a page of whatever site gets no link, and neither does who is not let in', async () => {
     const a = await start('alice', '--no-link')
     expect(await a.ask('net_listening')).toBe(false)

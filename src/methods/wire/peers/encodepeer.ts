@@ -1,6 +1,6 @@
 // Peers as admin and devchain answer them.
 
-import type { PeerInfo } from '../../../node/peers.ts'
+import { type PeerInfo, printEndpoint } from '../../../node/peers.ts'
 import { boolean, hash, nullable, text } from '../../../rpc/primitives.ts'
 import type { Encoder } from '../../../rpc/schema.ts'
 import { field, plainInteger, quantityResult, shape } from '../encodeobject.ts'
@@ -16,7 +16,7 @@ export const peerShape: Encoder<PeerInfo> = shape<PeerInfo>('peer', {
   ),
   network: field(
     shape<PeerInfo>('connection', {
-      remoteAddress: field(text, ({ address, port }) => `${address}:${port}`),
+      remoteAddress: field(text, printEndpoint),
       inbound: field(boolean, ({ url }) => url === undefined),
       static: field(boolean, ({ url }) => url !== undefined),
     }),
