@@ -81,7 +81,7 @@ export class ProjectDoor {
       throw new DevchainError('INVALID_REQUEST', message)
     }
     await this.read()
-    return (await (await this.open()).coverage()).report()
+    return await (await (await this.open()).coverage()).report()
   }
 
   /**
@@ -146,6 +146,7 @@ export class ProjectDoor {
       } catch (error) {
         // the chain runs all the same
         tell({ event: 'artifacts', warning: (error as Error).message })
+        if (settings.artifacts.includes(each)) await (await this.open()).expectFolder(each)
       }
     }
   }
@@ -160,8 +161,7 @@ export class ProjectDoor {
   #await(folder: string): void {
     if (this.#watcher !== undefined || this.#isClosed) return
     try {
-      this.#watcher = watch(folder, { persistent: false }, (_, name) => {
-        if (name === null || !SIGNS.some((sign) => sign.split(path.sep)[0] === name)) return
+      this.#watcher = watch(folder, { persistent: false }, () => {
         clearTimeout(this.#timer)
         const again = (): void => void this.#search(folder).catch(this.#options.onBug)
         this.#timer = setTimeout(again, QUIET_MS).unref()

@@ -1,4 +1,5 @@
 // The user's project: reads its artifacts in the background, keeps up with the compiler, and knows what things are called.
+import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { deflateSync, inflateSync } from 'node:zlib'
 import { DevchainError, printValue } from '../core/errors.ts'
@@ -14,7 +15,7 @@ import type { ProjectEvent } from './events.ts'
 import { GasReport } from './gas/report.ts'
 import { Labels } from './naming/labels.ts'
 import { Names } from './naming/names.ts'
-import { artifactFolders, artifactsBelow, isFolder } from './reading/find.ts'
+import { type Artifacts, artifactFolders, artifactsBelow, isFolder } from './reading/find.ts'
 import { contractsIn } from './reading/formats.ts'
 import { Summarizer } from './reading/read.ts'
 import { readBeside } from './reading/readers.ts'
@@ -30,7 +31,10 @@ import { type Trace, type TracedTransaction, traceOf } from './trace/tree.ts'
 const MOST_COMPILATIONS = 100
 const MOST_COMPRESSED = 32_000_000
 
-/** A folder whose artifacts are read. */
+/** How often a folder is looked at for one reading, while folders come up in it. */
+const MOST_LOOKS = 5
+
+/** A folder whose artifacts are read, or a file and the folder that it is in. */
 interface Source {
   readonly folder: string
   readonly watch: FolderWatch
@@ -90,12 +94,21 @@ export class Project {
     return await this.#addAll(inside.length > 0 ? inside : [folder])
   }
 
-  /** Reads the folders of artifacts in that of a project, where it has any. */
-  async addProject(folder: string): Promise<number> {
-    return await this.#addAll(await artifactFolders(folder))
+  /** Reads the folders of artifacts in that of a project that are not watched yet. */
+  async addProject(folder: string): Promise<void> {
+    const found = await artifactFolders(folder)
+    await this.#addAll(found.filter((each) => !this.#sources.has(path.resolve(each))))
   }
 
-  /** Reads one file: an ABI, an artifact, or what the compiler answered. @returns how many contracts it describes */
+  /** Reads a folder once it is there. */
+  async expectFolder(folder: string): Promise<void> {
+    if (!existsSync(folder)) await this.#addAll([folder])
+  }
+
+  /**
+   * Reads one file: an ABI, an artifact, or what the compiler answered; and goes on to watch it.
+   * @returns how many contracts it describes
+   */
   async addFile(file: string): Promise<number> {
     const whole = path.resolve(file)
     const skipped = await this.#inTurn(() => this.#readFiles([whole], {}))
@@ -106,9 +119,33 @@ export class Project {
         `cannot read the artifacts in ${file}: ${problem.why}`,
       )
     }
+    this.#followFile(whole)
     const contracts = this.catalogue.count((each) => each === whole)
     this.#options.tell({ event: 'artifacts', contracts, place: this.#shown(whole) })
     return contracts
+  }
+
+  /** Reads a file again when it changes. One that is half-written or gone stays as it was read. */
+  #followFile(file: string): void {
+    if (this.#sources.has(file)) return
+    const folder = path.dirname(file)
+    const watch = new FolderWatch(() => this.#background(() => this.#readAgain(file)))
+    this.#sources.set(file, { folder, watch, told: new Set() })
+    // tools put another file in its place
+    watch.follow([folder])
+  }
+
+  async #readAgain(file: string): Promise<void> {
+    const source = this.#sources.get(file)
+    if (source === undefined || this.#isClosed) return
+    source.watch.follow([source.folder])
+    const before = this.catalogue.version
+    const skipped = await this.#readFiles([file], this.catalogue.stamps)
+    this.#warn(source, skipped, { isCut: false, isWatched: true })
+    if (this.catalogue.version === before) return
+    this.#details.forget()
+    const contracts = this.catalogue.count((each) => each === file)
+    this.#options.tell({ event: 'artifacts', contracts, place: this.#shown(file) })
   }
 
   /** Reads a folder or a file. @throws {DevchainError} `INVALID_PARAMS` where there is neither */
@@ -269,8 +306,9 @@ export class Project {
   async #readFolder(folder: string): Promise<void> {
     const source = this.#sources.get(folder)
     if (source === undefined || this.#isClosed) return
-    const { files, folders, isCut } = await artifactsBelow(folder)
-    const isWatched = source.watch.follow(folders)
+    const { files, isCut, isWatched } = await this.#look(source)
+    // build information may be other than it was
+    this.#details.forget()
     const present = new Set(files)
     const gone = [...this.catalogue.files()].filter(
       (file) => isBelow(folder, file) && !present.has(file),
@@ -282,6 +320,15 @@ export class Project {
     if (this.catalogue.version === before) return
     const contracts = this.catalogue.count((file) => isBelow(folder, file))
     this.#options.tell({ event: 'artifacts', contracts, place: this.#shown(folder) })
+  }
+
+  /** The files of a folder, which is watched from before they are listed: none comes in between. */
+  async #look({ folder, watch }: Source): Promise<Artifacts & { readonly isWatched: boolean }> {
+    for (let i = 1; ; i++) {
+      const found = await artifactsBelow(folder)
+      const { isNew, isWhole } = watch.follow(found.folders)
+      if (!isNew || i === MOST_LOOKS) return { ...found, isWatched: isWhole }
+    }
   }
 
   async #readFiles(
@@ -329,6 +376,7 @@ export class Project {
   /** `./out` */
   #shown(place: string): string {
     const relative = path.relative(this.#options.folder, place)
+    if (relative === '') return '.'
     return relative.startsWith('..') ? place : `./${relative}`
   }
 }

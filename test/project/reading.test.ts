@@ -1,5 +1,5 @@
 // Reading a project's artifacts: of every tool, whole or broken, now and when they change.
-import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -61,6 +61,20 @@ const project = compile(projectSources(), { optimizer: { enabled: true } })
 
 const ALL = deployableOf(project)
 
+/** Writes an artifact that has the code of the vault under another name. */
+function writeSafe(file: string): void {
+  const { abi, evm } = contractNamed(project, 'Vault')
+  const artifact = {
+    contractName: 'Safe',
+    _format: 'hh-sol-artifact-1',
+    sourceName: 'src/Safe.sol',
+    abi,
+    bytecode: `0x${evm.bytecode.object}`,
+    deployedBytecode: `0x${evm.deployedBytecode.object}`,
+  }
+  writeFileSync(file, JSON.stringify(artifact))
+}
+
 /** Deploys a vault, and says what it is taken for. */
 async function nameOfVault({ request }: Devchain): Promise<string | undefined> {
   const ask = (method: string, ...params: unknown[]): Promise<unknown> =>
@@ -120,6 +134,25 @@ describe('a project folder', () => {
       PATIENT,
     )
   })
+
+  test('of Foundry with another folder for artifacts is read when it is compiled for the first time', async () => {
+    writeFileSync(path.join(folder, 'foundry.toml'), "[profile.default]\nout = 'forged'\n")
+    await started()
+    mkdirSync(path.join(folder, 'forged'))
+    writeFileSync(path.join(folder, 'forged/Vault.json'), JSON.stringify(project.output))
+    const found = { event: 'artifacts', contracts: ALL, place: './forged' }
+    await vi.waitFor(() => expect(told).toEqual([found]), PATIENT)
+  })
+
+  test('that is named before it is there is read when it is', async () => {
+    const place = path.join(folder, 'far/away')
+    await started({ artifacts: [place] })
+    expect(told).toEqual([{ event: 'artifacts', warning: expect.stringContaining('no such file') }])
+    mkdirSync(place, { recursive: true })
+    writeFileSync(path.join(place, 'Vault.json'), JSON.stringify(project.output))
+    const found = { event: 'artifacts', contracts: ALL, place: './far/away' }
+    await vi.waitFor(() => expect(told.at(-1)).toEqual(found), PATIENT)
+  })
 })
 
 describe('artifacts that change', () => {
@@ -127,23 +160,30 @@ describe('artifacts that change', () => {
     const artifacts = writeProject(folder, 'foundry', project)
     const chain = await started()
     expect(await nameOfVault(chain)).toBe('Vault')
-    const { abi, evm } = contractNamed(project, 'Vault')
-    const renamed = {
-      contractName: 'Safe',
-      _format: 'hh-sol-artifact-1',
-      sourceName: 'src/Safe.sol',
-      abi,
-    }
-    const code = {
-      bytecode: `0x${evm.bytecode.object}`,
-      deployedBytecode: `0x${evm.deployedBytecode.object}`,
-    }
-    writeFileSync(
-      path.join(artifacts, 'Vault.sol/Vault.json'),
-      JSON.stringify({ ...renamed, ...code }),
-    )
+    writeSafe(path.join(artifacts, 'Vault.sol/Vault.json'))
     await vi.waitFor(() => expect(told).toHaveLength(2), PATIENT)
     expect(await nameOfVault(chain)).toBe('Safe')
+  })
+
+  test('change the names also where their folder was deleted and built anew before', async () => {
+    const artifacts = writeProject(folder, 'foundry', project)
+    const chain = await started()
+    rmSync(artifacts, { recursive: true })
+    await vi.waitFor(() => expect(told.at(-1)).toMatchObject({ contracts: 0 }), PATIENT)
+    writeProject(folder, 'foundry', project)
+    await vi.waitFor(() => expect(told.at(-1)).toMatchObject({ contracts: ALL }), PATIENT)
+    writeSafe(path.join(artifacts, 'Vault.sol/Vault.json'))
+    await vi.waitFor(async () => expect(await nameOfVault(chain)).toBe('Safe'), PATIENT)
+  })
+
+  test('change the names also where another folder was put in the place of theirs', async () => {
+    const artifacts = writeProject(folder, 'foundry', project)
+    const chain = await started()
+    renameSync(artifacts, path.join(folder, 'old'))
+    renameSync(writeProject(path.join(folder, 'other'), 'foundry', project), artifacts)
+    await vi.waitFor(() => expect(told).toHaveLength(2), PATIENT)
+    writeSafe(path.join(artifacts, 'Vault.sol/Vault.json'))
+    await vi.waitFor(async () => expect(await nameOfVault(chain)).toBe('Safe'), PATIENT)
   })
 
   test('and go are forgotten', async () => {
@@ -220,5 +260,21 @@ describe('single files', () => {
     expect(told).toEqual([{ event: 'artifacts', contracts, place: './Vault.json' }])
     // an ABI alone knows no code
     expect(await nameOfVault(chain)).toBe(contracts === 1 ? '~Vault' : 'Vault')
+  })
+
+  test('are read again when they change', async () => {
+    const file = path.join(folder, 'Vault.json')
+    writeFileSync(file, JSON.stringify(project.output))
+    const chain = await started({ abi: [file] })
+    expect(await nameOfVault(chain)).toBe('Vault')
+    writeFileSync(file, '{"abi": [')
+    const warning = 'skipped in .: Vault.json (no valid JSON)'
+    await vi.waitFor(() => expect(told.at(-1)).toEqual({ event: 'artifacts', warning }), PATIENT)
+    expect(await nameOfVault(chain)).toBe('Vault')
+    writeSafe(path.join(folder, 'Safe.json'))
+    renameSync(path.join(folder, 'Safe.json'), file)
+    const found = { event: 'artifacts', contracts: 1, place: './Vault.json' }
+    await vi.waitFor(() => expect(told.at(-1)).toEqual(found), PATIENT)
+    expect(await nameOfVault(chain)).toBe('Safe')
   })
 })

@@ -1,9 +1,9 @@
 // Where in Solidity an execution fails: the stack beside the error, for every layout and kind of failure.
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseEther } from 'viem'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import {
   createDevchain,
   type Devchain,
@@ -110,6 +110,18 @@ describe('a call that fails three functions deep', () => {
       expect(await stage.failing('eth_sendTransaction', request)).toEqual(STACK)
     },
   )
+
+  test('is told as soon as the build information is there that its artifact refers to', async () => {
+    await using stage = await staged('hardhat2')
+    const info = path.join(folder, 'hardhat2-plain/artifacts/build-info')
+    renameSync(info, `${folder}/taken`)
+    const to = await vaultOn(stage)
+    const data = callData(stage.project, 'Vault', 'withdraw', [parseEther('5')])
+    const failing = () => failureOf(stage.ask, 'eth_call', [{ from: SENDER, to, data }])
+    expect(await failing()).toBeUndefined()
+    renameSync(`${folder}/taken`, info)
+    await vi.waitFor(async () => expect(await failing()).toEqual(STACK), { timeout: 10_000 })
+  })
 
   test.each(['optimized', 'viaIR'])('is told as well where it is %s', async (way) => {
     await using stage = await staged('foundry', way)

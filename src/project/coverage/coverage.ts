@@ -1,10 +1,12 @@
 // Which lines, functions and branches of the user's sources calls and transactions reached: from the marks of runs to a report.
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ReachedCode } from '../../evm/executor.ts'
 import type { Catalogue, Contract } from '../code/catalogue.ts'
 import {
   type DetailReader,
+  type Details,
   nearest,
   type Source,
   shownPath,
@@ -49,10 +51,11 @@ export class Coverage {
     this.#collector.close()
   }
 
-  report(): CoverageReport {
+  /** What was reached so far. Build information is read beside the chain, and others get their turns meanwhile. */
+  async report(): Promise<CoverageReport> {
     const measure = new Measure()
-    this.#addRan(measure)
-    this.#addOthers(measure)
+    await this.#addRan(measure)
+    await this.#addOthers(measure)
     const records = measure.files.flatMap((file) => recordOf(file) ?? [])
     const warning = this.#collector.isCut
       ? 'not all codes that ran are counted: there were too many'
@@ -64,11 +67,11 @@ export class Coverage {
     }
   }
 
-  #addRan(measure: Measure): void {
-    const { catalogue, details } = this.#options
+  async #addRan(measure: Measure): Promise<void> {
+    const { catalogue } = this.#options
     for (const ran of this.#collector.ran()) {
       const match = matchOf(catalogue, ran)
-      const known = match && details.of(match.contract)
+      const known = match && (await this.#detailsOf(match.contract))
       if (match === undefined || known === undefined) continue
       const { runtimeMap, creationMap, source } = known
       const file = (id: number): { path: string; source: Source } | undefined => {
@@ -83,23 +86,31 @@ export class Coverage {
     }
   }
 
+  async #detailsOf(contract: Contract): Promise<Details | undefined> {
+    const { details } = this.#options
+    await nextTurn()
+    await details.prepare([contract])
+    return details.of(contract)
+  }
+
   /** Files of which nothing ran. */
-  #addOthers(measure: Measure): void {
-    for (const contract of this.#options.catalogue.contracts()) {
+  async #addOthers(measure: Measure): Promise<void> {
+    for (const contract of [...this.#options.catalogue.contracts()]) {
       const name = shownPath(contract.source)
       if (name === '' || TESTS.test(name)) continue
       const place = this.#pathOf(contract, name)
       if (place === undefined || measure.has(place)) continue
-      const source = this.#sourceOf(contract, name)
+      const source = await this.#sourceOf(contract, name)
       if (source !== undefined) measure.file(place, source)
     }
   }
 
   /** From its file, which is read sooner than what the compiler said of it. */
-  #sourceOf(contract: Contract, name: string): Source | undefined {
+  async #sourceOf(contract: Contract, name: string): Promise<Source | undefined> {
+    await nextTurn()
     const file = fileOf(contract, name)
     if (file === undefined) {
-      const sources = this.#options.details.of(contract)?.sources() ?? []
+      const sources = (await this.#detailsOf(contract))?.sources() ?? []
       return sources.find((each) => each.path === name)
     }
     try {

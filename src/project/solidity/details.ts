@@ -52,7 +52,7 @@ const HIGHEST = 6
 export class DetailReader {
   readonly #catalogue: Catalogue
   readonly #handedOver: (file: string) => unknown
-  readonly #known = new LruCache<Contract, Details | 'none'>(KEPT_CONTRACTS)
+  #known = noDetails()
   readonly #builds: Builds = new Builds()
 
   /** @param handedOver gives what was handed over instead of read from a file */
@@ -74,6 +74,11 @@ export class DetailReader {
         // gone, or half-written: names are told without lines
       }
     }
+  }
+
+  /** Reads all anew from now on: files that artifacts refer to may have changed while these did not. */
+  forget(): void {
+    this.#known = noDetails()
   }
 
   /** As `of`, but nothing is read: undefined also where it would have to be. */
@@ -177,6 +182,10 @@ export class DetailReader {
     const given = this.#handedOver(contract.file)
     return isObject(given) ? fromBuild(buildOf(given, given), contract) : undefined
   }
+}
+
+function noDetails(): LruCache<Contract, Details | 'none'> {
+  return new LruCache(KEPT_CONTRACTS)
 }
 
 /** What details are read from, without the rest: syntax trees and code are most of what a compiler answers. */
