@@ -200,7 +200,9 @@ function opened(
   // chains of one's own are many under one id, and may be begun anew
   const isShallow = (number: bigint): boolean => depth === 0n || number + depth > newest
   const ageOf = (number: bigint): BlockAge => ageIn(found, number)
-  const network = new Network({ chainId: id, asker, store, isProven, isShallow, onNotice, ageOf })
+  const isArbitrum = block.parentNumber !== undefined
+  const told = { isArbitrum, onNotice, ageOf }
+  const network = new Network({ chainId: id, asker, store, isProven, isShallow, ...told })
   const { number, stateRoot } = block.header
   const point: BlockPoint = { number, hash: block.hash, stateRoot }
   const lineage = new Lineage(network, block)
@@ -213,7 +215,7 @@ function opened(
   const base: ForkBase = {
     upstream: {
       ...upstreamOf(network, point, lineage, () => isRootKnown),
-      seenNumber: block.parentNumber === undefined ? undefined : seenAfter(block, ancestors),
+      seenNumber: isArbitrum ? seenAfter(block, ancestors) : undefined,
       recall: (number) => ancestors.recall(number),
       moveTo,
     },

@@ -40,6 +40,8 @@ export interface NetworkParts {
   /** True: accounts and slots are fetched with their proofs. */
   readonly isProven: boolean
   readonly onNotice?: (text: string) => void
+  /** True: its blocks tell of those of a network below. */
+  readonly isArbitrum?: boolean
   /** How old a block is, to be told where the network has pruned its state. */
   readonly ageOf?: ((number: bigint) => BlockAge) | undefined
 }
@@ -84,10 +86,16 @@ export class Network {
     return this.#parts.asker.traffic ?? { sent: 0, asked: 0, batch: 0 }
   }
 
+  /** Tells whoever watches the fork: a sentence. */
+  tell(text: string): void {
+    this.#parts.onNotice?.(text)
+  }
+
   /** An account is used: one that is code of the network's own nodes is told of once. */
   noteUsed(address: Address, code: Uint8Array): void {
     if (code.length > 1 && address.slice(2, 30) !== NO_HIGH_DIGITS) return
-    const notice = ownContractNotice(this.chainId, address, code)
+    const { isArbitrum = false } = this.#parts
+    const notice = ownContractNotice(this.chainId, isArbitrum, address, code)
     if (notice === undefined || this.#told.has(address)) return
     this.#told.add(address)
     this.#parts.onNotice?.(notice)

@@ -4,7 +4,7 @@ import { INVALID } from '../../evm/opcodes.ts'
 
 type Names = Readonly<Record<string, string>>
 
-/** @see https://docs.arbitrum.io/build-decentralized-apps/precompiles/reference */
+/** @see https://docs.arbitrum.io/build-decentralized-apps/precompiles/reference, OffchainLabs/go-ethereum core/types */
 const ARBITRUM: Names = {
   '64': 'ArbSys',
   '65': 'ArbInfo',
@@ -20,8 +20,12 @@ const ARBITRUM: Names = {
   '70': 'ArbOwner',
   '71': 'ArbWasm',
   '72': 'ArbWasmCache',
+  '73': 'ArbNativeTokenManager',
+  '74': 'ArbFilteredTransactionsManager',
   c8: 'NodeInterface',
+  c9: 'NodeInterfaceDebug',
   ff: 'ArbDebug',
+  a4b05: 'ArbosActs',
 }
 
 /** @see https://github.com/bnb-chain/bsc/blob/master/core/vm/contracts.go */
@@ -34,31 +38,58 @@ const BSC: Names = {
   '69': 'secp256k1SignatureRecover',
 }
 
-/** @see https://docs.moonbeam.network/builders/ethereum/precompiles/overview/ */
+/** @see https://github.com/moonbeam-foundation/moonbeam/blob/master/runtime/moonbase/src/precompiles.rs */
 const MOONBEAM: Names = {
-  '400': 'dispatch',
-  '401': 'sha3FIPS256',
+  '400': 'sha3FIPS256',
+  '401': 'dispatch',
   '402': 'ecrecoverPublicKey',
   '800': 'staking',
+  '801': 'crowdloan rewards',
   '802': 'the native token as ERC-20',
+  '803': 'democracy',
   '804': 'xTokens',
   '805': 'relay encoder',
   '806': 'xcm transactor',
+  '807': 'author mapping',
   '808': 'batch',
+  '809': 'randomness',
   '80a': 'call permit',
   '80b': 'proxy',
+  '80c': 'xcm utilities',
+  '80d': 'xcm transactor',
+  '80e': 'council',
+  '80f': 'technical committee',
+  '810': 'treasury council',
+  '811': 'referenda',
+  '812': 'conviction voting',
+  '813': 'preimage',
+  '814': 'open technical committee',
+  '815': 'the registry of precompiles',
+  '816': 'general message passing',
+  '817': 'xcm transactor',
+  '818': 'identity',
+  '819': 'relay data verifier',
+  '81a': 'xcm',
 }
 
 /** @see https://docs.hedera.com/hedera/core-concepts/smart-contracts/system-smart-contracts */
-const HEDERA: Names = { '167': 'token service', '168': 'exchange rate', '169': 'random numbers' }
+const HEDERA: Names = {
+  '167': 'token service',
+  '168': 'exchange rate',
+  '169': 'random numbers',
+  '16a': 'account service',
+  '16b': 'schedule service',
+}
 
 /** @see https://docs.celo.org/build-on-celo/build-with-local-developers: CELO is moved by it */
 const CELO: Names = { fd: 'transfer of CELO' }
 
-const BY_CHAIN: ReadonlyMap<bigint, readonly [network: string, names: Names]> = new Map([
-  [42_161n, ['Arbitrum', ARBITRUM]],
-  [42_170n, ['Arbitrum', ARBITRUM]],
-  [421_614n, ['Arbitrum', ARBITRUM]],
+type Network = readonly [network: string, names: Names]
+
+/** Any network of it, whose blocks tell of those of the network below: Arbitrum One, Nova, and others made of the same. */
+const OF_ARBITRUM: Network = ['Arbitrum', ARBITRUM]
+
+const BY_CHAIN: ReadonlyMap<bigint, Network> = new Map<bigint, Network>([
   [56n, ['BNB Smart Chain', BSC]],
   [97n, ['BNB Smart Chain', BSC]],
   [1_284n, ['Moonbeam', MOONBEAM]],
@@ -67,31 +98,39 @@ const BY_CHAIN: ReadonlyMap<bigint, readonly [network: string, names: Names]> = 
   [295n, ['Hedera', HEDERA]],
   [296n, ['Hedera', HEDERA]],
   [42_220n, ['Celo', CELO]],
+  [44_787n, ['Celo', CELO]],
+  [11_142_220n, ['Celo', CELO]],
+])
+
+/** What networks show as the code of such contracts: INVALID (Arbitrum), ADD (Subnet-EVM of Avalanche). Neither can run. */
+const MARKS: ReadonlyMap<number, string> = new Map([
+  [INVALID, 'INVALID'],
+  [0x01, 'ADD'],
 ])
 
 /**
  * What a user should know when an account is used that is code of its network's nodes.
+ * @param isArbitrum true where blocks tell of those of a network below
  * @returns undefined for any other account
  */
 export function ownContractNotice(
   chainId: bigint,
+  isArbitrum: boolean,
   address: Address,
   code: Uint8Array,
 ): string | undefined {
-  const [network, names] = BY_CHAIN.get(chainId) ?? []
+  const [network, names] = (isArbitrum ? OF_ARBITRUM : BY_CHAIN.get(chainId)) ?? []
   const name = names?.[address.slice(2).replace(/^0+/, '')]
   if (name !== undefined) {
-    const rest = standsIn(chainId, address)
-      ? 'of its functions only arbBlockNumber and arbChainID are here, others fail'
-      : 'calls of it do not what they do there'
+    const rest =
+      isArbitrum && address === ARBSYS
+        ? 'of its functions only arbBlockNumber and arbChainID are here, others fail'
+        : 'calls of it do not what they do there'
     return `${address} is ${name}, a contract of ${network} that is code of its nodes: ${rest}`
   }
-  if (code.length !== 1 || code[0] !== INVALID) return undefined
-  return `${address} has INVALID as its only code, by which networks mark contracts that are code of their nodes: calls of it fail here`
+  const mark = code.length === 1 ? MARKS.get(code[0]!) : undefined
+  if (mark === undefined) return undefined
+  return `${address} has ${mark} as its only code, by which networks mark contracts that are code of their nodes: calls of it fail here`
 }
 
 export const ARBSYS: Address = `0x${'64'.padStart(40, '0')}` as Address
-
-function standsIn(chainId: bigint, address: Address): boolean {
-  return address === ARBSYS && BY_CHAIN.get(chainId)?.[1] === ARBITRUM
-}

@@ -11,6 +11,7 @@ import {
   NEWEST_HARDFORK,
   scheduleFromGenesisConfig,
 } from '../../protocol/forks.ts'
+import type { RemoteBlock } from './header.ts'
 
 /** A genesis `config`: what is known of a network's forks. */
 type Config = Readonly<Record<string, number>>
@@ -79,12 +80,8 @@ const CONFIGS: ReadonlyMap<bigint, Config> = new Map([
   ],
 ])
 
-/** Networks whose headers say less than their rules admit: those of Arbitrum. */
-const HEADERS_TELL_LESS: ReadonlyMap<bigint, Hardfork> = new Map([
-  [42_161n, 'prague'],
-  [42_170n, 'prague'],
-  [421_614n, 'prague'],
-])
+/** The rules of networks of Arbitrum: their headers say less, having none of the members that came since london. */
+const OF_ARBITRUM: Hardfork = 'prague'
 
 /** Networks that run other code than that of the EVM: ZKsync Era and what is made of it. */
 const OTHER_MACHINES: ReadonlyMap<bigint, string> = new Map([
@@ -114,13 +111,13 @@ export type HardforkAt = (number: bigint, timestamp: bigint) => Hardfork
  */
 export function rulesOf(
   chainId: bigint,
-  { header }: { readonly header: Header },
+  { header, parentNumber }: Pick<RemoteBlock, 'header' | 'parentNumber'>,
   named: Hardfork | undefined,
 ): HardforkAt {
   const config = CONFIGS.get(chainId)
   const schedule: ForkSchedule =
     config === undefined
-      ? alwaysFork(named ?? HEADERS_TELL_LESS.get(chainId) ?? admittedBy(header))
+      ? alwaysFork(named ?? (parentNumber === undefined ? admittedBy(header) : OF_ARBITRUM))
       : scheduleFromGenesisConfig(config)
   return (number, timestamp) => hardforkAt(schedule, number, timestamp)
 }

@@ -10,8 +10,8 @@ const ARBSYS = `0x${'64'.padStart(40, '0')}`
 const GAS_INFO = `0x${'6c'.padStart(40, '0')}`
 
 /** A network that looks like Arbitrum: blocks tell that of the network below, and ArbSys has INVALID for its code. */
-async function startArbitrum(): Promise<Upstream> {
-  const upstream = await startUpstream({ chainId: 42_161 })
+async function startArbitrum(chainId: number): Promise<Upstream> {
+  const upstream = await startUpstream({ chainId })
   for (const address of [ARBSYS, GAS_INFO]) await upstream.ask('anvil_setCode', address, '0xfe')
   upstream.faults.lie = ({ method }, result) =>
     method === 'eth_getBlockByNumber' && result !== null
@@ -24,36 +24,85 @@ function l1Of(number: string): string {
   return `0x${(1_000 + Number(number) * 2).toString(16)}`
 }
 
-test('a fork of Arbitrum shows contracts the block of the network below, and its own through ArbSys', async () => {
-  await using upstream = await startArbitrum()
-  const telling = hexFromBytes(deploying(assemble(`NUMBER ${RETURN_WORD}`)))
-  const { contractAddress: teller } = await sendOn(upstream.ask, { data: telling })
-  await upstream.ask('hardhat_mine', '0x4')
-  await using fork = await forkOf(upstream, { clock: 'step:24' })
-  const { ask, notices } = fork
-  expect(await ask('eth_blockNumber')).toBe('0x5')
-  expect(await ask('eth_call', { to: teller }, 'latest')).toBe(`0x${word(1_010)}`)
-  expect(await ask('eth_call', { to: teller }, '0x3')).toBe(`0x${word(1_006)}`)
-  const own = { to: ARBSYS, data: '0xa3b1b31d' }
-  expect(await ask('eth_call', own, 'latest')).toBe(`0x${word(5)}`)
-  expect(await ask('eth_call', { to: ARBSYS, data: '0xd127f54a' })).toBe(`0x${word(33)}`)
-  await ask('evm_mine')
-  const [before, after] = (await Promise.all(
-    ['0x5', '0x6'].map((number) => ask('eth_getBlockByNumber', number, false)),
-  )) as { timestamp: string }[]
-  // blocks of the network below are twelve seconds apart
-  const passed = Math.floor((Number(after?.timestamp) - Number(before?.timestamp)) / 12)
-  expect(passed).toBeGreaterThanOrEqual(2)
-  expect(await ask('eth_call', { to: teller }, 'latest')).toBe(`0x${word(1_010 + passed)}`)
-  expect(await ask('eth_call', own, 'latest')).toBe(`0x${word(6)}`)
-  await expect(ask('eth_call', { to: ARBSYS, data: '0x12345678' })).rejects.toThrow(/revert/)
-  expect(notices).toEqual([])
-  await expect(ask('eth_call', { to: GAS_INFO, data: '0x41b247a8' })).rejects.toThrow(/invalid/)
-  await expect(ask('eth_call', { to: GAS_INFO, data: '0x41b247a8' })).rejects.toThrow(/invalid/)
-  expect(notices).toEqual([expect.stringMatching(/6c is ArbGasInfo, a contract of Arbitrum/)])
+// One, and a network that somebody made of the same
+const ARBITRUMS = [42_161, 660_279]
+
+test.each(ARBITRUMS)(
+  'a fork of Arbitrum (%i) shows contracts the block of the network below, and its own through ArbSys',
+  async (chainId) => {
+    await using upstream = await startArbitrum(chainId)
+    const telling = hexFromBytes(deploying(assemble(`NUMBER ${RETURN_WORD}`)))
+    const { contractAddress: teller } = await sendOn(upstream.ask, { data: telling })
+    await upstream.ask('hardhat_mine', '0x4')
+    await using fork = await forkOf(upstream, { clock: 'step:24' })
+    const { ask, notices } = fork
+    expect(await ask('eth_blockNumber')).toBe('0x5')
+    expect(await ask('eth_call', { to: teller }, 'latest')).toBe(`0x${word(1_010)}`)
+    expect(await ask('eth_call', { to: teller }, '0x3')).toBe(`0x${word(1_006)}`)
+    const own = { to: ARBSYS, data: '0xa3b1b31d' }
+    expect(await ask('eth_call', own, 'latest')).toBe(`0x${word(5)}`)
+    expect(await ask('eth_call', { to: ARBSYS, data: '0xd127f54a' })).toBe(`0x${word(33)}`)
+    await ask('evm_mine')
+    const [before, after] = (await Promise.all(
+      ['0x5', '0x6'].map((number) => ask('eth_getBlockByNumber', number, false)),
+    )) as { timestamp: string }[]
+    // blocks of the network below are twelve seconds apart
+    const passed = Math.floor((Number(after?.timestamp) - Number(before?.timestamp)) / 12)
+    expect(passed).toBeGreaterThanOrEqual(2)
+    expect(await ask('eth_call', { to: teller }, 'latest')).toBe(`0x${word(1_010 + passed)}`)
+    expect(await ask('eth_call', own, 'latest')).toBe(`0x${word(6)}`)
+    await expect(ask('eth_call', { to: ARBSYS, data: '0x12345678' })).rejects.toThrow(/revert/)
+    expect(notices).toEqual([])
+    await expect(ask('eth_call', { to: GAS_INFO, data: '0x41b247a8' })).rejects.toThrow(/invalid/)
+    await expect(ask('eth_call', { to: GAS_INFO, data: '0x41b247a8' })).rejects.toThrow(/invalid/)
+    expect(notices).toEqual([expect.stringMatching(/6c is ArbGasInfo, a contract of Arbitrum/)])
+  },
+)
+
+test.each(ARBITRUMS)(
+  'blocks and receipts of a fork of Arbitrum (%i) tell of the network below',
+  async (chainId) => {
+    await using upstream = await startArbitrum(chainId)
+    await upstream.ask('evm_mine')
+    await using fork = await forkOf(upstream, { clock: 'step:24' })
+    const { ask } = fork
+    expect(await ask('eth_getBlockByNumber', '0x1', false)).toMatchObject({
+      l1BlockNumber: l1Of('0x1'),
+    })
+    const receipt = await sendOn(ask, { to: GAS_INFO, value: '0x0' })
+    const block = (await ask('eth_getBlockByNumber', '0x2', true)) as Record<string, string>
+    const first = (await ask('eth_getBlockByNumber', '0x1', false)) as Record<string, string>
+    const passed = Math.floor((Number(block.timestamp) - Number(first.timestamp)) / 12)
+    const l1BlockNumber = `0x${(Number(l1Of('0x1')) + passed).toString(16)}`
+    expect(passed).toBeGreaterThan(0)
+    expect(block).toMatchObject({ number: '0x2', l1BlockNumber })
+    expect(await ask('eth_getBlockByHash', block.hash, true)).toEqual(block)
+    expect(await ask('eth_getBlockByNumber', 'latest', false)).toMatchObject({ l1BlockNumber })
+    expect(receipt).toMatchObject({ l1BlockNumber, gasUsedForL1: '0x0' })
+    expect(await ask('eth_getBlockReceipts', '0x2')).toEqual([receipt])
+    const pending = (await ask('eth_getBlockByNumber', 'pending', false)) as Record<string, string>
+    expect(Number(pending.l1BlockNumber)).toBeGreaterThan(Number(l1BlockNumber))
+    expect(await ask('eth_getBlockByNumber', '0x9', false)).toBeNull()
+    expect(await ask('eth_getTransactionReceipt', `0x${word(1)}`)).toBeNull()
+  },
+)
+
+test('a fork of any other network tells of no network below', async () => {
+  await using upstream = await startUpstream()
+  await using fork = await forkOf(upstream)
+  const receipt = await sendOn(fork.ask, { to: GAS_INFO })
+  expect(receipt).not.toHaveProperty('l1BlockNumber')
+  expect(await fork.ask('eth_getBlockByNumber', 'latest', false)).not.toHaveProperty(
+    'l1BlockNumber',
+  )
 })
 
 test.each<[bigint, string, string, RegExp | undefined]>([
+  [1_284n, '400', '0x', /is sha3FIPS256, a contract of Moonbeam/],
+  [1_285n, '401', '0x', /is dispatch, a contract of Moonbeam/],
+  [42_161n, '73', '0xfe', /is ArbNativeTokenManager, a contract of Arbitrum/],
+  [296n, '16b', '0x', /is schedule service, a contract of Hedera/],
+  [43_114n, '200000000000000000000000000000000000005', '0x01', /has ADD as its only code/],
   [56n, '64', '0x', /is tmHeaderValidate, a contract of BNB Smart Chain/],
   [1_284n, '802', '0x60006000fd', /is the native token as ERC-20, a contract of Moonbeam/],
   [42_161n, '64', '0xfe', /is ArbSys, .*only arbBlockNumber and arbChainID are here/],
@@ -64,7 +113,12 @@ test.each<[bigint, string, string, RegExp | undefined]>([
   'on chain %i the account 0x%s with code %s is told of as it is',
   (chainId, digits, code, notice) => {
     const address = `0x${digits.padStart(40, '0')}` as Address
-    const told = ownContractNotice(chainId, address, Buffer.from(code.slice(2), 'hex'))
+    const told = ownContractNotice(
+      chainId,
+      chainId === 42_161n,
+      address,
+      Buffer.from(code.slice(2), 'hex'),
+    )
     if (notice === undefined) expect(told).toBeUndefined()
     else expect(told).toMatch(notice)
   },
