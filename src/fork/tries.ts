@@ -84,7 +84,8 @@ export class ProvenTries {
   }
 
   async #fetchBelow(owner: Address | undefined, prefixes: readonly string[]): Promise<void> {
-    const names = await namesWith(prefixes, owner === undefined ? 20 : 32)
+    const onLong = (left: readonly string[]): void => this.#network.tell(longSearch(owner, left))
+    const names = await namesWith(prefixes, owner === undefined ? 20 : 32, { onLong })
     const lost = prefixes.find((prefix) => !names.has(prefix))
     if (lost !== undefined) this.#lose(owner, lost)
     if (owner !== undefined) {
@@ -113,4 +114,9 @@ export class ProvenTries {
       throw new MissingState({ kind: 'node', owner, prefix }, this.#source)
     }
   }
+}
+
+function longSearch(owner: Address | undefined, prefixes: readonly string[]): string {
+  const what = owner === undefined ? 'accounts' : `slots of ${owner}`
+  return `looking for ${what} whose hash begins with ${prefixes.join(', ')}, to know what is beside what was deleted: this takes seconds`
 }

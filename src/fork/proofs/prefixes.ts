@@ -16,6 +16,16 @@ const PATIENCE = 8
 /** Hashes before others have their turn: a few milliseconds. */
 const TURN = 8_192
 
+/** Milliseconds of a search after which somebody is told of it. */
+const LONG_MS = 1_000
+
+/** Whoever is told that a search takes long. */
+export interface SearchWatch {
+  /** Called once. @param prefixes what is still searched for */
+  readonly onLong: (prefixes: readonly string[]) => void
+  readonly longMs?: number | undefined
+}
+
 /** Names that were found, by length and prefix. */
 const KEPT = 65_536
 const remembered = new LruCache<string, bigint>(KEPT)
@@ -27,6 +37,7 @@ const remembered = new LruCache<string, bigint>(KEPT)
 export async function namesWith(
   prefixes: Iterable<string>,
   length: NameLength,
+  watch?: SearchWatch,
 ): Promise<ReadonlyMap<string, bigint>> {
   const names = new Map<string, bigint>()
   const wanted = new Set<string>()
@@ -35,7 +46,7 @@ export async function namesWith(
     if (name !== undefined) names.set(prefix, name)
     else if (prefix.length <= MOST_NIBBLES) wanted.add(prefix)
   }
-  for await (const [prefix, name] of search(wanted, length)) {
+  for await (const [prefix, name] of search(wanted, length, watch)) {
     remembered.set(`${length} ${prefix}`, name)
     names.set(prefix, name)
   }
@@ -46,14 +57,23 @@ export async function namesWith(
 async function* search(
   prefixes: ReadonlySet<string>,
   length: NameLength,
+  watch: SearchWatch | undefined,
 ): AsyncGenerator<readonly [string, bigint]> {
   const desk = new Desk()
   const open = byLength(prefixes)
   const longest = Math.max(0, ...open.map(({ nibbles }) => nibbles))
   const most = PATIENCE * 16 ** longest
   let left = prefixes.size
+  const since = performance.now()
+  let isTold = watch === undefined
   for (let number = 0; left > 0 && number < most; number++) {
-    if (number % TURN === TURN - 1) await nextTurn()
+    if (number % TURN === TURN - 1) {
+      await nextTurn()
+      if (!isTold && performance.now() - since > (watch?.longMs ?? LONG_MS)) {
+        isTold = true
+        watch?.onLong(open.flatMap(({ numbers }) => [...numbers.values()]))
+      }
+    }
     desk.bytes.fill(0, 0, length)
     desk.view.setUint32(length - 4, number)
     desk.hash(length)

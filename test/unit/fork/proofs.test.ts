@@ -256,6 +256,15 @@ describe('names whose hashes begin as wanted', () => {
     expect(await namesWith(prefixes, length)).toEqual(names)
   })
 
+  test('are told of once where the search is long, and what is still looked for', async () => {
+    const told: (readonly string[])[] = []
+    const watch = { onLong: (left: readonly string[]) => told.push(left), longMs: 0 }
+    await namesWith(['9', '53c1b'], 20, watch)
+    expect(told).toEqual([['53c1b']])
+    await namesWith(['53c1b', 'e'], 20, watch)
+    expect(told).toHaveLength(1)
+  })
+
   test('are not looked for where that takes too long', async () => {
     expect((await namesWith(['1234567'], 32)).size).toBe(0)
   })
