@@ -102,11 +102,14 @@ const HANDLERS: Partial<Record<SubcommandName, (question: Question) => Promise<A
     const text = all.length === 0 ? 'no snapshots' : all.map(lineOf).join('\n')
     return { json: all.map(jsonOf), text }
   },
-  reset: async ({ call, words: [block], flags }) => {
+  reset: async ({ call, callAll, words: [block], flags }) => {
     if (flags.fork === true) return await forkAnew(call, block)
     if (block !== undefined) throw usage(`a block is for --fork, got ${printValue(block)}`)
-    await call('evm_reset')
-    return { json: null, text: 'went back to genesis' }
+    const [, newest] = await callAll([{ method: 'evm_reset', params: [] }, latestBlock])
+    const begun = quantityOf(newest, 'number')
+    // a fork begins at a block of its network
+    const where = begun === 0 ? 'genesis' : `block ${number(begun)}, where the chain began`
+    return { json: null, text: `went back to ${where}` }
   },
   mine: async ({ callAll, words: [blocks = '1'] }) => {
     if (!/^\d{1,15}$/.test(blocks)) {

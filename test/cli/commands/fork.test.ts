@@ -43,6 +43,7 @@ describe('devchain reset --fork', () => {
     expect(await fork.request({ method: 'eth_blockNumber' })).toBe('0x4')
     expect(JSON.parse(await said('reset', '--fork', '--json'))).toEqual({ blockNumber: 5 })
     expect(await said('mine', '2')).toContain('the newest is 7')
+    expect(await said('reset')).toBe('went back to block 5, where the chain began\n')
     expect(await said('reset', '0x3', '--fork')).toBe('forked anew at block 3\n')
     const wrong: readonly (readonly [readonly string[], RegExp])[] = [
       [['reset', '3'], /a block is for --fork, got "3"/],
