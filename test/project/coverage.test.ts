@@ -5,7 +5,9 @@ import path from 'node:path'
 import { parseEther } from 'viem'
 import { describe, expect, test } from 'vitest'
 import { createDevchain, type Devchain } from '../../src/devchain.ts'
-import type { CoverageReport } from '../../src/project/coverage/coverage.ts'
+import { Catalogue } from '../../src/project/code/catalogue.ts'
+import { Coverage, type CoverageReport } from '../../src/project/coverage/coverage.ts'
+import { DetailReader } from '../../src/project/solidity/details.ts'
 import { ROOT } from '../support/boot.ts'
 import { type Ask, callData, deploy, initCode, SENDER, send } from '../support/deploy.ts'
 import {
@@ -251,5 +253,50 @@ describe('what is counted', () => {
     expect(chain.node.chain.callTracer).toBeUndefined()
     await expect(chain.coverage()).rejects.toThrow('start the chain with --coverage FILE')
     await chain.close()
+  })
+})
+
+describe('a transaction that comes from one block into another', () => {
+  test('is counted once; one that is sent again after a revert is counted again', async () => {
+    const project = compile(projectSources())
+    await beside('foundry', project, async (ask, chain) => {
+      await driveVault(ask, project)
+      const { lcov } = await chain.coverage()
+      expect(lcov).toContain('FNDA:')
+      await ask('devchain_reorg', { depth: 3 })
+      await ask('evm_mine')
+      expect(await ask('eth_pendingTransactions')).toEqual([])
+      expect((await chain.coverage()).lcov).toBe(lcov)
+      const before = await ask('evm_snapshot')
+      const vault = initCode(project, 'Vault', [SENDER, 7n], { Rates: SENDER })
+      const address = await deploy(ask, vault)
+      const once = (await chain.coverage()).lcov
+      await ask('evm_revert', before)
+      expect(await deploy(ask, vault)).toBe(address)
+      expect((await chain.coverage()).lcov).not.toBe(once)
+    })
+  })
+})
+
+describe('codes that no artifact is of', () => {
+  /** A run of a code of its own. */
+  const ran = (number: number) => ({
+    code: Uint8Array.from([0x5f, number >> 8, number & 255]),
+    isCreation: false,
+    starts: 1,
+    marks: new Uint32Array(),
+  })
+
+  test.each([
+    [200, undefined],
+    [201, 'not all codes that ran are counted: there were too many'],
+  ])('are kept, as an artifact may come: of %i is told %s', async (count, warning) => {
+    const catalogue = new Catalogue()
+    const details = new DetailReader(catalogue, () => undefined)
+    const coverage = new Coverage({ catalogue, details, folder: tmpdir() })
+    // those that were kept are the same ones whenever they run
+    for (let i = 0; i < 3; i++) coverage.take(Array.from({ length: count }, (_, n) => ran(n)))
+    expect((await coverage.report()).warning).toBe(warning)
+    coverage.close()
   })
 })

@@ -223,7 +223,7 @@ describe('the log of a project', () => {
     expect(lines.findIndex((line) => line.startsWith('artifacts'))).toBe(count)
   })
 
-  test.each(['Proxy', 'BeaconProxy', 'Cloner', 'delegation'])(
+  test.each(['Proxy', 'BeaconProxy', 'Cloner', 'delegation', ...Object.keys(CLONES)])(
     'calls what runs behind a %s by its name',
     async (kind) => {
       await using chain = await started()
@@ -237,6 +237,18 @@ describe('the log of a project', () => {
       ])
     },
   )
+
+  test('calls a created contract by what it runs, where no artifact has the code that made it', async () => {
+    await using chain = await started()
+    const { ask } = chain
+    const vault = await vaultOn(ask)
+    chain.lines()
+    await behind(ask, 'clone with arguments of OpenZeppelin', vault)
+    const code = (await ask('eth_getCode', vault, 'latest')) as string
+    await deployCode(ask, code.slice(2))
+    const created = chain.lines().flatMap((line) => /→ (new [\w ]*) 0x/.exec(line)?.[1] ?? [])
+    expect(created).toEqual(['new clone of Vault', 'new Vault'])
+  })
 
   test('tells where in Solidity a transaction failed, and in --verbose a call', async () => {
     await using chain = await started({ verbose: true })
@@ -405,7 +417,31 @@ describe('the log of a project', () => {
   })
 })
 
+/** Clones of other makers, with what stands before the address and after it. */
+const CLONES: Readonly<Record<string, readonly [before: string, after: string]>> = {
+  'clone with arguments of OpenZeppelin': [
+    '363d3d373d3d3d363d73',
+    `5af43d82803e903d91602b57fd5bf3${'ab'.repeat(300)}`,
+  ],
+  'clone with immutable arguments': [
+    '3d3d3d3d363d3d376100066037363936610006013d73',
+    '5af43d3d93803e603557fd5bf3aabbccdd0006',
+  ],
+  'clone with immutable arguments that takes ether at once': [
+    `36602c57343d527f${'9e'.repeat(32)}593da1005b363d3d373d3d3d3d610006806062363936013d73`,
+    '5af43d3d93803e606057fd5bf3aabbccdd0006',
+  ],
+}
+
+/** Deploys code as it is. */
+async function deployCode(ask: Ask, code: string): Promise<string> {
+  const length = (code.length / 2).toString(16).padStart(4, '0')
+  return deploy(ask, `0x61${length}80600a3d393df3${code}`)
+}
+
 async function behind(ask: Ask, kind: string, vault: string): Promise<string> {
+  const clone = CLONES[kind]
+  if (clone !== undefined) return deployCode(ask, clone.join(vault.slice(2)))
   if (kind === 'Proxy') return deploy(ask, initCode(project, 'Proxy', [vault]))
   if (kind === 'BeaconProxy') {
     const beacon = await deploy(ask, initCode(project, 'Beacon', [vault]))

@@ -104,6 +104,22 @@ describe('a project folder', () => {
     expect(told).toEqual([{ event: 'artifacts', contracts: ALL, place: './forged' }])
   })
 
+  test('names accounts as well when there were more of them than are remembered', async () => {
+    writeProject(folder, 'foundry', project)
+    const chain = await started()
+    const rates = await deploy(
+      (method, ...params) => chain.request({ method, params }),
+      initCode(project, 'Rates'),
+    )
+    const { world } = names!
+    const named = (): string | undefined => names?.nameOf(world, rates as Address)
+    expect(named()).toBe('Rates')
+    for (let i = 1; i <= 2_500; i++) {
+      names?.nameOf(world, `0x${i.toString(16).padStart(40, '0')}` as Address)
+    }
+    expect(named()).toBe('Rates')
+  })
+
   test('without artifacts says nothing, and loads nothing', async () => {
     const chain = await started()
     expect([told, names]).toEqual([[], undefined])

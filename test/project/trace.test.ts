@@ -39,6 +39,67 @@ async function vaultOn(ask: Ask): Promise<string> {
   return vault
 }
 
+const UPGRADES = `
+contract Upgraded {
+    bytes32 constant SLOT = 0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc;
+
+    constructor(address to) {
+        assembly { sstore(SLOT, to) }
+    }
+
+    fallback() external payable {
+        assembly {
+            calldatacopy(0, 0, calldatasize())
+            let done := delegatecall(gas(), sload(SLOT), 0, calldatasize(), 0, 0)
+            returndatacopy(0, 0, returndatasize())
+            if iszero(done) { revert(0, returndatasize()) }
+            return(0, returndatasize())
+        }
+    }
+}
+
+contract First {
+    bytes32 constant SLOT = 0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc;
+
+    function upgrade(address to) external {
+        assembly { sstore(SLOT, to) }
+    }
+}
+
+contract Second is First {
+    function more() external pure returns (uint256) {
+        return 2;
+    }
+}
+`
+
+describe('an upgrade of a proxy', () => {
+  test('is told as what ran it, and calls after it as what runs them', async () => {
+    const upgrades = compile({ 'src/Upgrades.sol': { content: UPGRADES } })
+    await using chain = await startLogged({ trace: 'all' })
+    const { ask } = chain
+    await ask('devchain_addArtifacts', upgrades.output)
+    const first = await deploy(ask, initCode(upgrades, 'First'))
+    const second = await deploy(ask, initCode(upgrades, 'Second'))
+    const proxy = await deploy(ask, initCode(upgrades, 'Upgraded', [first]))
+    chain.lines()
+    const { lines } = await traced(ask, {
+      to: proxy,
+      data: callData(upgrades, 'First', 'upgrade', [second]),
+    })
+    expect(lines.map((line) => line.replace(/gas [\d,]+/, 'gas'))).toEqual([
+      'First.upgrade(Second@0xe7f1…0512) · gas',
+      '└─ First.upgrade(Second@0xe7f1…0512) (delegatecall) · gas',
+      'storage Second.implementation First@0x5FbD…0aa3 → Second@0xe7f1…0512',
+    ])
+    await vi.waitFor(() =>
+      expect(chain.written()).toContain('→ First.upgrade(Second@0xe7f1…0512) 0x'),
+    )
+    await traced(ask, { to: proxy, data: callData(upgrades, 'First', 'upgrade', [second]) })
+    await vi.waitFor(() => expect(chain.written()).toContain('→ Second.upgrade('))
+  })
+})
+
 describe('a trace', () => {
   test('has calls, events, answers and changes of storage by their names', async () => {
     await using chain = await startLogged({ artifacts: [artifacts] })

@@ -155,8 +155,8 @@ function eventObject(look: Look, event: ChainEvent): object {
 
 /** What the project knows of a transaction. */
 function namesOf(scene: Scene, event: TransactionEvent): object {
-  const { executed, to, failure } = event
-  const called = executed && toldMessage(scene, to, executed.transaction.data)
+  const { executed, to, created, failure } = event
+  const called = executed && toldMessage(scene, to ?? { created }, executed.transaction.data)
   const custom = failure && toldError(scene, to, failure.data)
   const { told } = toldEvents(scene, event)
   return {

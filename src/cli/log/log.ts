@@ -8,6 +8,7 @@ import type { PeerEvent } from '../../node/peers.ts'
 import type { ProjectEvent } from '../../project/events.ts'
 import type { Names } from '../../project/naming/names.ts'
 import type { Json } from '../../rpc/schema.ts'
+import type { World } from '../../state/world.ts'
 import type { BootEvent } from '../boot.ts'
 import {
   type BugEvent,
@@ -284,7 +285,7 @@ export class Log {
     const names = this.#names
     if (names === undefined) return undefined
     const world = change === undefined ? names.world : headOf(change.after.tree).world
-    return { names, world, traces: this.#traces }
+    return { names, world, before: change && worldBefore(change), traces: this.#traces }
   }
 
   #hint(hints: readonly HintEvent[]): void {
@@ -472,4 +473,11 @@ function joined(run: Entry, next: Entry): Entry {
 function rowsOf(text: string, columns: number): number {
   const lines = stripVTControlCharacters(text).split('\n').slice(0, -1)
   return lines.reduce((sum, line) => sum + Math.max(1, Math.ceil([...line].length / columns)), 0)
+}
+
+/** The accounts before a change that is one block with one transaction. */
+function worldBefore({ before, after }: StateChange): World | undefined {
+  const [old, { block }] = [headOf(before.tree), headOf(after.tree)]
+  const isOne = block.header.parentHash === old.block.hash && block.transactions.length === 1
+  return isOne ? old.world : undefined
 }

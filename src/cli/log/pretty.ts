@@ -369,7 +369,7 @@ function targetOf(look: Look, event: TransactionEvent): string {
   const { scene, address, isVerbose } = look
   const { to, created, executed } = event
   const input = executed?.transaction.data
-  const named = scene && input && toldMessage(scene, to, input)
+  const named = scene && input && toldMessage(scene, to ?? { created }, input)
   if (to === null) {
     const name = named === undefined ? 'contract' : phraseOf(named, isVerbose)
     return `new ${name}${created === null ? '' : ` ${address(created)}`}`

@@ -12,6 +12,8 @@ import { askedBy } from './request.ts'
 export interface Scene {
   readonly names: Names
   readonly world: World
+  /** The accounts before the transaction, where there was one alone. */
+  readonly before?: World | undefined
   /** Of which transactions the calls are told as a tree. */
   readonly traces: 'failed' | 'all' | undefined
 }
@@ -32,17 +34,17 @@ export function toldCall(scene: Scene | undefined, call: CallEvent): Told | Told
   const asked = scene && askedBy(call)
   if (asked === undefined || !isBytes(asked.input || '0x')) return undefined
   const input = bytesFromHex(asked.input || '0x')
-  return toldMessage(scene!, asked.to, input)
+  return toldMessage(scene!, asked.to ?? { created: null }, input)
 }
 
 /** What a message calls or creates. */
 export function toldMessage(
-  { names, world }: Scene,
-  to: string | null,
+  { names, world, before }: Scene,
+  to: string | { readonly created: Address | null },
   input: Uint8Array,
 ): Told | ToldCall | undefined {
-  if (to === null) return names.creation(world, input)
-  return isAddress(to) ? names.call(world, to.toLowerCase() as Address, input) : undefined
+  if (typeof to !== 'string') return names.creation(world, input, to.created)
+  return isAddress(to) ? names.call(world, to.toLowerCase() as Address, input, before) : undefined
 }
 
 /** What an `eth_call`, whatever its prefix, returned, in words. */

@@ -79,11 +79,36 @@ export function readCommandLine(argv: readonly string[]): CommandLine | undefine
     said = line
   })
   try {
-    program.parse([...argv], { from: 'user' })
+    program.parse(withPlainFlags(argv), { from: 'user' })
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
   }
   return said
+}
+
+/**
+ * The arguments with the value of each flag that may stand alone: `exec --trace npm test` runs npm. What is no value of the
+ * flag begins the command that runs beside the chain.
+ */
+function withPlainFlags(argv: readonly string[]): string[] {
+  const [name] = argv
+  if (!isSubcommand(name) || !subcommandOf(name).startsChain) return [...argv]
+  const declared = subcommandOf(name)
+  const types = new Map<string, Type<unknown>>(
+    chainKeys(declared).map((key) => [flagOf(key), optionOf(key).type]),
+  )
+  const isOwn = new Map<string, boolean>(
+    declared.flags.map((flag) => [flag.name, flag.placeholder !== undefined]),
+  )
+  const plain = [...argv]
+  for (let i = 1; plain[i]?.startsWith('-') && plain[i] !== '--'; i++) {
+    const [flag, next] = [plain[i]!, plain[i + 1]]
+    const type = types.get(flag)
+    const isAlone = type?.alone !== undefined && (next === undefined || !type.read(next))
+    if (isAlone) plain[i] = `${flag}=${type.alone}`
+    else if (type?.placeholder !== undefined || isOwn.get(flag)) i += 1
+  }
+  return plain
 }
 
 type Tell = (line: CommandLine) => void

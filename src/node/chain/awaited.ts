@@ -10,20 +10,25 @@ import type {
 } from '../../evm/executor.ts'
 import { DelegatingExecutor } from './delegating.ts'
 
+/** What watches the run of a transaction. */
+export type TracerOf = (transaction: TransactionJob['transaction']) => Tracer | undefined
+
+const noTracer: TracerOf = () => undefined
+
 /** The executor with an `isAwaited` for each job that has none of its own, and a tracer for transactions without one. */
 export class AwaitedExecutor extends DelegatingExecutor {
   readonly #isAwaited: IsAwaited
-  readonly #tracer: Tracer | undefined
+  readonly #tracerOf: TracerOf
 
-  constructor(executor: Executor, isAwaited: IsAwaited, tracer?: Tracer) {
+  constructor(executor: Executor, isAwaited: IsAwaited, tracerOf: TracerOf = noTracer) {
     super(executor)
     this.#isAwaited = isAwaited
-    this.#tracer = tracer
+    this.#tracerOf = tracerOf
   }
 
   override transact(job: TransactionJob): MaybePromise<Outcome> {
     const { world, block, transaction, limits, isAwaited = this.#isAwaited } = job
-    const { tracer = this.#tracer } = job
+    const { tracer = this.#tracerOf(transaction) } = job
     // in the order of those that are run again: so machine code for one serves for both
     return super.transact({ world, block, transaction, limits, tracer, isAwaited })
   }

@@ -6,7 +6,7 @@ import { isPromise, type MaybePromise } from '../../core/promises.ts'
 import type { BlockEnvironment, Executor, IsAwaited, Tracer } from '../../evm/executor.ts'
 import { signersOf } from '../accounts/accounts.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
-import { headChange } from '../ledger/blocktree.ts'
+import { headChange, isInSomeBlock } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
 import type { CommandOf, StateChange } from '../ledger/change.ts'
 import { nextTimestamp } from '../ledger/clock.ts'
@@ -14,7 +14,7 @@ import type { Piecemeal } from '../ledger/upstream.ts'
 import type { BulkMining } from '../mining/bulkmining.ts'
 import { blockEnvironment } from '../mining/environment.ts'
 import { buildPending } from '../mining/miner.ts'
-import { AwaitedExecutor } from './awaited.ts'
+import { AwaitedExecutor, type TracerOf } from './awaited.ts'
 import { type CommandWatch, type OnReached, Reaching, watchedBy } from './reaching.ts'
 import { Readers } from './readers.ts'
 import { type Command, type CommandOptions, Recall } from './recall.ts'
@@ -247,7 +247,10 @@ export class Chain {
       command.begin()
       const before = this.#state
       const watch = watchedBy(this.#watches)
-      const executor = new AwaitedExecutor(this.executor, command.isAwaited, watch?.tracer)
+      // one that was in a block comes back with another: it ran before
+      const fresh: TracerOf = ({ hash }) =>
+        isInSomeBlock(before.tree, hash) ? undefined : watch?.tracer
+      const executor = new AwaitedExecutor(this.executor, command.isAwaited, watch && fresh)
       const changed = this.#complete(() => {
         watch?.begin()
         return change(before, executor)
@@ -258,7 +261,7 @@ export class Chain {
         const head = headChange(before.tree, after.tree)
         if (head.added.length > 0) this.#headMadeAt = this.environment.now()
         this.#tell({ before, after, head, dropped, peer })
-        watch?.tell(head.removed.length > 0)
+        watch?.tell()
       }
       return value
     } catch (error) {

@@ -1,4 +1,5 @@
 // Who watches the transactions of commands: what they reach, and whatever else a tracer hears, is told once a command holds.
+// Runs are watched as users know them: a transaction that comes from one block into another is run again, and was watched.
 import type { ReachedCode, Tracer } from '../../evm/executor.ts'
 import { combineTracers } from '../../evm/tracers/combine.ts'
 
@@ -7,8 +8,8 @@ export interface CommandWatch {
   readonly tracer: Tracer
   /** The command begins, or begins anew: what was heard before came to nothing. */
   readonly begin: () => void
-  /** The command holds. @param takesBack true where it took blocks off the chain */
-  readonly tell: (takesBack: boolean) => void
+  /** The command holds. */
+  readonly tell: () => void
 }
 
 /** Several as one; undefined for none. */
@@ -20,8 +21,8 @@ export function watchedBy(makers: readonly (() => CommandWatch)[]): CommandWatch
     begin: () => {
       for (const watch of watches) watch.begin()
     },
-    tell: (takesBack) => {
-      for (const watch of watches) watch.tell(takesBack)
+    tell: () => {
+      for (const watch of watches) watch.tell()
     },
   }
 }

@@ -131,6 +131,19 @@ export function transactionPlace(tree: BlockTree, hash: Hash): TransactionPlace 
   return tree.places.get(hash)
 }
 
+const sideTransactions = new WeakMap<SideBlocks, ReadonlySet<Hash>>()
+
+/** True for a transaction that is in a canonical block, or in one beside the chain. */
+export function isInSomeBlock({ places, side }: BlockTree, hash: Hash): boolean {
+  if (places.has(hash)) return true
+  if (side.records.length === 0) return false
+  const known =
+    sideTransactions.get(side) ??
+    new Set(side.records.flatMap(({ block }) => block.transactions.map((each) => each.hash)))
+  sideTransactions.set(side, known)
+  return known.has(hash)
+}
+
 /** The tree with `record`, a child of the head, as its head. */
 export function appendBlock(tree: BlockTree, record: BlockRecord): BlockTree {
   const { hash, transactions } = record.block

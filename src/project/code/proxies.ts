@@ -1,11 +1,5 @@
 // Code that runs other code: minimal clones (EIP-1167), proxies with well-known slots (EIP-1967), delegations (EIP-7702).
-import {
-  type Address,
-  addressFromBytes,
-  bigintFromBytes,
-  bytesFromHex,
-  paddedBytes,
-} from '../../core/hex.ts'
+import { type Address, addressFromBytes, bigintFromBytes, paddedBytes } from '../../core/hex.ts'
 import { isPush, OP } from '../../evm/opcodes.ts'
 import { delegateOf } from '../../protocol/transactions/delegation.ts'
 import { codeAt, storageAt, type World } from '../../state/world.ts'
@@ -20,24 +14,18 @@ export interface Target {
 }
 
 /** keccak256('eip1967.proxy.implementation') − 1 */
-const IMPLEMENTATION_SLOT = 0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbcn
+export const IMPLEMENTATION_SLOT =
+  0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbcn
 /** keccak256('eip1967.proxy.beacon') − 1 */
-const BEACON_SLOT = 0xa3f0ad74e5423aebfd80d3ef4346578335a9a72aeaee59ff6cb3582b35133d50n
+export const BEACON_SLOT = 0xa3f0ad74e5423aebfd80d3ef4346578335a9a72aeaee59ff6cb3582b35133d50n
+/** keccak256('eip1967.proxy.admin') − 1 */
+export const ADMIN_SLOT = 0xb53127684a568b3173ae13b9f8a6016e243e63b6e8ee1178d6a717850b5d6103n
 
-/** What stands before the address in code that only delegates. */
-const CLONES = [
-  // EIP-1167, and Vyper's and Solady's forms of it
-  '363d3d373d3d3d363d73',
-  '366000600037611000600036600073',
-  '365f5f375f5f365f73',
-  '5f5f365f5f37365f73',
-  '3d3d3d3d363d3d37363d73',
-].map((text) => bytesFromHex(`0x${text}`))
+/** Bytes of a code within which a clone delegates, and jumps before it: one that asks whether ether was sent. */
+const CLONE_HEAD = 192
+const MOST_JUMPS = 1
 
 const ADDRESS_LENGTH = 20
-
-/** Longest code that is looked at for a clone without arguments. */
-const CLONE_TAIL = 40
 
 /**
  * What the account at an address runs in place of its own code; undefined for an account that runs that.
@@ -62,6 +50,12 @@ export function targetOf(
   return behind === undefined ? undefined : { via: 'beacon', address: behind }
 }
 
+/** True where a proxy runs another implementation than it did. */
+export function isUpgraded(before: World, after: World, proxy: Address): boolean {
+  const [old, now] = [before, after].map((world) => storageAt(world, proxy, IMPLEMENTATION_SLOT))
+  return old !== 0n && old !== now
+}
+
 const delegating = new WeakMap<Uint8Array, boolean>()
 
 /** True for code with a DELEGATECALL among its operations, be it never reached: without one it runs no other code. */
@@ -81,23 +75,22 @@ function nextOperation(code: Uint8Array, at: number): number {
   return isPush(opcode) ? at + opcode - OP.PUSH1 + 2 : at + 1
 }
 
+/**
+ * The constant address that a code delegates to before it does anything else: EIP-1167, and the forms that Vyper, Solady and
+ * others have of it, with arguments after them or without.
+ */
 function clonedBy(code: Uint8Array): Address | undefined {
-  for (const head of CLONES) {
-    const address = addressAfter(code, head)
-    if (address === undefined) continue
-    const tail = code.subarray(
-      head.length + ADDRESS_LENGTH,
-      head.length + ADDRESS_LENGTH + CLONE_TAIL,
-    )
-    if (tail.includes(OP.DELEGATECALL)) return address
+  let jumps = 0
+  for (let at = 0; at < Math.min(code.length, CLONE_HEAD); at = nextOperation(code, at)) {
+    if (code[at] === OP.JUMPI) jumps += 1
+    // a contract of a compiler asks first what it is asked for
+    if (jumps > MOST_JUMPS) return undefined
+    const after = at + 1 + ADDRESS_LENGTH
+    if (code[at] !== OP.PUSH20 || code[after] !== OP.GAS || code[after + 1] !== OP.DELEGATECALL)
+      continue
+    return addressFromBytes(code.subarray(at + 1, after))
   }
   return undefined
-}
-
-function addressAfter(code: Uint8Array, head: Uint8Array): Address | undefined {
-  if (code.length < head.length + ADDRESS_LENGTH) return undefined
-  if (head.some((byte, i) => code[i] !== byte)) return undefined
-  return addressFromBytes(code.subarray(head.length, head.length + ADDRESS_LENGTH))
 }
 
 function slotAddress(world: World, address: Address, slot: bigint): Address | undefined {

@@ -46,9 +46,8 @@ export class InnerCallWatch implements CommandWatch {
     this.#called.clear()
   }
 
-  tell(takesBack: boolean): void {
-    // what a reorganization puts back was counted
-    if (!takesBack && this.#called.size > 0) this.#listener([...this.#called.values()])
+  tell(): void {
+    if (this.#called.size > 0) this.#listener([...this.#called.values()])
   }
 
   #enter(frame: FrameStart): void {

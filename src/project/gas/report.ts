@@ -151,7 +151,7 @@ export class GasReport {
   /** Undefined for what has no name, and where there is too much. */
   #usageOf(kind: GasRow['kind'], { to, input }: Called, world: World): Usage | undefined {
     const told =
-      to === null ? this.#names.creation(world, input) : this.#names.call(world, to, input)
+      to === null ? this.#names.creation(world, input, null) : this.#names.call(world, to, input)
     if (told?.contract === undefined) return undefined
     const called = told.signature ?? (input.length < 4 ? 'receive()' : 'fallback()')
     const name = to === null ? '(deployment)' : called

@@ -11,6 +11,7 @@ import { codeAt, type World } from '../../state/world.ts'
 import { decodeEvent, decodeInputs } from '../abi/decode.ts'
 import type { Telling } from '../abi/values.ts'
 import type { Catalogue, Contract } from '../code/catalogue.ts'
+import { isUpgraded } from '../code/proxies.ts'
 import type { AbiItem } from '../reading/summary.ts'
 import { Identities, type Identity } from './identity.ts'
 import type { Labels } from './labels.ts'
@@ -116,10 +117,15 @@ export class Names {
     return name === undefined ? undefined : `${name}@${short(checksumAddress(address))}`
   }
 
-  /** What a message calls. Undefined where nobody knows the function. */
-  call(world: World, to: Address, input: Uint8Array): ToldCall | undefined {
-    const identity = this.#identity(world, to)
-    const contract = this.nameOf(world, to)
+  /**
+   * What a message calls. Undefined where nobody knows the function.
+   * @param before the accounts when it was called, where that is known: what upgrades a proxy still runs the old one
+   */
+  call(world: World, to: Address, input: Uint8Array, before?: World): ToldCall | undefined {
+    const now = this.#identity(world, to)
+    const isOld = before !== undefined && now?.via === 'proxy' && isUpgraded(before, world, to)
+    const identity = isOld ? this.identities.of(before, to) : now
+    const contract = isOld ? this.#nameOf(before, to) : this.nameOf(world, to)
     const key = input.length < 4 ? '' : hexFromBytes(input.subarray(0, 4))
     const item = this.#itemOf(identity, 'function', key)
     if (item === undefined) {
@@ -132,10 +138,13 @@ export class Names {
     return new NamedCall(item, { contract, name, signature }, decode, telling)
   }
 
-  /** What a creation creates, with the arguments of the constructor. */
-  creation(world: World, input: Uint8Array): Told | undefined {
+  /**
+   * What a creation creates, with the arguments of the constructor.
+   * @param created the account that it made: where no artifact has the code of the creation, what that runs is told
+   */
+  creation(world: World, input: Uint8Array, created: Address | null): Told | undefined {
     const match = this.#catalogue.creation(input)
-    if (match === undefined) return undefined
+    if (match === undefined) return created === null ? undefined : this.#created(world, created)
     const contract = `${match.isGuess ? '~' : ''}${this.#catalogue.nameOf(match.contract)}`
     const item = match.contract.abi.find(({ kind }) => kind === 'constructor')
     if (item === undefined) return { ...bare(contract, 'constructor'), text: `${contract}()` }
@@ -147,10 +156,18 @@ export class Names {
     )
   }
 
+  #created(world: World, address: Address): Told | undefined {
+    const identity = this.#identity(world, address)
+    const contract = identity && this.#contractName(identity)
+    if (contract === undefined) return undefined
+    const text = identity?.via === 'clone' ? `clone of ${contract}` : contract
+    return { ...bare(contract, 'constructor'), text, whole: text }
+  }
+
   /** What a frame calls or creates, in short; undefined where nobody knows. */
   frame(world: World, { kind, to, input, isPrecompile }: CallFrame): string | undefined {
     if (kind === 'SELFDESTRUCT' || isPrecompile) return undefined
-    if (kind === 'CREATE' || kind === 'CREATE2') return this.creation(world, input)?.text
+    if (kind === 'CREATE' || kind === 'CREATE2') return this.creation(world, input, to)?.text
     return to === null ? undefined : this.call(world, to, input)?.text
   }
 

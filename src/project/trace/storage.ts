@@ -9,6 +9,7 @@ import {
   paddedBytes,
 } from '../../core/hex.ts'
 import { type Telling, valueText } from '../abi/values.ts'
+import { ADMIN_SLOT, BEACON_SLOT, IMPLEMENTATION_SLOT } from '../code/proxies.ts'
 import { isObject, type Loose } from '../reading/formats.ts'
 
 /** A slot that changed. */
@@ -27,6 +28,13 @@ interface Variable {
   readonly offset: number
   readonly size: number
 }
+
+/** Slots of proxies, which stand in no layout (EIP-1967). */
+const PROXY_SLOTS: ReadonlyMap<bigint, string> = new Map([
+  [IMPLEMENTATION_SLOT, 'implementation'],
+  [ADMIN_SLOT, 'admin'],
+  [BEACON_SLOT, 'beacon'],
+])
 
 /** Variables of a token that are amounts of it. */
 const AMOUNTS = /balance|allowance|supply/i
@@ -49,6 +57,11 @@ export function storageTexts(
   return changes.flatMap(({ slot, before, after }) => {
     const known = variables.get(slot) ?? []
     const changed = known.filter((each) => part(before, each) !== part(after, each))
+    const proxied = PROXY_SLOTS.get(slot)
+    if (changed.length === 0 && proxied !== undefined) {
+      const variable = { name: proxied, type: 'address', offset: 0, size: 20 }
+      return [`${proxied} ${text(variable, before, telling)} → ${text(variable, after, telling)}`]
+    }
     if (changed.length === 0) return [`slot ${slotText(slot)} ${word(before)} → ${word(after)}`]
     return changed.map((each) => {
       const [from, to] = [part(before, each), part(after, each)]

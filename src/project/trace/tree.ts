@@ -77,14 +77,22 @@ const MOST_KEYS = 128
 
 export function traceOf(tracing: Tracing, traced: TracedTransaction): Trace {
   const { names } = tracing
-  const call = nodeOf(names, traced.after, traced.top)
+  const call = nodeOf({ names, before: traced.before, world: traced.after }, traced.top)
   const storage = traced.top.failure === undefined ? storageOf(tracing, traced) : []
   return { call, storage, lines: traceLines(call, storage) }
 }
 
-function nodeOf(names: Names, world: World, frame: CallFrame): TraceNode {
+/** Names, and the accounts before the transaction and after it. */
+interface Scene {
+  readonly names: Names
+  readonly before: World
+  readonly world: World
+}
+
+function nodeOf(scene: Scene, frame: CallFrame): TraceNode {
+  const { names, world } = scene
   const { kind, from, to, value, gasUsed, input, output, failure } = frame
-  const told = toldOf(names, world, frame)
+  const told = toldOf(scene, frame)
   const result =
     failure === undefined && told !== undefined && 'answer' in told
       ? told.answer(output)
@@ -100,15 +108,15 @@ function nodeOf(names: Names, world: World, frame: CallFrame): TraceNode {
     output: hexFromBytes(output),
     ...(result ? { result } : {}),
     ...(failure === undefined ? {} : { error: errorOf(names, world, frame) }),
-    steps: stepsOf(names, world, frame),
+    steps: stepsOf(scene, frame),
   }
 }
 
-function toldOf(names: Names, world: World, frame: CallFrame): Told | ToldCall | undefined {
+function toldOf({ names, before, world }: Scene, frame: CallFrame): Told | ToldCall | undefined {
   const { kind, to, input, isPrecompile } = frame
   if (kind === 'SELFDESTRUCT' || isPrecompile) return undefined
-  if (kind === 'CREATE' || kind === 'CREATE2') return names.creation(world, input)
-  return to === null ? undefined : names.call(world, to, input)
+  if (kind === 'CREATE' || kind === 'CREATE2') return names.creation(world, input, to)
+  return to === null ? undefined : names.call(world, to, input, before)
 }
 
 /** A function that is known by its selector alone has the account before it. */
@@ -136,7 +144,8 @@ function errorOf(names: Names, world: World, { to, output, failure }: CallFrame)
 }
 
 /** Each event stands after as many calls as came before it. */
-function stepsOf(names: Names, world: World, frame: CallFrame): (TraceNode | TraceEvent)[] {
+function stepsOf(scene: Scene, frame: CallFrame): (TraceNode | TraceEvent)[] {
+  const { names, world } = scene
   const steps: (TraceNode | TraceEvent)[] = []
   const logs = [...frame.logs]
   const take = (position: number): void => {
@@ -146,7 +155,7 @@ function stepsOf(names: Names, world: World, frame: CallFrame): (TraceNode | Tra
   }
   for (const [i, call] of frame.calls.entries()) {
     take(i)
-    steps.push(nodeOf(names, world, call))
+    steps.push(nodeOf(scene, call))
   }
   take(frame.calls.length)
   return steps

@@ -123,6 +123,26 @@ describe('exec', () => {
     })
   })
 
+  test.each<readonly [args: readonly string[], trace: string, words: readonly string[]]>([
+    [['--trace', 'npm', 'test'], 'all', ['npm', 'test']],
+    [['--trace', 'failed', 'npm', 'test'], 'failed', ['npm', 'test']],
+    [['--trace=failed', 'all'], 'failed', ['all']],
+    [['--trace', '--port', '0', 'npm'], 'all', ['npm']],
+    [
+      ['--port', '0', '--log', 'never', '--trace', 'npm', '--trace', 'x'],
+      'all',
+      ['npm', '--trace', 'x'],
+    ],
+    [['--trace', '--', 'npm', '--trace', 'x'], 'all', ['npm', '--trace', 'x']],
+    [['--trace', 'all', '--', 'failed'], 'all', ['failed']],
+  ])(
+    '%j takes no word of the command for the value of a flag that may stand alone',
+    (args, trace, words) => {
+      const line = read('exec', ...args)
+      expect([line.options.trace, line.words]).toEqual([trace, words])
+    },
+  )
+
   test('takes what comes after -- for the command, even if it looks like an option', () => {
     const { words, options } = read('exec', '--no-mining', '--', '--help', '--', 'x')
     expect([words, options]).toEqual([['--help', '--', 'x'], { noMining: true }])
