@@ -155,7 +155,7 @@ function readOption(source: OptionSource, key: OptionKey): unknown {
   if (read !== undefined) return read
   throw new DevchainError(
     'INVALID_PARAMS',
-    `${name}: expected ${type.expected}, got ${printValue(value)}`,
+    `${name}: expected ${type.expected}, got ${(type.show ?? printValue)(value)}`,
   )
 }
 

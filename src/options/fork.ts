@@ -1,4 +1,5 @@
 // The options of forks of other networks: a part of the table.
+import { printValue } from '../core/errors.ts'
 import type { Option, Optional } from './option.ts'
 import { chainIdentity, count, duration, file, flag, type Type } from './values.ts'
 
@@ -71,6 +72,40 @@ function readTexts(texts: readonly unknown[]): ForkChoice | undefined {
   return { urls, block }
 }
 
+/** What is shown of what is no fork: hosts and blocks, and never a key. */
+function showFork(value: unknown): string {
+  if (typeof value === 'string') return showText(value)
+  if (Array.isArray(value)) return value.map(showFork).join(', ')
+  if (typeof value !== 'object' || value === null) return printValue(value)
+  const members = Object.entries(value).map(([name, member]) =>
+    name.startsWith('block') ? `${name} ${printValue(member)}` : name,
+  )
+  return `an object with ${members.join(', ')}`
+}
+
+/** A host with its scheme, and what stands where a block may. */
+function showText(text: string): string {
+  const [, scheme = '', authority = '', more = ''] =
+    /^([a-z]+:\/\/)?([^/?#]*)(.*)$/is.exec(text.trim()) ?? []
+  const at = authority.lastIndexOf('@')
+  const host = authority.slice(at + 1)
+  // without a scheme a key may stand there
+  const isHost =
+    scheme !== '' ? /^[\w.:[\]-]+$/.test(host) : /^[\w-]+(\.[\w-]+)+(:\d+)?$/.test(host)
+  const block = /[^/]@([\w-]{1,12})$/.exec(more)?.[1]
+  const path = more.length > 1 ? '/…' : ''
+  const shown = `${scheme}${at < 0 ? '' : '…@'}${isHost ? host : '…'}${path}`
+  return block === undefined ? shown : `${shown}@${block}`
+}
+
+/** Names of headers alone. */
+function showHeaders(value: unknown): string {
+  const lines = Array.isArray(value) ? value : [value]
+  return lines
+    .map((line) => /^[\w-]+(?=:)/.exec(String(line).trim())?.[0] ?? 'a line without a name and :')
+    .join(', ')
+}
+
 const forkChoice: Type<ForkChoice> = {
   placeholder: 'URL[@BLOCK]',
   expected:
@@ -78,6 +113,7 @@ const forkChoice: Type<ForkChoice> = {
   read: readFork,
   // keys stand in URLs: nobody is shown one
   print: ({ urls, block }) => `${urls.length} URLs${block === undefined ? '' : ` at ${block}`}`,
+  show: showFork,
   repeatable: true,
 }
 
@@ -102,6 +138,7 @@ const headers: Type<readonly string[]> = {
     return lines.every((line) => /^[\w-]+: ?[^\r\n]+$/.test(line)) ? lines : undefined
   },
   print: (lines) => (lines.length === 0 ? 'none' : `${lines.length} headers`),
+  show: showHeaders,
   repeatable: true,
 }
 

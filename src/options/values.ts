@@ -17,6 +17,8 @@ export interface Type<T> {
   readonly read: (value: unknown) => T | undefined
   /** The value as text that is read as the same value, where there is such a text. */
   print(value: T): string
+  /** What is shown of a value that is refused, where it may hold a key; else all of it is. */
+  readonly show?: (value: unknown) => string
   /** Given more than once, the values add up. */
   readonly repeatable?: boolean
 }

@@ -1,5 +1,6 @@
 // How another network is asked: batches whose size is learned, limits, failures, and other nodes in place of one.
 import { describe, expect, test } from 'vitest'
+import { createDevchain, type DevchainOptions } from '../../../src/devchain.ts'
 import { Client, type ClientOptions } from '../../../src/fork/client/client.ts'
 import { eip1193Provider } from '../../../src/fork/client/eip1193.ts'
 import { httpProvider } from '../../../src/fork/client/http.ts'
@@ -178,6 +179,28 @@ describe('keys of a URL', () => {
   ])('are not shown: %s', (url, shown) => {
     expect(shownUrl(url)).toBe(shown)
     expect(withoutSecrets(`cannot reach ${url}, with ${url}`, url)).not.toContain(KEY)
+  })
+
+  test.each<[DevchainOptions, RegExp]>([
+    [
+      { fork: `https://rpc.example.io/v3/${KEY}@pending` },
+      /got https:\/\/rpc\.example\.io\/…@pending$/,
+    ],
+    [{ fork: `http://127.0.0.1:8545@pending` }, /got http:\/\/…@pending$/],
+    [{ fork: `ftp://${KEY}:x@rpc.example.io` }, /got ftp:\/\/…@rpc\.example\.io$/],
+    [{ fork: `rpc.example.io/v3/${KEY}` }, /got rpc\.example\.io\/…$/],
+    [{ fork: KEY }, /got …$/],
+    [{ fork: { url: [`rpc.example.io?key=${KEY}`] } }, /got an object with url$/],
+    [
+      { fork: { url: `https://rpc.example.io/${KEY}`, block: 'new' } },
+      /got an object with url, block "new"$/,
+    ],
+    [{ forkHeader: [`Bearer ${KEY}`] }, /got a line without a name and :$/],
+    [{ forkHeader: [`x-key: ${KEY}\nx`, 'x'] }, /got x-key, a line without a name and :$/],
+  ])('are not in errors about options: %j', async (options, message) => {
+    const failed: unknown = await createDevchain(options).catch((error: unknown) => error)
+    expect(String(failed)).toMatch(message)
+    expect(String(failed)).not.toContain(KEY)
   })
 
   test('are not in errors and notices either', async () => {
