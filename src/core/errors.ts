@@ -116,10 +116,26 @@ export class ExecutionError extends DevchainError {
   }
 }
 
-/** Shortens a value of the caller's for use in a message: 100 characters at most, always one line. */
+/** Shortens a value of the caller's for use in a message: 100 characters at most, always one line, and no key of a URL. */
 export function printValue(value: unknown): string {
   const text = typeof value === 'bigint' ? value.toString() : (jsonOf(value) ?? lineOf(value))
-  return text.length > 100 ? `${text.slice(0, 97)}...` : text
+  const shown = withoutKeys(text.slice(0, MOST_READ))
+  return shown.length > 100 ? `${shown.slice(0, 97)}...` : shown
+}
+
+/** Characters of a value that are read: more than are shown. */
+const MOST_READ = 1_000
+
+/** URLs of nodes have keys in them: as a user, in the path, or as a parameter, of sixteen characters and more. */
+function withoutKeys(text: string): string {
+  if (!text.includes('://')) return text
+  return text.replace(
+    /((?:http|ws)s?:\/\/)([^\s"/?#]*@)?([^\s"/?#]*)([^\s"]*)/g,
+    (_, scheme, user, host, more) => {
+      const shown = String(more).replace(/[\w-]{16,}/g, '…')
+      return `${scheme}${user === undefined ? '' : '…@'}${host}${shown}`
+    },
+  )
 }
 
 /** JSON of a value; undefined for what has none. Callers within the process may pass bigints and cycles. */

@@ -62,6 +62,18 @@ describe('parsing', () => {
     expect(printValue('two\nlines')).toBe('"two\\nlines"')
   })
 
+  test.each([
+    ['https://rpc.example.io/v3/abcdef0123456789', '"https://rpc.example.io/v3/…"'],
+    ['https://rpc.example.io?key=abcdef0123456789&x=1', '"https://rpc.example.io?key=…&x=1"'],
+    ['http://user:pass@127.0.0.1:8545/alice', '"http://…@127.0.0.1:8545/alice"'],
+    [{ a: ['wss://h/abcdef0123456789/ws'], b: 'c' }, '{"a":["wss://h/…/ws"],"b":"c"}'],
+    [`https://rpc.example.io/${'ab'.repeat(10_000)}`, '"https://rpc.example.io/…'],
+    ['enode://abc@127.0.0.1:30303', '"enode://abc@127.0.0.1:30303"'],
+    ['0xabcdef0123456789abcdef', '"0xabcdef0123456789abcdef"'],
+  ])('keys of a URL in a message are left out: %j', (value, shown) => {
+    expect(printValue(value)).toBe(shown)
+  })
+
   test('a value that JSON cannot hold is named all the same', () => {
     const cycle: Record<string, unknown> = {}
     cycle.self = cycle
