@@ -4,8 +4,12 @@ import { hintAtPressure } from '../../core/yield.ts'
 /** Bytes of unfinished messages, and of whole ones that wait, of all peers together. */
 export const MAX_INTAKE: number = 8 * 2 ** 20
 
-/** Bytes that come or go until V8 is told that most of them are free: it lets more grow than peers should cost. */
+/**
+ * Bytes that come or go on many links until V8 is told that most of them are free: it lets more gather than peers should
+ * cost. To be told costs as much as its heap is large; a few links need it not.
+ */
 const COLLECTED = 4 * 2 ** 20
+const MANY_LINKS = 8
 
 /** Whoever has something unhandled. */
 export interface IntakeHolder {
@@ -39,9 +43,9 @@ export class Intake {
   }
 
   /** So many bytes came or went, and are free soon. */
-  pass(bytes: number): void {
+  pass(bytes: number, links: number): void {
     this.#passed += bytes
-    if (this.#passed < COLLECTED) return
+    if (this.#passed < COLLECTED || links < MANY_LINKS) return
     this.#passed = 0
     hintAtPressure()
   }

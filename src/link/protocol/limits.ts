@@ -16,6 +16,8 @@ export interface Limits {
   /** Messages and bytes of one peer that wait to be handled; beyond, its socket is not read. */
   readonly waitingMessages: number
   readonly waitingBytes: number
+  /** The same of all peers, of which each has an equal share. */
+  readonly waitingBytesOfAll: number
   /** Bytes that wait to be sent, of which each peer has an equal share; beyond, its questions wait. */
   readonly unsentBytes: number
 }
@@ -29,6 +31,7 @@ export const LIMITS: Limits = {
   messagesAtOnce: 4_000,
   waitingMessages: 256,
   waitingBytes: 2 ** 20,
+  waitingBytesOfAll: 4 * 2 ** 20,
   unsentBytes: 2 * 2 ** 20,
 }
 

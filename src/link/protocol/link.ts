@@ -209,7 +209,7 @@ export class Link implements IntakeHolder {
 
   #take(message: Uint8Array): void {
     if (this.#state === 'ended') return
-    const { timing, limits, pipe, intake } = this.#options
+    const { timing, limits, pipe, intake, links } = this.#options
     this.#heardAt = timing.now()
     if (!this.#throttle.take(this.#heardAt)) {
       const problem = `it sends more than ${limits.messagesPerSecond} messages a second`
@@ -219,7 +219,7 @@ export class Link implements IntakeHolder {
     this.#waiting.push(message)
     this.#waitingBytes += message.length
     this.#partBytes = 0
-    intake.pass(message.length)
+    intake.pass(message.length, links())
     intake.hold(this, this.#waitingBytes)
     if ((this.#state as string) === 'ended') return
     if (this.#isReading && this.#isFull()) {
@@ -230,8 +230,10 @@ export class Link implements IntakeHolder {
   }
 
   #isFull(): boolean {
-    const { waitingMessages, waitingBytes } = this.#options.limits
-    return this.#waiting.length > waitingMessages || this.#waitingBytes > waitingBytes
+    const { limits, links } = this.#options
+    const { waitingMessages, waitingBytes, waitingBytesOfAll } = limits
+    const mostBytes = Math.min(waitingBytes, waitingBytesOfAll / links())
+    return this.#waiting.length > waitingMessages || this.#waitingBytes > mostBytes
   }
 
   /** Handles what waits, in its order, with turns for others. */
@@ -382,9 +384,10 @@ export class Link implements IntakeHolder {
 
   #write(message: Message): void {
     if (this.#state === 'ended') return
+    const { pipe, intake, links } = this.#options
     const encoded = encodeMessage(message)
-    this.#options.intake.pass(encoded.length)
-    this.#options.pipe.send(encoded)
+    intake.pass(encoded.length, links())
+    pipe.send(encoded)
   }
 
   #fail({ message, deed }: Refusal): void {
