@@ -79,6 +79,7 @@ export class Project {
         const again = runOfMined(chain, hash)
         return again && (await this.linesOf(again, 'it failed'))
       },
+      explainRun: (again, usual) => this.linesOf(again, usual),
       trace: async (hash) => (await this.trace(hash)).lines,
       traceRun: async (again) => (await this.#traceOf(await tracedAgain(again))).lines,
     })

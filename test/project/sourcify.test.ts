@@ -250,6 +250,69 @@ describe('the first version of Sourcify’s server', () => {
       body: { error: 'src/Coin.sol is missing among the sources' },
     })
   })
+
+  /** What a page posts with the files that somebody chose. */
+  async function postForm(members: Readonly<Record<string, string>>, files: readonly File[]) {
+    const form = new FormData()
+    for (const [name, value] of Object.entries(members)) form.append(name, value)
+    for (const file of files) form.append('files', file)
+    const response = await fetch(`${base}/verify`, { method: 'POST', body: form })
+    return { status: response.status, body: (await response.json()) as Read }
+  }
+
+  test('verifies files that are posted as a form', async () => {
+    writeProject(folder, 'hardhat2', project)
+    await started()
+    const address = await vault()
+    const members = { address, chain: '33' }
+    const { sources } = metadataOf('Vault')
+    // the paths that a page knows are names alone
+    const files = Object.keys(sources).map(
+      (name) => new File([sourceOf(name)], name.split('/').at(-1)!),
+    )
+    const metadata = new File([JSON.stringify(metadataOf('Vault'))], 'metadata.json')
+    const coin = new File([JSON.stringify(metadataOf('Coin'))], 'metadata.json')
+    const verified = { result: [{ chainId: '33', status: 'perfect' }] }
+    expect(await postForm(members, [...files, metadata])).toMatchObject({
+      status: 200,
+      body: verified,
+    })
+    const chosen = { ...members, chosenContract: '1' }
+    const both = [coin, ...files, metadata]
+    expect(await postForm(chosen, both)).toMatchObject({ status: 200, body: verified })
+    expect(await postForm(members, both)).toMatchObject({ status: 500 })
+    expect((await postForm({ ...members, chosenContract: '2' }, both)).body.message).toBe(
+      'chosenContract: expected 0 to 1, got "2"',
+    )
+    expect(await postForm(members, files)).toMatchObject({
+      status: 400,
+      body: { message: 'files: expected metadata.json among them' },
+    })
+    const broken = await fetch(`${base}/verify`, {
+      method: 'POST',
+      headers: { 'content-type': 'multipart/form-data; boundary=x' },
+      body: '--y',
+    })
+    expect([broken.status, ((await broken.json()) as Read).message]).toEqual([
+      400,
+      'expected a body of multipart/form-data with the boundary that its head names',
+    ])
+  })
+
+  test('tells where the files of a contract are', async () => {
+    writeProject(folder, 'foundry', project)
+    await started()
+    const address = await vault()
+    const files = (await get(`files/tree/33/${address}`)).json() as string[]
+    expect(files.length).toBeGreaterThan(3)
+    expect((await get(`files/tree/any/33/${address}`)).json()).toEqual({ status: 'full', files })
+    for (const file of files) {
+      expect((await fetch(new URL(file, base))).status).toBe(200)
+    }
+    expect((await get(`files/tree/33/${SENDER}`)).status).toBe(404)
+    const old = await get(`checkByAddresses?addresses=${address}&chainIds=33`)
+    expect(old.json()).toEqual([{ address, status: 'perfect', chainIds: ['33'] }])
+  })
 })
 
 describe('the second version of Sourcify’s server', () => {

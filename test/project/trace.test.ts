@@ -187,6 +187,39 @@ describe('a trace', () => {
     expect(plain).not.toHaveProperty('name')
   })
 
+  test('in geth’s form has the place of a failure beside names, in a block or as a call', async () => {
+    await using chain = await startLogged({ artifacts: [artifacts] })
+    await chain.devchain.artifactsRead()
+    const { ask } = chain
+    const vault = await vaultOn(ask)
+    const data = callData(project, 'Vault', 'withdraw', [parseEther('5')])
+    const request = { from: SENDER, to: vault, data }
+    const names = { tracer: 'callTracer', tracerConfig: { names: true } }
+    const told = {
+      name: 'Vault.withdraw(5 ether)',
+      error: 'execution reverted',
+      solidityStack: [
+        'InsufficientBalance(have 1 ether, want 5 ether)',
+        'at Vault._check (src/Vault.sol:72:20)',
+        'at Vault._withdraw (src/Vault.sol:66:9)',
+        'at Vault.withdraw (src/Vault.sol:45:9)',
+      ],
+    }
+    expect(await ask('debug_traceCall', request, 'latest', names)).toMatchObject(told)
+    const { transactionHash } = await send(ask, request)
+    expect(await ask('debug_traceTransaction', transactionHash, names)).toMatchObject(told)
+    const works = { ...request, data: callData(project, 'Vault', 'withdraw', [1n]) }
+    const plain = { tracer: 'callTracer' }
+    for (const [call, config] of [
+      [works, names],
+      [request, plain],
+    ] as const) {
+      expect(await ask('debug_traceCall', call, 'latest', config)).not.toHaveProperty(
+        'solidityStack',
+      )
+    }
+  })
+
   test('is told without artifacts as well', async () => {
     await using chain = await startLogged({})
     const vault = await vaultOn(chain.ask)

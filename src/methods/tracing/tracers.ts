@@ -8,6 +8,7 @@ import { recordSelectors } from '../../evm/tracers/selectors.ts'
 import { type StructLogOptions, traceStructLogs } from '../../evm/tracers/structlogs.ts'
 import { recordTouched, type TouchRecorder } from '../../evm/tracers/touched.ts'
 import type { TraceBudget, TracedRun, TracedTarget } from '../../node/calls/replay.ts'
+import { runOf } from '../../node/chain/failedrun.ts'
 import type { ExecutedTransaction } from '../../node/ledger/blockrecord.ts'
 import { outermostFrame } from '../../node/ledger/outermostframe.ts'
 import type { Names } from '../../project/naming/names.ts'
@@ -85,6 +86,7 @@ const callConfig = members('callTracer config', {
 
 function callTracer(config: unknown, path: string, notes?: Notes): Recorder {
   const { onlyTopCall, withLog, names: wantsNames } = callConfig.decode(config, path, notes)
+  let explained = 0
   const recorder: Recorder = ({ writer, budget, place, names }) => {
     const { tracer, top } = recordCalls({
       onlyTop: onlyTopCall,
@@ -94,12 +96,15 @@ function callTracer(config: unknown, path: string, notes?: Notes): Recorder {
     })
     return {
       tracer,
-      write: (run) => {
-        const isNamed = wantsNames === true && names !== undefined
-        const nameOf = isNamed
-          ? (frame: CallFrame) => names.frame(run.outcome.world, frame)
-          : undefined
-        return writeCallTree(writer, wholeFrame(top(), run), nameOf)
+      write: async (run) => {
+        const whole = wholeFrame(top(), run)
+        if (wantsNames !== true || names === undefined) return writeCallTree(writer, whole)
+        const { failure, world } = run.outcome
+        if (failure !== undefined) explained += 1
+        const isExplained = failure !== undefined && explained <= EXPLAINED
+        const solidityStack = isExplained ? await stackOf(names, run) : undefined
+        const nameOf = (frame: CallFrame): string | undefined => names.frame(world, frame)
+        return writeCallTree(writer, whole, { nameOf, solidityStack })
       },
     }
   }
@@ -112,6 +117,24 @@ function callTracer(config: unknown, path: string, notes?: Notes): Recorder {
         outermostFrame(executed, withLog ? (place?.logsBefore ?? 0) : undefined),
       ),
   })
+}
+
+/** Failures of one request that are explained: each is run again. */
+const EXPLAINED = 10
+
+/** Why and where in Solidity a run failed; undefined also for what takes too long. */
+async function stackOf(
+  names: Names,
+  { outcome, transaction }: TracedRun,
+): Promise<readonly string[] | undefined> {
+  const again = runOf(outcome)
+  try {
+    if (transaction !== undefined) return await names.explain(transaction.hash)
+    return again && (await names.explainRun(again, outcome.failure?.reason ?? ''))
+  } catch (error) {
+    if (error instanceof DevchainError) return undefined
+    throw error
+  }
 }
 
 const flatConfig = members('flatCallTracer config', {

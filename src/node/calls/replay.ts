@@ -31,6 +31,7 @@ import type { BlockReference } from '../ledger/references.ts'
 import { blockEnvironment, blockStart, nextBlockEnvironment } from '../mining/environment.ts'
 import { blockLimits, callLimits } from '../mining/limits.ts'
 import { prepareCall } from './call.ts'
+import { repeatable } from './callcontext.ts'
 import type { BlockOverrides, StateOverrides } from './overrides.ts'
 import type { CallRequest } from './request.ts'
 
@@ -209,7 +210,8 @@ export async function traceMessage(
   const limits = callLimits(chain.state.config)
   const target = targetOf(job.message, job.block)
   const tracer = tracerFor(target, 0)
-  const outcome = await chain.executor.call({ ...job, limits, tracer })
+  const run = chain.executor.call({ ...job, limits, tracer })
+  const outcome = await repeatable(chain, job, run)
   return { target, before: job.world, outcome, transaction: undefined }
 }
 

@@ -51,7 +51,7 @@ class Remembered<T extends object | string> {
 }
 
 /** Who tells of whole runs. */
-type Tellers = Pick<Names, 'explain' | 'trace' | 'traceRun'>
+type Tellers = Pick<Names, 'explain' | 'explainRun' | 'trace' | 'traceRun'>
 
 /** Knows the names of a project. */
 export class Names {
@@ -63,6 +63,9 @@ export class Names {
   /** Why and where in Solidity a mined transaction failed, a line each; undefined where nobody knows. */
   readonly explain: (hash: Hash) => Promise<readonly string[] | undefined>
 
+  /** The same of something else that ran. @param usual what is told where the reason has no better words */
+  readonly explainRun: (again: Again, usual: string) => Promise<readonly string[] | undefined>
+
   /** A mined transaction as a tree of calls, in lines. */
   readonly trace: (hash: Hash) => Promise<readonly string[]>
 
@@ -70,8 +73,9 @@ export class Names {
   readonly traceRun: (again: Again) => Promise<readonly string[]>
 
   constructor(chain: Chain, catalogue: Catalogue, labels: Labels, tellers: Tellers) {
-    const { explain, trace, traceRun } = tellers
+    const { explain, explainRun, trace, traceRun } = tellers
     this.explain = explain
+    this.explainRun = explainRun
     this.trace = trace
     this.traceRun = traceRun
     this.#chain = chain

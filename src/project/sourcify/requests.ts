@@ -50,16 +50,51 @@ export function readMetadata(body: Loose): Posted {
   return withMetadata(textsOf('sources', sources), metadata)
 }
 
-/** `POST /verify` of the first version: files by their names, `metadata.json` among them. @throws {BadRequest} */
-export function readFiles(body: Loose): Posted {
-  const files = textsOf('files', objectMember('files', body.files))
-  for (const [name, content] of files) {
-    const metadata = /\.json$/.test(name) ? jsonOrNothing(content) : undefined
-    if (metadata === undefined) continue
-    files.delete(name)
-    return withMetadata(files, content)
+/**
+ * `POST /verify` of the first version: files by their names, `metadata.json` among them; with that of several contracts,
+ * `chosenContract` says which of them it is.
+ * @throws {BadRequest} naming what is missing
+ */
+export function readFiles({ files, chosenContract = 0 }: Loose): Posted {
+  const texts = textsOf('files', objectMember('files', files))
+  const metadata = [...texts].filter(
+    ([name, content]) => /\.json$/.test(name) && jsonOrNothing(content) !== undefined,
+  )
+  if (metadata.length === 0) throw new BadRequest('files: expected metadata.json among them')
+  const chosen = metadata[Number(chosenContract)]
+  if (chosen === undefined) {
+    const message = `chosenContract: expected 0 to ${metadata.length - 1}, got ${printValue(chosenContract)}`
+    throw new BadRequest(message)
   }
-  throw new BadRequest('files: expected metadata.json among them')
+  for (const [name] of metadata) texts.delete(name)
+  return withMetadata(texts, chosen[1])
+}
+
+/** The members of a posted form, or of a JSON object; `files` by their names. @throws {BadRequest} for anything else */
+export async function readFormOrJson(contentType: string, body: Uint8Array): Promise<Loose> {
+  if (!/^multipart\/form-data/i.test(contentType)) return readJson(contentType, body)
+  let form: FormData
+  try {
+    const headers = { 'content-type': contentType }
+    form = await new Response(Uint8Array.from(body), { headers }).formData()
+  } catch {
+    throw new BadRequest(
+      'expected a body of multipart/form-data with the boundary that its head names',
+    )
+  }
+  const members: Record<string, unknown> = {}
+  const files: Record<string, string> = {}
+  for (const [name, value] of form) {
+    if (name !== 'files' && typeof value === 'string') members[name] = value
+    // what is posted as text has no name; several files may have the same
+    else if (typeof value === 'string') files[`${Object.keys(files).length}.json`] = value
+    else files[unusedName(files, value.name)] = await value.text()
+  }
+  return { ...members, files }
+}
+
+function unusedName(files: Loose, name: string): string {
+  return Object.hasOwn(files, name) ? unusedName(files, `_/${name}`) : name
 }
 
 function withMetadata(sources: ReadonlyMap<string, string>, metadata: unknown): Posted {

@@ -11,7 +11,14 @@ import { CompiledReader } from './compiled.ts'
 import { Jobs } from './jobs.ts'
 import { type Posted, verify } from './posted.ts'
 import { type Ask, type Origin, Repository, type Unverified, type Verified } from './repository.ts'
-import { BadRequest, readFiles, readJson, readMetadata, readStandardJson } from './requests.ts'
+import {
+  BadRequest,
+  readFiles,
+  readFormOrJson,
+  readJson,
+  readMetadata,
+  readStandardJson,
+} from './requests.ts'
 import { FIELDS, filesOf, type Minimal, minimalOf, sourceAt, unverifiedView } from './views.ts'
 
 /** What the site is about. */
@@ -90,9 +97,9 @@ export class SourcifySite {
     const get = (path: RegExp, handle: Handler): Route => ({ method: 'GET', path, handle })
     return [
       get(/^contracts\/(full|partial)_match\/(\w+)\/(\w+)\/(.+)$/, (visit) => this.#file(visit)),
-      get(/^files\/(any\/)?(\w+)\/(\w+)$/, (visit) => this.#files(visit)),
-      get(/^check-by-addresses$/, (visit) => this.#check(visit, false)),
-      get(/^check-all-by-addresses$/, (visit) => this.#check(visit, true)),
+      get(/^files\/(tree\/)?(any\/)?(\w+)\/(\w+)$/, (visit) => this.#files(visit)),
+      get(/^check-?by-?addresses$/i, (visit) => this.#check(visit, false)),
+      get(/^check-?all-?by-?addresses$/i, (visit) => this.#check(visit, true)),
       get(/^chains$/, () => this.#chains()),
       get(/^health$/, () => ({ ...json(200, ''), contentType: 'text/plain', body: 'Alive' })),
       get(/^v2\/contract\/all-chains\/(\w+)$/, (visit) => this.#everywhere(visit)),
@@ -161,8 +168,8 @@ export class SourcifySite {
       : { status: 200, contentType: 'text/plain; charset=utf-8', body: content }
   }
 
-  /** All files of a contract at once; of a full match alone where both kinds are not asked for (`any`). */
-  async #files({ ask, parts: [both, chainId = '', name = ''] }: Visit): Promise<SiteReply> {
+  /** All files of a contract at once, or where they are (`tree`); of a full match alone without `any`. */
+  async #files({ ask, parts: [tree, both, chainId = '', name = ''] }: Visit): Promise<SiteReply> {
     const found = await this.#find(ask, chainId, addressIn(name))
     const isFull = !('message' in found) && found.runtimeMatch === 'exact_match'
     if ('message' in found || (both === undefined && !isFull)) {
@@ -172,11 +179,11 @@ export class SourcifySite {
     const status = isFull ? 'full' : 'partial'
     const folder = `/contracts/${status}_match/${chainId}/${checksumAddress(found.address)}`
     const origin = await this.#repository.originOf(ask, found)
-    const files = filesOf(found, origin).map((file) => ({
-      name: file.name.split('/').at(-1),
-      path: `${folder}/${file.name}`,
-      content: file.content,
-    }))
+    const files = filesOf(found, origin).map(({ name: place, content }) =>
+      tree === undefined
+        ? { name: place.split('/').at(-1), path: `${folder}/${place}`, content }
+        : `/sourcify${folder}/${place}`,
+    )
     return json(200, both === undefined ? files : { status, files })
   }
 
@@ -256,7 +263,7 @@ export class SourcifySite {
 
   /** The first version's: the answer at once. */
   async #verifyFirst(visit: Visit): Promise<SiteReply> {
-    const body = jsonOf(visit)
+    const body = await readFormOrJson(visit.contentType, visit.body)
     const [address, chainId] = [String(body.address), String(body.chain)]
     if (chainId !== String(this.#chainId)) return this.#otherChain(chainId)
     const found = await this.#verify(visit.ask, addressIn(address), readFiles(body))

@@ -24,28 +24,39 @@ export interface FlatForm extends FlatOptions {
   readonly place: FramePlace | undefined
 }
 
-type NameOf = (frame: CallFrame) => string | undefined
+/** What the user's project adds to a tree of frames. */
+export interface FrameNames {
+  readonly nameOf: (frame: CallFrame) => string | undefined
+  /** Why and where in Solidity the outermost failed, a line each. */
+  readonly solidityStack: readonly string[] | undefined
+}
 
 /**
  * Writes a tree of frames in the form of geth's callTracer: `{type, from, to?, gas, gasUsed, input, output?, error?,
  * revertReason?, value?, calls?, logs?}`.
- * @param nameOf adds `name` to a frame whose name it knows
+ * @param names add `name` to frames, and `solidityStack` to the outermost where it failed
  */
 export async function writeCallTree(
   writer: JsonWriter,
   top: CallFrame,
-  nameOf?: NameOf,
+  names?: FrameNames,
 ): Promise<void> {
-  for (const text of callTexts(top, nameOf)) {
+  for (const text of callTexts(top, names?.nameOf, names?.solidityStack)) {
     writer.write(text)
     const due = writer.yieldIfDue()
     if (due !== undefined) await due
   }
 }
 
-function* callTexts(frame: CallFrame, nameOf: NameOf | undefined): IterableIterator<string> {
+function* callTexts(
+  frame: CallFrame,
+  nameOf: FrameNames['nameOf'] | undefined,
+  solidityStack?: readonly string[],
+): IterableIterator<string> {
   const name = nameOf?.(frame)
-  const members = `${callText(frame)}${name === undefined ? '' : `,"name":${JSON.stringify(name)}`}`
+  const named = name === undefined ? '' : `,"name":${JSON.stringify(name)}`
+  const told = solidityStack && `,"solidityStack":${JSON.stringify(solidityStack)}`
+  const members = `${callText(frame)}${named}${told ?? ''}`
   if (frame.calls.length === 0) {
     yield `${members}}`
     return
