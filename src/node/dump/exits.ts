@@ -21,8 +21,12 @@ const HALTS: ReadonlyMap<string, string> = new Map([
 ])
 
 /** Anvil's name for how a run ended. A halt that has none there is one that is out of gas, as all of them take all gas. */
-export function exitOf(failure: Failure | undefined, output: Uint8Array): string {
-  if (failure === undefined) return output.length === 0 ? 'Stop' : 'Return'
+export function exitOf(
+  failure: Failure | undefined,
+  output: Uint8Array,
+  isCreation: boolean,
+): string {
+  if (failure === undefined) return output.length === 0 && !isCreation ? 'Stop' : 'Return'
   if (failure.kind === 'revert') return 'Revert'
   for (const [name, words] of HALTS) if (words === failure.reason) return name
   return failure.reason.startsWith('invalid opcode') ? 'OpcodeNotFound' : 'OutOfGas'

@@ -1,7 +1,5 @@
 // The blocks of a dump: headers as their node made them, so that hashes stay, and what came of each transaction.
-import { createdAddress } from '../../core/crypto/crypto.ts'
-import type { Address, Hash } from '../../core/hex.ts'
-import { encodeRlp } from '../../core/rlp.ts'
+import type { Hash } from '../../core/hex.ts'
 import { yielder } from '../../core/yield.ts'
 import {
   type Block,
@@ -18,6 +16,7 @@ import { blobBaseFee, blobGasOf, effectiveGasPrice } from '../../protocol/fees.t
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import type { ExecutedTransaction } from '../ledger/blockrecord.ts'
 import type { ChainConfig } from '../ledger/chainstate.ts'
+import { createdBy } from './created.ts'
 import { failureOf } from './exits.ts'
 import { hashAt, Members, noDump } from './members.ts'
 import { type ReadTransaction, readTransaction } from './readtransaction.ts'
@@ -224,7 +223,7 @@ function receiptOf(
     effectiveGasPrice: effectiveGasPrice(transaction, header.baseFeePerGas ?? 0n),
     logsBloom: bloomOf(logs),
     logs,
-    contractAddress: transaction.to === null ? createdBy(transaction) : null,
+    contractAddress: createdBy(transaction),
     blobGas: transaction.blobs && {
       used: blobGasOf(transaction),
       price: blobPriceIn(header, config),
@@ -236,10 +235,6 @@ function receiptOf(
 function blobPriceIn({ number, timestamp, excessBlobGas }: Header, config: ChainConfig): bigint {
   const hardfork = config.hardforkAt(number, timestamp)
   return blobBaseFee(excessBlobGas ?? 0n, hardfork, config.blobRulesAt(number, timestamp))
-}
-
-function createdBy({ from, nonce }: Transaction): Address {
-  return createdAddress(encodeRlp([from, nonce]))
 }
 
 function logOf(value: unknown, path: string): Log {

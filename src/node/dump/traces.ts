@@ -3,9 +3,11 @@
 import { DevchainError } from '../../core/errors.ts'
 import { hexFromBytes, quantityFromBigint, ZERO_ADDRESS } from '../../core/hex.ts'
 import { type CallFrame, recordCalls } from '../../evm/tracers/calls.ts'
+import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import { type Replayed, replay } from '../calls/replay.ts'
 import type { BlockRecord, ExecutedTransaction } from '../ledger/blockrecord.ts'
 import { outermostFrame } from '../ledger/outermostframe.ts'
+import { createdBy } from './created.ts'
 import { exitOf } from './exits.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -25,7 +27,10 @@ export async function tracesOf(
     return recorder.tracer
   }
   try {
-    for await (const _ of replay(chain, record, tracerFor)) traces.push(nodesOf(recorder.top()))
+    const { transactions } = record.block
+    for await (const _ of replay(chain, record, tracerFor)) {
+      traces.push(nodesOf(recorder.top(), transactions[traces.length]!))
+    }
   } catch (error) {
     if (!(error instanceof DevchainError && error.word === 'NOT_FOUND')) throw error
   }
@@ -34,15 +39,12 @@ export async function tracesOf(
 
 /** The outermost frame of a transaction that cannot be run again, without what it called. */
 export function outermostOf(executed: ExecutedTransaction): Json[] {
-  const { transaction, receipt } = executed
-  // of a creation that failed, what it would have made
-  const to = transaction.to ?? receipt.contractAddress
-  return nodesOf({ ...outermostFrame(executed, 0), to })
+  return nodesOf(outermostFrame(executed, 0), executed.transaction)
 }
 
-function nodesOf(top: CallFrame): Json[] {
+function nodesOf(top: CallFrame, transaction: Transaction): Json[] {
   const nodes: Json[] = []
-  addNode(nodes, top, undefined, 0)
+  addNode(nodes, { ...top, to: transaction.to ?? createdBy(transaction) }, undefined, 0)
   return nodes
 }
 
@@ -84,7 +86,7 @@ function traceOf(frame: CallFrame, depth: number): Json {
     gas_used: Number(gasUsed),
     gas_limit: Number(gas),
     gas_refund_counter: 0,
-    status: exitOf(failure, output),
+    status: exitOf(failure, output, kind === 'CREATE' || kind === 'CREATE2'),
     steps: [],
     decoded: null,
   }

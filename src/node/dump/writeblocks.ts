@@ -16,6 +16,7 @@ import {
   type Transaction,
 } from '../../protocol/transactions/transaction.ts'
 import type { BlockRecord, ExecutedTransaction } from '../ledger/blockrecord.ts'
+import { createdBy } from './created.ts'
 import { exitOf } from './exits.ts'
 import { outermostOf } from './traces.ts'
 
@@ -151,9 +152,9 @@ function dumpedInfo(
     transaction_index: index,
     from: transaction.from,
     to: transaction.to,
-    contract_address: receipt.status ? receipt.contractAddress : null,
+    contract_address: createdBy(transaction),
     traces,
-    exit: exitOf(failure, output),
+    exit: exitOf(failure, output, transaction.to === null),
     out: hexFromBytes(output),
     nonce: Number(transaction.nonce),
     gas_used: Number(receipt.gasUsed),

@@ -73,6 +73,23 @@ function framesIn({ transactions }: Json): unknown {
   return Object.fromEntries(byHash)
 }
 
+describe('a dump of a creation', () => {
+  const MADE = '0x5fbdb2315678afecb367f032d93f642f64180aa3'
+
+  /** As anvil 1.7.1 has it. */
+  test.each([
+    ['that fails', '60006000fd', 'Revert'],
+    ['that halts', 'fe', 'InvalidFEOpcode'],
+    ['that makes a contract without code', '00', 'Return'],
+  ])('%s names the contract', async (_, code, exit) => {
+    const ask = await devchain()
+    await ask('eth_sendTransaction', { from: SENDER, data: `0x${code}`, gas: '0x30000' })
+    const [{ info }] = unpacked(await ask('anvil_dumpState')).transactions
+    expect(info).toMatchObject({ contract_address: MADE, exit })
+    expect(info.traces).toMatchObject([{ trace: { address: MADE, status: exit } }])
+  })
+})
+
 describe('a dump that anvil wrote', () => {
   test('is answered for as anvil answers', async () => {
     const ask = await devchain()
