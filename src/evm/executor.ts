@@ -164,6 +164,10 @@ export interface StepParts {
    * word alone, and a step's cost is that of all until the next one that is told. Undefined: all.
    */
   readonly only?: ReadonlySet<number> | undefined
+  /** With `only`: the operations whose stack it reads; at others it may be empty. Undefined: all. */
+  readonly stackOf?: ReadonlySet<number> | undefined
+  /** False: gas, costs and refunds may be 0. */
+  readonly gas?: boolean | undefined
 }
 
 export interface FrameStart {

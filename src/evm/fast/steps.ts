@@ -11,6 +11,8 @@ import * as layout from './layout.ts'
 const LEAVES = new Uint8Array(256)
 for (const [opcode, { leaves }] of operationsAt(NEWEST_HARDFORK)) LEAVES[opcode] = leaves
 
+const NO_WORDS: readonly bigint[] = []
+
 /** What is known of an open frame. */
 interface OpenFrame {
   readonly stack: bigint[]
@@ -31,6 +33,8 @@ export class Steps {
   #watchesStack = false
   #watchesTop = false
   #watchesMemory = false
+  #watchesGas = true
+  #stackOf: ReadonlySet<number> | undefined
 
   constructor(instance: Instance) {
     this.#instance = instance
@@ -41,7 +45,9 @@ export class Steps {
     this.#frames.length = 0
     if (this.#hardfork !== hardfork) this.#names = namesAt(hardfork)
     this.#hardfork = hardfork
-    const { stack = true, only } = tracer.stepParts ?? {}
+    const { stack = true, only, stackOf, gas = true } = tracer.stepParts ?? {}
+    this.#watchesGas = gas
+    this.#stackOf = stackOf
     this.#watchesStack = stack && only === undefined
     this.#watchesTop = stack && only !== undefined
     this.#watchesMemory = tracer.stepParts?.memory === true
@@ -66,16 +72,21 @@ export class Steps {
       pc: instance.number(at + layout.STEP_PC),
       opcode,
       opName: this.#names[opcode] as string,
-      gas: instance.long(at + layout.EVENT_GAS),
-      gasCost: instance.long(at + layout.STEP_COST),
-      refund: instance.long(at + layout.STEP_REFUND),
+      gas: this.#watchesGas ? instance.long(at + layout.EVENT_GAS) : 0n,
+      gasCost: this.#watchesGas ? instance.long(at + layout.STEP_COST) : 0n,
+      refund: this.#watchesGas ? instance.long(at + layout.STEP_REFUND) : 0n,
       depth,
       address,
-      stack: this.#watchesTop ? this.#topAt(at) : frame.stack,
+      stack: this.#stackAt(frame, opcode, at),
       unchanged,
       memory: this.#watchesMemory ? this.#memoryAt(frame, at) : EMPTY_BYTES,
       loaded: opcode === OP.SLOAD ? instance.word(at + layout.STEP_LOADED) : undefined,
     }
+  }
+
+  #stackAt(frame: OpenFrame, opcode: number, at: number): readonly bigint[] {
+    if (!this.#watchesTop) return frame.stack
+    return this.#stackOf?.has(opcode) === false ? NO_WORDS : this.#topAt(at)
   }
 
   /** Memory of a frame was written to. */

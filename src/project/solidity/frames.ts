@@ -2,6 +2,7 @@
 import type { Address } from '../../core/hex.ts'
 import { EMPTY_BYTES } from '../../core/hex.ts'
 import type { Failure, FrameStart, Tracer } from '../../evm/executor.ts'
+import { OP } from '../../evm/opcodes.ts'
 import type { CodeMap } from './sourcemap.ts'
 import { beginTrail, follow, type OpenTrail, TELLING } from './trails.ts'
 
@@ -32,6 +33,9 @@ type Open = { -readonly [K in keyof RunFrame]: RunFrame[K] } & { calls: RunFrame
 export type MapOf = (frame: RunFrame) => CodeMap | undefined
 
 const NONE: ReadonlySet<number> = new Set()
+
+/** Operations whose operand tells whom a call was for. */
+const READ: ReadonlySet<number> = new Set([OP.EXTCODESIZE])
 
 /**
  * Records the frames of a run.
@@ -77,7 +81,13 @@ export function recordFrames(mapOf?: MapOf): {
     onStep: (step) => {
       if (current !== undefined) follow(current, step)
     },
-    stepParts: { stack: mapOf !== undefined, memory: false, only: mapOf ? TELLING : NONE },
+    stepParts: {
+      stack: mapOf !== undefined,
+      memory: false,
+      only: mapOf ? TELLING : NONE,
+      stackOf: READ,
+      gas: false,
+    },
   }
   return { tracer, top: () => top }
 }

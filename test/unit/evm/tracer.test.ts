@@ -50,13 +50,35 @@ describe.each(['reference', 'auto'] as const)('a tracer on the engine %s', (evm)
     ])
   })
 
+  test('sees the stack of the operations whose stack it reads, whatever it is told of others', async () => {
+    const told: (bigint | undefined)[] = []
+    const tracer: Tracer = {
+      onStep: ({ opcode, stack }) => opcode === 0x55 && told.push(stack.at(-1)),
+      stepParts: {
+        stack: true,
+        memory: false,
+        only: new Set([0x50, 0x55]),
+        stackOf: new Set([0x55]),
+        gas: false,
+      },
+    }
+    await executor.call({ ...callOf('1 POP 7 9 SSTORE 2 POP 7 8 SSTORE'), tracer })
+    expect(told).toEqual([9n, 8n])
+  })
+
   test('sees all operations again after a run that was told in part', async () => {
-    const only = { stack: false, memory: false, only: new Set([0x55]) }
+    const only = { stack: false, memory: false, only: new Set([0x55]), gas: false }
     await executor.call({ ...callOf('7 9 SSTORE'), tracer: { onStep: () => 0, stepParts: only } })
-    const names: string[] = []
-    const tracer = { onStep: (step: Step) => names.push(step.opName) }
+    const steps: [name: string, cost: bigint, words: number][] = []
+    const tracer = {
+      onStep: ({ opName, gasCost, stack }: Step) => steps.push([opName, gasCost, stack.length]),
+    }
     await executor.call({ ...callOf('7 9 SSTORE'), tracer })
-    expect(names).toEqual(['PUSH1', 'PUSH1', 'SSTORE'])
+    expect(steps).toEqual([
+      ['PUSH1', 3n, 0],
+      ['PUSH1', 3n, 1],
+      ['SSTORE', 22_100n, 2],
+    ])
   })
 
   test('sees frames open and close, inner ones within outer ones', async () => {
