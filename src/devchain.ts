@@ -8,6 +8,7 @@ import { LinkEntrance } from './link/door.ts'
 import type { MethodContext } from './methods/common/context.ts'
 import { MODULES } from './methods/common/modules.ts'
 import { Subscriptions } from './methods/common/subscriptions.ts'
+import { programVersion } from './methods/common/version.ts'
 import type { Profile } from './methods/compat/profile.ts'
 import { describedBy, profileOf } from './methods/compat/profiles.ts'
 import { firstMethods } from './methods/first.ts'
@@ -224,7 +225,7 @@ function openLinks(
   return new LinkEntrance({
     chain,
     settings,
-    client: `${PROGRAM.name}/${PROGRAM.version}`,
+    client: programVersion(PROGRAM),
     tell: (event) => observer.onPeer?.(event),
     onSyncing: (status) => subscriptions.tellSyncing(chain, status),
     onBug,

@@ -5,7 +5,7 @@ import { type Method, param } from '../rpc/method.ts'
 import { boolean, list, text } from '../rpc/primitives.ts'
 import type { Encoder } from '../rpc/schema.ts'
 import { type MethodContext, method } from './common/context.ts'
-import { clientVersionOf } from './common/version.ts'
+import { programVersion } from './common/version.ts'
 import { field, quantityResult, shape } from './wire/encodeobject.ts'
 import { peerUrl } from './wire/peers/decodepeer.ts'
 import { peerShape } from './wire/peers/encodepeer.ts'
@@ -66,7 +66,7 @@ const nodeInfo = method({
   example: { params: [] },
   handle: async (context) => {
     const { self: node } = await context.peers.load()
-    return { node, client: clientVersionOf(context), context }
+    return { node, client: programVersion(context.info), context }
   },
 })
 

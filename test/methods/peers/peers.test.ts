@@ -49,7 +49,9 @@ test('peers are listed, counted and valued by what they did', async () => {
   const ask = (method: string, ...params: unknown[]): Promise<unknown> =>
     devchain.request({ method, params })
   const port = new URL(source.wsUrl).port
-  const { id } = (await source.devchain.request({ method: 'admin_nodeInfo' })) as { id: string }
+  const self = await source.devchain.request({ method: 'admin_nodeInfo' })
+  const { id, name } = self as { readonly id: string; readonly name: string }
+  expect(await ask('admin_peers')).toMatchObject([{ id, name }])
   expect(await ask('net_peerCount')).toBe('0x1')
   expect(await ask('net_peerList')).toEqual([`${id.slice(0, 8)} | 127.0.0.1/127.0.0.1:${port}`])
   expect(await ask('debug_wireProtocolQueueSize')).toBe('0x0')
