@@ -49,7 +49,13 @@ function readerOf(type: string): WordReader | undefined {
   }
   const isNumber = digits !== '' && size <= MOST_BITS_OF_NUMBER
   const read = kind === 'int' ? readSigned : readUnsigned
-  return isNumber ? (data, at) => Number(read(data, at)) : read
+  return isNumber ? (data, at) => safeNumber(read(data, at)) : read
+}
+
+/** More than a number holds does not fit. */
+function safeNumber(value: bigint): number | undefined {
+  const read = Number(value)
+  return Number.isSafeInteger(read) ? read : undefined
 }
 
 function readBoolean(data: Uint8Array, at: number): boolean | undefined {
