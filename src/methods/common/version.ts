@@ -6,11 +6,12 @@ export const PROTOCOL_VERSION = '0x44'
 
 /** The program as peers know it. */
 export function programVersion({ name, version }: MethodContext['info']): string {
-  return `${name}/v${version}/${process.platform}-${process.arch}/node${process.versions.node}`
+  return `${name}/${version}`
 }
 
 /** Clients that look for a node's name look at the beginning. */
 export function clientVersionOf({ info, profile }: MethodContext): string {
-  const own = programVersion(info)
+  const system = `${process.platform}-${process.arch}/node${process.versions.node}`
+  const own = `${info.name}/v${info.version}/${system}`
   return profile.clientName === undefined ? own : `${profile.clientName}/${own}`
 }
