@@ -61,8 +61,8 @@ const MOST_PROVEN = 512
 export class Network {
   readonly chainId: bigint
   readonly #parts: NetworkParts
-  /** Methods that the network does not know. */
-  readonly #refused = new Set<string>()
+  /** False once the network has refused to tell of many slots at once. */
+  #takesMany = true
   readonly #pending = new Map<string, Promise<Json>>()
   /** Looks at blocks that were begun in this turn. */
   readonly #looks = new Map<Hash, Promise<void>>()
@@ -93,7 +93,8 @@ export class Network {
 
   /** An account is used: one that is code of the network's own nodes is told of once. */
   noteUsed(address: Address, code: Uint8Array): void {
-    if (code.length > 1 && address.slice(2, 30) !== NO_HIGH_DIGITS) return
+    // a mark is one byte of code, wherever it is
+    if (code.length !== 1 && address.slice(2, 30) !== NO_HIGH_DIGITS) return
     const { isArbitrum = false } = this.#parts
     const notice = ownContractNotice(this.chainId, isArbitrum, address, code)
     if (notice === undefined || this.#told.has(address)) return
@@ -103,11 +104,6 @@ export class Network {
 
   isShallow(number: bigint): boolean {
     return this.#parts.isShallow(number)
-  }
-
-  /** True when the network said that it does not know a method. */
-  refuses(method: string): boolean {
-    return this.#refused.has(method)
   }
 
   /**
@@ -153,13 +149,8 @@ export class Network {
   }
 
   /** Asks for what may be otherwise tomorrow. */
-  async ask(method: string, params: readonly Json[]): Promise<Json> {
-    try {
-      return await this.#parts.asker.request(method, params)
-    } catch (error) {
-      if (error instanceof RefusedByUpstream && isUnknownMethod(error)) this.#refused.add(method)
-      throw error
-    }
+  ask(method: string, params: readonly Json[]): Promise<Json> {
+    return this.#parts.asker.request(method, params)
   }
 
   /**
@@ -365,7 +356,7 @@ export class Network {
     point: BlockPoint,
   ): Promise<readonly Json[] | undefined> {
     const method = 'eth_getStorageValues'
-    if (this.#refused.has(method)) return undefined
+    if (!this.#takesMany) return undefined
     const asked: Record<Address, Hash[]> = {}
     for (const { address, slot } of slots) {
       asked[address] ??= []
@@ -378,7 +369,7 @@ export class Network {
     } catch (error) {
       if (!(error instanceof RefusedByUpstream) || isPruned(error)) throw error
       // whatever it does not like of it, single slots are what everybody answers
-      this.#refused.add(method)
+      this.#takesMany = false
       return undefined
     }
   }
