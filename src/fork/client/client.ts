@@ -1,6 +1,7 @@
 // Asks another network: what is asked in one turn goes out together, in batches whose size is learned; what fails is
 // asked again, later or elsewhere.
 import { DevchainError } from '../../core/errors.ts'
+import { plural } from '../../core/format.ts'
 import type { Json } from '../../rpc/schema.ts'
 import {
   type Ask,
@@ -214,7 +215,11 @@ export class Client {
       else if (mayMove && 'error' in reply && tellsOfPruning(reply.error)) isElsewhere = true
       else replies[part[at]!] = reply
     })
-    if (isElsewhere) this.#moveOn(attempts)
+    if (isElsewhere) {
+      // what one node does not keep another may have
+      attempts.elsewhere += 1
+      this.#useNext()
+    }
     return limited
   }
 
@@ -231,7 +236,7 @@ export class Client {
     attempts.broken += 1
     if (attempts.broken > this.#options.retries) throw failed(failure)
     if (this.#known.length > 1) {
-      this.#current = (this.#current + 1) % this.#known.length
+      this.#useNext()
       this.#options.onNotice?.(`asking ${this.name} now: ${failure.message}`)
     }
     // a large batch may be what is too much for it
@@ -239,9 +244,7 @@ export class Client {
     await this.#wait(waitAfter(attempts.broken))
   }
 
-  /** What one node does not keep another may have. */
-  #moveOn(attempts: Attempts): void {
-    attempts.elsewhere += 1
+  #useNext(): void {
     this.#current = (this.#current + 1) % this.#known.length
   }
 
@@ -260,7 +263,7 @@ export class Client {
     this.#mostInFlight = Math.max(1, Math.floor(this.#mostInFlight / 2))
     const delay = retryAfterMs ?? waitAfter(attempts.limited)
     const count = this.#queue.length + attempts.open
-    const requests = count === 1 ? '1 request' : `${count} requests`
+    const requests = plural(count, 'request')
     this.#options.onNotice?.(`waiting ${delay / 1000} s for ${this.name}, ${requests}: ${words}`)
     await this.#wait(delay)
   }

@@ -169,8 +169,7 @@ export class Network {
     const { store } = this.#parts
     const values = slots.map((each) => store.get(keyOf(each)))
     const open = slots.filter((_, index) => values[index] === undefined)
-    const asked = open.length === 0 ? [] : this.#askTogether(open, point)
-    const fetched = await this.#explained(Promise.resolve(asked), point.number)
+    const fetched = open.length === 0 ? [] : await this.#askTogether(open, point)
     if (fetched === undefined) return undefined
     open.forEach((each, index) => {
       store.put(keyOf(each), fetched[index]!)
@@ -204,8 +203,7 @@ export class Network {
     )
     const asked = parts.map(async (part) => {
       const params = [address, part.map(wordFromBigint), quantityFromBigint(point.number)]
-      const asked = this.#verified(this.ask(method, params), point)
-      const answer = await this.#explained(asked, point.number)
+      const answer = await this.#askState(method, params, point)
       const { storageProof } = (answer ?? {}) as { storageProof?: unknown }
       const list = Array.isArray(storageProof) ? (storageProof as Json[]) : []
       part.forEach((slot, index) => {
@@ -266,8 +264,7 @@ export class Network {
     const kept = this.keptCodeAt(address, point)
     if (kept !== undefined && (await isProven(kept, proven))) return kept
     const at = quantityFromBigint(point.number)
-    const asked = this.#verified(this.ask('eth_getCode', [address, at]), point)
-    const code = await this.#explained(asked, point.number)
+    const code = await this.#askState('eth_getCode', [address, at], point)
     if (typeof code !== 'string' || !isBytes(code)) return code
     if (!(await isProven(code, proven))) return code
     this.#keepCode(key, code)
@@ -321,6 +318,11 @@ export class Network {
     return answer
   }
 
+  /** As `askAbout`, for a part of the block's state. */
+  #askState(method: string, params: readonly Json[], point: BlockPoint): Promise<Json> {
+    return this.#explained(this.askAbout(method, params, point), point.number)
+  }
+
   /** What is asked about a block; where the network does not keep its state, the error says how old it is. */
   async #explained<T>(asked: Promise<T>, number: bigint | undefined): Promise<T> {
     try {
@@ -364,7 +366,7 @@ export class Network {
     }
     try {
       const at = quantityFromBigint(point.number)
-      const answer = await this.#verified(this.ask(method, [asked, at]), point)
+      const answer = await this.#askState(method, [asked, at], point)
       return valuesOf(answer, asked, slots)
     } catch (error) {
       if (!(error instanceof RefusedByUpstream) || isPruned(error)) throw error

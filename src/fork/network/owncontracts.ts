@@ -1,6 +1,6 @@
 // Contracts that are part of a network's own nodes, and so cannot be fetched: what is told of them when something calls them.
 import type { Address } from '../../core/hex.ts'
-import { INVALID } from '../../evm/opcodes.ts'
+import { INVALID, OP } from '../../evm/opcodes.ts'
 
 type Names = Readonly<Record<string, string>>
 
@@ -105,7 +105,7 @@ const BY_CHAIN: ReadonlyMap<bigint, Network> = new Map<bigint, Network>([
 /** What networks show as the code of such contracts: INVALID (Arbitrum), ADD (Subnet-EVM of Avalanche). Neither can run. */
 const MARKS: ReadonlyMap<number, string> = new Map([
   [INVALID, 'INVALID'],
-  [0x01, 'ADD'],
+  [OP.ADD, 'ADD'],
 ])
 
 /**

@@ -1,5 +1,6 @@
 // State that a network no longer keeps: most nodes have that of the newest blocks alone. What they say of it, and what a user can
 // do about it.
+import { plural } from '../../core/format.ts'
 import { RefusedByUpstream } from '../client/client.ts'
 import { tellsOfPruning } from '../client/provider.ts'
 
@@ -38,7 +39,7 @@ function ageOf({ number, timestamp, newest }: BlockAge, now: number): string {
   const behind = newest === undefined ? 0 : Number(newest - number)
   const parts = [
     ...(seconds > 0 ? [`is ${durationOf(seconds)} old`] : []),
-    ...(behind > 0 ? [`lies ${counted(behind, 'block')} behind its newest`] : []),
+    ...(behind > 0 ? [`lies ${plural(behind, 'block')} behind its newest`] : []),
   ]
   return parts.length === 0 ? '' : `, which ${parts.join(' and ')}`
 }
@@ -53,9 +54,5 @@ const UNITS: readonly (readonly [seconds: number, name: string])[] = [
 /** A duration in the largest unit of which there is one or more, rounded down. */
 function durationOf(seconds: number): string {
   const [length, name] = UNITS.find(([each]) => seconds >= each) ?? [1, 'second']
-  return counted(Math.floor(seconds / length), name)
-}
-
-function counted(count: number, name: string): string {
-  return `${count.toLocaleString('en')} ${name}${count === 1 ? '' : 's'}`
+  return plural(Math.floor(seconds / length), name)
 }

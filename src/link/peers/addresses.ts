@@ -2,7 +2,6 @@
 import { lookup } from 'node:dns/promises'
 import { BlockList, isIP } from 'node:net'
 import { DevchainError } from '../../core/errors.ts'
-import { plainAddress } from './told.ts'
 
 /** Entries that a list may have. */
 const MAX_ENTRIES = 10_000
@@ -64,6 +63,11 @@ export class AddressList {
     this.#entries.set(entry.text, entry)
     addTo(this.#list, entry)
   }
+}
+
+/** An IPv4 address that comes as an IPv6 one, as it is written elsewhere. */
+export function plainAddress(address: string): string {
+  return address.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, '')
 }
 
 function addTo(list: BlockList, { address, bits }: Entry): void {

@@ -5,7 +5,7 @@ import { type RawData, WebSocket, WebSocketServer } from 'ws'
 import { LINK_PATH } from '../../node/peers.ts'
 import { MAX_MESSAGE } from '../protocol/messages.ts'
 import type { Pipe, PipeListener, RemoteEnd } from '../protocol/pipe.ts'
-import { plainAddress } from './told.ts'
+import { plainAddress } from './addresses.ts'
 
 /** In which a connection has to be there. */
 const CONNECT_MS = 5_000

@@ -1,4 +1,4 @@
-// What the log was told of those who are refused, and how their addresses are written.
+// What the log was told of those who are refused.
 import { LruCache } from '../../core/lrucache.ts'
 
 /** Milliseconds until the same refusal is told again. */
@@ -18,9 +18,4 @@ export class ToldRefusals {
     this.#toldAt.set(refusal, now)
     return true
   }
-}
-
-/** An IPv4 address that comes as an IPv6 one, as it is written elsewhere. */
-export function plainAddress(address: string): string {
-  return address.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, '')
 }
