@@ -8,7 +8,6 @@ import type { Upstream } from '../../node/ledger/upstream.ts'
 import { pooledByHash } from '../../node/pool/pool.ts'
 import type { Method } from '../../rpc/method.ts'
 import type { Json } from '../../rpc/schema.ts'
-import { withBelowNumber } from './belownumber.ts'
 import { feeHistoryOver } from './feehistory.ts'
 import { filterLogsOver, logsOver } from './logs.ts'
 import { placeOf, type Question, referenceIn } from './places.ts'
@@ -89,7 +88,7 @@ function ofBlock(question: Question, position: number): MaybePromise<Json> | und
   const reference = referenceIn(given)
   if (reference === undefined) return undefined
   const place = placeOf(context.chain.state, upstream, reference)
-  if (place === 'here') return withBelowNumber(question)
+  if (place === 'here') return undefined
   // a proof of the block itself is the network's for as long as nothing was changed
   if (method.name === 'eth_getProof' && isChanged(context.chain.state, upstream, place)) {
     return undefined
@@ -138,7 +137,7 @@ function ofTransaction(question: Question): MaybePromise<Json> | undefined {
   const hash = given.toLowerCase() as Hash
   const isHere =
     transactionPlace(tree, hash) !== undefined || pooledByHash(pool, hash) !== undefined
-  if (isHere) return withBelowNumber(question)
+  if (isHere) return undefined
   return beyond(question, hash).then((answer) =>
     // nobody knows it: the chain says so in its own words
     answer === null ? (method.run(context, params, []) as MaybePromise<Json>) : answer,

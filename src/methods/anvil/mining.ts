@@ -47,7 +47,9 @@ const mineDetailed = method({
       const message = `order.blocks: expected at most ${MAX_DETAILED} blocks to be answered in full, got ${order.blocks}`
       throw new DevchainError('LIMIT_EXCEEDED', message)
     }
-    return [...(await mineOn(chain, () => order, caller.isWaiting))]
+    const mined = await mineOn(chain, () => order, caller.isWaiting)
+    const { upstream } = chain.state.config
+    return [...mined].map((record) => ({ record, upstream }))
   },
 })
 

@@ -2,6 +2,7 @@
 import type { Hash } from '../../core/hex.ts'
 import type { TransactionPlace } from '../../node/ledger/blocktree.ts'
 import { executedAt } from '../../node/ledger/blocktree.ts'
+import { belowNumber } from '../../node/ledger/upstream.ts'
 import { nextRules } from '../../node/mining/environment.ts'
 import { blobFeeOf } from '../../node/sending/gasoracle.ts'
 import type { BlockView } from '../wire/encodeblock.ts'
@@ -19,7 +20,9 @@ export function viewOfReceipt(
   const { header } = place.record.block
   const hardfork = chain.state.config.hardforkAt(header.number, header.timestamp)
   const without = profile.omittedMembers?.(executedAt(place).transaction, hardfork)
-  const view = without === undefined ? place : { ...place, without }
+  const below = belowNumber(chain.state.config.upstream, header)
+  const plain: ReceiptView = below === undefined ? place : { ...place, belowNumber: below }
+  const view = without === undefined ? plain : { ...plain, without }
   if (!profile.receiptsTellBlock) return view
   const blobPrice = header.excessBlobGas === undefined ? undefined : blobFeeOf(chain.state, header)
   return { ...view, blobPrice, timestamp: header.timestamp }

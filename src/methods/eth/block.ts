@@ -155,10 +155,14 @@ function viewAt(
 ): MaybePromise<BlockView | null> {
   const { chain, caller, profile } = context
   const pending = isPending(block)
+  const { upstream } = chain.state.config
   return whenThere(findRecord(chain, block, caller.isWaiting), (record) =>
     record === undefined
       ? null
-      : withShortened(context, viewOfBlock(record, { full, pending, form: profile.block })),
+      : withShortened(
+          context,
+          viewOfBlock(record, { full, pending, form: profile.block, upstream }),
+        ),
   )
 }
 

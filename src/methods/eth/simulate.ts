@@ -134,7 +134,11 @@ const simulate = method({
     let first = 0
     return blocks.map(({ record, calls }) => {
       first += calls.length
-      const view = viewOfBlock(record, { full, pending: false })
+      const view = viewOfBlock(record, {
+        full,
+        pending: false,
+        upstream: chain.state.config.upstream,
+      })
       return { ...view, calls: told.slice(first - calls.length, first) }
     })
   },

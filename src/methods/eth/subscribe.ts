@@ -12,6 +12,7 @@ import type { Decoder, Json, Notes } from '../../rpc/schema.ts'
 import type { Session } from '../../rpc/session.ts'
 import { type MethodContext, method } from '../common/context.ts'
 import { type Selection, type Selector, syncChange } from '../common/subscriptions.ts'
+import { viewOfReceipt } from '../common/views.ts'
 import { logQuery } from '../wire/decodelogquery.ts'
 import { members } from '../wire/decodeobject.ts'
 import { headerShape, viewOfBlock } from '../wire/encodeblock.ts'
@@ -87,7 +88,7 @@ const subscribe = method({
     if (!isIgnored || given.given !== 'an object') checkDetails(kind, given)
     const polled = session === undefined ? polledInstead(context, kind, given) : undefined
     if (polled !== undefined) return quantityFromBigint(polled)
-    const id = subscriptions.add(sessionOf(session), chain, kind, selectorOf(kind, given))
+    const id = subscriptions.add(sessionOf(session), chain, kind, selectorOf(context, kind, given))
     if (kind === 'syncing') tellSyncing(sessionOf(session), id, peers.now?.syncing())
     return id
   },
@@ -122,11 +123,13 @@ const unsubscribe = method({
 })
 
 /** The newest of many blocks, the oldest of them first. */
-function newest(heads: BlockRange, limit: number): Selection {
+function newest({ chain }: MethodContext, heads: BlockRange, limit: number): Selection {
   const most = Math.min(heads.length, limit)
   return selection(most, function* () {
     for (let index = heads.length - most; index < heads.length; index++) {
-      yield headerShape.encode(viewOfBlock(heads.at(index)!, { pending: false, full: false }))
+      const { upstream } = chain.state.config
+      const view = viewOfBlock(heads.at(index)!, { pending: false, full: false, upstream })
+      yield headerShape.encode(view)
     }
   })
 }
@@ -143,13 +146,17 @@ function logsThatMatch(query: LogQuery, blocks: readonly BlockLogs[]): Selection
 }
 
 /** The receipts of each block that are wanted: those of a block together, as clients agreed upon. */
-function receiptsOf(heads: BlockRange, hashes: ReadonlySet<Hash>): Selection {
+function receiptsOf(
+  context: MethodContext,
+  heads: BlockRange,
+  hashes: ReadonlySet<Hash>,
+): Selection {
   const records = [...heads.filled()].filter(({ executed }) => executed.length > 0)
   return selection(records.length, function* () {
     for (const record of records) {
       const receipts = record.executed.flatMap(({ transaction }, index) =>
         hashes.size === 0 || hashes.has(transaction.hash)
-          ? [receiptShape.encode({ record, index })]
+          ? [receiptShape.encode(viewOfReceipt(context, { record, index }))]
           : [],
       )
       yield receipts.length > 0 ? receipts : undefined
@@ -171,12 +178,16 @@ function selection(most: number, results: () => IterableIterator<Json | undefine
   return { most, results: { [Symbol.iterator]: results } }
 }
 
-function selectorOf(kind: (typeof KINDS)[number], { query, bodies, hashes }: Details): Selector {
+function selectorOf(
+  context: MethodContext,
+  kind: (typeof KINDS)[number],
+  { query, bodies, hashes }: Details,
+): Selector {
   const selectors: Record<typeof kind, Selector> = {
-    newHeads: ({ heads }) => newest(heads, MAX_HEADS),
+    newHeads: ({ heads }) => newest(context, heads, MAX_HEADS),
     logs: ({ logs }) => logsThatMatch(query, logs),
     newPendingTransactions: ({ pending }) => pendingOf(pending, bodies),
-    transactionReceipts: ({ heads }) => receiptsOf(heads, hashes),
+    transactionReceipts: ({ heads }) => receiptsOf(context, heads, hashes),
     syncing: () => ({ most: 0, results: [] }),
   }
   return selectors[kind]

@@ -39,7 +39,7 @@ const getBlockTransactions = method({
   result: nullable(blockPage),
   example: { params: ['0xffffff', 0, 25], result: null },
   handle: async ({ chain, caller }, block, page, size) =>
-    pageOf(await findRecord(chain, block, caller.isWaiting), page, size),
+    pageOf(chain, await findRecord(chain, block, caller.isWaiting), page, size),
 })
 
 export const otsBlockMethods: readonly Method<MethodContext>[] = [

@@ -4,7 +4,9 @@ import { DevchainError } from '../../core/errors.ts'
 import type { Address } from '../../core/hex.ts'
 import { findAppearances } from '../../node/calls/appearances.ts'
 import { TraceBudget } from '../../node/calls/replay.ts'
-import { executedAt, headOf } from '../../node/ledger/blocktree.ts'
+import type { Chain } from '../../node/chain/chain.ts'
+import { executedAt, headOf, type TransactionPlace } from '../../node/ledger/blocktree.ts'
+import { belowNumber } from '../../node/ledger/upstream.ts'
 import { sentWithNonce } from '../../node/sending/inclusion.ts'
 import { type Method, param } from '../../rpc/method.ts'
 import { address, hash, nullable, quantity, quantityNumber } from '../../rpc/primitives.ts'
@@ -28,7 +30,7 @@ export async function searchBefore(
   const search = { from, step: -1n, count: sizeOf(size) } as const
   const budget = new TraceBudget(options.traceLimit)
   const { places, isComplete } = await findAppearances(chain, account, search, budget)
-  return { places, isFirst, isLast: isComplete }
+  return { places: toldOf(chain, places), isFirst, isLast: isComplete }
 }
 
 /** Transactions of an account after a block, newest first. Block 0 stands for the beginning. */
@@ -42,7 +44,16 @@ export async function searchAfter(
   const search = { from: isLast ? 0n : block + 1n, step: 1n, count: sizeOf(size) } as const
   const budget = new TraceBudget(options.traceLimit)
   const { places, isComplete } = await findAppearances(chain, account, search, budget)
-  return { places: places.toReversed(), isFirst: isComplete, isLast }
+  return { places: toldOf(chain, places).toReversed(), isFirst: isComplete, isLast }
+}
+
+/** With what receipts of their network tell of their blocks. */
+function toldOf({ state }: Chain, places: readonly TransactionPlace[]): SearchPage['places'] {
+  const { upstream } = state.config
+  return places.map((place) => ({
+    ...place,
+    belowNumber: belowNumber(upstream, place.record.block.header),
+  }))
 }
 
 function sizeOf(size: number): number {

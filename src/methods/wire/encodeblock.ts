@@ -2,6 +2,7 @@
 
 import type { Hash } from '../../core/hex.ts'
 import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
+import { belowNumber, type Upstream } from '../../node/ledger/upstream.ts'
 import {
   cumulativeDifficulty,
   type Header,
@@ -47,6 +48,8 @@ export interface BlockView {
   readonly transactions: readonly Hash[] | readonly TransactionView[]
   readonly uncles: readonly Hash[]
   readonly withdrawals: readonly Withdrawal[] | undefined
+  /** The block of the network below that contracts saw: on forks of Arbitrum. */
+  readonly belowNumber?: bigint | undefined
 }
 
 /** What a block's hash is taken of, and the hash: the members of `newHeads` notifications. */
@@ -73,6 +76,7 @@ const headerFields: Readonly<Record<string, Field<BlockView>>> = {
   excessBlobGas: fieldIfAny(quantityResult, ({ header }) => header.excessBlobGas),
   parentBeaconBlockRoot: fieldIfAny(hash, ({ header }) => header.parentBeaconBlockRoot),
   requestsHash: fieldIfAny(hash, ({ header }) => header.requestsHash),
+  l1BlockNumber: fieldIfAny(quantityResult, (block) => block.belowNumber),
 }
 
 /** A member that may be null while the block is pending. */
@@ -118,14 +122,23 @@ export const blockFields: Readonly<Record<string, Field<BlockView>>> = {
 /** A block (spec 2.2) with all members that its hash is taken of. */
 export const blockShape: Encoder<BlockView> = shape('block', blockFields)
 
-/** A block with its transactions as hashes or in full. */
+/**
+ * A block with its transactions as hashes or in full.
+ * @param upstream the network that its chain is a fork of
+ */
 export function viewOfBlock(
   record: BlockRecord,
   {
     pending,
     full,
     form = OWN_FORM,
-  }: { readonly pending: boolean; readonly full: boolean; readonly form?: BlockForm },
+    upstream,
+  }: {
+    readonly pending: boolean
+    readonly full: boolean
+    readonly form?: BlockForm
+    readonly upstream: Upstream | undefined
+  },
 ): BlockView {
   const { header, hash: blockHash, size, transactions, uncles } = record.block
   const whole = (_: Transaction, index: number): TransactionView =>
@@ -140,6 +153,7 @@ export function viewOfBlock(
     transactions: full ? transactions.map(whole) : transactions.map((each) => each.hash),
     uncles: uncles.map(hashHeader),
     withdrawals: header.withdrawalsRoot === undefined ? undefined : record.block.withdrawals,
+    belowNumber: belowNumber(upstream, header),
   }
 }
 

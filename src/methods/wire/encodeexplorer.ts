@@ -2,13 +2,12 @@
 import type { Address, Hash } from '../../core/hex.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
-import type { TransactionPlace } from '../../node/ledger/blocktree.ts'
 import { rewardsIn } from '../../node/mining/rewards.ts'
 import { address, boolean, data, hash, list, nullable, text } from '../../rpc/primitives.ts'
 import type { Encoder, Json } from '../../rpc/schema.ts'
 import { type BlockView, blockFields, viewOfBlock } from './encodeblock.ts'
 import { field, quantityResult, shape } from './encodeobject.ts'
-import { receiptShape } from './encodereceipt.ts'
+import { type ReceiptView, receiptShape } from './encodereceipt.ts'
 import { type TransactionView, transactionShape, viewOfPlaced } from './encodetransaction.ts'
 
 /** What a block's miners got that there was not before. */
@@ -28,12 +27,12 @@ export interface BlockDetails {
 /** A page of a block's transactions. */
 export interface BlockPage {
   readonly view: BlockView
-  readonly places: readonly TransactionPlace[]
+  readonly places: readonly ReceiptView[]
 }
 
 /** What a search found. */
 export interface SearchPage {
-  readonly places: readonly TransactionPlace[]
+  readonly places: readonly ReceiptView[]
   readonly isFirst: boolean
   readonly isLast: boolean
 }
@@ -94,13 +93,13 @@ const briefTransaction: Encoder<TransactionView> = changed(transactionShape, (tr
 }))
 
 /** A receipt without its logs. */
-const briefReceipt: Encoder<TransactionPlace> = {
+const briefReceipt: Encoder<ReceiptView> = {
   ...changed(receiptShape, (receipt) => ({ ...receipt, logs: null, logsBloom: null })),
   json: { title: 'receipt without logs', type: 'object' },
 }
 
 /** A receipt with its block's time, in seconds. */
-const timedReceipt: Encoder<TransactionPlace> = {
+const timedReceipt: Encoder<ReceiptView> = {
   name: 'receipt with time',
   json: { title: 'receipt with time', type: 'object', required: ['timestamp'] },
   encode: (place) => ({
@@ -171,7 +170,8 @@ export function detailsOf(chain: Chain, record: BlockRecord | undefined): BlockD
     (sum, { receipt }) => sum + receipt.gasUsed * receipt.effectiveGasPrice,
     0n,
   )
-  const view = viewOfBlock(record, { pending: false, full: false })
+  const { upstream } = chain.state.config
+  const view = viewOfBlock(record, { pending: false, full: false, upstream })
   return { view, totalFees, issuance: issuanceOf(chain, record) }
 }
 
@@ -179,6 +179,7 @@ export function detailsOf(chain: Chain, record: BlockRecord | undefined): BlockD
  * A page of a block's transactions in their order; page 0 has the last ones, as the explorer shows the newest first.
  */
 export function pageOf(
+  { state }: Chain,
   record: BlockRecord | undefined,
   page: number,
   size: number,
@@ -186,8 +187,12 @@ export function pageOf(
   if (record === undefined) return null
   const end = Math.max(0, record.executed.length - page * size)
   const start = Math.max(0, end - size)
-  const places = record.executed.slice(start, end).map((_, i) => ({ record, index: start + i }))
-  return { view: viewOfBlock(record, { pending: false, full: false }), places }
+  const { upstream } = state.config
+  const view = viewOfBlock(record, { pending: false, full: false, upstream })
+  const places = record.executed
+    .slice(start, end)
+    .map((_, i) => ({ record, index: start + i, belowNumber: view.belowNumber }))
+  return { view, places }
 }
 
 function issuanceOf({ state }: Chain, { block: { header, uncles } }: BlockRecord): Issuance {

@@ -3,6 +3,7 @@ import { revertText } from '../../evm/reasons.ts'
 import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
 import type { TransactionPlace } from '../../node/ledger/blocktree.ts'
 import { executedAt } from '../../node/ledger/blocktree.ts'
+import type { Upstream } from '../../node/ledger/upstream.ts'
 import { data, list, text } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'
 import { blockFields, viewOfBlock } from './encodeblock.ts'
@@ -19,16 +20,22 @@ const minedTransaction: Encoder<TransactionPlace> = shape('mined transaction', {
   }),
 })
 
+/** A block, and the network that its chain is a fork of. */
+export interface MinedBlock {
+  readonly record: BlockRecord
+  readonly upstream: Upstream | undefined
+}
+
 /** A block with such transactions. */
-export const minedBlockShape: Encoder<BlockRecord> = shape<BlockRecord>('mined block', {
-  ...reached(blockFields, (record: BlockRecord) =>
-    viewOfBlock(record, { pending: false, full: false }),
+export const minedBlockShape: Encoder<MinedBlock> = shape<MinedBlock>('mined block', {
+  ...reached(blockFields, ({ record, upstream }: MinedBlock) =>
+    viewOfBlock(record, { pending: false, full: false, upstream }),
   ),
   transactions: field(
-    encodedAs(list(minedTransaction), (record: BlockRecord) =>
+    encodedAs(list(minedTransaction), ({ record }: MinedBlock) =>
       record.executed.map((_, index) => ({ record, index })),
     ),
-    (record) => record,
+    (block) => block,
   ),
 })
 

@@ -24,6 +24,8 @@ export interface ReceiptView extends TransactionPlace, Shortened {
   readonly blobPrice?: bigint | undefined
   /** Of its block, where receipts tell it: seconds. */
   readonly timestamp?: bigint | undefined
+  /** The block of the network below that its contracts saw: on forks of Arbitrum. */
+  readonly belowNumber?: bigint | undefined
 }
 
 /** A receipt (spec 2.4): with `status` from byzantium on, with `root` before. */
@@ -59,6 +61,11 @@ export const receiptShape: Encoder<ReceiptView> = shape<ReceiptView>('receipt', 
     (view) => executedAt(view).receipt.blobGas?.price ?? view.blobPrice,
   ),
   blockTimestamp: fieldIfAny(plainInteger, ({ timestamp }) => timestamp),
+  l1BlockNumber: fieldIfAny(quantityResult, (view) => view.belowNumber),
+  // nothing is posted to the network below, so nothing is paid for it
+  gasUsedForL1: fieldIfAny(quantityResult, (view) =>
+    view.belowNumber === undefined ? undefined : 0n,
+  ),
 })
 
 /** The logs of one transaction; their indexes count over the whole block. */

@@ -71,6 +71,14 @@ export type SeenNumber = (block: {
   readonly timestamp: bigint
 }) => bigint | undefined
 
+/** The block of the network below that contracts saw in a block: undefined where networks have none below them. */
+export function belowNumber(
+  upstream: Upstream | undefined,
+  block: Parameters<SeenNumber>[0],
+): bigint | undefined {
+  return upstream?.seenNumber?.(block)
+}
+
 /** What a fork begins with. */
 export interface ForkBase {
   readonly upstream: Upstream

@@ -1,5 +1,7 @@
 // Networks whose contracts are not all fetched: those of Arbitrum, and others that are code of their nodes.
+import { once } from 'node:events'
 import { expect, test } from 'vitest'
+import { WebSocket } from 'ws'
 import type { Address } from '../../../src/core/hex.ts'
 import { hexFromBytes } from '../../../src/core/hex.ts'
 import { ownContractNotice } from '../../../src/fork/network/owncontracts.ts'
@@ -86,6 +88,56 @@ test.each(ARBITRUMS)(
     expect(await ask('eth_getTransactionReceipt', `0x${word(1)}`)).toBeNull()
   },
 )
+
+test('whoever tells of a block or a receipt of a fork of Arbitrum tells of the network below', async () => {
+  await using upstream = await startArbitrum(42_161)
+  await upstream.ask('evm_mine')
+  await using fork = await forkOf(upstream, { clock: 'step:24', port: 0 })
+  const { ask, devchain } = fork
+  const { wsUrl } = await devchain.listen()
+  const socket = new WebSocket(wsUrl)
+  await once(socket, 'open')
+  const heard: Record<string, unknown>[] = []
+  const both = new Promise<void>((resolve) => {
+    socket.on('message', (text) => {
+      const { params } = JSON.parse(`${text}`) as { params?: { result: object } }
+      if (params !== undefined && heard.push([params.result].flat()[0] as never) === 2) resolve()
+    })
+  })
+  for (const kind of ['newHeads', 'transactionReceipts']) {
+    socket.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_subscribe', params: [kind] }))
+    await once(socket, 'message')
+  }
+  const receipt = await sendOn(ask, { to: GAS_INFO })
+  await both
+  socket.terminate()
+  const { l1BlockNumber } = receipt
+  expect(Number(l1BlockNumber)).toBeGreaterThan(Number(l1Of('0x1')))
+  const [from] = (await ask('eth_accounts')) as readonly string[]
+  const told: Readonly<Record<string, unknown>> = {
+    head: heard.find((each) => 'parentHash' in each),
+    receipt: heard.find((each) => 'transactionHash' in each),
+    header: await ask('eth_getHeaderByNumber', '0x2'),
+    details: member(await ask('ots_getBlockDetails', '0x2'), 'block'),
+    page: member(await ask('ots_getBlockTransactions', '0x2', 0, 9), 'fullblock'),
+    pageReceipts: member(member(await ask('ots_getBlockTransactions', '0x2', 0, 9), 'receipts'), 0),
+    found: member(member(await ask('ots_searchTransactionsAfter', from, 1, 1), 'receipts'), -1),
+    simulated: member(await ask('eth_simulateV1', { blockStateCalls: [{}] }, '0x1'), 0),
+    mined: member(await ask('anvil_mine_detailed'), 0),
+  }
+  for (const [name, json] of Object.entries(told)) {
+    expect([name, Number((json as Record<string, string>).l1BlockNumber)]).toEqual([
+      name,
+      name === 'mined' || name === 'simulated' ? expect.any(Number) : Number(l1BlockNumber),
+    ])
+  }
+  expect(Number(member(told.mined, 'l1BlockNumber'))).toBeGreaterThan(Number(l1BlockNumber))
+})
+
+function member(value: unknown, name: string | number): unknown {
+  if (Array.isArray(value)) return value.at(Number(name))
+  return (value as Record<string, unknown>)[name]
+}
 
 test('a fork of any other network tells of no network below', async () => {
   await using upstream = await startUpstream()
