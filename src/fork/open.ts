@@ -8,7 +8,7 @@ import { headOf } from '../node/ledger/blocktree.ts'
 import type { ForkBase, SeenNumber, Upstream } from '../node/ledger/upstream.ts'
 import type { ForkChoice } from '../options/fork.ts'
 import { hashHeader } from '../protocol/blocks/block.ts'
-import type { Hardfork } from '../protocol/forks.ts'
+import { type Hardfork, NEWEST_HARDFORK } from '../protocol/forks.ts'
 import type { Json } from '../rpc/schema.ts'
 import { Ancestors } from './ancestors.ts'
 import { Client, NotRecorded } from './client/client.ts'
@@ -103,7 +103,7 @@ async function openNetwork(settings: ForkSettings, onNotice: OnNotice): Promise<
     const { forkTransaction: transaction, forkChainId } = settings
     const order = { fork: choice, transaction, chainId: forkChainId }
     const found = await findBlock(client, order, isOnDisk ? headsIn(kept[0]!) : NO_HEADS)
-    requireEvm(BigInt(found.head.chainId))
+    requireEvm(BigInt(found.head.chainId), found.block)
     const asking = { timeoutMs, retries: 0, onNotice }
     const meet = (): Promise<void> => {
       const strangers = found.isSeen ? providers.slice(1) : providers
@@ -170,6 +170,8 @@ function headerOf(line: string): Header {
   return { name: line.slice(0, at), value: line.slice(at + 1).trim() }
 }
 
+const NEWER = `is of a hardfork that is not known here: contracts run by the rules of ${NEWEST_HARDFORK}, which may cost other gas than there`
+
 /** Who answers, what is kept of it, and how to have somebody else answer. */
 interface Carriers extends Pick<Upstream, 'moveTo'> {
   readonly asker: Asker
@@ -197,6 +199,7 @@ function opened(
     const message = `fork: the header of block ${block.header.number} has members that are not known here, so that nothing can be proven by it: leave --fork-proofs out`
     throw new DevchainError('INVALID_PARAMS', message)
   }
+  if (block.isNewer) onNotice(`block ${block.header.number} ${NEWER}`)
   // chains of one's own are many under one id, and may be begun anew
   const isShallow = (number: bigint): boolean => depth === 0n || number + depth > newest
   const ageOf = (number: bigint): BlockAge => ageIn(found, number)

@@ -23,6 +23,10 @@ export interface RemoteBlock {
   readonly totalDifficulty: bigint
   /** The block of the network below that contracts see as the number: Arbitrum. */
   readonly parentNumber: bigint | undefined
+  /** True: a batch of it is told of, as nodes of ZKsync do. */
+  readonly isOfZksync: boolean
+  /** True: it has what no hardfork that is known here has, the hash of an access list (EIP-7928). */
+  readonly isNewer: boolean
 }
 
 type Members = Readonly<Record<string, Json | undefined>>
@@ -40,6 +44,8 @@ export function readBlock(json: Json): RemoteBlock {
       hash: parseHash(String(block.hash)),
       totalDifficulty: integer(block.totalDifficulty ?? block.difficulty),
       parentNumber: optional(block.l1BlockNumber, integer),
+      isOfZksync: block.l1BatchNumber !== undefined,
+      isNewer: typeof block.blockAccessListHash === 'string',
     }
   } catch (error) {
     throw noBlock(json, error)
@@ -74,7 +80,7 @@ function headerOf(block: Members): Header {
 
 /** The record of a block whose transactions nobody here has run: they are the network's to tell of. */
 export function recordOf(
-  { header, hash, totalDifficulty }: RemoteBlock,
+  { header, hash, totalDifficulty }: Pick<RemoteBlock, 'header' | 'hash' | 'totalDifficulty'>,
   size: number,
   worldOf: () => World,
 ): BlockRecord {

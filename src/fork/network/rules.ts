@@ -80,10 +80,24 @@ const CONFIGS: ReadonlyMap<bigint, Config> = new Map([
   ],
 ])
 
-/** The rules of networks of Arbitrum: their headers say less, having none of the members that came since london. */
-const OF_ARBITRUM: Hardfork = 'prague'
+/**
+ * The rules of Arbitrum, by the first version of ArbOS that has them, the newest first.
+ * @see https://github.com/OffchainLabs/go-ethereum/blob/master/params/config.go
+ */
+const OF_ARBOS: readonly (readonly [version: bigint, hardfork: Hardfork])[] = [
+  [50n, NEWEST_HARDFORK],
+  [40n, 'prague'],
+  [20n, 'cancun'],
+  [11n, 'shanghai'],
+]
 
-/** Networks that run other code than that of the EVM: ZKsync Era and what is made of it. */
+/** Those of blocks of Arbitrum that do not tell of a version. */
+const OF_UNKNOWN_ARBOS: Hardfork = 'prague'
+
+/**
+ * Networks that run other code than that of the EVM: ZKsync Era and what is made of it. Others of them are known by their blocks.
+ * @see https://github.com/wevm/viem/tree/main/src/chains/definitions: those with the formats of ZKsync
+ */
 const OTHER_MACHINES: ReadonlyMap<bigint, string> = new Map([
   [324n, 'ZKsync Era'],
   [300n, 'ZKsync Sepolia'],
@@ -92,11 +106,21 @@ const OTHER_MACHINES: ReadonlyMap<bigint, string> = new Map([
   [232n, 'Lens'],
   [37_111n, 'Lens Testnet'],
   [50_104n, 'Sophon'],
+  [531_050_104n, 'Sophon Testnet'],
+  [61_166n, 'Treasure'],
+  [978_658n, 'Treasure Topaz'],
+  [1_612_127n, 'PlayFi Albireo'],
+  [626n, 'BattleChain'],
+  [627n, 'BattleChain Testnet'],
+  [260n, 'a test node of ZKsync'],
+  [270n, 'a local node of ZKsync'],
+  [272n, 'a local node of ZKsync'],
 ])
 
 /** @throws {DevchainError} `INVALID_PARAMS` for a network whose contracts are no code of the EVM */
-export function requireEvm(chainId: bigint): void {
-  const name = OTHER_MACHINES.get(chainId)
+export function requireEvm(chainId: bigint, { isOfZksync }: Pick<RemoteBlock, 'isOfZksync'>): void {
+  const unnamed = isOfZksync ? 'a network made of ZKsync' : undefined
+  const name = OTHER_MACHINES.get(chainId) ?? unnamed
   if (name === undefined) return
   const message = `fork: ${name} (chain ${chainId}) runs code of its own virtual machine, not of the EVM: here it would be executed as something else`
   throw new DevchainError('INVALID_PARAMS', message)
@@ -117,9 +141,29 @@ export function rulesOf(
   const config = CONFIGS.get(chainId)
   const schedule: ForkSchedule =
     config === undefined
-      ? alwaysFork(named ?? (parentNumber === undefined ? admittedBy(header) : OF_ARBITRUM))
+      ? alwaysFork(named ?? (parentNumber === undefined ? admittedBy(header) : byArbos(header)))
       : scheduleFromGenesisConfig(config)
   return (number, timestamp) => hardforkAt(schedule, number, timestamp)
+}
+
+/** True for a network whose schedule is known. */
+export function isScheduled(chainId: bigint): boolean {
+  return CONFIGS.has(chainId)
+}
+
+/**
+ * Arbitrum writes the version of ArbOS into what is PREVRANDAO elsewhere.
+ * @see https://github.com/OffchainLabs/go-ethereum/blob/master/core/types/arb_types.go
+ */
+function byArbos({ mixHash }: Header): Hardfork {
+  const version = BigInt(`0x${mixHash.slice(34, 50)}`)
+  if (version === 0n) return OF_UNKNOWN_ARBOS
+  return OF_ARBOS.find(([first]) => version >= first)?.[1] ?? 'london'
+}
+
+/** The rules of a machine, which are no older than those that its network's headers need. */
+export function notBefore(header: Header, machine: Hardfork | undefined): Hardfork | undefined {
+  return machine === undefined || isAtLeast(machine, lowestOf(header)) ? machine : lowestOf(header)
 }
 
 /** The newest hardfork that makes such headers. */

@@ -2,6 +2,7 @@
 import { DevchainError } from '../../core/errors.ts'
 import { quantityFromBigint, ZERO_ADDRESS } from '../../core/hex.ts'
 import type { ForkChoice } from '../../options/fork.ts'
+import type { Hardfork } from '../../protocol/forks.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { Client, type RefusedByUpstream } from '../client/client.ts'
 import { isPrivateUrl } from '../client/private.ts'
@@ -9,10 +10,11 @@ import type { Provider } from '../client/provider.ts'
 import { quantity } from '../network/answers.ts'
 import { type RemoteBlock, readBlock } from '../network/header.ts'
 import { isPruned } from '../network/pruned.ts'
-import { namedHardfork } from '../network/rules.ts'
+import { admittedBy, isScheduled, namedHardfork, notBefore } from '../network/rules.ts'
 import type { CassetteHead, Prefix } from '../store/cassette.ts'
 import type { Found } from './found.ts'
 import { type Heads, isHash, tagOrNumber } from './heads.ts'
+import { askMachine } from './machine.ts'
 
 /** Depths that reorganizations do not reach, by chain id: where a network has finality, less. */
 const DEPTHS: ReadonlyMap<bigint, bigint> = new Map([
@@ -43,7 +45,7 @@ export async function findBlock(client: Client, order: BlockOrder, heads: Heads)
   const kept = transaction === undefined ? heads.find(fork, wanted) : undefined
   if (kept !== undefined) return foundAgain(kept, fork)
   const named = transaction === undefined ? numberIn(fork) : undefined
-  const early = named === undefined ? undefined : askState(client, fork, named)
+  const early = named === undefined ? undefined : askBeside(client, fork, named)
   const [id, newestJson, first, info] = await Promise.all([
     client.request('eth_chainId', []),
     client.request('eth_blockNumber', []),
@@ -63,10 +65,12 @@ export async function findBlock(client: Client, order: BlockOrder, heads: Heads)
       : await placeOf(client, fork, transaction, first)
   const block = readBlock(place.json)
   const name = (info as { hardFork?: unknown } | null)?.hardFork
-  const hardfork = namedHardfork(name, block.header) ?? null
-  const { prefix, pruned = early } = place
+  const { prefix, beside = early } = place
+  const machine = (): Promise<Hardfork | undefined> =>
+    beside?.machine ?? askMachine(client, block.header.number)
+  const hardfork = namedHardfork(name, block.header) ?? (await rulesIn(chainId, block, machine))
   const head = { chainId: `${chainId}`, block: place.json, hardfork, ...(prefix && { prefix }) }
-  const found = { head, block, newest, depth, isSeen: true, pruned }
+  const found = { head, block, newest, depth, isSeen: true, pruned: beside?.pruned }
   if (transaction === undefined) heads.keep(fork, found)
   return found
 }
@@ -95,15 +99,37 @@ function numberIn({ block }: ForkChoice): bigint | undefined {
 interface Place {
   readonly json: Json
   readonly prefix?: Prefix
-  readonly pruned?: Found['pruned']
+  readonly beside?: Beside | undefined
+}
+
+/** What is asked about a block beside what the start waits for. */
+interface Beside {
+  readonly pruned: Found['pruned']
+  /** By which rules its contracts ran. */
+  readonly machine: Promise<Hardfork | undefined>
+}
+
+/** It goes out with what else is asked in this turn. One's own node is not asked: it may have to fetch it itself. */
+function askBeside(client: Client, fork: ForkChoice, number: bigint): Beside | undefined {
+  if (isOwn(fork)) return undefined
+  return { pruned: askState(client, number), machine: askMachine(client, number) }
 }
 
 /**
- * Asks for something of a block's state, which services keep for the newest blocks alone. It goes out with what else is asked in
- * this turn, and nobody waits for it. One's own node is not asked: it may have to fetch it itself.
+ * The rules of a network that nobody has named: as its machine shows them.
+ * @returns null where they are known by other means
  */
-function askState(client: Client, fork: ForkChoice, number: bigint): Found['pruned'] {
-  if (isOwn(fork)) return undefined
+async function rulesIn(
+  chainId: bigint,
+  block: RemoteBlock,
+  machine: () => Promise<Hardfork | undefined>,
+): Promise<Hardfork | null> {
+  if (isScheduled(chainId) || block.parentNumber !== undefined) return null
+  return notBefore(block.header, await machine()) ?? admittedBy(block.header)
+}
+
+/** Asks for something of a block's state, which services keep for the newest blocks alone. Nobody waits for it. */
+function askState(client: Client, number: bigint): Found['pruned'] {
   const asked = client.request('eth_getBalance', [ZERO_ADDRESS, quantityFromBigint(number)])
   const none = (): RefusedByUpstream | undefined => undefined
   // any other error is told when somebody needs the state
@@ -137,9 +163,9 @@ async function blockOf(
   const number = newest > back ? newest - back : 0n
   const params = [quantityFromBigint(number), false]
   const isAsked = back > 0n
-  const pruned = isAsked ? askState(client, fork, number) : undefined
+  const beside = isAsked ? askBeside(client, fork, number) : undefined
   const json = isAsked ? await client.request('eth_getBlockByNumber', params) : first
-  if (json !== null) return { json, pruned }
+  if (json !== null) return { json, beside }
   const message = `fork: ${client.name} has no block ${fork.block ?? 'latest'}; its newest is ${newest}`
   throw new DevchainError('INVALID_PARAMS', message)
 }
@@ -161,14 +187,14 @@ async function placeOf(
     throw new DevchainError('INVALID_PARAMS', `fork: ${client.name} ${what} ${hash}`)
   }
   const before = BigInt(blockNumber) - 1n
-  const pruned = askState(client, fork, before)
+  const beside = askBeside(client, fork, before)
   const [block, json] = await Promise.all([
     client.request('eth_getBlockByHash', [blockHash, true]),
     client.request('eth_getBlockByNumber', [quantityFromBigint(before), false]),
   ])
   const { transactions = [] } = (block ?? {}) as { transactions?: readonly { hash?: unknown }[] }
   const index = transactions.findIndex((each) => each.hash === hash.toLowerCase())
-  if (json !== null && index >= 0) return { json, prefix: { block, index }, pruned }
+  if (json !== null && index >= 0) return { json, prefix: { block, index }, beside }
   const message = `fork: ${client.name} does not show the block ${BigInt(blockNumber)} of ${hash} as a whole`
   throw new DevchainError('UPSTREAM_FAILED', message)
 }

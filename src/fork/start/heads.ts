@@ -4,6 +4,8 @@ import { quantityFromBigint } from '../../core/hex.ts'
 import type { ForkChoice } from '../../options/fork.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { isPrivateUrl } from '../client/private.ts'
+import { readBlock } from '../network/header.ts'
+import { isScheduled } from '../network/rules.ts'
 import type { CassetteHead } from '../store/cassette.ts'
 import type { ItemKey, Store } from '../store/store.ts'
 import type { Found } from './found.ts'
@@ -31,7 +33,8 @@ export function headsIn(store: Store): Heads {
       ? block.toLowerCase()
       : store.get(numberKey(chainId, tagOrNumber(block)))
     if (typeof hash !== 'string') return undefined
-    return store.get(headKey(chainId, hash)) as CassetteHead | undefined
+    const head = store.get(headKey(chainId, hash)) as CassetteHead | undefined
+    return head === undefined || isWhole(head) ? head : undefined
   }
   const keep: Heads['keep'] = ({ urls }, { head, block, newest, depth }) => {
     const { number } = block.header
@@ -44,6 +47,12 @@ export function headsIn(store: Store): Heads {
     }
   }
   return { find, keep }
+}
+
+/** False for one that was kept before a network's machine was asked for its rules. */
+function isWhole({ chainId, block, hardfork }: CassetteHead): boolean {
+  const isKnown = hardfork !== null || isScheduled(BigInt(chainId))
+  return isKnown || readBlock(block).parentNumber !== undefined
 }
 
 /** Undefined also where two URLs are of two chains. */

@@ -1,11 +1,13 @@
 // The schedules of known networks, held against what another library has of them, and that against its fork hashes.
 import { type ChainConfig, Hoodi, Mainnet, Sepolia } from '@ethereumjs/common'
+import * as chains from 'viem/chains'
 import { describe, expect, test } from 'vitest'
 import { type Hash, hexFromBytes, ZERO_HASH } from '../../../src/core/hex.ts'
 import { readBlock } from '../../../src/fork/network/header.ts'
-import { rulesOf } from '../../../src/fork/network/rules.ts'
+import { requireEvm, rulesOf } from '../../../src/fork/network/rules.ts'
 import { forkIdAt } from '../../../src/protocol/forkid.ts'
 import { HARDFORKS, type Hardfork } from '../../../src/protocol/forks.ts'
+import { forkOf, startUpstream, type Upstream } from '../../support/upstream.ts'
 
 const NETWORKS: readonly (readonly [name: string, chain: ChainConfig, genesis: Hash])[] = [
   [
@@ -97,4 +99,121 @@ describe.each(NETWORKS)('the schedule of %s', (_, chain, genesis) => {
     })
     expect(hardforkAt(lastBlock, 2n ** 40n)).toBe(ownName(rules.at(-1)?.name ?? ''))
   })
+})
+
+/** Members of headers that came since london: networks of their own leave them out. */
+const NEWER_MEMBERS = [
+  'withdrawalsRoot',
+  'withdrawals',
+  'blobGasUsed',
+  'excessBlobGas',
+  'parentBeaconBlockRoot',
+  'requestsHash',
+]
+
+/** A network that does not say by which rules it goes, and whose headers are as those of london. */
+async function startSilent(hardfork: Hardfork): Promise<Upstream> {
+  const upstream = await startUpstream({ hardfork, chainId: 137 })
+  upstream.faults.unknown.add('anvil_nodeInfo')
+  upstream.faults.lie = ({ method }, result) =>
+    method === 'eth_getBlockByNumber'
+      ? Object.fromEntries(
+          Object.entries(result as object).filter(([name]) => !NEWER_MEMBERS.includes(name)),
+        )
+      : result
+  return upstream
+}
+
+test.each<[Hardfork, Hardfork]>([
+  ['london', 'london'],
+  ['shanghai', 'shanghai'],
+  ['cancun', 'cancun'],
+  ['prague', 'prague'],
+  ['osaka', 'bpo2'],
+  ['bpo2', 'bpo2'],
+])(
+  'a network that tells nothing of its rules, which are those of %s, is forked with those of %s',
+  async (rules, expected) => {
+    await using upstream = await startSilent(rules)
+    await using fork = await forkOf(upstream)
+    expect(await fork.ask('anvil_nodeInfo')).toMatchObject({ hardFork: expected })
+  },
+)
+
+test('a network that answers no questions about its machine is forked by what its headers admit', async () => {
+  await using upstream = await startSilent('bpo2')
+  upstream.faults.unknown.add('eth_call')
+  await using fork = await forkOf(upstream)
+  expect(await fork.ask('anvil_nodeInfo')).toMatchObject({ hardFork: 'london' })
+})
+
+test('a header tells of newer rules than a machine that has only a part of them', async () => {
+  await using upstream = await startUpstream({ hardfork: 'london', chainId: 999 })
+  upstream.faults.unknown.add('anvil_nodeInfo')
+  upstream.faults.lie = ({ method }, result) =>
+    method === 'eth_getBlockByNumber' ? { ...(result as object), requestsHash: ZERO_HASH } : result
+  await using fork = await forkOf(upstream)
+  // a machine of london passes no question, so that the header alone tells
+  expect(await fork.ask('anvil_nodeInfo')).toMatchObject({ hardFork: 'bpo2' })
+})
+
+test.each<[number, Hardfork]>([
+  [0, 'prague'],
+  [10, 'london'],
+  [11, 'shanghai'],
+  [20, 'cancun'],
+  [32, 'cancun'],
+  [40, 'prague'],
+  [51, 'bpo2'],
+])('blocks of Arbitrum with version %i of ArbOS have the rules of %s', (version, expected) => {
+  const words = [7, 23_000_000, version, 0].map((each) => each.toString(16).padStart(16, '0'))
+  const mixHash = `0x${words.join('')}`
+  const block = readBlock({
+    number: '0x9',
+    timestamp: '0x9',
+    hash: ZERO_HASH,
+    parentHash: ZERO_HASH,
+    baseFeePerGas: '0x1',
+    difficulty: '0x1',
+    l1BlockNumber: '0x15ef3c0',
+    mixHash,
+  })
+  expect(rulesOf(42_161n, block, undefined)(9n, 9n)).toBe(expected)
+})
+
+/** Those whose blocks are read as ZKsync's. */
+const OF_ZKSYNC = Object.values(chains).filter(({ formatters }) => {
+  const { block } = (formatters ?? {}) as {
+    readonly block?: { readonly format: (block: object) => object }
+  }
+  return block !== undefined && 'l1BatchNumber' in block.format({ transactions: [] })
+})
+
+test('every network that viem knows as one made of ZKsync is refused by name', () => {
+  expect(OF_ZKSYNC.length).toBeGreaterThan(10)
+  for (const { id } of OF_ZKSYNC) {
+    const refused = (): void => requireEvm(BigInt(id), { isOfZksync: false })
+    expect(refused).toThrow(/^fork: (?!a network)/)
+  }
+})
+
+test('a network made of ZKsync that nobody knows is refused by its blocks', async () => {
+  await using upstream = await startUpstream({ chainId: 123_456 })
+  upstream.faults.lie = ({ method }, result) =>
+    method === 'eth_getBlockByNumber' ? { ...(result as object), l1BatchNumber: null } : result
+  await expect(forkOf(upstream)).rejects.toThrow(
+    /a network made of ZKsync \(chain 123456\) runs code of its own virtual machine/,
+  )
+})
+
+test('a block of a hardfork that is not known here is told of', async () => {
+  await using upstream = await startUpstream()
+  upstream.faults.lie = ({ method }, result) =>
+    method === 'eth_getBlockByNumber'
+      ? { ...(result as object), blockAccessListHash: ZERO_HASH, slotNumber: '0x1' }
+      : result
+  await using fork = await forkOf(upstream)
+  expect(fork.notices).toEqual([
+    expect.stringMatching(/^block 0 is of a hardfork that is not known here: .* rules of bpo2/),
+  ])
 })
