@@ -126,7 +126,12 @@ export class Forking implements ForkStarter {
   }
 
   #piecemeal({ piecemealOf }: Door): Piecemeal {
-    return piecemealOf(() => this.#chain)
+    // while the chain is made there is none yet, and what is forked is the newest
+    return piecemealOf(() =>
+      this.#chain === undefined
+        ? this.#open.at(-1)?.base.upstream
+        : this.#chain.state.config.upstream,
+    )
   }
 
   #state(fork: ForkBase | undefined): Promise<ChainState> {

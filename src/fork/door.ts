@@ -1,10 +1,8 @@
 // The door: what a chain, its methods and its options need of forks, and the only file of them that others import.
 import type { Executor } from '../evm/executor.ts'
 import type { MethodContext } from '../methods/common/context.ts'
-import type { Chain } from '../node/chain/chain.ts'
-import type { Piecemeal } from '../node/ledger/upstream.ts'
+import type { Piecemeal, Upstream } from '../node/ledger/upstream.ts'
 import type { Reach } from '../rpc/dispatch.ts'
-import { adapted } from './arbitrum.ts'
 import { passOn } from './boundary/passon.ts'
 import { GatheringExecutor } from './executor.ts'
 import { foresee } from './foresee.ts'
@@ -23,14 +21,17 @@ export async function warmUpUntil(waited: Promise<unknown>, executor: Executor):
   await warmUp(executor, () => !isThere)
 }
 
-/** How a chain works that may be a fork. */
-export function piecemealOf(chain: () => Chain | undefined): Piecemeal {
+/**
+ * How a chain works that may be a fork.
+ * @param upstream what it is a fork of now
+ */
+export function piecemealOf(upstream: () => Upstream | undefined): Piecemeal {
   return {
     executor: (inner) =>
       new GatheringExecutor(
         inner,
-        (message, world) => foresee(chain()?.state.config.upstream, message, world),
-        (job) => adapted(job, chain()?.state.config.upstream?.seenNumber),
+        (message, world) => foresee(upstream(), message, world),
+        (job) => upstream()?.adapt?.(job) ?? job,
       ),
     complete: completeCommand,
   }

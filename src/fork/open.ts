@@ -11,6 +11,8 @@ import { hashHeader } from '../protocol/blocks/block.ts'
 import { type Hardfork, NEWEST_HARDFORK } from '../protocol/forks.ts'
 import type { Json } from '../rpc/schema.ts'
 import { Ancestors } from './ancestors.ts'
+import { adapting } from './arbitrum/adapt.ts'
+import { BelowHashes } from './arbitrum/belowhashes.ts'
 import { Client, NotRecorded } from './client/client.ts'
 import { eip1193Provider } from './client/eip1193.ts'
 import { type Header, httpProvider } from './client/http.ts'
@@ -215,10 +217,15 @@ function opened(
     onNotice(`state roots of blocks mined from now on are not the network's: ${why}`)
   }
   const ancestors = new Ancestors(network, block, lineage)
+  // what is mined first here goes on in the block of the forked transaction
+  const since = head.prefix === undefined ? block : readBlock(head.prefix.block)
+  const seenNumber = isArbitrum ? seenAfter(block, since, ancestors) : undefined
+  const hashes = new BelowHashes(network, block, (at) => lineage.blockAt(at))
   const base: ForkBase = {
     upstream: {
       ...upstreamOf(network, point, lineage, () => isRootKnown),
-      seenNumber: isArbitrum ? seenAfter(block, ancestors) : undefined,
+      seenNumber,
+      adapt: seenNumber && adapting(seenNumber, hashes),
       recall: (number) => ancestors.recall(number),
       moveTo,
     },
@@ -245,12 +252,16 @@ function opened(
 /** Seconds between two blocks of the main network, which Arbitrum's contracts see the numbers of. */
 const SLOT_SECONDS = 12n
 
-/** In blocks mined here the number goes on with the time, as it does there. */
-function seenAfter({ header, parentNumber = 0n }: RemoteBlock, ancestors: Ancestors): SeenNumber {
+/**
+ * In blocks mined here the number goes on with the time, as it does there.
+ * @param since the newest block of the network that is known
+ */
+function seenAfter(fork: RemoteBlock, since: RemoteBlock, ancestors: Ancestors): SeenNumber {
   return ({ number, timestamp }) => {
-    if (number < header.number) return ancestors.seenNumberOf(number)
-    const seconds = timestamp - header.timestamp
-    return parentNumber + (seconds > 0n ? seconds / SLOT_SECONDS : 0n)
+    if (number < fork.header.number) return ancestors.seenNumberOf(number)
+    if (number === fork.header.number) return fork.parentNumber
+    const seconds = timestamp - since.header.timestamp
+    return (since.parentNumber ?? 0n) + (seconds > 0n ? seconds / SLOT_SECONDS : 0n)
   }
 }
 

@@ -24,6 +24,7 @@ import {
   type StorageSlot,
   type World,
 } from '../state/world.ts'
+import { StandIns } from './arbitrum/standins.ts'
 import { quantity, unexpected, word } from './network/answers.ts'
 import { gathering, missed } from './network/gather.ts'
 import type { BlockPoint, Network } from './network/network.ts'
@@ -63,6 +64,8 @@ export class BlockState implements MissSource {
   readonly #storages = new Map<Address, Storage>()
   /** Where the network is asked for proofs. */
   readonly #tries: ProvenTries | undefined
+  /** Contracts of the network's nodes that are answered here by what it tells. */
+  readonly #standIns: StandIns | undefined
 
   /** @param onLost told once, should the roots of what is changed not be known any more, and why */
   constructor(
@@ -74,6 +77,7 @@ export class BlockState implements MissSource {
     this.#network = network
     this.#point = point
     this.#patches = patches
+    this.#standIns = network.isArbitrum ? new StandIns(network, point) : undefined
     this.#tries = network.isProven ? new ProvenTries(network, point, this, onLost) : undefined
     const backing: Backing<Account> = {
       get: (_, name) => (typeof name === 'string' ? this.#account(name) : undefined),
@@ -103,11 +107,11 @@ export class BlockState implements MissSource {
   }
 
   #knows(address: Address): boolean {
-    return this.#accounts.has(address)
+    return this.#accounts.has(address) || this.#standIns?.account(address) !== undefined
   }
 
   #account(address: Address): Account | undefined {
-    const known = this.#accounts.get(address)
+    const known = this.#standIns?.account(address) ?? this.#accounts.get(address)
     if (known !== undefined || this.#accounts.has(address)) return known
     if (this.#takeKept(address)) return this.#accounts.get(address)
     missed({ kind: 'account', address }, this)

@@ -46,6 +46,9 @@ export interface NetworkParts {
   readonly ageOf?: ((number: bigint) => BlockAge) | undefined
 }
 
+/** Sentences that are told once each; a network has fewer contracts of its own, and functions of them. */
+const MOST_TOLD = 1_000
+
 /** Such contracts stand at low addresses. */
 const NO_HIGH_DIGITS = '0'.repeat(28)
 
@@ -66,8 +69,8 @@ export class Network {
   readonly #pending = new Map<string, Promise<Json>>()
   /** Looks at blocks that were begun in this turn. */
   readonly #looks = new Map<Hash, Promise<void>>()
-  /** Contracts of its nodes that were told of. */
-  readonly #told = new Set<Address>()
+  /** What was told once. */
+  readonly #told = new Set<string>()
 
   constructor(parts: NetworkParts) {
     this.chainId = parts.chainId
@@ -76,6 +79,11 @@ export class Network {
 
   get name(): string {
     return this.#parts.asker.name
+  }
+
+  /** True: its blocks tell of those of a network below. */
+  get isArbitrum(): boolean {
+    return this.#parts.isArbitrum ?? false
   }
 
   get isProven(): boolean {
@@ -95,11 +103,15 @@ export class Network {
   noteUsed(address: Address, code: Uint8Array): void {
     // a mark is one byte of code, wherever it is
     if (code.length !== 1 && address.slice(2, 30) !== NO_HIGH_DIGITS) return
-    const { isArbitrum = false } = this.#parts
-    const notice = ownContractNotice(this.chainId, isArbitrum, address, code)
-    if (notice === undefined || this.#told.has(address)) return
-    this.#told.add(address)
-    this.#parts.onNotice?.(notice)
+    const notice = ownContractNotice(this.chainId, this.isArbitrum, address, code)
+    if (notice !== undefined) this.tellOnce(notice)
+  }
+
+  /** Tells whoever watches the fork what was not told yet: one of few sentences. */
+  tellOnce(text: string): void {
+    if (this.#told.has(text) || this.#told.size >= MOST_TOLD) return
+    this.#told.add(text)
+    this.tell(text)
   }
 
   isShallow(number: bigint): boolean {

@@ -122,15 +122,16 @@ export function ownContractNotice(
   const [network, names] = (isArbitrum ? OF_ARBITRUM : BY_CHAIN.get(chainId)) ?? []
   const name = names?.[address.slice(2).replace(/^0+/, '')]
   if (name !== undefined) {
-    const rest =
-      isArbitrum && address === ARBSYS
-        ? 'of its functions only arbBlockNumber and arbChainID are here, others fail'
-        : 'calls of it do not what they do there'
-    return `${address} is ${name}, a contract of ${network} that is code of its nodes: ${rest}`
+    return `${address} is ${name}, a contract of ${network} that is code of its nodes: calls of it do not what they do there`
   }
   const mark = code.length === 1 ? MARKS.get(code[0]!) : undefined
   if (mark === undefined) return undefined
   return `${address} has ${mark} as its only code, by which networks mark contracts that are code of their nodes: calls of it fail here`
+}
+
+/** How a contract of Arbitrum is called. */
+export function nameOfArbitrum(address: Address): string {
+  return ARBITRUM[address.slice(2).replace(/^0+/, '')] ?? address
 }
 
 export const ARBSYS: Address = `0x${'64'.padStart(40, '0')}` as Address

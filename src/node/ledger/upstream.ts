@@ -1,7 +1,7 @@
 // The network that a chain is a fork of, as a chain and its methods see it.
 import type { Address, Hash } from '../../core/hex.ts'
 import type { MaybePromise } from '../../core/promises.ts'
-import type { Executor } from '../../evm/executor.ts'
+import type { CallJob, Executor, TransactionJob } from '../../evm/executor.ts'
 import type { Header } from '../../protocol/blocks/block.ts'
 import type { Hardfork } from '../../protocol/forks.ts'
 import type { BlockRecord } from './blockrecord.ts'
@@ -31,6 +31,8 @@ export interface Upstream {
   readonly facts: () => UpstreamFacts
   /** Undefined: contracts see the numbers of blocks. */
   readonly seenNumber?: SeenNumber | undefined
+  /** Makes a job what the network would run. Undefined: it is that already. */
+  readonly adapt?: (<Job extends TransactionJob | CallJob>(job: Job) => Job) | undefined
   /**
    * Asks for what follows from the blocks up to the fork, and so never changes.
    * @param params JSON

@@ -1,0 +1,63 @@
+// Code that stands for a contract of Arbitrum's nodes. It knows nothing: it reads its answer from slots, whose numbers say what it
+// was asked, so that what is not known yet is fetched as any slot is. Nothing is ever written there.
+import { keccakHash } from '../../core/crypto/crypto.ts'
+import { bytesFromHex, type Hash, paddedBytes } from '../../core/hex.ts'
+
+/**
+ * A slot's number has the selector (4 bytes), what follows it (1 byte: 0 nothing, 1 a parameter that 20 bytes hold, 2 something
+ * else, or value was sent), the index of a word (2 bytes), nothing (5 bytes), and the parameter (20 bytes). The word of index 0 is
+ * twice the bytes of the answer, and 1 more where the call succeeds; those after it are the answer. test/unit/fork/arbitrum.test.ts
+ * has the code in words.
+ */
+export const STAND_IN: { readonly code: Uint8Array; readonly codeHash: Hash } = standIn()
+
+function standIn(): typeof STAND_IN {
+  const code = bytesFromHex(
+    [
+      '0x60003560e01c60e01b3461003f576004361061003f573660041461004657366024141561003f57',
+      '60043560a01c61003f5760043517600160d81b17610046565b600260d81b175b80548060011c6000',
+      '5b818160051b1015610071578060010160c81b8417548160051b5260010161004f565b5090600116',
+      '61007e576000fd5b6000f3',
+    ].join(''),
+  )
+  return { code, codeHash: keccakHash(code) }
+}
+
+/** What a slot is read for. */
+export interface Question {
+  readonly selector: number
+  /** The call's whole input; undefined where the slot cannot say it. */
+  readonly data: string | undefined
+  readonly parameter: bigint
+  /** Which word of the answer. */
+  readonly index: number
+}
+
+const MOST_PARAMETER = (1n << 160n) - 1n
+
+export function questionIn(slot: bigint): Question {
+  const selector = Number(slot >> 224n)
+  const follows = (slot >> 216n) & 0xffn
+  const parameter = slot & MOST_PARAMETER
+  const name = `0x${selector.toString(16).padStart(8, '0')}`
+  const whole = follows === 0n ? name : `${name}${parameter.toString(16).padStart(64, '0')}`
+  const data = follows > 1n ? undefined : whole
+  return { selector, data, parameter, index: Number((slot >> 200n) & 0xffffn) }
+}
+
+/** What the slots of an answer hold. */
+export function wordsOf(returned: Uint8Array, isSuccess: boolean): readonly bigint[] {
+  const head = BigInt(returned.length * 2) + (isSuccess ? 1n : 0n)
+  const count = Math.ceil(returned.length / 32)
+  const words = Array.from({ length: count }, (_, index) => {
+    const word = new Uint8Array(32)
+    word.set(returned.subarray(index * 32, index * 32 + 32))
+    return BigInt(`0x${Buffer.from(word).toString('hex')}`)
+  })
+  return [head, ...words]
+}
+
+/** The answer that is one number. */
+export function oneWord(value: bigint): readonly bigint[] {
+  return wordsOf(paddedBytes(value, 32), true)
+}

@@ -1,0 +1,172 @@
+// The contracts of Arbitrum's nodes in the state after a block: what they answer is asked of the network, in a call at that block.
+import {
+  type Address,
+  bytesFromHex,
+  concatBytes,
+  isBytes,
+  paddedBytes,
+  ZERO_HASH,
+} from '../../core/hex.ts'
+import { LruCache } from '../../core/lrucache.ts'
+import type { BlockEnvironment } from '../../evm/executor.ts'
+import type { Json } from '../../rpc/schema.ts'
+import type { Backing } from '../../state/backing.ts'
+import type { Miss, MissSource } from '../../state/misses.ts'
+import { Trie } from '../../state/trie.ts'
+import {
+  type Account,
+  emptyAccount,
+  emptyStorage,
+  type StorageSlot,
+  slotValue,
+} from '../../state/world.ts'
+import { RefusedByUpstream } from '../client/client.ts'
+import { unexpected } from '../network/answers.ts'
+import { missed } from '../network/gather.ts'
+import type { BlockPoint, Network } from '../network/network.ts'
+import { nameOfArbitrum } from '../network/owncontracts.ts'
+import { FUNCTIONS, selectorOf } from './functions.ts'
+import { oneWord, type Question, questionIn, STAND_IN, wordsOf } from './question.ts'
+
+/** Answers that are kept of one block. */
+const MOST_KEPT = 1_024
+
+/** A call that fails without a word. */
+const REFUSED: readonly bigint[] = [0n]
+
+const L1_FEES = selectorOf('getCurrentTxL1GasFees()')
+const BLOCK_NUMBER = selectorOf('arbBlockNumber()')
+const BLOCK_HASH = selectorOf('arbBlockHash(uint256)')
+const CHAIN_ID = selectorOf('arbChainID()')
+const INVALID_BLOCK = selectorOf('InvalidBlockNumber(uint256,uint256)')
+
+/** Blocks whose hashes ArbSys tells. */
+const TOLD_HASHES = 256n
+
+export class StandIns implements MissSource {
+  readonly #network: Network
+  readonly #point: BlockPoint
+  readonly #answers = new LruCache<string, readonly bigint[]>(MOST_KEPT)
+  readonly #accounts = new Map<Address, Account>()
+
+  constructor(network: Network, point: BlockPoint) {
+    this.#network = network
+    this.#point = point
+  }
+
+  /** Undefined for any other account. */
+  account(address: Address): Account | undefined {
+    const functions = FUNCTIONS.get(address)
+    const known = this.#accounts.get(address)
+    if (functions === undefined || known !== undefined) return known
+    const storage = answering((slot) => this.#valueOf(address, slot))
+    const account = { ...emptyAccount(address), ...STAND_IN, storage }
+    this.#accounts.set(address, account)
+    return account
+  }
+
+  #valueOf(address: Address, slot: bigint): bigint {
+    const question = questionIn(slot)
+    const known = this.#answers.get(keyOf(address, question))
+    if (known !== undefined) return known[question.index] ?? 0n
+    missed({ kind: 'slot', address, slot }, this)
+    return 0n
+  }
+
+  async fetch(misses: readonly Miss[]): Promise<void> {
+    await Promise.all(
+      misses.map(async (miss) => {
+        if (miss.kind !== 'slot') return
+        const question = questionIn(miss.slot)
+        const words = await this.#ask(miss.address, question)
+        this.#answers.set(keyOf(miss.address, question), words)
+      }),
+    )
+  }
+
+  async #ask(address: Address, { selector, data }: Question): Promise<readonly bigint[]> {
+    const signature = FUNCTIONS.get(address)?.get(selector)
+    const contract = nameOfArbitrum(address)
+    if (signature === undefined || data === undefined) {
+      const name = signature ?? `function 0x${selector.toString(16).padStart(8, '0')}`
+      this.#network.tellOnce(`${contract} ${name} ${NOT_HERE}`)
+      return REFUSED
+    }
+    if (this.#network.isProven) {
+      this.#network.tellOnce(`${contract} ${signature} fails: what it answers cannot be proven`)
+      return REFUSED
+    }
+    // nothing is posted to the network below, so nothing is paid for it
+    if (selector === L1_FEES) return oneWord(0n)
+    this.#network.tellOnce(`${contract} at ${address} ${AS_AT_FORK}`)
+    try {
+      const call = [{ to: address, data }]
+      return await this.#network.askAt('eth_call', call, this.#point, readAnswer)
+    } catch (error) {
+      const isReverted =
+        error instanceof RefusedByUpstream && /revert/i.test(error.upstream.message)
+      if (!isReverted) throw error
+      const { data: returned } = error.upstream
+      const isData = typeof returned === 'string' && isBytes(returned)
+      return wordsOf(bytesFromHex(isData ? returned : '0x'), false)
+    }
+  }
+}
+
+const NOT_HERE = 'is not here, and fails: it is code of the nodes of Arbitrum'
+const AS_AT_FORK =
+  'is code of the nodes of Arbitrum: what it is asked here is answered by them, as it was at the block that is forked'
+
+function readAnswer(answer: Json): readonly bigint[] {
+  if (typeof answer !== 'string' || !isBytes(answer))
+    throw unexpected('what a call returns', answer)
+  return wordsOf(bytesFromHex(answer), true)
+}
+
+function keyOf(address: Address, { selector, data }: Question): string {
+  return `${address} ${data ?? `${selector} and more`}`
+}
+
+/** Storage that answers what its slots' numbers ask. */
+function answering(read: (slot: bigint) => bigint): Trie<StorageSlot> {
+  const backing: Backing<StorageSlot> = {
+    get: (_, slot) => {
+      const value = typeof slot === 'bigint' ? read(slot) : 0n
+      return value === 0n ? undefined : { slot: slot as bigint, value }
+    },
+    knows: () => false,
+    known: () => [],
+    root: (changes) => changes.setRoot(),
+  }
+  return Trie.backed(emptyStorage.encodeValue, backing)
+}
+
+/** What contracts learn of a block. */
+type Block = Pick<BlockEnvironment, 'number' | 'chainId' | 'blockHash'>
+
+/**
+ * ArbSys as it is in a block: what it tells of the block is known here.
+ * @param standIn ArbSys as it is in the state that the block begins with
+ */
+export function arbSysIn(standIn: Account, block: Block): Account {
+  const storage = answering((slot) => {
+    const question = questionIn(slot)
+    const words = question.data === undefined ? undefined : toldOf(block, question)
+    return words === undefined ? slotValue(standIn.storage, slot) : (words[question.index] ?? 0n)
+  })
+  return { ...standIn, storage }
+}
+
+function toldOf(block: Block, { selector, parameter }: Question): readonly bigint[] | undefined {
+  if (selector === BLOCK_NUMBER) return oneWord(block.number)
+  if (selector === CHAIN_ID) return oneWord(block.chainId)
+  return selector === BLOCK_HASH ? hashWords(block, parameter) : undefined
+}
+
+/** As ArbSys has it since version 11 of ArbOS. */
+function hashWords({ number, blockHash }: Block, asked: bigint): readonly bigint[] {
+  const isTold = asked < number && asked + TOLD_HASHES >= number
+  if (isTold) return oneWord(BigInt(blockHash(asked) ?? ZERO_HASH))
+  const selector = paddedBytes(BigInt(INVALID_BLOCK), 4)
+  return wordsOf(concatBytes(selector, paddedBytes(asked, 32), paddedBytes(number, 32)), false)
+}
