@@ -1,13 +1,19 @@
 // Forks by devchain, and by the programs that are named with their commands, of one network with latency: how long, and how many
-// requests. `node test/bench/fork.mjs ["NAME COMMAND…"]…`, where URL and PORT in a command are put in; `npm run build` first. Such
-// as "anvil ANVIL --fork-url URL --port PORT --silent" and, with a Node of version 22 and a config that is empty but for a network
+// requests, as medians of processes that take turns. `node test/bench/fork.mjs [--runs N] ["NAME COMMAND…"]…`, where URL, CHAIN
+// (its id), HASH (of a block) and PORT in a command are put in; `npm run build` first. Such as
+// "anvil ANVIL --fork-url URL --port PORT --silent" and, with a Node of version 22 and a config that is empty but for a network
 // `node`, "hardhat NODE hardhat/dist/src/cli.js --config CONFIG node --fork URL --hostname 127.0.0.1 --port PORT".
+//
+// Each program has been started before, on another network, and so has what it keeps of itself. `cold`: it knows nothing of this
+// network; `warm`: it ran at the same block before. `floor` is what no program of Node goes below: one that asks the network
+// one question, and then answers.
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import http from 'node:http'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { parseArgs } from 'node:util'
 import { createDevchain } from '../../dist/devchain.js'
 
 const LATENCY_MS = 50
@@ -54,14 +60,16 @@ async function ask(url, method, ...params) {
   return answer.result
 }
 
-async function startNetwork() {
-  const chain = await createDevchain({ chainId: 31337, port: 0, hardfork: 'prague' })
+/** @param salt makes its chain id, and the code of its contracts, others than those of another salt */
+async function startNetwork(salt) {
+  const chainId = 31337 + salt
+  const chain = await createDevchain({ chainId, port: 0, hardfork: 'prague' })
   const request = (method, ...params) => chain.request({ method, params })
   const [from] = await request('eth_accounts')
   const deploy = async (code) => {
     const hash = await request('eth_sendTransaction', {
       from,
-      data: deploying(code),
+      data: deploying(`${code}${push(salt, 1)}`),
       gas: '0x500000',
     })
     return (await request('eth_getTransactionReceipt', hash)).contractAddress
@@ -83,6 +91,7 @@ async function startNetwork() {
   }
   const contracts = { swap: await deploy(router(pairs)), balances: await deploy(BALANCES) }
   await request('hardhat_mine', '0x2')
+  const { hash } = await request('eth_getBlockByNumber', 'latest', false)
   const { url } = await chain.listen()
   let requests = 0
   const agent = new http.Agent({ keepAlive: true })
@@ -106,6 +115,8 @@ async function startNetwork() {
   return {
     url: `http://127.0.0.1:${proxy.address().port}`,
     contracts,
+    chainId,
+    hash,
     count: () => requests,
     close: async () => {
       proxy.closeAllConnections()
@@ -123,86 +134,152 @@ async function freePort() {
   return port
 }
 
-async function run(name, command, network, home) {
+/** A program on a free port, and what it wrote. */
+async function start({ name, command }, network, home) {
   const port = await freePort()
   const [program, ...args] = command.map((word) =>
-    word.replace('URL', network.url).replace('PORT', String(port)),
+    word
+      .replace('URL', network.url)
+      .replace('CHAIN', String(network.chainId))
+      .replace('HASH', network.hash)
+      .replace('PORT', String(port)),
   )
   const env = { ...process.env, HOME: home, XDG_CACHE_HOME: path.join(home, 'cache') }
+  const child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe'], cwd: home })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (text) => {
+      output += text
+    })
+  const url = `http://127.0.0.1:${port}`
+  const firstAnswer = async () => {
+    for (let left = 4_000; ; left--) {
+      try {
+        await ask(url, 'eth_blockNumber')
+        return
+      } catch (error) {
+        if (left === 0 || child.exitCode !== null) throw new Error(`${name}: ${output || error}`)
+        await new Promise((resolve) => setTimeout(resolve, 2))
+      }
+    }
+  }
+  const stop = async () => {
+    if (child.exitCode !== null) return
+    const exited = new Promise((resolve) => child.once('exit', resolve))
+    child.kill('SIGTERM')
+    await exited
+  }
+  return { url, firstAnswer, stop }
+}
+
+/** @returns for each row milliseconds and requests */
+async function run(program, network, home) {
   const figures = {}
   const measure = async (row, work) => {
     const [began, before] = [performance.now(), network.count()]
-    await work()
-    figures[row] =
-      `${Math.round(performance.now() - began)} ms, ${network.count() - before} requests`
+    const result = await work()
+    figures[row] = { ms: performance.now() - began, requests: network.count() - before }
+    return result
   }
-  const url = `http://127.0.0.1:${port}`
-  let child
-  let output = ''
+  let started
   try {
     await measure('start to first answer', async () => {
-      child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe'], cwd: home })
-      for (const stream of [child.stdout, child.stderr])
-        stream.on('data', (text) => {
-          output += text
-        })
-      for (let left = 2_000; ; left--) {
-        try {
-          await ask(url, 'eth_blockNumber')
-          return
-        } catch (error) {
-          if (left === 0 || child.exitCode !== null) throw new Error(`${name}: ${output || error}`)
-          await new Promise((resolve) => setTimeout(resolve, 5))
-        }
-      }
+      started = await start(program, network, home)
+      await started.firstAnswer()
     })
-    const [from] = await ask(url, 'eth_accounts')
-    const swap = async () => {
-      const gas = '0x200000'
-      const hash = await ask(url, 'eth_sendTransaction', { from, to: network.contracts.swap, gas })
-      for (;;) {
-        const receipt = await ask(url, 'eth_getTransactionReceipt', hash)
-        if (receipt?.status === '0x1') return
-        if (receipt !== null) throw new Error(`${name}: the swap failed`)
-      }
-    }
-    await measure('first swap, 3 contracts, 120 slots', swap)
-    await measure('second swap', swap)
-    await measure(`call of ${ACCOUNTS} balances`, () =>
-      ask(url, 'eth_call', { to: network.contracts.balances }, 'latest'),
-    )
+    if (program.name !== 'floor') await use(started.url, network, measure)
   } finally {
-    child?.kill('SIGTERM')
-    await new Promise((resolve) =>
-      child === undefined || child.exitCode !== null ? resolve() : child.once('exit', resolve),
-    )
+    await started?.stop()
   }
   return figures
 }
 
-const network = await startNetwork()
-const own = [
-  process.execPath,
-  path.resolve('bin/devchain.js'),
-  '--fork',
-  'URL',
-  '--port',
-  'PORT',
-  '--quiet',
-]
-const programs = [['devchain', own]]
-for (const text of process.argv.slice(2)) {
-  const [name, ...command] = text.split(' ')
-  programs.push([name, command])
-}
-for (const [name, command] of programs) {
-  const home = mkdtempSync(path.join(tmpdir(), 'devchain-fork-bench-'))
-  for (const state of ['cold', 'warm']) {
-    const figures = await run(name, command, network, home)
-    for (const [row, figure] of Object.entries(figures)) {
-      console.log(`${name.padEnd(10)} ${state}  ${row.padEnd(36)} ${figure}`)
+async function use(url, { contracts }, measure) {
+  const [from] = await ask(url, 'eth_accounts')
+  const swap = async () => {
+    const hash = await ask(url, 'eth_sendTransaction', {
+      from,
+      to: contracts.swap,
+      gas: '0x200000',
+    })
+    for (;;) {
+      const receipt = await ask(url, 'eth_getTransactionReceipt', hash)
+      if (receipt?.status === '0x1') return
+      if (receipt !== null) throw new Error('the swap failed')
     }
   }
-  rmSync(home, { recursive: true, force: true })
+  const balances = () => ask(url, 'eth_call', { to: contracts.balances }, 'latest')
+  await measure('first swap, 3 contracts, 120 slots', swap)
+  await measure('second swap', swap)
+  await measure(`call of ${ACCOUNTS} balances`, balances)
 }
+
+/** Starts a program on a network of its own, so that its home has what it keeps of itself. */
+async function prepare(program, home) {
+  const other = await startNetwork(1)
+  try {
+    await run(program, other, home)
+  } finally {
+    await other.close()
+  }
+}
+
+/** Asks the network one question with what Node has, and answers every request with it. */
+const FLOOR = `
+const http = require('node:http')
+const [url, port] = process.argv.slice(1)
+const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_blockNumber', params: [] })
+const headers = { 'content-type': 'application/json', 'content-length': body.length }
+http.request(url, { method: 'POST', headers }, (answer) => {
+  let text = ''
+  answer.on('data', (part) => { text += part })
+  answer.on('end', () => http.createServer((_, reply) => reply.end(text)).listen(+port, '127.0.0.1'))
+}).end(body)`
+
+const OWN = [process.execPath, path.resolve('bin/devchain.js'), '--port', 'PORT', '--quiet']
+
+const { values, positionals } = parseArgs({
+  options: { runs: { type: 'string', default: '3' } },
+  allowPositionals: true,
+})
+const programs = [
+  { name: 'floor', command: [process.execPath, '-e', FLOOR, 'URL', 'PORT'] },
+  { name: 'devchain', command: [...OWN, '--fork', 'URL'] },
+  // the block is known by name, and the network need not be asked which one that is
+  { name: 'devchain @', command: [...OWN, '--fork', 'URL@HASH', '--fork-chain-id', 'CHAIN'] },
+  ...positionals.map((text) => {
+    const [name, ...command] = text.split(' ')
+    return { name, command }
+  }),
+]
+
+const network = await startNetwork(0)
+const homes = new Map()
+const found = new Map()
+for (const program of programs) {
+  const home = mkdtempSync(path.join(tmpdir(), 'devchain-fork-bench-'))
+  await prepare(program, home)
+  homes.set(program, home)
+}
+for (let round = 0; round < Number(values.runs); round++) {
+  for (const program of programs) {
+    const home = mkdtempSync(path.join(tmpdir(), 'devchain-fork-bench-'))
+    cpSync(homes.get(program), home, { recursive: true })
+    for (const state of ['cold', 'warm']) {
+      const figures = await run(program, network, home)
+      for (const [row, figure] of Object.entries(figures)) {
+        const key = `${program.name.padEnd(10)} ${state}  ${row.padEnd(36)}`
+        found.set(key, [...(found.get(key) ?? []), figure])
+      }
+    }
+    rmSync(home, { recursive: true, force: true })
+  }
+}
+for (const [key, figures] of found) {
+  const sorted = figures.toSorted((a, b) => a.ms - b.ms)
+  const { ms, requests } = sorted[Math.floor(sorted.length / 2)]
+  const spread = `${Math.round(sorted[0].ms)} to ${Math.round(sorted.at(-1).ms)}`
+  console.log(`${key} ${Math.round(ms)} ms (${spread}), ${requests} requests`)
+}
+for (const home of homes.values()) rmSync(home, { recursive: true, force: true })
 await network.close()
