@@ -4,12 +4,11 @@ import { LruCache } from '../core/lrucache.ts'
 import type { BlockRecord } from '../node/ledger/blockrecord.ts'
 import type { BlockRun } from '../node/ledger/blockrun.ts'
 import { type Miss, MissingState, type MissSource } from '../state/misses.ts'
-import type { World } from '../state/world.ts'
 import type { Lineage } from './lineage.ts'
 import { gathering, missed } from './network/gather.ts'
 import { type RemoteBlock, readBlock, recordOf } from './network/header.ts'
 import type { BlockPoint, Network } from './network/network.ts'
-import { wholeBlock } from './replay/whole.ts'
+import { type BlockBody, bodyOf } from './replay/whole.ts'
 import { BlockState } from './state.ts'
 
 /** Blocks that are kept with their states; older ones are asked for again, of the store first. */
@@ -18,11 +17,22 @@ const KEPT_BLOCKS = 512
 /** Hashes of no block that are remembered. */
 const KEPT_STRANGERS = 4_096
 
+/** Transactions whose places are remembered. */
+const KEPT_PLACES = 65_536
+
+/** Where a transaction is. */
+interface Place {
+  readonly number: bigint
+  readonly index: number
+}
+
 export class Ancestors implements BlockRun, MissSource {
   readonly count: number
   readonly #network: Network
   readonly #fork: BlockPoint
   readonly #records = new LruCache<bigint, BlockRecord>(KEPT_BLOCKS)
+  readonly #bodies = new LruCache<bigint, BlockBody>(KEPT_BLOCKS)
+  readonly #places = new LruCache<Hash, Place>(KEPT_PLACES)
   readonly #numbers = new LruCache<Hash, bigint>(KEPT_BLOCKS)
   readonly #lineage: Lineage
   readonly #seen = new LruCache<bigint, bigint>(KEPT_BLOCKS)
@@ -73,18 +83,31 @@ export class Ancestors implements BlockRun, MissSource {
       hashes.length > 0 && this.#lineage.find(hashes.map(({ number }) => number)),
       ...misses.map((miss) => {
         if (miss.kind === 'header') return this.#fetchNumber(miss.number)
+        if (miss.kind === 'body') return this.recall(miss.number)
         return miss.kind === 'block' ? this.#fetchHash(miss.hash) : undefined
       }),
     ])
   }
 
+  placeOf(hash: Hash): { readonly record: BlockRecord; readonly index: number } | undefined {
+    const place = this.#places.get(hash)
+    return place && { record: this.recordAt(Number(place.number)), index: place.index }
+  }
+
   /** Has a block's transactions here too, to be run again. */
   async recall(number: bigint): Promise<void> {
-    const known = this.#records.get(number)
-    if (known !== undefined && known.block.transactions.length > 0) return
-    const worldAfter = (point: BlockPoint): World => new BlockState(this.#network, point).world
-    const record = await wholeBlock(this.#network, this.#fork, number, worldAfter)
-    this.#keep(record)
+    if (this.#bodies.get(number) !== undefined) return
+    const body = await bodyOf(this.#network, this.#fork, number)
+    this.#bodies.set(number, body)
+    for (const [index, { hash }] of body.transactions.entries()) {
+      this.#places.set(hash, { number, index })
+    }
+  }
+
+  #bodyOf(number: bigint): BlockBody {
+    const known = this.#bodies.get(number)
+    if (known !== undefined) return known
+    throw this.#missing({ kind: 'body', number })
   }
 
   /** A block is no guess: what needs one ends here, and goes on when it is there. */
@@ -119,13 +142,29 @@ export class Ancestors implements BlockRun, MissSource {
     const { number, stateRoot } = header
     const point = { number, hash, stateRoot }
     if (block.parentNumber !== undefined) this.#seen.set(number, block.parentNumber)
-    this.#keep(recordOf(block, 0, () => new BlockState(this.#network, point).world))
+    const record = recordOf(block, 0, () => new BlockState(this.#network, point).world)
+    this.#records.set(number, this.#withBody(record, number))
+    this.#numbers.set(hash, number)
   }
 
-  #keep(record: BlockRecord): void {
-    const { hash, header } = record.block
-    const { number } = header
-    this.#records.set(number, record)
-    this.#numbers.set(hash, number)
+  /** The record with what is fetched when somebody reads it: most look at the header alone. */
+  #withBody(record: BlockRecord, number: bigint): BlockRecord {
+    const body = (): BlockBody => this.#bodyOf(number)
+    return {
+      block: {
+        ...record.block,
+        get transactions() {
+          return body().transactions
+        },
+      },
+      get executed() {
+        return body().executed
+      },
+      get world() {
+        return record.world
+      },
+      isLoaded: true,
+      totalDifficulty: record.totalDifficulty,
+    }
   }
 }

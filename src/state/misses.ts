@@ -9,6 +9,7 @@ export type Miss =
   | { readonly kind: 'slot'; readonly address: Address; readonly slot: bigint }
   | NodeMiss
   | { readonly kind: 'header'; readonly number: bigint }
+  | { readonly kind: 'body'; readonly number: bigint }
   | { readonly kind: 'hash'; readonly number: bigint }
   | { readonly kind: 'block'; readonly hash: Hash }
 
@@ -54,6 +55,8 @@ export function printMiss(miss: Miss): string {
       return `node ${miss.prefix} of ${miss.owner === undefined ? 'the state' : `the storage of ${miss.owner}`}`
     case 'header':
       return `block ${miss.number}`
+    case 'body':
+      return `transactions of block ${miss.number}`
     case 'hash':
       return `hash of block ${miss.number}`
     case 'block':

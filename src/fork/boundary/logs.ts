@@ -1,10 +1,11 @@
 // eth_getLogs over the block of the fork: the network's logs, asked for in pieces that it takes, and then those made here.
-import { quantityFromBigint } from '../../core/hex.ts'
+import { type Hash, quantityFromBigint } from '../../core/hex.ts'
 import type { LogQuery } from '../../node/events/logs.ts'
 import type { BlockReference } from '../../node/ledger/references.ts'
 import type { Json } from '../../rpc/schema.ts'
-import { jsonOf, numberOf, placeOf, type Question, referenceIn } from './places.ts'
+import { jsonOf, numberAt, numberOf, placeOf, type Question, referenceIn } from './places.ts'
 import { type Filter, logsBetween } from './ranges.ts'
+import { answerHere } from './retrace.ts'
 
 /** The answer where some of the blocks are the network's; undefined where none is. */
 export function logsOver(question: Question): Promise<Json> | undefined {
@@ -16,7 +17,7 @@ export function logsOver(question: Question): Promise<Json> | undefined {
   if (filter.blockHash !== undefined && filter.blockHash !== null) {
     const reference = referenceIn(filter.blockHash)
     const place = reference === undefined ? 'here' : placeOf(state, upstream, reference)
-    return place === 'here' ? undefined : (upstream.ask('eth_getLogs', [filter]) as Promise<Json>)
+    return place === 'here' ? undefined : logsOfBlock(question, place)
   }
   const from = boundOf(question, filter.fromBlock)
   const to = boundOf(question, filter.toBlock)
@@ -24,6 +25,14 @@ export function logsOver(question: Question): Promise<Json> | undefined {
     return undefined
   }
   return inParts(question, filter, from, to)
+}
+
+async function logsOfBlock(question: Question, place: bigint | Hash): Promise<Json> {
+  const { params, upstream } = question
+  const number = typeof place === 'bigint' ? place : await numberAt(upstream, place)
+  // nobody knows it: the chain says so in its own words
+  if (number === undefined) return await answerHere(question)
+  return (await upstream.ask('eth_getLogs', params, number)) as Json
 }
 
 /** As `logsOver`, for what a filter looks for. */

@@ -3,15 +3,16 @@ import { type Hash, quantityFromBigint } from '../../core/hex.ts'
 import type { MaybePromise } from '../../core/promises.ts'
 import type { MethodContext } from '../../methods/common/context.ts'
 import { transactionPlace } from '../../node/ledger/blocktree.ts'
-import type { ChainState } from '../../node/ledger/chainstate.ts'
-import type { Upstream } from '../../node/ledger/upstream.ts'
 import { pooledByHash } from '../../node/pool/pool.ts'
 import type { Method } from '../../rpc/method.ts'
 import type { Json } from '../../rpc/schema.ts'
+import { accountOver, codeOver, modifiedOver } from './accounts.ts'
 import { feeHistoryOver } from './feehistory.ts'
 import { filterLogsOver, logsOver } from './logs.ts'
-import { placeOf, type Question, referenceIn } from './places.ts'
-import { traced } from './retrace.ts'
+import { below, isChanged, numberAt, placeOf, type Question, referenceIn } from './places.ts'
+import { answerHere, askOrMake, makeHere } from './retrace.ts'
+import { creatorOver, searchAfterOver, searchBeforeOver, sentOver } from './searches.ts'
+import { chainTracesOver, encodedBlockOver, framesOver } from './traces.ts'
 
 /** The network's answer, or both ones put together; undefined where the chain itself answers. */
 type Answerer = (question: Question) => MaybePromise<Json> | undefined
@@ -34,26 +35,50 @@ const OF_BLOCKS: Readonly<Record<string, number>> = {
   eth_getRawTransactionByBlockHashAndIndex: 0,
   eth_getRawTransactionByBlockNumberAndIndex: 0,
   eth_getProof: 2,
+  debug_accountInfoAt: 0,
+  debug_accountRange: 0,
+  debug_dumpBlock: 0,
   debug_executionWitness: 0,
   debug_getRawBlock: 0,
   debug_getRawHeader: 0,
   debug_getRawReceipts: 0,
+  debug_getRawTransactions: 0,
+  debug_intermediateRoots: 0,
+  debug_storageRangeAt: 0,
   debug_traceBlockByHash: 0,
   debug_traceBlockByNumber: 0,
   trace_block: 0,
+  trace_blockOpcodeGas: 0,
   trace_replayBlockTransactions: 0,
   ots_getBlockDetails: 0,
   ots_getBlockDetailsByHash: 0,
   ots_getBlockTransactions: 0,
 }
 
+/** Those that tell of the state after a block: of the fork's own it is the network's for as long as nothing was changed. */
+const OF_STATES: ReadonlySet<string> = new Set([
+  'eth_getProof',
+  'debug_accountRange',
+  'debug_dumpBlock',
+])
+
+/** Those whose answer has the number of the block, so that it need not be known before. */
+const TELLING_NUMBERS: ReadonlySet<string> = new Set([
+  'eth_getBlockByHash',
+  'eth_getHeaderByHash',
+  'eth_getTransactionByBlockHashAndIndex',
+])
+
 /** Methods that name a transaction by its hash, their first parameter. */
 const OF_TRANSACTIONS: ReadonlySet<string> = new Set([
   'eth_getTransactionByHash',
   'eth_getTransactionReceipt',
   'eth_getRawTransactionByHash',
+  'ext_getRawTransactionReceiptByHash',
   'debug_traceTransaction',
+  'devchain_traceTransaction',
   'trace_transaction',
+  'trace_transactionOpcodeGas',
   'trace_get',
   'trace_replayTransaction',
   'ots_getInternalOperations',
@@ -61,10 +86,28 @@ const OF_TRANSACTIONS: ReadonlySet<string> = new Set([
   'ots_traceTransaction',
 ])
 
+/** Those that other nodes do not have: the network's transactions are told of here. */
+const OWN: ReadonlySet<string> = new Set([
+  'devchain_traceTransaction',
+  'ext_getRawTransactionReceiptByHash',
+])
+
 const OTHERS: Readonly<Record<string, Answerer>> = {
-  eth_getLogs: logsOver,
+  debug_codeByHash: codeOver,
+  debug_getModifiedAccountsByHash: modifiedOver,
+  debug_getModifiedAccountsByNumber: modifiedOver,
+  debug_traceBlock: encodedBlockOver,
+  debug_traceChain: chainTracesOver,
+  eth_getAccount: accountOver,
   eth_getFilterLogs: filterLogsOver,
+  eth_getLogs: logsOver,
   eth_feeHistory: feeHistoryOver,
+  eth_getTransactionBySenderAndNonce: sentOver,
+  ots_getContractCreator: creatorOver,
+  ots_getTransactionBySenderAndNonce: sentOver,
+  ots_searchTransactionsAfter: searchAfterOver,
+  ots_searchTransactionsBefore: searchBeforeOver,
+  trace_filter: framesOver,
 }
 
 /** The answer of the network that a chain is a fork of; undefined where the chain answers. */
@@ -89,69 +132,53 @@ function ofBlock(question: Question, position: number): MaybePromise<Json> | und
   if (reference === undefined) return undefined
   const place = placeOf(context.chain.state, upstream, reference)
   if (place === 'here') return undefined
-  // a proof of the block itself is the network's for as long as nothing was changed
-  if (method.name === 'eth_getProof' && isChanged(context.chain.state, upstream, place)) {
+  if (OF_STATES.has(method.name) && isChanged(context.chain.state, upstream, place)) {
     return undefined
   }
   const isHash = reference.kind === 'hash' && typeof given === 'string'
   const named = typeof place === 'bigint' && !isHash ? quantityFromBigint(place) : given
   const asked = params.map((param, index) => (index === position ? named : param))
   while (asked.length <= position) asked.push(asked.length === position ? named : null)
-  const number = typeof place === 'bigint' ? place : undefined
-  const ask = async (): Promise<Json> => {
-    const answer = (await upstream.ask(method.name, asked, number)) as Json
-    return number === undefined ? below(answer, upstream) : answer
-  }
-  return traced(question, ask, async () => number ?? (await numberAt(upstream, place as Hash)))
+  const ask = async (number?: bigint): Promise<Json> =>
+    (await upstream.ask(method.name, asked, number)) as Json
+  return typeof place === 'bigint'
+    ? askOrMake(question, () => ask(place), place)
+    : ofHash(question, place, ask)
 }
 
-/** The number of an old block of the network; undefined for none. */
-async function numberAt(upstream: Upstream, hash: Hash): Promise<bigint | undefined> {
-  const block = await upstream.ask('eth_getBlockByHash', [hash, false])
-  const known = below(block as Json, upstream) as { readonly number?: string } | null
-  return known?.number === undefined ? undefined : BigInt(known.number)
-}
-
-/** True when the world after the fork's own block is no longer the network's. */
-function isChanged({ tree }: ChainState, { number }: Upstream, place: bigint | Hash): boolean {
-  if (place !== number) return false
-  const record = tree.canonical.at(Number(number))
-  return record === undefined || record.world.accounts.rootHash !== record.block.header.stateRoot
+/** The answer about a block that has a hash which nobody here knows yet. */
+async function ofHash(
+  question: Question,
+  hash: Hash,
+  ask: (number?: bigint) => Promise<Json>,
+): Promise<Json> {
+  if (TELLING_NUMBERS.has(question.method.name)) return below(await ask(), question.upstream)
+  const number = await numberAt(question.upstream, hash)
+  // nobody knows it: the chain says so in its own words
+  if (number === undefined) return await answerHere(question)
+  return await askOrMake(question, () => ask(number), number)
 }
 
 async function beyond(question: Question, hash: Hash): Promise<Json> {
   const { method, params, upstream } = question
   const transaction = await upstream.ask('eth_getTransactionByHash', [hash])
   const known = below(transaction as Json, upstream)
-  if (method.name === 'eth_getTransactionByHash' || known === null) return known
-  const { blockNumber } = known as { readonly blockNumber: string }
+  if (method.name === 'eth_getTransactionByHash' && known !== null) return known
+  // nobody knows it: the chain says so in its own words
+  if (known === null) return await answerHere(question)
+  const number = BigInt((known as { readonly blockNumber: string }).blockNumber)
+  if (OWN.has(method.name)) return await makeHere(question, number)
   const ask = async (): Promise<Json> => (await upstream.ask(method.name, params)) as Json
-  return traced(question, ask, async () => BigInt(blockNumber))
+  return await askOrMake(question, ask, number)
 }
 
 function ofTransaction(question: Question): MaybePromise<Json> | undefined {
-  const { context, method, params } = question
+  const { context, params, upstream } = question
   const { tree, pool } = context.chain.state
   const [given] = params
   if (typeof given !== 'string' || !/^0x[0-9a-fA-F]{64}$/.test(given)) return undefined
   const hash = given.toLowerCase() as Hash
-  const isHere =
-    transactionPlace(tree, hash) !== undefined || pooledByHash(pool, hash) !== undefined
-  if (isHere) return undefined
-  return beyond(question, hash).then((answer) =>
-    // nobody knows it: the chain says so in its own words
-    answer === null ? (method.run(context, params, []) as MaybePromise<Json>) : answer,
-  )
-}
-
-/** An answer about something in a block after the fork is none: there the chain has gone on alone. */
-function below(answer: Json, { number }: Upstream): Json {
-  const first = Array.isArray(answer) ? answer[0] : answer
-  const { blockNumber, number: own } = (first ?? {}) as { blockNumber?: Json; number?: Json }
-  const of = blockNumber ?? own
-  if (of === null || (typeof of === 'string' && BigInt(of) > number)) return null
-  // one that waits on the network is not known here
-  return first !== null && typeof first === 'object' && 'blockNumber' in first && of === undefined
-    ? null
-    : answer
+  const place = transactionPlace(tree, hash)
+  const isMined = place !== undefined && place.record.block.header.number > upstream.number
+  return isMined || pooledByHash(pool, hash) !== undefined ? undefined : beyond(question, hash)
 }

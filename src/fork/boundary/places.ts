@@ -65,6 +65,36 @@ function placeOfHash({ tree }: ChainState, fork: bigint, hash: Hash): 'here' | b
   }
 }
 
+/** The number of an old block of the network; undefined for none. */
+export async function numberAt(upstream: Upstream, hash: Hash): Promise<bigint | undefined> {
+  const block = await upstream.ask('eth_getBlockByHash', [hash, false])
+  const known = below(block as Json, upstream) as { readonly number?: string } | null
+  return known?.number === undefined ? undefined : BigInt(known.number)
+}
+
+/** True when the world after the fork's own block is no longer the network's. */
+export function isChanged(
+  { tree }: ChainState,
+  { number }: Upstream,
+  place: bigint | Hash,
+): boolean {
+  if (place !== number) return false
+  const record = tree.canonical.at(Number(number))
+  return record === undefined || record.world.accounts.rootHash !== record.block.header.stateRoot
+}
+
+/** An answer about something in a block after the fork is none: there the chain has gone on alone. */
+export function below(answer: Json, { number }: Upstream): Json {
+  const first = Array.isArray(answer) ? answer[0] : answer
+  const { blockNumber, number: own } = (first ?? {}) as { blockNumber?: Json; number?: Json }
+  const of = blockNumber ?? own
+  if (of === null || (typeof of === 'string' && BigInt(of) > number)) return null
+  // one that waits on the network is not known here
+  return first !== null && typeof first === 'object' && 'blockNumber' in first && of === undefined
+    ? null
+    : answer
+}
+
 /** Characters of one answer of ours. */
 const LIMIT = 500_000_000
 

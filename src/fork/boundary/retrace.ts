@@ -1,103 +1,56 @@
-// Traces of old blocks and transactions that their network does not give: they are run again here, on that block's state.
-import { type Hash, quantityFromBigint } from '../../core/hex.ts'
-import type { MethodContext } from '../../methods/common/context.ts'
-import type { Method } from '../../rpc/method.ts'
+// What a network refuses to tell of its old blocks and transactions, and what only its transactions are needed for: made here, from
+// what ran in the block, on that block's state.
 import type { Json } from '../../rpc/schema.ts'
 import { RefusedByUpstream } from '../client/client.ts'
 import { complete } from '../network/gather.ts'
 import { jsonOf, type Question } from './places.ts'
 
-type Traced = Readonly<Record<string, Json>>
-
-/** Methods that trace a block, whose parameters name it first. */
-const OF_BLOCKS: ReadonlySet<string> = new Set([
+/** Methods whose answers follow from the transactions of a block and the state before it. */
+const MADE_HERE: ReadonlySet<string> = new Set([
+  'debug_accountInfoAt',
+  'debug_getRawReceipts',
+  'debug_getRawTransactions',
+  'debug_traceBlock',
   'debug_traceBlockByHash',
   'debug_traceBlockByNumber',
+  'debug_traceTransaction',
+  'ots_getInternalOperations',
+  'ots_getTransactionError',
+  'ots_traceTransaction',
   'trace_block',
+  'trace_blockOpcodeGas',
+  'trace_get',
   'trace_replayBlockTransactions',
+  'trace_replayTransaction',
+  'trace_transaction',
+  'trace_transactionOpcodeGas',
 ])
 
-/** How the trace of a transaction is part of that of its block. */
-interface Part {
-  /** The method that traces the block by its number. */
-  readonly whole: string
-  readonly pick: (traced: readonly Json[], hash: Hash, params: readonly unknown[]) => Json
-}
-
-const OF_TRANSACTIONS: Readonly<Record<string, Part>> = {
-  debug_traceTransaction: {
-    whole: 'debug_traceBlockByNumber',
-    pick: (traced, hash) =>
-      (ofHash(traced, 'txHash', hash)[0] as Traced | undefined)?.result ?? null,
-  },
-  trace_transaction: {
-    whole: 'trace_block',
-    pick: (traced, hash) => ofHash(traced, 'transactionHash', hash),
-  },
-  trace_get: {
-    whole: 'trace_block',
-    pick: (traced, hash, [, path]) => {
-      const wanted = JSON.stringify((path as readonly string[]).map(Number))
-      const all = ofHash(traced, 'transactionHash', hash)
-      return all.find((each) => JSON.stringify((each as Traced).traceAddress) === wanted) ?? null
-    },
-  },
-  trace_replayTransaction: {
-    whole: 'trace_replayBlockTransactions',
-    pick: (traced, hash) => {
-      const [found] = ofHash(traced, 'transactionHash', hash)
-      if (found === undefined) return null
-      const { transactionHash: _, ...own } = found as Traced
-      return own
-    },
-  },
-}
-
-function ofHash(traced: readonly Json[], member: string, hash: Hash): readonly Json[] {
-  return traced.filter((each) => (each as Traced)[member] === hash)
-}
-
 /**
- * The network's answer, or for a trace that it refuses our own.
- * @param number of the block that is traced
+ * The network's answer, or where it refuses one that can be made here, ours.
+ * @param number of the block that it is about
  */
-export async function traced(
+export async function askOrMake(
   question: Question,
   ask: () => Promise<Json>,
-  number: () => Promise<bigint | undefined>,
+  number: bigint,
 ): Promise<Json> {
-  const { name } = question.method
-  if (!(OF_BLOCKS.has(name) || name in OF_TRANSACTIONS)) return await ask()
   try {
     return await ask()
   } catch (error) {
-    if (!(error instanceof RefusedByUpstream)) throw error
-    const block = await number()
-    if (block === undefined) throw error
-    return await runAgain(question, block)
+    if (!(error instanceof RefusedByUpstream && MADE_HERE.has(question.method.name))) throw error
+    return await makeHere(question, number)
   }
 }
 
-async function runAgain(
-  { context, method, params, upstream }: Question,
-  block: bigint,
-): Promise<Json> {
-  await upstream.recall(block)
-  const part = OF_TRANSACTIONS[method.name]
-  if (part === undefined) return await runHere(context, method, params)
-  const whole = context.registry.get(part.whole)
-  if (whole === undefined) throw new Error(`there is no ${part.whole}`)
-  const [hash, ...more] = params
-  const options = method.name === 'trace_get' ? [] : more
-  const answers = await runHere(context, whole, [quantityFromBigint(block), ...options])
-  return part.pick(answers as readonly Json[], String(hash).toLowerCase() as Hash, params)
+/** The chain's own answer, once it has the block's transactions. */
+export async function makeHere(question: Question, number: bigint): Promise<Json> {
+  await question.upstream.recall(number)
+  return await answerHere(question)
 }
 
-async function runHere(
-  context: MethodContext,
-  method: Method<MethodContext>,
-  params: readonly unknown[],
-): Promise<Json> {
+/** The chain's own answer. */
+export async function answerHere({ method, context, params }: Question): Promise<Json> {
   const run = (): ReturnType<typeof method.run> => method.run(context, params, [])
   return await jsonOf(await complete(run, { guesses: false }))
 }

@@ -1,48 +1,46 @@
 // Old blocks with their transactions, to be run again here where their own network does not trace them.
 import { DevchainError } from '../../core/errors.ts'
-import { EMPTY_BYTES, type Hash, quantityFromBigint } from '../../core/hex.ts'
-import type { BlockRecord, ExecutedTransaction } from '../../node/ledger/blockrecord.ts'
-import { EMPTY_BLOOM, type Receipt } from '../../protocol/blocks/receipt.ts'
+import {
+  EMPTY_BYTES,
+  type Hash,
+  parseAddress,
+  parseBytes,
+  parseHash,
+  quantityFromBigint,
+} from '../../core/hex.ts'
+import type { ExecutedTransaction } from '../../node/ledger/blockrecord.ts'
+import { bloomOf, type Log, type Receipt } from '../../protocol/blocks/receipt.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import type { Json } from '../../rpc/schema.ts'
-import type { World } from '../../state/world.ts'
 import { RefusedByUpstream } from '../client/client.ts'
 import { quantity } from '../network/answers.ts'
-import { readBlock, recordOf } from '../network/header.ts'
 import type { BlockPoint, Network } from '../network/network.ts'
 import { type Members, readTransaction } from './transactions.ts'
 
+/** The transactions of a block, and what came of them there. */
+export interface BlockBody {
+  readonly transactions: readonly Transaction[]
+  readonly executed: readonly ExecutedTransaction[]
+}
+
 /**
- * A block of the network with its transactions and the gas that each used there.
+ * The transactions of a block of the network.
  * @throws {DevchainError} `METHOD_NOT_SUPPORTED` for one with transactions that only its network can run
  */
-export async function wholeBlock(
+export async function bodyOf(
   network: Network,
   fork: BlockPoint,
   number: bigint,
-  worldAfter: (point: BlockPoint) => World,
-): Promise<BlockRecord> {
+): Promise<BlockBody> {
   const params = [quantityFromBigint(number), true]
   const json = await network.askBelow(fork, 'eth_getBlockByNumber', params, number)
-  const block = readBlock(json)
   const { transactions: list } = json as { transactions?: readonly Json[] }
   const transactions = (list ?? []).map((each) => readTransaction(each) ?? refuse(each, number))
   const receipts = await receiptsOf(network, fork, number, transactions)
   const executed = transactions.map((transaction, index) =>
     executedOf(transaction, receipts[index]),
   )
-  const { hash, header } = block
-  const record = recordOf(block, 0, () => worldAfter({ number, hash, stateRoot: header.stateRoot }))
-  return {
-    block: { ...record.block, transactions },
-    executed,
-    // a getter, which a spread would read
-    get world() {
-      return record.world
-    },
-    isLoaded: true,
-    totalDifficulty: block.totalDifficulty,
-  }
+  return { transactions, executed }
 }
 
 async function receiptsOf(
@@ -66,20 +64,32 @@ async function receiptsOf(
 }
 
 function executedOf(transaction: Transaction, json: Json | undefined): ExecutedTransaction {
-  const { status, gasUsed, cumulativeGasUsed, effectiveGasPrice } = (json ?? {}) as Members
+  const members = (json ?? {}) as Members
+  const { status, root, gasUsed, cumulativeGasUsed, effectiveGasPrice, contractAddress } = members
+  const logs = (Array.isArray(members.logs) ? (members.logs as readonly Json[]) : []).map(readLog)
+  const isRooted = status === undefined && typeof root === 'string'
   const receipt: Receipt = {
     type: transaction.type,
     status: status !== '0x0',
-    root: undefined,
+    root: isRooted ? parseHash(root) : undefined,
     cumulativeGasUsed: quantity(cumulativeGasUsed),
     gasUsed: quantity(gasUsed),
     effectiveGasPrice: quantity(effectiveGasPrice ?? '0x0'),
-    logsBloom: EMPTY_BLOOM,
-    logs: [],
-    contractAddress: null,
+    logsBloom: bloomOf(logs),
+    logs,
+    contractAddress: typeof contractAddress === 'string' ? parseAddress(contractAddress) : null,
   }
   const failure = receipt.status ? undefined : ({ kind: 'revert', reason: 'revert' } as const)
   return { transaction, receipt, output: EMPTY_BYTES, failure, consoleLines: [] }
+}
+
+function readLog(json: Json): Log {
+  const { address, topics, data } = json as Members
+  return {
+    address: parseAddress(String(address)),
+    topics: (topics as readonly Json[]).map((each) => parseHash(String(each))),
+    data: parseBytes(String(data)),
+  }
 }
 
 function refuse(json: Json, number: bigint): never {

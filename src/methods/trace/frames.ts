@@ -10,7 +10,7 @@ import { type CallFrame, recordCalls } from '../../evm/tracers/calls.ts'
 import { type FlatFrame, flatten } from '../../evm/tracers/flat.ts'
 import { findRecord, recordAt } from '../../node/chain/lookup.ts'
 import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
-import { headOf, transactionPlace } from '../../node/ledger/blocktree.ts'
+import { filledToRead, headOf, transactionPlace } from '../../node/ledger/blocktree.ts'
 import type { BlockReference } from '../../node/ledger/references.ts'
 import type { JsonText } from '../../rpc/jsontext.ts'
 import { type Method, param } from '../../rpc/method.ts'
@@ -158,7 +158,7 @@ async function filterFrames(context: MethodContext, query: FrameQuery): Promise<
     work.writer.value(entryOf())
   }
   work.writer.write('[')
-  for (const record of tree.canonical.filled(Number(from), Number(to) + 1)) {
+  for (const record of filledToRead(tree, Number(from), Number(to) + 1)) {
     if (count >= query.count) break
     await work.writer.yieldIfDue()
     await eachTree(context, record, work, async (top, place) => {

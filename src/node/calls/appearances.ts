@@ -9,7 +9,12 @@ import { TRANSACTION_GAS } from '../../protocol/fees.ts'
 import { accountAt } from '../../state/world.ts'
 import type { Chain } from '../chain/chain.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
-import { type BlockTree, blockByNumber, type TransactionPlace } from '../ledger/blocktree.ts'
+import {
+  type BlockTree,
+  blockByNumber,
+  recordToRead,
+  type TransactionPlace,
+} from '../ledger/blocktree.ts'
 import { replay, type TraceBudget } from './replay.ts'
 
 /** The accounts of one block's transactions, by index. */
@@ -93,7 +98,8 @@ function firstWithCode(chain: Chain, address: Address): BlockRecord | undefined 
     if (hasCode(middle)) high = middle
     else low = middle + 1n
   }
-  return blockByNumber(tree, low)
+  const record = blockByNumber(tree, low)
+  return record && recordToRead(tree, record)
 }
 
 async function placesIn(

@@ -4,7 +4,13 @@ import { DevchainError } from '../../core/errors.ts'
 import { type MaybePromise, whenThere } from '../../core/promises.ts'
 import type { IsAwaited } from '../../evm/executor.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
-import { blockByHash, blockByNumber, headOf, isCanonical } from '../ledger/blocktree.ts'
+import {
+  blockByHash,
+  blockByNumber,
+  headOf,
+  isCanonical,
+  recordToRead,
+} from '../ledger/blocktree.ts'
 import { numberOfTag } from '../ledger/finality.ts'
 import type { BlockReference } from '../ledger/references.ts'
 import type { Chain } from './chain.ts'
@@ -14,6 +20,17 @@ import type { Chain } from './chain.ts'
  * @param isAwaited false gives that up, with `ABANDONED`, unless others wait for it
  */
 export function findRecord(
+  chain: Chain,
+  reference: BlockReference,
+  isAwaited?: IsAwaited,
+): MaybePromise<BlockRecord | undefined> {
+  const { tree } = chain.state
+  const read = (record: BlockRecord | undefined): BlockRecord | undefined =>
+    record && recordToRead(tree, record)
+  return whenThere(namedRecord(chain, reference, isAwaited), read)
+}
+
+function namedRecord(
   chain: Chain,
   reference: BlockReference,
   isAwaited?: IsAwaited,

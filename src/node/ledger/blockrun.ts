@@ -12,4 +12,6 @@ export interface BlockRun {
   /** Which block has a hash; undefined when none has. */
   indexOf(hash: Hash): number | undefined
   recordAt(index: number): BlockRecord
+  /** Where a transaction is; undefined for one of a block whose transactions nobody has read yet. */
+  placeOf?(hash: Hash): { readonly record: BlockRecord; readonly index: number } | undefined
 }

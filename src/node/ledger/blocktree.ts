@@ -128,7 +128,53 @@ export function executedAt({ record, index }: TransactionPlace): ExecutedTransac
 
 /** The canonical block that a transaction is in; undefined when it is in none. */
 export function transactionPlace(tree: BlockTree, hash: Hash): TransactionPlace | undefined {
-  return tree.places.get(hash)
+  return tree.places.get(hash) ?? tree.network?.run.placeOf?.(hash)
+}
+
+/** The canonical blocks from a number on to before another that may have transactions, those of a fork's network too. */
+export function* filledToRead(
+  tree: BlockTree,
+  from: number,
+  to: number,
+): IterableIterator<BlockRecord> {
+  const { canonical, network } = tree
+  const own = network === undefined ? from : Math.max(from, network.number + 1)
+  for (let number = from; number < Math.min(own, to, canonical.length); number++) {
+    yield recordToRead(tree, canonical.at(number)!)
+  }
+  yield* canonical.filled(own, to)
+}
+
+const readOnes = new WeakMap<BlockRecord, BlockRecord>()
+
+/**
+ * A block as those who read it are given it. That which a fork goes on from has the transactions of its network, which are
+ * fetched when they are read: commands, for which nothing of it is new, do without.
+ */
+export function recordToRead({ network }: BlockTree, record: BlockRecord): BlockRecord {
+  const { block, totalDifficulty } = record
+  if (network === undefined || block.header.number !== BigInt(network.number)) return record
+  const { run, number } = network
+  const known = readOnes.get(record)
+  if (known !== undefined) return known
+  const readOne: BlockRecord = {
+    block: {
+      ...block,
+      get transactions() {
+        return run.recordAt(number).block.transactions
+      },
+    },
+    get executed() {
+      return run.recordAt(number).executed
+    },
+    get world() {
+      return record.world
+    },
+    isLoaded: true,
+    totalDifficulty,
+  }
+  readOnes.set(record, readOne)
+  return readOne
 }
 
 const sideTransactions = new WeakMap<SideBlocks, ReadonlySet<Hash>>()

@@ -8,6 +8,7 @@ import type { BlockRecord } from '../ledger/blockrecord.ts'
 import {
   type BlockTree,
   headOf,
+  recordToRead,
   type TransactionPlace,
   transactionPlace,
 } from '../ledger/blocktree.ts'
@@ -71,11 +72,8 @@ export function sentWithNonce(
 }
 
 /** Where a transaction is whose nonce is used. */
-function placeOf(
-  { canonical }: BlockTree,
-  sender: Address,
-  nonce: bigint,
-): TransactionPlace | undefined {
+function placeOf(tree: BlockTree, sender: Address, nonce: bigint): TransactionPlace | undefined {
+  const { canonical } = tree
   let [low, high] = [0, canonical.length - 1]
   while (low < high) {
     const middle = Math.floor((low + high) / 2)
@@ -85,7 +83,7 @@ function placeOf(
     if (nonceAt(record.world, sender) > nonce) high = middle
     else low = middle + 1
   }
-  return placeAmong([canonical.at(low)!], sender, nonce)
+  return placeAmong([recordToRead(tree, canonical.at(low)!)], sender, nonce)
 }
 
 function placeAmong(

@@ -1,0 +1,151 @@
+// Searches for transactions over the block of the fork: those mined here, and then those of the network.
+import { quantityFromBigint } from '../../core/hex.ts'
+import type { Json } from '../../rpc/schema.ts'
+import { RefusedByUpstream } from '../client/client.ts'
+import { below, type Question } from './places.ts'
+import { answerHere } from './retrace.ts'
+
+/** A page of a search, the newest transactions first. */
+interface Page {
+  readonly txs: readonly { readonly blockNumber: string }[]
+  readonly receipts: readonly Json[]
+  readonly firstPage: boolean
+  readonly lastPage: boolean
+}
+
+const EMPTY_PAGE: Page = { txs: [], receipts: [], firstPage: true, lastPage: true }
+
+/** What a search is asked; undefined where the method itself refuses it. */
+function readSearch(
+  params: readonly unknown[],
+): { account: string; block: bigint; size: number } | undefined {
+  const [account, block, size] = params
+  const isNumber = (each: unknown): boolean => /^(0x[0-9a-fA-F]{1,16}|\d{1,16})$/.test(String(each))
+  if (typeof account !== 'string' || !isNumber(block) || !isNumber(size)) return undefined
+  const count = Number(size)
+  if (count < 1 || count > 1_000) return undefined
+  return { account, block: BigInt(String(block)), size: count }
+}
+
+/** The older part of a search is asked of the network where the newer one has not enough. */
+export function searchBeforeOver(question: Question): Promise<Json> | undefined {
+  const { context, upstream } = question
+  const search = readSearch(question.params)
+  if (search === undefined) return undefined
+  const { account, block, size } = search
+  const head = BigInt(context.chain.state.tree.canonical.length) - 1n
+  return (async () => {
+    const isOld = block !== 0n && block <= upstream.number + 1n && block <= head
+    const here = isOld
+      ? { ...EMPTY_PAGE, firstPage: false }
+      : ((await answerHere(question)) as never)
+    const { txs } = here as Page
+    if (txs.length >= size) return { ...(here as Page), lastPage: false } as unknown as Json
+    const from = isOld ? block : upstream.number + 1n
+    const asked = [account, Number(from), size - txs.length]
+    const there = await askedPage(question, asked, here)
+    return joined(here, there, { firstPage: (here as Page).firstPage, lastPage: there.lastPage })
+  })()
+}
+
+/** The newer part of a search is looked for here where the network's blocks up to the fork have not enough. */
+export function searchAfterOver(question: Question): Promise<Json> | undefined {
+  const { upstream } = question
+  const search = readSearch(question.params)
+  if (search === undefined) return undefined
+  const { account, block, size } = search
+  if (block >= upstream.number && block !== 0n) return undefined
+  const searchHere = async (count: number): Promise<Page> =>
+    (await answerHere({
+      ...question,
+      params: [account, Number(upstream.number), count],
+    })) as never
+  return (async () => {
+    const own = await searchHere(size)
+    const there = await askedPage(question, [account, Number(block), size], own)
+    const count = there.txs.filter(isBelow(upstream.number)).length
+    const older: Page = {
+      ...there,
+      txs: there.txs.slice(there.txs.length - count),
+      receipts: there.receipts.slice(there.receipts.length - count),
+    }
+    const { lastPage } = there
+    if (count >= size) return joined(EMPTY_PAGE, older, { firstPage: false, lastPage })
+    const newer = count === 0 ? own : await searchHere(size - count)
+    return joined(newer, older, { firstPage: newer.firstPage, lastPage })
+  })()
+}
+
+function isBelow(fork: bigint): (transaction: Page['txs'][number]) => boolean {
+  return ({ blockNumber }) => BigInt(blockNumber) <= fork
+}
+
+/** The network's page; where it has no such method and something was found here, an empty one that is not the last. */
+async function askedPage(
+  { method, upstream }: Question,
+  params: readonly unknown[],
+  here: Page,
+): Promise<Page> {
+  try {
+    return (await upstream.ask(method.name, params)) as Page
+  } catch (error) {
+    if (!(error instanceof RefusedByUpstream) || here.txs.length === 0) throw error
+    return { ...EMPTY_PAGE, lastPage: false }
+  }
+}
+
+function joined(
+  newer: Page,
+  older: Page,
+  place: { readonly firstPage: boolean; readonly lastPage: boolean },
+): Json {
+  const txs = [...newer.txs, ...older.txs]
+  const receipts = [...newer.receipts, ...older.receipts]
+  return { txs, receipts, ...place } as unknown as Json
+}
+
+/** A transaction by its sender and nonce: on the network where it had used the nonce before the fork. */
+export function sentOver(question: Question): Promise<Json> | undefined {
+  const { method, params, upstream } = question
+  const [sender, nonce] = params
+  const isRead =
+    typeof sender === 'string' &&
+    /^0x[0-9a-fA-F]{40}$/.test(sender) &&
+    /^(0x[0-9a-fA-F]{1,16}|\d{1,16})$/.test(String(nonce))
+  if (!isRead) return undefined
+  return (async () => {
+    const asked = [sender, quantityFromBigint(upstream.number)]
+    const used = await upstream.ask('eth_getTransactionCount', asked, upstream.number)
+    if (BigInt(String(used)) <= BigInt(String(nonce))) return await answerHere(question)
+    return await askOrSearch(question, async () => {
+      const answer = (await upstream.ask(method.name, params)) as Json
+      return typeof answer === 'string' ? answer : below(answer, upstream)
+    })
+  })()
+}
+
+/** Who made a contract: on the network where it had code before the fork. */
+export function creatorOver(question: Question): Promise<Json> | undefined {
+  const { method, params, upstream } = question
+  const [contract] = params
+  if (typeof contract !== 'string' || !/^0x[0-9a-fA-F]{40}$/.test(contract)) return undefined
+  return (async () => {
+    const asked = [contract, quantityFromBigint(upstream.number)]
+    const code = await upstream.ask('eth_getCode', asked, upstream.number)
+    if (code === '0x') return await answerHere(question)
+    return await askOrSearch(
+      question,
+      async () => (await upstream.ask(method.name, params)) as Json,
+    )
+  })()
+}
+
+/** The network's answer; where it refuses, what is found here by looking at some of its old states. */
+async function askOrSearch(question: Question, ask: () => Promise<Json>): Promise<Json> {
+  try {
+    return await ask()
+  } catch (error) {
+    if (!(error instanceof RefusedByUpstream)) throw error
+    return await answerHere(question)
+  }
+}

@@ -1,0 +1,165 @@
+// Traces of many blocks over the block of the fork: the network's, or made here where it refuses, and then those of the blocks
+// mined here.
+import { DevchainError } from '../../core/errors.ts'
+import { bytesFromHex, quantityFromBigint } from '../../core/hex.ts'
+import { byHash } from '../../methods/wire/decodeblock.ts'
+import { decodeBlock } from '../../protocol/blocks/blockdecoding.ts'
+import type { Json } from '../../rpc/schema.ts'
+import { RefusedByUpstream } from '../client/client.ts'
+import { numberAt, numberOf, placeOf, type Question, referenceIn } from './places.ts'
+import { answerHere, askOrMake, makeHere } from './retrace.ts'
+
+/** Blocks of the network that one request has run again here. */
+const MOST_BLOCKS = 1_000
+
+/** Frames that one request is answered at most. */
+const MOST_FRAMES = 10_000
+
+type Filter = Readonly<Record<string, Json | undefined>>
+
+/** `trace_filter` where some of the blocks are the network's. */
+export function framesOver(question: Question): Promise<Json> | undefined {
+  const { context, params, upstream } = question
+  const { state } = context.chain
+  const [given] = params
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return undefined
+  const filter = given as Filter
+  const from = boundOf(question, filter.fromBlock ?? 'earliest')
+  const to = boundOf(question, filter.toBlock ?? 'latest')
+  const [after, count] = [countOf(filter.after, 0), countOf(filter.count, MOST_FRAMES)]
+  if (from === undefined || to === undefined || after === undefined || count === undefined) {
+    return undefined
+  }
+  if (from > upstream.number || to < from) return undefined
+  const head = BigInt(state.tree.canonical.length) - 1n
+  const last = to > upstream.number ? upstream.number : to
+  return (async () => {
+    const { after: _, ...wanted } = filter
+    const there = await framesThere(question, { ...wanted, count: after + count }, { from, last })
+    const kept = there.slice(after, after + count)
+    if (to <= upstream.number || head <= upstream.number || kept.length >= count) return kept
+    const rest = {
+      ...filter,
+      fromBlock: quantityFromBigint(upstream.number + 1n),
+      toBlock: quantityFromBigint(to),
+      after: Math.max(0, after - there.length),
+      count: count - kept.length,
+    }
+    const here = await answerHere({ ...question, params: [rest] })
+    return [...kept, ...(here as readonly Json[])]
+  })()
+}
+
+function boundOf({ context }: Question, value: Json): bigint | undefined {
+  const reference = referenceIn(value)
+  if (reference === undefined || reference.kind === 'hash') return undefined
+  const { state } = context.chain
+  return numberOf(state, reference) ?? BigInt(state.tree.canonical.length) - 1n
+}
+
+/** Undefined for what is no count, or too large a one, which the method itself refuses. */
+function countOf(value: Json | undefined, usual: number): number | undefined {
+  if (value === undefined || value === null) return usual
+  if (!/^(0x[0-9a-fA-F]{1,8}|\d{1,9})$/.test(String(value))) return undefined
+  const count = Number(value)
+  return usual !== 0 && count > usual ? undefined : count
+}
+
+/** Frames of the network's blocks, by the network, or block by block by running them again. */
+async function framesThere(
+  question: Question,
+  filter: Filter & { readonly count: number },
+  { from, last }: { readonly from: bigint; readonly last: bigint },
+): Promise<readonly Json[]> {
+  const range = { fromBlock: quantityFromBigint(from), toBlock: quantityFromBigint(last) }
+  try {
+    const asked = [{ ...filter, ...range }]
+    return (await question.upstream.ask('trace_filter', asked, last)) as readonly Json[]
+  } catch (error) {
+    if (!(error instanceof RefusedByUpstream)) throw error
+    requireFew(from, last, error)
+  }
+  const found: Json[] = []
+  for (let number = from; number <= last && found.length < filter.count; number++) {
+    const at = quantityFromBigint(number)
+    const count = Math.min(MOST_FRAMES, filter.count - found.length)
+    const one = { ...filter, count, fromBlock: at, toBlock: at }
+    const frames = await makeHere({ ...question, params: [one] }, number)
+    for (const frame of frames as readonly Json[]) found.push(frame)
+  }
+  return found
+}
+
+/** @throws {DevchainError} `LIMIT_EXCEEDED` where so many blocks are not run again here */
+function requireFew(from: bigint, last: bigint, cause: RefusedByUpstream | undefined): void {
+  const count = last - from + 1n
+  if (count <= BigInt(MOST_BLOCKS)) return
+  const why = cause === undefined ? '' : ` (${cause.message})`
+  const message = `the blocks ${from} to ${last} are more than the ${MOST_BLOCKS} of the forked network that are run again for one request${why}: ask for fewer blocks`
+  throw new DevchainError('LIMIT_EXCEEDED', message)
+}
+
+/** `debug_traceBlock` of a block of the network. */
+export function encodedBlockOver(question: Question): Promise<Json> | undefined {
+  const { context, method, params, upstream } = question
+  const [given] = params
+  if (typeof given !== 'string' || !/^0x([0-9a-fA-F]{2})+$/.test(given)) return undefined
+  return (async () => {
+    const { hash } = decodeBlock(bytesFromHex(given))
+    const place = placeOf(context.chain.state, upstream, byHash(hash))
+    if (place === 'here') return await answerHere(question)
+    const number = typeof place === 'bigint' ? place : await numberAt(upstream, place)
+    if (number === undefined) return await answerHere(question)
+    const ask = async (): Promise<Json> => (await upstream.ask(method.name, params, number)) as Json
+    return await askOrMake(question, ask, number)
+  })()
+}
+
+/** `debug_traceChain` where some of the blocks are the network's. */
+export function chainTracesOver(question: Question): Promise<Json> | undefined {
+  const { context, params, upstream } = question
+  const { state } = context.chain
+  const [start, end, ...options] = params
+  const [first, last] = [referenceIn(start), referenceIn(end)]
+  if (first === undefined || last === undefined) return undefined
+  return (async () => {
+    const [from, to] = await Promise.all(
+      [first, last].map(async (reference) => {
+        const place = placeOf(state, upstream, reference)
+        if (typeof place === 'bigint') return place
+        return place === 'here' ? undefined : await numberAt(upstream, place)
+      }),
+    )
+    const isWhole = from !== undefined && (to === undefined || from < to)
+    if (!isWhole || from >= upstream.number) return await answerHere(question)
+    const until = to ?? upstream.number
+    requireFew(from + 1n, until, undefined)
+    const traces: Json[] = []
+    for (let number = from + 1n; number <= until; number++) {
+      const entry = await blockEntry(question, number, options)
+      if (entry.traces.length > 0 || number === to) traces.push(entry)
+    }
+    if (to !== undefined) return traces
+    const fork = quantityFromBigint(upstream.number)
+    const own = await answerHere({ ...question, params: [fork, end, ...options] })
+    return [...traces, ...(own as readonly Json[])]
+  })()
+}
+
+async function blockEntry(
+  question: Question,
+  number: bigint,
+  options: readonly unknown[],
+): Promise<{ readonly block: string; readonly hash: Json; readonly traces: readonly Json[] }> {
+  const { context, upstream } = question
+  const at = quantityFromBigint(number)
+  const method = context.registry.get('debug_traceBlockByNumber') ?? question.method
+  const params = [at, ...options]
+  const ask = async (): Promise<Json> => (await upstream.ask(method.name, params, number)) as Json
+  const [block, traces] = await Promise.all([
+    upstream.ask('eth_getBlockByNumber', [at, false], number),
+    askOrMake({ ...question, method, params }, ask, number),
+  ])
+  const { hash } = block as { readonly hash: Json }
+  return { block: at, hash, traces: traces as readonly Json[] }
+}

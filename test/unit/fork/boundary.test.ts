@@ -1,0 +1,285 @@
+// Every method that names a block or a transaction tells of the network's as the network does, and of none that came after the fork.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  type Asked,
+  deployKeeper,
+  type Fork,
+  forkOf,
+  KEEPER_CODE,
+  sendOn,
+  setting,
+  startUpstream,
+  type Upstream,
+} from '../../support/upstream.ts'
+
+type Params = (place: Place) => readonly unknown[]
+
+/** A block with transactions, as methods name it and them. */
+interface Place {
+  readonly keeper: string
+  readonly hash: string
+  readonly number: string
+  readonly transaction: string
+  readonly sender: string
+  readonly nonce: string
+  readonly raw: string
+}
+
+const CALL_TRACER = { tracer: 'callTracer', tracerConfig: { withLog: true } }
+
+/** Of a network that tells of everything, and of one that tells of nothing but its blocks and its state. */
+const EVERYWHERE: readonly (readonly [string, Params])[] = [
+  ['debug_accountInfoAt', ({ number, keeper }) => [number, '0x0', keeper]],
+  ['debug_getRawReceipts', ({ hash }) => [hash]],
+  ['debug_getRawTransactions', ({ number }) => [number]],
+  ['debug_getRawTransactions', ({ hash }) => [hash]],
+  ['debug_traceBlock', ({ raw }) => [raw, CALL_TRACER]],
+  ['debug_traceBlockByHash', ({ hash }) => [hash, CALL_TRACER]],
+  ['debug_traceBlockByNumber', ({ number }) => [number, CALL_TRACER]],
+  ['debug_traceTransaction', ({ transaction }) => [transaction, CALL_TRACER]],
+  ['devchain_traceTransaction', ({ transaction }) => [transaction]],
+  [
+    'eth_callMany',
+    ({ number, keeper }) => [many(keeper), { blockNumber: number, transactionIndex: 1 }],
+  ],
+  ['eth_getAccount', ({ keeper, number }) => [keeper, number]],
+  ['eth_getAccount', ({ keeper, hash }) => [keeper, { blockHash: hash }]],
+  ['eth_getTransactionBySenderAndNonce', ({ sender, nonce }) => [sender, nonce]],
+  ['ext_getRawTransactionReceiptByHash', ({ transaction }) => [transaction]],
+  ['ext_getTransactionReceiptNodesByHash', ({ hash, transaction }) => [hash, transaction]],
+  ['ots_getContractCreator', ({ keeper }) => [keeper]],
+  ['ots_getInternalOperations', ({ transaction }) => [transaction]],
+  ['ots_getTransactionBySenderAndNonce', ({ sender, nonce }) => [sender, nonce]],
+  ['ots_getTransactionError', ({ transaction }) => [transaction]],
+  ['ots_traceTransaction', ({ transaction }) => [transaction]],
+  ['trace_block', ({ number }) => [number]],
+  ['trace_blockOpcodeGas', ({ hash }) => [{ blockHash: hash }]],
+  ['trace_filter', ({ number }) => [{ fromBlock: '0x0', toBlock: number, count: 30, after: 3 }]],
+  ['trace_get', ({ transaction }) => [transaction, []]],
+  ['trace_replayBlockTransactions', ({ number }) => [number, ['trace', 'stateDiff']]],
+  ['trace_replayTransaction', ({ transaction }) => [transaction, ['trace', 'vmTrace']]],
+  ['trace_transaction', ({ transaction }) => [transaction]],
+  ['trace_transactionOpcodeGas', ({ transaction }) => [transaction]],
+  ['debug_traceChain', ({ number }) => ['0x0', number, CALL_TRACER]],
+]
+
+/** What the network alone knows: the names of all its accounts and slots, and the roots of its tries. */
+const THERE: readonly (readonly [string, Params])[] = [
+  ['debug_accountRange', ({ number }) => [number, '0x', 20]],
+  ['debug_dumpBlock', ({ number }) => [number]],
+  ['debug_getModifiedAccountsByHash', ({ hash }) => [hash]],
+  ['debug_getModifiedAccountsByNumber', ({ number }) => ['0x0', number]],
+  ['debug_intermediateRoots', ({ hash }) => [hash]],
+  ['debug_storageRangeAt', ({ hash, keeper }) => [hash, '0x1', keeper, '0x', 5]],
+  ['ots_searchTransactionsAfter', ({ sender }) => [sender, 0, 2]],
+  ['ots_searchTransactionsBefore', ({ sender, number }) => [sender, Number(number), 2]],
+]
+
+function many(keeper: string): readonly unknown[] {
+  return [{ transactions: [{ to: keeper, data: '0x', gas: '0x80000' }] }]
+}
+
+async function placeAt({ ask }: Upstream, number: string, keeper: string): Promise<Place> {
+  const block = (await ask('eth_getBlockByNumber', number, true)) as {
+    hash: string
+    transactions: { hash: string; from: string; nonce: string }[]
+  }
+  const { hash, from, nonce } = block.transactions[0]!
+  const raw = (await ask('debug_getRawBlock', number)) as string
+  return { keeper, hash: block.hash, number, transaction: hash, sender: from, nonce, raw }
+}
+
+/** The fork's block is 3 of 5. */
+async function network(): Promise<{
+  upstream: Upstream
+  places: readonly Place[]
+  keeper: string
+}> {
+  const upstream = await startUpstream()
+  const keeper = await deployKeeper(upstream)
+  for (const slot of [1, 2, 3]) await sendOn(upstream.ask, { to: keeper, data: setting(slot, 9) })
+  await upstream.ask('evm_setAutomine', false)
+  const numbers = ['0x1', '0x2', '0x3', '0x5']
+  const places = await Promise.all(numbers.map((number) => placeAt(upstream, number, keeper)))
+  return { upstream, places, keeper }
+}
+
+function onlyBasics({ method }: Asked): { code: number; message: string } | undefined {
+  const isRefused =
+    /^(debug|trace|ots|devchain|ext)_/.test(method) ||
+    ['eth_getTransactionBySenderAndNonce', 'eth_getAccount'].includes(method)
+  return isRefused ? { code: -32601, message: `the method ${method} does not exist` } : undefined
+}
+
+describe.each([
+  ['tells of everything', undefined],
+  ['tells of blocks and states alone', onlyBasics],
+] as const)('a fork of a network that %s', (_, refuse) => {
+  let upstream: Upstream
+  let places: readonly Place[]
+  let fork: Fork
+
+  beforeAll(async () => {
+    const made = await network()
+    upstream = made.upstream
+    places = made.places
+    upstream.faults.refuse = refuse
+    fork = await forkOf(upstream, { fork: { url: upstream.url, block: 3 } })
+  })
+
+  afterAll(async () => {
+    await fork.devchain.close()
+    await upstream.close()
+  })
+
+  const cases = refuse === undefined ? [...EVERYWHERE, ...THERE] : EVERYWHERE
+
+  test.each(cases)('answers %s of its old blocks as the network does', async (method, params) => {
+    for (const place of places.slice(0, 3)) {
+      const asked = params(place)
+      const told = await fork.ask(method, ...asked)
+      expect(told).toEqual(await upstream.ask(method, ...asked))
+      expect(told).not.toBeNull()
+    }
+  })
+
+  if (refuse !== undefined) {
+    test.each(THERE)('says who refuses %s', async (method, params) => {
+      await expect(fork.ask(method, ...params(places[1]!))).rejects.toThrow(`refuses ${method}`)
+    })
+  }
+})
+
+describe('a block that came after the fork', () => {
+  const byHash: readonly (readonly [string, Params])[] = [
+    ['debug_getRawBlock', ({ hash }) => [hash]],
+    ['debug_getRawHeader', ({ hash }) => [hash]],
+    ['debug_getRawReceipts', ({ hash }) => [hash]],
+    ['debug_executionWitness', ({ hash }) => [{ blockHash: hash }]],
+    ['debug_traceBlockByHash', ({ hash }) => [hash]],
+    ['debug_traceTransaction', ({ transaction }) => [transaction]],
+    ['devchain_traceTransaction', ({ transaction }) => [transaction]],
+    ['eth_getBlockTransactionCountByHash', ({ hash }) => [hash]],
+    ['eth_getLogs', ({ hash }) => [{ blockHash: hash }]],
+    ['eth_getProof', ({ hash, keeper }) => [keeper, [], { blockHash: hash }]],
+    ['eth_getRawTransactionByBlockHashAndIndex', ({ hash }) => [hash, '0x0']],
+    ['eth_getTransactionBySenderAndNonce', ({ sender, nonce }) => [sender, nonce]],
+    ['eth_getUncleCountByBlockHash', ({ hash }) => [hash]],
+    ['ots_getBlockDetailsByHash', ({ hash }) => [hash]],
+    ['trace_transaction', ({ transaction }) => [transaction]],
+  ]
+
+  test('is known by none of its names', async () => {
+    const { upstream, places } = await network()
+    await using _ = upstream
+    const fork = await forkOf(upstream, { fork: { url: upstream.url, block: 3 } })
+    await using __ = fork
+    const answers = byHash.map(async ([method, params]) => {
+      const answer = await fork.ask(method, ...params(places[3]!)).catch((error: Error) => error)
+      return [method, answer instanceof Error ? error(answer) : answer] as const
+    })
+    const error = ({ message }: Error): string => (/not found/.test(message) ? 'none' : message)
+    for (const [method, answer] of await Promise.all(answers)) {
+      expect([method, answer ?? 'none']).toEqual([method, 'none'])
+    }
+  })
+})
+
+describe('over the block of the fork', () => {
+  async function grown(): Promise<{ upstream: Upstream; fork: Fork; keeper: string }> {
+    const { upstream, keeper } = await network()
+    const fork = await forkOf(upstream, { fork: { url: upstream.url, block: 3 } })
+    await sendOn(fork.ask, { to: keeper, data: setting(1, 77) })
+    await sendOn(fork.ask, { data: KEEPER_CODE })
+    return { upstream, fork, keeper }
+  }
+
+  test('frames are filtered, skipped and counted as though it was one chain', async () => {
+    const { upstream, fork, keeper } = await grown()
+    await using _ = upstream
+    await using __ = fork
+    const frames = async (filter: object): Promise<readonly { blockNumber: number }[]> =>
+      (await fork.ask('trace_filter', filter)) as never
+    const all = await frames({})
+    expect(all.at(-1)?.blockNumber).toBe(5)
+    expect(all[0]?.blockNumber).toBe(1)
+    for (const after of [0, 3, all.length - 2, all.length - 1, all.length, all.length + 5]) {
+      for (const count of [1, 2, all.length]) {
+        const expected = all.slice(after, after + count)
+        expect(await frames({ after, count })).toEqual(expected)
+      }
+    }
+    const wanted = { toAddress: [keeper], fromBlock: '0x3' }
+    expect((await frames(wanted)).map(({ blockNumber }) => blockNumber)).toEqual([3, 4])
+    const traced = (await fork.ask('debug_traceChain', '0x2', '0x5', CALL_TRACER)) as {
+      block: string
+      traces: readonly object[]
+    }[]
+    expect(traced.map(({ block, traces }) => [block, traces.length])).toEqual([
+      ['0x3', 1],
+      ['0x4', 1],
+      ['0x5', 1],
+    ])
+  })
+
+  test('transactions of an account are paged, the newest first', async () => {
+    const { upstream, fork, keeper } = await grown()
+    await using _ = upstream
+    await using __ = fork
+    const page = async (method: string, block: number, size: number): Promise<unknown> => {
+      const found = (await fork.ask(method, keeper, block, size)) as {
+        txs: { blockNumber: string }[]
+        receipts: { blockNumber: string }[]
+        firstPage: boolean
+        lastPage: boolean
+      }
+      const { txs, receipts, firstPage, lastPage } = found
+      expect(receipts.map(({ blockNumber }) => blockNumber)).toEqual(
+        txs.map(({ blockNumber }) => blockNumber),
+      )
+      const numbers = [...new Set(txs.map(({ blockNumber }) => Number(blockNumber)))]
+      return [numbers, firstPage, lastPage]
+    }
+    const before = 'ots_searchTransactionsBefore'
+    expect(await page(before, 0, 1)).toEqual([[4], true, false])
+    expect(await page(before, 0, 2)).toEqual([[4, 3], true, false])
+    expect(await page(before, 4, 1)).toEqual([[3], false, false])
+    expect(await page(before, 0, 500)).toEqual([[4, 3, 2, 1], true, true])
+    const after = 'ots_searchTransactionsAfter'
+    expect(await page(after, 0, 1)).toEqual([[1], false, true])
+    expect(await page(after, 2, 1)).toEqual([[3], false, false])
+    expect(await page(after, 2, 2)).toEqual([[4, 3], false, false])
+    expect(await page(after, 3, 2)).toEqual([[4], true, false])
+    expect(await page(after, 0, 500)).toEqual([[4, 3, 2, 1], true, true])
+  })
+
+  test('accounts that changed are those of both sides', async () => {
+    const { upstream, fork, keeper } = await grown()
+    await using _ = upstream
+    await using __ = fork
+    const [sender] = (await fork.ask('eth_accounts')) as readonly string[]
+    const changed = (await fork.ask('debug_getModifiedAccountsByNumber', '0x0', '0x4')) as string[]
+    expect(changed).toEqual(expect.arrayContaining([keeper, sender]))
+    expect(new Set(changed).size).toBe(changed.length)
+    const own = await fork.ask('debug_getModifiedAccountsByNumber', '0x4')
+    expect(own).toEqual(expect.arrayContaining([keeper, sender]))
+  })
+
+  test('a contract and a transaction that were made here are found without the network', async () => {
+    const { upstream, fork } = await grown()
+    await using _ = upstream
+    await using __ = fork
+    const [sender] = (await fork.ask('eth_accounts')) as readonly string[]
+    const { hash, contractAddress, nonce } = (await (async () => {
+      const block = (await fork.ask('eth_getBlockByNumber', 'latest', true)) as never
+      const [transaction] = (block as { transactions: { hash: string; nonce: string }[] })
+        .transactions
+      const receipt = await fork.ask('eth_getTransactionReceipt', transaction?.hash)
+      return { ...transaction, ...(receipt as object) }
+    })()) as { hash: string; contractAddress: string; nonce: string }
+    const creator = { hash, creator: sender }
+    expect(await fork.ask('ots_getContractCreator', contractAddress)).toEqual(creator)
+    expect(await fork.ask('ots_getTransactionBySenderAndNonce', sender, nonce)).toBe(hash)
+    expect(await fork.ask('ots_getTransactionBySenderAndNonce', sender, '0x999')).toBeNull()
+  })
+})
