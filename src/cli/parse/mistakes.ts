@@ -30,6 +30,8 @@ function unknownOption(command: Command, text: string): string {
   if (/^-\d/.test(flag)) return `unknown option ${flag}; after -- it is an argument`
   const ours = FOREIGN.get(flag)
   if (ours !== undefined) return `unknown option ${flag}; did you mean ${ours}?`
+  const why = NEEDLESS.get(flag)
+  if (why !== undefined) return `unknown option ${flag}; leave it out: ${why}`
   return `unknown option ${flag}${hintOf(flag, flags)}`
 }
 
@@ -53,6 +55,25 @@ const FOREIGN: ReadonlyMap<string, string> = new Map([
   ['--retries', '--fork-retries'],
   ['--timeout', '--fork-timeout'],
   ['--fork-transaction-hash', '--fork-transaction'],
+  ['--fork.origin', '--fork-header'],
+  ['--fork.username', '--fork https://USER:PASSWORD@HOST'],
+  ['--fork.password', '--fork https://USER:PASSWORD@HOST'],
+])
+
+const LIMITS = 'what a forked network allows is learned, and the log tells what is waited for'
+const NETWORKS = 'what a forked network has of its own is known by its chain id and its blocks'
+
+/** Flags of other nodes that nothing here corresponds to, and why. */
+const NEEDLESS: ReadonlyMap<string, string> = new Map([
+  ['--compute-units-per-second', LIMITS],
+  ['--no-rate-limit', LIMITS],
+  ['--no-rpc-rate-limit', LIMITS],
+  ['--fork.requestsPerSecond', LIMITS],
+  ['--network', NETWORKS],
+  ['-n', NETWORKS],
+  ['--optimism', NETWORKS],
+  ['--celo', NETWORKS],
+  ['--chain-type', NETWORKS],
 ])
 
 /** @param declared the option as it was declared: `--port <PORT>` */

@@ -75,6 +75,47 @@ describe('without a command', () => {
   })
 })
 
+/** Flags for forks, of `anvil --help` (1.7.1), `ganache --help` (7.9.2) and `hardhat node --help` (3.18.0), that are not ours. */
+const FLAGS_OF_OTHERS = [
+  '--compute-units-per-second',
+  '-f',
+  '--fork-url',
+  '--rpc-url',
+  '--fork-block-number',
+  '--fork-retry-backoff',
+  '--fork-transaction-hash',
+  '--no-rate-limit',
+  '--no-rpc-rate-limit',
+  '--no-storage-caching',
+  '--retries',
+  '--timeout',
+  '-n',
+  '--network',
+  '--celo',
+  '--fork.url',
+  '--fork.network',
+  '--fork.blockNumber',
+  '--fork.preLatestConfirmations',
+  '--fork.username',
+  '--fork.password',
+  '--fork.jwt',
+  '--fork.userAgent',
+  '--fork.origin',
+  '--fork.headers',
+  '--fork.requestsPerSecond',
+  '--fork.disableCache',
+  '--fork.deleteCache',
+  '--chain-type',
+]
+
+test.each(FLAGS_OF_OTHERS)(
+  '%s of another node is answered with ours, or why there is none',
+  (flag) => {
+    const answer = new RegExp(`^unknown option ${flag}; (did you mean .*\\?|leave it out: .*) \\(--help`)
+    expect(() => read(flag, 'x')).toThrow(answer)
+  },
+)
+
 describe('the arguments of a command', () => {
   test('are words but for flags, which may stand anywhere', () => {
     expect(read('rpc', '--json', 'm', '-5', '--url', 'u', '-')).toEqual({
