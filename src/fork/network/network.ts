@@ -13,7 +13,7 @@ import type { Json } from '../../rpc/schema.ts'
 import { type Client, RefusedByUpstream, type Traffic } from '../client/client.ts'
 import { type ItemKey, type Store, textOfKey } from '../store/store.ts'
 import { isWord } from './answers.ts'
-import { ownContractNotice } from './owncontracts.ts'
+import { hasHighContracts, ownContractNotice } from './owncontracts.ts'
 import { type BlockAge, isPruned, PrunedState } from './pruned.ts'
 
 /** A block of a network, as its state is asked for. */
@@ -49,7 +49,7 @@ export interface NetworkParts {
 /** Sentences that are told once each; a network has fewer contracts of its own, and functions of them. */
 const MOST_TOLD = 1_000
 
-/** Such contracts stand at low addresses. */
+/** Most of such contracts stand at low addresses. */
 const NO_HIGH_DIGITS = '0'.repeat(28)
 
 /** JSON-RPC numbers of a method that is not there, or not for us. */
@@ -69,11 +69,13 @@ export class Network {
   readonly #pending = new Map<string, Promise<Json>>()
   /** Looks at blocks that were begun in this turn. */
   readonly #looks = new Map<Hash, Promise<void>>()
+  readonly #hasHighContracts: boolean
   /** What was told once. */
   readonly #told = new Set<string>()
 
   constructor(parts: NetworkParts) {
     this.chainId = parts.chainId
+    this.#hasHighContracts = hasHighContracts(parts.chainId)
     this.#parts = parts
   }
 
@@ -102,7 +104,8 @@ export class Network {
   /** An account is used: one that is code of the network's own nodes is told of once. */
   noteUsed(address: Address, code: Uint8Array): void {
     // a mark is one byte of code, wherever it is
-    if (code.length !== 1 && address.slice(2, 30) !== NO_HIGH_DIGITS) return
+    const isLow = address.slice(2, 30) === NO_HIGH_DIGITS
+    if (!(isLow || code.length === 1 || this.#hasHighContracts)) return
     const notice = ownContractNotice(this.chainId, this.isArbitrum, address, code)
     if (notice !== undefined) this.tellOnce(notice)
   }

@@ -81,8 +81,69 @@ const HEDERA: Names = {
   '16b': 'schedule service',
 }
 
-/** @see https://docs.celo.org/build-on-celo/build-with-local-developers: CELO is moved by it */
+/** @see https://docs.celo.org/specs/token-duality: CELO is moved by it */
 const CELO: Names = { fd: 'transfer of CELO' }
+
+/** @see https://github.com/base/base-std: StdPrecompiles */
+const BASE: Names = {
+  b20f000000000000000000000000000000000000: 'B20 factory',
+  '8453000000000000000000000000000000000001': 'activation registry',
+  '8453000000000000000000000000000000000002': 'policy registry',
+  '813000000000000000000000000000000000aa01': 'nonce manager',
+  '813000000000000000000000000000000000aa02': 'transaction context',
+}
+
+/** B20 tokens of Base have addresses that begin so. */
+const B20_TOKENS = `0xb2${'0'.repeat(18)}`
+
+/** @see https://hyperliquid.gitbook.io/hyperliquid-docs: L1Read.sol, which reads HyperCore */
+const HYPEREVM: Names = {
+  '800': 'position',
+  '801': 'spotBalance',
+  '802': 'userVaultEquity',
+  '803': 'withdrawable',
+  '804': 'delegations',
+  '805': 'delegatorSummary',
+  '806': 'markPx',
+  '807': 'oraclePx',
+  '808': 'spotPx',
+  '809': 'l1BlockNumber',
+  '80a': 'perpAssetInfo',
+  '80b': 'spotInfo',
+  '80c': 'tokenInfo',
+  '80d': 'tokenSupply',
+  '80e': 'bbo',
+  '80f': 'accountMarginSummary',
+  '810': 'coreUserExists',
+  ...Object.fromEntries(['811', '812', '813', '814'].map((at) => [at, 'a read of HyperCore'])),
+}
+
+/** @see https://docs.monad.xyz/developer-essentials/precompiles */
+const MONAD: Names = { '1000': 'staking', '1001': 'reserve balance' }
+
+/** @see https://github.com/sei-protocol/sei-chain/tree/main/precompiles */
+const SEI: Names = {
+  '1001': 'bank',
+  '1002': 'wasmd',
+  '1003': 'json',
+  '1004': 'addr',
+  '1005': 'staking',
+  '1006': 'gov',
+  '1007': 'distribution',
+  '1008': 'oracle',
+  '1009': 'ibc',
+  '100a': 'pointerview',
+  '100b': 'pointer',
+}
+
+/** @see https://github.com/rsksmart/rskj/blob/master/rskj-core/src/main/java/org/ethereum/vm/PrecompiledContracts.java */
+const ROOTSTOCK: Names = {
+  '1000006': 'Bridge',
+  '1000008': 'Remasc',
+  '1000009': 'HDWalletUtils',
+  '1000010': 'BlockHeader',
+  '1000011': 'Environment',
+}
 
 type Network = readonly [network: string, names: Names]
 
@@ -100,6 +161,16 @@ const BY_CHAIN: ReadonlyMap<bigint, Network> = new Map<bigint, Network>([
   [42_220n, ['Celo', CELO]],
   [44_787n, ['Celo', CELO]],
   [11_142_220n, ['Celo', CELO]],
+  [8_453n, ['Base', BASE]],
+  [84_532n, ['Base', BASE]],
+  [999n, ['HyperEVM', HYPEREVM]],
+  [998n, ['HyperEVM', HYPEREVM]],
+  [143n, ['Monad', MONAD]],
+  [10_143n, ['Monad', MONAD]],
+  [1_329n, ['Sei', SEI]],
+  [1_328n, ['Sei', SEI]],
+  [30n, ['Rootstock', ROOTSTOCK]],
+  [31n, ['Rootstock', ROOTSTOCK]],
 ])
 
 /** What networks show as the code of such contracts: INVALID (Arbitrum), ADD (Subnet-EVM of Avalanche). Neither can run. */
@@ -120,13 +191,19 @@ export function ownContractNotice(
   code: Uint8Array,
 ): string | undefined {
   const [network, names] = (isArbitrum ? OF_ARBITRUM : BY_CHAIN.get(chainId)) ?? []
-  const name = names?.[address.slice(2).replace(/^0+/, '')]
+  const isToken = names === BASE && address.startsWith(B20_TOKENS)
+  const name = isToken ? 'a B20 token' : names?.[address.slice(2).replace(/^0+/, '')]
   if (name !== undefined) {
     return `${address} is ${name}, a contract of ${network} that is code of its nodes: calls of it do not what they do there`
   }
   const mark = code.length === 1 ? MARKS.get(code[0]!) : undefined
   if (mark === undefined) return undefined
   return `${address} has ${mark} as its only code, by which networks mark contracts that are code of their nodes: calls of it fail here`
+}
+
+/** True where such contracts have other addresses than low ones. */
+export function hasHighContracts(chainId: bigint): boolean {
+  return BY_CHAIN.get(chainId)?.[1] === BASE
 }
 
 /** How a contract of Arbitrum is called. */

@@ -111,7 +111,9 @@ const FLAGS_OF_OTHERS = [
 test.each(FLAGS_OF_OTHERS)(
   '%s of another node is answered with ours, or why there is none',
   (flag) => {
-    const answer = new RegExp(`^unknown option ${flag}; (did you mean .*\\?|leave it out: .*) \\(--help`)
+    const answer = new RegExp(
+      `^unknown option ${flag}; (did you mean .*\\?|leave it out: .*) \\(--help`,
+    )
     expect(() => read(flag, 'x')).toThrow(answer)
   },
 )
