@@ -42,12 +42,12 @@ export class GatheringExecutor extends DelegatingExecutor {
 
   override transact(job: TransactionJob): MaybePromise<Outcome> {
     if (!job.world.accounts.isBacked) return super.transact(job)
-    return this.#run(this.#adapt(job), job.transaction, (each) => super.transact(each))
+    return this.#run(job, job.transaction, (each) => super.transact(this.#adapt(each)))
   }
 
   override call(job: CallJob): MaybePromise<Outcome> {
     if (!job.world.accounts.isBacked) return super.call(job)
-    return this.#run(this.#adapt(job), job.message, (each) => super.call(each))
+    return this.#run(job, job.message, (each) => super.call(this.#adapt(each)))
   }
 
   override async beginBlock(job: BlockStartJob): Promise<World> {

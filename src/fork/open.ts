@@ -22,6 +22,7 @@ import { type RemoteBlock, readBlock, recordOf } from './network/header.ts'
 import { type Asker, type BlockPoint, Network } from './network/network.ts'
 import { type BlockAge, PrunedState } from './network/pruned.ts'
 import { requireEvm, rulesOf } from './network/rules.ts'
+import { asDeposit } from './replay/deposits.ts'
 import { sendLater } from './replay/later.ts'
 import { worldAfter } from './replay/prefix.ts'
 import { findBlock, requireSameBlock } from './start/find.ts'
@@ -225,7 +226,7 @@ function opened(
     upstream: {
       ...upstreamOf(network, point, lineage, () => isRootKnown),
       seenNumber,
-      adapt: seenNumber && adapting(seenNumber, hashes),
+      adapt: seenNumber === undefined ? asDeposit : adapting(seenNumber, hashes),
       recall: (number) => ancestors.recall(number),
       moveTo,
     },

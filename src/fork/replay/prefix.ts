@@ -9,6 +9,7 @@ import type { World } from '../../state/world.ts'
 import { readBlock, recordOf } from '../network/header.ts'
 import type { BlockPoint, Network } from '../network/network.ts'
 import type { Prefix } from '../store/cassette.ts'
+import { afterFailure, readDeposit } from './deposits.ts'
 import { effectsOf, withEffects } from './effects.ts'
 import { readTransaction } from './transactions.ts'
 
@@ -37,11 +38,12 @@ export async function worldAfter(
   )
   const block = { ...then, chainId: state.config.upstream?.chainId ?? then.chainId }
   const { parentHash, parentBeaconBlockRoot } = header
-  const before = transactions.slice(0, index).map(readTransaction)
+  const plain = transactions.slice(0, index).map(readTransaction)
+  const before = plain.map((each, at) => each ?? readDeposit(transactions[at]!))
   const begun = { world: parent, block, parentHash, parentBeaconBlockRoot }
   const [beginning, effects] = await Promise.all([
     executor.beginBlock(begun),
-    effectsOf(network, point, prefix, before.includes(undefined)),
+    effectsOf(network, point, prefix, plain.includes(undefined)),
   ])
   if (effects !== undefined) return await withEffects(beginning, effects)
   let world = beginning
@@ -72,6 +74,6 @@ async function worldOf(
   } catch (error) {
     const isRefused = error instanceof DevchainError && error.word !== 'UPSTREAM_FAILED'
     if (!isRefused || isInterruption(error)) throw error
-    return undefined
+    return afterFailure(world, transaction)
   }
 }

@@ -28,18 +28,15 @@ export function readTransaction(json: Json): Transaction | undefined {
 }
 
 function fieldsOf(members: Members, type: TransactionType): Omit<Transaction, 'raw'> {
-  const { to, chainId, input, data } = members
+  const { chainId } = members
   const price = quantity(members.maxFeePerGas ?? members.gasPrice)
   return {
+    ...messageOf(members),
     type,
     chainId: chainId === undefined || chainId === null ? undefined : quantity(chainId),
     nonce: quantity(members.nonce),
-    gasLimit: quantity(members.gas),
     maxFeePerGas: price,
     maxPriorityFeePerGas: type < 2 ? price : quantity(members.maxPriorityFeePerGas),
-    to: to === null || to === undefined ? null : parseAddress(String(to)),
-    value: quantity(members.value),
-    data: parseBytes(String(input ?? data ?? '0x')),
     accessList: type === 0 ? [] : listOf(members.accessList).map(readEntry),
     authorizationList: listOf(members.authorizationList).map(readAuthorization),
     blobs:
@@ -51,11 +48,23 @@ function fieldsOf(members: Members, type: TransactionType): Omit<Transaction, 'r
             ),
           }
         : undefined,
-    from: parseAddress(String(members.from)),
-    hash: parseHash(String(members.hash)),
     v: quantity(members.v ?? members.yParity ?? '0x0'),
     r: quantity(members.r ?? '0x0'),
     s: quantity(members.s ?? '0x0'),
+  }
+}
+
+type Message = Pick<Transaction, 'from' | 'to' | 'value' | 'data' | 'gasLimit' | 'hash'>
+
+/** What all transactions have, those of a network's own types too. */
+export function messageOf({ from, to, value, input, data, gas, hash }: Members): Message {
+  return {
+    from: parseAddress(String(from)),
+    to: to === null || to === undefined ? null : parseAddress(String(to)),
+    value: quantity(value),
+    data: parseBytes(String(input ?? data ?? '0x')),
+    gasLimit: quantity(gas),
+    hash: parseHash(String(hash)),
   }
 }
 

@@ -15,6 +15,7 @@ import type { Json } from '../../rpc/schema.ts'
 import { RefusedByUpstream } from '../client/client.ts'
 import { quantity } from '../network/answers.ts'
 import type { BlockPoint, Network } from '../network/network.ts'
+import { readDeposit } from './deposits.ts'
 import { type Members, readTransaction } from './transactions.ts'
 
 /** The transactions of a block, and what came of them there. */
@@ -35,7 +36,9 @@ export async function bodyOf(
   const params = [quantityFromBigint(number), true]
   const json = await network.askBelow(fork, 'eth_getBlockByNumber', params, number)
   const { transactions: list } = json as { transactions?: readonly Json[] }
-  const transactions = (list ?? []).map((each) => readTransaction(each) ?? refuse(each, number))
+  const transactions = (list ?? []).map(
+    (each) => readTransaction(each) ?? readDeposit(each) ?? refuse(each, number),
+  )
   const receipts = await receiptsOf(network, fork, number, transactions)
   const executed = transactions.map((transaction, index) =>
     executedOf(transaction, receipts[index]),

@@ -26,7 +26,7 @@ function strange({ method }: Asked, result: unknown): unknown {
   if (method !== 'eth_getBlockByHash' || result === null) return result
   const { transactions, ...block } = result as { transactions: { type: string }[] }
   const [first, ...others] = transactions
-  return { ...block, transactions: [{ ...first, type: '0x7e' }, ...others] }
+  return { ...block, transactions: [{ ...first, type: '0x6a' }, ...others] }
 }
 
 /** A network whose newest but one block has so many transactions. */
@@ -234,13 +234,110 @@ describe('an old trace that the network refuses', () => {
       if (method !== 'eth_getBlockByNumber' || result === null) return result
       const { transactions, ...block } = result as { transactions: (object | string)[] }
       const typed = transactions.map((each) =>
-        typeof each === 'string' ? each : { ...each, type: '0x7e' },
+        typeof each === 'string' ? each : { ...each, type: '0x6a' },
       )
       return { ...block, transactions: typed }
     }
     await using fork = await forkOf(upstream)
     await expect(fork.ask('debug_traceTransaction', hashes[0])).rejects.toThrow(
-      /cannot be run again here: 0x\w+ is a transaction of type 0x7e, which only its own network has/,
+      /cannot be run again here: 0x\w+ is a transaction of type 0x6a, which only its own network has/,
     )
+  })
+})
+
+/** Who sends deposits: nobody's key is needed for it. */
+const ALIASED = `0x${'a1'.repeat(20)}`
+
+/** What a network of Optimism has in place of the first transaction of a block. */
+interface Deposit {
+  readonly mint?: string
+  readonly value?: string
+  readonly isSystemTx?: boolean
+}
+
+/** A network whose newest block begins with a deposit, and goes on with two transactions. */
+async function withDeposit(
+  deposit: Deposit,
+): Promise<Upstream & { hashes: string[]; keeper: string }> {
+  const upstream = await startUpstream({ chainId: 8_453, baseFee: 7n, gasPrice: 9n })
+  const { ask } = upstream
+  const keeper = await deployKeeper(upstream)
+  const [from] = (await ask('eth_accounts')) as readonly string[]
+  await ask('anvil_setBalance', ALIASED, '0xde0b6b3a7640000')
+  await ask('anvil_impersonateAccount', ALIASED)
+  await ask('evm_setAutomine', false)
+  const hashes: string[] = []
+  for (const [index, sender] of [ALIASED, from, from].entries()) {
+    const call = { from: sender, to: keeper, data: setting(index, 700 + index), gas: '0x20000' }
+    const fees = { gasPrice: index === 0 ? '0xa' : '0x9' }
+    hashes.push((await ask('eth_sendTransaction', { ...call, ...fees })) as string)
+  }
+  await ask('evm_mine')
+  const strangeFirst = (json: unknown): unknown => {
+    if (typeof json !== 'object' || json === null || !('from' in json)) return json
+    const { from: sender, gasPrice: _, nonce: __, ...rest } = json as Record<string, string>
+    if (sender !== ALIASED) return json
+    const none = { type: '0x7e', v: '0x0', r: '0x0', s: '0x0', gasPrice: '0x0' }
+    return { ...rest, from: sender, ...none, nonce: '0x0', sourceHash: `0x${word(1)}`, ...deposit }
+  }
+  upstream.faults.lie = ({ method }, result) => {
+    if (!/^eth_getBlockBy/.test(method) || result === null) return result
+    const { transactions, ...block } = result as { transactions: object[] }
+    return { ...block, transactions: transactions.map(strangeFirst) }
+  }
+  upstream.faults.unknown.add('debug_traceBlockByHash').add('debug_traceTransaction')
+  return { ...upstream, hashes, keeper }
+}
+
+describe('a deposit of Optimism', () => {
+  test.each<[string, Deposit, bigint]>([
+    ['mints', { mint: '0x64' }, 0x64n],
+    ['mints nothing', {}, 0n],
+    ['of the system', { isSystemTx: true, mint: '0x0' }, 0n],
+  ])('that %s runs for nothing before the forked transaction', async (_, deposit, mint) => {
+    await using upstream = await withDeposit(deposit)
+    await using fork = await forkOf(upstream, { forkTransaction: upstream.hashes[2] as string })
+    const { ask } = fork
+    const slots = [0, 1, 2].map((slot) => ask('eth_getStorageAt', upstream.keeper, `0x${slot}`))
+    expect((await Promise.all(slots)).map(Number)).toEqual([700, 701, 102])
+    const balance = BigInt((await ask('eth_getBalance', ALIASED, 'latest')) as string)
+    expect(balance).toBe(10n ** 18n + mint)
+    expect(await ask('eth_getTransactionCount', ALIASED, 'latest')).toBe('0x1')
+    expect(fork.notices).toEqual([])
+  })
+
+  test('that cannot run keeps what it mints, and its nonce goes on', async () => {
+    await using upstream = await withDeposit({ mint: '0x64', value: `0x${word(10n ** 19n)}` })
+    await using fork = await forkOf(upstream, { forkTransaction: upstream.hashes[1] as string })
+    const { ask } = fork
+    expect(Number(await ask('eth_getStorageAt', upstream.keeper, '0x0'))).toBe(100)
+    const balance = BigInt((await ask('eth_getBalance', ALIASED, 'latest')) as string)
+    expect(balance).toBe(10n ** 18n + 100n)
+    expect(await ask('eth_getTransactionCount', ALIASED, 'latest')).toBe('0x1')
+    expect(fork.notices).toEqual([])
+  })
+
+  test('does not keep others of its block from being traced here, nor itself', async () => {
+    await using upstream = await withDeposit({ mint: '0x64' })
+    await using fork = await forkOf(upstream)
+    for (const hash of upstream.hashes) {
+      const options = { tracer: 'callTracer' }
+      expect(await fork.ask('eth_gasPrice')).toBe('0x7')
+      const traced = (await fork.ask('debug_traceTransaction', hash, options)) as object
+      const known = (await upstream.ask('debug_traceTransaction', hash, options)) as object
+      expect(traced).toEqual(known)
+    }
+  })
+
+  test('is shown as its network has it, and waits in no pool', async () => {
+    await using upstream = await withDeposit({ mint: '0x64' })
+    const later = { forkTransaction: upstream.hashes[1] as string, forkLater: true }
+    await using fork = await forkOf(upstream, { ...later, chainId: 'remote', accounts: 0 })
+    expect(await fork.ask('txpool_status')).toMatchObject({ pending: '0x0', queued: '0x1' })
+    await using whole = await forkOf(upstream)
+    const block = (await whole.ask('eth_getBlockByNumber', 'latest', true)) as {
+      transactions: readonly object[]
+    }
+    expect(block.transactions[0]).toMatchObject({ type: '0x7e', mint: '0x64', from: ALIASED })
   })
 })

@@ -1,0 +1,73 @@
+// Deposits of Optimism, Base and others made of the same: transactions that the network below has ordered. Nobody signed them, they
+// pay nothing, and what they mint is there even where they fail.
+import type { Address } from '../../core/hex.ts'
+import type { CallJob, TransactionJob } from '../../evm/executor.ts'
+import { encodeTransaction, type Transaction } from '../../protocol/transactions/transaction.ts'
+import type { Json } from '../../rpc/schema.ts'
+import { accountAt, emptyAccount, type World, withAccount } from '../../state/world.ts'
+import { quantity } from '../network/answers.ts'
+import { type Members, messageOf } from './transactions.ts'
+
+/** @see https://specs.optimism.io/protocol/deposits.html */
+const DEPOSIT = 0x7e
+
+/** What deposits mint, in wei, by the transactions that stand for them. */
+const mints = new WeakMap<Transaction, bigint>()
+
+/** A deposit as a transaction that is run here as one; undefined for any other transaction. */
+export function readDeposit(json: Json): Transaction | undefined {
+  const members = json as Members
+  if (Number(members.type ?? 0) !== DEPOSIT) return undefined
+  const message = messageOf(members)
+  // as of an account that is impersonated here: its address in place of a signature
+  const signature = BigInt(message.from)
+  const read = {
+    ...message,
+    type: 0,
+    chainId: undefined,
+    nonce: 0n,
+    maxFeePerGas: 0n,
+    maxPriorityFeePerGas: 0n,
+    accessList: [],
+    authorizationList: [],
+    blobs: undefined,
+    v: 0n,
+    r: signature,
+    s: signature,
+  } as const
+  const transaction: Transaction = { ...read, raw: encodeTransaction(read) }
+  mints.set(transaction, members.mint ? quantity(members.mint) : 0n)
+  return transaction
+}
+
+/** A job as its network would run it, where it is a deposit: with what is minted, for nothing, whatever its nonce. */
+export function asDeposit<Job extends TransactionJob | CallJob>(job: Job): Job {
+  if (!('transaction' in job)) return job
+  const { transaction, world, block } = job
+  const mint = mints.get(transaction)
+  if (mint === undefined) return job
+  const minted = withMint(world, transaction.from, mint)
+  const nonce = accountAt(world, transaction.from)?.nonce ?? 0n
+  return {
+    ...job,
+    world: minted,
+    // nothing else lets it pay nothing
+    block: { ...block, baseFee: 0n },
+    transaction: { ...transaction, nonce },
+  }
+}
+
+/** The accounts after a deposit that cannot run; undefined for any other transaction. */
+export function afterFailure(world: World, transaction: Transaction): World | undefined {
+  const mint = mints.get(transaction)
+  if (mint === undefined) return undefined
+  const minted = withMint(world, transaction.from, mint)
+  const account = accountAt(minted, transaction.from) ?? emptyAccount(transaction.from)
+  return withAccount(minted, { ...account, nonce: account.nonce + 1n })
+}
+
+function withMint(world: World, address: Address, mint: bigint): World {
+  if (mint === 0n) return world
+  const account = accountAt(world, address) ?? emptyAccount(address)
+  return withAccount(world, { ...account, balance: account.balance + mint })
+}
