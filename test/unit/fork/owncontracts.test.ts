@@ -152,6 +152,31 @@ test('a fork of any other network tells of no network below', async () => {
   )
 })
 
+test('a contract of a network’s nodes is told of once, whoever calls it: a call, a transaction, a trace, an estimate', async () => {
+  await using upstream = await startUpstream({ chainId: 56 })
+  const own = `0x${'66'.padStart(40, '0')}`
+  const calling = hexFromBytes(deploying(assemble(`0 0 0 0 0 ${own} GAS CALL ${RETURN_WORD}`)))
+  const { contractAddress: to } = await sendOn(upstream.ask, { data: calling })
+  const used: Readonly<Record<string, (ask: Upstream['ask']) => Promise<unknown>>> = {
+    'a call': (ask) => ask('eth_call', { to }),
+    'a direct call': (ask) => ask('eth_call', { to: own }),
+    'an estimate': (ask) => ask('eth_estimateGas', { to }),
+    'a transaction': (ask) => sendOn(ask, { to }),
+    'a trace of a call': (ask) => ask('debug_traceCall', { to }, 'latest'),
+    'an access list': (ask) => ask('eth_createAccessList', { to }),
+    'a simulation': (ask) => ask('eth_simulateV1', { blockStateCalls: [{ calls: [{ to }] }] }),
+  }
+  for (const [name, use] of Object.entries(used)) {
+    await using fork = await forkOf(upstream)
+    await use(fork.ask)
+    await use(fork.ask)
+    expect([name, fork.notices]).toEqual([
+      name,
+      [expect.stringMatching(/66 is blsSignatureVerify, a contract of BNB Smart Chain/)],
+    ])
+  }
+})
+
 test.each<[bigint, string, string, RegExp | undefined]>([
   [1_284n, '400', '0x', /is sha3FIPS256, a contract of Moonbeam/],
   [1_285n, '401', '0x', /is dispatch, a contract of Moonbeam/],
