@@ -3,6 +3,7 @@ import { bytesFromHex, type Hash, ZERO_HASH } from '../core/hex.ts'
 import { LruCache } from '../core/lrucache.ts'
 import type { BlockRecord } from '../node/ledger/blockrecord.ts'
 import type { BlockRun } from '../node/ledger/blockrun.ts'
+import type { Header } from '../protocol/blocks/block.ts'
 import { type Miss, MissingState, type MissSource } from '../state/misses.ts'
 import type { Lineage } from './lineage.ts'
 import { gathering, missed } from './network/gather.ts'
@@ -114,6 +115,11 @@ export class Ancestors implements BlockRun, MissSource {
   #missing(miss: Miss): MissingState {
     gathering()?.add(miss, this)
     return new MissingState(miss, this)
+  }
+
+  /** The header of a block that was read. */
+  headerOf(number: bigint): Header | undefined {
+    return this.#records.get(number)?.block.header
   }
 
   /** The number that contracts saw in a block that was read; undefined for its own. */

@@ -222,6 +222,7 @@ function opened(
   const since = head.prefix === undefined ? block : readBlock(head.prefix.block)
   const seenNumber = isArbitrum ? seenAfter(block, since, ancestors) : undefined
   const hashes = new BelowHashes(network, block, (at) => lineage.blockAt(at))
+  const named = (head.hardfork ?? undefined) as Hardfork | undefined
   const base: ForkBase = {
     upstream: {
       ...upstreamOf(network, point, lineage, () => isRootKnown),
@@ -234,7 +235,7 @@ function opened(
     header: block.header,
     head: ({ balances: own, code }) =>
       recordOf(block, 0, () => new BlockState(network, point, { own, code }, onLost).world),
-    hardforkAt: rulesOf(id, block, (head.hardfork ?? undefined) as Hardfork | undefined),
+    hardforkAt: rulesOf(id, block, named, (at) => ancestors.headerOf(at)),
     takesChainId: chainId === 'remote',
     takesBaseFee: baseFee === 'remote',
   }

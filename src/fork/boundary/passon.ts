@@ -9,6 +9,7 @@ import type { Json } from '../../rpc/schema.ts'
 import { accountOver, codeOver, modifiedOver } from './accounts.ts'
 import { feeHistoryOver } from './feehistory.ts'
 import { filterLogsOver, logsOver } from './logs.ts'
+import { nodeInterfaceOf } from './nodeinterface.ts'
 import { below, isChanged, numberAt, placeOf, type Question, referenceIn } from './places.ts'
 import { answerHere, askOrMake, makeHere } from './retrace.ts'
 import { creatorOver, searchAfterOver, searchBeforeOver, sentOver } from './searches.ts'
@@ -98,6 +99,7 @@ const OTHERS: Readonly<Record<string, Answerer>> = {
   debug_getModifiedAccountsByNumber: modifiedOver,
   debug_traceBlock: encodedBlockOver,
   debug_traceChain: chainTracesOver,
+  eth_call: nodeInterfaceOf,
   eth_getAccount: accountOver,
   eth_getFilterLogs: filterLogsOver,
   eth_getLogs: logsOver,

@@ -2,7 +2,6 @@
 import { DevchainError } from '../../core/errors.ts'
 import type { Header } from '../../protocol/blocks/block.ts'
 import {
-  alwaysFork,
   type ForkSchedule,
   HARDFORKS,
   type Hardfork,
@@ -129,21 +128,43 @@ export function requireEvm(chainId: bigint, { isOfZksync }: Pick<RemoteBlock, 'i
 /** Which hardfork rules at a block. */
 export type HardforkAt = (number: bigint, timestamp: bigint) => Hardfork
 
+/** The header of a block below the fork's; undefined for one that was not read yet. */
+export type HeaderAt = (number: bigint) => Header | undefined
+
 /**
  * The rules of a network's blocks, and of those that are mined on top.
- * @param named the hardfork that the network itself names
+ * @param named the hardfork that the network itself names at its block, or that its machine shows
+ * @param headerAt where there is no schedule, older blocks have rules of their own by their headers
  */
 export function rulesOf(
   chainId: bigint,
   { header, parentNumber }: Pick<RemoteBlock, 'header' | 'parentNumber'>,
   named: Hardfork | undefined,
+  headerAt: HeaderAt = () => undefined,
 ): HardforkAt {
   const config = CONFIGS.get(chainId)
-  const schedule: ForkSchedule =
-    config === undefined
-      ? alwaysFork(named ?? (parentNumber === undefined ? admittedBy(header) : byArbos(header)))
-      : scheduleFromGenesisConfig(config)
-  return (number, timestamp) => hardforkAt(schedule, number, timestamp)
+  if (config !== undefined) {
+    const schedule: ForkSchedule = scheduleFromGenesisConfig(config)
+    return (number, timestamp) => hardforkAt(schedule, number, timestamp)
+  }
+  const isArbitrum = parentNumber !== undefined
+  const now = named ?? (isArbitrum ? byArbos(header) : admittedBy(header))
+  return (number) => {
+    const older = number < header.number ? headerAt(number) : undefined
+    if (older === undefined) return now
+    const then = isArbitrum ? byArbos(older) : newestThen(header, older)
+    return then === undefined || isAtLeast(then, now) ? now : then
+  }
+}
+
+/** The newest hardfork that an older block may be of; undefined where its header has all members that the later one has. */
+function newestThen(later: Header, older: Header): Hardfork | undefined {
+  const isSince = (member: keyof Header): boolean =>
+    later[member] !== undefined && older[member] === undefined
+  if (isSince('baseFeePerGas')) return 'berlin'
+  if (isSince('withdrawalsRoot')) return older.difficulty === 0n ? 'paris' : 'london'
+  if (isSince('excessBlobGas')) return 'shanghai'
+  return isSince('requestsHash') ? 'cancun' : undefined
 }
 
 /** True for a network whose schedule is known. */

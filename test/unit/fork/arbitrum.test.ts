@@ -11,6 +11,7 @@ import { forkOf, sendOn, startUpstream, type Upstream, word } from '../../suppor
 
 const ARBSYS = `0x${'64'.padStart(40, '0')}`
 const TABLE = `0x${'66'.padStart(40, '0')}`
+const NODE_INTERFACE = `0x${'c8'.padStart(40, '0')}`
 const GAS_INFO = `0x${'6c'.padStart(40, '0')}`
 
 /** Slots are read for the words of an answer: see question.ts. */
@@ -79,7 +80,7 @@ interface Network extends Upstream {
 /** A network whose blocks see every other number of those of the network below, which are their own here. */
 async function startArbitrum(): Promise<Network> {
   const upstream = await startUpstream({ chainId: 42_161 })
-  for (const address of [GAS_INFO, TABLE, ARBSYS]) {
+  for (const address of [GAS_INFO, TABLE, ARBSYS, NODE_INTERFACE]) {
     await upstream.ask('anvil_setCode', address, hexFromBytes(assemble(ECHO)))
   }
   const data = hexFromBytes(deploying(assemble(RELAY)))
@@ -232,6 +233,17 @@ test('BLOCKHASH gives the hashes of the network below that its blocks saw, and n
   expect(await blockhash(4)).toBe(hashes[1])
   expect(await blockhash(5)).toBe(`0x${word(0)}`)
   expect(fork.notices).toEqual([expect.stringMatching(/^BLOCKHASH gives 0: .* after the fork/)])
+})
+
+test('NodeInterface is answered by the network, at the block that is named or forked', async () => {
+  await using upstream = await startArbitrum()
+  const to = NODE_INTERFACE
+  await using fork = await forkOf(upstream)
+  const data = calling('blockL1Num(uint64)', 3)
+  expect(await fork.ask('eth_call', { to, data })).toBe(echoed(data, 9))
+  await fork.ask('evm_mine')
+  expect(await fork.ask('eth_call', { to, data }, 'latest')).toBe(echoed(data, 9))
+  expect(await fork.ask('eth_call', { to, data }, '0x4')).toBe(echoed(data, 4))
 })
 
 test('PREVRANDAO is 1, as there', async () => {

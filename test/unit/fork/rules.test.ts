@@ -181,6 +181,46 @@ test.each<[number, Hardfork]>([
   expect(rulesOf(42_161n, block, undefined)(9n, 9n)).toBe(expected)
 })
 
+test('older blocks of a network without schedule have the rules of their own headers', () => {
+  const block = (number: number, members: object) =>
+    readBlock({
+      number: `0x${number.toString(16)}`,
+      timestamp: '0x9',
+      hash: ZERO_HASH,
+      parentHash: ZERO_HASH,
+      ...members,
+    })
+  const london = { baseFeePerGas: '0x1', difficulty: '0x2' }
+  const paris = { baseFeePerGas: '0x1' }
+  const shanghai = { ...paris, withdrawalsRoot: ZERO_HASH }
+  const cancun = { ...shanghai, blobGasUsed: '0x0', excessBlobGas: '0x0' }
+  const prague = { ...cancun, requestsHash: ZERO_HASH }
+  const members = [{}, london, paris, shanghai, cancun, prague]
+  const headers = members.map((each, number) => block(number, each).header)
+  const fork = block(members.length, prague)
+  const hardforkAt = rulesOf(8_453n, fork, 'bpo2', (number) => headers[Number(number)])
+  const found = headers.map(({ number }) => hardforkAt(number, 9n))
+  expect(found).toEqual(['berlin', 'london', 'paris', 'shanghai', 'cancun', 'bpo2'])
+  expect(hardforkAt(7n, 9n)).toBe('bpo2')
+  // headers of the network never had the members
+  const plain = rulesOf(137n, block(6, london), 'prague', (number) => headers[Number(number)])
+  expect([plain(0n, 9n), plain(1n, 9n), plain(6n, 9n)]).toEqual(['berlin', 'prague', 'prague'])
+})
+
+test('older blocks of Arbitrum have the rules of the version that they tell of', () => {
+  const block = (number: number, version: number) =>
+    readBlock({
+      number: `0x${number}`,
+      timestamp: '0x9',
+      hash: ZERO_HASH,
+      parentHash: ZERO_HASH,
+      l1BlockNumber: '0x1',
+      mixHash: `0x${'0'.repeat(32)}${version.toString(16).padStart(16, '0')}${'0'.repeat(16)}`,
+    })
+  const hardforkAt = rulesOf(42_161n, block(9, 51), undefined, () => block(3, 20).header)
+  expect([hardforkAt(3n, 9n), hardforkAt(9n, 9n)]).toEqual(['cancun', 'bpo2'])
+})
+
 /** Those whose blocks are read as ZKsync's. */
 const OF_ZKSYNC = Object.values(chains).filter(({ formatters }) => {
   const { block } = (formatters ?? {}) as {

@@ -1,0 +1,28 @@
+// NodeInterface of Arbitrum: it stands in no state, and nodes answer it in calls alone. What it tells is of the network, so the
+// network answers, at the block that is forked or named.
+import { quantityFromBigint } from '../../core/hex.ts'
+import { type Json, remark } from '../../rpc/schema.ts'
+import { placeOf, type Question, referenceIn } from './places.ts'
+
+const NODE_INTERFACE = `0x${'c8'.padStart(40, '0')}`
+
+/** The network's answer to a call of it; undefined for any other call, and where what it tells cannot be proven. */
+export function nodeInterfaceOf({
+  context,
+  params,
+  upstream,
+}: Question): Promise<Json> | undefined {
+  const [call, block, ...overrides] = params
+  const to = (call as { readonly to?: unknown } | null | undefined)?.to
+  const isIts = typeof to === 'string' && to.toLowerCase() === NODE_INTERFACE
+  if (!isIts || upstream.seenNumber === undefined || upstream.facts().isProven) return undefined
+  const reference = referenceIn(block ?? 'latest')
+  if (reference === undefined) return undefined
+  const place = placeOf(context.chain.state, upstream, reference)
+  // a hash that is not known here may be the network's
+  const isStrange = typeof place === 'string' && place !== 'here'
+  const number = typeof place === 'bigint' ? place : upstream.number
+  remark(context.notes, `NodeInterface is answered by the network, at block ${number}`)
+  const asked = [call, isStrange ? block : quantityFromBigint(number), ...overrides]
+  return upstream.ask('eth_call', asked, isStrange ? undefined : number) as Promise<Json>
+}
