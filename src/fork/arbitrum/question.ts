@@ -9,17 +9,29 @@ import { bytesFromHex, type Hash, paddedBytes } from '../../core/hex.ts'
  * twice the bytes of the answer, and 1 more where the call succeeds; those after it are the answer. test/unit/fork/arbitrum.test.ts
  * has the code in words.
  */
-export const STAND_IN: { readonly code: Uint8Array; readonly codeHash: Hash } = standIn()
+export const STAND_IN: Code = codeOf([
+  '0x60003560e01c60e01b3461003f576004361061003f573660041461004657366024141561003f57',
+  '60043560a01c61003f5760043517600160d81b17610046565b600260d81b175b80548060011c6000',
+  '5b818160051b1015610071578060010160c81b8417548160051b5260010161004f565b5090600116',
+  '61007e576000fd5b6000f3',
+])
 
-function standIn(): typeof STAND_IN {
-  const code = bytesFromHex(
-    [
-      '0x60003560e01c60e01b3461003f576004361061003f573660041461004657366024141561003f57',
-      '60043560a01c61003f5760043517600160d81b17610046565b600260d81b175b80548060011c6000',
-      '5b818160051b1015610071578060010160c81b8417548160051b5260010161004f565b5090600116',
-      '61007e576000fd5b6000f3',
-    ].join(''),
-  )
+/**
+ * ArbInfo, which tells the balance and the code of an account: as they are here. test/unit/fork/arbitrum.test.ts has it in words.
+ */
+export const ARB_INFO: Code = codeOf([
+  '0x346100295736602414156100295760003560e01c8063f8b2cb4f1461002f57637e105ce21461003c',
+  '575b60006000fd5b6004353160005260206000f35b600435803b6020600052806020528060006040',
+  '843c601f0160051c60051b6040016000f3',
+])
+
+interface Code {
+  readonly code: Uint8Array
+  readonly codeHash: Hash
+}
+
+function codeOf(parts: readonly string[]): Code {
+  const code = bytesFromHex(parts.join(''))
   return { code, codeHash: keccakHash(code) }
 }
 

@@ -26,7 +26,7 @@ import { missed } from '../network/gather.ts'
 import type { BlockPoint, Network } from '../network/network.ts'
 import { nameOfArbitrum } from '../network/owncontracts.ts'
 import { FUNCTIONS, selectorOf } from './functions.ts'
-import { oneWord, type Question, questionIn, STAND_IN, wordsOf } from './question.ts'
+import { ARB_INFO, oneWord, type Question, questionIn, STAND_IN, wordsOf } from './question.ts'
 
 /** Answers that are kept of one block. */
 const MOST_KEPT = 1_024
@@ -39,6 +39,9 @@ const BLOCK_NUMBER = selectorOf('arbBlockNumber()')
 const BLOCK_HASH = selectorOf('arbBlockHash(uint256)')
 const CHAIN_ID = selectorOf('arbChainID()')
 const INVALID_BLOCK = selectorOf('InvalidBlockNumber(uint256,uint256)')
+
+const ARBINFO = `0x${'65'.padStart(40, '0')}`
+const ARBINFO_ACCOUNT: Account = { ...emptyAccount(ARBINFO as Address), ...ARB_INFO }
 
 /** Blocks whose hashes ArbSys tells. */
 const TOLD_HASHES = 256n
@@ -56,6 +59,7 @@ export class StandIns implements MissSource {
 
   /** Undefined for any other account. */
   account(address: Address): Account | undefined {
+    if (address === ARBINFO) return ARBINFO_ACCOUNT
     const functions = FUNCTIONS.get(address)
     const known = this.#accounts.get(address)
     if (functions === undefined || known !== undefined) return known

@@ -5,7 +5,7 @@ import path from 'node:path'
 import { expect, test } from 'vitest'
 import { type Hex, hexFromBytes } from '../../../src/core/hex.ts'
 import { FUNCTIONS, selectorOf } from '../../../src/fork/arbitrum/functions.ts'
-import { STAND_IN } from '../../../src/fork/arbitrum/question.ts'
+import { ARB_INFO, STAND_IN } from '../../../src/fork/arbitrum/question.ts'
 import { assemble, deploying, RETURN_WORD } from '../../support/bytecode.ts'
 import { forkOf, sendOn, startUpstream, type Upstream, word } from '../../support/upstream.ts'
 
@@ -35,6 +35,24 @@ const IN_WORDS = `
 
 test('the code of a stand-in is what its words say', () => {
   expect(hexFromBytes(STAND_IN.code)).toBe(hexFromBytes(assemble(IN_WORDS)))
+})
+
+const ARB_INFO_IN_WORDS = `
+  CALLVALUE @none JUMPI
+  CALLDATASIZE 36 EQ ISZERO @none JUMPI
+  0 CALLDATALOAD 224 SHR
+  DUP1 ${selectorOf('getBalance(address)')} EQ @balance JUMPI
+  ${selectorOf('getCode(address)')} EQ @code JUMPI
+  none: 0 0 REVERT
+  balance: 4 CALLDATALOAD BALANCE ${RETURN_WORD}
+  code: 4 CALLDATALOAD DUP1 EXTCODESIZE
+  32 0 MSTORE DUP1 32 MSTORE
+  DUP1 0 64 DUP5 EXTCODECOPY
+  31 ADD 5 SHR 5 SHL 64 ADD 0 RETURN
+`
+
+test('the code of ArbInfo is what its words say', () => {
+  expect(hexFromBytes(ARB_INFO.code)).toBe(hexFromBytes(assemble(ARB_INFO_IN_WORDS)))
 })
 
 test.each([
@@ -233,6 +251,24 @@ test('BLOCKHASH gives the hashes of the network below that its blocks saw, and n
   expect(await blockhash(4)).toBe(hashes[1])
   expect(await blockhash(5)).toBe(`0x${word(0)}`)
   expect(fork.notices).toEqual([expect.stringMatching(/^BLOCKHASH gives 0: .* after the fork/)])
+})
+
+test('ArbInfo tells balances and code as they are here', async () => {
+  await using upstream = await startArbitrum()
+  await using fork = await forkOf(upstream)
+  const { ask } = fork
+  const to = `0x${'65'.padStart(40, '0')}`
+  const [first = ''] = (await ask('eth_accounts')) as readonly string[]
+  await ask('anvil_setBalance', first, '0x1234')
+  const balance = calling('getBalance(address)', BigInt(first))
+  expect(await ask('eth_call', { to, data: balance })).toBe(`0x${word(0x1234)}`)
+  const code = (await ask('eth_getCode', upstream.relay, 'latest')) as string
+  const size = code.length / 2 - 1
+  const padded = code.slice(2).padEnd(Math.ceil(size / 32) * 64, '0')
+  expect(
+    await ask('eth_call', { to, data: calling('getCode(address)', BigInt(upstream.relay)) }),
+  ).toBe(`0x${word(32)}${word(size)}${padded}`)
+  await expect(ask('eth_call', { to, data: '0x12345678' })).rejects.toThrow(/revert/)
 })
 
 test('NodeInterface is answered by the network, at the block that is named or forked', async () => {
