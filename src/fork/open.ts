@@ -114,7 +114,7 @@ async function openNetwork(settings: ForkSettings, onNotice: OnNotice): Promise<
     }
     if (found.isSeen) await meet()
     const recorded = settings.forkRecord
-    if (recorded !== undefined) kept.unshift(recordTo(recorded, () => found.head))
+    if (recorded !== undefined) kept.unshift(recordTo(recorded, found.head, onNotice))
     const store = kept.reduceRight((lower, upper) => layered(upper, lower))
     const moveTo = async (url: string): Promise<void> => {
       const other = providersOf({ urls: [url], block: undefined }, settings.forkHeader)

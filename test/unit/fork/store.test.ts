@@ -5,6 +5,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,13 +16,16 @@ import { bytesFromHex } from '../../../src/core/hex.ts'
 import { createDevchain, type Devchain, type DevchainOptions } from '../../../src/devchain.ts'
 import type { RemoteBlock } from '../../../src/fork/network/header.ts'
 import { headsIn } from '../../../src/fork/start/heads.ts'
+import { recordTo } from '../../../src/fork/store/cassette.ts'
 import { diskStore } from '../../../src/fork/store/disk.ts'
+import { whileLocked } from '../../../src/fork/store/lock.ts'
 import {
   deployKeeper,
   SUMMED,
   sendOn,
   setting,
   startUpstream,
+  type Upstream,
   word,
 } from '../../support/upstream.ts'
 
@@ -311,13 +315,103 @@ describe('a cassette', () => {
     )
   })
 
-  test.each([
+  const HEAD = JSON.stringify(['devchain fork 1', { chainId: '1', block: { hash: '0x00' } }])
+
+  const BROKEN: readonly (readonly [string, string | undefined, RegExp])[] = [
     ['nothing', undefined, /there is no such file/],
     ['something else', 'hello\n', /is no recorded fork/],
-    ['a line that is none', '["devchain fork 1",{"chainId":"1"}]\n[1]\n', /line 2 is no item/],
-  ])('that is %s is refused', async (_, text, message) => {
+    ['of another form', '["devchain fork 2",{"chainId":"1"}]\n', /is no recorded fork/],
+    ['null', 'null\n', /is no recorded fork/],
+    ['without a block', '["devchain fork 1",{"chainId":"1"}]\n', /line 1 names no chain and block/],
+    ['without a chain', '["devchain fork 1",null]\n', /line 1 names no chain and block/],
+    ['a line that is none', `${HEAD}\n[1]\n`, /line 2 is no item/],
+    ['a line of something else', `${HEAD}\n\n[1,2,3,4]\n`, /line 3 is no item/],
+    ['a line without parameters', `${HEAD}\n["1","m","p",4]\n`, /line 2 is no item/],
+    ['half a merge', `${HEAD}\n["1","m",[],4]\n<<<<<<< ours\n`, /line 3 is no item/],
+    ['cut off', `${HEAD}\n["1","m",[],4]\n["1","m",["a"`, /line 3 is no item/],
+  ]
+
+  test.each(BROKEN)('that is %s is refused', async (_, text, message) => {
     const file = path.join(folder, 'broken')
     if (text !== undefined) writeFileSync(file, text)
     await expect(forkOf({ forkReplay: file })).rejects.toThrow(message)
   })
+
+  test('is not recorded into what is no cassette, or cannot be written, and that is told at the start', async () => {
+    await using upstream = await startUpstream()
+    const package_ = path.join(folder, 'package.json')
+    const cut = path.join(folder, 'cut.jsonl')
+    const cases: readonly (readonly [string, RegExp])[] = [
+      [package_, /package\.json is no recorded fork/],
+      [cut, /cut\.jsonl: line 2 is no item/],
+      [folder, /cannot write the recorded fork .*: it is no file/],
+      [path.join(package_, 'fork.jsonl'), /the recorded fork .*: ENOTDIR/],
+    ]
+    writeFileSync(package_, '{}')
+    writeFileSync(
+      cut,
+      `${HEAD.replace('0x00', (await genesisOf(upstream)).hash).replace('"1"', '"33"')}\n["33`,
+    )
+    const before = readFileSync(cut, 'utf8')
+    for (const [file, message] of cases) {
+      await expect(forkOf({ fork: { url: upstream.url }, forkRecord: file })).rejects.toThrow(
+        message,
+      )
+    }
+    expect([readFileSync(package_, 'utf8'), readFileSync(cut, 'utf8')]).toEqual(['{}', before])
+    expect(readdirSync(folder).filter((name) => /\.(new|lock)$/.test(name))).toEqual([])
+  })
+
+  test('that cannot be written any more is told once, and the fork goes on', async () => {
+    const told: string[] = []
+    const file = path.join(folder, 'sub', 'fork.jsonl')
+    const head = { chainId: '1', block: { hash: '0x00' }, hardfork: null }
+    const recording = recordTo(file, head, (text) => told.push(text))
+    rmSync(path.join(folder, 'sub'), { recursive: true })
+    writeFileSync(path.join(folder, 'sub'), '')
+    for (const slot of ['0x1', '0x2']) {
+      recording.put({ ...ITEM, params: [slot] }, slot)
+      await recording.flush()
+    }
+    expect(told).toEqual([expect.stringMatching(/^what is fetched is not recorded: .*ENOTDIR/)])
+    rmSync(path.join(folder, 'sub'))
+    await recording.flush()
+    expect(readFileSync(file, 'utf8').split('\n')).toHaveLength(4)
+  })
+
+  test('of the same block has what several runs fetched, and of another begins anew, which is told', async () => {
+    const told: string[] = []
+    const file = path.join(folder, 'fork.jsonl')
+    const head = { chainId: '1', block: { hash: '0x00' }, hardfork: null }
+    const notice = (text: string): number => told.push(text)
+    const [one, two] = [recordTo(file, head, notice), recordTo(file, head, notice)]
+    for (const [store, slot] of [
+      [one, '0x2'],
+      [two, '0x1'],
+      [one, '0x3'],
+    ] as const) {
+      store.put({ ...ITEM, params: [slot] }, slot)
+      await store.flush()
+    }
+    const lines = readFileSync(file, 'utf8').trimEnd().split('\n').slice(1)
+    expect(lines.map((line) => (JSON.parse(line) as unknown[])[3])).toEqual(['0x1', '0x2', '0x3'])
+    expect(told).toEqual([])
+    await recordTo(file, { ...head, block: { hash: '0x01' } }, notice).flush()
+    expect(told).toEqual([`${file} was recorded of another block, and is begun anew`])
+    expect(readFileSync(file, 'utf8').trimEnd().split('\n')).toHaveLength(1)
+  })
+
+  test('waits for whoever writes it, and not for one that was killed', async () => {
+    const file = path.join(folder, 'fork.jsonl')
+    const lock = `${file}.lock`
+    writeFileSync(lock, '')
+    const long = new Date(Date.now() - 60_000)
+    utimesSync(lock, long, long)
+    whileLocked(file, () => expect(readdirSync(folder)).toContain('fork.jsonl.lock'))
+    expect(readdirSync(folder)).toEqual([])
+  })
 })
+
+async function genesisOf({ ask }: Upstream): Promise<{ readonly hash: string }> {
+  return (await ask('eth_getBlockByNumber', '0x0', false)) as { hash: string }
+}

@@ -1,0 +1,33 @@
+// One process at a time: a file beside the one that is changed says that somebody is at it.
+import { closeSync, openSync, rmSync, statSync } from 'node:fs'
+
+/** Milliseconds between two looks. */
+const LOOK_MS = 5
+
+/** Milliseconds after which whoever holds it was killed: what is done meanwhile takes a fraction. */
+const DEAD_MS = 5_000
+
+/** Does what reads a file and writes it anew, while no other process does. The file's folder is there. */
+export function whileLocked(file: string, work: () => void): void {
+  const lock = `${file}.lock`
+  take(lock)
+  try {
+    work()
+  } finally {
+    rmSync(lock, { force: true })
+  }
+}
+
+function take(lock: string): void {
+  for (;;) {
+    try {
+      closeSync(openSync(lock, 'wx'))
+      return
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    }
+    const { mtimeMs } = statSync(lock, { throwIfNoEntry: false }) ?? { mtimeMs: Date.now() }
+    if (Date.now() - mtimeMs > DEAD_MS) rmSync(lock, { force: true })
+    else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_MS)
+  }
+}
