@@ -10,7 +10,7 @@ export function accountOver(question: Question): Promise<Json> | undefined {
   const { context, params, upstream } = question
   const { state } = context.chain
   const reference = referenceIn(params[1] ?? 'latest')
-  if (reference === undefined || typeof params[0] !== 'string') return undefined
+  if (reference === undefined) return undefined
   const place = placeOf(state, upstream, reference)
   if (place === 'here' || isChanged(state, upstream, place)) return undefined
   return (async () => {

@@ -6,10 +6,12 @@ import { transactionPlace } from '../../node/ledger/blocktree.ts'
 import { pooledByHash } from '../../node/pool/pool.ts'
 import type { Method } from '../../rpc/method.ts'
 import type { Json } from '../../rpc/schema.ts'
+import { RefusedByUpstream } from '../client/client.ts'
 import { accountOver, codeOver, modifiedOver } from './accounts.ts'
 import { feeHistoryOver } from './feehistory.ts'
 import { filterLogsOver, logsOver } from './logs.ts'
 import { nodeInterfaceOf } from './nodeinterface.ts'
+import { areTaken, plainParams } from './parameters.ts'
 import { below, isChanged, numberAt, placeOf, type Question, referenceIn } from './places.ts'
 import { answerHere, askOrMake, makeHere } from './retrace.ts'
 import { creatorOver, searchAfterOver, searchBeforeOver, sentOver } from './searches.ts'
@@ -112,6 +114,9 @@ const OTHERS: Readonly<Record<string, Answerer>> = {
   trace_filter: framesOver,
 }
 
+/** The network may have tracers that are not known here. */
+const TRACING: ReadonlySet<string> = new Set(['debug_traceBlock', 'debug_traceChain'])
+
 /** The answer of the network that a chain is a fork of; undefined where the chain answers. */
 export function passOn(
   context: MethodContext,
@@ -124,11 +129,16 @@ export function passOn(
   const position = OF_BLOCKS[method.name]
   if (position !== undefined) return ofBlock(question, position)
   if (OF_TRANSACTIONS.has(method.name)) return ofTransaction(question)
-  return OTHERS[method.name]?.(question)
+  const answerer = OTHERS[method.name]
+  return answerer && (TRACING.has(method.name) || areTaken(method, params))
+    ? answerer(question)
+    : undefined
 }
 
 function ofBlock(question: Question, position: number): MaybePromise<Json> | undefined {
-  const { context, method, params, upstream } = question
+  const { context, method, upstream } = question
+  const params = plainParams(method, question.params)
+  if (params === undefined) return undefined
   const given = params[position] ?? 'latest'
   const reference = referenceIn(given)
   if (reference === undefined) return undefined
@@ -138,14 +148,55 @@ function ofBlock(question: Question, position: number): MaybePromise<Json> | und
     return undefined
   }
   const isHash = reference.kind === 'hash' && typeof given === 'string'
-  const named = typeof place === 'bigint' && !isHash ? quantityFromBigint(place) : given
+  const named = typeof place === 'bigint' && !isHash ? numberFor(method.name, place) : given
   const asked = params.map((param, index) => (index === position ? named : param))
   while (asked.length <= position) asked.push(asked.length === position ? named : null)
   const ask = async (number?: bigint): Promise<Json> =>
-    (await upstream.ask(method.name, asked, number)) as Json
+    method.name in OF_HEADERS
+      ? await askHeader(question, asked, number)
+      : ((await upstream.ask(method.name, asked, number)) as Json)
   return typeof place === 'bigint'
     ? askOrMake(question, () => ask(place), place)
     : ofHash(question, place, ask)
+}
+
+/** The explorer that asks for pages of a block names it by a number of JSON, and some nodes take nothing else. */
+function numberFor(method: string, number: bigint): Json {
+  return method === 'ots_getBlockTransactions' ? Number(number) : quantityFromBigint(number)
+}
+
+/** Methods of headers, and those of the blocks that have them. */
+const OF_HEADERS: Readonly<Record<string, string>> = {
+  eth_getHeaderByHash: 'eth_getBlockByHash',
+  eth_getHeaderByNumber: 'eth_getBlockByNumber',
+}
+
+/** What blocks have besides their headers. */
+const BESIDES_HEADERS = [
+  'cumulativeDifficulty',
+  'size',
+  'totalDifficulty',
+  'transactions',
+  'uncles',
+  'withdrawals',
+]
+
+/** A header, which where the network tells of none is what its block has besides the transactions. */
+async function askHeader(
+  { method, upstream }: Question,
+  params: readonly unknown[],
+  number: bigint | undefined,
+): Promise<Json> {
+  try {
+    return (await upstream.ask(method.name, params, number)) as Json
+  } catch (error) {
+    const ofBlock = OF_HEADERS[method.name]
+    if (!(error instanceof RefusedByUpstream) || ofBlock === undefined) throw error
+    const block = (await upstream.ask(ofBlock, [...params, false], number)) as object | null
+    if (block === null) return null
+    const members = Object.entries(block).filter(([name]) => !BESIDES_HEADERS.includes(name))
+    return Object.fromEntries(members) as Json
+  }
 }
 
 /** The answer about a block that has a hash which nobody here knows yet. */
@@ -175,12 +226,14 @@ async function beyond(question: Question, hash: Hash): Promise<Json> {
 }
 
 function ofTransaction(question: Question): MaybePromise<Json> | undefined {
-  const { context, params, upstream } = question
+  const { context, method, upstream } = question
   const { tree, pool } = context.chain.state
-  const [given] = params
-  if (typeof given !== 'string' || !/^0x[0-9a-fA-F]{64}$/.test(given)) return undefined
-  const hash = given.toLowerCase() as Hash
+  const params = plainParams(method, question.params)
+  if (params === undefined) return undefined
+  const hash = params[0] as Hash
   const place = transactionPlace(tree, hash)
   const isMined = place !== undefined && place.record.block.header.number > upstream.number
-  return isMined || pooledByHash(pool, hash) !== undefined ? undefined : beyond(question, hash)
+  return isMined || pooledByHash(pool, hash) !== undefined
+    ? undefined
+    : beyond({ ...question, params }, hash)
 }

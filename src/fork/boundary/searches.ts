@@ -19,12 +19,10 @@ const EMPTY_PAGE: Page = { txs: [], receipts: [], firstPage: true, lastPage: tru
 function readSearch(
   params: readonly unknown[],
 ): { account: string; block: bigint; size: number } | undefined {
-  const [account, block, size] = params
-  const isNumber = (each: unknown): boolean => /^(0x[0-9a-fA-F]{1,16}|\d{1,16})$/.test(String(each))
-  if (typeof account !== 'string' || !isNumber(block) || !isNumber(size)) return undefined
+  const [account, block, size] = params as [string, string, string]
   const count = Number(size)
   if (count < 1 || count > 1_000) return undefined
-  return { account, block: BigInt(String(block)), size: count }
+  return { account, block: BigInt(block), size: count }
 }
 
 /** The older part of a search is asked of the network where the newer one has not enough. */
@@ -105,14 +103,9 @@ function joined(
 }
 
 /** A transaction by its sender and nonce: on the network where it had used the nonce before the fork. */
-export function sentOver(question: Question): Promise<Json> | undefined {
+export function sentOver(question: Question): Promise<Json> {
   const { method, params, upstream } = question
   const [sender, nonce] = params
-  const isRead =
-    typeof sender === 'string' &&
-    /^0x[0-9a-fA-F]{40}$/.test(sender) &&
-    /^(0x[0-9a-fA-F]{1,16}|\d{1,16})$/.test(String(nonce))
-  if (!isRead) return undefined
   return (async () => {
     const asked = [sender, quantityFromBigint(upstream.number)]
     const used = await upstream.ask('eth_getTransactionCount', asked, upstream.number)
@@ -125,10 +118,9 @@ export function sentOver(question: Question): Promise<Json> | undefined {
 }
 
 /** Who made a contract: on the network where it had code before the fork. */
-export function creatorOver(question: Question): Promise<Json> | undefined {
+export function creatorOver(question: Question): Promise<Json> {
   const { method, params, upstream } = question
   const [contract] = params
-  if (typeof contract !== 'string' || !/^0x[0-9a-fA-F]{40}$/.test(contract)) return undefined
   return (async () => {
     const asked = [contract, quantityFromBigint(upstream.number)]
     const code = await upstream.ask('eth_getCode', asked, upstream.number)

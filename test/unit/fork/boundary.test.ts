@@ -1,5 +1,6 @@
 // Every method that names a block or a transaction tells of the network's as the network does, and of none that came after the fork.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ZERO_ADDRESS } from '../../../src/core/hex.ts'
 import {
   type Asked,
   deployKeeper,
@@ -281,5 +282,67 @@ describe('over the block of the fork', () => {
     expect(await fork.ask('ots_getContractCreator', contractAddress)).toEqual(creator)
     expect(await fork.ask('ots_getTransactionBySenderAndNonce', sender, nonce)).toBe(hash)
     expect(await fork.ask('ots_getTransactionBySenderAndNonce', sender, '0x999')).toBeNull()
+  })
+})
+
+describe('what is asked in a form of our own', () => {
+  /** Nodes that take numbers in hex alone, all parameters, and whole words. */
+  function strictly({ method, params }: Asked): { code: number; message: string } | undefined {
+    const isWrong =
+      (/^eth_getBlockBy/.test(method) && params.length < 2) ||
+      (method === 'eth_getProof' &&
+        (params[1] as readonly string[]).some(({ length }) => length !== 66)) ||
+      (method === 'ots_getBlockTransactions' && params.some((each) => typeof each !== 'number')) ||
+      (/Index$/.test(method) && !/^0x/.test(String(params[1]))) ||
+      /^eth_getHeader/.test(method)
+    return isWrong ? { code: -32602, message: `wrong: ${JSON.stringify(params)}` } : undefined
+  }
+
+  const cases: readonly (readonly [string, Params])[] = [
+    ['eth_getBlockByHash', ({ hash }) => [hash]],
+    ['eth_getBlockByNumber', ({ number }) => [Number(number)]],
+    ['eth_getHeaderByHash', ({ hash }) => [hash]],
+    ['eth_getHeaderByNumber', ({ number }) => [number]],
+    ['eth_getProof', ({ keeper, number }) => [keeper, ['0x1', 2], number]],
+    ['eth_getProof', ({ keeper, number }) => [keeper, null, number]],
+    ['eth_getTransactionByBlockHashAndIndex', ({ hash }) => [hash, 0]],
+    ['eth_getTransactionByBlockNumberAndIndex', ({ number }) => [number, '0']],
+    ['ots_getBlockTransactions', ({ number }) => [number, '0x0', 5]],
+    ['ots_getBlockTransactions', ({ number }) => [Number(number), 0, 5]],
+  ]
+
+  test('reaches the network in the one that every node takes', async () => {
+    const { upstream, places } = await network()
+    await using _ = upstream
+    upstream.faults.refuse = strictly
+    await using fork = await forkOf(upstream, { fork: { url: upstream.url, block: 3 } })
+    for (const [method, params] of cases) {
+      const asked = params(places[1]!)
+      expect(await fork.ask(method, ...asked)).toEqual(await upstream.ask(method, ...asked))
+    }
+  })
+
+  const wrong: readonly (readonly [string, readonly unknown[], RegExp])[] = [
+    ['eth_getBlockByNumber', ['0x1', 'yes'], /^full: expected true or false/],
+    ['eth_getBlockByHash', ['0x1'], /^hash: expected/],
+    ['eth_getBlockByHash', [], /parameter 1 \(hash\) is missing/],
+    ['eth_getProof', ['0x12', [], '0x1'], /^address: expected/],
+    ['eth_getProof', [ZERO_ADDRESS, ['x'], '0x1'], /^storageKeys\[0\]: expected/],
+    ['eth_getBlockByNumber', ['0x1', true, 5], /takes at most 2/],
+    ['eth_getLogs', [{ fromBlock: '0x1', address: '0x12' }], /^filter.address: expected/],
+    ['eth_getTransactionByBlockNumberAndIndex', ['0x1', 'x'], /^index: expected/],
+    ['eth_feeHistory', ['x', '0x1'], /^blockCount: expected/],
+    ['eth_feeHistory', [2, '0x1', [101]], /^rewardPercentiles/],
+    ['trace_filter', [{ fromBlock: '0x1', toAddress: 5 }], /^filter.toAddress: expected/],
+    ['ots_searchTransactionsBefore', ['0x12', 0, 5], /^address: expected/],
+  ]
+
+  test.each(wrong)('%s %j is refused here, as without a network', async (method, params, words) => {
+    await using upstream = await startUpstream()
+    await sendOn(upstream.ask, { data: KEEPER_CODE })
+    await using fork = await forkOf(upstream)
+    const sent = upstream.requests.length
+    await expect(fork.ask(method, ...params)).rejects.toThrow(words)
+    expect(upstream.requests).toHaveLength(sent)
   })
 })

@@ -1,0 +1,67 @@
+// Parameters in the one form that every node takes. Here many forms are taken, and what is wrong is told in our own words.
+import { DevchainError } from '../../core/errors.ts'
+import { quantityFromBigint, wordFromBigint } from '../../core/hex.ts'
+import type { MethodContext } from '../../methods/common/context.ts'
+import type { Method } from '../../rpc/method.ts'
+import type { Json } from '../../rpc/schema.ts'
+
+const quantity = (value: unknown): Json => quantityFromBigint(BigInt(value as number))
+
+/** What parameters are sent as, by their names; others as they are given. */
+const FORMS: Readonly<Record<string, (value: never) => Json>> = {
+  account: (address: string) => address,
+  address: (address: string) => address,
+  full: (isFull: boolean) => isFull,
+  hash: (hash: string) => hash,
+  index: quantity,
+  // numbers to the explorer that asks for them
+  page: (value: number) => value,
+  positions: (positions: readonly number[]) => positions.map(quantity),
+  size: (value: number) => value,
+  storageKeys: (slots: readonly bigint[]) => slots.map(wordFromBigint),
+}
+
+/** False for what the method itself refuses. */
+export function areTaken(method: Method<MethodContext>, given: readonly unknown[]): boolean {
+  if (given.length > method.params.length) return false
+  return method.params.every(({ name, decoder, required }, index) => {
+    const value = given[index] ?? undefined
+    return value === undefined ? !required : isTaken(() => decoder.decode(value as Json, name, []))
+  })
+}
+
+function isTaken(decode: () => unknown): boolean {
+  try {
+    decode()
+    return true
+  } catch (error) {
+    if (error instanceof DevchainError) return false
+    throw error
+  }
+}
+
+/** The parameters as they are sent; undefined for what the method itself refuses. */
+export function plainParams(
+  method: Method<MethodContext>,
+  given: readonly unknown[],
+): readonly unknown[] | undefined {
+  if (given.length > method.params.length) return undefined
+  const sent: unknown[] = []
+  for (const [index, { name, decoder, required, fallback }] of method.params.entries()) {
+    const value = given[index] ?? undefined
+    const form = FORMS[name]
+    if (value === undefined && required) return undefined
+    if (form === undefined) {
+      sent.push(value)
+      continue
+    }
+    let decoded: unknown = fallback
+    const decode = (): void => {
+      if (value !== undefined) decoded = decoder.decode(value as Json, name, [])
+    }
+    if (!isTaken(decode)) return undefined
+    sent.push(decoded === undefined ? undefined : form(decoded as never))
+  }
+  while (sent.length > 0 && sent.at(-1) === undefined) sent.pop()
+  return sent
+}
