@@ -64,6 +64,8 @@ export class Forking implements ForkStarter {
         'base fee remote': baseFee === 'remote',
         'a file to record a fork': forkRecord !== undefined,
         'a transaction of a fork': forkTransaction !== undefined,
+        'what comes after a transaction of a fork': this.#settings.forkLater,
+        'the chain id of a forked network': this.#settings.forkChainId !== undefined,
       })
       return {}
     }
@@ -106,8 +108,7 @@ export class Forking implements ForkStarter {
 
   async begin({ url, block }: ForkOrder): Promise<ChainState> {
     const before = this.#choice ?? { urls: [], block: undefined }
-    const named = block === undefined ? undefined : block.toString()
-    const choice = url === undefined ? { ...before, block: named } : { urls: [url], block: named }
+    const choice = url === undefined ? { ...before, block } : { urls: [url], block }
     const fork = await this.#begin({
       ...this.#settings,
       fork: choice,

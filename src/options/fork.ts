@@ -39,7 +39,22 @@ const URL_WITH_BLOCK =
 
 /** What stands after the last `@` is no block and no host either: a misspelled block, which would be asked as a host, or as a path. */
 const URL_WITH_OTHER =
-  /^https?:\/\/(?:(?:localhost|[\w-]+(?:\.[\w-]+)+|\[[\da-f:.]+\])(?::\d*)?@[\w-]*|[^/]+\/.*[^/]@[\w-]*)$/i
+  /^https?:\/\/(?:(?:localhost|[\w-]+(?:\.[\w-]+)+|\[[\da-f:.]+\])(?::\d*)?@(?:[\w-]*|-?\d+\.\d+)|[^/]+\/.*[^/]@[\w-]*)$/i
+
+/** What names a block of a network, in words. */
+export const FORK_BLOCKS =
+  'a block: a number, a hash, a tag (latest, safe, finalized, earliest), or -N for N blocks before the newest'
+
+/** True for what may name a block of a network. */
+export function isForkBlock(text: string): boolean {
+  return BLOCK.test(text)
+}
+
+/** Reads a URL and perhaps a block, `URL[@BLOCK]`; undefined for what is none. */
+export function readForkUrl(text: string): ForkChoice | undefined {
+  const read = readTexts([text])
+  return read?.urls.length === 1 ? read : undefined
+}
 
 /** Reads `URL[@BLOCK]`, several of them, or what a program gives. */
 function readFork(value: unknown): ForkChoice | undefined {
@@ -72,8 +87,8 @@ function readTexts(texts: readonly unknown[]): ForkChoice | undefined {
   return { urls, block }
 }
 
-/** What is shown of what is no fork: hosts and blocks, and never a key. */
-function showFork(value: unknown): string {
+/** What is shown of what names no fork: hosts and blocks, and never a key. */
+export function showFork(value: unknown): string {
   if (typeof value === 'string') return showText(value)
   if (Array.isArray(value)) return value.map(showFork).join(', ')
   if (typeof value !== 'object' || value === null) return printValue(value)

@@ -4,6 +4,7 @@ import { checksumAddress } from '../../core/crypto/crypto.ts'
 import { DevchainError, printValue } from '../../core/errors.ts'
 import { ether, number, plural, printable, time } from '../../core/format.ts'
 import { parseAddress } from '../../core/hex.ts'
+import { FORK_BLOCKS, isForkBlock } from '../../options/fork.ts'
 import type { CoverageRow } from '../../project/coverage/lcov.ts'
 import type { GasRow } from '../../project/gas/report.ts'
 import type { Json } from '../../rpc/schema.ts'
@@ -194,18 +195,17 @@ const HANDLERS: Partial<Record<SubcommandName, (question: Question) => Promise<A
 /** The JSON-RPC number of parameters that make no sense. */
 const INVALID_PARAMS = -32_602
 
-/** @param block its number; undefined or `latest`: the newest, as far as reorganizations do not reach it */
+/** @param block undefined: the newest, as far as reorganizations do not reach it */
 async function forkAnew(call: Question['call'], block: string | undefined): Promise<Answer> {
-  const isNewest = block === undefined || block === 'latest'
-  if (!isNewest && !/^(\d{1,18}|0x[0-9a-fA-F]{1,15})$/.test(block)) {
-    throw usage(`expected the number of a block, or latest, got ${printValue(block)}`)
+  if (block !== undefined && !isForkBlock(block)) {
+    throw usage(`expected ${FORK_BLOCKS}; got ${printValue(block)}`)
   }
   // such a reset of a chain that forks nothing would go back to genesis
-  if (isNewest && (await call('devchain_forkInfo')) === null) {
+  if (block === undefined && (await call('devchain_forkInfo')) === null) {
     const message = 'there is no network to fork: name one with devchain --fork URL'
     throw new ChainRefusal(message, INVALID_PARAMS, undefined)
   }
-  const forking = isNewest ? {} : { blockNumber: `0x${BigInt(block).toString(16)}` }
+  const forking = block === undefined ? {} : { blockNumber: block }
   await call('hardhat_reset', [{ forking }])
   const blockNumber = Number(await call('eth_blockNumber'))
   return { json: { blockNumber }, text: `forked anew at block ${number(BigInt(blockNumber))}` }

@@ -182,7 +182,12 @@ is reverted to. One without is dropped when an older one is reverted to, as thos
     {
       name: 'reset',
       arguments: [
-        { name: 'block', sentence: 'With --fork: its number (the newest)', kind: 'optional' },
+        {
+          name: 'block',
+          sentence:
+            'With --fork: its number, hash or tag, or -N for N before the newest (the newest that stays)',
+          kind: 'optional',
+        },
       ],
       sentence:
         'Go back to genesis, or to the block that was forked; snapshots and pool are forgotten',

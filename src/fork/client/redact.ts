@@ -7,7 +7,7 @@ export function shownUrl(url: string): string {
     const hasMore = pathname.length > 1 || search !== '' || username !== ''
     return `${protocol}//${host}${hasMore ? '/…' : ''}`
   } catch {
-    return 'a URL'
+    return 'a text that is no URL'
   }
 }
 

@@ -8,6 +8,7 @@ import { blockByNumber, headOf } from '../../node/ledger/blocktree.ts'
 import type { Upstream } from '../../node/ledger/upstream.ts'
 import { type NextRules, nextRules } from '../../node/mining/environment.ts'
 import { gasPrice } from '../../node/sending/gasoracle.ts'
+import { readForkUrl, showFork } from '../../options/fork.ts'
 import { type Method, optional, param, secret } from '../../rpc/method.ts'
 import { boolean, data, hash, quantity, text } from '../../rpc/primitives.ts'
 import type { Encoder } from '../../rpc/schema.ts'
@@ -144,7 +145,13 @@ const setRpcUrl = method({
       const message = 'this chain is no fork of another network, whose URL could be changed'
       throw new DevchainError('METHOD_NOT_SUPPORTED', message)
     }
-    await upstream.moveTo(url)
+    const read = readForkUrl(url)
+    const [node] = read?.urls ?? []
+    if (node === undefined || read?.block !== undefined) {
+      const message = `url: expected the URL of a node, https://… or http://…, and no block, got ${showFork(url)}`
+      throw new DevchainError('INVALID_PARAMS', message)
+    }
+    await upstream.moveTo(node)
     return profile.ack
   },
 })

@@ -17,7 +17,8 @@ import type { Subscriptions } from './subscriptions.ts'
 /** Which network is forked at which block; what is undefined stays as it is. */
 export interface ForkOrder {
   readonly url: string | undefined
-  readonly block: bigint | undefined
+  /** A number, a hash, a tag, or a negative number, as after `@` of the option. */
+  readonly block: string | undefined
 }
 
 /** Begins forks of other networks, and ends them. */

@@ -8,8 +8,9 @@ import { headOf } from '../../node/ledger/blocktree.ts'
 import type { ChainState, Snapshot } from '../../node/ledger/chainstate.ts'
 import { snapshotsOf } from '../../node/ledger/snapshots.ts'
 import type { Upstream } from '../../node/ledger/upstream.ts'
+import { FORK_BLOCKS, isForkBlock, readForkUrl, showFork } from '../../options/fork.ts'
 import { type Method, optional, param } from '../../rpc/method.ts'
-import { boolean, hash, quantity, text } from '../../rpc/primitives.ts'
+import { boolean, hash, text } from '../../rpc/primitives.ts'
 import type { Decoder, Encoder, Json } from '../../rpc/schema.ts'
 import { type ForkOrder, type MethodContext, method } from '../common/context.ts'
 import { requireUnlinked } from '../common/peers.ts'
@@ -18,7 +19,22 @@ import { ack } from '../compat/profile.ts'
 import { members } from '../wire/decodeobject.ts'
 import { field, fieldIfAny, plainInteger, shape } from '../wire/encodeobject.ts'
 
-const forkMembers = members('forking', { jsonRpcUrl: text, blockNumber: quantity })
+/** A block of a network: what others take as a number may be all that the option takes. */
+const forkBlock: Decoder<string> = {
+  name: 'block of a network',
+  json: {
+    title: 'block of a network',
+    anyOf: [{ type: 'string' }, { type: 'integer' }],
+  },
+  decode: (value, path) => {
+    const isText = typeof value === 'string' && isForkBlock(value)
+    if (isText || Number.isSafeInteger(value)) return String(value)
+    const message = `${path}: expected ${FORK_BLOCKS}, got ${printValue(value)}`
+    throw new DevchainError('INVALID_PARAMS', message)
+  },
+}
+
+const forkMembers = members('forking', { jsonRpcUrl: text, blockNumber: forkBlock })
 
 const optionMembers = members('options', { forking: forkMembers })
 
@@ -32,7 +48,19 @@ const resetOptions: Decoder<ForkOrder | undefined> = {
       throw new DevchainError('INVALID_PARAMS', message)
     }
     const { forking } = optionMembers.decode(value, path, notes)
-    return forking && { url: forking.jsonRpcUrl, block: forking.blockNumber }
+    if (forking === undefined) return undefined
+    const { jsonRpcUrl, blockNumber } = forking
+    if (jsonRpcUrl === undefined) return { url: undefined, block: blockNumber }
+    const read = readForkUrl(jsonRpcUrl)
+    if (read === undefined) {
+      const message = `${path}.forking.jsonRpcUrl: expected the URL of a node, https://… or http://…, got ${showFork(jsonRpcUrl)}`
+      throw new DevchainError('INVALID_PARAMS', message)
+    }
+    if (read.block !== undefined && blockNumber !== undefined) {
+      const message = `${path}.forking: expected one block, got @${read.block} and blockNumber ${blockNumber}`
+      throw new DevchainError('INVALID_PARAMS', message)
+    }
+    return { url: read.urls[0], block: blockNumber ?? read.block }
   },
 }
 

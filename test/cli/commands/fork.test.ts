@@ -45,9 +45,14 @@ describe('devchain reset --fork', () => {
     expect(await said('mine', '2')).toContain('the newest is 7')
     expect(await said('reset')).toBe('went back to block 5, where the chain began\n')
     expect(await said('reset', '0x3', '--fork')).toBe('forked anew at block 3\n')
+    expect(await said('reset', '--fork', '-1')).toBe('forked anew at block 4\n')
+    expect(await said('reset', '--fork', 'earliest')).toBe('forked anew at block 0\n')
+    expect(await said('reset', '--fork', 'latest')).toBe('forked anew at block 5\n')
+    const { hash } = (await upstream.ask('eth_getBlockByNumber', '0x3', false)) as { hash: string }
+    expect(await said('reset', '--fork', hash)).toBe('forked anew at block 3\n')
     const wrong: readonly (readonly [readonly string[], RegExp])[] = [
       [['reset', '3'], /a block is for --fork, got "3"/],
-      [['reset', '--fork', 'soon'], /expected the number of a block, or latest, got "soon"/],
+      [['reset', '--fork', 'soon'], /expected a block: a number, a hash, a tag .*; got "soon"/],
     ]
     for (const [args, message] of wrong) {
       const { code, stderr } = await run(args, env)

@@ -352,12 +352,50 @@ describe('a reset', () => {
     expect(await ask('devchain_forkInfo')).toBeNull()
   })
 
-  test('that cannot be done leaves the chain as it was', async () => {
+  test('names the block as the option does', async () => {
+    await using upstream = await startUpstream()
+    await upstream.ask('hardhat_mine', '0x5')
+    const { hash } = (await upstream.ask('eth_getBlockByNumber', '0x2', false)) as { hash: string }
+    await using fork = await forkOf(upstream)
+    const jsonRpcUrl = upstream.url
+    const cases = [
+      [{ blockNumber: 4 }, 4],
+      [{ blockNumber: '0x3' }, 3],
+      [{ blockNumber: -2 }, 3],
+      [{ blockNumber: 'earliest' }, 0],
+      [{ blockNumber: 'latest' }, 5],
+      [{ jsonRpcUrl, blockNumber: hash }, 2],
+      [{ jsonRpcUrl: `${jsonRpcUrl}@4` }, 4],
+      [{ jsonRpcUrl: `${jsonRpcUrl}/@-4` }, 1],
+      [{ jsonRpcUrl }, 5],
+    ] as const
+    for (const [forking, number] of cases) {
+      await fork.ask('anvil_reset', { forking })
+      expect(await fork.ask('eth_blockNumber')).toBe(`0x${number}`)
+    }
+  })
+
+  test.each([
+    [
+      { jsonRpcUrl: 'http://127.0.0.1:1' },
+      /the forked network cannot be asked: http:\/\/127.0.0.1:1/,
+    ],
+    // which would be asked for as a host
+    [{ jsonRpcUrl: 'http://127.0.0.1:1@soon' }, /jsonRpcUrl: expected the URL of a node, .*@soon/],
+    [{ jsonRpcUrl: 'http://127.0.0.1:1@-1.5' }, /jsonRpcUrl: expected the URL of a node/],
+    [{ jsonRpcUrl: 'ws://127.0.0.1:1' }, /jsonRpcUrl: .* got ws:\/\/127.0.0.1:1/],
+    [{ jsonRpcUrl: 'http://127.0.0.1:1@5', blockNumber: 5 }, /expected one block, got @5 and/],
+    [{ blockNumber: 99 }, /has no block 99; its newest is 2/],
+    [{ blockNumber: 'soon' }, /blockNumber: expected a block: a number, a hash, .* got "soon"/],
+    [{ blockNumber: 1.5 }, /blockNumber: expected a block: .* got 1.5/],
+  ])('that cannot be done leaves the chain as it was: %j', async (forking, words) => {
     await using upstream = await startUpstream()
     const keeper = await deployKeeper(upstream)
     await using fork = await forkOf(upstream, { forkRetries: 0 })
-    const reset = fork.ask('hardhat_reset', { forking: { jsonRpcUrl: 'http://127.0.0.1:1' } })
-    await expect(reset).rejects.toThrow(/the forked network cannot be asked: http:\/\/127.0.0.1:1/)
+    await fork.ask('evm_mine')
+    const before = await fork.ask('eth_getBlockByNumber', 'latest', true)
+    await expect(fork.ask('hardhat_reset', { forking })).rejects.toThrow(words)
+    expect(await fork.ask('eth_getBlockByNumber', 'latest', true)).toEqual(before)
     expect(await fork.ask('eth_call', { to: keeper })).toBe(`0x${word(SUM)}`)
   })
 })
@@ -371,6 +409,10 @@ describe('another URL', () => {
     await expect(fork.ask('anvil_setRpcUrl', other.url)).rejects.toThrow(
       /has no block 2, which is 0x[0-9a-f]{64} of http/,
     )
+    for (const wrong of ['http://127.0.0.1:1@2', 'ws://127.0.0.1:1', 'soon', '']) {
+      const words = /^url: expected the URL of a node, .* and no block, got /
+      await expect(fork.ask('anvil_setRpcUrl', wrong)).rejects.toThrow(words)
+    }
     const beyond = 'http://127.0.0.1:1'
     await expect(fork.ask('anvil_setRpcUrl', beyond)).rejects.toThrow(/cannot be asked: .*:1: /)
     await using copy = await forkOf(upstream)
@@ -394,6 +436,9 @@ describe('what is no fork', () => {
     [{ fork: { url: 'http://127.0.0.1:1', block: 'newest' } }, /fork: expected the URL/],
     [{ chainId: 'remote' }, /chain id remote needs a network to fork/],
     [{ forkRecord: 'x' }, /a file to record a fork needs a network to fork/],
+    [{ forkLater: true }, /what comes after a transaction of a fork needs a network to fork/],
+    [{ forkChainId: 1 }, /the chain id of a forked network needs a network to fork/],
+    [{ fork: 'http://127.0.0.1:8545@-1.5' }, /fork: expected the URL of a node/],
   ] as const)('%j is refused', async (options, message) => {
     await expect(createDevchain(options as DevchainOptions)).rejects.toThrow(message)
   })
