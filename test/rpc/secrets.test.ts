@@ -39,6 +39,10 @@ const REQUESTS: readonly Request[] = [
   ['personal_importRawkey', [KEY, PASS]],
   ['personal_importRawKey', KEY],
   ['secret_import', [KEY, PASS]],
+  ['hardhat_reset', [{ forking: { jsonRpcUrl: 'ws://node.example/v3/correct' } }]],
+  ['hardhat_reset', [{ forking: { jsonRpcUrl: 'http://node.example/correct', blockNumber: 'x' } }]],
+  ['anvil_reset', { options: { forking: { jsonRpcUrl: 'http://correct:horse@node.example@x' } } }],
+  ['anvil_setRpcUrl', ['http://node.example/v3/correct@5']],
 ]
 
 const FORMS = [{ verbose: true }, { json: true, verbose: true }, { json: true }]

@@ -9,7 +9,7 @@ import type { ChainState, Snapshot } from '../../node/ledger/chainstate.ts'
 import { snapshotsOf } from '../../node/ledger/snapshots.ts'
 import type { Upstream } from '../../node/ledger/upstream.ts'
 import { FORK_BLOCKS, isForkBlock, readForkUrl, showFork } from '../../options/fork.ts'
-import { type Method, optional, param } from '../../rpc/method.ts'
+import { type Method, optional, param, secret } from '../../rpc/method.ts'
 import { boolean, hash, text } from '../../rpc/primitives.ts'
 import type { Decoder, Encoder, Json } from '../../rpc/schema.ts'
 import { type ForkOrder, type MethodContext, method } from '../common/context.ts'
@@ -125,7 +125,8 @@ const resetChain = method({
   aliases: ['anvil_reset'],
   summary:
     'Begins anew, and forgets snapshots and the pool: as a fork of the network that is named, or without one.',
-  params: [optional('options', resetOptions)],
+  // a URL may have a key
+  params: [secret(optional('options', resetOptions))],
   result: ack,
   example: { params: [], result: null },
   writes: 'chain',

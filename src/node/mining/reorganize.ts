@@ -121,7 +121,9 @@ function withTree(state: ChainState, tree: BlockTree): Change<undefined> {
 function forkOf({ tree }: ChainState, depth: bigint): bigint {
   const { number } = headOf(tree).block.header
   if (depth >= 1n && depth <= number) return number - depth
-  const possible = number === 0n ? 'there is only the genesis' : `expected 1 to ${number}`
+  const first = tree.network === undefined ? 'the genesis' : 'the block that was forked'
+  const own = number - BigInt(tree.network?.number ?? 0)
+  const possible = own === 0n ? `there is only ${first}` : `expected 1 to ${own}`
   const message = `depth: cannot replace the newest ${depth} blocks: ${possible}`
   throw new DevchainError('INVALID_PARAMS', message)
 }

@@ -271,8 +271,11 @@ describe('a fork', () => {
         /cannot go back to block \d: the chain is a fork that begins at block 5/,
       )
     }
+    await expect(fork.ask('devchain_reorg', 9)).rejects.toThrow(/newest 9 blocks: expected 1 to 2$/)
     await fork.ask('anvil_rollback', 2)
     expect(await fork.ask('eth_blockNumber')).toBe('0x5')
+    const none = /newest 9 blocks: there is only the block that was forked$/
+    await expect(fork.ask('devchain_reorg', 9)).rejects.toThrow(none)
     await fork.ask('hardhat_mine', '0x2')
     expect(await fork.ask('eth_blockNumber')).toBe('0x7')
   })
