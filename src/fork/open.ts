@@ -102,7 +102,7 @@ async function openNetwork(settings: ForkSettings, onNotice: OnNotice): Promise<
   try {
     const folder = forkFolder()
     const isOnDisk = !settings.noForkCache && folder !== undefined && choice.provider === undefined
-    const kept = [isOnDisk ? diskStore(folder, { onFull: begunAnew(onNotice) }) : memoryStore()]
+    const kept = [isOnDisk ? diskStore(folder, { onNotice }) : memoryStore()]
     const { forkTransaction: transaction, forkChainId } = settings
     const order = { fork: choice, transaction, chainId: forkChainId }
     const found = await findBlock(client, order, isOnDisk ? headsIn(kept[0]!) : NO_HEADS)
@@ -159,10 +159,6 @@ function greeting(client: Client, meet: () => Promise<void>): Asker {
   }
 }
 
-function begunAnew(onNotice: OnNotice): (file: string) => void {
-  return (file) => onNotice(`the cache file ${file} has grown too large, and is begun anew`)
-}
-
 function providersOf({ urls, provider }: ForkChoice, lines: readonly string[]): Provider[] {
   if (provider !== undefined) return [eip1193Provider(provider)]
   return urls.map((url) => httpProvider(url, lines.map(headerOf)))
@@ -199,7 +195,7 @@ function opened(
   const { head, block, newest, depth } = found
   const id = BigInt(head.chainId)
   if (isProven && hashHeader(block.header) !== block.hash) {
-    const message = `fork: the header of block ${block.header.number} has members that are not known here, so that nothing can be proven by it: leave --fork-proofs out`
+    const message = `fork: the header of block ${block.header.number} has another hash than ${block.hash}: the network lies, or its headers have members that are not known here, so that nothing can be proven by them (--fork-proofs)`
     throw new DevchainError('INVALID_PARAMS', message)
   }
   if (block.isNewer) onNotice(`block ${block.header.number} ${NEWER}`)
@@ -314,9 +310,7 @@ function upstreamOf(
         block,
         make as () => Promise<Json>,
       ),
-    take: (accounts) => {
-      if (!network.isProven) network.take(accounts, point)
-    },
+    take: (accounts) => network.take(accounts, point),
     peek: (method, params) => network.askAbout(method, params as readonly Json[], point),
   }
 }

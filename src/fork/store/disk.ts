@@ -1,17 +1,10 @@
 // The cache folder: what was fetched of each block in a file that is only ever appended to, and code by its hash.
-import {
-  appendFileSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { appendFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { crc32 } from 'node:zlib'
 import { keccakHash } from '../../core/crypto/crypto.ts'
 import { bytesFromHex, isBytes } from '../../core/hex.ts'
+import { LruCache } from '../../core/lrucache.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { type ItemKey, type Store, textOfKey } from './store.ts'
 
@@ -32,30 +25,39 @@ interface Items {
 
 /** What a store may be told to do otherwise. */
 export interface DiskOptions {
-  /** Told of a file that grew too large and was begun anew. */
-  readonly onFull?: (file: string) => void
+  /** Told of a file that grew too large and was begun anew, and of a folder that cannot be written to: a sentence. */
+  readonly onNotice?: (text: string) => void
   readonly mostBytes?: number
 }
 
 /**
  * A store in a folder, which many processes may use at once. Each record is a line of its own with a checksum, written by
- * one call: what was torn when a process was killed is passed over. A folder that cannot be written to is none.
+ * one call: what was torn when a process was killed is passed over. A folder that cannot be written to is none, which is told.
  */
 export function diskStore(folder: string, options: DiskOptions = {}): Store {
-  const { onFull = () => undefined, mostBytes = MOST_BYTES } = options
-  const open = new Map<string, Items>()
+  const { onNotice = () => undefined, mostBytes = MOST_BYTES } = options
+  const open = new LruCache<string, Items>(MOST_OPEN)
   const waiting = new Map<string, string[]>()
   const itemsOf = (of: string): Items => {
     let items = open.get(of)
     if (items !== undefined) return items
     items = readItems(fileOf(folder, of))
-    const [oldest] = open.keys()
-    if (open.size >= MOST_OPEN && oldest !== undefined) open.delete(oldest)
     open.set(of, items)
     return items
   }
+  let isTold = false
+  const attempt = (work: () => void): void => {
+    try {
+      work()
+    } catch (error) {
+      // a full or foreign disk: what is fetched stays in memory
+      if (isTold) return
+      isTold = true
+      onNotice(`what is fetched is not kept in ${folder}: ${(error as Error).message}`)
+    }
+  }
   const write = (): void => {
-    for (const [of, records] of waiting) append(fileOf(folder, of), records)
+    for (const [of, records] of waiting) attempt(() => append(fileOf(folder, of), records))
     waiting.clear()
   }
   const put = (of: string, name: string, value: Json, record: string): void => {
@@ -65,8 +67,9 @@ export function diskStore(folder: string, options: DiskOptions = {}): Store {
       items.byName.clear()
       items.bytes = record.length + 1
       waiting.delete(of)
-      remove(fileOf(folder, of))
-      onFull(fileOf(folder, of))
+      const file = fileOf(folder, of)
+      attempt(() => rmSync(file, { force: true }))
+      onNotice(`the cache file ${file} has grown too large, and is begun anew`)
     }
     items.byName.set(name, value)
     if (waiting.size === 0) setImmediate(write)
@@ -78,7 +81,7 @@ export function diskStore(folder: string, options: DiskOptions = {}): Store {
     get: (key) =>
       key.of === CODE ? readCode(folder, key) : itemsOf(key.of).byName.get(nameOf(key)),
     put: (key, value) => {
-      if (key.of === CODE) writeCode(folder, key, value)
+      if (key.of === CODE) attempt(() => writeCode(folder, key, value))
       else {
         const { of, method, params } = key
         put(of, nameOf(key), value, recordOf(JSON.stringify([method, params, value])))
@@ -98,20 +101,8 @@ function recordOf(json: string): string {
 
 /** A record begins with a line's end, so that what was torn before it does not reach into it. */
 function append(file: string, records: readonly string[]): void {
-  try {
-    mkdirSync(path.dirname(file), { recursive: true })
-    appendFileSync(file, records.map((record) => `\n${record}`).join(''))
-  } catch {
-    // a full or foreign disk: what is fetched stays in memory
-  }
-}
-
-function remove(file: string): void {
-  try {
-    rmSync(file, { force: true })
-  } catch {
-    // as in `append`
-  }
+  mkdirSync(path.dirname(file), { recursive: true })
+  appendFileSync(file, records.map((record) => `\n${record}`).join(''))
 }
 
 function readItems(file: string): Items {
@@ -120,10 +111,17 @@ function readItems(file: string): Items {
   for (const line of text.split('\n')) {
     const json = line.slice(9)
     if (json === '' || recordOf(json) !== line) continue
-    const [method, params, value] = JSON.parse(json) as [string, Json[], Json]
+    const read = JSON.parse(json) as unknown
+    if (!isItem(read)) continue
+    const [method, params, value] = read
     byName.set(nameOf({ method, params }), value)
   }
   return { byName, bytes: text.length }
+}
+
+/** False for what another version may have written. */
+function isItem(value: unknown): value is [string, Json[], Json] {
+  return Array.isArray(value) && typeof value[0] === 'string' && Array.isArray(value[1])
 }
 
 /** What tells an item from others of its block. */
@@ -151,15 +149,16 @@ function readCode(folder: string, key: ItemKey): Json | undefined {
   return keccakHash(bytesFromHex(text)) === key.params[0] ? text : undefined
 }
 
+/** What is there and has another hash was broken: it is written anew. */
 function writeCode(folder: string, key: ItemKey, value: Json): void {
+  if (readCode(folder, key) !== undefined) return
   const file = codeFile(folder, key)
+  const fresh = `${file}.${process.pid}.new`
+  mkdirSync(path.dirname(file), { recursive: true })
   try {
-    if (existsSync(file)) return
-    mkdirSync(path.dirname(file), { recursive: true })
-    const fresh = `${file}.${process.pid}.new`
     writeFileSync(fresh, String(value))
     renameSync(fresh, file)
-  } catch {
-    // as in `append`
+  } finally {
+    rmSync(fresh, { force: true })
   }
 }

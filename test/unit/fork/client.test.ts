@@ -87,6 +87,15 @@ describe('requests of one turn', () => {
 describe('a limit', () => {
   test.each([
     ['by status 429 and Retry-After', 429, 'slow down', { 'retry-after': '3' }, 3000],
+    ['by a long Retry-After', 429, 'slow down', { 'retry-after': '900' }, 60_000],
+    [
+      'by a date of Retry-After',
+      429,
+      'slow down',
+      { 'retry-after': 'Fri, 01 Jan 2100 00:00:00 GMT' },
+      60_000,
+    ],
+    ['by a Retry-After that is none', 429, 'slow down', { 'retry-after': 'soon' }, 250],
     ['by status 429 alone', 429, 'slow down', {}, 250],
     ['by status 503', 503, '', {}, 250],
     [

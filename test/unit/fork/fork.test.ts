@@ -42,6 +42,30 @@ describe('a fork', () => {
     expect(upstream.requests).toHaveLength(2)
   })
 
+  test('goes on from the nonces of its users, where they are proven too', async () => {
+    await using upstream = await startUpstream()
+    const [first] = (await upstream.ask('eth_accounts')) as string[]
+    await sendOn(upstream.ask, { to: first, value: '0x1' })
+    await using fork = await forkOf(upstream, { forkProofs: true })
+    expect(await fork.ask('eth_getTransactionCount', first)).toBe('0x1')
+    expect(await sendOn(fork.ask, { to: first, value: '0x1' })).toMatchObject({ status: '0x1' })
+    expect(await fork.ask('eth_getTransactionCount', first)).toBe('0x2')
+  })
+
+  test('gives a run up that goes on for ever with a guess', async () => {
+    await using upstream = await startUpstream()
+    const target = `0x${'51'.repeat(20)}`
+    // leaves once the first slot is not 0, and goes round in circles until then
+    const code = '0x5b600054600a576000565b00'
+    await upstream.ask('anvil_setCode', target, code)
+    await upstream.ask('anvil_setStorageAt', target, `0x${word(0)}`, `0x${word(1)}`)
+    await upstream.ask('evm_mine')
+    upstream.faults.unknown.add('debug_traceCall').add('eth_createAccessList')
+    await using fork = await forkOf(upstream, { gasLimit: 10n ** 15n })
+    const call = { to: target, gas: '0x38d7ea4c68000' }
+    expect(await fork.ask('eth_call', call)).toBe('0x')
+  })
+
   test('runs a call of forty slots in few requests, and a second one in none', async () => {
     await using upstream = await startUpstream()
     const keeper = await deployKeeper(upstream)
@@ -95,6 +119,9 @@ describe('a fork', () => {
     expect(await fork.ask('eth_getTransactionReceipt', hash)).toMatchObject({ status: '0x1' })
     expect(await fork.ask('eth_getBalance', poor)).toBe('0x10')
     expect(await fork.ask('eth_getBalance', poor, '0x0')).toBe('0x0')
+    const stranger = `0x${'78'.repeat(20)}`
+    await fork.ask('eth_call', { from: stranger, to: keeper, data: setting(9, 9) })
+    expect(await fork.ask('eth_getBalance', stranger)).toBe('0x0')
     const begun = upstream.requests.length
     await fork.ask('eth_call', { to: keeper, data: setting(9, 9) })
     const methods = upstream.requests

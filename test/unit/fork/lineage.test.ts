@@ -17,6 +17,9 @@ interface Block {
 const hashAt = async ({ ask }: Pick<Upstream, 'ask'>, number: number): Promise<string> =>
   ((await ask('eth_getBlockByNumber', `0x${number.toString(16)}`, false)) as Block).hash
 
+/** Where hashes of blocks are kept (EIP-2935). */
+const HISTORY = '0x0000f90827f1c53a10cb7a02335b175320002935'
+
 /** Where a program answers with the hashes of blocks so many back, whose count is its input. */
 const TARGET = `0x${'12'.repeat(20)}`
 const ONE_HASH = '0x600035430340600052602060 00f3'.replace(' ', '')
@@ -88,7 +91,8 @@ describe.each([false, true])('BLOCKHASH, proven: %s', (forkProofs) => {
   test('comes of headers where another contract stands where the hashes are kept', async () => {
     await using upstream = await startUpstream()
     await upstream.ask('hardhat_mine', '0x20')
-    await upstream.ask('anvil_setCode', '0x0000f90827f1c53a10cb7a02335b175320002935', '0x6001')
+    await upstream.ask('anvil_setCode', HISTORY, '0x6001')
+    await upstream.ask('anvil_setStorageAt', HISTORY, `0x${word(13)}`, `0x${word(7)}`)
     await upstream.ask('evm_mine')
     await using fork = await forkOf(upstream, { forkProofs })
     expect(await blockHash(fork, 20)).toBe(await hashAt(upstream, 13))

@@ -10,6 +10,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { crc32 } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { keccakHash } from '../../../src/core/crypto/crypto.ts'
 import { bytesFromHex } from '../../../src/core/hex.ts'
@@ -93,11 +94,12 @@ describe('the cache folder', () => {
 
   test('begins a file anew that has grown too large, and tells so', async () => {
     const told: string[] = []
-    const options = { mostBytes: 200, onFull: (file: string) => told.push(file) }
+    const options = { mostBytes: 200, onNotice: (text: string) => told.push(text) }
     const one = diskStore(folder, options)
     for (let i = 0; i < 5; i++) one.put({ ...ITEM, params: [`0x0${i}`] }, `0x${i}`)
     await one.flush()
-    expect(told).toEqual([path.join(folder, filesBelow()[0] ?? '')])
+    const file = path.join(folder, filesBelow()[0] ?? '')
+    expect(told).toEqual([`the cache file ${file} has grown too large, and is begun anew`])
     const other = diskStore(folder, options)
     expect(other.get({ ...ITEM, params: ['0x00'] })).toBeUndefined()
     expect(other.get({ ...ITEM, params: ['0x04'] })).toBe('0x4')
@@ -114,6 +116,53 @@ describe('the cache folder', () => {
     expect(diskStore(folder).get(key)).toBe('0x6001')
     writeFileSync(path.join(folder, filesBelow()[0] ?? ''), '0x6002')
     expect(diskStore(folder).get(key)).toBeUndefined()
+    // what was broken is mended by the next who fetches it
+    diskStore(folder).put(key, '0x6001')
+    expect(diskStore(folder).get(key)).toBe('0x6001')
+    expect(readdirSync(folder, { recursive: true }).join()).not.toContain('.new')
+  })
+
+  test('that cannot be written is told of once, and what is fetched stays in memory', async () => {
+    const told: string[] = []
+    const file = path.join(folder, 'a file')
+    writeFileSync(file, '')
+    const store = diskStore(file, { onNotice: (text) => told.push(text) })
+    const code = { of: 'code', method: 'eth_getCode', params: [keccakHash(bytesFromHex('0x6001'))] }
+    for (const slot of ['0x1', '0x2']) {
+      store.put({ ...ITEM, params: [slot] }, slot)
+      store.put(code, '0x6001')
+      await store.flush()
+      expect(store.get({ ...ITEM, params: [slot] })).toBe(slot)
+    }
+    expect(told).toEqual([expect.stringMatching(/^what is fetched is not kept in .*a file: E/)])
+  })
+
+  test('passes over what another version has written', async () => {
+    const one = diskStore(folder)
+    one.put(ITEM, '0x5')
+    await one.flush()
+    const file = path.join(folder, filesBelow()[0] ?? '')
+    for (const json of [
+      '"text"',
+      '5',
+      'null',
+      '{"method":"eth_getBalance"}',
+      '["eth_getBalance"]',
+    ]) {
+      appendFileSync(file, `\n${(crc32(json) >>> 0).toString(16).padStart(8, '0')} ${json}`)
+    }
+    expect(diskStore(folder).get(ITEM)).toBe('0x5')
+  })
+
+  test('holds the items of few blocks in memory', async () => {
+    const [one, other] = [diskStore(folder), diskStore(folder)]
+    const keyOf = (index: number) => ({ ...ITEM, of: `1/0x${index}` })
+    expect(other.get(keyOf(0))).toBeUndefined()
+    one.put(keyOf(0), '0x5')
+    await one.flush()
+    expect(other.get(keyOf(0))).toBeUndefined()
+    for (let index = 1; index <= 256; index++) other.get(keyOf(index))
+    expect(other.get(keyOf(0))).toBe('0x5')
   })
 
   test('serves the next fork of the same block, whatever the URL, and nothing local is in it', async () => {
@@ -131,6 +180,23 @@ describe('the cache folder', () => {
     expect(await ask(second, 'eth_call', { to: keeper })).toBe(SUM)
     expect(upstream.requests).toHaveLength(begun)
     expect(filesBelow().join()).not.toContain('another')
+  })
+
+  test('has no code of a lie where it is proven, and none that was believed before is taken for proven', async () => {
+    await using upstream = await startUpstream()
+    const keeper = await deployKeeper(upstream)
+    const proven = { fork: { url: upstream.url }, forkProofs: true }
+    upstream.faults.lie = ({ method }, result) => (method === 'eth_getCode' ? '0x6001' : result)
+    await using lied = await forkOf(proven)
+    await expect(ask(lied, 'eth_getCode', keeper)).rejects.toThrow(/the proof of the code of 0x/)
+    await lied.close()
+    expect(filesBelow().filter((name) => name.endsWith('.hex'))).toEqual([])
+    await using believing = await forkOf({ fork: { url: upstream.url } })
+    expect(await ask(believing, 'eth_getCode', keeper)).toBe('0x6001')
+    await believing.close()
+    upstream.faults.lie = undefined
+    await using right = await forkOf(proven)
+    expect(await ask(right, 'eth_call', { to: keeper })).toBe(SUM)
   })
 
   test('does not take a network for another one of the same chain id', async () => {
@@ -291,6 +357,17 @@ describe('a cassette', () => {
       expect(await act(replayed)).toEqual(recorded)
     },
   )
+
+  test('is replayed without network, were one named', async () => {
+    const file = path.join(folder, 'fork.jsonl')
+    await using upstream = await startUpstream()
+    const keeper = await deployKeeper(upstream)
+    await record(file, upstream.url, keeper)
+    const begun = upstream.requests.length
+    await using replayed = await forkOf({ fork: { url: upstream.url }, forkReplay: file })
+    await play(replayed, keeper)
+    expect(upstream.requests).toHaveLength(begun)
+  })
 
   test('is the same file each time, its lines in order', async () => {
     await using upstream = await startUpstream()

@@ -1,0 +1,115 @@
+// How what is missing is gathered: work begins anew until nothing is, unless it has had an effect.
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { RefusedByUpstream } from '../../../src/fork/client/client.ts'
+import {
+  complete,
+  completeCommand,
+  Gathering,
+  gathering,
+  missed,
+} from '../../../src/fork/network/gather.ts'
+import { type Miss, MissingState, type MissSource } from '../../../src/state/misses.ts'
+
+const slot = (number: bigint): Miss => ({
+  kind: 'slot',
+  address: `0x${'12'.repeat(20)}` as never,
+  slot: number,
+})
+
+/** Has what it was asked to fetch. */
+function source(): MissSource & {
+  readonly rounds: (readonly Miss[])[]
+  has: (number: bigint) => boolean
+} {
+  const known = new Set<bigint>()
+  const rounds: (readonly Miss[])[] = []
+  return {
+    rounds,
+    has: (number) => known.has(number),
+    fetch: async (misses) => {
+      rounds.push(misses)
+      for (const miss of misses) if (miss.kind === 'slot') known.add(miss.slot)
+    },
+  }
+}
+
+test('all that one attempt misses is fetched in one round, each once', async () => {
+  const from = source()
+  let attempts = 0
+  const sum = await complete(
+    () => {
+      attempts += 1
+      for (const number of [1n, 2n, 3n, 2n]) if (!from.has(number)) missed(slot(number), from)
+      return attempts
+    },
+    { guesses: true },
+  )
+  expect([sum, attempts]).toEqual([2, 2])
+  expect(from.rounds).toEqual([[slot(1n), slot(2n), slot(3n)]])
+})
+
+test('what a guess leads to is told to nobody: neither a value nor an error', async () => {
+  const from = source()
+  const work = (): string => {
+    if (from.has(1n)) return 'known'
+    missed(slot(1n), from)
+    throw new Error('made of a guess')
+  }
+  expect(await complete(work, { guesses: true })).toBe('known')
+  expect(await complete(async () => work(), { guesses: true })).toBe('known')
+})
+
+test('work that has had an effect is not done again for what it misses afterwards', async () => {
+  const from = source()
+  let mined = 0
+  const work = async (): Promise<void> => {
+    await completeCommand(() => {
+      if (!from.has(1n)) missed(slot(1n), from)
+      mined += from.has(1n) ? 1 : 0
+    })
+    throw new MissingState(slot(2n), from)
+  }
+  await expect(Promise.resolve(complete(work, { guesses: false }))).rejects.toThrow(MissingState)
+  expect(mined).toBe(1)
+  expect(from.rounds).toEqual([[slot(1n)]])
+})
+
+test('an attempt is astray a while after its first guess, and not before', () => {
+  const now = vi.spyOn(performance, 'now')
+  onTestFinished(() => now.mockRestore())
+  const attempt = new Gathering(true)
+  now.mockReturnValue(1_000)
+  expect(attempt.isAstray).toBe(false)
+  attempt.add(slot(1n), source())
+  expect(attempt.isAstray).toBe(false)
+  now.mockReturnValue(1_030)
+  expect(attempt.isAstray).toBe(true)
+})
+
+test('nothing is guessed where nobody gathers', () => {
+  expect(gathering()).toBeUndefined()
+  expect(() => missed(slot(1n), source())).toThrow(MissingState)
+})
+
+test('what is refused after a guess may be nothing that anybody needs, and what is needed is told', async () => {
+  const from = source()
+  const refusing = (refused: bigint): MissSource => ({
+    fetch: async (misses) => {
+      if (misses.some((miss) => miss.kind === 'slot' && miss.slot === refused)) {
+        const ask = { method: 'eth_getStorageAt', params: [] }
+        throw new RefusedByUpstream({ code: -32_000, message: `not ${refused}` }, ask, 'a network')
+      }
+      await from.fetch(misses)
+    },
+  })
+  const work = (source: MissSource) => (): string => {
+    if (from.has(1n)) return 'known'
+    missed(slot(1n), source)
+    missed(slot(2n), source)
+    return 'guessed'
+  }
+  await expect(Promise.resolve(complete(work(refusing(1n)), { guesses: true }))).rejects.toThrow(
+    'not 1',
+  )
+  expect(await complete(work(refusing(2n)), { guesses: true })).toBe('known')
+})
