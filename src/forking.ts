@@ -22,6 +22,7 @@ export class Forking implements ForkStarter {
   readonly #settings: DevchainSettings
   readonly #onNotice: (text: string) => void
   readonly #onBug: (error: unknown) => void
+  /** The oldest first. */
   readonly #open: OpenFork[] = []
   #door: Door | undefined
   #chain: Chain | undefined
@@ -144,9 +145,18 @@ export class Forking implements ForkStarter {
     const { openFork } = await this.#load()
     const opened = await openFork(settings, this.#onNotice)
     this.#open.push(opened)
-    // a reset forgets all snapshots: what was forked before the last time is reached by nothing
-    while (this.#open.length > 2) this.#open.shift()?.close()
+    this.#closeOld()
     return opened.base
+  }
+
+  /** A reset forgets all snapshots: what was forked before the last time is reached by nothing, unless the chain still is that. */
+  #closeOld(): void {
+    const current = this.#chain?.state.config.upstream
+    for (const old of this.#open.slice(0, -2)) {
+      if (old.base.upstream === current) continue
+      this.#open.splice(this.#open.indexOf(old), 1)
+      old.close()
+    }
   }
 
   async #load(): Promise<Door> {

@@ -30,7 +30,7 @@ type Given<T> = T extends boolean
         : T extends Address
           ? string
           : T extends ForkChoice
-            ? ForkRequest | string
+            ? ForkRequest | string | readonly string[]
             : T
 
 /** The options of `createDevchain`; each has the meaning, unit and default of its flag. */

@@ -69,7 +69,9 @@ function readFork(value: unknown): ForkChoice | undefined {
   const given = block === undefined ? undefined : String(block)
   if (given !== undefined && !BLOCK.test(given)) return undefined
   if (isProvider) return { urls: [], provider, block: given }
-  const read = readTexts(typeof url === 'string' ? [url] : [...(url ?? [])])
+  const list: unknown = typeof url === 'string' ? [url] : url
+  if (!Array.isArray(list)) return undefined
+  const read = readTexts(list)
   if (read === undefined || (given !== undefined && read.block !== undefined)) return undefined
   return { ...read, block: given ?? read.block }
 }
@@ -95,7 +97,7 @@ export function showFork(value: unknown): string {
   const members = Object.entries(value).map(([name, member]) =>
     name.startsWith('block') ? `${name} ${printValue(member)}` : name,
   )
-  return `an object with ${members.join(', ')}`
+  return `an object with ${members.length === 0 ? 'no members' : members.join(', ')}`
 }
 
 /** A host with its scheme, and what stands where a block may. */

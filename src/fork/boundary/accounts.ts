@@ -1,5 +1,6 @@
 // What is told of accounts over the block of the fork, where the network knows more of them than is known here.
-import { quantityFromBigint } from '../../core/hex.ts'
+import { type Hash, quantityFromBigint } from '../../core/hex.ts'
+import type { BlockReference } from '../../node/ledger/references.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { RefusedByUpstream } from '../client/client.ts'
 import { isChanged, numberAt, numberOf, placeOf, type Question, referenceIn } from './places.ts'
@@ -58,25 +59,46 @@ export function codeOver(question: Question): Promise<Json> | undefined {
 
 /** The accounts that blocks changed, those of the network before those that were mined here. */
 export function modifiedOver(question: Question): Promise<Json> | undefined {
-  const { context, method, params, upstream } = question
+  const { context, params, upstream } = question
   const { state } = context.chain
-  const references = params.filter((each) => each !== undefined && each !== null).map(referenceIn)
-  if (references.length === 0 || references.includes(undefined)) return undefined
-  const [first, last] = references.map((each) => placeOf(state, upstream, each!))
+  const [start, end] = params.map((each) => referenceIn(each ?? null))
+  if (start === undefined) return undefined
+  const [first, last] = [start, end].map((each) => each && placeOf(state, upstream, each))
   if (first === 'here' || first === undefined) return undefined
-  if (last !== 'here') return upstream.ask(method.name, params) as Promise<Json>
   return (async () => {
-    const byNumber = context.registry.get('debug_getModifiedAccountsByNumber') ?? method
-    const fork = quantityFromBigint(upstream.number)
-    const number = typeof first === 'bigint' ? first : await numberAt(upstream, first)
-    if (number === undefined) return await answerHere(question)
-    const at = quantityFromBigint(number)
-    const end = references[1]!
-    const to = end.kind === 'hash' ? { blockHash: end.hash } : params[1]
-    const [there, here] = await Promise.all([
-      number === upstream.number ? [] : upstream.ask(byNumber.name, [at, fork], upstream.number),
-      answerHere({ ...question, method: byNumber, params: [fork, to] }),
-    ])
-    return [...new Set([...(there as readonly string[]), ...(here as readonly string[])])]
+    const from = await numberOfPlace(question, first)
+    const isOneBlock = last === undefined
+    const to = isOneBlock || last === 'here' ? undefined : await numberOfPlace(question, last)
+    const isKnown = isOneBlock ? from !== 0n : last === 'here' || (to ?? -1n) > (from ?? 0n)
+    // what is wrong the chain says in its own words
+    if (from === undefined || !isKnown) return await answerHere(question)
+    if (last !== 'here')
+      return (await upstream.ask(question.method.name, params, to ?? from)) as Json
+    return await modifiedOnBothSides(question, from, end!)
   })()
+}
+
+async function numberOfPlace(
+  { upstream }: Question,
+  place: bigint | Hash,
+): Promise<bigint | undefined> {
+  return typeof place === 'bigint' ? place : await numberAt(upstream, place)
+}
+
+async function modifiedOnBothSides(
+  question: Question,
+  from: bigint,
+  end: BlockReference,
+): Promise<Json> {
+  const { context, method, params, upstream } = question
+  const byNumber = context.registry.get('debug_getModifiedAccountsByNumber') ?? method
+  const fork = quantityFromBigint(upstream.number)
+  const to = end.kind === 'hash' ? { blockHash: end.hash } : params[1]
+  const here = answerHere({ ...question, method: byNumber, params: [fork, to] })
+  const there =
+    from === upstream.number
+      ? []
+      : upstream.ask(byNumber.name, [quantityFromBigint(from), fork], upstream.number)
+  const both = (await Promise.all([there, here])) as unknown as (readonly string[])[]
+  return [...new Set(both.flat())]
 }

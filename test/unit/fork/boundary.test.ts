@@ -262,6 +262,19 @@ describe('over the block of the fork', () => {
     const changed = (await fork.ask('debug_getModifiedAccountsByNumber', '0x0', '0x4')) as string[]
     expect(changed).toEqual(expect.arrayContaining([keeper, sender]))
     expect(new Set(changed).size).toBe(changed.length)
+    const wrong = [
+      [
+        'debug_getModifiedAccountsByNumber',
+        ['0x2', '0x1'],
+        /^end: expected a block after 2, got 1/,
+      ],
+      ['debug_getModifiedAccountsByNumber', ['0x0'], /^block 0 has no parent/],
+      ['debug_getModifiedAccountsByNumber', ['0x1', '0x63'], /^block 0x63 not found/],
+      ['debug_getModifiedAccountsByHash', [`0x${'12'.repeat(32)}`], /^block 0x1212\w+ not found/],
+    ] as const
+    for (const [method, params, words] of wrong) {
+      await expect(fork.ask(method, ...params)).rejects.toThrow(words)
+    }
     const own = await fork.ask('debug_getModifiedAccountsByNumber', '0x4')
     expect(own).toEqual(expect.arrayContaining([keeper, sender]))
   })

@@ -382,6 +382,24 @@ describe('a reset', () => {
     expect(await ask('devchain_forkInfo')).toBeNull()
   })
 
+  test('beside others leaves the fork that the chain is at work', async () => {
+    await using upstream = await startUpstream()
+    const keeper = await deployKeeper(upstream)
+    await upstream.ask('hardhat_mine', '0x5')
+    await using fork = await forkOf(upstream)
+    await Promise.all(
+      [2, 3, 4, 5, 6, 7].map((blockNumber) =>
+        fork.ask('anvil_reset', { forking: { blockNumber } }),
+      ),
+    )
+    expect(await fork.ask('eth_call', { to: keeper })).toBe(`0x${word(SUM)}`)
+    for (const blockNumber of [2, 3, 4]) {
+      await fork.ask('anvil_reset', { forking: { blockNumber } })
+      await fork.ask('anvil_reset', { forking: { blockNumber: 99 } }).catch(() => undefined)
+    }
+    expect(await fork.ask('eth_getStorageAt', keeper, '0x3e8')).toBe(`0x${word(2000)}`)
+  })
+
   test('names the block as the option does', async () => {
     await using upstream = await startUpstream()
     await upstream.ask('hardhat_mine', '0x5')
@@ -456,6 +474,14 @@ describe('another URL', () => {
   })
 })
 
+test('a fork may be named by its URLs alone', async () => {
+  await using upstream = await startUpstream()
+  await upstream.ask('hardhat_mine', '0x5')
+  const options: DevchainOptions = { fork: [`${upstream.url}@3`, upstream.url], noForkCache: true }
+  await using fork = await createDevchain(options)
+  expect(await fork.request({ method: 'eth_blockNumber' })).toBe('0x3')
+})
+
 describe('what is no fork', () => {
   test.each([
     [{ fork: 'ftp://example.com' }, /fork: expected the URL of a node/],
@@ -466,6 +492,9 @@ describe('what is no fork', () => {
     [{ fork: { url: 'http://127.0.0.1:1', block: 'newest' } }, /fork: expected the URL/],
     [{ chainId: 'remote' }, /chain id remote needs a network to fork/],
     [{ forkRecord: 'x' }, /a file to record a fork needs a network to fork/],
+    [{ fork: { url: 5 } }, /fork: expected the URL of a node, .* got an object with url$/],
+    [{ fork: { url: {} } }, /fork: expected the URL of a node, .* got an object with url$/],
+    [{ fork: {} }, /fork: expected the URL of a node, .* got an object with no members$/],
     [{ forkLater: true }, /what comes after a transaction of a fork needs a network to fork/],
     [{ forkChainId: 1 }, /the chain id of a forked network needs a network to fork/],
     [{ fork: 'http://127.0.0.1:8545@-1.5' }, /fork: expected the URL of a node/],
