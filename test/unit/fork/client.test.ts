@@ -1,10 +1,12 @@
 // How another network is asked: batches whose size is learned, limits, failures, and other nodes in place of one.
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { createDevchain, type DevchainOptions } from '../../../src/devchain.ts'
 import { Client, type ClientOptions } from '../../../src/fork/client/client.ts'
 import { eip1193Provider } from '../../../src/fork/client/eip1193.ts'
 import { httpProvider } from '../../../src/fork/client/http.ts'
 import { isPrivateUrl } from '../../../src/fork/client/private.ts'
+import { type Provider, ProviderFailure } from '../../../src/fork/client/provider.ts'
 import { shownUrl, withoutSecrets } from '../../../src/fork/client/redact.ts'
 import { startUpstream, type Upstream } from '../../support/upstream.ts'
 
@@ -84,7 +86,52 @@ describe('requests of one turn', () => {
   })
 })
 
+test('a trace goes out alone', async () => {
+  await using upstream = await startUpstream()
+  const { client } = clientOf([upstream.url])
+  const call = { to: `0x${'12'.repeat(20)}` }
+  await Promise.all([
+    client.request('eth_chainId', []),
+    client.request('debug_traceCall', [call, 'latest']),
+    client.request('eth_blockNumber', []),
+    client.request('eth_gasPrice', []),
+  ])
+  expect(upstream.requests.map((all) => all.map(({ method }) => method)).toSorted()).toEqual([
+    ['debug_traceCall'],
+    ['eth_blockNumber', 'eth_gasPrice'],
+    ['eth_chainId'],
+  ])
+})
+
 describe('a limit', () => {
+  test('has fewer requests on their way, until some are answered', async () => {
+    const waiting: ((replies: readonly { result: string }[]) => void)[] = []
+    let limits = 8
+    const provider: Provider = {
+      name: 'a service',
+      mostAtOnce: 1,
+      send: () => {
+        if (limits-- > 0) return Promise.reject(new ProviderFailure('limited', 'too many', 1))
+        return new Promise((resolve) => waiting.push(resolve))
+      },
+    }
+    const { client } = clientOf([], { providers: [provider] })
+    const asked = Promise.all(Array.from({ length: 12 }, () => client.request('eth_chainId', [])))
+    const sent = async (): Promise<number> => {
+      await nextTurn()
+      await nextTurn()
+      return waiting.length
+    }
+    expect(await sent()).toBe(8)
+    for (let answered = 0; answered < 3; answered++) waiting[answered]?.([{ result: '0x1' }])
+    expect(await sent()).toBe(8)
+    for (let answered = 3; answered < 12; answered++) {
+      waiting[answered]?.([{ result: '0x1' }])
+      await sent()
+    }
+    expect(await asked).toHaveLength(12)
+  })
+
   test.each([
     ['by status 429 and Retry-After', 429, 'slow down', { 'retry-after': '3' }, 3000],
     ['by a long Retry-After', 429, 'slow down', { 'retry-after': '900' }, 60_000],
@@ -166,6 +213,14 @@ describe('a failure', () => {
     const silent = eip1193Provider({ request: () => new Promise(() => undefined) })
     const { client } = clientOf([], { providers: [silent], timeoutMs: 20, retries: 0 })
     await expect(client.request('eth_chainId', [])).rejects.toThrow(/no answer within 0.02 s/)
+  })
+
+  test('is not tried again once the fork is closed', async () => {
+    await using upstream = await startUpstream()
+    upstream.faults.isCut = true
+    const watched = clientOf([upstream.url], { wait: async () => watched.client.close() })
+    await expect(watched.client.request('eth_chainId', [])).rejects.toThrow('the fork was closed')
+    expect(upstream.requests).toHaveLength(1)
   })
 
   test('of a closed fork comes at once', async () => {

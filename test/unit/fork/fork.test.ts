@@ -120,7 +120,7 @@ describe('a fork', () => {
     expect(await fork.ask('eth_getBalance', poor)).toBe('0x10')
     expect(await fork.ask('eth_getBalance', poor, '0x0')).toBe('0x0')
     const stranger = `0x${'78'.repeat(20)}`
-    await fork.ask('eth_call', { from: stranger, to: keeper, data: setting(9, 9) })
+    await fork.ask('eth_call', { from: stranger, to: keeper, data: setting(6, 9) })
     expect(await fork.ask('eth_getBalance', stranger)).toBe('0x0')
     const begun = upstream.requests.length
     await fork.ask('eth_call', { to: keeper, data: setting(9, 9) })
@@ -219,6 +219,40 @@ describe('a fork', () => {
     expect(await fork.ask('eth_getTransactionByHash', late.transactionHash)).toBeNull()
     expect(await fork.ask('eth_getBlockByHash', late.blockHash, false)).toBeNull()
     expect(await fork.ask('eth_getBlockByNumber', late.blockNumber, false)).toBeNull()
+  })
+
+  test('has no state of a block beside its chain, nor of one that was mined there later', async () => {
+    await using upstream = await startUpstream()
+    const target = `0x${'51'.repeat(20)}`
+    await sendOn(upstream.ask, { to: target, value: '0x5' })
+    const hashOf = async (tag: string): Promise<string> =>
+      ((await upstream.ask('eth_getBlockByNumber', tag, false)) as { hash: string }).hash
+    const beside = await hashOf('latest')
+    await upstream.ask('anvil_rollback', 1)
+    await sendOn(upstream.ask, { to: target, value: '0x6' })
+    await upstream.ask('evm_mine')
+    const shown = (await upstream.ask('eth_getBlockByNumber', '0x1', false)) as { hash: string }
+    upstream.faults.lie = ({ method, params }, result) =>
+      method === 'eth_getBlockByHash' && params[0] === beside ? { ...shown, hash: beside } : result
+    await using fork = await forkOf(upstream)
+    const own = await hashOf('0x1')
+    await sendOn(upstream.ask, { to: target, value: '0x7' })
+    expect(await fork.ask('eth_getBalance', target, { blockHash: own })).toBe('0x6')
+    for (const blockHash of [beside, await hashOf('latest')]) {
+      await expect(fork.ask('eth_getBalance', target, { blockHash })).rejects.toThrow(
+        /block 0x[0-9a-f]{64}|not found|unknown/i,
+      )
+    }
+  })
+
+  test('has the slots of an account that has lost its code', async () => {
+    await using upstream = await startUpstream()
+    const target = `0x${'51'.repeat(20)}`
+    await upstream.ask('anvil_setNonce', target, '0x1')
+    await upstream.ask('anvil_setStorageAt', target, `0x${word(3)}`, `0x${word(7)}`)
+    await upstream.ask('evm_mine')
+    await using fork = await forkOf(upstream)
+    expect(await fork.ask('eth_getStorageAt', target, '0x3')).toBe(`0x${word(7)}`)
   })
 
   test('puts logs and fees of both sides together', async () => {
