@@ -28,6 +28,7 @@ import { worldAfter } from './replay/prefix.ts'
 import { findBlock, requireSameBlock } from './start/find.ts'
 import type { Found } from './start/found.ts'
 import { headsIn, NO_HEADS } from './start/heads.ts'
+import { requireAsked } from './start/replayed.ts'
 import { BlockState } from './state.ts'
 import { type Prefix, readCassette, recordTo } from './store/cassette.ts'
 import { diskStore } from './store/disk.ts'
@@ -78,6 +79,7 @@ export async function openFork(settings: ForkSettings, onNotice: OnNotice): Prom
 function openCassette(settings: ForkSettings, file: string, onNotice: OnNotice): OpenFork {
   const { head, store } = readCassette(file)
   const block = readBlock(head.block)
+  requireAsked(file, head, block, settings)
   const asker: Asker = {
     name: file,
     isFixed: true,

@@ -369,6 +369,41 @@ describe('a cassette', () => {
     expect(upstream.requests).toHaveLength(begun)
   })
 
+  test('is replayed as what it holds, and as nothing else', async () => {
+    const [file, later] = ['fork.jsonl', 'later.jsonl'].map((name) => path.join(folder, name)) as [
+      string,
+      string,
+    ]
+    await using upstream = await startUpstream()
+    const keeper = await deployKeeper(upstream)
+    await record(file, upstream.url, keeper)
+    const { hash, number, transactions } = (await upstream.ask(
+      'eth_getBlockByNumber',
+      'latest',
+      false,
+    )) as { hash: string; number: string; transactions: string[] }
+    const [first, second] = transactions as [string, string]
+    const { url } = upstream
+    const before = { fork: { url }, noForkCache: true, forkTransaction: second }
+    await (await forkOf({ ...before, forkRecord: later })).close()
+    const wrong: readonly (readonly [DevchainOptions, RegExp])[] = [
+      [{ forkReplay: file, forkChainId: 78 }, /with the chain id 33, not 78 \(--fork-chain-id\)/],
+      [{ forkReplay: file, fork: `${url}@1` }, /begins at block 2 \(0x\w+\), not 1 \(--fork\)/],
+      [{ forkReplay: file, fork: { url, block: first } }, /begins at block 2 .*, not 0x\w+ /],
+      [{ forkReplay: file, forkTransaction: second }, /at block 2, not before 0x\w+ \(--fork-tr/],
+      [{ forkReplay: later, forkTransaction: first }, /block 1 and before 0x\w+, not before 0x/],
+      [{ forkReplay: file, forkRecord: later, fork: url }, /one writes what is fetched/],
+    ]
+    for (const [options, words] of wrong) await expect(forkOf(options)).rejects.toThrow(words)
+    const right: readonly DevchainOptions[] = [
+      { forkReplay: file, forkChainId: 33, fork: `${url}@${number}` },
+      { forkReplay: file, fork: { url, block: hash } },
+      { forkReplay: file, fork: `${url}@latest` },
+      { forkReplay: later, forkTransaction: second },
+    ]
+    for (const options of right) await (await forkOf(options)).close()
+  })
+
   test('is the same file each time, its lines in order', async () => {
     await using upstream = await startUpstream()
     const keeper = await deployKeeper(upstream)

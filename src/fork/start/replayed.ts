@@ -1,0 +1,46 @@
+// What the options say beside a cassette: it holds one fork, and no other can be replayed of it.
+import { DevchainError } from '../../core/errors.ts'
+import type { ForkChoice } from '../../options/fork.ts'
+import type { RemoteBlock } from '../network/header.ts'
+import type { CassetteHead } from '../store/cassette.ts'
+import { isHash } from './heads.ts'
+
+/** What was asked for besides. */
+export interface ReplayOrder {
+  readonly fork: ForkChoice | undefined
+  readonly forkTransaction?: string | undefined
+  readonly forkChainId?: bigint | undefined
+}
+
+/** @throws {DevchainError} `INVALID_PARAMS` for a cassette of another fork than the one that is asked for */
+export function requireAsked(
+  file: string,
+  { chainId, prefix }: CassetteHead,
+  { header: { number }, hash }: RemoteBlock,
+  { fork, forkTransaction, forkChainId }: ReplayOrder,
+): void {
+  const block = fork?.block
+  const isOther = isHash(block ?? '')
+    ? block?.toLowerCase() !== hash
+    : /^(\d|0x)/.test(block ?? '') && BigInt(block!) !== number
+  const begins = `${file} begins at block ${number}`
+  const problem =
+    forkChainId !== undefined && `${forkChainId}` !== chainId
+      ? `${file} is of a network with the chain id ${chainId}, not ${forkChainId} (--fork-chain-id)`
+      : isOther
+        ? `${begins} (${hash}), not ${block} (--fork)`
+        : forkTransaction !== undefined && transactionIn(prefix) !== forkTransaction
+          ? `${begins}${prefix === undefined ? '' : ` and before ${transactionIn(prefix)}`}, not before ${forkTransaction} (--fork-transaction)`
+          : undefined
+  if (problem === undefined) return
+  throw new DevchainError('INVALID_PARAMS', `${problem}: record it anew with --fork-record`)
+}
+
+/** The transaction that a fork begins before. */
+function transactionIn(prefix: CassetteHead['prefix']): string | undefined {
+  if (prefix === undefined) return undefined
+  const { transactions = [] } = prefix.block as {
+    readonly transactions?: readonly { readonly hash?: unknown }[]
+  }
+  return String(transactions[prefix.index]?.hash)
+}
