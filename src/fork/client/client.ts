@@ -182,7 +182,8 @@ export class Client {
       if (open.length === 0) return replies as Reply[]
       attempts.open = open.length
       if (this.#isClosed) throw closed()
-      const part = open.slice(0, this.#provider.batch)
+      const asked = this.#provider
+      const part = open.slice(0, asked.batch)
       try {
         const limited = await this.#send(asks, part, replies, attempts)
         if (limited === undefined)
@@ -190,7 +191,7 @@ export class Client {
         else await this.#waitForLimit(limited, undefined, attempts)
       } catch (error) {
         if (!(error instanceof ProviderFailure)) throw error
-        await this.#afterFailure(error, part.length, attempts)
+        await this.#afterFailure(error, asked, part.length, attempts)
       }
     }
   }
@@ -204,9 +205,9 @@ export class Client {
   ): Promise<string | undefined> {
     this.#sent += 1
     this.#asked += part.length
-    const { provider } = this.#provider
+    const asked = this.#provider
     const sent = part.map((index) => asks[index]!)
-    const answers = await provider.send(sent, this.#options.timeoutMs)
+    const answers = await asked.provider.send(sent, this.#options.timeoutMs)
     const mayMove = attempts.elsewhere < this.#known.length - 1
     let limited: string | undefined
     let isElsewhere = false
@@ -218,15 +219,20 @@ export class Client {
     if (isElsewhere) {
       // what one node does not keep another may have
       attempts.elsewhere += 1
-      this.#useNext()
+      this.#useNextTo(asked)
     }
     return limited
   }
 
-  async #afterFailure(failure: ProviderFailure, length: number, attempts: Attempts): Promise<void> {
+  async #afterFailure(
+    failure: ProviderFailure,
+    asked: Known,
+    length: number,
+    attempts: Attempts,
+  ): Promise<void> {
     if (failure.kind === 'refused') {
       if (length > 1) {
-        this.#learnBatch(length)
+        learnBatch(asked, length)
         return
       }
     } else if (failure.kind === 'limited') {
@@ -234,23 +240,26 @@ export class Client {
       return
     }
     attempts.broken += 1
-    if (attempts.broken > this.#options.retries) throw failed(failure)
+    // each of several is asked, also where nothing is to be repeated
+    const most = Math.max(this.#options.retries, this.#known.length - 1)
+    if (attempts.broken > most) throw failed(failure)
     if (this.#known.length > 1) {
-      this.#useNext()
-      this.#options.onNotice?.(`asking ${this.name} now: ${failure.message}`)
+      if (this.#useNextTo(asked))
+        this.#options.onNotice?.(`asking ${this.name} now: ${failure.message}`)
     }
     // a large batch may be what is too much for it
-    else if (length > 1 && attempts.broken > 1) this.#learnBatch(length)
+    else if (length > 1 && attempts.broken > 1) learnBatch(asked, length)
     await this.#wait(waitAfter(attempts.broken))
   }
 
-  #useNext(): void {
+  /**
+   * Asks the one after another from now on.
+   * @returns false where that is no longer asked: what goes out beside other things fails beside them
+   */
+  #useNextTo(asked: Known): boolean {
+    if (this.#provider !== asked) return false
     this.#current = (this.#current + 1) % this.#known.length
-  }
-
-  #learnBatch(refused: number): void {
-    const known = this.#provider
-    known.batch = Math.max(1, Math.min(known.batch, Math.floor(refused / 2)))
+    return true
   }
 
   async #waitForLimit(
@@ -275,6 +284,10 @@ export class Client {
 
 function isTrace({ method }: Ask): boolean {
   return /^(debug|trace)_/.test(method)
+}
+
+function learnBatch(known: Known, refused: number): void {
+  known.batch = Math.max(1, Math.min(known.batch, Math.floor(refused / 2)))
 }
 
 /** A provider of which nothing was learned yet. */

@@ -103,6 +103,33 @@ test('a trace goes out alone', async () => {
   ])
 })
 
+describe('another node in place of one', () => {
+  test('is asked by all that the first does not answer, and nobody comes back to that', async () => {
+    await using upstream = await startUpstream()
+    const watched = clientOf(['http://127.0.0.1:1', upstream.url], { retries: 1 })
+    const { client } = watched
+    const call = { to: `0x${'12'.repeat(20)}` }
+    const answers = await Promise.all([
+      client.request('eth_chainId', []),
+      client.request('debug_traceCall', [call, 'latest', { tracer: 'noopTracer' }]),
+      client.request('eth_blockNumber', []),
+    ])
+    expect(answers).toEqual(['0x21', {}, '0x0'])
+    expect(client.name).toBe(upstream.url)
+    expect(watched.notices).toEqual([expect.stringContaining(`asking ${upstream.url} now: `)])
+  })
+
+  test('is asked even where nothing is to be repeated, and each of them once', async () => {
+    await using upstream = await startUpstream()
+    const dead = ['http://127.0.0.1:1', 'http://127.0.0.1:2']
+    const { client } = clientOf([...dead, upstream.url], { retries: 0 })
+    expect(await client.request('eth_chainId', [])).toBe('0x21')
+    const none = clientOf(dead, { retries: 0 })
+    await expect(none.client.request('eth_chainId', [])).rejects.toThrow(/127\.0\.0\.1:2/)
+    expect(none.notices).toHaveLength(1)
+  })
+})
+
 describe('a limit', () => {
   test('has fewer requests on their way, until some are answered', async () => {
     const waiting: ((replies: readonly { result: string }[]) => void)[] = []
