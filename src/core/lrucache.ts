@@ -1,16 +1,25 @@
 // Maps of bounded size that forget what was used least lately, and results of functions kept in one.
 
+/** How much the values of one generation may weigh together. */
+export interface Weights<Value> {
+  readonly most: number
+  readonly of: (value: Value) => number
+}
+
 /**
  * Remembers at least the last `size` distinct keys that were read or set, at most twice as many: two generations, of which
- * the older one is forgotten at once.
+ * the older one is forgotten at once. Where values are weighed, a generation is full with its weight too.
  */
 export class LruCache<Key, Value> {
   readonly #generation: number
+  readonly #weights: Weights<Value> | undefined
+  #weight = 0
   #young = new Map<Key, Value>()
   #old = new Map<Key, Value>()
 
-  constructor(size: number) {
+  constructor(size: number, weights?: Weights<Value>) {
     this.#generation = size
+    this.#weights = weights
   }
 
   /** How many keys are remembered. */
@@ -27,11 +36,23 @@ export class LruCache<Key, Value> {
   }
 
   set(key: Key, value: Value): void {
-    if (this.#young.size >= this.#generation && !this.#young.has(key)) {
+    const isFull = this.#young.size >= this.#generation && !this.#young.has(key)
+    if (isFull || this.#isHeavy) {
       this.#old = this.#young
       this.#young = new Map()
+      this.#weight = 0
     }
+    if (this.#weights !== undefined) this.#weigh(key, value, this.#weights)
     this.#young.set(key, value)
+  }
+
+  get #isHeavy(): boolean {
+    return this.#weights !== undefined && this.#weight >= this.#weights.most
+  }
+
+  #weigh(key: Key, value: Value, { of }: Weights<Value>): void {
+    const before = this.#young.get(key)
+    this.#weight += of(value) - (before === undefined ? 0 : of(before))
   }
 }
 

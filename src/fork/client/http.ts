@@ -4,7 +4,7 @@ import type { Json } from '../../rpc/schema.ts'
 import { JSON_HEADERS, type Poster, posterOf } from './post.ts'
 import { isPrivateUrl } from './private.ts'
 import { type Ask, isLimitError, type Provider, ProviderFailure, type Reply } from './provider.ts'
-import { shownUrl, withoutSecrets } from './redact.ts'
+import { type Cleaner, cleanerOf, shownUrl } from './redact.ts'
 
 /** Requests of one batch before anything is known of a service: the most that common ones take. */
 const MOST_AT_ONCE = 100
@@ -24,18 +24,21 @@ export function httpProvider(url: string, headers: readonly Header[] = []): Prov
   const sent: Record<string, string> = { ...JSON_HEADERS }
   // at home it would take time and save none
   if (!isPrivateUrl(href)) sent['accept-encoding'] = 'gzip'
+  const secrets = headers.map(({ value }) => value)
   for (const { name, value } of headers) sent[name] = value
   if (username !== '') {
     const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
     sent.authorization ??= `Basic ${Buffer.from(pair).toString('base64')}`
+    secrets.push(sent.authorization)
   }
   const poster = posterOf(own, sent)
+  const shown = { where: shownUrl(url), clean: cleanerOf(url, secrets) }
   return {
-    name: shownUrl(url),
+    name: shown.where,
     mostAtOnce: MOST_AT_ONCE,
     send: async (asks, timeoutMs) => {
       const body = JSON.stringify(asks.length === 1 ? envelope(asks[0]!, 0) : asks.map(envelope))
-      return repliesOf(await answerOf(poster, body, timeoutMs, url), asks, url)
+      return repliesOf(await answerOf(poster, body, timeoutMs, shown), asks, shown)
     },
     close: () => poster.close(),
   }
@@ -69,12 +72,18 @@ interface Answer {
   readonly retryAfterMs: number | undefined
 }
 
-/** @param url as it was given, to be kept out of errors */
+/** How a network stands in errors. */
+interface Shown {
+  readonly where: string
+  /** What it said, without keys. */
+  readonly clean: Cleaner
+}
+
 async function answerOf(
   poster: Poster,
   body: string,
   timeoutMs: number,
-  url: string,
+  { where, clean }: Shown,
 ): Promise<Answer> {
   try {
     const { status, text, retryAfter } = await poster.post(body, timeoutMs)
@@ -84,7 +93,7 @@ async function answerOf(
     const isLate = name === 'AbortError' && (cause as Error | undefined)?.name === 'TimeoutError'
     // of several addresses that all refuse node tells no more than a code
     const why = isLate ? `no answer within ${timeoutMs / 1000} s` : message || String(code)
-    throw new ProviderFailure('broken', `${shownUrl(url)}: ${withoutSecrets(why, url)}`)
+    throw new ProviderFailure('broken', `${where}: ${clean(why)}`)
   }
 }
 
@@ -98,17 +107,17 @@ function waitOf(value: string | undefined): number | undefined {
 }
 
 /** Reads what was answered, whatever a gateway in between made of it. */
-function repliesOf(answer: Answer, asks: readonly Ask[], url: string): readonly Reply[] {
+function repliesOf(answer: Answer, asks: readonly Ask[], shown: Shown): readonly Reply[] {
   const { status, text, retryAfterMs } = answer
-  const where = shownUrl(url)
-  const said = withoutSecrets(text, url)
+  const { where, clean } = shown
+  const said = clean(text)
   if (status === 429 || status === 503) {
     throw new ProviderFailure('limited', `${where}: ${status} ${said}`, retryAfterMs)
   }
   const json = parsed(text)
-  if (Array.isArray(json) && asks.length > 1) return inOrder(json, asks.length, url)
+  if (Array.isArray(json) && asks.length > 1) return inOrder(json, asks.length, shown)
   const single = Array.isArray(json) ? json[0] : json
-  const reply = replyOf(single, url)
+  const reply = replyOf(single, clean)
   if (reply !== undefined && asks.length === 1) return [reply]
   if (reply !== undefined && 'error' in reply && isLimitError(reply.error)) {
     throw new ProviderFailure('limited', `${where}: ${reply.error.message}`, retryAfterMs)
@@ -129,26 +138,30 @@ function parsed(text: string): unknown {
 }
 
 /** Replies may come in any order; a batch that is answered in part is refused as a whole. */
-function inOrder(list: readonly unknown[], count: number, url: string): readonly Reply[] {
+function inOrder(
+  list: readonly unknown[],
+  count: number,
+  { where, clean }: Shown,
+): readonly Reply[] {
   const byId = new Map(list.map((each) => [Number((each as { id?: unknown } | null)?.id), each]))
   return Array.from({ length: count }, (_, id) => {
-    const reply = replyOf(byId.get(id), url)
+    const reply = replyOf(byId.get(id), clean)
     if (reply !== undefined) return reply
-    throw new ProviderFailure('refused', `${shownUrl(url)}: ${list.length} replies to ${count}`)
+    throw new ProviderFailure('refused', `${where}: ${list.length} replies to ${count}`)
   })
 }
 
-function replyOf(value: unknown, url: string): Reply | undefined {
+function replyOf(value: unknown, clean: Cleaner): Reply | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const { result, error } = value as { result?: Json; error?: unknown }
   if (typeof error === 'object' && error !== null) {
     const { code, message, data } = error as { code?: unknown; message?: unknown; data?: Json }
-    const words = withoutSecrets(String(message ?? 'an error without words'), url)
+    const words = clean(String(message ?? 'an error without words'))
     const read = { code: Number(code ?? -32000), message: words }
-    return { error: data === undefined ? read : { ...read, data } }
+    return { error: data === undefined ? read : { ...read, data: clean.json(data) } }
   }
   if (typeof error === 'string') {
-    return { error: { code: -32000, message: withoutSecrets(error, url) } }
+    return { error: { code: -32000, message: clean(error) } }
   }
   return result === undefined ? undefined : { result }
 }

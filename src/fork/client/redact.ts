@@ -1,4 +1,5 @@
-// URLs in logs and errors: they name the host, and never the key that stands in path, query or user info.
+// URLs in logs and errors: they name the host, and never the key that stands in path, query, user info or a header.
+import type { Json } from '../../rpc/schema.ts'
 
 /** The scheme, host and port of a URL; what cannot be read is not shown at all. */
 export function shownUrl(url: string): string {
@@ -11,11 +12,35 @@ export function shownUrl(url: string): string {
   }
 }
 
-/** A text of another program without the URL and its secret parts, which servers and libraries like to quote. */
-export function withoutSecrets(text: string, url: string): string {
-  let shown = text.replaceAll(url, shownUrl(url))
-  for (const secret of secretsOf(url)) shown = shown.replaceAll(secret, '…')
-  return shown.replace(/\s+/g, ' ').slice(0, MOST_SHOWN)
+/** Takes keys out of what another program says. */
+export interface Cleaner {
+  /** A text in one line, cut where it is long. */
+  (text: string): string
+  /** Data with texts in it. */
+  readonly json: (data: Json) => Json
+}
+
+/**
+ * Takes the URL and its secret parts, which servers and libraries like to quote, out of what they say.
+ * @param headers values of those that are sent, which are secret as well
+ */
+export function cleanerOf(url: string, headers: readonly string[] = []): Cleaner {
+  const secrets = [...secretsOf(url), ...headers.flatMap(secretsIn)]
+  // what holds another one goes first
+  secrets.sort((one, other) => other.length - one.length)
+  const hidden = (text: string): string => {
+    let shown = text.replaceAll(url, shownUrl(url))
+    for (const secret of secrets) shown = shown.replaceAll(secret, '…')
+    return shown
+  }
+  const json = (data: Json): Json => {
+    if (typeof data === 'string') return hidden(data)
+    if (typeof data !== 'object' || data === null) return data
+    if (Array.isArray(data)) return data.map(json)
+    return Object.fromEntries(Object.entries(data).map(([name, value]) => [name, json(value as Json)]))
+  }
+  const text = (said: string): string => hidden(said).replace(/\s+/g, ' ').slice(0, MOST_SHOWN)
+  return Object.assign(text, { json })
 }
 
 /** Characters of a foreign text that are shown. */
@@ -33,4 +58,9 @@ function secretsOf(url: string): readonly string[] {
   } catch {
     return []
   }
+}
+
+/** A value of a header as a whole, and its words: a scheme stands before many a token, such as Bearer. */
+function secretsIn(value: string): readonly string[] {
+  return [value, ...value.split(/[\s,;=]+/)].filter(({ length }) => length >= LEAST_SECRET)
 }

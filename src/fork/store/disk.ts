@@ -1,14 +1,21 @@
 // The cache folder: what was fetched of each block in a file that is only ever appended to, and code by its hash.
-import { appendFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import path from 'node:path'
 import { crc32 } from 'node:zlib'
 import { keccakHash } from '../../core/crypto/crypto.ts'
 import { bytesFromHex, isBytes } from '../../core/hex.ts'
-import { LruCache } from '../../core/lrucache.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { type ItemKey, type Store, textOfKey } from './store.ts'
 
-/** Blocks whose items are held in memory. */
+/** Blocks whose items are held in memory, as long as all of them are smaller than two files may be. */
 const MOST_OPEN = 64
 
 /** Bytes of the items of one block, or of all that a network has of no block: more begin anew. */
@@ -36,15 +43,9 @@ export interface DiskOptions {
  */
 export function diskStore(folder: string, options: DiskOptions = {}): Store {
   const { onNotice = () => undefined, mostBytes = MOST_BYTES } = options
-  const open = new LruCache<string, Items>(MOST_OPEN)
+  // the last is what was used last
+  const open = new Map<string, Items>()
   const waiting = new Map<string, string[]>()
-  const itemsOf = (of: string): Items => {
-    let items = open.get(of)
-    if (items !== undefined) return items
-    items = readItems(fileOf(folder, of))
-    open.set(of, items)
-    return items
-  }
   let isTold = false
   const attempt = (work: () => void): void => {
     try {
@@ -56,9 +57,36 @@ export function diskStore(folder: string, options: DiskOptions = {}): Store {
       onNotice(`what is fetched is not kept in ${folder}: ${(error as Error).message}`)
     }
   }
+  const beginAnew = (file: string): void => {
+    attempt(() => rmSync(file, { force: true }))
+    onNotice(`the cache file ${file} has grown too large, and is begun anew`)
+  }
   const write = (): void => {
     for (const [of, records] of waiting) attempt(() => append(fileOf(folder, of), records))
     waiting.clear()
+  }
+  const itemsOf = (of: string): Items => {
+    let items = open.get(of)
+    if (items === undefined) {
+      const file = fileOf(folder, of)
+      // other processes add to it too
+      if (sizeOf(file) > mostBytes) beginAnew(file)
+      items = readItems(file)
+    } else open.delete(of)
+    open.set(of, items)
+    makeRoom(of)
+    return items
+  }
+  const makeRoom = (used: string): void => {
+    let held = 0
+    for (const { bytes } of open.values()) held += bytes
+    for (const [oldest, { bytes }] of open) {
+      if (open.size <= MOST_OPEN && held <= 2 * mostBytes) return
+      if (oldest === used) continue
+      write()
+      open.delete(oldest)
+      held -= bytes
+    }
   }
   const put = (of: string, name: string, value: Json, record: string): void => {
     const items = itemsOf(of)
@@ -67,11 +95,10 @@ export function diskStore(folder: string, options: DiskOptions = {}): Store {
       items.byName.clear()
       items.bytes = record.length + 1
       waiting.delete(of)
-      const file = fileOf(folder, of)
-      attempt(() => rmSync(file, { force: true }))
-      onNotice(`the cache file ${file} has grown too large, and is begun anew`)
+      beginAnew(fileOf(folder, of))
     }
     items.byName.set(name, value)
+    makeRoom(of)
     if (waiting.size === 0) setImmediate(write)
     const records = waiting.get(of) ?? []
     records.push(record)
@@ -103,6 +130,14 @@ function recordOf(json: string): string {
 function append(file: string, records: readonly string[]): void {
   mkdirSync(path.dirname(file), { recursive: true })
   appendFileSync(file, records.map((record) => `\n${record}`).join(''))
+}
+
+function sizeOf(file: string): number {
+  try {
+    return statSync(file, { throwIfNoEntry: false })?.size ?? 0
+  } catch {
+    return 0
+  }
 }
 
 function readItems(file: string): Items {

@@ -7,8 +7,8 @@ import { eip1193Provider } from '../../../src/fork/client/eip1193.ts'
 import { httpProvider } from '../../../src/fork/client/http.ts'
 import { isPrivateUrl } from '../../../src/fork/client/private.ts'
 import { type Provider, ProviderFailure } from '../../../src/fork/client/provider.ts'
-import { shownUrl, withoutSecrets } from '../../../src/fork/client/redact.ts'
-import { startUpstream, type Upstream } from '../../support/upstream.ts'
+import { cleanerOf, shownUrl } from '../../../src/fork/client/redact.ts'
+import { forkOf, startUpstream, type Upstream } from '../../support/upstream.ts'
 
 interface Watched {
   readonly client: Client
@@ -269,7 +269,7 @@ describe('keys of a URL', () => {
     ['http://127.0.0.1:8545', 'http://127.0.0.1:8545'],
   ])('are not shown: %s', (url, shown) => {
     expect(shownUrl(url)).toBe(shown)
-    expect(withoutSecrets(`cannot reach ${url}, with ${url}`, url)).not.toContain(KEY)
+    expect(cleanerOf(url)(`cannot reach ${url}, with ${url}`)).not.toContain(KEY)
   })
 
   test.each<[DevchainOptions, RegExp]>([
@@ -303,6 +303,38 @@ describe('keys of a URL', () => {
     const failed: unknown = await askMany(watched, 1).catch((error: unknown) => error)
     expect(String(failed)).toMatch(/answered 500: no such project …/)
     expect([String(failed), ...watched.notices].join()).not.toContain(KEY)
+  })
+})
+
+describe('keys of headers, and those in the data of an error', () => {
+  const KEY = 'fedcba9876543210fedcba9876543210'
+
+  test.each([
+    ['a token', `authorization: Bearer ${KEY}`, ''],
+    ['a key', `x-api-key: ${KEY}`, ''],
+    ['one of several', `cookie: theme=dark; session=${KEY}`, ''],
+    ['a password', 'x-team: ours', `user:${KEY}@`],
+  ])('are not shown where the network quotes them: %s', async (_, header, user) => {
+    await using upstream = await startUpstream()
+    const value = header.slice(header.indexOf(':') + 2)
+    const pair = Buffer.from(`user:${KEY}`).toString('base64')
+    const quoted = `${value} ${KEY} ${pair}`
+    upstream.faults.refuse = ({ method }) =>
+      method === 'eth_getBalance'
+        ? ({ code: -32000, message: `refused to ${quoted}`, data: { of: [quoted] } } as never)
+        : undefined
+    await using fork = await forkOf(upstream, {
+      fork: { url: upstream.url.replace('//', `//${user}`) },
+      forkHeader: [header],
+    })
+    const failed = (await fork.ask('eth_getBalance', `0x${'99'.repeat(20)}`).catch((e) => e)) as {
+      message: string
+      data: unknown
+    }
+    expect(failed.message).toMatch(/refused to .*…/)
+    const said = JSON.stringify([failed.message, failed.data, fork.notices])
+    expect(said).not.toContain(KEY)
+    if (user !== '') expect(said).not.toContain(pair)
   })
 })
 

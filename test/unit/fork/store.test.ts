@@ -1,6 +1,7 @@
 // What was fetched, kept: in the cache folder by many processes at once, and in cassettes.
 import {
   appendFileSync,
+  existsSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -21,6 +22,8 @@ import { headsIn } from '../../../src/fork/start/heads.ts'
 import { recordTo } from '../../../src/fork/store/cassette.ts'
 import { diskStore } from '../../../src/fork/store/disk.ts'
 import { whileLocked } from '../../../src/fork/store/lock.ts'
+import { memoryStore } from '../../../src/fork/store/memory.ts'
+import type { Json } from '../../../src/rpc/schema.ts'
 import {
   deployKeeper,
   SUMMED,
@@ -62,6 +65,26 @@ function forkOf(options: DevchainOptions): Promise<Devchain> {
 }
 
 const SUM = `0x${word((SUMMED * (SUMMED - 1)) / 2 + 100 * SUMMED)}`
+
+describe('memory', () => {
+  test('keeps many small things, and of large ones as many as fit', () => {
+    const store = memoryStore(100_000)
+    const keys = Array.from({ length: 500 }, (_, each) => ({ ...ITEM, params: [`0x${each}`] }))
+    const heldOf = (value: Json): number => {
+      for (const key of keys) store.put(key, value)
+      return keys.filter((key) => store.get(key) !== undefined).length
+    }
+    expect(heldOf('0x5')).toBe(keys.length)
+    // a store keeps up to twice as many, and one more that is too large
+    const block = {
+      number: '0x1',
+      transactions: Array.from({ length: 10 }, () => 'ab'.repeat(500)),
+    }
+    expect(heldOf(block)).toBeLessThanOrEqual(22)
+    expect(heldOf(block)).toBeGreaterThanOrEqual(9)
+    expect(heldOf('ab'.repeat(500_000))).toBeLessThanOrEqual(2)
+  })
+})
 
 describe('the cache folder', () => {
   test('has what another store has written', async () => {
@@ -107,6 +130,34 @@ describe('the cache folder', () => {
     // what is there when it is opened counts too
     for (let i = 5; i < 9; i++) other.put({ ...ITEM, params: [`0x0${i}`] }, `0x${i}`)
     expect(told).toHaveLength(2)
+  })
+
+  test('begins a file anew that others have made too large', () => {
+    const told: string[] = []
+    const one = diskStore(folder)
+    for (let i = 0; i < 9; i++) one.put({ ...ITEM, params: [`0x0${i}`] }, `0x${i}`)
+    void one.flush()
+    const file = path.join(folder, filesBelow()[0] ?? '')
+    const other = diskStore(folder, { mostBytes: 200, onNotice: (text) => told.push(text) })
+    expect(other.get({ ...ITEM, params: ['0x00'] })).toBeUndefined()
+    expect(told).toEqual([`the cache file ${file} has grown too large, and is begun anew`])
+    expect(existsSync(file)).toBe(false)
+  })
+
+  test('holds no more in memory than two files may have, and writes what waits before it forgets', () => {
+    const store = diskStore(folder, { mostBytes: 1_000 })
+    const keys = Array.from({ length: 9 }, (_, block) => ({ ...ITEM, of: `1/0x0${block}` }))
+    const wordsOf = (block: number): string => `0x${String(block).repeat(400)}`
+    keys.forEach((key, block) => {
+      store.put(key, wordsOf(block))
+    })
+    // only the newest of what is held is not on the disk yet
+    expect(filesBelow().length).toBeGreaterThanOrEqual(5)
+    rmSync(folder, { recursive: true })
+    const held = keys.filter((key) => store.get(key) !== undefined)
+    expect(held).toEqual(keys.slice(-held.length))
+    expect(held.length).toBeGreaterThan(1)
+    expect(held.length).toBeLessThan(6)
   })
 
   test('keeps code once by its hash, and takes no other for it', async () => {
