@@ -28,10 +28,13 @@ const NOUNS: readonly (readonly [end: string, noun: string])[] = [
   ['eth_simulateV1', 'block'],
 ]
 
+/** Characters of a reason: what to do about it stands at its end. */
+const REASON = 500
+
 /** A call's outcome on one line of at most about 100 characters; of a failed call, the reason. */
 export function outcomeOf({ method, result, error, failure }: CallEvent): string {
   if (failure !== undefined) return oneLine(failureText(failure), 300)
-  if (error !== undefined) return oneLine(error.message, 200)
+  if (error !== undefined) return oneLine(error.message, REASON)
   if (result === false && method.endsWith('_revert')) return 'false: no such snapshot'
   if (typeof result === 'string') return textOutcome(method, result)
   if (Array.isArray(result)) return listOutcome(method, result as readonly Json[])

@@ -37,7 +37,9 @@ export function cleanerOf(url: string, headers: readonly string[] = []): Cleaner
     if (typeof data === 'string') return hidden(data)
     if (typeof data !== 'object' || data === null) return data
     if (Array.isArray(data)) return data.map(json)
-    return Object.fromEntries(Object.entries(data).map(([name, value]) => [name, json(value as Json)]))
+    return Object.fromEntries(
+      Object.entries(data).map(([name, value]) => [name, json(value as Json)]),
+    )
   }
   const text = (said: string): string => hidden(said).replace(/\s+/g, ' ').slice(0, MOST_SHOWN)
   return Object.assign(text, { json })
