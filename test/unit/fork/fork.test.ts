@@ -238,11 +238,19 @@ describe('a fork', () => {
     const own = await hashOf('0x1')
     await sendOn(upstream.ask, { to: target, value: '0x7' })
     expect(await fork.ask('eth_getBalance', target, { blockHash: own })).toBe('0x6')
+    const begun = upstream.requests.length
     for (const blockHash of [beside, await hashOf('latest')]) {
       await expect(fork.ask('eth_getBalance', target, { blockHash })).rejects.toThrow(
         /block 0x[0-9a-f]{64}|not found|unknown/i,
       )
     }
+    // whose number is past the fork's, nobody asks for its block
+    const numbers = upstream.requests
+      .slice(begun)
+      .flat()
+      .filter(({ method }) => method === 'eth_getBlockByNumber')
+      .map(({ params }) => Number(params[0]))
+    expect(Math.max(...numbers)).toBeLessThanOrEqual(Number(await fork.ask('eth_blockNumber')))
   })
 
   test('has the slots of an account that has lost its code', async () => {

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { crc32 } from 'node:zlib'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { keccakHash } from '../../../src/core/crypto/crypto.ts'
 import { bytesFromHex } from '../../../src/core/hex.ts'
 import { createDevchain, type Devchain, type DevchainOptions } from '../../../src/devchain.ts'
@@ -232,6 +232,18 @@ describe('the cache folder', () => {
     expect(await ask(second, 'eth_call', { to: keeper })).toBe(SUM)
     expect(upstream.requests).toHaveLength(begun)
     expect(filesBelow().join()).not.toContain('another')
+  })
+
+  test('has nothing of a trace about who sends, who had another balance there', async () => {
+    await using upstream = await startUpstream()
+    const keeper = await deployKeeper(upstream)
+    const from = `0x${'78'.repeat(20)}`
+    for (let run = 0; run < 2; run++) {
+      await using fork = await forkOf({ fork: { url: upstream.url } })
+      expect(await ask(fork, 'eth_getBalance', from)).toBe('0x0')
+      await ask(fork, 'eth_call', { from, to: keeper, data: setting(9, 9) })
+      await fork.close()
+    }
   })
 
   test('has no code of a lie where it is proven, and none that was believed before is taken for proven', async () => {
@@ -541,6 +553,19 @@ describe('a cassette', () => {
     rmSync(path.join(folder, 'sub'))
     await recording.flush()
     expect(readFileSync(file, 'utf8').split('\n')).toHaveLength(4)
+  })
+
+  test('is written a while after something was fetched, should the process be killed', () => {
+    vi.useFakeTimers()
+    onTestFinished(() => void vi.useRealTimers())
+    const file = path.join(folder, 'fork.jsonl')
+    const head = { chainId: '1', block: { hash: '0x00' }, hardfork: null }
+    const recording = recordTo(file, head, () => undefined)
+    for (const slot of ['0x1', '0x2']) {
+      recording.put({ ...ITEM, params: [slot] }, slot)
+      vi.advanceTimersByTime(1_000)
+      expect(readFileSync(file, 'utf8')).toContain(`["${slot}"],"${slot}"]`)
+    }
   })
 
   test('of the same block has what several runs fetched, and of another begins anew, which is told', async () => {
