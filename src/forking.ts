@@ -123,6 +123,16 @@ export class Forking implements ForkStarter {
     return this.#state(fork)
   }
 
+  async move(url: string): Promise<void> {
+    const upstream = this.#chain?.state.config.upstream
+    if (upstream === undefined) {
+      const message = 'this chain is no fork of another network, whose URL could be changed'
+      throw new DevchainError('METHOD_NOT_SUPPORTED', message)
+    }
+    await upstream.moveTo(url)
+    this.#choice = { urls: [url], block: this.#choice?.block }
+  }
+
   leave(): Promise<ChainState> {
     return this.#state(undefined)
   }

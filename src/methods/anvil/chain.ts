@@ -139,19 +139,14 @@ const setRpcUrl = method({
   params: [secret(param('url', text))],
   result: ack,
   example: { params: ['http://127.0.0.1:8546'] },
-  handle: async ({ chain, profile }, url) => {
-    const { upstream } = chain.state.config
-    if (upstream === undefined) {
-      const message = 'this chain is no fork of another network, whose URL could be changed'
-      throw new DevchainError('METHOD_NOT_SUPPORTED', message)
-    }
+  handle: async ({ forking, profile }, url) => {
     const read = readForkUrl(url)
     const [node] = read?.urls ?? []
     if (node === undefined || read?.block !== undefined) {
       const message = `url: expected the URL of a node, https://… or http://…, and no block, got ${showFork(url)}`
       throw new DevchainError('INVALID_PARAMS', message)
     }
-    await upstream.moveTo(node)
+    await forking.move(node)
     return profile.ack
   },
 })

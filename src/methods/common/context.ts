@@ -30,6 +30,11 @@ export interface ForkStarter {
    * @throws {DevchainError} `INVALID_PARAMS` for what cannot be forked, `UPSTREAM_FAILED` when the network cannot be asked
    */
   readonly begin: (order: ForkOrder) => Promise<ChainState>
+  /**
+   * Has another node asked from now on, by later forks of the same network too.
+   * @throws {DevchainError} `METHOD_NOT_SUPPORTED` without a fork, `INVALID_PARAMS` for one that has another block
+   */
+  readonly move: (url: string) => Promise<void>
   /** @returns the state that the chain begins with without a network */
   readonly leave: () => Promise<ChainState>
 }

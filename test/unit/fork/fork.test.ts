@@ -513,6 +513,9 @@ describe('another URL', () => {
     expect(await fork.ask('eth_call', { to: keeper })).toBe(`0x${word(SUM)}`)
     expect(upstream.requests.length).toBeGreaterThan(begun)
     expect(await fork.ask('devchain_forkInfo')).toMatchObject({ source: url })
+    // and by the forks after it
+    await fork.ask('hardhat_reset', { forking: { blockNumber: 1 } })
+    expect(await fork.ask('devchain_forkInfo')).toMatchObject({ source: url, blockNumber: '0x1' })
   })
 })
 
