@@ -67,7 +67,7 @@ const MOST_IN_FLIGHT = 8
 const FIRST_WAIT_MS = 250
 const LONGEST_WAIT_MS = 10_000
 
-/** Times that a limit is waited for: with the waits between them, about two minutes. */
+/** Times that a limit of each node is waited for: with the waits between them, about two minutes. */
 const MOST_LIMITED = 16
 
 interface Waiting {
@@ -188,7 +188,7 @@ export class Client {
         const limited = await this.#send(asks, part, replies, attempts)
         if (limited === undefined)
           this.#mostInFlight = Math.min(MOST_IN_FLIGHT, this.#mostInFlight + 1)
-        else await this.#waitForLimit(limited, undefined, attempts)
+        else await this.#afterLimit(asked, limited, undefined, attempts)
       } catch (error) {
         if (!(error instanceof ProviderFailure)) throw error
         await this.#afterFailure(error, asked, part.length, attempts)
@@ -236,17 +236,14 @@ export class Client {
         return
       }
     } else if (failure.kind === 'limited') {
-      await this.#waitForLimit(failure.message, failure.retryAfterMs, attempts)
+      await this.#afterLimit(asked, failure.message, failure.retryAfterMs, attempts)
       return
     }
     attempts.broken += 1
     // each of several is asked, also where nothing is to be repeated
     const most = Math.max(this.#options.retries, this.#known.length - 1)
     if (attempts.broken > most) throw failed(failure)
-    if (this.#known.length > 1) {
-      if (this.#useNextTo(asked))
-        this.#options.onNotice?.(`asking ${this.name} now: ${failure.message}`)
-    }
+    if (this.#known.length > 1) this.#tellNextTo(asked, failure.message)
     // a large batch may be what is too much for it
     else if (length > 1 && attempts.broken > 1) learnBatch(asked, length)
     await this.#wait(waitAfter(attempts.broken))
@@ -262,18 +259,30 @@ export class Client {
     return true
   }
 
-  async #waitForLimit(
+  #tellNextTo(asked: Known, words: string): void {
+    if (this.#useNextTo(asked)) this.#options.onNotice?.(`asking ${this.name} now: ${words}`)
+  }
+
+  async #afterLimit(
+    asked: Known,
     words: string,
     retryAfterMs: number | undefined,
     attempts: Attempts,
   ): Promise<void> {
     attempts.limited += 1
-    if (attempts.limited > MOST_LIMITED) throw failed(new Error(words))
+    const nodes = this.#known.length
+    if (attempts.limited > MOST_LIMITED * nodes) throw failed(new Error(words))
+    // another one may have time; all of them are asked before anybody waits
+    if (attempts.limited % nodes !== 0) {
+      this.#tellNextTo(asked, words)
+      return
+    }
     this.#mostInFlight = Math.max(1, Math.floor(this.#mostInFlight / 2))
-    const delay = retryAfterMs ?? waitAfter(attempts.limited)
-    const count = this.#queue.length + attempts.open
-    const requests = plural(count, 'request')
-    this.#options.onNotice?.(`waiting ${delay / 1000} s for ${this.name}, ${requests}: ${words}`)
+    const delay = retryAfterMs ?? waitAfter(attempts.limited / nodes)
+    const requests = plural(this.#queue.length + attempts.open, 'request')
+    const { name } = asked.provider
+    this.#options.onNotice?.(`waiting ${delay / 1000} s for ${name}, ${requests}: ${words}`)
+    this.#useNextTo(asked)
     await this.#wait(delay)
   }
 

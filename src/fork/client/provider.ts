@@ -63,6 +63,8 @@ const SIZE_WORDS = /range|results?\b|size\b|logs|blocks\b/i
 
 /** True for the error of a service that wants to be asked later. */
 export function isLimitError({ code, message }: UpstreamError): boolean {
+  // a plan without archive data says so in the words of a limit
+  if (PRUNED_WORDS.test(message)) return false
   if (LIMIT_WORDS.test(message)) return true
   return LIMIT_CODES.has(code) && !SIZE_WORDS.test(message)
 }

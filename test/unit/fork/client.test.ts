@@ -201,6 +201,36 @@ describe('a limit', () => {
     expect(sizesOf(upstream)).toEqual([10, 4])
   })
 
+  test('has the next URL asked at once, and is waited for where all limit', async () => {
+    await using busy = await startUpstream()
+    await using idle = await startUpstream()
+    const slowDown = { status: 429, body: 'slow down', headers: { 'retry-after': '60' } }
+    busy.faults.next.push(slowDown)
+    const watched = clientOf([busy.url, idle.url])
+    expect(await askMany(watched, 3)).toEqual(ZEROS(3))
+    expect(watched.waits).toEqual([])
+    expect(watched.notices).toEqual([`asking ${idle.url} now: ${busy.url}: 429 slow down`])
+    expect(sizesOf(idle)).toEqual([3])
+
+    const isAsked = ({ method }: { method: string }): boolean => method === 'eth_getBalance'
+    idle.faults.refuse = (asked) =>
+      isAsked(asked) ? { code: -32005, message: 'too many requests' } : undefined
+    busy.faults.next.push(slowDown)
+    expect(await askMany(watched, 2)).toEqual(ZEROS(2))
+    expect(watched.waits).toEqual([60_000])
+  })
+
+  test('of several batches at once has one URL after another asked, and leaves none out', async () => {
+    await using busy = await startUpstream()
+    await using idle = await startUpstream()
+    const slowDown = { status: 429, body: 'slow down' }
+    busy.faults.next.push(slowDown, slowDown)
+    const watched = clientOf([busy.url, idle.url])
+    expect(await askMany(watched, 200)).toEqual(ZEROS(200))
+    expect(watched.waits).toEqual([])
+    expect(sizesOf(idle)).toEqual([100, 100])
+  })
+
   test('that does not end is an error with the network’s words, after bounded waits', async () => {
     await using upstream = await startUpstream()
     upstream.faults.refuse = () => ({ code: 429, message: 'monthly quota used up' })

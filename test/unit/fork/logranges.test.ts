@@ -105,6 +105,15 @@ describe('the words of', () => {
     expect(hintIn({ code: -32000, message }, WIDE)).toBeUndefined()
   })
 
+  // these stay, however long one waits
+  test.each([
+    'Archive requests require a paid plan',
+    'archive data is not available on the free tier, upgrade for more compute units',
+    'missing trie node 5a1f (path ) state 0x5a1f is not available',
+  ])('a service that does not keep a state are no limit: %s', (message) => {
+    expect(isLimitError({ code: -32005, message })).toBe(false)
+  })
+
   test.each(['credits limited to 6000/sec', 'rate limit: 10 requests per second'])(
     'a service that was asked too much mean that: %s',
     (message) => expect(isLimitError({ code: -32012, message })).toBe(true),
