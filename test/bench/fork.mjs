@@ -239,9 +239,13 @@ http.request(url, { method: 'POST', headers }, (answer) => {
 const OWN = [process.execPath, path.resolve('bin/devchain.js'), '--port', 'PORT', '--quiet']
 
 const { values, positionals } = parseArgs({
-  options: { runs: { type: 'string', default: '3' } },
+  options: { runs: { type: 'string', default: '5' } },
   allowPositionals: true,
 })
+const runs = Number(values.runs)
+if (!Number.isSafeInteger(runs) || runs < 1) {
+  throw new Error(`expected --runs to be a whole number from 1, got "${values.runs}"`)
+}
 const programs = [
   { name: 'floor', command: [process.execPath, '-e', FLOOR, 'URL', 'PORT'] },
   { name: 'devchain', command: [...OWN, '--fork', 'URL'] },
@@ -261,7 +265,7 @@ for (const program of programs) {
   await prepare(program, home)
   homes.set(program, home)
 }
-for (let round = 0; round < Number(values.runs); round++) {
+for (let round = 0; round < runs; round++) {
   for (const program of programs) {
     const home = mkdtempSync(path.join(tmpdir(), 'devchain-fork-bench-'))
     cpSync(homes.get(program), home, { recursive: true })
