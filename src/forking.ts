@@ -81,6 +81,7 @@ export class Forking implements ForkStarter {
     const base = this.#begin(this.#settings)
     await door.warmUpUntil(base, executor)
     const begun = await base
+    requireLater(this.#settings.timestamp, begun)
     const runFirst = this.#open.at(-1)?.runFirst
     return { fork: begun, runFirst, piecemeal: this.#piecemeal(door), executor }
   }
@@ -153,7 +154,8 @@ export class Forking implements ForkStarter {
 
   async #begin(settings: ForkSettings): Promise<ForkBase> {
     const { openFork } = await this.#load()
-    const opened = await openFork(settings, this.#onNotice)
+    const headerUrls = this.#settings.fork?.urls
+    const opened = await openFork({ ...settings, headerUrls }, this.#onNotice)
     this.#open.push(opened)
     this.#closeOld()
     return opened.base
@@ -183,6 +185,13 @@ function requireNoFork(given: Readonly<Record<string, boolean>>): void {
       `${name} needs a network to fork: name one with --fork`,
     )
   }
+}
+
+/** @throws {DevchainError} `INVALID_PARAMS` for a time that was over when the fork's block was made */
+function requireLater(timestamp: bigint | undefined, { header }: ForkBase): void {
+  if (timestamp === undefined || timestamp >= header.timestamp) return
+  const message = `timestamp: expected ${header.timestamp}, the time of block ${header.number} that is forked, or a later one, got ${timestamp}`
+  throw new DevchainError('INVALID_PARAMS', message)
 }
 
 /** @throws {DevchainError} `INVALID_PARAMS` for options of a fork that do not go together */

@@ -39,6 +39,8 @@ import { layered, type Store } from './store/store.ts'
 export interface ForkSettings {
   readonly fork: ForkChoice | undefined
   readonly forkHeader: readonly string[]
+  /** The headers are sent to the hosts of these, as what is in them may be a key; to any where this is undefined. */
+  readonly headerUrls?: readonly string[] | undefined
   readonly forkTimeout: number
   readonly forkRetries: number
   readonly noForkCache: boolean
@@ -99,7 +101,7 @@ async function openNetwork(settings: ForkSettings, onNotice: OnNotice): Promise<
   if (choice === undefined || (choice.urls.length === 0 && choice.provider === undefined)) {
     throw new DevchainError('INVALID_PARAMS', 'there is no network to fork: name one with --fork')
   }
-  const providers = providersOf(choice, settings.forkHeader)
+  const providers = providersOf(choice, settings)
   const client = new Client({ providers, timeoutMs, retries, onNotice })
   try {
     const folder = forkFolder()
@@ -119,7 +121,7 @@ async function openNetwork(settings: ForkSettings, onNotice: OnNotice): Promise<
     if (recorded !== undefined) kept.unshift(recordTo(recorded, found.head, onNotice))
     const store = kept.reduceRight((lower, upper) => layered(upper, lower))
     const moveTo = async (url: string): Promise<void> => {
-      const other = providersOf({ urls: [url], block: undefined }, settings.forkHeader)
+      const other = providersOf({ urls: [url], block: undefined }, settings)
       const meeting = { timeoutMs, retries, onNotice, mustAnswer: true }
       await requireSameBlock(other, found.block, meeting, client.name)
       client.use(other)
@@ -161,9 +163,17 @@ function greeting(client: Client, meet: () => Promise<void>): Asker {
   }
 }
 
-function providersOf({ urls, provider }: ForkChoice, lines: readonly string[]): Provider[] {
+function providersOf({ urls, provider }: ForkChoice, settings: ForkSettings): Provider[] {
   if (provider !== undefined) return [eip1193Provider(provider)]
-  return urls.map((url) => httpProvider(url, lines.map(headerOf)))
+  const { forkHeader, headerUrls } = settings
+  const isTrusted = (url: string): boolean =>
+    headerUrls === undefined || headerUrls.some((each) => hostOf(each) === hostOf(url))
+  return urls.map((url) => httpProvider(url, isTrusted(url) ? forkHeader.map(headerOf) : []))
+}
+
+/** Undefined for what is no URL. */
+function hostOf(url: string): string | undefined {
+  return URL.canParse(url) ? new URL(url).host : undefined
 }
 
 function headerOf(line: string): Header {

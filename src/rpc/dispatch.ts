@@ -1,7 +1,9 @@
 // From a message's text to the reply's: finds methods by name, runs them, and reports each call.
+
 import { DevchainError, printValue } from '../core/errors.ts'
 import { number } from '../core/format.ts'
 import { isPromise, type MaybePromise, whenThere } from '../core/promises.ts'
+import { inTurn } from './batch.ts'
 import { type ErrorObject, errorObjectOf, RpcError } from './errors.ts'
 import { JsonText } from './jsontext.ts'
 import type { Method, Param } from './method.ts'
@@ -328,13 +330,15 @@ async function replyToAll<C>(
 ): Promise<string | undefined> {
   const limit = state.limits.replies
   let replies = ''
-  for (const value of batch) {
+  const reads = state.reach?.() === undefined ? undefined : state.registry
+  const replyAt = inTurn(batch, reads, (value) => reply(state, context, value))
+  for (const [at, value] of batch.entries()) {
     const id = idOf(value)
     if (replies.length > limit && id !== null) {
       replies += `,${writeError(id, failed(state, tooMuch(limit)).error)}`
       continue
     }
-    const given = reply(state, context, value)
+    const given = replyAt(at)
     const text = isPromise(given) ? await given : given
     if (text === undefined) continue
     replies += `,${typeof text === 'string' ? text : await short(state, id, text)}`

@@ -1,5 +1,5 @@
 // A network to fork: a devchain behind an HTTP server that can be slow, limited, lying, or cut off.
-import { createServer, type IncomingMessage } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type Hex, hexFromBytes } from '../../src/core/hex.ts'
 import { createDevchain, type Devchain, type DevchainOptions } from '../../src/devchain.ts'
@@ -41,6 +41,8 @@ export interface Upstream {
   readonly faults: Faults
   /** Requests of HTTP that came, each with what it asked. */
   readonly requests: (readonly Asked[])[]
+  /** The headers that the last one came with. */
+  readonly headers: () => IncomingHttpHeaders
   /** Asks the devchain itself. */
   readonly ask: (method: string, ...params: readonly unknown[]) => Promise<unknown>
   readonly close: () => Promise<void>
@@ -62,7 +64,9 @@ export async function startUpstream(options: DevchainOptions = {}): Promise<Upst
     latencyMs: 0,
   }
   const requests: (readonly Asked[])[] = []
+  let headers: IncomingHttpHeaders = {}
   const server = createServer((request, response) => {
+    headers = request.headers
     void read(request).then(async (text) => {
       const body = JSON.parse(text) as Asked | readonly Asked[]
       requests.push(Array.isArray(body) ? body : [body as Asked])
@@ -99,6 +103,7 @@ export async function startUpstream(options: DevchainOptions = {}): Promise<Upst
     url: `http://127.0.0.1:${port}`,
     faults,
     requests,
+    headers: () => headers,
     ask: (method, ...params) => devchain.request({ method, params }),
     close,
     [Symbol.asyncDispose]: close,

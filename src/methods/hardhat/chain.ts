@@ -34,34 +34,54 @@ const forkBlock: Decoder<string> = {
   },
 }
 
-const forkMembers = members('forking', { jsonRpcUrl: text, blockNumber: forkBlock })
+const forkMembers = { jsonRpcUrl: text, blockNumber: forkBlock }
 
-const optionMembers = members('options', { forking: forkMembers })
+const forkingMember = members('forking', forkMembers)
+
+/** Anvil also takes what names a network without `forking` around it. */
+const optionMembers = members('options', { forking: forkingMember, ...forkMembers })
 
 /** Which network the chain is a fork of from now on: undefined for none, or the one it began with. */
 const resetOptions: Decoder<ForkOrder | undefined> = {
   name: 'options',
   json: optionMembers.json,
   decode: (value, path, notes) => {
-    if (Array.isArray(value)) {
-      const message = `${path}: expected {forking: {jsonRpcUrl, blockNumber}} or nothing, got ${printValue(value)}`
-      throw new DevchainError('INVALID_PARAMS', message)
+    requireMeant(value, path, ['forking', 'jsonRpcUrl', 'blockNumber'])
+    const { forking, ...order } = optionMembers.decode(value, path, notes)
+    if (forking === undefined) {
+      return Object.keys(order).length === 0 ? undefined : orderOf(order, path)
     }
-    const { forking } = optionMembers.decode(value, path, notes)
-    if (forking === undefined) return undefined
-    const { jsonRpcUrl, blockNumber } = forking
-    if (jsonRpcUrl === undefined) return { url: undefined, block: blockNumber }
-    const read = readForkUrl(jsonRpcUrl)
-    if (read === undefined) {
-      const message = `${path}.forking.jsonRpcUrl: expected the URL of a node, https://… or http://…, got ${showFork(jsonRpcUrl)}`
-      throw new DevchainError('INVALID_PARAMS', message)
-    }
-    if (read.block !== undefined && blockNumber !== undefined) {
-      const message = `${path}.forking: expected one block, got @${read.block} and blockNumber ${blockNumber}`
-      throw new DevchainError('INVALID_PARAMS', message)
-    }
-    return { url: read.urls[0], block: blockNumber ?? read.block }
+    const inside = (value as { readonly forking: unknown }).forking
+    requireMeant(inside, `${path}.forking`, ['jsonRpcUrl', 'blockNumber'])
+    return orderOf(forking, `${path}.forking`)
   },
+}
+
+/** @throws {DevchainError} `INVALID_PARAMS` for a list, and for an object that says something, but nothing that is known */
+function requireMeant(value: unknown, path: string, known: readonly string[]): void {
+  const names = Object.keys(value ?? {})
+  const isMeant = names.length === 0 || names.some((name) => known.includes(name))
+  if (!Array.isArray(value) && isMeant) return
+  const got = Array.isArray(value) ? printValue(value) : `the members ${names.join(', ')}`
+  const message = `${path}: expected {forking: {jsonRpcUrl, blockNumber}} or nothing, got ${got}`
+  throw new DevchainError('INVALID_PARAMS', message)
+}
+
+function orderOf(
+  { jsonRpcUrl, blockNumber }: { readonly [Name in keyof typeof forkMembers]?: string | undefined },
+  path: string,
+): ForkOrder {
+  if (jsonRpcUrl === undefined) return { url: undefined, block: blockNumber }
+  const read = readForkUrl(jsonRpcUrl)
+  if (read === undefined) {
+    const message = `${path}.jsonRpcUrl: expected the URL of a node, https://… or http://…, got ${showFork(jsonRpcUrl)}`
+    throw new DevchainError('INVALID_PARAMS', message)
+  }
+  if (read.block !== undefined && blockNumber !== undefined) {
+    const message = `${path}: expected one block, got @${read.block} and blockNumber ${blockNumber}`
+    throw new DevchainError('INVALID_PARAMS', message)
+  }
+  return { url: read.urls[0], block: blockNumber ?? read.block }
 }
 
 function namesAny({ url, block }: ForkOrder): boolean {

@@ -368,6 +368,23 @@ describe('keys of headers, and those in the data of an error', () => {
   })
 })
 
+test('headers are sent to the hosts that --fork names, and to no other that a request names', async () => {
+  await using upstream = await startUpstream()
+  await using other = await startUpstream()
+  const sent = ({ headers }: typeof upstream): unknown => headers()['x-key']
+  await using fork = await forkOf(upstream, { forkHeader: ['x-key: ours'] })
+  expect(sent(upstream)).toBe('ours')
+  await fork.ask('hardhat_reset', { forking: { jsonRpcUrl: other.url } })
+  await fork.ask('eth_getBalance', `0x${'99'.repeat(20)}`)
+  expect([other.requests.length > 0, sent(other)]).toEqual([true, undefined])
+  await fork.ask('hardhat_reset', { forking: { jsonRpcUrl: `${upstream.url}/elsewhere` } })
+  expect(sent(upstream)).toBe('ours')
+  await using copy = await forkOf(upstream)
+  await using bare = await forkOf(other, { fork: undefined, forkHeader: ['x-key: ours'] })
+  await bare.ask('hardhat_reset', { forking: { jsonRpcUrl: other.url } })
+  expect([sent(other), copy.notices]).toEqual(['ours', []])
+})
+
 test.each([
   ['http://localhost:8545', true],
   ['http://127.0.0.1:8545', true],

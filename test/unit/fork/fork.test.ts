@@ -478,6 +478,7 @@ describe('a reset', () => {
     [{ blockNumber: 99 }, /has no block 99; its newest is 2/],
     [{ blockNumber: 'soon' }, /blockNumber: expected a block: a number, a hash, .* got "soon"/],
     [{ blockNumber: 1.5 }, /blockNumber: expected a block: .* got 1.5/],
+    [{ url: 'http://127.0.0.1:1' }, /options.forking: expected .* got the members url/],
   ])('that cannot be done leaves the chain as it was: %j', async (forking, words) => {
     await using upstream = await startUpstream()
     const keeper = await deployKeeper(upstream)
@@ -488,6 +489,21 @@ describe('a reset', () => {
     expect(await fork.ask('eth_getBlockByNumber', 'latest', true)).toEqual(before)
     expect(await fork.ask('eth_call', { to: keeper })).toBe(`0x${word(SUM)}`)
   })
+})
+
+test('the chain cannot begin before the block that is forked', async () => {
+  await using upstream = await startUpstream()
+  const { timestamp } = (await upstream.ask('eth_getBlockByNumber', 'latest', false)) as never
+  const seconds = Number(timestamp)
+  await expect(forkOf(upstream, { timestamp: seconds - 1 })).rejects.toThrow(
+    `timestamp: expected ${seconds}, the time of block`,
+  )
+  await using fork = await forkOf(upstream, { timestamp: seconds })
+  await fork.ask('evm_mine')
+  await using later = await forkOf(upstream, { timestamp: seconds + 600, clock: 'wall' })
+  await later.ask('evm_mine')
+  const mined = (await later.ask('eth_getBlockByNumber', 'latest', false)) as never
+  expect(Number((mined as { timestamp: string }).timestamp)).toBeGreaterThanOrEqual(seconds + 600)
 })
 
 describe('another URL', () => {

@@ -9,6 +9,7 @@ import {
   missed,
 } from '../../../src/fork/network/gather.ts'
 import { type Miss, MissingState, type MissSource } from '../../../src/state/misses.ts'
+import { deployKeeper, forkOf, startUpstream } from '../../support/upstream.ts'
 
 const slot = (number: bigint): Miss => ({
   kind: 'slot',
@@ -112,4 +113,31 @@ test('what is refused after a guess may be nothing that anybody needs, and what 
     'not 1',
   )
   expect(await complete(work(refusing(2n)), { guesses: true })).toBe('known')
+})
+
+test('reads that follow one another in a batch are fetched together, and answered in their order', async () => {
+  await using upstream = await startUpstream()
+  const keeper = await deployKeeper(upstream)
+  await using fork = await forkOf(upstream)
+  const { url } = await fork.devchain.listen()
+  const balances = Array.from({ length: 60 }, (_, index) => ({
+    method: 'eth_getBalance',
+    params: [`0x${(0x9000 + index).toString(16).padStart(40, '0')}`, 'latest'],
+  }))
+  const set = {
+    method: 'hardhat_setBalance',
+    params: [balances[3]!.params[0], '0x7'],
+  }
+  const call = { method: 'eth_call', params: [{ to: keeper }] }
+  const entries = [...balances, call, set, balances[3], { method: 'eth_nothing' }, call]
+  const begun = upstream.requests.length
+  const body = entries.map((entry, id) => ({ jsonrpc: '2.0', id, ...entry }))
+  const headers = { 'content-type': 'application/json' }
+  const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })
+  const replies = (await answer.json()) as { id: number; result?: string; error?: object }[]
+  expect(replies.map(({ id }) => id)).toEqual(entries.map((_, id) => id))
+  const sum = replies[60]!.result
+  expect(sum).toBe(await upstream.ask('eth_call', { to: keeper }))
+  expect(replies.slice(61).map(({ result }) => result)).toEqual([null, '0x7', undefined, sum])
+  expect(upstream.requests.length - begun).toBeLessThan(10)
 })
