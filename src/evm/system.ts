@@ -19,6 +19,7 @@ import {
   DEPOSIT_CONTRACT,
   HISTORY_STORAGE,
   type Predeploy,
+  SYSTEM_ADDRESS,
   WITHDRAWAL_REQUESTS,
 } from '../state/predeploys.ts'
 import { isAsDeployed, isIdleQueue, withSystemWrites } from '../state/systemslots.ts'
@@ -27,9 +28,6 @@ import type { BlockEnd, BlockEnvironment, BlockStartJob } from './executor.ts'
 import type { MachineJob, MachineResult } from './machine.ts'
 import type { RunContext } from './runcontext.ts'
 import { clearEmpty } from './transition.ts'
-
-/** Who makes system calls: an address whose key nobody has. */
-const SYSTEM_ADDRESS = '0xfffffffffffffffffffffffffffffffffffffffe' as Address
 
 /** Gas of a system call; it belongs to no transaction and no limit. */
 const SYSTEM_GAS = 30_000_000n

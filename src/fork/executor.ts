@@ -12,8 +12,19 @@ import type {
   TransactionJob,
 } from '../evm/executor.ts'
 import { DelegatingExecutor } from '../node/chain/delegating.ts'
-import type { World } from '../state/world.ts'
+import { isAtLeast } from '../protocol/forks.ts'
+import { slotKey } from '../state/keys.ts'
+import {
+  CONSOLIDATION_REQUESTS,
+  SYSTEM_ADDRESS,
+  systemContracts,
+  WITHDRAWAL_REQUESTS,
+} from '../state/predeploys.ts'
+import { accountAt, type World } from '../state/world.ts'
 import { complete, type Gathering, gathering, withoutGuesses } from './network/gather.ts'
+
+/** Slots that a queue's system call reads: excess and count of requests, head and tail (EIP-7002, EIP-7251). */
+const QUEUE_SLOTS = [0n, 1n, 2n, 3n]
 
 /** What is known of a message before it runs. */
 export interface Foreseen {
@@ -51,7 +62,11 @@ export class GatheringExecutor extends DelegatingExecutor {
   }
 
   override async beginBlock(job: BlockStartJob): Promise<World> {
-    return complete(() => super.beginBlock(job), { guesses: true })
+    const work = (): Promise<World> => {
+      if (job.world.accounts.isBacked) lookAhead(job)
+      return super.beginBlock(job)
+    }
+    return complete(work, { guesses: true })
   }
 
   override async endBlock(job: Parameters<Jobs['endBlock']>[0]): Promise<BlockEnd> {
@@ -77,6 +92,18 @@ export class GatheringExecutor extends DelegatingExecutor {
     )
     if (job.tracer === undefined) return rehearsed
     return Promise.resolve(rehearsed).then(() => withoutGuesses(() => run(job)))
+  }
+}
+
+/** Reads what the system calls of a block will, those at its end too, so that it is fetched in one round. */
+function lookAhead({ world, block }: BlockStartJob): void {
+  const { hardfork, coinbase } = block
+  for (const { address } of systemContracts(hardfork)) accountAt(world, address)
+  for (const address of [SYSTEM_ADDRESS, coinbase]) accountAt(world, address)
+  if (!isAtLeast(hardfork, 'prague')) return
+  for (const { address } of [WITHDRAWAL_REQUESTS, CONSOLIDATION_REQUESTS]) {
+    const storage = accountAt(world, address)?.storage
+    for (const slot of QUEUE_SLOTS) storage?.get(slotKey(slot), slot)
   }
 }
 

@@ -2,6 +2,9 @@
 import { type Address, bytesFromHex } from '../core/hex.ts'
 import { type Hardfork, isAtLeast } from '../protocol/forks.ts'
 
+/** Who makes system calls: an address whose key nobody has. */
+export const SYSTEM_ADDRESS = '0xfffffffffffffffffffffffffffffffffffffffe' as Address
+
 /** A contract with its runtime code, as it is on the main network. */
 export interface Predeploy {
   readonly address: Address

@@ -141,3 +141,13 @@ test('reads that follow one another in a batch are fetched together, and answere
   expect(replies.slice(61).map(({ result }) => result)).toEqual([null, '0x7', undefined, sum])
   expect(upstream.requests.length - begun).toBeLessThan(10)
 })
+
+test('what the system calls of the first block need is fetched in one request', async () => {
+  await using upstream = await startUpstream()
+  await using fork = await forkOf(upstream)
+  const begun = upstream.requests.length
+  await fork.ask('evm_mine')
+  expect(upstream.requests.length - begun).toBe(1)
+  await fork.ask('evm_mine')
+  expect(upstream.requests.length - begun).toBe(1)
+})
