@@ -32,6 +32,7 @@ import { requireAsked } from './start/replayed.ts'
 import { BlockState } from './state.ts'
 import { type Prefix, readCassette, recordTo } from './store/cassette.ts'
 import { diskStore } from './store/disk.ts'
+import { trimLater } from './store/folder.ts'
 import { memoryStore } from './store/memory.ts'
 import { layered, type Store } from './store/store.ts'
 
@@ -132,9 +133,11 @@ async function openNetwork(settings: ForkSettings, onNotice: OnNotice): Promise<
     })
     const asker = found.isSeen ? client : greeting(client, meet)
     const { close, ...fork } = opened(settings, found, { asker, store, moveTo }, onNotice)
+    const callOff = isOnDisk ? trimLater(folder, onNotice) : undefined
     return {
       ...fork,
       close: () => {
+        callOff?.()
         client.close()
         close()
       },

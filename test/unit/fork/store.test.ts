@@ -2,11 +2,13 @@
 import {
   appendFileSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
+  truncateSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs'
@@ -21,6 +23,7 @@ import type { RemoteBlock } from '../../../src/fork/network/header.ts'
 import { headsIn } from '../../../src/fork/start/heads.ts'
 import { recordTo } from '../../../src/fork/store/cassette.ts'
 import { diskStore } from '../../../src/fork/store/disk.ts'
+import { trimFolder, trimLater } from '../../../src/fork/store/folder.ts'
 import { whileLocked } from '../../../src/fork/store/lock.ts'
 import { memoryStore } from '../../../src/fork/store/memory.ts'
 import type { Json } from '../../../src/rpc/schema.ts'
@@ -610,3 +613,51 @@ describe('a cassette', () => {
 async function genesisOf({ ask }: Upstream): Promise<{ readonly hash: string }> {
   return (await ask('eth_getBlockByNumber', '0x0', false)) as { hash: string }
 }
+
+describe('a cache folder that has grown too large', () => {
+  const used = (name: string, bytes: number, day: number): void => {
+    const file = path.join(folder, name)
+    mkdirSync(path.dirname(file), { recursive: true })
+    writeFileSync(file, '')
+    // it takes no room, however large it is
+    truncateSync(file, bytes)
+    utimesSync(file, day * 86_400, day * 86_400)
+  }
+
+  test('loses what was used least recently, until there is some room', async () => {
+    used('1/old.items', 400, 1)
+    used('code/ab/new.hex', 300, 9)
+    used('1/middle.items', 400, 5)
+    used('2/young.items', 300, 8)
+    expect(await trimFolder(folder, 1_400)).toBe(0)
+    expect(await trimFolder(folder, 1_200)).toBe(1)
+    expect(await trimFolder(folder, 900)).toBe(1)
+    const left = readdirSync(folder, { recursive: true, withFileTypes: true })
+    expect(
+      left
+        .filter((each) => each.isFile())
+        .map(({ name }) => name)
+        .sort(),
+    ).toEqual(['new.hex', 'young.items'])
+  })
+
+  test('is looked at a while after a fork has begun, and what goes is told', async () => {
+    used('1/old.items', 4_100_000_000, 1)
+    used('1/new.items', 1, 2)
+    const notices: string[] = []
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    trimLater(folder, (text) => notices.push(text))()
+    vi.advanceTimersByTime(60_000)
+    trimLater(folder, (text) => notices.push(text))
+    vi.advanceTimersByTime(60_000)
+    vi.useRealTimers()
+    await vi.waitFor(() => expect(notices).toHaveLength(1))
+    expect(notices[0]).toMatch(/more than 4 GB: what was used least recently was deleted, 1 file$/)
+    expect(readdirSync(path.join(folder, '1'))).toEqual(['new.items'])
+  })
+
+  test('that is not there loses nothing', async () => {
+    expect(await trimFolder(path.join(folder, 'none'), 0)).toBe(0)
+  })
+})

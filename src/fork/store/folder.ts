@@ -1,0 +1,67 @@
+// How large the cache folder may grow: what was used least recently goes first.
+import { readdir, rm, stat } from 'node:fs/promises'
+import path from 'node:path'
+import { plural } from '../../core/format.ts'
+
+/** Bytes of all files together. */
+const MOST_BYTES = 4_000_000_000
+
+/** Milliseconds until a fork that has begun looks at the folder: it has other things to do at first. */
+const LATER_MS = 1_000
+
+/** Looks at the folder once, later, for as long as the program runs. @returns calls it off */
+export function trimLater(folder: string, onNotice: (text: string) => void): () => void {
+  const timer = setTimeout(() => {
+    void trimFolder(folder).then((count) => {
+      if (count === 0) return
+      onNotice(
+        `the cache of forks in ${folder} had more than ${MOST_BYTES / 1e9} GB: what was used least recently was deleted, ${plural(count, 'file')}`,
+      )
+    })
+  }, LATER_MS)
+  timer.unref()
+  return () => clearTimeout(timer)
+}
+
+/**
+ * Deletes files until no more than nine tenths of the bytes are left, where there are more than that many.
+ * @returns how many were deleted
+ */
+export async function trimFolder(folder: string, mostBytes: number = MOST_BYTES): Promise<number> {
+  const files = await filesIn(folder)
+  let bytes = files.reduce((sum, file) => sum + file.bytes, 0)
+  if (bytes <= mostBytes) return 0
+  let deleted = 0
+  for (const file of files.toSorted((a, b) => a.usedMs - b.usedMs)) {
+    if (bytes <= mostBytes * 0.9) break
+    try {
+      await rm(file.path, { force: true })
+    } catch {
+      // another program holds it, or it is not ours
+      continue
+    }
+    bytes -= file.bytes
+    deleted += 1
+  }
+  return deleted
+}
+
+interface CacheFile {
+  readonly path: string
+  readonly bytes: number
+  readonly usedMs: number
+}
+
+/** None of a folder that is not there. Another process may delete or add files meanwhile. */
+async function filesIn(folder: string): Promise<readonly CacheFile[]> {
+  const files: CacheFile[] = []
+  const names = await readdir(folder, { recursive: true }).catch(() => [])
+  for (const name of names) {
+    const file = path.join(folder, name)
+    const found = await stat(file).catch(() => undefined)
+    if (found?.isFile() !== true) continue
+    const usedMs = Math.max(found.atimeMs, found.mtimeMs)
+    files.push({ path: file, bytes: found.size, usedMs })
+  }
+  return files
+}
