@@ -78,7 +78,7 @@ test('a network that limits, prunes, is cut off and is reorganized is told of in
   answers.push(await request(fork.url, 'devchain_forkInfo'))
   const said = (): string => stripVTControlCharacters(fork.stdout() + fork.stderr())
   for (const words of [
-    /waiting 0 s for http:\/\/127\.0\.0\.1:\d+\/…, \d+ requests?: .*429 … asks too often/,
+    /waiting 0 s for http:\/\/127\.0\.0\.1:\d+\/…, \d+ requests?: 429 … asks too often/,
     /rate limit of …/,
     /✗ .*does not keep the state of block 5.*, or fork a newer block\n/,
     /✗ the forked network cannot be asked: /,

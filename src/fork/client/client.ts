@@ -281,7 +281,8 @@ export class Client {
     const delay = retryAfterMs ?? waitAfter(attempts.limited / nodes)
     const requests = plural(this.#queue.length + attempts.open, 'request')
     const { name } = asked.provider
-    this.#options.onNotice?.(`waiting ${delay / 1000} s for ${name}, ${requests}: ${words}`)
+    const reason = words.replace(`${name}: `, '')
+    this.#options.onNotice?.(`waiting ${delay / 1000} s for ${name}, ${requests}: ${reason}`)
     this.#useNextTo(asked)
     await this.#wait(delay)
   }

@@ -76,7 +76,7 @@ export function isLimitError({ code, message }: UpstreamError): boolean {
  * and those of Infura, Alchemy, publicnode, Chainstack
  */
 const PRUNED_WORDS =
-  /missing trie node|(historical|old|required) .*(state|data|history).*(unavailable|not available|not found|pruned|pruning|is not)|state (0x\w+ |at block \S+ )?(is )?(unavailable|not available|(already )?pruned)|no state available|pruned (history|state)|(due to|been) prun|proof window|archive (requests?|state|data|node)|no historical rpc/i
+  /missing trie node|(historical|old|required) .*(state|data|history).*(unavailable|not available|not found|pruned|pruning|is not)|state already discarded|state histor(y|ies) ha(s|ve)n't been fully indexed|state (0x\w+ |at block \S+ )?(is )?(unavailable|not available|(already )?pruned)|no state available|pruned (history|state)|(due to|been) prun|proof window|archive (requests?|state|data|node)|no historical rpc/i
 
 /** True for the error of a node that does not keep what is asked for: another may. */
 export function tellsOfPruning({ message }: UpstreamError): boolean {

@@ -18,6 +18,8 @@ const ofProofs = ({ method }: { readonly method: string }): typeof MISSING | und
 describe('an error', () => {
   test.each([
     'missing trie node 94d34 (path ) state 0x94d34 is not available, not found',
+    'state already discarded',
+    "state histories haven't been fully indexed yet",
     'required historical state unavailable (reexec=128)',
     'historical state is not available',
     'historical state 0x12 is not available',
