@@ -49,7 +49,8 @@ const FORMS = [{ verbose: true }, { json: true, verbose: true }, { json: true }]
 
 test.each(REQUESTS)('%s %j', async (method, params) => {
   for (const form of FORMS) {
-    await using chain = await startLogged({ port: 0, alias: ['secret_*=personal_*'] }, form)
+    const options = { port: 0, alias: ['secret_*=personal_*'], forkRetries: 0 }
+    await using chain = await startLogged(options, form)
     const { url } = await chain.devchain.listen()
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
     const answers = [body, `[${body}]`, body.slice(0, -1), body.replace(',"', ',x"')].map(
