@@ -1,6 +1,6 @@
 // Makes dist/: the types of the programmatic API come from the compiler, the code from here. Plain CommonJS parts, that
 // node's own `require` can load: what a start needs in one file, and what it imports dynamically in others.
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { rolldown } from 'rolldown'
@@ -48,6 +48,7 @@ await bundle({ shell: path.join(root, 'src/cli/shell.ts') }, [commandApart])
 await bundle({ reader: path.join(root, 'src/project/reading/reader.ts') }, [], 'reader', false)
 await bundle({ loader: path.join(root, 'src/loader/loader.ts') }, [], 'loader', false)
 writeApi(names)
+writeUnbranded()
 
 /** Bundles entry points together. @returns their parts, in their order */
 async function bundle(input, plugins = [], folder = 'bundle', codeSplitting = partsOf(input)) {
@@ -88,4 +89,11 @@ function writeApi(names) {
     '',
   ].join('\n')
   writeFileSync(path.join(dist, 'devchain.js'), text)
+}
+
+/** The published types of addresses and hashes are those of viem and ethers. */
+function writeUnbranded() {
+  const file = path.join(dist, 'core/hex.d.ts')
+  const text = readFileSync(file, 'utf8')
+  writeFileSync(file, text.replace(/T & \{\s*readonly __brand: Name;\s*\}/, 'T'))
 }

@@ -1,13 +1,14 @@
 // Hexadecimal text and bytes: the branded types of the domain, and the way between them.
 import { DevchainError, printValue } from './errors.ts'
 
+/** `T` that was checked to be a `Name`. The build publishes plain `T`: programs pass what viem and ethers give them. */
 export type Brand<T, Name extends string> = T & { readonly __brand: Name }
 
 /** 20 bytes as `0x` and 40 lower-case digits. */
-export type Address = Brand<string, 'Address'>
+export type Address = Brand<Hex, 'Address'>
 
 /** 32 bytes as `0x` and 64 lower-case digits. */
-export type Hash = Brand<string, 'Hash'>
+export type Hash = Brand<Hex, 'Hash'>
 
 /** Any number of bytes as `0x` and lower-case digits. */
 export type Hex = `0x${string}`
