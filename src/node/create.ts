@@ -190,14 +190,13 @@ function stateOfFork(
   const there = fork.head({ balances, code })
   const { block, executed, totalDifficulty } = there
   const head = world === undefined ? there : { block, executed, totalDifficulty, world }
-  const timestamp = options.timestamp ?? base.timestamp
   return emptyState(options, {
     config: configOfFork(options, fork, hardforkAt),
     tree: {
       ...appendRun(emptyTree, fork.ancestors, head),
       network: { run: fork.ancestors, number: Number(base.number) },
     },
-    clock: firstClock({ ...options, timestamp }, now),
+    clock: firstClockOfFork(options, base.timestamp, now),
     settings: settingsOfFork(options, fork, base, hardfork),
     accounts,
   })
@@ -215,7 +214,25 @@ function accountsOf(options: StateOptions): AccountBook | Promise<AccountBook> {
 }
 
 /** A wall clock starts at a timestamp that was asked for and runs on from it. The other sources start there anyway. */
-function firstClock({ clock, timestamp }: StateOptions, now: number): ClockState {
+function firstClock(
+  { clock, timestamp }: Pick<StateOptions, 'clock' | 'timestamp'>,
+  now: number,
+): ClockState {
   if (clock.kind !== 'wall' || timestamp === undefined) return newClock(clock)
   return newClock(clock, timestamp - BigInt(Math.floor(now / 1000)))
+}
+
+/**
+ * A clock starts at the fork block, or at a timestamp that was asked for.
+ * @param base the time of that block
+ */
+function firstClockOfFork(
+  { clock, timestamp }: StateOptions,
+  base: bigint,
+  now: number,
+): ClockState {
+  // a reset may go to a later block than the timestamp was meant for
+  const start = timestamp !== undefined && timestamp > base ? timestamp : base
+  if (clock.kind === 'wall') return firstClock({ clock, timestamp: start }, now)
+  return newClock(clock, start - base)
 }

@@ -76,7 +76,7 @@ export class ChainTable {
   readonly timestamp: Optional<bigint> = {
     type: moment,
     group: 'Chain',
-    sentence: 'Time of the genesis block: seconds since 1970, or a date',
+    sentence: 'Time of the genesis, or at which a fork starts: seconds since 1970, or a date',
     unset: 'now',
   }
   readonly chainName: Option<string> = {

@@ -3,7 +3,7 @@
 import { DevchainError } from '../../core/errors.ts'
 import type { ClockSource } from '../../options/values.ts'
 import { MAX_TIMESTAMP } from '../../protocol/timestamps.ts'
-import { blockByNumber, headOf } from './blocktree.ts'
+import { headOf } from './blocktree.ts'
 import type { ChainState, ClockState } from './chainstate.ts'
 
 /** A clock that shows what its source shows, moved by `adjustment` seconds. */
@@ -187,9 +187,11 @@ function chainTime(state: ChainState, now: number): bigint {
   return sourceTime(state, now) + clockShift(state.clock)
 }
 
+/** What a source shows that goes by blocks begins at the genesis, or at the block that is forked. */
 function sourceTime({ clock, tree }: ChainState, now: number): bigint {
   if (clock.source.kind === 'wall') return BigInt(Math.floor(now / 1000))
-  const genesis = blockByNumber(tree, 0n)!.block.header.timestamp
-  if (clock.source.kind === 'frozen') return genesis
-  return genesis + clock.source.seconds * BigInt(tree.canonical.length)
+  const first = tree.network?.number ?? 0
+  const beginning = tree.canonical.at(first)!.block.header.timestamp
+  const blocks = BigInt(tree.canonical.length - first)
+  return beginning + sourceStep(clock.source) * blocks
 }
