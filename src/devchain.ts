@@ -138,6 +138,7 @@ export async function openDevchain(settings: DevchainSettings, hooks: Hooks): Pr
   const { chain } = node
   await forking.serve(chain, (fork) => stateFrom({ ...options, fork }, environment.now()))
   chain.onClose(() => progresses.close())
+  observer.onChain?.(chain)
   if (observer.onChange !== undefined) chain.onChange(observer.onChange)
   const project = openDoor(settings, hooks, chain, onBug)
   await project.begin()

@@ -3,6 +3,7 @@ import { DevchainError, ExecutionError } from './core/errors.ts'
 import type { ProgressReport } from './core/progress.ts'
 import type { MethodContext } from './methods/common/context.ts'
 import { type FailedExecution, failureOf } from './methods/compat/failure.ts'
+import type { Chain } from './node/chain/chain.ts'
 import type { Again } from './node/chain/failedrun.ts'
 import type { StateChange } from './node/ledger/change.ts'
 import type { PeerEvent } from './node/peers.ts'
@@ -15,6 +16,9 @@ import type { CallReport } from './rpc/report.ts'
 /** How the execution of a call failed. */
 export type CallFailure = Pick<FailedExecution, 'reason' | 'data' | 'hash'>
 
+/** The word of an error, and the numbers of its message. */
+export type CallRefusal = Pick<DevchainError, 'word' | 'facts'>
+
 /** A call, with the console lines of contracts that ran for it alone, without a transaction. */
 export interface ObservedCall extends CallReport {
   readonly console: readonly string[]
@@ -24,12 +28,16 @@ export interface ObservedCall extends CallReport {
   readonly told?: string | undefined
   /** How its execution failed, whatever words the caller is told of it. */
   readonly failure?: CallFailure | undefined
+  /** Why it was refused, whatever words the caller gets. */
+  readonly refusal?: CallRefusal | undefined
   /** How it can be run again, where its calls are to be told. */
   readonly again?: Again | undefined
 }
 
 /** What an observer is told of; nothing that it does changes the chain. */
 export interface Observer {
+  /** The chain is there, as it begins: called once, before all others but `onNotice` and `onBug`. */
+  readonly onChain?: ((chain: Pick<Chain, 'state'>) => void) | undefined
   /** A request was answered. */
   readonly onCall?: ((call: ObservedCall) => void) | undefined
   /** The chain's state changed; told before the request that changed it is answered. */
@@ -77,7 +85,7 @@ export function observing(
     const lines = printed.splice(0)
     const remarks = [...call.notes, ...notes.splice(0)]
     if (thrown instanceof ExecutionError) lines.push(...thrown.printed)
-    const failure = thrown instanceof DevchainError ? failureOf(thrown) : undefined
+    const refusal = thrown instanceof DevchainError ? thrown : undefined
     const [again] = runs.splice(0)
     const { method: name, params, durationMs, result, error } = call
     // each member by its name: one is made for every request, and V8 takes long to spread an object
@@ -91,7 +99,8 @@ export function observing(
       console: lines,
       writes: method?.writes,
       told,
-      failure,
+      failure: refusal && failureOf(refusal),
+      refusal,
       again,
     })
   }

@@ -129,6 +129,7 @@ async function openTerminal(settings: AllSettings): Promise<Terminal> {
 /** Tells a log of everything that a chain does. */
 export function observerOf(log: Log): Observer {
   return {
+    onChain: (chain) => log.watch(chain),
     onCall: (call) => log.call({ event: 'call', ...call }),
     onChange: (change) => log.change(change),
     onForeignHost: (header) => log.foreignHost(header),

@@ -1,9 +1,11 @@
 // Every code block of the README, run as it stands.
 import { rolldown } from 'rolldown'
+import { createPublicClient, http } from 'viem'
+import { foundry, hardhat, localhost } from 'viem/chains'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createDevchain, type Devchain } from '../../src/devchain.ts'
 import { startProcess } from '../support/boot.ts'
-import { type CodeBlock, codeBlocks, Project } from '../support/readme.ts'
+import { type CodeBlock, codeBlocks, Project, textOf } from '../support/readme.ts'
 
 const MINUTE = 60_000
 
@@ -36,6 +38,19 @@ async function compiled(code: string): Promise<string> {
   const { output } = await bundle.generate({ format: 'esm' })
   await bundle.close()
   return output[0].code
+}
+
+/** The chain that an example's first line starts, `// npx devchain …`; without such a line, one of the defaults. */
+async function chainFor(code: string): Promise<{ url: string } & AsyncDisposable> {
+  const [, flags = ''] = /^\/\/ npx devchain(.*)$/m.exec(code) ?? []
+  const args = [...flags.split(' ').filter((word) => word !== ''), '--port', '0']
+  const { says, child, ended } = startProcess(args)
+  const [, url = ''] = await says(/Listening on (http\S+)/)
+  const stop = async (): Promise<void> => {
+    child.kill('SIGINT')
+    await ended
+  }
+  return { url, [Symbol.asyncDispose]: stop }
 }
 
 describe('the README', () => {
@@ -81,11 +96,32 @@ describe('the README', () => {
     },
   )
 
+  const named = [
+    ...textOf('README.md').matchAll(
+      /^\| `(\w+)` of `viem\/chains` \| `npx devchain (.*?)`(?:, or `(.*?)` alone)? \|$/gm,
+    ),
+  ].flatMap(([, name = '', ...flags]) =>
+    flags.filter((each) => each !== undefined).map((each) => [name, each] as const),
+  )
+
+  const chains = new Map(Object.entries({ foundry, hardhat, localhost }))
+
+  test("names viem's chains of this machine", () => {
+    expect(new Set(named.map(([name]) => name))).toEqual(new Set(chains.keys()))
+  })
+
+  test.each(named)("viem's %s has the chain id that %s gives", async (name, flags) => {
+    await using chain = await chainFor(`// npx devchain ${flags}`)
+    const client = createPublicClient({ transport: http(chain.url) })
+    expect(await client.getChainId()).toBe(chains.get(name)?.id)
+  })
+
   test.each(modules.map((block) => [block.heading, block.line, block] as const))(
     'the TypeScript under "%s" (line %i)',
     { timeout: MINUTE },
     async (_heading, _line, { code }) => {
-      const source = await compiled(code.replaceAll('http://127.0.0.1:8545', url))
+      await using chain = await chainFor(code)
+      const source = await compiled(code.replaceAll('http://127.0.0.1:8545', chain.url))
       const { code: exitCode, output } = await project.module(source)
       expect(exitCode, output).toBe(0)
     },

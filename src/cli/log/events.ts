@@ -10,6 +10,7 @@ import type { DroppedTransaction, StateChange } from '../../node/ledger/change.t
 import { clockShift } from '../../node/ledger/clock.ts'
 import { describeMining } from '../../node/ledger/miningmode.ts'
 import { arrivedAfter, pooledByHash } from '../../node/pool/pool.ts'
+import type { CallRefusal } from '../../observer.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import type { Writes } from '../../rpc/method.ts'
 import type { Json } from '../../rpc/schema.ts'
@@ -43,6 +44,8 @@ export interface CallEvent {
   readonly failure?:
     | { readonly reason: string; readonly data: string; readonly hash: string | undefined }
     | undefined
+  /** Why it was refused, whatever words the caller gets; no line has it. */
+  readonly refusal?: CallRefusal | undefined
   /** How it can be run again, where its calls are to be told; no line has it. */
   readonly again?: Again | undefined
 }

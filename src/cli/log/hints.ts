@@ -1,6 +1,8 @@
 // Hints: what a user probably wants to know when something goes wrong for the first time. Each is given once a run.
 import { number, oneLine } from '../../core/format.ts'
+import type { Chain } from '../../node/chain/chain.ts'
 import type { AllSettings } from '../../options/derived.ts'
+import type { Json } from '../../rpc/schema.ts'
 import type { CallEvent, ChainEvent } from './events.ts'
 import { askedBy } from './request.ts'
 
@@ -19,16 +21,22 @@ export class Hints {
   readonly #isOn: boolean
   readonly #hasFixedGas: boolean
   readonly #given = new Set<string>()
+  #chain: Pick<Chain, 'state'> | undefined
 
   constructor({ noHints, defaultGas }: Pick<AllSettings, 'noHints' | 'defaultGas'>) {
     this.#isOn = !noHints
     this.#hasFixedGas = defaultGas !== 'estimate'
   }
 
+  /** The chain that the calls are about. */
+  watch(chain: Pick<Chain, 'state'>): void {
+    this.#chain = chain
+  }
+
   /** What a call and what it changed give reason to say. */
   afterCall(call: CallEvent, events: readonly ChainEvent[]): HintEvent[] {
     if (!this.#isOn) return []
-    return [...this.#onCode(call), ...this.#onGas(call, events)]
+    return [...this.#onCode(call), ...this.#onGas(call, events), ...this.#onChainId(call)]
   }
 
   /** After a request was refused because of the `Host` that it named. */
@@ -43,6 +51,22 @@ export class Hints {
     const flag = '--compat geth'
     const text = `viem and ethers 5 cannot decode errors of code ${EXECUTION_CODE}; ${flag} has them answered as geth does`
     return this.#once('code', flag, text)
+  }
+
+  /** A transaction that is signed for another chain, sent or read. */
+  #onChainId(call: CallEvent): HintEvent[] {
+    const { chainId, upstream } = this.#chain?.state.config ?? {}
+    const sent = call.refusal?.word === 'WRONG_CHAIN_ID' ? call.refusal.facts.given : undefined
+    const signedFor = sent ?? chainIdOfAnswer(call)
+    if (chainId === undefined || signedFor === undefined || signedFor === chainId) return []
+    const isOfNetwork = signedFor === upstream?.chainId
+    // one that was made here, before the chain id was changed
+    if (sent === undefined && !isOfNetwork) return []
+    const flag = `--chain-id ${isOfNetwork ? 'remote' : signedFor}`
+    const consequence =
+      sent === undefined ? 'clients such as cast run refuse to run it again' : 'it was refused'
+    const text = `the transaction is signed for chain id ${signedFor}, but this chain has ${chainId}: ${consequence}; ${flag} gives it that id`
+    return this.#once('chainId', flag, text)
   }
 
   #onGas(call: CallEvent, events: readonly ChainEvent[]): HintEvent[] {
@@ -61,6 +85,15 @@ export class Hints {
     this.#given.add(key)
     return [{ event: 'hint', hint, flag }]
   }
+}
+
+/** The chain id that a transaction which was looked up is signed for. */
+function chainIdOfAnswer({ method, result }: CallEvent): bigint | undefined {
+  if (!/_getTransactionByHash$/.test(method) || typeof result !== 'object' || result === null) {
+    return undefined
+  }
+  const { chainId } = result as { readonly chainId?: Json }
+  return typeof chainId === 'string' ? BigInt(chainId) : undefined
 }
 
 type Starved = Extract<ChainEvent, { readonly event: 'transaction' }>

@@ -2,6 +2,7 @@
 import { isDeepStrictEqual, stripVTControlCharacters } from 'node:util'
 import type { Hash } from '../../core/hex.ts'
 import type { ProgressReport } from '../../core/progress.ts'
+import type { Chain } from '../../node/chain/chain.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
 import type { StateChange } from '../../node/ledger/change.ts'
 import type { PeerEvent } from '../../node/peers.ts'
@@ -130,6 +131,11 @@ export class Log {
     this.#writer = writer
     this.#width = width
     this.#hints = hints
+  }
+
+  /** What this chain's settings are decides on hints. */
+  watch(chain: Pick<Chain, 'state'>): void {
+    this.#hints?.watch(chain)
   }
 
   /** Tells names from now on. */

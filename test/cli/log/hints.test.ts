@@ -1,6 +1,7 @@
 // Hints: each once a run, in one line that names the flag; and what a run says at its end.
 import { request } from 'node:http'
-import { expect, test } from 'vitest'
+import { mnemonicToAccount } from 'viem/accounts'
+import { describe, expect, test } from 'vitest'
 import { createJsonRenderer } from '../../../src/cli/log/json.ts'
 import { Log, type Renderer } from '../../../src/cli/log/log.ts'
 import { PLAIN } from '../../../src/cli/log/palette.ts'
@@ -9,6 +10,7 @@ import { observerOf } from '../../../src/cli/start.ts'
 import { duration } from '../../../src/core/format.ts'
 import { createDevchain, type DevchainOptions } from '../../../src/devchain.ts'
 import { type LoggedChain, startLogged } from '../../support/loggedchain.ts'
+import { startUpstream } from '../../support/upstream.ts'
 
 const A = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 /** An endless loop. */
@@ -74,6 +76,55 @@ test('a request for a host that is not allowed: how to allow it', async () => {
   expect(hints).toEqual([
     'hint a request for the host devchain.test was refused; --allow-host devchain.test allows it',
   ])
+})
+
+describe('a transaction that is signed for another chain id', () => {
+  const account = mnemonicToAccount('test test test test test test test test test test test junk')
+  const signedFor = (chainId: number, nonce = 0): Promise<string> =>
+    account.signTransaction({ chainId, nonce, to: A, gas: 21_000n, gasPrice: 0n })
+
+  test.each<[DevchainOptions['compat'], number, number]>([
+    [undefined, 31_337, 33],
+    ['geth', 31_337, 1337],
+    ['anvil', 33, 31_337],
+    ['hardhat', 1, 31_337],
+  ])('sent to --compat %s: which flag has %i instead of %i', async (compat, given, own) => {
+    const raw = await signedFor(given)
+    const options = compat === undefined ? {} : { compat }
+    expect(await hintsOf(options, ({ ask }) => ask('eth_sendRawTransaction', raw))).toEqual([
+      `hint the transaction is signed for chain id ${given}, but this chain has ${own}: it was refused; --chain-id ${given} gives it that id`,
+    ])
+  })
+
+  test('named in a request that is sent unsigned: the same', async () => {
+    const request = { from: A, to: A, chainId: '0x7a69' }
+    const hints = await hintsOf({}, ({ ask }) => ask('eth_sendTransaction', request))
+    expect(hints).toEqual([expect.stringContaining('--chain-id 31337 gives it that id')])
+  })
+
+  test('looked up on a fork: that clients cannot run it again, and --chain-id remote', async () => {
+    await using upstream = await startUpstream({ chainId: 5 })
+    const hash = await upstream.ask('eth_sendRawTransaction', await signedFor(5))
+    const look = ({ ask }: LoggedChain): Promise<unknown> => ask('eth_getTransactionByHash', hash)
+    const fork = { fork: upstream.url, noForkCache: true }
+    expect(await hintsOf(fork, look)).toEqual([
+      'hint the transaction is signed for chain id 5, but this chain has 33: clients such as cast run refuse to run it again; --chain-id remote gives it that id',
+    ])
+    expect(await hintsOf({ ...fork, chainId: 'remote' }, look)).toEqual([])
+    const raw = await signedFor(5, 1)
+    const hints = await hintsOf(fork, ({ ask }) => ask('eth_sendRawTransaction', raw))
+    expect(hints).toEqual([expect.stringContaining('it was refused; --chain-id remote')])
+  })
+
+  test('made here before anvil_setChainId: nothing', async () => {
+    const hints = await hintsOf({}, async ({ ask }) => {
+      await ask('anvil_setChainId', 33)
+      const hash = await ask('eth_sendTransaction', { from: A, to: A })
+      await ask('anvil_setChainId', 44)
+      await ask('eth_getTransactionByHash', hash)
+    })
+    expect(hints).toEqual([])
+  })
 })
 
 test('--no-hints gives none', async () => {
