@@ -92,6 +92,7 @@ export const GETH: Profile = {
   emptyReward: 'absent',
   block: { pendingNulls: ['hash', 'nonce', 'miner'], hasTotals: false },
   adaptForms: adaptGethForms,
+  emptyTrieProof: [],
   tracesGenesis: false,
   logsBeyondHead: 'none',
   poolSender: (sender) => checksumAddress(sender),

@@ -68,6 +68,8 @@ export interface Profile {
   /** Which transactions `eth_pendingTransactions` lists: those of the node's accounts that can be mined, or all. */
   readonly pendingTransactions: 'own' | 'all'
   readonly block: BlockForm
+  /** The nodes that `eth_getProof` answers for a slot of an account without storage. */
+  readonly emptyTrieProof: readonly Uint8Array[]
   /** Whether the genesis has traces, none, for debug_trace…; else it is refused. */
   readonly tracesGenesis: boolean
   /** Whether eth_getLogs takes a range all of which, or whose end, is after the newest block; else it is refused. */
@@ -81,6 +83,9 @@ export interface Profile {
   /** How refusals are worded, by their word; the others are worded as devchain does. */
   readonly refusals: { readonly [Word in ErrorWord]?: Refusal }
 }
+
+/** The root of an empty trie: the RLP of an empty text. */
+const EMPTY_NODE = Uint8Array.of(0x80)
 
 /** Without `--compat`. */
 export const OWN: Profile = {
@@ -105,6 +110,7 @@ export const OWN: Profile = {
   pollsSubscriptions: false,
   pendingTransactions: 'own',
   block: OWN_FORM,
+  emptyTrieProof: [EMPTY_NODE],
   tracesGenesis: true,
   logsBeyondHead: 'all',
   tellsFailedAccessLists: true,

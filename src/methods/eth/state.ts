@@ -2,7 +2,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { DevchainError } from '../../core/errors.ts'
-import { type Address, type Hash, wordFromBigint } from '../../core/hex.ts'
+import { type Address, type Hash, quantityFromBigint, wordFromBigint } from '../../core/hex.ts'
 import { readAt, recordAt } from '../../node/chain/lookup.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
 import type { ChainState } from '../../node/ledger/chainstate.ts'
@@ -157,9 +157,24 @@ function poolNonce({ pool, tree }: ChainState, account: Address): bigint {
   return nextNonce(pool, headOf(tree).world, account)
 }
 
-/** A slot and the nodes that lead to it, or to where it would be. */
-interface SlotProof {
+/** A slot as it was asked for. */
+interface StorageKey {
   readonly slot: bigint
+  /** How the answer names it: 32 bytes where they were asked for, else a QUANTITY (geth's rule). */
+  readonly key: string
+}
+
+const storageKey: Decoder<StorageKey> = {
+  ...quantity,
+  decode: (value, path) => {
+    const slot = quantity.decode(value, path)
+    const isWord = typeof value === 'string' && /^0x.{64}$/.test(value)
+    return { slot, key: isWord ? wordFromBigint(slot) : quantityFromBigint(slot) }
+  },
+}
+
+/** A slot and the nodes that lead to it, or to where it would be. */
+interface SlotProof extends StorageKey {
   readonly value: bigint
   readonly nodes: readonly Uint8Array[]
 }
@@ -170,8 +185,14 @@ interface AccountProof {
   readonly slots: readonly SlotProof[]
 }
 
+const keyResult: Encoder<string> = {
+  name: 'storage key',
+  json: { anyOf: [hash.json, quantityResult.json] },
+  encode: (key) => key,
+}
+
 const slotProofShape = shape<SlotProof>('storage proof', {
-  key: field(quantityResult, ({ slot }) => slot),
+  key: field(keyResult, ({ key }) => key),
   value: field(quantityResult, ({ value }) => value),
   proof: field(list(data), ({ nodes }) => nodes),
 })
@@ -192,13 +213,15 @@ const getProof = method({
   summary: 'An account and storage slots of it, with Merkle proofs against the block’s state root.',
   params: [
     param('address', address),
-    optional('storageKeys', list(quantity), []),
+    optional('storageKeys', list(storageKey), []),
     optional('block', blockReference, latest),
   ],
   result: accountProofShape,
   example: { params: ['0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266', [], 'latest'] },
-  handle: async ({ chain, caller }, account, keys, block) =>
-    proofOf((await recordAt(chain, block, caller.isWaiting)).world, account, keys),
+  handle: async ({ chain, caller, profile }, account, keys, block) => {
+    const { world } = await recordAt(chain, block, caller.isWaiting)
+    return proofOf(world, account, keys, profile.emptyTrieProof)
+  },
 })
 
 /** Slots that one request may name, as in geth: a slot of a large contract has some 4 KB of nodes. */
@@ -209,22 +232,25 @@ const SLOTS_A_TURN = 30
 
 /**
  * An account that is not there is proven absent, and has the members of an empty one (EIP-1186).
+ * @param empty what proves that an empty trie has nothing
  * @throws {DevchainError} `LIMIT_EXCEEDED` for more than 1,024 slots
  */
 async function proofOf(
   world: World,
   address: Address,
-  slots: readonly bigint[],
+  keys: readonly StorageKey[],
+  empty: readonly Uint8Array[],
 ): Promise<AccountProof> {
-  if (slots.length > MAX_SLOTS) {
-    const message = `storageKeys: expected at most ${MAX_SLOTS}, got ${slots.length}`
+  if (keys.length > MAX_SLOTS) {
+    const message = `storageKeys: expected at most ${MAX_SLOTS}, got ${keys.length}`
     throw new DevchainError('LIMIT_EXCEEDED', message)
   }
   const account = accountAt(world, address) ?? emptyAccount(address)
   const proofs: SlotProof[] = []
-  for (const slot of slots) {
+  for (const { slot, key } of keys) {
     const value = slotValue(account.storage, slot)
-    proofs.push({ slot, value, nodes: account.storage.proof(slotKey(slot), slot) })
+    const nodes = account.storage.proof(slotKey(slot), slot)
+    proofs.push({ slot, key, value, nodes: nodes.length === 0 ? empty : nodes })
     if (proofs.length % SLOTS_A_TURN === 0) await nextTurn()
   }
   return { account, nodes: world.accounts.proof(addressKey(address), address), slots: proofs }

@@ -138,9 +138,12 @@ function checkRange(name: string, value: bigint | undefined, max: bigint): void 
   )
 }
 
+/** As in geth an override that names a member makes an account that is missing, even an empty one; any other makes none. */
 function withOverride(world: World, address: Address, override: AccountOverride): World {
-  const account = accountAt(world, address) ?? emptyAccount(address)
   const { balance, nonce, code, state, stateDiff } = override
+  const isUntouched = [balance, nonce, code, state].every((member) => member === undefined)
+  if (isUntouched && (stateDiff?.size ?? 0) === 0) return world
+  const account = accountAt(world, address) ?? emptyAccount(address)
   const storage = state === undefined ? account.storage : emptyStorage
   const changed: Account = {
     ...account,

@@ -161,6 +161,12 @@ export const ANVIL: readonly Scenario[] = [
     hide: ['hash'],
   },
   {
+    name: 'a proof of a slot of an account without storage',
+    nodes: ['anvil', 'hardhat'],
+    ask: [['eth_getProof', STRANGER, [UNKNOWN_HASH], 'latest']],
+    members: ['storageHash', 'storageProof'],
+  },
+  {
     name: 'a filter that is not there',
     nodes: ['anvil', 'ganache'],
     ask: [

@@ -91,6 +91,24 @@ describe('state overrides', () => {
     expect(accountAt(world, addressOf(9))?.codeHash).toBe(keccakHash(code))
   })
 
+  test.each<{ name: string; override: AccountOverride; isThere: boolean }>([
+    { name: 'no member', override: {}, isThere: false },
+    { name: 'no slot', override: { stateDiff: new Map() }, isThere: false },
+    {
+      name: 'a move alone',
+      override: { movePrecompileToAddress: addressOf(8) },
+      isThere: false,
+    },
+    { name: 'a balance of 0', override: { balance: 0n }, isThere: true },
+    { name: 'no code', override: { code: new Uint8Array() }, isThere: true },
+    { name: 'no storage', override: { state: new Map() }, isThere: true },
+    { name: 'a slot of 0', override: { stateDiff: new Map([[1n, 0n]]) }, isThere: true },
+  ])('with $name make an account that is not there: $isThere', ({ override, isThere }) => {
+    const world = overridden(override, addressOf(9))
+    expect(accountAt(world, addressOf(9)) !== undefined).toBe(isThere)
+    expect(stateRoot(world) !== stateRoot(furnished())).toBe(isThere)
+  })
+
   test('never touch the world they begin with', () => {
     const world = furnished()
     const root = stateRoot(world)
