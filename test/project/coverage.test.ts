@@ -143,7 +143,62 @@ describe.each(COMPILERS)('of %s code', (_, settings) => {
       'Covered.unused 0',
     ])
   })
+
+  test('internal functions are entered as often as constructors and functions call them, by pointers too', async () => {
+    const project = compile({ 'src/Kept.sol': { content: KEPT } }, settings)
+    const { lcov } = await beside('foundry', project, async (ask, chain) => {
+      const to = await deploy(ask, initCode(project, 'Kept', [3n]))
+      for (const n of [1n, 2n]) {
+        await send(ask, { to, data: callData(project, 'Kept', 'put', [n]) })
+      }
+      return await chain.coverage()
+    })
+    expect(lcov.split('\n').filter((line) => line.startsWith('FNDA'))).toEqual([
+      'FNDA:1,Kept.constructor',
+      'FNDA:2,Kept.put',
+      'FNDA:4,Kept._set',
+      'FNDA:1,Kept._two',
+      'FNDA:3,Kept._pointed',
+    ])
+  })
 })
+
+/** `_set` begins with a loop: it is entered less often than its first statement runs. */
+const KEPT = `// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+contract Kept {
+    uint256 public a;
+    uint256 public b;
+    function() internal pointer;
+
+    constructor(uint256 x) {
+        _set(x);
+        _two();
+        _set(x);
+        pointer = x > 1 ? _pointed : _two;
+        pointer();
+    }
+
+    function put(uint256 x) external {
+        _set(x);
+        _pointed();
+    }
+
+    function _set(uint256 x) internal {
+        while (a < x) a++;
+        while (a > x) a--;
+    }
+
+    function _two() internal {
+        b = 2;
+    }
+
+    function _pointed() internal {
+        b = 3;
+    }
+}
+`
 
 async function driveCovered(ask: Ask, project: Compilation): Promise<void> {
   const answers = await deploy(ask, initCode(project, 'Answers'))

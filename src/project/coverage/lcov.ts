@@ -88,7 +88,7 @@ function countsOf({ functions, source }: MeasuredFile): FileCounts {
   }
   for (const each of functions) {
     const { coverable, statements, branches, isPresent } = each
-    count(coverable.function, entriesOf(each))
+    count(coverable.function, each.count)
     for (const [i, range] of coverable.statements.entries()) {
       const tally = statements[i]!
       // the compiler has left it out of a function that is there: nobody could see it run
@@ -100,7 +100,7 @@ function countsOf({ functions, source }: MeasuredFile): FileCounts {
     functions: functions.map((each, i) => ({
       line: lineOf(each.coverable.function),
       name: names[i]!,
-      count: entriesOf(each),
+      count: each.count,
     })),
     branches: functions.flatMap((owner) =>
       owner.branches.flatMap((each) => {
@@ -127,11 +127,6 @@ function namesOf(
       ? name
       : `${name}:${lineOf(functions[i]!.coverable.function)}`,
   )
-}
-
-/** How often a function was entered: where none jumps into it, how often its first statement ran. */
-function entriesOf({ entries, count, statements }: FunctionTally): number {
-  return entries ?? statements.find(({ isPresent }) => isPresent)?.count ?? count
 }
 
 /** Undefined where the compiler has left it out, or nothing tells of a way. */

@@ -3,6 +3,7 @@ import { INVALID, OP } from '../../evm/opcodes.ts'
 import { type Hits, hitsOf, type ReachCounts } from '../../evm/tracers/reached.ts'
 import type { Source } from '../solidity/details.ts'
 import type { CodeMap, Origin } from '../solidity/sourcemap.ts'
+import { PushedConstants, pushSizeOf } from './constants.ts'
 import { type Coverable, coverablesOf } from './coverables.ts'
 import type { Branch, Range } from './cursor.ts'
 
@@ -31,13 +32,11 @@ export interface BranchTally extends Tally {
   readonly ways: readonly Tally[]
 }
 
-/** A function with all that is counted of it. */
+/** A function with all that is counted of it: `count` is how often it was entered. */
 export interface FunctionTally extends Tally {
   readonly coverable: Coverable
   readonly statements: readonly Tally[]
   readonly branches: readonly BranchTally[]
-  /** How often it was jumped into; undefined: it never was, as its code stands where it is used. */
-  entries: number | undefined
 }
 
 /** A source of the report. */
@@ -175,7 +174,7 @@ function tallyOf(coverable: Coverable): FunctionTally {
     ways: branch.ways.map(() => ({ count: 0, isPresent: false })),
   }))
   const statements = coverable.statements.map(() => ({ count: 0, isPresent: false }))
-  return { coverable, count: 0, isPresent: false, statements, branches, entries: undefined }
+  return { coverable, count: 0, isPresent: false, statements, branches }
 }
 
 function placedIn(owner: FunctionTally): readonly Placed[] {
@@ -202,14 +201,25 @@ interface Anchored {
   sum: number
 }
 
+/** Jumps from within a function to one target. */
+interface Loop {
+  readonly owner: FunctionTally
+  readonly target: number
+  readonly jumps: number
+}
+
 /** Goes through one code. */
 class CodeReading {
   readonly #run: Run
   readonly #indexOf: (id: number) => FileIndex | undefined
   /** By the functions that modifiers stand in. */
   readonly #anchors = new Map<FunctionTally | undefined, Map<Tally, Anchored>>()
+  readonly #functions = new Set<FunctionTally>()
+  /** Of each function's first operation. */
   readonly #wholes = new Map<FunctionTally, number>()
+  /** By the targets that are jumped to. */
   readonly #entries = new Map<number, FunctionTally>()
+  readonly #loops: Loop[] = []
   /** The function whose code comes last. */
   #around: FunctionTally | undefined
   /** Parts that the operation before belonged to. */
@@ -222,13 +232,10 @@ class CodeReading {
 
   read(): void {
     const { code } = this.#run
-    let pushed: number | undefined
-    for (let pc = 0; pc < code.length; pc++) {
-      const opcode = code[pc]!
-      this.#operation(pc, opcode, pushed)
-      const size = pushSizeOf(opcode)
-      pushed = size > 0 && size <= 3 ? numberAt(code, pc + 1, size) : undefined
-      pc += size
+    const constants = new PushedConstants()
+    for (let pc = 0; pc < code.length; pc += 1 + pushSizeOf(code[pc]!)) {
+      this.#operation(pc, code[pc]!, constants.top)
+      constants.pass(code, pc)
     }
     this.#add()
   }
@@ -242,12 +249,14 @@ class CodeReading {
       return
     }
     const owner = file.functionAround(origin)
-    if (owner !== undefined) owner.isPresent = true
+    if (owner !== undefined) this.#functions.add(owner)
     const whole = file.functionOf(origin)
     if (whole !== undefined) this.#around = whole
+    if (whole !== undefined) this.#functions.add(whole)
     if (whole !== undefined && !this.#wholes.has(whole)) this.#wholes.set(whole, hits[pc]!)
     if (opcode === OP.JUMPI) this.#branch(file.branchOf(origin), pc, pushed)
     if (opcode === OP.JUMP && origin.jump === 'i') this.#enter(pushed)
+    else if (owner !== undefined && pushed !== undefined) this.#loop(owner, pc, pushed)
     this.#anchor(file, origin, pc)
   }
 
@@ -349,6 +358,14 @@ class CodeReading {
     if (target !== undefined && entered !== undefined) this.#entries.set(target, entered)
   }
 
+  /** A jump of a function to what may be its own entry: optimizers make that the head of a loop which it begins with. */
+  #loop(owner: FunctionTally, pc: number, target: number): void {
+    const { code, hits, jumped } = this.#run
+    const jumps = code[pc] === OP.JUMP ? hits[pc]! : code[pc] === OP.JUMPI ? jumped[pc]! : 0
+    if (jumps === 0) return
+    this.#loops.push({ owner, target, jumps })
+  }
+
   #add(): void {
     for (const anchors of this.#anchors.values()) {
       for (const [tally, { sum }] of anchors) {
@@ -356,49 +373,47 @@ class CodeReading {
         tally.count += sum
       }
     }
-    for (const [entered, count] of this.#wholes) {
+    for (const entered of this.#functions) {
       entered.isPresent = true
-      entered.count += count
+      entered.count += this.#entriesOf(entered)
     }
-    for (const [target, entered] of this.#entries) {
-      entered.entries = (entered.entries ?? 0) + this.#run.hits[target]!
-    }
+  }
+
+  /** How often a function was jumped into; where nothing does that, how often its first statement ran. */
+  #entriesOf(entered: FunctionTally): number {
+    const targets = [...this.#entries].filter(([, each]) => each === entered)
+    if (targets.length === 0) return this.#firstOf(entered) ?? this.#wholes.get(entered) ?? 0
+    return targets.reduce((sum, [target]) => {
+      const loops = this.#loops.filter((each) => each.owner === entered && each.target === target)
+      return sum + this.#run.hits[target]! - loops.reduce((all, { jumps }) => all + jumps, 0)
+    }, 0)
+  }
+
+  #firstOf({ statements }: FunctionTally): number | undefined {
+    const all = [...this.#anchors.values()]
+    const first = statements.find((tally) => all.some((anchors) => anchors.has(tally)))
+    return first && all.reduce((sum, anchors) => sum + (anchors.get(first)?.sum ?? 0), 0)
   }
 }
 
 /** Operations that a copy has in common with what it is a copy of. */
 const SIGN_LENGTH = 8
 
-function pushSizeOf(opcode: number): number {
-  return opcode > OP.PUSH0 && opcode <= OP.PUSH32 ? opcode - OP.PUSH0 : 0
-}
-
 /** Operations that are followed to the end of a refusal. */
 const LONGEST_REFUSAL = 100
 
 /** Whether code from a place on comes to REVERT or INVALID without a choice. */
 function endsBadly(code: Uint8Array, start: number): boolean {
-  let pushed: number | undefined
+  const constants = new PushedConstants()
   let pc = start
   for (let steps = 0; steps < LONGEST_REFUSAL && pc < code.length; steps++) {
     const opcode = code[pc]!
+    const target = constants.top
     if (opcode === OP.REVERT || opcode === INVALID) return true
     if (opcode === OP.JUMPI || opcode === OP.STOP || opcode === OP.RETURN) return false
-    if (opcode === OP.JUMP) {
-      if (pushed === undefined) return false
-      pc = pushed
-      pushed = undefined
-      continue
-    }
-    const size = pushSizeOf(opcode)
-    pushed = size > 0 && size <= 3 ? numberAt(code, pc + 1, size) : undefined
-    pc += 1 + size
+    if (opcode === OP.JUMP && target === undefined) return false
+    constants.pass(code, pc)
+    pc = opcode === OP.JUMP && target !== undefined ? target : pc + 1 + pushSizeOf(opcode)
   }
   return false
-}
-
-function numberAt(code: Uint8Array, start: number, size: number): number {
-  let value = 0
-  for (let i = 0; i < size; i++) value = 256 * value + (code[start + i] ?? 0)
-  return value
 }

@@ -1,0 +1,54 @@
+// What a code has just pushed: the target of a jump, which constructors work out of two in one word.
+import { OP } from '../../evm/opcodes.ts'
+
+/** Constants that are kept: more than two are combined one after another. */
+const KEPT = 4
+
+/** Bytes of the longest constant that is read: two targets in one word. */
+const LONGEST = 8
+
+/** How many bytes of constant an operation has after it. */
+export function pushSizeOf(opcode: number): number {
+  return opcode > OP.PUSH0 && opcode <= OP.PUSH32 ? opcode - OP.PUSH0 : 0
+}
+
+/** The constants on top of the stack, while code runs straight on. */
+export class PushedConstants {
+  #values: bigint[] = []
+
+  /** The topmost; undefined where it is no constant. */
+  get top(): number | undefined {
+    const value = this.#values.at(-1)
+    return value === undefined ? undefined : Number(value)
+  }
+
+  /** Takes note of the operation at a place, after what it reads was looked at. */
+  pass(code: Uint8Array, pc: number): void {
+    const opcode = code[pc]!
+    const size = pushSizeOf(opcode)
+    if (opcode === OP.PUSH0 || (size > 0 && size <= LONGEST)) {
+      this.#values.push(BigInt(numberAt(code, pc + 1, size)))
+      if (this.#values.length > KEPT) this.#values.shift()
+      return
+    }
+    const [second, first] = this.#values.slice(-2)
+    const result =
+      first === undefined || second === undefined ? undefined : combined(opcode, first, second)
+    this.#values = result === undefined ? [] : [...this.#values.slice(0, -2), result]
+  }
+}
+
+/** @param first the top of the stack */
+function combined(opcode: number, first: bigint, second: bigint): bigint | undefined {
+  if (opcode === OP.OR) return first | second
+  if (opcode === OP.AND) return first & second
+  if (first > 8n * BigInt(LONGEST)) return undefined
+  if (opcode === OP.SHL) return BigInt.asUintN(8 * LONGEST, second << first)
+  return opcode === OP.SHR ? second >> first : undefined
+}
+
+function numberAt(code: Uint8Array, start: number, size: number): bigint {
+  let value = 0n
+  for (let i = 0; i < size; i++) value = (value << 8n) | BigInt(code[start + i] ?? 0)
+  return value
+}
