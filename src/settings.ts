@@ -79,18 +79,17 @@ export function fileSource(path: string, content: string): OptionSource {
   try {
     json = JSON.parse(content)
   } catch (error) {
-    throw new DevchainError(
-      'INVALID_PARAMS',
-      `${path} is no valid JSON: ${(error as Error).message}`,
-    )
+    throw new DevchainError('INVALID_PARAMS', `${path} is no valid JSON: ${withoutQuote(error)}`)
   }
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
-    throw new DevchainError(
-      'INVALID_PARAMS',
-      `${path}: expected a JSON object with options, got ${printValue(json)}`,
-    )
+    throw new DevchainError('INVALID_PARAMS', `${path}: expected a JSON object with options`)
   }
   return checkedSource({ kind: 'file', path, values: json })
+}
+
+/** What is wrong with JSON, without the piece of it that V8 quotes: a config file may hold a phrase and keys. */
+function withoutQuote(error: unknown): string {
+  return (error as Error).message.replace(/, [^,]*".*" ?(\.\.\.)? ?is not valid JSON$/s, '')
 }
 
 /**

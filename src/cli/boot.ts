@@ -1,8 +1,10 @@
-// What is said of a chain once it listens: on the terminal, in the JSON log and in the ready file.
+// What is said of a chain once it listens: on the terminal, in the JSON log and in the ready file. The last alone has
+// keys that are not public.
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { checksumAddress } from '../core/crypto/crypto.ts'
 import { ether, fee, number, plural } from '../core/format.ts'
 import type { Devchain, Endpoints } from '../devchain.ts'
+import { isTestMnemonic } from '../node/accounts/mnemonic.ts'
 import { headOf } from '../node/ledger/blocktree.ts'
 import { describeMining } from '../node/ledger/miningmode.ts'
 import type { Upstream } from '../node/ledger/upstream.ts'
@@ -15,7 +17,7 @@ import { wrapped } from './log/wrap.ts'
 /** Accounts that the terminal lists; the ready file has all. */
 const LISTED = 20
 
-/** A started chain, in the words of `--log json` and of `--ready-file`. Amounts in wei, as decimal strings. */
+/** A started chain, in the words of `--log json`. Amounts in wei, as decimal strings. */
 export interface BootEvent {
   readonly version: string
   readonly pid: number
@@ -46,21 +48,36 @@ export interface BootEvent {
         readonly blockHash: string
       }
     | undefined
-  readonly mnemonic: string
+  /** Undefined unless it is the public one. */
+  readonly mnemonic: string | undefined
   readonly derivationPath: string
   readonly accounts: readonly {
     readonly address: string
-    readonly privateKey: string
+    /** Undefined unless the phrase is the public one. */
+    readonly privateKey: string | undefined
     readonly balance: string
   }[]
 }
 
+/** A started chain, in the words of `--ready-file`: with all keys. */
+export interface ReadyFacts extends BootEvent {
+  readonly mnemonic: string
+  readonly accounts: readonly (BootEvent['accounts'][number] & { readonly privateKey: string })[]
+}
+
+/** What logs may have of a chain that listens: keys and phrase only where everybody knows them. */
+export function bootEvent(ready: ReadyFacts): BootEvent {
+  if (isTestMnemonic(ready.mnemonic)) return ready
+  const accounts = ready.accounts.map((account) => ({ ...account, privateKey: undefined }))
+  return { ...ready, mnemonic: undefined, accounts }
+}
+
 /** Gathers what is told of a chain that listens. */
-export function bootEvent(
+export function readyFacts(
   devchain: Devchain,
   endpoints: Endpoints,
   options: DevchainSettings,
-): BootEvent {
+): ReadyFacts {
   const { state } = devchain.node.chain
   const { config, settings } = state
   const { block, world } = headOf(state.tree)
@@ -112,7 +129,7 @@ function forkOf(upstream: Upstream | undefined): BootEvent['fork'] {
 export function bootText(boot: BootEvent, palette: Palette, columns?: number): string {
   const base = boot.baseFee === undefined ? 'none' : fee(BigInt(boot.baseFee))
   const rows = [
-    ['Mnemonic', boot.mnemonic],
+    ['Mnemonic', boot.mnemonic ?? 'your own, not shown (--ready-file writes it, with the keys)'],
     ['Path', `${boot.derivationPath}/i`],
     ['Chain id', String(boot.chainId)],
     ['Hardfork', boot.hardfork],
@@ -153,7 +170,7 @@ function accountLines({ accounts }: BootEvent, palette: Palette): string[] {
   const indexWidth = String(listed.length - 1).length
   const lines = listed.map(
     ({ address, privateKey }, i) =>
-      `${palette.dim(String(i).padStart(indexWidth))}  ${address}  ${balances[i]?.padStart(width)}  ${palette.dim(privateKey)}`,
+      `${palette.dim(String(i).padStart(indexWidth))}  ${address}  ${balances[i]?.padStart(width)}${privateKey === undefined ? '' : `  ${palette.dim(privateKey)}`}`,
   )
   const more = accounts.length - listed.length
   if (more > 0)
@@ -161,8 +178,8 @@ function accountLines({ accounts }: BootEvent, palette: Palette): string[] {
   return lines.length > 0 ? [...lines, ''] : []
 }
 
-function warning({ accounts }: BootEvent, palette: Palette): string[] {
-  if (accounts.length === 0) return []
+function warning({ accounts, mnemonic }: BootEvent, palette: Palette): string[] {
+  if (accounts.length === 0 || mnemonic === undefined) return []
   const text =
     'These keys are public: never send anything of value to these accounts on a real network.'
   return [palette.yellow(text), '']
@@ -170,12 +187,13 @@ function warning({ accounts }: BootEvent, palette: Palette): string[] {
 
 /**
  * Writes the ready file: first beside its path, then moved there, so that the file is never there in part. Only the
- * user may read it, since it has keys.
+ * user may read it, since it has keys: what is there already, under either name, may belong to somebody else.
  */
-export async function writeReadyFile(path: string, boot: BootEvent): Promise<void> {
+export async function writeReadyFile(path: string, ready: ReadyFacts): Promise<void> {
   const beside = `${path}.${process.pid}.tmp`
   try {
-    await writeFile(beside, `${JSON.stringify(boot, null, 2)}\n`, { mode: 0o600 })
+    await rm(beside, { force: true })
+    await writeFile(beside, `${JSON.stringify(ready, null, 2)}\n`, { mode: 0o600, flag: 'wx' })
     await rename(beside, path)
   } catch (error) {
     // Keys must not lie about. Where even this fails, the first error says why.

@@ -5,7 +5,7 @@ import { isatty } from 'node:tty'
 import { DevchainError } from '../core/errors.ts'
 import { type Devchain, type Observer, openDevchain } from '../devchain.ts'
 import type { AllSettings } from '../options/derived.ts'
-import { type BootEvent, bootEvent, writeReadyFile } from './boot.ts'
+import { type BootEvent, bootEvent, readyFacts, writeReadyFile } from './boot.ts'
 import { Hints } from './log/hints.ts'
 import { createJsonRenderer } from './log/json.ts'
 import { Log, type Renderer, type TerminalWidth } from './log/log.ts'
@@ -74,9 +74,9 @@ async function run(settings: AllSettings, terminal: Terminal): Promise<Devchain>
       return { devchain, endpoints: await devchain.listen() }
     },
   )
-  const boot = bootEvent(devchain, endpoints, settings)
-  if (settings.readyFile !== undefined) await writeReadyFile(settings.readyFile, boot)
-  terminal.greet(boot)
+  const ready = readyFacts(devchain, endpoints, settings)
+  if (settings.readyFile !== undefined) await writeReadyFile(settings.readyFile, ready)
+  terminal.greet(bootEvent(ready))
   return devchain
 }
 

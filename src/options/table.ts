@@ -33,6 +33,7 @@ import {
   names,
   orRemote,
   paths,
+  phrase,
   text,
 } from './values.ts'
 
@@ -119,7 +120,7 @@ export class ChainTable {
     default: 10_000n * 10n ** 18n,
   }
   readonly mnemonic: Option<string> = {
-    type: text('WORDS', 'a mnemonic phrase of 12 to 24 words', /^\s*\S+(\s+\S+){11,23}\s*$/),
+    type: phrase,
     group: 'Accounts',
     sentence: 'Phrase that the accounts are derived from',
     default: 'test test test test test test test test test test test junk',

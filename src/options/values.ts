@@ -1,6 +1,6 @@
 // The kinds of values that options have: each reads what a user gives, and prints a value as a user may give it.
 
-import { decimal } from '../core/format.ts'
+import { decimal, plural } from '../core/format.ts'
 import { type Address, parseAddress, ZERO_ADDRESS } from '../core/hex.ts'
 import { type Hardfork, parseHardfork } from '../protocol/forks.ts'
 import { MAX_TIMESTAMP } from '../protocol/timestamps.ts'
@@ -219,6 +219,12 @@ export function text(placeholder: string, expected: string, pattern: RegExp): Ty
     read: (value) => (typeof value === 'string' && pattern.test(value) ? value : undefined),
     print: asIs,
   }
+}
+
+/** The words that keys are derived from. A message tells how many they are, and none of them. */
+export const phrase: Type<string> = {
+  ...text('WORDS', 'a mnemonic phrase of 12 to 24 words', /^\s*\S+(\s+\S+){11,23}\s*$/),
+  show: (value) => plural(textOf(value).split(/\s+/).filter(Boolean).length, 'word'),
 }
 
 export const file: Type<string> = text('FILE', 'the path of a file', /\S/)

@@ -467,6 +467,7 @@ function shownReport<C>(
   const module = moduleOf(report.method)
   const isSecretive =
     disabled.has(report.method) ||
+    /key|pass|secret|seed|mnemonic/i.test(report.method) ||
     [...methods].some(([name, each]) => moduleOf(name) === module && each.hasSecrets)
   return isSecretive ? withoutParams(report) : report
 }

@@ -3,6 +3,7 @@ import { DevchainError } from '../core/errors.ts'
 import { type MaybePromise, whenThere } from '../core/promises.ts'
 import { JsonText } from './jsontext.ts'
 import type { Decoder, Encoder, Json, Notes } from './schema.ts'
+import { discreet } from './scrub.ts'
 
 /** A parameter. Left out or null, an optional one has the value of `fallback`. */
 export interface Param<T> {
@@ -91,9 +92,9 @@ export function optional<T>(name: string, decoder: Decoder<T>, fallback?: T): Pa
   return { name, decoder, required: false, fallback, isSecret: false }
 }
 
-/** The parameter, as one that logs never show. */
+/** The parameter, as one that neither logs nor errors show. */
 export function secret<T>(parameter: Param<T>): Param<T> {
-  return { ...parameter, isSecret: true }
+  return { ...parameter, decoder: discreet(parameter.decoder), isSecret: true }
 }
 
 /** Makes a method of a declaration. */

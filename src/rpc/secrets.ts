@@ -1,17 +1,11 @@
-// Keys and passphrases in reports of calls: what a log keeps must not have them. Callers are answered as ever.
-import { printValue } from '../core/errors.ts'
+// Keys and passphrases in reports of calls: what a log keeps must not have them.
 import type { ErrorObject } from './errors.ts'
 import type { Method } from './method.ts'
 import type { CallReport } from './report.ts'
 import type { Json } from './schema.ts'
-
-/** Stands where a secret was. */
-export const HIDDEN = '•••'
+import { HIDDEN, scrubbed } from './scrub.ts'
 
 type Secrecy = Pick<Method<never>, 'params' | 'hasSecrets' | 'isResultSecret'>
-
-/** A secret of this length or more is looked for in messages without its quotes too; shorter ones are part of many words. */
-const LONG = 6
 
 /**
  * A report without secrets: the parameters that are declared so and whatever was sent beyond the declared ones. In a
@@ -54,14 +48,6 @@ function isSecretPlace({ params }: Secrecy, place: number | string): boolean {
 
 function isStrayText(value: Json): boolean {
   return typeof value === 'string' && !/^0x[0-9a-f]{40}$/i.test(value)
-}
-
-function scrubbed(message: string, secrets: readonly Json[]): string {
-  return secrets.reduce((text: string, secret) => {
-    const quoted = text.replaceAll(printValue(secret), HIDDEN)
-    const isLong = typeof secret === 'string' && secret.length >= LONG
-    return isLong ? quoted.replaceAll(secret, HIDDEN) : quoted
-  }, message)
 }
 
 /** True of a message that names a method with secrets, whether it can be read or not. */

@@ -152,7 +152,7 @@ describe('options', () => {
     [{ alias: 'a=eth_chainid' }, /there is no method eth_chainid; did you mean eth_chainId\?/],
     [{ alias: 'a_*=evn_*' }, /there is no module evn; did you mean evm\?/],
     [{ port: 'x' }, /port: expected a port number/],
-    [{ mnemonic: `${'test '.repeat(11)}tset` }, /mnemonic.*"tset" is not one of its words/],
+    [{ mnemonic: `${'test '.repeat(11)}tset` }, /mnemonic.*word 12 of 12 is not on its list/],
     [{ genesis: { alloc: 5 } }, /alloc/],
     [
       { genesis: { timestamp: '0x5' }, timestamp: 6 },

@@ -39,6 +39,8 @@ const REQUESTS: readonly Request[] = [
   ['personal_importRawkey', [KEY, PASS]],
   ['personal_importRawKey', KEY],
   ['secret_import', [KEY, PASS]],
+  ['wallet_importKey', [KEY]],
+  ['eth_importRawKey', { privateKey: KEY }],
   ['hardhat_reset', [{ forking: { jsonRpcUrl: 'ws://node.example/v3/correct' } }]],
   ['hardhat_reset', [{ forking: { jsonRpcUrl: 'http://node.example/correct', blockNumber: 'x' } }]],
   ['anvil_reset', { options: { forking: { jsonRpcUrl: 'http://correct:horse@node.example@x' } } }],
@@ -76,6 +78,20 @@ test('the caller is answered in full', async () => {
   expect(chain.lines().join()).not.toContain('ac0974')
   await expect(chain.ask('personal_unlockAccount', 'hunter2', A)).rejects.toThrow('hunter2')
   expect(chain.lines().join()).not.toContain('hunter2')
+})
+
+test.each<Request>([
+  ['personal_importRawKey', [`${KEY}00`, PASS]],
+  ['personal_importRawKey', [PASS, KEY]],
+  ['personal_importRawKey', [[KEY], PASS]],
+  ['personal_newAccount', [{ password: PASS }]],
+  ['personal_newAccountWithSeed', [[PASS]]],
+  ['anvil_setRpcUrl', ['correct horse']],
+])('the error of %s %j does not repeat the secret', async (method, params) => {
+  await using chain = await startLogged({}, {})
+  const asked = chain.ask(method, ...(params as unknown[]))
+  await expect(asked).rejects.toThrow('expected')
+  await expect(asked).rejects.not.toThrow(SECRETS)
 })
 
 test('what is no secret is shown', async () => {

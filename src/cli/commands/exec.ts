@@ -4,7 +4,7 @@ import { constants } from 'node:os'
 import { isatty } from 'node:tty'
 import { type Devchain, type Endpoints, type Observer, openDevchain } from '../../devchain.ts'
 import type { AllSettings } from '../../options/derived.ts'
-import { type BootEvent, bootEvent, writeReadyFile } from '../boot.ts'
+import { type BootEvent, bootEvent, readyFacts, writeReadyFile } from '../boot.ts'
 import { Hints } from '../log/hints.ts'
 import { createJsonRenderer } from '../log/json.ts'
 import { Log, type Renderer, type TextWriter } from '../log/log.ts'
@@ -73,9 +73,9 @@ async function runBeside(
     output = openOutput(log, settings)
     devchain = await openDevchain(settings, { observer: output.observer, folder: process.cwd() })
     endpoints = await devchain.listen()
-    const boot = bootEvent(devchain, endpoints, settings)
-    if (settings.readyFile !== undefined) await writeReadyFile(settings.readyFile, boot)
-    output.greet(boot)
+    const ready = readyFacts(devchain, endpoints, settings)
+    if (settings.readyFile !== undefined) await writeReadyFile(settings.readyFile, ready)
+    output.greet(bootEvent(ready))
   } catch (error) {
     const refusal = refusalOf(error, settings)
     if (refusal === undefined) throw error

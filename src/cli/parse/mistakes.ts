@@ -85,6 +85,11 @@ function missingValue(declared: string): string {
 }
 
 function excess(command: Command): string {
+  const { mnemonic } = command.opts<{ readonly mnemonic?: string }>()
+  // the words of a phrase are secrets
+  if (mnemonic !== undefined && !/\s/.test(mnemonic)) {
+    return '--mnemonic needs its phrase in quotes'
+  }
   const surplus = command.args[command.registeredArguments.length] ?? ''
   if (command.parent !== null) {
     return `too many arguments, from ${printValue(surplus)} on: ${usage(command)}`

@@ -17,7 +17,7 @@ import {
 import { emptyMap, type PersistentMap } from '../../core/persistent.ts'
 import type { Signers } from '../../evm/executor.ts'
 import { decryptKey, type EncryptedKey, type EncryptionOptions, encryptKey } from './keystore.ts'
-import { type DerivationOptions, derivedKeys, isTestMnemonic } from './mnemonic.ts'
+import { DEFAULT_PATH, type DerivationOptions, derivedKeys, isTestMnemonic } from './mnemonic.ts'
 import { TEST_ACCOUNTS } from './testaccounts.ts'
 
 /** All keys of a node, and for whom it sends without a key. Immutable. */
@@ -76,7 +76,11 @@ export const emptyBook: AccountBook = {
  * @throws {DevchainError} `INVALID_PARAMS` for a phrase or path that is none
  */
 export async function deriveAccounts(options: DerivationOptions): Promise<AccountBook> {
-  if (isTestMnemonic(options) && options.count <= TEST_ACCOUNTS.length) return testBook(options)
+  const isInTable =
+    isTestMnemonic(options.mnemonic) &&
+    options.path === DEFAULT_PATH &&
+    options.count <= TEST_ACCOUNTS.length
+  if (isInTable) return testBook(options)
   return bookOfKeys(await derivedKeys(options))
 }
 

@@ -3,7 +3,7 @@
 import { stripVTControlCharacters } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type BootEvent, bootEvent, bootText } from '../../../src/cli/boot.ts'
+import { type BootEvent, bootEvent, bootText, readyFacts } from '../../../src/cli/boot.ts'
 import { loadPalette, PLAIN } from '../../../src/cli/log/palette.ts'
 import { widthOf, wrapped } from '../../../src/cli/log/wrap.ts'
 import { readDevchainOptions } from '../../../src/settings.ts'
@@ -107,7 +107,7 @@ describe('the first screen', () => {
     const settings = readDevchainOptions({})
     await using chain = await startLogged({ clock: 'wall' })
     const url = 'http://127.0.0.1:8545'
-    return bootEvent(chain.devchain, { url, wsUrl: url, port: 8545 }, settings)
+    return bootEvent(readyFacts(chain.devchain, { url, wsUrl: url, port: 8545 }, settings))
   }
 
   test.each([80, 100, 140])('fits %i columns, keys in full', async (columns) => {
@@ -115,7 +115,7 @@ describe('the first screen', () => {
     const rows = bootText(booted, PLAIN, columns).split('\n')
     expect(rows.filter((row) => widthOf(row) > columns)).toEqual([])
     for (const { privateKey, address } of booted.accounts) {
-      expect(rows.filter((row) => row.includes(privateKey))).toHaveLength(1)
+      expect(rows.filter((row) => row.includes(privateKey!))).toHaveLength(1)
       expect(rows.filter((row) => row.includes(address))).toHaveLength(1)
     }
   })
@@ -123,7 +123,7 @@ describe('the first screen', () => {
   test('shows keys in full where they have no room, for the terminal to break', async () => {
     const booted = await events()
     const text = bootText(booted, PLAIN, 40)
-    for (const { privateKey } of booted.accounts) expect(text).toContain(privateKey)
+    for (const { privateKey } of booted.accounts) expect(text).toContain(privateKey!)
   })
 })
 
