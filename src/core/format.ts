@@ -34,15 +34,28 @@ export function decimal(value: bigint, power: number): string {
   return fraction === '' ? whole : `${whole}.${fraction}`
 }
 
+/** As `decimal`, for people: `10,000.5`. */
+export function amount(value: bigint, power: number): string {
+  const [whole = '', fraction] = decimal(value, power).split('.')
+  const grouped = number(BigInt(whole))
+  return fraction === undefined ? grouped : `${grouped}.${fraction}`
+}
+
 /** Wei in the unit that reads best, exactly: `1.5 ether`, `2 gwei`, `7 wei`, `0 ether`. */
 export function ether(wei: bigint): string {
-  if (wei === 0n || wei >= 10n ** 14n) return `${decimal(wei, 18)} ether`
+  if (wei === 0n || wei >= 10n ** 14n) return `${amount(wei, 18)} ether`
   return fee(wei)
+}
+
+/** As `ether`, rounded to seven digits: for amounts that nobody compares, such as `38,427.16 gwei`. */
+export function roughEther(wei: bigint): string {
+  const unit = 10n ** BigInt(Math.max(0, wei.toString().length - 7))
+  return ether(((wei + unit / 2n) / unit) * unit)
 }
 
 /** A price per gas, exactly: `2 gwei`, `7 wei`, `0 wei`. */
 export function fee(wei: bigint): string {
-  return wei >= 10n ** 6n ? `${decimal(wei, 9)} gwei` : `${number(wei)} wei`
+  return wei >= 10n ** 6n ? `${amount(wei, 9)} gwei` : `${number(wei)} wei`
 }
 
 /** `0x1234…abcd` of a hash or address; shorter ones stay as they are. */

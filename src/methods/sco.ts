@@ -76,6 +76,7 @@ const banAddress = method({
   params: [param('address', text)],
   result: nothing,
   example: { params: ['10.0.0.0/8'], result: null },
+  tell: ([address]) => `banned ${address}`,
   handle: async ({ peers }, address) => {
     await (await peers.load()).ban(address)
     return null
@@ -88,6 +89,7 @@ const unbanAddress = method({
   params: [param('address', text)],
   result: nothing,
   example: { params: ['10.0.0.0/8'], result: null },
+  tell: ([address]) => `no longer banned ${address}`,
   handle: async ({ peers }, address) => {
     await (await peers.load()).unban(address)
     return null

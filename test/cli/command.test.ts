@@ -143,7 +143,7 @@ describe('a run', () => {
     const { stdout, url, stop } = await started(['--accounts', '2'])
     expect(await stop()).toBe(0)
     const text = stdout()
-    expect(text).toContain(`0  ${FIRST}  10000 ether  ${FIRST_KEY}\n`)
+    expect(text).toContain(`0  ${FIRST}  10,000 ether  ${FIRST_KEY}\n`)
     expect(text).toContain(`1  ${SECOND}`)
     expect(text).toMatch(/^Mnemonic {4}test test .* junk$/m)
     expect(text).toMatch(/^Chain id {4}33$/m)
@@ -352,7 +352,7 @@ describe('the log', () => {
           empty · base fee 0 wei · 2027-01-16 08:00:01
       evm_revert   N ms  revert to 0x1: block 2 → 0, clock −86,400 s
       eth_nothing   N ms  ✗ the method eth_nothing does not exist: rpc.discover lists all
-      eth_getBalance   N ms  10000 ether
+      eth_getBalance   N ms  10,000 ether
       ended after N s: 12 calls (1 failed), 1 transaction, 2 blocks
       "
     `)

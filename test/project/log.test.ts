@@ -127,6 +127,22 @@ describe('the log of a project', () => {
     `)
   })
 
+  test('tells amounts that are compared in one unit', async () => {
+    await using chain = await started()
+    const { ask } = chain
+    const vault = await vaultOn(ask)
+    const { transactionHash } = await send(ask, { to: vault, data: withdraw('0.0000000000000001') })
+    expect(await ask('devchain_traceTransaction', transactionHash)).toHaveProperty(
+      'lines',
+      expect.arrayContaining(['storage Vault.total 1 ether → 0.9999999999999999 ether']),
+    )
+    chain.lines()
+    await ask('eth_call', { from: SENDER, to: vault, data: withdraw('5') }).catch(() => undefined)
+    expect(chain.lines()[0]).toContain(
+      'InsufficientBalance(have 0.9999999999999999 ether, want 5 ether)',
+    )
+  })
+
   test('takes neither gas nor the hash of what waits for an answer', async () => {
     await using chain = await started()
     const { ask } = chain

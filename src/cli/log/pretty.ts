@@ -11,6 +11,7 @@ import {
   percent,
   plural,
   printable,
+  roughEther,
   short,
   signed,
   time,
@@ -352,7 +353,7 @@ function transactionLines(look: Look, event: TransactionEvent): string[] {
   const used = gasOf(look, event)
   const dot = palette.dim(' · ')
   const blobs = event.blobs === undefined ? [] : [plural(event.blobs, 'blob')]
-  const amounts = [`value ${ether(event.value)}`, used, ...blobs, `fee ${ether(event.fee)}`]
+  const amounts = [`value ${ether(event.value)}`, used, ...blobs, `fee ${roughEther(event.fee)}`]
   return [
     `  transaction ${palette.bold(event.hash)}`,
     `    ${nameFor(look, event.from)} ${palette.dim('→')} ${targetOf(look, event)}`,

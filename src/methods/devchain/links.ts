@@ -1,8 +1,9 @@
 // Links on request: cutting peers off and joining them again, and doing without any for a while.
 import { DevchainError } from '../../core/errors.ts'
+import { number, plural } from '../../core/format.ts'
 import { type Method, optional } from '../../rpc/method.ts'
 import { boolean, list, text } from '../../rpc/primitives.ts'
-import type { Decoder } from '../../rpc/schema.ts'
+import type { Decoder, Json } from '../../rpc/schema.ts'
 import { type MethodContext, method } from '../common/context.ts'
 import { members } from '../wire/decodeobject.ts'
 import { quantityResult } from '../wire/encodeobject.ts'
@@ -36,6 +37,10 @@ const partition = method({
   params: [optional('order', order, { peer: undefined, on: true })],
   result: list(peerShape),
   example: { params: [{ on: true }], result: [] },
+  tell: ([{ peer, on }], peers) => {
+    const meant = peer ?? `all peers, ${number((peers as readonly Json[]).length)} linked now`
+    return on ? `cut off from ${meant}` : `joined again: ${meant}`
+  },
   handle: async ({ peers }, { peer, on }) => (await peers.load()).partition(peer, on),
 })
 
@@ -46,6 +51,7 @@ const unlink = method({
   params: [],
   result: quantityResult,
   example: { params: [], result: '0x0' },
+  tell: (_values, count) => `${plural(Number(count), 'link')} ended, none made or taken`,
   handle: async ({ peers }) => BigInt((await peers.load()).unlink()),
 })
 
@@ -55,6 +61,7 @@ const link = method({
   params: [],
   result: boolean,
   example: { params: [], result: true },
+  tell: () => 'links made and taken again',
   handle: ({ peers }) => {
     peers.now?.link()
     return true

@@ -19,6 +19,7 @@ const chainId = method({
   params: [],
   result: quantityResult,
   example: { params: [], result: '0x21' },
+  tell: (_values, chainId) => String(Number(chainId)),
   handle: ({ chain }) => chain.state.config.chainId,
 })
 

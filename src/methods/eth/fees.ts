@@ -1,6 +1,7 @@
 // eth: what gas costs, now and in the past.
 
 import { DevchainError, printValue } from '../../core/errors.ts'
+import { fee } from '../../core/format.ts'
 import { recordAt } from '../../node/chain/lookup.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
 import { latest } from '../../node/ledger/references.ts'
@@ -119,6 +120,7 @@ const baseFee = method({
   params: [],
   result: quantityResult,
   example: { params: [], result: '0x0' },
+  tell: (_values, baseFee) => fee(BigInt(String(baseFee))),
   handle: ({ chain }) => upcomingBaseFee(chain.state),
 })
 

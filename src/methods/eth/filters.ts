@@ -1,6 +1,8 @@
 // eth: filters that are polled, and queries of stored logs.
 
 import { DevchainError } from '../../core/errors.ts'
+import { listed, plural } from '../../core/format.ts'
+import { quantityFromBigint } from '../../core/hex.ts'
 import { type MaybePromise, whenThere } from '../../core/promises.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import type { FilterChanges } from '../../node/events/filters.ts'
@@ -53,6 +55,7 @@ const newFilter = method({
   params: [optional('filter', logQuery, { addresses: [], topics: [] })],
   result: quantityResult,
   example: { params: [EXAMPLE_QUERY], result: '0x1' },
+  tell: ([query], id) => `${queryText(query)}, filter ${id}`,
   handle: ({ filters }, query) => filters.addLogFilter(query),
 })
 
@@ -62,8 +65,16 @@ const newBlockFilter = method({
   params: [],
   result: quantityResult,
   example: { params: [], result: '0x1' },
+  tell: (_values, id) => `blocks, filter ${id}`,
   handle: (context) => addBlockFilter(context),
 })
+
+/** What logs a query matches, in words: `logs of 0x…, by 2 topics`. */
+export function queryText({ addresses, topics }: LogQuery): string {
+  const count = topics.filter((each) => each !== null && each.length > 0).length
+  const from = addresses.length === 0 ? '' : ` of ${listed(addresses)}`
+  return `logs${from}${count === 0 ? '' : `, by ${plural(count, 'topic')}`}`
+}
 
 /** A filter of new blocks, as nodes begin it. */
 export function addBlockFilter({ chain, filters, profile }: MethodContext): bigint {
@@ -77,6 +88,7 @@ const newPendingTransactionFilter = method({
   params: [],
   result: quantityResult,
   example: { params: [], result: '0x1' },
+  tell: (_values, id) => `pending transactions, filter ${id}`,
   handle: ({ filters }) => filters.addPendingFilter(),
 })
 
@@ -86,6 +98,7 @@ const uninstallFilter = method({
   params: [param('id', quantity)],
   result: boolean,
   example: { params: ['0x1'], result: false },
+  tell: ([id]) => `removed filter ${quantityFromBigint(id)}`,
   handle: ({ filters }, id) => filters.remove(id),
 })
 

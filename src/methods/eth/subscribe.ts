@@ -1,5 +1,6 @@
 // eth: notifications over WebSocket, which some nodes let others poll.
 import { DevchainError } from '../../core/errors.ts'
+import { plural, short } from '../../core/format.ts'
 import { type Hash, quantityFromBigint } from '../../core/hex.ts'
 import { type BlockLogs, entriesOf } from '../../node/events/changes.ts'
 import { type LogQuery, matches } from '../../node/events/logs.ts'
@@ -19,7 +20,7 @@ import { headerShape, viewOfBlock } from '../wire/encodeblock.ts'
 import { logShape } from '../wire/encodelog.ts'
 import { receiptShape } from '../wire/encodereceipt.ts'
 import { transactionShape, viewOfPooled } from '../wire/encodetransaction.ts'
-import { addBlockFilter } from './filters.ts'
+import { addBlockFilter, queryText } from './filters.ts'
 
 const KINDS = [
   'newHeads',
@@ -82,6 +83,7 @@ const subscribe = method({
   params: [param('kind', enumeration(KINDS)), optional('details', details, NOTHING)],
   result: text,
   example: { params: ['newHeads'] },
+  tell: ([kind, given], id) => `${subscriptionText(kind, given)}, id ${short(String(id))}`,
   handle: (context, kind, given) => {
     const { chain, peers, profile, session, subscriptions } = context
     const isIgnored = profile.filters === 'lenient' && kind === 'newPendingTransactions'
@@ -93,6 +95,16 @@ const subscribe = method({
     return id
   },
 })
+
+/** What is subscribed to, in words. */
+function subscriptionText(
+  kind: (typeof KINDS)[number],
+  { query, bodies, hashes }: Details,
+): string {
+  if (kind === 'logs') return queryText(query)
+  if (hashes.size > 0) return `receipts of ${plural(hashes.size, 'transaction')}`
+  return bodies ? `${kind} with bodies` : kind
+}
 
 /** The filter that does for a subscription where nobody can be notified; undefined where none does. */
 function polledInstead(
@@ -116,6 +128,7 @@ const unsubscribe = method({
   params: [param('id', text)],
   result: boolean,
   example: { params: ['0x5c77d9186aee7d5f253114a2bd833d9d'] },
+  tell: ([id]) => `ended ${short(id)}`,
   handle: ({ filters, profile, session, subscriptions }, id) =>
     session === undefined && profile.pollsSubscriptions
       ? /^0x[0-9a-f]+$/i.test(id) && filters.remove(BigInt(id))

@@ -1,6 +1,6 @@
 // Decoded values in words for people: amounts, addresses by name, long things shortened.
 import { checksumAddress } from '../../core/crypto/crypto.ts'
-import { bytes, decimal, ether, number, oneLine, short } from '../../core/format.ts'
+import { amount, bytes, ether, number, oneLine, short } from '../../core/format.ts'
 import type { Address } from '../../core/hex.ts'
 import type { Argument, Parameter } from './decode.ts'
 
@@ -18,27 +18,40 @@ export interface Telling {
   readonly token: Token | undefined
   /** True: nothing is shortened. */
   readonly isWhole: boolean
+  /** True: large numbers are amounts of ether, as one beside them is. */
+  readonly isEther?: boolean
 }
 
 /** Items of a list, and characters of a text, that are told in short. */
 const LISTED = 3
 const TEXT = 60
 
-/** Amounts of ether are taken for such when they are at least so many wei and have few digits. */
+/** A number is taken for wei when it has the size of an amount of ether and few digits, or stands beside one that has. */
 const LEAST_ETHER = 10n ** 14n
 const ROUND_ETHER = 10n ** 12n
 const MOST_ETHER = 10n ** 30n
 
 /** `have 1 ether, want 5 ether` */
 export function namedArguments(list: readonly Argument[], telling: Telling): string {
+  const alike = inOneUnit(list, telling)
   return list
-    .map((each) => [each.parameter.name, valueText(each, telling)].filter(Boolean).join(' '))
+    .map((each) => [each.parameter.name, valueText(each, alike)].filter(Boolean).join(' '))
     .join(', ')
 }
 
 /** `0xf39F…2266, 5 ether` */
 export function plainArguments(list: readonly Argument[], telling: Telling): string {
-  return list.map((each) => valueText(each, telling)).join(', ')
+  const alike = inOneUnit(list, telling)
+  return list.map((each) => valueText(each, alike)).join(', ')
+}
+
+/** Tells values that people compare in one unit: `have 0.9999999999999999 ether, want 5 ether`. */
+export function inOneUnit(list: readonly Argument[], telling: Telling): Telling {
+  const isEther = list.some(
+    ({ parameter, value }) =>
+      parameter.type === 'uint256' && typeof value === 'bigint' && isRoundEther(value),
+  )
+  return isEther ? { ...telling, isEther } : telling
 }
 
 /** A value in words. */
@@ -61,7 +74,9 @@ function listText(parameter: Parameter, items: readonly unknown[], telling: Tell
     return `(${namedArguments(items as readonly Argument[], telling)})`
   const item: Parameter = { ...parameter, type: parameter.type.replace(/\[\d*\]$/, '') }
   const shown = telling.isWhole ? items : items.slice(0, LISTED)
-  const texts = shown.map((value) => valueText({ parameter: item, value }, telling))
+  const list = shown.map((value) => ({ parameter: item, value }))
+  const alike = inOneUnit(list, telling)
+  const texts = list.map((each) => valueText(each, alike))
   const more = items.length - shown.length
   return `[${[...texts, ...(more > 0 ? [`… ${number(more)} more`] : [])].join(', ')}]`
 }
@@ -73,18 +88,20 @@ function addressText(address: string, { nameOf, isWhole }: Telling): string {
   return isWhole ? checksum : short(checksum)
 }
 
-function numberText({ type }: Parameter, value: bigint, { token }: Telling): string {
+function numberText({ type }: Parameter, value: bigint, { token, isEther }: Telling): string {
   if (type !== 'uint256') return number(value)
   if (token !== undefined) {
     const isAll = value === 2n ** 256n - 1n
-    return `${isAll ? 'unlimited' : grouped(decimal(value, token.decimals))} ${token.symbol}`
+    return `${isAll ? 'unlimited' : amount(value, token.decimals)} ${token.symbol}`
   }
-  const isEther = value >= LEAST_ETHER && value < MOST_ETHER && value % ROUND_ETHER === 0n
-  return isEther ? ether(value) : number(value)
+  const isAmount = isEther ? isEtherSized(value) : isRoundEther(value)
+  return isAmount ? ether(value) : number(value)
 }
 
-function grouped(digits: string): string {
-  const [whole = '', fraction] = digits.split('.')
-  const text = number(BigInt(whole))
-  return fraction === undefined ? text : `${text}.${fraction}`
+function isRoundEther(value: bigint): boolean {
+  return isEtherSized(value) && value % ROUND_ETHER === 0n
+}
+
+function isEtherSized(value: bigint): boolean {
+  return value >= LEAST_ETHER && value < MOST_ETHER
 }

@@ -1,6 +1,6 @@
 // Calls, events, errors and creations in words. Values are decoded when they are asked for: who counts functions needs none.
 import { type Argument, decodeOutputs } from '../abi/decode.ts'
-import { namedArguments, plainArguments, type Telling } from '../abi/values.ts'
+import { inOneUnit, namedArguments, plainArguments, type Telling } from '../abi/values.ts'
 import type { AbiItem } from '../reading/summary.ts'
 
 /** Something with its values, in words. */
@@ -90,7 +90,7 @@ export class Named implements Told {
     const { values } = this
     // of what does not fit the ABI, nothing but that there is something
     if (values === undefined) return `${full}(…)`
-    const telling = { ...this.#telling(), isWhole }
+    const telling = inOneUnit(values, { ...this.#telling(), isWhole })
     const write = withNames ? namedArguments : plainArguments
     return `${full}(${values.map((each) => write([each], withoutToken(each, telling))).join(', ')})`
   }

@@ -8,7 +8,7 @@ import {
   hexFromBytes,
   paddedBytes,
 } from '../../core/hex.ts'
-import { type Telling, valueText } from '../abi/values.ts'
+import { inOneUnit, type Telling, valueText } from '../abi/values.ts'
 import { ADMIN_SLOT, BEACON_SLOT, IMPLEMENTATION_SLOT } from '../code/proxies.ts'
 import { isObject, type Loose } from '../reading/formats.ts'
 
@@ -65,7 +65,15 @@ export function storageTexts(
     if (changed.length === 0) return [`slot ${slotText(slot)} ${word(before)} → ${word(after)}`]
     return changed.map((each) => {
       const [from, to] = [part(before, each), part(after, each)]
-      return `${each.name} ${text(each, from, telling)} → ${text(each, to, telling)}`
+      const parameter = { type: each.type }
+      const alike = inOneUnit(
+        [
+          { parameter, value: from },
+          { parameter, value: to },
+        ],
+        telling,
+      )
+      return `${each.name} ${text(each, from, alike)} → ${text(each, to, alike)}`
     })
   })
 }

@@ -115,7 +115,7 @@ describe('a running chain', () => {
     expect(await said('rpc', 'eth_estimateGas', call)).toBe('0x5208\n')
     const accounts = JSON.parse(await said('rpc', 'eth_accounts', '--json'))
     expect(accounts).toHaveLength(10)
-    expect((await said('accounts')).split('\n')[0]).toBe(`${ALICE_CHECKSUMMED}  10000 ether`)
+    expect((await said('accounts')).split('\n')[0]).toBe(`${ALICE_CHECKSUMMED}  10,000 ether`)
   })
 
   test('is asked with what standard input has', async () => {

@@ -148,9 +148,21 @@ describe('lines for people', () => {
       "eth_sendTransaction             0.4 ms  0x48cf…b142
         transaction 0x48cf00000000000000000000000000000000000000000000000000000000b142
           0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266 → new contract 0x5FbDB2315678afecb367f032d93F642f64180aa3
-          value 0 ether · gas 23,642 of 90,000 (26 %) · fee 47284 gwei · failed: revert too small
+          value 0 ether · gas 23,642 of 90,000 (26 %) · fee 47,284 gwei · failed: revert too small
       "
     `)
+  })
+
+  test.each([
+    [38_427_164_507_880n, '38,427.16 gwei'],
+    [123_456_789_012_345_678n, '0.1234568 ether'],
+    [1_000_000_007n, '1 gwei'],
+    [1_000_007n, '0.001000007 gwei'],
+    [999_999_950_000_000n, '0.001 ether'],
+    [0n, '0 ether'],
+  ])('a fee of %i wei is told in seven digits', (fee, text) => {
+    const sent = print(undefined, { ...creation, fee })
+    expect(sent).toContain(` · fee ${text} · `)
   })
 
   test('a transaction with blobs says how many, and its fee is for them, too', async () => {
@@ -371,8 +383,10 @@ describe('lines for people', () => {
 })
 
 test.each<[method: string, result: Json, outcome: string]>([
-  ['eth_getBalance', '0x21e19e0c9bab2400000', '10000 ether'],
+  ['eth_getBalance', '0x21e19e0c9bab2400000', '10,000 ether'],
   ['eth_getBalance', '0x0', '0 ether'],
+  ['eth_getBalance', '0x21e19e0bdb98b3d2aec', '9,999.999986800911002348 ether'],
+  ['eth_gasPrice', '0xe15a8e43d2b6', '247,779.050115766 gwei'],
   ['eth_getBalance', '0x7', '7 wei'],
   ['eth_gasPrice', '0x77359400', '2 gwei'],
   ['eth_blockNumber', '0x1b207', '111,111'],

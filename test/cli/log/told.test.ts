@@ -1,5 +1,7 @@
 // What the log says that a method did: of every method that changes the chain, under the call that did it.
+import { once } from 'node:events'
 import { expect, test } from 'vitest'
+import { WebSocket } from 'ws'
 import { methods } from '../../../src/methods/index.ts'
 import { startLogged } from '../../support/loggedchain.ts'
 
@@ -52,6 +54,19 @@ test.each<[told: string, method: string, ...params: unknown[]]>([
   ['chain id 31337', 'anvil_setChainId', '0x7a69'],
   ['log on', 'hardhat_setLoggingEnabled', true],
   ['snapshot 0x1 at block 0', 'evm_snapshot'],
+  ['31337', 'eth_chainId'],
+  ['0 wei', 'eth_baseFee'],
+  ['logs, filter 0x1', 'eth_newFilter'],
+  [`logs of ${A}, by 1 topic, filter 0x1`, 'eth_newFilter', { address: A, topics: [null, WORD] }],
+  ['blocks, filter 0x1', 'eth_newBlockFilter'],
+  ['pending transactions, filter 0x1', 'eth_newPendingTransactionFilter'],
+  ['false', 'eth_uninstallFilter', '0x1'],
+  ['cut off from all peers, 0 linked now', 'devchain_partition'],
+  ['joined again: all peers, 0 linked now', 'devchain_partition', false],
+  ['0 links ended, none made or taken', 'devchain_unlink'],
+  ['links made and taken again', 'devchain_link'],
+  ['banned 10.0.0.0/8', 'sco_banAddress', '10.0.0.0/8'],
+  ['no longer banned 10.0.0.0/8', 'sco_unbanAddress', '10.0.0.0/8'],
   ['false: no such snapshot', 'evm_revert', '0x7'],
   ['reset: still block 0', 'hardhat_reset'],
   ['1 block', 'evm_mine'],
@@ -59,13 +74,47 @@ test.each<[told: string, method: string, ...params: unknown[]]>([
   [`unlocked ${A} for 60 s`, 'personal_unlockAccount', A, '', 60],
   [`unlocked ${A} for good`, 'personal_unlockAccount', A, '', 0],
 ])('%s: %s', async (told, method, ...params) => {
-  await using chain = await startLogged()
+  await using chain = await startLogged({ chainId: 31_337n })
   await chain.ask(method, ...params)
   const shown = told.replaceAll(
     /0x[0-9a-f]{64}/g,
     (hash) => `${hash.slice(0, 6)}…${hash.slice(-4)}`,
   )
   expect(chain.lines()[0]?.toLowerCase()).toBe(`${method}  1.0 ms  ${shown}`.toLowerCase())
+})
+
+test('a subscription is told by what it is for, its end by its id', async () => {
+  await using chain = await startLogged({ port: 0 })
+  const { wsUrl } = await chain.devchain.listen()
+  const socket = new WebSocket(wsUrl)
+  const answered = (): Promise<{ result: string }> =>
+    once(socket, 'message').then(([data]) => JSON.parse(String(data)))
+  const ask = async (method: string, ...params: unknown[]): Promise<string> => {
+    socket.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))
+    return (await answered()).result
+  }
+  await once(socket, 'open')
+  const subscriptions = [
+    ['newHeads'],
+    ['logs', { address: [A, B], topics: [WORD, [WORD, WORD]] }],
+    ['newPendingTransactions', true],
+    ['transactionReceipts', { transactionHashes: [WORD] }],
+    ['transactionReceipts'],
+  ] as const
+  let last = ''
+  for (const wanted of subscriptions) last = await ask('eth_subscribe', ...wanted)
+  await ask('eth_unsubscribe', last)
+  socket.close()
+  expect(chain.lines().map((line) => line.replaceAll(/0x[0-9a-f]{4}…[0-9a-f]{4}$/g, 'ID'))).toEqual(
+    [
+      'eth_subscribe  1.0 ms  newHeads, id ID',
+      'eth_subscribe  1.0 ms  logs of 0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266, 0x70997970C51812dc3A010C7d01b50e0d17dc79C8, by 2 topics, id ID',
+      'eth_subscribe  1.0 ms  newPendingTransactions with bodies, id ID',
+      'eth_subscribe  1.0 ms  receipts of 1 transaction, id ID',
+      'eth_subscribe  1.0 ms  transactionReceipts, id ID',
+      'eth_unsubscribe  1.0 ms  ended ID',
+    ],
+  )
 })
 
 test('nothing that changes the chain is told as null or true', async () => {
