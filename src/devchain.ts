@@ -36,7 +36,13 @@ import type { Json } from './rpc/schema.ts'
 import { Caller, MessageCaller } from './rpc/session.ts'
 import { type RunningServer, startServer } from './server/server.ts'
 import { type DevchainOptions, readDevchainOptions } from './settings.ts'
-import { checkIdentity, createNodeFrom, readBlocks, readGenesis } from './startfiles.ts'
+import {
+  checkIdentity,
+  createNodeFrom,
+  readBlocks,
+  readGenesis,
+  readPredeploys,
+} from './startfiles.ts'
 
 export type { CallFailure, ObservedCall, Observer } from './observer.ts'
 export type { RpcError } from './rpc/errors.ts'
@@ -184,6 +190,7 @@ async function chainOptions(
     ...chainParameters(settings),
     ...(await forking.atStart()),
     genesis,
+    predeploys: await readPredeploys(settings, genesis),
     blocks: await readBlocks(settings),
     behaviour: profile.chain,
     unsaid: profile.defaults,

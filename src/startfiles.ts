@@ -1,10 +1,26 @@
 // The files that a chain may start from: a genesis, and blocks to import.
 import { readFile } from 'node:fs/promises'
 import { DevchainError } from './core/errors.ts'
+import type { Address } from './core/hex.ts'
 import type { ChainOptions } from './node/chainoptions.ts'
 import { createNode, type Node } from './node/node.ts'
 import type { DevchainSettings } from './options/derived.ts'
-import { type Genesis, parseGenesis } from './state/genesis.ts'
+import { isPredeployName, type PredeployName } from './options/values.ts'
+import {
+  type Genesis,
+  type GenesisAccount,
+  NO_PREDEPLOYS,
+  type Predeploys,
+  parseGenesis,
+  parsePredeploys,
+} from './state/genesis.ts'
+import type { Predeploy } from './state/predeploys.ts'
+
+/** Contracts by name. */
+const CONTRACTS: Readonly<Record<PredeployName, () => Promise<Predeploy>>> = {
+  multicall3: async () => (await import('./state/multicall3.ts')).MULTICALL3,
+}
+
 /**
  * The genesis that the options name.
  * @throws {DevchainError} `INVALID_PARAMS` for a file that cannot be read or is no genesis
@@ -12,13 +28,43 @@ import { type Genesis, parseGenesis } from './state/genesis.ts'
 export async function readGenesis({ genesis }: DevchainSettings): Promise<Genesis | undefined> {
   if (genesis === undefined) return undefined
   if (typeof genesis !== 'string') return parseGenesis(genesis)
-  const json = parseJson(genesis, await readText('genesis file', genesis))
-  try {
-    return parseGenesis(json)
-  } catch (error) {
-    if (!(error instanceof DevchainError)) throw error
-    throw new DevchainError(error.word, `${genesis}: ${error.message.replaceAll('\n', '; ')}`)
+  return await parseFile('genesis file', genesis, parseGenesis)
+}
+
+/**
+ * The contracts and accounts that the options put there.
+ * @throws {DevchainError} `INVALID_PARAMS` for a file that cannot be read or is wrong, and for an address that two give
+ */
+export async function readPredeploys(
+  { predeploy }: DevchainSettings,
+  genesis: Genesis | undefined,
+): Promise<Predeploys> {
+  if (predeploy.length === 0) return NO_PREDEPLOYS
+  const givers = new Map([...(genesis?.alloc.keys() ?? [])].map((at) => [at, 'the genesis file']))
+  const claim = (address: Address, giver: string): void => {
+    const other = givers.get(address)
+    if (other !== undefined) {
+      const message = `predeploy ${giver}: ${address} is in ${other} already`
+      throw new DevchainError('INVALID_PARAMS', message)
+    }
+    givers.set(address, giver)
   }
+  const contracts: Predeploy[] = []
+  const accounts = new Map<Address, GenesisAccount>()
+  for (const source of new Set(predeploy)) {
+    if (isPredeployName(source)) {
+      const contract = await CONTRACTS[source]()
+      claim(contract.address, source)
+      contracts.push(contract)
+      continue
+    }
+    const alloc = await parseFile('file of accounts', source, parsePredeploys)
+    for (const [address, account] of alloc) {
+      claim(address, source)
+      accounts.set(address, account)
+    }
+  }
+  return { contracts, accounts }
 }
 
 /** What identifies a chain may be said once only: by an option or by the genesis file. */
@@ -56,6 +102,16 @@ export async function createNodeFrom(
     const isBlock = error instanceof DevchainError && error.word === 'INVALID_BLOCK'
     if (!isBlock || typeof settings.import !== 'string') throw error
     throw new DevchainError(error.word, `${settings.import}: ${error.message}`, error.data)
+  }
+}
+
+async function parseFile<T>(what: string, path: string, parse: (json: unknown) => T): Promise<T> {
+  const json = parseJson(path, await readText(what, path))
+  try {
+    return parse(json)
+  } catch (error) {
+    if (!(error instanceof DevchainError)) throw error
+    throw new DevchainError(error.word, `${path}: ${error.message.replaceAll('\n', '; ')}`)
   }
 }
 

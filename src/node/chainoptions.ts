@@ -1,7 +1,7 @@
 // What a chain is made from: its options, and what no user gives.
 import type { Executor } from '../evm/executor.ts'
 import type { ChainParameters, Some } from '../options/derived.ts'
-import type { Genesis } from '../state/genesis.ts'
+import type { Genesis, Predeploys } from '../state/genesis.ts'
 import type { World } from '../state/world.ts'
 import type { Environment } from './chain/chain.ts'
 import type { Behaviour } from './ledger/behaviour.ts'
@@ -11,6 +11,7 @@ import type { ForkBase, Piecemeal } from './ledger/upstream.ts'
 /** What a chain is made from: its options, and what no user gives. What a genesis file says comes before a default. */
 export interface ChainOptions extends Some<ChainParameters> {
   readonly genesis?: Genesis | undefined
+  readonly predeploys?: Predeploys | undefined
   /** Concatenated RLP blocks that the chain begins with, after the genesis. */
   readonly blocks?: Uint8Array | undefined
   /** Private keys in place of those from the mnemonic. */

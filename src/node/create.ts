@@ -4,6 +4,7 @@ import { createExecutor } from '../evm/run/lazyexecutor.ts'
 import { chainParameters } from '../options/derived.ts'
 import { INITIAL_BASE_FEE } from '../protocol/fees.ts'
 import { hardforkAt } from '../protocol/forks.ts'
+import { NO_PREDEPLOYS, withAlloc } from '../state/genesis.ts'
 import { CREATE2_DEPLOYER, systemContracts } from '../state/predeploys.ts'
 import type { World } from '../state/world.ts'
 import { type AccountBook, addresses, bookOfKeys, deriveAccounts } from './accounts/accounts.ts'
@@ -185,11 +186,20 @@ function stateOfFork(
   const { header: base } = fork
   const hardfork = hardforkAt(base.number + 1n, base.timestamp)
   const balances = new Map(addresses(accounts).map((address) => [address, options.balance]))
-  const contracts = [...systemContracts(hardfork), ...(options.noCreate2 ? [] : [CREATE2_DEPLOYER])]
+  const predeploys = options.predeploys ?? NO_PREDEPLOYS
+  const contracts = [
+    ...systemContracts(hardfork),
+    ...(options.noCreate2 ? [] : [CREATE2_DEPLOYER]),
+    ...predeploys.contracts,
+  ]
   const code = new Map(contracts.map((each) => [each.address, each.code]))
   const there = fork.head({ balances, code })
   const { block, executed, totalDifficulty } = there
-  const head = world === undefined ? there : { block, executed, totalDifficulty, world }
+  const begun =
+    world ??
+    (predeploys.accounts.size > 0 ? withAlloc(there.world, predeploys.accounts) : undefined)
+  // a world that nobody changes is made when it is read
+  const head = begun === undefined ? there : { block, executed, totalDifficulty, world: begun }
   return emptyState(options, {
     config: configOfFork(options, fork, hardforkAt),
     tree: {

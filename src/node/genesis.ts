@@ -4,7 +4,14 @@ import { type Address, EMPTY_BYTES, paddedBytes, ZERO_HASH } from '../core/hex.t
 import { OPTIONS } from '../options/table.ts'
 import { EMPTY_REQUESTS_HASH, type Header, sealBlock } from '../protocol/blocks/block.ts'
 import type { Hardfork } from '../protocol/forks.ts'
-import { createDefaultAlloc, type Genesis, worldFromAlloc } from '../state/genesis.ts'
+import {
+  allocOf,
+  createDefaultAlloc,
+  type Genesis,
+  NO_PREDEPLOYS,
+  withAlloc,
+  worldFromAlloc,
+} from '../state/genesis.ts'
 import { stateRoot, type World } from '../state/world.ts'
 import type { StateOptions } from './chainoptions.ts'
 import type { BlockRecord } from './ledger/blockrecord.ts'
@@ -27,22 +34,26 @@ export function genesisTimestamp(options: StateOptions, now: number): bigint {
 }
 
 /**
- * The dev accounts and contracts, and over them what the genesis file allocates. A file without dev accounts is taken as
- * it stands, so that the chain begins with the very block that other nodes make of it.
+ * The dev accounts and contracts, and over them what the genesis file allocates and what is predeployed. A file without
+ * dev accounts is taken as it stands, so that the chain begins with the very block that other nodes make of it.
  */
 export function genesisWorld(
-  { balance, noCreate2, genesis }: StateOptions,
+  { balance, noCreate2, genesis, predeploys }: StateOptions,
   accounts: readonly Address[],
   hardfork: Hardfork,
 ): World {
-  if (genesis !== undefined && accounts.length === 0) return worldFromAlloc(genesis.alloc)
+  const { contracts, accounts: replacing } = predeploys ?? NO_PREDEPLOYS
+  const predeployed = new Map([...allocOf(contracts), ...replacing])
+  if (genesis !== undefined && accounts.length === 0) {
+    return withAlloc(worldFromAlloc(genesis.alloc), predeployed)
+  }
   const alloc = createDefaultAlloc({
     accounts,
     balance,
     create2: !noCreate2,
     hardfork,
   })
-  return worldFromAlloc(new Map([...alloc, ...(genesis?.alloc ?? [])]))
+  return worldFromAlloc(new Map([...alloc, ...(genesis?.alloc ?? []), ...predeployed]))
 }
 
 interface GenesisParts {

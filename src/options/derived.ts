@@ -29,7 +29,7 @@ type ValuesOf<Some> = { readonly [Key in keyof Some]: Value<Some[Key]> }
 export type ChainSettings = ValuesOf<ChainTable>
 
 /** What says how a chain begins, and is read for that: the chain itself does not keep it. */
-type Beginning = 'compat' | 'genesis' | 'import'
+type Beginning = 'compat' | 'genesis' | 'import' | 'predeploy'
 
 /** What a chain keeps of its options. */
 export type ChainParameters = Omit<ChainSettings, Beginning | Remote> &
@@ -76,7 +76,7 @@ export function withDefaults(given: Some<AllSettings>): AllSettings {
 
 /** What a chain keeps, with the same defaults. */
 export function chainParameters(given: Some<GivenParameters>): ChainParameters {
-  const { compat, genesis, import: blocks, fork, ...parameters } = withDefaults(given)
+  const { compat, genesis, import: blocks, predeploy, fork, ...parameters } = withDefaults(given)
   return { ...parameters, chainId: known(parameters.chainId), baseFee: known(parameters.baseFee) }
 }
 

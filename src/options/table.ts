@@ -34,6 +34,7 @@ import {
   orRemote,
   paths,
   phrase,
+  predeploys,
   text,
 } from './values.ts'
 
@@ -91,6 +92,12 @@ export class ChainTable {
     group: 'Chain',
     sentence: 'Leave out the deterministic create2 deployer',
     default: false,
+  }
+  readonly predeploy: Option<readonly string[]> = {
+    type: predeploys,
+    group: 'Chain',
+    sentence: 'Put a contract (multicall3) or the accounts of a file there; repeatable',
+    default: [],
   }
   readonly coinbase: FromGenesis<Address> = {
     type: address,

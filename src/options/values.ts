@@ -310,6 +310,23 @@ export const paths: Type<readonly string[]> = {
   print: (items) => items.join(', ') || 'none',
 }
 
+/** Contracts that are known by name. */
+export const PREDEPLOY_NAMES = ['multicall3'] as const
+
+export type PredeployName = (typeof PREDEPLOY_NAMES)[number]
+
+/** Text is a name where it is one of the known names, and else the path of a file. */
+export function isPredeployName(text: string): text is PredeployName {
+  return PREDEPLOY_NAMES.some((name) => name === text)
+}
+
+export const predeploys: Type<readonly string[]> = list(
+  'NAME|FILE',
+  `${PREDEPLOY_NAMES.join(', ')}, or the path of a JSON file of accounts, such as ./accounts.json`,
+  (text) => (isPredeployName(text) || /[./\\]/.test(text) ? text : undefined),
+  asIs,
+)
+
 export const names: Type<readonly string[]> = list(
   'NAMES',
   'module names such as personal,txpool',

@@ -4,7 +4,7 @@ import { DevchainError, printValue } from '../core/errors.ts'
 import { type Address, bytesFromHex, EMPTY_BYTES, type Hash } from '../core/hex.ts'
 import type { Hardfork } from '../protocol/forks.ts'
 import { addressKey } from './keys.ts'
-import { CREATE2_DEPLOYER, systemContracts } from './predeploys.ts'
+import { CREATE2_DEPLOYER, type Predeploy, systemContracts } from './predeploys.ts'
 import type { TrieChange } from './trie.ts'
 import {
   type Account,
@@ -52,6 +52,16 @@ export interface Genesis {
   readonly blobGasUsed: bigint | undefined
 }
 
+/** Accounts that a user asks for besides the genesis. */
+export interface Predeploys {
+  /** Known by name. A fork whose network has code at the address keeps that. */
+  readonly contracts: readonly Predeploy[]
+  /** From files. They replace what is there. */
+  readonly accounts: GenesisAlloc
+}
+
+export const NO_PREDEPLOYS: Predeploys = { contracts: [], accounts: new Map() }
+
 /** Reads a value of JSON or throws an `Unexpected` that says what was expected. */
 type Reader<T> = (value: unknown) => T
 
@@ -93,13 +103,16 @@ const ACCOUNT_FIELDS = {
   storage: record,
 }
 
+/** Fields of an account to predeploy: the compiler's word for code is known as well. */
+const PREDEPLOY_FIELDS = { ...ACCOUNT_FIELDS, deployedBytecode: compiledCode }
+
 /**
  * Checks a parsed genesis JSON file. Integers are 0x hex, decimal text or JSON numbers; hex data may lack its 0x, and
  * be of any letter case. Fields whose names begin with `_` or `/` are comments. An empty object is a chain of defaults.
  * @throws {DevchainError} `INVALID_PARAMS` naming each field that is wrong or unknown, its value and what was expected.
  */
 export function parseGenesis(json: unknown): Genesis {
-  const problems = new Problems()
+  const problems = new Problems('genesis')
   const file = problems.read('genesis', record, json) ?? {}
   const fields = problems.fields('', file, { ...HEADER_FIELDS, alloc: record }, new Set())
   const alloc = parseAlloc(problems, fields.alloc ?? {})
@@ -107,8 +120,47 @@ export function parseGenesis(json: unknown): Genesis {
   return { ...fields, alloc }
 }
 
+/**
+ * Checks a parsed JSON file of accounts by address: what a genesis file has as `alloc`. Code may be called
+ * `deployedBytecode`, as compilers do; an account with code has nonce 1 unless the file says otherwise.
+ * @throws {DevchainError} `INVALID_PARAMS` naming each field that is wrong or unknown, its value and what was expected.
+ */
+export function parsePredeploys(json: unknown): GenesisAlloc {
+  const problems = new Problems('accounts')
+  const file = problems.read('accounts', record, json) ?? {}
+  const alloc = new Map<Address, GenesisAccount>()
+  for (const [path, address, object] of accountsIn(problems, '', file, alloc)) {
+    const { deployedBytecode, ...fields } = problems.fields(
+      `${path}.`,
+      object,
+      PREDEPLOY_FIELDS,
+      IGNORED_ACCOUNT_FIELDS,
+    )
+    if (deployedBytecode !== undefined && fields.code !== undefined) {
+      problems.add(path, 'either code or deployedBytecode', object)
+    }
+    const code = fields.code ?? deployedBytecode ?? EMPTY_BYTES
+    const nonce = fields.nonce ?? (code.length > 0 ? 1n : 0n)
+    const storage = parseStorage(problems, path, fields.storage)
+    const account = { nonce, balance: fields.balance ?? 0n, code, storage }
+    if (isNothing(account)) problems.add(path, 'code, a balance, a nonce or storage', object)
+    alloc.set(address, account)
+  }
+  problems.throwIfAny()
+  return alloc
+}
+
+function isNothing({ nonce, balance, code, storage }: GenesisAccount): boolean {
+  return nonce === 0n && balance === 0n && code.length === 0 && storage.size === 0
+}
+
 /** The world with just these accounts. */
 export function worldFromAlloc(alloc: GenesisAlloc): World {
+  return withAlloc(emptyWorld, alloc)
+}
+
+/** A world with these accounts in the place of what was at their addresses. */
+export function withAlloc(world: World, alloc: GenesisAlloc): World {
   const changes: TrieChange<Account>[] = []
   for (const [address, { nonce, balance, code, storage }] of alloc) {
     changes.push({
@@ -123,7 +175,7 @@ export function worldFromAlloc(alloc: GenesisAlloc): World {
       },
     })
   }
-  return withAccounts(emptyWorld, changes)
+  return withAccounts(world, changes)
 }
 
 /** What a chain without a genesis file begins with. */
@@ -138,14 +190,11 @@ export interface DefaultAllocOptions {
   readonly hardfork: Hardfork
 }
 
-/** The dev accounts, and the contracts that the hardfork and users expect; contracts have nonce 1 (EIP-161). */
+/** The dev accounts, and the contracts that the hardfork and users expect. */
 export function createDefaultAlloc(options: DefaultAllocOptions): GenesisAlloc {
-  const alloc = new Map<Address, GenesisAccount>()
   const contracts = [...systemContracts(options.hardfork)]
   if (options.create2) contracts.push(CREATE2_DEPLOYER)
-  for (const { address, code } of contracts) {
-    alloc.set(address, { nonce: 1n, balance: 0n, code, storage: new Map() })
-  }
+  const alloc = new Map<Address, GenesisAccount>(allocOf(contracts))
   for (const address of options.accounts) {
     const { balance } = options
     alloc.set(address, { nonce: 0n, balance, code: EMPTY_BYTES, storage: new Map() })
@@ -153,10 +202,26 @@ export function createDefaultAlloc(options: DefaultAllocOptions): GenesisAlloc {
   return alloc
 }
 
+/** Contracts as accounts, with nonce 1 (EIP-161). */
+export function allocOf(contracts: readonly Predeploy[]): GenesisAlloc {
+  return new Map(
+    contracts.map(({ address, code }) => [
+      address,
+      { nonce: 1n, balance: 0n, code, storage: new Map() },
+    ]),
+  )
+}
+
 /** What is wrong with a file, gathered while it is read, so that one error lists all of it. */
 class Problems {
+  readonly #what: string
   readonly #problems: string[] = []
   #count = 0
+
+  /** @param what the file is */
+  constructor(what: string) {
+    this.#what = what
+  }
 
   add(path: string, expected: string, value: unknown): void {
     this.#count += 1
@@ -202,7 +267,7 @@ class Problems {
     const more = this.#count - this.#problems.length
     throw new DevchainError(
       'INVALID_PARAMS',
-      `invalid genesis: ${this.#problems.join('; ')}${more > 0 ? `; and ${more} more` : ''}`,
+      `invalid ${this.#what}: ${this.#problems.join('; ')}${more > 0 ? `; and ${more} more` : ''}`,
       { problems: this.#problems, count: this.#count },
     )
   }
@@ -210,15 +275,30 @@ class Problems {
 
 function parseAlloc(problems: Problems, object: Readonly<Record<string, unknown>>): GenesisAlloc {
   const alloc = new Map<Address, GenesisAccount>()
-  for (const [key, value] of Object.entries(object)) {
-    const path = `alloc.${printKey(key)}`
-    const address = problems.read(path, fixedHex<Address>(20), key)
-    const account = problems.read(path, record, value)
-    if (address === undefined || account === undefined) continue
-    if (alloc.has(address)) problems.add(path, 'each address once', key)
+  for (const [path, address, account] of accountsIn(problems, 'alloc.', object, alloc)) {
     alloc.set(address, parseAccount(problems, path, account))
   }
   return alloc
+}
+
+/**
+ * The accounts of an object by address, each with its path.
+ * @param known those that were read before
+ */
+function* accountsIn(
+  problems: Problems,
+  prefix: string,
+  object: Readonly<Record<string, unknown>>,
+  known: GenesisAlloc,
+): Iterable<readonly [path: string, Address, Readonly<Record<string, unknown>>]> {
+  for (const [key, value] of Object.entries(object)) {
+    const path = `${prefix}${printKey(key)}`
+    const address = problems.read(path, fixedHex<Address>(20), key)
+    const account = problems.read(path, record, value)
+    if (address === undefined || account === undefined) continue
+    if (known.has(address)) problems.add(path, 'each address once', key)
+    yield [path, address, account]
+  }
 }
 
 function parseAccount(
@@ -227,8 +307,21 @@ function parseAccount(
   object: Readonly<Record<string, unknown>>,
 ): GenesisAccount {
   const fields = problems.fields(`${path}.`, object, ACCOUNT_FIELDS, IGNORED_ACCOUNT_FIELDS)
+  return {
+    balance: fields.balance ?? 0n,
+    nonce: fields.nonce ?? 0n,
+    code: fields.code ?? EMPTY_BYTES,
+    storage: parseStorage(problems, path, fields.storage),
+  }
+}
+
+function parseStorage(
+  problems: Problems,
+  path: string,
+  object: Readonly<Record<string, unknown>> = {},
+): ReadonlyMap<bigint, bigint> {
   const storage = new Map<bigint, bigint>()
-  for (const [key, value] of Object.entries(fields.storage ?? {})) {
+  for (const [key, value] of Object.entries(object)) {
     const slotPath = `${path}.storage.${printKey(key)}`
     const slot = problems.read(slotPath, word, key)
     const content = problems.read(slotPath, word, value)
@@ -236,12 +329,7 @@ function parseAccount(
     if (storage.has(slot)) problems.add(slotPath, 'each slot once', key)
     storage.set(slot, content)
   }
-  return {
-    balance: fields.balance ?? 0n,
-    nonce: fields.nonce ?? 0n,
-    code: fields.code ?? EMPTY_BYTES,
-    storage,
-  }
+  return storage
 }
 
 function record(value: unknown): Readonly<Record<string, unknown>> {
@@ -293,6 +381,12 @@ function bytes(value: unknown): Uint8Array {
     throw new Unexpected('bytes as an even number of hex digits')
   }
   return bytesFromHex(`0x${digits}`)
+}
+
+/** Code as compilers write it: text, or an object that has the text as `object`. */
+function compiledCode(value: unknown): Uint8Array {
+  const isObject = typeof value === 'object' && value !== null && 'object' in value
+  return bytes(isObject ? value.object : value)
 }
 
 function fixedHex<T extends Address | Hash>(size: number): Reader<T> {

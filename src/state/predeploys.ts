@@ -79,6 +79,7 @@ export function systemContracts(hardfork: Hardfork): readonly Predeploy[] {
   return isAtLeast(hardfork, 'cancun') ? [BEACON_ROOTS] : []
 }
 
-function predeploy(address: string, codeLines: readonly string[]): Predeploy {
+/** @param codeLines hex digits */
+export function predeploy(address: string, codeLines: readonly string[]): Predeploy {
   return { address: address as Address, code: bytesFromHex(`0x${codeLines.join('')}`) }
 }

@@ -135,6 +135,7 @@ describe('values', () => {
     ['host', 'a b'],
     ['chainName', ''],
     ['quiet', 'perhaps'],
+    ['predeploy', 'multicall4'],
     ['genesis', 5],
     ['genesis', []],
   ])(
@@ -197,7 +198,7 @@ describe('defaults', () => {
 
   test('a chain that a program makes has those of the command line', async () => {
     const { config, settings } = (await createChain({ environment: testEnvironment() })).state
-    const { compat, genesis, import: blocks, ...parameters } = resolveOptions([])
+    const { compat, genesis, import: blocks, predeploy, ...parameters } = resolveOptions([])
     expect(config.options).toEqual(parameters)
     expect(settings).toMatchObject({
       coinbase: OPTIONS.coinbase.default,

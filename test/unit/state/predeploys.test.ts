@@ -16,6 +16,7 @@ import {
   paddedBytes,
 } from '../../../src/core/hex.ts'
 import { encodeRlp } from '../../../src/core/rlp.ts'
+import { MULTICALL3 } from '../../../src/state/multicall3.ts'
 import {
   BEACON_ROOTS,
   CONSOLIDATION_REQUESTS,
@@ -29,13 +30,15 @@ import {
 const SYSTEM = '0xfffffffffffffffffffffffffffffffffffffffe' as Address
 const USER = '0x00000000000000000000000000000000000a11ce' as Address
 
-/** A keyless deployment: a transaction whose made-up signature gives its sender, and so the contract's address. */
+/** A keyless deployment: a transaction whose signature gives its sender, and so the contract's address. */
 interface Deployment {
   readonly name: string
   readonly contract: Predeploy
   readonly gasPrice: bigint
   readonly gas: bigint
   readonly initCode: string
+  /** 0 when left out. */
+  readonly yParity?: 0 | 1
   readonly r: bigint
   readonly s: bigint
 }
@@ -80,14 +83,32 @@ const DEPLOYMENTS: readonly Deployment[] = [
     r: BigInt(`0x${'22'.repeat(32)}`),
     s: BigInt(`0x${'22'.repeat(32)}`),
   },
+  {
+    name: 'Multicall3',
+    contract: MULTICALL3,
+    gasPrice: 100_000_000_000n,
+    gas: 1_000_000n,
+    initCode: '608060405234801561001057600080fd5b50610ee0806100206000396000f3fe',
+    yParity: 1,
+    r: 0xedce47092c0f398cebf3ffc267f05c8e7076e3b89445e0fe50f6332273d4569bn,
+    s: 0x1b0b9d000e19b24c5869b0fc3b22b0d6fa47cd63316875cbbd577d76e6fde086n,
+  },
 ]
 
 /** Where the deployment puts its contract: any other byte of code would give another sender, or none. */
-function deploymentAddress({ contract, gasPrice, gas, initCode, r, s }: Deployment): Address {
+function deploymentAddress({
+  contract,
+  gasPrice,
+  gas,
+  initCode,
+  yParity = 0,
+  r,
+  s,
+}: Deployment): Address {
   const data = concatBytes(bytesFromHex(`0x${initCode}`), contract.code)
   const fields = [0n, gasPrice, gas].map(bytesFromBigint)
   const digest = keccak256(encodeRlp([...fields, EMPTY_BYTES, EMPTY_BYTES, data]))
-  const sender = recoverAddress(digest, { r, s, yParity: 0 })
+  const sender = recoverAddress(digest, { r, s, yParity })
   return createdAddress(encodeRlp([bytesFromHex(sender), EMPTY_BYTES]))
 }
 
