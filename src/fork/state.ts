@@ -9,6 +9,7 @@ import {
   wordFromBigint,
 } from '../core/hex.ts'
 import { LruCache } from '../core/lrucache.ts'
+import type { Json } from '../rpc/schema.ts'
 import type { BackedChanges, Backing, BackingNodes } from '../state/backing.ts'
 import { addressKey, slotKey } from '../state/keys.ts'
 import { type Miss, MissingState, type MissSource } from '../state/misses.ts'
@@ -92,6 +93,13 @@ export class BlockState implements MissSource {
     }
   }
 
+  /** Values that are kept are no misses; proofs that are kept are read as they are fetched. */
+  isKept(miss: Miss): boolean {
+    if (!this.#network.isProven || !('address' in miss)) return false
+    const slots = miss.kind === 'slot' ? [wordFromBigint(miss.slot)] : []
+    return this.#network.keptAt('eth_getProof', [miss.address, slots], this.#point) !== undefined
+  }
+
   /** Fetches what is missing, all at once. */
   async fetch(misses: readonly Miss[]): Promise<void> {
     const slots = misses.filter((miss) => miss.kind === 'slot')
@@ -132,7 +140,7 @@ export class BlockState implements MissSource {
   /** Its nonce is asked for by whoever reads it, or copies the account. */
   #ownAccount(address: Address, balance: bigint): Account {
     const nonce = (): bigint => {
-      const known = this.#nonces.get(address)
+      const known = this.#nonces.get(address) ?? this.#keptNonce(address)
       if (known !== undefined) return known
       missed({ kind: 'nonce', address }, this)
       return 0n
@@ -147,6 +155,15 @@ export class BlockState implements MissSource {
       codeHash: EMPTY_CODE_HASH,
       storage: emptyStorage,
     }
+  }
+
+  /** A nonce that an earlier fork fetched is there at once. */
+  #keptNonce(address: Address): bigint | undefined {
+    const kept = this.#keptAt('eth_getTransactionCount', [address])
+    if (kept === undefined) return undefined
+    const nonce = quantity(kept)
+    this.#nonces.set(address, nonce)
+    return nonce
   }
 
   async #fetchNonce(address: Address): Promise<void> {
@@ -182,10 +199,9 @@ export class BlockState implements MissSource {
 
   /** An account that an earlier fork fetched is there at once. @returns false where it did not */
   #takeKept(address: Address): boolean {
-    if (this.#network.isProven) return false
-    const balance = this.#network.keptAt('eth_getBalance', [address], this.#point)
+    const balance = this.#keptAt('eth_getBalance', [address])
     if (balance === undefined) return false
-    const nonce = this.#network.keptAt('eth_getTransactionCount', [address], this.#point)
+    const nonce = this.#keptAt('eth_getTransactionCount', [address])
     const text = this.#network.keptCodeAt(address, this.#point)
     if (nonce === undefined || text === undefined) return false
     this.#accounts.set(address, this.#told(address, quantity(balance), quantity(nonce), text))
@@ -256,10 +272,13 @@ export class BlockState implements MissSource {
   }
 
   #keptSlot(address: Address, slot: bigint): bigint | undefined {
-    if (this.#network.isProven) return undefined
-    const params = [address, wordFromBigint(slot)]
-    const kept = this.#network.keptAt('eth_getStorageAt', params, this.#point)
+    const kept = this.#keptAt('eth_getStorageAt', [address, wordFromBigint(slot)])
     return kept === undefined ? undefined : word(kept)
+  }
+
+  /** What is proven is read with its proof. */
+  #keptAt(method: string, params: readonly string[]): Json | undefined {
+    return this.#network.isProven ? undefined : this.#network.keptAt(method, params, this.#point)
   }
 
   #hasSlot(address: Address, slot: bigint): boolean {

@@ -25,6 +25,8 @@ export interface NodeMiss {
 export interface MissSource {
   /** @throws {DevchainError} `UPSTREAM_FAILED` when it cannot be had */
   readonly fetch: (misses: readonly Miss[]) => Promise<void>
+  /** True for what it fetches without asking the network. Without it, that is nothing. */
+  readonly isKept?: (miss: Miss) => boolean
 }
 
 /** What is asked for is another network's, and has not been fetched yet. Whoever can wait fetches it and begins anew. */

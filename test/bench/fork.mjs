@@ -24,6 +24,9 @@ const SLOTS = 40
 /** Accounts whose balances are asked for in one call. */
 const ACCOUNTS = 100
 
+/** Contracts of the burst: each is called twice, and an estimate is asked for from an account of its own. */
+const TOKENS = 10
+
 const push = (value, bytes) =>
   `${(0x5f + bytes).toString(16)}${value.toString(16).padStart(2 * bytes, '0')}`
 
@@ -33,6 +36,9 @@ const PAIR = [
   ...Array.from({ length: SLOTS }, (_, slot) => `${push(slot, 2)}5401`),
   `80${push(SLOTS, 2)}55${push(0, 1)}5260206000f3`,
 ].join('')
+
+/** The slot that the input names holds the number of another: adds 1 to that, and returns what was there. */
+const TOKEN = '6000355480548060010182555f5260205ff3'
 
 const deploying = (code) =>
   `0x61${(code.length / 2).toString(16).padStart(4, '0')}80600a3d393df3${code}`
@@ -93,6 +99,15 @@ async function startNetwork(salt) {
     await request('anvil_setBalance', accountAt(index), '0x5')
   }
   const contracts = { swap: await deploy(router(pairs)), balances: await deploy(BALANCES) }
+  contracts.tokens = []
+  for (let index = 0; index < TOKENS; index++) {
+    const token = await deploy(`${TOKEN}${push(index, 1)}`)
+    for (const slot of [0, 1, 2]) {
+      await request('anvil_setStorageAt', token, `0x${slot}`, `0x${`1${slot}`.padStart(64, '0')}`)
+      await request('anvil_setStorageAt', token, `0x1${slot}`, `0x${'7'.padStart(64, '0')}`)
+    }
+    contracts.tokens.push(token)
+  }
   await request('hardhat_mine', '0x2')
   const { hash } = await request('eth_getBlockByNumber', 'latest', false)
   const { url } = await chain.listen()
@@ -216,6 +231,15 @@ async function use(url, { contracts }, measure) {
   await measure('first swap, 3 contracts, 120 slots', swap)
   await measure('second swap', swap)
   await measure(`call of ${ACCOUNTS} balances`, balances)
+  const accounts = await ask(url, 'eth_accounts')
+  await measure(`burst, ${3 * TOKENS} calls and estimates`, async () => {
+    for (const [index, to] of contracts.tokens.entries()) {
+      const data = (slot) => `0x${slot.toString(16).padStart(64, '0')}`
+      await ask(url, 'eth_call', { to, data: data(0) }, 'latest')
+      await ask(url, 'eth_call', { to, data: data(1) }, 'latest')
+      await ask(url, 'eth_estimateGas', { from: accounts[index], to, data: data(2) })
+    }
+  })
 }
 
 /** Starts a program on a network of its own, so that its home has what it keeps of itself. */

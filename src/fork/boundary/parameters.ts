@@ -5,6 +5,12 @@ import type { MethodContext } from '../../methods/common/context.ts'
 import type { Method } from '../../rpc/method.ts'
 import type { Json } from '../../rpc/schema.ts'
 
+/** A slot, and how the answer names it. */
+interface StorageKey {
+  readonly slot: bigint
+  readonly key: string
+}
+
 const quantity = (value: unknown): Json => quantityFromBigint(BigInt(value as number))
 
 /** What parameters are sent as, by their names; others as they are given. */
@@ -18,7 +24,7 @@ const FORMS: Readonly<Record<string, (value: never) => Json>> = {
   page: (value: number) => value,
   positions: (positions: readonly number[]) => positions.map(quantity),
   size: (value: number) => value,
-  storageKeys: (slots: readonly bigint[]) => slots.map(wordFromBigint),
+  storageKeys: (keys: readonly StorageKey[]) => keys.map(({ slot }) => wordFromBigint(slot)),
 }
 
 /** False for what the method itself refuses. */
@@ -64,4 +70,21 @@ export function plainParams(
   }
   while (sent.length > 0 && sent.at(-1) === undefined) sent.pop()
   return sent
+}
+
+/** An answer of the network, with its slots named as they were asked for here. */
+export function namedAsGiven(
+  { params }: Method<MethodContext>,
+  given: readonly unknown[],
+  answer: Json,
+): Json {
+  const index = params.findIndex(({ name }) => name === 'storageKeys')
+  const { storageProof: proofs } = (answer ?? {}) as { readonly storageProof?: unknown }
+  if (index < 0 || !Array.isArray(proofs)) return answer
+  const keys = params[index]!.decoder.decode((given[index] ?? []) as Json, 'storageKeys', [])
+  const storageProof = (keys as readonly StorageKey[]).map(({ key }, at) => ({
+    ...(proofs[at] as object),
+    key,
+  }))
+  return { ...(answer as object), storageProof }
 }

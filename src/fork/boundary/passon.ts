@@ -11,7 +11,7 @@ import { accountOver, codeOver, modifiedOver } from './accounts.ts'
 import { feeHistoryOver } from './feehistory.ts'
 import { filterLogsOver, logsOver } from './logs.ts'
 import { nodeInterfaceOf } from './nodeinterface.ts'
-import { areTaken, plainParams } from './parameters.ts'
+import { areTaken, namedAsGiven, plainParams } from './parameters.ts'
 import { below, isChanged, numberAt, placeOf, type Question, referenceIn } from './places.ts'
 import { answerHere, askOrMake, makeHere } from './retrace.ts'
 import { creatorOver, searchAfterOver, searchBeforeOver, sentOver } from './searches.ts'
@@ -154,7 +154,11 @@ function ofBlock(question: Question, position: number): MaybePromise<Json> | und
   const ask = async (number?: bigint): Promise<Json> =>
     method.name in OF_HEADERS
       ? await askHeader(question, asked, number)
-      : ((await upstream.ask(method.name, asked, number)) as Json)
+      : namedAsGiven(
+          method,
+          question.params,
+          (await upstream.ask(method.name, asked, number)) as Json,
+        )
   return typeof place === 'bigint'
     ? askOrMake(question, () => ask(place), place)
     : ofHash(question, place, ask)

@@ -57,6 +57,13 @@ export class Gathering {
     this.#count += 1
   }
 
+  /** True when the network is to be asked for an account or a slot: others may follow from it. */
+  get asksForState(): boolean {
+    return [...this.#bySource].some(([source, misses]) =>
+      [...misses.values()].some((miss) => isOfState(miss) && source.isKept?.(miss) !== true),
+    )
+  }
+
   /** Fetches all that was missed; where some of it is refused, what is needed whatever else is. */
   async fetch(): Promise<void> {
     try {
@@ -70,6 +77,10 @@ export class Gathering {
       await this.#first.source.fetch([this.#first.miss])
     }
   }
+}
+
+function isOfState({ kind }: Miss): boolean {
+  return kind === 'account' || kind === 'slot'
 }
 
 /** What gathers where the program is now. */
@@ -96,7 +107,7 @@ export function missed(miss: Miss, source: MissSource): void {
 interface Completion {
   /** False: without guesses, as the work has effects; it ends at its first miss. */
   readonly guesses: boolean
-  /** Called before what was missed first is fetched: it may know what else will be. */
+  /** Called once, beside the first round that asks for state: it may know what else will be missed. */
   readonly foresee?: (() => Promise<void> | undefined) | undefined
 }
 
@@ -146,8 +157,10 @@ async function again<T>(
   first: Gathering,
 ): Promise<T> {
   let missing = first
+  let { foresee } = how
   for (let round = 0; round < MOST_ROUNDS; round++) {
-    const foreseen = round === 0 ? how.foresee?.() : undefined
+    const foreseen = missing.asksForState ? foresee?.() : undefined
+    if (missing.asksForState) foresee = undefined
     // what is missing is known before: it need not wait for what may be
     await Promise.all([missing.fetch(), foreseen])
     const attempt = new Gathering(how.guesses)

@@ -9,6 +9,7 @@ import {
   quantityFromBigint,
   wordFromBigint,
 } from '../../core/hex.ts'
+import type { MaybePromise } from '../../core/promises.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { type Client, RefusedByUpstream, type Traffic } from '../client/client.ts'
 import { type ItemKey, type Store, textOfKey } from '../store/store.ts'
@@ -279,11 +280,13 @@ export class Network {
     const kept = this.keptCodeAt(address, point)
     if (kept !== undefined && (await isProven(kept, proven))) return kept
     const at = quantityFromBigint(point.number)
-    const code = await this.#askState('eth_getCode', [address, at], point)
-    if (typeof code !== 'string' || !isBytes(code)) return code
-    if (!(await isProven(code, proven))) return code
-    this.#keepCode(key, code)
-    return code
+    const ask = (): Promise<Json> => this.#askState('eth_getCode', [address, at], point)
+    return this.#once(key, ask, async (code) => {
+      if (typeof code !== 'string' || !isBytes(code)) return code
+      if (!(await isProven(code, proven))) return code
+      this.#keepCode(key, code)
+      return code
+    })
   }
 
   flush(): Promise<void> {
@@ -309,16 +312,33 @@ export class Network {
     const { store } = this.#parts
     const kept = store.get(key)
     if (kept !== undefined) return read(kept)
+    return this.#once(
+      key,
+      () => this.#verified(ask(), point),
+      (answer) => {
+        const value = read(answer)
+        if (isAnswer(answer)) store.put(key, answer)
+        return value
+      },
+    )
+  }
+
+  /** Asks what is asked already no second time. @param keep has it kept in the turn in which it is no longer pending */
+  async #once<T>(
+    key: ItemKey,
+    ask: () => Promise<Json>,
+    keep: (answer: Json) => MaybePromise<T>,
+  ): Promise<T> {
     const text = textOfKey(key)
-    let pending = this.#pending.get(text)
-    if (pending === undefined) {
-      pending = this.#verified(ask(), point).finally(() => this.#pending.delete(text))
-      this.#pending.set(text, pending)
+    const pending = this.#pending.get(text)
+    if (pending !== undefined) return keep(await pending)
+    const asked = ask()
+    this.#pending.set(text, asked)
+    try {
+      return await keep(await asked)
+    } finally {
+      this.#pending.delete(text)
     }
-    const answer = await pending
-    const value = read(answer)
-    if (isAnswer(answer)) store.put(key, answer)
-    return value
   }
 
   /**
