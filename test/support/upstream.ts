@@ -155,7 +155,7 @@ export interface Fork {
 export async function forkOf(upstream: Upstream, options: DevchainOptions = {}): Promise<Fork> {
   const notices: string[] = []
   const devchain = await createDevchain(
-    { fork: { url: upstream.url }, noForkCache: true, clock: 'step:12', ...options },
+    { fork: { url: upstream.url }, noForkCache: true, clock: 'step:12', port: 0, ...options },
     { observer: { onNotice: (text) => notices.push(text) } },
   )
   return {
