@@ -1,6 +1,8 @@
 // Why an execution came to nothing, in words: reverts, Solidity's panics, halts of the machine.
+import { CONSOLE_ADDRESS } from '../core/abi.ts'
 import { DevchainError } from '../core/errors.ts'
-import { bigintFromBytes, hexFromBytes } from '../core/hex.ts'
+import { type Address, bigintFromBytes, hexFromBytes } from '../core/hex.ts'
+import { codeAt, type World } from '../state/world.ts'
 
 /** Panic codes of Solidity. @see https://docs.soliditylang.org/en/latest/control-structures.html#panic-via-assert-and-error-via-require */
 const PANICS: ReadonlyMap<bigint, string> = new Map([
@@ -135,4 +137,17 @@ function shortened(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what has to go
   const line = text.replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ')
   return line.length > REASON_LENGTH ? `${line.slice(0, REASON_LENGTH)}...` : line
+}
+
+/**
+ * Why a message did nothing although it has calldata and succeeded, in words; undefined where something ran.
+ * @param ran what came of it, and the world after it
+ */
+export function describeIdle(
+  { to, data }: { readonly to: Address | null; readonly data: Uint8Array },
+  ran: { readonly isAlone: boolean; readonly output: Uint8Array; readonly world: World },
+): string | undefined {
+  if (to === null || data.length === 0 || to === CONSOLE_ADDRESS) return undefined
+  if (!ran.isAlone || ran.output.length > 0 || codeAt(ran.world, to).length > 0) return undefined
+  return `no code at ${to}: nothing was called`
 }

@@ -168,7 +168,10 @@ describe('the log of a project', () => {
     chain.lines()
     const data = callData(project, 'Vault', 'balanceOf', [SENDER])
     await chain.ask('eth_call', { to: OTHER, data })
-    expect(chain.lines()).toEqual(['eth_call  1.0 ms  0x7099…79C8 balanceOf(0xf39F…2266) → 0x'])
+    expect(chain.lines()).toEqual([
+      'eth_call  1.0 ms  0x7099…79C8 balanceOf(0xf39F…2266) → 0x',
+      '    note no code at 0x70997970C51812dc3A010C7d01b50e0d17dc79C8: nothing was called',
+    ])
     const hash = await chain.ask('eth_sendTransaction', { from: SENDER, to: OTHER, data })
     expect(await chain.ask('devchain_traceTransaction', hash)).toMatchObject({
       lines: [expect.stringMatching(/^0x7099…79C8\.balanceOf\(0xf39F…2266\) · gas /)],

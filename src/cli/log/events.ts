@@ -1,15 +1,16 @@
 // What the log tells, as plain values: of calls, and of the difference between two states of a chain. How it is
 // written is pretty.ts's and json.ts's matter; both get the same events.
 import { type Address, type Hash, hexFromBytes } from '../../core/hex.ts'
+import { describeIdle } from '../../evm/reasons.ts'
 import type { Again } from '../../node/chain/failedrun.ts'
 import type { BlockRecord, ExecutedTransaction } from '../../node/ledger/blockrecord.ts'
-import { transactionPlace } from '../../node/ledger/blocktree.ts'
+import { headOf, transactionPlace } from '../../node/ledger/blocktree.ts'
 import type { BlockRange } from '../../node/ledger/canonicalchain.ts'
 import type { MiningState } from '../../node/ledger/chainstate.ts'
 import type { DroppedTransaction, StateChange } from '../../node/ledger/change.ts'
 import { clockShift } from '../../node/ledger/clock.ts'
 import { describeMining } from '../../node/ledger/miningmode.ts'
-import { arrivedAfter, pooledByHash } from '../../node/pool/pool.ts'
+import { arrivedAfter, nextNonce, pooledByHash } from '../../node/pool/pool.ts'
 import type { CallRefusal } from '../../observer.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import type { Writes } from '../../rpc/method.ts'
@@ -74,6 +75,8 @@ export interface TransactionEvent {
     | undefined
   /** What contracts printed, oldest first. */
   readonly console: readonly string[]
+  /** Remarks, such as that its calldata went to an address without code; left out where there are none. */
+  readonly notes?: readonly string[] | undefined
   /** What ran, for who knows names: no line has it as it is. */
   readonly executed?: ExecutedTransaction | undefined
 }
@@ -143,6 +146,9 @@ export interface WaitingEvent {
   readonly event: 'waiting'
   readonly added: Hashes
   readonly poolSize: number
+  /** Of a transaction behind a gap: its nonce, and the one that its sender has to use before. */
+  readonly nonce?: bigint
+  readonly nextNonce?: bigint
 }
 
 /** A transaction left the pool without being mined, as it had become impossible. */
@@ -204,7 +210,7 @@ export type Event = CallEvent | ChainEvent | RunningEvent | NoticeEvent | BugEve
 const INPUT_LIMIT = 4_096
 
 /** A transaction with what came of it. */
-function transactionEvent(executed: ExecutedTransaction, block: bigint): TransactionEvent {
+function transactionEvent(executed: ExecutedTransaction, record: BlockRecord): TransactionEvent {
   const { transaction, receipt, failure, consoleLines } = executed
   const { data } = transaction
   const { used, price } = receipt.blobGas ?? { used: 0n, price: 0n }
@@ -220,15 +226,25 @@ function transactionEvent(executed: ExecutedTransaction, block: bigint): Transac
     gasLimit: transaction.gasLimit,
     blobs: transaction.blobs?.versionedHashes.length,
     fee: receipt.gasUsed * receipt.effectiveGasPrice + used * price,
-    block,
+    block: record.block.header.number,
     failure: failure && {
       kind: failure.kind,
       reason: failure.reason,
       data: hexFromBytes(executed.output.subarray(0, INPUT_LIMIT)),
     },
     console: consoleLines.map((line) => line.text),
+    notes: remarksOn(executed, record),
     executed,
   }
+}
+
+function remarksOn(
+  { transaction, failure, output, isAlone = false }: ExecutedTransaction,
+  record: BlockRecord,
+): readonly string[] | undefined {
+  if (!isAlone || failure !== undefined || record.isStateless) return undefined
+  const remark = describeIdle(transaction, { isAlone, output, world: record.world })
+  return remark === undefined ? undefined : [remark]
 }
 
 function blockEvent(record: BlockRecord, first: bigint): BlockEvent {
@@ -250,11 +266,10 @@ function blockEvent(record: BlockRecord, first: bigint): BlockEvent {
 function blockEvents(added: BlockRange): ChainEvent[] {
   const events: ChainEvent[] = []
   for (const { first, record } of added.segments()) {
-    const { number } = record.block.header
     const last = events.at(-1)
     const isRun = record.executed.length === 0 && last?.event === 'block' && last.transactions === 0
     if (isRun) events.pop()
-    for (const executed of record.executed) events.push(transactionEvent(executed, number))
+    for (const executed of record.executed) events.push(transactionEvent(executed, record))
     events.push(blockEvent(record, isRun ? last.first : first))
   }
   return events
@@ -365,7 +380,8 @@ function settingEvents(change: StateChange, cause: Cause | undefined): ChainEven
   }
   const isGrown = after.pool.size > before.pool.size
   if (isGrown && head.added.length + head.removed.length === 0) {
-    events.push({ event: 'waiting', added: newlyWaiting(change, cause), poolSize: after.pool.size })
+    const added = newlyWaiting(change, cause)
+    events.push({ event: 'waiting', added, poolSize: after.pool.size, ...gapBefore(change, added) })
   }
   return events
 }
@@ -379,6 +395,18 @@ function newlyWaiting({ before, after }: StateChange, cause: Cause | undefined):
   }
   const entered = arrivedAfter(after.pool, before.pool.lastArrival)
   return { ...hashesOf(entered.map(({ transaction }) => transaction)), count }
+}
+
+/** Which nonce is missing before the one transaction that entered; nothing where none is. */
+function gapBefore(
+  { after }: StateChange,
+  { count, hashes: [hash] }: Hashes,
+): Pick<WaitingEvent, 'nonce' | 'nextNonce'> {
+  const entered = count === 1 && hash !== undefined ? pooledByHash(after.pool, hash) : undefined
+  if (entered === undefined) return {}
+  const { from, nonce } = entered.transaction
+  const expected = nextNonce(after.pool, headOf(after.tree).world, from)
+  return nonce > expected ? { nonce, nextNonce: expected } : {}
 }
 
 /** True when a transaction waits after a change that did not wait before. */

@@ -134,6 +134,7 @@ const SMALL = new Set([
   'clockSeconds',
   'offsetSeconds',
   'nonce',
+  'nextNonce',
 ])
 
 /** The event without bigints. (A replacer for `JSON.stringify` would be asked about every field of every line.) */

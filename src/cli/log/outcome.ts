@@ -1,9 +1,18 @@
-// The outcome of a call in a few words: what its line in the log ends with.
+// The outcome of a call, and what changed, in a few words: what a line in the log ends with.
 
-import { bytes, ether, fee, number, oneLine, plural, short } from '../../core/format.ts'
+import { bytes, ether, fee, number, oneLine, plural, short, signed } from '../../core/format.ts'
+import { describeMining } from '../../node/ledger/miningmode.ts'
 import type { Json } from '../../rpc/schema.ts'
-import type { CallEvent } from './events.ts'
+import type {
+  BackEvent,
+  CallEvent,
+  ChainEvent,
+  ClockEvent,
+  SnapshotEvent,
+  WaitingEvent,
+} from './events.ts'
 import { errorText } from './names.ts'
+import { importedLine } from './peers.ts'
 
 type JsonObject = { readonly [key: string]: Json | undefined }
 
@@ -106,4 +115,66 @@ function receiptOutcome(receipt: JsonObject): string {
 
 function quantity(value: Json | undefined): string {
   return typeof value === 'string' && /^0x[0-9a-f]+$/i.test(value) ? number(BigInt(value)) : '?'
+}
+
+/** What happened, in one phrase: for every event that is no block and no transaction. */
+export function headline(event: ChainEvent): string {
+  switch (event.event) {
+    case 'snapshot':
+      return `snapshot ${snapshotName(event)} at block ${number(event.block)}`
+    case 'revert':
+    case 'reset':
+    case 'reorganization':
+      return backLine(event)
+    case 'clock':
+      return clockLine(event)
+    case 'mining':
+      return `mining ${describeMining(event.mining)}`
+    case 'waiting':
+      return waitingLine(event)
+    case 'dropped':
+      return `dropped ${short(event.hash)} of ${short(event.from)}, nonce ${number(event.nonce)}: ${oneLine(event.reason, 200)}`
+    case 'imported':
+      return importedLine(event)
+    case 'block':
+    case 'transaction':
+      return event.event
+  }
+}
+
+function snapshotName({ id, name }: SnapshotEvent): string {
+  return name === undefined ? id : `${name} (${id})`
+}
+
+function backLine(event: BackEvent): string {
+  const branch = event.peer === undefined ? '' : ` to the branch of ${oneLine(event.peer, 40)}`
+  const name =
+    event.event === 'revert'
+      ? `revert to ${oneLine(event.id ?? '', 64)}`
+      : `${event.event}${branch}`
+  const parts: string[] = []
+  if (event.peer !== undefined) parts.push(`${plural(event.lostBlocks ?? 0, 'block')} deep`)
+  if (event.fromBlock !== event.toBlock) {
+    parts.push(`block ${number(event.fromBlock)} → ${number(event.toBlock)}`)
+  } else if (event.lostBlocks) parts.push(`${plural(event.lostBlocks, 'block')} replaced`)
+  if (event.clockSeconds !== 0n) parts.push(`clock ${signed(event.clockSeconds)} s`)
+  const { requeued, lost } = event
+  if (requeued !== undefined && requeued.count > 0) {
+    parts.push(`${plural(requeued.count, 'transaction')} back in the pool`)
+  }
+  if (lost !== undefined && lost.count > 0) parts.push(`${plural(lost.count, 'transaction')} gone`)
+  return `${name}: ${parts.length > 0 ? parts.join(', ') : `still block ${number(event.toBlock)}`}`
+}
+
+function clockLine({ clockSeconds, offsetSeconds }: ClockEvent): string {
+  const total = offsetSeconds === clockSeconds ? '' : ` (${signed(offsetSeconds)} s in all)`
+  return `clock ${signed(clockSeconds)} s${total}`
+}
+
+function waitingLine({ added, poolSize, nonce, nextNonce }: WaitingEvent): string {
+  const gap =
+    nonce === undefined || nextNonce === undefined
+      ? ''
+      : `: nonce ${number(nonce)}, account is at ${number(nextNonce)}`
+  return `${plural(added.count, 'transaction')} waiting, ${number(poolSize)} in the pool${gap}`
 }

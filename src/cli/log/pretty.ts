@@ -13,33 +13,28 @@ import {
   printable,
   roughEther,
   short,
-  signed,
   time,
 } from '../../core/format.ts'
 import type { Address } from '../../core/hex.ts'
-import { describeMining } from '../../node/ledger/miningmode.ts'
 import type { ProjectEvent } from '../../project/events.ts'
 import type { Told } from '../../project/naming/told.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { bootText } from '../boot.ts'
 import { beginning } from './bounded.ts'
 import type {
-  BackEvent,
   BlockEvent,
   BugEvent,
   CallEvent,
   ChainEvent,
-  ClockEvent,
   EndEvent,
   RunningEvent,
-  SnapshotEvent,
   TransactionEvent,
 } from './events.ts'
 import type { Entry, Renderer } from './log.ts'
 import { builtInName, type NameSource, nameIn, selectorOf } from './names.ts'
-import { failureText, outcomeOf } from './outcome.ts'
+import { failureText, headline, outcomeOf } from './outcome.ts'
 import type { Palette } from './palette.ts'
-import { importedLine, peerLine } from './peers.ts'
+import { peerLine } from './peers.ts'
 import { askedBy } from './request.ts'
 import {
   answerText,
@@ -173,13 +168,17 @@ function entryLines(look: Look, { call, count, events }: Entry): string[] {
   const told = call.error === undefined ? toldOf(look, call, headlines, others) : ''
   return [
     callLine(look, call, told, { count, events }),
-    ...call.notes.map((note) => `    ${look.palette.yellow('note')} ${oneLine(note, 300)}`),
+    ...noteLines(look, call.notes),
     ...(look.isVerbose ? verboseLines(look, call) : []),
     ...(look.isVerbose ? stackLines(look, call.error?.solidityStack) : []),
     ...traceLines(look, look.callTrace),
     ...call.console.flatMap((line) => consoleLines(look.palette, line)),
     ...others.flatMap((event) => eventLines(look, event)),
   ]
+}
+
+function noteLines(look: Look, notes: readonly string[] = []): string[] {
+  return notes.map((note) => `    ${look.palette.yellow('note')} ${withNames(look, note)}`)
 }
 
 /** What a call did, where that says more than its result; else nothing. */
@@ -290,60 +289,6 @@ function eventLines(look: Look, event: ChainEvent): string[] {
   return event.event === 'block' ? blockLines(look, event) : [`  ${headline(event)}`]
 }
 
-/** What happened, in one phrase: for every event that is no block and no transaction. */
-function headline(event: ChainEvent): string {
-  switch (event.event) {
-    case 'snapshot':
-      return `snapshot ${snapshotName(event)} at block ${number(event.block)}`
-    case 'revert':
-    case 'reset':
-    case 'reorganization':
-      return backLine(event)
-    case 'clock':
-      return clockLine(event)
-    case 'mining':
-      return `mining ${describeMining(event.mining)}`
-    case 'waiting':
-      return `${plural(event.added.count, 'transaction')} waiting, ${number(event.poolSize)} in the pool`
-    case 'dropped':
-      return `dropped ${short(event.hash)} of ${short(event.from)}, nonce ${number(event.nonce)}: ${oneLine(event.reason, 200)}`
-    case 'imported':
-      return importedLine(event)
-    case 'block':
-    case 'transaction':
-      return event.event
-  }
-}
-
-function snapshotName({ id, name }: SnapshotEvent): string {
-  return name === undefined ? id : `${name} (${id})`
-}
-
-function backLine(event: BackEvent): string {
-  const branch = event.peer === undefined ? '' : ` to the branch of ${oneLine(event.peer, 40)}`
-  const name =
-    event.event === 'revert'
-      ? `revert to ${oneLine(event.id ?? '', 64)}`
-      : `${event.event}${branch}`
-  const parts: string[] = []
-  if (event.peer !== undefined) parts.push(`${plural(event.lostBlocks ?? 0, 'block')} deep`)
-  if (event.fromBlock !== event.toBlock) {
-    parts.push(`block ${number(event.fromBlock)} → ${number(event.toBlock)}`)
-  } else if (event.lostBlocks) parts.push(`${plural(event.lostBlocks, 'block')} replaced`)
-  if (event.clockSeconds !== 0n) parts.push(`clock ${signed(event.clockSeconds)} s`)
-  const { requeued, lost } = event
-  if (requeued !== undefined && requeued.count > 0) {
-    parts.push(`${plural(requeued.count, 'transaction')} back in the pool`)
-  }
-  if (lost !== undefined && lost.count > 0) parts.push(`${plural(lost.count, 'transaction')} gone`)
-  return `${name}: ${parts.length > 0 ? parts.join(', ') : `still block ${number(event.toBlock)}`}`
-}
-
-function clockLine({ clockSeconds, offsetSeconds }: ClockEvent): string {
-  const total = offsetSeconds === clockSeconds ? '' : ` (${signed(offsetSeconds)} s in all)`
-  return `clock ${signed(clockSeconds)} s${total}`
-}
-
 function transactionLines(look: Look, event: TransactionEvent): string[] {
   const { palette } = look
   const status =
@@ -360,6 +305,7 @@ function transactionLines(look: Look, event: TransactionEvent): string[] {
     `    ${[...amounts, status].join(dot)}`,
     ...stackLines(look, look.stacks?.get(event.hash)),
     ...traceLines(look, look.traces?.get(event.hash)),
+    ...noteLines(look, event.notes),
     ...eventTexts(look, event).map((text) => `    ${palette.cyan('event')} ${text}`),
     ...event.console.flatMap((line) => consoleLines(palette, line)),
   ]

@@ -1,6 +1,8 @@
 // eth: messages that are run and leave no trace: calls, estimates, access lists.
 
+import { EMPTY_BYTES } from '../../core/hex.ts'
 import { whenThere } from '../../core/promises.ts'
+import { describeIdle } from '../../evm/reasons.ts'
 import { type AccessListAnswer, createAccessList } from '../../node/calls/accesslists.ts'
 import { call, executionError } from '../../node/calls/call.ts'
 import { estimateGas } from '../../node/calls/estimate.ts'
@@ -43,6 +45,9 @@ const ethCall = method({
         throw withRun(executionError(failure, output, consoleLines), runOf(made))
       }
       printLines(context, made)
+      const { to = null, data = EMPTY_BYTES } = request
+      const remark = describeIdle({ to, data }, made)
+      if (remark !== undefined) context.notes.push(remark)
       return output
     })
   },

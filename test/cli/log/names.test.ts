@@ -9,6 +9,7 @@ import { assemble } from '../../support/bytecode.ts'
 import { startLogged } from '../../support/loggedchain.ts'
 
 const A = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
+const OTHER = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 const TOKEN = '0x5FbDB2315678afecb367f032d93F642f64180aa3'
 
 // as 4byte.directory and the contracts' own tests have them
@@ -67,12 +68,14 @@ const SHORTAGE = `e450d38c${A.slice(2).padStart(64, '0')}${'0'.repeat(64)}${'5'.
 test('calls, estimates and failures name the callee and its function', async () => {
   await using chain = await startLogged()
   const to = TOKEN
+  await chain.ask('hardhat_setCode', to, '0x00')
+  chain.lines()
   await chain.ask('eth_call', { to, data: '0x18160ddd' })
   await chain.ask('eth_call', { to, input: '0x791a009b' })
   await chain.ask('eth_call', { transaction: 'no' }).catch(() => undefined)
   await chain.ask('eth_estimateGas', { from: A, to, data: '0xa9059cbb' })
   await chain.ask('eth_estimateGas', { from: A, to })
-  await chain.ask('eth_estimateGas', { from: A, data: '0x00' })
+  await chain.ask('eth_estimateGas', { from: OTHER, data: '0x00' })
   await chain.ask('hardhat_setCode', to, ECHO)
   await chain.ask('eth_call', { to, data: `0x791a009bf988f737` }).catch(() => undefined)
   await chain.ask('eth_call', { to, data: `0xa9059cbb${SHORTAGE}` }).catch(() => undefined)
@@ -121,6 +124,8 @@ test('the log of an answer in another node’s words is in our own', async () =>
 
 test('repeated calls are one line with a counter, with their function', async () => {
   await using chain = await startLogged()
+  await chain.ask('hardhat_setCode', TOKEN, '0x00')
+  chain.lines()
   for (let i = 0; i < 12; i++) await chain.ask('eth_call', { to: TOKEN, data: '0x18160ddd' })
   await chain.ask('eth_call', { to: TOKEN, data: '0x95d89b41' })
   expect(chain.lines()).toEqual([

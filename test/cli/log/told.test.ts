@@ -1,13 +1,16 @@
 // What the log says that a method did: of every method that changes the chain, under the call that did it.
 import { once } from 'node:events'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
+import { CONSOLE_ADDRESS } from '../../../src/core/abi.ts'
 import { methods } from '../../../src/methods/index.ts'
 import { startLogged } from '../../support/loggedchain.ts'
 
 const A = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 const B = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'
 const SENT = { from: A, to: B, value: '0x1' }
+const WITH_CODE = `0x${'c0de'.repeat(10)}`
+const SHORT_LIVED = `0x${'dead'.repeat(10)}`
 const WORD = `0x${'11'.repeat(32)}`
 
 test.each<[told: string, method: string, ...params: unknown[]]>([
@@ -159,4 +162,80 @@ test('a reorganization tells what waits again, and what is gone', async () => {
     expect.stringMatching(/^ {2}blocks 2 to 3 0x/),
     expect.stringMatching(/^ {4}empty/),
   ])
+})
+
+describe('a transaction behind a gap of nonces', () => {
+  test('waits with its nonce and that of its account', async () => {
+    await using chain = await startLogged()
+    await chain.ask('eth_sendTransaction', SENT)
+    chain.lines()
+    await chain.ask('eth_sendTransaction', { ...SENT, nonce: '0x9' })
+    expect(chain.lines()[1]).toBe(
+      '  1 transaction waiting, 1 in the pool: nonce 9, account is at 1',
+    )
+    await chain.ask('evm_setAutomine', false)
+    await chain.ask('eth_sendTransaction', SENT)
+    chain.lines()
+    await chain.ask('eth_sendTransaction', { ...SENT, nonce: '0x5' })
+    expect(chain.lines()[1]).toBe(
+      '  1 transaction waiting, 3 in the pool: nonce 5, account is at 2',
+    )
+    await chain.ask('eth_sendTransaction', SENT)
+    expect(chain.lines()[1]).toBe('  1 transaction waiting, 4 in the pool')
+  })
+
+  test('has both nonces in JSON', async () => {
+    await using chain = await startLogged({}, { json: true })
+    await chain.ask('eth_sendTransaction', { ...SENT, nonce: '0x9' })
+    expect(JSON.parse(chain.lines()[1]!)).toMatchObject({
+      event: 'waiting',
+      nonce: 9,
+      nextNonce: 0,
+    })
+  })
+})
+
+describe('calldata for an address without code', () => {
+  const DATA = '0xa9059cbb'
+  const note = `no code at ${B}: nothing was called`
+
+  test('is remarked on below a transaction and a call', async () => {
+    await using chain = await startLogged()
+    await chain.ask('eth_sendTransaction', { from: A, to: B, data: DATA })
+    const [, , , , remark] = chain.lines()
+    expect(remark?.toLowerCase()).toBe(`    note ${note}`)
+    await chain.ask('eth_call', { to: B, data: DATA })
+    expect(chain.lines().map((line) => line.toLowerCase())).toEqual([
+      'eth_call  1.0 ms  0x7099…79c8 transfer → 0x',
+      `    note ${note}`,
+    ])
+  })
+
+  test('is a note in JSON', async () => {
+    await using chain = await startLogged({}, { json: true })
+    await chain.ask('eth_sendTransaction', { from: A, to: B, data: DATA })
+    await chain.ask('eth_call', { to: B, data: DATA })
+    const lines = chain.lines().map((line) => JSON.parse(line))
+    expect(lines.filter(({ notes }) => notes !== undefined)).toEqual([
+      expect.objectContaining({ event: 'transaction', notes: [note] }),
+      expect.objectContaining({ event: 'call', method: 'eth_call', notes: [note] }),
+    ])
+  })
+
+  test.each<[what: string, request: object]>([
+    ['a transfer without calldata', { to: B }],
+    ['a contract that does nothing', { to: WITH_CODE, data: DATA }],
+    ['a contract that destroys itself', { to: SHORT_LIVED, data: DATA }],
+    ['a precompile', { to: `0x${'0'.repeat(39)}2`, data: DATA }],
+    ['console.log', { to: CONSOLE_ADDRESS, data: DATA }],
+    ['a creation', { data: '0x00' }],
+  ])('has no remark where %s was meant', async (_what, request) => {
+    await using chain = await startLogged({ hardfork: 'shanghai' })
+    await chain.ask('hardhat_setCode', WITH_CODE, '0x00')
+    await chain.ask('hardhat_setCode', SHORT_LIVED, '0x33ff')
+    chain.lines()
+    await chain.ask('eth_call', { from: A, ...request })
+    await chain.ask('eth_sendTransaction', { from: A, ...request })
+    expect(chain.lines().filter((line) => /note/.test(line))).toEqual([])
+  })
 })

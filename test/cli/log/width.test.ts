@@ -66,6 +66,7 @@ test('at 80 columns it looks so', async () => {
       "  block 2 HASH",
       "    1 transaction · gas 1,000,000 (3 %) · base fee 0 wei · 2020-09-13 12:26:42",
       "eth_call  1.0 ms  0x7099…79C8 transfer → 0x",
+      "    note no code at 0x7099…79C8: nothing was called",
       "eth_estimateGas  1.0 ms  new contract ✗ invalid opcode 0xfe",
       "hardhat_setBalance  1.0 ms  balance of 0xf39F…2266, 0x7099…79C8 1",
       "    ether",
