@@ -93,6 +93,16 @@ describe('code of the OpenZeppelin package', () => {
     },
   )
 
+  test('is guessed by its functions where it was compiled otherwise, also by selectors that begin with a zero', () => {
+    const names = ['AccessManager', 'ERC6909Metadata', 'ERC6909TokenSupply']
+    const found = artifacts.flatMap(({ contractName, deployedBytecode }) => {
+      if (!names.includes(contractName)) return []
+      const code = Buffer.from(`${deployedBytecode.slice(2)}ffffff`, 'hex')
+      return [[contractName, catalogue.runtime(code)?.contract.name]]
+    })
+    expect(found).toEqual(names.map((name) => [name, name]))
+  })
+
   test('is never taken for that of another when its own artifact is missing, but by a guess that says so', async () => {
     const without = async (index: number): Promise<Catalogue> =>
       await catalogueOf(all.filter((_, i) => i % 3 !== index))

@@ -9,6 +9,7 @@ import { ROOT } from './boot.ts'
 export interface Settings {
   readonly optimizer?: { readonly enabled: boolean; readonly runs?: number }
   readonly viaIR?: boolean
+  readonly metadata?: { readonly appendCBOR?: boolean }
 }
 
 export interface CompilerInput {

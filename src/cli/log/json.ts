@@ -6,7 +6,7 @@ import type { Entry, Renderer } from './log.ts'
 import { builtInName, type NameSource, selectorOf } from './names.ts'
 import { outcomeOf } from './outcome.ts'
 import { askedBy } from './request.ts'
-import { plainTold, type Scene, toldCall, toldError, toldEvents, toldMessage } from './scene.ts'
+import { plainTold, type Scene, toldCall, toldError, toldEvents, toldTransaction } from './scene.ts'
 
 /** Characters of JSON above which only the beginning of parameters, a result or an error's data is given, as text. */
 const VALUE_LIMIT = 10_000
@@ -156,8 +156,8 @@ function eventObject(look: Look, event: ChainEvent): object {
 
 /** What the project knows of a transaction. */
 function namesOf(scene: Scene, event: TransactionEvent): object {
-  const { executed, to, created, failure } = event
-  const called = executed && toldMessage(scene, to ?? { created }, executed.transaction.data)
+  const { to, failure } = event
+  const called = toldTransaction(scene, event)
   const custom = failure && toldError(scene, to, failure.data)
   const { told } = toldEvents(scene, event)
   return {

@@ -44,7 +44,7 @@ import {
   toldCall,
   toldError,
   toldEvents,
-  toldMessage,
+  toldTransaction,
 } from './scene.ts'
 import { NARROW, WIDE, wrapped } from './wrap.ts'
 
@@ -314,9 +314,8 @@ function transactionLines(look: Look, event: TransactionEvent): string[] {
 /** Whom a transaction called, and with what; or what it created. */
 function targetOf(look: Look, event: TransactionEvent): string {
   const { scene, address, isVerbose } = look
-  const { to, created, executed } = event
-  const input = executed?.transaction.data
-  const named = scene && input && toldMessage(scene, to ?? { created }, input)
+  const { to, created } = event
+  const named = scene && toldTransaction(scene, event)
   if (to === null) {
     const name = named === undefined ? 'contract' : phraseOf(named, isVerbose)
     return `new ${name}${created === null ? '' : ` ${address(created)}`}`

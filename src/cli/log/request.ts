@@ -4,6 +4,7 @@ import type { CallEvent } from './events.ts'
 
 /** A message as its sender put it. */
 export interface Asked {
+  readonly from: string | undefined
   readonly to: string | null
   /** Hex; empty where there is none. */
   readonly input: string
@@ -16,10 +17,11 @@ type JsonObject = { readonly [key: string]: Json | undefined }
 export function askedBy({ params }: Pick<CallEvent, 'params'>): Asked | undefined {
   const request = Array.isArray(params) ? (params[0] as Json | undefined) : transactionOf(params)
   if (!isObject(request)) return undefined
-  const { to, data, input, gas, gasLimit } = request
+  const { from, to, data, input, gas, gasLimit } = request
   const sent = input ?? data
   if (typeof to !== 'string' && typeof sent !== 'string') return undefined
   return {
+    from: typeof from === 'string' ? from : undefined,
     to: typeof to === 'string' ? to : null,
     input: typeof sent === 'string' ? sent : '',
     hasGas: (gas ?? gasLimit ?? null) !== null,

@@ -34,17 +34,21 @@ export function toldCall(scene: Scene | undefined, call: CallEvent): Told | Told
   const asked = scene && askedBy(call)
   if (asked === undefined || !isBytes(asked.input || '0x')) return undefined
   const input = bytesFromHex(asked.input || '0x')
-  return toldMessage(scene!, asked.to ?? { created: null }, input)
+  const { names, world, before } = scene!
+  if (asked.to === null) return names.creation(world, input, null)
+  const [to, from] = [addressIn(asked.to), addressIn(asked.from)]
+  return to && names.call(world, { from, to, input }, before)
 }
 
-/** What a message calls or creates. */
-export function toldMessage(
+/** What a transaction calls or creates. */
+export function toldTransaction(
   { names, world, before }: Scene,
-  to: string | { readonly created: Address | null },
-  input: Uint8Array,
+  { executed, from, to, created }: TransactionEvent,
 ): Told | ToldCall | undefined {
-  if (typeof to !== 'string') return names.creation(world, input, to.created)
-  return isAddress(to) ? names.call(world, to.toLowerCase() as Address, input, before) : undefined
+  if (executed === undefined) return undefined
+  const input = executed.transaction.data
+  if (to === null) return names.creation(world, input, created)
+  return names.call(world, { from, to, input }, before)
 }
 
 /** What an `eth_call`, whatever its prefix, returned, in words. */
@@ -66,8 +70,7 @@ export function toldError(
   data: string,
 ): Told | undefined {
   if (scene === undefined || !isBytes(data)) return undefined
-  const callee = to !== null && isAddress(to) ? (to.toLowerCase() as Address) : null
-  return scene.names.error(scene.world, callee, bytesFromHex(data))
+  return scene.names.error(scene.world, addressIn(to) ?? null, bytesFromHex(data))
 }
 
 /** The events of a transaction that the project knows, and how many others there are. */
@@ -176,6 +179,6 @@ function plainValue(value: unknown): Json {
   return typeof value === 'boolean' ? value : String(value)
 }
 
-function isAddress(text: string): boolean {
-  return /^0x[0-9a-f]{40}$/i.test(text)
+function addressIn(text: string | null | undefined): Address | undefined {
+  return /^0x[0-9a-f]{40}$/i.test(text ?? '') ? (text?.toLowerCase() as Address) : undefined
 }

@@ -6,6 +6,7 @@ import { yielder } from '../../core/yield.ts'
 import { type CallFrame, recordCalls } from '../../evm/tracers/calls.ts'
 import { combineTracers } from '../../evm/tracers/combine.ts'
 import { TRANSACTION_GAS } from '../../protocol/fees.ts'
+import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import { accountAt } from '../../state/world.ts'
 import type { Chain } from '../chain/chain.ts'
 import type { BlockRecord } from '../ledger/blockrecord.ts'
@@ -69,7 +70,7 @@ export async function creationOf(
   address: Address,
   budget: TraceBudget,
 ): Promise<{ readonly place: TransactionPlace; readonly creator: Address } | undefined> {
-  const record = firstWithCode(chain, address)
+  const record = firstWithCode(chain.state.tree, address, 0n)
   if (record === undefined) return undefined
   for (const [index, { receipt, transaction }] of record.executed.entries()) {
     if (receipt.contractAddress !== address || !receipt.status) continue
@@ -84,15 +85,31 @@ export async function creationOf(
   return undefined
 }
 
-/** The block after which the account has code, found by halving: looking at each would take as long as the chain. */
-function firstWithCode(chain: Chain, address: Address): BlockRecord | undefined {
-  const { tree } = chain.state
+/**
+ * The transaction among a chain's own blocks that made a contract by itself; undefined for one that another contract made,
+ * and where none did.
+ */
+export function deploymentOf(tree: BlockTree, address: Address): Transaction | undefined {
+  const { network } = tree
+  const record = firstWithCode(
+    tree,
+    address,
+    network === undefined ? 0n : BigInt(network.number) + 1n,
+  )
+  const found = record?.executed.find(
+    ({ receipt }) => receipt.contractAddress === address && receipt.status,
+  )
+  return found?.transaction
+}
+
+/** The block from a number on after which the account has code, found by halving: looking at each would take as long as the chain. */
+function firstWithCode(tree: BlockTree, address: Address, from: bigint): BlockRecord | undefined {
   const hasCode = (number: bigint): boolean => {
     const record = blockByNumber(tree, number)
     return record !== undefined && (accountAt(record.world, address)?.code.length ?? 0) > 0
   }
-  let [low, high] = [0n, BigInt(tree.canonical.length) - 1n]
-  if (!hasCode(high)) return undefined
+  let [low, high] = [from, BigInt(tree.canonical.length) - 1n]
+  if (low > high || !hasCode(high)) return undefined
   while (low < high) {
     const middle = (low + high) / 2n
     if (hasCode(middle)) high = middle

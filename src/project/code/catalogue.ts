@@ -1,5 +1,6 @@
 // The contracts that are known, and what looks them up: by code, by selector, by name.
 import type { AbiItem, ContractSummary, Format, ReaderNews, ReadFile } from '../reading/summary.ts'
+import { selectorsIn } from './selectors.ts'
 import {
   type CodeShape,
   fitsProbes,
@@ -53,8 +54,12 @@ export const MOST_CONTRACTS = 50_000
 /** Functions that an ABI must have at least for a guess by its selectors. */
 const TELLING_FUNCTIONS = 3
 
-/** Share of the selectors in a code that the guessed ABI must have. */
-const TELLING_SHARE = 0.6
+/**
+ * Share of the selectors in a code that the guessed ABI must have. Whatever extends an abstract contract, or an interface,
+ * has more functions than that, and is another contract.
+ */
+const TELLING_SHARE = 0.75
+const ABSTRACT_SHARE = 0.9
 
 type ByLength = Map<number, Contract[]>
 
@@ -234,16 +239,12 @@ export class Catalogue {
     const present = selectorsIn(code)
     const candidates = new Set([...present].flatMap((each) => bySelector.get(each) ?? []))
     let likeliest: Contract | undefined
-    let most = 0
     for (const contract of candidates) {
       const selectors = functionsOf(contract)
-      if (selectors.length < TELLING_FUNCTIONS || selectors.length < present.size * TELLING_SHARE)
-        continue
-      if (selectors.length < most || !selectors.every((each) => present.has(each))) continue
-      const isBetter = selectors.length > most || contract.age > (likeliest?.age ?? 0)
-      if (!isBetter) continue
-      likeliest = contract
-      most = selectors.length
+      const least = present.size * (isAbstract(contract) ? ABSTRACT_SHARE : TELLING_SHARE)
+      if (selectors.length < Math.max(TELLING_FUNCTIONS, least)) continue
+      if (likeliest !== undefined && !isLikelier(contract, likeliest)) continue
+      if (selectors.every((each) => present.has(each))) likeliest = contract
     }
     return likeliest && { contract: likeliest, isGuess: true, isSame: false }
   }
@@ -281,6 +282,19 @@ function put<K>(map: Map<K, Contract[]>, key: K, contract: Contract): void {
   const list = map.get(key)
   if (list === undefined) map.set(key, [contract])
   else list.push(contract)
+}
+
+/** True for what a tool compiled to no code; an ABI by itself may be of anything. */
+function isAbstract({ runtime, format }: Contract): boolean {
+  return runtime === undefined && format !== 'abi'
+}
+
+/** Of guesses that fit, the one with most functions, then one with code, then the newest. */
+function isLikelier(contract: Contract, other: Contract): boolean {
+  const more = functionsOf(contract).length - functionsOf(other).length
+  if (more !== 0) return more > 0
+  if (isAbstract(contract) !== isAbstract(other)) return isAbstract(other)
+  return contract.age > other.age
 }
 
 function functionsOf({ abi }: Contract): readonly string[] {
@@ -332,32 +346,4 @@ function chosen(found: Alike | undefined): Match | undefined {
   if (contract === undefined) return undefined
   const isGuess = found?.contracts.some((each) => each.name !== contract.name) === true
   return { contract, isGuess, isSame: true }
-}
-
-const PUSH1 = 0x60
-const PUSH4 = 0x63
-const PUSH32 = 0x7f
-
-/** The selectors that a code compares with. */
-function selectorsIn(code: Uint8Array): ReadonlySet<string> {
-  const found = new Set<string>()
-  for (let at = 0; at < code.length; at++) {
-    const opcode = code[at]!
-    if (opcode < PUSH1 || opcode > PUSH32) continue
-    const size = opcode - PUSH1 + 1
-    if (opcode === PUSH4 && isComparison(code[at + 5])) {
-      found.add(`0x${Buffer.from(code.subarray(at + 1, at + 5)).toString('hex')}`)
-    }
-    at += size
-  }
-  return found
-}
-
-const EQ = 0x14
-const SUB = 0x03
-const XOR = 0x18
-
-/** What compilers put after a selector that they look for. */
-function isComparison(opcode: number | undefined): boolean {
-  return opcode === EQ || opcode === SUB || opcode === XOR
 }

@@ -50,6 +50,11 @@ export function targetOf(
   return behind === undefined ? undefined : { via: 'beacon', address: behind }
 }
 
+/** Who may change what a proxy runs; undefined where that stands in no well-known slot. */
+export function adminOf(world: World, proxy: Address): Address | undefined {
+  return slotAddress(world, proxy, ADMIN_SLOT)
+}
+
 /** True where a proxy runs another implementation than it did. */
 export function isUpgraded(before: World, after: World, proxy: Address): boolean {
   const [old, now] = [before, after].map((world) => storageAt(world, proxy, IMPLEMENTATION_SLOT))

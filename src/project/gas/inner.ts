@@ -2,6 +2,7 @@
 import type { Address } from '../../core/hex.ts'
 import type { FrameEnd, FrameStart, Tracer } from '../../evm/executor.ts'
 import type { CommandWatch } from '../../node/chain/reaching.ts'
+import { isForwarded } from '../naming/callees.ts'
 
 /** Calls of one function of one account, or creations of one contract, that a command brought. */
 export interface InnerCalls {
@@ -11,15 +12,19 @@ export interface InnerCalls {
   readonly input: Uint8Array
   /** Who delegated the very call that it got: a proxy, perhaps; undefined: nobody did. */
   readonly through: Address | undefined
+  /** True where the account delegated the very call to another. */
+  readonly isHandedOn: boolean
   /** Gas of each call that succeeded. */
   readonly gas: number[]
   failed: number
 }
 
 interface OpenFrame {
-  readonly calls: InnerCalls | undefined
   readonly to: Address | null
   readonly input: Uint8Array
+  readonly isPrecompile: boolean
+  readonly through: Address | undefined
+  isHandedOn: boolean
 }
 
 /** Calls of a command that are kept by themselves; further ones are left out. */
@@ -52,37 +57,30 @@ export class InnerCallWatch implements CommandWatch {
 
   #enter(frame: FrameStart): void {
     const caller = this.#open.at(-1)
-    const { to } = frame
-    const input = frame.input.slice()
-    const isCounted = caller !== undefined && !frame.isPrecompile
-    const through = isCounted && isForwarded(frame, caller) ? (caller.to ?? undefined) : undefined
-    const calls = isCounted ? this.#callsOf(to, input, through) : undefined
-    this.#open.push({ calls, to, input })
+    const { to, isPrecompile } = frame
+    const isHandOn = caller !== undefined && isForwarded(frame, caller)
+    if (isHandOn) caller.isHandedOn = true
+    const through = isHandOn ? (caller.to ?? undefined) : undefined
+    this.#open.push({ to, input: frame.input.slice(), isPrecompile, through, isHandedOn: false })
   }
 
   #exit({ gasUsed, failure }: FrameEnd): void {
-    const calls = this.#open.pop()?.calls
+    const frame = this.#open.pop()
+    // the outermost is the transaction itself
+    if (frame === undefined || this.#open.length === 0 || frame.isPrecompile) return
+    const calls = this.#callsOf(frame)
     if (calls === undefined) return
     if (failure === undefined) calls.gas.push(Number(gasUsed))
     else calls.failed += 1
   }
 
-  #callsOf(
-    to: Address | null,
-    input: Uint8Array,
-    through: Address | undefined,
-  ): InnerCalls | undefined {
+  #callsOf({ to, input, through, isHandedOn }: OpenFrame): InnerCalls | undefined {
     const told = to === null ? input : input.subarray(0, SELECTOR_LENGTH)
-    const key = `${to} ${through} ${Buffer.from(told).toString('latin1')}`
+    const key = `${to} ${through} ${isHandedOn} ${Buffer.from(told).toString('latin1')}`
     const known = this.#called.get(key)
     if (known !== undefined || this.#called.size >= MOST_CALLED) return known
-    const made = { to, input: told, through, gas: [], failed: 0 }
+    const made = { to, input: told, through, isHandedOn, gas: [], failed: 0 }
     this.#called.set(key, made)
     return made
   }
-}
-
-/** True where a call is handed on as it came. */
-function isForwarded({ kind, input }: FrameStart, caller: OpenFrame): boolean {
-  return kind === 'DELEGATECALL' && input.length > 0 && Buffer.compare(input, caller.input) === 0
 }

@@ -5,6 +5,7 @@ import type { ExecutedTransaction } from '../../node/ledger/blockrecord.ts'
 import type { StateChange } from '../../node/ledger/change.ts'
 import type { World } from '../../state/world.ts'
 import type { Catalogue } from '../code/catalogue.ts'
+import type { Message } from '../naming/callees.ts'
 import type { Names } from '../naming/names.ts'
 import { type InnerCalls, InnerCallWatch } from './inner.ts'
 
@@ -42,9 +43,8 @@ interface Usage {
 }
 
 /** What is called, or created where `to` is null. */
-interface Called {
+interface Called extends Omit<Message, 'to'> {
   readonly to: Address | null
-  readonly input: Uint8Array
 }
 
 /** Calls within transactions, and the accounts when they were made. */
@@ -130,31 +130,35 @@ export class GasReport {
   }
 
   #count({ transaction, receipt, failure }: ExecutedTransaction, world: World): void {
-    const { to, data } = transaction
-    const usage = this.#usageOf('transaction', { to, input: data }, world)
+    const { from, to, data } = transaction
+    const usage = this.#usageOf('transaction', { from, to, input: data }, world)
     if (usage === undefined) return
     // what failed says little of what a function needs
     if (failure === undefined) add(usage.amounts, Number(receipt.gasUsed))
     else usage.failed += 1
   }
 
-  #countInner({ to, input, through, gas, failed }: InnerCalls, world: World): void {
+  #countInner({ to, input, through, isHandedOn, gas, failed }: InnerCalls, world: World): void {
     // what a proxy hands on is the same call
     const handing = through && this.#names.identities.of(world, through)
     if (handing?.via !== undefined) return
-    const usage = this.#usageOf('inner', { to, input }, world)
+    const usage = this.#usageOf('inner', { to, input, isHandedOn }, world)
     if (usage === undefined) return
     for (const amount of gas) add(usage.amounts, amount)
     usage.failed += failed
   }
 
   /** Undefined for what has no name, and where there is too much. */
-  #usageOf(kind: GasRow['kind'], { to, input }: Called, world: World): Usage | undefined {
+  #usageOf(kind: GasRow['kind'], called: Called, world: World): Usage | undefined {
+    const { to, input } = called
     const told =
-      to === null ? this.#names.creation(world, input, null) : this.#names.call(world, to, input)
+      to === null
+        ? this.#names.creation(world, input, null)
+        : this.#names.call(world, { ...called, to })
     if (told?.contract === undefined) return undefined
-    const called = told.signature ?? (input.length < 4 ? 'receive()' : 'fallback()')
-    const name = to === null ? '(deployment)' : called
+    // a selector that the contract has no function for
+    const function_ = told.signature ?? (told.name || '(no data)')
+    const name = to === null ? '(deployment)' : function_
     const key = `${kind} ${told.contract} ${name}`
     const known = this.#usages.get(key)
     if (known !== undefined || this.#usages.size >= MOST_FUNCTIONS) return known

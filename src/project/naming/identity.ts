@@ -2,6 +2,7 @@
 import { type Address, hexFromBytes } from '../../core/hex.ts'
 import { LruCache } from '../../core/lrucache.ts'
 import { isPromise } from '../../core/promises.ts'
+import { deploymentOf } from '../../node/calls/appearances.ts'
 import { call } from '../../node/calls/call.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import { latest } from '../../node/ledger/references.ts'
@@ -19,7 +20,7 @@ export interface Identity {
   /** How it comes to run that contract; undefined: it is its own code. */
   readonly via: Detour | undefined
   /** Of its own code, where that is another: the proxy's. */
-  readonly outer: Contract | undefined
+  readonly outer: Match | undefined
   /** The account whose code runs. */
   readonly code: Address
 }
@@ -30,7 +31,7 @@ const DEEPEST = 4
 /** Gas that a contract has to tell its name. */
 const ASKING_GAS = 200_000n
 
-/** Accounts whose symbol is remembered. */
+/** Accounts whose symbol or creation is remembered. */
 const REMEMBERED = 2_000
 
 /** bytes4(keccak256('implementation()')), and so on. */
@@ -48,6 +49,13 @@ interface KnownToken {
   readonly asked: number
 }
 
+/** Which of contracts with the same code an account is, as long as neither the code nor the artifacts change. */
+interface KnownTwin {
+  readonly code: Uint8Array
+  readonly version: number
+  readonly match: Match
+}
+
 /** How often an account is asked for a symbol. */
 const MOST_ASKED = 8
 
@@ -56,6 +64,7 @@ export class Identities {
   readonly #chain: Chain
   readonly #catalogue: Catalogue
   readonly #tokens = new LruCache<Address, KnownToken>(REMEMBERED)
+  readonly #twins = new LruCache<Address, KnownTwin>(REMEMBERED)
 
   constructor(chain: Chain, catalogue: Catalogue) {
     this.#chain = chain
@@ -67,11 +76,30 @@ export class Identities {
     const code = codeAt(world, address)
     if (code.length === 0) return undefined
     const target = targetOf(world, address, (beacon) => this.#implementationOf(world, beacon))
-    const own = this.#catalogue.runtime(code)
+    const own = this.matchOf(address, code)
     if (target === undefined || depth >= DEEPEST) return plain(own, address)
     const inner = this.of(world, target.address, depth + 1)
     if (inner?.contract === undefined) return plain(own, address)
-    return { ...inner, via: target.via, outer: own?.contract }
+    return { ...inner, via: target.via, outer: own }
+  }
+
+  /** The contract that an account's code is of. Where several contracts have the same, its creation may tell which it is. */
+  matchOf(address: Address, code: Uint8Array): Match | undefined {
+    const match = this.#catalogue.runtime(code)
+    if (match?.isSame !== true || !match.isGuess) return match
+    const { version } = this.#catalogue
+    const known = this.#twins.get(address)
+    if (known?.code === code && known.version === version) return known.match
+    const made = { code, version, match: this.#created(address, code) ?? match }
+    this.#twins.set(address, made)
+    return made.match
+  }
+
+  #created(address: Address, code: Uint8Array): Match | undefined {
+    const input = deploymentOf(this.#chain.state.tree, address)?.data
+    const creation = input && this.#catalogue.creation(input)
+    const isOne = this.#catalogue.alike(code)?.contracts.includes(creation?.contract as Contract)
+    return creation?.isGuess === false && isOne === true ? creation : undefined
   }
 
   /** The symbol and decimals that a contract tells; undefined where it tells none. */

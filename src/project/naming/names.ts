@@ -10,9 +10,17 @@ import type { Log } from '../../protocol/blocks/receipt.ts'
 import { codeAt, type World } from '../../state/world.ts'
 import { decodeEvent, decodeInputs } from '../abi/decode.ts'
 import type { Telling } from '../abi/values.ts'
-import type { Catalogue, Contract } from '../code/catalogue.ts'
+import type { Catalogue } from '../code/catalogue.ts'
 import { isUpgraded } from '../code/proxies.ts'
 import type { AbiItem } from '../reading/summary.ts'
+import {
+  type Callee,
+  calleeOf,
+  isForwarded,
+  type Message,
+  memberOf,
+  selectorOf,
+} from './callees.ts'
 import { Identities, type Identity } from './identity.ts'
 import type { Labels } from './labels.ts'
 import { bare, Named, NamedCall, type Told, type ToldCall } from './told.ts'
@@ -125,21 +133,42 @@ export class Names {
    * What a message calls. Undefined where nobody knows the function.
    * @param before the accounts when it was called, where that is known: what upgrades a proxy still runs the old one
    */
-  call(world: World, to: Address, input: Uint8Array, before?: World): ToldCall | undefined {
+  call(world: World, message: Message, before?: World): ToldCall | undefined {
+    const { to, input } = message
     const now = this.#identity(world, to)
     const isOld = before !== undefined && now?.via === 'proxy' && isUpgraded(before, world, to)
+    const then = isOld ? before : world
     const identity = isOld ? this.identities.of(before, to) : now
-    const contract = isOld ? this.#nameOf(before, to) : this.nameOf(world, to)
-    const key = input.length < 4 ? '' : hexFromBytes(input.subarray(0, 4))
-    const item = this.#itemOf(identity, 'function', key)
-    if (item === undefined) {
-      if (contract === undefined) return undefined
-      return bare(contract, input.length === 0 ? 'receive' : key || 'fallback')
+    const callee = identity && calleeOf(then, identity, message)
+    const named = callee?.item?.kind === 'function' ? callee.item : undefined
+    const item = named ?? this.#catalogue.item('function', selectorOf(input))
+    const contract = this.#calleeName(then, to, identity, callee, item)
+    if (item !== undefined) {
+      const { name, signature } = item
+      const decode = (): ReturnType<typeof decodeInputs> => decodeInputs(item, input.subarray(4))
+      const telling = (): Telling => this.#telling(world, to, item)
+      return new NamedCall(item, { contract, name, signature }, decode, telling)
     }
-    const { name, signature } = item
-    const decode = (): ReturnType<typeof decodeInputs> => decodeInputs(item, input.subarray(4))
-    const telling = (): Telling => this.#telling(world, to, item)
-    return new NamedCall(item, { contract, name, signature }, decode, telling)
+    if (contract === undefined) return undefined
+    const { kind } = callee?.item ?? {}
+    const name = input.length === 0 ? (kind ?? '') : selectorOf(input) || hexFromBytes(input)
+    return bare(contract, name, kind && `${kind}()`)
+  }
+
+  /** What stands before a function: whose it is, unless that has none of the kind. */
+  #calleeName(
+    world: World,
+    to: Address,
+    identity: Identity | undefined,
+    callee: Callee | undefined,
+    item: AbiItem | undefined,
+  ): string | undefined {
+    const label = this.#labels.get(to)
+    if (label !== undefined || identity === undefined || callee === undefined) return label
+    if (callee.isOwn) return identity.outer && this.#contractName(identity.outer)
+    const isOthers = item !== undefined && callee.item === undefined
+    if (callee.contract !== undefined && isOthers) return undefined
+    return this.#nameOf(world, to)
   }
 
   /**
@@ -151,7 +180,7 @@ export class Names {
     if (match === undefined) return created === null ? undefined : this.#created(world, created)
     const contract = `${match.isGuess ? '~' : ''}${this.#catalogue.nameOf(match.contract)}`
     const item = match.contract.abi.find(({ kind }) => kind === 'constructor')
-    if (item === undefined) return { ...bare(contract, 'constructor'), text: `${contract}()` }
+    if (item === undefined) return made(`${contract}()`, contract)
     const subject = { contract, name: 'constructor', signature: undefined, full: contract }
     return new Named(
       subject,
@@ -162,17 +191,29 @@ export class Names {
 
   #created(world: World, address: Address): Told | undefined {
     const identity = this.#identity(world, address)
-    const contract = identity && this.#contractName(identity)
-    if (contract === undefined) return undefined
-    const text = identity?.via === 'clone' ? `clone of ${contract}` : contract
-    return { ...bare(contract, 'constructor'), text, whole: text }
+    if (identity === undefined) return undefined
+    const { via, outer } = identity
+    const behind = this.#contractName(identity)
+    const own = via === undefined ? behind : outer && this.#contractName(outer)
+    if (own !== undefined) return made(own, own)
+    if (behind === undefined) return undefined
+    const text = `${via === 'clone' ? 'clone' : 'proxy'} of ${behind}`
+    return made(text, text)
   }
 
   /** What a frame calls or creates, in short; undefined where nobody knows. */
-  frame(world: World, { kind, to, input, isPrecompile }: CallFrame): string | undefined {
+  frame(world: World, frame: CallFrame): string | undefined {
+    return this.toldFrame(world, frame)?.text
+  }
+
+  /** @param before as of `call` */
+  toldFrame(world: World, frame: CallFrame, before?: World): Told | ToldCall | undefined {
+    const { kind, from, to, input, calls, isPrecompile } = frame
     if (kind === 'SELFDESTRUCT' || isPrecompile) return undefined
-    if (kind === 'CREATE' || kind === 'CREATE2') return this.creation(world, input, to)?.text
-    return to === null ? undefined : this.call(world, to, input)?.text
+    if (kind === 'CREATE' || kind === 'CREATE2') return this.creation(world, input, to)
+    if (to === null) return undefined
+    const isHandedOn = calls.some((call) => isForwarded(call, frame))
+    return this.call(world, { to, input, from, isHandedOn }, before)
   }
 
   /** An event with its values; undefined where nobody knows it. @param to whose name is not told */
@@ -184,8 +225,23 @@ export class Names {
     if (item === undefined) return undefined
     const values = decodeEvent(item, log.topics.map(bytesFromHex), log.data)
     if (values === undefined) return undefined
-    const contract = log.address === to ? undefined : this.nameOf(world, log.address)
+    const contract =
+      log.address === to ? undefined : this.#emitter(world, log.address, identity, item)
     return this.#namedItem(world, log.address, { contract, item, values })
+  }
+
+  /** Whose event it is: what a proxy emits by itself is none of what it runs. */
+  #emitter(
+    world: World,
+    address: Address,
+    identity: Identity | undefined,
+    { kind, key }: AbiItem,
+  ): string | undefined {
+    const isProxy = identity?.via === 'proxy' || identity?.via === 'beacon'
+    const isOwn = isProxy && identity.contract && !memberOf(identity.contract, kind, key)
+    if (!isOwn) return this.nameOf(world, address)
+    const own = identity.outer && this.#contractName(identity.outer)
+    return this.#labels.get(address) ?? own ?? short(checksumAddress(address))
   }
 
   /** A custom error with its values; undefined where nobody knows it. @param to who was called */
@@ -223,12 +279,12 @@ export class Names {
     if (key === '') return undefined
     return (
       (identity?.contract && memberOf(identity.contract, kind, key)) ??
-      (identity?.outer && memberOf(identity.outer, kind, key)) ??
+      (identity?.outer && memberOf(identity.outer.contract, kind, key)) ??
       this.#catalogue.item(kind, key)
     )
   }
 
-  #contractName({ contract, isGuess }: Identity): string | undefined {
+  #contractName({ contract, isGuess }: Pick<Identity, 'contract' | 'isGuess'>): string | undefined {
     if (contract === undefined) return undefined
     return `${isGuess ? '~' : ''}${this.#catalogue.nameOf(contract)}`
   }
@@ -263,22 +319,7 @@ export class Names {
   }
 }
 
-type Members = ReadonlyMap<string, AbiItem>
-
-const members = new WeakMap<Contract, ReadonlyMap<AbiItem['kind'], Members>>()
-
-/** A member of a contract's ABI, by its selector or topic; of several the last. */
-function memberOf(contract: Contract, kind: AbiItem['kind'], key: string): AbiItem | undefined {
-  const known = members.get(contract) ?? membersOf(contract)
-  members.set(contract, known)
-  return known.get(kind)?.get(key)
-}
-
-function membersOf({ abi }: Contract): ReadonlyMap<AbiItem['kind'], Members> {
-  const found = new Map<AbiItem['kind'], Map<string, AbiItem>>()
-  for (const item of abi) {
-    const ofKind = found.get(item.kind) ?? new Map<string, AbiItem>()
-    found.set(item.kind, ofKind.set(item.key, item))
-  }
-  return found
+/** A creation whose arguments nobody knows. */
+function made(text: string, contract: string): Told {
+  return { ...bare(contract, 'constructor'), text, whole: text }
 }

@@ -124,9 +124,12 @@ function withoutToken({ parameter }: Argument, telling: Telling): Telling {
   return isOther ? { ...telling, token: undefined } : telling
 }
 
-/** What is called without values, or with such as nobody knows. */
-export function bare(contract: string, name: string): ToldCall {
-  const text = `${contract}.${name}()`
-  const shared = { contract, name, signature: undefined, values: undefined }
+/**
+ * What is called without values, or with such as nobody knows.
+ * @param name a selector, or what takes messages without one; empty for nothing
+ */
+export function bare(contract: string, name: string, signature?: string): ToldCall {
+  const text = name === '' ? contract : `${contract}.${name}()`
+  const shared = { contract, name, signature, values: undefined }
   return { ...shared, text, whole: text, answer: () => undefined }
 }

@@ -116,8 +116,12 @@ function impatience(now: () => number): () => Promise<void> {
   }
 }
 
-function matchOf({ catalogue }: Explainer, { code, input }: RunFrame): Match | undefined {
-  return code === undefined ? catalogue.creation(input) : catalogue.runtime(code)
+function matchOf(
+  { catalogue, names }: Explainer,
+  { code, input, to }: RunFrame,
+): Match | undefined {
+  if (code === undefined || to === null) return catalogue.creation(input)
+  return names.identities.matchOf(to, code)
 }
 
 function contractOf(

@@ -13,7 +13,7 @@ import type { CallFrame, FrameLog } from '../../evm/tracers/calls.ts'
 import { accountAt, slotValue, type World } from '../../state/world.ts'
 import type { Telling } from '../abi/values.ts'
 import type { Names } from '../naming/names.ts'
-import type { Told, ToldCall } from '../naming/told.ts'
+import type { Told } from '../naming/told.ts'
 import { type SlotChange, storageTexts } from './storage.ts'
 
 /** A call with those that it made. Gas and amounts as QUANTITYs. */
@@ -90,9 +90,9 @@ interface Scene {
 }
 
 function nodeOf(scene: Scene, frame: CallFrame): TraceNode {
-  const { names, world } = scene
+  const { names, before, world } = scene
   const { kind, from, to, value, gasUsed, input, output, failure } = frame
-  const told = toldOf(scene, frame)
+  const told = names.toldFrame(world, frame, before)
   const result =
     failure === undefined && told !== undefined && 'answer' in told
       ? told.answer(output)
@@ -112,13 +112,6 @@ function nodeOf(scene: Scene, frame: CallFrame): TraceNode {
   }
 }
 
-function toldOf({ names, before, world }: Scene, frame: CallFrame): Told | ToldCall | undefined {
-  const { kind, to, input, isPrecompile } = frame
-  if (kind === 'SELFDESTRUCT' || isPrecompile) return undefined
-  if (kind === 'CREATE' || kind === 'CREATE2') return names.creation(world, input, to)
-  return to === null ? undefined : names.call(world, to, input, before)
-}
-
 /** A function that is known by its selector alone has the account before it. */
 function fullName({ contract, text }: Told, { to }: CallFrame): string {
   return contract === undefined && to !== null ? `${short(checksumAddress(to))}.${text}` : text
@@ -131,11 +124,11 @@ function plainName(
 ): string {
   if (kind === 'CREATE' || kind === 'CREATE2') return 'contract'
   if (to === null) return ''
-  const account = names.argumentName(world, to) ?? short(checksumAddress(to))
-  if (kind === 'SELFDESTRUCT') return `selfdestruct to ${account}`
+  const address = short(checksumAddress(to))
+  if (kind === 'SELFDESTRUCT') return `selfdestruct to ${names.argumentName(world, to) ?? address}`
   if (isPrecompile) return `precompile ${Number(to)}`
   const selector = input.length < 4 ? '' : `.${hexFromBytes(input.subarray(0, 4))}`
-  return `${account}${selector}`
+  return `${names.label(to) ?? address}${selector}`
 }
 
 function errorOf(names: Names, world: World, { to, output, failure }: CallFrame): string {
