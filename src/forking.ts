@@ -2,7 +2,7 @@
 import { DevchainError } from './core/errors.ts'
 import type { Executor } from './evm/executor.ts'
 import { createExecutor } from './evm/run/lazyexecutor.ts'
-import type { ForkSettings, OpenFork } from './fork/door.ts'
+import type { ForkSettings, Merged, OpenFork } from './fork/door.ts'
 import type { ForkOrder, ForkStarter, MethodContext } from './methods/common/context.ts'
 import type { Chain } from './node/chain/chain.ts'
 import type { ChainOptions } from './node/chainoptions.ts'
@@ -175,6 +175,15 @@ export class Forking implements ForkStarter {
     this.#door ??= await import('./fork/door.ts')
     return this.#door
   }
+}
+
+/**
+ * Merges recordings of one fork into a file.
+ * @throws {DevchainError} `INVALID_PARAMS` for files that do not go together
+ */
+export async function mergeRecordings(into: string, others: readonly string[]): Promise<Merged> {
+  const door = await import('./fork/door.ts')
+  return door.mergeRecordings(into, others)
 }
 
 function requireNoFork(given: Readonly<Record<string, boolean>>): void {

@@ -43,7 +43,6 @@ const CONTRADICTIONS: readonly (readonly [OptionKey, OptionKey, why: string])[] 
   ['blockTime', 'noMining', 'one mines on an interval, the other never by itself'],
   ['artifacts', 'noArtifacts', 'one reads artifacts, the other none'],
   ['abi', 'noArtifacts', 'one reads artifacts, the other none'],
-  ['forkRecord', 'forkReplay', 'one writes what is fetched, the other fetches nothing'],
   ['quiet', 'verbose', 'one silences the log, the other lengthens it'],
 ]
 

@@ -8,7 +8,7 @@ import { EXIT } from './parse/subcommands.ts'
 import { start } from './start.ts'
 
 /** Commands that need the code of a chain. */
-export type HeavyName = 'exec' | 'export' | 'completions'
+export type HeavyName = 'exec' | 'export' | 'fork-merge' | 'completions'
 
 /**
  * Starts a chain.
@@ -32,6 +32,8 @@ export async function heavyCommand(name: HeavyName, line: CommandLine): Promise<
       return (await import('./commands/exec.ts')).execCommand(line, readSettings)
     case 'export':
       return (await import('./commands/export.ts')).exportCommand(line)
+    case 'fork-merge':
+      return (await import('./commands/forkmerge.ts')).forkMergeCommand(line)
     case 'completions':
       return (await import('./commands/completions.ts')).completionsCommand(line)
   }

@@ -13,7 +13,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   const line = readArguments(argv)
   if (typeof line === 'number') return line
   const { name } = line
-  if (name === 'exec' || name === 'export' || name === 'completions') {
+  if (name === 'exec' || name === 'export' || name === 'fork-merge' || name === 'completions') {
     const { heavyCommand } = await import('./main.ts')
     return await heavyCommand(name, line)
   }

@@ -30,10 +30,11 @@ import type { Found } from './start/found.ts'
 import { headsIn, NO_HEADS } from './start/heads.ts'
 import { requireAsked } from './start/replayed.ts'
 import { BlockState } from './state.ts'
-import { type Prefix, readCassette, recordTo } from './store/cassette.ts'
+import { type Prefix, readCassette, storeOf } from './store/cassette.ts'
 import { diskStore } from './store/disk.ts'
 import { trimLater } from './store/folder.ts'
 import { memoryStore } from './store/memory.ts'
+import { recordTo } from './store/recording.ts'
 import { layered, type Store } from './store/store.ts'
 
 /** What of the options says how a network is forked. */
@@ -78,9 +79,13 @@ export async function openFork(settings: ForkSettings, onNotice: OnNotice): Prom
     : openCassette(settings, settings.forkReplay, onNotice)
 }
 
-/** A fork of what a file holds. Nobody is asked. */
+/**
+ * A fork of what a file holds. Nobody is asked.
+ * @throws {DevchainError} `INVALID_PARAMS` for a file that is none, or that does not have what is asked for
+ */
 function openCassette(settings: ForkSettings, file: string, onNotice: OnNotice): OpenFork {
-  const { head, store } = readCassette(file)
+  const cassette = readCassette(file)
+  const { head } = cassette
   const block = readBlock(head.block)
   requireAsked(file, head, block, settings)
   const asker: Asker = {
@@ -94,7 +99,12 @@ function openCassette(settings: ForkSettings, file: string, onNotice: OnNotice):
   const moveTo = async (): Promise<void> => {
     throw new DevchainError('INVALID_PARAMS', `${file} is replayed: no network is asked`)
   }
-  return opened(settings, found, { asker, store: layered(memoryStore(), store), moveTo }, onNotice)
+  const kept = layered(memoryStore(), storeOf(cassette))
+  const { forkRecord: into } = settings
+  // what the replay reads, and nothing else
+  const store = into === undefined ? kept : layered(recordTo(into, head, onNotice), kept)
+  const how = { ...settings, forkProofs: head.proofs ?? false, forkRecord: undefined }
+  return opened(how, found, { asker, store, moveTo }, onNotice)
 }
 
 async function openNetwork(settings: ForkSettings, onNotice: OnNotice): Promise<OpenFork> {
@@ -118,8 +128,9 @@ async function openNetwork(settings: ForkSettings, onNotice: OnNotice): Promise<
       return requireSameBlock(strangers, found.block, asking, providers[0]?.name)
     }
     if (found.isSeen) await meet()
-    const recorded = settings.forkRecord
-    if (recorded !== undefined) kept.unshift(recordTo(recorded, found.head, onNotice))
+    const { forkRecord: recorded, forkProofs } = settings
+    const recordedHead = { ...found.head, ...(forkProofs && { proofs: true as const }) }
+    if (recorded !== undefined) kept.unshift(recordTo(recorded, recordedHead, onNotice))
     const store = kept.reduceRight((lower, upper) => layered(upper, lower))
     const moveTo = async (url: string): Promise<void> => {
       const other = providersOf({ urls: [url], block: undefined }, settings)
@@ -202,7 +213,7 @@ function ageIn(
 }
 
 function opened(
-  { chainId, baseFee, forkLater, forkProofs: isProven }: ForkSettings,
+  { chainId, baseFee, forkLater, forkProofs: isProven, forkRecord }: ForkSettings,
   found: Found,
   { asker, store, moveTo }: Carriers,
   onNotice: OnNotice,
@@ -219,7 +230,9 @@ function opened(
   const ageOf = (number: bigint): BlockAge => ageIn(found, number)
   const isArbitrum = block.parentNumber !== undefined
   const told = { isArbitrum, onNotice, ageOf }
-  const network = new Network({ chainId: id, asker, store, isProven, isShallow, ...told })
+  const isRecorded = forkRecord !== undefined
+  const kept = { store, isProven, isRecorded, isShallow }
+  const network = new Network({ chainId: id, asker, ...kept, ...told })
   const { number, stateRoot } = block.header
   const point: BlockPoint = { number, hash: block.hash, stateRoot }
   const lineage = new Lineage(network, block)

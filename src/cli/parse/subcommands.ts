@@ -18,6 +18,7 @@ export type SubcommandName =
   | 'coverage'
   | 'export'
   | 'fork-cache'
+  | 'fork-merge'
   | 'completions'
 
 /** What a subcommand ends with. */
@@ -303,6 +304,31 @@ is reverted to. One without is dropped when an older one is reverted to, as thos
       ['1', 'it could not be deleted'],
       ['2', 'the arguments are wrong'],
     ],
+  },
+  {
+    name: 'fork-merge',
+    arguments: [
+      {
+        name: 'into',
+        sentence: 'Recording that gets the items; created if it is not there',
+        kind: 'required',
+        values: 'files',
+      },
+      {
+        name: 'from',
+        sentence: 'Recordings of the same fork; without any, the lines of the first are sorted',
+        kind: 'repeated',
+        values: 'files',
+      },
+    ],
+    sentence: 'Merge recordings of a fork (--fork-record) into one',
+    flags: [],
+    exits: [
+      ['0', 'done'],
+      ['1', 'the recordings do not go together, or a file cannot be read or written'],
+      ['2', 'the arguments are wrong'],
+    ],
+    notes: '  devchain fork-merge test/fork.jsonl branch/fork.jsonl',
   },
   {
     name: 'completions',

@@ -40,6 +40,8 @@ export interface NetworkParts {
   readonly isShallow: (number: bigint) => boolean
   /** True: accounts and slots are fetched with their proofs. */
   readonly isProven: boolean
+  /** True: what a run reads is asked for in the same rounds whatever is kept, so that all recordings of it are equal. */
+  readonly isRecorded?: boolean
   readonly onNotice?: (text: string) => void
   /** True: its blocks tell of those of a network below. */
   readonly isArbitrum?: boolean
@@ -140,6 +142,7 @@ export class Network {
 
   /** What `askAt` would answer without asking. */
   keptAt(method: string, params: readonly Json[], { hash }: BlockPoint): Json | undefined {
+    if (this.#parts.isRecorded === true) return undefined
     return this.#parts.store.get({ of: this.#placeOf(hash), method, params })
   }
 
@@ -233,11 +236,12 @@ export class Network {
   }
 
   /** What `codeAt` would answer without asking. */
-  keptCodeAt(address: Address, point: BlockPoint): Json | undefined {
-    const hash = this.keptAt('eth_getCode', [address], point)
+  keptCodeAt(address: Address, { hash: block }: BlockPoint): Json | undefined {
+    const { store } = this.#parts
+    const hash = store.get({ of: this.#placeOf(block), method: 'eth_getCode', params: [address] })
     // most accounts have none: that wants no look into a file
     if (hash === EMPTY_CODE_HASH) return '0x'
-    return typeof hash === 'string' ? this.#parts.store.get(codeKey(hash)) : undefined
+    return typeof hash === 'string' ? store.get(codeKey(hash)) : undefined
   }
 
   /** Asks for what is not kept, about a block that is still what it was. */

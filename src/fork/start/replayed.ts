@@ -1,4 +1,5 @@
 // What the options say beside a cassette: it holds one fork, and no other can be replayed of it.
+import path from 'node:path'
 import { DevchainError } from '../../core/errors.ts'
 import type { ForkChoice } from '../../options/fork.ts'
 import type { RemoteBlock } from '../network/header.ts'
@@ -10,19 +11,29 @@ export interface ReplayOrder {
   readonly fork: ForkChoice | undefined
   readonly forkTransaction?: string | undefined
   readonly forkChainId?: bigint | undefined
+  readonly forkProofs: boolean
+  readonly forkRecord?: string | undefined
 }
 
 /** @throws {DevchainError} `INVALID_PARAMS` for a cassette of another fork than the one that is asked for */
 export function requireAsked(
   file: string,
-  { chainId, prefix }: CassetteHead,
+  { chainId, prefix, proofs }: CassetteHead,
   { header: { number }, hash }: RemoteBlock,
-  { fork, forkTransaction, forkChainId }: ReplayOrder,
+  { fork, forkTransaction, forkChainId, forkProofs, forkRecord }: ReplayOrder,
 ): void {
   const block = fork?.block
   const isOther = isHash(block ?? '')
     ? block?.toLowerCase() !== hash
     : /^(\d|0x)/.test(block ?? '') && BigInt(block!) !== number
+  if (forkProofs && !proofs) {
+    const message = `${file} was recorded without --fork-proofs: leave it out, or record anew`
+    throw new DevchainError('INVALID_PARAMS', message)
+  }
+  if (forkRecord !== undefined && path.resolve(forkRecord) === path.resolve(file)) {
+    const message = `${file} is replayed: what the replay reads goes into another file (--fork-record)`
+    throw new DevchainError('INVALID_PARAMS', message)
+  }
   const begins = `${file} begins at block ${number}`
   const problem =
     forkChainId !== undefined && `${forkChainId}` !== chainId

@@ -1,9 +1,7 @@
 // A cassette: all that was fetched for a fork as one text file, a line an item, sorted, fit for a repository.
-import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import path from 'node:path'
+import { readFileSync } from 'node:fs'
 import { DevchainError } from '../../core/errors.ts'
 import type { Json } from '../../rpc/schema.ts'
-import { whileLocked } from './lock.ts'
 import { type ItemKey, type Store, textOfKey } from './store.ts'
 
 /** What the first line tells: which network, and which of its blocks was forked. */
@@ -15,6 +13,8 @@ export interface CassetteHead {
   readonly hardfork: string | null
   /** What of the next block is run on it: the transactions before that of an index. */
   readonly prefix?: Prefix
+  /** There where accounts and slots were fetched with their proofs. */
+  readonly proofs?: true
 }
 
 /** The beginning of a block. */
@@ -24,147 +24,53 @@ export interface Prefix {
   readonly index: number
 }
 
-/** Says what the file is, and of which form. */
-const FORMAT = 'devchain fork 1'
-
-/** Milliseconds after which what was fetched is on the disk, should the process be killed. */
-const SOON_MS = 300
-
-/**
- * Records what is fetched, and writes it to a file. What the file has of the same fork stays: several runs fill one file, also
- * at the same time.
- * @param onNotice told of a file that is begun anew or that cannot be written any more: a sentence
- * @throws {DevchainError} `INVALID_PARAMS` for a file that cannot be written, or that is something else
- */
-export function recordTo(
-  file: string,
-  head: CassetteHead,
-  onNotice: (text: string) => void,
-): Store {
-  const lines: Lines = new Map()
-  let timer: NodeJS.Timeout | undefined
-  let isWritten = false
-  let written: string | undefined
-  let told: string | undefined
-  const write = (): void => {
-    exclusively(file, () => {
-      const there = readText(file)
-      if (there !== written) addLines(there ?? '', { file, head, onNotice }, lines)
-      written = textOf(head, lines)
-      if (there !== written) replace(file, written)
-    })
-    isWritten = true
-  }
-  const writeLater = (): void => {
-    clearTimeout(timer)
-    timer = undefined
-    try {
-      write()
-    } catch (error) {
-      const { message } = error as Error
-      if (message !== told) onNotice(`what is fetched is not recorded: ${message}`)
-      told = message
-    }
-  }
-  // what cannot be recorded is told before anything is done
-  write()
-  return {
-    get: () => undefined,
-    put: (key, value) => {
-      const { of, method, params } = key
-      lines.set(textOfKey(key), JSON.stringify([of, method, params, value]))
-      isWritten = false
-      timer ??= setTimeout(writeLater, SOON_MS).unref()
-    },
-    flush: async () => {
-      if (!isWritten) writeLater()
-    },
-  }
-}
-
-/** @throws {DevchainError} `INVALID_PARAMS` for a file that cannot be written */
-function exclusively(file: string, work: () => void): void {
-  try {
-    if (statSync(file, { throwIfNoEntry: false })?.isFile() === false)
-      throw new Error('it is no file')
-    mkdirSync(path.dirname(path.resolve(file)), { recursive: true })
-    whileLocked(file, work)
-  } catch (error) {
-    if (error instanceof DevchainError) throw error
-    const message = `cannot write the recorded fork ${file}: ${(error as Error).message}`
-    throw new DevchainError('INVALID_PARAMS', message)
-  }
-}
-
-/** Items as they are written, by their key. */
-type Lines = Map<string, string>
-
-function textOf(head: CassetteHead, lines: Lines): string {
-  const sorted = [...lines].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, line]) => line)
-  return [JSON.stringify([FORMAT, head]), ...sorted, ''].join('\n')
-}
-
-/** What a recording goes into. */
-interface Target {
-  readonly file: string
-  readonly head: CassetteHead
-  readonly onNotice: (text: string) => void
-}
-
-/** Adds what a file has of the same fork. */
-function addLines(text: string, { file, head, onNotice }: Target, lines: Lines): void {
-  if (text === '') return
-  const [first = '', ...rest] = text.split('\n')
-  if (identityOf(headIn(first, file)) !== identityOf(head)) {
-    onNotice(`${file} was recorded of another block, and is begun anew`)
-    return
-  }
-  for (const [line, { key }] of itemsIn(rest, file)) {
-    const name = textOfKey(key)
-    if (!lines.has(name)) lines.set(name, line)
-  }
-}
-
-/** Two recordings of which this is the same go together. */
-function identityOf({ chainId, block, prefix }: CassetteHead): string {
-  const { hash = null } = (block ?? {}) as { readonly hash?: Json }
-  const { hash: next = null } = (prefix?.block ?? {}) as { readonly hash?: Json }
-  return JSON.stringify([chainId, hash, next, prefix?.index ?? null])
-}
-
-function replace(file: string, text: string): void {
-  const fresh = `${file}.${process.pid}.new`
-  try {
-    writeFileSync(fresh, text)
-    renameSync(fresh, file)
-  } finally {
-    rmSync(fresh, { force: true })
-  }
-}
+/** Items as they are written, by the text of their key. */
+export type Lines = Map<string, string>
 
 /** A cassette that was read. */
 export interface Cassette {
   readonly head: CassetteHead
-  readonly store: Store
+  readonly lines: Lines
+}
+
+/** Says what the file is, and of which form. */
+const FORMAT = 'devchain fork 1'
+
+/** An item as it is written. */
+export function lineOf({ of, method, params }: ItemKey, value: Json): string {
+  return JSON.stringify([of, method, params, value])
+}
+
+/** The text of a whole cassette. */
+export function textOfCassette({ head, lines }: Cassette): string {
+  const sorted = [...lines].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, line]) => line)
+  return [JSON.stringify([FORMAT, head]), ...sorted, ''].join('\n')
 }
 
 /**
- * Reads a cassette.
+ * Reads a file of a cassette.
  * @throws {DevchainError} `INVALID_PARAMS` for a file that is not there, or is none, with the line
  */
 export function readCassette(file: string): Cassette {
-  const text = readText(file)
+  const text = textIn(file)
   if (text === undefined) throw unreadable(file, 'there is no such file')
-  const [first = '', ...rest] = text.split('\n')
-  const head = headIn(first, file)
-  const items = new Map<string, Json>()
-  for (const [, { key, value }] of itemsIn(rest, file)) items.set(textOfKey(key), value)
-  const get = (key: ItemKey): Json | undefined => items.get(textOfKey(key))
-  return { head, store: { get, put: () => undefined, flush: async () => undefined } }
+  return cassetteIn(text, file)
 }
 
-/** @returns undefined where there is no such file */
-function readText(file: string): string | undefined {
+/** A cassette to replay. What is read of it is parsed then. */
+export function storeOf({ lines }: Cassette): Store {
+  const get = (key: ItemKey): Json | undefined => {
+    const line = lines.get(textOfKey(key))
+    return line === undefined ? undefined : (JSON.parse(line) as Item)[3]
+  }
+  return { get, put: () => undefined, flush: async () => undefined }
+}
+
+/**
+ * @returns undefined where there is no such file
+ * @throws {DevchainError} `INVALID_PARAMS` for one that cannot be read
+ */
+export function textIn(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
@@ -174,46 +80,116 @@ function readText(file: string): string | undefined {
   }
 }
 
-interface Item {
-  readonly key: ItemKey
-  readonly value: Json
+/**
+ * The cassette that a file's text is. Lines may be in any order and there twice, as git merges them.
+ * @throws {DevchainError} `INVALID_PARAMS` naming the first line that is no item, or that contradicts one before
+ */
+export function cassetteIn(text: string, file: string): Cassette {
+  const [first = '', ...rest] = text.replace(/^\uFEFF/, '').split('\n')
+  requireNoMarker(first, file, 1)
+  const head = headIn(first, file)
+  const lines: Lines = new Map()
+  const cassette = { head, lines }
+  for (const [index, line] of rest.entries()) {
+    if (line.trim() !== '') addLine(cassette, line.trim(), file, index + 2)
+  }
+  return cassette
+}
+
+function addLine({ head, lines }: Cassette, line: string, file: string, number: number): void {
+  requireNoMarker(line, file, number)
+  const item = parsed(line)
+  if (isHeadLine(item)) {
+    if (differenceOf(item[1], head) === undefined) return
+    const message = `${file}: line ${number} begins the recording of another fork: two recordings were merged that do not go together; record it anew`
+    throw new DevchainError('INVALID_PARAMS', message)
+  }
+  if (!isItem(item)) {
+    const message = `${file}: line ${number} is no item of a recorded fork`
+    throw new DevchainError('INVALID_PARAMS', message)
+  }
+  addItem(lines, item, line, `${file}: line ${number} contradicts a line before`)
 }
 
 /**
- * The items of the lines after the first.
- * @throws {DevchainError} `INVALID_PARAMS` naming the first line that is none
+ * Adds an item to those that are there.
+ * @throws {DevchainError} `INVALID_PARAMS` with the problem and the item, where it is there with another value
  */
-function* itemsIn(lines: readonly string[], file: string): Iterable<readonly [string, Item]> {
-  for (const [index, line] of lines.entries()) {
-    if (line.trim() === '') continue
-    const item = itemIn(parsed(line))
-    if (item === undefined) throw noLine(file, index + 2)
-    yield [line, item]
+function addItem(lines: Lines, item: Item, line: string, problem: string): void {
+  const [of, method, params, value] = item
+  const name = textOfKey({ of, method, params })
+  const there = lines.get(name)
+  lines.set(name, line)
+  if (there === undefined || there === line) return
+  const [one, other] = [(JSON.parse(there) as Item)[3], value].map((each) => JSON.stringify(each))
+  if (one === other) return
+  const words = `${method} ${JSON.stringify(params)} of ${of} is ${short(one!)} and ${short(other!)}`
+  throw new DevchainError('INVALID_PARAMS', `${problem}: ${words}`)
+}
+
+/** Characters of a value in an error. */
+const MOST_SHOWN = 100
+
+function short(text: string): string {
+  return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN - 1)}…` : text
+}
+
+/**
+ * Adds what another recording of the same fork has.
+ * @throws {DevchainError} `INVALID_PARAMS` where the two contradict each other
+ */
+export function addCassette(into: Cassette, from: Cassette, problem: string): void {
+  for (const line of from.lines.values()) {
+    addItem(into.lines, JSON.parse(line) as Item, line, problem)
   }
 }
 
-function itemIn(read: unknown): Item | undefined {
-  if (!Array.isArray(read) || read.length !== 4) return undefined
-  const [of, method, params, value] = read as [unknown, unknown, unknown, Json]
-  if (typeof of !== 'string' || typeof method !== 'string' || !Array.isArray(params)) {
-    return undefined
-  }
-  return { key: { of, method, params: params as Json[] }, value }
+/** What keeps two recordings apart: they are of other places, or one has proofs alone. Undefined: they go together. */
+export function differenceOf(
+  one: CassetteHead,
+  other: CassetteHead,
+): 'fork' | 'proofs' | undefined {
+  if (placeOf(one) !== placeOf(other)) return 'fork'
+  return one.proofs === other.proofs ? undefined : 'proofs'
+}
+
+/** The network, and where it was forked. */
+function placeOf({ chainId, block, prefix }: CassetteHead): string {
+  const { hash = null } = (block ?? {}) as { readonly hash?: Json }
+  const { hash: next = null } = (prefix?.block ?? {}) as { readonly hash?: Json }
+  return JSON.stringify([chainId, hash, next, prefix?.index ?? null])
+}
+
+/** What git writes around lines that it could not merge. */
+const CONFLICT_MARKER = /^(<{7}|\|{7}|={7}|>{7})( |\r?$)/
+
+function requireNoMarker(line: string, file: string, number: number): void {
+  if (!CONFLICT_MARKER.test(line)) return
+  const message = `${file}: line ${number} is a conflict marker of git: delete the markers and keep the lines of both sides; with merge=union in .gitattributes git does so itself`
+  throw new DevchainError('INVALID_PARAMS', message)
+}
+
+type Item = readonly [of: string, method: string, params: readonly Json[], value: Json]
+
+function isItem(read: unknown): read is Item {
+  if (!Array.isArray(read) || read.length !== 4) return false
+  const [of, method, params] = read as readonly unknown[]
+  return typeof of === 'string' && typeof method === 'string' && Array.isArray(params)
 }
 
 function headIn(line: string, file: string): CassetteHead {
   const read = parsed(line)
-  const [format, head] = (Array.isArray(read) ? read : []) as [unknown, CassetteHead | null]
-  if (format !== FORMAT) {
-    const message = `${file} is no recorded fork: expected a first line that begins with ["${FORMAT}"`
-    throw new DevchainError('INVALID_PARAMS', message)
-  }
-  if (isHead(head)) return head
-  throw new DevchainError('INVALID_PARAMS', `${file}: line 1 names no chain and block of a fork`)
+  if (isHeadLine(read)) return read[1]
+  const isOther = !Array.isArray(read) || read[0] !== FORMAT
+  const message = isOther
+    ? `${file} is no recorded fork: expected a first line that begins with ["${FORMAT}"`
+    : `${file}: line 1 names no chain and block of a fork`
+  throw new DevchainError('INVALID_PARAMS', message)
 }
 
-function isHead(value: CassetteHead | null | undefined): value is CassetteHead {
-  const { chainId, block } = value ?? {}
+function isHeadLine(read: unknown): read is [string, CassetteHead] {
+  if (!Array.isArray(read) || read[0] !== FORMAT) return false
+  const { chainId, block } = (read[1] ?? {}) as Partial<CassetteHead>
   const { hash } = (block ?? {}) as { readonly hash?: unknown }
   return /^\d+$/.test(String(chainId)) && typeof hash === 'string'
 }
@@ -224,11 +200,6 @@ function parsed(line: string): unknown {
   } catch {
     return undefined
   }
-}
-
-function noLine(file: string, number: number): DevchainError {
-  const message = `${file}: line ${number} is no item of a recorded fork`
-  return new DevchainError('INVALID_PARAMS', message)
 }
 
 function unreadable(file: string, why: string): DevchainError {

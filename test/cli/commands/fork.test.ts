@@ -1,5 +1,5 @@
 // What the command line has for forks: another block, and the cache.
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -91,5 +91,54 @@ describe('devchain fork-cache', () => {
     expect(cleared).toMatchObject({ code: 0, stderr: '' })
     expect(cleared.stdout).toMatch(/^deleted 0\.0 MB in \d files? in .*forks\n$/)
     expect(readdirSync(path.join(folder, 'devchain'))).not.toContain('forks')
+  })
+})
+
+describe('devchain fork-merge', () => {
+  const HEAD = { chainId: '1', block: { hash: '0x00' }, hardfork: null }
+
+  /** A file that was recorded at a block, with the values of slots. */
+  function recorded(name: string, values: Readonly<Record<string, string>>, hash = '0x00'): string {
+    const file = path.join(folder, name)
+    const head = ['devchain fork 1', { ...HEAD, block: { hash } }]
+    const items = Object.entries(values).map(([slot, value]) => ['1/0x00', 'm', [slot], value])
+    writeFileSync(file, [head, ...items].map((each) => `${JSON.stringify(each)}\n`).join(''))
+    return file
+  }
+
+  const merge = (...files: string[]): Promise<Ran> => run(['fork-merge', ...files], {})
+
+  test('puts recordings of one fork together, its lines in order', async () => {
+    const whole = recorded('whole', { '0x1': 'a', '0x2': 'b', '0x3': 'c', '0x4': 'd' })
+    const one = recorded('one', { '0x3': 'c', '0x1': 'a' })
+    const two = recorded('two', { '0x4': 'd', '0x1': 'a' })
+    const three = recorded('three', { '0x2': 'b' })
+    const { code, stdout } = await merge(one, two, three)
+    expect([code, stdout]).toEqual([0, `${one}: 4 items, 2 of them new\n`])
+    expect(readFileSync(one, 'utf8')).toBe(readFileSync(whole, 'utf8'))
+    const fresh = path.join(folder, 'fresh')
+    expect((await merge(fresh, three, two)).stdout).toBe(`${fresh}: 3 items, 3 of them new\n`)
+    const unsorted = recorded('unsorted', { '0x4': 'd', '0x3': 'c', '0x2': 'b', '0x1': 'a' })
+    expect((await merge(unsorted)).stdout).toBe(`${unsorted}: 4 items, 0 of them new\n`)
+    expect(readFileSync(unsorted, 'utf8')).toBe(readFileSync(whole, 'utf8'))
+  })
+
+  test('names an item that two recordings contradict each other by, and leaves the file as it was', async () => {
+    const one = recorded('one', { '0x1': 'a', '0x2': 'b' })
+    const two = recorded('two', { '0x2': 'c', '0x3': 'd' })
+    const other = recorded('other', {}, '0x01')
+    const before = readFileSync(one, 'utf8')
+    const wrong: readonly (readonly [readonly string[], string])[] = [
+      [[one, two], `${two} contradicts ${one}: m ["0x2"] of 1/0x00 is "b" and "c"`],
+      [[one, other], `${other} is of another fork than ${one}: recordings go together where`],
+      [[one, path.join(folder, 'none')], 'there is no such file'],
+      [[path.join(folder, 'none')], 'there is no such file'],
+    ]
+    for (const [files, message] of wrong) {
+      const { code, stderr } = await merge(...files)
+      expect([code, stderr]).toEqual([1, expect.stringContaining(message)])
+    }
+    expect(readFileSync(one, 'utf8')).toBe(before)
+    expect(readdirSync(folder).toSorted()).toEqual(['one', 'other', 'two'])
   })
 })

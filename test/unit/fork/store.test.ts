@@ -21,11 +21,11 @@ import { bytesFromHex } from '../../../src/core/hex.ts'
 import { createDevchain, type Devchain, type DevchainOptions } from '../../../src/devchain.ts'
 import type { RemoteBlock } from '../../../src/fork/network/header.ts'
 import { headsIn } from '../../../src/fork/start/heads.ts'
-import { recordTo } from '../../../src/fork/store/cassette.ts'
 import { diskStore } from '../../../src/fork/store/disk.ts'
 import { trimFolder, trimLater } from '../../../src/fork/store/folder.ts'
 import { whileLocked } from '../../../src/fork/store/lock.ts'
 import { memoryStore } from '../../../src/fork/store/memory.ts'
+import { recordTo } from '../../../src/fork/store/recording.ts'
 import type { Json } from '../../../src/rpc/schema.ts'
 import {
   deployKeeper,
@@ -459,7 +459,7 @@ describe('a cassette', () => {
       [{ forkReplay: file, fork: { url, block: first } }, /begins at block 2 .*, not 0x\w+ /],
       [{ forkReplay: file, forkTransaction: second }, /at block 2, not before 0x\w+ \(--fork-tr/],
       [{ forkReplay: later, forkTransaction: first }, /block 1 and before 0x\w+, not before 0x/],
-      [{ forkReplay: file, forkRecord: later, fork: url }, /one writes what is fetched/],
+      [{ forkReplay: file, forkRecord: `${folder}/./fork.jsonl` }, /goes into another file/],
     ]
     for (const [options, words] of wrong) await expect(forkOf(options)).rejects.toThrow(words)
     const right: readonly DevchainOptions[] = [
@@ -506,7 +506,11 @@ describe('a cassette', () => {
     ['a line that is none', `${HEAD}\n[1]\n`, /line 2 is no item/],
     ['a line of something else', `${HEAD}\n\n[1,2,3,4]\n`, /line 3 is no item/],
     ['a line without parameters', `${HEAD}\n["1","m","p",4]\n`, /line 2 is no item/],
-    ['half a merge', `${HEAD}\n["1","m",[],4]\n<<<<<<< ours\n`, /line 3 is no item/],
+    [
+      'half a merge',
+      `${HEAD}\n["1","m",[],4]\n<<<<<<< ours\n`,
+      /line 3 is a conflict marker of git/,
+    ],
     ['cut off', `${HEAD}\n["1","m",[],4]\n["1","m",["a"`, /line 3 is no item/],
   ]
 
