@@ -521,7 +521,7 @@ describe('another URL', () => {
     }
     const beyond = 'http://127.0.0.1:1'
     await expect(fork.ask('anvil_setRpcUrl', beyond)).rejects.toThrow(/cannot be asked: .*:1: /)
-    await using copy = await forkOf(upstream)
+    await using copy = await forkOf(upstream, { port: 0 })
     const { url } = await copy.devchain.listen()
     await fork.ask('anvil_setRpcUrl', url)
     const begun = upstream.requests.length
