@@ -61,12 +61,17 @@ const UNDECODABLE = refusal(INVALID_PARAMS, 'Failed to decode transaction')
 const unknownType: Refusal = (refused) =>
   refused.method.startsWith('eth_sendRaw') ? UNDECODABLE(refused) : undefined
 
-/** anvil words a call with too little gas as one with too much. */
-const tooLittleGas: Refusal = ({ method }) => {
-  const message = isCall(method)
-    ? 'intrinsic gas too high -- CallGasCostMoreThanGasLimit'
-    : 'intrinsic gas too low'
+/** anvil words a call with too little gas as one with too much, and an estimate as one that ran out of it. */
+const tooLittleGas: Refusal = ({ method, facts: { given, floor } }) => {
+  if (method === 'eth_estimateGas') return outOfAllowance(given)
+  const kind = floor === undefined ? 'CallGasCostMoreThanGasLimit' : 'GasFloorMoreThanGasLimit'
+  const message = isCall(method) ? `intrinsic gas too high -- ${kind}` : 'intrinsic gas too low'
   return { code: SERVER_ERROR, message }
+}
+
+function outOfAllowance(gas: unknown): ErrorObject {
+  const message = `Out of gas: gas required exceeds allowance: ${gas}`
+  return { code: TRANSACTION_REJECTED, message }
 }
 
 /** One that is in a block has a nonce that was used. */
@@ -180,6 +185,7 @@ export const ANVIL: Profile = {
     REPLACEMENT_UNDERPRICED: refusal(TRANSACTION_REJECTED, 'replacement transaction underpriced'),
     INSUFFICIENT_FUNDS: NO_FUNDS,
     INTRINSIC_GAS_TOO_LOW: tooLittleGas,
+    GAS_BELOW_FLOOR: tooLittleGas,
     EXCEEDS_BLOCK_GAS_LIMIT: refusal(
       SERVER_ERROR,
       'intrinsic gas too high -- tx.gas_limit > env.block.gas_limit',
@@ -197,10 +203,7 @@ export const ANVIL: Profile = {
 }
 
 function failure({ reason, data, cause, allowance }: FailedExecution): ErrorObject {
-  if (allowance !== undefined) {
-    const message = `Out of gas: gas required exceeds allowance: ${allowance}`
-    return { code: TRANSACTION_REJECTED, message }
-  }
+  if (allowance !== undefined) return outOfAllowance(allowance)
   if (cause.kind === 'halt') {
     const name = ANVIL_HALTS.find(([pattern]) => pattern.test(reason))?.[1] ?? reason
     return { code: INTERNAL_ERROR, message: `EVM error ${name}` }

@@ -65,6 +65,7 @@ export const HARDHAT: Profile = {
     callsAskForFunds: false,
     estimatesAskForFunds: false,
     automineMinesPool: false,
+    minesUntilIncluded: true,
     oneTransactionABlock: false,
     limitEmptiesPool: true,
     noncesGoBack: false,

@@ -216,6 +216,11 @@ export const HARDHAT_REFUSALS: Profile['refusals'] = {
     SERVER_ERROR,
     ({ facts: { given, least } }) => `Transaction requires at least ${least} gas but got ${given}`,
   ),
+  GAS_BELOW_FLOOR: told(
+    SERVER_ERROR,
+    ({ facts: { given, floor } }) =>
+      `Transaction requires gas floor of ${floor} but got limit of ${given}`,
+  ),
   EXCEEDS_BLOCK_GAS_LIMIT: told(SERVER_ERROR, ({ facts: { given, most }, message }) =>
     most === undefined
       ? message

@@ -22,6 +22,8 @@ export interface Behaviour {
   readonly gapsWait: boolean
   /** Automining that begins mines what waits; else it waits for the next transaction. */
   readonly automineMinesPool: boolean
+  /** A send that gas has become too dear for is mined after empty blocks, which lower the base fee; else it waits. */
+  readonly minesUntilIncluded: boolean
   /** Blocks that come with transactions have one each; else each has all that waits. */
   readonly oneTransactionABlock: boolean
   /** Where blocks get a lower gas limit, transactions that no block could hold leave the pool; else they wait. */
@@ -68,6 +70,7 @@ export const OWN_BEHAVIOUR: Behaviour = {
   poolAsksForBaseFee: false,
   gapsWait: true,
   automineMinesPool: true,
+  minesUntilIncluded: false,
   oneTransactionABlock: true,
   limitEmptiesPool: false,
   noncesGoBack: true,

@@ -15,6 +15,7 @@ import type { ChainState } from '../ledger/chainstate.ts'
 import type { Change } from '../ledger/change.ts'
 import { isInstant } from '../ledger/miningmode.ts'
 import { mineWaiting } from '../mining/miner.ts'
+import { mineUntilIncluded } from '../mining/untilincluded.ts'
 import { withBlobs } from '../pool/blobstore.ts'
 import { type Conditions, checkConditions } from '../pool/conditions.ts'
 import { admit } from './admission.ts'
@@ -192,7 +193,9 @@ async function entered(
   const blobs = sidecar ? withBlobs(state.blobs, transaction, sidecar) : state.blobs
   const waiting = { ...state, pool, blobs }
   if (!isInstant(state.mining)) return { state: waiting, value: { hash, executed: undefined } }
-  const { state: after, dropped } = await mineWaiting(executor, waiting, now)
+  const { state: after, dropped } = state.config.behaviour.minesUntilIncluded
+    ? await mineUntilIncluded(executor, waiting, transaction, now)
+    : await mineWaiting(executor, waiting, now)
   const refusal = dropped.find((each) => each.transaction.hash === hash)
   if (refusal !== undefined) throw refusal.error
   const place = transactionPlace(after.tree, hash)

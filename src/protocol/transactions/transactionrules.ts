@@ -105,23 +105,22 @@ export function requireInitCodeSize(
   )
 }
 
-/** @throws {DevchainError} `INTRINSIC_GAS_TOO_LOW` below the intrinsic gas or the floor of its calldata (EIP-7623) */
+/** @throws {DevchainError} `INTRINSIC_GAS_TOO_LOW`, or `GAS_BELOW_FLOOR` below the floor of its calldata (EIP-7623) */
 export function requireIntrinsicGas(
   message: GasRelevant & { readonly gasLimit: bigint },
   hardfork: Hardfork,
 ): void {
-  const intrinsic = intrinsicGas(message, hardfork)
+  const { gasLimit: given } = message
+  const least = intrinsicGas(message, hardfork)
+  if (given < least) {
+    const told = `intrinsic gas too low: have ${given}, want ${least}`
+    throw new DevchainError('INTRINSIC_GAS_TOO_LOW', told, undefined, { given, least })
+  }
   const floor = floorDataGas(message, hardfork)
-  const isFloor = floor > intrinsic && message.gasLimit >= intrinsic
-  const least = floor > intrinsic ? floor : intrinsic
-  if (message.gasLimit >= least) return
-  const note = isFloor ? ', the floor for this much calldata' : ''
-  throw new DevchainError(
-    'INTRINSIC_GAS_TOO_LOW',
-    `intrinsic gas too low: have ${message.gasLimit}, want ${isFloor ? floor : intrinsic}${note}`,
-    undefined,
-    { given: message.gasLimit, least },
-  )
+  if (given >= floor) return
+  // clients look for the first words
+  const told = `intrinsic gas too low: have ${given}, want ${floor}, the floor for this much calldata`
+  throw new DevchainError('GAS_BELOW_FLOOR', told, undefined, { given, floor })
 }
 
 /** @throws {DevchainError} `EXCEEDS_BLOCK_GAS_LIMIT` when no block could hold it */

@@ -8,6 +8,17 @@ const ZERO = `0x${'0'.repeat(64)}`
 const MANUAL: Step = ['evm_setAutomine', false]
 const AUTOMATIC: Step = ['evm_setAutomine', true]
 
+/** Base fee of the first block, in wei per gas. */
+const FIRST_BASE_FEE = 875_000_000n
+
+/** What Alice has left after three transfers at that price. */
+const REST = `0x${(10n ** 22n - 3n * 21_000n * FIRST_BASE_FEE).toString(16)}`
+
+/** A transfer that the first block takes, and no block after a full one. */
+function atFirstBaseFee(members: Readonly<Record<string, unknown>>): Step {
+  return transfer({ gasPrice: `0x${FIRST_BASE_FEE.toString(16)}`, ...members })
+}
+
 /** Requests that are refused, each a scenario of its own. */
 const REFUSED: readonly (readonly [name: string, ask: Step])[] = [
   ['a storage value of one byte', ['hardhat_setStorageAt', BOB, '0x0', '0x00']],
@@ -104,6 +115,28 @@ export const HARDHAT: readonly Scenario[] = [
     ],
     hide: ['hash'],
   },
+  ...(['0x0', REST] as const).map(
+    (value): Scenario => ({
+      name: `a send ${value === '0x0' ? 'after what waits, while full blocks raise the base fee' : 'that nothing is left for after what waits'}`,
+      nodes: ['hardhat'],
+      setup: [
+        ['evm_setBlockGasLimit', '0xafc8'],
+        MANUAL,
+        atFirstBaseFee({ nonce: '0x0' }),
+        atFirstBaseFee({ nonce: '0x1' }),
+        atFirstBaseFee({ nonce: '0x2', value }),
+        AUTOMATIC,
+      ],
+      ask: [
+        atFirstBaseFee({ value: '0x64' }),
+        ['eth_blockNumber'],
+        ['eth_getBlockTransactionCountByNumber', '0x2'],
+        ['eth_getBlockTransactionCountByNumber', '0x3'],
+        ['eth_getTransactionCount', ALICE, 'latest'],
+      ],
+      hide: ['hash'],
+    }),
+  ),
   {
     name: 'a nonce that is taken back',
     nodes: ['hardhat'],

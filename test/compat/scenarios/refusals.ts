@@ -1,8 +1,13 @@
 // Transactions and other requests that are refused before anything runs.
 import { ALICE, BOB, STRANGER, transfer, UNKNOWN_HASH } from '../requests.ts'
-import type { Scenario } from '../scenario.ts'
+import type { Scenario, Step } from '../scenario.ts'
 
 const MORE_THAN_ALL = '0x21e19e0c9bab2400001'
+
+/** A transfer with data that costs 37,000 gas, or 61,000 at least from prague on. */
+const WITH_DATA = { from: ALICE, to: BOB, data: `0x${'01'.repeat(1_000)}` }
+const BELOW_INTRINSIC = { ...WITH_DATA, gas: '0x9087' }
+const BELOW_FLOOR = { ...WITH_DATA, gas: '0xee47' }
 
 export const REFUSALS: readonly Scenario[] = [
   {
@@ -54,6 +59,21 @@ export const REFUSALS: readonly Scenario[] = [
   {
     name: 'less gas than a transfer takes, in an estimate',
     ask: [['eth_estimateGas', { from: ALICE, to: BOB, gas: '0x64' }]],
+  },
+  {
+    name: 'less gas than data costs at least',
+    // anvil answers a hash, and never mines the transaction
+    nodes: ['hardhat'],
+    ask: [BELOW_INTRINSIC, BELOW_FLOOR].map((request) => ['eth_sendTransaction', request]),
+  },
+  {
+    name: 'less gas than data costs at least, in a call and an estimate',
+    nodes: ['anvil', 'hardhat'],
+    ask: [BELOW_INTRINSIC, BELOW_FLOOR].flatMap((request): Step[] => [
+      ['eth_call', request, 'latest'],
+      ['eth_estimateGas', request],
+      ['debug_traceCall', request, 'latest', {}],
+    ]),
   },
   {
     name: 'more gas than a block has',

@@ -397,7 +397,19 @@ describe('a transaction is refused', () => {
       'with less than the floor',
       { data: new Uint8Array(100).fill(1), gasLimit: 24_999n },
       {},
-      'INTRINSIC_GAS_TOO_LOW',
+      'GAS_BELOW_FLOOR',
+      /want 25000, the floor/,
+    ],
+    [
+      'with blobs and less than the floor',
+      {
+        type: 3,
+        data: new Uint8Array(100).fill(1),
+        gasLimit: 24_999n,
+        blobs: { versionedHashes: [`0x01${'00'.repeat(31)}` as Hash], maxFeePerBlobGas: 1n },
+      },
+      {},
+      'GAS_BELOW_FLOOR',
       /want 25000, the floor/,
     ],
     [

@@ -64,7 +64,7 @@ const REFUSALS: readonly Refusal[] = [
   {
     name: 'with less gas than its calldata costs at least',
     transaction: { data: new Uint8Array(1000).fill(1), gasLimit: 37_000n },
-    word: 'INTRINSIC_GAS_TOO_LOW',
+    word: 'GAS_BELOW_FLOOR',
     message: 'intrinsic gas too low: have 37000, want 61000, the floor',
   },
   {

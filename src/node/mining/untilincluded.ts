@@ -1,0 +1,54 @@
+// Instant mining of a transaction that waits until gas gets cheaper: empty blocks lower the base fee.
+import type { Executor } from '../../evm/executor.ts'
+import { effectiveTip } from '../../protocol/fees.ts'
+import type { Transaction } from '../../protocol/transactions/transaction.ts'
+import { nonceAt } from '../../state/world.ts'
+import { headOf } from '../ledger/blocktree.ts'
+import type { ChainState } from '../ledger/chainstate.ts'
+import { paysBlobs, pooledByHash, pooledByNonce } from '../pool/pool.ts'
+import { nextBlockEnvironment } from './environment.ts'
+import { type Mined, mineBlock, mineWaiting } from './miner.ts'
+
+/** Empty blocks that one send may bring. An eighth less a block, a base fee of 256 bits falls to nothing in 1,400. */
+const MAX_EMPTY = 2_000
+
+/**
+ * As `mineWaiting`, but where full blocks have made gas too dear for `sent`, or for what its sender sent before, empty
+ * blocks follow until it is mined. It still waits where they do not help.
+ */
+export async function mineUntilIncluded(
+  executor: Executor,
+  state: ChainState,
+  sent: Transaction,
+  now: number,
+): Promise<Mined> {
+  let mined = await mineWaiting(executor, state, now)
+  for (let empty = 0; empty < MAX_EMPTY && isPricedOut(mined.state, sent, now); empty += 1) {
+    const before = nextBlockEnvironment(mined.state, now)
+    const next = await mineBlock(executor, mined.state, { now })
+    const after = nextBlockEnvironment(next.state, now)
+    const isCheaper = after.baseFee < before.baseFee || after.excessBlobGas < before.excessBlobGas
+    if (!isCheaper) break
+    mined = joined(mined, next)
+    mined = joined(mined, await mineWaiting(executor, mined.state, now))
+  }
+  return mined
+}
+
+/** Whether the first that waits of a sender is kept out of the next block by its prices alone. */
+function isPricedOut(state: ChainState, { hash, from }: Transaction, now: number): boolean {
+  const { pool, tree } = state
+  if (pooledByHash(pool, hash) === undefined) return false
+  const first = pooledByNonce(pool, from, nonceAt(headOf(tree).world, from))?.transaction
+  if (first === undefined) return false
+  const block = nextBlockEnvironment(state, now)
+  return effectiveTip(first, block.baseFee) < 0n || !paysBlobs(first, block)
+}
+
+function joined(before: Mined, { state, records, dropped }: Mined): Mined {
+  return {
+    state,
+    records: [...before.records, ...records],
+    dropped: [...before.dropped, ...dropped],
+  }
+}
