@@ -36,6 +36,11 @@ const MODULES = [
     flags: ['--initialMemory', '2'],
   },
   {
+    entry: 'loader/assembly/checksum.ts',
+    output: 'loader/checksum.wasm.ts',
+    flags: ['--initialMemory', '1'],
+  },
+  {
     entry: 'node/bulk/assembly/livetrie.ts',
     output: 'node/bulk/livetrie.wasm.ts',
     // memory that can't grow is a trap

@@ -1,15 +1,9 @@
 // Compiles parts with the bytecode that an earlier start left, and leaves it for later ones.
-import {
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { Script } from 'node:vm'
+import { makeFolder } from './cachefolder.ts'
+import { type Content, SealedFiles } from './sealed.ts'
 
 /**
  * A part's bytecode is kept so long after it was loaded. Of what is loaded at the start, that is as soon as the start is
@@ -25,7 +19,7 @@ const MAX_KEPT = 400
 const KEPT = '.cache'
 const KEPT_LATE = '.late.cache'
 
-/** The last byte of a file of bytecode. What a short run leaves has less in it, and is made again by a longer one. */
+/** The mark of a file of bytecode. What a short run leaves has less in it, and is made again by a longer one. */
 const WHOLE = 1
 const EARLY = 0
 
@@ -49,8 +43,8 @@ export type Compile = (file: string, text: string) => unknown
 
 /**
  * Compiles with the bytecode of an earlier start. It belongs to the hash of a part's text in its name and to a version of
- * node; V8 itself refuses bytecode of another version or with other flags. Where it cannot be kept, nothing is lost but
- * time.
+ * node; V8 itself refuses bytecode of another version or with other flags, and crashes over what is damaged: that has a
+ * checksum that does not fit, and is made anew. Where it cannot be kept, nothing is lost but time.
  */
 export function compileWithBytecode(options: BytecodeOptions): Compile {
   const { folder, keepAfterMs, onStarted, program = process } = options
@@ -65,29 +59,27 @@ export function compileWithBytecode(options: BytecodeOptions): Compile {
     tellIfStarted()
   })
   const runtime = runtimeKey()
+  const files = folder === undefined ? undefined : openFiles()
   /** Those that there is no bytecode of: a process that ends early leaves what it has. */
   const missing = new Map<string, Script>()
   program.once('exit', () => {
-    for (const [file, script] of missing) keep(file, script, EARLY)
+    for (const [file, script] of missing) keep(files!, file, script, EARLY)
   })
   return (filename, text) => {
-    if (folder === undefined || !HAS_HASH.test(filename)) {
+    if (folder === undefined || files === undefined || !HAS_HASH.test(filename)) {
       return new Script(text, { filename }).runInThisContext()
     }
     const name = `${path.basename(filename)}.${runtime}${isStarting ? KEPT : KEPT_LATE}`
     const kept = path.join(folder, name)
-    const found = readIfThere(kept)
-    const script = new Script(text, {
-      filename,
-      ...(found === undefined ? {} : { cachedData: found.subarray(0, -1) }),
-    })
+    const found = readIfThere(files, kept)
+    const script = new Script(text, { filename, cachedData: found?.bytes })
     const isUsable = found !== undefined && !script.cachedDataRejected
     if (!isUsable) missing.set(kept, script)
-    if (!isUsable || found.at(-1) === EARLY) {
+    if (!isUsable || found.mark === EARLY) {
       if (isStarting) unkept.add(kept)
       const keepWhole = (): void => {
         missing.delete(kept)
-        keep(kept, script, WHOLE)
+        keep(files, kept, script, WHOLE)
         if (unkept.delete(kept)) tellIfStarted()
       }
       const usually = isStarting ? KEEP_START_AFTER_MS : KEEP_LATE_AFTER_MS
@@ -106,9 +98,18 @@ function runtimeKey(): string {
   return `${version}-${arch}-${(hash >>> 0).toString(36)}`
 }
 
-function readIfThere(file: string): Buffer | undefined {
+/** Undefined where there is no WebAssembly, or no memory for it: then nothing is kept. */
+function openFiles(): SealedFiles | undefined {
   try {
-    return readFileSync(file)
+    return new SealedFiles()
+  } catch {
+    return undefined
+  }
+}
+
+function readIfThere(files: SealedFiles, file: string): Content | undefined {
+  try {
+    return files.read(file)
   } catch {
     // not made yet, or not readable: then it is compiled
     return undefined
@@ -119,13 +120,13 @@ function readIfThere(file: string): Buffer | undefined {
  * Writes bytecode beside its place, where no other process writes, and moves it there: whoever reads at the same time sees
  * all of it or none.
  */
-function keep(file: string, script: Script, state: number): void {
+function keep(files: SealedFiles, file: string, script: Script, mark: number): void {
   const folder = path.dirname(file)
   const beside = `${file}.${process.pid}-${Math.random().toString(36).slice(2)}`
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
-    const bytes = Buffer.concat([script.createCachedData(), Uint8Array.of(state)])
-    writeFileSync(beside, bytes, { flag: 'wx', mode: 0o600 })
+    makeFolder(folder, 0o700)
+    const sealed = files.seal(file, { bytes: script.createCachedData(), mark })
+    writeFileSync(beside, sealed, { flag: 'wx', mode: 0o600 })
     renameSync(beside, file)
     removeOldest(folder)
   } catch {

@@ -1,4 +1,5 @@
 // Where a user's caches are.
+import { mkdirSync, statSync } from 'node:fs'
 import path from 'node:path'
 
 /**
@@ -25,6 +26,27 @@ export function forkFolder(
 ): string | undefined {
   const folder = cacheFolder(environment)
   return folder && path.join(folder, 'forks')
+}
+
+/**
+ * Makes a folder, and those that it is in, where they are not there. (Node's own `recursive` never ends where the system
+ * denies a folder within one that exists as if that did not, as below /proc.)
+ * @throws node's error where it cannot be
+ */
+export function makeFolder(folder: string, mode = 0o777): void {
+  if (isFolder(folder)) return
+  const parent = path.dirname(folder)
+  if (parent !== folder) makeFolder(parent, mode)
+  try {
+    mkdirSync(folder, { mode })
+  } catch (error) {
+    // another process may have been faster
+    if (!isFolder(folder)) throw error
+  }
+}
+
+function isFolder(file: string): boolean {
+  return statSync(file, { throwIfNoEntry: false })?.isDirectory() ?? false
 }
 
 /** The specification has a relative path ignored. */

@@ -1,8 +1,9 @@
 // The door to the user's project: nothing of it is loaded before there are artifacts, or somebody hands some over.
 import { type FSWatcher, watch } from 'node:fs'
-import { mkdir, stat, writeFile } from 'node:fs/promises'
+import { stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { DevchainError } from '../core/errors.ts'
+import { makeFolder } from '../loader/cachefolder.ts'
 import type { Chain } from '../node/chain/chain.ts'
 import type { DevchainSettings } from '../options/derived.ts'
 import type { SiteReply, SiteRequest } from '../rpc/site.ts'
@@ -96,8 +97,7 @@ export class ProjectDoor {
   async #write(): Promise<CoverageReport> {
     const report = await this.coverage()
     const file = this.#options.settings.coverage ?? ''
-    // what is wrong with the folder is told of the file
-    await mkdir(path.dirname(file), { recursive: true }).catch(() => undefined)
+    makeFolderIfPossible(path.dirname(file))
     await writeFile(file, report.lcov)
     return report
   }
@@ -184,4 +184,12 @@ async function hasSign(folder: string): Promise<boolean> {
     }
   }
   return false
+}
+
+function makeFolderIfPossible(folder: string): void {
+  try {
+    makeFolder(folder)
+  } catch {
+    // what is wrong with it is told of the file
+  }
 }

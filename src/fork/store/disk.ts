@@ -1,17 +1,10 @@
 // The cache folder: what was fetched of each block in a file that is only ever appended to, and code by its hash.
-import {
-  appendFileSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { appendFileSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { crc32 } from 'node:zlib'
 import { keccakHash } from '../../core/crypto/crypto.ts'
 import { bytesFromHex, isBytes } from '../../core/hex.ts'
+import { makeFolder } from '../../loader/cachefolder.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { type ItemKey, type Store, textOfKey } from './store.ts'
 
@@ -128,7 +121,7 @@ function recordOf(json: string): string {
 
 /** A record begins with a line's end, so that what was torn before it does not reach into it. */
 function append(file: string, records: readonly string[]): void {
-  mkdirSync(path.dirname(file), { recursive: true })
+  makeFolder(path.dirname(file))
   appendFileSync(file, records.map((record) => `\n${record}`).join(''))
 }
 
@@ -189,7 +182,7 @@ function writeCode(folder: string, key: ItemKey, value: Json): void {
   if (readCode(folder, key) !== undefined) return
   const file = codeFile(folder, key)
   const fresh = `${file}.${process.pid}.new`
-  mkdirSync(path.dirname(file), { recursive: true })
+  makeFolder(path.dirname(file))
   try {
     writeFileSync(fresh, String(value))
     renameSync(fresh, file)

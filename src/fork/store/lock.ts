@@ -7,7 +7,13 @@ const LOOK_MS = 5
 /** Milliseconds after which whoever holds it was killed: what is done meanwhile takes a fraction. */
 const DEAD_MS = 5_000
 
-/** Does what reads a file and writes it anew, while no other process does. The file's folder is there. */
+/** Milliseconds after which nobody waits any more: others take their turn all the time, or the lock cannot be removed. */
+const PATIENCE_MS = 30_000
+
+/**
+ * Does what reads a file and writes it anew, while no other process does. The file's folder is there.
+ * @throws node's error where there can be no lock, and an error where it is held for too long
+ */
 export function whileLocked(file: string, work: () => void): void {
   const lock = `${file}.lock`
   take(lock)
@@ -19,7 +25,8 @@ export function whileLocked(file: string, work: () => void): void {
 }
 
 function take(lock: string): void {
-  for (;;) {
+  const end = performance.now() + PATIENCE_MS
+  while (performance.now() < end) {
     try {
       closeSync(openSync(lock, 'wx'))
       return
@@ -27,7 +34,9 @@ function take(lock: string): void {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     }
     const { mtimeMs } = statSync(lock, { throwIfNoEntry: false }) ?? { mtimeMs: Date.now() }
-    if (Date.now() - mtimeMs > DEAD_MS) rmSync(lock, { force: true })
+    // of a time to come nothing can be said: clocks of file systems differ
+    if (Math.abs(Date.now() - mtimeMs) > DEAD_MS) rmSync(lock, { force: true })
     else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_MS)
   }
+  throw new Error(`${lock} is held by other processes all the time`)
 }

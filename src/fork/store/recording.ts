@@ -1,7 +1,8 @@
 // What is fetched for a fork goes into a cassette, while it goes on.
-import { mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { DevchainError } from '../../core/errors.ts'
+import { makeFolder } from '../../loader/cachefolder.ts'
 import {
   type CassetteHead,
   cassetteIn,
@@ -77,7 +78,7 @@ export function exclusively(file: string, work: () => void): void {
   try {
     if (statSync(file, { throwIfNoEntry: false })?.isFile() === false)
       throw new Error('it is no file')
-    mkdirSync(path.dirname(path.resolve(file)), { recursive: true })
+    makeFolder(path.dirname(path.resolve(file)))
     whileLocked(file, work)
   } catch (error) {
     if (error instanceof DevchainError) throw error

@@ -606,6 +606,12 @@ describe('a cassette', () => {
     const held = (): number => Date.now() - statSync(lock).mtimeMs
     whileLocked(file, () => expect(held()).toBeLessThan(60_000))
     expect(readdirSync(folder)).toEqual([])
+    // of a clock that was wrong
+    writeFileSync(lock, '')
+    const later = new Date(Date.now() + 3_600_000)
+    utimesSync(lock, later, later)
+    whileLocked(file, () => expect(held()).toBeGreaterThan(-1_000))
+    expect(readdirSync(folder)).toEqual([])
     // a recording takes it too
     writeFileSync(lock, '')
     utimesSync(lock, long, long)
