@@ -40,6 +40,14 @@ export type ErrorWord =
   | 'BLOB_FEE_CAP_TOO_LOW'
   | 'POOL_FULL'
   | 'CONDITIONS_NOT_MET'
+  // a batch of calls (EIP-5792), and who may send for whom (EIP-1193)
+  | 'UNAUTHORIZED'
+  | 'UNSUPPORTED_CAPABILITY'
+  | 'UNSUPPORTED_CHAIN'
+  | 'DUPLICATE_BATCH'
+  | 'UNKNOWN_BATCH'
+  | 'BATCH_TOO_LARGE'
+  | 'ATOMICITY_NOT_SUPPORTED'
   // a transaction that waits longer than its sender
   | 'NOT_MINED_IN_TIME'
   // a block of an import that breaks a rule

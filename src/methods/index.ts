@@ -65,6 +65,7 @@ import { traceFrameMethods } from './trace/frames.ts'
 import { traceOpcodeGasMethods } from './trace/opcodegas.ts'
 import { traceReplayMethods } from './trace/replay.ts'
 import { txpoolMethods } from './txpool.ts'
+import { walletCallMethods } from './wallet/calls.ts'
 import { web3Methods } from './web3.ts'
 
 type Methods = readonly Method<MethodContext>[]
@@ -136,6 +137,7 @@ export const methodsByPrefix: Readonly<Record<string, Methods>> = {
     ...traceOpcodeGasMethods,
   ],
   ots: [...otsAccountMethods, ...otsTransactionMethods, ...otsBlockMethods, ...otsSearchMethods],
+  wallet: walletCallMethods,
   ext: extMethods,
   sco: scoMethods,
   admin: adminMethods,

@@ -145,6 +145,7 @@ function emptyState(
     ...parts,
     pool: emptyPool,
     blobs: [],
+    batches: [],
     mining: { mode: miningMode(options), stopped: false },
     accounts: { ...parts.accounts, autoImpersonate: options.autoImpersonate },
     parentChainHeight: 0,

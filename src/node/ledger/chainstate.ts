@@ -7,6 +7,7 @@ import type { BlobRules } from '../../protocol/fees.ts'
 import type { ForkPoints } from '../../protocol/forkid.ts'
 import type { Hardfork } from '../../protocol/forks.ts'
 import type { AccountBook } from '../accounts/accounts.ts'
+import type { CallBatches } from '../pool/batches.ts'
 import type { BlobStore } from '../pool/blobstore.ts'
 import type { Pool } from '../pool/pool.ts'
 import type { Behaviour } from './behaviour.ts'
@@ -115,6 +116,7 @@ export interface ChainState {
   readonly pool: Pool
   /** Of transactions that came lately, mined or not. */
   readonly blobs: BlobStore
+  readonly batches: CallBatches
   readonly clock: ClockState
   readonly settings: Settings
   readonly mining: MiningState

@@ -11,6 +11,7 @@ import type {
 } from '../../protocol/transactions/transaction.ts'
 import { requireBlobs } from '../../protocol/transactions/transactionrules.ts'
 import { addresses } from '../accounts/accounts.ts'
+import type { CallOptions } from '../calls/callcontext.ts'
 import { estimateGas } from '../calls/estimate.ts'
 import { bothKinds, type TransactionRequest, typeByLists, withOnePrice } from '../calls/request.ts'
 import type { Chain } from '../chain/chain.ts'
@@ -41,18 +42,35 @@ export async function gasFor(
   isAwaited?: IsAwaited,
 ): Promise<bigint> {
   if (request.gas !== undefined) return request.gas
-  const { defaultGas, blockGasLimit } = chain.state.settings
-  const { transactionGasCap = blockGasLimit } = chain.state.config
-  const most = smaller(blockGasLimit, transactionGasCap)
-  if (defaultGas !== 'estimate') return smaller(defaultGas, most)
+  const { defaultGas } = chain.state.settings
+  if (defaultGas !== 'estimate') return smaller(defaultGas, mostGas(chain.state))
+  const failing = chain.state.config.behaviour.refusesFailingEstimates ? 'refused' : 'sent'
+  return estimatedGas(chain, request, failing, { isAwaited })
+}
+
+/**
+ * The gas that a request is estimated to need in the next block.
+ * @param failing what becomes of a request that fails there: sent, it gets all the gas that it may have
+ */
+export async function estimatedGas(
+  chain: Chain,
+  request: TransactionRequest,
+  failing: 'refused' | 'sent',
+  options: CallOptions,
+): Promise<bigint> {
   try {
-    return await estimateGas(chain, request, pendingReference, { isAwaited })
+    return await estimateGas(chain, request, pendingReference, options)
   } catch (error) {
-    const { behaviour } = chain.state.config
     const isRefusal = error instanceof DevchainError && !isInterruption(error)
-    if (behaviour.refusesFailingEstimates || !isRefusal) throw error
-    return most
+    if (failing === 'refused' || !isRefusal) throw error
+    return mostGas(chain.state)
   }
+}
+
+/** The most gas that one transaction may have. */
+function mostGas({ settings, config }: ChainState): bigint {
+  const { transactionGasCap = settings.blockGasLimit } = config
+  return smaller(settings.blockGasLimit, transactionGasCap)
 }
 
 /** The transaction of a request on a state: its nonce follows on those that wait. */

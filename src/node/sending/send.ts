@@ -24,7 +24,7 @@ import { type GasRequest, gasFor, senderOf, withSender } from './fill.ts'
 import { provenSidecar, type Signer, signedBy } from './sign.ts'
 
 /** A transaction that entered the pool, and what came of it if it was mined at once. */
-interface Sent {
+export interface Sent {
   readonly hash: Hash
   readonly executed: ExecutedTransaction | undefined
 }
@@ -43,7 +43,7 @@ interface Prepared extends Attachments {
 }
 
 /** A transaction that was signed elsewhere. */
-interface Signed extends Attachments {
+export interface Signed extends Attachments {
   readonly transaction: Transaction
 }
 
@@ -182,7 +182,7 @@ async function submit(
 }
 
 /** The state with a transaction in the pool, or under instant mining in a block. */
-async function entered(
+export async function entered(
   executor: Executor,
   state: ChainState,
   { transaction, sidecar, conditions }: Signed,

@@ -205,6 +205,7 @@ export function stateOf(
     tree,
     pool,
     blobs: [],
+    batches: [],
     clock: newClock({ kind: 'frozen' }),
     settings: { ...settings, ...changed },
     mining: { mode: { kind: 'instant' }, stopped: false },

@@ -1,0 +1,198 @@
+// wallet: batches of calls, as apps send them through a wallet (EIP-5792), for the accounts of this node.
+import { DevchainError } from '../../core/errors.ts'
+import { type Address, quantityFromBigint } from '../../core/hex.ts'
+import { executedAt, type TransactionPlace } from '../../node/ledger/blocktree.ts'
+import {
+  type BatchOrder,
+  type BatchStatus,
+  batchStatus,
+  isAtomicNow,
+  requireOwn,
+  sendBatch,
+} from '../../node/sending/batch.ts'
+import type { Log } from '../../protocol/blocks/receipt.ts'
+import { type Method, optional, param } from '../../rpc/method.ts'
+import {
+  address,
+  anything,
+  boolean,
+  data,
+  enumeration,
+  hash,
+  list,
+  nothing,
+  quantity,
+  text,
+} from '../../rpc/primitives.ts'
+import type { Decoder, Encoder, Json } from '../../rpc/schema.ts'
+import { type MethodContext, method } from '../common/context.ts'
+import { ACCOUNT } from '../common/examples.ts'
+import { invalid, keyed, members, refined, required } from '../wire/decodeobject.ts'
+import { field, fieldIfAny, plainInteger, quantityResult, shape } from '../wire/encodeobject.ts'
+
+/** The form of requests and replies. */
+const VERSION = '2.0.0'
+
+/** Characters of an id: 4,096 bytes as 0x and digits. */
+const LONGEST_ID = 8_194
+
+const EXAMPLE_ID = '0x9c46e6bb6e6c8d4e9b3c1a1b6d4cb7e2ed6ebd6d9a4d0a5d1f4c5a4d3b2a1908'
+
+/** What an app asks of a wallet besides. Nothing of the kind is here, so that all of it must be optional. */
+const noCapabilities: Decoder<undefined> = refined(
+  keyed('capabilities', anything),
+  (capabilities, path) => {
+    for (const [name, value] of capabilities) {
+      if (isOptional(value)) continue
+      const message = `unsupported capability: ${path}.${name} is not marked {"optional": true}, and this node does not have it`
+      throw new DevchainError('UNSUPPORTED_CAPABILITY', message)
+    }
+    return undefined
+  },
+)
+
+function isOptional(capability: Json): boolean {
+  return capability !== null && (capability as { readonly optional?: Json }).optional === true
+}
+
+const id: Decoder<string> = {
+  name: 'id',
+  json: { title: 'id', type: 'string', minLength: 1, maxLength: LONGEST_ID },
+  decode: (value, path) => {
+    if (typeof value === 'string' && value !== '' && value.length <= LONGEST_ID) return value
+    throw invalid(path, `text of 1 to ${LONGEST_ID} characters`, value)
+  },
+}
+
+const batchOrder: Decoder<BatchOrder> = refined(
+  members('batch of calls', {
+    version: enumeration([VERSION]),
+    id,
+    from: address,
+    chainId: quantity,
+    atomicRequired: boolean,
+    calls: list(
+      members('call', { to: address, data, value: quantity, capabilities: noCapabilities }),
+    ),
+    capabilities: noCapabilities,
+  }),
+  (given, path) => {
+    required(given.version, `${path}.version`, VERSION)
+    const calls = required(given.calls, `${path}.calls`, 'a list of calls')
+    if (calls.length === 0) throw invalid(`${path}.calls`, 'one call at least', calls)
+    const { from, chainId, atomicRequired: isAtomic = false } = given
+    return { id: given.id, from, chainId, isAtomic, calls }
+  },
+)
+
+const sendCalls = method({
+  name: 'wallet_sendCalls',
+  summary:
+    'Sends calls of an account in order, one transaction each, with estimated gas; {atomicRequired: true} puts all into one block, or none (EIP-5792).',
+  params: [param('batch', batchOrder)],
+  result: shape<string>('sent batch', { id: field(text, (each) => each) }),
+  example: {
+    params: [
+      {
+        version: VERSION,
+        chainId: '0x21',
+        from: ACCOUNT,
+        atomicRequired: true,
+        calls: [{ to: ACCOUNT, value: '0x1' }],
+      },
+    ],
+  },
+  writes: 'chain',
+  tell: ([{ calls, isAtomic }], sent) =>
+    `${calls.length} ${calls.length === 1 ? 'call' : 'calls'}${isAtomic ? ' in one block' : ''}, batch ${(sent as { id: string }).id}`,
+  handle: ({ chain, caller }, order) => sendBatch(chain, order, caller.isWaiting),
+})
+
+const logShape: Encoder<Log> = shape<Log>('log of a call', {
+  address: field(address, (log) => log.address),
+  data: field(data, (log) => log.data),
+  topics: field(list(hash), (log) => log.topics),
+})
+
+const callReceipt: Encoder<TransactionPlace> = shape<TransactionPlace>('receipt of a call', {
+  logs: field(list(logShape), (place) => executedAt(place).receipt.logs),
+  status: field(quantityResult, (place) => (executedAt(place).failure === undefined ? 1n : 0n)),
+  blockHash: field(hash, ({ record }) => record.block.hash),
+  blockNumber: field(quantityResult, ({ record }) => record.block.header.number),
+  gasUsed: field(quantityResult, (place) => executedAt(place).receipt.gasUsed),
+  transactionHash: field(hash, (place) => executedAt(place).transaction.hash),
+})
+
+const statusShape: Encoder<BatchStatus> = shape<BatchStatus>('status of a batch', {
+  version: field(text, () => VERSION),
+  id: field(text, ({ batch }) => batch.id),
+  chainId: field(quantityResult, ({ batch }) => batch.chainId),
+  status: field(plainInteger, ({ code }) => BigInt(code)),
+  atomic: field(boolean, ({ batch }) => batch.isAtomic),
+  receipts: fieldIfAny(list(callReceipt), ({ places }) =>
+    places.length === 0 ? undefined : places,
+  ),
+})
+
+const getCallsStatus = method({
+  name: 'wallet_getCallsStatus',
+  summary:
+    'Status and receipts of a batch of wallet_sendCalls: 100 pending, 200 confirmed, 400 dropped, 500 reverted, 600 partly reverted.',
+  params: [param('id', id)],
+  result: statusShape,
+  example: { params: [EXAMPLE_ID] },
+  handle: ({ chain }, wanted) => batchStatus(chain.state, wanted),
+})
+
+const showCallsStatus = method({
+  name: 'wallet_showCallsStatus',
+  summary: 'Prints the status of a batch of wallet_sendCalls in the log.',
+  params: [param('id', id)],
+  result: nothing,
+  example: { params: [EXAMPLE_ID] },
+  tell: ([wanted], _, { chain }) => {
+    const { batch, code, places } = batchStatus(chain.state, wanted)
+    return `batch ${batch.id}: status ${code}, ${places.length} of ${batch.size} in blocks`
+  },
+  handle: ({ chain }, wanted) => {
+    batchStatus(chain.state, wanted)
+    return null
+  },
+})
+
+/** What the wallet can do on a chain: undefined on any but this one. */
+interface Capabilities {
+  readonly chainId: bigint
+  readonly isAtomic: boolean
+}
+
+const capabilitiesShape: Encoder<Capabilities | undefined> = {
+  name: 'capabilities by chain id',
+  json: { type: 'object', additionalProperties: { type: 'object' } },
+  encode: (capabilities): Json => {
+    if (capabilities === undefined) return {}
+    const status = capabilities.isAtomic ? 'supported' : 'unsupported'
+    return { [quantityFromBigint(capabilities.chainId)]: { atomic: { status } } }
+  },
+}
+
+const getCapabilities = method({
+  name: 'wallet_getCapabilities',
+  summary: 'Whether wallet_sendCalls can be atomic for an account, by chain id (EIP-5792).',
+  params: [optional('account', address), optional('chainIds', list(quantity))],
+  result: capabilitiesShape,
+  example: { params: [ACCOUNT], result: { '0x21': { atomic: { status: 'supported' } } } },
+  handle: ({ chain }, account: Address | undefined, chainIds) => {
+    if (account !== undefined) requireOwn(chain, account)
+    const { chainId } = chain.state.config
+    if (chainIds?.includes(chainId) === false) return undefined
+    return { chainId, isAtomic: isAtomicNow(chain.state) }
+  },
+})
+
+export const walletCallMethods: readonly Method<MethodContext>[] = [
+  sendCalls,
+  getCallsStatus,
+  showCallsStatus,
+  getCapabilities,
+]

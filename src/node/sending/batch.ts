@@ -1,0 +1,211 @@
+// Calls that a wallet sends together: each becomes a transaction, in the order of the calls.
+import { keccakHash } from '../../core/crypto/crypto.ts'
+import { DevchainError, printValue } from '../../core/errors.ts'
+import { type Address, bytesFromHex, concatBytes, type Hash } from '../../core/hex.ts'
+import { yielder } from '../../core/yield.ts'
+import type { Executor, IsAwaited } from '../../evm/executor.ts'
+import type { Transaction } from '../../protocol/transactions/transaction.ts'
+import type { World } from '../../state/world.ts'
+import { addresses, isImpersonated, keyOf } from '../accounts/accounts.ts'
+import { call, executionError } from '../calls/call.ts'
+import type { TransactionRequest } from '../calls/request.ts'
+import type { Chain } from '../chain/chain.ts'
+import { executedAt, type TransactionPlace, transactionPlace } from '../ledger/blocktree.ts'
+import type { ChainState } from '../ledger/chainstate.ts'
+import type { Change, DroppedTransaction } from '../ledger/change.ts'
+import { describeMining, isInstant } from '../ledger/miningmode.ts'
+import { pendingReference } from '../ledger/references.ts'
+import { mineGiven, mineWaiting } from '../mining/miner.ts'
+import { batchById, type CallBatch, MOST_CALLS, withBatch } from '../pool/batches.ts'
+import { pooledByHash } from '../pool/pool.ts'
+import { admit } from './admission.ts'
+import { estimatedGas, type GasRequest, senderOf } from './fill.ts'
+import { entered } from './send.ts'
+import { signedBy } from './sign.ts'
+
+/** Calls to be sent together. */
+export interface BatchOrder {
+  /** Undefined: it follows from the transactions. */
+  readonly id: string | undefined
+  /** Undefined: the first account. */
+  readonly from: Address | undefined
+  readonly chainId: bigint | undefined
+  /** True: all calls or none, in one block. */
+  readonly isAtomic: boolean
+  readonly calls: readonly Pick<TransactionRequest, 'to' | 'data' | 'value'>[]
+}
+
+/** What came of a batch. */
+export interface BatchStatus {
+  readonly batch: CallBatch
+  /** 100 pending, 200 confirmed, 400 dropped, 500 reverted, 600 partly reverted (EIP-5792). */
+  readonly code: 100 | 200 | 400 | 500 | 600
+  /** The transactions that are in blocks, in the order of the calls. */
+  readonly places: readonly TransactionPlace[]
+}
+
+/**
+ * Sends calls of an unlocked or impersonated account, each with the gas that it is estimated to need after those before
+ * it. Under instant mining they are mined when the id is returned. An atomic batch is one block, and it is refused as a
+ * whole where a call fails. Of another batch under instant mining each call is a block, and the calls after one that
+ * failed are not sent. A call that the pool refuses refuses the batch: none is sent.
+ * @returns the id of the batch
+ * @throws {DevchainError} `UNAUTHORIZED`, `UNSUPPORTED_CHAIN`, `DUPLICATE_BATCH`, `BATCH_TOO_LARGE`,
+ *   `ATOMICITY_NOT_SUPPORTED`; where a call of an atomic batch fails, as `estimateGas`; and as `sendTransaction`
+ * @see https://eips.ethereum.org/EIPS/eip-5792
+ */
+export async function sendBatch(
+  chain: Chain,
+  order: BatchOrder,
+  isAwaited: IsAwaited,
+): Promise<string> {
+  const from = order.from ?? addresses(chain.state.accounts)[0]
+  checkOrder(chain, chain.state, { ...order, from })
+  const calls = order.calls.map((each) => ({ ...each, from }))
+  const requests = await withGas(chain, calls, order.isAtomic, isAwaited)
+  return chain.update(
+    async (state, executor) => {
+      checkOrder(chain, state, { ...order, from })
+      const now = chain.environment.now()
+      const send = order.isAtomic ? sendTogether : sendInTurn
+      const { state: after, value: hashes, dropped } = await send(executor, state, requests, now)
+      const id = order.id ?? keccakHash(concatBytes(...hashes.map(bytesFromHex)))
+      const { chainId } = state.config
+      const { isAtomic } = order
+      const batch = { id, chainId, size: requests.length, isAtomic, hashes }
+      return { state: { ...after, batches: withBatch(after.batches, batch) }, value: id, dropped }
+    },
+    { isAwaited },
+  )
+}
+
+/**
+ * What came of a batch so far.
+ * @throws {DevchainError} `UNKNOWN_BATCH`
+ */
+export function batchStatus({ batches, tree, pool }: ChainState, id: string): BatchStatus {
+  const batch = batchById(batches, id)
+  if (batch === undefined) {
+    const message = `unknown batch of calls: expected an id of wallet_sendCalls, got ${printValue(id)}`
+    throw new DevchainError('UNKNOWN_BATCH', message)
+  }
+  const places = batch.hashes.flatMap((hash) => transactionPlace(tree, hash) ?? [])
+  const succeeded = places.filter((place) => executedAt(place).failure === undefined).length
+  const codeOf = (): BatchStatus['code'] => {
+    if (batch.hashes.some((hash) => pooledByHash(pool, hash) !== undefined)) return 100
+    if (succeeded === batch.size) return 200
+    if (places.length === 0) return 400
+    return succeeded === 0 ? 500 : 600
+  }
+  return { batch, code: codeOf(), places }
+}
+
+/** True while several calls can be sent as one: they are mined at once. */
+export function isAtomicNow({ mining }: ChainState): boolean {
+  return isInstant(mining)
+}
+
+/**
+ * Refuses an account that this node cannot send for.
+ * @throws {DevchainError} `UNAUTHORIZED`
+ */
+export function requireOwn({ state, environment }: Chain, account: Address): void {
+  const now = environment.now()
+  if (keyOf(state.accounts, account, now) !== undefined) return
+  if (isImpersonated(state.accounts, account, now)) return
+  const message = `unauthorized: expected an unlocked or impersonated account, got ${account}`
+  throw new DevchainError('UNAUTHORIZED', message)
+}
+
+function checkOrder(chain: Chain, state: ChainState, order: BatchOrder): void {
+  const { id, chainId, calls, isAtomic } = order
+  const { config, batches, mining } = state
+  if (chainId !== undefined && chainId !== config.chainId) {
+    const message = `unsupported chain id: expected ${config.chainId}, got ${chainId}`
+    throw new DevchainError('UNSUPPORTED_CHAIN', message)
+  }
+  requireOwn(chain, senderOf(order))
+  if (calls.length > MOST_CALLS) {
+    const message = `batch too large: expected at most ${MOST_CALLS} calls, got ${calls.length}`
+    throw new DevchainError('BATCH_TOO_LARGE', message)
+  }
+  if (id !== undefined && batchById(batches, id) !== undefined) {
+    throw new DevchainError(
+      'DUPLICATE_BATCH',
+      `duplicate id: there is a batch ${printValue(id)} already`,
+    )
+  }
+  if (isAtomic && calls.length > 1 && !isAtomicNow(state)) {
+    const message = `atomicity not supported: calls are atomic under instant mining alone, and blocks are mined ${describeMining(mining)}`
+    throw new DevchainError('ATOMICITY_NOT_SUPPORTED', message)
+  }
+}
+
+/** Each call with its gas. Asked before the command begins: within it an estimate would wait for its end. */
+async function withGas(
+  chain: Chain,
+  calls: readonly TransactionRequest[],
+  isAtomic: boolean,
+  isAwaited: IsAwaited,
+): Promise<readonly GasRequest[]> {
+  const isStrict = isAtomic || chain.state.config.options.onRevert === 'throw'
+  const failing = isStrict ? 'refused' : 'sent'
+  const requests: GasRequest[] = []
+  let world: World | undefined
+  const yieldIfDue = yielder()
+  for (const request of calls) {
+    const options = { world, isAwaited }
+    const gas = await estimatedGas(chain, request, failing, options)
+    requests.push({ ...request, gas })
+    if (requests.length === calls.length) break
+    world = (await call(chain, request, pendingReference, options)).world
+    await yieldIfDue()
+  }
+  return requests
+}
+
+type Send = (
+  executor: Executor,
+  state: ChainState,
+  requests: readonly GasRequest[],
+  now: number,
+) => Promise<Change<readonly Hash[]>>
+
+/** One transaction after the other; where they are mined at once, up to the first that fails. */
+const sendInTurn: Send = async (executor, given, requests, now) => {
+  let state = given
+  const hashes: Hash[] = []
+  const dropped: DroppedTransaction[] = []
+  for (const request of requests) {
+    const transaction = signedBy('sender', state, request, now)
+    const change = await entered(executor, state, { transaction }, now)
+    state = change.state
+    hashes.push(change.value.hash)
+    dropped.push(...(change.dropped ?? []))
+    if (change.value.executed?.failure !== undefined) break
+  }
+  return { state, value: hashes, dropped }
+}
+
+/**
+ * All in one block.
+ * @throws {DevchainError} why one of them failed
+ */
+const sendTogether: Send = async (executor, state, requests, now) => {
+  if (!isAtomicNow(state)) return sendInTurn(executor, state, requests, now)
+  let { pool } = state
+  const transactions: Transaction[] = []
+  for (const request of requests) {
+    const waiting = { ...state, pool }
+    const transaction = signedBy('sender', waiting, request, now)
+    pool = admit(waiting, transaction, now)
+    transactions.push(transaction)
+  }
+  const mined = await mineGiven(executor, { ...state, pool }, transactions, { now })
+  for (const { failure, output } of mined.records.flatMap(({ executed }) => executed)) {
+    if (failure !== undefined) throw executionError(failure, output)
+  }
+  // a gap may be filled that others waited for
+  const { state: after, dropped } = await mineWaiting(executor, mined.state, now)
+  return { state: after, value: transactions.map(({ hash }) => hash), dropped }
+}
