@@ -28,7 +28,7 @@ import { readPeerUrl } from './options/values.ts'
 import { PROGRAM } from './program.ts'
 import type { CoverageReport } from './project/coverage/coverage.ts'
 import { isAskedOfProject, ProjectDoor } from './project/door.ts'
-import type { GasRow } from './project/gas/report.ts'
+import type { GasRow, GasSummary } from './project/gas/report.ts'
 import { createDispatcher, type Dispatcher } from './rpc/dispatch.ts'
 import type { Method } from './rpc/method.ts'
 import { moduleOf } from './rpc/registry.ts'
@@ -101,8 +101,12 @@ export interface Devchain {
   readonly accounts: readonly DevAccount[]
   /** Resolves when the artifacts that are there at the start have been read. They are read in the background anyway. */
   readonly artifactsRead: () => Promise<void>
+  /** Resolves when the artifacts that are on the disk now have been read. */
+  readonly artifactsReadAgain: () => Promise<void>
   /** What the functions of the user's project used, in all blocks since its artifacts were read. */
   readonly gasReport: () => Promise<readonly GasRow[]>
+  /** The same, with why it is empty or not whole. */
+  readonly gasSummary: () => Promise<GasSummary>
   /**
    * Which lines, functions and branches calls and transactions have reached, where `coverage` names a file.
    * @throws {RpcError} where it does not
@@ -354,7 +358,9 @@ function assemble(parts: Parts): Devchain {
     peers: linkedChains(peers),
     accounts: devAccounts(chain, environment.now()),
     artifactsRead: () => parts.project.read(),
-    gasReport: async () => (await parts.project.open()).gas.rows(),
+    artifactsReadAgain: () => parts.project.refresh(),
+    gasReport: async () => (await parts.project.gasReport()).rows,
+    gasSummary: () => parts.project.gasReport(),
     coverage: () => parts.project.coverage(),
     writeCoverage: () => parts.project.writeCoverage(),
     listen,

@@ -46,12 +46,18 @@ function readSettings(values: GivenOptions): AllSettings | number {
     const environment = environmentSource(process.env)
     const path = values.config ?? environment.values.config
     const files = typeof path === 'string' ? [readConfig(path)] : []
-    return resolveOptions([given, environment, ...files])
+    return withoutGaps(resolveOptions([given, environment, ...files]))
   } catch (error) {
     if (!(error instanceof DevchainError)) throw error
     process.stderr.write(`devchain: ${error.message}\n`)
     return EXIT.usage
   }
+}
+
+/** @throws {DevchainError} `INVALID_PARAMS` where an option means nothing without another */
+function withoutGaps(settings: AllSettings): AllSettings {
+  if (settings.coverageMin === undefined || settings.coverage !== undefined) return settings
+  throw new DevchainError('INVALID_PARAMS', '--coverage-min goes with --coverage FILE')
 }
 
 function readConfig(path: string): OptionSource {

@@ -1,36 +1,58 @@
 // What is told at the end of a run: what functions used, and what of the sources was reached.
 import type { Devchain } from '../devchain.ts'
 import type { AllSettings } from '../options/derived.ts'
-import { coverageTable } from './commands/coveragetable.ts'
+import type { CoverageRow } from '../project/coverage/lcov.ts'
+import { coverageTable, linesOf, shareText } from './commands/coveragetable.ts'
 import { gasTable } from './commands/gastable.ts'
 
-type ReportSettings = Pick<AllSettings, 'gasReport' | 'coverage' | 'log'>
+type ReportSettings = Pick<AllSettings, 'gasReport' | 'coverage' | 'coverageMin' | 'log'>
+
+/** The reports of a run. */
+export interface EndReports {
+  /** As the log has them; empty where none was asked for. */
+  readonly text: string
+  /** Why the run fails for them; undefined: it does not. */
+  readonly refusal: string | undefined
+}
 
 /**
- * The reports that were asked for, as the log has them; the file of the coverage is written.
+ * The reports that were asked for; the file of the coverage is written.
  * @throws node's error where it cannot be
  */
 export async function endReports(
-  devchain: Pick<Devchain, 'gasReport' | 'writeCoverage'>,
+  devchain: Pick<Devchain, 'gasSummary' | 'writeCoverage'>,
   settings: ReportSettings,
-): Promise<string> {
+): Promise<EndReports> {
+  const isJson = settings.log === 'json'
   const told: string[] = []
   if (settings.gasReport) {
-    const rows = await devchain.gasReport()
-    told.push(settings.log === 'json' ? jsonLine('gasReport', { rows }) : `\n${gasTable(rows)}\n`)
+    const { rows, warning } = await devchain.gasSummary()
+    const text = `\n${gasTable(rows)}\n${warning === undefined ? '' : `\nwarning: ${warning}\n`}`
+    told.push(isJson ? jsonLine('gasReport', { rows, warning }) : text)
   }
-  if (settings.coverage !== undefined) {
-    const { rows, warning } = await devchain.writeCoverage()
-    const file = settings.coverage
-    const written = [`coverage written to ${file}`, warning].filter(Boolean).join('; ')
-    told.push(
-      settings.log === 'json'
-        ? jsonLine('coverage', { file, rows, warning })
-        : `\n${coverageTable(rows)}\n\n${written}\n`,
-    )
-  }
-  if (told.length === 0) return ''
-  return settings.log === 'json' ? told.join('') : `${told.join('')}\n`
+  const { coverage: file, coverageMin } = settings
+  if (file === undefined) return { text: ended(told, isJson), refusal: undefined }
+  const { rows, warning } = await devchain.writeCoverage()
+  const warned = warning === undefined ? '' : `warning: ${warning}\n`
+  const text = `\n${coverageTable(rows)}\n\ncoverage written to ${file}\n${warned}`
+  told.push(isJson ? jsonLine('coverage', { file, rows, warning }) : text)
+  const refusal = coverageMin === undefined ? undefined : shortfall(rows, coverageMin)
+  return { text: ended(told, isJson), refusal }
+}
+
+function ended(told: readonly string[], isJson: boolean): string {
+  return told.length === 0 || isJson ? told.join('') : `${told.join('')}\n`
+}
+
+/** What is missing to the least share of lines, in percent; of an empty report all of it. */
+function shortfall(rows: readonly CoverageRow[], percent: number): string | undefined {
+  const lines = linesOf(rows)
+  if (lines.found > 0 && 100 * lines.hit >= percent * lines.found) return undefined
+  const reached =
+    lines.found === 0
+      ? 'the coverage report is empty'
+      : `${shareText(lines)} of the lines are covered`
+  return `${reached}, less than the ${percent} % of --coverage-min`
 }
 
 function jsonLine(event: string, members: object): string {

@@ -4,6 +4,7 @@ import type { Writable } from 'node:stream'
 import { isatty } from 'node:tty'
 import { DevchainError } from '../core/errors.ts'
 import { type Devchain, type Observer, openDevchain } from '../devchain.ts'
+import { makeFolderOf } from '../loader/cachefolder.ts'
 import type { AllSettings } from '../options/derived.ts'
 import { type BootEvent, bootEvent, readyFacts, writeReadyFile } from './boot.ts'
 import { Hints } from './log/hints.ts'
@@ -13,6 +14,7 @@ import { loadPalette, wantsColor } from './log/palette.ts'
 import { createPrettyRenderer } from './log/pretty.ts'
 import { LogWriter, type Sink } from './log/writer.ts'
 import { watchParent } from './parent.ts'
+import { EXIT } from './parse/subcommands.ts'
 import { endReports } from './reports.ts'
 import { withSpinner } from './spinner.ts'
 
@@ -43,9 +45,12 @@ export async function start(settings: AllSettings): Promise<number> {
     const devchain = await run(settings, terminal)
     setTimeout(outliveReaders, FIRST_CALLS_MS).unref()
     await stopped
-    terminal.report(await endReports(devchain, settings))
+    const reports = await endReports(devchain, settings)
+    terminal.report(reports.text)
     await Promise.race([devchain.close(), delay(CLOSE_MS)])
-    return 0
+    if (reports.refusal === undefined) return EXIT.ok
+    process.stderr.write(`devchain: ${reports.refusal}\n`)
+    return EXIT.refused
   } catch (error) {
     const refusal = refusalOf(error, settings)
     if (refusal === undefined) throw error
@@ -183,8 +188,9 @@ function isFile(fd: number): boolean {
   }
 }
 
-/** A file that a log is appended to. */
+/** A file that a log is appended to; a folder that is not there is made. */
 export function logFile(path: string): Sink {
+  makeFolderOf(path)
   const fd = openSync(path, 'a')
   return { open: () => fileStream(fd), fd }
 }

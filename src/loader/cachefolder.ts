@@ -45,6 +45,15 @@ export function makeFolder(folder: string, mode = 0o777): void {
   }
 }
 
+/** Makes the folder that a file is to be in, where that can be: what is wrong with it is told of the file. */
+export function makeFolderOf(file: string): void {
+  try {
+    makeFolder(path.dirname(path.resolve(file)))
+  } catch {
+    // to open the file fails for the same reason
+  }
+}
+
 function isFolder(file: string): boolean {
   return statSync(file, { throwIfNoEntry: false })?.isDirectory() ?? false
 }

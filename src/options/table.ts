@@ -33,6 +33,7 @@ import {
   names,
   orRemote,
   paths,
+  percent,
   phrase,
   predeploys,
   text,
@@ -362,6 +363,13 @@ export class ProjectTable {
     group: 'Project',
     sentence:
       'Write at the end which lines and branches of the sources calls and transactions reached (lcov)',
+    unset: 'none',
+  }
+  /** Of lines, in percent. */
+  readonly coverageMin: Optional<number> = {
+    type: percent,
+    group: 'Project',
+    sentence: 'End with 1 where fewer lines are covered, or none can be; with --coverage',
     unset: 'none',
   }
   readonly plainErrors: Option<boolean> = {

@@ -187,6 +187,16 @@ export const duration: Type<number> = {
   },
 }
 
+export const percent: Type<number> = {
+  placeholder: 'PERCENT',
+  expected: 'a percentage from 0 to 100, such as 80 or 92.5',
+  read: (value) => {
+    const digits = /^(\d{1,3}(?:\.\d{1,6})?) ?%?$/.exec(textOf(value))?.[1]
+    return digits === undefined || Number(digits) > 100 ? undefined : Number(digits)
+  },
+  print: (value) => `${value}`,
+}
+
 export const byteSize: Type<number> = {
   placeholder: 'SIZE',
   expected: 'a size in bytes from 1 kB to 1 GB, such as 5_000_000 or 5MB',

@@ -1,20 +1,18 @@
 // The door to the user's project: nothing of it is loaded before there are artifacts, or somebody hands some over.
 import { type FSWatcher, watch } from 'node:fs'
-import { stat, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { DevchainError } from '../core/errors.ts'
-import { makeFolder } from '../loader/cachefolder.ts'
+import { makeFolderOf } from '../loader/cachefolder.ts'
 import type { Chain } from '../node/chain/chain.ts'
 import type { DevchainSettings } from '../options/derived.ts'
 import type { SiteReply, SiteRequest } from '../rpc/site.ts'
 import type { CoverageReport } from './coverage/coverage.ts'
 import type { ProjectEvent } from './events.ts'
+import type { GasSummary } from './gas/report.ts'
 import type { Names } from './naming/names.ts'
 import type { Project } from './project.ts'
 import type { Ask } from './sourcify/repository.ts'
-
-/** What tells that a folder may be that of a project. */
-const SIGNS = ['out', 'artifacts', path.join('build', 'contracts'), 'foundry.toml']
 
 /** What is asked of the project over HTTP: below /sourcify. forge adds `v2` to a URL without its last `/`. */
 const SITE = /^\/sourcify(\/|v2\/)/
@@ -66,10 +64,22 @@ export class ProjectDoor {
     return this.#reading
   }
 
+  /** Reads what the disk has now: a compiler may just have ended. Never rejects. */
+  async refresh(): Promise<void> {
+    await this.read()
+    await this.#readNews().catch(this.#options.onBug)
+  }
+
   /** The project, which is loaded if it was not. */
   open(): Promise<Project> {
     this.#opening ??= this.#load()
     return this.#opening
+  }
+
+  /** What functions used, once all artifacts are read. */
+  async gasReport(): Promise<GasSummary> {
+    await this.refresh()
+    return (await this.open()).gas.summary()
   }
 
   /**
@@ -81,7 +91,7 @@ export class ProjectDoor {
       const message = 'coverage is not counted: start the chain with --coverage FILE'
       throw new DevchainError('INVALID_REQUEST', message)
     }
-    await this.read()
+    await this.refresh()
     return await (await (await this.open()).coverage()).report()
   }
 
@@ -97,7 +107,7 @@ export class ProjectDoor {
   async #write(): Promise<CoverageReport> {
     const report = await this.coverage()
     const file = this.#options.settings.coverage ?? ''
-    makeFolderIfPossible(path.dirname(file))
+    makeFolderOf(file)
     await writeFile(file, report.lcov)
     return report
   }
@@ -138,7 +148,10 @@ export class ProjectDoor {
     if (settings.trace !== undefined) await this.open()
     if (settings.noArtifacts) return
     const given = [...settings.artifacts, ...settings.abi]
-    if (given.length === 0 && folder !== undefined) await this.#search(folder)
+    if (given.length === 0 && folder !== undefined) {
+      await this.#search(folder)
+      await this.#hint(folder)
+    }
     for (const each of given) {
       if (this.#isClosed) return
       try {
@@ -151,9 +164,37 @@ export class ProjectDoor {
     }
   }
 
+  async #readNews(): Promise<void> {
+    const { settings, folder } = this.#options
+    const isSearched = settings.artifacts.length + settings.abi.length === 0
+    if (isSearched && !settings.noArtifacts && folder !== undefined) await this.#search(folder)
+    await this.#project?.refresh()
+  }
+
+  /** Says what to do where there is a project and none of its artifacts. */
+  async #hint(folder: string): Promise<void> {
+    const { tell } = this.#options
+    if (this.#isClosed || this.#project?.catalogue.isEmpty === false) return
+    const { hasSign, projectAbove, toolsOf } = await import('./reading/tools.ts')
+    const [tool] = await toolsOf(folder)
+    if (tool !== undefined) {
+      const { name, build } = tool
+      const hint = `this ${name} project has no artifacts yet; ${build} makes them, and they are read then`
+      tell({ event: 'artifacts', hint, flag: build })
+      return
+    }
+    const above = (await hasSign(folder)) ? undefined : await projectAbove(folder)
+    if (above === undefined) return
+    const place = path.relative(folder, above.folder)
+    const flag = `--artifacts ${place}`
+    const hint = `a ${above.tool.name} project is in ${place}; ${flag} reads its artifacts`
+    tell({ event: 'artifacts', hint, flag })
+  }
+
   /** Reads what the folder has; where a project is compiled for the first time, when it is there. */
   async #search(folder: string): Promise<void> {
     this.#await(folder)
+    const { hasSign } = await import('./reading/tools.ts')
     if (!(await hasSign(folder)) || this.#isClosed) return
     await (await this.open()).addProject(folder)
   }
@@ -170,26 +211,5 @@ export class ProjectDoor {
     } catch {
       // the system watches no more: what is there now is read
     }
-  }
-}
-
-/** One look at what every project has; all else is loaded only then. */
-async function hasSign(folder: string): Promise<boolean> {
-  for (const sign of SIGNS) {
-    try {
-      await stat(path.join(folder, sign))
-      return true
-    } catch {
-      // not this one
-    }
-  }
-  return false
-}
-
-function makeFolderIfPossible(folder: string): void {
-  try {
-    makeFolder(folder)
-  } catch {
-    // what is wrong with it is told of the file
   }
 }

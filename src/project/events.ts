@@ -1,6 +1,16 @@
 // What is told of reading a project's artifacts.
 
 /** What was found of the user's project, or why not all of it. */
-export type ProjectEvent =
+export type ArtifactsEvent =
   | { readonly event: 'artifacts'; readonly contracts: number; readonly place: string }
   | { readonly event: 'artifacts'; readonly warning: string }
+
+/** The same, or what has a project read that is not. */
+export type ProjectEvent = ArtifactsEvent | ProjectHint
+
+export interface ProjectHint {
+  readonly event: 'artifacts'
+  readonly hint: string
+  /** A flag, or a command. */
+  readonly flag: string
+}

@@ -1,6 +1,7 @@
 // The user's project: reads its artifacts in the background, keeps up with the compiler, and knows what things are called.
 import { existsSync } from 'node:fs'
 import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { deflateSync, inflateSync } from 'node:zlib'
 import { DevchainError, printValue } from '../core/errors.ts'
 import { listed } from '../core/format.ts'
@@ -15,11 +16,12 @@ import type { ProjectEvent } from './events.ts'
 import { GasReport } from './gas/report.ts'
 import { Labels } from './naming/labels.ts'
 import { Names } from './naming/names.ts'
-import { type Artifacts, artifactFolders, artifactsBelow, isFolder } from './reading/find.ts'
+import { type Artifacts, artifactFolders, artifactsBelow } from './reading/find.ts'
 import { contractsIn } from './reading/formats.ts'
 import { Summarizer } from './reading/read.ts'
 import { readBeside } from './reading/readers.ts'
 import type { AbiItem, SkippedFile } from './reading/summary.ts'
+import { isFolder } from './reading/tools.ts'
 import { FolderWatch, MOST_WATCHED } from './reading/watch.ts'
 import { DetailReader, withoutBulk } from './solidity/details.ts'
 import { type Explanation, entryText, explain, type Foresight } from './solidity/explain.ts'
@@ -34,10 +36,15 @@ const MOST_COMPRESSED = 32_000_000
 /** How often a folder is looked at for one reading, while folders come up in it. */
 const MOST_LOOKS = 5
 
+/** How long somebody who tells names waits for what is being read. */
+const CATCH_UP_MS = 2_000
+
 /** A folder whose artifacts are read, or a file and the folder that it is in. */
 interface Source {
   readonly folder: string
   readonly watch: FolderWatch
+  /** Reads what is new in it. */
+  readonly read: () => Promise<void>
   /** Files that were skipped, and told of. */
   readonly told: Set<string>
 }
@@ -69,12 +76,14 @@ export class Project {
   #site: Promise<SourcifySite> | undefined
   /** One reading at a time: each begins when those before it are done. */
   #turn: Promise<unknown> = Promise.resolve()
+  #readings = 0
   #isClosed = false
 
   constructor(options: ProjectOptions) {
     this.#options = options
     const { chain } = options
     this.names = new Names(chain, this.catalogue, this.labels, {
+      catchUp: () => this.#catchUp(),
       explain: async (hash) => {
         const again = runOfMined(chain, hash)
         return again && (await this.linesOf(again, 'it failed'))
@@ -83,7 +92,7 @@ export class Project {
       trace: async (hash) => (await this.trace(hash)).lines,
       traceRun: async (again) => (await this.#traceOf(await tracedAgain(again))).lines,
     })
-    this.gas = new GasReport(chain, this.names, this.catalogue)
+    this.gas = new GasReport(chain, this.names, this.catalogue, (text) => this.#warning(text))
   }
 
   /**
@@ -130,10 +139,29 @@ export class Project {
   #followFile(file: string): void {
     if (this.#sources.has(file)) return
     const folder = path.dirname(file)
-    const watch = new FolderWatch(() => this.#background(() => this.#readAgain(file)))
-    this.#sources.set(file, { folder, watch, told: new Set() })
+    const { watch } = this.#addSource(file, { folder, read: () => this.#readAgain(file) })
     // tools put another file in its place
     watch.follow([folder])
+  }
+
+  #addSource(place: string, { folder, read }: Pick<Source, 'folder' | 'read'>): Source {
+    const watch = new FolderWatch(() => this.#background(read))
+    const source = { folder, watch, read, told: new Set<string>() }
+    this.#sources.set(place, source)
+    return source
+  }
+
+  /** Reads what the disk has now, whether or not a watch has told of it. */
+  async refresh(): Promise<void> {
+    const readings = [...this.#sources.values()].map(({ read }) => this.#inTurn(read))
+    await Promise.all(readings)
+  }
+
+  /** Resolves when what changed on the disk is read, or that takes long; undefined where nothing is to be read. */
+  #catchUp(): Promise<unknown> | undefined {
+    for (const { watch } of this.#sources.values()) watch.hurry()
+    if (this.#readings === 0) return undefined
+    return Promise.race([this.#turn, delay(CATCH_UP_MS, undefined, { ref: false })])
   }
 
   async #readAgain(file: string): Promise<void> {
@@ -196,7 +224,12 @@ export class Project {
   async #openCoverage(): Promise<Coverage> {
     const { Coverage } = await import('./coverage/coverage.ts')
     const { chain, folder } = this.#options
-    const coverage = new Coverage({ catalogue: this.catalogue, details: this.#details, folder })
+    const coverage = new Coverage({
+      catalogue: this.catalogue,
+      details: this.#details,
+      folder,
+      warn: (text) => this.#warning(text),
+    })
     chain.watchReached(coverage.take)
     chain.onClose(() => coverage.close())
     return coverage
@@ -283,17 +316,18 @@ export class Project {
   async #addAll(folders: readonly string[]): Promise<number> {
     for (const each of folders) {
       const whole = path.resolve(each)
-      if (!this.#sources.has(whole)) {
-        const watch = new FolderWatch(() => this.#background(() => this.#readFolder(whole)))
-        this.#sources.set(whole, { folder: whole, watch, told: new Set() })
-      }
-      await this.#inTurn(() => this.#readFolder(whole))
+      const read = (): Promise<void> => this.#readFolder(whole)
+      if (!this.#sources.has(whole)) this.#addSource(whole, { folder: whole, read })
+      await this.#inTurn(read)
     }
     return this.catalogue.count((file) => folders.some((each) => isBelow(each, file)))
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.#turn.then(work)
+    this.#readings += 1
+    const result = this.#turn.then(work).finally(() => {
+      this.#readings -= 1
+    })
     this.#turn = result.catch(() => undefined)
     return result
   }
@@ -350,11 +384,12 @@ export class Project {
 
   /** One warning for all files that cannot be read; none again for one that was told of. */
   #warn(
-    { folder, told }: Source,
+    { folder, watch, told }: Source,
     skipped: readonly SkippedFile[],
     { isCut, isWatched }: { readonly isCut: boolean; readonly isWatched: boolean },
   ): void {
-    const fresh = skipped.filter(({ path: file }) => !told.has(file))
+    // what is being written is read again when that is done
+    const fresh = watch.isBehind ? [] : skipped.filter(({ path: file }) => !told.has(file))
     for (const { path: file } of fresh) told.add(file)
     if (fresh.length > 0) {
       const names = fresh.map(({ path: file, why }) => `${path.relative(folder, file)} (${why})`)

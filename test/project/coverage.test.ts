@@ -341,17 +341,23 @@ describe('codes that no artifact is of', () => {
     starts: 1,
     marks: new Uint32Array(),
   })
+  const empty =
+    'the coverage report is empty: no artifacts were found (--artifacts names the folder of a project)'
+  const cut = 'not all codes that ran are counted: there were too many'
 
   test.each([
-    [200, undefined],
-    [201, 'not all codes that ran are counted: there were too many'],
-  ])('are kept, as an artifact may come: of %i is told %s', async (count, warning) => {
+    [2_000, empty, []],
+    [2_001, cut, [cut]],
+  ])('are kept, as an artifact may come: of %i is told %s', async (count, warning, logged) => {
+    const warnings: string[] = []
+    const warn = (text: string): void => void warnings.push(text)
     const catalogue = new Catalogue()
     const details = new DetailReader(catalogue, () => undefined)
-    const coverage = new Coverage({ catalogue, details, folder: tmpdir() })
+    const coverage = new Coverage({ catalogue, details, folder: tmpdir(), warn })
     // those that were kept are the same ones whenever they run
     for (let i = 0; i < 3; i++) coverage.take(Array.from({ length: count }, (_, n) => ran(n)))
     expect((await coverage.report()).warning).toBe(warning)
+    expect(warnings).toEqual(logged)
     coverage.close()
   })
 })

@@ -127,6 +127,44 @@ describe('a project folder', () => {
     expect(names).toBeUndefined()
   })
 
+  test.each([
+    ['foundry.toml', 'Foundry'],
+    ['hardhat.config.ts', 'Hardhat'],
+    ['truffle-config.js', 'Truffle'],
+  ])('below one with %s is told which folder to name', async (config, tool) => {
+    writeFileSync(path.join(folder, config), '')
+    const inner = path.join(folder, 'test/unit')
+    mkdirSync(inner, { recursive: true })
+    const observer = { onArtifacts: (event: ProjectEvent) => told.push(event) }
+    devchain = await createDevchain({}, { observer, folder: inner })
+    await devchain.artifactsRead()
+    const flag = '--artifacts ../..'
+    const hint = `a ${tool} project is in ../..; ${flag} reads its artifacts`
+    expect(told).toEqual([{ event: 'artifacts', hint, flag }])
+  })
+
+  test('says nothing of a project above the repository that it is in', async () => {
+    writeFileSync(path.join(folder, 'foundry.toml'), '')
+    const inner = path.join(folder, 'other')
+    mkdirSync(path.join(inner, '.git'), { recursive: true })
+    const observer = { onArtifacts: (event: ProjectEvent) => told.push(event) }
+    devchain = await createDevchain({}, { observer, folder: inner })
+    await devchain.artifactsRead()
+    expect(told).toEqual([])
+  })
+
+  test('that is named and not compiled yet is read when it is', async () => {
+    const place = path.join(folder, 'contracts')
+    mkdirSync(place)
+    writeFileSync(path.join(place, 'foundry.toml'), '')
+    writeFileSync(path.join(place, 'package.json'), '{}')
+    await started({ artifacts: [place] })
+    expect(told).toEqual([])
+    writeProject(place, 'foundry', project)
+    const found = { event: 'artifacts', contracts: ALL, place: './contracts/out' }
+    await vi.waitFor(() => expect(told).toEqual([found]), PATIENT)
+  })
+
   test('is not looked at with noArtifacts', async () => {
     writeProject(folder, 'foundry', project)
     await started({ noArtifacts: true })
@@ -157,7 +195,12 @@ describe('a project folder', () => {
     mkdirSync(path.join(folder, 'forged'))
     writeFileSync(path.join(folder, 'forged/Vault.json'), JSON.stringify(project.output))
     const found = { event: 'artifacts', contracts: ALL, place: './forged' }
-    await vi.waitFor(() => expect(told).toEqual([found]), PATIENT)
+    const hint = {
+      event: 'artifacts',
+      hint: 'this Foundry project has no artifacts yet; forge build makes them, and they are read then',
+      flag: 'forge build',
+    }
+    await vi.waitFor(() => expect(told).toEqual([hint, found]), PATIENT)
   })
 
   test('that is named before it is there is read when it is', async () => {

@@ -9,7 +9,7 @@ export function coverageTable(rows: readonly CoverageRow[]): string {
   if (rows.length === 0) return 'no source of the project is known'
   const all: CoverageRow = {
     file: 'all files',
-    lines: sumOf(rows.map(({ lines }) => lines)),
+    lines: linesOf(rows),
     functions: sumOf(rows.map(({ functions }) => functions)),
     branches: sumOf(rows.map(({ branches }) => branches)),
   }
@@ -18,6 +18,11 @@ export function coverageTable(rows: readonly CoverageRow[]): string {
     ...[row.lines, row.functions, row.branches].map(shareText),
   ])
   return aligned([HEADINGS, ...cells], 1)
+}
+
+/** The lines of all files. */
+export function linesOf(rows: readonly CoverageRow[]): Share {
+  return sumOf(rows.map(({ lines }) => lines))
 }
 
 function sumOf(shares: readonly Share[]): Share {
@@ -31,7 +36,7 @@ function sumOf(shares: readonly Share[]): Share {
 }
 
 /** `93.3 % (14/15)`; 100 only for all. */
-function shareText({ hit, found }: Share): string {
+export function shareText({ hit, found }: Share): string {
   if (found === 0) return '–'
   const percent = Math.floor((1_000 * hit) / found) / 10
   return `${percent.toFixed(1)} % (${hit}/${found})`

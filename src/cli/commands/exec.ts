@@ -84,6 +84,8 @@ async function runBeside(
   }
   try {
     const { exitCode, refusal } = await run(command, endpoints.url)
+    // what the command has built names what it did
+    await devchain.artifactsReadAgain()
     const reports = refusal === undefined ? await reportsOf(devchain, settings) : NO_REPORTS
     output.report?.(reports.text)
     await output.finish(refusal === undefined ? exitCode : 0)
@@ -105,7 +107,8 @@ const NO_REPORTS: Reports = { text: '', refusal: '' }
 
 async function reportsOf(devchain: Devchain, settings: AllSettings): Promise<Reports> {
   try {
-    return { text: await endReports(devchain, settings), refusal: '' }
+    const { text, refusal } = await endReports(devchain, settings)
+    return { text, refusal: refusal === undefined ? '' : `devchain: exec: ${refusal}\n` }
   } catch (error) {
     const refusal = refusalOf(error, settings)
     if (refusal === undefined) throw error

@@ -57,6 +57,7 @@ type RemoteTrace = { readonly lines: readonly string[]; readonly [key: string]: 
 interface RemoteCoverage {
   readonly lcov: string
   readonly files: readonly CoverageRow[]
+  readonly warning?: string
 }
 
 const DEFAULT_WAIT = '60'
@@ -170,20 +171,24 @@ const HANDLERS: Partial<Record<SubcommandName, (question: Question) => Promise<A
     if (compare === undefined) return { json: rows as unknown as Json, text: gasTable(rows) }
     const file = String(compare)
     const limit = parseThreshold(String(threshold))
-    const differences = gasDifferences(rows, parseGasReport(readReport(file), file))
-    const isRefused = differences.some(({ percent }) => percent > limit)
+    const earlier = parseGasReport(readReport(file), file)
+    const differences = gasDifferences(rows, earlier)
+    const isEmpty = rows.length === 0 && earlier.length > 0
+    const isRefused = isEmpty || differences.some(({ percent }) => percent > limit)
     const json = differences as unknown as Json
     return {
       json,
-      text: differenceTable(differences),
+      text: isEmpty ? `the report is empty, and ${file} is not` : differenceTable(differences),
       exitCode: isRefused ? EXIT.refused : EXIT.ok,
     }
   },
   coverage: async ({ call, words: [file] }) => {
-    const { lcov, files } = (await call('devchain_coverage')) as unknown as RemoteCoverage
+    const report = (await call('devchain_coverage')) as unknown as RemoteCoverage
+    const { lcov, files, warning } = report
     if (file !== undefined) writeReport(file, lcov)
     const written = file === undefined ? '' : `\n\nwritten to ${file}`
-    return { json: files as unknown as Json, text: `${coverageTable(files)}${written}` }
+    const warned = warning === undefined ? '' : `\n\nwarning: ${warning}`
+    return { json: files as unknown as Json, text: `${coverageTable(files)}${written}${warned}` }
   },
   wait: async ({ url, flags }) => {
     const timeout = String(flags.timeout ?? DEFAULT_WAIT)

@@ -2,6 +2,7 @@
 import { number, oneLine } from '../../core/format.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import type { AllSettings } from '../../options/derived.ts'
+import type { ProjectHint } from '../../project/events.ts'
 import type { Json } from '../../rpc/schema.ts'
 import type { CallEvent, ChainEvent } from './events.ts'
 import { askedBy } from './request.ts'
@@ -44,6 +45,11 @@ export class Hints {
     const name = oneLine(header.replace(/:\d+$/, ''), 100)
     const flag = `--allow-host ${name}`
     return this.#once('host', flag, `a request for the host ${name} was refused; ${flag} allows it`)
+  }
+
+  /** Where there is a project, and none of its artifacts. */
+  onProject({ hint, flag }: ProjectHint): HintEvent[] {
+    return this.#once('project', flag, hint)
   }
 
   #onCode({ error, failure }: CallEvent): HintEvent[] {

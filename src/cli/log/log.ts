@@ -6,7 +6,7 @@ import type { Chain } from '../../node/chain/chain.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
 import type { StateChange } from '../../node/ledger/change.ts'
 import type { PeerEvent } from '../../node/peers.ts'
-import type { ProjectEvent } from '../../project/events.ts'
+import type { ArtifactsEvent, ProjectEvent } from '../../project/events.ts'
 import type { Names } from '../../project/naming/names.ts'
 import type { Json } from '../../rpc/schema.ts'
 import type { World } from '../../state/world.ts'
@@ -24,7 +24,7 @@ import {
 } from './events.ts'
 import type { HintEvent, Hints } from './hints.ts'
 import { joinedImports } from './peers.ts'
-import { type Scene, withStacks } from './scene.ts'
+import { type Scene, withNames } from './scene.ts'
 
 /** A call with what it changed; or, without a call, what changed by itself (a mining interval). */
 export interface Entry {
@@ -54,7 +54,7 @@ export interface Renderer {
   readonly hint: (event: HintEvent, columns?: number) => string
   readonly running: (event: RunningEvent) => string
   readonly notice: (event: NoticeEvent) => string
-  readonly artifacts: (event: ProjectEvent) => string
+  readonly artifacts: (event: ArtifactsEvent) => string
   readonly peer: (event: PeerEvent) => string
   readonly bug: (event: BugEvent) => string
   readonly end: (event: EndEvent) => string
@@ -205,6 +205,10 @@ export class Log {
   /** Logs what was found of the user's project. */
   artifacts(event: ProjectEvent): void {
     this.#tellQueue()
+    if ('hint' in event) {
+      this.#hint(this.#hints?.onProject(event) ?? [])
+      return
+    }
     this.#endRun()
     this.#writer.write(this.#renderer.artifacts(event))
   }
@@ -270,7 +274,7 @@ export class Log {
     isNow: boolean,
     tell: (entry: Entry) => void,
   ): Promise<void> | undefined {
-    const explaining = isNow ? undefined : withStacks(entry)
+    const explaining = isNow ? undefined : withNames(entry)
     if (explaining === undefined) {
       tell(entry)
       return undefined

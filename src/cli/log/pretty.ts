@@ -16,7 +16,7 @@ import {
   time,
 } from '../../core/format.ts'
 import type { Address } from '../../core/hex.ts'
-import type { ProjectEvent } from '../../project/events.ts'
+import type { ArtifactsEvent } from '../../project/events.ts'
 import type { Told } from '../../project/naming/told.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { bootText } from '../boot.ts'
@@ -413,7 +413,7 @@ function endLine(event: EndEvent): string {
 }
 
 /** `artifacts  42 contracts of ./out` */
-function artifactsLine(palette: Palette, event: ProjectEvent): string {
+function artifactsLine(palette: Palette, event: ArtifactsEvent): string {
   if ('warning' in event) return `${palette.yellow('artifacts')}  ${oneLine(event.warning, 400)}`
   return `${palette.dim('artifacts')}  ${plural(event.contracts, 'contract')} of ${oneLine(event.place, 200)}`
 }

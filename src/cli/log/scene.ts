@@ -96,8 +96,17 @@ interface Failing {
   readonly callTrace?: readonly string[] | undefined
 }
 
+/** The entry once the artifacts that it is told by are read, with what `withStacks` adds; undefined where nothing is waited for. */
+export function withNames<E extends Failing>(entry: E): Promise<E> | undefined {
+  const { call, events, scene } = entry
+  const isRun = events.length > 0 || (call !== undefined && askedBy(call) !== undefined)
+  const reading = isRun ? scene?.names.catchUp() : undefined
+  if (reading === undefined) return withStacks(entry)
+  return reading.then(() => withStacks(entry) ?? entry)
+}
+
 /** The entry with why and where its transactions failed, and with their traces; undefined where nothing is to be added. */
-export function withStacks<E extends Failing>(entry: E): Promise<E> | undefined {
+function withStacks<E extends Failing>(entry: E): Promise<E> | undefined {
   const { call, events, scene } = entry
   if (scene === undefined) return undefined
   const transactions = events.filter((event) => event.event === 'transaction')

@@ -107,19 +107,23 @@ const gasReport = method({
   params: [],
   result: gasRows,
   example: { params: [], result: [] },
-  handle: async ({ project }) => (await project.open()).gas.rows(),
+  handle: async ({ project }) => (await project.gasReport()).rows,
 })
 
 const coverageReport: Encoder<CoverageReport> = {
   name: 'coverage',
   json: { type: 'object' },
-  encode: ({ lcov, rows }) => ({ lcov, files: rows as unknown as Json }),
+  encode: ({ lcov, rows, warning }) => ({
+    lcov,
+    files: rows as unknown as Json,
+    ...(warning === undefined ? {} : { warning }),
+  }),
 }
 
 const coverage = method({
   name: 'devchain_coverage',
   summary:
-    'What calls and transactions have reached of the sources of the project: {lcov, files}, the text of an lcov file and a row for each of its files.',
+    'What calls and transactions have reached of the sources of the project: {lcov, files, warning}, the text of an lcov file, a row for each of its files, and what is missing, where something is.',
   params: [],
   result: coverageReport,
   example: { params: [] },

@@ -8,8 +8,9 @@ import { hashOf } from '../code/shape.ts'
 /** Runs that wait to be added. */
 const MOST_WAITING = 1_000
 
-/** Codes that no artifact is of, which are kept as one may come yet; and of all others. */
-const MOST_UNKNOWN = 200
+/** Codes that no artifact is of, which are kept as one may come yet, and their bytes; and codes of all others. */
+const MOST_UNKNOWN = 2_000
+const MOST_UNKNOWN_BYTES = 64_000_000
 const MOST_CODES = 4_000
 
 /** A code that ran. */
@@ -23,6 +24,7 @@ export interface RanCode {
 /** Adds up, a little later than it is told. */
 export class Collector {
   readonly #catalogue: Catalogue
+  readonly #onCut: () => void
   readonly #ran = new Map<string, RanCode>()
   readonly #unknown = new Map<string, RanCode>()
   /** By the values that engines keep of codes. */
@@ -30,10 +32,13 @@ export class Collector {
   #version = -1
   #waiting: ReachedCode[] = []
   #timer: NodeJS.Immediate | undefined
+  #unknownBytes = 0
   #isCut = false
 
-  constructor(catalogue: Catalogue) {
+  /** @param onCut told once, when there are more codes than are kept */
+  constructor(catalogue: Catalogue, onCut: () => void) {
     this.#catalogue = catalogue
+    this.#onCut = onCut
   }
 
   /** True where there were more codes than are kept. */
@@ -78,22 +83,40 @@ export class Collector {
     this.#known = new WeakMap()
     const unknown = [...this.#unknown.values()]
     this.#unknown.clear()
+    this.#unknownBytes = 0
     for (const { code, isCreation, counts } of unknown) {
       const ran = this.#ranOf({ code, isCreation })
       if (ran !== undefined) addCounts(ran.counts, counts)
     }
   }
 
-  #ranOf({ code, isCreation }: Pick<ReachedCode, 'code' | 'isCreation'>): RanCode | undefined {
-    const match = matchOf(this.#catalogue, { code, isCreation })
-    const ran =
-      match === undefined
-        ? kept(this.#unknown, `${isCreation} ${hashOf(code)}`, { code, isCreation }, MOST_UNKNOWN)
-        : kept(this.#ran, keyOf(match, isCreation), { code: match.code, isCreation }, MOST_CODES)
-    if (ran === undefined) this.#isCut = true
+  #ranOf(reached: Pick<ReachedCode, 'code' | 'isCreation'>): RanCode | undefined {
+    const match = matchOf(this.#catalogue, reached)
+    const ran = match === undefined ? this.#unknownOf(reached) : this.#knownOf(match, reached)
+    if (ran === undefined && !this.#isCut) {
+      this.#isCut = true
+      this.#onCut()
+    }
     // engines hand on values of their own for creations
-    else if (!isCreation) this.#known.set(code, ran)
+    if (ran !== undefined && !reached.isCreation) this.#known.set(reached.code, ran)
     return ran
+  }
+
+  #knownOf(match: CodeMatch, { isCreation }: Pick<ReachedCode, 'isCreation'>): RanCode | undefined {
+    const key = keyOf(match, isCreation)
+    if (this.#ran.size >= MOST_CODES && !this.#ran.has(key)) return undefined
+    return kept(this.#ran, key, { code: match.code, isCreation })
+  }
+
+  #unknownOf(reached: Pick<ReachedCode, 'code' | 'isCreation'>): RanCode | undefined {
+    const { code, isCreation } = reached
+    const key = `${isCreation} ${hashOf(code)}`
+    if (!this.#unknown.has(key)) {
+      const bytes = this.#unknownBytes + code.length
+      if (this.#unknown.size >= MOST_UNKNOWN || bytes > MOST_UNKNOWN_BYTES) return undefined
+      this.#unknownBytes = bytes
+    }
+    return kept(this.#unknown, key, reached)
   }
 }
 
@@ -123,11 +146,9 @@ function kept(
   all: Map<string, RanCode>,
   key: string,
   { code, isCreation }: Pick<RanCode, 'code' | 'isCreation'>,
-  most: number,
-): RanCode | undefined {
+): RanCode {
   const known = all.get(key)
   if (known !== undefined) return known
-  if (all.size >= most) return undefined
   // a copy: what a value stands in may be much larger
   const made = { code: code.slice(), isCreation, counts: noCounts() }
   all.set(key, made)

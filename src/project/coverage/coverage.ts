@@ -32,6 +32,8 @@ export interface CoverageOptions {
   readonly details: DetailReader
   /** Paths of files are told as seen from here. */
   readonly folder: string
+  /** Hears once of what cannot be counted. */
+  readonly warn: (warning: string) => void
 }
 
 /** Gathers what is reached, and tells it. */
@@ -41,7 +43,7 @@ export class Coverage {
 
   constructor(options: CoverageOptions) {
     this.#options = options
-    this.#collector = new Collector(options.catalogue)
+    this.#collector = new Collector(options.catalogue, () => options.warn(CUT))
   }
 
   /** Takes what a call or transaction reached. */
@@ -57,14 +59,19 @@ export class Coverage {
     await this.#addRan(measure)
     await this.#addOthers(measure)
     const records = measure.files.flatMap((file) => recordOf(file) ?? [])
-    const warning = this.#collector.isCut
-      ? 'not all codes that ran are counted: there were too many'
-      : undefined
     return {
       lcov: records.map(({ lcov }) => lcov).join(''),
       rows: records.map(({ row }) => row),
-      warning,
+      warning: this.#warning(records.length),
     }
+  }
+
+  #warning(files: number): string | undefined {
+    if (this.#collector.isCut) return CUT
+    if (files > 0) return undefined
+    return this.#options.catalogue.isEmpty
+      ? 'the coverage report is empty: no artifacts were found (--artifacts names the folder of a project)'
+      : 'the coverage report is empty: the sources of the artifacts are not there'
   }
 
   async #addRan(measure: Measure): Promise<void> {
@@ -133,6 +140,8 @@ export class Coverage {
     return parts[0] === '..' ? file : parts.join('/')
   }
 }
+
+const CUT = 'not all codes that ran are counted: there were too many'
 
 /** Sources of tests and scripts of Foundry: they are told of only where they ran. */
 const TESTS = /\.[ts]\.sol$/

@@ -1,10 +1,13 @@
 // How much gas the functions of a project use: counted as blocks are mined, whatever is reverted later.
+import { plural } from '../../core/format.ts'
 import type { Address } from '../../core/hex.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import type { ExecutedTransaction } from '../../node/ledger/blockrecord.ts'
 import type { StateChange } from '../../node/ledger/change.ts'
 import type { World } from '../../state/world.ts'
 import type { Catalogue } from '../code/catalogue.ts'
+import { adminOf } from '../code/proxies.ts'
+import { hashOf } from '../code/shape.ts'
 import type { Message } from '../naming/callees.ts'
 import type { Names } from '../naming/names.ts'
 import { type InnerCalls, InnerCallWatch } from './inner.ts'
@@ -25,6 +28,13 @@ export interface GasRow {
   readonly max: number
 }
 
+/** The report, and what is to be known of it. */
+export interface GasSummary {
+  readonly rows: readonly GasRow[]
+  /** Why it has nothing, or not all, in words; undefined: there is nothing to say. */
+  readonly warning: string | undefined
+}
+
 /** Functions that are counted, and different amounts of one: beyond these amounts are rounded. */
 const MOST_FUNCTIONS = 10_000
 const MOST_AMOUNTS = 10_000
@@ -33,18 +43,32 @@ const ROUNDING = 1_000
 /** Changes that wait to be counted: a change keeps its blocks in memory. */
 const MOST_WAITING = 1_000
 
-interface Usage {
-  readonly contract: string
-  readonly function: string
-  readonly kind: GasRow['kind']
-  /** How many calls used an amount. */
+/** What no artifact is of yet: calls of so many functions of accounts, and bytes of creations. */
+const MOST_UNSETTLED = 5_000
+const MOST_UNSETTLED_BYTES = 64_000_000
+
+/** How often an amount was used, and how many calls failed. */
+interface Counts {
   readonly amounts: Map<number, number>
   failed: number
 }
 
-/** What is called, or created where `to` is null. */
+/** What calls are told as. */
+interface Told {
+  readonly contract: string
+  readonly function: string
+  readonly kind: GasRow['kind']
+}
+
+type Usage = Told & Counts
+
+/** What is called, or created where `to` is null, among the accounts as they were then. */
 interface Called extends Omit<Message, 'to'> {
+  readonly kind: GasRow['kind']
   readonly to: Address | null
+  /** Who handed on the very call that it got. */
+  readonly through: Address | undefined
+  readonly world: World
 }
 
 /** Calls within transactions, and the accounts when they were made. */
@@ -56,13 +80,21 @@ interface WaitingCalls {
 /** Counts the transactions of a chain from now on. */
 export class GasReport {
   readonly #names: Names
+  readonly #warn: (warning: string) => void
   readonly #catalogue: Catalogue
   readonly #usages = new Map<string, Usage>()
+  /** Calls of code that artifacts may still come for: their names are looked up when they are told. */
+  readonly #unsettled = new Map<string, Called & Counts>()
+  #unsettledBytes = 0
+  #version = 0
+  #isCut = false
   #waiting: (StateChange | WaitingCalls)[] = []
   #timer: NodeJS.Immediate | undefined
   readonly #end: () => void
 
-  constructor(chain: Chain, names: Names, catalogue: Catalogue) {
+  /** @param warn told once, where not all can be counted */
+  constructor(chain: Chain, names: Names, catalogue: Catalogue, warn: (warning: string) => void) {
+    this.#warn = warn
     this.#names = names
     this.#catalogue = catalogue
     this.#end = chain.onChange((change) => this.#await(change))
@@ -75,10 +107,18 @@ export class GasReport {
     chain.watchCommands(() => new InnerCallWatch(take))
   }
 
-  /** What was counted, by contract and function. */
-  rows(): readonly GasRow[] {
+  /** What was counted, by contract and function, under the names that are known now. */
+  summary(): GasSummary {
     this.#countAll()
-    return [...this.#usages.values()]
+    this.#settle()
+    const usages = new Map([...this.#usages].map(([key, usage]) => [key, copyOf(usage)]))
+    let unnamed = 0
+    for (const called of this.#unsettled.values()) {
+      const told = this.#told(called)
+      if (told !== undefined) addCounts(usageIn(usages, told), called)
+      else if (called.kind === 'transaction') unnamed += callsOf(called) + called.failed
+    }
+    const rows = [...usages.values()]
       .map(rowOf)
       .sort(
         (a, b) =>
@@ -86,6 +126,7 @@ export class GasReport {
           compare(a.function, b.function) ||
           compare(b.kind, a.kind),
       )
+    return { rows, warning: this.#warning(rows.length, unnamed) }
   }
 
   close(): void {
@@ -101,8 +142,7 @@ export class GasReport {
   #wait(what: StateChange | WaitingCalls): void {
     this.#waiting.push(what)
     if (this.#waiting.length >= MOST_WAITING) this.#countAll()
-    // before the first artifact is read nothing has a name
-    else if (!this.#catalogue.isEmpty) this.#timer ??= setImmediate(() => this.#countAll())
+    else this.#timer ??= setImmediate(() => this.#countAll())
   }
 
   #countAll(): void {
@@ -130,49 +170,159 @@ export class GasReport {
   }
 
   #count({ transaction, receipt, failure }: ExecutedTransaction, world: World): void {
-    const { from, to, data } = transaction
-    const usage = this.#usageOf('transaction', { from, to, input: data }, world)
-    if (usage === undefined) return
+    const { from, to, data: input } = transaction
+    const through = undefined
+    const counts = this.#countsOf({ kind: 'transaction', from, to, input, through, world })
+    if (counts === undefined) return
     // what failed says little of what a function needs
-    if (failure === undefined) add(usage.amounts, Number(receipt.gasUsed))
-    else usage.failed += 1
+    if (failure === undefined) add(counts.amounts, Number(receipt.gasUsed))
+    else counts.failed += 1
   }
 
   #countInner({ to, input, through, isHandedOn, gas, failed }: InnerCalls, world: World): void {
-    // what a proxy hands on is the same call
-    const handing = through && this.#names.identities.of(world, through)
-    if (handing?.via !== undefined) return
-    const usage = this.#usageOf('inner', { to, input, isHandedOn }, world)
-    if (usage === undefined) return
-    for (const amount of gas) add(usage.amounts, amount)
-    usage.failed += failed
+    const counts = this.#countsOf({ kind: 'inner', to, input, through, isHandedOn, world })
+    if (counts === undefined) return
+    for (const amount of gas) add(counts.amounts, amount)
+    counts.failed += failed
   }
 
-  /** Undefined for what has no name, and where there is too much. */
-  #usageOf(kind: GasRow['kind'], called: Called, world: World): Usage | undefined {
-    const { to, input } = called
+  /** Where calls are counted: by their names, once these are certain. Undefined where they are not, and where there is too much. */
+  #countsOf(called: Called): Counts | undefined {
+    const codes = this.#codesOf(called)
+    if (codes.length === 0) return undefined
+    const isKnown = this.#isKnown(called)
+    if (isKnown && this.#isSecond(called)) return undefined
+    const told = isKnown ? this.#told(called) : undefined
+    return told === undefined ? this.#unsettledOf(called, codes) : this.#usageOf(told)
+  }
+
+  #usageOf(told: Told): Usage | undefined {
+    if (this.#usages.size < MOST_FUNCTIONS || this.#usages.has(keyOf(told)))
+      return usageIn(this.#usages, told)
+    this.#cut()
+    return undefined
+  }
+
+  #unsettledOf(called: Called, codes: readonly Uint8Array[]): Counts | undefined {
+    const { kind, from, to, through, isHandedOn, world } = called
+    const isAdmin = to !== null && from !== undefined && adminOf(world, to) === from
+    const input = to === null ? called.input : called.input.subarray(0, SELECTOR_LENGTH)
+    const hashes = [input, ...codes].map(hashOf)
+    const key = [kind, to, isAdmin, through, isHandedOn, ...hashes].join(' ')
+    const known = this.#unsettled.get(key)
+    if (known !== undefined) return known
+    const isFull =
+      this.#unsettled.size >= MOST_UNSETTLED ||
+      this.#unsettledBytes + input.length > MOST_UNSETTLED_BYTES
+    if (isFull) {
+      this.#cut()
+      return undefined
+    }
+    this.#unsettledBytes += input.length
+    const made = { ...called, input: input.slice(), amounts: new Map<number, number>(), failed: 0 }
+    this.#unsettled.set(key, made)
+    return made
+  }
+
+  /** Counts by their names what is of artifacts that have come since. */
+  #settle(): void {
+    if (this.#version === this.#catalogue.version) return
+    this.#version = this.#catalogue.version
+    for (const [key, called] of this.#unsettled) {
+      const told = this.#isKnown(called) ? this.#told(called) : undefined
+      if (told === undefined) continue
+      this.#unsettled.delete(key)
+      this.#unsettledBytes -= called.input.length
+      const usage = this.#usageOf(told)
+      if (usage !== undefined) addCounts(usage, called)
+    }
+  }
+
+  /** Undefined for what has no name, and for what is not counted. */
+  #told(called: Called): Told | undefined {
+    const { kind, to, input, world } = called
+    if (this.#isSecond(called)) return undefined
     const told =
       to === null
         ? this.#names.creation(world, input, null)
         : this.#names.call(world, { ...called, to })
     if (told?.contract === undefined) return undefined
     // a selector that the contract has no function for
-    const function_ = told.signature ?? (told.name || '(no data)')
-    const name = to === null ? '(deployment)' : function_
-    const key = `${kind} ${told.contract} ${name}`
-    const known = this.#usages.get(key)
-    if (known !== undefined || this.#usages.size >= MOST_FUNCTIONS) return known
-    const { contract } = told
-    const made = { contract, function: name, kind, amounts: new Map<number, number>(), failed: 0 }
-    this.#usages.set(key, made)
-    return made
+    const name = told.signature ?? (told.name || '(no data)')
+    return { contract: told.contract, function: to === null ? '(deployment)' : name, kind }
+  }
+
+  /** True for what a proxy hands on: that is the same call. */
+  #isSecond({ through, world }: Called): boolean {
+    return through !== undefined && this.#names.identities.of(world, through)?.via !== undefined
+  }
+
+  /** The codes that names depend on; none for an account without code. */
+  #codesOf({ to, input, through, world }: Called): readonly Uint8Array[] {
+    if (to === null) return [input]
+    const { identities } = this.#names
+    const own = identities.codes(world, to)
+    return through === undefined ? own : [...own, ...identities.codes(world, through)]
+  }
+
+  /** True where artifacts have the code that ran in the end. */
+  #isKnown({ to, input, through, world }: Called): boolean {
+    if (to === null) return this.#catalogue.creation(input)?.isSame === true
+    return [to, through].every((address) => {
+      if (address === undefined) return true
+      const last = this.#names.identities.codes(world, address).at(-1)
+      return last !== undefined && this.#catalogue.runtime(last)?.isSame === true
+    })
+  }
+
+  #cut(): void {
+    if (this.#isCut) return
+    this.#isCut = true
+    this.#warn(CUT)
+  }
+
+  #warning(rows: number, unnamed: number): string | undefined {
+    if (this.#isCut) return CUT
+    if (rows > 0 || unnamed === 0) return undefined
+    const ran = plural(unnamed, 'transaction')
+    return this.#catalogue.isEmpty
+      ? `the gas report is empty: ${ran} ran, but no artifacts were found (--artifacts names the folder of a project)`
+      : `the gas report is empty: ${ran} ran code that no artifact has`
   }
 }
 
-function add(amounts: Map<number, number>, gas: number): void {
+const CUT = 'the gas report is not whole: too many functions, or too much code that no artifact has'
+
+const SELECTOR_LENGTH = 4
+
+function usageIn(usages: Map<string, Usage>, told: Told): Usage {
+  const key = keyOf(told)
+  const known = usages.get(key) ?? { ...told, amounts: new Map<number, number>(), failed: 0 }
+  usages.set(key, known)
+  return known
+}
+
+function keyOf({ kind, contract, function: name }: Told): string {
+  return `${kind} ${contract} ${name}`
+}
+
+function copyOf(usage: Usage): Usage {
+  return { ...usage, amounts: new Map(usage.amounts) }
+}
+
+function callsOf({ amounts }: Counts): number {
+  return [...amounts.values()].reduce((sum, count) => sum + count, 0)
+}
+
+function addCounts(sum: Counts, { amounts, failed }: Counts): void {
+  for (const [gas, count] of amounts) add(sum.amounts, gas, count)
+  sum.failed += failed
+}
+
+function add(amounts: Map<number, number>, gas: number, count = 1): void {
   const isFull = amounts.size >= MOST_AMOUNTS && !amounts.has(gas)
   const amount = isFull ? Math.round(gas / ROUNDING) * ROUNDING : gas
-  amounts.set(amount, (amounts.get(amount) ?? 0) + 1)
+  amounts.set(amount, (amounts.get(amount) ?? 0) + count)
 }
 
 function rowOf({ contract, function: name, kind, amounts, failed }: Usage): GasRow {

@@ -102,6 +102,17 @@ export class Identities {
     return creation?.isGuess === false && isOne === true ? creation : undefined
   }
 
+  /** The codes that an account runs, as far as artifacts have them: its own, and that behind a proxy; none without code. */
+  codes(world: World, address: Address, depth = 0): readonly Uint8Array[] {
+    const code = codeAt(world, address)
+    if (code.length === 0) return []
+    const target = targetOf(world, address, (beacon) => this.#implementationOf(world, beacon))
+    if (target === undefined || depth >= DEEPEST) return [code]
+    const behind = this.codes(world, target.address, depth + 1)
+    const isOwn = target.via === 'proxy' || target.via === 'beacon' || behind.length === 0
+    return isOwn ? [code, ...behind] : behind
+  }
+
   /** The symbol and decimals that a contract tells; undefined where it tells none. */
   token(world: World, address: Address): Token | undefined {
     const code = codeAt(world, address)

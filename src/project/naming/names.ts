@@ -59,7 +59,7 @@ class Remembered<T extends object | string> {
 }
 
 /** Who tells of whole runs. */
-type Tellers = Pick<Names, 'explain' | 'explainRun' | 'trace' | 'traceRun'>
+type Tellers = Pick<Names, 'catchUp' | 'explain' | 'explainRun' | 'trace' | 'traceRun'>
 
 /** Knows the names of a project. */
 export class Names {
@@ -68,6 +68,9 @@ export class Names {
   readonly #labels: Labels
   readonly identities: Identities
   #memory: Memory | undefined
+  /** Resolves when artifacts that have just been written are read, or that takes long; undefined where there are none. */
+  readonly catchUp: () => Promise<unknown> | undefined
+
   /** Why and where in Solidity a mined transaction failed, a line each; undefined where nobody knows. */
   readonly explain: (hash: Hash) => Promise<readonly string[] | undefined>
 
@@ -81,7 +84,8 @@ export class Names {
   readonly traceRun: (again: Again) => Promise<readonly string[]>
 
   constructor(chain: Chain, catalogue: Catalogue, labels: Labels, tellers: Tellers) {
-    const { explain, explainRun, trace, traceRun } = tellers
+    const { catchUp, explain, explainRun, trace, traceRun } = tellers
+    this.catchUp = catchUp
     this.explain = explain
     this.explainRun = explainRun
     this.trace = trace

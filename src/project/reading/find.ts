@@ -1,7 +1,8 @@
 // Where tools put their artifacts.
 import type { Dirent } from 'node:fs'
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
+import { isFolder, TOOLS, toolsOf } from './tools.ts'
 
 /** Folders that are gone into below one another, and files that are taken: no project has as many. */
 const DEEPEST = 12
@@ -20,34 +21,27 @@ export interface Artifacts {
 }
 
 /**
- * The folders of artifacts in a folder: those of the tools, where it is that of a project.
- * @returns an empty list when there are none
+ * The folders of artifacts in a folder, and those that will be there as it is that of a project.
+ * @returns an empty list where it has none and is none
  */
 export async function artifactFolders(folder: string): Promise<readonly string[]> {
-  const usual = [await foundryFolder(folder), 'artifacts', path.join('build', 'contracts')]
+  const tools = await toolsOf(folder)
   const found: string[] = []
-  for (const name of usual) {
-    const each = path.resolve(folder, name)
-    if ((await isFolder(each)) && !found.includes(each)) found.push(each)
+  for (const tool of TOOLS) {
+    const named = tool.name === 'Foundry' ? await foundryFolder(folder) : undefined
+    const each = path.resolve(folder, named ?? tool.artifacts)
+    if ((tools.includes(tool) || (await isFolder(each))) && !found.includes(each)) found.push(each)
   }
   return found
 }
 
-/** `out`, unless `foundry.toml` says something else. */
-async function foundryFolder(folder: string): Promise<string> {
+/** What `foundry.toml` says of it. */
+async function foundryFolder(folder: string): Promise<string | undefined> {
   try {
     const toml = await readFile(path.join(folder, 'foundry.toml'), 'utf8')
-    return /^\s*out\s*=\s*["']([^"']+)["']/m.exec(toml)?.[1] ?? 'out'
+    return /^\s*out\s*=\s*["']([^"']+)["']/m.exec(toml)?.[1]
   } catch {
-    return 'out'
-  }
-}
-
-export async function isFolder(name: string): Promise<boolean> {
-  try {
-    return (await stat(name)).isDirectory()
-  } catch {
-    return false
+    return undefined
   }
 }
 

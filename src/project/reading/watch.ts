@@ -27,9 +27,26 @@ export class FolderWatch {
   readonly #tell: () => void
   readonly #watchers = new Map<string, Watched>()
   #timer: NodeJS.Timeout | undefined
+  #isHurried = false
 
   constructor(tell: () => void) {
     this.#tell = tell
+  }
+
+  /** True from a change on until it is told. */
+  get isBehind(): boolean {
+    return this.#timer !== undefined
+  }
+
+  /**
+   * Tells a change before there is quiet, once; it is told again when there is.
+   * @returns false where nothing changed, or it was told so
+   */
+  hurry(): boolean {
+    if (this.#timer === undefined || this.#isHurried) return false
+    this.#isHurried = true
+    this.#tell()
+    return true
   }
 
   /** Watches these folders, and no others any more; in place of one that is gone the nearest that it was in. */
@@ -69,7 +86,11 @@ export class FolderWatch {
 
   #changed(): void {
     clearTimeout(this.#timer)
-    this.#timer = setTimeout(this.#tell, QUIET_MS).unref()
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined
+      this.#isHurried = false
+      this.#tell()
+    }, QUIET_MS).unref()
   }
 }
 

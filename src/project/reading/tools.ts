@@ -1,0 +1,77 @@
+// The tools that build projects: how a folder tells of one, and where its artifacts come.
+import { readdir, stat } from 'node:fs/promises'
+import path from 'node:path'
+
+/** A tool, as the folder of a project of its own has it. */
+export interface Tool {
+  readonly name: string
+  /** Its config file. */
+  readonly config: RegExp
+  /** Its folder of artifacts, unless the config file says something else. */
+  readonly artifacts: string
+  /** What has it compile. */
+  readonly build: string
+}
+
+export const TOOLS: readonly Tool[] = [
+  { name: 'Foundry', config: /^foundry\.toml$/, artifacts: 'out', build: 'forge build' },
+  {
+    name: 'Hardhat',
+    config: /^hardhat\.config\.[cm]?[jt]s$/,
+    artifacts: 'artifacts',
+    build: 'npx hardhat compile',
+  },
+  {
+    name: 'Truffle',
+    config: /^truffle-config\.c?js$/,
+    artifacts: path.join('build', 'contracts'),
+    build: 'truffle compile',
+  },
+]
+
+/** Folders above one in which a project is looked for. */
+const HIGHEST = 8
+
+/** The tools whose projects a folder is that of. */
+export async function toolsOf(folder: string): Promise<readonly Tool[]> {
+  const names = await namesIn(folder)
+  return TOOLS.filter(({ config }) => names.some((name) => config.test(name)))
+}
+
+/** True where a folder has artifacts, or is that of a project that has some later. */
+export async function hasSign(folder: string): Promise<boolean> {
+  const found = TOOLS.map(({ artifacts }) => isFolder(path.join(folder, artifacts)))
+  return (await Promise.all(found)).includes(true) || (await toolsOf(folder)).length > 0
+}
+
+/** The nearest project that a folder lies in; the repository that it is in is not left. */
+export async function projectAbove(
+  folder: string,
+): Promise<{ readonly folder: string; readonly tool: Tool } | undefined> {
+  let below = path.resolve(folder)
+  for (let i = 0; i < HIGHEST; i++) {
+    const above = path.dirname(below)
+    if (above === below || (await namesIn(below)).includes('.git')) return undefined
+    const [tool] = await toolsOf(above)
+    if (tool !== undefined) return { folder: above, tool }
+    below = above
+  }
+  return undefined
+}
+
+export async function isFolder(name: string): Promise<boolean> {
+  try {
+    return (await stat(name)).isDirectory()
+  } catch {
+    return false
+  }
+}
+
+async function namesIn(folder: string): Promise<readonly string[]> {
+  try {
+    return await readdir(folder)
+  } catch {
+    // gone, or not for us to read
+    return []
+  }
+}
