@@ -13,7 +13,6 @@ export const DIFFERENCES: Readonly<Record<Node, Readonly<Record<string, string>>
   anvil: {
     'the limits and fees of the genesis': EXTRA_DATA,
     'the limits and fees of the first block': EXTRA_DATA,
-    'what is filled in of a transfer with a tip': 'the fee cap has room for the base fee',
     'a method that does not exist': 'the nearest name helps whoever mistyped it',
     'a transaction that does not exist, traced': 'an empty trace would look like one of a transfer',
     'an estimate of a transfer with blobs': 'the estimate is exact; anvil adds one',

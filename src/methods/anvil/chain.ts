@@ -139,14 +139,15 @@ const setRpcUrl = method({
   params: [secret(param('url', text))],
   result: ack,
   example: { params: ['http://127.0.0.1:8546'] },
-  handle: async ({ forking, profile }, url) => {
+  handle: async ({ chain, forking, profile }, url) => {
     const read = readForkUrl(url)
     const [node] = read?.urls ?? []
     if (node === undefined || read?.block !== undefined) {
       const message = `url: expected the URL of a node, https://… or http://…, and no block, got ${showFork(url)}`
       throw new DevchainError('INVALID_PARAMS', message)
     }
-    await forking.move(node)
+    const isForked = chain.state.tree.network !== undefined
+    if (isForked || profile.refusesUrlWithoutFork) await forking.move(node)
     return profile.ack
   },
 })

@@ -13,5 +13,5 @@ export function programVersion({ name, version }: MethodContext['info']): string
 export function clientVersionOf({ info, profile }: MethodContext): string {
   const system = `${process.platform}-${process.arch}/node${process.versions.node}`
   const own = `${info.name}/v${info.version}/${system}`
-  return profile.clientName === undefined ? own : `${profile.clientName}/${own}`
+  return profile.clientVersion(info, own)
 }

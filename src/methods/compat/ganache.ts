@@ -69,7 +69,7 @@ export const GANACHE: Profile = {
     usualPrice: 2n * GWEI,
   },
   block: { pendingNulls: [], hasTotals: true },
-  clientName: 'Ganache/EthereumJS TestRPC',
+  clientVersion: (_, own) => `Ganache/EthereumJS TestRPC/${own}`,
   ack: true,
   secondsAhead: Number,
   failure,

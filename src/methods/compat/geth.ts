@@ -88,7 +88,7 @@ export const GETH: Profile = {
   ...OWN,
   defaults: { chainId: 1337n, baseFee: GWEI, tip: 1n, defaultGas: 'estimate', difficulty: 0n },
   chain: { precompilesShareAddress: true },
-  clientName: 'Geth',
+  clientVersion: (_, own) => `Geth/${own}`,
   emptyReward: 'absent',
   block: { pendingNulls: ['hash', 'nonce', 'miner'], hasTotals: false },
   adaptForms: adaptGethForms,

@@ -32,8 +32,13 @@ export interface Profile {
   readonly adaptForms: AdaptParams | undefined
   /** Whether `eth_mining` tells of blocks that come by themselves; else it is false. */
   readonly tellsMining: boolean
-  /** What `web3_clientVersion` begins with; undefined: this program's own name. */
-  readonly clientName: string | undefined
+  /** What `web3_clientVersion` answers, made of the program's name and version, and of what it says of itself. */
+  readonly clientVersion: (
+    program: { readonly name: string; readonly version: string },
+    own: string,
+  ) => string
+  /** Whether a URL for forks is refused where there is none; else nothing happens. */
+  readonly refusesUrlWithoutFork: boolean
   /** What commands answer that have nothing to say. */
   readonly ack: true | null
   /** Milliseconds of one unit of `evm_setIntervalMining`. */
@@ -94,7 +99,8 @@ export const OWN: Profile = {
   absent: [],
   adaptForms: undefined,
   tellsMining: true,
-  clientName: undefined,
+  clientVersion: (_, own) => own,
+  refusesUrlWithoutFork: true,
   ack: null,
   intervalUnitMs: 1000,
   secondsAhead: quantityFromBigint,

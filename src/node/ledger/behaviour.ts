@@ -18,6 +18,10 @@ export interface Behaviour {
   readonly keepsTypeWithoutPrice: boolean
   /** A fee cap below the next base fee is refused even where blocks come later, when the base fee may have fallen. */
   readonly poolAsksForBaseFee: boolean
+  /** A replacement offers a tenth more in fee cap and tip; else a higher fee cap is enough. */
+  readonly replacementsRaiseTip: boolean
+  /** What a mined block could not take for its price leaves the pool, with all that its sender sent after it; else it waits. */
+  readonly dropsPricedOut: boolean
   /** A transaction beyond its sender's next nonce waits for those before it, also where blocks come with transactions. */
   readonly gapsWait: boolean
   /** Automining that begins mines what waits; else it waits for the next transaction. */
@@ -38,8 +42,17 @@ export interface Behaviour {
   readonly usualPrice: bigint
   /** The same before london, where only offers show what gas is worth. */
   readonly usualPriceBeforeLondon: bigint
-  /** How many times the base fee a fee cap covers that the caller leaves open. */
-  readonly baseFeesInCap: bigint
+  /**
+   * The price offered to those who ask is one that the newest block takes too, and the next after a full one; else one for
+   * the next block alone.
+   */
+  readonly offersPriceToLast: boolean
+  /** The tip offered is what the cheapest of recent transactions paid, where that is more than the settings'. */
+  readonly offersPaidTip: boolean
+  /** A fee cap that the caller leaves open covers twice the base fee and the tip; else it is the price offered, whatever the tip. */
+  readonly capCoversTip: boolean
+  /** Blocks at an interval move the clock; else they run ahead of it, and then come a second apart until it is there. */
+  readonly intervalsMoveClock: boolean
   /** A transaction without gas whose estimate fails is refused; else it gets the block's gas limit, and fails in a block. */
   readonly refusesFailingEstimates: boolean
   /** Which calls see the block's base fee: all, those that offer a price, or none; the others see 0, as they pay none. */
@@ -68,6 +81,8 @@ export const OWN_BEHAVIOUR: Behaviour = {
   refusesBothPrices: true,
   keepsTypeWithoutPrice: true,
   poolAsksForBaseFee: false,
+  replacementsRaiseTip: true,
+  dropsPricedOut: false,
   gapsWait: true,
   automineMinesPool: true,
   minesUntilIncluded: false,
@@ -78,7 +93,10 @@ export const OWN_BEHAVIOUR: Behaviour = {
   firstBaseFeeStays: false,
   usualPrice: 0n,
   usualPriceBeforeLondon: 0n,
-  baseFeesInCap: 2n,
+  offersPriceToLast: true,
+  offersPaidTip: true,
+  capCoversTip: true,
+  intervalsMoveClock: true,
   refusesFailingEstimates: true,
   callsSeeBaseFee: 'priced',
   precompilesShareAddress: false,

@@ -31,7 +31,7 @@ export function nextTimestamp(
   const wanted =
     clock.nextTimestamp ??
     (clock.interval === undefined ? chainTime(state, now) : parent + clock.interval)
-  const least = parent + leastStep(state)
+  const least = parent + leastStep(state, wanted < parent)
   const next = wanted > least ? wanted : least
   requireFits(next)
   return next
@@ -55,12 +55,12 @@ export function nextTimestamps(
   interval: bigint | undefined = state.clock.interval,
 ): (index: number) => bigint {
   const parent = headOf(state.tree).block.header.timestamp
-  const leastSpace = leastStep(state)
   if (interval !== undefined) {
-    const space = interval > 0n ? interval : leastSpace
+    const space = interval > 0n ? interval : leastStep(state)
     return (index) => parent + space * BigInt(index + 1)
   }
   const first = chainTime(state, now)
+  const leastSpace = leastStep(state, first < parent)
   const step = sourceStep(state.clock.source)
   const wanted = first > parent ? first : parent + leastSpace
   // a clock that stands still falls behind the blocks; one that steps comes up to them from behind
@@ -72,9 +72,13 @@ export function nextTimestamps(
   }
 }
 
-/** Seconds between a block and the next at the least. */
-export function leastStep(state: ChainState): bigint {
-  return sharesTimes(state) ? 0n : 1n
+/**
+ * Seconds between a block and the next at the least.
+ * @param isBehind whether the clock is behind the newest block
+ */
+export function leastStep(state: ChainState, isBehind = false): bigint {
+  const catchesUp = isBehind && !state.config.behaviour.intervalsMoveClock
+  return sharesTimes(state) && !catchesUp ? 0n : 1n
 }
 
 /** Whether a block may have the time of its parent. */
@@ -97,8 +101,9 @@ export function clockAfterBlock(
   now: number,
   exact: boolean,
 ): ClockState {
-  const { clock } = state
-  if (!exact && clock.nextTimestamp === undefined && clock.interval === undefined) return clock
+  const { clock, config } = state
+  const isMoved = clock.interval !== undefined && config.behaviour.intervalsMoveClock
+  if (!exact && clock.nextTimestamp === undefined && !isMoved) return clock
   const adjustment = clock.adjustment + timestamp - chainTime(state, now)
   return { ...clock, adjustment, nextTimestamp: undefined }
 }

@@ -11,6 +11,7 @@ import type { ChainConfig, ChainState } from '../ledger/chainstate.ts'
 import { nextTimestamps } from '../ledger/clock.ts'
 import { Candidates } from '../pool/pool.ts'
 import { headerOf, nextBlockEnvironment } from './environment.ts'
+import { pricedOutOf } from './pricedout.ts'
 import { withRewards } from './rewards.ts'
 
 /** Which blocks are wanted. */
@@ -62,9 +63,12 @@ export function writesOfAlike(state: ChainState, next: BlockEnvironment): System
   return writes !== undefined && isLikeHead(state, next) ? writes : undefined
 }
 
-/** True when nothing that waits can be mined in the next block. */
-export function isIdle({ pool, tree }: ChainState, next: BlockEnvironment): boolean {
-  return pool.size === 0 || new Candidates(pool, headOf(tree).world, next).best === undefined
+/** True when nothing that waits can be mined in the next block, or leaves the pool with it. */
+export function isIdle(state: ChainState, next: BlockEnvironment): boolean {
+  const { pool, tree } = state
+  if (pool.size === 0) return true
+  const isMined = new Candidates(pool, headOf(tree).world, next).best !== undefined
+  return !isMined && pricedOutOf(state, next).length === 0
 }
 
 /** True when the next block includes no uncles. */

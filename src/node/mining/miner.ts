@@ -27,6 +27,7 @@ import {
 import { blockStart, headerOf, nextBlockEnvironment } from './environment.ts'
 import { isTooCheap } from './leastprice.ts'
 import { blockLimits } from './limits.ts'
+import { pricedOutOf } from './pricedout.ts'
 import { executedAs } from './receipts.ts'
 import { withRewards } from './rewards.ts'
 
@@ -71,7 +72,8 @@ export async function mineBlock(
 ): Promise<Mined> {
   const environment = nextBlockEnvironment(state, options.now, options.timestamp)
   const assembly = await assemble(executor, state, environment, waiting(state, environment))
-  return appended(executor, state, environment, assembly, options)
+  const whole = withPricedOut(state, environment, assembly)
+  return appended(executor, state, environment, whole, options)
 }
 
 /**
@@ -134,7 +136,8 @@ export async function mineWaiting(
     const { world } = headOf(current.tree)
     const candidates = nextSource({ pool: current.pool, world, block: environment, used })
     if (candidates.best === undefined) break
-    const assembly = await assemble(executor, current, environment, candidates, count)
+    const assembled = await assemble(executor, current, environment, candidates, count)
+    const assembly = withPricedOut(current, environment, assembled)
     dropped.push(...assembly.dropped)
     if (assembly.dropped.length > 0) {
       current = { ...current, pool: poolAfter(current.pool, { ...assembly, executed: [] }) }
@@ -253,6 +256,15 @@ async function attempt(
     if (error instanceof DevchainError && !isInterruption(error)) return error
     throw error
   }
+}
+
+/** With what the block's prices keep out where that leaves the pool. */
+function withPricedOut(state: ChainState, block: BlockEnvironment, assembly: Assembly): Assembly {
+  const pricedOut = pricedOutOf(state, block)
+  if (pricedOut.length === 0) return assembly
+  const refused = new Set(assembly.dropped.map(({ transaction }) => transaction))
+  const dropped = pricedOut.filter(({ transaction }) => !refused.has(transaction))
+  return { ...assembly, dropped: [...assembly.dropped, ...dropped] }
 }
 
 /** The state with the block appended, and what it took out of the pool and the clock. */

@@ -177,10 +177,12 @@ function checkReplacement({ state }: AdmissionContext, transaction: Transaction)
   const { from, nonce, maxFeePerGas, maxPriorityFeePerGas } = transaction
   const old = pooledByNonce(state.pool, from, nonce)?.transaction
   if (old === undefined) return
+  const { replacementsRaiseTip } = state.config.behaviour
+  if (!replacementsRaiseTip && maxFeePerGas > old.maxFeePerGas) return
   const fee = leastReplacement(old.maxFeePerGas)
   const tip = leastReplacement(old.maxPriorityFeePerGas)
-  if (maxFeePerGas >= fee && (maxPriorityFeePerGas >= tip || old.maxPriorityFeePerGas === 0n))
-    return
+  const isTipRaised = maxPriorityFeePerGas >= tip || old.maxPriorityFeePerGas === 0n
+  if (replacementsRaiseTip && maxFeePerGas >= fee && isTipRaised) return
   const message = `replacement transaction underpriced: nonce ${nonce} waits with fee ${old.maxFeePerGas} and tip ${old.maxPriorityFeePerGas}, its replacement needs at least ${fee} and ${tip}, got ${maxFeePerGas} and ${maxPriorityFeePerGas}`
   const facts = { nonce, fee, tip, given: maxFeePerGas, givenTip: maxPriorityFeePerGas }
   throw new DevchainError('REPLACEMENT_UNDERPRICED', message, undefined, facts)
@@ -190,6 +192,7 @@ function checkBlobReplacement(
   { state }: AdmissionContext,
   { from, nonce, blobs }: Transaction,
 ): void {
+  if (!state.config.behaviour.replacementsRaiseTip) return
   const old = blobs && pooledByNonce(state.pool, from, nonce)?.transaction.blobs
   if (old === undefined || blobs === undefined) return
   const least = leastReplacement(old.maxFeePerBlobGas)

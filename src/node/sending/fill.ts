@@ -20,6 +20,7 @@ import type { ChainState } from '../ledger/chainstate.ts'
 import { pendingReference } from '../ledger/references.ts'
 import { type NextRules, nextBlobFee, nextRules } from '../mining/environment.ts'
 import { nextNonce } from '../pool/pool.ts'
+import { gasPrice as gasPriceOffered } from './gasoracle.ts'
 
 /** A request that says how much gas it takes. */
 export type GasRequest = TransactionRequest & { readonly gas: bigint }
@@ -184,12 +185,14 @@ function feesFor(
 ): Fees {
   const type = typeFor(state, request, hardfork, baseFee)
   const { gasPrice: defaultPrice, minGasPrice, tip: usualTip } = state.settings
-  const { baseFeesInCap, usualPriceBeforeLondon } = state.config.behaviour
+  const { capCoversTip, usualPriceBeforeLondon } = state.config.behaviour
   const isEarly = !isAtLeast(hardfork, 'london') && defaultPrice === 0n
   const { gasPrice, maxFeePerGas, maxPriorityFeePerGas } = request
   const defaultTip = larger(minGasPrice, usualTip)
-  const enough = (tip: bigint): bigint =>
-    baseFee + tip > defaultPrice ? baseFeesInCap * baseFee + tip : defaultPrice
+  const enough = (tip: bigint): bigint => {
+    if (!capCoversTip) return gasPriceOffered(state)
+    return baseFee + tip > defaultPrice ? 2n * baseFee + tip : defaultPrice
+  }
   if (type < 2) {
     const least = isEarly ? usualPriceBeforeLondon : 0n
     const price = gasPrice ?? larger(enough(defaultTip), least)

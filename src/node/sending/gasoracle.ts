@@ -49,13 +49,14 @@ export function upcomingBaseFee(state: ChainState): bigint {
  */
 export function gasPrice(state: ChainState): bigint {
   const { baseFee, gasLimit, hardfork } = environmentAfterHead(state)
+  const { usualPrice, usualPriceBeforeLondon, offersPriceToLast } = state.config.behaviour
+  if (!offersPriceToLast && baseFee > 0n) return baseFee + maxPriorityFeePerGas(state)
   const newest = headOf(state.tree).block.header.baseFeePerGas ?? 0n
   const isMarket = baseFee > 0n && !state.settings.pinnedBaseFee
   const risen = isMarket ? nextBaseFee({ baseFee, gasLimit, gasUsed: gasLimit }) : baseFee
   const hasBaseFee = isAtLeast(hardfork, 'london')
   const isFree = hasBaseFee && baseFee === 0n
   const isOpen = state.settings.gasPrice === 0n && !isFree
-  const { usualPrice, usualPriceBeforeLondon } = state.config.behaviour
   const early = hasBaseFee ? 0n : usualPriceBeforeLondon
   const usual = isOpen ? larger(usualPrice, early) : 0n
   return [baseFee + maxPriorityFeePerGas(state), newest, risen, usual].reduce(larger)
@@ -75,8 +76,8 @@ export function maxPriorityFeePerGas(state: ChainState): bigint {
  * The tip that most of the cheapest recent transactions paid, as geth suggests it: the 60th percentile of the three
  * lowest tips of each of the last 20 blocks. 0n where the base fee is pinned, as nobody competes there.
  */
-function suggestedTip({ tree, settings }: ChainState): bigint {
-  if (settings.pinnedBaseFee) return 0n
+function suggestedTip({ tree, settings, config }: ChainState): bigint {
+  if (settings.pinnedBaseFee || !config.behaviour.offersPaidTip) return 0n
   const tips = recordsUpTo(tree, headOf(tree), SAMPLE_BLOCKS).flatMap(lowestTips).sort(ascending)
   return tips[Math.floor(((tips.length - 1) * SAMPLE_PERCENTILE) / 100)] ?? 0n
 }

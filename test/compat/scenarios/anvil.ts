@@ -15,6 +15,11 @@ const LATER: Step = ['evm_mine', { timestamp: 2_000_000_000 }]
 
 const MANUAL: Step = ['evm_setAutomine', false]
 
+/** So many times 10^9 wei, and some wei. */
+function gwei(amount: bigint, wei = 0n): string {
+  return `0x${(amount * 10n ** 9n + wei).toString(16)}`
+}
+
 function simulate(call: Readonly<Record<string, unknown>>): Step {
   return ['eth_simulateV1', { blockStateCalls: [{ calls: [call] }] }, 'latest']
 }
@@ -199,6 +204,116 @@ export const ANVIL: readonly Scenario[] = [
     nodes: ['anvil'],
     setup: [MANUAL, transfer({ nonce: '0x5' })],
     ask: [transfer({ nonce: '0x5' })],
+  },
+  {
+    name: 'a waiting transaction that is sent again for another price',
+    nodes: ['anvil'],
+    setup: [MANUAL],
+    ask: (
+      [
+        { maxFeePerGas: gwei(10n) },
+        { maxFeePerGas: gwei(20n) },
+        { maxFeePerGas: gwei(20n), maxPriorityFeePerGas: gwei(2n) },
+        { maxFeePerGas: gwei(20n, 1n), maxPriorityFeePerGas: '0x1' },
+        { maxFeePerGas: gwei(20n), maxPriorityFeePerGas: gwei(5n) },
+        { gasPrice: gwei(20n, 1n) },
+        { gasPrice: gwei(20n, 2n) },
+        { gasPrice: gwei(20n, 2n), value: '0x1' },
+      ] as const
+    ).map((prices) => transfer({ nonce: '0x5', ...prices })),
+  },
+  {
+    name: 'the prices offered after the base fee was set, fell, and a tip was paid',
+    nodes: ['anvil', 'hardhat'],
+    ask: [
+      ['hardhat_setNextBlockBaseFeePerGas', gwei(10n)],
+      ['eth_gasPrice'],
+      ['evm_mine'],
+      ['eth_gasPrice'],
+      ['eth_maxPriorityFeePerGas'],
+      ['evm_mine'],
+      ['eth_gasPrice'],
+      transfer({ maxFeePerGas: gwei(100n), maxPriorityFeePerGas: gwei(50n) }),
+      ['eth_gasPrice'],
+      ['eth_maxPriorityFeePerGas'],
+      ['evm_setBlockGasLimit', '0x5208'],
+      transfer({ maxFeePerGas: gwei(100n), maxPriorityFeePerGas: gwei(50n) }),
+      ['eth_gasPrice'],
+      ['eth_maxPriorityFeePerGas'],
+    ],
+    hide: ['hash'],
+  },
+  {
+    name: 'transactions that cannot pay the base fee of the block that is mined',
+    nodes: ['anvil'],
+    setup: [
+      MANUAL,
+      transfer({ gasPrice: gwei(2n) }),
+      transfer({ gasPrice: gwei(200n) }),
+      transfer({ gasPrice: gwei(200n), from: BOB, to: ALICE }),
+      transfer({ gasPrice: gwei(2n), from: BOB, to: ALICE }),
+      transfer({ gasPrice: gwei(2n), nonce: '0x9' }),
+      ['anvil_setNextBlockBaseFeePerGas', gwei(10n)],
+    ],
+    ask: [
+      ['txpool_status'],
+      ['evm_mine'],
+      ['txpool_status'],
+      ['eth_getTransactionByHash', '{1}'],
+      ['eth_getTransactionByHash', '{2}'],
+      ['eth_getBlockTransactionCountByNumber', 'latest'],
+    ],
+  },
+  {
+    name: 'blocks after an interval between them ended',
+    nodes: ['anvil'],
+    setup: [
+      LATER,
+      ['anvil_setBlockTimestampInterval', 60],
+      ['evm_mine'],
+      ['evm_mine'],
+      ['anvil_removeBlockTimestampInterval'],
+      ['evm_mine'],
+      ['evm_mine'],
+      ['anvil_mine', '0x3'],
+    ],
+    ask: ['0x2', '0x3', '0x4', '0x5', '0x6', '0x7', '0x8'].map((number) => [
+      'eth_getBlockByNumber',
+      number,
+      false,
+    ]),
+    members: ['timestamp'],
+  },
+  {
+    name: 'the name and version of the program',
+    nodes: ['anvil'],
+    ask: [['web3_clientVersion']],
+    hide: ['version'],
+  },
+  {
+    name: 'a URL for forks where there is no fork',
+    nodes: ['anvil'],
+    ask: [['anvil_setRpcUrl', 'http://127.0.0.1:1']],
+  },
+  {
+    name: 'what is filled in of transfers with a tip, after a large one was paid',
+    nodes: ['anvil'],
+    setup: [
+      transfer({ maxFeePerGas: gwei(100n), maxPriorityFeePerGas: gwei(50n) }),
+      ...['0x0', '0x5'].map((tip): Step => transfer({ maxPriorityFeePerGas: tip })),
+      transfer(),
+    ],
+    ask: [
+      ['eth_getTransactionByHash', '{1}'],
+      ['eth_getTransactionByHash', '{2}'],
+      ['eth_getTransactionByHash', '{3}'],
+    ],
+    members: FILLED,
+  },
+  {
+    name: 'a tip above the fee cap that is filled in',
+    nodes: ['anvil'],
+    ask: [transfer({ maxPriorityFeePerGas: gwei(5n) })],
   },
   {
     name: 'the pending block in full',

@@ -184,7 +184,7 @@ describe('answers and units', () => {
   test.each<[Node | undefined, RegExp, unknown, unknown, unknown]>([
     [undefined, /^devchain\/v/, '0xe10', null, null],
     ['geth', /^Geth\/devchain\/v/, '0xe10', null, null],
-    ['anvil', /^anvil\/devchain\/v/, 3600, null, null],
+    ['anvil', /^anvil\/v1\.7\.1\+devchain\.\d+\.\d+\.\d+$/, 3600, null, null],
     ['hardhat', /^HardhatNetwork\/devchain\/v/, '3600', '2000000000', true],
     ['ganache', /^Ganache\/EthereumJS TestRPC\/devchain\/v/, 3600, null, true],
   ])('as %s', async (compat, name, increased, next, done) => {

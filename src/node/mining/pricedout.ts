@@ -1,0 +1,42 @@
+// What waits and cannot pay a block's prices: chains that behave so drop it when the block is mined.
+import { DevchainError } from '../../core/errors.ts'
+import type { BlockEnvironment } from '../../evm/executor.ts'
+import { blobBaseFeeIn } from '../../protocol/fees.ts'
+import type { Transaction } from '../../protocol/transactions/transaction.ts'
+import { requireBaseFee, requireBlobFee } from '../../protocol/transactions/transactionrules.ts'
+import { nonceAt } from '../../state/world.ts'
+import { headOf } from '../ledger/blocktree.ts'
+import type { ChainState } from '../ledger/chainstate.ts'
+import type { DroppedTransaction } from '../ledger/change.ts'
+import { pooledByNonce } from '../pool/pool.ts'
+
+/** Each with why it is out; what a sender sent after it is out for the same reason. None where such transactions wait. */
+export function pricedOutOf(
+  { pool, tree, config }: ChainState,
+  block: BlockEnvironment,
+): DroppedTransaction[] {
+  const pricedOut: DroppedTransaction[] = []
+  if (!config.behaviour.dropsPricedOut) return pricedOut
+  const { world } = headOf(tree)
+  for (const [sender] of pool.bySender.entries()) {
+    let error: DevchainError | undefined
+    for (let nonce = nonceAt(world, sender); ; nonce += 1n) {
+      const transaction = pooledByNonce(pool, sender, nonce)?.transaction
+      if (transaction === undefined) break
+      error ??= priceError(transaction, block)
+      if (error !== undefined) pricedOut.push({ transaction, error })
+    }
+  }
+  return pricedOut
+}
+
+function priceError(transaction: Transaction, block: BlockEnvironment): DevchainError | undefined {
+  try {
+    requireBaseFee(transaction, block.baseFee)
+    if (transaction.type === 3) requireBlobFee(transaction, blobBaseFeeIn(block))
+    return undefined
+  } catch (error) {
+    if (error instanceof DevchainError) return error
+    throw error
+  }
+}
