@@ -1,7 +1,7 @@
 // Values out of what contracts are given and give back, by their ABI. The library that decodes them is loaded with this file.
 import { type AbiParameters, decode } from 'ox/AbiParameters'
 import type { AbiItem } from '../reading/summary.ts'
-import { readWords, type WordReader, wordReaders } from './words.ts'
+import { areCleanWords, readWords, type WordReader, wordReaders } from './words.ts'
 
 /** A parameter as ABIs describe it. */
 export interface Parameter {
@@ -56,6 +56,22 @@ function inTopic(parameter: Parameter): Parameter {
 /** The arguments of a call, an error or a constructor; undefined where the bytes do not fit. @param data without a selector */
 export function decodeInputs(item: AbiItem, data: Uint8Array): readonly Argument[] | undefined {
   return decodeAs(parametersOf(item).inputs, data)
+}
+
+/**
+ * Whether Solidity takes bytes for the arguments of a call or a constructor: it can read none, some has bits that its type
+ * has not, or all are as they should be; `decodable` where it may check more than is known of the types.
+ */
+export function inputsFit(
+  item: AbiItem,
+  data: Uint8Array,
+): 'undecodable' | 'unclean' | 'clean' | 'decodable' {
+  const types = parametersOf(item).inputs.map(({ type }) => type)
+  const areClean = areCleanWords(types, data)
+  if (areClean === false) return 'unclean'
+  if (decodeInputs(item, data) === undefined) return 'undecodable'
+  // an enumeration is a uint8
+  return areClean === undefined || types.includes('uint8') ? 'decodable' : 'clean'
 }
 
 /** What a function returned; undefined where the bytes do not fit. */

@@ -35,6 +35,20 @@ export function readWords(
   return values
 }
 
+/** True where words have no bits beyond those of their types; undefined where not all types are of one word, or bytes lack. */
+export function areCleanWords(types: readonly string[], data: Uint8Array): boolean | undefined {
+  if (wordReaders(types) === undefined || data.length < WORD * types.length) return undefined
+  return types.every((type, i) => isClean(type, readUnsigned(data, WORD * i)))
+}
+
+function isClean(type: string, value: bigint): boolean {
+  const [, kind, digits = ''] = /^(u?int|bytes)(\d*)$/.exec(type) ?? []
+  const bits = BigInt(type === 'address' ? 160 : type === 'bool' ? 1 : digits || 256)
+  if (kind === 'int') return BigInt.asUintN(256, BigInt.asIntN(Number(bits), value)) === value
+  if (kind === 'bytes') return BigInt.asUintN(256 - 8 * Number(bits), value) === 0n
+  return value >> bits === 0n
+}
+
 function readerOf(type: string): WordReader | undefined {
   if (type === 'address') {
     return (data, at) => hexFromBytes(data.subarray(at + ADDRESS_AT, at + WORD))

@@ -7,10 +7,16 @@ import type { World } from '../../state/world.ts'
 import type { Catalogue, Match } from '../code/catalogue.ts'
 import type { Names } from '../naming/names.ts'
 import type { DetailReader, Details } from './details.ts'
-import { failureChain, type MapOf, type RunFrame, recordFrames } from './frames.ts'
+import {
+  type FrameContract,
+  failureChain,
+  type MapOf,
+  type RunFrame,
+  recordFrames,
+} from './frames.ts'
 import { silentReason } from './reason.ts'
 import type { CodeMap } from './sourcemap.ts'
-import { type FailedFrame, type FrameContract, failedFrame, type StackEntry } from './stack.ts'
+import { type FailedFrame, failedFrame, type StackEntry } from './stack.ts'
 import { trailOf } from './trails.ts'
 
 /** Why a run failed, and where. */

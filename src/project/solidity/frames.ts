@@ -3,6 +3,8 @@ import type { Address } from '../../core/hex.ts'
 import { EMPTY_BYTES } from '../../core/hex.ts'
 import type { Failure, FrameStart, Tracer } from '../../evm/executor.ts'
 import { OP } from '../../evm/opcodes.ts'
+import type { Contract } from '../code/catalogue.ts'
+import type { Details } from './details.ts'
 import type { CodeMap } from './sourcemap.ts'
 import { beginTrail, follow, type OpenTrail, TELLING } from './trails.ts'
 
@@ -22,6 +24,16 @@ export interface RunFrame {
   readonly failure: Failure | undefined
   /** How it came to its end; undefined where that was not recorded, and of what succeeded. */
   readonly trail: OpenTrail | undefined
+}
+
+/** The contract that a frame runs, with its source. */
+export interface FrameContract {
+  readonly contract: Contract
+  /** As people are told it. */
+  readonly name: string
+  readonly details: Details | undefined
+  /** Of the code that the frame runs; undefined without a source map. */
+  readonly map: CodeMap | undefined
 }
 
 /** Calls of one frame that are kept: the newest. */

@@ -3,8 +3,9 @@ import { hexFromBytes } from '../../core/hex.ts'
 import { OP } from '../../evm/opcodes.ts'
 import type { Contract } from '../code/catalogue.ts'
 import type { Details, Source } from './details.ts'
-import type { RunFrame } from './frames.ts'
+import type { FrameContract, RunFrame } from './frames.ts'
 import { SILENT, type SourceFunction } from './outline.ts'
+import { type Refusal, refusalOf } from './refusal.ts'
 import type { CodeMap, Origin } from './sourcemap.ts'
 import type { InnerCall, LastStep, Trail } from './trails.ts'
 
@@ -25,16 +26,6 @@ export interface StackEntry {
   readonly place: Place | undefined
 }
 
-/** The contract that a frame runs, with its source. */
-export interface FrameContract {
-  readonly contract: Contract
-  /** As people are told it. */
-  readonly name: string
-  readonly details: Details | undefined
-  /** Of the code that the frame runs; undefined without a source map. */
-  readonly map: CodeMap | undefined
-}
-
 /** A frame of the chain of a failure, with all that is known of it. */
 export interface ChainFrame {
   readonly frame: RunFrame
@@ -50,8 +41,8 @@ export interface FailedFrame extends ChainFrame {
   readonly entries: readonly StackEntry[]
   /** The text that its last operation comes from; empty where that is none of the user's. */
   readonly text: string
-  /** True where it did not come to the body of a function. */
-  readonly isBeforeBody: boolean
+  /** Why it did not come to the body of a function; undefined where it did, or may have. */
+  readonly refusal: Refusal | undefined
 }
 
 /** A place in the user's own text. */
@@ -67,7 +58,7 @@ export function failedFrame(chained: ChainFrame): FailedFrame {
   if (known?.details === undefined || known.map === undefined) {
     const contract = known?.name ?? frame.to ?? 'new contract'
     const entries = [{ contract, function: undefined, place: undefined }]
-    return { ...chained, entries, text: '', isBeforeBody: false }
+    return { ...chained, entries, text: '', refusal: undefined }
   }
   const { details, map } = known
   const last = isHandedOn ? callStep(trail) : trail.last.at(-1)
@@ -76,11 +67,13 @@ export function failedFrame(chained: ChainFrame): FailedFrame {
   const words = wordsOf(frame, known.contract)
   const end = isHandedOn || words === undefined ? told : saying(words, told, trail, map, spot)
   const isBeforeBody = end?.around === undefined || isDeclaration(end)
+  const refusal = isBeforeBody ? refusalOf(frame, known) : undefined
   const isWhole = isBeforeBody || isTooLarge(frame)
+  const isAbout = isBeforeBody && details.isOptimized && refusal?.isCertain !== true
   const entries = isWhole
-    ? [declarationOf(frame, known, details)]
+    ? [declarationOf(frame, known, details, isAbout)]
     : entriesOf({ known, details, calls: trail.calls, end, spot })
-  return { ...chained, entries, text: end === undefined ? '' : textOf(end), isBeforeBody }
+  return { ...chained, entries, text: end === undefined ? '' : textOf(end), refusal }
 }
 
 /** True for a creation that came to its end, and whose code is refused. */
@@ -93,6 +86,7 @@ function declarationOf(
   { code, input }: RunFrame,
   { contract, name }: FrameContract,
   details: Details,
+  isAbout: boolean,
 ): StackEntry {
   const key = input.length < 4 ? '' : hexFromBytes(input.subarray(0, 4))
   const called = contract.abi.find((each) => each.kind === 'function' && each.key === key)
@@ -111,7 +105,7 @@ function declarationOf(
     const place = {
       path: found.source.path,
       ...found.source.outline.lineAt(found.start),
-      isAbout: false,
+      isAbout,
     }
     return { contract: name, function: found.function, place }
   }
@@ -121,7 +115,7 @@ function declarationOf(
     return {
       contract: name,
       function: undefined,
-      place: { path, ...outline.lineAt(start), isAbout: false },
+      place: { path, ...outline.lineAt(start), isAbout },
     }
   }
   return { contract: name, function: undefined, place: undefined }
@@ -245,9 +239,10 @@ function entriesOf({ known, details, calls, end, spot }: Way): readonly StackEnt
     const declared = spot(entered)
     // what was entered is none of the user's functions: it has the place of who called it
     if (declared === undefined || !isDeclaration(declared)) continue
-    // a modifier runs within the function that has it
-    if (inner?.around?.kind === 'modifier') entries.push(entryOf(known, declared, false))
     const called = spot(site)
+    // a modifier runs within the function that has it, or is called by that
+    const holder = declared.around === inner?.around ? called : declared
+    if (inner?.around?.kind === 'modifier' && holder) entries.push(entryOf(known, holder, false))
     inner = called
     if (called?.around === undefined || isDeclaration(called)) continue
     entries.push(entryOf(known, called, false))
