@@ -20,14 +20,16 @@ export interface Heads {
 export const NO_HEADS: Heads = { find: () => undefined, keep: () => undefined }
 
 /**
- * Heads in a store. A number belongs to a block only where reorganizations do not reach it; which chain a URL has is kept by the
- * URL's hash, for others than those of one's own nodes, which are begun anew.
+ * Heads in a store. A number belongs to a block only where reorganizations do not reach it, and never on nodes of one's own.
+ * Which chain a URL has is kept by the URL's hash.
  */
 export function headsIn(store: Store): Heads {
   const find: Heads['find'] = (fork, named) => {
     const { block, urls } = fork
     if (block === undefined || !/^(0x|\d)/.test(block)) return undefined
-    const chainId = named?.toString() ?? chainIdIn(store, urls)
+    // a number is another block once a node of one's own was begun anew
+    const isKnown = isHash(block) || !urls.some(isPrivateUrl)
+    const chainId = named?.toString() ?? (isKnown ? chainIdIn(store, urls) : undefined)
     if (chainId === undefined) return undefined
     const hash = isHash(block)
       ? block.toLowerCase()
@@ -42,9 +44,7 @@ export function headsIn(store: Store): Heads {
     if (depth > 0n && number + depth <= newest) {
       store.put(numberKey(head.chainId, quantityFromBigint(number)), block.hash)
     }
-    for (const url of urls) {
-      if (!isPrivateUrl(url)) store.put(urlKey(url), head.chainId)
-    }
+    for (const url of urls) store.put(urlKey(url), head.chainId)
   }
   return { find, keep }
 }
@@ -57,7 +57,7 @@ function isWhole({ chainId, block, hardfork }: CassetteHead): boolean {
 
 /** Undefined also where two URLs are of two chains. */
 function chainIdIn(store: Store, urls: readonly string[]): string | undefined {
-  const known = new Set(urls.map((url) => (isPrivateUrl(url) ? undefined : store.get(urlKey(url)))))
+  const known = new Set(urls.map((url) => store.get(urlKey(url))))
   const [chainId] = known
   return known.size === 1 && typeof chainId === 'string' ? chainId : undefined
 }

@@ -26,6 +26,7 @@ import { trimFolder, trimLater } from '../../../src/fork/store/folder.ts'
 import { whileLocked } from '../../../src/fork/store/lock.ts'
 import { memoryStore } from '../../../src/fork/store/memory.ts'
 import { recordTo } from '../../../src/fork/store/recording.ts'
+import type { ForkChoice } from '../../../src/options/fork.ts'
 import type { Json } from '../../../src/rpc/schema.ts'
 import {
   deployKeeper,
@@ -295,23 +296,29 @@ describe('the cache folder', () => {
     expect(upstream.requests).toHaveLength(begun)
   })
 
-  test('has a block forked again without network, where it is named by its hash and the chain id is', async () => {
-    const upstream = await startUpstream({ chainId: 5 })
-    const keeper = await deployKeeper(upstream)
-    const { hash } = (await upstream.ask('eth_getBlockByNumber', 'latest', false)) as {
-      hash: string
-    }
-    const options = { fork: { url: upstream.url, block: hash }, forkChainId: 5n, forkRetries: 0 }
-    await using first = await forkOf(options)
-    expect(await ask(first, 'eth_call', { to: keeper })).toBe(SUM)
-    await first.close()
-    await upstream.close()
-    await using second = await forkOf(options)
-    expect(await ask(second, 'eth_call', { to: keeper })).toBe(SUM)
-    await expect(ask(second, 'eth_getBalance', `0x${'12'.repeat(20)}`)).rejects.toThrow(
-      /cannot be asked/,
-    )
-  })
+  test.each([
+    ['and the chain id is', { forkChainId: 5n }],
+    ['of a node of one’s own too', {}],
+  ])(
+    'has a block forked again without network, where it is named by its hash, %s',
+    async (_, chain) => {
+      const upstream = await startUpstream({ chainId: 5 })
+      const keeper = await deployKeeper(upstream)
+      const { hash } = (await upstream.ask('eth_getBlockByNumber', 'latest', false)) as {
+        hash: string
+      }
+      const options = { fork: { url: upstream.url, block: hash }, forkRetries: 0, ...chain }
+      await using first = await forkOf(options)
+      expect(await ask(first, 'eth_call', { to: keeper })).toBe(SUM)
+      await first.close()
+      await upstream.close()
+      await using second = await forkOf(options)
+      expect(await ask(second, 'eth_call', { to: keeper })).toBe(SUM)
+      await expect(ask(second, 'eth_getBalance', `0x${'12'.repeat(20)}`)).rejects.toThrow(
+        /cannot be asked/,
+      )
+    },
+  )
 
   test('has the network shown to be the same once it is asked, where it was not at the start', async () => {
     await using upstream = await startUpstream({ chainId: 5 })
@@ -352,6 +359,21 @@ describe('the cache folder', () => {
     expect(heads.find({ ...fork, urls: [`${url}2`] }, undefined)).toBeUndefined()
     expect(heads.find({ ...fork, urls: [`${url}2`] }, 1n)).toEqual(head)
     expect(heads.find(fork, 2n)).toBeUndefined()
+  })
+
+  test('knows hashes of a node of one’s own, and no numbers, which another block has once it is begun anew', () => {
+    const heads = headsIn(diskStore(folder))
+    const block = { header: { number: 100n }, hash: `0x${'ab'.repeat(32)}` } as RemoteBlock
+    const head = { chainId: '1', block: null, hardfork: null }
+    const [own, service] = ['http://127.0.0.1:8545', 'https://rpc.example/v3/key'].map((url) => ({
+      urls: [url],
+      block: '100',
+    })) as [ForkChoice, ForkChoice]
+    heads.keep(service, { head, block, newest: 200n, depth: 32n, isSeen: true })
+    heads.keep(own, { head, block, newest: 200n, depth: 0n, isSeen: true })
+    expect(heads.find(service, undefined)).toEqual(head)
+    expect(heads.find(own, undefined)).toBeUndefined()
+    expect(heads.find({ ...own, block: block.hash }, undefined)).toEqual(head)
   })
 
   test('is left alone where it is not wanted', async () => {
