@@ -63,7 +63,8 @@ function withoutGaps(settings: AllSettings): AllSettings {
 function readConfig(path: string): OptionSource {
   let content: string
   try {
-    content = readFileSync(path, 'utf8')
+    // it leaves out a byte order mark, which editors put there
+    content = new TextDecoder().decode(readFileSync(path))
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     const why = code === 'ENOENT' ? 'there is no such file' : (error as Error).message

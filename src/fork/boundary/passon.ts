@@ -1,6 +1,7 @@
 // Old blocks, transactions, receipts and their traces are the network's to tell of: its answers are passed on untouched.
+import { DevchainError } from '../../core/errors.ts'
 import { type Hash, quantityFromBigint } from '../../core/hex.ts'
-import type { MaybePromise } from '../../core/promises.ts'
+import { isPromise, type MaybePromise } from '../../core/promises.ts'
 import type { MethodContext } from '../../methods/common/context.ts'
 import { transactionPlace } from '../../node/ledger/blocktree.ts'
 import { pooledByHash } from '../../node/pool/pool.ts'
@@ -125,7 +126,28 @@ export function passOn(
 ): MaybePromise<Json> | undefined {
   const { upstream } = context.chain.state.config
   if (upstream === undefined) return undefined
-  const question = { context, method, params, upstream }
+  const answer = answerTo({ context, method, params, upstream })
+  if (!isPromise(answer)) return answer
+  return answer.catch((error: unknown) => {
+    throw isUnknownThere(error, method.name)
+      ? new DevchainError('METHOD_NOT_FOUND', error.message, error.data)
+      : error
+  })
+}
+
+const UNKNOWN_METHOD = -32601
+
+/** True where the network does not know the very method that is asked for here. */
+function isUnknownThere(error: unknown, name: string): error is RefusedByUpstream {
+  return (
+    error instanceof RefusedByUpstream &&
+    error.ask.method === name &&
+    error.upstream.code === UNKNOWN_METHOD
+  )
+}
+
+function answerTo(question: Question): MaybePromise<Json> | undefined {
+  const { method, params } = question
   const position = OF_BLOCKS[method.name]
   if (position !== undefined) return ofBlock(question, position)
   if (OF_TRANSACTIONS.has(method.name)) return ofTransaction(question)

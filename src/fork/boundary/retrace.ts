@@ -3,13 +3,12 @@
 import type { Json } from '../../rpc/schema.ts'
 import { RefusedByUpstream } from '../client/client.ts'
 import { complete } from '../network/gather.ts'
+import { ENCODED } from './encoded.ts'
 import { jsonOf, type Question } from './places.ts'
 
 /** Methods whose answers follow from the transactions of a block and the state before it. */
 const MADE_HERE: ReadonlySet<string> = new Set([
   'debug_accountInfoAt',
-  'debug_getRawReceipts',
-  'debug_getRawTransactions',
   'debug_traceBlock',
   'debug_traceBlockByHash',
   'debug_traceBlockByNumber',
@@ -38,8 +37,13 @@ export async function askOrMake(
   try {
     return await ask()
   } catch (error) {
-    if (!(error instanceof RefusedByUpstream && MADE_HERE.has(question.method.name))) throw error
-    return await makeHere(question, number)
+    if (!(error instanceof RefusedByUpstream)) throw error
+    const { upstream, method } = question
+    const make = (): Promise<Json> => makeHere(question, number)
+    const encode = ENCODED[method.name]
+    if (encode !== undefined) return await encode({ upstream, number, refusal: error, make })
+    if (MADE_HERE.has(method.name)) return await make()
+    throw error
   }
 }
 

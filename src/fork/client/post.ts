@@ -129,7 +129,8 @@ async function read(incoming: http.IncomingMessage): Promise<Answer> {
   const isMove = [301, 302, 307, 308].includes(status)
   return {
     status,
-    text: text.toString(),
+    // it leaves out a byte order mark, which some gateways put there
+    text: new TextDecoder().decode(text),
     retryAfter: headers['retry-after'],
     location: isMove ? headers.location : undefined,
   }

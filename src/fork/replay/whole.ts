@@ -35,15 +35,23 @@ export async function bodyOf(
 ): Promise<BlockBody> {
   const params = [quantityFromBigint(number), true]
   const json = await network.askBelow(fork, 'eth_getBlockByNumber', params, number)
-  const { transactions: list } = json as { transactions?: readonly Json[] }
-  const transactions = (list ?? []).map(
-    (each) => readTransaction(each) ?? readDeposit(each) ?? refuse(each, number),
-  )
+  const transactions = transactionsOf(json, number)
   const receipts = await receiptsOf(network, fork, number, transactions)
   const executed = transactions.map((transaction, index) =>
     executedOf(transaction, receipts[index]),
   )
   return { transactions, executed }
+}
+
+/**
+ * The transactions of a block that was asked for with them.
+ * @throws {DevchainError} `METHOD_NOT_SUPPORTED` for one of a type that only its network can run
+ */
+export function transactionsOf(block: Json, number: bigint): readonly Transaction[] {
+  const { transactions = [] } = block as { transactions?: readonly Json[] }
+  return transactions.map(
+    (each) => readTransaction(each) ?? readDeposit(each) ?? refuse(each, number),
+  )
 }
 
 async function receiptsOf(

@@ -31,6 +31,10 @@ const CALL_TRACER = { tracer: 'callTracer', tracerConfig: { withLog: true } }
 /** Of a network that tells of everything, and of one that tells of nothing but its blocks and its state. */
 const EVERYWHERE: readonly (readonly [string, Params])[] = [
   ['debug_accountInfoAt', ({ number, keeper }) => [number, '0x0', keeper]],
+  ['debug_getRawBlock', ({ number }) => [number]],
+  ['debug_getRawBlock', ({ hash }) => [hash]],
+  ['debug_getRawHeader', ({ number }) => [number]],
+  ['debug_getRawHeader', ({ hash }) => [hash]],
   ['debug_getRawReceipts', ({ hash }) => [hash]],
   ['debug_getRawTransactions', ({ number }) => [number]],
   ['debug_getRawTransactions', ({ hash }) => [hash]],
@@ -146,7 +150,10 @@ describe.each([
 
   if (refuse !== undefined) {
     test.each(THERE)('says who refuses %s', async (method, params) => {
-      await expect(fork.ask(method, ...params(places[1]!))).rejects.toThrow(`refuses ${method}`)
+      await expect(fork.ask(method, ...params(places[1]!))).rejects.toMatchObject({
+        code: -32601,
+        message: expect.stringContaining(`refuses ${method}`),
+      })
     })
   }
 })

@@ -28,6 +28,11 @@ test('a compressed answer is read', async () => {
   expect(await post(url)).toBe('{"result":1}')
 })
 
+test('a byte order mark before an answer is left out', async () => {
+  const url = await serve((_, response) => response.end('\uFEFF{"result":"\u00e9"}'))
+  expect(await post(url)).toBe('{"result":"\u00e9"}')
+})
+
 test('an answer that sends elsewhere is followed, and headers stay with their own server', async () => {
   const there = await serve((request, response) => {
     response.end(`${request.method} ${request.headers.authorization}`)

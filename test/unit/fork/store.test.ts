@@ -368,7 +368,7 @@ describe('the cache folder', () => {
     const [own, service] = ['http://127.0.0.1:8545', 'https://rpc.example/v3/key'].map((url) => ({
       urls: [url],
       block: '100',
-    })) as [ForkChoice, ForkChoice]
+    })) as unknown as [ForkChoice, ForkChoice]
     heads.keep(service, { head, block, newest: 200n, depth: 32n, isSeen: true })
     heads.keep(own, { head, block, newest: 200n, depth: 0n, isSeen: true })
     expect(heads.find(service, undefined)).toEqual(head)

@@ -1,0 +1,111 @@
+// Encodings of old blocks where the network gives none: made of what it tells in JSON, and held against the hashes of the block.
+import { DevchainError } from '../../core/errors.ts'
+import {
+  bytesFromHex,
+  type Hash,
+  hexFromBytes,
+  parseAddress,
+  quantityFromBigint,
+} from '../../core/hex.ts'
+import type { Upstream } from '../../node/ledger/upstream.ts'
+import {
+  encodeBlock,
+  encodeHeader,
+  type Header,
+  hashHeader,
+  unclesHash,
+  type Withdrawal,
+  withdrawalsRoot,
+} from '../../protocol/blocks/block.ts'
+import { orderedTrieRoot } from '../../protocol/blocks/orderedtrie.ts'
+import type { Json } from '../../rpc/schema.ts'
+import type { RefusedByUpstream } from '../client/client.ts'
+import { quantity } from '../network/answers.ts'
+import { readBlock } from '../network/header.ts'
+import { transactionsOf } from '../replay/whole.ts'
+
+/** A block whose encoding the network refuses. */
+interface Refused {
+  readonly upstream: Upstream
+  readonly number: bigint
+  readonly refusal: RefusedByUpstream
+  /** What the chain itself makes of the block: encodings of its transactions or receipts. */
+  readonly make: () => Promise<Json>
+}
+
+type Members = Readonly<Record<string, Json | undefined>>
+
+/** Methods whose answers are encodings, and how these are made. */
+export const ENCODED: Readonly<Record<string, (refused: Refused) => Promise<Json>>> = {
+  debug_getRawBlock: async (refused) => {
+    const { header, json } = await blockIn(refused)
+    const transactions = transactionsOf(json as Json, header.number)
+    const uncles = await unclesIn(refused, json)
+    const withdrawals = listIn(json.withdrawals).map(readWithdrawal)
+    const raws = transactions.map(({ raw }) => raw)
+    requireSame(refused, 'the transactions', orderedTrieRoot(raws), header.transactionsRoot)
+    requireSame(refused, 'the uncles', unclesHash(uncles), header.sha3Uncles)
+    if (header.withdrawalsRoot !== undefined) {
+      requireSame(refused, 'the withdrawals', withdrawalsRoot(withdrawals), header.withdrawalsRoot)
+    }
+    return hexFromBytes(encodeBlock({ header, transactions, uncles, withdrawals }))
+  },
+  debug_getRawHeader: async (refused) =>
+    hexFromBytes(encodeHeader((await blockIn(refused)).header)),
+  debug_getRawReceipts: (refused) =>
+    listOf(refused, 'the receipts', ({ receiptsRoot }) => receiptsRoot),
+  debug_getRawTransactions: (refused) =>
+    listOf(refused, 'the transactions', ({ transactionsRoot }) => transactionsRoot),
+}
+
+/** The block with its transactions, whose header has the hash that the network tells. */
+async function blockIn(refused: Refused): Promise<{ header: Header; json: Members }> {
+  const { upstream, number } = refused
+  const params = [quantityFromBigint(number), true]
+  const json = (await upstream.ask('eth_getBlockByNumber', params, number)) as Json
+  const { header, hash } = readBlock(json)
+  requireSame(refused, 'the header', hashHeader(header), hash)
+  return { header, json: json as Members }
+}
+
+async function listOf(
+  refused: Refused,
+  what: string,
+  rootIn: (header: Header) => Hash,
+): Promise<Json> {
+  const list = (await refused.make()) as readonly string[]
+  const { header } = await blockIn(refused)
+  requireSame(refused, what, orderedTrieRoot(list.map(bytesFromHex)), rootIn(header))
+  return list
+}
+
+function unclesIn({ upstream, number }: Refused, { hash, uncles }: Members): Promise<Header[]> {
+  return Promise.all(
+    listIn(uncles).map(async (_, index) => {
+      const params = [hash, quantityFromBigint(BigInt(index))]
+      const json = await upstream.ask('eth_getUncleByBlockHashAndIndex', params, number)
+      return readBlock(json as Json).header
+    }),
+  )
+}
+
+function readWithdrawal(json: Json): Withdrawal {
+  const { index, validatorIndex, address, amount } = json as Members
+  return {
+    index: quantity(index),
+    validatorIndex: quantity(validatorIndex),
+    address: parseAddress(String(address)),
+    amountGwei: quantity(amount),
+  }
+}
+
+function listIn(value: Json | undefined): readonly Json[] {
+  return Array.isArray(value) ? value : []
+}
+
+/** @throws {DevchainError} `UPSTREAM_FAILED` for what is another than on the network, such as of a type that is not known here */
+function requireSame({ number, refusal }: Refused, what: string, made: Hash, there: Hash): void {
+  if (made === there) return
+  const message = `${refusal.message}; encoded here, ${what} of block ${number} would have the hash ${made}, and not ${there}`
+  throw new DevchainError('UPSTREAM_FAILED', message)
+}

@@ -1,0 +1,95 @@
+// Encodings of old blocks that the network refuses: made of what it tells in JSON, or refused with the reason.
+import { expect, onTestFinished, test } from 'vitest'
+import { bytesFromHex, hexFromBytes, parseAddress } from '../../../src/core/hex.ts'
+import {
+  EMPTY_TRIE_ROOT,
+  encodeBlock,
+  encodeHeader,
+  sealBlock,
+  unclesHash,
+  withdrawalsRoot,
+} from '../../../src/protocol/blocks/block.ts'
+import { decodeBlock } from '../../../src/protocol/blocks/blockdecoding.ts'
+import { type Fork, forkOf, sendOn, startUpstream, type Upstream } from '../../support/upstream.ts'
+
+const RAW = /^debug_getRaw/
+
+interface Forked {
+  readonly upstream: Upstream
+  readonly fork: Fork
+}
+
+/** A fork at block 3 of a network that gives no encodings. */
+async function forked(): Promise<Forked> {
+  const upstream = await startUpstream()
+  onTestFinished(upstream.close)
+  for (const value of ['0x1', '0x2', '0x3']) {
+    await sendOn(upstream.ask, { to: `0x${'12'.repeat(20)}`, value })
+  }
+  upstream.faults.refuse = ({ method }) =>
+    RAW.test(method) ? { code: -32601, message: `the method ${method} does not exist` } : undefined
+  const fork = await forkOf(upstream)
+  onTestFinished(() => fork.devchain.close())
+  return { upstream, fork }
+}
+
+type Members = Record<string, unknown>
+
+/** Has the network answer another block 2. */
+function lieOfBlock({ upstream }: Forked, change: (block: Members) => Members): void {
+  upstream.faults.lie = ({ method, params }, result) =>
+    method === 'eth_getBlockByNumber' && params[0] === '0x2' ? change(result as Members) : result
+}
+
+test.each([
+  ['debug_getRawHeader', { gasUsed: '0x1' }, 'the header'],
+  ['debug_getRawBlock', { extraData: '0x01' }, 'the header'],
+  ['debug_getRawBlock', { transactions: [] }, 'the transactions'],
+  ['debug_getRawTransactions', { transactions: [] }, 'the transactions'],
+  ['debug_getRawReceipts', { transactions: [] }, 'the receipts'],
+] as const)('%s of a block with %j is no encoding of the block', async (method, change, what) => {
+  const { upstream, fork } = await forked()
+  lieOfBlock({ upstream, fork }, (block) => ({ ...block, ...change }))
+  await expect(fork.ask(method, '0x2')).rejects.toMatchObject({
+    code: -32000,
+    message: expect.stringMatching(
+      new RegExp(`refuses ${method}: .*; encoded here, ${what} of block 2 would have the hash 0x`),
+    ),
+  })
+})
+
+test('a block with uncles and withdrawals is encoded with them', async () => {
+  const { upstream, fork } = await forked()
+  const told = (await upstream.ask('eth_getBlockByNumber', '0x2', true)) as Members
+  const raw = bytesFromHex(String(await upstream.ask('debug_getRawBlock', '0x2')))
+  const { header } = decodeBlock(raw)
+  const uncle = sealBlock({ ...header, number: 1n, extraData: Uint8Array.of(7) }, [])
+  const address = parseAddress(`0x${'12'.repeat(20)}`)
+  const withdrawals = [{ index: 5n, validatorIndex: 6n, address, amountGwei: 7n }]
+  const roots = {
+    transactionsRoot: EMPTY_TRIE_ROOT,
+    sha3Uncles: unclesHash([uncle.header]),
+    withdrawalsRoot: withdrawalsRoot(withdrawals),
+  }
+  const block = sealBlock({ ...header, ...roots }, [], [uncle.header], withdrawals)
+  const answers: Readonly<Record<string, Members>> = {
+    eth_getBlockByNumber: {
+      ...told,
+      ...roots,
+      hash: block.hash,
+      transactions: [],
+      uncles: [uncle.hash],
+      withdrawals: [{ index: '0x5', validatorIndex: '0x6', address, amount: '0x7' }],
+    },
+    eth_getUncleByBlockHashAndIndex: {
+      ...told,
+      number: '0x1',
+      extraData: '0x07',
+      hash: uncle.hash,
+    },
+  }
+  upstream.faults.lie = ({ method, params }, result) =>
+    params[0] === '0x2' || params[0] === block.hash ? (answers[method] ?? result) : result
+  expect(await fork.ask('debug_getRawBlock', '0x2')).toBe(hexFromBytes(encodeBlock(block)))
+  expect(await fork.ask('debug_getRawHeader', '0x2')).toBe(hexFromBytes(encodeHeader(block.header)))
+})
