@@ -1,4 +1,5 @@
 // The checks before a transaction or a call runs, in the order in which callers are told.
+import { DevchainError } from '../core/errors.ts'
 import { areBlobsFree, blobBaseFeeIn, isFree } from '../protocol/fees.ts'
 import type { Transaction } from '../protocol/transactions/transaction.ts'
 import {
@@ -46,13 +47,28 @@ export function checkTransaction({ world, block, transaction, limits }: Transact
 }
 
 /**
+ * As `checkMessageAlone`; the facts of an error name the sender and the gas too.
+ * @throws {DevchainError} as there
+ */
+export function checkMessage(job: CallJob): void {
+  try {
+    checkMessageAlone(job)
+  } catch (error) {
+    if (!(error instanceof DevchainError)) throw error
+    const { word, message, data, facts } = error
+    const { from, gasLimit } = job.message
+    throw new DevchainError(word, message, data, { from, gasLimit, ...facts })
+  }
+}
+
+/**
  * Refuses what geth's `eth_call` refuses too: a price below the base fee unless the job ignores that (a price of 0 is a
  * free call), blobs that no transaction may have, or for too little (0 is free again), funds that do not cover value and
  * price, gas below the intrinsic gas, init code that is too long. Nonce and code of the sender and the block's gas limit do
  * not matter.
  * @throws {DevchainError} with the word of the first check that fails
  */
-export function checkMessage(job: CallJob): void {
+function checkMessageAlone(job: CallJob): void {
   const { world, block, message, limits } = job
   if (!isFree(message)) {
     requireTipWithinCap(message)

@@ -1,5 +1,6 @@
 // geth: `geth --dev`, whose answers most libraries are written for.
 import { checksumAddress } from '../../core/crypto/crypto.ts'
+import type { ErrorFacts } from '../../core/errors.ts'
 import type { Address } from '../../core/hex.ts'
 import type { ErrorObject } from '../../rpc/errors.ts'
 import { INTERNAL_ERROR, REVERTED, SERVER_ERROR } from './codes.ts'
@@ -31,21 +32,90 @@ function refusal(message: string): Refusal {
   return () => ({ code: SERVER_ERROR, message })
 }
 
-/** A call's message begins with `err:` and ends with the gas that it had. */
-const notEnoughGas: Refusal = ({ method, message, facts: { given, least } }) => ({
-  code: SERVER_ERROR,
-  message: isCall(method)
-    ? `err: ${message} (supplied gas ${given})`
-    : `intrinsic gas too low: gas ${given}, minimum needed ${least}`,
-})
+/** What geth's state transition says of a message that may not run, with the sender in capitals and small letters. */
+type Words = (facts: ErrorFacts, sender: string) => string
 
-const notEnoughFunds: Refusal = ({ method, message, facts: { balance, cost } }) => {
-  if (isCall(method) || typeof balance !== 'bigint' || typeof cost !== 'bigint') {
-    return { code: SERVER_ERROR, message }
+/** Refused by the pool in these words, by a method that runs messages in the others, and whatever that says besides. */
+function twoFold(pooled: Words | undefined, called: Words): Refusal {
+  return ({ method, message, facts }) => {
+    const { from, gasLimit } = facts
+    if (from === undefined || !isCall(method)) {
+      return { code: SERVER_ERROR, message: pooled?.(facts, '') ?? message }
+    }
+    const words = called(facts, checksumAddress(from as Address))
+    return { code: SERVER_ERROR, message: asTold(method, words, gasLimit) }
   }
-  const numbers = `balance ${balance}, tx cost ${cost}, overshot ${cost - balance}`
-  const told = `insufficient funds for gas * price + value: ${numbers}`
-  return { code: SERVER_ERROR, message: told }
+}
+
+/** What stands around the words of the state transition. */
+function asTold(method: string, words: string, gas: ErrorFacts[string] | undefined): string {
+  if (method === 'eth_call') return `err: ${words} (supplied gas ${gas})`
+  if (method === 'eth_estimateGas') return `failed with ${gas} gas: ${words}`
+  return method === 'debug_traceCall' ? `tracing failed: ${words}` : words
+}
+
+const feeCapTooLow: Refusal = twoFold(
+  undefined,
+  ({ given, least }, sender) =>
+    `max fee per gas less than block base fee: address ${sender}, maxFeePerGas: ${given}, baseFee: ${least}`,
+)
+
+const tipAboveCap: Refusal = twoFold(
+  undefined,
+  ({ given, most }, sender) =>
+    `max priority fee per gas higher than max fee per gas: address ${sender}, maxPriorityFeePerGas: ${given}, maxFeePerGas: ${most}`,
+)
+
+const blobFeeTooLow: Refusal = twoFold(
+  undefined,
+  ({ given, least }, sender) =>
+    `max fee per blob gas less than block blob gas fee: address ${sender} blobGasFeeCap: ${given}, blobBaseFee: ${least}`,
+)
+
+const invalidBlobs: Refusal = (refused) => twoFold(undefined, () => refused.message)(refused)
+
+const longInitCode: Refusal = twoFold(
+  undefined,
+  ({ given, most }) => `max initcode size exceeded: code size ${given} limit ${most}`,
+)
+
+const belowFloor: Refusal = twoFold(
+  ({ given, floor }) =>
+    `insufficient gas for floor data gas cost: gas ${given}, minimum needed ${floor}`,
+  ({ given, floor }) => `insufficient gas for floor data gas cost: have ${given}, want ${floor}`,
+)
+
+/** An estimate takes it for a search that ended. */
+const notEnoughGas: Refusal = (refused) => {
+  const { method, facts } = refused
+  if (method === 'eth_estimateGas') return outOfAllowance(facts.given)
+  return twoFold(
+    ({ given, least }) => `intrinsic gas too low: gas ${given}, minimum needed ${least}`,
+    ({ given, least }) => `intrinsic gas too low: have ${given}, want ${least}`,
+  )(refused)
+}
+
+/** An estimate at a price looks at what is left of the balance before it runs anything. */
+const notEnoughFunds: Refusal = (refused) => {
+  const { balance, value, price } = refused.facts
+  if (typeof price === 'bigint' && price > 0n) {
+    const left = BigInt(balance ?? 0n) - BigInt(value ?? 0n)
+    return left > 0n ? outOfAllowance(left / price) : NO_TRANSFER
+  }
+  return twoFold(
+    ({ balance, cost }) =>
+      `${NO_FUNDS}: balance ${balance}, tx cost ${cost}, overshot ${BigInt(cost ?? 0n) - BigInt(balance ?? 0n)}`,
+    ({ balance, cost, value = cost }, sender) =>
+      `${NO_FUNDS}: address ${sender} have ${balance} want ${value}`,
+  )(refused)
+}
+
+const NO_FUNDS = 'insufficient funds for gas * price + value'
+
+const NO_TRANSFER: ErrorObject = { code: SERVER_ERROR, message: 'insufficient funds for transfer' }
+
+function outOfAllowance(gas: ErrorFacts[string] | undefined): ErrorObject {
+  return { code: SERVER_ERROR, message: `gas required exceeds allowance (${gas})` }
 }
 
 /** State overrides that geth does not take. */
@@ -87,7 +157,7 @@ const notThere: Refusal = ({ method, message, facts }) => {
 export const GETH: Profile = {
   ...OWN,
   defaults: { chainId: 1337n, baseFee: GWEI, tip: 1n, defaultGas: 'estimate', difficulty: 0n },
-  chain: { precompilesShareAddress: true },
+  chain: { precompilesShareAddress: true, callGas: 50_000_000n, estimatesAreExact: false },
   clientVersion: (_, own) => `Geth/${own}`,
   emptyReward: 'absent',
   block: { pendingNulls: ['hash', 'nonce', 'miner'], hasTotals: false },
@@ -113,28 +183,36 @@ export const GETH: Profile = {
     TRANSACTION_UNDERPRICED: inTheseWords,
     INSUFFICIENT_FUNDS: notEnoughFunds,
     INTRINSIC_GAS_TOO_LOW: notEnoughGas,
+    GAS_BELOW_FLOOR: belowFloor,
     EXCEEDS_BLOCK_GAS_LIMIT: refusal('exceeds block gas limit'),
     GAS_LIMIT_TOO_HIGH: inTheseWords,
-    FEE_CAP_TOO_LOW: inTheseWords,
-    TIP_ABOVE_FEE_CAP: inTheseWords,
+    FEE_CAP_TOO_LOW: feeCapTooLow,
+    TIP_ABOVE_FEE_CAP: tipAboveCap,
     WRONG_CHAIN_ID: inTheseWords,
     INVALID_SIGNATURE: inTheseWords,
     INVALID_SENDER: inTheseWords,
     TYPE_NOT_SUPPORTED: inTheseWords,
-    INIT_CODE_TOO_LARGE: inTheseWords,
+    INIT_CODE_TOO_LARGE: longInitCode,
     EMPTY_AUTHORIZATION_LIST: inTheseWords,
-    INVALID_BLOBS: inTheseWords,
-    BLOB_FEE_CAP_TOO_LOW: inTheseWords,
+    INVALID_BLOBS: invalidBlobs,
+    BLOB_FEE_CAP_TOO_LOW: blobFeeTooLow,
     POOL_FULL: inTheseWords,
   },
 }
 
 function failure({ reason, data, cause, allowance }: FailedExecution): ErrorObject {
-  if (allowance !== undefined) {
-    return { code: SERVER_ERROR, message: `gas required exceeds allowance (${allowance})` }
-  }
-  if (cause.kind === 'halt') return { code: SERVER_ERROR, message: reason }
+  if (allowance !== undefined) return outOfAllowance(allowance)
+  if (cause.kind === 'halt') return { code: SERVER_ERROR, message: haltOf(reason) }
   return { code: REVERTED, message: reverted(gethReason(cause, data)), data }
+}
+
+/** geth names the opcode, or its number where it has no name. */
+function haltOf(reason: string): string {
+  const [, opcode] = /^invalid opcode 0x(..)/.exec(reason) ?? []
+  if (opcode === undefined) return reason
+  const name =
+    opcode === 'fe' ? 'INVALID' : `opcode 0x${Number.parseInt(opcode, 16).toString(16)} not defined`
+  return `invalid opcode: ${name}`
 }
 
 /** Undefined where nothing was said; an empty reason is a reason. */

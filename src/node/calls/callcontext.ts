@@ -1,5 +1,5 @@
 // What a message runs on and as: the world and the block after overrides, and the message with all its members.
-import { larger } from '../../core/bigints.ts'
+import { larger, MAX_UINT64, smaller } from '../../core/bigints.ts'
 import { DevchainError } from '../../core/errors.ts'
 import { EMPTY_BYTES, ZERO_ADDRESS } from '../../core/hex.ts'
 import { type MaybePromise, whenThere } from '../../core/promises.ts'
@@ -79,7 +79,7 @@ function contextOn(
     world: applyStateOverrides(world ?? record.world, stateOverrides),
     block,
     movedPrecompiles: movedPrecompiles(stateOverrides, block.hardfork, state.config.behaviour),
-    usualGas: larger(real.gasLimit, block.gasLimit),
+    usualGas: state.config.behaviour.callGas ?? larger(real.gasLimit, block.gasLimit),
     isAwaited,
     onRun,
   }
@@ -156,7 +156,7 @@ export function messageOf(
     to: request.to ?? null,
     value: request.value ?? 0n,
     data: request.data ?? EMPTY_BYTES,
-    gasLimit: request.gas ?? usualGas,
+    gasLimit: smaller(request.gas ?? usualGas, behaviour.callGas ?? MAX_UINT64),
     maxFeePerGas,
     maxPriorityFeePerGas,
     accessList: request.accessList ?? [],

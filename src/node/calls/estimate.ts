@@ -24,7 +24,7 @@ import {
   messageOf,
   runMessage,
 } from './callcontext.ts'
-import { type GasGuess, gasNeedMeter, smallestGas } from './gassearch.ts'
+import { coarseGas, type GasGuess, gasNeedMeter, smallestGas } from './gassearch.ts'
 import type { CallRequest } from './request.ts'
 
 /**
@@ -42,9 +42,13 @@ export function estimateGas(
   reference: BlockReference,
   options?: CallOptions,
 ): MaybePromise<bigint> {
+  const { estimatesAreExact } = chain.state.config.behaviour
+  // geth takes no notice of gas that suffices for no transaction
+  const isTooLittle = request.gas !== undefined && request.gas < TRANSACTION_GAS
+  const asked = isTooLittle && !estimatesAreExact ? { ...request, gas: undefined } : request
   return whenThere(
     contextAt(chain, reference, options),
-    (context) => gasOfPlainTransfer(context, request) ?? estimateOn(context, request),
+    (context) => gasOfPlainTransfer(context, asked) ?? estimateOn(context, asked),
   )
 }
 
@@ -61,15 +65,32 @@ function estimateOn(given: CallContext, request: CallRequest): MaybePromise<bigi
     if (failure !== undefined) {
       throw withRun(estimateError(failure, outcome, cap), runOf(outcome))
     }
-    if (gasNeed?.isCertain === true) return larger(minimum, gasNeed.gas)
+    if (gasNeed?.isCertain === true) {
+      return answered(context, outcome, cap, message, larger(minimum, gasNeed.gas))
+    }
     const guesses: GasGuess[] =
       gasNeed === undefined
         ? [() => outcome.gasUsed + outcome.gasRefund, () => neededGas(context, widest, intrinsic)]
         : [() => gasNeed.gas]
     const succeeds = async (gasLimit: bigint): Promise<boolean> =>
       (await runMessage(context, { ...message, gasLimit })).failure === undefined
-    return smallestGas(succeeds, { minimum, cap: cap.gas }, guesses)
+    return whenThere(smallestGas(succeeds, { minimum, cap: cap.gas }, guesses), (gas) =>
+      answered(context, outcome, cap, message, gas),
+    )
   })
+}
+
+/** The estimate for an exact one: what geth's search would end with, where the chain behaves so. */
+function answered(
+  { chain, world }: CallContext,
+  { gasUsed, gasRefund }: Outcome,
+  { gas: cap }: GasCap,
+  { to, data }: Message,
+  exact: bigint,
+): bigint {
+  const isTransfer = data.length === 0 && exact === TRANSACTION_GAS && hasNoCode(world, to)
+  if (chain.state.config.behaviour.estimatesAreExact || isTransfer) return exact
+  return coarseGas(exact, { cap, gasUsed, gasRefund })
 }
 
 /** How much gas an estimate may go up to, and in words why not more. */
@@ -90,7 +111,9 @@ function highestGas(
   const least = value + minimum * maxFeePerGas + highestBlobCost({ blobs })
   if (balance < least) {
     const text = `insufficient funds for gas * price + value: address ${from} have ${balance} want ${least}`
-    throw new DevchainError('INSUFFICIENT_FUNDS', text, undefined, { from, balance, cost: least })
+    const gasLimit = request.gas ?? block.gasLimit
+    const facts = { from, balance, cost: least, value, price: maxFeePerGas, gasLimit }
+    throw new DevchainError('INSUFFICIENT_FUNDS', text, undefined, facts)
   }
   const { transactionGasCap } = chain.state.config
   const affordable = affordableGas(world, message)

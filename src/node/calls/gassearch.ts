@@ -50,6 +50,36 @@ export async function smallestGas(
   return high
 }
 
+/** By how much an estimate of geth's may be too large. */
+const ERROR_RATIO = 0.015
+
+/** What a run with all gas that it may have came to. */
+export interface WidestRun {
+  readonly cap: bigint
+  readonly gasUsed: bigint
+  readonly gasRefund: bigint
+}
+
+/**
+ * The gas limit that geth's search ends with, which stops near the smallest one that suffices.
+ * @see https://github.com/ethereum/go-ethereum/blob/master/eth/gasestimator/gasestimator.go
+ */
+export function coarseGas(exact: bigint, { cap, gasUsed, gasRefund }: WidestRun): bigint {
+  let low = gasUsed - 1n
+  let high = cap
+  const probe = (gas: bigint): void => {
+    if (gas >= exact) high = gas
+    else low = gas
+  }
+  const hopeful = ((gasUsed + gasRefund + CALL_STIPEND) * 64n) / 63n
+  if (hopeful < high) probe(hopeful)
+  while (low + 1n < high && Number(high - low) / Number(high) >= ERROR_RATIO) {
+    const middle = (low + high) / 2n
+    probe(middle > low * 2n ? low * 2n : middle)
+  }
+  return high
+}
+
 /** A tracer that works out what a run would have needed. */
 export interface GasNeedMeter {
   readonly tracer: Tracer

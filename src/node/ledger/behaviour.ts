@@ -8,6 +8,10 @@ export interface Behaviour {
   readonly callsAskForFunds: boolean
   /** An estimate for a sender that cannot pay value and gas is refused. */
   readonly estimatesAskForFunds: boolean
+  /** Gas of a call that names none, and the most that one gets; undefined: its block's gas limit, and no bound. */
+  readonly callGas: bigint | undefined
+  /** An estimate is the smallest gas that suffices; else up to 1.5 % more, found as geth finds it. */
+  readonly estimatesAreExact: boolean
   /** An estimate of a transfer to an account without code is run; else it is what a transfer takes, whatever is said of it. */
   readonly estimatesRunTransfers: boolean
   /** A request to send without `from` is refused; else the first account sends. */
@@ -76,6 +80,8 @@ export const OWN_BEHAVIOUR: Behaviour = {
   callsBelowBaseFee: false,
   callsAskForFunds: true,
   estimatesAskForFunds: true,
+  callGas: undefined,
+  estimatesAreExact: true,
   estimatesRunTransfers: true,
   needsSender: true,
   refusesBothPrices: true,

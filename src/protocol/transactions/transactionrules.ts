@@ -200,6 +200,8 @@ export function requireBlobFee({ blobs }: Pick<Transaction, 'blobs'>, price: big
   throw new DevchainError(
     'BLOB_FEE_CAP_TOO_LOW',
     `max fee per blob gas less than block blob gas fee: fee cap ${blobs.maxFeePerBlobGas}, blob base fee ${price}`,
+    undefined,
+    { given: blobs.maxFeePerBlobGas, least: price },
   )
 }
 

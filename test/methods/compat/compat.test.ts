@@ -110,7 +110,7 @@ describe.each<[Node, readonly [string, number, string][]]>([
 
 describe('a call that halts', () => {
   test.each<[Node, string, object]>([
-    ['geth', HALTS, { code: -32000, message: 'invalid opcode 0xfe' }],
+    ['geth', HALTS, { code: -32000, message: 'invalid opcode: INVALID' }],
     ['geth', LOOPS, { code: -32000, message: 'out of gas' }],
     ['anvil', HALTS, { code: -32603, message: 'EVM error InvalidFEOpcode' }],
     ['anvil', LOOPS, { code: -32603, message: 'EVM error OutOfGas' }],

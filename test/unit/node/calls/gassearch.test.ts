@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ZERO_ADDRESS } from '../../../../src/core/hex.ts'
 import type { Step } from '../../../../src/evm/executor.ts'
-import { gasNeedMeter, smallestGas } from '../../../../src/node/calls/gassearch.ts'
+import { coarseGas, gasNeedMeter, smallestGas } from '../../../../src/node/calls/gassearch.ts'
 
 /** A contract in the model: what it spends, and whom it calls in between with all the gas that may be passed on. */
 interface Course {
@@ -187,5 +187,30 @@ describe('the gas need meter', () => {
     const end = { depth: 0, output: new Uint8Array(), created: undefined, failure: undefined }
     tracer.onExit?.({ ...end, gasUsed: 106n })
     expect(need()).toBe(6n + 2301n)
+  })
+})
+
+describe("the gas that geth's search ends with", () => {
+  test('is at most 1.5 % above the smallest', () => {
+    fc.assert(
+      fc.property(
+        fc.bigInt(21_000n, 10_000_000n),
+        fc.bigInt(0n, 1_000_000n),
+        fc.bigInt(0n, 20_000n),
+        (gasUsed, more, gasRefund) => {
+          const exact = gasUsed + more
+          const gas = coarseGas(exact, { cap: 30_000_000n, gasUsed, gasRefund })
+          expect(gas).toBeGreaterThanOrEqual(exact)
+          expect(Number(gas - exact) / Number(gas)).toBeLessThan(0.015)
+        },
+      ),
+      { seed: 7, numRuns: 500 },
+    )
+  })
+
+  test('is what is left when the search stops', () => {
+    // 43,427 used: (43,427 + 2,300) * 64 / 63 = 46,452 suffices, and so do the middles 44,939, 44,182 and 43,804
+    const run = { cap: 30_000_000n, gasUsed: 43_427n, gasRefund: 0n }
+    expect(coarseGas(43_427n, run)).toBe(43_804n)
   })
 })
