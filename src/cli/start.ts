@@ -3,13 +3,14 @@ import { createWriteStream, fstatSync, openSync } from 'node:fs'
 import type { Writable } from 'node:stream'
 import { isatty } from 'node:tty'
 import { DevchainError } from '../core/errors.ts'
+import { hintOf } from '../core/nearest.ts'
 import { type Devchain, type Observer, openDevchain } from '../devchain.ts'
 import { makeFolderOf } from '../loader/cachefolder.ts'
 import type { AllSettings } from '../options/derived.ts'
 import { type BootEvent, bootEvent, readyFacts, writeReadyFile } from './boot.ts'
-import { Hints } from './log/hints.ts'
+import type { Renderer, Screen } from './log/folding.ts'
 import { createJsonRenderer } from './log/json.ts'
-import { Log, type Renderer, type TerminalWidth } from './log/log.ts'
+import { Log, methodPattern } from './log/log.ts'
 import { loadPalette, wantsColor } from './log/palette.ts'
 import { createPrettyRenderer } from './log/pretty.ts'
 import { LogWriter, type Sink } from './log/writer.ts'
@@ -41,6 +42,7 @@ export async function start(settings: AllSettings): Promise<number> {
   const stopped = stopSignal(settings.exitWithParent)
   let terminal: Terminal | undefined
   try {
+    await checkLogged(settings)
     terminal = await openTerminal(settings)
     const devchain = await run(settings, terminal)
     setTimeout(outliveReaders, FIRST_CALLS_MS).unref()
@@ -64,6 +66,24 @@ export async function start(settings: AllSettings): Promise<number> {
 /** Keeps the chain running when the reader of its output goes away. Called after the start, as it makes the streams. */
 function outliveReaders(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
+}
+
+/**
+ * A misspelt name would leave a log without a line.
+ * @throws {DevchainError} `INVALID_PARAMS` for one of `--log-only` or `--log-except` that no method has
+ */
+export async function checkLogged({ logOnly, logExcept, alias }: AllSettings): Promise<void> {
+  const patterns = [...logOnly, ...logExcept]
+  // what an alias answers to is not known here
+  if (patterns.length === 0 || alias.length > 0) return
+  const { methods } = await import('../methods/index.ts')
+  const names = methods.flatMap((method) => [method.name, ...method.aliases])
+  for (const pattern of patterns) {
+    if (names.some((name) => methodPattern(pattern).test(name))) continue
+    const flag = logOnly.includes(pattern) ? '--log-only' : '--log-except'
+    const message = `${flag}: no method matches ${pattern}${hintOf(pattern, names)}`
+    throw new DevchainError('INVALID_PARAMS', message)
+  }
 }
 
 /** Brings a chain up, and says so. */
@@ -112,9 +132,9 @@ async function openTerminal(settings: AllSettings): Promise<Terminal> {
     hasSpinner: isatty(2) && !settings.quiet && settings.log === 'pretty',
     greet: (boot) => {
       isUp = true
-      for (const { writer, renderer, width } of outputs) {
+      for (const { writer, renderer, size } of outputs) {
         if (!(settings.quiet && writer === screen.writer)) {
-          writer.write(renderer.boot(boot, width?.()))
+          writer.write(renderer.boot(boot, size?.().columns))
         }
       }
     },
@@ -151,7 +171,7 @@ export function observerOf(log: Log): Observer {
 interface Output {
   readonly writer: LogWriter
   readonly renderer: Renderer
-  readonly width: TerminalWidth
+  readonly size: Screen
   readonly log: Log
 }
 
@@ -164,12 +184,15 @@ async function openOutput(settings: AllSettings, sink: Sink): Promise<Output> {
       ? createJsonRenderer(Date.now, verbose)
       : createPrettyRenderer(palette, verbose)
   const writer = new LogWriter(sink, renderer.dropped)
-  const width = isTerminal ? () => process.stdout.columns || 80 : undefined
+  const { stdout } = process
+  const size = isTerminal
+    ? () => ({ columns: stdout.columns || 80, rows: stdout.rows || 24 })
+    : undefined
   return {
     writer,
     renderer,
-    width,
-    log: new Log(renderer, writer, width, new Hints(settings), settings.trace),
+    size,
+    log: new Log(renderer, writer, size, settings),
   }
 }
 

@@ -29,6 +29,7 @@ import {
   hardfork,
   hosts,
   integer,
+  methodPatterns,
   moment,
   names,
   orRemote,
@@ -405,6 +406,18 @@ class CommandTable {
     group: 'Terminal',
     sentence: 'Form of the log: for people, or one JSON object a line',
     default: 'pretty',
+  }
+  readonly logOnly: Option<readonly string[]> = {
+    type: methodPatterns,
+    group: 'Terminal',
+    sentence: 'Log calls of these methods alone, with what they change; * stands for any letters',
+    default: [],
+  }
+  readonly logExcept: Option<readonly string[]> = {
+    type: methodPatterns,
+    group: 'Terminal',
+    sentence: 'Log no calls of these methods, such as eth_get*',
+    default: [],
   }
   readonly logFile: Optional<string> = {
     type: file,

@@ -344,6 +344,14 @@ export const names: Type<readonly string[]> = list(
   asIs,
 )
 
+/** Methods by name or pattern: `eth_call`, `eth_get*`. */
+export const methodPatterns: Type<readonly string[]> = list(
+  'METHODS',
+  'methods such as eth_call or eth_get*',
+  (pattern) => (/^[\w.*]+$/.test(pattern) ? pattern : undefined),
+  asIs,
+)
+
 export const hosts: Type<readonly string[]> = list(
   'NAME',
   'a host name such as devchain.local, or * for any',

@@ -82,6 +82,11 @@ describe('help and mistakes', () => {
       ['--config', 'nowhere.json'],
       /cannot read the config file nowhere\.json: there is no such file/,
     ],
+    [
+      ['--log-only', 'eth_getBalace'],
+      /--log-only: no method matches .*; did you mean eth_getBalance\?/,
+    ],
+    [['--log-except', 'eth_call,eht_*'], /--log-except: no method matches eht_\*/],
     [['--genesis', 'nowhere.json'], /cannot read the genesis file nowhere\.json/],
   ])('%j is refused in one line, with exit code 2', async (args, message) => {
     const { code, stdout, stderr } = await run(args)

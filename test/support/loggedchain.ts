@@ -1,7 +1,8 @@
 // A chain in this process with its log, as text.
-import { Hints } from '../../src/cli/log/hints.ts'
+
+import type { Renderer } from '../../src/cli/log/folding.ts'
 import { createJsonRenderer } from '../../src/cli/log/json.ts'
-import { Log, type Renderer } from '../../src/cli/log/log.ts'
+import { Log } from '../../src/cli/log/log.ts'
 import { PLAIN } from '../../src/cli/log/palette.ts'
 import { createPrettyRenderer } from '../../src/cli/log/pretty.ts'
 import { observerOf } from '../../src/cli/start.ts'
@@ -13,6 +14,8 @@ export interface LoggedChain {
   readonly ask: (method: string, ...params: unknown[]) => Promise<unknown>
   /** What the log has said since this was called last. Every call took 1 ms. */
   readonly lines: () => string[]
+  /** Ends the log, as at the end of a run. */
+  readonly end: () => void
   /** What the log has written since, of what need not wait. */
   readonly written: () => string
   readonly [Symbol.asyncDispose]: () => Promise<void>
@@ -24,21 +27,26 @@ export interface LogForm {
   readonly hasHints?: boolean
   /** Columns of a terminal; undefined: the log goes to a file. */
   readonly columns?: number
+  /** Methods that are logged, and that are not. */
+  readonly only?: readonly string[]
+  readonly except?: readonly string[]
 }
 
 /** Starts a chain of a frozen clock with these options. */
 export async function startLogged(
   options: DevchainOptions = {},
-  { json = false, verbose = false, hasHints = false, columns }: LogForm = {},
+  form: LogForm = {},
 ): Promise<LoggedChain> {
+  const { json = false, verbose = false, hasHints = false, columns } = form
   let text = ''
   const renderer: Renderer = json
     ? createJsonRenderer(() => 0, verbose)
     : createPrettyRenderer(PLAIN, verbose)
-  const width = columns === undefined ? undefined : (): number => columns
+  const screen = columns === undefined ? undefined : () => ({ columns, rows: 24 })
   const { defaultGas, trace } = readDevchainOptions(options)
-  const hints = new Hints({ noHints: !hasHints, defaultGas })
-  const log = new Log(renderer, { write: (part) => (text += part) }, width, hints, trace)
+  const { only: logOnly = [], except: logExcept = [] } = form
+  const settings = { noHints: !hasHints, defaultGas, trace, logOnly, logExcept }
+  const log = new Log(renderer, { write: (part) => (text += part) }, screen, settings)
   const { onCall, ...observer } = observerOf(log)
   const devchain = await createDevchain(
     { clock: 'frozen', timestamp: 1_600_000_000, ...options },
@@ -54,6 +62,7 @@ export async function startLogged(
     devchain,
     ask: (method, ...params) => devchain.request({ method, params }),
     lines,
+    end: () => log.end(),
     written: () => text,
     [Symbol.asyncDispose]: () => devchain.close(),
   }

@@ -5,16 +5,16 @@ import { isatty } from 'node:tty'
 import { type Devchain, type Endpoints, type Observer, openDevchain } from '../../devchain.ts'
 import type { AllSettings } from '../../options/derived.ts'
 import { type BootEvent, bootEvent, readyFacts, writeReadyFile } from '../boot.ts'
-import { Hints } from '../log/hints.ts'
+import type { Renderer, TextWriter } from '../log/folding.ts'
 import { createJsonRenderer } from '../log/json.ts'
-import { Log, type Renderer, type TextWriter } from '../log/log.ts'
+import { Log } from '../log/log.ts'
 import { PLAIN } from '../log/palette.ts'
 import { createPrettyRenderer } from '../log/pretty.ts'
 import { LogWriter } from '../log/writer.ts'
 import type { CommandLine, GivenOptions } from '../parse/commandline.ts'
 import { EXIT } from '../parse/subcommands.ts'
 import { endReports } from '../reports.ts'
-import { logFile, observerOf, refusalOf } from '../start.ts'
+import { checkLogged, logFile, observerOf, refusalOf } from '../start.ts'
 
 /** What a shell ends with when there is no such command, and when it cannot be run. */
 const NOT_FOUND = 127
@@ -70,6 +70,7 @@ async function runBeside(
   let output: Output
   let endpoints: Endpoints
   try {
+    await checkLogged(settings)
     output = openOutput(log, settings)
     devchain = await openDevchain(settings, { observer: output.observer, folder: process.cwd() })
     endpoints = await devchain.listen()
@@ -134,7 +135,7 @@ function openOutput(when: LogWhen, settings: AllSettings): Output {
   if (path === undefined && when === 'failure') return keptOutput(renderer, settings)
   const sink = path === undefined ? { open: () => process.stderr, fd: undefined } : logFile(path)
   const writer = new LogWriter(sink, renderer.dropped)
-  const lines = new Log(renderer, writer, undefined, new Hints(settings), settings.trace)
+  const lines = new Log(renderer, writer, undefined, settings)
   return {
     observer: observerOf(lines),
     greet: (boot) => writer.write(renderer.boot(boot)),
@@ -159,7 +160,7 @@ const SILENT: Output = {
 /** The log is shown when the command has failed. */
 function keptOutput(renderer: Renderer, settings: AllSettings): Output {
   const kept = new NewestText(KEPT)
-  const lines = new Log(renderer, kept, undefined, new Hints(settings), settings.trace)
+  const lines = new Log(renderer, kept, undefined, settings)
   return {
     observer: observerOf(lines),
     greet: (boot) => kept.write(renderer.boot(boot)),

@@ -2,7 +2,7 @@
 import type { Json } from '../../rpc/schema.ts'
 import { bounded } from './bounded.ts'
 import type { BugEvent, CallEvent, ChainEvent, RunningEvent, TransactionEvent } from './events.ts'
-import type { Entry, Renderer } from './log.ts'
+import type { Entry, Renderer } from './folding.ts'
 import { builtInName, type NameSource, selectorOf } from './names.ts'
 import { outcomeOf } from './outcome.ts'
 import { askedBy } from './request.ts'
@@ -37,7 +37,7 @@ export function createJsonRenderer(
     limit: isVerbose ? VERBOSE_LIMIT : VALUE_LIMIT,
   }
   return {
-    collapses: false,
+    folds: 'nothing',
     boot: (boot) => line({ event: 'boot', ...boot }),
     entry: ({ call, id, events, scene, stacks, traces, callTrace }: Entry) => {
       const seen = { ...look, scene, stacks, traces, callTrace }

@@ -1,73 +1,18 @@
-// The log of a running chain: gathers what belongs together, collapses repetitions, and hands it on as text.
-import { isDeepStrictEqual, stripVTControlCharacters } from 'node:util'
+// The log of a running chain: gathers what belongs together, and hands it on as text.
 import type { Hash } from '../../core/hex.ts'
 import type { ProgressReport } from '../../core/progress.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
 import type { StateChange } from '../../node/ledger/change.ts'
 import type { PeerEvent } from '../../node/peers.ts'
-import type { ArtifactsEvent, ProjectEvent } from '../../project/events.ts'
+import type { AllSettings } from '../../options/derived.ts'
+import type { ProjectEvent } from '../../project/events.ts'
 import type { Names } from '../../project/naming/names.ts'
-import type { Json } from '../../rpc/schema.ts'
 import type { World } from '../../state/world.ts'
-import type { BootEvent } from '../boot.ts'
-import {
-  type BugEvent,
-  type CallEvent,
-  type ChainEvent,
-  changeEvents,
-  type EndEvent,
-  hasEntered,
-  type NoticeEvent,
-  type RunningEvent,
-  sentHash,
-} from './events.ts'
-import type { HintEvent, Hints } from './hints.ts'
-import { joinedImports } from './peers.ts'
+import { type CallEvent, type ChainEvent, changeEvents, hasEntered, sentHash } from './events.ts'
+import { type Entry, Folding, type Renderer, type Screen, type TextWriter } from './folding.ts'
+import { type HintEvent, Hints } from './hints.ts'
 import { type Scene, withNames } from './scene.ts'
-
-/** A call with what it changed; or, without a call, what changed by itself (a mining interval). */
-export interface Entry {
-  readonly call: CallEvent | undefined
-  /** Counts the calls of a run, from 1 on. */
-  readonly id?: number | undefined
-  /** How many times in a row; above 1 only for entries that collapse. */
-  readonly count: number
-  readonly events: readonly ChainEvent[]
-  /** What names are looked up in; undefined where there is no project. */
-  readonly scene?: Scene | undefined
-  /** Of transactions that failed, by their hashes: the reason, and where in Solidity, a line each. */
-  readonly stacks?: ReadonlyMap<string, readonly string[]> | undefined
-  /** Calls of transactions as trees, by their hashes, in lines. */
-  readonly traces?: ReadonlyMap<string, readonly string[]> | undefined
-  /** The call's own calls as a tree, in lines, where it made no transaction. */
-  readonly callTrace?: readonly string[] | undefined
-}
-
-/** Turns events into text: whole lines, each with its line feed. */
-export interface Renderer {
-  /** True when repeated calls become one line with a counter. */
-  readonly collapses: boolean
-  /** @param columns of the terminal; undefined: as wide as may be */
-  readonly boot: (boot: BootEvent, columns?: number) => string
-  readonly entry: (entry: Entry, columns?: number) => string
-  readonly hint: (event: HintEvent, columns?: number) => string
-  readonly running: (event: RunningEvent) => string
-  readonly notice: (event: NoticeEvent) => string
-  readonly artifacts: (event: ArtifactsEvent) => string
-  readonly peer: (event: PeerEvent) => string
-  readonly bug: (event: BugEvent) => string
-  readonly end: (event: EndEvent) => string
-  readonly dropped: (lines: number) => string
-}
-
-/** What the log needs of `LogWriter`. */
-export interface TextWriter {
-  readonly write: (text: string) => void
-}
-
-/** Columns of the terminal, asked when a line is drawn over; undefined in files and pipes. */
-export type TerminalWidth = (() => number) | undefined
 
 /** How long changes wait for the call that made them before they are logged alone. */
 const CLAIM_MS = 10
@@ -78,39 +23,27 @@ const GATHER_MS = 20
 const IN_A_ROW = 50
 /** How many changes wait for their calls at most. */
 const HELD_LIMIT = 1_000
-/** How long a repetition on a terminal waits before it is drawn again. */
-const REDRAW_MS = 50
-/** In a file a run of the same call is written when it ends, or after this time; each time the wait doubles. */
-const FIRST_WAIT_MS = 250
-const LONGEST_WAIT_MS = 60_000
-
 /** Tells an entry; a promise where it waits for an explanation. With `isNow` it does not. */
 type Teller = (isNow: boolean) => Promise<void> | undefined
 
-/** A run of the same entry; `written` counts those that are in the text already. */
-interface Run {
-  entry: Entry
-  count: number
-  written: number
-  /** Rows that the text takes on a terminal, when it was drawn. */
-  rows: number
-  waitMs: number
-  /** When the rest of the run is to be written (performance.now); undefined when all of it is. */
-  dueMs: number | undefined
-}
+/** The options that decide on what a log has. */
+export type LogSettings = Pick<
+  AllSettings,
+  'noHints' | 'defaultGas' | 'trace' | 'logOnly' | 'logExcept'
+>
 
 export class Log {
   readonly #renderer: Renderer
   readonly #writer: TextWriter
-  readonly #width: TerminalWidth
+  readonly #screen: Screen
+  readonly #folding: Folding
   readonly #hints: Hints | undefined
   readonly #traces: Scene['traces']
+  readonly #isShown: (method: string) => boolean
   readonly #beganMs = performance.now()
   readonly #totals = { calls: 0, failedCalls: 0, transactions: 0, failedTransactions: 0, blocks: 0 }
   #held: StateChange[] = []
   #claimTimer: NodeJS.Timeout | undefined
-  #run: Run | undefined
-  #runTimer: NodeJS.Timeout | undefined
   #names: Names | undefined
   /** What is told after replies: to look names up takes time. */
   #queue: Teller[] = []
@@ -118,19 +51,15 @@ export class Log {
   /** Tells what waits for an explanation, without it. */
   #tellWaiting: (() => void) | undefined
 
-  /** @param traces of which transactions the calls are told */
-  constructor(
-    renderer: Renderer,
-    writer: TextWriter,
-    width: TerminalWidth,
-    hints?: Hints,
-    traces?: Scene['traces'],
-  ) {
-    this.#traces = traces
+  /** @param settings which hints and traces are given, and of which methods; without them there are no hints */
+  constructor(renderer: Renderer, writer: TextWriter, screen: Screen, settings?: LogSettings) {
     this.#renderer = renderer
     this.#writer = writer
-    this.#width = width
-    this.#hints = hints
+    this.#screen = screen
+    this.#folding = new Folding(renderer, writer, screen)
+    this.#hints = settings && new Hints(settings)
+    this.#traces = settings?.trace
+    this.#isShown = shownMethods(settings)
   }
 
   /** What this chain's settings are decides on hints. */
@@ -155,9 +84,15 @@ export class Log {
       const events = changes.flatMap((change, i) =>
         changeEvents(change, i === last ? call : undefined),
       )
+      const hints = (): void => this.#hint(this.#hints?.afterCall(call, events) ?? [])
+      if (!this.#isShown(call.method)) {
+        this.#count(events)
+        hints()
+        return undefined
+      }
       return this.#withStacks({ call, id, count: 1, events, scene }, isNow, (entry) => {
         this.#tell(entry)
-        this.#hint(this.#hints?.afterCall(call, entry.events) ?? [])
+        hints()
       })
     })
   }
@@ -183,7 +118,7 @@ export class Log {
   /** Logs that something takes long and goes on. */
   running({ name, durationMs, gasUsed, others }: ProgressReport): void {
     this.#tellQueue()
-    this.#endRun()
+    this.#folding.end()
     const event = { event: 'running', method: name, durationMs, gasUsed, others } as const
     this.#writer.write(this.#renderer.running(event))
   }
@@ -191,14 +126,14 @@ export class Log {
   /** Logs what a user should know. */
   notice(text: string): void {
     this.#tellQueue()
-    this.#endRun()
+    this.#folding.end()
     this.#writer.write(this.#renderer.notice({ event: 'notice', text }))
   }
 
   /** Logs that a peer came or went, or was refused. */
   peer(event: PeerEvent): void {
     this.#tellQueue()
-    this.#endRun()
+    this.#folding.end()
     this.#writer.write(this.#renderer.peer(event))
   }
 
@@ -209,13 +144,13 @@ export class Log {
       this.#hint(this.#hints?.onProject(event) ?? [])
       return
     }
-    this.#endRun()
+    this.#folding.end()
     this.#writer.write(this.#renderer.artifacts(event))
   }
 
   bug(error: unknown): void {
     this.#tellQueue()
-    this.#endRun()
+    this.#folding.end()
     const stack = error instanceof Error ? (error.stack ?? error.message) : String(error)
     this.#writer.write(this.#renderer.bug({ event: 'bug', stack }))
   }
@@ -224,7 +159,7 @@ export class Log {
   finish(): void {
     this.#tellHeld()
     this.#tellAll()
-    this.#endRun()
+    this.#folding.end()
   }
 
   /** Writes what waits, and what there was in all. */
@@ -301,8 +236,9 @@ export class Log {
   #hint(hints: readonly HintEvent[]): void {
     if (hints.length === 0) return
     // it stands below what gave rise to it, which is drawn over no more
-    this.#endRun()
-    for (const hint of hints) this.#writer.write(this.#renderer.hint(hint, this.#width?.()))
+    this.#folding.end()
+    for (const hint of hints)
+      this.#writer.write(this.#renderer.hint(hint, this.#screen?.().columns))
   }
 
   /**
@@ -344,27 +280,7 @@ export class Log {
 
   #tell(entry: Entry): void {
     if (entry.events.length > 0) this.#count(entry.events)
-    if (!this.#renderer.collapses) {
-      this.#writer.write(this.#renderer.entry(entry, this.#width?.()))
-      return
-    }
-    if (this.#run !== undefined && isSame(this.#run.entry, entry)) {
-      this.#run.entry =
-        this.#run.written < this.#run.count || this.#width !== undefined
-          ? joined(this.#run.entry, entry)
-          : entry
-      this.#run.count++
-      this.#awaitMore(this.#run)
-      return
-    }
-    this.#endRun()
-    if (!collapses(entry)) {
-      this.#writer.write(this.#renderer.entry(entry, this.#width?.()))
-      return
-    }
-    this.#run = { entry, count: 1, written: 0, rows: 0, waitMs: FIRST_WAIT_MS, dueMs: undefined }
-    if (this.#width === undefined) this.#awaitMore(this.#run)
-    else this.#draw(this.#run, this.#width())
+    this.#folding.add(entry)
   }
 
   #count(events: readonly ChainEvent[]): void {
@@ -376,47 +292,21 @@ export class Log {
       if (event.failure !== undefined) totals.failedTransactions += 1
     }
   }
+}
 
-  /** Waits a while for more of the run, unless it does already. One timer serves all runs: most end before it fires. */
-  #awaitMore(run: Run): void {
-    run.dueMs ??= performance.now() + (this.#width === undefined ? run.waitMs : REDRAW_MS)
-    this.#runTimer ??= setTimeout(() => this.#wake(), run.dueMs - performance.now()).unref()
-  }
+/** Which methods are shown (`--log-only`, `--log-except`); `*` stands for any characters. */
+function shownMethods(settings: LogSettings | undefined): (method: string) => boolean {
+  const { logOnly = [], logExcept = [] } = settings ?? {}
+  if (logOnly.length + logExcept.length === 0) return () => true
+  const [only, except] = [logOnly, logExcept].map((patterns) => patterns.map(methodPattern))
+  return (method) =>
+    (logOnly.length === 0 || only!.some((pattern) => pattern.test(method))) &&
+    !except!.some((pattern) => pattern.test(method))
+}
 
-  #wake(): void {
-    this.#runTimer = undefined
-    const run = this.#run
-    if (run?.dueMs === undefined) return
-    if (performance.now() < run.dueMs) this.#awaitMore(run)
-    else this.#show(run)
-  }
-
-  #show(run: Run): void {
-    run.dueMs = undefined
-    if (this.#width === undefined) this.#writeRun(run)
-    else this.#draw(run, this.#width())
-  }
-
-  /** On a terminal: the run's line anew, over its former text. */
-  #draw(run: Run, columns: number): void {
-    const text = this.#renderer.entry({ ...run.entry, count: run.count }, columns)
-    this.#writer.write(run.rows > 0 ? `\u001b[${run.rows}A\r\u001b[0J${text}` : text)
-    run.rows = rowsOf(text, columns)
-    run.written = run.count
-  }
-
-  /** In a file: one line for those of the run that are not written yet. */
-  #writeRun(run: Run): void {
-    this.#writer.write(this.#renderer.entry({ ...run.entry, count: run.count - run.written }))
-    run.written = run.count
-    run.waitMs = Math.min(run.waitMs * 2, LONGEST_WAIT_MS)
-  }
-
-  #endRun(): void {
-    const run = this.#run
-    this.#run = undefined
-    if (run !== undefined && run.written < run.count) this.#show(run)
-  }
+/** `eth_get*` as an expression. */
+export function methodPattern(pattern: string): RegExp {
+  return new RegExp(`^${pattern.replaceAll('.', '\\.').replaceAll('*', '.*')}$`)
 }
 
 /** True when the change put the transaction into a block or into the pool. */
@@ -425,64 +315,6 @@ function hasTransaction(change: StateChange, hash: Hash): boolean {
     block.transactions.some((transaction) => transaction.hash === hash),
   )
   return isMined || hasEntered(change, hash)
-}
-
-/** Calls that changed nothing, and empty blocks that came by themselves. */
-function collapses({ call, events }: Entry): boolean {
-  if (call === undefined) return isEmptyBlock(events)
-  return events.length === 0 && call.console.length === 0
-}
-
-function isEmptyBlock(events: readonly ChainEvent[]): boolean {
-  const [event] = events
-  if (events.length !== 1 || event === undefined) return false
-  return event.event === 'imported' || (event.event === 'block' && event.transactions === 0)
-}
-
-function isSame(a: Entry, b: Entry): boolean {
-  if (!(collapses(a) && collapses(b))) return false
-  if (a.call === undefined || b.call === undefined) return a.call === b.call && isRow(a, b)
-  return (
-    a.call.method === b.call.method &&
-    a.call.error?.message === b.call.error?.message &&
-    isEqual(a.call.params, b.call.params)
-  )
-}
-
-/** True for blocks of one kind: made here, or of one peer, each of which follows the one before. */
-function isRow({ events: [former] }: Entry, { events: [latest] }: Entry): boolean {
-  if (former?.event !== 'imported' || latest?.event !== 'imported') {
-    return former?.event === latest?.event
-  }
-  return joinedImports(former, latest) !== undefined
-}
-
-/** Equality of JSON. Lists of text, as nearly all parameters are, are compared ten times as fast as by node. */
-function isEqual(a: Json, b: Json): boolean {
-  if (!(Array.isArray(a) && Array.isArray(b))) return isDeepStrictEqual(a, b)
-  return a.length === b.length && a.every((item, i) => item === b[i] || isDeepEqual(item, b[i]))
-}
-
-function isDeepEqual(a: Json, b: Json): boolean {
-  return typeof a === 'object' && typeof b === 'object' && isDeepStrictEqual(a, b)
-}
-
-/** The newer of two entries of a run; of empty blocks, the whole range. */
-function joined(run: Entry, next: Entry): Entry {
-  const [former] = run.events
-  const [latest] = next.events
-  if (former?.event === 'imported' && latest?.event === 'imported') {
-    const both = joinedImports(former, latest)
-    return both === undefined ? next : { ...next, events: [both] }
-  }
-  if (former?.event !== 'block' || latest?.event !== 'block') return next
-  return { ...next, events: [{ ...latest, first: former.first }] }
-}
-
-/** How many rows text takes on a terminal; escape sequences take no room. */
-function rowsOf(text: string, columns: number): number {
-  const lines = stripVTControlCharacters(text).split('\n').slice(0, -1)
-  return lines.reduce((sum, line) => sum + Math.max(1, Math.ceil([...line].length / columns)), 0)
 }
 
 /** The accounts before a change that is one block with one transaction. */

@@ -30,7 +30,7 @@ import type {
   RunningEvent,
   TransactionEvent,
 } from './events.ts'
-import type { Entry, Renderer } from './log.ts'
+import type { Entry, Renderer } from './folding.ts'
 import { builtInName, type NameSource, nameIn, selectorOf } from './names.ts'
 import { failureText, headline, outcomeOf } from './outcome.ts'
 import type { Palette } from './palette.ts'
@@ -91,7 +91,7 @@ export function createPrettyRenderer(
     label: remembering((method: string) => oneLine(method, 60).padEnd(METHOD_WIDTH)),
   }
   return {
-    collapses: true,
+    folds: isVerbose ? 'calls' : 'methods',
     boot: (boot, columns) => bootText(boot, palette, columns),
     entry: (entry, columns) => {
       const { scene, stacks, traces, callTrace } = entry
@@ -153,7 +153,8 @@ function remembering<T extends string>(make: (text: T) => string): (text: T) => 
   }
 }
 
-function entryLines(look: Look, { call, count, events }: Entry): string[] {
+function entryLines(look: Look, entry: Entry): string[] {
+  const { call, events } = entry
   // What came by itself stands at the margin: indented it would seem the doing of the call above.
   if (call === undefined) {
     return events.flatMap((event) => eventLines(look, event).map((line) => line.slice(INDENT)))
@@ -161,13 +162,13 @@ function entryLines(look: Look, { call, count, events }: Entry): string[] {
   // Nearly all calls are reads; the rest is not even looked at for them.
   const isPlain = events.length === 0 && !look.isVerbose && look.callTrace === undefined
   if (isPlain && call.console.length + call.notes.length === 0) {
-    return [callLine(look, call, toldOf(look, call, [], []), { count })]
+    return [callLine(look, call, toldOf(look, call, [], []), entry)]
   }
   const headlines = events.filter((event) => HEADLINES.has(event.event))
   const others = events.filter((event) => !HEADLINES.has(event.event))
   const told = call.error === undefined ? toldOf(look, call, headlines, others) : ''
   return [
-    callLine(look, call, told, { count, events }),
+    callLine(look, call, told, entry),
     ...noteLines(look, call.notes),
     ...(look.isVerbose ? verboseLines(look, call) : []),
     ...(look.isVerbose ? stackLines(look, call.error?.solidityStack) : []),
@@ -209,7 +210,7 @@ function callLine(
   look: Look,
   call: CallEvent,
   told: string,
-  { count, events = [] }: { readonly count: number; readonly events?: readonly ChainEvent[] },
+  { count, isMixed, events }: Entry,
 ): string {
   const method = look.label(call.method)
   const { palette } = look
@@ -222,7 +223,8 @@ function callLine(
   const subject = isTold || call.told !== undefined ? undefined : subjectOf(look, call, named)
   const failed = call.error !== undefined
   const dress = failed ? palette.red : (text: string) => text
-  const counter = count > 1 ? `  ${palette.yellow(`×${number(count)}`)}` : ''
+  const differing = isMixed ? palette.dim(', parameters differ') : ''
+  const counter = count > 1 ? `  ${palette.yellow(`×${number(count)}`)}${differing}` : ''
   const said = told || saidOf(look, call, named)
   const reason = isShort(look) ? said.replace(/0x[0-9a-f]{40}\b/gi, short) : said
   const outcome = failed ? `✗ ${reason}` : said

@@ -2,8 +2,9 @@
 import { stripVTControlCharacters } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type CallEvent, type ChainEvent, changeEvents } from '../../../src/cli/log/events.ts'
+import type { Renderer } from '../../../src/cli/log/folding.ts'
 import { createJsonRenderer } from '../../../src/cli/log/json.ts'
-import { Log, type Renderer } from '../../../src/cli/log/log.ts'
+import { Log } from '../../../src/cli/log/log.ts'
 import { outcomeOf } from '../../../src/cli/log/outcome.ts'
 import { loadPalette, PLAIN, wantsColor } from '../../../src/cli/log/palette.ts'
 import { createPrettyRenderer } from '../../../src/cli/log/pretty.ts'
@@ -433,22 +434,24 @@ describe('repetitions', () => {
     vi.useRealTimers()
   })
 
-  function record(renderer: Renderer, width?: () => number): { log: Log; text: () => string } {
+  function record(renderer: Renderer, columns?: number): { log: Log; text: () => string } {
     let written = ''
-    const log = new Log(renderer, { write: (text) => (written += text) }, width)
+    const screen = columns === undefined ? undefined : () => ({ columns, rows: 24 })
+    const log = new Log(renderer, { write: (text) => (written += text) }, screen)
     return { log, text: () => written }
   }
   const balance = (account: string): CallEvent =>
     call('eth_getBalance', { params: [account, 'latest'], result: '0x0' })
 
-  test('in a file the same call in a row is one line with a counter, once the run ends', () => {
+  test('in a file the same call in a row is one line with a counter, once something changes', () => {
     const { log, text } = record(pretty)
     for (let i = 0; i < 12; i++) log.call(balance(FROM))
-    expect(text()).toBe('')
     log.call(balance(TOKEN))
-    expect(text()).toMatch(/^eth_getBalance .*0 ether {2}×12\n$/)
+    expect(text()).toBe('')
+    log.call(call('evm_setAutomine', { told: 'automine off', writes: 'chain' }))
+    expect(text()).toMatch(/^eth_getBalance .*0 ether {2}×12\neth_getBalance .*0 ether\n$/)
     log.finish()
-    expect(text().split('\n')).toHaveLength(3)
+    expect(text().split('\n')).toHaveLength(4)
   })
 
   test('in a file a single call is written after a short while, without a counter', () => {
@@ -474,7 +477,7 @@ describe('repetitions', () => {
   })
 
   test('on a terminal the line is drawn at once, and drawn over as the counter grows', () => {
-    const { log, text } = record(pretty, () => 24)
+    const { log, text } = record(pretty, 24)
     log.call(balance(FROM))
     expect(text()).toMatch(/0 ether\n$/)
     log.call(balance(FROM))

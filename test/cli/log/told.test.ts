@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { CONSOLE_ADDRESS } from '../../../src/core/abi.ts'
 import { methods } from '../../../src/methods/index.ts'
-import { startLogged } from '../../support/loggedchain.ts'
+import { type LogForm, startLogged } from '../../support/loggedchain.ts'
 
 const A = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 const B = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'
@@ -237,5 +237,58 @@ describe('calldata for an address without code', () => {
     await chain.ask('eth_call', { from: A, ...request })
     await chain.ask('eth_sendTransaction', { from: A, ...request })
     expect(chain.lines().filter((line) => /note/.test(line))).toEqual([])
+  })
+})
+
+describe('--log-only and --log-except', () => {
+  const say = async (form: LogForm): Promise<string[]> => {
+    await using chain = await startLogged({}, form)
+    await chain.ask('eth_chainId')
+    await chain.ask('eth_getBalance', A, 'latest')
+    await chain.ask('eth_sendTransaction', SENT)
+    await chain.ask('eth_getCode', A, 'latest')
+    await chain.ask('evm_mine')
+    await chain.ask('eth_getCode', 'x').catch(() => undefined)
+    return chain.lines().map((line) => line.split('  ')[0] || line.trim().split(' ')[0]!)
+  }
+  const sent = [
+    'eth_sendTransaction',
+    'transaction',
+    expect.stringMatching(/^0x/),
+    'value',
+    'block',
+    '1',
+  ]
+
+  test.each<[string, LogForm, unknown[]]>([
+    ['one method', { only: ['eth_chainId'] }, ['eth_chainId']],
+    [
+      'methods by patterns',
+      { only: ['eth_get*', '*_chainId'] },
+      ['eth_chainId', 'eth_getBalance', 'eth_getCode', 'eth_getCode'],
+    ],
+    ['all but some', { except: ['eth_get*', 'evm_*'] }, ['eth_chainId', ...sent]],
+    ['some of others', { only: ['eth_*'], except: ['eth_get*', 'eth_send*'] }, ['eth_chainId']],
+    ['none of that name', { only: ['eth_get'] }, []],
+  ])('log %s, with what they change', async (_what, form, names) => {
+    expect(await say(form)).toEqual(names)
+  })
+
+  test('decide on what JSON has, and not on what is counted at the end', async () => {
+    await using chain = await startLogged({}, { json: true, only: ['evm_*'] })
+    await chain.ask('eth_sendTransaction', SENT)
+    await chain.ask('evm_mine')
+    chain.end()
+    expect(chain.lines().map((line) => JSON.parse(line))).toMatchObject([
+      { event: 'call', method: 'evm_mine' },
+      { event: 'block', number: 2 },
+      { event: 'end', calls: 2, transactions: 1, blocks: 2 },
+    ])
+  })
+
+  test('leave hints', async () => {
+    await using chain = await startLogged({}, { hasHints: true, except: ['*'] })
+    await chain.ask('eth_call', { data: '0xfe' }).catch(() => undefined)
+    expect(chain.lines()).toEqual([expect.stringMatching(/^hint viem and ethers 5/)])
   })
 })

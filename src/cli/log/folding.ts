@@ -1,0 +1,321 @@
+// Entries of the log, and how those that repeat become one line with a counter: also where the calls of a client that
+// polls alternate.
+import { stripVTControlCharacters } from 'node:util'
+import type { PeerEvent } from '../../node/peers.ts'
+import type { ArtifactsEvent } from '../../project/events.ts'
+import type { Json } from '../../rpc/schema.ts'
+import type { BootEvent } from '../boot.ts'
+import type {
+  BugEvent,
+  CallEvent,
+  ChainEvent,
+  EndEvent,
+  NoticeEvent,
+  RunningEvent,
+} from './events.ts'
+import type { HintEvent } from './hints.ts'
+import { joinedImports } from './peers.ts'
+import { askedBy } from './request.ts'
+import type { Scene } from './scene.ts'
+
+/** A call with what it changed; or, without a call, what changed by itself (a mining interval). */
+export interface Entry {
+  readonly call: CallEvent | undefined
+  /** Counts the calls of a run, from 1 on. */
+  readonly id?: number | undefined
+  /** How many times; above 1 only for entries that fold. */
+  readonly count: number
+  /** True: the calls had different parameters, and this is the newest. */
+  readonly isMixed?: boolean
+  readonly events: readonly ChainEvent[]
+  /** What names are looked up in; undefined where there is no project. */
+  readonly scene?: Scene | undefined
+  /** Of transactions that failed, by their hashes: the reason, and where in Solidity, a line each. */
+  readonly stacks?: ReadonlyMap<string, readonly string[]> | undefined
+  /** Calls of transactions as trees, by their hashes, in lines. */
+  readonly traces?: ReadonlyMap<string, readonly string[]> | undefined
+  /** The call's own calls as a tree, in lines, where it made no transaction. */
+  readonly callTrace?: readonly string[] | undefined
+}
+
+/** Turns events into text: whole lines, each with its line feed. */
+export interface Renderer {
+  /** What becomes one line with a counter: nothing, equal calls, or also many calls of one method. */
+  readonly folds: 'nothing' | 'calls' | 'methods'
+  /** @param columns of the terminal; undefined: as wide as may be */
+  readonly boot: (boot: BootEvent, columns?: number) => string
+  readonly entry: (entry: Entry, columns?: number) => string
+  readonly hint: (event: HintEvent, columns?: number) => string
+  readonly running: (event: RunningEvent) => string
+  readonly notice: (event: NoticeEvent) => string
+  readonly artifacts: (event: ArtifactsEvent) => string
+  readonly peer: (event: PeerEvent) => string
+  readonly bug: (event: BugEvent) => string
+  readonly end: (event: EndEvent) => string
+  readonly dropped: (lines: number) => string
+}
+
+/** What the log needs of `LogWriter`. */
+export interface TextWriter {
+  readonly write: (text: string) => void
+}
+
+/** The size of the terminal, asked when a line is drawn; undefined in files and pipes. */
+export type Screen = (() => { readonly columns: number; readonly rows: number }) | undefined
+
+/** How long a repetition on a terminal waits before it is drawn again. */
+const REDRAW_MS = 50
+/** In a file a stretch is written when it ends, or after this time; each time the wait doubles. */
+const FIRST_WAIT_MS = 250
+const LONGEST_WAIT_MS = 60_000
+/** Lines of a stretch; on a terminal it is as high as the terminal at most. */
+const MOST_LINES = 16
+/** Rows of a terminal that a stretch leaves to what is above it. */
+const SPARE_ROWS = 2
+/** A line that was not counted on for so long is left where it is: the call has a new one. */
+const STALE_MS = 30_000
+/** Lines of one method in a stretch; what has yet other parameters is counted on the newest. */
+const MOST_ALIKE = 3
+
+/** A line of a stretch: `count` calls, of which `written` are in the text already. */
+interface Run {
+  entry: Entry
+  count: number
+  written: number
+  isMixed: boolean
+  /** Rows that the text takes on a terminal, when it was drawn. */
+  rows: number
+  /** When it was counted on last (performance.now). */
+  atMs: number
+}
+
+/**
+ * Writes entries. Reads in a row, with empty blocks among them, are a stretch: one line for each kind of call, drawn over
+ * as its counter grows. What changes the chain, and what fails in a new way, ends the stretch: it stands in its place.
+ */
+export class Folding {
+  readonly #renderer: Pick<Renderer, 'folds' | 'entry'>
+  readonly #writer: TextWriter
+  readonly #screen: Screen
+  /** The stretch, in the order of its lines. */
+  #runs: Run[] = []
+  #newest: Run | undefined
+  #waitMs = FIRST_WAIT_MS
+  /** When what is counted is to be written (performance.now); undefined when all of it is. */
+  #dueMs: number | undefined
+  #timer: NodeJS.Timeout | undefined
+  #timerMs = 0
+
+  constructor(renderer: Pick<Renderer, 'folds' | 'entry'>, writer: TextWriter, screen: Screen) {
+    this.#renderer = renderer
+    this.#writer = writer
+    this.#screen = screen
+  }
+
+  /** Writes an entry, or counts it on a line that is there. */
+  add(entry: Entry): void {
+    if (this.#renderer.folds === 'nothing' || !isFoldable(entry)) {
+      this.end()
+      this.#writer.write(this.#renderer.entry(entry, this.#screen?.().columns))
+      return
+    }
+    const run = this.#runOf(entry)
+    if (run === undefined) this.#begin(entry)
+    else this.#count(run, entry)
+  }
+
+  /** Ends the stretch: what comes stands below it. */
+  end(): void {
+    this.#show()
+    this.#runs = []
+    this.#newest = undefined
+  }
+
+  /** The line that an entry is counted on. */
+  #runOf(entry: Entry): Run | undefined {
+    const newest = this.#newest
+    if (newest !== undefined && isSame(newest.entry, entry)) return newest
+    if (entry.call?.writes !== undefined) return undefined
+    const least = performance.now() - STALE_MS
+    const fresh = this.#runs.filter(({ atMs }) => atMs > least)
+    return fresh.find((run) => isSame(run.entry, entry)) ?? this.#alike(fresh, entry)
+  }
+
+  /** The line for calls of one method that tells nothing of their parameters, once there are many. */
+  #alike(fresh: readonly Run[], entry: Entry): Run | undefined {
+    if (this.#renderer.folds !== 'methods' || !isPlain(entry)) return undefined
+    const alike = fresh.filter((run) => isPlain(run.entry) && isOfMethod(run.entry, entry))
+    return alike.length < MOST_ALIKE ? undefined : alike.at(-1)
+  }
+
+  #begin(entry: Entry): void {
+    if (isMilestone(entry)) this.end()
+    const atMs = performance.now()
+    const run = { entry, count: 1, written: 0, isMixed: false, rows: 0, atMs }
+    this.#runs.push(run)
+    this.#newest = run
+    this.#waitMs = FIRST_WAIT_MS
+    if (this.#screen === undefined) this.#awaitMore()
+    else this.#show()
+    this.#shorten()
+  }
+
+  #count(run: Run, entry: Entry): void {
+    // what a file has of a range of blocks is written for good
+    const isOpen = run.written < run.count || this.#screen !== undefined
+    run.isMixed ||= !isSame(run.entry, entry)
+    run.entry = isOpen ? joined(run.entry, entry) : entry
+    run.count++
+    run.atMs = performance.now()
+    this.#newest = run
+    this.#awaitMore()
+  }
+
+  /** Leaves lines as they are where there are too many: on a terminal the uppermost, in a file the one least in use. */
+  #shorten(): void {
+    const screen = this.#screen?.()
+    const room = screen === undefined ? MOST_LINES : Math.min(MOST_LINES, screen.rows - SPARE_ROWS)
+    const height = (): number => this.#runs.reduce((sum, { rows }) => sum + Math.max(1, rows), 0)
+    while (this.#runs.length > 1 && height() > room) {
+      const leaving = screen === undefined ? leastUsed(this.#runs) : this.#runs[0]!
+      if (leaving.written < leaving.count) this.#show()
+      this.#runs = this.#runs.filter((run) => run !== leaving)
+    }
+  }
+
+  /** Waits a while for more. One timer serves all stretches: most end before it fires. */
+  #awaitMore(): void {
+    const now = performance.now()
+    const due = now + (this.#screen === undefined ? this.#waitMs : REDRAW_MS)
+    this.#dueMs = Math.min(this.#dueMs ?? due, due)
+    if (this.#timer !== undefined && this.#timerMs <= this.#dueMs) return
+    clearTimeout(this.#timer)
+    this.#timerMs = this.#dueMs
+    this.#timer = setTimeout(() => this.#wake(), this.#dueMs - now).unref()
+  }
+
+  #wake(): void {
+    this.#timer = undefined
+    if (this.#dueMs === undefined) return
+    if (performance.now() < this.#dueMs) this.#awaitMore()
+    else this.#show()
+  }
+
+  /** Writes what is counted and not written. */
+  #show(): void {
+    this.#dueMs = undefined
+    const first = this.#runs.findIndex(({ written, count }) => written < count)
+    if (first < 0) return
+    const runs = this.#runs.slice(first)
+    if (this.#screen === undefined) this.#append(runs)
+    else this.#draw(runs, this.#screen().columns)
+    for (const run of runs) run.written = run.count
+  }
+
+  /** On a terminal: the last lines of the stretch anew, over their former text. */
+  #draw(runs: readonly Run[], columns: number): void {
+    const up = runs.reduce((sum, { rows }) => sum + rows, 0)
+    const texts = runs.map((run) => {
+      const text = this.#renderer.entry(withCount(run, run.count), columns)
+      run.rows = rowsOf(text, columns)
+      return text
+    })
+    this.#writer.write(`${up > 0 ? `\u001b[${up}A\r\u001b[0J` : ''}${texts.join('')}`)
+  }
+
+  /** In a file: a line for those of each run that are not written yet. */
+  #append(runs: readonly Run[]): void {
+    for (const run of runs) {
+      const count = run.count - run.written
+      if (count > 0) this.#writer.write(this.#renderer.entry(withCount(run, count)))
+    }
+    this.#waitMs = Math.min(this.#waitMs * 2, LONGEST_WAIT_MS)
+  }
+}
+
+function leastUsed(runs: readonly Run[]): Run {
+  return runs.reduce((least, run) => (run.atMs < least.atMs ? run : least))
+}
+
+function withCount({ entry, isMixed }: Run, count: number): Entry {
+  return isMixed ? { ...entry, count, isMixed } : { ...entry, count }
+}
+
+/** Calls that changed nothing, and empty blocks that came by themselves. */
+function isFoldable({ call, events }: Entry): boolean {
+  if (call === undefined) return isEmptyBlock(events)
+  return events.length === 0 && call.console.length === 0
+}
+
+/** What stands where it happened: what may have changed the chain, and what failed. */
+function isMilestone({ call }: Entry): boolean {
+  return call?.writes !== undefined || call?.error !== undefined
+}
+
+/** A read whose line has nothing of its parameters. */
+function isPlain(entry: Entry): boolean {
+  const { call, callTrace } = entry
+  if (call === undefined || isMilestone(entry) || callTrace !== undefined) return false
+  return call.told === undefined && call.notes.length === 0 && askedBy(call) === undefined
+}
+
+function isOfMethod(a: Entry, b: Entry): boolean {
+  return a.call?.method === b.call?.method
+}
+
+function isEmptyBlock(events: readonly ChainEvent[]): boolean {
+  const [event] = events
+  if (events.length !== 1 || event === undefined) return false
+  return event.event === 'imported' || (event.event === 'block' && event.transactions === 0)
+}
+
+function isSame(a: Entry, b: Entry): boolean {
+  if (a.call === undefined || b.call === undefined) return a.call === b.call && isRow(a, b)
+  return (
+    isOfMethod(a, b) &&
+    a.call.error?.message === b.call.error?.message &&
+    isEqual(a.call.params, b.call.params)
+  )
+}
+
+/** True for blocks of one kind: made here, or of one peer, each of which follows the one before. */
+function isRow({ events: [former] }: Entry, { events: [latest] }: Entry): boolean {
+  if (former?.event === 'imported' && latest?.event === 'imported') {
+    return joinedImports(former, latest) !== undefined
+  }
+  if (former?.event !== 'block' || latest?.event !== 'block') return false
+  return latest.first === former.number + 1n
+}
+
+/** Equality of JSON, several times as fast as node's. */
+function isEqual(a: Json, b: Json): boolean {
+  if (a === b) return true
+  if (!(isObject(a) && isObject(b)) || Array.isArray(a) !== Array.isArray(b)) return false
+  const names = Object.keys(a)
+  return (
+    names.length === Object.keys(b).length &&
+    names.every((name) => name in b && isEqual(a[name] ?? null, b[name] ?? null))
+  )
+}
+
+function isObject(value: Json): value is { readonly [key: string]: Json | undefined } {
+  return typeof value === 'object' && value !== null
+}
+
+/** The newer of two entries of a run; of empty blocks, the whole range. */
+function joined(run: Entry, next: Entry): Entry {
+  const [former] = run.events
+  const [latest] = next.events
+  if (former?.event === 'imported' && latest?.event === 'imported') {
+    const both = joinedImports(former, latest)
+    return both === undefined ? next : { ...next, events: [both] }
+  }
+  if (former?.event !== 'block' || latest?.event !== 'block') return next
+  return { ...next, events: [{ ...latest, first: former.first }] }
+}
+
+/** How many rows text takes on a terminal; escape sequences take no room. */
+function rowsOf(text: string, columns: number): number {
+  const lines = stripVTControlCharacters(text).split('\n').slice(0, -1)
+  return lines.reduce((sum, line) => sum + Math.max(1, Math.ceil([...line].length / columns)), 0)
+}
