@@ -4,6 +4,7 @@ import type { MethodContext } from '../methods/common/context.ts'
 import type { Piecemeal, Upstream } from '../node/ledger/upstream.ts'
 import type { Reach } from '../rpc/dispatch.ts'
 import { passOn } from './boundary/passon.ts'
+import { patiently } from './client/patience.ts'
 import { GatheringExecutor } from './executor.ts'
 import { foresee } from './foresee.ts'
 import { complete, completeCommand } from './network/gather.ts'
@@ -40,6 +41,7 @@ export function piecemealOf(upstream: () => Upstream | undefined): Piecemeal {
 
 /** How methods are answered of a chain that may be a fork. */
 export const reach: Reach<MethodContext> = {
-  passOn,
-  complete: (_, method, work) => complete(work, { guesses: method.writes === undefined }),
+  passOn: (...question) => patiently(() => passOn(...question)),
+  complete: (_, method, work) =>
+    patiently(() => complete(work, { guesses: method.writes === undefined })),
 }

@@ -5,9 +5,9 @@ import type { Upstream } from '../node/ledger/upstream.ts'
 import type { World } from '../state/world.ts'
 import { accountAt, slotValue } from '../state/world.ts'
 import { RefusedByUpstream } from './client/client.ts'
+import { tellsOfNoMethod } from './client/provider.ts'
 import type { Foreseen } from './executor.ts'
 import { Gathering, within } from './network/gather.ts'
-import { isUnknownMethod } from './network/network.ts'
 
 /** Tells accounts and slots with what is in them. */
 const TRACE = 'debug_traceCall'
@@ -81,7 +81,7 @@ async function told(
   if (known.has(method)) return undefined
   const asked = upstream.peek(method, params).catch((error: unknown) => {
     if (!(error instanceof DevchainError)) throw error
-    if (!(error instanceof RefusedByUpstream) || isUnknownMethod(error)) known.add(method)
+    if (error instanceof RefusedByUpstream && tellsOfNoMethod(error.upstream)) known.add(method)
     return undefined
   })
   let timer: NodeJS.Timeout | undefined

@@ -16,6 +16,7 @@ import { BelowHashes } from './arbitrum/belowhashes.ts'
 import { Client, NotRecorded } from './client/client.ts'
 import { eip1193Provider } from './client/eip1193.ts'
 import { type Header, httpProvider } from './client/http.ts'
+import { patiently } from './client/patience.ts'
 import type { Provider } from './client/provider.ts'
 import { Lineage } from './lineage.ts'
 import { type RemoteBlock, readBlock, recordOf } from './network/header.ts'
@@ -45,6 +46,7 @@ export interface ForkSettings {
   readonly headerUrls?: readonly string[] | undefined
   readonly forkTimeout: number
   readonly forkRetries: number
+  readonly forkMaxWait: number
   readonly noForkCache: boolean
   readonly forkProofs: boolean
   readonly forkRecord: string | undefined
@@ -75,7 +77,7 @@ export interface OpenFork {
  */
 export async function openFork(settings: ForkSettings, onNotice: OnNotice): Promise<OpenFork> {
   return settings.forkReplay === undefined
-    ? await openNetwork(settings, onNotice)
+    ? await patiently(() => openNetwork(settings, onNotice))
     : openCassette(settings, settings.forkReplay, onNotice)
 }
 
@@ -109,11 +111,12 @@ function openCassette(settings: ForkSettings, file: string, onNotice: OnNotice):
 
 async function openNetwork(settings: ForkSettings, onNotice: OnNotice): Promise<OpenFork> {
   const { fork: choice, forkTimeout: timeoutMs, forkRetries: retries } = settings
+  const { forkMaxWait: maxWaitMs } = settings
   if (choice === undefined || (choice.urls.length === 0 && choice.provider === undefined)) {
     throw new DevchainError('INVALID_PARAMS', 'there is no network to fork: name one with --fork')
   }
   const providers = providersOf(choice, settings)
-  const client = new Client({ providers, timeoutMs, retries, onNotice })
+  const client = new Client({ providers, timeoutMs, retries, maxWaitMs, onNotice })
   try {
     const folder = forkFolder()
     const isOnDisk = !settings.noForkCache && folder !== undefined && choice.provider === undefined
@@ -122,7 +125,7 @@ async function openNetwork(settings: ForkSettings, onNotice: OnNotice): Promise<
     const order = { fork: choice, transaction, chainId: forkChainId }
     const found = await findBlock(client, order, isOnDisk ? headsIn(kept[0]!) : NO_HEADS)
     requireEvm(BigInt(found.head.chainId), found.block)
-    const asking = { timeoutMs, retries: 0, onNotice }
+    const asking = { timeoutMs, retries: 0, maxWaitMs, onNotice }
     const meet = (): Promise<void> => {
       const strangers = found.isSeen ? providers.slice(1) : providers
       return requireSameBlock(strangers, found.block, asking, providers[0]?.name)
@@ -134,7 +137,7 @@ async function openNetwork(settings: ForkSettings, onNotice: OnNotice): Promise<
     const store = kept.reduceRight((lower, upper) => layered(upper, lower))
     const moveTo = async (url: string): Promise<void> => {
       const other = providersOf({ urls: [url], block: undefined }, settings)
-      const meeting = { timeoutMs, retries, onNotice, mustAnswer: true }
+      const meeting = { timeoutMs, retries, maxWaitMs, onNotice, mustAnswer: true }
       await requireSameBlock(other, found.block, meeting, client.name)
       client.use(other)
     }

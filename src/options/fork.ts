@@ -198,7 +198,7 @@ export class ForkTable {
   readonly forkTimeout: Option<number> = {
     type: duration,
     group: 'Fork',
-    sentence: 'How long one request to the forked network may take',
+    sentence: 'How long one request to the forked network may take, at most --fork-max-wait',
     default: 30_000,
   }
   readonly forkRetries: Option<number> = {
@@ -206,6 +206,14 @@ export class ForkTable {
     group: 'Fork',
     sentence: 'How often a request that failed is repeated',
     default: 5,
+  }
+  /** Milliseconds. */
+  readonly forkMaxWait: Option<number> = {
+    type: duration,
+    group: 'Fork',
+    sentence:
+      'How long a request may wait in vain for the forked network: then it gets the last error of the network',
+    default: 8_000,
   }
   readonly noForkCache: Option<boolean> = {
     type: flag,

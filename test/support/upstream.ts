@@ -12,10 +12,19 @@ export interface Asked {
   readonly params: readonly unknown[]
 }
 
+/** An answer of HTTP, whatever is asked. */
+export interface HttpAnswer {
+  readonly status: number
+  readonly body: string
+  readonly headers?: Record<string, string>
+}
+
 /** What is wrong with it; members are changed while it runs. */
 export interface Faults {
   /** HTTP answers in place of the next ones, by turns: a status, a body, headers. */
-  readonly next: { status: number; body: string; headers?: Record<string, string> }[]
+  readonly next: HttpAnswer[]
+  /** The HTTP answer in place of all others. */
+  always: HttpAnswer | undefined
   /** More requests of one batch are refused, with the words of a service. */
   mostTogether: number
   /** Methods that it does not know. */
@@ -54,6 +63,7 @@ export async function startUpstream(options: DevchainOptions = {}): Promise<Upst
   const devchain = await createDevchain({ clock: 'step:12', ...options })
   const faults: Faults = {
     next: [],
+    always: undefined,
     mostTogether: Number.POSITIVE_INFINITY,
     unknown: new Set(),
     lie: undefined,
@@ -75,7 +85,7 @@ export async function startUpstream(options: DevchainOptions = {}): Promise<Upst
         return
       }
       if (faults.latencyMs > 0) await later(faults.latencyMs)
-      const instead = faults.next.shift()
+      const instead = faults.always ?? faults.next.shift()
       if (instead !== undefined) {
         response.writeHead(instead.status, instead.headers).end(instead.body)
         return

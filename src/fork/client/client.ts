@@ -1,17 +1,27 @@
 // Asks another network: what is asked in one turn goes out together, in batches whose size is learned; what fails is
-// asked again, later or elsewhere.
+// asked again, later or elsewhere, for as long as its work may wait.
 import { DevchainError } from '../../core/errors.ts'
 import { plural } from '../../core/format.ts'
 import type { Json } from '../../rpc/schema.ts'
+import { AT_ONCE, Attempts, type Delay, worseOf } from './attempts.ts'
+import { currentPatience, Patience } from './patience.ts'
 import {
   type Ask,
   isLimitError,
+  NoAnswer,
   type Provider,
   ProviderFailure,
   type Reply,
+  tellsOfNoMethod,
   tellsOfPruning,
   type UpstreamError,
 } from './provider.ts'
+
+/** A clock and its waits, in milliseconds. */
+export interface Time {
+  readonly now: () => number
+  readonly wait: (milliseconds: number) => Promise<void>
+}
 
 /** How another network is asked. */
 export interface ClientOptions {
@@ -20,10 +30,12 @@ export interface ClientOptions {
   readonly timeoutMs: number
   /** How often a failed request is repeated. */
   readonly retries: number
+  /** What one piece of work waits in vain, at most. */
+  readonly maxWaitMs: number
   /** Told when the network lets us wait; one sentence without secrets. */
   readonly onNotice?: ((text: string) => void) | undefined
-  /** Waits; tests pass their own. */
-  readonly wait?: ((milliseconds: number) => Promise<void>) | undefined
+  /** Tests pass their own. */
+  readonly time?: Time | undefined
 }
 
 /** What an upstream refused, in its own words. */
@@ -60,30 +72,49 @@ export interface Traffic {
   readonly batch: number
 }
 
+/** Throws `NoAnswer` for what is none. */
+export type Check = (result: Json) => void
+
 /** Batches that are on their way at the same time. */
 const MOST_IN_FLIGHT = 8
 
-/** The first wait after a failure, and the longest, in milliseconds. */
-const FIRST_WAIT_MS = 250
-const LONGEST_WAIT_MS = 10_000
+/** What an attempt has of the time that its work may wait, whatever was waited before. */
+const LEAST_PART = 1 / 8
 
-/** Times that a limit of each node is waited for: with the waits between them, about two minutes. */
-const MOST_LIMITED = 16
+/** The trace that foresees what a call needs: what it is for can be had without it. */
+const FORESEEING = 'debug_traceCall'
+
+/** Milliseconds that other requests wait for a trace in their batch. */
+const TRACE_MS = 3_000
 
 interface Waiting {
   readonly ask: Ask
+  readonly check: Check
+  readonly patience: Patience
   readonly resolve: (result: Json) => void
   readonly reject: (error: unknown) => void
+  /** What is told where nothing better comes, and by whom. */
+  last: { readonly reply: Reply; readonly by: Known } | undefined
+  isSettled: boolean
 }
 
 /** What is known of a provider. */
 interface Known {
   readonly provider: Provider
   batch: number
+  /** How it takes a trace of a call beside other requests. */
+  traces: 'untried' | 'together' | 'alone'
+}
+
+/** A time in which nothing came, until something does. */
+interface Outage {
+  readonly since: number
+  readonly failure: ProviderFailure
 }
 
 export class Client {
   readonly #options: ClientOptions
+  readonly #time: Time
   #known: readonly Known[]
   #current = 0
   #queue: Waiting[] = []
@@ -93,9 +124,11 @@ export class Client {
   #sent = 0
   #asked = 0
   #isClosed = false
+  #outage: Outage | undefined
 
   constructor(options: ClientOptions) {
     this.#options = options
+    this.#time = options.time ?? REAL_TIME
     this.#known = options.providers.map(unknown)
   }
 
@@ -104,6 +137,7 @@ export class Client {
     for (const { provider } of this.#known) provider.close?.()
     this.#known = providers.map(unknown)
     this.#current = 0
+    this.#outage = undefined
   }
 
   get traffic(): Traffic {
@@ -121,11 +155,14 @@ export class Client {
 
   /**
    * Asks one thing, together with what else is asked in this turn.
+   * @param check what is no answer is asked for again; where nothing better comes it is given all the same
    * @throws {RefusedByUpstream} an error that is answered; {DevchainError} `UPSTREAM_FAILED` when nothing is
    */
-  request(method: string, params: readonly Json[]): Promise<Json> {
+  request(method: string, params: readonly Json[], check: Check = anything): Promise<Json> {
+    const patience = currentPatience() ?? new Patience(this.#time.now())
     return new Promise((resolve, reject) => {
-      this.#queue.push({ ask: { method, params }, resolve, reject })
+      const ask = { method, params }
+      this.#queue.push({ ask, check, patience, resolve, reject, last: undefined, isSettled: false })
       if (this.#isScheduled) return
       this.#isScheduled = true
       setImmediate(() => {
@@ -155,98 +192,222 @@ export class Client {
 
   /** How many of the queue go out next: traces alone, as some services take none in batches. */
   #nextLength(): number {
-    const traced = this.#queue.findIndex(({ ask }) => isTrace(ask))
-    const length = traced === -1 ? this.#queue.length : Math.max(1, traced)
-    return Math.min(length, this.#provider.batch)
+    const { batch, traces } = this.#provider
+    const isAlone = ({ ask: { method } }: Waiting): boolean =>
+      isTrace(method) && (traces === 'alone' || method !== FORESEEING)
+    const first = this.#queue.findIndex(isAlone)
+    const length = first === -1 ? this.#queue.length : Math.max(1, first)
+    return Math.min(length, batch)
   }
 
   /** Sends a batch until each of its requests has an answer, or none can be had. Never rejects. */
   async #deliver(batch: readonly Waiting[]): Promise<void> {
     try {
-      const answered = await this.#ask(batch.map(({ ask }) => ask))
-      batch.forEach(({ ask, resolve, reject }, index) => {
-        const reply = answered[index]!
-        if ('result' in reply) resolve(reply.result)
-        else reject(new RefusedByUpstream(reply.error, ask, this.name))
-      })
+      await this.#answerAll(batch)
     } catch (error) {
       for (const { reject } of batch) reject(error)
     }
   }
 
-  async #ask(asks: readonly Ask[]): Promise<readonly Reply[]> {
-    const replies: (Reply | undefined)[] = asks.map(() => undefined)
-    const attempts = { broken: 0, limited: 0, elsewhere: 0, open: asks.length }
-    for (;;) {
-      const open = asks.flatMap((_, index) => (replies[index] === undefined ? [index] : []))
-      if (open.length === 0) return replies as Reply[]
-      attempts.open = open.length
+  async #answerAll(batch: readonly Waiting[]): Promise<void> {
+    const attempts = new Attempts(this.#known.length, this.#options.retries)
+    let open: readonly Waiting[] = batch.filter((each) => this.#mayStillWait(each))
+    while (open.length > 0) {
       if (this.#isClosed) throw closed()
       const asked = this.#provider
       const part = open.slice(0, asked.batch)
-      try {
-        const limited = await this.#send(asks, part, replies, attempts)
-        if (limited === undefined)
-          this.#mostInFlight = Math.min(MOST_IN_FLIGHT, this.#mostInFlight + 1)
-        else await this.#afterLimit(asked, limited, undefined, attempts)
-      } catch (error) {
-        if (!(error instanceof ProviderFailure)) throw error
-        await this.#afterFailure(error, asked, part.length, attempts)
-      }
+      const began = this.#time.now()
+      const failure = await this.#send(asked, part, attempts)
+      open = open.filter(({ isSettled }) => !isSettled)
+      if (failure === undefined) continue
+      const delay = this.#delayAfter(failure, asked, part.length, attempts)
+      if (delay === 'none') continue
+      open = await this.#waitFor(open, failure, { asked, began }, delay)
     }
   }
 
-  /** @returns the words of a limit that some of the requests came up against */
+  /** What has waited for its turn while nothing came is not begun any more. */
+  #mayStillWait(waiting: Waiting): boolean {
+    if (this.#outage === undefined) return true
+    const { patience } = waiting
+    patience.spend(Math.max(patience.since, this.#outage.since), this.#time.now())
+    if (patience.spent < this.#options.maxWaitMs) return true
+    this.#giveUp(waiting, this.#outage.failure, this.#whyNoLonger(AT_ONCE))
+    return false
+  }
+
+  /** @returns why some of the requests have no answer yet; undefined where all have, or are asked for otherwise */
   async #send(
-    asks: readonly Ask[],
-    part: readonly number[],
-    replies: (Reply | undefined)[],
+    asked: Known,
+    part: readonly Waiting[],
     attempts: Attempts,
-  ): Promise<string | undefined> {
+  ): Promise<ProviderFailure | undefined> {
     this.#sent += 1
     this.#asked += part.length
-    const asked = this.#provider
-    const sent = part.map((index) => asks[index]!)
-    const answers = await asked.provider.send(sent, this.#options.timeoutMs)
-    const mayMove = attempts.elsewhere < this.#known.length - 1
-    let limited: string | undefined
-    let isElsewhere = false
-    answers.forEach((reply, at) => {
-      if ('error' in reply && isLimitError(reply.error)) limited = reply.error.message
-      else if (mayMove && 'error' in reply && tellsOfPruning(reply.error)) isElsewhere = true
-      else replies[part[at]!] = reply
-    })
-    if (isElsewhere) {
-      // what one node does not keep another may have
-      attempts.elsewhere += 1
-      this.#useNextTo(asked)
+    const isMixed = part.length > 1 && part.some(({ ask }) => ask.method === FORESEEING)
+    const timeoutMs = this.#timeoutOf(part, attempts)
+    const began = this.#time.now()
+    let answers: readonly Reply[]
+    try {
+      const asks = part.map(({ ask }) => ask)
+      answers = await asked.provider.send(asks, isMixed ? Math.min(timeoutMs, TRACE_MS) : timeoutMs)
+    } catch (error) {
+      if (!(error instanceof ProviderFailure)) throw error
+      if (!isMixed || error.kind === 'limited') return error
+      for (const each of part) {
+        each.patience.spend(began, this.#time.now())
+        if (each.ask.method === FORESEEING) this.#askAlone(each, asked)
+      }
+      return undefined
     }
-    return limited
+    let worst: ProviderFailure | undefined
+    answers.forEach((reply, index) => {
+      const each = part[index]!
+      const failure = this.#failureIn(reply, each, asked, attempts)
+      if (failure !== undefined) worst = worseOf(worst, failure)
+      else if (isMixed && each.ask.method === FORESEEING) this.#takeTrace(each, reply, asked)
+      else this.#settle(each, reply, asked)
+    })
+    // what came is a sign that more will
+    if (part.some(({ isSettled }) => isSettled)) this.#outage = undefined
+    if (worst?.kind !== 'limited')
+      this.#mostInFlight = Math.min(MOST_IN_FLIGHT, this.#mostInFlight + 1)
+    return worst
   }
 
-  async #afterFailure(
+  /** Milliseconds of an attempt: one that is silent leaves time for the other URLs. */
+  #timeoutOf(part: readonly Waiting[], { untried }: Attempts): number {
+    const { maxWaitMs, timeoutMs } = this.#options
+    const left = Math.max(...part.map(({ patience }) => maxWaitMs - patience.spent))
+    return Math.min(timeoutMs, Math.max(Math.ceil(left / untried), this.#leastMs))
+  }
+
+  get #leastMs(): number {
+    return Math.ceil(this.#options.maxWaitMs * LEAST_PART)
+  }
+
+  /** Why a reply is none; undefined for one that is. */
+  #failureIn(
+    reply: Reply,
+    waiting: Waiting,
+    asked: Known,
+    attempts: Attempts,
+  ): ProviderFailure | undefined {
+    if ('result' in reply) {
+      try {
+        waiting.check(reply.result)
+        return undefined
+      } catch (error) {
+        // what else is wrong with it is for its reader to say
+        if (!(error instanceof NoAnswer)) return undefined
+        waiting.last = { reply, by: asked }
+        return new ProviderFailure('broken', `${asked.provider.name}: ${error.message}`)
+      }
+    }
+    const { error, mayPass } = reply
+    if (isLimitError(error)) return new ProviderFailure('limited', error.message)
+    if (tellsOfPruning(error)) {
+      return attempts.mayKeepElsewhere ? new ProviderFailure('pruned', error.message) : undefined
+    }
+    if (mayPass !== true) return undefined
+    waiting.last = { reply, by: asked }
+    return new ProviderFailure('broken', `${asked.provider.name}: ${error.message}`)
+  }
+
+  /** What is refused of a trace in a batch may be that it is in one. */
+  #takeTrace(waiting: Waiting, reply: Reply, asked: Known): void {
+    const isSure =
+      'result' in reply || (tellsOfNoMethod(reply.error) && !/batch/i.test(reply.error.message))
+    if (asked.traces === 'untried' && isSure) asked.traces = 'together'
+    if (asked.traces === 'together') this.#settle(waiting, reply, asked)
+    else this.#askAlone(waiting, asked)
+  }
+
+  #askAlone(waiting: Waiting, asked: Known): void {
+    asked.traces = 'alone'
+    // another delivery has it from here on
+    this.#queue.push({ ...waiting })
+    waiting.isSettled = true
+    this.#flush()
+  }
+
+  #settle(waiting: Waiting, reply: Reply, asked: Known): void {
+    waiting.isSettled = true
+    if ('result' in reply) waiting.resolve(reply.result)
+    else waiting.reject(new RefusedByUpstream(reply.error, waiting.ask, asked.provider.name))
+  }
+
+  /** Makes ready for the next attempt. @returns the wait before it; `none` where it is no repetition */
+  #delayAfter(
     failure: ProviderFailure,
     asked: Known,
     length: number,
     attempts: Attempts,
-  ): Promise<void> {
-    if (failure.kind === 'refused') {
-      if (length > 1) {
-        learnBatch(asked, length)
-        return
+  ): Delay | undefined | 'none' {
+    const { kind, message } = failure
+    if (kind === 'refused' && length > 1) {
+      learnBatch(asked, length)
+      return 'none'
+    }
+    if (kind === 'pruned') {
+      attempts.notePruned()
+      this.#useNextTo(asked)
+      return 'none'
+    }
+    const delay = attempts.after(failure)
+    if (delay === undefined) return undefined
+    if (kind === 'limited' && delay !== AT_ONCE) {
+      this.#mostInFlight = Math.max(1, Math.floor(this.#mostInFlight / 2))
+      this.#useNextTo(asked)
+    } else if (this.#known.length > 1) this.#tellNextTo(asked, message)
+    // a large batch may be what is too much for it
+    else if (kind !== 'limited' && length > 1 && attempts.broken > 1) learnBatch(asked, length)
+    return delay
+  }
+
+  /** Waits with those that may wait. @returns them; the others are told why they have no answer */
+  async #waitFor(
+    open: readonly Waiting[],
+    failure: ProviderFailure,
+    { asked, began }: { readonly asked: Known; readonly began: number },
+    delay: Delay | undefined,
+  ): Promise<readonly Waiting[]> {
+    const now = this.#time.now()
+    this.#outage = { since: this.#outage?.since ?? began, failure }
+    const ready: Waiting[] = []
+    let wait = delay?.most ?? 0
+    for (const each of open) {
+      each.patience.spend(began, now)
+      const room = this.#options.maxWaitMs - each.patience.spent - this.#leastMs
+      if (delay === undefined) this.#giveUp(each, failure, '')
+      else if (delay.least > room) this.#giveUp(each, failure, this.#whyNoLonger(delay))
+      else {
+        ready.push(each)
+        wait = Math.min(wait, room)
       }
-    } else if (failure.kind === 'limited') {
-      await this.#afterLimit(asked, failure.message, failure.retryAfterMs, attempts)
+    }
+    if (ready.length === 0 || delay === AT_ONCE) return ready
+    if (failure.kind === 'limited') this.#tellWait(failure, asked, wait, ready.length)
+    await this.#time.wait(wait)
+    for (const { patience } of ready) patience.spend(now, this.#time.now())
+    return ready
+  }
+
+  #giveUp(waiting: Waiting, failure: ProviderFailure, why: string): void {
+    if (waiting.last !== undefined) {
+      this.#settle(waiting, waiting.last.reply, waiting.last.by)
       return
     }
-    attempts.broken += 1
-    // each of several is asked, also where nothing is to be repeated
-    const most = Math.max(this.#options.retries, this.#known.length - 1)
-    if (attempts.broken > most) throw failed(failure)
-    if (this.#known.length > 1) this.#tellNextTo(asked, failure.message)
-    // a large batch may be what is too much for it
-    else if (length > 1 && attempts.broken > 1) learnBatch(asked, length)
-    await this.#wait(waitAfter(attempts.broken))
+    waiting.isSettled = true
+    waiting.reject(failed(`${failure.message}${why}`))
+  }
+
+  /** Why nothing is waited for any more. */
+  #whyNoLonger({ least }: Delay): string {
+    const seconds = this.#options.maxWaitMs / 1000
+    return least > this.#options.maxWaitMs
+      ? `; it is to be asked again in ${least / 1000} s, and --fork-max-wait is ${seconds} s`
+      : `; nothing better came within ${seconds} s (--fork-max-wait)`
   }
 
   /**
@@ -263,36 +424,29 @@ export class Client {
     if (this.#useNextTo(asked)) this.#options.onNotice?.(`asking ${this.name} now: ${words}`)
   }
 
-  async #afterLimit(
-    asked: Known,
-    words: string,
-    retryAfterMs: number | undefined,
-    attempts: Attempts,
-  ): Promise<void> {
-    attempts.limited += 1
-    const nodes = this.#known.length
-    if (attempts.limited > MOST_LIMITED * nodes) throw failed(new Error(words))
-    // another one may have time; all of them are asked before anybody waits
-    if (attempts.limited % nodes !== 0) {
-      this.#tellNextTo(asked, words)
-      return
-    }
-    this.#mostInFlight = Math.max(1, Math.floor(this.#mostInFlight / 2))
-    const delay = retryAfterMs ?? waitAfter(attempts.limited / nodes)
-    const requests = plural(this.#queue.length + attempts.open, 'request')
-    const { name } = asked.provider
-    const reason = words.replace(`${name}: `, '')
+  #tellWait(
+    { message }: ProviderFailure,
+    { provider: { name } }: Known,
+    delay: number,
+    open: number,
+  ): void {
+    const requests = plural(this.#queue.length + open, 'request')
+    const reason = message.replace(`${name}: `, '')
     this.#options.onNotice?.(`waiting ${delay / 1000} s for ${name}, ${requests}: ${reason}`)
-    this.#useNextTo(asked)
-    await this.#wait(delay)
-  }
-
-  #wait(milliseconds: number): Promise<void> {
-    return (this.#options.wait ?? wait)(milliseconds)
   }
 }
 
-function isTrace({ method }: Ask): boolean {
+const REAL_TIME: Time = {
+  now: () => performance.now(),
+  wait: (milliseconds) =>
+    new Promise((resolve) => {
+      setTimeout(resolve, milliseconds)
+    }),
+}
+
+function anything(): void {}
+
+function isTrace(method: string): boolean {
   return /^(debug|trace)_/.test(method)
 }
 
@@ -302,33 +456,13 @@ function learnBatch(known: Known, refused: number): void {
 
 /** A provider of which nothing was learned yet. */
 function unknown(provider: Provider): Known {
-  return { provider, batch: provider.mostAtOnce }
+  return { provider, batch: provider.mostAtOnce, traces: 'untried' }
 }
 
-interface Attempts {
-  broken: number
-  limited: number
-  /** Nodes that do not keep what is asked for. */
-  elsewhere: number
-  /** Requests that have no answer yet. */
-  open: number
-}
-
-/** Milliseconds to wait after so many failures in a row. */
-function waitAfter(failures: number): number {
-  return Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (failures - 1))
-}
-
-function failed({ message }: Error): DevchainError {
-  return new DevchainError('UPSTREAM_FAILED', `the forked network cannot be asked: ${message}`)
+function failed(words: string): DevchainError {
+  return new DevchainError('UPSTREAM_FAILED', `the forked network cannot be asked: ${words}`)
 }
 
 function closed(): DevchainError {
   return new DevchainError('ABANDONED', 'the fork was closed')
-}
-
-function wait(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, milliseconds)
-  })
 }

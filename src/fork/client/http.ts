@@ -3,14 +3,35 @@ import { DevchainError } from '../../core/errors.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { JSON_HEADERS, type Poster, posterOf } from './post.ts'
 import { isPrivateUrl } from './private.ts'
-import { type Ask, isLimitError, type Provider, ProviderFailure, type Reply } from './provider.ts'
+import {
+  type Ask,
+  isLimitError,
+  type Provider,
+  ProviderFailure,
+  type Reply,
+  tellsOfNoMethod,
+  type UpstreamError,
+} from './provider.ts'
 import { type Cleaner, cleanerOf, shownUrl } from './redact.ts'
 
 /** Requests of one batch before anything is known of a service: the most that common ones take. */
 const MOST_AT_ONCE = 100
 
-/** Seconds that a `Retry-After` is obeyed for, at most. */
-const LONGEST_WAIT = 60
+/** Codes of Node by which certificates are not trusted whose issuer it does not know. */
+const UNKNOWN_ISSUER =
+  /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_(GET_ISSUER_CERT(_LOCALLY)?|VERIFY_LEAF_SIGNATURE))$/
+
+/** Others by which nothing can be sent, however often that is tried: certificates, or a server without encryption. */
+const NO_ENCRYPTION = /^(CERT_\w+|ERR_TLS_\w+|ERR_SSL_\w+|EPROTO)$/
+
+const REMEDY =
+  'if you trust who issued its certificate, name a file with that of the issuer in the environment variable NODE_EXTRA_CA_CERTS'
+
+/** Statuses of a client's errors that may be others later. */
+const PASSING_STATUSES = new Set([408, 425])
+
+/** JSON-RPC numbers of what the request itself is refused for. */
+const REFUSED_CODES = new Set([3, -32602])
 
 /**
  * A provider that posts to a URL.
@@ -92,8 +113,12 @@ async function answerOf(
     const { name, message, code, cause } = error as NodeJS.ErrnoException
     const isLate = name === 'AbortError' && (cause as Error | undefined)?.name === 'TimeoutError'
     // of several addresses that all refuse node tells no more than a code
-    const why = isLate ? `no answer within ${timeoutMs / 1000} s` : message || String(code)
-    throw new ProviderFailure('broken', `${where}: ${clean(why)}`)
+    const why = isLate
+      ? `no answer within ${Math.round(timeoutMs / 10) / 100} s`
+      : message || String(code)
+    const said = `${where}: ${clean(why)}`
+    if (UNKNOWN_ISSUER.test(code ?? '')) throw new ProviderFailure('final', `${said}; ${REMEDY}`)
+    throw new ProviderFailure(NO_ENCRYPTION.test(code ?? '') ? 'final' : 'broken', said)
   }
 }
 
@@ -103,30 +128,33 @@ function waitOf(value: string | undefined): number | undefined {
   const seconds = /^\d+(\.\d+)?$/.test(value)
     ? Number(value)
     : (Date.parse(value) - Date.now()) / 1000
-  return seconds >= 0 ? Math.min(seconds, LONGEST_WAIT) * 1000 : undefined
+  return seconds >= 0 ? Math.round(seconds * 1000) : undefined
 }
 
 /** Reads what was answered, whatever a gateway in between made of it. */
 function repliesOf(answer: Answer, asks: readonly Ask[], shown: Shown): readonly Reply[] {
   const { status, text, retryAfterMs } = answer
   const { where, clean } = shown
-  const said = clean(text)
+  const said = (): string => clean(text)
   if (status === 429 || status === 503) {
-    throw new ProviderFailure('limited', `${where}: ${status} ${said}`, retryAfterMs)
+    throw new ProviderFailure('limited', `${where}: ${status} ${said()}`, retryAfterMs)
   }
   const json = parsed(text)
-  if (Array.isArray(json) && asks.length > 1) return inOrder(json, asks.length, shown)
-  const single = Array.isArray(json) ? json[0] : json
-  const reply = replyOf(single, clean)
-  if (reply !== undefined && asks.length === 1) return [reply]
-  if (reply !== undefined && 'error' in reply && isLimitError(reply.error)) {
-    throw new ProviderFailure('limited', `${where}: ${reply.error.message}`, retryAfterMs)
+  if (Array.isArray(json) && asks.length > 1) return inOrder(json, asks.length, answer, shown)
+  const single = Array.isArray(json) && json.length === 1 ? json[0] : json
+  const reply = replyOf(single, answer, clean)
+  if (reply !== undefined && asks.length === 1 && isOf(single, 0)) return [reply]
+  const error = reply !== undefined && 'error' in reply ? reply.error : undefined
+  if (error !== undefined && isLimitError(error)) {
+    throw new ProviderFailure('limited', `${where}: ${error.message}`, retryAfterMs)
   }
-  if (asks.length > 1 && (reply !== undefined || (status >= 400 && status < 500))) {
-    throw new ProviderFailure('refused', `${where}: ${status} ${said}`)
+  const isRefused = status >= 400 && status < 500 && !PASSING_STATUSES.has(status)
+  if (asks.length > 1 && (isRefused || (reply !== undefined && status < 500))) {
+    throw new ProviderFailure('refused', `${where}: ${status} ${said()}`)
   }
   const what = status === 200 ? 'answered no JSON-RPC' : `answered ${status}`
-  throw new ProviderFailure('broken', `${where} ${what}: ${said}`, retryAfterMs)
+  const kind = isRefused ? 'final' : 'broken'
+  throw new ProviderFailure(kind, `${where} ${what}: ${said()}`, retryAfterMs)
 }
 
 function parsed(text: string): unknown {
@@ -137,31 +165,49 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Replies may come in any order; a batch that is answered in part is refused as a whole. */
+/** Replies may come in any order; a batch that is not answered by one reply to each request is refused as a whole. */
 function inOrder(
   list: readonly unknown[],
   count: number,
+  answer: Answer,
   { where, clean }: Shown,
 ): readonly Reply[] {
-  const byId = new Map(list.map((each) => [Number((each as { id?: unknown } | null)?.id), each]))
-  return Array.from({ length: count }, (_, id) => {
-    const reply = replyOf(byId.get(id), clean)
-    if (reply !== undefined) return reply
-    throw new ProviderFailure('refused', `${where}: ${list.length} replies to ${count}`)
-  })
+  const byId = new Map(list.map((each) => [idOf(each), each]))
+  const replies = Array.from({ length: count }, (_, id) => replyOf(byId.get(id), answer, clean))
+  // one that comes twice stands in the place of another
+  if (list.length === count && replies.every((each) => each !== undefined)) return replies
+  const what = `${list.length} replies to ${count} requests, not one to each`
+  throw new ProviderFailure('refused', `${where}: ${what}`)
 }
 
-function replyOf(value: unknown, clean: Cleaner): Reply | undefined {
+/** The number of the request that a reply is to; undefined where it does not say. */
+function idOf(value: unknown): number | undefined {
+  const { id } = (value ?? {}) as { id?: unknown }
+  return id === undefined || id === null || id === '' ? undefined : Number(id)
+}
+
+/** False for a reply to another request. */
+function isOf(value: unknown, id: number): boolean {
+  return (idOf(value) ?? id) === id
+}
+
+function replyOf(value: unknown, { status }: Answer, clean: Cleaner): Reply | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const { result, error } = value as { result?: Json; error?: unknown }
   if (typeof error === 'object' && error !== null) {
     const { code, message, data } = error as { code?: unknown; message?: unknown; data?: Json }
     const words = clean(String(message ?? 'an error without words'))
     const read = { code: Number(code ?? -32000), message: words }
-    return { error: data === undefined ? read : { ...read, data: clean.json(data) } }
+    const whole = data === undefined ? read : { ...read, data: clean.json(data) }
+    return { error: whole, mayPass: status >= 500 && !isAboutRequest(read) }
   }
   if (typeof error === 'string') {
     return { error: { code: -32000, message: clean(error) } }
   }
   return result === undefined ? undefined : { result }
+}
+
+/** True for an error that the same request has again. */
+function isAboutRequest(error: UpstreamError): boolean {
+  return REFUSED_CODES.has(error.code) || /revert/i.test(error.message) || tellsOfNoMethod(error)
 }

@@ -1,4 +1,5 @@
 // Who carries requests to another network: by HTTP, or as a provider of this process.
+import { DevchainError } from '../../core/errors.ts'
 import type { Json } from '../../rpc/schema.ts'
 
 /** A request to another network. */
@@ -8,7 +9,14 @@ export interface Ask {
 }
 
 /** What came of one request. */
-export type Reply = { readonly result: Json } | { readonly error: UpstreamError }
+export type Reply = { readonly result: Json } | RefusedReply
+
+/** What a network says in place of an answer. */
+export interface RefusedReply {
+  readonly error: UpstreamError
+  /** True: it had trouble of its own, which may pass. */
+  readonly mayPass?: boolean
+}
 
 /** The words of another network, as it sent them. */
 export interface UpstreamError {
@@ -37,19 +45,39 @@ export interface Provider {
  * Why nothing was answered.
  *
  * `limited`: it wants to be asked later. `refused`: it does not take the requests together. `broken`: it cannot be reached, or
- * answers something else.
+ * answers something else. `final`: it will not answer however often it is asked. `pruned`: it does not keep what is asked for.
  */
+export type FailureKind = 'limited' | 'refused' | 'broken' | 'final' | 'pruned'
+
 export class ProviderFailure extends Error {
   override readonly name = 'ProviderFailure'
-  readonly kind: 'limited' | 'refused' | 'broken'
+  readonly kind: FailureKind
   /** Milliseconds to wait, where it says so. */
   readonly retryAfterMs: number | undefined
 
-  constructor(kind: ProviderFailure['kind'], message: string, retryAfterMs?: number) {
+  constructor(kind: FailureKind, message: string, retryAfterMs?: number) {
     super(message)
     this.kind = kind
     this.retryAfterMs = retryAfterMs
   }
+}
+
+/** What a network answers that is no answer to what was asked: nothing, or something else. */
+export class NoAnswer extends DevchainError {
+  constructor(message: string) {
+    super('UPSTREAM_FAILED', message)
+  }
+}
+
+/** JSON-RPC numbers of a method that is not there, or not for us. */
+const UNKNOWN_METHOD = new Set([-32601, -32004, -32600])
+
+const UNKNOWN_WORDS =
+  /method.*(not (found|supported|available|allowed|exist|whitelisted|enabled)|unsupported|disabled)|does not exist|not supported|unknown method/i
+
+/** True when a network says that it has no such method, or not for us. */
+export function tellsOfNoMethod({ code, message }: UpstreamError): boolean {
+  return UNKNOWN_METHOD.has(code) || UNKNOWN_WORDS.test(message)
 }
 
 /** JSON-RPC numbers by which services say that they were asked too much: Infura, Alchemy, QuickNode. */

@@ -27,10 +27,10 @@ export interface Cleaner {
 export function cleanerOf(url: string, headers: readonly string[] = []): Cleaner {
   const secrets = [...secretsOf(url), ...headers.flatMap(secretsIn)]
   // what holds another one goes first
-  secrets.sort((one, other) => other.length - one.length)
+  const ordered = secrets.sort((one, other) => other.length - one.length).map(patternOf)
   const hidden = (text: string): string => {
     let shown = text.replaceAll(url, shownUrl(url))
-    for (const secret of secrets) shown = shown.replaceAll(secret, '…')
+    for (const secret of ordered) shown = shown.replaceAll(secret, '…')
     return shown
   }
   const json = (data: Json): Json => {
@@ -48,21 +48,47 @@ export function cleanerOf(url: string, headers: readonly string[] = []): Cleaner
 /** Characters of a foreign text that are shown. */
 const MOST_SHOWN = 300
 
-/** Shorter parts of a URL are words. */
-const LEAST_SECRET = 8
+/** Shorter parts are versions and the like. */
+const LEAST_SECRET = 3
+
+/** Shorter parts are hidden where they stand as words: they may be parts of others. */
+const LEAST_ALONE = 8
+
+/** Parts of URLs that are no keys. */
+const WORDS =
+  /^(rpc|json-?rpc|api|https?|evm|eth|ethereum|mainnet|sepolia|hoodi|polygon|arbitrum|optimism|base)$/i
+
+function patternOf(secret: string): string | RegExp {
+  if (secret.length >= LEAST_ALONE) return secret
+  const escaped = secret.replace(/[^A-Za-z0-9]/g, '\\$&')
+  return new RegExp(`(?<![A-Za-z0-9])${escaped}(?![A-Za-z0-9])`, 'g')
+}
+
+function isSecret(part: string): boolean {
+  return part.length >= LEAST_SECRET && !WORDS.test(part)
+}
 
 function secretsOf(url: string): readonly string[] {
   try {
     const { pathname, searchParams, username, password } = new URL(url)
     const parts = [...pathname.split('/'), ...searchParams.values(), username, password]
-    const all = parts.flatMap((part) => [part, decodeURIComponent(part)])
-    return all.filter(({ length }) => length >= LEAST_SECRET)
+    return parts.flatMap((part) => [part, decoded(part)]).filter(isSecret)
   } catch {
     return []
   }
 }
 
-/** A value of a header as a whole, and its words: a scheme stands before many a token, such as Bearer. */
+/** A part of a URL without its escapes; as it stands where they are none. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}
+
+/** A value of a header as a whole, and its long words: a scheme stands before many a token, such as Bearer. */
 function secretsIn(value: string): readonly string[] {
-  return [value, ...value.split(/[\s,;=]+/)].filter(({ length }) => length >= LEAST_SECRET)
+  const words = value.split(/[\s,;=]+/).filter(({ length }) => length >= LEAST_ALONE)
+  return [value, ...words].filter(isSecret)
 }

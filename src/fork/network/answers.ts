@@ -1,5 +1,5 @@
 // What another network answers, read: what it is not is an error that shows it.
-import { DevchainError } from '../../core/errors.ts'
+import { NoAnswer } from '../client/provider.ts'
 
 /** Reads a number that another node wrote. */
 export function quantity(value: unknown): bigint {
@@ -18,7 +18,7 @@ export function isWord(value: unknown): boolean {
 }
 
 /** The error of an answer that is something else. */
-export function unexpected(what: string, value: unknown): DevchainError {
+export function unexpected(what: string, value: unknown): NoAnswer {
   const got = JSON.stringify(value)?.slice(0, 100) ?? 'nothing'
-  return new DevchainError('UPSTREAM_FAILED', `the forked network answered ${got}, not ${what}`)
+  return new NoAnswer(`the forked network answered ${got}, not ${what}`)
 }

@@ -1,5 +1,4 @@
 // Blocks of another network as headers of ours: what of them the chain itself needs. Their JSON is passed on untouched.
-import { DevchainError } from '../../core/errors.ts'
 import {
   type Address,
   bytesFromHex,
@@ -15,6 +14,7 @@ import type { BlockRecord } from '../../node/ledger/blockrecord.ts'
 import type { Header } from '../../protocol/blocks/block.ts'
 import type { Json } from '../../rpc/schema.ts'
 import type { World } from '../../state/world.ts'
+import { NoAnswer } from '../client/provider.ts'
 
 /** The header of a block, its hash, and what some networks add. */
 export interface RemoteBlock {
@@ -123,8 +123,8 @@ function bloomOf(value: Json | undefined): Uint8Array {
   return bytes.length === BLOOM ? bytes : new Uint8Array(BLOOM)
 }
 
-function noBlock(json: Json, cause?: unknown): DevchainError {
+function noBlock(json: Json, cause?: unknown): NoAnswer {
   const why = cause instanceof Error ? ` (${cause.message})` : ''
   const got = JSON.stringify(json)?.slice(0, 100)
-  return new DevchainError('UPSTREAM_FAILED', `the forked network answered no block${why}: ${got}`)
+  return new NoAnswer(`the forked network answered no block${why}: ${got}`)
 }

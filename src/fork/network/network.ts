@@ -55,12 +55,6 @@ const MOST_TOLD = 1_000
 /** Most of such contracts stand at low addresses. */
 const NO_HIGH_DIGITS = '0'.repeat(28)
 
-/** JSON-RPC numbers of a method that is not there, or not for us. */
-const UNKNOWN_METHOD = new Set([-32601, -32004, -32600])
-
-const UNKNOWN_WORDS =
-  /method.*(not (found|supported|available|allowed|exist|whitelisted|enabled)|unsupported|disabled)|does not exist|not supported|unknown method/i
-
 /** Slots of one `eth_getProof`. */
 const MOST_PROVEN = 512
 
@@ -459,9 +453,4 @@ async function isProven(code: Json, hash: Promise<Hash> | undefined): Promise<bo
 
 function codeKey(hash: string): ItemKey {
   return { of: 'code', method: 'eth_getCode', params: [hash] }
-}
-
-/** True when the network says that it has no such method, or not for us. */
-export function isUnknownMethod({ upstream: { code, message } }: RefusedByUpstream): boolean {
-  return UNKNOWN_METHOD.has(code) || UNKNOWN_WORDS.test(message)
 }

@@ -203,6 +203,7 @@ async function placeOf(
 interface Meeting {
   readonly timeoutMs: number
   readonly retries: number
+  readonly maxWaitMs: number
   readonly onNotice: (text: string) => void
   /** Has one that cannot be reached be an error; else it is told, as it may come back. */
   readonly mustAnswer?: boolean

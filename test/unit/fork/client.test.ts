@@ -1,13 +1,18 @@
 // How another network is asked: batches whose size is learned, limits, failures, and other nodes in place of one.
+import { AsyncResource } from 'node:async_hooks'
+import https from 'node:https'
+import type { AddressInfo } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { createDevchain, type DevchainOptions } from '../../../src/devchain.ts'
-import { Client, type ClientOptions } from '../../../src/fork/client/client.ts'
+import { Client, type ClientOptions, type Time } from '../../../src/fork/client/client.ts'
 import { eip1193Provider } from '../../../src/fork/client/eip1193.ts'
 import { httpProvider } from '../../../src/fork/client/http.ts'
+import { currentPatience, Patience, patiently } from '../../../src/fork/client/patience.ts'
 import { isPrivateUrl } from '../../../src/fork/client/private.ts'
 import { type Provider, ProviderFailure } from '../../../src/fork/client/provider.ts'
 import { cleanerOf, shownUrl } from '../../../src/fork/client/redact.ts'
+import { OWN_CERTIFICATE, OWN_KEY } from '../../support/certificate.ts'
 import { forkOf, startUpstream, type Upstream } from '../../support/upstream.ts'
 
 interface Watched {
@@ -18,19 +23,29 @@ interface Watched {
 }
 
 function clientOf(urls: readonly string[], options: Partial<ClientOptions> = {}): Watched {
-  const waits: number[] = []
   const notices: string[] = []
-  const client = new Client({
+  const time = fakeTime()
+  const all: ClientOptions = {
     providers: urls.map((url) => httpProvider(url)),
     timeoutMs: 5_000,
     retries: 3,
     onNotice: (text) => notices.push(text),
-    wait: async (milliseconds) => {
-      waits.push(milliseconds)
-    },
+    maxWaitMs: 8_000,
+    time,
     ...options,
-  })
-  return { client, waits, notices }
+  }
+  return { client: new Client(all), waits: time.waits, notices }
+}
+
+/** A clock that goes on by what is waited, later than that of the process. */
+function fakeTime(): Time & { readonly waits: number[] } {
+  const waits: number[] = []
+  let now = performance.now() + 1_000_000
+  const wait = async (milliseconds: number): Promise<void> => {
+    waits.push(milliseconds)
+    now += milliseconds
+  }
+  return { waits, now: () => now, wait }
 }
 
 /** Balances of so many accounts. */
@@ -86,21 +101,101 @@ describe('requests of one turn', () => {
   })
 })
 
-test('a trace goes out alone', async () => {
+const methodsOf = ({ requests }: Upstream): string[][] =>
+  requests.map((all) => all.map(({ method }) => method))
+
+test('a trace goes out alone, but for that of a call, which goes with what is asked beside it', async () => {
   await using upstream = await startUpstream()
   const { client } = clientOf([upstream.url])
   const call = { to: `0x${'12'.repeat(20)}` }
   await Promise.all([
     client.request('eth_chainId', []),
-    client.request('debug_traceCall', [call, 'latest']),
+    client.request('debug_traceBlockByNumber', ['0x0']).catch(() => undefined),
     client.request('eth_blockNumber', []),
+    client.request('debug_traceCall', [call, 'latest']),
     client.request('eth_gasPrice', []),
   ])
-  expect(upstream.requests.map((all) => all.map(({ method }) => method)).toSorted()).toEqual([
-    ['debug_traceCall'],
-    ['eth_blockNumber', 'eth_gasPrice'],
+  expect(methodsOf(upstream).toSorted()).toEqual([
+    ['debug_traceBlockByNumber'],
+    ['eth_blockNumber', 'debug_traceCall', 'eth_gasPrice'],
     ['eth_chainId'],
   ])
+})
+
+describe('the trace of a call, where a service', () => {
+  const call = { to: `0x${'12'.repeat(20)}` }
+
+  async function twice({ client }: Watched): Promise<unknown> {
+    const both = () =>
+      Promise.all([
+        client.request('eth_chainId', []),
+        client
+          .request('debug_traceCall', [call, 'latest', { tracer: 'noopTracer' }])
+          .catch((error: Error) => error.message),
+      ])
+    return [await both(), await both()]
+  }
+
+  test('refuses it in batches, is asked for alone from then on', async () => {
+    await using upstream = await startUpstream()
+    upstream.faults.replies = (replies) =>
+      replies.map((reply, id) =>
+        id === 1
+          ? { jsonrpc: '2.0', id, error: { code: -32600, message: 'no traces in a batch' } }
+          : reply,
+      )
+    expect(await twice(clientOf([upstream.url]))).toEqual([
+      ['0x21', {}],
+      ['0x21', {}],
+    ])
+    const [first, ...others] = methodsOf(upstream)
+    expect(first).toEqual(['eth_chainId', 'debug_traceCall'])
+    expect(others.toSorted()).toEqual([['debug_traceCall'], ['debug_traceCall'], ['eth_chainId']])
+  })
+
+  test('refuses batches with it as a whole, is asked for alone, and batches stay as large as they were', async () => {
+    await using upstream = await startUpstream()
+    upstream.faults.next.push({ status: 400, body: 'no traces in a batch' })
+    const watched = clientOf([upstream.url])
+    expect(await twice(watched)).toEqual([
+      ['0x21', {}],
+      ['0x21', {}],
+    ])
+    expect(watched.client.traffic.batch).toBe(100)
+    expect(watched.waits).toEqual([])
+  })
+
+  test('is slow with it, holds nothing else up for longer than three seconds', async () => {
+    const asked: [string[], number][] = []
+    const provider: Provider = {
+      name: 'a service',
+      mostAtOnce: 100,
+      send: async (asks, timeoutMs) => {
+        asked.push([asks.map(({ method }) => method), timeoutMs])
+        const isTraced = asks.some(({ method }) => method === 'debug_traceCall')
+        if (isTraced) throw new ProviderFailure('broken', 'no answer in time')
+        return asks.map(() => ({ result: '0x21' }))
+      },
+    }
+    const { client } = clientOf([], { providers: [provider], retries: 0 })
+    const trace = client.request('debug_traceCall', [call, 'latest'])
+    const other = client.request('eth_chainId', [])
+    await expect(trace).rejects.toThrow('no answer in time')
+    expect(await other).toBe('0x21')
+    expect(asked[0]).toEqual([['debug_traceCall', 'eth_chainId'], 3_000])
+    expect(asked.slice(1).map(([methods]) => methods)).toContainEqual(['eth_chainId'])
+  })
+
+  test('does not know it, says so at once', async () => {
+    await using upstream = await startUpstream()
+    upstream.faults.unknown.add('debug_traceCall')
+    const words = expect.stringContaining('does not exist')
+    expect(await twice(clientOf([upstream.url]))).toEqual([
+      ['0x21', words],
+      ['0x21', words],
+    ])
+    expect(sizesOf(upstream)).toEqual([2, 2])
+  })
 })
 
 describe('another node in place of one', () => {
@@ -161,14 +256,6 @@ describe('a limit', () => {
 
   test.each([
     ['by status 429 and Retry-After', 429, 'slow down', { 'retry-after': '3' }, 3000],
-    ['by a long Retry-After', 429, 'slow down', { 'retry-after': '900' }, 60_000],
-    [
-      'by a date of Retry-After',
-      429,
-      'slow down',
-      { 'retry-after': 'Fri, 01 Jan 2100 00:00:00 GMT' },
-      60_000,
-    ],
     ['by a Retry-After that is none', 429, 'slow down', { 'retry-after': 'soon' }, 250],
     ['by status 429 alone', 429, 'slow down', {}, 250],
     ['by status 503', 503, '', {}, 250],
@@ -204,7 +291,7 @@ describe('a limit', () => {
   test('has the next URL asked at once, and is waited for where all limit', async () => {
     await using busy = await startUpstream()
     await using idle = await startUpstream()
-    const slowDown = { status: 429, body: 'slow down', headers: { 'retry-after': '60' } }
+    const slowDown = { status: 429, body: 'slow down', headers: { 'retry-after': '6' } }
     busy.faults.next.push(slowDown)
     const watched = clientOf([busy.url, idle.url])
     expect(await askMany(watched, 3)).toEqual(ZEROS(3))
@@ -217,7 +304,7 @@ describe('a limit', () => {
       isAsked(asked) ? { code: -32005, message: 'too many requests' } : undefined
     busy.faults.next.push(slowDown)
     expect(await askMany(watched, 2)).toEqual(ZEROS(2))
-    expect(watched.waits).toEqual([60_000])
+    expect(watched.waits).toEqual([6_000])
   })
 
   test('of several batches at once has one URL after another asked, and leaves none out', async () => {
@@ -231,13 +318,107 @@ describe('a limit', () => {
     expect(sizesOf(idle)).toEqual([100, 100])
   })
 
-  test('that does not end is an error with the network’s words, after bounded waits', async () => {
+  test('that does not end is an error with the network’s words, within --fork-max-wait', async () => {
     await using upstream = await startUpstream()
     upstream.faults.refuse = () => ({ code: 429, message: 'monthly quota used up' })
     const watched = clientOf([upstream.url])
-    await expect(askMany(watched, 2)).rejects.toThrow(/cannot be asked: monthly quota used up/)
-    expect(watched.waits).toHaveLength(16)
-    expect(Math.max(...watched.waits)).toBe(10_000)
+    await expect(askMany(watched, 2)).rejects.toThrow(
+      /cannot be asked: monthly quota used up; nothing better came within 8 s \(--fork-max-wait\)$/,
+    )
+    expect(watched.waits).toEqual([250, 500, 1_000, 2_000, 2_000, 1_250])
+  })
+
+  test.each([
+    ['3600', '3600 s'],
+    ['Fri, 01 Jan 2100 00:00:00 GMT', '\\d{9,10}(\\.\\d+)? s'],
+  ])('that asks for a longer wait than that (%s) is an error at once', async (after, shown) => {
+    await using upstream = await startUpstream()
+    upstream.faults.next.push({ status: 429, body: 'quota', headers: { 'retry-after': after } })
+    const watched = clientOf([upstream.url])
+    await expect(askMany(watched, 2)).rejects.toThrow(
+      new RegExp(`: 429 quota; it is to be asked again in ${shown}, and --fork-max-wait is 8 s$`),
+    )
+    expect(watched.waits).toEqual([])
+    expect(upstream.requests).toHaveLength(1)
+  })
+})
+
+describe('what one piece of work waits', () => {
+  const SILENT = (sent: number[]): Provider => ({
+    name: 'a silent service',
+    mostAtOnce: 100,
+    send: async (_, timeoutMs) => {
+      sent.push(timeoutMs)
+      throw new ProviderFailure('broken', `no answer within ${timeoutMs / 1000} s`)
+    },
+  })
+
+  test('is bounded for all that it asks for, one after another', async () => {
+    await using upstream = await startUpstream()
+    const { client, waits } = clientOf([upstream.url])
+    const limit = { status: 429, body: 'slow down', headers: { 'retry-after': '3' } }
+    const ask = (): Promise<unknown> => client.request('eth_chainId', [])
+    const work = patiently(async () => {
+      upstream.faults.next.push(limit)
+      const first = await ask()
+      upstream.faults.next.push(limit)
+      const second = await ask()
+      upstream.faults.next.push(limit)
+      return [first, second, await ask().catch(String)]
+    })
+    expect(await work).toEqual(['0x21', '0x21', expect.stringMatching(/429 slow down; nothing/)])
+    expect(waits).toEqual([3_000, 3_000])
+    // what begins anew may wait anew
+    upstream.faults.next.push(limit)
+    expect(await ask()).toBe('0x21')
+  })
+
+  test('counts once what several of its requests wait at the same time', async () => {
+    const patience = new Patience(0)
+    patience.spend(1_000, 3_000)
+    patience.spend(2_000, 4_000)
+    patience.spend(1_500, 2_500)
+    expect(patience.spent).toBe(3_000)
+  })
+
+  test('is over once it is done, for what goes on behind it', async () => {
+    let later: (() => Patience | undefined) | undefined
+    const during = await patiently(async () => {
+      later = AsyncResource.bind(currentPatience)
+      return currentPatience()
+    })
+    expect(during).toBeInstanceOf(Patience)
+    expect(later?.()).toBeUndefined()
+  })
+
+  test('leaves time for each of several URLs, also where the first is silent', async () => {
+    await using upstream = await startUpstream()
+    const sent: number[] = []
+    const providers = [SILENT(sent), httpProvider(upstream.url)]
+    const { client, waits } = clientOf([], { providers, timeoutMs: 30_000 })
+    expect(await client.request('eth_chainId', [])).toBe('0x21')
+    expect([sent, waits]).toEqual([[4_000], []])
+  })
+
+  test('is bounded for what waited for its turn meanwhile', async () => {
+    const time = fakeTime()
+    const sent: number[] = []
+    const provider: Provider = {
+      ...SILENT(sent),
+      mostAtOnce: 1,
+      send: async (asks, timeoutMs) => {
+        await time.wait(timeoutMs)
+        return await SILENT(sent).send(asks, timeoutMs)
+      },
+    }
+    const { client } = clientOf([], { providers: [provider], timeoutMs: 30_000, time })
+    // more than are on their way at once
+    const asked = Array.from({ length: 20 }, () => client.request('eth_chainId', []))
+    for (const { status, reason } of (await Promise.allSettled(asked)) as PromiseRejectedResult[]) {
+      expect(status).toBe('rejected')
+      expect(String(reason)).toMatch(/no answer within 8 s; nothing better came within 8 s/)
+    }
+    expect(sent).toEqual(Array.from({ length: 8 }, () => 8_000))
   })
 })
 
@@ -266,6 +447,99 @@ describe('a failure', () => {
     ])
   })
 
+  test.each([
+    ['with HTTP 500', 500, '{"jsonrpc":"2.0","id":0,"error":{"code":-32603,"message":"busy"}}'],
+    [
+      'with HTTP 502',
+      502,
+      '{"jsonrpc":"2.0","id":0,"error":{"code":-32000,"message":"no backend"}}',
+    ],
+    ['of another request', 200, '{"jsonrpc":"2.0","id":7,"result":"0x1"}'],
+  ])('that is told as JSON-RPC (%s) is tried again', async (_, status, body) => {
+    await using upstream = await startUpstream()
+    upstream.faults.next.push({ status, body })
+    const watched = clientOf([upstream.url])
+    expect(await watched.client.request('eth_chainId', [])).toBe('0x21')
+    expect(watched.waits).toEqual([250])
+  })
+
+  test('that lasts is told as the network tells it', async () => {
+    await using upstream = await startUpstream()
+    const body = '{"jsonrpc":"2.0","id":0,"error":{"code":-32603,"message":"busy"}}'
+    for (let times = 0; times < 4; times++) upstream.faults.next.push({ status: 500, body })
+    const watched = clientOf([upstream.url])
+    await expect(watched.client.request('eth_chainId', [])).rejects.toThrow(
+      /refuses eth_chainId: busy$/,
+    )
+    expect(watched.waits).toHaveLength(3)
+  })
+
+  test.each([
+    ['401', { status: 401, body: 'no key' }],
+    ['403', { status: 403, body: 'no such key' }],
+    ['404', { status: 404, body: 'not here' }],
+    [
+      'an unknown method in HTTP 500',
+      {
+        status: 500,
+        body: '{"jsonrpc":"2.0","id":0,"error":{"code":-32601,"message":"method not found"}}',
+      },
+    ],
+    [
+      'a call that reverts in HTTP 500',
+      {
+        status: 500,
+        body: '{"jsonrpc":"2.0","id":0,"error":{"code":-32000,"message":"execution reverted"}}',
+      },
+    ],
+  ])('that stays the same however often it is tried (%s) is told at once', async (_, answer) => {
+    await using upstream = await startUpstream()
+    upstream.faults.next.push(answer)
+    const watched = clientOf([upstream.url])
+    const asked = watched.client.request('eth_chainId', [])
+    await expect(asked).rejects.toThrow(/no key|no such key|not here|not found|reverted/)
+    expect([watched.waits, upstream.requests.length]).toEqual([[], 1])
+  })
+
+  test('by a certificate of an unknown issuer is told at once, with what helps', async () => {
+    const server = https.createServer({ key: OWN_KEY, cert: OWN_CERTIFICATE })
+    await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready))
+    onTestFinished(() => void server.close())
+    const { port } = server.address() as AddressInfo
+    const watched = clientOf([`https://127.0.0.1:${port}/${'k'.repeat(20)}`])
+    await expect(watched.client.request('eth_chainId', [])).rejects.toThrow(
+      /self-signed certificate; if you trust .* the environment variable NODE_EXTRA_CA_CERTS$/,
+    )
+    expect(watched.waits).toEqual([])
+  })
+
+  test('by encryption where there is none is told at once', async () => {
+    await using upstream = await startUpstream()
+    const watched = clientOf([upstream.url.replace('http:', 'https:')])
+    await expect(watched.client.request('eth_chainId', [])).rejects.toThrow(/https:.*: .*SSL/i)
+    expect(watched.waits).toEqual([])
+  })
+
+  test.each<[string, (replies: readonly object[]) => readonly object[]]>([
+    ['two replies to one request', ([first, ...others]) => [first!, ...others.slice(1), first!]],
+    ['one reply more', (replies) => [...replies, { ...replies[0], id: 99 }]],
+    ['one reply twice', (replies) => [...replies, replies[0]!]],
+    ['a reply to nothing', ([first, ...others]) => [{ ...first, id: null }, ...others]],
+  ])('by %s in a batch has them asked for in smaller ones', async (_, replies) => {
+    await using upstream = await startUpstream()
+    upstream.faults.replies = replies
+    const address = (index: number): string => `0x${String(index).padStart(40, '0')}`
+    for (const index of [1, 2, 3, 4]) {
+      await upstream.ask('anvil_setBalance', address(index), `0x${index}`)
+    }
+    const { client } = clientOf([upstream.url])
+    const asked = [1, 2, 3, 4].map((index) =>
+      client.request('eth_getBalance', [address(index), 'latest']),
+    )
+    expect(await Promise.all(asked)).toEqual(['0x1', '0x2', '0x3', '0x4'])
+    expect(client.traffic.batch).toBe(1)
+  })
+
   test('by silence ends with the time that was given', async () => {
     const silent = eip1193Provider({ request: () => new Promise(() => undefined) })
     const { client } = clientOf([], { providers: [silent], timeoutMs: 20, retries: 0 })
@@ -275,7 +549,8 @@ describe('a failure', () => {
   test('is not tried again once the fork is closed', async () => {
     await using upstream = await startUpstream()
     upstream.faults.isCut = true
-    const watched = clientOf([upstream.url], { wait: async () => watched.client.close() })
+    const time = { now: () => 0, wait: async () => watched.client.close() }
+    const watched = clientOf([upstream.url], { time })
     await expect(watched.client.request('eth_chainId', [])).rejects.toThrow('the fork was closed')
     expect(upstream.requests).toHaveLength(1)
   })
@@ -322,6 +597,17 @@ describe('keys of a URL', () => {
     const failed: unknown = await createDevchain(options).catch((error: unknown) => error)
     expect(String(failed)).toMatch(message)
     expect(String(failed)).not.toContain(KEY)
+  })
+
+  test.each([
+    ['https://rpc.example.io/v3/abc123', 'abc123'],
+    ['https://rpc.example.io/v3/k3y', 'k3y'],
+    ['https://rpc.example.io/?apikey=s3cret&chain=mainnet', 's3cret'],
+    ['https://rpc.example.io/a%2Fb%zz/abc123', 'abc123'],
+    ['https://me:pa55@rpc.example.io', 'pa55'],
+  ])('are hidden where they are short, and words about them are not: %s', (url, key) => {
+    const said = cleanerOf(url)(`the key "${key}" may not use mainnet, says rpc of v3 (${key})`)
+    expect(said).toBe('the key "…" may not use mainnet, says rpc of v3 (…)')
   })
 
   test('are not in errors and notices either', async () => {

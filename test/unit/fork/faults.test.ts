@@ -139,9 +139,9 @@ describe.each([false, true])('with proofs: %s, a network that', (forkProofs) => 
   test('is silent for longer than it may is told', async () => {
     await using upstream = await startUpstream()
     const keeper = await deployKeeper(upstream)
-    await using fork = await forkOf(upstream, { forkProofs, forkRetries: 0, forkTimeout: '200ms' })
-    upstream.faults.latencyMs = 1_000
-    await expect(fork.ask('eth_call', { to: keeper })).rejects.toThrow(/no answer within 0.2 s/)
+    await using fork = await forkOf(upstream, { forkProofs, forkRetries: 0, forkTimeout: '900ms' })
+    upstream.faults.latencyMs = 2_000
+    await expect(fork.ask('eth_call', { to: keeper })).rejects.toThrow(/no answer within 0.9 s/)
     upstream.faults.latencyMs = 0
     expect(await fork.ask('eth_call', { to: keeper })).toBe(SUM)
   })
@@ -176,6 +176,67 @@ describe.each([false, true])('with proofs: %s, a network that', (forkProofs) => 
     )
     upstream.faults.refuse = undefined
     expect(await fork.ask('eth_call', { to: keeper })).toBe(SUM)
+  })
+})
+
+describe('an exhausted quota', () => {
+  const KEY = 'abc123'
+  const quota = {
+    status: 429,
+    body: `the quota of ${KEY} is used up`,
+    headers: { 'retry-after': '3600' },
+  }
+  const WORDS = /the forked network cannot be asked: .*: 429 the quota of … is used up; /
+
+  /** Kinds of work that need a network, each of another part of this program. */
+  const works: readonly (readonly [string, ...unknown[]])[] = [
+    ['eth_getBalance', OTHER, 'latest'],
+    ['eth_getBalance', OTHER, '0x1'],
+    ['eth_call', { to: OTHER, data: '0x12345678' }],
+    ['eth_estimateGas', { to: OTHER, data: '0x12345678' }],
+    ['eth_sendTransaction', { to: OTHER, gas: '0x20000' }],
+    ['eth_getBlockByNumber', '0x1', false],
+    ['eth_getBlockByHash', `0x${'12'.repeat(32)}`, false],
+    ['eth_getTransactionByHash', `0x${'12'.repeat(32)}`],
+    ['eth_getLogs', { fromBlock: '0x0', toBlock: 'latest' }],
+    ['eth_feeHistory', '0x2', 'latest', []],
+    ['eth_getProof', OTHER, [], '0x1'],
+    ['debug_traceBlockByNumber', '0x1'],
+    ['debug_traceTransaction', `0x${'12'.repeat(32)}`],
+    ['trace_filter', { fromBlock: '0x0', toBlock: '0x1' }],
+    ['evm_mine'],
+    ['eth_simulateV1', { blockStateCalls: [{ calls: [{ to: OTHER }] }] }, 'latest'],
+    ['hardhat_reset', { forking: { jsonRpcUrl: 'URL' } }],
+    ['anvil_setRpcUrl', 'URL'],
+  ]
+
+  test('is told at once in the words of the network, of whatever is asked', async () => {
+    await using upstream = await startUpstream()
+    await deployKeeper(upstream)
+    const url = `${upstream.url}/v3/${KEY}`
+    await using fork = await forkOf(upstream, { fork: { url } })
+    const [from] = (await fork.ask('eth_accounts')) as string[]
+    const given = (param: unknown): unknown =>
+      JSON.parse(JSON.stringify(param).replace('URL', url).replace('"to"', `"from":"${from}","to"`))
+    upstream.faults.always = quota
+    for (const [method, ...params] of works) {
+      const failed: unknown = await fork.ask(method, ...params.map(given)).catch((error) => error)
+      expect([method, String(failed)]).toEqual([method, expect.stringMatching(WORDS)])
+      expect(String(failed)).not.toContain(KEY)
+    }
+    upstream.faults.always = undefined
+    expect(await fork.ask('eth_getBalance', OTHER, 'latest')).toBe('0x0')
+  })
+
+  test('is told at once at a start, also of several URLs', async () => {
+    await using upstream = await startUpstream()
+    await using other = await startUpstream()
+    for (const { faults } of [upstream, other]) faults.always = quota
+    const urls = [upstream, other].map(({ url }) => `${url}/v3/${KEY}`)
+    for (const url of [urls[0]!, urls]) {
+      const begun = createDevchain({ fork: { url }, noForkCache: true })
+      await expect(begun).rejects.toThrow(WORDS)
+    }
   })
 })
 

@@ -144,7 +144,8 @@ function serviceOf(upstream: Upstream): { client: Client; sent: (readonly Ask[])
     return Promise.all(asks.map(reply))
   }
   const provider = { name: 'https://rpc.example.org/…', mostAtOnce: 100, send }
-  return { client: new Client({ providers: [provider], timeoutMs: 1_000, retries: 0 }), sent }
+  const options = { timeoutMs: 1_000, retries: 0, maxWaitMs: 8_000 }
+  return { client: new Client({ providers: [provider], ...options }), sent }
 }
 
 describe('the state of a service’s block', () => {
