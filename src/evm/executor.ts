@@ -7,6 +7,7 @@ import type { ChainSettings, Some } from '../options/derived.ts'
 import type { Log } from '../protocol/blocks/receipt.ts'
 import type { BlobRules } from '../protocol/fees.ts'
 import type { Hardfork } from '../protocol/forks.ts'
+import type { ExtraPrecompiles } from '../protocol/precompiles.ts'
 import type { BlobSidecar } from '../protocol/transactions/sidecar.ts'
 import type {
   AccessListEntry,
@@ -48,8 +49,8 @@ export interface BlockEnvironment {
  */
 export type Signers = PersistentMap<Hex, Address>
 
-/** Limits that a chain may set aside. Undefined means the fork's own. */
-export interface ExecutionLimits {
+/** What a chain may have otherwise than its fork. Undefined means as the fork has it. */
+export interface ExecutionLimits extends ExtraPrecompiles {
   /** Bytes of deployed code (EIP-170); init code may have twice as many (EIP-3860). */
   readonly codeSize?: number | undefined
   /** `gas`: memory is bounded by what gas buys, as the protocol has it. Undefined: also by the executor's limit. */

@@ -7,7 +7,7 @@ import { larger, MAX_UINT256, smaller } from '../core/bigints.ts'
 import { type Address, EMPTY_BYTES, ZERO_ADDRESS } from '../core/hex.ts'
 import type { MaybePromise } from '../core/promises.ts'
 import { blobGasOf, floorDataGas, intrinsicGas, maxRefund } from '../protocol/fees.ts'
-import { isAtLeast } from '../protocol/forks.ts'
+import { type Hardfork, isAtLeast } from '../protocol/forks.ts'
 import { isPrecompile } from '../protocol/precompiles.ts'
 import { delegationTo, isDelegation } from '../protocol/transactions/delegation.ts'
 import {
@@ -151,7 +151,7 @@ class RunOutcome implements Outcome {
   #end: Overlay | World
 
   constructor(
-    { reportsAccess, block }: RunSetting,
+    { reportsAccess, block, limits }: RunSetting,
     message: CheckedMessage,
     result: MachineResult,
     { intrinsic, bill, lines, overlay }: Accounting,
@@ -165,7 +165,7 @@ class RunOutcome implements Outcome {
     this.created = message.to === null ? result.created : undefined
     this.consoleLines = lines
     this.isAlone = result.isAlone
-    this.accessed = reportsAccess ? listable(message, result, block) : []
+    this.accessed = reportsAccess ? listable(message, result, block.hardfork, limits) : []
     this.#end = overlay
   }
 
@@ -329,11 +329,12 @@ export function clearEmpty(overlay: Overlay, touched: Iterable<Address>): void {
 function listable(
   { from, to }: CheckedMessage,
   { accessed, created }: MachineResult,
-  { hardfork }: BlockEnvironment,
+  hardfork: Hardfork,
+  limits: RunSetting['limits'],
 ): AccessListEntry[] {
   const target = to ?? created
   const isWarm = (address: Address): boolean =>
-    address === from || address === target || isPrecompile(address, hardfork)
+    address === from || address === target || isPrecompile(address, hardfork, limits)
   return accessed.filter(({ address, storageKeys }) => storageKeys.length > 0 || !isWarm(address))
 }
 

@@ -95,6 +95,12 @@ export class ChainTable {
     sentence: 'Leave out the deterministic create2 deployer',
     default: false,
   }
+  readonly rip7212: Option<boolean> = {
+    type: flag,
+    group: 'Chain',
+    sentence: 'Add the precompile P256VERIFY at 0x100 to hardforks before osaka',
+    default: false,
+  }
   readonly predeploy: Option<readonly string[]> = {
     type: predeploys,
     group: 'Chain',

@@ -14,6 +14,15 @@ export interface Precompile {
 /** Tells whose key made a signature. */
 export const ECRECOVER: Precompile = precompile(0x01, 'ECREC', 'frontier')
 
+/** Checks signatures over secp256r1. Rollups had it before Ethereum, at half the price (RIP-7212). */
+export const P256VERIFY: Precompile = precompile(0x100, 'P256VERIFY', 'osaka')
+
+/** What a chain has besides the precompiles of its fork. */
+export interface ExtraPrecompiles {
+  /** True: P256VERIFY at forks before osaka. */
+  readonly rip7212?: boolean | undefined
+}
+
 const PRECOMPILES: readonly Precompile[] = [
   ECRECOVER,
   precompile(0x02, 'SHA256', 'frontier'),
@@ -32,17 +41,26 @@ const PRECOMPILES: readonly Precompile[] = [
   precompile(0x0f, 'BLS12_PAIRING_CHECK', 'prague'),
   precompile(0x10, 'BLS12_MAP_FP_TO_G1', 'prague'),
   precompile(0x11, 'BLS12_MAP_FP2_TO_G2', 'prague'),
-  precompile(0x100, 'P256VERIFY', 'osaka'),
+  P256VERIFY,
 ]
 
 /** The precompiles of a hardfork, by address. */
-export function precompilesOf(hardfork: Hardfork): readonly Precompile[] {
-  return PRECOMPILES.filter(({ since }) => isAtLeast(hardfork, since))
+export function precompilesOf(
+  hardfork: Hardfork,
+  { rip7212 = false }: ExtraPrecompiles = {},
+): readonly Precompile[] {
+  return PRECOMPILES.filter(
+    (each) => isAtLeast(hardfork, each.since) || (rip7212 && each === P256VERIFY),
+  )
 }
 
 /** True when a call of the address runs the machine's own code. */
-export function isPrecompile(address: Address, hardfork: Hardfork): boolean {
-  return precompilesOf(hardfork).some((each) => each.address === address)
+export function isPrecompile(
+  address: Address,
+  hardfork: Hardfork,
+  extra?: ExtraPrecompiles,
+): boolean {
+  return precompilesOf(hardfork, extra).some((each) => each.address === address)
 }
 
 function precompile(number: number, name: string, since: Hardfork): Precompile {

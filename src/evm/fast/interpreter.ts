@@ -214,13 +214,13 @@ export class Interpreter {
       this.#hardfork = hardfork
       // BLOBBASEFEE and PREVRANDAO are written by fork
       this.#block = undefined
-      this.#usual = this.#precompiles.usual(hardfork)
       instance.bytes.set(operationTable(hardfork), layout.RULES)
       this.#refused = undefined
       instance.setNumber(layout.FORK, forkNumber(hardfork))
     }
     this.#setWatched(tracer, hardfork)
-    this.#table = this.#precompiles.of(hardfork, movedPrecompiles, signers)
+    this.#usual = this.#precompiles.usual(hardfork, limits)
+    this.#table = this.#precompiles.of(this.#usual, movedPrecompiles, signers)
     const codeSize = limits?.codeSize ?? MAX_CODE_SIZE
     instance.setNumber(layout.CODE_LIMIT, Math.min(codeSize, UNLIMITED))
     const initCode = isAtLeast(hardfork, 'shanghai') ? 2 * codeSize : UNLIMITED

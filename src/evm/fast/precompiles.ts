@@ -1,7 +1,7 @@
 // Finds the precompile at an address, in a job that may move some or answer in place of one.
 import type { Address } from '../../core/hex.ts'
 import type { Hardfork } from '../../protocol/forks.ts'
-import { ECRECOVER } from '../../protocol/precompiles.ts'
+import { ECRECOVER, type ExtraPrecompiles } from '../../protocol/precompiles.ts'
 import type { MovedPrecompiles, Signers } from '../executor.ts'
 import type { PrecompileCode } from '../precompiles/precompile.ts'
 import { withSigners } from '../precompiles/signers.ts'
@@ -12,21 +12,23 @@ type Table = ReadonlyMap<Address, PrecompileCode>
 /** The tables of the forks, made when first needed. */
 export class PrecompileTables {
   readonly #tables = new Map<Hardfork, Table>()
+  /** With those of RIP-7212. */
+  readonly #extended = new Map<Hardfork, Table>()
 
   /** Where the fork has them: these addresses are warm from the start, wherever a job moves them. */
-  usual(hardfork: Hardfork): Table {
-    let table = this.#tables.get(hardfork)
+  usual(hardfork: Hardfork, extra: ExtraPrecompiles | undefined): Table {
+    const tables = extra?.rip7212 ? this.#extended : this.#tables
+    let table = tables.get(hardfork)
     if (table === undefined) {
-      table = precompileTable(hardfork)
-      this.#tables.set(hardfork, table)
+      table = precompileTable(hardfork, extra)
+      tables.set(hardfork, table)
     }
     return table
   }
 
-  /** What a job has of them, and where. */
-  of(hardfork: Hardfork, moved: MovedPrecompiles | undefined, signers: Signers | undefined): Table {
-    const usual =
-      signers === undefined ? this.usual(hardfork) : answering(this.usual(hardfork), signers)
+  /** What a job has of the usual ones, and where. */
+  of(given: Table, moved: MovedPrecompiles | undefined, signers: Signers | undefined): Table {
+    const usual = signers === undefined ? given : answering(given, signers)
     if (moved === undefined) return usual
     const table = new Map(usual)
     for (const from of moved.keys()) table.delete(from)

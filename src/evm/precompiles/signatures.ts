@@ -1,6 +1,7 @@
 // Precompiles that check: signatures over secp256r1 (EIP-7951), and values of polynomials behind KZG commitments (EIP-4844).
 import { hash } from 'node:crypto'
 import { bytesFromHex, concatBytes, EMPTY_BYTES, equalBytes } from '../../core/hex.ts'
+import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
 import { SCALAR_ORDER, verifyEvaluation } from './kzg.ts'
 import { loadedLater, type PrecompileCode } from './precompile.ts'
 
@@ -8,19 +9,21 @@ const curves = loadedLater(() => import('@noble/curves/nist.js'))
 
 const TRUE_WORD = bytesFromHex(`0x${'1'.padStart(64, '0')}`)
 
-/** Answers 1 when the signature holds, nothing when it does not. */
-export const p256verify: PrecompileCode = {
-  gas: () => 6_900n,
-  run: (input) => {
-    const { p256 } = curves()
-    if (input.length !== 160) return EMPTY_BYTES
-    const key = concatBytes(Uint8Array.of(4), input.subarray(96))
-    const digest = input.subarray(0, 32)
-    const isValid = p256.utils.isValidPublicKey(key, false)
-    const holds =
-      isValid && p256.verify(input.subarray(32, 96), digest, key, { prehash: false, lowS: false })
-    return holds ? TRUE_WORD.slice() : EMPTY_BYTES
-  },
+/** Answers 1 when the signature holds, nothing when it does not. Before osaka at the price of RIP-7212. */
+export function p256verify(hardfork: Hardfork): PrecompileCode {
+  const price = isAtLeast(hardfork, 'osaka') ? 6_900n : 3_450n
+  return { gas: () => price, run: p256holds }
+}
+
+function p256holds(input: Uint8Array): Uint8Array {
+  const { p256 } = curves()
+  if (input.length !== 160) return EMPTY_BYTES
+  const key = concatBytes(Uint8Array.of(4), input.subarray(96))
+  const digest = input.subarray(0, 32)
+  const isValid = p256.utils.isValidPublicKey(key, false)
+  const holds =
+    isValid && p256.verify(input.subarray(32, 96), digest, key, { prehash: false, lowS: false })
+  return holds ? TRUE_WORD.slice() : EMPTY_BYTES
 }
 
 /** What the check answers: the number of field elements of a blob, and the order of the scalar field. */

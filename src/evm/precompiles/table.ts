@@ -1,7 +1,7 @@
 // The precompiles of each fork, by address, for the fast machines. The reference runs those of the library.
 import type { Address } from '../../core/hex.ts'
 import type { Hardfork } from '../../protocol/forks.ts'
-import { precompilesOf } from '../../protocol/precompiles.ts'
+import { type ExtraPrecompiles, precompilesOf } from '../../protocol/precompiles.ts'
 import { blake2f } from './blake2f.ts'
 import {
   blsPairing,
@@ -37,13 +37,16 @@ const CODES: Readonly<Record<string, (hardfork: Hardfork) => PrecompileCode>> = 
   BLS12_PAIRING_CHECK: () => blsPairing,
   BLS12_MAP_FP_TO_G1: () => mapToG1,
   BLS12_MAP_FP2_TO_G2: () => mapToG2,
-  P256VERIFY: () => p256verify,
+  P256VERIFY: p256verify,
 }
 
 /** The precompiles of a fork, at their usual places. */
-export function precompileTable(hardfork: Hardfork): ReadonlyMap<Address, PrecompileCode> {
+export function precompileTable(
+  hardfork: Hardfork,
+  extra?: ExtraPrecompiles,
+): ReadonlyMap<Address, PrecompileCode> {
   return new Map(
-    precompilesOf(hardfork).map(({ name, address }) => {
+    precompilesOf(hardfork, extra).map(({ name, address }) => {
       const code = CODES[name]
       if (code === undefined) throw new Error(`no code for the precompile ${name}`)
       return [address, code(hardfork)]

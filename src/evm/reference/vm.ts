@@ -1,10 +1,13 @@
 // VMs of @ethereumjs/vm, each for one hardfork, chain id and set of limits, and the few kept for reuse.
 import { Common, type CustomCrypto, Mainnet, type ParamsDict } from '@ethereumjs/common'
 import {
+  type CustomPrecompile,
   type EVM,
   EVMError,
   type EVMMockBlockchainInterface,
+  type ExecResult,
   type PrecompileFunc,
+  type PrecompileInput,
   paramsEVM,
 } from '@ethereumjs/evm'
 import { Address as LibraryAddress } from '@ethereumjs/util'
@@ -13,12 +16,13 @@ import { hashBytes, keccak256 } from '../../core/crypto/crypto.ts'
 import { type Address, bytesFromHex, EMPTY_BYTES } from '../../core/hex.ts'
 import { blobBaseFeeIn } from '../../protocol/fees.ts'
 import { type Hardfork, isAtLeast } from '../../protocol/forks.ts'
-import { ECRECOVER } from '../../protocol/precompiles.ts'
+import { ECRECOVER, P256VERIFY } from '../../protocol/precompiles.ts'
 import type { BlockEnvironment, ExecutionLimits, MovedPrecompiles, Signers } from '../executor.ts'
 import type { MachineJob } from '../machine.ts'
 import { trustedSetup } from '../precompiles/kzg.ts'
 import { isBeyondReckoning } from '../precompiles/modexp.ts'
 import { whenLoaded } from '../precompiles/precompile.ts'
+import { p256verify } from '../precompiles/signatures.ts'
 import { signerAsked } from '../precompiles/signers.ts'
 import { kzg } from './kzg.ts'
 import { boundMemory } from './memory.ts'
@@ -64,7 +68,7 @@ export class VmPool {
   readonly #idle = new Map<string, PooledVm[]>()
 
   async use<T>(traits: VmTraits, work: (vm: PooledVm) => Promise<T>): Promise<T> {
-    const key = `${traits.hardfork} ${traits.chainId} ${traits.limits?.codeSize ?? ''}`
+    const key = `${traits.hardfork} ${traits.chainId} ${traits.limits?.codeSize ?? ''} ${traits.limits?.rip7212 === true}`
     const vm = this.#idle.get(key)?.pop() ?? (await createPooledVm(traits))
     const result = await work(vm)
     vm.end()
@@ -95,7 +99,10 @@ async function createPooledVm(traits: VmTraits): Promise<PooledVm> {
     }),
     stateManager,
     blockchain: ancestors,
-    evmOpts: { params: paramsWithin(limits) },
+    evmOpts: {
+      params: paramsWithin(limits),
+      customPrecompiles: limits?.rip7212 && !isAtLeast(hardfork, 'osaka') ? [RIP_7212] : [],
+    },
   })
   const evm = vm.evm as EVM
   const yielding = yieldAtJumps(evm)
@@ -189,11 +196,15 @@ function afterLoading(pointEvaluation: PrecompileFunc): PrecompileFunc {
 function bounded(modexp: PrecompileFunc): PrecompileFunc {
   return (input) => {
     if (!isBeyondReckoning(input.data)) return modexp(input)
-    return {
-      executionGasUsed: input.gasLimit,
-      returnValue: EMPTY_BYTES,
-      exceptionError: new EVMError(EVMError.errorMessages.OUT_OF_GAS),
-    }
+    return outOfGas(input)
+  }
+}
+
+function outOfGas({ gasLimit }: PrecompileInput): ExecResult {
+  return {
+    executionGasUsed: gasLimit,
+    returnValue: EMPTY_BYTES,
+    exceptionError: new EVMError(EVMError.errorMessages.OUT_OF_GAS),
   }
 }
 
@@ -205,6 +216,18 @@ function answering(ecrecover: PrecompileFunc, signers: Signers): PrecompileFunc 
     if (returnValue === undefined || input.gasLimit < executionGasUsed) return ecrecover(input)
     return { executionGasUsed, returnValue }
   }
+}
+
+/** What the library has from osaka on, at the price of RIP-7212. */
+const RIP_7212: CustomPrecompile = {
+  address: libraryAddress(P256VERIFY.address),
+  function: async (input) => {
+    const { gas, run } = p256verify('prague')
+    const executionGasUsed = gas(input.data)
+    if (input.gasLimit < executionGasUsed) return outOfGas(input)
+    const returnValue = (await whenLoaded(() => run(input.data))) ?? EMPTY_BYTES
+    return { executionGasUsed, returnValue }
+  },
 }
 
 /** The library's table of costs and limits, with the limits of code size (EIP-170, EIP-3860) replaced. */

@@ -71,15 +71,20 @@ function contextOn(
   record: BlockRecord,
   { stateOverrides, blockOverrides, world, isAwaited, onRun }: CallOptions,
 ): CallContext {
-  const { state } = chain
+  const { config } = chain.state
   const real = chain.environmentOf(record)
-  const block = applyBlockOverrides(real, blockOverrides, state.config.hardforkAt)
+  const block = applyBlockOverrides(real, blockOverrides, config.hardforkAt)
   return {
     chain,
     world: applyStateOverrides(world ?? record.world, stateOverrides),
     block,
-    movedPrecompiles: movedPrecompiles(stateOverrides, block.hardfork, state.config.behaviour),
-    usualGas: state.config.behaviour.callGas ?? larger(real.gasLimit, block.gasLimit),
+    movedPrecompiles: movedPrecompiles(
+      stateOverrides,
+      block.hardfork,
+      config.behaviour,
+      config.options,
+    ),
+    usualGas: config.behaviour.callGas ?? larger(real.gasLimit, block.gasLimit),
     isAwaited,
     onRun,
   }

@@ -4,7 +4,7 @@ import { DevchainError } from '../../core/errors.ts'
 import type { Address, Hash } from '../../core/hex.ts'
 import type { BlockEnvironment, MovedPrecompiles } from '../../evm/executor.ts'
 import type { Hardfork } from '../../protocol/forks.ts'
-import { isPrecompile } from '../../protocol/precompiles.ts'
+import { type ExtraPrecompiles, isPrecompile } from '../../protocol/precompiles.ts'
 import {
   type Account,
   accountAt,
@@ -92,17 +92,18 @@ export function movedPrecompiles(
   overrides: StateOverrides | undefined,
   hardfork: Hardfork,
   { precompilesShareAddress }: Pick<Behaviour, 'precompilesShareAddress'>,
+  extra?: ExtraPrecompiles,
 ): MovedPrecompiles | undefined {
   const moved = new Map<Address, Address | null>()
   const taken = new Map<Address, Address>()
   for (const [address, { code, movePrecompileToAddress: to }] of overrides ?? []) {
     if (to !== undefined) {
-      checkMove(address, to, hardfork)
+      checkMove(address, to, hardfork, extra)
       const other = taken.get(to)
       if (other !== undefined && !precompilesShareAddress) throw clash(other, address, to)
       taken.set(to, address)
     }
-    const isReplaced = code !== undefined && isPrecompile(address, hardfork)
+    const isReplaced = code !== undefined && isPrecompile(address, hardfork, extra)
     if (to !== undefined || isReplaced) moved.set(address, to ?? null)
   }
   for (const [to, from] of taken) {
@@ -113,8 +114,13 @@ export function movedPrecompiles(
   return moved.size === 0 ? undefined : moved
 }
 
-function checkMove(address: Address, to: Address, hardfork: Hardfork): void {
-  const isOne = isPrecompile(address, hardfork)
+function checkMove(
+  address: Address,
+  to: Address,
+  hardfork: Hardfork,
+  extra: ExtraPrecompiles | undefined,
+): void {
+  const isOne = isPrecompile(address, hardfork, extra)
   if (to === address) {
     const message = `override of ${address}: movePrecompileToAddress names the address itself: expected another`
     const facts = isOne ? { destination: to } : { unmovable: address }

@@ -221,14 +221,15 @@ async function simulateBlock(
   { parent, spent }: { readonly parent: BlockRecord } & Pick<BlockContext, 'spent'>,
 ): Promise<SimulatedBlock> {
   const { executor } = context.chain
+  const { config } = context.state
   const { blockOverrides, stateOverrides, calls = [] } = plan
   const { beaconRoot = ZERO_HASH, ...overrides } = blockOverrides
   const usual = simulatedEnvironment(context, parent, overrides)
-  const environment = applyBlockOverrides(usual, overrides, context.state.config.hardforkAt)
+  const environment = applyBlockOverrides(usual, overrides, config.hardforkAt)
   const block: BlockContext = {
     context,
     environment,
-    moved: movedPrecompiles(stateOverrides, environment.hardfork, context.state.config.behaviour),
+    moved: movedPrecompiles(stateOverrides, environment.hardfork, config.behaviour, config.options),
     spent,
   }
   const start = { block: parent.block, world: applyStateOverrides(parent.world, stateOverrides) }

@@ -62,7 +62,7 @@ function configFrom(
     blobRules: isAtLeast(hardfork, 'cancun') ? config.blobRulesAt(number, timestamp) : undefined,
     chainId: config.chainId,
     forkId: forkIdAt(genesis, config.forkPoints, timestamp),
-    precompiles: byName(precompilesOf(hardfork)),
+    precompiles: byName(precompilesOf(hardfork, config.options)),
     systemContracts: byName(systemContractsOf(config, hardfork)),
   }
 }

@@ -12,5 +12,5 @@ export function blockLimits(config: ChainConfig): ExecutionLimits {
 
 /** The limits of what is run and kept nowhere. */
 export function callLimits({ options }: ChainConfig): ExecutionLimits {
-  return { codeSize: options.codeSizeLimit }
+  return { codeSize: options.codeSizeLimit, rip7212: options.rip7212 }
 }
