@@ -363,7 +363,7 @@ describe('the log', () => {
           empty · base fee 0 wei · 2027-01-16 08:00:01
       evm_revert   N ms  revert to 0x1: block 2 → 0, clock −86,400 s
       eth_nothing   N ms  ✗ the method eth_nothing does not exist: rpc.discover lists all
-      eth_getBalance   N ms  10,000 ether
+      eth_getBalance   N ms  0xf39F…2266 → 10,000 ether
       ended after N s: 12 calls (1 failed), 1 transaction, 2 blocks
       "
     `)

@@ -15,7 +15,7 @@ import type {
 } from './events.ts'
 import type { HintEvent } from './hints.ts'
 import { joinedImports } from './peers.ts'
-import { askedBy } from './request.ts'
+import { accountOf, askedBy } from './request.ts'
 import type { Scene } from './scene.ts'
 
 /** A call with what it changed; or, without a call, what changed by itself (a mining interval). */
@@ -256,7 +256,8 @@ function isMilestone({ call }: Entry): boolean {
 function isPlain(entry: Entry): boolean {
   const { call, callTrace } = entry
   if (call === undefined || isMilestone(entry) || callTrace !== undefined) return false
-  return call.told === undefined && call.notes.length === 0 && askedBy(call) === undefined
+  if (call.told !== undefined || call.notes.length > 0) return false
+  return askedBy(call) === undefined && accountOf(call) === undefined
 }
 
 function isOfMethod(a: Entry, b: Entry): boolean {

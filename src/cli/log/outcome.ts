@@ -47,8 +47,7 @@ export function outcomeOf({ method, result, error, failure }: CallEvent): string
   if (result === false && method.endsWith('_revert')) return 'false: no such snapshot'
   if (typeof result === 'string') return textOutcome(method, result)
   if (Array.isArray(result)) return listOutcome(method, result as readonly Json[])
-  if (typeof result === 'object' && result !== null)
-    return objectOutcome(method, result as JsonObject)
+  if (isObject(result)) return objectOutcome(method, result)
   return String(result ?? null)
 }
 
@@ -96,7 +95,19 @@ function objectOutcome(method: string, value: JsonObject): string {
     const { results, totalGasUsed } = value
     return `${runsOutcome(results as readonly Json[], 'transaction')}, gas ${number(Number(totalGasUsed))}`
   }
+  // of eth_fillTransaction
+  if ('raw' in value && isObject(value.tx)) {
+    return `nonce ${quantity(value.tx.nonce)}, gas ${quantity(value.tx.gas)}`
+  }
+  if ('oldestBlock' in value && Array.isArray(value.gasUsedRatio)) {
+    const from = `from block ${quantity(value.oldestBlock)} on`
+    return `${plural(value.gasUsedRatio.length, 'block')} ${from}`
+  }
   return plural(Object.keys(value).length, 'field')
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function blockOutcome(block: JsonObject): string {

@@ -35,7 +35,7 @@ import { builtInName, type NameSource, nameIn, selectorOf } from './names.ts'
 import { failureText, headline, outcomeOf } from './outcome.ts'
 import type { Palette } from './palette.ts'
 import { peerLine } from './peers.ts'
-import { askedBy } from './request.ts'
+import { accountOf, askedBy } from './request.ts'
 import {
   answerText,
   briefly,
@@ -244,10 +244,13 @@ function saidOf(look: Look, call: CallEvent, named: Told | undefined): string {
   return answer === undefined ? outcomeOf(call) : `→ ${answer}`
 }
 
-/** Whom a call called, and which function. */
+/** Whom a call called, and which function; or the account that it asked about. */
 function subjectOf(look: Look, call: CallEvent, named: Told | undefined): string | undefined {
   const asked = askedBy(call)
-  if (asked === undefined) return undefined
+  if (asked === undefined) {
+    const account = accountOf(call)
+    return account && calleeOf(look, account)
+  }
   const { to, input } = asked
   if (named !== undefined) {
     const phrase = phraseOf(named, look.isVerbose)

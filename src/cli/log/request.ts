@@ -1,4 +1,4 @@
-// What a call of an execution is about: whom it calls, and with what.
+// What a call is about: an account, or whom it calls, and with what.
 import type { Json } from '../../rpc/schema.ts'
 import type { CallEvent } from './events.ts'
 
@@ -26,6 +26,12 @@ export function askedBy({ params }: Pick<CallEvent, 'params'>): Asked | undefine
     input: typeof sent === 'string' ? sent : '',
     hasGas: (gas ?? gasLimit ?? null) !== null,
   }
+}
+
+/** The account that a call is about, where its first parameter is one; in the letter case that it came in. */
+export function accountOf({ params }: Pick<CallEvent, 'params'>): string | undefined {
+  const first = Array.isArray(params) ? (params[0] as Json | undefined) : undefined
+  return typeof first === 'string' && /^0x[0-9a-f]{40}$/i.test(first) ? first : undefined
 }
 
 function transactionOf(params: Json): Json | undefined {

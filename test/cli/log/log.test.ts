@@ -419,6 +419,12 @@ test.each<[method: string, result: Json, outcome: string]>([
     { nonce: '0x5', input: '0x', blockNumber: null },
     'nonce 5, pending',
   ],
+  [
+    'eth_fillTransaction',
+    { raw: '0x02', tx: { nonce: '0x5', gas: '0x5208' } },
+    'nonce 5, gas 21,000',
+  ],
+  ['eth_feeHistory', { oldestBlock: '0x3', gasUsedRatio: [0, 0.5] }, '2 blocks from block 3 on'],
   ['web3_clientVersion', 'devchain/1', 'devchain/1'],
   ['rpc_modules', { eth: '1.0', net: '1.0' }, '2 fields'],
   ['devchain_snapshots', [{}], '1 snapshot'],
@@ -449,7 +455,7 @@ describe('repetitions', () => {
     log.call(balance(TOKEN))
     expect(text()).toBe('')
     log.call(call('evm_setAutomine', { told: 'automine off', writes: 'chain' }))
-    expect(text()).toMatch(/^eth_getBalance .*0 ether {2}×12\neth_getBalance .*0 ether\n$/)
+    expect(text()).toMatch(/^eth_getBalance .*→ 0 ether {2}×12\neth_getBalance .*→ 0 ether\n$/)
     log.finish()
     expect(text().split('\n')).toHaveLength(4)
   })
@@ -479,14 +485,14 @@ describe('repetitions', () => {
   test('on a terminal the line is drawn at once, and drawn over as the counter grows', () => {
     const { log, text } = record(pretty, 24)
     log.call(balance(FROM))
-    expect(text()).toMatch(/0 ether\n$/)
+    expect(text()).toMatch(/→ 0\n {4}ether\n$/)
     log.call(balance(FROM))
     log.call(balance(FROM))
     vi.advanceTimersByTime(60)
-    // 14 + 2 + 6 + 2 + 7 columns take two rows of 24
-    expect(text().split('\u001b[2A\r\u001b[0J')).toEqual([
-      'eth_getBalance  0.4 ms\n    0 ether\n',
-      'eth_getBalance  0.4 ms\n    0 ether  ×3\n',
+    // with their indentation they take three rows of 24
+    expect(text().split('\u001b[3A\r\u001b[0J')).toEqual([
+      'eth_getBalance  0.4 ms\n    0xf39F…2266 → 0\n    ether\n',
+      'eth_getBalance  0.4 ms\n    0xf39F…2266 → 0\n    ether  ×3\n',
     ])
   })
 

@@ -26,7 +26,7 @@ test.each<[told: string, method: string, ...params: unknown[]]>([
   ['impersonating everybody', 'anvil_autoImpersonateAccount', true],
   ['no longer impersonating everybody', 'anvil_autoImpersonateAccount', false],
   [`account ${WORD.slice(0, 42)} without its key`, 'evm_addAccount', WORD.slice(0, 42), 'x'],
-  ['false', 'evm_removeAccount', WORD.slice(0, 42), 'x'],
+  ['0x1111…1111 → false', 'evm_removeAccount', WORD.slice(0, 42), 'x'],
   [`signature counts as of ${A}`, 'anvil_impersonateSignature', `${WORD}${WORD.slice(2)}1b`, A],
   [`balance of ${A} 7 wei`, 'anvil_deal', { account: A, amount: '0x7' }],
   ['blocks 60 s apart', 'anvil_setBlockTimestampInterval', 60],
@@ -118,6 +118,18 @@ test('a subscription is told by what it is for, its end by its id', async () => 
       'eth_unsubscribe  1.0 ms  ended ID',
     ],
   )
+})
+
+test('a read of an account names it', async () => {
+  await using chain = await startLogged()
+  await chain.ask('eth_getBalance', A, 'latest')
+  await chain.ask('eth_getCode', B, 'latest')
+  await chain.ask('eth_getTransactionCount', B, '0x9').catch(() => undefined)
+  expect(chain.lines()).toEqual([
+    'eth_getBalance  1.0 ms  0xf39F…2266 → 10,000 ether',
+    'eth_getCode  1.0 ms  0x7099…79C8 → 0x',
+    expect.stringMatching(/^eth_getTransactionCount {2}1\.0 ms {2}0x7099…79C8 ✗ /),
+  ])
 })
 
 test('nothing that changes the chain is told as null or true', async () => {
