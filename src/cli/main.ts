@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { DevchainError } from '../core/errors.ts'
 import type { AllSettings } from '../options/derived.ts'
 import { environmentSource, fileSource, type OptionSource, resolveOptions } from '../settings.ts'
+import { complain, withOutput } from './output.ts'
 import { type CommandLine, type GivenOptions, readArguments } from './parse/commandline.ts'
 import { EXIT } from './parse/subcommands.ts'
 import { start } from './start.ts'
@@ -16,10 +17,12 @@ export type HeavyName = 'exec' | 'export' | 'fork-merge' | 'completions'
  * @returns the exit code, once the chain has stopped
  */
 export async function main(argv: readonly string[]): Promise<number> {
-  const line = readArguments(argv)
-  if (typeof line === 'number') return line
-  const settings = readSettings(line.options)
-  return typeof settings === 'number' ? settings : await start(settings)
+  return await withOutput(async () => {
+    const line = await readArguments(argv)
+    if (typeof line === 'number') return line
+    const settings = await readSettings(line.options)
+    return typeof settings === 'number' ? settings : await start(settings)
+  })
 }
 
 /**
@@ -27,6 +30,10 @@ export async function main(argv: readonly string[]): Promise<number> {
  * @returns the exit code
  */
 export async function heavyCommand(name: HeavyName, line: CommandLine): Promise<number> {
+  return await withOutput(() => runHeavy(name, line))
+}
+
+async function runHeavy(name: HeavyName, line: CommandLine): Promise<number> {
   switch (name) {
     case 'exec':
       return (await import('./commands/exec.ts')).execCommand(line, readSettings)
@@ -40,7 +47,7 @@ export async function heavyCommand(name: HeavyName, line: CommandLine): Promise<
 }
 
 /** The settings, or the exit code when there is something wrong with them, which is told. */
-function readSettings(values: GivenOptions): AllSettings | number {
+async function readSettings(values: GivenOptions): Promise<AllSettings | number> {
   try {
     const given: OptionSource = { kind: 'flag', values }
     const environment = environmentSource(process.env)
@@ -49,7 +56,7 @@ function readSettings(values: GivenOptions): AllSettings | number {
     return withoutGaps(resolveOptions([given, environment, ...files]))
   } catch (error) {
     if (!(error instanceof DevchainError)) throw error
-    process.stderr.write(`devchain: ${error.message}\n`)
+    await complain(`devchain: ${error.message}\n`)
     return EXIT.usage
   }
 }

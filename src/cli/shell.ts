@@ -2,6 +2,7 @@
 
 import { forkCacheCommand } from './commands/forkcache.ts'
 import { remoteCommand } from './commands/remote.ts'
+import { withOutput } from './output.ts'
 import { readArguments } from './parse/commandline.ts'
 
 /**
@@ -10,7 +11,11 @@ import { readArguments } from './parse/commandline.ts'
  * @returns the exit code
  */
 export async function main(argv: readonly string[]): Promise<number> {
-  const line = readArguments(argv)
+  return await withOutput(() => run(argv))
+}
+
+async function run(argv: readonly string[]): Promise<number> {
+  const line = await readArguments(argv)
   if (typeof line === 'number') return line
   const { name } = line
   if (name === 'exec' || name === 'export' || name === 'fork-merge' || name === 'completions') {

@@ -14,6 +14,7 @@ import { Log, methodPattern } from './log/log.ts'
 import { loadPalette, wantsColor } from './log/palette.ts'
 import { createPrettyRenderer } from './log/pretty.ts'
 import { LogWriter, type Sink } from './log/writer.ts'
+import { complain, outliveReaders } from './output.ts'
 import { watchParent } from './parent.ts'
 import { EXIT } from './parse/subcommands.ts'
 import { endReports } from './reports.ts'
@@ -56,16 +57,11 @@ export async function start(settings: AllSettings): Promise<number> {
   } catch (error) {
     const refusal = refusalOf(error, settings)
     if (refusal === undefined) throw error
-    process.stderr.write(`devchain: ${refusal.message}\n`)
+    await complain(`devchain: ${refusal.message}\n`)
     return refusal.exitCode
   } finally {
     await terminal?.close()
   }
-}
-
-/** Keeps the chain running when the reader of its output goes away. Called after the start, as it makes the streams. */
-function outliveReaders(): void {
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
 }
 
 /**

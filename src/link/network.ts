@@ -207,6 +207,10 @@ export class Network implements Peers {
     return meant.map(({ info }) => info)
   }
 
+  isPartitioned(): boolean {
+    return this.#table.isAllCut
+  }
+
   unlink(): number {
     return this.#table.unlink()
   }

@@ -49,6 +49,7 @@ const selfShape: Encoder<Self> = shape<Self>('node', {
   name: field(text, ({ node, client }) => (node.name === '' ? client : `${client}/${node.name}`)),
   listening: field(boolean, ({ context }) => context.listening && context.peers.takesLinks),
   path: field(text, () => LINK_PATH),
+  partitioned: field(boolean, ({ context }) => context.peers.now?.isPartitioned() ?? false),
   network: field(quantityResult, ({ context }) => context.chain.state.config.networkId),
   genesis: field(text, ({ context }) => context.chain.state.tree.canonical.hashAt(0) ?? ''),
   head: field(text, ({ context }) => headOf(context.chain.state.tree).block.hash),

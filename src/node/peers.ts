@@ -123,6 +123,8 @@ export interface Peers {
    * @throws {DevchainError} `NOT_FOUND` for a peer that is not there
    */
   partition(peer: string | undefined, isOn: boolean): readonly PeerInfo[]
+  /** True while peers that are not named, those to come as well, are cut off. */
+  isPartitioned(): boolean
   /** Ends all links; there are no others until `link`. @returns how many there were */
   unlink(): number
   /** Takes and makes links again. */

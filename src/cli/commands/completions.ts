@@ -3,6 +3,7 @@ import { DevchainError, printValue } from '../../core/errors.ts'
 import { flagOf, OPTION_KEYS } from '../../options/derived.ts'
 import { OPTIONS } from '../../options/table.ts'
 import { HARDFORKS } from '../../protocol/forks.ts'
+import { complain, print } from '../output.ts'
 import type { CommandLine } from '../parse/commandline.ts'
 import {
   EXIT,
@@ -37,11 +38,11 @@ export async function completionsCommand({ words }: Pick<CommandLine, 'words'>):
     }
     const { methods } = await import('../../methods/index.ts')
     const names = methods.flatMap(({ name, aliases }) => [name, ...aliases])
-    process.stdout.write(completionsFor(shell, names.sort()))
+    await print(completionsFor(shell, names.sort()))
     return EXIT.ok
   } catch (error) {
     if (!(error instanceof DevchainError)) throw error
-    process.stderr.write(`devchain: completions: ${error.message}\n`)
+    await complain(`devchain: completions: ${error.message}\n`)
     return EXIT.usage
   }
 }

@@ -10,7 +10,8 @@ import { createJsonRenderer } from '../log/json.ts'
 import { Log } from '../log/log.ts'
 import { PLAIN } from '../log/palette.ts'
 import { createPrettyRenderer } from '../log/pretty.ts'
-import { LogWriter } from '../log/writer.ts'
+import { LogWriter, type Sink } from '../log/writer.ts'
+import { complain, sharedStream } from '../output.ts'
 import type { CommandLine, GivenOptions } from '../parse/commandline.ts'
 import { EXIT } from '../parse/subcommands.ts'
 import { endReports } from '../reports.ts'
@@ -39,9 +40,9 @@ type LogWhen = 'always' | 'failure' | 'never'
  */
 export async function execCommand(
   { words, flags, options }: Pick<CommandLine, 'words' | 'flags' | 'options'>,
-  readSettings: (options: GivenOptions) => AllSettings | number,
+  readSettings: (options: GivenOptions) => Promise<AllSettings | number>,
 ): Promise<number> {
-  const settings = readSettings(options)
+  const settings = await readSettings(options)
   if (typeof settings === 'number') return settings
   const when = (flags.log ?? 'failure') as LogWhen
   return await runBeside(
@@ -80,7 +81,7 @@ async function runBeside(
   } catch (error) {
     const refusal = refusalOf(error, settings)
     if (refusal === undefined) throw error
-    process.stderr.write(`devchain: exec: ${refusal.message}\n`)
+    await complain(`devchain: exec: ${refusal.message}\n`)
     return refusal.exitCode === EXIT.usage ? EXIT.usage : EXIT.noStart
   }
   try {
@@ -91,7 +92,7 @@ async function runBeside(
     output.report?.(reports.text)
     await output.finish(refusal === undefined ? exitCode : 0)
     const untold = output.report === undefined ? reports.text : ''
-    await toStandardError(untold + (refusal ?? reports.refusal))
+    await complain(untold + (refusal ?? reports.refusal))
     return exitCode === 0 && reports.refusal !== '' ? EXIT.refused : exitCode
   } finally {
     await devchain.close().catch(() => undefined)
@@ -117,14 +118,6 @@ async function reportsOf(devchain: Devchain, settings: AllSettings): Promise<Rep
   }
 }
 
-/** Resolves when all is written, and when nobody reads any more. */
-function toStandardError(text: string): Promise<void> {
-  return new Promise((resolve) => {
-    process.stderr.once('error', () => resolve())
-    process.stderr.write(text, () => resolve())
-  })
-}
-
 function openOutput(when: LogWhen, settings: AllSettings): Output {
   const { logFile: path, quiet, verbose } = settings
   if (path === undefined && (when === 'never' || quiet)) return SILENT
@@ -133,7 +126,7 @@ function openOutput(when: LogWhen, settings: AllSettings): Output {
       ? createJsonRenderer(Date.now, verbose)
       : createPrettyRenderer(PLAIN, verbose)
   if (path === undefined && when === 'failure') return keptOutput(renderer, settings)
-  const sink = path === undefined ? { open: () => process.stderr, fd: undefined } : logFile(path)
+  const sink = path === undefined ? standardError() : logFile(path)
   const writer = new LogWriter(sink, renderer.dropped)
   const lines = new Log(renderer, writer, undefined, settings)
   return {
@@ -148,6 +141,11 @@ function openOutput(when: LogWhen, settings: AllSettings): Output {
       await writer.finish(FLUSH_MS)
     },
   }
+}
+
+/** A terminal that is written to is opened anew; all else is shared with the command. */
+function standardError(): Sink {
+  return { open: () => (isatty(2) ? process.stderr : sharedStream(2)), fd: undefined }
 }
 
 const SILENT: Output = {
@@ -167,7 +165,7 @@ function keptOutput(renderer: Renderer, settings: AllSettings): Output {
     report: undefined,
     finish: async (exitCode) => {
       lines.end()
-      if (exitCode !== 0) await toStandardError(kept.text)
+      if (exitCode !== 0) await complain(kept.text)
     },
   }
 }

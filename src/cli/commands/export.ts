@@ -4,6 +4,7 @@ import { DevchainError, printValue } from '../../core/errors.ts'
 import { parseBytes, quantityFromBigint } from '../../core/hex.ts'
 import { decodeBlock, type EncodedBlock } from '../../protocol/blocks/blockdecoding.ts'
 import type { Json } from '../../rpc/schema.ts'
+import { complain, print } from '../output.ts'
 import type { CommandLine } from '../parse/commandline.ts'
 import { EXIT } from '../parse/subcommands.ts'
 import { ask, askAll, ChainRefusal, chainUrl, NoChain } from './client.ts'
@@ -31,22 +32,22 @@ export async function exportCommand({
   try {
     const wish = { file: words[0] ?? '', url: chainUrl(flags.url) }
     const last = await exportChain(wish)
-    process.stdout.write(`wrote blocks 0 to ${last} of ${wish.url} to ${wish.file}\n`)
+    await print(`wrote blocks 0 to ${last} of ${wish.url} to ${wish.file}\n`)
     return EXIT.ok
   } catch (error) {
     const [exitCode, message] = refusalOf(error)
-    process.stderr.write(`devchain: export: ${message}\n`)
+    await complain(`devchain: export: ${message}\n`)
     return exitCode
   }
 }
 
 /** The exit code, and what is to be said. Throws what is a bug. */
 function refusalOf(error: unknown): readonly [code: number, message: string] {
-  const { message, path } = error as NodeJS.ErrnoException
+  const { message } = error as Error
   if (error instanceof DevchainError) return [EXIT.usage, message]
   if (error instanceof NoChain) return [EXIT.noChain, `${message} (--url names another)`]
   if (error instanceof ChainRefusal) return [EXIT.refused, `${message} (error ${error.code})`]
-  if (error instanceof ExportError || path !== undefined) return [EXIT.refused, message]
+  if (error instanceof ExportError) return [EXIT.refused, message]
   throw error
 }
 
@@ -57,7 +58,7 @@ function refusalOf(error: unknown): readonly [code: number, message: string] {
 async function exportChain({ file, url }: Wish): Promise<bigint> {
   const last = quantityOf(await ask(url, { method: 'eth_blockNumber' }))
   const beside = `${file}.${process.pid}.tmp`
-  const output = await open(beside, 'w')
+  const output = await open(beside, 'w').catch((error: unknown) => cannotWrite(file, error))
   try {
     let previous: EncodedBlock | undefined
     for (let first = 0n; first <= last; first += BigInt(BATCH)) {
@@ -65,17 +66,23 @@ async function exportChain({ file, url }: Wish): Promise<bigint> {
         const block = decodeBlock(bytes)
         await checkLink(url, previous, block)
         previous = block
-        await output.write(bytes)
+        await output.write(bytes).catch((error: unknown) => cannotWrite(file, error))
       }
     }
     await output.close()
-    await rename(beside, file)
+    await rename(beside, file).catch((error: unknown) => cannotWrite(file, error))
     return last
   } catch (error) {
     await output.close()
     await rm(beside, { force: true })
     throw error
   }
+}
+
+/** The system's words end with the call and its paths, among them one that only this program knows. */
+function cannotWrite(file: string, error: unknown): never {
+  const [reason] = (error as Error).message.split(', ')
+  throw new ExportError(`cannot write ${file}: ${reason}`)
 }
 
 async function blocksFrom(url: string, first: bigint, last: bigint): Promise<Uint8Array[]> {

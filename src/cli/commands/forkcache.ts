@@ -3,6 +3,7 @@ import { readdirSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { plural } from '../../core/format.ts'
 import { forkFolder } from '../../loader/cachefolder.ts'
+import { complain, print } from '../output.ts'
 import type { CommandLine } from '../parse/commandline.ts'
 import { EXIT } from '../parse/subcommands.ts'
 
@@ -18,11 +19,10 @@ export async function forkCacheCommand({ flags }: Pick<CommandLine, 'flags'>): P
       rmSync(folder, { recursive: true, force: true })
     }
   } catch (error) {
-    process.stderr.write(`devchain: fork-cache: ${(error as Error).message}\n`)
+    await complain(`devchain: fork-cache: ${(error as Error).message}\n`)
     return EXIT.refused
   }
-  const said = textOf({ folder, files, bytes }, flags)
-  await new Promise((resolve) => process.stdout.write(`${said}\n`, resolve))
+  await print(`${textOf({ folder, files, bytes }, flags)}\n`)
   return EXIT.ok
 }
 

@@ -2,6 +2,7 @@
 import { DevchainError } from '../../core/errors.ts'
 import { plural } from '../../core/format.ts'
 import { mergeRecordings } from '../../forking.ts'
+import { complain, print } from '../output.ts'
 import type { CommandLine } from '../parse/commandline.ts'
 import { EXIT } from '../parse/subcommands.ts'
 
@@ -13,12 +14,11 @@ export async function forkMergeCommand({ words }: Pick<CommandLine, 'words'>): P
   const [into = '', ...others] = words
   try {
     const { items, added } = await mergeRecordings(into, others)
-    const said = `${into}: ${plural(BigInt(items), 'item')}, ${added} of them new`
-    await new Promise((resolve) => process.stdout.write(`${said}\n`, resolve))
+    await print(`${into}: ${plural(BigInt(items), 'item')}, ${added} of them new\n`)
     return EXIT.ok
   } catch (error) {
     if (!(error instanceof DevchainError)) throw error
-    process.stderr.write(`devchain: fork-merge: ${error.message}\n`)
+    await complain(`devchain: fork-merge: ${error.message}\n`)
     return EXIT.refused
   }
 }

@@ -8,6 +8,7 @@ import { FORK_BLOCKS, isForkBlock } from '../../options/fork.ts'
 import type { CoverageRow } from '../../project/coverage/lcov.ts'
 import type { GasRow } from '../../project/gas/report.ts'
 import type { Json } from '../../rpc/schema.ts'
+import { complain, print } from '../output.ts'
 import type { CommandLine } from '../parse/commandline.ts'
 import { parseMove, parseWait } from '../parse/parsetime.ts'
 import { EXIT, type SubcommandName } from '../parse/subcommands.ts'
@@ -68,6 +69,7 @@ const BATCH = 500
 const latestBlock: Call = { method: 'eth_getBlockByNumber', params: ['latest', false] }
 const pendingBlock: Call = { method: 'eth_getBlockByNumber', params: ['pending', false] }
 const allSnapshots: Call = { method: 'devchain_snapshots' }
+const allPeers: Call = { method: 'admin_peers' }
 
 /** Milliseconds between two attempts of `wait`, and for which each may take. */
 const ATTEMPT_EVERY_MS = 50
@@ -145,14 +147,20 @@ const HANDLERS: Partial<Record<SubcommandName, (question: Question) => Promise<A
     const json = rows.map(({ address, balance }) => ({ address, balance: balance.toString() }))
     return { json, text: lines.length === 0 ? 'no accounts' : lines.join('\n') }
   },
-  peers: async ({ call }) => {
-    const peers = ((await call('admin_peers')) as readonly Json[]).map(peerOf)
+  peers: async ({ callAll }) => {
+    const [listed] = await callAll([allPeers])
+    const peers = (listed as readonly Json[]).map(peerOf)
     return {
       json: peers.map((peer) => ({ ...peer })),
       text: peers.length === 0 ? 'no peers' : peers.map(peerLine).join('\n'),
     }
   },
-  partition: async ({ call, words: [word = 'on'], flags }) => {
+  partition: async ({ call, callAll, words: [word], flags }) => {
+    if (word === undefined) {
+      if (flags.peer !== undefined) throw usage('expected on or off beside --peer')
+      const [self, listed] = await callAll([{ method: 'admin_nodeInfo' }, allPeers])
+      return partitionOf(self, (listed as readonly Json[]).map(peerOf))
+    }
     if (word !== 'on' && word !== 'off') throw usage(`expected on or off, got ${printValue(word)}`)
     const { peer } = flags
     const order = { on: word === 'on', ...(peer === undefined ? {} : { peer }) }
@@ -236,26 +244,17 @@ export async function remoteCommand(
     if (line !== undefined) await print(`${line}\n`)
     return exitCode
   } catch (error) {
-    return refuse(name, error, isJson)
+    return await refuse(name, error, isJson)
   }
 }
 
-/** Resolves when all is written: the process ends after, and a pipe may take only so much at once. */
-function print(text: string): Promise<void> {
-  return new Promise((resolve) => {
-    // the reader may have read enough and be gone
-    process.stdout.once('error', () => resolve())
-    process.stdout.write(text, () => resolve())
-  })
-}
-
 /** Says what went wrong, on standard error. */
-function refuse(name: string, error: unknown, isJson: boolean): number {
+async function refuse(name: string, error: unknown, isJson: boolean): Promise<number> {
   const [exitCode, hint] = exitOf(error)
   const { message, code, data } = error as ChainRefusal
   const text = `devchain: ${name}: ${printable(message).replaceAll('\n', ' ')}${hint}`
   // members that are undefined are left out
-  process.stderr.write(`${isJson ? JSON.stringify({ code, message, data }) : text}\n`)
+  await complain(`${isJson ? JSON.stringify({ code, message, data }) : text}\n`)
   return exitCode
 }
 
@@ -382,6 +381,18 @@ function peerOf(value: Json): RemotePeer {
     blockHash: head,
     partitioned,
   }
+}
+
+/** Which peers are cut off. A chain of another version does not say whether those to come will be. */
+function partitionOf(self: Json | undefined, peers: readonly RemotePeer[]): Answer {
+  const { partitioned = false } = (self ?? {}) as { readonly partitioned?: boolean }
+  const lines = peers.map(
+    ({ name, address, partitioned: isOff }) =>
+      `${name} at ${address}: ${isOff ? 'cut off' : 'joined'}`,
+  )
+  const others = `${peers.length === 0 ? 'no peers now; ' : ''}peers to come: ${partitioned ? 'cut off' : 'joined'}`
+  const json = { partitioned, peers: peers.map((each) => ({ ...each })) }
+  return { json, text: [...lines, others].join('\n') }
 }
 
 function peerLine({ name, address, blockNumber, blockHash, partitioned }: RemotePeer): string {

@@ -11,6 +11,7 @@ import {
 } from '../../options/derived.ts'
 import type { Type } from '../../options/values.ts'
 import { PROGRAM } from '../../program.ts'
+import { complain, print } from '../output.ts'
 import { mistakeOf } from './mistakes.ts'
 import {
   EXIT,
@@ -53,37 +54,54 @@ over the file.
  * Reads arguments, and prints help or the version where they ask for it; a mistake goes to standard error.
  * @returns what they say, or the exit code when there is nothing to do
  */
-export function readArguments(argv: readonly string[]): CommandLine | number {
+export async function readArguments(argv: readonly string[]): Promise<CommandLine | number> {
   try {
-    return readCommandLine(argv) ?? EXIT.ok
+    const said = readCommandLine(argv)
+    if (typeof said !== 'string') return said
+    await print(said)
+    return EXIT.ok
   } catch (error) {
     if (!(error instanceof DevchainError)) throw error
     const { message } = error
     const name = isSubcommand(argv[0]) ? `${argv[0]}: ` : ''
     const isJson = name !== '' && argv.includes('--json')
-    process.stderr.write(
-      `${isJson ? JSON.stringify({ message }) : `devchain: ${name}${message}`}\n`,
-    )
+    await complain(`${isJson ? JSON.stringify({ message }) : `devchain: ${name}${message}`}\n`)
     return EXIT.usage
   }
 }
 
 /**
- * Reads arguments, and prints what they ask for.
- * @returns undefined when they ask for help or the version alone
+ * Reads arguments.
+ * @returns what they say, or the text that is to be printed where they ask for help or the version alone
  * @throws {DevchainError} `INVALID_PARAMS` naming what is wrong, and the nearest valid option where that helps
  */
-export function readCommandLine(argv: readonly string[]): CommandLine | undefined {
+export function readCommandLine(argv: readonly string[]): CommandLine | string {
   let said: CommandLine | undefined
-  const program = createProgram(argv, (line) => {
-    said = line
-  })
+  let printed = ''
+  const tell: Tell = {
+    line: (line) => {
+      said = line
+    },
+    print: (text) => {
+      printed += text
+    },
+  }
+  const meant = withoutShortWords(argv)
   try {
-    program.parse(withPlainFlags(argv), { from: 'user' })
+    createProgram(meant, tell).parse(withPlainFlags(meant), { from: 'user' })
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
   }
-  return said
+  return said ?? printed
+}
+
+/** `help`, `help COMMAND` and `-v` are words of other programs for flags. */
+function withoutShortWords(argv: readonly string[]): readonly string[] {
+  const [first, second] = argv
+  if (argv.length === 1 && first === '-v') return ['--version']
+  if (first !== 'help') return argv
+  if (isSubcommand(second)) return [second, '--help']
+  return second === undefined || second.startsWith('-') ? ['--help'] : [second]
 }
 
 /**
@@ -111,14 +129,18 @@ function withPlainFlags(argv: readonly string[]): string[] {
   return plain
 }
 
-type Tell = (line: CommandLine) => void
+/** Takes what arguments say. */
+interface Tell {
+  readonly line: (line: CommandLine) => void
+  readonly print: (text: string) => void
+}
 
 /**
  * The command line as commander wants it declared, from the list of options and that of commands. Of the commands that
  * these arguments do not name there is what help tells: to declare all would take longer than to read them.
  */
 function createProgram(argv: readonly string[], tell: Tell): Command {
-  const program = configured(new Command('devchain'), '--help lists all')
+  const program = configured(new Command('devchain'), '--help lists all', tell)
     .description('A local Ethereum-style chain for development.')
     .usage('[options] | devchain <command>')
     .enablePositionalOptions()
@@ -138,12 +160,17 @@ function createProgram(argv: readonly string[], tell: Tell): Command {
       throw new DevchainError('INVALID_PARAMS', misplaced(command.name() as SubcommandName))
     })
     .action(() => {
-      tell({ name: undefined, words: [], flags: {}, options: givenOptions(program, OPTION_KEYS) })
+      tell.line({
+        name: undefined,
+        words: [],
+        flags: {},
+        options: givenOptions(program, OPTION_KEYS),
+      })
     })
 }
 
 /** What all commands have: one form of help, and mistakes that are thrown. */
-function configured(command: Command, help: string): Command {
+function configured(command: Command, help: string, { print }: Tell): Command {
   return command
     .configureHelp({
       helpWidth: HELP_WIDTH,
@@ -151,7 +178,7 @@ function configured(command: Command, help: string): Command {
       // a placeholder says what may be chosen
       optionDescription: ({ description }) => description,
     })
-    .configureOutput({ writeErr: () => undefined })
+    .configureOutput({ writeOut: print, writeErr: () => undefined })
     .helpCommand(false)
     .allowExcessArguments(false)
     .exitOverride((error) => {
@@ -164,7 +191,7 @@ function configured(command: Command, help: string): Command {
 
 function createSubcommand(declared: Subcommand, tell: Tell): Command {
   const { name, sentence, startsChain = false } = declared
-  const command = configured(new Command(name), `devchain ${name} --help tells more`)
+  const command = configured(new Command(name), `devchain ${name} --help tells more`, tell)
     .description(sentence)
     .usage(usageOf(declared).slice(name.length + 1))
     .passThroughOptions(startsChain)
@@ -181,7 +208,7 @@ function createSubcommand(declared: Subcommand, tell: Tell): Command {
   return command.action(() => {
     const given = Object.entries(command.opts()).filter(([flag]) => flags.includes(flag))
     const options = givenOptions(command, keys)
-    tell({ name, words: command.args, flags: Object.fromEntries(given), options })
+    tell.line({ name, words: command.args, flags: Object.fromEntries(given), options })
   })
 }
 

@@ -227,12 +227,12 @@ is reverted to. One without is dropped when an older one is reverted to, as thos
       arguments: [
         {
           name: 'on|off',
-          sentence: 'on cuts off (on), off joins again',
+          sentence: 'on cuts off, off joins again; without either: tell who is cut off',
           kind: 'optional',
           values: ['on', 'off'],
         },
       ],
-      sentence: 'Cut the chain off from its peers, or join them again',
+      sentence: 'Tell who of the peers is cut off, cut all off (on), or join them again (off)',
     },
     {
       name: '--peer',

@@ -162,6 +162,11 @@ export class PeerTable {
     }
   }
 
+  /** True while peers to come are cut off. */
+  get isAllCut(): boolean {
+    return this.#isAllCut
+  }
+
   /** Cuts peers off, or joins them again: one, or all and those to come. */
   partition(peers: readonly Peer[] | 'all', isOn: boolean): void {
     if (peers === 'all') {

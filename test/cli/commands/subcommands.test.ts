@@ -132,6 +132,29 @@ describe('a running chain', () => {
     expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThanOrEqual(110)
   })
 
+  test('tells who is cut off, and cuts nobody off for being asked', async () => {
+    await using peer = await createDevchain({ port: 0, peer: url, nodeName: 'alice' })
+    const { port } = await peer.listen()
+    expect(await peer.request({ method: 'net_peerCount' })).toBe('0x1')
+    const joined = expect.stringMatching(
+      /^alice at 127\.0\.0\.1:\d+: joined\npeers to come: joined\n$/,
+    )
+    expect(await said('partition')).toEqual(joined)
+    expect(await said('partition')).toEqual(joined)
+    expect(await said('partition', 'on')).toBe('cut off from alice\n')
+    expect(await said('partition')).toMatch(/^alice at .*: cut off\npeers to come: cut off\n$/)
+    expect(JSON.parse(await said('partition', '--json'))).toEqual({
+      partitioned: true,
+      peers: [expect.objectContaining({ name: 'alice', partitioned: true })],
+    })
+    expect(await said('partition', 'off')).toBe('joined with alice\n')
+    expect(await said('partition')).toEqual(joined)
+    const { code, stderr } = await run(['partition', '--peer', 'alice', '--url', url])
+    expect([code, stderr]).toEqual([2, 'devchain: partition: expected on or off beside --peer\n'])
+    const alone = await run(['partition', '--url', String(port)])
+    expect(alone.stdout).toMatch(/joined\npeers to come: joined\n$/)
+  })
+
   test('tells the calls of a transaction', async () => {
     const [from, to] = JSON.parse(await said('rpc', 'eth_accounts', '--json')) as string[]
     const transfer = JSON.stringify({ from, to, value: '0x7' })

@@ -5,7 +5,7 @@ import { SUBCOMMANDS } from '../../../src/cli/parse/subcommands.ts'
 import { flagOf, OPTION_KEYS, optionOf } from '../../../src/options/derived.ts'
 
 /** Arguments that ask neither for help nor for the version. */
-const read = (...argv: string[]): CommandLine => readCommandLine(argv)!
+const read = (...argv: string[]): CommandLine => readCommandLine(argv) as CommandLine
 
 describe('without a command', () => {
   test('options of a chain are read by their keys', () => {
