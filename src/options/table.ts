@@ -204,8 +204,8 @@ export class ChainTable {
     sentence: 'What a send answers when its transaction reverts',
     default: 'hash',
   }
-  readonly compat: Optional<'geth' | 'anvil' | 'hardhat' | 'ganache'> = {
-    type: choice('geth', 'anvil', 'hardhat', 'ganache'),
+  readonly compat: Optional<'geth' | 'anvil' | 'hardhat' | 'hardhat2' | 'hardhat3' | 'ganache'> = {
+    type: choice('geth', 'anvil', 'hardhat', 'hardhat2', 'hardhat3', 'ganache'),
     group: 'Transactions',
     sentence: 'Take the defaults of that node, and answer as it does',
     unset: 'none',

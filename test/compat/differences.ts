@@ -28,6 +28,8 @@ export const DIFFERENCES: Readonly<Record<Node, Readonly<Record<string, string>>
     'a value that the sender of an estimate has not': EXACT,
     'a fee history without percentiles': 'prices of blobs are told too',
   },
+  hardhat2: {},
+  hardhat3: {},
   ganache: {
     'the limits and fees of the genesis': EXTRA_DATA,
     'the limits and fees of the first block': EXTRA_DATA,

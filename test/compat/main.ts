@@ -7,6 +7,7 @@ import { answersOfDevchain, readRecording, writeOwnAnswers, writeRecording } fro
 import { Contestant } from './rivals.ts'
 import {
   type Answer,
+  isAbout,
   NODES,
   type Node,
   nodesOf,
@@ -62,8 +63,7 @@ function orderOf(args: readonly string[]): Order | undefined {
 
 /** Asks a program all scenarios that are about it, and keeps what it answered before to others. */
 async function record(rival: Rival, chosen: readonly Scenario[]): Promise<void> {
-  const node = rival.replace(/\d$/, '') as Node
-  const asked = chosen.filter((scenario) => nodesOf(scenario).includes(node))
+  const asked = chosen.filter((scenario) => isAbout(rival, scenario))
   if (asked.length === 0) return
   const contestant = new Contestant(rival)
   const answers: Record<string, readonly Answer[]> = { ...readRecording(rival).answers }
@@ -77,7 +77,7 @@ async function record(rival: Rival, chosen: readonly Scenario[]): Promise<void> 
     writeRecording(
       rival,
       { client, answers },
-      SCENARIOS.filter((each) => nodesOf(each).includes(node)),
+      SCENARIOS.filter((each) => isAbout(rival, each)),
     )
     console.log(`${rival}: ${asked.length} scenarios recorded`)
   } finally {

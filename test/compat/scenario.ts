@@ -1,10 +1,13 @@
 // What a scenario is: requests whose answers are compared with those that other nodes gave.
 import type { DevchainOptions } from '../../src/devchain.ts'
 
-/** The nodes whose ways `--compat` takes and whose programs can be asked: all from npm. */
-export const NODES = ['anvil', 'hardhat', 'ganache'] as const
+/** What `--compat` takes that is held against programs from npm. */
+export const NODES = ['anvil', 'hardhat', 'hardhat2', 'hardhat3', 'ganache'] as const
 
 export type Node = (typeof NODES)[number]
+
+/** Whom a scenario is about that names nobody: the versions of Hardhat differ in the failures of executions alone. */
+const ALL: readonly Node[] = ['anvil', 'hardhat', 'ganache']
 
 /** The programs that are asked. Both generations of Hardhat are, as `--compat hardhat` serves the clients of both. */
 export const RIVALS = ['anvil', 'hardhat2', 'hardhat3', 'ganache'] as const
@@ -71,8 +74,13 @@ export interface Recording {
 }
 
 /** The nodes that a scenario is about. */
-export function nodesOf({ nodes = NODES }: Scenario): readonly Node[] {
+export function nodesOf({ nodes = ALL }: Scenario): readonly Node[] {
   return nodes
+}
+
+/** Whether a scenario is asked of a program. */
+export function isAbout(rival: Rival, scenario: Scenario): boolean {
+  return nodesOf(scenario).some((node) => rival.startsWith(node))
 }
 
 /** The program whose answer devchain has to give as a node. */

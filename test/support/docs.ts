@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { SUBCOMMANDS, usageOf } from '../../src/cli/parse/subcommands.ts'
 import type { MethodContext } from '../../src/methods/common/context.ts'
-import { COMPAT_NODES, profileOf } from '../../src/methods/compat/profiles.ts'
+import { COMPAT_NODES, type CompatNode, profileOf } from '../../src/methods/compat/profiles.ts'
 import {
   type AllSettings,
   defaultTextOf,
@@ -40,19 +40,20 @@ export function optionTable(): string {
 
 /** What each node's name changes of the defaults, a row for each option. */
 export function profileTable(): string {
-  const profiles: readonly Some<AllSettings>[] = COMPAT_NODES.map(
-    (node) => profileOf(node).defaults,
+  const defaultsOf = (node: CompatNode): Some<AllSettings> => profileOf(node).defaults
+  // versions of one node have the same
+  const nodes = COMPAT_NODES.filter(
+    (node, place) =>
+      COMPAT_NODES.findIndex((each) => defaultsOf(each) === defaultsOf(node)) === place,
   )
+  const profiles = nodes.map(defaultsOf)
   const keys = OPTION_KEYS.filter((key) => profiles.some((defaults) => defaults[key] !== undefined))
   const rows = keys.map((key) => [
     code(flagOf(key)),
     cell(defaultTextOf(key)),
     ...profiles.map((defaults) => defaultOfNode(key, defaults)),
   ])
-  return table(
-    ['option', 'by itself', ...COMPAT_NODES.map((node) => code(`--compat ${node}`))],
-    rows,
-  )
+  return table(['option', 'by itself', ...nodes.map((node) => code(`--compat ${node}`))], rows)
 }
 
 /** A node's default as it may be written behind its flag; nothing where it is no other than usual. */

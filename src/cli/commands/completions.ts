@@ -87,7 +87,7 @@ function valuesOf(placeholder: string | undefined): Values {
   if (placeholder === undefined) return undefined
   if (placeholder === 'FILE') return 'file'
   if (placeholder === 'SNAPSHOT') return 'snapshots'
-  const words = placeholder.split('|').filter((word) => /^[a-z]+$/.test(word))
+  const words = placeholder.split('|').filter((word) => /^[a-z]+\d*$/.test(word))
   return words.length === 0 ? 'any' : words
 }
 

@@ -98,9 +98,13 @@ export const HARDHAT: Profile = {
   leastGasLimit: 1n,
   omittedMembers,
   emptyReward: 'absent',
-  failure,
+  failure: failureAs({ calls: 3, sends: 2 }),
   refusals: HARDHAT_REFUSALS,
 }
+
+export const HARDHAT2: Profile = { ...HARDHAT, failure: failureAs({ calls: 2, sends: 2 }) }
+
+export const HARDHAT3: Profile = { ...HARDHAT, failure: failureAs({ calls: 3, sends: 3 }) }
 
 /** Members that came with a fork: an earlier fork leaves them out. Legacy transactions never name their chain. */
 function omittedMembers({ type }: Transaction, hardfork: Hardfork): readonly string[] {
@@ -111,15 +115,26 @@ function omittedMembers({ type }: Transaction, hardfork: Hardfork): readonly str
   ]
 }
 
-/** Errors of transactions name the hash, in the form of version 2; those of calls have the form of version 3. */
-function failure({ reason, data, hash, cause }: FailedExecution): ErrorObject {
-  const message = hardhatMessage(cause, reason, data)
-  if (cause.kind === 'halt' && reason.startsWith('out of gas')) {
-    return { code: SERVER_ERROR, message, data: facts(message, hash, data) }
+/** The version of Hardhat whose form the errors of failed executions have: version 2 names the hash of a transaction. */
+interface Forms {
+  readonly calls: 2 | 3
+  readonly sends: 2 | 3
+}
+
+/** Whoever comes from either version by the one name finds the hash in the error of a send, and plain data in that of a call. */
+function failureAs({ calls, sends }: Forms): (failed: FailedExecution) => ErrorObject {
+  return ({ reason, data, hash, cause }) => {
+    const form = hash === undefined ? calls : sends
+    const message = hardhatMessage(cause, reason, data)
+    if (cause.kind === 'halt' && reason.startsWith('out of gas')) {
+      const noHash = form === 2 ? { message, txHash: null, data } : { message, data }
+      const named = hash === undefined ? noHash : facts(message, hash, data)
+      return { code: SERVER_ERROR, message, data: named }
+    }
+    if (form === 3) return { code: REVERTED, message, data }
+    const told = `Error: ${message}`
+    return { code: INTERNAL_ERROR, message: told, data: facts(told, hash, data) }
   }
-  if (hash === undefined) return { code: REVERTED, message, data }
-  const told = `Error: ${message}`
-  return { code: INTERNAL_ERROR, message: told, data: facts(told, hash, data) }
 }
 
 function facts(message: string, hash: string | undefined, data: string): Json {

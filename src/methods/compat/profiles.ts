@@ -6,7 +6,7 @@ import { ANVIL } from './anvil.ts'
 import { failureOf } from './failure.ts'
 import { GANACHE } from './ganache.ts'
 import { GETH } from './geth.ts'
-import { HARDHAT } from './hardhat.ts'
+import { HARDHAT, HARDHAT2, HARDHAT3 } from './hardhat.ts'
 import { OWN, type Profile } from './profile.ts'
 import { refusedBy } from './refusal.ts'
 
@@ -16,6 +16,8 @@ const PROFILES: Readonly<Record<CompatNode, Profile>> = {
   geth: GETH,
   anvil: ANVIL,
   hardhat: HARDHAT,
+  hardhat2: HARDHAT2,
+  hardhat3: HARDHAT3,
   ganache: GANACHE,
 }
 

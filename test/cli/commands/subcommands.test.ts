@@ -433,7 +433,7 @@ describe('completions', () => {
   test.each<[string, readonly string[]]>([
     ['devchain sn', ['snapshot', 'snapshots']],
     ['devchain --chain-n', ['--chain-name']],
-    ['devchain --compat ', ['geth', 'anvil', 'hardhat', 'ganache']],
+    ['devchain --compat ', ['geth', 'anvil', 'hardhat', 'hardhat2', 'hardhat3', 'ganache']],
     ['devchain exec --log ', ['always', 'failure', 'never']],
     ['devchain completions ', ['bash', 'zsh', 'fish']],
     ['devchain wait --t', ['--timeout']],

@@ -1,13 +1,14 @@
 // Executions that fail: reverts of each kind and halts, in calls, estimates and transactions.
 import { ALICE, CONTRACT, DEPLOY_REVERTING, deploy, REVERT_DATA } from '../requests.ts'
-import type { Scenario } from '../scenario.ts'
+import { NODES, type Scenario } from '../scenario.ts'
 
 const KINDS = Object.entries(REVERT_DATA).map(([kind, data]) => ({
   kind: kind.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`),
   data,
 }))
 
-const WITH_HASH = 'clients of both find the hash and the data in it; Hardhat 3 leaves the hash out'
+const WITH_HASH =
+  'clients of both find the hash and the data in it; --compat hardhat3 leaves the hash out'
 
 const HALTS = [
   { kind: 'an invalid opcode', code: 'fe' },
@@ -21,6 +22,7 @@ export const FAILURES: readonly Scenario[] = [
   ...KINDS.map(
     ({ kind, data }): Scenario => ({
       name: `a call that reverts with data: ${kind}`,
+      nodes: NODES,
       setup: [DEPLOY_REVERTING],
       ask: [['eth_call', { from: ALICE, to: CONTRACT, data }, 'latest']],
     }),
@@ -28,6 +30,7 @@ export const FAILURES: readonly Scenario[] = [
   ...KINDS.map(
     ({ kind, data }): Scenario => ({
       name: `an estimate that reverts with data: ${kind}`,
+      nodes: NODES,
       setup: [DEPLOY_REVERTING],
       ask: [['eth_estimateGas', { from: ALICE, to: CONTRACT, data }]],
       hide: ['counter'],
@@ -36,6 +39,7 @@ export const FAILURES: readonly Scenario[] = [
   ...KINDS.map(
     ({ kind, data }): Scenario => ({
       name: `a transaction that reverts with data: ${kind}`,
+      nodes: NODES,
       likeHardhat2: WITH_HASH,
       setup: [DEPLOY_REVERTING],
       ask: [
@@ -50,17 +54,20 @@ export const FAILURES: readonly Scenario[] = [
     return [
       {
         name: `a call that halts: ${kind}`,
+        nodes: NODES,
         setup: [deploy(code)],
         ask: [['eth_call', request, 'latest']],
       },
       {
         name: `an estimate that halts: ${kind}`,
+        nodes: NODES,
         setup: [deploy(code)],
         ask: [['eth_estimateGas', request]],
         hide: ['counter'],
       },
       {
         name: `a transaction that halts: ${kind}`,
+        nodes: NODES,
         likeHardhat2: WITH_HASH,
         setup: [deploy(code)],
         ask: [['eth_sendTransaction', request], ['eth_blockNumber']],
