@@ -74,11 +74,16 @@ export function maxPriorityFeePerGas(state: ChainState): bigint {
 
 /**
  * The tip that most of the cheapest recent transactions paid, as geth suggests it: the 60th percentile of the three
- * lowest tips of each of the last 20 blocks. 0n where the base fee is pinned, as nobody competes there.
+ * lowest tips of each of the last 20 blocks. 0n where the base fee is pinned, as nobody competes there. On a fork only blocks
+ * that were mined here count: for those of the network nobody's transactions compete here, and whole blocks would be fetched.
  */
 function suggestedTip({ tree, settings, config }: ChainState): bigint {
   if (settings.pinnedBaseFee || !config.behaviour.offersPaidTip) return 0n
-  const tips = recordsUpTo(tree, headOf(tree), SAMPLE_BLOCKS).flatMap(lowestTips).sort(ascending)
+  const head = headOf(tree)
+  const own = Number(head.block.header.number) - (tree.network?.number ?? -1)
+  if (own === 0) return 0n
+  const records = recordsUpTo(tree, head, Math.min(SAMPLE_BLOCKS, own))
+  const tips = records.flatMap(lowestTips).sort(ascending)
   return tips[Math.floor(((tips.length - 1) * SAMPLE_PERCENTILE) / 100)] ?? 0n
 }
 

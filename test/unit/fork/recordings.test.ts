@@ -11,6 +11,7 @@ import { assemble, deploying, RETURN_WORD } from '../../support/bytecode.ts'
 import {
   deployKeeper,
   type Fork,
+  KEEPER_CODE,
   sendOn,
   setting,
   startUpstream,
@@ -93,6 +94,37 @@ describe('proofs', () => {
       expect(textOf(file)).toBe(before)
     },
   )
+})
+
+test.each([
+  ['--compat anvil', { compat: 'anvil' }],
+  ['--compat ganache', { compat: 'ganache' }],
+  ['--compat geth', { compat: 'geth' }],
+  ['--base-fee remote', { baseFee: 'remote' }],
+  ['more accounts', { accounts: 20 }],
+] as const)('a recording made without %s has what a replay with it needs', async (_, options) => {
+  const upstream = await network({ baseFee: 1_000_000_000n, tip: 1_000_000_000n })
+  const keeper = await deployKeeper(upstream)
+  const act = async (fork: Fork): Promise<unknown> => {
+    await fork.ask('eth_maxPriorityFeePerGas')
+    await sendOn(fork.ask, { data: KEEPER_CODE })
+    return await play(fork, keeper)
+  }
+  await during({ fork: { url: upstream.url }, forkRecord: file }, act)
+  expect(await during({ forkReplay: file, ...options }, act)).toMatchObject({ number: '0x4' })
+})
+
+test('a fee market suggests tips of blocks that were mined here, and asks for none of the network', async () => {
+  const upstream = await network({ baseFee: 1_000_000_000n, tip: 3_000_000_000n })
+  await deployKeeper(upstream)
+  const fork = await start({ fork: { url: upstream.url }, noForkCache: true, baseFee: 'remote' })
+  expect(await upstream.ask('eth_maxPriorityFeePerGas')).toBe('0xb2d05e00')
+  const begun = upstream.requests.length
+  expect(await fork.ask('eth_maxPriorityFeePerGas')).toBe('0x0')
+  expect(upstream.requests).toHaveLength(begun)
+  const [from] = (await fork.ask('eth_accounts')) as string[]
+  await sendOn(fork.ask, { to: from, maxFeePerGas: '0x77359400', maxPriorityFeePerGas: '0x7' })
+  expect(await fork.ask('eth_maxPriorityFeePerGas')).toBe('0x7')
 })
 
 /** Reads the balance of another account where its first slot is 0 than where it is not. */
