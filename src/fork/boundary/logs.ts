@@ -38,12 +38,36 @@ async function logsOfBlock(question: Question, place: bigint | Hash): Promise<Js
 /** As `logsOver`, for what a filter looks for. */
 export function filterLogsOver(question: Question): Promise<Json> | undefined {
   const { context, params } = question
-  const [given] = params
-  if (typeof given !== 'string' || !/^0x[0-9a-fA-F]{1,64}$/.test(given)) return undefined
-  const query = context.filters.rangeOf(BigInt(given))
-  const method = context.registry.get('eth_getLogs')
+  const id = idIn(params)
+  return id === undefined ? undefined : logsOfQuery(question, context.filters.rangeOf(id))
+}
+
+/** As `logsOver`, for the first poll of a filter that begins with logs of the network. */
+export function filterChangesOver(question: Question): Promise<Json> | undefined {
+  const { context, params } = question
+  const id = idIn(params)
+  if (id === undefined) return undefined
+  const stored = logsOfQuery(question, context.filters.historyOf(id))
+  return stored && firstChanges(question, id, stored)
+}
+
+async function firstChanges(question: Question, id: bigint, stored: Promise<Json>): Promise<Json> {
+  const before = await question.context.filters.beginWith(id, () => stored)
+  const changes = await answerHere(question)
+  return [...((before ?? []) as readonly Json[]), ...(changes as readonly Json[])]
+}
+
+function logsOfQuery(question: Question, query: LogQuery | undefined): Promise<Json> | undefined {
+  const method = question.context.registry.get('eth_getLogs')
   if (query === undefined || method === undefined) return undefined
   return logsOver({ ...question, method, params: [filterOf(query)] })
+}
+
+/** The id of a filter; undefined for what the method itself refuses. */
+function idIn([given]: readonly unknown[]): bigint | undefined {
+  return typeof given === 'string' && /^0x[0-9a-fA-F]{1,64}$/.test(given)
+    ? BigInt(given)
+    : undefined
 }
 
 /** A query as `eth_getLogs` is asked it. */

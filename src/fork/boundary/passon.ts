@@ -10,7 +10,7 @@ import type { Json } from '../../rpc/schema.ts'
 import { RefusedByUpstream } from '../client/client.ts'
 import { accountOver, codeOver, modifiedOver } from './accounts.ts'
 import { feeHistoryOver } from './feehistory.ts'
-import { filterLogsOver, logsOver } from './logs.ts'
+import { filterChangesOver, filterLogsOver, logsOver } from './logs.ts'
 import { nodeInterfaceOf } from './nodeinterface.ts'
 import { areTaken, namedAsGiven, plainParams } from './parameters.ts'
 import { below, isChanged, numberAt, placeOf, type Question, referenceIn } from './places.ts'
@@ -104,6 +104,7 @@ const OTHERS: Readonly<Record<string, Answerer>> = {
   debug_traceChain: chainTracesOver,
   eth_call: nodeInterfaceOf,
   eth_getAccount: accountOver,
+  eth_getFilterChanges: filterChangesOver,
   eth_getFilterLogs: filterLogsOver,
   eth_getLogs: logsOver,
   eth_feeHistory: feeHistoryOver,

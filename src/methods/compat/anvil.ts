@@ -175,6 +175,7 @@ export const ANVIL: Profile = {
   secondsAhead: Number,
   hasLeastPriceWithBaseFee: false,
   emptyReward: 'empty',
+  filterHistory: 'named',
   logsBeyondHead: 'end',
   tellsFailedAccessLists: false,
   receiptsTellBlock: true,

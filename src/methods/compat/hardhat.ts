@@ -87,6 +87,7 @@ export const HARDHAT: Profile = {
   clientVersion: (_, own) => `HardhatNetwork/${own}`,
   mined: '0',
   filters: 'lenient',
+  filterHistory: 'all',
   pollsSubscriptions: true,
   pendingTransactions: 'all',
   hasLeastPriceWithBaseFee: false,

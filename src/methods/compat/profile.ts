@@ -68,6 +68,8 @@ export interface Profile {
    * was the newest; a filter that is given for pending transactions is no matter.
    */
   readonly filters: 'strict' | 'lenient'
+  /** Whether the first poll of a log filter begins with stored logs: never, where a beginning is named, or always. */
+  readonly filterHistory: 'none' | 'named' | 'all'
   /** Whether what is subscribed to without a WebSocket is polled as a filter is; else it is refused. */
   readonly pollsSubscriptions: boolean
   /** Which transactions `eth_pendingTransactions` lists: those of the node's accounts that can be mined, or all. */
@@ -113,6 +115,7 @@ export const OWN: Profile = {
   receiptsTellBlock: false,
   mined: '0x0',
   filters: 'strict',
+  filterHistory: 'none',
   pollsSubscriptions: false,
   pendingTransactions: 'own',
   block: OWN_FORM,

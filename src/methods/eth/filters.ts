@@ -56,7 +56,10 @@ const newFilter = method({
   result: quantityResult,
   example: { params: [EXAMPLE_QUERY], result: '0x1' },
   tell: ([query], id) => `${queryText(query)}, filter ${id}`,
-  handle: ({ filters }, query) => filters.addLogFilter(query),
+  handle: ({ filters, profile: { filterHistory } }, query) => {
+    const isNamed = filterHistory === 'named' && query.from !== undefined
+    return filters.addLogFilter(query, filterHistory === 'all' || isNamed ? 'stored' : 'new')
+  },
 })
 
 const newBlockFilter = method({
@@ -121,18 +124,38 @@ const getFilterChanges = method({
   result: nullable(changes),
   example: { params: ['0x1'] },
   handle: (context, id) => {
+    const { filters } = context
     if (isUnknown(context, id)) return null
-    return whenThere<FilterChanges, FilterChanges | JsonText>(
-      context.filters.changes(id),
-      (found) => {
-        if (found.kind !== 'logs') return found
-        return whenThere(answerLogs(context, found.logs), (logs) =>
-          logs instanceof JsonText ? logs : { kind: 'logs', logs },
-        )
-      },
-    )
+    return filters.historyOf(id) === undefined
+      ? answerChanges(context, id, [])
+      : answerFirst(context, id)
   },
 })
+
+/** @param before logs that it begins with */
+function answerChanges(
+  context: MethodContext,
+  id: bigint,
+  before: readonly LogEntry[],
+): MaybePromise<FilterChanges | JsonText> {
+  return whenThere<FilterChanges, FilterChanges | JsonText>(
+    context.filters.changes(id),
+    (found) => {
+      if (found.kind !== 'logs') return found
+      return whenThere(answerLogs(context, [...before, ...found.logs]), (logs) =>
+        logs instanceof JsonText ? logs : { kind: 'logs', logs },
+      )
+    },
+  )
+}
+
+async function answerFirst(context: MethodContext, id: bigint): Promise<FilterChanges | JsonText> {
+  const { chain, caller, filters } = context
+  const stored = await filters.beginWith(id, (history) =>
+    findLogs(chain, history, { isAwaited: caller.isWaiting }),
+  )
+  return answerChanges(context, id, stored ?? [])
+}
 
 const getFilterLogs = method({
   name: 'eth_getFilterLogs',

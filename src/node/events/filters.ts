@@ -48,6 +48,8 @@ interface Filter {
   since: bigint
   /** What the first poll begins with, until then. */
   newest?: Hash | undefined
+  /** True until the first poll of a log filter that begins with what is stored already. */
+  hasHistory?: boolean
 }
 
 /**
@@ -96,14 +98,17 @@ export class Filters {
   /**
    * Listens to logs that match. Numbers in `from` and `to` bound the blocks that are listened to; tags do not, as
    * whatever comes is newer than `latest` was.
+   * @param begin with what the first poll begins: with what is new, or with the logs that are stored already (`historyOf`)
    * @returns the filter's id
    * @throws {DevchainError} `INVALID_PARAMS` for a range that ends before it begins, `NOT_FOUND` for an unknown block hash,
    *   `LIMIT_EXCEEDED` when there are too
    *   many filters
    */
-  addLogFilter(query: LogQuery): bigint {
+  addLogFilter(query: LogQuery, begin: 'new' | 'stored' = 'new'): bigint {
     checkQuery(this.#chain.state, query)
-    return this.#add('logs', query)
+    const id = this.#add('logs', query)
+    this.#filters.get(id)!.hasHistory = begin === 'stored'
+    return id
   }
 
   /**
@@ -153,6 +158,35 @@ export class Filters {
       kind,
       hashes: newest === undefined ? all : [newest, ...all],
     }))
+  }
+
+  /** The stored logs that the next poll of a filter begins with; undefined where it has none to begin with. */
+  historyOf(id: bigint): LogQuery | undefined {
+    const { query, since, hasHistory } = this.#filters.get(id) ?? {}
+    if (query === undefined || since === undefined || !hasHistory) return undefined
+    if (query.blockHash !== undefined) return query
+    const last = boundOf(query.to)
+    const end = last === undefined || last > since ? since : last
+    const range = storedRange(query, since)
+    if (boundOf(range.from)! > end) return undefined
+    return { ...range, to: { kind: 'number', number: end } }
+  }
+
+  /**
+   * Has the history of a filter looked for, which no other poll begins with then; unless that fails.
+   * @returns undefined where there is none
+   */
+  async beginWith<T>(id: bigint, find: (history: LogQuery) => Promise<T>): Promise<T | undefined> {
+    const history = this.historyOf(id)
+    const filter = this.#filters.get(id)
+    if (history === undefined || filter === undefined) return undefined
+    filter.hasHistory = false
+    try {
+      return await find(history)
+    } catch (error) {
+      filter.hasHistory = true
+      throw error
+    }
   }
 
   /** What `logs` looks for; undefined where the filter is none of logs, or not there. */

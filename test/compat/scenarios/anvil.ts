@@ -13,6 +13,12 @@ import type { Scenario, Step } from '../scenario.ts'
 
 const LATER: Step = ['evm_mine', { timestamp: 2_000_000_000 }]
 
+/** Its creation logs once. */
+const LOGGING: Step = [
+  'eth_sendTransaction',
+  { from: ALICE, data: '0x60006000a000', gas: '0x186a0' },
+]
+
 const MANUAL: Step = ['evm_setAutomine', false]
 
 /** So many times 10^9 wei, and some wei. */
@@ -170,6 +176,21 @@ export const ANVIL: readonly Scenario[] = [
     nodes: ['anvil', 'hardhat'],
     ask: [['eth_getProof', STRANGER, [UNKNOWN_HASH], 'latest']],
     members: ['storageHash', 'storageProof'],
+  },
+  {
+    name: 'the first poll of a log filter that begins in the past',
+    setup: [
+      LOGGING,
+      LOGGING,
+      ['eth_newFilter', { fromBlock: '0x0' }],
+      ['eth_newFilter', { fromBlock: '0x2', toBlock: 'latest' }],
+      ['eth_newFilter', { fromBlock: 'latest' }],
+      ['eth_newFilter', { fromBlock: '0x0', toBlock: '0x1' }],
+      ['eth_newFilter', {}],
+      LOGGING,
+    ],
+    ask: [2, 2, 3, 4, 5, 6].map((step) => ['eth_getFilterChanges', `{${step}}`] as const),
+    members: ['blockNumber', 'logIndex'],
   },
   {
     name: 'a filter that is not there',

@@ -366,3 +366,42 @@ describe('what is asked in a form of our own', () => {
     expect(upstream.requests).toHaveLength(sent)
   })
 })
+
+test.each([
+  ['anvil', { fromBlock: '0x0' }, ['0x2', '0x3', '0x4', '0x5']],
+  ['anvil', {}, ['0x5']],
+  ['hardhat', { fromBlock: '0x0', toBlock: '0x3' }, ['0x2', '0x3']],
+  ['hardhat', {}, ['0x4', '0x5']],
+  ['geth', { fromBlock: '0x0' }, ['0x5']],
+] as const)(
+  'as %s, the first poll of a log filter %j begins with the logs of both sides that it should',
+  async (compat, query, blocks) => {
+    const { upstream, keeper } = await network()
+    await using _ = upstream
+    await using fork = await forkOf(upstream, { fork: { url: upstream.url, block: 3 }, compat })
+    const log = (value: number): Promise<unknown> =>
+      sendOn(fork.ask, { to: keeper, data: setting(1, value), gasPrice: '0xffffffffff' })
+    await log(7)
+    const id = await fork.ask('eth_newFilter', { ...query, address: keeper })
+    await log(8)
+    const poll = async (): Promise<string[]> => {
+      const logs = (await fork.ask('eth_getFilterChanges', id)) as { blockNumber: string }[]
+      return [...new Set(logs.map(({ blockNumber }) => blockNumber))]
+    }
+    expect(await poll()).toEqual(blocks)
+    expect(await poll()).toEqual([])
+  },
+)
+
+test('a first poll that the network fails begins with its logs again', async () => {
+  const { upstream, keeper } = await network()
+  await using _ = upstream
+  const own = { compat: 'anvil', forkRetries: 0 } as const
+  await using fork = await forkOf(upstream, { fork: { url: upstream.url, block: 3 }, ...own })
+  const id = await fork.ask('eth_newFilter', { fromBlock: '0x3', address: keeper })
+  upstream.faults.isCut = true
+  await expect(fork.ask('eth_getFilterChanges', id)).rejects.toThrow(/cannot be asked/)
+  upstream.faults.isCut = false
+  expect(await fork.ask('eth_getFilterChanges', id)).toHaveLength(1)
+  expect(await fork.ask('eth_getFilterChanges', id)).toEqual([])
+})
