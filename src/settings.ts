@@ -1,5 +1,6 @@
 // Where options come from: flags, the environment, a config file or a program. Reads and checks what they give.
 import { DevchainError, printValue } from './core/errors.ts'
+import { oneLine } from './core/format.ts'
 import type { Address } from './core/hex.ts'
 import { nearest } from './core/nearest.ts'
 import { profileOf } from './methods/compat/profiles.ts'
@@ -68,6 +69,27 @@ export function environmentSource(
   const entries = OPTION_KEYS.map((key) => [key, environment[environmentNameOf(key)]] as const)
   return { kind: 'environment', values: Object.fromEntries(entries.filter(([, value]) => value)) }
 }
+
+/** Variables that are no options: they say where commands find a running chain. */
+const OTHER_VARIABLES = ['DEVCHAIN_URL']
+
+/** Variables that are named after this program and mean nothing to it, a sentence each; of many the first ten. */
+export function unknownVariables(
+  environment: Readonly<Record<string, string | undefined>>,
+): readonly string[] {
+  const known = [...OPTION_KEYS.map(environmentNameOf), ...OTHER_VARIABLES]
+  const ending = (name: string): string => name.slice(PREFIX.length)
+  return Object.keys(environment)
+    .filter((name) => name.startsWith(PREFIX) && !known.includes(name))
+    .slice(0, 10)
+    .map((name) => {
+      const meant = nearest(ending(name), known.map(ending))
+      const hint = meant === undefined ? '' : `; did you mean ${PREFIX}${meant}?`
+      return `the variable ${oneLine(name, 100)} is not known, and has no effect${hint}`
+    })
+}
+
+const PREFIX = 'DEVCHAIN_'
 
 /**
  * The values of a config file.

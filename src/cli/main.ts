@@ -2,7 +2,13 @@
 import { readFileSync } from 'node:fs'
 import { DevchainError } from '../core/errors.ts'
 import type { AllSettings } from '../options/derived.ts'
-import { environmentSource, fileSource, type OptionSource, resolveOptions } from '../settings.ts'
+import {
+  environmentSource,
+  fileSource,
+  type OptionSource,
+  resolveOptions,
+  unknownVariables,
+} from '../settings.ts'
 import { complain, withOutput } from './output.ts'
 import { type CommandLine, type GivenOptions, readArguments } from './parse/commandline.ts'
 import { EXIT } from './parse/subcommands.ts'
@@ -53,7 +59,10 @@ async function readSettings(values: GivenOptions): Promise<AllSettings | number>
     const environment = environmentSource(process.env)
     const path = values.config ?? environment.values.config
     const files = typeof path === 'string' ? [readConfig(path)] : []
-    return withoutGaps(resolveOptions([given, environment, ...files]))
+    const settings = withoutGaps(resolveOptions([given, environment, ...files]))
+    const unknown = settings.quiet ? [] : unknownVariables(process.env)
+    for (const sentence of unknown) await complain(`devchain: ${sentence}\n`)
+    return settings
   } catch (error) {
     if (!(error instanceof DevchainError)) throw error
     await complain(`devchain: ${error.message}\n`)

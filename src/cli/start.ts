@@ -180,16 +180,19 @@ async function openOutput(settings: AllSettings, sink: Sink): Promise<Output> {
       ? createJsonRenderer(Date.now, verbose)
       : createPrettyRenderer(palette, verbose)
   const writer = new LogWriter(sink, renderer.dropped)
-  const { stdout } = process
-  const size = isTerminal
-    ? () => ({ columns: stdout.columns || 80, rows: stdout.rows || 24 })
-    : undefined
+  const size = isTerminal ? sizeOfScreen : undefined
   return {
     writer,
     renderer,
     size,
     log: new Log(renderer, writer, size, settings),
   }
+}
+
+/** Asked late: to make the stream takes a while. */
+function sizeOfScreen(): { readonly columns: number; readonly rows: number } {
+  const { stdout } = process
+  return { columns: stdout.columns || 80, rows: stdout.rows || 24 }
 }
 
 /** Standard output; when it is a file, written in the background, which `process.stdout` would not do. */

@@ -112,6 +112,22 @@ describe('help and mistakes', () => {
     expect(code).toBe(2)
   })
 
+  test('a misspelled variable of the environment is told with what was meant', async () => {
+    const env = { DEVCHAIN_CHAINID: '5', DEVCHAIN_URL: 'http://127.0.0.1:1', DEVCHAIN_QQQQQ: '1' }
+    const { stderr, stop, url } = await boot([], { env })
+    expect(await request(url, 'eth_chainId')).toBe('0x21')
+    await stop()
+    expect(stderr().split('\n').sort()).toEqual([
+      '',
+      'devchain: the variable DEVCHAIN_CHAINID is not known, and has no effect; did you mean DEVCHAIN_CHAIN_ID?',
+      'devchain: the variable DEVCHAIN_QQQQQ is not known, and has no effect',
+    ])
+    const beside = await run(['exec', '--', 'true'], { env })
+    expect([beside.code, beside.stderr]).toEqual([0, expect.stringContaining('CHAIN_ID?')])
+    const quiet = await run(['exec', '--quiet', '--', 'true'], { env })
+    expect([quiet.code, quiet.stderr]).toEqual([0, ''])
+  })
+
   test('a taken port is told in one line that says what to do, with exit code 1', async () => {
     const taken = createServer().listen(0, '127.0.0.1')
     onTestFinished(() => {

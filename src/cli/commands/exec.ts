@@ -29,8 +29,11 @@ const FLUSH_MS = 1_000
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const
 
-/** When the log is printed. */
-type LogWhen = 'always' | 'failure' | 'never'
+/** When the log is printed, and its forms. */
+const WHEN = ['always', 'failure', 'never'] as const
+const FORMS = ['pretty', 'json'] as const
+
+type LogWhen = (typeof WHEN)[number]
 
 /**
  * Runs the command, beside a chain on a free port unless told.
@@ -42,14 +45,20 @@ export async function execCommand(
   { words, flags, options }: Pick<CommandLine, 'words' | 'flags' | 'options'>,
   readSettings: (options: GivenOptions) => Promise<AllSettings | number>,
 ): Promise<number> {
-  const settings = await readSettings(options)
+  const asked = String(flags.log ?? '').split(',')
+  const form = lastOf(FORMS, asked)
+  const settings = await readSettings(form === undefined ? options : { ...options, log: form })
   if (typeof settings === 'number') return settings
-  const when = (flags.log ?? 'failure') as LogWhen
   return await runBeside(
     words,
-    when,
+    lastOf(WHEN, asked) ?? 'failure',
     options.port === undefined ? { ...settings, port: 0 } : settings,
   )
+}
+
+/** The last of what was asked for that is one of these words. */
+function lastOf<W extends string>(words: readonly W[], asked: readonly string[]): W | undefined {
+  return words.find((word) => word === asked.findLast((each) => words.some((one) => one === each)))
 }
 
 /** Where the log of the chain goes. */
@@ -85,12 +94,13 @@ async function runBeside(
     return refusal.exitCode === EXIT.usage ? EXIT.usage : EXIT.noStart
   }
   try {
-    const { exitCode, refusal } = await run(command, endpoints.url)
+    const { exitCode, refusal, isInterrupted } = await run(command, endpoints.url)
     // what the command has built names what it did
     await devchain.artifactsReadAgain()
     const reports = refusal === undefined ? await reportsOf(devchain, settings) : NO_REPORTS
     output.report?.(reports.text)
-    await output.finish(refusal === undefined ? exitCode : 0)
+    // whoever interrupts a command does not ask why it ended
+    await output.finish(refusal === undefined && !isInterrupted ? exitCode : 0)
     const untold = output.report === undefined ? reports.text : ''
     await complain(untold + (refusal ?? reports.refusal))
     return exitCode === 0 && reports.refusal !== '' ? EXIT.refused : exitCode
@@ -121,10 +131,12 @@ async function reportsOf(devchain: Devchain, settings: AllSettings): Promise<Rep
 function openOutput(when: LogWhen, settings: AllSettings): Output {
   const { logFile: path, quiet, verbose } = settings
   if (path === undefined && (when === 'never' || quiet)) return SILENT
-  const renderer =
+  const wide =
     settings.log === 'json'
       ? createJsonRenderer(Date.now, verbose)
       : createPrettyRenderer(PLAIN, verbose)
+  const renderer =
+    path === undefined && isatty(2) ? fitted(wide, () => process.stderr.columns || 80) : wide
   if (path === undefined && when === 'failure') return keptOutput(renderer, settings)
   const sink = path === undefined ? standardError() : logFile(path)
   const writer = new LogWriter(sink, renderer.dropped)
@@ -140,6 +152,16 @@ function openOutput(when: LogWhen, settings: AllSettings): Output {
       lines.end()
       await writer.finish(FLUSH_MS)
     },
+  }
+}
+
+/** The renderer for a terminal that another program writes to as well: lines break, and none is drawn over. */
+export function fitted(renderer: Renderer, columns: () => number): Renderer {
+  return {
+    ...renderer,
+    boot: (boot) => renderer.boot(boot, columns()),
+    entry: (entry) => renderer.entry(entry, columns()),
+    hint: (hint) => renderer.hint(hint, columns()),
   }
 }
 
@@ -175,6 +197,8 @@ interface End {
   readonly exitCode: number
   /** Why it could not be run. */
   readonly refusal?: string
+  /** True when the user has interrupted it: Ctrl-C, or the signal that this sends. */
+  readonly isInterrupted?: boolean
 }
 
 /** Runs the command to its end, in the same terminal. */
@@ -184,7 +208,9 @@ async function run([program = '', ...args]: readonly string[], url: string): Pro
   // a terminal sends what its keys mean to the command as well; what comes from elsewhere comes to us alone
   const isTyped = (signal: NodeJS.Signals): boolean =>
     (signal === 'SIGINT' || signal === 'SIGQUIT') && isatty(0)
+  let isInterrupted = false
   const pass = (signal: NodeJS.Signals): void => {
+    if (signal === 'SIGINT') isInterrupted = true
     if (!isTyped(signal)) child.kill(signal)
   }
   for (const signal of SIGNALS) process.on(signal, pass)
@@ -192,7 +218,7 @@ async function run([program = '', ...args]: readonly string[], url: string): Pro
     return await new Promise((resolve) => {
       child.once('error', (error) => resolve(cannotRun(program, error)))
       child.once('exit', (code, signal) =>
-        resolve({ exitCode: code ?? 128 + constants.signals[signal!] }),
+        resolve({ exitCode: code ?? 128 + constants.signals[signal!], isInterrupted }),
       )
     })
   } finally {

@@ -212,10 +212,16 @@ function createSubcommand(declared: Subcommand, tell: Tell): Command {
   })
 }
 
-function createFlag({ name, placeholder, sentence }: SubcommandFlag): Option {
+function createFlag({ name, placeholder, repeatable, sentence }: SubcommandFlag): Option {
   const option = new Option(placeholder === undefined ? name : `${name} <${placeholder}>`, sentence)
   const words = placeholder?.split('|') ?? []
-  return words.length > 1 ? option.choices(words) : option
+  if (words.length > 1) option.choices(words)
+  const { parseArg } = option
+  if (!repeatable || parseArg === undefined) return option
+  return option.argParser((text: string, former: string | undefined) => {
+    const values = text.split(',').map((value) => parseArg(value, undefined))
+    return [...(former === undefined ? [] : [former]), ...values].join(',')
+  })
 }
 
 function helpAfter({ exits, notes }: Subcommand): string {

@@ -29,6 +29,8 @@ export interface SubcommandFlag {
   readonly name: `--${string}`
   /** Undefined for a flag without a value. Words with bars between them are all that there are. */
   readonly placeholder?: string
+  /** Given more than once, or with commas, the values add up. */
+  readonly repeatable?: true
   /** One sentence, without a full stop. */
   readonly sentence: string
 }
@@ -101,8 +103,9 @@ const exec: Subcommand = {
   flags: [
     {
       name: '--log',
-      placeholder: 'always|failure|never',
-      sentence: 'When to print the chain’s log on standard error (failure)',
+      placeholder: 'always|failure|never|pretty|json',
+      repeatable: true,
+      sentence: 'When to print the chain’s log on standard error (failure), and its form (pretty)',
     },
   ],
   exits: [
@@ -115,7 +118,7 @@ const exec: Subcommand = {
 says otherwise. Signals are handed on to the command. Of a long log the newest 4 MB are kept.
 
   devchain exec -- npm test
-  devchain exec --accounts 3 --log always -- forge test`,
+  devchain exec --accounts 3 --log always,json -- forge test`,
   startsChain: true,
 }
 

@@ -7,8 +7,10 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { completionsFor } from '../../../src/cli/commands/completions.ts'
-import { NewestText } from '../../../src/cli/commands/exec.ts'
+import { fitted, NewestText } from '../../../src/cli/commands/exec.ts'
 import { paramsOf } from '../../../src/cli/commands/remote.ts'
+import { PLAIN } from '../../../src/cli/log/palette.ts'
+import { createPrettyRenderer } from '../../../src/cli/log/pretty.ts'
 import { parseMove, parseWait } from '../../../src/cli/parse/parsetime.ts'
 import { SHELLS, SUBCOMMANDS } from '../../../src/cli/parse/subcommands.ts'
 import { createDevchain, type Devchain } from '../../../src/devchain.ts'
@@ -273,6 +275,36 @@ describe('exec', () => {
     expect(never).toEqual({ code: 4, stdout: '', stderr: '' })
   })
 
+  test.each([
+    ['json', 'process.exit(4)', /^\{"time":.*"event":"boot".*\n.*"event":"end".*\n$/],
+    ['json', '', /^$/],
+    ['always,json', '', /^\{"time":.*"event":"boot"/],
+    ['json,always', '', /^\{"time":.*"event":"boot"/],
+    ['never,pretty', 'process.exit(4)', /^$/],
+    ['always,pretty,json,pretty', '', /\nListening on/],
+  ])('shows the log with --log %s beside %j', async (log, code, said) => {
+    expect((await run(['exec', '--log', log, ...script(code)])).stderr).toMatch(said)
+    const flags = log.split(',').map((word) => `--log=${word}`)
+    expect((await run(['exec', ...flags, ...script(code)])).stderr).toMatch(said)
+  })
+
+  test('prints no log where the user interrupts the command', async () => {
+    const waits = `setInterval(() => {}, 1e6); console.log('up')`
+    const { child, says, ended, stderr } = startProcess(['exec', ...script(waits)])
+    await says(/up/)
+    child.kill('SIGINT')
+    expect([await ended, stderr()]).toEqual([130, ''])
+  })
+
+  test('breaks lines of the log where the terminal ends, and draws over none', () => {
+    const renderer = fitted(createPrettyRenderer(PLAIN, false), () => 60)
+    const hint = { event: 'hint', flag: '--host', hint: 'a long hint '.repeat(20) } as const
+    const rows = renderer.hint(hint).trimEnd().split('\n')
+    expect(rows.length).toBeGreaterThan(3)
+    expect(Math.max(...rows.map((row) => row.length))).toBeLessThanOrEqual(60)
+    expect(renderer.notice({ event: 'notice', text: 'a notice' })).toContain('a notice')
+  })
+
   test('ends with 128 and the number of the signal that ended the command', async () => {
     const { code } = await run(['exec', ...script("process.kill(process.pid, 'SIGTERM')")])
     expect(code).toBe(143)
@@ -434,7 +466,7 @@ describe('completions', () => {
     ['devchain sn', ['snapshot', 'snapshots']],
     ['devchain --chain-n', ['--chain-name']],
     ['devchain --compat ', ['geth', 'anvil', 'hardhat', 'hardhat2', 'hardhat3', 'ganache']],
-    ['devchain exec --log ', ['always', 'failure', 'never']],
+    ['devchain exec --log ', ['always', 'failure', 'never', 'pretty', 'json']],
     ['devchain completions ', ['bash', 'zsh', 'fish']],
     ['devchain wait --t', ['--timeout']],
     ['devchain rpc eth', ['eth_call', 'eth_chainId']],
