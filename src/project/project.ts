@@ -168,13 +168,15 @@ export class Project {
     const source = this.#sources.get(file)
     if (source === undefined || this.#isClosed) return
     source.watch.follow([source.folder])
-    const before = this.catalogue.version
-    const skipped = await this.#readFiles([file], this.catalogue.stamps)
-    this.#warn(source, skipped, { isCut: false, isWatched: true })
-    if (this.catalogue.version === before) return
     this.#details.forget()
-    const contracts = this.catalogue.count((each) => each === file)
-    this.#options.tell({ event: 'artifacts', contracts, place: this.#shown(file) })
+    await this.#tellChange(
+      file,
+      (each) => each === file,
+      async () => {
+        const skipped = await this.#readFiles([file], this.catalogue.stamps)
+        this.#warn(source, skipped, { isCut: false, isWatched: true })
+      },
+    )
   }
 
   /** Reads a folder or a file. @throws {DevchainError} `INVALID_PARAMS` where there is neither */
@@ -237,6 +239,7 @@ export class Project {
 
   /** Why a run failed, and where in its source; undefined where that is not known. */
   async explain(again: Again, usual: string): Promise<Explanation | undefined> {
+    await this.#catchUp()
     if (this.catalogue.isEmpty) return undefined
     const { names, catalogue } = this
     const now = (): number => performance.now()
@@ -348,13 +351,36 @@ export class Project {
     const gone = [...this.catalogue.files()].filter(
       (file) => isBelow(folder, file) && !present.has(file),
     )
-    const before = this.catalogue.version
-    if (gone.length > 0) this.catalogue.remove(gone)
-    const skipped = await this.#readFiles(files, this.catalogue.stamps)
-    this.#warn(source, skipped, { isCut, isWatched })
-    if (this.catalogue.version === before) return
-    const contracts = this.catalogue.count((file) => isBelow(folder, file))
-    this.#options.tell({ event: 'artifacts', contracts, place: this.#shown(folder) })
+    await this.#tellChange(
+      folder,
+      (file) => isBelow(folder, file),
+      async () => {
+        if (gone.length > 0) this.catalogue.remove(gone)
+        const skipped = await this.#readFiles(files, this.catalogue.stamps)
+        this.#warn(source, skipped, { isCut, isWatched })
+      },
+    )
+  }
+
+  /** Says what a reading has changed; nothing where files were but written again. */
+  async #tellChange(
+    place: string,
+    isOf: (file: string) => boolean,
+    read: () => Promise<void>,
+  ): Promise<void> {
+    const { catalogue } = this
+    const { version } = catalogue
+    const before = catalogue.marks(isOf)
+    await read()
+    if (catalogue.version === version) return
+    const changed = changedIn(before, catalogue.marks(isOf))
+    if (changed.length === 0) return
+    this.#options.tell({
+      event: 'artifacts',
+      contracts: catalogue.count(isOf),
+      place: this.#shown(place),
+      ...(before.size === 0 ? {} : { changed }),
+    })
   }
 
   /** The files of a folder, which is watched from before they are listed: none comes in between. */
@@ -415,6 +441,16 @@ export class Project {
     if (relative === '') return '.'
     return relative.startsWith('..') ? place : `./${relative}`
   }
+}
+
+/** The names of contracts that are not what they were. */
+function changedIn(
+  before: ReadonlyMap<string, string>,
+  now: ReadonlyMap<string, string>,
+): readonly string[] {
+  const keys = [...new Set([...now.keys(), ...before.keys()])]
+  const changed = keys.filter((key) => before.get(key) !== now.get(key))
+  return changed.map((key) => key.slice(key.lastIndexOf(':') + 1))
 }
 
 function isBelow(folder: string, file: string): boolean {

@@ -238,6 +238,43 @@ describe('the file', () => {
     }
   })
 
+  test('has conditions on the lines of their words, wherever they begin', async () => {
+    const content = `contract Spread {
+  function go(uint256 a) external {
+    uint256 n;
+    if (
+      a > 1
+    ) n = 1;
+    else if (
+      a > 0
+    ) n = 2;
+    while (
+      n < 2
+    ) n++;
+    do n++; while (
+      n < 3
+    );
+    try
+      this.go(0)
+    { n = 0; } catch { n = 4; }
+    assembly {
+      if
+        gt(n, 5)
+      { n := 0 }
+    }
+  }
+}
+`
+    const spread = compile({ 'src/Spread.sol': { content } })
+    const { lcov } = await beside('foundry', spread, async (ask, chain) => {
+      await deploy(ask, initCode(spread, 'Spread'))
+      return await chain.coverage()
+    })
+    const { lines, branches } = sectionsIn(lcov).get('src/Spread.sol')!
+    expect([...lines.keys()]).toEqual([2, 3, 4, 6, 7, 9, 10, 12, 13, 16, 18, 20, 22])
+    expect([...branches.keys()]).toEqual([4, 7, 16, 20])
+  })
+
   test('is written when the chain is closed, into a folder that is made, and says where it cannot be', async () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'devchain-coverage-'))
     const file = path.join(folder, 'reports/lcov.info')

@@ -239,10 +239,26 @@ describe('artifacts that change', () => {
     const artifacts = writeProject(folder, 'foundry', project)
     const chain = await started()
     renameSync(artifacts, path.join(folder, 'old'))
-    renameSync(writeProject(path.join(folder, 'other'), 'foundry', project), artifacts)
+    const other = writeProject(path.join(folder, 'other'), 'foundry', project)
+    writeSafe(path.join(other, 'Safe.json'))
+    renameSync(other, artifacts)
     await vi.waitFor(() => expect(told).toHaveLength(2), PATIENT)
     writeSafe(path.join(artifacts, 'Vault.sol/Vault.json'))
     await vi.waitFor(async () => expect(await nameOfVault(chain)).toBe('Safe'), PATIENT)
+  })
+
+  test('are told by the names of those that are not what they were; nothing of those written again', async () => {
+    const artifacts = writeProject(folder, 'foundry', project)
+    const chain = await started()
+    writeProject(folder, 'foundry', project)
+    await chain.artifactsReadAgain()
+    expect(told).toHaveLength(1)
+    writeSafe(path.join(artifacts, 'Vault.sol/Vault.json'))
+    writeSafe(path.join(artifacts, 'Vault.sol/Other.json'))
+    await chain.artifactsReadAgain()
+    expect(told.slice(1)).toEqual([
+      { event: 'artifacts', contracts: ALL + 1, place: './out', changed: ['Safe', 'Vault'] },
+    ])
   })
 
   test('and go are forgotten', async () => {
@@ -282,7 +298,13 @@ describe('files that cannot be read', () => {
     const whole = { abi, bytecode: { object: '0x00' }, deployedBytecode: { object: '0x00' } }
     writeFileSync(path.join(artifacts, 'Half.json'), JSON.stringify(whole))
     await vi.waitFor(
-      () => expect(told.at(-1)).toEqual({ event: 'artifacts', contracts: ALL + 1, place: './out' }),
+      () =>
+        expect(told.at(-1)).toEqual({
+          event: 'artifacts',
+          contracts: ALL + 1,
+          place: './out',
+          changed: ['Half'],
+        }),
       PATIENT,
     )
     expect(told).toHaveLength(3)
@@ -333,7 +355,7 @@ describe('single files', () => {
     writeSafe(path.join(folder, 'Safe.json'))
     renameSync(path.join(folder, 'Safe.json'), file)
     const found = { event: 'artifacts', contracts: 1, place: './Vault.json' }
-    await vi.waitFor(() => expect(told.at(-1)).toEqual(found), PATIENT)
+    await vi.waitFor(() => expect(told.at(-1)).toMatchObject(found), PATIENT)
     expect(await nameOfVault(chain)).toBe('Safe')
   })
 })

@@ -130,18 +130,21 @@ const WRITERS: Readonly<Record<Layout, (folder: string, compilation: Compilation
   truffle: writeTruffle,
 }
 
-function writeFoundry(folder: string, { output }: Compilation): void {
-  const ids = Object.entries(output.sources).map(([name, { id }]) => [`${id}`, name])
+function writeFoundry(folder: string, compilation: Compilation): void {
   write(path.join(folder, 'foundry.toml'), '[profile.default]\nsrc = "src"\n')
-  const info = {
-    id: 'c05b003b21cb53ef',
-    source_id_to_path: Object.fromEntries(ids),
-    language: 'Solidity',
+  for (const [name, value] of foundryFiles(compilation, 'c05b003b21cb53ef')) {
+    writeJson(path.join(folder, name), value)
   }
-  writeJson(path.join(folder, 'out/build-info/c05b003b21cb53ef.json'), info)
-  for (const { source, name, contract } of contractsOf(output)) {
+}
+
+/** What forge writes for a compilation, in its order: artifacts, build information, its cache. */
+export function foundryFiles(
+  { output }: Compilation,
+  id: string,
+): readonly (readonly [name: string, value: unknown])[] {
+  const artifacts = contractsOf(output).map(({ source, name, contract }) => {
     const { abi, metadata, storageLayout, evm } = contract
-    writeJson(path.join(folder, 'out', path.basename(source), `${name}.json`), {
+    const artifact = {
       abi,
       bytecode: prefixed(evm.bytecode),
       deployedBytecode: prefixed(evm.deployedBytecode),
@@ -149,30 +152,53 @@ function writeFoundry(folder: string, { output }: Compilation): void {
       metadata: metadata === '' ? undefined : JSON.parse(metadata),
       storageLayout,
       id: output.sources[source]?.id,
+    }
+    return [`out/${path.basename(source)}/${name}.json`, artifact] as const
+  })
+  const ids = Object.entries(output.sources).map(([name, each]) => [`${each.id}`, name])
+  const info = { id, source_id_to_path: Object.fromEntries(ids), language: 'Solidity' }
+  const cache = { paths: { artifacts: 'out' }, files: cachedFiles(output, id) }
+  return [
+    ...artifacts,
+    [`out/build-info/${id}.json`, info],
+    ['cache/solidity-files-cache.json', cache],
+  ]
+}
+
+function cachedFiles(output: CompilerOutput, id: string): object {
+  const files = Object.entries(output.contracts).map(([source, unit]) => {
+    const artifacts = Object.keys(unit).map((name) => {
+      const place = `${path.basename(source)}/${name}.json`
+      return [name, { '0.8.37': { default: { path: place, build_id: id } } }]
     })
+    return [source, { artifacts: Object.fromEntries(artifacts) }]
+  })
+  return Object.fromEntries(files)
+}
+
+function writeHardhat(folder: string, compilation: Compilation, version: 2 | 3): void {
+  const id = 'be1023cfa0fc61271b0dfa0a0675f9dd'
+  for (const [name, value] of hardhatFiles(compilation, version, id)) {
+    writeJson(path.join(folder, name), value)
   }
 }
 
-function writeHardhat(folder: string, { input, output }: Compilation, version: 2 | 3): void {
-  const id = 'be1023cfa0fc61271b0dfa0a0675f9dd'
-  const info = path.join(folder, 'artifacts/build-info')
-  if (version === 2) {
-    const whole = { id, _format: 'hh-sol-build-info-1', solcVersion: '0.8.37', input, output }
-    writeJson(path.join(info, `${id}.json`), whole)
-  } else {
-    const solcLongVersion = '0.8.37+commit.f401782d'
-    const asked = { _format: 'hh3-sol-build-info-1', id, solcLongVersion, input }
-    writeJson(path.join(info, `${id}.json`), asked)
-    writeJson(path.join(info, `${id}.output.json`), {
-      _format: 'hh3-sol-build-info-output-1',
-      id,
-      output,
-    })
-  }
-  for (const { source, name, contract } of contractsOf(output)) {
+/** What Hardhat writes for a compilation: build information, and artifacts. */
+export function hardhatFiles(
+  { input, output }: Compilation,
+  version: 2 | 3,
+  id: string,
+): readonly (readonly [name: string, value: unknown])[] {
+  const info = `artifacts/build-info/${id}`
+  const solcLongVersion = '0.8.37+commit.f401782d'
+  const whole = { id, _format: 'hh-sol-build-info-1', solcVersion: '0.8.37', input, output }
+  const asked = { _format: 'hh3-sol-build-info-1', id, solcLongVersion, input }
+  const answered = { _format: 'hh3-sol-build-info-output-1', id, output }
+  const infos = version === 2 ? { '': whole } : { '': asked, '.output': answered }
+  const artifacts = contractsOf(output).flatMap(({ source, name, contract }) => {
     const { abi, evm } = contract
-    const place = path.join(folder, 'artifacts', source)
-    writeJson(path.join(place, `${name}.json`), {
+    const place = `artifacts/${source}`
+    const artifact = {
       _format: version === 2 ? 'hh-sol-artifact-1' : 'hh3-artifact-1',
       contractName: name,
       sourceName: source,
@@ -186,11 +212,15 @@ function writeHardhat(folder: string, { input, output }: Compilation, version: 2
         inputSourceName: source,
         buildInfoId: id,
       }),
-    })
-    const up = path.relative(place, info)
-    const reference = { _format: 'hh-sol-dbg-1', buildInfo: path.join(up, `${id}.json`) }
-    if (version === 2) writeJson(path.join(place, `${name}.dbg.json`), reference)
-  }
+    }
+    const reference = { _format: 'hh-sol-dbg-1', buildInfo: path.relative(place, `${info}.json`) }
+    const files = [[`${place}/${name}.json`, artifact] as const]
+    return version === 2 ? [...files, [`${place}/${name}.dbg.json`, reference] as const] : files
+  })
+  return [
+    ...Object.entries(infos).map(([end, value]) => [`${info}${end}.json`, value] as const),
+    ...artifacts,
+  ]
 }
 
 function writeTruffle(folder: string, { input, output }: Compilation): void {

@@ -5,6 +5,7 @@ import {
   ether,
   fee,
   gas,
+  listed,
   milliseconds,
   number,
   oneLine,
@@ -417,10 +418,13 @@ function endLine(event: EndEvent): string {
   return `ended after ${duration(event.durationMs)}: ${parts.join(', ')}`
 }
 
-/** `artifacts  42 contracts of ./out` */
+/** `artifacts  42 contracts of ./out`, and later `, changed: Vault, Coin` */
 function artifactsLine(palette: Palette, event: ArtifactsEvent): string {
   if ('warning' in event) return `${palette.yellow('artifacts')}  ${oneLine(event.warning, 400)}`
-  return `${palette.dim('artifacts')}  ${plural(event.contracts, 'contract')} of ${oneLine(event.place, 200)}`
+  const { contracts, place, changed } = event
+  const found = `${plural(contracts, 'contract')} of ${oneLine(place, 200)}`
+  const news = changed === undefined ? '' : `, changed: ${oneLine(listed(changed), 200)}`
+  return `${palette.dim('artifacts')}  ${found}${news}`
 }
 
 /** `eth_sendTransaction still running, 12 s, 1.2 G gas` */

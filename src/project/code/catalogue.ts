@@ -18,6 +18,8 @@ export interface Contract {
   readonly format: Format
   /** The file that describes it. */
   readonly file: string
+  /** Of the file as it was read; empty for what was handed over. */
+  readonly stamp: string
   readonly sourceId: number | undefined
   readonly abi: readonly AbiItem[]
   readonly creation: CodeShape | undefined
@@ -109,6 +111,17 @@ export class Catalogue {
     return deployable.length > 0 ? deployable.length : contracts.length
   }
 
+  /** What tells the contracts of files that `isOf` takes from others, by their paths and names: code but for metadata, and ABI. */
+  marks(isOf: (file: string) => boolean): ReadonlyMap<string, string> {
+    const contracts = [...this.#files].flatMap(([file, list]) => (isOf(file) ? list : []))
+    return new Map(
+      contracts.map(({ name, source, creation, runtime, abi }) => {
+        const items = abi.map(({ kind, signature }) => `${kind} ${signature}`)
+        return [`${source}:${name}`, [creation?.masked, runtime?.masked, ...items].join()]
+      }),
+    )
+  }
+
   files(): IterableIterator<string> {
     return this.#files.keys()
   }
@@ -144,7 +157,7 @@ export class Catalogue {
     this.#stamps.set(path, stamp)
     this.#files.set(
       path,
-      contracts.map((each) => contractOf(each, path, age, items)),
+      contracts.map((each) => contractOf(each, { path, stamp, age }, items)),
     )
     this.#changed()
     return true
@@ -252,11 +265,10 @@ export class Catalogue {
 
 function contractOf(
   { abi, ...summary }: ContractSummary,
-  file: string,
-  age: number,
+  { path: file, stamp, age }: Pick<ReadFile, 'path' | 'stamp'> & { readonly age: number },
   items: readonly AbiItem[],
 ): Contract {
-  return { ...summary, file, age, abi: abi.flatMap((number) => items[number] ?? []) }
+  return { ...summary, file, stamp, age, abi: abi.flatMap((number) => items[number] ?? []) }
 }
 
 function lookupsOf(contracts: readonly Contract[]): Lookups {

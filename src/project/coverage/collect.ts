@@ -2,7 +2,7 @@
 // creations that differ only in arguments, are the same.
 import type { ReachedCode } from '../../evm/executor.ts'
 import { addReached, noCounts, type ReachCounts } from '../../evm/tracers/reached.ts'
-import type { Catalogue, Match } from '../code/catalogue.ts'
+import type { Catalogue, Contract, Match } from '../code/catalogue.ts'
 import { hashOf } from '../code/shape.ts'
 
 /** Runs that wait to be added. */
@@ -58,6 +58,15 @@ export class Collector {
     this.#addAll()
     this.#lookAgain()
     return [...this.#ran.values()]
+  }
+
+  /** Contracts that deployed codes are like which ran, and which no artifact has. */
+  alike(): readonly Contract[] {
+    const found = [...this.#unknown.values()].flatMap(({ code, isCreation }) => {
+      const match = isCreation ? undefined : this.#catalogue.runtime(code)
+      return match === undefined ? [] : match.contract
+    })
+    return [...new Set(found)]
   }
 
   close(): void {

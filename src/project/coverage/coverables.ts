@@ -65,7 +65,7 @@ class StatementReader extends BlockReader {
         return this.#for()
       case 'while':
         this.at += 5
-        this.#add(this.parenthesized())
+        this.#add({ ...this.parenthesized(), head: start })
         return { start, end: this.statement().end }
       case 'do':
         return this.#do()
@@ -85,7 +85,7 @@ class StatementReader extends BlockReader {
   #if(): Range {
     const start = this.at
     this.at += 2
-    const condition = this.#add(this.parenthesized())
+    const condition = this.#add({ ...this.parenthesized(), head: start })
     const truth = this.statement()
     const otherwise = this.takeWord('else') ? this.statement() : undefined
     const range = { start, end: (otherwise ?? truth).end }
@@ -109,15 +109,17 @@ class StatementReader extends BlockReader {
     const start = this.at
     this.at += 2
     this.statement()
+    this.peek()
+    const head = this.at
     this.takeWord('while')
-    this.#add(this.parenthesized())
+    this.#add({ ...this.parenthesized(), head })
     return this.#ended(start, this.at)
   }
 
   #try(): Range {
     const start = this.at
     this.at += 3
-    const call = this.#add(this.#tried())
+    const call = this.#add({ ...this.#tried(), head: start })
     const clauses = [this.#clause()]
     while (this.word() === 'catch') clauses.push(this.#clause())
     const range = { start, end: clauses.at(-1)!.end }

@@ -2,16 +2,17 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { listed } from '../../core/format.ts'
 import type { ReachedCode } from '../../evm/executor.ts'
 import type { Catalogue, Contract } from '../code/catalogue.ts'
 import {
   type DetailReader,
   type Details,
-  nearest,
   type Source,
   shownPath,
   sourceOf,
 } from '../solidity/details.ts'
+import { nearest } from '../solidity/files.ts'
 import { Collector, matchOf } from './collect.ts'
 import { type CoverageRow, recordOf } from './lcov.ts'
 import { Measure } from './measure.ts'
@@ -56,13 +57,22 @@ export class Coverage {
   /** What was reached so far. Build information is read beside the chain, and others get their turns meanwhile. */
   async report(): Promise<CoverageReport> {
     const measure = new Measure()
-    await this.#addRan(measure)
+    const gaps = new Gaps()
+    await this.#addRan(measure, gaps)
     await this.#addOthers(measure)
-    const records = measure.files.flatMap((file) => recordOf(file) ?? [])
+    const records = measure.files
+      .filter(({ path: place }) => !gaps.has(place))
+      .flatMap((file) => recordOf(file) ?? [])
+    const isKnown = (place: string): boolean => measure.has(place)
+    const warnings = [
+      this.#warning(measure.files.length),
+      gaps.warning(isKnown),
+      this.#alikeWarning(),
+    ]
     return {
       lcov: records.map(({ lcov }) => lcov).join(''),
       rows: records.map(({ row }) => row),
-      warning: this.#warning(records.length),
+      warning: warnings.filter((each) => each !== undefined).join('; ') || undefined,
     }
   }
 
@@ -74,13 +84,24 @@ export class Coverage {
       : 'the coverage report is empty: the sources of the artifacts are not there'
   }
 
-  async #addRan(measure: Measure): Promise<void> {
+  #alikeWarning(): string | undefined {
+    const names = this.#collector.alike().map(({ name }) => name)
+    if (names.length === 0) return undefined
+    return `not counted: code like that of ${listed(names)}, which no artifact has`
+  }
+
+  async #addRan(measure: Measure, gaps: Gaps): Promise<void> {
     const { catalogue } = this.#options
     for (const ran of this.#collector.ran()) {
       const match = matchOf(catalogue, ran)
-      const known = match && (await this.#detailsOf(match.contract))
-      if (match === undefined || known === undefined) continue
-      const { runtimeMap, creationMap, source } = known
+      if (match === undefined) continue
+      const known = await this.#detailsOf(match.contract)
+      const map = (ran.isCreation ? known?.creationMap : known?.runtimeMap)?.(ran.code)
+      if (known === undefined || map === undefined) {
+        this.#leaveOut(gaps, match.contract, new Set())
+        continue
+      }
+      const { source, isMadeUp } = known
       const file = (id: number): { path: string; source: Source } | undefined => {
         const found = source(id)
         const place = found && this.#pathOf(match.contract, found.path)
@@ -88,9 +109,23 @@ export class Coverage {
           ? undefined
           : { path: place, source: found }
       }
-      const map = (ran.isCreation ? creationMap : runtimeMap)(ran.code)
-      if (map !== undefined) measure.add({ ...ran, map, file })
+      measure.add({ ...ran, map, file })
+      const ids = [...map.sources]
+      const isWhole = ids.every((id) => source(id) !== undefined || isMadeUp(id))
+      const found = new Set(ids.flatMap((id) => source(id)?.path ?? []))
+      if (!isWhole) this.#leaveOut(gaps, match.contract, found)
     }
+  }
+
+  /** Leaves out sources whose code ran, nobody knows how often. @param counted those where that is known */
+  #leaveOut(gaps: Gaps, contract: Contract, counted: ReadonlySet<string>): void {
+    const own = shownPath(contract.source)
+    if (own === '' || this.#pathOf(contract, own) === undefined) return
+    const names = this.#options.details.compiledFrom(contract)
+    const places = names
+      ?.filter((name) => !counted.has(name))
+      .flatMap((name) => this.#pathOf(contract, shownPath(name)) ?? [])
+    gaps.add(contract.name, places)
   }
 
   async #detailsOf(contract: Contract): Promise<Details | undefined> {
@@ -138,6 +173,35 @@ export class Coverage {
     const parts = place.split(path.sep)
     if (parts.includes('node_modules')) return undefined
     return parts[0] === '..' ? file : parts.join('/')
+  }
+}
+
+/** Sources that are left out. */
+class Gaps {
+  readonly #places = new Set<string>()
+  readonly #contracts = new Set<string>()
+  #isAll = false
+
+  /** @param places what ran of the contract is of some of them; undefined: it may be of any */
+  add(contract: string, places: readonly string[] | undefined): void {
+    if (places?.length === 0) return
+    this.#contracts.add(contract)
+    this.#isAll ||= places === undefined
+    for (const each of places ?? []) this.#places.add(each)
+  }
+
+  has(place: string): boolean {
+    return this.#isAll || this.#places.has(place)
+  }
+
+  warning(isKnown: (place: string) => boolean): string | undefined {
+    const places = [...this.#places].filter(isKnown)
+    if (!this.#isAll && places.length === 0) return undefined
+    const contracts = listed([...this.#contracts])
+    const why = `${contracts} ran, but artifact, build information and sources are not of one compilation`
+    return this.#isAll
+      ? `the coverage report is empty: ${why}`
+      : `${listed(places)} left out: ${why}`
   }
 }
 

@@ -4,6 +4,8 @@
 export interface Range {
   readonly start: number
   readonly end: number
+  /** Where it begins for a reader, where that is before its start: at the word before a condition. */
+  readonly head?: number | undefined
 }
 
 /** A place where control parts. */

@@ -30,6 +30,8 @@ interface FileCounts {
   readonly lines: ReadonlyMap<number, number>
 }
 
+type Begun = Pick<Range, 'start' | 'head'>
+
 interface BranchCounts {
   readonly line: number
   /** How often it was come to, and how often it went each way. */
@@ -78,11 +80,10 @@ function textOf(row: CoverageRow, { functions, branches, lines }: FileCounts): s
 }
 
 function countsOf({ functions, source }: MeasuredFile): FileCounts {
-  const lineOf = ({ start }: { readonly start: number }): number =>
-    source.outline.lineAt(start).line
+  const lineOf = ({ start, head = start }: Begun): number => source.outline.lineAt(head).line
   const names = namesOf(functions, lineOf)
   const lines = new Map<number, number>()
-  const count = (range: { readonly start: number }, times: number): void => {
+  const count = (range: Begun, times: number): void => {
     const line = lineOf(range)
     lines.set(line, Math.max(lines.get(line) ?? 0, times))
   }

@@ -47,7 +47,7 @@ export class YulReader extends BlockReader {
   }
 
   #if(start: number): void {
-    const condition = this.#add(this.#expression())
+    const condition = this.#add({ ...this.#expression(), head: start })
     const truth = this.block()
     const range = { start, end: this.at }
     const ways = [truth, undefined]
@@ -55,7 +55,7 @@ export class YulReader extends BlockReader {
   }
 
   #switch(start: number): void {
-    const value = this.#add(this.#expression())
+    const value = this.#add({ ...this.#expression(), head: start })
     const ways: Range[] = []
     for (;;) {
       if (this.takeWord('case')) this.#expression()

@@ -1,5 +1,6 @@
 // Build information: what the compiler was given and what it answered, as far as stacks and layouts are told from it.
 import { readFileSync, statSync } from 'node:fs'
+import { hashOf } from '../code/shape.ts'
 import { entriesOf, isObject, type Loose, member, text } from './formats.ts'
 
 /** Build information, as far as it is used. */
@@ -9,7 +10,7 @@ export interface Build {
   /** Paths of sources by the indexes that source maps have for them. */
   readonly paths: ReadonlyMap<number, string>
   /** By path and name: `src/Vault.sol:Vault`. */
-  readonly maps: ReadonlyMap<string, Maps>
+  readonly maps: ReadonlyMap<string, BuiltMaps>
   readonly isOptimized: boolean
 }
 
@@ -19,6 +20,12 @@ export interface Maps {
   readonly runtimeMap: string
   /** Of storage; undefined where the compiler was not asked for it. */
   readonly layout?: unknown
+}
+
+/** What the compiler said of a contract. */
+export interface BuiltMaps extends Maps {
+  /** Of its codes: an artifact with others is of another compilation. */
+  readonly digest: string
 }
 
 /** Files of one compilation: one twice where input and output are in the same. */
@@ -50,7 +57,10 @@ export function buildOf(whole: Loose, other: Loose): Build {
   const maps = entriesOf(member(output, 'contracts')).flatMap(([source, unit]) =>
     entriesOf(unit).map(([name, contract]) => {
       const layout = member(contract, 'storageLayout')
-      return [`${source}:${name}`, { ...mapsIn(member(contract, 'evm')), layout }] as const
+      const evm = member(contract, 'evm')
+      const [creation, runtime] = [member(evm, 'bytecode'), member(evm, 'deployedBytecode')]
+      const digest = digestOf(member(creation, 'object'), member(runtime, 'object'))
+      return [`${source}:${name}`, { ...mapsIn(evm), layout, digest }] as const
     }),
   )
   return {
@@ -59,6 +69,12 @@ export function buildOf(whole: Loose, other: Loose): Build {
     maps: new Map(maps),
     isOptimized: isOptimizedBy(member(input, 'settings')),
   }
+}
+
+/** @param creation hex, as an artifact or the compiler has it */
+export function digestOf(creation: unknown, runtime: unknown): string {
+  const plain = [creation, runtime].map((code) => text(code).replace(/^0x/, ''))
+  return hashOf(Buffer.from(plain.join()))
 }
 
 /** Foundry has a table of them; the compiler tells the index of each source. */

@@ -4,6 +4,7 @@ import path from 'node:path'
 import { keccak256 } from '../../core/crypto/keccak.ts'
 import { compiledCode, shapeOf } from '../code/shape.ts'
 import { contractsIn, type FoundCode, type FoundContract, isObject, type Loose } from './formats.ts'
+import { stampIn } from './stamps.ts'
 import type {
   AbiItem,
   ContractSummary,
@@ -47,9 +48,10 @@ function readOne(
 ): ReadFile | SkippedFile | undefined {
   try {
     // at once: to wait for the system's threads takes longer than most files do
-    const { size, mtimeMs } = statSync(file)
-    const stamp = `${size} ${mtimeMs}`
+    const stats = statSync(file)
+    const stamp = stampIn(stats)
     if (stamp === known) return undefined
+    const { size } = stats
     if (size > LARGEST_FILE) {
       return { path: file, why: `${Math.round(size / 1e6)} MB are more than is read` }
     }

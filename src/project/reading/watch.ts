@@ -39,7 +39,7 @@ export class FolderWatch {
   }
 
   /**
-   * Tells a change before there is quiet, once; it is told again when there is.
+   * Tells a change before there is quiet; it is told again when there is.
    * @returns false where nothing changed, or it was told so
    */
   hurry(): boolean {
@@ -86,9 +86,9 @@ export class FolderWatch {
 
   #changed(): void {
     clearTimeout(this.#timer)
+    this.#isHurried = false
     this.#timer = setTimeout(() => {
       this.#timer = undefined
-      this.#isHurried = false
       this.#tell()
     }, QUIET_MS).unref()
   }

@@ -1,5 +1,5 @@
 // Source maps and sources of a contract: read from its artifact, and what that refers to, when they are asked for.
-import { existsSync, readdirSync, readFileSync, type Stats, statSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { LruCache } from '../../core/lrucache.ts'
 import type { Catalogue, Contract } from '../code/catalogue.ts'
@@ -7,15 +7,19 @@ import {
   type Build,
   type BuildFiles,
   buildOf,
+  digestOf,
   isOptimizedBy,
   jsonIn,
   type Maps,
   mapsIn,
 } from '../reading/builds.ts'
 import { entriesOf, isObject, type Loose, member, text } from '../reading/formats.ts'
+import { hashOfSource, stampOf } from '../reading/stamps.ts'
 import { Builds } from './builds.ts'
+import { isSameText, nearest, textNear } from './files.ts'
+import { FoundryBuilds, foundryArtifact, hashesIn, pathsFor } from './foundry.ts'
 import { type Outline, outlineOf } from './outline.ts'
-import { type CodeMap, codeMapOf } from './sourcemap.ts'
+import { type CodeMap, codeMapOf, sourcesIn } from './sourcemap.ts'
 
 /** A source, as it was compiled or as it is now. */
 export interface Source {
@@ -40,13 +44,12 @@ export interface Details {
   readonly isOptimized: boolean
   /** Where variables are in storage, as the compiler tells it; undefined where it was not asked. */
   readonly layout: unknown
+  /** True for the index of code that the compiler made up: it has no source. */
+  readonly isMadeUp: (id: number) => boolean
 }
 
 /** Contracts that are kept at hand. */
 const KEPT_CONTRACTS = 50
-
-/** Folders above an artifact in which its sources are looked for. */
-const HIGHEST = 6
 
 /** Reads the details of contracts. */
 export class DetailReader {
@@ -54,6 +57,7 @@ export class DetailReader {
   readonly #handedOver: (file: string) => unknown
   #known = noDetails()
   readonly #builds: Builds = new Builds()
+  readonly #foundryBuilds: FoundryBuilds = new FoundryBuilds()
 
   /** @param handedOver gives what was handed over instead of read from a file */
   constructor(catalogue: Catalogue, handedOver: (file: string) => unknown) {
@@ -66,10 +70,7 @@ export class DetailReader {
     for (const contract of contracts) {
       if (this.#known.get(contract) !== undefined) continue
       try {
-        for (const files of this.#buildsOf(contract)) {
-          const build = await this.#builds.load(files)
-          if (hasSource(build, contract)) break
-        }
+        for (const files of this.#buildsOf(contract)) await this.#builds.load(files)
       } catch {
         // gone, or half-written: names are told without lines
       }
@@ -93,7 +94,9 @@ export class DetailReader {
     if (known !== undefined) return known === 'none' ? undefined : known
     let details: Details | undefined
     try {
-      details = this.#read(contract)
+      // what has been written anew since the contract was read goes with other code
+      const found = isCurrent(contract) ? this.#read(contract) : undefined
+      if (isCurrent(contract)) details = found
     } catch {
       // gone, or half-written: names are told without lines
     }
@@ -101,11 +104,22 @@ export class DetailReader {
     return details
   }
 
+  /** Paths of the sources that a contract was compiled from; undefined where its artifact does not tell them. */
+  compiledFrom({ file, format }: Contract): readonly string[] | undefined {
+    if (format !== 'foundry') return undefined
+    try {
+      const { hashes } = foundryArtifact(file)
+      return hashes && [...hashes.keys()]
+    } catch {
+      return undefined
+    }
+  }
+
   /** Files of build information that a contract's details may be in, in the order in which they are looked at. */
   #buildsOf({ file, format }: Contract): readonly BuildFiles[] {
     switch (format) {
       case 'foundry':
-        return foundryBuilds(file)
+        return this.#foundryBuilds.of(file)
       case 'hardhat2':
         return [buildOfSecond(file)]
       case 'hardhat3':
@@ -134,22 +148,31 @@ export class DetailReader {
 
   /** Maps are in the artifact; the paths of sources by their ids are in the build information. */
   #foundry(contract: Contract): Details | undefined {
-    const artifact = jsonIn(contract.file)
-    const paths = this.#foundryPaths(contract)
-    const settings = member(member(artifact, 'metadata'), 'settings')
-    const maps = { ...mapsIn(artifact), layout: artifact.storageLayout }
-    return details(maps, isOptimizedBy(settings), (id) => {
-      const name = id === contract.sourceId ? contract.source : paths?.get(id)
-      return name === undefined ? undefined : sourceNear(contract.file, name)
+    const artifact = foundryArtifact(contract.file)
+    const { maps, isOptimized, hashes } = artifact
+    const builds = this.#foundryBuilds
+      .of(contract.file)
+      .flatMap((files) => this.#buildIn(files) ?? [])
+    const paths = pathsFor(contract, artifact, builds)
+    return details(maps, {
+      isOptimized,
+      find: (id) => {
+        const name = id === contract.sourceId ? contract.source : paths?.get(id)
+        return name === undefined ? undefined : sourceNear(contract.file, name, hashes?.get(name))
+      },
+      // where there is no other source, all else is made up
+      isMadeUp: (id) =>
+        id !== contract.sourceId && (paths === undefined ? hashes?.size === 1 : !paths.has(id)),
     })
   }
 
-  #foundryPaths(contract: Contract): Build['paths'] | undefined {
-    for (const files of foundryBuilds(contract.file)) {
-      const build = this.#builds.of(files)
-      if (hasSource(build, contract)) return build.paths
+  /** Undefined where it is gone, or half-written. */
+  #buildIn(files: BuildFiles): Build | undefined {
+    try {
+      return this.#builds.of(files)
+    } catch {
+      return undefined
     }
-    return undefined
   }
 
   /** Each artifact has its own source; those of others are in theirs. */
@@ -160,25 +183,32 @@ export class DetailReader {
       runtimeMap: text(artifact.deployedSourceMap),
     }
     const metadata: unknown = JSON.parse(text(artifact.metadata) || '{}')
-    return details(maps, isOptimizedBy(member(metadata, 'settings')), (id) => {
-      const folder = path.dirname(contract.file)
-      const other = this.#catalogue.find(
-        (each) => each.sourceId === id && path.dirname(each.file) === folder,
+    const hashes = new Set(hashesIn(metadata)?.values())
+    const folder = path.dirname(contract.file)
+    const other = (id: number): Contract | undefined =>
+      this.#catalogue.find(
+        (each) => each.sourceId === id && path.dirname(each.file) === folder && isCurrent(each),
       )
-      return (
-        other &&
-        sourceOf(
-          path.relative(path.resolve(folder, '../..'), other.source),
-          text(jsonIn(other.file).source),
-        )
-      )
+    return details(maps, {
+      isOptimized: isOptimizedBy(member(metadata, 'settings')),
+      find: (id) => {
+        const found = other(id)
+        if (found === undefined) return undefined
+        const content = text(jsonIn(found.file).source)
+        if (hashes.size > 0 && !hashes.has(hashOfSource(content))) return undefined
+        return sourceOf(path.relative(path.resolve(folder, '../..'), found.source), content)
+      },
+      isMadeUp: (id) => other(id) === undefined,
     })
   }
 
   /** What the compiler answered: in files, or handed over. */
   #compiler(contract: Contract): Details | undefined {
     const [files] = this.#buildsOf(contract)
-    if (files !== undefined) return fromBuild(this.#builds.of(files), contract)
+    if (files !== undefined) {
+      const build = this.#builds.of(files)
+      return isOfBuild(build, contract) ? fromBuild(build, contract) : undefined
+    }
     const given = this.#handedOver(contract.file)
     return isObject(given) ? fromBuild(buildOf(given, given), contract) : undefined
   }
@@ -215,10 +245,26 @@ function leanContract(contract: unknown): Loose {
   return { evm, storageLayout, metadata }
 }
 
+/** True where the file that describes a contract is as it was read. */
+function isCurrent({ file, stamp }: Contract): boolean {
+  return stamp === '' || stampOf(file) === stamp
+}
+
+/** Whether build information that an artifact names has its very code: one of them may be written anew, and the other not yet. */
+function isOfBuild({ maps }: Build, { file, format, source, name }: Contract): boolean {
+  if (format === 'compiler') return true
+  const { bytecode, deployedBytecode } = jsonIn(file)
+  return maps.get(`${source}:${name}`)?.digest === digestOf(bytecode, deployedBytecode)
+}
+
+/** What finds the sources of a contract. */
+interface Finding extends Pick<Details, 'isOptimized' | 'isMadeUp'> {
+  readonly find: (id: number) => Source | undefined
+}
+
 function details(
   { creationMap, runtimeMap, layout }: Maps,
-  isOptimized: boolean,
-  find: (id: number) => Source | undefined,
+  { isOptimized, isMadeUp, find }: Finding,
 ): Details | undefined {
   if (creationMap === '' && runtimeMap === '') return undefined
   const known = new Map<number, Source | undefined>()
@@ -232,7 +278,8 @@ function details(
     isOptimized,
     layout,
     source,
-    sources: () => sourcesIn(runtimeMap, source),
+    sources: () => [...sourcesIn(runtimeMap)].flatMap((id) => source(id) ?? []),
+    isMadeUp,
   }
 }
 
@@ -245,31 +292,27 @@ function once(sourceMap: string): (code: Uint8Array) => CodeMap | undefined {
   }
 }
 
-/** The sources that a source map names. */
-function sourcesIn(
-  sourceMap: string,
-  source: (id: number) => Source | undefined,
-): readonly Source[] {
-  const ids = new Set(
-    sourceMap.split(';').flatMap((entry) => {
-      const id = entry.split(':')[2]
-      return id ? [Number(id)] : []
-    }),
-  )
-  return [...ids].flatMap((id) => source(id) ?? [])
-}
-
 function fromBuild(build: Build, contract: Contract): Details | undefined {
   const maps = build.maps.get(`${contract.source}:${contract.name}`)
   if (maps === undefined) return undefined
-  return details(maps, build.isOptimized, (id) => {
-    const name = build.paths.get(id)
-    if (name === undefined) return undefined
-    const content = build.texts.get(name)
-    return content === undefined
-      ? sourceNear(contract.file, name)
-      : sourceOf(shownPath(name), content)
+  return details(maps, {
+    isOptimized: build.isOptimized,
+    find: (id) => {
+      const name = build.paths.get(id)
+      if (name === undefined) return undefined
+      const content = build.texts.get(name)
+      if (content === undefined) return sourceNear(contract.file, name)
+      const shown = shownPath(name)
+      return isEdited(contract, shown, content) ? undefined : sourceOf(shown, content)
+    },
+    isMadeUp: (id) => !build.paths.has(id),
   })
+}
+
+/** True where a source is on the disk, and not as it was compiled: its lines are others by now. */
+function isEdited({ file, stamp }: Contract, name: string, content: string): boolean {
+  const found = stamp === '' ? undefined : nearest(file, name, (each) => each.isFile())
+  return found !== undefined && !isSameText(readFileSync(found, 'utf8'), content)
 }
 
 /** `artifacts/contracts/Vault.sol/Vault.dbg.json` says where the build information is. */
@@ -287,42 +330,10 @@ export function buildOfThird(file: string): BuildFiles {
   return [path.join(folder, `${id}.json`), path.join(folder, `${id}.output.json`)]
 }
 
-/** Foundry's build information, the newest first. */
-function foundryBuilds(file: string): readonly BuildFiles[] {
-  const folder = nearest(file, 'build-info')
-  if (folder === undefined) return []
-  return readdirSync(folder)
-    .filter((name) => name.endsWith('.json'))
-    .map((name) => path.join(folder, name))
-    .sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs)
-    .map((each) => [each, each])
-}
-
-/** True where build information and an artifact agree in the index of the contract's source. */
-function hasSource({ paths }: Build, { source, sourceId, format }: Contract): boolean {
-  return format !== 'foundry' || (sourceId !== undefined && paths.get(sourceId) === source)
-}
-
-/** A source as it is on the disk, below a folder that the artifact is in. */
-function sourceNear(file: string, name: string): Source | undefined {
-  const found = path.isAbsolute(name) ? name : nearest(file, name)
-  return found === undefined ? undefined : sourceOf(name, readFileSync(found, 'utf8'))
-}
-
-/** The path of a file or folder of this name in the nearest folder above a file. */
-export function nearest(
-  file: string,
-  name: string,
-  isMeant: (found: Stats) => boolean = () => true,
-): string | undefined {
-  let folder = path.dirname(file)
-  for (let i = 0; i < HIGHEST; i++) {
-    const candidate = path.join(folder, name)
-    const found = statSync(candidate, { throwIfNoEntry: false })
-    if (found !== undefined && isMeant(found)) return candidate
-    folder = path.dirname(folder)
-  }
-  return undefined
+/** A source as it is on the disk, below a folder that the artifact is in. @param hash of what was compiled */
+function sourceNear(file: string, name: string, hash?: string): Source | undefined {
+  const content = textNear(file, name, hash)
+  return content === undefined ? undefined : sourceOf(name, content)
 }
 
 /** Hardhat 3 puts the package before a path: `project/contracts/Vault.sol`, `npm/@scope/name@1.0.0/Vault.sol`. */

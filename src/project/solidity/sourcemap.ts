@@ -15,6 +15,8 @@ export interface Origin {
 /** The origins of instructions, by their places in the code. */
 export interface CodeMap {
   readonly at: (pc: number) => Origin | undefined
+  /** Indexes of all sources that instructions come from. */
+  readonly sources: ReadonlySet<number>
 }
 
 const PUSH1 = 0x60
@@ -30,6 +32,7 @@ export function codeMapOf(sourceMap: string, code: Uint8Array): CodeMap {
   const origins = originsIn(sourceMap)
   const instructions = instructionsIn(code)
   return {
+    sources: sourcesIn(sourceMap),
     at: (pc) => {
       const index = instructions[pc] ?? 0
       const at = (index - 1) * WIDTH
@@ -42,6 +45,15 @@ export function codeMapOf(sourceMap: string, code: Uint8Array): CodeMap {
       }
     },
   }
+}
+
+/** The indexes of the sources that a source map names. */
+export function sourcesIn(sourceMap: string): ReadonlySet<number> {
+  const ids = sourceMap.split(';').flatMap((entry) => {
+    const id = entry.split(':')[2]
+    return id ? [Number(id)] : []
+  })
+  return new Set(ids.filter((id) => id >= 0))
 }
 
 /** Of each place in the code, the number of its instruction, from 1 on; 0 within the bytes that one pushes. */

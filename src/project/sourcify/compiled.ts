@@ -1,13 +1,13 @@
 // What a contract was compiled from, and what came of it: metadata, sources, codes, as its artifact or build information has them.
 import { readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
-import { keccak256 } from '../../core/crypto/keccak.ts'
-import { hexFromBytes } from '../../core/hex.ts'
 import { LruCache } from '../../core/lrucache.ts'
 import type { Catalogue, Contract } from '../code/catalogue.ts'
 import { jsonIn } from '../reading/builds.ts'
 import { entriesOf, isObject, type Loose, member, text } from '../reading/formats.ts'
-import { buildOfSecond, buildOfThird, nearest } from '../solidity/details.ts'
+import { hashOfSource } from '../reading/stamps.ts'
+import { buildOfSecond, buildOfThird } from '../solidity/details.ts'
+import { nearest } from '../solidity/files.ts'
 import { type Compilation, rebuiltMetadata } from './rebuilt.ts'
 
 /** A contract with all that an explorer asks of it. */
@@ -176,11 +176,6 @@ function compiledFrom(contract: Contract, output: Output): Compiled | undefined 
 export function metadataIn(value: unknown): Loose | undefined {
   const read: unknown = typeof value === 'string' && value !== '' ? JSON.parse(value) : value
   return isObject(read) && isObject(read.sources) ? read : undefined
-}
-
-/** As metadata has it for each source. */
-export function hashOfSource(content: string): string {
-  return hexFromBytes(keccak256(Buffer.from(content, 'utf8')))
 }
 
 /** A source as it is on the disk now, in a folder that the artifact is in, or among the packages there. */

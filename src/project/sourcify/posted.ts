@@ -5,7 +5,8 @@ import { type Address, bytesFromHex } from '../../core/hex.ts'
 import type { Contract } from '../code/catalogue.ts'
 import type { Loose } from '../reading/formats.ts'
 import { entriesOf, member, text } from '../reading/formats.ts'
-import { type Compiled, type CompiledReader, hashOfSource, targetOf } from './compiled.ts'
+import { hashOfSource } from '../reading/stamps.ts'
+import { type Compiled, type CompiledReader, targetOf } from './compiled.ts'
 import {
   type Ask,
   type Candidates,

@@ -1,0 +1,47 @@
+// Files that artifacts refer to: near them, in a folder that they are in.
+import { readFileSync, type Stats, statSync } from 'node:fs'
+import path from 'node:path'
+import { hashOfSource } from '../reading/stamps.ts'
+
+/** Folders above an artifact in which its sources are looked for. */
+const HIGHEST = 6
+
+/** The path of a file or folder of this name in the nearest folder above a file. */
+export function nearest(
+  file: string,
+  name: string,
+  isMeant: (found: Stats) => boolean = () => true,
+): string | undefined {
+  let folder = path.dirname(file)
+  for (let i = 0; i < HIGHEST; i++) {
+    const candidate = path.join(folder, name)
+    const found = statSync(candidate, { throwIfNoEntry: false })
+    if (found !== undefined && isMeant(found)) return candidate
+    folder = path.dirname(folder)
+  }
+  return undefined
+}
+
+/**
+ * The text of a source as it is on the disk.
+ * @param file an artifact
+ * @param hash of the text that was compiled; undefined: whatever is there
+ * @returns undefined where there is none, or it is not what was compiled
+ */
+export function textNear(file: string, name: string, hash?: string): string | undefined {
+  const found = path.isAbsolute(name) ? name : nearest(file, name)
+  if (found === undefined) return undefined
+  const content = readFileSync(found, 'utf8')
+  if (hash === undefined || hashOfSource(content) === hash) return content
+  // Foundry compiles what it reads without carriage returns
+  return hashOfSource(plain(content)) === hash ? plain(content) : undefined
+}
+
+/** Line ends may be those of another system. */
+export function isSameText(one: string, other: string): boolean {
+  return one === other || plain(one) === plain(other)
+}
+
+function plain(content: string): string {
+  return content.replaceAll('\r\n', '\n')
+}

@@ -1,0 +1,144 @@
+// Which build information an artifact of Foundry goes with. An artifact names none. The compiler writes artifacts, then build
+// information, then its cache, which names both: what is not written in that order is not of one compilation, or not whole yet.
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import path from 'node:path'
+import { LruCache } from '../../core/lrucache.ts'
+import type { Contract } from '../code/catalogue.ts'
+import {
+  type Build,
+  type BuildFiles,
+  isOptimizedBy,
+  jsonIn,
+  type Maps,
+  mapsIn,
+} from '../reading/builds.ts'
+import { entriesOf, member, text } from '../reading/formats.ts'
+import { stampOf } from '../reading/stamps.ts'
+import { nearest } from './files.ts'
+import { sourcesIn } from './sourcemap.ts'
+
+/** An artifact, as far as lines are told from it. */
+export interface FoundryArtifact {
+  readonly maps: Maps
+  readonly isOptimized: boolean
+  /** Hashes of all sources that it was compiled from, by their paths; undefined where it has no metadata. */
+  readonly hashes: ReadonlyMap<string, string> | undefined
+}
+
+/** Build information that is looked at where no cache names it: the first that was written after the artifact. */
+const MOST_CANDIDATES = 3
+
+/** Caches that are kept at hand: one a project. */
+const MOST_CACHES = 4
+
+const CACHE = path.join('cache', 'solidity-files-cache.json')
+
+/** Reads an artifact. */
+export function foundryArtifact(file: string): FoundryArtifact {
+  const artifact = jsonIn(file)
+  return {
+    maps: { ...mapsIn(artifact), layout: artifact.storageLayout },
+    isOptimized: isOptimizedBy(member(member(artifact, 'metadata'), 'settings')),
+    hashes: hashesIn(artifact.metadata),
+  }
+}
+
+/** Hashes of sources by their paths. @param metadata the compiler's */
+export function hashesIn(metadata: unknown): ReadonlyMap<string, string> | undefined {
+  const sources = entriesOf(member(metadata, 'sources'))
+  return sources.length === 0
+    ? undefined
+    : new Map(sources.map(([name, source]) => [name, text(member(source, 'keccak256'))]))
+}
+
+/** What the compiler's cache has of artifacts. */
+interface CompilerCache {
+  /** That of the artifacts. */
+  readonly folder: string
+  /** Of build information, by the files of artifacts. */
+  readonly ids: ReadonlyMap<string, string>
+}
+
+/** Finds build information. */
+export class FoundryBuilds {
+  /** As they were read. */
+  readonly #caches = new LruCache<string, CompilerCache>(MOST_CACHES)
+
+  /** Files that may be of the compilation of an artifact. */
+  of(file: string): readonly BuildFiles[] {
+    const folder = nearest(file, 'build-info')
+    if (folder === undefined) return []
+    const writtenMs = statSync(file).mtimeMs
+    const cache = this.#cacheOf(file, writtenMs)
+    if (cache !== undefined) {
+      const build = path.join(folder, `${cache.ids.get(file)}.json`)
+      return existsSync(build) ? [[build, build]] : []
+    }
+    return readdirSync(folder)
+      .filter((name) => name.endsWith('.json'))
+      .map((name) => path.join(folder, name))
+      .map((build) => ({ build, ms: statSync(build).mtimeMs }))
+      .filter(({ ms }) => ms >= writtenMs)
+      .sort((a, b) => a.ms - b.ms)
+      .slice(0, MOST_CANDIDATES)
+      .map(({ build }) => [build, build])
+  }
+
+  /** The cache that knows of an artifact; undefined where it is older than that, half-written, or of another folder. */
+  #cacheOf(file: string, writtenMs: number): CompilerCache | undefined {
+    const place = nearest(file, CACHE)
+    if (place === undefined || statSync(place).mtimeMs < writtenMs) return undefined
+    try {
+      const key = `${place} ${stampOf(place)}`
+      const cache = this.#caches.get(key) ?? readCache(place)
+      this.#caches.set(key, cache)
+      return file.startsWith(cache.folder + path.sep) ? cache : undefined
+    } catch {
+      return undefined
+    }
+  }
+}
+
+function readCache(file: string): CompilerCache {
+  const { paths, files } = jsonIn(file)
+  const folder = path.resolve(path.dirname(file), '..', text(member(paths, 'artifacts')))
+  const values = (each: unknown): unknown[] => entriesOf(each).map(([, value]) => value)
+  const artifacts = values(files)
+    // by contract, by version of the compiler, by profile
+    .flatMap((source) => values(member(source, 'artifacts')))
+    .flatMap(values)
+    .flatMap(values)
+  const ids = artifacts.map(
+    (each) =>
+      [path.join(folder, text(member(each, 'path'))), text(member(each, 'build_id'))] as const,
+  )
+  return { folder, ids: new Map(ids) }
+}
+
+/**
+ * Paths of sources by the indexes that an artifact's source maps have for them.
+ * @param builds that may be of its compilation
+ * @returns undefined where none fits, or several that differ
+ */
+export function pathsFor(
+  contract: Contract,
+  { maps, hashes }: FoundryArtifact,
+  builds: readonly Build[],
+): Build['paths'] | undefined {
+  const ids = [...new Set([...sourcesIn(maps.creationMap), ...sourcesIn(maps.runtimeMap)])]
+  const [first, ...others] = builds.filter(({ paths }) => {
+    const isOwn =
+      contract.sourceId !== undefined && paths.get(contract.sourceId) === contract.source
+    return isOwn && ids.every((id) => isMeant(id, paths, hashes))
+  })
+  const isOne = others.every(({ paths }) =>
+    ids.every((id) => paths.get(id) === first?.paths.get(id)),
+  )
+  return isOne ? first?.paths : undefined
+}
+
+/** The index after all others is that of code that the compiler made up. */
+function isMeant(id: number, paths: Build['paths'], hashes: FoundryArtifact['hashes']): boolean {
+  const name = paths.get(id)
+  return name === undefined ? id === paths.size : hashes?.has(name) !== false
+}
