@@ -136,29 +136,34 @@ const WAVERING = hexFromBytes(
 
 describe('the cache', () => {
   test.each([
-    ['without system contracts', { hardfork: 'cancun' }, []],
-    ['with system contracts', {}, []],
-    ['that does not trace', {}, ['debug_traceCall']],
-    ['that foresees nothing', {}, ['debug_traceCall', 'eth_createAccessList']],
-  ] as const)('does not change what is recorded of a network %s', async (_, options, unknown) => {
-    const upstream = await network(options)
-    const { contractAddress: wavering } = await sendOn(upstream.ask, { data: WAVERING })
-    await upstream.ask('anvil_setStorageAt', wavering, '0x0', `0x${'1'.padStart(64, '0')}`)
-    const keeper = await deployKeeper(upstream)
-    for (const method of unknown) upstream.faults.unknown.add(method)
-    const record = async (name: string, flags: DevchainOptions): Promise<string> => {
-      const forkRecord = path.join(path.dirname(file), name)
-      const own = { fork: { url: upstream.url }, hardfork: 'prague', ...flags } as const
-      await during({ ...own, forkRecord }, async (fork) => {
-        await fork.ask('eth_call', { to: wavering })
-        await play(fork, keeper)
-      })
-      return textOf(forkRecord)
-    }
-    const cold = await record('cold', { noForkCache: true })
-    expect(await record('filling', {})).toBe(cold)
-    expect(await record('warm', {})).toBe(cold)
-  })
+    ['without system contracts', { hardfork: 'cancun' }, [], {}],
+    ['with system contracts', {}, [], {}],
+    ['that does not trace', {}, ['debug_traceCall'], {}],
+    ['that foresees nothing', {}, ['debug_traceCall', 'eth_createAccessList'], {}],
+    ['that is asked for proofs', {}, [], { forkProofs: true }],
+  ] as const)(
+    'does not change what is recorded of a network %s',
+    async (...[, options, unknown, how]) => {
+      const upstream = await network(options)
+      const { contractAddress: wavering } = await sendOn(upstream.ask, { data: WAVERING })
+      await upstream.ask('anvil_setStorageAt', wavering, '0x0', `0x${'1'.padStart(64, '0')}`)
+      const keeper = await deployKeeper(upstream)
+      for (const method of unknown) upstream.faults.unknown.add(method)
+      const record = async (name: string, flags: DevchainOptions): Promise<string> => {
+        const forkRecord = path.join(path.dirname(file), name)
+        const fork = { url: upstream.url }
+        const own = { fork, hardfork: 'prague', ...how, ...flags } as const
+        await during({ ...own, forkRecord }, async (fork) => {
+          await fork.ask('eth_call', { to: wavering })
+          await play(fork, keeper)
+        })
+        return textOf(forkRecord)
+      }
+      const cold = await record('cold', { noForkCache: true })
+      expect(await record('filling', {})).toBe(cold)
+      expect(await record('warm', {})).toBe(cold)
+    },
+  )
 })
 
 test('a replay that is recorded leaves out what it does not read', async () => {
@@ -201,15 +206,16 @@ describe('merges', () => {
   function merged(base: string, ours: string, theirs: string, attributes: string): string {
     const folder = path.dirname(file)
     const git = (...args: string[]): void => {
-      const identity = [
-        '-c',
-        'user.name=a',
-        '-c',
-        'user.email=a@b.c',
-        '-c',
-        'core.hooksPath=/dev/null',
-      ]
-      execFileSync('git', [...identity, ...args], { cwd: folder, stdio: 'pipe' })
+      const settings = {
+        'user.name': 'a',
+        'user.email': 'a@b.c',
+        'core.hooksPath': '/dev/null',
+        'core.autocrlf': 'false',
+        'commit.gpgSign': 'false',
+        'merge.conflictStyle': 'merge',
+      }
+      const own = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+      execFileSync('git', [...own, ...args], { cwd: folder, stdio: 'pipe' })
     }
     const commit = (text: string): void => {
       writeFileSync(file, text)
