@@ -1,4 +1,4 @@
-// The encoding of arguments that contracts understand, as far as it is read here: words, and byte strings.
+// What contracts understand, as far as it is read here: arguments that are words and byte strings, functions of standards.
 // @see https://docs.soliditylang.org/en/latest/abi-spec.html
 import { checksumAddress, keccak256 } from './crypto/crypto.ts'
 import { type Address, addressFromBytes, bigintFromBytes, hexFromBytes } from './hex.ts'
@@ -53,4 +53,52 @@ function bytesAt(data: Uint8Array, offset: bigint): Uint8Array | undefined {
   const length = header === undefined ? undefined : bigintFromBytes(header)
   if (length === undefined || length > BigInt(data.length - start)) return undefined
   return data.subarray(start, start + Number(length))
+}
+
+/** ERC-20, 721, 1155, 4626, 2612, 5267, 165, 173, 1271, 2981, 1967; AccessControl, Pausable, WETH, Multicall3. */
+const FUNCTIONS = `
+name() symbol() decimals() totalSupply() balanceOf(address) allowance(address,address) transfer(address,uint256)
+approve(address,uint256) transferFrom(address,address,uint256) increaseAllowance(address,uint256)
+decreaseAllowance(address,uint256) mint(address,uint256) mint(address) mint(uint256) burn(uint256) burn(address,uint256)
+burnFrom(address,uint256)
+permit(address,address,uint256,uint256,uint8,bytes32,bytes32) nonces(address) DOMAIN_SEPARATOR() eip712Domain()
+ownerOf(uint256) safeTransferFrom(address,address,uint256) safeTransferFrom(address,address,uint256,bytes)
+setApprovalForAll(address,bool) getApproved(uint256) isApprovedForAll(address,address) tokenURI(uint256)
+tokenByIndex(uint256) tokenOfOwnerByIndex(address,uint256) safeMint(address,uint256) safeMint(address)
+onERC721Received(address,address,uint256,bytes) royaltyInfo(uint256,uint256)
+balanceOf(address,uint256) balanceOfBatch(address[],uint256[]) uri(uint256)
+safeTransferFrom(address,address,uint256,uint256,bytes)
+safeBatchTransferFrom(address,address,uint256[],uint256[],bytes)
+onERC1155Received(address,address,uint256,uint256,bytes)
+onERC1155BatchReceived(address,address,uint256[],uint256[],bytes)
+asset() totalAssets() convertToShares(uint256) convertToAssets(uint256) deposit(uint256,address) mint(uint256,address)
+withdraw(uint256,address,address) redeem(uint256,address,address) maxDeposit(address) maxMint(address)
+maxWithdraw(address) maxRedeem(address) previewDeposit(uint256) previewMint(uint256) previewWithdraw(uint256)
+previewRedeem(uint256)
+deposit() withdraw(uint256) supportsInterface(bytes4) isValidSignature(bytes32,bytes)
+owner() pendingOwner() transferOwnership(address) acceptOwnership() renounceOwnership()
+hasRole(bytes32,address) getRoleAdmin(bytes32) grantRole(bytes32,address) revokeRole(bytes32,address)
+renounceRole(bytes32,address) DEFAULT_ADMIN_ROLE() paused() pause() unpause()
+implementation() admin() upgradeTo(address) upgradeToAndCall(address,bytes) changeAdmin(address) proxiableUUID()
+UPGRADE_INTERFACE_VERSION() upgrade(address,address) upgradeAndCall(address,address,bytes) initialize()
+multicall(bytes[]) multicall(uint256,bytes[]) multicall(bytes32,bytes[]) aggregate((address,bytes)[]) aggregate3((address,bool,bytes)[])
+aggregate3Value((address,bool,uint256,bytes)[]) tryAggregate(bool,(address,bytes)[])
+blockAndAggregate((address,bytes)[]) tryBlockAndAggregate(bool,(address,bytes)[]) getBlockNumber() getChainId()
+getEthBalance(address) getCurrentBlockTimestamp()`
+
+/** The signature of a function by its selector, `transfer(address,uint256)`; undefined for one that is not known. */
+export const functionSignature: (selector: string) => string | undefined = bySelector(FUNCTIONS)
+
+/** Looks signatures up by selector. They are hashed when the first is asked for, as many runs need none. */
+export function bySelector(list: string): (selector: string) => string | undefined {
+  let known: ReadonlyMap<string, string> | undefined
+  return (selector) => {
+    known ??= new Map(
+      list
+        .trim()
+        .split(/\s+/)
+        .map((signature) => [selectorOf(signature), signature]),
+    )
+    return known.get(selector)
+  }
 }

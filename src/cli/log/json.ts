@@ -5,7 +5,7 @@ import type { BugEvent, CallEvent, ChainEvent, RunningEvent, TransactionEvent } 
 import type { Entry, Renderer } from './folding.ts'
 import { builtInName, type NameSource, selectorOf } from './names.ts'
 import { outcomeOf } from './outcome.ts'
-import { askedBy } from './request.ts'
+import { askedBy, isDeployer } from './request.ts'
 import { plainTold, type Scene, toldCall, toldError, toldEvents, toldTransaction } from './scene.ts'
 
 /** Characters of JSON above which only the beginning of parameters, a result or an error's data is given, as text. */
@@ -107,7 +107,7 @@ function functionOf(
   input: string,
 ): { readonly selector?: string; readonly function?: string | undefined } {
   const selector = selectorOf(input)
-  if (to === null || selector === '') return {}
+  if (to === null || selector === '' || isDeployer(to)) return {}
   return { selector, function: nameOf(to, input) }
 }
 

@@ -1,5 +1,6 @@
-// Names of functions and custom errors, for those that nearly every project meets. Selectors follow from signatures.
-import { CONSOLE_ADDRESS, decodeArguments, selectorOf as selectorFor } from '../../core/abi.ts'
+// Names of functions and custom errors, for those that nearly every project meets.
+
+import { bySelector, CONSOLE_ADDRESS, decodeArguments, functionSignature } from '../../core/abi.ts'
 import { short } from '../../core/format.ts'
 import { bytesFromHex } from '../../core/hex.ts'
 
@@ -11,37 +12,6 @@ import { bytesFromHex } from '../../core/hex.ts'
  * @param input hex, from the selector on
  */
 export type NameSource = (to: string | null, input: string) => string | undefined
-
-/** ERC-20, 721, 1155, 4626, 2612, 5267, 165, 173, 1271, 2981, 1967; AccessControl, Pausable, WETH, Multicall3. */
-const FUNCTIONS = `
-name() symbol() decimals() totalSupply() balanceOf(address) allowance(address,address) transfer(address,uint256)
-approve(address,uint256) transferFrom(address,address,uint256) increaseAllowance(address,uint256)
-decreaseAllowance(address,uint256) mint(address,uint256) mint(address) mint(uint256) burn(uint256) burn(address,uint256)
-burnFrom(address,uint256)
-permit(address,address,uint256,uint256,uint8,bytes32,bytes32) nonces(address) DOMAIN_SEPARATOR() eip712Domain()
-ownerOf(uint256) safeTransferFrom(address,address,uint256) safeTransferFrom(address,address,uint256,bytes)
-setApprovalForAll(address,bool) getApproved(uint256) isApprovedForAll(address,address) tokenURI(uint256)
-tokenByIndex(uint256) tokenOfOwnerByIndex(address,uint256) safeMint(address,uint256) safeMint(address)
-onERC721Received(address,address,uint256,bytes) royaltyInfo(uint256,uint256)
-balanceOf(address,uint256) balanceOfBatch(address[],uint256[]) uri(uint256)
-safeTransferFrom(address,address,uint256,uint256,bytes)
-safeBatchTransferFrom(address,address,uint256[],uint256[],bytes)
-onERC1155Received(address,address,uint256,uint256,bytes)
-onERC1155BatchReceived(address,address,uint256[],uint256[],bytes)
-asset() totalAssets() convertToShares(uint256) convertToAssets(uint256) deposit(uint256,address) mint(uint256,address)
-withdraw(uint256,address,address) redeem(uint256,address,address) maxDeposit(address) maxMint(address)
-maxWithdraw(address) maxRedeem(address) previewDeposit(uint256) previewMint(uint256) previewWithdraw(uint256)
-previewRedeem(uint256)
-deposit() withdraw(uint256) supportsInterface(bytes4) isValidSignature(bytes32,bytes)
-owner() pendingOwner() transferOwnership(address) acceptOwnership() renounceOwnership()
-hasRole(bytes32,address) getRoleAdmin(bytes32) grantRole(bytes32,address) revokeRole(bytes32,address)
-renounceRole(bytes32,address) DEFAULT_ADMIN_ROLE() paused() pause() unpause()
-implementation() admin() upgradeTo(address) upgradeToAndCall(address,bytes) changeAdmin(address) proxiableUUID()
-UPGRADE_INTERFACE_VERSION() upgrade(address,address) upgradeAndCall(address,address,bytes) initialize()
-multicall(bytes[]) aggregate((address,bytes)[]) aggregate3((address,bool,bytes)[])
-aggregate3Value((address,bool,uint256,bytes)[]) tryAggregate(bool,(address,bytes)[])
-blockAndAggregate((address,bytes)[]) tryBlockAndAggregate(bool,(address,bytes)[]) getBlockNumber() getChainId()
-getEthBalance(address) getCurrentBlockTimestamp()`
 
 /** OpenZeppelin Contracts 5, ERC-6093 among them. Only types of one word: their arguments are shown. */
 const ERRORS = `
@@ -65,13 +35,12 @@ AddressEmptyCode(address) FailedCall() FailedInnerCall() InsufficientBalance(uin
 SafeERC20FailedOperation(address) SafeCastOverflowedUintDowncast(uint8,uint256)
 ECDSAInvalidSignature() ECDSAInvalidSignatureLength(uint256) ECDSAInvalidSignatureS(bytes32)`
 
-const functions = signatures(FUNCTIONS)
-const errors = signatures(ERRORS)
+const errors = bySelector(ERRORS)
 
 /** The names that are built in. */
 export const builtInName: NameSource = (to, input) => {
   if (to?.toLowerCase() === CONSOLE_ADDRESS) return 'console.log'
-  return functions(selectorOf(input))
+  return functionSignature(selectorOf(input))
 }
 
 /** The first four bytes of an input; empty when it has fewer. */
@@ -96,18 +65,4 @@ export function errorText(data: string): string | undefined {
   const known = types.filter((type) => type !== '')
   const values = decodeArguments(known, bytesFromHex(`0x${data.slice(10)}`))
   return values && `${name}(${values.map((value) => short(String(value))).join(', ')})`
-}
-
-/** Looks signatures up by selector. They are hashed when the first is asked for, as many runs need none. */
-function signatures(list: string): (selector: string) => string | undefined {
-  let known: ReadonlyMap<string, string> | undefined
-  return (selector) => {
-    known ??= new Map(
-      list
-        .trim()
-        .split(/\s+/)
-        .map((signature) => [selectorFor(signature), signature]),
-    )
-    return known.get(selector)
-  }
 }

@@ -16,7 +16,7 @@ import {
   short,
   time,
 } from '../../core/format.ts'
-import type { Address } from '../../core/hex.ts'
+import { type Address, addressFromBytes } from '../../core/hex.ts'
 import type { ArtifactsEvent } from '../../project/events.ts'
 import type { Told } from '../../project/naming/told.ts'
 import type { Json } from '../../rpc/schema.ts'
@@ -36,7 +36,7 @@ import { builtInName, type NameSource, nameIn, selectorOf } from './names.ts'
 import { failureText, headline, outcomeOf } from './outcome.ts'
 import type { Palette } from './palette.ts'
 import { peerLine } from './peers.ts'
-import { accountOf, askedBy } from './request.ts'
+import { accountOf, askedBy, isDeployer } from './request.ts'
 import {
   answerText,
   briefly,
@@ -256,10 +256,12 @@ function subjectOf(look: Look, call: CallEvent, named: Told | undefined): string
   if (named !== undefined) {
     const phrase = phraseOf(named, look.isVerbose)
     if (to === null) return `new ${phrase}`
+    if ('created' in named && named.created) return `${phrase} by ${calleeOf(look, to)}`
     // a function that is known by its selector alone
     return named.contract === undefined ? `${calleeOf(look, to)} ${phrase}` : phrase
   }
   if (to === null) return 'new contract'
+  if (isDeployer(to)) return `new contract by ${calleeOf(look, to)}`
   return [calleeOf(look, to), ...functionOf(look, to, input)].join(' ')
 }
 
@@ -319,16 +321,25 @@ function transactionLines(look: Look, event: TransactionEvent): string[] {
 
 /** Whom a transaction called, and with what; or what it created. */
 function targetOf(look: Look, event: TransactionEvent): string {
-  const { scene, address, isVerbose } = look
-  const { to, created } = event
+  const { scene, address, isVerbose, palette } = look
+  const { to, created, executed } = event
   const named = scene && toldTransaction(scene, event)
   if (to === null) {
     const name = named === undefined ? 'contract' : phraseOf(named, isVerbose)
     return `new ${name}${created === null ? '' : ` ${address(created)}`}`
   }
+  if (named === undefined && isDeployer(to)) {
+    const made =
+      executed?.output.length === 20 ? ` at ${address(addressFromBytes(executed.output))}` : ''
+    return `new contract${made} by ${palette.dim(nameFor(look, to))}`
+  }
   if (named === undefined)
     return [nameFor(look, to), ...functionOf(look, to, event.input)].join(' ')
-  return `${phraseOf(named, isVerbose)} ${look.palette.dim(address(to))}`
+  const phrase = phraseOf(named, isVerbose)
+  if (!('created' in named) || named.created === undefined)
+    return `${phrase} ${palette.dim(address(to))}`
+  const place = named.created.address && ` at ${address(named.created.address)}`
+  return `${phrase}${place ?? ''} by ${palette.dim(nameFor(look, to))}`
 }
 
 /** An account: its label, if it has one, before its address. */

@@ -1,5 +1,6 @@
 // What a call is about: an account, or whom it calls, and with what.
 import type { Json } from '../../rpc/schema.ts'
+import { CREATE2_DEPLOYER } from '../../state/predeploys.ts'
 import type { CallEvent } from './events.ts'
 
 /** A message as its sender put it. */
@@ -32,6 +33,11 @@ export function askedBy({ params }: Pick<CallEvent, 'params'>): Asked | undefine
 export function accountOf({ params }: Pick<CallEvent, 'params'>): string | undefined {
   const first = Array.isArray(params) ? (params[0] as Json | undefined) : undefined
   return typeof first === 'string' && /^0x[0-9a-f]{40}$/i.test(first) ? first : undefined
+}
+
+/** True for the factory for deterministic addresses: what it is sent is a salt and the code of a creation. */
+export function isDeployer(to: string): boolean {
+  return to.toLowerCase() === CREATE2_DEPLOYER.address
 }
 
 function transactionOf(params: Json): Json | undefined {

@@ -1,6 +1,6 @@
 // What a project's names make of calls and transactions: phrases for the log.
 import { oneLine } from '../../core/format.ts'
-import { type Address, bytesFromHex, type Hash, isBytes } from '../../core/hex.ts'
+import { type Address, bytesFromHex, type Hash, hexFromBytes, isBytes } from '../../core/hex.ts'
 import type { Names } from '../../project/naming/names.ts'
 import type { Told, ToldCall } from '../../project/naming/told.ts'
 import type { Json } from '../../rpc/schema.ts'
@@ -164,13 +164,21 @@ export function briefly([reason = '', ...stack]: readonly string[]): string {
 }
 
 /** The parts of a told call, event or error for programs. */
-export function plainTold({ contract, name, signature, values }: Told): {
-  readonly [key: string]: Json | undefined
-} {
+export function plainTold(told: Told | ToldCall): { readonly [key: string]: Json | undefined } {
+  const { contract, name, signature, values } = told
+  const { calls = [], created = undefined } = 'calls' in told ? told : {}
   return {
     contract,
     name,
     signature,
+    ...(created && { created: created.address ?? null }),
+    ...(calls.length > 0 && {
+      calls: calls.map(({ to, input, value, told: inner }) => ({
+        to,
+        ...(value > 0n ? { value: value.toString() } : {}),
+        ...(inner === undefined ? { input: hexFromBytes(input) } : plainTold(inner)),
+      })),
+    }),
     args: values?.map(({ parameter, value }) => ({
       ...(parameter.name ? { name: parameter.name } : {}),
       type: parameter.type,

@@ -4,6 +4,7 @@ import type { Address } from '../../core/hex.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import type { ExecutedTransaction } from '../../node/ledger/blockrecord.ts'
 import type { StateChange } from '../../node/ledger/change.ts'
+import { CREATE2_DEPLOYER } from '../../state/predeploys.ts'
 import type { World } from '../../state/world.ts'
 import type { Catalogue } from '../code/catalogue.ts'
 import { adminOf } from '../code/proxies.ts'
@@ -206,7 +207,8 @@ export class GasReport {
   #unsettledOf(called: Called, codes: readonly Uint8Array[]): Counts | undefined {
     const { kind, from, to, through, isHandedOn, world } = called
     const isAdmin = to !== null && from !== undefined && adminOf(world, to) === from
-    const input = to === null ? called.input : called.input.subarray(0, SELECTOR_LENGTH)
+    const isCreation = creationIn(called) !== undefined
+    const input = isCreation ? called.input : called.input.subarray(0, SELECTOR_LENGTH)
     const hashes = [input, ...codes].map(hashOf)
     const key = [kind, to, isAdmin, through, isHandedOn, ...hashes].join(' ')
     const known = this.#unsettled.get(key)
@@ -247,9 +249,10 @@ export class GasReport {
         ? this.#names.creation(world, input, null)
         : this.#names.call(world, { ...called, to })
     if (told?.contract === undefined) return undefined
+    const isCreation = to === null || ('created' in told && told.created !== undefined)
     // a selector that the contract has no function for
     const name = told.signature ?? (told.name || '(no data)')
-    return { contract: told.contract, function: to === null ? '(deployment)' : name, kind }
+    return { contract: told.contract, function: isCreation ? '(deployment)' : name, kind }
   }
 
   /** True for what a proxy hands on: that is the same call. */
@@ -266,10 +269,12 @@ export class GasReport {
   }
 
   /** True where artifacts have the code that ran in the end. */
-  #isKnown({ to, input, through, world }: Called): boolean {
-    if (to === null) return this.#catalogue.creation(input)?.isSame === true
+  #isKnown(called: Called): boolean {
+    const { to, through, world } = called
+    const creation = creationIn(called)
+    if (creation !== undefined) return this.#catalogue.creation(creation)?.isSame === true
     return [to, through].every((address) => {
-      if (address === undefined) return true
+      if (address === null || address === undefined) return true
       const last = this.#names.identities.codes(world, address).at(-1)
       return last !== undefined && this.#catalogue.runtime(last)?.isSame === true
     })
@@ -294,6 +299,15 @@ export class GasReport {
 const CUT = 'the gas report is not whole: too many functions, or too much code that no artifact has'
 
 const SELECTOR_LENGTH = 4
+
+/** Salt of the factory for deterministic addresses, which stands before the code of a creation. */
+const SALT_LENGTH = 32
+
+/** The code of a creation with its arguments; undefined for what is none. */
+function creationIn({ to, input }: Pick<Called, 'to' | 'input'>): Uint8Array | undefined {
+  if (to === null) return input
+  return to === CREATE2_DEPLOYER.address ? input.subarray(SALT_LENGTH) : undefined
+}
 
 function usageIn(usages: Map<string, Usage>, told: Told): Usage {
   const key = keyOf(told)

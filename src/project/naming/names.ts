@@ -1,16 +1,25 @@
 // What calls, events, errors and creations are called, with their values: all that is told of a project in one line each.
-import { checksumAddress } from '../../core/crypto/crypto.ts'
+import { checksumAddress, keccak256 } from '../../core/crypto/crypto.ts'
 import { short } from '../../core/format.ts'
-import { type Address, bytesFromHex, type Hash, hexFromBytes } from '../../core/hex.ts'
+import {
+  type Address,
+  addressFromBytes,
+  bytesFromHex,
+  concatBytes,
+  type Hash,
+  hexFromBytes,
+} from '../../core/hex.ts'
+import { revertText } from '../../evm/reasons.ts'
 import type { CallFrame } from '../../evm/tracers/calls.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import type { Again } from '../../node/chain/failedrun.ts'
 import { headOf } from '../../node/ledger/blocktree.ts'
 import type { Log } from '../../protocol/blocks/receipt.ts'
 import { codeAt, type World } from '../../state/world.ts'
-import { decodeEvent, decodeInputs } from '../abi/decode.ts'
+import { type Argument, decodeEvent, decodeInputs } from '../abi/decode.ts'
 import type { Telling } from '../abi/values.ts'
-import type { Catalogue } from '../code/catalogue.ts'
+import { wellKnownFunction } from '../abi/wellknown.ts'
+import type { Catalogue, CreationMatch } from '../code/catalogue.ts'
 import { isUpgraded } from '../code/proxies.ts'
 import type { AbiItem } from '../reading/summary.ts'
 import {
@@ -22,8 +31,17 @@ import {
   selectorOf,
 } from './callees.ts'
 import { Identities, type Identity } from './identity.ts'
+import { hasInnerCalls, type InnerTeller, MULTICALL3, NamedMulticall } from './innercalls.ts'
 import type { Labels } from './labels.ts'
-import { bare, Named, NamedCall, type Told, type ToldCall } from './told.ts'
+import {
+  bare,
+  Named,
+  NamedCall,
+  NamedDeployment,
+  type Subject,
+  type Told,
+  type ToldCall,
+} from './told.ts'
 
 /** ERC-20's, and what is usual beside it: their uint256 are amounts of the token. */
 const AMOUNTS: ReadonlySet<string> = new Set(
@@ -56,6 +74,25 @@ class Remembered<T extends object | string> {
     this.#known.set(address, found ?? null)
     return found
   }
+}
+
+/** When a message is sent, and within how many others. */
+interface When {
+  readonly world: World
+  readonly before: World | undefined
+  readonly depth: number
+}
+
+/** Calls within calls within calls are told so far. */
+const DEEPEST = 3
+
+const SALT_LENGTH = 32
+
+/** A creation with what tells of its arguments. */
+interface Constructed {
+  readonly subject: Subject & { readonly full: string }
+  readonly decode: () => readonly Argument[] | undefined
+  readonly telling: () => Telling
 }
 
 /** Who tells of whole runs. */
@@ -138,6 +175,11 @@ export class Names {
    * @param before the accounts when it was called, where that is known: what upgrades a proxy still runs the old one
    */
   call(world: World, message: Message, before?: World): ToldCall | undefined {
+    return this.#call({ world, before, depth: 0 }, message)
+  }
+
+  #call(when: When, message: Message): ToldCall | undefined {
+    const { world, before } = when
     const { to, input } = message
     const now = this.#identity(world, to)
     const isOld = before !== undefined && now?.via === 'proxy' && isUpgraded(before, world, to)
@@ -145,18 +187,53 @@ export class Names {
     const identity = isOld ? this.identities.of(before, to) : now
     const callee = identity && calleeOf(then, identity, message)
     const named = callee?.item?.kind === 'function' ? callee.item : undefined
-    const item = named ?? this.#catalogue.item('function', selectorOf(input))
+    const deployment = named === undefined ? this.#deployment(world, message) : undefined
+    if (deployment !== undefined) return deployment
+    const selector = selectorOf(input)
+    const item = named ?? this.#catalogue.item('function', selector) ?? wellKnownFunction(selector)
     const contract = this.#calleeName(then, to, identity, callee, item)
-    if (item !== undefined) {
-      const { name, signature } = item
-      const decode = (): ReturnType<typeof decodeInputs> => decodeInputs(item, input.subarray(4))
-      const telling = (): Telling => this.#telling(world, to, item)
-      return new NamedCall(item, { contract, name, signature }, decode, telling)
-    }
+    if (item !== undefined) return this.#namedCall(when, message, item, contract)
     if (contract === undefined) return undefined
     const { kind } = callee?.item ?? {}
-    const name = input.length === 0 ? (kind ?? '') : selectorOf(input) || hexFromBytes(input)
+    const name = input.length === 0 ? (kind ?? '') : selector || hexFromBytes(input)
     return bare(contract, name, kind && `${kind}()`)
+  }
+
+  #namedCall(
+    when: When,
+    { from, to, input }: Message,
+    item: AbiItem,
+    contract: string | undefined,
+  ): ToldCall {
+    const { world, depth } = when
+    const { name, signature } = item
+    const subject = { contract, name, signature }
+    const decode = (): ReturnType<typeof decodeInputs> => decodeInputs(item, input.subarray(4))
+    const telling = (): Telling => this.#telling(world, to, item)
+    if (depth >= DEEPEST || !hasInnerCalls(item))
+      return new NamedCall(item, subject, decode, telling)
+    const within = { ...when, depth: depth + 1 }
+    const teller: InnerTeller = {
+      self: to,
+      call: (target, data) =>
+        this.#call(within, { to: target, input: data, from: target === to ? from : to }),
+      nameOf: (address) => this.argumentName(world, address) ?? short(checksumAddress(address)),
+      error: (target, data) => this.error(world, target, data)?.text ?? revertText(data),
+    }
+    return new NamedMulticall(item, subject, decode, telling, teller)
+  }
+
+  /** What a factory is asked to create that is given a salt and the code of a creation. */
+  #deployment(world: World, { to, input }: Message): ToldCall | undefined {
+    const code = input.subarray(SALT_LENGTH)
+    const match = code.length === 0 ? undefined : this.#catalogue.creation(code)
+    if (match === undefined) return undefined
+    const address = create2Address(to, input.subarray(0, SALT_LENGTH), code)
+    const isThere = codeAt(world, address).length > 0
+    const { subject, decode, telling } = this.#constructed(world, code, match)
+    const created = { factory: to, address: isThere ? address : undefined }
+    const full = `new ${subject.full}`
+    return new NamedDeployment({ ...subject, full }, decode, telling, created)
   }
 
   /** What stands before a function: whose it is, unless that has none of the kind. */
@@ -172,7 +249,8 @@ export class Names {
     if (callee.isOwn) return identity.outer && this.#contractName(identity.outer)
     const isOthers = item !== undefined && callee.item === undefined
     if (callee.contract !== undefined && isOthers) return undefined
-    return this.#nameOf(world, to)
+    const isMulticall = to === MULTICALL3 && item !== undefined && hasInnerCalls(item)
+    return this.#nameOf(world, to) ?? (isMulticall ? 'Multicall3' : undefined)
   }
 
   /**
@@ -182,15 +260,22 @@ export class Names {
   creation(world: World, input: Uint8Array, created: Address | null): Told | undefined {
     const match = this.#catalogue.creation(input)
     if (match === undefined) return created === null ? undefined : this.#created(world, created)
-    const contract = `${match.isGuess ? '~' : ''}${this.#catalogue.nameOf(match.contract)}`
-    const item = match.contract.abi.find(({ kind }) => kind === 'constructor')
-    if (item === undefined) return made(`${contract}()`, contract)
-    const subject = { contract, name: 'constructor', signature: undefined, full: contract }
-    return new Named(
-      subject,
-      () => decodeInputs(item, input.subarray(match.argumentsAt)),
-      () => this.#telling(world, undefined, item),
-    )
+    const { subject, decode, telling } = this.#constructed(world, input, match)
+    return new Named(subject, decode, telling)
+  }
+
+  #constructed(
+    world: World,
+    input: Uint8Array,
+    { contract, isGuess, argumentsAt }: CreationMatch,
+  ): Constructed {
+    const full = `${isGuess ? '~' : ''}${this.#catalogue.nameOf(contract)}`
+    const item = contract.abi.find(({ kind }) => kind === 'constructor')
+    return {
+      subject: { contract: full, name: 'constructor', signature: undefined, full },
+      decode: () => (item === undefined ? [] : decodeInputs(item, input.subarray(argumentsAt))),
+      telling: () => this.#telling(world, undefined, item),
+    }
   }
 
   #created(world: World, address: Address): Told | undefined {
@@ -312,8 +397,8 @@ export class Names {
     )
   }
 
-  #telling(world: World, at: Address | undefined, item: AbiItem): Telling {
-    const hasAmounts = at !== undefined && AMOUNTS.has(item.name)
+  #telling(world: World, at: Address | undefined, item: AbiItem | undefined): Telling {
+    const hasAmounts = at !== undefined && AMOUNTS.has(item?.name ?? '')
     const token = hasAmounts ? this.identities.token(world, at) : undefined
     return {
       nameOf: (address) => this.argumentName(world, address),
@@ -326,4 +411,10 @@ export class Names {
 /** A creation whose arguments nobody knows. */
 function made(text: string, contract: string): Told {
   return { ...bare(contract, 'constructor'), text, whole: text }
+}
+
+/** @see https://eips.ethereum.org/EIPS/eip-1014 */
+function create2Address(factory: Address, salt: Uint8Array, code: Uint8Array): Address {
+  const parts = [Uint8Array.of(0xff), bytesFromHex(factory), salt, keccak256(code)]
+  return addressFromBytes(keccak256(concatBytes(...parts)).subarray(12))
 }

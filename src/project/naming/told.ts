@@ -1,4 +1,5 @@
 // Calls, events, errors and creations in words. Values are decoded when they are asked for: who counts functions needs none.
+import type { Address } from '../../core/hex.ts'
 import { type Argument, decodeOutputs } from '../abi/decode.ts'
 import { inOneUnit, namedArguments, plainArguments, type Telling } from '../abi/values.ts'
 import type { AbiItem } from '../reading/summary.ts'
@@ -20,6 +21,27 @@ export interface Told {
 /** A call told, and what reads its answer. */
 export interface ToldCall extends Told {
   readonly answer: (output: Uint8Array) => string | undefined
+  /** The first of the calls that it is given to make. */
+  readonly calls: readonly GivenCall[]
+  /** Of a call that only has a contract created, as a factory for deterministic addresses does. */
+  readonly created: CreatedBy | undefined
+}
+
+/** A call that another is given to make. */
+export interface GivenCall {
+  readonly to: Address
+  readonly input: Uint8Array
+  /** Wei. */
+  readonly value: bigint
+  /** Undefined where nobody knows the function. */
+  readonly told: ToldCall | undefined
+}
+
+/** What a factory was asked to create. */
+export interface CreatedBy {
+  readonly factory: Address
+  /** Undefined where it is not there. */
+  readonly address: Address | undefined
 }
 
 /** What is told before values are looked at. */
@@ -91,13 +113,19 @@ export class Named implements Told {
     // of what does not fit the ABI, nothing but that there is something
     if (values === undefined) return `${full}(…)`
     const telling = inOneUnit(values, { ...this.#telling(), isWhole })
+    const texts = values.map((each) => this.argumentText(each, telling, withNames))
+    return `${full}(${texts.join(', ')})`
+  }
+
+  protected argumentText(argument: Argument, telling: Telling, withNames: boolean): string {
     const write = withNames ? namedArguments : plainArguments
-    return `${full}(${values.map((each) => write([each], withoutToken(each, telling))).join(', ')})`
+    return write([argument], withoutToken(argument, telling))
   }
 }
 
 /** A call by its ABI. */
 export class NamedCall extends Named implements ToldCall {
+  readonly created: CreatedBy | undefined = undefined
   readonly #item: AbiItem
   readonly #answerTelling: () => Telling
 
@@ -112,9 +140,33 @@ export class NamedCall extends Named implements ToldCall {
     this.#answerTelling = telling
   }
 
+  get calls(): readonly GivenCall[] {
+    return []
+  }
+
   answer(output: Uint8Array): string | undefined {
     const values = decodeOutputs(this.#item, output)
     return values && plainArguments(values, this.#answerTelling())
+  }
+}
+
+/** A call that has a contract created: its values are those of the constructor. */
+export class NamedDeployment extends Named implements ToldCall {
+  readonly created: CreatedBy
+  readonly calls: readonly GivenCall[] = []
+
+  constructor(
+    subject: Subject,
+    decode: () => readonly Argument[] | undefined,
+    telling: () => Telling,
+    created: CreatedBy,
+  ) {
+    super(subject, decode, telling)
+    this.created = created
+  }
+
+  answer(): undefined {
+    return undefined
   }
 }
 
@@ -131,5 +183,5 @@ function withoutToken({ parameter }: Argument, telling: Telling): Telling {
 export function bare(contract: string, name: string, signature?: string): ToldCall {
   const text = name === '' ? contract : `${contract}.${name}()`
   const shared = { contract, name, signature, values: undefined }
-  return { ...shared, text, whole: text, answer: () => undefined }
+  return { ...shared, text, whole: text, answer: () => undefined, calls: [], created: undefined }
 }

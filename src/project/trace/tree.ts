@@ -13,7 +13,7 @@ import type { CallFrame, FrameLog } from '../../evm/tracers/calls.ts'
 import { accountAt, slotValue, type World } from '../../state/world.ts'
 import type { Telling } from '../abi/values.ts'
 import type { Names } from '../naming/names.ts'
-import type { Told } from '../naming/told.ts'
+import type { Told, ToldCall } from '../naming/told.ts'
 import { type SlotChange, storageTexts } from './storage.ts'
 
 /** A call with those that it made. Gas and amounts as QUANTITYs. */
@@ -113,8 +113,12 @@ function nodeOf(scene: Scene, frame: CallFrame): TraceNode {
 }
 
 /** A function that is known by its selector alone has the account before it. */
-function fullName({ contract, text }: Told, { to }: CallFrame): string {
-  return contract === undefined && to !== null ? `${short(checksumAddress(to))}.${text}` : text
+function fullName(told: Told | ToldCall, { to }: CallFrame): string {
+  const { contract, text } = told
+  if (to === null) return text
+  const account = short(checksumAddress(to))
+  if ('created' in told && told.created) return `${text} by ${account}`
+  return contract === undefined ? `${account}.${text}` : text
 }
 
 function plainName(
