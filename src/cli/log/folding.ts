@@ -69,7 +69,7 @@ const REDRAW_MS = 50
 const FIRST_WAIT_MS = 250
 const LONGEST_WAIT_MS = 60_000
 /** Lines of a stretch; on a terminal it is as high as the terminal at most. */
-const MOST_LINES = 16
+const MOST_LINES = 12
 /** Rows of a terminal that a stretch leaves to what is above it. */
 const SPARE_ROWS = 2
 /** A line that was not counted on for so long is left where it is: the call has a new one. */
@@ -137,14 +137,18 @@ export class Folding {
     if (newest !== undefined && isSame(newest.entry, entry)) return newest
     if (entry.call?.writes !== undefined) return undefined
     const least = performance.now() - STALE_MS
-    const fresh = this.#runs.filter(({ atMs }) => atMs > least)
-    return fresh.find((run) => isSame(run.entry, entry)) ?? this.#alike(fresh, entry)
+    return (
+      this.#runs.find((run) => run.atMs > least && isSame(run.entry, entry)) ??
+      this.#alike(entry, least)
+    )
   }
 
   /** The line for calls of one method that tells nothing of their parameters, once there are many. */
-  #alike(fresh: readonly Run[], entry: Entry): Run | undefined {
+  #alike(entry: Entry, least: number): Run | undefined {
     if (this.#renderer.folds !== 'methods' || !isPlain(entry)) return undefined
-    const alike = fresh.filter((run) => isPlain(run.entry) && isOfMethod(run.entry, entry))
+    const alike = this.#runs.filter(
+      (run) => run.atMs > least && isOfMethod(run.entry, entry) && isPlain(run.entry),
+    )
     return alike.length < MOST_ALIKE ? undefined : alike.at(-1)
   }
 
@@ -288,20 +292,23 @@ function isRow({ events: [former] }: Entry, { events: [latest] }: Entry): boolea
   return latest.first === former.number + 1n
 }
 
-/** Equality of JSON, several times as fast as node's. */
-function isEqual(a: Json, b: Json): boolean {
+/** Equality of JSON. Each call is compared with every line: what differs mostly does so in a text of its first item. */
+function isEqual(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true
-  if (!(isObject(a) && isObject(b)) || Array.isArray(a) !== Array.isArray(b)) return false
-  const names = Object.keys(a)
-  return (
-    names.length === Object.keys(b).length &&
-    names.every((name) => name in b && isEqual(a[name] ?? null, b[name] ?? null))
-  )
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
+  if (Array.isArray(a) || Array.isArray(b)) {
+    return Array.isArray(a) && Array.isArray(b) && areEqual(a as readonly Json[], b)
+  }
+  const [one, other] = [a as JsonObject, b as JsonObject]
+  for (const name in one) if (!isEqual(one[name], other[name])) return false
+  return Object.keys(one).length === Object.keys(other).length
 }
 
-function isObject(value: Json): value is { readonly [key: string]: Json | undefined } {
-  return typeof value === 'object' && value !== null
+function areEqual(a: readonly Json[], b: readonly Json[]): boolean {
+  return a.length === b.length && a.every((item, i) => isEqual(item, b[i]))
 }
+
+type JsonObject = { readonly [name: string]: Json | undefined }
 
 /** The newer of two entries of a run; of empty blocks, the whole range. */
 function joined(run: Entry, next: Entry): Entry {

@@ -169,11 +169,11 @@ test('on a terminal no more is drawn over than it has rows', () => {
   const { add, text } = record(pretty, 100)
   const accounts = Array.from({ length: 40 }, (_, i) => `0x${i.toString(16).padStart(40, '0')}`)
   for (const to of accounts) add(call('eth_call', { params: [{ to }], result: '0x' }))
-  add(call('eth_call', { params: [{ to: accounts.at(-16) }], result: '0x' }))
+  add(call('eth_call', { params: [{ to: accounts.at(-12) }], result: '0x' }))
   vi.advanceTimersByTime(60)
-  expect(text()).toContain('\u001b[16A')
+  expect(text()).toContain('\u001b[12A')
   const former = text().length
-  add(call('eth_call', { params: [{ to: accounts.at(-17) }], result: '0x' }))
+  add(call('eth_call', { params: [{ to: accounts.at(-13) }], result: '0x' }))
   expect(text().slice(former)).not.toContain('\u001b')
 })
 
