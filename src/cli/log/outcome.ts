@@ -41,14 +41,22 @@ const NOUNS: readonly (readonly [end: string, noun: string])[] = [
 const REASON = 500
 
 /** A call's outcome on one line of at most about 100 characters; of a failed call, the reason. */
-export function outcomeOf({ method, result, error, failure }: CallEvent): string {
+export function outcomeOf({ method, result, error, failure, refusal }: CallEvent): string {
   if (failure !== undefined) return oneLine(failureText(failure), 300)
-  if (error !== undefined) return oneLine(error.message, REASON)
+  if (error !== undefined) return shortageText(refusal) ?? oneLine(error.message, REASON)
   if (result === false && method.endsWith('_revert')) return 'false: no such snapshot'
   if (typeof result === 'string') return textOutcome(method, result)
   if (Array.isArray(result)) return listOutcome(method, result as readonly Json[])
   if (isObject(result)) return objectOutcome(method, result)
   return String(result ?? null)
+}
+
+/** Why a sender cannot pay, whatever words the caller gets; undefined for other refusals. */
+function shortageText(refusal: CallEvent['refusal']): string | undefined {
+  if (refusal?.word !== 'INSUFFICIENT_FUNDS') return undefined
+  const { from, balance, cost } = refusal.facts
+  if (typeof balance !== 'bigint' || typeof cost !== 'bigint') return undefined
+  return `insufficient funds: ${short(String(from))} has ${ether(balance)}, needs ${ether(cost)}`
 }
 
 /** Why an execution failed, a custom error by its name where that is known. */

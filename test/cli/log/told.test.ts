@@ -132,6 +132,22 @@ test('a read of an account names it', async () => {
   ])
 })
 
+test.each([undefined, 'geth', 'anvil', 'hardhat'] as const)(
+  'a sender without funds (--compat %s) has its amounts in ether',
+  async (compat) => {
+    await using chain = await startLogged(compat === undefined ? {} : { compat })
+    await chain.ask('hardhat_setBalance', A, '0x0')
+    chain.lines()
+    const costs = { value: '0x1bc16d674ec80000', gas: '0x5208', gasPrice: '0x77359400' }
+    await chain.ask('eth_sendTransaction', { ...SENT, ...costs }).catch(() => undefined)
+    expect(chain.lines()).toEqual([
+      expect.stringMatching(
+        /✗ insufficient funds: 0xf39f…2266 has 0 ether, needs 2\.000042 ether$/,
+      ),
+    ])
+  },
+)
+
 test('nothing that changes the chain is told as null or true', async () => {
   const silent: string[] = []
   for (const { name, writes, example } of methods) {
