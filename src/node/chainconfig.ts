@@ -165,6 +165,7 @@ export function settingsOf(options: StateOptions, hardfork: Hardfork): Settings 
     minGasPrice: 0n,
     nextBaseFee: undefined,
     nextPrevRandao: undefined,
+    laterPrevRandao: undefined,
   }
 }
 

@@ -16,7 +16,7 @@ import { stateRoot, type World } from '../state/world.ts'
 import type { StateOptions } from './chainoptions.ts'
 import type { BlockRecord } from './ledger/blockrecord.ts'
 import type { ChainConfig, Settings } from './ledger/chainstate.ts'
-import { headerOf } from './mining/environment.ts'
+import { headerOf, nonceAt } from './mining/environment.ts'
 
 /** 2020-01-01: the genesis of chains whose time must not depend on when they run. */
 export const FIXED_GENESIS_TIMESTAMP = 1_577_836_800n
@@ -92,7 +92,7 @@ export function genesisRecord(
     ...empty,
     gasUsed: genesis?.gasUsed ?? 0n,
     blobGasUsed: empty.blobGasUsed === undefined ? undefined : (genesis?.blobGasUsed ?? 0n),
-    nonce: paddedBytes(genesis?.nonce ?? 0n, 8),
+    nonce: genesis === undefined ? nonceAt(config, hardfork) : paddedBytes(genesis.nonce ?? 0n, 8),
   }
   const block = sealBlock(header, [], [])
   return { block, executed: [], world, totalDifficulty: header.difficulty }

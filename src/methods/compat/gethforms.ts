@@ -127,6 +127,23 @@ const transaction: Form = (value) => {
   return undefined
 }
 
+/** Slots are named by text that is 32 bytes; their values are such. */
+const slotForm: Form = fixed({ type: 'Hash' }, 32)
+
+const overrides: Form = (value) => {
+  for (const override of Object.values(value ?? {})) {
+    const { state, stateDiff } = (override ?? {}) as Readonly<Record<string, unknown>>
+    for (const [slot, word] of [
+      ...Object.entries(state ?? {}),
+      ...Object.entries(stateDiff ?? {}),
+    ]) {
+      const flaw = bytesFlaw(slot) ?? slotForm(slot) ?? hashForm(word)
+      if (flaw !== undefined) return flaw
+    }
+  }
+  return undefined
+}
+
 /** By what the declaration of a method calls the kind of its parameter. Quantities differ: geth counts in decimal too. */
 const FORMS: ReadonlyMap<string, Form> = new Map([
   ['block', block],
@@ -134,6 +151,7 @@ const FORMS: ReadonlyMap<string, Form> = new Map([
   ['hash', hashForm],
   ['data', dataForm],
   ['transaction', transaction],
+  ['state overrides', overrides],
 ])
 
 function formOf(method: string, { decoder }: Param<unknown>): Form | undefined {

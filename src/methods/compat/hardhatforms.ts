@@ -27,6 +27,50 @@ const MAX_SHOWN = 200
 
 const ADDRESS = like(/^0x[0-9a-fA-F]{40}$/, 'ADDRESS')
 
+/** An address of an account that is asked about. */
+const account: Form = (value) => (typeof value === 'number' ? notText(value) : ADDRESS(value))
+
+const MAX_UINT64 = 2n ** 64n - 1n
+
+/** Seconds: a number or digits. What else there may be in its place is left to the method. */
+const time: Form = (value) => {
+  if (typeof value !== 'number' && typeof value !== 'string') return undefined
+  const isTime = typeof value === 'number' ? Number.isSafeInteger(value) && value >= 0 : fits(value)
+  return isTime ? undefined : NO_TIME
+}
+
+const NO_TIME: Misfit = {
+  words: 'Timestamp must be a non-negative number not exceeding 2^64 - 1',
+}
+
+function fits(digits: string): boolean {
+  return (
+    /^(0x[0-9a-fA-F]{0,64}|[0-9]{0,78})$/.test(digits) &&
+    BigInt(digits.replace(/^0x$/, '')) <= MAX_UINT64
+  )
+}
+
+/** A quantity that has too many bytes; others are left to the method. */
+const uint64: Form = (value) =>
+  typeof value !== 'string' || !/^0x0*[1-9a-fA-F][0-9a-fA-F]{16,}$/.test(value)
+    ? undefined
+    : {
+        words: `invalid value: string "${value.slice(0, MAX_SHOWN)}", expected a 8 byte hex string`,
+      }
+
+/** Accounts as a call shall find them: their slots are named by 32 bytes. */
+const overrides: Form = (value) => {
+  for (const override of Object.values(value ?? {})) {
+    const { state, stateDiff } = (override ?? {}) as Readonly<Record<string, unknown>>
+    for (const slot of [...Object.keys(state ?? {}), ...Object.keys(stateDiff ?? {})]) {
+      const digits = slot.replace(/^0x/, '')
+      if (digits.length % 2 === 1) return { words: 'odd number of digits' }
+      if (digits.length !== 64) return { words: 'invalid string length' }
+    }
+  }
+  return undefined
+}
+
 const QUANTITY = like(/^0x[0-9a-fA-F]+$/, 'QUANTITY')
 
 /** As a quantity, or nothing of one. */
@@ -101,12 +145,17 @@ const FORMS: ReadonlyMap<string, readonly Form[]> = new Map([
   ['hardhat_setCode', [ADDRESS, BYTES]],
   ['hardhat_setNonce', [ADDRESS, quantityText]],
   ['hardhat_setStorageAt', [ADDRESS, storageKey, storageValue]],
-  ['eth_getStorageAt', [any, storageSlot, block]],
-  ['eth_getBalance', [any, block]],
-  ['eth_getCode', [any, block]],
-  ['eth_getTransactionCount', [any, block]],
-  ['eth_call', [any, block]],
-  ['eth_estimateGas', [any, block]],
+  ['eth_getStorageAt', [account, storageSlot, block]],
+  ['eth_getBalance', [account, block]],
+  ['eth_getCode', [account, block]],
+  ['eth_getTransactionCount', [account, block]],
+  ['eth_call', [any, block, overrides]],
+  ['eth_estimateGas', [any, block, overrides]],
+  ['evm_increaseTime', [time]],
+  ['evm_mine', [time]],
+  ['evm_setNextBlockTimestamp', [time]],
+  ['evm_setBlockGasLimit', [uint64]],
+  ['hardhat_mine', [uint64, uint64]],
 ])
 
 /** Hexadecimal digits without 0x, or none of them. */

@@ -43,7 +43,7 @@ const revert = method({
 
 const resetChain = method({
   name: 'evm_reset',
-  summary: 'Goes back to genesis; forgets snapshots and the pool.',
+  summary: 'Goes back to genesis; forgets snapshots, the pool and imported keys.',
   params: [],
   result: nothing,
   example: { params: [], result: null },

@@ -144,7 +144,7 @@ const resetChain = method({
   name: 'hardhat_reset',
   aliases: ['anvil_reset'],
   summary:
-    'Begins anew, and forgets snapshots and the pool: as a fork of the network that is named, or without one.',
+    'Begins anew, and forgets snapshots, the pool and imported keys: as a fork of the network that is named, or without one.',
   // a URL may have a key
   params: [secret(optional('options', resetOptions))],
   result: ack,

@@ -2,6 +2,7 @@
 
 import { DevchainError } from '../../core/errors.ts'
 import { fee } from '../../core/format.ts'
+import { hashAfter } from '../../node/ledger/chainstate.ts'
 import { isInstant } from '../../node/ledger/miningmode.ts'
 import { nextRules } from '../../node/mining/environment.ts'
 import { isAtLeast } from '../../protocol/forks.ts'
@@ -76,7 +77,9 @@ const setPrevRandao = method({
   tell: ([prevRandao]) => `next PREVRANDAO ${prevRandao}`,
   handle: ({ chain, profile }, nextPrevRandao) => {
     if (!profile.ignoresForks) requireFork(chain, 'paris', 'PREVRANDAO')
-    return changed(chain, { nextPrevRandao }, profile)
+    const { setRandomnessGoesOn } = chain.state.config.behaviour
+    const laterPrevRandao = setRandomnessGoesOn ? hashAfter(nextPrevRandao) : undefined
+    return changed(chain, { nextPrevRandao, laterPrevRandao }, profile)
   },
 })
 

@@ -28,7 +28,14 @@ import {
   movedPrecompiles,
   type StateOverrides,
 } from './overrides.ts'
-import { blobsOf, type CallRequest, feesOf, requireTypeOfCall, withOnePrice } from './request.ts'
+import {
+  blobsOf,
+  type CallRequest,
+  feesOf,
+  requirePurpose,
+  requireTypeOfCall,
+  withOnePrice,
+} from './request.ts'
 
 /** What a message runs on instead of a block's state and environment, as far as something else is said. */
 export interface CallOptions {
@@ -154,6 +161,7 @@ export function messageOf(
     throw new DevchainError('WRONG_CHAIN_ID', text, undefined, facts)
   }
   if (behaviour.callsAskForType) requireTypeOfCall(request, block.hardfork)
+  if (behaviour.creationsNeedData) requirePurpose(request)
   const fees = feesOf(withOnePrice(request, behaviour), block)
   const { maxFeePerGas, maxPriorityFeePerGas } = fees
   const message: Message = {

@@ -67,6 +67,13 @@ export function withOnePrice<R extends CallRequest>(
   return { ...request, maxFeePerGas: undefined, maxPriorityFeePerGas: undefined }
 }
 
+/** @throws {DevchainError} `INVALID_PARAMS` for a request that neither calls nor creates anything */
+export function requirePurpose({ to, data }: Pick<CallRequest, 'to' | 'data'>): void {
+  if ((to !== undefined && to !== null) || (data !== undefined && data.length > 0)) return
+  const message = 'expected `to`, or `data` with the code of a contract to create: got neither'
+  throw new DevchainError('INVALID_PARAMS', message, undefined, { creates: 'nothing' })
+}
+
 /** Which member stands beside a gas price where it may not. */
 export function bothKinds({ maxFeePerGas }: Pick<CallRequest, 'maxFeePerGas'>): ErrorFacts {
   return { both: maxFeePerGas === undefined ? 'maxPriorityFeePerGas' : 'maxFeePerGas' }

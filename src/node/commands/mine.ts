@@ -24,6 +24,9 @@ const TURN_MS = 10
 /** How much of node's heap may be full before a command that mines many blocks is given up. */
 const MEMORY_SHARE = 0.85
 
+/** Blocks of one command that a randomness goes on for which was set: each has to be mined by itself. */
+const LONG = 1_000n
+
 /** What is to be mined. */
 export interface MineRequest {
   /** Wall time in milliseconds. */
@@ -65,7 +68,7 @@ async function mineSeveral(
   blocks: bigint,
 ): Promise<Change<BlockRange>> {
   const dropped: DroppedTransaction[] = []
-  let current = state
+  let current = blocks > LONG ? withDerivedRandomness(state) : state
   let left = blocks
   const yieldIfDue = yielder(TURN_MS, () => {
     checkMemory(blocks - left, blocks)
@@ -88,6 +91,11 @@ async function mineSeveral(
     await yieldIfDue()
   }
   return minedSince(state, { state: current, dropped })
+}
+
+function withDerivedRandomness(state: ChainState): ChainState {
+  if (state.settings.laterPrevRandao === undefined) return state
+  return { ...state, settings: { ...state.settings, laterPrevRandao: undefined } }
 }
 
 function minedSince(

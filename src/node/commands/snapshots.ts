@@ -83,13 +83,17 @@ export function revertOptions(state: ChainState, nameOrId: string | number): Com
   return snapshot === undefined ? {} : { takesBack: 'was reverted to a snapshot' }
 }
 
-/** Goes back to the genesis and everything as it was then. Snapshots and the pool are forgotten; ids go on. */
+/**
+ * Goes back to the genesis and everything as it was then. Snapshots, the pool and imported keys are forgotten; ids go on, or
+ * begin anew where the chain behaves so.
+ */
 export function reset(state: ChainState): Change<undefined> {
   return resetTo(state, state.origin ?? state)
 }
 
 /** Begins anew with another state, as though the chain had begun with it. */
 export function resetTo(state: ChainState, origin: ChainState): Change<undefined> {
-  const { nextSnapshotId, resets } = state
+  const { resets, config } = state
+  const { nextSnapshotId } = config.behaviour.snapshotIdsGoOn ? state : origin
   return { state: { ...origin, origin, nextSnapshotId, resets: resets + 1 }, value: undefined }
 }

@@ -55,6 +55,14 @@ export interface Behaviour {
   readonly offersPaidTip: boolean
   /** A fee cap that the caller leaves open covers twice the base fee and the tip; else it is the price offered, whatever the tip. */
   readonly capCoversTip: boolean
+  /** After a randomness that was set each block has the hash of the one before; else what follows from the chain. */
+  readonly setRandomnessGoesOn: boolean
+  /** Before paris a header has a nonce that is not zero, and no randomness; else randomness, and a nonce of zero. */
+  readonly noncesBeforeParis: boolean
+  /** Ids of snapshots go on after a reset; else they begin anew. */
+  readonly snapshotIdsGoOn: boolean
+  /** A call or an estimate that would create a contract of no code is refused. */
+  readonly creationsNeedData: boolean
   /** Blocks at an interval move the clock; else they run ahead of it, and then come a second apart until it is there. */
   readonly intervalsMoveClock: boolean
   /** A transaction without gas whose estimate fails is refused; else it gets the block's gas limit, and fails in a block. */
@@ -102,6 +110,10 @@ export const OWN_BEHAVIOUR: Behaviour = {
   offersPriceToLast: true,
   offersPaidTip: true,
   capCoversTip: true,
+  setRandomnessGoesOn: false,
+  noncesBeforeParis: false,
+  snapshotIdsGoOn: true,
+  creationsNeedData: false,
   intervalsMoveClock: true,
   refusesFailingEstimates: true,
   callsSeeBaseFee: 'priced',

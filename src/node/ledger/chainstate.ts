@@ -1,5 +1,6 @@
 // The one immutable value that a chain holds. A snapshot is a kept reference to it; a revert puts it back.
 
+import { hashBytes, keccakHash } from '../../core/crypto/crypto.ts'
 import type { Address, Hash } from '../../core/hex.ts'
 import type { ChainParameters } from '../../options/derived.ts'
 import type { ClockSource } from '../../options/values.ts'
@@ -79,6 +80,8 @@ export interface Settings {
   /** For the next block only. */
   readonly nextBaseFee: bigint | undefined
   readonly nextPrevRandao: Hash | undefined
+  /** For the block after that one, where randomness that was set goes on; each further block has the hash of it. */
+  readonly laterPrevRandao: Hash | undefined
 }
 
 /** When blocks are mined. `stopped` (evm_stopMining) holds `mode` back without forgetting it. */
@@ -145,6 +148,14 @@ export interface Snapshot {
 
 /** The settings without what was meant for one block only. */
 export function settingsAfterBlock(settings: Settings): Settings {
-  const hasOneOff = settings.nextBaseFee !== undefined || settings.nextPrevRandao !== undefined
-  return hasOneOff ? { ...settings, nextBaseFee: undefined, nextPrevRandao: undefined } : settings
+  const { nextBaseFee, nextPrevRandao, laterPrevRandao: later } = settings
+  if ([nextBaseFee, nextPrevRandao, later].every((each) => each === undefined)) return settings
+  const isUsed = nextPrevRandao === undefined && later !== undefined
+  const laterPrevRandao = isUsed ? hashAfter(later) : later
+  return { ...settings, nextBaseFee: undefined, nextPrevRandao: undefined, laterPrevRandao }
+}
+
+/** The randomness of the block after one, where what was set goes on. */
+export function hashAfter(prevRandao: Hash): Hash {
+  return keccakHash(hashBytes(prevRandao))
 }

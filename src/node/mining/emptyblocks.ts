@@ -10,7 +10,7 @@ import { headOf, mayHaveUncles } from '../ledger/blocktree.ts'
 import type { ChainConfig, ChainState } from '../ledger/chainstate.ts'
 import { nextTimestamps } from '../ledger/clock.ts'
 import { Candidates } from '../pool/pool.ts'
-import { headerOf, nextBlockEnvironment } from './environment.ts'
+import { headerOf, nextBlockEnvironment, nonceAt } from './environment.ts'
 import { pricedOutOf } from './pricedout.ts'
 import { withRewards } from './rewards.ts'
 
@@ -115,9 +115,10 @@ function isLikeHead(state: ChainState, next: BlockEnvironment): boolean {
     block.uncles.length === 0 &&
     block.withdrawals.length === 0 &&
     settings.nextPrevRandao === undefined &&
+    settings.laterPrevRandao === undefined &&
     settings.nextBaseFee === undefined &&
     clock.nextTimestamp === undefined &&
-    hasHeaderOf(block.header, next, settings.extraData) &&
+    hasHeaderOf(block.header, next, state) &&
     isIdle(state, next) &&
     hasNoUncles(state) &&
     withRewards(world, config, next.hardfork, block.header, []) === world &&
@@ -126,10 +127,15 @@ function isLikeHead(state: ChainState, next: BlockEnvironment): boolean {
 }
 
 /** True when an empty block in this environment has such a header, but for number, time, hashes and randomness. */
-function hasHeaderOf(header: Header, next: BlockEnvironment, extraData: Uint8Array): boolean {
+function hasHeaderOf(
+  header: Header,
+  next: BlockEnvironment,
+  { config, settings: { extraData } }: ChainState,
+): boolean {
   const { parentHash, stateRoot, number, timestamp, mixHash } = header
   const requestsHash = EMPTY_REQUESTS_HASH
-  const contents = { transactions: [], receipts: [], stateRoot, requestsHash, extraData }
+  const nonce = nonceAt(config, next.hardfork)
+  const contents = { transactions: [], receipts: [], stateRoot, requestsHash, extraData, nonce }
   const empty = headerOf(next, parentHash, contents)
   return equalBytes(encodeHeader({ ...empty, number, timestamp, mixHash }), encodeHeader(header))
 }

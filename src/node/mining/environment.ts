@@ -51,12 +51,22 @@ export interface BlockContents {
   readonly extraData: Uint8Array
   readonly uncles?: readonly Header[] | undefined
   readonly withdrawals?: readonly Withdrawal[] | undefined
+  /** Zero when left out. */
+  readonly nonce?: Uint8Array | undefined
   /** Of the beacon chain's block before (EIP-4788); zero when left out, as there is no beacon chain here. */
   readonly beaconRoot?: Hash | undefined
 }
 
 /** The nonce of a block that nobody worked for. One for all: bulk mining keeps a million headers. */
 const NO_PROOF = new Uint8Array(8)
+
+/** The nonce of the main network's genesis, for headers that have one without work. */
+const SOME_PROOF = Uint8Array.of(0, 0, 0, 0, 0, 0, 0, 0x42)
+
+/** The nonce of a block that is made here. */
+export function nonceAt({ behaviour }: ChainConfig, hardfork: Hardfork): Uint8Array {
+  return behaviour.noncesBeforeParis && !isAtLeast(hardfork, 'paris') ? SOME_PROOF : NO_PROOF
+}
 
 /** The rules of the block that would be mined now. */
 export function nextRules(
@@ -91,6 +101,10 @@ export function nextBlockEnvironment(
   const parent = headOf(tree).block
   const rules = nextRules(state, now, timestamp)
   const { number } = rules
+  const { config } = state
+  const hasNonce = nonceAt(config, rules.hardfork) !== NO_PROOF
+  const set = settings.nextPrevRandao ?? settings.laterPrevRandao
+  const prevRandao = set ?? derivedRandao(parent.hash, number, tree.abandoned)
   return environmentAfter(state, parent.header, {
     number,
     timestamp: rules.timestamp,
@@ -98,7 +112,7 @@ export function nextBlockEnvironment(
     coinbase: settings.coinbase,
     gasLimit: settings.blockGasLimit,
     difficulty: nextDifficultyOf(state, rules),
-    prevRandao: settings.nextPrevRandao ?? derivedRandao(parent.hash, number, tree.abandoned),
+    prevRandao: hasNonce ? ZERO_HASH : prevRandao,
     blockHash: (asked) => hashByNumber(tree, asked),
   })
 }
@@ -195,7 +209,7 @@ export function headerOf(
     timestamp: environment.timestamp,
     extraData: contents.extraData,
     mixHash: environment.prevRandao,
-    nonce: NO_PROOF,
+    nonce: contents.nonce ?? NO_PROOF,
     baseFeePerGas: isAtLeast(hardfork, 'london') ? environment.baseFee : undefined,
     withdrawalsRoot: isAtLeast(hardfork, 'shanghai') ? withdrawalsRoot(withdrawals) : undefined,
     blobGasUsed: hasBlobs ? blobGasOfAll(transactions) : undefined,

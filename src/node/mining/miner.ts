@@ -24,7 +24,7 @@ import {
   withoutStale,
   withoutTransactions,
 } from '../pool/pool.ts'
-import { blockStart, headerOf, nextBlockEnvironment } from './environment.ts'
+import { blockStart, headerOf, nextBlockEnvironment, nonceAt } from './environment.ts'
 import { isTooCheap } from './leastprice.ts'
 import { blockLimits } from './limits.ts'
 import { pricedOutOf } from './pricedout.ts'
@@ -320,6 +320,7 @@ function sealed(state: ChainState, environment: BlockEnvironment, assembly: Asse
     stateRoot: stateRoot(world),
     requestsHash: assembly.requestsHash,
     extraData: state.settings.extraData,
+    nonce: nonceAt(state.config, environment.hardfork),
     uncles,
   })
   const block = sealBlock(header, transactions, uncles)

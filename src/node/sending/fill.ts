@@ -13,7 +13,13 @@ import { requireBlobs } from '../../protocol/transactions/transactionrules.ts'
 import { addresses } from '../accounts/accounts.ts'
 import type { CallOptions } from '../calls/callcontext.ts'
 import { estimateGas } from '../calls/estimate.ts'
-import { bothKinds, type TransactionRequest, typeByLists, withOnePrice } from '../calls/request.ts'
+import {
+  bothKinds,
+  requirePurpose,
+  type TransactionRequest,
+  typeByLists,
+  withOnePrice,
+} from '../calls/request.ts'
 import type { Chain } from '../chain/chain.ts'
 import { headOf } from '../ledger/blocktree.ts'
 import type { ChainState } from '../ledger/chainstate.ts'
@@ -133,16 +139,13 @@ export function senderOf({ from }: TransactionRequest): Address {
 
 /** Refuses members that do not go together. */
 export function checkRequest({ config }: ChainState, request: TransactionRequest): void {
-  const { to, data, chainId } = request
+  const { chainId } = request
   if (chainId !== undefined && chainId !== config.chainId) {
     const message = `invalid chain id for signer: have ${chainId} want ${config.chainId}`
     const facts = { given: chainId, chainId: config.chainId }
     throw new DevchainError('WRONG_CHAIN_ID', message, undefined, facts)
   }
-  if ((to === undefined || to === null) && (data === undefined || data.length === 0)) {
-    const message = 'expected `to`, or `data` with the code of a contract to create: got neither'
-    throw new DevchainError('INVALID_PARAMS', message, undefined, { creates: 'nothing' })
-  }
+  requirePurpose(request)
   const isDynamic = request.maxFeePerGas !== undefined || request.maxPriorityFeePerGas !== undefined
   if (request.gasPrice !== undefined && isDynamic) {
     const message =

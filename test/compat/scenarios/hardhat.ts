@@ -239,6 +239,31 @@ export const HARDHAT: readonly Scenario[] = [
     ask: [['evm_snapshot'], ['evm_revert', '0x99'], ['evm_revert', '{0}'], ['evm_revert', '{0}']],
   },
   {
+    name: 'randomness after one that was set',
+    nodes: ['hardhat'],
+    setup: [
+      ['hardhat_setPrevRandao', UNKNOWN_HASH],
+      ['hardhat_mine', '0x3'],
+    ],
+    ask: ['0x1', '0x2', '0x3'].map((number) => ['eth_getBlockByNumber', number, false]),
+    members: ['mixHash'],
+  },
+  {
+    name: 'the nonce and the randomness of blocks before paris',
+    nodes: ['hardhat'],
+    settings: { hardfork: 'london' },
+    setup: [['evm_mine'], transfer()],
+    ask: ['0x0', '0x1', '0x2'].map((number) => ['eth_getBlockByNumber', number, false]),
+    members: ['nonce', 'mixHash'],
+  },
+  {
+    name: 'ids of snapshots after a reset',
+    nodes: ['hardhat'],
+    likeHardhat2: 'version 3 does not have the method',
+    setup: [['evm_snapshot'], ['evm_mine'], ['evm_snapshot']],
+    ask: [['hardhat_reset'], ['evm_snapshot'], ['evm_revert', '0x2'], ['evm_revert', '0x1']],
+  },
+  {
     name: 'a block mined on demand',
     nodes: ['anvil', 'hardhat', 'ganache'],
     ask: [['evm_mine']],

@@ -6,6 +6,10 @@ const BARE = ALICE.slice(2)
 const ZERO = `0x${'0'.repeat(64)}`
 const CHANGES = ['hardhat_setBalance', 'hardhat_setNonce', 'hardhat_setCode'] as const
 
+function overriding(account: object): Step {
+  return ['eth_call', { from: ALICE, to: BOB }, 'latest', { [BOB]: account }]
+}
+
 /** Requests by what they are about; each list is one scenario. */
 const REFUSED: readonly (readonly [name: string, ...ask: readonly Step[]])[] = [
   [
@@ -52,6 +56,44 @@ const REFUSED: readonly (readonly [name: string, ...ask: readonly Step[]])[] = [
     ['hardhat_setStorageAt', BOB, `0x${'0'.repeat(66)}`, ZERO],
     ['hardhat_setNonce', BOB, 5],
     ['hardhat_setBalance', BOB, 5],
+  ],
+  [
+    'the form of addresses that are asked about',
+    ...(
+      ['eth_getBalance', 'eth_getCode', 'eth_getTransactionCount', 'eth_getStorageAt'] as const
+    ).flatMap((method): Step[] => [
+      [method, '0x12', '0x0'],
+      [method, BARE, '0x0'],
+      [method, 12, '0x0'],
+    ]),
+  ],
+  [
+    'the form of times, and of numbers of 64 bits',
+    ...['evm_increaseTime', 'evm_mine', 'evm_setNextBlockTimestamp'].flatMap((method): Step[] => [
+      [method, '0x10000000000000000'],
+      [method, 'abc'],
+      [method, -1],
+      [method, 1.5],
+      [method, 1e20],
+    ]),
+    ['hardhat_mine', '0x10000000000000000'],
+    ['hardhat_mine', '0x5', '0x10000000000000000'],
+    ['evm_setBlockGasLimit', '0x10000000000000000'],
+  ],
+  [
+    'the form of slots in overrides',
+    ...['0x1', '0x01', '0x', `${ZERO}00`].map((slot) =>
+      overriding({ stateDiff: { [slot]: ZERO } }),
+    ),
+    overriding({ state: { '0x0': ZERO } }),
+    overriding({ stateDiff: { [ZERO]: '0x1' } }),
+  ],
+  [
+    'calls and estimates that would create nothing',
+    ...['eth_call', 'eth_estimateGas'].flatMap((method): Step[] => [
+      [method, { from: ALICE, data: '0x' }, 'latest'],
+      [method, { from: ALICE }, 'latest'],
+    ]),
   ],
   [
     'the form of blocks that are canonical by number',

@@ -10,6 +10,8 @@ const INTO_ADDRESS = 'into Go value of type common.Address'
 /** A request, and what it is refused with after `invalid argument N: `. */
 type Case = readonly [method: string, params: readonly unknown[], position: number, flaw: string]
 
+const WORD = `0x${'00'.repeat(32)}`
+
 const REFUSED: readonly Case[] = [
   ...['Block', 'Header', 'Receipts'].map(
     (what): Case => [`debug_getRaw${what}`, ['2'], 0, 'hex string without 0x prefix'],
@@ -98,6 +100,27 @@ const REFUSED: readonly Case[] = [
     0,
     'json: cannot unmarshal hex number with leading zero digits into Go struct field TransactionArgs.gas of type hexutil.Uint64',
   ],
+  ...(
+    [
+      ['0x1', 'hex string of odd length'],
+      ['0x01', 'hex string has length 2, want 64 for Hash'],
+      ['01', 'hex string without 0x prefix'],
+    ] as const
+  ).map(
+    ([slot, flaw]) =>
+      [
+        'eth_call',
+        [{ to: ALICE }, 'latest', { [ALICE]: { stateDiff: { [slot]: WORD } } }],
+        2,
+        flaw,
+      ] as const,
+  ),
+  [
+    'eth_call',
+    [{ to: ALICE }, 'latest', { [ALICE]: { state: { [WORD]: '0x01' } } }],
+    2,
+    'hex string has length 2, want 64 for common.Hash',
+  ],
 ]
 
 /** What geth takes, and what is no matter of geth's. */
@@ -105,6 +128,7 @@ const TAKEN: readonly (readonly [method: string, params: readonly unknown[]])[] 
   ['eth_getBlockByNumber', ['0x0', false]],
   ['eth_getBlockByNumber', ['latest', false]],
   ['eth_getBalance', [ALICE]],
+  ['eth_call', [{ to: ALICE }, 'latest', { [ALICE]: { stateDiff: { [WORD]: WORD } } }]],
   ['eth_getBalance', [ALICE, { blockNumber: '0x0' }]],
   ['eth_feeHistory', [1, 'latest', []]],
   ['eth_getStorageAt', [ALICE, '0', 'latest']],

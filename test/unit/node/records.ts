@@ -177,6 +177,7 @@ const settings: Settings = {
   minGasPrice: 0n,
   nextBaseFee: undefined,
   nextPrevRandao: undefined,
+  laterPrevRandao: undefined,
 }
 
 /** A state with this tree; everything else as on a fresh chain. */
