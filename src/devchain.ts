@@ -318,14 +318,16 @@ function assemble(parts: Parts): Devchain {
   const ask = (method: string, ...params: readonly unknown[]): Promise<unknown> =>
     dispatcher.request(makeContext(ownProcess, true), method, params)
   const listen = async (): Promise<Endpoints> => {
-    const { host, port, allowHost, bodyLimit } = settings
+    const { host, port, allowHost, allowOrigin, bodyLimit } = settings
     server ??= startServer({
       dispatcher,
       makeContext,
       host,
       port,
       allowHost,
+      allowOrigin,
       onForeignHost: (header) => observer.onForeignHost?.(header),
+      onNotice: (text) => observer.onNotice?.(text),
       bodyLimit,
       isPlain,
       links: peers,

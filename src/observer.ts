@@ -44,7 +44,7 @@ export interface Observer {
   readonly onChange?: ((change: StateChange) => void) | undefined
   /** A request was refused, as it names a `Host` that is not allowed: the header. */
   readonly onForeignHost?: ((header: string) => void) | undefined
-  /** Something that a user should know of the network that is forked: a sentence. */
+  /** Something that a user should know, such as of the network that is forked: a sentence. */
   readonly onNotice?: ((text: string) => void) | undefined
   /** A request, or a block of interval mining, has run for two seconds; told again at growing intervals. */
   readonly onRunning?: ((running: ProgressReport) => void) | undefined

@@ -32,6 +32,7 @@ import {
   methodPatterns,
   moment,
   names,
+  origins,
   orRemote,
   paths,
   percent,
@@ -294,6 +295,12 @@ export class ServerTable {
     group: 'Server',
     sentence: 'Host name that browsers may use besides loopback names; * for any',
     default: [],
+  }
+  readonly allowOrigin: Option<readonly string[]> = {
+    type: origins,
+    group: 'Server',
+    sentence: 'Origin whose web pages may call, besides those of this computer; * for any',
+    default: ['*'],
   }
   /** Bytes. */
   readonly bodyLimit: Option<number> = {

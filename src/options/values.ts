@@ -359,6 +359,16 @@ export const hosts: Type<readonly string[]> = list(
   asIs,
 )
 
+export const origins: Type<readonly string[]> = list(
+  'ORIGIN',
+  'an origin such as https://app.example, a host name, or * for any',
+  (origin) =>
+    /^([a-z][a-z0-9+.-]*:\/\/[^\s/@?#*]+\/?|[a-z0-9[\].:_-]+|\*)$/i.test(origin)
+      ? origin.toLowerCase().replace(/\/$/, '')
+      : undefined,
+  asIs,
+)
+
 /** `ws://127.0.0.1:8546`, or `wss`; also read from `http`, from a host and port, and from a port alone. */
 export const peerUrls: Type<readonly string[]> = list(
   'URL',

@@ -10,8 +10,8 @@ import type { Json } from '../rpc/schema.ts'
 import type { Caller } from '../rpc/session.ts'
 import type { SiteReply, SiteRequest } from '../rpc/site.ts'
 import { writeError } from '../rpc/wire.ts'
-import type { HostCheck } from './hosts.ts'
 import type { Relief } from './relief.ts'
+import type { Refusal } from './replies.ts'
 
 /** How long a client may take, in milliseconds. */
 export interface Timeouts {
@@ -43,6 +43,15 @@ export interface Site {
   readonly answer: (request: SiteRequest) => Promise<SiteReply>
 }
 
+/** Where a request says that it goes to, and which page sends it. */
+export interface CallerHeaders {
+  readonly host?: string | undefined
+  readonly origin?: string | undefined
+}
+
+/** Tells why a request with these headers is not taken; undefined when it is. */
+export type CallerCheck = (headers: CallerHeaders) => Refusal | undefined
+
 /** What a server of HTTP needs to answer requests. */
 export interface HttpOptions<C> {
   readonly dispatcher: Dispatcher<C>
@@ -52,7 +61,7 @@ export interface HttpOptions<C> {
   /** What `GET /` and `GET /health` answer. */
   readonly info: () => Json
   readonly timeouts: Timeouts
-  readonly checkHost: HostCheck
+  readonly checkCaller: CallerCheck
   /** Where links to other chains go; undefined: none are taken. */
   readonly links?: LinkDoor | undefined
   /** What answers besides JSON-RPC. */

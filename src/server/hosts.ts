@@ -6,7 +6,18 @@ import type { Refusal } from './replies.ts'
 /** Tells why a request with this `Host` header is not taken; undefined when it is. */
 export type HostCheck = (header: string | undefined) => Refusal | undefined
 
-/** The addresses of this machine to itself, in any spelling. */
+/** Makes the check whether a name or address is that of this machine to itself, in any spelling. */
+export function createLoopbackCheck(): (name: string) => boolean {
+  let list: BlockList | undefined
+  return (name) => {
+    if (name === 'localhost' || name.endsWith('.localhost')) return true
+    const version = versionOf(name)
+    if (version === 0) return false
+    list ??= createLoopback()
+    return list.check(name, version === 6 ? 'ipv6' : 'ipv4')
+  }
+}
+
 function createLoopback(): BlockList {
   const list = new BlockList()
   list.addSubnet('127.0.0.0', 8)
@@ -29,14 +40,7 @@ export function createHostCheck(
 ): HostCheck {
   const allowed = new Set([host, ...allowHosts].map(hostNameOf))
   const isWildcard = host === '0.0.0.0' || host === '::'
-  let loopback: BlockList | undefined
-  const isLoopback = (name: string): boolean => {
-    if (name === 'localhost' || name.endsWith('.localhost')) return true
-    const version = versionOf(name)
-    if (version === 0) return false
-    loopback ??= createLoopback()
-    return loopback.check(name, version === 6 ? 'ipv6' : 'ipv4')
-  }
+  const isLoopback = createLoopbackCheck()
   const isAllowed = (name: string): boolean =>
     allowed.has(name) || allowed.has('*') || isLoopback(name) || (isWildcard && versionOf(name) > 0)
   // nearly all requests have the same one
@@ -65,8 +69,8 @@ function versionOf(name: string): number {
   return isIPv4(name) ? 4 : 0
 }
 
-/** The name in a `Host` header, without port, brackets and the dot of a full name. */
-function hostNameOf(header: string): string {
+/** The name in a `Host` header, or of the host of an origin, without port, brackets and the dot of a full name. */
+export function hostNameOf(header: string): string {
   if (versionOf(header) === 6) return header.toLowerCase()
   const name = /^\[([^\]]*)\]/.exec(header)?.[1] ?? header.split(':', 1)[0] ?? ''
   return name.toLowerCase().replace(/\.$/, '')

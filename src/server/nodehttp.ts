@@ -57,7 +57,7 @@ export function createNodeHttp<C>(options: HttpOptions<C>): HttpServer {
   const sockets = acceptWebSockets(
     http,
     { answer, bodyLimit, relief, stallMs: options.timeouts.stallMs },
-    { checkHost: options.checkHost, end, links: options.links, onBug: options.onBug },
+    { checkCaller: options.checkCaller, end, links: options.links, onBug: options.onBug },
   )
   // node watches the time of requests from this event on
   http.emit('listening')
@@ -121,13 +121,13 @@ function handleRequests<C>(
   connections: ReadonlyMap<Duplex, Connection>,
   answer: Answer,
 ): void {
-  const { checkHost, bodyLimit, relief, site, onBug } = options
+  const { checkCaller, bodyLimit, relief, site, onBug } = options
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
     const connection = connections.get(request.socket)
     if (connection === undefined || connection.isEnding) return
     connection.begin(response)
-    const wrongHost = checkHost(request.headers.host)
-    if (wrongHost !== undefined) refuse(response, wrongHost)
+    const refusal = checkCaller(request.headers)
+    if (refusal !== undefined) refuse(response, refusal)
     else if (isAskedOfSite(request, site))
       void visit(request, response, connection, { site, bodyLimit, onBug })
     else if (request.method === 'POST')
@@ -146,8 +146,8 @@ function handleRequests<C>(
     connections.get(socket)?.end(notServed(request))
   })
   http.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
-    const isHere = checkHost(request.headers.host) === undefined
-    if (isHere && declaredLength(request) <= bodyLimit) response.writeContinue()
+    const isTaken = checkCaller(request.headers) === undefined
+    if (isTaken && declaredLength(request) <= bodyLimit) response.writeContinue()
     handle(request, response)
   })
 }

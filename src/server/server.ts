@@ -8,16 +8,19 @@ import type { Caller } from '../rpc/session.ts'
 import type { HttpOptions, HttpServer, LinkDoor, Site, Timeouts } from './answer.ts'
 import { createHostCheck } from './hosts.ts'
 import { createFastHttp } from './http/fasthttp.ts'
+import { createOriginCheck } from './origins.ts'
 import { Relief } from './relief.ts'
 
 /** Bytes of `bodyLimit`: of a request's body, and of a WebSocket message. */
 export interface ServerOptions<C>
-  extends Pick<DevchainSettings, 'host' | 'port' | 'allowHost' | 'bodyLimit'> {
+  extends Pick<DevchainSettings, 'host' | 'port' | 'allowHost' | 'allowOrigin' | 'bodyLimit'> {
   readonly dispatcher: Dispatcher<C>
   /** What the handlers of a request are given; `caller` is the connection that it came by. */
   readonly makeContext: (caller: Caller) => C
   /** Told of each request that is refused for its `Host`: the header. */
   readonly onForeignHost?: ((header: string) => void) | undefined
+  /** Told of each foreign origin whose pages call, once, in a sentence. */
+  readonly onNotice?: ((text: string) => void) | undefined
   /** What `GET /` and `GET /health` answer. */
   readonly info: () => Json
   readonly timeouts?: Partial<Timeouts>
@@ -56,13 +59,15 @@ const KEEP_ALIVE_PROBE_MS = 30_000
  * @throws the system's error when the port cannot be had; its `code` is `EADDRINUSE` when it is taken.
  */
 export async function startServer<C>(options: ServerOptions<C>): Promise<RunningServer> {
-  const { host, allowHost, onForeignHost, isPlain = false } = options
+  const { host, allowHost, allowOrigin, onForeignHost, onNotice, isPlain = false } = options
+  const checkHost = createHostCheck(host, allowHost, onForeignHost)
+  const checkOrigin = createOriginCheck(allowOrigin, onNotice)
   const relief = new Relief()
   const httpOptions: HttpOptions<C> = {
     ...options,
     relief,
     timeouts: { ...DEFAULT_TIMEOUTS, ...options.timeouts },
-    checkHost: createHostCheck(host, allowHost, onForeignHost),
+    checkCaller: (headers) => checkHost(headers.host) ?? checkOrigin(headers.origin),
   }
   let http = createLateHttp(httpOptions)
   // An accelerator: without this line node's HTTP server answers everything.

@@ -6,8 +6,7 @@ import { errorCode } from '../rpc/errors.ts'
 import type { JsonText } from '../rpc/jsontext.ts'
 import { Caller, type Session } from '../rpc/session.ts'
 import { idOf, writeError } from '../rpc/wire.ts'
-import type { Answer, LinkDoor } from './answer.ts'
-import type { HostCheck } from './hosts.ts'
+import type { Answer, CallerCheck, LinkDoor } from './answer.ts'
 import { Outbox, Turns } from './outbox.ts'
 import type { Relief } from './relief.ts'
 import type { Refusal } from './replies.ts'
@@ -25,7 +24,7 @@ export interface MessageOptions {
 
 /** What the HTTP side knows of the sockets that want to become sessions. */
 export interface Door {
-  readonly checkHost: HostCheck
+  readonly checkCaller: CallerCheck
   /** Says why a socket is not taken, and ends it. */
   readonly end: (socket: Duplex, refusal: Refusal) => void
   /** Where links to other chains go; undefined: none are taken. */
@@ -68,7 +67,7 @@ const FULL: Refusal = {
 export function acceptWebSockets(
   http: Server,
   options: MessageOptions,
-  { checkHost, end, links, onBug }: Door,
+  { checkCaller, end, links, onBug }: Door,
 ): WebSockets {
   const server = new WebSocketServer({
     noServer: true,
@@ -87,7 +86,7 @@ export function acceptWebSockets(
     }
     socket.on('error', () => socket.destroy())
     const refusal =
-      checkHost(request.headers.host) ?? (server.clients.size < MAX_SESSIONS ? undefined : FULL)
+      checkCaller(request.headers) ?? (server.clients.size < MAX_SESSIONS ? undefined : FULL)
     if (refusal !== undefined) return end(socket, refusal)
     if (links !== undefined && request.url?.split('?', 1)[0] === links.path) {
       void takeLink(links, request, socket, head)

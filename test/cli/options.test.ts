@@ -78,6 +78,7 @@ describe('values', () => {
     ['disable', ['mnr', 'sco'], ['mnr', 'sco']],
     ['allowHost', 'Chain.Test', ['chain.test']],
     ['allowHost', '*', ['*']],
+    ['allowOrigin', 'https://App.Test:3000/,other.test', ['https://app.test:3000', 'other.test']],
     ['alias', ['list_methods=rpc.discover'], [{ from: 'list_methods', to: 'rpc.discover' }]],
     [
       'alias',
@@ -130,6 +131,8 @@ describe('values', () => {
     ['log', 'xml'],
     ['alias', 'eth_call'],
     ['allowHost', 'a*b'],
+    ['allowOrigin', 'https://app.test/page'],
+    ['allowOrigin', 'https://*.test'],
     ['alias', 'new_*=eth_call'],
     ['disable', 'a b'],
     ['host', 'a b'],

@@ -30,6 +30,8 @@ export interface LogForm {
   /** Methods that are logged, and that are not. */
   readonly only?: readonly string[]
   readonly except?: readonly string[]
+  /** True: no accelerator stands before node's own HTTP server. */
+  readonly isPlain?: boolean
 }
 
 /** Starts a chain of a frozen clock with these options. */
@@ -37,7 +39,7 @@ export async function startLogged(
   options: DevchainOptions = {},
   form: LogForm = {},
 ): Promise<LoggedChain> {
-  const { json = false, verbose = false, hasHints = false, columns } = form
+  const { json = false, verbose = false, hasHints = false, columns, isPlain = false } = form
   let text = ''
   const renderer: Renderer = json
     ? createJsonRenderer(() => 0, verbose)
@@ -50,7 +52,7 @@ export async function startLogged(
   const { onCall, ...observer } = observerOf(log)
   const devchain = await createDevchain(
     { clock: 'frozen', timestamp: 1_600_000_000, ...options },
-    { observer: { ...observer, onCall: (call) => onCall?.({ ...call, durationMs: 1 }) } },
+    { observer: { ...observer, onCall: (call) => onCall?.({ ...call, durationMs: 1 }) }, isPlain },
   )
   const lines = (): string[] => {
     log.finish()

@@ -265,6 +265,7 @@ export async function startTestServer(
     host: OPTIONS.host.default,
     port: 0,
     allowHost: OPTIONS.allowHost.default,
+    allowOrigin: OPTIONS.allowOrigin.default,
     bodyLimit: OPTIONS.bodyLimit.default,
     info: () => ({ name: 'test' }),
     onBug: (bug) => bugs.push(bug),

@@ -28,9 +28,9 @@ class FastHttp<C> implements HttpServer {
 
   constructor(options: HttpOptions<C>, plain: HttpServer) {
     this.#plain = plain
-    const { bodyLimit, checkHost, site, timeouts, relief } = options
+    const { bodyLimit, checkCaller, site, timeouts, relief } = options
     this.#options = {
-      readHead: createHeadReader(bodyLimit, checkHost, site?.owns),
+      readHead: createHeadReader(bodyLimit, checkCaller, site?.owns),
       answer: createAnswer(options),
       heads: new ReplyHeads(timeouts.idleMs),
       handOver: (connection, socket) => {

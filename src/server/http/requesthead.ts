@@ -1,5 +1,5 @@
 // The heads of requests that this server answers: a POST in HTTP/1.1 with its length told, and nothing unusual about it.
-import type { HostCheck } from '../hosts.ts'
+import type { CallerCheck } from '../answer.ts'
 
 /** What of a head matters. */
 export interface PlainHead {
@@ -36,7 +36,7 @@ const UNUSUAL = new Set([
 ])
 
 /** Headers that may come once only. */
-const SINGLE = new Set(['connection', 'content-length', 'host'])
+const SINGLE = new Set(['connection', 'content-length', 'host', 'origin'])
 
 /** A head, and all bytes of it up to the body. */
 export interface KnownHead {
@@ -51,7 +51,7 @@ export interface KnownHead {
  */
 export function createHeadReader(
   bodyLimit: number,
-  checkHost: HostCheck,
+  checkCaller: CallerCheck,
   isOther: (target: string) => boolean = () => false,
 ): (bytes: Buffer) => KnownHead | undefined {
   const known = new Map<string, KnownHead>()
@@ -67,7 +67,7 @@ export function createHeadReader(
       last = remembered
       return last
     }
-    const head = readHead(text, checkHost, isOther)
+    const head = readHead(text, checkCaller, isOther)
     if (head === undefined || head.length > bodyLimit) return undefined
     if (known.size >= REMEMBERED) known.clear()
     last = { head, bytes: new Uint8Array(bytes.subarray(0, end + HEAD_END.length)) }
@@ -89,7 +89,7 @@ function beginsWith(bytes: Buffer, known: Uint8Array): boolean {
 
 function readHead(
   text: string,
-  checkHost: HostCheck,
+  checkCaller: CallerCheck,
   isOther: (target: string) => boolean,
 ): PlainHead | undefined {
   const [, target = '', lines] = FORM.exec(text) ?? []
@@ -105,6 +105,7 @@ function readHead(
   const connection = values.get('connection')?.toLowerCase() ?? 'keep-alive'
   if (length === undefined || !/^[0-9]{1,15}$/.test(length)) return undefined
   if (connection !== 'keep-alive' && connection !== 'close') return undefined
-  if (checkHost(values.get('host')) !== undefined) return undefined
+  const caller = { host: values.get('host'), origin: values.get('origin') }
+  if (checkCaller(caller) !== undefined) return undefined
   return { length: Number(length), closes: connection === 'close' }
 }

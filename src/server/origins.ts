@@ -1,0 +1,65 @@
+// Which web pages may call the chain: by the `Origin` that browsers send.
+import { oneLine } from '../core/format.ts'
+import { createLoopbackCheck, hostNameOf } from './hosts.ts'
+import type { Refusal } from './replies.ts'
+
+/** Tells why a request with this `Origin` header is not taken; undefined when it is. */
+export type OriginCheck = (header: string | undefined) => Refusal | undefined
+
+/** Foreign origins that are told of; those beyond are not. */
+const MOST_TOLD = 100
+
+/** Characters of an origin that are told and compared: it may come from anywhere. */
+const MOST_SHOWN = 200
+
+/**
+ * Makes the check of `Origin` headers. Pages of this computer may always call; foreign ones are told of once each. Programs
+ * send no such header, but for extensions of browsers.
+ * @param allowed origins such as `https://app.example`, host names without scheme and port, or `*` for any
+ * @param onNotice told of each foreign origin once, in a sentence; it must not throw
+ */
+export function createOriginCheck(
+  allowed: readonly string[],
+  onNotice: (text: string) => void = () => undefined,
+): OriginCheck {
+  const isLoopback = createLoopbackCheck()
+  const told = new Set<string>()
+  const tell = (origin: string, text: string): void => {
+    if (told.size > MOST_TOLD || told.has(origin)) return
+    told.add(origin)
+    if (told.size <= MOST_TOLD) onNotice(text)
+    else onNotice(`pages of over ${MOST_TOLD} origins called; further ones are not told`)
+  }
+  const isAllowed = (origin: string): boolean =>
+    [origin, hostOf(origin), '*'].some((name) => name !== undefined && allowed.includes(name))
+  // most requests of a page follow one another
+  let lastAllowed: string | undefined
+  return (header) => {
+    if (header === undefined || header === '' || header === lastAllowed) return undefined
+    const origin = oneLine(header.toLowerCase(), MOST_SHOWN)
+    const host = hostOf(origin)
+    if (host === undefined || !isLoopback(host)) {
+      if (!isAllowed(origin)) {
+        tell(
+          origin,
+          `a request of a page of ${origin} was refused; --allow-origin ${origin} allows it`,
+        )
+        return wrongOrigin(origin)
+      }
+      tell(origin, `a page of ${origin} calls this chain; --allow-origin limits who may`)
+    }
+    lastAllowed = header
+    return undefined
+  }
+}
+
+/** The host of an origin; undefined for `null`, that of files and of frames without rights, and for what is none. */
+function hostOf(origin: string): string | undefined {
+  const [, host] = /^[a-z][a-z\d+.-]*:\/\/([^/\s@]+)$/.exec(origin) ?? []
+  return host && hostNameOf(host)
+}
+
+function wrongOrigin(origin: string): Refusal {
+  const message = `pages of ${origin} are not allowed: start with --allow-origin ${origin} to allow them`
+  return { status: 403, word: 'INVALID_REQUEST', message }
+}

@@ -1,0 +1,165 @@
+// Which web pages may call: by the Origin that their browser sends, over HTTP, its fast reader, and WebSocket.
+import { once } from 'node:events'
+import { describe, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { createOriginCheck } from '../../src/server/origins.ts'
+import { startLogged } from '../support/loggedchain.ts'
+
+const APP = 'https://app.example'
+const EVIL = 'https://evil.example'
+const BODY = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}'
+
+const refusal = (origin: string): string =>
+  `pages of ${origin} are not allowed: start with --allow-origin ${origin} to allow them`
+
+interface Checked {
+  readonly isAllowed: (header: string | undefined) => boolean
+  readonly told: string[]
+}
+
+function checked(...allowed: string[]): Checked {
+  const told: string[] = []
+  const check = createOriginCheck(allowed, (text) => told.push(text))
+  return { isAllowed: (header) => check(header) === undefined, told }
+}
+
+describe('an origin', () => {
+  test.each([
+    'http://localhost',
+    'http://localhost:3000',
+    'https://LOCALHOST:3000',
+    'http://app.localhost:5173',
+    'http://127.0.0.1:8545',
+    'http://127.9.8.7',
+    'http://[::1]:3000',
+    'tauri://localhost',
+    '',
+    undefined,
+  ])('of this computer may always call: %s', (header) => {
+    const { isAllowed, told } = checked(APP)
+    expect(isAllowed(header)).toBe(true)
+    expect(told).toEqual([])
+  })
+
+  test.each([
+    EVIL,
+    'http://app.example',
+    'https://app.example:444',
+    'https://sub.app.example',
+    'https://app.example.evil.example',
+    'http://localhost.evil.example',
+    'http://evillocalhost',
+    'http://192.168.0.4:3000',
+    'http://localhost@evil.example',
+    'http://localhost, https://evil.example',
+    'chrome-extension://abcdefgh',
+    'null',
+    'nonsense',
+  ])('that is foreign may call where any may, and not where another may: %s', (header) => {
+    expect(checked(APP).isAllowed(header)).toBe(false)
+    expect(checked('*').isAllowed(header)).toBe(true)
+    expect(checked(header).isAllowed(header)).toBe(true)
+  })
+
+  test('may be allowed by its host name, in any case', () => {
+    const { isAllowed } = checked('app.example', 'https://other.example:3000')
+    for (const header of [
+      'http://app.example:1',
+      'HTTPS://APP.example',
+      'https://other.example:3000',
+    ]) {
+      expect(isAllowed(header), header).toBe(true)
+    }
+    expect(isAllowed('http://other.example:3000')).toBe(false)
+  })
+
+  test('that is foreign is told of once, whether it may call or not', () => {
+    const any = checked('*')
+    const some = checked(APP)
+    for (const header of [EVIL, EVIL, 'https://EVIL.example', 'null', EVIL]) {
+      any.isAllowed(header)
+      some.isAllowed(header)
+    }
+    expect(any.told).toEqual([
+      `a page of ${EVIL} calls this chain; --allow-origin limits who may`,
+      'a page of null calls this chain; --allow-origin limits who may',
+    ])
+    expect(some.told).toEqual([
+      `a request of a page of ${EVIL} was refused; --allow-origin ${EVIL} allows it`,
+      'a request of a page of null was refused; --allow-origin null allows it',
+    ])
+  })
+
+  test('of which there are many is told of no more, and the log says so', () => {
+    const { isAllowed, told } = checked(APP)
+    for (let i = 0; i < 1_000; i++) isAllowed(`https://${i}.example`)
+    expect(told).toHaveLength(101)
+    expect(told[99]).toContain('https://99.example')
+    expect(told[100]).toBe('pages of over 100 origins called; further ones are not told')
+    expect(isAllowed('https://2000.example')).toBe(false)
+  })
+
+  test('cannot steer a terminal or fill it', () => {
+    const { told, isAllowed } = checked('*')
+    isAllowed(`https://a\u001b[2J${'a'.repeat(10_000)}`)
+    expect(told[0]!.length).toBeLessThan(300)
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: there must be none
+    expect(told[0]).not.toMatch(/[\u0000-\u001f]/)
+  })
+})
+
+describe.each([
+  ['the fast reader of HTTP and', false],
+  ['node’s HTTP and', true],
+])('over %s WebSocket', (_, isPlain) => {
+  const options = (allowOrigin: readonly string[]): object => ({ port: 0, allowOrigin })
+
+  test('a page of another origin is refused before its request is run', async () => {
+    await using chain = await startLogged(options([APP]), { isPlain })
+    const { url, wsUrl } = await chain.devchain.listen()
+    for (const method of ['POST', 'GET', 'OPTIONS']) {
+      const body = method === 'POST' ? BODY.replace('eth_chainId', 'evm_mine') : null
+      const reply = await fetch(url, { method, body, headers: { origin: EVIL } })
+      expect(reply.status).toBe(403)
+      expect(await reply.json()).toMatchObject({ error: { code: -32600, message: refusal(EVIL) } })
+    }
+    const socket = new WebSocket(wsUrl, { origin: EVIL })
+    const [, response] = (await once(socket, 'unexpected-response')) as [
+      unknown,
+      { statusCode: number },
+    ]
+    expect(response.statusCode).toBe(403)
+    expect(await chain.ask('eth_blockNumber')).toBe('0x0')
+    const told = chain.lines().filter((line) => line.includes('page'))
+    expect(told).toEqual([
+      expect.stringContaining(`of a page of ${EVIL} was refused; --allow-origin`),
+    ])
+  })
+
+  test('pages of an allowed origin, of this computer, and programs are answered', async () => {
+    await using chain = await startLogged(options([APP]), { isPlain })
+    const { url, wsUrl } = await chain.devchain.listen()
+    for (const origin of [APP, 'http://localhost:3000', undefined, APP]) {
+      const headers = origin === undefined ? {} : { origin }
+      const reply = await fetch(url, { method: 'POST', body: BODY, headers })
+      expect(await reply.json()).toMatchObject({ result: '0x21' })
+      expect((await fetch(url, { method: 'OPTIONS', headers })).status).toBe(204)
+      const socket = new WebSocket(wsUrl, origin === undefined ? {} : { origin })
+      await once(socket, 'open')
+      socket.terminate()
+    }
+    const told = chain.lines().filter((line) => line.includes('page'))
+    expect(told).toEqual([expect.stringContaining(`a page of ${APP} calls this chain`)])
+  })
+
+  test('by default any page is answered, and each foreign one is told of once', async () => {
+    await using chain = await startLogged({ port: 0 }, { isPlain })
+    const { url } = await chain.devchain.listen()
+    for (const origin of [APP, EVIL, APP, EVIL, 'http://localhost:1']) {
+      const reply = await fetch(url, { method: 'POST', body: BODY, headers: { origin } })
+      expect(await reply.json()).toMatchObject({ result: '0x21' })
+    }
+    const told = chain.lines().filter((line) => line.includes('a page of'))
+    expect(told).toHaveLength(2)
+  })
+})
