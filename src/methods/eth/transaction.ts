@@ -90,6 +90,7 @@ const getReceipt = method({
   },
 })
 
+// null as from every look-up of a transaction, and in execution-apis' test of an unknown one, though its schema has no null
 const getRaw = method({
   name: 'eth_getRawTransactionByHash',
   aliases: ['debug_getRawTransaction'],
