@@ -1,6 +1,7 @@
 // Why an execution came to nothing, in words: reverts, Solidity's panics, halts of the machine.
 import { CONSOLE_ADDRESS } from '../core/abi.ts'
 import { DevchainError } from '../core/errors.ts'
+import { plural } from '../core/format.ts'
 import { type Address, bigintFromBytes, hexFromBytes } from '../core/hex.ts'
 import { codeAt, type World } from '../state/world.ts'
 
@@ -27,15 +28,18 @@ const PANIC_SELECTOR = 0x4e487b71
 /** How the message of a failed execution begins; why it failed follows. */
 export const EXECUTION_ERROR = 'VM Exception while processing transaction: '
 
-/** Bytes of a custom error's arguments that are still shown. */
+/** Bytes of a custom error's arguments, or of other data, that are still shown. */
 const SHOWN_ARGUMENTS = 64
+
+const WORD = 32
+const SELECTOR_LENGTH = 4
 
 /** Characters of a reason that are shown; a contract may revert with a book. */
 const REASON_LENGTH = 1_000
 
 /**
  * A revert in words: `revert too small`, `revert panic 0x11 (arithmetic overflow)`, `revert custom error 0x2202f1fa`
- * (and its arguments as hex, when they are short), or `revert` without any data. The word is in all of them: ethers
+ * (and its arguments as hex, when they are short), `revert 32 bytes of data: 0x…`, or `revert` without any data. The word is in all of them: ethers
  * decodes an error's data only when it reads "revert" in the message.
  */
 export function describeRevert(output: Uint8Array): string {
@@ -97,11 +101,21 @@ function describePanic(output: Uint8Array): string | undefined {
 }
 
 function describeCustom(output: Uint8Array): string {
-  if (output.length < 4) return `revert ${hexFromBytes(output)}`
+  if (!isErrorData(output)) return describeBytes(output)
   const selector = `revert custom error ${hexFromBytes(output.subarray(0, 4))}`
   const data = output.subarray(4)
   if (data.length === 0 || data.length > SHOWN_ARGUMENTS) return selector
   return `${selector} ${hexFromBytes(data)}`
+}
+
+/** True for the length of an encoded error: a selector, and words. What assembly reverts with may have any. */
+export function isErrorData(output: Uint8Array): boolean {
+  return output.length % WORD === SELECTOR_LENGTH
+}
+
+function describeBytes(output: Uint8Array): string {
+  const words = `revert ${plural(output.length, 'byte')} of data`
+  return output.length > SHOWN_ARGUMENTS ? words : `${words}: ${hexFromBytes(output)}`
 }
 
 function selectorOf(output: Uint8Array): number | undefined {

@@ -100,6 +100,111 @@ describe('an upgrade of a proxy', () => {
   })
 })
 
+const TEXTS = `
+contract Texts {
+    string public note;
+    bytes public data;
+    mapping(uint256 => string) public notes;
+    string[] public list;
+
+    event Written(string note);
+
+    function write(string calldata note_) external {
+        note = note_;
+        emit Written(note_);
+    }
+
+    function keep(bytes calldata data_) external {
+        data = data_;
+    }
+
+    function writeAt(uint256 at, string calldata note_) external {
+        notes[at] = note_;
+    }
+
+    function add(string calldata note_) external {
+        list.push(note_);
+    }
+
+    function fail() external pure {
+        assembly {
+            mstore(0, 3)
+            revert(0, 32)
+        }
+    }
+}
+`
+
+describe('a string in storage', () => {
+  const long = 'a text that is longer than the slot that its length stands in'
+  const other = `${long.slice(0, 40)} and ends otherwise`
+
+  test('is told whole by its variable, wherever it stands and however long it is', async () => {
+    const texts = compile({ 'src/Texts.sol': { content: TEXTS } })
+    await using chain = await startLogged()
+    const { ask } = chain
+    await ask('devchain_addArtifacts', texts.output)
+    const to = await deploy(ask, initCode(texts, 'Texts'))
+    const changes = async (name: string, ...args: readonly unknown[]): Promise<unknown> => {
+      const { lines } = await traced(ask, { to, data: callData(texts, 'Texts', name, args) })
+      return lines.filter((line) => line.startsWith('storage'))
+    }
+    const shown = `"${long.slice(0, 59)}…"`
+    const otherShown = `"${other}"`
+    expect(await changes('write', 'short')).toEqual(['storage Texts.note "" → "short"'])
+    expect(await changes('write', long)).toEqual([`storage Texts.note "short" → ${shown}`])
+    // the length is the same, the end is not
+    expect(await changes('write', other)).toEqual([`storage Texts.note ${shown} → ${otherShown}`])
+    expect(await changes('write', '')).toEqual([`storage Texts.note ${otherShown} → ""`])
+    expect(await changes('keep', `0x${'ab'.repeat(40)}`)).toEqual([
+      'storage Texts.data 0x → 0xabab…abab (40 bytes)',
+    ])
+    expect(await changes('writeAt', 7n, other)).toEqual([
+      `storage Texts.notes[7] "" → ${otherShown}`,
+    ])
+    expect(await changes('add', other)).toEqual([
+      'storage Texts.list.length 0 → 1',
+      `storage Texts.list[0] "" → ${otherShown}`,
+    ])
+  })
+
+  test('longer than 16 kB is told by its beginning', async () => {
+    const texts = compile({ 'src/Texts.sol': { content: TEXTS } })
+    await using chain = await startLogged()
+    const { ask } = chain
+    await ask('devchain_addArtifacts', texts.output)
+    const to = await deploy(ask, initCode(texts, 'Texts'))
+    const data = callData(texts, 'Texts', 'write', ['x'.repeat(17_000)])
+    const { lines } = await traced(ask, { to, data, gas: '0x1c9c380' })
+    const [first] = lines.filter((line) => line.startsWith('storage'))
+    expect(first).toBe(`storage Texts.note "" → "${'x'.repeat(59)}…"`)
+  })
+})
+
+describe('with --trace', () => {
+  test('an event stands in the trace alone, and data that is no error is told as data', async () => {
+    const texts = compile({ 'src/Texts.sol': { content: TEXTS } })
+    await using chain = await startLogged({ trace: 'all' })
+    const { ask } = chain
+    await ask('devchain_addArtifacts', texts.output)
+    const to = await deploy(ask, initCode(texts, 'Texts'))
+    chain.lines()
+    await send(ask, { to, data: callData(texts, 'Texts', 'write', ['x']) })
+    await vi.waitFor(() => expect(chain.written()).toContain('eth_getTransactionReceipt'))
+    const said = chain.lines()
+    expect(said.filter((line) => line.includes('event Written'))).toEqual([
+      '    │ └─ event Written(note "x")',
+    ])
+    await send(ask, { to, data: callData(texts, 'Texts', 'fail') })
+    await vi.waitFor(() => expect(chain.written()).toContain('eth_getTransactionReceipt'))
+    const failed = chain.lines().filter((line) => /fail/.test(line))
+    const words = `32 bytes of data: 0x${'3'.padStart(64, '0')}`
+    expect(failed.join('\n')).toMatch(new RegExp(`failed: (?:revert )?${words}`))
+    expect(failed.join('\n')).toMatch(new RegExp(`│ Texts\\.fail\\(\\) · gas [\\d,]+ · ✗ ${words}`))
+    expect(failed.join('\n')).not.toContain('custom error')
+  })
+})
+
 describe('a trace', () => {
   test('has calls, events, answers and changes of storage by their names', async () => {
     await using chain = await startLogged({ artifacts: [artifacts] })

@@ -370,7 +370,8 @@ function failureOf(
 
 /** The events of a transaction that the project knows. */
 function eventTexts(look: Look, event: TransactionEvent): string[] {
-  if (look.scene === undefined) return []
+  // a trace has them where they were emitted
+  if (look.scene === undefined || look.traces?.has(event.hash)) return []
   const { told, others } = toldEvents(look.scene, event)
   const texts = told.map((each) => phraseOf(each, look.isVerbose))
   const isRest = others > 0 && told.length > 0

@@ -9,7 +9,7 @@ import {
   type Hash,
   hexFromBytes,
 } from '../../core/hex.ts'
-import { revertText } from '../../evm/reasons.ts'
+import { isErrorData, revertText } from '../../evm/reasons.ts'
 import type { CallFrame } from '../../evm/tracers/calls.ts'
 import type { Chain } from '../../node/chain/chain.ts'
 import type { Again } from '../../node/chain/failedrun.ts'
@@ -335,7 +335,7 @@ export class Names {
 
   /** A custom error with its values; undefined where nobody knows it. @param to who was called */
   error(world: World, to: Address | null, data: Uint8Array): Told | undefined {
-    if (data.length < 4) return undefined
+    if (!isErrorData(data)) return undefined
     const identity = to === null ? undefined : this.#identity(world, to)
     const item = this.#itemOf(identity, 'error', hexFromBytes(data.subarray(0, 4)))
     const values = item && decodeInputs(item, data.subarray(4))

@@ -22,12 +22,17 @@ export interface SlotChange {
 /** A variable within a slot. */
 interface Variable {
   readonly name: string
-  /** As ABIs name it: `uint256`, `address`; `text` for what may be a short string. */
+  /** As ABIs name it: `uint256`, `address`. */
   readonly type: string
   /** Bytes from the low end of the slot, and how many. */
   readonly offset: number
   readonly size: number
+  /** Of a string or of bytes the slot that has their length; that may hold them, else those from its hash on do. */
+  readonly head?: bigint
 }
+
+/** A slot as it was, and as it is now; undefined where that is not known. */
+export type ReadSlot = (slot: bigint) => Omit<SlotChange, 'slot'> | undefined
 
 /** Slots of proxies, which stand in no layout (EIP-1967). */
 const PROXY_SLOTS: ReadonlyMap<bigint, string> = new Map([
@@ -46,23 +51,38 @@ const MOST_PLACES = 20_000
 const MOST_ELEMENTS = 64
 const DEEPEST = 3
 
+/** Slots of one string or byte string that are read. */
+const MOST_TEXT_SLOTS = 512
+
 /** Tells changes of storage in words: `balanceOf[0xf39F…2266] 1 ether → 0`; slots without a name as numbers. */
 export function storageTexts(
   layout: unknown,
   changes: readonly SlotChange[],
   keys: readonly Uint8Array[],
   telling: Telling,
+  read: ReadSlot,
 ): string[] {
-  const variables = variablesOf(layout, keys, telling)
+  const variables = variablesOf(layout, keys, telling, read)
+  const told = new Set<bigint>()
   return changes.flatMap(({ slot, before, after }) => {
     const known = variables.get(slot) ?? []
     const changed = known.filter((each) => part(before, each) !== part(after, each))
+    const [long] = changed.filter(({ head }) => head !== undefined)
+    if (long?.head !== undefined) {
+      if (told.has(long.head)) return []
+      const [from, to] = (['before', 'after'] as const).map((side) =>
+        longText(long, (at) => read(at)?.[side], telling),
+      )
+      if (from === undefined || to === undefined) return [rawText({ slot, before, after })]
+      told.add(long.head)
+      return [`${long.name} ${from} → ${to}`]
+    }
     const proxied = PROXY_SLOTS.get(slot)
     if (changed.length === 0 && proxied !== undefined) {
       const variable = { name: proxied, type: 'address', offset: 0, size: 20 }
       return [`${proxied} ${text(variable, before, telling)} → ${text(variable, after, telling)}`]
     }
-    if (changed.length === 0) return [`slot ${slotText(slot)} ${word(before)} → ${word(after)}`]
+    if (changed.length === 0) return [rawText({ slot, before, after })]
     return changed.map((each) => {
       const [from, to] = [part(before, each), part(after, each)]
       const parameter = { type: each.type }
@@ -82,6 +102,7 @@ function variablesOf(
   layout: unknown,
   keys: readonly Uint8Array[],
   telling: Telling,
+  read: ReadSlot,
 ): ReadonlyMap<bigint, readonly Variable[]> {
   const found = new Map<bigint, Variable[]>()
   if (!isObject(layout) || !Array.isArray(layout.storage) || !isObject(layout.types)) return found
@@ -110,12 +131,13 @@ function variablesOf(
         return
       case 'dynamic_array': {
         put(slot, { name: `${name}.length`, type: 'uint', offset: 0, size: 32 })
-        const start = bigintFromBytes(keccak256(paddedBytes(slot, 32)))
-        elements(type, name, start, MOST_ELEMENTS, depth)
+        elements(type, name, startOf(slot), MOST_ELEMENTS, depth)
         return
       }
       case 'bytes':
-        put(slot, { name, type: 'text', offset: 0, size: 32 })
+        for (const each of slotsOfText(slot, read)) {
+          put(each, { name, type: String(type.label), offset: 0, size: 32, head: slot })
+        }
         return
     }
     if (Array.isArray(type.members)) {
@@ -178,19 +200,55 @@ function text({ name, type, size }: Variable, value: bigint, telling: Telling): 
     return valueText({ parameter: { type }, value: address }, telling)
   }
   if (type === 'bool') return String(value !== 0n)
-  if (type === 'text') return shortText(value)
   if (/^int\d*$/.test(type)) return BigInt.asIntN(8 * size, value).toString()
   if (/^bytes\d+$/.test(type)) return hexFromBytes(paddedBytes(value, size))
   const token = AMOUNTS.test(name) ? telling.token : undefined
   return valueText({ parameter: { type }, value }, { ...telling, token })
 }
 
-/** A string of up to 31 bytes is in its slot, with its length; of a longer one the slot has the length alone. */
-function shortText(value: bigint): string {
-  const bytes = paddedBytes(value, 32)
-  const last = bytes[31]!
-  if (last % 2 === 1) return `${(value - 1n) / 2n} bytes`
-  return JSON.stringify(Buffer.from(bytes.subarray(0, last / 2)).toString('utf8'))
+/** The slot of a string or of bytes, and those that they stand in where they are long. */
+function slotsOfText(head: bigint, read: ReadSlot): readonly bigint[] {
+  const { before, after } = read(head) ?? { before: 0n, after: 0n }
+  const length = Math.max(...[before, after].map((value) => (isLong(value) ? lengthOf(value) : 0)))
+  const count = Math.min(MOST_TEXT_SLOTS, Math.ceil(length / 32))
+  return [head, ...Array.from({ length: count }, (_, i) => startOf(head) + BigInt(i))]
+}
+
+/** Up to 31 bytes stand in the slot itself, with their length; of more the slot has twice the length and one. */
+function isLong(value: bigint): boolean {
+  return value % 2n === 1n
+}
+
+function lengthOf(value: bigint): number {
+  return Number(isLong(value) ? (value - 1n) / 2n : (value & 0xffn) / 2n)
+}
+
+function startOf(head: bigint): bigint {
+  return bigintFromBytes(keccak256(paddedBytes(head, 32)))
+}
+
+/** Undefined where not all of it is known. */
+function longText(
+  { type, head = 0n }: Variable,
+  read: (slot: bigint) => bigint | undefined,
+  telling: Telling,
+): string | undefined {
+  const value = read(head)
+  if (value === undefined) return undefined
+  const count = Math.min(MOST_TEXT_SLOTS, Math.ceil(lengthOf(value) / 32))
+  const words = isLong(value)
+    ? Array.from({ length: count }, (_, i) => read(startOf(head) + BigInt(i)))
+    : [value]
+  if (words.includes(undefined)) return undefined
+  const whole = concatBytes(...words.map((each) => paddedBytes(each!, 32)))
+  const found = whole.subarray(0, lengthOf(value))
+  const isText = type === 'string'
+  const decoded = isText ? Buffer.from(found).toString('utf8') : hexFromBytes(found)
+  return valueText({ parameter: { type: isText ? 'string' : 'bytes' }, value: decoded }, telling)
+}
+
+function rawText({ slot, before, after }: SlotChange): string {
+  return `slot ${slotText(slot)} ${word(before)} → ${word(after)}`
 }
 
 function word(value: bigint): string {

@@ -10,11 +10,12 @@ import {
 } from '../../core/hex.ts'
 import type { Touched } from '../../evm/executor.ts'
 import type { CallFrame, FrameLog } from '../../evm/tracers/calls.ts'
+import { MissingState } from '../../state/misses.ts'
 import { accountAt, slotValue, type World } from '../../state/world.ts'
 import type { Telling } from '../abi/values.ts'
 import type { Names } from '../naming/names.ts'
 import type { Told, ToldCall } from '../naming/told.ts'
-import { type SlotChange, storageTexts } from './storage.ts'
+import { type ReadSlot, type SlotChange, storageTexts } from './storage.ts'
 
 /** A call with those that it made. Gas and amounts as QUANTITYs. */
 export interface TraceNode {
@@ -176,30 +177,36 @@ function storageOf(tracing: Tracing, traced: TracedTransaction): TraceStorage[] 
   const keys = keysIn(top)
   const nameOf = (address: string): string | undefined => names.argumentName(after, address)
   return [...touched].flatMap(([address, slots]) => {
-    const changes = changesOf(before, after, address, slots)
+    const read = readerOf(before, after, address)
+    const changes = changesOf(read, slots)
     if (changes.length === 0) return []
     const name = names.nameOf(after, address) ?? short(checksumAddress(address))
     const token = names.identities.token(after, address)
     const telling: Telling = { nameOf, token, isWhole: false }
-    const texts = storageTexts(layoutOf(after, address), changes, keys, telling)
+    const texts = storageTexts(layoutOf(after, address), changes, keys, telling, read)
     return [{ address, name, changes: texts }]
   })
 }
 
-function changesOf(
-  before: World,
-  after: World,
-  address: Address,
-  slots: ReadonlySet<bigint>,
-): SlotChange[] {
-  const [old, now] = [accountAt(before, address), accountAt(after, address)]
-  return [...slots]
-    .map((slot) => ({
-      slot,
-      before: old === undefined ? 0n : slotValue(old.storage, slot),
-      after: now === undefined ? 0n : slotValue(now.storage, slot),
-    }))
-    .filter((each) => each.before !== each.after)
+/** Reads slots of an account as they were and as they are; those that a fork has not fetched are not known. */
+function readerOf(before: World, after: World, address: Address): ReadSlot {
+  const accounts = [before, after].map((world) => accountAt(world, address))
+  return (slot) => {
+    try {
+      const [old = 0n, now = 0n] = accounts.map((each) => each && slotValue(each.storage, slot))
+      return { before: old, after: now }
+    } catch (error) {
+      if (error instanceof MissingState) return undefined
+      throw error
+    }
+  }
+}
+
+function changesOf(read: ReadSlot, slots: ReadonlySet<bigint>): SlotChange[] {
+  return [...slots].flatMap((slot) => {
+    const found = read(slot)
+    return found === undefined || found.before === found.after ? [] : [{ slot, ...found }]
+  })
 }
 
 /** What mappings may be keyed by: senders, and the words of all inputs and events. */

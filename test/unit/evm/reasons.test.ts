@@ -47,7 +47,14 @@ describe('a revert', () => {
       concatBytes(bytesFromHex('0x2202f1fa'), new Uint8Array(96)),
       'revert custom error 0x2202f1fa',
     ],
-    ['with less than a selector', bytesFromHex('0xabcd'), 'revert 0xabcd'],
+    ['with less than a selector', bytesFromHex('0xabcd'), 'revert 2 bytes of data: 0xabcd'],
+    ['with a byte', bytesFromHex('0xab'), 'revert 1 byte of data: 0xab'],
+    [
+      'with a word, which is no error',
+      paddedBytes(3n, 32),
+      `revert 32 bytes of data: 0x${'3'.padStart(64, '0')}`,
+    ],
+    ['with many words', new Uint8Array(320), 'revert 320 bytes of data'],
     ['with a broken reason', bytesFromHex('0x08c379a0'), 'revert custom error 0x08c379a0'],
     [
       'with a reason that lies about its length',
