@@ -4,8 +4,11 @@ import { LruCache } from '../core/lrucache.ts'
 import type { BlockRecord } from '../node/ledger/blockrecord.ts'
 import type { BlockRun } from '../node/ledger/blockrun.ts'
 import type { Header } from '../protocol/blocks/block.ts'
+import type { Json } from '../rpc/schema.ts'
 import { type Miss, MissingState, type MissSource } from '../state/misses.ts'
+import { currentPatience, type Patience } from './client/patience.ts'
 import type { Lineage } from './lineage.ts'
+import { unexpected } from './network/answers.ts'
 import { gathering, missed } from './network/gather.ts'
 import { type RemoteBlock, readBlock, recordOf } from './network/header.ts'
 import type { BlockPoint, Network } from './network/network.ts'
@@ -27,6 +30,13 @@ interface Place {
   readonly index: number
 }
 
+/** The block; undefined where there is none. @throws {NoAnswer} for what is no block, or another one */
+function requireHash(json: Json, hash: Hash): RemoteBlock | undefined {
+  const block = json === null ? undefined : readBlock(json)
+  if (block === undefined || block.hash === hash) return block
+  throw unexpected(`the block ${hash}`, json)
+}
+
 export class Ancestors implements BlockRun, MissSource {
   readonly count: number
   readonly #network: Network
@@ -37,7 +47,8 @@ export class Ancestors implements BlockRun, MissSource {
   readonly #numbers = new LruCache<Hash, bigint>(KEPT_BLOCKS)
   readonly #lineage: Lineage
   readonly #seen = new LruCache<bigint, bigint>(KEPT_BLOCKS)
-  readonly #strangers = new LruCache<Hash, true>(KEPT_STRANGERS)
+  /** With the work that asked for them: for the next one, a node that had fallen behind may know them. */
+  readonly #strangers = new LruCache<Hash, { readonly of: Patience | undefined }>(KEPT_STRANGERS)
 
   /**
    * @param head the block that the fork goes on from
@@ -67,7 +78,8 @@ export class Ancestors implements BlockRun, MissSource {
     if (hash === this.#fork.hash) return Number(this.#fork.number)
     const known = this.#numbers.get(hash)
     if (known !== undefined) return Number(known)
-    if (this.#strangers.get(hash)) return undefined
+    const stranger = this.#strangers.get(hash)
+    if (stranger !== undefined && stranger.of === currentPatience()) return undefined
     throw this.#missing({ kind: 'block', hash })
   }
 
@@ -132,15 +144,17 @@ export class Ancestors implements BlockRun, MissSource {
   }
 
   async #fetchHash(hash: Hash): Promise<void> {
-    const json = await this.#network.askBelow(this.#fork, 'eth_getBlockByHash', [hash, false])
-    const block = json === null ? undefined : readBlock(json)
+    const how = { check: (json: Json) => void requireHash(json, hash) }
+    const [method, params] = ['eth_getBlockByHash', [hash, false]] as const
+    const json = await this.#network.askBelow(this.#fork, method, params, undefined, how)
+    const block = requireHash(json, hash)
     if (block === undefined || block.header.number >= this.#fork.number) {
-      this.#strangers.set(hash, true)
+      this.#strangers.set(hash, { of: currentPatience() })
       return
     }
     await this.#fetchNumber(block.header.number)
     // one beside the chain has a sibling of its number there
-    if (this.#numbers.get(hash) === undefined) this.#strangers.set(hash, true)
+    if (this.#numbers.get(hash) === undefined) this.#strangers.set(hash, { of: currentPatience() })
   }
 
   #put(block: RemoteBlock): void {

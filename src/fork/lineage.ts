@@ -14,6 +14,7 @@ import type { Json } from '../rpc/schema.ts'
 import { HISTORY_STORAGE } from '../state/predeploys.ts'
 import { historySlot, RING } from '../state/systemslots.ts'
 import { accountAt, slotValue } from '../state/world.ts'
+import { unexpected } from './network/answers.ts'
 import { type RemoteBlock, readBlock } from './network/header.ts'
 import type { BlockPoint, Network } from './network/network.ts'
 import { unproven } from './proven.ts'
@@ -25,6 +26,13 @@ const KEPT_HASHES = 16_384
 /** Headers that are followed from parent to parent, and how many are fetched at once. */
 const MOST_WALKED = 8_192n
 const AT_ONCE = 256n
+
+/** @throws {NoAnswer} for what is no block, or another one */
+function requireNumber(json: Json, number: bigint): RemoteBlock {
+  const block = readBlock(json)
+  if (block.header.number === number) return block
+  throw unexpected(`block ${number}`, json)
+}
 
 export class Lineage {
   readonly #network: Network
@@ -85,8 +93,10 @@ export class Lineage {
 
   async #fetch(number: bigint): Promise<RemoteBlock> {
     const params = [quantityFromBigint(number), false]
-    const json = await this.#network.askBelow(this.#fork, 'eth_getBlockByNumber', params, number)
-    if (json !== null) return readBlock(json)
+    const how = { check: (block: Json) => void requireNumber(block, number) }
+    const method = 'eth_getBlockByNumber'
+    const json = await this.#network.askBelow(this.#fork, method, params, number, how)
+    if (json !== null) return requireNumber(json, number)
     const message = `the forked network has no block ${number}, below the fork at ${this.#fork.number}`
     throw new DevchainError('UPSTREAM_FAILED', message)
   }

@@ -105,7 +105,7 @@ function openCassette(settings: ForkSettings, file: string, onNotice: OnNotice):
   const { forkRecord: into } = settings
   // what the replay reads, and nothing else
   const store = into === undefined ? kept : layered(recordTo(into, head, onNotice), kept)
-  const how = { ...settings, forkProofs: head.proofs ?? false, forkRecord: undefined }
+  const how = { ...settings, forkProofs: head.proofs ?? false }
   return opened(how, found, { asker, store, moveTo }, onNotice)
 }
 
@@ -120,10 +120,10 @@ async function openNetwork(settings: ForkSettings, onNotice: OnNotice): Promise<
   try {
     const folder = forkFolder()
     const isOnDisk = !settings.noForkCache && folder !== undefined && choice.provider === undefined
-    const kept = [isOnDisk ? diskStore(folder, { onNotice }) : memoryStore()]
+    const kept = isOnDisk ? diskStore(folder, { onNotice }) : memoryStore()
     const { forkTransaction: transaction, forkChainId } = settings
     const order = { fork: choice, transaction, chainId: forkChainId }
-    const found = await findBlock(client, order, isOnDisk ? headsIn(kept[0]!) : NO_HEADS)
+    const found = await findBlock(client, order, isOnDisk ? headsIn(kept) : NO_HEADS)
     requireEvm(BigInt(found.head.chainId), found.block)
     const asking = { timeoutMs, retries: 0, maxWaitMs, onNotice }
     const meet = (): Promise<void> => {
@@ -133,8 +133,9 @@ async function openNetwork(settings: ForkSettings, onNotice: OnNotice): Promise<
     if (found.isSeen) await meet()
     const { forkRecord: recorded, forkProofs } = settings
     const recordedHead = { ...found.head, ...(forkProofs && { proofs: true as const }) }
-    if (recorded !== undefined) kept.unshift(recordTo(recorded, recordedHead, onNotice))
-    const store = kept.reduceRight((lower, upper) => layered(upper, lower))
+    const recording =
+      recorded === undefined ? undefined : recordTo(recorded, recordedHead, onNotice)
+    const store = recording === undefined ? kept : layered(recording, kept)
     const moveTo = async (url: string): Promise<void> => {
       const other = providersOf({ urls: [url], block: undefined }, settings)
       const meeting = { timeoutMs, retries, maxWaitMs, onNotice, mustAnswer: true }
@@ -146,7 +147,8 @@ async function openNetwork(settings: ForkSettings, onNotice: OnNotice): Promise<
         onNotice(new PrunedState(refused, ageIn(found), Date.now()).message)
     })
     const asker = found.isSeen ? client : greeting(client, meet)
-    const { close, ...fork } = opened(settings, found, { asker, store, moveTo }, onNotice)
+    const carriers = { asker, store, recording, moveTo }
+    const { close, ...fork } = opened(settings, found, carriers, onNotice)
     const callOff = isOnDisk ? trimLater(folder, onNotice) : undefined
     return {
       ...fork,
@@ -172,9 +174,9 @@ function greeting(client: Client, meet: () => Promise<void>): Asker {
     get traffic() {
       return client.traffic
     },
-    request: async (method, params) => {
+    request: async (method, params, check) => {
       met ??= meet()
-      const [answer] = await Promise.all([client.request(method, params), met])
+      const [answer] = await Promise.all([client.request(method, params, check), met])
       return answer
     },
   }
@@ -204,6 +206,8 @@ const NEWER = `is of a hardfork that is not known here: contracts run by the rul
 interface Carriers extends Pick<Upstream, 'moveTo'> {
   readonly asker: Asker
   readonly store: Store
+  /** The part of the store in which what is fetched is recorded. */
+  readonly recording?: Store | undefined
 }
 
 /** How old the fork's block is, or one before it. */
@@ -216,9 +220,9 @@ function ageIn(
 }
 
 function opened(
-  { chainId, baseFee, forkLater, forkProofs: isProven, forkRecord }: ForkSettings,
+  { chainId, baseFee, forkLater, forkProofs: isProven }: ForkSettings,
   found: Found,
-  { asker, store, moveTo }: Carriers,
+  { asker, store, recording, moveTo }: Carriers,
   onNotice: OnNotice,
 ): OpenFork {
   const { head, block, newest, depth } = found
@@ -233,8 +237,7 @@ function opened(
   const ageOf = (number: bigint): BlockAge => ageIn(found, number)
   const isArbitrum = block.parentNumber !== undefined
   const told = { isArbitrum, onNotice, ageOf }
-  const isRecorded = forkRecord !== undefined
-  const kept = { store, isProven, isRecorded, isShallow }
+  const kept = { store, isProven, recording, isShallow }
   const network = new Network({ chainId: id, asker, ...kept, ...told })
   const { number, stateRoot } = block.header
   const point: BlockPoint = { number, hash: block.hash, stateRoot }
@@ -328,20 +331,18 @@ function upstreamOf(
       const { isProven, name } = network
       return { isProven, name, requests: sent, asked, batch, isRootKnown: isRootKnown() }
     },
-    ask: async (method, params, block) => {
-      const answer = await network.askBelow(point, method, params as readonly Json[], block)
+    ask: async (method, params, block, check) => {
+      const how = { check }
+      const answer = await network.askBelow(point, method, params as readonly Json[], block, how)
       if (network.isProven && TELLING_HEADERS.has(method)) await lineage.requireOwn(answer)
       return answer
     },
     askTogether: (method, params, block, make) =>
-      network.askBelow(
-        point,
-        method,
-        params as readonly Json[],
-        block,
-        make as () => Promise<Json>,
-      ),
+      network.askBelow(point, method, params as readonly Json[], block, {
+        make: make as () => Promise<Json>,
+      }),
     take: (accounts) => network.take(accounts, point),
-    peek: (method, params) => network.askAbout(method, params as readonly Json[], point),
+    peek: (method, params, check) =>
+      network.askAbout(method, params as readonly Json[], point, check),
   }
 }

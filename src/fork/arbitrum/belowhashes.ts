@@ -4,6 +4,7 @@ import { type Hash, parseHash } from '../../core/hex.ts'
 import { LruCache } from '../../core/lrucache.ts'
 import type { Json } from '../../rpc/schema.ts'
 import type { Miss, MissSource } from '../../state/misses.ts'
+import { reading } from '../network/answers.ts'
 import { missed } from '../network/gather.ts'
 import type { RemoteBlock } from '../network/header.ts'
 import type { BlockPoint, Network } from '../network/network.ts'
@@ -80,7 +81,8 @@ class SeenHashes implements MissSource {
       misses.map(async (miss) => {
         if (miss.kind !== 'hash') return
         const call = [{ data: asking(miss.number) }]
-        const read = (answer: Json): Hash => parseHash(String(answer))
+        const read = (answer: Json): Hash =>
+          reading('a hash', answer, () => parseHash(String(answer)))
         this.#hashes.set(miss.number, await this.#network.askAt('eth_call', call, point, read))
       }),
     )

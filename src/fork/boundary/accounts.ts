@@ -1,10 +1,19 @@
 // What is told of accounts over the block of the fork, where the network knows more of them than is known here.
-import { type Hash, quantityFromBigint } from '../../core/hex.ts'
+import {
+  type Address,
+  type Hash,
+  isBytes,
+  quantityFromBigint,
+  wordFromBigint,
+} from '../../core/hex.ts'
+import { addresses } from '../../node/accounts/accounts.ts'
 import type { BlockReference } from '../../node/ledger/references.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { RefusedByUpstream } from '../client/client.ts'
+import { isObject, isQuantity, unexpected, word } from '../network/answers.ts'
 import { isChanged, numberAt, numberOf, placeOf, type Question, referenceIn } from './places.ts'
 import { answerHere } from './retrace.ts'
+import { askNetwork } from './shapes.ts'
 
 /** An account at an old block: with the root of its storage, which follows from slots that are not known here. */
 export function accountOver(question: Question): Promise<Json> | undefined {
@@ -28,13 +37,64 @@ async function storageRootAt({ params, upstream }: Question, number: bigint): Pr
   const [account] = params
   const at = quantityFromBigint(number)
   try {
-    const proof = await upstream.ask('eth_getProof', [account, [], at], number)
-    return (proof as { storageHash: Json }).storageHash
+    return await rootIn(upstream, 'eth_getProof', [account, [], at], number, 'storageHash')
   } catch (error) {
     if (!(error instanceof RefusedByUpstream)) throw error
-    const told = await upstream.ask('eth_getAccount', [account, at], number)
-    return (told as { storageRoot: Json }).storageRoot
+    return await rootIn(upstream, 'eth_getAccount', [account, at], number, 'storageRoot')
   }
+}
+
+/** The root of storage that stands in an answer. */
+async function rootIn(
+  upstream: Question['upstream'],
+  method: string,
+  params: readonly unknown[],
+  number: bigint,
+  name: string,
+): Promise<Json> {
+  const read = (answer: unknown): Json => {
+    const root = isObject(answer) ? answer[name] : undefined
+    if (isQuantity(root)) return root
+    throw unexpected('an account', answer)
+  }
+  return read(await upstream.ask(method, params, number, read))
+}
+
+/**
+ * A slot of an account without code and nonce. Nothing that ran could have written it, so that it counts as empty here; but test
+ * nodes have methods that write slots of any account.
+ */
+export function slotOver(question: Question): Promise<Json> | undefined {
+  const { context, params, upstream } = question
+  const { state } = context.chain
+  const [address, position, block = 'latest'] = params
+  const reference = referenceIn(block)
+  const isOwn = addresses(state.accounts).includes(String(address).toLowerCase() as Address)
+  if (reference === undefined || isOwn || upstream.facts().isProven) return undefined
+  return (async () => {
+    const own = await answerHere(question)
+    const place = placeOf(state, upstream, reference)
+    const number = place === 'here' ? upstream.number : await numberOfPlace(question, place)
+    if (BigInt(String(own)) !== 0n || number === undefined) return own
+    const [code, nonce] = await Promise.all(
+      ['eth_getCode', 'eth_getTransactionCount'].map((name) =>
+        answerHere({ ...question, method: methodOf(question, name), params: [address, block] }),
+      ),
+    )
+    if (code !== '0x' || nonce !== '0x0') return own
+    const slot = wordFromBigint(BigInt(String(position)))
+    try {
+      const asked = [address, slot, quantityFromBigint(number)]
+      return wordFromBigint(word(await upstream.ask('eth_getStorageAt', asked, number, word)))
+    } catch (error) {
+      if (error instanceof RefusedByUpstream) return own
+      throw error
+    }
+  })()
+}
+
+function methodOf({ context, method }: Question, name: string): Question['method'] {
+  return context.registry.get(name) ?? method
 }
 
 /** Code by its hash: the network's accounts are not all known here. */
@@ -49,12 +109,18 @@ export function codeOver(question: Question): Promise<Json> | undefined {
     if (own !== null) return own
     try {
       const asked = [params[0], quantityFromBigint(number)]
-      return (await upstream.ask('debug_codeByHash', asked, number)) as Json
+      // the network need not have it
+      return (await upstream.ask('debug_codeByHash', asked, number, requireCode)) as Json
     } catch (error) {
       if (error instanceof RefusedByUpstream) return null
       throw error
     }
   })()
+}
+
+/** @throws {NoAnswer} for what is neither nothing nor code */
+function requireCode(answer: unknown): void {
+  if (answer !== null && !isBytes(String(answer))) throw unexpected('code', answer)
 }
 
 /** The accounts that blocks changed, those of the network before those that were mined here. */
@@ -72,8 +138,7 @@ export function modifiedOver(question: Question): Promise<Json> | undefined {
     const isKnown = isOneBlock ? from !== 0n : last === 'here' || (to ?? -1n) > (from ?? 0n)
     // what is wrong the chain says in its own words
     if (from === undefined || !isKnown) return await answerHere(question)
-    if (last !== 'here')
-      return (await upstream.ask(question.method.name, params, to ?? from)) as Json
+    if (last !== 'here') return await askNetwork(question, params, to ?? from)
     return await modifiedOnBothSides(question, from, end!)
   })()
 }
@@ -98,7 +163,11 @@ async function modifiedOnBothSides(
   const there =
     from === upstream.number
       ? []
-      : upstream.ask(byNumber.name, [quantityFromBigint(from), fork], upstream.number)
+      : askNetwork(
+          { upstream, method: byNumber },
+          [quantityFromBigint(from), fork],
+          upstream.number,
+        )
   const both = (await Promise.all([there, here])) as unknown as (readonly string[])[]
   return [...new Set(both.flat())]
 }

@@ -20,8 +20,8 @@ import {
 import { orderedTrieRoot } from '../../protocol/blocks/orderedtrie.ts'
 import type { Json } from '../../rpc/schema.ts'
 import type { RefusedByUpstream } from '../client/client.ts'
-import { quantity } from '../network/answers.ts'
-import { readBlock } from '../network/header.ts'
+import { quantity, reading } from '../network/answers.ts'
+import { type RemoteBlock, readBlock } from '../network/header.ts'
 import { transactionsOf } from '../replay/whole.ts'
 
 /** A block whose encoding the network refuses. */
@@ -62,8 +62,9 @@ export const ENCODED: Readonly<Record<string, (refused: Refused) => Promise<Json
 async function blockIn(refused: Refused): Promise<{ header: Header; json: Members }> {
   const { upstream, number } = refused
   const params = [quantityFromBigint(number), true]
-  const json = (await upstream.ask('eth_getBlockByNumber', params, number)) as Json
-  const { header, hash } = readBlock(json)
+  const check = (block: unknown): RemoteBlock => readBlock(block as Json)
+  const json = (await upstream.ask('eth_getBlockByNumber', params, number, check)) as Json
+  const { header, hash } = check(json)
   requireSame(refused, 'the header', hashHeader(header), hash)
   return { header, json: json as Members }
 }
@@ -83,20 +84,21 @@ function unclesIn({ upstream, number }: Refused, { hash, uncles }: Members): Pro
   return Promise.all(
     listIn(uncles).map(async (_, index) => {
       const params = [hash, quantityFromBigint(BigInt(index))]
-      const json = await upstream.ask('eth_getUncleByBlockHashAndIndex', params, number)
-      return readBlock(json as Json).header
+      const check = (uncle: unknown): RemoteBlock => readBlock(uncle as Json)
+      return check(await upstream.ask('eth_getUncleByBlockHashAndIndex', params, number, check))
+        .header
     }),
   )
 }
 
 function readWithdrawal(json: Json): Withdrawal {
-  const { index, validatorIndex, address, amount } = json as Members
-  return {
+  const { index, validatorIndex, address, amount } = (json ?? {}) as Members
+  return reading('a withdrawal', json, () => ({
     index: quantity(index),
     validatorIndex: quantity(validatorIndex),
     address: parseAddress(String(address)),
     amountGwei: quantity(amount),
-  }
+  }))
 }
 
 function listIn(value: Json | undefined): readonly Json[] {

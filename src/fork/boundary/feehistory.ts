@@ -1,7 +1,9 @@
 // eth_feeHistory over the block of the fork: the network's part, and then that of the blocks mined here.
 import { quantityFromBigint } from '../../core/hex.ts'
 import type { Json } from '../../rpc/schema.ts'
+import { isQuantity, unexpected } from '../network/answers.ts'
 import { numberOf, placeOf, type Question, referenceIn } from './places.ts'
+import { askNetwork } from './shapes.ts'
 
 /** What a fee history has of each block. */
 interface History {
@@ -26,7 +28,7 @@ export function feeHistoryOver(question: Question): Promise<Json> | undefined {
   const more = percentiles === undefined ? [] : [percentiles]
   if (typeof place === 'bigint') {
     const asked = [quantityFromBigint(blocks), quantityFromBigint(place), ...more]
-    return upstream.ask('eth_feeHistory', asked, place) as Promise<Json>
+    return askNetwork(question, asked, place)
   }
   const head = BigInt(state.tree.canonical.length) - 1n
   const last = numberOf(state, reference) ?? head + 1n
@@ -34,27 +36,40 @@ export function feeHistoryOver(question: Question): Promise<Json> | undefined {
   return last > head + 1n || blocks <= own ? undefined : joined(question, blocks, own)
 }
 
-async function joined(
-  { context, method, params, upstream }: Question,
-  blocks: bigint,
-  own: bigint,
-): Promise<Json> {
+async function joined(question: Question, blocks: bigint, own: bigint): Promise<Json> {
+  const { context, method, params, upstream } = question
   const { number } = upstream
   const count = blocks - own > number + 1n ? number + 1n : blocks - own
   const [, newest, ...more] = params
   const older = [quantityFromBigint(count), quantityFromBigint(number), ...more]
   const [remote, local] = (await Promise.all([
-    upstream.ask('eth_feeHistory', older, number),
+    askNetwork(question, older, number),
     method.run(context, [quantityFromBigint(own), newest, ...more], []),
   ])) as unknown as [History, History]
+  const told = toldBlocks(remote, count)
   const members = MEMBERS.flatMap((name) => {
     const first = listOf(remote[name])
     const second = listOf(local[name])
     if (first === undefined || second === undefined) return []
-    const kept = ONE_MORE.includes(name) ? first.slice(0, Number(count)) : first
+    const kept = ONE_MORE.includes(name) ? first.slice(0, told) : first
     return [[name, [...kept, ...second]] as const]
   })
   return { oldestBlock: remote.oldestBlock, ...Object.fromEntries(members) }
+}
+
+/**
+ * How many blocks a network tells of: of the newest that it is asked for, perhaps fewer.
+ * @throws {NoAnswer} where one of its lists has another length
+ */
+function toldBlocks(history: History, asked: bigint): number {
+  const { oldestBlock, gasUsedRatio } = history
+  const count = listOf(gasUsedRatio)?.length ?? 0
+  const isWhole = MEMBERS.every((name) => {
+    const length = count + (ONE_MORE.includes(name) ? 1 : 0)
+    return (listOf(history[name])?.length ?? length) === length
+  })
+  if (isQuantity(oldestBlock) && isWhole && count > 0 && count <= asked) return count
+  throw unexpected('a fee history', history as Json)
 }
 
 function listOf(value: Json | undefined): readonly Json[] | undefined {

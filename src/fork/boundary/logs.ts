@@ -6,6 +6,7 @@ import type { Json } from '../../rpc/schema.ts'
 import { jsonOf, numberAt, numberOf, placeOf, type Question, referenceIn } from './places.ts'
 import { type Filter, logsBetween } from './ranges.ts'
 import { answerHere } from './retrace.ts'
+import { askNetwork } from './shapes.ts'
 
 /** The answer where some of the blocks are the network's; undefined where none is. */
 export function logsOver(question: Question): Promise<Json> | undefined {
@@ -32,7 +33,7 @@ async function logsOfBlock(question: Question, place: bigint | Hash): Promise<Js
   const number = typeof place === 'bigint' ? place : await numberAt(upstream, place)
   // nobody knows it: the chain says so in its own words
   if (number === undefined) return await answerHere(question)
-  return (await upstream.ask('eth_getLogs', params, number)) as Json
+  return await askNetwork(question, params, number)
 }
 
 /** As `logsOver`, for what a filter looks for. */

@@ -3,15 +3,13 @@
 import { quantityFromBigint } from '../../core/hex.ts'
 import { type Json, remark } from '../../rpc/schema.ts'
 import { placeOf, type Question, referenceIn } from './places.ts'
+import { askNetwork } from './shapes.ts'
 
 const NODE_INTERFACE = `0x${'c8'.padStart(40, '0')}`
 
 /** The network's answer to a call of it; undefined for any other call, and where what it tells cannot be proven. */
-export function nodeInterfaceOf({
-  context,
-  params,
-  upstream,
-}: Question): Promise<Json> | undefined {
+export function nodeInterfaceOf(question: Question): Promise<Json> | undefined {
+  const { context, params, upstream } = question
   const [call, block, ...overrides] = params
   const to = (call as { readonly to?: unknown } | null | undefined)?.to
   const isIts = typeof to === 'string' && to.toLowerCase() === NODE_INTERFACE
@@ -24,5 +22,5 @@ export function nodeInterfaceOf({
   const number = typeof place === 'bigint' ? place : upstream.number
   remark(context.notes, `NodeInterface is answered by the network, at block ${number}`)
   const asked = [call, isStrange ? block : quantityFromBigint(number), ...overrides]
-  return upstream.ask('eth_call', asked, isStrange ? undefined : number) as Promise<Json>
+  return askNetwork(question, asked, isStrange ? undefined : number)
 }

@@ -4,6 +4,7 @@ import { quantityFromBigint, wordFromBigint } from '../../core/hex.ts'
 import type { MethodContext } from '../../methods/common/context.ts'
 import type { Method } from '../../rpc/method.ts'
 import type { Json } from '../../rpc/schema.ts'
+import { unexpected } from '../network/answers.ts'
 
 /** A slot, and how the answer names it. */
 interface StorageKey {
@@ -82,6 +83,7 @@ export function namedAsGiven(
   const { storageProof: proofs } = (answer ?? {}) as { readonly storageProof?: unknown }
   if (index < 0 || !Array.isArray(proofs)) return answer
   const keys = params[index]!.decoder.decode((given[index] ?? []) as Json, 'storageKeys', [])
+  if (proofs.length !== (keys as readonly StorageKey[]).length) throw unexpected('a proof', answer)
   const storageProof = (keys as readonly StorageKey[]).map(({ key }, at) => ({
     ...(proofs[at] as object),
     key,

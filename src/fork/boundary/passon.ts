@@ -8,14 +8,24 @@ import { pooledByHash } from '../../node/pool/pool.ts'
 import type { Method } from '../../rpc/method.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { RefusedByUpstream } from '../client/client.ts'
-import { accountOver, codeOver, modifiedOver } from './accounts.ts'
+import { quantity } from '../network/answers.ts'
+import { accountOver, codeOver, modifiedOver, slotOver } from './accounts.ts'
 import { feeHistoryOver } from './feehistory.ts'
 import { filterChangesOver, filterLogsOver, logsOver } from './logs.ts'
 import { nodeInterfaceOf } from './nodeinterface.ts'
 import { areTaken, namedAsGiven, plainParams } from './parameters.ts'
-import { below, isChanged, numberAt, placeOf, type Question, referenceIn } from './places.ts'
+import {
+  askPlaced,
+  below,
+  isChanged,
+  numberAt,
+  placeOf,
+  type Question,
+  referenceIn,
+} from './places.ts'
 import { answerHere, askOrMake, makeHere } from './retrace.ts'
 import { creatorOver, searchAfterOver, searchBeforeOver, sentOver } from './searches.ts'
+import { askNetwork } from './shapes.ts'
 import { chainTracesOver, encodedBlockOver, framesOver } from './traces.ts'
 
 /** The network's answer, or both ones put together; undefined where the chain itself answers. */
@@ -107,6 +117,7 @@ const OTHERS: Readonly<Record<string, Answerer>> = {
   eth_getFilterChanges: filterChangesOver,
   eth_getFilterLogs: filterLogsOver,
   eth_getLogs: logsOver,
+  eth_getStorageAt: slotOver,
   eth_feeHistory: feeHistoryOver,
   eth_getTransactionBySenderAndNonce: sentOver,
   ots_getContractCreator: creatorOver,
@@ -177,11 +188,7 @@ function ofBlock(question: Question, position: number): MaybePromise<Json> | und
   const ask = async (number?: bigint): Promise<Json> =>
     method.name in OF_HEADERS
       ? await askHeader(question, asked, number)
-      : namedAsGiven(
-          method,
-          question.params,
-          (await upstream.ask(method.name, asked, number)) as Json,
-        )
+      : namedAsGiven(method, question.params, await askNetwork(question, asked, number))
   return typeof place === 'bigint'
     ? askOrMake(question, () => ask(place), place)
     : ofHash(question, place, ask)
@@ -210,16 +217,17 @@ const BESIDES_HEADERS = [
 
 /** A header, which where the network tells of none is what its block has besides the transactions. */
 async function askHeader(
-  { method, upstream }: Question,
+  question: Question,
   params: readonly unknown[],
   number: bigint | undefined,
 ): Promise<Json> {
+  const { context, method } = question
   try {
-    return (await upstream.ask(method.name, params, number)) as Json
+    return await askNetwork(question, params, number)
   } catch (error) {
-    const ofBlock = OF_HEADERS[method.name]
+    const ofBlock = context.registry.get(OF_HEADERS[method.name] ?? '')
     if (!(error instanceof RefusedByUpstream) || ofBlock === undefined) throw error
-    const block = (await upstream.ask(ofBlock, [...params, false], number)) as object | null
+    const block = await askNetwork({ ...question, method: ofBlock }, [...params, false], number)
     if (block === null) return null
     const members = Object.entries(block).filter(([name]) => !BESIDES_HEADERS.includes(name))
     return Object.fromEntries(members) as Json
@@ -241,15 +249,13 @@ async function ofHash(
 
 async function beyond(question: Question, hash: Hash): Promise<Json> {
   const { method, params, upstream } = question
-  const transaction = await upstream.ask('eth_getTransactionByHash', [hash])
-  const known = below(transaction as Json, upstream)
+  const known = await askPlaced(upstream, 'eth_getTransactionByHash', [hash])
   if (method.name === 'eth_getTransactionByHash' && known !== null) return known
   // nobody knows it: the chain says so in its own words
   if (known === null) return await answerHere(question)
-  const number = BigInt((known as { readonly blockNumber: string }).blockNumber)
+  const number = quantity((known as { readonly blockNumber?: unknown }).blockNumber)
   if (OWN.has(method.name)) return await makeHere(question, number)
-  const ask = async (): Promise<Json> => (await upstream.ask(method.name, params)) as Json
-  return await askOrMake(question, ask, number)
+  return await askOrMake(question, () => askNetwork(question, params, number), number)
 }
 
 function ofTransaction(question: Question): MaybePromise<Json> | undefined {

@@ -12,6 +12,7 @@ import { JsonText } from '../../rpc/jsontext.ts'
 import type { Method } from '../../rpc/method.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { MissingState } from '../../state/misses.ts'
+import { isQuantity, quantity, unexpected } from '../network/answers.ts'
 
 /** A method that may be asked about what is the network's. */
 export interface Question {
@@ -67,9 +68,32 @@ function placeOfHash({ tree }: ChainState, fork: bigint, hash: Hash): 'here' | b
 
 /** The number of an old block of the network; undefined for none. */
 export async function numberAt(upstream: Upstream, hash: Hash): Promise<bigint | undefined> {
-  const block = await upstream.ask('eth_getBlockByHash', [hash, false])
-  const known = below(block as Json, upstream) as { readonly number?: string } | null
-  return known?.number === undefined ? undefined : BigInt(known.number)
+  const known = await askPlaced(upstream, 'eth_getBlockByHash', [hash, false])
+  return known === null ? undefined : quantity((known as { readonly number?: unknown }).number)
+}
+
+/** What the network tells of a block or a transaction, where that is not in a block after the fork. */
+export async function askPlaced(
+  upstream: Upstream,
+  method: string,
+  params: readonly unknown[],
+): Promise<Json> {
+  const answer = (await upstream.ask(method, params, undefined, requirePlaced)) as Json
+  requirePlaced(answer)
+  return below(answer, upstream)
+}
+
+/** @throws {NoAnswer} for what is neither nothing nor a block or a transaction */
+function requirePlaced(value: unknown): void {
+  if (value === null) return
+  const { number, blockNumber } = (typeof value === 'object' ? value : {}) as PlacedJson
+  const of = blockNumber === undefined ? number : blockNumber
+  if (of !== null && !isQuantity(of)) throw unexpected('a block or a transaction', value)
+}
+
+interface PlacedJson {
+  readonly number?: unknown
+  readonly blockNumber?: unknown
 }
 
 /** True when the world after the fork's own block is no longer the network's. */
@@ -88,7 +112,7 @@ export function below(answer: Json, { number }: Upstream): Json {
   const first = Array.isArray(answer) ? answer[0] : answer
   const { blockNumber, number: own } = (first ?? {}) as { blockNumber?: Json; number?: Json }
   const of = blockNumber ?? own
-  if (of === null || (typeof of === 'string' && BigInt(of) > number)) return null
+  if (of === null || (typeof of === 'string' && quantity(of) > number)) return null
   // one that waits on the network is not known here
   return first !== null && typeof first === 'object' && 'blockNumber' in first && of === undefined
     ? null

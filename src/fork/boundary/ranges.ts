@@ -6,6 +6,7 @@ import type { Upstream } from '../../node/ledger/upstream.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { RefusedByUpstream } from '../client/client.ts'
 import type { UpstreamError } from '../client/provider.ts'
+import { isObject, unexpected } from '../network/answers.ts'
 
 export type Filter = Readonly<Record<string, Json | undefined>>
 
@@ -93,11 +94,19 @@ async function ask(
 ): Promise<readonly Json[] | RefusedByUpstream> {
   const range = { fromBlock: quantityFromBigint(from), toBlock: quantityFromBigint(to) }
   try {
-    return (await upstream.peek('eth_getLogs', [{ ...filter, ...range }])) as readonly Json[]
+    const asked = [{ ...filter, ...range }]
+    const logs = await upstream.peek('eth_getLogs', asked, requireLogs)
+    requireLogs(logs)
+    return logs
   } catch (error) {
     if (error instanceof RefusedByUpstream && isTooMuch(error.upstream, { from, to })) return error
     throw error
   }
+}
+
+/** @throws {NoAnswer} for what is no list of logs */
+function requireLogs(answer: unknown): asserts answer is readonly Json[] {
+  if (!(Array.isArray(answer) && answer.every(isObject))) throw unexpected('logs', answer)
 }
 
 /** Where fewer logs are found, more blocks fit. */

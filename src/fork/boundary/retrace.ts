@@ -26,7 +26,7 @@ const MADE_HERE: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The network's answer, or where it refuses one that can be made here, ours.
+ * The network's answer, or where it refuses or has none, and one can be made here, ours.
  * @param number of the block that it is about
  */
 export async function askOrMake(
@@ -34,12 +34,13 @@ export async function askOrMake(
   ask: () => Promise<Json>,
   number: bigint,
 ): Promise<Json> {
+  const { upstream, method } = question
+  const make = (): Promise<Json> => makeHere(question, number)
   try {
-    return await ask()
+    const answer = await ask()
+    return answer === null && MADE_HERE.has(method.name) ? await make() : answer
   } catch (error) {
     if (!(error instanceof RefusedByUpstream)) throw error
-    const { upstream, method } = question
-    const make = (): Promise<Json> => makeHere(question, number)
     const encode = ENCODED[method.name]
     if (encode !== undefined) return await encode({ upstream, number, refusal: error, make })
     if (MADE_HERE.has(method.name)) return await make()

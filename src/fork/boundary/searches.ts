@@ -1,9 +1,11 @@
 // Searches for transactions over the block of the fork: those mined here, and then those of the network.
-import { quantityFromBigint } from '../../core/hex.ts'
+import { isBytes, quantityFromBigint } from '../../core/hex.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { RefusedByUpstream } from '../client/client.ts'
+import { isQuantity, quantity, unexpected } from '../network/answers.ts'
 import { below, type Question } from './places.ts'
 import { answerHere } from './retrace.ts'
+import { askNetwork } from './shapes.ts'
 
 /** A page of a search, the newest transactions first. */
 interface Page {
@@ -85,11 +87,25 @@ async function askedPage(
   here: Page,
 ): Promise<Page> {
   try {
-    return (await upstream.ask(method.name, params)) as Page
+    const page = await upstream.ask(method.name, params, undefined, requirePage)
+    requirePage(page)
+    return page
   } catch (error) {
     if (!(error instanceof RefusedByUpstream) || here.txs.length === 0) throw error
     return { ...EMPTY_PAGE, lastPage: false }
   }
+}
+
+/** @throws {NoAnswer} for what is no page */
+function requirePage(answer: unknown): asserts answer is Page {
+  const { txs, receipts, firstPage, lastPage } = (answer ?? {}) as Partial<Page>
+  const isPage =
+    Array.isArray(txs) &&
+    txs.every((each) => isQuantity((each as Page['txs'][number] | null)?.blockNumber)) &&
+    Array.isArray(receipts) &&
+    receipts.length === txs.length &&
+    [firstPage, lastPage].every((is) => typeof is === 'boolean')
+  if (!isPage) throw unexpected('a page of transactions', answer)
 }
 
 function joined(
@@ -104,14 +120,15 @@ function joined(
 
 /** A transaction by its sender and nonce: on the network where it had used the nonce before the fork. */
 export function sentOver(question: Question): Promise<Json> {
-  const { method, params, upstream } = question
+  const { params, upstream } = question
   const [sender, nonce] = params
   return (async () => {
     const asked = [sender, quantityFromBigint(upstream.number)]
-    const used = await upstream.ask('eth_getTransactionCount', asked, upstream.number)
-    if (BigInt(String(used)) <= BigInt(String(nonce))) return await answerHere(question)
+    const { number } = upstream
+    const used = await upstream.ask('eth_getTransactionCount', asked, number, quantity)
+    if (quantity(used) <= BigInt(String(nonce))) return await answerHere(question)
     return await askOrSearch(question, async () => {
-      const answer = (await upstream.ask(method.name, params)) as Json
+      const answer = await askNetwork(question, params)
       return typeof answer === 'string' ? answer : below(answer, upstream)
     })
   })()
@@ -119,23 +136,26 @@ export function sentOver(question: Question): Promise<Json> {
 
 /** Who made a contract: on the network where it had code before the fork. */
 export function creatorOver(question: Question): Promise<Json> {
-  const { method, params, upstream } = question
+  const { params, upstream } = question
   const [contract] = params
   return (async () => {
     const asked = [contract, quantityFromBigint(upstream.number)]
-    const code = await upstream.ask('eth_getCode', asked, upstream.number)
+    const code = await upstream.ask('eth_getCode', asked, upstream.number, requireCode)
+    requireCode(code)
     if (code === '0x') return await answerHere(question)
-    return await askOrSearch(
-      question,
-      async () => (await upstream.ask(method.name, params)) as Json,
-    )
+    return await askOrSearch(question, () => askNetwork(question, params))
   })()
 }
 
-/** The network's answer; where it refuses, what is found here by looking at some of its old states. */
+/** @throws {NoAnswer} for what is no code */
+function requireCode(answer: unknown): void {
+  if (!isBytes(String(answer))) throw unexpected('code', answer)
+}
+
+/** The network's answer; where it refuses, or knows nothing of what is there, what is found here by looking at some of its old states. */
 async function askOrSearch(question: Question, ask: () => Promise<Json>): Promise<Json> {
   try {
-    return await ask()
+    return (await ask()) ?? (await answerHere(question))
   } catch (error) {
     if (!(error instanceof RefusedByUpstream)) throw error
     return await answerHere(question)

@@ -6,8 +6,11 @@ import { byHash } from '../../methods/wire/decodeblock.ts'
 import { decodeBlock } from '../../protocol/blocks/blockdecoding.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { RefusedByUpstream } from '../client/client.ts'
+import { unexpected } from '../network/answers.ts'
+import { type RemoteBlock, readBlock } from '../network/header.ts'
 import { numberAt, numberOf, placeOf, type Question, referenceIn } from './places.ts'
 import { answerHere, askOrMake, makeHere } from './retrace.ts'
+import { askNetwork } from './shapes.ts'
 
 /** Blocks of the network that one request has run again here. */
 const MOST_BLOCKS = 1_000
@@ -74,7 +77,9 @@ async function framesThere(
   const range = { fromBlock: quantityFromBigint(from), toBlock: quantityFromBigint(last) }
   try {
     const asked = [{ ...filter, ...range }]
-    return (await question.upstream.ask('trace_filter', asked, last)) as readonly Json[]
+    const frames = await askNetwork(question, asked, last)
+    if (Array.isArray(frames)) return frames
+    throw unexpected('a list of frames', frames)
   } catch (error) {
     if (!(error instanceof RefusedByUpstream)) throw error
     requireFew(from, last, error)
@@ -101,7 +106,7 @@ function requireFew(from: bigint, last: bigint, cause: RefusedByUpstream | undef
 
 /** `debug_traceBlock` of a block of the network. */
 export function encodedBlockOver(question: Question): Promise<Json> | undefined {
-  const { context, method, params, upstream } = question
+  const { context, params, upstream } = question
   const [given] = params
   if (typeof given !== 'string' || !/^0x([0-9a-fA-F]{2})+$/.test(given)) return undefined
   return (async () => {
@@ -110,8 +115,7 @@ export function encodedBlockOver(question: Question): Promise<Json> | undefined 
     if (place === 'here') return await answerHere(question)
     const number = typeof place === 'bigint' ? place : await numberAt(upstream, place)
     if (number === undefined) return await answerHere(question)
-    const ask = async (): Promise<Json> => (await upstream.ask(method.name, params, number)) as Json
-    return await askOrMake(question, ask, number)
+    return await askOrMake(question, () => askNetwork(question, params, number), number)
   })()
 }
 
@@ -155,11 +159,12 @@ async function blockEntry(
   const at = quantityFromBigint(number)
   const method = context.registry.get('debug_traceBlockByNumber') ?? question.method
   const params = [at, ...options]
-  const ask = async (): Promise<Json> => (await upstream.ask(method.name, params, number)) as Json
+  const traced = { ...question, method, params }
+  const check = (block: unknown): RemoteBlock => readBlock(block as Json)
   const [block, traces] = await Promise.all([
-    upstream.ask('eth_getBlockByNumber', [at, false], number),
-    askOrMake({ ...question, method, params }, ask, number),
+    upstream.ask('eth_getBlockByNumber', [at, false], number, check),
+    askOrMake(traced, () => askNetwork(traced, params, number), number),
   ])
-  const { hash } = block as { readonly hash: Json }
+  const { hash } = check(block)
   return { block: at, hash, traces: traces as readonly Json[] }
 }

@@ -1,9 +1,16 @@
 // What another network answers, read: what it is not is an error that shows it.
+import { DevchainError } from '../../core/errors.ts'
+import type { Json } from '../../rpc/schema.ts'
 import { NoAnswer } from '../client/provider.ts'
+
+/** True for what `quantity` reads. */
+export function isQuantity(value: unknown): value is string {
+  return typeof value === 'string' && /^0x[0-9a-fA-F]{1,64}$/.test(value)
+}
 
 /** Reads a number that another node wrote. */
 export function quantity(value: unknown): bigint {
-  if (typeof value === 'string' && /^0x[0-9a-fA-F]{1,64}$/.test(value)) return BigInt(value)
+  if (isQuantity(value)) return BigInt(value)
   throw unexpected('a number', value)
 }
 
@@ -15,6 +22,37 @@ export function word(value: unknown): bigint {
 /** True for what `word` reads. */
 export function isWord(value: unknown): boolean {
   return typeof value === 'string' && /^0x[0-9a-fA-F]{0,64}$/.test(value)
+}
+
+/** True for an object that is no list. */
+export function isObject(value: unknown): value is Readonly<Record<string, Json | undefined>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Reads what another node wrote, with parts of it: where one of them cannot be read, the whole is no answer. */
+export function reading<T>(what: string, value: unknown, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof DevchainError && error.word !== 'INVALID_PARAMS') throw error
+    throw unexpected(what, value)
+  }
+}
+
+/** @throws {NoAnswer} for null */
+export function requireSomething(answer: Json): void {
+  if (answer === null) throw unexpected('what is in a block', answer)
+}
+
+/** True for what a check lets pass. */
+export function isAnswer(check: (answer: Json) => void, answer: Json): boolean {
+  try {
+    check(answer)
+    return true
+  } catch (error) {
+    if (error instanceof NoAnswer) return false
+    throw error
+  }
 }
 
 /** The error of an answer that is something else. */

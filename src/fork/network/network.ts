@@ -1,6 +1,5 @@
 // Another network: what it is asked at a block is kept, what it refused is remembered, and its blocks stay what they were.
 import { EMPTY_CODE_HASH, keccakHash } from '../../core/crypto/crypto.ts'
-import { DevchainError } from '../../core/errors.ts'
 import {
   type Address,
   bytesFromHex,
@@ -11,11 +10,13 @@ import {
 } from '../../core/hex.ts'
 import type { MaybePromise } from '../../core/promises.ts'
 import type { Json } from '../../rpc/schema.ts'
-import { type Client, RefusedByUpstream, type Traffic } from '../client/client.ts'
+import { type Check, type Client, RefusedByUpstream, type Traffic } from '../client/client.ts'
+import { tellsOfNoMethod, tellsOfPruning } from '../client/provider.ts'
 import { type ItemKey, type Store, textOfKey } from '../store/store.ts'
-import { isWord } from './answers.ts'
+import { isAnswer, isQuantity, isWord, requireSomething, unexpected } from './answers.ts'
 import { hasHighContracts, ownContractNotice } from './owncontracts.ts'
 import { type BlockAge, isPruned, PrunedState } from './pruned.ts'
+import { requireBlock } from './sameblock.ts'
 
 /** A block of a network, as its state is asked for. */
 export interface BlockPoint {
@@ -40,8 +41,11 @@ export interface NetworkParts {
   readonly isShallow: (number: bigint) => boolean
   /** True: accounts and slots are fetched with their proofs. */
   readonly isProven: boolean
-  /** True: what a run reads is asked for in the same rounds whatever is kept, so that all recordings of it are equal. */
-  readonly isRecorded?: boolean
+  /**
+   * The part of the store in which what is fetched is recorded, and alone what was answered by nothing. What a run reads is asked for
+   * in the same rounds whatever is kept, so that all recordings of it are equal.
+   */
+  readonly recording?: Store | undefined
   readonly onNotice?: (text: string) => void
   /** True: its blocks tell of those of a network below. */
   readonly isArbitrum?: boolean
@@ -130,40 +134,40 @@ export class Network {
   ): Promise<T> {
     const at = [...params, quantityFromBigint(point.number)]
     const key = { of: this.#placeOf(point.hash), method, params }
-    const asked = this.#kept(key, () => this.ask(method, at), point, read)
-    return this.#explained(asked, point.number)
+    const asked = this.#kept(key, () => this.ask(method, at, read), point, read)
+    return this.#explained(asked, point, point.number)
   }
 
   /** What `askAt` would answer without asking. */
   keptAt(method: string, params: readonly Json[], { hash }: BlockPoint): Json | undefined {
-    if (this.#parts.isRecorded === true) return undefined
+    if (this.#parts.recording !== undefined) return undefined
     return this.#parts.store.get({ of: this.#placeOf(hash), method, params })
   }
 
   /**
-   * Asks for what follows from the blocks up to the fork, and so never changes.
+   * Asks for what follows from the blocks up to the fork, and so never changes. Nothing is no answer, and not kept: a node that
+   * has fallen behind does not know yet what it is asked for. A recording has it, until there is more.
    * @param block the one that it belongs to, where that is known: deep ones serve forks at other blocks too
-   * @param ask has the answer, where that takes more than one request
    */
   askBelow(
     fork: BlockPoint,
     method: string,
     params: readonly Json[],
     block?: bigint,
-    ask: () => Promise<Json> = () => this.ask(method, params),
+    { check, make }: Below = {},
   ): Promise<Json> {
     const isDeep = block !== undefined && !this.isShallow(block)
     const of = isDeep ? `${this.chainId}` : this.#placeOf(fork.hash)
-    const read = (answer: Json): Json => answer
-    // what is of a block is there: a node that has fallen behind does not know it yet
-    const isAnswer = block === undefined ? undefined : (answer: Json) => answer !== null
+    const required = check ?? (block === undefined ? anything : requireSomething)
+    const ask = make ?? (() => this.ask(method, params, required))
     const at = isDeep ? undefined : fork
-    return this.#explained(this.#kept({ of, method, params }, ask, at, read, isAnswer), block)
+    const asked = this.#kept({ of, method, params }, ask, at, (answer) => answer, required)
+    return this.#explained(asked, fork, block)
   }
 
   /** Asks for what may be otherwise tomorrow. */
-  ask(method: string, params: readonly Json[]): Promise<Json> {
-    return this.#parts.asker.request(method, params)
+  ask(method: string, params: readonly Json[], check?: Check): Promise<Json> {
+    return this.#parts.asker.request(method, params, check)
   }
 
   /**
@@ -239,8 +243,13 @@ export class Network {
   }
 
   /** Asks for what is not kept, about a block that is still what it was. */
-  askAbout(method: string, params: readonly Json[], point: BlockPoint): Promise<Json> {
-    return this.#verified(this.ask(method, params), point)
+  askAbout(
+    method: string,
+    params: readonly Json[],
+    point: BlockPoint,
+    check?: Check,
+  ): Promise<Json> {
+    return this.#verified(this.ask(method, params, check), point)
   }
 
   /** Keeps what a trace tells of accounts at a block, as though each part of it had been asked for. */
@@ -278,7 +287,10 @@ export class Network {
     const kept = this.keptCodeAt(address, point)
     if (kept !== undefined && (await isProven(kept, proven))) return kept
     const at = quantityFromBigint(point.number)
-    const ask = (): Promise<Json> => this.#askState('eth_getCode', [address, at], point)
+    const ask = (): Promise<Json> =>
+      this.#askState('eth_getCode', [address, at], point, (code) => {
+        if (!isBytes(String(code))) throw unexpected('code', code)
+      })
     return this.#once(key, ask, async (code) => {
       if (typeof code !== 'string' || !isBytes(code)) return code
       if (!(await isProven(code, proven))) return code
@@ -298,24 +310,27 @@ export class Network {
   /**
    * The kept answer, or one that is asked for now. The same question is not asked twice at a time.
    * @param point the block that it hangs on; undefined for what no reorganization reaches
-   * @param isAnswer false for what is not kept
+   * @param check what is no answer is not kept
    */
   async #kept<T>(
     key: ItemKey,
     ask: () => Promise<Json>,
     point: BlockPoint | undefined,
     read: (answer: Json) => T,
-    isAnswer: (answer: Json) => boolean = () => true,
+    check: Check = anything,
   ): Promise<T> {
-    const { store } = this.#parts
+    const { store, asker } = this.#parts
     const kept = store.get(key)
-    if (kept !== undefined) return read(kept)
+    // earlier versions kept nothing too
+    if (kept !== undefined && (kept !== null || asker.isFixed === true)) return read(kept)
     return this.#once(
       key,
       () => this.#verified(ask(), point),
       (answer) => {
         const value = read(answer)
-        if (isAnswer(answer)) store.put(key, answer)
+        if (!isAnswer(check, answer)) return value
+        if (answer !== null) store.put(key, answer)
+        else this.#parts.recording?.put(key, answer)
         return value
       },
     )
@@ -347,23 +362,45 @@ export class Network {
   async #verified(asked: Promise<Json>, point: BlockPoint | undefined): Promise<Json> {
     const isSettled = point === undefined || !this.isShallow(point.number)
     if (isSettled || this.#parts.asker.isFixed === true) return asked
-    const [answer] = await Promise.all([asked, this.#look(point)])
-    return answer
+    const [answer, seen] = await Promise.allSettled([asked, this.#look(point)])
+    // another network refuses much, and answers other things: that it is another is what matters
+    if (seen.status === 'rejected') throw seen.reason
+    if (answer.status === 'rejected') throw answer.reason
+    return answer.value
   }
 
   /** As `askAbout`, for a part of the block's state. */
-  #askState(method: string, params: readonly Json[], point: BlockPoint): Promise<Json> {
-    return this.#explained(this.askAbout(method, params, point), point.number)
+  #askState(
+    method: string,
+    params: readonly Json[],
+    point: BlockPoint,
+    check?: Check,
+  ): Promise<Json> {
+    return this.#explained(this.askAbout(method, params, point, check), point, point.number)
   }
 
-  /** What is asked about a block; where the network does not keep its state, the error says how old it is. */
-  async #explained<T>(asked: Promise<T>, number: bigint | undefined): Promise<T> {
+  /**
+   * What is asked about a block. Where the network does not keep its state, the error says how old it is; where it refuses for
+   * another reason, whether it still is the network that was forked.
+   */
+  async #explained<T>(
+    asked: Promise<T>,
+    point: BlockPoint,
+    number: bigint | undefined,
+  ): Promise<T> {
     try {
       return await asked
     } catch (error) {
-      if (number === undefined || !isPruned(error) || error instanceof PrunedState) throw error
-      const age = this.#parts.ageOf?.(number) ?? { number }
-      throw new PrunedState(error, age, Date.now())
+      if (!(error instanceof RefusedByUpstream) || error instanceof PrunedState) throw error
+      const { upstream } = error
+      if (number !== undefined && tellsOfPruning(upstream)) {
+        const age = this.#parts.ageOf?.(number) ?? { number }
+        throw new PrunedState(error, age, Date.now())
+      }
+      const isKnown = tellsOfPruning(upstream) || tellsOfNoMethod(upstream)
+      const isSeen = this.isShallow(point.number) || this.#parts.asker.isFixed === true
+      if (!isKnown && !isSeen) await this.#look(point)
+      throw error
     }
   }
 
@@ -371,19 +408,10 @@ export class Network {
   #look(point: BlockPoint): Promise<void> {
     const begun = this.#looks.get(point.hash)
     if (begun !== undefined) return begun
-    const look = this.verify(point)
+    const look = requireBlock(this.#parts.asker, this.chainId, point)
     this.#looks.set(point.hash, look)
     setImmediate(() => this.#looks.delete(point.hash))
     return look
-  }
-
-  /** @throws {DevchainError} `UPSTREAM_FAILED` when a block is not what it was */
-  async verify({ number, hash }: BlockPoint): Promise<void> {
-    const block = await this.ask('eth_getBlockByNumber', [quantityFromBigint(number), false])
-    const found = (block as { hash?: unknown } | null)?.hash
-    if (found === hash) return
-    const message = `block ${number} of the forked network was ${hash} and is ${String(found ?? 'gone')}: it was reorganized below the fork; fork anew, at a deeper block`
-    throw new DevchainError('UPSTREAM_FAILED', message)
   }
 
   async #askTogether(
@@ -410,16 +438,22 @@ export class Network {
   }
 }
 
+/** What is asked for below a fork. */
+interface Below {
+  /** Throws for what is no answer: it is asked for again, and not kept. */
+  readonly check?: Check | undefined
+  /** Has the answer, where that takes more than one request. */
+  readonly make?: (() => Promise<Json>) | undefined
+}
+
+function anything(): void {}
+
 /** An account of a trace. */
 interface Traced {
   readonly balance?: unknown
   readonly nonce?: unknown
   readonly code?: string
   readonly storage?: Readonly<Record<string, unknown>>
-}
-
-function isQuantity(value: unknown): value is string {
-  return typeof value === 'string' && /^0x[0-9a-fA-F]{1,64}$/.test(value)
 }
 
 /** The values in the order of the slots; undefined where the answer is not what was asked for. */

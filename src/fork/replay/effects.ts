@@ -13,6 +13,7 @@ import {
   withoutAccount,
   withSlots,
 } from '../../state/world.ts'
+import { isQuantity } from '../network/answers.ts'
 import { complete } from '../network/gather.ts'
 import type { BlockPoint, Network } from '../network/network.ts'
 import type { Prefix } from '../store/cassette.ts'
@@ -57,7 +58,9 @@ export async function effectsOf(
     return merged(diffsIn(traced, prefix)) as unknown as Json
   }
   try {
-    const asked = network.askBelow(fork, 'devchain_effects', [hash, index], undefined, make)
+    const asked = network.askBelow(fork, 'devchain_effects', [hash, index], undefined, {
+      make,
+    })
     return (await soon(asked)) as Effects | undefined
   } catch (error) {
     // then they are run here
@@ -126,10 +129,6 @@ function isTold(value: Json): boolean {
     isBytes(String(code)) &&
     Object.entries(storage ?? {}).every((pair) => pair.every(isQuantity))
   )
-}
-
-function isQuantity(value: unknown): boolean {
-  return typeof value === 'string' && /^0x[0-9a-fA-F]{1,64}$/.test(value)
 }
 
 function merged(diffs: readonly Diff[]): Effects {

@@ -13,7 +13,7 @@ import { bloomOf, type Log, type Receipt } from '../../protocol/blocks/receipt.t
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { RefusedByUpstream } from '../client/client.ts'
-import { quantity } from '../network/answers.ts'
+import { isObject, quantity, reading, unexpected } from '../network/answers.ts'
 import type { BlockPoint, Network } from '../network/network.ts'
 import { readDeposit } from './deposits.ts'
 import { type Members, readTransaction } from './transactions.ts'
@@ -48,9 +48,14 @@ export async function bodyOf(
  * @throws {DevchainError} `METHOD_NOT_SUPPORTED` for one of a type that only its network can run
  */
 export function transactionsOf(block: Json, number: bigint): readonly Transaction[] {
-  const { transactions = [] } = block as { transactions?: readonly Json[] }
-  return transactions.map(
-    (each) => readTransaction(each) ?? readDeposit(each) ?? refuse(each, number),
+  const { transactions } = (block ?? {}) as { transactions?: unknown }
+  if (!Array.isArray(transactions)) throw unexpected(`block ${number}`, block)
+  return transactions.map((each: Json) =>
+    reading(
+      'a transaction',
+      each,
+      () => readTransaction(each) ?? readDeposit(each) ?? refuse(each, number),
+    ),
   )
 }
 
@@ -62,19 +67,45 @@ async function receiptsOf(
 ): Promise<readonly Json[]> {
   try {
     const params = [quantityFromBigint(number)]
-    const all = await network.askBelow(fork, 'eth_getBlockReceipts', params, number)
-    if (Array.isArray(all) && all.length === transactions.length) return all
+    const check = (all: Json): void => {
+      if (!areOf(all, transactions)) throw unexpected(`the receipts of block ${number}`, all)
+    }
+    const all = await network.askBelow(fork, 'eth_getBlockReceipts', params, number, { check })
+    if (areOf(all, transactions)) return all
   } catch (error) {
     if (!(error instanceof RefusedByUpstream)) throw error
   }
   return await Promise.all(
-    transactions.map(({ hash }) =>
-      network.askBelow(fork, 'eth_getTransactionReceipt', [hash], number),
-    ),
+    transactions.map((transaction) => {
+      const check = (receipt: Json): void => void executedOf(transaction, receipt)
+      const params = [transaction.hash]
+      return network.askBelow(fork, 'eth_getTransactionReceipt', params, number, { check })
+    }),
   )
 }
 
+/** True for receipts of all transactions, in their order. */
+function areOf(receipts: Json, transactions: readonly Transaction[]): receipts is readonly Json[] {
+  return (
+    Array.isArray(receipts) &&
+    receipts.length === transactions.length &&
+    receipts.every((each, index) => isOf(each, transactions[index]!))
+  )
+}
+
+function isOf(receipt: Json | undefined, { hash }: Transaction): boolean {
+  if (!isObject(receipt)) return false
+  const { transactionHash = hash } = receipt
+  return String(transactionHash).toLowerCase() === hash
+}
+
 function executedOf(transaction: Transaction, json: Json | undefined): ExecutedTransaction {
+  const what = `the receipt of ${transaction.hash}`
+  if (!isOf(json, transaction)) throw unexpected(what, json)
+  return reading(what, json, () => readExecuted(transaction, json))
+}
+
+function readExecuted(transaction: Transaction, json: Json | undefined): ExecutedTransaction {
   const members = (json ?? {}) as Members
   const { status, root, gasUsed, cumulativeGasUsed, effectiveGasPrice, contractAddress } = members
   const logs = (Array.isArray(members.logs) ? (members.logs as readonly Json[]) : []).map(readLog)

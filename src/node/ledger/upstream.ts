@@ -37,10 +37,16 @@ export interface Upstream {
    * Asks for what follows from the blocks up to the fork, and so never changes.
    * @param params JSON
    * @param block the one that it belongs to, where that is known
-   * @returns JSON
+   * @param check throws for what is no answer: it is asked for again, and not kept. Without it, that is null of a known block
+   * @returns JSON, also what is no answer where nothing better comes
    * @throws {DevchainError} `UPSTREAM_FAILED` with the network's words
    */
-  readonly ask: (method: string, params: readonly unknown[], block?: bigint) => Promise<unknown>
+  readonly ask: (
+    method: string,
+    params: readonly unknown[],
+    block?: bigint,
+    check?: (answer: unknown) => void,
+  ) => Promise<unknown>
   /**
    * As `ask`, for an answer that may be put together of several: it is kept as one.
    * @param make asks for its parts, with `peek`
@@ -64,7 +70,11 @@ export interface Upstream {
   /** Takes what the network told of accounts after the fork's block, as a trace has them; where state is proven, nothing. */
   readonly take: (accounts: Readonly<Record<string, unknown>>) => void
   /** Asks for a part of an answer, or for what only saves time: nothing of it is kept. */
-  readonly peek: (method: string, params: readonly unknown[]) => Promise<unknown>
+  readonly peek: (
+    method: string,
+    params: readonly unknown[],
+    check?: (answer: unknown) => void,
+  ) => Promise<unknown>
 }
 
 /** The number that contracts see in a block, where that is not the block's own. */

@@ -305,6 +305,28 @@ describe('over the block of the fork', () => {
   })
 })
 
+test('slots of accounts without code and nonce, which test nodes write, are read of the network', async () => {
+  await using upstream = await startUpstream()
+  const bare = `0x${'b1'.repeat(20)}`
+  const funded = `0x${'b2'.repeat(20)}`
+  await upstream.ask('anvil_setBalance', funded, '0x1')
+  for (const address of [bare, funded]) {
+    await upstream.ask('anvil_setStorageAt', address, '0x3', `0x${'7'.padStart(64, '0')}`)
+  }
+  await upstream.ask('evm_mine')
+  await using fork = await forkOf(upstream)
+  await fork.ask('evm_mine')
+  for (const address of [bare, funded]) {
+    for (const params of [['0x3', 'latest'], ['3', '0x1'], ['0x4']]) {
+      expect(await fork.ask('eth_getStorageAt', address, ...params)).toBe(
+        await upstream.ask('eth_getStorageAt', address, ...params),
+      )
+    }
+    await fork.ask('anvil_setStorageAt', address, '0x3', `0x${'9'.padStart(64, '0')}`)
+    expect(BigInt((await fork.ask('eth_getStorageAt', address, '0x3')) as string)).toBe(9n)
+  }
+})
+
 describe('what is asked in a form of our own', () => {
   /** Nodes that take numbers in hex alone, all parameters, and whole words. */
   function strictly({ method, params }: Asked): { code: number; message: string } | undefined {

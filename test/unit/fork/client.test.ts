@@ -12,6 +12,7 @@ import { currentPatience, Patience, patiently } from '../../../src/fork/client/p
 import { isPrivateUrl } from '../../../src/fork/client/private.ts'
 import { type Provider, ProviderFailure } from '../../../src/fork/client/provider.ts'
 import { cleanerOf, shownUrl } from '../../../src/fork/client/redact.ts'
+import { quantity } from '../../../src/fork/network/answers.ts'
 import { OWN_CERTIFICATE, OWN_KEY } from '../../support/certificate.ts'
 import { forkOf, startUpstream, type Upstream } from '../../support/upstream.ts'
 
@@ -445,6 +446,18 @@ describe('a failure', () => {
     expect(watched.notices).toEqual([
       expect.stringMatching(`^asking ${good.url} now: ${broken.url}: socket hang up`),
     ])
+  })
+
+  test('by what is no answer is tried again, and where nothing better comes told as it is', async () => {
+    await using upstream = await startUpstream()
+    let nothing = 2
+    upstream.faults.lie = (_, result) => (nothing-- > 0 ? null : result)
+    const watched = clientOf([upstream.url])
+    const ask = (): Promise<unknown> => watched.client.request('eth_chainId', [], quantity)
+    expect(await ask()).toBe('0x21')
+    expect(watched.waits).toEqual([250, 500])
+    nothing = 9
+    expect(await ask()).toBeNull()
   })
 
   test.each([

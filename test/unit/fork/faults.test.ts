@@ -5,11 +5,13 @@ import {
   type Asked,
   deployKeeper,
   type Faults,
+  type Fork,
   forkOf,
   SUMMED,
   sendOn,
   setting,
   startUpstream,
+  type Upstream,
   word,
 } from '../../support/upstream.ts'
 
@@ -149,7 +151,7 @@ describe.each([false, true])('with proofs: %s, a network that', (forkProofs) => 
   test('has fallen behind and does not know an old block yet is asked for it again', async () => {
     await using upstream = await startUpstream()
     await deployKeeper(upstream)
-    await using fork = await forkOf(upstream)
+    await using fork = await forkOf(upstream, { forkRetries: 0 })
     upstream.faults.lie = ({ method, params }, result) =>
       method === 'eth_getBlockByNumber' && params[0] === '0x1' ? null : result
     expect(await fork.ask('eth_getBlockByNumber', '0x1', false)).toBeNull()
@@ -261,7 +263,87 @@ describe('a reorganization of the network', () => {
   )
 })
 
+describe('a node that has fallen behind', () => {
+  /** A network with two nodes, of which the first is behind, and what it does not know. */
+  async function twoNodes(): Promise<{
+    readonly behind: Upstream
+    readonly fork: Fork
+    readonly hash: string
+    readonly [Symbol.asyncDispose]: () => Promise<void>
+  }> {
+    const [behind, good] = [await startUpstream(), await startUpstream()]
+    for (const node of [behind, good]) await deployKeeper(node)
+    const fork = await forkOf(behind, { fork: { url: [behind.url, good.url] } })
+    const block = (await good.ask('eth_getBlockByNumber', '0x1', false)) as never
+    const [hash = ''] = (block as { transactions: string[] }).transactions
+    const dispose = async (): Promise<void> => {
+      await fork.devchain.close()
+      await Promise.all([behind.close(), good.close()])
+    }
+    return { behind, fork, hash, [Symbol.asyncDispose]: dispose }
+  }
+
+  test.each<[string, (hash: string) => readonly [string, ...unknown[]]]>([
+    ['eth_getBlockByNumber', () => ['eth_getBalance', OTHER]],
+    ['eth_getBalance', () => ['eth_getBalance', OTHER]],
+    ['eth_getBlockByNumber', () => ['eth_getBlockByNumber', '0x1', false]],
+    ['eth_getLogs', () => ['eth_getLogs', { fromBlock: '0x0' }]],
+    ['eth_getTransactionReceipt', (hash) => ['eth_getTransactionReceipt', hash]],
+    ['debug_traceTransaction', (hash) => ['debug_traceTransaction', hash]],
+  ])('and answers nothing to %s has the next one asked', async (method, request) => {
+    await using nodes = await twoNodes()
+    const { behind, fork, hash } = nodes
+    const truth = await behind.ask(...request(hash))
+    behind.faults.lie = ofMethod(method, null)
+    expect(await fork.ask(...request(hash))).toEqual(truth)
+    expect(fork.notices).toEqual([expect.stringMatching(/^asking .* now: .* answered null, not /)])
+  })
+
+  test('and does not show the block of the fork any more is no reorganization', async () => {
+    await using upstream = await startUpstream()
+    await deployKeeper(upstream)
+    await using fork = await forkOf(upstream, { forkRetries: 0 })
+    upstream.faults.lie = ofMethod('eth_getBlockByNumber', null)
+    await expect(fork.ask('eth_getBalance', OTHER)).rejects.toThrow(
+      /^the forked network does not show block 2 any more, .*: its node has fallen behind, or /,
+    )
+    upstream.faults.lie = undefined
+    expect(await fork.ask('eth_getBalance', OTHER)).toBe('0x0')
+  })
+
+  test.each([
+    ['eth_getTransactionByHash', 'eth_getTransactionByHash'],
+    ['eth_getTransactionByHash', 'eth_getTransactionReceipt'],
+    ['eth_getTransactionReceipt', 'eth_getTransactionReceipt'],
+    ['eth_getBlockByHash', 'eth_getBlockByHash'],
+  ])('and knows nothing by %s is asked again by the next %s', async (method, asked) => {
+    await using upstream = await startUpstream()
+    await deployKeeper(upstream)
+    const block = (await upstream.ask('eth_getBlockByNumber', '0x1', false)) as never
+    const { hash, transactions } = block as { hash: string; transactions: string[] }
+    const params = asked === 'eth_getBlockByHash' ? [hash, false] : [transactions[0]]
+    await using fork = await forkOf(upstream, { forkRetries: 0 })
+    upstream.faults.lie = ofMethod(method, null)
+    expect(await fork.ask(asked, ...params)).toBeNull()
+    upstream.faults.lie = undefined
+    expect(await fork.ask(asked, ...params)).toEqual(await upstream.ask(asked, ...params))
+  })
+})
+
 describe('another network', () => {
+  test('that refuses what it is asked about blocks that it does not have is told as another one', async () => {
+    await using upstream = await startUpstream()
+    await upstream.ask('hardhat_mine', '0x100')
+    await using stranger = await createDevchain({ chainId: 5 })
+    // deep enough that no reorganization is looked for
+    const url = upstream.url.replace('127.0.0.1', 'localhost')
+    await using fork = await forkOf(upstream, { fork: { url, block: 3 } })
+    upstream.faults.stranger = stranger
+    upstream.faults.refuse = ({ method }) =>
+      method === 'eth_getBalance' ? { code: -32602, message: 'BlockOutOfRange' } : undefined
+    await expect(fork.ask('eth_getBalance', OTHER)).rejects.toThrow(/is another network now/)
+  })
+
   test('in the place of one of several is refused at the start, with both hashes', async () => {
     await using one = await startUpstream()
     await using other = await startUpstream({ balance: '5' })
@@ -286,7 +368,7 @@ describe('another network', () => {
       const following = { to: keeper, data: `0x${word(5)}` }
       for (const call of [{ to: keeper }, following]) {
         await expect(fork.ask('eth_call', call)).rejects.toThrow(
-          /block 2 of the forked network was 0x[0-9a-f]{64} and is 0x[0-9a-f]{64}/,
+          /^http:\/\/127\S+ is another network now: its chain id is 5, and that of the forked network is 33$/,
         )
       }
       upstream.faults.stranger = undefined

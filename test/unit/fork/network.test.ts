@@ -1,4 +1,5 @@
 // What is kept of a network, and by what: answers of deep blocks serve forks at other blocks, those of shallow ones do not.
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import type { Address, Hash } from '../../../src/core/hex.ts'
 import { RefusedByUpstream } from '../../../src/fork/client/client.ts'
@@ -21,18 +22,26 @@ const pointOf = (number: bigint): BlockPoint => ({
 /** A network whose blocks up to 100 no reorganization reaches, and what it was asked. */
 function networkOf(
   store: Store,
-  options: { readonly chainId?: bigint; readonly answer?: (method: string) => Json } = {},
+  options: {
+    readonly chainId?: bigint
+    readonly answer?: (method: string) => Json
+    readonly block?: () => Json
+    readonly recording?: Store
+  } = {},
 ): { readonly network: Network; readonly asked: string[] } {
-  const { chainId = 1n, answer = () => '0x1' } = options
+  const { chainId = 1n, answer = () => '0x1', block, recording } = options
   const asked: string[] = []
   const request = async (method: string, params: readonly Json[]): Promise<Json> => {
     asked.push(method)
     if (method !== 'eth_getBlockByNumber') return answer(method)
-    return { hash: hashOf(BigInt(String(params[0]))) }
+    return block === undefined ? { hash: hashOf(BigInt(String(params[0]))) } : block()
   }
   const isShallow = (number: bigint): boolean => number + 100n > NEWEST
   const asker = { name: 'a network', request }
-  return { network: new Network({ chainId, asker, store, isProven: false, isShallow }), asked }
+  return {
+    network: new Network({ chainId, asker, store, recording, isProven: false, isShallow }),
+    asked,
+  }
 }
 
 describe('an answer that belongs to a block', () => {
@@ -71,6 +80,40 @@ describe('an answer that belongs to a block', () => {
     const later = networkOf(store)
     expect(await later.network.askBelow(pointOf(90n), METHOD, ['0x12'], 50n)).toBe('0x1')
   })
+})
+
+test('what is refused about a deep block has the network looked at, which may be another one', async () => {
+  let chainId = '0x1'
+  const answer = (method: string): Json => {
+    if (method === 'eth_chainId') return chainId
+    const error = { code: -32000, message: 'BlockOutOfRange' }
+    throw new RefusedByUpstream(error, { method, params: [] }, 'a network')
+  }
+  let block: Json = { hash: hashOf(50n) }
+  const { network, asked } = networkOf(memoryStore(), { answer, block: () => block })
+  const ask = (): Promise<unknown> =>
+    network.askAt('eth_getCode', ['0x12'], pointOf(50n), (each) => each)
+  await expect(ask()).rejects.toThrow('a network refuses eth_getCode: BlockOutOfRange')
+  expect(asked).toEqual(['eth_getCode', 'eth_getBlockByNumber'])
+  // a look serves all that is asked in its turn
+  await nextTurn()
+  chainId = '0x5'
+  block = null
+  await expect(ask()).rejects.toThrow(
+    'a network is another network now: its chain id is 5, and that of the forked network is 1',
+  )
+})
+
+test('nothing is kept nowhere but in a recording', async () => {
+  const [store, recording] = [memoryStore(), memoryStore()]
+  const { network } = networkOf(store, { answer: () => null, recording })
+  expect(await network.askBelow(pointOf(50n), 'eth_getTransactionByHash', ['0x12'])).toBeNull()
+  const key = {
+    of: `1/${hashOf(50n)}`,
+    method: 'eth_getTransactionByHash',
+    params: ['0x12'],
+  }
+  expect([store.get(key), recording.get(key)]).toEqual([undefined, null])
 })
 
 test('the same question is asked once at a time', async () => {

@@ -399,6 +399,9 @@ describe('a cassette', () => {
     expect(await on('eth_call', { to: keeper })).toBe(SUM)
     await sendOn(on, { to: keeper, data: setting(2, 9) })
     expect(await on('eth_getBlockByNumber', '0x1', false)).not.toBeNull()
+    // what was answered by nothing is recorded as well
+    expect(await on('eth_getTransactionReceipt', `0x${'12'.repeat(32)}`)).toBeNull()
+    expect(await on('eth_getBlockByHash', `0x${'12'.repeat(32)}`, false)).toBeNull()
     return on('eth_getBlockByNumber', 'latest', true)
   }
 

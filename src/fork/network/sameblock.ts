@@ -1,0 +1,42 @@
+// Whether a network still has the block that it was asked about: nodes fall behind, blocks are reorganized, and a URL may come to be that
+// of another network.
+import { DevchainError } from '../../core/errors.ts'
+import { type Hash, quantityFromBigint } from '../../core/hex.ts'
+import type { Json } from '../../rpc/schema.ts'
+import type { Client } from '../client/client.ts'
+import { quantity, unexpected } from './answers.ts'
+
+/** @throws {DevchainError} `UPSTREAM_FAILED` when a block is not what it was */
+export async function requireBlock(
+  asker: Pick<Client, 'request' | 'name'>,
+  chainId: bigint,
+  { number, hash }: { readonly number: bigint; readonly hash: Hash },
+): Promise<void> {
+  const params = [quantityFromBigint(number), false]
+  const first = await asker.request('eth_getBlockByNumber', params)
+  if (hashIn(first) === hash) return
+  // one of several nodes may have fallen behind
+  const again = asker.request('eth_getBlockByNumber', params, (block) => {
+    if (hashIn(block) === undefined) throw unexpected(`block ${number}`, block)
+  })
+  // nobody may wait for it any more
+  again.catch(() => undefined)
+  const found = quantity(await asker.request('eth_chainId', [], quantity))
+  if (found !== chainId) {
+    const message = `${asker.name} is another network now: its chain id is ${found}, and that of the forked network is ${chainId}`
+    throw new DevchainError('UPSTREAM_FAILED', message)
+  }
+  const second = hashIn(await again)
+  if (second === hash) return
+  const message =
+    second === undefined
+      ? `the forked network does not show block ${number} any more, which was ${hash}: its node has fallen behind, or the block was reorganized; ask another node, or fork anew`
+      : `block ${number} of the forked network was ${hash} and is ${second}: it was reorganized below the fork; fork anew, at a deeper block`
+  throw new DevchainError('UPSTREAM_FAILED', message)
+}
+
+/** The hash of a block; undefined for what is none. */
+function hashIn(block: Json): Hash | undefined {
+  const { hash } = (block ?? {}) as { readonly hash?: unknown }
+  return typeof hash === 'string' ? (hash.toLowerCase() as Hash) : undefined
+}
