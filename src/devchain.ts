@@ -222,8 +222,8 @@ async function openDispatcher(
       caller.begin()
       return progresses.begin(method, caller)
     },
-    describe: (error, method) =>
-      describedBy(profile, error, method, headOf(chain.state.tree).block.header.number),
+    describe: (error, method, cause) =>
+      describedBy(profile, error, method, headOf(chain.state.tree).block.header.number, cause),
     explain: settings.plainErrors ? undefined : explaining(onBug),
     onBug,
   })

@@ -34,6 +34,24 @@ const SHOWN_ARGUMENTS = 64
 const WORD = 32
 const SELECTOR_LENGTH = 4
 
+/** Why a run failed, as far as the source of its contract says so: other nodes have words of their own for each. */
+export type SourceCause =
+  /** @property text name and values as JSON: `Insufficient(0, "more")` */
+  | { readonly kind: 'customError'; readonly text: string }
+  | { readonly kind: 'missingFunction'; readonly hasCalldata: boolean }
+  /** @property value in wei */
+  | { readonly kind: 'notPayable'; readonly isFallback: boolean; readonly value: bigint }
+  | { readonly kind: 'badArguments' }
+  | { readonly kind: 'noCode' }
+  | { readonly kind: 'badReturnData' }
+
+/** What the user's source says of a failure. */
+export interface SourceExplanation {
+  /** The reason, and below it the stack. */
+  readonly lines: readonly string[]
+  readonly cause: SourceCause | undefined
+}
+
 /** Characters of a reason that are shown; a contract may revert with a book. */
 const REASON_LENGTH = 1_000
 

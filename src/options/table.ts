@@ -205,8 +205,8 @@ export class ChainTable {
     sentence: 'What a send answers when its transaction reverts',
     default: 'hash',
   }
-  readonly compat: Optional<'geth' | 'anvil' | 'hardhat' | 'hardhat2' | 'hardhat3' | 'ganache'> = {
-    type: choice('geth', 'anvil', 'hardhat', 'hardhat2', 'hardhat3', 'ganache'),
+  readonly compat: Optional<'geth' | 'anvil' | 'hardhat' | 'hardhat2' | 'ganache'> = {
+    type: choice('geth', 'anvil', 'hardhat', 'hardhat2', 'ganache'),
     group: 'Transactions',
     sentence: 'Take the defaults of that node, and answer as it does',
     unset: 'none',

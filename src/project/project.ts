@@ -6,6 +6,7 @@ import { deflateSync, inflateSync } from 'node:zlib'
 import { DevchainError, printValue } from '../core/errors.ts'
 import { listed } from '../core/format.ts'
 import type { Address, Hash } from '../core/hex.ts'
+import type { SourceExplanation } from '../evm/reasons.ts'
 import { runOfMined } from '../node/calls/replay.ts'
 import type { Chain } from '../node/chain/chain.ts'
 import type { Again } from '../node/chain/failedrun.ts'
@@ -24,7 +25,7 @@ import type { AbiItem, SkippedFile } from './reading/summary.ts'
 import { isFolder } from './reading/tools.ts'
 import { FolderWatch, MOST_WATCHED } from './reading/watch.ts'
 import { DetailReader, withoutBulk } from './solidity/details.ts'
-import { type Explanation, entryText, explain, type Foresight } from './solidity/explain.ts'
+import { type Explanation, explain, explanationLines, type Foresight } from './solidity/explain.ts'
 import type { SourcifySite } from './sourcify/site.ts'
 import { tracedAgain, tracedMined } from './trace/runs.ts'
 import { type Trace, type TracedTransaction, traceOf } from './trace/tree.ts'
@@ -86,9 +87,9 @@ export class Project {
       catchUp: () => this.#catchUp(),
       explain: async (hash) => {
         const again = runOfMined(chain, hash)
-        return again && (await this.linesOf(again, 'it failed'))
+        return again && (await this.sourceExplanation(again, 'it failed'))?.lines
       },
-      explainRun: (again, usual) => this.linesOf(again, usual),
+      explainRun: async (again, usual) => (await this.sourceExplanation(again, usual))?.lines,
       trace: async (hash) => (await this.trace(hash)).lines,
       traceRun: async (again) => (await this.#traceOf(await tracedAgain(again))).lines,
     })
@@ -285,10 +286,10 @@ export class Project {
     return kept && (JSON.parse(inflateSync(kept).toString()) as unknown)
   }
 
-  /** The same in lines: the reason, and below it the stack. */
-  async linesOf(again: Again, usual: string): Promise<readonly string[] | undefined> {
+  /** The same in lines. */
+  async sourceExplanation(again: Again, usual: string): Promise<SourceExplanation | undefined> {
     const explained = await this.explain(again, usual)
-    return explained && [explained.reason, ...explained.stack.map(entryText)]
+    return explained && { lines: explanationLines(explained), cause: explained.cause }
   }
 
   /**

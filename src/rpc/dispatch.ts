@@ -3,6 +3,7 @@
 import { DevchainError, printValue } from '../core/errors.ts'
 import { number } from '../core/format.ts'
 import { isPromise, type MaybePromise, whenThere } from '../core/promises.ts'
+import type { SourceCause, SourceExplanation } from '../evm/reasons.ts'
 import { inTurn } from './batch.ts'
 import { type ErrorObject, errorObjectOf, RpcError } from './errors.ts'
 import { JsonText } from './jsontext.ts'
@@ -36,9 +37,6 @@ export type AdaptParams = (
   declared: readonly Param<unknown>[],
 ) => readonly unknown[]
 
-/** Lines that tell of a failure, once they are known. */
-export type Explaining = Promise<readonly string[] | undefined>
-
 export interface DispatcherOptions<C> extends RegistryOptions<C> {
   /** Gives all methods, where `methods` are only those that are asked first: called once, when another is asked for. */
   readonly loadAll?: (() => Promise<readonly Method<C>[]>) | undefined
@@ -51,12 +49,14 @@ export interface DispatcherOptions<C> extends RegistryOptions<C> {
   readonly adapt?: AdaptParams | undefined
   /** How methods are answered that may need another network; undefined: as any. */
   readonly reach?: (() => Reach<C> | undefined) | undefined
-  /** Words errors in another way; undefined: as they are. */
+  /** Words errors in another way; undefined: as they are. @param cause as the user's source has it, where that is known */
   readonly describe?:
-    | ((error: DevchainError, method: string) => ErrorObject | undefined)
+    | ((error: DevchainError, method: string, cause?: SourceCause) => ErrorObject | undefined)
     | undefined
   /** Tells why and where something failed, beside the error; undefined where that is not known. Never rejects. */
-  readonly explain?: ((error: unknown, context: C) => Explaining | undefined) | undefined
+  readonly explain?:
+    | ((error: unknown, context: C) => Promise<SourceExplanation | undefined> | undefined)
+    | undefined
   /** Told of whatever is thrown and is no `DevchainError`. */
   readonly onBug: (error: unknown) => void
 }
@@ -196,8 +196,9 @@ function failed<C>(
   { describe, reportBug }: DispatcherState<C>,
   error: unknown,
   method = UNREADABLE,
+  cause?: SourceCause,
 ): Failure {
-  const described = error instanceof DevchainError ? describe?.(error, method) : undefined
+  const described = error instanceof DevchainError ? describe?.(error, method, cause) : undefined
   return { error: described ?? errorObjectOf(error, reportBug), thrown: error }
 }
 
@@ -272,9 +273,9 @@ function explained<C>(
   call: Call,
   error: unknown,
 ): MaybePromise<Answer> {
-  const answered = (lines?: readonly string[]): Answer => {
-    const failure = failed(state, error, call.method)
-    const whole = lines && { ...failure, error: { ...failure.error, solidityStack: lines } }
+  const answered = (known?: SourceExplanation): Answer => {
+    const failure = failed(state, error, call.method, known?.cause)
+    const whole = known && { ...failure, error: { ...failure.error, solidityStack: known.lines } }
     return report(state, context, call, whole ?? failure)
   }
   const explaining = state.explain?.(error, context)

@@ -29,7 +29,6 @@ export const DIFFERENCES: Readonly<Record<Node, Readonly<Record<string, string>>
     'a fee history without percentiles': 'prices of blobs are told too',
   },
   hardhat2: {},
-  hardhat3: {},
   ganache: {
     'the limits and fees of the genesis': EXTRA_DATA,
     'the limits and fees of the first block': EXTRA_DATA,

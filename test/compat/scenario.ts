@@ -2,14 +2,14 @@
 import type { DevchainOptions } from '../../src/devchain.ts'
 
 /** What `--compat` takes that is held against programs from npm. */
-export const NODES = ['anvil', 'hardhat', 'hardhat2', 'hardhat3', 'ganache'] as const
+export const NODES = ['anvil', 'hardhat', 'hardhat2', 'ganache'] as const
 
 export type Node = (typeof NODES)[number]
 
 /** Whom a scenario is about that names nobody: the versions of Hardhat differ in the failures of executions alone. */
 const ALL: readonly Node[] = ['anvil', 'hardhat', 'ganache']
 
-/** The programs that are asked. Both generations of Hardhat are, as `--compat hardhat` serves the clients of both. */
+/** The programs that are asked. `--compat hardhat` is held against version 3, `hardhat2` against version 2. */
 export const RIVALS = ['anvil', 'hardhat2', 'hardhat3', 'ganache'] as const
 
 export type Rival = (typeof RIVALS)[number]

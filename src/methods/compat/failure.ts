@@ -1,7 +1,7 @@
 // An execution that failed, taken apart for the profiles that word the error.
 import type { DevchainError } from '../../core/errors.ts'
 import { EMPTY_BYTES, hexFromBytes, parseBytes } from '../../core/hex.ts'
-import { EXECUTION_ERROR, errorText, panicCode } from '../../evm/reasons.ts'
+import { EXECUTION_ERROR, errorText, panicCode, type SourceCause } from '../../evm/reasons.ts'
 
 /** What is known of it. */
 export interface FailedExecution {
@@ -12,6 +12,8 @@ export interface FailedExecution {
   /** Of the transaction that it was, which is mined; undefined for a call or an estimate. */
   readonly hash: string | undefined
   readonly cause: Cause
+  /** Undefined where the user's source is not known, or says nothing of it. */
+  readonly sourceCause: SourceCause | undefined
   /** Of an estimate that all gas it may have does not suffice for. */
   readonly allowance: bigint | undefined
 }
@@ -26,7 +28,10 @@ export type Cause =
   | { readonly kind: 'custom' }
 
 /** What an error says of an execution; undefined for errors of other kinds. */
-export function failureOf(error: DevchainError): FailedExecution | undefined {
+export function failureOf(
+  error: DevchainError,
+  sourceCause?: SourceCause,
+): FailedExecution | undefined {
   const { word, message, data, facts } = error
   if (word !== 'EXECUTION_REVERTED' && word !== 'EXECUTION_HALTED') return undefined
   const { hash, data: output } = factsOf(data)
@@ -35,7 +40,7 @@ export function failureOf(error: DevchainError): FailedExecution | undefined {
     : message
   const cause: Cause = word === 'EXECUTION_HALTED' ? { kind: 'halt' } : causeOf(output)
   const allowance = facts.allowance === undefined ? undefined : BigInt(facts.allowance)
-  return { reason, data: hexFromBytes(output), hash, cause, allowance }
+  return { reason, data: hexFromBytes(output), hash, cause, sourceCause, allowance }
 }
 
 /** The data of such an error is the output, or `{hash, data}` when it was a transaction. */

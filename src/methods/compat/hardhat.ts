@@ -45,6 +45,8 @@ const ABSENT = [
 
 const NO_REASON = 'Transaction reverted without a reason string'
 
+const REVERTED_BECAUSE = 'Transaction reverted: '
+
 export const HARDHAT: Profile = {
   ...OWN,
   defaults: {
@@ -103,13 +105,11 @@ export const HARDHAT: Profile = {
   leastGasLimit: 1n,
   omittedMembers,
   emptyReward: 'absent',
-  failure: failureAs({ calls: 3, sends: 2 }),
+  failure: failureAs(3),
   refusals: HARDHAT_REFUSALS,
 }
 
-export const HARDHAT2: Profile = { ...HARDHAT, failure: failureAs({ calls: 2, sends: 2 }) }
-
-export const HARDHAT3: Profile = { ...HARDHAT, failure: failureAs({ calls: 3, sends: 3 }) }
+export const HARDHAT2: Profile = { ...HARDHAT, failure: failureAs(2) }
 
 /** Members that came with a fork: an earlier fork leaves them out. Legacy transactions never name their chain. */
 function omittedMembers({ type }: Transaction, hardfork: Hardfork): readonly string[] {
@@ -120,23 +120,17 @@ function omittedMembers({ type }: Transaction, hardfork: Hardfork): readonly str
   ]
 }
 
-/** The version of Hardhat whose form the errors of failed executions have: version 2 names the hash of a transaction. */
-interface Forms {
-  readonly calls: 2 | 3
-  readonly sends: 2 | 3
-}
-
-/** Whoever comes from either version by the one name finds the hash in the error of a send, and plain data in that of a call. */
-function failureAs({ calls, sends }: Forms): (failed: FailedExecution) => ErrorObject {
-  return ({ reason, data, hash, cause }) => {
-    const form = hash === undefined ? calls : sends
-    const message = hardhatMessage(cause, reason, data)
+/** Errors of failed executions in the form of a version of Hardhat: version 2 names the hash of a transaction. */
+function failureAs(version: 2 | 3): (failed: FailedExecution) => ErrorObject {
+  return (failed) => {
+    const { reason, data, hash, cause } = failed
+    const message = sourceMessage(failed) ?? hardhatMessage(cause, reason, data)
     if (cause.kind === 'halt' && reason.startsWith('out of gas')) {
-      const noHash = form === 2 ? { message, txHash: null, data } : { message, data }
+      const noHash = version === 2 ? { message, txHash: null, data } : { message, data }
       const named = hash === undefined ? noHash : facts(message, hash, data)
       return { code: SERVER_ERROR, message, data: named }
     }
-    if (form === 3) return { code: REVERTED, message, data }
+    if (version === 3) return { code: REVERTED, message, data }
     const told = `Error: ${message}`
     return { code: INTERNAL_ERROR, message: told, data: facts(told, hash, data) }
   }
@@ -144,6 +138,31 @@ function failureAs({ calls, sends }: Forms): (failed: FailedExecution) => ErrorO
 
 function facts(message: string, hash: string | undefined, data: string): Json {
   return hash === undefined ? { message, data } : { message, txHash: hash, data }
+}
+
+/** The words for what the project's source tells of a failure; undefined where it tells nothing. */
+function sourceMessage({ cause, sourceCause: known }: FailedExecution): string | undefined {
+  if (known === undefined || cause.kind === 'halt') return undefined
+  switch (known.kind) {
+    case 'customError':
+      return cause.kind === 'custom'
+        ? `${EXECUTION_ERROR}reverted with custom error '${known.text}'`
+        : undefined
+    case 'missingFunction': {
+      const absent = known.hasCalldata ? 'fallback' : 'fallback nor receive'
+      return `${REVERTED_BECAUSE}function selector was not recognized and there's no ${absent} function`
+    }
+    case 'notPayable':
+      return known.isFallback
+        ? `${REVERTED_BECAUSE}fallback function is not payable and was called with value ${known.value}`
+        : `${REVERTED_BECAUSE}non-payable function was called with value ${known.value}`
+    case 'badArguments':
+      return `${REVERTED_BECAUSE}function was called with incorrect parameters`
+    case 'noCode':
+      return `${REVERTED_BECAUSE}function call to a non-contract account`
+    case 'badReturnData':
+      return `${REVERTED_BECAUSE}function returned an unexpected amount of data`
+  }
 }
 
 function hardhatMessage(cause: Cause, reason: string, data: string): string {

@@ -1,12 +1,13 @@
 // The nodes whose person can be taken, by the name that `--compat` gives them.
 import type { DevchainError } from '../../core/errors.ts'
+import type { SourceCause } from '../../evm/reasons.ts'
 import type { AllSettings } from '../../options/derived.ts'
 import type { ErrorObject } from '../../rpc/errors.ts'
 import { ANVIL } from './anvil.ts'
 import { failureOf } from './failure.ts'
 import { GANACHE } from './ganache.ts'
 import { GETH } from './geth.ts'
-import { HARDHAT, HARDHAT2, HARDHAT3 } from './hardhat.ts'
+import { HARDHAT, HARDHAT2 } from './hardhat.ts'
 import { OWN, type Profile } from './profile.ts'
 import { refusedBy } from './refusal.ts'
 
@@ -17,7 +18,6 @@ const PROFILES: Readonly<Record<CompatNode, Profile>> = {
   anvil: ANVIL,
   hardhat: HARDHAT,
   hardhat2: HARDHAT2,
-  hardhat3: HARDHAT3,
   ganache: GANACHE,
 }
 
@@ -31,6 +31,7 @@ export function profileOf(node: CompatNode | undefined): Profile {
 /**
  * An error of a method in the words of another node.
  * @param height number of the newest block
+ * @param cause of a failed execution, as the user's source has it
  * @returns undefined where the error stays as it is
  */
 export function describedBy(
@@ -38,8 +39,9 @@ export function describedBy(
   error: DevchainError,
   method: string,
   height: bigint,
+  cause?: SourceCause,
 ): ErrorObject | undefined {
-  const failed = failure && failureOf(error)
+  const failed = failure && failureOf(error, cause)
   if (failed !== undefined) return failure?.(failed, method)
   return refusals[error.word]?.(refusedBy(error, method, height))
 }

@@ -2,6 +2,7 @@
 import { DevchainError } from '../../core/errors.ts'
 import type { Hash } from '../../core/hex.ts'
 import type { Outcome } from '../../evm/executor.ts'
+import type { SourceExplanation } from '../../evm/reasons.ts'
 import { runOfMined } from '../../node/calls/replay.ts'
 import { type Again, runOf } from '../../node/chain/failedrun.ts'
 import type { Project } from '../../project/project.ts'
@@ -30,7 +31,8 @@ export async function withStacks<T extends { readonly outcome: Outcome }>(
   for (const run of failed) {
     const again = runOf(run.outcome)
     const reason = run.outcome.failure?.reason ?? ''
-    if (again !== undefined) stacks.set(run, await linesOf(project, again, reason))
+    const known = again && (await explanationOf(project, again, reason))
+    if (known !== undefined) stacks.set(run, known.lines)
   }
   return runs.map((run) => {
     const solidityStack = stacks.get(run)
@@ -39,13 +41,13 @@ export async function withStacks<T extends { readonly outcome: Outcome }>(
 }
 
 /** Undefined also for what cannot be run again, or takes too long. */
-async function linesOf(
+async function explanationOf(
   project: Project,
   again: Again,
   reason: string,
-): Promise<readonly string[] | undefined> {
+): Promise<SourceExplanation | undefined> {
   try {
-    return await project.linesOf(again, reason)
+    return await project.sourceExplanation(again, reason)
   } catch (error) {
     if (error instanceof DevchainError) return undefined
     throw error
@@ -65,6 +67,7 @@ export function explaining(
     if (failure === undefined) return undefined
     const { hash, reason } = failure
     const again = hash === undefined ? runOf(error) : runOfMined(chain, hash as Hash)
-    return again && linesOf(project, again, reason).catch((bug: unknown) => void onBug(bug))
+    if (again === undefined) return undefined
+    return explanationOf(project, again, reason).catch((bug: unknown) => void onBug(bug))
   }
 }

@@ -45,6 +45,26 @@ export function plainArguments(list: readonly Argument[], telling: Telling): str
   return list.map((each) => valueText(each, alike)).join(', ')
 }
 
+/** `0, "more", ["0xf39F…", true]`, nothing shortened: texts, addresses and bytes in quotes. */
+export function jsonArguments(list: readonly Argument[]): string {
+  return list.map(jsonText).join(', ')
+}
+
+function jsonText({ parameter, value }: Argument): string {
+  if (Array.isArray(value)) {
+    const items = value as readonly unknown[]
+    const list = parameter.type === 'tuple' ? (items as Argument[]) : itemsOf(parameter, items)
+    return `[${jsonArguments(list)}]`
+  }
+  if (parameter.type === 'address') return `"${checksumAddress(value as Address)}"`
+  return typeof value === 'string' ? `"${value}"` : String(value)
+}
+
+function itemsOf(parameter: Parameter, items: readonly unknown[]): readonly Argument[] {
+  const item: Parameter = { ...parameter, type: parameter.type.replace(/\[\d*\]$/, '') }
+  return items.map((value) => ({ parameter: item, value }))
+}
+
 /** Tells values that people compare in one unit: `have 0.9999999999999999 ether, want 5 ether`. */
 export function inOneUnit(list: readonly Argument[], telling: Telling): Telling {
   const isEther = list.some(
@@ -72,9 +92,8 @@ export function valueText({ parameter, value }: Argument, telling: Telling): str
 function listText(parameter: Parameter, items: readonly unknown[], telling: Telling): string {
   if (parameter.type === 'tuple')
     return `(${namedArguments(items as readonly Argument[], telling)})`
-  const item: Parameter = { ...parameter, type: parameter.type.replace(/\[\d*\]$/, '') }
   const shown = telling.isWhole ? items : items.slice(0, LISTED)
-  const list = shown.map((value) => ({ parameter: item, value }))
+  const list = itemsOf(parameter, shown)
   const alike = inOneUnit(list, telling)
   const texts = list.map((each) => valueText(each, alike))
   const more = items.length - shown.length

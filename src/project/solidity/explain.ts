@@ -2,8 +2,10 @@
 import { checksumAddress } from '../../core/crypto/crypto.ts'
 import { DevchainError } from '../../core/errors.ts'
 import { short } from '../../core/format.ts'
+import type { SourceCause } from '../../evm/reasons.ts'
 import type { Again } from '../../node/chain/failedrun.ts'
 import type { World } from '../../state/world.ts'
+import { jsonArguments } from '../abi/values.ts'
 import type { Catalogue, Match } from '../code/catalogue.ts'
 import type { Names } from '../naming/names.ts'
 import type { DetailReader, Details } from './details.ts'
@@ -23,6 +25,7 @@ import { trailOf } from './trails.ts'
 export interface Explanation {
   /** `InsufficientBalance(have 1 ether, want 5 ether)` */
   readonly reason: string
+  readonly cause: SourceCause | undefined
   /** Innermost first; some have no place, none of them has none. */
   readonly stack: readonly StackEntry[]
 }
@@ -84,8 +87,9 @@ export async function explain(
   })
   const stack = [...frames].reverse().flatMap(({ entries }) => entries)
   if (!stack.some(({ place }) => place !== undefined)) return undefined
-  return { reason: reasonOf(explainer, frames, run.world, usual), stack: shortened(stack) }
+  return { ...reasonOf(explainer, frames, run.world, usual), stack: shortened(stack) }
 }
+
 /** Runs it again; undefined where it does not fail. @param isFollowed true: how its frames came to their ends is recorded */
 async function runOf(
   explainer: Explainer,
@@ -148,16 +152,20 @@ function reasonOf(
   frames: readonly FailedFrame[],
   world: World,
   usual: string,
-): string {
-  const cause = frames.at(-1)
-  if (cause === undefined) return usual
-  const { frame } = cause
+): Pick<Explanation, 'reason' | 'cause'> {
+  const failed = frames.at(-1)
+  if (failed === undefined) return { reason: usual, cause: undefined }
+  const { frame } = failed
   const error = names.error(world, frame.to, frame.output)
-  if (error !== undefined) return error.text
+  if (error !== undefined) {
+    const text = `${error.name}(${jsonArguments(error.values ?? [])})`
+    return { reason: error.text, cause: { kind: 'customError', text } }
+  }
   const nameOf = (address: Parameters<Names['argumentName']>[1]): string =>
     names.argumentName(world, address) ?? short(checksumAddress(address as never))
-  const reason = silentReason(cause, nameOf) ?? frame.failure?.reason ?? usual
-  return reason.replace(/^revert (?=.)/, '')
+  const silent = silentReason(failed, nameOf)
+  const reason = silent?.reason ?? frame.failure?.reason ?? usual
+  return { reason: reason.replace(/^revert (?=.)/, ''), cause: silent?.cause }
 }
 
 function shortened(stack: readonly StackEntry[]): readonly StackEntry[] {
@@ -165,8 +173,13 @@ function shortened(stack: readonly StackEntry[]): readonly StackEntry[] {
   return [...stack.slice(0, MOST_ENTRIES / 2), ...stack.slice(-MOST_ENTRIES / 2)]
 }
 
+/** The reason, and below it the stack. */
+export function explanationLines({ reason, stack }: Explanation): readonly string[] {
+  return [reason, ...stack.map(entryText)]
+}
+
 /** `at Vault._check (src/Vault.sol:74:13)` */
-export function entryText({ contract, function: name, place }: StackEntry): string {
+function entryText({ contract, function: name, place }: StackEntry): string {
   const subject = name === undefined ? contract : `${contract}.${name}`
   if (place === undefined) return `at ${subject}`
   const { path, line, column, isAbout } = place

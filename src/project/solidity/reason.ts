@@ -2,10 +2,17 @@
 import { number } from '../../core/format.ts'
 import { type Address, addressFromBytes, paddedBytes } from '../../core/hex.ts'
 import { OP } from '../../evm/opcodes.ts'
+import type { SourceCause } from '../../evm/reasons.ts'
 import type { FailedFrame } from './stack.ts'
 
 /** What an account is called, for reasons. */
 export type NameOf = (address: Address) => string
+
+/** A reason, and what it is. */
+interface Silent {
+  readonly reason: string
+  readonly cause?: SourceCause | undefined
+}
 
 /** Operations before a failure among which the check of a callee's code stands. */
 const CHECK_STEPS = 24
@@ -14,16 +21,19 @@ const CHECK_STEPS = 24
  * The reason of a failure that has no data; undefined for one that says it itself.
  * @param failed the frame that it came from
  */
-export function silentReason(failed: FailedFrame, nameOf: NameOf): string | undefined {
+export function silentReason(failed: FailedFrame, nameOf: NameOf): Silent | undefined {
   const { frame } = failed
   const { failure, output } = frame
   if (failure === undefined || (failure.kind === 'revert' && output.length > 0)) return undefined
-  if (failure.kind === 'halt') return haltReason(failed)
+  if (failure.kind === 'halt') {
+    const reason = haltReason(failed)
+    return reason === undefined ? undefined : { reason }
+  }
   return (
-    failed.refusal?.reason ??
-    calleeReason(failed, nameOf) ??
-    quotedReason(failed) ??
-    'reverted without a reason'
+    failed.refusal ??
+    calleeReason(failed, nameOf) ?? {
+      reason: quotedReason(failed) ?? 'reverted without a reason',
+    }
   )
 }
 
@@ -38,7 +48,11 @@ function haltReason({ frame, text }: FailedFrame): string | undefined {
 }
 
 /** What Solidity finds wrong with whom a function calls: no code, or an answer that is none. */
-function calleeReason({ frame, trail }: FailedFrame, nameOf: NameOf): string | undefined {
+function calleeReason({ frame, trail }: FailedFrame, nameOf: NameOf): Silent | undefined {
+  const noCode = (address: Address): Silent => ({
+    reason: `${nameOf(address)} was called, and has no code`,
+    cause: { kind: 'noCode' },
+  })
   const { last, calledAt } = trail
   const newest = frame.calls.at(-1)
   const recent = last.slice(-CHECK_STEPS)
@@ -47,15 +61,18 @@ function calleeReason({ frame, trail }: FailedFrame, nameOf: NameOf): string | u
     (step) => step.opcode === OP.EXTCODESIZE && sinceCall.includes(step),
   )
   if (asked?.top !== undefined) {
-    const address = addressFromBytes(paddedBytes(asked.top & ((1n << 160n) - 1n), 20))
-    return `${nameOf(address)} was called, and has no code`
+    return noCode(addressFromBytes(paddedBytes(asked.top & ((1n << 160n) - 1n), 20)))
   }
   if (newest?.failure !== undefined || newest?.to == null || newest.isPrecompile) return undefined
   if (calledAt === undefined || newest.output.length >= 32) return undefined
   const looks = sinceCall.some(({ opcode }) => opcode === OP.RETURNDATASIZE)
   if (!looks) return undefined
-  if (newest.code?.length === 0) return `${nameOf(newest.to)} was called, and has no code`
-  return `${nameOf(newest.to)} returned ${number(newest.output.length)} bytes, which are too few`
+  if (newest.code?.length === 0) return noCode(newest.to)
+  const length = number(newest.output.length)
+  return {
+    reason: `${nameOf(newest.to)} returned ${length} bytes, which are too few`,
+    cause: { kind: 'badReturnData' },
+  }
 }
 
 /** What the source says at the place. */

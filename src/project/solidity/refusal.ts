@@ -2,6 +2,7 @@
 import { ether, number } from '../../core/format.ts'
 import { hexFromBytes } from '../../core/hex.ts'
 import { OP } from '../../evm/opcodes.ts'
+import type { SourceCause } from '../../evm/reasons.ts'
 import { inputsFit } from '../abi/decode.ts'
 import type { AbiItem } from '../reading/summary.ts'
 import type { FrameContract, RunFrame } from './frames.ts'
@@ -11,6 +12,7 @@ export interface Refusal {
   readonly reason: string
   /** False where a function may have refused it as well: an optimizer joins checks with what comes after them. */
   readonly isCertain: boolean
+  readonly cause: SourceCause | undefined
 }
 
 /** A message, and what the compiler says of who takes it. */
@@ -40,19 +42,23 @@ export function refusalOf(frame: RunFrame, known: FrameContract): Refusal | unde
   const key = input.length < 4 ? '' : hexFromBytes(input.subarray(0, 4))
   const called = contract.abi.find((each) => each.kind === 'function' && each.key === key)
   if (isLibrary(frame) && !isView(called)) {
-    return certain(`${name} is a library, which cannot be called to change state`)
+    return certain(`${name} is a library, which cannot be called to change state`, undefined)
   }
   const taker = called ?? (input.length === 0 ? has('receive') : undefined) ?? has('fallback')
-  if (taker === undefined) return certain(missing(name, frame))
+  if (taker === undefined) {
+    const cause = { kind: 'missingFunction', hasCalldata: input.length > 0 } as const
+    return certain(missing(name, frame), cause)
+  }
   if (value > 0n && !taker.isPayable) {
-    return notPayable(called === undefined ? 'the fallback function' : called.name, value)
+    if (called === undefined) return notPayable('the fallback function', value, true)
+    return notPayable(called.name, value)
   }
   const data = input.subarray(4)
   return called && misfit({ taker: called.signature, item: called, data, isOptimized })
 }
 
-function certain(reason: string): Refusal {
-  return { reason, isCertain: true }
+function certain(reason: string, cause: SourceCause | undefined): Refusal {
+  return { reason, isCertain: true, cause }
 }
 
 function missing(name: string, { input, value }: RunFrame): string {
@@ -65,19 +71,23 @@ function missing(name: string, { input, value }: RunFrame): string {
   return `${name} has no ${what}, and no fallback function`
 }
 
-function notPayable(what: string, value: bigint): Refusal {
-  return certain(`${what} is not payable, and was sent ${ether(value)}`)
+function notPayable(what: string, value: bigint, isFallback = false): Refusal {
+  const cause = { kind: 'notPayable', isFallback, value } as const
+  return certain(`${what} is not payable, and was sent ${ether(value)}`, cause)
 }
 
 function misfit({ taker, item, data, isOptimized }: Given): Refusal | undefined {
   const reason = `the arguments do not fit ${taker}`
   const fit = inputsFit(item, data)
   if (fit === 'undecodable' && item.kind === 'function') {
-    return certain(`${reason}: got ${number(data.length)} bytes`)
+    return certain(`${reason}: got ${number(data.length)} bytes`, { kind: 'badArguments' })
   }
-  if (fit === 'undecodable' || fit === 'unclean' || !isOptimized) return certain(reason)
+  if (fit === 'undecodable' || fit === 'unclean' || !isOptimized) {
+    return certain(reason, { kind: 'badArguments' })
+  }
   if (fit === 'clean') return undefined
-  return { reason: `reverted without a reason; perhaps ${reason}`, isCertain: false }
+  const doubtful = `reverted without a reason; perhaps ${reason}`
+  return { reason: doubtful, isCertain: false, cause: undefined }
 }
 
 /** Bytes before which a library refuses to be called: PUSH20 and its address. */

@@ -465,7 +465,7 @@ describe('completions', () => {
   test.each<[string, readonly string[]]>([
     ['devchain sn', ['snapshot', 'snapshots']],
     ['devchain --chain-n', ['--chain-name']],
-    ['devchain --compat ', ['geth', 'anvil', 'hardhat', 'hardhat2', 'hardhat3', 'ganache']],
+    ['devchain --compat ', ['geth', 'anvil', 'hardhat', 'hardhat2', 'ganache']],
     ['devchain exec --log ', ['always', 'failure', 'never', 'pretty', 'json']],
     ['devchain completions ', ['bash', 'zsh', 'fish']],
     ['devchain wait --t', ['--timeout']],

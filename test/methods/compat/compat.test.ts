@@ -132,20 +132,21 @@ describe('a call that halts', () => {
 })
 
 describe('a transaction that reverts', () => {
-  test('as hardhat is mined, and told with its hash and data', async () => {
-    await using devchain = await chainWith(REVERTS_WITH_INPUT, { compat: 'hardhat' })
+  test.each<[Node, number, string]>([
+    ['hardhat', 3, ''],
+    ['hardhat2', -32603, 'Error: '],
+  ])('as %s is mined, and refused with code %d', async (compat, expected, prefix) => {
+    await using devchain = await chainWith(REVERTS_WITH_INPUT, { compat })
     const request = { from: ALICE, to: TARGET, data: TEXT, gas: '0x186a0' }
     const { code, message, data } = await refusal(devchain, 'eth_sendTransaction', request)
     expect([code, message]).toEqual([
-      -32603,
-      `Error: ${VM} reverted with reason string 'n too small'`,
+      expected,
+      `${prefix}${VM} reverted with reason string 'n too small'`,
     ])
-    const { txHash } = data as { txHash: string }
-    expect(data).toEqual({ message, txHash, data: TEXT })
-    const receipt = await devchain.request({
-      method: 'eth_getTransactionReceipt',
-      params: [txHash],
-    })
+    const block = await devchain.request({ method: 'eth_getBlockByNumber', params: ['0x1', false] })
+    const [hash = ''] = (block as { transactions: string[] }).transactions
+    expect(data).toEqual(compat === 'hardhat' ? TEXT : { message, txHash: hash, data: TEXT })
+    const receipt = await devchain.request({ method: 'eth_getTransactionReceipt', params: [hash] })
     expect(receipt).toMatchObject({ status: '0x0', blockNumber: '0x1' })
   })
 
