@@ -7,7 +7,7 @@ import type { Json } from '../../rpc/schema.ts'
 import { Client, type RefusedByUpstream } from '../client/client.ts'
 import { isPrivateUrl } from '../client/private.ts'
 import type { Provider } from '../client/provider.ts'
-import { quantity } from '../network/answers.ts'
+import { isObject, quantity, unexpected } from '../network/answers.ts'
 import { type RemoteBlock, readBlock } from '../network/header.ts'
 import { isPruned } from '../network/pruned.ts'
 import { admittedBy, isScheduled, namedHardfork, notBefore } from '../network/rules.ts'
@@ -177,25 +177,24 @@ async function placeOf(
   hash: string,
   transaction: Json,
 ): Promise<Place> {
-  const { blockHash, blockNumber } = (transaction ?? {}) as Readonly<Record<string, Json>>
-  if (
-    typeof blockHash !== 'string' ||
-    typeof blockNumber !== 'string' ||
-    BigInt(blockNumber) === 0n
-  ) {
+  if (transaction !== null && !isObject(transaction)) throw unexpected('a transaction', transaction)
+  const { blockHash = null, blockNumber = null } = transaction ?? {}
+  const number = blockNumber === null ? 0n : quantity(blockNumber)
+  if (blockHash === null || number === 0n) {
     const what = transaction === null ? 'has no transaction' : 'has in no block yet'
     throw new DevchainError('INVALID_PARAMS', `fork: ${client.name} ${what} ${hash}`)
   }
-  const before = BigInt(blockNumber) - 1n
+  const before = number - 1n
   const beside = askBeside(client, fork, before)
   const [block, json] = await Promise.all([
     client.request('eth_getBlockByHash', [blockHash, true]),
     client.request('eth_getBlockByNumber', [quantityFromBigint(before), false]),
   ])
-  const { transactions = [] } = (block ?? {}) as { transactions?: readonly { hash?: unknown }[] }
-  const index = transactions.findIndex((each) => each.hash === hash.toLowerCase())
+  const transactions =
+    isObject(block) && Array.isArray(block.transactions) ? block.transactions : []
+  const index = transactions.findIndex((each) => isObject(each) && each.hash === hash.toLowerCase())
   if (json !== null && index >= 0) return { json, prefix: { block, index }, beside }
-  const message = `fork: ${client.name} does not show the block ${BigInt(blockNumber)} of ${hash} as a whole`
+  const message = `fork: ${client.name} does not show the block ${number} of ${hash} as a whole`
   throw new DevchainError('UPSTREAM_FAILED', message)
 }
 

@@ -181,6 +181,37 @@ describe('a fork at a transaction', () => {
     expect(await fork.ask('eth_getStorageAt', keeper, '0x0')).toBe(`0x${word(100)}`)
   })
 
+  test.each<[string, string, object, RegExp]>([
+    [
+      'a block number that is none',
+      'eth_getTransactionByHash',
+      { blockNumber: 'zz' },
+      /answered "zz", not a number/,
+    ],
+    [
+      'transactions that are no list',
+      'eth_getBlockByHash',
+      { transactions: {} },
+      /does not show the block/,
+    ],
+    [
+      'a transaction that is none',
+      'eth_getBlockByHash',
+      { transactions: [null] },
+      /does not show the block/,
+    ],
+  ])(
+    'is refused with the words of the network where it answers %s',
+    async (_, method, members, message) => {
+      await using upstream = await startUpstream()
+      const { hashes } = await busy(upstream)
+      upstream.faults.lie = (asked, result) =>
+        asked.method === method ? { ...(result as object), ...members } : result
+      const asked = forkOf(upstream, { forkTransaction: hashes[2] as string })
+      await expect(asked).rejects.toThrow(message)
+    },
+  )
+
   const unknown = `0x${word(1)}`
   test.each<[string, DevchainOptions, RegExp]>([
     ['that nobody knows', { forkTransaction: unknown }, /has no transaction 0x0+1$/],
