@@ -273,7 +273,7 @@ describe('the stack', () => {
       .ask('eth_sendTransaction', { from: SENDER, to, data, gas: '0x186a0' })
       .catch((thrown: unknown) => thrown)) as RpcError
     expect(error.solidityStack).toEqual(STACK)
-    expect(error.data).toMatchObject({ data: expect.stringMatching(/^0xcf479181/) })
+    expect(error).toMatchObject({ code: 3, data: expect.stringMatching(/^0xcf479181/) })
   })
 
   test('is left out with plainErrors, and where nobody knows the source', async () => {
