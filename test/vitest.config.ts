@@ -4,8 +4,10 @@ import { defineConfig, type ViteUserConfig } from 'vitest/config'
 
 const config: ViteUserConfig = defineConfig({
   test: {
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // beside another load everything takes many times as long: these end what hangs, and measure nothing
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 30_000, interval: 10 } },
     // one fewer than there are processors, as is usual, would leave a machine of two half idle
     maxWorkers: Math.max(2, availableParallelism() - 1),
     projects: [

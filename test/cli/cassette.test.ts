@@ -51,7 +51,7 @@ test('the same work gives the same bytes, cold and warm, and the same blocks whe
     expect(await replayed.stop()).toBe(0)
   }
   expect(blocks.every((block) => JSON.stringify(block) === JSON.stringify(blocks[0]))).toBe(true)
-}, 60_000)
+})
 
 test('many processes record into one file, and what each of them has fetched is in it', async () => {
   const file = path.join(temporaryFolder(onTestFinished), 'fork.jsonl')
@@ -67,7 +67,7 @@ test('many processes record into one file, and what each of them has fetched is 
     expect(await request(replayed.url, 'eth_getBalance', each, 'latest')).toBe('0x0')
   }
   await replayed.stop()
-}, 60_000)
+})
 
 test('a process that is killed while it records leaves a file that is whole', async () => {
   const file = path.join(temporaryFolder(onTestFinished), 'fork.jsonl')
@@ -79,11 +79,11 @@ test('a process that is killed while it records leaves a file that is whole', as
   const asked = accounts.map((each) =>
     request(recording.url, 'eth_getBalance', each, 'latest').catch(() => undefined),
   )
-  await eventually(async () => readFileSync(file, 'utf8').length > head, 100_000)
+  await eventually(async () => readFileSync(file, 'utf8').length > head)
   recording.child.kill('SIGKILL')
   expect(await recording.ended).toBe('SIGKILL')
   await Promise.all(asked)
   const replayed = await started('--fork-replay', file)
   expect(await request(replayed.url, 'eth_blockNumber')).toBe('0x2')
   await replayed.stop()
-}, 60_000)
+})

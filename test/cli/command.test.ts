@@ -1,6 +1,15 @@
 // The command as users start it: a process of its own, from the built files.
 import { spawn } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:net'
 import path from 'node:path'
 import { performance } from 'node:perf_hooks'
@@ -133,7 +142,7 @@ describe('help and mistakes', () => {
     onTestFinished(() => {
       taken.close()
     })
-    await eventually(() => taken.listening)
+    await once(taken, 'listening')
     const { port } = taken.address() as { port: number }
     const { code, stderr } = await run(['--port', String(port)])
     expect(stderr).toMatch(/^devchain: port \d+ of 127\.0\.0\.1 is taken: [^\n]*--port 0[^\n]*\n$/)
@@ -271,7 +280,7 @@ describe('a run', () => {
     const parent = spawn(process.execPath, [...args, ...options], { stdio: 'ignore' })
     const ready = await waitForFile(file)
     parent.kill('SIGKILL')
-    await eventually(async () => !(await answers(ready.url)), 50_000)
+    await eventually(async () => !(await answers(ready.url)))
   })
 
   // a shell stands between npm and the chain; it outlives an npm that is killed, which Linux alone tells
@@ -294,7 +303,7 @@ describe('a run', () => {
     const ready = await waitForFile(file)
     onTestFinished(() => endProcess(ready.pid))
     npm.kill(signal)
-    await eventually(async () => !(await answers(ready.url)), 50_000)
+    await eventually(async () => !(await answers(ready.url)))
   })
 
   test('--exit-with-parent: the end of a piped stdin ends the chain too', async () => {
@@ -321,16 +330,8 @@ function endProcess(pid: number): void {
 }
 
 async function waitForFile(file: string): Promise<{ url: string; pid: number }> {
-  let content: { url: string; pid: number } | undefined
-  await eventually(() => {
-    try {
-      content = JSON.parse(readFileSync(file, 'utf8'))
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-    }
-    return content !== undefined
-  }, 100_000)
-  return content!
+  await eventually(() => existsSync(file))
+  return JSON.parse(readFileSync(file, 'utf8'))
 }
 
 async function answers(url: string): Promise<boolean> {

@@ -84,7 +84,7 @@ test('a network that limits, prunes, is cut off and is reorganized is told of in
     /✗ the forked network cannot be asked: /,
     /✗ block 5 .*reorganized below the fork; fork anew, at a deeper block\n/,
   ]) {
-    await eventually(() => words.test(said()), 100_000)
+    await eventually(() => words.test(said()))
   }
   const kept = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   const items = kept.filter((name) => /\.(items|hex)$/.test(name))
@@ -98,7 +98,7 @@ test('a network that limits, prunes, is cut off and is reorganized is told of in
   ]
   await fork.stop()
   expect([...shown, said()].filter((text) => text.includes(KEY))).toEqual([])
-}, 60_000)
+})
 
 test('transactions of kinds that only the network has are passed on as they are, and the log goes on', async () => {
   await using upstream = await startUpstream({ chainId: '10' })
@@ -146,4 +146,4 @@ test('transactions of kinds that only the network has are passed on as they are,
   await fork.says(/eth_sendTransaction/)
   await fork.stop()
   expect(fork.stdout() + fork.stderr()).not.toMatch(/internal error|✗/)
-}, 60_000)
+})

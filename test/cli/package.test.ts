@@ -49,4 +49,4 @@ test('the packed package, installed in an empty folder, gives npx devchain and c
     cwd: folder,
   })
   expect(printed).toBe('0x6\n')
-}, 120_000)
+})

@@ -1,8 +1,7 @@
 // Readers of standard output and standard error that go away, or are slow: `devchain --help | head`.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, openSync, readFileSync } from 'node:fs'
-import { access } from 'node:fs/promises'
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import {
@@ -91,12 +90,7 @@ describe('a reader that is gone', () => {
     onTestFinished(() => void child.kill('SIGKILL'))
     child.stdout!.destroy()
     child.stderr!.destroy()
-    const isThere = (): Promise<boolean> =>
-      access(file).then(
-        () => true,
-        () => false,
-      )
-    await eventually(isThere, 100_000)
+    await eventually(() => existsSync(file))
     const { url } = JSON.parse(readFileSync(file, 'utf8'))
     for (let i = 0; i < 20; i++) await request(url, 'eth_chainId')
     expect(await request(url, 'eth_blockNumber')).toBe('0x0')

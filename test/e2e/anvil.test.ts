@@ -58,7 +58,6 @@ async function expectTraces(ask: Ask, { hashes }: DumpedChain): Promise<void> {
 
 describe.skipIf(program === undefined)(
   'beside anvil (skipped where npm has no build of it)',
-  { timeout: 60_000 },
   () => {
     test('a dump of anvil is loaded with its blocks, transactions and states', async () => {
       const [theirs, ours] = [await anvil(), await devchain()]

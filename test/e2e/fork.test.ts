@@ -30,12 +30,7 @@ async function anvilNode(...args: string[]): Promise<Node> {
   // it answers a send before its block is there
   const mined: Ask = async (method, ...params) => {
     if (method !== 'eth_getTransactionReceipt') return await ask(method, ...params)
-    let receipt: unknown
-    await eventually(async () => {
-      receipt = await ask(method, ...params)
-      return receipt !== null
-    })
-    return receipt
+    return await eventually(() => ask(method, ...params))
   }
   return { url, ask: mined }
 }

@@ -16,7 +16,6 @@ describe('the engines agree', () => {
 
   test.each(Array.from({ length: TESTS }, (_, index) => index))(
     'on random programs, part %i',
-    { timeout: 120_000 },
     async (part) => {
       const size = CASES / TESTS
       for (let seed = part * size; seed < (part + 1) * size; seed += 1) {
@@ -71,7 +70,7 @@ describe('the fuzzer', () => {
     expect(caseOf(7)).not.toEqual(caseOf(8))
   })
 
-  test('reaches every way to end', { timeout: 60_000 }, async () => {
+  test('reaches every way to end', async () => {
     const ends = new Set<string>()
     const collecting = engineOf('collecting', async () => {
       const machine = createReferenceMachine()

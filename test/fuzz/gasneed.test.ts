@@ -27,9 +27,6 @@ function callsOf(seed: number): readonly CallJob[] {
 
 test.each(tellingEngines())(
   'the engine $name tells the least gas, where it is certain',
-  {
-    timeout: 60_000,
-  },
   async ({ jobsWithin }: Engine) => {
     const jobs = jobsWithin(OPTIONS.memoryLimit.default)
     let found = 0

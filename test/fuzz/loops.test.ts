@@ -17,7 +17,6 @@ describe('loops come to the same', () => {
 
   test.each(Array.from({ length: TESTS }, (_, index) => index))(
     'interpreted and compiled, part %i',
-    { timeout: 120_000 },
     async (part) => {
       const size = CASES / TESTS
       for (let seed = part * size; seed < (part + 1) * size; seed += 1) {
@@ -26,7 +25,7 @@ describe('loops come to the same', () => {
     },
   )
 
-  test('on the reference too', { timeout: 120_000 }, async () => {
+  test('on the reference too', async () => {
     for (let seed = CASES; seed < CASES + WITH_REFERENCE; seed += 1) {
       expect(await difference(loopCaseOf(seed), engines), `loop ${seed}`).toBeUndefined()
     }

@@ -65,6 +65,14 @@ async function keptByStart(): Promise<{ cache: string; files: ReadonlyMap<string
   return { cache, files }
 }
 
+/** Bytes that are kept of a file's part: whether it is loaded late, and so its file's name, depends on how fast a start is. */
+function largestOf(file: string): number {
+  const folder = path.dirname(file)
+  const [part] = path.basename(file).split('.')
+  const ofPart = readdirSync(folder).filter((name) => name.split('.')[0] === part)
+  return Math.max(...ofPart.map((name) => statSync(path.join(folder, name)).size))
+}
+
 async function startAndStop(cache: string): Promise<void> {
   const { url, child, stop, stderr } = await boot([], { env: { XDG_CACHE_HOME: cache } })
   onTestFinished(() => void child.kill('SIGKILL'))
@@ -82,9 +90,8 @@ test.each(DAMAGES)(
       await startAndStop(cache)
     }
     // what was damaged is made anew
-    for (const [file, bytes] of files) expect(statSync(file).size).toBeGreaterThan(bytes.length / 2)
+    for (const [file, bytes] of files) expect(largestOf(file)).toBeGreaterThan(bytes.length / 2)
   },
-  60_000,
 )
 
 test('a start with bytecode under the name of another part is like any other', async () => {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseEther } from 'viem'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Ask, callData, deploy, initCode, SENDER, send } from '../support/deploy.ts'
 import { type LogForm, type LoggedChain, startLogged } from '../support/loggedchain.ts'
 import {
@@ -275,7 +275,7 @@ describe('the log of a project', () => {
     chain.lines()
     const request = { from: SENDER, to: vault, data: withdraw('5'), gas: '0x186a0' }
     await chain.ask('eth_sendTransaction', request)
-    await vi.waitFor(() => expect(chain.written()).toContain('withdraw'), 10_000)
+    await expect.poll(() => chain.written()).toContain('withdraw')
     await chain.ask('eth_call', request).catch(() => undefined)
     const lines = chain.lines().filter((line) => !/^ {4}(params|result|data)/.test(line))
     expect(plain(lines)).toMatchInlineSnapshot(`

@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Address } from '../../src/core/hex.ts'
 import { createDevchain, type Devchain, type DevchainOptions } from '../../src/devchain.ts'
 import type { ProjectEvent } from '../../src/project/events.ts'
@@ -27,7 +27,6 @@ const PLACES = {
 }
 
 /** A watch waits until the compiler is quiet. */
-const PATIENT = { timeout: 10_000 }
 
 let folder: string
 let told: ProjectEvent[]
@@ -162,7 +161,7 @@ describe('a project folder', () => {
     expect(told).toEqual([])
     writeProject(place, 'foundry', project)
     const found = { event: 'artifacts', contracts: ALL, place: './contracts/out' }
-    await vi.waitFor(() => expect(told).toEqual([found]), PATIENT)
+    await expect.poll(() => told).toEqual([found])
   })
 
   test('is not looked at with noArtifacts', async () => {
@@ -182,11 +181,9 @@ describe('a project folder', () => {
   test('is read when it is compiled for the first time', async () => {
     await started()
     writeProject(folder, 'hardhat3', project)
-    await vi.waitFor(
-      () =>
-        expect(told).toContainEqual({ event: 'artifacts', contracts: ALL, place: './artifacts' }),
-      PATIENT,
-    )
+    await expect
+      .poll(() => told)
+      .toContainEqual({ event: 'artifacts', contracts: ALL, place: './artifacts' })
   })
 
   test('of Foundry with another folder for artifacts is read when it is compiled for the first time', async () => {
@@ -200,7 +197,7 @@ describe('a project folder', () => {
       hint: 'this Foundry project has no artifacts yet; forge build makes them, and they are read then',
       flag: 'forge build',
     }
-    await vi.waitFor(() => expect(told).toEqual([hint, found]), PATIENT)
+    await expect.poll(() => told).toEqual([hint, found])
   })
 
   test('that is named before it is there is read when it is', async () => {
@@ -210,7 +207,7 @@ describe('a project folder', () => {
     mkdirSync(place, { recursive: true })
     writeFileSync(path.join(place, 'Vault.json'), JSON.stringify(project.output))
     const found = { event: 'artifacts', contracts: ALL, place: './far/away' }
-    await vi.waitFor(() => expect(told.at(-1)).toEqual(found), PATIENT)
+    await expect.poll(() => told.at(-1)).toEqual(found)
   })
 })
 
@@ -220,7 +217,7 @@ describe('artifacts that change', () => {
     const chain = await started()
     expect(await nameOfVault(chain)).toBe('Vault')
     writeSafe(path.join(artifacts, 'Vault.sol/Vault.json'))
-    await vi.waitFor(() => expect(told).toHaveLength(2), PATIENT)
+    await expect.poll(() => told).toHaveLength(2)
     expect(await nameOfVault(chain)).toBe('Safe')
   })
 
@@ -228,11 +225,11 @@ describe('artifacts that change', () => {
     const artifacts = writeProject(folder, 'foundry', project)
     const chain = await started()
     rmSync(artifacts, { recursive: true })
-    await vi.waitFor(() => expect(told.at(-1)).toMatchObject({ contracts: 0 }), PATIENT)
+    await expect.poll(() => told.at(-1)).toMatchObject({ contracts: 0 })
     writeProject(folder, 'foundry', project)
-    await vi.waitFor(() => expect(told.at(-1)).toMatchObject({ contracts: ALL }), PATIENT)
+    await expect.poll(() => told.at(-1)).toMatchObject({ contracts: ALL })
     writeSafe(path.join(artifacts, 'Vault.sol/Vault.json'))
-    await vi.waitFor(async () => expect(await nameOfVault(chain)).toBe('Safe'), PATIENT)
+    await expect.poll(() => nameOfVault(chain)).toBe('Safe')
   })
 
   test('change the names also where another folder was put in the place of theirs', async () => {
@@ -242,9 +239,9 @@ describe('artifacts that change', () => {
     const other = writeProject(path.join(folder, 'other'), 'foundry', project)
     writeSafe(path.join(other, 'Safe.json'))
     renameSync(other, artifacts)
-    await vi.waitFor(() => expect(told).toHaveLength(2), PATIENT)
+    await expect.poll(() => told).toHaveLength(2)
     writeSafe(path.join(artifacts, 'Vault.sol/Vault.json'))
-    await vi.waitFor(async () => expect(await nameOfVault(chain)).toBe('Safe'), PATIENT)
+    await expect.poll(() => nameOfVault(chain)).toBe('Safe')
   })
 
   test('are told by the names of those that are not what they were; nothing of those written again', async () => {
@@ -265,7 +262,7 @@ describe('artifacts that change', () => {
     const artifacts = writeProject(folder, 'foundry', project)
     const chain = await started()
     rmSync(path.join(artifacts, 'Vault.sol'), { recursive: true })
-    await vi.waitFor(() => expect(told.at(-1)).toMatchObject({ contracts: ALL - 1 }), PATIENT)
+    await expect.poll(() => told.at(-1)).toMatchObject({ contracts: ALL - 1 })
     expect(await nameOfVault(chain)).toBeUndefined()
   })
 })
@@ -297,16 +294,14 @@ describe('files that cannot be read', () => {
     const { abi } = contractNamed(project, 'Coin')
     const whole = { abi, bytecode: { object: '0x00' }, deployedBytecode: { object: '0x00' } }
     writeFileSync(path.join(artifacts, 'Half.json'), JSON.stringify(whole))
-    await vi.waitFor(
-      () =>
-        expect(told.at(-1)).toEqual({
-          event: 'artifacts',
-          contracts: ALL + 1,
-          place: './out',
-          changed: ['Half'],
-        }),
-      PATIENT,
-    )
+    await expect
+      .poll(() => told.at(-1))
+      .toEqual({
+        event: 'artifacts',
+        contracts: ALL + 1,
+        place: './out',
+        changed: ['Half'],
+      })
     expect(told).toHaveLength(3)
   })
 
@@ -350,12 +345,12 @@ describe('single files', () => {
     expect(await nameOfVault(chain)).toBe('Vault')
     writeFileSync(file, '{"abi": [')
     const warning = 'skipped in .: Vault.json (no valid JSON)'
-    await vi.waitFor(() => expect(told.at(-1)).toEqual({ event: 'artifacts', warning }), PATIENT)
+    await expect.poll(() => told.at(-1)).toEqual({ event: 'artifacts', warning })
     expect(await nameOfVault(chain)).toBe('Vault')
     writeSafe(path.join(folder, 'Safe.json'))
     renameSync(path.join(folder, 'Safe.json'), file)
     const found = { event: 'artifacts', contracts: 1, place: './Vault.json' }
-    await vi.waitFor(() => expect(told.at(-1)).toMatchObject(found), PATIENT)
+    await expect.poll(() => told.at(-1)).toMatchObject(found)
     expect(await nameOfVault(chain)).toBe('Safe')
   })
 })

@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createDevchain, type Devchain } from '../../src/devchain.ts'
 import { type Ask, callData, deploy, initCode, send } from '../support/deploy.ts'
 import {
@@ -14,7 +14,6 @@ import {
 } from '../support/solidity.ts'
 
 /** A watch waits until the compiler is quiet. */
-const PATIENT = { timeout: 10_000 }
 
 /** What a writer does next: a file with its content, or one that is removed. */
 type Step = readonly [name: string, content: string | undefined]
@@ -310,10 +309,7 @@ describe.each(CASES)('while %s', (_, each) => {
       }
       // what is written in another order is known when there is a reason to look
       if (order === after) {
-        await vi.waitFor(
-          async () => expect(new Set(await used(now))).toEqual(right.places),
-          PATIENT,
-        )
+        await expect.poll(async () => new Set(await used(now))).toEqual(right.places)
       }
       const { lcov, warning } = await chain!.coverage()
       expect([...linesIn(lcov).keys()]).toEqual([...right.lines.keys()])

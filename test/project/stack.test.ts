@@ -3,7 +3,7 @@ import { mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseEther } from 'viem'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   createDevchain,
   type Devchain,
@@ -120,7 +120,7 @@ describe('a call that fails three functions deep', () => {
     const failing = () => failureOf(stage.ask, 'eth_call', [{ from: SENDER, to, data }])
     expect(await failing()).toBeUndefined()
     renameSync(`${folder}/taken`, info)
-    await vi.waitFor(async () => expect(await failing()).toEqual(STACK), { timeout: 10_000 })
+    await expect.poll(() => failing()).toEqual(STACK)
   })
 
   test.each(['optimized', 'viaIR'])('is told as well where it is %s', async (way) => {

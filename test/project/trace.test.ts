@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseEther } from 'viem'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Ask, callData, deploy, initCode, SENDER, send } from '../support/deploy.ts'
 import { startLogged } from '../support/loggedchain.ts'
 import { type Compilation, compile, projectSources, writeProject } from '../support/solidity.ts'
@@ -92,11 +92,9 @@ describe('an upgrade of a proxy', () => {
       '└─ First.upgrade(Second@0xe7f1…0512) (delegatecall) · gas',
       'storage Second.implementation First@0x5FbD…0aa3 → Second@0xe7f1…0512',
     ])
-    await vi.waitFor(() =>
-      expect(chain.written()).toContain('→ First.upgrade(Second@0xe7f1…0512) 0x'),
-    )
+    await expect.poll(() => chain.written()).toContain('→ First.upgrade(Second@0xe7f1…0512) 0x')
     await traced(ask, { to: proxy, data: callData(upgrades, 'First', 'upgrade', [second]) })
-    await vi.waitFor(() => expect(chain.written()).toContain('→ Second.upgrade('))
+    await expect.poll(() => chain.written()).toContain('→ Second.upgrade(')
   })
 })
 
@@ -190,13 +188,13 @@ describe('with --trace', () => {
     const to = await deploy(ask, initCode(texts, 'Texts'))
     chain.lines()
     await send(ask, { to, data: callData(texts, 'Texts', 'write', ['x']) })
-    await vi.waitFor(() => expect(chain.written()).toContain('eth_getTransactionReceipt'))
+    await expect.poll(() => chain.written()).toContain('eth_getTransactionReceipt')
     const said = chain.lines()
     expect(said.filter((line) => line.includes('event Written'))).toEqual([
       '    │ └─ event Written(note "x")',
     ])
     await send(ask, { to, data: callData(texts, 'Texts', 'fail') })
-    await vi.waitFor(() => expect(chain.written()).toContain('eth_getTransactionReceipt'))
+    await expect.poll(() => chain.written()).toContain('eth_getTransactionReceipt')
     const failed = chain.lines().filter((line) => /fail/.test(line))
     const words = `32 bytes of data: 0x${'3'.padStart(64, '0')}`
     expect(failed.join('\n')).toMatch(new RegExp(`failed: (?:revert )?${words}`))
@@ -348,11 +346,11 @@ describe('a trace', () => {
     await chain.devchain.artifactsRead()
     const { ask } = chain
     const vault = await vaultOn(ask)
-    await vi.waitFor(() => expect(chain.written()).toContain('Deposited'))
+    await expect.poll(() => chain.written()).toContain('Deposited')
     const deposited = chain.lines().some((line) => line.includes('│ Vault.receive'))
     const data = callData(project, 'Vault', 'withdraw', [parseEther('5')])
     await send(ask, { to: vault, data })
-    await vi.waitFor(() => expect(chain.written()).toContain('at Vault.withdraw'), 10_000)
+    await expect.poll(() => chain.written()).toContain('at Vault.withdraw')
     const failed = chain.lines().some((line) => line.includes('│ Vault.withdraw'))
     expect([deposited, failed]).toEqual(expected)
   })
@@ -368,7 +366,7 @@ describe('a trace', () => {
     const below = async (method: string, request: object): Promise<readonly string[]> => {
       chain.lines()
       await ask(method, request).catch(() => undefined)
-      await vi.waitFor(() => expect(chain.written()).toContain('│'), 10_000)
+      await expect.poll(() => chain.written()).toContain('│')
       return chain.lines()
     }
     expect({
@@ -418,7 +416,7 @@ describe('a trace', () => {
     }
     await call('0.25')
     await call('5')
-    await vi.waitFor(() => expect(chain.written()).toContain('│'), 10_000)
+    await expect.poll(() => chain.written()).toContain('│')
     const lines = chain.lines()
     expect(lines.filter((line) => line.includes('│'))).toEqual([
       expect.stringMatching(/│ Vault\.withdraw\(5 ether\).*✗ InsufficientBalance/),
@@ -433,7 +431,7 @@ describe('a trace', () => {
     chain.lines()
     const data = callData(project, 'Vault', 'balanceOf', [SENDER])
     await chain.ask('eth_call', { to: vault, data })
-    await vi.waitFor(() => expect(chain.written()).toContain('"trace"'), 10_000)
+    await expect.poll(() => chain.written()).toContain('"trace"')
     expect(JSON.parse(chain.lines()[0]!)).toMatchObject({
       method: 'eth_call',
       trace: [expect.stringMatching(/^Vault\.balanceOf\(0xf39F…2266\) · gas [\d,]+ · → 1 ether$/)],

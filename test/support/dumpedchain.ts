@@ -71,8 +71,8 @@ export async function growChain(ask: Ask, chainId: number, hasBlobs = true): Pro
     return hash
   }
   const mined = async (hash: Hex): Promise<{ readonly contractAddress: Hex }> => {
-    await eventually(async () => (await ask('eth_getTransactionReceipt', hash)) !== null)
-    return (await ask('eth_getTransactionReceipt', hash)) as { readonly contractAddress: Hex }
+    const receipt = await eventually(() => ask('eth_getTransactionReceipt', hash))
+    return receipt as { readonly contractAddress: Hex }
   }
   const to = DELEGATOR.address
   const price = {
@@ -126,7 +126,7 @@ async function impersonated(ask: Ask, to: Hex, hashes: Record<string, Hex>): Pro
     typedStranger: fees,
   })) {
     const hash = (await ask('eth_sendTransaction', { ...common, ...prices })) as Hex
-    await eventually(async () => (await ask('eth_getTransactionReceipt', hash)) !== null)
+    await eventually(() => ask('eth_getTransactionReceipt', hash))
     hashes[name] = hash
   }
 }

@@ -1,13 +1,25 @@
-// Waits for what other processes and sockets do, without guessing how long it takes.
+// Waits for what has no event to wait for: files of other processes, counters, the answers of a node.
+import { setTimeout as pause } from 'node:timers/promises'
+import { inspect } from 'node:util'
 
-/** Asks again and again until `holds`, giving others a turn in between; throws after `tries`. */
-export async function eventually(
-  holds: () => boolean | Promise<boolean>,
-  tries = 2_000,
-): Promise<void> {
-  for (let i = 0; i < tries; i++) {
-    if (await holds()) return
-    await new Promise((resolve) => setImmediate(resolve))
+/** Far more than anything takes on a machine under full load, and less than a test has. */
+const PATIENCE_MS = 30_000
+
+const POLL_MS = 5
+
+/** Asks again and again until `holds` is true of the answer, and gives the answer. */
+export async function eventually<T>(
+  ask: () => T | Promise<T>,
+  holds: (answer: T) => boolean = Boolean,
+  patienceMs: number = PATIENCE_MS,
+): Promise<T> {
+  const end = performance.now() + patienceMs
+  for (;;) {
+    const answer = await ask()
+    if (holds(answer)) return answer
+    if (performance.now() > end) {
+      throw new Error(`still ${inspect(answer)} after ${patienceMs / 1_000} s: ${ask}`)
+    }
+    await pause(POLL_MS)
   }
-  throw new Error(`still not so after ${tries} tries: ${holds}`)
 }

@@ -48,7 +48,7 @@ async function start(node: string, args: readonly string[]): Promise<Anvil> {
       () => true,
       () => false,
     )
-  }, 60_000)
+  })
   return {
     url,
     ask: (method, ...params) => request(url, method, ...params),

@@ -39,11 +39,11 @@ describe('the log tells', () => {
     const { devchain, url } = await bob()
     await devchain.request({ method: 'hardhat_mine', params: ['0x3'] })
     await using chain = await startLogged({ peer: [url] })
-    await eventually(() => blockNumber(chain.devchain) === 3, 50_000)
+    await eventually(() => blockNumber(chain.devchain) === 3)
     await devchain.request({ method: 'evm_mine' })
-    await eventually(() => blockNumber(chain.devchain) === 4, 50_000)
+    await eventually(() => blockNumber(chain.devchain) === 4)
     await devchain.close()
-    await eventually(() => chain.devchain.peers.list().length === 0, 50_000)
+    await eventually(() => chain.devchain.peers.list().length === 0)
     expect(masked(chain.lines())).toBe(
       [
         `peers  linked to bob (ws://127.0.0.1:PORT)`,
@@ -62,7 +62,7 @@ describe('the log tells', () => {
     await chain.ask('evm_mine')
     chain.lines()
     await chain.devchain.peers.add(url)
-    await eventually(() => blockNumber(chain.devchain) === 3, 50_000)
+    await eventually(() => blockNumber(chain.devchain) === 3)
     expect(masked(chain.lines())).toBe(
       [
         'peers  linked to bob (ws://127.0.0.1:PORT)',
@@ -90,11 +90,7 @@ describe('the log tells', () => {
     })
     chain.lines()
     await devchain.request({ method: 'evm_mine' })
-    let lines: readonly string[] = []
-    await eventually(() => {
-      lines = [...lines, ...chain.lines()]
-      return lines.length > 0
-    }, 50_000)
+    const lines = await eventually(chain.lines, ({ length }) => length > 0)
     expect(masked(lines)).toMatch(
       /^peers {2}blocks of bob refused: block 1: state root: expected 0x\w+, the header says 0x\w+ \(state that is set by hand, as with hardhat_setBalance, is in no block/,
     )
@@ -105,7 +101,7 @@ describe('the log tells', () => {
     const { devchain, url } = await bob()
     await devchain.request({ method: 'evm_mine' })
     await using chain = await startLogged({ peer: [url] }, { json: true })
-    await eventually(() => blockNumber(chain.devchain) === 1, 50_000)
+    await eventually(() => blockNumber(chain.devchain) === 1)
     const events = chain.lines().map((line) => JSON.parse(line) as object)
     expect(events).toMatchObject([
       { event: 'peer', kind: 'linked', peer: 'bob' },

@@ -4,7 +4,6 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import {
   type Address,
   createPublicClient,
@@ -21,14 +20,12 @@ import { hexFromBytes } from '../../../src/core/hex.ts'
 import { blobOf, kzg } from '../../support/blobs.ts'
 import { type Started, startProcess } from '../../support/boot.ts'
 import type { Contract } from '../../support/contracts.ts'
+import { eventually } from '../../support/eventually.ts'
 
 const ZERO = `0x${'00'.repeat(20)}` as const
 
 const MNEMONIC = 'test test test test test test test test test test test junk'
 const { abi, bytecode } = inject('contracts').Vault as Contract
-
-/** How long nodes have to come to the same. */
-const PATIENCE_MS = 25_000
 
 interface Node {
   readonly name: string
@@ -66,16 +63,6 @@ async function start(name: string, ...args: string[]): Promise<Node> {
   const node = { name, url, wsUrl, port, process, ask }
   running.push(node)
   return node
-}
-
-async function eventually<T>(what: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
-  const end = performance.now() + PATIENCE_MS
-  for (;;) {
-    const value = await what()
-    if (holds(value)) return value
-    if (performance.now() > end) throw new Error(`still ${JSON.stringify(value)}`)
-    await delay(10)
-  }
 }
 
 async function headOf({ ask }: Node): Promise<string> {

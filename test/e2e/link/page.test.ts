@@ -48,4 +48,4 @@ test('two nodes part and meet again, by the commands of the page', async () => {
     /reorganization to the branch of alice: 1 block deep, block 3 → 5, 1 transaction back in the pool/,
   )
   expect(output).toMatch(/mined 1 block: the newest is 6/)
-}, 60_000)
+})

@@ -122,4 +122,4 @@ test('no call is answered with a bug', async () => {
     expect(bugs).toEqual([])
   })
   await fc.assert(law, { seed: 11, numRuns: 3_000, endOnFailure: true })
-}, 120_000)
+})

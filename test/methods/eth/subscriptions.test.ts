@@ -94,7 +94,7 @@ test('Ten thousand blocks that a client mines are told to it, each once and in o
   expect(client.told).toHaveLength(10_000)
   expectInARow(client.told, 1)
   expect(client.socket.readyState).toBe(WebSocket.OPEN)
-}, 60_000)
+})
 
 test('Of a billion blocks the newest ten thousand are told, and then those that follow', async () => {
   await using node = await startNode()
@@ -105,7 +105,7 @@ test('Of a billion blocks the newest ten thousand are told, and then those that 
   await client.until(10_001)
   expect(client.told).toHaveLength(10_001)
   expectInARow(client.told, 1_000_000_000 - 9_999)
-}, 60_000)
+})
 
 test('All logs of a revert are told as removed, the newest first, to the client that asks for it', async () => {
   await using node = await startNode()
@@ -126,7 +126,7 @@ test('All logs of a revert are told as removed, the newest first, to the client 
   ])
   expect(seen).toEqual(Array.from({ length: 3_000 }, (_, index) => [true, 3_099 - index]))
   expect(await client.call('eth_blockNumber')).toBe('0x0')
-}, 60_000)
+})
 
 test('Who unsubscribes is told no more, whatever still waited', async () => {
   await using node = await startNode()
@@ -142,7 +142,7 @@ test('Who unsubscribes is told no more, whatever still waited', async () => {
   await client.until(before + 1)
   expect(client.told.slice(before)).toEqual([hash])
   expect(await client.call('eth_unsubscribe', other)).toBe(true)
-}, 60_000)
+})
 
 test("viem's watcher of block numbers hears of ten thousand blocks that its test client mines", async () => {
   await using node = await startNode()
@@ -173,7 +173,7 @@ test("viem's watcher of block numbers hears of ten thousand blocks that its test
     client.transport as unknown as { getRpcClient(): Promise<{ socket: { close(): void } }> }
   ).getRpcClient()
   socket.close()
-}, 60_000)
+})
 
 test.each([
   ['hardhat', true],

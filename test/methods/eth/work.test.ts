@@ -56,7 +56,7 @@ describe('Ethash', () => {
     await ask(node, 'eth_getWork')
     await ask(hard, 'eth_getWork')
     cache = lightCache(FIRST_EPOCH.cache)
-  }, 120_000)
+  })
   afterAll(async () => {
     await node[Symbol.asyncDispose]()
     await hard[Symbol.asyncDispose]()
@@ -200,7 +200,7 @@ describe('Ethash', () => {
       difficulty: '0x14',
       totalDifficulty: '0x28',
     })
-  }, 120_000)
+  })
 })
 
 describe('merged mining', () => {

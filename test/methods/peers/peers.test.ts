@@ -32,7 +32,7 @@ test('subscribers of syncing hear that an import begins and ends; eth_syncing is
   socket.send(JSON.stringify(request))
   await once(socket, 'message')
   await devchain.peers.add(source.wsUrl)
-  await eventually(() => heard.length === 3, 100_000)
+  await eventually(() => heard.length === 3)
   socket.terminate()
   expect(heard).toEqual([
     false,
@@ -56,11 +56,11 @@ test('peers are listed, counted and valued by what they did', async () => {
   expect(await ask('net_peerList')).toEqual([`${id.slice(0, 8)} | 127.0.0.1/127.0.0.1:${port}`])
   expect(await ask('debug_wireProtocolQueueSize')).toBe('0x0')
   await source.devchain.request({ method: 'evm_mine' })
-  await eventually(async () => (await ask('eth_blockNumber')) === '0x1', 100_000)
+  await eventually(async () => (await ask('eth_blockNumber')) === '0x1')
   await eventually(async () => {
     const [first] = (await ask('sco_peerList')) as { validBlocks: number }[]
     return first?.validBlocks === 1
-  }, 100_000)
+  })
   expect(await ask('sco_reputationSummary')).toMatchObject({
     count: 2,
     successfulHandshakes: 2,

@@ -119,7 +119,7 @@ describe.each<Hardfork>(['bpo2', 'shanghai'])(
       network = await randomNetwork(BLOCKS, hardfork)
       ask = remembering(askOf(network))
       return () => network.close()
-    }, 60_000)
+    })
 
     test.each([false, true])(
       'has all of it at each tenth block, and comes to the same by the same transactions; proven: %s',
@@ -156,7 +156,6 @@ describe.each<Hardfork>(['bpo2', 'shanghai'])(
           expect(await told(here, known, 'latest')).toEqual(await told(ask, known, after))
         }
       },
-      120_000,
     )
   },
 )

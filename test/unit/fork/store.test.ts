@@ -687,7 +687,7 @@ describe('a cache folder that has grown too large', () => {
     trimLater(folder, (text) => notices.push(text))
     vi.advanceTimersByTime(60_000)
     vi.useRealTimers()
-    await vi.waitFor(() => expect(notices).toHaveLength(1))
+    await expect.poll(() => notices).toHaveLength(1)
     expect(notices[0]).toMatch(/more than 4 GB: what was used least recently was deleted, 1 file$/)
     expect(readdirSync(path.join(folder, '1'))).toEqual(['new.items'])
   })

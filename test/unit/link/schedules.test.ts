@@ -160,5 +160,4 @@ test.each([true, false])(
       { seed: 17, numRuns: 50 + FOUND.length, examples: FOUND.map((steps) => [[...steps]]) },
     )
   },
-  120_000,
 )

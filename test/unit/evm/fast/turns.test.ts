@@ -76,5 +76,5 @@ describe('a run that reads and writes more than there is room for', () => {
       message: expect.stringContaining('1024 MiB'),
     })
     expect((await run('STOP', 100_000n)).outcome.failure).toBeUndefined()
-  }, 60_000)
+  })
 })

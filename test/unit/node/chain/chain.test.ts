@@ -1,6 +1,7 @@
 // The cell of a chain: updates one at a time, listeners, references to blocks.
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { ZERO_HASH } from '../../../../src/core/hex.ts'
+import type { Chain } from '../../../../src/node/chain/chain.ts'
 import { findRecord, recordAt } from '../../../../src/node/chain/lookup.ts'
 import { mine } from '../../../../src/node/commands/mine.ts'
 import { setMiningMode } from '../../../../src/node/commands/miningmode.ts'
@@ -266,6 +267,11 @@ describe('the wall time of the newest block', () => {
   })
 })
 
+/** Waits for what a timer has had the chain do: commands wait for those before them. */
+async function settled(chain: Chain): Promise<void> {
+  await chain.update((state) => ({ state, value: undefined }))
+}
+
 describe('interval mining', () => {
   it('mines a block each interval until it is stopped, also by a revert', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
@@ -275,11 +281,12 @@ describe('interval mining', () => {
     await chain.update((state) => setMiningMode(chain.executor, state, mode, NOON))
     for (let tick = 1n; tick <= 3n; tick += 1n) {
       await vi.advanceTimersByTimeAsync(1000)
-      await vi.waitFor(() => expect(height(chain)).toBe(tick))
+      await settled(chain)
+      expect(height(chain)).toBe(tick)
     }
     await chain.update((state) => revertTo(state, id))
     await vi.advanceTimersByTimeAsync(5000)
-    await chain.update((state) => ({ state, value: undefined }))
+    await settled(chain)
     expect(height(chain)).toBe(0n)
   })
 
@@ -293,7 +300,8 @@ describe('interval mining', () => {
     await vi.advanceTimersByTimeAsync(999)
     expect(height(chain)).toBe(0n)
     await vi.advanceTimersByTimeAsync(1)
-    await vi.waitFor(() => expect(height(chain)).toBe(1n))
+    await settled(chain)
+    expect(height(chain)).toBe(1n)
     expect(headOf(chain.state.tree).block.transactions).toHaveLength(1)
     chain.close()
   })
@@ -309,10 +317,11 @@ describe('interval mining', () => {
     chain.onChange(() => mined.push(performance.now()))
     await chain.update((state) => setMiningMode(chain.executor, state, mode, NOON))
     for (let i = 0; i < 3; i += 1) {
-      await vi.waitFor(() => expect(vi.getTimerCount()).toBe(1), { interval: 0 })
+      expect(vi.getTimerCount()).toBe(1)
       await vi.advanceTimersToNextTimerAsync()
+      await settled(chain)
     }
-    await vi.waitFor(() => expect(height(chain)).toBe(3n), { interval: 0 })
+    expect(height(chain)).toBe(3n)
     const gaps = mined.slice(1).map((time, i) => time - (mined[i] ?? 0))
     expect(gaps).toEqual([1000, 3000, 2000])
     chain.close()
@@ -324,12 +333,14 @@ describe('interval mining', () => {
     const id = await chain.update(takeSnapshot)
     for (const target of [1n, 2n]) {
       await vi.advanceTimersByTimeAsync(1000)
-      await vi.waitFor(() => expect(height(chain)).toBe(target))
+      await settled(chain)
+      expect(height(chain)).toBe(target)
     }
     await chain.update((state) => revertTo(state, id))
     expect(height(chain)).toBe(0n)
     await vi.advanceTimersByTimeAsync(1000)
-    await vi.waitFor(() => expect(height(chain)).toBe(1n))
+    await settled(chain)
+    expect(height(chain)).toBe(1n)
     chain.close()
   })
 
