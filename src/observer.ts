@@ -10,7 +10,7 @@ import type { PeerEvent } from './node/peers.ts'
 import type { ProjectEvent } from './project/events.ts'
 import type { Names } from './project/naming/names.ts'
 import type { DispatcherOptions } from './rpc/dispatch.ts'
-import type { Writes } from './rpc/method.ts'
+import type { Effects } from './rpc/method.ts'
 import type { CallReport } from './rpc/report.ts'
 
 /** How the execution of a call failed. */
@@ -22,8 +22,8 @@ export type CallRefusal = Pick<DevchainError, 'word' | 'facts'>
 /** A call, with the console lines of contracts that ran for it alone, without a transaction. */
 export interface ObservedCall extends CallReport {
   readonly console: readonly string[]
-  /** What its method changes; undefined: nothing. */
-  readonly writes?: Writes | undefined
+  /** What its method changes; undefined where there is none. */
+  readonly effects?: Effects | undefined
   /** What it did, in a phrase, where its result does not say it; addresses and hashes in full. */
   readonly told?: string | undefined
   /** How its execution failed, whatever words the caller is told of it. */
@@ -97,7 +97,7 @@ export function observing(
       error,
       notes: remarks,
       console: lines,
-      writes: method?.writes,
+      effects: method?.effects,
       told,
       failure: refusal && failureOf(refusal),
       refusal,

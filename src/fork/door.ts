@@ -43,5 +43,5 @@ export function piecemealOf(upstream: () => Upstream | undefined): Piecemeal {
 export const reach: Reach<MethodContext> = {
   passOn: (...question) => patiently(() => passOn(...question)),
   complete: (_, method, work) =>
-    patiently(() => complete(work, { guesses: method.writes === undefined })),
+    patiently(() => complete(work, { guesses: method.effects === 'nothing' })),
 }

@@ -16,6 +16,7 @@ const addPeer = method({
   params: [param('url', peerUrl)],
   result: boolean,
   example: { params: ['ws://127.0.0.1:8546'], result: true },
+  effects: 'node',
   handle: async ({ peers }, url) => (await peers.load()).add(url),
 })
 
@@ -25,6 +26,7 @@ const removePeer = method({
   params: [param('peer', text)],
   result: boolean,
   example: { params: ['ws://127.0.0.1:8546'], result: false },
+  effects: 'node',
   handle: ({ peers }, peer) => peers.now?.remove(peer) ?? false,
 })
 

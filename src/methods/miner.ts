@@ -37,7 +37,7 @@ const minerStart = method({
   params: [optional('threads', quantity)],
   result: boolean,
   example: { params: [], result: true },
-  writes: 'chain',
+  effects: 'chain',
   tell: (_values, _result, { chain }) => `mining ${describeMining(chain.state.mining)}`,
   handle: async ({ chain, caller }) => {
     await chain.update((state, executor) => startMining(executor, state, chain.environment.now()), {
@@ -53,7 +53,7 @@ const minerStop = method({
   params: [],
   result: boolean,
   example: { params: [], result: true },
-  writes: 'chain',
+  effects: 'chain',
   tell: () => 'mining stopped',
   handle: async ({ chain }) => {
     await chain.update(stopMining)
@@ -67,7 +67,7 @@ const setEtherbase = method({
   params: [param('account', address)],
   result: boolean,
   example: { params: [STRANGER], result: true },
-  writes: 'chain',
+  effects: 'chain',
   tell: ([account]) => `coinbase ${account}`,
   handle: async ({ chain }, coinbase) => {
     await change(chain, { coinbase })
@@ -81,7 +81,7 @@ const setExtra = method({
   params: [param('extraData', extraDataText)],
   result: boolean,
   example: { params: ['0xd34db33f'], result: true },
-  writes: 'chain',
+  effects: 'chain',
   tell: ([extraData]) => `extra data ${hexFromBytes(extraData)}`,
   handle: async ({ chain }, extraData) => {
     await change(chain, { extraData })
@@ -96,7 +96,7 @@ const setGasPrice = method({
   params: [param('price', quantity)],
   result: boolean,
   example: { params: ['0x3b9aca00'], result: true },
-  writes: 'chain',
+  effects: 'chain',
   tell: ([price]) => `gas price ${fee(price)}`,
   handle: async ({ chain }, price) => {
     await change(chain, { minGasPrice: price, gasPrice: price })

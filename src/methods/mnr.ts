@@ -80,6 +80,7 @@ const getWork = method({
   params: [],
   result: work,
   example: { params: [] },
+  effects: 'node',
   handle: ({ caller, getWork }) => getWork.mergedWork(caller.isWaiting),
 })
 
@@ -89,7 +90,7 @@ const submitBlock = method({
   params: [param('block', bytes)],
   result: imported,
   example: { params: ['00'.repeat(80)] },
-  writes: 'chain',
+  effects: 'chain',
   handle: ({ getWork }, block) => getWork.submitMerged(proofOfBlock(decodeParentBlock(block))),
 })
 
@@ -105,7 +106,7 @@ const submitTransactions = method({
   ],
   result: imported,
   example: { params: ['00'.repeat(32), '00'.repeat(80), '00'.repeat(65), '00'.repeat(32)] },
-  writes: 'chain',
+  effects: 'chain',
   handle: ({ getWork }, blockHash, header, coinbase, ids) => {
     requireSome(ids)
     return getWork.submitMerged(
@@ -132,7 +133,7 @@ const submitPartialMerkle = method({
   ],
   result: imported,
   example: { params: ['00'.repeat(32), '00'.repeat(80), '00'.repeat(65), '00'.repeat(32), '1'] },
-  writes: 'chain',
+  effects: 'chain',
   handle: ({ getWork }, blockHash, header, coinbase, branch, count) => {
     requireSome(branch)
     requireBranchLength(branch.length, count)

@@ -88,7 +88,7 @@ const create = method({
   params: [secret(param('passphrase', text))],
   result: address,
   example: { params: ['secret'] },
-  writes: 'chain',
+  effects: 'chain',
   handle: ({ chain }, passphrase) =>
     chain.update(async (state) =>
       added(
@@ -105,7 +105,7 @@ const createWithSeed = method({
   params: [secret(param('seed', text))],
   result: address,
   example: { params: ['cow'], result: '0xcd2a3d9f938e13cd947ec05abc7fe734df8dd826' },
-  writes: 'chain',
+  effects: 'chain',
   handle: ({ chain }, seed) =>
     chain.update((state) => added(state, newAccountWithSeed(state.accounts, seed))),
 })
@@ -116,7 +116,7 @@ const importRawKey = method({
   params: [secret(param('key', privateKey)), secret(param('passphrase', text))],
   result: address,
   example: { params: [KEY, 'secret'], result: '0x19e7e376e7c213b7e7e7e46cc70a5dd086daff2a' },
-  writes: 'chain',
+  effects: 'chain',
   handle: ({ chain }, key, passphrase) =>
     chain.update(async (state) =>
       added(
@@ -146,7 +146,7 @@ const lockAccount = method({
   params: [param('address', address)],
   result: boolean,
   example: { params: [ACCOUNT], result: true },
-  writes: 'chain',
+  effects: 'chain',
   tell: ([account]) => `locked ${account}`,
   handle: ({ chain }, account) =>
     chain.update((state) => {
@@ -166,7 +166,7 @@ const unlockAccount = method({
   ],
   result: boolean,
   example: { params: [ACCOUNT, '', 60], result: true },
-  writes: 'chain',
+  effects: 'chain',
   tell: ([account, , duration]) =>
     `unlocked ${account} ${Number.isFinite(duration) ? `for ${number(duration / 1000)} s` : 'for good'}`,
   handle: ({ chain }, account, passphrase, duration) =>
@@ -185,7 +185,7 @@ const send = method({
   params: [param('transaction', transactionRequest), secret(param('passphrase', text))],
   result: hash,
   example: { params: [{ from: ACCOUNT, to: ACCOUNT }, ''] },
-  writes: 'transaction',
+  effects: 'transaction',
   handle: ({ chain, caller }, request, passphrase) =>
     sendWithPassphrase(chain, request, passphrase, caller.isWaiting),
 })

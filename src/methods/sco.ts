@@ -76,6 +76,7 @@ const banAddress = method({
   params: [param('address', text)],
   result: nothing,
   example: { params: ['10.0.0.0/8'], result: null },
+  effects: 'node',
   tell: ([address]) => `banned ${address}`,
   handle: async ({ peers }, address) => {
     await (await peers.load()).ban(address)
@@ -89,6 +90,7 @@ const unbanAddress = method({
   params: [param('address', text)],
   result: nothing,
   example: { params: ['10.0.0.0/8'], result: null },
+  effects: 'node',
   tell: ([address]) => `no longer banned ${address}`,
   handle: async ({ peers }, address) => {
     await (await peers.load()).unban(address)
@@ -112,6 +114,7 @@ const clearPeerScoring = method({
   params: [param('peer', text)],
   result: list(reputationShape),
   example: { params: ['10.0.0.7'], result: [] },
+  effects: 'node',
   handle: ({ peers }, peer) => {
     peers.now?.clearReputation(peer)
     return peers.now?.reputations() ?? []

@@ -4,9 +4,9 @@ import type { Method } from './method.ts'
 /** Reads that are answered at the same time. */
 const MOST_READS = 100
 
-/** Which methods only read. */
+/** What methods change. */
 interface Known {
-  readonly methods: ReadonlyMap<string, Pick<Method<never>, 'writes'>>
+  readonly methods: ReadonlyMap<string, Pick<Method<never>, 'effects'>>
 }
 
 /**
@@ -36,7 +36,7 @@ function readsFrom({ methods }: Known, batch: readonly unknown[], at: number): n
   const isRead = (value: unknown): boolean => {
     const { method: name } = (value ?? {}) as { readonly method?: unknown }
     const method = typeof name === 'string' ? methods.get(name) : undefined
-    return method !== undefined && method.writes === undefined
+    return method !== undefined && method.effects === 'nothing'
   }
   const next = batch.slice(at, at + MOST_READS)
   const end = next.findIndex((value) => !isRead(value))

@@ -15,8 +15,16 @@ export interface Param<T> {
   readonly isSecret: boolean
 }
 
-/** What a method changes: the chain with its pool, accounts and settings; or that by a transaction, whose hash it answers. */
-export type Writes = 'chain' | 'transaction'
+/**
+ * What a method changes: nothing, so that it may be repeated; something that the node has besides the chain, such as filters,
+ * subscriptions, links and names; the chain with its pool, accounts and settings; or that by a transaction, whose hash it answers.
+ */
+export type Effects = 'nothing' | 'node' | 'chain' | 'transaction'
+
+/** True for a method that may change the chain. */
+export function changesChain({ effects }: { readonly effects?: Effects | undefined }): boolean {
+  return effects === 'chain' || effects === 'transaction'
+}
 
 /** A request and the reply to it, shown in discovery; `result` is left out where it differs on each run. */
 export interface Example {
@@ -35,8 +43,7 @@ export interface Method<C> {
   readonly example: Example
   /** Set for methods that are not supported: the reason that the error gives. */
   readonly unsupported: string | undefined
-  /** Undefined for a method that changes nothing. */
-  readonly writes: Writes | undefined
+  readonly effects: Effects
   /** True when a parameter or the result is a secret. */
   readonly hasSecrets: boolean
   /** True when the result is a secret. */
@@ -68,7 +75,8 @@ export interface Declaration<C, P extends readonly Param<unknown>[], R> {
   readonly params: P
   readonly result: Encoder<R>
   readonly example: Example
-  readonly writes?: Writes
+  /** `nothing` when left out. */
+  readonly effects?: Effects
   /** True: the result is a key, which nobody is shown but the caller. */
   readonly isResultSecret?: boolean
   /**
@@ -102,7 +110,7 @@ export function defineMethod<C, const P extends readonly Param<unknown>[], R>(
   declaration: Declaration<C, P, R>,
 ): Method<C> {
   const { name, aliases = [], summary, params, result, example, handle } = declaration
-  const { writes, isResultSecret = false, tell } = declaration
+  const { effects = 'nothing', isResultSecret = false, tell } = declaration
   const encode = (value: R | JsonText): Json | JsonText =>
     value instanceof JsonText ? value : result.encode(value)
   return {
@@ -113,7 +121,7 @@ export function defineMethod<C, const P extends readonly Param<unknown>[], R>(
     result: result as Encoder<never>,
     example,
     unsupported: undefined,
-    writes,
+    effects,
     hasSecrets: isResultSecret || params.some(({ isSecret }) => isSecret),
     isResultSecret,
     tell:

@@ -5,6 +5,7 @@ import path from 'node:path'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import { methods } from '../../src/methods/index.ts'
+import { changesChain } from '../../src/rpc/method.ts'
 import {
   type Exchange,
   exchangesOf,
@@ -87,14 +88,14 @@ function noteWriter(request: string): void {
 // after the scripts
 describe('a method says whether it changes the chain', () => {
   it('every one that did in a script', () => {
-    const silent = [...writers].filter((name) => byName.get(name)?.writes === undefined)
+    const silent = [...writers].filter((name) => !changesChain(byName.get(name) ?? {}))
     expect(silent.sort()).toEqual([])
   })
 
   it('and every one that says so did', () => {
     // work takes minutes to do: test/rpc/work.test.ts has a chain with less of it
     const names = methods
-      .filter(({ name, writes }) => writes !== undefined && name !== 'eth_submitWork')
+      .filter((method) => changesChain(method) && method.name !== 'eth_submitWork')
       .map(({ name }) => name)
     expect(names.filter((name) => !writers.has(name)).sort()).toEqual([])
   })

@@ -13,7 +13,7 @@ import { describeMining } from '../../node/ledger/miningmode.ts'
 import { arrivedAfter, nextNonce, pooledByHash } from '../../node/pool/pool.ts'
 import type { CallRefusal } from '../../observer.ts'
 import type { Transaction } from '../../protocol/transactions/transaction.ts'
-import type { Writes } from '../../rpc/method.ts'
+import type { Effects } from '../../rpc/method.ts'
 import type { Json } from '../../rpc/schema.ts'
 import { type ImportedEvent, importedEvent } from './peers.ts'
 
@@ -37,8 +37,8 @@ export interface CallEvent {
   readonly console: readonly string[]
   /** Remarks on its parameters, such as a member that is probably misspelt; the caller is not told. */
   readonly notes: readonly string[]
-  /** What the method changes; undefined: nothing. */
-  readonly writes?: Writes | undefined
+  /** What the method changes; undefined where there is none. */
+  readonly effects?: Effects | undefined
   /** What the call did, in a phrase, where its result does not say it; addresses and hashes in full. */
   readonly told?: string | undefined
   /** How its execution failed: in words, what it returned as hex, and the transaction that it was. */
@@ -276,7 +276,10 @@ function blockEvents(added: BlockRange): ChainEvent[] {
 }
 
 /** The call that made a change, as far as it decides how the change is told. */
-export type Cause = Pick<CallEvent, 'method' | 'params' | 'result' | 'error' | 'writes' | 'failure'>
+export type Cause = Pick<
+  CallEvent,
+  'method' | 'params' | 'result' | 'error' | 'effects' | 'failure'
+>
 
 /** Hashes that one event lists. */
 const LISTED = 100
@@ -287,8 +290,8 @@ function hashesOf(transactions: readonly Transaction[]): Hashes {
 }
 
 /** The transaction that a call sent: its result, or in that, or of a call that failed all the same. */
-export function sentHash({ writes, result, failure }: Cause): Hash | undefined {
-  if (writes !== 'transaction') return undefined
+export function sentHash({ effects, result, failure }: Cause): Hash | undefined {
+  if (effects !== 'transaction') return undefined
   const isObject = typeof result === 'object' && result !== null && 'transactionHash' in result
   const found = failure?.hash ?? (isObject ? result.transactionHash : result)
   return typeof found === 'string' ? (found as Hash) : undefined

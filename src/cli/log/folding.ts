@@ -3,6 +3,7 @@
 import { stripVTControlCharacters } from 'node:util'
 import type { PeerEvent } from '../../node/peers.ts'
 import type { ArtifactsEvent } from '../../project/events.ts'
+import { changesChain } from '../../rpc/method.ts'
 import type { Json } from '../../rpc/schema.ts'
 import type { BootEvent } from '../boot.ts'
 import type {
@@ -135,7 +136,7 @@ export class Folding {
   #runOf(entry: Entry): Run | undefined {
     const newest = this.#newest
     if (newest !== undefined && isSame(newest.entry, entry)) return newest
-    if (entry.call?.writes !== undefined) return undefined
+    if (entry.call && changesChain(entry.call)) return undefined
     const least = performance.now() - STALE_MS
     return (
       this.#runs.find((run) => run.atMs > least && isSame(run.entry, entry)) ??
@@ -253,7 +254,7 @@ function isFoldable({ call, events }: Entry): boolean {
 
 /** What stands where it happened: what may have changed the chain, and what failed. */
 function isMilestone({ call }: Entry): boolean {
-  return call?.writes !== undefined || call?.error !== undefined
+  return call !== undefined && (changesChain(call) || call.error !== undefined)
 }
 
 /** A read whose line has nothing of its parameters. */

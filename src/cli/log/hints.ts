@@ -76,7 +76,7 @@ export class Hints {
   }
 
   #onGas(call: CallEvent, events: readonly ChainEvent[]): HintEvent[] {
-    if (!this.#hasFixedGas || call.writes !== 'transaction' || askedBy(call)?.hasGas !== false) {
+    if (!this.#hasFixedGas || call.effects !== 'transaction' || askedBy(call)?.hasGas !== false) {
       return []
     }
     const starved = events.find(isStarved)

@@ -8,6 +8,7 @@ import type { PeerEvent } from '../../node/peers.ts'
 import type { AllSettings } from '../../options/derived.ts'
 import type { ProjectEvent } from '../../project/events.ts'
 import type { Names } from '../../project/naming/names.ts'
+import { changesChain } from '../../rpc/method.ts'
 import type { World } from '../../state/world.ts'
 import { type CallEvent, type ChainEvent, changeEvents, hasEntered, sentHash } from './events.ts'
 import { type Entry, Folding, type Renderer, type Screen, type TextWriter } from './folding.ts'
@@ -246,10 +247,10 @@ export class Log {
    * that answers its revert as an error; whatever else failed changed nothing.
    */
   #claim(call: CallEvent): readonly StateChange[] {
-    if (this.#held.length === 0 || call.writes === undefined) return []
+    if (this.#held.length === 0 || !changesChain(call)) return []
     const hash = sentHash(call)
     if (call.error !== undefined && hash === undefined) return []
-    const end = call.writes === 'transaction' ? this.#endOfSend(hash) : this.#held.length
+    const end = call.effects === 'transaction' ? this.#endOfSend(hash) : this.#held.length
     const claimed = this.#held.slice(0, end)
     this.#held = this.#held.slice(end)
     return claimed

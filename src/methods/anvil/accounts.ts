@@ -20,7 +20,7 @@ const addBalance = method({
   params: [param('account', oneOrMore(address)), param('amount', quantity)],
   result: ack,
   example: { params: [STRANGER, '0xde0b6b3a7640000'], result: null },
-  writes: 'chain',
+  effects: 'chain',
   tell: ([accounts, amount]) => `${ether(amount)} more for ${listed(accounts)}`,
   handle: async ({ chain, profile }, accounts, amount) => {
     await editEach(chain, accounts, (account) => {
@@ -39,7 +39,7 @@ const autoImpersonate = method({
   params: [param('enabled', boolean)],
   result: ack,
   example: { params: [true], result: null },
-  writes: 'chain',
+  effects: 'chain',
   tell: ([enabled]) => `${enabled ? '' : 'no longer '}impersonating everybody`,
   handle: async ({ chain, profile }, enabled) => {
     await chain.update((state) =>

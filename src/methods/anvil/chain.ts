@@ -88,7 +88,7 @@ const setChainId = method({
   params: [param('chainId', quantity)],
   result: ack,
   example: { params: ['0x7a69'], result: null },
-  writes: 'chain',
+  effects: 'chain',
   tell: ([chainId]) => `chain id ${chainId}`,
   handle: async ({ chain, profile }, chainId) => {
     if (chainId < 1n || chainId > MAX_CHAIN_ID) {
@@ -122,7 +122,7 @@ const load = method({
   params: [param('state', data)],
   result: boolean,
   example: { params: [`0x${Buffer.from('{"accounts":{}}').toString('hex')}`], result: true },
-  writes: 'chain',
+  effects: 'chain',
   tell: () => 'state loaded',
   handle: async ({ chain, peers }, bytes) => {
     requireUnlinked({ peers }, 'load a state')
@@ -139,6 +139,7 @@ const setRpcUrl = method({
   params: [secret(param('url', text))],
   result: ack,
   example: { params: ['http://127.0.0.1:8546'] },
+  effects: 'node',
   handle: async ({ chain, forking, profile }, url) => {
     const read = readForkUrl(url)
     const [node] = read?.urls ?? []

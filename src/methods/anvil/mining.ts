@@ -26,7 +26,7 @@ const anvilMine = method({
   params: [optional('blocks', quantity, 1n), optional('interval', quantity)],
   result: ack,
   example: { params: ['0x3e8', '0x3c'], result: null },
-  writes: 'chain',
+  effects: 'chain',
   handle: async ({ chain, caller, profile }, blocks, interval) => {
     await mineBlocks(chain, { blocks, interval, isFirstSpaced: true }, caller.isWaiting)
     return profile.ack
@@ -41,7 +41,7 @@ const mineDetailed = method({
   params: [optional('order', mineParameters, ONE_BLOCK)],
   result: list(minedBlockShape),
   example: { params: [] },
-  writes: 'chain',
+  effects: 'chain',
   handle: async ({ chain, caller }, order) => {
     if (order.blocks > MAX_DETAILED) {
       const message = `order.blocks: expected at most ${MAX_DETAILED} blocks to be answered in full, got ${order.blocks}`
@@ -76,7 +76,7 @@ const setBlockTimestampInterval = method({
   params: [param('seconds', quantity)],
   result: ack,
   example: { params: ['0x3c'], result: null },
-  writes: 'chain',
+  effects: 'chain',
   tell: ([seconds]) => `blocks ${number(seconds)} s apart`,
   handle: async ({ chain, profile }, seconds) => {
     await chain.update((state) => setBlockInterval(state, seconds))
@@ -91,7 +91,7 @@ const removeBlockTimestampInterval = method({
   params: [],
   result: boolean,
   example: { params: [], result: false },
-  writes: 'chain',
+  effects: 'chain',
   tell: () => 'blocks at the time of the clock',
   handle: ({ chain }) =>
     chain.update((state) => {
@@ -107,7 +107,7 @@ const anvilIncrease = method({
   params: [param('seconds', quantity)],
   result: secondsResult,
   example: { params: ['0xe10'], result: 3600 },
-  writes: 'chain',
+  effects: 'chain',
   handle: ({ chain }, seconds) => increasedTime(chain, seconds),
 })
 

@@ -14,7 +14,7 @@ const anvilDrop = method({
   params: [param('hash', hash)],
   result: nullable(hash),
   example: { params: [UNKNOWN], result: null },
-  writes: 'chain',
+  effects: 'chain',
   tell: ([wanted], result) => (result === null ? 'none of that hash waits' : `dropped ${wanted}`),
   handle: async ({ chain }, wanted) =>
     (await chain.update((state) => dropTransaction(state, wanted))) ? wanted : null,
@@ -27,7 +27,7 @@ const dropAll = method({
   params: [],
   result: ack,
   example: { params: [], result: null },
-  writes: 'chain',
+  effects: 'chain',
   tell: () => 'dropped all that waited',
   handle: async ({ chain, profile }) => {
     await chain.update((state) => dropTransactions(state))
@@ -42,7 +42,7 @@ const removePoolTransactions = method({
   params: [param('sender', address)],
   result: ack,
   example: { params: [ACCOUNT], result: null },
-  writes: 'chain',
+  effects: 'chain',
   tell: ([sender]) => `dropped what waited of ${sender}`,
   handle: async ({ chain, profile }, sender) => {
     await chain.update((state) => dropTransactions(state, sender))

@@ -35,7 +35,7 @@ const anvilReorg = method({
   params: [param('depth', quantity), optional('transactions', list(placedItem), [])],
   result: nothing,
   example: { params: ['0x1', []] },
-  writes: 'chain',
+  effects: 'chain',
   handle: async ({ chain, caller }, depth, placed) => {
     const empty = replacements(depth, 'depth')
     const outside = placed.find(([, index]) => index >= empty.length)
@@ -55,7 +55,7 @@ const anvilRollback = method({
   params: [optional('depth', quantity, 1n)],
   result: nothing,
   example: { params: ['0x1'] },
-  writes: 'chain',
+  effects: 'chain',
   handle: async ({ chain, caller, peers }, depth) => {
     requireUnlinked({ peers }, 'take blocks off the chain')
     await run(chain, { depth, blocks: [], requeue: false }, caller.isWaiting)

@@ -60,7 +60,7 @@ const impersonate = method({
   params: [param('signature', signatureOrPair), optional('account', address)],
   result: ack,
   example: { params: [`0x${'11'.repeat(64)}1b`, STRANGER], result: null },
-  writes: 'chain',
+  effects: 'chain',
   tell: ([[, paired], given]) => `signature counts as of ${paired ?? given}`,
   handle: async ({ chain, profile }, [made, paired], given) => {
     const signer = paired ?? given

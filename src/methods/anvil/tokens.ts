@@ -29,7 +29,7 @@ const dealErc20 = method({
   params: [param('holder', address), param('token', address), param('amount', quantity)],
   result: ack,
   example: { params: [ACCOUNT, TOKEN, '0x3e8'] },
-  writes: 'chain',
+  effects: 'chain',
   tell: ([holder, token, amount]) => `${holder} has ${number(amount)} of token ${token}`,
   handle: async ({ chain, profile }, holder, token, amount) => {
     await setTokenBalance(chain, token, holder, amount)
@@ -49,7 +49,7 @@ const setErc20Allowance = method({
   ],
   result: ack,
   example: { params: [ACCOUNT, OTHER_ACCOUNT, TOKEN, '0x3e8'] },
-  writes: 'chain',
+  effects: 'chain',
   tell: ([owner, spender, token, amount]) =>
     `${spender} may spend ${number(amount)} of token ${token} of ${owner}`,
   handle: async ({ chain, profile }, owner, spender, token, amount) => {
@@ -83,7 +83,7 @@ const dealAny = method({
   params: [param('deal', deal)],
   result: ack,
   example: { params: [{ account: ACCOUNT, amount: '0x3e8' }], result: null },
-  writes: 'chain',
+  effects: 'chain',
   tell: ([{ account, amount, erc20 }]) =>
     erc20 === undefined
       ? `balance of ${account} ${ether(amount)}`

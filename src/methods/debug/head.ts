@@ -25,7 +25,7 @@ const setHead = method({
   params: [param('number', quantity)],
   result: nothing,
   example: { params: ['0x0'], result: null },
-  writes: 'chain',
+  effects: 'chain',
   handle: async ({ chain, caller, peers }, number) => {
     requireUnlinked({ peers }, 'take blocks off the chain')
     const now = chain.environment.now()

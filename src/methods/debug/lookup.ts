@@ -121,6 +121,7 @@ const freeMemory = method({
   params: [],
   result: nothing,
   example: { params: [], result: null },
+  effects: 'node',
   handle: () => {
     collectGarbage()
     return null

@@ -37,6 +37,7 @@ const partition = method({
   params: [optional('order', order, { peer: undefined, on: true })],
   result: list(peerShape),
   example: { params: [{ on: true }], result: [] },
+  effects: 'node',
   tell: ([{ peer, on }], peers) => {
     const meant = peer ?? `all peers, ${number((peers as readonly Json[]).length)} linked now`
     return on ? `cut off from ${meant}` : `joined again: ${meant}`
@@ -51,6 +52,7 @@ const unlink = method({
   params: [],
   result: quantityResult,
   example: { params: [], result: '0x0' },
+  effects: 'node',
   tell: (_values, count) => `${plural(Number(count), 'link')} ended, none made or taken`,
   handle: async ({ peers }) => BigInt((await peers.load()).unlink()),
 })
@@ -61,6 +63,7 @@ const link = method({
   params: [],
   result: boolean,
   example: { params: [], result: true },
+  effects: 'node',
   tell: () => 'links made and taken again',
   handle: ({ peers }) => {
     peers.now?.link()

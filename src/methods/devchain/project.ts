@@ -32,6 +32,7 @@ const add = method({
   params: [param('artifacts', artifacts)],
   result: quantityNumber,
   example: { params: [[]], result: '0x1' },
+  effects: 'node',
   handle: async ({ project }, given) => {
     const opened = await project.open()
     return typeof given === 'string' ? await opened.add(given) : opened.addValue(given, 'artifacts')
@@ -71,6 +72,7 @@ const label = method({
   params: [param('labels', labels)],
   result: labelsResult,
   example: { params: [{ [ACCOUNT]: 'alice' }] },
+  effects: 'node',
   handle: async ({ project }, given) => {
     const opened = await project.open()
     for (const [address, name] of given) opened.labels.set(address, name)

@@ -53,7 +53,7 @@ const reorg = method({
   params: [param('order', order)],
   result: reorganized,
   example: { params: [{ depth: '0x2' }] },
-  writes: 'chain',
+  effects: 'chain',
   handle: ({ chain, caller }, given) => run(chain, given, caller.isWaiting),
 })
 

@@ -66,7 +66,7 @@ const snapshot = method({
   params: [param('order', name)],
   result: snapshotShape,
   example: { params: [{ name: 'deployed' }] },
-  writes: 'chain',
+  effects: 'chain',
   handle: ({ chain }, given) => chain.update((state) => takeNamedSnapshot(state, given)),
 })
 
@@ -87,7 +87,7 @@ const revert = method({
   params: [param('snapshot', nameOrId)],
   result: snapshotShape,
   example: { params: ['deployed'] },
-  writes: 'chain',
+  effects: 'chain',
   handle: ({ chain, peers }, wanted) => {
     requireUnlinked({ peers }, 'revert to a snapshot')
     return chain.update((state) => returnTo(state, wanted), revertOptions(chain.state, wanted))
@@ -101,7 +101,7 @@ const drop = method({
   params: [param('snapshot', nameOrId)],
   result: snapshotShape,
   example: { params: ['deployed'] },
-  writes: 'chain',
+  effects: 'chain',
   handle: ({ chain }, unwanted) => chain.update((state) => dropSnapshot(state, unwanted)),
 })
 

@@ -55,6 +55,7 @@ const newFilter = method({
   params: [optional('filter', logQuery, { addresses: [], topics: [] })],
   result: quantityResult,
   example: { params: [EXAMPLE_QUERY], result: '0x1' },
+  effects: 'node',
   tell: ([query], id) => `${queryText(query)}, filter ${id}`,
   handle: ({ filters, profile: { filterHistory } }, query) => {
     const isNamed = filterHistory === 'named' && query.from !== undefined
@@ -68,6 +69,7 @@ const newBlockFilter = method({
   params: [],
   result: quantityResult,
   example: { params: [], result: '0x1' },
+  effects: 'node',
   tell: (_values, id) => `blocks, filter ${id}`,
   handle: (context) => addBlockFilter(context),
 })
@@ -91,6 +93,7 @@ const newPendingTransactionFilter = method({
   params: [],
   result: quantityResult,
   example: { params: [], result: '0x1' },
+  effects: 'node',
   tell: (_values, id) => `pending transactions, filter ${id}`,
   handle: ({ filters }) => filters.addPendingFilter(),
 })
@@ -101,6 +104,7 @@ const uninstallFilter = method({
   params: [param('id', quantity)],
   result: boolean,
   example: { params: ['0x1'], result: false },
+  effects: 'node',
   tell: ([id]) => `removed filter ${quantityFromBigint(id)}`,
   handle: ({ filters }, id) => filters.remove(id),
 })
@@ -123,6 +127,7 @@ const getFilterChanges = method({
   params: [param('id', quantity)],
   result: nullable(changes),
   example: { params: ['0x1'] },
+  effects: 'node',
   handle: (context, id) => {
     const { filters } = context
     if (isUnknown(context, id)) return null

@@ -66,7 +66,7 @@ const sendRawConditional = method({
   params: [param('raw', data), optional('conditions', conditions, {})],
   result: hash,
   example: { params: ['0x02f86521808080825208947099', { blockNumberMax: '0x64' }] },
-  writes: 'transaction',
+  effects: 'transaction',
   handle: ({ chain, caller }, raw, conditions) =>
     sendConditional(chain, raw, conditions, caller.isWaiting),
 })
@@ -78,7 +78,7 @@ const send = method({
   params: [param('transaction', transactionRequest)],
   result: hash,
   example: { params: [TRANSFER] },
-  writes: 'transaction',
+  effects: 'transaction',
   handle: ({ chain, caller }, request) => sendTransaction(chain, request, caller.isWaiting),
 })
 
@@ -89,7 +89,7 @@ const sendUnsigned = method({
   params: [param('transaction', transactionRequest)],
   result: hash,
   example: { params: [TRANSFER] },
-  writes: 'transaction',
+  effects: 'transaction',
   handle: ({ chain, caller }, request) => sendUnsignedTransaction(chain, request, caller.isWaiting),
 })
 
@@ -102,7 +102,7 @@ const sendRaw = method({
   example: {
     params: ['0x02f86521808080825208947099'],
   },
-  writes: 'transaction',
+  effects: 'transaction',
   handle: ({ chain, caller }, raw) => sendRawTransaction(chain, raw, caller.isWaiting),
 })
 
@@ -117,7 +117,7 @@ const resendWaiting = method({
   ],
   result: hash,
   example: { params: [{ ...TRANSFER, nonce: '0x0' }, '0x3b9aca00'] },
-  writes: 'transaction',
+  effects: 'transaction',
   handle: ({ chain, caller }, request, gasPrice, gasLimit) =>
     resend(chain, request, { gasPrice, gasLimit }, caller.isWaiting),
 })
@@ -167,7 +167,7 @@ const sendRawSync = method({
   params: [param('raw', data), optional('timeout', timeout, USUAL_WAIT_MS)],
   result: receiptShape,
   example: { params: ['0x02f86521808080825208947099'] },
-  writes: 'transaction',
+  effects: 'transaction',
   handle: async (context, raw, milliseconds) =>
     receiptOf(
       context,
@@ -183,7 +183,7 @@ const sendSync = method({
   params: [param('transaction', transactionRequest), optional('timeout', timeout, USUAL_WAIT_MS)],
   result: receiptShape,
   example: { params: [TRANSFER] },
-  writes: 'transaction',
+  effects: 'transaction',
   handle: async (context, request, milliseconds) =>
     receiptOf(
       context,

@@ -83,6 +83,7 @@ const subscribe = method({
   params: [param('kind', enumeration(KINDS)), optional('details', details, NOTHING)],
   result: text,
   example: { params: ['newHeads'] },
+  effects: 'node',
   tell: ([kind, given], id) => `${subscriptionText(kind, given)}, id ${short(String(id))}`,
   handle: (context, kind, given) => {
     const { chain, peers, profile, session, subscriptions } = context
@@ -128,6 +129,7 @@ const unsubscribe = method({
   params: [param('id', text)],
   result: boolean,
   example: { params: ['0x5c77d9186aee7d5f253114a2bd833d9d'] },
+  effects: 'node',
   tell: ([id]) => `ended ${short(id)}`,
   handle: ({ filters, profile, session, subscriptions }, id) =>
     session === undefined && profile.pollsSubscriptions

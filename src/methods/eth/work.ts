@@ -38,6 +38,7 @@ const getWork = method({
   params: [],
   result: workResult,
   example: { params: [] },
+  effects: 'node',
   handle: ({ caller, getWork }) => getWork.ethashWork(caller.isWaiting),
 })
 
@@ -49,7 +50,7 @@ const submitWork = method({
   params: [param('nonce', nonce), param('hash', hash), param('mixDigest', hash)],
   result: boolean,
   example: { params: ['0x0000000000000001', UNKNOWN, UNKNOWN], result: false },
-  writes: 'chain',
+  effects: 'chain',
   handle: ({ getWork }, given, sealHash, mixDigest) =>
     getWork.submitEthash(given, sealHash, mixDigest),
 })
@@ -60,6 +61,7 @@ const submitHashrate = method({
   params: [param('rate', quantity), param('id', hash)],
   result: boolean,
   example: { params: ['0x500000', UNKNOWN], result: true },
+  effects: 'node',
   handle: ({ getWork }, rate, id) => {
     getWork.reportRate(id, rate)
     return true

@@ -16,7 +16,7 @@ const addAccount = method({
   params: [param('account', address), secret(param('passphrase', text))],
   result: boolean,
   example: { params: [STRANGER, 'secret'], result: true },
-  writes: 'chain',
+  effects: 'chain',
   tell: ([account]) => `account ${account} without its key`,
   handle: ({ chain }, account, passphrase) =>
     chain.update((state) => exchanged(state, addKeyless(state.accounts, account, passphrase))),
@@ -28,7 +28,7 @@ const removeAccount = method({
   params: [param('account', address), secret(param('passphrase', text))],
   result: boolean,
   example: { params: [STRANGER, 'secret'], result: false },
-  writes: 'chain',
+  effects: 'chain',
   tell: ([account]) => `account ${account} removed`,
   handle: ({ chain }, account, passphrase) =>
     chain.update((state) => exchanged(state, removeKeyless(state.accounts, account, passphrase))),

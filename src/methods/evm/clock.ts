@@ -22,7 +22,7 @@ const increase = method({
   params: [param('seconds', quantity)],
   result: secondsAhead,
   example: { params: ['0xe10'], result: '0xe10' },
-  writes: 'chain',
+  effects: 'chain',
   handle: async ({ chain, profile }, seconds) =>
     profile.secondsAhead(await increasedTime(chain, seconds)),
 })
@@ -34,7 +34,7 @@ const setNextBlockTimestamp = method({
   params: [param('timestamp', quantity)],
   result: nullable(text),
   example: { params: ['0x77359400'], result: null },
-  writes: 'chain',
+  effects: 'chain',
   tell: ([timestamp]) => `next block at ${time(timestamp)}`,
   handle: async ({ chain, profile }, timestamp) => {
     await chain.update((state) => setNextTimestamp(state, timestamp))
@@ -54,7 +54,7 @@ const setClock = method({
   params: [param('time', quantity)],
   result: secondsResult,
   example: { params: ['0x77359400'] },
-  writes: 'chain',
+  effects: 'chain',
   handle: ({ chain }, time) => {
     const seconds = time >= MILLISECONDS_FROM ? time / 1000n : time
     return chain.update((state) => setTime(state, seconds, chain.environment.now()))

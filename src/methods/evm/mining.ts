@@ -22,7 +22,7 @@ const mineBlocks = method({
   params: [optional('order', mineParameters, ONE_BLOCK)],
   result: text,
   example: { params: [], result: '0x0' },
-  writes: 'chain',
+  effects: 'chain',
   handle: async ({ chain, caller, profile }, order) => {
     await mineOn(chain, () => order, caller.isWaiting)
     return profile.mined
@@ -35,7 +35,7 @@ const start = method({
   params: [],
   result: nothing,
   example: { params: [], result: null },
-  writes: 'chain',
+  effects: 'chain',
   tell: (_values, _result, { chain }) => `mining ${describeMining(chain.state.mining)}`,
   handle: async ({ chain, caller }) => {
     await chain.update((state, executor) => startMining(executor, state, chain.environment.now()), {
@@ -52,7 +52,7 @@ const stop = method({
   params: [],
   result: nothing,
   example: { params: [], result: null },
-  writes: 'chain',
+  effects: 'chain',
   tell: () => 'mining stopped',
   handle: async ({ chain }) => {
     await chain.update(stopMining)
@@ -67,7 +67,7 @@ const setAutomine = method({
   params: [param('enabled', boolean)],
   result: ack,
   example: { params: [true], result: null },
-  writes: 'chain',
+  effects: 'chain',
   tell: ([enabled]) => `automine ${enabled ? 'on' : 'off'}`,
   handle: async ({ chain, caller, profile }, enabled) => {
     const mode: MiningMode = { kind: enabled ? 'instant' : 'manual' }
@@ -108,7 +108,7 @@ const setIntervalMining = method({
   params: [param('interval', interval)],
   result: ack,
   example: { params: ['0x0'], result: null },
-  writes: 'chain',
+  effects: 'chain',
   tell: (_values, _result, { chain }) => `mining ${describeMining(chain.state.mining)}`,
   handle: async ({ chain, profile }, { shortest, longest }) => {
     const unit = profile.intervalUnitMs
@@ -132,7 +132,7 @@ const setBlockGasLimit = method({
   params: [param('gasLimit', quantity)],
   result: boolean,
   example: { params: ['0x1c9c380'], result: true },
-  writes: 'chain',
+  effects: 'chain',
   tell: ([gasLimit]) => `gas limit ${number(gasLimit)}`,
   handle: async ({ chain, profile }, blockGasLimit) => {
     const { leastGasLimit } = profile

@@ -21,7 +21,7 @@ const snapshot = method({
   params: [],
   result: quantityResult,
   example: { params: [], result: '0x1' },
-  writes: 'chain',
+  effects: 'chain',
   handle: async ({ chain }) => BigInt(await chain.update(takeSnapshot)),
 })
 
@@ -33,7 +33,7 @@ const revert = method({
   params: [param('id', quantity)],
   result: boolean,
   example: { params: ['0x1'], result: false },
-  writes: 'chain',
+  effects: 'chain',
   handle: ({ chain, peers }, id) => {
     requireUnlinked({ peers }, 'revert to a snapshot')
     const options = revertOptions(chain.state, Number(id))
@@ -47,7 +47,7 @@ const resetChain = method({
   params: [],
   result: nothing,
   example: { params: [], result: null },
-  writes: 'chain',
+  effects: 'chain',
   handle: async ({ chain, peers }) => {
     requireUnlinked({ peers }, 'reset the chain')
     await chain.update(reset, RESET)

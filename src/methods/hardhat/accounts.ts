@@ -27,7 +27,7 @@ const setBalance = method({
   params: [param('account', oneOrMore(address)), param('balance', quantity)],
   result: ack,
   example: { params: [STRANGER, '0xde0b6b3a7640000'], result: null },
-  writes: 'chain',
+  effects: 'chain',
   tell: ([accounts, balance]) => `balance of ${listed(accounts)} ${ether(balance)}`,
   handle: async ({ chain, profile }, accounts, balance) => {
     await editEach(chain, accounts, (account) => ({ ...account, balance }))
@@ -42,7 +42,7 @@ const setCode = method({
   params: [param('account', address), param('code', data)],
   result: ack,
   example: { params: [STRANGER, '0x602a60005260206000f3'], result: null },
-  writes: 'chain',
+  effects: 'chain',
   tell: ([account, code]) => `code of ${account} ${plural(code.length, 'byte')}`,
   handle: async ({ chain, profile }, account, code) => {
     const codeHash = keccakHash(code)
@@ -58,7 +58,7 @@ const setNonce = method({
   params: [param('account', address), param('nonce', quantity)],
   result: ack,
   example: { params: [STRANGER, '0x9'], result: null },
-  writes: 'chain',
+  effects: 'chain',
   tell: ([account, nonce]) => `nonce of ${account} ${number(nonce)}`,
   handle: async ({ chain, profile }, account, nonce) => {
     if (nonce > MAX_UINT64) {
@@ -100,7 +100,7 @@ const setStorageAt = method({
   params: [param('account', address), param('slot', word), param('value', word)],
   result: boolean,
   example: { params: [STRANGER, '0x0', `0x${'00'.repeat(31)}07`], result: true },
-  writes: 'chain',
+  effects: 'chain',
   tell: ([account, slot, value]) =>
     `storage of ${account} slot ${quantityFromBigint(slot)} = ${quantityFromBigint(value)}`,
   handle: async ({ chain }, account, slot, value) => {
@@ -119,7 +119,7 @@ const impersonate = method({
   params: [param('account', address)],
   result: ack,
   example: { params: [STRANGER], result: null },
-  writes: 'chain',
+  effects: 'chain',
   tell: ([account]) => `impersonating ${account}`,
   handle: async ({ chain, profile }, account) => {
     await chain.update((state) =>
@@ -143,7 +143,7 @@ const stopImpersonatingAccount = method({
   params: [param('account', address)],
   result: ended,
   example: { params: [STRANGER], result: null },
-  writes: 'chain',
+  effects: 'chain',
   tell: ([account]) => `no longer impersonating ${account}`,
   handle: async ({ chain, profile }, account) => {
     const wasThere = await chain.update((state) => ({

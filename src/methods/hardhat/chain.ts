@@ -149,7 +149,7 @@ const resetChain = method({
   params: [secret(optional('options', resetOptions))],
   result: ack,
   example: { params: [], result: null },
-  writes: 'chain',
+  effects: 'chain',
   handle: async ({ chain, peers, forking, profile }, order) => {
     requireUnlinked({ peers }, 'reset the chain')
     const isFork = chain.state.config.upstream !== undefined
@@ -171,6 +171,7 @@ const setLoggingEnabled = method({
   params: [param('enabled', boolean)],
   result: ack,
   example: { params: [true], result: null },
+  effects: 'node',
   tell: ([enabled]) => `log ${enabled ? 'on' : 'off'}`,
   handle: ({ logging, profile }, enabled) => {
     logging.isEnabled = enabled

@@ -25,6 +25,7 @@ const addCompilation = method({
   ],
   result: boolean,
   example: { params: ['0.8.37', { sources: {} }, { contracts: {} }], result: true },
+  effects: 'node',
   handle: async ({ project }, solcVersion, input, output) => {
     const opened = await project.open()
     opened.addValue({ input, output }, `compilation by solc ${solcVersion}`)

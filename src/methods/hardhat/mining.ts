@@ -22,7 +22,7 @@ const hardhatMine = method({
   params: [optional('blocks', quantity, 1n), optional('interval', quantity)],
   result: ack,
   example: { params: ['0x3e8', '0x3c'], result: null },
-  writes: 'chain',
+  effects: 'chain',
   handle: async ({ chain, caller, profile }, blocks, interval) => {
     await mineBlocks(chain, { blocks, interval, isFirstSpaced: false }, caller.isWaiting)
     return profile.ack
@@ -46,7 +46,7 @@ const setCoinbase = method({
   params: [param('account', address)],
   result: ack,
   example: { params: [STRANGER], result: null },
-  writes: 'chain',
+  effects: 'chain',
   tell: ([account]) => `coinbase ${account}`,
   handle: ({ chain, profile }, coinbase) => changed(chain, { coinbase }, profile),
 })
@@ -58,7 +58,7 @@ const setNextBlockBaseFee = method({
   params: [param('baseFee', quantity)],
   result: ack,
   example: { params: ['0x3b9aca00'], result: null },
-  writes: 'chain',
+  effects: 'chain',
   tell: ([baseFee]) => `next base fee ${fee(baseFee)}`,
   handle: ({ chain, profile }, nextBaseFee) => {
     if (!profile.ignoresForks) requireFork(chain, 'london', 'a base fee')
@@ -73,7 +73,7 @@ const setPrevRandao = method({
   params: [param('prevRandao', hash)],
   result: ack,
   example: { params: [`0x${'11'.repeat(32)}`], result: null },
-  writes: 'chain',
+  effects: 'chain',
   tell: ([prevRandao]) => `next PREVRANDAO ${prevRandao}`,
   handle: ({ chain, profile }, nextPrevRandao) => {
     if (!profile.ignoresForks) requireFork(chain, 'paris', 'PREVRANDAO')
@@ -90,7 +90,7 @@ const setMinGasPrice = method({
   params: [param('price', quantity)],
   result: ack,
   example: { params: ['0x1'], result: null },
-  writes: 'chain',
+  effects: 'chain',
   tell: ([price]) => `least gas price ${fee(price)}`,
   handle: ({ chain, profile }, minGasPrice) => {
     const { hardfork } = nextRules(chain.state, chain.environment.now())

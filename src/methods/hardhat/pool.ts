@@ -12,7 +12,7 @@ const hardhatDrop = method({
   params: [param('hash', hash)],
   result: boolean,
   example: { params: [UNKNOWN], result: false },
-  writes: 'chain',
+  effects: 'chain',
   tell: ([wanted]) => `dropped ${wanted}`,
   handle: ({ chain }, wanted) => chain.update((state) => dropTransaction(state, wanted)),
 })

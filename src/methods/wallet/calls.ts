@@ -102,7 +102,7 @@ const sendCalls = method({
       },
     ],
   },
-  writes: 'chain',
+  effects: 'chain',
   tell: ([{ calls, isAtomic }], sent) =>
     `${calls.length} ${calls.length === 1 ? 'call' : 'calls'}${isAtomic ? ' in one block' : ''}, batch ${(sent as { id: string }).id}`,
   handle: ({ chain, caller }, order) => sendBatch(chain, order, caller.isWaiting),

@@ -100,7 +100,7 @@ test('on a terminal calls that alternate are drawn over together', () => {
 test('what fails, and what may change the chain, stands between the calls before and after it', () => {
   const polled = record(pretty)
   const gone = call('eth_getFilterChanges', { error: { code: -32001, message: 'no filter 0x1' } })
-  const automine = call('evm_setAutomine', { told: 'automine off', writes: 'chain' })
+  const automine = call('evm_setAutomine', { told: 'automine off', effects: 'chain' })
   poll(polled)
   poll(polled)
   polled.add(gone)

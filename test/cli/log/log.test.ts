@@ -454,7 +454,7 @@ describe('repetitions', () => {
     for (let i = 0; i < 12; i++) log.call(balance(FROM))
     log.call(balance(TOKEN))
     expect(text()).toBe('')
-    log.call(call('evm_setAutomine', { told: 'automine off', writes: 'chain' }))
+    log.call(call('evm_setAutomine', { told: 'automine off', effects: 'chain' }))
     expect(text()).toMatch(/^eth_getBalance .*→ 0 ether {2}×12\neth_getBalance .*→ 0 ether\n$/)
     log.finish()
     expect(text().split('\n')).toHaveLength(4)

@@ -150,8 +150,8 @@ test.each([undefined, 'geth', 'anvil', 'hardhat'] as const)(
 
 test('nothing that changes the chain is told as null or true', async () => {
   const silent: string[] = []
-  for (const { name, writes, example } of methods) {
-    if (writes !== 'chain') continue
+  for (const { name, effects, example } of methods) {
+    if (effects !== 'chain') continue
     await using chain = await startLogged({ baseFee: 1_000_000_000n })
     await chain.ask('evm_mine').catch(() => undefined)
     chain.lines()

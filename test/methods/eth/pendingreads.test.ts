@@ -21,9 +21,10 @@ const AT_ONCE = [
 
 /** A request of each method that takes a block, about the pending one. */
 function requests(): [method: string, params: readonly unknown[]][] {
-  return methods.flatMap(({ name, params, example, writes }) => {
+  return methods.flatMap(({ name, params, example, effects }) => {
     const at = params.findIndex((each) => BLOCKS.includes(each.name) && isTag(each.decoder))
-    if (at < 0 || writes !== undefined || AT_ONCE.includes(name)) return []
+    if (at < 0 || effects === 'chain' || effects === 'transaction' || AT_ONCE.includes(name))
+      return []
     const given = params.slice(0, at).map((_, i) => example.params[i] ?? null)
     return [[name, [...given, 'pending', ...example.params.slice(at + 1)]]]
   })

@@ -427,3 +427,22 @@ test('a first poll that the network fails begins with its logs again', async () 
   expect(await fork.ask('eth_getFilterChanges', id)).toHaveLength(1)
   expect(await fork.ask('eth_getFilterChanges', id)).toEqual([])
 })
+
+test('what takes something away waits for what was asked before it in a batch', async () => {
+  const { upstream, keeper } = await network()
+  await using _ = upstream
+  const settings = { fork: { url: upstream.url, block: 3 }, compat: 'anvil' } as const
+  await using fork = await forkOf(upstream, settings)
+  const id = await fork.ask('eth_newFilter', { fromBlock: '0x3', address: keeper })
+  const { port } = await fork.devchain.listen()
+  const batch = ['eth_getFilterChanges', 'eth_uninstallFilter'].map((method, index) => ({
+    jsonrpc: '2.0',
+    id: index,
+    method,
+    params: [id],
+  }))
+  const headers = { 'content-type': 'application/json' }
+  const body = JSON.stringify(batch)
+  const reply = await fetch(`http://127.0.0.1:${port}`, { method: 'POST', headers, body })
+  expect(await reply.json()).toMatchObject([{ result: [{ blockNumber: '0x3' }] }, { result: true }])
+})
