@@ -11,9 +11,15 @@ type Row = readonly [
   leaves: number,
   /** What it costs at least, where it first came; 0 where the rest depends on more than the fork. */
   baseGas: number,
-  /** What it costs at least from later forks on. */
-  repriced?: Readonly<Partial<Record<Hardfork, number>>>,
+  more?: RowDetails,
 ]
+
+interface RowDetails {
+  /** What it costs at least from later forks on. */
+  readonly repriced?: Readonly<Partial<Record<Hardfork, number>>>
+  /** Bytes behind it in the code that belong to it. */
+  readonly immediate?: number
+}
 
 const TABLE = {
   // Arithmetic, comparison and bits
@@ -48,7 +54,14 @@ const TABLE = {
 
   // The message, accounts, the block
   ADDRESS: [0x30, 'frontier', 0, 1, 2],
-  BALANCE: [0x31, 'frontier', 1, 1, 20, { tangerineWhistle: 400, istanbul: 700, berlin: 0 }],
+  BALANCE: [
+    0x31,
+    'frontier',
+    1,
+    1,
+    20,
+    { repriced: { tangerineWhistle: 400, istanbul: 700, berlin: 0 } },
+  ],
   ORIGIN: [0x32, 'frontier', 0, 1, 2],
   CALLER: [0x33, 'frontier', 0, 1, 2],
   CALLVALUE: [0x34, 'frontier', 0, 1, 2],
@@ -58,11 +71,11 @@ const TABLE = {
   CODESIZE: [0x38, 'frontier', 0, 1, 2],
   CODECOPY: [0x39, 'frontier', 3, 0, 3],
   GASPRICE: [0x3a, 'frontier', 0, 1, 2],
-  EXTCODESIZE: [0x3b, 'frontier', 1, 1, 20, { tangerineWhistle: 700, berlin: 0 }],
-  EXTCODECOPY: [0x3c, 'frontier', 4, 0, 20, { tangerineWhistle: 700, berlin: 0 }],
+  EXTCODESIZE: [0x3b, 'frontier', 1, 1, 20, { repriced: { tangerineWhistle: 700, berlin: 0 } }],
+  EXTCODECOPY: [0x3c, 'frontier', 4, 0, 20, { repriced: { tangerineWhistle: 700, berlin: 0 } }],
   RETURNDATASIZE: [0x3d, 'byzantium', 0, 1, 2],
   RETURNDATACOPY: [0x3e, 'byzantium', 3, 0, 3],
-  EXTCODEHASH: [0x3f, 'constantinople', 1, 1, 400, { istanbul: 700, berlin: 0 }],
+  EXTCODEHASH: [0x3f, 'constantinople', 1, 1, 400, { repriced: { istanbul: 700, berlin: 0 } }],
   BLOCKHASH: [0x40, 'frontier', 1, 1, 20],
   COINBASE: [0x41, 'frontier', 0, 1, 2],
   TIMESTAMP: [0x42, 'frontier', 0, 1, 2],
@@ -80,7 +93,14 @@ const TABLE = {
   MLOAD: [0x51, 'frontier', 1, 1, 3],
   MSTORE: [0x52, 'frontier', 2, 0, 3],
   MSTORE8: [0x53, 'frontier', 2, 0, 3],
-  SLOAD: [0x54, 'frontier', 1, 1, 50, { tangerineWhistle: 200, istanbul: 800, berlin: 0 }],
+  SLOAD: [
+    0x54,
+    'frontier',
+    1,
+    1,
+    50,
+    { repriced: { tangerineWhistle: 200, istanbul: 800, berlin: 0 } },
+  ],
   SSTORE: [0x55, 'frontier', 2, 0, 0],
   JUMP: [0x56, 'frontier', 1, 0, 8],
   JUMPI: [0x57, 'frontier', 2, 0, 10],
@@ -91,95 +111,54 @@ const TABLE = {
   TLOAD: [0x5c, 'cancun', 1, 1, 100],
   TSTORE: [0x5d, 'cancun', 2, 0, 100],
   MCOPY: [0x5e, 'cancun', 3, 0, 3],
-
-  // PUSH, DUP, SWAP, LOG
   PUSH0: [0x5f, 'shanghai', 0, 1, 2],
-  PUSH1: [0x60, 'frontier', 0, 1, 3],
-  PUSH2: [0x61, 'frontier', 0, 1, 3],
-  PUSH3: [0x62, 'frontier', 0, 1, 3],
-  PUSH4: [0x63, 'frontier', 0, 1, 3],
-  PUSH5: [0x64, 'frontier', 0, 1, 3],
-  PUSH6: [0x65, 'frontier', 0, 1, 3],
-  PUSH7: [0x66, 'frontier', 0, 1, 3],
-  PUSH8: [0x67, 'frontier', 0, 1, 3],
-  PUSH9: [0x68, 'frontier', 0, 1, 3],
-  PUSH10: [0x69, 'frontier', 0, 1, 3],
-  PUSH11: [0x6a, 'frontier', 0, 1, 3],
-  PUSH12: [0x6b, 'frontier', 0, 1, 3],
-  PUSH13: [0x6c, 'frontier', 0, 1, 3],
-  PUSH14: [0x6d, 'frontier', 0, 1, 3],
-  PUSH15: [0x6e, 'frontier', 0, 1, 3],
-  PUSH16: [0x6f, 'frontier', 0, 1, 3],
-  PUSH17: [0x70, 'frontier', 0, 1, 3],
-  PUSH18: [0x71, 'frontier', 0, 1, 3],
-  PUSH19: [0x72, 'frontier', 0, 1, 3],
-  PUSH20: [0x73, 'frontier', 0, 1, 3],
-  PUSH21: [0x74, 'frontier', 0, 1, 3],
-  PUSH22: [0x75, 'frontier', 0, 1, 3],
-  PUSH23: [0x76, 'frontier', 0, 1, 3],
-  PUSH24: [0x77, 'frontier', 0, 1, 3],
-  PUSH25: [0x78, 'frontier', 0, 1, 3],
-  PUSH26: [0x79, 'frontier', 0, 1, 3],
-  PUSH27: [0x7a, 'frontier', 0, 1, 3],
-  PUSH28: [0x7b, 'frontier', 0, 1, 3],
-  PUSH29: [0x7c, 'frontier', 0, 1, 3],
-  PUSH30: [0x7d, 'frontier', 0, 1, 3],
-  PUSH31: [0x7e, 'frontier', 0, 1, 3],
-  PUSH32: [0x7f, 'frontier', 0, 1, 3],
-  DUP1: [0x80, 'frontier', 1, 2, 3],
-  DUP2: [0x81, 'frontier', 2, 3, 3],
-  DUP3: [0x82, 'frontier', 3, 4, 3],
-  DUP4: [0x83, 'frontier', 4, 5, 3],
-  DUP5: [0x84, 'frontier', 5, 6, 3],
-  DUP6: [0x85, 'frontier', 6, 7, 3],
-  DUP7: [0x86, 'frontier', 7, 8, 3],
-  DUP8: [0x87, 'frontier', 8, 9, 3],
-  DUP9: [0x88, 'frontier', 9, 10, 3],
-  DUP10: [0x89, 'frontier', 10, 11, 3],
-  DUP11: [0x8a, 'frontier', 11, 12, 3],
-  DUP12: [0x8b, 'frontier', 12, 13, 3],
-  DUP13: [0x8c, 'frontier', 13, 14, 3],
-  DUP14: [0x8d, 'frontier', 14, 15, 3],
-  DUP15: [0x8e, 'frontier', 15, 16, 3],
-  DUP16: [0x8f, 'frontier', 16, 17, 3],
-  SWAP1: [0x90, 'frontier', 2, 2, 3],
-  SWAP2: [0x91, 'frontier', 3, 3, 3],
-  SWAP3: [0x92, 'frontier', 4, 4, 3],
-  SWAP4: [0x93, 'frontier', 5, 5, 3],
-  SWAP5: [0x94, 'frontier', 6, 6, 3],
-  SWAP6: [0x95, 'frontier', 7, 7, 3],
-  SWAP7: [0x96, 'frontier', 8, 8, 3],
-  SWAP8: [0x97, 'frontier', 9, 9, 3],
-  SWAP9: [0x98, 'frontier', 10, 10, 3],
-  SWAP10: [0x99, 'frontier', 11, 11, 3],
-  SWAP11: [0x9a, 'frontier', 12, 12, 3],
-  SWAP12: [0x9b, 'frontier', 13, 13, 3],
-  SWAP13: [0x9c, 'frontier', 14, 14, 3],
-  SWAP14: [0x9d, 'frontier', 15, 15, 3],
-  SWAP15: [0x9e, 'frontier', 16, 16, 3],
-  SWAP16: [0x9f, 'frontier', 17, 17, 3],
-  LOG0: [0xa0, 'frontier', 2, 0, 375],
-  LOG1: [0xa1, 'frontier', 3, 0, 375],
-  LOG2: [0xa2, 'frontier', 4, 0, 375],
-  LOG3: [0xa3, 'frontier', 5, 0, 375],
-  LOG4: [0xa4, 'frontier', 6, 0, 375],
 
   // Calls, creations, and what ends a frame
   CREATE: [0xf0, 'frontier', 3, 1, 32_000],
-  CALL: [0xf1, 'frontier', 7, 1, 40, { tangerineWhistle: 700, berlin: 0 }],
-  CALLCODE: [0xf2, 'frontier', 7, 1, 40, { tangerineWhistle: 700, berlin: 0 }],
+  CALL: [0xf1, 'frontier', 7, 1, 40, { repriced: { tangerineWhistle: 700, berlin: 0 } }],
+  CALLCODE: [0xf2, 'frontier', 7, 1, 40, { repriced: { tangerineWhistle: 700, berlin: 0 } }],
   RETURN: [0xf3, 'frontier', 2, 0, 0],
-  DELEGATECALL: [0xf4, 'homestead', 6, 1, 40, { tangerineWhistle: 700, berlin: 0 }],
+  DELEGATECALL: [0xf4, 'homestead', 6, 1, 40, { repriced: { tangerineWhistle: 700, berlin: 0 } }],
   CREATE2: [0xf5, 'constantinople', 4, 1, 32_000],
-  STATICCALL: [0xfa, 'byzantium', 6, 1, 700, { berlin: 0 }],
+  STATICCALL: [0xfa, 'byzantium', 6, 1, 700, { repriced: { berlin: 0 } }],
   REVERT: [0xfd, 'byzantium', 2, 0, 0],
   SELFDESTRUCT: [0xff, 'frontier', 1, 0, 0],
 } as const
 
-/** The name of an opcode, as in the Yellow Paper and the EIPs. */
-type OpcodeName = keyof typeof TABLE
+type Size = 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12 | 13 | 14 | 15 | 16
+type LongSize = 17 | 18 | 19 | 20 | 21 | 22 | 23 | 24 | 25 | 26 | 27 | 28 | 29 | 30 | 31 | 32
 
-const ROWS: readonly (readonly [OpcodeName, Row])[] = Object.entries(TABLE) as [OpcodeName, Row][]
+type NumberedName =
+  | `PUSH${Size | LongSize}`
+  | `DUP${Size}`
+  | `SWAP${Size}`
+  | `LOG${0 | 1 | 2 | 3 | 4}`
+
+/** Those that differ by a number alone: the bytes behind it, the word that it reaches, its topics. */
+const NUMBERED: readonly (readonly [string, Row])[] = [
+  ...numbered('PUSH', 1, 32, (n) => [0x5f + n, 'frontier', 0, 1, 3, { immediate: n }]),
+  ...numbered('DUP', 1, 16, (n) => [0x7f + n, 'frontier', n, n + 1, 3]),
+  ...numbered('SWAP', 1, 16, (n) => [0x8f + n, 'frontier', n + 1, n + 1, 3]),
+  ...numbered('LOG', 0, 4, (n) => [0xa0 + n, 'frontier', n + 2, 0, 375]),
+]
+
+function numbered(
+  name: string,
+  first: number,
+  last: number,
+  rowOf: (n: number) => Row,
+): (readonly [string, Row])[] {
+  const count = last - first + 1
+  return Array.from({ length: count }, (_, i) => [`${name}${first + i}`, rowOf(first + i)])
+}
+
+/** The name of an opcode, as in the Yellow Paper and the EIPs. */
+type OpcodeName = keyof typeof TABLE | NumberedName
+
+/** In the order of their numbers. */
+const ROWS: readonly (readonly [string, Row])[] = [...Object.entries<Row>(TABLE), ...NUMBERED].sort(
+  ([, [one]], [, [other]]) => one - other,
+)
 
 /** Each opcode's number, by name. */
 export const OP: Readonly<Record<OpcodeName, number>> = Object.fromEntries(
@@ -212,21 +191,34 @@ export const STACK_LIMIT = 1024
 /** The operations of a hardfork, by opcode; the others are invalid. */
 export function operationsAt(hardfork: Hardfork): ReadonlyMap<number, Operation> {
   const operations = new Map<number, Operation>()
-  for (const [, [opcode, since, takes, leaves, baseGas, repriced]] of ROWS) {
+  for (const [, [opcode, since, takes, leaves, baseGas, more]] of ROWS) {
     if (!isAtLeast(hardfork, since)) continue
-    operations.set(opcode, { gas: gasAt(hardfork, baseGas, repriced), takes, leaves })
+    operations.set(opcode, { gas: gasAt(hardfork, baseGas, more?.repriced), takes, leaves })
   }
   return operations
 }
 
-function gasAt(hardfork: Hardfork, baseGas: number, repriced: Row[5] = {}): number {
+function gasAt(hardfork: Hardfork, baseGas: number, repriced: RowDetails['repriced'] = {}): number {
   // the forks of a row stand in their order
   const since = Object.keys(repriced) as Hardfork[]
   const last = since.findLast((fork) => isAtLeast(hardfork, fork))
   return last === undefined ? baseGas : (repriced[last] ?? baseGas)
 }
 
-/** True for PUSH1 to PUSH32, which have their constant behind them in the code. */
+/** Bytes behind each opcode that belong to it. */
+const IMMEDIATES = new Uint8Array(256)
+for (const [, [opcode, , , , , more]] of ROWS) IMMEDIATES[opcode] = more?.immediate ?? 0
+
+/**
+ * Where the operation behind the one at `pc` stands. The map of jumps (`fast/assembly/state/code.ts`) skips immediates of PUSH only,
+ * as no other may hold a JUMPDEST or a PUSH: before such a byte an operation is invalid and has no immediate (EIP-8024), so that
+ * the map is the same in all forks.
+ */
+export function nextOperation(code: Uint8Array, pc: number): number {
+  return pc + 1 + IMMEDIATES[code[pc] ?? OP.STOP]!
+}
+
+/** True for PUSH1 to PUSH32, whose immediate is the word that they push. */
 export function isPush(opcode: number): boolean {
   return opcode >= OP.PUSH1 && opcode <= OP.PUSH32
 }

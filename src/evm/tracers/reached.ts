@@ -1,6 +1,6 @@
 // How often each operation of a code ran, out of the marks that machines make of their runs.
 import type { ReachedCode } from '../executor.ts'
-import { OP } from '../opcodes.ts'
+import { nextOperation, OP } from '../opcodes.ts'
 
 /** Marks of many runs of one code, added up. */
 export interface ReachCounts {
@@ -45,7 +45,7 @@ export function hitsOf(code: Uint8Array, { starts, marks }: ReachCounts): Hits {
   const hits = new Float64Array(code.length)
   const jumped = new Float64Array(code.length)
   let passing = starts
-  for (let pc = 0; pc < code.length; pc++) {
+  for (let pc = 0; pc < code.length; pc = nextOperation(code, pc)) {
     const opcode = code[pc]!
     const mark = marks.get(pc)
     // counted also where it is the first operation, or one behind a JUMPI
@@ -56,7 +56,6 @@ export function hitsOf(code: Uint8Array, { starts, marks }: ReachCounts): Hits {
       jumped[pc] = mark?.count ?? 0
       passing -= jumped[pc]!
     } else if (opcode === OP.JUMP) passing = 0
-    else if (opcode >= OP.PUSH1 && opcode <= OP.PUSH32) pc += opcode - OP.PUSH0
   }
   return { hits, jumped }
 }

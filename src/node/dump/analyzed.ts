@@ -1,6 +1,6 @@
 // Code as anvil's engine keeps it: with padding behind it and a bit for each byte that may be jumped to.
 import { hexFromBytes } from '../../core/hex.ts'
-import { isPush, OP } from '../../evm/opcodes.ts'
+import { nextOperation, OP } from '../../evm/opcodes.ts'
 import { delegateOf } from '../../protocol/transactions/delegation.ts'
 
 /** The JSON of code: what it delegates to, or its bytes and where jumps may go. */
@@ -27,7 +27,7 @@ function analysisOf(code: Uint8Array): Analysis {
   while (at < code.length) {
     last = code[at]!
     if (last === OP.JUMPDEST) bits[at >> 3]! |= 1 << (at & 7)
-    at += isPush(last) ? last - OP.PUSH1 + 2 : 1
+    at = nextOperation(code, at)
   }
   return { bits, padding: at - code.length + (last === OP.STOP ? 0 : 1) }
 }

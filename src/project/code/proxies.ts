@@ -1,6 +1,6 @@
 // Code that runs other code: minimal clones (EIP-1167), proxies with well-known slots (EIP-1967), delegations (EIP-7702).
 import { type Address, addressFromBytes, bigintFromBytes, paddedBytes } from '../../core/hex.ts'
-import { isPush, OP } from '../../evm/opcodes.ts'
+import { nextOperation, OP } from '../../evm/opcodes.ts'
 import { delegateOf } from '../../protocol/transactions/delegation.ts'
 import { codeAt, storageAt, type World } from '../../state/world.ts'
 
@@ -72,12 +72,6 @@ function delegates(code: Uint8Array): boolean {
   const found = at < code.length
   delegating.set(code, found)
   return found
-}
-
-/** Constants are no operations. */
-function nextOperation(code: Uint8Array, at: number): number {
-  const opcode = code[at]!
-  return isPush(opcode) ? at + opcode - OP.PUSH1 + 2 : at + 1
 }
 
 /**

@@ -1,16 +1,11 @@
 // What a code has just pushed: the target of a jump, which constructors work out of two in one word.
-import { OP } from '../../evm/opcodes.ts'
+import { isPush, OP } from '../../evm/opcodes.ts'
 
 /** Constants that are kept: more than two are combined one after another. */
 const KEPT = 4
 
 /** Bytes of the longest constant that is read: two targets in one word. */
 const LONGEST = 8
-
-/** How many bytes of constant an operation has after it. */
-export function pushSizeOf(opcode: number): number {
-  return opcode > OP.PUSH0 && opcode <= OP.PUSH32 ? opcode - OP.PUSH0 : 0
-}
 
 /** The constants on top of the stack, while code runs straight on. */
 export class PushedConstants {
@@ -25,7 +20,7 @@ export class PushedConstants {
   /** Takes note of the operation at a place, after what it reads was looked at. */
   pass(code: Uint8Array, pc: number): void {
     const opcode = code[pc]!
-    const size = pushSizeOf(opcode)
+    const size = isPush(opcode) ? opcode - OP.PUSH0 : 0
     if (opcode === OP.PUSH0 || (size > 0 && size <= LONGEST)) {
       this.#values.push(BigInt(numberAt(code, pc + 1, size)))
       if (this.#values.length > KEPT) this.#values.shift()

@@ -1,9 +1,9 @@
 // How often statements, branches and functions of sources ran: the counts of operations, brought to the text by source maps.
-import { INVALID, OP } from '../../evm/opcodes.ts'
+import { INVALID, isPush, nextOperation, OP } from '../../evm/opcodes.ts'
 import { type Hits, hitsOf, type ReachCounts } from '../../evm/tracers/reached.ts'
 import type { Source } from '../solidity/details.ts'
 import type { CodeMap, Origin } from '../solidity/sourcemap.ts'
-import { PushedConstants, pushSizeOf } from './constants.ts'
+import { PushedConstants } from './constants.ts'
 import { type Coverable, coverablesOf } from './coverables.ts'
 import type { Branch, Range } from './cursor.ts'
 
@@ -233,7 +233,7 @@ class CodeReading {
   read(): void {
     const { code } = this.#run
     const constants = new PushedConstants()
-    for (let pc = 0; pc < code.length; pc += 1 + pushSizeOf(code[pc]!)) {
+    for (let pc = 0; pc < code.length; pc = nextOperation(code, pc)) {
       this.#operation(pc, code[pc]!, constants.top)
       constants.pass(code, pc)
     }
@@ -298,8 +298,8 @@ class CodeReading {
   /** The place of the JUMPI whose target an operation pushes. */
   #jumpBehind(pc: number): number | undefined {
     const { code } = this.#run
-    const size = pushSizeOf(code[pc]!)
-    return size > 0 && code[pc + 1 + size] === OP.JUMPI ? pc + 1 + size : undefined
+    const behind = nextOperation(code, pc)
+    return isPush(code[pc]!) && code[behind] === OP.JUMPI ? behind : undefined
   }
 
   #isAt(pc: number, range: Range): boolean {
@@ -314,9 +314,8 @@ class CodeReading {
     for (let i = 0; i < SIGN_LENGTH; i++) {
       const origin = map.at(pc)
       if (origin?.source !== source) break
-      const opcode = code[pc]!
-      sign += `${origin.start} ${origin.length} ${opcode} `
-      pc += 1 + pushSizeOf(opcode)
+      sign += `${origin.start} ${origin.length} ${code[pc]!} `
+      pc = nextOperation(code, pc)
     }
     return sign
   }
@@ -413,7 +412,7 @@ function endsBadly(code: Uint8Array, start: number): boolean {
     if (opcode === OP.JUMPI || opcode === OP.STOP || opcode === OP.RETURN) return false
     if (opcode === OP.JUMP && target === undefined) return false
     constants.pass(code, pc)
-    pc = opcode === OP.JUMP && target !== undefined ? target : pc + 1 + pushSizeOf(opcode)
+    pc = opcode === OP.JUMP && target !== undefined ? target : nextOperation(code, pc)
   }
   return false
 }

@@ -1,5 +1,6 @@
 // Source maps of the Solidity compiler: which text an instruction comes from.
 // @see https://docs.soliditylang.org/en/latest/internals/source_mappings.html
+import { nextOperation } from '../../evm/opcodes.ts'
 
 /** Where an instruction comes from. */
 export interface Origin {
@@ -18,9 +19,6 @@ export interface CodeMap {
   /** Indexes of all sources that instructions come from. */
   readonly sources: ReadonlySet<number>
 }
-
-const PUSH1 = 0x60
-const PUSH32 = 0x7f
 
 /** Numbers that an origin takes in an array. */
 const WIDTH = 4
@@ -60,11 +58,9 @@ export function sourcesIn(sourceMap: string): ReadonlySet<number> {
 function instructionsIn(code: Uint8Array): Uint32Array {
   const numbers = new Uint32Array(code.length)
   let count = 0
-  for (let pc = 0; pc < code.length; pc++) {
+  for (let pc = 0; pc < code.length; pc = nextOperation(code, pc)) {
     count += 1
     numbers[pc] = count
-    const opcode = code[pc]!
-    if (opcode >= PUSH1 && opcode <= PUSH32) pc += opcode - PUSH1 + 1
   }
   return numbers
 }

@@ -1,6 +1,6 @@
 // How frames came to their ends: the functions that were entered, and the last operations.
 import type { Step } from '../../evm/executor.ts'
-import { INVALID, OP } from '../../evm/opcodes.ts'
+import { INVALID, nextOperation, OP } from '../../evm/opcodes.ts'
 import type { CodeMap, Origin } from './sourcemap.ts'
 
 /** A call of a function within a contract. */
@@ -93,23 +93,15 @@ export function trailOf({ code, calls, told, forgotten, calledAt }: OpenTrail): 
   return { calls, last, calledAt: at }
 }
 
-const PUSH1 = OP.PUSH1
-const PUSH32 = OP.PUSH32
-
 /** The operations from one that was told to the next: none where that was jumped to. */
 function between(code: Uint8Array, { pc, opcode }: LastStep, end: number): readonly LastStep[] {
   if (opcode === OP.JUMP) return []
   const steps: LastStep[] = []
-  for (let at = next(code, pc); at < end; at = next(code, at)) {
+  for (let at = nextOperation(code, pc); at < end; at = nextOperation(code, at)) {
     const each = code[at]!
     // it did not come this way: the jump was taken
     if (TELLING.has(each)) return []
     steps.push({ pc: at, opcode: each, top: undefined })
   }
   return end > pc ? steps : []
-}
-
-function next(code: Uint8Array, pc: number): number {
-  const opcode = code[pc]!
-  return opcode >= PUSH1 && opcode <= PUSH32 ? pc + opcode - PUSH1 + 2 : pc + 1
 }

@@ -1,5 +1,5 @@
 // Turns a recording into the row of operations that a trace compiles.
-import { isPush, OP, type Operation } from '../../../opcodes.ts'
+import { nextOperation, OP, type Operation } from '../../../opcodes.ts'
 import type { Step } from './trace.ts'
 
 /** Operations of a trace, at most: the longest modules are then some 60 KB. */
@@ -41,14 +41,10 @@ export function planTrace(
     const operation = opcode === undefined ? undefined : operations.get(opcode)
     if (opcode === undefined || operation === undefined) break
     const isJump = opcode === OP.JUMP || opcode === OP.JUMPI
-    const next = isJump ? path[jumps++] : pc + lengthOf(opcode)
+    const next = isJump ? path[jumps++] : nextOperation(code, pc)
     if (next === undefined) break
     steps.push({ pc, opcode, gas: operation.gas, next })
     pc = next
   }
   return { steps, end: pc, isLoop: false }
-}
-
-function lengthOf(opcode: number): number {
-  return isPush(opcode) ? opcode - OP.PUSH0 + 1 : 1
 }
