@@ -5,6 +5,7 @@ import type { Upstream } from '../node/ledger/upstream.ts'
 import type { World } from '../state/world.ts'
 import { accountAt, slotValue } from '../state/world.ts'
 import { RefusedByUpstream } from './client/client.ts'
+import { inTime } from './client/patience.ts'
 import { tellsOfNoMethod } from './client/provider.ts'
 import type { Foreseen } from './executor.ts'
 import { Gathering, within } from './network/gather.ts'
@@ -59,7 +60,7 @@ async function fetchForeseen(
   const stateOverrides = { [from]: { balance: `0x${'f'.repeat(32)}` } }
   const options = { tracer: 'prestateTracer', stateOverrides }
   const traced = await told(upstream, known, TRACE, [call, at, options])
-  const accounts = traced === undefined ? undefined : accountsIn(traced)
+  const accounts = accountsIn(traced)
   if (accounts !== undefined) {
     const { [from]: _, ...others } = accounts
     upstream.take(others)
@@ -71,7 +72,7 @@ async function fetchForeseen(
   await readAll(Array.isArray(accessList) ? accessList.filter(isEntry) : [], world)
 }
 
-/** What the network tells; undefined where it does not. A message that fails there says nothing of the method. */
+/** What the network tells; nothing where it does not. A message that fails there says nothing of the method. */
 async function told(
   upstream: Upstream,
   known: Set<string>,
@@ -82,20 +83,11 @@ async function told(
   const asked = upstream.peek(method, params).catch((error: unknown) => {
     if (!(error instanceof DevchainError)) throw error
     if (error instanceof RefusedByUpstream && tellsOfNoMethod(error.upstream)) known.add(method)
-    return undefined
+    return null
   })
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => {
-      known.add(method)
-      resolve(undefined)
-    }, PATIENCE_MS)
-  })
-  try {
-    return await Promise.race([asked, late])
-  } finally {
-    clearTimeout(timer)
-  }
+  const answer = await inTime(asked, PATIENCE_MS)
+  if (answer === undefined) known.add(method)
+  return answer
 }
 
 interface Told {

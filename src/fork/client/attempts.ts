@@ -17,9 +17,11 @@ export const AT_ONCE: Delay = { least: 0, most: 0 }
 export class Attempts {
   readonly #nodes: number
   readonly #retries: number
-  #broken = 0
   #limited = 0
-  #pruned = 0
+  /** Failures that were no limits. */
+  broken = 0
+  /** Refusals of what a node does not keep: another one may have it. */
+  pruned = 0
   /** The shortest wait that one of the nodes asks for. */
   #retryAfterMs: number | undefined
 
@@ -28,24 +30,9 @@ export class Attempts {
     this.#retries = retries
   }
 
-  /** Failures that were no limits. */
-  get broken(): number {
-    return this.#broken
-  }
-
   /** Nodes that were not tried since the last wait, the next one among them. */
   get untried(): number {
-    return this.#nodes - (this.#broken % this.#nodes)
-  }
-
-  /** True while there is a node that was not asked for what others do not keep. */
-  get mayKeepElsewhere(): boolean {
-    return this.#pruned < this.#nodes - 1
-  }
-
-  /** What one node does not keep another may have. */
-  notePruned(): void {
-    this.#pruned += 1
+    return this.#nodes - (this.broken % this.#nodes)
   }
 
   /** @returns undefined where it is not tried again */
@@ -54,11 +41,11 @@ export class Attempts {
   }
 
   #afterFailure({ kind }: ProviderFailure): Delay | undefined {
-    this.#broken += 1
+    this.broken += 1
     // each of several is asked, also where nothing is to be repeated
     const most = Math.max(kind === 'final' ? 0 : this.#retries, this.#nodes - 1)
-    if (this.#broken > most) return undefined
-    return this.#broken % this.#nodes === 0 ? backoff(this.#broken / this.#nodes) : AT_ONCE
+    if (this.broken > most) return undefined
+    return this.broken % this.#nodes === 0 ? backoff(this.broken / this.#nodes) : AT_ONCE
   }
 
   #afterLimit({ retryAfterMs }: ProviderFailure): Delay {

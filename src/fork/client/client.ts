@@ -17,13 +17,11 @@ import {
   type UpstreamError,
 } from './provider.ts'
 
-/** A clock and its waits, in milliseconds. */
 export interface Time {
   readonly now: () => number
   readonly wait: (milliseconds: number) => Promise<void>
 }
 
-/** How another network is asked. */
 export interface ClientOptions {
   /** The first that answers is used; at least one. */
   readonly providers: readonly Provider[]
@@ -32,9 +30,7 @@ export interface ClientOptions {
   readonly retries: number
   /** What one piece of work waits in vain, at most. */
   readonly maxWaitMs: number
-  /** Told when the network lets us wait; one sentence without secrets. */
   readonly onNotice?: ((text: string) => void) | undefined
-  /** Tests pass their own. */
   readonly time?: Time | undefined
 }
 
@@ -42,7 +38,6 @@ export interface ClientOptions {
 export class RefusedByUpstream extends DevchainError {
   readonly upstream: UpstreamError
   readonly ask: Ask
-  /** Who refuses it, without keys. */
   readonly by: string
 
   constructor(upstream: UpstreamError, ask: Ask, by: string) {
@@ -62,7 +57,6 @@ export class NotRecorded extends RefusedByUpstream {
   }
 }
 
-/** How much was asked. */
 export interface Traffic {
   /** Requests of HTTP, or calls of a provider. */
   readonly sent: number
@@ -72,7 +66,6 @@ export interface Traffic {
   readonly batch: number
 }
 
-/** Throws `NoAnswer` for what is none. */
 export type Check = (result: Json) => void
 
 /** Batches that are on their way at the same time. */
@@ -98,7 +91,6 @@ interface Waiting {
   isSettled: boolean
 }
 
-/** What is known of a provider. */
 interface Known {
   readonly provider: Provider
   batch: number
@@ -132,7 +124,6 @@ export class Client {
     this.#known = options.providers.map(unknown)
   }
 
-  /** Asks others from now on. */
   use(providers: readonly Provider[]): void {
     for (const { provider } of this.#known) provider.close?.()
     this.#known = providers.map(unknown)
@@ -144,7 +135,6 @@ export class Client {
     return { sent: this.#sent, asked: this.#asked, batch: this.#provider.batch }
   }
 
-  /** Names who is asked, without keys. */
   get name(): string {
     return this.#provider.provider.name
   }
@@ -183,10 +173,14 @@ export class Client {
     while (this.#queue.length > 0 && this.#inFlight < this.#mostInFlight) {
       const batch = this.#queue.splice(0, this.#nextLength())
       this.#inFlight += 1
-      void this.#deliver(batch).finally(() => {
-        this.#inFlight -= 1
-        this.#flush()
-      })
+      void this.#answerAll(batch)
+        .catch((error: unknown) => {
+          for (const { reject } of batch) reject(error)
+        })
+        .finally(() => {
+          this.#inFlight -= 1
+          this.#flush()
+        })
     }
   }
 
@@ -200,15 +194,7 @@ export class Client {
     return Math.min(length, batch)
   }
 
-  /** Sends a batch until each of its requests has an answer, or none can be had. Never rejects. */
-  async #deliver(batch: readonly Waiting[]): Promise<void> {
-    try {
-      await this.#answerAll(batch)
-    } catch (error) {
-      for (const { reject } of batch) reject(error)
-    }
-  }
-
+  /** Sends a batch until each of its requests has an answer, or none can be had. */
   async #answerAll(batch: readonly Waiting[]): Promise<void> {
     const attempts = new Attempts(this.#known.length, this.#options.retries)
     let open: readonly Waiting[] = batch.filter((each) => this.#mayStillWait(each))
@@ -286,32 +272,33 @@ export class Client {
     return Math.ceil(this.#options.maxWaitMs * LEAST_PART)
   }
 
-  /** Why a reply is none; undefined for one that is. */
   #failureIn(
     reply: Reply,
     waiting: Waiting,
     asked: Known,
     attempts: Attempts,
   ): ProviderFailure | undefined {
+    const broken = ({ message }: { readonly message: string }): ProviderFailure => {
+      waiting.last = { reply, by: asked }
+      return new ProviderFailure('broken', `${asked.provider.name}: ${message}`)
+    }
     if ('result' in reply) {
       try {
         waiting.check(reply.result)
         return undefined
       } catch (error) {
         // what else is wrong with it is for its reader to say
-        if (!(error instanceof NoAnswer)) return undefined
-        waiting.last = { reply, by: asked }
-        return new ProviderFailure('broken', `${asked.provider.name}: ${error.message}`)
+        return error instanceof NoAnswer ? broken(error) : undefined
       }
     }
     const { error, mayPass } = reply
     if (isLimitError(error)) return new ProviderFailure('limited', error.message)
     if (tellsOfPruning(error)) {
-      return attempts.mayKeepElsewhere ? new ProviderFailure('pruned', error.message) : undefined
+      return attempts.pruned < this.#known.length - 1
+        ? new ProviderFailure('pruned', error.message)
+        : undefined
     }
-    if (mayPass !== true) return undefined
-    waiting.last = { reply, by: asked }
-    return new ProviderFailure('broken', `${asked.provider.name}: ${error.message}`)
+    return mayPass === true ? broken(error) : undefined
   }
 
   /** What is refused of a trace in a batch may be that it is in one. */
@@ -350,7 +337,7 @@ export class Client {
       return 'none'
     }
     if (kind === 'pruned') {
-      attempts.notePruned()
+      attempts.pruned += 1
       this.#useNextTo(asked)
       return 'none'
     }
@@ -402,7 +389,6 @@ export class Client {
     waiting.reject(failed(`${failure.message}${why}`))
   }
 
-  /** Why nothing is waited for any more. */
   #whyNoLonger({ least }: Delay): string {
     const seconds = this.#options.maxWaitMs / 1000
     return least > this.#options.maxWaitMs
@@ -454,7 +440,6 @@ function learnBatch(known: Known, refused: number): void {
   known.batch = Math.max(1, Math.min(known.batch, Math.floor(refused / 2)))
 }
 
-/** A provider of which nothing was learned yet. */
 function unknown(provider: Provider): Known {
   return { provider, batch: provider.mostAtOnce, traces: 'untried' }
 }

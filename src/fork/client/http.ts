@@ -1,7 +1,7 @@
 // Requests to another network by HTTP.
 import { DevchainError } from '../../core/errors.ts'
 import type { Json } from '../../rpc/schema.ts'
-import { JSON_HEADERS, type Poster, posterOf } from './post.ts'
+import { JSON_HEADERS, type Posted, Poster } from './post.ts'
 import { isPrivateUrl } from './private.ts'
 import {
   type Ask,
@@ -38,8 +38,8 @@ const REFUSED_CODES = new Set([3, -32602])
  * @throws {DevchainError} `INVALID_PARAMS` for what is no URL of HTTP
  */
 export function httpProvider(url: string, headers: readonly Header[] = []): Provider {
-  const { username, password, href } = readUrl(url)
-  const own = new URL(href)
+  const own = readUrl(url)
+  const { username, password, href } = own
   own.username = ''
   own.password = ''
   const sent: Record<string, string> = { ...JSON_HEADERS }
@@ -52,48 +52,32 @@ export function httpProvider(url: string, headers: readonly Header[] = []): Prov
     sent.authorization ??= `Basic ${Buffer.from(pair).toString('base64')}`
     secrets.push(sent.authorization)
   }
-  const poster = posterOf(own, sent)
+  const poster = new Poster(own, sent)
   const shown = { where: shownUrl(url), clean: cleanerOf(url, secrets) }
   return {
     name: shown.where,
     mostAtOnce: MOST_AT_ONCE,
     send: async (asks, timeoutMs) => {
-      const body = JSON.stringify(asks.length === 1 ? envelope(asks[0]!, 0) : asks.map(envelope))
+      const envelopes = asks.map((ask, id) => ({ jsonrpc: '2.0', id, ...ask }))
+      const body = JSON.stringify(asks.length === 1 ? envelopes[0] : envelopes)
       return repliesOf(await answerOf(poster, body, timeoutMs, shown), asks, shown)
     },
     close: () => poster.close(),
   }
 }
 
-/** A header that requests are sent with. */
 export interface Header {
   readonly name: string
   readonly value: string
 }
 
 function readUrl(url: string): URL {
-  let read: URL | undefined
-  try {
-    read = new URL(url)
-  } catch {
-    read = undefined
-  }
+  const read = URL.canParse(url) ? new URL(url) : undefined
   if (read !== undefined && /^https?:$/.test(read.protocol)) return read
   const message = `fork: expected the URL of a node, beginning with http:// or https://, got ${shownUrl(url)}`
   throw new DevchainError('INVALID_PARAMS', message)
 }
 
-function envelope({ method, params }: Ask, id: number): Json {
-  return { jsonrpc: '2.0', id, method, params }
-}
-
-interface Answer {
-  readonly status: number
-  readonly text: string
-  readonly retryAfterMs: number | undefined
-}
-
-/** How a network stands in errors. */
 interface Shown {
   readonly where: string
   /** What it said, without keys. */
@@ -105,17 +89,14 @@ async function answerOf(
   body: string,
   timeoutMs: number,
   { where, clean }: Shown,
-): Promise<Answer> {
+): Promise<Posted> {
   try {
-    const { status, text, retryAfter } = await poster.post(body, timeoutMs)
-    return { status, text, retryAfterMs: waitOf(retryAfter) }
+    return await poster.post(body, timeoutMs)
   } catch (error) {
-    const { name, message, code, cause } = error as NodeJS.ErrnoException
-    const isLate = name === 'AbortError' && (cause as Error | undefined)?.name === 'TimeoutError'
+    const { name, message, code } = error as NodeJS.ErrnoException
+    const late = `no answer within ${Math.round(timeoutMs / 10) / 100} s`
     // of several addresses that all refuse node tells no more than a code
-    const why = isLate
-      ? `no answer within ${Math.round(timeoutMs / 10) / 100} s`
-      : message || String(code)
+    const why = name === 'TimeoutError' ? late : message || String(code)
     const said = `${where}: ${clean(why)}`
     if (UNKNOWN_ISSUER.test(code ?? '')) throw new ProviderFailure('final', `${said}; ${REMEDY}`)
     throw new ProviderFailure(NO_ENCRYPTION.test(code ?? '') ? 'final' : 'broken', said)
@@ -132,9 +113,10 @@ function waitOf(value: string | undefined): number | undefined {
 }
 
 /** Reads what was answered, whatever a gateway in between made of it. */
-function repliesOf(answer: Answer, asks: readonly Ask[], shown: Shown): readonly Reply[] {
-  const { status, text, retryAfterMs } = answer
+function repliesOf(answer: Posted, asks: readonly Ask[], shown: Shown): readonly Reply[] {
+  const { status, text } = answer
   const { where, clean } = shown
+  const retryAfterMs = waitOf(answer.retryAfter)
   const said = (): string => clean(text)
   if (status === 429 || status === 503) {
     throw new ProviderFailure('limited', `${where}: ${status} ${said()}`, retryAfterMs)
@@ -169,7 +151,7 @@ function parsed(text: string): unknown {
 function inOrder(
   list: readonly unknown[],
   count: number,
-  answer: Answer,
+  answer: Posted,
   { where, clean }: Shown,
 ): readonly Reply[] {
   const byId = new Map(list.map((each) => [idOf(each), each]))
@@ -186,12 +168,11 @@ function idOf(value: unknown): number | undefined {
   return id === undefined || id === null || id === '' ? undefined : Number(id)
 }
 
-/** False for a reply to another request. */
 function isOf(value: unknown, id: number): boolean {
   return (idOf(value) ?? id) === id
 }
 
-function replyOf(value: unknown, { status }: Answer, clean: Cleaner): Reply | undefined {
+function replyOf(value: unknown, { status }: Posted, clean: Cleaner): Reply | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const { result, error } = value as { result?: Json; error?: unknown }
   if (typeof error === 'object' && error !== null) {
@@ -201,9 +182,7 @@ function replyOf(value: unknown, { status }: Answer, clean: Cleaner): Reply | un
     const whole = data === undefined ? read : { ...read, data: clean.json(data) }
     return { error: whole, mayPass: status >= 500 && !isAboutRequest(read) }
   }
-  if (typeof error === 'string') {
-    return { error: { code: -32000, message: clean(error) } }
-  }
+  if (typeof error === 'string') return { error: { code: -32000, message: clean(error) } }
   return result === undefined ? undefined : { result }
 }
 

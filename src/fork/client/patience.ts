@@ -4,7 +4,6 @@ import { isPromise } from '../../core/promises.ts'
 
 /** What a request, a command or a start has waited. Times are milliseconds of one clock. */
 export class Patience {
-  /** When the work began. */
   readonly since: number
   isOver = false
   #spent = 0
@@ -38,20 +37,32 @@ export function currentPatience(): Patience | undefined {
   return patience?.isOver === true ? undefined : patience
 }
 
+/** What comes of work within so many milliseconds; undefined where nobody waits for it any longer. */
+export async function inTime<T>(work: Promise<T>, mostMs: number): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, mostMs, undefined)
+  })
+  // it may fail later
+  work.catch(() => undefined)
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
 /** Does work, or begins it, whose requests share one patience. */
 export function patiently<T>(work: () => T): T {
   const patience = new Patience(performance.now())
+  let made: T | undefined
+  try {
+    made = here.run(patience, work)
+  } finally {
+    patience.isOver = !isPromise(made)
+  }
   const end = (): void => {
     patience.isOver = true
   }
-  let made: T
-  try {
-    made = here.run(patience, work)
-  } catch (error) {
-    end()
-    throw error
-  }
-  if (isPromise(made)) return made.finally(end) as T
-  end()
-  return made
+  return isPromise(made) ? (made.finally(end) as T) : made
 }

@@ -2,30 +2,25 @@
 import { DevchainError } from '../../core/errors.ts'
 import type { Json } from '../../rpc/schema.ts'
 
-/** A request to another network. */
 export interface Ask {
   readonly method: string
   readonly params: readonly Json[]
 }
 
-/** What came of one request. */
 export type Reply = { readonly result: Json } | RefusedReply
 
-/** What a network says in place of an answer. */
 export interface RefusedReply {
   readonly error: UpstreamError
   /** True: it had trouble of its own, which may pass. */
   readonly mayPass?: boolean
 }
 
-/** The words of another network, as it sent them. */
 export interface UpstreamError {
   readonly code: number
   readonly message: string
   readonly data?: Json
 }
 
-/** Carries requests. */
 export interface Provider {
   /** Names it in logs and errors, without keys. */
   readonly name: string
@@ -37,7 +32,6 @@ export interface Provider {
    * @throws {ProviderFailure} when none of them was answered
    */
   readonly send: (asks: readonly Ask[], timeoutMs: number) => Promise<readonly Reply[]>
-  /** Cuts what connections it keeps. */
   readonly close?: () => void
 }
 

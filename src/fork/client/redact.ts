@@ -3,13 +3,10 @@ import type { Json } from '../../rpc/schema.ts'
 
 /** The scheme, host and port of a URL; what cannot be read is not shown at all. */
 export function shownUrl(url: string): string {
-  try {
-    const { protocol, host, pathname, search, username } = new URL(url)
-    const hasMore = pathname.length > 1 || search !== '' || username !== ''
-    return `${protocol}//${host}${hasMore ? '/…' : ''}`
-  } catch {
-    return 'a text that is no URL'
-  }
+  if (!URL.canParse(url)) return 'a text that is no URL'
+  const { protocol, host, pathname, search, username } = new URL(url)
+  const hasMore = pathname.length > 1 || search !== '' || username !== ''
+  return `${protocol}//${host}${hasMore ? '/…' : ''}`
 }
 
 /** Takes keys out of what another program says. */
@@ -69,13 +66,10 @@ function isSecret(part: string): boolean {
 }
 
 function secretsOf(url: string): readonly string[] {
-  try {
-    const { pathname, searchParams, username, password } = new URL(url)
-    const parts = [...pathname.split('/'), ...searchParams.values(), username, password]
-    return parts.flatMap((part) => [part, decoded(part)]).filter(isSecret)
-  } catch {
-    return []
-  }
+  if (!URL.canParse(url)) return []
+  const { pathname, searchParams, username, password } = new URL(url)
+  const parts = [...pathname.split('/'), ...searchParams.values(), username, password]
+  return parts.flatMap((part) => [part, decoded(part)]).filter(isSecret)
 }
 
 /** A part of a URL without its escapes; as it stands where they are none. */

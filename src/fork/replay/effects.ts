@@ -13,6 +13,7 @@ import {
   withoutAccount,
   withSlots,
 } from '../../state/world.ts'
+import { inTime } from '../client/patience.ts'
 import { isQuantity } from '../network/answers.ts'
 import { complete } from '../network/gather.ts'
 import type { BlockPoint, Network } from '../network/network.ts'
@@ -58,28 +59,13 @@ export async function effectsOf(
     return merged(diffsIn(traced, prefix)) as unknown as Json
   }
   try {
-    const asked = network.askBelow(fork, 'devchain_effects', [hash, index], undefined, {
-      make,
-    })
-    return (await soon(asked)) as Effects | undefined
+    const how = { make }
+    const asked = network.askBelow(fork, 'devchain_effects', [hash, index], undefined, how)
+    return (await inTime(asked, PATIENCE_MS)) as Effects | undefined
   } catch (error) {
     // then they are run here
     if (error instanceof DevchainError && error.word === 'UPSTREAM_FAILED') return undefined
     throw error
-  }
-}
-
-async function soon<T>(asked: Promise<T>): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, PATIENCE_MS, undefined)
-  })
-  // it may fail when nobody waits for it any more
-  asked.catch(() => undefined)
-  try {
-    return await Promise.race([asked, late])
-  } finally {
-    clearTimeout(timer)
   }
 }
 

@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { expect, onTestFinished, test } from 'vitest'
-import { posterOf } from '../../../src/fork/client/post.ts'
+import { Poster } from '../../../src/fork/client/post.ts'
 
 async function serve(listener: RequestListener): Promise<URL> {
   const server = createServer(listener)
@@ -16,7 +16,7 @@ async function serve(listener: RequestListener): Promise<URL> {
 }
 
 function post(url: URL, headers: Readonly<Record<string, string>> = {}): Promise<string> {
-  const poster = posterOf(url, headers)
+  const poster = new Poster(url, headers)
   onTestFinished(() => poster.close())
   return poster.post('{}', 10_000).then(({ text }) => text)
 }
@@ -60,7 +60,7 @@ test('a kept connection that the server closes as it is used again costs nothing
     if (requests === 2) request.socket.destroy()
     else response.end(String(requests))
   })
-  const poster = posterOf(url, {})
+  const poster = new Poster(url, {})
   onTestFinished(() => poster.close())
   expect((await poster.post('{}', 10_000)).text).toBe('1')
   expect((await poster.post('{}', 10_000)).text).toBe('3')
