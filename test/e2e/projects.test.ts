@@ -1,5 +1,5 @@
 // Projects of four tools, built by the tools themselves, deployed and used by real clients against the command in
-// their folder: what it tells is held against fixtures/projects/expected, word for word.
+// their folder: what it tells is held against fixtures/project/tools/expected, word for word.
 import { execFile } from 'node:child_process'
 import {
   appendFileSync,

@@ -11,7 +11,7 @@ import { installProject, newerNode, projectFolder } from './projects.ts'
 const run = promisify(execFile)
 
 /** Sources, and what is expected to be told of each tool's project. The tools' config files are in test/e2e/projects. */
-export const PROJECTS: string = path.join(ROOT, 'fixtures/projects')
+export const PROJECTS: string = path.join(ROOT, 'fixtures/project/tools')
 
 export type Tool = 'foundry' | 'hardhat2' | 'hardhat3' | 'truffle'
 
