@@ -1,7 +1,7 @@
 // Values out of what contracts are given and give back, by their ABI. The library that decodes them is loaded with this file.
 import { type AbiParameters, decode } from 'ox/AbiParameters'
+import { bigintFromBytes } from '../../core/hex.ts'
 import type { AbiItem } from '../reading/summary.ts'
-import { areCleanWords, readWords, type WordReader, wordReaders } from './words.ts'
 
 /** A parameter as ABIs describe it. */
 export interface Parameter {
@@ -74,6 +74,33 @@ export function inputsFit(
   return areClean === undefined || types.includes('uint8') ? 'decodable' : 'clean'
 }
 
+const WORD = 32
+
+/** True where words have no bits beyond those of their types; undefined where not all types are of one word, or bytes lack. */
+function areCleanWords(types: readonly string[], data: Uint8Array): boolean | undefined {
+  if (data.length < WORD * types.length) return undefined
+  const found = types.map((type, i) => isClean(type, data.subarray(WORD * i, WORD * (i + 1))))
+  return found.includes(undefined) ? undefined : !found.includes(false)
+}
+
+function isClean(type: string, word: Uint8Array): boolean | undefined {
+  const value = bigintFromBytes(word)
+  if (type === 'address') return value >> 160n === 0n
+  if (type === 'bool') return value <= 1n
+  const [, kind, digits = ''] = /^(u?int|bytes)(\d*)$/.exec(type) ?? []
+  const bits = Number(digits || 256)
+  switch (kind) {
+    case 'uint':
+      return BigInt.asUintN(bits, value) === value
+    case 'int':
+      return BigInt.asUintN(256, BigInt.asIntN(bits, value)) === value
+    case 'bytes':
+      return digits === '' ? undefined : BigInt.asUintN(256 - 8 * bits, value) === 0n
+    default:
+      return undefined
+  }
+}
+
 /** What a function returned; undefined where the bytes do not fit. */
 export function decodeOutputs(item: AbiItem, data: Uint8Array): readonly Argument[] | undefined {
   return decodeAs(parametersOf(item).outputs, data)
@@ -101,32 +128,20 @@ function decodeAs(
 ): readonly Argument[] | undefined {
   if (parameters.length === 0) return []
   if (data.length > LONGEST) return undefined
-  const { bare, readers } = preparedOf(parameters)
-  const words = readers && readWords(readers, data)
-  if (words !== undefined) return words.map((value, i) => ({ parameter: parameters[i]!, value }))
   try {
-    const values: readonly unknown[] = decode(bare, data, { checksumAddress: false })
+    const values: readonly unknown[] = decode(bareOf(parameters), data, { checksumAddress: false })
     return parameters.map((parameter, i) => argument(parameter, values[i]))
   } catch {
     return undefined
   }
 }
 
-/** What is found out of parameters once. */
-interface Prepared {
-  readonly bare: AbiParameters
-  readonly readers: readonly WordReader[] | undefined
-}
+const known = new WeakMap<readonly Parameter[], AbiParameters>()
 
-const prepared = new WeakMap<readonly Parameter[], Prepared>()
-
-function preparedOf(parameters: readonly Parameter[]): Prepared {
-  const known = prepared.get(parameters)
-  if (known !== undefined) return known
-  const bare = parameters.map(nameless) as AbiParameters
-  const made = { bare, readers: wordReaders(parameters.map(({ type }) => type)) }
-  prepared.set(parameters, made)
-  return made
+function bareOf(parameters: readonly Parameter[]): AbiParameters {
+  const bare = known.get(parameters) ?? (parameters.map(nameless) as AbiParameters)
+  known.set(parameters, bare)
+  return bare
 }
 
 /** Names decide what the library makes of a tuple: without them it makes a list. */

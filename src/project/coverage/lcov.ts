@@ -1,7 +1,7 @@
 // The counts of a report as lcov writes them, and a row for each file.
 // @see https://manpages.debian.org/unstable/lcov/geninfo.1.en.html
 import type { SourceFunction } from '../solidity/outline.ts'
-import type { Range } from './cursor.ts'
+import type { Range } from '../solidity/tokens.ts'
 import type { BranchTally, FunctionTally, MeasuredFile } from './measure.ts'
 
 /** Parts that ran, of those that there are. */

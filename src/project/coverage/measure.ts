@@ -3,9 +3,10 @@ import { INVALID, isPush, nextOperation, OP } from '../../evm/opcodes.ts'
 import { type Hits, hitsOf, type ReachCounts } from '../../evm/tracers/reached.ts'
 import type { Source } from '../solidity/details.ts'
 import type { CodeMap, Origin } from '../solidity/sourcemap.ts'
+import type { Range } from '../solidity/tokens.ts'
+import type { Branch } from './blocks.ts'
 import { PushedConstants } from './constants.ts'
 import { type Coverable, coverablesOf } from './coverables.ts'
-import type { Branch, Range } from './cursor.ts'
 
 /** A code that ran, with what tells of its source. */
 export interface MeasuredCode {

@@ -1,4 +1,5 @@
 // The functions of a source and where they stand, without a compiler: contracts, functions, modifiers, by their braces.
+import { type Token, TokenReader, tokensOf } from './tokens.ts'
 
 /** A function, a modifier or the like. Places are bytes from the beginning of the source. */
 export interface SourceFunction {
@@ -22,11 +23,9 @@ export interface Outline {
   readonly lineAt: (place: number) => { readonly line: number; readonly column: number }
 }
 
-/** Comments and texts are as long as they were, and blank: braces in them mean nothing. */
-export const SILENT: RegExp = /\/\/[^\n]*|\/\*[\s\S]*?\*\/|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'/g
-
-const DECLARATION =
-  /\b(?:(contract|library|interface)\s+([A-Za-z_$][\w$]*)|(function|modifier)\s+([A-Za-z_$][\w$]*)|(constructor|receive|fallback|function)\s*\()/g
+const UNITS: ReadonlySet<string> = new Set(['contract', 'library', 'interface'])
+const NAMED: ReadonlySet<string> = new Set(['function', 'modifier'])
+const UNNAMED: ReadonlySet<string> = new Set(['constructor', 'receive', 'fallback'])
 
 interface Open {
   readonly contract: string
@@ -36,21 +35,22 @@ interface Open {
 
 /** Outlines a source. @param text a character a byte (latin1), as the compiler counts bytes */
 export function outlineOf(text: string): Outline {
-  const code = text.replace(SILENT, (silent) => silent.replace(/[^\n]/g, ' '))
+  const tokens = tokensOf(text)
   const functions: SourceFunction[] = []
   const contracts: Open[] = []
-  for (const match of code.matchAll(DECLARATION)) {
-    const [, unit, unitName, word, name, special] = match
-    const start = match.index
-    const end = endOf(code, start)
+  for (const [i, { text: word, start }] of tokens.entries()) {
+    const next = tokens[i + 1]?.text ?? ''
+    const isNamed = /^[A-Za-z_$]/.test(next)
+    const isUnit = isNamed && UNITS.has(word)
+    // `function (uint) external` is a type
+    const isFunction = isNamed ? NAMED.has(word) : next === '(' && UNNAMED.has(word)
+    const end = isUnit || isFunction ? bodyEnd(tokens, i) : undefined
     if (end === undefined) continue
-    if (unit !== undefined) contracts.push({ contract: unitName ?? '', start, end: end.at })
-    // a type such as `function (uint) external` within other code
-    else if (special === 'function' || !end.hasBody) continue
+    if (isUnit) contracts.push({ contract: next, start, end })
     else {
       const contract = contracts.findLast((each) => start < each.end)?.contract
-      const kind = (word ?? special) as SourceFunction['kind']
-      functions.push({ contract, name: name ?? kind, kind, start, end: end.at })
+      const kind = word as SourceFunction['kind']
+      functions.push({ contract, name: isNamed ? next : kind, kind, start, end })
     }
   }
   const lines = lineStarts(text)
@@ -65,19 +65,12 @@ export function outlineOf(text: string): Outline {
   }
 }
 
-/** Where a declaration ends: with its body, or its semicolon. */
-function endOf(code: string, start: number): { at: number; hasBody: boolean } | undefined {
-  let depth = 0
-  for (let at = start; at < code.length; at++) {
-    const character = code[at]
-    if (character === ';' && depth === 0) return { at: at + 1, hasBody: false }
-    if (character === '{') depth += 1
-    if (character !== '}') continue
-    depth -= 1
-    if (depth === 0) return { at: at + 1, hasBody: true }
-    if (depth < 0) return undefined
-  }
-  return undefined
+/** Where the body of a declaration ends; undefined where it has none. */
+function bodyEnd(tokens: readonly Token[], at: number): number | undefined {
+  const reader = new TokenReader(tokens, at)
+  reader.until('{', ';')
+  const closing = reader.word === '{' ? tokens[reader.at]?.closedBy : undefined
+  return closing === undefined ? undefined : tokens[closing]?.end
 }
 
 function lineStarts(text: string): readonly number[] {

@@ -4,9 +4,10 @@ import { OP } from '../../evm/opcodes.ts'
 import type { Contract } from '../code/catalogue.ts'
 import type { Details, Source } from './details.ts'
 import type { FrameContract, RunFrame } from './frames.ts'
-import { SILENT, type SourceFunction } from './outline.ts'
+import type { SourceFunction } from './outline.ts'
 import { type Refusal, refusalOf } from './refusal.ts'
 import type { CodeMap, Origin } from './sourcemap.ts'
+import { tokensOf } from './tokens.ts'
 import type { InnerCall, LastStep, Trail } from './trails.ts'
 
 /** A place in a source. */
@@ -205,7 +206,7 @@ function overlaps(a: Spot, b: Spot): boolean {
   return second.origin.start < first.origin.start + first.origin.length
 }
 
-function wholeTextOf({ source, origin }: Spot): string {
+function wholeTextOf({ source, origin }: Pick<Spot, 'source' | 'origin'>): string {
   return source.text.slice(origin.start, origin.start + origin.length)
 }
 
@@ -259,9 +260,9 @@ function isElsewhere(end: Spot, entered: Spot | undefined): boolean {
 
 /** True where a function is declared with a modifier: code of that runs within it. */
 function hasModifier({ source, origin }: Spot, name: string): boolean {
-  const text = source.text.slice(origin.start, origin.start + origin.length)
-  const [head = ''] = text.replace(SILENT, ' ').split('{', 1)
-  return head.split(/[^\w$]+/).includes(name)
+  const words = tokensOf(wholeTextOf({ source, origin }))
+  const body = words.findIndex(({ text }) => text === '{')
+  return words.slice(0, body).some(({ text }) => text === name)
 }
 
 function entryOf({ name }: FrameContract, spot: Spot, isAbout: boolean): StackEntry {
